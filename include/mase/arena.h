@@ -1,0 +1,43 @@
+/*
+ * arena.h - memory that is freed all at once.
+ *
+ * An arena hands out zeroed memory and frees nothing until it is released. It never returns NULL:
+ * without memory it prints one line and exits with status 1. A size that comes from a file must be
+ * checked by its reader first (MASE_ELIMIT), so that no file can cause that exit.
+ *
+ *     struct mase_arena a = { 0 };
+ *     int *v = mase_new_array(&a, int, n);
+ *     const char *s = mase_arena_printf(&a, "%s_%d", base, i);
+ *     mase_arena_release(&a);
+ */
+#ifndef MASE_ARENA_H
+#define MASE_ARENA_H
+
+#include <stddef.h>
+
+#include <mase/err.h>
+
+struct mase_arena {
+    struct mase_chunk *last; /* chunks, newest first; NULL while empty */
+    size_t used;             /* bytes handed out, for reports */
+};
+
+void mase_arena_release(struct mase_arena *a);
+
+/* Zeroed, aligned to 16 bytes. A size of 0 gives a valid pointer. */
+void *mase_arena_alloc(struct mase_arena *a, size_t size);
+/* The same for n * size, exiting on overflow. */
+void *mase_arena_alloc_array(struct mase_arena *a, size_t n, size_t size);
+
+#define mase_new(a, T)          ((T *)mase_arena_alloc((a), sizeof(T)))
+#define mase_new_array(a, T, n) ((T *)mase_arena_alloc_array((a), (n), sizeof(T)))
+
+char *mase_arena_strdup(struct mase_arena *a, const char *s);
+char *mase_arena_strndup(struct mase_arena *a, const char *s, size_t n);
+char *mase_arena_printf(struct mase_arena *a, const char *fmt, ...) MASE_PRINTF(2, 3);
+void *mase_arena_memdup(struct mase_arena *a, const void *p, size_t size);
+
+/* Room for one more in an arena array of *cap elements: returns p, or a doubled copy of it. */
+void *mase_arena_grow(struct mase_arena *a, void *p, int n, int *cap, size_t size);
+
+#endif /* MASE_ARENA_H */

@@ -1,0 +1,76 @@
+/*
+ * call.h - a node's call with everything filled in: what shape rules and kernels are given.
+ *
+ * Modules, functions and methods of one operation differ only in where a value comes from. A
+ * struct mase_call hides that: attributes and operands are asked for by the name in the signature
+ * ("stride", "weight"), whether they are constructor parameters, module parameters, call arguments
+ * or defaults. Nodes among the arguments are already replaced by their results.
+ */
+#ifndef MASE_CALL_H
+#define MASE_CALL_H
+
+#include <mase/graph.h>
+
+struct mase_call {
+    struct mase_arena *arena; /* for results and scratch; not freed by the callee */
+    const struct mase_node *node;
+    const struct mase_module *module;       /* call_module only */
+    const struct mase_sig *sig;             /* of the call */
+    struct mase_arg param[MASE_MAX_PARAMS]; /* by position in sig, defaults filled in */
+    struct mase_arg result; /* set by the shape rule; forward fills its tensors' data */
+};
+
+/* Resolve a node's call. values[i] is the result of node i of the graph in order; lookup gives the
+ * result of a node. Wrong, missing or surplus arguments are an error naming the node. */
+typedef const struct mase_arg *mase_lookup_fn(const struct mase_node *n, void *data);
+enum mase_status mase_call_init(struct mase_call *c, struct mase_arena *a,
+                                const struct mase_node *n, mase_lookup_fn *lookup, void *data,
+                                struct mase_err *err) MASE_MUST_CHECK;
+
+/* By name: a call parameter, else a constructor attribute, else NULL. */
+const struct mase_arg *mase_call_arg(const struct mase_call *c, const char *name);
+/* The tensor called name among call parameters or the module's parameters and buffers, else NULL
+ * (None, a number, absent). */
+const struct mase_tensor *mase_call_tensor(const struct mase_call *c, const char *name);
+/* A tensor that must be there: fails with "seq_blocks_2: linear needs a tensor 'input', got 3". */
+enum mase_status mase_call_need(const struct mase_call *c, const struct mase_tensor **t,
+                                const char *name, struct mase_err *err) MASE_MUST_CHECK;
+/* Numbers; a bug when there is no such name, an error when it is of another kind. */
+enum mase_status mase_call_int(const struct mase_call *c, int64_t *v, const char *name,
+                               struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_call_float(const struct mase_call *c, double *v, const char *name,
+                                 struct mase_err *err) MASE_MUST_CHECK;
+bool mase_call_flag(const struct mase_call *c, const char *name);
+/* An int, or a tuple or list of 1 or n ints, as n ints. */
+enum mase_status mase_call_ints(const struct mase_call *c, int64_t *v, int n, const char *name,
+                                struct mase_err *err) MASE_MUST_CHECK;
+
+/* c->result = one tensor of this type and shape, no data. */
+void mase_call_result(struct mase_call *c, enum mase_dtype dtype, const struct mase_shape *shape);
+/* "NODE: OP: ..." with MASE_EVALUE. */
+enum mase_status mase_call_fail(const struct mase_call *c, struct mase_err *err, const char *fmt,
+                                ...) MASE_PRINTF(3, 4);
+
+/* The shape rules, by name (shape_*.c); ops.def refers to them. */
+#define MASE_SHAPE_RULE(name) mase_shape_fn mase_shape_##name
+
+/* Every node's result as shapes only, in graph order. input(n) gives a placeholder's tensor.
+ * Results are stored through store; both get data. */
+struct mase_values {
+    struct mase_arena *arena;
+    struct mase_arg *value; /* (node_count), by position in the graph */
+    int count;
+    struct mase_map index; /* node name -> position + 1 */
+};
+const struct mase_arg *mase_values_get(const struct mase_values *v, const struct mase_node *n);
+
+/* One input tensor by placeholder name. */
+struct mase_input {
+    const char *name;
+    struct mase_tensor tensor;
+};
+enum mase_status mase_infer_shapes(struct mase_values *v, struct mase_arena *a,
+                                   const struct mase_graph *g, const struct mase_input *inputs,
+                                   int input_count, struct mase_err *err) MASE_MUST_CHECK;
+
+#endif /* MASE_CALL_H */

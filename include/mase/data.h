@@ -1,0 +1,24 @@
+/*
+ * data.h - the datasets that have a name.
+ */
+#ifndef MASE_DATA_H
+#define MASE_DATA_H
+
+#include <mase/err.h>
+#include <mase/tensor.h>
+
+/* What a model must know of its data. */
+struct mase_data_info {
+    const char *name;         /* "jsc" */
+    struct mase_shape sample; /* one sample without the batch: [16], [3, 32, 32] */
+    int classes;
+    const char *help;
+};
+
+extern const struct mase_data_info mase_datasets[]; /* from datasets.def; ends with a NULL name */
+
+/* By name; '-' and '_' are the same. Unknown: an error naming the nearest. */
+enum mase_status mase_data_find(const struct mase_data_info **d, const char *name,
+                                struct mase_err *err) MASE_MUST_CHECK;
+
+#endif /* MASE_DATA_H */

@@ -1,0 +1,81 @@
+/*
+ * err.h - a failure is data: a status, a place and a sentence, carried to main and printed once.
+ *
+ * A function that can fail through the world's fault (a file, a configuration, a model we cannot
+ * run) returns enum mase_status and takes struct mase_err * last. Who notices fills it in; callers
+ * add context with mase_wrap and pass the status on. On success err is untouched, so calls chain:
+ *
+ *     if ((st = read_header(&h, &in, err)) || (st = read_body(&b, &in, err)))
+ *         goto out;
+ *
+ * Our own faults are not statuses: mase_bug() says where and aborts, in release builds too.
+ */
+#ifndef MASE_ERR_H
+#define MASE_ERR_H
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum mase_status {
+    MASE_OK = 0,
+    MASE_EVALUE,       /* a value is wrong: type, range, unknown name */
+    MASE_EPARSE,       /* a file is not what its format demands */
+    MASE_EIO,          /* the system refused: open, read, write, rename */
+    MASE_EUNSUPPORTED, /* understood, but not available here */
+    MASE_ELIMIT,       /* larger or deeper than a stated limit */
+};
+
+#define MASE_MUST_CHECK        __attribute__((warn_unused_result))
+#define MASE_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+
+/* A place in a file. Text: line and col count from 1 (col in bytes). Binary: line is 0 and off is
+ * the byte offset. Neither: line 0, off -1. path is borrowed and may be NULL. */
+struct mase_loc {
+    const char *path;
+    int line, col;
+    int span;    /* bytes to underline, 0 or 1: just the caret */
+    int64_t off; /* byte offset of a binary file, else -1 */
+};
+
+#define MASE_NOWHERE ((struct mase_loc){ .off = -1 })
+
+struct mase_err {
+    enum mase_status status;
+    struct mase_loc loc; /* loc.path points into path below */
+    char path[512];
+    char msg[1024];
+};
+
+/* Fill err (may be NULL) and return status, so that `return mase_fail(...)` reads well. */
+enum mase_status mase_fail(struct mase_err *err, enum mase_status status, const char *fmt, ...)
+    MASE_PRINTF(3, 4);
+enum mase_status mase_fail_at(struct mase_err *err, enum mase_status status, struct mase_loc at,
+                              const char *fmt, ...) MASE_PRINTF(4, 5);
+/* The file's name alone, or the byte offset in it. */
+enum mase_status mase_fail_in(struct mase_err *err, enum mase_status status, const char *path,
+                              const char *fmt, ...) MASE_PRINTF(4, 5);
+/* "path: what: strerror(errno)". */
+enum mase_status mase_fail_errno(struct mase_err *err, const char *path, const char *what);
+
+/* Put "context: " before the message; the place stays. Returns err->status. */
+enum mase_status mase_wrap(struct mase_err *err, const char *fmt, ...) MASE_PRINTF(2, 3);
+/* Give an error that has no place yet this one. Returns err->status. */
+enum mase_status mase_place(struct mase_err *err, struct mase_loc at);
+
+/* "path:line:col: message", and for text files the line with a caret under the fault. */
+void mase_err_print(FILE *out, const struct mase_err *err);
+
+/* Return from a function that owns nothing when call fails. */
+#define MASE_TRY(call)                          \
+    do {                                        \
+        enum mase_status mase_try_st_ = (call); \
+        if (mase_try_st_)                       \
+            return mase_try_st_;                \
+    } while (0)
+
+/* Our fault: print file:line and the sentence, abort. */
+#define mase_bug(...) mase_bug_at(__FILE__, __LINE__, __VA_ARGS__)
+_Noreturn void mase_bug_at(const char *file, int line, const char *fmt, ...) MASE_PRINTF(3, 4);
+
+#endif /* MASE_ERR_H */

@@ -1,0 +1,58 @@
+/*
+ * file.h - reading whole files by mapping them, writing whole files atomically.
+ *
+ * A file is written beside its final name, flushed to disk and renamed: readers see the old content
+ * or the new, never a part, and a failure leaves nothing behind.
+ */
+#ifndef MASE_FILE_H
+#define MASE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <mase/arena.h>
+#include <mase/err.h>
+
+/* A file mapped for reading. data is never NULL after a successful open, and data[size] need not
+ * exist. A directory, a missing or an unreadable file is an error that says which. */
+struct mase_file {
+    const char *path; /* borrowed */
+    const unsigned char *data;
+    size_t size;
+    void *map; /* private */
+};
+enum mase_status mase_file_open(struct mase_file *f, const char *path,
+                                struct mase_err *err) MASE_MUST_CHECK;
+void mase_file_close(struct mase_file *f);
+
+/* Write a whole file atomically; the parent directories are made. */
+enum mase_status mase_file_write(const char *path, const void *data, size_t size,
+                                 struct mase_err *err) MASE_MUST_CHECK;
+
+/* The same in pieces: open, any number of writes, then close (rename) or abort (remove). */
+struct mase_writer {
+    char *path, *temp; /* owned */
+    int fd;
+    size_t size;
+    enum mase_status status; /* first failure; later writes are skipped */
+};
+enum mase_status mase_writer_open(struct mase_writer *w, const char *path,
+                                  struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_writer_put(struct mase_writer *w, const void *data, size_t size,
+                                 struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_writer_close(struct mase_writer *w, struct mase_err *err) MASE_MUST_CHECK;
+void mase_writer_abort(struct mase_writer *w); /* does nothing after close */
+
+/* mkdir -p. */
+enum mase_status mase_make_dirs(const char *path, struct mase_err *err) MASE_MUST_CHECK;
+bool mase_is_dir(const char *path);
+bool mase_is_file(const char *path);
+/* dir/name; an absolute name stays as it is. */
+char *mase_path_join(struct mase_arena *a, const char *dir, const char *name);
+/* Absolute form of an existing or future path, without resolving links. */
+char *mase_path_absolute(struct mase_arena *a, const char *path);
+
+/* SHA-256 of a buffer as 64 hex digits and a NUL. */
+void mase_sha256(char hex[65], const void *data, size_t size);
+
+#endif /* MASE_FILE_H */

@@ -1,0 +1,317 @@
+/*
+ * graph.h - a network as torch.fx sees it: an ordered list of calls, and the modules they call.
+ *
+ * A graph owns everything in it (nodes, names, modules, metadata) through one arena and frees it in
+ * one call. Weights are one block beside it. Invariants, which verify.h checks and every function
+ * here keeps:
+ *
+ *   - nodes stand in execution order; the output node is last and there is exactly one;
+ *   - names are unique, made by torch.fx's rules (names.c);
+ *   - users is the ordered set of nodes whose arguments mention a node, and agrees with them;
+ *   - the path of a call_module names a module.
+ *
+ * Walking, changing, keeping the original:
+ *
+ *     for (struct mase_node *n = g->first; n; n = n->next)
+ *         if (n->op == MASE_OP_relu && n->kind == MASE_CALL_MODULE)
+ *             ...
+ *     struct mase_graph *before = mase_graph_clone(g);      // shares g's weights; free before g
+ *     mase_graph_replace_uses(g, n, n->inputs[0], NULL);
+ *     mase_graph_erase(g, n);
+ */
+#ifndef MASE_GRAPH_H
+#define MASE_GRAPH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <mase/arena.h>
+#include <mase/err.h>
+#include <mase/format.h>
+#include <mase/ops.h>
+#include <mase/str.h>
+#include <mase/tensor.h>
+
+struct mase_graph;
+struct mase_meta;
+struct mase_node;
+
+enum mase_node_kind {
+    MASE_PLACEHOLDER,
+    MASE_GET_ATTR,
+    MASE_CALL_FUNCTION,
+    MASE_CALL_METHOD,
+    MASE_CALL_MODULE,
+    MASE_OUTPUT,
+    MASE_NODE_KIND_COUNT
+};
+extern const char *const mase_node_kind_names[]; /* "placeholder" ... in the order of reports */
+
+/* ---- arguments ---- */
+
+/* What a call is given, and what running it gives: Python values, nodes, tensors. */
+enum mase_arg_kind {
+    MASE_ARG_NONE,
+    MASE_ARG_BOOL,
+    MASE_ARG_INT,
+    MASE_ARG_FLOAT,
+    MASE_ARG_TEXT, /* a Python string */
+    MASE_ARG_ATOM, /* printed bare: torch.float32, Ellipsis */
+    MASE_ARG_NODE,
+    MASE_ARG_TENSOR, /* only in results: a node's arguments hold nodes */
+    MASE_ARG_TUPLE,
+    MASE_ARG_LIST,
+    MASE_ARG_DICT,
+    MASE_ARG_SLICE, /* items[0..3): start, stop, step */
+};
+
+struct mase_arg {
+    enum mase_arg_kind kind;
+    union {
+        bool b;
+        int64_t i;
+        double f;
+        const char *s;
+        struct mase_node *node;
+        struct mase_tensor *tensor;
+        struct {
+            struct mase_arg *items; /* tuple, list, dict, slice */
+            const char **keys;      /* dict */
+            int count;
+        };
+    };
+};
+
+static inline struct mase_arg mase_arg_none(void)
+{
+    return (struct mase_arg){ .kind = MASE_ARG_NONE };
+}
+static inline struct mase_arg mase_arg_bool(bool b)
+{
+    return (struct mase_arg){ .kind = MASE_ARG_BOOL, .b = b };
+}
+static inline struct mase_arg mase_arg_int(int64_t i)
+{
+    return (struct mase_arg){ .kind = MASE_ARG_INT, .i = i };
+}
+static inline struct mase_arg mase_arg_float(double f)
+{
+    return (struct mase_arg){ .kind = MASE_ARG_FLOAT, .f = f };
+}
+static inline struct mase_arg mase_arg_text(const char *s)
+{
+    return (struct mase_arg){ .kind = MASE_ARG_TEXT, .s = s };
+}
+static inline struct mase_arg mase_arg_node(struct mase_node *n)
+{
+    return (struct mase_arg){ .kind = MASE_ARG_NODE, .node = n };
+}
+/* A tuple or list of count items, copied into the arena. */
+struct mase_arg mase_arg_seq(struct mase_arena *a, enum mase_arg_kind kind,
+                             const struct mase_arg *items, int count);
+/* A deep copy; texts are copied, nodes and tensors are shared. */
+struct mase_arg mase_arg_copy(struct mase_arena *a, const struct mase_arg *arg);
+bool mase_arg_equal(const struct mase_arg *a, const struct mase_arg *b); /* nodes by name */
+bool mase_arg_truthy(const struct mase_arg *a);                          /* as Python's bool() */
+/* As torch.fx prints ("%x", strings bare), or as .mg does (strings quoted: reads back). */
+void mase_arg_print(struct mase_str *out, const struct mase_arg *arg, bool quote_strings);
+
+/* ---- quantisation ---- */
+
+/* The configuration's operand groups, in the order in which they are written. */
+enum mase_operand { MASE_DATA_IN, MASE_WEIGHT, MASE_BIAS, MASE_DATA_OUT, MASE_OPERAND_COUNT };
+extern const char *const mase_operand_names[]; /* "data_in", "weight", "bias", "data_out" */
+
+/* How a layer or call is quantised. Float operands have kind MASE_QUANT_float. */
+struct mase_quant {
+    enum mase_quant_kind kind; /* names the class: LinearInteger */
+    bool bypass;               /* of the quantised class, but computing in float */
+    struct mase_format operand[MASE_OPERAND_COUNT];
+};
+
+/* ---- modules ---- */
+
+enum mase_init { MASE_INIT_ZEROS, MASE_INIT_ONES, MASE_INIT_UNIFORM, MASE_INIT_NORMAL };
+
+/* A parameter or buffer of a module. */
+struct mase_param {
+    const char *name; /* "weight" */
+    bool is_buffer;   /* running_mean: saved, not trained */
+    enum mase_init init;
+    float scale;               /* uniform: the bound; normal: the standard deviation */
+    struct mase_tensor tensor; /* data: in the graph's weight block, NULL before mase_graph_alloc */
+};
+
+/* A leaf module: what call_module calls. Containers exist only as prefixes of paths. */
+struct mase_module {
+    const char *path;          /* "seq_blocks.2" */
+    enum mase_op op;           /* its row: class name, constructor signature */
+    struct mase_arg *attrs;    /* one per constructor parameter, in the row's order */
+    struct mase_param *params; /* in PyTorch's order: parameters, then buffers */
+    int param_count;
+    struct mase_quant *quant; /* NULL: float */
+    struct mase_module *next; /* in order of registration */
+};
+
+/* An attribute by the name of its constructor parameter; a bug if there is none. */
+const struct mase_arg *mase_module_attr(const struct mase_module *m, const char *name);
+struct mase_param *mase_module_param(const struct mase_module *m, const char *name); /* or NULL */
+/* "Linear", "LinearInteger". */
+void mase_module_class(struct mase_str *out, const struct mase_module *m);
+/* "Linear(in_features=16, out_features=5, bias=True)", as PyTorch prints it. */
+void mase_module_repr(struct mase_str *out, const struct mase_module *m);
+
+/* ---- nodes ---- */
+
+struct mase_node {
+    enum mase_node_kind kind;
+    enum mase_op op;          /* the row of ops.def that target resolves to */
+    const char *name;         /* unique in the graph, interned */
+    const char *target;       /* "seq_blocks.2", "torch.flatten", "view", "x" */
+    const char *annotation;   /* "torch.Tensor", or NULL */
+    struct mase_arg args;     /* a tuple */
+    struct mase_arg kwargs;   /* a dict */
+    struct mase_quant *quant; /* call_function only; a module carries its own */
+
+    struct mase_node **inputs; /* nodes mentioned in args, then kwargs: each once, in order */
+    int input_count;
+    struct mase_node **users; /* each once, in graph order of their coming */
+    int user_count, user_cap;
+
+    struct mase_node *prev, *next;
+    struct mase_graph *graph;
+    struct mase_meta *meta; /* meta.h; NULL before init_metadata */
+};
+
+/* The module behind a call_module, else NULL. Always the graph's current one. */
+struct mase_module *mase_node_module(const struct mase_node *n);
+/* The quantisation in force at a node: its module's or its own; NULL when float. */
+struct mase_quant *mase_node_quant(const struct mase_node *n);
+/* The type as the summary names it: class name, function name, method name, or target. */
+void mase_node_type_name(struct mase_str *out, const struct mase_node *n);
+/* The printed target: a quantised function has the original's long name. */
+void mase_node_target(struct mase_str *out, const struct mase_node *n);
+bool mase_node_uses(const struct mase_node *n, const struct mase_node *input);
+
+/* ---- the graph ---- */
+
+struct mase_graph {
+    struct mase_arena arena;
+    struct mase_intern intern;
+    const char *name; /* the model's, "jsc-tiny"; may be NULL */
+    struct mase_node *first, *last;
+    int node_count;
+    struct mase_module *modules, *modules_last; /* in order of registration */
+    int module_count;
+    struct mase_param *attrs; /* what get_attr reads: parameters and constants by full path */
+    int attr_count, attr_cap;
+
+    struct mase_weights *weights; /* owned block or borrowed from the graph this is a clone of */
+    bool weights_borrowed;
+
+    unsigned props;           /* MASE_PROP_*: which metadata is valid (pass.h) */
+    uint64_t edits;           /* counts every change of nodes, modules or formats */
+    struct mase_meta *meta;   /* of the graph as a whole */
+    struct mase_names *names; /* private: taken names */
+    struct mase_map module_map;
+};
+
+struct mase_graph *mase_graph_new(const char *name);
+void mase_graph_free(struct mase_graph *g);
+/* A deep copy. It borrows g's weights until mase_graph_own_weights: free it before g. */
+struct mase_graph *mase_graph_clone(const struct mase_graph *g);
+
+/* Register a leaf module. attrs: positional values, then keyword ones, as one would call the
+ * constructor; missing ones take the defaults. Checks them against the signature. */
+enum mase_status mase_graph_add_module(struct mase_graph *g, struct mase_module **out,
+                                       const char *path, enum mase_op op,
+                                       const struct mase_arg *args, const struct mase_arg *kwargs,
+                                       struct mase_err *err) MASE_MUST_CHECK;
+struct mase_module *mase_graph_module(const struct mase_graph *g, const char *path); /* or NULL */
+/* Register what get_attr reads. */
+struct mase_param *mase_graph_add_attr(struct mase_graph *g, const char *path,
+                                       enum mase_dtype dtype, const struct mase_shape *shape,
+                                       bool is_buffer);
+struct mase_param *mase_graph_attr(const struct mase_graph *g, const char *path); /* or NULL */
+
+/* Append a node, or put it before `at`; NULL at: before the output node if there is one, else at
+ * the end. The name follows from target by torch.fx's rules. args (a tuple) and kwargs (a dict) are
+ * copied; NULL: empty. */
+struct mase_node *mase_graph_insert(struct mase_graph *g, struct mase_node *at,
+                                    enum mase_node_kind kind, const char *target,
+                                    const struct mase_arg *args, const struct mase_arg *kwargs);
+/* The same with a chosen name, made unique if taken. */
+struct mase_node *mase_graph_insert_named(struct mase_graph *g, struct mase_node *at,
+                                          enum mase_node_kind kind, const char *name,
+                                          const char *target, const struct mase_arg *args,
+                                          const struct mase_arg *kwargs);
+struct mase_node *mase_graph_insert_after(struct mase_graph *g, struct mase_node *at,
+                                          enum mase_node_kind kind, const char *target,
+                                          const struct mase_arg *args,
+                                          const struct mase_arg *kwargs);
+/* Change a node's arguments; users follow. */
+void mase_node_set_args(struct mase_node *n, const struct mase_arg *args,
+                        const struct mase_arg *kwargs);
+/* Redirect all uses of from to to, except those in spare (may be NULL). Returns how many nodes
+ * moved. */
+int mase_graph_replace_uses(struct mase_graph *g, struct mase_node *from, struct mase_node *to,
+                            const struct mase_node *spare);
+/* Remove a node without users; a bug if it has some. Its module stays until mase_graph_sweep. */
+void mase_graph_erase(struct mase_graph *g, struct mase_node *n);
+/* Drop modules that no node calls. Returns how many. */
+int mase_graph_sweep(struct mase_graph *g);
+/* Give a module or a function call number formats; NULL makes it float again. q is copied. */
+void mase_module_set_quant(struct mase_graph *g, struct mase_module *m, const struct mase_quant *q);
+void mase_node_set_quant(struct mase_node *n, const struct mase_quant *q);
+
+struct mase_node *mase_graph_find(const struct mase_graph *g, const char *name); /* or NULL */
+struct mase_node *mase_graph_output(const struct mase_graph *g);                 /* or NULL */
+
+/* What a walk does next. */
+enum mase_walk { MASE_WALK_ON, MASE_WALK_PRUNE, MASE_WALK_STOP };
+typedef enum mase_walk mase_visit_fn(struct mase_node *n, void *data);
+/* From start along users (forward) or inputs (backward), each node once, nearest first, start
+ * included; PRUNE goes no further from that node. */
+void mase_walk_forward(struct mase_node *start, mase_visit_fn *visit, void *data);
+void mase_walk_backward(struct mase_node *start, mase_visit_fn *visit, void *data);
+
+/* A new graph of the nodes that keep(n) accepts: what they need from outside becomes placeholders,
+ * what others need of them is returned (a tuple if more than one). Borrows g's weights. */
+typedef bool mase_keep_fn(const struct mase_node *n, void *data);
+struct mase_graph *mase_graph_extract(const struct mase_graph *g, mase_keep_fn *keep, void *data);
+
+/* ---- weights ---- */
+
+int64_t mase_graph_param_count(
+    const struct mase_graph *g); /* trainable values of all modules and attrs */
+/* Make the weight block (zeroed, 64-byte aligned); nothing if it exists. */
+void mase_graph_alloc(struct mase_graph *g);
+/* PyTorch's default initialisation: each tensor from its own random stream, by its full name. */
+void mase_graph_init_weights(struct mase_graph *g, uint64_t seed);
+/* Stop borrowing: copy the weights. */
+void mase_graph_own_weights(struct mase_graph *g);
+/* Every parameter and buffer in state-dict order; full is "seq_blocks.0.weight", valid during the
+ * call. Return false to stop. */
+typedef bool mase_param_fn(const char *full, struct mase_param *p, void *data);
+void mase_graph_each_param(const struct mase_graph *g, mase_param_fn *fn, void *data);
+
+/* ---- checks ---- */
+
+/* Append one line per broken invariant to out; returns their number. */
+int mase_graph_verify(const struct mase_graph *g, struct mase_str *out);
+/* Same nodes, arguments, modules, attributes and formats, in the same order; weights do not count.
+ * On a difference, why (may be NULL) gets a sentence. */
+bool mase_graph_equal(const struct mase_graph *a, const struct mase_graph *b, struct mase_str *why);
+
+/* ---- text ---- */
+
+void mase_graph_print(struct mase_str *out, const struct mase_graph *g); /* str(graph) */
+void mase_node_print(struct mase_str *out,
+                     const struct mase_node *n); /* one line of it, not indented */
+void mase_graph_print_mg(struct mase_str *out, const struct mase_graph *g);
+enum mase_status mase_graph_parse_mg(struct mase_graph **out, const char *text, size_t size,
+                                     const char *path, struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_graph_read_mg(struct mase_graph **out, const char *path,
+                                    struct mase_err *err) MASE_MUST_CHECK;
+
+#endif /* MASE_GRAPH_H */

@@ -1,0 +1,31 @@
+/*
+ * log.h - what a person watching wants to know, on stderr.
+ *
+ * "INFO     message", level padded to 8 columns; coloured on a terminal unless NO_COLOR is set.
+ * The one process-wide setting of the library: which level is shown, and where.
+ */
+#ifndef MASE_LOG_H
+#define MASE_LOG_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <mase/err.h>
+
+enum mase_log_level { MASE_DEBUG, MASE_INFO, MASE_WARNING, MASE_ERROR, MASE_CRITICAL };
+
+extern const char *const mase_log_level_names[]; /* "debug" ... "critical" */
+
+void mase_log_set_level(enum mase_log_level level);
+enum mase_log_level mase_log_get_level(void);
+void mase_log_set_stream(FILE *out); /* tests; NULL restores stderr */
+void mase_log(enum mase_log_level level, const char *fmt, ...) MASE_PRINTF(2, 3);
+
+#define mase_debug(...) mase_log(MASE_DEBUG, __VA_ARGS__)
+#define mase_info(...)  mase_log(MASE_INFO, __VA_ARGS__)
+#define mase_warn(...)  mase_log(MASE_WARNING, __VA_ARGS__)
+
+/* May this stream carry colour? A terminal, NO_COLOR unset or empty, TERM not "dumb". */
+bool mase_use_colour(FILE *stream);
+
+#endif /* MASE_LOG_H */

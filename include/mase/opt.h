@@ -1,0 +1,99 @@
+/*
+ * opt.h - options as data: one row gives binding, checking, help and documentation.
+ *
+ *     struct shape_opts { bool all; int64_t limit; const char *file; };
+ *     static const struct mase_opt shape_rows[] = {
+ *         MASE_OPT_BOOL(struct shape_opts, all, "all", false, "show implicit nodes too"),
+ *         MASE_OPT_INT(struct shape_opts, limit, "limit", 0, 0, 1000, "stop after so many nodes"),
+ *         MASE_OPT_PATH(struct shape_opts, file, "file_name", NULL, "write here, not to stdout"),
+ *         { 0 },
+ *     };
+ *
+ * Binding a table fills the struct: defaults first, then the table's values, each checked for type
+ * and range. A key no row knows is an error that names the nearest known one, unless a
+ * MASE_OPT_REST row collects such keys.
+ */
+#ifndef MASE_OPT_H
+#define MASE_OPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <mase/value.h>
+
+enum mase_opt_type {
+    MASE_OPT_END = 0,
+    MASE_OPT_TYPE_BOOL,   /* bool */
+    MASE_OPT_TYPE_INT,    /* int64_t */
+    MASE_OPT_TYPE_FLOAT,  /* double; an integer is accepted */
+    MASE_OPT_TYPE_TEXT,   /* const char *, NULL for none */
+    MASE_OPT_TYPE_PATH,   /* const char *, NULL for none */
+    MASE_OPT_TYPE_CHOICE, /* const char *, one of choices */
+    MASE_OPT_TYPE_VALUE,  /* const struct mase_value *, any kind, NULL when not given */
+    MASE_OPT_TYPE_REST,   /* struct mase_value * (a table): every key no other row knows */
+};
+
+struct mase_opt {
+    const char *key;
+    enum mase_opt_type type;
+    size_t offset; /* of the field in the bound struct */
+    bool required;
+    double num;                 /* default of bool, int, float */
+    double min, max;            /* int, float: the range allowed; min == max == 0: any */
+    const char *text;           /* default of text, path, choice */
+    const char *const *choices; /* NULL-terminated */
+    const char *help;
+};
+
+#define MASE_OPT_BOOL(S, f, k, dflt, hlp)                                                        \
+    {                                                                                            \
+        .key = k, .type = MASE_OPT_TYPE_BOOL, .offset = offsetof(S, f), .num = dflt, .help = hlp \
+    }
+#define MASE_OPT_INT(S, f, k, dflt, lo, hi, hlp)                                               \
+    {                                                                                          \
+        .key = k, .type = MASE_OPT_TYPE_INT, .offset = offsetof(S, f), .num = dflt, .min = lo, \
+        .max = hi, .help = hlp                                                                 \
+    }
+#define MASE_OPT_FLOAT(S, f, k, dflt, lo, hi, hlp)                                               \
+    {                                                                                            \
+        .key = k, .type = MASE_OPT_TYPE_FLOAT, .offset = offsetof(S, f), .num = dflt, .min = lo, \
+        .max = hi, .help = hlp                                                                   \
+    }
+#define MASE_OPT_TEXT(S, f, k, dflt, hlp)                                                         \
+    {                                                                                             \
+        .key = k, .type = MASE_OPT_TYPE_TEXT, .offset = offsetof(S, f), .text = dflt, .help = hlp \
+    }
+#define MASE_OPT_PATH(S, f, k, dflt, hlp)                                                         \
+    {                                                                                             \
+        .key = k, .type = MASE_OPT_TYPE_PATH, .offset = offsetof(S, f), .text = dflt, .help = hlp \
+    }
+#define MASE_OPT_CHOICE(S, f, k, dflt, list, hlp)                                       \
+    {                                                                                   \
+        .key = k, .type = MASE_OPT_TYPE_CHOICE, .offset = offsetof(S, f), .text = dflt, \
+        .choices = list, .help = hlp                                                    \
+    }
+#define MASE_OPT_VALUE(S, f, k, hlp)                                                 \
+    {                                                                                \
+        .key = k, .type = MASE_OPT_TYPE_VALUE, .offset = offsetof(S, f), .help = hlp \
+    }
+#define MASE_OPT_REST(S, f, k, hlp)                                                 \
+    {                                                                               \
+        .key = k, .type = MASE_OPT_TYPE_REST, .offset = offsetof(S, f), .help = hlp \
+    }
+
+/* Fill opts (size bytes, zeroed here) from table (NULL: defaults only). Texts point into table or
+ * the rows; a REST table is made in a. The table is not changed. */
+enum mase_status mase_opts_bind(void *opts, size_t size, const struct mase_opt *rows,
+                                const struct mase_value *table, struct mase_arena *a,
+                                struct mase_err *err) MASE_MUST_CHECK;
+/* One value against one row, writing the field. */
+enum mase_status mase_opt_bind_one(void *opts, const struct mase_opt *row,
+                                   const struct mase_value *v,
+                                   struct mase_err *err) MASE_MUST_CHECK;
+/* "integer 1..32", "one of type, name, regex_name": what the row allows, for help and messages. */
+void mase_opt_describe(struct mase_str *out, const struct mase_opt *row);
+/* The default as text, "None" when there is none. */
+void mase_opt_default(struct mase_str *out, const struct mase_opt *row);
+
+#endif /* MASE_OPT_H */

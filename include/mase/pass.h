@@ -1,0 +1,90 @@
+/*
+ * pass.h - passes: analyses look, transforms change, interfaces save and load. The contract is
+ * data.
+ *
+ * Each pass file ends with its struct mase_pass; passes.def names it once. The manager binds
+ * options from the schema, provides what the pass needs, runs it, checks that an analysis changed
+ * nothing, times it and can dump the graph after it. A pass never changes its arguments.
+ */
+#ifndef MASE_PASS_H
+#define MASE_PASS_H
+
+#include <stdio.h>
+
+#include <mase/call.h>
+#include <mase/graph.h>
+#include <mase/opt.h>
+#include <mase/value.h>
+
+/* Properties of a graph: what holds of it now. Any edit drops those the pass does not keep. */
+enum {
+    MASE_PROP_META = 1u << 0,     /* every node has (possibly empty) metadata */
+    MASE_PROP_COMMON = 1u << 1,   /* ops, types, shapes, formats */
+    MASE_PROP_SOFTWARE = 1u << 2, /* entries for statistics */
+    MASE_PROP_HARDWARE = 1u << 3,
+    MASE_PROP_ALL = (1u << 4) - 1,
+};
+
+/* What passes may use of the world around them. */
+struct mase_pass_env {
+    struct mase_arena *scratch; /* released by the manager after each pass */
+    FILE *out;                  /* results for the user, usually stdout */
+    const char *out_dir;        /* where files go: .../software/transform; NULL: none are written
+                                   unless a path is given */
+    const struct mase_input *inputs; /* one per placeholder, shapes only, or with data if known */
+    int input_count;
+    uint64_t seed;
+    const struct mase_graph *original; /* the graph before the newest transform, or NULL */
+    struct mase_value *info; /* a table for results a program may want (run.json); may be NULL */
+    struct mase_arena *info_arena; /* where info lives */
+    struct mase_value *files;      /* a list: paths of the files written; may be NULL */
+};
+
+/* Note a file that a pass wrote. */
+void mase_pass_wrote(struct mase_pass_env *env, const char *path);
+
+typedef enum mase_status mase_analyse_fn(const struct mase_graph *g, const void *opts,
+                                         struct mase_pass_env *env, struct mase_err *err);
+/* May replace *g by a new graph (load_mase_graph), freeing the old one. */
+typedef enum mase_status mase_transform_fn(struct mase_graph **g, const void *opts,
+                                           struct mase_pass_env *env, struct mase_err *err);
+
+struct mase_pass {
+    const char *name, *help;
+    unsigned needs, gives, keeps; /* properties: before; after; despite edits */
+    const struct mase_opt *opts;  /* schema, ends with { 0 }; NULL: no options */
+    size_t opts_size;
+    mase_analyse_fn *analyse; /* exactly one of the two is set */
+    mase_transform_fn *transform;
+    const char *then; /* a pass the manager runs right after with default options, or NULL */
+};
+
+extern const struct mase_pass *const mase_passes[]; /* NULL-terminated, from passes.def */
+const struct mase_pass *mase_pass_find(const char *name);
+const char *mase_pass_kind(const struct mase_pass *p); /* "analysis", "transform", "interface" */
+
+struct mase_manager {
+    struct mase_pass_env env;
+    struct mase_arena scratch;
+    const char *const *dump_after; /* NULL-terminated names, or "all"; NULL: no dumps */
+    const char *dump_dir;          /* dumps go to dump_dir/NN_pass.mg; NULL: to env.out */
+    bool verify;                   /* run mase_graph_verify after every pass */
+    int runs;                      /* passes run so far */
+    struct mase_value *timings;    /* a list of {pass, seconds} in env.info_arena; may be NULL */
+};
+
+/* Run one pass by name with its TOML section (NULL: defaults). Errors are wrapped "pass NAME: ...".
+ */
+enum mase_status mase_manager_run(struct mase_manager *m, struct mase_graph **g, const char *pass,
+                                  const struct mase_value *args,
+                                  struct mase_err *err) MASE_MUST_CHECK;
+/* Check a [passes] table without running: names and options. */
+enum mase_status mase_manager_check(const struct mase_value *passes,
+                                    struct mase_err *err) MASE_MUST_CHECK;
+/* Run every pass of a [passes] table in file order. */
+enum mase_status mase_manager_run_all(struct mase_manager *m, struct mase_graph **g,
+                                      const struct mase_value *passes,
+                                      struct mase_err *err) MASE_MUST_CHECK;
+void mase_manager_release(struct mase_manager *m);
+
+#endif /* MASE_PASS_H */

@@ -1,0 +1,28 @@
+/*
+ * progress.h - long work that shows it is alive.
+ *
+ * On a terminal one line redrawn at most ten times a second, removed or finished at the end; else
+ * one log line when the stage ends. Nothing is drawn when the log level hides INFO.
+ */
+#ifndef MASE_PROGRESS_H
+#define MASE_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct mase_progress {
+    const char *title; /* borrowed */
+    int64_t done, total;
+    uint64_t started, drawn; /* nanoseconds */
+    bool terminal;
+    char note[80]; /* shown at the end of the line: "loss 0.71" */
+};
+
+void mase_progress_start(struct mase_progress *p, const char *title, int64_t total);
+void mase_progress_step(struct mase_progress *p, int64_t done);
+void mase_progress_end(struct mase_progress *p);
+
+/* Nanoseconds of a clock that only moves forward. */
+uint64_t mase_clock(void);
+
+#endif /* MASE_PROGRESS_H */

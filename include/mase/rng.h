@@ -1,0 +1,41 @@
+/*
+ * rng.h - random numbers that depend on what they are for, not on who drew before.
+ *
+ * Philox 4x32-10: the n-th number of a stream is a pure function of (seed, stream, index, n). A
+ * stream is named by its purpose; adding a consumer with a purpose of its own changes nobody else's
+ * numbers, and any thread can start anywhere.
+ *
+ *     struct mase_rng r = mase_rng(seed, MASE_STREAM_INIT, mase_rng_name("seq_blocks.2.weight"));
+ *     for (long i = 0; i < n; i++)
+ *         w[i] = mase_rng_range(&r, -bound, bound);
+ */
+#ifndef MASE_RNG_H
+#define MASE_RNG_H
+
+#include <stdint.h>
+
+enum mase_stream {
+    MASE_STREAM_INIT = 1, /* initial weights; index: the parameter's name */
+    MASE_STREAM_DUMMY,    /* dummy inputs; index: the placeholder's name */
+    MASE_STREAM_TEST,     /* tests and fuzzers */
+};
+
+struct mase_rng {
+    uint32_t key[2];
+    uint32_t counter[4];
+    uint32_t block[4]; /* the current four numbers */
+    int left;          /* of them not yet handed out */
+};
+
+struct mase_rng mase_rng(uint64_t seed, enum mase_stream purpose, uint64_t index);
+uint64_t mase_rng_name(const char *name); /* an index from a text (FNV-1a) */
+
+/* The raw block function: out = philox(counter, key). */
+void mase_philox(uint32_t out[4], const uint32_t counter[4], const uint32_t key[2]);
+
+uint32_t mase_rng_u32(struct mase_rng *r);
+float mase_rng_float(struct mase_rng *r);                     /* [0, 1), 24 bits */
+float mase_rng_range(struct mase_rng *r, float lo, float hi); /* [lo, hi) */
+float mase_rng_normal(struct mase_rng *r);                    /* mean 0, standard deviation 1 */
+
+#endif /* MASE_RNG_H */

@@ -1,0 +1,43 @@
+/*
+ * safetensors.h - named tensors in one file: a JSON header and raw little-endian data.
+ */
+#ifndef MASE_SAFETENSORS_H
+#define MASE_SAFETENSORS_H
+
+#include <mase/arena.h>
+#include <mase/file.h>
+#include <mase/tensor.h>
+#include <mase/value.h>
+
+struct mase_named_tensor {
+    const char *name;
+    struct mase_tensor tensor; /* data borrowed: the mapped file's, or the caller's when writing */
+};
+
+struct mase_safetensors {
+    struct mase_arena arena;
+    struct mase_file file;
+    struct mase_named_tensor *items;
+    int count;
+    struct mase_value *metadata; /* a table of strings, empty if the file has none */
+};
+
+/* Maps the file and checks every rule of the format: header length, JSON, types, shapes, offsets
+ * without gaps or overlaps, the exact end. Tensors of types we lack (f16, bf16) are converted. */
+enum mase_status mase_safetensors_open(struct mase_safetensors *st, const char *path,
+                                       struct mase_err *err) MASE_MUST_CHECK;
+void mase_safetensors_close(struct mase_safetensors *st);
+enum mase_status mase_safetensors_write(const struct mase_named_tensor *items, int count,
+                                        const struct mase_value *metadata, const char *path,
+                                        struct mase_err *err) MASE_MUST_CHECK;
+
+struct mase_graph;
+/* Every parameter and buffer of g, by full name, to a file; and back: names and shapes must agree,
+ * missing, unexpected and mis-shaped ones are listed in the error. A "model." or "module." prefix
+ * common to all names of the file is dropped. */
+enum mase_status mase_weights_save(const struct mase_graph *g, const char *path,
+                                   struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_weights_load(struct mase_graph *g, const char *path,
+                                   struct mase_err *err) MASE_MUST_CHECK;
+
+#endif /* MASE_SAFETENSORS_H */

@@ -1,0 +1,62 @@
+/*
+ * str.h - building text, comparing it, interning it.
+ *
+ * A struct mase_str is a growing buffer that is always NUL-terminated once it has been written to;
+ * `{ 0 }` is a valid empty one and mase_str_text() of it is "". The caller releases it.
+ */
+#ifndef MASE_STR_H
+#define MASE_STR_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <mase/arena.h>
+#include <mase/err.h>
+
+struct mase_str {
+    char *data;
+    size_t len, cap;
+};
+
+void mase_str_release(struct mase_str *s);
+void mase_str_clear(struct mase_str *s); /* empty it, keep the memory */
+const char *mase_str_text(const struct mase_str *s);
+
+void mase_str_add(struct mase_str *s, const char *text);
+void mase_str_addn(struct mase_str *s, const char *text, size_t n);
+void mase_str_addc(struct mase_str *s, char c);
+void mase_str_pad(struct mase_str *s, char c, long n); /* n copies of c; none if n <= 0 */
+void mase_str_printf(struct mase_str *s, const char *fmt, ...) MASE_PRINTF(2, 3);
+void mase_str_vprintf(struct mase_str *s, const char *fmt, va_list ap) MASE_PRINTF(2, 0);
+
+bool mase_streq(const char *a, const char *b); /* two NULLs are equal */
+bool mase_starts_with(const char *s, const char *prefix);
+bool mase_ends_with(const char *s, const char *suffix);
+
+/* Columns a UTF-8 text takes on a terminal, counting one per code point. */
+long mase_str_columns(const char *s, size_t n);
+
+/* Of the n names, the one nearest to word by edit distance, or NULL if none is near enough to be
+ * what was meant. names[i] may be NULL. */
+const char *mase_nearest(const char *word, const char *const *names, int n);
+
+/* Interned strings: equal texts give the same pointer, which lives as long as the arena. */
+struct mase_intern {
+    struct mase_arena *arena;
+    const char **slots;
+    size_t count, cap;
+};
+const char *mase_intern(struct mase_intern *in, const char *s);
+const char *mase_intern_n(struct mase_intern *in, const char *s, size_t n);
+
+/* A map from text to pointer. Keys are borrowed. A zeroed map with its arena set is empty. */
+struct mase_map {
+    struct mase_arena *arena;
+    struct mase_map_slot *slots;
+    size_t count, cap;
+};
+void *mase_map_get(const struct mase_map *m, const char *key); /* NULL when absent */
+void mase_map_put(struct mase_map *m, const char *key, void *value);
+
+#endif /* MASE_STR_H */

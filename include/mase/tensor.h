@@ -1,0 +1,67 @@
+/*
+ * tensor.h - shapes, element types, and a tensor: dense, row-major, of rank 0 to MASE_MAX_RANK.
+ *
+ * A tensor with data == NULL is a shape only: shape inference and execution use the same struct.
+ * A tensor never frees its data; who made it says who owns it.
+ */
+#ifndef MASE_TENSOR_H
+#define MASE_TENSOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <mase/arena.h>
+#include <mase/err.h>
+#include <mase/str.h>
+
+enum { MASE_MAX_RANK = 8 };
+
+enum mase_dtype {
+    MASE_F32,
+    MASE_F64,
+    MASE_I64,
+    MASE_I32,
+    MASE_U8,
+    MASE_DTYPE_BOOL,
+    MASE_DTYPE_COUNT
+};
+
+struct mase_dtype_info {
+    const char *name;  /* "f32", as .mg says */
+    const char *torch; /* "torch.float32" */
+    int size;          /* bytes */
+};
+extern const struct mase_dtype_info mase_dtypes[MASE_DTYPE_COUNT];
+
+struct mase_shape {
+    int rank;
+    int64_t dim[MASE_MAX_RANK];
+};
+
+struct mase_tensor {
+    enum mase_dtype dtype;
+    struct mase_shape shape;
+    void *data; /* NULL: a shape only */
+};
+
+int64_t mase_shape_count(const struct mase_shape *s); /* elements; 1 for rank 0 */
+bool mase_shape_equal(const struct mase_shape *a, const struct mase_shape *b);
+void mase_shape_print(struct mase_str *out, const struct mase_shape *s); /* "[8, 16]" */
+/* Dimension d, counted from the end when negative, as Python does: -1 when out of range. */
+int mase_shape_axis(const struct mase_shape *s, int64_t d);
+
+/* f32[8, 16] and so on, with data from the arena when with_data. */
+struct mase_tensor mase_tensor(struct mase_arena *a, enum mase_dtype dtype,
+                               const struct mase_shape *shape, bool with_data);
+int64_t mase_tensor_count(const struct mase_tensor *t);
+int64_t mase_tensor_bytes(const struct mase_tensor *t);
+/* Element i as a double whatever the type, and back (rounded to the type). */
+double mase_tensor_get(const struct mase_tensor *t, int64_t i);
+void mase_tensor_set(struct mase_tensor *t, int64_t i, double v);
+
+static inline float *mase_f32(const struct mase_tensor *t)
+{
+    return (float *)t->data;
+}
+
+#endif /* MASE_TENSOR_H */
