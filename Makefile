@@ -1,0 +1,60 @@
+# The front door; CMake and scripts/ do the work. `make help` lists the targets.
+PREFIX  ?= /usr/local
+DESTDIR ?=
+BUILD   := $(if $(MASE_BUILD),$(MASE_BUILD),build)
+JOBS    := $(shell nproc 2>/dev/null || echo 2)
+SOURCES  = $$(git ls-files '*.c' '*.h')
+SCRIPTS  = ch $$(git ls-files scripts bench .ci)
+
+.PHONY: all test bench fuzz format lint docs install uninstall doctor clean help
+
+all: ## build ch and libmase.a into build/
+	@scripts/build
+
+test: ## install what the tests need, build them, run them all
+	@scripts/packages install test
+	@scripts/build --tests
+	@ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error \
+	    && echo "make test: all tests passed" \
+	    || { echo "make test: FAILED, see above" >&2; exit 1; }
+
+bench: ## measure start-up time and memory, beside PyTorch's when it is there
+	@scripts/packages install bench
+	@scripts/build
+	@bench/startup
+
+fuzz: ## run each fuzzer for FUZZ_SECONDS (default 60)
+	@scripts/packages install build lint
+	@scripts/fuzz
+
+format: ## lay out all C files by .clang-format
+	@scripts/packages install lint
+	@clang-format -i $(SOURCES)
+
+lint: ## layout, clang-tidy, shellcheck, layers
+	@scripts/packages install build lint
+	@scripts/lint
+
+docs: ## write docs/reference and the outputs shown in the documents anew
+	@scripts/build
+	@scripts/gen_docs
+	@scripts/check_docs --write
+
+install: ## install under PREFIX (default /usr/local), staged below DESTDIR
+	@scripts/build
+	@DESTDIR=$(DESTDIR) cmake --install $(BUILD) --prefix $(PREFIX) >$(BUILD)/install.log \
+	    || { cat $(BUILD)/install.log; exit 1; }
+	@echo "installed ch under $(DESTDIR)$(PREFIX)"
+
+uninstall: ## remove what the last install put under the same PREFIX and DESTDIR
+	@sed 's|^|$(DESTDIR)|' $(BUILD)/install_manifest.txt | while read -r f; do rm -f "$$f"; done
+	@echo "removed ch from $(DESTDIR)$(PREFIX)"
+
+doctor: ## what is here: packages and their size, libraries, compilers, CPU, build time
+	@scripts/doctor
+
+clean: ## remove build folders
+	rm -rf build build-*
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "%-16s%s\n", $$1, $$2 }'
