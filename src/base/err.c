@@ -1,0 +1,147 @@
+/*
+ * err.c - filling in a failure and printing it once.
+ *
+ * Texts are formatted before the error is touched, since an argument may be err->msg itself.
+ */
+#include <mase/err.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <mase/str.h>
+
+#include "base/excerpt.h"
+
+/* Copy text to a buffer of size bytes; if too long, cut at a whole character and end in "...". */
+static void copy_cut(char *to, const char *text, size_t size)
+{
+    size_t len = strlen(text);
+    if (len < size) {
+        memmove(to, text, len + 1);
+        return;
+    }
+    len = size - sizeof("...");
+    while (len && ((unsigned char)text[len] & 0xc0) == 0x80)
+        len--;
+    memmove(to, text, len);
+    memcpy(to + len, "...", sizeof("..."));
+}
+
+static void set_place(struct mase_err *err, struct mase_loc at)
+{
+    if (at.path)
+        copy_cut(err->path, at.path, sizeof(err->path));
+    else
+        err->path[0] = '\0';
+    err->loc = at;
+    err->loc.path = at.path ? err->path : NULL;
+}
+
+static enum mase_status fail(struct mase_err *err, enum mase_status status, struct mase_loc at,
+                             const char *fmt, va_list ap)
+{
+    if (status == MASE_OK)
+        mase_bug("a failure without a status: \"%s\"", fmt);
+    if (!err)
+        return status;
+    struct mase_str msg = { 0 };
+    mase_str_vprintf(&msg, fmt, ap);
+    copy_cut(err->msg, mase_str_text(&msg), sizeof(err->msg));
+    mase_str_release(&msg);
+    set_place(err, at);
+    err->status = status;
+    return status;
+}
+
+enum mase_status mase_fail(struct mase_err *err, enum mase_status status, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    fail(err, status, MASE_NOWHERE, fmt, ap);
+    va_end(ap);
+    return status;
+}
+
+enum mase_status mase_fail_at(struct mase_err *err, enum mase_status status, struct mase_loc at,
+                              const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    fail(err, status, at, fmt, ap);
+    va_end(ap);
+    return status;
+}
+
+enum mase_status mase_fail_in(struct mase_err *err, enum mase_status status, const char *path,
+                              const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    fail(err, status, (struct mase_loc){ .path = path, .off = -1 }, fmt, ap);
+    va_end(ap);
+    return status;
+}
+
+enum mase_status mase_fail_errno(struct mase_err *err, const char *path, const char *what)
+{
+    const char *why = strerror(errno);
+    return mase_fail_in(err, MASE_EIO, path, "%s: %s", what, why);
+}
+
+enum mase_status mase_wrap(struct mase_err *err, const char *fmt, ...)
+{
+    if (!err)
+        mase_bug("mase_wrap without an error cannot return its status");
+    struct mase_str msg = { 0 };
+    va_list ap;
+    va_start(ap, fmt);
+    mase_str_vprintf(&msg, fmt, ap);
+    va_end(ap);
+    mase_str_printf(&msg, ": %s", err->msg);
+    copy_cut(err->msg, msg.data, sizeof(err->msg));
+    mase_str_release(&msg);
+    return err->status;
+}
+
+enum mase_status mase_place(struct mase_err *err, struct mase_loc at)
+{
+    if (!err)
+        mase_bug("mase_place without an error cannot return its status");
+    if (!err->path[0])
+        set_place(err, at);
+    return err->status;
+}
+
+void mase_err_print(FILE *out, const struct mase_err *err)
+{
+    struct mase_str s = { 0 };
+    const struct mase_loc *at = &err->loc;
+    if (err->path[0]) {
+        mase_add_harmless(&s, err->path, strlen(err->path), false);
+        if (at->line > 0 && at->col > 0)
+            mase_str_printf(&s, ":%d:%d", at->line, at->col);
+        else if (at->line > 0)
+            mase_str_printf(&s, ":%d", at->line);
+        else if (at->off >= 0)
+            mase_str_printf(&s, "@0x%llx", (unsigned long long)at->off);
+        mase_str_add(&s, ": ");
+    }
+    mase_add_harmless(&s, err->msg, strlen(err->msg), true);
+    mase_str_addc(&s, '\n');
+    fwrite(s.data, 1, s.len, out);
+    mase_str_release(&s);
+    if (err->path[0] && at->line > 0)
+        mase_excerpt_print(out, err->path, at);
+}
+
+void mase_bug_at(const char *file, int line, const char *fmt, ...)
+{
+    fprintf(stderr, "%s:%d: bug: ", file, line);
+    va_list ap;
+    va_start(ap, fmt);
+    vfprintf(stderr, fmt, ap);
+    va_end(ap);
+    fputc('\n', stderr);
+    abort();
+}

@@ -1,0 +1,96 @@
+/*
+ * log.c - levels, colours and the status line. A message is written by one call, so that messages
+ * of several threads do not mix within a line.
+ */
+#include <mase/log.h>
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <mase/str.h>
+
+#include "base/log.h"
+
+const char *const mase_log_level_names[] = { "debug", "info", "warning", "error", "critical" };
+
+static const struct {
+    const char *name, *colour;
+} levels[] = {
+    [MASE_DEBUG] = { "DEBUG", "36" },          [MASE_INFO] = { "INFO", "32" },
+    [MASE_WARNING] = { "WARNING", "33" },      [MASE_ERROR] = { "ERROR", "31" },
+    [MASE_CRITICAL] = { "CRITICAL", "31;47" },
+};
+
+static struct {
+    enum mase_log_level level;
+    FILE *out;        /* NULL: stderr */
+    bool status_line; /* one is drawn */
+} logger = { .level = MASE_INFO };
+
+void mase_log_set_level(enum mase_log_level level)
+{
+    logger.level = level;
+}
+
+enum mase_log_level mase_log_get_level(void)
+{
+    return logger.level;
+}
+
+void mase_log_set_stream(FILE *out)
+{
+    logger.out = out;
+    logger.status_line = false;
+}
+
+FILE *mase_log_stream(void)
+{
+    return logger.out ? logger.out : stderr;
+}
+
+bool mase_log_shows_info(void)
+{
+    return logger.level <= MASE_INFO;
+}
+
+bool mase_use_colour(FILE *stream)
+{
+    const char *refused = getenv("NO_COLOR"), *term = getenv("TERM");
+    if ((refused && refused[0]) || mase_streq(term, "dumb"))
+        return false;
+    const int fd = fileno(stream);
+    return fd >= 0 && isatty(fd);
+}
+
+void mase_log_status(const char *text)
+{
+    if (!text && !logger.status_line)
+        return;
+    FILE *out = mase_log_stream();
+    fprintf(out, "\r\033[K%s", text ? text : "");
+    fflush(out);
+    logger.status_line = text != NULL;
+}
+
+void mase_log(enum mase_log_level level, const char *fmt, ...)
+{
+    if (level < logger.level)
+        return;
+    FILE *out = mase_log_stream();
+    const bool colour = mase_use_colour(out);
+    struct mase_str line = { 0 };
+    if (colour)
+        mase_str_printf(&line, "\033[%sm%-8s\033[0m \033[34m", levels[level].colour,
+                        levels[level].name);
+    else
+        mase_str_printf(&line, "%-8s ", levels[level].name);
+    va_list ap;
+    va_start(ap, fmt);
+    mase_str_vprintf(&line, fmt, ap);
+    va_end(ap);
+    mase_str_add(&line, colour ? "\033[0m\n" : "\n");
+    mase_log_status(NULL);
+    fwrite(line.data, 1, line.len, out);
+    fflush(out);
+    mase_str_release(&line);
+}
