@@ -19,7 +19,8 @@ struct mase_file {
     const char *path; /* borrowed */
     const unsigned char *data;
     size_t size;
-    void *map; /* private */
+    void *map;    /* private */
+    bool on_heap; /* private: read from a stream, not mapped */
 };
 enum mase_status mase_file_open(struct mase_file *f, const char *path,
                                 struct mase_err *err) MASE_MUST_CHECK;

@@ -1,0 +1,127 @@
+/*
+ * file.c - whole files for reading. A regular file is mapped; a pipe or a device has no size to map
+ * and is read to its end, up to STREAM_LIMIT.
+ *
+ * A mapped file that someone else shortens meanwhile kills the reader (SIGBUS): files are replaced
+ * by renaming, as writer.c does, not rewritten in place.
+ */
+#include <mase/file.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <mase/str.h>
+
+#include "base/alloc.h"
+#include "base/fault.h"
+
+static const size_t STREAM_LIMIT = (size_t)1 << 30;
+
+bool mase_is_dir(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+bool mase_is_file(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+static enum mase_status fail_open(const char *path, struct mase_err *err)
+{
+    switch (errno) {
+    case ENOENT:
+        return mase_fail_in(err, MASE_EIO, path, "file not found");
+    case ENOTDIR:
+        return mase_fail_in(err, MASE_EIO, path,
+                            "file not found: a part of the path is no directory");
+    case EACCES:
+        return mase_fail_in(err, MASE_EIO, path, "not allowed to read this file");
+    default:
+        return mase_fail_errno(err, path, "cannot open");
+    }
+}
+
+static enum mase_status map_regular(struct mase_file *f, int fd, off_t size, struct mase_err *err)
+{
+    if ((uintmax_t)size > SIZE_MAX / 2)
+        return mase_fail_in(err, MASE_ELIMIT, f->path, "file of %lld bytes is too large to map",
+                            (long long)size);
+    f->data = (const unsigned char *)"";
+    if (size == 0)
+        return MASE_OK;
+    f->map = mase_sys_map(fd, (size_t)size);
+    if (!f->map)
+        return mase_fail_errno(err, f->path, "cannot map");
+    f->data = f->map;
+    f->size = (size_t)size;
+    return MASE_OK;
+}
+
+static enum mase_status read_stream(struct mase_file *f, int fd, struct mase_err *err)
+{
+    enum { PIECE = 65536 };
+    size_t cap = 0;
+    f->on_heap = true;
+    for (;;) {
+        if (f->size + PIECE > cap) {
+            cap = cap ? cap * 2 : 2 * PIECE;
+            f->map = mase_xrealloc(f->map, cap);
+        }
+        const ssize_t n = mase_sys_read(fd, (unsigned char *)f->map + f->size, PIECE);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return mase_fail_errno(err, f->path, "cannot read");
+        if (n == 0)
+            break;
+        f->size += (size_t)n;
+        if (f->size > STREAM_LIMIT)
+            return mase_fail_in(err, MASE_ELIMIT, f->path, "more than %zu bytes from a stream",
+                                STREAM_LIMIT);
+    }
+    f->data = f->map;
+    return MASE_OK;
+}
+
+static enum mase_status load(struct mase_file *f, int fd, struct mase_err *err)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return mase_fail_errno(err, f->path, "cannot look at");
+    if (S_ISDIR(st.st_mode))
+        return mase_fail_in(err, MASE_EIO, f->path, "is a directory, expected a file");
+    /* Files of /proc are regular, say they are empty, and are not. */
+    if (S_ISREG(st.st_mode) && st.st_size > 0)
+        return map_regular(f, fd, st.st_size, err);
+    return read_stream(f, fd, err);
+}
+
+enum mase_status mase_file_open(struct mase_file *f, const char *path, struct mase_err *err)
+{
+    *f = (struct mase_file){ .path = path };
+    const int fd = mase_sys_open(path, O_RDONLY | O_CLOEXEC, 0);
+    if (fd < 0)
+        return fail_open(path, err);
+    const enum mase_status st = load(f, fd, err);
+    mase_sys_close(fd);
+    if (st)
+        mase_file_close(f);
+    return st;
+}
+
+void mase_file_close(struct mase_file *f)
+{
+    if (f->on_heap)
+        free(f->map);
+    else if (f->map)
+        munmap(f->map, f->size);
+    *f = (struct mase_file){ 0 };
+}

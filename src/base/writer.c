@@ -1,0 +1,221 @@
+/*
+ * writer.c - writing a file so that it is whole or not there.
+ *
+ * The text goes to a file beside the final name, is flushed to disk, and takes the name by
+ * rename(2). An existing file gives its permission bits; a symbolic link stays and its target is
+ * replaced. What cannot be replaced is written directly: devices, pipes, and the descriptors
+ * behind /dev/stdout, /dev/stderr and /dev/fd/N.
+ */
+#define _XOPEN_SOURCE 700 /* realpath */
+#include <mase/file.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <mase/str.h>
+
+#include "base/alloc.h"
+#include "base/fault.h"
+
+enum { TEMP_TRIES = 100 };
+
+static char *duplicate(const char *s)
+{
+    const size_t size = strlen(s) + 1;
+    return memcpy(mase_xrealloc(NULL, size), s, size);
+}
+
+/* The directory a path lies in; caller frees. */
+static char *parent_of(const char *path)
+{
+    char *copy = duplicate(path); /* dirname writes into it and may return a constant */
+    char *parent = duplicate(dirname(copy));
+    free(copy);
+    return parent;
+}
+
+/* The descriptor that a path stands for, or -1. Opening /dev/stdout would start anew at offset 0
+ * when it is a file, over what has been printed so far. */
+static int descriptor_named(const char *path)
+{
+    int fd, end = 0;
+    if (mase_streq(path, "/dev/stdout"))
+        return STDOUT_FILENO;
+    if (mase_streq(path, "/dev/stderr"))
+        return STDERR_FILENO;
+    return sscanf(path, "/dev/fd/%d%n", &fd, &end) == 1 && !path[end] ? fd : -1;
+}
+
+static enum mase_status open_direct(struct mase_writer *w, struct mase_err *err)
+{
+    const int named = descriptor_named(w->path);
+    fflush(NULL); /* keep the order with what is still in stdio's buffers */
+    w->fd = named >= 0 ? dup(named) : mase_sys_open(w->path, O_WRONLY | O_CLOEXEC, 0);
+    return w->fd >= 0 ? MASE_OK : mase_fail_errno(err, w->path, "cannot open for writing");
+}
+
+/* Create an empty file beside w->path under a name of its own. */
+static enum mase_status open_temp(struct mase_writer *w, struct mase_err *err)
+{
+    static unsigned serial;
+    char *dir = parent_of(w->path);
+    const size_t size = strlen(dir) + 64;
+    w->temp = mase_xcalloc(size);
+    for (int i = 0; i < TEMP_TRIES; i++) {
+        snprintf(w->temp, size, "%s/.mase-%ld-%u.tmp", dir, (long)getpid(), serial++);
+        w->fd = mase_sys_open(w->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (w->fd >= 0 || errno != EEXIST)
+            break;
+    }
+    free(dir);
+    if (w->fd >= 0)
+        return MASE_OK;
+    const enum mase_status st = mase_fail_errno(err, w->path, "cannot create");
+    free(w->temp);
+    w->temp = NULL;
+    return st;
+}
+
+static enum mase_status open_replacement(struct mase_writer *w, const struct stat *old,
+                                         struct mase_err *err)
+{
+    char *target = old ? realpath(w->path, NULL) : NULL; /* through links */
+    if (target) {
+        free(w->path);
+        w->path = target;
+    }
+    MASE_TRY(open_temp(w, err));
+    if (old && mase_sys_fchmod(w->fd, old->st_mode & 0777) != 0)
+        return mase_fail_errno(err, w->path, "cannot keep the permissions");
+    return MASE_OK;
+}
+
+static enum mase_status open_output(struct mase_writer *w, struct mase_err *err)
+{
+    struct stat old;
+    const bool exists = stat(w->path, &old) == 0;
+    if (exists && S_ISDIR(old.st_mode))
+        return mase_fail_in(err, MASE_EIO, w->path, "is a directory, expected a file");
+    if (descriptor_named(w->path) >= 0 || (exists && !S_ISREG(old.st_mode)))
+        return open_direct(w, err);
+    if (exists)
+        return open_replacement(w, &old, err);
+    char *dir = parent_of(w->path);
+    enum mase_status st = mase_make_dirs(dir, err);
+    free(dir);
+    return st ? st : open_replacement(w, NULL, err);
+}
+
+enum mase_status mase_writer_open(struct mase_writer *w, const char *path, struct mase_err *err)
+{
+    if (!path[0])
+        return mase_fail(err, MASE_EIO, "cannot write to a file without a name");
+    *w = (struct mase_writer){ .path = duplicate(path), .fd = -1 };
+    const enum mase_status st = open_output(w, err);
+    if (st)
+        mase_writer_abort(w);
+    return st;
+}
+
+enum mase_status mase_writer_put(struct mase_writer *w, const void *data, size_t size,
+                                 struct mase_err *err)
+{
+    const char *p = data;
+    while (size && !w->status) {
+        const ssize_t n = mase_sys_write(w->fd, p, size);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) {
+            w->status = mase_fail_errno(err, w->path, "cannot write");
+            break;
+        }
+        p += n;
+        size -= (size_t)n;
+        w->size += (size_t)n;
+    }
+    return w->status;
+}
+
+/* fsync, except where there is nothing to flush to. */
+static int flush_to_disk(int fd)
+{
+    return mase_sys_fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP ? 0 : -1;
+}
+
+/* The new name itself must reach the disk too. */
+static enum mase_status flush_parent(const char *path, struct mase_err *err)
+{
+    char *dir = parent_of(path);
+    const int fd = mase_sys_open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    enum mase_status st = MASE_OK;
+    if (fd < 0 && errno != EACCES) /* a directory may be writable and not readable */
+        st = mase_fail_errno(err, dir, "cannot open the directory");
+    if (fd >= 0 && flush_to_disk(fd) != 0)
+        st = mase_fail_errno(err, dir, "cannot flush the directory");
+    if (fd >= 0)
+        mase_sys_close(fd);
+    free(dir);
+    return st;
+}
+
+/* Flush and close; the descriptor is gone afterwards, whatever happened. */
+static enum mase_status finish_fd(struct mase_writer *w, struct mase_err *err)
+{
+    enum mase_status st = w->status;
+    if (!st && w->temp && flush_to_disk(w->fd) != 0)
+        st = mase_fail_errno(err, w->path, "cannot flush");
+    if (mase_sys_close(w->fd) != 0 && !st)
+        st = mase_fail_errno(err, w->path, "cannot close");
+    w->fd = -1;
+    return st;
+}
+
+enum mase_status mase_writer_close(struct mase_writer *w, struct mase_err *err)
+{
+    if (!w->path)
+        mase_bug("closing a writer that is not open");
+    enum mase_status st = finish_fd(w, err);
+    if (!st && w->temp) {
+        if (mase_sys_rename(w->temp, w->path) != 0) {
+            st = mase_fail_errno(err, w->path, "cannot put the new file in place");
+        } else {
+            free(w->temp);
+            w->temp = NULL; /* from here on nothing is to be removed */
+            st = flush_parent(w->path, err);
+        }
+    }
+    mase_writer_abort(w);
+    return st;
+}
+
+void mase_writer_abort(struct mase_writer *w)
+{
+    if (!w->path)
+        return;
+    if (w->fd >= 0)
+        mase_sys_close(w->fd);
+    if (w->temp)
+        unlink(w->temp);
+    free(w->temp);
+    free(w->path);
+    *w = (struct mase_writer){ .fd = -1 };
+}
+
+enum mase_status mase_file_write(const char *path, const void *data, size_t size,
+                                 struct mase_err *err)
+{
+    struct mase_writer w;
+    MASE_TRY(mase_writer_open(&w, path, err));
+    const enum mase_status st = mase_writer_put(&w, data, size, err);
+    if (st) {
+        mase_writer_abort(&w);
+        return st;
+    }
+    return mase_writer_close(&w, err);
+}
