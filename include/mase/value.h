@@ -5,9 +5,9 @@
  * value that came from a file knows its place, so an error of meaning found much later still points
  * at the text. "NA" in a configuration means none: mase_value_resolve_na turns it into MASE_NONE.
  *
- *     const struct mase_value *w = mase_value_at(root,
- * "passes.quantize.linear.config.weight_width"); if (w && w->kind != MASE_INT) return
- * mase_fail_at(err, MASE_EVALUE, w->at, "weight_width must be an integer");
+ *     const struct mase_value *w = mase_value_at(root, "passes.quantize.linear.config.name");
+ *     if (w && w->kind != MASE_STRING)
+ *         return mase_fail_at(err, MASE_EVALUE, w->at, "name must be a string");
  */
 #ifndef MASE_VALUE_H
 #define MASE_VALUE_H
@@ -47,10 +47,12 @@ struct mase_value {
     struct mase_value **items;
     const char **keys;
     struct mase_loc *key_at;
+    uint32_t *index; /* private: finds keys of a large table, kept by mase_value_set */
+    uint32_t index_mask;
 };
 
-extern const char
-    *const mase_value_kind_names[]; /* "none", "boolean", "integer", ... for messages */
+/* "none", "boolean", "integer", ... for messages */
+extern const char *const mase_value_kind_names[];
 
 struct mase_value *mase_value_none(struct mase_arena *a);
 struct mase_value *mase_value_bool(struct mase_arena *a, bool b);
@@ -60,6 +62,7 @@ struct mase_value *mase_value_string(struct mase_arena *a, const char *s);
 struct mase_value *mase_value_string_n(struct mase_arena *a, const char *s, size_t n);
 struct mase_value *mase_value_atom(struct mase_arena *a, const char *s);
 struct mase_value *mase_value_list(struct mase_arena *a);
+struct mase_value *mase_value_tuple(struct mase_arena *a);
 struct mase_value *mase_value_table(struct mase_arena *a);
 struct mase_value *mase_value_copy(struct mase_arena *a, const struct mase_value *v);
 
@@ -77,10 +80,15 @@ int mase_value_find(const struct mase_value *table, const char *key); /* index o
 /* Deep equality; tables must agree in order too. NaN equals NaN. Places do not count. */
 bool mase_value_equal(const struct mase_value *a, const struct mase_value *b);
 
+/* None, or the string "NA" that stands for it. */
+bool mase_value_is_none(const struct mase_value *v);
 /* Replace every string "NA" in the tree by none. */
 void mase_value_resolve_na(struct mase_value *v);
 
-/* ---- TOML 1.0, strict (toml.c) ---- */
+/* The largest TOML or JSON text that is read: a bound on the memory a file can ask for. */
+enum { MASE_TEXT_MAX = 16 << 20 };
+
+/* ---- TOML 1.0, strict (toml_*.c) ---- */
 
 /* Parse a text; path (borrowed, must outlive the values) is used for places. */
 enum mase_status mase_toml_parse(struct mase_value **root, struct mase_arena *a, const char *text,
