@@ -31,7 +31,7 @@ format: ## lay out all C files by .clang-format
 	@scripts/packages install lint
 	@clang-format -i $(SOURCES)
 
-lint: ## layout, clang-tidy, shellcheck, layers
+lint: ## layout, sizes, clang-tidy, shellcheck, layers
 	@scripts/packages install build lint
 	@scripts/lint
 
