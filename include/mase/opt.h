@@ -27,8 +27,8 @@ enum mase_opt_type {
     MASE_OPT_TYPE_BOOL,   /* bool */
     MASE_OPT_TYPE_INT,    /* int64_t */
     MASE_OPT_TYPE_FLOAT,  /* double; an integer is accepted */
-    MASE_OPT_TYPE_TEXT,   /* const char *, NULL for none */
-    MASE_OPT_TYPE_PATH,   /* const char *, NULL for none */
+    MASE_OPT_TYPE_TEXT,   /* const char *, NULL for none ("NA") */
+    MASE_OPT_TYPE_PATH,   /* const char *, NULL for none ("NA") */
     MASE_OPT_TYPE_CHOICE, /* const char *, one of choices */
     MASE_OPT_TYPE_VALUE,  /* const struct mase_value *, any kind, NULL when not given */
     MASE_OPT_TYPE_REST,   /* struct mase_value * (a table): every key no other row knows */
@@ -39,8 +39,9 @@ struct mase_opt {
     enum mase_opt_type type;
     size_t offset; /* of the field in the bound struct */
     bool required;
-    double num;                 /* default of bool, int, float */
-    double min, max;            /* int, float: the range allowed; min == max == 0: any */
+    double num; /* default of bool, int, float */
+    /* int, float: the range allowed; min == max == 0: any; a limit of 2^53 or more: none */
+    double min, max;
     const char *text;           /* default of text, path, choice */
     const char *const *choices; /* NULL-terminated */
     const char *help;
@@ -91,9 +92,10 @@ enum mase_status mase_opts_bind(void *opts, size_t size, const struct mase_opt *
 enum mase_status mase_opt_bind_one(void *opts, const struct mase_opt *row,
                                    const struct mase_value *v,
                                    struct mase_err *err) MASE_MUST_CHECK;
-/* "integer 1..32", "one of type, name, regex_name": what the row allows, for help and messages. */
+/* "integer 1..32", "integer 0..", "one of type, name, regex_name": what the row allows, for help
+ * and messages. */
 void mase_opt_describe(struct mase_str *out, const struct mase_opt *row);
-/* The default as text, "None" when there is none. */
+/* The default as Python prints it: "True", "0.5", "None" when there is none. */
 void mase_opt_default(struct mase_str *out, const struct mase_opt *row);
 
 #endif /* MASE_OPT_H */

@@ -189,7 +189,9 @@ static enum mase_status read_document(struct toml *t, struct toml_node *root)
 enum mase_status mase_toml_parse(struct mase_value **root, struct mase_arena *a, const char *text,
                                  size_t size, const char *path, struct mase_err *err)
 {
-    struct toml t = { .path = path, .text = text, .size = size, .line = 1, .a = a, .err = err };
+    struct toml t = {
+        .path = path, .text = text ? text : "", .size = size, .line = 1, .a = a, .err = err
+    };
     struct toml_node *top;
     enum mase_status st;
     if (size > MASE_TEXT_MAX)
