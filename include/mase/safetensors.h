@@ -26,15 +26,21 @@ struct mase_safetensors {
  * without gaps or overlaps, the exact end. Tensors of types we lack (f16, bf16) are converted. */
 enum mase_status mase_safetensors_open(struct mase_safetensors *st, const char *path,
                                        struct mase_err *err) MASE_MUST_CHECK;
+/* The same from memory, which must outlive st; path is used in messages only. */
+enum mase_status mase_safetensors_parse(struct mase_safetensors *st, const void *data, size_t size,
+                                        const char *path, struct mase_err *err) MASE_MUST_CHECK;
 void mase_safetensors_close(struct mase_safetensors *st);
+const struct mase_tensor *mase_safetensors_find(const struct mase_safetensors *st,
+                                                const char *name); /* or NULL */
+/* metadata: a table of strings, or NULL. */
 enum mase_status mase_safetensors_write(const struct mase_named_tensor *items, int count,
                                         const struct mase_value *metadata, const char *path,
                                         struct mase_err *err) MASE_MUST_CHECK;
 
 struct mase_graph;
 /* Every parameter and buffer of g, by full name, to a file; and back: names and shapes must agree,
- * missing, unexpected and mis-shaped ones are listed in the error. A "model." or "module." prefix
- * common to all names of the file is dropped. */
+ * missing, unexpected and mis-shaped ones are listed in the error, and then no weight has changed.
+ * A "model." or "module." prefix common to all names of the file is dropped. */
 enum mase_status mase_weights_save(const struct mase_graph *g, const char *path,
                                    struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_weights_load(struct mase_graph *g, const char *path,
