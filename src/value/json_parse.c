@@ -162,9 +162,8 @@ static enum mase_status read_string(struct json *j, struct mase_value **out)
 {
     size_t start = j->pos;
     MASE_TRY(read_text(j));
-    *out = new_value(j, MASE_STRING, start);
-    (*out)->s = mase_arena_strndup(j->a, mase_str_text(&j->buf), j->buf.len);
-    (*out)->len = j->buf.len;
+    *out = mase_value_string_n(j->a, mase_str_text(&j->buf), j->buf.len);
+    (*out)->at = from(j, start);
     return MASE_OK;
 }
 

@@ -33,10 +33,8 @@ static enum mase_status read_string(struct toml *t, struct mase_value **out)
     struct mase_loc at = mase_toml_from(t, start);
     if (t->line != line) /* only the opening quotes are on the line that the place names */
         at = (struct mase_loc){ t->path, line, (int)(start - line_start) + 1, 3, -1 };
-    struct mase_value *v = new_value(t, MASE_STRING, at);
-    v->s = mase_arena_strndup(t->a, mase_str_text(&t->buf), t->buf.len);
-    v->len = t->buf.len;
-    *out = v;
+    *out = mase_value_string_n(t->a, mase_str_text(&t->buf), t->buf.len);
+    (*out)->at = at;
     return MASE_OK;
 }
 

@@ -31,7 +31,10 @@ static struct mase_value *text_new(struct mase_arena *a, enum mase_value_kind ki
                                    size_t n)
 {
     struct mase_value *v = value_new(a, kind);
-    v->s = mase_arena_strndup(a, s, n);
+    char *copy = mase_arena_alloc(a, n + 1); /* s may hold NUL bytes */
+    if (n)
+        memcpy(copy, s, n);
+    v->s = copy;
     v->len = n;
     return v;
 }
@@ -217,14 +220,14 @@ struct mase_value *mase_value_at(const struct mase_value *v, const char *path)
 
 struct mase_value *mase_value_copy(struct mase_arena *a, const struct mase_value *v)
 {
-    struct mase_value *copy = value_new(a, v->kind);
+    bool text = v->kind == MASE_STRING || v->kind == MASE_DATE || v->kind == MASE_ATOM;
+    struct mase_value *copy = text ? text_new(a, v->kind, v->s, v->len) : value_new(a, v->kind);
     copy->at = v->at;
     switch (v->kind) {
     case MASE_STRING:
     case MASE_DATE:
     case MASE_ATOM:
-        copy->s = mase_arena_strndup(a, v->s, v->len);
-        copy->len = v->len;
+    case MASE_NONE:
         break;
     case MASE_LIST:
     case MASE_TUPLE:
@@ -236,8 +239,6 @@ struct mase_value *mase_value_copy(struct mase_arena *a, const struct mase_value
             append_key(a, copy, v->keys[i], mase_value_copy(a, v->items[i]));
             copy->key_at[i] = v->key_at[i];
         }
-        break;
-    case MASE_NONE:
         break;
     case MASE_BOOL:
         copy->b = v->b;
