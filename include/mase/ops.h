@@ -12,7 +12,7 @@
 #include <mase/err.h>
 
 enum mase_op {
-    MASE_OP_unknown, /* kind 0 */
+    MASE_OP_unknown, /* a target no row knows */
 #define OP(name, ...) MASE_OP_##name,
 #include <mase/ops.def>
     MASE_OP_COUNT
@@ -35,8 +35,8 @@ enum { MASE_MAX_PARAMS = 16 };
 /* One parameter of a signature. The text form, "name:mark=default", is explained in ops.def. */
 struct mase_sig_param {
     const char *name;
-    char role;   /* x y w b t: a tensor operand and its role; 0: a plain value */
-    char coerce; /* '1' '2' '3': to a tuple of so many; 'n': to a tuple; '?': to a bool; 0: none */
+    char role;     /* x y w b t: a tensor operand and its role; 0: a plain value */
+    char coerce;   /* a conversion: 1 2 3 n f ? as in ops.def; 0: none */
     bool variadic; /* *shape: takes the rest */
     bool has_default;
     const char *dflt; /* Python literal, or the name of an earlier parameter */
@@ -54,15 +54,15 @@ struct mase_op_info {
     enum mase_op_type type; /* as a function */
     mase_shape_fn *shape;   /* NULL: not inferred (placeholder, output) */
     const char *help;
-    const char *call;      /* signature of the function or method, "" if only a module */
-    const char *functions; /* printed targets, blank separated: "operator.add torch.add" */
-    const char *methods;   /* "add add_" */
+    const char *call;      /* signature of the call; NULL: is not called (placeholder, output) */
+    const char *functions; /* printed targets, blank separated: "operator.add torch.add"; or NULL */
+    const char *methods;   /* "add add_"; or NULL */
     const char *module;    /* class name "Linear", NULL if there is none */
     enum mase_op_type module_type;
     const char *ctor; /* constructor signature */
     const char *repr; /* how the constructor prints: see ops.def */
     bool quantisable;
-    const char *quant_func; /* "mult.mult": file and name of the quantised function; "" if none */
+    const char *quant_func; /* "mult.mult": file and name of the quantised function; or "" */
 };
 extern const struct mase_op_info mase_ops[MASE_OP_COUNT];
 
