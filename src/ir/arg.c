@@ -1,0 +1,273 @@
+/*
+ * arg.c - Python values as arguments: copying, comparing, writing.
+ */
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+#include <mase/value.h>
+
+#include "ir/arg.h"
+
+struct mase_arg mase_arg_seq(struct mase_arena *a, enum mase_arg_kind kind,
+                             const struct mase_arg *items, int count)
+{
+    struct mase_arg seq = { .kind = kind };
+    seq.items = mase_new_array(a, struct mase_arg, (size_t)count);
+    seq.count = count;
+    if (count)
+        memcpy(seq.items, items, (size_t)count * sizeof *items);
+    return seq;
+}
+
+/* ---- copies ---- */
+
+static struct mase_arg copy_items(struct mase_arena *a, const struct mase_arg *arg,
+                                  mase_map_node_fn *map, void *data)
+{
+    struct mase_arg copy = mase_arg_seq(a, arg->kind, arg->items, arg->count);
+    if (arg->kind == MASE_ARG_DICT)
+        copy.keys = mase_new_array(a, const char *, (size_t)arg->count);
+    for (int i = 0; i < arg->count; i++) {
+        copy.items[i] = mase_arg_map(a, &arg->items[i], map, data);
+        if (copy.keys)
+            copy.keys[i] = mase_arena_strdup(a, arg->keys[i]);
+    }
+    return copy;
+}
+
+struct mase_arg mase_arg_map(struct mase_arena *a, const struct mase_arg *arg,
+                             mase_map_node_fn *map, void *data)
+{
+    struct mase_arg copy = *arg;
+    if (arg->kind == MASE_ARG_TEXT || arg->kind == MASE_ARG_ATOM)
+        copy.s = mase_arena_strdup(a, arg->s);
+    else if (arg->kind == MASE_ARG_NODE && map)
+        copy.node = map(arg->node, data);
+    else if (mase_arg_has_items(arg))
+        return copy_items(a, arg, map, data);
+    return copy;
+}
+
+struct mase_arg mase_arg_copy(struct mase_arena *a, const struct mase_arg *arg)
+{
+    return mase_arg_map(a, arg, NULL, NULL);
+}
+
+void mase_arg_each_node(const struct mase_arg *arg, mase_each_node_fn *fn, void *data)
+{
+    if (arg->kind == MASE_ARG_NODE)
+        fn(arg->node, data);
+    else if (mase_arg_has_items(arg))
+        for (int i = 0; i < arg->count; i++)
+            mase_arg_each_node(&arg->items[i], fn, data);
+}
+
+/* ---- comparing ---- */
+
+static bool items_equal(const struct mase_arg *a, const struct mase_arg *b)
+{
+    if (a->count != b->count)
+        return false;
+    for (int i = 0; i < a->count; i++) {
+        if (a->kind == MASE_ARG_DICT && !mase_streq(a->keys[i], b->keys[i]))
+            return false;
+        if (!mase_arg_equal(&a->items[i], &b->items[i]))
+            return false;
+    }
+    return true;
+}
+
+bool mase_arg_equal(const struct mase_arg *a, const struct mase_arg *b)
+{
+    if (a->kind != b->kind)
+        return false;
+    switch (a->kind) {
+    case MASE_ARG_NONE:
+        return true;
+    case MASE_ARG_BOOL:
+        return a->b == b->b;
+    case MASE_ARG_INT:
+        return a->i == b->i;
+    case MASE_ARG_FLOAT: /* written the same: NaN is itself, 0.0 is not -0.0 */
+        return isnan(a->f) ? isnan(b->f) : a->f == b->f && !signbit(a->f) == !signbit(b->f);
+    case MASE_ARG_TEXT:
+    case MASE_ARG_ATOM:
+        return mase_streq(a->s, b->s);
+    case MASE_ARG_NODE:
+        return mase_streq(a->node->name, b->node->name);
+    case MASE_ARG_TENSOR:
+        return a->tensor == b->tensor;
+    case MASE_ARG_TUPLE:
+    case MASE_ARG_LIST:
+    case MASE_ARG_DICT:
+    case MASE_ARG_SLICE:
+        return items_equal(a, b);
+    }
+    return false;
+}
+
+bool mase_arg_truthy(const struct mase_arg *a)
+{
+    switch (a->kind) {
+    case MASE_ARG_NONE:
+        return false;
+    case MASE_ARG_BOOL:
+        return a->b;
+    case MASE_ARG_INT:
+        return a->i != 0;
+    case MASE_ARG_FLOAT:
+        return a->f != 0;
+    case MASE_ARG_TEXT:
+        return *a->s;
+    case MASE_ARG_TUPLE:
+    case MASE_ARG_LIST:
+    case MASE_ARG_DICT:
+        return a->count > 0;
+    default:
+        return true;
+    }
+}
+
+/* ---- writing ---- */
+
+void mase_mg_quote(struct mase_str *out, const char *text)
+{
+    mase_str_addc(out, '\'');
+    for (const char *p = text; *p; p++) {
+        unsigned char c = (unsigned char)*p;
+        if (c == '\'' || c == '\\')
+            mase_str_printf(out, "\\%c", c);
+        else if (c == '\n')
+            mase_str_add(out, "\\n");
+        else if (c < 0x20 || c == 0x7f)
+            mase_str_printf(out, "\\x%02x", c);
+        else
+            mase_str_addc(out, *p);
+    }
+    mase_str_addc(out, '\'');
+}
+
+bool mase_mg_is_word(const char *text)
+{
+    if (!isalpha((unsigned char)*text) && *text != '_')
+        return false;
+    for (; *text; text++)
+        if (!isalnum((unsigned char)*text) && !strchr("_.+-", *text))
+            return false;
+    return true;
+}
+
+/* Bare words that .mg reads as something else than an atom. */
+static bool is_keyword(const char *s)
+{
+    static const char *const words[] = { "None", "True", "False", "inf", "nan", "slice", "atom" };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (mase_streq(s, words[i]))
+            return true;
+    return false;
+}
+
+static void write_atom(struct mase_str *out, const char *s, enum mase_arg_style style)
+{
+    if (style != MASE_ARG_MG || (mase_mg_is_word(s) && !is_keyword(s))) {
+        mase_str_add(out, s);
+        return;
+    }
+    mase_str_add(out, "atom(");
+    mase_mg_quote(out, s);
+    mase_str_addc(out, ')');
+}
+
+static void write_arg(struct mase_str *out, const struct mase_arg *arg, enum mase_arg_style style,
+                      bool inside);
+
+static void write_text(struct mase_str *out, const char *s, enum mase_arg_style style, bool inside)
+{
+    if (style == MASE_ARG_MG)
+        mase_mg_quote(out, s);
+    else if (style == MASE_ARG_STR && inside)
+        mase_repr_string(out, s, strlen(s));
+    else
+        mase_str_add(out, s);
+}
+
+static void write_key(struct mase_str *out, const char *key, enum mase_arg_style style)
+{
+    if (style == MASE_ARG_MG && mase_mg_is_word(key))
+        mase_str_add(out, key);
+    else
+        write_text(out, key, style, true);
+    mase_str_add(out, ": ");
+}
+
+static void write_items(struct mase_str *out, const struct mase_arg *arg, enum mase_arg_style style)
+{
+    static const char *const open[] = { "(", "[", "{", "slice(" };
+    static const char *const close[] = { ")", "]", "}", ")" };
+    int form = arg->kind - MASE_ARG_TUPLE;
+
+    /* torch.fx leaves a slice to Python's str(), so its nodes lose their % */
+    if (arg->kind == MASE_ARG_SLICE && style == MASE_ARG_FX)
+        style = MASE_ARG_STR;
+    mase_str_add(out, open[form]);
+    for (int i = 0; i < arg->count; i++) {
+        if (i)
+            mase_str_add(out, ", ");
+        if (arg->kind == MASE_ARG_DICT)
+            write_key(out, arg->keys[i], style);
+        write_arg(out, &arg->items[i], style, true);
+    }
+    if (arg->kind == MASE_ARG_TUPLE && arg->count == 1)
+        mase_str_addc(out, ',');
+    mase_str_add(out, close[form]);
+}
+
+static void write_arg(struct mase_str *out, const struct mase_arg *arg, enum mase_arg_style style,
+                      bool inside)
+{
+    switch (arg->kind) {
+    case MASE_ARG_NONE:
+        mase_str_add(out, "None");
+        break;
+    case MASE_ARG_BOOL:
+        mase_str_add(out, arg->b ? "True" : "False");
+        break;
+    case MASE_ARG_INT:
+        mase_str_printf(out, "%lld", (long long)arg->i);
+        break;
+    case MASE_ARG_FLOAT:
+        mase_repr_float(out, arg->f);
+        break;
+    case MASE_ARG_TEXT:
+        write_text(out, arg->s, style, inside);
+        break;
+    case MASE_ARG_ATOM:
+        write_atom(out, arg->s, style);
+        break;
+    case MASE_ARG_NODE:
+        mase_str_printf(out, "%s%s", style == MASE_ARG_STR ? "" : "%", arg->node->name);
+        break;
+    case MASE_ARG_TENSOR:
+        mase_str_printf(out, "<%s", mase_dtypes[arg->tensor->dtype].name);
+        mase_shape_print(out, &arg->tensor->shape);
+        mase_str_addc(out, '>');
+        break;
+    case MASE_ARG_TUPLE:
+    case MASE_ARG_LIST:
+    case MASE_ARG_DICT:
+    case MASE_ARG_SLICE:
+        write_items(out, arg, style);
+        break;
+    }
+}
+
+void mase_arg_write(struct mase_str *out, const struct mase_arg *arg, enum mase_arg_style style)
+{
+    write_arg(out, arg, style, false);
+}
+
+void mase_arg_print(struct mase_str *out, const struct mase_arg *arg, bool quote_strings)
+{
+    mase_arg_write(out, arg, quote_strings ? MASE_ARG_MG : MASE_ARG_FX);
+}
