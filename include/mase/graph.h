@@ -2,7 +2,7 @@
  * graph.h - a network as torch.fx sees it: an ordered list of calls, and the modules they call.
  *
  * A graph owns everything in it (nodes, names, modules, metadata) through one arena and frees it in
- * one call. Weights are one block beside it. Invariants, which verify.h checks and every function
+ * one call. Weights lie beside it. Invariants, which mase_graph_verify checks and every function
  * here keeps:
  *
  *   - nodes stand in execution order; the output node is last and there is exactly one;
@@ -175,7 +175,7 @@ struct mase_node {
 
     struct mase_node **inputs; /* nodes mentioned in args, then kwargs: each once, in order */
     int input_count;
-    struct mase_node **users; /* each once, in graph order of their coming */
+    struct mase_node **users; /* each once, in order of their coming */
     int user_count, user_cap;
 
     struct mase_node *prev, *next;
@@ -187,6 +187,8 @@ struct mase_node {
 struct mase_module *mase_node_module(const struct mase_node *n);
 /* The quantisation in force at a node: its module's or its own; NULL when float. */
 struct mase_quant *mase_node_quant(const struct mase_node *n);
+/* Its type in reports: that of the module, function or method, or of the kind of node. */
+enum mase_op_type mase_node_op_type(const struct mase_node *n);
 /* The type as the summary names it: class name, function name, method name, or target. */
 void mase_node_type_name(struct mase_str *out, const struct mase_node *n);
 /* The printed target: a quantised function has the original's long name. */
@@ -206,14 +208,14 @@ struct mase_graph {
     struct mase_param *attrs; /* what get_attr reads: parameters and constants by full path */
     int attr_count, attr_cap;
 
-    struct mase_weights *weights; /* owned block or borrowed from the graph this is a clone of */
-    bool weights_borrowed;
+    struct mase_weights *weights; /* NULL before mase_graph_alloc; private, see weights.c */
+    bool weights_borrowed;        /* from the graph this is a clone of */
 
     unsigned props;           /* MASE_PROP_*: which metadata is valid (pass.h) */
     uint64_t edits;           /* counts every change of nodes, modules or formats */
     struct mase_meta *meta;   /* of the graph as a whole */
     struct mase_names *names; /* private: taken names */
-    struct mase_map module_map;
+    struct mase_map module_map, attr_map;
 };
 
 struct mase_graph *mase_graph_new(const char *name);
@@ -228,15 +230,18 @@ enum mase_status mase_graph_add_module(struct mase_graph *g, struct mase_module 
                                        const struct mase_arg *args, const struct mase_arg *kwargs,
                                        struct mase_err *err) MASE_MUST_CHECK;
 struct mase_module *mase_graph_module(const struct mase_graph *g, const char *path); /* or NULL */
-/* Register what get_attr reads. */
+/* Register what get_attr reads: zeros until init and scale say otherwise. The pointer is good until
+ * the next one is added. A bug if the path is taken. */
 struct mase_param *mase_graph_add_attr(struct mase_graph *g, const char *path,
                                        enum mase_dtype dtype, const struct mase_shape *shape,
                                        bool is_buffer);
-struct mase_param *mase_graph_attr(const struct mase_graph *g, const char *path); /* or NULL */
+/* By full path, a module's parameter ("fc.weight") included; or NULL. */
+struct mase_param *mase_graph_attr(const struct mase_graph *g, const char *path);
 
 /* Append a node, or put it before `at`; NULL at: before the output node if there is one, else at
- * the end. The name follows from target by torch.fx's rules. args (a tuple) and kwargs (a dict) are
- * copied; NULL: empty. */
+ * the end. The name follows from target by torch.fx's rules, op from ops.def: MASE_OP_unknown when
+ * no row knows the target. args (a tuple) and kwargs (a dict) are copied; NULL: empty. A bug if a
+ * call_module's target is not registered. */
 struct mase_node *mase_graph_insert(struct mase_graph *g, struct mase_node *at,
                                     enum mase_node_kind kind, const char *target,
                                     const struct mase_arg *args, const struct mase_arg *kwargs);
@@ -253,7 +258,7 @@ struct mase_node *mase_graph_insert_after(struct mase_graph *g, struct mase_node
 void mase_node_set_args(struct mase_node *n, const struct mase_arg *args,
                         const struct mase_arg *kwargs);
 /* Redirect all uses of from to to, except those in spare (may be NULL). Returns how many nodes
- * moved. */
+ * moved. A bug if to itself uses from and is not spared. */
 int mase_graph_replace_uses(struct mase_graph *g, struct mase_node *from, struct mase_node *to,
                             const struct mase_node *spare);
 /* Remove a node without users; a bug if it has some. Its module stays until mase_graph_sweep. */
@@ -282,13 +287,14 @@ struct mase_graph *mase_graph_extract(const struct mase_graph *g, mase_keep_fn *
 
 /* ---- weights ---- */
 
-int64_t mase_graph_param_count(
-    const struct mase_graph *g); /* trainable values of all modules and attrs */
-/* Make the weight block (zeroed, 64-byte aligned); nothing if it exists. */
+/* Trainable values of all modules and attrs. */
+int64_t mase_graph_param_count(const struct mase_graph *g);
+/* Give every parameter that has none its memory (zeroed, each tensor 64-byte aligned); those that
+ * have it stay where they are. */
 void mase_graph_alloc(struct mase_graph *g);
 /* PyTorch's default initialisation: each tensor from its own random stream, by its full name. */
 void mase_graph_init_weights(struct mase_graph *g, uint64_t seed);
-/* Stop borrowing: copy the weights. */
+/* Stop borrowing: copy the weights. Nothing if they are g's own. */
 void mase_graph_own_weights(struct mase_graph *g);
 /* Every parameter and buffer in state-dict order; full is "seq_blocks.0.weight", valid during the
  * call. Return false to stop. */

@@ -1,0 +1,37 @@
+/*
+ * graph.h - what the files of this layer share of a graph's insides.
+ */
+#ifndef MASE_IR_GRAPH_H
+#define MASE_IR_GRAPH_H
+
+#include <mase/graph.h>
+
+/* Insert a node under exactly this name, which must be free: for copies and files. */
+struct mase_node *mase_graph_insert_exact(struct mase_graph *g, struct mase_node *at,
+                                          enum mase_node_kind kind, const char *name,
+                                          const char *target, const struct mase_arg *args,
+                                          const struct mase_arg *kwargs);
+/* The row a target resolves to. */
+enum mase_op mase_graph_resolve(const struct mase_graph *g, enum mase_node_kind kind,
+                                const char *target);
+/* "_tensor_constant0": made by the tracer, not by the model's author. */
+bool mase_is_tensor_constant(const char *target);
+/* Copy src's registered module into g: same path, own attributes, the data of src's parameters. */
+struct mase_module *mase_graph_copy_module(struct mase_graph *g, const struct mase_module *src);
+struct mase_param *mase_graph_copy_attr(struct mase_graph *g, const struct mase_param *src);
+/* Is attribute i what the constructor takes when it is not given? */
+bool mase_module_attr_is_default(const struct mase_module *m, int i);
+struct mase_quant *mase_quant_copy(struct mase_arena *a, const struct mase_quant *q);
+bool mase_quant_equal(const struct mase_quant *a, const struct mase_quant *b); /* NULL: float */
+
+/* The parameters and buffers of m by its attributes, without data (params.c). */
+enum mase_status mase_params_make(struct mase_module *m, struct mase_arena *a,
+                                  struct mase_err *err) MASE_MUST_CHECK;
+
+/* {name: integer, data_in_width: 8, ...}: a quantisation as the dictionary it was bound from. */
+struct mase_arg mase_quant_config(struct mase_arena *a, const struct mase_quant *q);
+
+/* Free the weight blocks that g owns. */
+void mase_weights_free(struct mase_graph *g);
+
+#endif /* MASE_IR_GRAPH_H */
