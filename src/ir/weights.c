@@ -1,0 +1,184 @@
+/*
+ * weights.c - the memory of parameters, and how they start.
+ *
+ * Blocks never move once made, because a clone may look into them: parameters added later get a
+ * block of their own. A clone's list begins with its own blocks and goes on with those it borrows.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <mase/rng.h>
+
+#include "base/alloc.h"
+#include "ir/graph.h"
+#include "ir/tree.h"
+
+enum { ALIGN = 64 };
+
+struct mase_weights {
+    struct mase_weights *next;
+    const struct mase_graph *owner;
+    void *memory; /* as calloc gave it */
+};
+
+static size_t padded(const struct mase_param *p)
+{
+    size_t bytes = (size_t)mase_tensor_bytes(&p->tensor);
+    return (bytes + ALIGN - 1) / ALIGN * ALIGN;
+}
+
+/* ---- memory ---- */
+
+/* A block of its own for g, aligned; calloc's pages stay untouched until written. */
+static char *new_block(struct mase_graph *g, size_t size)
+{
+    struct mase_weights *w = mase_new(&g->arena, struct mase_weights);
+    w->memory = mase_xcalloc(size + ALIGN);
+    w->owner = g;
+    w->next = g->weights;
+    g->weights = w;
+    return (char *)w->memory + (ALIGN - (uintptr_t)w->memory % ALIGN) % ALIGN;
+}
+
+void mase_weights_free(struct mase_graph *g)
+{
+    for (; g->weights && g->weights->owner == g; g->weights = g->weights->next)
+        free(g->weights->memory);
+    g->weights = NULL;
+}
+
+struct placing {
+    bool all; /* also those that have data already: copy it */
+    size_t size;
+    char *next;
+};
+
+static bool add_size(const char *full, struct mase_param *p, void *data)
+{
+    struct placing *pl = data;
+    (void)full;
+    if (pl->all || !p->tensor.data)
+        pl->size += padded(p);
+    return true;
+}
+
+static bool place(const char *full, struct mase_param *p, void *data)
+{
+    struct placing *pl = data;
+    (void)full;
+    if (!pl->all && p->tensor.data)
+        return true;
+    if (p->tensor.data)
+        memcpy(pl->next, p->tensor.data, (size_t)mase_tensor_bytes(&p->tensor));
+    p->tensor.data = pl->next;
+    pl->next += padded(p);
+    return true;
+}
+
+static bool is_unplaced(const char *full, struct mase_param *p, void *data)
+{
+    (void)full;
+    *(bool *)data |= !p->tensor.data;
+    return true;
+}
+
+void mase_graph_alloc(struct mase_graph *g)
+{
+    struct placing pl = { 0 };
+    bool unplaced = false;
+
+    mase_graph_each_param(g, is_unplaced, &unplaced);
+    if (!unplaced && g->weights)
+        return;
+    mase_graph_each_param(g, add_size, &pl);
+    pl.next = new_block(g, pl.size);
+    mase_graph_each_param(g, place, &pl);
+}
+
+void mase_graph_own_weights(struct mase_graph *g)
+{
+    struct placing pl = { .all = true };
+    if (!g->weights_borrowed)
+        return;
+    struct mase_weights *old = g->weights;
+    mase_graph_each_param(g, add_size, &pl);
+    pl.next = new_block(g, pl.size);
+    mase_graph_each_param(g, place, &pl);
+    for (; old && old->owner == g; old = old->next)
+        free(old->memory);
+    g->weights->next = NULL;
+    g->weights_borrowed = false;
+}
+
+/* ---- walking ---- */
+
+struct each {
+    mase_param_fn *fn;
+    void *data;
+};
+
+static bool pass_on(const char *full, struct mase_param *p, const struct mase_module *m, void *data)
+{
+    const struct each *each = data;
+    (void)m;
+    return each->fn(full, p, each->data);
+}
+
+void mase_graph_each_param(const struct mase_graph *g, mase_param_fn *fn, void *data)
+{
+    mase_tree_walk(g, pass_on, &(struct each){ fn, data });
+}
+
+int64_t mase_graph_param_count(const struct mase_graph *g)
+{
+    int64_t n = 0;
+    for (const struct mase_module *m = g->modules; m; m = m->next)
+        for (int i = 0; i < m->param_count; i++)
+            n += m->params[i].is_buffer ? 0 : mase_tensor_count(&m->params[i].tensor);
+    for (int i = 0; i < g->attr_count; i++)
+        n += g->attrs[i].is_buffer ? 0 : mase_tensor_count(&g->attrs[i].tensor);
+    return n;
+}
+
+/* ---- how they start ---- */
+
+static double start_value(const struct mase_param *p, struct mase_rng *r)
+{
+    switch (p->init) {
+    case MASE_INIT_ZEROS:
+        return 0;
+    case MASE_INIT_ONES:
+        return 1;
+    case MASE_INIT_UNIFORM:
+        return mase_rng_range(r, -p->scale, p->scale);
+    case MASE_INIT_NORMAL:
+        return p->scale * mase_rng_normal(r);
+    }
+    mase_bug("initialisation %d does not exist", p->init);
+}
+
+/* An embedding's padding row is zero and stays so. */
+static void clear_padding(struct mase_param *p, const struct mase_module *m)
+{
+    const struct mase_arg *row = mase_module_attr(m, "padding_idx");
+    int64_t width = p->tensor.shape.dim[1];
+    if (row->kind == MASE_ARG_INT)
+        memset(mase_f32(&p->tensor) + row->i * width, 0, (size_t)width * sizeof(float));
+}
+
+static bool start(const char *full, struct mase_param *p, const struct mase_module *m, void *data)
+{
+    struct mase_rng r = mase_rng(*(const uint64_t *)data, MASE_STREAM_INIT, mase_rng_name(full));
+    for (int64_t i = 0, n = mase_tensor_count(&p->tensor); i < n; i++)
+        mase_tensor_set(&p->tensor, i, start_value(p, &r));
+    if (m && m->op == MASE_OP_embedding)
+        clear_padding(p, m);
+    return true;
+}
+
+void mase_graph_init_weights(struct mase_graph *g, uint64_t seed)
+{
+    mase_graph_own_weights(g);
+    mase_graph_alloc(g);
+    mase_tree_walk(g, start, &seed);
+}
