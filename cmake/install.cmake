@@ -1,7 +1,5 @@
 # What `make install` puts under its prefix. The manual page and the completion come from ch itself,
 # so they always tell what this ch can do.
-set_target_properties(ch PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
-
 set(share ${PROJECT_BINARY_DIR}/share)
 file(MAKE_DIRECTORY ${share})
 add_custom_command(OUTPUT ${share}/ch.1 ${share}/ch.bash
