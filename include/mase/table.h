@@ -39,7 +39,8 @@ struct mase_table {
     bool no_header;
     const char *header[MASE_TABLE_MAX_COLUMNS];
     enum mase_align align[MASE_TABLE_MAX_COLUMNS];
-    int wrap; /* pretty: break cells at this many columns (blank, after hyphen, hard); 0: never */
+    int wrap; /* pretty: break cells, not numbers, at this many columns (blank, after hyphen, hard);
+               * 0: never */
     const char **cell; /* (rows, columns) */
 };
 

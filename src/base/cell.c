@@ -112,15 +112,37 @@ int mase_cell_decimals(const char *s)
     return point ? (int)(text + len - point) - 1 : -1;
 }
 
-/* A letter in the sense of hyphenation; bytes of other alphabets count as letters. */
+/* A letter in the sense of hyphenation; characters beyond ASCII count as letters. */
 static bool is_letter(char c)
 {
     return isalpha((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
 }
 
-static bool is_word(char c)
+static bool is_inner_byte(char c)
 {
-    return is_letter(c) || isdigit((unsigned char)c) || (c && strchr("!\"'&.,?", c));
+    return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+/* Is the character before s[*i] a letter? Moves *i to it. */
+static bool letter_before(const char *s, size_t *i)
+{
+    if (*i == 0)
+        return false;
+    do
+        --*i;
+    while (*i && is_inner_byte(s[*i]));
+    return is_letter(s[*i]);
+}
+
+/* Is the character at s[*i] a letter? Moves *i behind it. */
+static bool letter_at(const char *s, size_t *i, size_t n)
+{
+    if (*i >= n || !is_letter(s[*i]))
+        return false;
+    do
+        ++*i;
+    while (*i < n && is_inner_byte(s[*i]));
+    return true;
 }
 
 /* May a line end after the hyphen s[i]? Only within a word: "half-done", not "-1" or "a-1". */
@@ -128,11 +150,16 @@ static bool breaks_after_hyphen(const char *s, size_t i, size_t n)
 {
     if (s[i] != '-')
         return false;
-    const bool two = i >= 2 && is_letter(s[i - 1]) && is_letter(s[i - 2]);
-    const bool chain = i >= 3 && is_word(s[i - 1]) && s[i - 2] == '-' && is_letter(s[i - 3]);
-    if (!(two || chain) || i + 2 >= n || !is_letter(s[i + 1]))
+    size_t before = i, after = i + 1;
+    if (!letter_before(s, &before))
         return false;
-    return is_letter(s[i + 2]) || (s[i + 2] == '-' && i + 3 < n && is_letter(s[i + 3]));
+    if (before && s[before - 1] == '-') /* x-y-: the hyphen between letters counts as a letter */
+        before--;
+    if (!letter_before(s, &before) || !letter_at(s, &after, n))
+        return false;
+    if (after < n && s[after] == '-')
+        after++;
+    return letter_at(s, &after, n);
 }
 
 /* Bytes of the unbreakable piece at s[from]: a run of blanks, or a word up to a hyphen. */
@@ -155,8 +182,7 @@ static size_t bytes_within(const char *s, size_t n, long columns)
     size_t i = 0;
     while (i < n) {
         const size_t escape = mase_cell_escape(s + i, n - i);
-        const bool starts_character = ((unsigned char)s[i] & 0xc0) != 0x80;
-        if (!escape && starts_character && columns-- == 0)
+        if (!escape && !is_inner_byte(s[i]) && columns-- == 0)
             break;
         i += escape ? escape : 1;
     }

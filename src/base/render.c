@@ -121,8 +121,8 @@ static const char *trimmed(struct mase_arena *a, const char *s)
 static const char *prepared(struct mase_arena *a, const char *s, int wrap)
 {
     s = trimmed(a, s);
-    if (wrap <= 0)
-        return s;
+    if (wrap <= 0 || mase_cell_kind(s) == MASE_CELL_NUMBER)
+        return s; /* a broken number would be read as two */
     struct mase_str wrapped = { 0 };
     mase_cell_wrap(&wrapped, s, wrap);
     s = mase_arena_strdup(a, mase_str_text(&wrapped));
@@ -199,6 +199,7 @@ static void draw_rule(const struct layout *l, const struct rule *rule, struct ma
 {
     if (!rule->fill)
         return;
+    const size_t line_start = out->len;
     mase_str_add(out, rule->begin);
     for (int c = 0; c < l->t->columns; c++) {
         const bool mark = l->look->marks_alignment && l->align[c] != MASE_ALIGN_LEFT;
@@ -211,7 +212,7 @@ static void draw_rule(const struct layout *l, const struct rule *rule, struct ma
             out->data[start + strlen(c ? rule->sep : "")] = ':';
     }
     mase_str_add(out, rule->end);
-    mase_str_addc(out, '\n');
+    end_line(out, line_start);
 }
 
 static void draw_aligned(struct mase_str *out, const char *s, size_t n, long width,
