@@ -73,8 +73,12 @@ char *mase_path_absolute(struct mase_arena *a, const char *path)
 
 static enum mase_status make_dir(const char *path, struct mase_err *err)
 {
-    if (mase_sys_mkdir(path, 0777) == 0 || mase_is_dir(path))
+    if (mase_sys_mkdir(path, 0777) == 0)
         return MASE_OK;
+    const int why = errno;
+    if (mase_is_dir(path))
+        return MASE_OK;
+    errno = why; /* looking changed it */
     if (errno == EEXIST)
         return mase_fail_in(err, MASE_EIO, path, "is a file, expected a directory");
     return mase_fail_errno(err, path, "cannot make the directory");

@@ -48,6 +48,17 @@ static double fraction(const struct mase_progress *p)
     return f < 0 ? 0 : f > 1 ? 1 : f;
 }
 
+/* Cut at a whole character to at most so many columns. */
+static void fit(struct mase_str *s, long columns)
+{
+    while (mase_str_columns(s->data, s->len) > columns) {
+        do
+            s->len--;
+        while (s->len && ((unsigned char)s->data[s->len] & 0xc0) == 0x80);
+        s->data[s->len] = '\0';
+    }
+}
+
 static void draw(struct mase_progress *p)
 {
     struct mase_str s = { 0 };
@@ -68,9 +79,7 @@ static void draw(struct mase_progress *p)
                         elapsed * (double)(p->total - p->done) / (double)p->done);
     if (p->note[0])
         mase_str_printf(&s, "  %.79s", p->note);
-    const size_t room = (size_t)terminal_columns() - 1; /* a full line would scroll */
-    if (s.len > room)
-        s.data[room] = '\0';
+    fit(&s, terminal_columns() - 1); /* a full line would scroll */
     mase_log_status(s.data);
     mase_str_release(&s);
     p->drawn = mase_clock();
