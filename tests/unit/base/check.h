@@ -1,6 +1,6 @@
 /*
  * check.h - what the tests of this layer share: cmocka's headers in their order, folders that are
- * removed again, and a stream to print into.
+ * removed again, and files to compare.
  */
 #ifndef MASE_TEST_CHECK_H
 #define MASE_TEST_CHECK_H
@@ -20,54 +20,64 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <mase/arena.h>
+#include <mase/file.h>
+#include <mase/str.h>
+
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-/* A new empty folder, and its removal with the files in it (one level of folders). */
-static inline char *temp_dir(void)
+/* A folder of the test's own; removed with what is in it. The arena holds its paths. */
+struct folder {
+    struct mase_arena arena;
+    const char *path;
+};
+
+static inline struct folder folder_make(void)
 {
+    struct folder f = { 0 };
     const char *base = getenv("TMPDIR");
-    char *dir = malloc(4096);
-    assert_non_null(dir);
-    snprintf(dir, 4096, "%s/mase-test-XXXXXX", base ? base : "/tmp");
-    assert_non_null(mkdtemp(dir));
-    return dir;
+    char *path = mase_arena_printf(&f.arena, "%s/mase-test-XXXXXX", base ? base : "/tmp");
+    assert_non_null(mkdtemp(path));
+    f.path = path;
+    return f;
 }
 
-static inline void remove_files(const char *dir)
+/* folder/name, owned by the folder. */
+static inline const char *folder_at(struct folder *f, const char *name)
 {
-    DIR *d = opendir(dir);
-    if (!d)
-        return;
-    for (struct dirent *e; (e = readdir(d));) {
-        char path[4096];
-        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-            continue;
-        snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
-        struct stat st;
-        if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode))
-            remove_files(path);
-        else
-            unlink(path);
-    }
-    closedir(d);
-    rmdir(dir);
+    return mase_path_join(&f->arena, f->path, name);
 }
 
-static inline void remove_dir(char *dir)
-{
-    remove_files(dir);
-    free(dir);
-}
-
-static inline int entries_in(const char *dir)
+/* Number of entries; removes them, too, if asked. */
+static inline int folder_sweep(struct folder *f, const char *dir, bool removing)
 {
     int n = 0;
     DIR *d = opendir(dir);
     assert_non_null(d);
-    while (readdir(d))
+    for (struct dirent *e; (e = readdir(d));) {
+        if (mase_streq(e->d_name, ".") || mase_streq(e->d_name, ".."))
+            continue;
         n++;
+        const char *path = mase_path_join(&f->arena, dir, e->d_name);
+        if (removing && unlink(path) != 0) {
+            folder_sweep(f, path, true);
+            rmdir(path);
+        }
+    }
     closedir(d);
-    return n - 2; /* . and .. */
+    return n;
+}
+
+static inline int folder_entries(struct folder *f)
+{
+    return folder_sweep(f, f->path, false);
+}
+
+static inline void folder_remove(struct folder *f)
+{
+    folder_sweep(f, f->path, true);
+    assert_int_equal(rmdir(f->path), 0);
+    mase_arena_release(&f->arena);
 }
 
 static inline void write_text(const char *path, const char *text, size_t n)
@@ -78,16 +88,27 @@ static inline void write_text(const char *path, const char *text, size_t n)
     assert_int_equal(fclose(f), 0);
 }
 
+/* All that was written to a temporary stream; caller frees. */
+static inline char *stream_text(FILE *f)
+{
+    assert_int_equal(fseek(f, 0, SEEK_END), 0);
+    const long size = ftell(f);
+    rewind(f);
+    char *text = calloc(1, (size_t)size + 1);
+    assert_non_null(text);
+    assert_int_equal(fread(text, 1, (size_t)size, f), size);
+    return text;
+}
+
 /* The file must hold exactly this text. */
 static inline void assert_content(const char *path, const char *text)
 {
-    char got[4096];
     FILE *f = fopen(path, "rb");
     assert_non_null(f);
-    const size_t n = fread(got, 1, sizeof(got) - 1, f);
+    char *got = stream_text(f);
     fclose(f);
-    got[n] = '\0';
     assert_string_equal(got, text);
+    free(got);
 }
 
 #endif /* MASE_TEST_CHECK_H */
