@@ -19,6 +19,8 @@ bool mase_is_tensor_constant(const char *target);
 /* Copy src's registered module into g: same path, own attributes, the data of src's parameters. */
 struct mase_module *mase_graph_copy_module(struct mase_graph *g, const struct mase_module *src);
 struct mase_param *mase_graph_copy_attr(struct mase_graph *g, const struct mase_param *src);
+/* Append a copy of src under its name; what it uses must be in g already, under its name. */
+struct mase_node *mase_graph_copy_node(struct mase_graph *g, const struct mase_node *src);
 /* Is attribute i what the constructor takes when it is not given? */
 bool mase_module_attr_is_default(const struct mase_module *m, int i);
 struct mase_quant *mase_quant_copy(struct mase_arena *a, const struct mase_quant *q);
