@@ -13,8 +13,9 @@
 #include <mase/arena.h>
 #include <mase/err.h>
 
-/* A file mapped for reading. data is never NULL after a successful open, and data[size] need not
- * exist. A directory, a missing or an unreadable file is an error that says which. */
+/* A file mapped for reading; a pipe or device is read to its end instead (at most 1 GiB). data is
+ * never NULL after a successful open, and data[size] need not exist. A directory, a missing or an
+ * unreadable file is an error that says which. */
 struct mase_file {
     const char *path; /* borrowed */
     const unsigned char *data;
@@ -26,7 +27,8 @@ enum mase_status mase_file_open(struct mase_file *f, const char *path,
                                 struct mase_err *err) MASE_MUST_CHECK;
 void mase_file_close(struct mase_file *f);
 
-/* Write a whole file atomically; the parent directories are made. */
+/* Write a whole file atomically; the parent directories are made. Pipes, devices and /dev/stdout
+ * are written directly. */
 enum mase_status mase_file_write(const char *path, const void *data, size_t size,
                                  struct mase_err *err) MASE_MUST_CHECK;
 

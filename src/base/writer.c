@@ -2,9 +2,9 @@
  * writer.c - writing a file so that it is whole or not there.
  *
  * The text goes to a file beside the final name, is flushed to disk, and takes the name by
- * rename(2). An existing file gives its permission bits; a symbolic link stays and its target is
- * replaced. What cannot be replaced is written directly: devices, pipes, and the descriptors
- * behind /dev/stdout, /dev/stderr and /dev/fd/N.
+ * rename(2). An existing file gives its permission bits; a symbolic link to a file stays and that
+ * file is replaced. What cannot be replaced is written directly: devices, pipes, and the
+ * descriptors behind /dev/stdout, /dev/stderr and /dev/fd/N.
  */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include <mase/file.h>
@@ -114,9 +114,10 @@ static enum mase_status open_output(struct mase_writer *w, struct mase_err *err)
 
 enum mase_status mase_writer_open(struct mase_writer *w, const char *path, struct mase_err *err)
 {
+    *w = (struct mase_writer){ .fd = -1 };
     if (!path[0])
         return mase_fail(err, MASE_EIO, "cannot write to a file without a name");
-    *w = (struct mase_writer){ .path = duplicate(path), .fd = -1 };
+    w->path = duplicate(path);
     const enum mase_status st = open_output(w, err);
     if (st)
         mase_writer_abort(w);
