@@ -96,7 +96,7 @@ void mase_progress_start(struct mase_progress *p, const char *title, int64_t tot
 void mase_progress_step(struct mase_progress *p, int64_t done)
 {
     p->done = done;
-    if (p->terminal && mase_log_shows_info() && mase_clock() - p->drawn >= REDRAW_NS)
+    if (p->terminal && mase_log_shows_info() && mase_clock() >= p->drawn + REDRAW_NS)
         draw(p);
 }
 
