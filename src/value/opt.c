@@ -115,6 +115,16 @@ static void add_given(struct mase_str *out, const struct mase_value *v)
     mase_str_add(out, "...");
 }
 
+static enum mase_status not_a_table(const struct mase_value *v, struct mase_err *err)
+{
+    struct mase_str given = { 0 };
+    add_given(&given, v);
+    enum mase_status st = mase_fail_at(
+        err, MASE_EVALUE, v->at, "expected a table of options, got %s", mase_str_text(&given));
+    mase_str_release(&given);
+    return st;
+}
+
 static enum mase_status wrong_type(const struct mase_opt *row, const struct mase_value *v,
                                    struct mase_err *err)
 {
@@ -335,8 +345,7 @@ enum mase_status mase_opts_bind(void *opts, size_t size, const struct mase_opt *
         rest->at = table ? table->at : MASE_NOWHERE;
     }
     if (table && table->kind != MASE_TABLE)
-        return mase_fail_at(err, MASE_EVALUE, table->at, "expected a table of options, got %s",
-                            mase_value_kind_names[table->kind]);
+        return not_a_table(table, err);
     for (int i = 0; table && i < table->count; i++)
         MASE_TRY(bind_key(opts, rows, table, i, rest, a, err));
     return check_required(rows, table, err);
