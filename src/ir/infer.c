@@ -1,0 +1,183 @@
+/*
+ * infer.c - walk a graph and give every node a result: shapes alone, or (through exec) values.
+ */
+#include <mase/call.h>
+
+#include "ir/infer.h"
+#include "ir/shape.h"
+
+const struct mase_arg *mase_values_get(const struct mase_values *v, const struct mase_node *n)
+{
+    uintptr_t position = (uintptr_t)mase_map_get(&v->index, n->name);
+    return position ? &v->value[position - 1] : NULL;
+}
+
+static const struct mase_arg *lookup_value(const struct mase_node *n, void *data)
+{
+    return mase_values_get(data, n);
+}
+
+/* ---- what comes from outside ---- */
+
+static struct mase_arg tensor_arg(struct mase_arena *a, const struct mase_tensor *t, bool with_data)
+{
+    struct mase_tensor *copy = mase_arena_memdup(a, t, sizeof *t);
+    if (!with_data)
+        copy->data = NULL;
+    return (struct mase_arg){ .kind = MASE_ARG_TENSOR, .tensor = copy };
+}
+
+static enum mase_status missing_input(const struct mase_graph *g, const struct mase_node *n,
+                                      const struct mase_walk_plan *plan, struct mase_err *err)
+{
+    struct mase_str need = { 0 }, given = { 0 };
+    for (const struct mase_node *p = g->first; p; p = p->next)
+        if (p->kind == MASE_PLACEHOLDER)
+            mase_str_printf(&need, "%s%s", need.len ? ", " : "", p->name);
+    for (int i = 0; i < plan->input_count; i++)
+        mase_str_printf(&given, "%s%s", i ? ", " : "", plan->inputs[i].name);
+    enum mase_status st =
+        mase_fail(err, MASE_EVALUE, "no input for placeholder '%s': the graph takes %s; given: %s",
+                  n->name, mase_str_text(&need), given.len ? mase_str_text(&given) : "nothing");
+    mase_str_release(&need);
+    mase_str_release(&given);
+    return st;
+}
+
+static enum mase_status placeholder_value(struct mase_arg *out, struct mase_arena *a,
+                                          const struct mase_graph *g, const struct mase_node *n,
+                                          const struct mase_walk_plan *plan, struct mase_err *err)
+{
+    for (int i = 0; i < plan->input_count; i++) {
+        const struct mase_input *in = &plan->inputs[i];
+        if (!mase_streq(in->name, n->name))
+            continue;
+        if (plan->with_data && !in->tensor.data)
+            return mase_fail(err, MASE_EVALUE, "input '%s' has a shape but no values", n->name);
+        *out = tensor_arg(a, &in->tensor, plan->with_data);
+        return MASE_OK;
+    }
+    if (n->args.count == 0)
+        return missing_input(g, n, plan, err);
+    *out = n->args.items[0];
+    return MASE_OK;
+}
+
+static enum mase_status attr_value(struct mase_arg *out, struct mase_arena *a,
+                                   const struct mase_graph *g, const struct mase_node *n,
+                                   const struct mase_walk_plan *plan, struct mase_err *err)
+{
+    const struct mase_param *p = mase_graph_attr(g, n->target);
+    if (!p)
+        return mase_fail(err, MASE_EVALUE, "%s: the graph has no attribute '%s'", n->name,
+                         n->target);
+    if (plan->with_data && !p->tensor.data)
+        return mase_fail(err, MASE_EVALUE, "%s: '%s' has no values: load or initialise the weights",
+                         n->name, n->target);
+    *out = tensor_arg(a, &p->tensor, plan->with_data);
+    return MASE_OK;
+}
+
+/* ---- what is returned ---- */
+
+/* arg with every node in it replaced by that node's result. */
+static struct mase_arg resolve(struct mase_arena *a, const struct mase_values *v,
+                               const struct mase_arg *arg)
+{
+    switch (arg->kind) {
+    case MASE_ARG_NODE:
+        return *mase_values_get(v, arg->node);
+    case MASE_ARG_TUPLE:
+    case MASE_ARG_LIST:
+    case MASE_ARG_DICT:
+    case MASE_ARG_SLICE: {
+        struct mase_arg out = *arg;
+        out.items = mase_new_array(a, struct mase_arg, (size_t)arg->count);
+        for (int i = 0; i < arg->count; i++)
+            out.items[i] = resolve(a, v, &arg->items[i]);
+        return out;
+    }
+    default:
+        return *arg;
+    }
+}
+
+/* ---- the walk ---- */
+
+static bool small_enough(const struct mase_arg *a)
+{
+    if (a->kind == MASE_ARG_TENSOR)
+        return mase_shape_count_checked(&a->tensor->shape) >= 0;
+    for (int i = 0; mase_arg_is_seq(a) && i < a->count; i++)
+        if (!small_enough(&a->items[i]))
+            return false;
+    return true;
+}
+
+enum mase_status mase_call_infer(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_op_info *op = &mase_ops[c->node->op];
+    if (!op->shape)
+        return mase_fail(err, MASE_EUNSUPPORTED, "%s: '%s' is no operation that we know",
+                         c->node->name, c->node->target);
+    MASE_TRY(op->shape(c, err));
+    if (small_enough(&c->result))
+        return MASE_OK;
+    return mase_fail(err, MASE_ELIMIT, "%s: %s: the result %s has more than 2^31 values",
+                     c->node->name, op->name, mase_show_arg(c, &c->result));
+}
+
+static enum mase_status node_value(struct mase_arg *out, struct mase_values *v,
+                                   const struct mase_graph *g, const struct mase_node *n,
+                                   const struct mase_walk_plan *plan, struct mase_err *err)
+{
+    switch (n->kind) {
+    case MASE_PLACEHOLDER:
+        return placeholder_value(out, v->arena, g, n, plan, err);
+    case MASE_GET_ATTR:
+        return attr_value(out, v->arena, g, n, plan, err);
+    case MASE_OUTPUT:
+        *out = n->args.count ? resolve(v->arena, v, &n->args.items[0]) : mase_arg_none();
+        return MASE_OK;
+    default:
+        break;
+    }
+    if (n->op == MASE_OP_unknown)
+        return mase_fail(err, MASE_EUNSUPPORTED, "%s: '%s' is no operation that we know", n->name,
+                         n->target);
+    struct mase_call c;
+    MASE_TRY(mase_call_init(&c, v->arena, n, lookup_value, v, err));
+    MASE_TRY(plan->step(&c, plan->data, err));
+    *out = c.result;
+    return MASE_OK;
+}
+
+enum mase_status mase_values_walk(struct mase_values *v, struct mase_arena *a,
+                                  const struct mase_graph *g, const struct mase_walk_plan *plan,
+                                  struct mase_err *err)
+{
+    *v = (struct mase_values){ .arena = a, .index.arena = a };
+    v->value = mase_new_array(a, struct mase_arg, (size_t)g->node_count);
+    for (const struct mase_node *n = g->first; n; n = n->next) {
+        MASE_TRY(node_value(&v->value[v->count], v, g, n, plan, err));
+        v->count++;
+        mase_map_put(&v->index, n->name, (void *)(uintptr_t)v->count);
+    }
+    return MASE_OK;
+}
+
+static enum mase_status infer_step(struct mase_call *c, void *data, struct mase_err *err)
+{
+    (void)data;
+    return mase_call_infer(c, err);
+}
+
+enum mase_status mase_infer_shapes(struct mase_values *v, struct mase_arena *a,
+                                   const struct mase_graph *g, const struct mase_input *inputs,
+                                   int input_count, struct mase_err *err)
+{
+    struct mase_walk_plan plan = { .inputs = inputs,
+                                   .input_count = input_count,
+                                   .step = infer_step };
+    return mase_values_walk(v, a, g, &plan, err);
+}

@@ -1,0 +1,188 @@
+/*
+ * shape.h - what the shape rules share, and what the reference execution asks them again.
+ *
+ * A rule (mase_shape_*, named by ops.def) checks a call and sets its result's types and shapes.
+ * What it has to find out on the way (the window of a convolution, the axes of a sum, the view
+ * behind an index) is needed a second time to compute: those findings are functions here, so that
+ * a shape and the values in it come from one reading of the arguments.
+ */
+#ifndef MASE_IR_SHAPE_H
+#define MASE_IR_SHAPE_H
+
+#include <mase/call.h>
+
+#define OP(name, type, rule, help) mase_shape_fn mase_shape_##rule;
+#include <mase/ops.def>
+
+/* ---- text for messages, in the call's arena ---- */
+
+const char *mase_show_shape(const struct mase_call *c, const struct mase_shape *s); /* [8, 16] */
+const char *mase_show_ints(const struct mase_call *c, const int64_t *v, int n);     /* (3, 3) */
+/* "f32[8, 16]" for a tensor, else as Python prints it. */
+const char *mase_show_arg(const struct mase_call *c, const struct mase_arg *a);
+
+/* ---- arguments ---- */
+
+/* A bool, int or float as a double; false for everything else. */
+bool mase_arg_number(const struct mase_arg *a, double *v);
+static inline bool mase_arg_given(const struct mase_arg *a)
+{
+    return a && a->kind != MASE_ARG_NONE;
+}
+static inline bool mase_arg_is_seq(const struct mase_arg *a)
+{
+    return a->kind == MASE_ARG_TUPLE || a->kind == MASE_ARG_LIST;
+}
+/* The tensor in an argument, or NULL. */
+static inline const struct mase_tensor *mase_arg_tensor(const struct mase_arg *a)
+{
+    return a && a->kind == MASE_ARG_TENSOR ? a->tensor : NULL;
+}
+/* A text argument, or fallback when it is absent or of another kind. */
+const char *mase_call_text(const struct mase_call *c, const char *name, const char *fallback);
+/* Lengths given as f(2, 3) or f((2, 3)) or f(2). Negative ones are left to the rule. */
+enum mase_status mase_call_sizes(const struct mase_call *c, struct mase_shape *out,
+                                 const char *name, struct mase_err *err) MASE_MUST_CHECK;
+/* Dimension d of s, counted from the end when negative. */
+enum mase_status mase_call_axis(const struct mase_call *c, int *axis, const struct mase_shape *s,
+                                int64_t d, struct mase_err *err) MASE_MUST_CHECK;
+/* The same for the argument called name. */
+enum mase_status mase_call_axis_arg(const struct mase_call *c, int *axis,
+                                    const struct mase_shape *s, const char *name,
+                                    struct mase_err *err) MASE_MUST_CHECK;
+/* A set of dimensions (one, several, or none: all of them when all_if_none) as flags. */
+enum mase_status mase_call_axes(const struct mase_call *c, bool *in, const struct mase_shape *s,
+                                const char *name, bool all_if_none,
+                                struct mase_err *err) MASE_MUST_CHECK;
+/* The items of a tuple or list argument, each a tensor: at least one. */
+enum mase_status mase_call_tensors(const struct mase_call *c, const struct mase_arg **items,
+                                   int *count, const char *name,
+                                   struct mase_err *err) MASE_MUST_CHECK;
+
+/* ---- element types ---- */
+
+bool mase_dtype_is_float(enum mase_dtype t);
+/* The type that holds both, as torch.promote_types. */
+enum mase_dtype mase_dtype_promote(enum mase_dtype a, enum mase_dtype b);
+/* The type of an operation on these (tensors and numbers): tensors with dimensions decide before
+ * those without, and those before plain numbers, as torch.result_type. */
+enum mase_dtype mase_dtype_of_args(const struct mase_arg *const *args, int n);
+/* torch.float32 and its like; false when it names none that we have. */
+bool mase_dtype_parse(const char *text, enum mase_dtype *t);
+/* The dtype argument called name if it is given, else t stays. */
+enum mase_status mase_call_dtype(const struct mase_call *c, enum mase_dtype *t, const char *name,
+                                 struct mase_err *err) MASE_MUST_CHECK;
+/* Fail unless t has float elements. */
+enum mase_status mase_call_float_tensor(const struct mase_call *c, const struct mase_tensor *t,
+                                        const char *name, struct mase_err *err) MASE_MUST_CHECK;
+
+/* ---- shapes ---- */
+
+/* Elements of s, or -1 when a length is negative or there are more than MASE_MAX_ELEMENTS. */
+#define MASE_MAX_ELEMENTS (INT64_C(1) << 31)
+int64_t mase_shape_count_checked(const struct mase_shape *s);
+/* Fail when a result would have more dimensions than a shape holds. */
+enum mase_status mase_call_rank(const struct mase_call *c, int rank,
+                                struct mase_err *err) MASE_MUST_CHECK;
+/* Widen out to what broadcasting it with s gives; false when they do not fit. */
+bool mase_shape_widen(struct mase_shape *out, const struct mase_shape *s);
+/* Does s broadcast to exactly `to`? */
+bool mase_shape_fits(const struct mase_shape *s, const struct mase_shape *to);
+/* Dimensions [from, to) of s. */
+struct mase_shape mase_shape_part(const struct mase_shape *s, int from, int to);
+void mase_shape_append(struct mase_shape *s, const struct mase_shape *more);
+void mase_shape_push(struct mase_shape *s, int64_t dim);
+
+/* c->result = a tuple of tensors without data. */
+void mase_call_result_tuple(struct mase_call *c, const struct mase_tensor *tensors, int count);
+/* c->result = a tuple of ints. */
+void mase_call_result_ints(struct mase_call *c, const struct mase_shape *s);
+
+/* ---- numbers (shape_scalar.c) ---- */
+
+/* The functions behind element-wise operations; NULL when op is none of the kind. Python numbers
+ * are computed with them while shapes are inferred, tensors when the graph runs. */
+typedef double mase_unary_fn(double x);
+typedef double mase_binary_fn(double x, double y);
+mase_unary_fn *mase_unary_of(enum mase_op op);
+mase_binary_fn *mase_binary_of(enum mase_op op);
+/* c->result from numbers alone, as Python computes: 7 // 2 is 3, 7 / 2 is 3.5. */
+enum mase_status mase_scalar_unary(struct mase_call *c, struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_scalar_binary(struct mase_call *c, struct mase_err *err) MASE_MUST_CHECK;
+
+/* ---- windows (shape_window.c) ---- */
+
+enum mase_pad_mode { MASE_PAD_ZEROS, MASE_PAD_REFLECT, MASE_PAD_REPLICATE, MASE_PAD_CIRCULAR };
+
+/* How a convolution or pool slides; only [0, n) of each array is meant. */
+struct mase_window {
+    int n;      /* spatial dimensions */
+    bool batch; /* the input has a batch dimension */
+    int64_t in[3], out[3];
+    int64_t kernel[3], stride[3], dilation[3];
+    int64_t pad[3];     /* before the first element */
+    int64_t pad_end[3]; /* after the last */
+    int64_t groups;
+    enum mase_pad_mode mode;
+};
+enum mase_status mase_conv_window(const struct mase_call *c, struct mase_window *w,
+                                  struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_conv_transpose_window(const struct mase_call *c, struct mase_window *w,
+                                            struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_pool_window(const struct mase_call *c, struct mase_window *w,
+                                  struct mase_err *err) MASE_MUST_CHECK;
+/* Sets n, batch, in and out. */
+enum mase_status mase_adaptive_window(const struct mase_call *c, struct mase_window *w,
+                                      struct mase_err *err) MASE_MUST_CHECK;
+/* How upsample maps each spatial dimension. */
+struct mase_resize {
+    int n;
+    int64_t in[3], out[3];
+    double scale[3]; /* input steps per output step, as the user asked; 0: from the sizes */
+};
+enum mase_status mase_resize_plan(const struct mase_call *c, struct mase_resize *r,
+                                  struct mase_err *err) MASE_MUST_CHECK;
+
+/* ---- normalisation (shape_norm.c) ---- */
+
+/* The channels' dimension: 1, or 0 for an instance norm without a batch dimension. */
+int mase_norm_channel_dim(const struct mase_call *c, const struct mase_shape *s);
+
+/* ---- views, indices, ranges (shape_layout.c, shape_index.c, shape_create.c) ---- */
+
+/* A view of a dense tensor: element (i0, i1, ...) lies at offset + sum i_d stride_d. */
+struct mase_view {
+    struct mase_shape shape;
+    int64_t offset;
+    int64_t stride[MASE_MAX_RANK];
+};
+struct mase_view mase_view_of(const struct mase_shape *s);
+
+/* x[index]: a view, and at most one dimension of it picked by a tensor of integers. */
+struct mase_index {
+    struct mase_view view;          /* the picked dimension still has its full length here */
+    const struct mase_tensor *pick; /* NULL: none */
+    int pick_dim;                   /* of the view */
+    struct mase_shape shape;        /* of the result */
+};
+enum mase_status mase_index_plan(const struct mase_call *c, struct mase_index *x,
+                                 const struct mase_tensor *t, const struct mase_arg *index,
+                                 struct mase_err *err) MASE_MUST_CHECK;
+/* Python's slice on a length: first element, count and step. */
+enum mase_status mase_slice_plan(const struct mase_call *c, const struct mase_arg *slice,
+                                 int64_t len, int64_t *first, int64_t *count, int64_t *step,
+                                 struct mase_err *err) MASE_MUST_CHECK;
+/* The order that transpose, t and permute put the dimensions in. */
+enum mase_status mase_layout_order(const struct mase_call *c, int *order,
+                                   const struct mase_shape *s,
+                                   struct mase_err *err) MASE_MUST_CHECK;
+/* The order behind the attributes T (all dimensions reversed) and mT (the last two swapped). */
+void mase_attr_order(int *order, const struct mase_shape *s, bool all);
+struct mase_view mase_view_permuted(const struct mase_shape *s, const int *order);
+
+/* The numbers of arange and range. */
+enum mase_status mase_range_plan(const struct mase_call *c, double *start, double *end,
+                                 double *step, bool *integers,
+                                 struct mase_err *err) MASE_MUST_CHECK;
+
+#endif /* MASE_IR_SHAPE_H */

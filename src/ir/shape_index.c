@@ -1,0 +1,302 @@
+/*
+ * shape_index.c - rules of indexing: x[...] with numbers, slices, None, Ellipsis and one tensor of
+ * integers, and the functions that pick by index.
+ */
+#include <string.h>
+
+#include "ir/shape.h"
+
+/* ---- slices ---- */
+
+/* A slice's bound; dflt when it is None. Negative counts from the end; the rest is cut to fit. */
+static enum mase_status slice_bound(const struct mase_call *c, const struct mase_arg *a,
+                                    int64_t len, int64_t dflt, int64_t *v, struct mase_err *err)
+{
+    *v = dflt;
+    if (a->kind == MASE_ARG_NONE)
+        return MASE_OK;
+    if (a->kind != MASE_ARG_INT)
+        return mase_call_fail(c, err, "a slice's bounds must be integers or None, got %s",
+                              mase_show_arg(c, a));
+    *v = a->i;
+    if (*v < 0)
+        *v = *v < -len ? 0 : *v + len;
+    if (*v > len)
+        *v = len;
+    return MASE_OK;
+}
+
+enum mase_status mase_slice_plan(const struct mase_call *c, const struct mase_arg *slice,
+                                 int64_t len, int64_t *first, int64_t *count, int64_t *step,
+                                 struct mase_err *err)
+{
+    int64_t stop;
+    MASE_TRY(slice_bound(c, &slice->items[0], len, 0, first, err));
+    MASE_TRY(slice_bound(c, &slice->items[1], len, len, &stop, err));
+    const struct mase_arg *by = &slice->items[2];
+    *step = by->kind == MASE_ARG_INT ? by->i : 1;
+    if (*step < 1 || (by->kind != MASE_ARG_INT && by->kind != MASE_ARG_NONE))
+        return mase_call_fail(c, err, "a slice's step must be at least 1, got %s",
+                              mase_show_arg(c, by));
+    *count = stop > *first ? (stop - *first - 1) / *step + 1 : 0;
+    return MASE_OK;
+}
+
+/* ---- x[index] of a tensor ---- */
+
+static bool is_ellipsis(const struct mase_arg *a)
+{
+    return a->kind == MASE_ARG_ATOM && (mase_streq(a->s, "Ellipsis") || mase_streq(a->s, "..."));
+}
+
+/* Dimensions of the tensor that an index item uses up. */
+static int dims_used(const struct mase_arg *a)
+{
+    return a->kind != MASE_ARG_NONE && !is_ellipsis(a);
+}
+
+/* A list of integers picks like a tensor of them. */
+static const struct mase_tensor *list_as_tensor(const struct mase_call *c,
+                                                const struct mase_arg *list)
+{
+    struct mase_shape s = { .rank = 1, .dim = { list->count } };
+    struct mase_tensor t = mase_tensor(c->arena, MASE_I64, &s, true);
+    for (int i = 0; i < list->count; i++) {
+        if (list->items[i].kind != MASE_ARG_INT)
+            return NULL;
+        ((int64_t *)t.data)[i] = list->items[i].i;
+    }
+    return mase_arena_memdup(c->arena, &t, sizeof t);
+}
+
+static enum mase_status keep_dim(const struct mase_call *c, struct mase_index *x, int64_t length,
+                                 int64_t stride, struct mase_err *err)
+{
+    MASE_TRY(mase_call_rank(c, x->view.shape.rank + 1, err));
+    x->view.stride[x->view.shape.rank] = stride;
+    mase_shape_push(&x->view.shape, length);
+    return MASE_OK;
+}
+
+static enum mase_status index_number(const struct mase_call *c, struct mase_index *x, int64_t i,
+                                     const struct mase_view *from, int d, struct mase_err *err)
+{
+    int64_t len = from->shape.dim[d];
+    if (i < -len || i >= len)
+        return mase_call_fail(c, err, "index %lld is outside dim %d of %s", (long long)i, d,
+                              mase_show_shape(c, &from->shape));
+    x->view.offset += (i < 0 ? i + len : i) * from->stride[d];
+    return MASE_OK;
+}
+
+static enum mase_status index_tensor(const struct mase_call *c, struct mase_index *x,
+                                     const struct mase_arg *a, const struct mase_view *from, int d,
+                                     struct mase_err *err)
+{
+    const struct mase_tensor *pick = a->kind == MASE_ARG_LIST ? list_as_tensor(c, a) : a->tensor;
+    if (!pick || (pick->dtype != MASE_I64 && pick->dtype != MASE_I32))
+        return mase_call_fail(c, err, "an index must be integers, got %s%s", mase_show_arg(c, a),
+                              pick && pick->dtype == MASE_DTYPE_BOOL
+                                  ? "; a mask's result has no shape known beforehand"
+                                  : "");
+    if (x->pick)
+        return mase_call_fail(c, err, "at most one index may be a tensor or a list");
+    x->pick = pick;
+    x->pick_dim = x->view.shape.rank;
+    return keep_dim(c, x, from->shape.dim[d], from->stride[d], err);
+}
+
+static enum mase_status index_item(const struct mase_call *c, struct mase_index *x,
+                                   const struct mase_arg *a, const struct mase_view *from, int d,
+                                   struct mase_err *err)
+{
+    int64_t first, count, step;
+    switch (a->kind) {
+    case MASE_ARG_INT:
+        return index_number(c, x, a->i, from, d, err);
+    case MASE_ARG_SLICE:
+        MASE_TRY(mase_slice_plan(c, a, from->shape.dim[d], &first, &count, &step, err));
+        if (count)
+            x->view.offset += first * from->stride[d];
+        return keep_dim(c, x, count, step * from->stride[d], err);
+    case MASE_ARG_TENSOR:
+    case MASE_ARG_LIST:
+        return index_tensor(c, x, a, from, d, err);
+    default:
+        return mase_call_fail(c, err, "%s cannot be an index", mase_show_arg(c, a));
+    }
+}
+
+static enum mase_status index_shape(const struct mase_call *c, struct mase_index *x,
+                                    struct mase_err *err)
+{
+    x->shape = x->view.shape;
+    if (!x->pick)
+        return MASE_OK;
+    int rank = x->view.shape.rank;
+    MASE_TRY(mase_call_rank(c, rank - 1 + x->pick->shape.rank, err));
+    struct mase_shape tail = mase_shape_part(&x->view.shape, x->pick_dim + 1, rank);
+    x->shape = mase_shape_part(&x->view.shape, 0, x->pick_dim);
+    mase_shape_append(&x->shape, &x->pick->shape);
+    mase_shape_append(&x->shape, &tail);
+    return MASE_OK;
+}
+
+enum mase_status mase_index_plan(const struct mase_call *c, struct mase_index *x,
+                                 const struct mase_tensor *t, const struct mase_arg *index,
+                                 struct mase_err *err)
+{
+    struct mase_view from = mase_view_of(&t->shape);
+    const struct mase_arg *item = index->kind == MASE_ARG_TUPLE ? index->items : index;
+    int count = index->kind == MASE_ARG_TUPLE ? index->count : 1;
+    int used = 0, ellipses = 0, d = 0;
+    *x = (struct mase_index){ 0 };
+    for (int i = 0; i < count; i++) {
+        used += dims_used(&item[i]);
+        ellipses += is_ellipsis(&item[i]);
+    }
+    if (used > t->shape.rank || ellipses > 1)
+        return mase_call_fail(c, err, "index %s has too many parts for %s", mase_show_arg(c, index),
+                              mase_show_shape(c, &t->shape));
+    for (int i = 0; i < count; i++) {
+        if (item[i].kind == MASE_ARG_NONE)
+            MASE_TRY(keep_dim(c, x, 1, 0, err));
+        else if (!is_ellipsis(&item[i]))
+            MASE_TRY(index_item(c, x, &item[i], &from, d++, err));
+        else
+            for (int end = d + t->shape.rank - used; d < end; d++)
+                MASE_TRY(keep_dim(c, x, from.shape.dim[d], from.stride[d], err));
+    }
+    for (; d < t->shape.rank; d++)
+        MASE_TRY(keep_dim(c, x, from.shape.dim[d], from.stride[d], err));
+    return index_shape(c, x, err);
+}
+
+/* ---- x[index] of what is no tensor ---- */
+
+static enum mase_status item_of_seq(struct mase_call *c, const struct mase_arg *seq,
+                                    const struct mase_arg *index, struct mase_err *err)
+{
+    int64_t first = 0, count, step;
+    if (index->kind == MASE_ARG_SLICE) {
+        MASE_TRY(mase_slice_plan(c, index, seq->count, &first, &count, &step, err));
+        struct mase_arg *items = mase_new_array(c->arena, struct mase_arg, (size_t)count);
+        for (int64_t i = 0; i < count; i++)
+            items[i] = seq->items[first + i * step];
+        c->result = mase_arg_seq(c->arena, seq->kind, items, (int)count);
+        return MASE_OK;
+    }
+    if (index->kind != MASE_ARG_INT || index->i < -seq->count || index->i >= seq->count)
+        return mase_call_fail(c, err, "index %s is outside a sequence of %d",
+                              mase_show_arg(c, index), seq->count);
+    c->result = seq->items[index->i < 0 ? index->i + seq->count : index->i];
+    return MASE_OK;
+}
+
+static enum mase_status item_of_dict(struct mase_call *c, const struct mase_arg *dict,
+                                     const struct mase_arg *index, struct mase_err *err)
+{
+    for (int i = 0; i < dict->count && index->kind == MASE_ARG_TEXT; i++) {
+        if (mase_streq(dict->keys[i], index->s)) {
+            c->result = dict->items[i];
+            return MASE_OK;
+        }
+    }
+    return mase_call_fail(c, err, "there is no key %s", mase_show_arg(c, index));
+}
+
+enum mase_status mase_shape_getitem(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_arg *in = &c->param[0], *index = &c->param[1];
+    if (mase_arg_is_seq(in))
+        return item_of_seq(c, in, index, err);
+    if (in->kind == MASE_ARG_DICT)
+        return item_of_dict(c, in, index, err);
+    const struct mase_tensor *t;
+    struct mase_index x;
+    MASE_TRY(mase_call_need(c, &t, c->sig->param[0].name, err));
+    MASE_TRY(mase_index_plan(c, &x, t, index, err));
+    mase_call_result(c, t->dtype, &x.shape);
+    return MASE_OK;
+}
+
+/* x[index] = value writes into x and gives None, as in Python. */
+enum mase_status mase_shape_setitem(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *t, *value = mase_arg_tensor(&c->param[2]);
+    struct mase_index x;
+    double number;
+    MASE_TRY(mase_call_need(c, &t, c->sig->param[0].name, err));
+    MASE_TRY(mase_index_plan(c, &x, t, &c->param[1], err));
+    if (!value && !mase_arg_number(&c->param[2], &number))
+        return mase_call_fail(c, err, "value must be a tensor or a number, got %s",
+                              mase_show_arg(c, &c->param[2]));
+    if (value && !mase_shape_fits(&value->shape, &x.shape))
+        return mase_call_fail(c, err, "value %s cannot be broadcast to the place %s",
+                              mase_show_shape(c, &value->shape), mase_show_shape(c, &x.shape));
+    c->result = mase_arg_none();
+    return MASE_OK;
+}
+
+/* ---- functions ---- */
+
+enum mase_status mase_shape_slice(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x;
+    int axis;
+    int64_t first, count, step;
+    MASE_TRY(mase_call_need(c, &x, "input", err));
+    MASE_TRY(mase_call_axis_arg(c, &axis, &x->shape, "dim", err));
+    if (x->shape.rank == 0)
+        return mase_call_fail(c, err, "a tensor without dimensions cannot be sliced");
+    struct mase_arg slice = { .kind = MASE_ARG_SLICE, .items = &c->param[2], .count = 3 };
+    MASE_TRY(mase_slice_plan(c, &slice, x->shape.dim[axis], &first, &count, &step, err));
+    struct mase_shape out = x->shape;
+    out.dim[axis] = count;
+    mase_call_result(c, x->dtype, &out);
+    return MASE_OK;
+}
+
+static enum mase_status need_index(const struct mase_call *c, const struct mase_tensor **index,
+                                   struct mase_err *err)
+{
+    MASE_TRY(mase_call_need(c, index, "index", err));
+    if ((*index)->dtype == MASE_I64 || (*index)->dtype == MASE_I32)
+        return MASE_OK;
+    return mase_call_fail(c, err, "index must be integers, got %s%s",
+                          mase_dtypes[(*index)->dtype].name, mase_show_shape(c, &(*index)->shape));
+}
+
+enum mase_status mase_shape_gather(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x, *index;
+    int axis;
+    MASE_TRY(mase_call_need(c, &x, "input", err));
+    MASE_TRY(need_index(c, &index, err));
+    MASE_TRY(mase_call_axis_arg(c, &axis, &x->shape, "dim", err));
+    bool fit = index->shape.rank == x->shape.rank;
+    for (int i = 0; i < x->shape.rank && fit; i++)
+        fit = i == axis || index->shape.dim[i] <= x->shape.dim[i];
+    if (!fit)
+        return mase_call_fail(c, err, "index %s must have the dimensions of %s, none longer but %d",
+                              mase_show_shape(c, &index->shape), mase_show_shape(c, &x->shape),
+                              axis);
+    mase_call_result(c, x->dtype, &index->shape);
+    return MASE_OK;
+}
+
+enum mase_status mase_shape_index_select(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x, *index;
+    int axis;
+    MASE_TRY(mase_call_need(c, &x, "input", err));
+    MASE_TRY(need_index(c, &index, err));
+    MASE_TRY(mase_call_axis_arg(c, &axis, &x->shape, "dim", err));
+    if (index->shape.rank > 1 || x->shape.rank == 0)
+        return mase_call_fail(c, err, "index must have one dimension, got %s for the input %s",
+                              mase_show_shape(c, &index->shape), mase_show_shape(c, &x->shape));
+    struct mase_shape out = x->shape;
+    out.dim[axis] = mase_tensor_count(index);
+    mase_call_result(c, x->dtype, &out);
+    return MASE_OK;
+}

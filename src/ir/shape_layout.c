@@ -1,0 +1,426 @@
+/*
+ * shape_layout.c - rules of operations that ask for a shape or rearrange values without changing
+ * them.
+ */
+#include <string.h>
+
+#include "ir/shape.h"
+
+/* ---- questions ---- */
+
+enum mase_status mase_shape_size(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x;
+    MASE_TRY(mase_call_need(c, &x, "input", err));
+    if (!mase_arg_given(mase_call_arg(c, "dim"))) {
+        mase_call_result_ints(c, &x->shape);
+        return MASE_OK;
+    }
+    int64_t d;
+    MASE_TRY(mase_call_int(c, &d, "dim", err));
+    int axis = mase_shape_axis(&x->shape, d);
+    if (axis < 0)
+        return mase_call_fail(c, err, "dim %lld is outside the %d dimensions of %s", (long long)d,
+                              x->shape.rank, mase_show_shape(c, &x->shape));
+    c->result = mase_arg_int(x->shape.dim[axis]);
+    return MASE_OK;
+}
+
+enum mase_status mase_shape_dim(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x;
+    MASE_TRY(mase_call_need(c, &x, "input", err));
+    c->result = mase_arg_int(x->shape.rank);
+    return MASE_OK;
+}
+
+/* Attributes of what is no tensor: a result (values, indices), the limits that finfo gives. */
+static bool getattr_plain(struct mase_call *c, const struct mase_arg *a, const char *name)
+{
+    if (a->kind == MASE_ARG_DICT) {
+        for (int i = 0; i < a->count; i++) {
+            if (mase_streq(a->keys[i], name)) {
+                c->result = a->items[i];
+                return true;
+            }
+        }
+    }
+    bool values = mase_streq(name, "values"), indices = mase_streq(name, "indices");
+    if (a->kind != MASE_ARG_TUPLE || a->count != 2 || (!values && !indices))
+        return false;
+    c->result = a->items[indices];
+    return true;
+}
+
+/* T reverses the dimensions, mT swaps the last two. */
+static bool getattr_transposed(struct mase_call *c, const struct mase_tensor *x, const char *name)
+{
+    bool all = mase_streq(name, "T");
+    if (!all && !(mase_streq(name, "mT") && x->shape.rank >= 2))
+        return false;
+    int order[MASE_MAX_RANK];
+    mase_attr_order(order, &x->shape, all);
+    struct mase_view v = mase_view_permuted(&x->shape, order);
+    mase_call_result(c, x->dtype, &v.shape);
+    return true;
+}
+
+enum mase_status mase_shape_getattr(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_arg *a = &c->param[0];
+    const struct mase_tensor *x = mase_arg_tensor(a);
+    const char *name = mase_call_text(c, "b", "");
+    if (!x) {
+        if (getattr_plain(c, a, name))
+            return MASE_OK;
+    } else if (mase_streq(name, "shape")) {
+        mase_call_result_ints(c, &x->shape);
+        return MASE_OK;
+    } else if (mase_streq(name, "ndim")) {
+        c->result = mase_arg_int(x->shape.rank);
+        return MASE_OK;
+    } else if (mase_streq(name, "dtype")) {
+        c->result = (struct mase_arg){ .kind = MASE_ARG_ATOM, .s = mase_dtypes[x->dtype].torch };
+        return MASE_OK;
+    } else if (mase_streq(name, "device")) {
+        c->result = (struct mase_arg){ .kind = MASE_ARG_ATOM, .s = "cpu" };
+        return MASE_OK;
+    } else if (getattr_transposed(c, x, name)) {
+        return MASE_OK;
+    }
+    return mase_call_fail(c, err, "%s has no attribute '%s' (shape, ndim, dtype, device, T, mT)",
+                          mase_show_arg(c, a), name);
+}
+
+/* ---- other shapes for the same values ---- */
+
+enum mase_status mase_shape_reshape(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x;
+    struct mase_shape want;
+    MASE_TRY(mase_call_need(c, &x, "input", err));
+    MASE_TRY(mase_call_sizes(c, &want, "shape", err));
+    int64_t count = mase_tensor_count(x);
+    struct mase_shape out = want;
+    int open = -1;
+    for (int i = 0; i < want.rank; i++) {
+        if (want.dim[i] >= 0)
+            continue;
+        if (want.dim[i] != -1 || open >= 0)
+            return mase_call_fail(c, err, "shape %s may have one -1 and no other negative length",
+                                  mase_show_shape(c, &want));
+        open = i;
+        out.dim[i] = 1;
+    }
+    int64_t known = mase_shape_count_checked(&out);
+    if (open >= 0 && known > 0 && count % known == 0)
+        out.dim[open] = count / known;
+    if (mase_shape_count_checked(&out) != count || (open >= 0 && known <= 0))
+        return mase_call_fail(c, err, "the %lld values of %s cannot have shape %s",
+                              (long long)count, mase_show_shape(c, &x->shape),
+                              mase_show_shape(c, &want));
+    mase_call_result(c, x->dtype, &out);
+    return MASE_OK;
+}
+
+enum mase_status mase_shape_flatten(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x;
+    int start, end;
+    MASE_TRY(mase_call_need(c, &x, "input", err));
+    MASE_TRY(mase_call_axis_arg(c, &start, &x->shape, "start_dim", err));
+    MASE_TRY(mase_call_axis_arg(c, &end, &x->shape, "end_dim", err));
+    if (start > end)
+        return mase_call_fail(c, err, "start_dim %d comes after end_dim %d in %s", start, end,
+                              mase_show_shape(c, &x->shape));
+    struct mase_shape out = { .rank = 1, .dim = { 1 } };
+    if (x->shape.rank) {
+        struct mase_shape middle = mase_shape_part(&x->shape, start, end + 1);
+        struct mase_shape tail = mase_shape_part(&x->shape, end + 1, x->shape.rank);
+        out = mase_shape_part(&x->shape, 0, start);
+        mase_shape_push(&out, mase_shape_count(&middle));
+        mase_shape_append(&out, &tail);
+    }
+    mase_call_result(c, x->dtype, &out);
+    return MASE_OK;
+}
+
+enum mase_status mase_shape_squeeze(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x;
+    bool in[MASE_MAX_RANK];
+    MASE_TRY(mase_call_need(c, &x, "input", err));
+    MASE_TRY(mase_call_axes(c, in, &x->shape, "dim", true, err));
+    struct mase_shape out = { 0 };
+    for (int i = 0; i < x->shape.rank; i++)
+        if (!in[i] || x->shape.dim[i] != 1)
+            mase_shape_push(&out, x->shape.dim[i]);
+    mase_call_result(c, x->dtype, &out);
+    return MASE_OK;
+}
+
+/* s with a dimension of this length put before dimension axis. */
+static struct mase_shape with_dim(const struct mase_shape *s, int axis, int64_t length)
+{
+    struct mase_shape out = mase_shape_part(s, 0, axis);
+    struct mase_shape tail = mase_shape_part(s, axis, s->rank);
+    mase_shape_push(&out, length);
+    mase_shape_append(&out, &tail);
+    return out;
+}
+
+/* A place for a new dimension: 0 to rank, or counted from the end of the result. */
+static enum mase_status new_axis(const struct mase_call *c, int *axis, const struct mase_shape *s,
+                                 struct mase_err *err)
+{
+    int64_t d;
+    MASE_TRY(mase_call_int(c, &d, "dim", err));
+    MASE_TRY(mase_call_rank(c, s->rank + 1, err));
+    int64_t at = d < 0 ? d + s->rank + 1 : d;
+    if (at < 0 || at > s->rank)
+        return mase_call_fail(c, err, "dim %lld is outside %d..%d for %s", (long long)d,
+                              -s->rank - 1, s->rank, mase_show_shape(c, s));
+    *axis = (int)at;
+    return MASE_OK;
+}
+
+enum mase_status mase_shape_unsqueeze(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x;
+    int axis;
+    MASE_TRY(mase_call_need(c, &x, "input", err));
+    MASE_TRY(new_axis(c, &axis, &x->shape, err));
+    struct mase_shape out = with_dim(&x->shape, axis, 1);
+    mase_call_result(c, x->dtype, &out);
+    return MASE_OK;
+}
+
+/* ---- other orders ---- */
+
+struct mase_view mase_view_of(const struct mase_shape *s)
+{
+    struct mase_view v = { .shape = *s };
+    int64_t stride = 1;
+    for (int i = s->rank - 1; i >= 0; i--) {
+        v.stride[i] = stride;
+        stride *= s->dim[i];
+    }
+    return v;
+}
+
+struct mase_view mase_view_permuted(const struct mase_shape *s, const int *order)
+{
+    struct mase_view dense = mase_view_of(s), v = dense;
+    for (int i = 0; i < s->rank; i++) {
+        v.shape.dim[i] = s->dim[order[i]];
+        v.stride[i] = dense.stride[order[i]];
+    }
+    return v;
+}
+
+void mase_attr_order(int *order, const struct mase_shape *s, bool all)
+{
+    for (int i = 0; i < s->rank; i++)
+        order[i] = all ? s->rank - 1 - i : i;
+    if (!all) {
+        order[s->rank - 1] = s->rank - 2;
+        order[s->rank - 2] = s->rank - 1;
+    }
+}
+
+static enum mase_status permute_order(const struct mase_call *c, int *order,
+                                      const struct mase_shape *s, struct mase_err *err)
+{
+    struct mase_shape dims;
+    bool seen[MASE_MAX_RANK] = { false };
+    MASE_TRY(mase_call_sizes(c, &dims, "dims", err));
+    if (dims.rank != s->rank)
+        return mase_call_fail(c, err, "dims %s must name each dimension of %s once",
+                              mase_show_ints(c, dims.dim, dims.rank), mase_show_shape(c, s));
+    for (int i = 0; i < dims.rank; i++) {
+        MASE_TRY(mase_call_axis(c, &order[i], s, dims.dim[i], err));
+        if (seen[order[i]])
+            return mase_call_fail(c, err, "dims %s must name each dimension of %s once",
+                                  mase_show_ints(c, dims.dim, dims.rank), mase_show_shape(c, s));
+        seen[order[i]] = true;
+    }
+    return MASE_OK;
+}
+
+enum mase_status mase_layout_order(const struct mase_call *c, int *order,
+                                   const struct mase_shape *s, struct mase_err *err)
+{
+    int a = 0, b = s->rank == 2; /* t: a matrix is turned, a vector stays */
+    for (int i = 0; i < s->rank; i++)
+        order[i] = i;
+    switch (c->node->op) {
+    case MASE_OP_permute:
+        return permute_order(c, order, s, err);
+    case MASE_OP_transpose:
+        MASE_TRY(mase_call_axis_arg(c, &a, s, "dim0", err));
+        MASE_TRY(mase_call_axis_arg(c, &b, s, "dim1", err));
+        break;
+    default:
+        if (s->rank > 2)
+            return mase_call_fail(c, err, "input must have at most 2 dimensions, got %s",
+                                  mase_show_shape(c, s));
+    }
+    order[a] = b;
+    order[b] = a;
+    return MASE_OK;
+}
+
+/* transpose, t and permute. */
+enum mase_status mase_shape_permute(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x;
+    int order[MASE_MAX_RANK];
+    MASE_TRY(mase_call_need(c, &x, "input", err));
+    MASE_TRY(mase_layout_order(c, order, &x->shape, err));
+    struct mase_view v = mase_view_permuted(&x->shape, order);
+    mase_call_result(c, x->dtype, &v.shape);
+    return MASE_OK;
+}
+
+/* ---- more of the same ---- */
+
+enum mase_status mase_shape_expand(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x;
+    struct mase_shape want;
+    MASE_TRY(mase_call_need(c, &x, "input", err));
+    MASE_TRY(mase_call_sizes(c, &want, "size", err));
+    struct mase_shape out = want;
+    int skip = want.rank - x->shape.rank;
+    for (int i = 0; i < want.rank && skip >= 0; i++)
+        if (want.dim[i] == -1 && i >= skip)
+            out.dim[i] = x->shape.dim[i - skip];
+    if (skip < 0 || mase_shape_count_checked(&out) < 0 || !mase_shape_fits(&x->shape, &out))
+        return mase_call_fail(c, err, "%s cannot be expanded to %s", mase_show_shape(c, &x->shape),
+                              mase_show_shape(c, &want));
+    mase_call_result(c, x->dtype, &out);
+    return MASE_OK;
+}
+
+enum mase_status mase_shape_repeat(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x;
+    struct mase_shape times;
+    bool tile = c->node->op == MASE_OP_tile; /* which takes missing counts as 1 */
+    MASE_TRY(mase_call_need(c, &x, "input", err));
+    MASE_TRY(mase_call_sizes(c, &times, tile ? "dims" : "repeats", err));
+    if (times.rank < x->shape.rank && !tile)
+        return mase_call_fail(
+            c, err, "repeats %s must have at least one number per dimension of %s",
+            mase_show_ints(c, times.dim, times.rank), mase_show_shape(c, &x->shape));
+    struct mase_shape out = times.rank >= x->shape.rank ? times : x->shape;
+    for (int i = 0; i < out.rank; i++) {
+        int from = i - (out.rank - x->shape.rank), by = i - (out.rank - times.rank);
+        int64_t n = by < 0 ? 1 : times.dim[by];
+        if (n < 0 || n > MASE_MAX_ELEMENTS)
+            return mase_call_fail(c, err, "cannot repeat %lld times", (long long)n);
+        out.dim[i] = n * (from < 0 ? 1 : x->shape.dim[from]);
+    }
+    mase_call_result(c, x->dtype, &out);
+    return MASE_OK;
+}
+
+/* ---- joining and cutting ---- */
+
+static enum mase_status join_error(const struct mase_call *c, const struct mase_tensor *a,
+                                   const struct mase_tensor *b, int i, struct mase_err *err)
+{
+    return mase_call_fail(c, err, "tensors[0] %s and tensors[%d] %s cannot be joined",
+                          mase_show_shape(c, &a->shape), i, mase_show_shape(c, &b->shape));
+}
+
+static enum mase_dtype joined_type(const struct mase_arg *items, int count)
+{
+    enum mase_dtype t = items[0].tensor->dtype;
+    for (int i = 1; i < count; i++)
+        t = mase_dtype_promote(t, items[i].tensor->dtype);
+    return t;
+}
+
+enum mase_status mase_shape_cat(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_arg *items;
+    int count, axis;
+    MASE_TRY(mase_call_tensors(c, &items, &count, "tensors", err));
+    struct mase_shape out = items[0].tensor->shape;
+    if (out.rank == 0)
+        return mase_call_fail(c, err, "tensors without dimensions cannot be joined; stack them");
+    MASE_TRY(mase_call_axis_arg(c, &axis, &out, "dim", err));
+    for (int i = 1; i < count; i++) {
+        struct mase_shape s = items[i].tensor->shape;
+        int64_t length = s.rank == out.rank ? s.dim[axis] : 0;
+        s.dim[axis] = out.dim[axis];
+        if (!mase_shape_equal(&s, &out))
+            return join_error(c, items[0].tensor, items[i].tensor, i, err);
+        out.dim[axis] += length;
+    }
+    mase_call_result(c, joined_type(items, count), &out);
+    return MASE_OK;
+}
+
+enum mase_status mase_shape_stack(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_arg *items;
+    int count, axis;
+    MASE_TRY(mase_call_tensors(c, &items, &count, "tensors", err));
+    const struct mase_shape *s = &items[0].tensor->shape;
+    MASE_TRY(new_axis(c, &axis, s, err));
+    for (int i = 1; i < count; i++)
+        if (!mase_shape_equal(&items[i].tensor->shape, s))
+            return join_error(c, items[0].tensor, items[i].tensor, i, err);
+    struct mase_shape out = with_dim(s, axis, count);
+    mase_call_result(c, joined_type(items, count), &out);
+    return MASE_OK;
+}
+
+static struct mase_tensor piece(const struct mase_tensor *x, int axis, int64_t length)
+{
+    struct mase_tensor t = { .dtype = x->dtype, .shape = x->shape };
+    t.shape.dim[axis] = length;
+    return t;
+}
+
+/* A number: pieces of that length, the last one shorter. A list: the lengths. */
+enum mase_status mase_shape_split(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x;
+    int axis;
+    MASE_TRY(mase_call_need(c, &x, "input", err));
+    MASE_TRY(mase_call_axis_arg(c, &axis, &x->shape, "dim", err));
+    if (x->shape.rank == 0)
+        return mase_call_fail(c, err, "a tensor without dimensions cannot be split");
+    const struct mase_arg *how = mase_call_arg(c, "split_size_or_sections");
+    int64_t length = x->shape.dim[axis], each = how->kind == MASE_ARG_INT ? how->i : -1;
+    if (!mase_arg_is_seq(how) && each < 1)
+        return mase_call_fail(c, err, "split size %s must be at least 1 or a list of lengths",
+                              mase_show_arg(c, how));
+    int64_t count = mase_arg_is_seq(how) ? how->count : (length + each - 1) / each;
+    if (count == 0)
+        count = 1;
+    if (count > INT32_MAX)
+        return mase_call_fail(c, err, "%lld pieces are too many", (long long)count);
+    struct mase_tensor *pieces = mase_new_array(c->arena, struct mase_tensor, (size_t)count);
+    int64_t left = length;
+    for (int i = 0; i < count; i++) {
+        int64_t n = left < each ? left : each;
+        if (mase_arg_is_seq(how))
+            n = how->count && how->items[i].kind == MASE_ARG_INT ? how->items[i].i : -1;
+        if (n < 0 || n > left)
+            return mase_call_fail(c, err, "lengths %s do not add up to the %lld of dim %d in %s",
+                                  mase_show_arg(c, how), (long long)length, axis,
+                                  mase_show_shape(c, &x->shape));
+        pieces[i] = piece(x, axis, n);
+        left -= n;
+    }
+    if (left)
+        return mase_call_fail(c, err, "lengths %s do not add up to the %lld of dim %d in %s",
+                              mase_show_arg(c, how), (long long)length, axis,
+                              mase_show_shape(c, &x->shape));
+    mase_call_result_tuple(c, pieces, (int)count);
+    return MASE_OK;
+}
