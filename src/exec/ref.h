@@ -1,0 +1,93 @@
+/*
+ * ref.h - what the reference forwards share.
+ *
+ * How they compute: storage is float32 (or whatever type the tensor has), every element is read as
+ * a double, the arithmetic of one result is done in double in the order of the definition, and the
+ * result is rounded once to its type. A dot product, a mean or a softmax therefore has one rounding
+ * error, not one per term. Integers pass through double too: exact up to 2^53.
+ *
+ * A forward (mase_forward_*, named by ops.def) is given a call whose shape rule has succeeded and
+ * whose result tensors have memory. It can fail only for values: an index out of range.
+ */
+#ifndef MASE_EXEC_REF_H
+#define MASE_EXEC_REF_H
+
+#include <mase/run.h>
+
+#include "ir/shape.h"
+
+#define OP(name, ...)
+#define RUN(forward) mase_forward_fn mase_forward_##forward;
+#include <mase/ops.def>
+
+static inline double ref_get(const struct mase_tensor *t, int64_t i)
+{
+    return t->dtype == MASE_F32 ? (double)((const float *)t->data)[i] : mase_tensor_get(t, i);
+}
+
+static inline void ref_set(struct mase_tensor *t, int64_t i, double v)
+{
+    if (t->dtype == MASE_F32)
+        ((float *)t->data)[i] = (float)v;
+    else
+        mase_tensor_set(t, i, v);
+}
+
+/* The result when it is one tensor. */
+static inline struct mase_tensor *ref_out(const struct mase_call *c)
+{
+    return c->result.tensor;
+}
+
+/* An operand that is a tensor or a number; off is ignored for a number. */
+double mase_ref_operand(const struct mase_arg *a, int64_t off);
+
+/* ---- walking over several tensors at once ---- */
+
+enum { MASE_ND_OPERANDS = 4, MASE_ND_RANK = 2 * MASE_MAX_RANK };
+
+/* All positions of a shape in row-major order, with the offset of each operand there:
+ *
+ *     struct mase_nd w = mase_nd(&out->shape);
+ *     mase_nd_add(&w, &x->shape);                    // broadcast to the shape walked over
+ *     for (; w.i < w.count; mase_nd_next(&w))
+ *         ref_set(out, w.i, f(ref_get(x, w.off[0])));
+ */
+struct mase_nd {
+    int rank, operands;
+    int64_t dim[MASE_ND_RANK], at[MASE_ND_RANK];
+    int64_t stride[MASE_ND_OPERANDS][MASE_ND_RANK];
+    int64_t off[MASE_ND_OPERANDS];
+    int64_t i, count; /* positions passed, and in all */
+};
+struct mase_nd mase_nd(const struct mase_shape *shape);
+struct mase_nd mase_nd_dims(const int64_t *dim, int rank);
+void mase_nd_add(struct mase_nd *w, const struct mase_shape *s);
+void mase_nd_add_strides(struct mase_nd *w, const int64_t *stride, int64_t offset);
+void mase_nd_next(struct mase_nd *w);
+
+/* s seen as shape `to`, to which it must broadcast. */
+struct mase_view mase_view_broadcast(const struct mase_shape *s, const struct mase_shape *to);
+/* out = the elements of a view of in; the elements of a view of out = in. Types must agree for
+ * gather; scatter converts. */
+void mase_ref_gather(struct mase_tensor *out, const struct mase_tensor *in,
+                     const struct mase_view *v);
+void mase_ref_scatter(struct mase_tensor *out, const struct mase_view *v,
+                      const struct mase_tensor *in);
+
+/* ---- one dimension among others ---- */
+
+/* Element k along the dimension, for position (o, i) of the others, is at (o * len + k) * inner +
+ * i. */
+struct mase_axis {
+    int64_t outer, len, inner;
+};
+struct mase_axis mase_axis_of(const struct mase_shape *s, int axis);
+
+/* Element k of an index tensor, checked against a length; negative counts from the end when
+ * wrap. */
+enum mase_status mase_ref_index(const struct mase_call *c, const struct mase_tensor *index,
+                                int64_t k, int64_t len, bool wrap, int64_t *at,
+                                struct mase_err *err) MASE_MUST_CHECK;
+
+#endif /* MASE_EXEC_REF_H */

@@ -1,0 +1,159 @@
+/*
+ * ref_arith.c - element-wise arithmetic, comparison and selection, with broadcasting.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "exec/ref.h"
+
+/* A walk over the result with the first n parameters broadcast to it; numbers have no offset. */
+static struct mase_nd walk_operands(const struct mase_call *c, int n)
+{
+    static const struct mase_shape point = { 0 };
+    struct mase_nd w = mase_nd(&ref_out(c)->shape);
+    for (int i = 0; i < n; i++) {
+        const struct mase_tensor *t = mase_arg_tensor(&c->param[i]);
+        mase_nd_add(&w, t ? &t->shape : &point);
+    }
+    return w;
+}
+
+enum mase_status mase_forward_unary(struct mase_call *c, struct mase_err *err)
+{
+    (void)err;
+    mase_unary_fn *f = mase_unary_of(c->node->op);
+    const struct mase_tensor *x = mase_arg_tensor(&c->param[0]);
+    int64_t n = mase_tensor_count(x);
+    for (int64_t i = 0; i < n; i++)
+        ref_set(ref_out(c), i, f(ref_get(x, i)));
+    return MASE_OK;
+}
+
+/* out = f(x, scale y) */
+static void combine(struct mase_call *c, mase_binary_fn *f, double scale)
+{
+    struct mase_nd w = walk_operands(c, 2);
+    for (; w.i < w.count; mase_nd_next(&w))
+        ref_set(ref_out(c), w.i,
+                f(mase_ref_operand(&c->param[0], w.off[0]),
+                  scale * mase_ref_operand(&c->param[1], w.off[1])));
+}
+
+/* An integer divided by zero is an error in Python and has no value. */
+static enum mase_status check_divisor(const struct mase_call *c, struct mase_err *err)
+{
+    if (mase_dtype_is_float(ref_out(c)->dtype))
+        return MASE_OK;
+    struct mase_nd w = walk_operands(c, 2);
+    for (; w.i < w.count; mase_nd_next(&w))
+        if (mase_ref_operand(&c->param[1], w.off[1]) == 0.0)
+            return mase_call_fail(c, err, "division of integers by zero");
+    return MASE_OK;
+}
+
+enum mase_status mase_forward_binary(struct mase_call *c, struct mase_err *err)
+{
+    if (c->node->op == MASE_OP_floordiv)
+        MASE_TRY(check_divisor(c, err));
+    combine(c, mase_binary_of(c->node->op), 1.0);
+    return MASE_OK;
+}
+
+/* add and sub: x + alpha y. */
+enum mase_status mase_forward_add(struct mase_call *c, struct mase_err *err)
+{
+    double alpha;
+    MASE_TRY(mase_call_float(c, &alpha, "alpha", err));
+    combine(c, mase_binary_of(c->node->op), alpha);
+    return MASE_OK;
+}
+
+static double divide_to_zero(double x, double y)
+{
+    return trunc(x / y);
+}
+
+enum mase_status mase_forward_div(struct mase_call *c, struct mase_err *err)
+{
+    const char *mode = mase_call_text(c, "rounding_mode", "");
+    mase_binary_fn *f = mase_binary_of(MASE_OP_div);
+    if (mase_streq(mode, "trunc"))
+        f = divide_to_zero;
+    else if (mase_streq(mode, "floor"))
+        f = mase_binary_of(MASE_OP_floordiv);
+    else if (*mode)
+        return mase_call_fail(c, err, "rounding_mode = '%s' is neither 'trunc' nor 'floor'", mode);
+    MASE_TRY(check_divisor(c, err));
+    combine(c, f, 1.0);
+    return MASE_OK;
+}
+
+enum mase_status mase_forward_clamp(struct mase_call *c, struct mase_err *err)
+{
+    (void)err;
+    bool low = mase_arg_given(&c->param[1]), high = mase_arg_given(&c->param[2]);
+    struct mase_nd w = walk_operands(c, 3);
+    for (; w.i < w.count; mase_nd_next(&w)) {
+        double v = mase_ref_operand(&c->param[0], w.off[0]);
+        if (low && v < mase_ref_operand(&c->param[1], w.off[1]))
+            v = mase_ref_operand(&c->param[1], w.off[1]);
+        if (high && v > mase_ref_operand(&c->param[2], w.off[2]))
+            v = mase_ref_operand(&c->param[2], w.off[2]); /* which wins over min */
+        ref_set(ref_out(c), w.i, v);
+    }
+    return MASE_OK;
+}
+
+/* ---- logic ---- */
+
+enum mase_status mase_forward_invert(struct mase_call *c, struct mase_err *err)
+{
+    (void)err;
+    const struct mase_tensor *x = mase_arg_tensor(&c->param[0]);
+    int64_t n = mase_tensor_count(x);
+    for (int64_t i = 0; i < n; i++) {
+        double v = ref_get(x, i);
+        if (x->dtype == MASE_DTYPE_BOOL)
+            ref_set(ref_out(c), i, v == 0.0);
+        else if (x->dtype == MASE_U8)
+            ref_set(ref_out(c), i, 255.0 - v);
+        else
+            ref_set(ref_out(c), i, -v - 1.0); /* two's complement */
+    }
+    return MASE_OK;
+}
+
+/* out = the condition holds ? x : y, each at its place among the parameters. */
+static void select_between(struct mase_call *c, int condition, int x, int y)
+{
+    struct mase_nd w = walk_operands(c, 3);
+    for (; w.i < w.count; mase_nd_next(&w)) {
+        int from = mase_ref_operand(&c->param[condition], w.off[condition]) != 0.0 ? x : y;
+        ref_set(ref_out(c), w.i, mase_ref_operand(&c->param[from], w.off[from]));
+    }
+}
+
+enum mase_status mase_forward_where(struct mase_call *c, struct mase_err *err)
+{
+    (void)err;
+    select_between(c, 0, 1, 2);
+    return MASE_OK;
+}
+
+enum mase_status mase_forward_masked_fill(struct mase_call *c, struct mase_err *err)
+{
+    (void)err;
+    select_between(c, 1, 2, 0);
+    return MASE_OK;
+}
+
+enum mase_status mase_forward_assert(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *t = mase_arg_tensor(&c->param[0]);
+    int64_t n = t ? mase_tensor_count(t) : 0;
+    for (int64_t i = 0; i < n; i++)
+        if (mase_tensor_get(t, i) == 0.0)
+            return mase_call_fail(c, err, "assertion failed: %s",
+                                  mase_call_text(c, "message", "no message"));
+    return MASE_OK;
+}

@@ -1,0 +1,132 @@
+/*
+ * ref_index.c - picking and placing by index.
+ */
+#include <string.h>
+
+#include "exec/ref.h"
+
+/* A walk over x[index]: operand 0 is the view without the picked dimension, operand 1 the tensor
+ * that picks. */
+static struct mase_nd walk_index(const struct mase_index *x)
+{
+    int64_t view[MASE_MAX_RANK] = { 0 }, pick[MASE_MAX_RANK] = { 0 };
+    int wide = x->pick ? x->pick->shape.rank : 0;
+    struct mase_view index = { 0 };
+    if (x->pick)
+        index = mase_view_of(&x->pick->shape);
+    for (int d = 0; d < x->shape.rank; d++) {
+        if (!x->pick || d < x->pick_dim)
+            view[d] = x->view.stride[d];
+        else if (d < x->pick_dim + wide)
+            pick[d] = index.stride[d - x->pick_dim];
+        else
+            view[d] = x->view.stride[d - wide + 1];
+    }
+    struct mase_nd w = mase_nd(&x->shape);
+    mase_nd_add_strides(&w, view, x->view.offset);
+    mase_nd_add_strides(&w, pick, 0);
+    return w;
+}
+
+/* The offset in the indexed tensor at the walk's position. */
+static enum mase_status place(const struct mase_call *c, const struct mase_index *x,
+                              const struct mase_nd *w, int64_t *off, struct mase_err *err)
+{
+    int64_t at = 0;
+    if (x->pick) {
+        MASE_TRY(
+            mase_ref_index(c, x->pick, w->off[1], x->view.shape.dim[x->pick_dim], true, &at, err));
+        at *= x->view.stride[x->pick_dim];
+    }
+    *off = w->off[0] + at;
+    return MASE_OK;
+}
+
+/* out = t at the places of x. */
+static enum mase_status take(struct mase_call *c, const struct mase_tensor *t,
+                             const struct mase_index *x, struct mase_err *err)
+{
+    size_t size = (size_t)mase_dtypes[t->dtype].size;
+    struct mase_nd w = walk_index(x);
+    for (; w.i < w.count; mase_nd_next(&w)) {
+        int64_t off;
+        MASE_TRY(place(c, x, &w, &off, err));
+        memcpy((char *)ref_out(c)->data + (size_t)w.i * size,
+               (const char *)t->data + (size_t)off * size, size);
+    }
+    return MASE_OK;
+}
+
+enum mase_status mase_forward_getitem(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *t = mase_arg_tensor(&c->param[0]);
+    struct mase_index x;
+    MASE_TRY(mase_index_plan(c, &x, t, &c->param[1], err));
+    return take(c, t, &x, err);
+}
+
+/* Writes into its first operand, as Python does. */
+enum mase_status mase_forward_setitem(struct mase_call *c, struct mase_err *err)
+{
+    struct mase_tensor *t = c->param[0].tensor;
+    const struct mase_tensor *value = mase_arg_tensor(&c->param[2]);
+    struct mase_index x;
+    MASE_TRY(mase_index_plan(c, &x, t, &c->param[1], err));
+    struct mase_nd w = walk_index(&x);
+    mase_nd_add(&w, value ? &value->shape : &(struct mase_shape){ 0 });
+    for (; w.i < w.count; mase_nd_next(&w)) {
+        int64_t off;
+        MASE_TRY(place(c, &x, &w, &off, err));
+        ref_set(t, off, mase_ref_operand(&c->param[2], w.off[2]));
+    }
+    return MASE_OK;
+}
+
+enum mase_status mase_forward_slice(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x = mase_arg_tensor(&c->param[0]);
+    struct mase_arg slice = { .kind = MASE_ARG_SLICE, .items = &c->param[2], .count = 3 };
+    int64_t first, count, step;
+    int axis;
+    MASE_TRY(mase_call_axis_arg(c, &axis, &x->shape, "dim", err));
+    MASE_TRY(mase_slice_plan(c, &slice, x->shape.dim[axis], &first, &count, &step, err));
+    struct mase_view v = mase_view_of(&x->shape);
+    v.shape.dim[axis] = count;
+    v.offset = first * v.stride[axis];
+    v.stride[axis] *= step;
+    mase_ref_gather(ref_out(c), x, &v);
+    return MASE_OK;
+}
+
+enum mase_status mase_forward_gather(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x = mase_arg_tensor(&c->param[0]);
+    const struct mase_tensor *index = mase_call_tensor(c, "index");
+    int axis;
+    MASE_TRY(mase_call_axis_arg(c, &axis, &x->shape, "dim", err));
+    struct mase_view v = mase_view_of(&x->shape);
+    int64_t step = v.stride[axis], len = x->shape.rank ? x->shape.dim[axis] : 1;
+    v.stride[axis] = 0;
+    struct mase_nd w = mase_nd(&index->shape);
+    mase_nd_add_strides(&w, v.stride, 0);
+    for (; w.i < w.count; mase_nd_next(&w)) {
+        int64_t at;
+        MASE_TRY(mase_ref_index(c, index, w.i, len, false, &at, err));
+        ref_set(ref_out(c), w.i, ref_get(x, w.off[0] + at * step));
+    }
+    return MASE_OK;
+}
+
+enum mase_status mase_forward_index_select(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x = mase_arg_tensor(&c->param[0]);
+    struct mase_tensor index = *mase_call_tensor(c, "index");
+    int axis;
+    MASE_TRY(mase_call_axis_arg(c, &axis, &x->shape, "dim", err));
+    index.shape = (struct mase_shape){ .rank = 1, .dim = { mase_tensor_count(&index) } };
+    struct mase_index plan = { .view = mase_view_of(&x->shape),
+                               .pick = &index,
+                               .pick_dim = axis,
+                               .shape = ref_out(c)->shape };
+    return take(c, x, &plan, err);
+}

@@ -1,0 +1,174 @@
+/*
+ * run.c - the plain reference: each node's operands quantised as its formats say, its shape rule,
+ * memory for the result, its forward.
+ */
+#include <string.h>
+
+#include <mase/run.h>
+
+#include "exec/ref.h"
+#include "ir/infer.h"
+
+/* ---- number formats ---- */
+
+/* The group of formats an operand belongs to; false when it is never quantised. */
+static bool operand_group(char role, enum mase_operand *group)
+{
+    switch (role) {
+    case 'x':
+        *group = MASE_DATA_IN;
+        return true;
+    case 'y': /* the second factor of a product takes the weight's place */
+    case 'w':
+        *group = MASE_WEIGHT;
+        return true;
+    case 'b':
+        *group = MASE_BIAS;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool is_f32(const struct mase_arg *a)
+{
+    return a->kind == MASE_ARG_TENSOR && a->tensor->dtype == MASE_F32;
+}
+
+/* Replace the float32 tensors among the operands by quantised copies. Numbers stay as they are. */
+static void quantise_operands(struct mase_call *c, const struct mase_quant *q)
+{
+    /* A relu's result is never negative, so its format spends no bit on a sign. */
+    enum mase_sign sign = c->node->op == MASE_OP_relu ? MASE_UNSIGNED : MASE_SIGNED;
+    for (int i = 0; i < c->sig->count; i++) {
+        enum mase_operand group;
+        if (!operand_group(c->sig->param[i].role, &group) || !is_f32(&c->param[i]))
+            continue;
+        const struct mase_tensor *x = c->param[i].tensor;
+        struct mase_tensor t = mase_tensor(c->arena, MASE_F32, &x->shape, true);
+        mase_quantize(&q->operand[group], mase_f32(&t), mase_f32(x), mase_tensor_count(x), sign);
+        c->param[i].tensor = mase_arena_memdup(c->arena, &t, sizeof t);
+    }
+}
+
+static void quantise_result(struct mase_call *c, const struct mase_quant *q)
+{
+    if (!is_f32(&c->result))
+        return;
+    float *x = mase_f32(c->result.tensor);
+    mase_quantize(&q->operand[MASE_DATA_OUT], x, x, mase_tensor_count(c->result.tensor),
+                  MASE_SIGNED);
+}
+
+/* ---- operations that write into their operand ---- */
+
+/* x.add_(y), relu(x, inplace=True), x[i] = y. A quantised call writes into its quantised copy. */
+static bool writes_in_place(const struct mase_node *n, const struct mase_call *c)
+{
+    const struct mase_quant *q = mase_node_quant(n);
+    if (q && !q->bypass)
+        return false;
+    if (n->op == MASE_OP_setitem)
+        return true;
+    if (n->kind == MASE_CALL_METHOD)
+        return mase_ends_with(n->target, "_") && !mase_ends_with(n->target, "__");
+    if (n->kind == MASE_CALL_FUNCTION && mase_starts_with(n->target, "operator.i"))
+        return mase_streq(n->target, "operator.iadd") || mase_streq(n->target, "operator.isub") ||
+               mase_streq(n->target, "operator.imul") || mase_streq(n->target, "operator.itruediv");
+    const struct mase_arg *inplace = mase_call_arg(c, "inplace");
+    return inplace && mase_arg_truthy(inplace);
+}
+
+/* Does the first operand of n have users besides n, who would see it change? x[i] = y has no other
+ * way to tell its result. */
+static bool operand_is_shared(const struct mase_node *n)
+{
+    if (!n->args.count || n->args.items[0].kind != MASE_ARG_NODE)
+        return false;
+    return n->op == MASE_OP_setitem || n->args.items[0].node->user_count > 1;
+}
+
+/* Give the first operand memory of its own when it lies in the caller's inputs or the weights. */
+static void own_operand(struct mase_call *c)
+{
+    const struct mase_node *from = c->node->args.items[0].node;
+    bool borrowed = from->kind == MASE_PLACEHOLDER || from->kind == MASE_GET_ATTR;
+    if (!borrowed || c->param[0].kind != MASE_ARG_TENSOR)
+        return;
+    struct mase_tensor *t = c->param[0].tensor; /* shared with the operand's node */
+    t->data = mase_arena_memdup(c->arena, t->data, (size_t)mase_tensor_bytes(t));
+}
+
+static void write_back(struct mase_call *c)
+{
+    struct mase_arg *x = &c->param[0], *y = &c->result;
+    if (x->kind == MASE_ARG_TENSOR && y->kind == MASE_ARG_TENSOR &&
+        x->tensor->dtype == y->tensor->dtype &&
+        mase_shape_equal(&x->tensor->shape, &y->tensor->shape))
+        memcpy(x->tensor->data, y->tensor->data, (size_t)mase_tensor_bytes(y->tensor));
+}
+
+/* ---- one call ---- */
+
+static enum mase_status need_values(const struct mase_call *c, struct mase_err *err)
+{
+    for (int i = 0; c->module && i < c->module->param_count; i++)
+        if (!c->module->params[i].tensor.data)
+            return mase_fail(err, MASE_EVALUE,
+                             "%s: '%s.%s' has no values: load or initialise the weights",
+                             c->node->name, c->module->path, c->module->params[i].name);
+    return MASE_OK;
+}
+
+/* Memory for the result's new tensors; returns how many there were. */
+static int allocate(struct mase_arena *a, struct mase_arg *result)
+{
+    int count = 0;
+    if (result->kind == MASE_ARG_TENSOR && !result->tensor->data) {
+        *result->tensor = mase_tensor(a, result->tensor->dtype, &result->tensor->shape, true);
+        return 1;
+    }
+    for (int i = 0; mase_arg_is_seq(result) && i < result->count; i++)
+        count += allocate(a, &result->items[i]);
+    return count;
+}
+
+static enum mase_status run_step(struct mase_call *c, void *data, struct mase_err *err)
+{
+    (void)data;
+    const struct mase_quant *q = mase_node_quant(c->node);
+    bool quantised = q && !q->bypass;
+    bool in_place = operand_is_shared(c->node) && writes_in_place(c->node, c);
+    MASE_TRY(need_values(c, err));
+    if (in_place)
+        own_operand(c);
+    if (quantised)
+        quantise_operands(c, q);
+    MASE_TRY(mase_call_infer(c, err));
+
+    /* Numbers, and pieces of earlier results, are complete already; None is there for an effect. */
+    mase_forward_fn *forward = mase_forward_of(c->node->op);
+    bool todo = allocate(c->arena, &c->result) || c->result.kind == MASE_ARG_NONE;
+    if (todo && forward)
+        MASE_TRY(forward(c, err));
+    if (quantised)
+        quantise_result(c, q);
+    if (in_place)
+        write_back(c);
+    return MASE_OK;
+}
+
+enum mase_status mase_run_reference(struct mase_values *v, struct mase_arena *a,
+                                    const struct mase_graph *g, const struct mase_input *inputs,
+                                    int input_count, struct mase_err *err)
+{
+    struct mase_walk_plan plan = {
+        .inputs = inputs, .input_count = input_count, .with_data = true, .step = run_step
+    };
+    return mase_values_walk(v, a, g, &plan, err);
+}
+
+const struct mase_arg *mase_run_output(const struct mase_values *v, const struct mase_graph *g)
+{
+    return mase_values_get(v, mase_graph_output(g));
+}

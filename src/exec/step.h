@@ -1,0 +1,127 @@
+/*
+ * step.h - what the operations of a plan share.
+ *
+ * A step is one node in the plan. Its kind (op_*.c) looks at the call when the plan is made
+ * (prepare: check shapes, ask for scratch, list phases) and once more when memory is placed (bind:
+ * set up pointers). Running it is running its phases: each shares `items` of work among threads,
+ * with a barrier behind it. The arithmetic of an item must not depend on how items are shared.
+ */
+#ifndef MASE_EXEC_STEP_H
+#define MASE_EXEC_STEP_H
+
+#include <mase/call.h>
+#include <mase/plan.h>
+
+#include "kern/kern.h"
+
+enum { MASE_STEP_INPUTS = 4, MASE_STEP_PHASES = 4 };
+
+/* A value of the plan: rows of lanes when its first dimension is the batch, else plain numbers. A
+ * slot is a tensor to shape rules and its own kind of thing to steps. */
+struct mase_slot {
+    struct mase_tensor tensor; /* must be first; its shape is that of the largest batch */
+    bool lanes;
+    bool needs_grad;
+    bool has_grad;                  /* planning: some user contributes to dx */
+    int64_t rows;                   /* lanes: elements per sample; plain: elements */
+    float *x;                       // (rows, stride), or (rows)
+    float *dx;                      // the same, or NULL
+    struct mase_slot *same;         /* shares x and dx with this one (views) */
+    const struct mase_param *param; /* plain: the parameter it is, or NULL */
+    int born, dies;                 /* steps between which x is in use */
+    int grad_born, grad_dies;
+};
+
+struct mase_step;
+typedef void mase_phase_fn(const struct mase_step *s, long from, long to);
+
+enum mase_unit {
+    MASE_UNIT_LANES, /* from..to are lanes, multiples of 16 */
+    MASE_UNIT_ITEMS, /* from..to count what the kind says */
+};
+
+struct mase_phase {
+    mase_phase_fn *run;
+    enum mase_unit unit;
+    long items;
+};
+
+struct mase_step_kind {
+    const char *name;
+    enum mase_status (*prepare)(struct mase_step *s, struct mase_call *c, struct mase_err *err);
+    void (*bind)(struct mase_step *s); /* may be NULL */
+};
+
+struct mase_step {
+    struct mase_plan *plan;
+    const struct mase_node *node;
+    const struct mase_step_kind *kind;
+    struct mase_slot *in[MASE_STEP_INPUTS];
+    bool add[MASE_STEP_INPUTS]; /* backward: add to in[i]->dx, not store */
+    int in_count;
+    struct mase_slot *out;
+    struct mase_phase forward[MASE_STEP_PHASES], backward[MASE_STEP_PHASES];
+    int forward_count, backward_count;
+    int64_t scratch_size; /* floats the kind asked for */
+    float *scratch;       /* valid from bind on */
+    void *own;            /* the kind's, in the plan's arena */
+};
+
+struct mase_plan {
+    struct mase_arena arena;
+    struct mase_graph *graph; /* borrowed */
+    const struct mase_kernels *k;
+    struct mase_step **step;
+    int step_count, step_cap;
+    struct mase_slot **slot;
+    int slot_count, slot_cap;
+    struct mase_slot **input;
+    int input_count;
+    struct mase_slot *output;
+    struct mase_weight *weight; /* every parameter and buffer the graph has */
+    int weight_count;
+    struct mase_map weight_of; /* full name -> struct mase_weight */
+    float *memory, *params, *grads, *losses;
+    int64_t memory_size, param_size; /* floats */
+    int64_t batch, samples;
+    int64_t stride; /* floats between rows */
+    int64_t n;      /* lanes in use: samples rounded up to 16 */
+    int threads;
+    bool train, accumulate;
+    uint64_t seed, number; /* of dropout: the plan's and the step's */
+};
+
+/* A parameter or buffer in the plan. */
+struct mase_weight {
+    struct mase_param *param; /* the graph's */
+    float *x;                 /* the plan's copy */
+    float *dx;                /* its gradient; NULL for buffers and when not training */
+    int64_t count;
+};
+
+/* The slot behind an argument, NULL when it is no tensor. */
+struct mase_slot *mase_slot_of(const struct mase_arg *arg);
+/* Input number i of the step: the call's tensor of this name. */
+enum mase_status mase_step_input(struct mase_step *s, struct mase_call *c, const char *name,
+                                 struct mase_err *err) MASE_MUST_CHECK;
+/* The plan's copy of a tensor that is a parameter or buffer of the call's module or a get_attr;
+ * NULL when the call has none of this name. */
+struct mase_weight *mase_step_weight(struct mase_step *s, const struct mase_call *c,
+                                     const char *name);
+/* The step's result: a new slot for the call's result tensor, or one that shares memory with in. */
+void mase_step_result(struct mase_step *s, struct mase_call *c);
+void mase_step_alias(struct mase_step *s, struct mase_call *c, struct mase_slot *in);
+void mase_step_forward(struct mase_step *s, mase_phase_fn *run, enum mase_unit unit, long items);
+void mase_step_backward(struct mase_step *s, mase_phase_fn *run, enum mase_unit unit, long items);
+/* Does the gradient of input i matter? */
+bool mase_step_wants(const struct mase_step *s, int i);
+
+static inline float *mase_row(const struct mase_step *s, float *x, int64_t r)
+{
+    return x + r * s->plan->stride;
+}
+
+/* The kind of an op's step, NULL when it cannot be planned (optab.c). */
+const struct mase_step_kind *mase_step_kind_of(enum mase_op op);
+
+#endif /* MASE_EXEC_STEP_H */
