@@ -137,11 +137,11 @@ void mase_err_print(FILE *out, const struct mase_err *err)
 
 void mase_bug_at(const char *file, int line, const char *fmt, ...)
 {
-    fprintf(stderr, "%s:%d: bug: ", file, line);
+    char text[2048];
     va_list ap;
     va_start(ap, fmt);
-    vfprintf(stderr, fmt, ap);
+    vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    fputc('\n', stderr);
+    fprintf(stderr, "%s:%d: bug: %s\n", file, line, text); /* in one piece, whatever else prints */
     abort();
 }
