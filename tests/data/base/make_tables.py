@@ -50,6 +50,7 @@ TABLES = [
       ["strategy", GREY + "ddp_find_unused_parameters_true" + OFF, "auto"],
       ["project_dir", "/home/someone/mase-tools/machop/mase_output", "None"],
       ["words", "the quick brown fox jumps over the lazy dog", "half-done work-in-progress, well-known"],
+      ["lines", "the first line is long enough to wrap\nthe second", "1\n2"],
       ["exact", "123456789012345678901234", "x234567890123456789012345"],
       ["number", "1234567890123456789012345678", "x"],
       ["blank at edge", "123456789012345678901234 x", "12345678901234567890123 xy"]],

@@ -100,6 +100,16 @@ static inline char *stream_text(FILE *f)
     return text;
 }
 
+/* Read to the end, as far as there is room, and close. */
+static inline void read_all(int fd, char *text, size_t size)
+{
+    size_t len = 0;
+    for (ssize_t n; len < size - 1 && (n = read(fd, text + len, size - 1 - len)) > 0;)
+        len += (size_t)n;
+    text[len] = '\0';
+    close(fd);
+}
+
 /* The file must hold exactly this text. */
 static inline void assert_content(const char *path, const char *text)
 {

@@ -39,13 +39,21 @@ static void zero_times(char *text)
     }
 }
 
-/* What was written since the last look. The terminal turns \n into \r\n. */
+/* What was written since the last look. The terminal turns \n into \r\n. A terminal delivers when
+ * it likes, so a mark is sent after the text and waited for. */
 static const char *terminal_text(const struct terminal *t, char text[4096])
 {
+    enum { MARK = '\001' };
+    size_t len = 0;
+    fputc(MARK, t->out);
     fflush(t->out);
-    fcntl(t->master, F_SETFL, O_NONBLOCK);
-    const ssize_t n = read(t->master, text, 4095);
-    text[n > 0 ? n : 0] = '\0';
+    do {
+        assert_true(len < 4096);
+        const ssize_t n = read(t->master, text + len, 4096 - len);
+        assert_true(n > 0);
+        len += (size_t)n;
+    } while (text[len - 1] != MARK);
+    text[len - 1] = '\0';
     zero_times(text);
     return text;
 }

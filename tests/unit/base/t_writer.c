@@ -144,11 +144,10 @@ static void pipes_are_written_directly(void **state)
         struct mase_err err;
         _exit(mase_file_write(path, "through the pipe", 16, &err) ? 1 : 0);
     }
-    char got[32] = { 0 };
+    char got[32];
     const int fd = open(path, O_RDONLY);
     assert_true(fd >= 0);
-    assert_int_equal(read(fd, got, sizeof(got) - 1), 16);
-    close(fd);
+    read_all(fd, got, sizeof(got));
     int status;
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_int_equal(status, 0);
