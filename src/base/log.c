@@ -53,13 +53,16 @@ bool mase_log_shows_info(void)
     return logger.level <= MASE_INFO;
 }
 
+bool mase_is_terminal(FILE *stream)
+{
+    const int fd = fileno(stream);
+    return fd >= 0 && isatty(fd) && !mase_streq(getenv("TERM"), "dumb");
+}
+
 bool mase_use_colour(FILE *stream)
 {
-    const char *refused = getenv("NO_COLOR"), *term = getenv("TERM");
-    if ((refused && refused[0]) || mase_streq(term, "dumb"))
-        return false;
-    const int fd = fileno(stream);
-    return fd >= 0 && isatty(fd);
+    const char *refused = getenv("NO_COLOR");
+    return !(refused && refused[0]) && mase_is_terminal(stream);
 }
 
 void mase_log_status(const char *text)

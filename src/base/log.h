@@ -11,6 +11,9 @@
 FILE *mase_log_stream(void);
 bool mase_log_shows_info(void);
 
+/* Does it understand escape sequences? TERM=dumb does not. */
+bool mase_is_terminal(FILE *stream);
+
 /* Draw text (no newline) as the status line, or remove it with NULL. Only on a terminal. */
 void mase_log_status(const char *text);
 

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <mase/log.h>
 #include <mase/str.h>
@@ -88,7 +87,7 @@ static void draw(struct mase_progress *p)
 void mase_progress_start(struct mase_progress *p, const char *title, int64_t total)
 {
     *p = (struct mase_progress){ .title = title, .total = total, .started = mase_clock() };
-    p->terminal = isatty(fileno(mase_log_stream())) == 1;
+    p->terminal = mase_is_terminal(mase_log_stream());
     if (p->terminal && mase_log_shows_info())
         draw(p);
 }

@@ -154,6 +154,9 @@ static void colours_can_be_refused(void **state)
     unsetenv("NO_COLOR");
     setenv("TERM", "dumb", 1);
     assert_false(mase_use_colour(t.out));
+    struct mase_progress p;
+    mase_progress_start(&p, "Profiling", 2);
+    assert_string_equal(terminal_text(&t, text), ""); /* nor can it redraw a line */
     terminal_close(&t);
 }
 
