@@ -1,0 +1,221 @@
+/*
+ * weights.c - a graph's parameters and buffers to a safetensors file and back.
+ *
+ * Names are PyTorch's state-dict names. Loading is strict, and it is all or nothing: the file is
+ * compared with the graph first, every difference is told at once, and only a file without any is
+ * copied. Two things are forgiven: a wrapper's prefix before every name, and a missing constant
+ * that tracing found in the code (_tensor_constant0), which is the graph's own and in no state
+ * dict.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include <mase/graph.h>
+#include <mase/safetensors.h>
+#include <mase/str.h>
+
+/* ---- saving ---- */
+
+struct collection {
+    struct mase_arena *arena;
+    struct mase_named_tensor *items;
+    int count, cap;
+    bool without_data;
+};
+
+static bool collect(const char *full, struct mase_param *p, void *data)
+{
+    struct collection *c = data;
+    c->items = mase_arena_grow(c->arena, c->items, c->count, &c->cap, sizeof *c->items);
+    c->items[c->count++] =
+        (struct mase_named_tensor){ mase_arena_strdup(c->arena, full), p->tensor };
+    c->without_data |= !p->tensor.data && mase_tensor_count(&p->tensor) > 0;
+    return true;
+}
+
+enum mase_status mase_weights_save(const struct mase_graph *g, const char *path,
+                                   struct mase_err *err)
+{
+    struct mase_arena a = { 0 };
+    struct collection c = { .arena = &a };
+    mase_graph_each_param(g, collect, &c);
+    enum mase_status st;
+    if (c.without_data) {
+        st = mase_fail_in(err, MASE_EVALUE, path, "the graph has no weights to save");
+    } else {
+        struct mase_value *metadata = mase_value_table(&a);
+        mase_value_set(&a, metadata, "format", mase_value_string(&a, "pt")); /* as PyTorch says */
+        st = mase_safetensors_write(c.items, c.count, metadata, path, err);
+    }
+    mase_arena_release(&a);
+    return st;
+}
+
+/* ---- comparing ---- */
+
+/* Names that differ, and what to say of each. */
+struct names {
+    const char **name;
+    const char **note; /* or NULL */
+    int count, cap;
+};
+
+struct loading {
+    struct mase_arena *arena;
+    const struct mase_graph *graph;
+    const struct mase_safetensors *file;
+    size_t skip;           /* bytes of the prefix that all names of the file have */
+    struct mase_map items; /* the file's tensors by name without the prefix */
+    struct mase_map known; /* the graph's names */
+    struct names missing, unexpected, misshaped;
+};
+
+static void add_name(struct loading *l, struct names *n, const char *name, const char *note)
+{
+    int cap = n->cap;
+    n->name = mase_arena_grow(l->arena, n->name, n->count, &cap, sizeof *n->name);
+    n->note = mase_arena_grow(l->arena, n->note, n->count, &n->cap, sizeof *n->note);
+    n->name[n->count] = mase_arena_strdup(l->arena, name);
+    n->note[n->count++] = note;
+}
+
+static bool know(const char *full, struct mase_param *p, void *data)
+{
+    struct loading *l = data;
+    mase_map_put(&l->known, mase_arena_strdup(l->arena, full), p);
+    return true;
+}
+
+static bool any_known_has(const char *full, struct mase_param *p, void *data)
+{
+    const char **prefix = data;
+    (void)p;
+    if (!mase_starts_with(full, *prefix))
+        return true;
+    *prefix = NULL; /* found: stop */
+    return false;
+}
+
+/* Is prefix before every name of the file, and before none of the graph? */
+static bool is_wrapper(const struct loading *l, const char *prefix)
+{
+    for (int i = 0; i < l->file->count; i++)
+        if (!mase_starts_with(l->file->items[i].name + l->skip, prefix))
+            return false;
+    const char *wanted = prefix;
+    mase_graph_each_param(l->graph, any_known_has, &wanted);
+    return l->file->count > 0 && wanted;
+}
+
+static void skip_prefixes(struct loading *l)
+{
+    static const char *const wrappers[] = { "module.", "model.",
+                                            "module." }; /* DataParallel, Lightning */
+    for (size_t i = 0; i < sizeof wrappers / sizeof wrappers[0]; i++)
+        if (is_wrapper(l, wrappers[i]))
+            l->skip += strlen(wrappers[i]);
+}
+
+static const char *shape_note(struct mase_arena *a, const struct mase_shape *wanted,
+                              const struct mase_shape *found)
+{
+    struct mase_str s = { 0 };
+    mase_shape_print(&s, wanted);
+    mase_str_add(&s, " in the model, ");
+    mase_shape_print(&s, found);
+    mase_str_add(&s, " in the file");
+    const char *note = mase_arena_strdup(a, mase_str_text(&s));
+    mase_str_release(&s);
+    return note;
+}
+
+static bool compare(const char *full, struct mase_param *p, void *data)
+{
+    struct loading *l = data;
+    const struct mase_tensor *t = mase_map_get(&l->items, full);
+    if (t && !mase_shape_equal(&t->shape, &p->tensor.shape))
+        add_name(l, &l->misshaped, full, shape_note(l->arena, &p->tensor.shape, &t->shape));
+    else if (!t && !mase_starts_with(full, "_tensor_constant"))
+        add_name(l, &l->missing, full, NULL);
+    return true;
+}
+
+static void compare_all(struct loading *l)
+{
+    skip_prefixes(l);
+    for (int i = 0; i < l->file->count; i++)
+        mase_map_put(&l->items, l->file->items[i].name + l->skip, &l->file->items[i].tensor);
+    mase_graph_each_param(l->graph, know, l);
+    mase_graph_each_param(l->graph, compare, l);
+    for (int i = 0; i < l->file->count; i++) {
+        const char *name = l->file->items[i].name + l->skip;
+        if (!mase_map_get(&l->known, name))
+            add_name(l, &l->unexpected, name, NULL);
+    }
+    for (int i = 0; i < l->unexpected.count; i++) {
+        const char *near = mase_nearest(l->unexpected.name[i], l->missing.name, l->missing.count);
+        if (near)
+            l->unexpected.note[i] = mase_arena_printf(l->arena, "for '%s'?", near);
+    }
+}
+
+static void list_names(struct mase_str *out, const char *what, const struct names *n)
+{
+    enum { SHOWN = 4 };
+    if (n->count == 0)
+        return;
+    mase_str_printf(out, "%s%d %s:", out->len ? "; " : "", n->count, what);
+    for (int i = 0; i < n->count && i < SHOWN; i++) {
+        mase_str_printf(out, "%s %s", i ? "," : "", n->name[i]);
+        if (n->note[i])
+            mase_str_printf(out, " (%s)", n->note[i]);
+    }
+    if (n->count > SHOWN)
+        mase_str_printf(out, " and %d more", n->count - SHOWN);
+}
+
+/* ---- loading ---- */
+
+/* Same type: the bits; else the nearest value of ours, as PyTorch's copy_ does. */
+static bool copy_one(const char *full, struct mase_param *p, void *data)
+{
+    const struct mase_tensor *t = mase_map_get(&((struct loading *)data)->items, full);
+    if (!t)
+        return true;
+    const int64_t count = mase_tensor_count(t);
+    if (t->dtype == p->tensor.dtype && count)
+        memcpy(p->tensor.data, t->data, (size_t)mase_tensor_bytes(t));
+    else
+        for (int64_t i = 0; i < count; i++)
+            mase_tensor_set(&p->tensor, i, mase_tensor_get(t, i));
+    return true;
+}
+
+enum mase_status mase_weights_load(struct mase_graph *g, const char *path, struct mase_err *err)
+{
+    struct mase_safetensors file;
+    MASE_TRY(mase_safetensors_open(&file, path, err));
+    struct mase_arena a = { 0 };
+    struct loading l = { .arena = &a, .graph = g, .file = &file };
+    l.items.arena = l.known.arena = &a;
+    compare_all(&l);
+
+    struct mase_str text = { 0 };
+    list_names(&text, "missing", &l.missing);
+    list_names(&text, "unexpected", &l.unexpected);
+    list_names(&text, "of another shape", &l.misshaped);
+    enum mase_status st = MASE_OK;
+    if (text.len) {
+        st = mase_fail_in(err, MASE_EVALUE, path, "these are not the model's weights: %s",
+                          mase_str_text(&text));
+    } else {
+        if (g->weights_borrowed)
+            mase_graph_own_weights(g);
+        mase_graph_alloc(g);
+        mase_graph_each_param(g, copy_one, &l);
+    }
+    mase_str_release(&text);
+    mase_arena_release(&a);
+    mase_safetensors_close(&file);
+    return st;
+}

@@ -1,0 +1,226 @@
+/*
+ * t_weights.c - a graph's weights to a file and back; what does not fit is told and changes
+ * nothing.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <mase/graph.h>
+#include <mase/safetensors.h>
+
+static char temp[] = "/tmp/t_weights_XXXXXX";
+
+static void add(struct mase_graph *g, const char *path, enum mase_op op, int a, int b)
+{
+    const struct mase_arg items[2] = { mase_arg_int(a), mase_arg_int(b) };
+    const struct mase_arg args = mase_arg_seq(&g->arena, MASE_ARG_TUPLE, items, b ? 2 : 1);
+    struct mase_err err;
+    assert_int_equal(mase_graph_add_module(g, NULL, path, op, &args, NULL, &err), MASE_OK);
+}
+
+/* Two layers; weights drawn from seed, none for seed 0. */
+static struct mase_graph *two_layers(uint64_t seed)
+{
+    struct mase_graph *g = mase_graph_new("two");
+    add(g, "net.0", MASE_OP_linear, 3, 2);
+    add(g, "net.1", MASE_OP_batch_norm1d, 2, 0);
+    if (seed) {
+        mase_graph_alloc(g);
+        mase_graph_init_weights(g, seed);
+    }
+    return g;
+}
+
+struct pair {
+    const struct mase_graph *other;
+    int same, different;
+};
+
+static bool compare(const char *full, struct mase_param *p, void *data)
+{
+    struct pair *pair = data;
+    const struct mase_param *q = mase_graph_attr(pair->other, full);
+    const size_t size = (size_t)mase_tensor_bytes(&p->tensor);
+    const bool same = memcmp(p->tensor.data, q->tensor.data, size) == 0;
+    pair->same += same;
+    pair->different += !same;
+    return true;
+}
+
+/* How many tensors of a and b differ. */
+static int differences(const struct mase_graph *a, const struct mase_graph *b)
+{
+    struct pair pair = { b, 0, 0 };
+    mase_graph_each_param(a, compare, &pair);
+    assert_int_equal(pair.same + pair.different, 7);
+    return pair.different;
+}
+
+static void save_and_load(void **state)
+{
+    (void)state;
+    struct mase_graph *a = two_layers(1), *b = two_layers(2), *c = two_layers(0);
+    struct mase_err err;
+    *(int64_t *)mase_graph_attr(a, "net.1.num_batches_tracked")->tensor.data =
+        INT64_C(9007199254740993);          /* no double */
+    assert_int_equal(differences(a, b), 3); /* two of the linear layer, the count */
+    assert_int_equal(mase_weights_save(a, temp, &err), MASE_OK);
+    assert_int_equal(mase_weights_load(b, temp, &err), MASE_OK);
+    assert_int_equal(mase_weights_load(c, temp, &err), MASE_OK);
+    assert_int_equal(differences(a, b), 0);
+    assert_int_equal(differences(a, c), 0);
+    mase_graph_free(a);
+    mase_graph_free(b);
+    mase_graph_free(c);
+}
+
+static void nothing_to_save(void **state)
+{
+    (void)state;
+    struct mase_graph *g = two_layers(0);
+    struct mase_err err;
+    assert_int_equal(mase_weights_save(g, temp, &err), MASE_EVALUE);
+    assert_non_null(strstr(err.msg, "no weights"));
+    mase_graph_free(g);
+}
+
+static void a_clone_has_its_own(void **state)
+{
+    (void)state;
+    struct mase_graph *a = two_layers(1), *b = two_layers(2), *clone = mase_graph_clone(a);
+    struct mase_err err;
+    assert_int_equal(mase_weights_save(b, temp, &err), MASE_OK);
+    assert_int_equal(mase_weights_load(clone, temp, &err), MASE_OK);
+    assert_int_equal(differences(clone, b), 0);
+    assert_int_equal(differences(clone, a), 2);
+    mase_graph_free(clone);
+    mase_graph_free(a);
+    mase_graph_free(b);
+}
+
+/* ---- files of other programs ---- */
+
+struct file {
+    struct mase_arena arena;
+    struct mase_named_tensor items[16];
+    int count;
+};
+
+static void put(struct file *f, const char *name, enum mase_dtype dtype, struct mase_shape shape)
+{
+    struct mase_tensor t = mase_tensor(&f->arena, dtype, &shape, true);
+    for (int64_t i = 0; i < mase_tensor_count(&t); i++)
+        mase_tensor_set(&t, i, (double)i + 0.5);
+    f->items[f->count++] = (struct mase_named_tensor){ name, t };
+}
+
+/* What two_layers has, each name with a prefix. */
+static struct file file_for(const char *prefix, enum mase_dtype dtype)
+{
+    struct file f = { 0 };
+    static const char *const vectors[] = { "net.0.bias", "net.1.weight", "net.1.bias",
+                                           "net.1.running_mean", "net.1.running_var" };
+#define NAMED(name) mase_arena_printf(&f.arena, "%s%s", prefix, name)
+    put(&f, NAMED("net.0.weight"), dtype, (struct mase_shape){ 2, { 2, 3 } });
+    for (int i = 0; i < 5; i++)
+        put(&f, NAMED(vectors[i]), dtype, (struct mase_shape){ 1, { 2 } });
+    put(&f, NAMED("net.1.num_batches_tracked"), MASE_I64, (struct mase_shape){ 0 });
+#undef NAMED
+    return f;
+}
+
+/* Load the file into fresh weights; a message that must come, or NULL. */
+static void load(struct file *f, const char *message)
+{
+    struct mase_graph *g = two_layers(1), *before = two_layers(1);
+    struct mase_err err = { 0 };
+    assert_int_equal(mase_safetensors_write(f->items, f->count, NULL, temp, &err), MASE_OK);
+    const enum mase_status st = mase_weights_load(g, temp, &err);
+    if (message) {
+        assert_int_equal(st, MASE_EVALUE);
+        if (!strstr(err.msg, message))
+            fail_msg("'%s' is not in '%s'", message, err.msg);
+        assert_int_equal(differences(g, before), 0);
+    } else {
+        if (st)
+            fail_msg("%s", err.msg);
+        assert_true(mase_tensor_get(&mase_graph_attr(g, "net.0.weight")->tensor, 5) == 5.5);
+        assert_int_equal(differences(g, before), 6); /* all but the count, 0 in both */
+    }
+    mase_graph_free(g);
+    mase_graph_free(before);
+    mase_arena_release(&f->arena);
+}
+
+static void prefixes(void **state)
+{
+    (void)state;
+    static const char *const wrappers[] = { "", "model.", "module.", "module.model.",
+                                            "model.module." };
+    for (size_t i = 0; i < sizeof wrappers / sizeof wrappers[0]; i++) {
+        struct file f = file_for(wrappers[i], MASE_F32);
+        load(&f, NULL);
+    }
+    struct file f = file_for("other.", MASE_F32);
+    load(&f, "7 missing: net.0.weight, ");
+    f = file_for("model.", MASE_F32);
+    f.items[6].name = "net.1.num_batches_tracked"; /* not on every name: no wrapper */
+    load(&f, "6 missing: ");
+}
+
+static void other_types(void **state)
+{
+    (void)state;
+    struct file f = file_for("", MASE_F64);
+    load(&f, NULL);
+}
+
+static void what_does_not_fit(void **state)
+{
+    (void)state;
+    struct file f = file_for("", MASE_F32);
+    f.count--;
+    load(&f, "these are not the model's weights: 1 missing: net.1.num_batches_tracked");
+    f = file_for("", MASE_F32);
+    put(&f, "net.2.bias", MASE_F32, (struct mase_shape){ 1, { 1 } });
+    load(&f, "1 unexpected: net.2.bias");
+    f = file_for("", MASE_F32);
+    f.items[0].tensor.shape = (struct mase_shape){ 2, { 3, 2 } };
+    load(&f, "1 of another shape: net.0.weight ([2, 3] in the model, [3, 2] in the file)");
+    f = file_for("", MASE_F32);
+    f.items[1].name = "net.0.bais";
+    load(&f, "1 missing: net.0.bias; 1 unexpected: net.0.bais (for 'net.0.bias'?)");
+    f = (struct file){ 0 };
+    load(&f, "7 missing: net.0.weight, net.0.bias, net.1.weight, net.1.bias and 3 more");
+}
+
+static int make_temp(void **state)
+{
+    (void)state;
+    const int fd = mkstemp(temp);
+    return fd < 0 ? -1 : close(fd);
+}
+
+static int remove_temp(void **state)
+{
+    (void)state;
+    return unlink(temp);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(save_and_load),       cmocka_unit_test(nothing_to_save),
+        cmocka_unit_test(a_clone_has_its_own), cmocka_unit_test(prefixes),
+        cmocka_unit_test(other_types),         cmocka_unit_test(what_does_not_fit),
+    };
+    return cmocka_run_group_tests(tests, make_temp, remove_temp);
+}
