@@ -1,18 +1,27 @@
 /*
  * opt.c - bind a table of values to a struct, by the rows that describe its fields.
+ *
+ * What the types of options differ in is one table, types[], below the functions it names.
  */
 #include <math.h>
 #include <string.h>
 
 #include <mase/opt.h>
 
-/* What a value of each type is called. */
-static const char *const type_names[] = {
-    [MASE_OPT_TYPE_BOOL] = "boolean", [MASE_OPT_TYPE_INT] = "integer",
-    [MASE_OPT_TYPE_FLOAT] = "number", [MASE_OPT_TYPE_TEXT] = "string",
-    [MASE_OPT_TYPE_PATH] = "path",    [MASE_OPT_TYPE_CHOICE] = "string",
-    [MASE_OPT_TYPE_VALUE] = "value",  [MASE_OPT_TYPE_REST] = "table",
+/* f is the field in the bound struct. */
+typedef void default_fn(void *f, const struct mase_opt *row);
+typedef enum mase_status bind_fn(void *f, const struct mase_opt *row, const struct mase_value *v,
+                                 struct mase_err *err);
+typedef void text_fn(struct mase_str *out, const struct mase_opt *row);
+
+struct type {
+    const char *name;        /* of a value of this type, in messages */
+    default_fn *set_default; /* NULL: the field stays zero */
+    bind_fn *bind;
+    text_fn *show_default;
+    text_fn *describe; /* NULL: the name says all */
 };
+static const struct type types[MASE_OPT_TYPE_REST + 1];
 
 static void *field(void *opts, const struct mase_opt *row)
 {
@@ -55,47 +64,6 @@ static void add_choices(struct mase_str *out, const struct mase_opt *row)
         mase_str_printf(out, "%s%s", i ? ", " : "", row->choices[i]);
 }
 
-void mase_opt_describe(struct mase_str *out, const struct mase_opt *row)
-{
-    switch (row->type) {
-    case MASE_OPT_TYPE_INT:
-    case MASE_OPT_TYPE_FLOAT:
-        mase_str_add(out, type_names[row->type]);
-        if (has_range(row)) {
-            mase_str_addc(out, ' ');
-            add_range(out, row);
-        }
-        break;
-    case MASE_OPT_TYPE_CHOICE:
-        mase_str_add(out, "one of ");
-        add_choices(out, row);
-        break;
-    case MASE_OPT_TYPE_VALUE:
-        mase_str_add(out, "any value");
-        break;
-    case MASE_OPT_TYPE_REST:
-        mase_str_add(out, "further keys");
-        break;
-    default:
-        mase_str_add(out, type_names[row->type]);
-    }
-}
-
-void mase_opt_default(struct mase_str *out, const struct mase_opt *row)
-{
-    switch (row->type) {
-    case MASE_OPT_TYPE_BOOL:
-        mase_str_add(out, row->num != 0 ? "True" : "False");
-        break;
-    case MASE_OPT_TYPE_INT:
-    case MASE_OPT_TYPE_FLOAT:
-        add_number(out, row, row->num);
-        break;
-    default:
-        mase_str_add(out, row->text ? row->text : "None");
-    }
-}
-
 /* `string "8"`: a value in a message, cut when long. */
 static void add_given(struct mase_str *out, const struct mase_value *v)
 {
@@ -115,21 +83,11 @@ static void add_given(struct mase_str *out, const struct mase_value *v)
     mase_str_add(out, "...");
 }
 
-static enum mase_status not_a_table(const struct mase_value *v, struct mase_err *err)
-{
-    struct mase_str given = { 0 };
-    add_given(&given, v);
-    enum mase_status st = mase_fail_at(
-        err, MASE_EVALUE, v->at, "expected a table of options, got %s", mase_str_text(&given));
-    mase_str_release(&given);
-    return st;
-}
-
 static enum mase_status wrong_type(const struct mase_opt *row, const struct mase_value *v,
                                    struct mase_err *err)
 {
     struct mase_str given = { 0 };
-    const char *name = type_names[row->type];
+    const char *name = types[row->type].name;
     add_given(&given, v);
     enum mase_status st =
         mase_fail_at(err, MASE_EVALUE, v->at, "%s must be %s %s, got %s", row->key,
@@ -138,7 +96,26 @@ static enum mase_status wrong_type(const struct mase_opt *row, const struct mase
     return st;
 }
 
-/* ---- one value against one row ---- */
+/* ---- booleans and numbers ---- */
+
+static void default_bool(void *f, const struct mase_opt *row)
+{
+    *(bool *)f = row->num != 0;
+}
+
+static enum mase_status bind_bool(void *f, const struct mase_opt *row, const struct mase_value *v,
+                                  struct mase_err *err)
+{
+    if (v->kind != MASE_BOOL)
+        return wrong_type(row, v, err);
+    *(bool *)f = v->b;
+    return MASE_OK;
+}
+
+static void show_bool(struct mase_str *out, const struct mase_opt *row)
+{
+    mase_str_add(out, row->num != 0 ? "True" : "False");
+}
 
 static enum mase_status out_of_range(const struct mase_opt *row, const struct mase_value *v,
                                      struct mase_err *err)
@@ -158,49 +135,85 @@ static bool in_range(const struct mase_opt *row, double f)
     return !has_range(row) || (f >= row->min && f <= row->max);
 }
 
-static enum mase_status bind_int(void *opts, const struct mase_opt *row, const struct mase_value *v,
+static void default_int(void *f, const struct mase_opt *row)
+{
+    *(int64_t *)f = (int64_t)row->num;
+}
+
+static enum mase_status bind_int(void *f, const struct mase_opt *row, const struct mase_value *v,
                                  struct mase_err *err)
 {
     if (v->kind != MASE_INT)
         return wrong_type(row, v, err);
     if (!in_range(row, (double)v->i))
         return out_of_range(row, v, err);
-    *(int64_t *)field(opts, row) = v->i;
+    *(int64_t *)f = v->i;
     return MASE_OK;
 }
 
-static enum mase_status bind_float(void *opts, const struct mase_opt *row,
-                                   const struct mase_value *v, struct mase_err *err)
+static void default_float(void *f, const struct mase_opt *row)
+{
+    *(double *)f = row->num;
+}
+
+static enum mase_status bind_float(void *f, const struct mase_opt *row, const struct mase_value *v,
+                                   struct mase_err *err)
 {
     if (v->kind != MASE_INT && v->kind != MASE_FLOAT)
         return wrong_type(row, v, err);
-    double f = v->kind == MASE_INT ? (double)v->i : v->f;
-    if (!in_range(row, f))
+    double number = v->kind == MASE_INT ? (double)v->i : v->f;
+    if (!in_range(row, number))
         return out_of_range(row, v, err);
-    *(double *)field(opts, row) = f;
+    *(double *)f = number;
     return MASE_OK;
 }
 
-static enum mase_status bind_text(void *opts, const struct mase_opt *row,
-                                  const struct mase_value *v, struct mase_err *err)
+static void show_number(struct mase_str *out, const struct mase_opt *row)
+{
+    add_number(out, row, row->num);
+}
+
+static void describe_number(struct mase_str *out, const struct mase_opt *row)
+{
+    mase_str_add(out, types[row->type].name);
+    if (has_range(row)) {
+        mase_str_addc(out, ' ');
+        add_range(out, row);
+    }
+}
+
+/* ---- texts and values ---- */
+
+static void default_text(void *f, const struct mase_opt *row)
+{
+    *(const char **)f = row->text;
+}
+
+static enum mase_status bind_text(void *f, const struct mase_opt *row, const struct mase_value *v,
+                                  struct mase_err *err)
 {
     bool none = mase_value_is_none(v);
     if (!none && v->kind != MASE_STRING)
         return wrong_type(row, v, err);
     if (!none && strlen(v->s) != v->len)
         return mase_fail_at(err, MASE_EVALUE, v->at, "%s holds the character U+0000", row->key);
-    *(const char **)field(opts, row) = none ? NULL : v->s;
+    *(const char **)f = none ? NULL : v->s;
     return MASE_OK;
 }
 
-static enum mase_status bind_choice(void *opts, const struct mase_opt *row,
-                                    const struct mase_value *v, struct mase_err *err)
+static void show_text(struct mase_str *out, const struct mase_opt *row)
+{
+    mase_str_add(out, row->text ? row->text : "None");
+}
+
+static enum mase_status bind_choice(void *f, const struct mase_opt *row, const struct mase_value *v,
+                                    struct mase_err *err)
 {
     if (v->kind != MASE_STRING)
         return wrong_type(row, v, err);
     for (int i = 0; row->choices[i]; i++)
         if (strlen(row->choices[i]) == v->len && mase_streq(row->choices[i], v->s)) {
-            *(const char **)field(opts, row) = row->choices[i];
+            *(const char **)f = row->choices[i];
             return MASE_OK;
         }
     struct mase_str given = { 0 }, allowed = { 0 };
@@ -213,56 +226,84 @@ static enum mase_status bind_choice(void *opts, const struct mase_opt *row,
     return st;
 }
 
+static void describe_choice(struct mase_str *out, const struct mase_opt *row)
+{
+    mase_str_add(out, "one of ");
+    add_choices(out, row);
+}
+
+static enum mase_status bind_value(void *f, const struct mase_opt *row, const struct mase_value *v,
+                                   struct mase_err *err)
+{
+    (void)row, (void)err;
+    *(const struct mase_value **)f = v;
+    return MASE_OK;
+}
+
+static void describe_value(struct mase_str *out, const struct mase_opt *row)
+{
+    (void)row;
+    mase_str_add(out, "any value");
+}
+
+static void describe_rest(struct mase_str *out, const struct mase_opt *row)
+{
+    (void)row;
+    mase_str_add(out, "further keys");
+}
+
+/* clang-format off */
+static const struct type types[MASE_OPT_TYPE_REST + 1] = {
+    [MASE_OPT_TYPE_BOOL]   = { "boolean", default_bool,  bind_bool,   show_bool,   NULL },
+    [MASE_OPT_TYPE_INT]    = { "integer", default_int,   bind_int,    show_number, describe_number },
+    [MASE_OPT_TYPE_FLOAT]  = { "number",  default_float, bind_float,  show_number, describe_number },
+    [MASE_OPT_TYPE_TEXT]   = { "string",  default_text,  bind_text,   show_text,   NULL },
+    [MASE_OPT_TYPE_PATH]   = { "path",    default_text,  bind_text,   show_text,   NULL },
+    [MASE_OPT_TYPE_CHOICE] = { "string",  default_text,  bind_choice, show_text,   describe_choice },
+    [MASE_OPT_TYPE_VALUE]  = { "value",   NULL,          bind_value,  show_text,   describe_value },
+    [MASE_OPT_TYPE_REST]   = { "table",   NULL,          NULL,        show_text,   describe_rest },
+};
+/* clang-format on */
+
+/* ---- one row ---- */
+
+void mase_opt_describe(struct mase_str *out, const struct mase_opt *row)
+{
+    if (types[row->type].describe)
+        types[row->type].describe(out, row);
+    else
+        mase_str_add(out, types[row->type].name);
+}
+
+void mase_opt_default(struct mase_str *out, const struct mase_opt *row)
+{
+    types[row->type].show_default(out, row);
+}
+
 enum mase_status mase_opt_bind_one(void *opts, const struct mase_opt *row,
                                    const struct mase_value *v, struct mase_err *err)
 {
-    switch (row->type) {
-    case MASE_OPT_TYPE_BOOL:
-        if (v->kind != MASE_BOOL)
-            return wrong_type(row, v, err);
-        *(bool *)field(opts, row) = v->b;
-        return MASE_OK;
-    case MASE_OPT_TYPE_INT:
-        return bind_int(opts, row, v, err);
-    case MASE_OPT_TYPE_FLOAT:
-        return bind_float(opts, row, v, err);
-    case MASE_OPT_TYPE_TEXT:
-    case MASE_OPT_TYPE_PATH:
-        return bind_text(opts, row, v, err);
-    case MASE_OPT_TYPE_CHOICE:
-        return bind_choice(opts, row, v, err);
-    case MASE_OPT_TYPE_VALUE:
-        *(const struct mase_value **)field(opts, row) = v;
-        return MASE_OK;
-    case MASE_OPT_TYPE_REST:
-    case MASE_OPT_END:
-        break;
-    }
-    mase_bug("option '%s' has no type that takes a value", row->key);
+    if (!types[row->type].bind)
+        mase_bug("option '%s' has no type that takes a value", row->key);
+    return types[row->type].bind(field(opts, row), row, v, err);
 }
 
 /* ---- a whole table ---- */
 
 static void set_default(void *opts, const struct mase_opt *row)
 {
-    switch (row->type) {
-    case MASE_OPT_TYPE_BOOL:
-        *(bool *)field(opts, row) = row->num != 0;
-        break;
-    case MASE_OPT_TYPE_INT:
-        *(int64_t *)field(opts, row) = (int64_t)row->num;
-        break;
-    case MASE_OPT_TYPE_FLOAT:
-        *(double *)field(opts, row) = row->num;
-        break;
-    case MASE_OPT_TYPE_TEXT:
-    case MASE_OPT_TYPE_PATH:
-    case MASE_OPT_TYPE_CHOICE:
-        *(const char **)field(opts, row) = row->text;
-        break;
-    default: /* values and the rest: nothing given, left NULL */
-        break;
-    }
+    if (types[row->type].set_default)
+        types[row->type].set_default(field(opts, row), row);
+}
+
+static enum mase_status not_a_table(const struct mase_value *v, struct mase_err *err)
+{
+    struct mase_str given = { 0 };
+    add_given(&given, v);
+    enum mase_status st = mase_fail_at(
+        err, MASE_EVALUE, v->at, "expected a table of options, got %s", mase_str_text(&given));
+    mase_str_release(&given);
+    return st;
 }
 
 static const struct mase_opt *find_row(const struct mase_opt *rows, const char *key)
