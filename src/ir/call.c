@@ -97,9 +97,8 @@ enum mase_status mase_call_init(struct mase_call *c, struct mase_arena *a,
                          mase_node_kind_names[n->kind], n->target);
     if (!mase_ops[n->op].call) /* placeholder, get_attr, output: nothing to bind */
         return MASE_OK;
-    if (bind_call(c, &r, err))
-        return mase_wrap(err, "%s: %s", n->name, op_title(c));
-    return MASE_OK;
+    enum mase_status st = bind_call(c, &r, err);
+    return st && err ? mase_wrap(err, "%s: %s", n->name, op_title(c)) : st;
 }
 
 /* ---- asking ---- */

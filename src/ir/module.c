@@ -55,8 +55,9 @@ enum mase_status mase_graph_add_module(struct mase_graph *g, struct mase_module 
     struct mase_module *m = mase_new(&g->arena, struct mase_module);
     m->path = mase_intern(&g->intern, path);
     m->op = op;
-    if (construct(m, &g->arena, args, kwargs, err))
-        return mase_wrap(err, "module %s: %s", path, mase_ops[op].module);
+    enum mase_status st = construct(m, &g->arena, args, kwargs, err);
+    if (st)
+        return err ? mase_wrap(err, "module %s: %s", path, mase_ops[op].module) : st;
     put_module(g, m);
     if (out)
         *out = m;
