@@ -283,7 +283,7 @@ static enum mase_status read_member(struct json *j, struct mase_value *table)
                             "a key with the character U+0000 cannot be represented");
     int taken = mase_value_find(table, key);
     if (taken >= 0)
-        return mase_fail_at(j->err, MASE_EPARSE, at, "key '%s' is already set at line %d", key,
+        return mase_fail_at(j->err, MASE_EPARSE, at, "key '%.100s' is already set at line %d", key,
                             table->key_at[taken].line);
     skip_blanks(j);
     if (!take(j, ':'))

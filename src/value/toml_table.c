@@ -109,7 +109,7 @@ static enum mase_status already(struct toml *t, const struct toml_node *table, i
         what = "array of tables";
         how = "begun";
     }
-    return mase_fail_at(t->err, MASE_EPARSE, key->at, "%s '%s' is already %s at line %d", what,
+    return mase_fail_at(t->err, MASE_EPARSE, key->at, "%s '%.100s' is already %s at line %d", what,
                         key->name, how, closed ? table->v.key_at[taken].line : v->at.line);
 }
 
