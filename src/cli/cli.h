@@ -1,0 +1,99 @@
+/*
+ * cli.h - one run of ch: what was asked for, and the functions that do it.
+ *
+ * main parses the command line into a struct mase_cli and calls the command's handler. Results go
+ * to stdout, the log to stderr; a failure travels up to main as a struct mase_err and is printed
+ * once.
+ */
+#ifndef MASE_CLI_CLI_H
+#define MASE_CLI_CLI_H
+
+#include <stdio.h>
+
+#include <mase/table.h>
+
+#include "cli/options.h"
+
+struct mase_cli;
+typedef enum mase_status mase_cli_run_fn(struct mase_cli *c, struct mase_err *err);
+
+/* Which options a command takes, beside the information ones. */
+enum mase_cli_takes { MASE_CLI_NOTHING, MASE_CLI_LISTING, MASE_CLI_ACTION };
+
+struct mase_cli_command {
+    const char *name;
+    mase_cli_run_fn *run;
+    const char *operands; /* as usage prints them */
+    enum mase_cli_takes takes;
+    const char *help;
+};
+extern const struct mase_cli_command mase_cli_commands[]; /* ends with a NULL name */
+extern const char *const mase_cli_later[]; /* known actions not in this version, NULL ends */
+
+struct mase_cli {
+    struct mase_arena arena; /* owns everything below */
+    int argc;
+    char **argv;
+    const struct mase_cli_command *command; /* NULL: none given */
+    const char **operands;                  /* positionals after the command */
+    int operand_count;
+    struct mase_cli_setting setting[MASE_CLI_COUNT];
+    struct mase_value *config; /* the configuration file with --set applied; NULL: none */
+};
+
+/* command.c: by name; unknown or not in this version is an error that says what there is. */
+enum mase_status mase_cli_command_find(const struct mase_cli_command **out, const char *name,
+                                       struct mase_err *err) MASE_MUST_CHECK;
+bool mase_cli_command_takes(const struct mase_cli_command *cmd, const struct mase_cli_option *o);
+
+/* args.c: the command line into c. Options and positionals may come in any order. */
+enum mase_status mase_cli_parse(struct mase_cli *c, int argc, char **argv,
+                                struct mase_err *err) MASE_MUST_CHECK;
+void mase_cli_release(struct mase_cli *c);
+
+/* settings.c: read --config, apply --set, check every key, fill the file column of c->setting;
+ * then put the merged log level into force and turn positives that are not into None. */
+enum mase_status mase_cli_merge(struct mase_cli *c, struct mase_err *err) MASE_MUST_CHECK;
+const struct mase_value *mase_cli_value(const struct mase_cli *c, enum mase_cli_option_id id);
+const char *mase_cli_text(const struct mase_cli *c, enum mase_cli_option_id id); /* NULL for None */
+bool mase_cli_flag(const struct mase_cli *c, enum mase_cli_option_id id);
+
+/* config_table.c: the merged options as a table; colour greys values that lost. */
+void mase_cli_config_table(struct mase_str *out, const struct mase_cli *c, bool colour);
+
+/* search_schema.c: the shape of the [search] section. */
+enum mase_status mase_cli_check_search(const struct mase_value *search,
+                                       struct mase_err *err) MASE_MUST_CHECK;
+
+/* help.c */
+void mase_cli_help(struct mase_str *out,
+                   const struct mase_cli_command *cmd); /* NULL: of ch itself */
+/* An option's help with what it allows and its default. */
+void mase_cli_option_help(struct mase_str *out, const struct mase_cli_option *o);
+void mase_cli_wrap(struct mase_str *out, int indent, int at, const char *text);
+mase_cli_run_fn mase_cli_help_command;
+
+/* passes.c: a pass by name; unknown is an error with the nearest. */
+struct mase_pass;
+enum mase_status mase_cli_find_pass(const struct mase_pass **p, const char *name,
+                                    struct mase_err *err) MASE_MUST_CHECK;
+
+/* One file per command. */
+mase_cli_run_fn mase_cli_transform, mase_cli_passes, mase_cli_ops, mase_cli_formats,
+    mase_cli_completion, mase_cli_man;
+enum mase_status mase_cli_info(struct mase_cli *c, const char *what,
+                               struct mase_err *err) MASE_MUST_CHECK;
+
+/* output.c: text, a table or a value to stdout. */
+void mase_cli_put(const struct mase_str *text);
+/* Rows under a rule, and a newline. */
+void mase_cli_put_table(const struct mase_table *t);
+void mase_cli_put_json(const struct mase_value *v);
+/* "no WHAT is called 'WORD'; is 'NEAR' meant? ch LISTING lists them"; names may hold NULLs. */
+enum mase_status mase_cli_unknown(struct mase_err *err, const char *what, const char *word,
+                                  const char *const *names, int count, const char *listing);
+/* More than max operands are an error. */
+enum mase_status mase_cli_operands(const struct mase_cli *c, int max,
+                                   struct mase_err *err) MASE_MUST_CHECK;
+
+#endif /* MASE_CLI_CLI_H */

@@ -1,0 +1,75 @@
+/*
+ * command.c - the command table.
+ */
+#include "cli/cli.h"
+
+const struct mase_cli_command mase_cli_commands[] = {
+#define COMMAND(name, run, operands, takes, help) { #name, run, operands, takes, help },
+#include "cli/commands.def"
+    { 0 },
+};
+
+const char *const mase_cli_later[] = {
+#define LATER(name) #name,
+#include "cli/commands.def"
+    NULL,
+};
+
+static void list_names(struct mase_str *out)
+{
+    for (const struct mase_cli_command *c = mase_cli_commands; c->name; c++)
+        mase_str_printf(out, "%s%s", c == mase_cli_commands ? "" : ", ", c->name);
+}
+
+static const char *nearest_command(const char *word)
+{
+    const char *names[sizeof mase_cli_commands / sizeof mase_cli_commands[0]];
+    int n = 0;
+    for (const struct mase_cli_command *c = mase_cli_commands; c->name; c++)
+        names[n++] = c->name;
+    return mase_nearest(word, names, n);
+}
+
+static enum mase_status fail_unknown(const char *name, struct mase_err *err)
+{
+    struct mase_str known = { 0 };
+    list_names(&known);
+    const char *near = nearest_command(name);
+    bool later = false;
+    for (const char *const *l = mase_cli_later; *l; l++)
+        later = later || mase_streq(*l, name);
+
+    enum mase_status st;
+    if (later)
+        st = mase_fail(err, MASE_EUNSUPPORTED, "%s is not part of this version; available: %s",
+                       name, mase_str_text(&known));
+    else if (near)
+        st = mase_fail(err, MASE_EVALUE, "unknown command '%s', did you mean '%s'? available: %s",
+                       name, near, mase_str_text(&known));
+    else
+        st = mase_fail(err, MASE_EVALUE, "unknown command '%s'; available: %s", name,
+                       mase_str_text(&known));
+    mase_str_release(&known);
+    return st;
+}
+
+enum mase_status mase_cli_command_find(const struct mase_cli_command **out, const char *name,
+                                       struct mase_err *err)
+{
+    for (const struct mase_cli_command *c = mase_cli_commands; c->name; c++)
+        if (mase_streq(c->name, name)) {
+            *out = c;
+            return MASE_OK;
+        }
+    return fail_unknown(name, err);
+}
+
+bool mase_cli_command_takes(const struct mase_cli_command *cmd, const struct mase_cli_option *o)
+{
+    if (o->group == MASE_CLI_GROUP_INFORMATION)
+        return true;
+    if (o->flags & MASE_CLI_LIST)
+        return cmd->takes == MASE_CLI_LISTING &&
+               (o == &mase_cli_options[MASE_CLI_json] || mase_streq(cmd->name, "formats"));
+    return cmd->takes == MASE_CLI_ACTION;
+}

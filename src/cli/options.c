@@ -1,0 +1,254 @@
+/*
+ * options.c - the option table, and one value checked against one row.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <mase/file.h>
+#include <mase/log.h>
+
+#include "cli/options.h"
+
+static const char *const tasks[] = { "classification",    "cls", "translation", "tran",
+                                     "language_modeling", "lm",  NULL };
+static const char *const load_types[] = { "auto", "pt", "pl", "mz", "hf", "safetensors", NULL };
+static const char *const log_levels[] = { "debug", "info", "warning", "error", "critical", NULL };
+static const char *const reporters[] = { "wandb", "tensorboard", NULL };
+static const char *const optimizers[] = { "adam", "sgd", "adamw", NULL };
+static const char *const precisions[] = { "16-mixed", "32", "64", "bf16", NULL };
+static const char *const accelerators[] = { "auto", "cpu", "gpu", "mps", NULL };
+static const char *const strategies[] = { "auto", "ddp", "ddp_find_unused_parameters_true", NULL };
+static const char *const info_topics[] = { "all", "model", "dataset", NULL };
+
+const char *const mase_cli_group_titles[MASE_CLI_GROUP_COUNT] = {
+    [MASE_CLI_GROUP_MAIN] = "main arguments",
+    [MASE_CLI_GROUP_GENERAL] = "general options",
+    [MASE_CLI_GROUP_PROJECT] = "project options",
+    [MASE_CLI_GROUP_TRAINER] = "trainer options",
+    [MASE_CLI_GROUP_RUNTIME] = "runtime options",
+    [MASE_CLI_GROUP_HARDWARE] = "hardware options",
+    [MASE_CLI_GROUP_LANGUAGE] = "language model options",
+    [MASE_CLI_GROUP_LISTING] = "listing options",
+    [MASE_CLI_GROUP_INFORMATION] = "information",
+};
+
+/* The words of options.def. */
+enum {
+    ROW = MASE_CLI_ROW,
+    KEY = MASE_CLI_KEY,
+    USED = MASE_CLI_USED,
+    MANY = MASE_CLI_MANY,
+    LIST = MASE_CLI_LIST,
+};
+#define NO_LIMIT           0x1p53 /* what a row means by no bound */
+#define KIND(k)            .opt.type = MASE_OPT_TYPE_##k
+#define FLAG               KIND(BOOL)
+#define INTEGER(d, lo, hi) KIND(INT), .opt.num = d, .opt.min = lo, .opt.max = hi
+#define POSITIVE(d)        KIND(INT), .opt.num = d, .positive = true
+#define NUMBER(d, lo, hi)  KIND(FLOAT), .opt.num = d, .opt.min = lo, .opt.max = hi
+#define TEXT(d)            KIND(TEXT), .opt.text = d
+#define CHOICE(list, d)    KIND(CHOICE), .opt.text = d, .opt.choices = list
+#define PATH(what, d)      KIND(PATH), .opt.text = d, .path = MASE_CLI_##what
+#define OPTION(name, spelt, meta, type_and_default, grp, flg, hlp) \
+    [MASE_CLI_##name] = { .opt.key = #name,                        \
+                          .opt.help = hlp,                         \
+                          .spellings = spelt,                      \
+                          .metavar = meta,                         \
+                          type_and_default,                        \
+                          .group = MASE_CLI_GROUP_##grp,           \
+                          .flags = flg },
+const struct mase_cli_option mase_cli_options[MASE_CLI_COUNT] = {
+#include "cli/options.def"
+};
+
+const struct mase_value *mase_cli_effective(const struct mase_cli_setting *s)
+{
+    return s->given ? s->given : s->file ? s->file : s->dflt;
+}
+
+/* The next blank-separated word of *p, its length in *n; NULL at the end. */
+static const char *next_word(const char **p, size_t *n)
+{
+    const char *start = *p + strspn(*p, " ");
+    *n = strcspn(start, " ");
+    *p = start + *n;
+    return *n ? start : NULL;
+}
+
+int mase_cli_option_by_spelling(const char *word)
+{
+    for (int i = 0; i < MASE_CLI_COUNT; i++) {
+        const char *p = mase_cli_options[i].spellings, *s;
+        size_t n;
+        while (p && (s = next_word(&p, &n)))
+            if (strlen(word) == n && memcmp(s, word, n) == 0)
+                return i;
+    }
+    return -1;
+}
+
+int mase_cli_option_by_name(const char *name)
+{
+    for (int i = 0; i < MASE_CLI_COUNT; i++)
+        if (mase_streq(mase_cli_options[i].opt.key, name))
+            return i;
+    return -1;
+}
+
+void mase_cli_option_usage(struct mase_str *out, const struct mase_cli_option *o)
+{
+    const char *p = o->spellings ? o->spellings : "", *s;
+    size_t n;
+    for (int i = 0; (s = next_word(&p, &n)); i++) {
+        mase_str_add(out, i ? ", " : "");
+        mase_str_addn(out, s, n);
+    }
+    if (o == &mase_cli_options[MASE_CLI_info])
+        mase_str_printf(out, " [%s]", o->metavar);
+    else if (o->metavar)
+        mase_str_printf(out, "%s%s", o->spellings ? " " : "", o->metavar);
+}
+
+static struct mase_value *text_or_none(struct mase_arena *a, const char *text)
+{
+    return text ? mase_value_string(a, text) : mase_value_none(a);
+}
+
+struct mase_value *mase_cli_option_default(struct mase_arena *a, enum mase_cli_option_id id)
+{
+    const struct mase_cli_option *o = &mase_cli_options[id];
+    if (o->flags & MASE_CLI_MANY)
+        return mase_value_list(a);
+    if (id == MASE_CLI_num_workers)
+        return mase_value_int(a, sysconf(_SC_NPROCESSORS_ONLN));
+    switch (o->opt.type) {
+    case MASE_OPT_TYPE_BOOL:
+        return mase_value_bool(a, o->opt.num != 0);
+    case MASE_OPT_TYPE_INT:
+        return mase_value_int(a, (int64_t)o->opt.num);
+    case MASE_OPT_TYPE_FLOAT: /* a plain 0 is shown as one */
+        return o->opt.num == 0 ? mase_value_int(a, 0) : mase_value_float(a, o->opt.num);
+    case MASE_OPT_TYPE_PATH:
+        return text_or_none(a, o->opt.text ? mase_path_absolute(a, o->opt.text) : NULL);
+    default:
+        return text_or_none(a, o->opt.text);
+    }
+}
+
+/* A path must name what the option is about. */
+static enum mase_status check_path(const struct mase_cli_option *o, const char *called,
+                                   const struct mase_value *v, struct mase_err *err)
+{
+    const bool dir = mase_is_dir(v->s), file = !dir && access(v->s, F_OK) == 0;
+    const char *fault = NULL;
+    switch (o->path) {
+    case MASE_CLI_FILE:
+    case MASE_CLI_TOML:
+        fault = dir ? "expected path to file, got directory" : file ? NULL : "file not found:";
+        break;
+    case MASE_CLI_DIR:
+        fault = file ? "expected path to directory, got file" : NULL;
+        break;
+    case MASE_CLI_FILE_OR_DIR:
+        fault = dir || file ? NULL : "file or directory not found:";
+        break;
+    }
+    if (!fault && o->path == MASE_CLI_TOML && !mase_ends_with(v->s, ".toml"))
+        fault = "expected a .toml file, got";
+    if (fault)
+        return mase_fail_at(err, MASE_EIO, v->at, "%s: %s '%s'", called, fault, v->s);
+    return MASE_OK;
+}
+
+/* The field that mase_opt_bind_one writes, whatever its type. */
+union field {
+    bool b;
+    int64_t i;
+    double f;
+    const char *s;
+};
+
+static struct mase_value *field_value(struct mase_arena *a, const struct mase_cli_option *o,
+                                      const union field *f)
+{
+    switch (o->opt.type) {
+    case MASE_OPT_TYPE_BOOL:
+        return mase_value_bool(a, f->b);
+    case MASE_OPT_TYPE_INT:
+        return mase_value_int(a, f->i);
+    case MASE_OPT_TYPE_FLOAT:
+        return mase_value_float(a, f->f);
+    case MASE_OPT_TYPE_PATH:
+        if (f->s && o->path != MASE_CLI_TOML)
+            return mase_value_string(a, mase_path_absolute(a, f->s));
+        return text_or_none(a, f->s);
+    default:
+        return text_or_none(a, f->s);
+    }
+}
+
+/* The choices 32 and 64 may be written as numbers in a file. */
+static const struct mase_value *as_choice(struct mase_arena *a, const struct mase_value *v)
+{
+    if (v->kind != MASE_INT)
+        return v;
+    struct mase_value *text = mase_value_string(a, mase_arena_printf(a, "%lld", (long long)v->i));
+    text->at = v->at;
+    return text;
+}
+
+enum mase_status mase_cli_option_check(struct mase_value **out, struct mase_arena *a,
+                                       enum mase_cli_option_id id, const char *called,
+                                       const struct mase_value *v, struct mase_err *err)
+{
+    const struct mase_cli_option *o = &mase_cli_options[id];
+    struct mase_opt row = o->opt;
+    union field field = { 0 };
+
+    if (o->positive && v->kind == MASE_NONE) {
+        *out = mase_value_none(a);
+        return MASE_OK;
+    }
+    if (row.type == MASE_OPT_TYPE_CHOICE)
+        v = as_choice(a, v);
+    row.key = called;
+    row.offset = 0;
+    MASE_TRY(mase_opt_bind_one(&field, &row, v, err));
+    if (o->path && v->kind == MASE_STRING)
+        MASE_TRY(check_path(o, called, v, err));
+    *out = field_value(a, o, &field);
+    (*out)->at = v->at;
+    return MASE_OK;
+}
+
+static enum mase_status fail_number(const struct mase_opt *row, const char *called,
+                                    const char *text, struct mase_err *err)
+{
+    struct mase_str allowed = { 0 };
+    mase_opt_describe(&allowed, row);
+    enum mase_status st = mase_fail(err, MASE_EVALUE, "%s = '%s' is not a number; allowed: %s",
+                                    called, text, mase_str_text(&allowed));
+    mase_str_release(&allowed);
+    return st;
+}
+
+enum mase_status mase_cli_option_read(struct mase_value **out, struct mase_arena *a,
+                                      enum mase_cli_option_id id, const char *called,
+                                      const char *text, struct mase_err *err)
+{
+    const struct mase_opt *row = &mase_cli_options[id].opt;
+    struct mase_value *v = mase_value_string(a, text);
+    char *end = NULL;
+
+    errno = 0;
+    if (row->type == MASE_OPT_TYPE_INT)
+        v = mase_value_int(a, strtoll(text, &end, 10));
+    else if (row->type == MASE_OPT_TYPE_FLOAT)
+        v = mase_value_float(a, strtod(text, &end));
+    if (end && (end == text || *end || errno))
+        return fail_number(row, called, text, err);
+    v->at = MASE_NOWHERE;
+    return mase_cli_option_check(out, a, id, called, v, err);
+}

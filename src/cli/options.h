@@ -1,0 +1,89 @@
+/*
+ * options.h - the options of ch as data, and what they are set to.
+ *
+ * One row of options.def says how an option is spelt, what it may be, its default and its help;
+ * parsing, configuration files, the configuration table, help, completion and the manual page all
+ * read it. An option has up to three values, and the last of these wins:
+ *
+ *     default < configuration file < command line
+ *
+ * What was given is remembered as given, even if it equals the default.
+ */
+#ifndef MASE_CLI_OPTIONS_H
+#define MASE_CLI_OPTIONS_H
+
+#include <mase/opt.h>
+#include <mase/value.h>
+
+enum mase_cli_option_id {
+#define OPTION(name, ...) MASE_CLI_##name,
+#include "cli/options.def"
+    MASE_CLI_COUNT
+};
+
+enum mase_cli_group {
+    MASE_CLI_GROUP_MAIN,
+    MASE_CLI_GROUP_GENERAL,
+    MASE_CLI_GROUP_PROJECT,
+    MASE_CLI_GROUP_TRAINER,
+    MASE_CLI_GROUP_RUNTIME,
+    MASE_CLI_GROUP_HARDWARE,
+    MASE_CLI_GROUP_LANGUAGE,
+    MASE_CLI_GROUP_LISTING,
+    MASE_CLI_GROUP_INFORMATION,
+    MASE_CLI_GROUP_COUNT
+};
+extern const char *const mase_cli_group_titles[MASE_CLI_GROUP_COUNT];
+
+enum {
+    MASE_CLI_ROW = 1u << 0,  /* in the configuration table */
+    MASE_CLI_KEY = 1u << 1,  /* in configuration files */
+    MASE_CLI_USED = 1u << 2, /* this version acts on it */
+    MASE_CLI_MANY = 1u << 3, /* may be given more than once: its value is a list */
+    MASE_CLI_LIST = 1u << 4, /* of the listing commands */
+};
+
+enum mase_cli_path {
+    MASE_CLI_FILE = 1,
+    MASE_CLI_TOML, /* a file whose name ends in .toml; kept as typed, for messages */
+    MASE_CLI_DIR,  /* may be missing */
+    MASE_CLI_FILE_OR_DIR
+};
+
+struct mase_cli_option {
+    struct mase_opt opt;     /* opt.key is the name in files, opt.text NULL means None */
+    const char *spellings;   /* blank separated, NULL: positional */
+    const char *metavar;     /* NULL: a flag */
+    enum mase_cli_path path; /* what a path must be; 0: no path */
+    bool positive;           /* a value of 0 or less means None */
+    enum mase_cli_group group;
+    unsigned flags;
+};
+extern const struct mase_cli_option mase_cli_options[MASE_CLI_COUNT];
+
+/* The values of one option; NULL where there is none. Borrowed from the arena of the run. */
+struct mase_cli_setting {
+    struct mase_value *dflt, *file, *given;
+};
+const struct mase_value *mase_cli_effective(const struct mase_cli_setting *s);
+
+/* By spelling ("--cpu") or name ("num_workers"); -1 when there is none. */
+int mase_cli_option_by_spelling(const char *word);
+int mase_cli_option_by_name(const char *name);
+/* "--cpu, --num-workers N" */
+void mase_cli_option_usage(struct mase_str *out, const struct mase_cli_option *o);
+
+/* The default as a value: none when there is none. */
+struct mase_value *mase_cli_option_default(struct mase_arena *a, enum mase_cli_option_id id);
+/* Check v against the option and give it the form used from here on: numbers in range, paths
+ * existing and absolute. called is what messages call the option: its key, or its spelling. */
+enum mase_status mase_cli_option_check(struct mase_value **out, struct mase_arena *a,
+                                       enum mase_cli_option_id id, const char *called,
+                                       const struct mase_value *v,
+                                       struct mase_err *err) MASE_MUST_CHECK;
+/* The same for a text of the command line. */
+enum mase_status mase_cli_option_read(struct mase_value **out, struct mase_arena *a,
+                                      enum mase_cli_option_id id, const char *called,
+                                      const char *text, struct mase_err *err) MASE_MUST_CHECK;
+
+#endif /* MASE_CLI_OPTIONS_H */
