@@ -1,0 +1,61 @@
+/*
+ * config_table.c - every option with its default, what the file and the command line say, and the
+ * value in force.
+ */
+#include <mase/table.h>
+
+#include "cli/cli.h"
+
+enum { WRAP = 24 }; /* columns of a cell */
+
+#define GREY  "\033[38;5;8m"
+#define PLAIN "\033[0m"
+
+/* The value as Python prints it; nothing when there is none; grey when it lost. */
+static void set_cell(struct mase_table *t, int row, int column, const struct mase_value *v,
+                     bool grey)
+{
+    struct mase_str text = { 0 };
+    if (v)
+        mase_value_str(&text, v);
+    if (v && grey)
+        mase_table_setf(t, row, column, GREY "%s" PLAIN, mase_str_text(&text));
+    else
+        mase_table_set(t, row, column, mase_str_text(&text));
+    mase_str_release(&text);
+}
+
+static void add_row(struct mase_table *t, const struct mase_cli_option *o,
+                    const struct mase_cli_setting *s, bool with_file, bool colour)
+{
+    const int row = mase_table_row(t);
+    int column = 0;
+    mase_table_set(t, row, column++, o->opt.key);
+    set_cell(t, row, column++, s->dflt, colour && (s->file || s->given));
+    if (with_file)
+        set_cell(t, row, column++, s->file, colour && s->given);
+    set_cell(t, row, column++, s->given, false);
+    set_cell(t, row, column, mase_cli_effective(s), false);
+}
+
+void mase_cli_config_table(struct mase_str *out, const struct mase_cli *c, bool colour)
+{
+    static const char *const with_file[] = { "Name",         "Default",
+                                             "Config. File", "Manual Override",
+                                             "Effective",    NULL };
+    static const char *const without[] = { "Name", "Default", "Manual Override", "Effective",
+                                           NULL };
+    struct mase_arena a = { 0 };
+    struct mase_table t = mase_table(&a, c->config ? with_file : without);
+
+    t.wrap = WRAP;
+    t.align[0] = MASE_ALIGN_LEFT;
+    for (int i = 1; i < t.columns; i++)
+        t.align[i] = MASE_ALIGN_CENTRE;
+    for (int i = 0; i < MASE_CLI_COUNT; i++)
+        if (mase_cli_options[i].flags & MASE_CLI_ROW)
+            add_row(&t, &mase_cli_options[i], &c->setting[i], c->config != NULL, colour);
+    mase_table_render(&t, MASE_TABLE_PRETTY, out);
+    mase_str_addc(out, '\n');
+    mase_arena_release(&a);
+}

@@ -1,0 +1,197 @@
+/*
+ * settings.c - the configuration file, --set, and what all of it comes to.
+ *
+ * A configuration file's top level holds options by name and the sections below; anything else is a
+ * mistake and is said to be one. Relative paths in it are relative to the current directory, as on
+ * the command line. "NA" means None.
+ */
+#include <string.h>
+
+#include <mase/log.h>
+#include <mase/pass.h>
+
+#include "cli/cli.h"
+
+static const char *const sections[] = { "passes", "search", "cf_args", "transform" };
+enum { SECTION_COUNT = sizeof sections / sizeof sections[0] };
+
+static bool is_section(const char *key)
+{
+    for (int i = 0; i < SECTION_COUNT; i++)
+        if (mase_streq(sections[i], key))
+            return true;
+    return false;
+}
+
+/* ---- --set ---- */
+
+/* A value that is not TOML but a plain word is meant as a string: by=name. */
+static bool is_word(const char *s)
+{
+    return *s &&
+           s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./")] ==
+               '\0';
+}
+
+static enum mase_status parse_set(struct mase_value **root, struct mase_arena *a, const char *text,
+                                  struct mase_err *err)
+{
+    const char *eq = strchr(text, '=');
+    if (!eq)
+        return mase_fail(err, MASE_EVALUE, "--set: expected KEY=VALUE, got '%s'", text);
+    enum mase_status st = mase_toml_parse(root, a, text, strlen(text), "--set", err);
+    if (!st || !is_word(eq + 1))
+        return st;
+    const char *quoted = mase_arena_printf(a, "%.*s=\"%s\"", (int)(eq - text), text, eq + 1);
+    return mase_toml_parse(root, a, quoted, strlen(quoted), "--set", err);
+}
+
+/* Put every value of from into to: tables are merged, anything else replaces. */
+static void overlay(struct mase_arena *a, struct mase_value *to, const struct mase_value *from)
+{
+    for (int i = 0; i < from->count; i++) {
+        struct mase_value *old = mase_value_get(to, from->keys[i]), *new = from->items[i];
+        if (old && old->kind == MASE_TABLE && new->kind == MASE_TABLE) {
+            overlay(a, old, new);
+            continue;
+        }
+        mase_value_set(a, to, from->keys[i], new);
+        to->key_at[mase_value_find(to, from->keys[i])] = from->key_at[i];
+    }
+}
+
+static enum mase_status apply_sets(struct mase_cli *c, struct mase_err *err)
+{
+    const struct mase_value *sets = mase_cli_value(c, MASE_CLI_set);
+    for (int i = 0; i < sets->count; i++) {
+        struct mase_value *root = NULL;
+        MASE_TRY(parse_set(&root, &c->arena, sets->items[i]->s, err));
+        overlay(&c->arena, c->config, root);
+    }
+    return MASE_OK;
+}
+
+/* ---- the file's keys ---- */
+
+static enum mase_status fail_unknown_key(const struct mase_value *root, int at,
+                                         struct mase_err *err)
+{
+    const char *names[MASE_CLI_COUNT + SECTION_COUNT];
+    int n = 0;
+    for (int i = 0; i < MASE_CLI_COUNT; i++)
+        if (mase_cli_options[i].flags & MASE_CLI_KEY)
+            names[n++] = mase_cli_options[i].opt.key;
+    for (int i = 0; i < SECTION_COUNT; i++)
+        names[n++] = sections[i];
+
+    const char *key = root->keys[at], *near = mase_nearest(key, names, n);
+    if (near)
+        return mase_fail_at(err, MASE_EVALUE, root->key_at[at],
+                            "unknown key '%s', did you mean '%s'?", key, near);
+    return mase_fail_at(err, MASE_EVALUE, root->key_at[at],
+                        "unknown key '%s'; ch transform --help lists the options, and the sections "
+                        "are passes, search, cf_args, transform",
+                        key);
+}
+
+static enum mase_status merge_key(struct mase_cli *c, const struct mase_value *root, int at,
+                                  struct mase_err *err)
+{
+    const char *key = root->keys[at];
+    const struct mase_value *v = root->items[at];
+    if (is_section(key)) {
+        if (v->kind != MASE_TABLE)
+            return mase_fail_at(err, MASE_EVALUE, v->at, "%s must be a section [%s], got %s", key,
+                                key, mase_value_kind_names[v->kind]);
+        return MASE_OK;
+    }
+    int id = mase_cli_option_by_name(key);
+    if (id < 0 || !(mase_cli_options[id].flags & MASE_CLI_KEY))
+        return fail_unknown_key(root, at, err);
+    return mase_cli_option_check(&c->setting[id].file, &c->arena, (enum mase_cli_option_id)id, key,
+                                 v, err);
+}
+
+struct transform_section {
+    const char *style;
+};
+static const char *const styles[] = { "graph", NULL };
+static const struct mase_opt transform_rows[] = {
+    MASE_OPT_CHOICE(struct transform_section, style, "style", "graph", styles,
+                    "what is transformed"),
+    { 0 },
+};
+
+static enum mase_status check_sections(struct mase_cli *c, struct mase_err *err)
+{
+    struct transform_section t;
+    const struct mase_value *passes = mase_value_get(c->config, "passes");
+    const struct mase_value *search = mase_value_get(c->config, "search");
+    if (passes)
+        MASE_TRY(mase_manager_check(passes, err));
+    if (search)
+        MASE_TRY(mase_cli_check_search(search, err));
+    return mase_opts_bind(&t, sizeof t, transform_rows, mase_value_get(c->config, "transform"),
+                          &c->arena, err);
+}
+
+/* ---- after merging ---- */
+
+static void drop_nonpositive(struct mase_value *v)
+{
+    if (!v || v->kind != MASE_INT || v->i > 0)
+        return;
+    mase_warn("%lld is ignored because it is not a positive integer, and is set to None",
+              (long long)v->i);
+    v->kind = MASE_NONE;
+}
+
+static void set_log_level(const struct mase_cli *c)
+{
+    const char *name = mase_cli_text(c, MASE_CLI_log_level);
+    int level = 0;
+    while (!mase_streq(mase_log_level_names[level], name))
+        level++;
+    if (mase_cli_flag(c, MASE_CLI_to_debug))
+        level = MASE_DEBUG;
+    if (mase_cli_flag(c, MASE_CLI_no_warnings) && level < MASE_ERROR)
+        level = MASE_ERROR;
+    mase_log_set_level((enum mase_log_level)level);
+}
+
+enum mase_status mase_cli_merge(struct mase_cli *c, struct mase_err *err)
+{
+    const char *path = mase_cli_text(c, MASE_CLI_config);
+    if (path) {
+        MASE_TRY(mase_toml_read(&c->config, &c->arena, path, err));
+        MASE_TRY(apply_sets(c, err));
+        mase_value_resolve_na(c->config);
+        for (int i = 0; i < c->config->count; i++)
+            MASE_TRY(merge_key(c, c->config, i, err));
+        MASE_TRY(check_sections(c, err));
+    }
+    set_log_level(c);
+    for (int i = 0; i < MASE_CLI_COUNT; i++)
+        if (mase_cli_options[i].positive) {
+            drop_nonpositive(c->setting[i].file);
+            drop_nonpositive(c->setting[i].given);
+        }
+    return MASE_OK;
+}
+
+const struct mase_value *mase_cli_value(const struct mase_cli *c, enum mase_cli_option_id id)
+{
+    return mase_cli_effective(&c->setting[id]);
+}
+
+const char *mase_cli_text(const struct mase_cli *c, enum mase_cli_option_id id)
+{
+    const struct mase_value *v = mase_cli_value(c, id);
+    return v->kind == MASE_STRING ? v->s : NULL;
+}
+
+bool mase_cli_flag(const struct mase_cli *c, enum mase_cli_option_id id)
+{
+    const struct mase_value *v = mase_cli_value(c, id);
+    return v->kind == MASE_BOOL && v->b;
+}
