@@ -1,0 +1,174 @@
+/*
+ * help.c - help from the tables.
+ */
+#include <string.h>
+
+#include "cli/cli.h"
+
+enum { WIDTH = 80, TEXT_COLUMN = 30 };
+
+/* Words of text from column `at`, broken before WIDTH, the next lines indented; ends the line. */
+void mase_cli_wrap(struct mase_str *out, int indent, int at, const char *text)
+{
+    bool first = true;
+    while (*text) {
+        const size_t n = strcspn(text, " ");
+        if (!first && at + 1 + (int)n > WIDTH) {
+            mase_str_addc(out, '\n');
+            mase_str_pad(out, ' ', indent);
+            at = indent;
+            first = true;
+        }
+        mase_str_add(out, first ? "" : " ");
+        mase_str_addn(out, text, n);
+        at += (int)n + !first;
+        first = false;
+        text += n + strspn(text + n, " ");
+    }
+    mase_str_addc(out, '\n');
+}
+
+/* "  term          text", the text on the next line when the term is long. */
+static void entry(struct mase_str *out, const char *term, const char *text)
+{
+    const int width = 2 + (int)strlen(term);
+    mase_str_printf(out, "  %s", term);
+    if (width >= TEXT_COLUMN - 1) {
+        mase_str_addc(out, '\n');
+        mase_str_pad(out, ' ', TEXT_COLUMN);
+    } else {
+        mase_str_pad(out, ' ', TEXT_COLUMN - width);
+    }
+    mase_cli_wrap(out, TEXT_COLUMN, TEXT_COLUMN, text);
+}
+
+static bool is_number(const struct mase_cli_option *o)
+{
+    return o->opt.type == MASE_OPT_TYPE_INT || o->opt.type == MASE_OPT_TYPE_FLOAT;
+}
+
+/* The default of num_workers depends on the machine; its help says so. */
+static bool has_default(const struct mase_cli_option *o)
+{
+    return o->opt.text || (is_number(o) && o != &mase_cli_options[MASE_CLI_num_workers]);
+}
+
+void mase_cli_option_help(struct mase_str *out, const struct mase_cli_option *o)
+{
+    mase_str_add(out, o->opt.help);
+    if (o->opt.choices || (is_number(o) && !o->positive)) {
+        mase_str_add(out, " (");
+        mase_opt_describe(out, &o->opt);
+        mase_str_addc(out, ')');
+    }
+    if (has_default(o)) {
+        mase_str_add(out, " [");
+        mase_opt_default(out, &o->opt);
+        mase_str_addc(out, ']');
+    }
+}
+
+static void option(struct mase_str *out, const struct mase_cli_option *o)
+{
+    struct mase_str term = { 0 }, text = { 0 };
+    mase_cli_option_usage(&term, o);
+    mase_cli_option_help(&text, o);
+    entry(out, mase_str_text(&term), mase_str_text(&text));
+    mase_str_release(&term);
+    mase_str_release(&text);
+}
+
+/* The options of a group that the command takes, used in this version or not. */
+static void group(struct mase_str *out, const struct mase_cli_command *cmd, enum mase_cli_group g,
+                  bool used)
+{
+    bool any = false;
+    for (int i = 0; i < MASE_CLI_COUNT; i++) {
+        const struct mase_cli_option *o = &mase_cli_options[i];
+        if (o->group != g || !(o->flags & MASE_CLI_USED) == used || !mase_cli_command_takes(cmd, o))
+            continue;
+        if (!any)
+            mase_str_printf(out, "\n%s:\n", mase_cli_group_titles[g]);
+        any = true;
+        option(out, o);
+    }
+}
+
+static void help_of(struct mase_str *out, const struct mase_cli_command *cmd)
+{
+    const bool action = cmd->takes == MASE_CLI_ACTION;
+    mase_str_printf(out, "usage: ch %s%s%s%s\n\n", cmd->name, *cmd->operands ? " " : "",
+                    cmd->operands, cmd->takes == MASE_CLI_NOTHING ? "" : " [options]");
+    mase_cli_wrap(out, 0, 0, cmd->help);
+    for (int g = 0; g < MASE_CLI_GROUP_COUNT; g++)
+        group(out, cmd, (enum mase_cli_group)g, true);
+    if (!action)
+        return;
+    mase_str_addc(out, '\n');
+    mase_cli_wrap(out, 0, 0,
+                  "Accepted, checked, shown in the configuration table and recorded in run.json, "
+                  "but of no effect on this command:");
+    for (int g = 0; g < MASE_CLI_GROUP_COUNT; g++)
+        group(out, cmd, (enum mase_cli_group)g, false);
+    mase_str_addc(out, '\n');
+    mase_cli_wrap(out, 0, 0,
+                  "A value given on the command line wins over the configuration file, and that "
+                  "over the default [in brackets]. In the file an option goes by its name in the "
+                  "table, such as batch_size; \"NA\" means None.");
+    mase_str_addc(out, '\n');
+    mase_cli_wrap(out, 0, 0,
+                  "Results go to PROJECT_DIR/PROJECT: run.json says what was run and lists every "
+                  "file written; software/transform holds the passes' files and transformed_ckpt.");
+    mase_str_add(out, "\nexample:\n"
+                      "  ch transform --config configs/examples/jsc_toy_by_type.toml --task cls "
+                      "--cpu=0\n");
+}
+
+static void help_of_ch(struct mase_str *out)
+{
+    struct mase_str actions = { 0 };
+    mase_str_add(&actions, "action to perform. One of (");
+    for (const struct mase_cli_command *c = mase_cli_commands; c->name; c++)
+        mase_str_printf(&actions, "%s%s", c == mase_cli_commands ? "" : "|", c->name);
+    mase_str_addc(&actions, ')');
+
+    mase_str_add(out, "usage: ch COMMAND [MODEL] [DATASET] [options]\n\n"
+                      "Capture a network as a graph, look into it, quantise it, and prove what "
+                      "changed.\n\nmain arguments:\n");
+    entry(out, "COMMAND", mase_str_text(&actions));
+    option(out, &mase_cli_options[MASE_CLI_model]);
+    option(out, &mase_cli_options[MASE_CLI_dataset]);
+    mase_str_add(out, "\ncommands (ch COMMAND --help says more):\n");
+    for (const struct mase_cli_command *c = mase_cli_commands; c->name; c++)
+        entry(out, c->name, c->help);
+    group(out, &mase_cli_commands[0], MASE_CLI_GROUP_INFORMATION, true);
+    mase_str_add(out,
+                 "\nOptions and arguments may come in any order; --option=value is the same as\n"
+                 "--option value; -- ends the options. Exit status: 0, or 2 after an error.\n"
+                 "\nfirst steps:\n"
+                 "  ch --info                            the networks and data sets there are\n"
+                 "  ch passes quantize                   what a pass does and its options\n"
+                 "  ch transform --config configs/examples/jsc_toy_by_type.toml\n");
+    mase_str_release(&actions);
+}
+
+void mase_cli_help(struct mase_str *out, const struct mase_cli_command *cmd)
+{
+    if (cmd)
+        help_of(out, cmd);
+    else
+        help_of_ch(out);
+}
+
+enum mase_status mase_cli_help_command(struct mase_cli *c, struct mase_err *err)
+{
+    const struct mase_cli_command *cmd = NULL;
+    struct mase_str out = { 0 };
+    MASE_TRY(mase_cli_operands(c, 1, err));
+    if (c->operand_count)
+        MASE_TRY(mase_cli_command_find(&cmd, c->operands[0], err));
+    mase_cli_help(&out, cmd);
+    mase_cli_put(&out);
+    mase_str_release(&out);
+    return MASE_OK;
+}
