@@ -1,0 +1,191 @@
+/*
+ * formats.c - ch formats [NAME]: the number formats; with --apply, one of them on a NumPy file.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <mase/format.h>
+#include <mase/log.h>
+#include <mase/npy.h>
+
+#include "cli/cli.h"
+
+static struct mase_value *int_or_none(struct mase_arena *a, int64_t i)
+{
+    return i == MASE_NA ? mase_value_none(a) : mase_value_int(a, i);
+}
+
+static struct mase_value *format_json(struct mase_arena *a, const struct mase_quant_info *q)
+{
+    struct mase_value *v = mase_value_table(a), *params = mase_value_list(a);
+    mase_value_set(a, v, "name", mase_value_string(a, q->name));
+    mase_value_set(a, v, "help", mase_value_string(a, q->help));
+    for (int i = 0; i < q->count; i++) {
+        const struct mase_quant_param *p = &q->params[i];
+        struct mase_value *row = mase_value_table(a);
+        mase_value_set(a, row, "name", mase_value_string(a, p->name));
+        mase_value_set(a, row, "min", mase_value_int(a, p->min));
+        mase_value_set(a, row, "max", mase_value_int(a, p->max));
+        mase_value_set(a, row, "may_be_na", mase_value_bool(a, p->may_be_na));
+        mase_value_set(a, row, "default", int_or_none(a, p->dflt));
+        mase_value_set(a, row, "help", mase_value_string(a, p->help));
+        mase_value_push(a, params, row);
+    }
+    mase_value_set(a, v, "parameters", params);
+    return v;
+}
+
+static void put_all(struct mase_arena *a)
+{
+    static const char *const headers[] = { "Format", "Parameters", "What it does", NULL };
+    struct mase_table t = mase_table(a, headers);
+    for (int k = 0; k < MASE_QUANT_COUNT; k++) {
+        struct mase_str params = { 0 };
+        for (int i = 0; i < mase_quants[k].count; i++)
+            mase_str_printf(&params, "%s%s", i ? ", " : "", mase_quants[k].params[i].name);
+        mase_table_add(&t, (const char *[]){ mase_quants[k].name,
+                                             params.len ? mase_str_text(&params) : "-",
+                                             mase_quants[k].help });
+        mase_str_release(&params);
+    }
+    mase_cli_put_table(&t);
+}
+
+static void put_one(struct mase_arena *a, const struct mase_quant_info *q)
+{
+    static const char *const headers[] = { "Parameter", "Allowed", "Default", "Meaning", NULL };
+    struct mase_table t = mase_table(a, headers);
+    for (int i = 1; i < t.columns; i++)
+        t.align[i] = MASE_ALIGN_LEFT;
+    printf("%s: %s\n", q->name, q->help);
+    if (!q->count)
+        return;
+    for (int i = 0; i < q->count; i++) {
+        const struct mase_quant_param *p = &q->params[i];
+        const int row = mase_table_row(&t);
+        mase_table_set(&t, row, 0, p->name);
+        mase_table_setf(&t, row, 1, "%" PRId64 "..%" PRId64 "%s", p->min, p->max,
+                        p->may_be_na ? " or NA" : "");
+        if (p->dflt == MASE_NA)
+            mase_table_set(&t, row, 2, "NA");
+        else
+            mase_table_setf(&t, row, 2, "%" PRId64, p->dflt);
+        mase_table_set(&t, row, 3, p->help);
+    }
+    puts("\nIn a configuration each parameter is written once per operand: data_in_width, "
+         "weight_width, ...\n");
+    mase_cli_put_table(&t);
+}
+
+static enum mase_status find(enum mase_quant_kind *kind, const char *name, struct mase_err *err)
+{
+    const char *names[MASE_QUANT_COUNT];
+    *kind = mase_quant_find(name);
+    if (*kind != MASE_QUANT_COUNT)
+        return MASE_OK;
+    for (int k = 0; k < MASE_QUANT_COUNT; k++)
+        names[k] = mase_quants[k].name;
+    return mase_cli_unknown(err, "number format", name, names, MASE_QUANT_COUNT, "formats");
+}
+
+/* ---- --apply ---- */
+
+static enum mase_status set_param(struct mase_format *f, const char *word, struct mase_err *err)
+{
+    const struct mase_quant_info *q = &mase_quants[f->kind];
+    const char *eq = strchr(word, '=');
+    for (int i = 0; eq && i < q->count; i++) {
+        const struct mase_quant_param *p = &q->params[i];
+        if (strlen(p->name) != (size_t)(eq - word) || strncmp(p->name, word, strlen(p->name)) != 0)
+            continue;
+        char *end;
+        errno = 0;
+        f->param[i] = strtoll(eq + 1, &end, 10);
+        if (p->may_be_na && mase_streq(eq + 1, "NA"))
+            f->param[i] = MASE_NA;
+        else if (end == eq + 1 || *end || errno || f->param[i] < p->min || f->param[i] > p->max)
+            return mase_fail(err, MASE_EVALUE,
+                             "%s: allowed is an integer %" PRId64 "..%" PRId64 "%s", word, p->min,
+                             p->max, p->may_be_na ? " or NA" : "");
+        return MASE_OK;
+    }
+    struct mase_str known = { 0 };
+    for (int i = 0; i < q->count; i++)
+        mase_str_printf(&known, "%s%s=N", i ? ", " : "", q->params[i].name);
+    enum mase_status st = mase_fail(err, MASE_EVALUE, "%s: not a parameter of %s; it takes %s",
+                                    word, q->name, known.len ? mase_str_text(&known) : "none");
+    mase_str_release(&known);
+    return st;
+}
+
+/* Any type is computed in float32, which is what the formats are defined on. */
+static struct mase_tensor as_f32(struct mase_arena *a, const struct mase_tensor *t)
+{
+    if (t->dtype == MASE_F32)
+        return *t;
+    struct mase_tensor f = mase_tensor(a, MASE_F32, &t->shape, true);
+    mase_warn("%s is converted to float32", mase_dtypes[t->dtype].torch);
+    for (int64_t i = 0; i < mase_tensor_count(t); i++)
+        mase_tensor_set(&f, i, mase_tensor_get(t, i));
+    return f;
+}
+
+static enum mase_status apply(struct mase_cli *c, enum mase_quant_kind kind, struct mase_err *err)
+{
+    struct mase_format f = { .kind = kind };
+    struct mase_tensor in;
+    struct mase_str text = { 0 };
+
+    if (c->operand_count < 3)
+        return mase_fail(err, MASE_EVALUE,
+                         "--apply needs two files: ch formats %s --apply IN.npy "
+                         "OUT.npy [PARAMETER=VALUE]...",
+                         mase_quants[kind].name);
+    for (int i = 0; i < mase_quants[kind].count; i++)
+        f.param[i] = mase_quants[kind].params[i].dflt;
+    for (int i = 3; i < c->operand_count; i++)
+        MASE_TRY(set_param(&f, c->operands[i], err));
+    MASE_TRY(mase_npy_read(&in, &c->arena, c->operands[1], err));
+
+    struct mase_tensor x = as_f32(&c->arena, &in);
+    mase_quantize(&f, mase_f32(&x), mase_f32(&x), mase_tensor_count(&x),
+                  mase_cli_flag(c, MASE_CLI_unsigned) ? MASE_UNSIGNED : MASE_SIGNED);
+    MASE_TRY(mase_npy_write(&x, c->operands[2], err));
+    mase_format_print(&text, &f);
+    mase_info("%" PRId64 " values in %s written to %s", mase_tensor_count(&x), mase_str_text(&text),
+              c->operands[2]);
+    mase_str_release(&text);
+    return MASE_OK;
+}
+
+enum mase_status mase_cli_formats(struct mase_cli *c, struct mase_err *err)
+{
+    const bool json = mase_cli_flag(c, MASE_CLI_json), run = mase_cli_flag(c, MASE_CLI_apply);
+    enum mase_quant_kind kind = MASE_QUANT_COUNT;
+    if (!run)
+        MASE_TRY(mase_cli_operands(c, 1, err));
+    if (c->operand_count)
+        MASE_TRY(find(&kind, c->operands[0], err));
+    if (run) {
+        if (kind == MASE_QUANT_COUNT)
+            return mase_fail(err, MASE_EVALUE,
+                             "--apply needs a format: ch formats NAME --apply "
+                             "IN.npy OUT.npy");
+        return apply(c, kind, err);
+    }
+    if (json && kind != MASE_QUANT_COUNT) {
+        mase_cli_put_json(format_json(&c->arena, &mase_quants[kind]));
+    } else if (json) {
+        struct mase_value *all = mase_value_list(&c->arena);
+        for (int k = 0; k < MASE_QUANT_COUNT; k++)
+            mase_value_push(&c->arena, all, format_json(&c->arena, &mase_quants[k]));
+        mase_cli_put_json(all);
+    } else if (kind != MASE_QUANT_COUNT) {
+        put_one(&c->arena, &mase_quants[kind]);
+    } else {
+        put_all(&c->arena);
+    }
+    return MASE_OK;
+}

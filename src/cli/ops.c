@@ -1,0 +1,104 @@
+/*
+ * ops.c - ch ops [NAME]: the operations, from their table.
+ */
+#include <string.h>
+
+#include <mase/ops.h>
+
+#include "cli/cli.h"
+
+static struct mase_value *text_or_none(struct mase_arena *a, const char *text)
+{
+    return text && *text ? mase_value_string(a, text) : mase_value_none(a);
+}
+
+/* Blank-separated words as a list. */
+static struct mase_value *words(struct mase_arena *a, const char *text)
+{
+    struct mase_value *list = mase_value_list(a);
+    for (const char *p = text ? text : ""; *p;) {
+        const size_t n = strcspn(p, " ");
+        if (n)
+            mase_value_push(a, list, mase_value_string_n(a, p, n));
+        p += n + (p[n] == ' ');
+    }
+    return list;
+}
+
+static struct mase_value *op_json(struct mase_arena *a, const struct mase_op_info *o)
+{
+    struct mase_value *v = mase_value_table(a);
+    mase_value_set(a, v, "name", mase_value_string(a, o->name));
+    mase_value_set(a, v, "help", mase_value_string(a, o->help));
+    mase_value_set(a, v, "type", mase_value_string(a, mase_op_type_names[o->type]));
+    mase_value_set(a, v, "call", text_or_none(a, o->call));
+    mase_value_set(a, v, "functions", words(a, o->functions));
+    mase_value_set(a, v, "methods", words(a, o->methods));
+    mase_value_set(a, v, "module", text_or_none(a, o->module));
+    mase_value_set(a, v, "module_type",
+                   text_or_none(a, o->module ? mase_op_type_names[o->module_type] : NULL));
+    mase_value_set(a, v, "constructor", text_or_none(a, o->ctor));
+    mase_value_set(a, v, "quantisable", mase_value_bool(a, o->quantisable));
+    return v;
+}
+
+static void put_all(struct mase_arena *a)
+{
+    static const char *const headers[] = { "Op", "Module", "Quantisable", "What it computes",
+                                           NULL };
+    struct mase_table t = mase_table(a, headers);
+    for (int i = MASE_OP_unknown + 1; i < MASE_OP_COUNT; i++) {
+        const struct mase_op_info *o = &mase_ops[i];
+        mase_table_add(&t, (const char *[]){ o->name, o->module ? o->module : "-",
+                                             o->quantisable ? "yes" : "", o->help });
+    }
+    mase_cli_put_table(&t);
+}
+
+static void put_one(const struct mase_op_info *o)
+{
+    printf("%s: %s\n\n", o->name, o->help);
+    if (o->module)
+        printf("  module       %s(%s), a %s\n", o->module, o->ctor ? o->ctor : "",
+               mase_op_type_names[o->module_type]);
+    if (o->call && *o->call)
+        printf("  call         (%s), a %s\n", o->call, mase_op_type_names[o->type]);
+    if (o->functions && *o->functions)
+        printf("  functions    %s\n", o->functions);
+    if (o->methods && *o->methods)
+        printf("  methods      %s\n", o->methods);
+    printf("  quantisable  %s\n", o->quantisable ? "yes" : "no");
+}
+
+static enum mase_status find(enum mase_op *op, const char *name, struct mase_err *err)
+{
+    const char *names[MASE_OP_COUNT] = { NULL };
+    *op = mase_op_find(name);
+    if (*op != MASE_OP_unknown)
+        return MASE_OK;
+    for (int i = MASE_OP_unknown + 1; i < MASE_OP_COUNT; i++)
+        names[i] = mase_ops[i].name;
+    return mase_cli_unknown(err, "operation", name, names, MASE_OP_COUNT, "ops");
+}
+
+enum mase_status mase_cli_ops(struct mase_cli *c, struct mase_err *err)
+{
+    const bool json = mase_cli_flag(c, MASE_CLI_json);
+    enum mase_op op = MASE_OP_unknown;
+    MASE_TRY(mase_cli_operands(c, 1, err));
+    if (c->operand_count)
+        MASE_TRY(find(&op, c->operands[0], err));
+    if (json && op) {
+        mase_cli_put_json(op_json(&c->arena, &mase_ops[op]));
+    } else if (json) {
+        struct mase_value *all = mase_value_list(&c->arena);
+        for (int i = MASE_OP_unknown + 1; i < MASE_OP_COUNT; i++)
+            mase_value_push(&c->arena, all, op_json(&c->arena, &mase_ops[i]));
+        mase_cli_put_json(all);
+    } else if (op) {
+        put_one(&mase_ops[op]);
+    } else {
+        put_all(&c->arena);
+    }
+    return MASE_OK;
+}

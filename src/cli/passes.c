@@ -1,0 +1,134 @@
+/*
+ * passes.c - ch passes [NAME]: the passes and their options, from the tables.
+ */
+#include <mase/pass.h>
+
+#include "cli/cli.h"
+
+static const char *const props[] = { "metadata", "common", "software", "hardware" };
+
+static struct mase_value *prop_list(struct mase_arena *a, unsigned set)
+{
+    struct mase_value *list = mase_value_list(a);
+    for (int i = 0; i < (int)(sizeof props / sizeof props[0]); i++)
+        if (set >> i & 1)
+            mase_value_push(a, list, mase_value_string(a, props[i]));
+    return list;
+}
+
+static struct mase_value *option_json(struct mase_arena *a, const struct mase_opt *o)
+{
+    struct mase_value *v = mase_value_table(a);
+    struct mase_str text = { 0 };
+    mase_opt_describe(&text, o);
+    mase_value_set(a, v, "name", mase_value_string(a, o->key));
+    mase_value_set(a, v, "allowed", mase_value_string(a, mase_str_text(&text)));
+    mase_str_clear(&text);
+    mase_opt_default(&text, o);
+    mase_value_set(a, v, "default", mase_value_string(a, mase_str_text(&text)));
+    mase_value_set(a, v, "required", mase_value_bool(a, o->required));
+    mase_value_set(a, v, "help", mase_value_string(a, o->help ? o->help : ""));
+    mase_str_release(&text);
+    return v;
+}
+
+static struct mase_value *pass_json(struct mase_arena *a, const struct mase_pass *p)
+{
+    struct mase_value *v = mase_value_table(a), *opts = mase_value_list(a);
+    mase_value_set(a, v, "name", mase_value_string(a, p->name));
+    mase_value_set(a, v, "kind", mase_value_string(a, mase_pass_kind(p)));
+    mase_value_set(a, v, "help", mase_value_string(a, p->help));
+    mase_value_set(a, v, "needs", prop_list(a, p->needs));
+    mase_value_set(a, v, "gives", prop_list(a, p->gives));
+    for (const struct mase_opt *o = p->opts; o && o->type != MASE_OPT_END; o++)
+        mase_value_push(a, opts, option_json(a, o));
+    mase_value_set(a, v, "options", opts);
+    return v;
+}
+
+static void put_all(struct mase_arena *a)
+{
+    static const char *const headers[] = { "Pass", "Kind", "What it does", NULL };
+    struct mase_table t = mase_table(a, headers);
+    for (const struct mase_pass *const *p = mase_passes; *p; p++)
+        mase_table_add(&t, (const char *[]){ (*p)->name, mase_pass_kind(*p), (*p)->help });
+    mase_cli_put_table(&t);
+}
+
+static void put_options(struct mase_arena *a, const struct mase_opt *rows)
+{
+    static const char *const headers[] = { "Option", "Allowed", "Default", "Meaning", NULL };
+    struct mase_table t = mase_table(a, headers);
+    for (int i = 1; i < t.columns; i++)
+        t.align[i] = MASE_ALIGN_LEFT;
+    for (const struct mase_opt *o = rows; o->type != MASE_OPT_END; o++) {
+        const struct mase_value *row = option_json(a, o);
+        mase_table_add(
+            &t, (const char *[]){ o->key, mase_value_get(row, "allowed")->s,
+                                  o->required ? "(required)" : mase_value_get(row, "default")->s,
+                                  o->help ? o->help : "" });
+    }
+    mase_cli_put_table(&t);
+}
+
+static void put_props(const char *word, unsigned set)
+{
+    if (!set)
+        return;
+    printf("%s", word);
+    for (int i = 0; i < (int)(sizeof props / sizeof props[0]); i++)
+        if (set >> i & 1)
+            printf(" %s", props[i]);
+    puts("");
+}
+
+static void put_one(struct mase_arena *a, const struct mase_pass *p)
+{
+    printf("%s (%s): %s\n", p->name, mase_pass_kind(p), p->help);
+    put_props("needs:", p->needs);
+    put_props("gives:", p->gives);
+    if (p->then)
+        printf("then runs: %s\n", p->then);
+    if (!p->opts || p->opts->type == MASE_OPT_END) {
+        puts("no options");
+        return;
+    }
+    printf("\n[passes.%s]\n\n", p->name);
+    put_options(a, p->opts);
+}
+
+enum mase_status mase_cli_find_pass(const struct mase_pass **p, const char *name,
+                                    struct mase_err *err)
+{
+    enum { MOST = 64 };
+    const char *names[MOST];
+    int n = 0;
+    *p = mase_pass_find(name);
+    if (*p)
+        return MASE_OK;
+    for (; mase_passes[n] && n < MOST; n++)
+        names[n] = mase_passes[n]->name;
+    return mase_cli_unknown(err, "pass", name, names, n, "passes");
+}
+
+enum mase_status mase_cli_passes(struct mase_cli *c, struct mase_err *err)
+{
+    const bool json = mase_cli_flag(c, MASE_CLI_json);
+    const struct mase_pass *p = NULL;
+    MASE_TRY(mase_cli_operands(c, 1, err));
+    if (c->operand_count)
+        MASE_TRY(mase_cli_find_pass(&p, c->operands[0], err));
+    if (json && p) {
+        mase_cli_put_json(pass_json(&c->arena, p));
+    } else if (json) {
+        struct mase_value *all = mase_value_list(&c->arena);
+        for (const struct mase_pass *const *i = mase_passes; *i; i++)
+            mase_value_push(&c->arena, all, pass_json(&c->arena, *i));
+        mase_cli_put_json(all);
+    } else if (p) {
+        put_one(&c->arena, p);
+    } else {
+        put_all(&c->arena);
+    }
+    return MASE_OK;
+}
