@@ -1,0 +1,82 @@
+/*
+ * load.c - what --load names: told from the file, so that nobody has to say it; a --load-type that
+ * says otherwise is a mistake and not an override.
+ */
+#include <mase/file.h>
+
+#include "cli/transform.h"
+
+/* How names end, what is behind them by the names of --load-type, and whether this version can. */
+static const struct {
+    const char *suffix, *type;
+} suffixes[] = {
+    { ".safetensors", "safetensors" },
+    { ".mg", "mz" },
+    { ".mz", "mz" },
+    { ".pt", "pt" },
+    { ".pth", "pt" },
+    { ".ckpt", "pl" },
+};
+
+static bool has_file(struct mase_arena *a, const char *dir, const char *name)
+{
+    return mase_is_file(mase_path_join(a, dir, name));
+}
+
+/* NULL when the path does not say. */
+static const char *infer(struct mase_arena *a, const char *path)
+{
+    if (mase_is_dir(path))
+        return has_file(a, path, "graph_module.mg") ? "mz"
+               : has_file(a, path, "config.json")   ? "hf"
+                                                    : NULL;
+    for (int i = 0; i < (int)(sizeof suffixes / sizeof suffixes[0]); i++)
+        if (mase_ends_with(path, suffixes[i].suffix))
+            return suffixes[i].type;
+    return NULL;
+}
+
+/* Formats that are known, but not to this version. */
+static enum mase_status refuse(const char *path, const char *type, struct mase_loc at,
+                               struct mase_err *err)
+{
+    const char *what = "PyTorch checkpoints";
+    if (mase_streq(type, "hf"))
+        what = "HuggingFace folders";
+    else if (mase_streq(type, "mz"))
+        what = "pickled graphs (.mz)";
+    return mase_fail_at(err, MASE_EUNSUPPORTED, at,
+                        "cannot load '%s': %s are not read by this version; use .safetensors or a "
+                        "saved folder",
+                        path, what);
+}
+
+enum mase_status mase_cli_load_kind(enum mase_cli_weights *kind, const struct mase_cli *c,
+                                    struct mase_err *err)
+{
+    struct mase_arena a = { 0 };
+    const struct mase_value *load = mase_cli_value(c, MASE_CLI_load_name);
+    const struct mase_value *said = mase_cli_value(c, MASE_CLI_load_type);
+    *kind = MASE_CLI_INITIALISED;
+    if (load->kind == MASE_NONE)
+        return MASE_OK;
+    const char *type = infer(&a, load->s), *asked = mase_streq(said->s, "auto") ? NULL : said->s;
+    mase_arena_release(&a);
+    if (!type && !asked)
+        return mase_fail_at(err, MASE_EVALUE, load->at,
+                            "cannot tell what '%s' is: expected a .safetensors file or a folder "
+                            "with graph_module.mg; --load-type can say",
+                            load->s);
+    if (type && asked && !mase_streq(type, asked))
+        return mase_fail_at(err, MASE_EVALUE, said->at,
+                            "load type %s contradicts '%s', which is of type %s", asked, load->s,
+                            type);
+    type = type ? type : asked;
+    if (mase_streq(type, "safetensors"))
+        *kind = MASE_CLI_SAFETENSORS;
+    else if (mase_streq(type, "mz") && !mase_ends_with(load->s, ".mz"))
+        *kind = MASE_CLI_SAVED;
+    else
+        return refuse(load->s, type, load->at, err);
+    return MASE_OK;
+}

@@ -1,0 +1,73 @@
+/*
+ * main.c - ch: parse, dispatch, and print a failure once.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+enum { FAILED = 2 }; /* exit status of every failure */
+
+/* A closed standard stream must not become the number of a file that we open later. */
+static void occupy_standard_streams(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) == -1)
+            (void)!open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
+}
+
+static enum mase_status dispatch(struct mase_cli *c, struct mase_err *err)
+{
+    if (mase_cli_flag(c, MASE_CLI_version)) {
+        puts("ch " MASE_VERSION);
+        return MASE_OK;
+    }
+    if (mase_cli_flag(c, MASE_CLI_help)) {
+        struct mase_str out = { 0 };
+        mase_cli_help(&out, c->command);
+        mase_cli_put(&out);
+        mase_str_release(&out);
+        return MASE_OK;
+    }
+    if (c->setting[MASE_CLI_info].given)
+        return mase_cli_info(c, mase_cli_text(c, MASE_CLI_info), err);
+    if (!c->command)
+        return mase_fail(err, MASE_EVALUE, "no command given; ch --help explains them");
+    return c->command->run(c, err);
+}
+
+/* What was printed must have arrived. A reader that has gone away needs no message. */
+static enum mase_status flush_stdout(struct mase_err *err)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return MASE_OK;
+    if (errno == EPIPE)
+        return mase_fail(err, MASE_EIO, "%s", "");
+    return mase_fail(err, MASE_EIO, "standard output: %s", strerror(errno));
+}
+
+int main(int argc, char **argv)
+{
+    struct mase_cli c = { 0 };
+    struct mase_err err = { 0 };
+
+    occupy_standard_streams();
+    signal(SIGPIPE, SIG_IGN);
+    enum mase_status st = mase_cli_parse(&c, argc, argv, &err);
+    if (!st)
+        st = dispatch(&c, &err);
+    if (!st)
+        st = flush_stdout(&err);
+    else
+        fflush(stdout);
+    if (st && err.msg[0]) {
+        if (!err.path[0])
+            fputs("ch: ", stderr);
+        mase_err_print(stderr, &err);
+    }
+    mase_cli_release(&c);
+    return st ? FAILED : 0;
+}

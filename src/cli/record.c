@@ -1,0 +1,146 @@
+/*
+ * record.c - run.json: what was run, with what, and what came of it.
+ */
+#include <string.h>
+#include <time.h>
+
+#include <mase/file.h>
+#include <mase/progress.h>
+
+#include "cli/transform.h"
+
+static void set_text(struct mase_arena *a, struct mase_value *v, const char *key, const char *text)
+{
+    mase_value_set(a, v, key, text ? mase_value_string(a, text) : mase_value_none(a));
+}
+
+static void set_int(struct mase_arena *a, struct mase_value *v, const char *key, int64_t i)
+{
+    mase_value_set(a, v, key, mase_value_int(a, i));
+}
+
+static enum mase_status set_hash(struct mase_arena *a, struct mase_value *v, const char *path,
+                                 struct mase_err *err)
+{
+    struct mase_file f;
+    char hex[65];
+    MASE_TRY(mase_file_open(&f, path, err));
+    mase_sha256(hex, f.data, f.size);
+    set_int(a, v, "bytes", (int64_t)f.size);
+    set_text(a, v, "sha256", hex);
+    mase_file_close(&f);
+    return MASE_OK;
+}
+
+static struct mase_value *command_line(struct mase_arena *a, const struct mase_cli *c)
+{
+    struct mase_value *list = mase_value_list(a);
+    for (int i = 0; i < c->argc; i++)
+        mase_value_push(a, list, mase_value_string(a, c->argv[i]));
+    return list;
+}
+
+/* The options in force, by name, and the sections of the file. */
+static enum mase_status configuration(struct mase_value **out, struct mase_arena *a,
+                                      const struct mase_cli *c, struct mase_err *err)
+{
+    struct mase_value *v = *out = mase_value_table(a), *options = mase_value_table(a);
+    const char *path = mase_cli_text(c, MASE_CLI_config);
+    struct mase_value *file = mase_value_set(a, v, "file", mase_value_table(a));
+    set_text(a, file, "path", mase_path_absolute(a, path));
+    MASE_TRY(set_hash(a, file, path, err));
+    for (int i = 0; i < MASE_CLI_COUNT; i++)
+        if (mase_cli_options[i].flags & MASE_CLI_KEY)
+            mase_value_set(a, options, mase_cli_options[i].opt.key,
+                           mase_value_copy(a, mase_cli_value(c, (enum mase_cli_option_id)i)));
+    mase_value_set(a, v, "options", options);
+    for (int i = 0; i < c->config->count; i++)
+        if (c->config->items[i]->kind == MASE_TABLE)
+            mase_value_set(a, v, c->config->keys[i], c->config->items[i]);
+    return MASE_OK;
+}
+
+/* Transform needs the shape of a sample and no more: no row is read or generated. */
+static struct mase_value *dataset(struct mase_arena *a, const struct mase_data_info *d)
+{
+    struct mase_value *v = mase_value_table(a), *sample = mase_value_list(a);
+    for (int i = 0; i < d->sample.rank; i++)
+        mase_value_push(a, sample, mase_value_int(a, d->sample.dim[i]));
+    set_text(a, v, "name", d->name);
+    mase_value_set(a, v, "sample", sample);
+    set_int(a, v, "classes", d->classes);
+    set_int(a, v, "rows_read", 0);
+    return v;
+}
+
+static struct mase_value *model(struct mase_arena *a, const struct mase_cli_job *j)
+{
+    struct mase_value *v = mase_value_table(a);
+    set_text(a, v, "name", j->model->name);
+    set_int(a, v, "parameters", mase_graph_param_count(j->graph));
+    set_text(a, v, "weights",
+             j->weights == MASE_CLI_INITIALISED ? "initialised from the seed"
+                                                : mase_cli_text(j->c, MASE_CLI_load_name));
+    return v;
+}
+
+/* Paths inside the project are relative to it, so that the folder can be moved. */
+static const char *relative(const char *path, const char *dir)
+{
+    const size_t n = strlen(dir);
+    return mase_starts_with(path, dir) && path[n] == '/' ? path + n + 1 : path;
+}
+
+static enum mase_status files(struct mase_value **out, struct mase_arena *a,
+                              const struct mase_cli_job *j, struct mase_err *err)
+{
+    const struct mase_value *paths = j->manager.env.files;
+    *out = mase_value_list(a);
+    for (int i = 0; i < paths->count; i++) {
+        struct mase_value *v = mase_value_table(a);
+        set_text(a, v, "path", relative(paths->items[i]->s, j->project_dir));
+        MASE_TRY(set_hash(a, v, paths->items[i]->s, err));
+        mase_value_push(a, *out, v);
+    }
+    return MASE_OK;
+}
+
+static const char *now(struct mase_arena *a)
+{
+    struct tm tm;
+    char text[32];
+    const time_t t = time(NULL);
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&t, &tm));
+    return mase_arena_strdup(a, text);
+}
+
+enum mase_status mase_cli_record(const struct mase_cli_job *j, struct mase_err *err)
+{
+    struct mase_arena *a = &j->c->arena;
+    struct mase_value *v = mase_value_table(a), *config, *written;
+    struct mase_str text = { 0 };
+
+    MASE_TRY(configuration(&config, a, j->c, err));
+    MASE_TRY(files(&written, a, j, err));
+    set_text(a, v, "version", MASE_VERSION);
+    set_text(a, v, "action", j->c->command->name);
+    mase_value_set(a, v, "command", command_line(a, j->c));
+    set_text(a, v, "finished", now(a));
+    mase_value_set(a, v, "model", model(a, j));
+    mase_value_set(a, v, "dataset", dataset(a, j->data));
+    set_int(a, v, "seed", (int64_t)j->manager.env.seed);
+    set_text(a, v, "isa", "scalar");
+    set_int(a, v, "threads", 1);
+    mase_value_set(a, v, "configuration", config);
+    mase_value_set(a, v, "passes", j->manager.timings);
+    mase_value_set(a, v, "results", j->manager.env.info);
+    mase_value_set(a, v, "files", written);
+    mase_value_set(a, v, "seconds",
+                   mase_value_float(a, 1e-9 * (double)(mase_clock() - j->started)));
+    mase_json_print(&text, v, 2);
+    mase_str_addc(&text, '\n');
+    enum mase_status st = mase_file_write(mase_path_join(a, j->project_dir, "run.json"),
+                                          mase_str_text(&text), text.len, err);
+    mase_str_release(&text);
+    return st;
+}

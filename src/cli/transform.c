@@ -1,0 +1,242 @@
+/*
+ * transform.c - ch transform: a network, the passes of a configuration file, the result saved.
+ *
+ * Everything that can be known to be wrong is found before anything is written: options, sections,
+ * names, the file to load, and, by rehearsing the transforms on a copy of the graph, what only the
+ * graph can tell. Data is not touched: passes are given the shape of one sample.
+ */
+#include <string.h>
+#include <time.h>
+
+#include <mase/file.h>
+#include <mase/log.h>
+#include <mase/progress.h>
+#include <mase/safetensors.h>
+
+#include "cli/transform.h"
+
+/* ---- before anything is done ---- */
+
+static enum mase_status find_model(struct mase_cli_job *j, struct mase_err *err)
+{
+    const struct mase_value *model = mase_cli_value(j->c, MASE_CLI_model);
+    const struct mase_value *dataset = mase_cli_value(j->c, MASE_CLI_dataset);
+    if (model->kind == MASE_NONE || dataset->kind == MASE_NONE)
+        return mase_fail(err, MASE_EVALUE, "No model and/or dataset provided! These are required.");
+    if (mase_zoo_find(&j->model, model->s, err))
+        return mase_place(err, model->at);
+    if (mase_data_find(&j->data, dataset->s, err))
+        return mase_place(err, dataset->at);
+    return MASE_OK;
+}
+
+/* MODEL_TASK_DATASET_YYYY-MM-DD, the slashes of a model's name made dashes. */
+static const char *default_project(struct mase_cli *c)
+{
+    const time_t t = time(NULL);
+    struct tm tm;
+    char date[16];
+    strftime(date, sizeof date, "%Y-%m-%d", localtime_r(&t, &tm));
+    char *name = mase_arena_printf(&c->arena, "%s_%s_%s_%s", mase_cli_text(c, MASE_CLI_model),
+                                   mase_cli_text(c, MASE_CLI_task),
+                                   mase_cli_text(c, MASE_CLI_dataset), date);
+    for (char *p = name; (p = strchr(p, '/')) != NULL;)
+        *p = '-';
+    return name;
+}
+
+static enum mase_status find_project(struct mase_cli_job *j, struct mase_err *err)
+{
+    const struct mase_value *project = mase_cli_value(j->c, MASE_CLI_project);
+    const char *name = project->kind == MASE_NONE ? default_project(j->c) : project->s;
+    if (!*name || strchr(name, '/') || mase_streq(name, ".") || mase_streq(name, ".."))
+        return mase_fail_at(err, MASE_EVALUE, project->at,
+                            "project '%s': expected the name of a folder, without '/'", name);
+    j->project_dir = mase_path_join(&j->c->arena, mase_cli_text(j->c, MASE_CLI_project_dir), name);
+    j->transform_dir = mase_path_join(&j->c->arena, j->project_dir, "software/transform");
+    return MASE_OK;
+}
+
+/* A list of names that ends with NULL, growing. */
+struct names {
+    struct mase_arena *arena;
+    const char **items;
+    int count, cap;
+};
+
+static void add_name(struct names *n, const char *name)
+{
+    n->items = mase_arena_grow(n->arena, n->items, n->count, &n->cap, sizeof *n->items);
+    n->items[n->count++] = name;
+}
+
+/* --dump-after a,b --dump-after c */
+static enum mase_status find_dumps(struct mase_cli_job *j, struct mase_err *err)
+{
+    const struct mase_value *given = mase_cli_value(j->c, MASE_CLI_dump_after);
+    struct names names = { .arena = &j->c->arena };
+    const struct mase_pass *pass;
+    for (int i = 0; i < given->count; i++) {
+        char *rest = NULL, *text = mase_arena_strdup(names.arena, given->items[i]->s);
+        for (char *s = strtok_r(text, ",", &rest); s; s = strtok_r(NULL, ",", &rest)) {
+            if (!mase_streq(s, "all") && mase_cli_find_pass(&pass, s, err))
+                return mase_wrap(err, "--dump-after");
+            add_name(&names, s);
+        }
+    }
+    add_name(&names, NULL);
+    j->manager.dump_after = names.items;
+    j->manager.dump_dir = mase_path_join(names.arena, j->transform_dir, "dump");
+    return MASE_OK;
+}
+
+static void print_table(const struct mase_cli *c)
+{
+    struct mase_str out = { 0 };
+    mase_cli_config_table(&out, c, mase_use_colour(stdout));
+    mase_cli_put(&out);
+    mase_str_release(&out);
+    fflush(stdout); /* before the log lines that follow, where both go to one terminal */
+}
+
+/* ---- the graph ---- */
+
+/* One sample for every placeholder: its shape, with a batch of one. */
+static void make_inputs(struct mase_cli_job *j)
+{
+    struct mase_arena *a = &j->c->arena;
+    struct mase_shape shape = { .rank = 1 + j->data->sample.rank, .dim = { 1 } };
+    struct mase_input *inputs = mase_new_array(a, struct mase_input, (size_t)j->graph->node_count);
+    int count = 0;
+    memcpy(shape.dim + 1, j->data->sample.dim, sizeof shape.dim - sizeof shape.dim[0]);
+    for (const struct mase_node *n = j->graph->first; n; n = n->next)
+        if (n->kind == MASE_PLACEHOLDER)
+            inputs[count++] = (struct mase_input){
+                .name = mase_arena_strdup(a, n->name),
+                .tensor = mase_tensor(a, MASE_F32, &shape, false),
+            };
+    j->manager.env.inputs = inputs;
+    j->manager.env.input_count = count;
+}
+
+static enum mase_status load_saved(struct mase_cli_job *j, struct mase_err *err)
+{
+    struct mase_arena *a = &j->c->arena;
+    struct mase_value *args = mase_value_table(a);
+    args->at = mase_cli_value(j->c, MASE_CLI_load_name)->at;
+    mase_value_set(a, args, "load_dir",
+                   mase_value_string(a, mase_cli_text(j->c, MASE_CLI_load_name)));
+    return mase_manager_run(&j->manager, &j->graph, "load_mase_graph", args, err);
+}
+
+static enum mase_status build(struct mase_cli_job *j, struct mase_err *err)
+{
+    MASE_TRY(j->model->build(&j->graph, j->data, err));
+    if (j->weights == MASE_CLI_SAVED) {
+        MASE_TRY(load_saved(j, err));
+    } else {
+        mase_graph_alloc(j->graph);
+        if (j->weights == MASE_CLI_SAFETENSORS)
+            MASE_TRY(mase_weights_load(j->graph, mase_cli_text(j->c, MASE_CLI_load_name), err));
+        else
+            mase_graph_init_weights(j->graph, j->manager.env.seed);
+    }
+    make_inputs(j);
+    return MASE_OK;
+}
+
+/* Run the transforms on a copy, silently and without files, up to a pass that loads a graph: what
+ * is wrong with them in this graph is then known before the first file is written. */
+static enum mase_status rehearse(const struct mase_cli_job *j, const struct mase_value *passes,
+                                 struct mase_err *err)
+{
+    struct mase_manager m = { .env = { .inputs = j->manager.env.inputs,
+                                       .input_count = j->manager.env.input_count,
+                                       .seed = j->manager.env.seed } };
+    struct mase_graph *copy = mase_graph_clone(j->graph);
+    const enum mase_log_level level = mase_log_get_level();
+    enum mase_status st = MASE_OK;
+
+    mase_log_set_level(MASE_CRITICAL);
+    for (int i = 0; passes && !st && i < passes->count; i++) {
+        const struct mase_pass *p = mase_pass_find(passes->keys[i]);
+        const char *kind = mase_pass_kind(p);
+        if (mase_streq(kind, "interface") && p->transform)
+            break;
+        if (mase_streq(kind, "transform"))
+            st = mase_manager_run(&m, &copy, p->name, passes->items[i], err);
+    }
+    mase_log_set_level(level);
+    mase_manager_release(&m);
+    mase_graph_free(copy);
+    return st;
+}
+
+/* ---- the run ---- */
+
+static enum mase_status save(struct mase_cli_job *j, struct mase_err *err)
+{
+    struct mase_arena *a = &j->c->arena;
+    struct mase_value *args = mase_value_table(a);
+    const char *dir = mase_path_join(a, j->transform_dir, "transformed_ckpt");
+    args->at = MASE_NOWHERE;
+    mase_value_set(a, args, "save_dir", mase_value_string(a, dir));
+    return mase_manager_run(&j->manager, &j->graph, "save_mase_graph", args, err);
+}
+
+static enum mase_status run(struct mase_cli_job *j, struct mase_err *err)
+{
+    struct mase_arena *a = &j->c->arena;
+    const struct mase_value *passes = mase_value_get(j->c->config, "passes");
+
+    mase_info("Initialising model '%s'...", j->model->name);
+    mase_info("Initialising dataset '%s'...", j->data->name);
+    MASE_TRY(build(j, err));
+    MASE_TRY(rehearse(j, passes, err));
+    mase_info("Project will be created at %s", j->project_dir);
+    mase_info("Transforming model '%s'...", j->model->name);
+    if (!passes || !passes->count)
+        mase_warn("the configuration has no pass; the network is saved as it is");
+    MASE_TRY(mase_manager_run_all(&j->manager, &j->graph, passes, err));
+    MASE_TRY(save(j, err));
+    MASE_TRY(mase_make_dirs(mase_path_join(a, j->project_dir, "hardware"), err));
+    MASE_TRY(mase_cli_record(j, err));
+    mase_info("Transformation is completed");
+    return MASE_OK;
+}
+
+static void set_up_manager(struct mase_cli_job *j)
+{
+    struct mase_arena *a = &j->c->arena;
+    j->manager.verify = mase_cli_flag(j->c, MASE_CLI_to_debug);
+    j->manager.timings = mase_value_list(a);
+    j->manager.env = (struct mase_pass_env){
+        .out = stdout,
+        .out_dir = j->transform_dir,
+        .seed = (uint64_t)mase_cli_value(j->c, MASE_CLI_seed)->i,
+        .info = mase_value_table(a),
+        .info_arena = a,
+        .files = mase_value_list(a),
+    };
+}
+
+enum mase_status mase_cli_transform(struct mase_cli *c, struct mase_err *err)
+{
+    struct mase_cli_job j = { .c = c, .started = mase_clock() };
+
+    if (!mase_cli_text(c, MASE_CLI_config))
+        return mase_fail(err, MASE_EVALUE, "expected configuration via --config, got None");
+    MASE_TRY(mase_cli_merge(c, err));
+    MASE_TRY(mase_cli_load_kind(&j.weights, c, err));
+    mase_info("Seed set to %lld", (long long)mase_cli_value(c, MASE_CLI_seed)->i);
+    mase_info("Set logging level to %s", mase_log_level_names[mase_log_get_level()]);
+    print_table(c);
+    MASE_TRY(find_model(&j, err));
+    MASE_TRY(find_project(&j, err));
+    MASE_TRY(find_dumps(&j, err));
+    set_up_manager(&j);
+    enum mase_status st = run(&j, err);
+    mase_manager_release(&j.manager);
+    mase_graph_free(j.graph);
+    return st;
+}
