@@ -1,0 +1,122 @@
+# Mistakes on the command line: what was wrong, what is allowed, status 2, nothing written.
+run
+fails "no command" <<'END'
+ch: no command given; ch --help explains them
+END
+run train jsc-tiny jsc
+fails "an action of a later version" <<'END'
+ch: train is not part of this version; available: transform, passes, ops, formats, help, completion, man
+END
+run trasform
+fails "a command misspelt" <<'END'
+ch: unknown command 'trasform', did you mean 'transform'? available: transform, passes, ops, formats, help, completion, man
+END
+run transform jsc-tiny jsc
+fails "no configuration" <<'END'
+ch: expected configuration via --config, got None
+END
+run transform --config nope.toml
+fails "a missing file" <<'END'
+ch: --config: file not found: 'nope.toml'
+END
+mkdir folder
+run transform --config folder
+fails "a directory in place of a file" <<'END'
+ch: --config: expected path to file, got directory 'folder'
+END
+: >config.json
+run transform --config config.json
+fails "another kind of file" <<'END'
+ch: --config: expected a .toml file, got 'config.json'
+END
+run transform --project-dir config.json
+fails "a file in place of a directory" <<'END'
+ch: --project-dir: expected path to directory, got file 'config.json'
+END
+run transform --load nope
+fails "nothing to load" <<'END'
+ch: --load: file or directory not found: 'nope'
+END
+run transform --bach-size 4
+fails "an option misspelt" <<'END'
+ch: unknown option '--bach-size', did you mean '--batch-size'?
+END
+run transform -x
+fails "an option unlike any" <<'END'
+ch: unknown option '-x'; see ch --help
+END
+run transform --batch-size
+fails "no value" <<'END'
+ch: --batch-size needs a value: --batch-size N
+END
+run transform --task --debug
+fails "an option in place of a value" <<'END'
+ch: --task needs a value: --task TASK
+END
+run transform --debug=yes
+fails "a value for a flag" <<'END'
+ch: --debug takes no value, got 'yes'
+END
+run transform --batch-size many
+fails "not a number" <<'END'
+ch: --batch-size = 'many' is not a number; allowed: integer 1..
+END
+run transform --max-steps ten
+fails "not a number, for a positive one" <<'END'
+ch: --max-steps = 'ten' is not a number; allowed: integer
+END
+run transform --batch-size=0
+fails "out of range" <<'END'
+ch: --batch-size = 0 is outside 1..
+END
+run transform --seed 99999999999999999999
+fails "larger than any integer" <<'END'
+ch: --seed = '99999999999999999999' is not a number; allowed: integer 0..4294967295
+END
+run transform --learning-rate nan
+fails "not a number in name only" <<'END'
+ch: --learning-rate = nan is outside 0.0..
+END
+run transform --task guess
+fails "not a choice" <<'END'
+ch: --task = "guess" is not one of classification, cls, translation, tran, language_modeling, lm
+END
+run transform a b c
+fails "one argument too many" <<'END'
+ch: surplus argument 'c'; usage: ch transform [MODEL] [DATASET]
+END
+
+echo '[passes.report_graph]' >c.toml
+run transform --config c.toml
+fails "no model" <<'END'
+ch: No model and/or dataset provided! These are required.
+END
+run transform --config c.toml jsc-tiny
+fails "no dataset" <<'END'
+ch: No model and/or dataset provided! These are required.
+END
+run transform --config c.toml jsc-tny jsc
+refused "a model that is not there" "^ch: .*'jsc-tny'.*'jsc-tiny'"
+run transform --config c.toml jsc-tiny jcs
+refused "a dataset that is not there" "^ch: .*'jcs'.*'jsc'"
+run transform --config c.toml jsc-tiny jsc --project a/b
+fails "a project that is no name" <<'END'
+ch: project 'a/b': expected the name of a folder, without '/'
+END
+run transform --config c.toml jsc-tiny jsc --dump-after quantise
+fails "a dump after no pass" <<'END'
+ch: --dump-after: no pass is called 'quantise', did you mean 'quantize'? ch passes lists them
+END
+run transform --config c.toml jsc-tiny jsc --set seed
+fails "--set without a value" <<'END'
+ch: --set: expected KEY=VALUE, got 'seed'
+END
+run transform --config c.toml jsc-tiny jsc --set sed=1
+fails "--set of a key that is not there" <<'END'
+--set:1:1: unknown key 'sed', did you mean 'seed'?
+END
+run transform --config c.toml jsc-tiny jsc --set seed=-1
+fails "--set out of range" <<'END'
+--set:1:6: seed = -1 is outside 0..4294967295
+END
+holds "and nothing was written" [ ! -e mase_output ]

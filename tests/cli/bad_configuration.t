@@ -1,0 +1,392 @@
+# Mistakes in a configuration file: the place, the cause and what is allowed; status 2, nothing
+# written.
+bad()
+{
+    cat >c.toml
+    run transform --config c.toml
+}
+
+bad <<'END'
+bach_size = 4
+END
+fails "a typo in a key" <<'END'
+c.toml:1:1: unknown key 'bach_size', did you mean 'batch_size'?
+    1 | bach_size = 4
+      | ^~~~~~~~~
+END
+
+bad <<'END'
+x = 1
+END
+fails "a key unlike any" <<'END'
+c.toml:1:1: unknown key 'x'; ch transform --help lists the options, and the sections are passes, search, cf_args, transform
+    1 | x = 1
+      | ^
+END
+
+bad <<'END'
+config = "c.toml"
+END
+fails "an option that a file cannot set" <<'END'
+c.toml:1:1: unknown key 'config'; ch transform --help lists the options, and the sections are passes, search, cf_args, transform
+    1 | config = "c.toml"
+      | ^~~~~~
+END
+
+bad <<'END'
+seed = 1
+batch_size = "512"
+END
+fails "a wrong type" <<'END'
+c.toml:2:14: batch_size must be an integer, got string "512"
+    2 | batch_size = "512"
+      |              ^~~~~
+END
+
+bad <<'END'
+batch_size = 0
+END
+fails "a value out of range" <<'END'
+c.toml:1:14: batch_size = 0 is outside 1..
+    1 | batch_size = 0
+      |              ^
+END
+
+bad <<'END'
+task = "guess"
+END
+fails "a value that is not a choice" <<'END'
+c.toml:1:8: task = "guess" is not one of classification, cls, translation, tran, language_modeling, lm
+    1 | task = "guess"
+      |        ^~~~~~~
+END
+
+bad <<'END'
+to_debug = 1
+END
+fails "a number for a flag" <<'END'
+c.toml:1:12: to_debug must be a boolean, got integer 1
+    1 | to_debug = 1
+      |            ^
+END
+
+bad <<'END'
+batch_size = "NA"
+END
+fails "no value where one is needed" <<'END'
+c.toml:1:14: batch_size must be an integer, got none
+    1 | batch_size = "NA"
+      |              ^~~~
+END
+
+bad <<'END'
+quant_config = "none.toml"
+END
+fails "a missing file" <<'END'
+c.toml:1:16: quant_config: file not found: 'none.toml'
+    1 | quant_config = "none.toml"
+      |                ^~~~~~~~~~~
+END
+
+bad <<'END'
+quant_config = "."
+END
+fails "a directory in place of a file" <<'END'
+c.toml:1:16: quant_config: expected path to file, got directory '.'
+    1 | quant_config = "."
+      |                ^~~
+END
+
+bad <<'END'
+project_dir = "c.toml"
+END
+fails "a file in place of a directory" <<'END'
+c.toml:1:15: project_dir: expected path to directory, got file 'c.toml'
+    1 | project_dir = "c.toml"
+      |               ^~~~~~~~
+END
+
+bad <<'END'
+passes = 3
+END
+fails "a section that is none" <<'END'
+c.toml:1:10: passes must be a section [passes], got integer
+    1 | passes = 3
+      |          ^
+END
+
+bad <<'END'
+seed = 1
+seed = 2
+END
+fails "malformed: a key twice" <<'END'
+c.toml:2:1: key 'seed' is already set at line 1
+    2 | seed = 2
+      | ^~~~
+END
+
+bad <<'END'
+seed =
+END
+fails "malformed: no value" <<'END'
+c.toml:1:7: expected a value, got the end of the line
+    1 | seed =
+      |       ^
+END
+
+bad <<'END'
+model = "jsc-tiny
+END
+fails "malformed: an open string" <<'END'
+c.toml:1:9: this string is not closed with "
+    1 | model = "jsc-tiny
+      |         ^
+END
+
+bad <<'END'
+[passes
+END
+fails "malformed: an open header" <<'END'
+c.toml:1:8: expected ']' after the table's name, got the end of the line
+    1 | [passes
+      |        ^
+END
+
+bad <<'END'
+model = "jsc-tiny"
+dataset = "jsc"
+project = "p"
+[passes.quantise]
+by = "type"
+END
+fails "a pass that is not there" <<'END'
+c.toml:4:9: no pass is called 'quantise': did you mean 'quantize'?
+    4 | [passes.quantise]
+      |         ^~~~~~~~
+END
+
+bad <<'END'
+model = "jsc-tiny"
+dataset = "jsc"
+project = "p"
+[passes.report_graph]
+file = "x"
+END
+fails "an option a pass does not have" <<'END'
+c.toml:5:1: pass report_graph: unknown option 'file', did you mean 'file_name'? allowed: file_name
+    5 | file = "x"
+      | ^~~~
+END
+
+bad <<'END'
+model = "jsc-tiny"
+dataset = "jsc"
+project = "p"
+[passes.report_graph]
+file_name = 3
+END
+fails "an option of a wrong type" <<'END'
+c.toml:5:13: pass report_graph: file_name must be a path, got integer 3
+    5 | file_name = 3
+      |             ^
+END
+
+bad <<'END'
+model = "jsc-tiny"
+dataset = "jsc"
+project = "p"
+[passes.quantize]
+END
+fails "an option that is missing" <<'END'
+c.toml:4:9: pass quantize: option 'by' is missing
+    4 | [passes.quantize]
+      |         ^~~~~~~~
+END
+
+bad <<'END'
+model = "jsc-tiny"
+dataset = "jsc"
+project = "p"
+[passes.quantize]
+by = "type"
+[passes.quantize.liner.config]
+name = "integer"
+END
+fails "an operation that is not there" <<'END'
+c.toml:6:18: pass quantize: 'liner' is no operation that can be quantised, did you mean 'linear': linear, matmul, bmm, conv1d, conv2d, relu, add, sub, mul
+    6 | [passes.quantize.liner.config]
+      |                  ^~~~~
+END
+
+bad <<'END'
+model = "jsc-tiny"
+dataset = "jsc"
+project = "p"
+[passes.quantize]
+by = "type"
+[passes.quantize.linear.config]
+name = "intger"
+END
+fails "a format that is not there" <<'END'
+c.toml:7:8: pass quantize: no number format is called 'intger', did you mean 'integer': there are integer, fixed
+    7 | name = "intger"
+      |        ^~~~~~~~
+END
+
+bad <<'END'
+model = "jsc-tiny"
+dataset = "jsc"
+project = "p"
+[passes.report_graph]
+[passes.quantize]
+by = "type"
+[passes.quantize.default.config]
+name = "NA"
+[passes.quantize.linear.config]
+name = "integer"
+data_in_width = 8
+data_in_frac_width = 4
+weight_width = 99
+weight_frac_width = 4
+bias_width = 8
+bias_frac_width = 4
+END
+fails "a width out of range" <<'END'
+c.toml:13:16: pass quantize: weight_width = 99 is outside 1..32
+   13 | weight_width = 99
+      |                ^~
+END
+
+bad <<'END'
+model = "jsc-tiny"
+dataset = "jsc"
+project = "p"
+[passes.report_graph]
+[passes.quantize]
+by = "type"
+[passes.quantize.default.config]
+name = "NA"
+[passes.quantize.linear.config]
+name = "integer"
+data_in_width = 8
+data_in_frac_width = 4
+weight_width = "8"
+weight_frac_width = 4
+bias_width = 8
+bias_frac_width = 4
+END
+fails "a width of a wrong type" <<'END'
+c.toml:13:16: pass quantize: weight_width must be an integer 1..32, got string
+   13 | weight_width = "8"
+      |                ^~~
+END
+
+bad <<'END'
+model = "jsc-tiny"
+dataset = "jsc"
+project = "p"
+[passes.report_graph]
+[passes.quantize]
+by = "type"
+[passes.quantize.default.config]
+name = "NA"
+[passes.quantize.linear.config]
+name = "integer"
+data_in_width = 8
+data_in_frac_width = 4
+weight_frac_width = 4
+bias_width = 8
+bias_frac_width = 4
+END
+fails "a width that is missing" <<'END'
+c.toml:9:25: pass quantize: seq_blocks_2 (linear) in integer also needs weight_width
+    9 | [passes.quantize.linear.config]
+      |                         ^~~~~~
+END
+
+bad <<'END'
+model = "jsc-tiny"
+dataset = "jsc"
+project = "p"
+[passes.report_graph]
+[passes.quantize]
+by = "name"
+[passes.quantize.default.config]
+name = "NA"
+[passes.quantize.seq_block_2.config]
+name = "integer"
+data_in_width = 8
+data_in_frac_width = 4
+weight_width = 8
+weight_frac_width = 4
+bias_width = 8
+bias_frac_width = 4
+END
+fails "a node that is not there" <<'END'
+c.toml:9:18: pass quantize: no node is called 'seq_block_2', did you mean 'seq_blocks_2': those that can be quantised are seq_blocks_1, seq_blocks_2, seq_blocks_3
+    9 | [passes.quantize.seq_block_2.config]
+      |                  ^~~~~~~~~~~
+END
+
+bad <<'END'
+model = "jsc-tiny"
+dataset = "jsc"
+project = "p"
+[passes.quantize]
+by = "regex_name"
+[passes.quantize.default.config]
+name = "NA"
+[passes.quantize."seq_(".config]
+name = "integer"
+END
+fails "a bad regular expression" <<'END'
+c.toml:8:18: pass quantize: 'seq_(' is no regular expression: missing closing parenthesis at character 6 of the pattern
+    8 | [passes.quantize."seq_(".config]
+      |                  ^~~~~~~
+END
+
+bad <<'END'
+model = "jsc-tiny"
+dataset = "jsc"
+project = "p"
+[passes.report_graph]
+[passes.quantize]
+by = "type"
+[passes.quantize.linear.config]
+name = "integer"
+data_in_width = 8
+data_in_frac_width = 4
+weight_width = 8
+weight_frac_width = 4
+bias_width = 8
+bias_frac_width = 4
+END
+fails "no default for a node that needs one" <<'END'
+c.toml:5:9: pass quantize: node 'seq_blocks_1' (relu) has no section of its own, and there is no default
+    5 | [passes.quantize]
+      |         ^~~~~~~~
+END
+
+bad <<'END'
+model = "jsc-tny"
+dataset = "jsc"
+[passes.report_graph]
+END
+fails "a model that is not there" <<'END'
+c.toml:1:9: there is no model 'jsc-tny'; is 'jsc-tiny' meant? known are jsc-tiny, jsc-tiny-127, jsc-toy, jsc-s, jsc-test, jsc-three-linear, toy, toy_tiny, toy_convnet, vgg7, lfc, cnv, resnet18, resnet34, resnet50
+    1 | model = "jsc-tny"
+      |         ^~~~~~~~~
+END
+
+bad <<'END'
+model = "jsc-tiny"
+dataset = "jsc"
+project = "p"
+[transform]
+style = "module"
+END
+fails "a style that is not there" <<'END'
+c.toml:5:9: style = "module" is not one of graph
+    5 | style = "module"
+      |         ^~~~~~~~
+END

@@ -1,0 +1,69 @@
+# --load: the kind is told from the file, and weights arrive unchanged.
+printf 'model = "jsc-tiny"\ndataset = "jsc"\n[passes.report_graph]\n' >c.toml
+run transform --config c.toml --project a --seed 1
+succeeds "something to load"
+a=mase_output/a/software/transform/transformed_ckpt
+
+run transform --config c.toml --project b --seed 2 --load $a/state_dict.safetensors
+succeeds "a safetensors file"
+holds "gives its weights" cmp $a/state_dict.safetensors mase_output/b/software/transform/transformed_ckpt/state_dict.safetensors
+
+run transform --config c.toml --project q --seed 2 --load $a \
+    --set passes.quantize.by=type --set 'passes.quantize.default.config.name="NA"' \
+    --set 'passes.quantize.linear.config={name="integer",data_in_width=8,data_in_frac_width=4,weight_width=8,weight_frac_width=4,bias_width=8,bias_frac_width=4}'
+succeeds "a saved folder"
+holds "gives its weights too" cmp $a/state_dict.safetensors mase_output/q/software/transform/transformed_ckpt/state_dict.safetensors
+q=mase_output/q/software/transform/transformed_ckpt
+
+run transform --config c.toml --project r --seed 3 --load $q --load-type mz
+succeeds "a quantised one"
+holds "stays quantised" cmp $q/graph_module.mg mase_output/r/software/transform/transformed_ckpt/graph_module.mg
+out_has "and says so" 'LinearInteger\(in_features=16, out_features=5, bias=True\)'
+run transform --config c.toml --project s --load $q/graph_module.mg
+succeeds "the graph file alone stands for its folder"
+
+rm -rf mase_output/[b-z]*
+mv mase_output saved
+a=saved/a/software/transform/transformed_ckpt
+abs=$W
+: >best.ckpt
+: >weights.pt
+: >graph.mz
+: >notes.txt
+mkdir hf nothing
+: >hf/config.json
+run transform --config c.toml --load best.ckpt
+fails "a Lightning checkpoint" <<END
+ch: cannot load '$abs/best.ckpt': PyTorch checkpoints are not read by this version; use .safetensors or a saved folder
+END
+run transform --config c.toml --load weights.pt --load-type pt
+fails "a PyTorch file" <<END
+ch: cannot load '$abs/weights.pt': PyTorch checkpoints are not read by this version; use .safetensors or a saved folder
+END
+run transform --config c.toml --load graph.mz
+fails "a pickled graph" <<END
+ch: cannot load '$abs/graph.mz': pickled graphs (.mz) are not read by this version; use .safetensors or a saved folder
+END
+run transform --config c.toml --load hf
+fails "a HuggingFace folder" <<END
+ch: cannot load '$abs/hf': HuggingFace folders are not read by this version; use .safetensors or a saved folder
+END
+run transform --config c.toml --load nothing
+fails "some folder" <<END
+ch: cannot tell what '$abs/nothing' is: expected a .safetensors file or a folder with graph_module.mg; --load-type can say
+END
+run transform --config c.toml --load $a/state_dict.safetensors --load-type pl
+fails "a type that contradicts the file" <<END
+ch: load type pl contradicts '$abs/$a/state_dict.safetensors', which is of type safetensors
+END
+run transform --config c.toml --load notes.txt --load-type safetensors
+refused "a file that is not what was said" '/notes\.txt'
+run transform --config c.toml jsc-toy jsc --load $a/state_dict.safetensors
+refused "weights of another network" 'seq_blocks\.'
+printf 'load_name = "missing.safetensors"\n' | cat - c.toml >d.toml
+run transform --config d.toml
+fails "a path in a configuration is checked at its place" <<'END'
+d.toml:1:13: load_name: file or directory not found: 'missing.safetensors'
+    1 | load_name = "missing.safetensors"
+      |             ^~~~~~~~~~~~~~~~~~~~~
+END
