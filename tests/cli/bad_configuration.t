@@ -213,7 +213,7 @@ by = "type"
 name = "integer"
 END
 fails "an operation that is not there" <<'END'
-c.toml:6:18: pass quantize: 'liner' is no operation that can be quantised, did you mean 'linear': linear, matmul, bmm, conv1d, conv2d, relu, add, sub, mul
+c.toml:6:18: pass quantize: 'liner' is no operation that can be quantised, did you mean 'linear'? allowed: linear, matmul, bmm, conv1d, conv2d, relu, add, sub, mul
     6 | [passes.quantize.liner.config]
       |                  ^~~~~
 END
@@ -228,7 +228,7 @@ by = "type"
 name = "intger"
 END
 fails "a format that is not there" <<'END'
-c.toml:7:8: pass quantize: no number format is called 'intger', did you mean 'integer': there are integer, fixed
+c.toml:7:8: pass quantize: no number format is called 'intger', did you mean 'integer'? allowed: integer, fixed
     7 | name = "intger"
       |        ^~~~~~~~
 END
@@ -323,7 +323,7 @@ bias_width = 8
 bias_frac_width = 4
 END
 fails "a node that is not there" <<'END'
-c.toml:9:18: pass quantize: no node is called 'seq_block_2', did you mean 'seq_blocks_2': those that can be quantised are seq_blocks_1, seq_blocks_2, seq_blocks_3
+c.toml:9:18: pass quantize: no node is called 'seq_block_2', did you mean 'seq_blocks_2'? those that can be quantised: seq_blocks_1, seq_blocks_2, seq_blocks_3
     9 | [passes.quantize.seq_block_2.config]
       |                  ^~~~~~~~~~~
 END
