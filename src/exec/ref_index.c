@@ -34,8 +34,8 @@ static enum mase_status place(const struct mase_call *c, const struct mase_index
 {
     int64_t at = 0;
     if (x->pick) {
-        MASE_TRY(
-            mase_ref_index(c, x->pick, w->off[1], x->view.shape.dim[x->pick_dim], true, &at, err));
+        MASE_TRY(mase_ref_index(c, x->pick, w->off[1], x->view.shape.dim[x->pick_dim], x->wrap, &at,
+                                err));
         at *= x->view.stride[x->pick_dim];
     }
     *off = w->off[0] + at;

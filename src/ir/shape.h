@@ -163,6 +163,7 @@ struct mase_index {
     struct mase_view view;          /* the picked dimension still has its full length here */
     const struct mase_tensor *pick; /* NULL: none */
     int pick_dim;                   /* of the view */
+    bool wrap;                      /* negative integers count from the end */
     struct mase_shape shape;        /* of the result */
 };
 enum mase_status mase_index_plan(const struct mase_call *c, struct mase_index *x,

@@ -38,6 +38,8 @@ enum mase_status mase_slice_plan(const struct mase_call *c, const struct mase_ar
     if (*step < 1 || (by->kind != MASE_ARG_INT && by->kind != MASE_ARG_NONE))
         return mase_call_fail(c, err, "a slice's step must be at least 1, got %s",
                               mase_show_arg(c, by));
+    if (*step > len)
+        *step = len ? len : 1; /* picks the same, and stays in range when multiplied */
     *count = stop > *first ? (stop - *first - 1) / *step + 1 : 0;
     return MASE_OK;
 }
@@ -150,7 +152,7 @@ enum mase_status mase_index_plan(const struct mase_call *c, struct mase_index *x
     const struct mase_arg *item = index->kind == MASE_ARG_TUPLE ? index->items : index;
     int count = index->kind == MASE_ARG_TUPLE ? index->count : 1;
     int used = 0, ellipses = 0, d = 0;
-    *x = (struct mase_index){ 0 };
+    *x = (struct mase_index){ .wrap = true };
     for (int i = 0; i < count; i++) {
         used += dims_used(&item[i]);
         ellipses += is_ellipsis(&item[i]);

@@ -399,7 +399,7 @@ enum mase_status mase_shape_split(struct mase_call *c, struct mase_err *err)
     if (!mase_arg_is_seq(how) && each < 1)
         return mase_call_fail(c, err, "split size %s must be at least 1 or a list of lengths",
                               mase_show_arg(c, how));
-    int64_t count = mase_arg_is_seq(how) ? how->count : (length + each - 1) / each;
+    int64_t count = mase_arg_is_seq(how) ? how->count : length / each + (length % each > 0);
     if (count == 0)
         count = 1;
     if (count > INT32_MAX)

@@ -1,7 +1,7 @@
 /*
  * shape_reduce.c - rules of sums, means and extremes along dimensions.
  */
-#include <string.h>
+#include <math.h>
 
 #include "ir/shape.h"
 
@@ -31,6 +31,8 @@ static enum mase_status sum_numbers(struct mase_call *c, const struct mase_arg *
         integers &= list->items[i].kind != MASE_ARG_FLOAT;
         sum += v;
     }
+    if (integers && !(fabs(sum) <= 0x1p53))
+        return mase_call_fail(c, err, "%g is too large for an integer here", sum);
     c->result = integers ? mase_arg_int((int64_t)sum) : mase_arg_float(sum);
     return MASE_OK;
 }
@@ -70,10 +72,23 @@ static enum mase_status minmax_along(struct mase_call *c, const struct mase_tens
     return MASE_OK;
 }
 
+/* builtins.max of two numbers is one of them: max(3, 4.5) a float, min(3, 4.5) an integer. */
+static bool better_number(struct mase_call *c)
+{
+    double x, y;
+    if (!mase_arg_number(&c->param[0], &x) || !mase_arg_number(&c->param[1], &y))
+        return false;
+    bool second = c->node->op == MASE_OP_max ? y > x : y < x;
+    c->result = c->param[second];
+    return true;
+}
+
 /* max(x), max(x, dim) with indices, max(x, y); max(2, 3) of numbers. torch.maximum always has y. */
 enum mase_status mase_shape_minmax(struct mase_call *c, struct mase_err *err)
 {
     const struct mase_arg *second = &c->param[1];
+    if (better_number(c))
+        return MASE_OK;
     if (!mase_arg_tensor(&c->param[0]) || mase_arg_tensor(second) || second->kind == MASE_ARG_FLOAT)
         return mase_shape_broadcast(c, err);
     const struct mase_tensor *x;

@@ -42,9 +42,14 @@ static double divide(double x, double y)
     return x / y;
 }
 
+/* By the remainder, as Python: x / y may round up to the next integer. */
 static double floor_divide(double x, double y)
 {
-    return floor(x / y);
+    if (y == 0.0 || isinf(x))
+        return x / y;
+    double rest = fmod(x, y);
+    double quotient = rint((x - rest) / y);
+    return rest != 0.0 && (rest < 0.0) != (y < 0.0) ? quotient - 1.0 : quotient;
 }
 
 static double equal(double x, double y)

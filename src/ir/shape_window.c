@@ -40,15 +40,17 @@ static struct mase_shape window_output(const struct mase_window *w, const struct
     return out;
 }
 
-/* n integers, each at least min. */
+/* n integers, each at least min; the upper limit keeps sums and products of them in range. */
+enum { WINDOW_MAX = 1 << 28 };
+
 static enum mase_status window_ints(const struct mase_call *c, int64_t *v, int n, const char *name,
                                     int64_t min, struct mase_err *err)
 {
     MASE_TRY(mase_call_ints(c, v, n, name, err));
     for (int i = 0; i < n; i++)
-        if (v[i] < min || v[i] > INT32_MAX)
-            return mase_call_fail(c, err, "%s = %s: must be at least %lld", name,
-                                  mase_show_ints(c, v, n), (long long)min);
+        if (v[i] < min || v[i] > WINDOW_MAX)
+            return mase_call_fail(c, err, "%s = %s: must be at least %lld and at most %d", name,
+                                  mase_show_ints(c, v, n), (long long)min, WINDOW_MAX);
     return MASE_OK;
 }
 

@@ -1,0 +1,666 @@
+#!/usr/bin/env python3
+"""Write cases.txt: every operation of ops.def, called as PyTorch calls it, with PyTorch's results.
+
+    python3 generate.py > cases.txt          (needs torch; any recent version, CPU)
+
+A case is a small program, one statement a line:
+
+    case OP                                   the row of ops.def that it exercises
+    input NAME TYPE[SHAPE] = VALUES           a placeholder
+    attr PATH TYPE[SHAPE] = VALUES            what get_attr reads
+    module PATH CLASS ARGS KWARGS             a layer, as its constructor is called
+    param PATH.NAME TYPE[SHAPE] = VALUES      one of its parameters or buffers
+    NAME = KIND TARGET ARGS KWARGS            a node: function, method, module or get_attr
+    return ARG                                what the graph returns
+    expect TYPE[SHAPE] = VALUES               a tensor of the result, in order
+    expect LITERAL                            or a plain value
+
+Arguments are Python literals with %NAME for nodes. Values are printed with nine digits, which keeps
+a float32; inputs are multiples of 1/16, which keeps them short. Evaluation mode throughout.
+"""
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F  # noqa: F401  (targets are evaluated by name)
+
+torch.manual_seed(7)
+torch.set_grad_enabled(False)
+
+DTYPES = {
+    torch.float32: "f32",
+    torch.float64: "f64",
+    torch.int64: "i64",
+    torch.int32: "i32",
+    torch.uint8: "u8",
+    torch.bool: "bool",
+}
+
+
+# ---- values ----
+
+
+def grid(*shape, scale=1.0):
+    """Floats on a grid of 1/16."""
+    return torch.round(torch.randn(*shape) * 16 * scale) / 16
+
+
+def positive(*shape):
+    return grid(*shape).abs() + 0.0625
+
+
+def ints(low, high, *shape, dtype=torch.int64):
+    return torch.randint(low, high, shape, dtype=dtype)
+
+
+def mask(*shape):
+    return torch.rand(*shape) > 0.5
+
+
+# ---- text ----
+
+
+def literal(a, names):
+    """A Python literal; tensors become %NAME."""
+    if isinstance(a, torch.Tensor):
+        return "%" + names[id(a)]
+    if isinstance(a, (tuple, torch.Size)):
+        inner = ", ".join(literal(x, names) for x in a)
+        return "(%s%s)" % (inner, "," if len(a) == 1 else "")
+    if isinstance(a, list):
+        return "[%s]" % ", ".join(literal(x, names) for x in a)
+    if isinstance(a, dict):
+        return "{%s}" % ", ".join("%r: %s" % (k, literal(v, names)) for k, v in a.items())
+    if isinstance(a, Node):
+        return "%" + a.name
+    return repr(a)  # numbers, strings, None, Ellipsis, slices, torch.float32
+
+
+def tensor_text(t):
+    flat = t.flatten().tolist()
+    if t.dtype in (torch.float32, torch.float64):
+        values = " ".join("%.9g" % v for v in flat)
+    else:
+        values = " ".join("%d" % v for v in flat)
+    return "%s%s = %s" % (DTYPES[t.dtype], list(t.shape), values)
+
+
+def expect(v):
+    if isinstance(v, torch.Tensor):
+        print("expect", tensor_text(v))
+    elif isinstance(v, (tuple, list)) and any(isinstance(x, torch.Tensor) for x in v):
+        for x in v:
+            expect(x)
+    else:
+        print("expect", literal(v, {}))
+
+
+class Node:
+    def __init__(self, name):
+        self.name = name
+
+
+# ---- cases ----
+
+
+def tensors_in(a):
+    if isinstance(a, torch.Tensor):
+        return [a]
+    if isinstance(a, (tuple, list)):
+        return [t for x in a for t in tensors_in(x)]
+    if isinstance(a, dict):
+        return tensors_in(list(a.values()))
+    return []
+
+
+def begin(op, args, kwargs):
+    """Print the case's head and inputs; returns the inputs' names by identity."""
+    print("case", op)
+    names = {}
+    for t in tensors_in([list(args), kwargs]):
+        if id(t) not in names:
+            names[id(t)] = "x%d" % len(names)
+            print("input", names[id(t)], tensor_text(t))
+    return names
+
+
+def finish(op, kind, target, args, kwargs, names, result):
+    print("y = %s %s %s %s" % (kind, target, literal(tuple(args), names), literal(kwargs, names)))
+    print("return %y")
+    expect(result)
+    print()
+
+
+def function(op, target, *args, run=None, **kwargs):
+    """A call of the function that target names (or of run, for what PyTorch has not)."""
+    names = begin(op, args, kwargs)
+    f = run if run else eval(target, {"torch": torch, "operator": __import__("operator"),
+                                      "math": __import__("math"), "builtins": __import__("builtins")})
+    finish(op, "function", target, args, kwargs, names, f(*args, **kwargs))
+
+
+def method(op, target, *args, **kwargs):
+    names = begin(op, args, kwargs)
+    x = args[0].clone() if isinstance(args[0], torch.Tensor) else args[0]
+    finish(op, "method", target, args, kwargs, names, getattr(x, target)(*args[1:], **kwargs))
+
+
+def module(op, cls, ctor=(), ctor_kw=None, inputs=(), randomise=True):
+    """A layer with parameters on the grid, called on inputs."""
+    ctor_kw = ctor_kw or {}
+    m = getattr(nn, cls)(*ctor, **ctor_kw).eval()
+    names = begin(op, inputs, {})
+    print("module m %s %s %s" % (cls, literal(tuple(ctor), {}), literal(ctor_kw, {})))
+    for name, p in list(m.named_parameters()) + list(m.named_buffers()):
+        if p.dtype == torch.float32 and randomise:
+            p.copy_(positive(*p.shape) if name == "running_var" else grid(*p.shape, scale=0.5))
+        if p.dtype == torch.float32:
+            print("param m.%s %s" % (name, tensor_text(p)))
+    finish(op, "module", "m", inputs, {}, names, m(*inputs))
+
+
+def program(op, inputs, lines, returned, result):
+    """Several nodes; inputs by name."""
+    print("case", op)
+    for name, t in inputs.items():
+        print("input", name, tensor_text(t))
+    for line in lines:
+        print(line)
+    print("return", returned)
+    expect(result)
+    print()
+
+
+# ---- the graph itself ----
+
+w = grid(2, 3)
+print("case constant\nattr block.w %s\ny = get_attr block.w () {}\nreturn %%y" % tensor_text(w))
+expect(w)
+print()
+w = ints(-3, 4, 2)
+print("case constant\nattr _tensor_constant0 %s\ny = get_attr _tensor_constant0 () {}\nreturn %%y"
+      % tensor_text(w))
+expect(w)
+print()
+
+# ---- dense layers and products ----
+
+module("linear", "Linear", (5, 3), {}, (grid(2, 5),))
+module("linear", "Linear", (5, 3), {"bias": False}, (grid(2, 2, 5),))
+module("linear", "Linear", (4, 2), {}, (grid(4),))
+function("linear", "torch._C._nn.linear", grid(3, 4), grid(2, 4), grid(2))
+function("linear", "torch.nn.functional.linear", grid(3, 4), grid(2, 4))
+module("bilinear", "Bilinear", (3, 4, 2), {}, (grid(5, 3), grid(5, 4)))
+function("bilinear", "torch.nn.functional.bilinear", grid(2, 3), grid(2, 2), grid(4, 3, 2))
+function("matmul", "operator.matmul", grid(2, 3), grid(3, 4))
+function("matmul", "torch.matmul", grid(3), grid(3))
+function("matmul", "torch.matmul", grid(2, 3), grid(3))
+function("matmul", "torch.matmul", grid(3), grid(2, 3, 2))
+function("matmul", "torch.matmul", grid(2, 1, 2, 3), grid(3, 3, 2))
+function("matmul", "torch.matmul", ints(-3, 4, 2, 3), ints(-3, 4, 3, 2))
+method("matmul", "matmul", grid(2, 2, 3), grid(3, 2))
+function("bmm", "torch.bmm", grid(2, 2, 3), grid(2, 3, 4))
+method("bmm", "bmm", grid(3, 1, 2), grid(3, 2, 1))
+function("addmm", "torch.addmm", grid(4), grid(2, 3), grid(3, 4))
+function("addmm", "torch.addmm", grid(2, 4), grid(2, 3), grid(3, 4), beta=0.5, alpha=2)
+function("addmm", "torch.addmm", grid(2, 1), grid(2, 3), grid(3, 4), beta=0)
+function("baddbmm", "torch.baddbmm", grid(2, 2, 2), grid(2, 2, 3), grid(2, 3, 2))
+function("baddbmm", "torch.baddbmm", grid(1, 2, 2), grid(2, 2, 3), grid(2, 3, 2), beta=2, alpha=0.5)
+
+
+def gemm(a, b, c=None, alpha=1.0, beta=1.0, transA=0, transB=0):
+    y = alpha * ((a.t() if transA else a) @ (b.t() if transB else b))
+    return y if c is None else y + beta * c
+
+
+function("gemm", "onnx.gemm", grid(2, 3), grid(3, 4), run=gemm)
+function("gemm", "onnx.gemm", grid(3, 2), grid(4, 3), grid(4), run=gemm, alpha=0.5, beta=2.0, transA=1,
+         transB=1)
+function("gemm", "chop.models.onnx.gemm", grid(2, 3), grid(4, 3), grid(2, 1), 1.0, 1.0, 0, 1, run=gemm)
+SDPA = "torch.nn.functional.scaled_dot_product_attention"
+function("scaled_dot_product_attention", SDPA, grid(1, 2, 3, 4), grid(1, 2, 5, 4), grid(1, 2, 5, 2))
+function("scaled_dot_product_attention", SDPA, grid(3, 4), grid(3, 4), grid(3, 4), is_causal=True)
+function("scaled_dot_product_attention", SDPA, grid(2, 3, 4), grid(2, 3, 4), grid(2, 3, 4), grid(3, 3))
+function("scaled_dot_product_attention", "torch._C._nn.scaled_dot_product_attention", grid(2, 2, 4),
+         grid(2, 3, 4), grid(2, 3, 2), attn_mask=torch.tensor([[True, False, True], [False, True, True]]),
+         scale=0.25)
+
+# ---- convolutions ----
+
+module("conv1d", "Conv1d", (2, 3, 3), {}, (grid(2, 2, 6),))
+module("conv1d", "Conv1d", (2, 2, 2), {"stride": 2, "padding": 1, "dilation": 2, "bias": False},
+       (grid(1, 2, 7),))
+module("conv1d", "Conv1d", (2, 2, 4), {"padding": "same", "dilation": 1}, (grid(1, 2, 5),))
+function("conv1d", "torch.conv1d", grid(2, 5), grid(3, 2, 2), grid(3))
+module("conv2d", "Conv2d", (2, 3, 3), {}, (grid(1, 2, 5, 4),))
+module("conv2d", "Conv2d", (2, 4, (2, 3)), {"stride": (2, 1), "padding": (0, 1), "groups": 2},
+       (grid(2, 2, 5, 4),))
+module("conv2d", "Conv2d", (1, 2, 3), {"padding": "valid", "dilation": (1, 2)}, (grid(1, 1, 5, 6),))
+module("conv2d", "Conv2d", (2, 1, (2, 3)), {"padding": "same", "dilation": (2, 1)}, (grid(1, 2, 4, 4),))
+for mode in ("reflect", "replicate", "circular"):
+    module("conv2d", "Conv2d", (1, 2, 3), {"padding": (1, 2), "padding_mode": mode, "bias": False},
+           (grid(1, 1, 4, 4),))
+module("conv2d", "Conv2d", (4, 4, 3), {"groups": 4, "stride": 3, "padding": 4}, (grid(4, 3, 3),))
+function("conv2d", "torch.conv2d", grid(1, 2, 3, 3), grid(2, 2, 2, 2))
+function("conv2d", "torch.nn.functional.conv2d", grid(1, 4, 3, 3), grid(2, 2, 3, 3), grid(2), 1, 1, 1, 2)
+module("conv3d", "Conv3d", (1, 2, 2), {}, (grid(1, 1, 3, 3, 3),))
+module("conv3d", "Conv3d", (2, 2, (1, 2, 3)), {"stride": (1, 2, 1), "padding": (1, 0, 1), "groups": 2},
+       (grid(1, 2, 2, 4, 3),))
+function("conv3d", "torch.conv3d", grid(1, 2, 3, 2), grid(2, 1, 2, 2, 1), padding=1)
+module("convtranspose2d", "ConvTranspose2d", (2, 3, 3), {}, (grid(1, 2, 3, 2),))
+module("convtranspose2d", "ConvTranspose2d", (4, 2, (2, 3)),
+       {"stride": 2, "padding": (0, 1), "output_padding": 1, "groups": 2, "bias": False},
+       (grid(2, 4, 2, 3),))
+module("convtranspose2d", "ConvTranspose2d", (1, 2, 2), {"dilation": 2, "padding": 1}, (grid(1, 4, 3),))
+function("convtranspose2d", "torch.conv_transpose2d", grid(1, 1, 2, 2), grid(1, 2, 2, 2), None, 2)
+
+# ---- pooling and resampling ----
+
+module("adaptive_avg_pool1d", "AdaptiveAvgPool1d", (3,), {}, (grid(1, 2, 7),))
+function("adaptive_avg_pool1d", "torch.adaptive_avg_pool1d", grid(2, 5), (2,))
+function("adaptive_avg_pool1d", "torch.nn.functional.adaptive_avg_pool1d", grid(1, 1, 3), 5)
+module("adaptive_avg_pool2d", "AdaptiveAvgPool2d", ((1, 1),), {}, (grid(2, 2, 3, 3),))
+module("adaptive_avg_pool2d", "AdaptiveAvgPool2d", ((2, None),), {}, (grid(1, 2, 5, 3),))
+function("adaptive_avg_pool2d", "torch._C._nn.adaptive_avg_pool2d", grid(2, 5, 7), (3, 4))
+function("adaptive_avg_pool2d", "torch.nn.functional.adaptive_avg_pool2d", grid(1, 1, 4, 4), 3)
+module("adaptive_max_pool1d", "AdaptiveMaxPool1d", (3,), {}, (grid(1, 2, 7),))
+module("adaptive_max_pool1d", "AdaptiveMaxPool1d", (2,), {"return_indices": True}, (grid(1, 2, 5),))
+function("adaptive_max_pool1d", "torch.nn.functional.adaptive_max_pool1d", grid(2, 6), 4)
+module("adaptive_max_pool2d", "AdaptiveMaxPool2d", ((2, 3),), {}, (grid(1, 2, 5, 4),))
+module("adaptive_max_pool2d", "AdaptiveMaxPool2d", ((None, 2),), {"return_indices": True},
+       (grid(1, 1, 3, 4),))
+function("adaptive_max_pool2d", "torch.nn.functional.adaptive_max_pool2d", grid(1, 1, 4, 5), 2)
+module("avg_pool1d", "AvgPool1d", (2,), {}, (grid(1, 2, 5),))
+module("avg_pool1d", "AvgPool1d", (3,), {"stride": 2, "padding": 1, "count_include_pad": False},
+       (grid(1, 2, 6),))
+function("avg_pool1d", "torch.avg_pool1d", grid(2, 6), 3, 2, 1, True)
+module("avg_pool2d", "AvgPool2d", (2,), {}, (grid(1, 2, 4, 5),))
+module("avg_pool2d", "AvgPool2d", (3,), {"stride": 2, "padding": 1, "ceil_mode": True}, (grid(1, 1, 6, 5),))
+module("avg_pool2d", "AvgPool2d", ((2, 3),), {"stride": (2, 1), "padding": (1, 1), "ceil_mode": True,
+                                             "count_include_pad": False}, (grid(1, 1, 5, 4),))
+function("avg_pool2d", "torch._C._nn.avg_pool2d", grid(2, 4, 4), 2, [], 0, False, True, 3)
+function("avg_pool2d", "torch.nn.functional.avg_pool2d", grid(1, 1, 3, 3), 2, 1)
+module("max_pool1d", "MaxPool1d", (2,), {}, (grid(1, 2, 5),))
+module("max_pool1d", "MaxPool1d", (3, 2, 1), {"ceil_mode": True}, (grid(1, 2, 6),))
+function("max_pool1d", "torch.max_pool1d", grid(2, 7), 2, 2, 0, 3)
+module("max_pool1d", "MaxPool1d", (2,), {"return_indices": True}, (grid(1, 2, 4),))
+module("max_pool2d", "MaxPool2d", (2,), {}, (grid(1, 2, 4, 5),))
+module("max_pool2d", "MaxPool2d", (3,), {"stride": 2, "padding": 1}, (grid(1, 2, 5, 6),))
+module("max_pool2d", "MaxPool2d", ((2, 3),), {"stride": 2, "ceil_mode": True}, (grid(1, 1, 5, 6),))
+module("max_pool2d", "MaxPool2d", (2,), {"dilation": 2, "stride": 1, "return_indices": True},
+       (grid(1, 1, 5, 4),))
+function("max_pool2d", "torch.nn.functional.max_pool2d", grid(1, 1, 4, 4), 2, stride=None, padding=0,
+         dilation=1, ceil_mode=False, return_indices=False)
+module("upsample", "Upsample", (), {"scale_factor": 2}, (grid(1, 2, 2, 3),))
+module("upsample", "Upsample", (), {"size": 5}, (grid(1, 2, 3),))
+module("upsample", "Upsample", (), {"scale_factor": 1.5, "mode": "nearest-exact"}, (grid(1, 1, 5),))
+module("upsample", "Upsample", (), {"scale_factor": 2.5, "mode": "nearest"}, (grid(1, 1, 3),))
+module("upsample", "Upsample", (), {"scale_factor": 2, "mode": "bilinear"}, (grid(1, 1, 3, 2),))
+module("upsample", "Upsample", (), {"size": (4, 5), "mode": "bilinear", "align_corners": True},
+       (grid(1, 1, 3, 2),))
+module("upsample", "Upsample", (), {"size": 7, "mode": "linear"}, (grid(1, 2, 3),))
+module("upsample", "Upsample", (), {"scale_factor": 1.7, "mode": "linear"}, (grid(1, 1, 4),))
+function("upsample", "torch.nn.functional.interpolate", grid(1, 1, 4), scale_factor=1.7, mode="linear",
+         recompute_scale_factor=True)
+function("upsample", "torch.nn.functional.interpolate", grid(1, 1, 2, 2, 2), size=(3, 2, 4),
+         mode="trilinear")
+function("upsample", "torch.nn.functional.interpolate", grid(1, 1, 5, 4), scale_factor=(0.5, 1.0))
+
+# ---- normalisation ----
+
+BN = "torch.nn.functional.batch_norm"
+function("batch_norm", BN, grid(2, 3), grid(3), positive(3), grid(3), grid(3))
+function("batch_norm", BN, grid(2, 3, 2), grid(3), positive(3), eps=0.5)
+function("batch_norm", BN, grid(2, 3, 2), None, None, grid(3), grid(3), True)
+module("batch_norm1d", "BatchNorm1d", (4,), {}, (grid(3, 4),))
+module("batch_norm1d", "BatchNorm1d", (2,), {"eps": 0.1, "affine": False}, (grid(2, 2, 3),))
+module("batch_norm1d", "BatchNorm1d", (2,), {"track_running_stats": False}, (grid(3, 2, 2),))
+module("batch_norm2d", "BatchNorm2d", (2,), {}, (grid(2, 2, 2, 3),))
+module("batch_norm2d", "BatchNorm2d", (3,), {"affine": False}, (grid(1, 3, 2, 2),))
+module("batch_norm3d", "BatchNorm3d", (2,), {}, (grid(1, 2, 2, 2, 2),))
+module("instance_norm1d", "InstanceNorm1d", (2,), {}, (grid(2, 2, 4),))
+module("instance_norm1d", "InstanceNorm1d", (2,), {"affine": True}, (grid(2, 4),))
+module("instance_norm1d", "InstanceNorm1d", (2,), {"affine": True, "track_running_stats": True},
+       (grid(2, 2, 3),))
+module("instance_norm2d", "InstanceNorm2d", (2,), {}, (grid(2, 2, 3, 2),))
+module("instance_norm2d", "InstanceNorm2d", (2,), {"affine": True, "eps": 0.25}, (grid(2, 3, 2),))
+function("instance_norm2d", "torch.nn.functional.instance_norm", grid(2, 2, 3), weight=grid(2), bias=grid(2))
+function("instance_norm2d", "torch.nn.functional.instance_norm", grid(1, 2, 2, 2), grid(2), positive(2),
+         use_input_stats=False)
+module("layer_norm", "LayerNorm", (4,), {}, (grid(2, 3, 4),))
+module("layer_norm", "LayerNorm", ((2, 3),), {"eps": 0.1}, (grid(2, 2, 3),))
+module("layer_norm", "LayerNorm", (3,), {"elementwise_affine": False}, (grid(2, 3),))
+function("layer_norm", "torch.nn.functional.layer_norm", grid(2, 4), (4,), grid(4))
+module("group_norm", "GroupNorm", (2, 4), {}, (grid(2, 4, 3),))
+module("group_norm", "GroupNorm", (3, 3), {"affine": False}, (grid(1, 3, 2, 2),))
+function("group_norm", "torch.nn.functional.group_norm", grid(2, 4), 1, grid(4), grid(4), 0.5)
+
+# ---- activations ----
+
+SOFT = grid(2, 6, scale=2.0)
+for op, cls, kws in (
+    ("relu", "ReLU", [{}, {"inplace": True}]),
+    ("relu6", "ReLU6", [{}]),
+    ("leaky_relu", "LeakyReLU", [{}, {"negative_slope": 0.25}]),
+    ("elu", "ELU", [{}, {"alpha": 0.5}]),
+    ("selu", "SELU", [{}]),
+    ("silu", "SiLU", [{}]),
+    ("gelu", "GELU", [{}, {"approximate": "tanh"}]),
+    ("sigmoid", "Sigmoid", [{}]),
+    ("tanh", "Tanh", [{}]),
+    ("hardtanh", "Hardtanh", [{}, {"min_val": -0.5, "max_val": 2.0}]),
+    ("hardswish", "Hardswish", [{}]),
+    ("hardsigmoid", "Hardsigmoid", [{}]),
+    ("hardshrink", "Hardshrink", [{}, {"lambd": 1.0}]),
+    ("softshrink", "Softshrink", [{}, {"lambd": 1.0}]),
+    ("softplus", "Softplus", [{}, {"beta": 2.0, "threshold": 1.5}]),
+    ("softsign", "Softsign", [{}]),
+    ("logsigmoid", "LogSigmoid", [{}]),
+):
+    for kw in kws:
+        module(op, cls, (), kw, (SOFT.clone(),))
+for op, target in (
+    ("relu", "torch.nn.functional.relu"), ("relu", "torch.relu"), ("relu6", "torch.nn.functional.relu6"),
+    ("leaky_relu", "torch.nn.functional.leaky_relu"), ("elu", "torch.nn.functional.elu"),
+    ("selu", "torch.selu"), ("silu", "torch.nn.functional.silu"), ("gelu", "torch._C._nn.gelu"),
+    ("sigmoid", "torch.sigmoid"), ("tanh", "torch.tanh"), ("hardtanh", "torch.nn.functional.hardtanh"),
+    ("hardswish", "torch.nn.functional.hardswish"), ("hardsigmoid", "torch.nn.functional.hardsigmoid"),
+    ("hardshrink", "torch.hardshrink"), ("softshrink", "torch._C._nn.softshrink"),
+    ("softplus", "torch._C._nn.softplus"), ("softsign", "torch.nn.functional.softsign"),
+    ("logsigmoid", "torch._C._nn.log_sigmoid"),
+):
+    function(op, target, grid(5, scale=8.0))
+function("relu", "torch.relu", ints(-3, 4, 5))
+method("relu", "relu", grid(3))
+method("sigmoid", "sigmoid", ints(-3, 4, 5))
+method("tanh", "tanh", ints(-3, 4, 5))
+module("softmax", "Softmax", (), {"dim": 1}, (SOFT,))
+module("softmax", "Softmax", (), {"dim": -2}, (grid(2, 3, 2),))
+for shape in ((4,), (2, 3), (2, 2, 2), (1, 2, 2, 2)):
+    x = grid(*shape)
+    d = 0 if len(shape) in (1, 3) else 1
+    names = begin("softmax", (x,), {})
+    finish("softmax", "function", "torch.nn.functional.softmax", (x,), {}, names, F.softmax(x, dim=d))
+function("softmax", "torch.nn.functional.softmax", grid(2, 3), dim=1, _stacklevel=3, dtype=None)
+method("softmax", "softmax", grid(2, 3), -1)
+module("log_softmax", "LogSoftmax", (), {"dim": 1}, (SOFT,))
+function("log_softmax", "torch.log_softmax", grid(2, 3, 2), 1)
+
+# ---- layers that pass on or pick ----
+
+module("identity", "Identity", (), {}, (grid(2, 3),))
+module("dropout", "Dropout", (0.3,), {}, (grid(2, 3),))
+x = grid(2, 3)
+names = begin("dropout", (x,), {})
+finish("dropout", "function", "torch.nn.functional.dropout", (x,),
+       {"p": 0.5, "training": True, "inplace": False}, names, x)
+module("dropout2d", "Dropout2d", (), {}, (grid(1, 2, 2, 2),))
+module("embedding", "Embedding", (5, 3), {}, (ints(0, 5, 2, 3),))
+module("embedding", "Embedding", (4, 2), {"padding_idx": 0}, (ints(0, 4, 3),))
+function("embedding", "torch.nn.functional.embedding", ints(0, 4, 3), grid(4, 2))
+CE = "torch.nn.functional.cross_entropy"
+module("crossentropyloss", "CrossEntropyLoss", (), {}, (grid(4, 3), ints(0, 3, 4)))
+module("crossentropyloss", "CrossEntropyLoss", (), {"label_smoothing": 0.1, "reduction": "sum"},
+       (grid(4, 3), ints(0, 3, 4)))
+module("crossentropyloss", "CrossEntropyLoss", (), {"ignore_index": 1, "reduction": "none"},
+       (grid(4, 3), torch.tensor([0, 1, 2, 1])))
+function("crossentropyloss", CE, grid(4, 3), torch.tensor([0, 1, 2, 1]), positive(3), ignore_index=0)
+function("crossentropyloss", CE, grid(4, 3), torch.tensor([0, 1, 2, 1]), positive(3), label_smoothing=0.25)
+function("crossentropyloss", CE, grid(2, 3, 2), ints(0, 3, 2, 2))
+function("crossentropyloss", CE, grid(2, 3, 2), ints(0, 3, 2, 2), positive(3), reduction="none")
+function("crossentropyloss", CE, grid(3), torch.tensor(2))
+function("crossentropyloss", CE, grid(2, 3), torch.tensor([[0.25, 0.5, 0.25], [1.0, 0.0, 0.0]]))
+function("crossentropyloss", CE, grid(2, 3), torch.tensor([[0.25, 0.5, 0.25], [1.0, 0.0, 0.0]]),
+         positive(3), label_smoothing=0.5, reduction="sum")
+
+# ---- arithmetic ----
+
+for op, target, name in (("add", "operator.add", "add"), ("sub", "operator.sub", "sub"),
+                         ("mul", "operator.mul", "mul"), ("div", "operator.truediv", "div")):
+    function(op, target, grid(2, 3), grid(2, 3))
+    function(op, target, grid(2, 1, 3), positive(4, 1))
+    function(op, target, grid(2, 2), 2)
+    function(op, target, 2, positive(3))
+    function(op, target, ints(-5, 6, 4), ints(1, 4, 4))
+    function(op, target, ints(-5, 6, 3), 0.5)
+    function(op, target, ints(-5, 6, 3), positive(1, 3))
+    function(op, target, ints(0, 6, 3, dtype=torch.int32), torch.tensor(3))
+    function(op, target, 7, 2)
+    function(op, target, 7.5, 2)
+    method(op, name, grid(2, 2), grid(2))
+function("add", "torch.add", grid(3), grid(3), alpha=2)
+function("add", "operator.add", mask(4), mask(4))
+function("add", "operator.add", (2, 3), (4,), run=lambda a, b: a + b)
+function("add", "operator.add", grid(2).double(), grid(2))
+function("sub", "torch.sub", grid(3), grid(3), alpha=0.5)
+function("mul", "operator.mul", mask(4), grid(4))
+function("div", "torch.div", grid(4, scale=4.0), positive(4), rounding_mode="floor")
+function("div", "torch.div", ints(-9, 9, 4), ints(1, 4, 4), rounding_mode="trunc")
+function("floordiv", "operator.floordiv", grid(4, scale=4.0), positive(4))
+function("floordiv", "operator.floordiv", ints(-9, 9, 5), 2)
+function("floordiv", "operator.floordiv", 7, 2)
+function("floordiv", "operator.floordiv", -7, 2)
+function("floordiv", "torch.floor_divide", ints(-9, 9, 5), ints(1, 4, 5))
+function("pow", "operator.pow", grid(4), 2)
+function("pow", "operator.pow", 2, grid(3))
+function("pow", "operator.pow", 2, 10)
+function("pow", "operator.pow", 2, -1)
+function("pow", "torch.pow", positive(3), grid(3))
+function("pow", "torch.pow", ints(-3, 4, 4), 3)
+function("pow", "torch.pow", positive(3), -0.5)
+for op, target, x in (
+    ("neg", "operator.neg", grid(4)), ("neg", "torch.neg", ints(-3, 4, 4)), ("neg", "operator.neg", 3),
+    ("abs", "torch.abs", grid(4)), ("abs", "builtins.abs", ints(-3, 4, 4)), ("abs", "builtins.abs", -2.5),
+    ("sqrt", "torch.sqrt", positive(4)), ("sqrt", "torch.sqrt", ints(0, 9, 4)), ("sqrt", "math.sqrt", 16),
+    ("exp", "torch.exp", grid(4)), ("exp", "math.exp", 1.5),
+    ("log", "torch.log", positive(4)), ("log", "torch.log", ints(1, 9, 3)), ("log", "math.log", 2),
+    ("erf", "torch.erf", grid(6)), ("sin", "torch.sin", grid(4)), ("cos", "torch.cos", grid(4)),
+    ("tan", "torch.tan", grid(4)), ("sinh", "torch.sinh", grid(4)), ("cosh", "torch.cosh", grid(4)),
+    ("round", "torch.round", torch.tensor([0.5, 1.5, -0.5, 2.5, 1.25, -1.75])),
+    ("round", "builtins.round", 2.5), ("floor", "torch.floor", grid(5, scale=2.0)),
+    ("floor", "math.floor", -2.5),
+):
+    function(op, target, x)
+for op in ("neg", "abs", "exp", "erf", "sin", "cos", "tan", "sinh", "cosh", "round", "floor"):
+    method(op, op, grid(3))
+function("clamp", "torch.clamp", grid(6, scale=2.0), -1, 1)
+function("clamp", "torch.clamp", grid(6, scale=2.0), min=0.25)
+function("clamp", "torch.clamp", ints(-9, 9, 5), max=2)
+function("clamp", "torch.clamp", ints(-9, 9, 5), 0.5, 3.5)
+function("clamp", "torch.clamp", grid(2, 3), grid(3), grid(2, 1))
+method("clamp", "clamp", grid(4), 2.0, 1.0)
+
+# ---- comparison and logic ----
+
+for op in ("eq", "ne", "ge", "gt", "le", "lt"):
+    function(op, "operator." + op, ints(0, 3, 6), ints(0, 3, 6))
+    function(op, "operator." + op, grid(2, 2), 0)
+    function(op, "torch." + op, torch.tensor([[0.5], [1.0]]), torch.tensor([0.5, 0.75, 1.0]))
+    function(op, "operator." + op, 2, 3)
+    method(op, op, grid(4), grid(4))
+function("eq", "operator.eq", (2, 3), (2, 3))
+function("ne", "operator.ne", "a", "b")
+function("not", "torch.logical_not", mask(4))
+function("not", "torch.logical_not", torch.tensor([0.0, 2.0]))
+function("not", "operator.not_", 0)
+function("invert", "operator.invert", mask(4))
+function("invert", "torch.bitwise_not", ints(-4, 4, 5))
+function("invert", "torch.bitwise_not", ints(0, 256, 4, dtype=torch.uint8))
+function("invert", "operator.invert", 5)
+function("where", "torch.where", mask(2, 3), grid(2, 3), grid(3))
+function("where", "torch.where", mask(4), grid(4), 0.0)
+function("where", "torch.where", mask(4), 1, ints(0, 5, 4))
+function("masked_fill", "torch.masked_fill", grid(2, 3), mask(3), 7.5)
+method("masked_fill", "masked_fill", grid(2, 3), mask(2, 1), float("-inf"))
+method("masked_fill", "masked_fill_", grid(4), mask(4), 2)
+function("_assert", "torch._assert", torch.tensor(True), "must hold")
+function("_assert", "torch._assert", True, "must hold")
+
+# ---- reductions ----
+
+for op in ("mean", "sum"):
+    function(op, "torch." + op, grid(2, 3))
+    function(op, "torch." + op, grid(2, 3, 2), 1)
+    function(op, "torch." + op, grid(2, 3, 2), (0, -1), True)
+    method(op, op, grid(2, 3, 2), dim=[1, 2], keepdim=True)
+    method(op, op, grid(3), -1)
+function("mean", "torch.mean", ints(0, 9, 4), dtype=torch.float32)
+function("sum", "torch.sum", ints(0, 9, 2, 3), 0)
+function("sum", "torch.sum", mask(6))
+function("sum", "builtins.sum", [1, 2, 3])
+for op in ("max", "min"):
+    function(op, "torch." + op, grid(2, 3))
+    function(op, "torch." + op, grid(2, 3), 1)
+    function(op, "torch." + op, grid(2, 3, 2), -2, True)
+    function(op, "torch." + op, grid(2, 3), grid(3))
+    function(op, "torch.%simum" % op, grid(2, 1), grid(3))
+    function(op, "builtins." + op, 3, 4.5)
+    method(op, op, ints(-5, 5, 2, 3), dim=0)
+x = grid(2, 4)
+program("max", {"x": x}, ["m = method max (%x,) {'dim': 1}", "v = function builtins.getattr (%m, 'values') {}",
+                          "i = function operator.getitem (%m, 1) {}"], "(%v, %i)", tuple(x.max(dim=1)))
+function("cumsum", "torch.cumsum", grid(2, 3), 1)
+function("cumsum", "torch.cumsum", ints(0, 5, 2, 3), dim=0)
+method("cumsum", "cumsum", mask(5), -1)
+
+# ---- shape and layout ----
+
+method("size", "size", grid(2, 3))
+method("size", "size", grid(2, 3), 1)
+method("size", "size", grid(2, 3), -2)
+method("dim", "dim", grid(2, 3))
+x = grid(2, 3)
+names = begin("shape", (x,), {})
+finish("shape", "method", "shape", (x,), {}, names, x.shape)
+for name in ("shape", "ndim", "dtype", "T", "mT"):
+    x = grid(2, 3)
+    names = begin("getattr", (x,), {})
+    finish("getattr", "function", "builtins.getattr", (x, name), {}, names, getattr(x, name))
+x = grid(3, 2, 2)
+names = begin("getattr", (x,), {})
+finish("getattr", "function", "builtins.getattr", (x, "mT"), {}, names, x.mT)
+method("view", "view", grid(2, 6), 3, 4)
+method("view", "view", grid(2, 6), (3, -1))
+method("view", "view", grid(2, 6), -1)
+method("reshape", "reshape", grid(2, 6), 2, 3, -1)
+function("reshape", "torch.reshape", grid(2, 3), (6,))
+x = grid(2, 3, 2)
+program("view", {"x": x}, ["s = method size (%x, 0) {}", "h = method size (%x, 1) {}",
+                           "k = function operator.floordiv (%h, 2) {}", "v = method view (%x, %s, %k, -1) {}"],
+        "%v", x.view(2, 1, -1))
+program("view", {"x": x}, ["s = method size (%x,) {}", "a = function operator.getitem (%s, slice(None, -1, None)) {}",
+                           "b = function operator.add (%a, (1, 2)) {}", "v = method view (%x, %b) {}"],
+        "%v", x.view(2, 3, 1, 2))
+module("flatten", "Flatten", (), {}, (grid(2, 3, 2),))
+module("flatten", "Flatten", (0, 1), {}, (grid(2, 3, 2),))
+function("flatten", "torch.flatten", grid(2, 3, 2), 1)
+function("flatten", "torch.flatten", grid(2, 3), start_dim=-2, end_dim=-1)
+function("squeeze", "torch.squeeze", grid(1, 2, 1, 3))
+method("squeeze", "squeeze", grid(1, 2, 1), 0)
+method("squeeze", "squeeze", grid(1, 2, 1), 1)
+method("squeeze", "squeeze", grid(1, 2, 1), (0, -1))
+function("unsqueeze", "torch.unsqueeze", grid(2, 3), 0)
+method("unsqueeze", "unsqueeze", grid(2, 3), -1)
+method("unsqueeze", "unsqueeze", grid(2, 3), 1)
+method("contiguous", "contiguous", grid(2, 3))
+method("detach", "detach", grid(2, 3))
+method("t", "t", grid(2, 3))
+function("t", "torch.t", grid(3))
+method("transpose", "transpose", grid(2, 3, 2), 0, 1)
+function("transpose", "torch.transpose", grid(2, 3, 2), -1, -2)
+method("permute", "permute", grid(2, 3, 4), 2, 0, 1)
+function("permute", "torch.permute", grid(2, 3, 2), (0, -1, 1))
+method("permute", "permute", ints(0, 9, 2, 3), 1, 0)
+method("expand", "expand", grid(2, 1), 2, 3)
+method("expand", "expand", grid(1, 2), (3, -1, 2))
+method("expand", "expand", grid(3), 2, -1)
+method("repeat", "repeat", grid(2), 3)
+method("repeat", "repeat", grid(2, 3), 2, 1)
+method("repeat", "repeat", grid(2, 3), (2, 1, 2))
+function("tile", "torch.tile", grid(2, 3), (2,))
+method("tile", "tile", grid(2), 2, 2)
+function("flip", "torch.flip", grid(2, 3), (0,))
+method("flip", "flip", grid(2, 3, 2), 1, -1)
+function("cat", "torch.cat", [grid(2, 3), grid(1, 3)])
+function("cat", "torch.cat", (grid(2, 1), grid(2, 3), grid(2, 2)), dim=-1)
+function("cat", "torch.cat", [ints(0, 5, 2), grid(2)], 0)
+function("stack", "torch.stack", [grid(2, 3), grid(2, 3)])
+function("stack", "torch.stack", (grid(2, 3), grid(2, 3), grid(2, 3)), dim=1)
+function("stack", "torch.stack", [grid(2), grid(2)], -1)
+function("split", "torch.functional.split", grid(5, 2), 2)
+function("split", "torch.functional.split", grid(2, 5), [1, 4], dim=1)
+method("split", "split", grid(2, 4), 2, -1)
+x = grid(2, 4)
+names = begin("df_split", (x,), {})
+finish("df_split", "function", "chop.nn.functional.df_split", (x, 2, 1), {}, names, x.split(2, 1))
+S = slice
+for index in (0, -1, S(1, None), S(None, None, 2), (S(None), 1), (0, S(1, 3)), (Ellipsis, 0), None,
+              (S(None), None, 2), (1, Ellipsis, None), S(5, 9), S(-2, None), [1, 0, 1], (S(None), [2, 0]),
+              S(2, 1), (0, 1, 1)):
+    function("getitem", "operator.getitem", grid(3, 4, 2), index)
+function("getitem", "operator.getitem", grid(4, 2), ints(-4, 4, 2, 2))
+function("getitem", "operator.getitem", grid(2, 3, 2), (S(None), ints(0, 3, 2), S(0, 1)))
+function("getitem", "operator.getitem", (4, 5, 6), -1)
+function("getitem", "operator.getitem", (4, 5, 6), S(1, None))
+x, y = grid(3, 4), grid(2)
+for index, value, text in ((0, 1.5, "0, 1.5"), ((S(None), S(1, 3)), y, "(slice(None, None, None), slice(1, 3, None)), %y"),
+                           ((S(None), [0, 2]), y, "(slice(None, None, None), [0, 2]), %y")):
+    z = x.clone()
+    z[index] = value
+    program("setitem", {"x": x, "y": y}, ["s = function operator.setitem (%%x, %s) {}" % text], "%x", z)
+x = grid(3)
+program("relu", {"x": x}, ["r = method relu_ (%x,) {}", "s = function operator.add (%x, %r) {}"], "%s",
+        2 * x.relu())
+program("add", {"x": x}, ["r = function operator.iadd (%x, 1) {}", "s = function operator.mul (%x, %r) {}"],
+        "(%x, %s)", (x + 1, (x + 1) * (x + 1)))
+
+
+def onnx_slice(x, dim, start=None, stop=None, step=None):
+    index = [S(None)] * x.dim()
+    index[dim] = S(start, stop, step)
+    return x[tuple(index)]
+
+
+function("slice", "onnx.slice", grid(5, 2), 0, 1, 4, 2, run=onnx_slice)
+function("slice", "onnx.slice", grid(2, 5), -1, -3, run=onnx_slice)
+function("gather", "torch.gather", grid(3, 4), 1, ints(0, 4, 3, 2))
+method("gather", "gather", grid(3, 4), 0, ints(0, 3, 2, 3))
+function("index_select", "torch.index_select", grid(3, 4), 0, ints(0, 3, 4))
+method("index_select", "index_select", grid(2, 3, 2), -2, ints(0, 3, 2))
+
+# ---- types and new tensors ----
+
+method("to", "to", grid(4, scale=4.0), torch.int64)
+method("to", "to", ints(0, 3, 3), torch.float32)
+method("to", "to", grid(2), "cpu")
+method("to", "to", grid(4), dtype=torch.bool)
+method("type_as", "type_as", ints(0, 3, 3), grid(1))
+method("cast", "type", grid(3, scale=4.0), torch.int32)
+method("bool", "bool", torch.tensor([0.0, 0.5, -1.0]))
+method("int", "int", grid(4, scale=4.0))
+method("long", "long", grid(4, scale=4.0))
+method("float", "float", ints(-3, 4, 3))
+method("float", "float", mask(3))
+function("full", "torch.full", (2, 3), 1.5)
+function("full", "torch.full", (2,), 3)
+function("full", "torch.full", (2,), True)
+function("full", "torch.full", (2, 2), 3, dtype=torch.float32)
+function("ones", "torch.ones", 2, 3)
+function("ones", "torch.ones", (2,), dtype=torch.int64)
+function("zeros", "torch.zeros", 2, 2)
+function("zeros", "torch.zeros", (3,), dtype=torch.bool)
+function("arange", "torch.arange", 4)
+function("arange", "torch.arange", 1, 8, 3)
+function("arange", "torch.arange", 0.5, 2.0, 0.5)
+function("arange", "torch.arange", 5, 0, -2)
+function("arange", "torch.arange", 3, dtype=torch.float32)
+function("range", "torch.range", 1, 4, run=lambda a, b: torch.arange(a, b + 1).float())
+function("range", "torch.range", 0, 1, 0.25, run=lambda a, b, s: torch.arange(0, 1.25, 0.25))
+function("tensor", "torch.tensor", [[1, 2], [3, 4]])
+function("tensor", "torch.tensor", [1, 2.5])
+function("tensor", "torch.tensor", 3)
+function("tensor", "torch.tensor", [True, False])
+function("tensor", "torch.tensor", [1, 0], dtype=torch.float32)
+for name in ("min", "max", "eps"):
+    program("finfo", {}, ["f = function torch.finfo (torch.float32,) {}",
+                          "v = function builtins.getattr (%%f, '%s') {}" % name], "%v",
+            getattr(torch.finfo(torch.float32), name))
