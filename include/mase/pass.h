@@ -9,6 +9,8 @@
 #ifndef MASE_PASS_H
 #define MASE_PASS_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include <mase/call.h>
@@ -45,17 +47,20 @@ void mase_pass_wrote(struct mase_pass_env *env, const char *path);
 
 typedef enum mase_status mase_analyse_fn(const struct mase_graph *g, const void *opts,
                                          struct mase_pass_env *env, struct mase_err *err);
-/* May replace *g by a new graph (load_mase_graph), freeing the old one. */
+/* May set *g to a new graph (load_mase_graph); the manager frees the old one. */
 typedef enum mase_status mase_transform_fn(struct mase_graph **g, const void *opts,
                                            struct mase_pass_env *env, struct mase_err *err);
 
 struct mase_pass {
     const char *name, *help;
     unsigned needs, gives, keeps; /* properties: before; after; despite edits */
+    unsigned drops;               /* true no longer, edits or not */
     const struct mase_opt *opts;  /* schema, ends with { 0 }; NULL: no options */
     size_t opts_size;
     mase_analyse_fn *analyse; /* exactly one of the two is set */
     mase_transform_fn *transform;
+    /* What the schema cannot say of the options and needs no graph; NULL: nothing more. */
+    enum mase_status (*check)(const void *opts, struct mase_err *err);
     const char *then; /* a pass the manager runs right after with default options, or NULL */
 };
 
@@ -71,13 +76,18 @@ struct mase_manager {
     bool verify;                   /* run mase_graph_verify after every pass */
     int runs;                      /* passes run so far */
     struct mase_value *timings;    /* a list of {pass, seconds} in env.info_arena; may be NULL */
+    struct mase_graph *before;     /* what env.original is; owned, kept until the next transform */
 };
 
-/* Run one pass by name with its TOML section (NULL: defaults). Errors are wrapped "pass NAME: ...".
- */
+/* Run one pass by name with its TOML section (NULL: defaults). Errors are wrapped "pass NAME: ...",
+ * and an error without a place gets that of the section. */
 enum mase_status mase_manager_run(struct mase_manager *m, struct mase_graph **g, const char *pass,
                                   const struct mase_value *args,
                                   struct mase_err *err) MASE_MUST_CHECK;
+/* The same for a pass that need not be in the table: one of your own. */
+enum mase_status mase_manager_run_pass(struct mase_manager *m, struct mase_graph **g,
+                                       const struct mase_pass *pass, const struct mase_value *args,
+                                       struct mase_err *err) MASE_MUST_CHECK;
 /* Check a [passes] table without running: names and options. */
 enum mase_status mase_manager_check(const struct mase_value *passes,
                                     struct mase_err *err) MASE_MUST_CHECK;
@@ -85,6 +95,7 @@ enum mase_status mase_manager_check(const struct mase_value *passes,
 enum mase_status mase_manager_run_all(struct mase_manager *m, struct mase_graph **g,
                                       const struct mase_value *passes,
                                       struct mase_err *err) MASE_MUST_CHECK;
+/* Call it before the graph is freed: the original it keeps borrows the graph's weights. */
 void mase_manager_release(struct mase_manager *m);
 
 #endif /* MASE_PASS_H */

@@ -1,0 +1,283 @@
+/*
+ * manager.c - runs passes and holds them to their contract.
+ *
+ * One pass: bind its options, provide what it needs, run it, see that an analysis changed nothing,
+ * drop what an edit made untrue, add what the pass gives, verify, dump, time. A pass gets a copy of
+ * its arguments with every "NA" resolved: the caller's table is never touched.
+ */
+#include <time.h>
+
+#include <mase/log.h>
+
+#include "pass/support.h"
+
+/* Who makes a property true. Lowest first: each needs only those before it. */
+static const struct {
+    unsigned prop;
+    const char *pass;
+} providers[] = {
+    { MASE_PROP_META, "init_metadata" },
+    { MASE_PROP_COMMON, "add_common_metadata" },
+    { MASE_PROP_SOFTWARE, "add_software_metadata" },
+    { MASE_PROP_HARDWARE, "add_hardware_metadata" },
+};
+
+enum { PROVIDERS = sizeof providers / sizeof providers[0] };
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- options ---- */
+
+static enum mase_status bind(void **opts, struct mase_arena *a, const struct mase_pass *p,
+                             const struct mase_value *args, struct mase_err *err)
+{
+    static const struct mase_opt no_options[] = { { 0 } };
+    struct mase_value *own = args ? mase_value_copy(a, args) : NULL;
+    if (own)
+        mase_value_resolve_na(own);
+    *opts = mase_arena_alloc(a, p->opts_size);
+    MASE_TRY(mase_opts_bind(*opts, p->opts_size, p->opts ? p->opts : no_options, own, a, err));
+    return p->check ? p->check(*opts, err) : MASE_OK;
+}
+
+static enum mase_status unknown_pass(const char *name, struct mase_loc at, struct mase_err *err)
+{
+    const char *names[64];
+    int n = 0;
+    while (mase_passes[n] && n < 64) {
+        names[n] = mase_passes[n]->name;
+        n++;
+    }
+    const char *near = mase_nearest(name, names, n);
+    if (near)
+        return mase_fail_at(err, MASE_EVALUE, at, "no pass is called '%s': did you mean '%s'?",
+                            name, near);
+    return mase_fail_at(err, MASE_EVALUE, at, "no pass is called '%s': 'ch passes' lists them",
+                        name);
+}
+
+enum mase_status mase_manager_check(const struct mase_value *passes, struct mase_err *err)
+{
+    for (int i = 0; passes && i < passes->count; i++) {
+        const struct mase_pass *p = mase_pass_find(passes->keys[i]);
+        if (!p)
+            return unknown_pass(passes->keys[i], passes->key_at[i], err);
+        struct mase_arena a = { 0 };
+        void *opts;
+        enum mase_status st = bind(&opts, &a, p, passes->items[i], err);
+        mase_arena_release(&a);
+        if (st) {
+            mase_place(err, passes->key_at[i]);
+            mase_wrap(err, "pass %s", p->name);
+            return st;
+        }
+    }
+    return MASE_OK;
+}
+
+/* ---- properties ---- */
+
+static enum mase_status assure(struct mase_manager *m, struct mase_graph **g, unsigned needs,
+                               struct mase_err *err)
+{
+    for (int i = 0; i < PROVIDERS; i++)
+        if (needs & ~(*g)->props & providers[i].prop)
+            MASE_TRY(mase_manager_run(m, g, providers[i].pass, NULL, err));
+    return MASE_OK;
+}
+
+/* Sections that are no longer true are emptied, so that no report shows them. */
+static void drop(struct mase_graph *g, unsigned props)
+{
+    unsigned lost = g->props & props;
+    g->props &= ~props;
+    if (!(g->props & MASE_PROP_META))
+        return;
+    for (struct mase_node *n = g->first; n; n = n->next) {
+        if (!n->meta)
+            continue;
+        if (lost & MASE_PROP_COMMON) {
+            n->meta->has_common = false;
+            n->meta->arg_count = n->meta->result_count = 0;
+        }
+        if (lost & MASE_PROP_SOFTWARE) {
+            n->meta->has_software = false;
+            n->meta->sw_arg_count = n->meta->sw_result_count = 0;
+        }
+        if (lost & MASE_PROP_HARDWARE)
+            n->meta->hw = (struct mase_meta_hw){ .is_implicit = n->meta->hw.is_implicit };
+    }
+}
+
+/* ---- running ---- */
+
+static enum mase_status changed_nothing(const struct mase_graph *g, uint64_t edits,
+                                        const struct mase_graph *before, struct mase_err *err)
+{
+    struct mase_str why = { 0 };
+    enum mase_status st = MASE_OK;
+    if (g->edits != edits)
+        st = mase_fail(err, MASE_EUNSUPPORTED, "an analysis must not change the graph: %lld edits",
+                       (long long)(g->edits - edits));
+    else if (before && !mase_graph_equal(before, g, &why))
+        st = mase_fail(err, MASE_EUNSUPPORTED, "an analysis must not change the graph: %s",
+                       mase_str_text(&why));
+    mase_str_release(&why);
+    return st;
+}
+
+static enum mase_status analyse(struct mase_manager *m, const struct mase_graph *g,
+                                const struct mase_pass *p, const void *opts, struct mase_err *err)
+{
+    uint64_t edits = g->edits;
+    struct mase_graph *before = m->verify ? mase_graph_clone(g) : NULL;
+    enum mase_status st = p->analyse(g, opts, &m->env, err);
+    if (!st)
+        st = changed_nothing(g, edits, before, err);
+    mase_graph_free(before);
+    return st;
+}
+
+static void forget_original(struct mase_manager *m)
+{
+    if (m->before)
+        m->env.original = NULL;
+    mase_graph_free(m->before);
+    m->before = NULL;
+}
+
+static enum mase_status transform(struct mase_manager *m, struct mase_graph **g,
+                                  const struct mase_pass *p, const void *opts, struct mase_err *err)
+{
+    struct mase_graph *old = *g;
+    uint64_t edits = old->edits;
+    forget_original(m);
+    struct mase_graph *before = mase_graph_clone(old);
+    enum mase_status st = p->transform(g, opts, &m->env, err);
+    if (st || *g != old) { /* failed, or another graph altogether: there is nothing to compare */
+        mase_graph_free(before);
+        if (*g != old)
+            mase_graph_free(old);
+        return st;
+    }
+    m->env.original = m->before = before;
+    if ((*g)->edits != edits)
+        drop(*g, ~p->keeps);
+    return MASE_OK;
+}
+
+static enum mase_status verify(const struct mase_graph *g, struct mase_err *err)
+{
+    struct mase_str why = { 0 };
+    enum mase_status st = MASE_OK;
+    int broken = mase_graph_verify(g, &why);
+    if (broken)
+        st = mase_fail(err, MASE_EUNSUPPORTED, "left a broken graph (%d faults): %s", broken,
+                       mase_str_text(&why));
+    mase_str_release(&why);
+    return st;
+}
+
+static bool dumps(const struct mase_manager *m, const char *pass)
+{
+    for (int i = 0; m->dump_after && m->dump_after[i]; i++)
+        if (mase_streq(m->dump_after[i], pass) || mase_streq(m->dump_after[i], "all"))
+            return true;
+    return false;
+}
+
+static enum mase_status dump(struct mase_manager *m, const struct mase_graph *g, const char *pass,
+                             struct mase_err *err)
+{
+    struct mase_str text = { 0 };
+    enum mase_status st = MASE_OK;
+    mase_str_printf(&text, "# after %s\n", pass);
+    mase_graph_print_mg(&text, g);
+    if (m->dump_dir) {
+        const char *name = mase_arena_printf(&m->scratch, "%02d_%s.mg", m->runs, pass);
+        st = mase_pass_write(&m->env, mase_path_join(&m->scratch, m->dump_dir, name), &text, err);
+    } else if (m->env.out) {
+        fputs(mase_str_text(&text), m->env.out);
+    }
+    mase_str_release(&text);
+    return st;
+}
+
+static void record_time(struct mase_manager *m, const char *pass, double t)
+{
+    struct mase_arena *a = m->env.info_arena;
+    mase_debug("pass %s took %.3f ms", pass, 1e3 * t);
+    if (!m->timings)
+        return;
+    struct mase_value *row = mase_value_table(a);
+    mase_value_set(a, row, "pass", mase_value_string(a, pass));
+    mase_value_set(a, row, "seconds", mase_value_float(a, t));
+    mase_value_push(a, m->timings, row);
+}
+
+/* The pass itself, once its options are bound and its needs are met. */
+static enum mase_status execute(struct mase_manager *m, struct mase_graph **g,
+                                const struct mase_pass *p, const void *opts, struct mase_err *err)
+{
+    double start = seconds();
+    m->env.scratch = &m->scratch;
+    m->runs++;
+    MASE_TRY(p->analyse ? analyse(m, *g, p, opts, err) : transform(m, g, p, opts, err));
+    drop(*g, p->drops);
+    (*g)->props |= p->gives;
+    record_time(m, p->name, seconds() - start);
+    if (m->verify)
+        MASE_TRY(verify(*g, err));
+    return dumps(m, p->name) ? dump(m, *g, p->name, err) : MASE_OK;
+}
+
+enum mase_status mase_manager_run_pass(struct mase_manager *m, struct mase_graph **g,
+                                       const struct mase_pass *p, const struct mase_value *args,
+                                       struct mase_err *err)
+{
+    struct mase_arena a = { 0 };
+    void *opts;
+    enum mase_status st = bind(&opts, &a, p, args, err);
+    if (!st)
+        st = assure(m, g, p->needs, err);
+    if (!st)
+        st = execute(m, g, p, opts, err);
+    mase_arena_release(&m->scratch);
+    mase_arena_release(&a);
+    if (st) {
+        if (args)
+            mase_place(err, args->at);
+        mase_wrap(err, "pass %s", p->name);
+        return st;
+    }
+    return p->then ? mase_manager_run(m, g, p->then, NULL, err) : MASE_OK;
+}
+
+enum mase_status mase_manager_run(struct mase_manager *m, struct mase_graph **g, const char *pass,
+                                  const struct mase_value *args, struct mase_err *err)
+{
+    const struct mase_pass *p = mase_pass_find(pass);
+    if (!p)
+        return unknown_pass(pass, args ? args->at : MASE_NOWHERE, err);
+    return mase_manager_run_pass(m, g, p, args, err);
+}
+
+enum mase_status mase_manager_run_all(struct mase_manager *m, struct mase_graph **g,
+                                      const struct mase_value *passes, struct mase_err *err)
+{
+    MASE_TRY(mase_manager_check(passes, err));
+    for (int i = 0; passes && i < passes->count; i++)
+        MASE_TRY(mase_manager_run(m, g, passes->keys[i], passes->items[i], err));
+    return MASE_OK;
+}
+
+void mase_manager_release(struct mase_manager *m)
+{
+    forget_original(m);
+    mase_arena_release(&m->scratch);
+}

@@ -1,0 +1,73 @@
+/*
+ * support.c - what several passes share.
+ */
+#include "pass/support.h"
+
+struct mase_graph *mase_side_tables(const struct mase_graph *g)
+{
+    return (struct mase_graph *)g;
+}
+
+const char *mase_pass_path(struct mase_pass_env *env, const char *path, const char *dflt)
+{
+    if (path)
+        return mase_path_join(env->scratch, env->out_dir ? env->out_dir : ".", path);
+    return env->out_dir ? mase_path_join(env->scratch, env->out_dir, dflt) : NULL;
+}
+
+void mase_pass_wrote(struct mase_pass_env *env, const char *path)
+{
+    if (env->files)
+        mase_value_push(env->info_arena, env->files, mase_value_string(env->info_arena, path));
+}
+
+enum mase_status mase_pass_write(struct mase_pass_env *env, const char *path,
+                                 const struct mase_str *text, struct mase_err *err)
+{
+    MASE_TRY(mase_file_write(path, mase_str_text(text), text->len, err));
+    mase_pass_wrote(env, path);
+    return MASE_OK;
+}
+
+void mase_pass_print(struct mase_pass_env *env, const struct mase_str *text)
+{
+    if (env->out)
+        fprintf(env->out, "%s\n", mase_str_text(text));
+}
+
+void mase_pass_note(struct mase_pass_env *env, const char *pass, struct mase_value *value)
+{
+    if (env->info)
+        mase_value_set(env->info_arena, env->info, pass, value);
+}
+
+enum mase_op_type mase_node_mase_type(const struct mase_node *n)
+{
+    const struct mase_op_info *op = &mase_ops[n->op];
+    return n->kind == MASE_CALL_MODULE ? op->module_type : op->type;
+}
+
+static struct mase_meta_arg *without_values(struct mase_arena *a, const struct mase_meta_arg *list,
+                                            int count)
+{
+    struct mase_meta_arg *copy = mase_new_array(a, struct mase_meta_arg, (size_t)count);
+    for (int i = 0; i < count; i++) {
+        copy[i] = list[i];
+        copy[i].value = NULL;
+    }
+    return copy;
+}
+
+struct mase_value *mase_meta_table(struct mase_arena *a, const struct mase_graph *g)
+{
+    struct mase_value *table = mase_value_table(a);
+    for (const struct mase_node *n = g->first; n; n = n->next) {
+        struct mase_value *node = mase_value_set(a, table, n->name, mase_value_table(a));
+        struct mase_meta m = *n->meta;
+        m.args = without_values(a, m.args, m.arg_count);
+        m.results = without_values(a, m.results, m.result_count);
+        for (int s = 0; s < MASE_SECTION_COUNT; s++)
+            mase_value_set(a, node, mase_section_names[s], mase_meta_value(a, &m, s));
+    }
+    return table;
+}

@@ -1,0 +1,69 @@
+/*
+ * support.h - what several passes share: side tables, output files, a node's type, formats.
+ */
+#ifndef MASE_PASS_SUPPORT_H
+#define MASE_PASS_SUPPORT_H
+
+#include <mase/file.h>
+#include <mase/meta.h>
+#include <mase/pass.h>
+
+/* Metadata is the graph's side table: an analysis may write it, and nothing else, of a graph that
+ * is const to it. The one place where const is set aside; the manager checks the rest. */
+struct mase_graph *mase_side_tables(const struct mase_graph *g);
+
+/* Where a pass writes: path (relative to the output folder) if given, else dflt in the output
+ * folder; NULL when there is neither. In the scratch arena. */
+const char *mase_pass_path(struct mase_pass_env *env, const char *path, const char *dflt);
+/* Write a whole file and note it. */
+enum mase_status mase_pass_write(struct mase_pass_env *env, const char *path,
+                                 const struct mase_str *text, struct mase_err *err) MASE_MUST_CHECK;
+/* Print the text and a newline for the user. */
+void mase_pass_print(struct mase_pass_env *env, const struct mase_str *text);
+/* Note a result a program may want: info[pass] = value, made in env->info_arena. */
+void mase_pass_note(struct mase_pass_env *env, const char *pass, struct mase_value *value);
+
+/* mase_type of a node: its row's type as a module or as a function. */
+enum mase_op_type mase_node_mase_type(const struct mase_node *n);
+/* Every section of every node, without the tensors themselves: what a file holds. */
+struct mase_value *mase_meta_table(struct mase_arena *a, const struct mase_graph *g);
+
+/* Give the operands' records the formats in force at the node: its own or its module's, float when
+ * it has none or is bypassed. */
+void mase_meta_set_formats(struct mase_node *n);
+/* The record's format by the node's quantisation; what mase_meta_set_formats writes. */
+struct mase_format mase_meta_format_of(const struct mase_node *n, const struct mase_meta_arg *arg,
+                                       bool is_result);
+
+/* nodes_in, nodes_out, args and results of the whole graph, and is_implicit of the nodes between
+ * the graph's boundary and them. */
+void mase_meta_frontier(struct mase_graph *g);
+
+/* Fill node metadata from a table as mase_meta_table makes it; every node must be there. */
+enum mase_status mase_meta_read(struct mase_graph *g, const struct mase_value *table,
+                                struct mase_err *err) MASE_MUST_CHECK;
+
+/* ---- hardware ---- */
+
+/* What an operation becomes in hardware: a module of ours, or high-level synthesis. All static. */
+struct mase_circuit {
+    enum mase_op op;
+    const char *toolchain, *module;
+    const char *const *files; /* NULL-terminated */
+};
+const struct mase_circuit *mase_circuit_of(enum mase_op op);
+
+/* ---- the arguments of a call ---- */
+
+/* One argument that a call is given. */
+struct mase_given {
+    const char *name;           /* of the parameter; shape_0, shape_1 for *shape */
+    char role;                  /* x y w b t, 0: a plain value */
+    const struct mase_arg *arg; /* as written: may hold nodes */
+};
+/* The arguments of a call matched with its signature: positional, then keyword ones. The object of
+ * a method is left out; a list of tensors (torch.cat) gives one entry each. Returns their number.
+ */
+int mase_given_args(struct mase_arena *a, const struct mase_node *n, struct mase_given **out);
+
+#endif /* MASE_PASS_SUPPORT_H */
