@@ -1,0 +1,162 @@
+/*
+ * report_node_meta_param.c - the metadata of every node as a table, or as JSON for programs.
+ */
+#include <mase/log.h>
+#include <mase/table.h>
+
+#include "pass/support.h"
+
+struct meta_opts {
+    const struct mase_value *which;
+    const char *save_path;
+    const char *format;
+};
+
+/* In the order of the columns. */
+static const struct {
+    const char *word, *header;
+    enum mase_section section;
+} columns[] = {
+    { "common", "Common Param", MASE_COMMON },
+    { "hardware", "Hardware Param", MASE_HARDWARE },
+    { "software", "Software Param", MASE_SOFTWARE },
+};
+
+enum { COLUMNS = sizeof columns / sizeof columns[0], ALL = (1 << COLUMNS) - 1 };
+
+static enum mase_status add_word(unsigned *set, const struct mase_value *v, struct mase_err *err)
+{
+    if (v->kind != MASE_STRING)
+        return mase_fail_at(err, MASE_EVALUE, v->at,
+                            "which must hold strings, not %s: all, common, hardware or software",
+                            mase_value_kind_names[v->kind]);
+    if (mase_streq(v->s, "all")) {
+        *set |= ALL;
+        return MASE_OK;
+    }
+    for (int i = 0; i < COLUMNS; i++)
+        if (mase_streq(v->s, columns[i].word)) {
+            *set |= 1u << i;
+            return MASE_OK;
+        }
+    return mase_fail_at(err, MASE_EVALUE, v->at,
+                        "which = '%s' is none of all, common, hardware, software", v->s);
+}
+
+/* A list of words, or one word; nothing given: all. */
+static enum mase_status selection(unsigned *set, const struct meta_opts *o, struct mase_err *err)
+{
+    *set = 0;
+    if (!o->which)
+        *set = ALL;
+    else if (o->which->kind != MASE_LIST)
+        return add_word(set, o->which, err);
+    for (int i = 0; o->which && i < o->which->count; i++)
+        MASE_TRY(add_word(set, o->which->items[i], err));
+    if (!*set)
+        return mase_fail_at(err, MASE_EVALUE, o->which->at,
+                            "which is empty: it takes all, common, hardware, software");
+    return MASE_OK;
+}
+
+static enum mase_status check(const void *options, struct mase_err *err)
+{
+    unsigned set;
+    return selection(&set, options, err);
+}
+
+static const char *cell(struct mase_arena *a, const struct mase_meta *m, enum mase_section s)
+{
+    struct mase_str text = { 0 };
+    mase_pformat(&text, mase_meta_value(a, m, s));
+    const char *copy = mase_arena_strdup(a, mase_str_text(&text));
+    mase_str_release(&text);
+    return copy;
+}
+
+static void add_table(struct mase_str *out, struct mase_arena *a, const struct mase_graph *g,
+                      unsigned set, enum mase_table_style style)
+{
+    const char *headers[4 + COLUMNS + 1] = { "Node name", "Fx Node op", "Mase type", "Mase op" };
+    int n_headers = 4;
+    for (int i = 0; i < COLUMNS; i++)
+        if (set & 1u << i)
+            headers[n_headers++] = columns[i].header;
+    struct mase_table t = mase_table(a, headers);
+    for (const struct mase_node *n = g->first; n; n = n->next) {
+        const char *cells[4 + COLUMNS] = { n->name, mase_node_kind_names[n->kind],
+                                           mase_op_type_names[n->meta->type],
+                                           mase_ops[n->meta->op].name };
+        int column = 4;
+        for (int i = 0; i < COLUMNS; i++)
+            if (set & 1u << i)
+                cells[column++] = cell(a, n->meta, columns[i].section);
+        mase_table_add(&t, cells);
+    }
+    mase_table_render(&t, style, out);
+}
+
+static void add_json(struct mase_str *out, struct mase_arena *a, const struct mase_graph *g,
+                     unsigned set)
+{
+    struct mase_value *all = mase_value_table(a);
+    for (const struct mase_node *n = g->first; n; n = n->next) {
+        struct mase_value *node = mase_value_set(a, all, n->name, mase_value_table(a));
+        for (int i = 0; i < COLUMNS; i++)
+            if (set & 1u << i)
+                mase_value_set(a, node, columns[i].word,
+                               mase_meta_value(a, n->meta, columns[i].section));
+    }
+    mase_json_print(out, all, 2);
+}
+
+static enum mase_table_style style_of(const char *name)
+{
+    int i = 0;
+    while (mase_table_style_names[i] && !mase_streq(mase_table_style_names[i], name))
+        i++;
+    return (enum mase_table_style)i;
+}
+
+static enum mase_status run(const struct mase_graph *g, const void *options,
+                            struct mase_pass_env *env, struct mase_err *err)
+{
+    const struct meta_opts *o = options;
+    unsigned set;
+    MASE_TRY(selection(&set, o, err));
+    struct mase_str text = { 0 };
+    if (mase_streq(o->format, "json"))
+        add_json(&text, env->scratch, g, set);
+    else
+        add_table(&text, env->scratch, g, set, style_of(o->format));
+    if (env->out && !mase_streq(o->format, "json"))
+        fputs("Inspecting graph [add_common_meta_param_analysis_pass]\n\n", env->out);
+    mase_pass_print(env, &text);
+    const char *path = mase_pass_path(env, o->save_path, "report");
+    enum mase_status st = path ? mase_pass_write(env, path, &text, err) : MASE_OK;
+    if (path && !st)
+        mase_info("Node meta param table is saved to %s", path);
+    mase_str_release(&text);
+    return st;
+}
+
+static const char *const formats[] = { "grid",   "simple", "pretty", "orgtbl",
+                                       "github", "csv",    "json",   NULL };
+
+static const struct mase_opt opts[] = {
+    MASE_OPT_VALUE(struct meta_opts, which, "which",
+                   "sections to show: a list of all, common, hardware, software"),
+    MASE_OPT_PATH(struct meta_opts, save_path, "save_path", NULL, "also write the table here"),
+    MASE_OPT_CHOICE(struct meta_opts, format, "format", "grid", formats, "how the table looks"),
+    { 0 },
+};
+
+const struct mase_pass mase_pass_report_node_meta_param = {
+    .name = "report_node_meta_param",
+    .help = "print the metadata of every node",
+    .needs = MASE_PROP_META | MASE_PROP_COMMON | MASE_PROP_SOFTWARE,
+    .opts = opts,
+    .opts_size = sizeof(struct meta_opts),
+    .check = check,
+    .analyse = run,
+};

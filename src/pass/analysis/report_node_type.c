@@ -1,0 +1,38 @@
+/*
+ * report_node_type.c - a table of every node's kind, type and operation.
+ */
+#include <mase/table.h>
+
+#include "pass/support.h"
+
+static const char *value_type(struct mase_pass_env *env, const struct mase_node *n)
+{
+    const struct mase_meta_arg *arg = mase_meta_arg(n->meta, "data_in_0");
+    return arg ? mase_format_type(env->scratch, &arg->format)->s : "NA";
+}
+
+static enum mase_status run(const struct mase_graph *g, const void *opts, struct mase_pass_env *env,
+                            struct mase_err *err)
+{
+    (void)opts, (void)err;
+    static const char *const headers[] = { "Node name", "Fx Node op", "Mase type",
+                                           "Mase op",   "Value type", NULL };
+    struct mase_table t = mase_table(env->scratch, headers);
+    for (const struct mase_node *n = g->first; n; n = n->next)
+        mase_table_add(&t, (const char *const[]){ n->name, mase_node_kind_names[n->kind],
+                                                  mase_op_type_names[n->meta->type],
+                                                  mase_ops[n->meta->op].name, value_type(env, n) });
+    struct mase_str text = { 0 };
+    mase_str_add(&text, "Inspecting graph [add_common_node_type_analysis_pass]\n\n");
+    mase_table_render(&t, MASE_TABLE_SIMPLE, &text);
+    mase_pass_print(env, &text);
+    mase_str_release(&text);
+    return MASE_OK;
+}
+
+const struct mase_pass mase_pass_report_node_type = {
+    .name = "report_node_type",
+    .help = "print a table of every node's kind, type and operation",
+    .needs = MASE_PROP_META | MASE_PROP_COMMON,
+    .analyse = run,
+};
