@@ -1,0 +1,178 @@
+/*
+ * quantize.c - give number formats to the operands of layers and functions.
+ *
+ * Weights stay the floats they are: a quantised layer rounds them on every forward, so training can
+ * go on and another format can be tried at any time. A layer keeps its place and name; a function
+ * call keeps its name and arguments. Operations that cannot be quantised are left alone.
+ */
+#include <mase/log.h>
+
+#include "ir/graph.h"
+#include "pass/support.h"
+#include "pass/transform/quantize.h"
+
+struct quantize_opts {
+    const char *by;
+    const struct mase_value *fallback;
+    struct mase_value *sections;
+    bool report;
+};
+
+/* Of two nodes that call one module, whose configuration made it what it is. */
+struct owner {
+    const struct mase_node *node;
+    struct mase_quant quant;
+    bool is_float;
+};
+
+static void warn_of_sharing(struct mase_map *owners, const struct mase_node *n,
+                            const struct mase_quant *q)
+{
+    const struct owner *first = mase_map_get(owners, n->target);
+    struct owner *now = mase_new(owners->arena, struct owner);
+    *now = (struct owner){ .node = n, .is_float = !q };
+    if (q)
+        now->quant = *q;
+    if (first && !mase_quant_equal(first->is_float ? NULL : &first->quant, q))
+        mase_warn("quantize: %s and %s are both calls of %s, but are configured differently: "
+                  "the last of them that names a format decides for both",
+                  first->node->name, n->name, n->target);
+    mase_map_put(owners, n->target, now);
+}
+
+static enum mase_status unsupported(const struct mase_rules *r, const struct mase_rule *rule,
+                                    const struct mase_node *n, struct mase_err *err)
+{
+    if (r->by == MASE_BY_NAME && rule != &r->fallback)
+        return mase_fail_at(err, MASE_EUNSUPPORTED, rule->at,
+                            "'%s' is a %s: only modules and functions can be quantised", n->name,
+                            mase_node_kind_names[n->kind]);
+    mase_warn("quantize: %s is a %s and stays in float", n->name, mase_node_kind_names[n->kind]);
+    return MASE_OK;
+}
+
+static enum mase_status quantize_node(struct mase_graph *g, struct mase_node *n,
+                                      struct mase_rules *r, struct mase_map *owners,
+                                      struct mase_err *err)
+{
+    struct mase_rule *rule;
+    struct mase_quant q;
+    MASE_TRY(mase_rules_pick(r, &rule, n, err));
+    bool none = mase_quant_is_none(rule);
+    struct mase_module *module = mase_node_module(n);
+    if (!none)
+        MASE_TRY(mase_quant_bind(&q, rule, n, err));
+    if (module)
+        warn_of_sharing(owners, n, none ? NULL : &q);
+    if (none)
+        return MASE_OK;
+    if (module)
+        mase_module_set_quant(g, module, &q);
+    else if (n->kind == MASE_CALL_FUNCTION)
+        mase_node_set_quant(n, &q);
+    else
+        return unsupported(r, rule, n, err);
+    mase_debug("quantize: %s (%s) by '%s'", n->name, mase_ops[n->op].name, rule->key);
+    return MASE_OK;
+}
+
+static void report_unused(const struct mase_rules *r, const struct mase_graph *g)
+{
+    for (int i = 0; i < r->count; i++) {
+        const struct mase_rule *rule = &r->rules[i];
+        if (rule->uses || mase_quant_is_none(rule))
+            continue;
+        if (r->by == MASE_BY_TYPE)
+            mase_debug("quantize: the graph has no %s", rule->key);
+        else if (r->by == MASE_BY_REGEX)
+            mase_warn("quantize: '%s' matches no node that can be quantised", rule->key);
+        else
+            mase_warn("quantize: '%s' is a %s, which cannot be quantised, and stays as it is",
+                      rule->key, mase_ops[mase_graph_find(g, rule->key)->op].name);
+    }
+}
+
+/* All or nothing: a configuration that fails at the last node must not leave the first changed. */
+static enum mase_status rehearse(const struct mase_graph *g, struct mase_rules *r,
+                                 struct mase_err *err)
+{
+    struct mase_rule *rule;
+    struct mase_quant q;
+    for (const struct mase_node *n = g->first; n; n = n->next) {
+        if (!mase_ops[n->op].quantisable)
+            continue;
+        MASE_TRY(mase_rules_pick(r, &rule, n, err));
+        rule->uses = 0;
+        if (!mase_quant_is_none(rule))
+            MASE_TRY(mase_quant_bind(&q, rule, n, err));
+    }
+    return MASE_OK;
+}
+
+static enum mase_status apply(struct mase_graph *g, struct mase_rules *r, struct mase_pass_env *env,
+                              struct mase_err *err)
+{
+    struct mase_map owners = { .arena = env->scratch };
+    MASE_TRY(mase_rules_check_nodes(r, g, err));
+    MASE_TRY(rehearse(g, r, err));
+    for (struct mase_node *n = g->first; n; n = n->next)
+        if (mase_ops[n->op].quantisable)
+            MASE_TRY(quantize_node(g, n, r, &owners, err));
+    report_unused(r, g);
+    for (struct mase_node *n = g->first; n; n = n->next)
+        mase_meta_set_formats(n);
+    return MASE_OK;
+}
+
+static enum mase_status check(const void *options, struct mase_err *err)
+{
+    const struct quantize_opts *o = options;
+    struct mase_arena a = { 0 };
+    struct mase_rules r;
+    enum mase_status st = mase_rules_init(&r, &a, o->by, o->sections, o->fallback, err);
+    mase_rules_release(&r);
+    mase_arena_release(&a);
+    return st;
+}
+
+static enum mase_status run(struct mase_graph **g, const void *options, struct mase_pass_env *env,
+                            struct mase_err *err)
+{
+    const struct quantize_opts *o = options;
+    struct mase_rules r;
+    enum mase_status st = mase_rules_init(&r, env->scratch, o->by, o->sections, o->fallback, err);
+    if (!st)
+        st = apply(*g, &r, env, err);
+    mase_rules_release(&r);
+    return st;
+}
+
+static const char *const ways[] = { "type", "name", "regex_name", NULL };
+
+static const struct mase_opt opts[] = {
+    { .key = "by",
+      .type = MASE_OPT_TYPE_CHOICE,
+      .offset = offsetof(struct quantize_opts, by),
+      .required = true,
+      .choices = ways,
+      .help = "what the sections are named after: operations, nodes, or patterns of node names" },
+    MASE_OPT_VALUE(struct quantize_opts, fallback, "default",
+                   "configuration of what no section names; config.name = \"NA\" leaves it alone"),
+    MASE_OPT_BOOL(struct quantize_opts, report, "report", true,
+                  "accepted for older files: the summary is always made"),
+    MASE_OPT_REST(struct quantize_opts, sections, "KEY",
+                  "config = { name = FORMAT, data_in_width = 8, ... } of an operation or node"),
+    { 0 },
+};
+
+const struct mase_pass mase_pass_quantize = {
+    .name = "quantize",
+    .help = "give number formats to the operands of layers and functions",
+    .needs = MASE_PROP_META | MASE_PROP_COMMON,
+    .keeps = MASE_PROP_META | MASE_PROP_COMMON | MASE_PROP_SOFTWARE,
+    .opts = opts,
+    .opts_size = sizeof(struct quantize_opts),
+    .check = check,
+    .transform = run,
+    .then = "summarize_quantization",
+};

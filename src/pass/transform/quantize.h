@@ -1,0 +1,50 @@
+/*
+ * quantize.h - the parts of the quantise pass: which rule a node falls under, what the rule says.
+ */
+#ifndef MASE_PASS_TRANSFORM_QUANTIZE_H
+#define MASE_PASS_TRANSFORM_QUANTIZE_H
+
+#include <mase/pass.h>
+
+enum mase_by { MASE_BY_TYPE, MASE_BY_NAME, MASE_BY_REGEX };
+
+/* One section of the pass's table: [passes.quantize.KEY]. */
+struct mase_rule {
+    const char *key;
+    struct mase_loc at; /* of the key */
+    const struct mase_value *section;
+    struct pcre2_real_code_8 *code; /* regex_name only */
+    int uses;                       /* nodes that fell under it */
+};
+
+struct mase_rules {
+    enum mase_by by;
+    struct mase_rule *rules; /* in the order of the file: of several that match, the first wins */
+    int count;
+    struct mase_rule fallback; /* [passes.quantize.default]; section NULL when there is none */
+};
+
+/* Compile the sections: keys of by = "type" must be quantisable operations, those of "regex_name"
+ * regular expressions, and every section a well-formed configuration. */
+enum mase_status mase_rules_init(struct mase_rules *r, struct mase_arena *a, const char *by,
+                                 const struct mase_value *sections,
+                                 const struct mase_value *fallback,
+                                 struct mase_err *err) MASE_MUST_CHECK;
+void mase_rules_release(struct mase_rules *r);
+/* by = "name": every key must be a node of g. */
+enum mase_status mase_rules_check_nodes(const struct mase_rules *r, const struct mase_graph *g,
+                                        struct mase_err *err) MASE_MUST_CHECK;
+/* The rule of a node: its own or the default; an error when it has neither. */
+enum mase_status mase_rules_pick(struct mase_rules *r, struct mase_rule **rule,
+                                 const struct mase_node *n, struct mase_err *err) MASE_MUST_CHECK;
+
+/* Is this a configuration: config = { name, known keys }? Needs no graph. */
+enum mase_status mase_quant_check(const struct mase_rule *rule,
+                                  struct mase_err *err) MASE_MUST_CHECK;
+/* Does the rule leave its nodes alone (name none)? */
+bool mase_quant_is_none(const struct mase_rule *rule);
+/* The formats a rule gives to one node: the operands it really has, all of them said. */
+enum mase_status mase_quant_bind(struct mase_quant *q, const struct mase_rule *rule,
+                                 const struct mase_node *n, struct mase_err *err) MASE_MUST_CHECK;
+
+#endif /* MASE_PASS_TRANSFORM_QUANTIZE_H */

@@ -1,0 +1,189 @@
+/*
+ * select.c - which section of the quantise pass a node falls under.
+ *
+ * By type the key is an operation, by name a node, by regex_name a pattern that must match the
+ * whole name. Patterns come from configuration files, so matching has a limit: a pattern that
+ * backtracks without end is an error at its place, not a program that hangs.
+ */
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+#include <string.h>
+
+#include "pass/transform/quantize.h"
+
+enum { MATCH_LIMIT = 100000, DEPTH_LIMIT = 1000, HEAP_LIMIT_KIB = 4096 };
+
+/* ---- keys ---- */
+
+static enum mase_status compile(struct mase_rule *rule, struct mase_err *err)
+{
+    int code;
+    PCRE2_SIZE offset;
+    rule->code =
+        pcre2_compile((PCRE2_SPTR)rule->key, PCRE2_ZERO_TERMINATED,
+                      PCRE2_ANCHORED | PCRE2_ENDANCHORED | PCRE2_UTF, &code, &offset, NULL);
+    if (rule->code)
+        return MASE_OK;
+    PCRE2_UCHAR why[256] = { 0 };
+    pcre2_get_error_message(code, why, sizeof why);
+    return mase_fail_at(err, MASE_EVALUE, rule->at,
+                        "'%s' is no regular expression: %s at character %zu of the pattern",
+                        rule->key, (const char *)why, (size_t)offset + 1);
+}
+
+static enum mase_status check_type(const struct mase_rule *rule, struct mase_err *err)
+{
+    enum mase_op op = mase_op_find(rule->key);
+    if (op != MASE_OP_unknown && (mase_ops[op].quantisable || mase_quant_is_none(rule)))
+        return MASE_OK;
+    const char *names[MASE_OP_COUNT] = { NULL };
+    struct mase_str list = { 0 };
+    for (int i = 0; i < MASE_OP_COUNT; i++)
+        if (mase_ops[i].quantisable) {
+            names[i] = mase_ops[i].name;
+            mase_str_printf(&list, "%s%s", list.len ? ", " : "", names[i]);
+        }
+    const char *near = mase_nearest(rule->key, names, MASE_OP_COUNT);
+    mase_fail_at(err, MASE_EVALUE, rule->at,
+                 "'%s' is no operation that can be quantised%s%s%s allowed: %s", rule->key,
+                 near ? ", did you mean '" : ";", near ? near : "", near ? "'?" : "",
+                 mase_str_text(&list));
+    mase_str_release(&list);
+    return MASE_EVALUE;
+}
+
+static enum mase_status check_key(struct mase_rule *rule, enum mase_by by, struct mase_err *err)
+{
+    switch (by) {
+    case MASE_BY_TYPE:
+        return check_type(rule, err);
+    case MASE_BY_REGEX:
+        return compile(rule, err);
+    default: /* names are checked when there is a graph */
+        return MASE_OK;
+    }
+}
+
+static enum mase_by parse_by(const char *by)
+{
+    return mase_streq(by, "type")   ? MASE_BY_TYPE
+           : mase_streq(by, "name") ? MASE_BY_NAME
+                                    : MASE_BY_REGEX;
+}
+
+enum mase_status mase_rules_init(struct mase_rules *r, struct mase_arena *a, const char *by,
+                                 const struct mase_value *sections,
+                                 const struct mase_value *fallback, struct mase_err *err)
+{
+    *r = (struct mase_rules){ .by = parse_by(by), .fallback = { .key = "default" } };
+    if (fallback) {
+        r->fallback.at = fallback->at;
+        r->fallback.section = fallback;
+        MASE_TRY(mase_quant_check(&r->fallback, err));
+    }
+    r->rules = mase_new_array(a, struct mase_rule, (size_t)sections->count);
+    for (int i = 0; i < sections->count; i++) {
+        struct mase_rule *rule = &r->rules[r->count++];
+        *rule = (struct mase_rule){ .key = sections->keys[i],
+                                    .at = sections->key_at[i],
+                                    .section = sections->items[i] };
+        MASE_TRY(mase_quant_check(rule, err));
+        MASE_TRY(check_key(rule, r->by, err));
+    }
+    return MASE_OK;
+}
+
+void mase_rules_release(struct mase_rules *r)
+{
+    for (int i = 0; i < r->count; i++)
+        pcre2_code_free(r->rules[i].code);
+}
+
+static enum mase_status unknown_node(const struct mase_rule *rule, const struct mase_graph *g,
+                                     struct mase_err *err)
+{
+    struct mase_arena a = { 0 };
+    const char **names = mase_new_array(&a, const char *, g->node_count);
+    int n = 0;
+    for (const struct mase_node *node = g->first; node; node = node->next)
+        if (mase_ops[node->op].quantisable)
+            names[n++] = node->name;
+    struct mase_str list = { 0 };
+    for (int i = 0; i < n && list.len < 300; i++)
+        mase_str_printf(&list, "%s%s", i ? ", " : "", names[i]);
+    if (list.len >= 300)
+        mase_str_add(&list, ", ...");
+    const char *near = mase_nearest(rule->key, names, n);
+    mase_fail_at(err, MASE_EVALUE, rule->at,
+                 "no node is called '%s'%s%s%s those that can be quantised: %s", rule->key,
+                 near ? ", did you mean '" : ";", near ? near : "", near ? "'?" : "",
+                 n ? mase_str_text(&list) : "none");
+    mase_str_release(&list);
+    mase_arena_release(&a);
+    return MASE_EVALUE;
+}
+
+enum mase_status mase_rules_check_nodes(const struct mase_rules *r, const struct mase_graph *g,
+                                        struct mase_err *err)
+{
+    for (int i = 0; r->by == MASE_BY_NAME && i < r->count; i++)
+        if (!mase_graph_find(g, r->rules[i].key))
+            return unknown_node(&r->rules[i], g, err);
+    return MASE_OK;
+}
+
+/* ---- picking ---- */
+
+static enum mase_status match(bool *hit, const struct mase_rule *rule, const char *name,
+                              struct mase_err *err)
+{
+    pcre2_match_context *limits = pcre2_match_context_create(NULL);
+    pcre2_match_data *data = pcre2_match_data_create(1, NULL);
+    if (!limits || !data) {
+        pcre2_match_context_free(limits);
+        pcre2_match_data_free(data);
+        return mase_fail(err, MASE_ELIMIT, "no memory to match '%s'", rule->key);
+    }
+    pcre2_set_match_limit(limits, MATCH_LIMIT);
+    pcre2_set_depth_limit(limits, DEPTH_LIMIT);
+    pcre2_set_heap_limit(limits, HEAP_LIMIT_KIB);
+    int rc = pcre2_match(rule->code, (PCRE2_SPTR)name, strlen(name), 0, 0, data, limits);
+    pcre2_match_data_free(data);
+    pcre2_match_context_free(limits);
+    *hit = rc >= 0;
+    if (rc >= 0 || rc == PCRE2_ERROR_NOMATCH)
+        return MASE_OK;
+    PCRE2_UCHAR why[256] = { 0 };
+    pcre2_get_error_message(rc, why, sizeof why);
+    return mase_fail_at(err, MASE_ELIMIT, rule->at, "matching '%s' against '%s': %s", rule->key,
+                        name, (const char *)why);
+}
+
+static enum mase_status applies(bool *hit, enum mase_by by, const struct mase_rule *rule,
+                                const struct mase_node *n, struct mase_err *err)
+{
+    if (by == MASE_BY_REGEX)
+        return match(hit, rule, n->name, err);
+    *hit = mase_streq(rule->key, by == MASE_BY_TYPE ? mase_ops[n->op].name : n->name);
+    return MASE_OK;
+}
+
+enum mase_status mase_rules_pick(struct mase_rules *r, struct mase_rule **rule,
+                                 const struct mase_node *n, struct mase_err *err)
+{
+    bool hit = false;
+    *rule = NULL;
+    for (int i = 0; i < r->count && !hit; i++) {
+        MASE_TRY(applies(&hit, r->by, &r->rules[i], n, err));
+        if (hit)
+            *rule = &r->rules[i];
+    }
+    if (!*rule && !r->fallback.section)
+        return mase_fail(err, MASE_EVALUE,
+                         "node '%s' (%s) has no section of its own, and there is no default",
+                         n->name, mase_ops[n->op].name);
+    if (!*rule)
+        *rule = &r->fallback;
+    (*rule)->uses++;
+    return MASE_OK;
+}
