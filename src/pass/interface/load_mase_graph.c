@@ -1,0 +1,74 @@
+/*
+ * load_mase_graph.c - a graph from the folder that save_mase_graph wrote.
+ *
+ * The graph is replaced by the saved one: nodes, quantised layers, weights and metadata.
+ */
+#include <string.h>
+
+#include <mase/safetensors.h>
+
+#include "pass/interface/files.h"
+#include "pass/support.h"
+
+struct load_opts {
+    const char *load_dir;
+};
+
+/* A folder, or any file in it. */
+static const char *folder_of(struct mase_arena *a, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (mase_is_dir(path))
+        return path;
+    return slash ? mase_arena_strndup(a, path, (size_t)(slash - path) + 1) : ".";
+}
+
+static enum mase_status fill(struct mase_graph *g, struct mase_pass_env *env, const char *dir,
+                             struct mase_err *err)
+{
+    const char *weights = mase_path_join(env->scratch, dir, MASE_SAVED_WEIGHTS);
+    const char *meta = mase_path_join(env->scratch, dir, MASE_SAVED_META);
+    struct mase_value *table;
+    if (mase_is_file(weights)) {
+        mase_graph_alloc(g);
+        MASE_TRY(mase_weights_load(g, weights, err));
+    }
+    MASE_TRY(mase_toml_read(&table, env->scratch, meta, err));
+    mase_value_resolve_na(table);
+    return mase_meta_read(g, table, err);
+}
+
+static enum mase_status run(struct mase_graph **g, const void *options, struct mase_pass_env *env,
+                            struct mase_err *err)
+{
+    const struct load_opts *o = options;
+    const char *dir = folder_of(env->scratch, o->load_dir);
+    struct mase_graph *loaded = NULL;
+    MASE_TRY(mase_graph_read_mg(&loaded, mase_path_join(env->scratch, dir, MASE_SAVED_GRAPH), err));
+    enum mase_status st = fill(loaded, env, dir, err);
+    if (st) {
+        mase_graph_free(loaded);
+        return st;
+    }
+    if (!loaded->name && (*g)->name)
+        loaded->name = mase_intern(&loaded->intern, (*g)->name);
+    *g = loaded;
+    return MASE_OK;
+}
+
+static const struct mase_opt opts[] = {
+    { .key = "load_dir",
+      .type = MASE_OPT_TYPE_PATH,
+      .offset = offsetof(struct load_opts, load_dir),
+      .required = true,
+      .help = "the folder that save_mase_graph wrote, or a file in it" },
+    { 0 },
+};
+
+const struct mase_pass mase_pass_load_mase_graph = {
+    .name = "load_mase_graph",
+    .help = "replace the graph by a saved one: nodes, weights and metadata",
+    .opts = opts,
+    .opts_size = sizeof(struct load_opts),
+    .transform = run,
+};
