@@ -111,7 +111,10 @@ static enum mase_status take_item(struct mase_mg_parser *p, struct growing *seq,
     } else if (kwargs->arg && kwargs->arg->count) {
         return mase_mg_fail(p, "a positional argument cannot follow a keyword");
     }
+    struct mase_loc at = p->lx.t.at;
     MASE_TRY(mase_mg_value(p, &v));
+    if (kwargs->arg && v.kind == MASE_ARG_ATOM) /* no constructor takes one */
+        return mase_fail_at(p->err, MASE_EPARSE, at, "a text needs quotes: '%s'", v.s);
     push(p, to, key, &v);
     return MASE_OK;
 }

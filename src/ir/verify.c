@@ -202,7 +202,7 @@ static void check_signature(struct check *c, const struct mase_node *n)
     struct mase_binding b;
     struct mase_err err = { 0 };
     if (mase_bind(&b, &c->scratch, mase_op_call_sig(n->op), &n->args, &n->kwargs, &err))
-        say(c, "node %s: %s %s", n->name, mase_ops[n->op].name, err.msg);
+        say(c, "node %s: %s: %s", n->name, mase_ops[n->op].name, err.msg);
 }
 
 static void check_args(struct check *c, const struct mase_node *n)

@@ -167,6 +167,7 @@ static const struct {
       8 },
     { HEAD "module a = Linear(in_features=1, 2)", "a positional argument cannot follow a keyword",
       4, 34 },
+    { HEAD "module a = GELU(approximate=tanh)", "a text needs quotes: 'tanh'", 4, 29 },
     { HEAD "module a = Linear('b', 2)",
       "module a: Linear: in_features = 'b' must be an integer, at least 0", 4, 8 },
     { HEAD "module a = Linear(4000000000, 4000000000)",
