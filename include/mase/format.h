@@ -53,7 +53,7 @@ struct mase_quant_info {
     const char *func;                      /* suffix of function names: "integer" */
     const struct mase_quant_param *params; /* params[0..count) */
     int count;
-    mase_quant_fn *quantize;
+    mase_quant_fn *quantize; /* NULL for float */
     const char *help;
 };
 extern const struct mase_quant_info mase_quants[MASE_QUANT_COUNT];

@@ -190,7 +190,7 @@ static enum mase_status get_tensor(struct mase_tensor *t, struct mase_arena *a,
 
 static int by_begin(const void *a, const void *b)
 {
-    const struct entry *x = *(const struct entry *const *)a, *y = *(const struct entry *const *)b;
+    const struct entry *x = a, *y = b;
     if (x->begin != y->begin)
         return x->begin < y->begin ? -1 : 1;
     return x->end < y->end ? -1 : x->end > y->end;
@@ -200,18 +200,16 @@ static int by_begin(const void *a, const void *b)
 static enum mase_status check_cover(struct mase_arena *a, const struct entry *entries, int count,
                                     const struct source *src, struct mase_err *err)
 {
-    const struct entry **sorted = mase_new_array(a, const struct entry *, (size_t)count);
-    for (int i = 0; i < count; i++)
-        sorted[i] = &entries[i];
+    struct entry *sorted = mase_arena_memdup(a, entries, (size_t)count * sizeof *entries);
     qsort(sorted, (size_t)count, sizeof *sorted, by_begin);
     uint64_t at = 0;
-    for (int i = 0; i < count; at = sorted[i++]->end)
-        if (sorted[i]->begin != at)
+    for (int i = 0; i < count; at = sorted[i++].end)
+        if (sorted[i].begin != at)
             return mase_fail_at(
                 err, MASE_EPARSE, place(src->path, src->at + (int64_t)at),
-                "tensor '%s' begins at %" PRIu64 " of the data, %s %" PRIu64, sorted[i]->name,
-                sorted[i]->begin,
-                sorted[i]->begin < at ? "overlapping what ends at" : "leaving a gap from", at);
+                "tensor '%s' begins at %" PRIu64 " of the data, %s %" PRIu64, sorted[i].name,
+                sorted[i].begin,
+                sorted[i].begin < at ? "overlapping what ends at" : "leaving a gap from", at);
     if (at != src->size)
         return mase_fail_at(err, MASE_EPARSE, place(src->path, src->at + (int64_t)at),
                             "%" PRIu64 " bytes after the last tensor", src->size - at);
@@ -334,15 +332,18 @@ static const char *type_name(enum mase_dtype dtype)
     mase_bug("no safetensors type for %s", mase_dtypes[dtype].name);
 }
 
-/* Wide elements first: every tensor is then aligned to its element. */
-static int by_width(const void *a, const void *b)
+/* Wide elements first, else in the order given: every tensor is then aligned to its element. */
+static const struct mase_named_tensor **order(struct mase_arena *a,
+                                              const struct mase_named_tensor *items, int count)
 {
-    const struct mase_named_tensor *x = *(const struct mase_named_tensor *const *)a;
-    const struct mase_named_tensor *y = *(const struct mase_named_tensor *const *)b;
-    const int wx = mase_dtypes[x->tensor.dtype].size, wy = mase_dtypes[y->tensor.dtype].size;
-    if (wx != wy)
-        return wx > wy ? -1 : 1;
-    return x < y ? -1 : x > y;
+    const struct mase_named_tensor **ordered =
+        mase_new_array(a, const struct mase_named_tensor *, (size_t)count);
+    int n = 0;
+    for (int width = 8; width > 0; width--)
+        for (int i = 0; i < count; i++)
+            if (mase_dtypes[items[i].tensor.dtype].size == width)
+                ordered[n++] = &items[i];
+    return ordered;
 }
 
 static struct mase_value *entry_value(struct mase_arena *a, const struct mase_tensor *t,
@@ -362,15 +363,15 @@ static struct mase_value *entry_value(struct mase_arena *a, const struct mase_te
 
 /* The first 8 + n bytes; blanks make the data begin at a multiple of 8. */
 static void put_header(struct mase_str *out, struct mase_arena *a,
-                       const struct mase_named_tensor *const *sorted, int count,
+                       const struct mase_named_tensor *const *ordered, int count,
                        const struct mase_value *metadata)
 {
     struct mase_value *root = mase_value_table(a);
     if (metadata && metadata->count)
         mase_value_set(a, root, "__metadata__", mase_value_copy(a, metadata));
     int64_t at = 0;
-    for (int i = 0; i < count; at += mase_tensor_bytes(&sorted[i++]->tensor))
-        mase_value_set(a, root, sorted[i]->name, entry_value(a, &sorted[i]->tensor, at));
+    for (int i = 0; i < count; at += mase_tensor_bytes(&ordered[i++]->tensor))
+        mase_value_set(a, root, ordered[i]->name, entry_value(a, &ordered[i]->tensor, at));
     struct mase_str json = { 0 };
     mase_json_print(&json, root, 0);
     while (json.len % 8)
@@ -390,18 +391,14 @@ enum mase_status mase_safetensors_write(const struct mase_named_tensor *items, i
     struct mase_writer w;
     MASE_TRY(mase_writer_open(&w, path, err));
     struct mase_arena a = { 0 };
-    const struct mase_named_tensor **sorted =
-        mase_new_array(&a, const struct mase_named_tensor *, (size_t)count);
-    for (int i = 0; i < count; i++)
-        sorted[i] = &items[i];
-    qsort(sorted, (size_t)count, sizeof *sorted, by_width);
+    const struct mase_named_tensor **ordered = order(&a, items, count);
     struct mase_str header = { 0 };
-    put_header(&header, &a, sorted, count, metadata);
+    put_header(&header, &a, ordered, count, metadata);
 
     enum mase_status st = mase_writer_put(&w, header.data, header.len, err);
     for (int i = 0; i < count && !st; i++)
-        st = mase_writer_put(&w, sorted[i]->tensor.data,
-                             (size_t)mase_tensor_bytes(&sorted[i]->tensor), err);
+        st = mase_writer_put(&w, ordered[i]->tensor.data,
+                             (size_t)mase_tensor_bytes(&ordered[i]->tensor), err);
     if (!st)
         st = mase_writer_close(&w, err);
     mase_writer_abort(&w);
