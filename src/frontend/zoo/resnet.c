@@ -16,11 +16,11 @@ struct net {
     int blocks[4]; /* in each of the four stages */
 };
 
-/* A block under construction: its prefix and its convolutions so far. */
+/* A block under construction. */
 struct block {
     struct mase_graph *g;
     const char *path; /* "layer1.0." */
-    int in;           /* channels of what comes next */
+    int in;           /* channels that the next convolution sees */
 };
 
 static struct mase_node *conv(struct mase_graph *g, struct mase_node *x, const char *path, int in,

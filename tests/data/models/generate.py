@@ -2,7 +2,7 @@
 """Reference outputs and graph texts of the larger zoo models, from PyTorch and torchvision.
 
 Their weights are too large to store: both sides compute them. Element i of the tensor called NAME
-is u(NAME, i), a number in [0, 1) of 24 bits from splitmix64 seeded with the FNV-1a hash of the name,
+is a number in [0, 1) of 24 bits from splitmix64, seeded with the FNV-1a hash of the name, then
 scaled by what the tensor is (see value()). Only the outputs are stored, as NAME/y.npy; the input is
 the tensor called "input". The same rules are in tests/unit/frontend/t_zoo_large.c.
 
@@ -29,7 +29,8 @@ def fnv1a(name):
 
 
 def u(name, count):
-    z = np.uint64(fnv1a(name)) + np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    i = np.arange(1, count + 1, dtype=np.uint64)
+    z = np.uint64(fnv1a(name)) + i * np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     z = z ^ (z >> np.uint64(31))
@@ -116,7 +117,8 @@ MODELS = {  # name: (model, input shape)
 }
 
 for name, (model, shape) in MODELS.items():
-    model.load_state_dict({k: torch.from_numpy(value(k, v.shape)) for k, v in model.state_dict().items()})
+    state = model.state_dict()
+    model.load_state_dict({k: torch.from_numpy(value(k, v.shape)) for k, v in state.items()})
     model.eval()
     with torch.no_grad():
         x = torch.from_numpy(value("input", shape))
