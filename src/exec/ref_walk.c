@@ -104,7 +104,8 @@ enum mase_status mase_ref_index(const struct mase_call *c, const struct mase_ten
                                 int64_t k, int64_t len, bool wrap, int64_t *at,
                                 struct mase_err *err)
 {
-    int64_t v = (int64_t)mase_tensor_get(index, k);
+    int64_t v = index->dtype == MASE_I64 ? ((const int64_t *)index->data)[k]
+                                         : ((const int32_t *)index->data)[k];
     *at = wrap && v < 0 ? v + len : v;
     if (*at >= 0 && *at < len)
         return MASE_OK;
