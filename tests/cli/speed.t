@@ -1,4 +1,5 @@
-# The program is quick: bounds are ten times what it takes, so that only a real mistake trips them.
+# The program is quick. The bounds leave room for slow disks and sanitizers: only a real mistake
+# trips them.
 now()
 {
     date +%s%N
@@ -18,10 +19,10 @@ case $(now) in
 *N) skip "quick" "no clock with nanoseconds" ;;
 *)
     best --version
-    holds "--version took $least ms" [ "$least" -lt 50 ]
+    holds "--version took $least ms" [ "$least" -lt 100 ]
     best transform --config "$SOURCE/configs/examples/jsc_toy_by_type.toml"
-    holds "the lab's transform took $least ms" [ "$least" -lt 500 ]
+    holds "the lab's transform took $least ms" [ "$least" -lt 2000 ]
     best --info
-    holds "--info took $least ms" [ "$least" -lt 1000 ]
+    holds "--info took $least ms" [ "$least" -lt 2000 ]
     ;;
 esac
