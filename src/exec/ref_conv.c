@@ -81,12 +81,16 @@ static void valid_range(int64_t n, int64_t stride, int64_t shift, int64_t len, i
 /* Add to one row of outputs what one row of the kernel sees of one row of the input. */
 static void add_row(double *sum, const float *x, const float *k, const struct mase_window *w)
 {
+    const int64_t stride = w->stride[2];
     for (int64_t i = 0; i < w->kernel[2]; i++) {
         int64_t shift = i * w->dilation[2] - w->pad[2], lo, hi;
         double weight = (double)k[i];
-        valid_range(w->out[2], w->stride[2], shift, w->in[2], &lo, &hi);
-        for (int64_t o = lo; o < hi; o++)
-            sum[o] += weight * (double)x[o * w->stride[2] + shift];
+        valid_range(w->out[2], stride, shift, w->in[2], &lo, &hi);
+        if (lo >= hi)
+            continue;
+        const float *from = x + lo * stride + shift;
+        for (int64_t o = lo; o < hi; o++, from += stride)
+            sum[o] += weight * (double)*from;
     }
 }
 

@@ -9,17 +9,11 @@
 
 #include "ir/arg.h"
 #include "ir/bind.h"
+#include "ir/infer.h"
 
 /* ---- nodes to results ---- */
 
-struct resolving {
-    struct mase_arena *arena;
-    mase_lookup_fn *lookup;
-    void *data;
-    const struct mase_node *missing; /* the first node without a result */
-};
-
-static struct mase_arg resolve(struct resolving *r, const struct mase_arg *arg)
+struct mase_arg mase_resolve(struct mase_resolving *r, const struct mase_arg *arg)
 {
     if (arg->kind == MASE_ARG_NODE) {
         const struct mase_arg *v = r->lookup(arg->node, r->data);
@@ -32,7 +26,7 @@ static struct mase_arg resolve(struct resolving *r, const struct mase_arg *arg)
     struct mase_arg out = mase_arg_seq(r->arena, arg->kind, arg->items, arg->count);
     out.keys = arg->kind == MASE_ARG_DICT ? arg->keys : NULL;
     for (int i = 0; i < out.count; i++)
-        out.items[i] = resolve(r, &arg->items[i]);
+        out.items[i] = mase_resolve(r, &arg->items[i]);
     return out;
 }
 
@@ -68,9 +62,11 @@ static const char *op_title(const struct mase_call *c)
     return c->module ? mase_ops[c->module->op].module : mase_ops[c->node->op].name;
 }
 
-static enum mase_status bind_call(struct mase_call *c, struct resolving *r, struct mase_err *err)
+static enum mase_status bind_call(struct mase_call *c, struct mase_resolving *r,
+                                  struct mase_err *err)
 {
-    struct mase_arg args = resolve(r, &c->node->args), kwargs = resolve(r, &c->node->kwargs);
+    struct mase_arg args = mase_resolve(r, &c->node->args),
+                    kwargs = mase_resolve(r, &c->node->kwargs);
     struct mase_binding b;
 
     if (r->missing)
@@ -88,7 +84,7 @@ enum mase_status mase_call_init(struct mase_call *c, struct mase_arena *a,
                                 const struct mase_node *n, mase_lookup_fn *lookup, void *data,
                                 struct mase_err *err)
 {
-    struct resolving r = { .arena = a, .lookup = lookup, .data = data };
+    struct mase_resolving r = { .arena = a, .lookup = lookup, .data = data };
 
     *c = (struct mase_call){ .arena = a, .node = n, .module = mase_node_module(n) };
     c->sig = mase_op_call_sig(n->op);

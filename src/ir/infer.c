@@ -80,26 +80,14 @@ static enum mase_status attr_value(struct mase_arg *out, struct mase_arena *a,
 
 /* ---- what is returned ---- */
 
-/* arg with every node in it replaced by that node's result. */
-static struct mase_arg resolve(struct mase_arena *a, const struct mase_values *v,
-                               const struct mase_arg *arg)
+static enum mase_status output_value(struct mase_arg *out, struct mase_values *v,
+                                     const struct mase_node *n, struct mase_err *err)
 {
-    switch (arg->kind) {
-    case MASE_ARG_NODE:
-        return *mase_values_get(v, arg->node);
-    case MASE_ARG_TUPLE:
-    case MASE_ARG_LIST:
-    case MASE_ARG_DICT:
-    case MASE_ARG_SLICE: {
-        struct mase_arg out = *arg;
-        out.items = mase_new_array(a, struct mase_arg, (size_t)arg->count);
-        for (int i = 0; i < arg->count; i++)
-            out.items[i] = resolve(a, v, &arg->items[i]);
-        return out;
-    }
-    default:
-        return *arg;
-    }
+    struct mase_resolving r = { .arena = v->arena, .lookup = lookup_value, .data = v };
+    *out = n->args.count ? mase_resolve(&r, &n->args.items[0]) : mase_arg_none();
+    if (r.missing)
+        return mase_fail(err, MASE_EVALUE, "%s: %s has no value yet", n->name, r.missing->name);
+    return MASE_OK;
 }
 
 /* ---- the walk ---- */
@@ -137,8 +125,7 @@ static enum mase_status node_value(struct mase_arg *out, struct mase_values *v,
     case MASE_GET_ATTR:
         return attr_value(out, v->arena, g, n, plan, err);
     case MASE_OUTPUT:
-        *out = n->args.count ? resolve(v->arena, v, &n->args.items[0]) : mase_arg_none();
-        return MASE_OK;
+        return output_value(out, v, n, err);
     default:
         break;
     }

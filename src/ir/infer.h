@@ -1,10 +1,20 @@
 /*
- * infer.h - the walk over a graph that shape inference and execution share.
+ * infer.h - results of nodes: how arguments find them, and the walk over a graph that shape
+ * inference and execution share.
  */
 #ifndef MASE_IR_INFER_H
 #define MASE_IR_INFER_H
 
 #include <mase/call.h>
+
+/* Replacing nodes by their results (call.c). */
+struct mase_resolving {
+    struct mase_arena *arena;
+    mase_lookup_fn *lookup;
+    void *data;
+    const struct mase_node *missing; /* the first node without a result */
+};
+struct mase_arg mase_resolve(struct mase_resolving *r, const struct mase_arg *arg);
 
 /* What is done with one call: set c->result. */
 typedef enum mase_status mase_step_fn(struct mase_call *c, void *data, struct mase_err *err);
