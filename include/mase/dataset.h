@@ -1,0 +1,124 @@
+/*
+ * dataset.h - a dataset, opened: what it is, its splits, its batches.
+ *
+ * All samples lie in one table; a split is a list of its rows. Shuffle a copy of that list and hand
+ * out slices of it:
+ *
+ *     struct mase_dataset *d;
+ *     MASE_TRY(mase_dataset_open(&d, "jsc", &(struct mase_dataset_opts){ 0 }, err));
+ *     const struct mase_split_rows train = mase_dataset_split(d, MASE_SPLIT_TRAIN);
+ *     mase_dataset_batch(d, &(struct mase_batch){ .row = train.row, .n = 256,
+ *                                                 .x = lanes, .feature_stride = 256,
+ *                                                 .sample_stride = 1, .label = labels });
+ *
+ * A dataset of plain numbers is a row-major float table, which mase_dataset_table gives without
+ * copying: the engine's gather reads it directly. Images are stored as bytes and become floats
+ * batch by batch, so there mase_dataset_batch is the only way; it serves both.
+ *
+ * An open dataset never changes: any number of threads may read it.
+ */
+#ifndef MASE_DATASET_H
+#define MASE_DATASET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <mase/data.h>
+
+enum mase_split {
+    MASE_SPLIT_TRAIN,
+    MASE_SPLIT_VALIDATION,
+    MASE_SPLIT_TEST,
+    MASE_SPLIT_PRED, /* what the original calls the data to predict: the test split mostly */
+    MASE_SPLIT_COUNT
+};
+extern const char *const mase_split_names[]; /* "train" "validation" "test" "pred" */
+
+struct mase_dataset_opts {
+    const char *data_dir;  /* where files are; also a file itself. NULL: MASE_DATA, the cache */
+    const char *cache_dir; /* NULL: $XDG_CACHE_HOME/mase, ~/.cache/mase */
+    bool require_real;     /* a simulated stand-in is an error */
+    bool original_splits;  /* validation as the original has it: train (jsc), test (images) */
+    bool raw;              /* tables of numbers: leave the features unscaled */
+    uint64_t split_seed;   /* which rows are held out for validation */
+    uint64_t sim_seed;     /* jsc-sim: another sample of the same kind */
+    int64_t sim_rows;      /* jsc-sim: 0 means 800 000 */
+};
+
+/* What was done to each feature of a table: x = (raw - mean) / std. */
+struct mase_scaling {
+    int64_t n;                /* features; 0: none was done */
+    const double *mean, *std; /* (n) each */
+};
+
+struct mase_dataset_info {
+    struct mase_data_info data; /* name, shape of a sample, classes: what a model must know */
+    const char *source;         /* the file or folder read, "built in" if generated */
+    bool simulated;
+    const char *notice;               /* NULL, or what every report must say */
+    char checksum[65];                /* SHA-256 of the source, or of generator and parameters */
+    int64_t rows;                     /* of the table */
+    int64_t duplicates;               /* left out of it */
+    const char *const *feature_names; /* (features) or NULL: images */
+    const char *const *class_names;   /* (classes) */
+    struct mase_scaling scaling;
+};
+
+struct mase_dataset;
+
+/* By name, or a table of the user's own: "npz:FILE", "csv:FILE:LABEL", "h5:FILE"; "jsc:FILE" reads
+ * that file as jsc. Says in the log when a stand-in is used. opts may be NULL. */
+enum mase_status mase_dataset_open(struct mase_dataset **d, const char *name,
+                                   const struct mase_dataset_opts *opts,
+                                   struct mase_err *err) MASE_MUST_CHECK;
+void mase_dataset_close(struct mase_dataset *d);
+
+const struct mase_dataset_info *mase_dataset_info(const struct mase_dataset *d);
+
+/* Rows of the table in the order of the split. Borrowed. */
+struct mase_split_rows {
+    const uint32_t *row;
+    int64_t count;
+};
+struct mase_split_rows mase_dataset_split(const struct mase_dataset *d, enum mase_split split);
+
+/* The label of every row of the table. */
+const int32_t *mase_dataset_labels(const struct mase_dataset *d);
+
+/* The features of row r: data + r * stride, floats; data is NULL for images. */
+struct mase_table_view {
+    const float *data;
+    int64_t stride;
+};
+struct mase_table_view mase_dataset_table(const struct mase_dataset *d);
+
+/* n samples: feature f of sample i goes to x[f * feature_stride + i * sample_stride]. Lanes are
+ * sample_stride 1; a tensor (N, ...) is feature_stride 1. label may be NULL. */
+struct mase_batch {
+    const uint32_t *row; /* (n) */
+    int64_t n;
+    float *x;
+    int64_t feature_stride, sample_stride;
+    int32_t *label; /* (n) */
+    bool augment;   /* images: crop and flip as the dataset does in training */
+    uint64_t seed;  /* of the augmentation, which depends on seed, epoch and row only */
+    uint64_t epoch;
+};
+void mase_dataset_batch(const struct mase_dataset *d, const struct mase_batch *b);
+
+/* Rows of each class in a split. */
+void mase_dataset_balance(const struct mase_dataset *d, enum mase_split split, int64_t *count);
+
+struct mase_feature_range {
+    double min, max, mean, std;
+};
+/* Of feature f over a split of a table of numbers, before scaling. */
+struct mase_feature_range mase_dataset_range(const struct mase_dataset *d, enum mase_split split,
+                                             int64_t f);
+
+/* Read a file as the named dataset and keep it in the cache, where opening finds it. */
+enum mase_status mase_dataset_import(const char *name, const char *path,
+                                     const struct mase_dataset_opts *opts,
+                                     struct mase_err *err) MASE_MUST_CHECK;
+
+#endif /* MASE_DATASET_H */
