@@ -2,16 +2,16 @@
  * save_mase_graph.c - a graph as a folder: its text, its weights, its metadata.
  *
  * The three belong together, so they are first written completely into a folder beside the old
- * ones and then renamed: a full disk or a broken run leaves the earlier save as it was. A graph
- * without weights is saved without them.
+ * ones, then change places with them; when one cannot, all change back. A full disk or a broken
+ * run leaves the earlier save as it was. A graph without weights is saved without them.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include <mase/log.h>
 #include <mase/safetensors.h>
 
+#include "base/fault.h"
 #include "pass/interface/files.h"
 #include "pass/support.h"
 
@@ -59,37 +59,73 @@ static const struct {
 
 enum { FILES = sizeof files / sizeof files[0] };
 
-static enum mase_status write_all(const struct mase_graph *g, struct mase_pass_env *env,
-                                  const char *dir, struct mase_err *err)
+/* One file of the folder: where it stands, the new one, where the old one waits. */
+struct change {
+    const char *now, *next, *last;
+    bool out, in; /* the old one is gone from its place; the new one is there */
+};
+
+static bool change_place(struct change *c)
 {
-    for (int i = 0; i < FILES; i++)
-        MASE_TRY(
-            files[i].write(g, env->scratch, mase_path_join(env->scratch, dir, files[i].name), err));
-    return MASE_OK;
+    if (mase_is_file(c->now)) {
+        if (mase_sys_rename(c->now, c->last))
+            return false;
+        c->out = true;
+    }
+    if (mase_is_file(c->next)) {
+        if (mase_sys_rename(c->next, c->now))
+            return false;
+        c->in = true;
+    }
+    return true;
 }
 
-static enum mase_status move_all(struct mase_pass_env *env, const char *from, const char *to,
-                                 struct mase_err *err)
+static void change_back(const struct change *c)
+{
+    if (c->in)
+        (void)mase_sys_rename(c->now, c->next);
+    if (c->out)
+        (void)mase_sys_rename(c->last, c->now);
+}
+
+static enum mase_status change_all(struct change *changes, struct mase_pass_env *env,
+                                   struct mase_err *err)
 {
     for (int i = 0; i < FILES; i++) {
-        const char *temp = mase_path_join(env->scratch, from, files[i].name);
-        const char *path = mase_path_join(env->scratch, to, files[i].name);
-        if (mase_is_file(temp)) {
-            if (rename(temp, path))
-                return mase_fail_errno(err, path, "cannot rename");
-            mase_pass_wrote(env, path);
-        } else if (unlink(path) && errno != ENOENT) { /* weights of an earlier save */
-            return mase_fail_errno(err, path, "cannot remove");
-        }
+        if (change_place(&changes[i]))
+            continue;
+        mase_fail_errno(err, changes[i].now, "cannot replace");
+        for (int k = i; k >= 0; k--)
+            change_back(&changes[k]);
+        return MASE_EIO;
     }
+    for (int i = 0; i < FILES; i++)
+        if (changes[i].in)
+            mase_pass_wrote(env, changes[i].now);
     return MASE_OK;
 }
 
-static void clean(struct mase_pass_env *env, const char *dir)
+static enum mase_status save(const struct mase_graph *g, struct mase_pass_env *env, const char *dir,
+                             const char *temp, struct mase_err *err)
 {
-    for (int i = 0; i < FILES; i++)
-        unlink(mase_path_join(env->scratch, dir, files[i].name));
-    rmdir(dir);
+    struct mase_arena *a = env->scratch;
+    struct change changes[FILES] = { 0 };
+    enum mase_status st = mase_make_dirs(temp, err);
+    for (int i = 0; i < FILES; i++) {
+        changes[i].now = mase_path_join(a, dir, files[i].name);
+        changes[i].next = mase_path_join(a, temp, files[i].name);
+        changes[i].last = mase_arena_printf(a, "%s.last", changes[i].next);
+    }
+    for (int i = 0; i < FILES && !st; i++)
+        st = files[i].write(g, a, changes[i].next, err);
+    if (!st)
+        st = change_all(changes, env, err);
+    for (int i = 0; i < FILES; i++) {
+        unlink(changes[i].next);
+        unlink(changes[i].last);
+    }
+    rmdir(temp);
+    return st;
 }
 
 static enum mase_status run(const struct mase_graph *g, const void *options,
@@ -101,11 +137,7 @@ static enum mase_status run(const struct mase_graph *g, const void *options,
         return mase_fail(err, MASE_EVALUE, "save_dir is not given, and there is no output folder");
     const char *temp = mase_path_join(env->scratch, dir,
                                       mase_arena_printf(env->scratch, ".new.%ld", (long)getpid()));
-    MASE_TRY(mase_make_dirs(temp, err));
-    enum mase_status st = write_all(g, env, temp, err);
-    if (!st)
-        st = move_all(env, temp, dir, err);
-    clean(env, temp);
+    enum mase_status st = save(g, env, dir, temp, err);
     if (!st)
         mase_info("Saved mase graph to %s", dir);
     return st;
