@@ -1,0 +1,319 @@
+/*
+ * t_quantize.c - choosing, binding and applying configurations beyond the golden cases.
+ */
+#include "fixture.h"
+
+#define INTEGER(d, w, b)                                                                 \
+    "name = 'integer'\ndata_in_width = " d "\ndata_in_frac_width = 4\nweight_width = " w \
+    "\nweight_frac_width = 4\nbias_width = " b "\nbias_frac_width = 4\n"
+#define NONE "[default.config]\nname = 'NA'\n"
+#define LAB  "by = 'type'\n" NONE "[linear.config]\n" INTEGER("8", "8", "8")
+
+#define ON(name, model)                         \
+    static void name##_body(struct fixture *f); \
+    static void name(void **state)              \
+    {                                           \
+        struct fixture f;                       \
+        (void)state;                            \
+        setup(&f, model);                       \
+        name##_body(&f);                        \
+        teardown(&f);                           \
+    }                                           \
+    static void name##_body(struct fixture *f)
+
+static const struct mase_quant *quant_of(struct fixture *f, const char *node)
+{
+    return mase_node_quant(mase_graph_find(f->g, node));
+}
+
+static int quantised(struct fixture *f)
+{
+    int n = 0;
+    for (const struct mase_node *node = f->g->first; node; node = node->next)
+        n += mase_node_quant(node) != NULL;
+    return n;
+}
+
+/* What the pass warns of, with these arguments. */
+static char *warnings(struct fixture *f, const char *args)
+{
+    struct caught c;
+    catch_log(&c, MASE_WARNING);
+    enum mase_status st = run(f, "quantize", args);
+    char *text = caught_log(&c);
+    if (st)
+        fail_msg("%s", f->err.msg);
+    return text;
+}
+
+/* ---- the laboratory's configuration ---- */
+
+ON(only_the_linear_layer_changes, "jsc-tiny")
+{
+    RUN(f, "quantize", LAB);
+    assert_int_equal(quantised(f), 1);
+    const struct mase_quant *q = quant_of(f, "seq_blocks_2");
+    assert_int_equal(q->kind, MASE_QUANT_integer);
+    assert_false(q->bypass);
+    for (int i = MASE_DATA_IN; i <= MASE_BIAS; i++) {
+        assert_int_equal(q->operand[i].param[0], 8);
+        assert_int_equal(q->operand[i].param[1], 4);
+    }
+    assert_int_equal(q->operand[MASE_DATA_OUT].kind, MASE_QUANT_float);
+    assert_int_equal(
+        mase_value_get(mase_value_get(f->m.env.info, "summarize_quantization"), "changed")->count,
+        1);
+}
+
+ON(properties_survive_but_hardware, "jsc-tiny")
+{
+    RUN(f, "add_software_metadata", NULL);
+    RUN(f, "add_hardware_metadata", NULL);
+    RUN(f, "quantize", LAB);
+    assert_int_equal(f->g->props, MASE_PROP_META | MASE_PROP_COMMON | MASE_PROP_SOFTWARE);
+    assert_false(mase_graph_find(f->g, "seq_blocks_2")->meta->hw.valid);
+    RUN(f, "add_hardware_metadata", NULL);
+    const struct mase_value *v = mase_graph_find(f->g, "seq_blocks_2")->meta->hw.verilog_param;
+    assert_int_equal(mase_value_get(v, "WEIGHT_PRECISION_0")->i, 8);
+    assert_int_equal(mase_value_get(v, "WEIGHT_PRECISION_1")->i, 4);
+    assert_int_equal(mase_value_get(v, "DATA_OUT_0_PRECISION_0")->i, 32);
+}
+
+ON(twice_is_once, "jsc-tiny")
+{
+    struct mase_value *args = toml(f, LAB);
+    MUST(f, mase_manager_run(&f->m, &f->g, "quantize", args, &f->err));
+    struct mase_graph *once = mase_graph_clone(f->g);
+    (void)printed(f);
+    MUST(f, mase_manager_run(&f->m, &f->g, "quantize", args, &f->err));
+    assert_true(mase_graph_equal(once, f->g, NULL));
+    assert_null(strstr(printed(f), "True")); /* the second time, nothing changed */
+    mase_graph_free(once);
+}
+
+ON(a_quantised_graph_can_be_quantised_again, "jsc-tiny")
+{
+    RUN(f, "quantize", LAB);
+    (void)printed(f);
+    RUN(f, "quantize", "by = 'type'\n" NONE "[linear.config]\n" INTEGER("16", "6", "4"));
+    const struct mase_quant *q = quant_of(f, "seq_blocks_2");
+    assert_int_equal(q->operand[MASE_DATA_IN].param[0], 16);
+    assert_int_equal(q->operand[MASE_WEIGHT].param[0], 6);
+    const struct mase_meta *m = mase_graph_find(f->g, "seq_blocks_2")->meta;
+    assert_int_equal(mase_meta_arg(m, "bias")->format.param[0], 4);
+    assert_non_null(strstr(printed(f), "| LinearInteger   | LinearInteger    | True "));
+}
+
+ON(weights_stay_float, "jsc-tiny")
+{
+    const struct mase_param *w =
+        mase_module_param(mase_graph_module(f->g, "seq_blocks.2"), "weight");
+    float before[80];
+    memcpy(before, w->tensor.data, sizeof before);
+    RUN(f, "quantize", LAB);
+    w = mase_module_param(mase_graph_module(f->g, "seq_blocks.2"), "weight");
+    assert_memory_equal(before, w->tensor.data, sizeof before);
+}
+
+/* ---- what a configuration may leave out or add ---- */
+
+ON(no_bias_no_bias_keys, "res_mlp")
+{
+    RUN(f, "quantize",
+        "by = 'name'\n" NONE "[fc3.config]\nname = 'integer'\ndata_in_width = 8\n"
+        "data_in_frac_width = 4\nweight_width = 8\nweight_frac_width = 4\n");
+    assert_int_equal(quantised(f), 1);
+    assert_int_equal(quant_of(f, "fc3")->operand[MASE_BIAS].kind, MASE_QUANT_float);
+    FAILS(f, "quantize",
+          "by = 'name'\n" NONE "[fc2.config]\nname = 'integer'\ndata_in_width = 8\n"
+          "weight_width = 8\nweight_frac_width = 4\n",
+          4, 6,
+          "fc2 (linear) in integer also needs data_in_frac_width, bias_width, bias_frac_width");
+}
+
+ON(the_output_can_be_quantised, "jsc-tiny")
+{
+    RUN(f, "quantize", LAB "data_out_width = 10\ndata_out_frac_width = 'NA'\n");
+    const struct mase_meta_arg *out =
+        mase_meta_result(mase_graph_find(f->g, "seq_blocks_2")->meta, "data_out_0");
+    assert_int_equal(out->format.kind, MASE_QUANT_integer);
+    assert_int_equal(out->format.param[0], 10);
+    assert_true(out->format.param[1] == MASE_NA);
+    RUN(f, "verify_common_metadata", NULL);
+}
+
+ON(bypass_changes_the_class_and_nothing_else, "jsc-tiny")
+{
+    RUN(f, "quantize", LAB "bypass = true\n");
+    assert_true(quant_of(f, "seq_blocks_2")->bypass);
+    assert_non_null(strstr(printed(f), "LinearInteger"));
+    const struct mase_meta *m = mase_graph_find(f->g, "seq_blocks_2")->meta;
+    assert_int_equal(mase_meta_arg(m, "weight")->format.kind, MASE_QUANT_float);
+    RUN(f, "verify_common_metadata", NULL);
+}
+
+ON(none_leaves_alone_whatever_else_is_said, "jsc-tiny")
+{
+    RUN(f, "quantize", "by = 'type'\n" NONE "[linear.config]\nname = 'NA'\nweight_width = 8\n");
+    assert_int_equal(quantised(f), 0);
+}
+
+ON(a_default_is_needed_only_by_who_has_nothing_else, "jsc-tiny")
+{
+    RUN(f, "quantize",
+        "by = 'type'\n[linear.config]\n" INTEGER("8", "8", "8") "[relu.config]\nname = 'NA'\n");
+    FAILS(f, "quantize", "by = 'type'\n[linear.config]\n" INTEGER("8", "8", "8"), 1, 1,
+          "node 'seq_blocks_1' (relu) has no section of its own, and there is no default");
+}
+
+ON(an_operation_that_does_not_occur_is_no_fault, "jsc-tiny")
+{
+    char *text = warnings(f, LAB "[conv2d.config]\n" INTEGER("8", "8", "8"));
+    assert_string_equal(text, "");
+    free(text);
+}
+
+/* ---- choosing ---- */
+
+ON(of_several_patterns_the_first_wins, "jsc-toy")
+{
+    RUN(f, "quantize",
+        "by = 'regex_name'\n" NONE "['seq_blocks_2'.config]\n" INTEGER(
+            "4", "4", "4") "['seq_blocks_\\d+'.config]\n" INTEGER("8", "8", "8"));
+    assert_int_equal(quant_of(f, "seq_blocks_2")->operand[MASE_WEIGHT].param[0], 4);
+    assert_int_equal(quant_of(f, "seq_blocks_5")->operand[MASE_WEIGHT].param[0], 8);
+}
+
+ON(a_pattern_must_match_the_whole_name, "jsc-toy")
+{
+    char *text =
+        warnings(f, "by = 'regex_name'\n" NONE "['blocks_2'.config]\n" INTEGER("8", "8", "8"));
+    assert_int_equal(quantised(f), 0);
+    assert_non_null(strstr(text, "'blocks_2' matches no node that can be quantised"));
+    free(text);
+}
+
+ON(a_node_that_cannot_be_quantised_is_warned_of, "jsc-tiny")
+{
+    char *text = warnings(f, "by = 'name'\n" NONE "[seq_blocks_0.config]\n" INTEGER("8", "8", "8"));
+    assert_non_null(strstr(text, "'seq_blocks_0' is a batch_norm1d, which cannot be quantised"));
+    free(text);
+}
+
+ON(calls_of_one_module_must_agree, "jsc-tiny")
+{
+    struct mase_node *n = mase_graph_find(f->g, "seq_blocks_3");
+    struct mase_arg args = mase_arg_seq(&f->g->arena, MASE_ARG_TUPLE,
+                                        &(struct mase_arg){ .kind = MASE_ARG_NODE, .node = n }, 1);
+    struct mase_node *again =
+        mase_graph_insert_after(f->g, n, MASE_CALL_MODULE, "seq_blocks.3", &args, NULL);
+    mase_graph_replace_uses(f->g, n, again, again);
+    char *text = warnings(f, "by = 'name'\n" NONE "[seq_blocks_3.config]\n" INTEGER("8", "8", "8"));
+    assert_non_null(strstr(text, "seq_blocks_3 and seq_blocks_4 are both calls of seq_blocks.3"));
+    free(text);
+    /* both compute in the format, and the metadata of both says so */
+    assert_int_equal(mase_meta_arg(again->meta, "data_in_0")->format.kind, MASE_QUANT_integer);
+    RUN(f, "verify_common_metadata", NULL);
+}
+
+ON(functions_are_quantised_too, "toy_custom_fn")
+{
+    RUN(f, "quantize",
+        "by = 'type'\n" NONE
+        "[relu.config]\n" INTEGER("8", "8", "8") "[matmul.config]\n" INTEGER("6", "7", "8"));
+    assert_int_equal(quant_of(f, "relu")->operand[MASE_WEIGHT].kind, MASE_QUANT_float);
+    const struct mase_meta *m = mase_graph_find(f->g, "matmul")->meta;
+    assert_int_equal(mase_meta_arg(m, "data_in_0")->format.param[0], 6);
+    assert_int_equal(mase_meta_arg(m, "data_in_1")->format.param[0], 7);
+}
+
+/* ---- faults ---- */
+
+ON(faults_have_a_place_and_say_what_is_allowed, "jsc-tiny")
+{
+    static const struct {
+        const char *args;
+        int line, col;
+        const char *text;
+    } faults[] = {
+        { NONE, 1, 1, "option 'by' is missing" },
+        { "by = 'kind'\n", 1, 6, "not one of type, name, regex_name" },
+        { "by = 'type'\n" NONE "[linaer.config]\nname = 'integer'\n", 4, 2,
+          "did you mean 'linear'?" },
+        { "by = 'type'\n" NONE "[linear]\nconfg = 1\n", 5, 1, "may hold only 'config'" },
+        { "by = 'type'\n" NONE "[linear.config]\nweight_width = 8\n", 4, 9, "has no name" },
+        { "by = 'type'\n" NONE "[linear.config]\nname = 'interger'\n", 5, 8,
+          "did you mean 'integer'" },
+        { "by = 'type'\n" NONE "[linear.config]\nname = 8\n", 5, 8, "name must be a string" },
+        { LAB "weigth_width = 8\n", 12, 1, "did you mean 'weight_width'?" },
+        { LAB "bypass = 1\n", 12, 10, "bypass must be true or false" },
+        { "by = 'type'\n" NONE "[linear.config]\n" INTEGER("99", "8", "8"), 6, 17,
+          "data_in_width = 99 is outside" },
+        { "by = 'type'\n" NONE "[linear.config]\n" INTEGER("'8'", "8", "8"), 6, 17,
+          "data_in_width must be an integer" },
+        { "by = 'name'\n" NONE "[seq_block_2.config]\n" INTEGER("8", "8", "8"), 4, 2,
+          "did you mean 'seq_blocks_2'" },
+        { "by = 'regex_name'\n" NONE "['seq_(blocks'.config]\n" INTEGER("8", "8", "8"), 4, 2,
+          "missing closing parenthesis at character 12" },
+    };
+    struct mase_graph *before = mase_graph_clone(f->g);
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+        assert_int_not_equal(run(f, "quantize", faults[i].args), MASE_OK);
+        if (!strstr(f->err.msg, faults[i].text) || !strstr(f->err.msg, "pass quantize: "))
+            fail_msg("'%s' is not in: %s", faults[i].text, f->err.msg);
+        assert_int_equal(f->err.loc.line, faults[i].line);
+        assert_int_equal(f->err.loc.col, faults[i].col);
+        assert_true(mase_graph_equal(before, f->g, NULL)); /* all or nothing */
+    }
+    mase_graph_free(before);
+}
+
+ON(a_pattern_without_end_is_an_error, "jsc-tiny")
+{
+    FAILS(f, "quantize",
+          "by = 'regex_name'\n" NONE "['((([a-z_0-9]+)+)+)+[A-Z]'.config]\n" INTEGER("8", "8", "8"),
+          4, 2, "limit");
+}
+
+ON(the_table_can_be_checked_without_a_graph, "jsc-tiny")
+{
+    struct mase_value *passes = toml(f, "[report_graph]\n[quantize]\nby = 'type'\n"
+                                        "[quantize.liner.config]\nname = 'integer'\n");
+    assert_int_equal(mase_manager_check(passes, &f->err), MASE_EVALUE);
+    assert_non_null(strstr(f->err.msg, "pass quantize: 'liner' is no operation"));
+    assert_int_equal(f->err.loc.line, 4);
+}
+
+ON(a_summary_needs_an_original, "jsc-tiny")
+{
+    assert_int_equal(run(f, "summarize_quantization", NULL), MASE_EVALUE);
+    assert_non_null(strstr(f->err.msg, "there is no original to compare with"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_the_linear_layer_changes),
+        cmocka_unit_test(properties_survive_but_hardware),
+        cmocka_unit_test(twice_is_once),
+        cmocka_unit_test(a_quantised_graph_can_be_quantised_again),
+        cmocka_unit_test(weights_stay_float),
+        cmocka_unit_test(no_bias_no_bias_keys),
+        cmocka_unit_test(the_output_can_be_quantised),
+        cmocka_unit_test(bypass_changes_the_class_and_nothing_else),
+        cmocka_unit_test(none_leaves_alone_whatever_else_is_said),
+        cmocka_unit_test(a_default_is_needed_only_by_who_has_nothing_else),
+        cmocka_unit_test(an_operation_that_does_not_occur_is_no_fault),
+        cmocka_unit_test(of_several_patterns_the_first_wins),
+        cmocka_unit_test(a_pattern_must_match_the_whole_name),
+        cmocka_unit_test(a_node_that_cannot_be_quantised_is_warned_of),
+        cmocka_unit_test(calls_of_one_module_must_agree),
+        cmocka_unit_test(functions_are_quantised_too),
+        cmocka_unit_test(faults_have_a_place_and_say_what_is_allowed),
+        cmocka_unit_test(a_pattern_without_end_is_an_error),
+        cmocka_unit_test(the_table_can_be_checked_without_a_graph),
+        cmocka_unit_test(a_summary_needs_an_original),
+    };
+    mase_log_set_level(MASE_CRITICAL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
