@@ -14,10 +14,10 @@ prefix=${pcfiledir}/../..
 Name: mase
 Description: @PROJECT_DESCRIPTION@
 Version: @PROJECT_VERSION@
-Requires.private: jansson libpcre2-8 zlib
+Requires.private: libpcre2-8 zlib
 Cflags: -I${prefix}/include
 Libs: -L${prefix}/lib -lmase
-Libs.private: -lm
+Libs.private: -fopenmp -lm
 ]=])
 
 install(TARGETS ch RUNTIME DESTINATION bin)

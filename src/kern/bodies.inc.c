@@ -1,0 +1,20 @@
+/*
+ * bodies.inc.c - all kernels, over the lanes that simd/ISA.h defines.
+ */
+#define KERNEL_ROW(name, args) void KERNEL(name) args;
+#include "kern/kernels.def"
+
+#include "kern/simd/math.h"
+
+/* Register blocks are arrays with constant bounds: they live in registers only when unrolled. */
+#ifdef __clang__
+#define UNROLL _Pragma("unroll")
+#else
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
+
+#include "kern/gather.inc.c"
+#include "kern/gemm.inc.c"
+#include "kern/loss.inc.c"
+#include "kern/optim.inc.c"
+#include "kern/rows.inc.c"

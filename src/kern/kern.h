@@ -1,0 +1,99 @@
+/*
+ * kern.h - the inner loops, each written once and built for every instruction set.
+ *
+ * Batch innermost: a row is one feature of n samples (lanes), n a multiple of MASE_LANES, rows
+ * 64-byte aligned. Every instruction set computes with the same sixteen lanes, the same fused
+ * multiply-adds and the same order of sums, so all give the same bits; kernels.def lists the
+ * functions, dispatch.c chooses one set at start (MASE_ISA in the environment forces one).
+ *
+ * Lanes at and above the number of samples are padding: they may hold anything finite in
+ * activations and must be zero in gradients, so that sums over lanes need no mask. The functions
+ * that sum activations (moments) take the number of samples.
+ */
+#ifndef MASE_KERN_KERN_H
+#define MASE_KERN_KERN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <mase/err.h>
+
+enum { MASE_LANES = 16 };
+
+/* y[o][n] = bias[o] + sum over k of w[o][k] rows[k][n]. A dense layer, a convolution at one
+ * position (rows: its patch) and the data gradients of both. */
+struct mase_gemm {
+    float *y;                 // (O, n), rows y_stride apart
+    const float *w;           // (O, K), rows w_stride apart
+    const float *bias;        // (O) or NULL
+    const float *const *rows; // (K)
+    long O, K;
+    long y_stride, w_stride;
+    bool add;  /* start from what y holds, not from the bias */
+    bool relu; /* cut at zero when storing */
+};
+
+/* dw[o][k] = sum over positions p and lanes of dy[o][p][n] rows[p][k][n]. */
+struct mase_grad {
+    float *dw;                // (O, K), rows dw_stride apart
+    const float *dy;          // (O, P, n)
+    const float *const *rows; // (P, K)
+    long O, K, P, n;
+    long dw_stride, dy_stride, dy_pos; /* distances between outputs and between positions */
+    bool add;
+};
+
+/* A channel: count rows of n lanes, stride apart, of which the first `samples` lanes count. */
+struct mase_channel {
+    const float *x;
+    long count, stride, n, samples;
+};
+
+/* Cross entropy of C logit rows against labels, and its gradient. */
+struct mase_cross_entropy {
+    const float *logits;  // (C, n)
+    float *dlogits;       // (C, n) or NULL: gradient times scale
+    const int32_t *label; // (samples)
+    const float *weight;  // (C) or NULL: class weights
+    float *loss;          // (n): each sample's loss, not yet weighted by scale
+    long C, n, samples, stride;
+    float scale; /* of the gradient: 1 / sum of weights */
+    float smoothing;
+    int64_t correct; /* out: samples whose largest logit is the label's */
+};
+
+/* One optimiser step over flat arrays. */
+struct mase_optim {
+    float *w, *m, *v;
+    const float *g;
+    long n;
+    float lr, beta1, beta2, eps, decay; /* sgd: beta1 is the momentum */
+    float bias1, bias2;                 /* adam: 1 - beta^t */
+    float clip;                         /* gradients are multiplied by this */
+    bool decoupled, nesterov, first;
+};
+
+/* Table rows to lanes: y[f][i] = table[index[i]][f], 0 in the padding. */
+struct mase_gather {
+    float *y; // (F, n), rows y_stride apart
+    const float *table;
+    const uint32_t *index; /* NULL: rows 0, 1, ... */
+    long F, n, samples, y_stride, table_stride;
+};
+
+struct mase_kernels {
+    const char *isa;
+#define KERNEL_ROW(name, args) void(*name) args;
+#include "kern/kernels.def"
+};
+
+enum mase_isa { MASE_ISA_SCALAR, MASE_ISA_AVX2, MASE_ISA_AVX512, MASE_ISA_COUNT };
+extern const char *const mase_isa_names[]; /* "scalar", "avx2", "avx512" */
+bool mase_isa_supported(enum mase_isa isa);
+/* One set; a bug if this CPU lacks it. */
+const struct mase_kernels *mase_kernels_of(enum mase_isa isa);
+/* The best this CPU has, or what MASE_ISA asks for: unknown or absent sets are an error. */
+enum mase_status mase_kernels_select(const struct mase_kernels **k,
+                                     struct mase_err *err) MASE_MUST_CHECK;
+
+#endif /* MASE_KERN_KERN_H */

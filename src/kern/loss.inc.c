@@ -1,0 +1,94 @@
+/*
+ * loss.inc.c - cross entropy with its gradient, sixteen samples at a time.
+ *
+ * With p = softmax(x), class weights w, smoothing s over C classes and label y:
+ *     loss = (1 - s) w_y (-log p_y) + s / C sum over c of w_c (-log p_c)
+ *     d loss / d x_j = (1 - s) w_y (p_j - [j = y]) + s / C (p_j sum of w - w_j)
+ */
+
+/* Largest logit and the first class that has it. */
+static inline vf find_largest(const struct mase_cross_entropy *c, long n, vf *which)
+{
+    vf best = vload(c->logits + n);
+    *which = vzero();
+    for (long j = 1; j < c->C; j++) {
+        const vf x = vload(c->logits + j * c->stride + n);
+        const vm larger = vgt(x, best);
+        best = vselect(larger, x, best);
+        *which = vselect(larger, vset1((float)j), *which);
+    }
+    return best;
+}
+
+struct ce_lanes {
+    vf label, largest, log_sum, inverse; /* log and inverse of sum e^(x - largest) */
+    vf weight;                           /* (1 - s) w_label, 0 in the padding */
+    vf share;                            /* s / C, 0 in the padding */
+};
+
+static inline void ce_loss(const struct mase_cross_entropy *c, const struct ce_lanes *l, long n)
+{
+    vf loss = vzero();
+    for (long j = 0; j < c->C; j++) {
+        const vf x = vload(c->logits + j * c->stride + n);
+        const vf nll = vsub(l->log_sum, vsub(x, l->largest));
+        const vf at_label = vselect(veq(l->label, vset1((float)j)), l->weight, vzero());
+        loss = vfma(at_label, nll, loss);
+        if (c->smoothing > 0.0f)
+            loss = vfma(vmul(l->share, vset1(c->weight ? c->weight[j] : 1.0f)), nll, loss);
+    }
+    vstore(c->loss + n, loss);
+}
+
+static inline void ce_gradient(const struct mase_cross_entropy *c, const struct ce_lanes *l,
+                               float weight_sum, long n)
+{
+    const vf scale = vset1(c->scale);
+    for (long j = 0; j < c->C; j++) {
+        const vf x = vload(c->logits + j * c->stride + n);
+        const vf p = vmul(vexp(vsub(x, l->largest)), l->inverse);
+        const vf hit = vselect(veq(l->label, vset1((float)j)), vset1(1.0f), vzero());
+        vf d = vmul(l->weight, vsub(p, hit));
+        if (c->smoothing > 0.0f) {
+            const vf w_j = vset1(c->weight ? c->weight[j] : 1.0f);
+            d = vfma(l->share, vsub(vmul(p, vset1(weight_sum)), w_j), d);
+        }
+        vstore(c->dlogits + j * c->stride + n, vmul(d, scale));
+    }
+}
+
+/* Labels, weights and the softmax's denominator of the lanes at n; counts the right answers. */
+static inline struct ce_lanes ce_prepare(struct mase_cross_entropy *c, long n)
+{
+    float label[MASE_LANES], weight[MASE_LANES], share[MASE_LANES];
+    for (long i = 0; i < MASE_LANES; i++) {
+        const bool sample = n + i < c->samples;
+        const int32_t y = sample ? c->label[n + i] : 0;
+        label[i] = sample ? (float)y : -1.0f;
+        weight[i] = sample ? (1.0f - c->smoothing) * (c->weight ? c->weight[y] : 1.0f) : 0.0f;
+        share[i] = sample ? c->smoothing / (float)c->C : 0.0f;
+    }
+    struct ce_lanes l = { .label = vload(label), .weight = vload(weight), .share = vload(share) };
+    vf which, sum = vzero();
+    l.largest = find_largest(c, n, &which);
+    c->correct += vcount(veq(which, l.label));
+    for (long j = 0; j < c->C; j++)
+        sum = vadd(sum, vexp(vsub(vload(c->logits + j * c->stride + n), l.largest)));
+    l.log_sum = vlog(sum);
+    l.inverse = vdiv(vset1(1.0f), sum);
+    return l;
+}
+
+void KERNEL(cross_entropy)(struct mase_cross_entropy *c)
+{
+    float weight_sum = 0.0f;
+    for (long j = 0; j < c->C; j++)
+        weight_sum += c->weight ? c->weight[j] : 1.0f;
+    c->correct = 0;
+    for (long n = 0; n < c->n; n += MASE_LANES) {
+        const struct ce_lanes l = ce_prepare(c, n);
+        ce_loss(c, &l, n);
+        if (c->dlogits)
+            ce_gradient(c, &l, weight_sum, n);
+    }
+}

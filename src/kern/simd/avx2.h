@@ -1,0 +1,152 @@
+/* avx2.h - the sixteen lanes as two 256-bit registers. */
+#include <immintrin.h>
+
+typedef struct {
+    __m256 lo, hi;
+} vf;
+typedef struct {
+    __m256 lo, hi;
+} vm; /* all bits of a lane set, or none */
+
+#define GEMM_MR 6
+#define GEMM_NV 1
+#define GRAD_MR 3
+#define GRAD_NR 2
+
+static inline vf vload(const float *p)
+{
+    return (vf){ _mm256_loadu_ps(p), _mm256_loadu_ps(p + 8) };
+}
+static inline void vstore(float *p, vf a)
+{
+    _mm256_storeu_ps(p, a.lo);
+    _mm256_storeu_ps(p + 8, a.hi);
+}
+static inline vf vset1(float a)
+{
+    __m256 v = _mm256_set1_ps(a);
+    return (vf){ v, v };
+}
+static inline vf vzero(void)
+{
+    return (vf){ _mm256_setzero_ps(), _mm256_setzero_ps() };
+}
+static inline vf vadd(vf a, vf b)
+{
+    return (vf){ _mm256_add_ps(a.lo, b.lo), _mm256_add_ps(a.hi, b.hi) };
+}
+static inline vf vsub(vf a, vf b)
+{
+    return (vf){ _mm256_sub_ps(a.lo, b.lo), _mm256_sub_ps(a.hi, b.hi) };
+}
+static inline vf vmul(vf a, vf b)
+{
+    return (vf){ _mm256_mul_ps(a.lo, b.lo), _mm256_mul_ps(a.hi, b.hi) };
+}
+static inline vf vdiv(vf a, vf b)
+{
+    return (vf){ _mm256_div_ps(a.lo, b.lo), _mm256_div_ps(a.hi, b.hi) };
+}
+static inline vf vsqrt(vf a)
+{
+    return (vf){ _mm256_sqrt_ps(a.lo), _mm256_sqrt_ps(a.hi) };
+}
+static inline vf vfma(vf a, vf b, vf c)
+{
+    return (vf){ _mm256_fmadd_ps(a.lo, b.lo, c.lo), _mm256_fmadd_ps(a.hi, b.hi, c.hi) };
+}
+static inline vf vmax(vf a, vf b)
+{
+    return (vf){ _mm256_max_ps(a.lo, b.lo), _mm256_max_ps(a.hi, b.hi) };
+}
+static inline vf vmin(vf a, vf b)
+{
+    return (vf){ _mm256_min_ps(a.lo, b.lo), _mm256_min_ps(a.hi, b.hi) };
+}
+static inline vm vgt(vf a, vf b)
+{
+    return (vm){ _mm256_cmp_ps(a.lo, b.lo, _CMP_GT_OQ), _mm256_cmp_ps(a.hi, b.hi, _CMP_GT_OQ) };
+}
+static inline vm veq(vf a, vf b)
+{
+    return (vm){ _mm256_cmp_ps(a.lo, b.lo, _CMP_EQ_OQ), _mm256_cmp_ps(a.hi, b.hi, _CMP_EQ_OQ) };
+}
+static inline vf vselect(vm m, vf yes, vf no)
+{
+    return (vf){ _mm256_blendv_ps(no.lo, yes.lo, m.lo), _mm256_blendv_ps(no.hi, yes.hi, m.hi) };
+}
+static inline vf vrint(vf a)
+{
+    return (vf){ _mm256_round_ps(a.lo, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC),
+                 _mm256_round_ps(a.hi, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC) };
+}
+static inline __m256 scale2_half(__m256 a, __m256 k)
+{
+    __m256i e =
+        _mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(k), _mm256_set1_epi32(127)), 23);
+    return _mm256_mul_ps(a, _mm256_castsi256_ps(e));
+}
+static inline vf vscale2(vf a, vf k)
+{
+    return (vf){ scale2_half(a.lo, k.lo), scale2_half(a.hi, k.hi) };
+}
+static inline vm vfirst(int n)
+{
+    const __m256 i = _mm256_setr_ps(0, 1, 2, 3, 4, 5, 6, 7), m = _mm256_set1_ps((float)n);
+    return (vm){ _mm256_cmp_ps(i, m, _CMP_LT_OQ),
+                 _mm256_cmp_ps(_mm256_add_ps(i, _mm256_set1_ps(8)), m, _CMP_LT_OQ) };
+}
+static inline float vsum(vf a)
+{
+    __m256 b = _mm256_add_ps(a.lo, a.hi);
+    __m128 c = _mm_add_ps(_mm256_castps256_ps128(b), _mm256_extractf128_ps(b, 1));
+    __m128 d = _mm_add_ps(c, _mm_movehl_ps(c, c));
+    return _mm_cvtss_f32(_mm_add_ss(d, _mm_shuffle_ps(d, d, 1)));
+}
+static inline vf vsum16(const vf a[16])
+{
+    float s[16];
+    for (int i = 0; i < 16; i++)
+        s[i] = vsum(a[i]);
+    return vload(s);
+}
+
+static inline void vtranspose16(vf a[16])
+{
+    float t[16][16];
+    for (int i = 0; i < 16; i++)
+        vstore(t[i], a[i]);
+    float u[16][16];
+    for (int i = 0; i < 16; i++)
+        for (int j = 0; j < 16; j++)
+            u[j][i] = t[i][j];
+    for (int i = 0; i < 16; i++)
+        a[i] = vload(u[i]);
+}
+static inline __m256 exponent_half(__m256 a)
+{
+    __m256i e = _mm256_srli_epi32(_mm256_castps_si256(a), 23);
+    return _mm256_cvtepi32_ps(_mm256_sub_epi32(e, _mm256_set1_epi32(127)));
+}
+static inline __m256 mantissa_half(__m256 a)
+{
+    __m256 m = _mm256_and_ps(a, _mm256_castsi256_ps(_mm256_set1_epi32(0x7fffff)));
+    return _mm256_or_ps(m, _mm256_set1_ps(1.0f));
+}
+static inline vf vexponent(vf a)
+{
+    return (vf){ exponent_half(a.lo), exponent_half(a.hi) };
+}
+static inline vf vmantissa(vf a)
+{
+    return (vf){ mantissa_half(a.lo), mantissa_half(a.hi) };
+}
+static inline int vcount(vm m)
+{
+    return __builtin_popcount((unsigned)_mm256_movemask_ps(m.lo)) +
+           __builtin_popcount((unsigned)_mm256_movemask_ps(m.hi));
+}
+static inline vm vand(vm a, vm b)
+{
+    return (vm){ _mm256_and_ps(a.lo, b.lo), _mm256_and_ps(a.hi, b.hi) };
+}

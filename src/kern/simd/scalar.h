@@ -1,0 +1,153 @@
+/* scalar.h - the sixteen lanes as an array: what the instruction sets must reproduce bit for bit.
+ */
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef struct {
+    float l[16];
+} vf;
+typedef unsigned vm;
+
+#define GEMM_MR 4
+#define GEMM_NV 1
+#define GRAD_MR 4
+#define GRAD_NR 4
+
+#define LANES(expr)                  \
+    do {                             \
+        vf r_;                       \
+        for (int i = 0; i < 16; i++) \
+            r_.l[i] = (expr);        \
+        return r_;                   \
+    } while (0)
+
+static inline vf vload(const float *p)
+{
+    vf a;
+    memcpy(&a, p, sizeof(a));
+    return a;
+}
+static inline void vstore(float *p, vf a)
+{
+    memcpy(p, &a, sizeof(a));
+}
+static inline vf vset1(float a)
+{
+    LANES(a);
+}
+static inline vf vzero(void)
+{
+    LANES(0.0f);
+}
+static inline vf vadd(vf a, vf b)
+{
+    LANES(a.l[i] + b.l[i]);
+}
+static inline vf vsub(vf a, vf b)
+{
+    LANES(a.l[i] - b.l[i]);
+}
+static inline vf vmul(vf a, vf b)
+{
+    LANES(a.l[i] * b.l[i]);
+}
+static inline vf vdiv(vf a, vf b)
+{
+    LANES(a.l[i] / b.l[i]);
+}
+static inline vf vsqrt(vf a)
+{
+    LANES(sqrtf(a.l[i]));
+}
+static inline vf vfma(vf a, vf b, vf c)
+{
+    LANES(fmaf(a.l[i], b.l[i], c.l[i]));
+}
+static inline vf vmax(vf a, vf b)
+{
+    LANES(a.l[i] > b.l[i] ? a.l[i] : b.l[i]);
+}
+static inline vf vmin(vf a, vf b)
+{
+    LANES(a.l[i] < b.l[i] ? a.l[i] : b.l[i]);
+}
+static inline vm vgt(vf a, vf b)
+{
+    vm m = 0;
+    for (int i = 0; i < 16; i++)
+        m |= (vm)(a.l[i] > b.l[i]) << i;
+    return m;
+}
+static inline vm veq(vf a, vf b)
+{
+    vm m = 0;
+    for (int i = 0; i < 16; i++)
+        m |= (vm)(a.l[i] == b.l[i]) << i;
+    return m;
+}
+static inline vf vselect(vm m, vf yes, vf no)
+{
+    LANES(m >> i & 1 ? yes.l[i] : no.l[i]);
+}
+static inline vf vrint(vf a)
+{
+    LANES(rintf(a.l[i]));
+}
+static inline vm vfirst(int n)
+{
+    return (1u << n) - 1u;
+}
+static inline float vsum(vf a)
+{
+    for (int half = 8; half; half /= 2)
+        for (int i = 0; i < half; i++)
+            a.l[i] += a.l[i + half];
+    return a.l[0];
+}
+static inline vf vsum16(const vf a[16])
+{
+    LANES(vsum(a[i]));
+}
+
+static inline void vtranspose16(vf a[16])
+{
+    for (int i = 0; i < 16; i++)
+        for (int j = 0; j < i; j++) {
+            const float t = a[i].l[j];
+            a[i].l[j] = a[j].l[i];
+            a[j].l[i] = t;
+        }
+}
+static inline uint32_t float_bits(float a)
+{
+    uint32_t b;
+    memcpy(&b, &a, sizeof(b));
+    return b;
+}
+static inline float bits_float(uint32_t b)
+{
+    float a;
+    memcpy(&a, &b, sizeof(a));
+    return a;
+}
+static inline vf vscale2(vf a, vf k)
+{
+    LANES(a.l[i] * bits_float((uint32_t)((int32_t)k.l[i] + 127) << 23));
+}
+static inline vf vexponent(vf a)
+{
+    LANES((float)((int)(float_bits(a.l[i]) >> 23) - 127));
+}
+static inline vf vmantissa(vf a)
+{
+    LANES(bits_float((float_bits(a.l[i]) & 0x7fffff) | 0x3f800000));
+}
+static inline int vcount(vm m)
+{
+    return __builtin_popcount(m);
+}
+static inline vm vand(vm a, vm b)
+{
+    return a & b;
+}

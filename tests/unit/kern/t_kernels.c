@@ -1,0 +1,467 @@
+/*
+ * t_kernels.c - every kernel: right against a plain loop in double, and the same bits on every
+ * instruction set this machine has.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <mase/rng.h>
+
+#include "kern/kern.h"
+
+enum { MAX_N = 208, MAX_ROWS = 40, CANARY = 16 };
+
+/* A buffer of floats with a canary behind it. */
+struct buf {
+    float *x;
+    long n;
+};
+
+static struct buf make(long n, uint64_t seed)
+{
+    struct buf b = { aligned_alloc(64, (size_t)((n + CANARY + 15) / 16 * 64)), n };
+    struct mase_rng r = mase_rng(seed, MASE_STREAM_TEST, 7);
+    for (long i = 0; i < n; i++)
+        b.x[i] = mase_rng_range(&r, -2.0f, 2.0f);
+    for (long i = n; i < n + CANARY; i++)
+        b.x[i] = 12345.0f;
+    return b;
+}
+
+static void check_canary(const struct buf *b)
+{
+    for (long i = b->n; i < b->n + CANARY; i++)
+        assert_true(b->x[i] == 12345.0f);
+}
+
+static void drop(struct buf *b)
+{
+    check_canary(b);
+    free(b->x);
+}
+
+static void check_close(double got, double want, double tolerance)
+{
+    if (!(fabs(got - want) <= tolerance * (1 + fabs(want))))
+        fail_msg("got %.9g, want %.9g", got, want);
+}
+
+/* Run body for every set; `isa` is its number, results of set 0 (scalar) are the standard. */
+#define EACH_ISA(k)                                 \
+    for (int isa = 0; isa < MASE_ISA_COUNT; isa++)  \
+        if (mase_isa_supported((enum mase_isa)isa)) \
+            for (const struct mase_kernels *k = mase_kernels_of((enum mase_isa)isa); k; k = NULL)
+
+static void same_bits(const struct buf *a, const struct buf *b)
+{
+    assert_memory_equal(a->x, b->x, (size_t)a->n * sizeof(float));
+}
+
+/* ---- products ---- */
+
+static void one_gemm(long O, long K, long n, bool add, bool relu)
+{
+    struct buf x = make(K * n, 1), w = make(O * K, 2), bias = make(O, 3), first = make(O * n, 4);
+    const float *rows[MAX_ROWS];
+    for (long k = 0; k < K; k++)
+        rows[k] = x.x + k * n;
+    EACH_ISA(k)
+    {
+        struct buf y = make(O * n, 4);
+        const struct mase_gemm g = { y.x, w.x, bias.x, rows, O, K, n, K, add, relu };
+        k->gemm(&g, 0, n);
+        for (long o = 0; o < O; o++)
+            for (long i = 0; i < n; i++) {
+                double want = add ? first.x[o * n + i] : bias.x[o];
+                for (long j = 0; j < K; j++)
+                    want += (double)w.x[o * K + j] * x.x[j * n + i];
+                check_close(y.x[o * n + i], relu && want < 0 ? 0 : want, 1e-5);
+            }
+        struct buf parts = make(O * n, 4); /* the same in two shares of lanes */
+        const struct mase_gemm h = { parts.x, w.x, bias.x, rows, O, K, n, K, add, relu };
+        mase_kernels_of(MASE_ISA_SCALAR)->gemm(&h, 0, n / 32 * 16);
+        k->gemm(&h, n / 32 * 16, n);
+        same_bits(&y, &parts);
+        drop(&y);
+        drop(&parts);
+    }
+    drop(&x);
+    drop(&w);
+    drop(&bias);
+    drop(&first);
+}
+
+static void gemm_is_the_product_on_every_isa(void **state)
+{
+    (void)state;
+    for (long O = 1; O <= 13; O++)
+        for (long n = 16; n <= MAX_N; n += 48)
+            one_gemm(O, O % 5 * 7 + 1, n, O % 2, O % 3 == 0);
+    one_gemm(32, 37, 64, false, false);
+}
+
+static void one_grad(long O, long K, long P, long n, bool add)
+{
+    struct buf x = make(K * n, 1), dy = make(O * P * n, 2), first = make(O * K, 3),
+               standard = { 0 };
+    const float *rows[4 * MAX_ROWS];
+    for (long i = 0; i < P * K; i++)
+        rows[i] = x.x + (i * 5 + i / K) % K * n; /* any rows will do */
+    EACH_ISA(k)
+    {
+        struct buf dw = make(O * K, 3);
+        const struct mase_grad g = { dw.x, dy.x, rows, O, K, P, n, K, P * n, n, add };
+        k->grad(&g, 0, O / 2);
+        k->grad(&g, O / 2, O);
+        for (long i = 0; i < O * K; i++) {
+            double want = add ? first.x[i] : 0;
+            for (long p = 0; p < P; p++)
+                for (long l = 0; l < n; l++)
+                    want += (double)dy.x[(i / K * P + p) * n + l] * rows[p * K + i % K][l];
+            check_close(dw.x[i], want, 2e-5);
+        }
+        if (isa == 0)
+            standard = dw;
+        else {
+            same_bits(&dw, &standard);
+            drop(&dw);
+        }
+    }
+    drop(&standard);
+    drop(&x);
+    drop(&dy);
+    drop(&first);
+}
+
+static void grad_is_the_sum_over_samples(void **state)
+{
+    (void)state;
+    for (long O = 1; O <= 9; O++)
+        for (long K = 1; K <= 9; K += 2)
+            one_grad(O, K, O % 3 + 1, 16 * (K % 4 + 1), K % 4 == 1);
+}
+
+/* ---- sums ---- */
+
+static void moments_leave_the_padding_out(void **state)
+{
+    (void)state;
+    for (long samples = 2; samples <= 150; samples += 37) {
+        const long n = (samples + 15) / 16 * 16, rows = samples % 3 + 1;
+        struct buf x = make(rows * n, 5), dy = make(rows * n, 6);
+        double mean = 0, var = 0, sum = 0, sum_x = 0;
+        for (long r = 0; r < rows; r++)
+            for (long i = 0; i < n; i++) {
+                mean += i < samples ? x.x[r * n + i] : 0;
+                dy.x[r * n + i] = i < samples ? dy.x[r * n + i] : 0;
+            }
+        mean /= (double)(rows * samples);
+        for (long r = 0; r < rows; r++)
+            for (long i = 0; i < samples; i++) {
+                const double d = x.x[r * n + i] - mean;
+                var += d * d / (double)(rows * samples);
+                sum += dy.x[r * n + i];
+                sum_x += dy.x[r * n + i] * d;
+            }
+        float first[5] = { 0 };
+        EACH_ISA(k)
+        {
+            const struct mase_channel c = { x.x, rows, n, n, samples };
+            const struct mase_channel d = { dy.x, rows, n, n, samples };
+            float got[5] = { [4] = 1 };
+            k->moments(&got[0], &got[1], &c);
+            k->norm_sums(&got[2], &got[3], &c, dy.x, got[0]);
+            k->row_sum(&got[4], &d, true);
+            const double want[5] = { mean, var, sum, sum_x, sum + 1 };
+            for (int i = 0; i < 5; i++)
+                check_close(got[i], want[i], 2e-5);
+            if (isa == 0)
+                memcpy(first, got, sizeof first);
+            assert_memory_equal(first, got, sizeof first);
+        }
+        drop(&x);
+        drop(&dy);
+    }
+}
+
+/* ---- rows ---- */
+
+static float near_value(float x)
+{
+    return fmaxf(-8.0f, fminf(127.0f / 16, rintf(x * 16) / 16));
+}
+
+static void rows_are_element_by_element(void **state)
+{
+    (void)state;
+    const long n = 48;
+    struct buf a = make(n, 8), b = make(n, 9), start = make(n, 10);
+    a.x[3] = NAN;
+    EACH_ISA(k)
+    {
+        struct buf y = make(n, 10);
+        k->affine(y.x, a.x, 2.0f, 0.5f, true, n);
+        assert_true(isnan(y.x[3]));
+        for (long i = 4; i < n; i++)
+            assert_true(y.x[i] == fmaxf(0.0f, fmaf(2.0f, a.x[i], 0.5f)));
+        k->affine2(y.x, b.x, b.x, 0.5f, 3.0f, -1.0f, n);
+        for (long i = 0; i < n; i++)
+            assert_true(y.x[i] == fmaf(0.5f, b.x[i], fmaf(3.0f, b.x[i], -1.0f)));
+        k->quantize_integer(y.x, a.x, 16.0f, 1.0f / 16, -128.0f, 127.0f, n);
+        assert_true(isnan(y.x[3]));
+        for (long i = 4; i < n; i++)
+            assert_true(y.x[i] == near_value(a.x[i]));
+        memcpy(y.x, start.x, (size_t)n * sizeof(float));
+        k->relu_back(y.x, start.x, b.x, true, n);
+        for (long i = 0; i < n; i++)
+            assert_true(y.x[i] == start.x[i] + (b.x[i] > 0 ? start.x[i] : 0.0f));
+        memcpy(y.x, start.x, (size_t)n * sizeof(float));
+        k->axpy(y.x, b.x, 3.0f, n);
+        k->mul_add(y.x, b.x, b.x, n);
+        for (long i = 0; i < n; i++)
+            assert_true(y.x[i] == fmaf(b.x[i], b.x[i], fmaf(3.0f, b.x[i], start.x[i])));
+        drop(&y);
+    }
+    drop(&a);
+    drop(&b);
+    drop(&start);
+}
+
+static void exp_is_within_two_ulp(void **state)
+{
+    (void)state;
+    const long n = 4096;
+    struct buf x = make(n, 11), first = make(n, 0);
+    for (long i = 0; i < n; i++)
+        x.x[i] = -90.0f + 178.0f * (float)i / (float)n;
+    EACH_ISA(k)
+    {
+        struct buf y = make(n, 12);
+        k->exp_rows(y.x, x.x, n);
+        for (long i = 0; i < n; i++)
+            check_close(y.x[i] / exp(x.x[i]), x.x[i] < -87.3f ? 0 : 1, 2.5e-7);
+        if (isa == 0)
+            memcpy(first.x, y.x, (size_t)n * sizeof(float));
+        same_bits(&first, &y);
+        drop(&y);
+    }
+    drop(&x);
+    drop(&first);
+}
+
+/* ---- loss ---- */
+
+struct loss_case {
+    long C, samples;
+    float smoothing;
+    bool weighted;
+};
+
+/* The loss of sample i, and d[j] its gradient, in double. */
+static double plain_loss(double *d, const struct mase_cross_entropy *c, long i)
+{
+    double sum = 0, loss = 0, weights = 0;
+    const int32_t y = c->label[i];
+    for (long j = 0; j < c->C; j++) {
+        sum += exp(c->logits[j * c->stride + i]);
+        weights += c->weight ? c->weight[j] : 1;
+    }
+    const double wy = (1 - (double)c->smoothing) * (c->weight ? c->weight[y] : 1);
+    const double share = (double)c->smoothing / (double)c->C;
+    for (long j = 0; j < c->C; j++) {
+        const double nll = log(sum) - c->logits[j * c->stride + i], p = exp(-nll);
+        const double wj = c->weight ? c->weight[j] : 1;
+        loss += (j == y ? wy * nll : 0) + share * wj * nll;
+        d[j] = c->scale * (wy * (p - (j == y)) + share * (p * weights - wj));
+    }
+    return loss;
+}
+
+static void one_loss(const struct loss_case *lc)
+{
+    const long n = (lc->samples + 15) / 16 * 16;
+    struct buf x = make(lc->C * n, 13), weight = make(lc->C, 14), standard = { 0 };
+    int32_t label[MAX_N];
+    int64_t right = 0;
+    for (long i = 0; i < lc->samples; i++) {
+        long best = 0;
+        for (long j = 1; j < lc->C; j++)
+            best = x.x[j * n + i] > x.x[best * n + i] ? j : best;
+        label[i] = (int32_t)(i % 3 ? (long)i * 7 % lc->C : best);
+        right += label[i] == best;
+    }
+    for (long j = 0; j < lc->C; j++)
+        weight.x[j] = 0.5f + fabsf(weight.x[j]);
+    EACH_ISA(k)
+    {
+        struct buf d = make(lc->C * n + n, 15); /* the gradient, then the losses */
+        struct mase_cross_entropy c = { .logits = x.x,
+                                        .dlogits = d.x,
+                                        .label = label,
+                                        .weight = lc->weighted ? weight.x : NULL,
+                                        .loss = d.x + lc->C * n,
+                                        .C = lc->C,
+                                        .n = n,
+                                        .samples = lc->samples,
+                                        .stride = n,
+                                        .scale = 0.25f,
+                                        .smoothing = lc->smoothing };
+        k->cross_entropy(&c);
+        assert_int_equal(c.correct, right);
+        for (long i = 0; i < n; i++) {
+            double want[MAX_ROWS] = { 0 };
+            check_close(c.loss[i], i < lc->samples ? plain_loss(want, &c, i) : 0, 1e-6);
+            for (long j = 0; j < lc->C; j++)
+                check_close(d.x[j * n + i], want[j], 1e-6);
+        }
+        if (isa == 0)
+            standard = d;
+        else {
+            same_bits(&standard, &d);
+            drop(&d);
+        }
+    }
+    drop(&standard);
+    drop(&x);
+    drop(&weight);
+}
+
+static void cross_entropy_and_its_gradient(void **state)
+{
+    static const struct loss_case cases[] = {
+        { 5, 48, 0, false },     { 5, 37, 0, false },    { 1, 3, 0, false },
+        { 10, 16, 0.1f, false }, { 10, 31, 0.2f, true }, { 33, 64, 0.0f, true },
+        { 2, 200, 0, false },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        one_loss(&cases[i]);
+}
+
+/* ---- optimisers ---- */
+
+static void adam_in_double(double *w, double *m, double *v, double g, const struct mase_optim *o)
+{
+    g = g * o->clip + (o->decoupled ? 0 : o->decay * *w);
+    *w *= o->decoupled ? 1 - (double)o->lr * o->decay : 1;
+    *m = o->beta1 * *m + (1 - (double)o->beta1) * g;
+    *v = o->beta2 * *v + (1 - (double)o->beta2) * g * g;
+    *w -= o->lr / o->bias1 * *m / (sqrt(*v) / sqrt(o->bias2) + o->eps);
+}
+
+static void sgd_in_double(double *w, double *m, double g, const struct mase_optim *o)
+{
+    g = g * o->clip + o->decay * *w;
+    *m = (o->first ? 0 : o->beta1) * *m + g;
+    *w -= o->lr * (o->nesterov ? g + o->beta1 * *m : *m);
+}
+
+static void one_optimiser(bool adam, bool variant)
+{
+    enum { N = 48 };
+    struct buf g = make(N, 16), standard = { 0 };
+    EACH_ISA(k)
+    {
+        struct buf s = make(3 * N, 17); /* w, m, v */
+        double w[N], m[N], v[N];
+        for (int i = 0; i < N; i++) {
+            w[i] = s.x[i];
+            m[i] = s.x[N + i];
+            v[i] = s.x[2 * N + i] = fabsf(s.x[2 * N + i]);
+        }
+        struct mase_optim o = { .w = s.x, .m = s.x + N, .v = s.x + 2 * N, .g = g.x, .n = N };
+        o.lr = 0.01f, o.beta1 = 0.9f, o.beta2 = 0.999f, o.eps = 1e-8f, o.decay = 0.02f,
+        o.clip = 0.5f;
+        o.bias1 = 0.19f, o.bias2 = 0.002f, o.decoupled = adam && variant, o.nesterov = variant;
+        o.first = !variant;
+        (adam ? k->adam : k->sgd)(&o);
+        for (int i = 0; i < N; i++) {
+            if (adam)
+                adam_in_double(&w[i], &m[i], &v[i], g.x[i], &o);
+            else
+                sgd_in_double(&w[i], &m[i], g.x[i], &o);
+            check_close(s.x[i], w[i], 1e-6);
+            check_close(s.x[N + i], m[i], 1e-6);
+            check_close(s.x[2 * N + i], v[i], 1e-6);
+        }
+        if (isa == 0)
+            standard = s;
+        else {
+            same_bits(&standard, &s);
+            drop(&s);
+        }
+    }
+    drop(&standard);
+    drop(&g);
+}
+
+static void optimisers_step_as_defined(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        one_optimiser(i & 1, i & 2);
+}
+
+/* ---- table rows ---- */
+
+static void gather_puts_samples_in_lanes(void **state)
+{
+    (void)state;
+    for (long F = 1; F <= 40; F += 13)
+        for (long samples = 1; samples <= 70; samples += 23) {
+            const long n = (samples + 15) / 16 * 16;
+            struct buf table = make(100 * F + 16, 18);
+            uint32_t index[MAX_N];
+            for (long i = 0; i < samples; i++)
+                index[i] = (uint32_t)(i * 37 % 100);
+            EACH_ISA(k)
+            for (int ordered = 0; ordered < 2; ordered++) {
+                struct buf y = make(F * n, 19);
+                k->gather(&(struct mase_gather){ y.x, table.x, ordered ? NULL : index, F, n,
+                                                 samples, n, F });
+                for (long i = 0; i < F * n; i++) {
+                    const long s = i % n, row = ordered ? s : (long)index[s < samples ? s : 0];
+                    assert_true(y.x[i] == (s < samples ? table.x[row * F + i / n] : 0.0f));
+                }
+                drop(&y);
+            }
+            drop(&table);
+        }
+}
+
+static void the_environment_chooses(void **state)
+{
+    const struct mase_kernels *k;
+    struct mase_err err = { 0 };
+    (void)state;
+    setenv("MASE_ISA", "scalar", 1);
+    assert_int_equal(mase_kernels_select(&k, &err), MASE_OK);
+    assert_string_equal(k->isa, "scalar");
+    setenv("MASE_ISA", "avx9", 1);
+    assert_int_equal(mase_kernels_select(&k, &err), MASE_EVALUE);
+    assert_string_equal(err.msg, "MASE_ISA=avx9 is not one of scalar, avx2, avx512");
+    unsetenv("MASE_ISA");
+    assert_int_equal(mase_kernels_select(&k, &err), MASE_OK);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gemm_is_the_product_on_every_isa),
+        cmocka_unit_test(grad_is_the_sum_over_samples),
+        cmocka_unit_test(moments_leave_the_padding_out),
+        cmocka_unit_test(rows_are_element_by_element),
+        cmocka_unit_test(exp_is_within_two_ulp),
+        cmocka_unit_test(cross_entropy_and_its_gradient),
+        cmocka_unit_test(optimisers_step_as_defined),
+        cmocka_unit_test(gather_puts_samples_in_lanes),
+        cmocka_unit_test(the_environment_chooses),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
