@@ -51,24 +51,25 @@ void mase_call_result(struct mase_call *c, enum mase_dtype dtype, const struct m
 enum mase_status mase_call_fail(const struct mase_call *c, struct mase_err *err, const char *fmt,
                                 ...) MASE_PRINTF(3, 4);
 
-/* The shape rules, by name (shape_*.c); ops.def refers to them. */
-#define MASE_SHAPE_RULE(name) mase_shape_fn mase_shape_##name
+/* ---- results of whole graphs (infer.c) ---- */
 
-/* Every node's result as shapes only, in graph order. input(n) gives a placeholder's tensor.
- * Results are stored through store; both get data. */
+/* Every node's result: shapes only (mase_infer_shapes), or with values (run.h). */
 struct mase_values {
     struct mase_arena *arena;
     struct mase_arg *value; /* (node_count), by position in the graph */
     int count;
     struct mase_map index; /* node name -> position + 1 */
 };
+/* NULL for a node that the graph did not have. */
 const struct mase_arg *mase_values_get(const struct mase_values *v, const struct mase_node *n);
 
-/* One input tensor by placeholder name. */
+/* One input tensor by the placeholder's name; a shape is enough to infer from. */
 struct mase_input {
     const char *name;
     struct mase_tensor tensor;
 };
+/* Walk g in order. A placeholder without an input takes its default; if it has none, the message
+ * lists the placeholders. Parameters need shapes only. */
 enum mase_status mase_infer_shapes(struct mase_values *v, struct mase_arena *a,
                                    const struct mase_graph *g, const struct mase_input *inputs,
                                    int input_count, struct mase_err *err) MASE_MUST_CHECK;

@@ -193,57 +193,72 @@ static double mask_value(const struct mase_tensor *mask, int64_t off)
     return v;
 }
 
-static enum mase_status attention_scale(const struct mase_call *c, double *scale, int64_t E,
-                                        struct mase_err *err)
-{
-    *scale = 1.0 / sqrt((double)E);
-    if (mase_arg_given(mase_call_arg(c, "scale")))
-        return mase_call_float(c, scale, "scale", err);
-    return MASE_OK;
-}
+struct attention {
+    struct matrix q, k, v, mask; // (..., L, E) (..., S, E) (..., S, V) (..., L, S)
+    int64_t L, S, E, V;
+    double scale;
+    bool causal;
+    double *score; // (S) of the row at hand
+};
 
-enum mase_status mase_forward_attention(struct mase_call *c, struct mase_err *err)
+static enum mase_status attention_of(const struct mase_call *c, struct attention *a,
+                                     const struct mase_shape *lead, struct mase_err *err)
 {
     const struct mase_tensor *q = mase_call_tensor(c, "query"), *k = mase_call_tensor(c, "key");
     const struct mase_tensor *v = mase_call_tensor(c, "value");
     const struct mase_tensor *mask = mase_call_tensor(c, "attn_mask");
-    struct mase_tensor *out = ref_out(c);
-    int r = out->shape.rank - 2;
-    int64_t L = out->shape.dim[r], V = out->shape.dim[r + 1];
-    int64_t E = q->shape.dim[q->shape.rank - 1], S = k->shape.dim[k->shape.rank - 2];
-    bool causal = mase_call_flag(c, "is_causal");
-    double scale;
-    MASE_TRY(attention_scale(c, &scale, E, err));
-
-    struct mase_shape lead = mase_shape_part(&out->shape, 0, r);
-    struct matrix mq = matrix_of(q, &q->shape, &lead, L, E);
-    struct matrix mk = matrix_of(k, &k->shape, &lead, S, E);
-    struct matrix mv = matrix_of(v, &v->shape, &lead, S, V);
-    struct matrix mm = { 0 };
+    *a = (struct attention){
+        .L = q->shape.dim[q->shape.rank - 2],
+        .S = k->shape.dim[k->shape.rank - 2],
+        .E = q->shape.dim[q->shape.rank - 1],
+        .V = v->shape.dim[v->shape.rank - 1],
+        .causal = mase_call_flag(c, "is_causal"),
+    };
+    a->q = matrix_of(q, &q->shape, lead, a->L, a->E);
+    a->k = matrix_of(k, &k->shape, lead, a->S, a->E);
+    a->v = matrix_of(v, &v->shape, lead, a->S, a->V);
     if (mask)
-        mm = matrix_of(mask, &mask->shape, &lead, L, S);
-    const int64_t *sm = &mm.view.stride[r];
-    double *score = mase_new_array(c->arena, double, (size_t)S);
+        a->mask = matrix_of(mask, &mask->shape, lead, a->L, a->S);
+    a->score = mase_new_array(c->arena, double, (size_t)a->S);
+    a->scale = 1.0 / sqrt((double)a->E);
+    if (mase_arg_given(mase_call_arg(c, "scale")))
+        return mase_call_float(c, &a->scale, "scale", err);
+    return MASE_OK;
+}
+
+/* Weights of one query row; the walk says where its matrices start. */
+static void attend(const struct attention *a, const struct mase_nd *w, int64_t l)
+{
+    const int64_t *step = &a->mask.view.stride[w->rank];
+    for (int64_t s = 0; s < a->S; s++) {
+        double score = a->scale * dot(a->q.tensor, w->off[0] + l * a->E, 1, a->k.tensor,
+                                      w->off[1] + s * a->E, 1, a->E);
+        if (a->mask.tensor)
+            score += mask_value(a->mask.tensor, w->off[3] + l * step[0] + s * step[1]);
+        a->score[s] = a->causal && s > l ? -INFINITY : score;
+    }
+    softmax_row(a->score, a->S);
+}
+
+enum mase_status mase_forward_attention(struct mase_call *c, struct mase_err *err)
+{
+    struct mase_tensor *out = ref_out(c);
+    struct mase_shape lead = mase_shape_part(&out->shape, 0, out->shape.rank - 2);
+    struct attention a;
+    MASE_TRY(attention_of(c, &a, &lead, err));
     struct mase_nd w = mase_nd(&lead);
-    mase_nd_add_strides(&w, mq.view.stride, 0);
-    mase_nd_add_strides(&w, mk.view.stride, 0);
-    mase_nd_add_strides(&w, mv.view.stride, 0);
-    mase_nd_add_strides(&w, mm.view.stride, 0);
+    mase_nd_add_strides(&w, a.q.view.stride, 0);
+    mase_nd_add_strides(&w, a.k.view.stride, 0);
+    mase_nd_add_strides(&w, a.v.view.stride, 0);
+    mase_nd_add_strides(&w, a.mask.view.stride, 0);
     for (; w.i < w.count; mase_nd_next(&w)) {
-        for (int64_t l = 0; l < L; l++) {
-            for (int64_t s = 0; s < S; s++) {
-                score[s] = scale * dot(q, w.off[0] + l * E, 1, k, w.off[1] + s * E, 1, E);
-                if (mask)
-                    score[s] += mask_value(mask, w.off[3] + l * sm[0] + s * sm[1]);
-                if (causal && s > l)
-                    score[s] = -INFINITY;
-            }
-            softmax_row(score, S);
-            for (int64_t j = 0; j < V; j++) {
+        for (int64_t l = 0; l < a.L; l++) {
+            attend(&a, &w, l);
+            for (int64_t j = 0; j < a.V; j++) {
                 double sum = 0.0;
-                for (int64_t s = 0; s < S; s++)
-                    sum += score[s] * ref_get(v, w.off[2] + s * V + j);
-                ref_set(out, (w.i * L + l) * V + j, sum);
+                for (int64_t s = 0; s < a.S; s++)
+                    sum += a.score[s] * ref_get(a.v.tensor, w.off[2] + s * a.V + j);
+                ref_set(out, (w.i * a.L + l) * a.V + j, sum);
             }
         }
     }

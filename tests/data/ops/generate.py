@@ -14,6 +14,7 @@ A case is a small program, one statement a line:
     return ARG                                what the graph returns
     expect TYPE[SHAPE] = VALUES               a tensor of the result, in order
     expect LITERAL                            or a plain value
+    expect tuple                              before the tensors when they come as a tuple
 
 Arguments are Python literals with %NAME for nodes. Values are printed with nine digits, which keeps
 a float32; inputs are multiples of 1/16, which keeps them short. Evaluation mode throughout.
@@ -88,6 +89,7 @@ def expect(v):
     if isinstance(v, torch.Tensor):
         print("expect", tensor_text(v))
     elif isinstance(v, (tuple, list)) and any(isinstance(x, torch.Tensor) for x in v):
+        print("expect tuple")
         for x in v:
             expect(x)
     else:
@@ -223,6 +225,10 @@ function("scaled_dot_product_attention", SDPA, grid(2, 3, 4), grid(2, 3, 4), gri
 function("scaled_dot_product_attention", "torch._C._nn.scaled_dot_product_attention", grid(2, 2, 4),
          grid(2, 3, 4), grid(2, 3, 2), attn_mask=torch.tensor([[True, False, True], [False, True, True]]),
          scale=0.25)
+
+function("scaled_dot_product_attention", SDPA, grid(2, 4), grid(3, 4), grid(3, 2),
+         attn_mask=torch.tensor([[False, False, False], [True, True, False]]))
+function("scaled_dot_product_attention", SDPA, grid(2, 1, 2, 4), grid(1, 3, 2, 4), grid(2, 3, 2, 2))
 
 # ---- convolutions ----
 
@@ -664,3 +670,64 @@ for name in ("min", "max", "eps"):
     program("finfo", {}, ["f = function torch.finfo (torch.float32,) {}",
                           "v = function builtins.getattr (%%f, '%s') {}" % name], "%v",
             getattr(torch.finfo(torch.float32), name))
+
+# ---- values that need care ----
+
+NAN, INF = float("nan"), float("inf")
+ODD = torch.tensor([NAN, INF, -INF, -0.0, 1e-30, 3e38])
+for op, target in (("relu", "torch.relu"), ("relu6", "torch.nn.functional.relu6"), ("exp", "torch.exp"),
+                   ("hardtanh", "torch.nn.functional.hardtanh"), ("sigmoid", "torch.sigmoid"),
+                   ("leaky_relu", "torch.nn.functional.leaky_relu"), ("abs", "torch.abs"),
+                   ("softsign", "torch.nn.functional.softsign"), ("floor", "torch.floor"),
+                   ("hardshrink", "torch.hardshrink"), ("softplus", "torch._C._nn.softplus"),
+                   ("logsigmoid", "torch._C._nn.log_sigmoid"), ("sqrt", "torch.sqrt")):
+    function(op, target, ODD)
+function("clamp", "torch.clamp", ODD, -1.0, 1.0)
+function("max", "torch.max", ODD)
+function("min", "torch.min", ODD, 0)
+function("max", "torch.maximum", ODD, ODD.flip(0))
+function("min", "torch.minimum", ODD, ODD.flip(0))
+function("eq", "operator.eq", ODD, ODD)
+method("bool", "bool", ODD)
+function("floordiv", "operator.floordiv", torch.tensor([1.0, -1.0, 0.0]), 0.0)
+function("div", "operator.truediv", torch.tensor([1.0, -1.0, 0.0]), 0.0)
+function("softmax", "torch.softmax", torch.tensor([[-INF, 0.0], [INF, 0.0], [1e30, 1e30]]), 1)
+function("max_pool1d", "torch.nn.functional.max_pool1d", torch.tensor([[1.0, NAN, 2.0, 3.0, -INF, -INF]]), 2)
+function("cumsum", "torch.cumsum", torch.tensor([1.0, INF, -INF, 1.0]), 0)
+
+# no dimensions, no elements
+function("add", "operator.add", torch.tensor(1.5), torch.tensor(2))
+function("add", "operator.add", torch.zeros(0, 3), grid(3))
+function("sum", "torch.sum", torch.zeros(0, 3), 0)
+function("sum", "torch.sum", torch.tensor(2.5), 0)
+function("mean", "torch.mean", torch.zeros(2, 0), 1)
+function("softmax", "torch.softmax", torch.tensor(2.0), 0)
+function("max", "torch.max", torch.tensor(2.0), 0)
+function("cat", "torch.cat", [torch.zeros(0, 2), grid(1, 2)])
+function("flatten", "torch.flatten", torch.tensor(2.0))
+method("view", "view", torch.zeros(0, 4), 2, 0)
+method("squeeze", "squeeze", torch.tensor(2.0), 0)
+method("unsqueeze", "unsqueeze", torch.tensor(2.0), 0)
+method("split", "split", torch.zeros(0, 2), 3)
+method("repeat", "repeat", grid(2), 0)
+method("permute", "permute", torch.zeros(2, 0, 3), 2, 0, 1)
+function("matmul", "torch.matmul", torch.zeros(2, 0), torch.zeros(0, 3))
+function("getitem", "operator.getitem", torch.tensor(2.0), Ellipsis)
+function("getitem", "operator.getitem", torch.tensor(2.0), None)
+function("getitem", "operator.getitem", grid(3), ints(0, 3, 0))
+function("index_select", "torch.index_select", grid(3), 0, torch.tensor(1))
+function("tensor", "torch.tensor", [])
+
+# other types
+function("mul", "operator.mul", ints(0, 20, 3, dtype=torch.uint8), ints(0, 9, 3, dtype=torch.int32))
+function("add", "operator.add", ints(0, 9, 3, dtype=torch.uint8), 2)
+function("mul", "operator.mul", grid(3).double(), 0.1)
+function("add", "operator.add", mask(3), 1)
+function("where", "torch.where", mask(3), ints(0, 9, 3), grid(3))
+function("exp", "torch.exp", grid(3).double())
+function("mean", "torch.mean", grid(4).double())
+function("linear", "torch.nn.functional.linear", grid(2, 3).double(), grid(2, 3).double())
+module("layer_norm", "LayerNorm", (3,), {"elementwise_affine": False}, (grid(2, 3).double(),))
+method("to", "to", torch.tensor([1.9, -1.9, 2.5]), torch.int32)
+method("to", "to", grid(2), torch.double)
+method("to", "to", grid(2), grid(1).long())

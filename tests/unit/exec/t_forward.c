@@ -49,7 +49,7 @@ static const char *same(const struct mase_arg *got, const struct mase_arg *want)
 /* Results that are a tuple of tensors are expected one by one. */
 static const char *same_result(const struct op_case *c, const struct mase_arg *got)
 {
-    if (c->expect_count == 1)
+    if (!c->expect_tuple)
         return same(got, &c->expect[0]);
     if (got->kind != MASE_ARG_TUPLE || got->count != c->expect_count)
         return "another number of results";

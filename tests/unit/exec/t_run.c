@@ -8,6 +8,8 @@
 
 #include <mase/run.h>
 
+#include "unit/ir/cases.h"
+
 struct fixture {
     struct mase_arena arena;
     struct mase_graph *g;
@@ -221,53 +223,33 @@ static void an_input_without_values_is_refused(void **state)
     assert_string_equal(f->err.msg, "input 'x' has a shape but no values");
 }
 
-/* What shapes cannot show: each graph fails on its values alone. */
-static void an_index_out_of_range_is_refused(void **state)
+static void an_attribute_without_values_is_refused(void **state)
 {
-    static const struct {
-        const char *target;
-        double index;
-        const char *message;
-    } cases[] = {
-        { "torch.gather", 2, "gather: gather: index 2 is outside 0..1" },
-        { "torch.index_select", -1, "index_select: index_select: index -1 is outside 0..1" },
-    };
     struct fixture *f = *state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct mase_graph *g = mase_graph_new("test");
-        struct mase_node *x = placeholder(g, "x"), *k = placeholder(g, "k");
-        output(g, FUNCTION(g, cases[i].target, N(x), I(0), N(k)));
-        struct mase_input in[] = { FLOATS(f, "x", 1.0f, 2.0f), { .name = "k" } };
-        in[1].tensor =
-            mase_tensor(&f->arena, MASE_I64, &(struct mase_shape){ .rank = 1, .dim = { 1 } }, true);
-        mase_tensor_set(&in[1].tensor, 0, cases[i].index);
-        assert_int_equal(mase_run_reference(&f->v, &f->arena, g, in, 2, &f->err), MASE_EVALUE);
-        assert_string_equal(f->err.msg, cases[i].message);
-        mase_graph_free(g);
+    mase_graph_add_attr(f->g, "w", MASE_F32, &(struct mase_shape){ .rank = 1, .dim = { 2 } },
+                        false);
+    output(f->g, mase_graph_insert(f->g, NULL, MASE_GET_ATTR, "w", NULL, NULL));
+    assert_int_equal(mase_run_reference(&f->v, &f->arena, f->g, NULL, 0, &f->err), MASE_EVALUE);
+    assert_string_equal(f->err.msg, "w: 'w' has no values: load or initialise the weights");
+}
+
+/* What shapes cannot show: tests/data/ops/errors_run.txt. */
+static void wrong_values_are_refused(void **state)
+{
+    (void)state;
+    struct case_reader r = open_cases("data/ops/errors_run.txt");
+    struct op_case c;
+    int cases = 0;
+    for (; next_case(&r, &c); release_case(&c), cases++) {
+        struct mase_err err = { 0 };
+        struct mase_values v;
+        if (!mase_run_reference(&v, &c.arena, c.graph, c.input, c.input_count, &err))
+            fail_msg("errors_run.txt:%d: accepted", c.line);
+        if (!mase_starts_with(err.msg, "y: ") || missing_message(&c, &err))
+            fail_msg("errors_run.txt:%d: %s", c.line, err.msg);
     }
-}
-
-static void a_failed_assertion_says_its_message(void **state)
-{
-    struct fixture *f = *state;
-    struct mase_node *x = placeholder(f->g, "x");
-    struct mase_node *ok = FUNCTION(f->g, "operator.gt", N(x), I(0));
-    FUNCTION(f->g, "torch._assert", N(ok), T("x must be positive"));
-    output(f->g, x);
-    struct mase_input in = FLOATS(f, "x", 1.0f, -1.0f);
-    assert_int_equal(mase_run_reference(&f->v, &f->arena, f->g, &in, 1, &f->err), MASE_EVALUE);
-    assert_string_equal(f->err.msg, "_assert: _assert: assertion failed: x must be positive");
-}
-
-static void integers_divided_by_zero_are_refused(void **state)
-{
-    struct fixture *f = *state;
-    struct mase_node *x = placeholder(f->g, "x");
-    struct mase_node *i = METHOD(f->g, "long", N(x));
-    output(f->g, FUNCTION(f->g, "operator.floordiv", I(4), N(i)));
-    struct mase_input in = FLOATS(f, "x", 2.0f, 0.0f);
-    assert_int_equal(mase_run_reference(&f->v, &f->arena, f->g, &in, 1, &f->err), MASE_EVALUE);
-    assert_string_equal(f->err.msg, "floordiv: floordiv: division of integers by zero");
+    close_cases(&r);
+    assert_true(cases > 10);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -285,9 +267,8 @@ int main(void)
         TEST(writing_in_place_leaves_the_weights_alone),
         TEST(a_layer_without_weights_is_refused),
         TEST(an_input_without_values_is_refused),
-        TEST(an_index_out_of_range_is_refused),
-        TEST(a_failed_assertion_says_its_message),
-        TEST(integers_divided_by_zero_are_refused),
+        TEST(an_attribute_without_values_is_refused),
+        TEST(wrong_values_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

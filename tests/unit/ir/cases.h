@@ -26,6 +26,7 @@ struct op_case {
     struct mase_graph *graph;
     struct mase_input input[CASE_ITEMS];
     struct mase_arg expect[CASE_ITEMS]; /* tensors and values of the result, in order */
+    bool expect_tuple;                  /* the tensors come as a tuple, even if there is one */
     const char *message[CASE_ITEMS];    /* or what the error must say */
     int input_count, expect_count, message_count;
     /* read when all modules are there */
@@ -280,6 +281,10 @@ static inline void read_return(struct literal *l)
 static inline void read_expect(struct literal *l)
 {
     struct op_case *c = l->c;
+    if (take(l, "tuple")) {
+        c->expect_tuple = true;
+        return;
+    }
     skip_spaces(l);
     assert_true(c->expect_count < CASE_ITEMS);
     struct mase_arg *e = &c->expect[c->expect_count++];
