@@ -173,3 +173,14 @@ enum mase_status mase_bind_defaults(struct mase_binding *b, struct mase_arena *a
     }
     return MASE_OK;
 }
+
+enum mase_status mase_bind_check(struct mase_arena *a, enum mase_op op, enum mase_node_kind kind,
+                                 const struct mase_arg *args, const struct mase_arg *kwargs,
+                                 struct mase_err *err)
+{
+    const struct mase_sig *sig = mase_op_call_sig(op);
+    struct mase_binding b;
+
+    MASE_TRY(mase_bind(&b, a, sig, args, kwargs, err));
+    return kind == MASE_CALL_MODULE ? MASE_OK : mase_bind_defaults(&b, a, sig, err);
+}

@@ -25,6 +25,10 @@ enum mase_status mase_bind(struct mase_binding *b, struct mase_arena *a, const s
 enum mase_status mase_bind_defaults(struct mase_binding *b, struct mase_arena *a,
                                     const struct mase_sig *sig,
                                     struct mase_err *err) MASE_MUST_CHECK;
+/* Could this be a call of op? What is missing is an error, unless a module would give it. */
+enum mase_status mase_bind_check(struct mase_arena *a, enum mase_op op, enum mase_node_kind kind,
+                                 const struct mase_arg *args, const struct mase_arg *kwargs,
+                                 struct mase_err *err) MASE_MUST_CHECK;
 /* What parameter i is when nothing is given, the earlier ones being value[]. */
 struct mase_arg mase_bind_default(struct mase_arena *a, const struct mase_sig *sig, int i,
                                   const struct mase_arg *value);

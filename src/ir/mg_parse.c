@@ -309,16 +309,11 @@ static enum mase_status take_call(struct mase_mg_parser *p, struct mase_arg *arg
 static enum mase_status check_call(struct mase_mg_parser *p, const struct head *h,
                                    const struct mase_arg *args, const struct mase_arg *kwargs)
 {
-    struct mase_binding b;
     enum mase_op op = mase_graph_resolve(p->g, h->kind, h->target);
-    const struct mase_sig *sig = mase_op_call_sig(op);
-
     if (h->kind == MASE_CALL_METHOD && !args->count)
         return mase_fail_at(p->err, MASE_EVALUE, h->target_at,
                             "a method needs its object as the first argument");
-    enum mase_status st = mase_bind(&b, &p->scratch, sig, args, kwargs, p->err);
-    if (!st && h->kind != MASE_CALL_MODULE) /* a module gives what is missing */
-        st = mase_bind_defaults(&b, &p->scratch, sig, p->err);
+    enum mase_status st = mase_bind_check(&p->scratch, op, h->kind, args, kwargs, p->err);
     if (!st)
         return MASE_OK;
     mase_wrap(p->err, "%s", h->target);

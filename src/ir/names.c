@@ -97,9 +97,9 @@ void mase_names_candidate(struct mase_str *out, enum mase_node_kind kind, const 
     size_t n = strlen(s);
     bool prev_lower = false;
 
-    if (n > 4 && mase_starts_with(s, "__") && mase_ends_with(s, "__")) {
+    if (mase_starts_with(s, "__") && mase_ends_with(s, "__")) {
         s += 2;
-        n -= 4;
+        n = n > 4 ? n - 4 : 0;
     }
     for (size_t i = 0; i < n; i++) {
         unsigned char c = (unsigned char)s[i];

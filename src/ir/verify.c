@@ -196,12 +196,10 @@ static bool has_tensor(const struct mase_arg *arg)
     return false;
 }
 
-/* Do the arguments fit the signature? What a module gives is not asked for. */
 static void check_signature(struct check *c, const struct mase_node *n)
 {
-    struct mase_binding b;
     struct mase_err err = { 0 };
-    if (mase_bind(&b, &c->scratch, mase_op_call_sig(n->op), &n->args, &n->kwargs, &err))
+    if (mase_bind_check(&c->scratch, n->op, n->kind, &n->args, &n->kwargs, &err))
         say(c, "node %s: %s: %s", n->name, mase_ops[n->op].name, err.msg);
 }
 
@@ -211,7 +209,7 @@ static void check_args(struct check *c, const struct mase_node *n)
         int min, max; /* positional arguments; -1: as many as its signature allows */
     } allowed[] = {
         [MASE_PLACEHOLDER] = { 0, 1 },    [MASE_GET_ATTR] = { 0, 0 },
-        [MASE_CALL_FUNCTION] = { 0, -1 }, [MASE_CALL_METHOD] = { 1, -1 },
+        [MASE_CALL_FUNCTION] = { 0, -1 }, [MASE_CALL_METHOD] = { 0, -1 },
         [MASE_CALL_MODULE] = { 0, -1 },   [MASE_OUTPUT] = { 1, 1 },
     };
     const int min = allowed[n->kind].min, max = allowed[n->kind].max;

@@ -37,7 +37,7 @@ static const struct sequence sequences[] = {
       { "my_net_conv_a", "abc", "httpserver" } },
     { MASE_CALL_METHOD,
       { "__getitem__", "0.weight", "a..b-c", "", "\xc3\xa9", "__" },
-      { "getitem", "_0_weight", "a_b_c", "_unnamed", "_", "__" } },
+      { "getitem", "_0_weight", "a_b_c", "_unnamed", "_", "_unnamed_1" } },
     { MASE_PLACEHOLDER,
       { "torch", "inf", "nan", "device", "lambda", "None", "pytree" },
       { "torch_1", "inf_1", "nan_1", "device_1", "lambda_1", "none", "pytree_1" } },

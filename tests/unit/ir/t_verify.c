@@ -186,7 +186,7 @@ static const struct {
     { tensor_argument, "node add: an argument holds a tensor, not a node\n" },
     { unknown_keyword,
       "node flatten: flatten: unknown argument 'start'; did you mean 'start_dim'?\n" },
-    { method_without_object, "node relu: a call_method cannot have 0 arguments\n" },
+    { method_without_object, "node relu: relu: argument 'input' is missing\n" },
     { args_list, "node flatten: its arguments are not a tuple and a dict\n" },
     { no_output, "a graph has one output, this one has 0\n" },
     { early_output, "node output_1: an output that is not the last node\n"
