@@ -18,6 +18,9 @@ enum mase_stream {
     MASE_STREAM_INIT = 1, /* initial weights; index: the parameter's name */
     MASE_STREAM_DUMMY,    /* dummy inputs; index: the placeholder's name */
     MASE_STREAM_TEST,     /* tests and fuzzers */
+    MASE_STREAM_JETS,     /* jsc-sim; index: the row */
+    MASE_STREAM_HOLD_OUT, /* which rows validate; index: 0 */
+    MASE_STREAM_AUGMENT,  /* crops and flips; index: epoch << 32 | row */
 };
 
 struct mase_rng {

@@ -1,9 +1,13 @@
 /*
- * datasets.c - the table of datasets, gathered from datasets.def.
+ * datasets.c - the table of datasets, gathered from datasets.def, and opening by name.
  */
+#include <string.h>
+
 #include <mase/data.h>
 
+#include "base/alloc.h"
 #include "data/names.h"
+#include "data/store.h"
 
 #define SAMPLE(...)                                           \
     {                                                         \
@@ -14,21 +18,109 @@
     }
 
 const struct mase_data_info mase_datasets[] = {
-#define DATASET(name_, sample_, classes_, help_) { name_, sample_, classes_, help_ },
+#define DATASET(name_, sample_, classes_, open_, help_) { name_, sample_, classes_, help_ },
 #include "data/datasets.def"
     { 0 },
 };
 
 static const char *const names[] = {
-#define DATASET(name_, sample_, classes_, help_) name_,
+#define DATASET(name_, sample_, classes_, open_, help_) name_,
 #include "data/datasets.def"
 };
+enum { COUNT = sizeof names / sizeof names[0] };
+
+static mase_dataset_fn *const openers[COUNT] = {
+#define DATASET(name_, sample_, classes_, open_, help_) open_,
+#include "data/datasets.def"
+};
+
+static const struct file_kind {
+    const char *prefix, *help;
+    mase_dataset_fn *open;
+} kinds[] = {
+#define FILE_KIND(prefix_, open_, help_) { prefix_, help_, open_ },
+#include "data/datasets.def"
+};
+enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };
+
+/* The part before a colon is the name, what follows is a file's. */
+static enum mase_status find(int *index, const char **file, const char *name, struct mase_err *err)
+{
+    char head[32];
+    const size_t n = strcspn(name, ":");
+    *file = name[n] ? name + n + 1 : NULL;
+    if (!name[n] || n >= sizeof head)
+        return mase_name_find(index, "dataset", name, names, COUNT, err);
+    memcpy(head, name, n);
+    head[n] = 0;
+    return mase_name_find(index, "dataset", head, names, COUNT, err);
+}
 
 enum mase_status mase_data_find(const struct mase_data_info **d, const char *name,
                                 struct mase_err *err)
 {
-    int i;
-    MASE_TRY(mase_name_find(&i, "dataset", name, names, sizeof names / sizeof names[0], err));
+    int i = 0;
+    const char *file;
+    MASE_TRY(find(&i, &file, name, err));
     *d = &mase_datasets[i];
     return MASE_OK;
+}
+
+static const struct file_kind *find_kind(const char *name)
+{
+    for (int i = 0; i < KIND_COUNT; i++) {
+        const size_t n = strlen(kinds[i].prefix);
+        if (strncmp(name, kinds[i].prefix, n) == 0 && name[n] == ':')
+            return &kinds[i];
+    }
+    return NULL;
+}
+
+/* A table of the user's own: the opener finds out shape and classes. */
+static enum mase_status open_kind(struct mase_dataset *d, const struct file_kind *kind,
+                                  const char *name, const struct mase_dataset_opts *opts,
+                                  struct mase_err *err)
+{
+    const char *file = name + strlen(kind->prefix) + 1;
+    if (!file[0])
+        return mase_fail(err, MASE_EVALUE, "dataset '%s' names no file; it is %s", name,
+                         kind->help);
+    d->info.data.name = mase_arena_strdup(&d->arena, name);
+    d->info.data.help = "a table of your own";
+    return kind->open(d, opts, file, err);
+}
+
+static enum mase_status open_named(struct mase_dataset *d, const char *name,
+                                   const struct mase_dataset_opts *opts, struct mase_err *err)
+{
+    int i = 0;
+    const char *file;
+    MASE_TRY(find(&i, &file, name, err));
+    d->info.data = mase_datasets[i];
+    return openers[i](d, opts, file, err);
+}
+
+enum mase_status mase_dataset_open(struct mase_dataset **out, const char *name,
+                                   const struct mase_dataset_opts *opts, struct mase_err *err)
+{
+    static const struct mase_dataset_opts defaults = { 0 };
+    const struct file_kind *kind = find_kind(name);
+    struct mase_dataset *d = mase_xcalloc(sizeof *d);
+    opts = opts ? opts : &defaults;
+    const enum mase_status st =
+        kind ? open_kind(d, kind, name, opts, err) : open_named(d, name, opts, err);
+    if (st)
+        mase_dataset_close(d);
+    else
+        *out = d;
+    return st;
+}
+
+enum mase_status mase_open_nothing(struct mase_dataset *d, const struct mase_dataset_opts *opts,
+                                   const char *file, struct mase_err *err)
+{
+    (void)opts, (void)file;
+    return mase_fail(err, MASE_EUNSUPPORTED,
+                     "dataset %s is known by its shape only; its images cannot be read",
+                     d->info.data.name);
 }

@@ -1,0 +1,75 @@
+/*
+ * store.h - what an open dataset consists of, and what those who open one share.
+ */
+#ifndef MASE_DATA_STORE_H
+#define MASE_DATA_STORE_H
+
+#include <mase/arena.h>
+#include <mase/dataset.h>
+#include <mase/file.h>
+
+enum { MASE_DATA_FILES = 6, MASE_IMAGE_CHANNELS = 3 };
+
+/* Images of one file: row `first` and the following, each `stride` bytes after the one before. */
+struct mase_image_part {
+    const unsigned char *data;
+    int64_t first, count, stride;
+};
+
+struct mase_image_store {
+    struct mase_image_part part[MASE_DATA_FILES];
+    int parts;
+    float level[MASE_IMAGE_CHANNELS][256]; /* what a byte becomes, per channel */
+    int pad;                               /* pixels around for random crops; 0: no augmentation */
+};
+
+struct mase_dataset {
+    struct mase_dataset_info info;
+    struct mase_arena arena; /* names, lists, scaling */
+    struct mase_split_rows split[MASE_SPLIT_COUNT];
+    const int32_t *label;           /* (rows) */
+    const float *table;             /* (rows, features), NULL for images */
+    struct mase_image_store *image; /* NULL for tables */
+    void *block;                    /* heap memory behind table or images; freed on closing */
+    struct mase_file file[MASE_DATA_FILES]; /* closed on closing */
+};
+
+/* Fill a dataset whose info.data is set. file is what stands after "NAME:", or NULL. */
+typedef enum mase_status mase_dataset_fn(struct mase_dataset *d,
+                                         const struct mase_dataset_opts *opts, const char *file,
+                                         struct mase_err *err);
+
+#define DATASET(name_, sample_, classes_, open_, help_) mase_dataset_fn open_;
+#define FILE_KIND(prefix_, open_, help_)                mase_dataset_fn open_;
+#include "data/datasets.def"
+
+/* The features of jsc in order, and its classes. */
+enum { MASE_JSC_FEATURES = 16, MASE_JSC_CLASSES = 5 };
+extern const char *const mase_jsc_features[];
+extern const char *const mase_jsc_classes[];
+/* n rows of jsc-sim from row first, raw. */
+void mase_jsc_sim_rows(float *x, int32_t *label, uint64_t seed, int64_t first, int64_t n);
+
+/* ---- splits (splits.c) ---- */
+
+/* How many of n rows are for testing: a fifth, rounded up. */
+int64_t mase_split_test_count(int64_t n);
+/* The first `training` rows train and validate, the rest test. A tenth of the training rows, drawn
+ * by opts->split_seed, is held out for validation; with original_splits validation is as given. */
+void mase_split_rows(struct mase_dataset *d, const struct mase_dataset_opts *opts, int64_t training,
+                     enum mase_split original_validation);
+/* Rows first, first + 1, ...; owned by d. */
+struct mase_split_rows mase_split_range(struct mase_dataset *d, int64_t first, int64_t count);
+
+/* ---- scaling (scaling.c) ---- */
+
+/* Row i of some table as doubles. */
+typedef void mase_row_fn(double *row, const void *table, int64_t i);
+
+/* Mean and population standard deviation of n rows; the deviation of a constant feature is 1. */
+struct mase_scaling mase_scaling_fit(struct mase_arena *a, int64_t features, int64_t n,
+                                     mase_row_fn *get, const void *table);
+/* (x - mean) / std in double, then rounded once. */
+void mase_scaling_apply(const struct mase_scaling *s, float *y, const double *x);
+
+#endif /* MASE_DATA_STORE_H */
