@@ -19,7 +19,7 @@ enum { MASE_STEP_INPUTS = 4, MASE_STEP_PHASES = 4 };
 /* A value of the plan: rows of lanes when its first dimension is the batch, else plain numbers. A
  * slot is a tensor to shape rules and its own kind of thing to steps. */
 struct mase_slot {
-    struct mase_tensor tensor; /* must be first; its shape is that of the largest batch */
+    const struct mase_tensor *tensor; /* its shape is that of the largest batch */
     bool lanes;
     bool needs_grad;
     bool has_grad;                  /* planning: some user contributes to dx */
@@ -56,6 +56,7 @@ struct mase_step {
     struct mase_plan *plan;
     const struct mase_node *node;
     const struct mase_step_kind *kind;
+    struct mase_call *call; /* in the plan's arena: attributes by name */
     struct mase_slot *in[MASE_STEP_INPUTS];
     bool add[MASE_STEP_INPUTS]; /* backward: add to in[i]->dx, not store */
     int in_count;
@@ -76,11 +77,10 @@ struct mase_plan {
     struct mase_slot **slot;
     int slot_count, slot_cap;
     struct mase_slot **input;
-    int input_count;
+    int input_count, input_cap;
     struct mase_slot *output;
     struct mase_weight *weight; /* every parameter and buffer the graph has */
     int weight_count;
-    struct mase_map weight_of; /* full name -> struct mase_weight */
     float *memory, *params, *grads, *losses;
     int64_t memory_size, param_size; /* floats */
     int64_t batch, samples;
@@ -99,28 +99,18 @@ struct mase_weight {
     int64_t count;
 };
 
-/* The slot behind an argument, NULL when it is no tensor. */
-struct mase_slot *mase_slot_of(const struct mase_arg *arg);
-/* Input number i of the step: the call's tensor of this name. */
-enum mase_status mase_step_input(struct mase_step *s, struct mase_call *c, const char *name,
+/* Input number i of the step: the call's tensor of this name, which must have lanes or be computed.
+ */
+enum mase_status mase_step_input(struct mase_step *s, const struct mase_call *c, const char *name,
                                  struct mase_err *err) MASE_MUST_CHECK;
-/* The plan's copy of a tensor that is a parameter or buffer of the call's module or a get_attr;
- * NULL when the call has none of this name. */
+/* The plan's copy of a parameter or buffer of the call's module, or of what a get_attr reads; NULL
+ * when the call has none of this name. */
 struct mase_weight *mase_step_weight(struct mase_step *s, const struct mase_call *c,
                                      const char *name);
-/* The step's result: a new slot for the call's result tensor, or one that shares memory with in. */
-void mase_step_result(struct mase_step *s, struct mase_call *c);
-void mase_step_alias(struct mase_step *s, struct mase_call *c, struct mase_slot *in);
+/* The step's result shares memory with in: nothing to run. */
+void mase_step_alias(struct mase_step *s, struct mase_slot *in);
 void mase_step_forward(struct mase_step *s, mase_phase_fn *run, enum mase_unit unit, long items);
 void mase_step_backward(struct mase_step *s, mase_phase_fn *run, enum mase_unit unit, long items);
-/* Does the gradient of input i matter? */
-bool mase_step_wants(const struct mase_step *s, int i);
-
-static inline float *mase_row(const struct mase_step *s, float *x, int64_t r)
-{
-    return x + r * s->plan->stride;
-}
-
 /* The kind of an op's step, NULL when it cannot be planned (optab.c). */
 const struct mase_step_kind *mase_step_kind_of(enum mase_op op);
 

@@ -1,0 +1,97 @@
+/*
+ * plan.h - a graph made ready to run fast, forward and backward.
+ *
+ * Activations lie feature by feature: a tensor of shape (N, C, ...) is stored as (C, ..., N), so
+ * that every kernel runs along the batch. A plan is made once for a graph and a largest batch; it
+ * owns one block of memory for activations, one for parameters and one for gradients, and a step
+ * allocates nothing. Results are the same bits with any number of threads and on any instruction
+ * set.
+ *
+ *     struct mase_lanes x = mase_plan_input(p, 0);       // fill x.data[feature * x.stride +
+ * sample] mase_plan_set_samples(p, n); mase_plan_forward(p); mase_plan_loss(p, &result, labels,
+ * &loss_opts);    // and the gradient of the output mase_plan_backward(p);
+ *
+ * Operations that mix samples (a view that moves the batch, a product over it) cannot be planned;
+ * the reference (run.h) runs them.
+ */
+#ifndef MASE_PLAN_H
+#define MASE_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <mase/graph.h>
+
+struct mase_plan;
+
+struct mase_plan_opts {
+    int64_t batch;                   /* most samples at once */
+    bool train;                      /* gradients, batch statistics, dropout; else evaluation */
+    int threads;                     /* 0: one */
+    uint64_t seed;                   /* of dropout */
+    const struct mase_input *inputs; /* one per placeholder: shape of a batch, any batch size */
+    int input_count;
+};
+
+/* The graph must have weights; they are copied (mase_plan_read_weights). It is borrowed. */
+enum mase_status mase_plan_new(struct mase_plan **out, struct mase_graph *g,
+                               const struct mase_plan_opts *opts,
+                               struct mase_err *err) MASE_MUST_CHECK;
+void mase_plan_free(struct mase_plan *p);
+
+/* Rows of samples: row r, sample i at data[r * stride + i]. */
+struct mase_lanes {
+    float *data;
+    int64_t rows, stride;
+};
+struct mase_lanes mase_plan_input(const struct mase_plan *p, int i);
+struct mase_lanes mase_plan_output(const struct mase_plan *p);
+/* What a node computed in the last forward; rows is 0 when the plan does not keep it. */
+struct mase_lanes mase_plan_value(const struct mase_plan *p, const struct mase_node *n);
+struct mase_lanes mase_plan_input_gradient(const struct mase_plan *p, int i);
+
+/* How many samples the inputs hold now: 1..batch. */
+void mase_plan_set_samples(struct mase_plan *p, int64_t samples);
+/* Rows of a row-major table to input 0: sample i is table[index[i]], or table[i] when index is
+ * NULL. Sets the number of samples. */
+void mase_plan_gather(struct mase_plan *p, const float *table, int64_t row_stride,
+                      const uint32_t *index, int64_t samples);
+
+void mase_plan_forward(struct mase_plan *p);
+/* Once after each forward: it reuses the memory of values it has no more need of. */
+void mase_plan_backward(struct mase_plan *p);
+
+struct mase_loss_opts {
+    float smoothing;
+    const float *class_weight; /* (classes) or NULL */
+    float scale;               /* of the gradient; 0: 1 (gradient accumulation divides by steps) */
+};
+struct mase_loss_result {
+    double loss;     /* sum over samples, weighted */
+    double weight;   /* sum of the samples' weights: loss / weight is the mean */
+    int64_t correct; /* samples whose first largest output is the label */
+};
+/* Cross entropy of the output against labels; when training, also the output's gradient. */
+void mase_plan_loss(struct mase_plan *p, struct mase_loss_result *result, const int32_t *label,
+                    const struct mase_loss_opts *opts);
+/* Or set the output's gradient yourself (same layout as the output, zero in the padding). */
+float *mase_plan_output_gradient(struct mase_plan *p);
+
+/* All trainable parameters as flat arrays of n floats (tensors padded with zeros to 16), and their
+ * gradients, which backward writes (accumulate: adds to). */
+struct mase_plan_params {
+    float *w, *g;
+    int64_t n;
+};
+struct mase_plan_params mase_plan_params(const struct mase_plan *p);
+void mase_plan_accumulate(struct mase_plan *p, bool on);
+/* Copy parameters and buffers from the graph, and back. */
+void mase_plan_read_weights(struct mase_plan *p);
+void mase_plan_write_weights(const struct mase_plan *p);
+/* Dropout's masks depend on the seed and this number. */
+void mase_plan_set_step(struct mase_plan *p, uint64_t step);
+
+const char *mase_plan_isa(const struct mase_plan *p);
+int64_t mase_plan_memory(const struct mase_plan *p); /* bytes of the blocks */
+
+#endif /* MASE_PLAN_H */

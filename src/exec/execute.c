@@ -1,0 +1,187 @@
+/*
+ * execute.c - run a plan's steps, alone or shared among threads.
+ *
+ * Threads take part of each phase's items and meet behind it. What an item computes does not depend
+ * on the part, so the number of threads changes no bit.
+ */
+#include <mase/plan.h>
+
+#include <omp.h>
+
+#include "exec/plan.h"
+
+/* Lanes are shared in blocks that the products like best. */
+enum { LANE_BLOCK = 64 };
+
+static void run_share(const struct mase_step *s, const struct mase_phase *ph, int thread,
+                      int threads)
+{
+    const long unit = ph->unit == MASE_UNIT_LANES ? LANE_BLOCK : 1;
+    const long items = ph->unit == MASE_UNIT_LANES ? s->plan->n : ph->items;
+    const long blocks = (items + unit - 1) / unit;
+    const long from = blocks * thread / threads * unit, to = blocks * (thread + 1) / threads * unit;
+    if (from < items)
+        ph->run(s, from, to < items ? to : items);
+}
+
+static void run_phases(const struct mase_step *s, const struct mase_phase *ph, int count,
+                       int thread, int threads)
+{
+    for (int i = 0; i < count; i++) {
+        run_share(s, &ph[i], thread, threads);
+        if (threads > 1) {
+#pragma omp barrier
+        }
+    }
+}
+
+static void forward_part(const struct mase_plan *p, int thread, int threads)
+{
+    for (int i = 0; i < p->step_count; i++)
+        run_phases(p->step[i], p->step[i]->forward, p->step[i]->forward_count, thread, threads);
+}
+
+static void backward_part(const struct mase_plan *p, int thread, int threads)
+{
+    for (int i = p->step_count - 1; i >= 0; i--)
+        run_phases(p->step[i], p->step[i]->backward, p->step[i]->backward_count, thread, threads);
+}
+
+void mase_plan_forward(struct mase_plan *p)
+{
+    p->number++;
+    if (p->threads == 1) {
+        forward_part(p, 0, 1);
+        return;
+    }
+#pragma omp parallel num_threads(p->threads)
+    forward_part(p, omp_get_thread_num(), p->threads);
+}
+
+void mase_plan_backward(struct mase_plan *p)
+{
+    if (p->threads == 1) {
+        backward_part(p, 0, 1);
+        return;
+    }
+#pragma omp parallel num_threads(p->threads)
+    backward_part(p, omp_get_thread_num(), p->threads);
+}
+
+void mase_plan_set_samples(struct mase_plan *p, int64_t samples)
+{
+    if (samples < 1 || samples > p->batch)
+        mase_bug("%lld samples in a plan for 1..%lld", (long long)samples, (long long)p->batch);
+    p->samples = samples;
+    p->n = (samples + MASE_LANES - 1) / MASE_LANES * MASE_LANES;
+}
+
+void mase_plan_gather(struct mase_plan *p, const float *table, int64_t row_stride,
+                      const uint32_t *index, int64_t samples)
+{
+    mase_plan_set_samples(p, samples);
+    const struct mase_slot *in = p->input[0];
+    p->k->gather(&(struct mase_gather){ .y = in->x,
+                                        .table = table,
+                                        .index = index,
+                                        .F = in->rows,
+                                        .n = p->n,
+                                        .samples = samples,
+                                        .y_stride = p->stride,
+                                        .table_stride = row_stride });
+}
+
+static double weight_sum(const struct mase_plan *p, const int32_t *label, const float *class_weight)
+{
+    if (!class_weight)
+        return (double)p->samples;
+    double sum = 0;
+    for (int64_t i = 0; i < p->samples; i++)
+        sum += class_weight[label[i]];
+    return sum;
+}
+
+void mase_plan_loss(struct mase_plan *p, struct mase_loss_result *result, const int32_t *label,
+                    const struct mase_loss_opts *opts)
+{
+    const struct mase_loss_opts none = { 0 };
+    const struct mase_loss_opts *o = opts ? opts : &none;
+    result->weight = weight_sum(p, label, o->class_weight);
+    struct mase_cross_entropy ce = { .logits = p->output->x,
+                                     .dlogits = p->train ? p->output->dx : NULL,
+                                     .label = label,
+                                     .weight = o->class_weight,
+                                     .loss = p->losses,
+                                     .C = p->output->rows,
+                                     .n = p->n,
+                                     .samples = p->samples,
+                                     .stride = p->stride,
+                                     .scale =
+                                         (float)((o->scale > 0 ? o->scale : 1.0f) / result->weight),
+                                     .smoothing = o->smoothing };
+    p->k->cross_entropy(&ce);
+    result->correct = ce.correct;
+    result->loss = 0;
+    for (int64_t i = 0; i < p->samples; i++)
+        result->loss += p->losses[i];
+}
+
+/* ---- looking in ---- */
+
+static struct mase_lanes lanes_of(const struct mase_plan *p, const struct mase_slot *s, float *x)
+{
+    return (struct mase_lanes){ x, x ? s->rows : 0, p->stride };
+}
+
+struct mase_lanes mase_plan_input(const struct mase_plan *p, int i)
+{
+    return lanes_of(p, p->input[i], p->input[i]->x);
+}
+
+struct mase_lanes mase_plan_input_gradient(const struct mase_plan *p, int i)
+{
+    return lanes_of(p, p->input[i], p->input[i]->dx);
+}
+
+struct mase_lanes mase_plan_output(const struct mase_plan *p)
+{
+    return lanes_of(p, p->output, p->output->x);
+}
+
+struct mase_lanes mase_plan_value(const struct mase_plan *p, const struct mase_node *n)
+{
+    for (int i = 0; i < p->step_count; i++)
+        if (p->step[i]->node == n)
+            return lanes_of(p, p->step[i]->out, p->step[i]->out->x);
+    return (struct mase_lanes){ 0 };
+}
+
+float *mase_plan_output_gradient(struct mase_plan *p)
+{
+    return p->output->dx;
+}
+
+struct mase_plan_params mase_plan_params(const struct mase_plan *p)
+{
+    return (struct mase_plan_params){ p->params, p->grads, p->param_size };
+}
+
+void mase_plan_accumulate(struct mase_plan *p, bool on)
+{
+    p->accumulate = on;
+}
+
+void mase_plan_set_step(struct mase_plan *p, uint64_t step)
+{
+    p->number = step;
+}
+
+const char *mase_plan_isa(const struct mase_plan *p)
+{
+    return p->k->isa;
+}
+
+int64_t mase_plan_memory(const struct mase_plan *p)
+{
+    return (p->memory_size + 2 * p->param_size) * (int64_t)sizeof(float);
+}

@@ -1,0 +1,141 @@
+/*
+ * op_batch_norm.c - batch normalisation by channels.
+ *
+ * Training: mean and biased variance of the batch normalise, running statistics follow (with the
+ * unbiased variance). With r = 1 / sqrt(var + eps), N values per channel and g = weight r:
+ *     dbias = sum dy,  dweight = r sum dy (x - mean)
+ *     dx = g dy - g r^2 / N sum(dy (x - mean)) (x - mean) - g / N sum dy
+ */
+#include <math.h>
+
+#include "exec/step.h"
+
+struct batch_norm {
+    struct mase_weight *weight, *bias;        /* NULL when not affine */
+    struct mase_weight *mean, *var, *tracked; /* NULL when not tracking */
+    long channels, per;                       /* rows per channel */
+    double eps, momentum;                     /* momentum below 0: cumulative average */
+    float *batch_mean, *batch_rstd;           // (channels), for backward
+};
+
+static struct mase_channel channel(const struct mase_step *s, const float *x, long c)
+{
+    const struct batch_norm *b = s->own;
+    const struct mase_plan *p = s->plan;
+    return (struct mase_channel){ x + c * b->per * p->stride, b->per, p->stride, p->n, p->samples };
+}
+
+static void follow(const struct batch_norm *b, long c, float mean, float var, double count)
+{
+    const double keep = b->momentum >= 0 ? b->momentum : 1.0 / (b->tracked->x[0] + 1.0);
+    b->mean->x[c] = (float)((1 - keep) * b->mean->x[c] + keep * mean);
+    b->var->x[c] = (float)((1 - keep) * b->var->x[c] + keep * (var * count / (count - 1)));
+}
+
+static void forward(const struct mase_step *s, long from, long to)
+{
+    const struct batch_norm *b = s->own;
+    const struct mase_plan *p = s->plan;
+    for (long c = from; c < to; c++) {
+        const struct mase_channel x = channel(s, s->in[0]->x, c);
+        float mean, var;
+        if (p->train || !b->mean) {
+            p->k->moments(&mean, &var, &x);
+            if (b->mean)
+                follow(b, c, mean, var, (double)x.count * (double)x.samples);
+        } else {
+            mean = b->mean->x[c];
+            var = b->var->x[c];
+        }
+        const float rstd = (float)(1 / sqrt(var + b->eps));
+        b->batch_mean[c] = mean;
+        b->batch_rstd[c] = rstd;
+        const float scale = b->weight ? rstd * b->weight->x[c] : rstd;
+        const float shift = (b->bias ? b->bias->x[c] : 0.0f) - mean * scale;
+        for (long r = 0; r < b->per; r++) {
+            const long row = (c * b->per + r) * p->stride;
+            p->k->affine(s->out->x + row, s->in[0]->x + row, scale, shift, false, p->n);
+        }
+    }
+}
+
+static void count_batch(const struct mase_step *s, long from, long to)
+{
+    const struct batch_norm *b = s->own;
+    (void)from;
+    (void)to;
+    if (s->plan->train && b->tracked)
+        b->tracked->x[0] += 1;
+}
+
+static void put(float *to, float value, bool add)
+{
+    *to = add ? *to + value : value;
+}
+
+/* dx of one channel; what is not a sample stays zero, since sums over lanes take no mask. */
+static void channel_dx(const struct mase_step *s, long c, float g, float sum, float sum_x)
+{
+    const struct batch_norm *b = s->own;
+    const struct mase_plan *p = s->plan;
+    const float r = b->batch_rstd[c], m = b->batch_mean[c];
+    const float count = (float)((double)b->per * (double)p->samples);
+    const float kx = -g * r * r / count * sum_x, shift = -g / count * sum - kx * m;
+    for (long i = 0; i < b->per; i++) {
+        const long row = (c * b->per + i) * p->stride;
+        float *dx = s->in[0]->dx + row;
+        if (s->add[0]) {
+            p->k->axpy(dx, s->out->dx + row, g, p->n);
+            p->k->affine2(dx, dx, s->in[0]->x + row, 1.0f, kx, shift, p->n);
+        } else {
+            p->k->affine2(dx, s->out->dx + row, s->in[0]->x + row, g, kx, shift, p->n);
+        }
+        for (long n = p->samples; n < p->n; n++)
+            dx[n] = 0.0f;
+    }
+}
+
+static void backward(const struct mase_step *s, long from, long to)
+{
+    const struct batch_norm *b = s->own;
+    const struct mase_plan *p = s->plan;
+    for (long c = from; c < to; c++) {
+        const struct mase_channel x = channel(s, s->in[0]->x, c);
+        const float *dy = s->out->dx + c * b->per * p->stride;
+        float sum, sum_x;
+        p->k->norm_sums(&sum, &sum_x, &x, dy, b->batch_mean[c]);
+        if (b->weight) {
+            put(&b->weight->dx[c], sum_x * b->batch_rstd[c], p->accumulate);
+            put(&b->bias->dx[c], sum, p->accumulate);
+        }
+        const float g = b->batch_rstd[c] * (b->weight ? b->weight->x[c] : 1.0f);
+        if (s->in[0]->dx)
+            channel_dx(s, c, g, sum, sum_x);
+    }
+}
+
+static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct mase_err *err)
+{
+    MASE_TRY(mase_step_input(s, c, "input", err));
+    struct batch_norm *b = s->own = mase_new(&s->plan->arena, struct batch_norm);
+    b->weight = mase_step_weight(s, c, "weight");
+    b->bias = mase_step_weight(s, c, "bias");
+    b->mean = mase_step_weight(s, c, "running_mean");
+    b->var = mase_step_weight(s, c, "running_var");
+    b->tracked = mase_step_weight(s, c, "num_batches_tracked");
+    MASE_TRY(mase_call_float(c, &b->eps, "eps", err));
+    const struct mase_arg *momentum = mase_call_arg(c, "momentum");
+    b->momentum = -1;
+    if (momentum->kind != MASE_ARG_NONE)
+        MASE_TRY(mase_call_float(c, &b->momentum, "momentum", err));
+    b->channels = s->in[0]->tensor->shape.dim[1];
+    b->per = s->in[0]->rows / b->channels;
+    b->batch_mean = mase_new_array(&s->plan->arena, float, (size_t)b->channels);
+    b->batch_rstd = mase_new_array(&s->plan->arena, float, (size_t)b->channels);
+    mase_step_forward(s, forward, MASE_UNIT_ITEMS, b->channels);
+    mase_step_forward(s, count_batch, MASE_UNIT_ITEMS, 1);
+    mase_step_backward(s, backward, MASE_UNIT_ITEMS, b->channels);
+    return MASE_OK;
+}
+
+const struct mase_step_kind mase_step_batch_norm = { "batch_norm", prepare, NULL };

@@ -1,0 +1,101 @@
+/*
+ * op_dense.c - linear layers: y = W x + b for every sample.
+ *
+ * Backward: dW and db by outputs, W transposed, then dx as a product with it.
+ */
+#include "exec/step.h"
+
+struct dense {
+    struct mase_weight *w, *b; /* b may be NULL */
+    long I, O;
+    const float **x_rows;  // (I)
+    const float **dy_rows; // (O)
+};
+
+static void forward(const struct mase_step *s, long from, long to)
+{
+    const struct dense *d = s->own;
+    const struct mase_gemm g = { .y = s->out->x,
+                                 .w = d->w->x,
+                                 .bias = d->b ? d->b->x : NULL,
+                                 .rows = d->x_rows,
+                                 .O = d->O,
+                                 .K = d->I,
+                                 .y_stride = s->plan->stride,
+                                 .w_stride = d->I };
+    s->plan->k->gemm(&g, from, to);
+}
+
+/* Outputs from..to: their rows of dW, of W^T's columns, and db. */
+static void backward_weights(const struct mase_step *s, long from, long to)
+{
+    const struct dense *d = s->own;
+    const struct mase_plan *p = s->plan;
+    const struct mase_grad g = { .dw = d->w->dx,
+                                 .dy = s->out->dx,
+                                 .rows = d->x_rows,
+                                 .O = d->O,
+                                 .K = d->I,
+                                 .P = 1,
+                                 .n = p->n,
+                                 .dw_stride = d->I,
+                                 .dy_stride = p->stride,
+                                 .add = p->accumulate };
+    p->k->grad(&g, from, to);
+    for (long o = from; o < to; o++) {
+        const struct mase_channel dy = { s->out->dx + o * p->stride, 1, p->stride, p->n,
+                                         p->samples };
+        if (d->b)
+            p->k->row_sum(&d->b->dx[o], &dy, p->accumulate);
+        for (long i = 0; s->scratch && i < d->I; i++)
+            s->scratch[i * d->O + o] = d->w->x[o * d->I + i];
+    }
+}
+
+static void backward_data(const struct mase_step *s, long from, long to)
+{
+    const struct dense *d = s->own;
+    const struct mase_gemm g = { .y = s->in[0]->dx,
+                                 .w = s->scratch,
+                                 .rows = d->dy_rows,
+                                 .O = d->I,
+                                 .K = d->O,
+                                 .y_stride = s->plan->stride,
+                                 .w_stride = d->O,
+                                 .add = s->add[0] };
+    s->plan->k->gemm(&g, from, to);
+}
+
+static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct mase_err *err)
+{
+    MASE_TRY(mase_step_input(s, c, "input", err));
+    struct dense *d = s->own = mase_new(&s->plan->arena, struct dense);
+    d->w = mase_step_weight(s, c, "weight");
+    d->b = mase_step_weight(s, c, "bias");
+    if (!d->w || s->in[0]->tensor->shape.rank != 2)
+        return mase_call_fail(c, err,
+                              "a plan needs a weight that is a parameter and input of rank 2");
+    d->O = d->w->param->tensor.shape.dim[0];
+    d->I = d->w->param->tensor.shape.dim[1];
+    mase_step_forward(s, forward, MASE_UNIT_LANES, 0);
+    mase_step_backward(s, backward_weights, MASE_UNIT_ITEMS, d->O);
+    if (s->in[0]->needs_grad) {
+        s->scratch_size = d->I * d->O;
+        mase_step_backward(s, backward_data, MASE_UNIT_LANES, 0);
+    }
+    return MASE_OK;
+}
+
+static void bind(struct mase_step *s)
+{
+    struct dense *d = s->own;
+    struct mase_plan *p = s->plan;
+    d->x_rows = mase_new_array(&p->arena, const float *, (size_t)d->I);
+    d->dy_rows = mase_new_array(&p->arena, const float *, (size_t)d->O);
+    for (long i = 0; i < d->I; i++)
+        d->x_rows[i] = s->in[0]->x + i * p->stride;
+    for (long o = 0; s->out->dx && o < d->O; o++)
+        d->dy_rows[o] = s->out->dx + o * p->stride;
+}
+
+const struct mase_step_kind mase_step_dense = { "dense", prepare, bind };

@@ -1,0 +1,167 @@
+/*
+ * place.c - where values and gradients lie: one block, reused as lifetimes allow.
+ *
+ * Time runs over the steps forward, 0 .. S - 1, and backward, step i again at 2 S - 1 - i. In
+ * training a value lives from its step to that step's backward; in evaluation until its last
+ * reader. A gradient lives from its first contribution (the backward of its last reader) to the
+ * backward of its step. Buffers are placed first fit in the order of birth.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "exec/plan.h"
+
+struct buffer {
+    float **to; /* set to the place */
+    int64_t size, at;
+    int born, dies;
+};
+
+struct placing {
+    struct buffer *buffer;
+    int count, cap;
+};
+
+float *mase_plan_floats(int64_t n)
+{
+    enum { ALIGN = 64 };
+    void *memory = NULL;
+    const size_t size = ((size_t)n * sizeof(float) + ALIGN) / ALIGN * ALIGN;
+    if (posix_memalign(&memory, ALIGN, size) != 0)
+        mase_out_of_memory(size);
+    return memset(memory, 0, size);
+}
+
+static struct mase_slot *root(struct mase_slot *s)
+{
+    return s->same ? s->same : s;
+}
+
+static int backward_time(const struct mase_plan *p, int step)
+{
+    return 2 * p->step_count - 1 - step;
+}
+
+/* Walk backward: which gradients are wanted, who stores first and who adds. */
+static void plan_gradients(struct mase_plan *p)
+{
+    struct mase_slot *out = root(p->output);
+    out->has_grad = true;
+    out->grad_born = p->step_count;
+    for (int i = p->step_count - 1; i >= 0; i--) {
+        struct mase_step *s = p->step[i];
+        if (!root(s->out)->has_grad)
+            s->backward_count = 0; /* nobody uses the result */
+        for (int j = 0; j < s->in_count; j++) {
+            struct mase_slot *in = root(s->in[j]);
+            if (!s->backward_count || !in->needs_grad)
+                continue;
+            s->add[j] = in->has_grad;
+            if (!in->has_grad)
+                in->grad_born = backward_time(p, i);
+            in->has_grad = true;
+        }
+    }
+}
+
+static void live_until(struct mase_slot *s, int time)
+{
+    struct mase_slot *r = root(s);
+    if (time > r->dies)
+        r->dies = time;
+}
+
+static void plan_lives(struct mase_plan *p)
+{
+    for (int i = 0; i < p->step_count; i++) {
+        struct mase_step *s = p->step[i];
+        if (!s->out->same)
+            s->out->born = s->out->dies = i;
+        const int last = p->train ? backward_time(p, i) : i;
+        live_until(s->out, last);
+        for (int j = 0; j < s->in_count; j++)
+            live_until(s->in[j], last);
+    }
+    const int end = 2 * p->step_count;
+    live_until(p->output, end);
+    root(p->output)->grad_dies = end;
+    for (int i = 0; i < p->input_count; i++)
+        live_until(p->input[i], end); /* filled before time 0; never reused */
+}
+
+static void add_buffer(struct mase_plan *p, struct placing *pl, struct buffer b)
+{
+    pl->buffer = mase_arena_grow(&p->arena, pl->buffer, pl->count, &pl->cap, sizeof *pl->buffer);
+    pl->buffer[pl->count++] = b;
+}
+
+static void list_buffers(struct mase_plan *p, struct placing *pl)
+{
+    for (int i = 0; i < p->slot_count; i++) {
+        struct mase_slot *s = p->slot[i];
+        const int64_t size = s->rows * p->stride;
+        if (s->same || !s->lanes)
+            continue;
+        add_buffer(p, pl, (struct buffer){ &s->x, size, 0, s->born, s->dies });
+        if (s->needs_grad && s->has_grad) {
+            const int until = s == root(p->output) ? s->grad_dies : backward_time(p, s->born);
+            add_buffer(p, pl, (struct buffer){ &s->dx, size, 0, s->grad_born, until });
+        }
+    }
+    for (int i = 0; i < p->step_count; i++)
+        if (p->step[i]->scratch_size)
+            add_buffer(p, pl,
+                       (struct buffer){ &p->step[i]->scratch, p->step[i]->scratch_size, 0, i,
+                                        p->train ? backward_time(p, i) : i });
+}
+
+static bool overlap(const struct buffer *a, const struct buffer *b)
+{
+    return a->born <= b->dies && b->born <= a->dies;
+}
+
+/* The lowest place for buffer i among those before it; returns the end of it. */
+static int64_t first_fit(struct placing *pl, int i)
+{
+    struct buffer *b = &pl->buffer[i];
+    bool moved = true;
+    while (moved) {
+        moved = false;
+        for (int j = 0; j < i; j++) {
+            const struct buffer *o = &pl->buffer[j];
+            if (overlap(b, o) && b->at < o->at + o->size && o->at < b->at + b->size) {
+                b->at = o->at + o->size;
+                moved = true;
+            }
+        }
+    }
+    return b->at + b->size;
+}
+
+void mase_plan_place(struct mase_plan *p)
+{
+    struct placing pl = { 0 };
+    if (p->train)
+        plan_gradients(p);
+    plan_lives(p);
+    list_buffers(p, &pl);
+    for (int i = 0; i < pl.count; i++) {
+        const int64_t end = first_fit(&pl, i);
+        if (end > p->memory_size)
+            p->memory_size = end;
+    }
+    const int64_t losses = p->memory_size;
+    p->memory_size += p->stride;
+    p->memory = mase_plan_floats(p->memory_size);
+    p->losses = p->memory + losses;
+    for (int i = 0; i < pl.count; i++)
+        *pl.buffer[i].to = p->memory + pl.buffer[i].at;
+    for (int i = 0; i < p->slot_count; i++) {
+        p->slot[i]->x = root(p->slot[i])->x;
+        p->slot[i]->dx = root(p->slot[i])->dx;
+    }
+    for (int i = 0; i < p->step_count; i++)
+        if (p->step[i]->kind->bind)
+            p->step[i]->kind->bind(p->step[i]);
+}
