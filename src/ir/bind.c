@@ -1,7 +1,6 @@
 /*
  * bind.c - match given arguments to a signature.
  */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /*
  * equal.c - are two graphs the same? If not, the first difference in a sentence.
  */
-#include "ir/bind.h"
 #include "ir/graph.h"
 
 /* Append a sentence to why, if anyone wants it; false, so that `return differ(...)` reads well. */

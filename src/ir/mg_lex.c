@@ -38,14 +38,15 @@ static void end_token(struct mase_mg_lexer *lx, enum mase_mg_kind kind, const ch
 static void skip_blanks(struct mase_mg_lexer *lx)
 {
     for (; !at_end(lx); lx->pos++) {
-        if (*lx->pos == '#')
+        if (*lx->pos == '#') {
             while (lx->pos + 1 < lx->end && lx->pos[1] != '\n')
                 lx->pos++;
-        else if (*lx->pos == '\n' && lx->depth) {
+        } else if (*lx->pos == '\n' && lx->depth) {
             lx->line++;
             lx->line_start = lx->pos + 1;
-        } else if (!strchr(" \t\r", *lx->pos) || !*lx->pos)
+        } else if (!*lx->pos || !strchr(" \t\r", *lx->pos)) {
             return;
+        }
     }
 }
 

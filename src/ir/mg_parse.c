@@ -182,7 +182,7 @@ static enum mase_status parse_attr(struct mase_mg_parser *p)
 
 /* What a node's line says before its arguments. */
 struct head {
-    struct mase_loc at, target_at;
+    struct mase_loc target_at;
     const char *name, *annotation, *target;
     bool typed;
     struct mase_tensor type;
@@ -398,7 +398,7 @@ static enum mase_status parse_output(struct mase_mg_parser *p, struct head *h)
 
 static enum mase_status parse_return(struct mase_mg_parser *p)
 {
-    struct head h = { .at = p->lx.t.at, .name = "output" };
+    struct head h = { .name = "output" };
     if (mase_graph_find(p->g, h.name))
         return mase_mg_fail(p, "a node is called output already: write '%%NAME = return ...'");
     return parse_output(p, &h);
@@ -406,7 +406,7 @@ static enum mase_status parse_return(struct mase_mg_parser *p)
 
 static enum mase_status parse_node(struct mase_mg_parser *p)
 {
-    struct head h = { .at = p->lx.t.at, .name = p->lx.t.text };
+    struct head h = { .name = p->lx.t.text };
 
     if (mase_graph_find(p->g, h.name))
         return mase_mg_fail(p, "%%%s is defined already", h.name);

@@ -5,7 +5,6 @@
 #include <mase/value.h>
 
 #include "ir/arg.h"
-#include "ir/bind.h"
 #include "ir/graph.h"
 #include "ir/mg.h"
 

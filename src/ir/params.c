@@ -16,7 +16,6 @@ enum { MAX_PARAMS = 5 }; /* weight, bias, and three running statistics */
 
 struct making {
     struct mase_module *m;
-    struct mase_arena *arena;
     struct mase_err *err;
 };
 
@@ -268,7 +267,7 @@ static const struct rule rules[MASE_OP_COUNT] = {
 
 enum mase_status mase_params_make(struct mase_module *m, struct mase_arena *a, struct mase_err *err)
 {
-    struct making k = { m, a, err };
+    struct making k = { m, err };
     m->params = mase_new_array(a, struct mase_param, MAX_PARAMS);
     m->param_count = 0;
     return rules[m->op].make(&k);

@@ -59,8 +59,7 @@ static void print_kwargs(struct mase_str *out, const struct mase_node *n)
     struct mase_arg kwargs = n->kwargs;
 
     if (n->quant) {
-        kwargs = mase_arg_seq(&scratch, MASE_ARG_DICT, NULL, 0);
-        kwargs.count = n->kwargs.count + 1;
+        kwargs.count++;
         kwargs.items = mase_new_array(&scratch, struct mase_arg, (size_t)kwargs.count);
         kwargs.keys = mase_new_array(&scratch, const char *, (size_t)kwargs.count);
         for (int i = 0; i < n->kwargs.count; i++) {
