@@ -47,7 +47,7 @@ install: ## install under PREFIX (default /usr/local), staged below DESTDIR
 	@echo "installed ch under $(DESTDIR)$(PREFIX)"
 
 uninstall: ## remove what the last install put under the same PREFIX and DESTDIR
-	@sed 's|^|$(DESTDIR)|' $(BUILD)/install_manifest.txt | while read -r f; do rm -f "$$f"; done
+	@sed 's|^|$(DESTDIR)|' $(BUILD)/install_manifest.txt | xargs -d '\n' rm -f
 	@echo "removed ch from $(DESTDIR)$(PREFIX)"
 
 doctor: ## what is here: packages and their size, libraries, compilers, CPU, build time
