@@ -177,10 +177,45 @@ static enum mase_status finish_fd(struct mase_writer *w, struct mase_err *err)
     return st;
 }
 
+/* Do two streams hold the same? Either may be NULL: then not. Closes both. */
+static bool same_content(FILE *a, FILE *b)
+{
+    char x[4096], y[sizeof x];
+    bool same = a && b;
+    for (size_t n = sizeof x; same && n == sizeof x;) {
+        n = fread(x, 1, sizeof x, a);
+        same = fread(y, 1, sizeof y, b) == n && memcmp(x, y, n) == 0;
+    }
+    same = same && !ferror(a) && !ferror(b);
+    if (a)
+        fclose(a);
+    if (b)
+        fclose(b);
+    return same;
+}
+
+static FILE *open_regular(const char *path, size_t size)
+{
+    struct stat st;
+    const bool fits = stat(path, &st) == 0 && S_ISREG(st.st_mode) && (size_t)st.st_size == size;
+    return fits ? fopen(path, "rb") : NULL;
+}
+
+/* Is what was written what the file holds already? */
+static bool changes_nothing(const struct mase_writer *w)
+{
+    FILE *old = w->status || !w->temp ? NULL : open_regular(w->path, w->size);
+    return old && same_content(old, fopen(w->temp, "rb"));
+}
+
 enum mase_status mase_writer_close(struct mase_writer *w, struct mase_err *err)
 {
     if (!w->path)
         mase_bug("closing a writer that is not open");
+    if (changes_nothing(w)) {
+        mase_writer_abort(w);
+        return MASE_OK;
+    }
     enum mase_status st = finish_fd(w, err);
     if (!st && w->temp) {
         if (mase_sys_rename(w->temp, w->path) != 0) {

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "base/fault.h"
@@ -249,9 +250,31 @@ static void whichever_call_fails_the_file_is_whole(void **state)
     struct plan none = { .at = -1 };
     mase_fault = fail_nth;
     mase_fault_user = &none;
-    assert_writes(path, "new text");
+    assert_writes(path, "newest text");
     mase_fault = NULL;
     assert_int_equal(none.seen, COUNT(order) + 1); /* and the directory's close, which may fail */
+    folder_remove(&dir);
+}
+
+/* Writing what the file holds already touches neither it nor the disk's patience. */
+static void an_unchanged_file_is_left_alone(void **state)
+{
+    (void)state;
+    struct folder dir = folder_make();
+    const char *path = folder_at(&dir, "out");
+    struct plan plan = { .at = -1 };
+    struct stat before, after;
+    write_text(path, "text", 4);
+    assert_int_equal(stat(path, &before), 0);
+    mase_fault = fail_nth;
+    mase_fault_user = &plan;
+    assert_writes(path, "text");
+    mase_fault = NULL;
+    assert_int_equal(stat(path, &after), 0);
+    assert_int_equal(before.st_ino, after.st_ino);
+    assert_int_equal(plan.seen, 4); /* open fchmod write close, of the copy: no fsync, no rename */
+    assert_int_equal(folder_entries(&dir), 1);
+    assert_writes(path, "texu");
     folder_remove(&dir);
 }
 
@@ -323,6 +346,7 @@ int main(void)
         cmocka_unit_test(short_writes_are_continued),
         cmocka_unit_test(interruptions_are_retried),
         cmocka_unit_test(whichever_call_fails_the_file_is_whole),
+        cmocka_unit_test(an_unchanged_file_is_left_alone),
         cmocka_unit_test(a_new_file_is_there_or_not),
         cmocka_unit_test(after_a_failed_piece_the_rest_is_skipped),
         cmocka_unit_test(a_file_system_that_cannot_flush_is_accepted),
