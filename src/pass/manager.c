@@ -63,6 +63,9 @@ static enum mase_status unknown_pass(const char *name, struct mase_loc at, struc
 
 enum mase_status mase_manager_check(const struct mase_value *passes, struct mase_err *err)
 {
+    if (passes && passes->kind != MASE_TABLE)
+        return mase_fail_at(err, MASE_EVALUE, passes->at, "passes must be tables, not %s",
+                            mase_value_kind_names[passes->kind]);
     for (int i = 0; passes && i < passes->count; i++) {
         const struct mase_pass *p = mase_pass_find(passes->keys[i]);
         if (!p)
@@ -171,10 +174,20 @@ static enum mase_status transform(struct mase_manager *m, struct mase_graph **g,
     return MASE_OK;
 }
 
+/* What a pass says it keeps or gives must be there: others read it without looking. */
+static enum mase_status verify_metadata(const struct mase_graph *g, struct mase_err *err)
+{
+    for (const struct mase_node *n = g->first; n && g->props & MASE_PROP_META; n = n->next)
+        if (!n->meta)
+            return mase_fail(err, MASE_EUNSUPPORTED, "says that metadata holds, but '%s' has none",
+                             n->name);
+    return MASE_OK;
+}
+
 static enum mase_status verify(const struct mase_graph *g, struct mase_err *err)
 {
     struct mase_str why = { 0 };
-    enum mase_status st = MASE_OK;
+    enum mase_status st = verify_metadata(g, err);
     int broken = mase_graph_verify(g, &why);
     if (broken)
         st = mase_fail(err, MASE_EUNSUPPORTED, "left a broken graph (%d faults): %s", broken,

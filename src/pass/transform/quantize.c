@@ -18,30 +18,18 @@ struct quantize_opts {
     bool report;
 };
 
-/* Of two nodes that call one module, whose configuration made it what it is. */
-struct owner {
-    const struct mase_node *node;
+/* What is to be done with one node. */
+struct decision {
+    struct mase_node *node;
+    const struct mase_rule *rule;
+    bool leave; /* as it is */
     struct mase_quant quant;
-    bool is_float;
 };
 
-static void warn_of_sharing(struct mase_map *owners, const struct mase_node *n,
-                            const struct mase_quant *q)
-{
-    const struct owner *first = mase_map_get(owners, n->target);
-    struct owner *now = mase_new(owners->arena, struct owner);
-    *now = (struct owner){ .node = n, .is_float = !q };
-    if (q)
-        now->quant = *q;
-    if (first && !mase_quant_equal(first->is_float ? NULL : &first->quant, q))
-        mase_warn("quantize: %s and %s are both calls of %s, but are configured differently: "
-                  "the last of them that names a format decides for both",
-                  first->node->name, n->name, n->target);
-    mase_map_put(owners, n->target, now);
-}
+/* ---- deciding ---- */
 
-static enum mase_status unsupported(const struct mase_rules *r, const struct mase_rule *rule,
-                                    const struct mase_node *n, struct mase_err *err)
+static enum mase_status refuse(const struct mase_rules *r, const struct mase_rule *rule,
+                               const struct mase_node *n, struct mase_err *err)
 {
     if (r->by == MASE_BY_NAME && rule != &r->fallback)
         return mase_fail_at(err, MASE_EUNSUPPORTED, rule->at,
@@ -51,29 +39,18 @@ static enum mase_status unsupported(const struct mase_rules *r, const struct mas
     return MASE_OK;
 }
 
-static enum mase_status quantize_node(struct mase_graph *g, struct mase_node *n,
-                                      struct mase_rules *r, struct mase_map *owners,
-                                      struct mase_err *err)
+static enum mase_status decide(struct decision *d, struct mase_rules *r, struct mase_node *n,
+                               struct mase_err *err)
 {
     struct mase_rule *rule;
-    struct mase_quant q;
     MASE_TRY(mase_rules_pick(r, &rule, n, err));
-    bool none = mase_quant_is_none(rule);
-    struct mase_module *module = mase_node_module(n);
-    if (!none)
-        MASE_TRY(mase_quant_bind(&q, rule, n, err));
-    if (module)
-        warn_of_sharing(owners, n, none ? NULL : &q);
-    if (none)
+    *d = (struct decision){ .node = n, .rule = rule, .leave = mase_quant_is_none(rule) };
+    if (d->leave)
         return MASE_OK;
-    if (module)
-        mase_module_set_quant(g, module, &q);
-    else if (n->kind == MASE_CALL_FUNCTION)
-        mase_node_set_quant(n, &q);
-    else
-        return unsupported(r, rule, n, err);
-    mase_debug("quantize: %s (%s) by '%s'", n->name, mase_ops[n->op].name, rule->key);
-    return MASE_OK;
+    if (n->kind == MASE_CALL_MODULE || n->kind == MASE_CALL_FUNCTION)
+        return mase_quant_bind(&d->quant, rule, n, err);
+    d->leave = true;
+    return refuse(r, rule, n, err);
 }
 
 static void report_unused(const struct mase_rules *r, const struct mase_graph *g)
@@ -92,33 +69,49 @@ static void report_unused(const struct mase_rules *r, const struct mase_graph *g
     }
 }
 
-/* All or nothing: a configuration that fails at the last node must not leave the first changed. */
-static enum mase_status rehearse(const struct mase_graph *g, struct mase_rules *r,
-                                 struct mase_err *err)
+/* ---- doing ---- */
+
+/* Two calls of one module share its formats. */
+static void warn_of_sharing(struct mase_map *callers, struct decision *d)
 {
-    struct mase_rule *rule;
-    struct mase_quant q;
-    for (const struct mase_node *n = g->first; n; n = n->next) {
-        if (!mase_ops[n->op].quantisable)
-            continue;
-        MASE_TRY(mase_rules_pick(r, &rule, n, err));
-        rule->uses = 0;
-        if (!mase_quant_is_none(rule))
-            MASE_TRY(mase_quant_bind(&q, rule, n, err));
-    }
-    return MASE_OK;
+    const struct decision *first = mase_map_get(callers, d->node->target);
+    if (first &&
+        !mase_quant_equal(first->leave ? NULL : &first->quant, d->leave ? NULL : &d->quant))
+        mase_warn("quantize: %s and %s are both calls of %s, but are configured differently: "
+                  "the last of them that names a format decides for both",
+                  first->node->name, d->node->name, d->node->target);
+    mase_map_put(callers, d->node->target, d);
 }
 
+static void carry_out(struct mase_graph *g, struct decision *d, struct mase_map *callers)
+{
+    struct mase_module *module = mase_node_module(d->node);
+    if (module)
+        warn_of_sharing(callers, d);
+    if (d->leave)
+        return;
+    if (module)
+        mase_module_set_quant(g, module, &d->quant);
+    else
+        mase_node_set_quant(d->node, &d->quant);
+    mase_debug("quantize: %s (%s) by '%s'", d->node->name, mase_ops[d->node->op].name,
+               d->rule->key);
+}
+
+/* All or nothing: everything is decided before the first node changes. */
 static enum mase_status apply(struct mase_graph *g, struct mase_rules *r, struct mase_pass_env *env,
                               struct mase_err *err)
 {
-    struct mase_map owners = { .arena = env->scratch };
+    struct decision *list = mase_new_array(env->scratch, struct decision, (size_t)g->node_count);
+    struct mase_map callers = { .arena = env->scratch };
+    int count = 0;
     MASE_TRY(mase_rules_check_nodes(r, g, err));
-    MASE_TRY(rehearse(g, r, err));
     for (struct mase_node *n = g->first; n; n = n->next)
         if (mase_ops[n->op].quantisable)
-            MASE_TRY(quantize_node(g, n, r, &owners, err));
+            MASE_TRY(decide(&list[count++], r, n, err));
     report_unused(r, g);
+    for (int i = 0; i < count; i++)
+        carry_out(g, &list[i], &callers);
     for (struct mase_node *n = g->first; n; n = n->next)
         mase_meta_set_formats(n);
     return MASE_OK;

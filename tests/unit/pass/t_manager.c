@@ -134,11 +134,19 @@ ON(an_edit_drops_what_is_not_kept)
     RUN(f, "add_software_metadata", NULL);
     RUN(f, "add_hardware_metadata", NULL);
     assert_int_equal(f->g->props, MASE_PROP_ALL);
-    f->m.verify = false; /* the new node has no metadata, though META is said to be kept */
+    f->m.verify = false; /* which would say what the next test claims */
     MUST(f, run_own(f, &inserting, NULL));
     assert_int_equal(f->g->props, MASE_PROP_META | MASE_PROP_HARDWARE);
     assert_non_null(mase_graph_find(f->g, "relu"));
     assert_int_equal(f->m.env.original->node_count + 1, f->g->node_count);
+}
+
+ON(a_pass_that_promises_too_much_is_caught)
+{
+    RUN(f, "init_metadata", NULL);
+    assert_int_equal(run_own(f, &inserting, NULL), MASE_EUNSUPPORTED);
+    assert_non_null(
+        strstr(f->err.msg, "pass inserting: says that metadata holds, but 'relu' has none"));
 }
 
 ON(fresh_metadata_makes_the_old_untrue)
@@ -199,6 +207,15 @@ ON(an_unknown_pass_names_the_nearest)
     assert_non_null(strstr(f->err.msg, "'quantize'"));
     assert_int_equal(f->err.loc.line, 2);
     assert_int_equal(f->m.runs, 0); /* the whole table is checked first */
+}
+
+ON(passes_must_be_tables)
+{
+    const struct mase_value *root = toml(f, "passes = 3\n[other]\nreport_graph = 4");
+    assert_int_equal(mase_manager_check(mase_value_get(root, "passes"), &f->err), MASE_EVALUE);
+    assert_non_null(strstr(f->err.msg, "passes must be tables, not integer"));
+    assert_int_equal(mase_manager_check(mase_value_get(root, "other"), &f->err), MASE_EVALUE);
+    assert_int_equal(f->err.loc.line, 3);
 }
 
 ON(passes_run_in_the_order_of_the_file)
@@ -275,12 +292,14 @@ int main(void)
         cmocka_unit_test(an_analysis_that_meddles_is_caught_when_verifying),
         cmocka_unit_test(needs_are_provided_in_order),
         cmocka_unit_test(an_edit_drops_what_is_not_kept),
+        cmocka_unit_test(a_pass_that_promises_too_much_is_caught),
         cmocka_unit_test(fresh_metadata_makes_the_old_untrue),
         cmocka_unit_test(options_are_bound_and_the_table_is_not_touched),
         cmocka_unit_test(defaults_hold_without_a_section),
         cmocka_unit_test(a_mistyped_key_names_the_nearest),
         cmocka_unit_test(values_are_checked_before_anything_runs),
         cmocka_unit_test(an_unknown_pass_names_the_nearest),
+        cmocka_unit_test(passes_must_be_tables),
         cmocka_unit_test(passes_run_in_the_order_of_the_file),
         cmocka_unit_test(a_dump_is_the_graph_after_the_pass),
         cmocka_unit_test(a_dump_in_a_folder_reads_back_equal),

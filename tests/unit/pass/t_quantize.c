@@ -1,6 +1,8 @@
 /*
  * t_quantize.c - choosing, binding and applying configurations beyond the golden cases.
  */
+#include "unit/ir/build.h"
+
 #include "fixture.h"
 
 #define INTEGER(d, w, b)                                                                 \
@@ -227,6 +229,49 @@ ON(functions_are_quantised_too, "toy_custom_fn")
     assert_int_equal(mase_meta_arg(m, "data_in_1")->format.param[0], 7);
 }
 
+/* F.linear and x.add(y): what the original fails on. */
+static struct mase_graph *without_modules(void)
+{
+    struct mase_graph *g = mase_graph_new("functions");
+    const struct mase_shape shape = { 2, { 4, 16 } };
+    mase_graph_add_attr(g, "w", MASE_F32, &shape, false);
+    struct mase_node *x = placeholder(g, "x");
+    struct mase_node *w = mase_graph_insert(g, NULL, MASE_GET_ATTR, "w", NULL, NULL);
+    struct mase_node *y = FUNCTION(g, "torch._C._nn.linear", N(x), N(w));
+    output(g, METHOD(g, "add", N(y), N(y)));
+    return g;
+}
+
+static void a_linear_function_is_a_linear_layer(void **state)
+{
+    (void)state;
+    struct fixture f;
+    setup_graph(&f, without_modules(), (struct mase_shape){ 2, { 8, 16 } });
+    RUN(&f, "quantize",
+        "by = 'type'\n" NONE "[linear.config]\nname = 'integer'\ndata_in_width = 8\n"
+        "data_in_frac_width = 4\nweight_width = 6\nweight_frac_width = 4\n");
+    const struct mase_node *n = mase_graph_find(f.g, "linear");
+    assert_int_equal(n->quant->operand[MASE_BIAS].kind, MASE_QUANT_float); /* it has none */
+    assert_int_equal(mase_meta_arg(n->meta, "data_in_0")->format.param[0], 8);
+    assert_int_equal(mase_meta_arg(n->meta, "weight")->format.param[0], 6);
+    RUN(&f, "verify_common_metadata", NULL);
+    teardown(&f);
+}
+
+static void methods_stay_in_float(void **state)
+{
+    (void)state;
+    struct fixture f;
+    setup_graph(&f, without_modules(), (struct mase_shape){ 2, { 8, 16 } });
+    char *text = warnings(&f, "by = 'type'\n" NONE "[add.config]\n" INTEGER("8", "8", "8"));
+    assert_non_null(strstr(text, "add is a call_method and stays in float"));
+    free(text);
+    assert_int_equal(quantised(&f), 0);
+    FAILS(&f, "quantize", "by = 'name'\n" NONE "[add.config]\n" INTEGER("8", "8", "8"), 4, 2,
+          "'add' is a call_method: only modules and functions can be quantised");
+    teardown(&f);
+}
+
 /* ---- faults ---- */
 
 ON(faults_have_a_place_and_say_what_is_allowed, "jsc-tiny")
@@ -309,6 +354,8 @@ int main(void)
         cmocka_unit_test(a_node_that_cannot_be_quantised_is_warned_of),
         cmocka_unit_test(calls_of_one_module_must_agree),
         cmocka_unit_test(functions_are_quantised_too),
+        cmocka_unit_test(a_linear_function_is_a_linear_layer),
+        cmocka_unit_test(methods_stay_in_float),
         cmocka_unit_test(faults_have_a_place_and_say_what_is_allowed),
         cmocka_unit_test(a_pattern_without_end_is_an_error),
         cmocka_unit_test(the_table_can_be_checked_without_a_graph),
