@@ -1,0 +1,145 @@
+/*
+ * torch.h - PyTorch's files: .pt, .pth and .ckpt, read and written without PyTorch.
+ *
+ * Such a file is a pickled tree of Python objects whose tensors lie beside it. A pickle is a
+ * program for a stack machine that can call anything; ours calls nothing. It knows a fixed list of
+ * names (tensors, their types, OrderedDict, NumPy's scalars) and builds plain data from them; any
+ * other name is MASE_EUNSUPPORTED with the name and its place. What comes out is a tree without
+ * cycles, at most MASE_OBJ_DEPTH deep and MASE_OBJ_COUNT objects large, and what is read takes at
+ * most 128 MiB plus 16 times the file's size.
+ *
+ *     struct mase_torch t;
+ *     MASE_TRY(mase_torch_open(&t, "best.ckpt", err));
+ *     const struct mase_obj *epoch = mase_obj_get(t.root, "epoch");
+ *     ...
+ *     mase_torch_close(&t);                              // and all that t.root leads to
+ *
+ * A file is written from a tree that the caller builds in an arena:
+ *
+ *     struct mase_obj *root = mase_obj_dict(&a);
+ *     mase_obj_set(&a, root, "epoch", mase_obj_int(&a, 3));
+ *     struct mase_obj *weights = mase_obj_set(&a, root, "state_dict", mase_obj_ordered_dict(&a));
+ *     mase_obj_set(&a, weights, "model.fc.bias", mase_obj_tensor(&a, &bias));
+ *     MASE_TRY(mase_torch_write(root, "last.ckpt", err));
+ */
+#ifndef MASE_TORCH_H
+#define MASE_TORCH_H
+
+#include <mase/arena.h>
+#include <mase/file.h>
+#include <mase/safetensors.h>
+#include <mase/tensor.h>
+
+enum { MASE_OBJ_DEPTH = 100, MASE_OBJ_COUNT = 1 << 24 };
+
+enum mase_obj_kind {
+    MASE_OBJ_NONE,
+    MASE_OBJ_BOOL,
+    MASE_OBJ_INT,
+    MASE_OBJ_FLOAT,
+    MASE_OBJ_TEXT,
+    MASE_OBJ_BYTES,
+    MASE_OBJ_DTYPE, /* torch.float32: its name is in text */
+    MASE_OBJ_LIST,  /* sets too */
+    MASE_OBJ_TUPLE,
+    MASE_OBJ_DICT,
+    MASE_OBJ_TENSOR,
+    MASE_OBJ_REF, /* private: a class or a storage; only while a file is read */
+    MASE_OBJ_KIND_COUNT
+};
+
+/* "none", "boolean", "integer", ... for messages */
+extern const char *const mase_obj_kind_names[MASE_OBJ_KIND_COUNT];
+
+struct mase_obj {
+    enum mase_obj_kind kind;
+    union {
+        bool b;
+        int64_t i;
+        double f;
+        struct {
+            const char *text; /* UTF-8, or any bytes; a NUL follows */
+            size_t len;
+        };
+        struct {
+            struct mase_obj **items; /* list, tuple, and the values of a dict */
+            struct mase_obj **keys;  /* dict: of any kind, in order */
+            int count, cap;
+        };
+        struct mase_tensor *tensor; /* never NULL; its data belong to the file or to the caller */
+        const struct mase_obj_ref *ref;
+    };
+    bool ordered;    /* dict: an OrderedDict, as state dicts are */
+    uint8_t height;  /* private: of the tree below */
+    uint32_t weight; /* private: objects in the tree below */
+};
+
+/* ---- building ---- */
+
+struct mase_obj *mase_obj_none(struct mase_arena *a);
+struct mase_obj *mase_obj_bool(struct mase_arena *a, bool b);
+struct mase_obj *mase_obj_int(struct mase_arena *a, int64_t i);
+struct mase_obj *mase_obj_float(struct mase_arena *a, double f);
+struct mase_obj *mase_obj_text(struct mase_arena *a, const char *s);
+struct mase_obj *mase_obj_text_n(struct mase_arena *a, const char *s, size_t n);
+struct mase_obj *mase_obj_bytes(struct mase_arena *a, const void *data, size_t n);
+struct mase_obj *mase_obj_list(struct mase_arena *a);
+struct mase_obj *mase_obj_tuple(struct mase_arena *a);
+struct mase_obj *mase_obj_dict(struct mase_arena *a);
+struct mase_obj *mase_obj_ordered_dict(struct mase_arena *a);
+/* The struct is copied, its data are borrowed. */
+struct mase_obj *mase_obj_tensor(struct mase_arena *a, const struct mase_tensor *t);
+
+/* All return item, so that trees can be built from the top. A key is not looked for first: who
+ * builds a dict sets a key once. */
+struct mase_obj *mase_obj_push(struct mase_arena *a, struct mase_obj *list, struct mase_obj *item);
+struct mase_obj *mase_obj_set(struct mase_arena *a, struct mase_obj *dict, const char *key,
+                              struct mase_obj *item);
+struct mase_obj *mase_obj_set_key(struct mase_arena *a, struct mase_obj *dict, struct mase_obj *key,
+                                  struct mase_obj *item);
+
+/* ---- looking ---- */
+
+/* NULL when o is NULL, no dict, or has no such key. */
+const struct mase_obj *mase_obj_get(const struct mase_obj *o, const char *key);
+const struct mase_obj *mase_obj_get_int(const struct mase_obj *o, int64_t key);
+bool mase_obj_is_text(const struct mase_obj *o, const char *text); /* false for NULL */
+/* Deep equality: kinds, order, the bits of floats and tensors. */
+bool mase_obj_equal(const struct mase_obj *a, const struct mase_obj *b);
+/* As Python prints, a tensor as its type and shape: {'epoch': 3, 'w': tensor f32[5, 16]}. */
+void mase_obj_print(struct mase_str *out, const struct mase_obj *o);
+
+/* ---- files ---- */
+
+struct mase_torch {
+    struct mase_arena arena; /* owns the tree */
+    struct mase_file file;
+    const struct mase_obj *root;
+    int converted; /* tensors of a type we lack (float16, int8), now of one that holds its values */
+};
+
+/* Zip files and the older format without. Tensors are views of the mapped file where it holds them
+ * as they are in memory, else copies: of transposed ones, of float16 and bfloat16 (to float32),
+ * int8 and int16 (to int32), of data that are not aligned. */
+enum mase_status mase_torch_open(struct mase_torch *t, const char *path,
+                                 struct mase_err *err) MASE_MUST_CHECK;
+/* The same from memory, which must outlive t; path is used in messages only. */
+enum mase_status mase_torch_parse(struct mase_torch *t, const void *data, size_t size,
+                                  const char *path, struct mase_err *err) MASE_MUST_CHECK;
+void mase_torch_close(struct mase_torch *t);
+
+/* A zip file as torch.save lays it out and torch.load(weights_only=True) accepts. Same tree, same
+ * bytes. Tensors that share their data share it in the file. */
+enum mase_status mase_torch_write(const struct mase_obj *root, const char *path,
+                                  struct mase_err *err) MASE_MUST_CHECK;
+
+/* The model's tensors by name. A state dict is a dict with tensors, whose keys are texts and whose
+ * values are tensors; what get_extra_state left (..._extra_state) is passed over. It is the first
+ * of: the root itself; what the root has under state_dict, model_state_dict, model, net, network,
+ * module, ema or weights, searched in the same way; the only state dict among the root's values.
+ * In a Lightning checkpoint whose names begin with "model." the others (metrics, weights of the
+ * loss) belong to the training loop and are left out. Names and data live as long as t. */
+enum mase_status mase_torch_state_dict(struct mase_torch *t, struct mase_named_tensor **items,
+                                       int *count, struct mase_err *err) MASE_MUST_CHECK;
+
+#endif /* MASE_TORCH_H */

@@ -1,0 +1,110 @@
+/*
+ * pickle_seal.c - what a finished pickle must hold before others may walk it.
+ *
+ * The memo lets a pickle of a few bytes describe a tree of any size, even one without end: a list
+ * of two references to a list of two references and so on. Every object is visited once, its height
+ * and the size of the tree below are kept in it, and both are bounded. What was of use only to the
+ * machine (classes, storages) may not be left over, and a dict may not have a name twice.
+ */
+#include <string.h>
+
+#include "format/pickle.h"
+
+enum { OPEN = UINT32_MAX }; /* weight of a container that is being walked */
+
+struct seal {
+    const struct mase_pickle *pickle;
+    struct mase_arena scratch;
+};
+
+static bool is_container(const struct mase_obj *o)
+{
+    return o->kind == MASE_OBJ_LIST || o->kind == MASE_OBJ_TUPLE || o->kind == MASE_OBJ_DICT;
+}
+
+static enum mase_status walk(struct seal *s, struct mase_obj *o, int depth, struct mase_err *err);
+
+/* Walk a child and add it to its parent. */
+static enum mase_status walk_child(struct seal *s, struct mase_obj *child, int depth,
+                                   uint64_t *weight, int *height, struct mase_err *err)
+{
+    MASE_TRY(walk(s, child, depth + 1, err));
+    *weight += child->weight;
+    if (*height <= child->height)
+        *height = child->height + 1;
+    if (*weight > MASE_OBJ_COUNT)
+        return mase_fail_at(err, MASE_ELIMIT, mase_pickle_at(s->pickle),
+                            "the pickle describes more than %d objects", MASE_OBJ_COUNT);
+    if (*height > MASE_OBJ_DEPTH)
+        return mase_fail_at(err, MASE_ELIMIT, mase_pickle_at(s->pickle),
+                            "the pickle nests deeper than %d levels", MASE_OBJ_DEPTH);
+    return MASE_OK;
+}
+
+static enum mase_status check_keys(struct seal *s, const struct mase_obj *dict,
+                                   struct mase_err *err)
+{
+    const struct mase_loc at = mase_pickle_at(s->pickle);
+    struct mase_map seen = { .arena = &s->scratch };
+    for (int i = 0; i < dict->count; i++) {
+        const struct mase_obj *key = dict->keys[i];
+        if (key->kind == MASE_OBJ_LIST || key->kind == MASE_OBJ_DICT)
+            return mase_fail_at(err, MASE_EPARSE, at, "a %s as a key",
+                                mase_obj_kind_names[key->kind]);
+        if (key->kind != MASE_OBJ_TEXT)
+            continue;
+        if (strlen(key->text) != key->len)
+            return mase_fail_at(err, MASE_EUNSUPPORTED, at, "a key with a NUL byte");
+        if (mase_map_get(&seen, key->text))
+            return mase_fail_at(err, MASE_EPARSE, at, "a dict has the key '%.100s' twice",
+                                key->text);
+        mase_map_put(&seen, key->text, dict->keys[i]);
+    }
+    return MASE_OK;
+}
+
+static enum mase_status walk_container(struct seal *s, struct mase_obj *o, int depth,
+                                       struct mase_err *err)
+{
+    uint64_t weight = 1;
+    int height = 1;
+    o->weight = OPEN;
+    for (int i = 0; i < o->count; i++) {
+        if (o->kind == MASE_OBJ_DICT)
+            MASE_TRY(walk_child(s, o->keys[i], depth, &weight, &height, err));
+        MASE_TRY(walk_child(s, o->items[i], depth, &weight, &height, err));
+    }
+    if (o->kind == MASE_OBJ_DICT)
+        MASE_TRY(check_keys(s, o, err));
+    o->weight = (uint32_t)weight;
+    o->height = (uint8_t)height;
+    return MASE_OK;
+}
+
+static enum mase_status walk(struct seal *s, struct mase_obj *o, int depth, struct mase_err *err)
+{
+    const struct mase_loc at = mase_pickle_at(s->pickle);
+    if (depth > MASE_OBJ_DEPTH)
+        return mase_fail_at(err, MASE_ELIMIT, at, "the pickle nests deeper than %d levels",
+                            MASE_OBJ_DEPTH);
+    if (o->weight == OPEN)
+        return mase_fail_at(err, MASE_EUNSUPPORTED, at, "a %s that contains itself",
+                            mase_obj_kind_names[o->kind]);
+    if (o->kind == MASE_OBJ_REF)
+        return mase_fail_at(err, MASE_EUNSUPPORTED, at,
+                            "a %s among the data; save only tensors and plain data",
+                            mase_obj_kind_names[o->kind]);
+    if (o->weight == 0 && is_container(o))
+        return walk_container(s, o, depth, err);
+    o->weight = o->weight ? o->weight : 1;
+    return MASE_OK;
+}
+
+enum mase_status mase_pickle_seal(const struct mase_pickle *p, struct mase_obj *root,
+                                  struct mase_err *err)
+{
+    struct seal s = { .pickle = p };
+    const enum mase_status st = walk(&s, root, 0, err);
+    mase_arena_release(&s.scratch);
+    return st;
+}

@@ -1,0 +1,263 @@
+/*
+ * torch_obj.c - the tree of Python objects that a PyTorch file holds: building, looking, printing.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include <mase/torch.h>
+#include <mase/value.h>
+
+const char *const mase_obj_kind_names[MASE_OBJ_KIND_COUNT] = {
+    "none",      "boolean", "integer", "float", "text",   "bytes",
+    "data type", "list",    "tuple",   "dict",  "tensor", "class or storage",
+};
+
+/* ---- building ---- */
+
+static struct mase_obj *new_obj(struct mase_arena *a, enum mase_obj_kind kind)
+{
+    struct mase_obj *o = mase_new(a, struct mase_obj);
+    o->kind = kind;
+    return o;
+}
+
+struct mase_obj *mase_obj_none(struct mase_arena *a)
+{
+    return new_obj(a, MASE_OBJ_NONE);
+}
+
+struct mase_obj *mase_obj_bool(struct mase_arena *a, bool b)
+{
+    struct mase_obj *o = new_obj(a, MASE_OBJ_BOOL);
+    o->b = b;
+    return o;
+}
+
+struct mase_obj *mase_obj_int(struct mase_arena *a, int64_t i)
+{
+    struct mase_obj *o = new_obj(a, MASE_OBJ_INT);
+    o->i = i;
+    return o;
+}
+
+struct mase_obj *mase_obj_float(struct mase_arena *a, double f)
+{
+    struct mase_obj *o = new_obj(a, MASE_OBJ_FLOAT);
+    o->f = f;
+    return o;
+}
+
+struct mase_obj *mase_obj_text_n(struct mase_arena *a, const char *s, size_t n)
+{
+    struct mase_obj *o = new_obj(a, MASE_OBJ_TEXT);
+    char *text = mase_arena_alloc(a, n + 1);
+    if (n)
+        memcpy(text, s, n);
+    o->text = text;
+    o->len = n;
+    return o;
+}
+
+struct mase_obj *mase_obj_text(struct mase_arena *a, const char *s)
+{
+    return mase_obj_text_n(a, s, strlen(s));
+}
+
+struct mase_obj *mase_obj_bytes(struct mase_arena *a, const void *data, size_t n)
+{
+    struct mase_obj *o = mase_obj_text_n(a, data, n);
+    o->kind = MASE_OBJ_BYTES;
+    return o;
+}
+
+struct mase_obj *mase_obj_list(struct mase_arena *a)
+{
+    return new_obj(a, MASE_OBJ_LIST);
+}
+
+struct mase_obj *mase_obj_tuple(struct mase_arena *a)
+{
+    return new_obj(a, MASE_OBJ_TUPLE);
+}
+
+struct mase_obj *mase_obj_dict(struct mase_arena *a)
+{
+    return new_obj(a, MASE_OBJ_DICT);
+}
+
+struct mase_obj *mase_obj_ordered_dict(struct mase_arena *a)
+{
+    struct mase_obj *o = new_obj(a, MASE_OBJ_DICT);
+    o->ordered = true;
+    return o;
+}
+
+struct mase_obj *mase_obj_tensor(struct mase_arena *a, const struct mase_tensor *t)
+{
+    struct mase_obj *o = new_obj(a, MASE_OBJ_TENSOR);
+    o->tensor = mase_arena_memdup(a, t, sizeof *t);
+    return o;
+}
+
+struct mase_obj *mase_obj_push(struct mase_arena *a, struct mase_obj *list, struct mase_obj *item)
+{
+    if (list->kind != MASE_OBJ_LIST && list->kind != MASE_OBJ_TUPLE)
+        mase_bug("a %s takes no items", mase_obj_kind_names[list->kind]);
+    list->items = mase_arena_grow(a, list->items, list->count, &list->cap, sizeof *list->items);
+    list->items[list->count++] = item;
+    return item;
+}
+
+struct mase_obj *mase_obj_set_key(struct mase_arena *a, struct mase_obj *dict, struct mase_obj *key,
+                                  struct mase_obj *item)
+{
+    if (dict->kind != MASE_OBJ_DICT)
+        mase_bug("a %s takes no keys", mase_obj_kind_names[dict->kind]);
+    int cap = dict->cap;
+    dict->keys = mase_arena_grow(a, dict->keys, dict->count, &cap, sizeof *dict->keys);
+    dict->items = mase_arena_grow(a, dict->items, dict->count, &dict->cap, sizeof *dict->items);
+    dict->keys[dict->count] = key;
+    dict->items[dict->count++] = item;
+    return item;
+}
+
+struct mase_obj *mase_obj_set(struct mase_arena *a, struct mase_obj *dict, const char *key,
+                              struct mase_obj *item)
+{
+    return mase_obj_set_key(a, dict, mase_obj_text(a, key), item);
+}
+
+/* ---- looking ---- */
+
+bool mase_obj_is_text(const struct mase_obj *o, const char *text)
+{
+    return o && o->kind == MASE_OBJ_TEXT && o->len == strlen(text) &&
+           memcmp(o->text, text, o->len) == 0;
+}
+
+const struct mase_obj *mase_obj_get(const struct mase_obj *o, const char *key)
+{
+    for (int i = 0; o && o->kind == MASE_OBJ_DICT && i < o->count; i++)
+        if (mase_obj_is_text(o->keys[i], key))
+            return o->items[i];
+    return NULL;
+}
+
+const struct mase_obj *mase_obj_get_int(const struct mase_obj *o, int64_t key)
+{
+    for (int i = 0; o && o->kind == MASE_OBJ_DICT && i < o->count; i++)
+        if (o->keys[i]->kind == MASE_OBJ_INT && o->keys[i]->i == key)
+            return o->items[i];
+    return NULL;
+}
+
+static bool same_tensor(const struct mase_tensor *a, const struct mase_tensor *b)
+{
+    return a->dtype == b->dtype && mase_shape_equal(&a->shape, &b->shape) &&
+           (mase_tensor_count(a) == 0 ||
+            memcmp(a->data, b->data, (size_t)mase_tensor_bytes(a)) == 0);
+}
+
+static bool same_items(const struct mase_obj *a, const struct mase_obj *b)
+{
+    if (a->count != b->count || a->ordered != b->ordered)
+        return false;
+    for (int i = 0; i < a->count; i++) {
+        if (a->kind == MASE_OBJ_DICT && !mase_obj_equal(a->keys[i], b->keys[i]))
+            return false;
+        if (!mase_obj_equal(a->items[i], b->items[i]))
+            return false;
+    }
+    return true;
+}
+
+bool mase_obj_equal(const struct mase_obj *a, const struct mase_obj *b)
+{
+    if (a->kind != b->kind)
+        return false;
+    switch (a->kind) {
+    case MASE_OBJ_NONE:
+        return true;
+    case MASE_OBJ_BOOL:
+        return a->b == b->b;
+    case MASE_OBJ_INT:
+        return a->i == b->i;
+    case MASE_OBJ_FLOAT:
+        return memcmp(&a->f, &b->f, sizeof a->f) == 0;
+    case MASE_OBJ_TEXT:
+    case MASE_OBJ_BYTES:
+    case MASE_OBJ_DTYPE:
+        return a->len == b->len && memcmp(a->text, b->text, a->len) == 0;
+    case MASE_OBJ_TENSOR:
+        return same_tensor(a->tensor, b->tensor);
+    default:
+        return same_items(a, b);
+    }
+}
+
+/* ---- printing ---- */
+
+static void print_bytes(struct mase_str *out, const struct mase_obj *o)
+{
+    mase_str_add(out, "b'");
+    for (size_t i = 0; i < o->len; i++) {
+        const unsigned char c = (unsigned char)o->text[i];
+        if (c < ' ' || c > '~' || c == '\'' || c == '\\')
+            mase_str_printf(out, "\\x%02x", c);
+        else
+            mase_str_addc(out, (char)c);
+    }
+    mase_str_addc(out, '\'');
+}
+
+static void print_items(struct mase_str *out, const struct mase_obj *o)
+{
+    static const char *const brackets[] = {
+        [MASE_OBJ_LIST] = "[]", [MASE_OBJ_TUPLE] = "()", [MASE_OBJ_DICT] = "{}"
+    };
+    mase_str_addc(out, brackets[o->kind][0]);
+    for (int i = 0; i < o->count; i++) {
+        mase_str_add(out, i ? ", " : "");
+        if (o->kind == MASE_OBJ_DICT) {
+            mase_obj_print(out, o->keys[i]);
+            mase_str_add(out, ": ");
+        }
+        mase_obj_print(out, o->items[i]);
+    }
+    if (o->kind == MASE_OBJ_TUPLE && o->count == 1)
+        mase_str_addc(out, ',');
+    mase_str_addc(out, brackets[o->kind][1]);
+}
+
+void mase_obj_print(struct mase_str *out, const struct mase_obj *o)
+{
+    switch (o->kind) {
+    case MASE_OBJ_NONE:
+        mase_str_add(out, "None");
+        break;
+    case MASE_OBJ_BOOL:
+        mase_str_add(out, o->b ? "True" : "False");
+        break;
+    case MASE_OBJ_INT:
+        mase_str_printf(out, "%" PRId64, o->i);
+        break;
+    case MASE_OBJ_FLOAT:
+        mase_repr_float(out, o->f);
+        break;
+    case MASE_OBJ_TEXT:
+        mase_repr_string(out, o->text, o->len);
+        break;
+    case MASE_OBJ_BYTES:
+        print_bytes(out, o);
+        break;
+    case MASE_OBJ_DTYPE:
+        mase_str_add(out, o->text);
+        break;
+    case MASE_OBJ_TENSOR:
+        mase_str_printf(out, "tensor %s", mase_dtypes[o->tensor->dtype].name);
+        mase_shape_print(out, &o->tensor->shape);
+        break;
+    default:
+        print_items(out, o);
+    }
+}
