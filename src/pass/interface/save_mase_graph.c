@@ -3,9 +3,12 @@
  *
  * The three belong together, so they are first written completely into a folder beside the old
  * ones, then change places with them; when one cannot, all change back. A full disk or a broken
- * run leaves the earlier save as it was. A graph without weights is saved without them.
+ * run leaves the earlier save as it was. A folder that already holds this very graph is left alone:
+ * waiting for the disk is most of the time that a small run takes. A graph without weights is saved
+ * without them.
  */
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <mase/log.h>
@@ -19,45 +22,106 @@ struct save_opts {
     const char *save_dir;
 };
 
-static enum mase_status write_graph(const struct mase_graph *g, struct mase_arena *scratch,
-                                    const char *path, struct mase_err *err)
+/* ---- the three parts ---- */
+
+static void print_graph(struct mase_str *out, const struct mase_graph *g,
+                        struct mase_arena *scratch)
 {
     (void)scratch;
-    struct mase_str text = { 0 };
-    mase_graph_print_mg(&text, g);
-    enum mase_status st = mase_file_write(path, mase_str_text(&text), text.len, err);
-    mase_str_release(&text);
-    return st;
+    mase_graph_print_mg(out, g);
 }
 
-static enum mase_status write_weights(const struct mase_graph *g, struct mase_arena *scratch,
-                                      const char *path, struct mase_err *err)
+static void print_meta(struct mase_str *out, const struct mase_graph *g, struct mase_arena *scratch)
 {
-    (void)scratch;
-    return g->weights ? mase_weights_save(g, path, err) : MASE_OK;
+    mase_toml_print(out, mase_meta_table(scratch, g));
 }
 
-static enum mase_status write_meta(const struct mase_graph *g, struct mase_arena *scratch,
-                                   const char *path, struct mase_err *err)
-{
-    struct mase_str text = { 0 };
-    mase_toml_print(&text, mase_meta_table(scratch, g));
-    enum mase_status st = mase_file_write(path, mase_str_text(&text), text.len, err);
-    mase_str_release(&text);
-    return st;
-}
-
-static const struct {
+struct part {
     const char *name;
-    enum mase_status (*write)(const struct mase_graph *g, struct mase_arena *scratch,
-                              const char *path, struct mase_err *err);
-} files[] = {
-    { MASE_SAVED_GRAPH, write_graph },
-    { MASE_SAVED_WEIGHTS, write_weights },
-    { MASE_SAVED_META, write_meta },
+    /* NULL: the weights, which are no text */
+    void (*print)(struct mase_str *out, const struct mase_graph *g, struct mase_arena *scratch);
+};
+static const struct part parts[] = {
+    { MASE_SAVED_GRAPH, print_graph },
+    { MASE_SAVED_WEIGHTS, NULL },
+    { MASE_SAVED_META, print_meta },
 };
 
-enum { FILES = sizeof files / sizeof files[0] };
+enum { PARTS = sizeof parts / sizeof parts[0] };
+
+static enum mase_status write_part(const struct part *part, const struct mase_graph *g,
+                                   struct mase_arena *scratch, const char *path,
+                                   struct mase_err *err)
+{
+    if (!part->print)
+        return g->weights ? mase_weights_save(g, path, err) : MASE_OK;
+    struct mase_str text = { 0 };
+    part->print(&text, g, scratch);
+    enum mase_status st = mase_file_write(path, mase_str_text(&text), text.len, err);
+    mase_str_release(&text);
+    return st;
+}
+
+/* ---- is it there already? ---- */
+
+struct comparison {
+    const struct mase_safetensors *file;
+    int count;
+    bool same;
+};
+
+static bool compare_param(const char *full, struct mase_param *p, void *data)
+{
+    struct comparison *c = data;
+    const struct mase_tensor *t = NULL;
+    for (int i = 0; i < c->file->count && !t; i++)
+        if (mase_streq(c->file->items[i].name, full))
+            t = &c->file->items[i].tensor;
+    c->count++;
+    c->same = t && t->dtype == p->tensor.dtype && mase_shape_equal(&t->shape, &p->tensor.shape) &&
+              memcmp(t->data, p->tensor.data, (size_t)mase_tensor_bytes(t)) == 0;
+    return c->same;
+}
+
+static bool holds_weights(const char *path, const struct mase_graph *g)
+{
+    struct mase_safetensors file;
+    if (!g->weights)
+        return !mase_is_file(path);
+    if (mase_safetensors_open(&file, path, NULL))
+        return false;
+    struct comparison c = { .file = &file, .same = true };
+    mase_graph_each_param(g, compare_param, &c);
+    bool same = c.same && c.count == file.count;
+    mase_safetensors_close(&file);
+    return same;
+}
+
+static bool holds_part(const char *path, const struct part *part, const struct mase_graph *g,
+                       struct mase_arena *scratch)
+{
+    struct mase_file file;
+    if (!part->print)
+        return holds_weights(path, g);
+    if (mase_file_open(&file, path, NULL))
+        return false;
+    struct mase_str text = { 0 };
+    part->print(&text, g, scratch);
+    bool same = file.size == text.len && memcmp(file.data, mase_str_text(&text), text.len) == 0;
+    mase_str_release(&text);
+    mase_file_close(&file);
+    return same;
+}
+
+static bool is_saved(const char *dir, const struct mase_graph *g, struct mase_arena *scratch)
+{
+    for (int i = 0; i < PARTS; i++)
+        if (!holds_part(mase_path_join(scratch, dir, parts[i].name), &parts[i], g, scratch))
+            return false;
+    return true;
+}
+
+/* ---- changing places ---- */
 
 /* One file of the folder: where it stands, the new one, where the old one waits. */
 struct change {
@@ -88,10 +152,9 @@ static void change_back(const struct change *c)
         (void)mase_sys_rename(c->last, c->now);
 }
 
-static enum mase_status change_all(struct change *changes, struct mase_pass_env *env,
-                                   struct mase_err *err)
+static enum mase_status change_all(struct change *changes, struct mase_err *err)
 {
-    for (int i = 0; i < FILES; i++) {
+    for (int i = 0; i < PARTS; i++) {
         if (change_place(&changes[i]))
             continue;
         mase_fail_errno(err, changes[i].now, "cannot replace");
@@ -99,34 +162,33 @@ static enum mase_status change_all(struct change *changes, struct mase_pass_env 
             change_back(&changes[k]);
         return MASE_EIO;
     }
-    for (int i = 0; i < FILES; i++)
-        if (changes[i].in)
-            mase_pass_wrote(env, changes[i].now);
     return MASE_OK;
 }
 
-static enum mase_status save(const struct mase_graph *g, struct mase_pass_env *env, const char *dir,
-                             const char *temp, struct mase_err *err)
+static enum mase_status save(const struct mase_graph *g, struct mase_arena *a, const char *dir,
+                             struct mase_err *err)
 {
-    struct mase_arena *a = env->scratch;
-    struct change changes[FILES] = { 0 };
+    const char *temp = mase_arena_printf(a, "%s/.new.%ld", dir, (long)getpid());
+    struct change changes[PARTS] = { 0 };
     enum mase_status st = mase_make_dirs(temp, err);
-    for (int i = 0; i < FILES; i++) {
-        changes[i].now = mase_path_join(a, dir, files[i].name);
-        changes[i].next = mase_path_join(a, temp, files[i].name);
+    for (int i = 0; i < PARTS; i++) {
+        changes[i].now = mase_path_join(a, dir, parts[i].name);
+        changes[i].next = mase_path_join(a, temp, parts[i].name);
         changes[i].last = mase_arena_printf(a, "%s.last", changes[i].next);
+        if (!st)
+            st = write_part(&parts[i], g, a, changes[i].next, err);
     }
-    for (int i = 0; i < FILES && !st; i++)
-        st = files[i].write(g, a, changes[i].next, err);
     if (!st)
-        st = change_all(changes, env, err);
-    for (int i = 0; i < FILES; i++) {
+        st = change_all(changes, err);
+    for (int i = 0; i < PARTS; i++) {
         unlink(changes[i].next);
         unlink(changes[i].last);
     }
     rmdir(temp);
     return st;
 }
+
+/* ---- the pass ---- */
 
 static enum mase_status run(const struct mase_graph *g, const void *options,
                             struct mase_pass_env *env, struct mase_err *err)
@@ -135,12 +197,15 @@ static enum mase_status run(const struct mase_graph *g, const void *options,
     const char *dir = mase_pass_path(env, o->save_dir, "saved_mase_graph");
     if (!dir)
         return mase_fail(err, MASE_EVALUE, "save_dir is not given, and there is no output folder");
-    const char *temp = mase_path_join(env->scratch, dir,
-                                      mase_arena_printf(env->scratch, ".new.%ld", (long)getpid()));
-    enum mase_status st = save(g, env, dir, temp, err);
-    if (!st)
-        mase_info("Saved mase graph to %s", dir);
-    return st;
+    if (!is_saved(dir, g, env->scratch))
+        MASE_TRY(save(g, env->scratch, dir, err));
+    for (int i = 0; i < PARTS; i++) {
+        const char *path = mase_path_join(env->scratch, dir, parts[i].name);
+        if (mase_is_file(path))
+            mase_pass_wrote(env, path);
+    }
+    mase_info("Saved mase graph to %s", dir);
+    return MASE_OK;
 }
 
 static const struct mase_opt opts[] = {
@@ -151,7 +216,7 @@ static const struct mase_opt opts[] = {
 const struct mase_pass mase_pass_save_mase_graph = {
     .name = "save_mase_graph",
     .help = "write the graph, its weights and its metadata to a folder",
-    .needs = MASE_PROP_META | MASE_PROP_COMMON,
+    .needs = MASE_PROP_META | MASE_PROP_COMMON | MASE_PROP_SOFTWARE,
     .opts = opts,
     .opts_size = sizeof(struct save_opts),
     .analyse = run,

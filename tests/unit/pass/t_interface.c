@@ -3,6 +3,7 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <sys/stat.h>
 
 #include "base/fault.h"
 
@@ -31,7 +32,7 @@ static const char *with_dir(struct fixture *f, const char *key, const char *dir)
     return mase_arena_printf(&f->arena, "%s = '%s'", key, dir);
 }
 
-static const float *weights_of(struct fixture *f, const char *path)
+static float *weights_of(struct fixture *f, const char *path)
 {
     return mase_f32(&mase_module_param(mase_graph_module(f->g, path), "weight")->tensor);
 }
@@ -199,6 +200,28 @@ static void a_save_happens_wholly_or_not_at_all(void **state)
     teardown(&f);
 }
 
+/* A changed weight is a change; nothing changed leaves the files as they are. */
+static void what_is_there_already_is_not_written_again(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct stat first, second;
+    setup(&f, "jsc-tiny");
+    const char *dir = temp_dir(&f), *path = mase_path_join(&f.arena, dir, saved_files[1]);
+    MUST(&f, save(&f, f.g, dir));
+    assert_int_equal(stat(path, &first), 0);
+    MUST(&f, save(&f, f.g, dir));
+    assert_int_equal(stat(path, &second), 0);
+    assert_int_equal(first.st_ino, second.st_ino);
+    assert_int_equal(f.m.env.files->count, 6); /* they are results of both */
+    const char *before = hash_of(&f, dir);
+    weights_of(&f, "seq_blocks.2")[79] += 1;
+    MUST(&f, save(&f, f.g, dir));
+    assert_string_not_equal(hash_of(&f, dir), before);
+    remove_saved(&f, dir);
+    teardown(&f);
+}
+
 static void what_cannot_be_loaded_is_named(void **state)
 {
     (void)state;
@@ -293,6 +316,7 @@ int main(void)
         cmocka_unit_test(weights_come_back_to_the_bit),
         cmocka_unit_test(saving_goes_to_the_output_folder_by_default),
         cmocka_unit_test(a_save_happens_wholly_or_not_at_all),
+        cmocka_unit_test(what_is_there_already_is_not_written_again),
         cmocka_unit_test(what_cannot_be_loaded_is_named),
         cmocka_unit_test(metadata_loads_equal),
         cmocka_unit_test(metadata_that_does_not_fit_is_refused),
