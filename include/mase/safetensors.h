@@ -8,17 +8,14 @@
 #include <mase/file.h>
 #include <mase/tensor.h>
 #include <mase/value.h>
-
-struct mase_named_tensor {
-    const char *name;
-    struct mase_tensor tensor; /* data borrowed: the mapped file's, or the caller's when writing */
-};
+#include <mase/weights.h>
 
 struct mase_safetensors {
     struct mase_arena arena;
     struct mase_file file;
     struct mase_named_tensor *items;
     int count;
+    int converted;               /* items of types we lack, now of one of ours */
     struct mase_value *metadata; /* a table of strings, empty if the file has none */
 };
 
@@ -36,14 +33,5 @@ const struct mase_tensor *mase_safetensors_find(const struct mase_safetensors *s
 enum mase_status mase_safetensors_write(const struct mase_named_tensor *items, int count,
                                         const struct mase_value *metadata, const char *path,
                                         struct mase_err *err) MASE_MUST_CHECK;
-
-struct mase_graph;
-/* Every parameter and buffer of g, by full name, to a file; and back: names and shapes must agree,
- * missing, unexpected and mis-shaped ones are listed in the error, and then no weight has changed.
- * A "model." or "module." prefix common to all names of the file is dropped. */
-enum mase_status mase_weights_save(const struct mase_graph *g, const char *path,
-                                   struct mase_err *err) MASE_MUST_CHECK;
-enum mase_status mase_weights_load(struct mase_graph *g, const char *path,
-                                   struct mase_err *err) MASE_MUST_CHECK;
 
 #endif /* MASE_SAFETENSORS_H */

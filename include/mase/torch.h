@@ -27,8 +27,9 @@
 
 #include <mase/arena.h>
 #include <mase/file.h>
-#include <mase/safetensors.h>
+#include <mase/str.h>
 #include <mase/tensor.h>
+#include <mase/weights.h>
 
 enum { MASE_OBJ_DEPTH = 100, MASE_OBJ_COUNT = 1 << 24 };
 

@@ -245,9 +245,10 @@ static enum mase_status get_items(struct mase_safetensors *st, const struct mase
     MASE_TRY(check_cover(&st->arena, entries, count, src, err));
     st->items = mase_new_array(&st->arena, struct mase_named_tensor, (size_t)count);
     for (; st->count < count; st->count++) {
-        st->items[st->count].name = entries[st->count].name;
-        MASE_TRY(
-            get_tensor(&st->items[st->count].tensor, &st->arena, &entries[st->count], src, err));
+        const struct entry *e = &entries[st->count];
+        st->items[st->count].name = e->name;
+        MASE_TRY(get_tensor(&st->items[st->count].tensor, &st->arena, e, src, err));
+        st->converted += e->element->size != mase_dtypes[e->element->dtype].size;
     }
     return MASE_OK;
 }

@@ -1,5 +1,5 @@
 /*
- * weights.c - a graph's parameters and buffers to a safetensors file and back.
+ * weights.c - a graph's parameters and buffers to a file and back.
  *
  * Names are PyTorch's state-dict names. Loading is strict, and it is all or nothing: the file is
  * compared with the graph first, every difference is told at once, and only a file without any is
@@ -11,8 +11,10 @@
 #include <string.h>
 
 #include <mase/graph.h>
+#include <mase/log.h>
 #include <mase/safetensors.h>
 #include <mase/str.h>
+#include <mase/torch.h>
 
 /* ---- saving ---- */
 
@@ -33,6 +35,25 @@ static bool collect(const char *full, struct mase_param *p, void *data)
     return true;
 }
 
+static enum mase_status write_torch(const struct collection *c, const char *path,
+                                    struct mase_err *err)
+{
+    struct mase_obj *dict = mase_obj_ordered_dict(c->arena);
+    for (int i = 0; i < c->count; i++)
+        mase_obj_set(c->arena, dict, c->items[i].name,
+                     mase_obj_tensor(c->arena, &c->items[i].tensor));
+    return mase_torch_write(dict, path, err);
+}
+
+static enum mase_status write_safetensors(const struct collection *c, const char *path,
+                                          struct mase_err *err)
+{
+    struct mase_value *metadata = mase_value_table(c->arena);
+    mase_value_set(c->arena, metadata, "format",
+                   mase_value_string(c->arena, "pt")); /* as PyTorch says */
+    return mase_safetensors_write(c->items, c->count, metadata, path, err);
+}
+
 enum mase_status mase_weights_save(const struct mase_graph *g, const char *path,
                                    struct mase_err *err)
 {
@@ -40,13 +61,12 @@ enum mase_status mase_weights_save(const struct mase_graph *g, const char *path,
     struct collection c = { .arena = &a };
     mase_graph_each_param(g, collect, &c);
     enum mase_status st;
-    if (c.without_data) {
+    if (c.without_data)
         st = mase_fail_in(err, MASE_EVALUE, path, "the graph has no weights to save");
-    } else {
-        struct mase_value *metadata = mase_value_table(&a);
-        mase_value_set(&a, metadata, "format", mase_value_string(&a, "pt")); /* as PyTorch says */
-        st = mase_safetensors_write(c.items, c.count, metadata, path, err);
-    }
+    else if (mase_ends_with(path, ".pt") || mase_ends_with(path, ".pth"))
+        st = write_torch(&c, path, err);
+    else
+        st = write_safetensors(&c, path, err);
     mase_arena_release(&a);
     return st;
 }
@@ -63,11 +83,12 @@ struct names {
 struct loading {
     struct mase_arena *arena;
     const struct mase_graph *graph;
-    const struct mase_safetensors *file;
+    const struct mase_tensors *file;
     size_t skip;           /* bytes of the prefix that all names of the file have */
     struct mase_map items; /* the file's tensors by name without the prefix */
     struct mase_map known; /* the graph's names */
     struct names missing, unexpected, misshaped;
+    int converted; /* tensors whose type is not the parameter's */
 };
 
 static void add_name(struct loading *l, struct names *n, const char *name, const char *note)
@@ -179,7 +200,8 @@ static void list_names(struct mase_str *out, const char *what, const struct name
 /* Same type: the bits; else the nearest value of ours, as PyTorch's copy_ does. */
 static bool copy_one(const char *full, struct mase_param *p, void *data)
 {
-    const struct mase_tensor *t = mase_map_get(&((struct loading *)data)->items, full);
+    struct loading *l = data;
+    const struct mase_tensor *t = mase_map_get(&l->items, full);
     if (!t)
         return true;
     const int64_t count = mase_tensor_count(t);
@@ -188,34 +210,53 @@ static bool copy_one(const char *full, struct mase_param *p, void *data)
     else
         for (int64_t i = 0; i < count; i++)
             mase_tensor_set(&p->tensor, i, mase_tensor_get(t, i));
+    l->converted += t->dtype != p->tensor.dtype;
     return true;
+}
+
+/* All or nothing: what differs is listed, or the weights are copied. */
+static enum mase_status finish(struct loading *l, struct mase_graph *g, const char *path,
+                               struct mase_err *err)
+{
+    struct mase_str text = { 0 };
+    list_names(&text, "missing", &l->missing);
+    list_names(&text, "unexpected", &l->unexpected);
+    list_names(&text, "of another shape", &l->misshaped);
+    if (text.len) {
+        mase_fail_in(err, MASE_EVALUE, path, "these are not the model's weights: %s",
+                     mase_str_text(&text));
+        mase_str_release(&text);
+        return MASE_EVALUE;
+    }
+    if (g->weights_borrowed)
+        mase_graph_own_weights(g);
+    mase_graph_alloc(g);
+    mase_graph_each_param(g, copy_one, l);
+    return MASE_OK;
+}
+
+enum mase_status mase_weights_take(struct mase_graph *g, const struct mase_tensors *from,
+                                   const char *path, struct mase_err *err)
+{
+    struct mase_arena a = { 0 };
+    struct loading l = { .arena = &a, .graph = g, .file = from };
+    l.items.arena = l.known.arena = &a;
+    compare_all(&l);
+    const enum mase_status st = finish(&l, g, path, err);
+    if (!st && from->converted)
+        mase_info("%s: %d tensors of types that are not ours (float16 and the like) were widened",
+                  path, from->converted);
+    if (!st && l.converted)
+        mase_info("%s: %d tensors were converted to the types of the model's", path, l.converted);
+    mase_arena_release(&a);
+    return st;
 }
 
 enum mase_status mase_weights_load(struct mase_graph *g, const char *path, struct mase_err *err)
 {
-    struct mase_safetensors file;
-    MASE_TRY(mase_safetensors_open(&file, path, err));
-    struct mase_arena a = { 0 };
-    struct loading l = { .arena = &a, .graph = g, .file = &file };
-    l.items.arena = l.known.arena = &a;
-    compare_all(&l);
-
-    struct mase_str text = { 0 };
-    list_names(&text, "missing", &l.missing);
-    list_names(&text, "unexpected", &l.unexpected);
-    list_names(&text, "of another shape", &l.misshaped);
-    enum mase_status st = MASE_OK;
-    if (text.len) {
-        st = mase_fail_in(err, MASE_EVALUE, path, "these are not the model's weights: %s",
-                          mase_str_text(&text));
-    } else {
-        if (g->weights_borrowed)
-            mase_graph_own_weights(g);
-        mase_graph_alloc(g);
-        mase_graph_each_param(g, copy_one, &l);
-    }
-    mase_str_release(&text);
-    mase_arena_release(&a);
-    mase_safetensors_close(&file);
+    struct mase_tensors file;
+    MASE_TRY(mase_tensors_open(&file, path, err));
+    const enum mase_status st = mase_weights_take(g, &file, path, err);
+    mase_tensors_close(&file);
     return st;
 }

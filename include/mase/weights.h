@@ -1,0 +1,47 @@
+/*
+ * weights.h - named tensors in files of any kind we read, and a graph's weights from and to them.
+ */
+#ifndef MASE_WEIGHTS_H
+#define MASE_WEIGHTS_H
+
+#include <mase/arena.h>
+#include <mase/file.h>
+#include <mase/tensor.h>
+
+struct mase_named_tensor {
+    const char *name;
+    struct mase_tensor tensor; /* data borrowed: the mapped file's, or the caller's when writing */
+};
+
+/* The tensors of a .safetensors file or the state dict of a .pt, .pth or .ckpt file. What it is, is
+ * told from its first bytes, and from its name where they say nothing. */
+struct mase_tensors {
+    struct mase_named_tensor *items;
+    int count;
+    int converted;           /* tensors of types we lack (float16 ...), now of one of ours */
+    struct mase_arena arena; /* private, like the rest */
+    struct mase_file file;
+    struct mase_safetensors *safetensors;
+    struct mase_torch *torch;
+};
+enum mase_status mase_tensors_open(struct mase_tensors *t, const char *path,
+                                   struct mase_err *err) MASE_MUST_CHECK;
+void mase_tensors_close(struct mase_tensors *t);
+
+struct mase_graph;
+
+/* Every parameter and buffer of g, by full name, to a file: PyTorch's if path ends in .pt or .pth,
+ * else .safetensors. */
+enum mase_status mase_weights_save(const struct mase_graph *g, const char *path,
+                                   struct mase_err *err) MASE_MUST_CHECK;
+
+/* And back. Names and shapes must agree; missing, unexpected and mis-shaped ones are listed in the
+ * error, and then no weight has changed. A "model." or "module." prefix common to all names is
+ * dropped. Conversions of type are told in the log. */
+enum mase_status mase_weights_load(struct mase_graph *g, const char *path,
+                                   struct mase_err *err) MASE_MUST_CHECK;
+/* The same from tensors in memory; path is used in messages only. */
+enum mase_status mase_weights_take(struct mase_graph *g, const struct mase_tensors *from,
+                                   const char *path, struct mase_err *err) MASE_MUST_CHECK;
+
+#endif /* MASE_WEIGHTS_H */
