@@ -69,12 +69,10 @@ static inline void set_up_manager(struct fixture *f)
     assert_non_null(f->m.env.out);
 }
 
-/* Around a graph made by hand, which takes one input x of this shape. */
+/* Around a graph made by hand, which takes one input x of this shape; without weights. */
 static inline void setup_graph(struct fixture *f, struct mase_graph *g, struct mase_shape shape)
 {
     *f = (struct fixture){ .g = g };
-    mase_graph_alloc(g);
-    mase_graph_init_weights(g, 1);
     f->x = mase_tensor(&f->arena, MASE_F32, &shape, false);
     f->dummy = (struct mase_input){ .name = "x", .tensor = f->x };
     set_up_manager(f);

@@ -174,6 +174,36 @@ static void the_frontier_passes_over_views(void **state)
     teardown(&f);
 }
 
+/* Shapes, formats and circuits of every network, large ones too: nothing is computed. */
+static void every_model_can_be_described(void **state)
+{
+    (void)state;
+    static const char all[] = "by = 'type'\n[default.config]\nname = 'integer'\n"
+                              "data_in_width = 8\ndata_in_frac_width = 4\nweight_width = 8\n"
+                              "weight_frac_width = 4\nbias_width = 8\nbias_frac_width = 4\n";
+    for (const struct mase_model *model = mase_zoo; model->name; model++) {
+        struct fixture f;
+        struct mase_err err;
+        const struct mase_data_info *data;
+        struct mase_graph *g;
+        if (mase_data_find(&data, model->dataset, &err) || model->build(&g, data, &err))
+            fail_msg("%s", err.msg);
+        struct mase_shape shape = { .rank = data->sample.rank + 1, .dim = { BATCH } };
+        memcpy(shape.dim + 1, data->sample.dim, sizeof shape.dim - sizeof shape.dim[0]);
+        setup_graph(&f, g, shape);
+        RUN(&f, "verify_common_metadata", NULL);
+        RUN(&f, "quantize", all);
+        RUN(&f, "verify_common_metadata", NULL);
+        RUN(&f, "report_node_hardware_type", NULL);
+        RUN(&f, "report_node_meta_param", NULL);
+        for (const struct mase_node *n = g->first; n; n = n->next) {
+            assert_int_equal(mase_node_quant(n) != NULL, mase_ops[n->op].quantisable);
+            assert_true(n->meta->has_common && n->meta->has_software && n->meta->hw.valid);
+        }
+        teardown(&f);
+    }
+}
+
 /* ---- hardware ---- */
 
 /* The original stops here: its list of two has no entry for a third dimension. */
@@ -339,6 +369,7 @@ int main(void)
         cmocka_unit_test(dummy_values_follow_the_seed),
         cmocka_unit_test(a_missing_input_is_named),
         cmocka_unit_test(the_frontier_passes_over_views),
+        cmocka_unit_test(every_model_can_be_described),
         cmocka_unit_test(dimensions_beyond_the_list_are_not_split),
         cmocka_unit_test(verification_names_node_check_and_reason),
         cmocka_unit_test(every_failure_is_counted),
