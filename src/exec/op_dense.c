@@ -1,7 +1,7 @@
 /*
  * op_dense.c - linear layers: y = W x + b for every sample.
  *
- * Backward: dW and db by outputs, W transposed, then dx as a product with it.
+ * Backward: dW and db by outputs, then dx as the product with W read by columns.
  */
 #include "exec/step.h"
 
@@ -26,7 +26,7 @@ static void forward(const struct mase_step *s, long from, long to)
     s->plan->k->gemm(&g, from, to);
 }
 
-/* Outputs from..to: their rows of dW, of W^T's columns, and db. */
+/* Outputs from..to: their rows of dW, and db. */
 static void backward_weights(const struct mase_step *s, long from, long to)
 {
     const struct dense *d = s->own;
@@ -42,13 +42,10 @@ static void backward_weights(const struct mase_step *s, long from, long to)
                                  .dy_stride = p->stride,
                                  .add = p->accumulate };
     p->k->grad(&g, from, to);
-    for (long o = from; o < to; o++) {
+    for (long o = from; d->b && o < to; o++) {
         const struct mase_channel dy = { s->out->dx + o * p->stride, 1, p->stride, p->n,
                                          p->samples };
-        if (d->b)
-            p->k->row_sum(&d->b->dx[o], &dy, p->accumulate);
-        for (long i = 0; s->scratch && i < d->I; i++)
-            s->scratch[i * d->O + o] = d->w->x[o * d->I + i];
+        p->k->row_sum(&d->b->dx[o], &dy, p->accumulate);
     }
 }
 
@@ -56,12 +53,13 @@ static void backward_data(const struct mase_step *s, long from, long to)
 {
     const struct dense *d = s->own;
     const struct mase_gemm g = { .y = s->in[0]->dx,
-                                 .w = s->scratch,
+                                 .w = d->w->x,
                                  .rows = d->dy_rows,
                                  .O = d->I,
                                  .K = d->O,
                                  .y_stride = s->plan->stride,
-                                 .w_stride = d->O,
+                                 .w_stride = 1,
+                                 .w_step = d->I,
                                  .add = s->add[0] };
     s->plan->k->gemm(&g, from, to);
 }
@@ -79,10 +77,8 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
     d->I = d->w->param->tensor.shape.dim[1];
     mase_step_forward(s, forward, MASE_UNIT_LANES, 0);
     mase_step_backward(s, backward_weights, MASE_UNIT_ITEMS, d->O);
-    if (s->in[0]->needs_grad) {
-        s->scratch_size = d->I * d->O;
+    if (s->in[0]->needs_grad)
         mase_step_backward(s, backward_data, MASE_UNIT_LANES, 0);
-    }
     return MASE_OK;
 }
 

@@ -12,6 +12,7 @@
 #else
 #define UNROLL _Pragma("GCC unroll 16")
 #endif
+#define INLINE inline __attribute__((always_inline))
 
 #include "kern/gather.inc.c"
 #include "kern/gemm.inc.c"

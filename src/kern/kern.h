@@ -24,13 +24,14 @@ enum { MASE_LANES = 16 };
  * position (rows: its patch) and the data gradients of both. */
 struct mase_gemm {
     float *y;                 // (O, n), rows y_stride apart
-    const float *w;           // (O, K), rows w_stride apart
+    const float *w;           // (O, K): w[o * w_stride + k * w_step]
     const float *bias;        // (O) or NULL
     const float *const *rows; // (K)
     long O, K;
     long y_stride, w_stride;
-    bool add;  /* start from what y holds, not from the bias */
-    bool relu; /* cut at zero when storing */
+    long w_step; /* 0 means 1 */
+    bool add;    /* start from what y holds, not from the bias */
+    bool relu;   /* cut at zero when storing */
 };
 
 /* dw[o][k] = sum over positions p and lanes of dy[o][p][n] rows[p][k][n]. */

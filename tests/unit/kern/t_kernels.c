@@ -68,13 +68,17 @@ static void same_bits(const struct buf *a, const struct buf *b)
 static void one_gemm(long O, long K, long n, bool add, bool relu)
 {
     struct buf x = make(K * n, 1), w = make(O * K, 2), bias = make(O, 3), first = make(O * n, 4);
+    struct buf turned = make(O * K, 0);
     const float *rows[MAX_ROWS];
     for (long k = 0; k < K; k++)
         rows[k] = x.x + k * n;
+    for (long i = 0; i < O * K; i++)
+        turned.x[i % K * O + i / K] = w.x[i];
     EACH_ISA(k)
     {
         struct buf y = make(O * n, 4);
-        const struct mase_gemm g = { y.x, w.x, bias.x, rows, O, K, n, K, add, relu };
+        struct mase_gemm g = { .w = w.x, .bias = bias.x, .rows = rows, .O = O, .K = K };
+        g.y = y.x, g.y_stride = n, g.w_stride = K, g.add = add, g.relu = relu;
         k->gemm(&g, 0, n);
         for (long o = 0; o < O; o++)
             for (long i = 0; i < n; i++) {
@@ -83,16 +87,17 @@ static void one_gemm(long O, long K, long n, bool add, bool relu)
                     want += (double)w.x[o * K + j] * x.x[j * n + i];
                 check_close(y.x[o * n + i], relu && want < 0 ? 0 : want, 1e-5);
             }
-        struct buf parts = make(O * n, 4); /* the same in two shares of lanes */
-        const struct mase_gemm h = { parts.x, w.x, bias.x, rows, O, K, n, K, add, relu };
-        mase_kernels_of(MASE_ISA_SCALAR)->gemm(&h, 0, n / 32 * 16);
-        k->gemm(&h, n / 32 * 16, n);
+        struct buf parts = make(O * n, 4); /* in two shares of lanes, w read by columns */
+        g.y = parts.x, g.w = turned.x, g.w_stride = 1, g.w_step = O;
+        mase_kernels_of(MASE_ISA_SCALAR)->gemm(&g, 0, n / 32 * 16);
+        k->gemm(&g, n / 32 * 16, n);
         same_bits(&y, &parts);
         drop(&y);
         drop(&parts);
     }
     drop(&x);
     drop(&w);
+    drop(&turned);
     drop(&bias);
     drop(&first);
 }
