@@ -1,0 +1,230 @@
+/*
+ * t_plot.c - charts: one to the letter, and what holds for all of them.
+ */
+#include "../base/check.h"
+
+#include <math.h>
+
+#include <mase/plot.h>
+
+#define DATA MASE_SOURCE_DIR "/tests/data/plot/"
+
+static const double epoch[] = { 0, 1, 2, 3, 4 };
+static const double loss[] = { 1.61, 0.95, 0.82, 0.80, 0.79 };
+static const double val_loss[] = { 1.58, 0.97, NAN, 0.86, 0.85 };
+
+static int count(const char *text, const char *what)
+{
+    int n = 0;
+    for (const char *p = text; (p = strstr(p, what)); p += strlen(what))
+        n++;
+    return n;
+}
+
+/* Enough of XML to find an element that is not closed, an open quote or a bare & or <. */
+static void check_well_formed(const char *text)
+{
+    const char *open[16];
+    int depth = 0;
+    for (const char *p = text; *p;) {
+        if (*p == '&')
+            assert_true(p[1] == '#' && strspn(p + 2, "0123456789") > 0 &&
+                        p[2 + strspn(p + 2, "0123456789")] == ';');
+        if (*p++ != '<')
+            continue;
+        const size_t name = strcspn(p, " />\n");
+        const char *end = strpbrk(p, "<>");
+        assert_true(end && *end == '>');
+        int quotes = 0;
+        for (const char *q = p; q < end; q++)
+            quotes += *q == '"';
+        assert_int_equal(quotes % 2, 0);
+        if (*p == '/') {
+            assert_true(depth > 0 && !strncmp(open[depth - 1], p + 1, name ? name : 1));
+            depth--;
+        } else if (end[-1] != '/') {
+            assert_true(depth < 16);
+            open[depth++] = p;
+        }
+        p = end + 1;
+    }
+    assert_int_equal(depth, 0);
+    assert_int_equal(count(text, "nan"), 0);
+    assert_int_equal(count(text, "inf"), 0);
+    assert_int_equal(count(text, "<script"), 0);
+    assert_int_equal(count(text, "http"), 1); /* the name space */
+}
+
+static char *draw(const struct mase_plot *p)
+{
+    struct mase_str out = { 0 };
+    mase_plot_svg(&out, p);
+    check_well_formed(out.data);
+    return out.data;
+}
+
+static const struct mase_plot_series curves[] = {
+    { .name = "train", .x = epoch, .y = loss, .n = 5 },
+    { .name = "validation <10 %> & more", .x = epoch, .y = val_loss, .n = 5 },
+};
+
+static void curves_to_the_letter(void **state)
+{
+    (void)state;
+    char *got = draw(&(struct mase_plot){ .title = "jsc-tiny on \"jsc\"",
+                                          .x_label = "epoch",
+                                          .y_label = "loss",
+                                          .series = curves,
+                                          .count = 2 });
+    const char *bless = getenv("MASE_BLESS");
+    if (bless && bless[0])
+        write_text(DATA "curves.svg", got, strlen(got));
+    assert_content(DATA "curves.svg", got);
+    free(got);
+}
+
+static void not_a_number_is_a_gap(void **state)
+{
+    (void)state;
+    char *got = draw(&(struct mase_plot){ .series = curves + 1, .count = 1 });
+    const char *path = strstr(got, "<path class=\"line");
+    const size_t size = strcspn(path, ">");
+    char line[256];
+    assert_true(size < sizeof(line));
+    memcpy(line, path, size);
+    line[size] = '\0';
+    assert_int_equal(count(line, "M"), 2);
+    assert_int_equal(count(line, "L"), 2);
+    assert_int_equal(count(got, "<circle"), 4);
+    free(got);
+}
+
+/* The text of every tick must be there, and no other on that axis. */
+static void check_ticks(const struct mase_plot *p, const char *const *expected, int n)
+{
+    char *got = draw(p);
+    for (int i = 0; i < n; i++) {
+        char text[48];
+        snprintf(text, sizeof(text), ">%s</text>", expected[i]);
+        if (!strstr(got, text))
+            fail_msg("no tick %s in\n%s", expected[i], got);
+    }
+    assert_int_equal(count(got, "text-anchor=\"middle\""), n);
+    free(got);
+}
+
+static void ticks_are_round(void **state)
+{
+    (void)state;
+    static const double rates[] = { 1e-5, 1e-3, 0.1 }, small[] = { 1, 5, 20 };
+    static const double steps[] = { 0, 15625, 31250 }, tiny[] = { -3e-7, 0, 4e-7 };
+    static const double ones[] = { 1, 1, 1 }, halves[] = { .5, .5, .5 };
+    const struct {
+        const double *x;
+        bool logarithmic;
+        int n;
+        const char *text[8];
+    } cases[] = {
+        { rates, true, 5, { "1e-5", "0.0001", "0.001", "0.01", "0.1" } },
+        { small, true, 5, { "1", "2", "5", "10", "20" } },
+        { steps, false, 7, { "0", "5000", "10000", "15000", "20000", "25000", "30000" } },
+        { tiny, false, 8, { "-3e-7", "-2e-7", "-1e-7", "0", "1e-7", "2e-7", "3e-7", "4e-7" } },
+        { epoch, false, 3, { "0", "1", "2" } },
+        { ones, false, 1, { "1" } },
+        { halves, false, 6, { "0", "0.2", "0.4", "0.6", "0.8", "1" } },
+    };
+    for (int i = 0; i < COUNT(cases); i++) {
+        const struct mase_plot_series s = { .name = "s", .x = cases[i].x, .y = loss, .n = 3 };
+        check_ticks(&(struct mase_plot){ .series = &s, .count = 1, .log_x = cases[i].logarithmic },
+                    cases[i].text, cases[i].n);
+    }
+}
+
+static void categories_name_the_ticks(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "adam", "sgd", "adamw" };
+    const struct mase_plot_series s = { .name = "s", .x = epoch, .y = loss, .n = 3 };
+    check_ticks(
+        &(struct mase_plot){
+            .series = &s, .count = 1, .categories = names, .category_count = 3, .log_x = true },
+        names, 3);
+}
+
+static void odd_charts_are_well_formed(void **state)
+{
+    (void)state;
+    static const double odd[] = { -INFINITY, 0, 1e308, NAN, -1e308 };
+    const struct mase_plot_series series[] = {
+        { .name = "odd", .x = odd, .y = odd, .n = 5 },
+        { .name = "\x01\xff\xc3 control", .x = epoch, .y = odd, .n = 5 },
+        { .name = "empty" },
+        { .name = "flat", .x = epoch, .y = epoch, .n = 1 },
+    };
+    for (int first = 0; first < COUNT(series); first++) {
+        for (int n = 0; n <= COUNT(series) - first; n++) {
+            for (int logs = 0; logs < 4; logs++) {
+                free(draw(&(struct mase_plot){
+                    .series = series + first, .count = n, .log_x = logs & 1, .log_y = logs & 2 }));
+            }
+        }
+    }
+}
+
+/* A spike of one point in a hundred thousand must survive, in a file of reasonable size. */
+static void many_points_keep_their_extremes(void **state)
+{
+    (void)state;
+    enum { N = 100000 };
+    double *x = calloc(N, sizeof(*x)), *y = calloc(N, sizeof(*y));
+    for (int i = 0; i < N; i++)
+        x[i] = i, y[i] = sin(i * 0.37);
+    y[54321] = 50;
+    const struct mase_plot_series s = { .name = "s", .x = x, .y = y, .n = N };
+    char *got = draw(&(struct mase_plot){ .series = &s, .count = 1 });
+    assert_true(strlen(got) < 60000);
+    y[54321] = 0;
+    char *without = draw(&(struct mase_plot){ .series = &s, .count = 1 });
+    assert_non_null(strstr(got, ">50</text>"));
+    assert_null(strstr(without, ">50</text>"));
+    const char *line = strstr(got, "class=\"line");
+    assert_non_null(strstr(line, " 35.7L")); /* 368 px high, 6 % above the 50 */
+    free(got);
+    free(without);
+    free(x);
+    free(y);
+}
+
+static void many_series_differ(void **state)
+{
+    (void)state;
+    struct mase_plot_series s[28];
+    char names[28][16];
+    for (int i = 0; i < 28; i++) {
+        snprintf(names[i], sizeof(names[i]), "run %d", i);
+        s[i] = (struct mase_plot_series){ .name = names[i], .x = epoch, .y = loss, .n = 5 };
+    }
+    char *got = draw(&(struct mase_plot){ .series = s, .count = 28 });
+    assert_int_equal(count(got, "height=\"632\""), 1); /* room for the legend */
+    for (int i = 0; i < 7; i++) {
+        char class[32];
+        snprintf(class, sizeof(class), "\"line c%d\"", i);
+        assert_int_equal(count(got, class), 2 * 4);
+    }
+    assert_int_equal(count(got, "stroke-dasharray=\"2 3\""), 2 * 7);
+    free(got);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(curves_to_the_letter),
+        cmocka_unit_test(not_a_number_is_a_gap),
+        cmocka_unit_test(ticks_are_round),
+        cmocka_unit_test(categories_name_the_ticks),
+        cmocka_unit_test(odd_charts_are_well_formed),
+        cmocka_unit_test(many_points_keep_their_extremes),
+        cmocka_unit_test(many_series_differ),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
