@@ -1,0 +1,58 @@
+# scripts/check_docs runs what documents show and compares it.
+mkdir -p tree/scripts tree/configs tree/docs
+cp "$SOURCE/scripts/check_docs" tree/scripts/
+printf '#!/bin/sh\nexit 0\n' >tree/scripts/gen_docs
+cat >tree/ch <<'END'
+#!/bin/sh
+case $1 in
+count) seq 1 9; echo "in 0.25 s on 2024-05-06" ;;
+fail) echo "no luck" >&2; exit 3 ;;
+esac
+END
+chmod +x tree/scripts/gen_docs tree/ch
+CH=tree/scripts/check_docs
+
+# doc COMMAND SHOWN: a document with one command and its output
+doc()
+{
+    printf '# A page\n\n```sh\n%s\n```\n\n```text\n%b```\n\nand more\n' "$1" "$2" >tree/README.md
+}
+
+doc './ch count' '1\n2\n3\n4\n5\n6\n7\n8\n9\nin 17 s on 2026-01-01\n'
+run README.md
+succeeds "the same but for times and dates"
+doc './ch count' '1\n...\n4\n5\n...\nin 1 s on 2026-01-01\n'
+run README.md
+succeeds "dots stand for lines"
+doc './ch count' '1\n...\n5\n4\n...\n'
+run README.md
+out_has "lines in another order" '^README.md:7: the output is not what the document shows'
+holds "are a failure" test "$status" -eq 1
+doc './ch count' '1\n2\n'
+run README.md
+out_has "lines missing at the end" '^README.md:7: the output'
+doc './ch count | tail -n +9' '...\n8\n9\n'
+run README.md
+out_has "lines that are not printed" '^README.md:7: the output'
+
+doc 'seq 1 2' '1\n3\n'
+run --write README.md
+succeeds "writing"
+doc 'seq 1 2' '1\n2\n'
+cp tree/README.md expected
+doc 'seq 1 2' '1\n3\n'
+run --write README.md
+holds "puts the real output in place" cmp expected tree/README.md
+
+doc './ch fail' ''
+run README.md
+out_has "a command that fails" '^README.md:3: failed with status 3'
+out_has "shows what it said" '^no luck$'
+doc 'true | ./ch fail | true' ''
+run README.md
+out_has "in a pipe too" '^README.md:3: failed with status 3'
+
+printf '```sh skip\nfalse\n```\n\n```sh\ntrue\n' >tree/README.md
+run README.md
+out_lacks "a block marked skip is not run" 'failed'
+out_has "a block that is not closed" '^README.md:6: a block is not closed'
