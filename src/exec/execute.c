@@ -47,9 +47,31 @@ static void backward_part(const struct mase_plan *p, int thread, int threads)
         run_phases(p->step[i], p->step[i]->backward, p->step[i]->backward_count, thread, threads);
 }
 
+/* A few samples in evaluation: sixteen lanes would be mostly padding. Each feature's chain of
+ * operations is the same as in lanes, so the bits are too. */
+enum { FEW_SAMPLES = 4 };
+
+static void forward_one(const struct mase_plan *p, int64_t sample)
+{
+    for (int i = 0; i < p->input_count; i++)
+        for (int64_t r = 0; r < p->input[i]->rows; r++)
+            p->input[i]->one[r] = p->input[i]->x[r * p->stride + sample];
+    for (int i = 0; i < p->step_count; i++) {
+        const struct mase_step *s = p->step[i];
+        s->one(s, s->out->one, s->in[0]->one);
+    }
+    for (int64_t r = 0; r < p->output->rows; r++)
+        p->output->x[r * p->stride + sample] = p->output->one[r];
+}
+
 void mase_plan_forward(struct mase_plan *p)
 {
     p->number++;
+    if (p->one && p->samples <= FEW_SAMPLES) {
+        for (int64_t i = 0; i < p->samples; i++)
+            forward_one(p, i);
+        return;
+    }
     if (p->threads == 1) {
         forward_part(p, 0, 1);
         return;

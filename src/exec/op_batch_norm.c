@@ -16,6 +16,7 @@ struct batch_norm {
     long channels, per;                       /* rows per channel */
     double eps, momentum;                     /* momentum below 0: cumulative average */
     float *batch_mean, *batch_rstd;           // (channels), for backward
+    float *scale, *shift; // (rows padded to 16): evaluation by running statistics, else NULL
 };
 
 static struct mase_channel channel(const struct mase_step *s, const float *x, long c)
@@ -32,26 +33,41 @@ static void follow(const struct batch_norm *b, long c, float mean, float var, do
     b->var->x[c] = (float)((1 - keep) * b->var->x[c] + keep * (var * count / (count - 1)));
 }
 
+/* y = x scale + shift; keeps what backward needs. */
+static void channel_line(const struct batch_norm *b, long c, float mean, float var, float *scale,
+                         float *shift)
+{
+    const float rstd = (float)(1 / sqrt(var + b->eps));
+    b->batch_mean[c] = mean;
+    b->batch_rstd[c] = rstd;
+    *scale = b->weight ? rstd * b->weight->x[c] : rstd;
+    *shift = (b->bias ? b->bias->x[c] : 0.0f) - mean * *scale;
+}
+
+/* By the batch's own statistics, which the running ones follow. */
+static void batch_line(const struct mase_step *s, long c, float *scale, float *shift)
+{
+    const struct batch_norm *b = s->own;
+    const struct mase_channel x = channel(s, s->in[0]->x, c);
+    float mean, var;
+    s->plan->k->moments(&mean, &var, &x);
+    if (b->mean && s->plan->train)
+        follow(b, c, mean, var, (double)x.count * (double)x.samples);
+    channel_line(b, c, mean, var, scale, shift);
+}
+
 static void forward(const struct mase_step *s, long from, long to)
 {
     const struct batch_norm *b = s->own;
     const struct mase_plan *p = s->plan;
     for (long c = from; c < to; c++) {
-        const struct mase_channel x = channel(s, s->in[0]->x, c);
-        float mean, var;
-        if (p->train || !b->mean) {
-            p->k->moments(&mean, &var, &x);
-            if (b->mean)
-                follow(b, c, mean, var, (double)x.count * (double)x.samples);
+        float scale, shift;
+        if (b->scale) {
+            scale = b->scale[c * b->per];
+            shift = b->shift[c * b->per];
         } else {
-            mean = b->mean->x[c];
-            var = b->var->x[c];
+            batch_line(s, c, &scale, &shift);
         }
-        const float rstd = (float)(1 / sqrt(var + b->eps));
-        b->batch_mean[c] = mean;
-        b->batch_rstd[c] = rstd;
-        const float scale = b->weight ? rstd * b->weight->x[c] : rstd;
-        const float shift = (b->bias ? b->bias->x[c] : 0.0f) - mean * scale;
         for (long r = 0; r < b->per; r++) {
             const long row = (c * b->per + r) * p->stride;
             p->k->affine(s->out->x + row, s->in[0]->x + row, scale, shift, false, p->n);
@@ -114,6 +130,12 @@ static void backward(const struct mase_step *s, long from, long to)
     }
 }
 
+static void one(const struct mase_step *s, float *y, const float *x)
+{
+    const struct batch_norm *b = s->own;
+    s->plan->k->affine_each(y, x, b->scale, b->shift, b->channels * b->per);
+}
+
 static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct mase_err *err)
 {
     MASE_TRY(mase_step_input(s, c, "input", err));
@@ -132,10 +154,30 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
     b->per = s->in[0]->rows / b->channels;
     b->batch_mean = mase_new_array(&s->plan->arena, float, (size_t)b->channels);
     b->batch_rstd = mase_new_array(&s->plan->arena, float, (size_t)b->channels);
+    if (b->mean) /* else a single sample has no statistics */
+        s->one = one;
     mase_step_forward(s, forward, MASE_UNIT_ITEMS, b->channels);
     mase_step_forward(s, count_batch, MASE_UNIT_ITEMS, 1);
     mase_step_backward(s, backward, MASE_UNIT_ITEMS, b->channels);
     return MASE_OK;
 }
 
-const struct mase_step_kind mase_step_batch_norm = { "batch_norm", prepare, NULL };
+static void refresh(struct mase_step *s)
+{
+    struct batch_norm *b = s->own;
+    const size_t rows = (size_t)(b->channels * b->per + MASE_LANES);
+    if (!b->mean)
+        return;
+    if (!b->scale) {
+        b->scale = mase_new_array(&s->plan->arena, float, 2 * rows);
+        b->shift = b->scale + rows;
+    }
+    for (long r = 0; r < b->channels * b->per; r++) {
+        const long c = r / b->per;
+        channel_line(b, c, b->mean->x[c], b->var->x[c], &b->scale[r], &b->shift[r]);
+    }
+}
+
+const struct mase_step_kind mase_step_batch_norm = { .name = "batch_norm",
+                                                     .prepare = prepare,
+                                                     .refresh = refresh };

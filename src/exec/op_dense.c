@@ -10,7 +10,14 @@ struct dense {
     long I, O;
     const float **x_rows;  // (I)
     const float **dy_rows; // (O)
+    float *columns;        // (I, O padded to 16): W by columns, for single samples
+    float *start;          // (O padded): the bias
 };
+
+static long padded(long n)
+{
+    return (n + MASE_LANES - 1) / MASE_LANES * MASE_LANES;
+}
 
 static void forward(const struct mase_step *s, long from, long to)
 {
@@ -64,6 +71,12 @@ static void backward_data(const struct mase_step *s, long from, long to)
     s->plan->k->gemm(&g, from, to);
 }
 
+static void one(const struct mase_step *s, float *y, const float *x)
+{
+    const struct dense *d = s->own;
+    s->plan->k->gemv(y, d->columns, d->start, x, padded(d->O), d->I);
+}
+
 static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct mase_err *err)
 {
     MASE_TRY(mase_step_input(s, c, "input", err));
@@ -75,6 +88,7 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
                               "a plan needs a weight that is a parameter and input of rank 2");
     d->O = d->w->param->tensor.shape.dim[0];
     d->I = d->w->param->tensor.shape.dim[1];
+    s->one = one;
     mase_step_forward(s, forward, MASE_UNIT_LANES, 0);
     mase_step_backward(s, backward_weights, MASE_UNIT_ITEMS, d->O);
     if (s->in[0]->needs_grad)
@@ -94,4 +108,19 @@ static void bind(struct mase_step *s)
         d->dy_rows[o] = s->out->dx + o * p->stride;
 }
 
-const struct mase_step_kind mase_step_dense = { "dense", prepare, bind };
+static void refresh(struct mase_step *s)
+{
+    struct dense *d = s->own;
+    const long stride = padded(d->O);
+    if (!d->columns) {
+        d->columns = mase_new_array(&s->plan->arena, float, (size_t)((d->I + 1) * stride));
+        d->start = d->columns + d->I * stride;
+    }
+    for (long o = 0; o < d->O; o++) {
+        d->start[o] = d->b ? d->b->x[o] : 0.0f;
+        for (long i = 0; i < d->I; i++)
+            d->columns[i * stride + o] = d->w->x[o * d->I + i];
+    }
+}
+
+const struct mase_step_kind mase_step_dense = { "dense", prepare, bind, refresh };

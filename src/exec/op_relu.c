@@ -20,12 +20,18 @@ static void backward(const struct mase_step *s, long from, long to)
     }
 }
 
+static void one(const struct mase_step *s, float *y, const float *x)
+{
+    s->plan->k->affine(y, x, 1.0f, 0.0f, true, s->out->rows);
+}
+
 static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct mase_err *err)
 {
     MASE_TRY(mase_step_input(s, c, "input", err));
+    s->one = one;
     mase_step_forward(s, forward, MASE_UNIT_LANES, 0);
     mase_step_backward(s, backward, MASE_UNIT_LANES, 0);
     return MASE_OK;
 }
 
-const struct mase_step_kind mase_step_relu = { "relu", prepare, NULL };
+const struct mase_step_kind mase_step_relu = { .name = "relu", .prepare = prepare };

@@ -139,6 +139,19 @@ static int64_t first_fit(struct placing *pl, int i)
     return b->at + b->size;
 }
 
+/* Room for a single sample's values, when every step can use it. */
+static void place_one(struct mase_plan *p)
+{
+    p->one = !p->train;
+    for (int i = 0; i < p->step_count; i++)
+        p->one = p->one && p->step[i]->one;
+    for (int i = 0; p->one && i < p->slot_count; i++) {
+        struct mase_slot *s = p->slot[i];
+        if (s->lanes && !s->same)
+            s->one = mase_new_array(&p->arena, float, (size_t)(s->rows + MASE_LANES));
+    }
+}
+
 void mase_plan_place(struct mase_plan *p)
 {
     struct placing pl = { 0 };
@@ -157,9 +170,11 @@ void mase_plan_place(struct mase_plan *p)
     p->losses = p->memory + losses;
     for (int i = 0; i < pl.count; i++)
         *pl.buffer[i].to = p->memory + pl.buffer[i].at;
+    place_one(p);
     for (int i = 0; i < p->slot_count; i++) {
         p->slot[i]->x = root(p->slot[i])->x;
         p->slot[i]->dx = root(p->slot[i])->dx;
+        p->slot[i]->one = root(p->slot[i])->one;
     }
     for (int i = 0; i < p->step_count; i++)
         if (p->step[i]->kind->bind)

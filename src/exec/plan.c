@@ -144,6 +144,9 @@ void mase_plan_read_weights(struct mase_plan *p)
         for (int64_t j = 0; j < w->count; j++)
             w->x[j] = (float)mase_tensor_get(&w->param->tensor, j);
     }
+    for (int i = 0; i < p->step_count && !p->train; i++)
+        if (p->step[i]->kind->refresh)
+            p->step[i]->kind->refresh(p->step[i]);
 }
 
 void mase_plan_write_weights(const struct mase_plan *p)
@@ -315,13 +318,13 @@ enum mase_status mase_plan_new(struct mase_plan **out, struct mase_graph *g,
     p->threads = o->threads > 1 ? o->threads : 1;
     p->stride = padded(o->batch);
     place_weights(p);
-    mase_plan_read_weights(p);
     const enum mase_status st = build(p, o, err);
     if (st) {
         mase_plan_free(p);
         return st;
     }
     mase_plan_place(p);
+    mase_plan_read_weights(p);
     mase_plan_set_samples(p, o->batch);
     *out = p;
     return MASE_OK;

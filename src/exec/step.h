@@ -25,6 +25,7 @@ struct mase_slot {
     bool has_grad;                  /* planning: some user contributes to dx */
     int64_t rows;                   /* lanes: elements per sample; plain: elements */
     float *x;                       // (rows, stride), or (rows)
+    float *one;                     // (rows): the same of a single sample, padded to 16
     float *dx;                      // the same, or NULL
     struct mase_slot *same;         /* shares x and dx with this one (views) */
     const struct mase_param *param; /* plain: the parameter it is, or NULL */
@@ -46,10 +47,14 @@ struct mase_phase {
     long items;
 };
 
+/* One sample in evaluation: x and y are its features, one after the other, padded to 16. */
+typedef void mase_one_fn(const struct mase_step *s, float *y, const float *x);
+
 struct mase_step_kind {
     const char *name;
     enum mase_status (*prepare)(struct mase_step *s, struct mase_call *c, struct mase_err *err);
-    void (*bind)(struct mase_step *s); /* may be NULL */
+    void (*bind)(struct mase_step *s);    /* may be NULL */
+    void (*refresh)(struct mase_step *s); /* evaluation: weights have changed; may be NULL */
 };
 
 struct mase_step {
@@ -65,6 +70,7 @@ struct mase_step {
     int forward_count, backward_count;
     int64_t scratch_size; /* floats the kind asked for */
     float *scratch;       /* valid from bind on */
+    mase_one_fn *one;     /* a single sample in evaluation; NULL: no such path */
     void *own;            /* the kind's, in the plan's arena */
 };
 
@@ -88,6 +94,7 @@ struct mase_plan {
     int64_t n;      /* lanes in use: samples rounded up to 16 */
     int threads;
     bool train, accumulate;
+    bool one;              /* every step can run a single sample */
     uint64_t seed, number; /* of dropout: the plan's and the step's */
 };
 

@@ -151,3 +151,33 @@ void KERNEL(grad)(const struct mase_grad *g, long from, long to)
         }
     }
 }
+
+/* NV vectors of outputs; each output is the chain it is in gemm. */
+static INLINE void gemv_block(float *y, const float *w, const float *b, const float *x, long O,
+                              long K, int NV)
+{
+    vf acc[4];
+    UNROLL
+    for (int v = 0; v < NV; v++)
+        acc[v] = vload(b + MASE_LANES * v);
+    for (long k = 0; k < K; k++, w += O) {
+        const vf x_k = vset1(x[k]);
+        UNROLL
+        for (int v = 0; v < NV; v++)
+            acc[v] = vfma(vload(w + MASE_LANES * v), x_k, acc[v]);
+    }
+    UNROLL
+    for (int v = 0; v < NV; v++)
+        vstore(y + MASE_LANES * v, acc[v]);
+}
+
+void KERNEL(gemv)(float *y, const float *w, const float *b, const float *x, long O, long K)
+{
+    long o = 0;
+    for (; o + 4 * MASE_LANES <= O; o += 4 * MASE_LANES)
+        gemv_block(y + o, w + o, b + o, x, O, K, 4);
+    for (; o + 2 * MASE_LANES <= O; o += 2 * MASE_LANES)
+        gemv_block(y + o, w + o, b + o, x, O, K, 2);
+    for (; o < O; o += MASE_LANES)
+        gemv_block(y + o, w + o, b + o, x, O, K, 1);
+}

@@ -91,6 +91,13 @@ void KERNEL(affine)(float *y, const float *x, float scale, float shift, bool rel
         vstore(y + i, vmax(floor, vfma(a, vload(x + i), b)));
 }
 
+/* y = x scale + shift, element by element. */
+void KERNEL(affine_each)(float *y, const float *x, const float *scale, const float *shift, long n)
+{
+    for (long i = 0; i < n; i += MASE_LANES)
+        vstore(y + i, vfma(vload(scale + i), vload(x + i), vload(shift + i)));
+}
+
 /* y = ka a + kb b + shift. */
 void KERNEL(affine2)(float *y, const float *a, const float *b, float ka, float kb, float shift,
                      long n)

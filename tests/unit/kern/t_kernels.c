@@ -111,6 +111,37 @@ static void gemm_is_the_product_on_every_isa(void **state)
     one_gemm(32, 37, 64, false, false);
 }
 
+/* One sample is to the bit what it is in lanes. */
+static void gemv_is_gemm_of_one_sample(void **state)
+{
+    (void)state;
+    for (long O = 16; O <= 112; O += 16) {
+        const long K = O % 48 + 3, n = 16;
+        struct buf x = make(K * n, 1), w = make(K * O, 2), b = make(O, 3), one = make(K, 0);
+        const float *rows[64];
+        for (long k = 0; k < K; k++) {
+            rows[k] = x.x + k * n;
+            one.x[k] = x.x[k * n + 5];
+        }
+        EACH_ISA(k)
+        {
+            struct buf lanes = make(O * n, 4), y = make(O, 4);
+            struct mase_gemm g = { .y = lanes.x, .w = w.x, .bias = b.x, .rows = rows, .O = O };
+            g.K = K, g.y_stride = n, g.w_stride = 1, g.w_step = O;
+            k->gemm(&g, 0, n);
+            k->gemv(y.x, w.x, b.x, one.x, O, K);
+            for (long o = 0; o < O; o++)
+                assert_true(y.x[o] == lanes.x[o * n + 5]);
+            drop(&lanes);
+            drop(&y);
+        }
+        drop(&x);
+        drop(&w);
+        drop(&b);
+        drop(&one);
+    }
+}
+
 static void one_grad(long O, long K, long P, long n, bool add)
 {
     struct buf x = make(K * n, 1), dy = make(O * P * n, 2), first = make(O * K, 3),
@@ -215,6 +246,9 @@ static void rows_are_element_by_element(void **state)
         assert_true(isnan(y.x[3]));
         for (long i = 4; i < n; i++)
             assert_true(y.x[i] == fmaxf(0.0f, fmaf(2.0f, a.x[i], 0.5f)));
+        k->affine_each(y.x, b.x, start.x, a.x, n);
+        for (long i = 4; i < n; i++)
+            assert_true(y.x[i] == fmaf(start.x[i], b.x[i], a.x[i]));
         k->affine2(y.x, b.x, b.x, 0.5f, 3.0f, -1.0f, n);
         for (long i = 0; i < n; i++)
             assert_true(y.x[i] == fmaf(0.5f, b.x[i], fmaf(3.0f, b.x[i], -1.0f)));
@@ -459,6 +493,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gemm_is_the_product_on_every_isa),
+        cmocka_unit_test(gemv_is_gemm_of_one_sample),
         cmocka_unit_test(grad_is_the_sum_over_samples),
         cmocka_unit_test(moments_leave_the_padding_out),
         cmocka_unit_test(rows_are_element_by_element),
