@@ -514,6 +514,7 @@ enum mase_status mase_pickle_read(struct mase_pickle *p, struct mase_cursor *in,
     p->height = p->stack_cap = p->mark_count = p->mark_cap = 0;
     p->memo_cap = p->memo_count = 0;
     p->by_key.arena = p->arena;
+    p->stack = mase_arena_grow(p->arena, NULL, 0, &p->stack_cap, sizeof *p->stack);
     MASE_TRY(run(p, err));
     *root = p->stack[0];
     in->pos = p->in.pos;

@@ -57,6 +57,7 @@ static const struct {
              "a."),
       "[1]" },
     { PICKLE("(K\x01K\x02l."), "[1, 2]" },
+    { PICKLE("(l."), "[]" }, /* of an empty stack */
     { PICKLE(")."), "()" },
     { PICKLE("K\x01\x85."), "(1,)" },
     { PICKLE("K\x01K\x02K\x03\x87."), "(1, 2, 3)" },
