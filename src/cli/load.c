@@ -6,7 +6,7 @@
 
 #include "cli/transform.h"
 
-/* How names end, what is behind them by the names of --load-type, and whether this version can. */
+/* How names end, and what is behind them by the names of --load-type. */
 static const struct {
     const char *suffix, *type;
 } suffixes[] = {
@@ -40,15 +40,22 @@ static const char *infer(struct mase_arena *a, const char *path)
 static enum mase_status refuse(const char *path, const char *type, struct mase_loc at,
                                struct mase_err *err)
 {
-    const char *what = "PyTorch checkpoints";
-    if (mase_streq(type, "hf"))
-        what = "HuggingFace folders";
-    else if (mase_streq(type, "mz"))
-        what = "pickled graphs (.mz)";
     return mase_fail_at(err, MASE_EUNSUPPORTED, at,
-                        "cannot load '%s': %s are not read by this version; use .safetensors or a "
-                        "saved folder",
-                        path, what);
+                        "cannot load '%s': %s are not read by this version; use .safetensors, .pt, "
+                        ".ckpt or a saved folder",
+                        path,
+                        mase_streq(type, "hf") ? "HuggingFace folders" : "pickled graphs (.mz)");
+}
+
+/* pt and pl are one kind to us: a PyTorch file tells by its keys whether Lightning wrote it. */
+static bool is_torch(const char *type)
+{
+    return mase_streq(type, "pt") || mase_streq(type, "pl");
+}
+
+static bool agree(const char *type, const char *asked)
+{
+    return mase_streq(type, asked) || (is_torch(type) && is_torch(asked));
 }
 
 enum mase_status mase_cli_load_kind(enum mase_cli_weights *kind, const struct mase_cli *c,
@@ -64,16 +71,16 @@ enum mase_status mase_cli_load_kind(enum mase_cli_weights *kind, const struct ma
     mase_arena_release(&a);
     if (!type && !asked)
         return mase_fail_at(err, MASE_EVALUE, load->at,
-                            "cannot tell what '%s' is: expected a .safetensors file or a folder "
-                            "with graph_module.mg; --load-type can say",
+                            "cannot tell what '%s' is: expected a .safetensors, .pt, .pth or .ckpt "
+                            "file or a folder with graph_module.mg; --load-type can say",
                             load->s);
-    if (type && asked && !mase_streq(type, asked))
+    if (type && asked && !agree(type, asked))
         return mase_fail_at(err, MASE_EVALUE, said->at,
                             "load type %s contradicts '%s', which is of type %s", asked, load->s,
                             type);
     type = type ? type : asked;
-    if (mase_streq(type, "safetensors"))
-        *kind = MASE_CLI_SAFETENSORS;
+    if (mase_streq(type, "safetensors") || is_torch(type))
+        *kind = MASE_CLI_WEIGHTS;
     else if (mase_streq(type, "mz") && !mase_ends_with(load->s, ".mz"))
         *kind = MASE_CLI_SAVED;
     else

@@ -136,7 +136,7 @@ static enum mase_status build(struct mase_cli_job *j, struct mase_err *err)
         MASE_TRY(load_saved(j, err));
     } else {
         mase_graph_alloc(j->graph);
-        if (j->weights == MASE_CLI_SAFETENSORS)
+        if (j->weights == MASE_CLI_WEIGHTS)
             MASE_TRY(mase_weights_load(j->graph, mase_cli_text(j->c, MASE_CLI_load_name), err));
         else
             mase_graph_init_weights(j->graph, j->manager.env.seed);

@@ -9,7 +9,11 @@
 
 #include "cli/cli.h"
 
-enum mase_cli_weights { MASE_CLI_INITIALISED, MASE_CLI_SAFETENSORS, MASE_CLI_SAVED };
+enum mase_cli_weights {
+    MASE_CLI_INITIALISED,
+    MASE_CLI_WEIGHTS, /* from a .safetensors, .pt, .pth or .ckpt file */
+    MASE_CLI_SAVED,   /* with their graph, from a folder */
+};
 
 struct mase_cli_job {
     struct mase_cli *c;

@@ -22,35 +22,41 @@ out_has "and says so" 'LinearInteger\(in_features=16, out_features=5, bias=True\
 run transform --config c.toml --project s --load $q/graph_module.mg
 succeeds "the graph file alone stands for its folder"
 
+run transform --config c.toml --project t --load $SOURCE/tests/data/torch/jsc-tiny.ckpt
+succeeds "a Lightning checkpoint"
+run transform --config c.toml --project u --load $SOURCE/tests/data/torch/jsc-tiny.ckpt.safetensors
+succeeds "the same weights as safetensors"
+t=mase_output/t/software/transform/transformed_ckpt/state_dict.safetensors
+holds "are the same" cmp $t mase_output/u/software/transform/transformed_ckpt/state_dict.safetensors
+cp $SOURCE/tests/data/torch/jsc-tiny.pt weights.pth
+run transform --config c.toml --project v --load weights.pth --load-type pt
+succeeds "a PyTorch state dict"
+run transform --config c.toml --project w --load $SOURCE/tests/data/torch/jsc-tiny.ckpt --load-type pt
+succeeds "which of the two it is, the file says"
+rm weights.pth
+
 rm -rf mase_output/[b-z]*
 mv mase_output saved
 a=saved/a/software/transform/transformed_ckpt
 abs=$W
 : >best.ckpt
-: >weights.pt
 : >graph.mz
 : >notes.txt
 mkdir hf nothing
 : >hf/config.json
 run transform --config c.toml --load best.ckpt
-fails "a Lightning checkpoint" <<END
-ch: cannot load '$abs/best.ckpt': PyTorch checkpoints are not read by this version; use .safetensors or a saved folder
-END
-run transform --config c.toml --load weights.pt --load-type pt
-fails "a PyTorch file" <<END
-ch: cannot load '$abs/weights.pt': PyTorch checkpoints are not read by this version; use .safetensors or a saved folder
-END
+refused "an empty checkpoint" '^.*/best\.ckpt: no PyTorch file: neither a zip file nor'
 run transform --config c.toml --load graph.mz
 fails "a pickled graph" <<END
-ch: cannot load '$abs/graph.mz': pickled graphs (.mz) are not read by this version; use .safetensors or a saved folder
+ch: cannot load '$abs/graph.mz': pickled graphs (.mz) are not read by this version; use .safetensors, .pt, .ckpt or a saved folder
 END
 run transform --config c.toml --load hf
 fails "a HuggingFace folder" <<END
-ch: cannot load '$abs/hf': HuggingFace folders are not read by this version; use .safetensors or a saved folder
+ch: cannot load '$abs/hf': HuggingFace folders are not read by this version; use .safetensors, .pt, .ckpt or a saved folder
 END
 run transform --config c.toml --load nothing
 fails "some folder" <<END
-ch: cannot tell what '$abs/nothing' is: expected a .safetensors file or a folder with graph_module.mg; --load-type can say
+ch: cannot tell what '$abs/nothing' is: expected a .safetensors, .pt, .pth or .ckpt file or a folder with graph_module.mg; --load-type can say
 END
 run transform --config c.toml --load $a/state_dict.safetensors --load-type pl
 fails "a type that contradicts the file" <<END
