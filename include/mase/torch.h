@@ -83,6 +83,8 @@ struct mase_obj *mase_obj_int(struct mase_arena *a, int64_t i);
 struct mase_obj *mase_obj_float(struct mase_arena *a, double f);
 struct mase_obj *mase_obj_text(struct mase_arena *a, const char *s);
 struct mase_obj *mase_obj_text_n(struct mase_arena *a, const char *s, size_t n);
+/* Written so that only PyTorch from 2.5 reads it back with weights_only; a tensor of bytes has no
+ * such limit. */
 struct mase_obj *mase_obj_bytes(struct mase_arena *a, const void *data, size_t n);
 struct mase_obj *mase_obj_list(struct mase_arena *a);
 struct mase_obj *mase_obj_tuple(struct mase_arena *a);

@@ -100,7 +100,7 @@ static enum mase_status write_sample(const char *path, struct mase_err *err)
     mase_obj_set(a, root, "nothing", mase_obj_none(a));
     mase_obj_set(a, root, "yes", mase_obj_bool(a, true));
     mase_obj_set(a, root, "empty", mase_obj_tuple(a));
-    mase_obj_set(a, root, "rng", mase_obj_bytes(a, "\x00\x7f\x80\xff", 4));
+    mase_obj_set(a, root, "rng", counting(a, MASE_U8, (struct mase_shape){ 1, { 4 } }));
     mase_obj_set(a, root, "text", mase_obj_text(a, "gr\xc3\xbc\xc3\x9f' \xe2\x82\xac"));
     const enum mase_status st = mase_torch_write(root, path, err);
     mase_arena_release(a);
