@@ -15,6 +15,7 @@
 
 #include <mase/graph.h>
 #include <mase/safetensors.h>
+#include <mase/torch.h>
 
 static char temp[] = "/tmp/t_weights_XXXXXX";
 
@@ -80,6 +81,42 @@ static void save_and_load(void **state)
     mase_graph_free(a);
     mase_graph_free(b);
     mase_graph_free(c);
+}
+
+/* The same through PyTorch's format, by the name's end. */
+static void as_pytorch_file(void **state)
+{
+    (void)state;
+    struct mase_graph *a = two_layers(1), *b = two_layers(2);
+    struct mase_err err;
+    struct mase_torch t;
+    char path[sizeof temp + 3];
+    snprintf(path, sizeof path, "%s.pt", temp);
+    assert_int_equal(mase_weights_save(a, path, &err), MASE_OK);
+    assert_int_equal(mase_torch_open(&t, path, &err), MASE_OK);
+    assert_true(t.root->ordered);
+    mase_torch_close(&t);
+    assert_int_equal(mase_weights_load(b, path, &err), MASE_OK);
+    assert_int_equal(differences(a, b), 0);
+    assert_int_equal(rename(path, temp), 0); /* the content tells, not the name */
+    assert_int_equal(mase_weights_load(b, temp, &err), MASE_OK);
+    mase_graph_free(a);
+    mase_graph_free(b);
+}
+
+/* A checkpoint of another network: what it has and what is missed. */
+static void another_checkpoint(void **state)
+{
+    (void)state;
+    struct mase_graph *g = two_layers(1), *before = two_layers(1);
+    struct mase_err err;
+    assert_int_equal(mase_weights_load(g, MASE_SOURCE_DIR "/tests/data/torch/jsc-tiny.ckpt", &err),
+                     MASE_EVALUE);
+    assert_non_null(strstr(err.msg, "7 missing: net.0.weight, "));
+    assert_non_null(strstr(err.msg, "7 unexpected: seq_blocks.0.weight")); /* without "model." */
+    assert_int_equal(differences(g, before), 0);
+    mase_graph_free(g);
+    mase_graph_free(before);
 }
 
 static void nothing_to_save(void **state)
@@ -218,7 +255,8 @@ static int remove_temp(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(save_and_load),       cmocka_unit_test(nothing_to_save),
+        cmocka_unit_test(save_and_load),       cmocka_unit_test(as_pytorch_file),
+        cmocka_unit_test(another_checkpoint),  cmocka_unit_test(nothing_to_save),
         cmocka_unit_test(a_clone_has_its_own), cmocka_unit_test(prefixes),
         cmocka_unit_test(other_types),         cmocka_unit_test(what_does_not_fit),
     };
