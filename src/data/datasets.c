@@ -100,6 +100,15 @@ static enum mase_status open_named(struct mase_dataset *d, const char *name,
     return openers[i](d, opts, file, err);
 }
 
+/* A folder that was named must be there; one that lacks the files of a dataset may lack them. */
+static enum mase_status check_dir(const struct mase_dataset_opts *opts, struct mase_err *err)
+{
+    const char *dir = opts->data_dir;
+    if (!dir || mase_is_dir(dir) || mase_is_file(dir))
+        return MASE_OK;
+    return mase_fail_in(err, MASE_EIO, dir, "there is no such folder or file of data");
+}
+
 enum mase_status mase_dataset_open(struct mase_dataset **out, const char *name,
                                    const struct mase_dataset_opts *opts, struct mase_err *err)
 {
@@ -107,12 +116,30 @@ enum mase_status mase_dataset_open(struct mase_dataset **out, const char *name,
     const struct file_kind *kind = find_kind(name);
     struct mase_dataset *d = mase_xcalloc(sizeof *d);
     opts = opts ? opts : &defaults;
-    const enum mase_status st =
-        kind ? open_kind(d, kind, name, opts, err) : open_named(d, name, opts, err);
+    enum mase_status st = check_dir(opts, err);
+    if (!st)
+        st = kind ? open_kind(d, kind, name, opts, err) : open_named(d, name, opts, err);
     if (st)
         mase_dataset_close(d);
     else
         *out = d;
+    return st;
+}
+
+enum mase_status mase_dataset_import(const char *name, const char *path,
+                                     const struct mase_dataset_opts *opts, struct mase_err *err)
+{
+    static const struct mase_dataset_opts defaults = { 0 };
+    const struct mase_data_info *info = NULL;
+    MASE_TRY(mase_data_find(&info, name, err));
+    if (openers[info - mase_datasets] != mase_open_jsc)
+        return mase_fail(err, MASE_EUNSUPPORTED,
+                         "only jsc is imported; %s is read from the folder that --data-dir names",
+                         info->name);
+    struct mase_dataset *d = mase_xcalloc(sizeof *d);
+    d->info.data = *info;
+    const enum mase_status st = mase_import_jsc(d, path, opts ? opts : &defaults, err);
+    mase_dataset_close(d);
     return st;
 }
 

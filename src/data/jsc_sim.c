@@ -231,7 +231,7 @@ static void scale(struct mase_dataset *d, float *table, int64_t training)
     for (int64_t i = 0; i < d->info.rows; i++) {
         double row[MASE_JSC_FEATURES];
         get_row(row, table, i);
-        mase_scaling_apply(&d->info.scaling, table + i * MASE_JSC_FEATURES, row);
+        mase_scaling_apply(&d->info.scaling, table + i * MASE_JSC_FEATURES, row, true);
     }
 }
 

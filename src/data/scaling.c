@@ -43,8 +43,10 @@ struct mase_scaling mase_scaling_fit(struct mase_arena *a, int64_t features, int
     return (struct mase_scaling){ features, mean, std };
 }
 
-void mase_scaling_apply(const struct mase_scaling *s, float *y, const double *x)
+void mase_scaling_apply(const struct mase_scaling *s, float *y, const double *x, bool single)
 {
-    for (int64_t f = 0; f < s->n; f++)
-        y[f] = (float)((x[f] - s->mean[f]) / s->std[f]);
+    for (int64_t f = 0; f < s->n; f++) {
+        const double d = x[f] - s->mean[f];
+        y[f] = (float)((single ? (double)(float)d : d) / s->std[f]);
+    }
 }

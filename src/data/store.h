@@ -47,8 +47,28 @@ typedef enum mase_status mase_dataset_fn(struct mase_dataset *d,
 enum { MASE_JSC_FEATURES = 16, MASE_JSC_CLASSES = 5 };
 extern const char *const mase_jsc_features[];
 extern const char *const mase_jsc_classes[];
+/* Read a file into d and keep it in the cache as what jsc is from now on. */
+enum mase_status mase_import_jsc(struct mase_dataset *d, const char *path,
+                                 const struct mase_dataset_opts *opts,
+                                 struct mase_err *err) MASE_MUST_CHECK;
 /* n rows of jsc-sim from row first, raw. */
 void mase_jsc_sim_rows(float *x, int32_t *label, uint64_t seed, int64_t first, int64_t n);
+
+/* ---- sources (source.c) ---- */
+
+/* "FILE:LABEL" in its parts; the label is "label" when none is named, or when there is a file of
+ * the whole name. */
+void mase_split_name(struct mase_arena *a, const char *name, const char **path, const char **label);
+/* Set source and checksum of d from the file. */
+enum mase_status mase_source(struct mase_dataset *d, const char *path,
+                             struct mase_err *err) MASE_MUST_CHECK;
+/* The first of the names (n of them, each a file's name) that is a file in one of the places where
+ * data are looked for, or NULL; in d's arena. Places: opts->data_dir or MASE_DATA, that folder's
+ * subfolder `folder`. */
+const char *mase_find_file(struct mase_dataset *d, const struct mase_dataset_opts *opts,
+                           const char *folder, const char *const *names, int n);
+/* opts->data_dir, or MASE_DATA, or NULL. */
+const char *mase_data_dir(const struct mase_dataset_opts *opts);
 
 /* ---- splits (splits.c) ---- */
 
@@ -69,7 +89,7 @@ typedef void mase_row_fn(double *row, const void *table, int64_t i);
 /* Mean and population standard deviation of n rows; the deviation of a constant feature is 1. */
 struct mase_scaling mase_scaling_fit(struct mase_arena *a, int64_t features, int64_t n,
                                      mase_row_fn *get, const void *table);
-/* (x - mean) / std in double, then rounded once. */
-void mase_scaling_apply(const struct mase_scaling *s, float *y, const double *x);
+/* (x - mean) / std; single: the numbers were 32-bit floats, which scikit-learn keeps as such. */
+void mase_scaling_apply(const struct mase_scaling *s, float *y, const double *x, bool single);
 
 #endif /* MASE_DATA_STORE_H */

@@ -1,0 +1,41 @@
+/*
+ * csv.h - lines of fields: comma-separated text and the data part of ARFF files.
+ *
+ * Fields may be quoted, a doubled quote standing for one; a quoted field may not span lines. Blanks
+ * around fields and lines without anything are skipped.
+ */
+#ifndef MASE_DATA_CSV_H
+#define MASE_DATA_CSV_H
+
+#include <mase/arena.h>
+#include <mase/err.h>
+#include <mase/file.h>
+
+struct mase_csv_field {
+    const char *text; /* not terminated */
+    size_t size;
+    int col;
+    bool quoted;
+};
+
+struct mase_csv {
+    const char *path;
+    const char *at, *end; /* the rest of the file */
+    const char *quotes;   /* which characters quote */
+    char comment;         /* lines that begin so are skipped; 0: none */
+    int line;             /* of the fields */
+    struct mase_csv_field *field;
+    int count, cap;
+    struct mase_arena arena; /* fields that had doubled quotes; released by the caller */
+};
+
+struct mase_csv mase_csv_of(const struct mase_file *f);
+void mase_csv_release(struct mase_csv *c);
+/* The next line's fields; count is 0 at the end. */
+enum mase_status mase_csv_next(struct mase_csv *c, struct mase_err *err) MASE_MUST_CHECK;
+struct mase_loc mase_csv_at(const struct mase_csv *c, int field);
+/* A field that must be a finite number. what names it in messages. */
+enum mase_status mase_csv_number(const struct mase_csv *c, int field, double *v, const char *what,
+                                 struct mase_err *err) MASE_MUST_CHECK;
+
+#endif /* MASE_DATA_CSV_H */

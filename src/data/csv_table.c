@@ -1,0 +1,311 @@
+/*
+ * csv_table.c - tables in text files.
+ *
+ * CSV: a header line names the columns. ARFF: attribute lines do, @data begins the rows.
+ * A label is a class name where names are expected. In a table of the user's own, labels that are
+ * all whole numbers are the classes themselves; any others are names, numbered in alphabetical
+ * order.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/alloc.h"
+#include "data/csv.h"
+#include "data/raw.h"
+#include "data/store.h"
+
+enum { CLASSES_MAX = 65536 };
+
+struct header {
+    const char **name; /* in the arena */
+    int count;
+};
+
+/* Which column is which feature, and the label's. */
+struct layout {
+    int *column; // (features)
+    int features, label, columns;
+};
+
+static void take_names(struct header *h, struct mase_arena *a, const struct mase_csv *c)
+{
+    h->count = c->count;
+    h->name = mase_new_array(a, const char *, (size_t)c->count);
+    for (int i = 0; i < c->count; i++)
+        h->name[i] = mase_arena_strndup(a, c->field[i].text, c->field[i].size);
+}
+
+/* ---- ARFF ---- */
+
+static bool keyword(const struct mase_csv *c, const char *word)
+{
+    const struct mase_csv_field *f = &c->field[0];
+    const size_t n = strlen(word);
+    return f->size >= n && strncasecmp(f->text, word, n) == 0 &&
+           (f->size == n || f->text[n] == ' ' || f->text[n] == '\t');
+}
+
+/* "@attribute NAME TYPE": the name may be quoted. */
+static const char *attribute_name(struct mase_arena *a, const struct mase_csv_field *f)
+{
+    const char *p = f->text + strlen("@attribute"), *end = f->text + f->size;
+    while (p < end && (*p == ' ' || *p == '\t'))
+        p++;
+    const char quote = p < end && (*p == '\'' || *p == '"') ? *p++ : 0;
+    const char *start = p;
+    while (p < end && (quote ? *p != quote : *p != ' ' && *p != '\t'))
+        p++;
+    return mase_arena_strndup(a, start, (size_t)(p - start));
+}
+
+static enum mase_status read_attributes(struct header *h, struct mase_arena *a, struct mase_csv *c,
+                                        struct mase_err *err)
+{
+    int cap = 0;
+    c->quotes = "";
+    for (;;) {
+        MASE_TRY(mase_csv_next(c, err));
+        if (c->count == 0)
+            return mase_fail_in(err, MASE_EPARSE, c->path, "the ARFF file has no @data");
+        if (keyword(c, "@data"))
+            break;
+        if (keyword(c, "@relation"))
+            continue;
+        if (!keyword(c, "@attribute"))
+            return mase_fail_at(err, MASE_EPARSE, mase_csv_at(c, 0),
+                                "expected @relation, @attribute or @data");
+        h->name = mase_arena_grow(a, h->name, h->count, &cap, sizeof *h->name);
+        h->name[h->count++] = attribute_name(a, &c->field[0]);
+    }
+    c->quotes = "\"'";
+    return MASE_OK;
+}
+
+static enum mase_status read_header(struct header *h, struct mase_arena *a, struct mase_csv *c,
+                                    struct mase_err *err)
+{
+    const struct mase_csv start = *c;
+    c->comment = '%'; /* an ARFF file may begin with comments; no CSV header does */
+    MASE_TRY(mase_csv_next(c, err));
+    if (c->count == 0)
+        return mase_fail_in(err, MASE_EPARSE, c->path, "the file is empty");
+    if (c->field[0].size && c->field[0].text[0] == '@') {
+        c->at = start.at;
+        c->line = start.line;
+        return read_attributes(h, a, c, err);
+    }
+    c->comment = 0;
+    take_names(h, a, c);
+    return MASE_OK;
+}
+
+/* ---- columns ---- */
+
+/* "j_zlogz" is also called "zlogz". */
+static bool same_column(const char *wanted, const char *name)
+{
+    return mase_streq(wanted, name) ||
+           (mase_starts_with(wanted, "j_") && mase_streq(wanted + 2, name));
+}
+
+static int find_column(const struct header *h, const char *wanted)
+{
+    for (int i = 0; i < h->count; i++)
+        if (same_column(wanted, h->name[i]))
+            return i;
+    return -1;
+}
+
+static enum mase_status find_label(struct layout *l, const struct header *h, const char *path,
+                                   const char *wanted, struct mase_err *err)
+{
+    static const char *const usual[] = { "label", "class", "target" };
+    l->label = wanted ? find_column(h, wanted) : -1;
+    for (int i = 0; !wanted && i < 3 && l->label < 0; i++)
+        l->label = find_column(h, usual[i]);
+    if (l->label >= 0)
+        return MASE_OK;
+    const char *near = wanted ? mase_nearest(wanted, h->name, h->count) : NULL;
+    return mase_fail_at(err, MASE_EVALUE, (struct mase_loc){ path, 1, 1, 0, -1 },
+                        "there is no column '%s' for the labels%s%s%s", wanted ? wanted : "label",
+                        near ? "; is '" : "", near ? near : "", near ? "' meant?" : "");
+}
+
+static enum mase_status lay_out(struct layout *l, struct mase_raw *r, struct mase_arena *a,
+                                const struct header *h, const char *path,
+                                const struct mase_columns *c, struct mase_err *err)
+{
+    l->columns = h->count;
+    MASE_TRY(find_label(l, h, path, c->label, err));
+    l->features = c->features ? c->feature_count : h->count - 1;
+    if (l->features < 1)
+        return mase_fail_at(err, MASE_EVALUE, (struct mase_loc){ path, 1, 1, 0, -1 },
+                            "there is no column beside the label's");
+    l->column = mase_new_array(a, int, (size_t)l->features);
+    const char **names = mase_new_array(a, const char *, (size_t)l->features);
+    for (int i = 0; i < l->features; i++) {
+        l->column[i] = c->features ? find_column(h, c->features[i]) : i + (i >= l->label);
+        if (l->column[i] < 0)
+            return mase_fail_at(err, MASE_EVALUE, (struct mase_loc){ path, 1, 1, 0, -1 },
+                                "there is no column '%s'", c->features[i]);
+        names[i] = c->features ? c->features[i] : h->name[l->column[i]];
+    }
+    r->features = l->features;
+    r->feature_names = names;
+    return MASE_OK;
+}
+
+/* ---- labels ---- */
+
+/* Label texts numbered as they come, to be sorted at the end. */
+struct classes {
+    struct mase_intern texts;
+    struct mase_map numbers; /* text to number + 1 */
+    const char **name;
+    int count, cap;
+    bool all_numbers;
+};
+
+static enum mase_status expected_class(int32_t *label, const struct mase_csv *c, int field,
+                                       const struct mase_columns *wanted, struct mase_err *err)
+{
+    const struct mase_csv_field *f = &c->field[field];
+    for (int i = 0; i < wanted->class_count; i++)
+        if (strlen(wanted->classes[i]) == f->size &&
+            strncasecmp(wanted->classes[i], f->text, f->size) == 0) {
+            *label = i;
+            return MASE_OK;
+        }
+    struct mase_str all = { 0 };
+    for (int i = 0; i < wanted->class_count; i++)
+        mase_str_printf(&all, " %s", wanted->classes[i]);
+    const enum mase_status st =
+        mase_fail_at(err, MASE_EVALUE, mase_csv_at(c, field), "label '%.*s' is none of%s",
+                     (int)(f->size < 40 ? f->size : 40), f->text, mase_str_text(&all));
+    mase_str_release(&all);
+    return st;
+}
+
+static bool is_class_number(const char *s)
+{
+    const size_t n = strspn(s, "0123456789");
+    return n > 0 && !s[n] && strtol(s, NULL, 10) < CLASSES_MAX;
+}
+
+static enum mase_status any_class(int32_t *label, struct classes *k, const struct mase_csv *c,
+                                  int field, struct mase_err *err)
+{
+    const struct mase_csv_field *f = &c->field[field];
+    if (f->size == 0 || (f->size == 1 && f->text[0] == '?'))
+        return mase_fail_at(err, MASE_EVALUE, mase_csv_at(c, field), "the label is missing");
+    const char *text = mase_intern_n(&k->texts, f->text, f->size);
+    intptr_t number = (intptr_t)mase_map_get(&k->numbers, text);
+    if (!number) {
+        if (k->count == CLASSES_MAX)
+            return mase_fail_at(err, MASE_ELIMIT, mase_csv_at(c, field),
+                                "more than %d different labels", CLASSES_MAX);
+        k->name = mase_arena_grow(k->texts.arena, k->name, k->count, &k->cap, sizeof *k->name);
+        k->name[k->count++] = text;
+        k->all_numbers = k->all_numbers && is_class_number(text);
+        number = k->count;
+        mase_map_put(&k->numbers, text, (void *)number); /* NOLINT(performance-no-int-to-ptr) */
+    }
+    *label = (int32_t)number - 1;
+    return MASE_OK;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* From the order of appearance to the final numbers. */
+static void number_classes(struct mase_raw *r, struct classes *k, struct mase_arena *a)
+{
+    int32_t *final = mase_new_array(a, int32_t, (size_t)k->count);
+    const char **sorted = mase_new_array(a, const char *, (size_t)k->count);
+    memcpy(sorted, k->name, (size_t)k->count * sizeof *sorted);
+    qsort(sorted, (size_t)k->count, sizeof *sorted, compare_names);
+    for (int i = 0; i < k->count; i++) {
+        const char **at =
+            bsearch(&k->name[i], sorted, (size_t)k->count, sizeof *sorted, compare_names);
+        final[i] = k->all_numbers ? (int32_t)strtol(k->name[i], NULL, 10) : (int32_t)(at - sorted);
+    }
+    for (int64_t i = 0; i < r->rows; i++)
+        r->label[i] = final[r->label[i]];
+    if (!k->all_numbers) {
+        r->class_names = sorted;
+        r->classes = k->count;
+    }
+}
+
+/* ---- rows ---- */
+
+static enum mase_status read_row(struct mase_raw *r, struct classes *k, const struct mase_csv *c,
+                                 const struct layout *l, const struct mase_columns *wanted,
+                                 struct mase_err *err)
+{
+    double *row;
+    int32_t *label;
+    if (c->count != l->columns)
+        return mase_fail_at(err, MASE_EPARSE, mase_csv_at(c, 0), "%d fields, expected %d", c->count,
+                            l->columns);
+    MASE_TRY(mase_raw_add(r, &row, &label, c->path, err));
+    for (int i = 0; i < l->features; i++)
+        MASE_TRY(mase_csv_number(c, l->column[i], &row[i], r->feature_names[i], err));
+    return wanted->classes ? expected_class(label, c, l->label, wanted, err)
+                           : any_class(label, k, c, l->label, err);
+}
+
+static enum mase_status read_rows(struct mase_raw *r, struct mase_arena *a, struct mase_csv *c,
+                                  const struct mase_columns *wanted, struct mase_err *err)
+{
+    struct header h = { 0 };
+    struct layout l = { 0 };
+    struct classes k = { .texts.arena = a, .numbers.arena = a, .all_numbers = true };
+    MASE_TRY(read_header(&h, a, c, err));
+    MASE_TRY(lay_out(&l, r, a, &h, c->path, wanted, err));
+    for (;;) {
+        MASE_TRY(mase_csv_next(c, err));
+        if (c->count == 0)
+            break;
+        MASE_TRY(read_row(r, &k, c, &l, wanted, err));
+    }
+    if (wanted->classes) {
+        r->class_names = wanted->classes;
+        r->classes = wanted->class_count;
+    } else if (r->rows) {
+        number_classes(r, &k, a);
+    }
+    return MASE_OK;
+}
+
+enum mase_status mase_csv_read(struct mase_raw *r, struct mase_arena *a, const char *path,
+                               const struct mase_columns *c, struct mase_err *err)
+{
+    struct mase_file f;
+    MASE_TRY(mase_file_open(&f, path, err));
+    struct mase_csv csv = mase_csv_of(&f);
+    const enum mase_status st = read_rows(r, a, &csv, c, err);
+    mase_csv_release(&csv);
+    mase_file_close(&f);
+    return st;
+}
+
+enum mase_status mase_open_csv(struct mase_dataset *d, const struct mase_dataset_opts *opts,
+                               const char *file, struct mase_err *err)
+{
+    const char *path, *label;
+    struct mase_raw r = { 0 };
+    mase_split_name(&d->arena, file, &path, &label);
+    enum mase_status st =
+        mase_csv_read(&r, &d->arena, path, &(struct mase_columns){ .label = label }, err);
+    d->info.data.sample = (struct mase_shape){ 1, { r.features } };
+    if (!st)
+        st = mase_source(d, path, err);
+    if (!st)
+        st = mase_raw_finish(d, &r, opts, path, err);
+    mase_raw_release(&r);
+    return st;
+}

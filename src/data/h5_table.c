@@ -1,0 +1,251 @@
+/*
+ * h5_table.c - tables in HDF5 files: jets, and the user's own.
+ *
+ * h5:FILE reads datasets X (N, ...) and y (N) at the root, if X is there; else the first compound
+ * table with a column `label` (h5:FILE:NAME names another), all of whose other columns are
+ * features.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "data/hdf5.h"
+#include "data/raw.h"
+#include "data/store.h"
+
+enum { PIECE = 16384, COLUMNS_MAX = 4096, FEATURES_MAX = 1 << 20 };
+
+/* The one column of n that is 1, the others being 0. */
+static enum mase_status one_hot_label(int32_t *label, const double *column, int n, const char *path,
+                                      int64_t row, struct mase_err *err)
+{
+    int ones = 0, zeros = 0;
+    for (int i = 0; i < n; i++) {
+        if (column[i] == 1)
+            *label = i;
+        ones += column[i] == 1;
+        zeros += column[i] == 0;
+    }
+    if (ones == 1 && zeros == n - 1)
+        return MASE_OK;
+    return mase_fail_in(err, MASE_EVALUE, path,
+                        "row %" PRId64 ": the label columns must hold one 1 and otherwise 0", row);
+}
+
+struct reading {
+    const struct mase_h5_set *set;
+    struct mase_h5_choice choice;
+    int columns; /* features, then the label's */
+    int one_hot; /* label columns that are one-hot; 0: one column with a number */
+};
+
+static enum mase_status add_record(struct mase_raw *r, const struct reading *in,
+                                   const double *record, struct mase_err *err)
+{
+    double *row;
+    int32_t *label;
+    const char *path = in->set->path;
+    const int64_t at = r->rows;
+    MASE_TRY(mase_raw_add(r, &row, &label, path, err));
+    memcpy(row, record, (size_t)r->features * sizeof *row);
+    record += r->features;
+    return in->one_hot ? one_hot_label(label, record, in->one_hot, path, at, err)
+                       : mase_raw_label(label, record[0], path, at, err);
+}
+
+static enum mase_status read_records(struct mase_raw *r, const struct reading *in,
+                                     struct mase_err *err)
+{
+    const int64_t rows = in->set->shape.dim[0];
+    double *piece = mase_xcalloc((size_t)PIECE * (size_t)in->columns * sizeof *piece);
+    enum mase_status st = MASE_OK;
+    for (int64_t first = 0; !st && first < rows; first += PIECE) {
+        const int64_t n = rows - first < PIECE ? rows - first : PIECE;
+        st = mase_h5_records(in->set, &in->choice, piece, first, n, err);
+        for (int64_t i = 0; !st && i < n; i++)
+            st = add_record(r, in, piece + i * in->columns, err);
+    }
+    free(piece);
+    return st;
+}
+
+/* The columns of a table without the label's. */
+static const char *const *other_columns(struct mase_arena *a, const struct mase_h5_set *s,
+                                        const char *label, int *count)
+{
+    int n;
+    const char *const *all = mase_h5_columns(s, a, &n);
+    const char **names = mase_new_array(a, const char *, (size_t)n);
+    *count = 0;
+    for (int i = 0; i < n; i++)
+        if (!mase_streq(all[i], label))
+            names[(*count)++] = all[i];
+    return names;
+}
+
+static enum mase_status read_table(struct mase_raw *r, struct mase_arena *a,
+                                   const struct mase_h5_set *s, const struct mase_columns *c,
+                                   const char *const *one_hot, struct mase_err *err)
+{
+    int features = c->feature_count;
+    const char *const *names = c->features;
+    if (!names)
+        names = other_columns(a, s, c->label, &features);
+    const int labels = one_hot ? c->class_count : 1;
+    if (features < 1 || features > COLUMNS_MAX)
+        return mase_fail_in(err, MASE_ELIMIT, s->path,
+                            "table %s has %d feature columns, expected 1 to %d", s->name, features,
+                            COLUMNS_MAX);
+    const char **all = mase_new_array(a, const char *, (size_t)(features + labels));
+    for (int i = 0; i < features + labels; i++)
+        all[i] = i < features ? names[i] : one_hot ? one_hot[i - features] : c->label;
+    struct reading in = { s, { 0 }, features + labels, one_hot ? labels : 0 };
+    MASE_TRY(mase_h5_choose(&in.choice, s, all, in.columns, err));
+    r->single = in.choice.single;
+    r->features = features;
+    r->feature_names = names;
+    r->class_names = c->classes;
+    r->classes = c->class_count;
+    const enum mase_status st = read_records(r, &in, err);
+    mase_h5_choice_close(&in.choice);
+    return st;
+}
+
+enum mase_status mase_h5_read_table(struct mase_raw *r, struct mase_arena *a, const char *path,
+                                    const char *dataset, const struct mase_columns *c,
+                                    const char *const *one_hot, struct mase_err *err)
+{
+    struct mase_h5 f;
+    struct mase_h5_set s = { 0 };
+    enum mase_status st = mase_h5_open(&f, path, err);
+    if (!st)
+        st = mase_h5_set_open(&s, &f, dataset, err);
+    if (!st)
+        st = read_table(r, a, &s, c, one_hot, err);
+    mase_h5_set_close(&s);
+    mase_h5_close(&f);
+    return st;
+}
+
+/* ---- X and y ---- */
+
+static enum mase_status check_pair(const struct mase_h5_set *x, const struct mase_h5_set *y,
+                                   struct mase_err *err)
+{
+    struct mase_str text = { 0 };
+    mase_shape_print(&text, &x->shape);
+    mase_str_add(&text, " and ");
+    mase_shape_print(&text, &y->shape);
+    const bool fit = !x->compound && !y->compound && x->shape.rank >= 2 &&
+                     mase_shape_count(&x->shape) > 0 && x->shape.dim[0] == y->shape.dim[0] &&
+                     mase_shape_count(&y->shape) == y->shape.dim[0] &&
+                     mase_shape_count(&x->shape) / x->shape.dim[0] <= FEATURES_MAX;
+    const enum mase_status st =
+        fit ? MASE_OK
+            : mase_fail_in(err, MASE_EVALUE, x->path,
+                           "X and y have shapes %s, expected [N, ...] and [N]",
+                           mase_str_text(&text));
+    mase_str_release(&text);
+    return st;
+}
+
+static enum mase_status add_piece(struct mase_raw *r, const double *x, const double *y, int64_t n,
+                                  const char *path, struct mase_err *err)
+{
+    for (int64_t i = 0; i < n; i++) {
+        double *row;
+        int32_t *label;
+        MASE_TRY(mase_raw_add(r, &row, &label, path, err));
+        memcpy(row, x + i * r->features, (size_t)r->features * sizeof *row);
+        MASE_TRY(mase_raw_label(label, y[i], path, r->rows - 1, err));
+    }
+    return MASE_OK;
+}
+
+static enum mase_status read_pair(struct mase_raw *r, const struct mase_h5_set *x,
+                                  const struct mase_h5_set *y, struct mase_err *err)
+{
+    enum mase_status st = MASE_OK;
+    const int64_t rows = x->shape.dim[0], step = FEATURES_MAX / r->features;
+    double *piece = mase_xcalloc((size_t)(step * (r->features + 1)) * sizeof *piece);
+    double *labels = piece + step * r->features;
+    for (int64_t first = 0; !st && first < rows; first += step) {
+        const int64_t n = rows - first < step ? rows - first : step;
+        st = mase_h5_rows(x, piece, first, n, err);
+        if (!st)
+            st = mase_h5_rows(y, labels, first, n, err);
+        if (!st)
+            st = add_piece(r, piece, labels, n, x->path, err);
+    }
+    free(piece);
+    return st;
+}
+
+static const char *const *feature_numbers(struct mase_arena *a, int64_t n)
+{
+    const char **names = mase_new_array(a, const char *, (size_t)n);
+    for (int64_t i = 0; i < n; i++)
+        names[i] = mase_arena_printf(a, "x%" PRId64, i);
+    return names;
+}
+
+static enum mase_status open_pair(struct mase_dataset *d, struct mase_raw *r,
+                                  const struct mase_h5 *f, struct mase_err *err)
+{
+    struct mase_h5_set x = { 0 }, y = { 0 };
+    enum mase_status st = mase_h5_set_open(&x, f, "X", err);
+    if (!st)
+        st = mase_h5_set_open(&y, f, "y", err);
+    if (!st)
+        st = check_pair(&x, &y, err);
+    if (!st) {
+        struct mase_shape *sample = &d->info.data.sample;
+        sample->rank = x.shape.rank - 1;
+        memcpy(sample->dim, x.shape.dim + 1, (size_t)sample->rank * sizeof sample->dim[0]);
+        r->single = x.single;
+        r->features = mase_shape_count(sample);
+        r->feature_names = feature_numbers(&d->arena, r->features);
+        st = read_pair(r, &x, &y, err);
+    }
+    mase_h5_set_close(&x);
+    mase_h5_set_close(&y);
+    return st;
+}
+
+static enum mase_status open_records(struct mase_dataset *d, struct mase_raw *r,
+                                     const struct mase_h5 *f, const char *label,
+                                     struct mase_err *err)
+{
+    const char *name = mase_h5_find_table(f, &d->arena, label);
+    if (!name)
+        return mase_fail_in(err, MASE_EVALUE, f->path,
+                            "neither datasets X and y nor a table with a column '%s'", label);
+    const struct mase_columns c = { .label = label };
+    struct mase_h5_set s = { 0 };
+    enum mase_status st = mase_h5_set_open(&s, f, name, err);
+    if (!st)
+        st = read_table(r, &d->arena, &s, &c, NULL, err);
+    mase_h5_set_close(&s);
+    d->info.data.sample = (struct mase_shape){ 1, { r->features } };
+    return st;
+}
+
+enum mase_status mase_open_h5(struct mase_dataset *d, const struct mase_dataset_opts *opts,
+                              const char *file, struct mase_err *err)
+{
+    const char *path, *label;
+    struct mase_h5 f;
+    struct mase_raw r = { 0 };
+    mase_split_name(&d->arena, file, &path, &label);
+    MASE_TRY(mase_h5_open(&f, path, err));
+    enum mase_status st =
+        mase_h5_has(&f, "X") ? open_pair(d, &r, &f, err) : open_records(d, &r, &f, label, err);
+    mase_h5_close(&f);
+    if (!st)
+        st = mase_source(d, path, err);
+    if (!st)
+        st = mase_raw_finish(d, &r, opts, path, err);
+    mase_raw_release(&r);
+    return st;
+}

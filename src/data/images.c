@@ -1,0 +1,291 @@
+/*
+ * images.c - mnist, fashion-mnist, cifar10, cifar100: images as bytes, left where they are until a
+ * batch wants them.
+ *
+ * IDX, of mnist, big endian:        0 0 8 RANK, RANK lengths of 32 bits, then bytes;
+ *                                   images have rank 3 (N, 28, 28), labels rank 1
+ * binary CIFAR:                     records of a label (cifar100: two, the fine one second) and
+ *                                   3 x 32 x 32 bytes, red, green, blue
+ *
+ * mnist's pixels stay 0 to 255, as the original has them. cifar's become (p / 255 - mean) / std
+ * with the means and deviations of ImageNet; in training they are cropped at random from an image
+ * with 4 black pixels around it, and flipped.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include <zlib.h>
+
+#include "data/store.h"
+
+enum { TRAINING, TESTING };
+
+static enum mase_status fail_missing(const struct mase_dataset *d,
+                                     const struct mase_dataset_opts *opts, const char *name,
+                                     struct mase_err *err)
+{
+    const char *dir = mase_data_dir(opts);
+    if (!dir)
+        return mase_fail(err, MASE_EIO,
+                         "dataset %s is read from files: name their folder by --data-dir or "
+                         "MASE_DATA",
+                         d->info.data.name);
+    return mase_fail_in(err, MASE_EIO, dir, "there is no file %s of dataset %s in this folder",
+                        name, d->info.data.name);
+}
+
+/* Sums of all files in order, as one. */
+static void add_checksum(struct mase_dataset *d, const struct mase_file *f)
+{
+    char text[2 * 64 + 1] = "";
+    memcpy(text, d->info.checksum, 64);
+    char *hex = text + strlen(text);
+    mase_sha256(hex, f->data, f->size);
+    if (hex == text)
+        memcpy(d->info.checksum, hex, 65);
+    else
+        mase_sha256(d->info.checksum, text, 2 * 64);
+}
+
+static void add_part(struct mase_dataset *d, const unsigned char *data, int64_t n, int64_t stride)
+{
+    struct mase_image_store *s = d->image;
+    s->part[s->parts++] = (struct mase_image_part){ data, d->info.rows, n, stride };
+    d->info.rows += n;
+}
+
+static void finish(struct mase_dataset *d, const struct mase_dataset_opts *opts, int64_t training,
+                   int32_t *label)
+{
+    d->label = label;
+    mase_split_rows(d, opts, training, MASE_SPLIT_TEST);
+}
+
+/* ---- IDX ---- */
+
+static uint32_t big_endian(const unsigned char *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+/* Unpack a file that is gzipped, into the arena. The last four bytes say how much it gives. */
+static enum mase_status gunzip(struct mase_file *f, struct mase_arena *a, struct mase_err *err)
+{
+    if (f->size < 2 || f->data[0] != 0x1f || f->data[1] != 0x8b)
+        return MASE_OK;
+    if (f->size < 18 || f->size > UINT32_MAX)
+        return mase_fail_in(err, MASE_EPARSE, f->path, "no gzip file has %zu bytes", f->size);
+    const unsigned char *tail = f->data + f->size - 4;
+    const uint32_t size =
+        (uint32_t)tail[3] << 24 | (uint32_t)tail[2] << 16 | (uint32_t)tail[1] << 8 | tail[0];
+    if (size > f->size * 1032)
+        return mase_fail_in(err, MASE_EPARSE, f->path, "the gzip file is damaged or cut short");
+    unsigned char *out = mase_arena_alloc(a, size);
+    z_stream z = { .next_in = (z_const Bytef *)f->data,
+                   .avail_in = (uInt)f->size,
+                   .next_out = out,
+                   .avail_out = size };
+    if (inflateInit2(&z, 16 + 15) != Z_OK)
+        mase_bug("zlib: %s", z.msg ? z.msg : "no memory");
+    const int rc = inflate(&z, Z_FINISH);
+    inflateEnd(&z);
+    if (rc != Z_STREAM_END || z.total_out != size)
+        return mase_fail_in(err, MASE_EPARSE, f->path, "the gzip file is damaged or cut short");
+    const char *path = f->path;
+    mase_file_close(f);
+    *f = (struct mase_file){ .path = path, .data = out, .size = size }; /* closing frees nothing */
+    return MASE_OK;
+}
+
+/* An IDX file of bytes with this rank: *n items. */
+static enum mase_status check_idx(const struct mase_file *f, const struct mase_shape *item,
+                                  int64_t *n, struct mase_err *err)
+{
+    const int rank = 1 + item->rank;
+    const size_t head = 4 + 4 * (size_t)rank;
+    const unsigned char magic[4] = { 0, 0, 8, (unsigned char)rank };
+    if (f->size == 0)
+        return mase_fail_in(err, MASE_EPARSE, f->path, "the file is empty");
+    if (f->size < head || memcmp(f->data, magic, 4) != 0)
+        return mase_fail_at(err, MASE_EPARSE, (struct mase_loc){ .path = f->path, .off = 0 },
+                            "no IDX file of bytes with %d dimensions: it must begin with 00 00 08 "
+                            "%02x",
+                            rank, rank);
+    for (int i = 0; i < item->rank; i++)
+        if (big_endian(f->data + 8 + 4 * i) != item->dim[i])
+            return mase_fail_at(err, MASE_EVALUE,
+                                (struct mase_loc){ .path = f->path, .off = 8 + 4 * i },
+                                "images are %" PRIu32 " pixels in dimension %d, expected %" PRId64,
+                                big_endian(f->data + 8 + 4 * i), i, item->dim[i]);
+    *n = big_endian(f->data + 4);
+    const int64_t expected = (int64_t)head + *n * mase_shape_count(item);
+    if ((int64_t)f->size != expected)
+        return mase_fail_in(err, MASE_EPARSE, f->path,
+                            "the file has %zu bytes, expected %" PRId64 " for %" PRId64 " items",
+                            f->size, expected, *n);
+    return MASE_OK;
+}
+
+static enum mase_status open_idx(struct mase_file *f, struct mase_dataset *d,
+                                 const struct mase_dataset_opts *opts, const char *what,
+                                 const struct mase_shape *item, int64_t *n, struct mase_err *err)
+{
+    struct mase_arena *a = &d->arena;
+    const int rank = 1 + item->rank;
+    const char *const names[] = {
+        mase_arena_printf(a, "%s-idx%d-ubyte", what, rank),
+        mase_arena_printf(a, "%s-idx%d-ubyte.gz", what, rank),
+        mase_arena_printf(a, "%s.idx%d-ubyte", what, rank),
+    };
+    const char *path = mase_find_file(d, opts, d->info.data.name, names, 3);
+    if (!path)
+        return fail_missing(d, opts, names[0], err);
+    MASE_TRY(mase_file_open(f, path, err));
+    add_checksum(d, f);
+    MASE_TRY(gunzip(f, a, err));
+    return check_idx(f, item, n, err);
+}
+
+/* Images and labels of one part; labels go to *label, which grows. */
+static enum mase_status open_idx_part(struct mase_dataset *d, const struct mase_dataset_opts *opts,
+                                      int part, struct mase_err *err)
+{
+    static const char *const names[][2] = { { "train-images", "train-labels" },
+                                            { "t10k-images", "t10k-labels" } };
+    const struct mase_shape image = { 2, { 28, 28 } }, number = { 0 };
+    struct mase_file *images = &d->file[2 * part], *labels = &d->file[2 * part + 1];
+    int64_t n = 0, label_count = 0;
+    MASE_TRY(open_idx(images, d, opts, names[part][0], &image, &n, err));
+    MASE_TRY(open_idx(labels, d, opts, names[part][1], &number, &label_count, err));
+    if (label_count != n || n < 10)
+        return mase_fail_in(err, MASE_EVALUE, labels->path,
+                            "%" PRId64 " labels for %" PRId64 " images", label_count, n);
+    for (int64_t i = 0; i < n; i++)
+        if (labels->data[8 + i] >= d->info.data.classes)
+            return mase_fail_at(err, MASE_EVALUE,
+                                (struct mase_loc){ .path = labels->path, .off = 8 + i },
+                                "label %d of image %" PRId64 " is outside 0..%d",
+                                labels->data[8 + i], i, d->info.data.classes - 1);
+    add_part(d, images->data + 16, n, 28 * 28);
+    return MASE_OK;
+}
+
+static const char *const digits[] = { "0", "1", "2", "3", "4", "5", "6", "7", "8", "9" };
+static const char *const clothes[] = {
+    "T-shirt/top", "Trouser", "Pullover", "Dress", "Coat",
+    "Sandal",      "Shirt",   "Sneaker",  "Bag",   "Ankle boot"
+};
+
+enum mase_status mase_open_mnist(struct mase_dataset *d, const struct mase_dataset_opts *opts,
+                                 const char *file, struct mase_err *err)
+{
+    if (file)
+        return mase_fail(err, MASE_EVALUE, "%s is read from a folder: name it by --data-dir",
+                         d->info.data.name);
+    d->image = mase_new(&d->arena, struct mase_image_store);
+    MASE_TRY(open_idx_part(d, opts, TRAINING, err));
+    const int64_t training = d->info.rows;
+    MASE_TRY(open_idx_part(d, opts, TESTING, err));
+    for (int v = 0; v < 256; v++)
+        d->image->level[0][v] = (float)v;
+    int32_t *label = mase_new_array(&d->arena, int32_t, (size_t)d->info.rows);
+    for (int64_t i = 0; i < d->info.rows; i++)
+        label[i] = i < training ? d->file[1].data[8 + i] : d->file[3].data[8 + i - training];
+    d->info.source = mase_path_absolute(&d->arena, d->file[0].path);
+    d->info.class_names = mase_streq(d->info.data.name, "mnist") ? digits : clothes;
+    finish(d, opts, training, label);
+    return MASE_OK;
+}
+
+/* ---- CIFAR ---- */
+
+enum { CIFAR_IMAGE = 3 * 32 * 32 };
+
+static const struct cifar {
+    const char *name, *folder;
+    int label_bytes; /* the last one counts */
+    const char *files[MASE_DATA_FILES + 1];
+    int training; /* files; the rest test */
+} cifars[] = {
+    { "cifar10",
+      "cifar-10-batches-bin",
+      1,
+      { "data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin",
+        "data_batch_5.bin", "test_batch.bin", NULL },
+      5 },
+    { "cifar100", "cifar-100-binary", 2, { "train.bin", "test.bin", NULL }, 1 },
+};
+
+static const char *const photographs[] = { "airplane", "automobile", "bird",  "cat",  "deer",
+                                           "dog",      "frog",       "horse", "ship", "truck" };
+
+static enum mase_status open_cifar_part(struct mase_dataset *d,
+                                        const struct mase_dataset_opts *opts,
+                                        const struct cifar *kind, int i, struct mase_err *err)
+{
+    const int64_t record = kind->label_bytes + CIFAR_IMAGE;
+    const char *path = mase_find_file(d, opts, kind->folder, &kind->files[i], 1);
+    struct mase_file *f = &d->file[i];
+    if (!path)
+        return fail_missing(d, opts, kind->files[i], err);
+    MASE_TRY(mase_file_open(f, path, err));
+    add_checksum(d, f);
+    const int64_t n = (int64_t)f->size / record;
+    if (n < 10 || n > INT32_MAX || (int64_t)f->size % record)
+        return mase_fail_in(err, MASE_EPARSE, path,
+                            "the file has %zu bytes, expected whole records of %" PRId64
+                            " bytes, at least 10",
+                            f->size, record);
+    for (int64_t k = 0; k < n; k++) {
+        const int64_t off = k * record + kind->label_bytes - 1;
+        if (f->data[off] >= d->info.data.classes)
+            return mase_fail_at(err, MASE_EVALUE, (struct mase_loc){ .path = path, .off = off },
+                                "label %d of image %" PRId64 " is outside 0..%d", f->data[off], k,
+                                d->info.data.classes - 1);
+    }
+    add_part(d, f->data + kind->label_bytes, n, record);
+    return MASE_OK;
+}
+
+static void set_levels(struct mase_image_store *s)
+{
+    static const double mean[] = { 0.485, 0.456, 0.406 }, std[] = { 0.229, 0.224, 0.225 };
+    for (int c = 0; c < MASE_IMAGE_CHANNELS; c++)
+        for (int v = 0; v < 256; v++)
+            s->level[c][v] = (float)((v / 255.0 - mean[c]) / std[c]);
+    s->pad = 4;
+}
+
+static const char *const *class_numbers(struct mase_arena *a, int n)
+{
+    const char **names = mase_new_array(a, const char *, (size_t)n);
+    for (int i = 0; i < n; i++)
+        names[i] = mase_arena_printf(a, "%d", i);
+    return names;
+}
+
+enum mase_status mase_open_cifar(struct mase_dataset *d, const struct mase_dataset_opts *opts,
+                                 const char *file, struct mase_err *err)
+{
+    const struct cifar *kind = &cifars[mase_streq(d->info.data.name, cifars[1].name)];
+    int64_t training = 0;
+    if (file)
+        return mase_fail(err, MASE_EVALUE, "%s is read from a folder: name it by --data-dir",
+                         d->info.data.name);
+    d->image = mase_new(&d->arena, struct mase_image_store);
+    set_levels(d->image);
+    for (int i = 0; kind->files[i]; i++) {
+        MASE_TRY(open_cifar_part(d, opts, kind, i, err));
+        if (i == kind->training - 1)
+            training = d->info.rows;
+    }
+    int32_t *label = mase_new_array(&d->arena, int32_t, (size_t)d->info.rows), *to = label;
+    for (int p = 0; p < d->image->parts; p++)
+        for (int64_t i = 0; i < d->image->part[p].count; i++)
+            *to++ = d->image->part[p].data[i * d->image->part[p].stride - 1];
+    d->info.source = mase_path_absolute(&d->arena, d->file[0].path);
+    d->info.class_names =
+        kind == cifars ? photographs : class_numbers(&d->arena, d->info.data.classes);
+    finish(d, opts, training, label);
+    return MASE_OK;
+}

@@ -1,0 +1,211 @@
+/*
+ * raw.c - from rows as they were read to a dataset: without duplicates, split, scaled.
+ */
+#include "data/raw.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "data/numpy.h"
+#include "data/store.h"
+
+enum { CLASSES_MAX = 65536, ROWS_MIN = 10, SPLIT_SEED = 42 };
+
+void mase_raw_release(struct mase_raw *r)
+{
+    free(r->x);
+    free(r->label);
+    *r = (struct mase_raw){ 0 };
+}
+
+enum mase_status mase_raw_add(struct mase_raw *r, double **row, int32_t **label, const char *path,
+                              struct mase_err *err)
+{
+    if (r->rows == UINT32_MAX)
+        return mase_fail_in(err, MASE_ELIMIT, path, "more than %u rows", UINT32_MAX);
+    if (r->rows == r->cap) {
+        r->cap = r->cap ? 2 * r->cap : 1024;
+        r->x = mase_xrealloc(r->x, (size_t)r->cap * (size_t)r->features * sizeof *r->x);
+        r->label = mase_xrealloc(r->label, (size_t)r->cap * sizeof *r->label);
+    }
+    *row = r->x + r->rows * r->features;
+    *label = r->label + r->rows;
+    r->rows++;
+    return MASE_OK;
+}
+
+/* ---- duplicates ---- */
+
+static uint64_t hash_row(const struct mase_raw *r, int64_t i)
+{
+    const double *x = r->x + i * r->features;
+    uint64_t h = (uint64_t)(uint32_t)r->label[i] + 0x9e3779b97f4a7c15u;
+    for (int64_t f = 0; f < r->features; f++) {
+        const double v = x[f] + 0.0; /* -0 equals 0 */
+        uint64_t bits;
+        memcpy(&bits, &v, sizeof bits);
+        h = (h ^ bits) * 0xff51afd7ed558ccdu;
+        h ^= h >> 32;
+    }
+    return h;
+}
+
+static bool equal_rows(const struct mase_raw *r, int64_t a, int64_t b)
+{
+    const double *x = r->x + a * r->features, *y = r->x + b * r->features;
+    for (int64_t f = 0; f < r->features; f++)
+        if (x[f] != y[f])
+            return false;
+    return r->label[a] == r->label[b];
+}
+
+void mase_raw_drop_duplicates(struct mase_raw *r)
+{
+    size_t size = 16;
+    while (size < 2 * (size_t)r->rows)
+        size *= 2;
+    uint32_t *slot = mase_xcalloc(size * sizeof *slot); /* row + 1; 0: empty */
+    int64_t kept = 0;
+    for (int64_t i = 0; i < r->rows; i++) {
+        size_t at = hash_row(r, i) & (size - 1);
+        while (slot[at] && !equal_rows(r, slot[at] - 1, i))
+            at = (at + 1) & (size - 1);
+        if (slot[at])
+            continue;
+        memmove(r->x + kept * r->features, r->x + i * r->features,
+                (size_t)r->features * sizeof *r->x);
+        r->label[kept++] = r->label[i];
+        slot[at] = (uint32_t)kept;
+    }
+    free(slot);
+    r->duplicates += r->rows - kept;
+    r->rows = kept;
+}
+
+/* ---- checks ---- */
+
+enum mase_status mase_raw_label(int32_t *label, double value, const char *path, int64_t row,
+                                struct mase_err *err)
+{
+    if (!(value >= 0 && value < CLASSES_MAX) || value != floor(value))
+        return mase_fail_in(err, MASE_EVALUE, path,
+                            "row %" PRId64 ": label %g is not an integer from 0 to %d", row, value,
+                            CLASSES_MAX - 1);
+    *label = (int32_t)value;
+    return MASE_OK;
+}
+
+static void count_classes(struct mase_raw *r)
+{
+    int32_t largest = 1; /* two classes at least */
+    for (int64_t i = 0; i < r->rows; i++)
+        largest = r->label[i] > largest ? r->label[i] : largest;
+    r->classes = largest + 1;
+}
+
+enum mase_status mase_raw_check(struct mase_raw *r, const char *path, struct mase_err *err)
+{
+    if (r->rows < ROWS_MIN)
+        return mase_fail_in(err, MASE_EVALUE, path,
+                            "%" PRId64 " rows are too few to split; %d are needed", r->rows,
+                            ROWS_MIN);
+    for (int64_t i = 0; i < r->rows; i++)
+        for (int64_t f = 0; f < r->features; f++)
+            if (!isfinite(r->x[i * r->features + f]))
+                return mase_fail_in(err, MASE_EVALUE, path,
+                                    "row %" PRId64 ": feature %s is %g; features must be finite", i,
+                                    r->feature_names[f], r->x[i * r->features + f]);
+    if (!r->classes)
+        count_classes(r);
+    return MASE_OK;
+}
+
+/* ---- to a dataset ---- */
+
+/* Rows in the order of the dataset's table. */
+struct ordered {
+    const struct mase_raw *raw;
+    uint32_t *row;
+};
+
+static void get_row(double *row, const void *table, int64_t i)
+{
+    const struct ordered *o = table;
+    memcpy(row, o->raw->x + o->row[i] * o->raw->features, (size_t)o->raw->features * sizeof *row);
+}
+
+/* Training rows first. NumPy's permutation has the test rows first. */
+static struct ordered order_rows(struct mase_raw *r)
+{
+    struct ordered o = { r, mase_xcalloc((size_t)r->rows * sizeof(uint32_t)) };
+    const uint32_t n = (uint32_t)r->rows;
+    if (r->training) {
+        for (uint32_t i = 0; i < n; i++)
+            o.row[i] = i;
+        return o;
+    }
+    const uint32_t test = (uint32_t)mase_split_test_count(r->rows);
+    uint32_t *p = mase_xcalloc(n * sizeof *p);
+    struct mase_numpy random;
+    mase_numpy_seed(&random, SPLIT_SEED);
+    mase_numpy_permutation(&random, p, n);
+    memcpy(o.row, p + test, (n - test) * sizeof *p);
+    memcpy(o.row + (n - test), p, test * sizeof *p);
+    free(p);
+    r->training = n - test;
+    return o;
+}
+
+static void fill_table(struct mase_dataset *d, const struct ordered *o, float *table,
+                       int32_t *label)
+{
+    const int64_t F = o->raw->features;
+    double *row = mase_xcalloc((size_t)F * sizeof *row);
+    for (int64_t i = 0; i < o->raw->rows; i++) {
+        get_row(row, o, i);
+        label[i] = o->raw->label[o->row[i]];
+        if (d->info.scaling.n)
+            mase_scaling_apply(&d->info.scaling, table + i * F, row, o->raw->single);
+        else
+            for (int64_t f = 0; f < F; f++)
+                table[i * F + f] = (float)row[f];
+    }
+    free(row);
+}
+
+static const char *const *number_names(struct mase_arena *a, int n)
+{
+    const char **names = mase_new_array(a, const char *, (size_t)n);
+    for (int i = 0; i < n; i++)
+        names[i] = mase_arena_printf(a, "%d", i);
+    return names;
+}
+
+enum mase_status mase_raw_finish(struct mase_dataset *d, struct mase_raw *r,
+                                 const struct mase_dataset_opts *opts, const char *path,
+                                 struct mase_err *err)
+{
+    MASE_TRY(mase_raw_check(r, path, err));
+    struct ordered o = order_rows(r);
+    const size_t size = (size_t)(r->rows * r->features) * sizeof(float);
+    d->block = aligned_alloc(64, (size + 63) / 64 * 64);
+    if (!d->block)
+        mase_out_of_memory(size);
+    if (!opts->raw)
+        d->info.scaling = mase_scaling_fit(&d->arena, r->features, r->training, get_row, &o);
+    int32_t *label = mase_new_array(&d->arena, int32_t, (size_t)r->rows);
+    fill_table(d, &o, d->block, label);
+    free(o.row);
+    d->table = d->block;
+    d->label = label;
+    d->info.rows = r->rows;
+    d->info.duplicates = r->duplicates;
+    d->info.data.classes = r->classes;
+    d->info.feature_names = r->feature_names;
+    d->info.class_names = r->class_names ? r->class_names : number_names(&d->arena, r->classes);
+    mase_split_rows(d, opts, r->training, MASE_SPLIT_TRAIN);
+    return MASE_OK;
+}

@@ -1,0 +1,79 @@
+/*
+ * raw.h - a table as it was read, before it is split and scaled; the files it is read from.
+ */
+#ifndef MASE_DATA_RAW_H
+#define MASE_DATA_RAW_H
+
+#include <mase/dataset.h>
+
+struct mase_raw {
+    double *x;      // (rows, features)
+    int32_t *label; // (rows)
+    int64_t rows, features, cap;
+    int classes;
+    const char *const *feature_names; /* (features); in the dataset's arena, or static */
+    const char *const *class_names;   /* (classes) or NULL: 0, 1, ... */
+    int64_t duplicates;
+    bool single;      /* the numbers were 32-bit floats */
+    int64_t training; /* rows from here on test; 0: not yet split */
+};
+
+void mase_raw_release(struct mase_raw *r);
+
+/* Room for one more row, which is then row `rows - 1`. Too many rows: MASE_ELIMIT. */
+enum mase_status mase_raw_add(struct mase_raw *r, double **row, int32_t **label, const char *path,
+                              struct mase_err *err) MASE_MUST_CHECK;
+
+/* Keep the first of rows that are equal in every feature and the label. */
+void mase_raw_drop_duplicates(struct mase_raw *r);
+
+/* Labels given as numbers become classes 0..K-1, K one more than the largest. Says which row (from
+ * 0) is no such number. */
+enum mase_status mase_raw_check(struct mase_raw *r, const char *path,
+                                struct mase_err *err) MASE_MUST_CHECK;
+/* A label that came as a number. */
+enum mase_status mase_raw_label(int32_t *label, double value, const char *path, int64_t row,
+                                struct mase_err *err) MASE_MUST_CHECK;
+
+/* The table of d: training rows first, then the test rows; split as jsc is (a permutation by
+ * NumPy's RandomState(42), a fifth to test) unless the file had splits of its own; scaled unless
+ * opts say raw. Fills rows, splits, names, scaling. */
+enum mase_status mase_raw_finish(struct mase_dataset *d, struct mase_raw *r,
+                                 const struct mase_dataset_opts *opts, const char *path,
+                                 struct mase_err *err) MASE_MUST_CHECK;
+
+/* ---- readers ---- */
+
+/* Which columns of a file are wanted. Without names every column but the label is a feature. */
+struct mase_columns {
+    const char *const *features; /* NULL: all others */
+    int feature_count;
+    const char *const *classes; /* NULL: numbers, or any names */
+    int class_count;
+    const char *label; /* NULL: "label", "class" or "target" */
+};
+
+/* A compound table of HDF5: the features by name, and either the classes as one-hot columns (given
+ * one_hot names) or a label column. */
+enum mase_status mase_h5_read_table(struct mase_raw *r, struct mase_arena *a, const char *path,
+                                    const char *dataset, const struct mase_columns *c,
+                                    const char *const *one_hot,
+                                    struct mase_err *err) MASE_MUST_CHECK;
+/* Comma-separated text with a header line, or ARFF if it begins as one. */
+enum mase_status mase_csv_read(struct mase_raw *r, struct mase_arena *a, const char *path,
+                               const struct mase_columns *c, struct mase_err *err) MASE_MUST_CHECK;
+
+/* ---- the cache ---- */
+
+/* The user's cache folder, in a; NULL when there is none (no HOME). */
+const char *mase_cache_dir(struct mase_arena *a, const struct mase_dataset_opts *opts);
+/* Write an open table of numbers. */
+enum mase_status mase_cache_write(const struct mase_dataset *d, int64_t training, const char *path,
+                                  struct mase_err *err) MASE_MUST_CHECK;
+/* Map it: table, labels, scaling, source, checksum, rows; *training says where the test rows begin.
+ * A file that is cut short or damaged is MASE_EPARSE; source and checksum are set nevertheless when
+ * the header is whole. */
+enum mase_status mase_cache_read(struct mase_dataset *d, int64_t *training, const char *path,
+                                 struct mase_err *err) MASE_MUST_CHECK;
+
+#endif /* MASE_DATA_RAW_H */

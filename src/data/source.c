@@ -1,0 +1,64 @@
+/*
+ * source.c - where data files are found and what identifies them.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/raw.h"
+#include "data/store.h"
+
+void mase_split_name(struct mase_arena *a, const char *name, const char **path, const char **label)
+{
+    const char *colon = strrchr(name, ':');
+    const bool named = colon && colon[1] && !mase_is_file(name);
+    *path = named ? mase_arena_strndup(a, name, (size_t)(colon - name)) : name;
+    *path = mase_arena_strdup(a, *path);
+    *label = named ? mase_arena_strdup(a, colon + 1) : "label";
+}
+
+enum mase_status mase_source(struct mase_dataset *d, const char *path, struct mase_err *err)
+{
+    struct mase_file f;
+    MASE_TRY(mase_file_open(&f, path, err));
+    mase_sha256(d->info.checksum, f.data, f.size);
+    mase_file_close(&f);
+    d->info.source = mase_path_absolute(&d->arena, path);
+    return MASE_OK;
+}
+
+static const char *environment(const char *name)
+{
+    const char *v = getenv(name);
+    return v && v[0] ? v : NULL;
+}
+
+const char *mase_data_dir(const struct mase_dataset_opts *opts)
+{
+    return opts->data_dir ? opts->data_dir : environment("MASE_DATA");
+}
+
+const char *mase_find_file(struct mase_dataset *d, const struct mase_dataset_opts *opts,
+                           const char *folder, const char *const *names, int n)
+{
+    const char *dir = mase_data_dir(opts);
+    if (!dir)
+        return NULL;
+    const char *const places[] = { dir, mase_path_join(&d->arena, dir, folder) };
+    for (int p = 0; p < 2; p++)
+        for (int i = 0; i < n; i++) {
+            const char *path = mase_path_join(&d->arena, places[p], names[i]);
+            if (mase_is_file(path))
+                return path;
+        }
+    return NULL;
+}
+
+const char *mase_cache_dir(struct mase_arena *a, const struct mase_dataset_opts *opts)
+{
+    const char *base = environment("XDG_CACHE_HOME"), *home = environment("HOME");
+    if (opts->cache_dir)
+        return opts->cache_dir;
+    if (base && base[0] == '/') /* the standard says to ignore relative ones */
+        return mase_path_join(a, base, "mase");
+    return home ? mase_path_join(a, home, ".cache/mase") : NULL;
+}
