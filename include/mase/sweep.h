@@ -1,0 +1,85 @@
+/*
+ * sweep.h - train one network many times, over a grid of options.
+ *
+ * The grid is every combination of the axes' values, the last axis running fastest. Configurations
+ * run side by side, each on one thread, and come to the same bits as when run alone. What a
+ * finished one came to is kept in a file named after its effective options, its model and its data:
+ * a sweep that is started again, interrupted or widened, does only what is missing.
+ *
+ *     struct mase_sweep s = { .model = m, .data = d, .options = table, .axes = axes,
+ *                             .axis_count = 2, .dir = "sweep" };
+ *     MASE_TRY(mase_sweep_expand(&s, &arena, err));
+ *     MASE_TRY(mase_sweep_run(&s, err));
+ *     struct mase_table t = mase_sweep_table(&s, &arena);
+ */
+#ifndef MASE_SWEEP_H
+#define MASE_SWEEP_H
+
+#include <mase/table.h>
+#include <mase/train.h>
+#include <mase/zoo.h>
+
+/* One option of mase_train_rows and the values it takes in turn. */
+struct mase_sweep_axis {
+    const char *key;
+    const struct mase_value *values; /* a list */
+};
+
+enum { MASE_SWEEP_MAX_AXES = 5, MASE_SWEEP_MAX_RUNS = 10000 };
+
+/* What a configuration came to. A loss that is no number is NaN. */
+struct mase_sweep_result {
+    int64_t epochs, steps;             /* done; fewer than asked when it stopped early */
+    double train_loss, train_accuracy; /* over the last epoch */
+    double val_loss, val_accuracy;     /* after the last epoch */
+    double best_val_loss;
+    int64_t best_epoch;
+    double test_loss, test_accuracy, test_error; /* of the last weights; standard error */
+    double seconds;                              /* of training */
+    double samples_per_second;
+};
+
+struct mase_sweep_point {
+    struct mase_train_opts opts;
+    const struct mase_value *value[MASE_SWEEP_MAX_AXES]; /* on each axis */
+    char key[17];                                        /* names the result's file */
+    bool done, reused;
+    struct mase_sweep_result result; /* when done */
+    struct mase_err failure;         /* status 0: none */
+};
+
+struct mase_sweep {
+    const struct mase_model *model;
+    const struct mase_dataset *data;
+    const char *data_variant;         /* how the data was opened beyond its checksum, or NULL */
+    const char *weights;              /* file to start from; NULL: initialised from the seed */
+    const struct mase_value *options; /* what is the same everywhere; NULL: the defaults */
+    const struct mase_sweep_axis *axes;
+    int axis_count;
+    const char *dir; /* of the results, made if missing */
+    int jobs;        /* configurations at once; 0: one per processor */
+    /* filled by mase_sweep_expand, in the arena given to it */
+    struct mase_sweep_point *points;
+    int count;
+    char weights_hash[65]; /* SHA-256 of that file, or "" */
+};
+
+/* Make the grid, check every value, and look up which results are there already. */
+enum mase_status mase_sweep_expand(struct mase_sweep *s, struct mase_arena *a,
+                                   struct mase_err *err) MASE_MUST_CHECK;
+/* Train what is missing. A configuration that fails does not stop the others; how many did is the
+ * error returned, and each point has its own. */
+enum mase_status mase_sweep_run(struct mase_sweep *s, struct mase_err *err) MASE_MUST_CHECK;
+
+/* ---- what came of it ---- */
+
+/* One row per configuration, rounded for people; and all digits for programs. */
+struct mase_table mase_sweep_table(const struct mase_sweep *s, struct mase_arena *a);
+struct mase_table mase_sweep_csv(const struct mase_sweep *s, struct mase_arena *a);
+/* Validation loss over the axis with most values, a line for each combination of the others. */
+void mase_sweep_svg(struct mase_str *out, const struct mase_sweep *s);
+/* "batch_size=64 learning_rate=0.1" */
+void mase_sweep_label(struct mase_str *out, const struct mase_sweep *s,
+                      const struct mase_sweep_point *p);
+
+#endif /* MASE_SWEEP_H */

@@ -1,0 +1,254 @@
+/*
+ * sweep.c - the grid, and its configurations trained side by side.
+ *
+ * A configuration has a graph, a trainer and an arena of its own; the data is shared and never
+ * changes. What threads share beyond that (progress, the log, files) is touched one at a time.
+ */
+#include "train/sweep.h"
+
+#include <math.h>
+
+#include <omp.h>
+
+#include <mase/file.h>
+#include <mase/log.h>
+#include <mase/progress.h>
+#include <mase/safetensors.h>
+
+/* ---- the grid ---- */
+
+static enum mase_status check_axis(const struct mase_sweep_axis *axis, struct mase_err *err)
+{
+    const struct mase_value *v = axis->values;
+    for (int i = 0; i < v->count; i++)
+        for (int j = 0; j < i; j++)
+            if (mase_value_equal(v->items[i], v->items[j])) {
+                struct mase_str text = { 0 };
+                mase_value_str(&text, v->items[i]);
+                const enum mase_status st = mase_fail(err, MASE_EVALUE, "%s: %s is given twice",
+                                                      axis->key, mase_str_text(&text));
+                mase_str_release(&text);
+                return st;
+            }
+    return MASE_OK;
+}
+
+/* How many configurations there are. */
+static enum mase_status count_points(struct mase_sweep *s, struct mase_err *err)
+{
+    if (s->axis_count > MASE_SWEEP_MAX_AXES)
+        return mase_fail(err, MASE_ELIMIT, "a sweep varies at most %d options, not %d",
+                         MASE_SWEEP_MAX_AXES, s->axis_count);
+    s->count = 1;
+    for (int i = 0; i < s->axis_count; i++) {
+        MASE_TRY(check_axis(&s->axes[i], err));
+        s->count *= s->axes[i].values->count;
+        if (s->count > MASE_SWEEP_MAX_RUNS)
+            return mase_fail(err, MASE_ELIMIT, "a sweep has at most %d configurations",
+                             MASE_SWEEP_MAX_RUNS);
+    }
+    return MASE_OK;
+}
+
+/* Configuration number i: its digits, in a number system of the axes' lengths. */
+static enum mase_status make_point(struct mase_sweep_point *p, const struct mase_sweep *s, int i,
+                                   struct mase_arena *a, struct mase_err *err)
+{
+    struct mase_value *table = s->options ? mase_value_copy(a, s->options) : mase_value_table(a);
+    for (int axis = s->axis_count - 1; axis >= 0; axis--) {
+        const struct mase_value *values = s->axes[axis].values;
+        p->value[axis] = values->items[i % values->count];
+        i /= values->count;
+        mase_value_set(a, table, s->axes[axis].key, mase_value_copy(a, p->value[axis]));
+    }
+    MASE_TRY(mase_opts_bind(&p->opts, sizeof(p->opts), mase_train_rows, table, a, err));
+    p->opts.threads = 1;
+    return MASE_OK;
+}
+
+static enum mase_status hash_weights(struct mase_sweep *s, struct mase_err *err)
+{
+    struct mase_file f;
+    s->weights_hash[0] = '\0';
+    if (!s->weights)
+        return MASE_OK;
+    MASE_TRY(mase_file_open(&f, s->weights, err));
+    mase_sha256(s->weights_hash, f.data, f.size);
+    mase_file_close(&f);
+    return MASE_OK;
+}
+
+enum mase_status mase_sweep_expand(struct mase_sweep *s, struct mase_arena *a, struct mase_err *err)
+{
+    MASE_TRY(hash_weights(s, err));
+    MASE_TRY(count_points(s, err));
+    s->points = mase_new_array(a, struct mase_sweep_point, (size_t)s->count);
+    for (int i = 0; i < s->count; i++) {
+        MASE_TRY(make_point(&s->points[i], s, i, a, err));
+        mase_sweep_make_key(&s->points[i], s);
+        mase_sweep_recall(&s->points[i], s);
+    }
+    return MASE_OK;
+}
+
+void mase_sweep_label(struct mase_str *out, const struct mase_sweep *s,
+                      const struct mase_sweep_point *p)
+{
+    for (int i = 0; i < s->axis_count; i++) {
+        mase_str_printf(out, "%s%s=", i ? " " : "", s->axes[i].key);
+        mase_value_str(out, p->value[i]);
+    }
+}
+
+/* ---- one configuration ---- */
+
+/* What is shown while the configurations run; shared, so in a critical section only. */
+struct board {
+    struct mase_progress bar;
+    int64_t epochs; /* done in all */
+};
+
+struct job {
+    struct mase_sweep_point *p;
+    struct board *board;
+    int64_t samples;
+};
+
+static enum mase_status on_epoch(void *data, const struct mase_train_epoch *e, struct mase_err *err)
+{
+    struct job *j = data;
+    struct mase_sweep_result *r = &j->p->result;
+    (void)err;
+    r->epochs++;
+    r->steps = e->step;
+    r->train_loss = e->train_loss;
+    r->train_accuracy = e->train_accuracy;
+    r->val_loss = e->val_loss;
+    r->val_accuracy = e->val_accuracy;
+    r->seconds += e->train_seconds;
+    j->samples += e->samples;
+#pragma omp critical(mase_sweep_board)
+    mase_progress_step(&j->board->bar, ++j->board->epochs);
+    return MASE_OK;
+}
+
+static enum mase_status test(struct mase_sweep_result *r, struct mase_graph *g,
+                             const struct mase_dataset *d, struct mase_err *err)
+{
+    struct mase_predictor *predictor;
+    struct mase_evaluation e = { 0 };
+    MASE_TRY(mase_predictor_new(&predictor, g, &mase_dataset_info(d)->data.sample, NULL, err));
+    const enum mase_status st = mase_evaluate(&e, predictor, d, MASE_SPLIT_TEST, 0, NULL, err);
+    mase_predictor_free(predictor);
+    r->test_loss = e.loss;
+    r->test_accuracy = e.accuracy;
+    r->test_error = e.accuracy_error;
+    return st;
+}
+
+static enum mase_status fit(struct job *j, const struct mase_sweep *s, struct mase_graph *g,
+                            struct mase_err *err)
+{
+    struct mase_trainer *t;
+    struct mase_sweep_result *r = &j->p->result;
+    const struct mase_train_env env = { .data = j, .on_epoch = on_epoch };
+    enum mase_status st;
+#pragma omp critical(mase_sweep_board) /* it may say something */
+    st = mase_trainer_new(&t, g, s->data, &j->p->opts, err);
+    if (st)
+        return st;
+    st = mase_trainer_run(t, &env, err);
+    r->best_val_loss = mase_trainer_state(t)->best_loss;
+    r->best_epoch = mase_trainer_state(t)->best_epoch;
+    r->samples_per_second = r->seconds > 0 ? (double)j->samples / r->seconds : 0;
+    mase_trainer_free(t);
+    return st ? st : test(r, g, s->data, err);
+}
+
+static enum mase_status train_point(struct job *j, const struct mase_sweep *s, struct mase_err *err)
+{
+    struct mase_graph *g = NULL;
+    j->p->result = (struct mase_sweep_result){
+        .train_loss = NAN, .train_accuracy = NAN, .val_loss = NAN, .val_accuracy = NAN
+    };
+    enum mase_status st = s->model->build(&g, &mase_dataset_info(s->data)->data, err);
+    if (!st) {
+        mase_graph_alloc(g);
+        mase_graph_init_weights(g, (uint64_t)j->p->opts.seed);
+        if (s->weights)
+            st = mase_weights_load(g, s->weights, err);
+    }
+    if (!st)
+        st = fit(j, s, g, err);
+    mase_graph_free(g);
+    return st;
+}
+
+/* ---- all of them ---- */
+
+/* Keep and tell what came of a configuration; one thread at a time. */
+static void finish(struct mase_sweep_point *p, const struct mase_sweep *s, struct board *board,
+                   enum mase_status st)
+{
+    struct mase_str label = { 0 };
+    if (!st)
+        st = mase_sweep_store(p, s, &p->failure);
+    p->done = !st;
+    mase_sweep_label(&label, s, p);
+    if (st)
+        mase_log(MASE_ERROR, "%s: %s", mase_str_text(&label), p->failure.msg);
+    else
+        mase_info("%s: val_loss %.4f, val_acc %.4f, test_acc %.4f in %.1f s", mase_str_text(&label),
+                  p->result.val_loss, p->result.val_accuracy, p->result.test_accuracy,
+                  p->result.seconds);
+    mase_progress_step(&board->bar, board->epochs);
+    mase_str_release(&label);
+}
+
+static int64_t epochs_missing(const struct mase_sweep *s)
+{
+    int64_t n = 0;
+    for (int i = 0; i < s->count; i++)
+        n += s->points[i].done ? 0 : s->points[i].opts.max_epochs;
+    return n;
+}
+
+static enum mase_status report_failures(const struct mase_sweep *s, struct mase_err *err)
+{
+    int failed = 0;
+    const struct mase_sweep_point *first = NULL;
+    for (int i = s->count - 1; i >= 0; i--)
+        if (!s->points[i].done) {
+            first = &s->points[i];
+            failed++;
+        }
+    if (!failed)
+        return MASE_OK;
+    struct mase_str label = { 0 };
+    mase_sweep_label(&label, s, first);
+    const enum mase_status st =
+        mase_fail(err, first->failure.status, "%d of %d configurations failed, the first %s: %s",
+                  failed, s->count, mase_str_text(&label), first->failure.msg);
+    mase_str_release(&label);
+    return st;
+}
+
+enum mase_status mase_sweep_run(struct mase_sweep *s, struct mase_err *err)
+{
+    struct board board = { 0 };
+    const int jobs = s->jobs > 0 ? s->jobs : omp_get_num_procs();
+    MASE_TRY(mase_make_dirs(s->dir, err));
+    mase_progress_start(&board.bar, "sweep, epochs", epochs_missing(s));
+#pragma omp parallel for schedule(dynamic, 1) num_threads(jobs)
+    for (int i = 0; i < s->count; i++) {
+        struct mase_sweep_point *p = &s->points[i];
+        if (p->done)
+            continue;
+        struct job job = { .p = p, .board = &board };
+        const enum mase_status st = train_point(&job, s, &p->failure);
+#pragma omp critical(mase_sweep_board)
+        finish(p, s, &board, st);
+    }
+    mase_progress_end(&board.bar);
+    return report_failures(s, err);
+}

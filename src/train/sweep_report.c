@@ -1,0 +1,197 @@
+/*
+ * sweep_report.c - the results of a sweep as tables and as a chart.
+ */
+#include <math.h>
+
+#include <mase/plot.h>
+#include <mase/sweep.h>
+
+static const struct column {
+    const char *name;
+    size_t offset;
+    bool integer;
+    bool in_table; /* for people too */
+    int digits;    /* after the point, there */
+} columns[] = {
+#define RESULT(f) offsetof(struct mase_sweep_result, f)
+    { "epochs", RESULT(epochs), .integer = true, .in_table = true },
+    { "train_loss", RESULT(train_loss), .in_table = true, .digits = 4 },
+    { "train_acc", RESULT(train_accuracy), .in_table = true, .digits = 4 },
+    { "val_loss", RESULT(val_loss), .in_table = true, .digits = 4 },
+    { "val_acc", RESULT(val_accuracy), .in_table = true, .digits = 4 },
+    { "best_val_loss", RESULT(best_val_loss), .in_table = false },
+    { "best_epoch", RESULT(best_epoch), .integer = true },
+    { "test_loss", RESULT(test_loss), .in_table = true, .digits = 4 },
+    { "test_acc", RESULT(test_accuracy), .in_table = true, .digits = 4 },
+    { "test_acc_error", RESULT(test_error), .in_table = true, .digits = 4 },
+    { "seconds", RESULT(seconds), .in_table = true, .digits = 1 },
+#undef RESULT
+};
+enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
+_Static_assert(MASE_SWEEP_MAX_AXES + COLUMNS <= MASE_TABLE_MAX_COLUMNS, "a table has no room");
+
+/* ---- tables ---- */
+
+static void set_cell(struct mase_table *t, int row, int at, const struct column *c,
+                     const struct mase_sweep_point *p, bool exact)
+{
+    const void *field = (const char *)&p->result + c->offset;
+    struct mase_str text = { 0 };
+    if (!p->done)
+        mase_str_add(&text, exact ? "" : "-");
+    else if (c->integer)
+        mase_str_printf(&text, "%lld", (long long)*(const int64_t *)field);
+    else if (exact)
+        mase_repr_float(&text, *(const double *)field);
+    else
+        mase_str_printf(&text, "%.*f", c->digits, *(const double *)field);
+    mase_table_set(t, row, at, mase_str_text(&text));
+    mase_str_release(&text);
+}
+
+static struct mase_table make_table(const struct mase_sweep *s, struct mase_arena *a, bool exact)
+{
+    const char *headers[MASE_TABLE_MAX_COLUMNS + 1] = { 0 };
+    int n = s->axis_count;
+    for (int i = 0; i < s->axis_count; i++)
+        headers[i] = s->axes[i].key;
+    for (int i = 0; i < COLUMNS; i++)
+        if (exact || columns[i].in_table)
+            headers[n++] = columns[i].name;
+    struct mase_table t = mase_table(a, headers);
+    for (int i = 0; i < s->count; i++) {
+        const int row = mase_table_row(&t);
+        struct mase_str text = { 0 };
+        for (int axis = 0; axis < s->axis_count; axis++) {
+            mase_str_clear(&text);
+            mase_value_str(&text, s->points[i].value[axis]);
+            mase_table_set(&t, row, axis, mase_str_text(&text));
+        }
+        mase_str_release(&text);
+        n = s->axis_count;
+        for (int c = 0; c < COLUMNS; c++)
+            if (exact || columns[c].in_table)
+                set_cell(&t, row, n++, &columns[c], &s->points[i], exact);
+    }
+    return t;
+}
+
+struct mase_table mase_sweep_table(const struct mase_sweep *s, struct mase_arena *a)
+{
+    return make_table(s, a, false);
+}
+
+struct mase_table mase_sweep_csv(const struct mase_sweep *s, struct mase_arena *a)
+{
+    return make_table(s, a, true);
+}
+
+/* ---- the chart ---- */
+
+/* The points along one axis: a line starts at each index whose digit there is 0. */
+struct cut {
+    int axis, length, stride; /* stride: from one value to the next in s->points */
+    bool numeric;
+    double *x;  // (length) ascending, or 0, 1, 2 ...
+    int *order; // (length) which value stands there
+};
+
+static double number(const struct mase_value *v)
+{
+    return v->kind == MASE_INT ? (double)v->i : v->kind == MASE_FLOAT ? v->f : NAN;
+}
+
+static struct cut longest_cut(const struct mase_sweep *s)
+{
+    struct cut c = { .length = 1, .stride = 1 };
+    for (int i = 0; i < s->axis_count; i++)
+        if (s->axes[i].values->count > c.length || c.length == 1)
+            c.axis = i, c.length = s->axes[i].values->count;
+    for (int i = c.axis + 1; i < s->axis_count; i++)
+        c.stride *= s->axes[i].values->count;
+    return c;
+}
+
+/* Numbers in ascending order, names as they were given. */
+static void order_cut(struct cut *c, const struct mase_sweep *s, struct mase_arena *a)
+{
+    const struct mase_value *values = s->axis_count ? s->axes[c->axis].values : NULL;
+    c->x = mase_new_array(a, double, (size_t)c->length);
+    c->order = mase_new_array(a, int, (size_t)c->length);
+    c->numeric = values && !isnan(number(values->items[0]));
+    for (int i = 0; i < c->length; i++) {
+        const double x = c->numeric ? number(values->items[i]) : i;
+        int at = i;
+        for (; at > 0 && c->x[at - 1] > x; at--)
+            c->x[at] = c->x[at - 1], c->order[at] = c->order[at - 1];
+        c->x[at] = x;
+        c->order[at] = i;
+    }
+}
+
+/* The options that tell this line from the others. */
+static const char *line_name(const struct mase_sweep *s, const struct cut *c, int first,
+                             struct mase_arena *a)
+{
+    struct mase_str text = { 0 };
+    for (int i = 0; i < s->axis_count; i++) {
+        if (i == c->axis || s->axes[i].values->count == 1)
+            continue;
+        mase_str_printf(&text, "%s%s ", text.len ? ", " : "", s->axes[i].key);
+        mase_value_str(&text, s->points[first].value[i]);
+    }
+    const char *name = mase_arena_strdup(a, mase_str_text(&text));
+    mase_str_release(&text);
+    return name;
+}
+
+static struct mase_plot_series make_line(const struct mase_sweep *s, const struct cut *c, int first,
+                                         struct mase_arena *a)
+{
+    double *y = mase_new_array(a, double, (size_t)c->length);
+    for (int i = 0; i < c->length; i++) {
+        const struct mase_sweep_point *p = &s->points[first + c->order[i] * c->stride];
+        y[i] = p->done ? p->result.val_loss : NAN;
+    }
+    return (struct mase_plot_series){ line_name(s, c, first, a), c->x, y, c->length };
+}
+
+static const char *const *category_names(const struct mase_sweep *s, const struct cut *c,
+                                         struct mase_arena *a)
+{
+    const char **names = mase_new_array(a, const char *, (size_t)c->length);
+    for (int i = 0; i < c->length; i++) {
+        struct mase_str text = { 0 };
+        if (s->axis_count)
+            mase_value_str(&text, s->axes[c->axis].values->items[i]);
+        names[i] = mase_arena_strdup(a, mase_str_text(&text));
+        mase_str_release(&text);
+    }
+    return names;
+}
+
+void mase_sweep_svg(struct mase_str *out, const struct mase_sweep *s)
+{
+    struct mase_arena a = { 0 };
+    struct cut c = longest_cut(s);
+    order_cut(&c, s, &a);
+    struct mase_plot_series *lines =
+        mase_new_array(&a, struct mase_plot_series, (size_t)(s->count / c.length));
+    int n = 0;
+    for (int i = 0; i < s->count; i++)
+        if (i / c.stride % c.length == 0)
+            lines[n++] = make_line(s, &c, i, &a);
+    const double least = c.x[0], most = c.x[c.length - 1];
+    mase_plot_svg(out, &(struct mase_plot){
+                           .title = mase_arena_printf(&a, "%s on %s", s->model->name,
+                                                      mase_dataset_info(s->data)->data.name),
+                           .x_label = s->axis_count ? s->axes[c.axis].key : NULL,
+                           .y_label = "validation loss",
+                           .series = lines,
+                           .count = n,
+                           .log_x = c.numeric && least > 0 && most / least >= 16,
+                           .categories = c.numeric ? NULL : category_names(s, &c, &a),
+                           .category_count = c.length,
+                       });
+    mase_arena_release(&a);
+}

@@ -1,0 +1,156 @@
+/*
+ * sweep_store.c - the results of a sweep on disk: DIR/KEY.json for each finished configuration.
+ *
+ *     identity   all that decides the result: model, data and its checksum, weights, options
+ *     result     the fields of struct mase_sweep_result; a number that is none is left out
+ *
+ * KEY is the start of the SHA-256 of the identity as text, so a file answers for one configuration
+ * only, however it was written on the command line.
+ */
+#include "train/sweep.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <mase/file.h>
+#include <mase/log.h>
+
+#define FLOAT(f) MASE_OPT_FLOAT(struct mase_sweep_result, f, #f, NAN, 0, 0, "")
+#define INT(f)   MASE_OPT_INT(struct mase_sweep_result, f, #f, 0, 0, 0, "")
+
+static const struct mase_opt result_rows[] = {
+    INT(epochs),
+    INT(steps),
+    FLOAT(train_loss),
+    FLOAT(train_accuracy),
+    FLOAT(val_loss),
+    FLOAT(val_accuracy),
+    FLOAT(best_val_loss),
+    INT(best_epoch),
+    FLOAT(test_loss),
+    FLOAT(test_accuracy),
+    FLOAT(test_error),
+    FLOAT(seconds),
+    FLOAT(samples_per_second),
+    { 0 },
+};
+
+/* ---- structs as tables ---- */
+
+static struct mase_value *text_or_none(struct mase_arena *a, const char *text)
+{
+    return text ? mase_value_string(a, text) : mase_value_none(a);
+}
+
+/* A field as a value; NULL for a number that is none. */
+static struct mase_value *field(struct mase_arena *a, const void *opts, const struct mase_opt *row)
+{
+    const void *p = (const char *)opts + row->offset;
+    switch (row->type) {
+    case MASE_OPT_TYPE_BOOL:
+        return mase_value_bool(a, *(const bool *)p);
+    case MASE_OPT_TYPE_INT:
+        return mase_value_int(a, *(const int64_t *)p);
+    case MASE_OPT_TYPE_FLOAT:
+        return isfinite(*(const double *)p) ? mase_value_float(a, *(const double *)p) : NULL;
+    case MASE_OPT_TYPE_TEXT:
+    case MASE_OPT_TYPE_PATH:
+    case MASE_OPT_TYPE_CHOICE:
+        return text_or_none(a, *(const char *const *)p);
+    default:
+        mase_bug("option %s has no plain value", row->key);
+    }
+}
+
+static struct mase_value *as_table(struct mase_arena *a, const void *opts,
+                                   const struct mase_opt *rows)
+{
+    struct mase_value *table = mase_value_table(a);
+    for (; rows->key; rows++) {
+        struct mase_value *v = field(a, opts, rows);
+        if (v)
+            mase_value_set(a, table, rows->key, v);
+    }
+    return table;
+}
+
+/* ---- identity ---- */
+
+static struct mase_value *identity(struct mase_arena *a, const struct mase_sweep_point *p,
+                                   const struct mase_sweep *s)
+{
+    const struct mase_dataset_info *data = mase_dataset_info(s->data);
+    struct mase_train_opts opts = p->opts;
+    opts.threads = 1; /* these two change no result */
+    opts.log_every = 0;
+    struct mase_value *v = mase_value_table(a);
+    mase_value_set(a, v, "format", mase_value_int(a, 1));
+    mase_value_set(a, v, "model", mase_value_string(a, s->model->name));
+    mase_value_set(a, v, "dataset", mase_value_string(a, data->data.name));
+    mase_value_set(a, v, "checksum", mase_value_string(a, data->checksum));
+    mase_value_set(a, v, "variant", text_or_none(a, s->data_variant));
+    mase_value_set(a, v, "weights", mase_value_string(a, s->weights_hash));
+    mase_value_set(a, v, "options", as_table(a, &opts, mase_train_rows));
+    return v;
+}
+
+void mase_sweep_make_key(struct mase_sweep_point *p, const struct mase_sweep *s)
+{
+    struct mase_arena a = { 0 };
+    struct mase_str text = { 0 };
+    char hex[65];
+    mase_json_print(&text, identity(&a, p, s), 0);
+    mase_sha256(hex, text.data, text.len);
+    memcpy(p->key, hex, sizeof(p->key) - 1);
+    p->key[sizeof(p->key) - 1] = '\0';
+    mase_str_release(&text);
+    mase_arena_release(&a);
+}
+
+/* ---- files ---- */
+
+static const char *path_of(struct mase_arena *a, const struct mase_sweep_point *p,
+                           const struct mase_sweep *s)
+{
+    return mase_arena_printf(a, "%s/%s.json", s->dir, p->key);
+}
+
+static enum mase_status read_result(struct mase_sweep_point *p, struct mase_arena *a,
+                                    const char *path, struct mase_err *err)
+{
+    struct mase_value *root;
+    MASE_TRY(mase_json_read(&root, a, path, err));
+    const struct mase_value *result = mase_value_get(root, "result");
+    if (!result || result->kind != MASE_TABLE)
+        return mase_fail_in(err, MASE_EPARSE, path, "has no table called result");
+    return mase_opts_bind(&p->result, sizeof(p->result), result_rows, result, a, err);
+}
+
+void mase_sweep_recall(struct mase_sweep_point *p, const struct mase_sweep *s)
+{
+    struct mase_arena a = { 0 };
+    struct mase_err err;
+    const char *path = path_of(&a, p, s);
+    if (mase_is_file(path)) {
+        p->done = p->reused = !read_result(p, &a, path, &err);
+        if (!p->done)
+            mase_warn("%s is not used, the configuration runs again: %s", path, err.msg);
+    }
+    mase_arena_release(&a);
+}
+
+enum mase_status mase_sweep_store(const struct mase_sweep_point *p, const struct mase_sweep *s,
+                                  struct mase_err *err)
+{
+    struct mase_arena a = { 0 };
+    struct mase_str text = { 0 };
+    struct mase_value *root = mase_value_table(&a);
+    mase_value_set(&a, root, "identity", identity(&a, p, s));
+    mase_value_set(&a, root, "result", as_table(&a, &p->result, result_rows));
+    mase_json_print(&text, root, 2);
+    mase_str_addc(&text, '\n');
+    const enum mase_status st = mase_file_write(path_of(&a, p, s), text.data, text.len, err);
+    mase_str_release(&text);
+    mase_arena_release(&a);
+    return st;
+}
