@@ -1,0 +1,298 @@
+/*
+ * t_tables.c - tables of the user's own: csv, npz, h5; and toy_tiny. What they hold arrives, in the
+ * split that was promised; what is wrong with them is said with its place.
+ */
+#include "scratch.h"
+
+#include <math.h>
+
+#include <mase/npy.h>
+
+#include "data/numpy.h"
+
+static const struct mase_dataset_opts plain = { .raw = true, .original_splits = true };
+
+/* ---- csv ---- */
+
+static const char *csv_of(const char *text, const char *label)
+{
+    static char spec[600];
+    snprintf(spec, sizeof spec, "csv:%s%s", put_text("x.csv", text), label);
+    return spec;
+}
+
+#define ROWS_10 "1,a,2\n2,b,2\n3,a,2\n4,b,2\n5,a,2\n6,b,2\n7,a,2\n8,b,2\n9,a,2\n10,b,2\n"
+
+/* The file's row that lies at row r of the table: 10 rows, 2 of them tested. */
+static uint32_t row_in_file(int64_t r)
+{
+    struct mase_numpy random;
+    uint32_t p[10];
+    mase_numpy_seed(&random, 42);
+    mase_numpy_permutation(&random, p, 10);
+    return r < 8 ? p[r + 2] : p[r - 8];
+}
+
+static void csv_rows(void **state)
+{
+    (void)state;
+    struct mase_dataset *d = open_data(csv_of("n,kind,m\n" ROWS_10, ":kind"), &plain);
+    const struct mase_dataset_info *info = mase_dataset_info(d);
+    assert_int_equal(info->rows, 10);
+    assert_int_equal(info->data.classes, 2);
+    assert_string_equal(info->class_names[1], "b");
+    assert_string_equal(info->feature_names[0], "n");
+    assert_string_equal(info->feature_names[1], "m");
+    assert_true(info->data.sample.rank == 1 && info->data.sample.dim[0] == 2);
+    assert_int_equal(mase_dataset_split(d, MASE_SPLIT_TEST).count, 2);
+    const struct mase_table_view t = mase_dataset_table(d);
+    for (int64_t i = 0; i < 10; i++) {
+        const uint32_t row = row_in_file(i);
+        assert_true(t.data[i * t.stride] == (float)(row + 1) && t.data[i * t.stride + 1] == 2);
+        assert_int_equal(mase_dataset_labels(d)[i], row % 2);
+    }
+    mase_dataset_close(d);
+}
+
+static void csv_forms(void **state)
+{
+    (void)state;
+    /* a byte order mark, CRLF, blanks, quotes, blank lines, numbers as labels, no last newline */
+    struct mase_dataset *d = open_data(
+        csv_of("\xef\xbb\xbf\"a \"\"x\"\"\" , label\r\n\r\n\"1\",3\r\n 2 ,0\n3, \"2\" \n4,1\n5,1\n"
+               "1e3,1\n-7,1\n8,1\n+9,1\n0x10,1",
+               ""),
+        &plain);
+    const struct mase_dataset_info *info = mase_dataset_info(d);
+    assert_int_equal(info->rows, 10);
+    assert_string_equal(info->feature_names[0], "a \"x\"");
+    assert_int_equal(info->data.classes, 4);
+    assert_string_equal(info->class_names[3], "3");
+    static const float expected[] = { 1, 2, 3, 4, 5, 1000, -7, 8, 9, 16 };
+    for (int64_t i = 0; i < 10; i++)
+        assert_true(mase_dataset_table(d).data[i] == expected[row_in_file(i)]);
+    mase_dataset_close(d);
+}
+
+/* The message, and the line and column it points at. */
+static void refuse_csv(const char *text, const char *label, const char *message, int line, int col)
+{
+    struct mase_dataset *d = NULL;
+    struct mase_err err = { 0 };
+    const char *spec = csv_of(text, label);
+    assert_int_not_equal(mase_dataset_open(&d, spec, &plain, &err), MASE_OK);
+    if (!strstr(err.msg, message) || err.loc.line != line || err.loc.col != col)
+        fail_msg("'%s' at %d:%d expected, got '%s' at %d:%d", message, line, col, err.msg,
+                 err.loc.line, err.loc.col);
+    assert_string_equal(err.path, in_scratch("x.csv"));
+}
+
+static void bad_csv(void **state)
+{
+    (void)state;
+    refuse_csv("", "", "the file is empty", 0, 0);
+    refuse_csv("\n \n", "", "the file is empty", 0, 0);
+    refuse_csv("a,label\n1,2\n3\n", "", "1 fields, expected 2", 3, 1);
+    refuse_csv("a,label\n1,2\n\n3,4,5\n", "", "3 fields, expected 2", 4, 1);
+    refuse_csv("a,label\n1,2\nxyz,4\n", "", "a is 'xyz', not a number", 3, 1);
+    refuse_csv("a,label\n1,2\n 1e,4\n", "", "a is '1e', not a number", 3, 2);
+    refuse_csv("b,a,label\n1,nan,0\n", "", "a is nan; features must be finite", 2, 3);
+    refuse_csv("a,label\n1e999,0\n", "", "a is inf; features must be finite", 2, 1);
+    refuse_csv("a,label\n,0\n", "", "the value of a is missing", 2, 1);
+    refuse_csv("a,label\n?,0\n", "", "the value of a is missing", 2, 1);
+    refuse_csv("a,label\n1,\n", "", "the label is missing", 2, 3);
+    refuse_csv("a,label\n\"1,0\n", "", "the closing quote is missing", 2, 1);
+    refuse_csv("a,label\n\"1\"x,0\n", "", "expected a comma after the quoted field", 2, 4);
+    refuse_csv("a,kind\n1,2\n", "", "there is no column 'label'", 1, 1);
+    refuse_csv("a,kind\n1,2\n", ":kid", "there is no column 'kid' for the labels; is 'kind' meant?",
+               1, 1);
+    refuse_csv("label\n1\n", "", "there is no column beside the label's", 1, 1);
+    refuse_csv("a,label\n1,0\n", "", "1 rows are too few to split; 10 are needed", 0, 0);
+    refuse_csv("@relation x\n@attribute a real\n", "", "the ARFF file has no @data", 0, 0);
+    refuse_csv("@relation x\nnonsense\n", "", "expected @relation, @attribute or @data", 2, 1);
+    refuse("csv:", &plain, MASE_EVALUE, "dataset 'csv:' names no file; it is csv:FILE:LABEL");
+    refuse("csv:/nowhere.csv", &plain, MASE_EIO, "file not found");
+}
+
+/* No prefix and no changed byte of a small file does harm. */
+static void damaged_csv(void **state)
+{
+    (void)state;
+    static const char *const seeds[] = {
+        "\"a\",label\n1,x\n\"2\",\"y\"\"\"\n" ROWS_10,
+        "% c\n@relation r\n@attribute 'a b' real\n@attribute label {x,'y z'}\n@data\n1,'y "
+        "z'\n2,x\n",
+    };
+    for (size_t s = 0; s < 2; s++) {
+        char *text = strdup(seeds[s]);
+        const size_t n = strlen(text);
+        for (size_t i = 0; i < n; i++) {
+            static const char changes[] = "\",'\n@{?\xff ";
+            const char kept = text[i];
+            for (size_t c = 0; c < sizeof changes; c++) { /* the last is a NUL: cut short */
+                struct mase_dataset *d = NULL;
+                struct mase_err err = { 0 };
+                text[i] = changes[c];
+                if (mase_dataset_open(&d, csv_of(text, ""), &plain, &err) == MASE_OK)
+                    mase_dataset_close(d);
+                else
+                    assert_true(err.msg[0]);
+            }
+            text[i] = kept;
+        }
+        free(text);
+    }
+}
+
+/* ---- npz, h5 ---- */
+
+/* own.npz and own.h5 hold the same arrays: X (50, 2, 3), y = i % 4. */
+static void npz_and_h5(void **state)
+{
+    (void)state;
+    struct mase_dataset *n = open_data("npz:" DATA "own.npz", &plain);
+    struct mase_dataset *h = open_data("h5:" DATA "own.h5", &plain);
+    const struct mase_dataset_info *info = mase_dataset_info(n);
+    assert_int_equal(info->rows, 50);
+    assert_int_equal(info->data.classes, 4);
+    assert_true(mase_shape_equal(&info->data.sample, &(struct mase_shape){ 2, { 2, 3 } }));
+    assert_true(mase_shape_equal(&info->data.sample, &mase_dataset_info(h)->data.sample));
+    assert_memory_equal(mase_dataset_table(n).data, mase_dataset_table(h).data, 50 * 6 * 4);
+    assert_memory_equal(mase_dataset_labels(n), mase_dataset_labels(h), 50 * 4);
+    mase_dataset_close(h);
+
+    struct mase_dataset *s = open_data("npz:" DATA "own_split.npz", &plain); /* deflated */
+    assert_int_equal(mase_dataset_split(s, MASE_SPLIT_TRAIN).count, 40);
+    assert_int_equal(mase_dataset_split(s, MASE_SPLIT_TEST).count, 10);
+    for (int i = 0; i < 50; i++)
+        assert_int_equal(mase_dataset_labels(s)[i], i % 4); /* in the order of the file */
+    float sum_n = 0, sum_s = 0;
+    for (int i = 0; i < 300; i++) {
+        sum_n += fabsf(mase_dataset_table(n).data[i]);
+        sum_s += fabsf(mase_dataset_table(s).data[i]);
+    }
+    assert_true(fabsf(sum_n - sum_s) < 1e-3f);
+    mase_dataset_close(n);
+    mase_dataset_close(s);
+}
+
+static void h5_records(void **state)
+{
+    (void)state;
+    struct mase_dataset *d = open_data("h5:" DATA "own_table.h5:kind", &plain);
+    const struct mase_dataset_info *info = mase_dataset_info(d);
+    assert_int_equal(info->data.sample.dim[0], 2);
+    assert_string_equal(info->feature_names[0], "a");
+    assert_string_equal(info->feature_names[1], "b");
+    for (int i = 0; i < 50; i++) /* b counts the rows, kind is b % 4 */
+        assert_int_equal(mase_dataset_labels(d)[i], (int)mase_dataset_table(d).data[2 * i + 1] % 4);
+    mase_dataset_close(d);
+}
+
+static void bad_tables(void **state)
+{
+    (void)state;
+    refuse("npz:" DATA "bad_y.npz", &plain, MASE_EVALUE, "shapes [50, 2, 3] and [49]");
+    refuse("npz:" DATA "bad_float_y.npz", &plain, MASE_EVALUE,
+           "row 0: label 0.5 is not an integer from 0 to 65535");
+    refuse("npz:" DATA "bad_none.npz", &plain, MASE_EVALUE, "there is no array 'X' in the file");
+    refuse("npz:" DATA "own.h5", &plain, MASE_EPARSE, "no zip file");
+    refuse("h5:" DATA "own.npz", &plain, MASE_EPARSE, "not an HDF5 file");
+    refuse("h5:" DATA "own_table.h5", &plain, MASE_EVALUE,
+           "neither datasets X and y nor a table with a column 'label'");
+    refuse("h5:" DATA "bad_nan.h5:j_t", &plain, MASE_EVALUE, "row 17: feature j_c2_b1_mmdt is nan");
+    refuse("h5:" DATA "bad_label.h5:j_zlogz", &plain, MASE_EVALUE, "is not an integer from 0");
+}
+
+static void damaged_npz(void **state)
+{
+    (void)state;
+    struct mase_file f;
+    struct mase_err err;
+    char spec[600];
+    assert_int_equal(mase_file_open(&f, DATA "own_split.npz", &err), MASE_OK);
+    unsigned char *bytes = malloc(f.size);
+    memcpy(bytes, f.data, f.size);
+    for (size_t i = 0; i < f.size; i += 3) {
+        bytes[i] ^= 0x55;
+        snprintf(spec, sizeof spec, "npz:%s", put("x.npz", bytes, f.size));
+        struct mase_dataset *d = NULL;
+        if (mase_dataset_open(&d, spec, &plain, &err) == MASE_OK)
+            mase_dataset_close(d);
+        bytes[i] ^= 0x55;
+    }
+    free(bytes);
+    mase_file_close(&f);
+}
+
+/* ---- toy_tiny ---- */
+
+static void toy_tiny(void **state)
+{
+    (void)state;
+    struct mase_arena a = { 0 };
+    struct mase_tensor doubles;
+    struct mase_err err;
+    struct mase_dataset *d = open_data("toy-tiny", NULL);
+    assert_int_equal(mase_npy_read(&doubles, &a, DATA "numpy_rand.npy", &err), MASE_OK);
+    assert_int_equal(mase_dataset_info(d)->rows, 4 * 10240);
+    const struct mase_table_view t = mase_dataset_table(d);
+    const struct mase_split_rows pred = mase_dataset_split(d, MASE_SPLIT_PRED); /* RandomState(3) */
+    assert_int_equal(pred.count, 10240);
+    for (int i = 0; i < 1500 / 4; i++) {
+        double sum = 0;
+        for (int k = 0; k < 4; k++) {
+            const double v = (mase_tensor_get(&doubles, 4 * i + k) - 0.5) * 2;
+            assert_true(t.data[pred.row[i] * t.stride + k] == (float)v);
+            sum += v;
+        }
+        assert_int_equal(mase_dataset_labels(d)[pred.row[i]], sum > 0);
+    }
+    mase_dataset_close(d);
+    mase_arena_release(&a);
+    refuse("toy_tiny:x", NULL, MASE_EVALUE, "built in");
+    refuse("imagenet", NULL, MASE_EUNSUPPORTED, "known by its shape only");
+}
+
+/* ---- batches of a table ---- */
+
+static void batches(void **state)
+{
+    (void)state;
+    struct mase_dataset *d = open_data("jsc-sim", &(struct mase_dataset_opts){ .sim_rows = 200 });
+    const struct mase_table_view t = mase_dataset_table(d);
+    const uint32_t row[] = { 7, 199, 0, 7, 55 };
+    float lanes[16 * 8], rows[5 * 16];
+    int32_t label[5];
+    for (int i = 0; i < 16 * 8; i++)
+        lanes[i] = -99;
+    mase_dataset_batch(d, &(struct mase_batch){ .row = row,
+                                                .n = 5,
+                                                .x = lanes,
+                                                .feature_stride = 8,
+                                                .sample_stride = 1,
+                                                .label = label });
+    mase_dataset_batch(
+        d, &(struct mase_batch){
+               .row = row, .n = 5, .x = rows, .feature_stride = 1, .sample_stride = 16 });
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(label[i], mase_dataset_labels(d)[row[i]]);
+        for (int f = 0; f < 16; f++) {
+            assert_true(lanes[f * 8 + i] == t.data[row[i] * 16 + (uint32_t)f]);
+            assert_true(rows[i * 16 + f] == lanes[f * 8 + i]);
+            assert_true(lanes[f * 8 + 5] == -99); /* nothing beyond the samples */
+        }
+    }
+    mase_dataset_close(d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(csv_rows),    cmocka_unit_test(csv_forms),   cmocka_unit_test(bad_csv),
+        cmocka_unit_test(damaged_csv), cmocka_unit_test(npz_and_h5),  cmocka_unit_test(h5_records),
+        cmocka_unit_test(bad_tables),  cmocka_unit_test(damaged_npz), cmocka_unit_test(toy_tiny),
+        cmocka_unit_test(batches),
+    };
+    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+}
