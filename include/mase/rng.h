@@ -21,6 +21,7 @@ enum mase_stream {
     MASE_STREAM_JETS,     /* jsc-sim; index: the row */
     MASE_STREAM_HOLD_OUT, /* which rows validate; index: 0 */
     MASE_STREAM_AUGMENT,  /* crops and flips; index: epoch << 32 | row */
+    MASE_STREAM_SHUFFLE,  /* order of the training rows; index: the epoch */
 };
 
 struct mase_rng {

@@ -1,0 +1,199 @@
+/*
+ * train.h - fit a graph to a dataset, measure it, keep what was learnt.
+ *
+ * A trainer owns a plan of the graph, the optimiser's state and the order of the rows; a step
+ * allocates nothing. Everything random is a function of the seed and of what it is for, so the
+ * state of a run is small: weights, moments, counters. Runs with any number of threads, on any
+ * instruction set, interrupted and resumed or not, end with the same bits.
+ *
+ *     struct mase_train_opts o;
+ *     MASE_TRY(mase_opts_bind(&o, sizeof o, mase_train_rows, NULL, &a, err));
+ *     struct mase_trainer *t;
+ *     MASE_TRY(mase_trainer_new(&t, graph, data, &o, err));
+ *     MASE_TRY(mase_trainer_run(t, &(struct mase_train_env){ .checkpoint_dir = "ckpt" }, err));
+ *     mase_trainer_free(t);                              // the graph has the weights
+ */
+#ifndef MASE_TRAIN_H
+#define MASE_TRAIN_H
+
+#include <mase/dataset.h>
+#include <mase/graph.h>
+#include <mase/opt.h>
+#include <mase/plan.h>
+
+/* ---- options ---- */
+
+struct mase_train_opts {
+    const char *optimizer; /* "adam", "adamw", "sgd" (momentum and Nesterov's step) */
+    double learning_rate, weight_decay;
+    double momentum;                     /* sgd */
+    const char *schedule;                /* "cosine", "step", "constant": by epochs */
+    double lr_min;                       /* cosine: where it ends; below 0: 1e-6, for sgd 0 */
+    int64_t lr_step_size;                /* step: epochs between two cuts */
+    double lr_gamma;                     /* step: factor of a cut */
+    int64_t warmup_steps, warmup_epochs; /* linear from near 0; the longer of the two */
+    int64_t max_epochs;
+    int64_t max_steps; /* of the optimiser; not positive: no limit */
+    int64_t batch_size;
+    int64_t accumulate; /* batches for one step */
+    int64_t patience;   /* epochs without a better validation loss before stopping; 0: never */
+    double min_delta;   /* what counts as better */
+    double clip_value;  /* each gradient to +- this; 0: not */
+    double clip_norm;   /* then all gradients to this length; 0: not */
+    double label_smoothing;
+    const char *class_weights; /* "1,2,0.5", "balanced", or NULL */
+    int64_t threads;           /* 0: as many as the network can use */
+    int64_t seed;
+    int64_t log_every; /* steps between logged values; 0: none */
+    bool dev_run;      /* one batch to train on, one to validate on, and no files */
+};
+extern const struct mase_opt mase_train_rows[]; /* by the names of the command line */
+
+/* The learning rate of a step (counted from 0) in an epoch (from 0). */
+double mase_train_lr(const struct mase_train_opts *o, int64_t epoch, int64_t step,
+                     int64_t steps_per_epoch);
+
+/* How many threads pay off for batches of this size: by the multiplications of a step, at most as
+ * many as the machine has. */
+int mase_train_threads(const struct mase_graph *g, const struct mase_shape *sample, int64_t batch);
+
+/* Rows in the order of an epoch: a pure function of seed and epoch. */
+void mase_train_shuffle(uint32_t *order, const uint32_t *row, int64_t n, uint64_t seed,
+                        uint64_t epoch);
+
+/* ---- prediction ---- */
+
+/* A graph ready to evaluate: planned where a plan can run it, else by the reference (quantised
+ * networks and operations that mix samples). */
+struct mase_predictor;
+
+struct mase_predictor_opts {
+    int64_t batch;                      /* most samples at once; 0: a good number */
+    int threads;                        /* 0: one */
+    const struct mase_scaling *scaling; /* applied to the features first; NULL: none. Borrowed */
+};
+/* The graph takes one input; it is borrowed and its weights are copied. opts may be NULL. */
+enum mase_status mase_predictor_new(struct mase_predictor **out, struct mase_graph *g,
+                                    const struct mase_shape *sample,
+                                    const struct mase_predictor_opts *opts,
+                                    struct mase_err *err) MASE_MUST_CHECK;
+void mase_predictor_free(struct mase_predictor *p);
+void mase_predictor_read_weights(struct mase_predictor *p); /* the graph's, again */
+int64_t mase_predictor_batch(const struct mase_predictor *p);
+bool mase_predictor_planned(const struct mase_predictor *p);
+int64_t mase_predictor_outputs(const struct mase_predictor *p); /* per sample */
+
+/* n samples of a row-major (samples, features) array to y, (n, outputs). Any n. */
+enum mase_status mase_predictor_run(struct mase_predictor *p, float *y, const float *x, int64_t n,
+                                    struct mase_err *err) MASE_MUST_CHECK;
+
+/* ---- evaluation ---- */
+
+struct mase_evaluation {
+    int64_t samples;
+    int classes;
+    double loss;           /* mean cross entropy over the samples */
+    double accuracy;       /* of all samples (micro) */
+    double accuracy_error; /* standard error of it */
+    double seconds;
+    /* The rest only on request, in the arena given; NaN where a class does not occur. */
+    double macro_accuracy;      /* mean recall of the classes that occur */
+    int64_t *confusion;         /* (classes, classes): [truth][answer] */
+    double *precision, *recall; /* (classes) */
+    double *auc;                /* (classes), one against the rest, ties counted half */
+};
+/* limit: samples at most, 0: all. detail may be NULL: loss and accuracy only. */
+enum mase_status mase_evaluate(struct mase_evaluation *e, struct mase_predictor *p,
+                               const struct mase_dataset *d, enum mase_split split, int64_t limit,
+                               struct mase_arena *detail, struct mase_err *err) MASE_MUST_CHECK;
+
+/* From (n, classes) outputs and labels: everything but loss and seconds. */
+void mase_metrics(struct mase_evaluation *e, struct mase_arena *a, const float *y,
+                  const int32_t *label, int64_t n, int classes);
+/* Chance that a random positive scores above a random negative, ties half; NaN without both. */
+double mase_auc(const float *score, int64_t stride, const int32_t *label, int64_t n,
+                int32_t positive);
+
+/* ---- training ---- */
+
+/* Where a run stands. Together with weights and moments, all that a resumed run needs; state.def
+ * lists the fields for checkpoints. */
+struct mase_train_state {
+    int64_t epoch; /* whole epochs done */
+    int64_t batch; /* batches done of the epoch under way */
+    int64_t step;  /* optimiser steps done */
+    double best_loss;
+    int64_t best_epoch;
+    int64_t waited;  /* epochs since the best one */
+    double val_loss; /* of the last validation */
+    double loss, weight;
+    int64_t correct, seen; /* sums over the epoch under way */
+};
+
+/* What a step or an epoch came to. */
+struct mase_train_point {
+    int64_t epoch, batch, batches; /* under way; batches done of it, of how many */
+    int64_t step;
+    double lr, loss, accuracy; /* of this batch */
+};
+struct mase_train_epoch {
+    int64_t epoch, step;
+    double lr;
+    double train_loss, train_accuracy; /* over the epoch, while weights changed */
+    double val_loss, val_accuracy;
+    double train_seconds, seconds; /* training alone; with validation and checkpoints */
+    int64_t samples;               /* trained on in train_seconds */
+    bool best;
+    const char *stop; /* NULL, or why this is the last: "patience" ... */
+};
+
+struct mase_train_env {
+    const char *checkpoint_dir; /* best.ckpt and last.ckpt; NULL: none are written */
+    void *data;                 /* for the functions below, each of which may be NULL */
+    /* Every opts.log_every steps. */
+    enum mase_status (*on_step)(void *data, const struct mase_train_point *p, struct mase_err *err);
+    /* At most ten times a second. */
+    void (*on_tick)(void *data, const struct mase_train_point *p);
+    enum mase_status (*on_epoch)(void *data, const struct mase_train_epoch *e,
+                                 struct mase_err *err);
+};
+
+struct mase_trainer;
+/* The graph must have weights and one input; it and the dataset are borrowed. */
+enum mase_status mase_trainer_new(struct mase_trainer **out, struct mase_graph *g,
+                                  const struct mase_dataset *d, const struct mase_train_opts *o,
+                                  struct mase_err *err) MASE_MUST_CHECK;
+void mase_trainer_free(struct mase_trainer *t);
+
+/* Continue from a checkpoint of such a run: what decides the numbers (seed, batch size, optimiser,
+ * data ...) must be the same; the limits may differ. */
+enum mase_status mase_trainer_resume(struct mase_trainer *t, const char *path,
+                                     struct mase_err *err) MASE_MUST_CHECK;
+/* Until a limit is reached. The graph then has the last weights. */
+enum mase_status mase_trainer_run(struct mase_trainer *t, const struct mase_train_env *env,
+                                  struct mase_err *err) MASE_MUST_CHECK;
+
+const struct mase_train_state *mase_trainer_state(const struct mase_trainer *t);
+int64_t mase_trainer_batches(const struct mase_trainer *t); /* of an epoch */
+const struct mase_plan *mase_trainer_plan(const struct mase_trainer *t);
+int mase_trainer_threads(const struct mase_trainer *t);
+
+/* ---- checkpoints ---- */
+
+/* Lightning's layout, so that PyTorch reads it; what PyTorch does not know of is under "mase". */
+enum mase_status mase_trainer_save(const struct mase_trainer *t, const char *path,
+                                   struct mase_err *err) MASE_MUST_CHECK;
+
+/* What a checkpoint says of the data behind it. */
+struct mase_checkpoint_info {
+    bool ours;                   /* has a "mase" entry */
+    int64_t epoch, step;         /* -1: not said */
+    const char *data, *checksum; /* NULL: not said */
+    const char *notice;
+    struct mase_scaling scaling; /* n is 0: none */
+};
+/* Of a file that PyTorch reads. Texts and arrays in the arena. */
+enum mase_status mase_checkpoint_info(struct mase_checkpoint_info *info, struct mase_arena *a,
+                                      const char *path, struct mase_err *err) MASE_MUST_CHECK;
+
+#endif /* MASE_TRAIN_H */

@@ -1,0 +1,29 @@
+/*
+ * optim.h - an optimiser over the flat parameters of a plan.
+ */
+#ifndef MASE_TRAIN_OPTIM_H
+#define MASE_TRAIN_OPTIM_H
+
+#include <mase/train.h>
+
+#include "kern/kern.h"
+
+enum mase_optim_kind { MASE_OPTIM_ADAM, MASE_OPTIM_ADAMW, MASE_OPTIM_SGD };
+
+struct mase_optimizer {
+    enum mase_optim_kind kind;
+    const struct mase_kernels *k;
+    struct mase_plan_params params; /* borrowed from the plan */
+    float *m, *v;                   /* owned; v is NULL for sgd */
+    double weight_decay, momentum, clip_value, clip_norm;
+    int64_t step; /* steps done */
+};
+
+enum mase_status mase_optimizer_init(struct mase_optimizer *o, const struct mase_plan *p,
+                                     const struct mase_train_opts *opts,
+                                     struct mase_err *err) MASE_MUST_CHECK;
+void mase_optimizer_release(struct mase_optimizer *o);
+/* One step with the gradients that the plan holds (clipped in place by value). */
+void mase_optimizer_step(struct mase_optimizer *o, double lr);
+
+#endif /* MASE_TRAIN_OPTIM_H */

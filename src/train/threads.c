@@ -1,0 +1,45 @@
+/*
+ * threads.c - how many threads a network can use.
+ */
+#include <unistd.h>
+
+#include <mase/call.h>
+#include <mase/train.h>
+
+/* Multiplications of a step that keep one more thread busy: below, meeting costs more than it
+ * brings. */
+static const double worth_a_thread = 3e6;
+
+/* A layer multiplies each of its weights once for every position of the output. */
+static double products(const struct mase_node *n, const struct mase_arg *value)
+{
+    const struct mase_module *m = mase_node_module(n);
+    const struct mase_param *w = m ? mase_module_param(m, "weight") : NULL;
+    if (!w || w->tensor.shape.rank < 2 || value->kind != MASE_ARG_TENSOR ||
+        value->tensor->shape.rank < 2)
+        return 0;
+    const struct mase_shape *out = &value->tensor->shape;
+    const double positions = (double)mase_shape_count(out) / (double)(out->dim[0] * out->dim[1]);
+    return (double)mase_tensor_count(&w->tensor) * positions;
+}
+
+int mase_train_threads(const struct mase_graph *g, const struct mase_shape *sample, int64_t batch)
+{
+    struct mase_arena a = { 0 };
+    struct mase_values v;
+    struct mase_input in = { .tensor = { .dtype = MASE_F32,
+                                         .shape = { .rank = sample->rank + 1, .dim = { 1 } } } };
+    double sum = 0;
+    for (int i = 0; i < sample->rank; i++)
+        in.tensor.shape.dim[i + 1] = sample->dim[i];
+    for (const struct mase_node *n = g->first; n && !in.name; n = n->next)
+        if (n->kind == MASE_PLACEHOLDER)
+            in.name = n->name;
+    if (in.name && mase_infer_shapes(&v, &a, g, &in, 1, NULL) == MASE_OK)
+        for (const struct mase_node *n = g->first; n; n = n->next)
+            sum += products(n, mase_values_get(&v, n));
+    mase_arena_release(&a);
+    const double useful = sum * (double)batch / worth_a_thread;
+    const long most = sysconf(_SC_NPROCESSORS_ONLN);
+    return useful < 2 ? 1 : useful < (double)most ? (int)useful : (int)most;
+}
