@@ -1,0 +1,130 @@
+/*
+ * metrics.c - what a classifier's answers come to.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include <mase/train.h>
+
+#include "base/alloc.h"
+
+/* ---- area under the curve ---- */
+
+struct scored {
+    float score;
+    bool positive;
+};
+
+static int by_score(const void *a, const void *b)
+{
+    const float x = ((const struct scored *)a)->score, y = ((const struct scored *)b)->score;
+    return (x > y) - (x < y);
+}
+
+/* Of all pairs of a positive and a negative, how many rank the positive higher: sorted by score,
+ * each run of equal scores counts the negatives below it whole and its own half. */
+static double ranked_pairs(const struct scored *s, int64_t n)
+{
+    double pairs = 0, below = 0;
+    for (int64_t i = 0, end; i < n; i = end) {
+        double positive = 0, negative = 0;
+        for (end = i; end < n && s[end].score == s[i].score; end++)
+            *(s[end].positive ? &positive : &negative) += 1;
+        if (end == i)
+            return NAN; /* a score that does not equal itself */
+        pairs += positive * (below + negative / 2);
+        below += negative;
+    }
+    return pairs;
+}
+
+double mase_auc(const float *score, int64_t stride, const int32_t *label, int64_t n,
+                int32_t positive)
+{
+    struct scored *s = mase_xcalloc((size_t)(n + 1) * sizeof *s);
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; i++) {
+        s[i] = (struct scored){ score[i * stride], label[i] == positive };
+        count += s[i].positive;
+    }
+    qsort(s, (size_t)n, sizeof *s, by_score);
+    const double pairs = ranked_pairs(s, n);
+    free(s);
+    return count && count < n ? pairs / ((double)count * (double)(n - count)) : NAN;
+}
+
+/* ---- answers ---- */
+
+static int32_t answer(const float *y, int classes)
+{
+    int32_t best = 0;
+    for (int32_t c = 1; c < classes; c++)
+        if (y[c] > y[best])
+            best = c;
+    return best;
+}
+
+/* The classes' shares, what a threshold would be set on: outputs alone do not compare between
+ * samples. */
+static void softmax(float *p, const float *y, int classes)
+{
+    const double largest = y[answer(y, classes)];
+    double sum = 0;
+    for (int c = 0; c < classes; c++)
+        sum += exp(y[c] - largest);
+    for (int c = 0; c < classes; c++)
+        p[c] = (float)(exp(y[c] - largest) / sum);
+}
+
+static double share(int64_t part, int64_t whole)
+{
+    return whole ? (double)part / (double)whole : NAN;
+}
+
+static void rates(struct mase_evaluation *e)
+{
+    const int C = e->classes;
+    double sum = 0;
+    int present = 0;
+    for (int c = 0; c < C; c++) {
+        int64_t truth = 0, answers = 0;
+        for (int k = 0; k < C; k++) {
+            truth += e->confusion[c * C + k];
+            answers += e->confusion[k * C + c];
+        }
+        const int64_t hits = e->confusion[c * C + c];
+        e->recall[c] = share(hits, truth);
+        e->precision[c] = share(hits, answers);
+        if (truth) {
+            sum += e->recall[c];
+            present++;
+        }
+    }
+    e->macro_accuracy = present ? sum / present : NAN;
+}
+
+void mase_metrics(struct mase_evaluation *e, struct mase_arena *a, const float *y,
+                  const int32_t *label, int64_t n, int classes)
+{
+    const size_t C = (size_t)classes;
+    e->samples = n;
+    e->classes = classes;
+    e->confusion = mase_new_array(a, int64_t, C * C);
+    e->precision = mase_new_array(a, double, C);
+    e->recall = mase_new_array(a, double, C);
+    e->auc = mase_new_array(a, double, C);
+    float *p = mase_xcalloc((size_t)(n + 1) * C * sizeof *p);
+    int64_t correct = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const int32_t said = answer(y + i * classes, classes);
+        e->confusion[label[i] * classes + said]++;
+        correct += said == label[i];
+        softmax(p + i * classes, y + i * classes, classes);
+    }
+    e->accuracy = share(correct, n);
+    e->accuracy_error = sqrt(e->accuracy * (1 - e->accuracy) / (double)n);
+    rates(e);
+    for (int c = 0; c < classes; c++)
+        e->auc[c] = mase_auc(p + c, classes, label, n, c);
+    free(p);
+}
