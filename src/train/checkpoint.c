@@ -1,0 +1,129 @@
+/*
+ * checkpoint.c - a run to a file that PyTorch and Lightning read.
+ *
+ *     epoch                        of the last batch, from 0
+ *     global_step                  optimiser steps
+ *     pytorch-lightning_version    whose layout this is
+ *     state_dict                   OrderedDict, names with "model." before them
+ *     loops, callbacks             lightning.c
+ *     optimizer_states             [torch.optim's state dict]
+ *     lr_schedulers                [the scheduler's state dict]
+ *     hyper_parameters             the options of training
+ *     mase                         what only we need:
+ *         version, seed
+ *         state                    struct mase_train_state, field by field
+ *         data                     name, checksum, rows, simulated, notice,
+ *                                  mean, std (float64[features]; none: not scaled)
+ */
+#include <math.h>
+
+#include "train/lightning.h"
+
+static void set_int(struct mase_arena *a, struct mase_obj *d, const char *key, int64_t i)
+{
+    mase_obj_set(a, d, key, mase_obj_int(a, i));
+}
+
+static void set_float(struct mase_arena *a, struct mase_obj *d, const char *key, double f)
+{
+    mase_obj_set(a, d, key, mase_obj_float(a, f));
+}
+
+static void set_text(struct mase_arena *a, struct mase_obj *d, const char *key, const char *text)
+{
+    mase_obj_set(a, d, key, text ? mase_obj_text(a, text) : mase_obj_none(a));
+}
+
+static struct mase_obj *state_dict(struct mase_arena *a, const struct mase_trainer *t)
+{
+    struct mase_obj *d = mase_obj_ordered_dict(a);
+    int count;
+    const struct mase_train_param *p = mase_trainer_params(t, a, &count);
+    for (int i = 0; i < count; i++)
+        mase_obj_set(a, d, mase_arena_printf(a, "model.%s", p[i].name),
+                     mase_obj_tensor(a, &p[i].param->tensor));
+    return d;
+}
+
+/* The options as Python values, by their names. */
+static struct mase_obj *hyper_parameters(struct mase_arena *a, const struct mase_train_opts *o)
+{
+    struct mase_obj *d = mase_obj_dict(a);
+    for (const struct mase_opt *row = mase_train_rows; row->key; row++) {
+        const void *field = (const char *)o + row->offset;
+        switch (row->type) {
+        case MASE_OPT_TYPE_BOOL:
+            mase_obj_set(a, d, row->key, mase_obj_bool(a, *(const bool *)field));
+            break;
+        case MASE_OPT_TYPE_INT:
+            set_int(a, d, row->key, *(const int64_t *)field);
+            break;
+        case MASE_OPT_TYPE_FLOAT:
+            set_float(a, d, row->key, *(const double *)field);
+            break;
+        default:
+            set_text(a, d, row->key, *(const char *const *)field);
+            break;
+        }
+    }
+    return d;
+}
+
+static struct mase_obj *counters(struct mase_arena *a, const struct mase_train_state *s)
+{
+    struct mase_obj *d = mase_obj_dict(a);
+#define COUNT(f) set_int(a, d, #f, s->f);
+#define VALUE(f) set_float(a, d, #f, s->f);
+#include "train/state.def"
+    return d;
+}
+
+static struct mase_obj *doubles(struct mase_arena *a, const double *x, int64_t n)
+{
+    const struct mase_tensor t = { MASE_F64, { 1, { n } }, (void *)(uintptr_t)x };
+    return n ? mase_obj_tensor(a, &t) : mase_obj_none(a);
+}
+
+static struct mase_obj *data_info(struct mase_arena *a, const struct mase_dataset *d)
+{
+    const struct mase_dataset_info *i = mase_dataset_info(d);
+    struct mase_obj *o = mase_obj_dict(a);
+    set_text(a, o, "name", i->data.name);
+    set_text(a, o, "checksum", i->checksum);
+    set_int(a, o, "rows", i->rows);
+    set_int(a, o, "train_rows", mase_dataset_split(d, MASE_SPLIT_TRAIN).count);
+    mase_obj_set(a, o, "simulated", mase_obj_bool(a, i->simulated));
+    set_text(a, o, "notice", i->notice);
+    mase_obj_set(a, o, "mean", doubles(a, i->scaling.mean, i->scaling.n));
+    mase_obj_set(a, o, "std", doubles(a, i->scaling.std, i->scaling.n));
+    return o;
+}
+
+enum mase_status mase_trainer_save(const struct mase_trainer *t, const char *path,
+                                   struct mase_err *err)
+{
+    struct mase_arena arena = { 0 }, *a = &arena;
+    const struct mase_train_state *s = &t->state;
+    struct mase_obj *root = mase_obj_dict(a);
+    mase_plan_write_weights(t->plan);
+    set_int(a, root, "epoch", s->batch || !s->epoch ? s->epoch : s->epoch - 1);
+    set_int(a, root, "global_step", s->step);
+    set_text(a, root, "pytorch-lightning_version", "2.1.0");
+    mase_obj_set(a, root, "state_dict", state_dict(a, t));
+    mase_obj_set(a, root, "loops", mase_lightning_loops(a, t));
+    mase_obj_set(a, root, "callbacks", mase_lightning_callbacks(a, t));
+    struct mase_obj *list = mase_obj_set(a, root, "optimizer_states", mase_obj_list(a));
+    mase_obj_push(a, list, mase_torch_optimizer(a, t));
+    list = mase_obj_set(a, root, "lr_schedulers", mase_obj_list(a));
+    if (!mase_streq(t->opts.schedule, "constant"))
+        mase_obj_push(a, list, mase_torch_schedule(a, t));
+    mase_obj_set(a, root, "hyper_parameters", hyper_parameters(a, &t->opts));
+    struct mase_obj *ours = mase_obj_set(a, root, "mase", mase_obj_dict(a));
+    set_text(a, ours, "version", MASE_VERSION);
+    set_int(a, ours, "seed", t->opts.seed);
+    mase_obj_set(a, ours, "state", counters(a, s));
+    mase_obj_set(a, ours, "data", data_info(a, t->data));
+    const enum mase_status st = mase_torch_write(root, path, err);
+    mase_arena_release(a);
+    return st;
+}

@@ -1,0 +1,235 @@
+/*
+ * lightning.c - where Lightning says how far its loops came, and what its callbacks know.
+ *
+ * A fit_loop counts epochs, batches and optimiser steps, each four times: ready, started,
+ * processed, completed, in total and in the epoch under way. The other loops never ran.
+ */
+#include "train/lightning.h"
+
+static void set_int(struct mase_arena *a, struct mase_obj *d, const char *key, int64_t i)
+{
+    mase_obj_set(a, d, key, mase_obj_int(a, i));
+}
+
+/* How often each stage was reached; a counter has the stages that it is given. */
+enum { STAGES_TWO, STAGES_THREE, STAGES_FOUR };
+struct count {
+    int64_t total, current;
+    int stages;
+};
+
+static struct mase_obj *reached(struct mase_arena *a, int64_t n, int stages)
+{
+    struct mase_obj *d = mase_obj_dict(a);
+    set_int(a, d, "ready", n);
+    set_int(a, d, "completed", n);
+    if (stages >= STAGES_THREE)
+        set_int(a, d, "started", n);
+    if (stages >= STAGES_FOUR)
+        set_int(a, d, "processed", n);
+    return d;
+}
+
+static struct mase_obj *progress(struct mase_arena *a, struct count c)
+{
+    struct mase_obj *d = mase_obj_dict(a);
+    mase_obj_set(a, d, "total", reached(a, c.total, c.stages));
+    mase_obj_set(a, d, "current", reached(a, c.current, c.stages));
+    return d;
+}
+
+static struct mase_obj *batch_progress(struct mase_arena *a, struct count c, bool last)
+{
+    c.stages = STAGES_FOUR;
+    struct mase_obj *d = progress(a, c);
+    mase_obj_set(a, d, "is_last_batch", mase_obj_bool(a, last));
+    return d;
+}
+
+/* A checkpoint is written in the validation of its epoch, before Lightning counts it as done. */
+static struct mase_obj *epoch_progress(struct mase_arena *a, const struct mase_train_state *s)
+{
+    const int64_t begun = s->epoch + (s->batch > 0);
+    struct mase_obj *d = mase_obj_dict(a);
+    static const char *const scopes[] = { "total", "current" };
+    for (int i = 0; i < 2; i++) {
+        struct mase_obj *c = mase_obj_set(a, d, scopes[i], reached(a, begun, STAGES_FOUR));
+        for (int k = 0; k < c->count; k++)
+            if (mase_obj_is_text(c->keys[k], "completed"))
+                c->items[k] = mase_obj_int(a, begun > 0 ? begun - 1 : 0);
+    }
+    return d;
+}
+
+static struct mase_obj *idle_loop(struct mase_arena *a)
+{
+    struct mase_obj *d = mase_obj_dict(a);
+    mase_obj_set(a, d, "state_dict", mase_obj_dict(a));
+    mase_obj_set(a, d, "batch_progress", batch_progress(a, (struct count){ 0 }, false));
+    return d;
+}
+
+struct mase_obj *mase_lightning_loops(struct mase_arena *a, const struct mase_trainer *t)
+{
+    const struct mase_train_state *s = &t->state;
+    const bool whole = s->batch == 0;
+    const int64_t batches = s->epoch * t->batches + s->batch;
+    const int64_t now = whole ? t->batches : s->batch;
+    const int64_t steps_now =
+        whole ? t->steps : (s->batch + t->opts.accumulate - 1) / t->opts.accumulate;
+    struct mase_obj *loops = mase_obj_dict(a);
+    struct mase_obj *fit = mase_obj_set(a, loops, "fit_loop", mase_obj_dict(a));
+    mase_obj_set(a, fit, "state_dict", mase_obj_dict(a));
+    struct mase_obj *el = mase_obj_set(a, fit, "epoch_loop.state_dict", mase_obj_dict(a));
+    set_int(a, el, "_batches_that_stepped", batches);
+    mase_obj_set(a, fit, "epoch_loop.batch_progress",
+                 batch_progress(a, (struct count){ batches, now, 0 }, whole));
+    mase_obj_set(a, fit, "epoch_loop.scheduler_progress",
+                 progress(a, (struct count){ s->epoch, whole, STAGES_TWO }));
+    mase_obj_set(a, fit, "epoch_loop.automatic_optimization.state_dict", mase_obj_dict(a));
+    struct mase_obj *op =
+        mase_obj_set(a, fit, "epoch_loop.automatic_optimization.optim_progress", mase_obj_dict(a));
+    struct mase_obj *optimizer = mase_obj_set(a, op, "optimizer", mase_obj_dict(a));
+    mase_obj_set(a, optimizer, "step",
+                 progress(a, (struct count){ s->step, steps_now, STAGES_TWO }));
+    mase_obj_set(a, optimizer, "zero_grad",
+                 progress(a, (struct count){ s->step, steps_now, STAGES_THREE }));
+    mase_obj_set(a, fit, "epoch_loop.manual_optimization.state_dict", mase_obj_dict(a));
+    mase_obj_set(a, fit, "epoch_loop.manual_optimization.optim_step_progress",
+                 progress(a, (struct count){ 0, 0, STAGES_TWO }));
+    mase_obj_set(a, fit, "epoch_loop.val_loop.state_dict", mase_obj_dict(a));
+    mase_obj_set(a, fit, "epoch_loop.val_loop.batch_progress",
+                 batch_progress(a, (struct count){ 0 }, true));
+    mase_obj_set(a, fit, "epoch_progress", epoch_progress(a, s));
+    mase_obj_set(a, loops, "validate_loop", idle_loop(a));
+    mase_obj_set(a, loops, "test_loop", idle_loop(a));
+    mase_obj_set(a, loops, "predict_loop", idle_loop(a));
+    return loops;
+}
+
+static struct mase_obj *scalar(struct mase_arena *a, double value)
+{
+    struct mase_tensor t = mase_tensor(a, MASE_F32, &(struct mase_shape){ 0 }, true);
+    mase_f32(&t)[0] = (float)value;
+    return mase_obj_tensor(a, &t);
+}
+
+/* Names without folders: the same run gives the same bytes wherever it is. */
+struct mase_obj *mase_lightning_callbacks(struct mase_arena *a, const struct mase_trainer *t)
+{
+    struct mase_obj *callbacks = mase_obj_dict(a);
+    struct mase_obj *c = mase_obj_set(
+        a, callbacks,
+        "ModelCheckpoint{'monitor': 'val_loss_epoch', 'mode': 'min', 'every_n_train_steps': 0, "
+        "'every_n_epochs': 1, 'train_time_interval': None}",
+        mase_obj_dict(a));
+    const double best = t->state.best_loss;
+    mase_obj_set(a, c, "monitor", mase_obj_text(a, "val_loss_epoch"));
+    mase_obj_set(a, c, "best_model_score", scalar(a, best));
+    mase_obj_set(a, c, "best_model_path", mase_obj_text(a, "best.ckpt"));
+    mase_obj_set(a, c, "current_score", scalar(a, t->state.val_loss));
+    mase_obj_set(a, c, "dirpath", mase_obj_text(a, ""));
+    struct mase_obj *k = mase_obj_set(a, c, "best_k_models", mase_obj_dict(a));
+    mase_obj_set(a, k, "best.ckpt", scalar(a, best));
+    mase_obj_set(a, c, "kth_best_model_path", mase_obj_text(a, "best.ckpt"));
+    mase_obj_set(a, c, "kth_value", scalar(a, best));
+    mase_obj_set(a, c, "last_model_path", mase_obj_text(a, "last.ckpt"));
+    return callbacks;
+}
+
+/* ---- torch.optim ---- */
+
+static struct mase_obj *view(struct mase_arena *a, const struct mase_train_param *p, float *data)
+{
+    struct mase_tensor t = p->param->tensor;
+    t.dtype = MASE_F32;
+    t.data = data + p->at;
+    return mase_obj_tensor(a, &t);
+}
+
+static struct mase_obj *param_group(struct mase_arena *a, const struct mase_trainer *t, int count)
+{
+    const bool sgd = t->optim.kind == MASE_OPTIM_SGD;
+    struct mase_obj *g = mase_obj_dict(a);
+    mase_obj_set(
+        a, g, "lr",
+        mase_obj_float(a, mase_train_lr(&t->opts, t->state.epoch, t->state.step, t->steps)));
+    if (sgd) {
+        mase_obj_set(a, g, "momentum", mase_obj_float(a, t->opts.momentum));
+        mase_obj_set(a, g, "dampening", mase_obj_int(a, 0));
+        mase_obj_set(a, g, "nesterov", mase_obj_bool(a, t->opts.momentum > 0));
+    } else {
+        struct mase_obj *betas = mase_obj_set(a, g, "betas", mase_obj_tuple(a));
+        mase_obj_push(a, betas, mase_obj_float(a, 0.9));
+        mase_obj_push(a, betas, mase_obj_float(a, 0.999));
+        mase_obj_set(a, g, "eps", mase_obj_float(a, 1e-8));
+        mase_obj_set(a, g, "amsgrad", mase_obj_bool(a, false));
+        mase_obj_set(a, g, "capturable", mase_obj_bool(a, false));
+        mase_obj_set(a, g, "decoupled_weight_decay",
+                     mase_obj_bool(a, t->optim.kind == MASE_OPTIM_ADAMW));
+    }
+    mase_obj_set(a, g, "weight_decay", mase_obj_float(a, t->opts.weight_decay));
+    mase_obj_set(a, g, "maximize", mase_obj_bool(a, false));
+    mase_obj_set(a, g, "foreach", mase_obj_none(a));
+    mase_obj_set(a, g, "differentiable", mase_obj_bool(a, false));
+    mase_obj_set(a, g, "fused", mase_obj_none(a));
+    mase_obj_set(a, g, "initial_lr", mase_obj_float(a, t->opts.learning_rate));
+    struct mase_obj *params = mase_obj_set(a, g, "params", mase_obj_list(a));
+    for (int i = 0; i < count; i++)
+        mase_obj_push(a, params, mase_obj_int(a, i));
+    return g;
+}
+
+struct mase_obj *mase_torch_optimizer(struct mase_arena *a, const struct mase_trainer *t)
+{
+    struct mase_obj *o = mase_obj_dict(a);
+    struct mase_obj *state = mase_obj_set(a, o, "state", mase_obj_dict(a));
+    int count, trained = 0;
+    const struct mase_train_param *p = mase_trainer_params(t, a, &count);
+    for (int i = 0; i < count; i++) {
+        if (p[i].at < 0)
+            continue;
+        struct mase_obj *s = mase_obj_dict(a);
+        if (t->optim.step > 0)
+            mase_obj_set_key(a, state, mase_obj_int(a, trained), s);
+        trained++;
+        if (t->optim.kind == MASE_OPTIM_SGD) {
+            mase_obj_set(a, s, "momentum_buffer", view(a, &p[i], t->optim.m));
+            continue;
+        }
+        mase_obj_set(a, s, "step", scalar(a, (double)t->optim.step));
+        mase_obj_set(a, s, "exp_avg", view(a, &p[i], t->optim.m));
+        mase_obj_set(a, s, "exp_avg_sq", view(a, &p[i], t->optim.v));
+    }
+    struct mase_obj *groups = mase_obj_set(a, o, "param_groups", mase_obj_list(a));
+    mase_obj_push(a, groups, param_group(a, t, trained));
+    return o;
+}
+
+static struct mase_obj *one_float(struct mase_arena *a, double f)
+{
+    struct mase_obj *list = mase_obj_list(a);
+    mase_obj_push(a, list, mase_obj_float(a, f));
+    return list;
+}
+
+struct mase_obj *mase_torch_schedule(struct mase_arena *a, const struct mase_trainer *t)
+{
+    const struct mase_train_opts *o = &t->opts;
+    struct mase_obj *s = mase_obj_dict(a);
+    if (mase_streq(o->schedule, "cosine")) {
+        const double usual = t->optim.kind == MASE_OPTIM_SGD ? 0 : 1e-6;
+        set_int(a, s, "T_max", o->max_epochs);
+        mase_obj_set(a, s, "eta_min", mase_obj_float(a, o->lr_min >= 0 ? o->lr_min : usual));
+    } else if (mase_streq(o->schedule, "step")) {
+        set_int(a, s, "step_size", o->lr_step_size);
+        mase_obj_set(a, s, "gamma", mase_obj_float(a, o->lr_gamma));
+    }
+    mase_obj_set(a, s, "base_lrs", one_float(a, o->learning_rate));
+    set_int(a, s, "last_epoch", t->state.epoch);
+    set_int(a, s, "_step_count", t->state.epoch + 1);
+    mase_obj_set(a, s, "_get_lr_called_within_step", mase_obj_bool(a, false));
+    mase_obj_set(a, s, "_last_lr",
+                 one_float(a, mase_train_lr(o, t->state.epoch, t->state.step, t->steps)));
+    return s;
+}

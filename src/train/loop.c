@@ -1,0 +1,242 @@
+/*
+ * loop.c - epochs and steps.
+ *
+ * Nothing in a step depends on how the run came to it: the order of rows is a function of seed and
+ * epoch, dropout of seed and batch number, the learning rate of epoch and step. A run that was
+ * stopped goes on from its counters as if nothing had happened.
+ */
+#include <math.h>
+
+#include <mase/file.h>
+#include <mase/log.h>
+#include <mase/progress.h>
+
+#include "train/trainer.h"
+
+enum { TICK_NS = 100000000 };
+
+/* The run under way: what need not survive it. */
+struct run {
+    struct mase_trainer *t;
+    const struct mase_train_env *env;
+    struct mase_train_point point;
+    uint64_t ticked;
+    int64_t trained; /* samples of this epoch in this run */
+    bool warned;
+};
+
+/* ---- one batch ---- */
+
+static void load_batch(struct mase_trainer *t, const uint32_t *row, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        t->label[i] = t->labels[row[i]];
+    if (t->table.data) {
+        mase_plan_gather(t->plan, t->table.data, t->table.stride, row, n);
+        return;
+    }
+    const struct mase_lanes x = mase_plan_input(t->plan, 0);
+    mase_plan_set_samples(t->plan, n);
+    mase_dataset_batch(t->data, &(struct mase_batch){ .row = row,
+                                                      .n = n,
+                                                      .x = x.data,
+                                                      .feature_stride = x.stride,
+                                                      .sample_stride = 1,
+                                                      .augment = true,
+                                                      .seed = (uint64_t)t->opts.seed,
+                                                      .epoch = (uint64_t)t->state.epoch });
+}
+
+/* Forward and backward of the next batch; its sums go to the epoch's. */
+static void run_batch(struct run *r)
+{
+    struct mase_trainer *t = r->t;
+    struct mase_train_state *s = &t->state;
+    const int64_t from = s->batch * t->opts.batch_size;
+    const int64_t n = t->rows - from < t->opts.batch_size ? t->rows - from : t->opts.batch_size;
+    const struct mase_loss_opts loss = { .smoothing = (float)t->opts.label_smoothing,
+                                         .class_weight = t->class_weight,
+                                         .scale = 1.0f / (float)t->opts.accumulate };
+    struct mase_loss_result result;
+    load_batch(t, t->order + from, n);
+    mase_plan_set_step(t->plan, (uint64_t)(s->epoch * t->batches + s->batch));
+    mase_plan_accumulate(t->plan, s->batch % t->opts.accumulate != 0);
+    mase_plan_forward(t->plan);
+    mase_plan_loss(t->plan, &result, t->label, &loss);
+    mase_plan_backward(t->plan);
+    s->loss += result.loss;
+    s->weight += result.weight;
+    s->correct += result.correct;
+    s->seen += n;
+    s->batch++;
+    r->trained += n;
+    r->point.loss = result.loss / result.weight;
+    r->point.accuracy = (double)result.correct / (double)n;
+}
+
+static bool ends_step(const struct mase_trainer *t)
+{
+    return t->state.batch % t->opts.accumulate == 0 || t->state.batch == t->batches;
+}
+
+static bool out_of_steps(const struct mase_trainer *t)
+{
+    return t->opts.max_steps > 0 && t->state.step >= t->opts.max_steps;
+}
+
+/* ---- one epoch ---- */
+
+static enum mase_status log_step(struct run *r, struct mase_err *err)
+{
+    const struct mase_trainer *t = r->t;
+    if (!isfinite(r->point.loss) && !r->warned) {
+        mase_warn("the loss is %g at step %lld: the learning rate %g may be too large",
+                  r->point.loss, (long long)t->state.step, r->point.lr);
+        r->warned = true;
+    }
+    if (!r->env->on_step || !t->opts.log_every || t->state.step % t->opts.log_every)
+        return MASE_OK;
+    return r->env->on_step(r->env->data, &r->point, err);
+}
+
+static void tick(struct run *r)
+{
+    const uint64_t now = mase_clock();
+    if (now < r->ticked + TICK_NS)
+        return;
+    r->ticked = now;
+    r->env->on_tick(r->env->data, &r->point);
+}
+
+static enum mase_status train_step(struct run *r, struct mase_err *err)
+{
+    struct mase_trainer *t = r->t;
+    struct mase_train_state *s = &t->state;
+    do
+        run_batch(r);
+    while (!ends_step(t));
+    r->point.lr = mase_train_lr(&t->opts, s->epoch, s->step, t->steps);
+    mase_optimizer_step(&t->optim, r->point.lr);
+    s->step++;
+    r->point.epoch = s->epoch;
+    r->point.batch = s->batch;
+    r->point.step = s->step;
+    if (r->env->on_tick)
+        tick(r);
+    return log_step(r, err);
+}
+
+static enum mase_status train_epoch(struct run *r, struct mase_err *err)
+{
+    struct mase_trainer *t = r->t;
+    if (t->shuffled != t->state.epoch) {
+        const struct mase_split_rows rows = mase_dataset_split(t->data, MASE_SPLIT_TRAIN);
+        mase_train_shuffle(t->order, rows.row, rows.count, (uint64_t)t->opts.seed,
+                           (uint64_t)t->state.epoch);
+        t->shuffled = t->state.epoch;
+    }
+    r->trained = 0;
+    while (t->state.batch < t->batches && !out_of_steps(t))
+        MASE_TRY(train_step(r, err));
+    return MASE_OK;
+}
+
+/* ---- between epochs ---- */
+
+static enum mase_status validate(struct mase_trainer *t, struct mase_evaluation *v,
+                                 struct mase_err *err)
+{
+    mase_plan_write_weights(t->plan);
+    mase_predictor_read_weights(t->validator);
+    const int64_t limit = t->opts.dev_run ? mase_predictor_batch(t->validator) : 0;
+    return mase_evaluate(v, t->validator, t->data, MASE_SPLIT_VALIDATION, limit, NULL, err);
+}
+
+static void judge(struct mase_trainer *t, struct mase_train_epoch *e)
+{
+    struct mase_train_state *s = &t->state;
+    s->val_loss = e->val_loss;
+    e->best = e->val_loss < s->best_loss - t->opts.min_delta;
+    if (e->best) {
+        s->best_loss = e->val_loss;
+        s->best_epoch = e->epoch;
+        s->waited = 0;
+    } else {
+        s->waited++;
+    }
+}
+
+static const char *reason_to_stop(const struct mase_trainer *t)
+{
+    if (t->state.epoch >= t->opts.max_epochs)
+        return "all epochs done";
+    if (out_of_steps(t))
+        return "all steps done";
+    if (t->opts.patience && t->state.waited >= t->opts.patience)
+        return "no better validation loss";
+    return NULL;
+}
+
+/* The best one first: if we are stopped in between, the epoch is done again and both are written
+ * as they would have been. */
+static enum mase_status save(const struct run *r, bool best, struct mase_err *err)
+{
+    const char *dir = r->env->checkpoint_dir;
+    struct mase_arena a = { 0 };
+    enum mase_status st = MASE_OK;
+    if (dir && best)
+        st = mase_trainer_save(r->t, mase_path_join(&a, dir, "best.ckpt"), err);
+    if (dir && !st)
+        st = mase_trainer_save(r->t, mase_path_join(&a, dir, "last.ckpt"), err);
+    mase_arena_release(&a);
+    return st;
+}
+
+/* The epoch's sums become its report, and the counters go on. */
+static void close_epoch(struct mase_trainer *t, struct mase_train_epoch *e)
+{
+    struct mase_train_state *s = &t->state;
+    e->epoch = s->epoch;
+    e->step = s->step;
+    e->train_loss = s->weight > 0 ? s->loss / s->weight : NAN;
+    e->train_accuracy = s->seen ? (double)s->correct / (double)s->seen : NAN;
+    if (s->batch < t->batches)
+        return; /* stopped in the middle: the rest of the epoch may follow */
+    s->epoch++;
+    s->batch = s->seen = s->correct = 0;
+    s->loss = s->weight = 0;
+}
+
+static enum mase_status run_epoch(struct run *r, struct mase_train_epoch *e, struct mase_err *err)
+{
+    struct mase_trainer *t = r->t;
+    struct mase_evaluation v;
+    const uint64_t started = mase_clock();
+    *e = (struct mase_train_epoch){ 0 };
+    MASE_TRY(train_epoch(r, err));
+    e->train_seconds = 1e-9 * (double)(mase_clock() - started);
+    e->samples = r->trained;
+    e->lr = r->point.lr;
+    MASE_TRY(validate(t, &v, err));
+    e->val_loss = v.loss;
+    e->val_accuracy = v.accuracy;
+    close_epoch(t, e);
+    judge(t, e);
+    e->stop = reason_to_stop(t);
+    MASE_TRY(save(r, e->best, err));
+    e->seconds = 1e-9 * (double)(mase_clock() - started);
+    return r->env->on_epoch ? r->env->on_epoch(r->env->data, e, err) : MASE_OK;
+}
+
+enum mase_status mase_trainer_run(struct mase_trainer *t, const struct mase_train_env *env,
+                                  struct mase_err *err)
+{
+    const struct mase_train_env none = { 0 };
+    struct run r = { .t = t, .env = env ? env : &none };
+    struct mase_train_epoch e = { .stop = reason_to_stop(t) };
+    r.point.batches = t->batches;
+    while (!e.stop)
+        MASE_TRY(run_epoch(&r, &e, err));
+    mase_plan_write_weights(t->plan);
+    return MASE_OK;
+}

@@ -1,0 +1,264 @@
+/*
+ * resume.c - a run from its checkpoint, and what a checkpoint says of its data.
+ *
+ * A file is checked whole before anything of the trainer changes.
+ */
+#include <string.h>
+
+#include <mase/torch.h>
+#include <mase/weights.h>
+
+#include "train/trainer.h"
+
+/* ---- reading fields ---- */
+
+static enum mase_status fail_field(const char *path, const char *what, const struct mase_obj *o,
+                                   struct mase_err *err)
+{
+    return mase_fail_in(err, MASE_EPARSE, path, "no checkpoint to resume from: %s is %s", what,
+                        o ? mase_obj_kind_names[o->kind] : "missing");
+}
+
+static enum mase_status get_int(int64_t *v, const struct mase_obj *d, const char *key,
+                                const char *path, struct mase_err *err)
+{
+    const struct mase_obj *o = mase_obj_get(d, key);
+    if (!o || o->kind != MASE_OBJ_INT || o->i < -1)
+        return fail_field(path, key, o, err);
+    *v = o->i;
+    return MASE_OK;
+}
+
+static enum mase_status get_float(double *v, const struct mase_obj *d, const char *key,
+                                  const char *path, struct mase_err *err)
+{
+    const struct mase_obj *o = mase_obj_get(d, key);
+    if (!o || o->kind != MASE_OBJ_FLOAT)
+        return fail_field(path, key, o, err);
+    *v = o->f;
+    return MASE_OK;
+}
+
+static enum mase_status read_state(struct mase_train_state *s, const struct mase_obj *d,
+                                   const char *path, struct mase_err *err)
+{
+#define COUNT(f) MASE_TRY(get_int(&s->f, d, #f, path, err));
+#define VALUE(f) MASE_TRY(get_float(&s->f, d, #f, path, err));
+#include "train/state.def"
+    return MASE_OK;
+}
+
+/* ---- is it the same run? ---- */
+
+/* Options that change no number, or that say only how far to go. */
+static bool may_differ(const char *key)
+{
+    static const char *const free_keys[] = { "max_epochs", "max_steps",         "patience",
+                                             "threads",    "log_every_n_steps", "to_debug" };
+    for (size_t i = 0; i < sizeof free_keys / sizeof free_keys[0]; i++)
+        if (mase_streq(key, free_keys[i]))
+            return true;
+    return false;
+}
+
+static bool same_option(const struct mase_opt *row, const void *field, const struct mase_obj *o)
+{
+    if (!o)
+        return false;
+    switch (row->type) {
+    case MASE_OPT_TYPE_BOOL:
+        return o->kind == MASE_OBJ_BOOL && o->b == *(const bool *)field;
+    case MASE_OPT_TYPE_INT:
+        return o->kind == MASE_OBJ_INT && o->i == *(const int64_t *)field;
+    case MASE_OPT_TYPE_FLOAT:
+        return o->kind == MASE_OBJ_FLOAT && o->f == *(const double *)field;
+    default: {
+        const char *text = *(const char *const *)field;
+        return text ? mase_obj_is_text(o, text) : o->kind == MASE_OBJ_NONE;
+    }
+    }
+}
+
+static enum mase_status check_options(const struct mase_trainer *t, const struct mase_obj *root,
+                                      const char *path, struct mase_err *err)
+{
+    const struct mase_obj *was = mase_obj_get(root, "hyper_parameters");
+    for (const struct mase_opt *row = mase_train_rows; row->key; row++) {
+        const struct mase_obj *o = mase_obj_get(was, row->key);
+        if (may_differ(row->key) || same_option(row, (const char *)&t->opts + row->offset, o))
+            continue;
+        struct mase_str s = { 0 };
+        if (o)
+            mase_obj_print(&s, o);
+        const enum mase_status st =
+            mase_fail_in(err, MASE_EVALUE, path, "cannot resume with another %s: the run had %s",
+                         row->key, o ? mase_str_text(&s) : "none");
+        mase_str_release(&s);
+        return st;
+    }
+    return MASE_OK;
+}
+
+static enum mase_status check_data(const struct mase_trainer *t, const struct mase_obj *was,
+                                   const char *path, struct mase_err *err)
+{
+    const struct mase_dataset_info *info = mase_dataset_info(t->data);
+    int64_t rows;
+    MASE_TRY(get_int(&rows, was, "train_rows", path, err));
+    if (!mase_obj_is_text(mase_obj_get(was, "checksum"), info->checksum))
+        return mase_fail_in(err, MASE_EVALUE, path,
+                            "cannot resume: the run was on other data than %s now is",
+                            info->data.name);
+    const int64_t now = mase_dataset_split(t->data, MASE_SPLIT_TRAIN).count;
+    if (rows != now)
+        return mase_fail_in(err, MASE_EVALUE, path,
+                            "cannot resume: the run trained on %lld rows of %s, this one on %lld",
+                            (long long)rows, info->data.name, (long long)now);
+    return MASE_OK;
+}
+
+static enum mase_status check_state(const struct mase_trainer *t, const struct mase_train_state *s,
+                                    const char *path, struct mase_err *err)
+{
+    const bool fits = s->epoch >= 0 && s->batch >= 0 && s->batch < t->batches && s->step >= 0 &&
+                      s->step <= (s->epoch + 1) * t->steps;
+    return fits ? MASE_OK
+                : mase_fail_in(err, MASE_EVALUE, path,
+                               "cannot resume: epoch %lld, batch %lld and step %lld do not belong "
+                               "to this run",
+                               (long long)s->epoch, (long long)s->batch, (long long)s->step);
+}
+
+/* ---- moments ---- */
+
+/* The moment called key of parameter number i, which must have the parameter's shape. */
+static enum mase_status get_moment(const float **data, const struct mase_obj *state, int i,
+                                   const struct mase_train_param *p, const char *key,
+                                   const char *path, struct mase_err *err)
+{
+    const struct mase_obj *o = mase_obj_get(mase_obj_get_int(state, i), key);
+    if (!o || o->kind != MASE_OBJ_TENSOR || o->tensor->dtype != MASE_F32 ||
+        !mase_shape_equal(&o->tensor->shape, &p->param->tensor.shape))
+        return mase_fail_in(err, MASE_EPARSE, path,
+                            "no checkpoint to resume from: %s of %s is missing or of another shape",
+                            key, p->name);
+    *data = mase_f32(o->tensor);
+    return MASE_OK;
+}
+
+/* Both moments of every parameter; copy false: only see whether they are there. */
+static enum mase_status take_moments(struct mase_trainer *t, const struct mase_obj *root, bool copy,
+                                     const char *path, struct mase_err *err)
+{
+    const bool sgd = t->optim.kind == MASE_OPTIM_SGD;
+    const struct mase_obj *list = mase_obj_get(root, "optimizer_states");
+    const struct mase_obj *first =
+        list && list->kind == MASE_OBJ_LIST && list->count == 1 ? list->items[0] : NULL;
+    const struct mase_obj *state = mase_obj_get(first, "state");
+    struct mase_arena a = { 0 };
+    int count, trained = 0;
+    const struct mase_train_param *p = mase_trainer_params(t, &a, &count);
+    enum mase_status st = MASE_OK;
+    for (int i = 0; i < count && !st; i++) {
+        if (p[i].at < 0)
+            continue;
+        const size_t size = (size_t)mase_tensor_count(&p[i].param->tensor) * sizeof(float);
+        const float *m, *v = NULL;
+        st = get_moment(&m, state, trained, &p[i], sgd ? "momentum_buffer" : "exp_avg", path, err);
+        if (!st && !sgd)
+            st = get_moment(&v, state, trained, &p[i], "exp_avg_sq", path, err);
+        trained++;
+        if (st || !copy)
+            continue;
+        memcpy(t->optim.m + p[i].at, m, size);
+        if (v)
+            memcpy(t->optim.v + p[i].at, v, size);
+    }
+    mase_arena_release(&a);
+    return st;
+}
+
+/* ---- all of it ---- */
+
+static enum mase_status resume(struct mase_trainer *t, const struct mase_obj *root,
+                               const char *path, struct mase_err *err)
+{
+    const struct mase_obj *ours = mase_obj_get(root, "mase");
+    struct mase_train_state s = { 0 };
+    if (!ours)
+        return mase_fail_in(
+            err, MASE_EVALUE, path,
+            "this checkpoint was not written by ch train: --load takes its weights, "
+            "but it cannot be resumed");
+    MASE_TRY(read_state(&s, mase_obj_get(ours, "state"), path, err));
+    MASE_TRY(check_options(t, root, path, err));
+    MASE_TRY(check_data(t, mase_obj_get(ours, "data"), path, err));
+    MASE_TRY(check_state(t, &s, path, err));
+    if (s.step > 0)
+        MASE_TRY(take_moments(t, root, false, path, err));
+    MASE_TRY(mase_weights_load(t->graph, path, err));
+    mase_plan_read_weights(t->plan);
+    if (s.step > 0)
+        MASE_TRY(take_moments(t, root, true, path, err));
+    t->state = s;
+    t->optim.step = s.step;
+    return MASE_OK;
+}
+
+enum mase_status mase_trainer_resume(struct mase_trainer *t, const char *path, struct mase_err *err)
+{
+    struct mase_torch file;
+    MASE_TRY(mase_torch_open(&file, path, err));
+    const enum mase_status st = resume(t, file.root, path, err);
+    mase_torch_close(&file);
+    return st;
+}
+
+/* ---- about the data ---- */
+
+static const char *get_text(struct mase_arena *a, const struct mase_obj *d, const char *key)
+{
+    const struct mase_obj *o = mase_obj_get(d, key);
+    return o && o->kind == MASE_OBJ_TEXT ? mase_arena_strndup(a, o->text, o->len) : NULL;
+}
+
+static const double *get_doubles(struct mase_arena *a, const struct mase_obj *d, const char *key,
+                                 int64_t *n)
+{
+    const struct mase_obj *o = mase_obj_get(d, key);
+    *n = 0;
+    if (!o || o->kind != MASE_OBJ_TENSOR || o->tensor->dtype != MASE_F64)
+        return NULL;
+    *n = mase_tensor_count(o->tensor);
+    return mase_arena_memdup(a, o->tensor->data, (size_t)*n * sizeof(double));
+}
+
+static void read_info(struct mase_checkpoint_info *info, struct mase_arena *a,
+                      const struct mase_obj *root)
+{
+    const struct mase_obj *ours = mase_obj_get(root, "mase"), *data = mase_obj_get(ours, "data");
+    const struct mase_obj *epoch = mase_obj_get(root, "epoch");
+    const struct mase_obj *step = mase_obj_get(root, "global_step");
+    int64_t means, stds;
+    *info = (struct mase_checkpoint_info){ .ours = ours != NULL, .epoch = -1, .step = -1 };
+    if (epoch && epoch->kind == MASE_OBJ_INT)
+        info->epoch = epoch->i;
+    if (step && step->kind == MASE_OBJ_INT)
+        info->step = step->i;
+    info->data = get_text(a, data, "name");
+    info->checksum = get_text(a, data, "checksum");
+    info->notice = get_text(a, data, "notice");
+    info->scaling.mean = get_doubles(a, data, "mean", &means);
+    info->scaling.std = get_doubles(a, data, "std", &stds);
+    info->scaling.n = means == stds ? means : 0;
+}
+
+enum mase_status mase_checkpoint_info(struct mase_checkpoint_info *info, struct mase_arena *a,
+                                      const char *path, struct mase_err *err)
+{
+    struct mase_torch file;
+    MASE_TRY(mase_torch_open(&file, path, err));
+    read_info(info, a, file.root);
+    mase_torch_close(&file);
+    return MASE_OK;
+}

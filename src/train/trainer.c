@@ -1,0 +1,230 @@
+/*
+ * trainer.c - make a trainer, and what it consists of.
+ */
+#include "train/trainer.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <mase/call.h>
+#include <mase/log.h>
+
+#include "base/alloc.h"
+
+/* ---- class weights ---- */
+
+static void balance(struct mase_trainer *t)
+{
+    const int classes = mase_dataset_info(t->data)->data.classes;
+    int64_t *count = mase_new_array(&t->arena, int64_t, (size_t)classes);
+    mase_dataset_balance(t->data, MASE_SPLIT_TRAIN, count);
+    const double rows = (double)mase_dataset_split(t->data, MASE_SPLIT_TRAIN).count;
+    for (int c = 0; c < classes; c++)
+        t->class_weight[c] = count[c] ? (float)(rows / ((double)classes * (double)count[c])) : 0;
+}
+
+static enum mase_status parse_weights(struct mase_trainer *t, const char *text,
+                                      struct mase_err *err)
+{
+    const int classes = mase_dataset_info(t->data)->data.classes;
+    const char *p = text;
+    int n = 0;
+    for (char *end; *p; p = *end ? end + 1 : end) {
+        const double w = strtod(p, &end);
+        if (end == p || (*end && *end != ',') || !(w >= 0) || !isfinite(w))
+            return mase_fail(err, MASE_EVALUE,
+                             "class_weights = '%s': expected 'balanced' or %d numbers from 0 up "
+                             "with commas between them",
+                             text, classes);
+        if (n < classes)
+            t->class_weight[n] = (float)w;
+        n++;
+    }
+    if (n != classes)
+        return mase_fail(err, MASE_EVALUE, "class_weights = '%s' has %d numbers for %d classes",
+                         text, n, classes);
+    return MASE_OK;
+}
+
+static enum mase_status set_class_weights(struct mase_trainer *t, struct mase_err *err)
+{
+    const char *text = t->opts.class_weights;
+    if (!text)
+        return MASE_OK;
+    const size_t classes = (size_t)mase_dataset_info(t->data)->data.classes;
+    t->class_weight = mase_new_array(&t->arena, float, classes);
+    if (!mase_streq(text, "balanced"))
+        return parse_weights(t, text, err);
+    balance(t);
+    return MASE_OK;
+}
+
+/* ---- rows ---- */
+
+static bool has_batch_norm(const struct mase_graph *g)
+{
+    for (const struct mase_module *m = g->modules; m; m = m->next)
+        if (mase_module_param(m, "running_mean"))
+            return true;
+    return false;
+}
+
+/* One sample has no variance: a batch norm cannot train on it. */
+static void leave_out_single(struct mase_trainer *t)
+{
+    const int64_t last = t->rows % t->opts.batch_size;
+    if (last != 1 || t->rows == 1 || !has_batch_norm(t->graph))
+        return;
+    mase_warn("the last batch of an epoch would be one sample, on which a batch norm cannot train: "
+              "it is left out");
+    t->rows--;
+}
+
+static enum mase_status set_rows(struct mase_trainer *t, struct mase_err *err)
+{
+    const struct mase_dataset_info *info = mase_dataset_info(t->data);
+    const int64_t all = mase_dataset_split(t->data, MASE_SPLIT_TRAIN).count;
+    if (all == 0)
+        return mase_fail(err, MASE_EVALUE, "the train split of %s is empty", info->data.name);
+    if (has_batch_norm(t->graph) && (t->opts.batch_size == 1 || all == 1))
+        return mase_fail(err, MASE_EVALUE,
+                         "batches of one sample: the batch norms of the network need at least 2");
+    t->rows = all;
+    leave_out_single(t);
+    if (t->opts.dev_run && t->rows > t->opts.batch_size)
+        t->rows = t->opts.batch_size;
+    t->batches = (t->rows + t->opts.batch_size - 1) / t->opts.batch_size;
+    t->steps = (t->batches + t->opts.accumulate - 1) / t->opts.accumulate;
+    t->order = mase_xcalloc((size_t)all * sizeof *t->order);
+    t->label = mase_xcalloc((size_t)t->opts.batch_size * sizeof *t->label);
+    t->shuffled = -1;
+    return MASE_OK;
+}
+
+/* ---- plans ---- */
+
+static enum mase_status check_graph(const struct mase_trainer *t, struct mase_err *err)
+{
+    for (const struct mase_node *n = t->graph->first; n; n = n->next)
+        if (mase_node_quant(n) && !mase_node_quant(n)->bypass)
+            return mase_fail(err, MASE_EUNSUPPORTED,
+                             "%s is quantised: training in number formats is not part of this "
+                             "version",
+                             n->name);
+    return MASE_OK;
+}
+
+static enum mase_status make_plans(struct mase_trainer *t, struct mase_err *err)
+{
+    const struct mase_data_info *info = &mase_dataset_info(t->data)->data;
+    const int64_t batch = t->opts.batch_size < t->rows ? t->opts.batch_size : t->rows;
+    t->threads = t->opts.threads > 0 ? (int)t->opts.threads
+                                     : mase_train_threads(t->graph, &info->sample, batch);
+    const struct mase_predictor_opts vo = { .threads = t->threads };
+    MASE_TRY(mase_predictor_new(&t->validator, t->graph, &info->sample, &vo, err));
+    if (t->validator->outputs != info->classes)
+        return mase_fail(err, MASE_EVALUE, "the network has %lld outputs, but %s has %d classes",
+                         (long long)t->validator->outputs, info->name, info->classes);
+    const struct mase_plan_opts po = { .batch = batch,
+                                       .train = true,
+                                       .threads = t->threads,
+                                       .seed = (uint64_t)t->opts.seed,
+                                       .inputs = &t->validator->input,
+                                       .input_count = 1 };
+    MASE_TRY(mase_plan_new(&t->plan, t->graph, &po, err));
+    return mase_optimizer_init(&t->optim, t->plan, &t->opts, err);
+}
+
+/* ---- life ---- */
+
+enum mase_status mase_trainer_new(struct mase_trainer **out, struct mase_graph *g,
+                                  const struct mase_dataset *d, const struct mase_train_opts *o,
+                                  struct mase_err *err)
+{
+    struct mase_trainer *t = mase_xcalloc(sizeof *t);
+    enum mase_status st;
+    t->graph = g;
+    t->data = d;
+    t->opts = *o;
+    if (o->dev_run)
+        t->opts.max_epochs = 1;
+    t->table = mase_dataset_table(d);
+    t->labels = mase_dataset_labels(d);
+    t->state.best_loss = INFINITY;
+    t->state.best_epoch = -1;
+    if ((st = check_graph(t, err)) || (st = set_rows(t, err)) || (st = set_class_weights(t, err)) ||
+        (st = make_plans(t, err))) {
+        mase_trainer_free(t);
+        return st;
+    }
+    *out = t;
+    return MASE_OK;
+}
+
+void mase_trainer_free(struct mase_trainer *t)
+{
+    if (!t)
+        return;
+    mase_optimizer_release(&t->optim);
+    mase_plan_free(t->plan);
+    mase_predictor_free(t->validator);
+    free(t->order);
+    free(t->label);
+    mase_arena_release(&t->arena);
+    free(t);
+}
+
+const struct mase_train_state *mase_trainer_state(const struct mase_trainer *t)
+{
+    return &t->state;
+}
+
+int64_t mase_trainer_batches(const struct mase_trainer *t)
+{
+    return t->batches;
+}
+
+const struct mase_plan *mase_trainer_plan(const struct mase_trainer *t)
+{
+    return t->plan;
+}
+
+int mase_trainer_threads(const struct mase_trainer *t)
+{
+    return t->threads;
+}
+
+/* ---- parameters ---- */
+
+struct listing {
+    struct mase_arena *arena;
+    struct mase_train_param *item;
+    int count, cap;
+    int64_t at;
+};
+
+static bool list_param(const char *full, struct mase_param *param, void *data)
+{
+    struct listing *l = data;
+    l->item = mase_arena_grow(l->arena, l->item, l->count, &l->cap, sizeof *l->item);
+    struct mase_train_param *p = &l->item[l->count++];
+    *p = (struct mase_train_param){ mase_arena_strdup(l->arena, full), param, -1 };
+    if (!param->is_buffer) {
+        p->at = l->at;
+        l->at += (mase_tensor_count(&param->tensor) + MASE_LANES - 1) / MASE_LANES * MASE_LANES;
+    }
+    return true;
+}
+
+struct mase_train_param *mase_trainer_params(const struct mase_trainer *t, struct mase_arena *a,
+                                             int *count)
+{
+    struct listing l = { .arena = a };
+    mase_graph_each_param(t->graph, list_param, &l);
+    if (l.at != t->optim.params.n)
+        mase_bug("%lld parameters in the graph, %lld in its plan", (long long)l.at,
+                 (long long)t->optim.params.n);
+    *count = l.count;
+    return l.item;
+}

@@ -1,0 +1,41 @@
+/*
+ * trainer.h - a run of training, shared by the loop and the checkpoints.
+ */
+#ifndef MASE_TRAIN_TRAINER_H
+#define MASE_TRAIN_TRAINER_H
+
+#include "train/optim.h"
+#include "train/predict.h"
+
+struct mase_trainer {
+    struct mase_arena arena;
+    struct mase_graph *graph; /* borrowed, like data */
+    const struct mase_dataset *data;
+    struct mase_train_opts opts;
+    struct mase_train_state state;
+    struct mase_plan *plan;
+    struct mase_predictor *validator;
+    struct mase_optimizer optim;
+    struct mase_table_view table; /* data is NULL for images */
+    const int32_t *labels;        /* of all rows of the table */
+    uint32_t *order;              // (rows): the training rows in the order of the epoch
+    int32_t *label;               // (batch): of the batch under way
+    float *class_weight;          // (classes) or NULL
+    int64_t rows;                 /* to train on */
+    int64_t batches;              /* of an epoch */
+    int64_t steps;                /* of an epoch */
+    int64_t shuffled;             /* the epoch whose order it is; -1: none */
+    int threads;
+};
+
+/* The trainable parameter or buffer number i of the state dict, as training has it. */
+struct mase_train_param {
+    const char *name;
+    struct mase_param *param;
+    int64_t at; /* where it lies in the flat parameters and moments; -1: a buffer */
+};
+/* All of them, in state-dict order. */
+struct mase_train_param *mase_trainer_params(const struct mase_trainer *t, struct mase_arena *a,
+                                             int *count);
+
+#endif /* MASE_TRAIN_TRAINER_H */

@@ -1,0 +1,443 @@
+/*
+ * t_trainer.c - whole runs on generated jets: they learn, give the same bits however they are run,
+ * stop where they should, and go on from their checkpoints.
+ */
+#include "check.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <mase/file.h>
+#include <mase/log.h>
+#include <mase/torch.h>
+#include <mase/weights.h>
+
+enum { ROWS = 6000 };
+
+static char dir[] = "/tmp/t_trainer_XXXXXX";
+static struct mase_dataset *jets;
+
+static struct mase_train_opts quick_opts(void)
+{
+    struct mase_train_opts o = default_opts();
+    o.learning_rate = 0.01;
+    o.batch_size = 64;
+    o.max_epochs = 4;
+    o.threads = 1;
+    o.seed = 3;
+    return o;
+}
+
+static const char *file(const char *name)
+{
+    static char path[256];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    return path;
+}
+
+static bool add_bytes(const char *full, struct mase_param *p, void *data)
+{
+    (void)full;
+    mase_str_addn(data, p->tensor.data, (size_t)mase_tensor_bytes(&p->tensor));
+    return true;
+}
+
+static void hash_weights(char hex[65], const struct mase_graph *g)
+{
+    struct mase_str s = { 0 };
+    mase_graph_each_param(g, add_bytes, &s);
+    mase_sha256(hex, s.data, s.len);
+    mase_str_release(&s);
+}
+
+/* What a run tells, kept. */
+struct notes {
+    struct mase_train_epoch epoch[32];
+    int epochs, points;
+    int die_after; /* fail at this epoch's end, as if killed after its checkpoint; 0: never */
+    double last_loss;
+};
+
+static enum mase_status note_step(void *data, const struct mase_train_point *p, struct mase_err *e)
+{
+    (void)e;
+    struct notes *n = data;
+    n->points++;
+    n->last_loss = p->loss;
+    return MASE_OK;
+}
+
+static enum mase_status note_epoch(void *data, const struct mase_train_epoch *p, struct mase_err *e)
+{
+    struct notes *n = data;
+    n->epoch[n->epochs++] = *p;
+    return n->epochs == n->die_after ? mase_fail(e, MASE_EIO, "killed") : MASE_OK;
+}
+
+/* Train and hash. resume: the checkpoint to go on from, or NULL. */
+static struct notes train(char hex[65], const char *net, const struct mase_train_opts *o,
+                          const char *resume, bool save, int die_after)
+{
+    struct notes n = { .die_after = die_after };
+    struct mase_graph *g = build(net, (uint64_t)o->seed);
+    struct mase_trainer *t;
+    must(mase_trainer_new(&t, g, jets, o, &err));
+    if (resume)
+        must(mase_trainer_resume(t, resume, &err));
+    const struct mase_train_env env = { .checkpoint_dir = save ? dir : NULL,
+                                        .data = &n,
+                                        .on_step = note_step,
+                                        .on_epoch = note_epoch };
+    const enum mase_status st = mase_trainer_run(t, &env, &err);
+    if (!die_after)
+        must(st);
+    else
+        assert_int_equal(st, MASE_EIO);
+    if (hex)
+        hash_weights(hex, g);
+    mase_trainer_free(t);
+    mase_graph_free(g);
+    return n;
+}
+
+static void it_learns(void **state)
+{
+    (void)state;
+    const struct mase_train_opts o = quick_opts();
+    const struct notes n = train(NULL, "jsc-toy", &o, NULL, false, 0);
+    const int64_t rows = mase_dataset_split(jets, MASE_SPLIT_TRAIN).count;
+    assert_int_equal(n.epochs, 4);
+    assert_true(n.epoch[3].val_loss < n.epoch[0].val_loss);
+    assert_true(n.epoch[3].val_accuracy > 0.5); /* guessing gives 0.2 */
+    assert_true(n.epoch[3].train_accuracy > 0.5);
+    assert_int_equal(n.epoch[0].samples, rows);
+    assert_int_equal(n.epoch[3].step, 4 * ((rows + 63) / 64));
+    assert_int_equal(n.points, n.epoch[3].step / 50);
+    assert_string_equal(n.epoch[3].stop, "all epochs done");
+    assert_null(n.epoch[2].stop);
+}
+
+static void same_bits_on_every_instruction_set(void **state)
+{
+    (void)state;
+    char want[65], got[65];
+    struct mase_train_opts o = quick_opts();
+    o.max_epochs = 2;
+    train(want, "jsc-s", &o, NULL, false, 0);
+    setenv("MASE_ISA", "scalar", 1);
+    train(got, "jsc-s", &o, NULL, false, 0);
+    unsetenv("MASE_ISA");
+    assert_string_equal(got, want);
+    o.seed = 4;
+    train(got, "jsc-s", &o, NULL, false, 0);
+    assert_string_not_equal(got, want);
+}
+
+static void a_killed_run_goes_on(void **state)
+{
+    (void)state;
+    static const char *const optimizers[] = { "adam", "adamw", "sgd" };
+    char want[65], got[65];
+    for (int i = 0; i < 3; i++) {
+        struct mase_train_opts o = quick_opts();
+        o.optimizer = optimizers[i];
+        o.weight_decay = 1e-3;
+        const struct notes whole = train(want, "jsc-toy", &o, NULL, false, 0);
+        train(NULL, "jsc-toy", &o, NULL, true, 2);
+        const struct notes rest = train(got, "jsc-toy", &o, file("last.ckpt"), true, 0);
+        assert_string_equal(got, want);
+        assert_int_equal(rest.epochs, 2);
+        for (int e = 0; e < 2; e++) {
+            assert_true(rest.epoch[e].train_loss == whole.epoch[2 + e].train_loss);
+            assert_true(rest.epoch[e].val_loss == whole.epoch[2 + e].val_loss);
+            assert_int_equal(rest.epoch[e].best, whole.epoch[2 + e].best);
+        }
+    }
+}
+
+static void also_in_the_middle_of_an_epoch(void **state)
+{
+    (void)state;
+    char want[65], got[65];
+    struct mase_train_opts o = quick_opts();
+    o.accumulate = 3;
+    const struct notes whole = train(want, "jsc-toy", &o, NULL, false, 0);
+    o.max_steps = 37;
+    const struct notes first = train(NULL, "jsc-toy", &o, NULL, true, 0);
+    assert_int_equal(first.epoch[first.epochs - 1].step, 37);
+    assert_string_equal(first.epoch[first.epochs - 1].stop, "all steps done");
+    o.max_steps = -1;
+    const struct notes rest = train(got, "jsc-toy", &o, file("last.ckpt"), false, 0);
+    assert_string_equal(got, want);
+    assert_true(rest.epoch[0].train_loss == whole.epoch[1].train_loss);
+}
+
+/* Resume with these options must fail with this message. */
+static void refuse(const struct mase_train_opts *o, const char *net, const char *message)
+{
+    struct mase_graph *g = build(net, 0);
+    struct mase_trainer *t;
+    char before[65], after[65];
+    must(mase_trainer_new(&t, g, jets, o, &err));
+    hash_weights(before, g);
+    assert_int_not_equal(mase_trainer_resume(t, file("last.ckpt"), &err), MASE_OK);
+    if (!strstr(err.msg, message))
+        fail_msg("'%s' does not say '%s'", err.msg, message);
+    hash_weights(after, g);
+    assert_string_equal(before, after);
+    mase_trainer_free(t);
+    mase_graph_free(g);
+}
+
+static void another_run_is_not_resumed(void **state)
+{
+    (void)state;
+    struct mase_train_opts o = quick_opts();
+    train(NULL, "jsc-toy", &o, NULL, true, 1);
+    o.seed = 9;
+    refuse(&o, "jsc-toy", "another seed: the run had 3");
+    o = quick_opts();
+    o.batch_size = 65;
+    refuse(&o, "jsc-toy", "another batch_size: the run had 64");
+    o = quick_opts();
+    o.class_weights = "balanced";
+    refuse(&o, "jsc-toy", "another class_weights: the run had None");
+    o = quick_opts();
+    refuse(&o, "jsc-tiny", "is missing or of another shape");
+    struct mase_dataset *ours = jets;
+    must(mase_dataset_open(&jets, "jsc-sim",
+                           &(struct mase_dataset_opts){ .sim_rows = ROWS, .sim_seed = 5 }, &err));
+    refuse(&o, "jsc-toy", "other data than jsc-sim");
+    mase_dataset_close(jets);
+    jets = ours;
+}
+
+static void checkpoints_keep_everything(void **state)
+{
+    (void)state;
+    char want[65], got[65];
+    struct mase_train_opts o = quick_opts();
+    train(want, "jsc-s", &o, NULL, true, 0);
+    struct mase_graph *g = build("jsc-s", 77);
+    must(mase_weights_load(g, file("last.ckpt"), &err));
+    hash_weights(got, g);
+    assert_string_equal(got, want);
+    mase_graph_free(g);
+
+    struct mase_arena a = { 0 };
+    struct mase_checkpoint_info c;
+    const struct mase_dataset_info *info = mase_dataset_info(jets);
+    must(mase_checkpoint_info(&c, &a, file("last.ckpt"), &err));
+    assert_true(c.ours);
+    assert_int_equal(c.epoch, 3);
+    assert_string_equal(c.data, "jsc-sim");
+    assert_string_equal(c.checksum, info->checksum);
+    assert_string_equal(c.notice, info->notice);
+    assert_int_equal(c.scaling.n, 16);
+    assert_memory_equal(c.scaling.mean, info->scaling.mean, 16 * sizeof(double));
+    assert_memory_equal(c.scaling.std, info->scaling.std, 16 * sizeof(double));
+    mase_arena_release(&a);
+}
+
+static void the_best_epoch_is_kept(void **state)
+{
+    (void)state;
+    struct mase_train_opts o = quick_opts();
+    o.learning_rate = 0.3; /* large enough for epochs that get worse */
+    o.schedule = "constant";
+    o.max_epochs = 8;
+    const struct notes n = train(NULL, "jsc-toy", &o, NULL, true, 0);
+    int best = 0;
+    for (int e = 1; e < n.epochs; e++)
+        best = n.epoch[e].val_loss < n.epoch[best].val_loss ? e : best;
+    struct mase_arena a = { 0 };
+    struct mase_checkpoint_info c;
+    must(mase_checkpoint_info(&c, &a, file("best.ckpt"), &err));
+    assert_int_equal(c.epoch, best);
+    mase_arena_release(&a);
+
+    struct mase_graph *g = build("jsc-toy", 0); /* and it is as good as it was */
+    struct mase_predictor *p;
+    struct mase_evaluation e;
+    must(mase_weights_load(g, file("best.ckpt"), &err));
+    must(mase_predictor_new(&p, g, &mase_dataset_info(jets)->data.sample, NULL, &err));
+    must(mase_evaluate(&e, p, jets, MASE_SPLIT_VALIDATION, 0, NULL, &err));
+    assert_true(e.loss == n.epoch[best].val_loss && e.accuracy == n.epoch[best].val_accuracy);
+    mase_predictor_free(p);
+    mase_graph_free(g);
+}
+
+static void patience_ends_a_run(void **state)
+{
+    (void)state;
+    struct mase_train_opts o = quick_opts();
+    o.learning_rate = 0; /* only the running statistics move */
+    o.lr_min = 0;
+    o.max_epochs = 30;
+    o.patience = 2;
+    o.min_delta = 1;
+    const struct notes n = train(NULL, "jsc-toy", &o, NULL, false, 0);
+    assert_int_equal(n.epochs, 3);
+    assert_string_equal(n.epoch[2].stop, "no better validation loss");
+}
+
+static void a_dev_run_is_one_batch(void **state)
+{
+    (void)state;
+    struct mase_train_opts o = quick_opts();
+    o.dev_run = true;
+    const struct notes n = train(NULL, "jsc-toy", &o, NULL, false, 0);
+    assert_int_equal(n.epochs, 1);
+    assert_int_equal(n.epoch[0].step, 1);
+    assert_int_equal(n.epoch[0].samples, 64);
+}
+
+/* Recall of each class on the test split after training with these class weights. */
+static void recalls(double recall[5], const char *weights)
+{
+    struct mase_train_opts o = quick_opts();
+    o.class_weights = weights;
+    struct mase_graph *g = build("jsc-toy", 0);
+    struct mase_trainer *t;
+    struct mase_predictor *p;
+    struct mase_evaluation e;
+    struct mase_arena a = { 0 };
+    must(mase_trainer_new(&t, g, jets, &o, &err));
+    must(mase_trainer_run(t, NULL, &err));
+    must(mase_predictor_new(&p, g, &mase_dataset_info(jets)->data.sample, NULL, &err));
+    must(mase_evaluate(&e, p, jets, MASE_SPLIT_TEST, 0, &a, &err));
+    memcpy(recall, e.recall, 5 * sizeof *recall);
+    mase_predictor_free(p);
+    mase_trainer_free(t);
+    mase_graph_free(g);
+    mase_arena_release(&a);
+}
+
+static void class_weights_pull(void **state)
+{
+    (void)state;
+    double even[5], odd[5], balanced[5];
+    recalls(even, NULL);
+    recalls(odd, "1,1,1,30,1");
+    recalls(balanced, "balanced");
+    assert_true(odd[3] > 0.97 && odd[3] > even[3] + 0.05);
+    for (int c = 0; c < 5; c++) /* the generated classes are balanced already */
+        check_near(balanced[c], even[c], 0.1, "balanced", c);
+}
+
+struct fault {
+    const char *weights, *net;
+    int64_t batch;
+    const char *message;
+};
+
+static void bad_options_are_told(void **state)
+{
+    (void)state;
+    static const struct fault faults[] = {
+        { "1,2", "jsc-toy", 64, "class_weights = '1,2' has 2 numbers for 5 classes" },
+        { "1,2,3,4,5,6", "jsc-toy", 64, "has 6 numbers for 5 classes" },
+        { "1,2,x,4,5", "jsc-toy", 64, "expected 'balanced' or 5 numbers" },
+        { "1,2,-1,4,5", "jsc-toy", 64, "expected 'balanced' or 5 numbers" },
+        { "balance", "jsc-toy", 64, "expected 'balanced' or 5 numbers" },
+        { NULL, "jsc-toy", 1, "batches of one sample" },
+    };
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        struct mase_train_opts o = quick_opts();
+        struct mase_trainer *t;
+        struct mase_graph *g = build(faults[i].net, 0);
+        o.class_weights = faults[i].weights;
+        o.batch_size = faults[i].batch;
+        assert_int_equal(mase_trainer_new(&t, g, jets, &o, &err), MASE_EVALUE);
+        if (!strstr(err.msg, faults[i].message))
+            fail_msg("'%s' does not say '%s'", err.msg, faults[i].message);
+        mase_graph_free(g);
+    }
+}
+
+/* 1 + a multiple of the batch size: the last sample is left out, with a word. */
+static void a_single_last_sample_is_left_out(void **state)
+{
+    (void)state;
+    struct mase_train_opts o = quick_opts();
+    const int64_t rows = mase_dataset_split(jets, MASE_SPLIT_TRAIN).count;
+    o.batch_size = rows - 1;
+    o.max_epochs = 1;
+    FILE *log = tmpfile();
+    char text[256] = "";
+    mase_log_set_stream(log);
+    mase_log_set_level(MASE_WARNING);
+    const struct notes n = train(NULL, "jsc-toy", &o, NULL, false, 0);
+    mase_log_set_level(MASE_ERROR);
+    mase_log_set_stream(NULL);
+    rewind(log);
+    assert_true(fread(text, 1, sizeof text - 1, log) > 0);
+    fclose(log);
+    assert_non_null(strstr(text, "left out"));
+    assert_int_equal(n.epoch[0].step, 1);
+    assert_int_equal(n.epoch[0].samples, rows - 1);
+}
+
+/* A predictor with the checkpoint's scaling on raw features equals one on scaled features. */
+static void scaling_is_applied(void **state)
+{
+    (void)state;
+    struct mase_dataset *raw;
+    must(mase_dataset_open(&raw, "jsc-sim",
+                           &(struct mase_dataset_opts){ .sim_rows = ROWS, .raw = true }, &err));
+    const struct mase_dataset_info *info = mase_dataset_info(jets);
+    struct mase_graph *g = build("jsc-toy", 5);
+    struct mase_predictor *a, *b;
+    struct mase_evaluation x, y;
+    const struct mase_predictor_opts scaled = { .scaling = &info->scaling };
+    must(mase_predictor_new(&a, g, &info->data.sample, NULL, &err));
+    must(mase_predictor_new(&b, g, &info->data.sample, &scaled, &err));
+    must(mase_evaluate(&x, a, jets, MASE_SPLIT_TEST, 0, NULL, &err));
+    must(mase_evaluate(&y, b, raw, MASE_SPLIT_TEST, 0, NULL, &err));
+    check_near(y.loss, x.loss, 1e-6, "loss", 0);
+    assert_true(x.accuracy == y.accuracy);
+    mase_predictor_free(a);
+    mase_predictor_free(b);
+    mase_graph_free(g);
+    mase_dataset_close(raw);
+}
+
+static int open_data(void **state)
+{
+    (void)state;
+    mase_log_set_level(MASE_ERROR);
+    assert_non_null(mkdtemp(dir));
+    must(
+        mase_dataset_open(&jets, "jsc-sim", &(struct mase_dataset_opts){ .sim_rows = ROWS }, &err));
+    return 0;
+}
+
+static int close_data(void **state)
+{
+    (void)state;
+    mase_dataset_close(jets);
+    unlink(file("best.ckpt"));
+    unlink(file("last.ckpt"));
+    assert_int_equal(rmdir(dir), 0); /* nothing else was left */
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_learns),
+        cmocka_unit_test(same_bits_on_every_instruction_set),
+        cmocka_unit_test(a_killed_run_goes_on),
+        cmocka_unit_test(also_in_the_middle_of_an_epoch),
+        cmocka_unit_test(another_run_is_not_resumed),
+        cmocka_unit_test(checkpoints_keep_everything),
+        cmocka_unit_test(the_best_epoch_is_kept),
+        cmocka_unit_test(patience_ends_a_run),
+        cmocka_unit_test(a_dev_run_is_one_batch),
+        cmocka_unit_test(class_weights_pull),
+        cmocka_unit_test(bad_options_are_told),
+        cmocka_unit_test(a_single_last_sample_is_left_out),
+        cmocka_unit_test(scaling_is_applied),
+    };
+    return cmocka_run_group_tests(tests, open_data, close_data);
+}
