@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "data/hdf5.h"
+#include "data/isolate.h"
 #include "data/raw.h"
 #include "data/store.h"
 
@@ -112,20 +113,38 @@ static enum mase_status read_table(struct mase_raw *r, struct mase_arena *a,
     return st;
 }
 
-enum mase_status mase_h5_read_table(struct mase_raw *r, struct mase_arena *a, const char *path,
-                                    const char *dataset, const struct mase_columns *c,
-                                    const char *const *one_hot, struct mase_err *err)
+struct wanted {
+    const char *dataset;
+    const struct mase_columns *columns;
+    const char *const *one_hot;
+};
+
+static enum mase_status read_wanted(struct mase_isolated *t, struct mase_arena *a, const char *path,
+                                    const void *user, struct mase_err *err)
 {
+    const struct wanted *w = user;
     struct mase_h5 f;
     struct mase_h5_set s = { 0 };
     enum mase_status st = mase_h5_open(&f, path, err);
     if (!st)
-        st = mase_h5_set_open(&s, &f, dataset, err);
+        st = mase_h5_set_open(&s, &f, w->dataset, err);
     if (!st)
-        st = read_table(r, a, &s, c, one_hot, err);
+        st = read_table(&t->raw, a, &s, w->columns, w->one_hot, err);
     mase_h5_set_close(&s);
     mase_h5_close(&f);
     return st;
+}
+
+enum mase_status mase_h5_read_table(struct mase_raw *r, struct mase_arena *a, const char *path,
+                                    const char *dataset, const struct mase_columns *c,
+                                    const char *const *one_hot, struct mase_err *err)
+{
+    struct mase_isolated t = { 0 };
+    const struct wanted w = { dataset, c, one_hot };
+    MASE_TRY(mase_isolate(&t, a, path, read_wanted, &w, err));
+    *r = t.raw;
+    r->class_names = c->classes;
+    return MASE_OK;
 }
 
 /* ---- X and y ---- */
@@ -190,22 +209,22 @@ static const char *const *feature_numbers(struct mase_arena *a, int64_t n)
     return names;
 }
 
-static enum mase_status open_pair(struct mase_dataset *d, struct mase_raw *r,
+static enum mase_status open_pair(struct mase_isolated *t, struct mase_arena *a,
                                   const struct mase_h5 *f, struct mase_err *err)
 {
     struct mase_h5_set x = { 0 }, y = { 0 };
+    struct mase_raw *r = &t->raw;
     enum mase_status st = mase_h5_set_open(&x, f, "X", err);
     if (!st)
         st = mase_h5_set_open(&y, f, "y", err);
     if (!st)
         st = check_pair(&x, &y, err);
     if (!st) {
-        struct mase_shape *sample = &d->info.data.sample;
-        sample->rank = x.shape.rank - 1;
-        memcpy(sample->dim, x.shape.dim + 1, (size_t)sample->rank * sizeof sample->dim[0]);
+        t->sample.rank = x.shape.rank - 1;
+        memcpy(t->sample.dim, x.shape.dim + 1, (size_t)t->sample.rank * sizeof t->sample.dim[0]);
         r->single = x.single;
-        r->features = mase_shape_count(sample);
-        r->feature_names = feature_numbers(&d->arena, r->features);
+        r->features = mase_shape_count(&t->sample);
+        r->feature_names = feature_numbers(a, r->features);
         st = read_pair(r, &x, &y, err);
     }
     mase_h5_set_close(&x);
@@ -213,11 +232,11 @@ static enum mase_status open_pair(struct mase_dataset *d, struct mase_raw *r,
     return st;
 }
 
-static enum mase_status open_records(struct mase_dataset *d, struct mase_raw *r,
+static enum mase_status open_records(struct mase_isolated *t, struct mase_arena *a,
                                      const struct mase_h5 *f, const char *label,
                                      struct mase_err *err)
 {
-    const char *name = mase_h5_find_table(f, &d->arena, label);
+    const char *name = mase_h5_find_table(f, a, label);
     if (!name)
         return mase_fail_in(err, MASE_EVALUE, f->path,
                             "neither datasets X and y nor a table with a column '%s'", label);
@@ -225,9 +244,20 @@ static enum mase_status open_records(struct mase_dataset *d, struct mase_raw *r,
     struct mase_h5_set s = { 0 };
     enum mase_status st = mase_h5_set_open(&s, f, name, err);
     if (!st)
-        st = read_table(r, &d->arena, &s, &c, NULL, err);
+        st = read_table(&t->raw, a, &s, &c, NULL, err);
     mase_h5_set_close(&s);
-    d->info.data.sample = (struct mase_shape){ 1, { r->features } };
+    t->sample = (struct mase_shape){ 1, { t->raw.features } };
+    return st;
+}
+
+static enum mase_status read_own(struct mase_isolated *t, struct mase_arena *a, const char *path,
+                                 const void *label, struct mase_err *err)
+{
+    struct mase_h5 f;
+    MASE_TRY(mase_h5_open(&f, path, err));
+    const enum mase_status st =
+        mase_h5_has(&f, "X") ? open_pair(t, a, &f, err) : open_records(t, a, &f, label, err);
+    mase_h5_close(&f);
     return st;
 }
 
@@ -235,17 +265,14 @@ enum mase_status mase_open_h5(struct mase_dataset *d, const struct mase_dataset_
                               const char *file, struct mase_err *err)
 {
     const char *path, *label;
-    struct mase_h5 f;
-    struct mase_raw r = { 0 };
+    struct mase_isolated t = { 0 };
     mase_split_name(&d->arena, file, &path, &label);
-    MASE_TRY(mase_h5_open(&f, path, err));
-    enum mase_status st =
-        mase_h5_has(&f, "X") ? open_pair(d, &r, &f, err) : open_records(d, &r, &f, label, err);
-    mase_h5_close(&f);
+    enum mase_status st = mase_isolate(&t, &d->arena, path, read_own, label, err);
+    d->info.data.sample = t.sample;
     if (!st)
         st = mase_source(d, path, err);
     if (!st)
-        st = mase_raw_finish(d, &r, opts, path, err);
-    mase_raw_release(&r);
+        st = mase_raw_finish(d, &t.raw, opts, path, err);
+    mase_raw_release(&t.raw);
     return st;
 }

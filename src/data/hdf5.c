@@ -29,7 +29,7 @@
     X(H5Sget_simple_extent_dims) X(H5Sclose)                                                   \
     X(H5Tcreate) X(H5Tinsert) X(H5Tclose) X(H5Tget_class) X(H5Tget_size) X(H5Tget_nmembers)    \
     X(H5Tget_member_name) X(H5Tget_member_index) X(H5Tget_member_class)             \
-    X(H5Tget_member_type) X(H5T_NATIVE_DOUBLE_g)
+    X(H5Tget_member_type) X(H5Tget_member_offset) X(H5T_NATIVE_DOUBLE_g)
 /* clang-format on */
 
 static struct {
@@ -225,6 +225,23 @@ enum mase_status mase_h5_rows(const struct mase_h5_set *s, double *x, int64_t fi
     return read_rows(s, *h5.H5T_NATIVE_DOUBLE_g, x, first, n, err);
 }
 
+/* libhdf5 itself does not look whether a column lies within its record. */
+static enum mase_status check_records(const struct mase_h5_set *s, struct mase_err *err)
+{
+    const size_t record = h5.H5Tget_size(s->type);
+    for (int i = 0; i < h5.H5Tget_nmembers(s->type); i++) {
+        const hid_t type = h5.H5Tget_member_type(s->type, (unsigned)i);
+        const size_t offset = h5.H5Tget_member_offset(s->type, (unsigned)i);
+        const size_t size = type >= 0 ? h5.H5Tget_size(type) : SIZE_MAX;
+        if (type >= 0)
+            h5.H5Tclose(type);
+        if (offset > record || size > record - offset)
+            return mase_fail_in(err, MASE_EPARSE, s->path,
+                                "column %d of table %s lies outside its record", i, s->name);
+    }
+    return MASE_OK;
+}
+
 static enum mase_status check_member(const struct mase_h5_set *s, const char *name, bool *single,
                                      struct mase_err *err)
 {
@@ -264,6 +281,7 @@ enum mase_status mase_h5_choose(struct mase_h5_choice *c, const struct mase_h5_s
         return mase_fail_in(err, MASE_EVALUE, s->path,
                             "dataset %s is not a table: expected one dimension of records",
                             s->name);
+    MASE_TRY(check_records(s, err));
     c->single = true;
     for (int i = 0; i < n; i++)
         MASE_TRY(check_member(s, names[i], &c->single, err));

@@ -1,0 +1,28 @@
+/*
+ * isolate.h - reading a table in a child process.
+ *
+ * libhdf5 can crash on a damaged file. It then takes only the child with it, and the file gets a
+ * sentence like any other. The table comes back through a pipe.
+ */
+#ifndef MASE_DATA_ISOLATE_H
+#define MASE_DATA_ISOLATE_H
+
+#include "data/raw.h"
+
+/* What is read: the table and the shape of a sample. */
+struct mase_isolated {
+    struct mase_raw raw;
+    struct mase_shape sample;
+};
+
+/* Reads into t; names go to the arena. user is the caller's. */
+typedef enum mase_status mase_isolated_fn(struct mase_isolated *t, struct mase_arena *a,
+                                          const char *path, const void *user, struct mase_err *err);
+
+/* Run read in a child and take over what it has read; t must be zeroed. Class names are not
+ * carried: raw.class_names stays NULL. */
+enum mase_status mase_isolate(struct mase_isolated *t, struct mase_arena *a, const char *path,
+                              mase_isolated_fn *read, const void *user,
+                              struct mase_err *err) MASE_MUST_CHECK;
+
+#endif /* MASE_DATA_ISOLATE_H */
