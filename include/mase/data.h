@@ -17,6 +17,12 @@ struct mase_data_info {
 
 extern const struct mase_data_info mase_datasets[]; /* from datasets.def; ends with a NULL name */
 
+/* The kinds of file that a table of the user's own may come in: "csv" and how to name one. */
+struct mase_data_kind {
+    const char *prefix, *help;
+};
+extern const struct mase_data_kind mase_data_kinds[]; /* ends with a NULL prefix */
+
 /* By name; '-' and '_' are the same. Unknown: an error naming the nearest. */
 enum mase_status mase_data_find(const struct mase_data_info **d, const char *name,
                                 struct mase_err *err) MASE_MUST_CHECK;

@@ -34,14 +34,16 @@ static mase_dataset_fn *const openers[COUNT] = {
 #include "data/datasets.def"
 };
 
-static const struct file_kind {
-    const char *prefix, *help;
-    mase_dataset_fn *open;
-} kinds[] = {
-#define FILE_KIND(prefix_, open_, help_) { prefix_, help_, open_ },
+const struct mase_data_kind mase_data_kinds[] = {
+#define FILE_KIND(prefix_, open_, help_) { prefix_, help_ },
+#include "data/datasets.def"
+    { 0 },
+};
+
+static mase_dataset_fn *const kind_openers[] = {
+#define FILE_KIND(prefix_, open_, help_) open_,
 #include "data/datasets.def"
 };
-enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };
 
 /* The part before a colon is the name, what follows is a file's. */
 static enum mase_status find(int *index, const char **file, const char *name, struct mase_err *err)
@@ -66,18 +68,18 @@ enum mase_status mase_data_find(const struct mase_data_info **d, const char *nam
     return MASE_OK;
 }
 
-static const struct file_kind *find_kind(const char *name)
+static const struct mase_data_kind *find_kind(const char *name)
 {
-    for (int i = 0; i < KIND_COUNT; i++) {
-        const size_t n = strlen(kinds[i].prefix);
-        if (strncmp(name, kinds[i].prefix, n) == 0 && name[n] == ':')
-            return &kinds[i];
+    for (const struct mase_data_kind *k = mase_data_kinds; k->prefix; k++) {
+        const size_t n = strlen(k->prefix);
+        if (strncmp(name, k->prefix, n) == 0 && name[n] == ':')
+            return k;
     }
     return NULL;
 }
 
 /* A table of the user's own: the opener finds out shape and classes. */
-static enum mase_status open_kind(struct mase_dataset *d, const struct file_kind *kind,
+static enum mase_status open_kind(struct mase_dataset *d, const struct mase_data_kind *kind,
                                   const char *name, const struct mase_dataset_opts *opts,
                                   struct mase_err *err)
 {
@@ -87,7 +89,7 @@ static enum mase_status open_kind(struct mase_dataset *d, const struct file_kind
                          kind->help);
     d->info.data.name = mase_arena_strdup(&d->arena, name);
     d->info.data.help = "a table of your own";
-    return kind->open(d, opts, file, err);
+    return kind_openers[kind - mase_data_kinds](d, opts, file, err);
 }
 
 static enum mase_status open_named(struct mase_dataset *d, const char *name,
@@ -113,7 +115,7 @@ enum mase_status mase_dataset_open(struct mase_dataset **out, const char *name,
                                    const struct mase_dataset_opts *opts, struct mase_err *err)
 {
     static const struct mase_dataset_opts defaults = { 0 };
-    const struct file_kind *kind = find_kind(name);
+    const struct mase_data_kind *kind = find_kind(name);
     struct mase_dataset *d = mase_xcalloc(sizeof *d);
     opts = opts ? opts : &defaults;
     enum mase_status st = check_dir(opts, err);

@@ -1,0 +1,215 @@
+/*
+ * data.c - ch data: which datasets there are, what one holds, and keeping the file of one.
+ */
+#include <inttypes.h>
+
+#include <mase/dataset.h>
+
+#include "cli/cli.h"
+#include "cli/project.h"
+
+enum { FEATURES_SHOWN = 64 };
+
+/* ---- list ---- */
+
+static void list_json(struct mase_arena *a)
+{
+    struct mase_value *all = mase_value_list(a);
+    for (const struct mase_data_info *d = mase_datasets; d->name; d++) {
+        struct mase_value *v = mase_value_table(a), *sample = mase_value_list(a);
+        for (int i = 0; i < d->sample.rank; i++)
+            mase_value_push(a, sample, mase_value_int(a, d->sample.dim[i]));
+        mase_value_set(a, v, "name", mase_value_string(a, d->name));
+        mase_value_set(a, v, "sample", sample);
+        mase_value_set(a, v, "classes", mase_value_int(a, d->classes));
+        mase_value_set(a, v, "help", mase_value_string(a, d->help));
+        mase_value_push(a, all, v);
+    }
+    mase_cli_put_json(all);
+}
+
+static enum mase_status list(struct mase_cli *c, struct mase_err *err)
+{
+    static const char *const headers[] = { "Name", "Sample", "Classes", "Data", NULL };
+    MASE_TRY(mase_cli_operands(c, 1, err));
+    if (mase_cli_flag(c, MASE_CLI_json)) {
+        list_json(&c->arena);
+        return MASE_OK;
+    }
+    struct mase_table t = mase_table(&c->arena, headers);
+    struct mase_str shape = { 0 };
+    for (const struct mase_data_info *d = mase_datasets; d->name; d++) {
+        const int row = mase_table_row(&t);
+        mase_str_clear(&shape);
+        mase_shape_print(&shape, &d->sample);
+        mase_table_set(&t, row, 0, d->name);
+        mase_table_set(&t, row, 1, mase_str_text(&shape));
+        mase_table_setf(&t, row, 2, "%d", d->classes);
+        mase_table_set(&t, row, 3, d->help);
+    }
+    mase_str_release(&shape);
+    mase_cli_put_table(&t);
+    puts("\nA table of your own:");
+    for (const struct mase_data_kind *k = mase_data_kinds; k->prefix; k++)
+        printf("  %s\n", k->help);
+    return MASE_OK;
+}
+
+/* ---- info ---- */
+
+static bool shows_features(const struct mase_dataset *d)
+{
+    return mase_dataset_table(d).data && mase_dataset_info(d)->feature_names &&
+           mase_dataset_table(d).stride <= FEATURES_SHOWN;
+}
+
+static void put_facts(const struct mase_dataset *d)
+{
+    const struct mase_dataset_info *info = mase_dataset_info(d);
+    printf("%s: %s\n", info->data.name, info->data.help);
+    if (info->notice)
+        printf("note      %s\n", info->notice);
+    printf("source    %s\n", info->source);
+    printf("sha256    %s\n", info->checksum);
+    printf("rows      %" PRId64, info->rows);
+    if (info->duplicates)
+        printf(" (%" PRId64 " duplicates left out)", info->duplicates);
+    printf("\nfeatures  %s\n\n",
+           info->scaling.n ? "standardised: mean 0, deviation 1" : "as stored");
+}
+
+/* Rows are splits, columns classes; many classes are summed up by the smallest and the largest. */
+static void put_splits(struct mase_arena *a, const struct mase_dataset *d)
+{
+    enum { COLUMNS = 12 };
+    const struct mase_dataset_info *info = mase_dataset_info(d);
+    const int classes = info->data.classes;
+    const bool each = classes <= COLUMNS;
+    const char *headers[COLUMNS + 3] = { "Split", "Rows" };
+    for (int k = 0; each && k < classes; k++)
+        headers[2 + k] = info->class_names[k];
+    if (!each) {
+        headers[2] = "Smallest class";
+        headers[3] = "Largest class";
+    }
+    struct mase_table t = mase_table(a, headers);
+    int64_t *count = mase_new_array(a, int64_t, (size_t)classes);
+    for (int s = 0; s < MASE_SPLIT_COUNT; s++) {
+        const int row = mase_table_row(&t);
+        int64_t low = INT64_MAX, high = 0;
+        mase_dataset_balance(d, (enum mase_split)s, count);
+        mase_table_set(&t, row, 0, mase_split_names[s]);
+        mase_table_setf(&t, row, 1, "%" PRId64, mase_dataset_split(d, (enum mase_split)s).count);
+        for (int k = 0; k < classes; k++) {
+            low = count[k] < low ? count[k] : low;
+            high = count[k] > high ? count[k] : high;
+            if (each)
+                mase_table_setf(&t, row, 2 + k, "%" PRId64, count[k]);
+        }
+        if (!each) {
+            mase_table_setf(&t, row, 2, "%" PRId64, low);
+            mase_table_setf(&t, row, 3, "%" PRId64, high);
+        }
+    }
+    mase_cli_put_table(&t);
+}
+
+static void put_features(struct mase_arena *a, const struct mase_dataset *d)
+{
+    static const char *const headers[] = { "Feature", "Min", "Max", "Mean", "Deviation", NULL };
+    const struct mase_dataset_info *info = mase_dataset_info(d);
+    struct mase_table t = mase_table(a, headers);
+    for (int64_t f = 0; f < mase_dataset_table(d).stride; f++) {
+        const struct mase_feature_range r = mase_dataset_range(d, MASE_SPLIT_TRAIN, f);
+        const int row = mase_table_row(&t);
+        mase_table_set(&t, row, 0, info->feature_names[f]);
+        mase_table_setf(&t, row, 1, "%.5g", r.min);
+        mase_table_setf(&t, row, 2, "%.5g", r.max);
+        mase_table_setf(&t, row, 3, "%.5g", r.mean);
+        mase_table_setf(&t, row, 4, "%.5g", r.std);
+    }
+    puts("\nBefore scaling, over the training split:\n");
+    mase_cli_put_table(&t);
+}
+
+static void info_json(struct mase_arena *a, const struct mase_dataset *d)
+{
+    const struct mase_dataset_info *info = mase_dataset_info(d);
+    struct mase_value *v = mase_cli_data_record(a, d), *balance = mase_value_table(a),
+                      *features = mase_value_list(a);
+    int64_t *count = mase_new_array(a, int64_t, (size_t)info->data.classes);
+    for (int s = 0; s < MASE_SPLIT_COUNT; s++) {
+        struct mase_value *counts = mase_value_table(a);
+        mase_dataset_balance(d, (enum mase_split)s, count);
+        for (int k = 0; k < info->data.classes; k++)
+            mase_value_set(a, counts, info->class_names[k], mase_value_int(a, count[k]));
+        mase_value_set(a, balance, mase_split_names[s], counts);
+    }
+    for (int64_t f = 0; shows_features(d) && f < mase_dataset_table(d).stride; f++) {
+        const struct mase_feature_range r = mase_dataset_range(d, MASE_SPLIT_TRAIN, f);
+        struct mase_value *one = mase_value_table(a);
+        mase_value_set(a, one, "name", mase_value_string(a, info->feature_names[f]));
+        mase_value_set(a, one, "min", mase_value_float(a, r.min));
+        mase_value_set(a, one, "max", mase_value_float(a, r.max));
+        mase_value_set(a, one, "mean", mase_value_float(a, r.mean));
+        mase_value_set(a, one, "std", mase_value_float(a, r.std));
+        mase_value_push(a, features, one);
+    }
+    mase_value_set(a, v, "balance", balance);
+    mase_value_set(a, v, "features", features);
+    mase_cli_put_json(v);
+}
+
+static enum mase_status info(struct mase_cli *c, struct mase_err *err)
+{
+    struct mase_dataset *d = NULL;
+    const struct mase_dataset_opts opts = mase_cli_data_opts(c);
+    MASE_TRY(mase_cli_operands(c, 2, err));
+    if (c->operand_count < 2)
+        return mase_fail(err, MASE_EVALUE, "ch data info needs the name of a dataset");
+    MASE_TRY(mase_dataset_open(&d, c->operands[1], &opts, err));
+    if (mase_cli_flag(c, MASE_CLI_json)) {
+        info_json(&c->arena, d);
+    } else {
+        put_facts(d);
+        put_splits(&c->arena, d);
+        if (shows_features(d))
+            put_features(&c->arena, d);
+    }
+    mase_dataset_close(d);
+    return MASE_OK;
+}
+
+/* ---- import ---- */
+
+static enum mase_status import(struct mase_cli *c, struct mase_err *err)
+{
+    const struct mase_dataset_opts opts = mase_cli_data_opts(c), kept = { .require_real = true };
+    struct mase_dataset *d = NULL;
+    MASE_TRY(mase_cli_operands(c, 3, err));
+    if (c->operand_count < 3)
+        return mase_fail(err, MASE_EVALUE,
+                         "ch data import needs a dataset and a file: ch data "
+                         "import jsc FILE");
+    MASE_TRY(mase_dataset_import(c->operands[1], c->operands[2], &opts, err));
+    MASE_TRY(mase_dataset_open(&d, c->operands[1], &kept, err)); /* what the next run will find */
+    put_facts(d);
+    mase_dataset_close(d);
+    return MASE_OK;
+}
+
+static const struct {
+    const char *name;
+    mase_cli_run_fn *run;
+} verbs[] = { { "list", list }, { "info", info }, { "import", import } };
+
+enum mase_status mase_cli_data(struct mase_cli *c, struct mase_err *err)
+{
+    if (c->operand_count == 0)
+        return list(c, err);
+    for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
+        if (mase_streq(verbs[i].name, c->operands[0]))
+            return verbs[i].run(c, err);
+    return mase_fail(err, MASE_EVALUE, "ch data can list, info and import, not '%s'",
+                     c->operands[0]);
+}
