@@ -18,10 +18,11 @@ test: ## install what the tests need, build them, run them all
 	    && echo "make test: all tests passed" \
 	    || { echo "make test: FAILED, see above" >&2; exit 1; }
 
-bench: ## measure start-up time and memory, beside PyTorch's when it is there
+bench: ## start-up, training and prediction, beside PyTorch and ONNX Runtime; BENCH_QUICK=1: briefly
 	@scripts/packages install bench
-	@scripts/build
-	@bench/startup
+	@scripts/build all bench_peak bench_infer
+	@bench/startup $(if $(BENCH_QUICK),5)
+	@bench/infer
 
 fuzz: ## run each fuzzer for FUZZ_SECONDS (default 60)
 	@scripts/packages install build lint
