@@ -55,7 +55,7 @@ static void add_part(struct mase_dataset *d, const unsigned char *data, int64_t 
 }
 
 static void finish(struct mase_dataset *d, const struct mase_dataset_opts *opts, int64_t training,
-                   int32_t *label)
+                   const int32_t *label)
 {
     d->label = label;
     mase_split_rows(d, opts, training, MASE_SPLIT_TEST);
