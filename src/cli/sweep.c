@@ -4,6 +4,7 @@
  *     PROJECT/software/sweep/sweep.csv      every configuration and what it came to
  *     PROJECT/software/sweep/sweep.svg      validation loss over the longest axis
  *     PROJECT/software/sweep/runs/KEY.json  one file per finished configuration
+ *     PROJECT/run.json
  *
  * The default project has no date in its name: the same command continues where it stopped.
  */
@@ -11,16 +12,21 @@
 
 #include <mase/file.h>
 #include <mase/log.h>
+#include <mase/progress.h>
 #include <mase/sweep.h>
 
-#include "cli/cli.h"
+#include "cli/project.h"
+#include "kern/kern.h"
 
 struct job {
     struct mase_cli *c;
+    uint64_t started; /* mase_clock */
     struct mase_sweep sweep;
     struct mase_sweep_axis axes[MASE_CLI_COUNT];
+    enum mase_cli_weights weights;
     struct mase_dataset *data; /* owned */
-    const char *dir;
+    const char *project_dir, *dir;
+    const char *csv, *svg; /* paths */
 };
 
 /* Options of training into what all configurations share and what varies. */
@@ -31,7 +37,7 @@ static void collect_options(struct job *j)
     for (const struct mase_opt *row = mase_train_rows; row->key; row++) {
         const int id = mase_cli_option_by_name(row->key);
         if (id < 0)
-            continue;
+            mase_bug("no option is called %s", row->key);
         const struct mase_value *v = mase_cli_value(j->c, (enum mase_cli_option_id)id);
         if (v->kind == MASE_LIST)
             j->axes[j->sweep.axis_count++] = (struct mase_sweep_axis){ row->key, v };
@@ -40,41 +46,52 @@ static void collect_options(struct job *j)
     }
     j->sweep.options = common;
     j->sweep.axes = j->axes;
+    const struct mase_value *threads = mase_value_get(common, "threads");
+    j->sweep.jobs = threads ? (int)threads->i : 0;
 }
 
-static enum mase_status find_project(struct job *j, struct mase_err *err)
+static void announce(const struct mase_cli *c)
+{
+    struct mase_str out = { 0 };
+    mase_info("Set logging level to %s", mase_log_level_names[mase_log_get_level()]);
+    mase_cli_config_table(&out, c, mase_use_colour(stdout));
+    mase_cli_put(&out);
+    mase_str_release(&out);
+    fflush(stdout); /* before the log lines that follow */
+}
+
+static enum mase_status find_folders(struct job *j, struct mase_err *err)
 {
     struct mase_cli *c = j->c;
-    const struct mase_value *project = mase_cli_value(c, MASE_CLI_project);
-    char *name = project->kind == MASE_STRING
-                     ? mase_arena_strdup(&c->arena, project->s)
-                     : mase_arena_printf(
-                           &c->arena, "%s_%s_%s_sweep", mase_cli_text(c, MASE_CLI_model),
-                           mase_cli_text(c, MASE_CLI_task), mase_cli_text(c, MASE_CLI_dataset));
-    for (char *p = name; project->kind == MASE_NONE && (p = strchr(p, '/')); p++)
-        *p = '-';
-    if (!*name || strchr(name, '/') || mase_streq(name, ".") || mase_streq(name, ".."))
-        return mase_fail_at(err, MASE_EVALUE, project->at,
-                            "project '%s': expected the name of a folder, without '/'", name);
-    j->dir = mase_arena_printf(&c->arena, "%s/%s/software/sweep",
-                               mase_cli_text(c, MASE_CLI_project_dir), name);
+    struct mase_value **project = &c->setting[MASE_CLI_project].given;
+    if (mase_cli_value(c, MASE_CLI_project)->kind == MASE_NONE) {
+        char *name =
+            mase_arena_printf(&c->arena, "%s_%s_%s_sweep", mase_cli_text(c, MASE_CLI_model),
+                              mase_cli_text(c, MASE_CLI_task), mase_cli_text(c, MASE_CLI_dataset));
+        for (char *p = name; (p = strchr(p, '/'));)
+            *p = '-';
+        *project = mase_value_string(&c->arena, name);
+    }
+    MASE_TRY(mase_cli_find_project(&j->project_dir, c, err));
+    j->dir = mase_path_join(&c->arena, j->project_dir, "software/sweep");
     j->sweep.dir = mase_path_join(&c->arena, j->dir, "runs");
+    j->csv = mase_path_join(&c->arena, j->dir, "sweep.csv");
+    j->svg = mase_path_join(&c->arena, j->dir, "sweep.svg");
     return MASE_OK;
 }
 
 static enum mase_status open_inputs(struct job *j, struct mase_err *err)
 {
-    const struct mase_value *model = mase_cli_value(j->c, MASE_CLI_model);
-    const struct mase_value *dataset = mase_cli_value(j->c, MASE_CLI_dataset);
-    if (model->kind == MASE_NONE || dataset->kind == MASE_NONE)
-        return mase_fail(err, MASE_EVALUE, "No model and/or dataset provided! These are required.");
-    if (mase_zoo_find(&j->sweep.model, model->s, err))
-        return mase_place(err, model->at);
-    MASE_TRY(find_project(j, err));
-    j->sweep.weights = mase_cli_text(j->c, MASE_CLI_load_name);
-    if (mase_dataset_open(&j->data, dataset->s, NULL, err))
-        return mase_place(err, dataset->at);
+    struct mase_cli *c = j->c;
+    MASE_TRY(mase_cli_load_kind(&j->weights, c, err));
+    if (j->weights == MASE_CLI_SAVED)
+        return mase_fail(err, MASE_EUNSUPPORTED,
+                         "a sweep starts from initial weights or a file of weights, not from a "
+                         "saved graph");
+    j->sweep.weights = mase_cli_text(c, MASE_CLI_load_name);
+    MASE_TRY(mase_cli_open_data(&j->data, c, false, err));
     j->sweep.data = j->data;
+    j->sweep.data_variant = mase_cli_text(c, MASE_CLI_split);
     return MASE_OK;
 }
 
@@ -87,12 +104,11 @@ static enum mase_status write_reports(const struct job *j, struct mase_err *err)
     const struct mase_table csv = mase_sweep_csv(&j->sweep, a);
     mase_table_render(&csv, MASE_TABLE_CSV, &text);
     mase_str_addc(&text, '\n');
-    enum mase_status st =
-        mase_file_write(mase_path_join(a, j->dir, "sweep.csv"), text.data, text.len, err);
+    enum mase_status st = mase_file_write(j->csv, text.data, text.len, err);
     mase_str_clear(&text);
     mase_sweep_svg(&text, &j->sweep);
     if (!st)
-        st = mase_file_write(mase_path_join(a, j->dir, "sweep.svg"), text.data, text.len, err);
+        st = mase_file_write(j->svg, text.data, text.len, err);
     mase_str_release(&text);
     return st;
 }
@@ -112,6 +128,63 @@ static void print_table(const struct job *j)
     mase_str_release(&text);
 }
 
+/* ---- run.json ---- */
+
+/* The configuration with the lowest validation loss; NULL when none is done. */
+static const struct mase_sweep_point *best(const struct mase_sweep *s)
+{
+    const struct mase_sweep_point *p = NULL;
+    for (int i = 0; i < s->count; i++)
+        if (s->points[i].done && (!p || s->points[i].result.val_loss < p->result.val_loss))
+            p = &s->points[i];
+    return p;
+}
+
+static struct mase_value *results(const struct job *j)
+{
+    struct mase_arena *a = &j->c->arena;
+    struct mase_value *v = mase_value_table(a), *options = mase_value_table(a);
+    const struct mase_sweep *s = &j->sweep;
+    const struct mase_sweep_point *p = best(s);
+    mase_value_set(a, v, "configurations", mase_value_int(a, s->count));
+    if (!p)
+        return v;
+    for (int i = 0; i < s->axis_count; i++)
+        mase_value_set(a, options, s->axes[i].key, mase_value_copy(a, p->value[i]));
+    mase_value_set(a, v, "best", options);
+    mase_value_set(a, v, "best_val_loss", mase_value_float(a, p->result.val_loss));
+    mase_value_set(a, v, "best_test_acc", mase_value_float(a, p->result.test_accuracy));
+    return v;
+}
+
+static enum mase_status record(const struct job *j, struct mase_err *err)
+{
+    struct mase_arena *a = &j->c->arena;
+    struct mase_value *files = mase_value_list(a);
+    const struct mase_kernels *kernels;
+    struct mase_graph *g;
+    mase_value_push(a, files, mase_value_string(a, j->csv));
+    mase_value_push(a, files, mase_value_string(a, j->svg));
+    MASE_TRY(mase_kernels_select(&kernels, err));
+    MASE_TRY(j->sweep.model->build(&g, &mase_dataset_info(j->data)->data, err));
+    const enum mase_status st =
+        mase_cli_record(&(struct mase_cli_record){ .c = j->c,
+                                                   .project_dir = j->project_dir,
+                                                   .name = "run.json",
+                                                   .model = j->sweep.model,
+                                                   .graph = g,
+                                                   .weights = j->weights,
+                                                   .dataset = mase_cli_data_record(a, j->data),
+                                                   .isa = kernels->isa,
+                                                   .threads = 1, /* each configuration */
+                                                   .results = results(j),
+                                                   .files = files,
+                                                   .started = j->started },
+                        err);
+    mase_graph_free(g);
+    return st;
+}
+
 static enum mase_status run(struct job *j, struct mase_err *err)
 {
     int reused = 0;
@@ -120,16 +193,21 @@ static enum mase_status run(struct job *j, struct mase_err *err)
         reused += j->sweep.points[i].done;
     mase_info("%d configurations, %d done before; results in %s", j->sweep.count, reused, j->dir);
     const enum mase_status st = mase_sweep_run(&j->sweep, err);
-    MASE_TRY(write_reports(j, st ? NULL : err)); /* of those that did not fail, too */
+    struct mase_err *next = st ? NULL : err; /* the first failure is told; the others are kept */
+    MASE_TRY(write_reports(j, next));
+    MASE_TRY(record(j, next));
     print_table(j);
     return st;
 }
 
 enum mase_status mase_cli_sweep(struct mase_cli *c, struct mase_err *err)
 {
-    struct job j = { .c = c };
+    struct job j = { .c = c, .started = mase_clock() };
     MASE_TRY(mase_cli_merge(c, err));
     collect_options(&j);
+    MASE_TRY(mase_cli_find_model(&j.sweep.model, c, err));
+    MASE_TRY(find_folders(&j, err));
+    announce(c);
     enum mase_status st = open_inputs(&j, err);
     if (!st)
         st = run(&j, err);
