@@ -39,6 +39,10 @@ enum mase_sign { MASE_SIGNED, MASE_UNSIGNED };
 typedef void mase_quant_fn(float *q, const float *x, int64_t n, const struct mase_format *f,
                            enum mase_sign sign);
 
+/* Of a value on the format's grid and in its range, the number of steps from zero: what hardware
+ * stores. False for any other value. */
+typedef bool mase_code_fn(int64_t *code, float q, const struct mase_format *f, enum mase_sign sign);
+
 struct mase_quant_param {
     const char *name; /* "width"; a configuration says "weight_width" */
     int64_t min, max;
@@ -54,6 +58,7 @@ struct mase_quant_info {
     const struct mase_quant_param *params; /* params[0..count) */
     int count;
     mase_quant_fn *quantize; /* NULL for float */
+    mase_code_fn *code;      /* NULL for float */
     const char *help;
 };
 extern const struct mase_quant_info mase_quants[MASE_QUANT_COUNT];
@@ -64,6 +69,10 @@ enum mase_quant_kind mase_quant_find(const char *name);
 /* The reference arithmetic of f. float copies. */
 void mase_quantize(const struct mase_format *f, float *q, const float *x, int64_t n,
                    enum mase_sign sign);
+
+/* The integer code of a quantised value; false when q is not one of the format's values. It looks
+ * at the value alone, so it judges what others have quantised, too. */
+bool mase_format_code(int64_t *code, float q, const struct mase_format *f, enum mase_sign sign);
 
 /* Bits one value takes (width); 32 for float. */
 int mase_format_bits(const struct mase_format *f);

@@ -49,3 +49,20 @@ void mase_integer_ref(float *q, const float *x, int64_t n, const struct mase_for
         q[i] = r / scale;
     }
 }
+
+/* In double every product is exact. An hi of more than 24 bits is no float32: there the reference's
+ * largest value is the next one, which counts as in range. */
+bool mase_integer_code(int64_t *code, float q, const struct mase_format *f, enum mase_sign sign)
+{
+    const int width = (int)f->param[INTEGER_WIDTH];
+    const int64_t frac = f->param[INTEGER_FRAC_WIDTH];
+    const int64_t steps = INT64_C(1) << (sign == MASE_SIGNED ? width - 1 : width);
+    const double lo = sign == MASE_SIGNED ? -(double)steps : 0.0;
+    const double hi = (double)(float)(steps - 1);
+    const double r = ldexp((double)q, frac == MASE_NA ? width / 2 : (int)frac);
+
+    if (!(r >= lo && r <= hi) || r != rint(r)) /* the first is true for NaN, too */
+        return false;
+    *code = (int64_t)r;
+    return true;
+}

@@ -13,5 +13,6 @@
 enum { INTEGER_WIDTH, INTEGER_FRAC_WIDTH, INTEGER_PARAM_COUNT };
 extern const struct mase_quant_param mase_integer_params[INTEGER_PARAM_COUNT];
 mase_quant_fn mase_integer_ref;
+mase_code_fn mase_integer_code;
 
 #endif /* MASE_QUANT_QUANT_H */

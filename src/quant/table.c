@@ -10,9 +10,10 @@
 
 const struct mase_quant_info mase_quants[MASE_QUANT_COUNT] = {
     [MASE_QUANT_float] = { .name = "float", .suffix = "", .func = "", .help = "not quantised" },
-#define QUANT(name_, suffix_, func_, params_, reference_, help_)                                   \
+#define QUANT(name_, suffix_, func_, params_, reference_, code_, help_)                            \
     [MASE_QUANT_##name_] = {                                                                       \
-        #name_, suffix_, func_, mase_##params_, COUNT_OF(mase_##params_), mase_##reference_, help_ \
+        #name_,       suffix_, func_, mase_##params_, COUNT_OF(mase_##params_), mase_##reference_, \
+        mase_##code_, help_                                                                        \
     },
 #include <mase/quants.def>
 };
@@ -32,6 +33,11 @@ void mase_quantize(const struct mase_format *f, float *q, const float *x, int64_
         mase_quants[f->kind].quantize(q, x, n, f, sign);
     else if (n > 0 && q != x)
         memcpy(q, x, (size_t)n * sizeof *q);
+}
+
+bool mase_format_code(int64_t *code, float q, const struct mase_format *f, enum mase_sign sign)
+{
+    return mase_quants[f->kind].code && mase_quants[f->kind].code(code, q, f, sign);
 }
 
 int mase_format_bits(const struct mase_format *f)

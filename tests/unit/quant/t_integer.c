@@ -222,6 +222,43 @@ static void every_magnitude(void **state)
     }
 }
 
+/* Every value of the quantiser has a code, and the code gives the value back. */
+static void codes_of_quantised_values(void **state)
+{
+    (void)state;
+    const int64_t fracs[] = { -3, 0, 4, 12, MASE_NA };
+    for (int64_t width = 1; width <= 32; width++)
+        for (size_t k = 0; k < sizeof fracs / sizeof fracs[0]; k++)
+            for (int s = MASE_SIGNED; s <= MASE_UNSIGNED; s++) {
+                const struct mase_format f = integer(width, fracs[k]);
+                const int frac = fracs[k] == MASE_NA ? (int)width / 2 : (int)fracs[k];
+                for (float x = -1e10f; x < 1e10f; x = x < -1e-3f  ? x / 3
+                                                      : x < 1e-3f ? 2e-3f
+                                                                  : x * 3) {
+                    const float q = quantize(&f, x, (enum mase_sign)s);
+                    int64_t code;
+                    assert_true(mase_format_code(&code, q, &f, (enum mase_sign)s));
+                    assert_true(ldexp((double)code, -frac) == (double)q);
+                }
+            }
+}
+
+static void values_without_a_code(void **state)
+{
+    (void)state;
+    const struct mase_format f = integer(8, 4), none = { 0 };
+    const float off[] = { 0.03125f, -0.01f, 7.96875f, 8.0f, -8.0625f, 1e30f, INFINITY, NAN };
+    int64_t code;
+    for (size_t i = 0; i < sizeof off / sizeof off[0]; i++)
+        assert_false(mase_format_code(&code, off[i], &f, MASE_SIGNED));
+    assert_true(mase_format_code(&code, -8.0f, &f, MASE_SIGNED));
+    assert_int_equal(code, -128);
+    assert_false(mase_format_code(&code, -0.0625f, &f, MASE_UNSIGNED));
+    assert_true(mase_format_code(&code, 15.9375f, &f, MASE_UNSIGNED));
+    assert_int_equal(code, 255);
+    assert_false(mase_format_code(&code, 1.0f, &none, MASE_SIGNED));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -231,6 +268,8 @@ int main(void)
         cmocka_unit_test(in_place_and_copy),
         cmocka_unit_test(every_code),
         cmocka_unit_test(every_magnitude),
+        cmocka_unit_test(codes_of_quantised_values),
+        cmocka_unit_test(values_without_a_code),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
