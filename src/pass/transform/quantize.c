@@ -6,6 +6,7 @@
  * call keeps its name and arguments. Operations that cannot be quantised are left alone.
  */
 #include <mase/log.h>
+#include <mase/quantize.h>
 
 #include "ir/graph.h"
 #include "pass/support.h"
@@ -18,15 +19,22 @@ struct quantize_opts {
     bool report;
 };
 
-/* What is to be done with one node. */
-struct decision {
-    struct mase_node *node;
-    const struct mase_rule *rule;
-    bool leave; /* as it is */
-    struct mase_quant quant;
+const char *const mase_reason_names[] = {
+    [MASE_NOT_QUANTISABLE] = "not quantisable",
+    [MASE_NOT_A_LAYER] = "not a layer or function",
+    [MASE_SAYS_NA] = "NA",
+    [MASE_BYPASSED] = "bypass",
+    [MASE_QUANTISED] = "quantised",
 };
 
+static const char *const ways[] = { "type", "name", "regex_name", NULL };
+
 /* ---- deciding ---- */
+
+static bool changes(const struct mase_decision *d)
+{
+    return d->reason == MASE_BYPASSED || d->reason == MASE_QUANTISED;
+}
 
 static enum mase_status refuse(const struct mase_rules *r, const struct mase_rule *rule,
                                const struct mase_node *n, struct mase_err *err)
@@ -39,18 +47,25 @@ static enum mase_status refuse(const struct mase_rules *r, const struct mase_rul
     return MASE_OK;
 }
 
-static enum mase_status decide(struct decision *d, struct mase_rules *r, struct mase_node *n,
+static enum mase_status decide(struct mase_decision *d, struct mase_rules *r, struct mase_node *n,
                                struct mase_err *err)
 {
     struct mase_rule *rule;
-    MASE_TRY(mase_rules_pick(r, &rule, n, err));
-    *d = (struct decision){ .node = n, .rule = rule, .leave = mase_quant_is_none(rule) };
-    if (d->leave)
+    *d = (struct mase_decision){ .node = n, .by = ways[r->by] };
+    if (!mase_ops[n->op].quantisable)
         return MASE_OK;
-    if (n->kind == MASE_CALL_MODULE || n->kind == MASE_CALL_FUNCTION)
-        return mase_quant_bind(&d->quant, rule, n, err);
-    d->leave = true;
-    return refuse(r, rule, n, err);
+    MASE_TRY(mase_rules_pick(r, &rule, n, err));
+    d->key = rule->key;
+    d->fallback = rule == &r->fallback;
+    d->reason = MASE_SAYS_NA;
+    if (mase_quant_is_none(rule))
+        return MASE_OK;
+    d->reason = MASE_NOT_A_LAYER;
+    if (n->kind != MASE_CALL_MODULE && n->kind != MASE_CALL_FUNCTION)
+        return refuse(r, rule, n, err);
+    MASE_TRY(mase_quant_bind(&d->quant, rule, n, err));
+    d->reason = d->quant.bypass ? MASE_BYPASSED : MASE_QUANTISED;
+    return MASE_OK;
 }
 
 static void report_unused(const struct mase_rules *r, const struct mase_graph *g)
@@ -69,47 +84,53 @@ static void report_unused(const struct mase_rules *r, const struct mase_graph *g
     }
 }
 
+/* Every node of g, into list (node_count). */
+static enum mase_status decide_all(struct mase_decision *list, struct mase_rules *r,
+                                   const struct mase_graph *g, struct mase_err *err)
+{
+    MASE_TRY(mase_rules_check_nodes(r, g, err));
+    for (struct mase_node *n = g->first; n; n = n->next)
+        MASE_TRY(decide(list++, r, n, err));
+    report_unused(r, g);
+    return MASE_OK;
+}
+
 /* ---- doing ---- */
 
 /* Two calls of one module share its formats. */
-static void warn_of_sharing(struct mase_map *callers, struct decision *d)
+static void warn_of_sharing(struct mase_map *callers, struct mase_decision *d)
 {
-    const struct decision *first = mase_map_get(callers, d->node->target);
+    const struct mase_decision *first = mase_map_get(callers, d->node->target);
     if (first &&
-        !mase_quant_equal(first->leave ? NULL : &first->quant, d->leave ? NULL : &d->quant))
+        !mase_quant_equal(changes(first) ? &first->quant : NULL, changes(d) ? &d->quant : NULL))
         mase_warn("quantize: %s and %s are both calls of %s, but are configured differently: "
                   "the last of them that names a format decides for both",
                   first->node->name, d->node->name, d->node->target);
     mase_map_put(callers, d->node->target, d);
 }
 
-static void carry_out(struct mase_graph *g, struct decision *d, struct mase_map *callers)
+static void carry_out(struct mase_graph *g, struct mase_decision *d, struct mase_map *callers)
 {
     struct mase_module *module = mase_node_module(d->node);
     if (module)
         warn_of_sharing(callers, d);
-    if (d->leave)
+    if (!changes(d))
         return;
     if (module)
         mase_module_set_quant(g, module, &d->quant);
     else
         mase_node_set_quant(d->node, &d->quant);
-    mase_debug("quantize: %s (%s) by '%s'", d->node->name, mase_ops[d->node->op].name,
-               d->rule->key);
+    mase_debug("quantize: %s (%s) by '%s'", d->node->name, mase_ops[d->node->op].name, d->key);
 }
 
 /* All or nothing: everything is decided before the first node changes. */
 static enum mase_status apply(struct mase_graph *g, struct mase_rules *r, struct mase_pass_env *env,
                               struct mase_err *err)
 {
-    struct decision *list = mase_new_array(env->scratch, struct decision, (size_t)g->node_count);
+    const int count = g->node_count;
+    struct mase_decision *list = mase_new_array(env->scratch, struct mase_decision, (size_t)count);
     struct mase_map callers = { .arena = env->scratch };
-    int count = 0;
-    MASE_TRY(mase_rules_check_nodes(r, g, err));
-    for (struct mase_node *n = g->first; n; n = n->next)
-        if (mase_ops[n->op].quantisable)
-            MASE_TRY(decide(&list[count++], r, n, err));
-    report_unused(r, g);
+    MASE_TRY(decide_all(list, r, g, err));
     for (int i = 0; i < count; i++)
         carry_out(g, &list[i], &callers);
     for (struct mase_node *n = g->first; n; n = n->next)
@@ -140,8 +161,6 @@ static enum mase_status run(struct mase_graph **g, const void *options, struct m
     return st;
 }
 
-static const char *const ways[] = { "type", "name", "regex_name", NULL };
-
 static const struct mase_opt opts[] = {
     { .key = "by",
       .type = MASE_OPT_TYPE_CHOICE,
@@ -169,3 +188,25 @@ const struct mase_pass mase_pass_quantize = {
     .transform = run,
     .then = "summarize_quantization",
 };
+
+/* ---- explaining ---- */
+
+enum mase_status mase_quantize_explain(struct mase_decision *list, struct mase_arena *a,
+                                       const struct mase_graph *g, const struct mase_value *args,
+                                       struct mase_err *err)
+{
+    struct quantize_opts o;
+    struct mase_rules r = { 0 };
+    struct mase_value *own = mase_value_copy(a, args);
+    mase_value_resolve_na(own);
+    enum mase_status st = mase_opts_bind(&o, sizeof o, opts, own, a, err);
+    if (!st)
+        st = mase_rules_init(&r, a, o.by, o.sections, o.fallback, err);
+    if (!st)
+        st = decide_all(list, &r, g, err);
+    mase_rules_release(&r);
+    if (!st)
+        return MASE_OK;
+    mase_place(err, args->at);
+    return mase_wrap(err, "pass quantize");
+}

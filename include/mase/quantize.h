@@ -1,0 +1,45 @@
+/*
+ * quantize.h - what the quantise pass would do to each node of a graph, and why.
+ *
+ * The pass decides every node before it changes the first one; this is its decision, for those who
+ * want to know it without the change:
+ *
+ *     struct mase_decision *d = mase_new_array(&a, struct mase_decision, g->node_count);
+ *     if ((st = mase_quantize_explain(d, &a, g, section, err)))   // [passes.quantize]
+ *         return st;
+ *     for (int i = 0; i < g->node_count; i++)
+ *         printf("%s: %s\n", d[i].node->name, mase_reason_names[d[i].reason]);
+ */
+#ifndef MASE_QUANTIZE_H
+#define MASE_QUANTIZE_H
+
+#include <mase/graph.h>
+#include <mase/value.h>
+
+enum mase_reason {
+    MASE_NOT_QUANTISABLE, /* the operation has no quantised form */
+    MASE_NOT_A_LAYER,     /* it has, but not as this kind of node: a method stays in float */
+    MASE_SAYS_NA,         /* the section that it falls under names no format */
+    MASE_BYPASSED,        /* of the quantised class, computing in float */
+    MASE_QUANTISED,
+    MASE_REASON_COUNT
+};
+extern const char
+    *const mase_reason_names[]; /* "not quantisable", "not a layer or function", ... */
+
+struct mase_decision {
+    struct mase_node *node;
+    enum mase_reason reason;
+    const char *by;          /* "type", "name", "regex_name" */
+    const char *key;         /* the section that decided: "linear"; NULL: none was asked */
+    bool fallback;           /* it is the default, for want of a section of the node's own */
+    struct mase_quant quant; /* bypassed, quantised */
+};
+
+/* One decision for each node of g in order, (node_count), from the table of [passes.quantize].
+ * Errors are the pass's own. Texts are those of args and g; the rest lives in a. */
+enum mase_status mase_quantize_explain(struct mase_decision *list, struct mase_arena *a,
+                                       const struct mase_graph *g, const struct mase_value *args,
+                                       struct mase_err *err) MASE_MUST_CHECK;
+
+#endif /* MASE_QUANTIZE_H */
