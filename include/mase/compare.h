@@ -1,0 +1,100 @@
+/*
+ * compare.h - two networks side by side: what differs, and what the difference does to values.
+ *
+ * Nodes are paired by name, parameters by full name. Numbers are compared as numbers: 0.0 equals
+ * -0.0, and NaN equals NaN; a NaN or an infinity on one side only is an infinite error.
+ *
+ *     struct mase_node_pair *pairs;
+ *     int n = mase_compare_nodes(&pairs, &a, before, after);
+ *     for (int i = 0; i < n; i++)
+ *         if (pairs[i].a && pairs[i].b && !pairs[i].same_formats)
+ *             ...
+ */
+#ifndef MASE_COMPARE_H
+#define MASE_COMPARE_H
+
+#include <mase/call.h>
+#include <mase/graph.h>
+#include <mase/weights.h>
+
+/* ---- values ---- */
+
+/* How far values lie from those they should be. */
+struct mase_error {
+    int64_t count;  /* values compared */
+    int64_t differ; /* of them not equal */
+    double max, mean;
+    double sqnr; /* signal to noise, 10 log10(sum a^2 / sum (b - a)^2) dB; infinite: equal */
+    int64_t rows, flips; /* rows of the last dimension, and those whose largest value moved */
+};
+/* Of b against a. False when they are not of one shape, and then nothing is measured. */
+bool mase_error_measure(struct mase_error *e, const struct mase_tensor *a,
+                        const struct mase_tensor *b);
+
+/* ---- structure ---- */
+
+struct mase_node_pair {
+    const struct mase_node *a, *b; /* NULL: only the other graph has it */
+    bool same_call;                /* kind, target, arguments, and the module's own attributes */
+    bool same_formats;
+};
+/* Every node of both, in the order of a, those of b alone where they stand in b. Returns how many.
+ */
+int mase_compare_nodes(struct mase_node_pair **out, struct mase_arena *arena,
+                       const struct mase_graph *a, const struct mase_graph *b);
+
+/* The formats in force at a node, "data_in integer(8, 4), weight integer(4, 3)"; one word when all
+ * are the same; "float". */
+void mase_quant_print(struct mase_str *out, const struct mase_quant *q);
+
+/* ---- parameters ---- */
+
+struct mase_tensor_pair {
+    const char *name;
+    const struct mase_tensor *a, *b; /* NULL: only the other has it */
+    bool same_shape;
+    struct mase_error error; /* when of one shape */
+};
+/* Every name of both, in the order of a, then those of b alone. Tensors must have data. */
+int mase_compare_tensors(struct mase_tensor_pair **out, struct mase_arena *arena,
+                         const struct mase_named_tensor *a, int a_count,
+                         const struct mase_named_tensor *b, int b_count);
+/* Parameters and buffers of a graph in state-dict order; data is the graph's. Returns how many. */
+int mase_graph_tensors(struct mase_named_tensor **out, struct mase_arena *arena,
+                       const struct mase_graph *g);
+
+/* ---- activations ---- */
+
+struct mase_value_pair {
+    const struct mase_node *a, *b;
+    bool comparable; /* both gave one tensor, of one shape */
+    struct mase_error error;
+};
+/* The results of the nodes that both graphs have, in the order of a; va and vb are their runs
+ * (run.h). Returns how many; *first is the index of the first that differs, -1 when none does. */
+int mase_compare_values(struct mase_value_pair **out, int *first, struct mase_arena *arena,
+                        const struct mase_graph *a, const struct mase_values *va,
+                        const struct mase_graph *b, const struct mase_values *vb);
+
+/* ---- quantised parameters ---- */
+
+/* A weight or bias as its layer computes with it. */
+struct mase_quantised {
+    const struct mase_node *node;
+    const char *name; /* "seq_blocks.2.weight" */
+    struct mase_format format;
+    float low, high, step;       /* of the format */
+    const struct mase_tensor *x; /* the parameter */
+    struct mase_tensor q;        /* what it becomes */
+    int64_t off_grid;            /* values of q that are none of the format's */
+    int64_t saturated;           /* values of x beyond low and high */
+    struct mase_error error;     /* of q against x */
+};
+/* Every quantised parameter of g, once each, in the order of the nodes that use them. Parameters
+ * must have data. Returns how many. */
+int mase_quantised_params(struct mase_quantised **out, struct mase_arena *arena,
+                          const struct mase_graph *g);
+/* Judge these values, made by someone else, instead of our own. False when of another shape. */
+bool mase_quantised_judge(struct mase_quantised *p, const struct mase_tensor *q);
+
+#endif /* MASE_COMPARE_H */
