@@ -22,6 +22,7 @@ bench: ## start-up, training and prediction, beside PyTorch and ONNX Runtime; BE
 	@scripts/packages install bench
 	@scripts/build all bench_peak bench_infer
 	@bench/startup $(if $(BENCH_QUICK),5)
+	@bench/train
 	@bench/infer
 
 fuzz: ## run each fuzzer for FUZZ_SECONDS (default 60)
