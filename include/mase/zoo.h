@@ -8,8 +8,9 @@
 #include <mase/graph.h>
 
 struct mase_model {
-    const char *name;    /* "jsc-tiny" */
-    const char *task;    /* "physical", "vision", "toy" */
+    const char *name;       /* "jsc-tiny" */
+    const char *class_name; /* "JSC_Tiny": of the original's module */
+    const char *task;       /* "physical", "vision", "toy" */
     const char *dataset; /* the data it is usually trained on: gives --info its parameter count */
     const char *help;
     /* Build the graph for this data, without weights. */

@@ -7,8 +7,8 @@
 #include "frontend/zoo/zoo.h"
 
 const struct mase_model mase_zoo[] = {
-#define MODEL(name_, build_, task_, dataset_, help_) \
-    { name_, task_, dataset_, help_, mase_zoo_##build_ },
+#define MODEL(name_, class_, build_, task_, dataset_, help_) \
+    { name_, class_, task_, dataset_, help_, mase_zoo_##build_ },
 #include "frontend/zoo.def"
     { 0 },
 };

@@ -11,7 +11,7 @@
 
 typedef enum mase_status mase_zoo_fn(struct mase_graph **out, const struct mase_data_info *data,
                                      struct mase_err *err);
-#define MODEL(name, build, ...) mase_zoo_fn mase_zoo_##build;
+#define MODEL(name, class_name, build, ...) mase_zoo_fn mase_zoo_##build;
 #include "frontend/zoo.def"
 
 /* The model takes samples of so many dimensions: 1 features, 3 an image. */
