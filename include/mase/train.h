@@ -81,6 +81,7 @@ void mase_predictor_free(struct mase_predictor *p);
 void mase_predictor_read_weights(struct mase_predictor *p); /* the graph's, again */
 int64_t mase_predictor_batch(const struct mase_predictor *p);
 bool mase_predictor_planned(const struct mase_predictor *p);
+const char *mase_predictor_isa(const struct mase_predictor *p); /* "scalar" for the reference */
 int64_t mase_predictor_outputs(const struct mase_predictor *p); /* per sample */
 
 /* n samples of a row-major (samples, features) array to y, (n, outputs). Any n. */
@@ -186,10 +187,10 @@ enum mase_status mase_trainer_save(const struct mase_trainer *t, const char *pat
 
 /* What a checkpoint says of the data behind it. */
 struct mase_checkpoint_info {
-    bool ours;                   /* has a "mase" entry */
-    int64_t epoch, step;         /* -1: not said */
-    const char *data, *checksum; /* NULL: not said */
-    const char *notice;
+    bool ours;                  /* has a "mase" entry */
+    int64_t epoch, step;        /* -1: not said */
+    struct mase_data_info data; /* name is NULL: not said */
+    const char *checksum, *notice;
     struct mase_scaling scaling; /* n is 0: none */
 };
 /* Of a file that PyTorch reads. Texts and arrays in the arena. */

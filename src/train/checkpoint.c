@@ -12,7 +12,7 @@
  *     mase                         what only we need:
  *         version, seed
  *         state                    struct mase_train_state, field by field
- *         data                     name, checksum, rows, simulated, notice,
+ *         data                     name, sample, classes, checksum, rows, simulated, notice,
  *                                  mean, std (float64[features]; none: not scaled)
  */
 #include <math.h>
@@ -89,6 +89,10 @@ static struct mase_obj *data_info(struct mase_arena *a, const struct mase_datase
     const struct mase_dataset_info *i = mase_dataset_info(d);
     struct mase_obj *o = mase_obj_dict(a);
     set_text(a, o, "name", i->data.name);
+    struct mase_obj *sample = mase_obj_set(a, o, "sample", mase_obj_list(a));
+    for (int k = 0; k < i->data.sample.rank; k++)
+        mase_obj_push(a, sample, mase_obj_int(a, i->data.sample.dim[k]));
+    set_int(a, o, "classes", i->data.classes);
     set_text(a, o, "checksum", i->checksum);
     set_int(a, o, "rows", i->rows);
     set_int(a, o, "train_rows", mase_dataset_split(d, MASE_SPLIT_TRAIN).count);

@@ -156,9 +156,10 @@ static void judge(struct mase_trainer *t, struct mase_train_epoch *e)
 {
     struct mase_train_state *s = &t->state;
     s->val_loss = e->val_loss;
-    e->best = e->val_loss < s->best_loss - t->opts.min_delta;
+    /* the first is the best so far even if it is NaN: no older best.ckpt stays beside this run */
+    e->best = s->best_epoch < 0 || e->val_loss < s->best_loss - t->opts.min_delta;
     if (e->best) {
-        s->best_loss = e->val_loss;
+        s->best_loss = isnan(e->val_loss) ? INFINITY : e->val_loss;
         s->best_epoch = e->epoch;
         s->waited = 0;
     } else {

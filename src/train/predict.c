@@ -154,6 +154,11 @@ bool mase_predictor_planned(const struct mase_predictor *p)
     return p->plan != NULL;
 }
 
+const char *mase_predictor_isa(const struct mase_predictor *p)
+{
+    return p->plan ? mase_plan_isa(p->plan) : "scalar";
+}
+
 int64_t mase_predictor_outputs(const struct mase_predictor *p)
 {
     return p->outputs;

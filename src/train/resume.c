@@ -233,6 +233,25 @@ static const double *get_doubles(struct mase_arena *a, const struct mase_obj *d,
     return mase_arena_memdup(a, o->tensor->data, (size_t)*n * sizeof(double));
 }
 
+/* All of it, or nothing. */
+static struct mase_data_info data_info(struct mase_arena *a, const struct mase_obj *d)
+{
+    const struct mase_obj *sample = mase_obj_get(d, "sample"),
+                          *classes = mase_obj_get(d, "classes");
+    struct mase_data_info info = { .name = get_text(a, d, "name"), .help = "" };
+    if (!sample || sample->kind != MASE_OBJ_LIST || sample->count >= MASE_MAX_RANK || !classes ||
+        classes->kind != MASE_OBJ_INT || classes->i < 1 || classes->i > INT32_MAX)
+        return (struct mase_data_info){ 0 };
+    info.classes = (int)classes->i;
+    info.sample.rank = sample->count;
+    for (int i = 0; i < sample->count; i++) {
+        if (sample->items[i]->kind != MASE_OBJ_INT || sample->items[i]->i < 1)
+            return (struct mase_data_info){ 0 };
+        info.sample.dim[i] = sample->items[i]->i;
+    }
+    return info;
+}
+
 static void read_info(struct mase_checkpoint_info *info, struct mase_arena *a,
                       const struct mase_obj *root)
 {
@@ -245,7 +264,7 @@ static void read_info(struct mase_checkpoint_info *info, struct mase_arena *a,
         info->epoch = epoch->i;
     if (step && step->kind == MASE_OBJ_INT)
         info->step = step->i;
-    info->data = get_text(a, data, "name");
+    info->data = data_info(a, data);
     info->checksum = get_text(a, data, "checksum");
     info->notice = get_text(a, data, "notice");
     info->scaling.mean = get_doubles(a, data, "mean", &means);

@@ -230,7 +230,9 @@ static void checkpoints_keep_everything(void **state)
     must(mase_checkpoint_info(&c, &a, file("last.ckpt"), &err));
     assert_true(c.ours);
     assert_int_equal(c.epoch, 3);
-    assert_string_equal(c.data, "jsc-sim");
+    assert_string_equal(c.data.name, "jsc-sim");
+    assert_int_equal(c.data.classes, 5);
+    assert_true(c.data.sample.rank == 1 && c.data.sample.dim[0] == 16);
     assert_string_equal(c.checksum, info->checksum);
     assert_string_equal(c.notice, info->notice);
     assert_int_equal(c.scaling.n, 16);
