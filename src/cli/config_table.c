@@ -38,6 +38,11 @@ static void add_row(struct mase_table *t, const struct mase_cli_option *o,
     set_cell(t, row, column, mase_cli_effective(s), false);
 }
 
+static bool has_row(const struct mase_cli_option *o, const struct mase_cli_setting *s)
+{
+    return o->flags & MASE_CLI_ROW || (o->flags & MASE_CLI_SET && (s->file || s->given));
+}
+
 void mase_cli_config_table(struct mase_str *out, const struct mase_cli *c, bool colour)
 {
     static const char *const with_file[] = { "Name",         "Default",
@@ -53,7 +58,7 @@ void mase_cli_config_table(struct mase_str *out, const struct mase_cli *c, bool 
     for (int i = 1; i < t.columns; i++)
         t.align[i] = MASE_ALIGN_CENTRE;
     for (int i = 0; i < MASE_CLI_COUNT; i++)
-        if (mase_cli_options[i].flags & MASE_CLI_ROW)
+        if (has_row(&mase_cli_options[i], &c->setting[i]))
             add_row(&t, &mase_cli_options[i], &c->setting[i], c->config != NULL, colour);
     mase_table_render(&t, MASE_TABLE_PRETTY, out);
     mase_str_addc(out, '\n');

@@ -4,7 +4,7 @@
  */
 #include <mase/file.h>
 
-#include "cli/transform.h"
+#include "cli/project.h"
 
 /* How names end, and what is behind them by the names of --load-type. */
 static const struct {

@@ -17,6 +17,8 @@ static const char *const load_types[] = { "auto", "pt", "pl", "mz", "hf", "safet
 static const char *const log_levels[] = { "debug", "info", "warning", "error", "critical", NULL };
 static const char *const reporters[] = { "wandb", "tensorboard", NULL };
 static const char *const optimizers[] = { "adam", "sgd", "adamw", NULL };
+static const char *const schedules[] = { "cosine", "step", "constant", NULL };
+static const char *const splits[] = { "held-out", "mase", NULL };
 static const char *const precisions[] = { "16-mixed", "32", "64", "bf16", NULL };
 static const char *const accelerators[] = { "auto", "cpu", "gpu", "mps", NULL };
 static const char *const strategies[] = { "auto", "ddp", "ddp_find_unused_parameters_true", NULL };
@@ -27,9 +29,11 @@ const char *const mase_cli_group_titles[MASE_CLI_GROUP_COUNT] = {
     [MASE_CLI_GROUP_GENERAL] = "general options",
     [MASE_CLI_GROUP_PROJECT] = "project options",
     [MASE_CLI_GROUP_TRAINER] = "trainer options",
+    [MASE_CLI_GROUP_DATA] = "data options",
     [MASE_CLI_GROUP_RUNTIME] = "runtime options",
     [MASE_CLI_GROUP_HARDWARE] = "hardware options",
     [MASE_CLI_GROUP_LANGUAGE] = "language model options",
+    [MASE_CLI_GROUP_PREDICT] = "prediction options",
     [MASE_CLI_GROUP_LISTING] = "listing options",
     [MASE_CLI_GROUP_INFORMATION] = "information",
 };
@@ -41,6 +45,9 @@ enum {
     USED = MASE_CLI_USED,
     MANY = MASE_CLI_MANY,
     LIST = MASE_CLI_LIST,
+    SET = MASE_CLI_SET,
+    TRAINS = MASE_CLI_TRAINS,
+    RUNS = MASE_CLI_RUNS,
 };
 #define NO_LIMIT           0x1p53 /* what a row means by no bound */
 #define KIND(k)            .opt.type = MASE_OPT_TYPE_##k

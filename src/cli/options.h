@@ -26,9 +26,11 @@ enum mase_cli_group {
     MASE_CLI_GROUP_GENERAL,
     MASE_CLI_GROUP_PROJECT,
     MASE_CLI_GROUP_TRAINER,
+    MASE_CLI_GROUP_DATA,
     MASE_CLI_GROUP_RUNTIME,
     MASE_CLI_GROUP_HARDWARE,
     MASE_CLI_GROUP_LANGUAGE,
+    MASE_CLI_GROUP_PREDICT,
     MASE_CLI_GROUP_LISTING,
     MASE_CLI_GROUP_INFORMATION,
     MASE_CLI_GROUP_COUNT
@@ -36,11 +38,14 @@ enum mase_cli_group {
 extern const char *const mase_cli_group_titles[MASE_CLI_GROUP_COUNT];
 
 enum {
-    MASE_CLI_ROW = 1u << 0,  /* in the configuration table */
-    MASE_CLI_KEY = 1u << 1,  /* in configuration files */
-    MASE_CLI_USED = 1u << 2, /* this version acts on it */
-    MASE_CLI_MANY = 1u << 3, /* may be given more than once: its value is a list */
-    MASE_CLI_LIST = 1u << 4, /* of the listing commands */
+    MASE_CLI_ROW = 1u << 0,    /* in the configuration table */
+    MASE_CLI_KEY = 1u << 1,    /* in configuration files */
+    MASE_CLI_USED = 1u << 2,   /* every action acts on it */
+    MASE_CLI_MANY = 1u << 3,   /* may be given more than once: its value is a list */
+    MASE_CLI_LIST = 1u << 4,   /* of the listing commands */
+    MASE_CLI_SET = 1u << 5,    /* in the configuration table when it was set */
+    MASE_CLI_TRAINS = 1u << 6, /* actions that train act on it */
+    MASE_CLI_RUNS = 1u << 7,   /* actions that run a network on data do */
 };
 
 enum mase_cli_path {
@@ -64,6 +69,7 @@ extern const struct mase_cli_option mase_cli_options[MASE_CLI_COUNT];
 /* The values of one option; NULL where there is none. Borrowed from the arena of the run. */
 struct mase_cli_setting {
     struct mase_value *dflt, *file, *given;
+    const char *list, *spelt; /* given as a list: its text, and how the option was spelt */
 };
 const struct mase_value *mase_cli_effective(const struct mase_cli_setting *s);
 

@@ -7,7 +7,7 @@
 #include <mase/file.h>
 #include <mase/progress.h>
 
-#include "cli/transform.h"
+#include "cli/project.h"
 
 static void set_text(struct mase_arena *a, struct mase_value *v, const char *key, const char *text)
 {
@@ -46,22 +46,23 @@ static enum mase_status configuration(struct mase_value **out, struct mase_arena
 {
     struct mase_value *v = *out = mase_value_table(a), *options = mase_value_table(a);
     const char *path = mase_cli_text(c, MASE_CLI_config);
-    struct mase_value *file = mase_value_set(a, v, "file", mase_value_table(a));
-    set_text(a, file, "path", mase_path_absolute(a, path));
-    MASE_TRY(set_hash(a, file, path, err));
+    if (path) {
+        struct mase_value *file = mase_value_set(a, v, "file", mase_value_table(a));
+        set_text(a, file, "path", mase_path_absolute(a, path));
+        MASE_TRY(set_hash(a, file, path, err));
+    }
     for (int i = 0; i < MASE_CLI_COUNT; i++)
         if (mase_cli_options[i].flags & MASE_CLI_KEY)
             mase_value_set(a, options, mase_cli_options[i].opt.key,
                            mase_value_copy(a, mase_cli_value(c, (enum mase_cli_option_id)i)));
     mase_value_set(a, v, "options", options);
-    for (int i = 0; i < c->config->count; i++)
+    for (int i = 0; c->config && i < c->config->count; i++)
         if (c->config->items[i]->kind == MASE_TABLE)
             mase_value_set(a, v, c->config->keys[i], c->config->items[i]);
     return MASE_OK;
 }
 
-/* Transform needs the shape of a sample and no more: no row is read or generated. */
-static struct mase_value *dataset(struct mase_arena *a, const struct mase_data_info *d)
+struct mase_value *mase_cli_data_shape(struct mase_arena *a, const struct mase_data_info *d)
 {
     struct mase_value *v = mase_value_table(a), *sample = mase_value_list(a);
     for (int i = 0; i < d->sample.rank; i++)
@@ -73,14 +74,30 @@ static struct mase_value *dataset(struct mase_arena *a, const struct mase_data_i
     return v;
 }
 
-static struct mase_value *model(struct mase_arena *a, const struct mase_cli_job *j)
+struct mase_value *mase_cli_data_record(struct mase_arena *a, const struct mase_dataset *d)
+{
+    const struct mase_dataset_info *info = mase_dataset_info(d);
+    struct mase_value *v = mase_cli_data_shape(a, &info->data), *splits = mase_value_table(a);
+    for (int s = 0; s < MASE_SPLIT_COUNT; s++)
+        set_int(a, splits, mase_split_names[s], mase_dataset_split(d, (enum mase_split)s).count);
+    set_int(a, v, "rows_read", info->rows);
+    set_int(a, v, "duplicates", info->duplicates);
+    mase_value_set(a, v, "splits", splits);
+    set_text(a, v, "source", info->source);
+    set_text(a, v, "sha256", info->checksum);
+    mase_value_set(a, v, "simulated", mase_value_bool(a, info->simulated));
+    set_text(a, v, "notice", info->notice);
+    return v;
+}
+
+static struct mase_value *model(struct mase_arena *a, const struct mase_cli_record *r)
 {
     struct mase_value *v = mase_value_table(a);
-    set_text(a, v, "name", j->model->name);
-    set_int(a, v, "parameters", mase_graph_param_count(j->graph));
+    set_text(a, v, "name", r->model->name);
+    set_int(a, v, "parameters", mase_graph_param_count(r->graph));
     set_text(a, v, "weights",
-             j->weights == MASE_CLI_INITIALISED ? "initialised from the seed"
-                                                : mase_cli_text(j->c, MASE_CLI_load_name));
+             r->weights == MASE_CLI_INITIALISED ? "initialised from the seed"
+                                                : mase_cli_text(r->c, MASE_CLI_load_name));
     return v;
 }
 
@@ -92,13 +109,13 @@ static const char *relative(const char *path, const char *dir)
 }
 
 static enum mase_status files(struct mase_value **out, struct mase_arena *a,
-                              const struct mase_cli_job *j, struct mase_err *err)
+                              const struct mase_cli_record *r, struct mase_err *err)
 {
-    const struct mase_value *paths = j->manager.env.files;
+    const struct mase_value *paths = r->files;
     *out = mase_value_list(a);
     for (int i = 0; i < paths->count; i++) {
         struct mase_value *v = mase_value_table(a);
-        set_text(a, v, "path", relative(paths->items[i]->s, j->project_dir));
+        set_text(a, v, "path", relative(paths->items[i]->s, r->project_dir));
         MASE_TRY(set_hash(a, v, paths->items[i]->s, err));
         mase_value_push(a, *out, v);
     }
@@ -114,32 +131,33 @@ static const char *now(struct mase_arena *a)
     return mase_arena_strdup(a, text);
 }
 
-enum mase_status mase_cli_record(const struct mase_cli_job *j, struct mase_err *err)
+enum mase_status mase_cli_record(const struct mase_cli_record *r, struct mase_err *err)
 {
-    struct mase_arena *a = &j->c->arena;
+    struct mase_arena *a = &r->c->arena;
     struct mase_value *v = mase_value_table(a), *config, *written;
     struct mase_str text = { 0 };
 
-    MASE_TRY(configuration(&config, a, j->c, err));
-    MASE_TRY(files(&written, a, j, err));
+    MASE_TRY(configuration(&config, a, r->c, err));
+    MASE_TRY(files(&written, a, r, err));
     set_text(a, v, "version", MASE_VERSION);
-    set_text(a, v, "action", j->c->command->name);
-    mase_value_set(a, v, "command", command_line(a, j->c));
+    set_text(a, v, "action", r->c->command->name);
+    mase_value_set(a, v, "command", command_line(a, r->c));
     set_text(a, v, "finished", now(a));
-    mase_value_set(a, v, "model", model(a, j));
-    mase_value_set(a, v, "dataset", dataset(a, j->data));
-    set_int(a, v, "seed", (int64_t)j->manager.env.seed);
-    set_text(a, v, "isa", "scalar");
-    set_int(a, v, "threads", 1);
+    mase_value_set(a, v, "model", model(a, r));
+    mase_value_set(a, v, "dataset", r->dataset);
+    mase_value_set(a, v, "seed", mase_value_copy(a, mase_cli_value(r->c, MASE_CLI_seed)));
+    set_text(a, v, "isa", r->isa);
+    set_int(a, v, "threads", r->threads);
     mase_value_set(a, v, "configuration", config);
-    mase_value_set(a, v, "passes", j->manager.timings);
-    mase_value_set(a, v, "results", j->manager.env.info);
+    if (r->passes)
+        mase_value_set(a, v, "passes", r->passes);
+    mase_value_set(a, v, "results", r->results);
     mase_value_set(a, v, "files", written);
     mase_value_set(a, v, "seconds",
-                   mase_value_float(a, 1e-9 * (double)(mase_clock() - j->started)));
+                   mase_value_float(a, 1e-9 * (double)(mase_clock() - r->started)));
     mase_json_print(&text, v, 2);
     mase_str_addc(&text, '\n');
-    enum mase_status st = mase_file_write(mase_path_join(a, j->project_dir, "run.json"),
+    enum mase_status st = mase_file_write(mase_path_join(a, r->project_dir, r->name),
                                           mase_str_text(&text), text.len, err);
     mase_str_release(&text);
     return st;

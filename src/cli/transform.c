@@ -6,53 +6,39 @@
  * graph can tell. Data is not touched: passes are given the shape of one sample.
  */
 #include <string.h>
-#include <time.h>
 
 #include <mase/file.h>
 #include <mase/log.h>
 #include <mase/progress.h>
-#include <mase/safetensors.h>
 
-#include "cli/transform.h"
+#include "cli/project.h"
+
+struct job {
+    struct mase_cli *c;
+    const struct mase_model *model;
+    const struct mase_data_info *data;
+    enum mase_cli_weights weights;
+    const char *project_dir;   /* .../mase_output/jsc-tiny */
+    const char *transform_dir; /* its software/transform */
+    uint64_t started;          /* mase_clock */
+    struct mase_graph *graph;  /* owned */
+    struct mase_manager manager;
+};
 
 /* ---- before anything is done ---- */
 
-static enum mase_status find_model(struct mase_cli_job *j, struct mase_err *err)
+static enum mase_status find_model(struct job *j, struct mase_err *err)
 {
-    const struct mase_value *model = mase_cli_value(j->c, MASE_CLI_model);
     const struct mase_value *dataset = mase_cli_value(j->c, MASE_CLI_dataset);
-    if (model->kind == MASE_NONE || dataset->kind == MASE_NONE)
-        return mase_fail(err, MASE_EVALUE, "No model and/or dataset provided! These are required.");
-    if (mase_zoo_find(&j->model, model->s, err))
-        return mase_place(err, model->at);
+    MASE_TRY(mase_cli_find_model(&j->model, j->c, err));
     if (mase_data_find(&j->data, dataset->s, err))
         return mase_place(err, dataset->at);
     return MASE_OK;
 }
 
-/* MODEL_TASK_DATASET_YYYY-MM-DD, the slashes of a model's name made dashes. */
-static const char *default_project(struct mase_cli *c)
+static enum mase_status find_project(struct job *j, struct mase_err *err)
 {
-    const time_t t = time(NULL);
-    struct tm tm;
-    char date[16];
-    strftime(date, sizeof date, "%Y-%m-%d", localtime_r(&t, &tm));
-    char *name = mase_arena_printf(&c->arena, "%s_%s_%s_%s", mase_cli_text(c, MASE_CLI_model),
-                                   mase_cli_text(c, MASE_CLI_task),
-                                   mase_cli_text(c, MASE_CLI_dataset), date);
-    for (char *p = name; (p = strchr(p, '/')) != NULL;)
-        *p = '-';
-    return name;
-}
-
-static enum mase_status find_project(struct mase_cli_job *j, struct mase_err *err)
-{
-    const struct mase_value *project = mase_cli_value(j->c, MASE_CLI_project);
-    const char *name = project->kind == MASE_NONE ? default_project(j->c) : project->s;
-    if (!*name || strchr(name, '/') || mase_streq(name, ".") || mase_streq(name, ".."))
-        return mase_fail_at(err, MASE_EVALUE, project->at,
-                            "project '%s': expected the name of a folder, without '/'", name);
-    j->project_dir = mase_path_join(&j->c->arena, mase_cli_text(j->c, MASE_CLI_project_dir), name);
+    MASE_TRY(mase_cli_find_project(&j->project_dir, j->c, err));
     j->transform_dir = mase_path_join(&j->c->arena, j->project_dir, "software/transform");
     return MASE_OK;
 }
@@ -71,7 +57,7 @@ static void add_name(struct names *n, const char *name)
 }
 
 /* --dump-after a,b --dump-after c */
-static enum mase_status find_dumps(struct mase_cli_job *j, struct mase_err *err)
+static enum mase_status find_dumps(struct job *j, struct mase_err *err)
 {
     const struct mase_value *given = mase_cli_value(j->c, MASE_CLI_dump_after);
     struct names names = { .arena = &j->c->arena };
@@ -90,19 +76,10 @@ static enum mase_status find_dumps(struct mase_cli_job *j, struct mase_err *err)
     return MASE_OK;
 }
 
-static void print_table(const struct mase_cli *c)
-{
-    struct mase_str out = { 0 };
-    mase_cli_config_table(&out, c, mase_use_colour(stdout));
-    mase_cli_put(&out);
-    mase_str_release(&out);
-    fflush(stdout); /* before the log lines that follow, where both go to one terminal */
-}
-
 /* ---- the graph ---- */
 
 /* One sample for every placeholder: its shape, with a batch of one. */
-static void make_inputs(struct mase_cli_job *j)
+static void make_inputs(struct job *j)
 {
     struct mase_arena *a = &j->c->arena;
     struct mase_shape shape = { .rank = 1 + j->data->sample.rank, .dim = { 1 } };
@@ -119,35 +96,16 @@ static void make_inputs(struct mase_cli_job *j)
     j->manager.env.input_count = count;
 }
 
-static enum mase_status load_saved(struct mase_cli_job *j, struct mase_err *err)
+static enum mase_status build(struct job *j, struct mase_err *err)
 {
-    struct mase_arena *a = &j->c->arena;
-    struct mase_value *args = mase_value_table(a);
-    args->at = mase_cli_value(j->c, MASE_CLI_load_name)->at;
-    mase_value_set(a, args, "load_dir",
-                   mase_value_string(a, mase_cli_text(j->c, MASE_CLI_load_name)));
-    return mase_manager_run(&j->manager, &j->graph, "load_mase_graph", args, err);
-}
-
-static enum mase_status build(struct mase_cli_job *j, struct mase_err *err)
-{
-    MASE_TRY(j->model->build(&j->graph, j->data, err));
-    if (j->weights == MASE_CLI_SAVED) {
-        MASE_TRY(load_saved(j, err));
-    } else {
-        mase_graph_alloc(j->graph);
-        if (j->weights == MASE_CLI_WEIGHTS)
-            MASE_TRY(mase_weights_load(j->graph, mase_cli_text(j->c, MASE_CLI_load_name), err));
-        else
-            mase_graph_init_weights(j->graph, j->manager.env.seed);
-    }
+    MASE_TRY(mase_cli_build(&j->graph, j->c, j->model, j->data, j->weights, err));
     make_inputs(j);
     return MASE_OK;
 }
 
 /* Run the transforms on a copy, silently and without files, up to a pass that loads a graph: what
  * is wrong with them in this graph is then known before the first file is written. */
-static enum mase_status rehearse(const struct mase_cli_job *j, const struct mase_value *passes,
+static enum mase_status rehearse(const struct job *j, const struct mase_value *passes,
                                  struct mase_err *err)
 {
     struct mase_manager m = { .env = { .inputs = j->manager.env.inputs,
@@ -174,7 +132,7 @@ static enum mase_status rehearse(const struct mase_cli_job *j, const struct mase
 
 /* ---- the run ---- */
 
-static enum mase_status save(struct mase_cli_job *j, struct mase_err *err)
+static enum mase_status save(struct job *j, struct mase_err *err)
 {
     struct mase_arena *a = &j->c->arena;
     struct mase_value *args = mase_value_table(a);
@@ -184,7 +142,27 @@ static enum mase_status save(struct mase_cli_job *j, struct mase_err *err)
     return mase_manager_run(&j->manager, &j->graph, "save_mase_graph", args, err);
 }
 
-static enum mase_status run(struct mase_cli_job *j, struct mase_err *err)
+/* Transform needs the shape of a sample and no more: no row is read or generated. */
+static enum mase_status record(const struct job *j, struct mase_err *err)
+{
+    return mase_cli_record(
+        &(struct mase_cli_record){ .c = j->c,
+                                   .project_dir = j->project_dir,
+                                   .name = "run.json",
+                                   .model = j->model,
+                                   .graph = j->graph,
+                                   .weights = j->weights,
+                                   .dataset = mase_cli_data_shape(&j->c->arena, j->data),
+                                   .isa = "scalar",
+                                   .threads = 1,
+                                   .passes = j->manager.timings,
+                                   .results = j->manager.env.info,
+                                   .files = j->manager.env.files,
+                                   .started = j->started },
+        err);
+}
+
+static enum mase_status run(struct job *j, struct mase_err *err)
 {
     struct mase_arena *a = &j->c->arena;
     const struct mase_value *passes = mase_value_get(j->c->config, "passes");
@@ -200,12 +178,12 @@ static enum mase_status run(struct mase_cli_job *j, struct mase_err *err)
     MASE_TRY(mase_manager_run_all(&j->manager, &j->graph, passes, err));
     MASE_TRY(save(j, err));
     MASE_TRY(mase_make_dirs(mase_path_join(a, j->project_dir, "hardware"), err));
-    MASE_TRY(mase_cli_record(j, err));
+    MASE_TRY(record(j, err));
     mase_info("Transformation is completed");
     return MASE_OK;
 }
 
-static void set_up_manager(struct mase_cli_job *j)
+static void set_up_manager(struct job *j)
 {
     struct mase_arena *a = &j->c->arena;
     j->manager.verify = mase_cli_flag(j->c, MASE_CLI_to_debug);
@@ -222,15 +200,13 @@ static void set_up_manager(struct mase_cli_job *j)
 
 enum mase_status mase_cli_transform(struct mase_cli *c, struct mase_err *err)
 {
-    struct mase_cli_job j = { .c = c, .started = mase_clock() };
+    struct job j = { .c = c, .started = mase_clock() };
 
     if (!mase_cli_text(c, MASE_CLI_config))
         return mase_fail(err, MASE_EVALUE, "expected configuration via --config, got None");
     MASE_TRY(mase_cli_merge(c, err));
     MASE_TRY(mase_cli_load_kind(&j.weights, c, err));
-    mase_info("Seed set to %lld", (long long)mase_cli_value(c, MASE_CLI_seed)->i);
-    mase_info("Set logging level to %s", mase_log_level_names[mase_log_get_level()]);
-    print_table(c);
+    mase_cli_announce(c);
     MASE_TRY(find_model(&j, err));
     MASE_TRY(find_project(&j, err));
     MASE_TRY(find_dumps(&j, err));

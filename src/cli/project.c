@@ -1,0 +1,112 @@
+/*
+ * project.c - the beginning of every action on a network.
+ */
+#include "cli/project.h"
+
+#include <string.h>
+#include <time.h>
+
+#include <mase/file.h>
+#include <mase/log.h>
+#include <mase/weights.h>
+
+void mase_cli_announce(const struct mase_cli *c)
+{
+    struct mase_str out = { 0 };
+    mase_info("Seed set to %lld", (long long)mase_cli_value(c, MASE_CLI_seed)->i);
+    mase_info("Set logging level to %s", mase_log_level_names[mase_log_get_level()]);
+    mase_cli_config_table(&out, c, mase_use_colour(stdout));
+    mase_cli_put(&out);
+    mase_str_release(&out);
+    fflush(stdout); /* before the log lines that follow, where both go to one terminal */
+}
+
+enum mase_status mase_cli_find_model(const struct mase_model **m, const struct mase_cli *c,
+                                     struct mase_err *err)
+{
+    const struct mase_value *model = mase_cli_value(c, MASE_CLI_model);
+    const struct mase_value *dataset = mase_cli_value(c, MASE_CLI_dataset);
+    if (model->kind == MASE_NONE || dataset->kind == MASE_NONE)
+        return mase_fail(err, MASE_EVALUE, "No model and/or dataset provided! These are required.");
+    if (mase_zoo_find(m, model->s, err))
+        return mase_place(err, model->at);
+    return MASE_OK;
+}
+
+/* MODEL_TASK_DATASET_YYYY-MM-DD, slashes made dashes. */
+static const char *default_project(struct mase_cli *c)
+{
+    const time_t t = time(NULL);
+    struct tm tm;
+    char date[16];
+    strftime(date, sizeof date, "%Y-%m-%d", localtime_r(&t, &tm));
+    char *name = mase_arena_printf(&c->arena, "%s_%s_%s_%s", mase_cli_text(c, MASE_CLI_model),
+                                   mase_cli_text(c, MASE_CLI_task),
+                                   mase_cli_text(c, MASE_CLI_dataset), date);
+    for (char *p = name; (p = strchr(p, '/')) != NULL;)
+        *p = '-';
+    return name;
+}
+
+enum mase_status mase_cli_find_project(const char **dir, struct mase_cli *c, struct mase_err *err)
+{
+    const struct mase_value *project = mase_cli_value(c, MASE_CLI_project);
+    const char *name = project->kind == MASE_NONE ? default_project(c) : project->s;
+    if (!*name || strchr(name, '/') || mase_streq(name, ".") || mase_streq(name, ".."))
+        return mase_fail_at(err, MASE_EVALUE, project->at,
+                            "project '%s': expected the name of a folder, without '/'", name);
+    *dir = mase_path_join(&c->arena, mase_cli_text(c, MASE_CLI_project_dir), name);
+    return MASE_OK;
+}
+
+/* ---- the graph ---- */
+
+enum mase_status mase_cli_load_saved(struct mase_graph **g, struct mase_manager *m,
+                                     struct mase_cli *c, struct mase_err *err)
+{
+    struct mase_arena *a = &c->arena;
+    struct mase_value *args = mase_value_table(a);
+    args->at = mase_cli_value(c, MASE_CLI_load_name)->at;
+    mase_value_set(a, args, "load_dir", mase_value_string(a, mase_cli_text(c, MASE_CLI_load_name)));
+    return mase_manager_run(m, g, "load_mase_graph", args, err);
+}
+
+enum mase_status mase_cli_build(struct mase_graph **g, struct mase_cli *c,
+                                const struct mase_model *m, const struct mase_data_info *data,
+                                enum mase_cli_weights kind, struct mase_err *err)
+{
+    MASE_TRY(m->build(g, data, err));
+    if (kind == MASE_CLI_SAVED) {
+        struct mase_manager manager = { 0 };
+        const enum mase_status st = mase_cli_load_saved(g, &manager, c, err);
+        mase_manager_release(&manager);
+        return st;
+    }
+    mase_graph_alloc(*g);
+    if (kind == MASE_CLI_WEIGHTS)
+        return mase_weights_load(*g, mase_cli_text(c, MASE_CLI_load_name), err);
+    mase_graph_init_weights(*g, (uint64_t)mase_cli_value(c, MASE_CLI_seed)->i);
+    return MASE_OK;
+}
+
+/* ---- the data ---- */
+
+struct mase_dataset_opts mase_cli_data_opts(const struct mase_cli *c)
+{
+    return (struct mase_dataset_opts){
+        .data_dir = mase_cli_text(c, MASE_CLI_data_dir),
+        .require_real = mase_cli_flag(c, MASE_CLI_require_real_data),
+        .original_splits = mase_streq(mase_cli_text(c, MASE_CLI_split), "mase"),
+    };
+}
+
+enum mase_status mase_cli_open_data(struct mase_dataset **d, const struct mase_cli *c, bool raw,
+                                    struct mase_err *err)
+{
+    const struct mase_value *name = mase_cli_value(c, MASE_CLI_dataset);
+    struct mase_dataset_opts opts = mase_cli_data_opts(c);
+    opts.raw = raw;
+    if (mase_dataset_open(d, name->s, &opts, err))
+        return mase_place(err, name->at);
+    return MASE_OK;
+}

@@ -1,0 +1,70 @@
+/*
+ * project.h - what every action on a network begins with: the model, its data, the folder of the
+ * project; and run.json, with which it ends.
+ */
+#ifndef MASE_CLI_PROJECT_H
+#define MASE_CLI_PROJECT_H
+
+#include <mase/dataset.h>
+#include <mase/pass.h>
+#include <mase/zoo.h>
+
+#include "cli/cli.h"
+
+enum mase_cli_weights {
+    MASE_CLI_INITIALISED,
+    MASE_CLI_WEIGHTS, /* from a .safetensors, .pt, .pth or .ckpt file */
+    MASE_CLI_SAVED,   /* with their graph, from a folder */
+};
+
+/* load.c: what --load is, told from its name and held against --load-type. */
+enum mase_status mase_cli_load_kind(enum mase_cli_weights *kind, const struct mase_cli *c,
+                                    struct mase_err *err) MASE_MUST_CHECK;
+
+/* ---- project.c ---- */
+
+/* Seed and log level to the log, the configuration table to stdout. */
+void mase_cli_announce(const struct mase_cli *c);
+/* Model and dataset must both be named; the dataset is looked at by others. */
+enum mase_status mase_cli_find_model(const struct mase_model **m, const struct mase_cli *c,
+                                     struct mase_err *err) MASE_MUST_CHECK;
+/* PROJECT_DIR/PROJECT, in the arena of c. */
+enum mase_status mase_cli_find_project(const char **dir, struct mase_cli *c,
+                                       struct mase_err *err) MASE_MUST_CHECK;
+/* The graph for this data with the weights that --load names, or initial ones. */
+enum mase_status mase_cli_build(struct mase_graph **g, struct mase_cli *c,
+                                const struct mase_model *m, const struct mase_data_info *data,
+                                enum mase_cli_weights kind, struct mase_err *err) MASE_MUST_CHECK;
+/* Replace g by the graph of the saved folder that --load names. */
+enum mase_status mase_cli_load_saved(struct mase_graph **g, struct mase_manager *m,
+                                     struct mase_cli *c, struct mase_err *err) MASE_MUST_CHECK;
+/* The options of opening a dataset, and one opened with them. */
+struct mase_dataset_opts mase_cli_data_opts(const struct mase_cli *c);
+enum mase_status mase_cli_open_data(struct mase_dataset **d, const struct mase_cli *c, bool raw,
+                                    struct mase_err *err) MASE_MUST_CHECK;
+
+/* ---- record.c ---- */
+
+/* What run.json says beside the command, the version and the configuration. */
+struct mase_cli_record {
+    struct mase_cli *c;
+    const char *project_dir;
+    const char *name; /* of the file below it: "run.json" */
+    const struct mase_model *model;
+    const struct mase_graph *graph;
+    enum mase_cli_weights weights;
+    struct mase_value *dataset;
+    const char *isa;
+    int threads;
+    struct mase_value *passes; /* NULL: there are none */
+    struct mase_value *results;
+    const struct mase_value *files; /* paths of those written */
+    uint64_t started;               /* mase_clock */
+};
+enum mase_status mase_cli_record(const struct mase_cli_record *r,
+                                 struct mase_err *err) MASE_MUST_CHECK;
+/* The data as run.json describes it: by its shape alone, or opened. */
+struct mase_value *mase_cli_data_shape(struct mase_arena *a, const struct mase_data_info *d);
+struct mase_value *mase_cli_data_record(struct mase_arena *a, const struct mase_dataset *d);
+
+#endif /* MASE_CLI_PROJECT_H */
