@@ -77,6 +77,12 @@ static enum mase_status set_option(struct mase_cli *c, struct words *w, int id, 
         return MASE_OK;
     }
     MASE_TRY(take_value(&text, w, id, spelt, attached, err));
+    if (mase_cli_is_list((enum mase_cli_option_id)id, text)) {
+        s->list = text;
+        s->spelt = spelt;
+        return MASE_OK;
+    }
+    s->list = NULL;
     MASE_TRY(mase_cli_option_read(&v, &c->arena, (enum mase_cli_option_id)id, spelt, text, err));
     if (o->flags & MASE_CLI_MANY) {
         s->given = s->given ? s->given : mase_value_list(&c->arena);
@@ -155,8 +161,9 @@ enum mase_status mase_cli_parse(struct mase_cli *c, int argc, char **argv, struc
     MASE_TRY(mase_cli_command_find(&c->command, c->operands[0], err));
     c->operands++;
     c->operand_count--;
+    MASE_TRY(mase_cli_read_lists(c, err));
     MASE_TRY(check_taken(c, err));
-    return c->command->takes == MASE_CLI_ACTION ? take_operands(c, err) : MASE_OK;
+    return c->command->takes >= MASE_CLI_ACTION ? take_operands(c, err) : MASE_OK;
 }
 
 void mase_cli_release(struct mase_cli *c)

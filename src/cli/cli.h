@@ -18,7 +18,12 @@ struct mase_cli;
 typedef enum mase_status mase_cli_run_fn(struct mase_cli *c, struct mase_err *err);
 
 /* Which options a command takes, beside the information ones. */
-enum mase_cli_takes { MASE_CLI_NOTHING, MASE_CLI_LISTING, MASE_CLI_ACTION };
+enum mase_cli_takes {
+    MASE_CLI_NOTHING,
+    MASE_CLI_LISTING,
+    MASE_CLI_ACTION,
+    MASE_CLI_GRID /* an action; options of training may be lists: 64,128,256 */
+};
 
 struct mase_cli_command {
     const char *name;
@@ -45,6 +50,7 @@ struct mase_cli {
 enum mase_status mase_cli_command_find(const struct mase_cli_command **out, const char *name,
                                        struct mase_err *err) MASE_MUST_CHECK;
 bool mase_cli_command_takes(const struct mase_cli_command *cmd, const struct mase_cli_option *o);
+bool mase_cli_command_uses(const struct mase_cli_command *cmd, const struct mase_cli_option *o);
 
 /* args.c: the command line into c. Options and positionals may come in any order. */
 enum mase_status mase_cli_parse(struct mase_cli *c, int argc, char **argv,
@@ -60,6 +66,12 @@ bool mase_cli_flag(const struct mase_cli *c, enum mase_cli_option_id id);
 
 /* config_table.c: the merged options as a table; colour greys values that lost. */
 void mase_cli_config_table(struct mase_str *out, const struct mase_cli *c, bool colour);
+
+/* lists.c: does this text give an option of training several values? If so it is read when the
+ * command is known. */
+bool mase_cli_is_list(enum mase_cli_option_id id, const char *text);
+/* Read such texts; for a command that takes none of them, say what is wrong with the first. */
+enum mase_status mase_cli_read_lists(struct mase_cli *c, struct mase_err *err) MASE_MUST_CHECK;
 
 /* search_schema.c: the shape of the [search] section. */
 enum mase_status mase_cli_check_search(const struct mase_value *search,
@@ -79,8 +91,9 @@ enum mase_status mase_cli_find_pass(const struct mase_pass **p, const char *name
                                     struct mase_err *err) MASE_MUST_CHECK;
 
 /* One file per command. */
-mase_cli_run_fn mase_cli_transform, mase_cli_passes, mase_cli_ops, mase_cli_formats,
-    mase_cli_completion, mase_cli_man;
+mase_cli_run_fn mase_cli_train, mase_cli_test, mase_cli_predict, mase_cli_transform, mase_cli_sweep,
+    mase_cli_data, mase_cli_passes, mase_cli_ops, mase_cli_formats, mase_cli_completion,
+    mase_cli_man;
 enum mase_status mase_cli_info(struct mase_cli *c, const char *what,
                                struct mase_err *err) MASE_MUST_CHECK;
 

@@ -64,12 +64,53 @@ enum mase_status mase_cli_command_find(const struct mase_cli_command **out, cons
     return fail_unknown(name, err);
 }
 
+/* Options of one command only, or of a listing and of one action. */
+static const struct {
+    enum mase_cli_option_id option;
+    const char *command;
+} only[] = {
+    { MASE_CLI_resume, "train" }, { MASE_CLI_input, "predict" }, { MASE_CLI_output, "predict" },
+    { MASE_CLI_raw, "predict" },  { MASE_CLI_json, "test" },
+};
+
+static const char *only_command(const struct mase_cli_option *o)
+{
+    for (size_t i = 0; i < sizeof only / sizeof only[0]; i++)
+        if (o == &mase_cli_options[only[i].option])
+            return only[i].command;
+    return NULL;
+}
+
 bool mase_cli_command_takes(const struct mase_cli_command *cmd, const struct mase_cli_option *o)
 {
-    if (o->group == MASE_CLI_GROUP_INFORMATION)
+    const char *one = only_command(o);
+    if (o->group == MASE_CLI_GROUP_INFORMATION || (one && mase_streq(cmd->name, one)))
+        return true;
+    if (o->group == MASE_CLI_GROUP_DATA && mase_streq(cmd->name, "data"))
         return true;
     if (o->flags & MASE_CLI_LIST)
         return cmd->takes == MASE_CLI_LISTING &&
                (o == &mase_cli_options[MASE_CLI_json] || mase_streq(cmd->name, "formats"));
-    return cmd->takes == MASE_CLI_ACTION;
+    return cmd->takes >= MASE_CLI_ACTION && !one;
+}
+
+/* What each action acts on beside the options that all do. */
+static const struct {
+    const char *command;
+    unsigned flags;
+} acts_on[] = {
+    { "train", MASE_CLI_TRAINS | MASE_CLI_RUNS },
+    { "sweep", MASE_CLI_TRAINS | MASE_CLI_RUNS },
+    { "test", MASE_CLI_RUNS },
+    { "predict", MASE_CLI_RUNS },
+    { "data", MASE_CLI_RUNS },
+};
+
+bool mase_cli_command_uses(const struct mase_cli_command *cmd, const struct mase_cli_option *o)
+{
+    unsigned flags = MASE_CLI_USED;
+    for (size_t i = 0; i < sizeof acts_on / sizeof acts_on[0]; i++)
+        if (mase_streq(acts_on[i].command, cmd->name))
+            flags |= acts_on[i].flags;
+    return o->flags & flags;
 }

@@ -85,7 +85,8 @@ static void group(struct mase_str *out, const struct mase_cli_command *cmd, enum
     bool any = false;
     for (int i = 0; i < MASE_CLI_COUNT; i++) {
         const struct mase_cli_option *o = &mase_cli_options[i];
-        if (o->group != g || !(o->flags & MASE_CLI_USED) == used || !mase_cli_command_takes(cmd, o))
+        if (o->group != g || mase_cli_command_uses(cmd, o) != used ||
+            !mase_cli_command_takes(cmd, o))
             continue;
         if (!any)
             mase_str_printf(out, "\n%s:\n", mase_cli_group_titles[g]);
@@ -94,9 +95,34 @@ static void group(struct mase_str *out, const struct mase_cli_command *cmd, enum
     }
 }
 
+/* Where an action's results go, and how it is called. */
+static const struct {
+    const char *command, *results, *example;
+} endings[] = {
+    { "train",
+      "Results go to PROJECT_DIR/PROJECT: run.json says what was run and lists every file written; "
+      "software/training_ckpts holds best.ckpt and last.ckpt, which PyTorch reads; beside it are "
+      "metrics.csv, training_curve.svg and TensorBoard's files.",
+      "  ch train jsc-tiny jsc --max-epochs 10 --batch-size 256\n" },
+    { "test",
+      "Tables go to stdout, or JSON with --json, and the same to "
+      "PROJECT_DIR/PROJECT/software/test/run.json.",
+      "  ch test jsc-tiny jsc --load best.ckpt\n" },
+    { "predict", "The only file written is that of --output.",
+      "  ch predict jsc-tiny --load best.ckpt --input x.npy --output y.npy --raw\n" },
+    { "sweep",
+      "Results go to PROJECT_DIR/PROJECT/software/sweep: one file per configuration, sweep.csv and "
+      "sweep.svg. What is there already is not trained again.",
+      "  ch sweep jsc-tiny jsc --batch-size 64,128,256 --learning-rate 0.1,1e-3\n" },
+    { "transform",
+      "Results go to PROJECT_DIR/PROJECT: run.json says what was run and lists every file written; "
+      "software/transform holds the passes' files and transformed_ckpt.",
+      "  ch transform --config configs/examples/jsc_toy_by_type.toml --task cls --cpu=0\n" },
+};
+
 static void help_of(struct mase_str *out, const struct mase_cli_command *cmd)
 {
-    const bool action = cmd->takes == MASE_CLI_ACTION;
+    const bool action = cmd->takes >= MASE_CLI_ACTION;
     mase_str_printf(out, "usage: ch %s%s%s%s\n\n", cmd->name, *cmd->operands ? " " : "",
                     cmd->operands, cmd->takes == MASE_CLI_NOTHING ? "" : " [options]");
     mase_cli_wrap(out, 0, 0, cmd->help);
@@ -116,21 +142,19 @@ static void help_of(struct mase_str *out, const struct mase_cli_command *cmd)
                   "over the default [in brackets]. In the file an option goes by its name in the "
                   "table, such as batch_size; \"NA\" means None.");
     mase_str_addc(out, '\n');
-    mase_cli_wrap(out, 0, 0,
-                  "Results go to PROJECT_DIR/PROJECT: run.json says what was run and lists every "
-                  "file written; software/transform holds the passes' files and transformed_ckpt.");
-    mase_str_add(out, "\nexample:\n"
-                      "  ch transform --config configs/examples/jsc_toy_by_type.toml --task cls "
-                      "--cpu=0\n");
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
+        if (mase_streq(endings[i].command, cmd->name)) {
+            mase_cli_wrap(out, 0, 0, endings[i].results);
+            mase_str_printf(out, "\nexample:\n%s", endings[i].example);
+        }
 }
 
 static void help_of_ch(struct mase_str *out)
 {
     struct mase_str actions = { 0 };
-    mase_str_add(&actions, "action to perform. One of (");
+    mase_str_add(&actions, "action to perform. One of ");
     for (const struct mase_cli_command *c = mase_cli_commands; c->name; c++)
-        mase_str_printf(&actions, "%s%s", c == mase_cli_commands ? "" : "|", c->name);
-    mase_str_addc(&actions, ')');
+        mase_str_printf(&actions, "%s%s", c == mase_cli_commands ? "" : ", ", c->name);
 
     mase_str_add(out, "usage: ch COMMAND [MODEL] [DATASET] [options]\n\n"
                       "Capture a network as a graph, look into it, quantise it, and prove what "
@@ -148,6 +172,7 @@ static void help_of_ch(struct mase_str *out)
                  "\nfirst steps:\n"
                  "  ch --info                            the networks and data sets there are\n"
                  "  ch passes quantize                   what a pass does and its options\n"
+                 "  ch train jsc-tiny jsc --max-epochs 10 --batch-size 256\n"
                  "  ch transform --config configs/examples/jsc_toy_by_type.toml\n");
     mase_str_release(&actions);
 }

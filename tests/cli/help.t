@@ -5,10 +5,10 @@ succeeds "help"
 out_has "the main arguments: command" 'action to perform. One of'
 out_has "the main arguments: model" 'name of a supported model. Required if'
 out_has "the main arguments: dataset" 'name of a supported dataset. Required if'
-out_lacks "actions of later versions are not offered" '^  (train|test|search|emit|simulate)'
+out_lacks "actions of later versions are not offered" '^  (search|emit|simulate)'
 out_lacks "no line is longer than a terminal" '^.{81}'
 
-for command in transform passes ops formats help completion man; do
+for command in train test predict sweep data transform passes ops formats help completion man; do
     run "$command" --help
     succeeds "help of $command"
     out_has "usage of $command" "^usage: ch $command"
@@ -55,7 +55,7 @@ if command -v bash >/dev/null; then
         bash "$T/complete.sh" "$T/completion" ch "$@" >"$T/got" 2>&1
         same "$name" "$T/expected" "$T/got"
     }
-    complete_is "a command" "transform" tr
+    complete_is "a command" "train transform" tr
     complete_is "an option" "--max-epochs" transform --max-e
     complete_is "a choice" "adam adamw" transform --training-optimizer ad
     complete_is "a model" "vgg7" transform vg

@@ -1,0 +1,144 @@
+/*
+ * predict.c - ch predict: a network's outputs for samples in a NumPy file.
+ *
+ * The network is built for the dataset that is named, else for the one its checkpoint was trained
+ * on, else for its usual one.
+ */
+#include <mase/file.h>
+#include <mase/log.h>
+#include <mase/npy.h>
+#include <mase/progress.h>
+
+#include "cli/train.h"
+
+struct job {
+    struct mase_cli *c;
+    const struct mase_model *model;
+    enum mase_cli_weights weights;
+    struct mase_checkpoint_info checkpoint;
+    struct mase_data_info data;
+    struct mase_tensor x, y;
+    struct mase_graph *graph; /* owned, like the predictor */
+    struct mase_predictor *predictor;
+};
+
+static enum mase_status need(const struct mase_cli *c, enum mase_cli_option_id id,
+                             struct mase_err *err)
+{
+    if (mase_cli_text(c, id))
+        return MASE_OK;
+    return mase_fail(err, MASE_EVALUE, "predict needs %s %s", mase_cli_options[id].spellings,
+                     mase_cli_options[id].metavar);
+}
+
+static enum mase_status find_model(struct job *j, struct mase_err *err)
+{
+    const struct mase_value *model = mase_cli_value(j->c, MASE_CLI_model);
+    if (model->kind == MASE_NONE)
+        return mase_fail(err, MASE_EVALUE, "No model provided! It is required.");
+    if (mase_zoo_find(&j->model, model->s, err))
+        return mase_place(err, model->at);
+    return MASE_OK;
+}
+
+static enum mase_status read_checkpoint(struct job *j, struct mase_err *err)
+{
+    const char *path = mase_cli_text(j->c, MASE_CLI_load_name);
+    const bool torch = mase_ends_with(path, ".ckpt") || mase_ends_with(path, ".pt") ||
+                       mase_ends_with(path, ".pth");
+    if (j->weights == MASE_CLI_WEIGHTS && torch)
+        MASE_TRY(mase_checkpoint_info(&j->checkpoint, &j->c->arena, path, err));
+    if (mase_cli_flag(j->c, MASE_CLI_raw) && !j->checkpoint.scaling.n)
+        return mase_fail_in(err, MASE_EVALUE, path,
+                            "--raw: this file does not say how its training data was scaled");
+    return MASE_OK;
+}
+
+static enum mase_status find_data(struct job *j, struct mase_err *err)
+{
+    const struct mase_value *name = mase_cli_value(j->c, MASE_CLI_dataset);
+    const struct mase_data_info *info = &j->checkpoint.data;
+    if (name->kind != MASE_NONE || !info->name) {
+        const char *which = name->kind != MASE_NONE ? name->s : j->model->dataset;
+        if (mase_data_find(&info, which, err))
+            return mase_place(err, name->at);
+    }
+    j->data = *info;
+    return MASE_OK;
+}
+
+/* ---- the samples ---- */
+
+static enum mase_status fail_shape(const struct job *j, const char *path, struct mase_err *err)
+{
+    struct mase_str got = { 0 }, want = { 0 };
+    mase_shape_print(&got, &j->x.shape);
+    mase_shape_print(&want, &j->data.sample);
+    const enum mase_status st = mase_fail_in(
+        err, MASE_EVALUE, path, "its shape is %s; expected a row of samples, each %s as of %s",
+        mase_str_text(&got), mase_str_text(&want), j->data.name);
+    mase_str_release(&got);
+    mase_str_release(&want);
+    return st;
+}
+
+static enum mase_status read_samples(struct job *j, struct mase_err *err)
+{
+    const char *path = mase_cli_text(j->c, MASE_CLI_input);
+    struct mase_tensor t;
+    MASE_TRY(mase_npy_read(&t, &j->c->arena, path, err));
+    j->x = t;
+    struct mase_shape sample = { .rank = t.shape.rank - 1 };
+    for (int i = 0; i < sample.rank; i++)
+        sample.dim[i] = t.shape.dim[i + 1];
+    if (t.shape.rank < 1 || !mase_shape_equal(&sample, &j->data.sample))
+        return fail_shape(j, path, err);
+    if (t.dtype == MASE_F32)
+        return MASE_OK;
+    j->x = mase_tensor(&j->c->arena, MASE_F32, &t.shape, true);
+    for (int64_t i = 0; i < mase_tensor_count(&t); i++)
+        mase_tensor_set(&j->x, i, mase_tensor_get(&t, i));
+    return MASE_OK;
+}
+
+/* ---- the run ---- */
+
+static enum mase_status predict(struct job *j, struct mase_err *err)
+{
+    const int64_t n = j->x.shape.dim[0], threads = mase_cli_value(j->c, MASE_CLI_threads)->i;
+    const struct mase_predictor_opts opts = {
+        .threads = (int)threads,
+        .scaling = mase_cli_flag(j->c, MASE_CLI_raw) ? &j->checkpoint.scaling : NULL,
+    };
+    MASE_TRY(mase_cli_build(&j->graph, j->c, j->model, &j->data, j->weights, err));
+    MASE_TRY(mase_predictor_new(&j->predictor, j->graph, &j->data.sample, &opts, err));
+    const struct mase_shape shape = { 2, { n, mase_predictor_outputs(j->predictor) } };
+    j->y = mase_tensor(&j->c->arena, MASE_F32, &shape, true);
+    const uint64_t started = mase_clock();
+    MASE_TRY(mase_predictor_run(j->predictor, mase_f32(&j->y), mase_f32(&j->x), n, err));
+    const double seconds = 1e-9 * (double)(mase_clock() - started);
+    const char *path = mase_cli_text(j->c, MASE_CLI_output);
+    MASE_TRY(mase_npy_write(&j->y, path, err));
+    mase_info("Outputs of %s for %lld samples written to %s (%.0f samples/s%s)", j->model->name,
+              (long long)n, path, seconds > 0 ? (double)n / seconds : 0,
+              mase_predictor_planned(j->predictor) ? "" : ", by the reference");
+    return MASE_OK;
+}
+
+enum mase_status mase_cli_predict(struct mase_cli *c, struct mase_err *err)
+{
+    struct job j = { .c = c };
+    MASE_TRY(mase_cli_merge(c, err));
+    MASE_TRY(need(c, MASE_CLI_load_name, err));
+    MASE_TRY(need(c, MASE_CLI_input, err));
+    MASE_TRY(need(c, MASE_CLI_output, err));
+    MASE_TRY(mase_cli_load_kind(&j.weights, c, err));
+    MASE_TRY(find_model(&j, err));
+    MASE_TRY(read_checkpoint(&j, err));
+    MASE_TRY(find_data(&j, err));
+    MASE_TRY(read_samples(&j, err));
+    const enum mase_status st = predict(&j, err);
+    mase_predictor_free(j.predictor);
+    mase_graph_free(j.graph);
+    return st;
+}

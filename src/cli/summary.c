@@ -1,0 +1,85 @@
+/*
+ * summary.c - what is to be trained, as Lightning's summary says it, and on what.
+ */
+#include <math.h>
+#include <string.h>
+
+#include <mase/log.h>
+
+#include "cli/train.h"
+
+/* 117, 5.6 K, 11.0 K, 14.0 M, 402 K: one decimal below 100 of a unit. */
+static void add_count(struct mase_str *out, int64_t n)
+{
+    static const char units[] = " KMBT";
+    double v = (double)n;
+    int unit = 0;
+    while (v >= 1000 && unit < 4) {
+        v /= 1000;
+        unit++;
+    }
+    if (unit == 0)
+        mase_str_printf(out, "%lld", (long long)n);
+    else
+        mase_str_printf(out, v >= 100 ? "%.0f %c" : "%.1f %c", v >= 100 ? floor(v) : v,
+                        units[unit]);
+}
+
+static const struct {
+    const char *name, *type;
+} helpers[] = { /* of the original's training module; they have no parameters */
+                { "loss_fn", "CrossEntropyLoss" },   { "acc_train", "MulticlassAccuracy" },
+                { "acc_val", "MulticlassAccuracy" }, { "acc_test", "MulticlassAccuracy" },
+                { "loss_val", "MeanMetric" },        { "loss_test", "MeanMetric" }
+};
+enum { HELPERS = sizeof helpers / sizeof helpers[0], NAME_WIDTH = 9, TYPE_WIDTH = 18 };
+
+static void add_line(struct mase_str *out, const char *index, const char *name, const char *type,
+                     int width, const char *params)
+{
+    mase_str_printf(out, "%s | %-*s | %-*s | %s\n", index, NAME_WIDTH, name, width, type, params);
+}
+
+static void add_total(struct mase_str *out, const char *count, const char *what)
+{
+    mase_str_printf(out, "%-10s%s\n", count, what);
+}
+
+void mase_cli_summary(struct mase_str *out, const struct mase_model *m, const struct mase_graph *g)
+{
+    struct mase_str count = { 0 };
+    const int64_t n = mase_graph_param_count(g);
+    add_count(&count, n);
+    const char *params = mase_str_text(&count);
+    const int longest = (int)strlen(m->class_name);
+    const int width = longest > TYPE_WIDTH ? longest : TYPE_WIDTH;
+    const int last = count.len > strlen("Params") ? (int)count.len : (int)strlen("Params");
+    const int rule = 1 + NAME_WIDTH + width + last + 15;
+    char index[16], size[32];
+
+    add_line(out, " ", "Name", "Type", width, "Params");
+    mase_str_pad(out, '-', rule);
+    mase_str_addc(out, '\n');
+    add_line(out, "0", "model", m->class_name, width, params);
+    for (int i = 0; i < HELPERS; i++) {
+        snprintf(index, sizeof index, "%d", i + 1);
+        add_line(out, index, helpers[i].name, helpers[i].type, width, "0");
+    }
+    mase_str_pad(out, '-', rule);
+    mase_str_addc(out, '\n');
+    add_total(out, params, "Trainable params");
+    add_total(out, "0", "Non-trainable params");
+    add_total(out, params, "Total params");
+    snprintf(size, sizeof size, "%.3f", (double)n * 4e-6);
+    add_total(out, size, "Total estimated model params size (MB)");
+    mase_str_release(&count);
+}
+
+void mase_cli_log_data(const struct mase_dataset *d)
+{
+    const struct mase_dataset_info *i = mase_dataset_info(d);
+    mase_info("%s from %s: %lld rows to train on, %lld to validate, %lld to test", i->data.name,
+              i->source, (long long)mase_dataset_split(d, MASE_SPLIT_TRAIN).count,
+              (long long)mase_dataset_split(d, MASE_SPLIT_VALIDATION).count,
+              (long long)mase_dataset_split(d, MASE_SPLIT_TEST).count);
+}

@@ -1,0 +1,271 @@
+/*
+ * test.c - ch test: how good a network is on the test split.
+ *
+ * A checkpoint knows how the data it was trained on was scaled. If that is not how this dataset
+ * scales itself, the raw features are taken and scaled as the checkpoint says.
+ */
+#include <math.h>
+#include <string.h>
+
+#include <mase/file.h>
+#include <mase/log.h>
+#include <mase/progress.h>
+
+#include "cli/train.h"
+
+struct job {
+    struct mase_cli *c;
+    const struct mase_model *model;
+    enum mase_cli_weights weights;
+    const char *project_dir;
+    uint64_t started;
+    struct mase_dataset *data; /* owned, like the next two */
+    struct mase_graph *graph;
+    struct mase_predictor *predictor;
+    struct mase_scaling scaling; /* of the checkpoint; n is 0: the dataset's own */
+    int threads;
+    struct mase_evaluation e;
+};
+
+static bool same_scaling(const struct mase_scaling *a, const struct mase_scaling *b)
+{
+    const size_t size = (size_t)a->n * sizeof *a->mean;
+    return a->n == b->n && !memcmp(a->mean, b->mean, size) && !memcmp(a->std, b->std, size);
+}
+
+static enum mase_status open_data(struct job *j, struct mase_err *err)
+{
+    const char *path = mase_cli_text(j->c, MASE_CLI_load_name);
+    struct mase_checkpoint_info info = { 0 };
+    MASE_TRY(mase_cli_open_data(&j->data, j->c, false, err));
+    const bool torch = mase_ends_with(path, ".ckpt") || mase_ends_with(path, ".pt") ||
+                       mase_ends_with(path, ".pth");
+    if (j->weights == MASE_CLI_WEIGHTS && torch)
+        MASE_TRY(mase_checkpoint_info(&info, &j->c->arena, path, err));
+    if (!info.scaling.n || same_scaling(&info.scaling, &mase_dataset_info(j->data)->scaling) ||
+        !mase_dataset_table(j->data).data)
+        return MASE_OK;
+    mase_info("The features are scaled as those of %s, on which the checkpoint was trained",
+              info.data.name ? info.data.name : "the data");
+    j->scaling = info.scaling;
+    mase_dataset_close(j->data);
+    j->data = NULL;
+    return mase_cli_open_data(&j->data, j->c, true, err);
+}
+
+static enum mase_status set_up(struct job *j, struct mase_err *err)
+{
+    mase_info("Initialising model '%s'...", j->model->name);
+    mase_info("Initialising dataset '%s'...", mase_cli_text(j->c, MASE_CLI_dataset));
+    MASE_TRY(open_data(j, err));
+    const struct mase_data_info *info = &mase_dataset_info(j->data)->data;
+    MASE_TRY(mase_cli_build(&j->graph, j->c, j->model, info, j->weights, err));
+    const int64_t asked = mase_cli_value(j->c, MASE_CLI_threads)->i;
+    j->threads = asked ? (int)asked : mase_train_threads(j->graph, &info->sample, 1024);
+    const struct mase_predictor_opts opts = { .threads = j->threads, .scaling = &j->scaling };
+    return mase_predictor_new(&j->predictor, j->graph, &info->sample, &opts, err);
+}
+
+/* ---- tables ---- */
+
+static void put_table(const struct mase_table *t)
+{
+    struct mase_str out = { 0 };
+    mase_table_render(t, MASE_TABLE_PRETTY, &out);
+    mase_str_addc(&out, '\n');
+    mase_cli_put(&out);
+    mase_str_release(&out);
+}
+
+static void add_number(struct mase_table *t, const char *name, const char *format, double value)
+{
+    const int row = mase_table_row(t);
+    char text[64];
+    snprintf(text, sizeof text, format, value);
+    mase_table_set(t, row, 0, name);
+    mase_table_set(t, row, 1, text);
+}
+
+/* What Lightning prints, and behind it what it does not. */
+static void put_overall(struct job *j)
+{
+    static const char *const headers[] = { "Test metric", "DataLoader 0", NULL };
+    static const char *const more[] = { "Also", "Value", NULL };
+    const struct mase_evaluation *e = &j->e;
+    const struct mase_dataset_info *info = mase_dataset_info(j->data);
+    struct mase_table t = mase_table(&j->c->arena, headers);
+    add_number(&t, "test_acc_epoch", "%.9g", e->accuracy);
+    add_number(&t, "test_loss_epoch", "%.9g", e->loss);
+    put_table(&t);
+    t = mase_table(&j->c->arena, more);
+    add_number(&t, "samples", "%.0f", (double)e->samples);
+    add_number(&t, "standard error of accuracy", "%.2g", e->accuracy_error);
+    add_number(&t, "macro accuracy", "%.6f", e->macro_accuracy);
+    add_number(&t, "samples per second", "%.0f", (double)e->samples / e->seconds);
+    t.align[0] = MASE_ALIGN_LEFT;
+    put_table(&t);
+    printf("%s on the test split of %s\n", j->model->name, info->data.name);
+    if (info->notice)
+        printf("%s\n", info->notice);
+}
+
+static void set_rate(struct mase_table *t, int row, int column, double rate)
+{
+    if (isnan(rate))
+        mase_table_set(t, row, column, "-");
+    else
+        mase_table_setf(t, row, column, "%.4f", rate);
+}
+
+static void put_classes(struct job *j)
+{
+    static const char *const headers[] = { "Class", "Samples", "Precision", "Recall", "AUC", NULL };
+    const struct mase_evaluation *e = &j->e;
+    struct mase_table t = mase_table(&j->c->arena, headers);
+    t.align[0] = MASE_ALIGN_LEFT;
+    for (int c = 0; c < e->classes; c++) {
+        const int row = mase_table_row(&t);
+        int64_t samples = 0;
+        for (int k = 0; k < e->classes; k++)
+            samples += e->confusion[c * e->classes + k];
+        mase_table_set(&t, row, 0, mase_dataset_info(j->data)->class_names[c]);
+        mase_table_setf(&t, row, 1, "%lld", (long long)samples);
+        set_rate(&t, row, 2, e->precision[c]);
+        set_rate(&t, row, 3, e->recall[c]);
+        set_rate(&t, row, 4, e->auc[c]);
+    }
+    put_table(&t);
+}
+
+/* Up to as many classes as a table has columns. */
+static void put_confusion(struct job *j)
+{
+    const char *const *names = mase_dataset_info(j->data)->class_names;
+    const char *headers[MASE_TABLE_MAX_COLUMNS + 1] = { "Truth \\ answer" };
+    const int C = j->e.classes;
+    if (C >= MASE_TABLE_MAX_COLUMNS)
+        return;
+    for (int c = 0; c < C; c++)
+        headers[c + 1] = names[c];
+    struct mase_table t = mase_table(&j->c->arena, headers);
+    t.align[0] = MASE_ALIGN_LEFT;
+    for (int c = 0; c < C; c++) {
+        const int row = mase_table_row(&t);
+        mase_table_set(&t, row, 0, names[c]);
+        for (int k = 0; k < C; k++)
+            mase_table_setf(&t, row, k + 1, "%lld", (long long)j->e.confusion[c * C + k]);
+    }
+    put_table(&t);
+}
+
+/* ---- as values ---- */
+
+static struct mase_value *number(struct mase_arena *a, double f)
+{
+    return isnan(f) ? mase_value_none(a) : mase_value_float(a, f);
+}
+
+static struct mase_value *classes(struct mase_arena *a, const struct job *j)
+{
+    struct mase_value *list = mase_value_list(a);
+    const struct mase_evaluation *e = &j->e;
+    for (int c = 0; c < e->classes; c++) {
+        struct mase_value *v = mase_value_table(a), *answers = mase_value_list(a);
+        for (int k = 0; k < e->classes; k++)
+            mase_value_push(a, answers, mase_value_int(a, e->confusion[c * e->classes + k]));
+        mase_value_set(a, v, "name",
+                       mase_value_string(a, mase_dataset_info(j->data)->class_names[c]));
+        mase_value_set(a, v, "precision", number(a, e->precision[c]));
+        mase_value_set(a, v, "recall", number(a, e->recall[c]));
+        mase_value_set(a, v, "auc", number(a, e->auc[c]));
+        mase_value_set(a, v, "answers", answers);
+        mase_value_push(a, list, v);
+    }
+    return list;
+}
+
+static struct mase_value *results(const struct job *j)
+{
+    struct mase_arena *a = &j->c->arena;
+    struct mase_value *v = mase_value_table(a);
+    const struct mase_evaluation *e = &j->e;
+    mase_value_set(a, v, "split", mase_value_string(a, "test"));
+    mase_value_set(a, v, "samples", mase_value_int(a, e->samples));
+    mase_value_set(a, v, "test_loss_epoch", number(a, e->loss));
+    mase_value_set(a, v, "test_acc_epoch", number(a, e->accuracy));
+    mase_value_set(a, v, "accuracy_standard_error", number(a, e->accuracy_error));
+    mase_value_set(a, v, "macro_accuracy", number(a, e->macro_accuracy));
+    mase_value_set(a, v, "seconds", number(a, e->seconds));
+    mase_value_set(a, v, "samples_per_second", number(a, (double)e->samples / e->seconds));
+    mase_value_set(a, v, "classes", classes(a, j));
+    return v;
+}
+
+static void put_json(const struct job *j, struct mase_value *found)
+{
+    struct mase_arena *a = &j->c->arena;
+    struct mase_value *v = mase_value_table(a);
+    mase_value_set(a, v, "model", mase_value_string(a, j->model->name));
+    mase_value_set(a, v, "dataset", mase_cli_data_record(a, j->data));
+    mase_value_set(a, v, "weights", mase_value_string(a, mase_cli_text(j->c, MASE_CLI_load_name)));
+    for (int i = 0; i < found->count; i++)
+        mase_value_set(a, v, found->keys[i], found->items[i]);
+    mase_cli_put_json(v);
+}
+
+/* ---- the run ---- */
+
+static enum mase_status record(const struct job *j, struct mase_value *found, struct mase_err *err)
+{
+    struct mase_arena *a = &j->c->arena;
+    return mase_cli_record(&(struct mase_cli_record){ .c = j->c,
+                                                      .project_dir = j->project_dir,
+                                                      .name = "software/test/run.json",
+                                                      .model = j->model,
+                                                      .graph = j->graph,
+                                                      .weights = j->weights,
+                                                      .dataset = mase_cli_data_record(a, j->data),
+                                                      .isa = mase_predictor_isa(j->predictor),
+                                                      .threads = j->threads,
+                                                      .results = found,
+                                                      .files = mase_value_list(a),
+                                                      .started = j->started },
+                           err);
+}
+
+static enum mase_status run(struct job *j, struct mase_err *err)
+{
+    const bool json = mase_cli_flag(j->c, MASE_CLI_json);
+    MASE_TRY(set_up(j, err));
+    mase_info("Testing model '%s'...", j->model->name);
+    MASE_TRY(mase_evaluate(&j->e, j->predictor, j->data, MASE_SPLIT_TEST, 0, &j->c->arena, err));
+    struct mase_value *found = results(j);
+    if (json) {
+        put_json(j, found);
+    } else {
+        put_overall(j);
+        put_classes(j);
+        put_confusion(j);
+    }
+    MASE_TRY(record(j, found, err));
+    mase_info("Testing is completed");
+    return MASE_OK;
+}
+
+enum mase_status mase_cli_test(struct mase_cli *c, struct mase_err *err)
+{
+    struct job j = { .c = c, .started = mase_clock() };
+    MASE_TRY(mase_cli_merge(c, err));
+    if (!mase_cli_text(c, MASE_CLI_load_name))
+        return mase_fail(err, MASE_EVALUE, "expected checkpoint via --load, got None");
+    MASE_TRY(mase_cli_load_kind(&j.weights, c, err));
+    if (!mase_cli_flag(c, MASE_CLI_json))
+        mase_cli_announce(c);
+    MASE_TRY(mase_cli_find_model(&j.model, c, err));
+    MASE_TRY(mase_cli_find_project(&j.project_dir, c, err));
+    const enum mase_status st = run(&j, err);
+    mase_predictor_free(j.predictor);
+    mase_graph_free(j.graph);
+    mase_dataset_close(j.data);
+    return st;
+}

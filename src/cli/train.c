@@ -1,0 +1,314 @@
+/*
+ * train.c - ch train: fit a network to a dataset.
+ *
+ *     PROJECT/software/training_ckpts/{best,last}.ckpt
+ *     PROJECT/software/metrics.csv, training_curve.svg
+ *     PROJECT/software/tensorboard/lightning_logs/version_N/{events..., hparams.yaml}
+ *     PROJECT/run.json
+ */
+#include "cli/train.h"
+
+#include <mase/file.h>
+#include <mase/log.h>
+#include <mase/progress.h>
+
+#include "base/log.h"
+
+struct job {
+    struct mase_cli *c;
+    const struct mase_model *model;
+    enum mase_cli_weights weights;
+    const char *project_dir, *software, *ckpt_dir;
+    uint64_t started;
+    struct mase_train_opts opts;
+    struct mase_dataset *data; /* owned, like the next three */
+    struct mase_graph *graph;
+    struct mase_trainer *trainer;
+    struct mase_cli_train_files files;
+    struct mase_progress progress; /* of the epoch under way */
+    char title[64];
+    int64_t drawn_epoch; /* the one it shows; -1: none */
+    uint64_t ticked;     /* when it was last drawn, and at which step */
+    int64_t ticked_step;
+    struct mase_train_epoch last, best;
+    double train_seconds;
+    int64_t samples;
+    bool saves; /* checkpoints and other files */
+};
+
+/* ---- what is asked for ---- */
+
+/* The effective values of the options that training has rows for. */
+static enum mase_status bind_options(struct job *j, struct mase_err *err)
+{
+    struct mase_arena *a = &j->c->arena;
+    struct mase_value *table = mase_value_table(a);
+    for (const struct mase_opt *row = mase_train_rows; row->key; row++) {
+        const int id = mase_cli_option_by_name(row->key);
+        if (id < 0)
+            mase_bug("no option is called %s", row->key);
+        const struct mase_value *v = mase_cli_value(j->c, (enum mase_cli_option_id)id);
+        if (v->kind != MASE_NONE)
+            mase_value_set(a, table, row->key, mase_value_copy(a, v));
+        else if (mase_streq(row->key, "log_every_n_steps"))
+            mase_value_set(a, table, row->key, mase_value_int(a, 0)); /* None: none */
+    }
+    MASE_TRY(mase_opts_bind(&j->opts, sizeof j->opts, mase_train_rows, table, a, err));
+    j->saves = !j->opts.dev_run;
+    return MASE_OK;
+}
+
+static void warn_of_differences(const struct mase_cli *c)
+{
+    const char *precision = mase_cli_text(c, MASE_CLI_trainer_precision);
+    if (!mase_streq(precision, "32"))
+        mase_warn("trainer_precision = %s: this version trains in 32 bits", precision);
+    if (!mase_streq(mase_cli_text(c, MASE_CLI_report_to), "tensorboard"))
+        mase_warn("report_to = %s: this version writes TensorBoard's files",
+                  mase_cli_text(c, MASE_CLI_report_to));
+}
+
+static enum mase_status find_folders(struct job *j, struct mase_err *err)
+{
+    struct mase_arena *a = &j->c->arena;
+    MASE_TRY(mase_cli_find_project(&j->project_dir, j->c, err));
+    j->software = mase_path_join(a, j->project_dir, "software");
+    j->ckpt_dir = mase_path_join(a, j->software, "training_ckpts");
+    return MASE_OK;
+}
+
+/* ---- before the first step ---- */
+
+static enum mase_status resume(struct job *j, struct mase_err *err)
+{
+    const char *path = mase_path_join(&j->c->arena, j->ckpt_dir, "last.ckpt");
+    if (!mase_is_file(path))
+        return mase_fail_in(err, MASE_EIO, path, "nothing to resume from: there is no such file");
+    MASE_TRY(mase_trainer_resume(j->trainer, path, err));
+    const struct mase_train_state *s = mase_trainer_state(j->trainer);
+    mase_info("Resuming after epoch %lld, step %lld", (long long)s->epoch, (long long)s->step);
+    return MASE_OK;
+}
+
+static enum mase_status set_up(struct job *j, struct mase_err *err)
+{
+    const bool again = mase_cli_flag(j->c, MASE_CLI_resume);
+    mase_info("Initialising model '%s'...", j->model->name);
+    mase_info("Initialising dataset '%s'...", mase_cli_text(j->c, MASE_CLI_dataset));
+    MASE_TRY(mase_cli_open_data(&j->data, j->c, false, err));
+    MASE_TRY(mase_cli_build(&j->graph, j->c, j->model, &mase_dataset_info(j->data)->data,
+                            j->weights, err));
+    mase_cli_log_data(j->data);
+    MASE_TRY(mase_trainer_new(&j->trainer, j->graph, j->data, &j->opts, err));
+    if (again)
+        MASE_TRY(resume(j, err));
+    if (!j->saves)
+        return MASE_OK;
+    mase_info("Project will be created at %s", j->project_dir);
+    return mase_cli_train_files_open(&j->files, &j->c->arena, j->software, &j->opts, again,
+                                     mase_trainer_state(j->trainer)->step, err);
+}
+
+static void print_summary(const struct job *j)
+{
+    struct mase_str out = { 0 };
+    mase_cli_summary(&out, j->model, j->graph);
+    mase_cli_put(&out);
+    mase_str_release(&out);
+    fflush(stdout);
+    mase_info("%lld trainable parameters, %lld batches of %lld an epoch, %s with %d %s",
+              (long long)mase_graph_param_count(j->graph),
+              (long long)mase_trainer_batches(j->trainer), (long long)j->opts.batch_size,
+              mase_plan_isa(mase_trainer_plan(j->trainer)), mase_trainer_threads(j->trainer),
+              mase_trainer_threads(j->trainer) == 1 ? "thread" : "threads");
+}
+
+/* ---- while it runs ---- */
+
+static enum mase_status on_step(void *data, const struct mase_train_point *p, struct mase_err *err)
+{
+    struct job *j = data;
+    return j->saves ? mase_cli_train_files_step(&j->files, p, err) : MASE_OK;
+}
+
+static void on_tick(void *data, const struct mase_train_point *p)
+{
+    struct job *j = data;
+    const uint64_t now = mase_clock();
+    if (j->drawn_epoch != p->epoch) {
+        snprintf(j->title, sizeof j->title, "Epoch %lld/%lld", (long long)p->epoch + 1,
+                 (long long)j->opts.max_epochs);
+        mase_progress_start(&j->progress, j->title, p->batches);
+        j->drawn_epoch = p->epoch;
+    }
+    snprintf(
+        j->progress.note, sizeof j->progress.note, "%.0f steps/s, train_loss %.4f, train_acc %.4f",
+        1e9 * (double)(p->step - j->ticked_step) / (double)(now - j->ticked), p->loss, p->accuracy);
+    j->ticked = now;
+    j->ticked_step = p->step;
+    mase_progress_step(&j->progress, p->batch);
+}
+
+static enum mase_status on_epoch(void *data, const struct mase_train_epoch *e, struct mase_err *err)
+{
+    struct job *j = data;
+    j->last = *e;
+    if (e->best)
+        j->best = *e;
+    j->train_seconds += e->train_seconds;
+    j->samples += e->samples;
+    j->drawn_epoch = -1;
+    mase_log_status(NULL);
+    mase_info("Epoch %lld/%lld: train_loss %.4f, train_acc %.4f, val_loss %.4f, val_acc %.4f, lr "
+              "%.3g, %.2f s, %.0f samples/s%s",
+              (long long)e->epoch + 1, (long long)j->opts.max_epochs, e->train_loss,
+              e->train_accuracy, e->val_loss, e->val_accuracy, e->lr, e->seconds,
+              (double)e->samples / e->train_seconds, e->best ? ", best so far" : "");
+    return j->saves ? mase_cli_train_files_epoch(&j->files, e, err) : MASE_OK;
+}
+
+static enum mase_status train(struct job *j, struct mase_err *err)
+{
+    const bool watched = mase_is_terminal(mase_log_stream()) && mase_log_shows_info();
+    const struct mase_train_env env = { .checkpoint_dir = j->saves ? j->ckpt_dir : NULL,
+                                        .data = j,
+                                        .on_step = on_step,
+                                        .on_tick = watched ? on_tick : NULL,
+                                        .on_epoch = on_epoch };
+    mase_info("Training model '%s'...", j->model->name);
+    j->ticked = mase_clock();
+    j->ticked_step = mase_trainer_state(j->trainer)->step;
+    const enum mase_status st = mase_trainer_run(j->trainer, &env, err);
+    mase_log_status(NULL);
+    return st;
+}
+
+/* ---- afterwards ---- */
+
+static void set_float(struct mase_arena *a, struct mase_value *v, const char *key, double f)
+{
+    mase_value_set(a, v, key, mase_value_float(a, f));
+}
+
+static struct mase_value *results(const struct job *j)
+{
+    struct mase_arena *a = &j->c->arena;
+    const struct mase_train_state *s = mase_trainer_state(j->trainer);
+    struct mase_value *v = mase_value_table(a);
+    mase_value_set(a, v, "epochs", mase_value_int(a, s->epoch));
+    mase_value_set(a, v, "steps", mase_value_int(a, s->step));
+    mase_value_set(a, v, "stopped",
+                   mase_value_string(a, j->last.stop ? j->last.stop : "nothing to do"));
+    set_float(a, v, "train_loss_epoch", j->last.train_loss);
+    set_float(a, v, "train_acc_epoch", j->last.train_accuracy);
+    set_float(a, v, "val_loss_epoch", j->last.val_loss);
+    set_float(a, v, "val_acc_epoch", j->last.val_accuracy);
+    mase_value_set(a, v, "best_epoch", mase_value_int(a, s->best_epoch));
+    set_float(a, v, "best_val_loss", s->best_loss);
+    set_float(a, v, "train_seconds", j->train_seconds);
+    set_float(a, v, "samples_per_second",
+              j->train_seconds > 0 ? (double)j->samples / j->train_seconds : 0);
+    return v;
+}
+
+static void add_row(struct mase_table *t, const char *which, const struct mase_train_epoch *e)
+{
+    const int row = mase_table_row(t);
+    mase_table_set(t, row, 0, which);
+    mase_table_setf(t, row, 1, "%lld", (long long)e->epoch + 1);
+    mase_table_setf(t, row, 2, "%.4f", e->train_loss);
+    mase_table_setf(t, row, 3, "%.4f", e->train_accuracy);
+    mase_table_setf(t, row, 4, "%.4f", e->val_loss);
+    mase_table_setf(t, row, 5, "%.4f", e->val_accuracy);
+}
+
+static void print_results(const struct job *j)
+{
+    static const char *const headers[] = { "Checkpoint", "Epoch",   "train_loss", "train_acc",
+                                           "val_loss",   "val_acc", NULL };
+    struct mase_table t = mase_table(&j->c->arena, headers);
+    const struct mase_dataset_info *info = mase_dataset_info(j->data);
+    struct mase_str out = { 0 };
+    if (j->best.step)
+        add_row(&t, "best", &j->best);
+    add_row(&t, "last", &j->last);
+    mase_table_render(&t, MASE_TABLE_PRETTY, &out);
+    mase_str_printf(&out, "\n%s on %s, validated on %lld rows\n", j->model->name, info->data.name,
+                    (long long)mase_dataset_split(j->data, MASE_SPLIT_VALIDATION).count);
+    if (info->notice)
+        mase_str_printf(&out, "%s\n", info->notice);
+    mase_cli_put(&out);
+    mase_str_release(&out);
+}
+
+static enum mase_status record(const struct job *j, struct mase_value *files, struct mase_err *err)
+{
+    struct mase_arena *a = &j->c->arena;
+    static const char *const names[] = { "best.ckpt", "last.ckpt" };
+    for (int i = 0; i < 2; i++) {
+        const char *path = mase_path_join(a, j->ckpt_dir, names[i]);
+        if (mase_is_file(path))
+            mase_value_push(a, files, mase_value_string(a, path));
+    }
+    return mase_cli_record(
+        &(struct mase_cli_record){ .c = j->c,
+                                   .project_dir = j->project_dir,
+                                   .name = "run.json",
+                                   .model = j->model,
+                                   .graph = j->graph,
+                                   .weights = j->weights,
+                                   .dataset = mase_cli_data_record(a, j->data),
+                                   .isa = mase_plan_isa(mase_trainer_plan(j->trainer)),
+                                   .threads = mase_trainer_threads(j->trainer),
+                                   .results = results(j),
+                                   .files = files,
+                                   .started = j->started },
+        err);
+}
+
+static enum mase_status finish(struct job *j, struct mase_err *err)
+{
+    struct mase_arena *a = &j->c->arena;
+    struct mase_value *files = mase_value_list(a);
+    const char *title =
+        mase_arena_printf(a, "%s on %s%s", j->model->name, mase_dataset_info(j->data)->data.name,
+                          mase_dataset_info(j->data)->simulated ? " (simulated)" : "");
+    if (j->last.step)
+        print_results(j);
+    else
+        mase_info("There was nothing left to train");
+    if (!j->saves)
+        return MASE_OK;
+    MASE_TRY(mase_cli_train_files_close(&j->files, title, files, err));
+    MASE_TRY(mase_make_dirs(mase_path_join(a, j->project_dir, "hardware"), err));
+    return record(j, files, err);
+}
+
+static enum mase_status run(struct job *j, struct mase_err *err)
+{
+    MASE_TRY(set_up(j, err));
+    print_summary(j);
+    MASE_TRY(train(j, err));
+    MASE_TRY(finish(j, err));
+    mase_info("Training is completed");
+    return MASE_OK;
+}
+
+enum mase_status mase_cli_train(struct mase_cli *c, struct mase_err *err)
+{
+    struct job j = { .c = c, .started = mase_clock(), .drawn_epoch = -1 };
+    MASE_TRY(mase_cli_merge(c, err));
+    MASE_TRY(mase_cli_load_kind(&j.weights, c, err));
+    MASE_TRY(bind_options(&j, err));
+    mase_cli_announce(c);
+    warn_of_differences(c);
+    MASE_TRY(mase_cli_find_model(&j.model, c, err));
+    MASE_TRY(find_folders(&j, err));
+    const enum mase_status st = run(&j, err);
+    if (st && j.files.arena) /* what was measured until then stays readable */
+        (void)!mase_cli_train_files_close(&j.files, NULL, mase_value_list(&c->arena), NULL);
+    mase_trainer_free(j.trainer);
+    mase_graph_free(j.graph);
+    mase_dataset_close(j.data);
+    return st;
+}

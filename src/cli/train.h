@@ -1,0 +1,49 @@
+/*
+ * train.h - what ch train, ch test and ch predict share.
+ */
+#ifndef MASE_CLI_TRAIN_H
+#define MASE_CLI_TRAIN_H
+
+#include <mase/train.h>
+
+#include "cli/project.h"
+
+/* summary.c: the table that Lightning prints before it trains. */
+void mase_cli_summary(struct mase_str *out, const struct mase_model *m, const struct mase_graph *g);
+/* "jsc: 576000 rows to train on, ..." and the notice to the log. */
+void mase_cli_log_data(const struct mase_dataset *d);
+
+/* ---- train_files.c: the files of a run beside its checkpoints ---- */
+
+struct mase_cli_curve { /* by epochs */
+    double *epoch, *train_loss, *val_loss, *train_acc, *val_acc;
+    int count, cap;
+};
+
+struct mase_cli_train_files {
+    struct mase_arena *arena;
+    const char *lr_tag; /* "lr-Adam" */
+    const char *metrics_path, *curve_path, *hparams_path;
+    FILE *metrics;
+    struct mase_events *events;
+    struct mase_cli_curve curve;
+};
+
+/* Folders and files below software; with resume, what metrics.csv says up to this step is kept. */
+enum mase_status mase_cli_train_files_open(struct mase_cli_train_files *f, struct mase_arena *a,
+                                           const char *software, const struct mase_train_opts *o,
+                                           bool resume, int64_t step,
+                                           struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_cli_train_files_step(struct mase_cli_train_files *f,
+                                           const struct mase_train_point *p,
+                                           struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_cli_train_files_epoch(struct mase_cli_train_files *f,
+                                            const struct mase_train_epoch *e,
+                                            struct mase_err *err) MASE_MUST_CHECK;
+/* The curve is drawn, everything closed; whatever happened before. title may be NULL: no curve.
+ * Paths of the files are pushed to list. */
+enum mase_status mase_cli_train_files_close(struct mase_cli_train_files *f, const char *title,
+                                            struct mase_value *list,
+                                            struct mase_err *err) MASE_MUST_CHECK;
+
+#endif /* MASE_CLI_TRAIN_H */

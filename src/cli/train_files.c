@@ -1,0 +1,260 @@
+/*
+ * train_files.c - metrics.csv, TensorBoard's events, hparams.yaml and the curve as SVG.
+ *
+ * metrics.csv has Lightning's columns and ours behind them; a logged step fills one half of a row,
+ * the end of an epoch the other:
+ *
+ *     epoch,lr-Adam,step,train_acc_step,train_loss_step,val_acc_epoch,val_loss_epoch,
+ *     train_acc_epoch,train_loss_epoch,samples_per_second
+ *
+ * Steps count from 0, as Lightning counts: the first is step 0.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <mase/events.h>
+#include <mase/file.h>
+#include <mase/plot.h>
+
+#include "cli/train.h"
+
+enum { COLUMNS = 10, STEP_COLUMN = 2, VAL_LOSS_COLUMN = 6 };
+
+static const char *lr_tag(const struct mase_train_opts *o)
+{
+    return mase_streq(o->optimizer, "sgd")     ? "lr-SGD"
+           : mase_streq(o->optimizer, "adamw") ? "lr-AdamW"
+                                               : "lr-Adam";
+}
+
+/* ---- the curve ---- */
+
+static double *grow(struct mase_arena *a, double *p, int n, int cap)
+{
+    return mase_arena_grow(a, p, n, &cap, sizeof *p);
+}
+
+static void add_point(struct mase_cli_train_files *f, const struct mase_train_epoch *e)
+{
+    struct mase_cli_curve *c = &f->curve;
+    int cap = c->cap;
+    c->epoch = mase_arena_grow(f->arena, c->epoch, c->count, &cap, sizeof *c->epoch);
+    c->train_loss = grow(f->arena, c->train_loss, c->count, c->cap);
+    c->val_loss = grow(f->arena, c->val_loss, c->count, c->cap);
+    c->train_acc = grow(f->arena, c->train_acc, c->count, c->cap);
+    c->val_acc = grow(f->arena, c->val_acc, c->count, c->cap);
+    c->cap = cap;
+    c->epoch[c->count] = (double)(e->epoch + 1);
+    c->train_loss[c->count] = e->train_loss;
+    c->val_loss[c->count] = e->val_loss;
+    c->train_acc[c->count] = e->train_accuracy;
+    c->val_acc[c->count] = e->val_accuracy;
+    c->count++;
+}
+
+static enum mase_status draw(const struct mase_cli_train_files *f, const char *title,
+                             struct mase_err *err)
+{
+    const struct mase_cli_curve *c = &f->curve;
+    const struct mase_plot_series series[] = {
+        { .name = "training loss", .x = c->epoch, .y = c->train_loss, .n = c->count },
+        { .name = "validation loss", .x = c->epoch, .y = c->val_loss, .n = c->count },
+        { .name = "training accuracy", .x = c->epoch, .y = c->train_acc, .n = c->count },
+        { .name = "validation accuracy", .x = c->epoch, .y = c->val_acc, .n = c->count },
+    };
+    struct mase_str svg = { 0 };
+    mase_plot_svg(&svg, &(struct mase_plot){ .title = title,
+                                             .x_label = "epoch",
+                                             .y_label = "loss, accuracy",
+                                             .series = series,
+                                             .count = 4 });
+    const enum mase_status st = mase_file_write(f->curve_path, svg.data, svg.len, err);
+    mase_str_release(&svg);
+    return st;
+}
+
+/* ---- metrics.csv ---- */
+
+/* The fields of a line, in place; false when there are not as many as ours. */
+static bool split_line(char *line, char *field[COLUMNS])
+{
+    int n = 0;
+    for (char *p = line; p && n < COLUMNS; n++) {
+        field[n] = p;
+        p = strchr(p, ',');
+        if (p)
+            *p++ = '\0';
+    }
+    return n == COLUMNS;
+}
+
+/* Keep a line of an earlier run if it is of a step before this one. */
+static void keep_line(struct mase_cli_train_files *f, struct mase_str *out, const char *line,
+                      int64_t step)
+{
+    struct mase_arena a = { 0 };
+    char *field[COLUMNS];
+    if (split_line(mase_arena_strdup(&a, line), field) && *field[STEP_COLUMN] &&
+        atoll(field[STEP_COLUMN]) < step) {
+        mase_str_printf(out, "%s\n", line);
+        if (*field[VAL_LOSS_COLUMN])
+            add_point(f, &(struct mase_train_epoch){ .epoch = atoll(field[0]),
+                                                     .val_accuracy = atof(field[5]),
+                                                     .val_loss = atof(field[6]),
+                                                     .train_accuracy = atof(field[7]),
+                                                     .train_loss = atof(field[8]) });
+    }
+    mase_arena_release(&a);
+}
+
+static enum mase_status keep_lines(struct mase_cli_train_files *f, struct mase_str *out,
+                                   int64_t step, struct mase_err *err)
+{
+    struct mase_file file;
+    if (!mase_is_file(f->metrics_path))
+        return MASE_OK;
+    MASE_TRY(mase_file_open(&file, f->metrics_path, err));
+    char *text = mase_arena_strndup(f->arena, (const char *)file.data, file.size), *rest = NULL;
+    mase_file_close(&file);
+    strtok_r(text, "\n", &rest); /* the header */
+    for (char *line; (line = strtok_r(NULL, "\n", &rest));)
+        keep_line(f, out, line, step);
+    return MASE_OK;
+}
+
+static enum mase_status open_metrics(struct mase_cli_train_files *f, bool resume, int64_t step,
+                                     struct mase_err *err)
+{
+    struct mase_str text = { 0 };
+    enum mase_status st = MASE_OK;
+    mase_str_printf(&text,
+                    "epoch,%s,step,train_acc_step,train_loss_step,val_acc_epoch,val_loss_epoch,"
+                    "train_acc_epoch,train_loss_epoch,samples_per_second\n",
+                    f->lr_tag);
+    if (resume)
+        st = keep_lines(f, &text, step, err);
+    if (!st)
+        st = mase_file_write(f->metrics_path, text.data, text.len, err);
+    mase_str_release(&text);
+    if (!st && !(f->metrics = fopen(f->metrics_path, "a")))
+        st = mase_fail_errno(err, f->metrics_path, "cannot open");
+    return st;
+}
+
+static enum mase_status check_metrics(const struct mase_cli_train_files *f, struct mase_err *err)
+{
+    return ferror(f->metrics) ? mase_fail_errno(err, f->metrics_path, "cannot write") : MASE_OK;
+}
+
+/* ---- TensorBoard ---- */
+
+/* The first version_N that is not there: runs in one folder stand beside one another. */
+static const char *new_version(struct mase_arena *a, const char *software)
+{
+    for (int n = 0;; n++) {
+        const char *dir =
+            mase_arena_printf(a, "%s/tensorboard/lightning_logs/version_%d", software, n);
+        if (!mase_is_dir(dir))
+            return dir;
+    }
+}
+
+/* Texts as JSON writes them are YAML too. */
+static enum mase_status write_hparams(const struct mase_cli_train_files *f,
+                                      const struct mase_train_opts *o, struct mase_err *err)
+{
+    struct mase_str text = { 0 };
+    for (const struct mase_opt *row = mase_train_rows; row->key; row++) {
+        const void *field = (const char *)o + row->offset;
+        mase_str_printf(&text, "%s: ", row->key);
+        if (row->type == MASE_OPT_TYPE_BOOL)
+            mase_str_add(&text, *(const bool *)field ? "true" : "false");
+        else if (row->type == MASE_OPT_TYPE_INT)
+            mase_str_printf(&text, "%lld", (long long)*(const int64_t *)field);
+        else if (row->type == MASE_OPT_TYPE_FLOAT)
+            mase_str_printf(&text, "%.17g", *(const double *)field);
+        else if (*(const char *const *)field)
+            mase_json_print(&text, mase_value_string(f->arena, *(const char *const *)field), 0);
+        else
+            mase_str_add(&text, "null");
+        mase_str_addc(&text, '\n');
+    }
+    const enum mase_status st = mase_file_write(f->hparams_path, text.data, text.len, err);
+    mase_str_release(&text);
+    return st;
+}
+
+/* ---- all of them ---- */
+
+enum mase_status mase_cli_train_files_open(struct mase_cli_train_files *f, struct mase_arena *a,
+                                           const char *software, const struct mase_train_opts *o,
+                                           bool resume, int64_t step, struct mase_err *err)
+{
+    const char *version = new_version(a, software);
+    *f = (struct mase_cli_train_files){ .arena = a, .lr_tag = lr_tag(o) };
+    f->metrics_path = mase_path_join(a, software, "metrics.csv");
+    f->curve_path = mase_path_join(a, software, "training_curve.svg");
+    f->hparams_path = mase_path_join(a, version, "hparams.yaml");
+    MASE_TRY(open_metrics(f, resume, step, err));
+    MASE_TRY(mase_events_open(&f->events, version, err));
+    return write_hparams(f, o, err);
+}
+
+enum mase_status mase_cli_train_files_step(struct mase_cli_train_files *f,
+                                           const struct mase_train_point *p, struct mase_err *err)
+{
+    const int64_t step = p->step - 1;
+    fprintf(f->metrics, "%lld,%.9g,%lld,%.9g,%.9g,,,,,\n", (long long)p->epoch, p->lr,
+            (long long)step, p->accuracy, p->loss);
+    MASE_TRY(mase_events_scalar(f->events, f->lr_tag, step, p->lr, err));
+    MASE_TRY(mase_events_scalar(f->events, "train_acc_step", step, p->accuracy, err));
+    MASE_TRY(mase_events_scalar(f->events, "train_loss_step", step, p->loss, err));
+    return mase_events_scalar(f->events, "epoch", step, (double)p->epoch, err);
+}
+
+enum mase_status mase_cli_train_files_epoch(struct mase_cli_train_files *f,
+                                            const struct mase_train_epoch *e, struct mase_err *err)
+{
+    const int64_t step = e->step - 1;
+    fprintf(f->metrics, "%lld,%.9g,%lld,,,%.9g,%.9g,%.9g,%.9g,%.0f\n", (long long)e->epoch, e->lr,
+            (long long)step, e->val_accuracy, e->val_loss, e->train_accuracy, e->train_loss,
+            (double)e->samples / e->train_seconds);
+    fflush(f->metrics);
+    add_point(f, e);
+    MASE_TRY(check_metrics(f, err));
+    MASE_TRY(mase_events_scalar(f->events, "val_acc_epoch", step, e->val_accuracy, err));
+    MASE_TRY(mase_events_scalar(f->events, "val_loss_epoch", step, e->val_loss, err));
+    return mase_events_flush(f->events, err);
+}
+
+static void list_file(struct mase_cli_train_files *f, struct mase_value *list, const char *path)
+{
+    if (path && mase_is_file(path))
+        mase_value_push(f->arena, list, mase_value_string(f->arena, path));
+}
+
+enum mase_status mase_cli_train_files_close(struct mase_cli_train_files *f, const char *title,
+                                            struct mase_value *list, struct mase_err *err)
+{
+    enum mase_status st = MASE_OK;
+    const char *events =
+        f->events ? mase_arena_strdup(f->arena, mase_events_path(f->events)) : NULL;
+    if (f->metrics) {
+        st = check_metrics(f, err);
+        if (fclose(f->metrics) != 0 && !st)
+            st = mase_fail_errno(err, f->metrics_path, "cannot write");
+    }
+    const enum mase_status closed = mase_events_close(f->events, st ? NULL : err);
+    f->events = NULL;
+    f->metrics = NULL;
+    st = st ? st : closed;
+    if (!st && title && f->curve.count)
+        st = draw(f, title, err);
+    list_file(f, list, f->metrics_path);
+    list_file(f, list, f->curve_path);
+    list_file(f, list, f->hparams_path);
+    list_file(f, list, events);
+    return st;
+}

@@ -1,0 +1,54 @@
+# Outputs for samples in a NumPy file: scaled or raw, float or quantised.
+MASE_DATA=; XDG_CACHE_HOME=$T/cache
+export MASE_DATA XDG_CACHE_HOME
+run train jsc-toy jsc-sim --max-epochs 1 --batch-size 512 --learning-rate 1e-2 --project p
+best=mase_output/p/software/training_ckpts/best.ckpt
+rm mase_output/p/run.json
+
+# A NumPy file of this shape with so many values, all 0.5 (bytes 00 00 00 3f).
+samples()
+{
+    printf '\223NUMPY\001\000\166\000'
+    printf "{'descr': '<f4', 'fortran_order': False, 'shape': (%s), }%80s" "$1" '' | head -c 117
+    echo
+    i=0
+    while [ $i -lt "$2" ]; do printf '\000\000\000\077'; i=$((i + 1)); done
+}
+samples '3, 16' 48 >x.npy
+run predict jsc-toy --load $best --input x.npy --output y.npy
+succeeds "predict"
+holds "3 samples of 5 outputs" grep -q "'shape': (3, 5)" y.npy
+run predict jsc-toy jsc --load $best --input x.npy --output z.npy --threads 2
+holds "the same with the dataset named and two threads" cmp y.npy z.npy
+run predict jsc-toy --load $best --input x.npy --output raw.npy --raw
+succeeds "raw samples"
+holds "are scaled" sh -c '! cmp -s y.npy raw.npy'
+
+# A quantised network that transform saved.
+cat >q.toml <<'END'
+model = "jsc-toy"
+dataset = "jsc"
+[passes.quantize]
+by = "type"
+default.config.name = "NA"
+linear.config = { name = "integer", data_in_width = 8, data_in_frac_width = 4, weight_width = 8, weight_frac_width = 4, bias_width = 8, bias_frac_width = 4 }
+END
+run transform --config q.toml --load $best --project q
+succeeds "quantise"
+run predict jsc-toy --load mase_output/q/software/transform/transformed_ckpt --input x.npy --output q.npy
+succeeds "a quantised network"
+holds "computes with its formats" sh -c '! cmp -s y.npy q.npy'
+run predict jsc-toy --load mase_output/q/software/transform/transformed_ckpt --input x.npy --output q.npy --raw
+refused "raw samples without a scaling" 'does not say how its training data was scaled'
+
+rm -f y.npy
+run predict jsc-toy --load $best --input x.npy
+refused "no output" 'predict needs --output Y\.npy'
+run predict jsc-toy --input x.npy --output y.npy
+refused "no weights" 'predict needs --load PATH'
+samples '3, 15' 45 >bad.npy
+run predict jsc-toy --load $best --input bad.npy --output y.npy
+refused "samples of another shape" 'bad\.npy: its shape is \[3, 15\]; expected a row of samples, each \[16\]'
+run train jsc-tiny jsc-sim --input x.npy
+refused "an option of predict only" 'is no option of ch train'
+holds "nothing was written" test ! -e y.npy

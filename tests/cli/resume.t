@@ -1,0 +1,72 @@
+# A run that is killed, or whose disk is full, goes on to the same bits.
+MASE_DATA=; XDG_CACHE_HOME=$T/cache
+export MASE_DATA XDG_CACHE_HOME
+train="train jsc-toy jsc-sim --max-epochs 12 --batch-size 512 --learning-rate 1e-2 --seed 5"
+weights() { echo "mase_output/$1/software/training_ckpts/$2.ckpt"; }
+
+# shellcheck disable=SC2086 # words
+run $train --project whole
+succeeds "a whole run"
+
+# Killed at moments spread over the run; a kill before the first checkpoint starts anew.
+n=0
+for wait in 0.15 0.3 0.4 0.5 0.65; do
+    n=$((n + 1))
+    # shellcheck disable=SC2086
+    "$CH" $train --project k$n >/dev/null 2>&1 &
+    pid=$!
+    sleep $wait
+    kill -KILL $pid 2>/dev/null
+    wait $pid 2>/dev/null
+    resume=--resume
+    [ -e "$(weights k$n last)" ] || resume=
+    # shellcheck disable=SC2086
+    run $train --project k$n $resume
+    succeeds "after a kill at $wait s"
+    holds "the last checkpoint has the same bytes" cmp "$(weights whole last)" "$(weights k$n last)"
+    holds "and the best one" cmp "$(weights whole best)" "$(weights k$n best)"
+    cut -d, -f1-9 "mase_output/k$n/software/metrics.csv" >"$T/got"
+    cut -d, -f1-9 mase_output/whole/software/metrics.csv >"$T/expected"
+    same "and the metrics go on" "$T/expected" "$T/got"
+done
+
+# Stopped in the middle of an epoch.
+# shellcheck disable=SC2086
+run $train --project steps --max-steps 3000
+succeeds "stopped by a number of steps"
+# shellcheck disable=SC2086
+run $train --project steps --resume
+succeeds "goes on"
+# Counters differ, since a validation more was done: compare the weights by what they answer.
+answers()
+{
+    run predict jsc-toy --load "$1" --input x.npy --output "$2"
+    succeeds "predict with $1"
+}
+{
+    printf '\223NUMPY\001\000\166\000'
+    printf "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 16), }%80s" '' | head -c 117
+    echo
+    head -c 128 /dev/zero | tr '\000' '?'
+} >x.npy
+answers "$(weights whole last)" a.npy
+answers "$(weights steps last)" b.npy
+holds "to the same answers" cmp a.npy b.npy
+
+# Options that would change the numbers are refused; limits are not.
+run train jsc-toy jsc-sim --max-epochs 12 --batch-size 512 --learning-rate 1e-2 --seed 6 --project whole --resume
+refused "another seed" 'last\.ckpt: cannot resume with another seed: the run had 5'
+run train jsc-tiny jsc-sim --max-epochs 12 --batch-size 512 --learning-rate 1e-2 --seed 5 --project whole --resume
+refused "another network" 'is missing or of another shape'
+# shellcheck disable=SC2086
+run $train --project whole --resume
+succeeds "a run that is done"
+err_has "has nothing left to do" 'nothing left to train'
+
+# A checkpoint that cannot be written: the one before it survives.
+cp "$(weights whole last)" "$T/before"
+(ulimit -f 160 && trap '' XFSZ && "$CH" train jsc-test jsc-sim --project whole --max-epochs 1 >"$T/out" 2>"$T/err")
+status=$?
+refused "a full disk" 'training_ckpts/best\.ckpt'
+holds "leaves the checkpoint before it" cmp "$T/before" "$(weights whole last)"
+holds "and nothing half written" test "$(ls mase_output/whole/software/training_ckpts | wc -l)" -eq 2

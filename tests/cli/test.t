@@ -1,0 +1,48 @@
+# Lab 1's test of what was trained, its tables and JSON, and weights that do not fit.
+MASE_DATA=; XDG_CACHE_HOME=$T/cache
+export MASE_DATA XDG_CACHE_HOME
+run train jsc-tiny jsc --max-epochs 2 --batch-size 256 --project tiny
+best=mase_output/tiny/software/training_ckpts/best.ckpt
+run test jsc-tiny jsc --load $best --load-type pl
+succeeds "the lab's command"
+out_has "Lightning's table" '^\| +Test metric +\| DataLoader 0 \|$'
+out_has "the accuracy" '^\| test_acc_epoch +\| +0\.[0-9]+ +\|$'
+out_has "the loss" '^\| test_loss_epoch +\| +[0-9.]+ +\|$'
+out_has "its standard error" 'standard error of accuracy'
+out_has "by class" '^\| Class \| Samples \| Precision \| Recall +\| +AUC +\|$'
+out_has "the confusion matrix" '^\| Truth \\ answer'
+out_has "the notice" '^simulated stand-in, not the CERN file$'
+holds "a record" grep -q '"test_acc_epoch"' mase_output/jsc-tiny_classification_jsc_*/software/test/run.json
+
+run test jsc-tiny jsc --load $best --json
+succeeds "as JSON"
+holds "which is JSON and nothing else" sh -c 'head -c 1 "$1" | grep -q "{" && tail -c 2 "$1" | grep -q "}"' sh "$T/out"
+out_has "with the classes" '"auc": 0\.'
+out_has "and the notice" '"notice": "simulated stand-in'
+grep -v -e seconds -e _per_second "$T/out" >"$T/once"
+run test jsc-tiny jsc --load $best --json --threads 2
+grep -v -e seconds -e _per_second "$T/out" >"$T/twice"
+same "the same with two threads" "$T/once" "$T/twice"
+
+# A checkpoint brings its scaling: another dataset is scaled by it, not by itself.
+run test jsc-tiny jsc-sim --load $best --json
+grep '"test_loss_epoch"' "$T/out" >"$T/same"
+grep '"test_loss_epoch"' "$T/once" >"$T/expected"
+same "jsc-sim is the stand-in itself" "$T/expected" "$T/same"
+
+rm -rf "$T/kept"
+mv mase_output "$T/kept"
+best=$T/kept/tiny/software/training_ckpts/best.ckpt
+run test jsc-tiny jsc
+fails "no weights" <<'END'
+ch: expected checkpoint via --load, got None
+END
+run test jsc-toy jsc --load "$best"
+refused "a checkpoint of another network" "these are not the model's weights: 1[0-9] missing: seq_blocks\.3\.weight"
+head -c 3000 "$best" >short.ckpt
+run test jsc-tiny jsc --load short.ckpt
+refused "a truncated checkpoint" 'short\.ckpt'
+: >empty.ckpt
+run test jsc-tiny jsc --load empty.ckpt
+refused "an empty one" 'empty\.ckpt'
+holds "nothing was written" test ! -e mase_output
