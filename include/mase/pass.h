@@ -27,6 +27,19 @@ enum {
     MASE_PROP_ALL = (1u << 4) - 1,
 };
 
+/* Samples of the run's data for passes that run the network. The layer of datasets lies above: who
+ * has one fills this in. Any sample can be read at any time, so a pass may go through them twice.
+ */
+struct mase_samples {
+    /* How many samples a split has: "train", "validation", "test". The data may be opened now. */
+    enum mase_status (*count)(void *data, const char *split, int64_t *count, struct mase_err *err);
+    /* n samples of the split from first on, row-major: x is (n, ...). */
+    enum mase_status (*read)(void *data, const char *split, int64_t first, int64_t n, float *x,
+                             struct mase_err *err);
+    int64_t batch_size; /* what the user asked for; 0: nothing */
+    void *data;
+};
+
 /* What passes may use of the world around them. */
 struct mase_pass_env {
     struct mase_arena *scratch; /* released by the manager after each pass */
@@ -35,6 +48,7 @@ struct mase_pass_env {
                                    unless a path is given */
     const struct mase_input *inputs; /* one per placeholder, shapes only, or with data if known */
     int input_count;
+    const struct mase_samples *samples; /* of the dataset; NULL: there is none */
     uint64_t seed;
     const struct mase_graph *original; /* the graph before the newest transform, or NULL */
     struct mase_value *info; /* a table for results a program may want (run.json); may be NULL */

@@ -1,0 +1,232 @@
+/*
+ * stat_values.c - values one by one: record, sparsity, and what a number format does to them:
+ * saturation, underflow, sqnr.
+ */
+#include <math.h>
+
+#include "pass/analysis/stat.h"
+
+/* ---- record ---- */
+
+struct record {
+    float *value; /* (total samples, elements) */
+    int64_t n;
+};
+
+static void record_begin(const struct mase_stat *s, void *state)
+{
+    const int64_t room = mase_shape_count(&s->shape) * s->total;
+    ((struct record *)state)->value = mase_new_array(s->arena, float, (size_t)room);
+}
+
+static void record_block(struct mase_stat *s, const struct mase_stat_block *b)
+{
+    struct record *r = mase_stat_group(s, 0);
+    const int64_t elements = mase_shape_count(&b->shape);
+    for (int64_t i = 0; i < b->samples; i++)
+        for (int64_t e = 0; e < elements; e++)
+            r->value[r->n++] = b->data[e * b->element_stride + i * b->sample_stride];
+}
+
+const struct mase_stat_state mase_state_record = {
+    .size = sizeof(struct record),
+    .keeps = true,
+    .begin = record_begin,
+    .block = record_block,
+};
+
+/* Samples end to end along their first dimension, or along a new one before it. */
+static struct mase_shape recorded_shape(const struct mase_stat *s)
+{
+    struct mase_shape shape = s->shape;
+    if (!s->args.new_dim && shape.rank) {
+        shape.dim[0] *= s->samples;
+        return shape;
+    }
+    shape.rank++;
+    for (int d = shape.rank - 1; d > 0; d--)
+        shape.dim[d] = shape.dim[d - 1];
+    shape.dim[0] = s->samples;
+    return shape;
+}
+
+void mase_result_record(const struct mase_stat *s, struct mase_arena *a, struct mase_value *fields)
+{
+    const struct record *r = mase_stat_group(s, 0);
+    const struct mase_shape shape = recorded_shape(s);
+    mase_value_set(a, fields, "data", mase_stat_nested(a, &shape, r->value));
+    mase_value_set(a, fields, "count", mase_value_int(a, s->samples));
+    mase_value_set(a, fields, "size_in_bytes", mase_value_int(a, r->n * (int64_t)sizeof(float)));
+}
+
+/* ---- sparsity ---- */
+
+struct zeros {
+    int64_t zeros, n;
+};
+
+static void zeros_span(const struct mase_stat *s, void *state, const float *x, int64_t n)
+{
+    struct zeros *z = state;
+    for (int64_t i = 0; i < n; i++)
+        z->zeros += fabs(x[i]) <= s->args.threshold;
+    z->n += n;
+}
+
+const struct mase_stat_state mase_state_zeros = {
+    .size = sizeof(struct zeros),
+    .span = zeros_span,
+};
+
+static double zeros(const struct mase_stat *s, const void *state)
+{
+    (void)s;
+    return (double)((const struct zeros *)state)->zeros;
+}
+
+static double sparsity(const struct mase_stat *s, const void *state)
+{
+    const struct zeros *z = state;
+    return zeros(s, state) / (double)z->n;
+}
+
+static double density(const struct mase_stat *s, const void *state)
+{
+    const struct zeros *z = state;
+    return ((double)z->n - zeros(s, state)) / (double)z->n;
+}
+
+void mase_result_sparsity(const struct mase_stat *s, struct mase_arena *a,
+                          struct mase_value *fields)
+{
+    mase_stat_set_counts(s, a, fields, "zeros", zeros);
+    mase_stat_set(s, a, fields, "sparsity", sparsity);
+    mase_stat_set(s, a, fields, "density", density);
+    mase_stat_set_count(s, a, fields);
+}
+
+/* ---- a number format ---- */
+
+struct rounding {
+    float lo, hi; /* the format's range */
+    int64_t n, below, above, underflow;
+    double signal, noise; /* sums of squares */
+};
+
+static enum mase_sign sign_of(const struct mase_stat *s)
+{
+    return s->args.is_signed ? MASE_SIGNED : MASE_UNSIGNED;
+}
+
+static void rounding_begin(const struct mase_stat *s, void *state)
+{
+    struct rounding *r = state;
+    const float ends[2] = { -INFINITY, INFINITY };
+    float range[2];
+    mase_quantize(&s->args.format, range, ends, 2, sign_of(s));
+    r->lo = range[0];
+    r->hi = range[1];
+}
+
+static void rounding_span(const struct mase_stat *s, void *state, const float *x, int64_t n)
+{
+    enum { CHUNK = 512 };
+    struct rounding *r = state;
+    float q[CHUNK];
+    for (int64_t from = 0; from < n; from += CHUNK) {
+        const int64_t count = n - from < CHUNK ? n - from : CHUNK;
+        mase_quantize(&s->args.format, q, x + from, count, sign_of(s));
+        for (int64_t i = 0; i < count; i++) {
+            const float v = x[from + i];
+            const double error = (double)q[i] - v;
+            r->below += v < r->lo;
+            r->above += v > r->hi;
+            /* what is cut off at a range that ends at zero is not too small for it */
+            r->underflow += v != 0 && q[i] == 0 && v >= r->lo && v <= r->hi;
+            r->signal += (double)v * v;
+            r->noise += error * error;
+        }
+    }
+    r->n += n;
+}
+
+const struct mase_stat_state mase_state_rounding = {
+    .size = sizeof(struct rounding),
+    .begin = rounding_begin,
+    .span = rounding_span,
+};
+
+static double below(const struct mase_stat *s, const void *state)
+{
+    (void)s;
+    return (double)((const struct rounding *)state)->below;
+}
+
+static double above(const struct mase_stat *s, const void *state)
+{
+    (void)s;
+    return (double)((const struct rounding *)state)->above;
+}
+
+static double saturated(const struct mase_stat *s, const void *state)
+{
+    const struct rounding *r = state;
+    return (below(s, state) + above(s, state)) / (double)r->n;
+}
+
+static double underflow(const struct mase_stat *s, const void *state)
+{
+    (void)s;
+    return (double)((const struct rounding *)state)->underflow;
+}
+
+static double underflown(const struct mase_stat *s, const void *state)
+{
+    const struct rounding *r = state;
+    return underflow(s, state) / (double)r->n;
+}
+
+static double signal_power(const struct mase_stat *s, const void *state)
+{
+    (void)s;
+    const struct rounding *r = state;
+    return r->signal / (double)r->n;
+}
+
+static double noise_power(const struct mase_stat *s, const void *state)
+{
+    (void)s;
+    const struct rounding *r = state;
+    return r->noise / (double)r->n;
+}
+
+/* Infinite when nothing is lost; NaN when there is neither signal nor noise. */
+static double decibels(const struct mase_stat *s, const void *state)
+{
+    return 10 * log10(signal_power(s, state) / noise_power(s, state));
+}
+
+void mase_result_saturation(const struct mase_stat *s, struct mase_arena *a,
+                            struct mase_value *fields)
+{
+    mase_stat_set_counts(s, a, fields, "below", below);
+    mase_stat_set_counts(s, a, fields, "above", above);
+    mase_stat_set(s, a, fields, "fraction", saturated);
+    mase_stat_set_count(s, a, fields);
+}
+
+void mase_result_underflow(const struct mase_stat *s, struct mase_arena *a,
+                           struct mase_value *fields)
+{
+    mase_stat_set_counts(s, a, fields, "underflow", underflow);
+    mase_stat_set(s, a, fields, "fraction", underflown);
+    mase_stat_set_count(s, a, fields);
+}
+
+void mase_result_sqnr(const struct mase_stat *s, struct mase_arena *a, struct mase_value *fields)
+{
+    mase_stat_set(s, a, fields, "signal_power", signal_power);
+    mase_stat_set(s, a, fields, "noise_power", noise_power);
+    mase_stat_set(s, a, fields, "sqnr", decibels);
+    mase_stat_set_count(s, a, fields);
+}
