@@ -14,8 +14,12 @@
 #endif
 #define INLINE inline __attribute__((always_inline))
 
+#include "kern/binary.inc.c"
+#include "kern/curve.inc.c"
 #include "kern/gather.inc.c"
 #include "kern/gemm.inc.c"
 #include "kern/loss.inc.c"
+#include "kern/norm.inc.c"
 #include "kern/optim.inc.c"
 #include "kern/rows.inc.c"
+#include "kern/window.inc.c"

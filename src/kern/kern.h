@@ -82,6 +82,54 @@ struct mase_gather {
     long F, n, samples, y_stride, table_stride;
 };
 
+enum mase_curve {
+#define CURVE(name) MASE_CURVE_##name,
+#include "kern/curves.def"
+};
+
+/* a f b; an operand is a row, or one number for all lanes. */
+enum mase_binary {
+    MASE_ADD, /* a + scale b */
+    MASE_MUL,
+    MASE_DIV,
+    MASE_MAX,
+    MASE_MIN,
+    MASE_EQ, /* comparisons give 1 and 0 */
+    MASE_NE,
+    MASE_GT,
+    MASE_GE,
+    MASE_LT,
+    MASE_LE,
+};
+struct mase_pair {
+    enum mase_binary f;
+    const float *a, *b;
+    bool a_one, b_one;
+    float scale;
+};
+
+/* Rows and what each is multiplied by. */
+struct mase_terms {
+    const int32_t *row;
+    const float *coef;
+    long count;
+};
+
+/* Products of rows, lane by lane: a and b walk in steps of floats. */
+struct mase_dot {
+    const float *a, *b;
+    long a_step, b_step, K;
+    float scale;
+};
+
+/* One row of what a per-sample normalisation keeps: its statistics, and the sums of the gradient
+ * over its count rows. */
+struct mase_standard {
+    const float *x, *mean, *rstd;
+    const float *sum, *sum_z;
+    long count;
+};
+
 struct mase_kernels {
     const char *isa;
 #define KERNEL_ROW(name, args) void(*name) args;

@@ -150,3 +150,12 @@ static inline vm vand(vm a, vm b)
 {
     return (vm){ _mm256_and_ps(a.lo, b.lo), _mm256_and_ps(a.hi, b.hi) };
 }
+static inline vm vor(vm a, vm b)
+{
+    return (vm){ _mm256_or_ps(a.lo, b.lo), _mm256_or_ps(a.hi, b.hi) };
+}
+static inline vm vnot(vm a)
+{
+    const __m256 ones = _mm256_castsi256_ps(_mm256_set1_epi32(-1));
+    return (vm){ _mm256_xor_ps(a.lo, ones), _mm256_xor_ps(a.hi, ones) };
+}

@@ -160,3 +160,11 @@ static inline vm vand(vm a, vm b)
 {
     return (vm)(a & b);
 }
+static inline vm vor(vm a, vm b)
+{
+    return (vm)(a | b);
+}
+static inline vm vnot(vm a)
+{
+    return (vm)~a;
+}

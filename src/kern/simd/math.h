@@ -36,3 +36,36 @@ static inline vf vlog(vf x)
     p = vfma(vmul(p, s2), s, vmul(s, vset1(2.0f)));
     return vfma(k, vset1(0.693359375f), vfma(k, vset1(-2.12194440e-4f), p));
 }
+
+/* e^x - 1 without loss near 0: with x = k ln 2 + r it is 2^k (e^r - 1) + (2^k - 1). */
+static inline vf vexpm1(vf x)
+{
+    x = vmax(vset1(-87.3f), vmin(vset1(88.3f), x));
+    const vf k = vrint(vmul(x, vset1(1.44269504f)));
+    vf r = vfma(k, vset1(-0.693359375f), x);
+    r = vfma(k, vset1(2.12194440e-4f), r);
+    vf p = vset1(1.9875691500e-4f);
+    p = vfma(p, r, vset1(1.3981999507e-3f));
+    p = vfma(p, r, vset1(8.3334519073e-3f));
+    p = vfma(p, r, vset1(4.1665795894e-2f));
+    p = vfma(p, r, vset1(1.6666665459e-1f));
+    p = vfma(p, r, vset1(5.0000001201e-1f));
+    p = vfma(p, vmul(r, r), r);
+    const vf two_k = vscale2(vset1(1.0f), k);
+    return vfma(p, two_k, vsub(two_k, vset1(1.0f)));
+}
+
+/* log(1 + u) for u in [0, 1], by the series of artanh at u / (2 + u). */
+static inline vf vlog1p(vf u)
+{
+    const vf s = vdiv(u, vadd(u, vset1(2.0f))), s2 = vmul(s, s);
+    vf p = vset1(2.0f / 15);
+    p = vfma(p, s2, vset1(2.0f / 13));
+    p = vfma(p, s2, vset1(2.0f / 11));
+    p = vfma(p, s2, vset1(2.0f / 9));
+    p = vfma(p, s2, vset1(2.0f / 7));
+    p = vfma(p, s2, vset1(2.0f / 5));
+    p = vfma(p, s2, vset1(2.0f / 3));
+    p = vfma(p, s2, vset1(2.0f));
+    return vmul(p, s);
+}

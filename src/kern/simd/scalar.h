@@ -151,3 +151,11 @@ static inline vm vand(vm a, vm b)
 {
     return a & b;
 }
+static inline vm vor(vm a, vm b)
+{
+    return a | b;
+}
+static inline vm vnot(vm a)
+{
+    return a ^ 0xffffu;
+}
