@@ -27,6 +27,7 @@ struct mase_plan;
 struct mase_plan_opts {
     int64_t batch;                   /* most samples at once */
     bool train;                      /* gradients, batch statistics, dropout; else evaluation */
+    bool input_gradients;            /* when training: of the inputs too */
     int threads;                     /* 0: one */
     uint64_t seed;                   /* of dropout */
     const struct mase_input *inputs; /* one per placeholder: shape of a batch, any batch size */
@@ -48,6 +49,7 @@ struct mase_lanes mase_plan_input(const struct mase_plan *p, int i);
 struct mase_lanes mase_plan_output(const struct mase_plan *p);
 /* What a node computed in the last forward; rows is 0 when the plan does not keep it. */
 struct mase_lanes mase_plan_value(const struct mase_plan *p, const struct mase_node *n);
+/* With input_gradients, after backward. */
 struct mase_lanes mase_plan_input_gradient(const struct mase_plan *p, int i);
 
 /* How many samples the inputs hold now: 1..batch. */

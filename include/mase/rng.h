@@ -22,6 +22,7 @@ enum mase_stream {
     MASE_STREAM_HOLD_OUT, /* which rows validate; index: 0 */
     MASE_STREAM_AUGMENT,  /* crops and flips; index: epoch << 32 | row */
     MASE_STREAM_SHUFFLE,  /* order of the training rows; index: the epoch */
+    MASE_STREAM_DROPOUT,  /* which values stay; index: see op_dropout.c */
 };
 
 struct mase_rng {

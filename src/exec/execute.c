@@ -148,6 +148,14 @@ void mase_plan_loss(struct mase_plan *p, struct mase_loss_result *result, const 
         result->loss += p->losses[i];
 }
 
+void mase_step_clear(const struct mase_step *s, float *x, long from, long to)
+{
+    const struct mase_plan *p = s->plan;
+    for (long r = from; r < to && p->samples < p->n; r++)
+        for (int64_t i = p->samples; i < p->n; i++)
+            x[r * p->stride + i] = 0.0f;
+}
+
 /* ---- looking in ---- */
 
 static struct mase_lanes lanes_of(const struct mase_plan *p, const struct mase_slot *s, float *x)

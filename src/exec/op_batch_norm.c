@@ -121,8 +121,8 @@ static void backward(const struct mase_step *s, long from, long to)
         float sum, sum_x;
         p->k->norm_sums(&sum, &sum_x, &x, dy, b->batch_mean[c]);
         if (b->weight) {
-            put(&b->weight->dx[c], sum_x * b->batch_rstd[c], p->accumulate);
-            put(&b->bias->dx[c], sum, p->accumulate);
+            put(&b->weight->dx[c], sum_x * b->batch_rstd[c], mase_step_adds(s, b->weight));
+            put(&b->bias->dx[c], sum, mase_step_adds(s, b->bias));
         }
         const float g = b->batch_rstd[c] * (b->weight ? b->weight->x[c] : 1.0f);
         if (s->in[0]->dx)

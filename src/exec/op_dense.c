@@ -47,12 +47,12 @@ static void backward_weights(const struct mase_step *s, long from, long to)
                                  .n = p->n,
                                  .dw_stride = d->I,
                                  .dy_stride = p->stride,
-                                 .add = p->accumulate };
+                                 .add = mase_step_adds(s, d->w) };
     p->k->grad(&g, from, to);
     for (long o = from; d->b && o < to; o++) {
         const struct mase_channel dy = { s->out->dx + o * p->stride, 1, p->stride, p->n,
                                          p->samples };
-        p->k->row_sum(&d->b->dx[o], &dy, p->accumulate);
+        p->k->row_sum(&d->b->dx[o], &dy, mase_step_adds(s, d->b));
     }
 }
 

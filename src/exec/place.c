@@ -33,6 +33,12 @@ float *mase_plan_floats(int64_t n)
     return memset(memory, 0, size);
 }
 
+/* Whole vectors, so that what follows is aligned. */
+static int64_t padded(int64_t n)
+{
+    return (n + MASE_LANES - 1) / MASE_LANES * MASE_LANES;
+}
+
 static struct mase_slot *root(struct mase_slot *s)
 {
     return s->same ? s->same : s;
@@ -51,8 +57,8 @@ static void plan_gradients(struct mase_plan *p)
     out->grad_born = p->step_count;
     for (int i = p->step_count - 1; i >= 0; i--) {
         struct mase_step *s = p->step[i];
-        if (!root(s->out)->has_grad)
-            s->backward_count = 0; /* nobody uses the result */
+        if (!root(s->out)->has_grad || !s->out->needs_grad)
+            s->backward_count = 0; /* nobody uses the result, or nothing can be trained by it */
         for (int j = 0; j < s->in_count; j++) {
             struct mase_slot *in = root(s->in[j]);
             if (!s->backward_count || !in->needs_grad)
@@ -109,11 +115,16 @@ static void list_buffers(struct mase_plan *p, struct placing *pl)
             add_buffer(p, pl, (struct buffer){ &s->dx, size, 0, s->grad_born, until });
         }
     }
-    for (int i = 0; i < p->step_count; i++)
-        if (p->step[i]->scratch_size)
-            add_buffer(p, pl,
-                       (struct buffer){ &p->step[i]->scratch, p->step[i]->scratch_size, 0, i,
-                                        p->train ? backward_time(p, i) : i });
+    for (int i = 0; i < p->step_count; i++) {
+        struct mase_step *s = p->step[i];
+        const int back = backward_time(p, i);
+        if (s->scratch_size)
+            add_buffer(
+                p, pl,
+                (struct buffer){ &s->scratch, padded(s->scratch_size), 0, i, p->train ? back : i });
+        if (s->work_size && p->train)
+            add_buffer(p, pl, (struct buffer){ &s->work, padded(s->work_size), 0, back, back });
+    }
 }
 
 static bool overlap(const struct buffer *a, const struct buffer *b)

@@ -10,6 +10,8 @@
 
 #include "base/alloc.h"
 #include "exec/plan.h"
+#include "exec/quantise.h"
+#include "exec/ref.h"
 #include "exec/step.h"
 #include "ir/infer.h"
 
@@ -51,7 +53,7 @@ static enum mase_status classify(struct mase_slot *s, const struct mase_plan *p,
         return mase_fail(err, MASE_EUNSUPPORTED,
                          "%s: its result mixes the samples of a batch, which a plan cannot run",
                          n->name);
-    if (s->tensor->dtype != MASE_F32)
+    if (s->tensor->dtype == MASE_F64) /* integers and truth values are floats in a plan */
         return mase_fail(err, MASE_EUNSUPPORTED, "%s: a plan computes in %s only, not %s", n->name,
                          mase_dtypes[MASE_F32].name, mase_dtypes[s->tensor->dtype].name);
     return MASE_OK;
@@ -118,7 +120,7 @@ static void place_weights(struct mase_plan *p)
     }
 }
 
-static struct mase_weight *weight_of(const struct mase_plan *p, const struct mase_param *param)
+struct mase_weight *mase_plan_weight(const struct mase_plan *p, const struct mase_param *param)
 {
     for (int i = 0; i < p->weight_count; i++)
         if (p->weight[i].param == param)
@@ -134,7 +136,17 @@ struct mase_weight *mase_step_weight(struct mase_step *s, const struct mase_call
         const struct mase_slot *slot = mase_plan_slot(s->plan, mase_call_tensor(c, name));
         param = slot ? slot->param : NULL;
     }
-    return param ? weight_of(s->plan, param) : NULL;
+    struct mase_weight *w = param ? mase_plan_weight(s->plan, param) : NULL;
+    if (!w)
+        return NULL;
+    w->last = s;
+    s->trains |= w->dx != NULL;
+    return mase_quantised_weight(s, c, name, w);
+}
+
+bool mase_step_adds(const struct mase_step *s, const struct mase_weight *w)
+{
+    return s->plan->accumulate || (w->base ? w->base : w)->last != s;
 }
 
 void mase_plan_read_weights(struct mase_plan *p)
@@ -144,6 +156,7 @@ void mase_plan_read_weights(struct mase_plan *p)
         for (int64_t j = 0; j < w->count; j++)
             w->x[j] = (float)mase_tensor_get(&w->param->tensor, j);
     }
+    mase_quantise_weights(p);
     for (int i = 0; i < p->step_count && !p->train; i++)
         if (p->step[i]->kind->refresh)
             p->step[i]->kind->refresh(p->step[i]);
@@ -165,12 +178,44 @@ enum mase_status mase_step_input(struct mase_step *s, const struct mase_call *c,
 {
     const struct mase_tensor *t;
     MASE_TRY(mase_call_need(c, &t, name, err));
-    struct mase_slot *slot = mase_plan_slot(s->plan, t);
-    if (!slot)
-        return mase_call_fail(c, err, "'%s' is a parameter where a plan needs a computed value",
+    MASE_TRY(mase_step_operand(s, t, err));
+    if (!s->in[s->in_count - 1]->lanes)
+        return mase_call_fail(c, err, "'%s' does not depend on the samples, which a plan needs",
                               name);
-    s->in[s->in_count++] = slot;
     return MASE_OK;
+}
+
+/* Inputs and their flags grow together. */
+void mase_step_add_input(struct mase_step *s, struct mase_slot *slot)
+{
+    struct mase_arena *a = &s->plan->arena;
+    int cap = s->in_cap;
+    s->in = mase_arena_grow(a, s->in, s->in_count, &s->in_cap, sizeof *s->in);
+    s->add = mase_arena_grow(a, s->add, s->in_count, &cap, sizeof *s->add);
+    s->in[s->in_count++] = slot;
+}
+
+enum mase_status mase_step_operand(struct mase_step *s, const struct mase_tensor *t,
+                                   struct mase_err *err)
+{
+    struct mase_slot *slot = mase_plan_slot(s->plan, t);
+    if (!slot || !(slot->lanes || slot->x))
+        return mase_call_fail(s->call, err,
+                              "an operand is computed from parameters alone, which a plan cannot");
+    mase_step_add_input(s, slot);
+    if (slot->param)
+        mase_plan_weight(s->plan, slot->param)->last = s;
+    return MASE_OK;
+}
+
+bool mase_step_adds_input(const struct mase_step *s, int i)
+{
+    if (!s->in[i]->param)
+        return s->add[i];
+    for (int j = 0; j < i; j++)
+        if (s->in[j]->param == s->in[i]->param)
+            return true;
+    return mase_step_adds(s, mase_plan_weight(s->plan, s->in[i]->param));
 }
 
 void mase_step_forward(struct mase_step *s, mase_phase_fn *run, enum mase_unit unit, long items)
@@ -188,9 +233,45 @@ void mase_step_alias(struct mase_step *s, struct mase_slot *in)
     s->out->same = in->same ? in->same : in;
 }
 
+struct mase_slot *mase_plan_add_lanes(struct mase_plan *p, const struct mase_shape *shape)
+{
+    const struct mase_tensor t = mase_tensor(&p->arena, MASE_F32, shape, false);
+    struct mase_slot *s = new_slot(p, mase_arena_memdup(&p->arena, &t, sizeof t));
+    s->lanes = true;
+    s->rows = p->batch ? mase_shape_count(shape) / p->batch : 0;
+    return s;
+}
+
+struct mase_slot *mase_plan_add_plain(struct mase_plan *p, const struct mase_tensor *t)
+{
+    struct mase_slot *s = new_slot(p, mase_arena_memdup(&p->arena, t, sizeof *t));
+    s->rows = mase_tensor_count(t);
+    return s;
+}
+
+void mase_plan_add_step(struct mase_plan *p, struct mase_step *s)
+{
+    bool wanted = s->trains;
+    for (int i = 0; i < s->in_count; i++)
+        wanted |= s->in[i]->needs_grad;
+    s->out->needs_grad = p->train && wanted && !s->stops;
+    p->step = mase_arena_grow(&p->arena, p->step, p->step_count, &p->step_cap, sizeof *p->step);
+    p->step[p->step_count++] = s;
+}
+
+struct mase_step *mase_step_before(struct mase_step *s, const struct mase_step_kind *kind,
+                                   const struct mase_shape *shape)
+{
+    struct mase_step *before = mase_new(&s->plan->arena, struct mase_step);
+    *before = (struct mase_step){ .plan = s->plan, .node = s->node, .kind = kind, .call = s->call };
+    before->out = mase_plan_add_lanes(s->plan, shape);
+    return before;
+}
+
 struct building {
     struct mase_plan *plan;
     struct mase_values value, other; /* results for batch and for batch + 1 */
+    struct mase_values probe;        /* results for two samples */
 };
 
 static const struct mase_arg *lookup(const struct mase_node *n, void *data)
@@ -198,44 +279,148 @@ static const struct mase_arg *lookup(const struct mase_node *n, void *data)
     return mase_values_get(data, n);
 }
 
-/* Does anything the step reads carry a gradient? A parameter does. */
-static bool wants_gradient(const struct mase_step *s, const struct mase_call *c)
-{
-    for (int i = 0; i < s->in_count; i++)
-        if (s->in[i]->needs_grad)
-            return true;
-    return c->module && c->module->param_count > 0;
-}
-
-static enum mase_status add_step(struct building *b, struct mase_node *n, struct mase_call *c,
-                                 struct mase_err *err)
+/* One step for one tensor of the result. */
+static enum mase_status add_piece(struct building *b, struct mase_call *c, struct mase_call *probe,
+                                  struct mase_slot *out, int piece, struct mase_err *err)
 {
     struct mase_plan *p = b->plan;
-    if (c->result.kind != MASE_ARG_TENSOR || !mase_plan_slot(p, c->result.tensor)->lanes)
-        return MASE_OK; /* a number, a constant: known already */
-    const struct mase_step_kind *kind = mase_step_kind_of(n->op);
+    const struct mase_step_kind *kind = mase_step_kind_of(c->node->op);
     if (!kind)
-        return mase_call_fail(c, err, "a plan cannot run this operation");
+        return mase_fail(err, MASE_EUNSUPPORTED, "%s: a plan cannot run %s", c->node->name,
+                         mase_ops[c->node->op].name);
     struct mase_step *s = mase_new(&p->arena, struct mase_step);
-    *s = (struct mase_step){ .plan = p, .node = n, .kind = kind };
-    s->out = mase_plan_slot(p, c->result.tensor);
+    *s = (struct mase_step){ .plan = p, .node = c->node, .kind = kind, .out = out, .piece = piece };
     s->call = mase_arena_memdup(&p->arena, c, sizeof *c);
+    s->probe = probe;
+    mase_quantise_inputs(s);
+    struct mase_slot *result = mase_quantised_result(s);
     MASE_TRY(kind->prepare(s, s->call, err));
-    s->out->needs_grad = p->train && wants_gradient(s, c);
-    p->step = mase_arena_grow(&p->arena, p->step, p->step_count, &p->step_cap, sizeof *p->step);
-    p->step[p->step_count++] = s;
+    mase_plan_add_step(p, s);
+    if (result)
+        mase_quantise_output(s, result);
+    return MASE_OK;
+}
+
+/* Steps for what depends on the samples; a tuple takes one for each of its tensors. */
+static enum mase_status add_steps(struct building *b, struct mase_call *c, struct mase_call *probe,
+                                  struct mase_err *err)
+{
+    const struct mase_arg *item = &c->result;
+    const bool several = mase_arg_is_seq(&c->result);
+    for (int i = 0; i < (several ? c->result.count : 1); i++) {
+        if (several)
+            item = &c->result.items[i];
+        struct mase_slot *out =
+            item->kind == MASE_ARG_TENSOR ? mase_plan_slot(b->plan, item->tensor) : NULL;
+        if (out && out->lanes)
+            MASE_TRY(add_piece(b, c, probe, out, i, err));
+    }
+    return MASE_OK;
+}
+
+/* Are all tensors of an argument there with values? */
+static bool has_values(const struct mase_arg *a)
+{
+    if (a->kind == MASE_ARG_TENSOR)
+        return a->tensor->data != NULL;
+    for (int i = 0; mase_arg_is_seq(a) && i < a->count; i++)
+        if (!has_values(&a->items[i]))
+            return false;
+    return true;
+}
+
+/* The values of a plain tensor, where they are known when the plan is made. */
+static void set_constant(struct mase_plan *p, struct mase_slot *s, const struct mase_tensor *t)
+{
+    s->x = mase_new_array(&p->arena, float, (size_t)s->rows);
+    for (int64_t i = 0; i < s->rows; i++)
+        s->x[i] = (float)mase_tensor_get(t, i);
+}
+
+/* Give the tensors of `to` the values of `from`'s: plain results do not depend on the batch. */
+static void share_values(struct mase_plan *p, struct mase_arg *from, const struct mase_arg *to)
+{
+    if (from->kind == MASE_ARG_TENSOR && from->tensor->data) {
+        set_constant(p, mase_plan_slot(p, from->tensor), from->tensor);
+        to->tensor->data = from->tensor->data;
+    }
+    for (int i = 0; mase_arg_is_seq(from) && i < from->count; i++)
+        share_values(p, &from->items[i], &to->items[i]);
+}
+
+static bool any_lanes(const struct mase_plan *p, const struct mase_arg *a)
+{
+    if (a->kind == MASE_ARG_TENSOR)
+        return mase_plan_slot(p, a->tensor)->lanes;
+    for (int i = 0; mase_arg_is_seq(a) && i < a->count; i++)
+        if (any_lanes(p, &a->items[i]))
+            return true;
+    return false;
+}
+
+/* A plain result: computed now if its operands are constants; a parameter seen under another shape
+ * stays the parameter. */
+static enum mase_status add_plain(struct building *b, struct mase_call *c,
+                                  const struct mase_arg *probe, struct mase_err *err)
+{
+    struct mase_plan *p = b->plan;
+    bool known = true;
+    for (int i = 0; i < c->sig->count; i++)
+        known &= has_values(&c->param[i]);
+    mase_forward_fn *forward = mase_forward_of(c->node->op);
+    if (known && mase_ref_allocate(&p->arena, &c->result) && forward) {
+        MASE_TRY(forward(c, err));
+        share_values(p, &c->result, probe);
+        return MASE_OK;
+    }
+    struct mase_slot *in = mase_plan_slot(p, mase_arg_tensor(&c->param[0]));
+    struct mase_slot *out = mase_plan_slot(p, mase_arg_tensor(&c->result));
+    extern const struct mase_step_kind mase_step_view;
+    if (in && out && in != out && mase_step_kind_of(c->node->op) == &mase_step_view) {
+        out->same = in->same ? in->same : in;
+        out->x = in->x;
+        out->param = in->param;
+    }
+    return MASE_OK;
+}
+
+/* x.add_(y), x[i] = y: later users of x see the result. */
+static enum mase_status follow_writes(struct building *b, const struct mase_call *c,
+                                      struct mase_err *err)
+{
+    if (!mase_ref_in_place(c) || !any_lanes(b->plan, &c->param[0]))
+        return MASE_OK;
+    if (c->result.kind != MASE_ARG_TENSOR)
+        return mase_fail(err, MASE_EUNSUPPORTED, "%s: a plan cannot run %s", c->node->name,
+                         mase_ops[c->node->op].name);
+    const struct mase_node *x = c->node->args.items[0].node;
+    const struct mase_tensor *from = c->param[0].tensor, *to = c->result.tensor;
+    if (!mase_shape_equal(&from->shape, &to->shape))
+        return mase_call_fail(c, err, "writes into an operand of another shape");
+    ((struct mase_arg *)mase_values_get(&b->value, x))->tensor = c->result.tensor;
     return MASE_OK;
 }
 
 static enum mase_status add_call(struct building *b, struct mase_node *n, struct mase_arg *value,
                                  struct mase_err *err)
 {
-    struct mase_call c;
-    MASE_TRY(mase_call_init(&c, &b->plan->arena, n, lookup, &b->value, err));
+    struct mase_plan *p = b->plan;
+    struct mase_call c, *probe = mase_new(&p->arena, struct mase_call);
+    MASE_TRY(mase_call_init(&c, &p->arena, n, lookup, &b->value, err));
     MASE_TRY(mase_call_infer(&c, err));
+    MASE_TRY(mase_call_init(probe, &p->arena, n, lookup, &b->probe, err));
+    MASE_TRY(mase_call_infer(probe, err));
     *value = c.result;
-    MASE_TRY(add_slots(b->plan, n, value, mase_values_get(&b->other, n), err));
-    return add_step(b, n, &c, err);
+    const int before = p->slot_count;
+    MASE_TRY(add_slots(p, n, value, mase_values_get(&b->other, n), err));
+    if (n->op == MASE_OP_setitem)
+        return follow_writes(b, &c, err);
+    if (p->slot_count == before)
+        return MASE_OK; /* numbers, or a piece of an earlier result */
+    if (!any_lanes(p, value))
+        return add_plain(b, &c, mase_values_get(&b->probe, n), err);
+    MASE_TRY(add_steps(b, &c, probe, err));
+    return follow_writes(b, &c, err);
 }
 
 static void add_input(struct mase_plan *p, struct mase_slot *s)
@@ -243,6 +428,23 @@ static void add_input(struct mase_plan *p, struct mase_slot *s)
     p->input =
         mase_arena_grow(&p->arena, p->input, p->input_count, &p->input_cap, sizeof *p->input);
     p->input[p->input_count++] = s;
+    s->needs_grad = p->train && p->input_gradients && s->tensor->dtype == MASE_F32;
+}
+
+/* A parameter is trained, a buffer is a constant. */
+static void add_attr(struct building *b, const struct mase_node *n, struct mase_arg *value)
+{
+    struct mase_plan *p = b->plan;
+    struct mase_slot *s = mase_plan_slot(p, value->tensor);
+    s->param = mase_graph_attr(p->graph, n->target);
+    const struct mase_weight *w = mase_plan_weight(p, s->param);
+    s->x = w->x;
+    s->dx = w->dx;
+    s->needs_grad = w->dx != NULL;
+    if (s->param->is_buffer) {
+        value->tensor->data = s->param->tensor.data;
+        mase_values_get(&b->probe, n)->tensor->data = s->param->tensor.data;
+    }
 }
 
 static enum mase_status set_output(struct building *b, const struct mase_arg *returned,
@@ -263,12 +465,14 @@ static enum mase_status add_node(struct building *b, struct mase_node *n, struct
     struct mase_plan *p = b->plan;
     switch (n->kind) {
     case MASE_PLACEHOLDER:
+        if (value->kind != MASE_ARG_TENSOR)
+            return MASE_OK; /* a default that is a number */
         MASE_TRY(add_slots(p, n, value, mase_values_get(&b->other, n), err));
         add_input(p, mase_plan_slot(p, value->tensor));
         return MASE_OK;
     case MASE_GET_ATTR:
         MASE_TRY(add_slots(p, n, value, mase_values_get(&b->other, n), err));
-        mase_plan_slot(p, value->tensor)->param = mase_graph_attr(p->graph, n->target);
+        add_attr(b, n, value);
         return MASE_OK;
     case MASE_OUTPUT:
         return set_output(b, &n->args.items[0], err);
@@ -298,6 +502,8 @@ static enum mase_status build(struct mase_plan *p, const struct mase_plan_opts *
                                o->input_count, err));
     MASE_TRY(mase_infer_shapes(&b.other, &p->arena, p->graph, resized(p, o, o->batch + 1),
                                o->input_count, err));
+    MASE_TRY(
+        mase_infer_shapes(&b.probe, &p->arena, p->graph, resized(p, o, 2), o->input_count, err));
     int i = 0;
     for (struct mase_node *n = p->graph->first; n; n = n->next)
         MASE_TRY(add_node(&b, n, &b.value.value[i++], err));
@@ -316,6 +522,7 @@ enum mase_status mase_plan_new(struct mase_plan **out, struct mase_graph *g,
         .graph = g, .k = k, .batch = o->batch, .train = o->train, .seed = o->seed
     };
     p->threads = o->threads > 1 ? o->threads : 1;
+    p->input_gradients = o->input_gradients;
     p->stride = padded(o->batch);
     place_weights(p);
     const enum mase_status st = build(p, o, err);

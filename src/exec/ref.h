@@ -39,6 +39,13 @@ static inline struct mase_tensor *ref_out(const struct mase_call *c)
     return c->result.tensor;
 }
 
+/* The number format of operand i of a quantised call; NULL when it stays as it is (run.c). */
+const struct mase_format *mase_ref_format(const struct mase_call *c, int i, enum mase_sign *sign);
+/* Does the call write into its first operand, and does anybody see it? */
+bool mase_ref_in_place(const struct mase_call *c);
+/* Memory for the result's new tensors; returns how many there were. */
+int mase_ref_allocate(struct mase_arena *a, struct mase_arg *result);
+
 /* An operand that is a tensor or a number; off is ignored for a number. */
 double mase_ref_operand(const struct mase_arg *a, int64_t off);
 
@@ -75,6 +82,13 @@ void mase_ref_gather(struct mase_tensor *out, const struct mase_tensor *in,
 void mase_ref_scatter(struct mase_tensor *out, const struct mase_view *v,
                       const struct mase_tensor *in);
 
+/* ---- windows ---- */
+
+/* One and two dimensions as three, the others of length 1. */
+void mase_ref_lift_window(struct mase_window *w);
+/* Where element i of a padded line comes from; its n elements are 0..n. */
+int64_t mase_ref_pad_source(enum mase_pad_mode mode, int64_t i, int64_t n);
+
 /* ---- one dimension among others ---- */
 
 /* Element k along the dimension, for position (o, i) of the others, is at (o * len + k) * inner +
@@ -83,6 +97,11 @@ struct mase_axis {
     int64_t outer, len, inner;
 };
 struct mase_axis mase_axis_of(const struct mase_shape *s, int axis);
+
+/* The dimension of softmax, given or by PyTorch's default. */
+enum mase_status mase_ref_softmax_axis(const struct mase_call *c, int *axis,
+                                       const struct mase_shape *s,
+                                       struct mase_err *err) MASE_MUST_CHECK;
 
 /* Element k of an index tensor, checked against a length; negative counts from the end when
  * wrap. */

@@ -166,8 +166,8 @@ enum mase_status mase_forward_gelu(struct mase_call *c, struct mase_err *err)
 /* ---- softmax ---- */
 
 /* Without a dim PyTorch takes 0 for 0, 1 and 3 dimensions, else 1. */
-static enum mase_status softmax_axis(const struct mase_call *c, int *axis,
-                                     const struct mase_shape *s, struct mase_err *err)
+enum mase_status mase_ref_softmax_axis(const struct mase_call *c, int *axis,
+                                       const struct mase_shape *s, struct mase_err *err)
 {
     if (mase_arg_given(mase_call_arg(c, "dim")))
         return mase_call_axis_arg(c, axis, s, "dim", err);
@@ -194,7 +194,7 @@ static enum mase_status softmax(struct mase_call *c, bool logarithm, struct mase
 {
     const struct mase_tensor *x = mase_call_tensor(c, "input");
     int axis;
-    MASE_TRY(softmax_axis(c, &axis, &x->shape, err));
+    MASE_TRY(mase_ref_softmax_axis(c, &axis, &x->shape, err));
     struct mase_axis a = mase_axis_of(&x->shape, axis);
     for (int64_t o = 0; o < a.outer; o++)
         for (int64_t i = 0; i < a.inner; i++)

@@ -13,7 +13,7 @@ static void lift(int64_t *v, int n, int64_t fill)
         v[i] = i - (3 - n) >= 0 ? v[i - (3 - n)] : fill;
 }
 
-static void lift_window(struct mase_window *w)
+void mase_ref_lift_window(struct mase_window *w)
 {
     lift(w->in, w->n, 1);
     lift(w->out, w->n, 1);
@@ -32,8 +32,7 @@ static int64_t volume(const int64_t *v)
 
 /* ---- padding other than zeros ---- */
 
-/* Where element i of the padded line of length n comes from. */
-static int64_t pad_source(enum mase_pad_mode mode, int64_t i, int64_t n)
+int64_t mase_ref_pad_source(enum mase_pad_mode mode, int64_t i, int64_t n)
 {
     switch (mode) {
     case MASE_PAD_REFLECT:
@@ -56,7 +55,7 @@ static struct mase_tensor pad_input(struct mase_call *c, const struct mase_tenso
     for (struct mase_nd at = mase_nd(&s); at.i < at.count; mase_nd_next(&at)) {
         int64_t from = at.at[0];
         for (int d = 0; d < 3; d++)
-            from = from * w->in[d] + pad_source(w->mode, at.at[1 + d] - w->pad[d], w->in[d]);
+            from = from * w->in[d] + mase_ref_pad_source(w->mode, at.at[1 + d] - w->pad[d], w->in[d]);
         ref_set(&padded, at.i, ref_get(x, from));
     }
     for (int d = 0; d < 3; d++) {
@@ -141,7 +140,7 @@ enum mase_status mase_forward_conv(struct mase_call *c, struct mase_err *err)
 {
     struct mase_window w;
     MASE_TRY(mase_conv_window(c, &w, err));
-    lift_window(&w);
+    mase_ref_lift_window(&w);
     const struct mase_tensor *x = mase_call_tensor(c, "input"), *k = mase_call_tensor(c, "weight");
     const struct mase_tensor *bias = mase_call_tensor(c, "bias");
     MASE_TRY(need_f32(c, (const struct mase_tensor *[]){ x, k }, 2, err));
@@ -196,7 +195,7 @@ enum mase_status mase_forward_conv_transpose(struct mase_call *c, struct mase_er
 {
     struct mase_window w;
     MASE_TRY(mase_conv_transpose_window(c, &w, err));
-    lift_window(&w);
+    mase_ref_lift_window(&w);
     const struct mase_tensor *x = mase_call_tensor(c, "input"), *k = mase_call_tensor(c, "weight");
     const struct mase_tensor *bias = mase_call_tensor(c, "bias");
     MASE_TRY(need_f32(c, (const struct mase_tensor *[]){ x, k }, 2, err));

@@ -1,39 +1,11 @@
 /*
- * ref_pool.c - pools and resampling. A pool looks, for every output, at one span of each spatial
- * dimension; plain and adaptive pools differ only in their spans, averages and maxima in what they
- * do there.
+ * ref_pool.c - pools and resampling. Plain and adaptive pools differ only in their spans (spans.h),
+ * averages and maxima in what they do there.
  */
 #include <math.h>
 
 #include "exec/ref.h"
-
-/* Elements first, first + step, ... before end. */
-struct span {
-    int64_t first, end, step;
-    int64_t padded; /* elements when the padding counts too */
-};
-typedef struct span span_fn(const struct mase_window *w, int d, int64_t o);
-
-static struct span window_span(const struct mase_window *w, int d, int64_t o)
-{
-    struct span s = { .first = o * w->stride[d] - w->pad[d], .step = w->dilation[d] };
-    int64_t last = w->in[d] + w->pad[d];
-    s.end = s.first + w->dilation[d] * (w->kernel[d] - 1) + 1;
-    s.padded = (s.end < last ? s.end : last) - s.first;
-    while (s.first < 0)
-        s.first += s.step;
-    s.end = s.end < w->in[d] ? s.end : w->in[d];
-    return s;
-}
-
-/* Output o of n covers the input from floor(o in / n) to ceil((o + 1) in / n). */
-static struct span adaptive_span(const struct mase_window *w, int d, int64_t o)
-{
-    struct span s = { .first = o * w->in[d] / w->out[d], .step = 1 };
-    s.end = ((o + 1) * w->in[d] + w->out[d] - 1) / w->out[d];
-    s.padded = s.end - s.first;
-    return s;
-}
+#include "exec/spans.h"
 
 struct pooling {
     const struct mase_window *window;
@@ -42,10 +14,10 @@ struct pooling {
     bool count_pad;
     double divisor; /* 0: the number of elements */
 };
-typedef void pool_fn(const struct pooling *p, const struct span *s, int64_t plane, int64_t out);
+typedef void pool_fn(const struct pooling *p, const struct mase_span *s, int64_t plane, int64_t out);
 
 /* The elements under the spans of up to two dimensions (the first of length 1 for one). */
-static void average(const struct pooling *p, const struct span *s, int64_t plane, int64_t out)
+static void average(const struct pooling *p, const struct mase_span *s, int64_t plane, int64_t out)
 {
     int64_t width = p->window->in[p->window->n - 1], count = 0;
     double sum = 0.0;
@@ -57,7 +29,7 @@ static void average(const struct pooling *p, const struct span *s, int64_t plane
     ref_set(p->out, out, sum / (p->divisor != 0.0 ? p->divisor : (double)count));
 }
 
-static void maximum(const struct pooling *p, const struct span *s, int64_t plane, int64_t out)
+static void maximum(const struct pooling *p, const struct mase_span *s, int64_t plane, int64_t out)
 {
     int64_t width = p->window->in[p->window->n - 1], at = 0;
     double top = -INFINITY;
@@ -77,7 +49,7 @@ static void maximum(const struct pooling *p, const struct span *s, int64_t plane
         ((int64_t *)p->indices->data)[out] = at;
 }
 
-static void pool_all(const struct pooling *p, span_fn *span, pool_fn *pool)
+static void pool_all(const struct pooling *p, mase_span_fn *span, pool_fn *pool)
 {
     const struct mase_window *w = p->window;
     int64_t H = w->n == 2 ? w->in[0] : 1, W = w->in[w->n - 1];
@@ -87,7 +59,7 @@ static void pool_all(const struct pooling *p, span_fn *span, pool_fn *pool)
     for (int64_t plane = 0; plane < planes; plane++) {
         for (int64_t h = 0; h < oh; h++) {
             for (int64_t v = 0; v < ow; v++, out++) {
-                struct span s[2] = { { .first = 0, .end = 1, .step = 1, .padded = 1 } };
+                struct mase_span s[2] = { { .first = 0, .end = 1, .step = 1, .padded = 1 } };
                 if (w->n == 2)
                     s[0] = span(w, 0, h);
                 s[1] = span(w, w->n - 1, v);
@@ -115,7 +87,7 @@ enum mase_status mase_forward_avg_pool(struct mase_call *c, struct mase_err *err
     p.count_pad = mase_call_flag(c, "count_include_pad");
     if (mase_arg_given(mase_call_arg(c, "divisor_override")))
         MASE_TRY(mase_call_float(c, &p.divisor, "divisor_override", err));
-    pool_all(&p, window_span, average);
+    pool_all(&p, mase_window_span, average);
     return MASE_OK;
 }
 
@@ -124,7 +96,7 @@ enum mase_status mase_forward_max_pool(struct mase_call *c, struct mase_err *err
     struct mase_window w;
     MASE_TRY(mase_pool_window(c, &w, err));
     struct pooling p = pooling_of(c, &w);
-    pool_all(&p, window_span, maximum);
+    pool_all(&p, mase_window_span, maximum);
     return MASE_OK;
 }
 
@@ -133,7 +105,7 @@ enum mase_status mase_forward_adaptive_avg_pool(struct mase_call *c, struct mase
     struct mase_window w;
     MASE_TRY(mase_adaptive_window(c, &w, err));
     struct pooling p = pooling_of(c, &w);
-    pool_all(&p, adaptive_span, average);
+    pool_all(&p, mase_adaptive_span, average);
     return MASE_OK;
 }
 
@@ -142,64 +114,22 @@ enum mase_status mase_forward_adaptive_max_pool(struct mase_call *c, struct mase
     struct mase_window w;
     MASE_TRY(mase_adaptive_window(c, &w, err));
     struct pooling p = pooling_of(c, &w);
-    pool_all(&p, adaptive_span, maximum);
+    pool_all(&p, mase_adaptive_span, maximum);
     return MASE_OK;
 }
 
 /* ---- resampling ---- */
 
-/* An output element lies between two of the input: (1 - part) low + part high. */
-struct blend {
-    int64_t low, high;
-    double part;
-};
-
-/* PyTorch maps coordinates in float32, which decides ties: so do we. */
-static struct blend nearest(const struct mase_resize *r, int d, int64_t o, bool exact)
-{
-    float scale = r->scale[d] > 0.0 ? (float)r->scale[d] : (float)r->in[d] / (float)r->out[d];
-    int64_t at = (int64_t)floorf(((float)o + (exact ? 0.5f : 0.0f)) * scale);
-    if (at > r->in[d] - 1)
-        at = r->in[d] - 1;
-    return (struct blend){ at, at, 0.0 };
-}
-
-static struct blend linear(const struct mase_resize *r, int d, int64_t o, bool corners)
-{
-    float scale = r->scale[d] > 0.0 ? (float)r->scale[d] : (float)r->in[d] / (float)r->out[d];
-    if (corners)
-        scale = r->out[d] > 1 ? (float)(r->in[d] - 1) / (float)(r->out[d] - 1) : 0.0f;
-    float at = corners ? (float)o * scale : ((float)o + 0.5f) * scale - 0.5f;
-    if (at < 0.0f)
-        at = 0.0f;
-    int64_t low = (int64_t)at;
-    if (low > r->in[d] - 1)
-        low = r->in[d] - 1;
-    double part = (double)at - (double)low;
-    return (struct blend){ low, low + (low < r->in[d] - 1), part < 1.0 ? part : 1.0 };
-}
-
-static struct blend *blends_of(const struct mase_call *c, const struct mase_resize *r, int d)
-{
-    const char *mode = mase_call_text(c, "mode", "nearest");
-    bool corners = mase_call_flag(c, "align_corners"), exact = mase_streq(mode, "nearest-exact");
-    struct blend *b = mase_new_array(c->arena, struct blend, (size_t)r->out[d]);
-    for (int64_t o = 0; o < r->out[d]; o++)
-        b[o] =
-            mase_starts_with(mode, "nearest") ? nearest(r, d, o, exact) : linear(r, d, o, corners);
-    return b;
-}
-
 /* The weighted corners around one output position. */
 static double blended(const struct mase_tensor *x, const struct mase_resize *r, int64_t plane,
-                      struct blend *const *b, const int64_t *at)
+                      struct mase_blend *const *b, const int64_t *at)
 {
     double sum = 0.0;
     for (int corner = 0; corner < 1 << r->n; corner++) {
         double weight = 1.0;
         int64_t off = plane;
         for (int d = 0; d < r->n; d++) {
-            const struct blend *e = &b[d][at[d]];
+            const struct mase_blend *e = &b[d][at[d]];
             bool high = corner >> d & 1;
             weight *= high ? e->part : 1.0 - e->part;
             off = off * r->in[d] + (high ? e->high : e->low);
@@ -215,9 +145,9 @@ enum mase_status mase_forward_upsample(struct mase_call *c, struct mase_err *err
     struct mase_resize r;
     MASE_TRY(mase_resize_plan(c, &r, err));
     const struct mase_tensor *x = mase_call_tensor(c, "input");
-    struct blend *b[3];
+    struct mase_blend *b[3];
     for (int d = 0; d < r.n; d++)
-        b[d] = blends_of(c, &r, d);
+        b[d] = mase_blends(c, c->arena, &r, d);
     struct mase_tensor *out = ref_out(c);
     for (struct mase_nd p = mase_nd(&out->shape); p.i < p.count; mase_nd_next(&p)) {
         int64_t plane = p.at[0] * out->shape.dim[1] + p.at[1];

@@ -35,18 +35,28 @@ static bool is_f32(const struct mase_arg *a)
     return a->kind == MASE_ARG_TENSOR && a->tensor->dtype == MASE_F32;
 }
 
-/* Replace the float32 tensors among the operands by quantised copies. Numbers stay as they are. */
-static void quantise_operands(struct mase_call *c, const struct mase_quant *q)
+const struct mase_format *mase_ref_format(const struct mase_call *c, int i, enum mase_sign *sign)
 {
+    const struct mase_quant *q = mase_node_quant(c->node);
+    enum mase_operand group;
     /* A relu's result is never negative, so its format spends no bit on a sign. */
-    enum mase_sign sign = c->node->op == MASE_OP_relu ? MASE_UNSIGNED : MASE_SIGNED;
+    *sign = c->node->op == MASE_OP_relu ? MASE_UNSIGNED : MASE_SIGNED;
+    if (!q || q->bypass || !operand_group(c->sig->param[i].role, &group) || !is_f32(&c->param[i]))
+        return NULL;
+    return &q->operand[group];
+}
+
+/* Replace the float32 tensors among the operands by quantised copies. Numbers stay as they are. */
+static void quantise_operands(struct mase_call *c)
+{
     for (int i = 0; i < c->sig->count; i++) {
-        enum mase_operand group;
-        if (!operand_group(c->sig->param[i].role, &group) || !is_f32(&c->param[i]))
+        enum mase_sign sign;
+        const struct mase_format *f = mase_ref_format(c, i, &sign);
+        if (!f)
             continue;
         const struct mase_tensor *x = c->param[i].tensor;
         struct mase_tensor t = mase_tensor(c->arena, MASE_F32, &x->shape, true);
-        mase_quantize(&q->operand[group], mase_f32(&t), mase_f32(x), mase_tensor_count(x), sign);
+        mase_quantize(f, mase_f32(&t), mase_f32(x), mase_tensor_count(x), sign);
         c->param[i].tensor = mase_arena_memdup(c->arena, &t, sizeof t);
     }
 }
@@ -88,6 +98,11 @@ static bool operand_is_shared(const struct mase_node *n)
     return n->op == MASE_OP_setitem || n->args.items[0].node->user_count > 1;
 }
 
+bool mase_ref_in_place(const struct mase_call *c)
+{
+    return operand_is_shared(c->node) && writes_in_place(c->node, c);
+}
+
 /* Give the first operand memory of its own when it lies in the caller's inputs or the weights. */
 static void own_operand(struct mase_call *c)
 {
@@ -120,8 +135,7 @@ static enum mase_status need_values(const struct mase_call *c, struct mase_err *
     return MASE_OK;
 }
 
-/* Memory for the result's new tensors; returns how many there were. */
-static int allocate(struct mase_arena *a, struct mase_arg *result)
+int mase_ref_allocate(struct mase_arena *a, struct mase_arg *result)
 {
     int count = 0;
     if (result->kind == MASE_ARG_TENSOR && !result->tensor->data) {
@@ -129,7 +143,7 @@ static int allocate(struct mase_arena *a, struct mase_arg *result)
         return 1;
     }
     for (int i = 0; mase_arg_is_seq(result) && i < result->count; i++)
-        count += allocate(a, &result->items[i]);
+        count += mase_ref_allocate(a, &result->items[i]);
     return count;
 }
 
@@ -138,17 +152,17 @@ static enum mase_status run_step(struct mase_call *c, void *data, struct mase_er
     (void)data;
     const struct mase_quant *q = mase_node_quant(c->node);
     bool quantised = q && !q->bypass;
-    bool in_place = operand_is_shared(c->node) && writes_in_place(c->node, c);
+    bool in_place = mase_ref_in_place(c);
     MASE_TRY(need_values(c, err));
     if (in_place)
         own_operand(c);
     if (quantised)
-        quantise_operands(c, q);
+        quantise_operands(c);
     MASE_TRY(mase_call_infer(c, err));
 
     /* Numbers, and pieces of earlier results, are complete already; None is there for an effect. */
     mase_forward_fn *forward = mase_forward_of(c->node->op);
-    bool todo = allocate(c->arena, &c->result) || c->result.kind == MASE_ARG_NONE;
+    bool todo = mase_ref_allocate(c->arena, &c->result) || c->result.kind == MASE_ARG_NONE;
     if (todo && forward)
         MASE_TRY(forward(c, err));
     if (quantised)

@@ -14,7 +14,7 @@
 
 #include "kern/kern.h"
 
-enum { MASE_STEP_INPUTS = 4, MASE_STEP_PHASES = 4 };
+enum { MASE_STEP_PHASES = 6 };
 
 /* A value of the plan: rows of lanes when its first dimension is the batch, else plain numbers. A
  * slot is a tensor to shape rules and its own kind of thing to steps. */
@@ -61,17 +61,24 @@ struct mase_step {
     struct mase_plan *plan;
     const struct mase_node *node;
     const struct mase_step_kind *kind;
-    struct mase_call *call; /* in the plan's arena: attributes by name */
-    struct mase_slot *in[MASE_STEP_INPUTS];
-    bool add[MASE_STEP_INPUTS]; /* backward: add to in[i]->dx, not store */
-    int in_count;
+    struct mase_call *call;  /* in the plan's arena: attributes by name */
+    struct mase_call *probe; /* the same call for a batch of two: maps are found by running it */
+    struct mase_slot **in;
+    bool *add; /* backward: add to in[i]->dx, not store */
+    int in_count, in_cap;
     struct mase_slot *out;
+    int piece;   /* of a call with several results: a step computes one of them */
+    bool trains; /* it has parameters */
+    bool stops;  /* no gradient flows through it */
     struct mase_phase forward[MASE_STEP_PHASES], backward[MASE_STEP_PHASES];
     int forward_count, backward_count;
-    int64_t scratch_size; /* floats the kind asked for */
+    int64_t scratch_size; /* floats the kind asked for, kept from forward to backward */
     float *scratch;       /* valid from bind on */
     mase_one_fn *one;     /* a single sample in evaluation; NULL: no such path */
-    void *own;            /* the kind's, in the plan's arena */
+    int64_t work_size;    /* floats for the time of backward alone */
+    float *work;
+    struct mase_rounded *rounded; /* its quantised weights (quantise.c) */
+    void *own;                    /* the kind's, in the plan's arena */
 };
 
 struct mase_plan {
@@ -93,9 +100,10 @@ struct mase_plan {
     int64_t stride; /* floats between rows */
     int64_t n;      /* lanes in use: samples rounded up to 16 */
     int threads;
-    bool train, accumulate;
-    bool one;              /* every step can run a single sample */
-    uint64_t seed, number; /* of dropout: the plan's and the step's */
+    bool train, accumulate, input_gradients;
+    bool one;                     /* every step can run a single sample */
+    struct mase_rounded *rounded; /* weights quantised once, when read */
+    uint64_t seed, number;        /* of dropout: the plan's and the step's */
 };
 
 /* A parameter or buffer in the plan. */
@@ -104,16 +112,32 @@ struct mase_weight {
     float *x;                 /* the plan's copy */
     float *dx;                /* its gradient; NULL for buffers and when not training */
     int64_t count;
+    struct mase_weight *base;     /* a quantised copy: what it is a copy of */
+    const struct mase_step *last; /* the last step that uses it: the first to store its gradient */
 };
 
 /* Input number i of the step: the call's tensor of this name, which must have lanes or be computed.
  */
 enum mase_status mase_step_input(struct mase_step *s, const struct mase_call *c, const char *name,
                                  struct mase_err *err) MASE_MUST_CHECK;
+/* The same for a tensor at hand, which may also be plain: a parameter or a constant. */
+enum mase_status mase_step_operand(struct mase_step *s, const struct mase_tensor *t,
+                                   struct mase_err *err) MASE_MUST_CHECK;
 /* The plan's copy of a parameter or buffer of the call's module, or of what a get_attr reads; NULL
- * when the call has none of this name. */
+ * when the call has none of this name. Quantised if the call's formats say so. */
 struct mase_weight *mase_step_weight(struct mase_step *s, const struct mase_call *c,
                                      const char *name);
+/* Does the step's backward add to this weight's gradient, not store it? */
+bool mase_step_adds(const struct mase_step *s, const struct mase_weight *w);
+/* The same for a plain input. */
+bool mase_step_adds_input(const struct mase_step *s, int i);
+/* A step of its own before s: its result is a new slot with the rows of shape (the batch first). */
+struct mase_step *mase_step_before(struct mase_step *s, const struct mase_step_kind *kind,
+                                   const struct mase_shape *shape);
+/* Append a prepared step. */
+void mase_plan_add_step(struct mase_plan *p, struct mase_step *s);
+/* Lanes behind the samples of rows from..to := 0. */
+void mase_step_clear(const struct mase_step *s, float *x, long from, long to);
 /* The step's result shares memory with in: nothing to run. */
 void mase_step_alias(struct mase_step *s, struct mase_slot *in);
 void mase_step_forward(struct mase_step *s, mase_phase_fn *run, enum mase_unit unit, long items);

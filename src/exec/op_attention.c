@@ -1,0 +1,93 @@
+/*
+ * op_attention.c - scaled dot product attention as the steps it is made of: scores, mask, softmax,
+ * and a product with the values.
+ */
+#include <math.h>
+
+#include "exec/plan.h"
+#include "exec/product.h"
+#include "exec/ref.h"
+#include "exec/rowmap.h"
+#include "exec/softmax.h"
+
+static const struct mase_step_kind inner_kind = { .name = "attention" };
+
+/* The scores with the mask added: -inf where a key is hidden. */
+static enum mase_status add_mask(struct mase_step *s, const struct mase_tensor *mask, bool causal,
+                                 struct mase_err *err)
+{
+    struct mase_term_list terms = { 0 };
+    struct mase_shape all = s->out->tensor->shape;
+    const int64_t S = all.dim[all.rank - 1], L = all.dim[all.rank - 2];
+    float *shift = mase_new_array(&s->plan->arena, float, (size_t)s->out->rows);
+    const bool truth = mask && mask->dtype == MASE_DTYPE_BOOL;
+    if (mask && !truth)
+        MASE_TRY(mase_step_operand(s, mask, err));
+    if (truth && !mask->data)
+        return mase_call_fail(s->call, err, "a plan needs a mask that is constant");
+    all.dim[0] = 1;
+    struct mase_nd w = mase_nd(&all);
+    struct mase_shape own = mask ? mask->shape : (struct mase_shape){ 0 };
+    if (mask && !truth && s->in[1]->lanes)
+        own.dim[0] = 1;
+    mase_nd_add(&w, &own);
+    for (; w.i < w.count; mase_nd_next(&w)) {
+        const bool hidden =
+            (causal && w.i % S > w.i / S % L) || (truth && mase_tensor_get(mask, w.off[0]) == 0.0);
+        shift[w.i] = hidden ? -INFINITY : 0.0f;
+        mase_rowmap_add(s, &terms, (struct mase_term){ 0, (int32_t)w.i, (int32_t)w.i, 1.0f });
+        if (mask && !truth)
+            mase_rowmap_add(s, &terms,
+                            (struct mase_term){ 1, (int32_t)w.i, (int32_t)w.off[0], 1.0f });
+    }
+    mase_rowmap_set(s, &terms, 1, shift);
+    return MASE_OK;
+}
+
+static enum mase_status scale_of(const struct mase_call *c, const struct mase_tensor *q,
+                                 double *scale, struct mase_err *err)
+{
+    *scale = 1.0 / sqrt((double)q->shape.dim[q->shape.rank - 1]);
+    if (mase_arg_given(mase_call_arg(c, "scale")))
+        return mase_call_float(c, scale, "scale", err);
+    return MASE_OK;
+}
+
+static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *q = mase_call_tensor(c, "query"), *k = mase_call_tensor(c, "key");
+    const struct mase_tensor *mask = mase_call_tensor(c, "attn_mask");
+    const bool causal = mase_call_flag(c, "is_causal");
+    const struct mase_shape *out = &s->out->tensor->shape;
+    const struct mase_shape lead = mase_shape_part(out, 1, out->rank - 2);
+    struct mase_shape scores = *out;
+    double scale;
+    scores.dim[out->rank - 1] = k->shape.dim[k->shape.rank - 2];
+    MASE_TRY(scale_of(c, q, &scale, err));
+    struct mase_step *at = mase_step_before(s, &inner_kind, &scores);
+    MASE_TRY(mase_step_input(at, c, "query", err));
+    MASE_TRY(mase_step_input(at, c, "key", err));
+    if (q->shape.rank != out->rank || k->shape.rank != out->rank ||
+        mase_call_tensor(c, "value")->shape.rank != out->rank)
+        return mase_call_fail(c, err, "a plan needs query, key and value of the same rank");
+    mase_product_set(at, &lead, true, (float)scale);
+    mase_plan_add_step(s->plan, at);
+    struct mase_slot *weights = at->out;
+    if (mask || causal) {
+        at = mase_step_before(s, &inner_kind, &scores);
+        mase_step_add_input(at, weights);
+        MASE_TRY(add_mask(at, mask, causal, err));
+        mase_plan_add_step(s->plan, at);
+        weights = at->out;
+    }
+    at = mase_step_before(s, &inner_kind, &scores);
+    mase_step_add_input(at, weights);
+    mase_softmax_set(at, scores.rank - 1, false);
+    mase_plan_add_step(s->plan, at);
+    mase_step_add_input(s, at->out);
+    MASE_TRY(mase_step_input(s, c, "value", err));
+    mase_product_set(s, &lead, false, 1.0f);
+    return MASE_OK;
+}
+
+const struct mase_step_kind mase_step_attention = { .name = "attention", .prepare = prepare };

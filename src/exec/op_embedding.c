@@ -1,0 +1,80 @@
+/*
+ * op_embedding.c - rows of a table picked by numbers that come with the samples.
+ *
+ * Numbers outside of the table are those of padding lanes or the user's mistake; they pick row 0,
+ * so that a step never reads what is not there (data is checked where it is read).
+ */
+#include "exec/ref.h"
+#include "exec/step.h"
+
+struct embedding {
+    struct mase_weight *w; // (V, E)
+    long V, E, skip;       /* skip: the row without gradient, or -1 */
+};
+
+static long picked(const struct embedding *e, float x)
+{
+    const long i = (long)x;
+    return x >= 0.0f && i < e->V ? i : 0;
+}
+
+/* Features from..to of all positions: row t E + f of the result is feature f at position t. */
+static void forward(const struct mase_step *s, long from, long to)
+{
+    const struct embedding *e = s->own;
+    const struct mase_plan *p = s->plan;
+    for (long r = from; r < to; r++) {
+        const float *index = s->in[0]->x + r / e->E * p->stride;
+        float *y = s->out->x + r * p->stride;
+        for (long i = 0; i < p->n; i++)
+            y[i] = e->w->x[picked(e, index[i]) * e->E + r % e->E];
+    }
+}
+
+static void add_feature(const struct mase_step *s, long f)
+{
+    const struct embedding *e = s->own;
+    const struct mase_plan *p = s->plan;
+    for (long t = 0; t < s->in[0]->rows; t++) {
+        const float *index = s->in[0]->x + t * p->stride;
+        const float *dy = s->out->dx + (t * e->E + f) * p->stride;
+        for (long i = 0; i < p->samples; i++) {
+            const long row = picked(e, index[i]);
+            if (row != e->skip)
+                e->w->dx[row * e->E + f] += dy[i];
+        }
+    }
+}
+
+/* Each feature is one column of the table's gradient, so that features can be shared. */
+static void backward(const struct mase_step *s, long from, long to)
+{
+    const struct embedding *e = s->own;
+    for (long f = from; f < to; f++) {
+        for (long v = 0; v < e->V && !mase_step_adds(s, e->w); v++)
+            e->w->dx[v * e->E + f] = 0.0f;
+        add_feature(s, f);
+    }
+}
+
+static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct mase_err *err)
+{
+    MASE_TRY(mase_step_input(s, c, "input", err));
+    struct embedding *e = s->own = mase_new(&s->plan->arena, struct embedding);
+    e->w = mase_step_weight(s, c, "weight");
+    if (!e->w)
+        return mase_call_fail(c, err, "a plan needs a weight that is a parameter");
+    e->V = (long)e->w->param->tensor.shape.dim[0];
+    e->E = (long)e->w->param->tensor.shape.dim[1];
+    int64_t skip = -1;
+    if (mase_arg_given(mase_call_arg(c, "padding_idx")))
+        MASE_TRY(mase_call_int(c, &skip, "padding_idx", err));
+    e->skip = mase_arg_given(mase_call_arg(c, "padding_idx")) && skip < 0 ? (long)(skip + e->V)
+                                                                          : (long)skip;
+    mase_step_forward(s, forward, MASE_UNIT_ITEMS, (long)s->out->rows);
+    if (e->w->dx)
+        mase_step_backward(s, backward, MASE_UNIT_ITEMS, e->E);
+    return MASE_OK;
+}
+
+const struct mase_step_kind mase_step_embedding = { .name = "embedding", .prepare = prepare };

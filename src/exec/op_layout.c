@@ -1,0 +1,153 @@
+/*
+ * op_layout.c - permute, cat, split, x[...], expand and their kin: each row of the result is a row
+ * of an operand, or a constant.
+ *
+ * Which one is found by running the reference once, for two samples, on operands that hold their
+ * own positions instead of values. So a plan and the reference cannot disagree, and a call that
+ * mixes the samples is noticed.
+ */
+#include <math.h>
+
+#include "exec/ref.h"
+#include "exec/rowmap.h"
+
+/* A position is (operand + 1) PLACE + element; a number among the arguments is -1 - its index. */
+static const double PLACE = 0x1p40;
+
+struct layout {
+    struct mase_step *step;
+    struct mase_call call;  /* the probe's, its operands replaced by positions */
+    struct mase_arena work; /* freed when the map is known */
+    double number[MASE_MAX_PARAMS];
+    int numbers;
+};
+
+/* The number of the input that t is, counted from 1. One that is given twice, also under another
+ * shape, is one input: its gradient must be written once. */
+static enum mase_status input_of(struct mase_step *s, const struct mase_tensor *t, int *number,
+                                 struct mase_err *err)
+{
+    MASE_TRY(mase_step_operand(s, t, err));
+    const struct mase_slot *last = s->in[s->in_count - 1], *root = last->same ? last->same : last;
+    for (*number = 1; *number < s->in_count; ++*number)
+        if (s->in[*number - 1] == root || s->in[*number - 1]->same == root) {
+            s->in_count--;
+            break;
+        }
+    return MASE_OK;
+}
+
+static enum mase_status replace_tensor(struct layout *l, struct mase_arg *probe,
+                                       const struct mase_tensor *t, struct mase_err *err)
+{
+    int number;
+    MASE_TRY(input_of(l->step, t, &number, err));
+    struct mase_tensor places = mase_tensor(&l->work, MASE_F64, &probe->tensor->shape, true);
+    const int64_t count = mase_tensor_count(&places);
+    for (int64_t i = 0; i < count; i++)
+        ((double *)places.data)[i] = number * PLACE + (double)i;
+    probe->tensor = mase_arena_memdup(&l->work, &places, sizeof places);
+    return MASE_OK;
+}
+
+/* One argument: data becomes positions; indices and masks must be constants. */
+static enum mase_status replace_arg(struct layout *l, struct mase_arg *probe,
+                                    const struct mase_arg *arg, char role, struct mase_err *err)
+{
+    if (mase_arg_is_seq(arg) && role) {
+        *probe = mase_arg_seq(&l->work, probe->kind, probe->items, probe->count);
+        for (int i = 0; i < arg->count; i++)
+            MASE_TRY(replace_arg(l, &probe->items[i], &arg->items[i], role, err));
+        return MASE_OK;
+    }
+    if (arg->kind != MASE_ARG_TENSOR) {
+        if (role && mase_arg_number(arg, &l->number[l->numbers]))
+            *probe = mase_arg_float(-1.0 - l->numbers++);
+        return MASE_OK;
+    }
+    if (role != 't')
+        return replace_tensor(l, probe, arg->tensor, err);
+    if (!probe->tensor->data)
+        return mase_call_fail(&l->call, err, "a plan needs indices and masks that are constant");
+    return MASE_OK;
+}
+
+static enum mase_status replace_args(struct layout *l, struct mase_err *err)
+{
+    const struct mase_call *c = l->step->call;
+    for (int i = 0; i < c->sig->count; i++) {
+        char role = c->sig->param[i].role;
+        if (c->node->op == MASE_OP_masked_fill && i == 2)
+            role = 'x'; /* the value */
+        if (c->node->op == MASE_OP_getattr && i == 0)
+            role = 'x';
+        MASE_TRY(replace_arg(l, &l->call.param[i], &c->param[i], role, err));
+    }
+    return MASE_OK;
+}
+
+/* The result's tensors hold positions too. */
+static void retype(struct layout *l, struct mase_arg *r)
+{
+    if (r->kind == MASE_ARG_TENSOR) {
+        struct mase_tensor t = mase_tensor(&l->work, MASE_F64, &r->tensor->shape, true);
+        r->tensor = mase_arena_memdup(&l->work, &t, sizeof t);
+    }
+    if (mase_arg_is_seq(r))
+        *r = mase_arg_seq(&l->work, r->kind, r->items, r->count);
+    for (int i = 0; mase_arg_is_seq(r) && i < r->count; i++)
+        retype(l, &r->items[i]);
+}
+
+/* Does sample `sample`'s row come from where row says? */
+static bool stays(const struct mase_slot *in, int64_t element, int64_t row, int sample)
+{
+    return element == (in->lanes ? sample * in->rows : 0) + row;
+}
+
+static enum mase_status read_map(struct layout *l, const struct mase_tensor *t,
+                                 struct mase_err *err)
+{
+    struct mase_step *s = l->step;
+    struct mase_term_list terms = { 0 };
+    float *shift = l->numbers ? mase_new_array(&s->plan->arena, float, (size_t)s->out->rows) : NULL;
+    const double *place = t->data;
+    for (int64_t r = 0; r < s->out->rows; r++) {
+        const double first = place[r], second = place[s->out->rows + r];
+        if (first < 0) {
+            shift[r] = (float)l->number[(int)(-1.0 - first)];
+            continue;
+        }
+        const int input = (int)(first / PLACE) - 1;
+        const int64_t row = (int64_t)fmod(first, PLACE), next = (int64_t)fmod(second, PLACE);
+        if ((int)(second / PLACE) - 1 != input || !stays(s->in[input], row, row, 0) ||
+            row >= s->in[input]->rows || !stays(s->in[input], next, row, 1))
+            return mase_fail(err, MASE_EUNSUPPORTED,
+                             "%s: %s moves values between samples, which a plan cannot",
+                             s->node->name, mase_ops[s->node->op].name);
+        mase_rowmap_add(s, &terms, (struct mase_term){ input, (int32_t)r, (int32_t)row, 1.0f });
+    }
+    mase_rowmap_set(s, &terms, 1, shift);
+    return MASE_OK;
+}
+
+static enum mase_status probe(struct layout *l, struct mase_err *err)
+{
+    l->call.arena = &l->work;
+    MASE_TRY(replace_args(l, err));
+    retype(l, &l->call.result);
+    MASE_TRY(mase_forward_of(l->call.node->op)(&l->call, err));
+    const struct mase_arg *r = &l->call.result;
+    return read_map(l, mase_arg_is_seq(r) ? r->items[l->step->piece].tensor : r->tensor, err);
+}
+
+static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct mase_err *err)
+{
+    struct layout l = { .step = s, .call = *s->probe };
+    (void)c;
+    const enum mase_status st = probe(&l, err);
+    mase_arena_release(&l.work);
+    return st;
+}
+
+const struct mase_step_kind mase_step_layout = { .name = "layout", .prepare = prepare };

@@ -1,0 +1,202 @@
+/*
+ * op_matmul.c - matrix products: within each sample, or of samples with a parameter or constant.
+ *
+ * addmm and its kin are a product, then a weighted sum; bilinear is an outer product within each
+ * sample, then a dense layer.
+ */
+#include "exec/corr_step.h"
+#include "exec/plan.h"
+#include "exec/product.h"
+#include "exec/ref.h"
+#include "exec/rowmap.h"
+
+static const struct mase_step_kind inner_kind = { .name = "product" };
+
+/* ---- with a plain matrix ---- */
+
+/* Give the step's correlation the weights of plain input 1. */
+static void use_plain(struct mase_step *s, struct mase_corr_step *k)
+{
+    const struct mase_slot *w = s->in[1];
+    k->w = w->x;
+    k->dw = w->same ? w->same->dx : w->dx;
+    k->weight_input = 1;
+}
+
+/* x (.., K) times w (K, J), or w (J, K) when turned. */
+static void times_plain(struct mase_step *s, bool turned)
+{
+    struct mase_corr_step *k = s->own = mase_new(&s->plan->arena, struct mase_corr_step);
+    const struct mase_shape *x = &s->in[0]->tensor->shape;
+    const long K = (long)x->dim[x->rank - 1], J = (long)s->in[1]->rows / K;
+    struct mase_corr *r = &k->corr;
+    use_plain(s, k);
+    k->scatter = !turned;
+    mase_corr_positions(s, r, (long)s->in[0]->rows / K);
+    r->O = turned ? J : K;
+    r->C = turned ? K : J;
+    r->a_step = r->b_step = 1;
+    for (long p = 0; p < r->P; p++) {
+        r->a_row[p] = (int32_t)(p * r->O);
+        r->b_row[p] = (int32_t)(p * r->C);
+    }
+    mase_corr_step_set(s);
+}
+
+/* w (I, K) times x (.., K, J): a position is a column. */
+static void plain_times(struct mase_step *s)
+{
+    struct mase_corr_step *k = s->own = mase_new(&s->plan->arena, struct mase_corr_step);
+    const struct mase_shape *x = &s->in[0]->tensor->shape;
+    const long J = (long)x->dim[x->rank - 1], K = (long)x->dim[x->rank - 2];
+    struct mase_corr *r = &k->corr;
+    use_plain(s, k);
+    mase_corr_positions(s, r, (long)s->in[0]->rows / K);
+    r->O = (long)s->in[1]->rows / K;
+    r->C = K;
+    r->a_step = r->b_step = J;
+    for (long p = 0; p < r->P; p++) {
+        r->a_row[p] = (int32_t)(p / J * r->O * J + p % J);
+        r->b_row[p] = (int32_t)(p / J * K * J + p % J);
+    }
+    mase_corr_step_set(s);
+}
+
+/* ---- any product ---- */
+
+static enum mase_status plain_matrix(struct mase_step *s, const struct mase_tensor *w, int least,
+                                     struct mase_err *err)
+{
+    const struct mase_slot *slot = mase_plan_slot(s->plan, w);
+    if (w->shape.rank < least || w->shape.rank > 2)
+        return mase_call_fail(s->call, err, "a plan multiplies by a matrix, got %s",
+                              mase_show_shape(s->call, &w->shape));
+    return slot ? mase_step_operand(s, w, err) : MASE_OK;
+}
+
+/* s computes a times b; turned: b's last two dimensions are swapped. */
+static enum mase_status multiply(struct mase_step *s, const struct mase_tensor *a,
+                                 const struct mase_tensor *b, bool turned, struct mase_err *err)
+{
+    const struct mase_slot *left = mase_plan_slot(s->plan, a), *right = mase_plan_slot(s->plan, b);
+    const bool lanes = left && left->lanes;
+    MASE_TRY(mase_step_operand(s, lanes ? a : b, err));
+    if (!right || !right->lanes) {
+        MASE_TRY(plain_matrix(s, b, 1, err));
+        times_plain(s, turned && b->shape.rank == 2);
+        return MASE_OK;
+    }
+    if (b->shape.rank < 3 || (lanes && a->shape.rank < 3))
+        return mase_call_fail(s->call, err, "mixes the samples of a batch, which a plan cannot");
+    if (!lanes) {
+        MASE_TRY(plain_matrix(s, a, 2, err));
+        plain_times(s);
+        return MASE_OK;
+    }
+    MASE_TRY(mase_step_operand(s, b, err));
+    struct mase_shape lead = mase_shape_part(&a->shape, 1, a->shape.rank - 2);
+    const struct mase_shape lead_b = mase_shape_part(&b->shape, 1, b->shape.rank - 2);
+    if (a->shape.rank != b->shape.rank || !mase_shape_widen(&lead, &lead_b))
+        return mase_call_fail(s->call, err, "mixes the samples of a batch, which a plan cannot");
+    mase_product_set(s, &lead, turned, 1.0f);
+    return MASE_OK;
+}
+
+static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct mase_err *err)
+{
+    return multiply(s, mase_arg_tensor(&c->param[0]), mase_arg_tensor(&c->param[1]), false, err);
+}
+
+/* ---- alpha a b + beta c ---- */
+
+/* s = alpha times its input 0 + beta times t, broadcast; t may be NULL. */
+static enum mase_status weighted_sum(struct mase_step *s, const struct mase_tensor *t, double alpha,
+                                     double beta, struct mase_err *err)
+{
+    struct mase_term_list terms = { 0 };
+    for (int64_t r = 0; r < s->out->rows; r++)
+        mase_rowmap_add(s, &terms, (struct mase_term){ 0, (int32_t)r, (int32_t)r, (float)alpha });
+    if (t && beta != 0.0) {
+        MASE_TRY(mase_step_operand(s, t, err));
+        struct mase_shape out = s->out->tensor->shape, own = t->shape;
+        out.dim[0] = 1;
+        if (s->in[1]->lanes)
+            own.dim[0] = 1;
+        struct mase_nd w = mase_nd(&out);
+        mase_nd_add(&w, &own);
+        for (; w.i < w.count; mase_nd_next(&w))
+            mase_rowmap_add(s, &terms,
+                            (struct mase_term){ 1, (int32_t)w.i, (int32_t)w.off[0], (float)beta });
+    }
+    mase_rowmap_set(s, &terms, 1, NULL);
+    return MASE_OK;
+}
+
+static enum mase_status prepare_sum(struct mase_step *s, struct mase_call *c, int a, int b, int t,
+                                    bool turned, struct mase_err *err)
+{
+    double alpha, beta;
+    MASE_TRY(mase_call_float(c, &alpha, "alpha", err));
+    MASE_TRY(mase_call_float(c, &beta, "beta", err));
+    struct mase_step *product = mase_step_before(s, &inner_kind, &s->out->tensor->shape);
+    MASE_TRY(multiply(product, mase_arg_tensor(&c->param[a]), mase_arg_tensor(&c->param[b]), turned,
+                      err));
+    mase_plan_add_step(s->plan, product);
+    mase_step_add_input(s, product->out);
+    return weighted_sum(s, mase_arg_tensor(&c->param[t]), alpha, beta, err);
+}
+
+static enum mase_status prepare_addmm(struct mase_step *s, struct mase_call *c,
+                                      struct mase_err *err)
+{
+    return prepare_sum(s, c, 1, 2, 0, false, err);
+}
+
+static enum mase_status prepare_gemm(struct mase_step *s, struct mase_call *c, struct mase_err *err)
+{
+    if (mase_call_flag(c, "transA"))
+        return mase_call_fail(c, err, "transA mixes the samples of a batch, which a plan cannot");
+    return prepare_sum(s, c, 0, 1, 2, mase_call_flag(c, "transB"), err);
+}
+
+/* ---- bilinear ---- */
+
+static enum mase_status prepare_bilinear(struct mase_step *s, struct mase_call *c,
+                                         struct mase_err *err)
+{
+    struct mase_corr_step *k = mase_new(&s->plan->arena, struct mase_corr_step);
+    k->weight = mase_step_weight(s, c, "weight");
+    k->b = mase_step_weight(s, c, "bias");
+    if (!k->weight || (!k->b && mase_call_tensor(c, "bias")))
+        return mase_call_fail(c, err, "a plan needs weights that are parameters");
+    const struct mase_shape *w = &k->weight->param->tensor.shape; // (O, I1, I2)
+    const long positions = (long)(s->out->rows / w->dim[0]);
+    /* At each position the product of a column (I1, 1) and a row (1, I2). */
+    const struct mase_shape lead = { 1, { positions } };
+    const struct mase_shape outer = { 4, { s->plan->batch, positions, w->dim[1], w->dim[2] } };
+    struct mase_step *product = mase_step_before(s, &inner_kind, &outer);
+    MASE_TRY(mase_step_input(product, c, "input1", err));
+    MASE_TRY(mase_step_input(product, c, "input2", err));
+    mase_outer_set(product, &lead, (long)w->dim[1], (long)w->dim[2]);
+    mase_plan_add_step(s->plan, product);
+    mase_step_add_input(s, product->out);
+    k->w = k->weight->x;
+    k->dw = k->weight->dx;
+    k->corr.O = (long)w->dim[0];
+    k->corr.C = (long)(w->dim[1] * w->dim[2]);
+    mase_corr_positions(s, &k->corr, positions);
+    k->corr.a_step = k->corr.b_step = 1;
+    for (long p = 0; p < positions; p++) {
+        k->corr.a_row[p] = (int32_t)(p * k->corr.O);
+        k->corr.b_row[p] = (int32_t)(p * k->corr.C);
+    }
+    s->own = k;
+    mase_corr_step_set(s);
+    return MASE_OK;
+}
+
+const struct mase_step_kind mase_step_matmul = { .name = "matmul", .prepare = prepare };
+const struct mase_step_kind mase_step_addmm = { .name = "addmm", .prepare = prepare_addmm };
+const struct mase_step_kind mase_step_gemm = { .name = "gemm", .prepare = prepare_gemm };
+const struct mase_step_kind mase_step_bilinear = { .name = "bilinear",
+                                                   .prepare = prepare_bilinear };

@@ -1,0 +1,163 @@
+/*
+ * op_unary.c - activations and other functions of one value, rows at a time.
+ *
+ * Most have vector bodies (kern/curves.def); the rest call the C library in double, the same on
+ * every instruction set.
+ */
+#include <math.h>
+
+#include "exec/ref.h"
+#include "exec/step.h"
+
+typedef double slope_fn(double x);
+
+static double slope_log(double x)
+{
+    return 1.0 / x;
+}
+
+static double slope_erf(double x)
+{
+    return 1.1283791670955126 * exp(-x * x); /* 2 / sqrt(pi) */
+}
+
+static double slope_cos(double x)
+{
+    return -sin(x);
+}
+
+static double slope_tan(double x)
+{
+    const double t = tan(x);
+    return 1.0 + t * t;
+}
+
+struct unary {
+    enum mase_curve curve;
+    const char *param[2]; /* where they come from; NULL: from fixed */
+    float fixed[2];
+    slope_fn *slope; /* set: no curve, the function is mase_unary_of(op) */
+};
+
+static const struct unary table[MASE_OP_COUNT] = {
+    [MASE_OP_relu6] = { MASE_CURVE_clip, .fixed = { 0.0f, 6.0f } },
+    [MASE_OP_leaky_relu] = { MASE_CURVE_leaky_relu, { "negative_slope" } },
+    [MASE_OP_elu] = { MASE_CURVE_elu, { "alpha" }, .fixed = { 0.0f, 1.0f } },
+    [MASE_OP_selu] = { MASE_CURVE_elu,
+                       .fixed = { 1.6732632423543772848f, 1.0507009873554804934f } },
+    [MASE_OP_silu] = { MASE_CURVE_silu, { 0 } },
+    [MASE_OP_gelu] = { MASE_CURVE_gelu, { 0 } },
+    [MASE_OP_sigmoid] = { MASE_CURVE_sigmoid, { 0 } },
+    [MASE_OP_tanh] = { MASE_CURVE_tanh, { 0 } },
+    [MASE_OP_hardtanh] = { MASE_CURVE_clip, { "min_val", "max_val" } },
+    [MASE_OP_hardswish] = { MASE_CURVE_hardswish, { 0 } },
+    [MASE_OP_hardsigmoid] = { MASE_CURVE_hardsigmoid, { 0 } },
+    [MASE_OP_hardshrink] = { MASE_CURVE_hardshrink, { "lambd" } },
+    [MASE_OP_softshrink] = { MASE_CURVE_softshrink, { "lambd" } },
+    [MASE_OP_softplus] = { MASE_CURVE_softplus, { "beta", "threshold" } },
+    [MASE_OP_softsign] = { MASE_CURVE_softsign, { 0 } },
+    [MASE_OP_logsigmoid] = { MASE_CURVE_logsigmoid, { 0 } },
+    [MASE_OP_neg] = { MASE_CURVE_neg, { 0 } },
+    [MASE_OP_abs] = { MASE_CURVE_abs, { 0 } },
+    [MASE_OP_sqrt] = { MASE_CURVE_sqrt, { 0 } },
+    [MASE_OP_exp] = { MASE_CURVE_exp, { 0 } },
+    [MASE_OP_round] = { MASE_CURVE_round, { 0 } },
+    [MASE_OP_floor] = { MASE_CURVE_floor, { 0 } },
+    [MASE_OP_clamp] = { MASE_CURVE_clamp, .fixed = { -INFINITY, INFINITY } },
+    [MASE_OP_detach] = { MASE_CURVE_identity, { 0 } },
+    [MASE_OP_log] = { .slope = slope_log },
+    [MASE_OP_erf] = { .slope = slope_erf },
+    [MASE_OP_sin] = { .slope = cos },
+    [MASE_OP_cos] = { .slope = slope_cos },
+    [MASE_OP_tan] = { .slope = slope_tan },
+    [MASE_OP_sinh] = { .slope = cosh },
+    [MASE_OP_cosh] = { .slope = sinh },
+};
+
+struct function {
+    const struct unary *row;
+    enum mase_curve curve;
+    float p[2];
+    mase_unary_fn *value;
+};
+
+/* Rows from..to in one piece when nothing lies between them. */
+static long piece(const struct mase_plan *p, long from, long to, long *rows)
+{
+    *rows = p->n == p->stride ? to - from : 1;
+    return *rows * p->n;
+}
+
+static void forward(const struct mase_step *s, long from, long to)
+{
+    const struct function *f = s->own;
+    const struct mase_plan *p = s->plan;
+    long rows;
+    for (long r = from; r < to; r += rows) {
+        const long n = piece(p, r, to, &rows), at = r * p->stride;
+        float *y = s->out->x + at;
+        const float *x = s->in[0]->x + at;
+        if (!f->row->slope)
+            p->k->curve(f->curve, y, x, f->p, n);
+        for (long i = 0; f->row->slope && i < n; i++)
+            y[i] = (float)f->value((double)x[i]);
+    }
+    mase_step_clear(s, s->out->x, from, to);
+}
+
+static void backward(const struct mase_step *s, long from, long to)
+{
+    const struct function *f = s->own;
+    const struct mase_plan *p = s->plan;
+    float *const all = s->in[0]->dx;
+    long rows;
+    for (long r = from; r < to && all; r += rows) {
+        const long n = piece(p, r, to, &rows), at = r * p->stride;
+        const float *x = s->in[0]->x + at, *dy = s->out->dx + at;
+        float *dx = all + at;
+        if (!f->row->slope)
+            p->k->curve_back(f->curve, dx, dy, x, f->p, s->add[0], n);
+        for (long i = 0; f->row->slope && i < n; i++) {
+            const float d = (float)((double)dy[i] * f->row->slope((double)x[i]));
+            dx[i] = s->add[0] ? dx[i] + d : d;
+        }
+    }
+    if (all)
+        mase_step_clear(s, all, from, to);
+}
+
+static enum mase_status set_params(struct function *f, struct mase_call *c, struct mase_err *err)
+{
+    static const char *const bounds[2] = { "min", "max" };
+    for (int i = 0; i < 2; i++) {
+        const char *name = c->node->op == MASE_OP_clamp ? bounds[i] : f->row->param[i];
+        double v = (double)f->row->fixed[i];
+        if (name && (c->node->op != MASE_OP_clamp || mase_arg_given(mase_call_arg(c, name))))
+            MASE_TRY(mase_call_float(c, &v, name, err));
+        f->p[i] = (float)v;
+    }
+    /* Where they cross, the maximum wins. */
+    if (f->curve == MASE_CURVE_clamp && f->p[0] > f->p[1])
+        f->p[0] = f->p[1];
+    return MASE_OK;
+}
+
+static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct mase_err *err)
+{
+    MASE_TRY(mase_step_operand(s, mase_arg_tensor(&c->param[0]), err));
+    struct function *f = s->own = mase_new(&s->plan->arena, struct function);
+    f->row = &table[c->node->op];
+    f->curve = f->row->curve;
+    f->value = mase_unary_of(c->node->op);
+    MASE_TRY(set_params(f, c, err));
+    if (c->node->op == MASE_OP_gelu && mase_streq(mase_call_text(c, "approximate", "none"), "tanh"))
+        f->curve = MASE_CURVE_gelu_tanh;
+    s->stops = c->node->op == MASE_OP_detach || c->node->op == MASE_OP_round ||
+               c->node->op == MASE_OP_floor;
+    mase_step_forward(s, forward, MASE_UNIT_ITEMS, (long)s->out->rows);
+    if (!s->stops)
+        mase_step_backward(s, backward, MASE_UNIT_ITEMS, (long)s->out->rows);
+    return MASE_OK;
+}
+
+const struct mase_step_kind mase_step_unary = { .name = "unary", .prepare = prepare };

@@ -1,0 +1,29 @@
+/*
+ * product.h - matrix products within each sample: y[l][m][j] = scale sum over k of
+ * a[l][m][k] b[l][k][j], where l runs over the leading dimensions, which may be broadcast.
+ */
+#ifndef MASE_EXEC_PRODUCT_H
+#define MASE_EXEC_PRODUCT_H
+
+#include "exec/step.h"
+
+struct mase_product_side {
+    int32_t *lead;          // (L): its row for each l
+    long leads;             /* different ones */
+    long outer, inner;      /* rows between m (or j), and between k */
+    int32_t *start, *users; /* for each of its leads the l that use it */
+};
+
+struct mase_product {
+    long L, M, K, J;
+    struct mase_product_side a, b;
+    float scale;
+};
+
+/* The product of inputs 0 and 1 of the step, b's last two dimensions swapped if turned; lead: the
+ * leading dimensions of the result, without the batch. */
+void mase_product_set(struct mase_step *s, const struct mase_shape *lead, bool turned, float scale);
+/* Outer products: lead of them, of M rows of input 0 with J rows of input 1 each. */
+void mase_outer_set(struct mase_step *s, const struct mase_shape *lead, long M, long J);
+
+#endif /* MASE_EXEC_PRODUCT_H */

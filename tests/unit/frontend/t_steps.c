@@ -1,0 +1,261 @@
+/*
+ * t_steps.c - every step of a plan computes what the reference does, and its gradients are those of
+ * the reference by differences; threads, instruction sets and the batch's size change nothing.
+ *
+ * Differences: of a linear functional F of the output with random weights, by the five point rule
+ *     F' = (8 (F(+h) - F(-h)) - (F(+2h) - F(-2h))) / 12 h,  error h^4 F''''' / 30,
+ * with h = 1/32 on numbers that are multiples of 1/8, so that the moved inputs are exact. The
+ * reference rounds every output once to float32, which moves F by at most 2^-24 sum |weight output|
+ * and F' by 1.5 / h times that (48); two nodes in a row by twice as much. To this comes 1e-4 for
+ * the truncation and the plan's own float32 sums.
+ */
+#include "step_case.h"
+
+static const double H = 1.0 / 32;
+
+/* ---- values ---- */
+
+static void check_output(struct running *r, struct mase_plan *p, const struct mase_tensor *want,
+                         int64_t samples)
+{
+    const struct mase_lanes y = mase_plan_output(p);
+    assert_int_equal(y.rows * r->samples, mase_tensor_count(want));
+    for (int64_t k = 0; k < samples; k++)
+        for (int64_t row = 0; row < y.rows; row++) {
+            const double w = mase_tensor_get(want, k * y.rows + row);
+            const double got = (double)y.data[row * y.stride + k];
+            if (!(fabs(got - w) <= 1e-5 * fmax(1.0, fabs(w))))
+                fail_msg("%s: %s: row %lld of sample %lld: got %.9g, want %.9g", r->c->op,
+                         r->c->text, (long long)row, (long long)k, got, w);
+        }
+}
+
+static bool uses_batch(const struct step_case *c)
+{
+    return strncmp(c->op, "batch_norm", 10) == 0 && c->op[10] != '\0';
+}
+
+/* In both modes, in batches that fill their lanes and in those that do not. */
+static void steps_equal_the_reference(void **state)
+{
+    static const int64_t sizes[] = { 1, 7, 16, 17 };
+    (void)state;
+    for (const struct step_case *c = step_cases; c->op; c++)
+        for (int i = 0; i < 8; i++) {
+            const int64_t samples = uses_batch(c) && i / 2 == 0 ? 2 : sizes[i / 2];
+            struct running r = start(c, samples);
+            const struct mase_tensor want = reference(&r, &r.arena);
+            struct mase_plan *p = plan_of(&r, uses_batch(c) ? samples : 17, i % 2, 1);
+            feed(&r, p, samples);
+            mase_plan_forward(p);
+            check_output(&r, p, &want, samples);
+            mase_plan_free(p);
+            stop(&r);
+        }
+}
+
+/* ---- gradients ---- */
+
+/* F, and the sum of the absolute terms. */
+static double functional_of(struct running *r, double *size)
+{
+    struct mase_arena a = { 0 };
+    const struct mase_tensor y = reference(r, &a);
+    const int64_t rows = mase_tensor_count(&y) / r->samples;
+    double sum = 0;
+    *size = 0;
+    for (int64_t i = 0; i < mase_tensor_count(&y); i++) {
+        const double term = (double)functional(i % rows, i / rows) * mase_tensor_get(&y, i);
+        sum += term;
+        *size += fabs(term);
+    }
+    mase_arena_release(&a);
+    return sum;
+}
+
+static void check_derivative(struct running *r, struct mase_tensor *t, int64_t i, double got,
+                             const char *what)
+{
+    const double x = mase_tensor_get(t, i);
+    double f[4], size = 0;
+    for (int k = 0; k < 4; k++) {
+        mase_tensor_set(t, i, x + (k < 2 ? k - 2 : k - 1) * H);
+        f[k] = functional_of(r, &size);
+    }
+    mase_tensor_set(t, i, x);
+    const double want = (8 * (f[2] - f[1]) - (f[3] - f[0])) / (12 * H);
+    const double tolerance = 2 * 1.5 / H * 0x1p-24 * size + 1e-4 * fmax(1.0, fabs(want));
+    if (!(fabs(got - want) <= tolerance))
+        fail_msg("%s: %s: d/d %s[%lld]: got %.9g, want %.9g +- %.2g", r->c->op, r->c->text, what,
+                 (long long)i, got, want, tolerance);
+}
+
+struct param_walk {
+    struct running *r;
+    const float *g;
+};
+
+static bool check_param(const char *full, struct mase_param *param, void *data)
+{
+    struct param_walk *w = data;
+    const int64_t count = mase_tensor_count(&param->tensor);
+    for (int64_t i = 0; i < count && !param->is_buffer; i++)
+        check_derivative(w->r, &param->tensor, i, (double)w->g[i], full);
+    w->g += param->is_buffer ? 0 : (count + 15) / 16 * 16;
+    return true;
+}
+
+static void check_inputs(struct running *r, struct mase_plan *p)
+{
+    for (int i = 0; i < r->inputs; i++) {
+        const struct mase_lanes g = mase_plan_input_gradient(p, i);
+        const struct mase_lanes x = mase_plan_input(p, i);
+        if (r->input[i].tensor.dtype != MASE_F32)
+            continue;
+        for (int64_t row = 0; row < x.rows; row++) {
+            for (int64_t k = 0; k < r->samples; k++)
+                check_derivative(r, &r->input[i].tensor, k * x.rows + row,
+                                 g.rows ? (double)g.data[row * g.stride + k] : 0.0,
+                                 r->input[i].name);
+            for (int64_t k = r->samples; g.rows && k < 16; k++)
+                assert_true(g.data[row * g.stride + k] == 0.0f); /* the padding stays clean */
+        }
+    }
+}
+
+static void gradients_equal_differences(void **state)
+{
+    (void)state;
+    for (const struct step_case *c = step_cases; c->op; c++) {
+        struct running r = start(c, 3);
+        struct mase_plan *p = plan_of(&r, 3, true, 1);
+        if (c->constant) { /* differences see what PyTorch does not pass on */
+            mase_plan_free(p);
+            stop(&r);
+            continue;
+        }
+        feed(&r, p, 3);
+        mase_plan_forward(p);
+        run_backward(p, 3);
+        struct param_walk w = { &r, mase_plan_params(p).g };
+        mase_graph_each_param(r.graph, check_param, &w);
+        check_inputs(&r, p);
+        mase_plan_free(p);
+        stop(&r);
+    }
+}
+
+/* ---- what must not matter ---- */
+
+/* Outputs and all gradients as one array of floats. */
+static float *everything(struct running *r, int64_t batch, int64_t samples, int threads, size_t *n)
+{
+    struct mase_plan *p = plan_of(r, batch, true, threads);
+    struct mase_plan_params q = mase_plan_params(p);
+    feed(r, p, samples);
+    mase_plan_forward(p);
+    const struct mase_lanes y = mase_plan_output(p);
+    size_t size = (size_t)(q.n + y.rows * samples);
+    for (int i = 0; i < r->inputs; i++)
+        size += (size_t)(mase_plan_input(p, i).rows * samples);
+    float *all = mase_new_array(&r->arena, float, size);
+    *n = 0;
+    for (int64_t k = 0; k < y.rows * samples; k++)
+        all[(*n)++] = y.data[k / samples * y.stride + k % samples];
+    run_backward(p, samples);
+    for (int64_t k = 0; k < q.n; k++)
+        all[(*n)++] = q.g[k];
+    for (int i = 0; i < r->inputs; i++) {
+        const struct mase_lanes g = mase_plan_input_gradient(p, i);
+        for (int64_t k = 0; k < g.rows * samples; k++)
+            all[(*n)++] = g.data[k / samples * g.stride + k % samples];
+    }
+    mase_plan_free(p);
+    return all;
+}
+
+static bool have_isa(struct running *r)
+{
+    struct mase_plan *p;
+    const struct mase_plan_opts o = { .batch = 2, .inputs = r->input, .input_count = r->inputs };
+    if (mase_plan_new(&p, r->graph, &o, &err) == MASE_EUNSUPPORTED)
+        return false;
+    mase_plan_free(p);
+    return true;
+}
+
+static void threads_and_isa_change_no_bit(void **state)
+{
+    static const char *const isa[] = { "scalar", "avx2", "avx512" };
+    (void)state;
+    for (const struct step_case *c = step_cases; c->op; c++) {
+        struct running r = start(c, 37);
+        size_t n, m;
+        const float *standard = everything(&r, 37, 37, 1, &n);
+        for (int i = 0; i < 9; i++) {
+            setenv("MASE_ISA", isa[i / 3], 1);
+            if (!have_isa(&r))
+                continue;
+            const float *other = everything(&r, 37, 37, i % 3 + 1, &m);
+            assert_int_equal(n, m);
+            if (memcmp(standard, other, n * sizeof *other))
+                fail_msg("%s: %s: %s with %d threads differs", c->op, c->text, isa[i / 3],
+                         i % 3 + 1);
+        }
+        unsetenv("MASE_ISA");
+        stop(&r);
+    }
+}
+
+static void room_for_more_changes_no_bit(void **state)
+{
+    (void)state;
+    for (const struct step_case *c = step_cases; c->op; c++) {
+        struct running r = start(c, 7);
+        size_t n, m;
+        const float *tight = everything(&r, 7, 7, 1, &n), *loose = everything(&r, 40, 7, 1, &m);
+        assert_int_equal(n, m);
+        if (memcmp(tight, loose, n * sizeof *loose))
+            fail_msg("%s: %s: a larger plan differs", c->op, c->text);
+        stop(&r);
+    }
+}
+
+/* ---- coverage ---- */
+
+static void every_step_has_a_case(void **state)
+{
+    static const bool has_step[MASE_OP_COUNT] = { [MASE_OP_unknown] = false
+#define OP(name, ...) , [MASE_OP_##name] = false
+#define STEP(kind)    || true
+#include <mase/ops.def>
+    };
+    bool seen[MASE_OP_COUNT] = { false };
+    (void)state;
+    for (const struct step_case *c = step_cases; c->op; c++) {
+        const enum mase_op op = mase_op_find(c->op);
+        struct mase_graph *g = build_case(c);
+        bool used = false;
+        for (const struct mase_node *n = g->first; n; n = n->next)
+            used |= n->op == op;
+        if (!used)
+            fail_msg("the case for %s does not call it: %s", c->op, c->text);
+        seen[op] = true;
+        mase_graph_free(g);
+    }
+    for (int op = 0; op < MASE_OP_COUNT; op++)
+        if (has_step[op] && !seen[op])
+            fail_msg("%s has a step but no case", mase_ops[op].name);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_step_has_a_case),
+        cmocka_unit_test(steps_equal_the_reference),
+        cmocka_unit_test(gradients_equal_differences),
+        cmocka_unit_test(threads_and_isa_change_no_bit),
+        cmocka_unit_test(room_for_more_changes_no_bit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
