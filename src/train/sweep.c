@@ -205,12 +205,23 @@ static void finish(struct mase_sweep_point *p, const struct mase_sweep *s, struc
     mase_str_release(&label);
 }
 
-static int64_t epochs_missing(const struct mase_sweep *s)
+/* Configurations that are to run, and their epochs. */
+static int count_missing(const struct mase_sweep *s, int64_t *epochs)
 {
-    int64_t n = 0;
+    int n = 0;
+    *epochs = 0;
     for (int i = 0; i < s->count; i++)
-        n += s->points[i].done ? 0 : s->points[i].opts.max_epochs;
+        if (!s->points[i].done) {
+            *epochs += s->points[i].opts.max_epochs;
+            n++;
+        }
     return n;
+}
+
+static int job_count(const struct mase_sweep *s, int missing)
+{
+    const int wanted = s->jobs > 0 ? s->jobs : omp_get_num_procs();
+    return wanted < missing ? wanted : missing;
 }
 
 static enum mase_status report_failures(const struct mase_sweep *s, struct mase_err *err)
@@ -236,10 +247,13 @@ static enum mase_status report_failures(const struct mase_sweep *s, struct mase_
 enum mase_status mase_sweep_run(struct mase_sweep *s, struct mase_err *err)
 {
     struct board board = { 0 };
-    const int jobs = s->jobs > 0 ? s->jobs : omp_get_num_procs();
+    int64_t epochs;
+    const int missing = count_missing(s, &epochs);
+    if (!missing)
+        return MASE_OK;
     MASE_TRY(mase_make_dirs(s->dir, err));
-    mase_progress_start(&board.bar, "sweep, epochs", epochs_missing(s));
-#pragma omp parallel for schedule(dynamic, 1) num_threads(jobs)
+    mase_progress_start(&board.bar, "sweep, epochs", epochs);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(job_count(s, missing))
     for (int i = 0; i < s->count; i++) {
         struct mase_sweep_point *p = &s->points[i];
         if (p->done)
