@@ -175,7 +175,7 @@ enum mase_status mase_events_flush(struct mase_events *e, struct mase_err *err)
     enum mase_status st = write_all(e->fd, e->waiting.data, size);
     if (st) {
         st = mase_fail_errno(err, e->path, "cannot write");
-        if (ftruncate(e->fd, e->size) != 0)
+        if (ftruncate(e->fd, e->size) != 0 && err)
             mase_wrap(err, "the file now ends inside a record");
     } else {
         e->size += (off_t)size;
