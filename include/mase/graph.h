@@ -131,7 +131,13 @@ struct mase_quant {
 
 /* ---- modules ---- */
 
-enum mase_init { MASE_INIT_ZEROS, MASE_INIT_ONES, MASE_INIT_UNIFORM, MASE_INIT_NORMAL };
+enum mase_init {
+    MASE_INIT_ZEROS,
+    MASE_INIT_ONES,
+    MASE_INIT_UNIFORM,
+    MASE_INIT_NORMAL,
+    MASE_INIT_VALUES, /* a constant of the model */
+};
 
 /* A parameter or buffer of a module. */
 struct mase_param {
@@ -140,6 +146,8 @@ struct mase_param {
     enum mase_init init;
     float scale;               /* uniform: the bound; normal: the standard deviation */
     struct mase_tensor tensor; /* data: in the graph's weight block, NULL before mase_graph_alloc */
+    float centre;              /* uniform, normal: the mean */
+    const double *values;      /* values: one per element, in the graph's arena */
 };
 
 /* A leaf module: what call_module calls. Containers exist only as prefixes of paths. */

@@ -1,6 +1,8 @@
 /*
  * equal.c - are two graphs the same? If not, the first difference in a sentence.
  */
+#include <math.h>
+
 #include "ir/graph.h"
 
 /* Append a sentence to why, if anyone wants it; false, so that `return differ(...)` reads well. */
@@ -73,11 +75,20 @@ static bool same_nodes(const struct mase_graph *a, const struct mase_graph *b, s
 
 /* ---- modules and attributes ---- */
 
+static bool same_values(const struct mase_param *a, const struct mase_param *b)
+{
+    for (int64_t i = 0, n = mase_tensor_count(&a->tensor); i < n; i++)
+        if (a->values[i] != b->values[i] && !(isnan(a->values[i]) && isnan(b->values[i])))
+            return false;
+    return true;
+}
+
 static bool same_param(const struct mase_param *a, const struct mase_param *b)
 {
     return mase_streq(a->name, b->name) && a->is_buffer == b->is_buffer && a->init == b->init &&
-           a->scale == b->scale && a->tensor.dtype == b->tensor.dtype &&
-           mase_shape_equal(&a->tensor.shape, &b->tensor.shape);
+           a->scale == b->scale && a->centre == b->centre && a->tensor.dtype == b->tensor.dtype &&
+           mase_shape_equal(&a->tensor.shape, &b->tensor.shape) &&
+           (a->init != MASE_INIT_VALUES || same_values(a, b));
 }
 
 static bool same_module(const struct mase_module *a, const struct mase_module *b,

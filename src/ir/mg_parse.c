@@ -19,7 +19,8 @@
  *
  *     TYPING     nothing, or ": ANNOTATION TYPE", either of which may be missing
  *     TYPE       f32[8, 16]; f32 f64 i64 i32 u8 bool
- *     START      zeros, ones, uniform(BOUND), normal(DEVIATION)
+ *     START      zeros, ones, uniform(BOUND, CENTRE), normal(DEVIATION, MEAN), CENTRE and MEAN 0 if
+ *                left out, or a list of as many numbers as there are elements
  *     SETTINGS   name: 'integer', data_in_width: 8, data_in_frac_width: 4, weight_width: ...
  *     VALUE      None True False 12 -1.5 inf nan 'text' torch.float32 %node (1,) [1, 2] {a: 1}
  *                slice(None, 2, None) atom('printed as it is')
@@ -40,25 +41,66 @@
 
 /* ---- beginnings of parameters ---- */
 
+static bool is_number(const struct mase_arg *v)
+{
+    return v->kind == MASE_ARG_INT || v->kind == MASE_ARG_FLOAT;
+}
+
+static double number(const struct mase_arg *v)
+{
+    return v->kind == MASE_ARG_INT ? (double)v->i : v->f;
+}
+
+/* [1.0, 2.0] */
+static enum mase_status take_values(struct mase_mg_parser *p, struct mase_param *param)
+{
+    const int64_t count = mase_tensor_count(&param->tensor);
+    struct mase_arg list;
+    const struct mase_loc at = p->lx.t.at;
+
+    MASE_TRY(mase_mg_value(p, &list));
+    if (list.count != count)
+        return mase_fail_at(p->err, MASE_EVALUE, at, "%d values for a tensor of %lld", list.count,
+                            (long long)count);
+    double *values = mase_new_array(&p->g->arena, double, (size_t)count);
+    for (int i = 0; i < list.count; i++) {
+        if (!is_number(&list.items[i]))
+            return mase_fail_at(p->err, MASE_EPARSE, at, "value %d is no number", i);
+        values[i] = number(&list.items[i]);
+    }
+    param->init = MASE_INIT_VALUES;
+    param->values = values;
+    return MASE_OK;
+}
+
+/* (BOUND) or (BOUND, CENTRE) */
+static enum mase_status take_spread(struct mase_mg_parser *p, struct mase_param *param)
+{
+    struct mase_arg v = { .kind = MASE_ARG_TUPLE };
+    if (!mase_mg_at(p, "("))
+        return mase_mg_expected(p, "'('");
+    const struct mase_loc at = p->lx.t.at;
+    MASE_TRY(mase_mg_items(p, &v, NULL, ")"));
+    if (v.count < 1 || v.count > 2 || !is_number(&v.items[0]) || !is_number(&v.items[v.count - 1]))
+        return mase_fail_at(p->err, MASE_EPARSE, at, "expected a number, or two: (SPREAD, CENTRE)");
+    param->scale = (float)number(&v.items[0]);
+    param->centre = v.count == 2 ? (float)number(&v.items[1]) : 0;
+    return MASE_OK;
+}
+
 static enum mase_status take_start(struct mase_mg_parser *p, struct mase_param *param)
 {
+    if (mase_mg_at(p, "["))
+        return take_values(p, param);
     for (int i = MASE_INIT_ZEROS; i <= MASE_INIT_NORMAL; i++) {
         if (!mase_mg_at(p, mase_init_names[i]))
             continue;
         param->init = (enum mase_init)i;
-        param->scale = 0;
+        param->scale = param->centre = 0;
         MASE_TRY(mase_mg_next(&p->lx));
-        if (i < MASE_INIT_UNIFORM)
-            return MASE_OK;
-        MASE_TRY(mase_mg_need(p, "("));
-        const struct mase_mg_token *t = &p->lx.t;
-        if (t->kind != MASE_MG_INT && t->kind != MASE_MG_FLOAT)
-            return mase_mg_expected(p, "a number");
-        param->scale = (float)(t->kind == MASE_MG_INT ? (double)t->i : t->f);
-        MASE_TRY(mase_mg_next(&p->lx));
-        return mase_mg_need(p, ")");
+        return i < MASE_INIT_UNIFORM ? MASE_OK : take_spread(p, param);
     }
-    return mase_mg_expected(p, "zeros, ones, uniform(BOUND) or normal(DEVIATION)");
+    return mase_mg_expected(p, "zeros, ones, uniform(BOUND), normal(DEVIATION) or [values]");
 }
 
 static enum mase_status take_starts(struct mase_mg_parser *p, struct mase_module *m)

@@ -53,13 +53,31 @@ static void print_arguments(struct mase_str *out, const struct mase_module *m)
     }
 }
 
+static void print_values(struct mase_str *out, const struct mase_param *p)
+{
+    mase_str_addc(out, '[');
+    for (int64_t i = 0, n = mase_tensor_count(&p->tensor); i < n; i++) {
+        mase_str_add(out, i ? ", " : "");
+        mase_repr_float(out, p->values[i]);
+    }
+    mase_str_addc(out, ']');
+}
+
 static void print_start(struct mase_str *out, const struct mase_param *p)
 {
+    if (p->init == MASE_INIT_VALUES) {
+        print_values(out, p);
+        return;
+    }
     mase_str_add(out, mase_init_names[p->init]);
     if (p->init < MASE_INIT_UNIFORM)
         return;
     mase_str_addc(out, '(');
     mase_repr_float(out, p->scale);
+    if (p->centre != 0) {
+        mase_str_add(out, ", ");
+        mase_repr_float(out, p->centre);
+    }
     mase_str_addc(out, ')');
 }
 
@@ -74,7 +92,7 @@ static void print_starts(struct mase_str *out, const struct mase_module *m)
         mase_bug("module %s: its attributes do not make it again", m->path);
     for (int i = 0; i < m->param_count; i++) {
         const struct mase_param *p = &m->params[i], *d = &plain.params[i];
-        if (p->init == d->init && p->scale == d->scale)
+        if (p->init == d->init && p->scale == d->scale && p->centre == d->centre)
             continue;
         mase_str_printf(out, "%s%s: ", open, p->name);
         print_start(out, p);

@@ -73,6 +73,9 @@ static struct mase_param copy_param(struct mase_graph *g, const struct mase_para
 {
     struct mase_param copy = *src;
     copy.name = mase_intern(&g->intern, src->name);
+    if (src->values)
+        copy.values = mase_arena_memdup(
+            &g->arena, src->values, sizeof *src->values * (size_t)mase_tensor_count(&src->tensor));
     return copy;
 }
 

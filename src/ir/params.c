@@ -90,6 +90,18 @@ static enum mase_status add(const struct making *k, struct mase_param p)
     return MASE_OK;
 }
 
+static enum mase_status add_buffer(const struct making *k, struct mase_param p)
+{
+    p.is_buffer = true;
+    return add(k, p);
+}
+
+static struct mase_param start(const char *name, enum mase_init init, float scale,
+                               struct mase_tensor tensor)
+{
+    return (struct mase_param){ .name = name, .init = init, .scale = scale, .tensor = tensor };
+}
+
 static struct mase_tensor f32(const struct mase_shape *shape)
 {
     return (struct mase_tensor){ .dtype = MASE_F32, .shape = *shape };
@@ -101,7 +113,7 @@ static enum mase_status add_weight_bias(const struct making *k, const struct mas
 {
     float bound = fan_in > 0 ? (float)(1 / sqrt((double)fan_in)) : 0.0f;
     struct mase_shape bias = { .rank = 1, .dim = { n } };
-    struct mase_param p = { "weight", false, MASE_INIT_UNIFORM, bound, f32(weight) };
+    struct mase_param p = start("weight", MASE_INIT_UNIFORM, bound, f32(weight));
 
     MASE_TRY(add(k, p));
     if (!flag(k, "bias"))
@@ -113,20 +125,20 @@ static enum mase_status add_weight_bias(const struct making *k, const struct mas
 
 static enum mase_status add_scale(const struct making *k, const struct mase_shape *shape)
 {
-    return add(k, (struct mase_param){ "weight", false, MASE_INIT_ONES, 0, f32(shape) });
+    return add(k, start("weight", MASE_INIT_ONES, 0, f32(shape)));
 }
 
 static enum mase_status add_shift(const struct making *k, const struct mase_shape *shape)
 {
-    return add(k, (struct mase_param){ "bias", false, MASE_INIT_ZEROS, 0, f32(shape) });
+    return add(k, start("bias", MASE_INIT_ZEROS, 0, f32(shape)));
 }
 
 static enum mase_status add_statistics(const struct making *k, const struct mase_shape *shape)
 {
     struct mase_tensor counter = { .dtype = MASE_I64 };
-    MASE_TRY(add(k, (struct mase_param){ "running_mean", true, MASE_INIT_ZEROS, 0, f32(shape) }));
-    MASE_TRY(add(k, (struct mase_param){ "running_var", true, MASE_INIT_ONES, 0, f32(shape) }));
-    return add(k, (struct mase_param){ "num_batches_tracked", true, MASE_INIT_ZEROS, 0, counter });
+    MASE_TRY(add_buffer(k, start("running_mean", MASE_INIT_ZEROS, 0, f32(shape))));
+    MASE_TRY(add_buffer(k, start("running_var", MASE_INIT_ONES, 0, f32(shape))));
+    return add_buffer(k, start("num_batches_tracked", MASE_INIT_ZEROS, 0, counter));
 }
 
 /* ---- the rules ---- */
@@ -243,7 +255,7 @@ static enum mase_status params_embedding(const struct making *k)
                              (long long)row, (long long)s.dim[0]);
         pad->i = row < 0 ? row + s.dim[0] : row; /* kept, and printed, counted from the start */
     }
-    return add(k, (struct mase_param){ "weight", false, MASE_INIT_NORMAL, 1, f32(&s) });
+    return add(k, start("weight", MASE_INIT_NORMAL, 1, f32(&s)));
 }
 
 /* ---- the table ---- */

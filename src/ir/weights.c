@@ -142,7 +142,7 @@ int64_t mase_graph_param_count(const struct mase_graph *g)
 
 /* ---- how they start ---- */
 
-static double start_value(const struct mase_param *p, struct mase_rng *r)
+static double start_value(const struct mase_param *p, int64_t i, struct mase_rng *r)
 {
     switch (p->init) {
     case MASE_INIT_ZEROS:
@@ -150,9 +150,11 @@ static double start_value(const struct mase_param *p, struct mase_rng *r)
     case MASE_INIT_ONES:
         return 1;
     case MASE_INIT_UNIFORM:
-        return mase_rng_range(r, -p->scale, p->scale);
+        return p->centre + mase_rng_range(r, -p->scale, p->scale);
     case MASE_INIT_NORMAL:
-        return p->scale * mase_rng_normal(r);
+        return p->centre + p->scale * mase_rng_normal(r);
+    case MASE_INIT_VALUES:
+        return p->values[i];
     }
     mase_bug("initialisation %d does not exist", p->init);
 }
@@ -170,7 +172,7 @@ static bool start(const char *full, struct mase_param *p, const struct mase_modu
 {
     struct mase_rng r = mase_rng(*(const uint64_t *)data, MASE_STREAM_INIT, mase_rng_name(full));
     for (int64_t i = 0, n = mase_tensor_count(&p->tensor); i < n; i++)
-        mase_tensor_set(&p->tensor, i, start_value(p, &r));
+        mase_tensor_set(&p->tensor, i, start_value(p, i, &r));
     if (m && m->op == MASE_OP_embedding)
         clear_padding(p, m);
     return true;

@@ -89,6 +89,8 @@ static const char everything[] =
     "uniform(0.5)}\n"
     "attr scale = f32[1, 4] init normal(0.019999999552965164)\n"
     "attr _tensor_constant0 = i64[] buffer\n"
+    "attr shifted = f32[3] init uniform(0.5, 0.25)\n"
+    "attr mask = f32[2, 2] buffer init [0.0, -inf, 0.0, 1.5]\n"
     "\n"
     "%x : torch.Tensor f32[8, 3, 4, 4] = placeholder[target=x]\n"
     "%y : 'Optional[Tensor]' = placeholder[target=y](default=None)\n"
@@ -176,7 +178,7 @@ static const struct {
       "module a: Conv2d: in_channels = 6 is not a multiple of groups = 4", 4, 8 },
     { HEAD "module a = ReLU() init {weight: zeros}", "module a has no parameter 'weight'", 4, 25 },
     { HEAD "module a = Linear(1, 2) init {weight: norm(1)}",
-      "expected zeros, ones, uniform(BOUND) or normal(DEVIATION), got 'norm'", 4, 39 },
+      "expected zeros, ones, uniform(BOUND), normal(DEVIATION) or [values], got 'norm'", 4, 39 },
     { HEAD "module a = Flatten() quantized {name: 'integer'}", "Flatten cannot be quantised", 4,
       22 },
     { HEAD "module a = Linear(1, 2) quantized {name: 'intger'}",
@@ -190,6 +192,10 @@ static const struct {
     { HEAD "attr w = f32[-1]", "dimension 0 of a shape must be an integer, at least 0", 4, 13 },
     { HEAD "attr w = f32[1,1,1,1,1,1,1,1,1]", "a shape has at most 8 dimensions, this 9", 4, 13 },
     { HEAD "attr w = f32[99999999999999]", "the weights would take more than 64 GiB", 4, 6 },
+    { HEAD "attr w = f32[3] init [1, 2]", "2 values for a tensor of 3", 4, 22 },
+    { HEAD "attr w = f32[1] init ['a']", "value 0 is no number", 4, 22 },
+    { HEAD "attr w = f32[1] init uniform(1, 2, 3)", "expected a number, or two: (SPREAD, CENTRE)",
+      4, 29 },
     { HEAD "%x = placeholder[target=x]", "%x is defined already", 4, 1 },
     { HEAD "%1 = placeholder[target=x]",
       "after % a node's name must follow: a letter or _, then letters, digits and _", 4, 1 },
