@@ -3,7 +3,8 @@
  *
  * Everything that can be known to be wrong is found before anything is written: options, sections,
  * names, the file to load, and, by rehearsing the transforms on a copy of the graph, what only the
- * graph can tell. Data is not touched: passes are given the shape of one sample.
+ * graph can tell. Passes are given the shape of one sample; the dataset is opened when a pass asks
+ * for samples, and not before.
  */
 #include <string.h>
 
@@ -23,6 +24,8 @@ struct job {
     uint64_t started;          /* mase_clock */
     struct mase_graph *graph;  /* owned */
     struct mase_manager manager;
+    struct mase_samples samples;  /* what passes read the dataset through */
+    struct mase_dataset *dataset; /* owned; NULL until a pass asks */
 };
 
 /* ---- before anything is done ---- */
@@ -73,6 +76,48 @@ static enum mase_status find_dumps(struct job *j, struct mase_err *err)
     add_name(&names, NULL);
     j->manager.dump_after = names.items;
     j->manager.dump_dir = mase_path_join(names.arena, j->transform_dir, "dump");
+    return MASE_OK;
+}
+
+/* ---- the data ---- */
+
+static enum mase_split split_of(const char *name)
+{
+    int i = 0;
+    while (i < MASE_SPLIT_COUNT && !mase_streq(mase_split_names[i], name))
+        i++;
+    if (i == MASE_SPLIT_COUNT)
+        mase_bug("no split is called '%s'", name);
+    return (enum mase_split)i;
+}
+
+static enum mase_status count_samples(void *data, const char *split, int64_t *count,
+                                      struct mase_err *err)
+{
+    struct job *j = data;
+    if (!j->dataset)
+        MASE_TRY(mase_cli_open_data(&j->dataset, j->c, false, err));
+    *count = mase_dataset_split(j->dataset, split_of(split)).count;
+    return MASE_OK;
+}
+
+static enum mase_status read_samples(void *data, const char *split, int64_t first, int64_t n,
+                                     float *x, struct mase_err *err)
+{
+    struct job *j = data;
+    int64_t count;
+    MASE_TRY(count_samples(data, split, &count, err));
+    if (first < 0 || n < 0 || n > count - first)
+        mase_bug("samples %lld to %lld of %lld", (long long)first, (long long)(first + n),
+                 (long long)count);
+    mase_dataset_batch(j->dataset,
+                       &(struct mase_batch){
+                           .row = mase_dataset_split(j->dataset, split_of(split)).row + first,
+                           .n = n,
+                           .x = x,
+                           .feature_stride = 1,
+                           .sample_stride = mase_shape_count(&j->data->sample),
+                       });
     return MASE_OK;
 }
 
@@ -142,24 +187,29 @@ static enum mase_status save(struct job *j, struct mase_err *err)
     return mase_manager_run(&j->manager, &j->graph, "save_mase_graph", args, err);
 }
 
-/* Transform needs the shape of a sample and no more: no row is read or generated. */
+/* Unless a pass asked for samples, the shape of one was enough: no row was read or generated. */
+static struct mase_value *describe_data(const struct job *j)
+{
+    return j->dataset ? mase_cli_data_record(&j->c->arena, j->dataset)
+                      : mase_cli_data_shape(&j->c->arena, j->data);
+}
+
 static enum mase_status record(const struct job *j, struct mase_err *err)
 {
-    return mase_cli_record(
-        &(struct mase_cli_record){ .c = j->c,
-                                   .project_dir = j->project_dir,
-                                   .name = "run.json",
-                                   .model = j->model,
-                                   .graph = j->graph,
-                                   .weights = j->weights,
-                                   .dataset = mase_cli_data_shape(&j->c->arena, j->data),
-                                   .isa = "scalar",
-                                   .threads = 1,
-                                   .passes = j->manager.timings,
-                                   .results = j->manager.env.info,
-                                   .files = j->manager.env.files,
-                                   .started = j->started },
-        err);
+    return mase_cli_record(&(struct mase_cli_record){ .c = j->c,
+                                                      .project_dir = j->project_dir,
+                                                      .name = "run.json",
+                                                      .model = j->model,
+                                                      .graph = j->graph,
+                                                      .weights = j->weights,
+                                                      .dataset = describe_data(j),
+                                                      .isa = "scalar",
+                                                      .threads = 1,
+                                                      .passes = j->manager.timings,
+                                                      .results = j->manager.env.info,
+                                                      .files = j->manager.env.files,
+                                                      .started = j->started },
+                           err);
 }
 
 static enum mase_status run(struct job *j, struct mase_err *err)
@@ -188,9 +238,16 @@ static void set_up_manager(struct job *j)
     struct mase_arena *a = &j->c->arena;
     j->manager.verify = mase_cli_flag(j->c, MASE_CLI_to_debug);
     j->manager.timings = mase_value_list(a);
+    j->samples = (struct mase_samples){
+        .count = count_samples,
+        .read = read_samples,
+        .batch_size = mase_cli_value(j->c, MASE_CLI_batch_size)->i,
+        .data = j,
+    };
     j->manager.env = (struct mase_pass_env){
         .out = stdout,
         .out_dir = j->transform_dir,
+        .samples = &j->samples,
         .seed = (uint64_t)mase_cli_value(j->c, MASE_CLI_seed)->i,
         .info = mase_value_table(a),
         .info_arena = a,
@@ -214,5 +271,6 @@ enum mase_status mase_cli_transform(struct mase_cli *c, struct mase_err *err)
     enum mase_status st = run(&j, err);
     mase_manager_release(&j.manager);
     mase_graph_free(j.graph);
+    mase_dataset_close(j.dataset);
     return st;
 }
