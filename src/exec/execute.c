@@ -20,7 +20,7 @@ static void run_share(const struct mase_step *s, const struct mase_phase *ph, in
     const long items = ph->unit == MASE_UNIT_LANES ? s->plan->n : ph->items;
     const long blocks = (items + unit - 1) / unit;
     const long from = blocks * thread / threads * unit, to = blocks * (thread + 1) / threads * unit;
-    if (from < items)
+    if (from < items && from < to)
         ph->run(s, from, to < items ? to : items);
 }
 
