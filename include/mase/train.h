@@ -63,8 +63,8 @@ void mase_train_shuffle(uint32_t *order, const uint32_t *row, int64_t n, uint64_
 
 /* ---- prediction ---- */
 
-/* A graph ready to evaluate: planned where a plan can run it, else by the reference (quantised
- * networks and operations that mix samples). */
+/* A graph ready to evaluate: planned where a plan can run it, else by the reference (operations
+ * that mix samples). */
 struct mase_predictor;
 
 struct mase_predictor_opts {

@@ -23,16 +23,6 @@ static int64_t good_batch(int64_t features)
     return n < BATCH_LEAST ? BATCH_LEAST : n > BATCH_MOST ? BATCH_MOST : n;
 }
 
-static bool is_quantised(const struct mase_graph *g)
-{
-    for (const struct mase_node *n = g->first; n; n = n->next) {
-        const struct mase_quant *q = mase_node_quant(n);
-        if (q && !q->bypass)
-            return true;
-    }
-    return false;
-}
-
 static enum mase_status find_input(struct mase_input *in, const struct mase_graph *g,
                                    const struct mase_shape *sample, int64_t batch,
                                    struct mase_err *err)
@@ -83,13 +73,10 @@ static enum mase_status make_plan(struct mase_predictor *p, int threads, struct 
     const struct mase_plan_opts opts = {
         .batch = p->batch, .threads = threads, .inputs = &p->input, .input_count = 1
     };
-    enum mase_status st = MASE_EUNSUPPORTED;
-    if (!is_quantised(p->graph))
-        st = mase_plan_new(&p->plan, p->graph, &opts, &why);
+    const enum mase_status st = mase_plan_new(&p->plan, p->graph, &opts, &why);
     if (st == MASE_EUNSUPPORTED || st == MASE_EVALUE) { /* what a plan cannot, the reference may */
         MASE_TRY(find_outputs(p, err));
-        if (why.msg[0])
-            mase_debug("%s: the reference runs it", why.msg);
+        mase_debug("%s: the reference runs it", why.msg);
         use_reference(p);
         return MASE_OK;
     }

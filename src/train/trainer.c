@@ -104,17 +104,6 @@ static enum mase_status set_rows(struct mase_trainer *t, struct mase_err *err)
 
 /* ---- plans ---- */
 
-static enum mase_status check_graph(const struct mase_trainer *t, struct mase_err *err)
-{
-    for (const struct mase_node *n = t->graph->first; n; n = n->next)
-        if (mase_node_quant(n) && !mase_node_quant(n)->bypass)
-            return mase_fail(err, MASE_EUNSUPPORTED,
-                             "%s is quantised: training in number formats is not part of this "
-                             "version",
-                             n->name);
-    return MASE_OK;
-}
-
 static enum mase_status make_plans(struct mase_trainer *t, struct mase_err *err)
 {
     const struct mase_data_info *info = &mase_dataset_info(t->data)->data;
@@ -153,8 +142,7 @@ enum mase_status mase_trainer_new(struct mase_trainer **out, struct mase_graph *
     t->labels = mase_dataset_labels(d);
     t->state.best_loss = INFINITY;
     t->state.best_epoch = -1;
-    if ((st = check_graph(t, err)) || (st = set_rows(t, err)) || (st = set_class_weights(t, err)) ||
-        (st = make_plans(t, err))) {
+    if ((st = set_rows(t, err)) || (st = set_class_weights(t, err)) || (st = make_plans(t, err))) {
         mase_trainer_free(t);
         return st;
     }

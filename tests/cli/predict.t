@@ -41,6 +41,12 @@ holds "computes with its formats" sh -c '! cmp -s y.npy q.npy'
 run predict jsc-toy --load mase_output/q/software/transform/transformed_ckpt --input x.npy --output q.npy --raw
 refused "raw samples without a scaling" 'does not say how its training data was scaled'
 
+run train jsc-toy jsc-sim --load mase_output/q/software/transform/transformed_ckpt --max-epochs 1 --batch-size 512 --project qat
+succeeds "train it in its formats"
+run predict jsc-toy --load mase_output/qat/software/training_ckpts/transformed_ckpt --input x.npy --output t.npy
+succeeds "it is saved with them"
+holds "and has learnt" sh -c '! cmp -s q.npy t.npy'
+
 rm -f y.npy
 run predict jsc-toy --load $best --input x.npy
 refused "no output" 'predict needs --output Y\.npy'

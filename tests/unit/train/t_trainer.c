@@ -327,6 +327,35 @@ static void class_weights_pull(void **state)
         check_near(balanced[c], even[c], 0.1, "balanced", c);
 }
 
+/* Formats of 6 bits on every linear layer: it still learns, and it is not the float network. */
+static void quantised_networks_train(void **state)
+{
+    (void)state;
+    struct mase_quant q = { .kind = MASE_QUANT_integer };
+    for (int i = MASE_DATA_IN; i <= MASE_BIAS; i++)
+        q.operand[i] = (struct mase_format){ .kind = MASE_QUANT_integer, .param = { 6, 3 } };
+    const struct mase_train_opts o = quick_opts();
+    struct mase_evaluation e[2];
+    for (int quantised = 0; quantised < 2; quantised++) {
+        struct mase_graph *g = build("jsc-toy", 0);
+        struct mase_trainer *t;
+        struct mase_predictor *p;
+        for (struct mase_module *m = g->modules; quantised && m; m = m->next)
+            if (m->op == MASE_OP_linear)
+                mase_module_set_quant(g, m, &q);
+        must(mase_trainer_new(&t, g, jets, &o, &err));
+        must(mase_trainer_run(t, NULL, &err));
+        must(mase_predictor_new(&p, g, &mase_dataset_info(jets)->data.sample, NULL, &err));
+        assert_true(mase_predictor_planned(p));
+        must(mase_evaluate(&e[quantised], p, jets, MASE_SPLIT_TEST, 0, NULL, &err));
+        mase_predictor_free(p);
+        mase_trainer_free(t);
+        mase_graph_free(g);
+    }
+    assert_true(e[1].accuracy > 0.5);
+    assert_true(e[1].loss != e[0].loss);
+}
+
 struct fault {
     const char *weights, *net;
     int64_t batch;
@@ -437,6 +466,7 @@ int main(void)
         cmocka_unit_test(patience_ends_a_run),
         cmocka_unit_test(a_dev_run_is_one_batch),
         cmocka_unit_test(class_weights_pull),
+        cmocka_unit_test(quantised_networks_train),
         cmocka_unit_test(bad_options_are_told),
         cmocka_unit_test(a_single_last_sample_is_left_out),
         cmocka_unit_test(scaling_is_applied),
