@@ -103,7 +103,18 @@ struct mase_evaluation {
     double *precision, *recall; /* (classes) */
     double *auc;                /* (classes), one against the rest, ties counted half */
 };
-/* limit: samples at most, 0: all. detail may be NULL: loss and accuracy only. */
+/* Which rows, and how their labels are to be understood. */
+struct mase_evaluate_opts {
+    struct mase_split_rows rows;
+    const int32_t *class_map; /* (classes): the network's class for each of the dataset's; NULL: the
+                               * same */
+    struct mase_arena *detail; /* NULL: loss and accuracy only */
+};
+enum mase_status mase_evaluate_rows(struct mase_evaluation *e, struct mase_predictor *p,
+                                    const struct mase_dataset *d,
+                                    const struct mase_evaluate_opts *o,
+                                    struct mase_err *err) MASE_MUST_CHECK;
+/* Of a split, limit samples at most, 0: all. */
 enum mase_status mase_evaluate(struct mase_evaluation *e, struct mase_predictor *p,
                                const struct mase_dataset *d, enum mase_split split, int64_t limit,
                                struct mase_arena *detail, struct mase_err *err) MASE_MUST_CHECK;
@@ -190,6 +201,7 @@ struct mase_checkpoint_info {
     bool ours;                  /* has a "mase" entry */
     int64_t epoch, step;        /* -1: not said */
     struct mase_data_info data; /* name is NULL: not said */
+    const char **class_names;   /* (data.classes), or NULL */
     const char *checksum, *notice;
     struct mase_scaling scaling; /* n is 0: none */
 };

@@ -70,7 +70,7 @@ static const struct {
     const char *command;
 } only[] = {
     { MASE_CLI_resume, "train" }, { MASE_CLI_input, "predict" }, { MASE_CLI_output, "predict" },
-    { MASE_CLI_raw, "predict" },  { MASE_CLI_json, "test" },
+    { MASE_CLI_raw, "predict" },  { MASE_CLI_json, "test" },     { MASE_CLI_all_rows, "test" },
 };
 
 static const char *only_command(const struct mase_cli_option *o)
@@ -86,11 +86,11 @@ bool mase_cli_command_takes(const struct mase_cli_command *cmd, const struct mas
     const char *one = only_command(o);
     if (o->group == MASE_CLI_GROUP_INFORMATION || (one && mase_streq(cmd->name, one)))
         return true;
-    if (o->group == MASE_CLI_GROUP_DATA && mase_streq(cmd->name, "data"))
-        return true;
     if (o->flags & MASE_CLI_LIST)
         return cmd->takes == MASE_CLI_LISTING &&
                (o == &mase_cli_options[MASE_CLI_json] || mase_streq(cmd->name, "formats"));
+    if (o->group == MASE_CLI_GROUP_DATA && mase_streq(cmd->name, "data"))
+        return !one;
     return cmd->takes >= MASE_CLI_ACTION && !one;
 }
 

@@ -43,13 +43,9 @@ static enum mase_status find_model(struct job *j, struct mase_err *err)
 
 static enum mase_status read_checkpoint(struct job *j, struct mase_err *err)
 {
-    const char *path = mase_cli_text(j->c, MASE_CLI_load_name);
-    const bool torch = mase_ends_with(path, ".ckpt") || mase_ends_with(path, ".pt") ||
-                       mase_ends_with(path, ".pth");
-    if (j->weights == MASE_CLI_WEIGHTS && torch)
-        MASE_TRY(mase_checkpoint_info(&j->checkpoint, &j->c->arena, path, err));
+    MASE_TRY(mase_cli_checkpoint_info(&j->checkpoint, j->c, j->weights, err));
     if (mase_cli_flag(j->c, MASE_CLI_raw) && !j->checkpoint.scaling.n)
-        return mase_fail_in(err, MASE_EVALUE, path,
+        return mase_fail_in(err, MASE_EVALUE, mase_cli_text(j->c, MASE_CLI_load_name),
                             "--raw: this file does not say how its training data was scaled");
     return MASE_OK;
 }

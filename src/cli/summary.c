@@ -1,5 +1,6 @@
 /*
- * summary.c - what is to be trained, as Lightning's summary says it, and on what.
+ * summary.c - what is to be trained, as Lightning's summary says it, on what; and what a checkpoint
+ * says of that.
  */
 #include <math.h>
 #include <string.h>
@@ -82,4 +83,16 @@ void mase_cli_log_data(const struct mase_dataset *d)
               i->source, (long long)mase_dataset_split(d, MASE_SPLIT_TRAIN).count,
               (long long)mase_dataset_split(d, MASE_SPLIT_VALIDATION).count,
               (long long)mase_dataset_split(d, MASE_SPLIT_TEST).count);
+}
+
+enum mase_status mase_cli_checkpoint_info(struct mase_checkpoint_info *info, struct mase_cli *c,
+                                          enum mase_cli_weights kind, struct mase_err *err)
+{
+    static const char *const suffixes[] = { ".ckpt", ".pt", ".pth" };
+    const char *path = mase_cli_text(c, MASE_CLI_load_name);
+    *info = (struct mase_checkpoint_info){ .epoch = -1, .step = -1 };
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++)
+        if (kind == MASE_CLI_WEIGHTS && mase_ends_with(path, suffixes[i]))
+            return mase_checkpoint_info(info, &c->arena, path, err);
+    return MASE_OK;
 }

@@ -1,8 +1,9 @@
 /*
  * test.c - ch test: how good a network is on the test split.
  *
- * A checkpoint knows how the data it was trained on was scaled. If that is not how this dataset
- * scales itself, the raw features are taken and scaled as the checkpoint says.
+ * A checkpoint knows how the data it was trained on was scaled and what its classes are called. If
+ * that is not how this dataset scales itself, the raw features are taken and scaled as the
+ * checkpoint says; classes that stand in another order are matched by their names.
  */
 #include <math.h>
 #include <string.h>
@@ -22,7 +23,10 @@ struct job {
     struct mase_dataset *data; /* owned, like the next two */
     struct mase_graph *graph;
     struct mase_predictor *predictor;
+    struct mase_checkpoint_info checkpoint;
     struct mase_scaling scaling; /* of the checkpoint; n is 0: the dataset's own */
+    int32_t *class_map;          /* NULL: the same order */
+    const char *const *class_names;
     int threads;
     struct mase_evaluation e;
 };
@@ -33,31 +37,77 @@ static bool same_scaling(const struct mase_scaling *a, const struct mase_scaling
     return a->n == b->n && !memcmp(a->mean, b->mean, size) && !memcmp(a->std, b->std, size);
 }
 
+/* Open the data, raw if the checkpoint's scaling is another than its own. */
 static enum mase_status open_data(struct job *j, struct mase_err *err)
 {
-    const char *path = mase_cli_text(j->c, MASE_CLI_load_name);
-    struct mase_checkpoint_info info = { 0 };
+    const struct mase_checkpoint_info *info = &j->checkpoint;
     MASE_TRY(mase_cli_open_data(&j->data, j->c, false, err));
-    const bool torch = mase_ends_with(path, ".ckpt") || mase_ends_with(path, ".pt") ||
-                       mase_ends_with(path, ".pth");
-    if (j->weights == MASE_CLI_WEIGHTS && torch)
-        MASE_TRY(mase_checkpoint_info(&info, &j->c->arena, path, err));
-    if (!info.scaling.n || same_scaling(&info.scaling, &mase_dataset_info(j->data)->scaling) ||
-        !mase_dataset_table(j->data).data)
+    if (!info->scaling.n || !mase_dataset_table(j->data).data ||
+        same_scaling(&info->scaling, &mase_dataset_info(j->data)->scaling))
         return MASE_OK;
     mase_info("The features are scaled as those of %s, on which the checkpoint was trained",
-              info.data.name ? info.data.name : "the data");
-    j->scaling = info.scaling;
+              info->data.name ? info->data.name : "the data");
+    j->scaling = info->scaling;
     mase_dataset_close(j->data);
     j->data = NULL;
     return mase_cli_open_data(&j->data, j->c, true, err);
+}
+
+static int find_class(const char *const *names, int n, const char *name)
+{
+    for (int i = 0; i < n; i++)
+        if (mase_streq(names[i], name))
+            return i;
+    return -1;
+}
+
+/* By name, if the checkpoint has the dataset's classes in another order. Classes of other names are
+ * taken to be the same ones, with a word. */
+static void match_classes(struct job *j)
+{
+    const struct mase_dataset_info *info = mase_dataset_info(j->data);
+    const int n = info->data.classes;
+    const char *const *theirs = (const char *const *)j->checkpoint.class_names;
+    j->class_names = info->class_names;
+    if (!theirs || j->checkpoint.data.classes != n)
+        return;
+    int32_t *map = mase_new_array(&j->c->arena, int32_t, (size_t)n);
+    bool same = true;
+    for (int i = 0; i < n; i++) {
+        map[i] = find_class(theirs, n, info->class_names[i]);
+        same = same && map[i] == i;
+        if (map[i] < 0) {
+            mase_warn("the checkpoint knows no class '%s': classes are matched by their order",
+                      info->class_names[i]);
+            return;
+        }
+    }
+    if (same)
+        return;
+    mase_info("Classes are matched by their names: their order differs from the checkpoint's");
+    j->class_map = map;
+    j->class_names = theirs;
+}
+
+/* The test split, or every row there is. */
+static struct mase_split_rows rows_of(const struct job *j)
+{
+    const int64_t n = mase_dataset_info(j->data)->rows;
+    if (!mase_cli_flag(j->c, MASE_CLI_all_rows))
+        return mase_dataset_split(j->data, MASE_SPLIT_TEST);
+    uint32_t *row = mase_new_array(&j->c->arena, uint32_t, (size_t)n);
+    for (int64_t i = 0; i < n; i++)
+        row[i] = (uint32_t)i;
+    return (struct mase_split_rows){ row, n };
 }
 
 static enum mase_status set_up(struct job *j, struct mase_err *err)
 {
     mase_info("Initialising model '%s'...", j->model->name);
     mase_info("Initialising dataset '%s'...", mase_cli_text(j->c, MASE_CLI_dataset));
+    MASE_TRY(mase_cli_checkpoint_info(&j->checkpoint, j->c, j->weights, err));
     MASE_TRY(open_data(j, err));
+    match_classes(j);
     const struct mase_data_info *info = &mase_dataset_info(j->data)->data;
     MASE_TRY(mase_cli_build(&j->graph, j->c, j->model, info, j->weights, err));
     const int64_t asked = mase_cli_value(j->c, MASE_CLI_threads)->i;
@@ -104,7 +154,8 @@ static void put_overall(struct job *j)
     add_number(&t, "samples per second", "%.0f", (double)e->samples / e->seconds);
     t.align[0] = MASE_ALIGN_LEFT;
     put_table(&t);
-    printf("%s on the test split of %s\n", j->model->name, info->data.name);
+    printf("%s on %s of %s\n", j->model->name,
+           mase_cli_flag(j->c, MASE_CLI_all_rows) ? "all rows" : "the test split", info->data.name);
     if (info->notice)
         printf("%s\n", info->notice);
 }
@@ -128,7 +179,7 @@ static void put_classes(struct job *j)
         int64_t samples = 0;
         for (int k = 0; k < e->classes; k++)
             samples += e->confusion[c * e->classes + k];
-        mase_table_set(&t, row, 0, mase_dataset_info(j->data)->class_names[c]);
+        mase_table_set(&t, row, 0, j->class_names[c]);
         mase_table_setf(&t, row, 1, "%lld", (long long)samples);
         set_rate(&t, row, 2, e->precision[c]);
         set_rate(&t, row, 3, e->recall[c]);
@@ -140,7 +191,7 @@ static void put_classes(struct job *j)
 /* Up to as many classes as a table has columns. */
 static void put_confusion(struct job *j)
 {
-    const char *const *names = mase_dataset_info(j->data)->class_names;
+    const char *const *names = j->class_names;
     const char *headers[MASE_TABLE_MAX_COLUMNS + 1] = { "Truth \\ answer" };
     const int C = j->e.classes;
     if (C >= MASE_TABLE_MAX_COLUMNS)
@@ -173,8 +224,7 @@ static struct mase_value *classes(struct mase_arena *a, const struct job *j)
         struct mase_value *v = mase_value_table(a), *answers = mase_value_list(a);
         for (int k = 0; k < e->classes; k++)
             mase_value_push(a, answers, mase_value_int(a, e->confusion[c * e->classes + k]));
-        mase_value_set(a, v, "name",
-                       mase_value_string(a, mase_dataset_info(j->data)->class_names[c]));
+        mase_value_set(a, v, "name", mase_value_string(a, j->class_names[c]));
         mase_value_set(a, v, "precision", number(a, e->precision[c]));
         mase_value_set(a, v, "recall", number(a, e->recall[c]));
         mase_value_set(a, v, "auc", number(a, e->auc[c]));
@@ -189,7 +239,8 @@ static struct mase_value *results(const struct job *j)
     struct mase_arena *a = &j->c->arena;
     struct mase_value *v = mase_value_table(a);
     const struct mase_evaluation *e = &j->e;
-    mase_value_set(a, v, "split", mase_value_string(a, "test"));
+    mase_value_set(a, v, "split",
+                   mase_value_string(a, mase_cli_flag(j->c, MASE_CLI_all_rows) ? "all" : "test"));
     mase_value_set(a, v, "samples", mase_value_int(a, e->samples));
     mase_value_set(a, v, "test_loss_epoch", number(a, e->loss));
     mase_value_set(a, v, "test_acc_epoch", number(a, e->accuracy));
@@ -238,7 +289,8 @@ static enum mase_status run(struct job *j, struct mase_err *err)
     const bool json = mase_cli_flag(j->c, MASE_CLI_json);
     MASE_TRY(set_up(j, err));
     mase_info("Testing model '%s'...", j->model->name);
-    MASE_TRY(mase_evaluate(&j->e, j->predictor, j->data, MASE_SPLIT_TEST, 0, &j->c->arena, err));
+    const struct mase_evaluate_opts opts = { rows_of(j), j->class_map, &j->c->arena };
+    MASE_TRY(mase_evaluate_rows(&j->e, j->predictor, j->data, &opts, err));
     struct mase_value *found = results(j);
     if (json) {
         put_json(j, found);

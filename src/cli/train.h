@@ -8,10 +8,17 @@
 
 #include "cli/project.h"
 
-/* summary.c: the table that Lightning prints before it trains. */
+/* ---- summary.c ---- */
+
+/* The table that Lightning prints before it trains. */
 void mase_cli_summary(struct mase_str *out, const struct mase_model *m, const struct mase_graph *g);
 /* "jsc: 576000 rows to train on, ..." and the notice to the log. */
 void mase_cli_log_data(const struct mase_dataset *d);
+
+/* What the file that --load names says of its training data; nothing if it is no PyTorch file. */
+enum mase_status mase_cli_checkpoint_info(struct mase_checkpoint_info *info, struct mase_cli *c,
+                                          enum mase_cli_weights kind,
+                                          struct mase_err *err) MASE_MUST_CHECK;
 
 /* ---- train_files.c: the files of a run beside its checkpoints ---- */
 

@@ -12,7 +12,8 @@
  *     mase                         what only we need:
  *         version, seed
  *         state                    struct mase_train_state, field by field
- *         data                     name, sample, classes, checksum, rows, simulated, notice,
+ *         data                     name, sample, classes, class_names, checksum, rows, simulated,
+ *                                  notice,
  *                                  mean, std (float64[features]; none: not scaled)
  */
 #include <math.h>
@@ -93,6 +94,9 @@ static struct mase_obj *data_info(struct mase_arena *a, const struct mase_datase
     for (int k = 0; k < i->data.sample.rank; k++)
         mase_obj_push(a, sample, mase_obj_int(a, i->data.sample.dim[k]));
     set_int(a, o, "classes", i->data.classes);
+    struct mase_obj *names = mase_obj_set(a, o, "class_names", mase_obj_list(a));
+    for (int k = 0; k < i->data.classes; k++)
+        mase_obj_push(a, names, mase_obj_text(a, i->class_names[k]));
     set_text(a, o, "checksum", i->checksum);
     set_int(a, o, "rows", i->rows);
     set_int(a, o, "train_rows", mase_dataset_split(d, MASE_SPLIT_TRAIN).count);

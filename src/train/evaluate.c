@@ -55,46 +55,51 @@ static void keep(float *y, int32_t *labels, const struct mase_predictor *p, cons
 }
 
 static enum mase_status check(const struct mase_predictor *p, const struct mase_dataset *d,
-                              enum mase_split split, struct mase_err *err)
+                              struct mase_split_rows rows, struct mase_err *err)
 {
     const struct mase_data_info *info = &mase_dataset_info(d)->data;
     if (p->outputs != info->classes)
         return mase_fail(err, MASE_EVALUE, "the network has %lld outputs, but %s has %d classes",
                          (long long)p->outputs, info->name, info->classes);
-    if (mase_dataset_split(d, split).count == 0)
-        return mase_fail(err, MASE_EVALUE, "the %s split of %s is empty", mase_split_names[split],
-                         info->name);
+    if (rows.count == 0)
+        return mase_fail(err, MASE_EVALUE, "%s has no rows to evaluate the network on", info->name);
     return MASE_OK;
 }
 
-enum mase_status mase_evaluate(struct mase_evaluation *e, struct mase_predictor *p,
-                               const struct mase_dataset *d, enum mase_split split, int64_t limit,
-                               struct mase_arena *detail, struct mase_err *err)
+static void take_labels(int32_t *label, const struct mase_dataset *d, const uint32_t *row,
+                        int64_t n, const int32_t *map)
 {
-    MASE_TRY(check(p, d, split, err));
-    const uint64_t started = mase_clock();
-    const struct mase_split_rows rows = mase_dataset_split(d, split);
-    const int64_t n = limit > 0 && limit < rows.count ? limit : rows.count;
     const int32_t *labels = mase_dataset_labels(d);
+    for (int64_t i = 0; i < n; i++)
+        label[i] = map ? map[labels[row[i]]] : labels[row[i]];
+}
+
+enum mase_status mase_evaluate_rows(struct mase_evaluation *e, struct mase_predictor *p,
+                                    const struct mase_dataset *d,
+                                    const struct mase_evaluate_opts *o, struct mase_err *err)
+{
+    MASE_TRY(check(p, d, o->rows, err));
+    const uint64_t started = mase_clock();
+    const int64_t n = o->rows.count;
     struct mase_arena a = { 0 };
     int32_t *label = mase_new_array(&a, int32_t, (size_t)p->batch);
-    float *y = detail ? mase_new_array(&a, float, (size_t)(n * p->outputs)) : NULL;
-    int32_t *kept = detail ? mase_new_array(&a, int32_t, (size_t)n) : NULL;
+    float *y = o->detail ? mase_new_array(&a, float, (size_t)(n * p->outputs)) : NULL;
+    int32_t *kept = o->detail ? mase_new_array(&a, int32_t, (size_t)n) : NULL;
     struct tally t = { 0 };
     enum mase_status st = MASE_OK;
-    for (int64_t at = 0; at < n && !st; at += p->batch) {
-        mase_predictor_take(p, d, rows.row + at, n - at < p->batch ? n - at : p->batch);
-        for (int64_t i = 0; i < p->samples; i++)
-            label[i] = labels[rows.row[at + i]];
+    for (int64_t at = 0; at < n; at += p->batch) {
+        const uint32_t *row = o->rows.row + at;
+        mase_predictor_take(p, d, row, n - at < p->batch ? n - at : p->batch);
+        take_labels(label, d, row, p->samples, o->class_map);
         if ((st = mase_predictor_forward(p, err)))
             break;
         tally_batch(&t, p, label);
-        if (detail)
+        if (o->detail)
             keep(y, kept, p, label, at);
     }
     const double seconds = 1e-9 * (double)(mase_clock() - started);
-    if (!st && detail)
-        mase_metrics(e, detail, y, kept, n, (int)p->outputs);
+    if (!st && o->detail)
+        mase_metrics(e, o->detail, y, kept, n, (int)p->outputs);
     mase_arena_release(&a);
     if (st)
         return st;
@@ -105,4 +110,15 @@ enum mase_status mase_evaluate(struct mase_evaluation *e, struct mase_predictor 
     e->accuracy = (double)t.correct / (double)n;
     e->accuracy_error = sqrt(e->accuracy * (1 - e->accuracy) / (double)n);
     return MASE_OK;
+}
+
+enum mase_status mase_evaluate(struct mase_evaluation *e, struct mase_predictor *p,
+                               const struct mase_dataset *d, enum mase_split split, int64_t limit,
+                               struct mase_arena *detail, struct mase_err *err)
+{
+    struct mase_split_rows rows = mase_dataset_split(d, split);
+    if (limit > 0 && limit < rows.count)
+        rows.count = limit;
+    const struct mase_evaluate_opts o = { .rows = rows, .detail = detail };
+    return mase_evaluate_rows(e, p, d, &o, err);
 }

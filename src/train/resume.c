@@ -252,6 +252,21 @@ static struct mase_data_info data_info(struct mase_arena *a, const struct mase_o
     return info;
 }
 
+static const char **class_names(struct mase_arena *a, const struct mase_obj *d, int classes)
+{
+    const struct mase_obj *list = mase_obj_get(d, "class_names");
+    if (!list || list->kind != MASE_OBJ_LIST || list->count != classes || classes == 0)
+        return NULL;
+    const char **names = mase_new_array(a, const char *, (size_t)classes);
+    for (int i = 0; i < classes; i++) {
+        const struct mase_obj *name = list->items[i];
+        if (name->kind != MASE_OBJ_TEXT)
+            return NULL;
+        names[i] = mase_arena_strndup(a, name->text, name->len);
+    }
+    return names;
+}
+
 static void read_info(struct mase_checkpoint_info *info, struct mase_arena *a,
                       const struct mase_obj *root)
 {
@@ -265,6 +280,7 @@ static void read_info(struct mase_checkpoint_info *info, struct mase_arena *a,
     if (step && step->kind == MASE_OBJ_INT)
         info->step = step->i;
     info->data = data_info(a, data);
+    info->class_names = class_names(a, data, info->data.classes);
     info->checksum = get_text(a, data, "checksum");
     info->notice = get_text(a, data, "notice");
     info->scaling.mean = get_doubles(a, data, "mean", &means);

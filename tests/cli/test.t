@@ -30,6 +30,25 @@ grep '"test_loss_epoch"' "$T/out" >"$T/same"
 grep '"test_loss_epoch"' "$T/once" >"$T/expected"
 same "jsc-sim is the stand-in itself" "$T/expected" "$T/same"
 
+
+# So are classes: a table of the user's own has its labels in another order.
+cat >jets.csv <<'END'
+a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,label
+END
+for label in z w t q g z w t q g; do
+    echo "-2.3,0.4,0.003,2e-5,0.003,2e-5,1.2,1.1,1.2,0.3,0.13,0.09,0.36,0.26,4.1,31,$label" >>jets.csv
+done
+run test jsc-tiny csv:jets.csv:label --load $best --all-rows --json
+succeeds "a table of one's own"
+err_has "scaled as the checkpoint says" 'The features are scaled as those of jsc'
+err_has "classes by name" 'Classes are matched by their names'
+out_has "all rows" '"samples": 10,'
+tr -d ' \n' <"$T/out" | grep -o '"name":"[gqwzt]","precision' | cut -d'"' -f4 | tr -d '\n' >"$T/got"
+printf gqwzt >"$T/expected"
+same "in the checkpoint's order" "$T/expected" "$T/got"
+run train jsc-tiny jsc --all-rows
+refused "an option of test only" '--all-rows is no option of ch train'
+
 rm -rf "$T/kept"
 mv mase_output "$T/kept"
 best=$T/kept/tiny/software/training_ckpts/best.ckpt
