@@ -66,15 +66,15 @@ static void backward(const struct mase_step *s, long from, long to)
 
 static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct mase_err *err)
 {
-    MASE_TRY(mase_step_input(s, c, "input", err));
     struct dropout *d = s->own = mase_new(&s->plan->arena, struct dropout);
     MASE_TRY(mase_call_float(c, &d->p, "p", err));
     if (!(d->p >= 0.0 && d->p <= 1.0))
         return mase_call_fail(c, err, "p = %g is outside 0..1", d->p);
     if (!s->plan->train || d->p == 0.0 || (!c->module && !mase_call_flag(c, "training"))) {
-        mase_step_alias(s, s->in[0]);
-        return MASE_OK;
+        s->kind = &mase_step_view;
+        return mase_step_view.prepare(s, c, err);
     }
+    MASE_TRY(mase_step_input(s, c, "input", err));
     const struct mase_shape *shape = &s->in[0]->tensor->shape;
     const bool channels = c->node->op == MASE_OP_dropout2d && shape->rank > 2;
     d->run = channels ? (long)(s->in[0]->rows / shape->dim[1]) : 1;

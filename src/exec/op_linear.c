@@ -3,8 +3,6 @@
  */
 #include "exec/corr_step.h"
 
-extern const struct mase_step_kind mase_step_dense;
-
 static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct mase_err *err)
 {
     const struct mase_tensor *x = mase_call_tensor(c, "input");

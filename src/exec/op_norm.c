@@ -246,8 +246,6 @@ static enum mase_status prepare_instance(struct mase_step *s, struct mase_call *
     return MASE_OK;
 }
 
-extern const struct mase_step_kind mase_step_batch_norm;
-
 /* As a function: told whether to train; then it is the layer's business. */
 static enum mase_status prepare_batch(struct mase_step *s, struct mase_call *c,
                                       struct mase_err *err)

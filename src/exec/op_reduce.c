@@ -61,8 +61,6 @@ static enum mase_status prepare_cumsum(struct mase_step *s, struct mase_call *c,
     return MASE_OK;
 }
 
-extern const struct mase_step_kind mase_step_binary;
-
 /* max(x, y) is element by element; max(x, dim) gives values and their places. */
 static enum mase_status prepare_minmax(struct mase_step *s, struct mase_call *c,
                                        struct mase_err *err)

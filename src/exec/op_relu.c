@@ -20,6 +20,23 @@ static void backward(const struct mase_step *s, long from, long to)
     }
 }
 
+/* The same for rows: with few samples there are more of them to share. */
+static void forward_rows(const struct mase_step *s, long from, long to)
+{
+    const struct mase_plan *p = s->plan;
+    for (long r = from; r < to; r++)
+        p->k->affine(s->out->x + r * p->stride, s->in[0]->x + r * p->stride, 1.0f, 0.0f, true,
+                     p->n);
+}
+
+static void backward_rows(const struct mase_step *s, long from, long to)
+{
+    const struct mase_plan *p = s->plan;
+    for (long r = from; r < to && s->in[0]->dx; r++)
+        p->k->relu_back(s->in[0]->dx + r * p->stride, s->out->dx + r * p->stride,
+                        s->out->x + r * p->stride, s->add[0], p->n);
+}
+
 static void one(const struct mase_step *s, float *y, const float *x)
 {
     s->plan->k->affine(y, x, 1.0f, 0.0f, true, s->out->rows);
@@ -29,6 +46,11 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
 {
     MASE_TRY(mase_step_input(s, c, "input", err));
     s->one = one;
+    if (s->in[0]->tensor->shape.rank > 2) {
+        mase_step_forward(s, forward_rows, MASE_UNIT_ITEMS, (long)s->out->rows);
+        mase_step_backward(s, backward_rows, MASE_UNIT_ITEMS, (long)s->out->rows);
+        return MASE_OK;
+    }
     mase_step_forward(s, forward, MASE_UNIT_LANES, 0);
     mase_step_backward(s, backward, MASE_UNIT_LANES, 0);
     return MASE_OK;

@@ -37,6 +37,7 @@ struct unary {
     const char *param[2]; /* where they come from; NULL: from fixed */
     float fixed[2];
     slope_fn *slope; /* set: no curve, the function is mase_unary_of(op) */
+    bool flat;       /* no gradient flows through it */
 };
 
 static const struct unary table[MASE_OP_COUNT] = {
@@ -61,10 +62,12 @@ static const struct unary table[MASE_OP_COUNT] = {
     [MASE_OP_abs] = { MASE_CURVE_abs, { 0 } },
     [MASE_OP_sqrt] = { MASE_CURVE_sqrt, { 0 } },
     [MASE_OP_exp] = { MASE_CURVE_exp, { 0 } },
-    [MASE_OP_round] = { MASE_CURVE_round, { 0 } },
-    [MASE_OP_floor] = { MASE_CURVE_floor, { 0 } },
+    [MASE_OP_round] = { MASE_CURVE_round, .flat = true },
+    [MASE_OP_floor] = { MASE_CURVE_floor, .flat = true },
     [MASE_OP_clamp] = { MASE_CURVE_clamp, .fixed = { -INFINITY, INFINITY } },
-    [MASE_OP_detach] = { MASE_CURVE_identity, { 0 } },
+    [MASE_OP_detach] = { MASE_CURVE_identity, .flat = true },
+    [MASE_OP_not] = { .flat = true },
+    [MASE_OP_invert] = { .flat = true },
     [MASE_OP_log] = { .slope = slope_log },
     [MASE_OP_erf] = { .slope = slope_erf },
     [MASE_OP_sin] = { .slope = cos },
@@ -78,7 +81,7 @@ struct function {
     const struct unary *row;
     enum mase_curve curve;
     float p[2];
-    mase_unary_fn *value;
+    mase_unary_fn *value; /* set: the C library's; else the curve */
 };
 
 /* Rows from..to in one piece when nothing lies between them. */
@@ -97,9 +100,9 @@ static void forward(const struct mase_step *s, long from, long to)
         const long n = piece(p, r, to, &rows), at = r * p->stride;
         float *y = s->out->x + at;
         const float *x = s->in[0]->x + at;
-        if (!f->row->slope)
+        if (!f->value)
             p->k->curve(f->curve, y, x, f->p, n);
-        for (long i = 0; f->row->slope && i < n; i++)
+        for (long i = 0; f->value && i < n; i++)
             y[i] = (float)f->value((double)x[i]);
     }
     mase_step_clear(s, s->out->x, from, to);
@@ -115,9 +118,9 @@ static void backward(const struct mase_step *s, long from, long to)
         const long n = piece(p, r, to, &rows), at = r * p->stride;
         const float *x = s->in[0]->x + at, *dy = s->out->dx + at;
         float *dx = all + at;
-        if (!f->row->slope)
+        if (!f->value)
             p->k->curve_back(f->curve, dx, dy, x, f->p, s->add[0], n);
-        for (long i = 0; f->row->slope && i < n; i++) {
+        for (long i = 0; f->value && i < n; i++) {
             const float d = (float)((double)dy[i] * f->row->slope((double)x[i]));
             dx[i] = s->add[0] ? dx[i] + d : d;
         }
@@ -142,22 +145,56 @@ static enum mase_status set_params(struct function *f, struct mase_call *c, stru
     return MASE_OK;
 }
 
+static void add_phases(struct mase_step *s, bool flat)
+{
+    s->stops = flat;
+    mase_step_forward(s, forward, MASE_UNIT_ITEMS, (long)s->out->rows);
+    if (!flat)
+        mase_step_backward(s, backward, MASE_UNIT_ITEMS, (long)s->out->rows);
+}
+
 static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct mase_err *err)
 {
     MASE_TRY(mase_step_operand(s, mase_arg_tensor(&c->param[0]), err));
     struct function *f = s->own = mase_new(&s->plan->arena, struct function);
     f->row = &table[c->node->op];
     f->curve = f->row->curve;
-    f->value = mase_unary_of(c->node->op);
     MASE_TRY(set_params(f, c, err));
+    if (f->row->slope || c->node->op == MASE_OP_not)
+        f->value = mase_unary_of(c->node->op);
+    if (c->node->op == MASE_OP_invert) {
+        if (c->param[0].tensor->dtype != MASE_DTYPE_BOOL)
+            return mase_call_fail(c, err, "a plan inverts truth values only");
+        f->value = mase_unary_of(MASE_OP_not);
+    }
     if (c->node->op == MASE_OP_gelu && mase_streq(mase_call_text(c, "approximate", "none"), "tanh"))
         f->curve = MASE_CURVE_gelu_tanh;
-    s->stops = c->node->op == MASE_OP_detach || c->node->op == MASE_OP_round ||
-               c->node->op == MASE_OP_floor;
-    mase_step_forward(s, forward, MASE_UNIT_ITEMS, (long)s->out->rows);
-    if (!s->stops)
-        mase_step_backward(s, backward, MASE_UNIT_ITEMS, (long)s->out->rows);
+    add_phases(s, f->row->flat);
+    return MASE_OK;
+}
+
+/* ---- types ---- */
+
+static double truth(double x)
+{
+    return x != 0.0;
+}
+
+/* Integers and truth values are floats in a plan, so that only making them computes. */
+static enum mase_status prepare_cast(struct mase_step *s, struct mase_call *c, struct mase_err *err)
+{
+    const enum mase_dtype from = c->param[0].tensor->dtype, to = s->out->tensor->dtype;
+    if (to == from || to == MASE_F32) {
+        s->kind = &mase_step_view;
+        return mase_step_view.prepare(s, c, err);
+    }
+    MASE_TRY(mase_step_input(s, c, "input", err));
+    struct function *f = s->own = mase_new(&s->plan->arena, struct function);
+    f->row = &table[c->node->op];
+    f->value = to == MASE_DTYPE_BOOL ? truth : trunc;
+    add_phases(s, true);
     return MASE_OK;
 }
 
 const struct mase_step_kind mase_step_unary = { .name = "unary", .prepare = prepare };
+const struct mase_step_kind mase_step_cast = { .name = "cast", .prepare = prepare_cast };

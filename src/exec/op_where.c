@@ -5,8 +5,6 @@
 #include "exec/broadcast.h"
 #include "exec/ref.h"
 
-extern const struct mase_step_kind mase_step_layout;
-
 /* condition ? yes : no */
 struct choice {
     struct mase_spread condition, operand[2];

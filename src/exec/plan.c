@@ -375,7 +375,6 @@ static enum mase_status add_plain(struct building *b, struct mase_call *c,
     }
     struct mase_slot *in = mase_plan_slot(p, mase_arg_tensor(&c->param[0]));
     struct mase_slot *out = mase_plan_slot(p, mase_arg_tensor(&c->result));
-    extern const struct mase_step_kind mase_step_view;
     if (in && out && in != out && mase_step_kind_of(c->node->op) == &mase_step_view) {
         out->same = in->same ? in->same : in;
         out->x = in->x;

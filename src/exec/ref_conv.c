@@ -55,7 +55,8 @@ static struct mase_tensor pad_input(struct mase_call *c, const struct mase_tenso
     for (struct mase_nd at = mase_nd(&s); at.i < at.count; mase_nd_next(&at)) {
         int64_t from = at.at[0];
         for (int d = 0; d < 3; d++)
-            from = from * w->in[d] + mase_ref_pad_source(w->mode, at.at[1 + d] - w->pad[d], w->in[d]);
+            from =
+                from * w->in[d] + mase_ref_pad_source(w->mode, at.at[1 + d] - w->pad[d], w->in[d]);
         ref_set(&padded, at.i, ref_get(x, from));
     }
     for (int d = 0; d < 3; d++) {

@@ -14,7 +14,8 @@ struct pooling {
     bool count_pad;
     double divisor; /* 0: the number of elements */
 };
-typedef void pool_fn(const struct pooling *p, const struct mase_span *s, int64_t plane, int64_t out);
+typedef void pool_fn(const struct pooling *p, const struct mase_span *s, int64_t plane,
+                     int64_t out);
 
 /* The elements under the spans of up to two dimensions (the first of length 1 for one). */
 static void average(const struct pooling *p, const struct mase_span *s, int64_t plane, int64_t out)

@@ -142,6 +142,10 @@ void mase_step_clear(const struct mase_step *s, float *x, long from, long to);
 void mase_step_alias(struct mase_step *s, struct mase_slot *in);
 void mase_step_forward(struct mase_step *s, mase_phase_fn *run, enum mase_unit unit, long items);
 void mase_step_backward(struct mase_step *s, mase_phase_fn *run, enum mase_unit unit, long items);
+#define OP(name, ...)
+#define STEP(kind) extern const struct mase_step_kind mase_step_##kind;
+#include <mase/ops.def>
+extern const struct mase_step_kind mase_step_dense; /* what linear is for one vector per sample */
 /* The kind of an op's step, NULL when it cannot be planned (optab.c). */
 const struct mase_step_kind *mase_step_kind_of(enum mase_op op);
 

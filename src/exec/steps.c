@@ -3,20 +3,18 @@
  */
 #include "exec/step.h"
 
-#define OP(name, ...)
-#define STEP(kind) extern const struct mase_step_kind mase_step_##kind;
-#include <mase/ops.def>
-
 static const struct {
     enum mase_op op;
     const struct mase_step_kind *kind;
 } steps[MASE_OP_COUNT] = {
     [MASE_OP_unknown] = { .op = MASE_OP_unknown
+/* clang-format off */
 #define OP(name, ...) }, [MASE_OP_##name] = { .op = MASE_OP_##name
 #define STEP(step) , .kind = &mase_step_##step
 #include <mase/ops.def>
     }
 };
+/* clang-format on */
 
 const struct mase_step_kind *mase_step_kind_of(enum mase_op op)
 {

@@ -210,6 +210,18 @@ const struct step_case step_cases[] = {
     { "where", "buffer m 4; operator.gt(m, 0); torch.where(gt, x, 2.0)", .in = { S(4) } },
     { "masked_fill", "buffer m 4; operator.gt(m, 0); x.masked_fill(gt, -1.5)", .in = { S(3, 4) } },
 
+    { "not", "operator.gt(x, 0); torch.logical_not(gt); torch.where(logical_not, x, 1.0)",
+      .in = { S(6) } },
+    { "invert", "operator.gt(x, 0); operator.invert(gt); torch.where(invert, x, 1.0)",
+      .in = { S(6) } },
+    { "bool", "x.bool(); torch.where(bool_1, x, 2.0)", .in = { S(6) } },
+    { "int", "x.int(); operator.mul(int_1, x)", .in = { S(6) } },
+    { "long", "x.long(); operator.mul(long, x)", .in = { S(6) } },
+    { "float", "operator.gt(x, 0); gt.float(); operator.mul(float_1, x)", .in = { S(6) } },
+    { "to", "operator.gt(x, 0); gt.to(x); operator.mul(to, x)", .in = { S(6) } },
+    { "type_as", "operator.gt(x, 0); gt.type_as(x); operator.mul(type_as, x)", .in = { S(6) } },
+    { "cast", "operator.gt(x, 0); gt.type(x); operator.mul(type_1, x)", .in = { S(6) } },
+
     /* ---- reductions ---- */
     { "mean", "torch.mean(x, (2, 3))", .in = { S(3, 2, 4) } },
     { "mean", "x.mean(-1, keepdim=True)", .in = { S(3, 4) } },
