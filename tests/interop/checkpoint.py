@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""PyTorch goes on from our checkpoints: strict loading, the same outputs, the same next step.
+
+usage: checkpoint.py CH
+"""
+import glob
+import os
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy as np
+    import torch
+    from torch import nn
+except ImportError as lacking:
+    print(f"skipped: {lacking}")
+    sys.exit(77)
+
+ch = os.path.abspath(sys.argv[1])
+failed = 0
+
+
+def check(name, holds):
+    global failed
+    failed += not holds
+    print("ok" if holds else "NOT OK", name)
+
+
+def run(*args):
+    done = subprocess.run([ch, *args], capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"ch {' '.join(args)}: {done.stderr}")
+    return done.stdout
+
+
+def linear(i, o):
+    return [nn.Linear(i, o), nn.BatchNorm1d(o), nn.ReLU(True)]
+
+
+class Wrapper(nn.Module):
+    """What Lightning saves: the network is its attribute model."""
+
+    def __init__(self):
+        super().__init__()
+        self.model = nn.Module()
+        self.model.seq_blocks = nn.Sequential(
+            nn.BatchNorm1d(16), nn.ReLU(True), *linear(16, 8), *linear(8, 8), *linear(8, 5))
+
+    def forward(self, x):
+        return self.model.seq_blocks(x)
+
+
+OPTIMISERS = {
+    "adam": lambda p: torch.optim.Adam(p, lr=1e-2, weight_decay=1e-3),
+    "adamw": lambda p: torch.optim.AdamW(p, lr=1e-2, weight_decay=1e-3),
+    "sgd": lambda p: torch.optim.SGD(p, lr=1e-2, momentum=0.9, nesterov=True, weight_decay=1e-3),
+}
+
+
+def outputs(net, x):
+    net.eval()
+    with torch.no_grad():
+        return net(torch.from_numpy(x)).numpy()
+
+
+def parameters(path):
+    return torch.load(path, weights_only=True)["state_dict"]
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    x = np.random.RandomState(0).randn(1000, 16).astype("<f4")
+    np.save("x.npy", x)
+    for name, make in OPTIMISERS.items():
+        train = ["train", "jsc-toy", "jsc-sim", "--batch-size", "4096", "--learning-rate", "1e-2",
+                 "--weight-decay", "1e-3", "--training-optimizer", name, "--project", name,
+                 "--lr-schedule", "constant", "--max-epochs", "2"]
+        run(*train)
+        path = f"mase_output/{name}/software/training_ckpts/last.ckpt"
+        c = torch.load(path, weights_only=True)
+        net = Wrapper()
+        net.load_state_dict(c["state_dict"], strict=True)
+        run("predict", "jsc-toy", "--load", path, "--input", "x.npy", "--output", "y.npy")
+        y = np.load("y.npy")
+        far = (np.abs(outputs(net, x) - y) / np.maximum(1, np.abs(y))).max()
+        check(f"{name}: the same outputs, {far:.1e} apart", far <= 1e-5)
+
+        optimiser = make(net.parameters())
+        optimiser.load_state_dict(c["optimizer_states"][0])
+        state = optimiser.state_dict()["state"]
+        check(f"{name}: a state for every parameter", len(state) == len(list(net.parameters())))
+        group = optimiser.param_groups[0]
+        check(f"{name}: the rate and the decay",
+              abs(group["lr"] - 1e-2) < 1e-12 and group["weight_decay"] == 1e-3)
+        check(f"{name}: counters", c["epoch"] == 1 and c["global_step"] == 2 * 141)
+        if name != "sgd":
+            check(f"{name}: steps", all(float(s["step"]) == c["global_step"] for s in state.values()))
+        net.train()
+        nn.functional.cross_entropy(net(torch.from_numpy(x)), torch.zeros(1000, dtype=torch.long)).backward()
+        optimiser.step()
+        check(f"{name}: PyTorch takes the next step",
+              all(torch.isfinite(p).all() for p in net.parameters()))
+    events = glob.glob("mase_output/adam/software/tensorboard/lightning_logs/version_0/events*")
+    check("TensorBoard's file", len(events) == 1)
+
+sys.exit(failed > 0)
