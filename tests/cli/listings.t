@@ -2,7 +2,7 @@
 run passes
 succeeds "passes"
 for pass in init_metadata add_common_metadata add_software_metadata add_hardware_metadata \
-    verify_common_metadata profile_statistics report_graph report_node_type report_node_shape \
+    verify_common_metadata profile_statistics count_flops calculate_avg_bits report_graph report_node_type report_node_shape \
     report_node_hardware_type report_node_meta_param quantize summarize_quantization \
     save_mase_graph load_mase_graph save_node_meta_param load_node_meta_param; do
     out_has "pass $pass" "^$pass "

@@ -1,0 +1,78 @@
+/*
+ * calculate_avg_bits.c - bits per value of the layers that multiply: linear, conv1d, conv2d,
+ * conv3d.
+ *
+ * An average over values, not layers: their number decides the weight of each width. A float
+ * has 32.
+ */
+#include <mase/log.h>
+
+#include "pass/support.h"
+
+struct average {
+    double bits;
+    int64_t values;
+};
+
+static void add(struct average *a, const struct mase_meta_arg *arg)
+{
+    if (!arg)
+        return;
+    const int64_t n = mase_shape_count(&arg->shape);
+    a->bits += (double)n * mase_format_bits(&arg->format);
+    a->values += n;
+}
+
+static double mean(const struct average *a)
+{
+    return a->bits / (double)a->values;
+}
+
+static bool counts(const struct mase_node *n)
+{
+    return n->op == MASE_OP_linear || n->op == MASE_OP_conv1d || n->op == MASE_OP_conv2d ||
+           n->op == MASE_OP_conv3d;
+}
+
+static void note(struct mase_pass_env *env, double data, double weight, double all)
+{
+    struct mase_arena *a = env->info_arena;
+    if (!env->info)
+        return;
+    struct mase_value *v = mase_value_table(a);
+    mase_value_set(a, v, "data_avg_bit", mase_value_float(a, data));
+    mase_value_set(a, v, "w_avg_bit", mase_value_float(a, weight));
+    mase_value_set(a, v, "avg_bit", mase_value_float(a, all));
+    mase_pass_note(env, "calculate_avg_bits", v);
+}
+
+static enum mase_status run(const struct mase_graph *g, const void *opts, struct mase_pass_env *env,
+                            struct mase_err *err)
+{
+    (void)opts, (void)err;
+    struct average data = { 0 }, weight = { 0 };
+    for (const struct mase_node *n = g->first; n; n = n->next)
+        if (counts(n)) {
+            add(&data, mase_meta_arg(n->meta, "data_in_0"));
+            add(&weight, mase_meta_arg(n->meta, "weight"));
+        }
+    if (!data.values || !weight.values) {
+        mase_warn("calculate_avg_bits: the network has no linear or convolution layer");
+        return MASE_OK;
+    }
+    const struct average all = { data.bits + weight.bits, data.values + weight.values };
+    struct mase_str text = { 0 };
+    mase_str_printf(&text, "average bits: data_in %.6g, weight %.6g, both %.6g", mean(&data),
+                    mean(&weight), mean(&all));
+    mase_pass_print(env, &text);
+    mase_str_release(&text);
+    note(env, mean(&data), mean(&weight), mean(&all));
+    return MASE_OK;
+}
+
+const struct mase_pass mase_pass_calculate_avg_bits = {
+    .name = "calculate_avg_bits",
+    .help = "average width of weights and inputs of linear and convolution layers",
+    .needs = MASE_PROP_META | MASE_PROP_COMMON,
+    .analyse = run,
+};

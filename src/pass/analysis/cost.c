@@ -1,0 +1,310 @@
+/*
+ * cost.c - the cost of a node by the rule of its operation.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include <mase/meta.h>
+
+#include "pass/analysis/cost.h"
+
+/* What a rule finds. */
+struct count {
+    int64_t macs, ops;
+    int64_t fan_in;                         /* products in each sum */
+    const struct mase_meta_arg *x, *factor; /* the two operands of the products */
+};
+
+typedef void count_fn(struct count *c, const struct mase_node *n, int64_t factor);
+
+static int64_t elements(const struct mase_meta_arg *arg)
+{
+    const bool tensor = arg && (arg->kind == MASE_META_TENSOR || arg->kind == MASE_META_PARAM);
+    return tensor ? mase_shape_count(&arg->shape) : 0;
+}
+
+static int64_t result_elements(const struct mase_node *n)
+{
+    int64_t count = 0;
+    for (int i = 0; i < n->meta->result_count; i++)
+        count += elements(&n->meta->results[i]);
+    return count;
+}
+
+static const struct mase_meta_arg *arg_of(const struct mase_node *n, const char *name)
+{
+    return mase_meta_arg(n->meta, name);
+}
+
+static int64_t last_dim(const struct mase_meta_arg *arg)
+{
+    return arg && arg->shape.rank ? arg->shape.dim[arg->shape.rank - 1] : 1;
+}
+
+/* ---- rules ---- */
+
+static void count_nothing(struct count *c, const struct mase_node *n, int64_t factor)
+{
+    (void)c, (void)n, (void)factor;
+}
+
+static void count_inputs(struct count *c, const struct mase_node *n, int64_t factor)
+{
+    const struct mase_meta_arg *x = arg_of(n, "data_in_0");
+    /* the object of a method is no argument in the metadata; its result is as large */
+    c->ops = factor * (x ? elements(x) : result_elements(n));
+}
+
+static void count_results(struct count *c, const struct mase_node *n, int64_t factor)
+{
+    c->ops = factor * result_elements(n);
+}
+
+static int64_t product_of(const struct mase_arg *size, int dims)
+{
+    int64_t n = 1;
+    if (size->kind == MASE_ARG_INT)
+        for (int i = 0; i < dims; i++)
+            n *= size->i;
+    for (int i = 0; size->kind >= MASE_ARG_TUPLE && i < size->count; i++)
+        n *= size->items[i].kind == MASE_ARG_INT ? size->items[i].i : 1;
+    return n;
+}
+
+static int64_t window(const struct mase_node *n, int dims)
+{
+    const struct mase_module *module = mase_node_module(n);
+    const struct mase_meta_arg *raw = arg_of(n, "kernel_size");
+    if (module)
+        return product_of(mase_module_attr(module, "kernel_size"), dims);
+    return raw ? product_of(&raw->raw, dims) : 1;
+}
+
+static void count_window1(struct count *c, const struct mase_node *n, int64_t factor)
+{
+    c->ops = factor * result_elements(n) * window(n, 1);
+}
+
+static void count_window2(struct count *c, const struct mase_node *n, int64_t factor)
+{
+    c->ops = factor * result_elements(n) * window(n, 2);
+}
+
+static void sums_of(struct count *c, const struct mase_node *n, int64_t fan_in, const char *x,
+                    const char *factor)
+{
+    c->fan_in = fan_in;
+    c->macs = result_elements(n) * fan_in;
+    c->x = arg_of(n, x);
+    c->factor = arg_of(n, factor);
+}
+
+static void count_linear(struct count *c, const struct mase_node *n, int64_t factor)
+{
+    (void)factor;
+    sums_of(c, n, last_dim(arg_of(n, "data_in_0")), "data_in_0", "weight");
+}
+
+/* Each output is a sum over one row of the weight: (out, in / groups, ...). */
+static void count_per_row(struct count *c, const struct mase_node *n, int64_t factor)
+{
+    (void)factor;
+    const struct mase_meta_arg *w = arg_of(n, "weight");
+    const int64_t rows = w && w->shape.rank ? w->shape.dim[0] : 0;
+    sums_of(c, n, rows ? elements(w) / rows : 0, "data_in_0", "weight");
+}
+
+/* Each input is spread over one row of the weight: (in, out / groups, ...). */
+static void count_transposed(struct count *c, const struct mase_node *n, int64_t factor)
+{
+    count_per_row(c, n, factor);
+    const int64_t results = result_elements(n);
+    c->macs = elements(c->x) * c->fan_in;
+    c->fan_in = results ? (c->macs + results - 1) / results : 0;
+}
+
+/* (m, k) times (k, n) in whatever order either lies: k k = (m k)(k n) / (m n), batched alike. */
+static int64_t inner(const struct mase_meta_arg *a, const struct mase_meta_arg *b, int64_t results)
+{
+    if (!a || !b || !results || a->shape.rank > 2 || b->shape.rank > 2)
+        return last_dim(a);
+    return llround(sqrt((double)elements(a) * (double)elements(b) / (double)results));
+}
+
+static void count_product(struct count *c, const struct mase_node *n, int64_t factor)
+{
+    (void)factor;
+    const struct mase_meta_arg *a = arg_of(n, "data_in_0"), *b = arg_of(n, "data_in_1");
+    sums_of(c, n, inner(a, b, result_elements(n)), "data_in_0", "data_in_1");
+    if (n->kind != MASE_CALL_METHOD || !a || !a->shape.rank)
+        return;
+    /* of x.matmul(y) the metadata has y alone: (k, n), or (k) */
+    const int rank = a->shape.rank;
+    sums_of(c, n, a->shape.dim[rank > 1 ? rank - 2 : 0], "", "data_in_0");
+}
+
+static void count_sum_product(struct count *c, const struct mase_node *n, int64_t factor)
+{
+    (void)factor;
+    sums_of(c, n, last_dim(arg_of(n, "data_in_1")), "data_in_1", "data_in_2");
+    c->ops = result_elements(n);
+}
+
+/* Every query with every key, a softmax over the keys, and with every value. */
+static void count_attention(struct count *c, const struct mase_node *n, int64_t factor)
+{
+    (void)factor;
+    const struct mase_meta_arg *q = arg_of(n, "data_in_0"), *k = arg_of(n, "data_in_1");
+    const int64_t keys = k && k->shape.rank > 1 ? k->shape.dim[k->shape.rank - 2] : 0;
+    const int64_t scores = elements(q) / last_dim(q) * keys;
+    c->macs = scores * last_dim(q) + scores * last_dim(arg_of(n, "data_in_2"));
+    c->ops = 5 * scores;
+    c->fan_in = last_dim(q);
+    c->x = q;
+    c->factor = k;
+}
+
+static const struct {
+    count_fn *count;
+    int64_t factor;
+} rules[MASE_OP_COUNT] = {
+    [MASE_OP_unknown] = { count_nothing, 0 },
+#define COST(op, rule, factor) [MASE_OP_##op] = { count_##rule, factor },
+#include "pass/analysis/costs.def"
+};
+
+/* A new operation must say what it costs. */
+enum {
+    OPS_WITH_A_COST = 1
+#define COST(...) +1
+#include "pass/analysis/costs.def"
+};
+_Static_assert(OPS_WITH_A_COST == (int)MASE_OP_COUNT, "every operation has one row in costs.def");
+
+/* ---- bits ---- */
+
+static int bits_of(const struct mase_meta_arg *arg)
+{
+    if (!arg)
+        return 32;
+    if (arg->format.kind == MASE_QUANT_float)
+        return 8 * mase_dtypes[arg->dtype].size;
+    return mase_format_bits(&arg->format);
+}
+
+/* From the highest to the lowest bit that is set: 0b0101100 has four. */
+static int enclosed_bits(int64_t code)
+{
+    uint64_t magnitude = (uint64_t)(code < 0 ? -code : code);
+    int bits = 0;
+    while (magnitude && !(magnitude & 1))
+        magnitude >>= 1;
+    for (; magnitude; magnitude >>= 1)
+        bits++;
+    return bits;
+}
+
+/* Of all values of a weight; of each its width where there are no values, or no integers. */
+static int64_t effective_bits(const struct mase_meta_arg *w, const struct mase_param *p)
+{
+    const int64_t n = elements(w);
+    int64_t sum = 0;
+    if (w->format.kind == MASE_QUANT_float || !p || !p->tensor.data || p->tensor.dtype != MASE_F32)
+        return n * bits_of(w);
+    for (int64_t i = 0; i < n; i++) {
+        float q;
+        int64_t code;
+        mase_quantize(&w->format, &q, mase_f32(&p->tensor) + i, 1, MASE_SIGNED);
+        if (!mase_format_code(&code, q, &w->format, MASE_SIGNED))
+            return n * bits_of(w);
+        sum += enclosed_bits(code);
+    }
+    return sum;
+}
+
+/* Every weight is in as many products as every other. */
+static int64_t effective_bitops(const struct mase_node *n, const struct count *c)
+{
+    const struct mase_module *module = mase_node_module(n);
+    const int64_t weights = elements(c->factor);
+    if (!module || !weights)
+        return c->macs * bits_of(c->x) * bits_of(c->factor);
+    const struct mase_param *p = mase_module_param(module, c->factor->name);
+    return effective_bits(c->factor, p) * (c->macs / weights) * bits_of(c->x);
+}
+
+/* What is stored for a node: parameters in their formats, buffers as they are. */
+static void count_parameters(struct mase_cost *cost, const struct mase_node *n)
+{
+    const struct mase_module *module = mase_node_module(n);
+    for (int i = 0; module && i < module->param_count; i++) {
+        const struct mase_param *p = &module->params[i];
+        const struct mase_meta_arg *record = arg_of(n, p->name);
+        const int64_t count = mase_tensor_count(&p->tensor);
+        if (mase_streq(p->name, "num_batches_tracked"))
+            continue; /* of training alone */
+        cost->params += p->is_buffer ? 0 : count;
+        cost->param_bits +=
+            count * (record ? bits_of(record) : 8 * mase_dtypes[p->tensor.dtype].size);
+    }
+}
+
+static void count_traffic(struct mase_cost *cost, const struct mase_node *n)
+{
+    const bool computes = n->kind != MASE_PLACEHOLDER && n->kind != MASE_OUTPUT;
+    for (int i = 0; computes && i < n->meta->arg_count; i++)
+        if (n->meta->args[i].kind == MASE_META_TENSOR)
+            cost->in_bits += elements(&n->meta->args[i]) * bits_of(&n->meta->args[i]);
+    for (int i = 0; computes && i < n->meta->result_count; i++)
+        cost->out_bits += elements(&n->meta->results[i]) * bits_of(&n->meta->results[i]);
+    cost->traffic = (cost->param_bits + cost->in_bits + cost->out_bits + 7) / 8;
+}
+
+/* ---- all of it ---- */
+
+struct mase_cost mase_node_cost(const struct mase_node *n)
+{
+    struct count c = { 0 };
+    struct mase_cost cost = { 0 };
+    rules[n->op].count(&c, n, rules[n->op].factor);
+    cost.macs = c.macs;
+    cost.ops = c.ops;
+    cost.flops = 2 * c.macs + c.ops;
+    /* backward: for each product one for the input's gradient and one for the weight's */
+    cost.train_flops = 3 * 2 * c.macs + 2 * c.ops;
+    count_parameters(&cost, n);
+    count_traffic(&cost, n);
+    if (!c.macs)
+        return cost;
+    const int a = bits_of(c.x), w = bits_of(c.factor);
+    cost.bitops = c.macs * a * w;
+    cost.bops = (double)c.macs * (a * w + a + w + log2((double)c.fan_in));
+    cost.ebops = effective_bitops(n, &c);
+    return cost;
+}
+
+void mase_cost_add(struct mase_cost *to, const struct mase_cost *c)
+{
+    to->macs += c->macs;
+    to->ops += c->ops;
+    to->flops += c->flops;
+    to->params += c->params;
+    to->param_bits += c->param_bits;
+    to->in_bits += c->in_bits;
+    to->out_bits += c->out_bits;
+    to->traffic += c->traffic;
+    to->bitops += c->bitops;
+    to->bops += c->bops;
+    to->ebops += c->ebops;
+    to->train_flops += c->train_flops;
+}
+
+struct mase_cost mase_graph_cost(const struct mase_graph *g)
+{
+    struct mase_cost sum = { 0 };
+    for (const struct mase_node *n = g->first; n; n = n->next) {
+        const struct mase_cost c = mase_node_cost(n);
+        mase_cost_add(&sum, &c);
+    }
+    return sum;
+}

@@ -1,0 +1,164 @@
+/*
+ * count_flops.c - what every node costs, and the network: operations, bits, traffic.
+ *
+ * After a transform the totals of the graph before it stand below, so that the change shows.
+ */
+#include <inttypes.h>
+
+#include <mase/table.h>
+
+#include "pass/analysis/cost.h"
+#include "pass/support.h"
+
+struct flops_opts {
+    const char *save_path, *format;
+};
+
+/* The columns: a number of the cost, its heading, its name for programs. */
+static const struct {
+    const char *header, *key;
+    size_t offset;
+} columns[] = {
+    { "MACs", "macs", offsetof(struct mase_cost, macs) },
+    { "FLOPs", "flops", offsetof(struct mase_cost, flops) },
+    { "Train FLOPs", "train_flops", offsetof(struct mase_cost, train_flops) },
+    { "Params", "params", offsetof(struct mase_cost, params) },
+    { "Param bits", "param_bits", offsetof(struct mase_cost, param_bits) },
+    { "In bits", "in_bits", offsetof(struct mase_cost, in_bits) },
+    { "Out bits", "out_bits", offsetof(struct mase_cost, out_bits) },
+    { "Traffic B", "traffic_bytes", offsetof(struct mase_cost, traffic) },
+    { "BitOPs", "bitops", offsetof(struct mase_cost, bitops) },
+    { "BOPs", "bops", offsetof(struct mase_cost, bops) },
+    { "EBOPs", "ebops", offsetof(struct mase_cost, ebops) },
+};
+
+enum { COLUMNS = sizeof columns / sizeof columns[0], NAMES = 2 };
+
+static int64_t number(const struct mase_cost *c, int column)
+{
+    const char *field = (const char *)c + columns[column].offset;
+    /* BOPs have a logarithm in them */
+    if (columns[column].offset == offsetof(struct mase_cost, bops))
+        return (int64_t)(*(const double *)field + 0.5);
+    return *(const int64_t *)field;
+}
+
+static void add_row(struct mase_table *t, const char *name, const char *op,
+                    const struct mase_cost *c)
+{
+    const int row = mase_table_row(t);
+    mase_table_set(t, row, 0, name);
+    mase_table_set(t, row, 1, op);
+    for (int i = 0; i < COLUMNS; i++)
+        mase_table_setf(t, row, NAMES + i, "%" PRId64, number(c, i));
+}
+
+static bool has_metadata(const struct mase_graph *g)
+{
+    for (const struct mase_node *n = g ? g->first : NULL; n; n = n->next)
+        if (!n->meta || !n->meta->has_common)
+            return false;
+    return g != NULL;
+}
+
+static struct mase_table make_table(struct mase_arena *a, const struct mase_graph *g,
+                                    const struct mase_graph *original)
+{
+    const char *headers[NAMES + COLUMNS + 1] = { "Node", "Op" };
+    for (int i = 0; i < COLUMNS; i++)
+        headers[NAMES + i] = columns[i].header;
+    struct mase_table t = mase_table(a, headers);
+    for (const struct mase_node *n = g->first; n; n = n->next) {
+        const struct mase_cost c = mase_node_cost(n);
+        add_row(&t, n->name, mase_ops[n->op].name, &c);
+    }
+    const struct mase_cost total = mase_graph_cost(g);
+    add_row(&t, "total", "", &total);
+    if (has_metadata(original)) {
+        const struct mase_cost before = mase_graph_cost(original);
+        add_row(&t, "total before", "", &before);
+    }
+    return t;
+}
+
+static struct mase_value *as_value(struct mase_arena *a, const struct mase_cost *c)
+{
+    struct mase_value *v = mase_value_table(a);
+    for (int i = 0; i < COLUMNS; i++)
+        mase_value_set(a, v, columns[i].key, mase_value_int(a, number(c, i)));
+    return v;
+}
+
+static struct mase_value *result(struct mase_arena *a, const struct mase_graph *g,
+                                 const struct mase_graph *original)
+{
+    struct mase_value *v = mase_value_table(a), *nodes = mase_value_table(a);
+    const struct mase_cost total = mase_graph_cost(g);
+    mase_value_set(a, v, "total", as_value(a, &total));
+    if (has_metadata(original)) {
+        const struct mase_cost before = mase_graph_cost(original);
+        mase_value_set(a, v, "before", as_value(a, &before));
+    }
+    mase_value_set(a, v, "nodes", nodes);
+    for (const struct mase_node *n = g->first; n; n = n->next) {
+        const struct mase_cost c = mase_node_cost(n);
+        mase_value_set(a, nodes, n->name, as_value(a, &c));
+    }
+    return v;
+}
+
+static enum mase_table_style style_of(const char *name)
+{
+    int i = 0;
+    while (mase_table_style_names[i] && !mase_streq(mase_table_style_names[i], name))
+        i++;
+    return (enum mase_table_style)i;
+}
+
+static enum mase_status save(struct mase_pass_env *env, const struct mase_table *t,
+                             const char *path, struct mase_err *err)
+{
+    struct mase_str text = { 0 };
+    mase_table_render(t, MASE_TABLE_CSV, &text);
+    mase_str_addc(&text, '\n');
+    enum mase_status st = mase_pass_write(env, path, &text, err);
+    mase_str_release(&text);
+    return st;
+}
+
+static enum mase_status run(const struct mase_graph *g, const void *options,
+                            struct mase_pass_env *env, struct mase_err *err)
+{
+    const struct flops_opts *o = options;
+    const struct mase_table t = make_table(env->scratch, g, env->original);
+    struct mase_str text = { 0 };
+    if (mase_streq(o->format, "json"))
+        mase_json_print(&text, result(env->scratch, g, env->original), 2);
+    else
+        mase_table_render(&t, style_of(o->format), &text);
+    mase_pass_print(env, &text);
+    mase_str_release(&text);
+    if (env->info)
+        mase_pass_note(env, "count_flops", result(env->info_arena, g, env->original));
+    const char *path = mase_pass_path(env, o->save_path, "costs.csv");
+    return path ? save(env, &t, path, err) : MASE_OK;
+}
+
+static const char *const formats[] = { "simple", "grid", "pretty", "orgtbl",
+                                       "github", "csv",  "json",   NULL };
+
+static const struct mase_opt opts[] = {
+    MASE_OPT_CHOICE(struct flops_opts, format, "format", "simple", formats, "how the table looks"),
+    MASE_OPT_PATH(struct flops_opts, save_path, "save_path", NULL,
+                  "where the table is written as CSV"),
+    { 0 },
+};
+
+const struct mase_pass mase_pass_count_flops = {
+    .name = "count_flops",
+    .help = "MACs, FLOPs, parameters, bits, memory traffic and bit operations of every node",
+    .needs = MASE_PROP_META | MASE_PROP_COMMON,
+    .opts = opts,
+    .opts_size = sizeof(struct flops_opts),
+    .analyse = run,
+};

@@ -1,0 +1,324 @@
+/*
+ * t_costs.c - costs against totals derived by hand, line by line, and the original's estimator.
+ */
+#include <math.h>
+
+#include "golden.h"
+#include "pass/analysis/cost.h"
+
+/* ---- networks ---- */
+
+/* Around a network of the zoo, for one sample; no weights. */
+static void setup_zoo(struct fixture *f, const char *model, const char *dataset)
+{
+    const struct mase_model *m;
+    const struct mase_data_info *d;
+    struct mase_err err;
+    struct mase_graph *g = NULL;
+    if (mase_zoo_find(&m, model, &err) || mase_data_find(&d, dataset, &err) ||
+        m->build(&g, d, &err))
+        fail_msg("%s", err.msg);
+    struct mase_shape shape = { .rank = 1 + d->sample.rank, .dim = { 1 } };
+    memcpy(shape.dim + 1, d->sample.dim, sizeof shape.dim - sizeof shape.dim[0]);
+    setup_graph(f, g, shape);
+    RUN(f, "add_common_metadata", NULL);
+}
+
+static struct mase_cost zoo_cost(const char *model, const char *dataset)
+{
+    struct fixture f;
+    setup_zoo(&f, model, dataset);
+    const struct mase_cost c = mase_graph_cost(f.g);
+    teardown(&f);
+    return c;
+}
+
+/* A golden network with weights, for one sample. */
+static void setup_one(struct fixture *f, const char *model)
+{
+    setup(f, model);
+    f->dummy.tensor.shape.dim[0] = 1;
+    RUN(f, "add_common_metadata", NULL);
+}
+
+static struct mase_cost cost_of(struct fixture *f, const char *node)
+{
+    const struct mase_node *n = mase_graph_find(f->g, node);
+    assert_non_null(n);
+    return mase_node_cost(n);
+}
+
+/* ---- totals by hand ---- */
+
+static void jsc_tiny_line_by_line(void **state)
+{
+    (void)state;
+    struct fixture f;
+    setup_one(&f, "jsc-tiny");
+    const struct mase_cost norm = cost_of(&f, "seq_blocks_0");
+    assert_int_equal(norm.macs, 0);
+    assert_int_equal(norm.flops, 4 * 16);
+    assert_int_equal(norm.params, 16 + 16);
+    assert_int_equal(norm.param_bits, 32 * (4 * 16)); /* weight, bias, mean, variance */
+    assert_int_equal(norm.traffic, 4 * (4 * 16 + 16 + 16));
+    const struct mase_cost linear = cost_of(&f, "seq_blocks_2");
+    assert_int_equal(linear.macs, 16 * 5);
+    assert_int_equal(linear.flops, 160);
+    assert_int_equal(linear.train_flops, 480);
+    assert_int_equal(linear.params, 80 + 5);
+    assert_int_equal(linear.in_bits, 32 * 16);
+    assert_int_equal(linear.out_bits, 32 * 5);
+    assert_int_equal(linear.traffic, 4 * (85 + 16 + 5));
+    assert_int_equal(linear.bitops, 80 * 32 * 32);
+    assert_true(linear.bops == 80 * (32 * 32 + 32 + 32 + 4)); /* log2 16 */
+    assert_int_equal(linear.ebops, 80 * 32 * 32);
+    const struct mase_cost total = mase_graph_cost(f.g);
+    assert_int_equal(total.flops, 64 + 16 + 160 + 5);
+    assert_int_equal(total.train_flops, 128 + 32 + 480 + 10);
+    assert_int_equal(total.params, 32 + 85);
+    assert_int_equal(total.bitops, 81920);
+    teardown(&f);
+}
+
+static void the_jsc_networks(void **state)
+{
+    (void)state;
+    const struct mase_cost toy = zoo_cost("jsc-toy", "jsc");
+    const int64_t toy_macs = 16 * 8 + 8 * 8 + 8 * 5;
+    assert_int_equal(toy.macs, toy_macs);
+    assert_int_equal(toy.flops, 2 * toy_macs + 5 * (16 + 8 + 8 + 5)); /* norm 4, relu 1 */
+    assert_int_equal(toy.bitops, toy_macs * 32 * 32);
+    assert_int_equal(toy.params, toy_macs + (8 + 8 + 5) + 2 * (16 + 8 + 8 + 5));
+    const struct mase_cost s = zoo_cost("jsc-s", "jsc");
+    const int64_t s_macs = 16 * 64 + 64 * 32 + 32 * 32 + 32 * 32 + 32 * 5;
+    assert_int_equal(s.macs, s_macs);
+    assert_int_equal(s.flops, 2 * s_macs + 4 * (16 + 64 + 5) + (16 + 64 + 32 + 32 + 32 + 5));
+    assert_int_equal(s.bitops, s_macs * 32 * 32);
+}
+
+static void vgg7(void **state)
+{
+    (void)state;
+    const int64_t macs = 32 * 32 * 128 * (9 * 3) + 32 * 32 * 128 * (9 * 128)     /* 32 x 32 */
+                         + 16 * 16 * 256 * (9 * 128) + 16 * 16 * 256 * (9 * 256) /* 16 x 16 */
+                         + 8 * 8 * 512 * (9 * 256) + 8 * 8 * 512 * (9 * 512)     /* 8 x 8 */
+                         + 8192 * 1024 + 1024 * 1024 + 1024 * 10;
+    /* norm and relu after each convolution, a window of 4 after each pair, two more relus */
+    const int64_t ops = 2 * 5 * (32 * 32 * 128 + 16 * 16 * 256 + 8 * 8 * 512) +
+                        4 * (16 * 16 * 128 + 8 * 8 * 256 + 4 * 4 * 512) + 1024 + 1024;
+    const struct mase_cost c = zoo_cost("vgg7", "cifar10");
+    assert_int_equal(c.macs, macs);
+    assert_int_equal(c.flops, 2 * macs + ops);
+    assert_int_equal(c.bitops, macs * 1024);
+    assert_int_equal(c.params, 14029450);
+}
+
+/* The number that is quoted for it everywhere: 1.814 GMACs. */
+static void resnet18(void **state)
+{
+    (void)state;
+    const int64_t same = 56 * 56 * 64 * (9 * 64); /* each 3 x 3 that keeps the size, everywhere */
+    const int64_t stem = 112 * 112 * 64 * (49 * 3);
+    const int64_t stage = same / 2 + 28 * 28 * 128 * 64 + 3 * same; /* halving, 1 x 1 beside it */
+    const int64_t macs = stem + 4 * same + 3 * stage + 512 * 1000;
+    assert_int_equal(macs, 1814073344);
+    const struct mase_cost c = zoo_cost("resnet18", "imagenet");
+    assert_int_equal(c.macs, macs);
+    assert_int_equal(c.bitops, macs * 1024);
+    assert_int_equal(c.params, 11689512);
+}
+
+/* ---- the original's estimator ---- */
+
+/* It takes grouped convolutions for ungrouped ones. */
+static const struct {
+    const char *model, *target;
+    int64_t macs;
+} grouped[] = {
+    { "conv_bn", "conv2", 48 * (9 * 2) },
+};
+
+static int64_t expected(const char *model, const char *target, int64_t golden)
+{
+    for (size_t i = 0; i < sizeof grouped / sizeof grouped[0]; i++)
+        if (mase_streq(grouped[i].model, model) && mase_streq(grouped[i].target, target)) {
+            assert_true(golden != grouped[i].macs);
+            return grouped[i].macs;
+        }
+    return golden;
+}
+
+static int compare(struct fixture *f, const char *model, const struct mase_value *golden)
+{
+    int found = 0;
+    for (int i = 0; i < golden->count; i++)
+        for (const struct mase_node *n = f->g->first; n; n = n->next) {
+            const bool is = n->kind == MASE_CALL_MODULE && mase_streq(n->target, golden->keys[i]);
+            const bool function =
+                n->kind == MASE_CALL_FUNCTION && mase_streq(mase_ops[n->op].name, golden->keys[i]);
+            if (!is && !function)
+                continue;
+            const struct mase_cost c = mase_node_cost(n);
+            const int64_t want = expected(model, golden->keys[i], golden->items[i]->i);
+            if (c.macs + c.ops != want)
+                fail_msg("%s %s: expected %lld, got %lld", model, golden->keys[i], (long long)want,
+                         (long long)(c.macs + c.ops));
+            found++;
+        }
+    return found;
+}
+
+static void computations_are_the_originals(void **state)
+{
+    (void)state;
+    struct mase_arena a = { 0 };
+    struct mase_value *all;
+    struct mase_err err;
+    if (mase_json_read(&all, &a, DATA "/costs/computations.json", &err))
+        fail_msg("%s", err.msg);
+    assert_int_equal(all->count, 8);
+    for (int i = 0; i < all->count; i++) {
+        struct fixture f;
+        setup_one(&f, all->keys[i]);
+        assert_true(compare(&f, all->keys[i], all->items[i]) >= all->items[i]->count);
+        teardown(&f);
+    }
+    mase_arena_release(&a);
+}
+
+/* ---- products that are no layers ---- */
+
+static void matrix_products(void **state)
+{
+    (void)state;
+    struct fixture f;
+    setup_one(&f, "matmul_net");
+    int products = 0;
+    for (const struct mase_node *n = f.g->first; n; n = n->next) {
+        if (n->op != MASE_OP_matmul && n->op != MASE_OP_bmm)
+            continue;
+        const struct mase_meta_arg *x = mase_meta_arg(n->meta, "data_in_0");
+        const struct mase_cost c = mase_node_cost(n);
+        const int64_t k = x->shape.dim[x->shape.rank - 1];
+        assert_int_equal(c.macs, mase_shape_count(&n->meta->results[0].shape) * k);
+        assert_int_equal(c.bitops, c.macs * 1024);
+        assert_int_equal(c.params, 0);
+        products++;
+    }
+    assert_int_equal(products, 2);
+    teardown(&f);
+}
+
+/* ---- after quantisation ---- */
+
+static const char integer[] =
+    "by = 'type'\ndefault.config.name = 'NA'\n"
+    "linear.config = { name = 'integer', data_in_width = 8, data_in_frac_width = 4, "
+    "weight_width = 6, weight_frac_width = 4, bias_width = 5, bias_frac_width = 4 }";
+
+/* By another way than the code's: the number as binary text, its zeros cut off at both ends. */
+static int enclosed(float w)
+{
+    int code = (int)lrintf(fabsf(w) * 16), width = 0;
+    char text[40] = "";
+    for (int bit = 31; bit >= 0; bit--)
+        text[31 - bit] = code >> bit & 1 ? '1' : '0';
+    const char *first = strchr(text, '1'), *last = strrchr(text, '1');
+    if (first)
+        width = (int)(last - first) + 1;
+    return width;
+}
+
+static void quantisation_shows(void **state)
+{
+    (void)state;
+    struct fixture f;
+    setup_one(&f, "jsc-tiny");
+    RUN(&f, "quantize", integer);
+    printed(&f);
+    RUN(&f, "count_flops", NULL);
+    const struct mase_cost c = cost_of(&f, "seq_blocks_2");
+    assert_int_equal(c.macs, 80);
+    assert_int_equal(c.bitops, 80 * 8 * 6);
+    assert_true(c.bops == 80 * (8 * 6 + 8 + 6 + 4));
+    assert_int_equal(c.param_bits, 80 * 6 + 5 * 5);
+    assert_int_equal(c.in_bits, 16 * 8);
+    int64_t ebops = 0;
+    const struct mase_tensor *w =
+        &mase_module_param(mase_graph_module(f.g, "seq_blocks.2"), "weight")->tensor;
+    for (int i = 0; i < 80; i++)
+        ebops += 8 * enclosed(mase_f32(w)[i]);
+    assert_int_equal(c.ebops, ebops);
+    assert_true(ebops > 0 && ebops < c.bitops);
+    const struct mase_value *info = mase_value_get(f.m.env.info, "count_flops");
+    assert_int_equal(mase_value_at(info, "total.bitops")->i, 3840);
+    assert_int_equal(mase_value_at(info, "before.bitops")->i, 81920);
+    assert_int_equal(mase_value_at(info, "nodes.seq_blocks_2.macs")->i, 80);
+    const char *text = printed(&f);
+    assert_non_null(strstr(text, "\ntotal "));
+    assert_non_null(strstr(text, "\ntotal before "));
+    teardown(&f);
+}
+
+static void average_bits(void **state)
+{
+    (void)state;
+    struct fixture f;
+    setup_one(&f, "jsc-toy");
+    RUN(&f, "calculate_avg_bits", NULL);
+    assert_string_equal(printed(&f), "average bits: data_in 32, weight 32, both 32\n");
+    RUN(&f, "quantize",
+        "by = 'name'\ndefault.config.name = 'NA'\n"
+        "seq_blocks_2.config = { name = 'integer', data_in_width = 8, "
+        "data_in_frac_width = 4, weight_width = 4, weight_frac_width = 'NA', "
+        "bias_width = 8, bias_frac_width = 4 }");
+    RUN(&f, "calculate_avg_bits", NULL);
+    const struct mase_value *info = mase_value_get(f.m.env.info, "calculate_avg_bits");
+    const double data = (16 * 8 + 8 * 32 + 8 * 32) / 32.0;
+    const double weight = (128 * 4 + 64 * 32 + 40 * 32) / 232.0;
+    assert_true(fabs(mase_value_get(info, "data_avg_bit")->f - data) < 1e-12);
+    assert_true(fabs(mase_value_get(info, "w_avg_bit")->f - weight) < 1e-12);
+    assert_true(fabs(mase_value_get(info, "avg_bit")->f - (data * 32 + weight * 232) / 264) <
+                1e-12);
+    teardown(&f);
+}
+
+static void tables_and_files(void **state)
+{
+    (void)state;
+    struct fixture f;
+    setup_one(&f, "jsc-tiny");
+    const char *dir = temp_dir(&f);
+    f.m.env.out_dir = dir;
+    printed(&f);
+    RUN(&f, "count_flops", "format = 'csv'");
+    assert_string_equal(printed(&f), file_text(&f, mase_path_join(&f.arena, dir, "costs.csv")));
+    RUN(&f, "count_flops", "format = 'json'\nsave_path = 'here.csv'");
+    struct mase_value *v;
+    const char *text = printed(&f);
+    MUST(&f, mase_json_parse(&v, &f.arena, text, strlen(text), "costs", &f.err));
+    assert_int_equal(mase_value_at(v, "total.flops")->i, 245);
+    assert_null(mase_value_get(v, "before"));
+    FAILS(&f, "count_flops", "format = 'html'", 1, 10, "is not one of simple");
+    remove(mase_path_join(&f.arena, dir, "costs.csv"));
+    assert_int_equal(remove(mase_path_join(&f.arena, dir, "here.csv")), 0);
+    remove(dir);
+    teardown(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(jsc_tiny_line_by_line),
+        cmocka_unit_test(the_jsc_networks),
+        cmocka_unit_test(vgg7),
+        cmocka_unit_test(resnet18),
+        cmocka_unit_test(computations_are_the_originals),
+        cmocka_unit_test(matrix_products),
+        cmocka_unit_test(quantisation_shows),
+        cmocka_unit_test(average_bits),
+        cmocka_unit_test(tables_and_files),
+    };
+    mase_log_set_level(MASE_CRITICAL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
