@@ -1,11 +1,12 @@
 /*
- * zoo.h - the networks that have a name.
+ * zoo.h - models: the networks that have a name, and those that a user brings.
  */
 #ifndef MASE_ZOO_H
 #define MASE_ZOO_H
 
 #include <mase/data.h>
 #include <mase/graph.h>
+#include <mase/value.h>
 
 struct mase_model {
     const char *name;       /* "jsc-tiny" */
@@ -23,5 +24,25 @@ extern const struct mase_model mase_zoo[]; /* ends with a NULL name */
 /* By name; '-' and '_' are the same. Unknown: an error naming the nearest. */
 enum mase_status mase_zoo_find(const struct mase_model **m, const char *name,
                                struct mase_err *err) MASE_MUST_CHECK;
+
+/* Limits of tracing a .py file; 0: the default. */
+struct mase_model_opts {
+    double seconds;   /* 20 */
+    double memory_mb; /* 4096, of address space */
+};
+
+/* Does spec name a file: net.mg, net.py, net.py:Class? */
+bool mase_model_is_file(const char *spec);
+/* The graph that spec names, for this data, without weights: a file, or a model of the zoo. A .py
+ * file is executed, by python3 in a child process. opts may be NULL. */
+enum mase_status mase_model_open(struct mase_graph **g, const char *spec,
+                                 const struct mase_data_info *data,
+                                 const struct mase_model_opts *opts,
+                                 struct mase_err *err) MASE_MUST_CHECK;
+/* The chain of layers that a list of texts spells as PyTorch does, "Linear(16, 64)". Errors point
+ * into the texts. */
+enum mase_status mase_model_layers(struct mase_graph **g, const char *name,
+                                   const struct mase_value *layers,
+                                   struct mase_err *err) MASE_MUST_CHECK;
 
 #endif /* MASE_ZOO_H */

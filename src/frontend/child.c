@@ -1,0 +1,216 @@
+/*
+ * child.c - a program run as a filter.
+ *
+ * The parent feeds and drains both pipes at once, so neither side can wait for the other forever,
+ * and kills what is late or loud. Limits that the kernel can hold, it holds: address space,
+ * processor time, no core file.
+ */
+#define _GNU_SOURCE /* unshare */
+
+#include "frontend/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <mase/arena.h>
+#include <mase/file.h>
+#include <mase/progress.h>
+
+enum { READ_BYTES = 1 << 16, GRACE_MS = 2000 };
+
+/* ---- finding it ---- */
+
+/* The first executable file of that name in PATH, or NULL. */
+static const char *find_program(struct mase_arena *a, const char *name)
+{
+    const char *path = getenv("PATH");
+    while (path && *path) {
+        const size_t n = strcspn(path, ":");
+        const char *dir = n ? mase_arena_strndup(a, path, n) : ".";
+        const char *file = mase_path_join(a, dir, name);
+        if (mase_is_file(file) && access(file, X_OK) == 0)
+            return file;
+        path += n + (path[n] == ':');
+    }
+    return NULL;
+}
+
+/* What a child may know of our environment: where programs are, and which Python is meant. */
+static char **environment(struct mase_arena *a)
+{
+    static const char *const kept[] = { "PATH", "HOME", "TMPDIR", "PYENV_ROOT", "PYENV_VERSION" };
+    char **env = mase_new_array(a, char *, sizeof kept / sizeof kept[0] + 2);
+    int n = 0;
+    for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++)
+        if (getenv(kept[i]))
+            env[n++] = mase_arena_printf(a, "%s=%s", kept[i], getenv(kept[i]));
+    env[n++] = mase_arena_strdup(a, "LANG=C.UTF-8");
+    env[n] = NULL;
+    return env;
+}
+
+/* ---- the child ---- */
+
+static void limit(int what, double value)
+{
+    const struct rlimit r = { (rlim_t)value, (rlim_t)value };
+    setrlimit((__rlimit_resource_t)what, &r);
+}
+
+static _Noreturn void become(const struct mase_child *c, const char *file, char **env, int in,
+                             int out)
+{
+    signal(SIGPIPE, SIG_DFL);
+    dup2(in, STDIN_FILENO);
+    dup2(out, STDOUT_FILENO);
+    limit(RLIMIT_AS, (double)c->memory);
+    limit(RLIMIT_CPU, ceil(c->seconds) + 2);
+    limit(RLIMIT_CORE, 0);
+    (void)!unshare(CLONE_NEWUSER | CLONE_NEWNET); /* as far as we may */
+    execve(file, (char *const *)c->argv, env);
+    _exit(127);
+}
+
+/* ---- the parent ---- */
+
+struct pipes {
+    int to, from; /* our ends; -1 when closed */
+    const char *rest;
+    size_t left;
+};
+
+static void shut(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+static void feed(struct pipes *p)
+{
+    const ssize_t n = write(p->to, p->rest, p->left);
+    if (n > 0) {
+        p->rest += n;
+        p->left -= (size_t)n;
+    }
+    if ((n < 0 && errno != EINTR && errno != EAGAIN) || !p->left)
+        shut(&p->to); /* a child that does not read to the end says why in its answer */
+}
+
+static void drain(struct pipes *p, struct mase_str *out)
+{
+    static _Thread_local char buffer[READ_BYTES];
+    const ssize_t n = read(p->from, buffer, sizeof buffer);
+    if (n > 0)
+        mase_str_addn(out, buffer, (size_t)n);
+    else if (n == 0 || (errno != EINTR && errno != EAGAIN))
+        shut(&p->from);
+}
+
+/* Until the child closes its output, or must be stopped. */
+static enum mase_child_end converse(struct pipes *p, struct mase_str *out,
+                                    const struct mase_child *c)
+{
+    const uint64_t start = mase_clock();
+    const double limit_ms =
+        c->seconds * 1000 + GRACE_MS; /* it has its own alarm, which says where */
+    while (p->from >= 0) {
+        const double spent = (double)(mase_clock() - start) / 1e6;
+        if (spent >= limit_ms)
+            return MASE_CHILD_LATE;
+        struct pollfd fds[2] = { { .fd = p->from, .events = POLLIN },
+                                 { .fd = p->to, .events = POLLOUT } };
+        if (poll(fds, 2, (int)(limit_ms - spent) + 1) <= 0)
+            continue;
+        if (fds[1].revents)
+            feed(p);
+        if (fds[0].revents)
+            drain(p, out);
+        if (out->len > c->max_output)
+            return MASE_CHILD_LOUD;
+    }
+    return MASE_CHILD_DONE;
+}
+
+static int wait_for(pid_t child)
+{
+    int how = 0;
+    while (waitpid(child, &how, 0) < 0 && errno == EINTR)
+        continue;
+    return WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
+}
+
+static enum mase_child_end attend(int *code, struct mase_str *out, const struct mase_child *c,
+                                  pid_t child, struct pipes *p)
+{
+    void (*old)(int) = signal(SIGPIPE, SIG_IGN);
+    fcntl(p->to, F_SETFL, O_NONBLOCK);
+    const enum mase_child_end end = converse(p, out, c);
+    shut(&p->to);
+    shut(&p->from);
+    if (end != MASE_CHILD_DONE)
+        kill(child, SIGKILL);
+    *code = wait_for(child);
+    signal(SIGPIPE, old);
+    return end;
+}
+
+static bool open_pipes(int in[2], int out[2])
+{
+    if (pipe(in) != 0)
+        return false;
+    if (pipe(out) == 0) {
+        for (int i = 0; i < 2; i++) {
+            fcntl(in[i], F_SETFD, FD_CLOEXEC);
+            fcntl(out[i], F_SETFD, FD_CLOEXEC);
+        }
+        return true;
+    }
+    close(in[0]);
+    close(in[1]);
+    return false;
+}
+
+enum mase_status mase_child_run(enum mase_child_end *end, int *code, struct mase_str *out,
+                                const struct mase_child *c, struct mase_err *err)
+{
+    struct mase_arena a = { 0 };
+    int in[2], back[2];
+    const char *file = find_program(&a, c->program);
+    char **env = environment(&a);
+    enum mase_status st = MASE_OK;
+
+    *end = MASE_CHILD_ABSENT;
+    if (!file)
+        goto out;
+    if (!open_pipes(in, back)) {
+        st = mase_fail_errno(err, c->program, "cannot make a pipe");
+        goto out;
+    }
+    const pid_t child = fork();
+    if (child == 0)
+        become(c, file, env, in[0], back[1]);
+    if (child < 0)
+        st = mase_fail_errno(err, c->program, "cannot start a process");
+    close(in[0]);
+    close(back[1]);
+    struct pipes p = { in[1], back[0], c->input, strlen(c->input) };
+    if (child > 0) {
+        *end = attend(code, out, c, child, &p);
+    } else {
+        shut(&p.to);
+        shut(&p.from);
+    }
+out:
+    mase_arena_release(&a);
+    return st;
+}

@@ -1,0 +1,35 @@
+/*
+ * child.h - another program run as a filter: text in, text out, within limits.
+ */
+#ifndef MASE_FRONTEND_CHILD_H
+#define MASE_FRONTEND_CHILD_H
+
+#include <stdint.h>
+
+#include <mase/err.h>
+#include <mase/str.h>
+
+struct mase_child {
+    const char *program;     /* looked for in PATH */
+    const char *const *argv; /* ends with NULL */
+    const char *input;       /* its standard input */
+    double seconds;          /* killed after so long */
+    int64_t memory;          /* bytes of address space */
+    size_t max_output;       /* killed when it writes more */
+};
+
+enum mase_child_end {
+    MASE_CHILD_DONE,   /* it closed its output; status is in *code */
+    MASE_CHILD_ABSENT, /* there is no such program */
+    MASE_CHILD_LATE,   /* killed: it took too long */
+    MASE_CHILD_LOUD,   /* killed: it wrote too much */
+};
+
+/* Run it and wait; its output is appended to out. It has no network where the kernel lets us take
+ * it away (a network namespace of its own), an environment of PATH, HOME, TMPDIR and pyenv's
+ * variables only, and inherits standard error. An error only when the system refuses to start
+ * processes. */
+enum mase_status mase_child_run(enum mase_child_end *end, int *code, struct mase_str *out,
+                                const struct mase_child *c, struct mase_err *err) MASE_MUST_CHECK;
+
+#endif /* MASE_FRONTEND_CHILD_H */

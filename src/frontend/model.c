@@ -1,0 +1,136 @@
+/*
+ * model.c - a model by its name, whatever kind of name: of the zoo, a file, or a list of layers.
+ */
+#include <ctype.h>
+#include <string.h>
+
+#include <mase/file.h>
+
+#include "frontend/source.h"
+
+/* ---- files ---- */
+
+/* Where ".py" ends in "net.py" or "net.py:Class", or NULL. */
+static const char *end_of_py(const char *spec)
+{
+    const char *colon = strrchr(spec, ':');
+    const size_t n = colon ? (size_t)(colon - spec) : strlen(spec);
+    if (n > 3 && strncmp(spec + n - 3, ".py", 3) == 0)
+        return spec + n;
+    return mase_ends_with(spec, ".py") ? spec + strlen(spec) : NULL;
+}
+
+bool mase_model_is_file(const char *spec)
+{
+    return mase_ends_with(spec, ".mg") || end_of_py(spec);
+}
+
+static enum mase_status open_py(struct mase_graph **g, const char *spec, const char *end,
+                                const struct mase_data_info *data,
+                                const struct mase_model_opts *opts, struct mase_err *err)
+{
+    struct mase_arena a = { 0 };
+    struct mase_file f;
+    const char *path = mase_arena_strndup(&a, spec, (size_t)(end - spec));
+    const char *class_name = end[0] == ':' && end[1] ? end + 1 : NULL;
+    enum mase_status st =
+        mase_file_open(&f, path, err); /* our words for a file that is not there */
+    if (!st) {
+        mase_file_close(&f);
+        st = mase_source_trace(g, path, class_name, data, opts, err);
+    }
+    mase_arena_release(&a);
+    return st;
+}
+
+enum mase_status mase_model_open(struct mase_graph **g, const char *spec,
+                                 const struct mase_data_info *data,
+                                 const struct mase_model_opts *opts, struct mase_err *err)
+{
+    const struct mase_model *m;
+    const char *py = end_of_py(spec);
+    if (py)
+        return open_py(g, spec, py, data, opts, err);
+    if (mase_ends_with(spec, ".mg"))
+        return mase_graph_read_mg(g, spec, err);
+    MASE_TRY(mase_zoo_find(&m, spec, err));
+    return m->build(g, data, err);
+}
+
+/* ---- lists of layers ---- */
+
+/* A list becomes the text of a .mg file, one module a line below these: so a line of that text is
+ * an item of the list, and what .mg can say of a module ("init", "quantized") a list can say too.
+ */
+enum { LINES_BEFORE = 2 };
+#define MODULE_TEXT "module seq_blocks.%d = "
+
+static enum mase_status check_layer(const struct mase_value *v, struct mase_err *err)
+{
+    if (v->kind != MASE_STRING)
+        return mase_fail_at(err, MASE_EVALUE, v->at,
+                            "a layer is a text as \"Linear(16, 64)\", got %s",
+                            mase_value_kind_names[v->kind]);
+    int depth = 0;
+    for (size_t i = 0; i < v->len; i++)
+        depth += (v->s[i] == '(') - (v->s[i] == ')');
+    if (depth)
+        return mase_fail_at(err, MASE_EVALUE, v->at, "'%s': its brackets do not match", v->s);
+    for (size_t i = 0; i < v->len; i++)
+        if (iscntrl((unsigned char)v->s[i]) || v->s[i] == '#')
+            return mase_fail_at(err, MASE_EVALUE, v->at, "a layer is one line without comments");
+    return MASE_OK;
+}
+
+static void write_chain(struct mase_str *text, const char *name, const struct mase_value *layers)
+{
+    mase_str_add(text, "mase-graph 1\nname ");
+    mase_repr_string(text, name, strlen(name));
+    for (int i = 0; i < layers->count; i++)
+        mase_str_printf(text, "\n" MODULE_TEXT "%s", i, layers->items[i]->s);
+    mase_str_add(text, "\n%x = placeholder[target=x]\n");
+    for (int i = 0; i < layers->count; i++) {
+        mase_str_printf(text, "%%seq_blocks_%d = call_module[target=seq_blocks.%d](args = (%%", i,
+                        i);
+        mase_str_printf(text, i ? "seq_blocks_%d" : "x", i - 1);
+        mase_str_add(text, ",), kwargs = {})\n");
+    }
+    mase_str_printf(text, "return %%seq_blocks_%d\n", layers->count - 1);
+}
+
+/* A place in that text, as a place in the list. */
+static void move_place(struct mase_err *err, const struct mase_value *layers)
+{
+    const int i = err->loc.line - LINES_BEFORE - 1;
+    if (i < 0 || i >= layers->count)
+        return;
+    struct mase_loc at = layers->items[i]->at;
+    const int before = snprintf(NULL, 0, MODULE_TEXT, i);
+    if (at.line && err->loc.col > before) { /* after the opening quote */
+        at.col += err->loc.col - before;
+        at.span = err->loc.span;
+    }
+    char message[sizeof err->msg];
+    memcpy(message, err->msg, sizeof message);
+    mase_fail_at(err, err->status, at, "%s", message);
+}
+
+enum mase_status mase_model_layers(struct mase_graph **g, const char *name,
+                                   const struct mase_value *layers, struct mase_err *err)
+{
+    struct mase_str text = { 0 };
+    struct mase_err unwanted;
+    err = err ? err : &unwanted;
+    if (layers->kind != MASE_LIST || !layers->count)
+        return mase_fail_at(err, MASE_EVALUE, layers->at,
+                            "layers must be a list of at least one layer, as \"Linear(16, 64)\"");
+    for (int i = 0; i < layers->count; i++)
+        MASE_TRY(check_layer(layers->items[i], err));
+    write_chain(&text, name, layers);
+    const enum mase_status st =
+        mase_graph_parse_mg(g, mase_str_text(&text), text.len, "layers", err);
+    if (st)
+        move_place(err, layers);
+    mase_str_release(&text);
+    return st;
+}

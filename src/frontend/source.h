@@ -1,0 +1,19 @@
+/*
+ * source.h - models that a user brings: a torch.nn.Module in a .py file, a list of layers.
+ */
+#ifndef MASE_FRONTEND_SOURCE_H
+#define MASE_FRONTEND_SOURCE_H
+
+#include <mase/zoo.h>
+
+/* The graph of class_name (NULL: the only one) in the Python file at path, without weights. */
+enum mase_status mase_source_trace(struct mase_graph **g, const char *path, const char *class_name,
+                                   const struct mase_data_info *data,
+                                   const struct mase_model_opts *opts,
+                                   struct mase_err *err) MASE_MUST_CHECK;
+
+/* The graph that the tracer's answer describes; path is the user's file, for messages. */
+enum mase_status mase_source_read(struct mase_graph **g, const char *path, const char *answer,
+                                  size_t size, struct mase_err *err) MASE_MUST_CHECK;
+
+#endif /* MASE_FRONTEND_SOURCE_H */

@@ -1,0 +1,347 @@
+/*
+ * source_read.c - the tracer's answer becomes a graph.
+ *
+ *     {"name": "Test", "modules": [...], "attrs": [...], "nodes": [...]}
+ *     {"error": {"message": "...", "path": "net.py", "line": 12, "col": 9, "span": 4}}
+ *
+ * Every module and node carries the place of the user's code it came from, under "at". A value is
+ * JSON's own where JSON has it, else an object of one key: node, tuple, slice, dict, atom, float.
+ * The child has run a user's code: nothing in its answer is taken on trust.
+ */
+#include <math.h>
+
+#include <mase/value.h>
+
+#include "frontend/source.h"
+#include "ir/bind.h"
+#include "ir/graph.h"
+
+struct reading {
+    struct mase_arena scratch;
+    struct mase_graph *g;
+    const char *path; /* the user's file */
+    struct mase_node **nodes;
+    int count;
+    struct mase_err *err;
+};
+
+/* The script's fault, or that of a file that meddles with it. */
+static enum mase_status malformed(const struct reading *r, const char *what)
+{
+    return mase_fail_in(r->err, MASE_EPARSE, r->path, "the tracer's answer has no proper %s", what);
+}
+
+static const char *get_text(const struct mase_value *v, const char *key)
+{
+    const struct mase_value *t = mase_value_get(v, key);
+    return t && t->kind == MASE_STRING ? t->s : NULL;
+}
+
+static int get_int(const struct mase_value *v, const char *key)
+{
+    const struct mase_value *i = mase_value_get(v, key);
+    return i && i->kind == MASE_INT && i->i >= 0 && i->i < INT32_MAX ? (int)i->i : 0;
+}
+
+static bool get_number(const struct mase_value *v, double *out)
+{
+    const struct mase_value *special = mase_value_get(v, "float");
+    if (!v || (v->kind != MASE_INT && v->kind != MASE_FLOAT && !special))
+        return false;
+    if (special)
+        *out = mase_streq(special->s, "nan") ? NAN : special->s[0] == '-' ? -INFINITY : INFINITY;
+    else
+        *out = v->kind == MASE_INT ? (double)v->i : v->f;
+    return true;
+}
+
+/* The place that an object of the answer carries, or the file as a whole. */
+static struct mase_loc get_place(const struct reading *r, const struct mase_value *at)
+{
+    const char *path = get_text(at, "path");
+    return (struct mase_loc){ .path = path ? path : r->path,
+                              .line = get_int(at, "line"),
+                              .col = get_int(at, "col"),
+                              .span = get_int(at, "span"),
+                              .off = -1 };
+}
+
+static enum mase_status get_arg(struct reading *r, const struct mase_value *v,
+                                struct mase_arg *out);
+
+static enum mase_status get_items(struct reading *r, const struct mase_value *v,
+                                  enum mase_arg_kind kind, struct mase_arg *out)
+{
+    if (!v || v->kind != MASE_LIST)
+        return malformed(r, "sequence");
+    *out = (struct mase_arg){ .kind = kind, .count = v->count };
+    out->items = mase_new_array(&r->scratch, struct mase_arg, (size_t)v->count);
+    for (int i = 0; i < v->count; i++)
+        MASE_TRY(get_arg(r, v->items[i], &out->items[i]));
+    return MASE_OK;
+}
+
+/* [[name, value], ...] */
+static enum mase_status get_dict(struct reading *r, const struct mase_value *v,
+                                 struct mase_arg *out)
+{
+    if (!v || v->kind != MASE_LIST)
+        return malformed(r, "keywords");
+    *out = (struct mase_arg){ .kind = MASE_ARG_DICT, .count = v->count };
+    out->items = mase_new_array(&r->scratch, struct mase_arg, (size_t)v->count);
+    out->keys = mase_new_array(&r->scratch, const char *, (size_t)v->count);
+    for (int i = 0; i < v->count; i++) {
+        const struct mase_value *pair = v->items[i];
+        if (pair->kind != MASE_LIST || pair->count != 2 || pair->items[0]->kind != MASE_STRING)
+            return malformed(r, "keyword");
+        out->keys[i] = pair->items[0]->s;
+        MASE_TRY(get_arg(r, pair->items[1], &out->items[i]));
+    }
+    return MASE_OK;
+}
+
+/* An object of one key says what JSON cannot. */
+static enum mase_status get_special(struct reading *r, const struct mase_value *v,
+                                    struct mase_arg *out)
+{
+    const char *kind = v->count == 1 ? v->keys[0] : "";
+    const struct mase_value *inner = v->count == 1 ? v->items[0] : NULL;
+    double number;
+    if (mase_streq(kind, "node") && inner->kind == MASE_INT && inner->i >= 0 &&
+        inner->i < r->count) {
+        *out = mase_arg_node(r->nodes[inner->i]);
+        return MASE_OK;
+    }
+    if (mase_streq(kind, "tuple"))
+        return get_items(r, inner, MASE_ARG_TUPLE, out);
+    if (mase_streq(kind, "slice") && inner->kind == MASE_LIST && inner->count == 3)
+        return get_items(r, inner, MASE_ARG_SLICE, out);
+    if (mase_streq(kind, "dict"))
+        return get_dict(r, inner, out);
+    if (mase_streq(kind, "atom") && inner->kind == MASE_STRING) {
+        *out = (struct mase_arg){ .kind = MASE_ARG_ATOM, .s = inner->s };
+        return MASE_OK;
+    }
+    if (!get_number(v, &number))
+        return malformed(r, "value");
+    *out = mase_arg_float(number);
+    return MASE_OK;
+}
+
+static enum mase_status get_arg(struct reading *r, const struct mase_value *v, struct mase_arg *out)
+{
+    *out = mase_arg_none();
+    switch (v->kind) {
+    case MASE_NONE:
+        return MASE_OK;
+    case MASE_BOOL:
+        *out = mase_arg_bool(v->b);
+        return MASE_OK;
+    case MASE_INT:
+        *out = mase_arg_int(v->i);
+        return MASE_OK;
+    case MASE_FLOAT:
+        *out = mase_arg_float(v->f);
+        return MASE_OK;
+    case MASE_STRING:
+        *out = mase_arg_text(v->s);
+        return MASE_OK;
+    case MASE_LIST:
+        return get_items(r, v, MASE_ARG_LIST, out);
+    case MASE_TABLE:
+        return get_special(r, v, out);
+    default:
+        return malformed(r, "value");
+    }
+}
+
+/* ---- modules and attributes ---- */
+
+static enum mase_status get_values(struct reading *r, const struct mase_value *v,
+                                   struct mase_param *p)
+{
+    const int64_t count = mase_tensor_count(&p->tensor);
+    if (v->kind != MASE_LIST || v->count != count)
+        return malformed(r, "values");
+    double *values = mase_new_array(&r->g->arena, double, (size_t)count);
+    for (int i = 0; i < v->count; i++)
+        if (!get_number(v->items[i], &values[i]))
+            return malformed(r, "values");
+    p->init = MASE_INIT_VALUES;
+    p->values = values;
+    return MASE_OK;
+}
+
+/* Zeros and ones are uniform without a spread, but have names of their own in reports. */
+static enum mase_status get_start(struct reading *r, const struct mase_value *v,
+                                  struct mase_param *p)
+{
+    const struct mase_value *values = mase_value_get(v, "values");
+    const char *kind = get_text(v, "kind");
+    double spread, centre;
+    if (values)
+        return get_values(r, values, p);
+    if (!kind || !get_number(mase_value_get(v, "spread"), &spread) ||
+        !get_number(mase_value_get(v, "centre"), &centre))
+        return malformed(r, "start");
+    p->init = mase_streq(kind, "normal") ? MASE_INIT_NORMAL : MASE_INIT_UNIFORM;
+    p->scale = (float)spread;
+    p->centre = (float)centre;
+    if (p->scale != 0 || (p->centre != 0 && p->centre != 1))
+        return MASE_OK;
+    p->init = p->centre == 0 ? MASE_INIT_ZEROS : MASE_INIT_ONES;
+    p->centre = 0;
+    return MASE_OK;
+}
+
+static enum mase_status add_module(struct reading *r, const struct mase_value *v)
+{
+    const char *path = get_text(v, "path"), *class_name = get_text(v, "class");
+    const struct mase_value *starts = mase_value_get(v, "start");
+    struct mase_module *m = NULL;
+    struct mase_arg kwargs;
+    const enum mase_op op = class_name ? mase_op_of_module(class_name) : MASE_OP_unknown;
+    if (!path || op == MASE_OP_unknown || !starts || starts->kind != MASE_TABLE)
+        return malformed(r, "module");
+    MASE_TRY(get_dict(r, mase_value_get(v, "values"), &kwargs));
+    if (mase_graph_add_module(r->g, &m, path, op, NULL, &kwargs, r->err))
+        return mase_place(r->err, get_place(r, mase_value_get(v, "at")));
+    for (int i = 0; i < starts->count; i++) {
+        struct mase_param *p = mase_module_param(m, starts->keys[i]);
+        if (!p)
+            return malformed(r, "parameter");
+        MASE_TRY(get_start(r, starts->items[i], p));
+    }
+    return MASE_OK;
+}
+
+static enum mase_status get_tensor(struct reading *r, const struct mase_value *v,
+                                   struct mase_tensor *t)
+{
+    const char *dtype = get_text(v, "dtype");
+    const struct mase_value *shape = mase_value_get(v, "shape");
+    if (!dtype || !shape || shape->kind != MASE_LIST)
+        return malformed(r, "attribute");
+    if (shape->count > MASE_MAX_RANK)
+        return mase_fail_at(r->err, MASE_ELIMIT, get_place(r, mase_value_get(v, "at")),
+                            "a tensor has at most %d dimensions, this %d", MASE_MAX_RANK,
+                            shape->count);
+    *t = (struct mase_tensor){ .shape.rank = shape->count };
+    while (t->dtype < MASE_DTYPE_COUNT && !mase_streq(mase_dtypes[t->dtype].name, dtype))
+        t->dtype++;
+    if (t->dtype == MASE_DTYPE_COUNT)
+        return malformed(r, "type");
+    for (int i = 0; i < shape->count; i++) {
+        if (shape->items[i]->kind != MASE_INT || shape->items[i]->i < 0 ||
+            shape->items[i]->i > INT32_MAX)
+            return malformed(r, "shape");
+        t->shape.dim[i] = shape->items[i]->i;
+    }
+    return MASE_OK;
+}
+
+static enum mase_status add_attr(struct reading *r, const struct mase_value *v)
+{
+    const char *path = get_text(v, "path");
+    const struct mase_value *buffer = mase_value_get(v, "buffer");
+    struct mase_tensor t;
+    MASE_TRY(get_tensor(r, v, &t));
+    if (!path || mase_graph_attr(r->g, path) || !buffer || buffer->kind != MASE_BOOL)
+        return malformed(r, "attribute");
+    return get_start(r, mase_value_get(v, "start"),
+                     mase_graph_add_attr(r->g, path, t.dtype, &t.shape, buffer->b));
+}
+
+/* ---- nodes ---- */
+
+static bool get_kind(const char *name, enum mase_node_kind *kind)
+{
+    for (int k = 0; name && k < MASE_NODE_KIND_COUNT; k++) {
+        *kind = (enum mase_node_kind)k;
+        if (mase_streq(name, mase_node_kind_names[k]))
+            return true;
+    }
+    return false;
+}
+
+/* Is there what it calls, and does it take these arguments? */
+static enum mase_status check_call(struct reading *r, enum mase_node_kind kind, const char *target,
+                                   const struct mase_arg *args, const struct mase_arg *kwargs)
+{
+    if (kind == MASE_GET_ATTR)
+        return mase_graph_attr(r->g, target) ? MASE_OK : malformed(r, "attribute");
+    if (kind == MASE_CALL_MODULE && !mase_graph_module(r->g, target))
+        return malformed(r, "module");
+    if (kind == MASE_PLACEHOLDER || kind == MASE_OUTPUT)
+        return MASE_OK;
+    const enum mase_op op = mase_graph_resolve(r->g, kind, target);
+    if (op == MASE_OP_unknown)
+        return mase_fail(r->err, MASE_EVALUE, "'%s' is not supported", target);
+    if (mase_bind_check(&r->scratch, op, kind, args, kwargs, r->err))
+        return mase_wrap(r->err, "%s", target);
+    return MASE_OK;
+}
+
+static enum mase_status add_node(struct reading *r, const struct mase_value *v)
+{
+    const char *target = get_text(v, "target"), *annotation = get_text(v, "annotation");
+    enum mase_node_kind kind;
+    struct mase_arg args, kwargs;
+    if (!get_kind(get_text(v, "kind"), &kind) || !target || mase_graph_output(r->g))
+        return malformed(r, "node");
+    MASE_TRY(get_items(r, mase_value_get(v, "args"), MASE_ARG_TUPLE, &args));
+    MASE_TRY(get_dict(r, mase_value_get(v, "kwargs"), &kwargs));
+    if (check_call(r, kind, target, &args, &kwargs))
+        return mase_place(r->err, get_place(r, mase_value_get(v, "at")));
+    struct mase_node *n = mase_graph_insert(r->g, NULL, kind, target, &args, &kwargs);
+    n->annotation = annotation ? mase_intern(&r->g->intern, annotation) : NULL;
+    r->nodes[r->count++] = n;
+    return MASE_OK;
+}
+
+static enum mase_status each(struct reading *r, const struct mase_value *answer, const char *key,
+                             enum mase_status (*add)(struct reading *, const struct mase_value *))
+{
+    const struct mase_value *list = mase_value_get(answer, key);
+    if (!list || list->kind != MASE_LIST)
+        return malformed(r, key);
+    for (int i = 0; i < list->count; i++)
+        MASE_TRY(add(r, list->items[i]));
+    return MASE_OK;
+}
+
+static enum mase_status read_graph(struct reading *r, const struct mase_value *answer)
+{
+    const struct mase_value *fault = mase_value_get(answer, "error");
+    const struct mase_value *nodes = mase_value_get(answer, "nodes");
+    if (fault && get_text(fault, "message"))
+        return mase_fail_at(r->err, MASE_EVALUE, get_place(r, fault), "%s",
+                            get_text(fault, "message"));
+    if (!nodes || nodes->kind != MASE_LIST || !get_text(answer, "name"))
+        return malformed(r, "graph");
+    r->nodes = mase_new_array(&r->scratch, struct mase_node *, (size_t)nodes->count);
+    r->g->name = mase_arena_strdup(&r->g->arena, get_text(answer, "name"));
+    MASE_TRY(each(r, answer, "modules", add_module));
+    MASE_TRY(each(r, answer, "attrs", add_attr));
+    MASE_TRY(each(r, answer, "nodes", add_node));
+    return mase_graph_output(r->g) ? MASE_OK : malformed(r, "output");
+}
+
+/* ---- the whole ---- */
+
+enum mase_status mase_source_read(struct mase_graph **g, const char *path, const char *answer,
+                                  size_t size, struct mase_err *err)
+{
+    struct reading r = { .path = path, .err = err, .g = mase_graph_new(NULL) };
+    struct mase_value *root = NULL;
+    enum mase_status st =
+        mase_json_parse(&root, &r.scratch, answer, size, "the tracer's answer", err);
+    if (!st)
+        st = read_graph(&r, root);
+    mase_arena_release(&r.scratch);
+    if (st)
+        mase_graph_free(r.g);
+    else
+        *g = r.g;
+    return st;
+}

@@ -1,0 +1,126 @@
+/*
+ * torch_source.c - a torch.nn.Module in a user's .py file becomes a graph.
+ *
+ * python3 (from 3.8, without torch) runs our script, tracer/, as a child process. The script gets
+ * the rows of ops.def and what the data set is, imports the file with stand-ins for torch in place,
+ * builds the model and calls its forward with proxies. What it has recorded comes back as JSON,
+ * each module and call with the user's line, and is made a graph in source_read.c: names, checks
+ * and defaults are ours.
+ *
+ * The file is code and runs as the user. The child has no network where the kernel allows to take
+ * it (child.c), the script refuses sockets and processes (its audit hook), time and memory are
+ * limited.
+ */
+#include <mase/log.h>
+#include <mase/value.h>
+
+#include "frontend/child.h"
+#include "frontend/source.h"
+#include "frontend/tracer.h"
+
+enum { DEFAULT_SECONDS = 20, DEFAULT_MEMORY_MB = 4096 };
+
+/* ---- the request ---- */
+
+static struct mase_value *text(struct mase_arena *a, const char *s)
+{
+    return s ? mase_value_string(a, s) : mase_value_none(a);
+}
+
+static struct mase_value *ops(struct mase_arena *a)
+{
+    struct mase_value *list = mase_value_list(a);
+    for (int i = 0; i < MASE_OP_COUNT; i++) {
+        struct mase_value *v = mase_value_table(a);
+        mase_value_set(a, v, "call", text(a, mase_ops[i].call));
+        mase_value_set(a, v, "functions", text(a, mase_ops[i].functions));
+        mase_value_set(a, v, "methods", text(a, mase_ops[i].methods));
+        mase_value_set(a, v, "module", text(a, mase_ops[i].module));
+        mase_value_set(a, v, "ctor", text(a, mase_ops[i].ctor));
+        mase_value_push(a, list, v);
+    }
+    return list;
+}
+
+/* The fields that models of the original read: features of a row, or the size of an image. */
+static struct mase_value *info(struct mase_arena *a, const struct mase_data_info *d)
+{
+    struct mase_value *v = mase_value_table(a), *size = mase_value_list(a);
+    const bool row = d->sample.rank == 1;
+    for (int i = 0; i < d->sample.rank; i++)
+        mase_value_push(a, size, mase_value_int(a, d->sample.dim[i]));
+    mase_value_set(a, v, "name", text(a, d->name));
+    mase_value_set(a, v, "num_classes", mase_value_int(a, d->classes));
+    mase_value_set(a, v, "num_features",
+                   row ? mase_value_int(a, d->sample.dim[0]) : mase_value_none(a));
+    mase_value_set(a, v, "image_size", row ? mase_value_none(a) : size);
+    mase_value_set(a, v, "in_channels",
+                   row ? mase_value_none(a) : mase_value_int(a, d->sample.dim[0]));
+    return v;
+}
+
+static void write_request(struct mase_str *out, const char *path, const char *class_name,
+                          const struct mase_data_info *data, double seconds)
+{
+    struct mase_arena a = { 0 };
+    struct mase_value *v = mase_value_table(&a);
+    mase_value_set(&a, v, "file", text(&a, path));
+    mase_value_set(&a, v, "class", text(&a, class_name));
+    mase_value_set(&a, v, "info", info(&a, data));
+    mase_value_set(&a, v, "seconds", mase_value_float(&a, seconds));
+    mase_value_set(&a, v, "ops", ops(&a));
+    mase_json_print(out, v, 0);
+    mase_arena_release(&a);
+}
+
+/* ---- the child ---- */
+
+static enum mase_status ask(struct mase_str *answer, const char *path, const char *request,
+                            double seconds, double memory_mb, struct mase_err *err)
+{
+    const char *const argv[] = { "python3", "-I", "-B", "-c", mase_tracer_script, NULL };
+    const struct mase_child child = { .program = "python3",
+                                      .argv = argv,
+                                      .input = request,
+                                      .seconds = seconds,
+                                      .memory = (int64_t)(memory_mb * (1 << 20)),
+                                      .max_output = MASE_TEXT_MAX };
+    enum mase_child_end end;
+    int code = 0;
+    MASE_TRY(mase_child_run(&end, &code, answer, &child, err));
+    switch (end) {
+    case MASE_CHILD_ABSENT:
+        return mase_fail_in(
+            err, MASE_EUNSUPPORTED, path,
+            "reading a .py model needs python3 (3.8 or later), and there is none in "
+            "PATH; a .mg file, a list of layers or a model of the zoo needs none");
+    case MASE_CHILD_LATE:
+        return mase_fail_in(err, MASE_ELIMIT, path, "python3 was stopped after %g s", seconds);
+    case MASE_CHILD_LOUD:
+        return mase_fail_in(err, MASE_ELIMIT, path, "its graph has more than %d MiB of text",
+                            MASE_TEXT_MAX >> 20);
+    case MASE_CHILD_DONE:
+        break;
+    }
+    if (code)
+        return mase_fail_in(err, MASE_EVALUE, path, "python3 ended with status %d", code);
+    return MASE_OK;
+}
+
+enum mase_status mase_source_trace(struct mase_graph **g, const char *path, const char *class_name,
+                                   const struct mase_data_info *data,
+                                   const struct mase_model_opts *opts, struct mase_err *err)
+{
+    const double seconds = opts && opts->seconds > 0 ? opts->seconds : DEFAULT_SECONDS;
+    const double memory = opts && opts->memory_mb > 0 ? opts->memory_mb : DEFAULT_MEMORY_MB;
+    struct mase_str request = { 0 }, answer = { 0 };
+
+    mase_info("Executing %s with python3 to trace its model", path);
+    write_request(&request, path, class_name, data, seconds);
+    enum mase_status st = ask(&answer, path, mase_str_text(&request), seconds, memory, err);
+    if (!st)
+        st = mase_source_read(g, path, mase_str_text(&answer), answer.len, err);
+    mase_str_release(&request);
+    mase_str_release(&answer);
+    return st;
+}

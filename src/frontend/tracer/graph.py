@@ -1,0 +1,370 @@
+"""graph.py - the graph as it is recorded: proxies stand for the values that flow through forward.
+
+The rules are torch.fx's: what a proxy meets becomes a node, an attribute becomes one only when it is
+used, and whatever Python must decide now (an if, a loop, a length) cannot be traced.
+"""
+
+TRACER = None  # the one at work; None while the model is built
+OPERATORS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor",
+             "lshift", "rshift", "eq", "ne", "lt", "le", "gt", "ge", "neg", "pos", "invert", "abs")
+REFLECTED = OPERATORS[:13]
+
+
+# ---- places in the user's files ----
+
+STDLIB = os.path.dirname(os.__file__) + os.sep
+
+
+def is_users(filename):
+    return not filename.startswith("<") and not filename.startswith(STDLIB)
+
+
+def columns(filename, line, code, lasti):
+    """First column and length of what an instruction came from; before 3.11 the line as a whole."""
+    if hasattr(code, "co_positions") and lasti >= 0:
+        first, last, col, end = next(itertools.islice(code.co_positions(), lasti // 2, None))
+        if first == line and col is not None:
+            return col + 1, end - col if first == last else 1
+    text = linecache.getline(filename, line)
+    return len(text) - len(text.lstrip()) + 1, max(len(text.strip()), 1)
+
+
+def place(filename, line, code, lasti):
+    col, span = columns(filename, line, code, lasti)
+    return {"path": filename, "line": line, "col": col, "span": span}
+
+
+def here():
+    """Where the user's code is now."""
+    frame = sys._getframe(1)
+    while frame and not is_users(frame.f_code.co_filename):
+        frame = frame.f_back
+    if not frame:
+        return None
+    return place(frame.f_code.co_filename, frame.f_lineno, frame.f_code, frame.f_lasti)
+
+
+# ---- proxies ----
+
+def contains_proxy(value):
+    if isinstance(value, (tuple, list)):
+        return any(contains_proxy(v) for v in value)
+    if isinstance(value, dict):
+        return any(contains_proxy(v) for v in value.values())
+    if isinstance(value, slice):
+        return contains_proxy((value.start, value.stop, value.step))
+    return isinstance(value, Proxy)
+
+
+class Proxy:
+    def __init__(self, node):
+        self.node = node
+
+    @staticmethod
+    def record(kind, target, args, kwargs):
+        return Proxy(TRACER.node(kind, target, args, kwargs))
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Attribute(self, name)
+
+    def __getitem__(self, index):
+        return Proxy.record("call_function", "operator.getitem", (self, index), {})
+
+    def __setitem__(self, index, value):
+        raise Fault("x[...] = ... changes a traced value in place; write torch.where or torch.cat")
+
+    def __iter__(self):
+        """a, b = x is known to take two; a loop is not known to end."""
+        frame = sys._getframe(1)
+        for step in dis.get_instructions(frame.f_code):
+            if step.offset == frame.f_lasti and step.opname == "UNPACK_SEQUENCE":
+                return iter([self[i] for i in range(step.argval)])
+        raise Fault("a loop over a traced value: its length is not known while tracing")
+
+    def __bool__(self):
+        raise Fault("control flow on data: whether this holds is not known while tracing")
+
+    def __len__(self):
+        raise Fault("the length of a traced value is not known while tracing; use x.size(0)")
+
+    def __contains__(self, item):
+        raise Fault("control flow on data: 'in' cannot be answered while tracing")
+
+    def __int__(self):
+        raise Fault("a traced value is no plain number while tracing")
+
+    __index__ = __float__ = __complex__ = __int__
+    __hash__ = object.__hash__
+
+    def __call__(self, *args, **kwargs):
+        raise Fault("a traced value is not a function")
+
+
+class Attribute(Proxy):
+    """x.name: a method if it is called, else a value, read when it is first used."""
+
+    def __init__(self, owner, name):
+        self.owner, self.name, self.read = owner, name, None
+
+    @property
+    def node(self):
+        if self.read is None:
+            self.read = TRACER.node("call_function", "builtins.getattr",
+                                    (self.owner, self.name), {})
+        return self.read
+
+    def __call__(self, *args, **kwargs):
+        known(self.name, TRACER.tables.methods, "method")
+        return Proxy.record("call_method", self.name, (self.owner,) + args, kwargs)
+
+
+def operator_method(name):
+    target = "operator." + name
+
+    def method(self, *other):
+        known(target, TRACER.tables.functions, "operator")
+        return Proxy.record("call_function", target, (self,) + other, {})
+    return method
+
+
+def reflected_method(name):
+    def method(self, other):
+        known("operator." + name, TRACER.tables.functions, "operator")
+        return Proxy.record("call_function", "operator." + name, (other, self), {})
+    return method
+
+
+for _name in OPERATORS:
+    setattr(Proxy, "__%s__" % _name.rstrip("_"), operator_method(_name))
+for _name in REFLECTED:
+    setattr(Proxy, "__r%s__" % _name.rstrip("_"), reflected_method(_name))
+
+
+def known(name, table, what):
+    if name in table:
+        return
+    import difflib
+    near = difflib.get_close_matches(name, list(table), 1)
+    raise Fault("unknown %s '%s'%s" % (what, name, "; did you mean '%s'?" % near[0] if near else ""))
+
+
+# ---- the tables, from ops.def ----
+
+class Signature:
+    """ "input:x, weight:w, bias:b=None": names, marks and defaults."""
+
+    def __init__(self, text):
+        self.names, self.marks, self.defaults, self.star = [], {}, {}, None
+        for part in text.split(", ") if text else ():
+            name, eq, default = part.partition("=")
+            name, _, mark = name.partition(":")
+            if name.startswith("*"):
+                self.star = name[1:]
+                continue
+            self.names.append(name)
+            self.marks[name] = mark
+            if eq:
+                self.defaults[name] = default
+
+    def default(self, name, bound):
+        text = self.defaults[name]
+        return bound[text] if text in bound else ast.literal_eval(text)
+
+    def bind(self, what, args, kwargs):
+        """Values by name, in the order of the signature, as Python binds a call."""
+        bound = {}
+        if len(args) > len(self.names):
+            raise Fault("%s takes at most %d arguments, got %d"
+                        % (what, len(self.names), len(args)))
+        for name, value in zip(self.names, args):
+            bound[name] = value
+        for name, value in kwargs.items():
+            if name not in self.names:
+                raise Fault("%s has no parameter '%s'; it takes %s"
+                            % (what, name, ", ".join(self.names) or "none"))
+            if name in bound:
+                raise Fault("%s got its parameter '%s' twice" % (what, name))
+            bound[name] = value
+        for name in self.names:
+            if name not in bound and name not in self.defaults:
+                raise Fault("%s needs its parameter '%s'" % (what, name))
+        for name in self.names:
+            if name not in bound:
+                bound[name] = self.default(name, bound)
+        return {name: bound[name] for name in self.names}
+
+
+class Tables:
+    def __init__(self, ops):
+        self.functions, self.methods, self.layers = {}, set(), {}
+        self.first = {}  # torch.nn.functional's name -> how torch.fx records a call of it
+        for op in ops:
+            names = (op["functions"] or "").split()
+            for name in names:
+                self.functions[name] = Signature(op["call"] or "")
+                if name.startswith("torch.nn.functional."):
+                    self.first[name] = names[0]
+            self.methods.update((op["methods"] or "").split())
+            if op["module"]:
+                self.layers[op["module"]] = Signature(op["ctor"])
+
+
+# ---- the recording ----
+
+class Tracer:
+    def __init__(self, root, tables):
+        self.root, self.tables = root, tables
+        self.nodes, self.modules, self.attrs = [], {}, {}
+        self.paths, self.parameters, self.buffers = {}, {}, {}
+        for path, m in root.named_modules():
+            self.paths[id(m)] = path
+            for table, owned in ((self.parameters, m._parameters), (self.buffers, m._buffers)):
+                for name, t in owned.items():
+                    if t is not None:
+                        table.setdefault(id(t), (path + "." + name if path else name, m, t))
+        self.read = {}  # parameters are read once; buffers and constants at each use
+        self.constants = 0
+        self.kept = []  # constants, so that their id stays theirs
+
+    def node(self, kind, target, args, kwargs, **more):
+        args = [self.arg(a) for a in args]
+        kwargs = [[k, self.arg(v)] for k, v in kwargs.items()]
+        self.nodes.append(dict(more, kind=kind, target=target, args=args, kwargs=kwargs, at=here()))
+        return len(self.nodes) - 1
+
+    def arg(self, v):
+        """A value as our JSON writes it: what JSON has as it is, the rest in an object of one key."""
+        if isinstance(v, Proxy):
+            return {"node": v.node}
+        if isinstance(v, Tensor):
+            return {"node": self.tensor(v)}
+        if v is None or isinstance(v, (bool, str)):
+            return v
+        if isinstance(v, int):
+            if abs(v) >= 1 << 63:
+                raise Fault("%d does not fit 64 bits" % v)
+            return int(v)
+        if isinstance(v, float):
+            return v if math.isfinite(v) else {"float": repr(v)}
+        if isinstance(v, list):
+            return [self.arg(i) for i in v]
+        if isinstance(v, tuple):
+            return {"tuple": [self.arg(i) for i in v]}
+        if isinstance(v, range):
+            return {"tuple": [self.arg(i) for i in v]}
+        if isinstance(v, slice):
+            return {"slice": [self.arg(i) for i in (v.start, v.stop, v.step)]}
+        if isinstance(v, dict):
+            return {"dict": [[str(k), self.arg(i)] for k, i in v.items()]}
+        if v is Ellipsis or isinstance(v, (dtype, device)):
+            return {"atom": str(v)}
+        raise Fault("a %s cannot be an argument in a graph" % type(v).__name__)
+
+    # ---- tensors that are read ----
+
+    def parameter(self, p):
+        if id(p) not in self.read:
+            self.read[id(p)] = Proxy(self.tensor(p))
+        return self.read[id(p)]
+
+    def tensor(self, t):
+        path, owner, _ = (self.parameters.get(id(t)) or self.buffers.get(id(t)) or
+                          self.constant(t))
+        if isinstance(owner, Layer):
+            self.use(owner)
+        elif path not in self.attrs:
+            self.attrs[path] = attribute(path, t, id(t) not in self.parameters)
+        return self.node("get_attr", path, (), {})
+
+    def constant(self, t):
+        while hasattr(self.root, "_tensor_constant%d" % self.constants):
+            self.constants += 1
+        path = "_tensor_constant%d" % self.constants
+        self.constants += 1
+        self.kept.append(t)
+        self.buffers[id(t)] = path, None, t
+        return self.buffers[id(t)]
+
+    # ---- modules that are called ----
+
+    def use(self, layer):
+        path = self.paths.get(id(layer))
+        if path is None:
+            raise Fault("this layer is not part of the model: assign it to self, or to a "
+                        "ModuleList, in __init__")
+        if path not in self.modules:
+            self.modules[path] = layer.describe(path, self.parameters)
+        return path
+
+    def call(self, module, args, kwargs):
+        if not isinstance(module, Layer) or type(module).__module__ != LAYERS:
+            return module.forward(*args, **kwargs)
+        return Proxy.record("call_module", self.use(module), args, kwargs)
+
+    def trace(self):
+        forward = type(self.root).forward
+        args, kwargs = [], {}
+        parameters = list(inspect.signature(forward).parameters.values())[1:]
+        for p in parameters:
+            if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
+                raise Fault("forward takes *%s: a graph needs inputs with names" % p.name)
+            value = self.input(p, getattr(forward, "__annotations__", {}).get(p.name))
+            if p.kind == p.KEYWORD_ONLY:
+                kwargs[p.name] = value
+            else:
+                args.append(value)
+        result = forward(self.root, *args, **kwargs)
+        self.node("output", "output", (result,), {})
+        self.keep_the_rest()
+
+    def keep_the_rest(self):
+        """What forward does not reach stays too, in order of registration: it is in the state dict."""
+        called, self.modules = self.modules, {}
+        read, self.attrs = self.attrs, {}
+        for path, m in self.root.named_modules():
+            if isinstance(m, Layer):
+                self.modules[path] = called.get(path) or m.describe(path, self.parameters)
+                continue
+            for owned in (m._parameters, m._buffers):
+                for name, t in owned.items():
+                    path_of = self.parameters.get(id(t)) or self.buffers.get(id(t))
+                    if path_of and path_of[1] is m:
+                        self.attrs[path_of[0]] = read.pop(path_of[0], None) or attribute(
+                            path_of[0], t, id(t) not in self.parameters)
+        self.attrs.update(read)
+
+    def input(self, p, annotation):
+        default = () if p.default is p.empty else (p.default,)
+        text = None if annotation is None else type_text(annotation)
+        proxy = Proxy(self.node("placeholder", p.name, default, {}, annotation=text))
+        code = type(self.root).forward.__code__
+        self.nodes[-1]["at"] = place(code.co_filename, code.co_firstlineno, code, -1)
+        return proxy
+
+
+def type_text(t):
+    """As torch.fx names a type."""
+    if isinstance(t, type):
+        return t.__qualname__ if t.__module__ == "builtins" else "%s.%s" % (t.__module__,
+                                                                           t.__qualname__)
+    return repr(t)
+
+
+def start_json(t):
+    if isinstance(t.start, list):
+        if len(t.start) > MAX_NUMBERS:
+            raise Fault("a constant of %s is too large; at most %d numbers"
+                        % (list(t.shape), MAX_NUMBERS))
+        return {"values": [float(v) if math.isfinite(v) else {"float": repr(float(v))}
+                           for v in t.start]}
+    kind, spread, centre = t.start
+    return {"kind": kind, "spread": float(spread), "centre": float(centre)}
+
+
+def attribute(path, t, is_buffer):
+    if not t.dtype.short:
+        raise Fault("'%s' is of %r, which graphs do not store" % (path, t.dtype))
+    return {"path": path, "dtype": t.dtype.short, "shape": list(t.shape), "buffer": is_buffer,
+            "start": start_json(t), "at": here()}

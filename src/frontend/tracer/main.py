@@ -1,0 +1,139 @@
+"""main.py - read the request from standard input, trace the model, answer on standard output.
+
+Request:  {"file", "class" or null, "info": {...}, "seconds", "ops": [rows of ops.def]}
+Answer:   {"name", "modules", "attrs", "nodes"} or {"error": {"message", "path", "line", ...}}
+"""
+
+FORBIDDEN = ("socket.", "subprocess.", "os.system", "os.exec", "os.posix_spawn", "os.fork",
+             "ctypes.dlopen")
+
+
+class Info(dict):
+    """What the data set is: info.num_classes and info["num_classes"]."""
+
+    def __getattr__(self, name):
+        if name in self:
+            return self[name]
+        raise AttributeError("the data set's info has no '%s'; it has %s" % (name, ", ".join(self)))
+
+
+# Names of constructor parameters that the data set answers.
+ANSWERS = {
+    "info": None, "config": None, "cfg": None, "dataset_info": None, "data_info": None,
+    "num_classes": "num_classes", "n_classes": "num_classes", "classes": "num_classes",
+    "out_features": "num_classes", "output_dim": "num_classes", "out_dim": "num_classes",
+    "num_features": "num_features", "n_features": "num_features", "in_features": "num_features",
+    "input_dim": "num_features", "in_dim": "num_features", "image_size": "image_size",
+    "in_channels": "in_channels",
+}
+
+
+def guard(event, args):
+    """No network and no other programs, whatever the file imports."""
+    if event.startswith(FORBIDDEN):
+        raise Fault("%s is not allowed while a model is read" % event)
+
+
+def on_alarm(signum, frame):
+    raise Fault("still running after %g s: a loop without end? --trace-seconds gives it more"
+                % REQUEST["seconds"])
+
+
+def load(path):
+    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
+    with open(path, "rb") as f:
+        code = compile(f.read(), path, "exec")
+    module = types.ModuleType(os.path.splitext(os.path.basename(path))[0])
+    module.__file__ = path
+    sys.modules[module.__name__] = module
+    exec(code, module.__dict__)
+    return module
+
+
+def choose(module, name):
+    own = {n: v for n, v in vars(module).items()
+           if isinstance(v, type) and issubclass(v, Module) and v.__module__ == module.__name__}
+    if name is None:
+        if len(own) != 1:
+            raise Fault("say which: FILE:CLASS with one of %s" % (", ".join(own) or "(no class)"))
+        return next(iter(own.values()))
+    if not callable(getattr(module, name, None)):
+        import difflib
+        near = difflib.get_close_matches(name, list(own), 1)
+        raise Fault("no class '%s' in it; it has %s%s" % (
+            name, ", ".join(own) or "none", "; did you mean '%s'?" % near[0] if near else ""))
+    return getattr(module, name)
+
+
+def build(cls, info):
+    """The model, its required parameters answered from the data set."""
+    given = {}
+    for p in inspect.signature(cls).parameters.values():
+        if p.default is not p.empty or p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
+            continue
+        if p.name not in ANSWERS:
+            raise Fault("%s needs '%s', which no data set tells: give it a default"
+                        % (cls.__name__, p.name))
+        field = ANSWERS[p.name]
+        given[p.name] = info if field is None else info[field]
+        if field and info[field] is None:
+            raise Fault("%s needs '%s', which the data set '%s' does not have"
+                        % (cls.__name__, p.name, info["name"]))
+    model = cls(**given)
+    if not isinstance(model, Module):
+        raise Fault("%s gives %s and not a torch.nn.Module" % (cls.__name__, type(model).__name__))
+    if "_modules" not in model.__dict__:
+        raise Fault("%s does not call super().__init__()" % type(model).__name__)
+    return model
+
+
+def fault_of(e):
+    """The message, and the innermost place in the user's own code."""
+    if isinstance(e, SyntaxError):
+        return {"message": "SyntaxError: %s" % e.msg, "path": e.filename, "line": e.lineno or 0,
+                "col": e.offset or 0, "span": 0}
+    text = str(e)
+    if isinstance(e, MemoryError):
+        text = text or "more than the limit of memory"
+    message = text if isinstance(e, Fault) else ": ".join(filter(None, (type(e).__name__, text)))
+    at, step = getattr(e, "at", None), e.__traceback__
+    while step and not getattr(e, "at", None):
+        code = step.tb_frame.f_code
+        if is_users(code.co_filename):
+            at = place(code.co_filename, step.tb_lineno, code, step.tb_lasti)
+        step = step.tb_next
+    return dict(at or {"path": REQUEST["file"], "line": 0, "col": 0, "span": 0}, message=message)
+
+
+def answer():
+    global TRACER
+    info = Info(REQUEST["info"])
+    if info["image_size"] is not None:
+        info["image_size"] = tuple(info["image_size"])
+    cls = choose(load(REQUEST["file"]), REQUEST["class"])
+    root = build(cls, info)
+    tracer = Tracer(root, TABLES)
+    TRACER = tracer
+    tracer.trace()
+    return {"name": cls.__name__, "modules": list(tracer.modules.values()),
+            "attrs": list(tracer.attrs.values()), "nodes": tracer.nodes}
+
+
+REQUEST = json.load(sys.stdin)
+TABLES = Tables(REQUEST["ops"])
+reply = os.fdopen(os.dup(1), "w", encoding="ascii")
+os.dup2(2, 1)  # what the user's file prints is no part of the answer
+install(TABLES)
+sys.addaudithook(guard)
+sys.setrecursionlimit(2000)
+signal.signal(signal.SIGALRM, on_alarm)
+signal.setitimer(signal.ITIMER_REAL, REQUEST["seconds"])
+try:
+    result = answer()
+except BaseException as e:  # SystemExit too: a file must not end us unheard
+    result = {"error": fault_of(e)}
+signal.setitimer(signal.ITIMER_REAL, 0)
+json.dump(result, reply, allow_nan=False)
+reply.close()
+sys.stdout.flush()
+os._exit(0)

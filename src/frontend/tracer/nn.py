@@ -1,0 +1,638 @@
+"""nn.py - stand-ins for torch, torch.nn and their kin, made from the tables of ops.def."""
+
+LAYERS = "torch.nn.modules"  # where the classes of layers say they come from: torch.fx's leaf rule
+
+
+# ---- modules ----
+
+class Module:
+    training = True
+
+    def __init__(self, *args, **kwargs):
+        self.__dict__.update(_parameters={}, _buffers={}, _modules={})
+
+    def __call__(self, *args, **kwargs):
+        if TRACER is None:
+            raise Fault("a module is called while the model is built: only forward is traced")
+        return TRACER.call(self, args, kwargs)
+
+    def forward(self, *args, **kwargs):
+        raise Fault("%s has no forward" % type(self).__name__)
+
+    def __setattr__(self, name, value):
+        kinds = (("_parameters", Parameter), ("_modules", Module))
+        if "_modules" not in self.__dict__ and isinstance(value, (Parameter, Module)):
+            raise Fault("cannot assign '%s' before super().__init__() is called" % name)
+        home = next((k for k, cls in kinds if isinstance(value, cls)), None)
+        tables = [self.__dict__[k] for k in ("_parameters", "_buffers", "_modules")
+                  if k in self.__dict__]
+        if not home and any(name in t for t in tables) and (value is None or
+                                                            isinstance(value, Tensor)):
+            home = next(k for k in ("_parameters", "_buffers", "_modules")
+                        if name in self.__dict__[k])
+        for t in tables:
+            if not home or t is not self.__dict__[home]:
+                t.pop(name, None)
+        if home:
+            self.__dict__.pop(name, None)
+            self.__dict__[home][name] = value
+        else:
+            object.__setattr__(self, name, value)
+
+    def __getattr__(self, name):
+        for kind in ("_parameters", "_buffers", "_modules"):
+            table = self.__dict__.get(kind, {})
+            if name in table:
+                value = table[name]
+                is_read = TRACER and kind == "_parameters" and value is not None
+                return TRACER.parameter(value) if is_read else value
+        raise AttributeError("'%s' object has no attribute '%s'" % (type(self).__name__, name))
+
+    def __delattr__(self, name):
+        for kind in ("_parameters", "_buffers", "_modules"):
+            if name in self.__dict__[kind]:
+                del self.__dict__[kind][name]
+                return
+        object.__delattr__(self, name)
+
+    def register_buffer(self, name, tensor, persistent=True):
+        self._buffers[name] = tensor
+
+    def register_parameter(self, name, param):
+        self._parameters[name] = param
+
+    def add_module(self, name, module):
+        self._modules[name] = module
+
+    register_module = add_module
+
+    # ---- walking ----
+
+    def named_modules(self, memo=None, prefix="", remove_duplicate=True):
+        memo = set() if memo is None else memo
+        if self in memo:
+            return
+        memo.add(self)
+        yield prefix, self
+        for name, m in self._modules.items():
+            if m is not None:
+                yield from m.named_modules(memo, prefix + "." + name if prefix else name)
+
+    def modules(self):
+        return (m for _, m in self.named_modules())
+
+    def named_children(self):
+        return ((n, m) for n, m in self._modules.items() if m is not None)
+
+    def children(self):
+        return (m for _, m in self.named_children())
+
+    def named_owned(self, kind, recurse):
+        seen = set()
+        for path, m in self.named_modules() if recurse else [("", self)]:
+            for name, t in m.__dict__[kind].items():
+                if t is not None and id(t) not in seen:
+                    seen.add(id(t))
+                    yield (path + "." + name if path else name), t
+
+    def named_parameters(self, prefix="", recurse=True):
+        return self.named_owned("_parameters", recurse)
+
+    def parameters(self, recurse=True):
+        return (t for _, t in self.named_parameters(recurse=recurse))
+
+    def named_buffers(self, prefix="", recurse=True):
+        return self.named_owned("_buffers", recurse)
+
+    def buffers(self, recurse=True):
+        return (t for _, t in self.named_buffers(recurse=recurse))
+
+    def get_submodule(self, path):
+        m = self
+        for name in path.split(".") if path else ():
+            m = m._modules[name]
+        return m
+
+    def apply(self, fn):
+        for m in self.children():
+            m.apply(fn)
+        fn(self)
+        return self
+
+    # ---- what changes nothing in a graph ----
+
+    def train(self, mode=True):
+        for m in self.modules():
+            m.__dict__["training"] = mode
+        return self
+
+    def eval(self):
+        return self.train(False)
+
+    def same(self, *_, **__):
+        return self
+
+    to = cuda = cpu = float = double = half = requires_grad_ = same
+
+    def extra_repr(self):
+        return ""
+
+    def __repr__(self):
+        return "%s()" % type(self).__name__
+
+
+class Sequential(Module):
+    def __init__(self, *modules):
+        super().__init__()
+        if len(modules) == 1 and isinstance(modules[0], dict):
+            for name, m in modules[0].items():
+                self.add_module(name, m)
+        else:
+            for i, m in enumerate(modules):
+                self.add_module(str(i), checked(m, "Sequential"))
+
+    def forward(self, x):
+        for m in self._modules.values():
+            x = m(x)
+        return x
+
+    def append(self, module):
+        self.add_module(str(len(self)), checked(module, type(self).__name__))
+        return self
+
+    def __len__(self):
+        return len(self._modules)
+
+    def __iter__(self):
+        return iter(self._modules.values())
+
+    def __getitem__(self, i):
+        if isinstance(i, slice):
+            return type(self)(*list(self)[i])
+        return list(self)[i]
+
+    def __setitem__(self, i, module):
+        self._modules[list(self._modules)[i]] = module
+
+    def __delitem__(self, i):
+        kept = [m for n, m in enumerate(self) if n != i % len(self)]
+        self._modules.clear()
+        for m in kept:
+            self.append(m)
+
+
+def checked(m, owner):
+    if not isinstance(m, Module):
+        raise Fault("%s holds modules, got %s" % (owner, type(m).__name__))
+    return m
+
+
+class ModuleList(Sequential):
+    def __init__(self, modules=()):
+        Module.__init__(self)
+        self.extend(modules)
+
+    def forward(self, *args):
+        raise Fault("a ModuleList is not called: call the modules in it")
+
+    def extend(self, modules):
+        for m in modules:
+            self.append(m)
+        return self
+
+    __iadd__ = extend
+
+    def insert(self, index, module):
+        modules = list(self)
+        modules.insert(index, module)
+        self._modules.clear()
+        self.extend(modules)
+
+    def __getitem__(self, i):
+        return ModuleList(list(self)[i]) if isinstance(i, slice) else list(self)[i]
+
+
+class ModuleDict(Module):
+    def __init__(self, modules=None):
+        super().__init__()
+        self.update(modules or {})
+
+    def update(self, modules):
+        for name, m in modules.items() if hasattr(modules, "items") else modules:
+            self[name] = m
+
+    def __setitem__(self, name, m):
+        self._modules[name] = checked(m, "ModuleDict")
+
+    def __getitem__(self, name):
+        return self._modules[name]
+
+    def __iter__(self):
+        return iter(self._modules)
+
+    def __len__(self):
+        return len(self._modules)
+
+    def __contains__(self, name):
+        return name in self._modules
+
+    def keys(self):
+        return self._modules.keys()
+
+    def items(self):
+        return self._modules.items()
+
+    def values(self):
+        return self._modules.values()
+
+
+class ParameterList(Module):
+    def __init__(self, values=()):
+        super().__init__()
+        for v in values:
+            self.append(v)
+
+    def append(self, v):
+        setattr(self, str(len(self)), v if isinstance(v, Parameter) else Parameter(v))
+        return self
+
+    def __len__(self):
+        return len(self._parameters)
+
+    def __getitem__(self, i):
+        return getattr(self, str(i % len(self)))
+
+    def __iter__(self):
+        return (self[i] for i in range(len(self)))
+
+
+class ParameterDict(Module):
+    def __init__(self, values=None):
+        super().__init__()
+        for name, v in (values or {}).items():
+            self[name] = v
+
+    def __setitem__(self, name, v):
+        setattr(self, name, v if isinstance(v, Parameter) else Parameter(v))
+
+    def __getitem__(self, name):
+        return getattr(self, name)
+
+    def __iter__(self):
+        return iter(self._parameters)
+
+    def __contains__(self, name):
+        return name in self._parameters
+
+
+# ---- layers ----
+
+def parameter_shapes(v):
+    """Of the parameters and buffers a constructor's values call for, so that __init__ can look."""
+    weight = None
+    if "out_features" in v:
+        weight = (v["out_features"],) + tuple(v[k] for k in ("in_features", "in1_features",
+                                                             "in2_features") if k in v)
+        bias = (v["out_features"],)
+    elif "out_channels" in v:
+        ends = v["out_channels"], v["in_channels"] // v["groups"]
+        if "output_padding" in v:
+            ends = v["in_channels"], v["out_channels"] // v["groups"]
+        weight, bias = ends + v["kernel_size"], (v["out_channels"],)
+    elif "num_embeddings" in v:
+        weight, bias = (v["num_embeddings"], v["embedding_dim"]), None
+    elif v.get("affine", v.get("elementwise_affine")):
+        weight = bias = v.get("normalized_shape") or (v.get("num_features", v.get("num_channels")),)
+    if weight:
+        yield "_parameters", "weight", weight
+        if "num_embeddings" not in v:
+            yield "_parameters", "bias", bias if v.get("bias", True) else None
+    if v.get("track_running_stats"):
+        yield "_buffers", "running_mean", (v["num_features"],)
+        yield "_buffers", "running_var", (v["num_features"],)
+        yield "_buffers", "num_batches_tracked", ()
+
+
+class Layer(Module):
+    signature = None
+
+    def __init__(self, *args, **kwargs):
+        super().__init__()
+        for name in ("device", "dtype"):
+            kwargs.pop(name, None)
+        values = self.signature.bind(type(self).__name__, args, kwargs)
+        for name, mark in self.signature.marks.items():
+            value = values[name]
+            if mark in tuple("123n") and isinstance(value, int):
+                values[name] = (value,) * (1 if mark == "n" else int(mark))
+            elif mark in tuple("123n") and isinstance(value, list):
+                values[name] = tuple(value)
+        self.__dict__["values"] = values
+        self.__dict__["at"] = here()
+        try:
+            for kind, name, shape in parameter_shapes(values):
+                start = Parameter(Tensor(shape, None)) if shape is not None else None
+                self.__dict__[kind][name] = start
+        except TypeError as e:
+            raise Fault("%s(%s): %s" % (type(self).__name__, ", ".join(
+                "%s=%r" % i for i in values.items()), e))
+
+    def __getattr__(self, name):
+        values = self.__dict__.get("values", {})
+        if name in values and name not in self._parameters:
+            return values[name]
+        return super().__getattr__(name)
+
+    def __setattr__(self, name, value):
+        if name in self.__dict__.get("values", {}) and name not in self._parameters:
+            self.values[name] = value
+        else:
+            super().__setattr__(name, value)
+
+    def forward(self, *args):
+        raise Fault("%s is traced through because it is a class of your own, but has no forward of "
+                    "its own" % type(self).__name__)
+
+    def describe(self, path, owners):
+        cls = next(c for c in type(self).__mro__ if c.__module__ == LAYERS)
+        starts = {}
+        for name, p in self._parameters.items():
+            if p is None:
+                continue
+            if owners[id(p)][1] is not self:
+                raise Fault("%s.%s is shared with %s: tied parameters are not supported"
+                            % (path, name, owners[id(p)][0]), self.at)
+            if p.start is not None:
+                starts[name] = start_json(p)
+        if "bias" in self.values and self._parameters.get("bias", 0) is None:
+            self.values["bias"] = False
+        values = [[k, TRACER.arg(v)] for k, v in self.values.items()]
+        return {"path": path, "class": cls.__name__, "values": values, "start": starts,
+                "at": self.at}
+
+
+def missing(what, name, table):
+    """A class that says so when it is made: files import more than a model uses."""
+    def __init__(self, *args, **kwargs):
+        known(name, table, what)
+    return type(name, (Module,), {"__init__": __init__, "__module__": LAYERS})
+
+
+# ---- functions ----
+
+# torch.nn.functional's names that are torch's own functions under another name. For the others the
+# first name of a row of ops.def tells.
+ALIASES = {
+    "adaptive_avg_pool1d": "torch.adaptive_avg_pool1d", "avg_pool1d": "torch.avg_pool1d",
+    "avg_pool2d": "torch._C._nn.avg_pool2d", "bilinear": "torch.bilinear",
+}
+
+
+def as_written(target, maker=None):
+    """torch's own functions: recorded as they are called."""
+    def function(*args, **kwargs):
+        if contains_proxy(args) or contains_proxy(kwargs):
+            return Proxy.record("call_function", target, args, kwargs)
+        if maker:
+            return maker(*args, **kwargs)
+        return concrete(target, args, kwargs)
+    function.__name__ = target.rpartition(".")[2]
+    return function
+
+
+def concrete(target, args, kwargs):
+    """The same function of a tensor that exists already."""
+    name = target.rpartition(".")[2]
+    if args and isinstance(args[0], Tensor):
+        if TRACER and (id(args[0]) in TRACER.parameters):
+            return Proxy.record("call_function", target, args, kwargs)
+        if hasattr(operator, name) and len(args) == 2:
+            return getattr(operator, name)(*args)
+        return getattr(args[0], name)(*args[1:], **kwargs)
+    raise Fault("%s cannot be computed while tracing: none of its arguments is traced" % target)
+
+
+def in_python(target, signature):
+    """torch.nn.functional's Python functions: defaults are recorded, and all of them by keyword."""
+    def function(*args, **kwargs):
+        bound = signature.bind(target, args, kwargs)
+        required = tuple(bound[n] for n in signature.names if n not in signature.defaults)
+        named = {n: bound[n] for n in signature.names if n in signature.defaults}
+        return Proxy.record("call_function", target, required, named)
+    function.__name__ = target.rpartition(".")[2]
+    return function
+
+
+def by_method(name):
+    """nn.functional.sigmoid(x) is x.sigmoid()."""
+    def function(input):
+        return getattr(input, name)()
+    return function
+
+
+def functional(tables):
+    out = {}
+    for target, first in tables.first.items():
+        name = target.rpartition(".")[2]
+        first = ALIASES.get(name, first)
+        if name in ("sigmoid", "tanh"):
+            out[name] = by_method(name)
+        elif first == target:
+            out[name] = in_python(target, tables.functions[target])
+        else:
+            out[name] = as_written(first)
+    return out
+
+
+def split(tensor, split_size_or_sections, dim=0):
+    """torch.split is Python too."""
+    return Proxy.record("call_function", "torch.functional.split",
+                        (tensor, split_size_or_sections), {"dim": dim})
+
+
+def watch_math(tables):
+    """math.sqrt of a traced value is a node."""
+    for name, fn in list(vars(math).items()):
+        if callable(fn) and "math." + name in tables.functions:
+            setattr(math, name, as_written("math." + name, fn))
+
+
+# ---- initialisers ----
+
+def fans(t):
+    if t.dim() < 2:
+        raise Fault("fan in and fan out need a tensor of at least 2 dimensions")
+    field = math.prod(t.shape[2:])
+    return t.shape[1] * field, t.shape[0] * field
+
+
+def gain_of(nonlinearity, param=None):
+    if nonlinearity == "leaky_relu":
+        slope = 0.01 if param is None else param
+        return math.sqrt(2.0 / (1 + slope * slope))
+    gains = {"relu": math.sqrt(2.0), "tanh": 5.0 / 3, "selu": 0.75}
+    linear = ("linear", "sigmoid", "conv1d", "conv2d", "conv3d")
+    if nonlinearity not in gains and nonlinearity not in linear:
+        raise Fault("unknown nonlinearity '%s'" % nonlinearity)
+    return gains.get(nonlinearity, 1.0)
+
+
+def spread(t, std, shape):
+    return t.normal_(0.0, std) if shape == "normal" else t.uniform_(-math.sqrt(3.0) * std,
+                                                                    math.sqrt(3.0) * std)
+
+
+def xavier(shape):
+    def start(tensor, gain=1.0, **_):
+        return spread(tensor, gain * math.sqrt(2.0 / sum(fans(tensor))), shape)
+    return start
+
+
+def kaiming(shape):
+    def start(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", **_):
+        fan = fans(tensor)[("fan_in", "fan_out").index(mode)]
+        return spread(tensor, gain_of(nonlinearity, a) / math.sqrt(fan), shape)
+    return start
+
+
+def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, **_):
+    if min(mean - a, b - mean) < 4 * std:
+        raise Fault("trunc_normal_ that cuts within 4 deviations is not supported")
+    return tensor.normal_(mean, std)
+
+
+INIT = {
+    "uniform_": lambda tensor, a=0.0, b=1.0, **_: tensor.uniform_(a, b),
+    "normal_": lambda tensor, mean=0.0, std=1.0, **_: tensor.normal_(mean, std),
+    "constant_": lambda tensor, val: tensor.fill_(val),
+    "ones_": lambda tensor: tensor.fill_(1.0),
+    "zeros_": lambda tensor: tensor.fill_(0.0),
+    "trunc_normal_": trunc_normal_,
+    "xavier_uniform_": xavier("uniform"), "xavier_normal_": xavier("normal"),
+    "kaiming_uniform_": kaiming("uniform"), "kaiming_normal_": kaiming("normal"),
+    "calculate_gain": gain_of,
+}
+
+
+# ---- the packages ----
+
+class Package(types.ModuleType):
+    """A stand-in: names it lacks become classes and functions that fail when they are used."""
+
+    def __init__(self, name, content=(), layers=None):
+        super().__init__(name)
+        self.__path__ = []
+        self.__dict__.update(content)
+        self.__dict__["_layers"] = layers
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        full = self.__name__ + "." + name
+        if full in sys.modules:
+            return sys.modules[full]
+        if name[:1].isupper():
+            made = missing("layer" if self._layers else "class", name, self._layers or {})
+        else:
+            made = unknown_function(full)
+        setattr(self, name, made)
+        return made
+
+
+def unknown_function(full):
+    def function(*args, **kwargs):
+        known(full, TABLES.functions, "function")
+        raise Fault("'%s' cannot be used while tracing" % full)
+    return function
+
+
+class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """import torch.anything"""
+
+    def find_spec(self, name, path=None, target=None):
+        if name.startswith("torch."):
+            return importlib.machinery.ModuleSpec(name, self, is_package=True)
+        return None
+
+    def create_module(self, spec):
+        return Package(spec.name)
+
+    def exec_module(self, module):
+        pass
+
+
+class Nothing:
+    """torch.no_grad() and its kin: as a block, a decorator or a call."""
+
+    def __init__(self, *args, **kwargs):
+        pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return False
+
+    def __call__(self, fn):
+        return fn
+
+
+def itself(fn=None, *_, **__):
+    return fn
+
+
+def torch_content(tables):
+    content = {name: as_written("torch." + name, fn) for name, fn in MAKERS.items()}
+    for target in tables.functions:
+        head, _, name = target.rpartition(".")
+        if head == "torch" and name not in content:
+            content[name] = as_written(target)
+    content.update(DTYPES, dtype=dtype, device=device, Size=Size, Tensor=Tensor, split=split,
+                   no_grad=Nothing, inference_mode=Nothing, enable_grad=Nothing,
+                   manual_seed=itself, set_grad_enabled=Nothing, inf=math.inf, pi=math.pi,
+                   nan=math.nan, __version__="2.1.0", is_tensor=lambda t: isinstance(t, Tensor))
+    return content
+
+
+def nn_content(tables):
+    content = {"Module": Module, "Sequential": Sequential, "ModuleList": ModuleList,
+               "ModuleDict": ModuleDict, "ParameterList": ParameterList,
+               "ParameterDict": ParameterDict, "Parameter": Parameter}
+    bases = {"Conv": type("_ConvNd", (Layer,), {}), "BatchNorm": type("_BatchNorm", (Layer,), {})}
+    for name, signature in tables.layers.items():
+        base = next((b for start, b in bases.items() if name.startswith(start)), Layer)
+        content[name] = type(name, (base,), {"signature": signature, "__module__": LAYERS,
+                                             "__qualname__": name})
+    for cls in content.values():
+        cls.__module__ = LAYERS if cls is not Parameter else cls.__module__
+    return content, bases
+
+
+def install(tables):
+    """Put the stand-ins where import finds them."""
+    layers, bases = nn_content(tables)
+    packages = {
+        "torch": torch_content(tables),
+        "torch.nn": layers,
+        "torch.nn.functional": functional(tables),
+        "torch.nn.init": INIT,
+        "torch.nn.parameter": {"Parameter": Parameter},
+        "torch.nn.modules": layers,
+        "torch.nn.modules.conv": {"_ConvNd": bases["Conv"]},
+        "torch.nn.modules.batchnorm": {"_BatchNorm": bases["BatchNorm"]},
+        "torch.cuda": {"is_available": lambda: False, "device_count": lambda: 0},
+        "torch.autograd": {"Variable": itself},
+        "torch.jit": {"ignore": itself, "unused": itself, "export": itself},
+        "torch.fx": {"wrap": itself},
+        "torch.functional": {"split": split},
+        "torch.special": {"erf": as_written("torch.special.erf")},
+    }
+    for name, content in packages.items():
+        is_layers = name in ("torch.nn", "torch.nn.modules")
+        sys.modules[name] = Package(name, content, tables.layers if is_layers else None)
+    for name in packages:
+        parent, _, last = name.rpartition(".")
+        if parent:
+            setattr(sys.modules[parent], last, sys.modules[name])
+    sys.meta_path.insert(0, Finder())
+    watch_math(tables)

@@ -1,0 +1,557 @@
+"""tensor.py - values that exist while a model is built: parameters, buffers, constants.
+
+The tracer needs shapes, types and how a tensor starts, seldom its numbers. A Tensor therefore holds a
+start: a flat list of numbers, or a rule that every element follows independently,
+
+    ("uniform", bound, centre)      a constant is the bound 0
+    ("normal", deviation, mean)
+    None                            the default of the layer that owns it
+
+Arithmetic with plain numbers keeps a rule; everything else needs the numbers themselves.
+The files of this folder are joined in the order tensor, graph, nn, main to one script.
+"""
+import ast
+import builtins
+import dis
+import importlib.abc
+import importlib.machinery
+import inspect
+import itertools
+import json
+import linecache
+import math
+import operator
+import os
+import signal
+import sys
+import types
+
+MAX_NUMBERS = 1 << 17  # of one constant: a bound on the text that is sent back
+
+
+class Fault(Exception):
+    """What cannot be traced. Its place is the user's frame, unless it is given."""
+
+    def __init__(self, message, at=None):
+        super().__init__(message)
+        self.at = at
+
+
+class dtype:
+    """torch.float32 and its kin; short is the name in our graphs, None: not stored."""
+
+    def __init__(self, name, short, is_floating_point):
+        self.name, self.short, self.is_floating_point = name, short, is_floating_point
+
+    def __repr__(self):
+        return "torch." + self.name
+
+
+DTYPES = {
+    "float32": dtype("float32", "f32", True),
+    "float64": dtype("float64", "f64", True),
+    "float16": dtype("float16", None, True),
+    "bfloat16": dtype("bfloat16", None, True),
+    "int64": dtype("int64", "i64", False),
+    "int32": dtype("int32", "i32", False),
+    "int16": dtype("int16", None, False),
+    "int8": dtype("int8", None, False),
+    "uint8": dtype("uint8", "u8", False),
+    "bool": dtype("bool", "bool", False),
+}
+DTYPES.update(float=DTYPES["float32"], double=DTYPES["float64"], half=DTYPES["float16"],
+              long=DTYPES["int64"], int=DTYPES["int32"], short=DTYPES["int16"])
+
+
+class device:
+    def __init__(self, name="cpu", index=None):
+        self.type, self.index = str(name), index
+
+    def __repr__(self):
+        return self.type
+
+
+class Size(tuple):
+    def numel(self):
+        return math.prod(self)
+
+    def __repr__(self):
+        return "torch.Size(%s)" % list(self)
+
+
+def is_number(v):
+    return isinstance(v, (int, float))
+
+
+def flat_shape(size):
+    """zeros(2, 3), zeros((2, 3)) and zeros([2, 3]) are the same."""
+    if len(size) == 1 and isinstance(size[0], (tuple, list)):
+        size = size[0]
+    for n in size:
+        if not isinstance(n, int) or n < 0:
+            raise Fault("a shape is made of integers that are not negative, got %r" % (n,))
+    return Size(size)
+
+
+def strides_of(shape):
+    steps, n = [], 1
+    for d in reversed(shape):
+        steps.insert(0, n)
+        n *= d
+    return steps
+
+
+def broadcast(a, b):
+    out = []
+    for m, n in itertools.zip_longest(reversed(a), reversed(b), fillvalue=1):
+        if m != n and 1 not in (m, n):
+            raise Fault("shapes %s and %s do not broadcast" % (list(a), list(b)))
+        out.insert(0, n if m == 1 else m)
+    return Size(out)
+
+
+class Tensor:
+    def __init__(self, shape=(), start=("uniform", 0.0, 0.0), dtype=DTYPES["float32"]):
+        self.shape, self.start, self.dtype = Size(shape), start, dtype
+        self.requires_grad = False
+
+    # ---- numbers ----
+
+    def numbers(self):
+        if isinstance(self.start, list):
+            return self.start
+        if not self.start or self.start[1] != 0.0:
+            raise Fault("this needs the numbers of a random tensor, which are not drawn yet")
+        if self.numel() > MAX_NUMBERS:
+            raise Fault("a tensor of %s is too large to compute with while tracing; at most %d "
+                        "numbers" % (list(self.shape), MAX_NUMBERS))
+        return [self.start[2]] * self.numel()
+
+    def like(self, shape, start, dtype=None):
+        return Tensor(shape, start, dtype or self.dtype)
+
+    def moved(self, shape, order):
+        """Elements at the flat positions order; a rule has no positions."""
+        if not isinstance(self.start, list):
+            return self.like(shape, self.start)
+        return self.like(shape, [self.start[i] for i in order])
+
+    def stretched(self, shape):
+        steps = strides_of(self.shape)
+        lead = len(shape) - len(self.shape)
+        axes = [range(n) for n in shape]
+        order = (sum(0 if self.shape[d] == 1 else at[lead + d] * steps[d]
+                     for d in range(len(self.shape))) for at in itertools.product(*axes))
+        return self.moved(shape, order)
+
+    def scaled(self, factor, shift):
+        kind, spread, centre = self.start
+        return self.like(self.shape, (kind, abs(spread * factor), centre * factor + shift),
+                         None if self.dtype.is_floating_point else DTYPES["float32"])
+
+    def combined(self, other, fn, exact):
+        """fn element by element; exact: integers stay integers."""
+        if not isinstance(other, Tensor):
+            kind = DTYPES["float32"] if isinstance(other, float) else self.dtype
+            other = Tensor((), [other], kind)
+        shape = broadcast(self.shape, other.shape)
+        a, b = self.stretched(shape).numbers(), other.stretched(shape).numbers()
+        whole = exact and not (self.dtype.is_floating_point or other.dtype.is_floating_point)
+        kind = self.dtype if self.dtype.is_floating_point or whole else other.dtype
+        if not whole and not kind.is_floating_point:
+            kind = DTYPES["float32"]
+        return Tensor(shape, [fn(x, y) for x, y in zip(a, b)], kind)
+
+    def mapped(self, fn):
+        return self.like(self.shape, [fn(x) for x in self.numbers()],
+                         self.dtype if self.dtype.is_floating_point else DTYPES["float32"])
+
+    def compared(self, other, fn):
+        t = self.combined(other, fn, True)
+        t.dtype = DTYPES["bool"]
+        return t
+
+    # ---- what it is ----
+
+    def size(self, dim=None):
+        return self.shape if dim is None else self.shape[dim]
+
+    def numel(self):
+        return math.prod(self.shape)
+
+    def dim(self):
+        return len(self.shape)
+
+    ndim = property(dim)
+    ndimension = dim
+    device = device("cpu")
+    is_cuda = False
+    data = property(lambda self: self)
+    T = property(lambda self: self.t())
+
+    def item(self):
+        values = self.numbers()
+        if len(values) != 1:
+            raise Fault("item() needs a tensor of one element, this has %d" % len(values))
+        return values[0]
+
+    def tolist(self):
+        def nest(values, shape):
+            if not shape:
+                return values[0]
+            step = len(values) // shape[0] if shape[0] else 0
+            return [nest(values[i * step:(i + 1) * step], shape[1:]) for i in range(shape[0])]
+        return nest(self.numbers(), self.shape)
+
+    def __bool__(self):
+        return builtins.bool(self.item())
+
+    def __float__(self):
+        return builtins.float(self.item())
+
+    def __int__(self):
+        return builtins.int(self.item())
+
+    __index__ = __int__
+
+    def __len__(self):
+        return self.shape[0]
+
+    def __iter__(self):
+        return (self[i] for i in range(self.shape[0]))
+
+    def __repr__(self):
+        return "tensor(%s, %s)" % (list(self.shape), self.dtype)
+
+    __hash__ = object.__hash__
+
+    # ---- the same numbers, arranged anew ----
+
+    def view(self, *size):
+        if len(size) == 1 and isinstance(size[0], (tuple, list)):
+            size = size[0]
+        known = math.prod(n for n in size if n != -1)
+        size = [self.numel() // known if n == -1 and known else n for n in size]
+        if math.prod(size) != self.numel():
+            raise Fault("%s cannot be viewed as %s" % (list(self.shape), list(size)))
+        return self.like(size, self.start)
+
+    reshape = view
+
+    def flatten(self, start_dim=0, end_dim=-1):
+        end = end_dim % max(self.ndim, 1) + 1
+        middle = (math.prod(self.shape[start_dim:end]),)
+        return self.view(self.shape[:start_dim] + middle + self.shape[end:])
+
+    def unsqueeze(self, dim):
+        at = dim % (self.ndim + 1)
+        return self.view(self.shape[:at] + (1,) + self.shape[at:])
+
+    def squeeze(self, dim=None):
+        drop = range(self.ndim) if dim is None else [dim % self.ndim]
+        return self.view([n for d, n in enumerate(self.shape) if not (d in drop and n == 1)])
+
+    def permute(self, *dims):
+        dims = dims[0] if len(dims) == 1 and isinstance(dims[0], (tuple, list)) else dims
+        shape = [self.shape[d] for d in dims]
+        steps = strides_of(self.shape)
+        order = (sum(i * steps[d] for i, d in zip(at, dims))
+                 for at in itertools.product(*[range(n) for n in shape]))
+        return self.moved(shape, order)
+
+    def transpose(self, dim0, dim1):
+        dims = list(range(self.ndim))
+        dims[dim0], dims[dim1] = dims[dim1], dims[dim0]
+        return self.permute(dims)
+
+    def t(self):
+        return self.transpose(0, 1) if self.ndim == 2 else self
+
+    def expand(self, *size):
+        size = size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
+        lead = len(size) - self.ndim
+        return self.stretched([self.shape[d - lead] if n == -1 else n
+                               for d, n in enumerate(size)])
+
+    def chosen(self, index):
+        """The shape and the flat positions of self[index]: integers, slices, None and ..."""
+        index = index if isinstance(index, tuple) else (index,)
+        used = sum(1 for i in index if i is not None and i is not Ellipsis)
+        if Ellipsis not in [i for i in index if i is Ellipsis]:
+            index += (Ellipsis,)
+        at = next(n for n, i in enumerate(index) if i is Ellipsis)
+        index = index[:at] + (slice(None),) * (self.ndim - used) + index[at + 1:]
+        steps, shape, axes, d = strides_of(self.shape), [], [], 0
+        for i in index:
+            if i is None:
+                shape.append(1)
+                continue
+            if isinstance(i, slice):
+                picked = range(*i.indices(self.shape[d]))
+                shape.append(len(picked))
+            elif isinstance(i, int) and -self.shape[d] <= i < self.shape[d]:
+                picked = [i % self.shape[d]]
+            else:
+                raise Fault("index %r does not fit a tensor of %s" % (i, list(self.shape)))
+            axes.append([p * steps[d] for p in picked])
+            d += 1
+        return shape, [sum(p) for p in itertools.product(*axes)]
+
+    def __getitem__(self, index):
+        if contains_proxy(index):
+            return Proxy.record("call_function", "operator.getitem", (self, index), {})
+        return self.moved(*self.chosen(index))
+
+    def __setitem__(self, index, value):
+        shape, order = self.chosen(index)
+        value = value if isinstance(value, Tensor) else Tensor((), [value], self.dtype)
+        numbers = list(self.numbers())
+        for i, v in zip(order, value.stretched(shape).numbers()):
+            numbers[i] = v
+        self.start = numbers
+
+    # ---- types; there is one device ----
+
+    def cast(self, dtype):
+        start = self.start
+        if isinstance(start, list) and not dtype.is_floating_point:
+            start = [builtins.bool(v) if dtype.name == "bool" else builtins.int(v) for v in start]
+        return self.like(self.shape, start, dtype)
+
+    def to(self, *target, dtype=None, **_):
+        for t in target:
+            dtype = t if isinstance(t, type(self.dtype)) else dtype
+        return self.cast(dtype) if dtype else self
+
+    def type_as(self, other):
+        return self.cast(other.dtype)
+
+    def float(self):
+        return self.cast(DTYPES["float32"])
+
+    def double(self):
+        return self.cast(DTYPES["float64"])
+
+    def long(self):
+        return self.cast(DTYPES["int64"])
+
+    def int(self):
+        return self.cast(DTYPES["int32"])
+
+    def bool(self):
+        return self.cast(DTYPES["bool"])
+
+    def same(self, *_, **__):
+        return self
+
+    contiguous = detach = cpu = cuda = requires_grad_ = same
+
+    def clone(self):
+        start = list(self.start) if isinstance(self.start, list) else self.start
+        return self.like(self.shape, start)
+
+    # ---- new starts, in place ----
+
+    def restart(self, start):
+        self.start = start
+        return self
+
+    def normal_(self, mean=0.0, std=1.0):
+        return self.restart(("normal", std, mean))
+
+    def uniform_(self, a=0.0, b=1.0):
+        return self.restart(("uniform", (b - a) / 2, (b + a) / 2))
+
+    def fill_(self, value):
+        return self.restart(("uniform", 0.0, value))
+
+    def zero_(self):
+        return self.fill_(0.0)
+
+    def copy_(self, other):
+        return self.restart(other.stretched(self.shape).start)
+
+    def mul_(self, other):
+        return self.restart((self * other).start)
+
+    def add_(self, other):
+        return self.restart((self + other).start)
+
+    # ---- arithmetic ----
+
+    def __add__(self, other):
+        if not is_number(other) or isinstance(self.start, list) or not self.start:
+            return binary(self, other, operator.add, True)
+        return self.scaled(1, other)
+
+    def __mul__(self, other):
+        if not is_number(other) or isinstance(self.start, list) or not self.start:
+            return binary(self, other, operator.mul, True)
+        return self.scaled(other, 0)
+
+    def __neg__(self):
+        return self * -1
+
+    def __sub__(self, other):
+        return self + -other if is_number(other) else binary(self, other, operator.sub, True)
+
+    def __rsub__(self, other):
+        return -self + other
+
+    def __truediv__(self, other):
+        if is_number(other) and other and not isinstance(self.start, list) and self.start:
+            return self.scaled(1 / other, 0)
+        return binary(self, other, operator.truediv, False)
+
+    def __rtruediv__(self, other):
+        return binary(Tensor((), [other]), self, operator.truediv, False)
+
+    def __pow__(self, other):
+        return binary(self, other, operator.pow, True)
+
+    def __rpow__(self, other):
+        return binary(Tensor((), [other], DTYPES["float32"]), self, operator.pow, False)
+
+    def __floordiv__(self, other):
+        return binary(self, other, operator.floordiv, True)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def exp(self):
+        return self.mapped(math.exp)
+
+    def log(self):
+        return self.mapped(math.log)
+
+    def sin(self):
+        return self.mapped(math.sin)
+
+    def cos(self):
+        return self.mapped(math.cos)
+
+    def sqrt(self):
+        return self.mapped(math.sqrt)
+
+    def abs(self):
+        return self.mapped(builtins.abs)
+
+    def tanh(self):
+        return self.mapped(math.tanh)
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise Fault("a tensor's '%s' cannot be computed while tracing" % name)
+
+
+Tensor.__module__ = "torch"
+for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
+    def _compare(self, other, fn=getattr(operator, _name)):
+        if isinstance(other, Proxy) or not (is_number(other) or isinstance(other, Tensor)):
+            return NotImplemented
+        return self.compared(other, fn)
+    setattr(Tensor, "__%s__" % _name, _compare)
+
+
+def binary(a, b, fn, exact):
+    if isinstance(b, Proxy) or not (is_number(b) or isinstance(b, Tensor)):
+        return NotImplemented
+    return a.combined(b, fn, exact)
+
+
+class Parameter(Tensor):
+    def __init__(self, data=None, requires_grad=True):
+        data = data if data is not None else Tensor((0,))
+        if not isinstance(data, Tensor):
+            raise Fault("a parameter is made from a tensor, got %s" % type(data).__name__)
+        super().__init__(data.shape, data.start, data.dtype)
+        self.requires_grad = requires_grad
+
+
+Parameter.__module__ = "torch.nn.parameter"
+
+
+# ---- torch's functions that make tensors ----
+
+def from_numbers(data, dtype=None, **_):
+    def shape_of(d):
+        return (len(d),) + (shape_of(d[0]) if d else ()) if isinstance(d, (list, tuple)) else ()
+
+    def flat(d, shape):
+        if not shape:
+            if isinstance(d, Tensor):
+                d = d.item()
+            if not is_number(d):
+                raise Fault("a tensor is made of numbers, got %r" % (d,))
+            return [d]
+        if not isinstance(d, (list, tuple)) or len(d) != shape[0]:
+            raise Fault("the rows of a tensor must have one length")
+        return [v for row in d for v in flat(row, shape[1:])]
+    if isinstance(data, Tensor):
+        return data.clone().to(dtype=dtype)
+    shape = shape_of(data)
+    values = flat(data, shape)
+    guess = ("float32" if any(isinstance(v, float) for v in values) or not values else
+             "bool" if all(isinstance(v, bool) for v in values) else "int64")
+    return Tensor(shape, values, DTYPES[guess]).to(dtype=dtype)
+
+
+def filled(value):
+    def make(*size, dtype=None, **_):
+        return Tensor(flat_shape(size), ("uniform", 0.0, value)).to(dtype=dtype)
+    return make
+
+
+def like(value):
+    def make(t, dtype=None, **_):
+        return Tensor(t.shape, ("uniform", 0.0, value), dtype or t.dtype)
+    return make
+
+
+def full(size, fill_value, dtype=None, **_):
+    kind = DTYPES["float32" if isinstance(fill_value, float) else "int64"]
+    return Tensor(flat_shape([size]), ("uniform", 0.0, fill_value), dtype or kind)
+
+
+def randn(*size, **_):
+    return Tensor(flat_shape(size), ("normal", 1.0, 0.0))
+
+
+def rand(*size, **_):
+    return Tensor(flat_shape(size), ("uniform", 0.5, 0.5))
+
+
+def arange(*span, dtype=None, **_):
+    start, end, step = (0,) + span + (1,) if len(span) == 1 else (span + (1,))[:3]
+    count = max(0, math.ceil((end - start) / step))
+    whole = all(isinstance(v, int) for v in (start, end, step))
+    return Tensor((count,), [start + i * step for i in range(count)],
+                  DTYPES["int64" if whole else "float32"]).to(dtype=dtype)
+
+
+def linspace(start, end, steps, **_):
+    gap = (end - start) / max(steps - 1, 1)
+    return Tensor((steps,), [start + i * gap for i in range(steps)])
+
+
+def eye(n, m=None, **_):
+    m = n if m is None else m
+    return Tensor((n, m), [builtins.float(i == j) for i in range(n) for j in range(m)])
+
+
+def triangle(keep):
+    def make(t, diagonal=0):
+        rows, cols = t.shape[-2:]
+        numbers = [v if keep(i % cols - i // cols % rows, diagonal) else type(v)(0)
+                   for i, v in enumerate(t.numbers())]
+        return t.like(t.shape, numbers)
+    return make
+
+
+MAKERS = {
+    "tensor": from_numbers, "as_tensor": from_numbers, "FloatTensor": from_numbers,
+    "zeros": filled(0.0), "ones": filled(1.0), "empty": filled(0.0), "full": full,
+    "zeros_like": like(0.0), "ones_like": like(1.0), "empty_like": like(0.0),
+    "randn": randn, "rand": rand, "arange": arange, "linspace": linspace, "eye": eye,
+    "tril": triangle(operator.le), "triu": triangle(operator.ge),
+}
