@@ -1,0 +1,2 @@
+"""A module that nobody has."""
+import no_such_package_anywhere

@@ -1,0 +1,383 @@
+/*
+ * t_source.c - a user's own model: traced from .py, read from .mg, spelt as a list of layers; and
+ * what is said when that cannot be.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <mase/file.h>
+#include <mase/zoo.h>
+
+#include "frontend/source.h"
+
+#define TESTS  MASE_SOURCE_DIR "/tests/data/"
+#define SOURCE TESTS "source/"
+
+static const struct mase_data_info jets = { .name = "jsc", .sample = { 1, { 16 } }, .classes = 5 };
+static const struct mase_data_info small = { .name = "small",
+                                             .sample = { 3, { 3, 8, 8 } },
+                                             .classes = 10 };
+static const struct mase_data_info grey = { .name = "grey",
+                                            .sample = { 3, { 1, 4, 4 } },
+                                            .classes = 10 };
+static const struct mase_data_info digits = { .name = "mnist",
+                                              .sample = { 3, { 1, 28, 28 } },
+                                              .classes = 10 };
+static const struct mase_data_info tiny = { .name = "tiny",
+                                            .sample = { 3, { 1, 4, 4 } },
+                                            .classes = 2 };
+static const struct mase_data_info photos = { .name = "imagenet",
+                                              .sample = { 3, { 3, 224, 224 } },
+                                              .classes = 1000 };
+
+static struct mase_graph *open_model(const char *spec, const struct mase_data_info *data)
+{
+    struct mase_graph *g = NULL;
+    struct mase_str faults = { 0 };
+    struct mase_err err;
+    if (mase_model_open(&g, spec, data, NULL, &err))
+        fail_msg("%s: line %d: %s", spec, err.loc.line, err.msg);
+    if (mase_graph_verify(g, &faults))
+        fail_msg("%s: %s", spec, mase_str_text(&faults));
+    mase_str_release(&faults);
+    return g;
+}
+
+static void assert_file(const char *path, const char *text)
+{
+    struct mase_file f;
+    assert_int_equal(mase_file_open(&f, path, NULL), MASE_OK);
+    size_t n = f.size;
+    while (n && f.data[n - 1] == '\n')
+        n--;
+    if (n != strlen(text) || memcmp(f.data, text, n) != 0)
+        fail_msg("%s differs from\n%s", path, text);
+    mase_file_close(&f);
+}
+
+static void assert_graph(const char *path, const struct mase_graph *g)
+{
+    struct mase_str text = { 0 };
+    mase_graph_print(&text, g);
+    assert_file(path, mase_str_text(&text));
+    mase_str_release(&text);
+}
+
+/* ---- torch.fx's graphs ---- */
+
+static void graphs_are_those_of_torch(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *spec, *expected;
+        const struct mase_data_info *data;
+        int64_t params;
+    } rows[] = {
+        { "test.py:Test", "graphs/jsc-test.txt", &jets, 11015 },
+        { "test.py", "graphs/jsc-test.txt", &jets, 11015 },
+        { "jsc.py:Tiny", "graphs/jsc-tiny.txt", &jets, 117 },
+        { "jsc.py:Toy", "graphs/jsc-toy.txt", &jets, 327 },
+        { "jsc.py:Small", "graphs/jsc-s.txt", &jets, 5615 },
+        { "residual.py:ResMLP", "graphs/res_mlp.txt", &jets, 1789 },
+        { "products.py:MatmulNet", "graphs/matmul_net.txt", &jets, 1797 },
+        { "images.py:ConvBN", "graphs/conv_bn.txt", &small, 610 },
+        { "images.py:Toy", "graphs/toy.txt", &grey, 298 },
+        { "images.py:ToyTiny", "graphs/toy_tiny.txt", &tiny, 40 },
+        { "images.py:ToyConvNet", "graphs/toy_convnet.txt", &small, 916 },
+        { "images.py:ToyTestModel", "graphs/toy_testmodel.txt", &small, 18806 },
+        { "images.py:ToyCustomFn", "graphs/toy_custom_fn.txt", &grey, 2900 },
+        { "images.py:VGG7", "graphs/vgg7.txt", &small, 14029450 },
+        { "images.py:LFC", "graphs/lfc.txt", &digits, 402974 },
+        { "images.py:CNV", "graphs/cnv.txt", &small, 1548638 },
+        { "resnet.py:resnet18", "graphs/resnet18.txt", &photos, 11689512 },
+        { "resnet.py:resnet34", "graphs/resnet34.txt", &photos, 21797672 },
+        { "resnet.py:resnet50", "graphs/resnet50.txt", &photos, 25557032 },
+        { "transformer.py:Transformer", "source/Transformer.txt", &jets, 1877 },
+        { "features.py:Functions", "source/Functions.txt", &jets, 272 },
+        { "features.py:Images", "source/Images.txt", &small, 112 },
+        { "features.py:Operators", "source/Operators.txt", &jets, 0 },
+        { "features.py:Shapes", "source/Shapes.txt", &jets, 0 },
+        { "features.py:Parameters", "source/Parameters.txt", &jets, 90 },
+        { "features.py:Shared", "source/Shared.txt", &jets, 612 },
+        { "features.py:Inputs", "source/Inputs.txt", &jets, 272 },
+        { "features.py:Positions", "source/Positions.txt", &jets, 0 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char spec[512], path[512];
+        snprintf(spec, sizeof spec, SOURCE "%s", rows[i].spec);
+        snprintf(path, sizeof path, TESTS "%s", rows[i].expected);
+        struct mase_graph *g = open_model(spec, rows[i].data);
+        assert_graph(path, g);
+        if (mase_graph_param_count(g) != rows[i].params)
+            fail_msg("%s: %lld parameters", spec, (long long)mase_graph_param_count(g));
+        mase_graph_free(g);
+    }
+}
+
+static void assert_same_layer(const struct mase_module *a, const struct mase_module *b)
+{
+    struct mase_str repr_a = { 0 }, repr_b = { 0 };
+    assert_non_null(b);
+    mase_module_repr(&repr_a, a);
+    mase_module_repr(&repr_b, b);
+    assert_string_equal(mase_str_text(&repr_a), mase_str_text(&repr_b));
+    for (int i = 0; i < a->param_count; i++) {
+        assert_int_equal(a->params[i].init, b->params[i].init);
+        assert_float_equal(a->params[i].scale, b->params[i].scale, 1e-8);
+    }
+    mase_str_release(&repr_a);
+    mase_str_release(&repr_b);
+}
+
+/* Constructors' values arrive: the same layers as the zoo's, starts included. */
+static void layers_are_the_zoos(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2] = {
+        { "test.py:Test", "jsc-test" },
+        { "jsc.py:Small", "jsc-s" },
+        { "resnet.py:resnet18", "resnet18" },
+        { "resnet.py:resnet50", "resnet50" },
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        char spec[512];
+        snprintf(spec, sizeof spec, SOURCE "%s", pairs[i][0]);
+        const struct mase_data_info *data = i < 2 ? &jets : &photos;
+        struct mase_graph *own = open_model(spec, data), *zoo = open_model(pairs[i][1], data);
+        for (const struct mase_module *m = zoo->modules; m; m = m->next)
+            assert_same_layer(m, mase_graph_module(own, m->path));
+        assert_int_equal(own->module_count, zoo->module_count);
+        mase_graph_free(own);
+        mase_graph_free(zoo);
+    }
+}
+
+/* ---- what parameters and constants start as ---- */
+
+static const struct mase_param *attr(const struct mase_graph *g, const char *path)
+{
+    const struct mase_param *p = mase_graph_attr(g, path);
+    if (!p)
+        fail_msg("no attribute %s", path);
+    return p;
+}
+
+static void starts_are_kept(void **state)
+{
+    (void)state;
+    struct mase_graph *g = open_model(SOURCE "features.py:Parameters", &jets);
+    assert_int_equal(attr(g, "weight")->init, MASE_INIT_UNIFORM);
+    assert_float_equal(attr(g, "weight")->scale, 0.25, 1e-7);
+    assert_int_equal(attr(g, "bias")->init, MASE_INIT_ZEROS);
+    assert_int_equal(attr(g, "scales.0")->init, MASE_INIT_ONES);
+    assert_float_equal(attr(g, "scales.1")->centre, 0.5, 0);
+    assert_int_equal(attr(g, "unused")->init, MASE_INIT_NORMAL);
+    assert_false(attr(g, "unused")->is_buffer);
+    assert_true(attr(g, "offset")->is_buffer);
+    mase_graph_init_weights(g, 1);
+    for (int i = 0; i < 5; i++) {
+        assert_float_equal(mase_f32(&attr(g, "offset")->tensor)[i], i / 2.0, 0);
+        assert_float_equal(mase_f32(&attr(g, "_tensor_constant0")->tensor)[i], i + 1, 0);
+    }
+    mase_graph_free(g);
+    g = open_model(SOURCE "features.py:Positions", &jets);
+    mase_graph_init_weights(g, 1);
+    const float *pe = mase_f32(&attr(g, "_tensor_constant0")->tensor); // (1, 4, 4), sin and cos
+    assert_float_equal(pe[4], 0.841470985, 1e-6);
+    assert_float_equal(pe[7], 0.999950000, 1e-6);
+    mase_graph_free(g);
+    g = open_model(SOURCE "transformer.py:Transformer", &jets);
+    assert_float_equal(attr(g, "position")->scale, 0.02, 1e-8);
+    assert_int_equal(attr(g, "blocks.0.attn.qkv.weight")->init, MASE_INIT_NORMAL);
+    assert_int_equal(attr(g, "blocks.0.attn.qkv.bias")->init, MASE_INIT_ZEROS);
+    mase_graph_free(g);
+}
+
+/* ---- what cannot be ---- */
+
+struct bad {
+    const char *spec;
+    int line, col;
+    const char *message; /* its beginning */
+};
+
+static void check_bad(const struct bad *b, const struct mase_model_opts *opts)
+{
+    struct mase_graph *g = NULL;
+    struct mase_err err;
+    char spec[512];
+    snprintf(spec, sizeof spec, SOURCE "%s", b->spec);
+    if (!mase_model_open(&g, spec, &jets, opts, &err))
+        fail_msg("%s is a model", spec);
+    if (!mase_starts_with(err.msg, b->message) || err.loc.line != b->line)
+        fail_msg("%s:%d:%d: %s", spec, err.loc.line, err.loc.col, err.msg);
+    if (b->line) {
+        assert_true(mase_ends_with(err.path, ".py"));
+        assert_true(err.loc.col > 0);
+    }
+}
+
+static void faults_name_the_line(void **state)
+{
+    (void)state;
+    static const struct bad rows[] = {
+        { "faults.py:IfOnData", 13, 12, "control flow on data" },
+        { "faults.py:LoopOnData", 20, 0, "a loop over a traced value" },
+        { "faults.py:UnknownLayer", 29, 0, "unknown layer 'LSTM'" },
+        { "faults.py:UnknownFunction", 37, 0, "unknown function 'torch.fft'" },
+        { "faults.py:UnknownMethod", 42, 0, "unknown method 'veiw'; did you mean 'view'?" },
+        { "faults.py:Raises", 48, 0, "ValueError: no such width" },
+        { "faults.py:WrongArgument", 54, 0, "Linear has no parameter 'biass'" },
+        { "faults.py:WrongValue", 63, 0, "module fc: Linear: in_features = 1.5" },
+        { "faults.py:NoSuper", 71, 0, "cannot assign 'fc' before super().__init__()" },
+        { "faults.py:Connects", 79, 0, "socket.getaddrinfo is not allowed" },
+        { "faults.py:Spawns", 86, 0, "os.system is not allowed" },
+        { "faults.py:Greedy", 92, 0, "MemoryError: more than the limit of memory" },
+        { "faults.py:NeedsWidth", 0, 0, "NeedsWidth needs 'hidden_width'" },
+        { "faults.py:Tied", 108, 0, "b.weight is shared with a.weight" },
+        { "faults.py:NotThere", 0, 0, "no class 'NotThere' in it" },
+        { "faults.py", 0, 0, "say which: FILE:CLASS" },
+        { "faults.py:Exits", 118, 0, "SystemExit: 3" },
+        { "syntax.py:Net", 7, 0, "SyntaxError" },
+        { "imports.py:Net", 2, 0, "ModuleNotFoundError" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        check_bad(&rows[i], &(struct mase_model_opts){ .seconds = 10, .memory_mb = 1024 });
+}
+
+static void endless_loops_end(void **state)
+{
+    (void)state;
+    static const struct bad row = { "faults.py:Endless", 100, 0, "still running after 0.5 s" };
+    static const struct bad deaf = { "faults.py:Deaf", 0, 0, "python3 was stopped after 0.5 s" };
+    const struct mase_model_opts opts = { .seconds = 0.5 };
+    check_bad(&row, &opts);
+    check_bad(&deaf, &opts);
+}
+
+static void python_may_be_missing(void **state)
+{
+    (void)state;
+    char *path = strdup(getenv("PATH"));
+    struct mase_graph *g = NULL;
+    struct mase_err err;
+    setenv("PATH", "", 1);
+    assert_int_equal(mase_model_open(&g, SOURCE "test.py:Test", &jets, NULL, &err),
+                     MASE_EUNSUPPORTED);
+    assert_non_null(strstr(err.msg, "needs python3 (3.8 or later)"));
+    mase_graph_free(open_model("jsc-tiny", &jets));
+    setenv("PATH", path, 1);
+    free(path);
+}
+
+/* A file may meddle with the tracer: its answer is read with care. */
+static void answers_are_checked(void **state)
+{
+    (void)state;
+    static const char good[] = "{\"name\":\"N\",\"modules\":[],\"attrs\":[],\"nodes\":["
+                               "{\"kind\":\"placeholder\",\"target\":\"x\",\"args\":[],"
+                               "\"kwargs\":[]},{\"kind\":\"output\",\"target\":\"output\","
+                               "\"args\":[{\"node\":0}],\"kwargs\":[]}]}";
+    struct mase_graph *g = NULL;
+    assert_int_equal(mase_source_read(&g, "n.py", good, strlen(good), NULL), MASE_OK);
+    mase_graph_free(g);
+    char text[sizeof good];
+    for (size_t i = 0; i < strlen(good); i++) { /* every prefix, every byte changed */
+        memcpy(text, good, sizeof good);
+        assert_int_not_equal(mase_source_read(&g, "n.py", good, i, NULL), MASE_OK);
+        for (int c = '"'; c <= '}'; c += 7) {
+            text[i] = (char)c;
+            if (!mase_source_read(&g, "n.py", text, strlen(text), NULL))
+                mase_graph_free(g);
+        }
+    }
+}
+
+/* ---- .mg and lists of layers ---- */
+
+static void graph_files_are_models(void **state)
+{
+    (void)state;
+    struct mase_graph *g = open_model(SOURCE "test.py:Test", &jets);
+    struct mase_str text = { 0 };
+    char dir[] = "/tmp/t_source_XXXXXX", path[64];
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/net.mg", dir);
+    mase_graph_print_mg(&text, g);
+    assert_int_equal(mase_file_write(path, mase_str_text(&text), text.len, NULL), MASE_OK);
+    struct mase_graph *again = open_model(path, &jets);
+    assert_true(mase_graph_equal(g, again, NULL));
+    remove(path);
+    remove(dir);
+    mase_str_release(&text);
+    mase_graph_free(g);
+    mase_graph_free(again);
+}
+
+static enum mase_status layers(struct mase_graph **g, const char *toml, struct mase_err *err)
+{
+    struct mase_arena a = { 0 };
+    struct mase_value *root = NULL;
+    enum mase_status st = mase_toml_parse(&root, &a, toml, strlen(toml), "n.toml", err);
+    if (!st)
+        st = mase_model_layers(g, "own", mase_value_get(root, "layers"), err);
+    mase_arena_release(&a);
+    return st;
+}
+
+static void lists_of_layers_are_models(void **state)
+{
+    (void)state;
+    struct mase_graph *g = NULL;
+    struct mase_err err;
+    assert_int_equal(layers(&g,
+                            "layers = ['BatchNorm1d(16)', 'ReLU(16)', 'Linear(16, out_features=5)',"
+                            " 'ReLU(5)']",
+                            &err),
+                     MASE_OK);
+    assert_graph(TESTS "graphs/jsc-tiny.txt", g);
+    assert_string_equal(g->name, "own");
+    assert_int_equal(mase_graph_param_count(g), 117);
+    mase_graph_free(g);
+
+    static const struct {
+        const char *toml, *message;
+        int line, col;
+    } bad[] = {
+        { "layers = []", "layers must be a list of at least one layer", 1, 10 },
+        { "layers = [3]", "a layer is a text as \"Linear(16, 64)\", got integer", 1, 11 },
+        { "layers = ['ReLU()',\n  'Linera(1, 2)']", "unknown layer 'Linera'; did you mean", 2, 4 },
+        { "layers = ['Linear(1)']", "module seq_blocks.0: Linear: ", 1, 11 },
+        { "layers = ['Linear(1, 2']", "'Linear(1, 2': its brackets do not match", 1, 11 },
+        { "layers = [\"ReLU()\\n%x = return\"]", "a layer is one line without comments", 1, 11 },
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_not_equal(layers(&g, bad[i].toml, &err), MASE_OK);
+        if (!mase_starts_with(err.msg, bad[i].message) || err.loc.line != bad[i].line ||
+            err.loc.col != bad[i].col)
+            fail_msg("%s: %d:%d: %s", bad[i].toml, err.loc.line, err.loc.col, err.msg);
+        assert_string_equal(err.path, "n.toml");
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(graphs_are_those_of_torch),
+        cmocka_unit_test(layers_are_the_zoos),
+        cmocka_unit_test(starts_are_kept),
+        cmocka_unit_test(faults_name_the_line),
+        cmocka_unit_test(endless_loops_end),
+        cmocka_unit_test(python_may_be_missing),
+        cmocka_unit_test(answers_are_checked),
+        cmocka_unit_test(graph_files_are_models),
+        cmocka_unit_test(lists_of_layers_are_models),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
