@@ -117,6 +117,24 @@ static void it_learns(void **state)
     assert_null(n.epoch[2].stop);
 }
 
+static void same_bits_with_any_number_of_threads(void **state)
+{
+    (void)state;
+    static const char *const nets[] = { "jsc-tiny", "jsc-toy", "jsc-s" };
+    char want[65], got[65];
+    struct mase_train_opts o = quick_opts();
+    o.max_epochs = 2;
+    o.batch_size = 200; /* shares of unequal size, a short last batch */
+    for (int i = 0; i < 3; i++) {
+        o.threads = 1;
+        train(want, nets[i], &o, NULL, false, 0);
+        for (o.threads = 2; o.threads <= 4; o.threads++) {
+            train(got, nets[i], &o, NULL, false, 0);
+            assert_string_equal(got, want);
+        }
+    }
+}
+
 static void same_bits_on_every_instruction_set(void **state)
 {
     (void)state;
@@ -457,6 +475,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_learns),
+        cmocka_unit_test(same_bits_with_any_number_of_threads),
         cmocka_unit_test(same_bits_on_every_instruction_set),
         cmocka_unit_test(a_killed_run_goes_on),
         cmocka_unit_test(also_in_the_middle_of_an_epoch),
