@@ -79,6 +79,8 @@ struct mase_pass {
 };
 
 extern const struct mase_pass *const mase_passes[]; /* NULL-terminated, from passes.def */
+/* The i-th pass: those, then the ones that plugins brought (plugin.h); NULL after the last. */
+const struct mase_pass *mase_pass_at(int i);
 const struct mase_pass *mase_pass_find(const char *name);
 const char *mase_pass_kind(const struct mase_pass *p); /* "analysis", "transform", "interface" */
 

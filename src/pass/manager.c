@@ -47,12 +47,11 @@ static enum mase_status bind(void **opts, struct mase_arena *a, const struct mas
 
 static enum mase_status unknown_pass(const char *name, struct mase_loc at, struct mase_err *err)
 {
-    const char *names[64];
+    enum { MOST = 128 };
+    const char *names[MOST];
     int n = 0;
-    while (mase_passes[n] && n < 64) {
-        names[n] = mase_passes[n]->name;
-        n++;
-    }
+    for (const struct mase_pass *p; n < MOST && (p = mase_pass_at(n)); n++)
+        names[n] = p->name;
     const char *near = mase_nearest(name, names, n);
     if (near)
         return mase_fail_at(err, MASE_EVALUE, at, "no pass is called '%s': did you mean '%s'?",

@@ -1,7 +1,7 @@
 /*
- * table.c - the passes by name, read from passes.def.
+ * table.c - the passes by name: those of passes.def, then those that plugins brought.
  */
-#include <mase/pass.h>
+#include "pass/table.h"
 
 #define PASS(kind, name) extern const struct mase_pass mase_pass_##name;
 #include "pass/passes.def"
@@ -17,11 +17,36 @@ static const char *const kinds[] = {
 #include "pass/passes.def"
 };
 
+/* Shared objects stay loaded for the life of the process, and so do their passes. */
+enum { ADDED_MAX = 64 };
+static const struct mase_pass *added[ADDED_MAX];
+static int added_count;
+
+enum { BUILT_IN = sizeof kinds / sizeof kinds[0] };
+
+bool mase_pass_room(int count)
+{
+    return count <= ADDED_MAX - added_count;
+}
+
+void mase_pass_add(const struct mase_pass *p)
+{
+    if (!mase_pass_room(1))
+        mase_bug("no room for pass %s", p->name);
+    added[added_count++] = p;
+}
+
+const struct mase_pass *mase_pass_at(int i)
+{
+    return i < BUILT_IN ? mase_passes[i] : i - BUILT_IN < added_count ? added[i - BUILT_IN] : NULL;
+}
+
 const struct mase_pass *mase_pass_find(const char *name)
 {
-    for (int i = 0; mase_passes[i]; i++)
-        if (mase_streq(mase_passes[i]->name, name))
-            return mase_passes[i];
+    const struct mase_pass *p;
+    for (int i = 0; (p = mase_pass_at(i)); i++)
+        if (mase_streq(p->name, name))
+            return p;
     return NULL;
 }
 
