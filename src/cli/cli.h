@@ -60,6 +60,8 @@ void mase_cli_release(struct mase_cli *c);
 /* settings.c: read --config, apply --set, check every key, fill the file column of c->setting;
  * then put the merged log level into force and turn positives that are not into None. */
 enum mase_status mase_cli_merge(struct mase_cli *c, struct mase_err *err) MASE_MUST_CHECK;
+/* Load the plugins of the command line and the configuration; merging does it. */
+enum mase_status mase_cli_load_plugins(const struct mase_cli *c, struct mase_err *err) MASE_MUST_CHECK;
 const struct mase_value *mase_cli_value(const struct mase_cli *c, enum mase_cli_option_id id);
 const char *mase_cli_text(const struct mase_cli *c, enum mase_cli_option_id id); /* NULL for None */
 bool mase_cli_flag(const struct mase_cli *c, enum mase_cli_option_id id);

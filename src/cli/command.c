@@ -86,6 +86,8 @@ bool mase_cli_command_takes(const struct mase_cli_command *cmd, const struct mas
     const char *one = only_command(o);
     if (o->group == MASE_CLI_GROUP_INFORMATION || (one && mase_streq(cmd->name, one)))
         return true;
+    if (o == &mase_cli_options[MASE_CLI_plugins] && mase_streq(cmd->name, "passes"))
+        return true;
     if (o->flags & MASE_CLI_LIST)
         return cmd->takes == MASE_CLI_LISTING &&
                (o == &mase_cli_options[MASE_CLI_json] || mase_streq(cmd->name, "formats"));

@@ -50,8 +50,9 @@ static void put_all(struct mase_arena *a)
 {
     static const char *const headers[] = { "Pass", "Kind", "What it does", NULL };
     struct mase_table t = mase_table(a, headers);
-    for (const struct mase_pass *const *p = mase_passes; *p; p++)
-        mase_table_add(&t, (const char *[]){ (*p)->name, mase_pass_kind(*p), (*p)->help });
+    const struct mase_pass *p;
+    for (int i = 0; (p = mase_pass_at(i)); i++)
+        mase_table_add(&t, (const char *[]){ p->name, mase_pass_kind(p), p->help });
     mase_cli_put_table(&t);
 }
 
@@ -100,14 +101,14 @@ static void put_one(struct mase_arena *a, const struct mase_pass *p)
 enum mase_status mase_cli_find_pass(const struct mase_pass **p, const char *name,
                                     struct mase_err *err)
 {
-    enum { MOST = 64 };
+    enum { MOST = 128 };
     const char *names[MOST];
     int n = 0;
     *p = mase_pass_find(name);
     if (*p)
         return MASE_OK;
-    for (; mase_passes[n] && n < MOST; n++)
-        names[n] = mase_passes[n]->name;
+    for (const struct mase_pass *q; n < MOST && (q = mase_pass_at(n)); n++)
+        names[n] = q->name;
     return mase_cli_unknown(err, "pass", name, names, n, "passes");
 }
 
@@ -116,14 +117,15 @@ enum mase_status mase_cli_passes(struct mase_cli *c, struct mase_err *err)
     const bool json = mase_cli_flag(c, MASE_CLI_json);
     const struct mase_pass *p = NULL;
     MASE_TRY(mase_cli_operands(c, 1, err));
+    MASE_TRY(mase_cli_load_plugins(c, err));
     if (c->operand_count)
         MASE_TRY(mase_cli_find_pass(&p, c->operands[0], err));
     if (json && p) {
         mase_cli_put_json(pass_json(&c->arena, p));
     } else if (json) {
         struct mase_value *all = mase_value_list(&c->arena);
-        for (const struct mase_pass *const *i = mase_passes; *i; i++)
-            mase_value_push(&c->arena, all, pass_json(&c->arena, *i));
+        for (int i = 0; (p = mase_pass_at(i)); i++)
+            mase_value_push(&c->arena, all, pass_json(&c->arena, p));
         mase_cli_put_json(all);
     } else if (p) {
         put_one(&c->arena, p);

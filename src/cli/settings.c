@@ -9,6 +9,7 @@
 
 #include <mase/log.h>
 #include <mase/pass.h>
+#include <mase/plugin.h>
 
 #include "cli/cli.h"
 
@@ -94,6 +95,24 @@ static enum mase_status fail_unknown_key(const struct mase_value *root, int at,
                         key);
 }
 
+/* An option that may be repeated is a list in a file. */
+static enum mase_status merge_list(struct mase_cli *c, enum mase_cli_option_id id,
+                                   const struct mase_value *v, struct mase_err *err)
+{
+    const char *key = mase_cli_options[id].opt.key;
+    struct mase_value *list = mase_value_list(&c->arena);
+    if (v->kind != MASE_LIST)
+        return mase_fail_at(err, MASE_EVALUE, v->at, "%s must be a list, got %s", key,
+                            mase_value_kind_names[v->kind]);
+    for (int i = 0; i < v->count; i++) {
+        struct mase_value *item;
+        MASE_TRY(mase_cli_option_check(&item, &c->arena, id, key, v->items[i], err));
+        mase_value_push(&c->arena, list, item);
+    }
+    c->setting[id].file = list;
+    return MASE_OK;
+}
+
 static enum mase_status merge_key(struct mase_cli *c, const struct mase_value *root, int at,
                                   struct mase_err *err)
 {
@@ -108,6 +127,8 @@ static enum mase_status merge_key(struct mase_cli *c, const struct mase_value *r
     int id = mase_cli_option_by_name(key);
     if (id < 0 || !(mase_cli_options[id].flags & MASE_CLI_KEY))
         return fail_unknown_key(root, at, err);
+    if (mase_cli_options[id].flags & MASE_CLI_MANY)
+        return merge_list(c, (enum mase_cli_option_id)id, v, err);
     return mase_cli_option_check(&c->setting[id].file, &c->arena, (enum mase_cli_option_id)id, key,
                                  v, err);
 }
@@ -133,6 +154,22 @@ static enum mase_status check_sections(struct mase_cli *c, struct mase_err *err)
         MASE_TRY(mase_cli_check_search(search, err));
     return mase_opts_bind(&t, sizeof t, transform_rows, mase_value_get(c->config, "transform"),
                           &c->arena, err);
+}
+
+/* ---- plugins ---- */
+
+static enum mase_status load_list(const struct mase_value *paths, struct mase_err *err)
+{
+    for (int i = 0; paths && i < paths->count; i++)
+        if (mase_plugin_load(paths->items[i]->s, err))
+            return mase_wrap(err, "--plugin");
+    return MASE_OK;
+}
+
+enum mase_status mase_cli_load_plugins(const struct mase_cli *c, struct mase_err *err)
+{
+    MASE_TRY(load_list(c->setting[MASE_CLI_plugins].file, err));
+    return load_list(c->setting[MASE_CLI_plugins].given, err);
 }
 
 /* ---- after merging ---- */
@@ -168,8 +205,10 @@ enum mase_status mase_cli_merge(struct mase_cli *c, struct mase_err *err)
         mase_value_resolve_na(c->config);
         for (int i = 0; i < c->config->count; i++)
             MASE_TRY(merge_key(c, c->config, i, err));
-        MASE_TRY(check_sections(c, err));
     }
+    MASE_TRY(mase_cli_load_plugins(c, err)); /* sections may name their passes */
+    if (c->config)
+        MASE_TRY(check_sections(c, err));
     set_log_level(c);
     for (int i = 0; i < MASE_CLI_COUNT; i++)
         if (mase_cli_options[i].positive) {
