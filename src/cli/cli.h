@@ -21,6 +21,7 @@ typedef enum mase_status mase_cli_run_fn(struct mase_cli *c, struct mase_err *er
 enum mase_cli_takes {
     MASE_CLI_NOTHING,
     MASE_CLI_LISTING,
+    MASE_CLI_LOOK, /* looks into networks that its operands name */
     MASE_CLI_ACTION,
     MASE_CLI_GRID /* an action; options of training may be lists: 64,128,256 */
 };
@@ -61,7 +62,8 @@ void mase_cli_release(struct mase_cli *c);
  * then put the merged log level into force and turn positives that are not into None. */
 enum mase_status mase_cli_merge(struct mase_cli *c, struct mase_err *err) MASE_MUST_CHECK;
 /* Load the plugins of the command line and the configuration; merging does it. */
-enum mase_status mase_cli_load_plugins(const struct mase_cli *c, struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_cli_load_plugins(const struct mase_cli *c,
+                                       struct mase_err *err) MASE_MUST_CHECK;
 const struct mase_value *mase_cli_value(const struct mase_cli *c, enum mase_cli_option_id id);
 const char *mase_cli_text(const struct mase_cli *c, enum mase_cli_option_id id); /* NULL for None */
 bool mase_cli_flag(const struct mase_cli *c, enum mase_cli_option_id id);
@@ -95,7 +97,7 @@ enum mase_status mase_cli_find_pass(const struct mase_pass **p, const char *name
 /* One file per command. */
 mase_cli_run_fn mase_cli_train, mase_cli_test, mase_cli_predict, mase_cli_transform, mase_cli_sweep,
     mase_cli_data, mase_cli_passes, mase_cli_ops, mase_cli_formats, mase_cli_completion,
-    mase_cli_man;
+    mase_cli_man, mase_cli_explain, mase_cli_diff, mase_cli_weights_command, mase_cli_trace;
 enum mase_status mase_cli_info(struct mase_cli *c, const char *what,
                                struct mase_err *err) MASE_MUST_CHECK;
 

@@ -1,6 +1,8 @@
 /*
  * command.c - the command table.
  */
+#include <string.h>
+
 #include "cli/cli.h"
 
 const struct mase_cli_command mase_cli_commands[] = {
@@ -81,11 +83,34 @@ static const char *only_command(const struct mase_cli_option *o)
     return NULL;
 }
 
+/* Options of the commands that look into networks, and which of them take it; NULL: all do. */
+static const struct {
+    enum mase_cli_option_id option;
+    const char *commands;
+} looks[] = {
+    { MASE_CLI_config, NULL },          { MASE_CLI_set, NULL },
+    { MASE_CLI_load_name, NULL },       { MASE_CLI_seed, NULL },
+    { MASE_CLI_log_level, NULL },       { MASE_CLI_no_warnings, NULL },
+    { MASE_CLI_plugins, NULL },         { MASE_CLI_format, NULL },
+    { MASE_CLI_batch_size, "diff" },    { MASE_CLI_input, "diff trace" },
+    { MASE_CLI_node, "weights trace" }, { MASE_CLI_sample, "trace" },
+};
+
+static bool look_takes(const struct mase_cli_command *cmd, const struct mase_cli_option *o)
+{
+    for (size_t i = 0; i < sizeof looks / sizeof looks[0]; i++)
+        if (o == &mase_cli_options[looks[i].option])
+            return !looks[i].commands || strstr(looks[i].commands, cmd->name);
+    return false;
+}
+
 bool mase_cli_command_takes(const struct mase_cli_command *cmd, const struct mase_cli_option *o)
 {
     const char *one = only_command(o);
     if (o->group == MASE_CLI_GROUP_INFORMATION || (one && mase_streq(cmd->name, one)))
         return true;
+    if (cmd->takes == MASE_CLI_LOOK || o->group == MASE_CLI_GROUP_LOOK)
+        return cmd->takes == MASE_CLI_LOOK && look_takes(cmd, o);
     if (o == &mase_cli_options[MASE_CLI_plugins] && mase_streq(cmd->name, "passes"))
         return true;
     if (o->flags & MASE_CLI_LIST)
@@ -110,7 +135,7 @@ static const struct {
 
 bool mase_cli_command_uses(const struct mase_cli_command *cmd, const struct mase_cli_option *o)
 {
-    unsigned flags = MASE_CLI_USED;
+    unsigned flags = cmd->takes == MASE_CLI_LOOK ? ~0u : MASE_CLI_USED;
     for (size_t i = 0; i < sizeof acts_on / sizeof acts_on[0]; i++)
         if (mase_streq(acts_on[i].command, cmd->name))
             flags |= acts_on[i].flags;

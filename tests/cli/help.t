@@ -55,7 +55,7 @@ if command -v bash >/dev/null; then
         bash "$T/complete.sh" "$T/completion" ch "$@" >"$T/got" 2>&1
         same "$name" "$T/expected" "$T/got"
     }
-    complete_is "a command" "train transform" tr
+    complete_is "a command" "train transform trace" tr
     complete_is "an option" "--max-epochs" transform --max-e
     complete_is "a choice" "adam adamw" transform --training-optimizer ad
     complete_is "a model" "vgg7" transform vg

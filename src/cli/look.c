@@ -1,0 +1,187 @@
+/*
+ * look.c - the networks that the looking commands are about.
+ *
+ * A word is, in this order: a folder that transform saved (or the project's folder around it), a
+ * graph in a .mg file, a file of weights, a model by name.
+ */
+#include <string.h>
+
+#include <mase/file.h>
+#include <mase/log.h>
+#include <mase/meta.h>
+#include <mase/pass.h>
+#include <mase/zoo.h>
+
+#include "cli/look.h"
+
+/* ---- opening ---- */
+
+static uint64_t seed(const struct mase_cli *c)
+{
+    return (uint64_t)mase_cli_value(c, MASE_CLI_seed)->i;
+}
+
+static void find_sample(struct mase_cli_net *n)
+{
+    const struct mase_node *x = n->graph->first;
+    if (!x || x->kind != MASE_PLACEHOLDER || !x->meta || !x->meta->result_count ||
+        x->meta->results[0].shape.rank < 1)
+        return;
+    const struct mase_shape *whole = &x->meta->results[0].shape;
+    n->sample.rank = whole->rank - 1;
+    memcpy(n->sample.dim, whole->dim + 1, sizeof n->sample.dim - sizeof n->sample.dim[0]);
+    n->has_sample = true;
+}
+
+static enum mase_status open_folder(struct mase_cli_net *n, struct mase_cli *c, const char *dir,
+                                    struct mase_err *err)
+{
+    struct mase_manager m = { 0 };
+    struct mase_value *args = mase_value_table(&c->arena);
+    args->at = MASE_NOWHERE;
+    mase_value_set(&c->arena, args, "load_dir", mase_value_string(&c->arena, dir));
+    n->graph = mase_graph_new(NULL);
+    enum mase_status st = mase_manager_run(&m, &n->graph, "load_mase_graph", args, err);
+    mase_manager_release(&m);
+    if (!st)
+        find_sample(n);
+    return st;
+}
+
+static enum mase_status open_graph(struct mase_cli_net *n, struct mase_cli *c, const char *path,
+                                   struct mase_err *err)
+{
+    MASE_TRY(mase_graph_read_mg(&n->graph, path, err));
+    mase_graph_alloc(n->graph);
+    mase_graph_init_weights(n->graph, seed(c));
+    find_sample(n);
+    return MASE_OK;
+}
+
+static enum mase_status open_model(struct mase_cli_net *n, struct mase_cli *c, const char *name,
+                                   struct mase_err *err)
+{
+    const struct mase_model *model;
+    const struct mase_data_info *data;
+    const char *dataset = mase_cli_text(c, MASE_CLI_dataset);
+    const char *weights = mase_cli_text(c, MASE_CLI_load_name);
+    if (mase_zoo_find(&model, name, err))
+        return mase_wrap(err, "'%s' is no file or folder", name);
+    MASE_TRY(mase_data_find(&data, dataset ? dataset : model->dataset, err));
+    MASE_TRY(model->build(&n->graph, data, err));
+    mase_graph_alloc(n->graph);
+    mase_graph_init_weights(n->graph, seed(c));
+    n->sample = data->sample;
+    n->has_sample = true;
+    return weights ? mase_weights_load(n->graph, weights, err) : MASE_OK;
+}
+
+/* The folder itself, or the one that transform made in a project's folder. */
+static const char *saved_folder(struct mase_arena *a, const char *dir)
+{
+    const char *inner = mase_path_join(a, dir, "software/transform/transformed_ckpt");
+    return !mase_is_file(mase_path_join(a, dir, "graph_module.mg")) && mase_is_dir(inner) ? inner
+                                                                                          : dir;
+}
+
+static enum mase_status open_word(struct mase_cli_net *n, struct mase_cli *c, struct mase_err *err)
+{
+    const char *slash = strrchr(n->word, '/'), *name = slash ? slash + 1 : n->word;
+    if (mase_is_dir(n->word))
+        return open_folder(n, c, saved_folder(&c->arena, n->word), err);
+    if (!mase_is_file(n->word))
+        return open_model(n, c, n->word, err);
+    if (mase_streq(name, "graph_module.mg")) /* as --load has it */
+        return open_folder(n, c, n->word, err);
+    if (mase_ends_with(n->word, ".mg"))
+        return open_graph(n, c, n->word, err);
+    return mase_tensors_open(&n->weights, n->word, err);
+}
+
+enum mase_status mase_cli_net_open(struct mase_cli_net *n, struct mase_cli *c, const char *word,
+                                   struct mase_err *err)
+{
+    *n = (struct mase_cli_net){ .word = word };
+    enum mase_status st = open_word(n, c, err);
+    if (st)
+        mase_cli_net_close(n);
+    return st;
+}
+
+void mase_cli_net_close(struct mase_cli_net *n)
+{
+    mase_graph_free(n->graph);
+    mase_tensors_close(&n->weights);
+    *n = (struct mase_cli_net){ 0 };
+}
+
+/* ---- made from another ---- */
+
+enum mase_status mase_cli_net_adopt(struct mase_cli_net *n, const struct mase_cli_net *other,
+                                    struct mase_err *err)
+{
+    if (n->graph || !other->graph)
+        return MASE_OK;
+    n->graph = mase_graph_clone(other->graph);
+    mase_graph_own_weights(n->graph);
+    n->sample = other->sample;
+    n->has_sample = other->has_sample;
+    return mase_weights_take(n->graph, &n->weights, n->word, err);
+}
+
+enum mase_status mase_cli_quantize_section(const struct mase_value **section,
+                                           const struct mase_cli *c, struct mase_err *err)
+{
+    *section = mase_value_at(c->config, "passes.quantize");
+    if (*section)
+        return MASE_OK;
+    if (!c->config)
+        return mase_fail(err, MASE_EVALUE, "expected configuration via --config, got None");
+    return mase_fail(err, MASE_EVALUE, "%s has no section [passes.quantize]",
+                     mase_cli_text(c, MASE_CLI_config));
+}
+
+/* quantize asks for metadata, which asks for the shapes of the inputs. */
+static enum mase_status set_inputs(struct mase_manager *m, struct mase_cli *c,
+                                   const struct mase_cli_net *n, struct mase_err *err)
+{
+    struct mase_cli_inputs in;
+    struct mase_input *inputs =
+        mase_new_array(&c->arena, struct mase_input, (size_t)n->graph->node_count);
+    MASE_TRY(mase_cli_inputs_make(&in, c, n, 1, err));
+    for (const struct mase_node *x = n->graph->first; x; x = x->next)
+        if (x->kind == MASE_PLACEHOLDER) {
+            inputs[m->env.input_count] =
+                (struct mase_input){ x->name, in.tensor[m->env.input_count] };
+            m->env.input_count++;
+        }
+    m->env.inputs = inputs;
+    return MASE_OK;
+}
+
+enum mase_status mase_cli_net_quantise(struct mase_cli_net *out, struct mase_cli *c,
+                                       const struct mase_cli_net *n, struct mase_err *err)
+{
+    struct mase_manager m = { .env = { .seed = seed(c) } };
+    const struct mase_value *section;
+    *out = (struct mase_cli_net){ .word = mase_cli_text(c, MASE_CLI_config),
+                                  .sample = n->sample,
+                                  .has_sample = n->has_sample };
+    MASE_TRY(mase_cli_quantize_section(&section, c, err));
+    MASE_TRY(set_inputs(&m, c, n, err));
+    out->graph = mase_graph_clone(n->graph);
+    enum mase_status st = mase_manager_run(&m, &out->graph, "quantize", section, err);
+    mase_manager_release(&m);
+    if (st)
+        mase_cli_net_close(out);
+    return st;
+}
+
+enum mase_status mase_cli_subject(const char **word, const struct mase_cli *c, struct mase_err *err)
+{
+    *word = c->operand_count ? c->operands[0] : mase_cli_text(c, MASE_CLI_model);
+    if (*word)
+        return MASE_OK;
+    return mase_fail(err, MASE_EVALUE, "no network given; usage: ch %s %s", c->command->name,
+                     c->command->operands);
+}
