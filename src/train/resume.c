@@ -120,8 +120,8 @@ static enum mase_status check_data(const struct mase_trainer *t, const struct ma
 static enum mase_status check_state(const struct mase_trainer *t, const struct mase_train_state *s,
                                     const char *path, struct mase_err *err)
 {
-    const bool fits = s->epoch >= 0 && s->batch >= 0 && s->batch < t->batches && s->step >= 0 &&
-                      s->step <= (s->epoch + 1) * t->steps;
+    const bool fits = s->epoch >= 0 && s->epoch < INT32_MAX && s->batch >= 0 &&
+                      s->batch < t->batches && s->step >= 0 && s->step <= (s->epoch + 1) * t->steps;
     return fits ? MASE_OK
                 : mase_fail_in(err, MASE_EVALUE, path,
                                "cannot resume: epoch %lld, batch %lld and step %lld do not belong "

@@ -312,6 +312,51 @@ static void a_dev_run_is_one_batch(void **state)
     assert_int_equal(n.epoch[0].samples, 64);
 }
 
+struct norm {
+    double sum, difference;
+    const struct mase_graph *other;
+};
+
+static bool add_difference(const char *full, struct mase_param *p, void *data)
+{
+    struct norm *n = data;
+    const struct mase_param *q = mase_graph_attr(n->other, full);
+    for (int64_t i = 0; i < mase_tensor_count(&p->tensor); i++) {
+        const double x = mase_tensor_get(&p->tensor, i), y = mase_tensor_get(&q->tensor, i);
+        n->sum += x * x;
+        n->difference += (x - y) * (x - y);
+    }
+    return true;
+}
+
+/* Without batch norms, two batches of 64 for a step are one batch of 128. */
+static void accumulated_batches_are_one(void **state)
+{
+    (void)state;
+    struct mase_dataset *d;
+    struct mase_graph *g[2];
+    must(mase_dataset_open(&d, "toy_tiny", NULL, &err));
+    for (int i = 0; i < 2; i++) {
+        struct mase_train_opts o = quick_opts();
+        struct mase_trainer *t;
+        o.optimizer = "sgd";
+        o.batch_size = i ? 64 : 128;
+        o.accumulate = i ? 2 : 1;
+        o.max_epochs = 2;
+        g[i] = build("toy", 0);
+        must(mase_trainer_new(&t, g[i], d, &o, &err));
+        must(mase_trainer_run(t, NULL, &err));
+        assert_int_equal(mase_trainer_state(t)->step, 2 * 80);
+        mase_trainer_free(t);
+    }
+    struct norm n = { .other = g[1] };
+    mase_graph_each_param(g[0], add_difference, &n);
+    assert_true(n.sum > 1 && n.difference < 1e-9 * n.sum);
+    mase_graph_free(g[0]);
+    mase_graph_free(g[1]);
+    mase_dataset_close(d);
+}
+
 /* Recall of each class on the test split after training with these class weights. */
 static void recalls(double recall[5], const char *weights)
 {
@@ -484,6 +529,7 @@ int main(void)
         cmocka_unit_test(the_best_epoch_is_kept),
         cmocka_unit_test(patience_ends_a_run),
         cmocka_unit_test(a_dev_run_is_one_batch),
+        cmocka_unit_test(accumulated_batches_are_one),
         cmocka_unit_test(class_weights_pull),
         cmocka_unit_test(quantised_networks_train),
         cmocka_unit_test(bad_options_are_told),
