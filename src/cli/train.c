@@ -141,9 +141,8 @@ static void on_tick(void *data, const struct mase_train_point *p)
         mase_progress_start(&j->progress, j->title, p->batches);
         j->drawn_epoch = p->epoch;
     }
-    snprintf(
-        j->progress.note, sizeof j->progress.note, "%.0f steps/s, train_loss %.4f, train_acc %.4f",
-        1e9 * (double)(p->step - j->ticked_step) / (double)(now - j->ticked), p->loss, p->accuracy);
+    snprintf(j->progress.note, sizeof j->progress.note, "loss %.3f acc %.3f %.0f steps/s", p->loss,
+             p->accuracy, 1e9 * (double)(p->step - j->ticked_step) / (double)(now - j->ticked));
     j->ticked = now;
     j->ticked_step = p->step;
     mase_progress_step(&j->progress, p->batch);
