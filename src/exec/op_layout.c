@@ -150,4 +150,37 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
     return st;
 }
 
+/* ---- new tensors with a batch dimension ---- */
+
+/* One row of numbers for all samples: torch.zeros(x.size(0), 3). */
+static enum mase_status read_values(struct mase_step *s, const struct mase_tensor *t,
+                                    struct mase_err *err)
+{
+    float *shift = mase_new_array(&s->plan->arena, float, (size_t)s->out->rows);
+    for (int64_t r = 0; r < s->out->rows; r++) {
+        shift[r] = (float)mase_tensor_get(t, r);
+        if (mase_tensor_get(t, s->out->rows + r) != mase_tensor_get(t, r))
+            return mase_call_fail(s->call, err, "differs from sample to sample");
+    }
+    mase_rowmap_set(s, &(struct mase_term_list){ 0 }, 1, shift);
+    return MASE_OK;
+}
+
+static enum mase_status prepare_fill(struct mase_step *s, struct mase_call *c, struct mase_err *err)
+{
+    struct mase_arena work = { 0 };
+    struct mase_call probed = *s->probe;
+    struct mase_tensor own = *probed.result.tensor;
+    (void)c;
+    probed.arena = &work;
+    probed.result.tensor = &own;
+    mase_ref_allocate(&work, &probed.result);
+    enum mase_status st = mase_forward_of(probed.node->op)(&probed, err);
+    if (!st)
+        st = read_values(s, probed.result.tensor, err);
+    mase_arena_release(&work);
+    return st;
+}
+
+const struct mase_step_kind mase_step_fill = { .name = "fill", .prepare = prepare_fill };
 const struct mase_step_kind mase_step_layout = { .name = "layout", .prepare = prepare };

@@ -364,7 +364,7 @@ static enum mase_status add_plain(struct building *b, struct mase_call *c,
                                   const struct mase_arg *probe, struct mase_err *err)
 {
     struct mase_plan *p = b->plan;
-    bool known = true;
+    bool known = !c->module || c->module->param_count == 0;
     for (int i = 0; i < c->sig->count; i++)
         known &= has_values(&c->param[i]);
     mase_forward_fn *forward = mase_forward_of(c->node->op);

@@ -269,5 +269,8 @@ const struct step_case step_cases[] = {
     { "index_select", "torch.tensor([2, 0, 2]); torch.index_select(x, 1, tensor)",
       .in = { S(3, 2) } },
     { "getattr", "builtins.getattr(x, 'mT')", .in = { S(2, 3) } },
+    { "zeros", "x.size(0); torch.zeros(size, 2); torch.cat((x, zeros), 1)", .in = { S(3) } },
+    { "ones", "x.size(0); torch.ones(size, 3); operator.sub(ones, x)", .in = { S(3) } },
+    { "full", "x.size(0); torch.full((size, 3), 2.5); operator.mul(x, full)", .in = { S(3) } },
     { 0 },
 };
