@@ -185,7 +185,7 @@ static void every_model_can_be_described(void **state)
         struct fixture f;
         struct mase_err err;
         const struct mase_data_info *data;
-        struct mase_graph *g;
+        struct mase_graph *g = NULL;
         if (mase_data_find(&data, model->dataset, &err) || model->build(&g, data, &err))
             fail_msg("%s", err.msg);
         struct mase_shape shape = { .rank = data->sample.rank + 1, .dim = { BATCH } };
