@@ -143,6 +143,20 @@ static void add_output(struct mase_table *t, const struct mase_value_pair *p)
     mase_table_setf(t, row, 7, "%" PRId64, p->error.rows);
 }
 
+/* As many as --batch-size says; else enough to see something and to compute in a moment. What a
+ * configuration trains with has no say. */
+static int64_t rows_to_draw(const struct sides *s, const struct mase_cli_net *n)
+{
+    enum { VALUES = 16384, MOST = 128 };
+    const struct mase_value *given = s->c->setting[MASE_CLI_batch_size].given;
+    const int64_t each = n->has_sample ? mase_shape_count(&n->sample) : 1;
+    if (mase_cli_text(s->c, MASE_CLI_input))
+        return given ? given->i : 0;
+    if (given)
+        return given->i;
+    return each * MOST <= VALUES ? MOST : each < VALUES ? VALUES / each : 1;
+}
+
 static enum mase_status compare_outputs(struct mase_cli_sheet *sheet, const struct sides *s,
                                         struct mase_err *err)
 {
@@ -151,13 +165,11 @@ static enum mase_status compare_outputs(struct mase_cli_sheet *sheet, const stru
                                            "Argmax flips", "Rows",       NULL };
     struct mase_arena *a = &s->c->arena;
     const struct mase_cli_net *known = s->a.has_sample ? &s->a : &s->b;
-    const int64_t rows =
-        mase_cli_text(s->c, MASE_CLI_input) ? 0 : mase_cli_value(s->c, MASE_CLI_batch_size)->i;
     struct mase_cli_inputs in;
     struct mase_values va, vb;
     struct mase_value_pair *pairs;
     int first;
-    MASE_TRY(mase_cli_inputs_make(&in, s->c, known, rows, err));
+    MASE_TRY(mase_cli_inputs_make(&in, s->c, known, rows_to_draw(s, known), err));
     MASE_TRY(mase_cli_run(&va, s->c, &s->a, &in, err));
     MASE_TRY(mase_cli_run(&vb, s->c, &s->b, &in, err));
     const int count = mase_compare_values(&pairs, &first, a, s->a.graph, &va, s->b.graph, &vb);

@@ -38,6 +38,17 @@ static enum mase_status need_sample(const struct mase_cli_net *n, struct mase_er
                      n->word);
 }
 
+/* Each row has a stream of its own, so that any sample can be had without those before it. */
+static void draw_row(float *x, int64_t count, uint64_t seed, const char *name, int64_t row)
+{
+    struct mase_str text = { 0 };
+    mase_str_printf(&text, "%s[%" PRId64 "]", name, row);
+    struct mase_rng r = mase_rng(seed, MASE_STREAM_DUMMY, mase_rng_name(mase_str_text(&text)));
+    mase_str_release(&text);
+    for (int64_t i = 0; i < count; i++)
+        x[i] = mase_rng_normal(&r);
+}
+
 /* Rows first.. of the endless table that the seed stands for. */
 static enum mase_status draw(struct mase_cli_inputs *in, struct mase_cli *c,
                              const struct mase_cli_net *n, int64_t first, int64_t rows,
@@ -48,18 +59,15 @@ static enum mase_status draw(struct mase_cli_inputs *in, struct mase_cli *c,
     if (n->sample.rank == MASE_MAX_RANK)
         return mase_fail(err, MASE_ELIMIT, "a sample of '%s' has too many dimensions", n->word);
     const struct mase_shape shape = batch_of(&n->sample, rows);
-    const int64_t skip = first * mase_shape_count(&n->sample);
+    const int64_t each = mase_shape_count(&n->sample);
     int i = 0;
     for (const struct mase_node *x = n->graph->first; x; x = x->next) {
         if (x->kind != MASE_PLACEHOLDER)
             continue;
-        struct mase_rng r = mase_rng((uint64_t)seed, MASE_STREAM_DUMMY, mase_rng_name(x->name));
         struct mase_tensor *t = &in->tensor[i++];
         *t = mase_tensor(&c->arena, MASE_F32, &shape, true);
-        for (int64_t k = 0; k < skip; k++)
-            (void)mase_rng_normal(&r);
-        for (int64_t k = 0; k < mase_tensor_count(t); k++)
-            mase_f32(t)[k] = mase_rng_normal(&r);
+        for (int64_t r = 0; r < rows; r++)
+            draw_row(mase_f32(t) + r * each, each, (uint64_t)seed, x->name, first + r);
     }
     in->source = rows == 1
                      ? mase_arena_printf(&c->arena, "sample %" PRId64 " drawn from seed %" PRId64,

@@ -43,9 +43,15 @@ static enum mase_status open_folder(struct mase_cli_net *n, struct mase_cli *c, 
     n->graph = mase_graph_new(NULL);
     enum mase_status st = mase_manager_run(&m, &n->graph, "load_mase_graph", args, err);
     mase_manager_release(&m);
-    if (!st)
-        find_sample(n);
-    return st;
+    if (st)
+        return st;
+    find_sample(n);
+    if (!n->graph->weights && mase_graph_param_count(n->graph)) {
+        mase_warn("'%s' has no weights; they are initialised from the seed", n->word);
+        mase_graph_alloc(n->graph);
+        mase_graph_init_weights(n->graph, seed(c));
+    }
+    return MASE_OK;
 }
 
 static enum mase_status open_graph(struct mase_cli_net *n, struct mase_cli *c, const char *path,

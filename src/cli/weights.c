@@ -60,24 +60,21 @@ static enum mase_status collect(struct job *j, struct mase_err *err)
 {
     struct mase_cli *c = j->c;
     const bool second = c->operand_count > 1;
-    struct mase_cli_net formats = { 0 };
     if (second)
         MASE_TRY(mase_cli_net_open(&j->b, c, c->operands[1], err));
     else if (c->config && j->a.graph && mase_value_at(c->config, "passes.quantize"))
         MASE_TRY(mase_cli_net_quantise(&j->b, c, &j->a, err));
     MASE_TRY(mase_cli_net_adopt(&j->a, &j->b, err));
     if (!j->a.graph)
-        return mase_fail(err, MASE_EVALUE,
-                         "'%s' holds weights alone: name the network, too, or give its "
-                         "configuration with --load",
+        return mase_fail(err, MASE_EVALUE, "'%s' holds weights alone: name the network, too",
                          j->a.word);
-    formats = j->b.graph ? j->b : j->a;
-    j->count = mase_quantised_params(&j->list, &c->arena, formats.graph);
+    const struct mase_cli_net *formats = j->b.graph ? &j->b : &j->a;
+    j->count = mase_quantised_params(&j->list, &c->arena, formats->graph);
     if (!j->count)
         return mase_fail(err, MASE_EVALUE,
                          "no parameter of '%s' is quantised: name a folder that transform saved, "
                          "or give --config FILE",
-                         formats.word);
+                         formats->word);
     if (!second)
         return MASE_OK;
     return j->b.graph ? take_floats(j, err) : take_values(j, err);

@@ -35,7 +35,7 @@ saved=mase_output/type/software/transform/transformed_ckpt
 
 shown "all numbers of one layer" weights_node.txt weights mase_output/regex --node seq_blocks_8
 shown "all values of one node in a grid" trace_node.txt trace mase_output/regex --node seq_blocks_10 --format grid
-run diff jsc-toy --config $by_type --seed 42 --batch-size 128
+run diff jsc-toy --config $by_type --seed 42
 sed '1s/B is [^:]*/B is mase_output\/type/' "$T/out" >"$T/got"
 same "a configuration is a network, too" "$HERE/expected/look/diff_type.txt" "$T/got"
 run trace jsc-toy --config $by_type --seed 0 --load $saved/state_dict.safetensors --sample 3
@@ -77,6 +77,19 @@ succeeds "a sample of a file"
 out_has "named as such" '^sample 1 of .*x\.npy at x$'
 run diff jsc-toy mase_output/type --seed 42 --input x.npy
 out_has "all samples of a file" '^for 2 samples of '
+
+run diff jsc-toy mase_output/type --seed 42 --batch-size 7
+out_has "as many samples as asked for" '^for 7 samples drawn from seed 42 '
+run diff jsc-toy mase_output/type --seed 42 --input x.npy --batch-size 1
+out_has "of a file as well" '^for sample 0 of '
+run trace jsc-toy --sample 1000000 --node x
+succeeds "a sample far away takes no longer"
+
+cp -r $saved bare && rm bare/state_dict.safetensors
+run diff jsc-toy bare --seed 42
+succeeds "a folder without weights"
+err_has "says so" "^WARNING  'bare' has no weights; they are initialised from the seed$"
+out_has "and gets those of the seed" '^0 of 26 parameters differ$'
 
 mv mase_output saved
 run trace jsc-toy --input x.npy --sample 2
