@@ -13,6 +13,7 @@
 #include <mase/zoo.h>
 
 #include "cli/look.h"
+#include "cli/project.h"
 
 /* ---- opening ---- */
 
@@ -67,14 +68,16 @@ static enum mase_status open_graph(struct mase_cli_net *n, struct mase_cli *c, c
 static enum mase_status open_model(struct mase_cli_net *n, struct mase_cli *c, const char *name,
                                    struct mase_err *err)
 {
-    const struct mase_model *model;
+    const struct mase_model *model = NULL;
     const struct mase_data_info *data;
     const char *dataset = mase_cli_text(c, MASE_CLI_dataset);
     const char *weights = mase_cli_text(c, MASE_CLI_load_name);
-    if (mase_zoo_find(&model, name, err))
+    if (!mase_model_is_file(name) && mase_zoo_find(&model, name, err))
         return mase_wrap(err, "'%s' is no file or folder", name);
+    if (!dataset && !model)
+        return mase_fail(err, MASE_EVALUE, "'%s' needs its data set: --dataset NAME", name);
     MASE_TRY(mase_data_find(&data, dataset ? dataset : model->dataset, err));
-    MASE_TRY(model->build(&n->graph, data, err));
+    MASE_TRY(mase_cli_open_model(&n->graph, c, name, data, err));
     mase_graph_alloc(n->graph);
     mase_graph_init_weights(n->graph, seed(c));
     n->sample = data->sample;

@@ -36,9 +36,7 @@ static enum mase_status find_model(struct job *j, struct mase_err *err)
     const struct mase_value *model = mase_cli_value(j->c, MASE_CLI_model);
     if (model->kind == MASE_NONE)
         return mase_fail(err, MASE_EVALUE, "No model provided! It is required.");
-    if (mase_zoo_find(&j->model, model->s, err))
-        return mase_place(err, model->at);
-    return MASE_OK;
+    return mase_cli_named_model(&j->model, j->c, err);
 }
 
 static enum mase_status read_checkpoint(struct job *j, struct mase_err *err)
@@ -56,6 +54,11 @@ static enum mase_status find_data(struct job *j, struct mase_err *err)
     const struct mase_data_info *info = &j->checkpoint.data;
     if (name->kind != MASE_NONE || !info->name) {
         const char *which = name->kind != MASE_NONE ? name->s : j->model->dataset;
+        if (!which)
+            return mase_fail(err, MASE_EVALUE,
+                             "No dataset provided! A model of one's own needs it, because %s does "
+                             "not tell.",
+                             mase_cli_text(j->c, MASE_CLI_load_name));
         if (mase_data_find(&info, which, err))
             return mase_place(err, name->at);
     }

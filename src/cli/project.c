@@ -21,17 +21,72 @@ void mase_cli_announce(const struct mase_cli *c)
     fflush(stdout); /* before the log lines that follow, where both go to one terminal */
 }
 
-enum mase_status mase_cli_find_model(const struct mase_model **m, const struct mase_cli *c,
+/* ---- the model ---- */
+
+/* The layers of the file's [model], unless the command line names another model. */
+static const struct mase_value *own_layers(const struct mase_cli *c)
+{
+    return c->setting[MASE_CLI_model].given ? NULL : mase_value_at(c->config, "model.layers");
+}
+
+static bool is_own(const struct mase_cli *c, const char *spec)
+{
+    return own_layers(c) || mase_model_is_file(spec);
+}
+
+/* "Test" of "nets/net.py:Test", "net" of "net.mg": what folders and classes are called. */
+static const char *short_name(struct mase_arena *a, const char *spec)
+{
+    if (!mase_model_is_file(spec))
+        return spec;
+    const char *colon = strrchr(spec, ':'), *slash = strrchr(spec, '/');
+    if (colon && (!slash || colon > slash) && colon[1])
+        return colon + 1;
+    const char *base = slash ? slash + 1 : spec;
+    return mase_arena_strndup(a, base, (size_t)(strrchr(base, '.') - base));
+}
+
+enum mase_status mase_cli_named_model(const struct mase_model **m, struct mase_cli *c,
+                                      struct mase_err *err)
+{
+    const struct mase_value *spec = mase_cli_value(c, MASE_CLI_model);
+    if (is_own(c, spec->s)) {
+        struct mase_model *own = mase_new(&c->arena, struct mase_model);
+        own->name = spec->s;
+        own->class_name = short_name(&c->arena, spec->s);
+        own->task = mase_cli_text(c, MASE_CLI_task);
+        own->help = "a model of one's own";
+        *m = own;
+        return MASE_OK;
+    }
+    if (mase_zoo_find(m, spec->s, err))
+        return mase_place(err, spec->at);
+    return MASE_OK;
+}
+
+enum mase_status mase_cli_find_model(const struct mase_model **m, struct mase_cli *c,
                                      struct mase_err *err)
 {
     const struct mase_value *model = mase_cli_value(c, MASE_CLI_model);
     const struct mase_value *dataset = mase_cli_value(c, MASE_CLI_dataset);
     if (model->kind == MASE_NONE || dataset->kind == MASE_NONE)
         return mase_fail(err, MASE_EVALUE, "No model and/or dataset provided! These are required.");
-    if (mase_zoo_find(m, model->s, err))
-        return mase_place(err, model->at);
-    return MASE_OK;
+    return mase_cli_named_model(m, c, err);
 }
+
+enum mase_status mase_cli_open_model(struct mase_graph **g, const struct mase_cli *c,
+                                     const char *name, const struct mase_data_info *data,
+                                     struct mase_err *err)
+{
+    const struct mase_model_opts opts = {
+        .seconds = (double)mase_cli_value(c, MASE_CLI_trace_seconds)->i,
+    };
+    if (own_layers(c))
+        return mase_model_layers(g, name, own_layers(c), err);
+    return mase_model_open(g, name, data, &opts, err);
+}
+
+/* ---- the folder ---- */
 
 /* MODEL_TASK_DATASET_YYYY-MM-DD, slashes made dashes. */
 static const char *default_project(struct mase_cli *c)
@@ -40,9 +95,9 @@ static const char *default_project(struct mase_cli *c)
     struct tm tm;
     char date[16];
     strftime(date, sizeof date, "%Y-%m-%d", localtime_r(&t, &tm));
-    char *name = mase_arena_printf(&c->arena, "%s_%s_%s_%s", mase_cli_text(c, MASE_CLI_model),
-                                   mase_cli_text(c, MASE_CLI_task),
-                                   mase_cli_text(c, MASE_CLI_dataset), date);
+    char *name = mase_arena_printf(
+        &c->arena, "%s_%s_%s_%s", short_name(&c->arena, mase_cli_text(c, MASE_CLI_model)),
+        mase_cli_text(c, MASE_CLI_task), mase_cli_text(c, MASE_CLI_dataset), date);
     for (char *p = name; (p = strchr(p, '/')) != NULL;)
         *p = '-';
     return name;
@@ -75,7 +130,7 @@ enum mase_status mase_cli_build(struct mase_graph **g, struct mase_cli *c,
                                 const struct mase_model *m, const struct mase_data_info *data,
                                 enum mase_cli_weights kind, struct mase_err *err)
 {
-    MASE_TRY(m->build(g, data, err));
+    MASE_TRY(mase_cli_open_model(g, c, m->name, data, err));
     if (kind == MASE_CLI_SAVED) {
         struct mase_manager manager = { 0 };
         const enum mase_status st = mase_cli_load_saved(g, &manager, c, err);

@@ -26,7 +26,15 @@ enum mase_status mase_cli_load_kind(enum mase_cli_weights *kind, const struct ma
 /* Seed and log level to the log, the configuration table to stdout. */
 void mase_cli_announce(const struct mase_cli *c);
 /* Model and dataset must both be named; the dataset is looked at by others. */
-enum mase_status mase_cli_find_model(const struct mase_model **m, const struct mase_cli *c,
+enum mase_status mase_cli_find_model(const struct mase_model **m, struct mase_cli *c,
+                                     struct mase_err *err) MASE_MUST_CHECK;
+/* The model that is named, of the zoo or of the user's own; one's own has no build and no dataset.
+ */
+enum mase_status mase_cli_named_model(const struct mase_model **m, struct mase_cli *c,
+                                      struct mase_err *err) MASE_MUST_CHECK;
+/* The graph of such a model, without weights. */
+enum mase_status mase_cli_open_model(struct mase_graph **g, const struct mase_cli *c,
+                                     const char *name, const struct mase_data_info *data,
                                      struct mase_err *err) MASE_MUST_CHECK;
 /* PROJECT_DIR/PROJECT, in the arena of c. */
 enum mase_status mase_cli_find_project(const char **dir, struct mase_cli *c,

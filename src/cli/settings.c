@@ -113,6 +113,30 @@ static enum mase_status merge_list(struct mase_cli *c, enum mase_cli_option_id i
     return MASE_OK;
 }
 
+struct model_section {
+    const char *name;
+    struct mase_value *layers;
+};
+static const struct mase_opt model_rows[] = {
+    MASE_OPT_TEXT(struct model_section, name, "name", "own", "what the network is called"),
+    MASE_OPT_VALUE(struct model_section, layers, "layers", "its layers, as \"Linear(16, 64)\""),
+    { 0 },
+};
+
+/* [model] with layers: its name stands for it among the options. */
+static enum mase_status take_model_section(const struct mase_value **v, struct mase_arena *a,
+                                           struct mase_err *err)
+{
+    struct model_section s;
+    MASE_TRY(mase_opts_bind(&s, sizeof s, model_rows, *v, a, err));
+    if (!s.layers)
+        return mase_fail_at(err, MASE_EVALUE, (*v)->at, "[model] needs layers = [\"...\"]");
+    struct mase_value *name = mase_value_string(a, s.name);
+    name->at = (*v)->at;
+    *v = name;
+    return MASE_OK;
+}
+
 static enum mase_status merge_key(struct mase_cli *c, const struct mase_value *root, int at,
                                   struct mase_err *err)
 {
@@ -124,6 +148,8 @@ static enum mase_status merge_key(struct mase_cli *c, const struct mase_value *r
                                 key, mase_value_kind_names[v->kind]);
         return MASE_OK;
     }
+    if (mase_streq(key, "model") && v->kind == MASE_TABLE)
+        MASE_TRY(take_model_section(&v, &c->arena, err));
     int id = mase_cli_option_by_name(key);
     if (id < 0 || !(mase_cli_options[id].flags & MASE_CLI_KEY))
         return fail_unknown_key(root, at, err);

@@ -206,6 +206,9 @@ enum mase_status mase_cli_sweep(struct mase_cli *c, struct mase_err *err)
     MASE_TRY(mase_cli_merge(c, err));
     collect_options(&j);
     MASE_TRY(mase_cli_find_model(&j.sweep.model, c, err));
+    if (!j.sweep.model->build)
+        return mase_fail(err, MASE_EUNSUPPORTED, "sweep: '%s' is no model of the zoo",
+                         j.sweep.model->name);
     MASE_TRY(find_folders(&j, err));
     announce(c);
     enum mase_status st = open_inputs(&j, err);
