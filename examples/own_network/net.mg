@@ -1,0 +1,41 @@
+mase-graph 1
+# The network of net.py in our text form: ch train examples/own_network/net.mg jsc
+name Test
+
+module seq_blocks.0 = BatchNorm1d(num_features=16)
+module seq_blocks.1 = ReLU()
+module seq_blocks.2 = Linear(in_features=16, out_features=64)
+module seq_blocks.3 = BatchNorm1d(num_features=64)
+module seq_blocks.4 = ReLU()
+module seq_blocks.5 = Linear(in_features=64, out_features=128)
+module seq_blocks.6 = BatchNorm1d(num_features=128)
+module seq_blocks.7 = ReLU()
+module seq_blocks.8 = Linear(in_features=128, out_features=8)
+module seq_blocks.9 = BatchNorm1d(num_features=8)
+module seq_blocks.10 = ReLU()
+module seq_blocks.11 = Linear(in_features=8, out_features=8)
+module seq_blocks.12 = BatchNorm1d(num_features=8)
+module seq_blocks.13 = ReLU()
+module seq_blocks.14 = Linear(in_features=8, out_features=5)
+module seq_blocks.15 = BatchNorm1d(num_features=5)
+module seq_blocks.16 = ReLU()
+
+%x : f32[1, 16] = placeholder[target=x]
+%seq_blocks_0 : f32[1, 16] = call_module[target=seq_blocks.0](args = (%x,), kwargs = {})
+%seq_blocks_1 : f32[1, 16] = call_module[target=seq_blocks.1](args = (%seq_blocks_0,), kwargs = {})
+%seq_blocks_2 : f32[1, 64] = call_module[target=seq_blocks.2](args = (%seq_blocks_1,), kwargs = {})
+%seq_blocks_3 : f32[1, 64] = call_module[target=seq_blocks.3](args = (%seq_blocks_2,), kwargs = {})
+%seq_blocks_4 : f32[1, 64] = call_module[target=seq_blocks.4](args = (%seq_blocks_3,), kwargs = {})
+%seq_blocks_5 : f32[1, 128] = call_module[target=seq_blocks.5](args = (%seq_blocks_4,), kwargs = {})
+%seq_blocks_6 : f32[1, 128] = call_module[target=seq_blocks.6](args = (%seq_blocks_5,), kwargs = {})
+%seq_blocks_7 : f32[1, 128] = call_module[target=seq_blocks.7](args = (%seq_blocks_6,), kwargs = {})
+%seq_blocks_8 : f32[1, 8] = call_module[target=seq_blocks.8](args = (%seq_blocks_7,), kwargs = {})
+%seq_blocks_9 : f32[1, 8] = call_module[target=seq_blocks.9](args = (%seq_blocks_8,), kwargs = {})
+%seq_blocks_10 : f32[1, 8] = call_module[target=seq_blocks.10](args = (%seq_blocks_9,), kwargs = {})
+%seq_blocks_11 : f32[1, 8] = call_module[target=seq_blocks.11](args = (%seq_blocks_10,), kwargs = {})
+%seq_blocks_12 : f32[1, 8] = call_module[target=seq_blocks.12](args = (%seq_blocks_11,), kwargs = {})
+%seq_blocks_13 : f32[1, 8] = call_module[target=seq_blocks.13](args = (%seq_blocks_12,), kwargs = {})
+%seq_blocks_14 : f32[1, 5] = call_module[target=seq_blocks.14](args = (%seq_blocks_13,), kwargs = {})
+%seq_blocks_15 : f32[1, 5] = call_module[target=seq_blocks.15](args = (%seq_blocks_14,), kwargs = {})
+%seq_blocks_16 : f32[1, 5] = call_module[target=seq_blocks.16](args = (%seq_blocks_15,), kwargs = {})
+return %seq_blocks_16

@@ -1,0 +1,78 @@
+# A network of one's own: from .py, from .mg, from a list of layers, and what is wrong with one.
+own=$SOURCE/examples/own_network
+printf '[passes.report_graph]\n' >c.toml
+
+run transform --model $own/net.py:Test --dataset jsc --config c.toml --project py --seed 3
+succeeds "a class of a .py file"
+err_has "it is said that the file is executed" 'INFO +Executing .*/net\.py with python3'
+out_has "its graph" '%seq_blocks_16 : .*call_module\[target=seq_blocks.16\]'
+run transform $own/net.mg jsc --config c.toml --project mg --seed 3
+succeeds "a graph file"
+run transform --config $own/layers.toml --project layers --seed 3
+succeeds "a list of layers"
+py=mase_output/py/software/transform/transformed_ckpt
+for other in mg layers; do
+    dir=mase_output/$other/software/transform/transformed_ckpt
+    holds "the $other is the same network" cmp $py/graph_module.mg $dir/graph_module.mg
+    holds "with the same weights" cmp $py/state_dict.safetensors $dir/state_dict.safetensors
+done
+holds "which has 11015 parameters" grep -q '"parameters": 11015' mase_output/py/run.json
+run transform $own/net.py jsc --config $own/quantize.toml
+succeeds "the only class of a file needs no name"
+holds "the project is called after the file" ls -d mase_output/net_classification_jsc_*
+
+run train $own/net.py:Test jsc --max-steps 20 --project t
+succeeds "trained"
+holds "with a checkpoint" ls -d mase_output/t/software/training_ckpts/best.ckpt
+run test $own/net.py:Test jsc --load mase_output/t/software/training_ckpts/best.ckpt --project e
+succeeds "tested"
+run transform $own/net.py:Test jsc --config $own/quantize.toml --project q \
+    --load mase_output/t/software/training_ckpts/best.ckpt
+succeeds "transformed from its checkpoint"
+rm -rf mase_output
+
+cat >net.py <<END
+import torch.nn as nn
+
+
+class Net(nn.Module):
+    def __init__(self, info):
+        super().__init__()
+        self.rnn = nn.LSTM(info.num_features, 5)
+
+    def forward(self, x):
+        return self.rnn(x)
+
+
+class Loop(nn.Module):
+    def forward(self, x):
+        while True: pass
+END
+run transform net.py:Net jsc --config c.toml
+refused "an unknown layer names its line" '^net\.py:7:[0-9]+: unknown layer .LSTM.'
+err_has "and shows it" 'self\.rnn = nn\.LSTM\(info\.num_features, 5\)$'
+run transform net.py:Nett jsc --config c.toml
+refused "an unknown class" "^net\.py: no class 'Nett' in it; it has Net, Loop; did you mean 'Net'\?"
+run transform net.py:Loop jsc --config c.toml --trace-seconds 1
+refused "an endless loop" '^net\.py:15:[0-9]+: still running after 1 s'
+run transform nowhere.py:Net jsc --config c.toml
+refused "a missing file" '^nowhere\.py: '
+path=$PATH
+PATH=/nonexistent
+run transform net.py:Net jsc --config c.toml
+PATH=$path
+refused "no python3" 'reading a \.py model needs python3 \(3\.8 or later\)'
+run sweep net.py:Net jsc
+refused "sweep" "is no model of the zoo"
+
+printf 'dataset = "jsc"\n[model]\nlayers = ["ReLU()",\n  "Linera(16, 5)"]\n' >l.toml
+run transform --config l.toml
+fails "a layer misspelt" <<END
+l.toml:4:4: unknown layer 'Linera'; did you mean 'Linear'?
+    4 |   "Linera(16, 5)"]
+      |    ^~~~~~
+END
+printf 'dataset = "jsc"\n[model]\nname = "x"\n' >l.toml
+run transform --config l.toml
+refused "a model without layers" 'l\.toml:2:.* \[model\] needs layers'
+holds "nothing is written for any of these" test ! -e mase_output
