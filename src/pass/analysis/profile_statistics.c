@@ -15,6 +15,7 @@
 #include <mase/progress.h>
 #include <mase/run.h>
 
+#include "pass/analysis/chain.h"
 #include "pass/analysis/stat.h"
 #include "pass/support.h"
 
@@ -45,6 +46,7 @@ struct profile {
     struct collector *list;
     int count, cap, parameters; /* the first so many measure parameters */
     int64_t samples, batch;
+    struct mase_chain *chain; /* NULL: the engine cannot run the network */
 };
 
 /* ---- options ---- */
@@ -293,6 +295,8 @@ static int rounds_of(const struct collector *c, int count)
 static enum mase_status measure_parameters(struct profile *p, struct mase_err *err)
 {
     struct mase_progress bar;
+    if (!p->parameters)
+        return MASE_OK;
     mase_progress_start(&bar, "Profiling weight statistics", p->parameters);
     for (int k = 0; k < p->parameters; k++) {
         const struct collector *c = &p->list[k];
@@ -307,18 +311,13 @@ static enum mase_status measure_parameters(struct profile *p, struct mase_err *e
     return MASE_OK;
 }
 
-/* Run one batch and show every collector its value. A value that is no tensor has no statistics. */
-static enum mase_status measure_batch(struct profile *p, struct mase_arena *a, int64_t first,
-                                      int64_t n, int round, struct mase_err *err)
+/* Show every collector its value. A value that is no tensor has no statistics. */
+static enum mase_status run_reference(struct profile *p, struct mase_arena *a,
+                                      const struct mase_input *x, int round, struct mase_err *err)
 {
-    struct mase_input x = p->env->inputs[0];
-    const int64_t batches = (p->samples + p->batch - 1) / p->batch;
+    const int64_t n = x->tensor.shape.dim[0], batches = (p->samples + p->batch - 1) / p->batch;
     struct mase_values values;
-    x.tensor.shape.dim[0] = n;
-    x.tensor = mase_tensor(a, MASE_F32, &x.tensor.shape, true);
-    MASE_TRY(p->env->samples->read(p->env->samples->data, p->o->split, first, n,
-                                   mase_f32(&x.tensor), err));
-    MASE_TRY(mase_run_reference(&values, a, p->g, &x, 1, err));
+    MASE_TRY(mase_run_reference(&values, a, p->g, x, 1, err));
     for (int k = p->parameters; k < p->count; k++) {
         const struct mase_arg *v = mase_values_get(&values, p->list[k].source);
         if (v->kind != MASE_ARG_TENSOR)
@@ -327,6 +326,46 @@ static enum mase_status measure_batch(struct profile *p, struct mase_arena *a, i
         MASE_TRY(feed(&p->list[k], &b, round, err));
     }
     return MASE_OK;
+}
+
+static enum mase_status run_chain(struct profile *p, const struct mase_input *x, int round,
+                                  struct mase_err *err)
+{
+    const int64_t n = x->tensor.shape.dim[0];
+    mase_chain_run(p->chain, mase_f32(&x->tensor), n);
+    for (int k = p->parameters; k < p->count; k++) {
+        struct mase_stat_block b = { .samples = n, .sample_stride = 1, .total = p->samples };
+        struct mase_lanes value;
+        if (!mase_chain_value(p->chain, p->list[k].source, &value, &b.shape))
+            continue;
+        b.data = value.data;
+        b.element_stride = value.stride;
+        MASE_TRY(feed(&p->list[k], &b, round, err));
+    }
+    return MASE_OK;
+}
+
+static enum mase_status measure_batch(struct profile *p, struct mase_arena *a, int64_t first,
+                                      int64_t n, int round, struct mase_err *err)
+{
+    struct mase_input x = p->env->inputs[0];
+    x.tensor.shape.dim[0] = n;
+    x.tensor = mase_tensor(a, MASE_F32, &x.tensor.shape, true);
+    MASE_TRY(p->env->samples->read(p->env->samples->data, p->o->split, first, n,
+                                   mase_f32(&x.tensor), err));
+    return p->chain ? run_chain(p, &x, round, err) : run_reference(p, a, &x, round, err);
+}
+
+/* The engine where it can; else the plain reference, which says what is wrong with the network, if
+ * anything is. A constant among the sources has a value only there. */
+static void choose_engine(struct profile *p)
+{
+    struct mase_err why;
+    for (int k = p->parameters; k < p->count; k++)
+        if (p->list[k].source->kind == MASE_GET_ATTR)
+            return;
+    if (mase_chain_new(&p->chain, p->g, &p->env->inputs[0], p->batch, &why))
+        mase_debug("profile_statistics: the reference runs the network: %s", why.msg);
 }
 
 static enum mase_status find_samples(struct profile *p, struct mase_err *err)
@@ -362,6 +401,7 @@ static enum mase_status measure_activations(struct profile *p, struct mase_err *
     if (!rounds)
         return MASE_OK;
     MASE_TRY(find_samples(p, err));
+    choose_engine(p);
     mase_progress_start(&bar, "Profiling act statistics", rounds * p->samples);
     for (int round = 0; round < rounds && !st; round++) {
         for (int64_t at = 0; at < p->samples && !st; at += p->batch) {
@@ -375,6 +415,7 @@ static enum mase_status measure_activations(struct profile *p, struct mase_err *
             end_round(&p->list[k], round);
     }
     mase_progress_end(&bar);
+    mase_chain_free(p->chain);
     return st;
 }
 
