@@ -15,16 +15,17 @@ enum {
     PIECE = 64,    /* rows copied together */
     OUTPUTS = 128, /* outputs held while the pieces pass */
     FEW = 8,       /* outputs below which gradients are dot products */
+    MANY = 16,     /* rows of a tap from which on it is skipped when it sees nothing */
 };
 
 /* ---- one position ---- */
 
-/* y[o] = bias[o] + sum over inner rows i and taps t of w[o][i][t] x[row[t] + i x_step]. */
+/* y[o] = bias[o] + sum over taps t and inner rows i of w[o][t][i] x[row[t] + i x_step]. */
 struct site {
     const float *x;
     const int32_t *row; // (taps): row of inner row 0, or -1
     long x_step, taps, inner;
-    const float *w; // (outputs, inner taps)
+    const float *w; // (outputs, taps inner)
     const float *bias;
     float *y;
     long y_step, outputs;
@@ -36,18 +37,18 @@ static void collect(const struct mase_step *s, const struct site *t, float *to, 
                     long n, long lanes)
 {
     const long stride = s->plan->stride;
-    long i = k0 ? k0 / t->taps : 0, tap = k0 ? k0 % t->taps : 0;
+    long tap = k0 / t->inner, i = k0 % t->inner;
     for (long k = k0; k < k1; k++, to += LANES) {
+        const long row = t->row[tap] + i * t->x_step;
         if (t->row[tap] < 0)
             memset(to, 0, (size_t)lanes * sizeof *to);
-        else if (lanes == LANES)
-            memcpy(to, t->x + (t->row[tap] + i * t->x_step) * stride + n, LANES * sizeof *to);
+        else if (lanes == LANES) /* a size the compiler knows */
+            memcpy(to, t->x + row * stride + n, LANES * sizeof *to);
         else
-            memcpy(to, t->x + (t->row[tap] + i * t->x_step) * stride + n,
-                   (size_t)lanes * sizeof *to);
-        if (++tap == t->taps) {
-            tap = 0;
-            i++;
+            memcpy(to, t->x + row * stride + n, (size_t)lanes * sizeof *to);
+        if (++i == t->inner) {
+            i = 0;
+            tap++;
         }
     }
 }
@@ -88,29 +89,59 @@ static void store_outputs(const struct mase_step *s, const struct site *t, const
     }
 }
 
-/* Piece after piece, for so many outputs at a time. */
+/* Lanes of a site, and the outputs that are held while its rows pass. */
+struct pass {
+    const float *const *rows; /* where the pieces are */
+    float *piece, *held;
+    long n, lanes; /* from lane n on */
+    long o, count; /* outputs */
+    bool begun;
+};
+
+/* What rows k0..k1 add to the outputs held. */
+static void add_rows(const struct mase_step *s, const struct site *t, struct pass *a, long k0,
+                     long k1)
+{
+    const long K = t->inner * t->taps;
+    for (long k = k0; k < k1 || !a->begun; k += PIECE, a->begun = true) {
+        const long end = k + PIECE < k1 ? k + PIECE : k1;
+        collect(s, t, a->piece, k, end, a->n, a->lanes);
+        const struct mase_gemm g = { .y = a->held,
+                                     .w = t->w + a->o * K + k,
+                                     .bias = t->bias ? t->bias + a->o : NULL,
+                                     .rows = a->rows,
+                                     .O = a->count,
+                                     .K = end - k,
+                                     .y_stride = LANES,
+                                     .w_stride = K,
+                                     .add = a->begun };
+        s->plan->k->gemm(&g, 0, a->lanes);
+    }
+}
+
+/* Taps that see nothing are left out when that saves more than it costs. */
+static bool skipped(const struct site *t, long tap)
+{
+    return t->row[tap] < 0 && t->inner >= MANY;
+}
+
+/* Run after run of taps, for so many outputs at a time. */
 static void large_site(const struct mase_step *s, const struct site *t, const float *const *rows,
                        float *piece, long n, long lanes)
 {
     alignas(64) float held[OUTPUTS * LANES];
-    const long K = t->inner * t->taps;
     for (long o = 0; o < t->outputs; o += OUTPUTS) {
-        const long count = t->outputs - o < OUTPUTS ? t->outputs - o : OUTPUTS;
-        for (long k = 0; k < K; k += PIECE) {
-            const long end = k + PIECE < K ? k + PIECE : K;
-            collect(s, t, piece, k, end, n, lanes);
-            const struct mase_gemm g = { .y = held,
-                                         .w = t->w + o * K + k,
-                                         .bias = t->bias ? t->bias + o : NULL,
-                                         .rows = rows,
-                                         .O = count,
-                                         .K = end - k,
-                                         .y_stride = LANES,
-                                         .w_stride = K,
-                                         .add = k > 0 };
-            s->plan->k->gemm(&g, 0, lanes);
+        struct pass a = { rows, piece, held, n, lanes, .o = o };
+        a.count = t->outputs - o < OUTPUTS ? t->outputs - o : OUTPUTS;
+        for (long tap = 0, end; tap < t->taps; tap = end) {
+            for (end = tap + 1; end < t->taps && skipped(t, end) == skipped(t, tap);)
+                end++;
+            if (!skipped(t, tap))
+                add_rows(s, t, &a, tap * t->inner, end * t->inner);
         }
-        store_outputs(s, t, held, o, count, n, lanes);
+        if (!a.begun)
+            add_rows(s, t, &a, 0, 0); /* the bias alone */
+        store_outputs(s, t, held, o, a.count, n, lanes);
     }
 }
 
@@ -127,7 +158,7 @@ static void run_site(const struct mase_step *s, const struct site *t)
 }
 
 void mase_corr_gather(const struct mase_step *s, const struct mase_corr *c, float *A,
-                      const float *B, const float *w, const float *bias, bool add, long from,
+                      const float *B, const float *wa, const float *bias, bool add, long from,
                       long to)
 {
     const long stride = s->plan->stride;
@@ -138,7 +169,7 @@ void mase_corr_gather(const struct mase_step *s, const struct mase_corr *c, floa
                                     .x_step = c->b_step,
                                     .taps = c->T,
                                     .inner = c->C,
-                                    .w = w + g * c->O * c->C * c->T,
+                                    .w = wa + g * c->O * c->C * c->T,
                                     .bias = bias ? bias + g * c->O : NULL,
                                     .y = A + (c->a_row[p] + g * c->O * c->a_step) * stride,
                                     .y_step = c->a_step,
@@ -172,7 +203,16 @@ void mase_corr_scatter(const struct mase_step *s, const struct mase_corr *c, flo
     }
 }
 
-/* wt[class][g][c][o][j] = w[g][o][c][tap j of the class] */
+/* wa[g][o][t][c] = w[g][o][c][t] */
+void mase_corr_arrange(const struct mase_corr *c, float *wa, const float *w, long from, long to)
+{
+    for (long o = from; o < to; o++)
+        for (long t = 0; t < c->T; t++)
+            for (long ch = 0; ch < c->C; ch++)
+                wa[(o * c->T + t) * c->C + ch] = w[(o * c->C + ch) * c->T + t];
+}
+
+/* wt[class][g][c][j][o] = w[g][o][c][tap j of the class] */
 void mase_corr_turn(const struct mase_corr *c, float *wt, const float *w, long from, long to)
 {
     for (int k = 0; k < c->class_count; k++) {
@@ -180,9 +220,9 @@ void mase_corr_turn(const struct mase_corr *c, float *wt, const float *w, long f
         for (long ch = from; ch < to; ch++) {
             const long g = ch / c->C, own = ch % c->C;
             float *to_ch = wt + cl->wt + ch * c->O * cl->taps;
-            for (long o = 0; o < c->O; o++)
-                for (long j = 0; j < cl->taps; j++)
-                    to_ch[o * cl->taps + j] = w[((g * c->O + o) * c->C + own) * c->T + cl->tap[j]];
+            for (long j = 0; j < cl->taps; j++)
+                for (long o = 0; o < c->O; o++)
+                    to_ch[j * c->O + o] = w[((g * c->O + o) * c->C + own) * c->T + cl->tap[j]];
         }
     }
 }

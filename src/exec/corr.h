@@ -20,7 +20,7 @@
 struct mase_corr_class {
     int32_t *tap; // (taps)
     long taps;
-    long wt; /* where its weights (groups C, O taps) begin among the turned ones */
+    long wt; /* where its weights (groups C, taps O) begin among the turned ones */
 };
 
 struct mase_corr {
@@ -42,9 +42,12 @@ struct mase_corr {
 /* place, class_of (class_count of them), a_row, b_row and the sizes are set: derive the rest. */
 void mase_corr_init(struct mase_step *s, struct mase_corr *c);
 
+/* Arrange the weights of outputs from..to (of groups O) for gather, tap by tap: wa (groups O, T,
+ * C). With one tap they are as they should be. */
+void mase_corr_arrange(const struct mase_corr *c, float *wa, const float *w, long from, long to);
 /* Positions from..to of A; bias (groups O) or NULL. */
 void mase_corr_gather(const struct mase_step *s, const struct mase_corr *c, float *A,
-                      const float *B, const float *w, const float *bias, bool add, long from,
+                      const float *B, const float *wa, const float *bias, bool add, long from,
                       long to);
 /* Turn the weights of channels from..to (of groups C) for scatter: as many floats as w has. */
 void mase_corr_turn(const struct mase_corr *c, float *wt, const float *w, long from, long to);

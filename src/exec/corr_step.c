@@ -9,6 +9,21 @@ static float *turned_weights(const struct mase_step *s)
     return k->scatter ? s->scratch : s->work;
 }
 
+/* The weights as gather wants them. */
+static float *arranged_weights(const struct mase_step *s)
+{
+    const struct mase_corr_step *k = s->own;
+    if (k->corr.T == 1)
+        return (float *)k->w;
+    return k->scatter ? s->work : s->scratch;
+}
+
+static void arrange(const struct mase_step *s, long from, long to)
+{
+    const struct mase_corr_step *k = s->own;
+    mase_corr_arrange(&k->corr, arranged_weights(s), k->w, from, to);
+}
+
 static void turn(const struct mase_step *s, long from, long to)
 {
     const struct mase_corr_step *k = s->own;
@@ -23,7 +38,8 @@ static void forward(const struct mase_step *s, long from, long to)
         mase_corr_scatter(s, &k->corr, s->out->x, s->in[0]->x, turned_weights(s), bias, false, from,
                           to);
     else
-        mase_corr_gather(s, &k->corr, s->out->x, s->in[0]->x, k->w, bias, false, from, to);
+        mase_corr_gather(s, &k->corr, s->out->x, s->in[0]->x, arranged_weights(s), bias, false,
+                         from, to);
 }
 
 static void backward_data(const struct mase_step *s, long from, long to)
@@ -32,7 +48,8 @@ static void backward_data(const struct mase_step *s, long from, long to)
     if (!s->in[0]->dx)
         return;
     if (k->scatter)
-        mase_corr_gather(s, &k->corr, s->in[0]->dx, s->out->dx, k->w, NULL, s->add[0], from, to);
+        mase_corr_gather(s, &k->corr, s->in[0]->dx, s->out->dx, arranged_weights(s), NULL,
+                         s->add[0], from, to);
     else
         mase_corr_scatter(s, &k->corr, s->in[0]->dx, s->out->dx, turned_weights(s), NULL, s->add[0],
                           from, to);
@@ -87,10 +104,12 @@ void mase_corr_step_set(struct mase_step *s)
     struct mase_corr *c = &k->corr;
     const int64_t weights = (int64_t)c->groups * c->O * c->C * c->T;
     mase_corr_init(s, c);
-    if (k->scatter) {
+    if (k->scatter || c->T > 1)
         s->scratch_size = weights;
+    if (k->scatter)
         mase_step_forward(s, turn, MASE_UNIT_ITEMS, c->groups * c->C);
-    }
+    else if (c->T > 1)
+        mase_step_forward(s, arrange, MASE_UNIT_ITEMS, c->groups * c->O);
     mase_step_forward(s, forward, MASE_UNIT_ITEMS, k->scatter ? c->Q : c->P);
     s->work_size = (weights + MASE_LANES - 1) / MASE_LANES * MASE_LANES + mase_corr_grad_work(c);
     if (k->dw) {
@@ -104,6 +123,8 @@ void mase_corr_step_set(struct mase_step *s)
         return;
     if (!k->scatter)
         mase_step_backward(s, turn, MASE_UNIT_ITEMS, c->groups * c->C);
+    else if (c->T > 1)
+        mase_step_backward(s, arrange, MASE_UNIT_ITEMS, c->groups * c->O);
     mase_step_backward(s, backward_data, MASE_UNIT_ITEMS, k->scatter ? c->P : c->Q);
 }
 
