@@ -7,9 +7,16 @@
  * allocates nothing. Results are the same bits with any number of threads and on any instruction
  * set.
  *
- *     struct mase_lanes x = mase_plan_input(p, 0);       // fill x.data[feature * x.stride +
- * sample] mase_plan_set_samples(p, n); mase_plan_forward(p); mase_plan_loss(p, &result, labels,
- * &loss_opts);    // and the gradient of the output mase_plan_backward(p);
+ *     struct mase_lanes x = mase_plan_input(p, 0);
+ *     x.data[feature * x.stride + sample] = ...;
+ *     mase_plan_set_samples(p, n);
+ *     mase_plan_forward(p);
+ *     mase_plan_loss(p, &result, labels, &opts);     // and the gradient of the output
+ *     mase_plan_backward(p);
+ *
+ * Everything is float32; integers (an embedding's indices) and truth values are floats too, exact
+ * up to 2^24. Quantised layers and calls round their operands as the reference does; gradients pass
+ * straight through.
  *
  * Operations that mix samples (a view that moves the batch, a product over it) cannot be planned;
  * the reference (run.h) runs them.

@@ -3,12 +3,12 @@
  */
 #include "exec/step.h"
 
+/* clang-format off */
 static const struct {
     enum mase_op op;
     const struct mase_step_kind *kind;
 } steps[MASE_OP_COUNT] = {
     [MASE_OP_unknown] = { .op = MASE_OP_unknown
-/* clang-format off */
 #define OP(name, ...) }, [MASE_OP_##name] = { .op = MASE_OP_##name
 #define STEP(step) , .kind = &mase_step_##step
 #include <mase/ops.def>
