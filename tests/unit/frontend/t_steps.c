@@ -38,14 +38,14 @@ static bool uses_batch(const struct step_case *c)
 /* In both modes, in batches that fill their lanes and in those that do not. */
 static void steps_equal_the_reference(void **state)
 {
-    static const int64_t sizes[] = { 1, 7, 16, 17 };
+    static const int64_t sizes[] = { 1, 7, 16, 17, 80 };
     (void)state;
     for (const struct step_case *c = step_cases; c->op; c++)
-        for (int i = 0; i < 8; i++) {
+        for (int i = 0; i < 10; i++) {
             const int64_t samples = uses_batch(c) && i / 2 == 0 ? 2 : sizes[i / 2];
             struct running r = start(c, samples);
             const struct mase_tensor want = reference(&r, &r.arena);
-            struct mase_plan *p = plan_of(&r, uses_batch(c) ? samples : 17, i % 2, 1);
+            struct mase_plan *p = plan_of(&r, uses_batch(c) ? samples : samples + 3, i % 2, 1);
             feed(&r, p, samples);
             mase_plan_forward(p);
             check_output(&r, p, &want, samples);
@@ -142,6 +142,50 @@ static void gradients_equal_differences(void **state)
         check_inputs(&r, p);
         mase_plan_free(p);
         stop(&r);
+    }
+}
+
+/* Parameter gradients of a plan for `samples` samples, of which only the last three count. */
+static float *last_three(struct running *r, int64_t samples, int64_t *n)
+{
+    struct mase_plan *p = plan_of(r, samples, true, 1);
+    feed(r, p, samples);
+    mase_plan_forward(p);
+    const struct mase_lanes y = mase_plan_output(p);
+    float *dy = mase_plan_output_gradient(p);
+    for (int64_t i = 0; dy && i < y.rows * y.stride; i++) {
+        const int64_t k = i % y.stride - (samples - 3);
+        dy[i] = k >= 0 && k < 3 ? functional(i / y.stride, k) : 0.0f;
+    }
+    mase_plan_backward(p);
+    *n = mase_plan_params(p).n;
+    float *g = mase_arena_memdup(&r->arena, mase_plan_params(p).g, (size_t)*n * sizeof *g);
+    mase_plan_free(p);
+    return g;
+}
+
+/* Large batches are taken in blocks: what the differences showed for three samples holds behind the
+ * first block too. */
+static void large_batches_have_the_same_gradients(void **state)
+{
+    (void)state;
+    for (const struct step_case *c = step_cases; c->op; c++) {
+        struct running many = start(c, 70), few = start(c, 3);
+        for (int i = 0; i < few.inputs; i++) {
+            const int64_t count = mase_tensor_count(&few.input[i].tensor);
+            for (int64_t k = 0; k < count; k++)
+                mase_tensor_set(&few.input[i].tensor, k,
+                                mase_tensor_get(&many.input[i].tensor, count / 3 * 67 + k));
+        }
+        int64_t n = 0, m = 0;
+        const float *a = last_three(&many, 70, &n), *b = last_three(&few, 3, &m);
+        assert_int_equal(n, m);
+        for (int64_t i = 0; i < n && !uses_batch(c); i++)
+            if (!(fabs((double)a[i] - (double)b[i]) <= 2e-6 * fmax(1.0, fabs((double)b[i]))))
+                fail_msg("%s: %s: gradient %lld: %.9g among 70, %.9g alone", c->op, c->text,
+                         (long long)i, (double)a[i], (double)b[i]);
+        stop(&many);
+        stop(&few);
     }
 }
 
@@ -254,6 +298,7 @@ int main(void)
         cmocka_unit_test(every_step_has_a_case),
         cmocka_unit_test(steps_equal_the_reference),
         cmocka_unit_test(gradients_equal_differences),
+        cmocka_unit_test(large_batches_have_the_same_gradients),
         cmocka_unit_test(threads_and_isa_change_no_bit),
         cmocka_unit_test(room_for_more_changes_no_bit),
     };
