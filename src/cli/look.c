@@ -74,8 +74,12 @@ static enum mase_status open_model(struct mase_cli_net *n, struct mase_cli *c, c
     const char *weights = mase_cli_text(c, MASE_CLI_load_name);
     if (!mase_model_is_file(name) && mase_zoo_find(&model, name, err))
         return mase_wrap(err, "'%s' is no file or folder", name);
+    if (model && !mase_streq(name, mase_cli_text(c, MASE_CLI_model)))
+        dataset = NULL; /* the configuration's is for its own model */
     if (!dataset && !model)
-        return mase_fail(err, MASE_EVALUE, "'%s' needs its data set: --dataset NAME", name);
+        return mase_fail(err, MASE_EVALUE,
+                         "'%s' does not say what data it takes: give --config FILE, which names it",
+                         name);
     MASE_TRY(mase_data_find(&data, dataset ? dataset : model->dataset, err));
     MASE_TRY(mase_cli_open_model(&n->graph, c, name, data, err));
     mase_graph_alloc(n->graph);
@@ -104,6 +108,8 @@ static enum mase_status open_word(struct mase_cli_net *n, struct mase_cli *c, st
         return open_folder(n, c, n->word, err);
     if (mase_ends_with(n->word, ".mg"))
         return open_graph(n, c, n->word, err);
+    if (mase_model_is_file(n->word))
+        return open_model(n, c, n->word, err);
     return mase_tensors_open(&n->weights, n->word, err);
 }
 

@@ -15,6 +15,9 @@ by_type=c/jsc_toy_full_by_type.toml by_name=c/jsc_toy_by_name.toml by_regex=c/js
 shown "explain by type" explain_type.txt explain --config $by_type
 shown "explain by name" explain_name.txt explain --config $by_name
 shown "explain by pattern" explain_regex.txt explain --config $by_regex
+run explain vgg7 --config $by_type
+succeeds "a configuration for one network explains another"
+out_has "of other data" '^feature_layers_0 +conv2d +False +default says NA'
 shown "explain a bypass, a rule that says NA and a default" explain_mixed.txt explain jsc-toy \
     --config $by_name --set 'passes.quantize.seq_blocks_5.config.bypass=true' \
     --set 'passes.quantize.seq_blocks_8.config.name="NA"' \
@@ -122,6 +125,9 @@ refused "weights cannot be traced" 'holds weights alone'
 printf 'not a graph\n' >bad.mg
 run diff bad.mg jsc-toy
 refused "a file that is no graph" '^bad\.mg:1:'
+printf 'class Net: pass\n' >net.py
+run trace net.py
+refused "a network of one's own without data" "^ch: 'net\.py' does not say what data it takes: give --config FILE"
 run trace jsc-toy --sample -1
 refused "a sample before the first" '--sample'
 run explain --config $by_type --format html
