@@ -16,7 +16,8 @@ STDLIB = os.path.dirname(os.__file__) + os.sep
 
 
 def is_users(filename):
-    return not filename.startswith("<") and not filename.startswith(STDLIB)
+    installed = os.sep + "site-packages" + os.sep in filename
+    return not installed and not filename.startswith(("<", STDLIB))
 
 
 def columns(filename, line, code, lasti):
@@ -242,12 +243,12 @@ class Tracer:
             return {"node": self.tensor(v)}
         if v is None or isinstance(v, (bool, str)):
             return v
-        if isinstance(v, int):
+        if isinstance(v, numbers.Integral):
             if abs(v) >= 1 << 63:
                 raise Fault("%d does not fit 64 bits" % v)
             return int(v)
-        if isinstance(v, float):
-            return v if math.isfinite(v) else {"float": repr(v)}
+        if isinstance(v, numbers.Real):
+            return float(v) if math.isfinite(v) else {"float": repr(float(v))}
         if isinstance(v, list):
             return [self.arg(i) for i in v]
         if isinstance(v, tuple):
@@ -366,5 +367,5 @@ def start_json(t):
 def attribute(path, t, is_buffer):
     if not t.dtype.short:
         raise Fault("'%s' is of %r, which graphs do not store" % (path, t.dtype))
-    return {"path": path, "dtype": t.dtype.short, "shape": list(t.shape), "buffer": is_buffer,
+    return {"path": path, "dtype": t.dtype.short, "shape": [int(n) for n in t.shape], "buffer": is_buffer,
             "start": start_json(t), "at": here()}

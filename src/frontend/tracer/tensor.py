@@ -20,11 +20,17 @@ import itertools
 import json
 import linecache
 import math
+import numbers
 import operator
 import os
 import signal
 import sys
 import types
+
+if sys.version_info < (3, 8):
+    print(json.dumps({"error": {"message": "reading a .py model needs Python 3.8 or later; python3 "
+                                           "is %d.%d" % sys.version_info[:2]}}))
+    sys.exit(0)
 
 MAX_NUMBERS = 1 << 17  # of one constant: a bound on the text that is sent back
 
@@ -80,7 +86,7 @@ class Size(tuple):
 
 
 def is_number(v):
-    return isinstance(v, (int, float))
+    return isinstance(v, numbers.Real)  # NumPy's too
 
 
 def flat_shape(size):
@@ -88,9 +94,9 @@ def flat_shape(size):
     if len(size) == 1 and isinstance(size[0], (tuple, list)):
         size = size[0]
     for n in size:
-        if not isinstance(n, int) or n < 0:
+        if not isinstance(n, numbers.Integral) or n < 0:
             raise Fault("a shape is made of integers that are not negative, got %r" % (n,))
-    return Size(size)
+    return Size(int(n) for n in size)
 
 
 def strides_of(shape):
