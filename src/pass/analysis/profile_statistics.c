@@ -395,11 +395,11 @@ static enum mase_status find_samples(struct profile *p, struct mase_err *err)
 
 static enum mase_status measure_activations(struct profile *p, struct mase_err *err)
 {
-    const int rounds = rounds_of(p->list + p->parameters, p->count - p->parameters);
     struct mase_progress bar;
     enum mase_status st = MASE_OK;
-    if (!rounds)
+    if (p->parameters == p->count)
         return MASE_OK;
+    const int rounds = rounds_of(p->list + p->parameters, p->count - p->parameters);
     MASE_TRY(find_samples(p, err));
     choose_engine(p);
     mase_progress_start(&bar, "Profiling act statistics", rounds * p->samples);

@@ -11,8 +11,8 @@
 /* Around a network of the zoo, for one sample; no weights. */
 static void setup_zoo(struct fixture *f, const char *model, const char *dataset)
 {
-    const struct mase_model *m;
-    const struct mase_data_info *d;
+    const struct mase_model *m = NULL;
+    const struct mase_data_info *d = NULL;
     struct mase_err err;
     struct mase_graph *g = NULL;
     if (mase_zoo_find(&m, model, &err) || mase_data_find(&d, dataset, &err) ||
