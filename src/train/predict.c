@@ -230,7 +230,10 @@ enum mase_status mase_predictor_run(struct mase_predictor *p, float *y, const fl
 {
     for (int64_t at = 0; at < n; at += p->batch) {
         set_samples(p, n - at < p->batch ? n - at : p->batch);
-        to_lanes(p->x, x + at * p->features, p->samples);
+        if (p->plan)
+            mase_plan_gather(p->plan, x + at * p->features, p->features, NULL, p->samples);
+        else
+            to_lanes(p->x, x + at * p->features, p->samples);
         scale(p);
         MASE_TRY(mase_predictor_forward(p, err));
         from_lanes(y + at * p->outputs, p->y, p->samples);
