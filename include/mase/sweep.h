@@ -6,7 +6,7 @@
  * finished one came to is kept in a file named after its effective options, its model and its data:
  * a sweep that is started again, interrupted or widened, does only what is missing.
  *
- *     struct mase_sweep s = { .model = m, .data = d, .options = table, .axes = axes,
+ *     struct mase_sweep s = { .network = g, .data = d, .options = table, .axes = axes,
  *                             .axis_count = 2, .dir = "sweep" };
  *     MASE_TRY(mase_sweep_expand(&s, &arena, err));
  *     MASE_TRY(mase_sweep_run(&s, err));
@@ -17,7 +17,6 @@
 
 #include <mase/table.h>
 #include <mase/train.h>
-#include <mase/zoo.h>
 
 /* One option of mase_train_rows and the values it takes in turn. */
 struct mase_sweep_axis {
@@ -49,7 +48,7 @@ struct mase_sweep_point {
 };
 
 struct mase_sweep {
-    const struct mase_model *model;
+    const struct mase_graph *network; /* each configuration trains a clone; its name is told */
     const struct mase_dataset *data;
     const char *data_variant;         /* how the data was opened beyond its checksum, or NULL */
     const char *weights;              /* file to start from; NULL: initialised from the seed */

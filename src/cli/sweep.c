@@ -24,7 +24,9 @@ struct job {
     struct mase_sweep sweep;
     struct mase_sweep_axis axes[MASE_CLI_COUNT];
     enum mase_cli_weights weights;
-    struct mase_dataset *data; /* owned */
+    const struct mase_model *model;
+    struct mase_graph *network; /* owned */
+    struct mase_dataset *data;  /* owned */
     const char *project_dir, *dir;
     const char *csv, *svg; /* paths */
 };
@@ -91,6 +93,9 @@ static enum mase_status open_inputs(struct job *j, struct mase_err *err)
     j->sweep.weights = mase_cli_text(c, MASE_CLI_load_name);
     MASE_TRY(mase_cli_open_data(&j->data, c, false, err));
     j->sweep.data = j->data;
+    MASE_TRY(mase_cli_open_model(&j->network, c, j->model->name, &mase_dataset_info(j->data)->data,
+                                 err));
+    j->sweep.network = j->network;
     j->sweep.data_variant = mase_cli_text(c, MASE_CLI_split);
     return MASE_OK;
 }
@@ -118,7 +123,7 @@ static void print_table(const struct job *j)
     struct mase_str text = { 0 };
     const struct mase_dataset_info *info = mase_dataset_info(j->data);
     const struct mase_table table = mase_sweep_table(&j->sweep, &j->c->arena);
-    mase_str_printf(&text, "%s on %s: %lld test samples\n", j->sweep.model->name, info->data.name,
+    mase_str_printf(&text, "%s on %s: %lld test samples\n", j->model->name, info->data.name,
                     (long long)mase_dataset_split(j->data, MASE_SPLIT_TEST).count);
     if (info->notice)
         mase_str_printf(&text, "%s\n", info->notice);
@@ -162,27 +167,22 @@ static enum mase_status record(const struct job *j, struct mase_err *err)
     struct mase_arena *a = &j->c->arena;
     struct mase_value *files = mase_value_list(a);
     const struct mase_kernels *kernels;
-    struct mase_graph *g;
     mase_value_push(a, files, mase_value_string(a, j->csv));
     mase_value_push(a, files, mase_value_string(a, j->svg));
     MASE_TRY(mase_kernels_select(&kernels, err));
-    MASE_TRY(j->sweep.model->build(&g, &mase_dataset_info(j->data)->data, err));
-    const enum mase_status st =
-        mase_cli_record(&(struct mase_cli_record){ .c = j->c,
-                                                   .project_dir = j->project_dir,
-                                                   .name = "run.json",
-                                                   .model = j->sweep.model,
-                                                   .graph = g,
-                                                   .weights = j->weights,
-                                                   .dataset = mase_cli_data_record(a, j->data),
-                                                   .isa = kernels->isa,
-                                                   .threads = 1, /* each configuration */
-                                                   .results = results(j),
-                                                   .files = files,
-                                                   .started = j->started },
-                        err);
-    mase_graph_free(g);
-    return st;
+    return mase_cli_record(&(struct mase_cli_record){ .c = j->c,
+                                                      .project_dir = j->project_dir,
+                                                      .name = "run.json",
+                                                      .model = j->model,
+                                                      .graph = j->network,
+                                                      .weights = j->weights,
+                                                      .dataset = mase_cli_data_record(a, j->data),
+                                                      .isa = kernels->isa,
+                                                      .threads = 1, /* each configuration */
+                                                      .results = results(j),
+                                                      .files = files,
+                                                      .started = j->started },
+                           err);
 }
 
 static enum mase_status run(struct job *j, struct mase_err *err)
@@ -205,15 +205,13 @@ enum mase_status mase_cli_sweep(struct mase_cli *c, struct mase_err *err)
     struct job j = { .c = c, .started = mase_clock() };
     MASE_TRY(mase_cli_merge(c, err));
     collect_options(&j);
-    MASE_TRY(mase_cli_find_model(&j.sweep.model, c, err));
-    if (!j.sweep.model->build)
-        return mase_fail(err, MASE_EUNSUPPORTED, "sweep: '%s' is no model of the zoo",
-                         j.sweep.model->name);
+    MASE_TRY(mase_cli_find_model(&j.model, c, err));
     MASE_TRY(find_folders(&j, err));
     announce(c);
     enum mase_status st = open_inputs(&j, err);
     if (!st)
         st = run(&j, err);
+    mase_graph_free(j.network);
     mase_dataset_close(j.data);
     return st;
 }

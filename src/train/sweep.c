@@ -167,17 +167,12 @@ static enum mase_status fit(struct job *j, const struct mase_sweep *s, struct ma
 
 static enum mase_status train_point(struct job *j, const struct mase_sweep *s, struct mase_err *err)
 {
-    struct mase_graph *g = NULL;
+    struct mase_graph *g = mase_graph_clone(s->network);
     j->p->result = (struct mase_sweep_result){
         .train_loss = NAN, .train_accuracy = NAN, .val_loss = NAN, .val_accuracy = NAN
     };
-    enum mase_status st = s->model->build(&g, &mase_dataset_info(s->data)->data, err);
-    if (!st) {
-        mase_graph_alloc(g);
-        mase_graph_init_weights(g, (uint64_t)j->p->opts.seed);
-        if (s->weights)
-            st = mase_weights_load(g, s->weights, err);
-    }
+    mase_graph_init_weights(g, (uint64_t)j->p->opts.seed);
+    enum mase_status st = s->weights ? mase_weights_load(g, s->weights, err) : MASE_OK;
     if (!st)
         st = fit(j, s, g, err);
     mase_graph_free(g);

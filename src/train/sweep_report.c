@@ -183,7 +183,7 @@ void mase_sweep_svg(struct mase_str *out, const struct mase_sweep *s)
             lines[n++] = make_line(s, &c, i, &a);
     const double least = c.x[0], most = c.x[c.length - 1];
     mase_plot_svg(out, &(struct mase_plot){
-                           .title = mase_arena_printf(&a, "%s on %s", s->model->name,
+                           .title = mase_arena_printf(&a, "%s on %s", s->network->name,
                                                       mase_dataset_info(s->data)->data.name),
                            .x_label = s->axis_count ? s->axes[c.axis].key : NULL,
                            .y_label = "validation loss",

@@ -76,6 +76,17 @@ static struct mase_value *as_table(struct mase_arena *a, const void *opts,
 
 /* ---- identity ---- */
 
+/* Of the graph's text: a model of the user's own may change under its name. */
+static const char *network_hash(struct mase_arena *a, const struct mase_graph *g)
+{
+    struct mase_str text = { 0 };
+    char hex[65];
+    mase_graph_print_mg(&text, g);
+    mase_sha256(hex, text.data, text.len);
+    mase_str_release(&text);
+    return mase_arena_strdup(a, hex);
+}
+
 static struct mase_value *identity(struct mase_arena *a, const struct mase_sweep_point *p,
                                    const struct mase_sweep *s)
 {
@@ -85,7 +96,8 @@ static struct mase_value *identity(struct mase_arena *a, const struct mase_sweep
     opts.log_every = 0;
     struct mase_value *v = mase_value_table(a);
     mase_value_set(a, v, "format", mase_value_int(a, 1));
-    mase_value_set(a, v, "model", mase_value_string(a, s->model->name));
+    mase_value_set(a, v, "model", mase_value_string(a, s->network->name));
+    mase_value_set(a, v, "network", mase_value_string(a, network_hash(a, s->network)));
     mase_value_set(a, v, "dataset", mase_value_string(a, data->data.name));
     mase_value_set(a, v, "checksum", mase_value_string(a, data->checksum));
     mase_value_set(a, v, "variant", text_or_none(a, s->data_variant));

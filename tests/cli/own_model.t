@@ -29,6 +29,9 @@ succeeds "tested"
 run transform $own/net.py:Test jsc --config $own/quantize.toml --project q \
     --load mase_output/t/software/training_ckpts/best.ckpt
 succeeds "transformed from its checkpoint"
+run sweep --config $own/layers.toml --max-steps 5 --batch-size 64,128 --project s
+succeeds "swept"
+holds "with a result for each" sh -c 'test $(wc -l <mase_output/s/software/sweep/sweep.csv) = 3'
 rm -rf mase_output
 
 cat >net.py <<END
@@ -62,8 +65,8 @@ PATH=/nonexistent
 run transform net.py:Net jsc --config c.toml
 PATH=$path
 refused "no python3" 'reading a \.py model needs python3 \(3\.8 or later\)'
-run sweep net.py:Net jsc
-refused "sweep" "is no model of the zoo"
+run sweep net.py:Net jsc --batch-size 64,128
+refused "a sweep of it" '^net\.py:7:[0-9]+: unknown layer .LSTM.'
 
 printf 'dataset = "jsc"\n[model]\nlayers = ["ReLU()",\n  "Linera(16, 5)"]\n' >l.toml
 run transform --config l.toml

@@ -7,6 +7,7 @@
 
 #include <mase/log.h>
 #include <mase/sweep.h>
+#include <mase/zoo.h>
 
 static struct mase_dataset *jets;
 
@@ -28,6 +29,7 @@ static int close_jets(void **state)
 /* A sweep over jets whose axes are written as JSON: {"batch_size": [64, 128]}. */
 struct fixture {
     struct folder dir;
+    struct mase_graph *network;
     struct mase_sweep_axis axes[8];
     struct mase_sweep sweep;
 };
@@ -55,13 +57,20 @@ static void set_up(struct fixture *f, const char *axes)
     *f = (struct fixture){ .dir = folder_make() };
     const struct mase_model *model;
     assert_int_equal(mase_zoo_find(&model, "jsc-tiny", NULL), MASE_OK);
+    assert_int_equal(model->build(&f->network, &mase_dataset_info(jets)->data, NULL), MASE_OK);
     f->sweep = (struct mase_sweep){
-        .model = model,
+        .network = f->network,
         .data = jets,
         .options = json(&f->dir.arena, "{\"max_epochs\": 2, \"learning_rate\": 0.01}"),
         .dir = f->dir.path,
     };
     set_axes(f, axes);
+}
+
+static void tear_down(struct fixture *f)
+{
+    mase_graph_free(f->network);
+    folder_remove(&f->dir);
 }
 
 static void expand(struct fixture *f)
@@ -104,7 +113,7 @@ static void last_axis_runs_fastest(void **state)
     mase_sweep_label(&label, &f.sweep, &f.sweep.points[4]);
     assert_string_equal(label.data, "training_optimizer=sgd batch_size=128");
     mase_str_release(&label);
-    folder_remove(&f.dir);
+    tear_down(&f);
 }
 
 static void bad_grids_are_refused(void **state)
@@ -128,7 +137,7 @@ static void bad_grids_are_refused(void **state)
         assert_int_not_equal(mase_sweep_expand(&f.sweep, &f.dir.arena, &err), MASE_OK);
         if (!strstr(err.msg, cases[i].message))
             fail_msg("case %d: %s", i, err.msg);
-        folder_remove(&f.dir);
+        tear_down(&f);
     }
 }
 
@@ -139,7 +148,7 @@ static void key(char out[17], const char *axes, const char *variant)
     f.sweep.data_variant = variant;
     expand(&f);
     memcpy(out, f.sweep.points[0].key, 17);
-    folder_remove(&f.dir);
+    tear_down(&f);
 }
 
 static void key_is_of_what_matters(void **state)
@@ -186,8 +195,7 @@ static struct alone train_alone(const struct mase_sweep *s, const struct mase_tr
     struct mase_graph *g;
     struct mase_trainer *t;
     const struct mase_train_env env = { .data = &out, .on_epoch = keep_losses };
-    assert_int_equal(s->model->build(&g, &mase_dataset_info(jets)->data, NULL), MASE_OK);
-    mase_graph_alloc(g);
+    g = mase_graph_clone(s->network);
     mase_graph_init_weights(g, (uint64_t)opts->seed);
     assert_int_equal(mase_trainer_new(&t, g, jets, opts, NULL), MASE_OK);
     assert_int_equal(mase_trainer_run(t, &env, NULL), MASE_OK);
@@ -214,7 +222,7 @@ static void results_are_those_of_training_alone(void **state)
             for (int j = 0; j < i; j++)
                 assert_true(p->result.val_loss != f.sweep.points[j].result.val_loss);
         }
-        folder_remove(&f.dir);
+        tear_down(&f);
     }
 }
 
@@ -231,7 +239,7 @@ static void nothing_is_done_twice(void **state)
     set_axes(&f, "{\"learning_rate\": [0.01, 0.1], \"batch_size\": [64, 16]}");
     assert_int_equal(run(&f), 3);
     assert_true(f.sweep.points[0].reused && f.sweep.points[0].result.val_loss == first.val_loss);
-    folder_remove(&f.dir);
+    tear_down(&f);
 }
 
 /* A file that was cut short, or is of something else, counts for nothing and is written anew. */
@@ -252,7 +260,7 @@ static void damaged_results_run_again(void **state)
         assert_true(f.sweep.points[0].result.val_loss == loss);
     }
     assert_int_equal(run(&f), 0);
-    folder_remove(&f.dir);
+    tear_down(&f);
 }
 
 /* A batch norm cannot train on batches of one: that configuration fails, the other is kept. */
@@ -268,7 +276,7 @@ static void one_failure_does_not_stop_the_others(void **state)
     assert_false(f.sweep.points[0].done);
     assert_true(f.sweep.points[1].done);
     assert_int_equal(folder_entries(&f.dir), 1);
-    folder_remove(&f.dir);
+    tear_down(&f);
 }
 
 /* ---- reports ---- */
@@ -308,7 +316,7 @@ static void reports_name_every_configuration(void **state)
     assert_null(strstr(out.data, "seed"));
     assert_non_null(strstr(out.data, ">1e-5</text>"));
     mase_str_release(&out);
-    folder_remove(&f.dir);
+    tear_down(&f);
 }
 
 static void chart_of_any_grid(void **state)
@@ -326,7 +334,7 @@ static void chart_of_any_grid(void **state)
         assert_true(mase_ends_with(out.data, "</svg>\n"));
         assert_null(strstr(out.data, "nan"));
         mase_str_release(&out);
-        folder_remove(&f.dir);
+        tear_down(&f);
     }
 }
 
