@@ -25,9 +25,8 @@ static double by_epoch(const struct mase_train_opts *o, int64_t epoch)
 {
     if (mase_streq(o->schedule, "cosine"))
         return cosine(o, epoch);
-    if (mase_streq(o->schedule, "step"))
-        return o->learning_rate * pow(o->lr_gamma, (double)(epoch / o->lr_step_size));
-    return o->learning_rate;
+    const int64_t drops = mase_streq(o->schedule, "step") ? epoch / o->lr_step_size : 0;
+    return o->learning_rate * pow(o->lr_gamma, (double)drops);
 }
 
 double mase_train_lr(const struct mase_train_opts *o, int64_t epoch, int64_t step,

@@ -69,7 +69,7 @@ static void zeros_span(const struct mase_stat *s, void *state, const float *x, i
 {
     struct zeros *z = state;
     for (int64_t i = 0; i < n; i++)
-        z->zeros += fabs(x[i]) <= s->args.threshold;
+        z->zeros += fabs((double)x[i]) <= s->args.threshold;
     z->n += n;
 }
 
