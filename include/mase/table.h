@@ -54,6 +54,9 @@ void mase_table_setf(struct mase_table *t, int row, int column, const char *fmt,
 /* Append a whole row: exactly t->columns texts. */
 void mase_table_add(struct mase_table *t, const char *const *cells);
 
+/* A copy with the number of each row in front, under an empty heading, as data frames print. */
+struct mase_table mase_table_indexed(struct mase_arena *arena, const struct mase_table *t);
+
 /* Append the table to out, without a final newline. Escape sequences (ESC[...m) in a cell take no
  * columns. */
 void mase_table_render(const struct mase_table *t, enum mase_table_style style,

@@ -3,6 +3,8 @@
  */
 #include <mase/table.h>
 
+#include <string.h>
+
 static void check_place(const struct mase_table *t, int row, int column)
 {
     if (row < 0 || row >= t->rows || column < 0 || column >= t->columns)
@@ -51,4 +53,18 @@ void mase_table_add(struct mase_table *t, const char *const *cells)
     const int row = mase_table_row(t);
     for (int c = 0; c < t->columns; c++)
         mase_table_set(t, row, c, cells[c]);
+}
+
+struct mase_table mase_table_indexed(struct mase_arena *arena, const struct mase_table *t)
+{
+    const char *headers[MASE_TABLE_MAX_COLUMNS + 2] = { "" };
+    memcpy(headers + 1, t->header, (size_t)t->columns * sizeof headers[0]);
+    struct mase_table out = mase_table(arena, headers);
+    for (int r = 0; r < t->rows; r++) {
+        mase_table_row(&out);
+        mase_table_setf(&out, r, 0, "%d", r);
+        for (int c = 0; c < t->columns; c++)
+            mase_table_set(&out, r, c + 1, t->cell[r * t->columns + c]);
+    }
+    return out;
 }

@@ -26,18 +26,12 @@ static const char *escaped(struct mase_arena *a, const char *cell)
     return copy;
 }
 
-/* GitHub's tables have the row's number in front, as data frames print them. */
-static struct mase_table indexed(struct mase_arena *a, const struct mase_table *t)
+/* GitHub's tables have the row's number in front; a bar in a cell would end it. */
+static struct mase_table for_github(struct mase_arena *a, const struct mase_table *t)
 {
-    const char *headers[MASE_TABLE_MAX_COLUMNS + 2] = { "" };
-    memcpy(headers + 1, t->header, (size_t)t->columns * sizeof headers[0]);
-    struct mase_table out = mase_table(a, headers);
-    for (int r = 0; r < t->rows; r++) {
-        mase_table_row(&out);
-        mase_table_setf(&out, r, 0, "%d", r);
-        for (int c = 0; c < t->columns; c++)
-            mase_table_set(&out, r, c + 1, escaped(a, t->cell[r * t->columns + c]));
-    }
+    struct mase_table out = mase_table_indexed(a, t);
+    for (int i = 0; i < out.rows * out.columns; i++)
+        out.cell[i] = escaped(a, out.cell[i]);
     return out;
 }
 
@@ -58,7 +52,7 @@ static void put_text(struct mase_cli *c, const struct mase_cli_sheet *s,
 {
     struct mase_str out = { 0 };
     const struct mase_table t =
-        style == MASE_TABLE_GITHUB ? indexed(&c->arena, &s->table) : s->table;
+        style == MASE_TABLE_GITHUB ? for_github(&c->arena, &s->table) : s->table;
     if (style != MASE_TABLE_CSV)
         mase_str_printf(&out, "%s\n%s", s->title, t.rows ? "\n" : "");
     if (t.rows || style == MASE_TABLE_CSV) {

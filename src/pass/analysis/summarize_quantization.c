@@ -63,21 +63,6 @@ static struct mase_table node_table(struct mase_arena *a, const struct row *rows
     return t;
 }
 
-/* The file has the row's number in front, under an empty heading. */
-static struct mase_table indexed(struct mase_arena *a, const struct mase_table *t)
-{
-    const char *headers[MASE_TABLE_MAX_COLUMNS + 1] = { "" };
-    memcpy(headers + 1, t->header, (size_t)t->columns * sizeof headers[0]);
-    struct mase_table out = mase_table(a, headers);
-    for (int r = 0; r < t->rows; r++) {
-        mase_table_row(&out);
-        mase_table_setf(&out, r, 0, "%d", r);
-        for (int c = 0; c < t->columns; c++)
-            mase_table_set(&out, r, c + 1, t->cell[r * t->columns + c]);
-    }
-    return out;
-}
-
 struct group {
     const char *was, *op;
     int total, changed;
@@ -173,7 +158,7 @@ static enum mase_status run(const struct mase_graph *g, const void *options,
     const struct mase_node *was = env->original->first;
     for (const struct mase_node *is = g->first; was && is; was = was->next, is = is->next)
         rows[count++] = compare(a, was, is);
-    struct mase_table nodes = node_table(a, rows, count), file = indexed(a, &nodes);
+    struct mase_table nodes = node_table(a, rows, count), file = mase_table_indexed(a, &nodes);
     struct mase_table types = histogram(a, rows, count);
     show(env, "Compare nodes:", &nodes);
     show(env, "Quantized graph histogram:", &types);
