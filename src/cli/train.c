@@ -79,11 +79,15 @@ static enum mase_status find_folders(struct job *j, struct mase_err *err)
 
 /* ---- before the first step ---- */
 
-static enum mase_status resume(struct job *j, struct mase_err *err)
+/* A run may be stopped before its first checkpoint: then it begins again. */
+static enum mase_status resume(struct job *j, bool *again, struct mase_err *err)
 {
     const char *path = mase_path_join(&j->c->arena, j->ckpt_dir, "last.ckpt");
-    if (!mase_is_file(path))
-        return mase_fail_in(err, MASE_EIO, path, "nothing to resume from: there is no such file");
+    *again = mase_is_file(path);
+    if (!*again) {
+        mase_warn("nothing to resume from, starting at the beginning: no file %s", path);
+        return MASE_OK;
+    }
     MASE_TRY(mase_trainer_resume(j->trainer, path, err));
     const struct mase_train_state *s = mase_trainer_state(j->trainer);
     mase_info("Resuming after epoch %lld, step %lld", (long long)s->epoch, (long long)s->step);
@@ -92,7 +96,7 @@ static enum mase_status resume(struct job *j, struct mase_err *err)
 
 static enum mase_status set_up(struct job *j, struct mase_err *err)
 {
-    const bool again = mase_cli_flag(j->c, MASE_CLI_resume);
+    bool again = mase_cli_flag(j->c, MASE_CLI_resume);
     mase_info("Initialising model '%s'...", j->model->name);
     mase_info("Initialising dataset '%s'...", mase_cli_text(j->c, MASE_CLI_dataset));
     MASE_TRY(mase_cli_open_data(&j->data, j->c, false, err));
@@ -101,7 +105,7 @@ static enum mase_status set_up(struct job *j, struct mase_err *err)
     mase_cli_log_data(j->data);
     MASE_TRY(mase_trainer_new(&j->trainer, j->graph, j->data, &j->opts, err));
     if (again)
-        MASE_TRY(resume(j, err));
+        MASE_TRY(resume(j, &again, err));
     if (!j->saves)
         return MASE_OK;
     mase_info("Project will be created at %s", j->project_dir);

@@ -8,7 +8,13 @@ weights() { echo "mase_output/$1/software/training_ckpts/$2.ckpt"; }
 run $train --project whole
 succeeds "a whole run"
 
-# Killed at moments spread over the run; a kill before the first checkpoint starts anew.
+# shellcheck disable=SC2086
+run $train --project anew --resume
+succeeds "a run that left no checkpoint begins again"
+err_has "and says so" 'WARNING +nothing to resume from, starting at the beginning: no file .*last\.ckpt'
+holds "to the same weights" cmp "$(weights whole best)" "$(weights anew best)"
+
+# Killed at moments spread over the run.
 n=0
 for wait in 0.15 0.3 0.4 0.5 0.65; do
     n=$((n + 1))
@@ -18,10 +24,8 @@ for wait in 0.15 0.3 0.4 0.5 0.65; do
     sleep $wait
     kill -KILL $pid 2>/dev/null
     wait $pid 2>/dev/null
-    resume=--resume
-    [ -e "$(weights k$n last)" ] || resume=
     # shellcheck disable=SC2086
-    run $train --project k$n $resume
+    run $train --project k$n --resume
     succeeds "after a kill at $wait s"
     holds "the last checkpoint has the same bytes" cmp "$(weights whole last)" "$(weights k$n last)"
     holds "and the best one" cmp "$(weights whole best)" "$(weights k$n best)"

@@ -103,8 +103,6 @@ run train jsc-tiny jsc --class-weights 1,2
 refused "class weights that do not fit" "class_weights = '1,2' has 2 numbers for 5 classes"
 run train jsc-tiny jsc --batch-size 1
 refused "batches too small for batch norm" 'batches of one sample: the batch norms of the network need at least 2'
-run train jsc-tiny jsc --resume
-refused "nothing to resume" 'last\.ckpt: nothing to resume from: there is no such file'
 run train jsc-tiny jsc --batch-size 64,128
 fails "a list, which only sweep takes" <<'END'
 ch: --batch-size = '64,128' is not a number; allowed: integer 1..
