@@ -1,5 +1,5 @@
 /*
- * plot.h - a line chart as SVG text that stands alone.
+ * plot.h - charts as SVG text: lines that stand alone or in a page, histograms in a page.
  *
  * No scripts, no fonts or files from elsewhere; light or dark as the reader's system is set. The
  * caller fills in a struct; zero fields mean the default:
@@ -36,10 +36,30 @@ struct mase_plot {
     /* Names for x = 0, 1, 2 ...; NULL: x is a number. */
     const char *const *categories;
     int category_count;
-    int width, height; /* pixels; 0: 760 x 440 */
+    int width, height; /* pixels; 0: 760 x 440, embedded 480 x 300 */
+    /* Part of a page that has mase_plot_css and a legend of its own: of class plot, without style
+     * sheet, paper, legend and drawn title; the attribute data-plot has the numbers as JSON. */
+    bool embedded;
 };
 
 /* Append the document to out, final newline included. */
 void mase_plot_svg(struct mase_str *out, const struct mase_plot *p);
+
+/* The rules for charts in a page, each selector after scope: ".plot ". A line of series s has the
+ * class c<s>, its marks m<s>. */
+void mase_plot_css(struct mase_str *out, const char *scope);
+
+/* How often values lie where, and over it the values that a number format has. Always part of a
+ * page, of class histogram; heights are square roots, so that rare values show. */
+struct mase_plot_histogram {
+    const char *title; /* told, not drawn; may be NULL */
+    double min, max;   /* of the values */
+    const int64_t *count;
+    int bins;           /* of equal width */
+    const double *code; /* the format's values between min and max, ascending; NULL: none */
+    int codes;
+    const double *limit; /* (2): the format's least and greatest value; NULL: it has none */
+};
+void mase_plot_histogram(struct mase_str *out, const struct mase_plot_histogram *h);
 
 #endif /* MASE_PLOT_H */

@@ -215,6 +215,89 @@ static void many_series_differ(void **state)
     free(got);
 }
 
+/* ---- in a page ---- */
+
+static void a_page_brings_style_and_legend(void **state)
+{
+    (void)state;
+    char *got = draw(
+        &(struct mase_plot){ .title = "loss", .series = curves, .count = 2, .embedded = true });
+    assert_null(strstr(got, "<style"));
+    assert_null(strstr(got, "style="));
+    assert_null(strstr(got, "paper"));
+    assert_int_equal(count(got, "validation"), 1); /* in the data, and in no legend */
+    assert_non_null(strstr(got, "data-plot=\"{&#34;x&#34;:[64,456,-0.08,4.08,0],"));
+    assert_non_null(strstr(got, "&#34;y&#34;:[1.58,0.97,null,0.86,0.85]"));
+    free(got);
+}
+
+static void one_sheet_styles_every_chart(void **state)
+{
+    (void)state;
+    struct mase_str css = { 0 };
+    mase_plot_css(&css, ".plot ");
+    assert_int_equal(count(css.data, ".plot .c6 {"), 2); /* light and dark */
+    assert_int_equal(count(css.data, "\n.c"), 0);
+    mase_str_release(&css);
+}
+
+static char *draw_histogram(const struct mase_plot_histogram *h)
+{
+    struct mase_str out = { 0 };
+    mase_plot_histogram(&out, h);
+    check_well_formed(out.data);
+    return out.data;
+}
+
+static void a_histogram_has_bars_codes_and_limits(void **state)
+{
+    (void)state;
+    static const int64_t bars[] = { 4, 0, 16, 1 };
+    static const double code[] = { -0.5, 0, 0.5 }, limit[] = { -8, 0.5 };
+    char *got = draw_histogram(&(struct mase_plot_histogram){ .title = "w < 1",
+                                                              .min = -1,
+                                                              .max = 1,
+                                                              .count = bars,
+                                                              .bins = 4,
+                                                              .code = code,
+                                                              .codes = 3,
+                                                              .limit = limit });
+    /* -1 and 1 lie 3 % of their distance from the sides: at 20.4 and 299.6 of 12..308 */
+    assert_non_null(strstr(got, "d=\"M20.4 96V51H90.2V96H160V6H229.8V73.5H299.6V96Z\""));
+    assert_non_null(strstr(got, "class=\"code\" d=\"M90.2 98V106M160 98V106M229.8 98V106\""));
+    assert_int_equal(count(got, "class=\"limit\""), 1); /* -8 is out of sight */
+    assert_non_null(strstr(got, "class=\"beyond\" d=\"M229.8 6H308V96H229.8Z\""));
+    free(got);
+}
+
+static void close_codes_are_a_band(void **state)
+{
+    (void)state;
+    double code[200];
+    for (int i = 0; i < COUNT(code); i++)
+        code[i] = (i - 100) / 100.0;
+    const int64_t bars[] = { 1, 2 };
+    struct mase_plot_histogram h = {
+        .min = -1, .max = 1, .count = bars, .bins = 2, .code = code, .codes = COUNT(code)
+    };
+    char *got = draw_histogram(&h);
+    assert_int_equal(count(got, "class=\"codes\""), 1);
+    assert_int_equal(count(got, "class=\"code\""), 0);
+    free(got);
+}
+
+static void odd_histograms_are_well_formed(void **state)
+{
+    (void)state;
+    static const int64_t none[] = { 0, 0 };
+    static const double far[] = { -INFINITY, INFINITY };
+    free(draw_histogram(&(struct mase_plot_histogram){ .count = none, .bins = 2 }));
+    free(draw_histogram(&(struct mase_plot_histogram){
+        .min = 3, .max = 3, .count = none, .bins = 1, .limit = far }));
+    free(draw_histogram(&(struct mase_plot_histogram){
+        .min = -1e-30, .max = 1e30, .count = none, .bins = 2, .limit = far }));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -225,6 +308,11 @@ int main(void)
         cmocka_unit_test(odd_charts_are_well_formed),
         cmocka_unit_test(many_points_keep_their_extremes),
         cmocka_unit_test(many_series_differ),
+        cmocka_unit_test(a_page_brings_style_and_legend),
+        cmocka_unit_test(one_sheet_styles_every_chart),
+        cmocka_unit_test(a_histogram_has_bars_codes_and_limits),
+        cmocka_unit_test(close_codes_are_a_band),
+        cmocka_unit_test(odd_histograms_are_well_formed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
