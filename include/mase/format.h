@@ -43,12 +43,21 @@ typedef void mase_quant_fn(float *q, const float *x, int64_t n, const struct mas
  * stores. False for any other value. */
 typedef bool mase_code_fn(int64_t *code, float q, const struct mase_format *f, enum mase_sign sign);
 
+/* What a parameter says about the room that values take. */
+enum mase_param_role {
+    MASE_PARAM_OTHER,
+    MASE_PARAM_WIDTH,  /* bits of each value */
+    MASE_PARAM_SHARED, /* bits that a block of values has in common, such as its exponent */
+    MASE_PARAM_BLOCK,  /* values in a block */
+};
+
 struct mase_quant_param {
     const char *name; /* "width"; a configuration says "weight_width" */
     int64_t min, max;
     bool may_be_na;
     int64_t dflt; /* used by `ch formats`; configurations must say */
     const char *help;
+    enum mase_param_role role;
 };
 
 struct mase_quant_info {
@@ -74,8 +83,12 @@ void mase_quantize(const struct mase_format *f, float *q, const float *x, int64_
  * at the value alone, so it judges what others have quantised, too. */
 bool mase_format_code(int64_t *code, float q, const struct mase_format *f, enum mase_sign sign);
 
-/* Bits one value takes (width); 32 for float. */
+/* Bits of one value, without what it shares with others (width); 32 for float. */
 int mase_format_bits(const struct mase_format *f);
+/* Bits that n values take: the width of each, and what every block of them shares once. */
+int64_t mase_format_stored_bits(const struct mase_format *f, int64_t n);
+/* The same by a row and its parameters; the row need not be in the table. */
+int64_t mase_quant_stored_bits(const struct mase_quant_info *row, const int64_t *param, int64_t n);
 bool mase_format_equal(const struct mase_format *a, const struct mase_format *b);
 /* "float", "integer(8, 4)", "integer(8, NA)". */
 void mase_format_print(struct mase_str *out, const struct mase_format *f);

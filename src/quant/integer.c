@@ -25,7 +25,7 @@
 #include "quant/quant.h"
 
 const struct mase_quant_param mase_integer_params[INTEGER_PARAM_COUNT] = {
-    [INTEGER_WIDTH] = { "width", 1, 32, false, 8, "bits of the integer" },
+    [INTEGER_WIDTH] = { "width", 1, 32, false, 8, "bits of the integer", MASE_PARAM_WIDTH },
     [INTEGER_FRAC_WIDTH] = { "frac_width", -32, 64, true, 4,
                              "bits after the binary point; none: half of width" },
 };

@@ -40,13 +40,31 @@ bool mase_format_code(int64_t *code, float q, const struct mase_format *f, enum 
     return mase_quants[f->kind].code && mase_quants[f->kind].code(code, q, f, sign);
 }
 
+/* The first parameter of a role; dflt when the row has none. */
+static int64_t param_of(const struct mase_quant_info *row, const int64_t *param,
+                        enum mase_param_role role, int64_t dflt)
+{
+    for (int i = 0; i < row->count; i++)
+        if (row->params[i].role == role)
+            return param[i];
+    return dflt;
+}
+
 int mase_format_bits(const struct mase_format *f)
 {
-    const struct mase_quant_info *info = &mase_quants[f->kind];
-    for (int i = 0; i < info->count; i++)
-        if (mase_streq(info->params[i].name, "width"))
-            return (int)f->param[i];
-    return 32;
+    return (int)param_of(&mase_quants[f->kind], f->param, MASE_PARAM_WIDTH, 32);
+}
+
+int64_t mase_quant_stored_bits(const struct mase_quant_info *row, const int64_t *param, int64_t n)
+{
+    const int64_t shared = param_of(row, param, MASE_PARAM_SHARED, 0);
+    const int64_t block = param_of(row, param, MASE_PARAM_BLOCK, 1);
+    return n * param_of(row, param, MASE_PARAM_WIDTH, 32) + (n + block - 1) / block * shared;
+}
+
+int64_t mase_format_stored_bits(const struct mase_format *f, int64_t n)
+{
+    return mase_quant_stored_bits(&mase_quants[f->kind], f->param, n);
 }
 
 bool mase_format_equal(const struct mase_format *a, const struct mase_format *b)

@@ -3,7 +3,7 @@
  * conv3d.
  *
  * An average over values, not layers: their number decides the weight of each width. A float
- * has 32.
+ * has 32. What a block of values shares, such as an exponent, is spread over them.
  */
 #include <mase/log.h>
 
@@ -19,7 +19,7 @@ static void add(struct average *a, const struct mase_meta_arg *arg)
     if (!arg)
         return;
     const int64_t n = mase_shape_count(&arg->shape);
-    a->bits += (double)n * mase_format_bits(&arg->format);
+    a->bits += (double)mase_format_stored_bits(&arg->format, n);
     a->values += n;
 }
 

@@ -55,6 +55,27 @@ static void text_bits_equality(void **state)
     assert_false(mase_format_equal(&a, &c));
 }
 
+/* Eight bits each and an exponent of eight for every sixteen, as in block floating point. */
+static void what_a_block_shares_is_stored_once(void **state)
+{
+    (void)state;
+    static const struct mase_quant_param params[] = {
+        { "width", 2, 32, false, 8, "bits of a value", MASE_PARAM_WIDTH },
+        { "exponent_width", 1, 8, false, 8, "bits of the exponent", MASE_PARAM_SHARED },
+        { "exponent_bias", 0, 255, true, 127, "of the exponent", MASE_PARAM_OTHER },
+        { "block_size", 1, 1024, false, 16, "values with one exponent", MASE_PARAM_BLOCK },
+    };
+    const struct mase_quant_info row = { .name = "block", .params = params, .count = 4 };
+    const int64_t param[] = { 8, 8, 127, 16 }, alone[] = { 4, 3, MASE_NA, 1 };
+    assert_int_equal(mase_quant_stored_bits(&row, param, 64), 64 * 8 + 4 * 8); /* 8.5 each */
+    assert_int_equal(mase_quant_stored_bits(&row, param, 17), 17 * 8 + 2 * 8); /* one begun */
+    assert_int_equal(mase_quant_stored_bits(&row, param, 0), 0);
+    assert_int_equal(mase_quant_stored_bits(&row, alone, 10), 10 * (4 + 3));
+    const struct mase_format none = { 0 }, fixed = { MASE_QUANT_integer, { 8, 4 } };
+    assert_int_equal(mase_format_stored_bits(&none, 3), 3 * 32);
+    assert_int_equal(mase_format_stored_bits(&fixed, 3), 3 * 8);
+}
+
 /* Bind weight_* of a configuration; an expected message must be part of the error. */
 static void check_bind(const char *toml, const struct mase_format *expected, const char *message,
                        int line)
@@ -127,6 +148,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_complete),
         cmocka_unit_test(text_bits_equality),
+        cmocka_unit_test(what_a_block_shares_is_stored_once),
         cmocka_unit_test(binds),
         cmocka_unit_test(refuses),
         cmocka_unit_test(mentions),
