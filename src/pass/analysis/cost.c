@@ -183,6 +183,7 @@ _Static_assert(OPS_WITH_A_COST == (int)MASE_OP_COUNT, "every operation has one r
 
 /* ---- bits ---- */
 
+/* Of one value: what a multiplier takes. */
 static int bits_of(const struct mase_meta_arg *arg)
 {
     if (!arg)
@@ -190,6 +191,15 @@ static int bits_of(const struct mase_meta_arg *arg)
     if (arg->format.kind == MASE_QUANT_float)
         return 8 * mase_dtypes[arg->dtype].size;
     return mase_format_bits(&arg->format);
+}
+
+/* Of all values and what they share: what a memory takes. */
+static int64_t stored_bits(const struct mase_meta_arg *arg)
+{
+    const int64_t n = elements(arg);
+    if (arg->format.kind == MASE_QUANT_float)
+        return n * bits_of(arg);
+    return mase_format_stored_bits(&arg->format, n);
 }
 
 /* From the highest to the lowest bit that is set: 0b0101100 has four. */
@@ -204,33 +214,55 @@ static int enclosed_bits(int64_t code)
     return bits;
 }
 
-/* Of all values of a weight; of each its width where there are no values, or no integers. */
-static int64_t effective_bits(const struct mase_meta_arg *w, const struct mase_param *p)
+/* What the values of a weight say about its products. */
+struct density {
+    int64_t nonzero; /* values that are not zero */
+    int64_t bits;    /* enclosed bits of all values; their width where they are no integers */
+};
+
+static void add_values(struct density *d, const float *x, int64_t n, const struct mase_format *f,
+                       int width)
 {
-    const int64_t n = elements(w);
-    int64_t sum = 0;
-    if (w->format.kind == MASE_QUANT_float || !p || !p->tensor.data || p->tensor.dtype != MASE_F32)
-        return n * bits_of(w);
+    enum { PART = 1024 }; /* a multiple of every block of a format */
+    float q[PART];
     for (int64_t i = 0; i < n; i++) {
-        float q;
         int64_t code;
-        mase_quantize(&w->format, &q, mase_f32(&p->tensor) + i, 1, MASE_SIGNED);
-        if (!mase_format_code(&code, q, &w->format, MASE_SIGNED))
-            return n * bits_of(w);
-        sum += enclosed_bits(code);
+        if (i % PART == 0)
+            mase_quantize(f, q, x + i, n - i < PART ? n - i : PART, MASE_SIGNED);
+        const float value = q[i % PART];
+        if (value == 0)
+            continue;
+        d->nonzero++;
+        d->bits += mase_format_code(&code, value, f, MASE_SIGNED) ? enclosed_bits(code) : width;
     }
-    return sum;
 }
 
-/* Every weight is in as many products as every other. */
-static int64_t effective_bitops(const struct mase_node *n, const struct count *c)
+/* A weight without values, or of another type than float32, is taken to be dense. */
+static struct density density_of(const struct mase_meta_arg *w, const struct mase_param *p)
 {
+    const int64_t n = elements(w);
+    struct density d = { 0 };
+    if (!p || !p->tensor.data || p->tensor.dtype != MASE_F32)
+        return (struct density){ n, n * bits_of(w) };
+    add_values(&d, mase_f32(&p->tensor), n, &w->format, bits_of(w));
+    return d;
+}
+
+/* The three counts of bit operations. Every weight is in as many products as every other. */
+static void count_bit_operations(struct mase_cost *cost, const struct mase_node *n,
+                                 const struct count *c)
+{
+    const int64_t a = bits_of(c->x), w = bits_of(c->factor), weights = elements(c->factor);
     const struct mase_module *module = mase_node_module(n);
-    const int64_t weights = elements(c->factor);
-    if (!module || !weights)
-        return c->macs * bits_of(c->x) * bits_of(c->factor);
-    const struct mase_param *p = mase_module_param(module, c->factor->name);
-    return effective_bits(c->factor, p) * (c->macs / weights) * bits_of(c->x);
+    cost->bitops = c->macs * a * w;
+    cost->nonzero_bitops = cost->ebops = cost->bitops;
+    if (module && weights) {
+        const struct density d = density_of(c->factor, mase_module_param(module, c->factor->name));
+        cost->nonzero_bitops = c->macs / weights * d.nonzero * a * w;
+        cost->ebops = c->macs / weights * d.bits * a;
+    }
+    cost->bops = (double)cost->nonzero_bitops +
+                 (double)c->macs * ((double)(a + w) + log2((double)c->fan_in));
 }
 
 /* What is stored for a node: parameters in their formats, buffers as they are. */
@@ -245,18 +277,30 @@ static void count_parameters(struct mase_cost *cost, const struct mase_node *n)
             continue; /* of training alone */
         cost->params += p->is_buffer ? 0 : count;
         cost->param_bits +=
-            count * (record ? bits_of(record) : 8 * mase_dtypes[p->tensor.dtype].size);
+            record ? stored_bits(record) : count * 8 * mase_dtypes[p->tensor.dtype].size;
     }
+}
+
+/* The object of a method is no argument in the metadata; it is what its node left. */
+static int64_t object_bits(const struct mase_node *n)
+{
+    const struct mase_node *object =
+        n->kind == MASE_CALL_METHOD && n->input_count ? n->inputs[0] : NULL;
+    int64_t bits = 0;
+    for (int i = 0; object && object->meta && i < object->meta->result_count; i++)
+        bits += stored_bits(&object->meta->results[i]);
+    return bits;
 }
 
 static void count_traffic(struct mase_cost *cost, const struct mase_node *n)
 {
     const bool computes = n->kind != MASE_PLACEHOLDER && n->kind != MASE_OUTPUT;
+    cost->in_bits = object_bits(n);
     for (int i = 0; computes && i < n->meta->arg_count; i++)
         if (n->meta->args[i].kind == MASE_META_TENSOR)
-            cost->in_bits += elements(&n->meta->args[i]) * bits_of(&n->meta->args[i]);
+            cost->in_bits += stored_bits(&n->meta->args[i]);
     for (int i = 0; computes && i < n->meta->result_count; i++)
-        cost->out_bits += elements(&n->meta->results[i]) * bits_of(&n->meta->results[i]);
+        cost->out_bits += stored_bits(&n->meta->results[i]);
     cost->traffic = (cost->param_bits + cost->in_bits + cost->out_bits + 7) / 8;
 }
 
@@ -274,12 +318,8 @@ struct mase_cost mase_node_cost(const struct mase_node *n)
     cost.train_flops = 3 * 2 * c.macs + 2 * c.ops;
     count_parameters(&cost, n);
     count_traffic(&cost, n);
-    if (!c.macs)
-        return cost;
-    const int a = bits_of(c.x), w = bits_of(c.factor);
-    cost.bitops = c.macs * a * w;
-    cost.bops = (double)c.macs * (a * w + a + w + log2((double)c.fan_in));
-    cost.ebops = effective_bitops(n, &c);
+    if (c.macs)
+        count_bit_operations(&cost, n, &c);
     return cost;
 }
 
@@ -294,6 +334,7 @@ void mase_cost_add(struct mase_cost *to, const struct mase_cost *c)
     to->out_bits += c->out_bits;
     to->traffic += c->traffic;
     to->bitops += c->bitops;
+    to->nonzero_bitops += c->nonzero_bitops;
     to->bops += c->bops;
     to->ebops += c->ebops;
     to->train_flops += c->train_flops;

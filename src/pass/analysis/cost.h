@@ -17,9 +17,10 @@ struct mase_cost {
     int64_t param_bits; /* parameters and buffers as they are stored */
     int64_t in_bits, out_bits;
     int64_t traffic; /* bytes: every operand read once, the result written once */
-    int64_t bitops;  /* macs times the widths of both factors */
-    double bops;     /* with the adder of each product */
-    int64_t ebops;   /* with the bits of each weight that are not zero all along */
+    int64_t bitops;         /* macs times the widths of both factors */
+    int64_t nonzero_bitops; /* those whose weight is not zero */
+    double bops;            /* and the adder of every product */
+    int64_t ebops;          /* of each weight the bits from its highest to its lowest one */
     int64_t train_flops;
 };
 

@@ -28,6 +28,7 @@ static const struct {
     { "Out bits", "out_bits", offsetof(struct mase_cost, out_bits) },
     { "Traffic B", "traffic_bytes", offsetof(struct mase_cost, traffic) },
     { "BitOPs", "bitops", offsetof(struct mase_cost, bitops) },
+    { "Nonzero BitOPs", "nonzero_bitops", offsetof(struct mase_cost, nonzero_bitops) },
     { "BOPs", "bops", offsetof(struct mase_cost, bops) },
     { "EBOPs", "ebops", offsetof(struct mase_cost, ebops) },
 };

@@ -122,8 +122,14 @@ static void resnet18(void **state)
     const int64_t stage = same / 2 + 28 * 28 * 128 * 64 + 3 * same; /* halving, 1 x 1 beside it */
     const int64_t macs = stem + 4 * same + 3 * stage + 512 * 1000;
     assert_int_equal(macs, 1814073344);
+    /* norm, relu and window of the stem; each block two norms, two relus and a sum, one more norm
+     * beside it where the size halves; the average */
+    const int64_t size = 56 * 56 * 64;
+    const int64_t ops = 5 * (112 * 112 * 64) + 9 * size + 2 * 11 * size +
+                        (2 * 11 + 4) * (size / 2 + size / 4 + size / 8) + 7 * 7 * 512;
     const struct mase_cost c = zoo_cost("resnet18", "imagenet");
     assert_int_equal(c.macs, macs);
+    assert_int_equal(c.flops, 2 * macs + ops);
     assert_int_equal(c.bitops, macs * 1024);
     assert_int_equal(c.params, 11689512);
 }
@@ -229,6 +235,37 @@ static int enclosed(float w)
     return width;
 }
 
+static float *weight_of(struct fixture *f, const char *module)
+{
+    return mase_f32(&mase_module_param(mase_graph_module(f->g, module), "weight")->tensor);
+}
+
+/* The five weights of docs/costs.md among zeros, with four bits of fraction: 0011, 0100, -0111,
+ * 1010 and, rounded, 0000. */
+static void the_weights_of_the_example(void **state)
+{
+    (void)state;
+    static const float weights[] = { 0.1875f, 0.25f, -0.4375f, 0.625f, 0.01f };
+    struct fixture f;
+    setup_one(&f, "jsc-tiny");
+    mase_graph_own_weights(f.g);
+    memset(weight_of(&f, "seq_blocks.2"), 0, 80 * sizeof(float));
+    memcpy(weight_of(&f, "seq_blocks.2"), weights, sizeof weights);
+    struct mase_cost c = cost_of(&f, "seq_blocks_2");
+    assert_int_equal(c.bitops, 80 * 32 * 32);
+    assert_int_equal(c.nonzero_bitops, 5 * 32 * 32);
+    assert_true(c.bops == 5 * 32 * 32 + 80 * (32 + 32 + 4));
+    assert_int_equal(c.ebops, 5 * 32 * 32);
+    RUN(&f, "quantize", integer);
+    RUN(&f, "add_common_metadata", NULL);
+    c = cost_of(&f, "seq_blocks_2");
+    assert_int_equal(c.bitops, 80 * 8 * 6);
+    assert_int_equal(c.nonzero_bitops, 4 * 8 * 6);
+    assert_true(c.bops == 4 * 8 * 6 + 80 * (8 + 6 + 4));
+    assert_int_equal(c.ebops, 8 * (2 + 1 + 3 + 3));
+    teardown(&f);
+}
+
 static void quantisation_shows(void **state)
 {
     (void)state;
@@ -240,14 +277,16 @@ static void quantisation_shows(void **state)
     const struct mase_cost c = cost_of(&f, "seq_blocks_2");
     assert_int_equal(c.macs, 80);
     assert_int_equal(c.bitops, 80 * 8 * 6);
-    assert_true(c.bops == 80 * (8 * 6 + 8 + 6 + 4));
     assert_int_equal(c.param_bits, 80 * 6 + 5 * 5);
     assert_int_equal(c.in_bits, 16 * 8);
-    int64_t ebops = 0;
-    const struct mase_tensor *w =
-        &mase_module_param(mase_graph_module(f.g, "seq_blocks.2"), "weight")->tensor;
-    for (int i = 0; i < 80; i++)
-        ebops += 8 * enclosed(mase_f32(w)[i]);
+    int64_t ebops = 0, nonzero = 0;
+    const float *w = weight_of(&f, "seq_blocks.2");
+    for (int i = 0; i < 80; i++) {
+        ebops += 8 * enclosed(w[i]);
+        nonzero += enclosed(w[i]) > 0;
+    }
+    assert_int_equal(c.nonzero_bitops, nonzero * 8 * 6);
+    assert_true(c.bops == (double)(nonzero * 8 * 6 + 80 * (8 + 6 + 4)));
     assert_int_equal(c.ebops, ebops);
     assert_true(ebops > 0 && ebops < c.bitops);
     const struct mase_value *info = mase_value_get(f.m.env.info, "count_flops");
@@ -315,6 +354,7 @@ int main(void)
         cmocka_unit_test(resnet18),
         cmocka_unit_test(computations_are_the_originals),
         cmocka_unit_test(matrix_products),
+        cmocka_unit_test(the_weights_of_the_example),
         cmocka_unit_test(quantisation_shows),
         cmocka_unit_test(average_bits),
         cmocka_unit_test(tables_and_files),
