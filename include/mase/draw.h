@@ -1,0 +1,46 @@
+/*
+ * draw.h - a graph as a picture: SVG that stands alone, or the text of Graphviz.
+ *
+ * Nodes lie in layers, every edge goes down (format/layout.h). A box says the node's name, what it
+ * calls, the shape of its result, its parameters and, when it is quantised, its formats; hovering
+ * over it shows the call in full. The same graph gives the same bytes.
+ *
+ *     mase_draw_svg(&out, g, &(struct mase_draw){ .title = "jsc-toy" });
+ *
+ * For a host page: the root is svg.mase-graph, a node g.node with an id and data-node, an edge
+ * g.edge with data-from and data-to. A node has one class for what it is (input, constant, layer,
+ * norm, activation, arithmetic, layout, output), and "quantised" if it has number formats.
+ */
+#ifndef MASE_DRAW_H
+#define MASE_DRAW_H
+
+#include <mase/call.h>
+#include <mase/graph.h>
+#include <mase/str.h>
+
+/* What a caller adds to a node; zeroed: nothing. Borrowed until the next call for a node. */
+struct mase_draw_note {
+    const char *href;      /* the box becomes a link */
+    const char *css_class; /* more classes, blank separated */
+    const char *line;      /* a last line in the box */
+};
+typedef void mase_draw_note_fn(struct mase_draw_note *note, const struct mase_node *n, void *data);
+
+/* Zero fields mean the default. */
+struct mase_draw {
+    const struct mase_values *values; /* for shapes; NULL: the metadata's, where a node has any */
+    const char *title;                /* above the drawing */
+    const char *id_prefix; /* in front of every id: "before-"; ids are id_prefix "node-" NAME */
+    bool no_style;         /* leave <style> out: the host page has mase_draw_style, or its own */
+    bool edge_shapes;      /* write shapes beside the edges instead of into the boxes */
+    mase_draw_note_fn *note;
+    void *note_data;
+};
+
+/* Append a whole document, final newline included; opts may be NULL. */
+void mase_draw_svg(struct mase_str *out, const struct mase_graph *g, const struct mase_draw *opts);
+void mase_draw_dot(struct mase_str *out, const struct mase_graph *g, const struct mase_draw *opts);
+/* The style sheet that the SVG has inside, light and dark, every rule below svg.mase-graph. */
+void mase_draw_style(struct mase_str *out);
+
+#endif /* MASE_DRAW_H */
