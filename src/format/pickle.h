@@ -117,6 +117,10 @@ mase_call_fn mase_call_rebuild_tensor, mase_call_rebuild_tensor_v3, mase_call_re
 enum mase_status mase_pickle_seal(const struct mase_pickle *p, struct mase_obj *root,
                                   struct mase_err *err) MASE_MUST_CHECK;
 
+/* torch_read.c: bytes of the pickle with the magic number of files without zip; 0: there is none.
+ */
+size_t mase_torch_old_magic(const unsigned char *data, size_t size);
+
 /* torch_dense.c: the data of all views, once the storages have theirs. Counts the conversions. */
 enum mase_status mase_views_fill(struct mase_pickle *p, int *converted,
                                  struct mase_err *err) MASE_MUST_CHECK;

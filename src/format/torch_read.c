@@ -136,16 +136,15 @@ static enum mase_status read_zip(struct mase_torch *t, struct mase_pickle *p, st
 
 /* ---- before zip ---- */
 
-/* Bytes of the pickle with the magic number, or 0: an integer too long for the machine, behind a
- * protocol and perhaps a frame. */
-static size_t legacy_magic(const struct mase_file *f)
+/* An integer too long for the machine, behind a protocol and perhaps a frame. */
+size_t mase_torch_old_magic(const unsigned char *data, size_t size)
 {
     static const unsigned char magic[] = { 0x8a, 10,   0x6c, 0xfc, 0x9c, 0x46, 0xf9,
                                            0x20, 0x6a, 0xa8, 0x50, 0x19, '.' };
     static const size_t starts[] = { 2, 11 };
     for (int i = 0; i < 2; i++)
-        if (f->size >= starts[i] + sizeof magic && f->data[0] == 0x80 &&
-            memcmp(f->data + starts[i], magic, sizeof magic) == 0)
+        if (size >= starts[i] + sizeof magic && data[0] == 0x80 &&
+            memcmp(data + starts[i], magic, sizeof magic) == 0)
             return starts[i] + sizeof magic;
     return 0;
 }
@@ -173,7 +172,7 @@ static enum mase_status read_legacy(struct mase_torch *t, struct mase_pickle *p,
 {
     struct mase_cursor in = mase_cursor_of(&t->file);
     const struct mase_obj *version = NULL, *system = NULL, *keys = NULL;
-    in.pos = legacy_magic(&t->file);
+    in.pos = mase_torch_old_magic(t->file.data, t->file.size);
     MASE_TRY(mase_pickle_read(p, &in, &version, err));
     if (version->kind != MASE_OBJ_INT || version->i != LEGACY_VERSION)
         return mase_fail_at(err, MASE_EUNSUPPORTED, mase_pickle_at(p),
@@ -203,7 +202,7 @@ static enum mase_status read_any(struct mase_torch *t, struct mase_err *err)
     };
     if (size >= 4 && memcmp(t->file.data, "PK\3\4", 4) == 0)
         MASE_TRY(read_zip(t, &p, err));
-    else if (legacy_magic(&t->file))
+    else if (mase_torch_old_magic(t->file.data, t->file.size))
         MASE_TRY(read_legacy(t, &p, err));
     else
         return mase_fail_in(err, MASE_EPARSE, t->file.path,

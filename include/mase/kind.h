@@ -1,0 +1,53 @@
+/*
+ * kind.h - what kind of file a path leads to, told from its first bytes.
+ *
+ * Names are believed only where bytes say nothing: of texts. Of a zip file the directory at its end
+ * is read, too; no file is ever read as a whole.
+ */
+#ifndef MASE_KIND_H
+#define MASE_KIND_H
+
+#include <stddef.h>
+
+#include <mase/err.h>
+
+enum mase_kind {
+    MASE_KIND_UNKNOWN,
+    /* tensors by name */
+    MASE_KIND_TORCH,       /* PyTorch's zip with a pickle */
+    MASE_KIND_TORCH_OLD,   /* PyTorch's pickles in a row, until version 1.6 */
+    MASE_KIND_SAFETENSORS, /* a JSON header and data */
+    MASE_KIND_NPZ,         /* a zip of NumPy's arrays */
+    MASE_KIND_NPY,         /* one array */
+    /* graphs */
+    MASE_KIND_MG,     /* our text form */
+    MASE_KIND_PYTHON, /* the source of a network */
+    MASE_KIND_SAVED,  /* a folder with graph_module.mg */
+    /* others */
+    MASE_KIND_RUN,    /* a folder with run.json */
+    MASE_KIND_JSON,   /* run.json itself, or another */
+    MASE_KIND_EVENTS, /* TensorBoard's curves */
+    MASE_KIND_HDF5,   /* tables of HDF5 */
+    MASE_KIND_TOML,   /* a configuration */
+    MASE_KIND_ONNX,   /* known, not read */
+    MASE_KIND_SCRIPT, /* known, not read: a TorchScript program, a zip with code */
+    MASE_KIND_PICKLE, /* known, not read: a pickle that is not PyTorch's */
+    MASE_KIND_ZIP,    /* a zip of anything else */
+    MASE_KIND_FOLDER, /* a folder of anything else */
+    MASE_KIND_COUNT
+};
+
+struct mase_kind_info {
+    const char *name;   /* for programs: "safetensors" */
+    const char *title;  /* for people: "safetensors file" */
+    const char *suffix; /* how its files are usually called, ".pt .pth .ckpt"; "" if not at all */
+};
+extern const struct mase_kind_info mase_kinds[MASE_KIND_COUNT];
+
+/* Of a whole file in memory; its path serves where the bytes do not tell. */
+enum mase_kind mase_kind_of(const void *data, size_t size, const char *path);
+/* Of what is at path, which must exist; an unknown kind is no error. */
+enum mase_status mase_kind_find(enum mase_kind *kind, const char *path,
+                                struct mase_err *err) MASE_MUST_CHECK;
+
+#endif /* MASE_KIND_H */
