@@ -24,8 +24,9 @@ struct job {
 
 /* ---- layers ---- */
 
-static void longest_paths(struct mase_layout *l, const struct job *j)
+static void longest_paths(const struct job *j)
 {
+    struct mase_layout *l = j->l;
     for (int n = 0; n < l->nodes; n++) {
         l->node[n].layer = 0;
         for (int i = j->in_start[n]; i < j->in_start[n + 1]; i++) {
@@ -36,30 +37,49 @@ static void longest_paths(struct mase_layout *l, const struct job *j)
     }
 }
 
-/* What has more edges out than in, a constant above all, moves down to its users: that shortens
- * more than it lengthens. Targets come first, so that what feeds such a node can follow it. */
-static void sink_sources(struct mase_layout *l, const struct job *j, struct mase_arena *a)
+/* What hangs on no other node's value: a source, or what follows from sources that nothing else
+ * uses. */
+static bool floats(const struct job *j, int n, const bool *floating, const int *outs)
 {
-    int *lowest = mase_new_array(a, int, (size_t)l->nodes); /* layer of the first user; 0: none */
+    for (int i = j->in_start[n]; i < j->in_start[n + 1]; i++) {
+        const int from = j->l->edge[j->in_edge[i]].from;
+        if (!floating[from] || outs[from] > 1)
+            return false;
+    }
+    return true;
+}
+
+/* Nodes move down to their users where that shortens more edges than it lengthens: those with more
+ * edges out than in, and what floats, as the constants do. Targets move first, so that what feeds
+ * them can follow. */
+static void sink_nodes(struct job *j)
+{
+    struct mase_layout *l = j->l;
+    struct mase_arena *a = j->g.arena;
+    int *first = mase_new_array(a, int, (size_t)l->nodes); /* layer of the first user; 0: none */
     int *outs = mase_new_array(a, int, (size_t)l->nodes);
+    bool *floating = mase_new_array(a, bool, (size_t)l->nodes);
     for (int i = 0; i < l->edges; i++)
         outs[l->edge[i].from]++;
+    for (int n = 0; n < l->nodes; n++)
+        floating[n] = floats(j, n, floating, outs);
     for (int n = l->nodes - 1; n >= 0; n--) {
         const int ins = j->in_start[n + 1] - j->in_start[n];
-        if (outs[n] > ins)
-            l->node[n].layer = lowest[n] - 1;
+        if (outs[n] && (outs[n] > ins || floating[n]))
+            l->node[n].layer = first[n] - 1;
         for (int i = j->in_start[n]; i < j->in_start[n + 1]; i++) {
-            int *low = &lowest[l->edge[j->in_edge[i]].from];
-            if (!*low || *low > l->node[n].layer)
-                *low = l->node[n].layer;
+            int *above = &first[l->edge[j->in_edge[i]].from];
+            if (!*above || *above > l->node[n].layer)
+                *above = l->node[n].layer;
         }
     }
 }
 
 /* The edges into each node, in the order given. */
-static void index_edges(struct job *j, struct mase_arena *a)
+static void index_edges(struct job *j)
 {
     const struct mase_layout *l = j->l;
+    struct mase_arena *a = j->g.arena;
     j->in_start = mase_new_array(a, int, (size_t)l->nodes + 2);
     j->in_edge = mase_new_array(a, int, (size_t)l->edges);
     int *end = j->in_start + 1; /* grows to the start of the next */
@@ -283,9 +303,9 @@ void mase_layout_run(struct mase_layout *l, struct mase_arena *a)
     struct mase_arena scratch = { 0 };
     struct job j = { .l = l, .g.arena = &scratch };
     l->width = l->height = 0;
-    index_edges(&j, &scratch);
-    longest_paths(l, &j);
-    sink_sources(l, &j, &scratch);
+    index_edges(&j);
+    longest_paths(&j);
+    sink_nodes(&j);
     make_vertices(&j);
     link_vertices(&j);
     fill_layers(&j);

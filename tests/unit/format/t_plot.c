@@ -1,7 +1,7 @@
 /*
  * t_plot.c - charts: one to the letter, and what holds for all of them.
  */
-#include "../base/check.h"
+#include "svg_check.h"
 
 #include <math.h>
 
@@ -12,48 +12,6 @@
 static const double epoch[] = { 0, 1, 2, 3, 4 };
 static const double loss[] = { 1.61, 0.95, 0.82, 0.80, 0.79 };
 static const double val_loss[] = { 1.58, 0.97, NAN, 0.86, 0.85 };
-
-static int count(const char *text, const char *what)
-{
-    int n = 0;
-    for (const char *p = text; (p = strstr(p, what)); p += strlen(what))
-        n++;
-    return n;
-}
-
-/* Enough of XML to find an element that is not closed, an open quote or a bare & or <. */
-static void check_well_formed(const char *text)
-{
-    const char *open[16];
-    int depth = 0;
-    for (const char *p = text; *p;) {
-        if (*p == '&')
-            assert_true(p[1] == '#' && strspn(p + 2, "0123456789") > 0 &&
-                        p[2 + strspn(p + 2, "0123456789")] == ';');
-        if (*p++ != '<')
-            continue;
-        const size_t name = strcspn(p, " />\n");
-        const char *end = strpbrk(p, "<>");
-        assert_true(end && *end == '>');
-        int quotes = 0;
-        for (const char *q = p; q < end; q++)
-            quotes += *q == '"';
-        assert_int_equal(quotes % 2, 0);
-        if (*p == '/') {
-            assert_true(depth > 0 && !strncmp(open[depth - 1], p + 1, name ? name : 1));
-            depth--;
-        } else if (end[-1] != '/') {
-            assert_true(depth < 16);
-            open[depth++] = p;
-        }
-        p = end + 1;
-    }
-    assert_int_equal(depth, 0);
-    assert_int_equal(count(text, "nan"), 0);
-    assert_int_equal(count(text, "inf"), 0);
-    assert_int_equal(count(text, "<script"), 0);
-    assert_int_equal(count(text, "http"), 1); /* the name space */
-}
 
 static char *draw(const struct mase_plot *p)
 {
