@@ -1,6 +1,4 @@
 # ch data: what there is, what it holds, and keeping a file; bad files get their sentence.
-export XDG_CACHE_HOME="$W/cache"
-unset MASE_DATA || :
 D=$SOURCE/tests/data/data
 
 run data

@@ -27,6 +27,9 @@ unset NO_COLOR || :
 
 T=$(mktemp -d "${TMPDIR:-/tmp}/ch_scenario_XXXXXXXXXXXX") || exit 2
 trap 'rm -rf "$T"' EXIT
+export XDG_CACHE_HOME="$T/cache" # data sets that were imported here are not everyone's
+unset MASE_DATA || :
+export OMP_WAIT_POLICY=passive # tests run side by side: threads that wait must not spin
 W=$T/work
 mkdir "$W" && cd "$W" || exit 2
 

@@ -1,6 +1,4 @@
 # Lab 1's test of what was trained, its tables and JSON, and weights that do not fit.
-MASE_DATA=; XDG_CACHE_HOME=$T/cache
-export MASE_DATA XDG_CACHE_HOME
 run train jsc-tiny jsc --max-epochs 2 --batch-size 256 --project tiny
 best=mase_output/tiny/software/training_ckpts/best.ckpt
 run test jsc-tiny jsc --load $best --load-type pl
