@@ -21,6 +21,13 @@ doc()
 doc './ch count' '1\n2\n3\n4\n5\n6\n7\n8\n9\nin 17 s on 2026-01-01\n'
 run README.md
 succeeds "the same but for times and dates"
+doc 'echo "| run | seconds |"; echo "|  1  |   2.5   |"; echo "at 123 steps/s, avx2 with 2 threads"' \
+    '| run | seconds |\n|  1  |  10.1   |\nat 77 steps/s, scalar with 1 thread\n'
+run README.md
+succeeds "and speeds"
+doc 'echo "| run | seconds |"; echo "|  1  |   2.5   |"' '| run | seconds |\n|  2  |   2.5   |\n'
+run README.md
+out_has "but not what stands beside them" '^README.md:7: the output is not what the document shows'
 doc './ch count' '1\n...\n4\n5\n...\nin 1 s on 2026-01-01\n'
 run README.md
 succeeds "dots stand for lines"
@@ -56,3 +63,9 @@ printf '```sh skip\nfalse\n```\n\n```sh\ntrue\n' >tree/README.md
 run README.md
 out_lacks "a block marked skip is not run" 'failed'
 out_has "a block that is not closed" '^README.md:6: a block is not closed'
+
+printf 'test: all\n' >tree/Makefile
+printf '```sh skip\nmake test\nmake tea\n```\n' >tree/README.md
+run README.md
+out_has "but it names no target that make lacks" "^README.md:3: make has no target 'tea'"
+out_lacks "and those that it has pass" 'test'
