@@ -153,13 +153,13 @@ static enum mase_status run(struct mase_graph **g, struct mase_dataset **d, int6
 
 int main(int argc, char **argv)
 {
-    struct mase_graph *g = mase_graph_new("Test");
-    struct mase_dataset *d = NULL;
-    struct mase_err err = { 0 };
     if (argc != 4 || atoll(argv[1]) <= 0) {
         fprintf(stderr, "usage: own_network STEPS CONFIG.toml FOLDER\n");
         return 2;
     }
+    struct mase_graph *g = mase_graph_new("Test");
+    struct mase_dataset *d = NULL;
+    struct mase_err err = { 0 };
     const enum mase_status st = run(&g, &d, atoll(argv[1]), argv[2], argv[3], &err);
     if (st)
         mase_err_print(stderr, &err);
