@@ -66,6 +66,8 @@ void mase_plan_set_samples(struct mase_plan *p, int64_t samples);
 void mase_plan_gather(struct mase_plan *p, const float *table, int64_t row_stride,
                       const uint32_t *index, int64_t samples);
 
+/* How many share the work from now on. */
+void mase_plan_set_threads(struct mase_plan *p, int threads);
 void mase_plan_forward(struct mase_plan *p);
 /* Once after each forward: it reuses the memory of values it has no more need of. */
 void mase_plan_backward(struct mase_plan *p);

@@ -53,9 +53,12 @@ extern const struct mase_opt mase_train_rows[]; /* by the names of the command l
 double mase_train_lr(const struct mase_train_opts *o, int64_t epoch, int64_t step,
                      int64_t steps_per_epoch);
 
-/* How many threads pay off for batches of this size: by the multiplications of a step, at most as
- * many as the machine has. */
-int mase_train_threads(const struct mase_graph *g, const struct mase_shape *sample, int64_t batch);
+/* How many threads pay off to train with batches of this size, or to predict this many rows: at most
+ * as many as asked for, 0: as the machine has. More would only be slower. */
+int mase_train_threads(const struct mase_graph *g, const struct mase_shape *sample, int64_t batch,
+                       int asked);
+int mase_predict_threads(const struct mase_graph *g, const struct mase_shape *sample, int64_t rows,
+                         int asked);
 
 /* Rows in the order of an epoch: a pure function of seed and epoch. */
 void mase_train_shuffle(uint32_t *order, const uint32_t *row, int64_t n, uint64_t seed,

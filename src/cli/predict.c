@@ -104,12 +104,13 @@ static enum mase_status read_samples(struct job *j, struct mase_err *err)
 
 static enum mase_status predict(struct job *j, struct mase_err *err)
 {
-    const int64_t n = j->x.shape.dim[0], threads = mase_cli_value(j->c, MASE_CLI_threads)->i;
+    const int64_t n = j->x.shape.dim[0];
+    const int asked = (int)mase_cli_value(j->c, MASE_CLI_threads)->i;
+    MASE_TRY(mase_cli_build(&j->graph, j->c, j->model, &j->data, j->weights, err));
     const struct mase_predictor_opts opts = {
-        .threads = (int)threads,
+        .threads = mase_predict_threads(j->graph, &j->data.sample, n, asked),
         .scaling = mase_cli_flag(j->c, MASE_CLI_raw) ? &j->checkpoint.scaling : NULL,
     };
-    MASE_TRY(mase_cli_build(&j->graph, j->c, j->model, &j->data, j->weights, err));
     MASE_TRY(mase_predictor_new(&j->predictor, j->graph, &j->data.sample, &opts, err));
     const struct mase_shape shape = { 2, { n, mase_predictor_outputs(j->predictor) } };
     j->y = mase_tensor(&j->c->arena, MASE_F32, &shape, true);

@@ -111,7 +111,7 @@ static enum mase_status set_up(struct job *j, struct mase_err *err)
     const struct mase_data_info *info = &mase_dataset_info(j->data)->data;
     MASE_TRY(mase_cli_build(&j->graph, j->c, j->model, info, j->weights, err));
     const int64_t asked = mase_cli_value(j->c, MASE_CLI_threads)->i;
-    j->threads = asked ? (int)asked : mase_train_threads(j->graph, &info->sample, 1024);
+    j->threads = mase_predict_threads(j->graph, &info->sample, rows_of(j).count, (int)asked);
     const struct mase_predictor_opts opts = { .threads = j->threads, .scaling = &j->scaling };
     return mase_predictor_new(&j->predictor, j->graph, &info->sample, &opts, err);
 }

@@ -13,38 +13,35 @@
 /* Lanes are shared in blocks that the products like best. */
 enum { LANE_BLOCK = 64 };
 
-static void run_share(const struct mase_step *s, const struct mase_phase *ph, int thread,
-                      int threads)
+void mase_work_run(const struct mase_work *w, int thread, int threads)
 {
+    const struct mase_phase *ph = w->phase;
     const long unit = ph->unit == MASE_UNIT_LANES ? LANE_BLOCK : 1;
-    const long items = ph->unit == MASE_UNIT_LANES ? s->plan->n : ph->items;
+    const long items = ph->unit == MASE_UNIT_LANES ? w->step->plan->n : ph->items;
     const long blocks = (items + unit - 1) / unit;
     const long from = blocks * thread / threads * unit, to = blocks * (thread + 1) / threads * unit;
     if (from < items && from < to)
-        ph->run(s, from, to < items ? to : items);
+        ph->run(w->step, from, to < items ? to : items);
 }
 
-static void run_phases(const struct mase_step *s, const struct mase_phase *ph, int count,
-                       int thread, int threads)
+static void run_part(const struct mase_works *works, int thread, int threads)
 {
-    for (int i = 0; i < count; i++) {
-        run_share(s, &ph[i], thread, threads);
+    for (int i = 0; i < works->count; i++) {
+        mase_work_run(&works->item[i], thread, threads);
         if (threads > 1) {
 #pragma omp barrier
         }
     }
 }
 
-static void forward_part(const struct mase_plan *p, int thread, int threads)
+void mase_works_run(const struct mase_works *works, int threads)
 {
-    for (int i = 0; i < p->step_count; i++)
-        run_phases(p->step[i], p->step[i]->forward, p->step[i]->forward_count, thread, threads);
-}
-
-static void backward_part(const struct mase_plan *p, int thread, int threads)
-{
-    for (int i = p->step_count - 1; i >= 0; i--)
-        run_phases(p->step[i], p->step[i]->backward, p->step[i]->backward_count, thread, threads);
+    if (threads == 1) {
+        run_part(works, 0, 1);
+        return;
+    }
+#pragma omp parallel num_threads(threads)
+    run_part(works, omp_get_thread_num(), threads);
 }
 
 /* A few samples in evaluation: sixteen lanes would be mostly padding. Each feature's chain of
@@ -72,22 +69,17 @@ void mase_plan_forward(struct mase_plan *p)
             forward_one(p, i);
         return;
     }
-    if (p->threads == 1) {
-        forward_part(p, 0, 1);
-        return;
-    }
-#pragma omp parallel num_threads(p->threads)
-    forward_part(p, omp_get_thread_num(), p->threads);
+    mase_works_run(&p->forward, p->threads);
+}
+
+void mase_plan_set_threads(struct mase_plan *p, int threads)
+{
+    p->threads = threads > 1 ? threads : 1;
 }
 
 void mase_plan_backward(struct mase_plan *p)
 {
-    if (p->threads == 1) {
-        backward_part(p, 0, 1);
-        return;
-    }
-#pragma omp parallel num_threads(p->threads)
-    backward_part(p, omp_get_thread_num(), p->threads);
+    mase_works_run(&p->backward, p->threads);
 }
 
 void mase_plan_set_samples(struct mase_plan *p, int64_t samples)
@@ -113,7 +105,8 @@ void mase_plan_gather(struct mase_plan *p, const float *table, int64_t row_strid
                                         .table_stride = row_stride });
 }
 
-static double weight_sum(const struct mase_plan *p, const int32_t *label, const float *class_weight)
+double mase_plan_weight_sum(const struct mase_plan *p, const int32_t *label,
+                            const float *class_weight)
 {
     if (!class_weight)
         return (double)p->samples;
@@ -123,12 +116,9 @@ static double weight_sum(const struct mase_plan *p, const int32_t *label, const 
     return sum;
 }
 
-void mase_plan_loss(struct mase_plan *p, struct mase_loss_result *result, const int32_t *label,
-                    const struct mase_loss_opts *opts)
+void mase_plan_loss_part(struct mase_plan *p, struct mase_loss_result *result, const int32_t *label,
+                         const struct mase_loss_opts *o, double weight)
 {
-    const struct mase_loss_opts none = { 0 };
-    const struct mase_loss_opts *o = opts ? opts : &none;
-    result->weight = weight_sum(p, label, o->class_weight);
     struct mase_cross_entropy ce = { .logits = p->output->x,
                                      .dlogits = p->train ? p->output->dx : NULL,
                                      .label = label,
@@ -138,14 +128,22 @@ void mase_plan_loss(struct mase_plan *p, struct mase_loss_result *result, const 
                                      .n = p->n,
                                      .samples = p->samples,
                                      .stride = p->stride,
-                                     .scale =
-                                         (float)((o->scale > 0 ? o->scale : 1.0f) / result->weight),
+                                     .scale = (float)((o->scale > 0 ? o->scale : 1.0f) / weight),
                                      .smoothing = o->smoothing };
     p->k->cross_entropy(&ce);
     result->correct = ce.correct;
     result->loss = 0;
     for (int64_t i = 0; i < p->samples; i++)
         result->loss += p->losses[i];
+}
+
+void mase_plan_loss(struct mase_plan *p, struct mase_loss_result *result, const int32_t *label,
+                    const struct mase_loss_opts *opts)
+{
+    const struct mase_loss_opts none = { 0 };
+    const struct mase_loss_opts *o = opts ? opts : &none;
+    result->weight = mase_plan_weight_sum(p, label, o->class_weight);
+    mase_plan_loss_part(p, result, label, o, result->weight);
 }
 
 void mase_step_clear(const struct mase_step *s, float *x, long from, long to)

@@ -5,16 +5,26 @@
  * unbiased variance). With r = 1 / sqrt(var + eps), N values per channel and g = weight r:
  *     dbias = sum dy,  dweight = r sum dy (x - mean)
  *     dx = g dy - g r^2 / N sum(dy (x - mean)) (x - mean) - g / N sum dy
+ *
+ * A batch in tiles: each measures its own part, and after meeting adds up all parts in their order.
+ * Without tiles the two halves of the work run channel by channel, while a channel is in the cache.
  */
 #include <math.h>
 
 #include "exec/step.h"
+
+/* What one tile measured of a channel. */
+struct part {
+    float mean, var;  /* forward */
+    float sum, sum_x; /* backward: of dy, and of dy (x - mean) */
+};
 
 struct batch_norm {
     struct mase_weight *weight, *bias;        /* NULL when not affine */
     struct mase_weight *mean, *var, *tracked; /* NULL when not tracking */
     long channels, per;                       /* rows per channel */
     double eps, momentum;                     /* momentum below 0: cumulative average */
+    struct part *part;                        // (channels)
     float *batch_mean, *batch_rstd;           // (channels), for backward
     float *scale, *shift; // (rows padded to 16): evaluation by running statistics, else NULL
 };
@@ -44,19 +54,70 @@ static void channel_line(const struct batch_norm *b, long c, float mean, float v
     *shift = (b->bias ? b->bias->x[c] : 0.0f) - mean * *scale;
 }
 
+static void measure(const struct mase_step *s, long from, long to)
+{
+    const struct batch_norm *b = s->own;
+    for (long c = from; c < to; c++) {
+        const struct mase_channel x = channel(s, s->in[0]->x, c);
+        s->plan->k->moments(&b->part[c].mean, &b->part[c].var, &x);
+    }
+}
+
+static const struct part *part_of(const struct mase_step *s, int tile, long c)
+{
+    const struct batch_norm *b = mase_step_in_tile(s, tile)->own;
+    return &b->part[c];
+}
+
+/* Values of a channel in one tile, and in the batch. */
+static double tile_count(const struct mase_step *s, int tile)
+{
+    const struct batch_norm *b = s->own;
+    return (double)b->per * (double)mase_step_in_tile(s, tile)->plan->samples;
+}
+
+static double batch_count(const struct mase_step *s)
+{
+    double count = 0;
+    for (int k = 0; k < mase_step_tiles(s); k++)
+        count += tile_count(s, k);
+    return count;
+}
+
+/* Mean and variance of the batch; of a single tile, its own. */
+static void batch_moments(const struct mase_step *s, long c, float *mean, float *var)
+{
+    const double count = batch_count(s);
+    double m = 0, v = 0;
+    for (int k = 0; k < mase_step_tiles(s); k++)
+        m += tile_count(s, k) * part_of(s, k, c)->mean;
+    m /= count;
+    for (int k = 0; k < mase_step_tiles(s); k++) {
+        const double d = part_of(s, k, c)->mean - m;
+        v += tile_count(s, k) * (part_of(s, k, c)->var + d * d);
+    }
+    *mean = (float)m;
+    *var = (float)(v / count);
+}
+
+/* The tile that keeps the running statistics. */
+static bool is_first(const struct mase_step *s)
+{
+    return mase_step_in_tile(s, 0) == s;
+}
+
 /* By the batch's own statistics, which the running ones follow. */
 static void batch_line(const struct mase_step *s, long c, float *scale, float *shift)
 {
     const struct batch_norm *b = s->own;
-    const struct mase_channel x = channel(s, s->in[0]->x, c);
     float mean, var;
-    s->plan->k->moments(&mean, &var, &x);
-    if (b->mean && s->plan->train)
-        follow(b, c, mean, var, (double)x.count * (double)x.samples);
+    batch_moments(s, c, &mean, &var);
+    if (b->mean && s->plan->train && is_first(s))
+        follow(b, c, mean, var, batch_count(s));
     channel_line(b, c, mean, var, scale, shift);
 }
 
-static void forward(const struct mase_step *s, long from, long to)
+static void normalise(const struct mase_step *s, long from, long to)
 {
     const struct batch_norm *b = s->own;
     const struct mase_plan *p = s->plan;
@@ -75,12 +136,22 @@ static void forward(const struct mase_step *s, long from, long to)
     }
 }
 
+static void forward(const struct mase_step *s, long from, long to)
+{
+    const struct batch_norm *b = s->own;
+    for (long c = from; c < to; c++) {
+        if (!b->scale)
+            measure(s, c, c + 1);
+        normalise(s, c, c + 1);
+    }
+}
+
 static void count_batch(const struct mase_step *s, long from, long to)
 {
     const struct batch_norm *b = s->own;
     (void)from;
     (void)to;
-    if (s->plan->train && b->tracked)
+    if (s->plan->train && b->tracked && is_first(s))
         b->tracked->x[0] += 1;
 }
 
@@ -95,7 +166,7 @@ static void channel_dx(const struct mase_step *s, long c, float g, float sum, fl
     const struct batch_norm *b = s->own;
     const struct mase_plan *p = s->plan;
     const float r = b->batch_rstd[c], m = b->batch_mean[c];
-    const float count = (float)((double)b->per * (double)p->samples);
+    const float count = (float)batch_count(s);
     const float kx = -g * r * r / count * sum_x, shift = -g / count * sum - kx * m;
     for (long i = 0; i < b->per; i++) {
         const long row = (c * b->per + i) * p->stride;
@@ -111,23 +182,62 @@ static void channel_dx(const struct mase_step *s, long c, float g, float sum, fl
     }
 }
 
-static void backward(const struct mase_step *s, long from, long to)
+/* The tile's own sums, which are its part of the parameters' gradients. */
+static void measure_gradient(const struct mase_step *s, long from, long to)
 {
     const struct batch_norm *b = s->own;
     const struct mase_plan *p = s->plan;
     for (long c = from; c < to; c++) {
         const struct mase_channel x = channel(s, s->in[0]->x, c);
         const float *dy = s->out->dx + c * b->per * p->stride;
-        float sum, sum_x;
-        p->k->norm_sums(&sum, &sum_x, &x, dy, b->batch_mean[c]);
+        struct part *part = &b->part[c];
+        p->k->norm_sums(&part->sum, &part->sum_x, &x, dy, b->batch_mean[c]);
         if (b->weight) {
-            put(&b->weight->dx[c], sum_x * b->batch_rstd[c], mase_step_adds(s, b->weight));
-            put(&b->bias->dx[c], sum, mase_step_adds(s, b->bias));
+            put(&b->weight->dx[c], part->sum_x * b->batch_rstd[c], mase_step_adds(s, b->weight));
+            put(&b->bias->dx[c], part->sum, mase_step_adds(s, b->bias));
+        }
+    }
+}
+
+static void spread_gradient(const struct mase_step *s, long from, long to)
+{
+    const struct batch_norm *b = s->own;
+    for (long c = from; c < to && s->in[0]->dx; c++) {
+        float sum = 0, sum_x = 0;
+        for (int k = 0; k < mase_step_tiles(s); k++) {
+            sum += part_of(s, k, c)->sum;
+            sum_x += part_of(s, k, c)->sum_x;
         }
         const float g = b->batch_rstd[c] * (b->weight ? b->weight->x[c] : 1.0f);
-        if (s->in[0]->dx)
-            channel_dx(s, c, g, sum, sum_x);
+        channel_dx(s, c, g, sum, sum_x);
     }
+}
+
+static void backward(const struct mase_step *s, long from, long to)
+{
+    for (long c = from; c < to; c++) {
+        measure_gradient(s, c, c + 1);
+        spread_gradient(s, c, c + 1);
+    }
+}
+
+/* The halves apart, with the other tiles between them. */
+static void list_tiled(struct mase_step *s, long channels)
+{
+    mase_step_forward(s, measure, MASE_UNIT_ITEMS, channels);
+    mase_step_forward(s, normalise, MASE_UNIT_ITEMS, channels);
+    mase_step_meet_forward(s);
+    mase_step_backward(s, measure_gradient, MASE_UNIT_ITEMS, channels);
+    if (!s->in[0]->needs_grad)
+        return;
+    mase_step_backward(s, spread_gradient, MASE_UNIT_ITEMS, channels);
+    mase_step_meet_backward(s);
+}
+
+static void list_whole(struct mase_step *s, long channels)
+{
+    mase_step_forward(s, forward, MASE_UNIT_ITEMS, channels);
+    mase_step_backward(s, backward, MASE_UNIT_ITEMS, channels);
 }
 
 static void one(const struct mase_step *s, float *y, const float *x)
@@ -156,9 +266,9 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
     b->batch_rstd = mase_new_array(&s->plan->arena, float, (size_t)b->channels);
     if (b->mean) /* else a single sample has no statistics */
         s->one = one;
-    mase_step_forward(s, forward, MASE_UNIT_ITEMS, b->channels);
+    b->part = mase_new_array(&s->plan->arena, struct part, (size_t)b->channels);
+    (s->plan->tiling && s->plan->train ? list_tiled : list_whole)(s, b->channels);
     mase_step_forward(s, count_batch, MASE_UNIT_ITEMS, 1);
-    mase_step_backward(s, backward, MASE_UNIT_ITEMS, b->channels);
     return MASE_OK;
 }
 

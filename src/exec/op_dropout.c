@@ -3,8 +3,8 @@
  * zeroed with probability p and the rest divided by 1 - p.
  *
  * Whether a value stays is one number of a random stream chosen by the plan's seed, the step's
- * number and the node's name, at a place given by row and lane: neither threads nor the batch's
- * size change it.
+ * number and the node's name, at a place given by row and sample: neither threads, tiles nor the
+ * batch's size change it.
  */
 #include <mase/rng.h>
 
@@ -27,8 +27,8 @@ static void decide(const struct mase_step *s, float *mask, long decision)
     const uint32_t key[2] = { (uint32_t)p->seed ^ MASE_STREAM_DROPOUT, (uint32_t)(p->seed >> 32) };
     for (long i = 0; i < p->n; i += 4) {
         uint32_t r[4];
-        const uint32_t counter[4] = { (uint32_t)(i / 4), (uint32_t)decision, (uint32_t)stream,
-                                      (uint32_t)(stream >> 32) };
+        const uint32_t counter[4] = { (uint32_t)((p->first + i) / 4), (uint32_t)decision,
+                                      (uint32_t)stream, (uint32_t)(stream >> 32) };
         mase_philox(r, counter, key);
         for (int j = 0; j < 4; j++)
             mask[i + j] = r[j] < d->limit ? 0.0f : d->scale;

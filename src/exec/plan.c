@@ -75,6 +75,12 @@ static enum mase_status add_slots(struct mase_plan *p, const struct mase_node *n
 
 /* ---- weights ---- */
 
+/* The tile whose parameters p uses; NULL: it has its own. */
+static const struct mase_plan *lead_of(const struct mase_plan *p)
+{
+    return p->tiling && p->tiling->tile[0] != p ? p->tiling->tile[0] : NULL;
+}
+
 static int64_t padded(int64_t count)
 {
     return (count + MASE_LANES - 1) / MASE_LANES * MASE_LANES;
@@ -101,6 +107,7 @@ static bool add_weight(const char *full, struct mase_param *param, void *data)
 /* Trainable parameters first, so that an optimiser is one loop; then buffers. */
 static void place_weights(struct mase_plan *p)
 {
+    const struct mase_plan *lead = lead_of(p);
     mase_graph_each_param(p->graph, count_weight, p);
     p->weight = mase_new_array(&p->arena, struct mase_weight, (size_t)p->weight_count);
     p->weight_count = 0;
@@ -108,7 +115,7 @@ static void place_weights(struct mase_plan *p)
     int64_t buffers = 0;
     for (int i = 0; i < p->weight_count; i++)
         *(p->weight[i].param->is_buffer ? &buffers : &p->param_size) += padded(p->weight[i].count);
-    p->params = mase_plan_floats(p->param_size + buffers);
+    p->params = lead ? lead->params : mase_plan_floats(p->param_size + buffers);
     p->grads = p->train ? mase_plan_floats(p->param_size) : NULL;
     int64_t at[2] = { 0, p->param_size };
     for (int i = 0; i < p->weight_count; i++) {
@@ -220,12 +227,33 @@ bool mase_step_adds_input(const struct mase_step *s, int i)
 
 void mase_step_forward(struct mase_step *s, mase_phase_fn *run, enum mase_unit unit, long items)
 {
-    s->forward[s->forward_count++] = (struct mase_phase){ run, unit, items };
+    s->forward[s->forward_count++] = (struct mase_phase){ run, unit, items, false };
 }
 
 void mase_step_backward(struct mase_step *s, mase_phase_fn *run, enum mase_unit unit, long items)
 {
-    s->backward[s->backward_count++] = (struct mase_phase){ run, unit, items };
+    s->backward[s->backward_count++] = (struct mase_phase){ run, unit, items, false };
+}
+
+void mase_step_meet_forward(struct mase_step *s)
+{
+    s->forward[s->forward_count - 1].meet = true;
+}
+
+void mase_step_meet_backward(struct mase_step *s)
+{
+    s->backward[s->backward_count - 1].meet = true;
+}
+
+const struct mase_step *mase_step_in_tile(const struct mase_step *s, int k)
+{
+    const struct mase_tiling *t = s->plan->tiling;
+    return t ? t->tile[k]->step[s->index] : s;
+}
+
+int mase_step_tiles(const struct mase_step *s)
+{
+    return s->plan->tiling ? s->plan->tiling->count : 1;
 }
 
 void mase_step_alias(struct mase_step *s, struct mase_slot *in)
@@ -256,6 +284,7 @@ void mase_plan_add_step(struct mase_plan *p, struct mase_step *s)
         wanted |= s->in[i]->needs_grad;
     s->out->needs_grad = p->train && wanted && !s->stops;
     p->step = mase_arena_grow(&p->arena, p->step, p->step_count, &p->step_cap, sizeof *p->step);
+    s->index = p->step_count;
     p->step[p->step_count++] = s;
 }
 
@@ -519,15 +548,37 @@ static int64_t row_stride(int64_t batch)
     return lanes % 64 == 0 ? lanes + MASE_LANES : lanes;
 }
 
-enum mase_status mase_plan_new(struct mase_plan **out, struct mase_graph *g,
-                               const struct mase_plan_opts *o, struct mase_err *err)
+/* What runs, one after the other. */
+static void list_work(struct mase_plan *p)
+{
+    int forward = 0, backward = 0;
+    for (int i = 0; i < p->step_count; i++) {
+        forward += p->step[i]->forward_count;
+        backward += p->step[i]->backward_count;
+    }
+    p->forward.item = mase_new_array(&p->arena, struct mase_work, (size_t)forward);
+    p->backward.item = mase_new_array(&p->arena, struct mase_work, (size_t)backward);
+    for (int i = 0; i < p->step_count; i++)
+        for (int j = 0; j < p->step[i]->forward_count; j++)
+            p->forward.item[p->forward.count++] =
+                (struct mase_work){ p->step[i], &p->step[i]->forward[j] };
+    for (int i = p->step_count - 1; i >= 0; i--)
+        for (int j = 0; j < p->step[i]->backward_count; j++)
+            p->backward.item[p->backward.count++] =
+                (struct mase_work){ p->step[i], &p->step[i]->backward[j] };
+}
+
+enum mase_status mase_plan_new_tile(struct mase_plan **out, struct mase_graph *g,
+                                    const struct mase_plan_opts *o,
+                                    const struct mase_tiling *tiling, struct mase_err *err)
 {
     const struct mase_kernels *k;
     MASE_TRY(mase_kernels_select(&k, err));
     struct mase_plan *p = mase_xcalloc(sizeof *p);
     *p = (struct mase_plan){
-        .graph = g, .k = k, .batch = o->batch, .train = o->train, .seed = o->seed
+        .graph = g, .k = k, .batch = o->batch, .train = o->train, .seed = o->seed, .tiling = tiling
     };
+    *out = p; /* a tile is known to the others of its batch from the beginning */
     p->threads = o->threads > 1 ? o->threads : 1;
     p->input_gradients = o->input_gradients;
     p->stride = row_stride(o->batch);
@@ -535,13 +586,20 @@ enum mase_status mase_plan_new(struct mase_plan **out, struct mase_graph *g,
     const enum mase_status st = build(p, o, err);
     if (st) {
         mase_plan_free(p);
+        *out = NULL;
         return st;
     }
     mase_plan_place(p);
+    list_work(p);
     mase_plan_read_weights(p);
     mase_plan_set_samples(p, o->batch);
-    *out = p;
     return MASE_OK;
+}
+
+enum mase_status mase_plan_new(struct mase_plan **out, struct mase_graph *g,
+                               const struct mase_plan_opts *o, struct mase_err *err)
+{
+    return mase_plan_new_tile(out, g, o, NULL, err);
 }
 
 void mase_plan_free(struct mase_plan *p)
@@ -549,7 +607,8 @@ void mase_plan_free(struct mase_plan *p)
     if (!p)
         return;
     free(p->memory);
-    free(p->params);
+    if (!lead_of(p))
+        free(p->params);
     free(p->grads);
     mase_arena_release(&p->arena);
     free(p);

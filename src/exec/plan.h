@@ -17,6 +17,21 @@ struct mase_weight *mase_plan_weight(const struct mase_plan *p, const struct mas
 struct mase_slot *mase_plan_add_lanes(struct mase_plan *p, const struct mase_shape *shape);
 struct mase_slot *mase_plan_add_plain(struct mase_plan *p, const struct mase_tensor *t);
 void mase_step_add_input(struct mase_step *s, struct mase_slot *slot);
+/* A plan that is one tile of a batch: it stands at tiling->tile[k], out being that place, and tile
+ * 0 is made first and freed last. */
+enum mase_status mase_plan_new_tile(struct mase_plan **out, struct mase_graph *g,
+                                    const struct mase_plan_opts *o,
+                                    const struct mase_tiling *tiling,
+                                    struct mase_err *err) MASE_MUST_CHECK;
+/* Items of a phase that fall to one of several threads. */
+void mase_work_run(const struct mase_work *w, int thread, int threads);
+/* All phases, shared among as many threads. */
+void mase_works_run(const struct mase_works *works, int threads);
+/* The sum of the samples' weights, and mase_plan_loss when the batch's is known. */
+double mase_plan_weight_sum(const struct mase_plan *p, const int32_t *label,
+                            const float *class_weight);
+void mase_plan_loss_part(struct mase_plan *p, struct mase_loss_result *result, const int32_t *label,
+                         const struct mase_loss_opts *opts, double weight);
 /* Decide who needs gradients and where everything lies, then let the steps bind (place.c). */
 void mase_plan_place(struct mase_plan *p);
 

@@ -45,6 +45,17 @@ struct mase_phase {
     mase_phase_fn *run;
     enum mase_unit unit;
     long items;
+    bool meet; /* it needs what the phases before it made of the other tiles of the batch */
+};
+
+/* A phase of a step, in the order of running. */
+struct mase_work {
+    const struct mase_step *step;
+    const struct mase_phase *phase;
+};
+struct mase_works {
+    struct mase_work *item;
+    int count;
 };
 
 /* One sample in evaluation: x and y are its features, one after the other, padded to 16. */
@@ -59,6 +70,7 @@ struct mase_step_kind {
 
 struct mase_step {
     struct mase_plan *plan;
+    int index; /* among the plan's steps */
     const struct mase_node *node;
     const struct mase_step_kind *kind;
     struct mase_call *call;  /* in the plan's arena: attributes by name */
@@ -87,6 +99,7 @@ struct mase_plan {
     const struct mase_kernels *k;
     struct mase_step **step;
     int step_count, step_cap;
+    struct mase_works forward, backward;
     struct mase_slot **slot;
     int slot_count, slot_cap;
     struct mase_slot **input;
@@ -101,9 +114,18 @@ struct mase_plan {
     int64_t n;      /* lanes in use: samples rounded up to 16 */
     int threads;
     bool train, accumulate, input_gradients;
-    bool one;                     /* every step can run a single sample */
-    struct mase_rounded *rounded; /* weights quantised once, when read */
-    uint64_t seed, number;        /* of dropout: the plan's and the step's */
+    bool one;                         /* every step can run a single sample */
+    struct mase_rounded *rounded;     /* weights quantised once, when read */
+    uint64_t seed, number;            /* of dropout: the plan's and the step's */
+    const struct mase_tiling *tiling; /* of whose tiles it is one; NULL: it has the whole batch */
+    int64_t first;                    /* sample of the batch that lane 0 is */
+};
+
+/* The tiles of a batch: plans alike in all but their samples, which share the first one's
+ * parameters (team.c). */
+struct mase_tiling {
+    struct mase_plan **tile;
+    int count; /* with samples in the batch under way */
 };
 
 /* A parameter or buffer in the plan. */
@@ -123,6 +145,9 @@ enum mase_status mase_step_input(struct mase_step *s, const struct mase_call *c,
 /* The same for a tensor at hand, which may also be plain: a parameter or a constant. */
 enum mase_status mase_step_operand(struct mase_step *s, const struct mase_tensor *t,
                                    struct mase_err *err) MASE_MUST_CHECK;
+/* The same step of the tile number k of the batch, and how many tiles there are. */
+const struct mase_step *mase_step_in_tile(const struct mase_step *s, int k);
+int mase_step_tiles(const struct mase_step *s);
 /* The plan's copy of a parameter or buffer of the call's module, or of what a get_attr reads; NULL
  * when the call has none of this name. Quantised if the call's formats say so. */
 struct mase_weight *mase_step_weight(struct mase_step *s, const struct mase_call *c,
@@ -142,6 +167,9 @@ void mase_step_clear(const struct mase_step *s, float *x, long from, long to);
 void mase_step_alias(struct mase_step *s, struct mase_slot *in);
 void mase_step_forward(struct mase_step *s, mase_phase_fn *run, enum mase_unit unit, long items);
 void mase_step_backward(struct mase_step *s, mase_phase_fn *run, enum mase_unit unit, long items);
+/* The phase listed last waits for all tiles of the batch. */
+void mase_step_meet_forward(struct mase_step *s);
+void mase_step_meet_backward(struct mase_step *s);
 #define OP(name, ...)
 #define STEP(kind) extern const struct mase_step_kind mase_step_##kind;
 #include <mase/ops.def>

@@ -1,6 +1,5 @@
 /*
- * evaluate.c - a split through a predictor: loss and accuracy, and on request the outputs for the
- * fuller metrics.
+ * evaluate.c - a split through a predictor: loss and accuracy, and on request the fuller metrics.
  */
 #include <math.h>
 
@@ -8,50 +7,72 @@
 
 #include "train/predict.h"
 
-/* Sums over the samples so far. */
+/* Sums over the samples of a batch. */
 struct tally {
     double loss;
     int64_t correct;
 };
 
+/* An evaluation under way. */
+struct work {
+    const struct mase_dataset *data;
+    const struct mase_evaluate_opts *opts;
+    int32_t *label;      // (samples): as the network numbers the classes
+    float *y;            // (samples, classes), or NULL: outputs are not kept
+    struct tally *tally; // (batches)
+};
+
 /* Cross entropy of the reference's outputs, in double. */
-static void tally_reference(struct tally *t, const struct mase_predictor *p, const int32_t *label)
+static void tally_reference(struct tally *t, const struct mase_predictor *p,
+                            const struct mase_seat *s, const int32_t *label)
 {
-    for (int64_t i = 0; i < p->samples; i++) {
-        const float *y = p->y.data + i; // (classes), stride apart
+    for (int64_t i = 0; i < s->samples; i++) {
+        const float *y = s->y.data + i; // (classes), stride apart
         int64_t best = 0;
         for (int64_t c = 1; c < p->outputs; c++)
-            if (y[c * p->y.stride] > y[best * p->y.stride])
+            if (y[c * s->y.stride] > y[best * s->y.stride])
                 best = c;
         double sum = 0;
         for (int64_t c = 0; c < p->outputs; c++)
-            sum += exp((double)y[c * p->y.stride] - y[best * p->y.stride]);
-        t->loss += log(sum) + (double)y[best * p->y.stride] - y[label[i] * p->y.stride];
+            sum += exp((double)y[c * s->y.stride] - y[best * s->y.stride]);
+        t->loss += log(sum) + (double)y[best * s->y.stride] - y[label[i] * s->y.stride];
         t->correct += best == label[i];
     }
 }
 
-static void tally_batch(struct tally *t, struct mase_predictor *p, const int32_t *label)
+static void fill(const struct mase_predictor *p, struct mase_seat *s, int64_t at, void *data)
 {
-    if (!p->plan) {
-        tally_reference(t, p, label);
-        return;
-    }
-    struct mase_loss_result r;
-    mase_plan_loss(p->plan, &r, label, NULL);
-    t->loss += r.loss;
-    t->correct += r.correct;
+    const struct work *w = data;
+    const uint32_t *row = w->opts->rows.row + at;
+    const struct mase_table_view table = mase_dataset_table(w->data);
+    const int32_t *labels = mase_dataset_labels(w->data), *map = w->opts->class_map;
+    (void)p;
+    for (int64_t i = 0; i < s->samples; i++)
+        w->label[at + i] = map ? map[labels[row[i]]] : labels[row[i]];
+    if (table.data && s->plan)
+        mase_plan_gather(s->plan, table.data, table.stride, row, s->samples);
+    else
+        mase_dataset_batch(w->data, &(struct mase_batch){ .row = row,
+                                                          .n = s->samples,
+                                                          .x = s->x.data,
+                                                          .feature_stride = s->x.stride,
+                                                          .sample_stride = 1 });
 }
 
-/* Outputs of the batch at sample `at` of (samples, classes) arrays. */
-static void keep(float *y, int32_t *labels, const struct mase_predictor *p, const int32_t *label,
-                 int64_t at)
+static void take(const struct mase_predictor *p, struct mase_seat *s, int64_t at, void *data)
 {
-    for (int64_t i = 0; i < p->samples; i++) {
-        labels[at + i] = label[i];
-        for (int64_t c = 0; c < p->outputs; c++)
-            y[(at + i) * p->outputs + c] = p->y.data[c * p->y.stride + i];
+    const struct work *w = data;
+    struct tally *t = &w->tally[at / p->batch];
+    if (s->plan) {
+        struct mase_loss_result r;
+        mase_plan_loss(s->plan, &r, w->label + at, NULL);
+        *t = (struct tally){ r.loss, r.correct };
+    } else {
+        tally_reference(t, p, s, w->label + at);
     }
+    for (int64_t i = 0; w->y && i < s->samples; i++)
+        for (int64_t c = 0; c < p->outputs; c++)
+            w->y[(at + i) * p->outputs + c] = s->y.data[c * s->y.stride + i];
 }
 
 static enum mase_status check(const struct mase_predictor *p, const struct mase_dataset *d,
@@ -66,12 +87,18 @@ static enum mase_status check(const struct mase_predictor *p, const struct mase_
     return MASE_OK;
 }
 
-static void take_labels(int32_t *label, const struct mase_dataset *d, const uint32_t *row,
-                        int64_t n, const int32_t *map)
+static void set_result(struct mase_evaluation *e, const struct tally *t, int64_t batches, int64_t n)
 {
-    const int32_t *labels = mase_dataset_labels(d);
-    for (int64_t i = 0; i < n; i++)
-        label[i] = map ? map[labels[row[i]]] : labels[row[i]];
+    double loss = 0;
+    int64_t correct = 0;
+    for (int64_t i = 0; i < batches; i++) {
+        loss += t[i].loss;
+        correct += t[i].correct;
+    }
+    e->samples = n;
+    e->loss = loss / (double)n;
+    e->accuracy = (double)correct / (double)n;
+    e->accuracy_error = sqrt(e->accuracy * (1 - e->accuracy) / (double)n);
 }
 
 enum mase_status mase_evaluate_rows(struct mase_evaluation *e, struct mase_predictor *p,
@@ -80,36 +107,24 @@ enum mase_status mase_evaluate_rows(struct mase_evaluation *e, struct mase_predi
 {
     MASE_TRY(check(p, d, o->rows, err));
     const uint64_t started = mase_clock();
-    const int64_t n = o->rows.count;
+    const int64_t n = o->rows.count, batches = (n + p->batch - 1) / p->batch;
     struct mase_arena a = { 0 };
-    int32_t *label = mase_new_array(&a, int32_t, (size_t)p->batch);
-    float *y = o->detail ? mase_new_array(&a, float, (size_t)(n * p->outputs)) : NULL;
-    int32_t *kept = o->detail ? mase_new_array(&a, int32_t, (size_t)n) : NULL;
-    struct tally t = { 0 };
-    enum mase_status st = MASE_OK;
-    for (int64_t at = 0; at < n; at += p->batch) {
-        const uint32_t *row = o->rows.row + at;
-        mase_predictor_take(p, d, row, n - at < p->batch ? n - at : p->batch);
-        take_labels(label, d, row, p->samples, o->class_map);
-        if ((st = mase_predictor_forward(p, err)))
-            break;
-        tally_batch(&t, p, label);
+    struct work w = { .data = d,
+                      .opts = o,
+                      .label = mase_new_array(&a, int32_t, (size_t)n),
+                      .tally = mase_new_array(&a, struct tally, (size_t)batches) };
+    if (o->detail)
+        w.y = mase_new_array(&a, float, (size_t)(n * p->outputs));
+    const enum mase_status st = mase_predictor_each(p, n, fill, take, &w, err);
+    if (!st) {
+        e->seconds = 1e-9 * (double)(mase_clock() - started);
+        e->classes = (int)p->outputs;
         if (o->detail)
-            keep(y, kept, p, label, at);
+            mase_metrics(e, o->detail, w.y, w.label, n, (int)p->outputs);
+        set_result(e, w.tally, batches, n);
     }
-    const double seconds = 1e-9 * (double)(mase_clock() - started);
-    if (!st && o->detail)
-        mase_metrics(e, o->detail, y, kept, n, (int)p->outputs);
     mase_arena_release(&a);
-    if (st)
-        return st;
-    e->samples = n;
-    e->classes = (int)p->outputs;
-    e->seconds = seconds;
-    e->loss = t.loss / (double)n;
-    e->accuracy = (double)t.correct / (double)n;
-    e->accuracy_error = sqrt(e->accuracy * (1 - e->accuracy) / (double)n);
-    return MASE_OK;
+    return st;
 }
 
 enum mase_status mase_evaluate(struct mase_evaluation *e, struct mase_predictor *p,

@@ -10,6 +10,7 @@
 #include <mase/file.h>
 #include <mase/log.h>
 #include <mase/progress.h>
+#include <mase/team.h>
 
 #include "train/trainer.h"
 
@@ -27,16 +28,18 @@ struct run {
 
 /* ---- one batch ---- */
 
-static void load_batch(struct mase_trainer *t, const uint32_t *row, int64_t n)
+static void load(void *data, struct mase_plan *tile, int32_t *label, int64_t from, int64_t n)
 {
+    const struct mase_trainer *t = data;
+    const uint32_t *row = t->order + t->state.batch * t->opts.batch_size + from;
     for (int64_t i = 0; i < n; i++)
-        t->label[i] = t->labels[row[i]];
+        label[i] = t->labels[row[i]];
     if (t->table.data) {
-        mase_plan_gather(t->plan, t->table.data, t->table.stride, row, n);
+        mase_plan_gather(tile, t->table.data, t->table.stride, row, n);
         return;
     }
-    const struct mase_lanes x = mase_plan_input(t->plan, 0);
-    mase_plan_set_samples(t->plan, n);
+    const struct mase_lanes x = mase_plan_input(tile, 0);
+    mase_plan_set_samples(tile, n);
     mase_dataset_batch(t->data, &(struct mase_batch){ .row = row,
                                                       .n = n,
                                                       .x = x.data,
@@ -47,23 +50,40 @@ static void load_batch(struct mase_trainer *t, const uint32_t *row, int64_t n)
                                                       .epoch = (uint64_t)t->state.epoch });
 }
 
-/* Forward and backward of the next batch; its sums go to the epoch's. */
+static void update(void *data, int64_t from, int64_t to)
+{
+    const struct mase_trainer *t = data;
+    mase_optimizer_part(&t->optim, t->lr, from, to);
+}
+
+/* Does the batch under way complete the gradients of a step? */
+static bool ends_step(const struct mase_trainer *t)
+{
+    const int64_t done = t->state.batch + 1;
+    return done % t->opts.accumulate == 0 || done == t->batches;
+}
+
+/* Forward and backward of the next batch, with the update in parts if it can be; its sums go to the
+ * epoch's. */
 static void run_batch(struct run *r)
 {
     struct mase_trainer *t = r->t;
+    const bool parts = ends_step(t) && mase_optimizer_has_parts(&t->optim);
     struct mase_train_state *s = &t->state;
     const int64_t from = s->batch * t->opts.batch_size;
     const int64_t n = t->rows - from < t->opts.batch_size ? t->rows - from : t->opts.batch_size;
-    const struct mase_loss_opts loss = { .smoothing = (float)t->opts.label_smoothing,
-                                         .class_weight = t->class_weight,
-                                         .scale = 1.0f / (float)t->opts.accumulate };
     struct mase_loss_result result;
-    load_batch(t, t->order + from, n);
-    mase_plan_set_step(t->plan, (uint64_t)(s->epoch * t->batches + s->batch));
-    mase_plan_accumulate(t->plan, s->batch % t->opts.accumulate != 0);
-    mase_plan_forward(t->plan);
-    mase_plan_loss(t->plan, &result, t->label, &loss);
-    mase_plan_backward(t->plan);
+    mase_team_step(
+        t->team, &result,
+        &(struct mase_team_batch){ .samples = n,
+                                   .load = load,
+                                   .update = parts ? update : NULL,
+                                   .data = t,
+                                   .loss = { .smoothing = (float)t->opts.label_smoothing,
+                                             .class_weight = t->class_weight,
+                                             .scale = 1.0f / (float)t->opts.accumulate },
+                                   .accumulate = s->batch % t->opts.accumulate != 0,
+                                   .number = (uint64_t)(s->epoch * t->batches + s->batch) + 1 });
     s->loss += result.loss;
     s->weight += result.weight;
     s->correct += result.correct;
@@ -72,11 +92,6 @@ static void run_batch(struct run *r)
     r->trained += n;
     r->point.loss = result.loss / result.weight;
     r->point.accuracy = (double)result.correct / (double)n;
-}
-
-static bool ends_step(const struct mase_trainer *t)
-{
-    return t->state.batch % t->opts.accumulate == 0 || t->state.batch == t->batches;
 }
 
 static bool out_of_steps(const struct mase_trainer *t)
@@ -112,12 +127,18 @@ static enum mase_status train_step(struct run *r, struct mase_err *err)
 {
     struct mase_trainer *t = r->t;
     struct mase_train_state *s = &t->state;
-    do
+    bool last;
+    t->lr = mase_train_lr(&t->opts, s->epoch, s->step, t->steps);
+    do {
+        last = ends_step(t);
         run_batch(r);
-    while (!ends_step(t));
-    r->point.lr = mase_train_lr(&t->opts, s->epoch, s->step, t->steps);
-    mase_optimizer_step(&t->optim, r->point.lr);
+    } while (!last);
+    if (mase_optimizer_has_parts(&t->optim))
+        t->optim.step++;
+    else
+        mase_optimizer_step(&t->optim, t->lr);
     s->step++;
+    r->point.lr = t->lr;
     r->point.epoch = s->epoch;
     r->point.batch = s->batch;
     r->point.step = s->step;

@@ -37,10 +37,10 @@ void mase_optimizer_release(struct mase_optimizer *o)
     o->m = o->v = NULL;
 }
 
-static void cut_values(const struct mase_optimizer *o)
+static void cut_values(const struct mase_optimizer *o, int64_t from, int64_t to)
 {
     const float most = (float)o->clip_value;
-    for (int64_t i = 0; i < o->params.n; i++) {
+    for (int64_t i = from; i < to; i++) {
         float *g = &o->params.g[i];
         *g = *g > most ? most : *g < -most ? -most : *g; /* NaN stays, to be seen */
     }
@@ -55,17 +55,16 @@ static double norm_factor(const struct mase_optimizer *o)
     return fmin(o->clip_norm / (sqrt(sum) + 1e-6), 1);
 }
 
-void mase_optimizer_step(struct mase_optimizer *o, double lr)
+static void apply(const struct mase_optimizer *o, double lr, double factor, int64_t from,
+                  int64_t to)
 {
-    if (o->clip_value > 0)
-        cut_values(o);
     const bool sgd = o->kind == MASE_OPTIM_SGD;
     const struct mase_optim step = {
-        .w = o->params.w,
-        .g = o->params.g,
-        .m = o->m,
-        .v = o->v,
-        .n = (long)o->params.n,
+        .w = o->params.w + from,
+        .g = o->params.g + from,
+        .m = o->m + from,
+        .v = o->v ? o->v + from : NULL,
+        .n = (long)(to - from),
         .lr = (float)lr,
         .beta1 = (float)(sgd ? o->momentum : beta1),
         .beta2 = (float)beta2,
@@ -73,11 +72,30 @@ void mase_optimizer_step(struct mase_optimizer *o, double lr)
         .decay = (float)o->weight_decay,
         .bias1 = (float)(1 - pow(beta1, (double)(o->step + 1))),
         .bias2 = (float)(1 - pow(beta2, (double)(o->step + 1))),
-        .clip = o->clip_norm > 0 ? (float)norm_factor(o) : 1.0f,
+        .clip = (float)factor,
         .decoupled = o->kind == MASE_OPTIM_ADAMW,
         .nesterov = true,
         .first = o->step == 0,
     };
     (sgd ? o->k->sgd : o->k->adam)(&step);
+}
+
+bool mase_optimizer_has_parts(const struct mase_optimizer *o)
+{
+    return !(o->clip_norm > 0);
+}
+
+void mase_optimizer_part(const struct mase_optimizer *o, double lr, int64_t from, int64_t to)
+{
+    if (o->clip_value > 0)
+        cut_values(o, from, to);
+    apply(o, lr, 1.0, from, to);
+}
+
+void mase_optimizer_step(struct mase_optimizer *o, double lr)
+{
+    if (o->clip_value > 0)
+        cut_values(o, 0, o->params.n);
+    apply(o, lr, o->clip_norm > 0 ? norm_factor(o) : 1.0, 0, o->params.n);
     o->step++;
 }

@@ -25,5 +25,9 @@ enum mase_status mase_optimizer_init(struct mase_optimizer *o, const struct mase
 void mase_optimizer_release(struct mase_optimizer *o);
 /* One step with the gradients that the plan holds (clipped in place by value). */
 void mase_optimizer_step(struct mase_optimizer *o, double lr);
+/* The same in parts, each parameters from..to, whole vectors; the caller counts the step behind the
+ * last. Not when gradients are clipped by the length of all of them. */
+bool mase_optimizer_has_parts(const struct mase_optimizer *o);
+void mase_optimizer_part(const struct mase_optimizer *o, double lr, int64_t from, int64_t to);
 
 #endif /* MASE_TRAIN_OPTIM_H */

@@ -3,6 +3,7 @@
  */
 #include "train/predict.h"
 
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,17 +64,20 @@ static enum mase_status find_outputs(struct mase_predictor *p, struct mase_err *
 static void use_reference(struct mase_predictor *p)
 {
     const int64_t n = p->batch;
-    p->x = (struct mase_lanes){ mase_plan_floats(p->features * n), p->features, n };
-    p->y = (struct mase_lanes){ mase_plan_floats(p->outputs * n), p->outputs, n };
+    p->seats = 1;
+    p->seat->x = (struct mase_lanes){ mase_plan_floats(p->features * n), p->features, n };
+    p->seat->y = (struct mase_lanes){ mase_plan_floats(p->outputs * n), p->outputs, n };
 }
 
-static enum mase_status make_plan(struct mase_predictor *p, int threads, struct mase_err *err)
+/* Seat number i, or for the first one the reference in the plan's place. */
+static enum mase_status make_seat(struct mase_predictor *p, int i, struct mase_err *err)
 {
     struct mase_err why = { 0 };
+    struct mase_seat *s = &p->seat[i];
     const struct mase_plan_opts opts = {
-        .batch = p->batch, .threads = threads, .inputs = &p->input, .input_count = 1
+        .batch = p->batch, .threads = i ? 1 : p->seats, .inputs = &p->input, .input_count = 1
     };
-    const enum mase_status st = mase_plan_new(&p->plan, p->graph, &opts, &why);
+    const enum mase_status st = mase_plan_new(&s->plan, p->graph, &opts, &why);
     if (st == MASE_EUNSUPPORTED || st == MASE_EVALUE) { /* what a plan cannot, the reference may */
         MASE_TRY(find_outputs(p, err));
         mase_debug("%s: the reference runs it", why.msg);
@@ -82,9 +86,18 @@ static enum mase_status make_plan(struct mase_predictor *p, int threads, struct 
     }
     if (st)
         return mase_fail(err, st, "%s", why.msg);
-    p->x = mase_plan_input(p->plan, 0);
-    p->y = mase_plan_output(p->plan);
-    p->outputs = p->y.rows;
+    s->x = mase_plan_input(s->plan, 0);
+    s->y = mase_plan_output(s->plan);
+    p->outputs = s->y.rows;
+    return MASE_OK;
+}
+
+static enum mase_status make_seats(struct mase_predictor *p, int threads, struct mase_err *err)
+{
+    p->seats = threads > 1 ? threads : 1;
+    p->seat = mase_xcalloc((size_t)p->seats * sizeof *p->seat);
+    for (int i = 0; i < p->seats; i++)
+        MASE_TRY(make_seat(p, i, err));
     return MASE_OK;
 }
 
@@ -104,7 +117,7 @@ enum mase_status mase_predictor_new(struct mase_predictor **out, struct mase_gra
         st = mase_fail(err, MASE_EVALUE, "a scaling of %lld features does not fit samples of %lld",
                        (long long)p->scaling->n, (long long)p->features);
     if (st || (st = find_input(&p->input, g, sample, p->batch, err)) ||
-        (st = make_plan(p, o->threads, err))) {
+        (st = make_seats(p, o->threads, err))) {
         mase_predictor_free(p);
         return st;
     }
@@ -116,19 +129,21 @@ void mase_predictor_free(struct mase_predictor *p)
 {
     if (!p)
         return;
-    if (!p->plan) {
-        free(p->x.data);
-        free(p->y.data);
+    for (int i = 0; p->seat && i < p->seats; i++) {
+        if (!p->seat[i].plan) {
+            free(p->seat[i].x.data);
+            free(p->seat[i].y.data);
+        }
+        mase_plan_free(p->seat[i].plan);
     }
-    mase_plan_free(p->plan);
-    mase_arena_release(&p->arena);
+    free(p->seat);
     free(p);
 }
 
 void mase_predictor_read_weights(struct mase_predictor *p)
 {
-    if (p->plan)
-        mase_plan_read_weights(p->plan);
+    for (int i = 0; i < p->seats && p->seat[i].plan; i++)
+        mase_plan_read_weights(p->seat[i].plan);
 }
 
 int64_t mase_predictor_batch(const struct mase_predictor *p)
@@ -138,12 +153,12 @@ int64_t mase_predictor_batch(const struct mase_predictor *p)
 
 bool mase_predictor_planned(const struct mase_predictor *p)
 {
-    return p->plan != NULL;
+    return p->seat->plan != NULL;
 }
 
 const char *mase_predictor_isa(const struct mase_predictor *p)
 {
-    return p->plan ? mase_plan_isa(p->plan) : "scalar";
+    return p->seat->plan ? mase_plan_isa(p->seat->plan) : "scalar";
 }
 
 int64_t mase_predictor_outputs(const struct mase_predictor *p)
@@ -153,38 +168,15 @@ int64_t mase_predictor_outputs(const struct mase_predictor *p)
 
 /* ---- one batch ---- */
 
-static void set_samples(struct mase_predictor *p, int64_t n)
-{
-    p->samples = n;
-    if (p->plan)
-        mase_plan_set_samples(p->plan, n);
-}
-
 /* In double and rounded once, as the dataset scales. */
-static void scale(struct mase_predictor *p)
+static void scale(const struct mase_predictor *p, const struct mase_seat *s)
 {
     for (int64_t f = 0; p->scaling && f < p->features; f++) {
         const double mean = p->scaling->mean[f], std = p->scaling->std[f];
-        float *x = p->x.data + f * p->x.stride;
-        for (int64_t i = 0; i < p->samples; i++)
+        float *x = s->x.data + f * s->x.stride;
+        for (int64_t i = 0; i < s->samples; i++)
             x[i] = (float)((x[i] - mean) / std);
     }
-}
-
-void mase_predictor_take(struct mase_predictor *p, const struct mase_dataset *d,
-                         const uint32_t *row, int64_t n)
-{
-    const struct mase_table_view table = mase_dataset_table(d);
-    set_samples(p, n);
-    if (table.data && p->plan)
-        mase_plan_gather(p->plan, table.data, table.stride, row, n);
-    else
-        mase_dataset_batch(d, &(struct mase_batch){ .row = row,
-                                                    .n = n,
-                                                    .x = p->x.data,
-                                                    .feature_stride = p->x.stride,
-                                                    .sample_stride = 1 });
-    scale(p);
 }
 
 /* (n, rows) to lanes, and back. */
@@ -202,41 +194,105 @@ static void from_lanes(float *y, struct mase_lanes x, int64_t n)
             y[i * x.rows + r] = x.data[r * x.stride + i];
 }
 
-static enum mase_status run_reference(struct mase_predictor *p, struct mase_err *err)
+static enum mase_status run_reference(const struct mase_predictor *p, struct mase_seat *s,
+                                      struct mase_err *err)
 {
     struct mase_arena a = { 0 };
     struct mase_values v;
     struct mase_input in = p->input;
-    in.tensor.shape.dim[0] = p->samples;
-    in.tensor.data = mase_new_array(&a, float, (size_t)(p->samples * p->features));
-    from_lanes(in.tensor.data, p->x, p->samples);
+    in.tensor.shape.dim[0] = s->samples;
+    in.tensor.data = mase_new_array(&a, float, (size_t)(s->samples * p->features));
+    from_lanes(in.tensor.data, s->x, s->samples);
     const enum mase_status st = mase_run_reference(&v, &a, p->graph, &in, 1, err);
     if (!st)
-        to_lanes(p->y, mase_f32(mase_run_output(&v, p->graph)->tensor), p->samples);
+        to_lanes(s->y, mase_f32(mase_run_output(&v, p->graph)->tensor), s->samples);
     mase_arena_release(&a);
     return st;
 }
 
-enum mase_status mase_predictor_forward(struct mase_predictor *p, struct mase_err *err)
+/* ---- all of them ---- */
+
+/* The work of mase_predictor_each. */
+struct each {
+    struct mase_predictor *p;
+    int64_t n;
+    mase_seat_fn *fill, *take;
+    void *data;
+};
+
+static void begin(const struct each *e, struct mase_seat *s, int64_t at)
 {
-    if (!p->plan)
-        return run_reference(p, err);
-    mase_plan_forward(p->plan);
+    s->samples = e->n - at < e->p->batch ? e->n - at : e->p->batch;
+    if (s->plan)
+        mase_plan_set_samples(s->plan, s->samples);
+    e->fill(e->p, s, at, e->data);
+    scale(e->p, s);
+}
+
+static enum mase_status each_by_reference(const struct each *e, struct mase_err *err)
+{
+    struct mase_seat *s = e->p->seat;
+    for (int64_t at = 0; at < e->n; at += e->p->batch) {
+        begin(e, s, at);
+        MASE_TRY(run_reference(e->p, s, err));
+        e->take(e->p, s, at, e->data);
+    }
     return MASE_OK;
+}
+
+/* Every seats-th batch, beginning with that of this seat. */
+static void each_of_seat(const struct each *e, int seat, int seats)
+{
+    struct mase_seat *s = &e->p->seat[seat];
+    for (int64_t at = seat * e->p->batch; at < e->n; at += seats * e->p->batch) {
+        begin(e, s, at);
+        mase_plan_forward(s->plan);
+        e->take(e->p, s, at, e->data);
+    }
+}
+
+enum mase_status mase_predictor_each(struct mase_predictor *p, int64_t n, mase_seat_fn *fill,
+                                     mase_seat_fn *take, void *data, struct mase_err *err)
+{
+    const struct each e = { p, n, fill, take, data };
+    if (!p->seat->plan)
+        return each_by_reference(&e, err);
+    const bool many = p->seats > 1 && n > p->batch;
+    mase_plan_set_threads(p->seat->plan, many ? 1 : p->seats); /* a single batch is shared */
+    if (!many) {
+        each_of_seat(&e, 0, 1);
+        return MASE_OK;
+    }
+#pragma omp parallel num_threads(p->seats)
+    each_of_seat(&e, omp_get_thread_num(), p->seats);
+    return MASE_OK;
+}
+
+/* ---- arrays ---- */
+
+struct arrays {
+    const float *x; // (samples, features)
+    float *y;       // (samples, outputs)
+};
+
+static void fill_array(const struct mase_predictor *p, struct mase_seat *s, int64_t at, void *data)
+{
+    const struct arrays *a = data;
+    if (s->plan)
+        mase_plan_gather(s->plan, a->x + at * p->features, p->features, NULL, s->samples);
+    else
+        to_lanes(s->x, a->x + at * p->features, s->samples);
+}
+
+static void take_array(const struct mase_predictor *p, struct mase_seat *s, int64_t at, void *data)
+{
+    const struct arrays *a = data;
+    from_lanes(a->y + at * p->outputs, s->y, s->samples);
 }
 
 enum mase_status mase_predictor_run(struct mase_predictor *p, float *y, const float *x, int64_t n,
                                     struct mase_err *err)
 {
-    for (int64_t at = 0; at < n; at += p->batch) {
-        set_samples(p, n - at < p->batch ? n - at : p->batch);
-        if (p->plan)
-            mase_plan_gather(p->plan, x + at * p->features, p->features, NULL, p->samples);
-        else
-            to_lanes(p->x, x + at * p->features, p->samples);
-        scale(p);
-        MASE_TRY(mase_predictor_forward(p, err));
-        from_lanes(y + at * p->outputs, p->y, p->samples);
-    }
-    return MASE_OK;
+    struct arrays a = { x, y };
+    return mase_predictor_each(p, n, fill_array, take_array, &a, err);
 }

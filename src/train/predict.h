@@ -1,5 +1,5 @@
 /*
- * predict.h - one batch through a predictor, for those who fill the input themselves.
+ * predict.h - many samples through a predictor, batch by batch, each by one of its seats.
  */
 #ifndef MASE_TRAIN_PREDICT_H
 #define MASE_TRAIN_PREDICT_H
@@ -7,22 +7,29 @@
 #include <mase/call.h>
 #include <mase/train.h>
 
-struct mase_predictor {
-    struct mase_arena arena;
-    struct mase_graph *graph; /* borrowed */
-    struct mase_plan *plan;   /* NULL: the reference runs it */
-    const struct mase_scaling *scaling;
-    struct mase_input input; /* the shape of a whole batch */
-    int64_t batch, features, outputs;
+/* What a thread needs to run a batch. */
+struct mase_seat {
+    struct mase_plan *plan; /* NULL: the reference runs it */
     struct mase_lanes x, y; /* the plan's, or the reference's own */
     int64_t samples;        /* in x */
 };
 
-/* Take n rows of a table, or of images, of a dataset as the input. */
-void mase_predictor_take(struct mase_predictor *p, const struct mase_dataset *d,
-                         const uint32_t *row, int64_t n);
-/* Run what was taken; p->y has the outputs. */
-enum mase_status mase_predictor_forward(struct mase_predictor *p,
-                                        struct mase_err *err) MASE_MUST_CHECK;
+struct mase_predictor {
+    struct mase_graph *graph; /* borrowed */
+    const struct mase_scaling *scaling;
+    struct mase_input input; /* the shape of a whole batch */
+    int64_t batch, features, outputs;
+    struct mase_seat *seat;
+    int seats; /* threads; one for the reference */
+};
+
+/* What to do with the batch of samples from `at` on: fill s->x with s->samples of them (scaling
+ * follows), or take s->y away. Several threads call it at once, for other batches. */
+typedef void mase_seat_fn(const struct mase_predictor *p, struct mase_seat *s, int64_t at,
+                          void *data);
+/* n samples: for every batch fill, forward, take. */
+enum mase_status mase_predictor_each(struct mase_predictor *p, int64_t n, mase_seat_fn *fill,
+                                     mase_seat_fn *take, void *data,
+                                     struct mase_err *err) MASE_MUST_CHECK;
 
 #endif /* MASE_TRAIN_PREDICT_H */

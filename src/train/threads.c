@@ -4,11 +4,12 @@
 #include <unistd.h>
 
 #include <mase/call.h>
+#include <mase/team.h>
 #include <mase/train.h>
 
-/* Multiplications of a step that keep one more thread busy: below, meeting costs more than it
- * brings. */
-static const double worth_a_thread = 3e6;
+/* Multiplications that keep one more thread busy where threads share every operation, or must be
+ * started first: below, that costs more than it brings. */
+static const double worth_a_thread = 3e7;
 
 /* A layer multiplies each of its weights once for every position of the output. */
 static double products(const struct mase_node *n, const struct mase_arg *value)
@@ -23,7 +24,8 @@ static double products(const struct mase_node *n, const struct mase_arg *value)
     return (double)mase_tensor_count(&w->tensor) * positions;
 }
 
-int mase_train_threads(const struct mase_graph *g, const struct mase_shape *sample, int64_t batch)
+/* Of one sample through the network. */
+static double sample_products(const struct mase_graph *g, const struct mase_shape *sample)
 {
     struct mase_arena a = { 0 };
     struct mase_values v;
@@ -39,7 +41,24 @@ int mase_train_threads(const struct mase_graph *g, const struct mase_shape *samp
         for (const struct mase_node *n = g->first; n; n = n->next)
             sum += products(n, mase_values_get(&v, n));
     mase_arena_release(&a);
-    const double useful = sum * (double)batch / worth_a_thread;
-    const long most = sysconf(_SC_NPROCESSORS_ONLN);
-    return useful < 2 ? 1 : useful < (double)most ? (int)useful : (int)most;
+    return sum;
+}
+
+static int at_most(double useful, int asked)
+{
+    const int most = asked > 0 ? asked : (int)sysconf(_SC_NPROCESSORS_ONLN);
+    return useful < 2 ? 1 : useful < most ? (int)useful : most;
+}
+
+int mase_predict_threads(const struct mase_graph *g, const struct mase_shape *sample, int64_t rows,
+                         int asked)
+{
+    return at_most(sample_products(g, sample) * (double)rows / worth_a_thread, asked);
+}
+
+int mase_train_threads(const struct mase_graph *g, const struct mase_shape *sample, int64_t batch,
+                       int asked)
+{
+    const int tiles = mase_team_tiles(batch);
+    return tiles > 1 ? at_most(tiles, asked) : mase_predict_threads(g, sample, batch, asked);
 }

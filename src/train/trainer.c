@@ -9,6 +9,7 @@
 
 #include <mase/call.h>
 #include <mase/log.h>
+#include <mase/team.h>
 
 #include "base/alloc.h"
 
@@ -97,7 +98,6 @@ static enum mase_status set_rows(struct mase_trainer *t, struct mase_err *err)
     t->batches = (t->rows + t->opts.batch_size - 1) / t->opts.batch_size;
     t->steps = (t->batches + t->opts.accumulate - 1) / t->opts.accumulate;
     t->order = mase_xcalloc((size_t)all * sizeof *t->order);
-    t->label = mase_xcalloc((size_t)t->opts.batch_size * sizeof *t->label);
     t->shuffled = -1;
     return MASE_OK;
 }
@@ -108,9 +108,11 @@ static enum mase_status make_plans(struct mase_trainer *t, struct mase_err *err)
 {
     const struct mase_data_info *info = &mase_dataset_info(t->data)->data;
     const int64_t batch = t->opts.batch_size < t->rows ? t->opts.batch_size : t->rows;
-    t->threads = t->opts.threads > 0 ? (int)t->opts.threads
-                                     : mase_train_threads(t->graph, &info->sample, batch);
-    const struct mase_predictor_opts vo = { .threads = t->threads };
+    const int64_t rows = mase_dataset_split(t->data, MASE_SPLIT_VALIDATION).count;
+    const int asked = (int)t->opts.threads;
+    t->threads = mase_train_threads(t->graph, &info->sample, batch, asked);
+    const struct mase_predictor_opts vo = { .threads = mase_predict_threads(t->graph, &info->sample,
+                                                                            rows, asked) };
     MASE_TRY(mase_predictor_new(&t->validator, t->graph, &info->sample, &vo, err));
     if (t->validator->outputs != info->classes)
         return mase_fail(err, MASE_EVALUE, "the network has %lld outputs, but %s has %d classes",
@@ -121,7 +123,8 @@ static enum mase_status make_plans(struct mase_trainer *t, struct mase_err *err)
                                        .seed = (uint64_t)t->opts.seed,
                                        .inputs = &t->validator->input,
                                        .input_count = 1 };
-    MASE_TRY(mase_plan_new(&t->plan, t->graph, &po, err));
+    MASE_TRY(mase_team_new(&t->team, t->graph, &po, err));
+    t->plan = mase_team_lead(t->team);
     return mase_optimizer_init(&t->optim, t->plan, &t->opts, err);
 }
 
@@ -155,10 +158,9 @@ void mase_trainer_free(struct mase_trainer *t)
     if (!t)
         return;
     mase_optimizer_release(&t->optim);
-    mase_plan_free(t->plan);
+    mase_team_free(t->team);
     mase_predictor_free(t->validator);
     free(t->order);
-    free(t->label);
     mase_arena_release(&t->arena);
     free(t);
 }

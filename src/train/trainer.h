@@ -13,19 +13,20 @@ struct mase_trainer {
     const struct mase_dataset *data;
     struct mase_train_opts opts;
     struct mase_train_state state;
-    struct mase_plan *plan;
+    struct mase_team *team;
+    struct mase_plan *plan; /* the team's first, which has the parameters */
     struct mase_predictor *validator;
     struct mase_optimizer optim;
     struct mase_table_view table; /* data is NULL for images */
     const int32_t *labels;        /* of all rows of the table */
     uint32_t *order;              // (rows): the training rows in the order of the epoch
-    int32_t *label;               // (batch): of the batch under way
     float *class_weight;          // (classes) or NULL
     int64_t rows;                 /* to train on */
     int64_t batches;              /* of an epoch */
     int64_t steps;                /* of an epoch */
     int64_t shuffled;             /* the epoch whose order it is; -1: none */
     int threads;
+    double lr; /* of the step under way */
 };
 
 /* The trainable parameter or buffer number i of the state dict, as training has it. */

@@ -132,9 +132,13 @@ static void threads_follow_the_work(void **state)
     const struct mase_shape jet = { 1, { 16 } };
     const int cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
     struct mase_graph *tiny = build("jsc-tiny", 0), *large = build("jsc-test", 0);
-    assert_int_equal(mase_train_threads(tiny, &jet, 256), 1);
-    assert_int_equal(mase_train_threads(tiny, &jet, 1024), 1);
-    assert_int_equal(mase_train_threads(large, &jet, 1 << 20), cpus);
+    assert_int_equal(mase_train_threads(tiny, &jet, 256, 2), 1);
+    assert_int_equal(mase_train_threads(large, &jet, 512, 2), 1);
+    assert_int_equal(mase_train_threads(tiny, &jet, 1024, 2), 2);
+    assert_int_equal(mase_train_threads(tiny, &jet, 1024, 4), 2); /* two tiles */
+    assert_int_equal(mase_train_threads(large, &jet, 1 << 20, 0), cpus);
+    assert_int_equal(mase_predict_threads(large, &jet, 100, 2), 1);
+    assert_int_equal(mase_predict_threads(large, &jet, 100000, 2), 2);
     mase_graph_free(tiny);
     mase_graph_free(large);
 }

@@ -1,0 +1,53 @@
+/*
+ * team.h - a large batch trained in tiles.
+ *
+ * A tile is a plan of at most 512 samples with memory of its own; all use the parameters of the
+ * first. Each thread keeps to its tiles from loading their samples to their gradients, so that
+ * values stay in the cache of the core that made them, and meets the others only where a sum over
+ * the batch is needed: in batch norms, and at the end to add the gradients. How a batch is cut
+ * depends on its size alone and sums are taken in the order of the tiles: the number of threads
+ * changes no bit. A batch that is one tile is shared out operation by operation instead.
+ */
+#ifndef MASE_TEAM_H
+#define MASE_TEAM_H
+
+#include <mase/plan.h>
+
+struct mase_team;
+
+/* Inputs and parameters as for a plan; opts->train is taken as true. */
+enum mase_status mase_team_new(struct mase_team **out, struct mase_graph *g,
+                               const struct mase_plan_opts *opts,
+                               struct mase_err *err) MASE_MUST_CHECK;
+void mase_team_free(struct mase_team *t);
+
+/* How many tiles a batch is cut into: threads above this have nothing to do. */
+int mase_team_tiles(int64_t samples);
+
+/* The plan that has the parameters and, after a step, the batch's gradients. */
+struct mase_plan *mase_team_lead(const struct mase_team *t);
+
+/* Fill the inputs of a tile with n samples of the batch (mase_plan_gather, or mase_plan_input and
+ * mase_plan_set_samples) and label with theirs. The first of them is sample `from` of the batch.
+ * Called by several threads at once, each for other samples. */
+typedef void mase_load_fn(void *data, struct mase_plan *tile, int32_t *label, int64_t from,
+                          int64_t n);
+
+/* Parameters from..to (of mase_plan_params) have their gradients: take a step with them. Called by
+ * several threads at once, each for other parameters. */
+typedef void mase_update_fn(void *data, int64_t from, int64_t to);
+
+struct mase_team_batch {
+    int64_t samples;
+    mase_load_fn *load;
+    mase_update_fn *update; /* may be NULL */
+    void *data;             /* of both */
+    struct mase_loss_opts loss;
+    bool accumulate; /* add to the gradients */
+    uint64_t number; /* of dropout's masks */
+};
+/* Load, forward, loss, backward, update. */
+void mase_team_step(struct mase_team *t, struct mase_loss_result *result,
+                    const struct mase_team_batch *b);
+
+#endif /* MASE_TEAM_H */

@@ -1,0 +1,293 @@
+/*
+ * t_team.c - a batch in tiles is the batch: what one large plan computes, a team computes too, up
+ * to the order of sums; and the number of threads changes no bit of it.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <mase/call.h>
+#include <mase/rng.h>
+#include <mase/team.h>
+
+enum { FEATURES = 8, CLASSES = 5, ROWS = 1600 };
+
+static struct mase_err err;
+static float table[ROWS * FEATURES + 16];
+static int32_t labels[ROWS];
+static const float class_weight[CLASSES] = { 0.5f, 1, 2, 1, 3 };
+
+static void must(enum mase_status st)
+{
+    if (st) {
+        mase_err_print(stderr, &err);
+        fail_msg("unexpected error");
+    }
+}
+
+/* Everything that meets other tiles or depends on where a sample lies: batch norms, dropout. */
+static const char text[] = "mase-graph 1\n"
+                           "module a = Linear(in_features=8, out_features=24)\n"
+                           "module n = BatchNorm1d(num_features=24)\n"
+                           "module d = Dropout(p=0.25)\n"
+                           "module b = Linear(in_features=24, out_features=5)\n"
+                           "module m = BatchNorm1d(num_features=5)\n"
+                           "%x = placeholder[target=x]\n"
+                           "%a = call_module[target=a](args = (%x,), kwargs = {})\n"
+                           "%n = call_module[target=n](args = (%a,), kwargs = {})\n"
+                           "%relu = call_function[target=torch.relu](args = (%n,), kwargs = {})\n"
+                           "%d = call_module[target=d](args = (%relu,), kwargs = {})\n"
+                           "%b = call_module[target=b](args = (%d,), kwargs = {})\n"
+                           "%m = call_module[target=m](args = (%b,), kwargs = {})\n"
+                           "return %m\n";
+
+static struct mase_graph *make_graph(void)
+{
+    struct mase_graph *g;
+    must(mase_graph_parse_mg(&g, text, sizeof text - 1, "team.mg", &err));
+    mase_graph_init_weights(g, 7);
+    return g;
+}
+
+static int make_samples(void **state)
+{
+    struct mase_rng r = mase_rng(5, MASE_STREAM_INIT, 0);
+    (void)state;
+    for (int i = 0; i < ROWS * FEATURES; i++)
+        table[i] = mase_rng_range(&r, -2, 2);
+    for (int i = 0; i < ROWS; i++)
+        labels[i] = (int32_t)(mase_rng_u32(&r) % CLASSES);
+    return 0;
+}
+
+static struct mase_plan_opts opts_of(struct mase_input *in, int64_t batch, int threads)
+{
+    *in = (struct mase_input){ .name = "x",
+                               .tensor = { .dtype = MASE_F32, .shape = { 2, { 1, FEATURES } } } };
+    return (struct mase_plan_opts){ .batch = batch,
+                                    .train = true,
+                                    .threads = threads,
+                                    .seed = 11,
+                                    .inputs = in,
+                                    .input_count = 1 };
+}
+
+/* What a few steps without an update leave. */
+struct outcome {
+    struct mase_loss_result loss;
+    float *grads;
+    float *weights; /* running statistics among them */
+    int64_t count, weight_count;
+};
+
+static bool keep_weight(const char *full, struct mase_param *p, void *data)
+{
+    struct outcome *o = data;
+    (void)full;
+    for (int64_t i = 0; i < mase_tensor_count(&p->tensor); i++)
+        o->weights[o->weight_count++] = (float)mase_tensor_get(&p->tensor, i);
+    return true;
+}
+
+static void keep(struct outcome *o, struct mase_arena *a, struct mase_plan *p, struct mase_graph *g)
+{
+    const struct mase_plan_params params = mase_plan_params(p);
+    o->count = params.n;
+    o->grads = mase_arena_memdup(a, params.g, (size_t)params.n * sizeof(float));
+    o->weights = mase_new_array(a, float, 4096);
+    mase_plan_write_weights(p);
+    mase_graph_each_param(g, keep_weight, o);
+}
+
+struct rows {
+    int64_t at; /* where the batch begins */
+};
+
+static void load(void *data, struct mase_plan *tile, int32_t *label, int64_t from, int64_t n)
+{
+    const struct rows *r = data;
+    mase_plan_gather(tile, table + (r->at + from) * FEATURES, FEATURES, NULL, n);
+    memcpy(label, labels + r->at + from, (size_t)n * sizeof *label);
+}
+
+/* Batches of these sizes one after the other, the second added to the first. */
+static struct outcome by_team(struct mase_arena *a, const int64_t size[2], int threads,
+                              bool weighted)
+{
+    struct outcome o = { 0 };
+    struct mase_graph *g = make_graph();
+    struct mase_team *t;
+    struct mase_input in;
+    const struct mase_plan_opts po = opts_of(&in, size[0], threads);
+    must(mase_team_new(&t, g, &po, &err));
+    struct rows r = { 0 };
+    for (int i = 0; i < 2; i++) {
+        mase_team_step(
+            t, &o.loss,
+            &(struct mase_team_batch){ .samples = size[i],
+                                       .load = load,
+                                       .data = &r,
+                                       .loss = { .class_weight = weighted ? class_weight : NULL },
+                                       .accumulate = i > 0,
+                                       .number = (uint64_t)i + 1 });
+        r.at += size[i] / 2;
+    }
+    keep(&o, a, mase_team_lead(t), g);
+    mase_team_free(t);
+    mase_graph_free(g);
+    return o;
+}
+
+static struct outcome by_plan(struct mase_arena *a, const int64_t size[2], bool weighted)
+{
+    struct outcome o = { 0 };
+    struct mase_graph *g = make_graph();
+    struct mase_plan *p;
+    struct mase_input in;
+    const struct mase_plan_opts po = opts_of(&in, size[0], 1);
+    const struct mase_loss_opts lo = { .class_weight = weighted ? class_weight : NULL };
+    must(mase_plan_new(&p, g, &po, &err));
+    int64_t at = 0;
+    for (int i = 0; i < 2; i++) {
+        mase_plan_gather(p, table + at * FEATURES, FEATURES, NULL, size[i]);
+        mase_plan_set_step(p, (uint64_t)i); /* forward counts it */
+        mase_plan_accumulate(p, i > 0);
+        mase_plan_forward(p);
+        mase_plan_loss(p, &o.loss, labels + at, &lo);
+        mase_plan_backward(p);
+        at += size[i] / 2;
+    }
+    keep(&o, a, p, g);
+    mase_plan_free(p);
+    mase_graph_free(g);
+    return o;
+}
+
+static void check_close(const float *got, const float *want, int64_t n, const char *what)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (!(fabsf(got[i] - want[i]) <= 1e-5f * fmaxf(1, fabsf(want[i]))))
+            fail_msg("%s[%lld]: %.9g, not %.9g", what, (long long)i, (double)got[i],
+                     (double)want[i]);
+}
+
+static void check_same(const struct outcome *a, const struct outcome *b)
+{
+    assert_memory_equal(a->grads, b->grads, (size_t)a->count * sizeof(float));
+    assert_memory_equal(a->weights, b->weights, (size_t)a->weight_count * sizeof(float));
+    assert_true(a->loss.loss == b->loss.loss && a->loss.weight == b->loss.weight);
+    assert_int_equal(a->loss.correct, b->loss.correct);
+}
+
+/* Even tiles, uneven ones, three of them, and a second batch of fewer tiles or of one. */
+static const int64_t sizes[][2] = {
+    { 1024, 1024 }, { 1024, 600 }, { 1025, 513 }, { 530, 17 }, { 513, 512 }
+};
+
+static void tiles_are_the_batch(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (int weighted = 0; weighted < 2; weighted++) {
+            struct mase_arena a = { 0 };
+            const struct outcome t = by_team(&a, sizes[i], 1, weighted);
+            const struct outcome p = by_plan(&a, sizes[i], weighted);
+            check_close(t.grads, p.grads, p.count, "gradient");
+            check_close(t.weights, p.weights, p.weight_count, "weight or statistic");
+            assert_true(fabs(t.loss.loss - p.loss.loss) < 1e-4);
+            assert_true(fabs(t.loss.weight - p.loss.weight) < 1e-9);
+            assert_int_equal(t.loss.correct, p.loss.correct);
+            mase_arena_release(&a);
+        }
+}
+
+static void threads_change_no_bit(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct mase_arena a = { 0 };
+        const struct outcome one = by_team(&a, sizes[i], 1, true);
+        for (int threads = 2; threads <= 4; threads++) {
+            const struct outcome more = by_team(&a, sizes[i], threads, true);
+            check_same(&more, &one);
+        }
+        mase_arena_release(&a);
+    }
+}
+
+static void one_tile_is_a_plan(void **state)
+{
+    static const int64_t size[2] = { 512, 77 };
+    struct mase_arena a = { 0 };
+    (void)state;
+    const struct outcome t = by_team(&a, size, 2, false), p = by_plan(&a, size, false);
+    check_same(&t, &p);
+    mase_arena_release(&a);
+}
+
+/* Each parameter is updated once, by whatever thread. */
+static unsigned char updated[4096];
+
+static void update(void *data, int64_t from, int64_t to)
+{
+    (void)data;
+    for (int64_t i = from; i < to; i++)
+        updated[i]++;
+}
+
+static void every_parameter_is_updated_once(void **state)
+{
+    (void)state;
+    for (int threads = 1; threads <= 3; threads++)
+        for (int64_t samples = 100; samples <= 1000; samples += 900) {
+            struct mase_graph *g = make_graph();
+            struct mase_team *t;
+            struct mase_input in;
+            struct mase_loss_result loss;
+            struct rows r = { 0 };
+            const struct mase_plan_opts po = opts_of(&in, 1000, threads);
+            memset(updated, 0, sizeof updated);
+            must(mase_team_new(&t, g, &po, &err));
+            mase_team_step(t, &loss,
+                           &(struct mase_team_batch){
+                               .samples = samples, .load = load, .update = update, .data = &r });
+            for (int64_t i = 0; i < mase_plan_params(mase_team_lead(t)).n; i++)
+                assert_int_equal(updated[i], 1);
+            mase_team_free(t);
+            mase_graph_free(g);
+        }
+}
+
+static void what_cannot_be_planned_is_refused(void **state)
+{
+    static const char mixing[] =
+        "mase-graph 1\n"
+        "%x = placeholder[target=x]\n"
+        "%view = call_method[target=view](args = (%x, 1, -1), kwargs = {})\n"
+        "return %view\n";
+    struct mase_graph *g;
+    struct mase_team *t;
+    struct mase_input in;
+    const struct mase_plan_opts po = opts_of(&in, 1024, 2);
+    (void)state;
+    must(mase_graph_parse_mg(&g, mixing, sizeof mixing - 1, "mix.mg", &err));
+    assert_int_equal(mase_team_new(&t, g, &po, &err), MASE_EUNSUPPORTED);
+    mase_graph_free(g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tiles_are_the_batch),
+        cmocka_unit_test(threads_change_no_bit),
+        cmocka_unit_test(one_tile_is_a_plan),
+        cmocka_unit_test(every_parameter_is_updated_once),
+        cmocka_unit_test(what_cannot_be_planned_is_refused),
+    };
+    return cmocka_run_group_tests(tests, make_samples, NULL);
+}
