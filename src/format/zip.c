@@ -29,6 +29,8 @@
 
 #include <zlib.h>
 
+#include "format/crc32.h"
+
 enum {
     END_SIZE = 22,
     LOCATOR_SIZE = 20,
@@ -301,7 +303,7 @@ enum mase_status mase_zip_read(const struct mase_zip *z, const struct mase_zip_e
                                 "the deflated data of '%s' are damaged", e->name);
         p = out;
     }
-    const uint32_t crc = (uint32_t)crc32_z(0, p, e->size);
+    const uint32_t crc = mase_crc32(0, p, e->size);
     if (crc != e->crc)
         return mase_fail_at(err, MASE_EPARSE, place(z, e->header),
                             "'%s' is damaged: its CRC is %08" PRIx32 ", not %08" PRIx32, e->name,

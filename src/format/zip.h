@@ -66,6 +66,14 @@ struct mase_zip_writer {
 void mase_zip_begin(struct mase_zip_writer *w, struct mase_writer *out);
 enum mase_status mase_zip_put(struct mase_zip_writer *w, const char *name, const void *data,
                               size_t size, struct mase_err *err) MASE_MUST_CHECK;
+/* The same for a content in parts. */
+struct mase_zip_part {
+    const void *data;
+    size_t size;
+};
+enum mase_status mase_zip_put_parts(struct mase_zip_writer *w, const char *name,
+                                    const struct mase_zip_part *parts, int count,
+                                    struct mase_err *err) MASE_MUST_CHECK;
 /* Write the directory. The caller closes out, and releases w also after failures. */
 enum mase_status mase_zip_finish(struct mase_zip_writer *w, struct mase_err *err) MASE_MUST_CHECK;
 void mase_zip_release(struct mase_zip_writer *w);

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include <zlib.h>
+#include "format/crc32.h"
 
 enum { ALIGN = 64, DATE_1980 = 0x21, VERSION_PLAIN = 20, VERSION_WIDE = 45, LOCAL_SIZE = 30 };
 
@@ -98,22 +98,36 @@ static void put_entry(struct mase_zip_writer *w, const char *name, uint64_t size
         put(s, header, 8);
 }
 
-enum mase_status mase_zip_put(struct mase_zip_writer *w, const char *name, const void *data,
-                              size_t size, struct mase_err *err)
+enum mase_status mase_zip_put_parts(struct mase_zip_writer *w, const char *name,
+                                    const struct mase_zip_part *parts, int count,
+                                    struct mase_err *err)
 {
     if (!name[0] || strlen(name) > UINT16_MAX)
         mase_bug("a zip entry's name has 1 to %d bytes", UINT16_MAX);
-    const uint32_t crc = (uint32_t)crc32_z(0, size ? data : (const Bytef *)"", size);
     const uint64_t header = w->out->size;
+    uint64_t size = 0;
+    uint32_t crc = 0;
+    for (int i = 0; i < count; i++) {
+        crc = mase_crc32(crc, parts[i].data, parts[i].size);
+        size += parts[i].size;
+    }
     struct mase_str local = { 0 };
     put_local(&local, w, name, size, crc);
     enum mase_status st = mase_writer_put(w->out, local.data, local.len, err);
     mase_str_release(&local);
-    if (!st && size)
-        st = mase_writer_put(w->out, data, size, err);
+    for (int i = 0; i < count && !st; i++)
+        if (parts[i].size)
+            st = mase_writer_put(w->out, parts[i].data, parts[i].size, err);
     put_entry(w, name, size, crc, header);
     w->count++;
     return st;
+}
+
+enum mase_status mase_zip_put(struct mase_zip_writer *w, const char *name, const void *data,
+                              size_t size, struct mase_err *err)
+{
+    const struct mase_zip_part whole = { data, size };
+    return mase_zip_put_parts(w, name, &whole, 1, err);
 }
 
 static void put_wide_end(struct mase_str *s, const struct mase_zip_writer *w, uint64_t size,
