@@ -26,6 +26,10 @@ enum mase_status mase_safetensors_open(struct mase_safetensors *st, const char *
 /* The same from memory, which must outlive st; path is used in messages only. */
 enum mase_status mase_safetensors_parse(struct mase_safetensors *st, const void *data, size_t size,
                                         const char *path, struct mase_err *err) MASE_MUST_CHECK;
+/* The same, every tensor left in the type that the file has it in. */
+enum mase_status mase_safetensors_parse_stored(struct mase_safetensors *st, const void *data,
+                                               size_t size, const char *path,
+                                               struct mase_err *err) MASE_MUST_CHECK;
 void mase_safetensors_close(struct mase_safetensors *st);
 const struct mase_tensor *mase_safetensors_find(const struct mase_safetensors *st,
                                                 const char *name); /* or NULL */

@@ -23,15 +23,26 @@ enum mase_dtype {
     MASE_I32,
     MASE_U8,
     MASE_DTYPE_BOOL,
-    MASE_DTYPE_COUNT
+    MASE_DTYPE_COUNT,
+    /* In files alone. Readers widen them to those above unless told to leave the tensors as they
+     * are stored; such tensors can be looked at and written, not computed with. */
+    MASE_F16 = MASE_DTYPE_COUNT,
+    MASE_BF16,
+    MASE_I16,
+    MASE_I8,
+    MASE_U64,
+    MASE_U32,
+    MASE_U16,
+    MASE_STORED_DTYPE_COUNT
 };
 
 struct mase_dtype_info {
     const char *name;  /* "f32", as .mg says */
     const char *torch; /* "torch.float32" */
     int size;          /* bytes */
+    char kind;         /* f IEEE float, g bfloat16, i signed, u unsigned, b boolean */
 };
-extern const struct mase_dtype_info mase_dtypes[MASE_DTYPE_COUNT];
+extern const struct mase_dtype_info mase_dtypes[MASE_STORED_DTYPE_COUNT];
 
 struct mase_shape {
     int rank;
@@ -55,9 +66,13 @@ struct mase_tensor mase_tensor(struct mase_arena *a, enum mase_dtype dtype,
                                const struct mase_shape *shape, bool with_data);
 int64_t mase_tensor_count(const struct mase_tensor *t);
 int64_t mase_tensor_bytes(const struct mase_tensor *t);
-/* Element i as a double whatever the type, and back (rounded to the type). */
+/* Element i as a double whatever the type, and back (rounded to the type, one of those that we
+ * compute with). */
 double mase_tensor_get(const struct mase_tensor *t, int64_t i);
 void mase_tensor_set(struct mase_tensor *t, int64_t i, double v);
+
+float mase_float_of_half(uint16_t bits);   /* IEEE binary16: 1 sign, 5 exponent, 10 fraction */
+float mase_float_of_bfloat(uint16_t bits); /* bfloat16: the upper half of a float32 */
 
 static inline float *mase_f32(const struct mase_tensor *t)
 {

@@ -119,6 +119,7 @@ struct mase_torch {
     struct mase_file file;
     const struct mase_obj *root;
     int converted; /* tensors of a type we lack (float16, int8), now of one that holds its values */
+    bool as_stored; /* private: none are converted */
 };
 
 /* Zip files and the older format without. Tensors are views of the mapped file where it holds them
@@ -129,6 +130,9 @@ enum mase_status mase_torch_open(struct mase_torch *t, const char *path,
 /* The same from memory, which must outlive t; path is used in messages only. */
 enum mase_status mase_torch_parse(struct mase_torch *t, const void *data, size_t size,
                                   const char *path, struct mase_err *err) MASE_MUST_CHECK;
+/* The same, every tensor left in the type that the file has it in. */
+enum mase_status mase_torch_parse_stored(struct mase_torch *t, const void *data, size_t size,
+                                         const char *path, struct mase_err *err) MASE_MUST_CHECK;
 void mase_torch_close(struct mase_torch *t);
 
 /* A zip file as torch.save lays it out and torch.load(weights_only=True) accepts. Same tree, same
@@ -136,6 +140,8 @@ void mase_torch_close(struct mase_torch *t);
 enum mase_status mase_torch_write(const struct mase_obj *root, const char *path,
                                   struct mase_err *err) MASE_MUST_CHECK;
 
+/* The state dict itself, with all that is in it; NULL when there is none. */
+const struct mase_obj *mase_torch_find_state(const struct mase_obj *root);
 /* The model's tensors by name. A state dict is a dict with tensors, whose keys are texts and whose
  * values are tensors; what get_extra_state left (..._extra_state) is passed over. It is the first
  * of: the root itself; what the root has under state_dict, model_state_dict, model, net, network,

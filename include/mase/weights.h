@@ -13,8 +13,8 @@ struct mase_named_tensor {
     struct mase_tensor tensor; /* data borrowed: the mapped file's, or the caller's when writing */
 };
 
-/* The tensors of a .safetensors file or the state dict of a .pt, .pth or .ckpt file. What it is, is
- * told from its first bytes, and from its name where they say nothing. */
+/* The tensors of a .safetensors or .npz file, or the state dict of a .pt, .pth or .ckpt file. What
+ * it is, is told from its content, and from its name where that says nothing. */
 struct mase_tensors {
     struct mase_named_tensor *items;
     int count;
@@ -23,9 +23,13 @@ struct mase_tensors {
     struct mase_file file;
     struct mase_safetensors *safetensors;
     struct mase_torch *torch;
+    struct mase_npz *npz;
 };
 enum mase_status mase_tensors_open(struct mase_tensors *t, const char *path,
                                    struct mase_err *err) MASE_MUST_CHECK;
+/* The same, every tensor left in the type that the file has it in: float16, int8 ... */
+enum mase_status mase_tensors_open_stored(struct mase_tensors *t, const char *path,
+                                          struct mase_err *err) MASE_MUST_CHECK;
 void mase_tensors_close(struct mase_tensors *t);
 
 struct mase_graph;

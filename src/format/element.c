@@ -2,19 +2,11 @@
  * element.c - array elements as files hold them, as ours. Every conversion is exact; NaNs keep sign
  * and payload.
  */
-#include <math.h>
 #include <string.h>
 
 #include "format/element.h"
 
 const bool mase_host_is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
-
-static float float_of_bits(uint32_t bits)
-{
-    float f;
-    memcpy(&f, &bits, sizeof f);
-    return f;
-}
 
 static uint32_t bits_of_float(float f)
 {
@@ -23,29 +15,28 @@ static uint32_t bits_of_float(float f)
     return bits;
 }
 
-float mase_float_of_half(uint16_t bits)
+struct mase_element mase_element_of(enum mase_dtype dtype)
 {
-    const uint32_t sign = (uint32_t)(bits & 0x8000) << 16;
-    const uint32_t exponent = bits >> 10 & 0x1f, fraction = bits & 0x3ff;
-    if (exponent == 0x1f) /* infinity, NaN */
-        return float_of_bits(sign | 0x7f800000 | fraction << 13);
-    if (exponent == 0) { /* zero, subnormal: fraction * 2^-24 */
-        const float f = ldexpf((float)fraction, -24);
-        return sign ? -f : f;
-    }
-    return float_of_bits(sign | (exponent + 127 - 15) << 23 | fraction << 13);
+    return (struct mase_element){ mase_dtypes[dtype].kind, mase_dtypes[dtype].size, dtype };
 }
 
-float mase_float_of_bfloat(uint16_t bits)
+struct mase_element mase_element_as_stored(const struct mase_element *e)
 {
-    return float_of_bits((uint32_t)bits << 16);
+    for (int i = 0; i < MASE_STORED_DTYPE_COUNT; i++)
+        if (mase_dtypes[i].kind == e->kind && mase_dtypes[i].size == e->size)
+            return mase_element_of((enum mase_dtype)i);
+    mase_bug("no type of kind %c has %d bytes", e->kind, e->size);
+}
+
+/* Is the tensor's type the file's? */
+static bool is_as_stored(const struct mase_element *e)
+{
+    return mase_dtypes[e->dtype].kind == e->kind && mase_dtypes[e->dtype].size == e->size;
 }
 
 bool mase_element_is_native(const struct mase_element *e)
 {
-    /* in a file, a boolean may be any byte */
-    return e->kind != 'b' && e->kind != 'g' && e->size == mase_dtypes[e->dtype].size &&
-           !(e->kind == 'u' && e->size == 8);
+    return e->kind != 'b' && is_as_stored(e); /* in a file, a boolean may be any byte */
 }
 
 static uint64_t load_raw(const unsigned char *p, int size, bool big_endian)
@@ -62,6 +53,8 @@ bool mase_element_load(const struct mase_element *e, uint64_t *bits, const unsig
     const uint64_t raw = load_raw(p, e->size, big_endian);
     const int unused = 64 - 8 * e->size;
     *bits = raw;
+    if (mase_element_is_native(e))
+        return true;
     if (e->kind == 'i')
         *bits = (uint64_t)((int64_t)(raw << unused) >> unused);
     else if (e->kind == 'b')
@@ -78,6 +71,9 @@ void mase_element_store(struct mase_tensor *t, int64_t i, uint64_t bits)
     switch (mase_dtypes[t->dtype].size) {
     case 1:
         ((uint8_t *)t->data)[i] = (uint8_t)bits;
+        break;
+    case 2:
+        ((uint16_t *)t->data)[i] = (uint16_t)bits;
         break;
     case 4:
         ((uint32_t *)t->data)[i] = (uint32_t)bits;

@@ -10,10 +10,14 @@
 #include <mase/tensor.h>
 
 struct mase_element {
-    char kind; /* f IEEE float, g bfloat16, i signed, u unsigned, b boolean */
-    int size;  /* bytes in the file */
-    enum mase_dtype dtype;
+    char kind;             /* in the file, as mase_dtypes has it */
+    int size;              /* bytes in the file */
+    enum mase_dtype dtype; /* in the tensor */
 };
+
+struct mase_element mase_element_of(enum mase_dtype dtype);
+/* The same in the file, to be left in the file's own type. */
+struct mase_element mase_element_as_stored(const struct mase_element *e);
 
 /* Does this machine keep the most significant byte first? */
 extern const bool mase_host_is_big;
@@ -25,8 +29,5 @@ bool mase_element_is_native(const struct mase_element *e);
 bool mase_element_load(const struct mase_element *e, uint64_t *bits, const unsigned char *p,
                        bool big_endian);
 void mase_element_store(struct mase_tensor *t, int64_t i, uint64_t bits);
-
-float mase_float_of_half(uint16_t bits);   /* IEEE binary16: 1 sign, 5 exponent, 10 fraction */
-float mase_float_of_bfloat(uint16_t bits); /* bfloat16: the upper half of a float32 */
 
 #endif /* MASE_FORMAT_ELEMENT_H */

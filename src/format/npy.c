@@ -24,7 +24,7 @@
 #include <mase/npy.h>
 #include <mase/str.h>
 
-#include "format/element.h"
+#include "format/npy.h"
 
 static const struct npy_type {
     char descr[4];
@@ -40,7 +40,7 @@ static const struct npy_type {
 enum { TYPE_COUNT = sizeof types / sizeof types[0] };
 
 struct npy_header {
-    const struct mase_element *element;
+    struct mase_element element;
     bool big_endian, fortran;
     struct mase_shape shape;
 };
@@ -167,14 +167,14 @@ static enum mase_status get_descr(struct mase_cursor *c, struct npy_header *h, s
     if (descr[0] && descr[1] == 'O')
         return mase_fail_at(err, MASE_EUNSUPPORTED, at,
                             "an object array holds Python pickles, which are not read");
-    h->element = NULL;
+    h->element.size = 0;
     for (int i = 0; i < TYPE_COUNT; i++)
         if (descr[0] && mase_streq(descr + 1, types[i].descr))
-            h->element = &types[i].element;
-    if (!h->element)
+            h->element = types[i].element;
+    if (!h->element.size)
         return mase_fail_at(err, MASE_EUNSUPPORTED, at,
                             "type '%s' is not supported; f2 f4 f8 i1..i8 u1..u8 b1 are", descr);
-    if (!strchr("<>=|", descr[0]) || (descr[0] == '|' && h->element->size > 1))
+    if (!strchr("<>=|", descr[0]) || (descr[0] == '|' && h->element.size > 1))
         return mase_fail_at(err, MASE_EPARSE, at, "type '%s' has no byte order", descr);
     h->big_endian = descr[0] == '>' || (descr[0] == '=' && mase_host_is_big);
     return MASE_OK;
@@ -255,7 +255,7 @@ static enum mase_status data_size(const struct mase_cursor *c, const struct npy_
             return mase_fail_at(err, MASE_ELIMIT, mase_cursor_at(c),
                                 "the shape has more than 2^60 elements");
     }
-    *size = empty ? 0 : (uint64_t)(product / 8) * (uint64_t)h->element->size;
+    *size = empty ? 0 : (uint64_t)(product / 8) * (uint64_t)h->element.size;
     return MASE_OK;
 }
 
@@ -278,9 +278,9 @@ static enum mase_status convert(struct mase_tensor *t, const struct npy_header *
 {
     const int64_t count = mase_tensor_count(t);
     int64_t index[MASE_MAX_RANK] = { 0 };
-    for (int64_t i = 0, place = 0; i < count; i++, p += h->element->size) {
+    for (int64_t i = 0, place = 0; i < count; i++, p += h->element.size) {
         uint64_t bits;
-        if (!mase_element_load(h->element, &bits, p, h->big_endian))
+        if (!mase_element_load(&h->element, &bits, p, h->big_endian))
             return mase_fail_at(err, MASE_EVALUE, mase_cursor_at(start),
                                 "element %" PRId64 " = %" PRIu64
                                 " exceeds the largest signed 64-bit integer",
@@ -294,8 +294,37 @@ static enum mase_status convert(struct mase_tensor *t, const struct npy_header *
 /* Are the file's bytes already those of the tensor? */
 static bool as_in_memory(const struct npy_header *h)
 {
-    return mase_element_is_native(h->element) && h->big_endian == mase_host_is_big &&
+    return mase_element_is_native(&h->element) && h->big_endian == mase_host_is_big &&
            (!h->fortran || h->shape.rank < 2);
+}
+
+/* The array that ends where the file does: its header, and where its elements begin. */
+static enum mase_status get_array(struct npy_header *h, const unsigned char **elements,
+                                  struct mase_cursor *c, struct mase_err *err)
+{
+    uint64_t bytes = 0;
+    MASE_TRY(get_header(c, h, err));
+    const struct mase_cursor start = *c;
+    MASE_TRY(data_size(&start, h, &bytes, err));
+    MASE_TRY(mase_get_bytes(c, elements, bytes, err));
+    if (c->pos != c->size)
+        return mase_fail_at(err, MASE_EPARSE, mase_cursor_at(c), "%zu bytes after the array",
+                            c->size - c->pos);
+    c->pos = start.pos;
+    return MASE_OK;
+}
+
+static enum mase_status copy_array(struct mase_tensor *t, struct mase_arena *a,
+                                   const struct npy_header *h, const struct mase_cursor *start,
+                                   const unsigned char *elements, struct mase_err *err)
+{
+    struct mase_tensor out = mase_tensor(a, h->element.dtype, &h->shape, true);
+    if (!as_in_memory(h))
+        MASE_TRY(convert(&out, h, start, elements, err));
+    else
+        memcpy(out.data, elements, (size_t)mase_tensor_bytes(&out));
+    *t = out;
+    return MASE_OK;
 }
 
 enum mase_status mase_npy_parse(struct mase_tensor *t, struct mase_arena *a, const void *data,
@@ -303,21 +332,24 @@ enum mase_status mase_npy_parse(struct mase_tensor *t, struct mase_arena *a, con
 {
     struct mase_cursor c = { .path = path, .data = data, .size = size };
     struct npy_header h;
-    uint64_t bytes = 0;
-    const unsigned char *p;
-    MASE_TRY(get_header(&c, &h, err));
-    const struct mase_cursor start = c;
-    MASE_TRY(data_size(&c, &h, &bytes, err));
-    MASE_TRY(mase_get_bytes(&c, &p, bytes, err));
-    if (c.pos != c.size)
-        return mase_fail_at(err, MASE_EPARSE, mase_cursor_at(&c), "%zu bytes after the array",
-                            c.size - c.pos);
-    struct mase_tensor out = mase_tensor(a, h.element->dtype, &h.shape, true);
-    if (!as_in_memory(&h))
-        MASE_TRY(convert(&out, &h, &start, p, err));
-    else if (bytes)
-        memcpy(out.data, p, bytes);
-    *t = out;
+    const unsigned char *elements = NULL;
+    MASE_TRY(get_array(&h, &elements, &c, err));
+    return copy_array(t, a, &h, &c, elements, err);
+}
+
+enum mase_status mase_npy_view(struct mase_tensor *t, struct mase_arena *a, bool as_stored,
+                               int *converted, struct mase_cursor *in, struct mase_err *err)
+{
+    struct npy_header h;
+    const unsigned char *elements = NULL;
+    MASE_TRY(get_array(&h, &elements, in, err));
+    if (as_stored)
+        h.element = mase_element_as_stored(&h.element);
+    *converted += h.element.size != mase_dtypes[h.element.dtype].size;
+    if (!as_in_memory(&h) || (uintptr_t)elements % (size_t)h.element.size != 0)
+        return copy_array(t, a, &h, in, elements, err);
+    *t = mase_tensor(a, h.element.dtype, &h.shape, false);
+    t->data = (void *)elements; /* tensors of files are never written to */
     return MASE_OK;
 }
 
@@ -333,16 +365,25 @@ enum mase_status mase_npy_read(struct mase_tensor *t, struct mase_arena *a, cons
 
 /* ---- writing ---- */
 
-/* NumPy leaves room for the first length to grow to 21 digits, then fills up to 64 bytes. */
-static void put_header(struct mase_str *out, const struct mase_tensor *t)
+enum mase_status mase_npy_check(const struct mase_tensor *t, const char *what, const char *path,
+                                struct mase_err *err)
 {
-    static const char *const descr[MASE_DTYPE_COUNT] = {
-        [MASE_F32] = "<f4", [MASE_F64] = "<f8", [MASE_I64] = "<i8",
-        [MASE_I32] = "<i4", [MASE_U8] = "|u1",  [MASE_DTYPE_BOOL] = "|b1",
-    };
+    if (mase_host_is_big)
+        return mase_fail_in(err, MASE_EUNSUPPORTED, path, "writing needs a little-endian machine");
+    if (t->dtype == MASE_BF16)
+        return mase_fail_in(err, MASE_EUNSUPPORTED, path,
+                            "%s is of bfloat16, which NumPy's files cannot hold", what);
+    return MASE_OK;
+}
+
+/* NumPy leaves room for the first length to grow to 21 digits, then fills up to 64 bytes. */
+void mase_npy_header(struct mase_str *out, const struct mase_tensor *t)
+{
     enum { PREFIX = 10, GROWTH = 21, ALIGN = 64 };
     struct mase_str dict = { 0 };
-    mase_str_printf(&dict, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr[t->dtype]);
+    const struct mase_dtype_info *type = &mase_dtypes[t->dtype];
+    mase_str_printf(&dict, "{'descr': '%c%c%d', 'fortran_order': False, 'shape': (",
+                    type->size == 1 ? '|' : '<', type->kind, type->size);
     long spare = 0;
     for (int d = 0; d < t->shape.rank; d++) {
         const size_t before = dict.len;
@@ -364,12 +405,11 @@ static void put_header(struct mase_str *out, const struct mase_tensor *t)
 
 enum mase_status mase_npy_write(const struct mase_tensor *t, const char *path, struct mase_err *err)
 {
-    if (mase_host_is_big)
-        return mase_fail_in(err, MASE_EUNSUPPORTED, path, "writing needs a little-endian machine");
+    MASE_TRY(mase_npy_check(t, "the array", path, err));
     struct mase_writer w;
     MASE_TRY(mase_writer_open(&w, path, err));
     struct mase_str header = { 0 };
-    put_header(&header, t);
+    mase_npy_header(&header, t);
     enum mase_status st = mase_writer_put(&w, header.data, header.len, err);
     if (!st)
         st = mase_writer_put(&w, t->data, (size_t)mase_tensor_bytes(t), err);

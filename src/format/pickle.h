@@ -38,6 +38,7 @@ struct mase_storage {
 struct mase_view {
     struct mase_tensor *tensor; /* type and shape are set, data follow */
     const struct mase_torch_type *type;
+    struct mase_element element; /* of that type; what it becomes */
     struct mase_storage *storage;
     int64_t offset; /* elements */
     int64_t stride[MASE_MAX_RANK];
@@ -71,6 +72,7 @@ struct mase_obj_ref {
 struct mase_pickle {
     struct mase_arena *arena; /* owns all that is read */
     size_t limit;             /* of arena->used */
+    bool as_stored;           /* leave float16 and the like as they are */
     struct mase_storage **storages;
     int storage_count, storage_cap;
     struct mase_map by_key; /* the same */

@@ -32,8 +32,7 @@ const int mase_torch_type_count = sizeof mase_torch_types / sizeof mase_torch_ty
 const struct mase_torch_type *mase_torch_type_of(enum mase_dtype dtype)
 {
     for (int i = 0; i < mase_torch_type_count; i++)
-        if (mase_torch_types[i].element.dtype == dtype &&
-            mase_torch_types[i].element.size == mase_dtypes[dtype].size)
+        if (mase_streq(mase_torch_types[i].dtype, mase_dtypes[dtype].torch))
             return &mase_torch_types[i];
     mase_bug("no storage for %s", mase_dtypes[dtype].name);
 }

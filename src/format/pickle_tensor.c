@@ -125,7 +125,7 @@ static bool fits(const struct mase_view *v)
     if (count == 0)
         return true;
     return !__builtin_add_overflow(last, 1, &last) &&
-           !__builtin_mul_overflow(last, v->type->element.size, &bytes) &&
+           !__builtin_mul_overflow(last, v->element.size, &bytes) &&
            bytes <= v->storage->count * v->storage->type->element.size;
 }
 
@@ -143,7 +143,8 @@ static enum mase_status rebuild(struct mase_pickle *p, struct mase_obj **result,
                            .storage = s,
                            .offset = args->items[1]->i,
                            .at = mase_pickle_at(p) };
-    t->dtype = v.type->element.dtype;
+    v.element = p->as_stored ? mase_element_as_stored(&v.type->element) : v.type->element;
+    t->dtype = v.element.dtype;
     MASE_TRY(set_shape(p, &v, args->items[2], args->items[3], err));
     if (!fits(&v))
         return mase_fail_at(err, MASE_EPARSE, mase_pickle_at(p),

@@ -139,25 +139,43 @@ static int storage_index(struct writer *w, const struct mase_tensor *t)
     return s->count++;
 }
 
-/* _rebuild_tensor_v2(storage, 0, size, stride, False, OrderedDict()) */
-static void put_tensor(struct writer *w, const struct mase_tensor *t)
+static void put_dtype(struct writer *w, const char *torch)
 {
-    const struct mase_torch_type *type = mase_torch_type_of(t->dtype);
+    put_global(w, mase_arena_printf(w->arena, "torch\n%s\n", torch + strlen("torch.")));
+}
+
+/* ('storage', torch.FloatStorage, key, 'cpu', elements); untyped: bytes */
+static void put_storage(struct writer *w, const struct mase_tensor *t, const char *typed)
+{
     const char *key = mase_arena_printf(w->arena, "%d", storage_index(w, t));
-    put_global(w, "torch._utils\n_rebuild_tensor_v2\n");
-    mase_str_add(w->out, "((");
+    mase_str_addc(w->out, '(');
     put_text(w, "storage", 7);
-    put_global(w, mase_arena_printf(w->arena, "torch\n%s\n", type->storage));
+    put_global(w, typed ? mase_arena_printf(w->arena, "torch\n%s\n", typed)
+                        : "torch.storage\nUntypedStorage\n");
     put_text(w, key, strlen(key));
     put_text(w, "cpu", 3);
-    put_int(w, mase_tensor_count(t));
+    put_int(w, typed ? mase_tensor_count(t) : mase_tensor_bytes(t));
     mase_str_add(w->out, "tQ");
+}
+
+/* _rebuild_tensor_v2(storage, 0, size, stride, False, OrderedDict()); _rebuild_tensor_v3 with the
+ * type behind these, where no storage says it. */
+static void put_tensor(struct writer *w, const struct mase_tensor *t)
+{
+    const char *typed = mase_torch_type_of(t->dtype)->storage;
+    put_global(w,
+               typed ? "torch._utils\n_rebuild_tensor_v2\n" : "torch._utils\n_rebuild_tensor_v3\n");
+    mase_str_addc(w->out, '(');
+    put_storage(w, t, typed);
     put_int(w, 0);
     put_dims(w, &t->shape, false);
     put_dims(w, &t->shape, true);
     mase_str_addc(w->out, (char)0x89);
     put_global(w, "collections\nOrderedDict\n");
-    mase_str_add(w->out, ")RtR");
+    mase_str_add(w->out, ")R");
+    if (!typed)
+        put_dtype(w, mase_dtypes[t->dtype].torch);
+    mase_str_add(w->out, "tR");
 }
 
 static void put_obj(struct writer *w, const struct mase_obj *o, int depth);
@@ -210,7 +228,7 @@ static void put_obj(struct writer *w, const struct mase_obj *o, int depth)
         put_bytes(w, o);
         break;
     case MASE_OBJ_DTYPE:
-        put_global(w, mase_arena_printf(w->arena, "torch\n%s\n", o->text + strlen("torch.")));
+        put_dtype(w, o->text);
         break;
     case MASE_OBJ_LIST:
         mase_str_addc(w->out, ']');

@@ -48,7 +48,7 @@ enum { TYPE_COUNT = sizeof types / sizeof types[0] };
 struct entry {
     const char *name;
     struct mase_loc at; /* in the header */
-    const struct mase_element *element;
+    struct mase_element element;
     struct mase_shape shape;
     uint64_t begin, end; /* from the start of the data */
 };
@@ -58,7 +58,8 @@ struct source {
     const char *path;
     const unsigned char *data; /* the elements */
     uint64_t size;
-    int64_t at; /* their offset in the file */
+    int64_t at;     /* their offset in the file */
+    bool as_stored; /* types are left as they are */
 };
 
 static struct mase_loc place(const char *path, int64_t off)
@@ -74,15 +75,16 @@ static struct mase_loc place_in_header(const char *path, const struct mase_loc *
 
 /* ---- one entry ---- */
 
-static enum mase_status get_dtype(struct entry *e, const struct mase_value *v, struct mase_err *err)
+static enum mase_status get_dtype(struct entry *e, const struct mase_value *v, bool as_stored,
+                                  struct mase_err *err)
 {
     if (!v || v->kind != MASE_STRING)
         return mase_fail_at(err, MASE_EPARSE, e->at, "tensor '%s' has no \"dtype\" string",
                             e->name);
     for (int i = 0; i < TYPE_COUNT; i++)
         if (mase_streq(types[i].name, v->s))
-            e->element = &types[i].element;
-    if (!e->element)
+            e->element = as_stored ? mase_element_as_stored(&types[i].element) : types[i].element;
+    if (!e->element.size)
         return mase_fail_at(err, MASE_EUNSUPPORTED, e->at,
                             "tensor '%s' has the type '%s', unknown here", e->name, v->s);
     return MASE_OK;
@@ -116,7 +118,7 @@ static enum mase_status get_size(const struct entry *e, uint64_t *size, struct m
             return mase_fail_at(err, MASE_ELIMIT, e->at, "tensor '%s' has more than 2^60 elements",
                                 e->name);
     }
-    *size = empty ? 0 : (uint64_t)(product / 8) * (uint64_t)e->element->size;
+    *size = empty ? 0 : (uint64_t)(product / 8) * (uint64_t)e->element.size;
     return MASE_OK;
 }
 
@@ -155,7 +157,7 @@ static enum mase_status get_entry(struct entry *e, const struct mase_value *v,
             !mase_streq(v->keys[i], "data_offsets"))
             return mase_fail_at(err, MASE_EPARSE, e->at, "tensor '%s' has an unknown key '%s'",
                                 e->name, v->keys[i]);
-    MASE_TRY(get_dtype(e, mase_value_get(v, "dtype"), err));
+    MASE_TRY(get_dtype(e, mase_value_get(v, "dtype"), src->as_stored, err));
     MASE_TRY(get_shape(e, mase_value_get(v, "shape"), err));
     return get_offsets(e, mase_value_get(v, "data_offsets"), src, err);
 }
@@ -165,18 +167,20 @@ static enum mase_status get_tensor(struct mase_tensor *t, struct mase_arena *a,
                                    struct mase_err *err)
 {
     const unsigned char *p = src->data + e->begin;
-    const bool native = mase_element_is_native(e->element) && !mase_host_is_big;
-    const size_t align = (size_t)mase_dtypes[e->element->dtype].size;
-    *t = mase_tensor(a, e->element->dtype, &e->shape, false);
+    const bool native = mase_element_is_native(&e->element) && !mase_host_is_big;
+    const size_t align = (size_t)mase_dtypes[e->element.dtype].size;
+    *t = mase_tensor(a, e->element.dtype, &e->shape, false);
     if (native && (uintptr_t)p % align == 0) {
         t->data = (void *)p; /* mapped for reading; users of a view do not write */
         return MASE_OK;
     }
-    *t = mase_tensor(a, e->element->dtype, &e->shape, true);
-    const int64_t count = mase_tensor_count(t);
-    for (int64_t i = 0; i < count; i++, p += e->element->size) {
+    *t = mase_tensor(a, e->element.dtype, &e->shape, true);
+    const int64_t count = native ? 0 : mase_tensor_count(t);
+    if (native) /* not aligned */
+        memcpy(t->data, p, (size_t)mase_tensor_bytes(t));
+    for (int64_t i = 0; i < count; i++, p += e->element.size) {
         uint64_t bits;
-        if (!mase_element_load(e->element, &bits, p, false))
+        if (!mase_element_load(&e->element, &bits, p, false))
             return mase_fail_at(err, MASE_EVALUE, place(src->path, src->at + (p - src->data)),
                                 "tensor '%s': %" PRIu64
                                 " exceeds the largest signed 64-bit integer",
@@ -248,7 +252,7 @@ static enum mase_status get_items(struct mase_safetensors *st, const struct mase
         const struct entry *e = &entries[st->count];
         st->items[st->count].name = e->name;
         MASE_TRY(get_tensor(&st->items[st->count].tensor, &st->arena, e, src, err));
-        st->converted += e->element->size != mase_dtypes[e->element->dtype].size;
+        st->converted += e->element.size != mase_dtypes[e->element.dtype].size;
     }
     return MASE_OK;
 }
@@ -267,7 +271,7 @@ static enum mase_status get_json(struct mase_value **root, struct mase_arena *a,
 }
 
 static enum mase_status parse(struct mase_safetensors *st, const void *data, size_t size,
-                              const char *path, struct mase_err *err)
+                              const char *path, bool as_stored, struct mase_err *err)
 {
     struct mase_cursor c = { .path = path, .data = data, .size = size };
     uint64_t n;
@@ -281,18 +285,31 @@ static enum mase_status parse(struct mase_safetensors *st, const void *data, siz
     MASE_TRY(mase_get_bytes(&c, &text, n, err));
     MASE_TRY(get_json(&root, &st->arena, (const char *)text, (size_t)n, path, err));
     st->metadata = mase_value_table(&st->arena);
-    const struct source src = { path, c.data + c.pos, c.size - c.pos, (int64_t)c.pos };
+    const struct source src = { path, c.data + c.pos, c.size - c.pos, (int64_t)c.pos, as_stored };
     return get_items(st, root, &src, err);
+}
+
+static enum mase_status parse_or_close(struct mase_safetensors *st, const void *data, size_t size,
+                                       const char *path, bool as_stored, struct mase_err *err)
+{
+    const enum mase_status status = parse(st, data, size, path, as_stored, err);
+    if (status)
+        mase_safetensors_close(st);
+    return status;
 }
 
 enum mase_status mase_safetensors_parse(struct mase_safetensors *st, const void *data, size_t size,
                                         const char *path, struct mase_err *err)
 {
     *st = (struct mase_safetensors){ 0 };
-    const enum mase_status status = parse(st, data, size, path, err);
-    if (status)
-        mase_safetensors_close(st);
-    return status;
+    return parse_or_close(st, data, size, path, false, err);
+}
+
+enum mase_status mase_safetensors_parse_stored(struct mase_safetensors *st, const void *data,
+                                               size_t size, const char *path, struct mase_err *err)
+{
+    *st = (struct mase_safetensors){ 0 };
+    return parse_or_close(st, data, size, path, true, err);
 }
 
 enum mase_status mase_safetensors_open(struct mase_safetensors *st, const char *path,
@@ -300,10 +317,7 @@ enum mase_status mase_safetensors_open(struct mase_safetensors *st, const char *
 {
     *st = (struct mase_safetensors){ 0 };
     MASE_TRY(mase_file_open(&st->file, path, err));
-    const enum mase_status status = parse(st, st->file.data, st->file.size, path, err);
-    if (status)
-        mase_safetensors_close(st);
-    return status;
+    return parse_or_close(st, st->file.data, st->file.size, path, false, err);
 }
 
 void mase_safetensors_close(struct mase_safetensors *st)
@@ -327,8 +341,8 @@ const struct mase_tensor *mase_safetensors_find(const struct mase_safetensors *s
 static const char *type_name(enum mase_dtype dtype)
 {
     for (int i = 0; i < TYPE_COUNT; i++)
-        if (types[i].element.dtype == dtype && types[i].element.size == mase_dtypes[dtype].size &&
-            types[i].element.kind != 'g')
+        if (types[i].element.kind == mase_dtypes[dtype].kind &&
+            types[i].element.size == mase_dtypes[dtype].size)
             return types[i].name;
     mase_bug("no safetensors type for %s", mase_dtypes[dtype].name);
 }

@@ -25,8 +25,8 @@ static bool is_contiguous(const struct mase_view *v)
 /* Are the bytes in the file those in memory? */
 static bool is_native(const struct mase_view *v)
 {
-    return mase_element_is_native(&v->type->element) &&
-           (v->type->element.size == 1 || v->storage->big_endian == mase_host_is_big);
+    return mase_element_is_native(&v->element) &&
+           (v->element.size == 1 || v->storage->big_endian == mase_host_is_big);
 }
 
 /* float16 and bfloat16 by themselves: 64 million elements in 0.5 s instead of 0.8. */
@@ -34,7 +34,7 @@ static void widen_run(float *dst, const struct mase_view *v, const unsigned char
                       int64_t stride)
 {
     const int low = v->storage->big_endian, high = !low;
-    const bool half = v->type->element.kind == 'f';
+    const bool half = v->element.kind == 'f';
     for (int64_t i = 0; i < n; i++, src += stride * 2) {
         const uint16_t bits = (uint16_t)(src[low] | src[high] << 8);
         dst[i] = half ? mase_float_of_half(bits) : mase_float_of_bfloat(bits);
@@ -45,7 +45,7 @@ static void widen_run(float *dst, const struct mase_view *v, const unsigned char
 static bool copy_run(const struct mase_view *v, int64_t at, const unsigned char *src, int64_t n,
                      int64_t stride)
 {
-    const struct mase_element *e = &v->type->element;
+    const struct mase_element *e = &v->element;
     if (stride == 1 && is_native(v)) {
         memcpy((char *)v->tensor->data + at * e->size, src, (size_t)(n * e->size));
         return true;
@@ -67,7 +67,7 @@ static bool copy_run(const struct mase_view *v, int64_t at, const unsigned char 
 static bool copy_rows(const struct mase_view *v, const unsigned char *src)
 {
     const struct mase_shape *s = &v->tensor->shape;
-    const int last = s->rank - 1, size = v->type->element.size;
+    const int last = s->rank - 1, size = v->element.size;
     const int64_t row = s->dim[last], rows = mase_shape_count(s) / row;
     int64_t index[MASE_MAX_RANK] = { 0 }, from = 0;
     bool fits = true;
@@ -107,7 +107,7 @@ static enum mase_status fill(struct mase_pickle *p, const struct mase_view *v, s
         v->tensor->data = mase_arena_alloc(p->arena, 0);
         return MASE_OK;
     }
-    const struct mase_element *e = &v->type->element;
+    const struct mase_element *e = &v->element;
     const unsigned char *src = v->storage->data + v->offset * e->size;
     const bool contiguous = is_contiguous(v);
     if (!contiguous || !is_native(v) || (uintptr_t)src % (size_t)e->size != 0)
@@ -121,7 +121,7 @@ enum mase_status mase_views_fill(struct mase_pickle *p, int *converted, struct m
     for (int i = 0; i < p->view_count; i++) {
         const struct mase_view *v = &p->views[i];
         MASE_TRY(fill(p, v, err));
-        *converted += mase_dtypes[v->tensor->dtype].size != v->type->element.size;
+        *converted += mase_dtypes[v->tensor->dtype].size != v->element.size;
     }
     return MASE_OK;
 }

@@ -198,6 +198,7 @@ static enum mase_status read_any(struct mase_torch *t, struct mase_err *err)
     const size_t size = t->file.size, fixed = (size_t)128 << 20;
     struct mase_pickle p = {
         .arena = &t->arena,
+        .as_stored = t->as_stored,
         .limit = size > (SIZE_MAX - fixed) / 16 ? SIZE_MAX : fixed + 16 * size,
     };
     if (size >= 4 && memcmp(t->file.data, "PK\3\4", 4) == 0)
@@ -211,24 +212,34 @@ static enum mase_status read_any(struct mase_torch *t, struct mase_err *err)
     return mase_views_fill(&p, &t->converted, err);
 }
 
-enum mase_status mase_torch_open(struct mase_torch *t, const char *path, struct mase_err *err)
+static enum mase_status read_or_close(struct mase_torch *t, struct mase_err *err)
 {
-    *t = (struct mase_torch){ 0 };
-    MASE_TRY(mase_file_open(&t->file, path, err));
     const enum mase_status st = read_any(t, err);
     if (st)
         mase_torch_close(t);
     return st;
 }
 
+enum mase_status mase_torch_open(struct mase_torch *t, const char *path, struct mase_err *err)
+{
+    *t = (struct mase_torch){ 0 };
+    MASE_TRY(mase_file_open(&t->file, path, err));
+    return read_or_close(t, err);
+}
+
 enum mase_status mase_torch_parse(struct mase_torch *t, const void *data, size_t size,
                                   const char *path, struct mase_err *err)
 {
     *t = (struct mase_torch){ .file = { .path = path, .data = data, .size = size } };
-    const enum mase_status st = read_any(t, err);
-    if (st)
-        mase_torch_close(t);
-    return st;
+    return read_or_close(t, err);
+}
+
+enum mase_status mase_torch_parse_stored(struct mase_torch *t, const void *data, size_t size,
+                                         const char *path, struct mase_err *err)
+{
+    *t = (struct mase_torch){ .file = { .path = path, .data = data, .size = size },
+                              .as_stored = true };
+    return read_or_close(t, err);
 }
 
 void mase_torch_close(struct mase_torch *t)

@@ -38,7 +38,7 @@ static const struct mase_obj *only_one(const struct mase_obj *o)
     return found;
 }
 
-static const struct mase_obj *find(const struct mase_obj *o)
+const struct mase_obj *mase_torch_find_state(const struct mase_obj *o)
 {
     static const char *const names[] = { "state_dict", "model_state_dict", "model", "net",
                                          "network",    "module",           "ema",   "weights" };
@@ -46,7 +46,7 @@ static const struct mase_obj *find(const struct mase_obj *o)
         return o;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const struct mase_obj *inner = mase_obj_get(o, names[i]);
-        const struct mase_obj *found = inner ? find(inner) : NULL;
+        const struct mase_obj *found = inner ? mase_torch_find_state(inner) : NULL;
         if (found)
             return found;
     }
@@ -85,7 +85,7 @@ static bool any_begins_with(const struct mase_obj *dict, const char *prefix)
 enum mase_status mase_torch_state_dict(struct mase_torch *t, struct mase_named_tensor **items,
                                        int *count, struct mase_err *err)
 {
-    const struct mase_obj *dict = find(t->root);
+    const struct mase_obj *dict = mase_torch_find_state(t->root);
     if (!dict)
         return none(t, err);
     const char *wanted = "";

@@ -2,13 +2,24 @@
  * tensor.c - shapes, element types and single elements.
  */
 #include <math.h>
+#include <string.h>
 
 #include <mase/tensor.h>
 
-const struct mase_dtype_info mase_dtypes[MASE_DTYPE_COUNT] = {
-    [MASE_F32] = { "f32", "torch.float32", 4 }, [MASE_F64] = { "f64", "torch.float64", 8 },
-    [MASE_I64] = { "i64", "torch.int64", 8 },   [MASE_I32] = { "i32", "torch.int32", 4 },
-    [MASE_U8] = { "u8", "torch.uint8", 1 },     [MASE_DTYPE_BOOL] = { "bool", "torch.bool", 1 },
+const struct mase_dtype_info mase_dtypes[MASE_STORED_DTYPE_COUNT] = {
+    [MASE_F32] = { "f32", "torch.float32", 4, 'f' },
+    [MASE_F64] = { "f64", "torch.float64", 8, 'f' },
+    [MASE_I64] = { "i64", "torch.int64", 8, 'i' },
+    [MASE_I32] = { "i32", "torch.int32", 4, 'i' },
+    [MASE_U8] = { "u8", "torch.uint8", 1, 'u' },
+    [MASE_DTYPE_BOOL] = { "bool", "torch.bool", 1, 'b' },
+    [MASE_F16] = { "f16", "torch.float16", 2, 'f' },
+    [MASE_BF16] = { "bf16", "torch.bfloat16", 2, 'g' },
+    [MASE_I16] = { "i16", "torch.int16", 2, 'i' },
+    [MASE_I8] = { "i8", "torch.int8", 1, 'i' },
+    [MASE_U64] = { "u64", "torch.uint64", 8, 'u' },
+    [MASE_U32] = { "u32", "torch.uint32", 4, 'u' },
+    [MASE_U16] = { "u16", "torch.uint16", 2, 'u' },
 };
 
 int64_t mase_shape_count(const struct mase_shape *s)
@@ -71,6 +82,31 @@ int64_t mase_tensor_bytes(const struct mase_tensor *t)
     return bytes;
 }
 
+static float float_of_bits(uint32_t bits)
+{
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+
+float mase_float_of_half(uint16_t bits)
+{
+    const uint32_t sign = (uint32_t)(bits & 0x8000) << 16;
+    const uint32_t exponent = bits >> 10 & 0x1f, fraction = bits & 0x3ff;
+    if (exponent == 0x1f) /* infinity, NaN */
+        return float_of_bits(sign | 0x7f800000 | fraction << 13);
+    if (exponent == 0) { /* zero, subnormal: fraction * 2^-24 */
+        const float f = ldexpf((float)fraction, -24);
+        return sign ? -f : f;
+    }
+    return float_of_bits(sign | (exponent + 127 - 15) << 23 | fraction << 13);
+}
+
+float mase_float_of_bfloat(uint16_t bits)
+{
+    return float_of_bits((uint32_t)bits << 16);
+}
+
 double mase_tensor_get(const struct mase_tensor *t, int64_t i)
 {
     switch (t->dtype) {
@@ -85,7 +121,21 @@ double mase_tensor_get(const struct mase_tensor *t, int64_t i)
     case MASE_U8:
     case MASE_DTYPE_BOOL:
         return ((const uint8_t *)t->data)[i];
-    case MASE_DTYPE_COUNT:
+    case MASE_F16:
+        return mase_float_of_half(((const uint16_t *)t->data)[i]);
+    case MASE_BF16:
+        return mase_float_of_bfloat(((const uint16_t *)t->data)[i]);
+    case MASE_I16:
+        return ((const int16_t *)t->data)[i];
+    case MASE_I8:
+        return ((const int8_t *)t->data)[i];
+    case MASE_U64:
+        return (double)((const uint64_t *)t->data)[i];
+    case MASE_U32:
+        return ((const uint32_t *)t->data)[i];
+    case MASE_U16:
+        return ((const uint16_t *)t->data)[i];
+    case MASE_STORED_DTYPE_COUNT:
         break;
     }
     mase_bug("element type %d does not exist", t->dtype);
@@ -124,8 +174,7 @@ void mase_tensor_set(struct mase_tensor *t, int64_t i, double v)
     case MASE_DTYPE_BOOL:
         ((uint8_t *)t->data)[i] = v != 0;
         return;
-    case MASE_DTYPE_COUNT:
-        break;
+    default:
+        mase_bug("element type %d is not computed with", t->dtype);
     }
-    mase_bug("element type %d does not exist", t->dtype);
 }

@@ -1,0 +1,26 @@
+/*
+ * npy.h - what .npz files share with .npy files: arrays as they lie in a file.
+ */
+#ifndef MASE_FORMAT_NPY_H
+#define MASE_FORMAT_NPY_H
+
+#include <mase/cursor.h>
+#include <mase/npy.h>
+#include <mase/str.h>
+
+#include "format/element.h"
+
+/* The array that takes the rest of the cursor's file: a view of the elements where they lie as in
+ * memory, else a copy in the arena. as_stored: in the file's own type; else counts the arrays whose
+ * type became wider. */
+enum mase_status mase_npy_view(struct mase_tensor *t, struct mase_arena *a, bool as_stored,
+                               int *converted, struct mase_cursor *in,
+                               struct mase_err *err) MASE_MUST_CHECK;
+
+/* Can t be written? what names it in the message. */
+enum mase_status mase_npy_check(const struct mase_tensor *t, const char *what, const char *path,
+                                struct mase_err *err) MASE_MUST_CHECK;
+/* What stands before the elements, a multiple of 64 bytes. */
+void mase_npy_header(struct mase_str *out, const struct mase_tensor *t);
+
+#endif /* MASE_FORMAT_NPY_H */
