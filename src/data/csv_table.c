@@ -281,14 +281,21 @@ static enum mase_status read_rows(struct mase_raw *r, struct mase_arena *a, stru
     return MASE_OK;
 }
 
+enum mase_status mase_csv_parse(struct mase_raw *r, struct mase_arena *a, const struct mase_file *f,
+                                const struct mase_columns *c, struct mase_err *err)
+{
+    struct mase_csv csv = mase_csv_of(f);
+    const enum mase_status st = read_rows(r, a, &csv, c, err);
+    mase_csv_release(&csv);
+    return st;
+}
+
 enum mase_status mase_csv_read(struct mase_raw *r, struct mase_arena *a, const char *path,
                                const struct mase_columns *c, struct mase_err *err)
 {
     struct mase_file f;
     MASE_TRY(mase_file_open(&f, path, err));
-    struct mase_csv csv = mase_csv_of(&f);
-    const enum mase_status st = read_rows(r, a, &csv, c, err);
-    mase_csv_release(&csv);
+    const enum mase_status st = mase_csv_parse(r, a, &f, c, err);
     mase_file_close(&f);
     return st;
 }

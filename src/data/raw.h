@@ -5,6 +5,7 @@
 #define MASE_DATA_RAW_H
 
 #include <mase/dataset.h>
+#include <mase/file.h>
 
 struct mase_raw {
     double *x;      // (rows, features)
@@ -62,6 +63,10 @@ enum mase_status mase_h5_read_table(struct mase_raw *r, struct mase_arena *a, co
 /* Comma-separated text with a header line, or ARFF if it begins as one. */
 enum mase_status mase_csv_read(struct mase_raw *r, struct mase_arena *a, const char *path,
                                const struct mase_columns *c, struct mase_err *err) MASE_MUST_CHECK;
+
+/* The same from memory; f->path is used in messages only. */
+enum mase_status mase_csv_parse(struct mase_raw *r, struct mase_arena *a, const struct mase_file *f,
+                                const struct mase_columns *c, struct mase_err *err) MASE_MUST_CHECK;
 
 /* ---- the cache ---- */
 

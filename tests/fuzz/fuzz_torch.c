@@ -1,6 +1,7 @@
 /*
  * fuzz_torch.c - any bytes as a PyTorch file. The first byte chooses what the rest is: a whole
- * file, or the pickle of a zip file, which the CRCs of a zip file would hide from the fuzzer.
+ * file, read once with its tensors widened and once as they are stored; or the pickle of a zip
+ * file, which the CRCs of a zip file would hide from the fuzzer.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -9,11 +10,14 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void read_file(const uint8_t *data, size_t size)
+typedef enum mase_status parse_fn(struct mase_torch *t, const void *data, size_t size,
+                                  const char *path, struct mase_err *err);
+
+static void read_as(parse_fn *parse, const uint8_t *data, size_t size)
 {
     struct mase_torch t;
     struct mase_err err = { 0 };
-    if (mase_torch_parse(&t, data, size, "fuzz.pt", &err)) {
+    if (parse(&t, data, size, "fuzz.pt", &err)) {
         if (!err.msg[0])
             mase_bug("refused without cause");
         return;
@@ -27,6 +31,12 @@ static void read_file(const uint8_t *data, size_t size)
                 sum += mase_tensor_get(&items[k].tensor, i);
     (void)sum;
     mase_torch_close(&t);
+}
+
+static void read_file(const uint8_t *data, size_t size)
+{
+    read_as(mase_torch_parse, data, size);
+    read_as(mase_torch_parse_stored, data, size);
 }
 
 static void read_pickle(const uint8_t *data, size_t size)

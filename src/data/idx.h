@@ -1,0 +1,16 @@
+/*
+ * idx.h - IDX files of bytes, gzipped or not.
+ */
+#ifndef MASE_DATA_IDX_H
+#define MASE_DATA_IDX_H
+
+#include <mase/file.h>
+#include <mase/tensor.h>
+
+/* An open file becomes what it holds, unpacked into the arena if it is gzipped, and is checked:
+ * *n items of this shape, which begin 8 + 4 * item->rank bytes into it, and nothing else. */
+enum mase_status mase_idx_check(struct mase_file *f, struct mase_arena *a,
+                                const struct mase_shape *item, int64_t *n,
+                                struct mase_err *err) MASE_MUST_CHECK;
+
+#endif /* MASE_DATA_IDX_H */
