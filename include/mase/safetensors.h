@@ -30,6 +30,10 @@ enum mase_status mase_safetensors_parse(struct mase_safetensors *st, const void 
 enum mase_status mase_safetensors_parse_stored(struct mase_safetensors *st, const void *data,
                                                size_t size, const char *path,
                                                struct mase_err *err) MASE_MUST_CHECK;
+/* The header alone: tensors have their shapes and the file's types, and no data. */
+enum mase_status mase_safetensors_outline(struct mase_safetensors *st, const void *data,
+                                          size_t size, const char *path,
+                                          struct mase_err *err) MASE_MUST_CHECK;
 void mase_safetensors_close(struct mase_safetensors *st);
 const struct mase_tensor *mase_safetensors_find(const struct mase_safetensors *st,
                                                 const char *name); /* or NULL */

@@ -120,6 +120,7 @@ struct mase_torch {
     const struct mase_obj *root;
     int converted; /* tensors of a type we lack (float16, int8), now of one that holds its values */
     bool as_stored; /* private: none are converted */
+    bool no_data;   /* private: none are read */
 };
 
 /* Zip files and the older format without. Tensors are views of the mapped file where it holds them
@@ -133,6 +134,10 @@ enum mase_status mase_torch_parse(struct mase_torch *t, const void *data, size_t
 /* The same, every tensor left in the type that the file has it in. */
 enum mase_status mase_torch_parse_stored(struct mase_torch *t, const void *data, size_t size,
                                          const char *path, struct mase_err *err) MASE_MUST_CHECK;
+/* The tree alone: tensors have their shapes and the file's types, and no data, which are not read.
+ */
+enum mase_status mase_torch_outline(struct mase_torch *t, const char *path,
+                                    struct mase_err *err) MASE_MUST_CHECK;
 void mase_torch_close(struct mase_torch *t);
 
 /* A zip file as torch.save lays it out and torch.load(weights_only=True) accepts. Same tree, same

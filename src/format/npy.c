@@ -353,6 +353,22 @@ enum mase_status mase_npy_view(struct mase_tensor *t, struct mase_arena *a, bool
     return MASE_OK;
 }
 
+enum mase_status mase_npy_outline(struct mase_tensor *t, struct mase_cursor *in, uint64_t whole,
+                                  struct mase_err *err)
+{
+    struct npy_header h;
+    uint64_t bytes = 0;
+    MASE_TRY(get_header(in, &h, err));
+    MASE_TRY(data_size(in, &h, &bytes, err));
+    if (whole - in->pos != bytes)
+        return mase_fail_at(err, MASE_EPARSE, mase_cursor_at(in),
+                            "%" PRIu64 " bytes of data, type and shape ask for %" PRIu64,
+                            whole - in->pos, bytes);
+    *t =
+        (struct mase_tensor){ .dtype = mase_element_as_stored(&h.element).dtype, .shape = h.shape };
+    return MASE_OK;
+}
+
 enum mase_status mase_npy_read(struct mase_tensor *t, struct mase_arena *a, const char *path,
                                struct mase_err *err)
 {

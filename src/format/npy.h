@@ -17,6 +17,11 @@ enum mase_status mase_npy_view(struct mase_tensor *t, struct mase_arena *a, bool
                                int *converted, struct mase_cursor *in,
                                struct mase_err *err) MASE_MUST_CHECK;
 
+/* The same without elements: type and shape from the header, which lies in the cursor's file, the
+ * first bytes of a whole of so many. */
+enum mase_status mase_npy_outline(struct mase_tensor *t, struct mase_cursor *in, uint64_t whole,
+                                  struct mase_err *err) MASE_MUST_CHECK;
+
 /* Can t be written? what names it in the message. */
 enum mase_status mase_npy_check(const struct mase_tensor *t, const char *what, const char *path,
                                 struct mase_err *err) MASE_MUST_CHECK;

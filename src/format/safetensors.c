@@ -53,13 +53,20 @@ struct entry {
     uint64_t begin, end; /* from the start of the data */
 };
 
+/* In which types the tensors come out. */
+enum wanted {
+    OURS,    /* widened where we lack the file's */
+    STORED,  /* the file's */
+    OUTLINE, /* the file's, and no data */
+};
+
 /* What an entry is checked against. */
 struct source {
     const char *path;
     const unsigned char *data; /* the elements */
     uint64_t size;
-    int64_t at;     /* their offset in the file */
-    bool as_stored; /* types are left as they are */
+    int64_t at; /* their offset in the file */
+    enum wanted wanted;
 };
 
 static struct mase_loc place(const char *path, int64_t off)
@@ -157,7 +164,7 @@ static enum mase_status get_entry(struct entry *e, const struct mase_value *v,
             !mase_streq(v->keys[i], "data_offsets"))
             return mase_fail_at(err, MASE_EPARSE, e->at, "tensor '%s' has an unknown key '%s'",
                                 e->name, v->keys[i]);
-    MASE_TRY(get_dtype(e, mase_value_get(v, "dtype"), src->as_stored, err));
+    MASE_TRY(get_dtype(e, mase_value_get(v, "dtype"), src->wanted != OURS, err));
     MASE_TRY(get_shape(e, mase_value_get(v, "shape"), err));
     return get_offsets(e, mase_value_get(v, "data_offsets"), src, err);
 }
@@ -170,6 +177,8 @@ static enum mase_status get_tensor(struct mase_tensor *t, struct mase_arena *a,
     const bool native = mase_element_is_native(&e->element) && !mase_host_is_big;
     const size_t align = (size_t)mase_dtypes[e->element.dtype].size;
     *t = mase_tensor(a, e->element.dtype, &e->shape, false);
+    if (src->wanted == OUTLINE)
+        return MASE_OK;
     if (native && (uintptr_t)p % align == 0) {
         t->data = (void *)p; /* mapped for reading; users of a view do not write */
         return MASE_OK;
@@ -271,7 +280,7 @@ static enum mase_status get_json(struct mase_value **root, struct mase_arena *a,
 }
 
 static enum mase_status parse(struct mase_safetensors *st, const void *data, size_t size,
-                              const char *path, bool as_stored, struct mase_err *err)
+                              const char *path, enum wanted wanted, struct mase_err *err)
 {
     struct mase_cursor c = { .path = path, .data = data, .size = size };
     uint64_t n;
@@ -285,14 +294,14 @@ static enum mase_status parse(struct mase_safetensors *st, const void *data, siz
     MASE_TRY(mase_get_bytes(&c, &text, n, err));
     MASE_TRY(get_json(&root, &st->arena, (const char *)text, (size_t)n, path, err));
     st->metadata = mase_value_table(&st->arena);
-    const struct source src = { path, c.data + c.pos, c.size - c.pos, (int64_t)c.pos, as_stored };
+    const struct source src = { path, c.data + c.pos, c.size - c.pos, (int64_t)c.pos, wanted };
     return get_items(st, root, &src, err);
 }
 
 static enum mase_status parse_or_close(struct mase_safetensors *st, const void *data, size_t size,
-                                       const char *path, bool as_stored, struct mase_err *err)
+                                       const char *path, enum wanted wanted, struct mase_err *err)
 {
-    const enum mase_status status = parse(st, data, size, path, as_stored, err);
+    const enum mase_status status = parse(st, data, size, path, wanted, err);
     if (status)
         mase_safetensors_close(st);
     return status;
@@ -302,14 +311,21 @@ enum mase_status mase_safetensors_parse(struct mase_safetensors *st, const void 
                                         const char *path, struct mase_err *err)
 {
     *st = (struct mase_safetensors){ 0 };
-    return parse_or_close(st, data, size, path, false, err);
+    return parse_or_close(st, data, size, path, OURS, err);
 }
 
 enum mase_status mase_safetensors_parse_stored(struct mase_safetensors *st, const void *data,
                                                size_t size, const char *path, struct mase_err *err)
 {
     *st = (struct mase_safetensors){ 0 };
-    return parse_or_close(st, data, size, path, true, err);
+    return parse_or_close(st, data, size, path, STORED, err);
+}
+
+enum mase_status mase_safetensors_outline(struct mase_safetensors *st, const void *data,
+                                          size_t size, const char *path, struct mase_err *err)
+{
+    *st = (struct mase_safetensors){ 0 };
+    return parse_or_close(st, data, size, path, OUTLINE, err);
 }
 
 enum mase_status mase_safetensors_open(struct mase_safetensors *st, const char *path,
@@ -317,7 +333,7 @@ enum mase_status mase_safetensors_open(struct mase_safetensors *st, const char *
 {
     *st = (struct mase_safetensors){ 0 };
     MASE_TRY(mase_file_open(&st->file, path, err));
-    return parse_or_close(st, st->file.data, st->file.size, path, false, err);
+    return parse_or_close(st, st->file.data, st->file.size, path, OURS, err);
 }
 
 void mase_safetensors_close(struct mase_safetensors *st)

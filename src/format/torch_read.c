@@ -97,7 +97,7 @@ static enum mase_status read_byteorder(struct mase_pickle *p, bool *big, const s
 }
 
 static enum mase_status read_storage(struct mase_pickle *p, struct mase_storage *s,
-                                     const struct mase_zip *z, const char *archive,
+                                     const struct mase_zip *z, const char *archive, bool no_data,
                                      struct mase_err *err)
 {
     const char *name = mase_arena_printf(p->arena, "%s/data/%s", archive, s->key);
@@ -109,7 +109,7 @@ static enum mase_status read_storage(struct mase_pickle *p, struct mase_storage 
         return mase_fail_at(err, MASE_EPARSE, s->at,
                             "'%s' has %" PRIu64 " bytes, %" PRId64 " elements of %s need %" PRIu64,
                             name, e->size, s->count, s->type->dtype, need);
-    return mase_zip_read(z, e, p->arena, &s->data, unpack_limit(p, e), err);
+    return no_data ? MASE_OK : mase_zip_read(z, e, p->arena, &s->data, unpack_limit(p, e), err);
 }
 
 static enum mase_status read_zip(struct mase_torch *t, struct mase_pickle *p, struct mase_err *err)
@@ -129,7 +129,7 @@ static enum mase_status read_zip(struct mase_torch *t, struct mase_pickle *p, st
     MASE_TRY(read_byteorder(p, &big, &z, archive, err));
     for (int i = 0; i < p->storage_count; i++) {
         p->storages[i]->big_endian = big;
-        MASE_TRY(read_storage(p, p->storages[i], &z, archive, err));
+        MASE_TRY(read_storage(p, p->storages[i], &z, archive, t->no_data, err));
     }
     return MASE_OK;
 }
@@ -209,7 +209,7 @@ static enum mase_status read_any(struct mase_torch *t, struct mase_err *err)
         return mase_fail_in(err, MASE_EPARSE, t->file.path,
                             "no PyTorch file: neither a zip file nor the older format's magic "
                             "number");
-    return mase_views_fill(&p, &t->converted, err);
+    return t->no_data ? MASE_OK : mase_views_fill(&p, &t->converted, err);
 }
 
 static enum mase_status read_or_close(struct mase_torch *t, struct mase_err *err)
@@ -239,6 +239,13 @@ enum mase_status mase_torch_parse_stored(struct mase_torch *t, const void *data,
 {
     *t = (struct mase_torch){ .file = { .path = path, .data = data, .size = size },
                               .as_stored = true };
+    return read_or_close(t, err);
+}
+
+enum mase_status mase_torch_outline(struct mase_torch *t, const char *path, struct mase_err *err)
+{
+    *t = (struct mase_torch){ .as_stored = true, .no_data = true };
+    MASE_TRY(mase_file_open(&t->file, path, err));
     return read_or_close(t, err);
 }
 

@@ -257,6 +257,20 @@ static uInt piece(uint64_t left)
     return left > 1u << 30 ? 1u << 30 : (uInt)left;
 }
 
+/* The first size bytes of a raw deflate stream; size is at most those of a piece. */
+static bool unpack_start(unsigned char *out, size_t size, const unsigned char *in, uint64_t packed)
+{
+    z_stream s = { .next_in = (z_const Bytef *)in,
+                   .avail_in = piece(packed),
+                   .next_out = out,
+                   .avail_out = (uInt)size };
+    if (inflateInit2(&s, -15) != Z_OK)
+        mase_bug("zlib: %s", s.msg ? s.msg : "no memory");
+    inflate(&s, Z_SYNC_FLUSH);
+    inflateEnd(&s);
+    return s.avail_out == 0;
+}
+
 /* A raw deflate stream that must give exactly size bytes. */
 static bool unpack(unsigned char *out, uint64_t size, const unsigned char *in, uint64_t packed)
 {
@@ -308,6 +322,24 @@ enum mase_status mase_zip_read(const struct mase_zip *z, const struct mase_zip_e
         return mase_fail_at(err, MASE_EPARSE, place(z, e->header),
                             "'%s' is damaged: its CRC is %08" PRIx32 ", not %08" PRIx32, e->name,
                             crc, e->crc);
+    *content = p;
+    return MASE_OK;
+}
+
+enum mase_status mase_zip_peek(const struct mase_zip *z, const struct mase_zip_entry *e,
+                               struct mase_arena *a, const unsigned char **content, size_t *n,
+                               struct mase_err *err)
+{
+    const unsigned char *p = NULL;
+    *n = e->size < *n ? (size_t)e->size : *n;
+    MASE_TRY(locate(z, e, &p, err));
+    if (e->method == DEFLATED) {
+        unsigned char *out = mase_arena_alloc(a, *n);
+        if (!unpack_start(out, *n, p, e->packed))
+            return mase_fail_at(err, MASE_EPARSE, place(z, e->header),
+                                "the deflated data of '%s' are damaged", e->name);
+        p = out;
+    }
     *content = p;
     return MASE_OK;
 }

@@ -55,6 +55,11 @@ enum mase_status mase_zip_read(const struct mase_zip *z, const struct mase_zip_e
                                struct mase_arena *a, const unsigned char **content, uint64_t limit,
                                struct mase_err *err) MASE_MUST_CHECK;
 
+/* The first bytes of the content, at most n; *n becomes how many. Not checked against the CRC. */
+enum mase_status mase_zip_peek(const struct mase_zip *z, const struct mase_zip_entry *e,
+                               struct mase_arena *a, const unsigned char **content, size_t *n,
+                               struct mase_err *err) MASE_MUST_CHECK;
+
 struct mase_zip_writer {
     struct mase_writer *out;   /* borrowed; nothing else may write to it meanwhile */
     struct mase_str directory; /* the central directory so far */

@@ -1,0 +1,47 @@
+/*
+ * outline.h - what a file of tensors holds, whatever its kind: names, types, shapes.
+ *
+ * Only headers are read, however large the file: of a .safetensors or .npy file the first bytes, of
+ * a PyTorch file the pickle, of an .npz file the directory and the header of each array. That their
+ * data are there is checked, what they are is not, unless values are asked for.
+ *
+ *     struct mase_outline o;
+ *     MASE_TRY(mase_outline_open(&o, "best.ckpt", false, err));
+ *     for (int i = 0; i < o.count; i++)
+ *         ... o.items[i].name, o.items[i].tensor.shape ...
+ *     mase_outline_close(&o);
+ */
+#ifndef MASE_OUTLINE_H
+#define MASE_OUTLINE_H
+
+#include <mase/arena.h>
+#include <mase/file.h>
+#include <mase/kind.h>
+#include <mase/value.h>
+#include <mase/weights.h>
+
+struct mase_obj;
+
+struct mase_outline {
+    enum mase_kind kind;
+    int64_t file_bytes;
+    struct mase_named_tensor *items; /* of the file's own types; no data unless asked for */
+    int count;
+    /* A PyTorch file: all that it holds, and the dict in there whose tensors the items are; NULL
+     * when no dict is the model's, and the items are all tensors, named by the keys above them. */
+    const struct mase_obj *tree, *state;
+    const struct mase_value *metadata; /* of a .safetensors file: a table of strings; else NULL */
+
+    struct mase_arena arena; /* private, like the rest */
+    struct mase_torch *torch;
+    struct mase_safetensors *safetensors;
+    struct mase_npz *npz;
+    struct mase_file file;
+};
+
+/* A file of another kind is MASE_EUNSUPPORTED. */
+enum mase_status mase_outline_open(struct mase_outline *o, const char *path, bool values,
+                                   struct mase_err *err) MASE_MUST_CHECK;
+void mase_outline_close(struct mase_outline *o);
+
+#endif /* MASE_OUTLINE_H */

@@ -1,0 +1,186 @@
+/*
+ * outline.c - what a file of tensors holds; the readers of each kind do the work.
+ */
+#include <mase/outline.h>
+
+#include <string.h>
+
+#include <mase/safetensors.h>
+#include <mase/torch.h>
+
+#include "format/npy.h"
+#include "format/zip.h"
+
+enum { NPY_HEADER = 4096 }; /* NumPy's own is shorter than 256 bytes */
+
+/* ---- PyTorch ---- */
+
+struct collection {
+    struct mase_outline *o;
+    int cap;
+};
+
+static void add_item(struct collection *c, const char *name, const struct mase_obj *tensor)
+{
+    struct mase_outline *o = c->o;
+    o->items = mase_arena_grow(&o->arena, o->items, o->count, &c->cap, sizeof *o->items);
+    o->items[o->count++] = (struct mase_named_tensor){ name, *tensor->tensor };
+}
+
+/* "optimizer.state.0": what leads to an object. */
+static const char *path_to(struct mase_arena *a, const char *above, const struct mase_obj *parent,
+                           int i)
+{
+    struct mase_str text = { 0 };
+    mase_str_printf(&text, "%s%s", above, above[0] ? "." : "");
+    if (parent->kind != MASE_OBJ_DICT)
+        mase_str_printf(&text, "%d", i);
+    else if (parent->keys[i]->kind == MASE_OBJ_TEXT)
+        mase_str_add(&text, parent->keys[i]->text);
+    else
+        mase_obj_print(&text, parent->keys[i]);
+    const char *path = mase_arena_strdup(a, mase_str_text(&text));
+    mase_str_release(&text);
+    return path;
+}
+
+/* Trees are at most MASE_OBJ_DEPTH deep. */
+static void add_all(struct collection *c, const char *path, const struct mase_obj *o)
+{
+    if (o->kind == MASE_OBJ_TENSOR)
+        add_item(c, path[0] ? path : "tensor", o);
+    if (o->kind != MASE_OBJ_DICT && o->kind != MASE_OBJ_LIST && o->kind != MASE_OBJ_TUPLE)
+        return;
+    for (int i = 0; i < o->count; i++)
+        add_all(c, path_to(&c->o->arena, path, o, i), o->items[i]);
+}
+
+static enum mase_status read_torch(struct mase_outline *o, const char *path, bool values,
+                                   struct mase_err *err)
+{
+    struct mase_torch *t = mase_new(&o->arena, struct mase_torch);
+    struct collection c = { .o = o };
+    MASE_TRY(values ? mase_torch_parse_stored(t, o->file.data, o->file.size, path, err)
+                    : mase_torch_outline(t, path, err));
+    o->torch = t;
+    o->tree = t->root;
+    o->state = mase_torch_find_state(t->root);
+    if (!o->state)
+        add_all(&c, "", o->tree);
+    for (int i = 0; o->state && i < o->state->count; i++)
+        if (o->state->items[i]->kind == MASE_OBJ_TENSOR)
+            add_item(&c, o->state->keys[i]->text, o->state->items[i]);
+    return MASE_OK;
+}
+
+/* ---- safetensors ---- */
+
+static enum mase_status read_safetensors(struct mase_outline *o, const char *path, bool values,
+                                         struct mase_err *err)
+{
+    struct mase_safetensors *st = mase_new(&o->arena, struct mase_safetensors);
+    MASE_TRY((values ? mase_safetensors_parse_stored
+                     : mase_safetensors_outline)(st, o->file.data, o->file.size, path, err));
+    o->safetensors = st;
+    o->metadata = st->metadata;
+    o->items = st->items;
+    o->count = st->count;
+    return MASE_OK;
+}
+
+/* ---- NumPy ---- */
+
+static enum mase_status read_npy(struct mase_outline *o, const char *path, bool values,
+                                 struct mase_err *err)
+{
+    struct mase_cursor in = mase_cursor_of(&o->file);
+    int converted = 0;
+    (void)path;
+    o->items = mase_new(&o->arena, struct mase_named_tensor);
+    o->items->name = "array";
+    o->count = 1;
+    return values ? mase_npy_view(&o->items->tensor, &o->arena, true, &converted, &in, err)
+                  : mase_npy_outline(&o->items->tensor, &in, o->file.size, err);
+}
+
+static enum mase_status read_array(struct mase_named_tensor *item, struct mase_arena *a,
+                                   const struct mase_zip *z, const struct mase_zip_entry *e,
+                                   struct mase_err *err)
+{
+    const unsigned char *p = NULL;
+    size_t n = NPY_HEADER;
+    MASE_TRY(mase_zip_peek(z, e, a, &p, &n, err));
+    struct mase_cursor in = { z->path, p, n, 0 };
+    item->name = mase_arena_strndup(a, e->name, strlen(e->name) - strlen(".npy"));
+    if (mase_npy_outline(&item->tensor, &in, e->size, err) == MASE_OK)
+        return MASE_OK;
+    err->loc.off = -1; /* it counts from the start of the entry */
+    return mase_wrap(err, "%s", e->name);
+}
+
+static enum mase_status read_npz_values(struct mase_outline *o, const char *path,
+                                        struct mase_err *err)
+{
+    struct mase_npz *z = mase_new(&o->arena, struct mase_npz);
+    MASE_TRY(mase_npz_parse_stored(z, o->file.data, o->file.size, path, err));
+    o->npz = z;
+    o->items = z->items;
+    o->count = z->count;
+    return MASE_OK;
+}
+
+static enum mase_status read_npz(struct mase_outline *o, const char *path, bool values,
+                                 struct mase_err *err)
+{
+    struct mase_zip z;
+    if (values)
+        return read_npz_values(o, path, err);
+    MASE_TRY(mase_zip_open(&z, &o->arena, o->file.data, o->file.size, path, err));
+    o->items = mase_new_array(&o->arena, struct mase_named_tensor, (size_t)z.count);
+    for (; o->count < z.count; o->count++)
+        MASE_TRY(read_array(&o->items[o->count], &o->arena, &z, &z.entries[o->count], err));
+    return MASE_OK;
+}
+
+/* ---- any ---- */
+
+typedef enum mase_status read_fn(struct mase_outline *o, const char *path, bool values,
+                                 struct mase_err *err);
+
+static read_fn *const readers[MASE_KIND_COUNT] = {
+    [MASE_KIND_TORCH] = read_torch,
+    [MASE_KIND_TORCH_OLD] = read_torch,
+    [MASE_KIND_SAFETENSORS] = read_safetensors,
+    [MASE_KIND_NPZ] = read_npz,
+    [MASE_KIND_NPY] = read_npy,
+};
+
+enum mase_status mase_outline_open(struct mase_outline *o, const char *path, bool values,
+                                   struct mase_err *err)
+{
+    *o = (struct mase_outline){ 0 };
+    MASE_TRY(mase_file_open(&o->file, path, err));
+    o->kind = mase_kind_of(o->file.data, o->file.size, path);
+    o->file_bytes = (int64_t)o->file.size;
+    const enum mase_status st =
+        readers[o->kind]
+            ? readers[o->kind](o, path, values, err)
+            : mase_fail_in(err, MASE_EUNSUPPORTED, path, "a %s holds no tensors that can be listed",
+                           mase_kinds[o->kind].title);
+    if (st)
+        mase_outline_close(o);
+    return st;
+}
+
+void mase_outline_close(struct mase_outline *o)
+{
+    if (o->torch)
+        mase_torch_close(o->torch);
+    if (o->safetensors)
+        mase_safetensors_close(o->safetensors);
+    if (o->npz)
+        mase_npz_close(o->npz);
+    mase_arena_release(&o->arena);
+    mase_file_close(&o->file);
+    *o = (struct mase_outline){ 0 };
+}
