@@ -143,6 +143,7 @@ enum mase_init {
 struct mase_param {
     const char *name; /* "weight" */
     bool is_buffer;   /* running_mean: saved, not trained */
+    bool is_constant; /* a buffer that is in no state dict: a number of the code, not of training */
     enum mase_init init;
     float scale;               /* uniform: the bound; normal: the standard deviation */
     struct mase_tensor tensor; /* data: in the graph's weight block, NULL before mase_graph_alloc */

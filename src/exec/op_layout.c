@@ -72,13 +72,27 @@ static enum mase_status replace_arg(struct layout *l, struct mase_arg *probe,
     return MASE_OK;
 }
 
+/* pad's value, which is 0 when it is not given. */
+static enum mase_status replace_filling(struct layout *l, struct mase_arg *probe,
+                                        const struct mase_arg *value, struct mase_err *err)
+{
+    const struct mase_arg zero = mase_arg_float(0);
+    return replace_arg(l, probe, mase_arg_given(value) ? value : &zero, 'x', err);
+}
+
 static enum mase_status replace_args(struct layout *l, struct mase_err *err)
 {
     const struct mase_call *c = l->step->call;
     for (int i = 0; i < c->sig->count; i++) {
         char role = c->sig->param[i].role;
+        if (c->node->op == MASE_OP_expand_as && i == 1)
+            continue; /* only its shape counts */
         if (c->node->op == MASE_OP_masked_fill && i == 2)
             role = 'x'; /* the value */
+        if (c->node->op == MASE_OP_pad && i == 3) {
+            MASE_TRY(replace_filling(l, &l->call.param[i], &c->param[i], err));
+            continue;
+        }
         if (c->node->op == MASE_OP_getattr && i == 0)
             role = 'x';
         MASE_TRY(replace_arg(l, &l->call.param[i], &c->param[i], role, err));

@@ -94,6 +94,38 @@ enum mase_status mase_forward_flip(struct mase_call *c, struct mase_err *err)
     return MASE_OK;
 }
 
+/* Where element `at` of the padded tensor comes from; -1: from outside. */
+static int64_t pad_source(const struct mase_pads *p, const struct mase_view *x, const int64_t *at)
+{
+    int64_t off = 0;
+    for (int d = 0; d < x->shape.rank; d++) {
+        const int64_t n = x->shape.dim[d];
+        int64_t i = at[d] - p->before[d];
+        if (p->mode != MASE_PAD_ZEROS)
+            i = mase_ref_pad_source(p->mode, i, n);
+        if (i < 0 || i >= n)
+            return -1;
+        off += i * x->stride[d];
+    }
+    return off;
+}
+
+enum mase_status mase_forward_pad(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x = mase_arg_tensor(&c->param[0]);
+    struct mase_pads p;
+    double value = 0;
+    MASE_TRY(mase_pads_plan(c, &p, &x->shape, err));
+    if (mase_arg_given(mase_call_arg(c, "value")))
+        MASE_TRY(mase_call_float(c, &value, "value", err));
+    const struct mase_view from = mase_view_of(&x->shape);
+    for (struct mase_nd w = mase_nd(&ref_out(c)->shape); w.i < w.count; mase_nd_next(&w)) {
+        const int64_t off = pad_source(&p, &from, w.at);
+        ref_set(ref_out(c), w.i, off < 0 ? value : ref_get(x, off));
+    }
+    return MASE_OK;
+}
+
 /* ---- joining and cutting ---- */
 
 enum mase_status mase_forward_cat(struct mase_call *c, struct mase_err *err)
@@ -139,5 +171,22 @@ enum mase_status mase_forward_split(struct mase_call *c, struct mase_err *err)
         mase_ref_gather(out, x, &v);
         v.offset += v.shape.dim[axis] * v.stride[axis];
     }
+    return MASE_OK;
+}
+
+enum mase_status mase_forward_unbind(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x = mase_arg_tensor(&c->param[0]);
+    int axis;
+    MASE_TRY(mase_call_axis_arg(c, &axis, &x->shape, "dim", err));
+    struct mase_view v = mase_view_of(&x->shape);
+    const int64_t step = v.stride[axis];
+    v.shape.rank--;
+    for (int i = axis; i < v.shape.rank; i++) {
+        v.shape.dim[i] = x->shape.dim[i + 1];
+        v.stride[i] = v.stride[i + 1];
+    }
+    for (int i = 0; i < c->result.count; i++, v.offset += step)
+        mase_ref_gather(c->result.items[i].tensor, x, &v);
     return MASE_OK;
 }

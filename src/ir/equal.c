@@ -85,8 +85,9 @@ static bool same_values(const struct mase_param *a, const struct mase_param *b)
 
 static bool same_param(const struct mase_param *a, const struct mase_param *b)
 {
-    return mase_streq(a->name, b->name) && a->is_buffer == b->is_buffer && a->init == b->init &&
-           a->scale == b->scale && a->centre == b->centre && a->tensor.dtype == b->tensor.dtype &&
+    return mase_streq(a->name, b->name) && a->is_buffer == b->is_buffer &&
+           a->is_constant == b->is_constant && a->init == b->init && a->scale == b->scale &&
+           a->centre == b->centre && a->tensor.dtype == b->tensor.dtype &&
            mase_shape_equal(&a->tensor.shape, &b->tensor.shape) &&
            (a->init != MASE_INIT_VALUES || same_values(a, b));
 }

@@ -9,7 +9,7 @@
  *                                        at most once and in this order:
  *           init {weight: START, ...}        not PyTorch's default START for these parameters
  *           quantized {SETTINGS}             number formats, as the quantise pass is configured
- *     attr PATH = TYPE                   what get_attr reads; then: buffer, init START
+ *     attr PATH = TYPE                   what get_attr reads; then: buffer or constant, init START
  *     %NAME TYPING = placeholder[target=NAME]      with (default=VALUE) for an optional input
  *     %NAME TYPING = get_attr[target=PATH]
  *     %NAME TYPING = KIND[target=TARGET](args = (VALUE, ...), kwargs = {NAME: VALUE, ...})
@@ -210,8 +210,9 @@ static enum mase_status parse_attr(struct mase_mg_parser *p)
     MASE_TRY(mase_mg_tensor_type(p, &t));
     struct mase_param *param = mase_graph_add_attr(p->g, path, t.dtype, &t.shape, false);
     MASE_TRY(count_bytes(p, at, param));
-    if (mase_mg_at(p, "buffer")) {
+    if (mase_mg_at(p, "buffer") || mase_mg_at(p, "constant")) {
         param->is_buffer = true;
+        param->is_constant |= mase_mg_at(p, "constant");
         MASE_TRY(mase_mg_next(&p->lx));
     }
     if (!mase_mg_at(p, "init"))

@@ -122,7 +122,7 @@ static void print_attr(struct mase_str *out, const struct mase_param *p)
     print_label(out, p->name);
     mase_str_add(out, " = ");
     print_type(out, p->tensor.dtype, &p->tensor.shape);
-    mase_str_add(out, p->is_buffer ? " buffer" : "");
+    mase_str_add(out, p->is_constant ? " constant" : p->is_buffer ? " buffer" : "");
     if (p->init != MASE_INIT_ZEROS) {
         mase_str_add(out, " init ");
         print_start(out, p);

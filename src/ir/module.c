@@ -157,6 +157,7 @@ struct mase_param *mase_graph_add_attr(struct mase_graph *g, const char *path,
 {
     return put_attr(g, (struct mase_param){ .name = mase_intern(&g->intern, path),
                                             .is_buffer = is_buffer,
+                                            .is_constant = mase_is_tensor_constant(path),
                                             .tensor = { .dtype = dtype, .shape = *shape } });
 }
 

@@ -181,6 +181,14 @@ enum mase_status mase_layout_order(const struct mase_call *c, int *order,
 void mase_attr_order(int *order, const struct mase_shape *s, bool all);
 struct mase_view mase_view_permuted(const struct mase_shape *s, const int *order);
 
+/* How pad widens each dimension; a negative number cuts. */
+struct mase_pads {
+    int64_t before[MASE_MAX_RANK], after[MASE_MAX_RANK];
+    enum mase_pad_mode mode;
+};
+enum mase_status mase_pads_plan(const struct mase_call *c, struct mase_pads *p,
+                                const struct mase_shape *s, struct mase_err *err) MASE_MUST_CHECK;
+
 /* The numbers of arange and range. */
 enum mase_status mase_range_plan(const struct mase_call *c, double *start, double *end,
                                  double *step, bool *integers,

@@ -302,6 +302,79 @@ enum mase_status mase_shape_expand(struct mase_call *c, struct mase_err *err)
     return MASE_OK;
 }
 
+enum mase_status mase_shape_expand_as(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x, *other;
+    MASE_TRY(mase_call_need(c, &x, "input", err));
+    MASE_TRY(mase_call_need(c, &other, "other", err));
+    if (!mase_shape_fits(&x->shape, &other->shape))
+        return mase_call_fail(c, err, "%s cannot be expanded to %s", mase_show_shape(c, &x->shape),
+                              mase_show_shape(c, &other->shape));
+    mase_call_result(c, x->dtype, &other->shape);
+    return MASE_OK;
+}
+
+/* Pairs of numbers, the last dimension first. */
+static enum mase_status read_pads(const struct mase_call *c, struct mase_pads *p,
+                                  const struct mase_shape *s, struct mase_err *err)
+{
+    const struct mase_arg *list = mase_call_arg(c, "pad");
+    if (!mase_arg_is_seq(list) || list->count % 2 || list->count / 2 > s->rank)
+        return mase_call_fail(c, err, "pad = %s must be pairs, for at most the %d dimensions of %s",
+                              mase_show_arg(c, list), s->rank, mase_show_shape(c, s));
+    for (int i = 0; i < list->count; i++) {
+        const struct mase_arg *n = &list->items[i];
+        if (n->kind != MASE_ARG_INT || n->i > INT32_MAX || n->i < -INT32_MAX)
+            return mase_call_fail(c, err, "pad = %s must be integers", mase_show_arg(c, list));
+        (i % 2 ? p->after : p->before)[s->rank - 1 - i / 2] = n->i;
+    }
+    return MASE_OK;
+}
+
+/* Is there something to repeat so far beyond an edge? */
+static bool can_pad(enum mase_pad_mode mode, int64_t by, int64_t length)
+{
+    return by <= 0 || mode == MASE_PAD_ZEROS || (mode == MASE_PAD_REPLICATE && length > 0) ||
+           by < length || (mode == MASE_PAD_CIRCULAR && by == length);
+}
+
+enum mase_status mase_pads_plan(const struct mase_call *c, struct mase_pads *p,
+                                const struct mase_shape *s, struct mase_err *err)
+{
+    static const char *const modes[] = { "constant", "reflect", "replicate", "circular" };
+    const char *mode = mase_call_text(c, "mode", "constant");
+    *p = (struct mase_pads){ 0 };
+    while (p->mode < 4 && !mase_streq(mode, modes[p->mode]))
+        p->mode++;
+    if (p->mode == 4)
+        return mase_call_fail(
+            c, err, "mode = '%s' is none of constant, reflect, replicate, circular", mode);
+    MASE_TRY(read_pads(c, p, s, err));
+    for (int i = 0; i < s->rank; i++)
+        if (s->dim[i] + p->before[i] + p->after[i] < 0 || s->dim[i] + p->before[i] < 0 ||
+            s->dim[i] + p->after[i] < 0 || !can_pad(p->mode, p->before[i], s->dim[i]) ||
+            !can_pad(p->mode, p->after[i], s->dim[i]))
+            return mase_call_fail(c, err, "%s cannot be padded by %s, mode '%s'",
+                                  mase_show_shape(c, s), mase_show_arg(c, mase_call_arg(c, "pad")),
+                                  mode);
+    return MASE_OK;
+}
+
+enum mase_status mase_shape_pad(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x;
+    struct mase_pads p;
+    MASE_TRY(mase_call_need(c, &x, "input", err));
+    MASE_TRY(mase_pads_plan(c, &p, &x->shape, err));
+    struct mase_shape out = x->shape;
+    for (int i = 0; i < out.rank; i++)
+        out.dim[i] += p.before[i] + p.after[i];
+    if (mase_shape_count_checked(&out) < 0)
+        return mase_call_fail(c, err, "%s is too large", mase_show_shape(c, &out));
+    mase_call_result(c, x->dtype, &out);
+    return MASE_OK;
+}
+
 enum mase_status mase_shape_repeat(struct mase_call *c, struct mase_err *err)
 {
     const struct mase_tensor *x;
@@ -385,42 +458,94 @@ static struct mase_tensor piece(const struct mase_tensor *x, int axis, int64_t l
     return t;
 }
 
-/* A number: pieces of that length, the last one shorter. A list: the lengths. */
+/* What split, chunk and unbind take: a tensor of at least one dimension, and one of them. */
+static enum mase_status along(struct mase_call *c, const struct mase_tensor **x, int *axis,
+                              struct mase_err *err)
+{
+    MASE_TRY(mase_call_need(c, x, "input", err));
+    MASE_TRY(mase_call_axis_arg(c, axis, &(*x)->shape, "dim", err));
+    if ((*x)->shape.rank == 0)
+        return mase_call_fail(c, err, "a tensor without dimensions cannot be split");
+    return MASE_OK;
+}
+
+/* Pieces of that length, the last one shorter. */
+static enum mase_status cut(struct mase_call *c, const struct mase_tensor *x, int axis,
+                            int64_t each, struct mase_err *err)
+{
+    const int64_t length = x->shape.dim[axis];
+    const int64_t count = length ? length / each + (length % each > 0) : 1;
+    if (count > INT32_MAX)
+        return mase_call_fail(c, err, "%lld pieces are too many", (long long)count);
+    struct mase_tensor *pieces = mase_new_array(c->arena, struct mase_tensor, (size_t)count);
+    for (int64_t i = 0, left = length; i < count; i++, left -= each)
+        pieces[i] = piece(x, axis, left < each ? left : each);
+    mase_call_result_tuple(c, pieces, (int)count);
+    return MASE_OK;
+}
+
+static enum mase_status cut_lengths(struct mase_call *c, const struct mase_tensor *x, int axis,
+                                    const struct mase_arg *how, struct mase_err *err)
+{
+    struct mase_tensor *pieces = mase_new_array(c->arena, struct mase_tensor, (size_t)how->count);
+    int64_t left = x->shape.dim[axis];
+    for (int i = 0; i < how->count && left >= 0; i++) {
+        const int64_t n = how->items[i].kind == MASE_ARG_INT ? how->items[i].i : -1;
+        left = n < 0 || n > left ? -1 : left - n;
+        pieces[i] = piece(x, axis, n);
+    }
+    if (left)
+        return mase_call_fail(c, err, "lengths %s do not add up to the %lld of dim %d in %s",
+                              mase_show_arg(c, how), (long long)x->shape.dim[axis], axis,
+                              mase_show_shape(c, &x->shape));
+    mase_call_result_tuple(c, pieces, how->count);
+    return MASE_OK;
+}
+
+/* A number: pieces of that length. A list: the lengths. */
 enum mase_status mase_shape_split(struct mase_call *c, struct mase_err *err)
 {
     const struct mase_tensor *x;
     int axis;
-    MASE_TRY(mase_call_need(c, &x, "input", err));
-    MASE_TRY(mase_call_axis_arg(c, &axis, &x->shape, "dim", err));
-    if (x->shape.rank == 0)
-        return mase_call_fail(c, err, "a tensor without dimensions cannot be split");
+    MASE_TRY(along(c, &x, &axis, err));
     const struct mase_arg *how = mase_call_arg(c, "split_size_or_sections");
-    int64_t length = x->shape.dim[axis], each = how->kind == MASE_ARG_INT ? how->i : -1;
-    if (!mase_arg_is_seq(how) && each < 1)
+    if (mase_arg_is_seq(how) && how->count)
+        return cut_lengths(c, x, axis, how, err);
+    if (how->kind != MASE_ARG_INT || how->i < 1)
         return mase_call_fail(c, err, "split size %s must be at least 1 or a list of lengths",
                               mase_show_arg(c, how));
-    int64_t count = mase_arg_is_seq(how) ? how->count : length / each + (length % each > 0);
-    if (count == 0)
-        count = 1;
+    return cut(c, x, axis, how->i, err);
+}
+
+enum mase_status mase_shape_chunk(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x;
+    int64_t chunks;
+    int axis;
+    MASE_TRY(along(c, &x, &axis, err));
+    MASE_TRY(mase_call_int(c, &chunks, "chunks", err));
+    if (chunks < 1)
+        return mase_call_fail(c, err, "chunks = %lld must be at least 1", (long long)chunks);
+    const int64_t length = x->shape.dim[axis];
+    const int64_t each = length / chunks + (length % chunks > 0);
+    return cut(c, x, axis, each ? each : 1, err);
+}
+
+enum mase_status mase_shape_unbind(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x;
+    int axis;
+    MASE_TRY(along(c, &x, &axis, err));
+    const int64_t count = x->shape.dim[axis];
     if (count > INT32_MAX)
         return mase_call_fail(c, err, "%lld pieces are too many", (long long)count);
+    struct mase_tensor each = { .dtype = x->dtype, .shape = x->shape };
+    each.shape.rank--;
+    for (int i = axis; i < each.shape.rank; i++)
+        each.shape.dim[i] = x->shape.dim[i + 1];
     struct mase_tensor *pieces = mase_new_array(c->arena, struct mase_tensor, (size_t)count);
-    int64_t left = length;
-    for (int i = 0; i < count; i++) {
-        int64_t n = left < each ? left : each;
-        if (mase_arg_is_seq(how))
-            n = how->count && how->items[i].kind == MASE_ARG_INT ? how->items[i].i : -1;
-        if (n < 0 || n > left)
-            return mase_call_fail(c, err, "lengths %s do not add up to the %lld of dim %d in %s",
-                                  mase_show_arg(c, how), (long long)length, axis,
-                                  mase_show_shape(c, &x->shape));
-        pieces[i] = piece(x, axis, n);
-        left -= n;
-    }
-    if (left)
-        return mase_call_fail(c, err, "lengths %s do not add up to the %lld of dim %d in %s",
-                              mase_show_arg(c, how), (long long)length, axis,
-                              mase_show_shape(c, &x->shape));
+    for (int64_t i = 0; i < count; i++)
+        pieces[i] = each;
     mase_call_result_tuple(c, pieces, (int)count);
     return MASE_OK;
 }

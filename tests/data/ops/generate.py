@@ -731,3 +731,21 @@ module("layer_norm", "LayerNorm", (3,), {"elementwise_affine": False}, (grid(2, 
 method("to", "to", torch.tensor([1.9, -1.9, 2.5]), torch.int32)
 method("to", "to", grid(2), torch.double)
 method("to", "to", grid(2), grid(1).long())
+
+
+# ---- added later: here, so that the numbers above stay ----
+
+method("expand_as", "expand_as", grid(2, 1), grid(3, 2, 2))
+method("expand_as", "expand_as", ints(0, 9, 1), grid(2, 0))
+function("pad", "torch.nn.functional.pad", grid(2, 3), (1, 2))
+function("pad", "torch.nn.functional.pad", grid(2, 3, 2), (1, -1, 0, 2), "constant", 0.5)
+function("pad", "torch.nn.functional.pad", ints(0, 9, 2), [-1, 3], value=7)
+function("pad", "torch.nn.functional.pad", grid(1, 2, 4), (3, 2), mode="reflect")
+function("pad", "torch.nn.functional.pad", grid(1, 2, 3), (1, 4), "replicate")
+function("pad", "torch.nn.functional.pad", grid(1, 2, 3), (3, 2), "circular")
+function("chunk", "torch.chunk", grid(2, 7), 3, -1)
+method("chunk", "chunk", grid(5, 2), 4)
+method("chunk", "chunk", grid(2, 2), 5, dim=1)
+function("unbind", "torch.unbind", grid(2, 3))
+method("unbind", "unbind", grid(2, 3, 2), -2)
+function("matmul", "torch.mm", grid(2, 3), grid(3, 2))

@@ -251,6 +251,11 @@ const struct step_case step_cases[] = {
     { "expand", "x.expand(-1, 2, 3)", .in = { S(1, 3) } },
     { "expand", "param w 1 2; x.size(0); w.expand(size, 2); operator.mul(expand, x)",
       .in = { S(2) } },
+    { "expand_as", "x.expand_as(y); operator.mul(expand_as, y)", .in = { S(1, 3), S(2, 3) } },
+    { "pad", "torch.nn.functional.pad(x, (1, 2, -1, 1))", .in = { S(2, 3) } },
+    { "pad", "torch.nn.functional.pad(x, (2, 1), 'constant', 1.5); operator.mul(pad, pad)",
+      .in = { S(3) } },
+    { "pad", "torch.nn.functional.pad(x, (2, 1), 'reflect')", .in = { S(2, 3) } },
     { "repeat", "x.repeat(1, 2, 3)", .in = { S(2, 3) } },
     { "tile", "torch.tile(x, (2,))", .in = { S(3) } },
     { "flip", "torch.flip(x, (1, 2))", .in = { S(2, 3) } },
@@ -262,6 +267,14 @@ const struct step_case step_cases[] = {
       "torch.split(x, 2, 1); split.__getitem__(1); split.__getitem__(0); "
       "torch.matmul(getitem, getitem_1)",
       .in = { S(4, 2) } },
+    { "chunk",
+      "x.chunk(2, -1); chunk.__getitem__(1); chunk.__getitem__(0); "
+      "torch.sigmoid(getitem); operator.mul(sigmoid, getitem_1)",
+      .in = { S(4) } },
+    { "unbind",
+      "x.unbind(1); unbind.__getitem__(2); unbind.__getitem__(0); "
+      "operator.mul(getitem, getitem_1)",
+      .in = { S(3, 2) } },
     { "df_split", "chop.nn.functional.df_split(x, (1, 3), 1); df_split.__getitem__(1)",
       .in = { S(4) } },
     { "getitem", "index x 0:4:2 1", .in = { S(5, 3) } },
