@@ -3,9 +3,9 @@
  *
  * Names are PyTorch's state-dict names. Loading is strict, and it is all or nothing: the file is
  * compared with the graph first, every difference is told at once, and only a file without any is
- * copied. Two things are forgiven: a wrapper's prefix before every name, and a missing constant
- * that tracing found in the code (_tensor_constant0), which is the graph's own and in no state
- * dict.
+ * copied. Two things are forgiven: a wrapper's prefix before every name, and constants that tracing
+ * found in the code (_tensor_constant0), which are the graph's own: a file may lack them, and none
+ * that we write has them.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -28,6 +28,8 @@ struct collection {
 static bool collect(const char *full, struct mase_param *p, void *data)
 {
     struct collection *c = data;
+    if (p->is_constant)
+        return true;
     c->items = mase_arena_grow(c->arena, c->items, c->count, &c->cap, sizeof *c->items);
     c->items[c->count++] =
         (struct mase_named_tensor){ mase_arena_strdup(c->arena, full), p->tensor };
@@ -156,7 +158,7 @@ static bool compare(const char *full, struct mase_param *p, void *data)
     const struct mase_tensor *t = mase_map_get(&l->items, full);
     if (t && !mase_shape_equal(&t->shape, &p->tensor.shape))
         add_name(l, &l->misshaped, full, shape_note(l->arena, &p->tensor.shape, &t->shape));
-    else if (!t && !mase_starts_with(full, "_tensor_constant"))
+    else if (!t && !p->is_constant)
         add_name(l, &l->missing, full, NULL);
     return true;
 }

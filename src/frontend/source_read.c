@@ -244,12 +244,15 @@ static enum mase_status add_attr(struct reading *r, const struct mase_value *v)
 {
     const char *path = get_text(v, "path");
     const struct mase_value *buffer = mase_value_get(v, "buffer");
+    const struct mase_value *constant = mase_value_get(v, "constant");
     struct mase_tensor t;
     MASE_TRY(get_tensor(r, v, &t));
-    if (!path || mase_graph_attr(r->g, path) || !buffer || buffer->kind != MASE_BOOL)
+    if (!path || mase_graph_attr(r->g, path) || !buffer || buffer->kind != MASE_BOOL || !constant ||
+        constant->kind != MASE_BOOL || (constant->b && !buffer->b))
         return malformed(r, "attribute");
-    return get_start(r, mase_value_get(v, "start"),
-                     mase_graph_add_attr(r->g, path, t.dtype, &t.shape, buffer->b));
+    struct mase_param *p = mase_graph_add_attr(r->g, path, t.dtype, &t.shape, buffer->b);
+    p->is_constant = constant->b;
+    return get_start(r, mase_value_get(v, "start"), p);
 }
 
 /* ---- nodes ---- */

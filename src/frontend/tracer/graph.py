@@ -151,6 +151,17 @@ def known(name, table, what):
     raise Fault("unknown %s '%s'%s" % (what, name, "; did you mean '%s'?" % near[0] if near else ""))
 
 
+# ---- what the data set is ----
+
+class Info(dict):
+    """info.num_classes and info["num_classes"]."""
+
+    def __getattr__(self, name):
+        if name in self:
+            return self[name]
+        raise AttributeError("there is no '%s'; there is %s" % (name, ", ".join(self) or "nothing"))
+
+
 # ---- the tables, from ops.def ----
 
 class Signature:
@@ -225,6 +236,10 @@ class Tracer:
                 for name, t in owned.items():
                     if t is not None:
                         table.setdefault(id(t), (path + "." + name if path else name, m, t))
+        for path, m in root.named_modules():  # self.mask = torch.ones(4): an attribute as any other
+            for name, t in vars(m).items():
+                if isinstance(t, Tensor) and id(t) not in self.buffers:
+                    self.buffers[id(t)] = path + "." + name if path else name, None, t
         self.read = {}  # parameters are read once; buffers and constants at each use
         self.constants = 0
         self.kept = []  # constants, so that their id stays theirs
@@ -367,5 +382,6 @@ def start_json(t):
 def attribute(path, t, is_buffer):
     if not t.dtype.short:
         raise Fault("'%s' is of %r, which graphs do not store" % (path, t.dtype))
-    return {"path": path, "dtype": t.dtype.short, "shape": [int(n) for n in t.shape], "buffer": is_buffer,
+    return {"path": path, "dtype": t.dtype.short, "shape": [int(n) for n in t.shape],
+            "buffer": is_buffer, "constant": is_buffer and not t.persistent,
             "start": start_json(t), "at": here()}

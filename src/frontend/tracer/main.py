@@ -7,15 +7,6 @@ Answer:   {"name", "modules", "attrs", "nodes"} or {"error": {"message", "path",
 FORBIDDEN = ("socket.", "subprocess.", "os.system", "os.exec", "os.posix_spawn", "os.fork")
 
 
-class Info(dict):
-    """What the data set is: info.num_classes and info["num_classes"]."""
-
-    def __getattr__(self, name):
-        if name in self:
-            return self[name]
-        raise AttributeError("the data set's info has no '%s'; it has %s" % (name, ", ".join(self)))
-
-
 # Names of constructor parameters that the data set answers.
 ANSWERS = {
     "info": None, "config": None, "cfg": None, "dataset_info": None, "data_info": None,
@@ -39,11 +30,22 @@ def on_alarm(signum, frame):
 
 
 def load(path):
-    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
+    """The file as a module; where it lies in a package, as a part of it."""
+    folder, name = os.path.split(os.path.abspath(path))
+    parts = [os.path.splitext(name)[0]]
+    sys.path[:0] = [folder]
+    sys.path.append(os.getcwd())  # models/net.py may say: from models.blocks import Block
+    while os.path.isfile(os.path.join(folder, "__init__.py")):
+        folder, name = os.path.split(folder)
+        parts.insert(0, name)
+    if len(parts) > 1:
+        sys.path.insert(1, folder)
+        importlib.import_module(".".join(parts[:-1]))
     with open(path, "rb") as f:
         code = compile(f.read(), path, "exec")
-    module = types.ModuleType(os.path.splitext(os.path.basename(path))[0])
+    module = types.ModuleType(".".join(parts))
     module.__file__ = path
+    module.__package__ = ".".join(parts[:-1])
     sys.modules[module.__name__] = module
     exec(code, module.__dict__)
     return module

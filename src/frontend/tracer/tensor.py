@@ -8,7 +8,7 @@ start: a flat list of numbers, or a rule that every element follows independentl
     None                            the default of the layer that owns it
 
 Arithmetic with plain numbers keeps a rule; everything else needs the numbers themselves.
-The files of this folder are joined in the order tensor, graph, nn, main to one script.
+The files of this folder are joined in the order tensor, graph, nn, absent, torch, main to one script.
 """
 import ast
 import builtins
@@ -117,6 +117,8 @@ def broadcast(a, b):
 
 
 class Tensor:
+    persistent = False  # in the state dict, as parameters and most buffers are
+
     def __init__(self, shape=(), start=("uniform", 0.0, 0.0), dtype=DTYPES["float32"]):
         self.shape, self.start, self.dtype = Size(shape), start, dtype
         self.requires_grad = False

@@ -7,7 +7,7 @@ module seq_blocks.1 = ReLU() quantized {name: integer, data_in_width: 8, data_in
 module conv2d = Conv2d(1, 100, kernel_size=(3, 3), stride=(1, 1), padding='same') quantized {name: integer, data_in_width: 8, data_in_frac_width: 4, weight_width: 8, weight_frac_width: 4, bias_width: 8, bias_frac_width: 4}
 module adaptive_pool = AdaptiveAvgPool2d(output_size=(1, 1))
 module conv1d = Conv1d(1, 100, kernel_size=(1,), stride=(1,)) quantized {name: integer, data_in_width: 8, data_in_frac_width: 4, weight_width: 8, weight_frac_width: 4, bias_width: 8, bias_frac_width: 4}
-attr _tensor_constant10 = f32[8, 8] buffer
+attr _tensor_constant10 = f32[8, 8] constant
 
 %x = placeholder[target=x]
 %flatten = call_function[target=torch.flatten](args = (%x,), kwargs = {start_dim: 1})

@@ -88,7 +88,7 @@ static const char everything[] =
     "module emb = Embedding(num_embeddings=10, embedding_dim=4, padding_idx=9) init {weight: "
     "uniform(0.5)}\n"
     "attr scale = f32[1, 4] init normal(0.019999999552965164)\n"
-    "attr _tensor_constant0 = i64[] buffer\n"
+    "attr _tensor_constant0 = i64[] constant\n"
     "attr shifted = f32[3] init uniform(0.5, 0.25)\n"
     "attr mask = f32[2, 2] buffer init [0.0, -inf, 0.0, 1.5]\n"
     "\n"
@@ -116,6 +116,7 @@ static void test_everything_is_a_fixed_point(void **state)
     assert_int_equal(x->meta->results[0].shape.dim[1], 3);
     assert_string_equal(x->annotation, "torch.Tensor");
     assert_true(mase_graph_attr(g, "_tensor_constant0")->is_buffer);
+    assert_true(mase_graph_attr(g, "_tensor_constant0")->is_constant);
     assert_int_equal(mase_graph_find(g, "add")->quant->operand[MASE_DATA_IN].param[1], MASE_NA);
     assert_string_equal(g->last->name, "last");
     mase_graph_free(g);

@@ -1,0 +1,269 @@
+"""torch.py - stand-ins for torch, its functions and its packages, made from the tables of ops.def."""
+
+# ---- functions ----
+
+# torch.nn.functional's names that are torch's own functions under another name. For the others the
+# first name of a row of ops.def tells.
+ALIASES = {
+    "adaptive_avg_pool1d": "torch.adaptive_avg_pool1d", "avg_pool1d": "torch.avg_pool1d",
+    "avg_pool2d": "torch._C._nn.avg_pool2d", "bilinear": "torch.bilinear",
+}
+
+
+def as_written(target, maker=None):
+    """torch's own functions: recorded as they are called."""
+    def function(*args, **kwargs):
+        if contains_proxy(args) or contains_proxy(kwargs):
+            return Proxy.record("call_function", target, args, kwargs)
+        if maker:
+            return maker(*args, **kwargs)
+        return concrete(target, args, kwargs)
+    function.__name__ = target.rpartition(".")[2]
+    return function
+
+
+def concrete(target, args, kwargs):
+    """The same function of a tensor that exists already."""
+    name = target.rpartition(".")[2]
+    if args and isinstance(args[0], Tensor):
+        if TRACER and (id(args[0]) in TRACER.parameters):
+            return Proxy.record("call_function", target, args, kwargs)
+        if hasattr(operator, name) and len(args) == 2:
+            return getattr(operator, name)(*args)
+        return getattr(args[0], name)(*args[1:], **kwargs)
+    raise Fault("%s cannot be computed while tracing: none of its arguments is traced" % target)
+
+
+def in_python(target, signature):
+    """torch.nn.functional's Python functions: defaults are recorded, and all of them by keyword."""
+    def function(*args, **kwargs):
+        bound = signature.bind(target, args, kwargs)
+        required = tuple(bound[n] for n in signature.names if n not in signature.defaults)
+        named = {n: bound[n] for n in signature.names if n in signature.defaults}
+        return Proxy.record("call_function", target, required, named)
+    function.__name__ = target.rpartition(".")[2]
+    return function
+
+
+def by_method(name):
+    """nn.functional.sigmoid(x) is x.sigmoid()."""
+    def function(input):
+        return getattr(input, name)()
+    return function
+
+
+def functional(tables):
+    out = {}
+    for target, first in tables.first.items():
+        name = target.rpartition(".")[2]
+        first = ALIASES.get(name, first)
+        if name in ("sigmoid", "tanh"):
+            out[name] = by_method(name)
+        elif first == target:
+            out[name] = in_python(target, tables.functions[target])
+        else:
+            out[name] = as_written(first)
+    return out
+
+
+def split(tensor, split_size_or_sections, dim=0):
+    """torch.split is Python too."""
+    return Proxy.record("call_function", "torch.functional.split",
+                        (tensor, split_size_or_sections), {"dim": dim})
+
+
+def watch_math(tables):
+    """math.sqrt of a traced value is a node."""
+    for name, fn in list(vars(math).items()):
+        if callable(fn) and "math." + name in tables.functions:
+            setattr(math, name, as_written("math." + name, fn))
+
+
+# ---- initialisers ----
+
+def fans(t):
+    if t.dim() < 2:
+        raise Fault("fan in and fan out need a tensor of at least 2 dimensions")
+    field = math.prod(t.shape[2:])
+    return t.shape[1] * field, t.shape[0] * field
+
+
+def gain_of(nonlinearity, param=None):
+    if nonlinearity == "leaky_relu":
+        slope = 0.01 if param is None else param
+        return math.sqrt(2.0 / (1 + slope * slope))
+    gains = {"relu": math.sqrt(2.0), "tanh": 5.0 / 3, "selu": 0.75}
+    linear = ("linear", "sigmoid", "conv1d", "conv2d", "conv3d")
+    if nonlinearity not in gains and nonlinearity not in linear:
+        raise Fault("unknown nonlinearity '%s'" % nonlinearity)
+    return gains.get(nonlinearity, 1.0)
+
+
+def spread(t, std, shape):
+    return t.normal_(0.0, std) if shape == "normal" else t.uniform_(-math.sqrt(3.0) * std,
+                                                                    math.sqrt(3.0) * std)
+
+
+def xavier(shape):
+    def start(tensor, gain=1.0, **_):
+        return spread(tensor, gain * math.sqrt(2.0 / sum(fans(tensor))), shape)
+    return start
+
+
+def kaiming(shape):
+    def start(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", **_):
+        fan = fans(tensor)[("fan_in", "fan_out").index(mode)]
+        return spread(tensor, gain_of(nonlinearity, a) / math.sqrt(fan), shape)
+    return start
+
+
+def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, **_):
+    if min(mean - a, b - mean) < 4 * std:
+        raise Fault("trunc_normal_ that cuts within 4 deviations is not supported")
+    return tensor.normal_(mean, std)
+
+
+INIT = {
+    "uniform_": lambda tensor, a=0.0, b=1.0, **_: tensor.uniform_(a, b),
+    "normal_": lambda tensor, mean=0.0, std=1.0, **_: tensor.normal_(mean, std),
+    "constant_": lambda tensor, val: tensor.fill_(val),
+    "ones_": lambda tensor: tensor.fill_(1.0),
+    "zeros_": lambda tensor: tensor.fill_(0.0),
+    "trunc_normal_": trunc_normal_,
+    "xavier_uniform_": xavier("uniform"), "xavier_normal_": xavier("normal"),
+    "kaiming_uniform_": kaiming("uniform"), "kaiming_normal_": kaiming("normal"),
+    "calculate_gain": gain_of,
+}
+
+
+# ---- the packages ----
+
+class Package(types.ModuleType):
+    """A stand-in: names it lacks become classes and functions that fail when they are used."""
+
+    def __init__(self, name, content=(), layers=None):
+        super().__init__(name)
+        self.__path__ = []
+        self.__dict__.update(content)
+        self.__dict__["_layers"] = layers
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        full = self.__name__ + "." + name
+        if full in sys.modules:
+            return sys.modules[full]
+        if name[:1].isupper():
+            made = missing_layer(name, self._layers) if self._layers else Absent(full)
+        else:
+            made = unknown_function(full)
+        setattr(self, name, made)
+        return made
+
+
+def unknown_function(full):
+    def function(*args, **kwargs):
+        known(full, TABLES.functions, "function")
+        raise Fault("'%s' cannot be used while tracing" % full)
+    return function
+
+
+class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """import torch.anything, and of packages that need torch"""
+
+    def find_spec(self, name, path=None, target=None):
+        if name.startswith("torch.") or name.partition(".")[0] in self.names:
+            return importlib.machinery.ModuleSpec(name, self, is_package=True)
+        return None
+
+    def __init__(self, names):
+        self.names = names
+
+    def create_module(self, spec):
+        if spec.name.startswith("torch."):
+            return Package(spec.name)
+        made = AbsentPackage(spec.name)
+        if spec.name in ("pytorch_lightning", "lightning", "lightning.pytorch"):
+            made.LightningModule = LightningModule
+        return made
+
+    def exec_module(self, module):
+        pass
+
+
+class Nothing:
+    """torch.no_grad() and its kin: as a block, a decorator or a call."""
+
+    def __init__(self, *args, **kwargs):
+        pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return False
+
+    def __call__(self, fn):
+        return fn
+
+
+def itself(fn=None, *_, **__):
+    return fn
+
+
+def torch_content(tables):
+    content = {name: as_written("torch." + name, fn) for name, fn in MAKERS.items()}
+    for target in tables.functions:
+        head, _, name = target.rpartition(".")
+        if head == "torch" and name not in content:
+            content[name] = as_written(target)
+    content.update(DTYPES, dtype=dtype, device=device, Size=Size, Tensor=Tensor, split=split,
+                   no_grad=Nothing, inference_mode=Nothing, enable_grad=Nothing,
+                   manual_seed=itself, set_grad_enabled=Nothing, inf=math.inf, pi=math.pi,
+                   nan=math.nan, __version__="2.1.0", is_tensor=lambda t: isinstance(t, Tensor))
+    return content
+
+
+def nn_content(tables):
+    content = {"Module": Module, "Sequential": Sequential, "ModuleList": ModuleList,
+               "ModuleDict": ModuleDict, "ParameterList": ParameterList,
+               "ParameterDict": ParameterDict, "Parameter": Parameter}
+    bases = {"Conv": type("_ConvNd", (Layer,), {}), "BatchNorm": type("_BatchNorm", (Layer,), {})}
+    for name, signature in tables.layers.items():
+        base = next((b for start, b in bases.items() if name.startswith(start)), Layer)
+        content[name] = type(name, (base,), {"signature": signature, "__module__": LAYERS,
+                                             "__qualname__": name})
+    for cls in content.values():
+        cls.__module__ = LAYERS if cls is not Parameter else cls.__module__
+    return content, bases
+
+
+def install(tables):
+    """Put the stand-ins where import finds them."""
+    layers, bases = nn_content(tables)
+    packages = {
+        "torch": torch_content(tables),
+        "torch.nn": layers,
+        "torch.nn.functional": functional(tables),
+        "torch.nn.init": INIT,
+        "torch.nn.parameter": {"Parameter": Parameter},
+        "torch.nn.modules": layers,
+        "torch.nn.modules.conv": {"_ConvNd": bases["Conv"]},
+        "torch.nn.modules.batchnorm": {"_BatchNorm": bases["BatchNorm"]},
+        "torch.cuda": {"is_available": lambda: False, "device_count": lambda: 0},
+        "torch.autograd": {"Variable": itself},
+        "torch.jit": {"ignore": itself, "unused": itself, "export": itself},
+        "torch.fx": {"wrap": itself},
+        "torch.functional": {"split": split},
+        "torch.special": {"erf": as_written("torch.special.erf")},
+    }
+    for name, content in packages.items():
+        is_layers = name in ("torch.nn", "torch.nn.modules")
+        sys.modules[name] = Package(name, content, tables.layers if is_layers else None)
+    for name in packages:
+        parent, _, last = name.rpartition(".")
+        if parent:
+            setattr(sys.modules[parent], last, sys.modules[name])
+    sys.meta_path.insert(0, Finder(ON_TORCH))
+    sys.meta_path.append(Finder(OFTEN))
+    watch_math(tables)

@@ -1,0 +1,1 @@
+"""A folder of files that import each other."""
