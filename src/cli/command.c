@@ -66,20 +66,25 @@ enum mase_status mase_cli_command_find(const struct mase_cli_command **out, cons
     return fail_unknown(name, err);
 }
 
-/* Options of one command only, or of a listing and of one action. */
+/* Options of one or two commands only, or of a listing and of one action. */
 static const struct {
     enum mase_cli_option_id option;
-    const char *command;
+    const char *commands;
 } only[] = {
-    { MASE_CLI_resume, "train" }, { MASE_CLI_input, "predict" }, { MASE_CLI_output, "predict" },
-    { MASE_CLI_raw, "predict" },  { MASE_CLI_json, "test" },     { MASE_CLI_all_rows, "test" },
+    { MASE_CLI_resume, "train" },
+    { MASE_CLI_input, "predict" },
+    { MASE_CLI_output, "predict" },
+    { MASE_CLI_raw, "predict" },
+    { MASE_CLI_json, "test" },
+    { MASE_CLI_all_rows, "test" },
+    { MASE_CLI_scaling, "test predict" },
 };
 
-static const char *only_command(const struct mase_cli_option *o)
+static const char *only_commands(const struct mase_cli_option *o)
 {
     for (size_t i = 0; i < sizeof only / sizeof only[0]; i++)
         if (o == &mase_cli_options[only[i].option])
-            return only[i].command;
+            return only[i].commands;
     return NULL;
 }
 
@@ -106,8 +111,8 @@ static bool look_takes(const struct mase_cli_command *cmd, const struct mase_cli
 
 bool mase_cli_command_takes(const struct mase_cli_command *cmd, const struct mase_cli_option *o)
 {
-    const char *one = only_command(o);
-    if (o->group == MASE_CLI_GROUP_INFORMATION || (one && mase_streq(cmd->name, one)))
+    const char *one = only_commands(o);
+    if (o->group == MASE_CLI_GROUP_INFORMATION || (one && strstr(one, cmd->name)))
         return true;
     if (cmd->takes == MASE_CLI_LOOK || o->group == MASE_CLI_GROUP_LOOK)
         return cmd->takes == MASE_CLI_LOOK && look_takes(cmd, o);

@@ -80,7 +80,7 @@ static enum mase_status open_model(struct mase_cli_net *n, struct mase_cli *c, c
         return mase_fail(err, MASE_EVALUE,
                          "'%s' does not say what data it takes: give --config FILE, which names it",
                          name);
-    MASE_TRY(mase_data_find(&data, dataset ? dataset : model->dataset, err));
+    MASE_TRY(mase_cli_data_info(&data, c, dataset ? dataset : model->dataset, err));
     MASE_TRY(mase_cli_open_model(&n->graph, c, name, data, err));
     mase_graph_alloc(n->graph);
     mase_graph_init_weights(n->graph, seed(c));

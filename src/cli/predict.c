@@ -43,8 +43,9 @@ static enum mase_status read_checkpoint(struct job *j, struct mase_err *err)
 {
     MASE_TRY(mase_cli_checkpoint_info(&j->checkpoint, j->c, j->weights, err));
     if (mase_cli_flag(j->c, MASE_CLI_raw) && !j->checkpoint.scaling.n)
-        return mase_fail_in(err, MASE_EVALUE, mase_cli_text(j->c, MASE_CLI_load_name),
-                            "--raw: this file does not say how its training data was scaled");
+        return mase_fail_in(
+            err, MASE_EVALUE, mase_cli_text(j->c, MASE_CLI_load_name),
+            "--raw: this file does not say how its training data was scaled; --scaling can");
     return MASE_OK;
 }
 
@@ -59,7 +60,7 @@ static enum mase_status find_data(struct job *j, struct mase_err *err)
                              "No dataset provided! A model of one's own needs it, because %s does "
                              "not tell.",
                              mase_cli_text(j->c, MASE_CLI_load_name));
-        if (mase_data_find(&info, which, err))
+        if (mase_cli_data_info(&info, j->c, which, err))
             return mase_place(err, name->at);
     }
     j->data = *info;

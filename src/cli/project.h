@@ -50,6 +50,9 @@ enum mase_status mase_cli_load_saved(struct mase_graph **g, struct mase_manager 
 struct mase_dataset_opts mase_cli_data_opts(const struct mase_cli *c);
 enum mase_status mase_cli_open_data(struct mase_dataset **d, const struct mase_cli *c, bool raw,
                                     struct mase_err *err) MASE_MUST_CHECK;
+/* What a dataset is by its name; a table of the user's own is opened to find out. */
+enum mase_status mase_cli_data_info(const struct mase_data_info **info, struct mase_cli *c,
+                                    const char *name, struct mase_err *err) MASE_MUST_CHECK;
 
 /* ---- record.c ---- */
 

@@ -90,9 +90,14 @@ enum mase_status mase_cli_checkpoint_info(struct mase_checkpoint_info *info, str
 {
     static const char *const suffixes[] = { ".ckpt", ".pt", ".pth" };
     const char *path = mase_cli_text(c, MASE_CLI_load_name);
+    const char *scaling = mase_cli_text(c, MASE_CLI_scaling);
     *info = (struct mase_checkpoint_info){ .epoch = -1, .step = -1 };
     for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++)
         if (kind == MASE_CLI_WEIGHTS && mase_ends_with(path, suffixes[i]))
-            return mase_checkpoint_info(info, &c->arena, path, err);
-    return MASE_OK;
+            MASE_TRY(mase_checkpoint_info(info, &c->arena, path, err));
+    if (!scaling)
+        return MASE_OK;
+    if (info->scaling.n)
+        mase_warn("%s scales the features, not what %s says", scaling, path);
+    return mase_cli_scaling(info, &c->arena, scaling, err);
 }

@@ -42,11 +42,16 @@ static enum mase_status open_data(struct job *j, struct mase_err *err)
 {
     const struct mase_checkpoint_info *info = &j->checkpoint;
     MASE_TRY(mase_cli_open_data(&j->data, j->c, false, err));
+    if (mase_cli_text(j->c, MASE_CLI_scaling) && !mase_dataset_table(j->data).data)
+        return mase_fail(err, MASE_EVALUE, "--scaling is for tables of numbers, not for images");
     if (!info->scaling.n || !mase_dataset_table(j->data).data ||
         same_scaling(&info->scaling, &mase_dataset_info(j->data)->scaling))
         return MASE_OK;
-    mase_info("The features are scaled as those of %s, on which the checkpoint was trained",
-              info->data.name ? info->data.name : "the data");
+    if (mase_cli_text(j->c, MASE_CLI_scaling))
+        mase_info("The features are scaled as %s says", mase_cli_text(j->c, MASE_CLI_scaling));
+    else
+        mase_info("The features are scaled as those of %s, on which the checkpoint was trained",
+                  info->data.name ? info->data.name : "the data");
     j->scaling = info->scaling;
     mase_dataset_close(j->data);
     j->data = NULL;

@@ -15,10 +15,17 @@ void mase_cli_summary(struct mase_str *out, const struct mase_model *m, const st
 /* "jsc: 576000 rows to train on, ..." and the notice to the log. */
 void mase_cli_log_data(const struct mase_dataset *d);
 
-/* What the file that --load names says of its training data; nothing if it is no PyTorch file. */
+/* What the file that --load names says of its training data; nothing if it is no PyTorch file.
+ * What --scaling says goes before it. */
 enum mase_status mase_cli_checkpoint_info(struct mase_checkpoint_info *info, struct mase_cli *c,
                                           enum mase_cli_weights kind,
                                           struct mase_err *err) MASE_MUST_CHECK;
+
+/* ---- scaling.c ---- */
+
+/* Means and deviations, and names of classes if there are any, from a file; in a. */
+enum mase_status mase_cli_scaling(struct mase_checkpoint_info *info, struct mase_arena *a,
+                                  const char *path, struct mase_err *err) MASE_MUST_CHECK;
 
 /* ---- train_files.c: the files of a run beside its checkpoints ---- */
 

@@ -34,7 +34,7 @@ static enum mase_status find_model(struct job *j, struct mase_err *err)
 {
     const struct mase_value *dataset = mase_cli_value(j->c, MASE_CLI_dataset);
     MASE_TRY(mase_cli_find_model(&j->model, j->c, err));
-    if (mase_data_find(&j->data, dataset->s, err))
+    if (mase_cli_data_info(&j->data, j->c, dataset->s, err))
         return mase_place(err, dataset->at);
     return MASE_OK;
 }
