@@ -16,6 +16,7 @@
 #include <mase/call.h>
 #include <mase/graph.h>
 #include <mase/opt.h>
+#include <mase/sheet.h>
 #include <mase/value.h>
 
 /* Properties of a graph: what holds of it now. Any edit drops those the pass does not keep. */
@@ -54,6 +55,7 @@ struct mase_pass_env {
     struct mase_value *info; /* a table for results a program may want (run.json); may be NULL */
     struct mase_arena *info_arena; /* where info lives */
     struct mase_value *files;      /* a list: paths of the files written; may be NULL */
+    struct mase_sheets *sheets;    /* tables go here; NULL: to out, each in its own look */
 };
 
 /* Note a file that a pass wrote. */

@@ -146,6 +146,22 @@ static enum mase_status check_taken(const struct mase_cli *c, struct mase_err *e
     return MASE_OK;
 }
 
+/* --json is short for --format json. */
+static enum mase_status choose_format(struct mase_cli *c, struct mase_err *err)
+{
+    const struct mase_value *given = c->setting[MASE_CLI_format].given;
+    const bool json = c->setting[MASE_CLI_json].given != NULL;
+    if (json && given && !mase_streq(given->s, "json"))
+        return mase_fail(err, MASE_EVALUE, "--json and --format %s contradict each other",
+                         given->s);
+    c->sheets = (struct mase_sheets){
+        .arena = &c->arena,
+        .out = stdout,
+        .format = json ? MASE_SHEET_JSON : mase_sheet_format(given ? given->s : "text"),
+    };
+    return MASE_OK;
+}
+
 enum mase_status mase_cli_parse(struct mase_cli *c, int argc, char **argv, struct mase_err *err)
 {
     struct words w = { .argc = argc, .at = 1, .argv = argv };
@@ -156,6 +172,7 @@ enum mase_status mase_cli_parse(struct mase_cli *c, int argc, char **argv, struc
     for (int i = 0; i < MASE_CLI_COUNT; i++)
         c->setting[i].dflt = mase_cli_option_default(&c->arena, (enum mase_cli_option_id)i);
     MASE_TRY(read_words(c, &w, err));
+    MASE_TRY(choose_format(c, err));
     if (c->operand_count == 0)
         return MASE_OK;
     MASE_TRY(mase_cli_command_find(&c->command, c->operands[0], err));

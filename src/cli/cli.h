@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-#include <mase/table.h>
+#include <mase/sheet.h>
 
 #include "cli/options.h"
 
@@ -45,6 +45,7 @@ struct mase_cli {
     int operand_count;
     struct mase_cli_setting setting[MASE_CLI_COUNT];
     struct mase_value *config; /* the configuration file with --set applied; NULL: none */
+    struct mase_sheets sheets; /* what is printed, in the format asked for */
 };
 
 /* command.c: by name; unknown or not in this version is an error that says what there is. */
@@ -69,7 +70,8 @@ const char *mase_cli_text(const struct mase_cli *c, enum mase_cli_option_id id);
 bool mase_cli_flag(const struct mase_cli *c, enum mase_cli_option_id id);
 
 /* config_table.c: the merged options as a table; colour greys values that lost. */
-void mase_cli_config_table(struct mase_str *out, const struct mase_cli *c, bool colour);
+struct mase_table mase_cli_config_table(struct mase_arena *a, const struct mase_cli *c,
+                                        bool colour);
 
 /* lists.c: does this text give an option of training several values? If so it is read when the
  * command is known. */
@@ -101,11 +103,18 @@ mase_cli_run_fn mase_cli_train, mase_cli_test, mase_cli_predict, mase_cli_transf
 enum mase_status mase_cli_info(struct mase_cli *c, const char *what,
                                struct mase_err *err) MASE_MUST_CHECK;
 
-/* output.c: text, a table or a value to stdout. */
+/* output.c: text or a value to stdout, whatever the format. */
 void mase_cli_put(const struct mase_str *text);
-/* Rows under a rule, and a newline. */
-void mase_cli_put_table(const struct mase_table *t);
 void mase_cli_put_json(const struct mase_value *v);
+/* Does --format, or --json, ask for JSON? */
+bool mase_cli_wants_json(const struct mase_cli *c);
+/* The table of a listing. */
+void mase_cli_put_table(struct mase_cli *c, const struct mase_table *t);
+/* A table of names and values: as text one line each, without a heading. */
+void mase_cli_put_pairs(struct mase_cli *c, const struct mase_table *t);
+/* All that a command has to say: json is one object by key, or the list itself when there is one
+ * sheet. */
+void mase_cli_put_sheets(struct mase_cli *c, const struct mase_sheet *sheets, int count);
 /* "no WHAT is called 'WORD'; is 'NEAR' meant? ch LISTING lists them"; names may hold NULLs. */
 enum mase_status mase_cli_unknown(struct mase_err *err, const char *what, const char *word,
                                   const char *const *names, int count, const char *listing);

@@ -75,7 +75,6 @@ static const struct {
     { MASE_CLI_input, "predict" },
     { MASE_CLI_output, "predict" },
     { MASE_CLI_raw, "predict" },
-    { MASE_CLI_json, "test" },
     { MASE_CLI_all_rows, "test" },
     { MASE_CLI_scaling, "test predict" },
 };
@@ -93,12 +92,12 @@ static const struct {
     enum mase_cli_option_id option;
     const char *commands;
 } looks[] = {
-    { MASE_CLI_config, NULL },          { MASE_CLI_set, NULL },
-    { MASE_CLI_load_name, NULL },       { MASE_CLI_seed, NULL },
-    { MASE_CLI_log_level, NULL },       { MASE_CLI_no_warnings, NULL },
-    { MASE_CLI_plugins, NULL },         { MASE_CLI_format, NULL },
-    { MASE_CLI_batch_size, "diff" },    { MASE_CLI_input, "diff trace" },
-    { MASE_CLI_node, "weights trace" }, { MASE_CLI_sample, "trace" },
+    { MASE_CLI_config, NULL },        { MASE_CLI_set, NULL },
+    { MASE_CLI_load_name, NULL },     { MASE_CLI_seed, NULL },
+    { MASE_CLI_log_level, NULL },     { MASE_CLI_no_warnings, NULL },
+    { MASE_CLI_plugins, NULL },       { MASE_CLI_batch_size, "diff" },
+    { MASE_CLI_input, "diff trace" }, { MASE_CLI_node, "weights trace" },
+    { MASE_CLI_sample, "trace" },
 };
 
 static bool look_takes(const struct mase_cli_command *cmd, const struct mase_cli_option *o)
@@ -114,13 +113,14 @@ bool mase_cli_command_takes(const struct mase_cli_command *cmd, const struct mas
     const char *one = only_commands(o);
     if (o->group == MASE_CLI_GROUP_INFORMATION || (one && strstr(one, cmd->name)))
         return true;
+    if (o->group == MASE_CLI_GROUP_OUTPUT)
+        return cmd->takes != MASE_CLI_NOTHING && !mase_streq(cmd->name, "predict");
     if (cmd->takes == MASE_CLI_LOOK || o->group == MASE_CLI_GROUP_LOOK)
         return cmd->takes == MASE_CLI_LOOK && look_takes(cmd, o);
     if (o == &mase_cli_options[MASE_CLI_plugins] && mase_streq(cmd->name, "passes"))
         return true;
     if (o->flags & MASE_CLI_LIST)
-        return cmd->takes == MASE_CLI_LISTING &&
-               (o == &mase_cli_options[MASE_CLI_json] || mase_streq(cmd->name, "formats"));
+        return mase_streq(cmd->name, "formats");
     if (o->group == MASE_CLI_GROUP_DATA && mase_streq(cmd->name, "data"))
         return !one;
     return cmd->takes >= MASE_CLI_ACTION && !one;

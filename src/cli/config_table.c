@@ -43,15 +43,14 @@ static bool has_row(const struct mase_cli_option *o, const struct mase_cli_setti
     return o->flags & MASE_CLI_ROW || (o->flags & MASE_CLI_SET && (s->file || s->given));
 }
 
-void mase_cli_config_table(struct mase_str *out, const struct mase_cli *c, bool colour)
+struct mase_table mase_cli_config_table(struct mase_arena *a, const struct mase_cli *c, bool colour)
 {
     static const char *const with_file[] = { "Name",         "Default",
                                              "Config. File", "Manual Override",
                                              "Effective",    NULL };
     static const char *const without[] = { "Name", "Default", "Manual Override", "Effective",
                                            NULL };
-    struct mase_arena a = { 0 };
-    struct mase_table t = mase_table(&a, c->config ? with_file : without);
+    struct mase_table t = mase_table(a, c->config ? with_file : without);
 
     t.wrap = WRAP;
     t.align[0] = MASE_ALIGN_LEFT;
@@ -60,7 +59,5 @@ void mase_cli_config_table(struct mase_str *out, const struct mase_cli *c, bool 
     for (int i = 0; i < MASE_CLI_COUNT; i++)
         if (has_row(&mase_cli_options[i], &c->setting[i]))
             add_row(&t, &mase_cli_options[i], &c->setting[i], c->config != NULL, colour);
-    mase_table_render(&t, MASE_TABLE_PRETTY, out);
-    mase_str_addc(out, '\n');
-    mase_arena_release(&a);
+    return t;
 }

@@ -32,7 +32,7 @@ static enum mase_status list(struct mase_cli *c, struct mase_err *err)
 {
     static const char *const headers[] = { "Name", "Sample", "Classes", "Data", NULL };
     MASE_TRY(mase_cli_operands(c, 1, err));
-    if (mase_cli_flag(c, MASE_CLI_json)) {
+    if (mase_cli_wants_json(c)) {
         list_json(&c->arena);
         return MASE_OK;
     }
@@ -48,10 +48,10 @@ static enum mase_status list(struct mase_cli *c, struct mase_err *err)
         mase_table_set(&t, row, 3, d->help);
     }
     mase_str_release(&shape);
-    mase_cli_put_table(&t);
-    puts("\nA table of your own:");
+    mase_cli_put_table(c, &t);
+    mase_sheets_say(&c->sheets, "\nA table of your own:\n");
     for (const struct mase_data_kind *k = mase_data_kinds; k->prefix; k++)
-        printf("  %s\n", k->help);
+        mase_sheets_say(&c->sheets, "  %s\n", k->help);
     return MASE_OK;
 }
 
@@ -63,24 +63,33 @@ static bool shows_features(const struct mase_dataset *d)
            mase_dataset_table(d).stride <= FEATURES_SHOWN;
 }
 
-static void put_facts(const struct mase_dataset *d)
+static void put_facts(struct mase_cli *c, const struct mase_dataset *d)
 {
+    static const char *const headers[] = { "Property", "Value", NULL };
     const struct mase_dataset_info *info = mase_dataset_info(d);
-    printf("%s: %s\n", info->data.name, info->data.help);
+    struct mase_table t = mase_table(&c->arena, headers);
+    mase_sheets_say(&c->sheets, "%s: %s\n", info->data.name, info->data.help);
     if (info->notice)
-        printf("note      %s\n", info->notice);
-    printf("source    %s\n", info->source);
-    printf("sha256    %s\n", info->checksum);
-    printf("rows      %" PRId64, info->rows);
+        mase_table_add(&t, (const char *[]){ "note", info->notice });
+    mase_table_add(&t, (const char *[]){ "source", info->source });
+    mase_table_add(&t, (const char *[]){ "sha256", info->checksum });
+    const int row = mase_table_row(&t);
+    mase_table_set(&t, row, 0, "rows");
     if (info->duplicates)
-        printf(" (%" PRId64 " duplicates left out)", info->duplicates);
-    printf("\nfeatures  %s\n\n",
-           info->scaling.n ? "standardised: mean 0, deviation 1" : "as stored");
+        mase_table_setf(&t, row, 1, "%" PRId64 " (%" PRId64 " duplicates left out)", info->rows,
+                        info->duplicates);
+    else
+        mase_table_setf(&t, row, 1, "%" PRId64, info->rows);
+    mase_table_add(&t, (const char *[]){ "features", info->scaling.n
+                                                         ? "standardised: mean 0, deviation 1"
+                                                         : "as stored" });
+    mase_cli_put_pairs(c, &t);
 }
 
 /* Rows are splits, columns classes; many classes are summed up by the smallest and the largest. */
-static void put_splits(struct mase_arena *a, const struct mase_dataset *d)
+static void put_splits(struct mase_cli *c, const struct mase_dataset *d)
 {
+    struct mase_arena *a = &c->arena;
     enum { COLUMNS = 12 };
     const struct mase_dataset_info *info = mase_dataset_info(d);
     const int classes = info->data.classes;
@@ -111,14 +120,15 @@ static void put_splits(struct mase_arena *a, const struct mase_dataset *d)
             mase_table_setf(&t, row, 3, "%" PRId64, high);
         }
     }
-    mase_cli_put_table(&t);
+    mase_sheets_say(&c->sheets, "\n");
+    mase_cli_put_table(c, &t);
 }
 
-static void put_features(struct mase_arena *a, const struct mase_dataset *d)
+static void put_features(struct mase_cli *c, const struct mase_dataset *d)
 {
     static const char *const headers[] = { "Feature", "Min", "Max", "Mean", "Deviation", NULL };
     const struct mase_dataset_info *info = mase_dataset_info(d);
-    struct mase_table t = mase_table(a, headers);
+    struct mase_table t = mase_table(&c->arena, headers);
     for (int64_t f = 0; f < mase_dataset_table(d).stride; f++) {
         const struct mase_feature_range r = mase_dataset_range(d, MASE_SPLIT_TRAIN, f);
         const int row = mase_table_row(&t);
@@ -128,8 +138,8 @@ static void put_features(struct mase_arena *a, const struct mase_dataset *d)
         mase_table_setf(&t, row, 3, "%.5g", r.mean);
         mase_table_setf(&t, row, 4, "%.5g", r.std);
     }
-    puts("\nBefore scaling, over the training split:\n");
-    mase_cli_put_table(&t);
+    mase_sheets_say(&c->sheets, "\nBefore scaling, over the training split:\n\n");
+    mase_cli_put_table(c, &t);
 }
 
 static void info_json(struct mase_arena *a, const struct mase_dataset *d)
@@ -168,13 +178,13 @@ static enum mase_status info(struct mase_cli *c, struct mase_err *err)
     if (c->operand_count < 2)
         return mase_fail(err, MASE_EVALUE, "ch data info needs the name of a dataset");
     MASE_TRY(mase_dataset_open(&d, c->operands[1], &opts, err));
-    if (mase_cli_flag(c, MASE_CLI_json)) {
+    if (mase_cli_wants_json(c)) {
         info_json(&c->arena, d);
     } else {
-        put_facts(d);
-        put_splits(&c->arena, d);
+        put_facts(c, d);
+        put_splits(c, d);
         if (shows_features(d))
-            put_features(&c->arena, d);
+            put_features(c, d);
     }
     mase_dataset_close(d);
     return MASE_OK;
@@ -193,7 +203,10 @@ static enum mase_status import(struct mase_cli *c, struct mase_err *err)
                          "import jsc FILE");
     MASE_TRY(mase_dataset_import(c->operands[1], c->operands[2], &opts, err));
     MASE_TRY(mase_dataset_open(&d, c->operands[1], &kept, err)); /* what the next run will find */
-    put_facts(d);
+    if (mase_cli_wants_json(c))
+        info_json(&c->arena, d);
+    else
+        put_facts(c, d);
     mase_dataset_close(d);
     return MASE_OK;
 }

@@ -53,12 +53,12 @@ static void add_node(struct mase_table *t, const struct mase_node_pair *p)
                                                        : "formats");
 }
 
-static struct mase_cli_sheet compare_nodes(const struct sides *s)
+static struct mase_sheet compare_nodes(const struct sides *s)
 {
     static const char *const headers[] = { "Node",      "A",          "B", "Formats A",
                                            "Formats B", "Difference", NULL };
     struct mase_arena *a = &s->c->arena;
-    struct mase_cli_sheet sheet = { "nodes", NULL, mase_table(a, headers) };
+    struct mase_sheet sheet = { .key = "nodes", .table = mase_table(a, headers) };
     struct mase_node_pair *pairs;
     const int count = mase_compare_nodes(&pairs, a, s->a.graph, s->b.graph);
     for (int i = 0; i < count; i++)
@@ -109,14 +109,14 @@ static int tensors_of(struct mase_named_tensor **out, struct mase_arena *a,
     return n->weights.count;
 }
 
-static struct mase_cli_sheet compare_params(const struct sides *s)
+static struct mase_sheet compare_params(const struct sides *s)
 {
     static const char *const headers[] = { "Parameter", "Shape A",
                                            "Shape B",   "Values that differ",
                                            "Max error", "Mean error",
                                            "SQNR dB",   NULL };
     struct mase_arena *arena = &s->c->arena;
-    struct mase_cli_sheet sheet = { "parameters", NULL, mase_table(arena, headers) };
+    struct mase_sheet sheet = { .key = "parameters", .table = mase_table(arena, headers) };
     struct mase_named_tensor *a, *b;
     struct mase_tensor_pair *pairs;
     const int na = tensors_of(&a, arena, &s->a), nb = tensors_of(&b, arena, &s->b);
@@ -157,7 +157,7 @@ static int64_t rows_to_draw(const struct sides *s, const struct mase_cli_net *n)
     return each * MOST <= VALUES ? MOST : each < VALUES ? VALUES / each : 1;
 }
 
-static enum mase_status compare_outputs(struct mase_cli_sheet *sheet, const struct sides *s,
+static enum mase_status compare_outputs(struct mase_sheet *sheet, const struct sides *s,
                                         struct mase_err *err)
 {
     static const char *const headers[] = { "Node",         "A",          "B",
@@ -173,7 +173,7 @@ static enum mase_status compare_outputs(struct mase_cli_sheet *sheet, const stru
     MASE_TRY(mase_cli_run(&va, s->c, &s->a, &in, err));
     MASE_TRY(mase_cli_run(&vb, s->c, &s->b, &in, err));
     const int count = mase_compare_values(&pairs, &first, a, s->a.graph, &va, s->b.graph, &vb);
-    *sheet = (struct mase_cli_sheet){ "outputs", NULL, mase_table(a, headers) };
+    *sheet = (struct mase_sheet){ .key = "outputs", .table = mase_table(a, headers) };
     for (int i = first < 0 ? count : first; i < count; i++)
         add_output(&sheet->table, &pairs[i]);
     sheet->title = first < 0
@@ -199,7 +199,7 @@ static bool can_run(const struct sides *s)
 
 static enum mase_status report(const struct sides *s, struct mase_err *err)
 {
-    struct mase_cli_sheet sheets[3];
+    struct mase_sheet sheets[3];
     int count = 0;
     if (s->a.graph && s->b.graph)
         sheets[count++] = compare_nodes(s);

@@ -41,11 +41,10 @@ static const char *formats(struct mase_arena *a, const struct mase_decision *d)
     return copy;
 }
 
-static struct mase_cli_sheet sheet(struct mase_arena *a, const struct mase_decision *list,
-                                   int count)
+static struct mase_sheet sheet(struct mase_arena *a, const struct mase_decision *list, int count)
 {
     static const char *const headers[] = { "Node", "Op", "Changed", "Why", "Formats", NULL };
-    struct mase_cli_sheet s = { "nodes", NULL, mase_table(a, headers) };
+    struct mase_sheet s = { .key = "nodes", .table = mase_table(a, headers) };
     int changed = 0;
     for (int i = 0; i < count; i++) {
         const struct mase_decision *d = &list[i];
@@ -65,7 +64,7 @@ static enum mase_status explain(struct mase_cli *c, const struct mase_cli_net *n
     const int count = net->graph->node_count;
     struct mase_decision *list = mase_new_array(&c->arena, struct mase_decision, (size_t)count);
     MASE_TRY(mase_quantize_explain(list, &c->arena, net->graph, section, err));
-    const struct mase_cli_sheet s = sheet(&c->arena, list, count);
+    const struct mase_sheet s = sheet(&c->arena, list, count);
     mase_cli_put_sheets(c, &s, 1);
     return MASE_OK;
 }

@@ -37,10 +37,10 @@ static struct mase_value *format_json(struct mase_arena *a, const struct mase_qu
     return v;
 }
 
-static void put_all(struct mase_arena *a)
+static void put_all(struct mase_cli *c)
 {
     static const char *const headers[] = { "Format", "Parameters", "What it does", NULL };
-    struct mase_table t = mase_table(a, headers);
+    struct mase_table t = mase_table(&c->arena, headers);
     for (int k = 0; k < MASE_QUANT_COUNT; k++) {
         struct mase_str params = { 0 };
         for (int i = 0; i < mase_quants[k].count; i++)
@@ -50,18 +50,16 @@ static void put_all(struct mase_arena *a)
                                              mase_quants[k].help });
         mase_str_release(&params);
     }
-    mase_cli_put_table(&t);
+    mase_cli_put_table(c, &t);
 }
 
-static void put_one(struct mase_arena *a, const struct mase_quant_info *q)
+static void put_one(struct mase_cli *c, const struct mase_quant_info *q)
 {
     static const char *const headers[] = { "Parameter", "Allowed", "Default", "Meaning", NULL };
-    struct mase_table t = mase_table(a, headers);
+    struct mase_table t = mase_table(&c->arena, headers);
     for (int i = 1; i < t.columns; i++)
         t.align[i] = MASE_ALIGN_LEFT;
-    printf("%s: %s\n", q->name, q->help);
-    if (!q->count)
-        return;
+    mase_sheets_say(&c->sheets, "%s: %s\n", q->name, q->help);
     for (int i = 0; i < q->count; i++) {
         const struct mase_quant_param *p = &q->params[i];
         const int row = mase_table_row(&t);
@@ -74,9 +72,11 @@ static void put_one(struct mase_arena *a, const struct mase_quant_info *q)
             mase_table_setf(&t, row, 2, "%" PRId64, p->dflt);
         mase_table_set(&t, row, 3, p->help);
     }
-    puts("\nIn a configuration each parameter is written once per operand: data_in_width, "
-         "weight_width, ...\n");
-    mase_cli_put_table(&t);
+    if (!q->count && !mase_sheets_for_programs(&c->sheets))
+        return;
+    mase_sheets_say(&c->sheets, "\nIn a configuration each parameter is written once per operand: "
+                                "data_in_width, weight_width, ...\n\n");
+    mase_cli_put_table(c, &t);
 }
 
 static enum mase_status find(enum mase_quant_kind *kind, const char *name, struct mase_err *err)
@@ -162,7 +162,7 @@ static enum mase_status apply(struct mase_cli *c, enum mase_quant_kind kind, str
 
 enum mase_status mase_cli_formats(struct mase_cli *c, struct mase_err *err)
 {
-    const bool json = mase_cli_flag(c, MASE_CLI_json), run = mase_cli_flag(c, MASE_CLI_apply);
+    const bool json = mase_cli_wants_json(c), run = mase_cli_flag(c, MASE_CLI_apply);
     enum mase_quant_kind kind = MASE_QUANT_COUNT;
     if (!run)
         MASE_TRY(mase_cli_operands(c, 1, err));
@@ -183,9 +183,9 @@ enum mase_status mase_cli_formats(struct mase_cli *c, struct mase_err *err)
             mase_value_push(&c->arena, all, format_json(&c->arena, &mase_quants[k]));
         mase_cli_put_json(all);
     } else if (kind != MASE_QUANT_COUNT) {
-        put_one(&c->arena, &mase_quants[kind]);
+        put_one(c, &mase_quants[kind]);
     } else {
-        put_all(&c->arena);
+        put_all(c);
     }
     return MASE_OK;
 }

@@ -53,10 +53,10 @@ static void datasets_json(struct mase_arena *a, struct mase_value *out)
 }
 
 /* A list of equal tables as a text table, one column per key. */
-static void put_rows(struct mase_arena *a, const char *title, const char *const *headers,
+static void put_rows(struct mase_cli *c, const char *title, const char *const *headers,
                      const struct mase_value *rows)
 {
-    struct mase_table t = mase_table(a, headers);
+    struct mase_table t = mase_table(&c->arena, headers);
     struct mase_str text = { 0 };
     for (int i = 0; i < rows->count; i++) {
         const int row = mase_table_row(&t);
@@ -67,8 +67,8 @@ static void put_rows(struct mase_arena *a, const char *title, const char *const 
         }
     }
     mase_str_release(&text);
-    puts(title);
-    mase_cli_put_table(&t);
+    mase_sheets_say(&c->sheets, "%s\n", title);
+    mase_cli_put_table(c, &t);
 }
 
 enum mase_status mase_cli_info(struct mase_cli *c, const char *what, struct mase_err *err)
@@ -86,7 +86,7 @@ enum mase_status mase_cli_info(struct mase_cli *c, const char *what, struct mase
         MASE_TRY(models_json(a, models, err));
     if (with_datasets)
         datasets_json(a, datasets);
-    if (mase_cli_flag(c, MASE_CLI_json)) {
+    if (mase_cli_wants_json(c)) {
         struct mase_value *root = mase_value_table(a);
         if (with_models)
             mase_value_set(a, root, "models", models);
@@ -96,10 +96,10 @@ enum mase_status mase_cli_info(struct mase_cli *c, const char *what, struct mase
         return MASE_OK;
     }
     if (with_models)
-        put_rows(a, "Supported Models", model_headers, models);
+        put_rows(c, "Supported Models", model_headers, models);
     if (all)
-        puts("");
+        mase_sheets_say(&c->sheets, "\n");
     if (with_datasets)
-        put_rows(a, "Supported Datasets", dataset_headers, datasets);
+        put_rows(c, "Supported Datasets", dataset_headers, datasets);
     return MASE_OK;
 }

@@ -1,6 +1,6 @@
 /*
  * look.h - what the commands that look into networks share: naming a network, giving it inputs,
- * and tables in the format asked for.
+ * and the cells of their tables.
  */
 #ifndef MASE_CLI_LOOK_H
 #define MASE_CLI_LOOK_H
@@ -62,16 +62,8 @@ enum mase_status mase_cli_run(struct mase_values *v, struct mase_cli *c,
                               const struct mase_cli_net *n, const struct mase_cli_inputs *in,
                               struct mase_err *err) MASE_MUST_CHECK;
 
-/* ---- tables (sheets.c) ---- */
+/* ---- cells (cells.c) ---- */
 
-/* A table with a sentence above it and a key for programs. */
-struct mase_cli_sheet {
-    const char *key, *title;
-    struct mase_table table;
-};
-/* To stdout as --format says: csv has no sentences, json is one object by key, or the list itself
- * when there is one sheet. */
-void mase_cli_put_sheets(struct mase_cli *c, const struct mase_cli_sheet *sheets, int count);
 /* A float32 in the fewest digits that read back to it. */
 void mase_cli_set_real(struct mase_table *t, int row, int column, double x);
 /* An error in four digits; 0 when there is none. */

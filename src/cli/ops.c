@@ -42,32 +42,40 @@ static struct mase_value *op_json(struct mase_arena *a, const struct mase_op_inf
     return v;
 }
 
-static void put_all(struct mase_arena *a)
+static void put_all(struct mase_cli *c)
 {
     static const char *const headers[] = { "Op", "Module", "Quantisable", "What it computes",
                                            NULL };
-    struct mase_table t = mase_table(a, headers);
+    struct mase_table t = mase_table(&c->arena, headers);
     for (int i = MASE_OP_unknown + 1; i < MASE_OP_COUNT; i++) {
         const struct mase_op_info *o = &mase_ops[i];
         mase_table_add(&t, (const char *[]){ o->name, o->module ? o->module : "-",
                                              o->quantisable ? "yes" : "", o->help });
     }
-    mase_cli_put_table(&t);
+    mase_cli_put_table(c, &t);
 }
 
-static void put_one(const struct mase_op_info *o)
+static void put_one(struct mase_cli *c, const struct mase_op_info *o)
 {
-    printf("%s: %s\n\n", o->name, o->help);
+    static const char *const headers[] = { "Property", "Value", NULL };
+    struct mase_arena *a = &c->arena;
+    struct mase_table t = mase_table(a, headers);
+    mase_sheets_say(&c->sheets, "%s: %s\n\n", o->name, o->help);
     if (o->module)
-        printf("  module       %s(%s), a %s\n", o->module, o->ctor ? o->ctor : "",
-               mase_op_type_names[o->module_type]);
+        mase_table_add(&t, (const char *[]){
+                               "module", mase_arena_printf(a, "%s(%s), a %s", o->module,
+                                                           o->ctor ? o->ctor : "",
+                                                           mase_op_type_names[o->module_type]) });
     if (o->call && *o->call)
-        printf("  call         (%s), a %s\n", o->call, mase_op_type_names[o->type]);
+        mase_table_add(&t,
+                       (const char *[]){ "call", mase_arena_printf(a, "(%s), a %s", o->call,
+                                                                   mase_op_type_names[o->type]) });
     if (o->functions && *o->functions)
-        printf("  functions    %s\n", o->functions);
+        mase_table_add(&t, (const char *[]){ "functions", o->functions });
     if (o->methods && *o->methods)
-        printf("  methods      %s\n", o->methods);
-    printf("  quantisable  %s\n", o->quantisable ? "yes" : "no");
+        mase_table_add(&t, (const char *[]){ "methods", o->methods });
+    mase_table_add(&t, (const char *[]){ "quantisable", o->quantisable ? "yes" : "no" });
+    mase_cli_put_pairs(c, &t);
 }
 
 static enum mase_status find(enum mase_op *op, const char *name, struct mase_err *err)
@@ -83,7 +91,7 @@ static enum mase_status find(enum mase_op *op, const char *name, struct mase_err
 
 enum mase_status mase_cli_ops(struct mase_cli *c, struct mase_err *err)
 {
-    const bool json = mase_cli_flag(c, MASE_CLI_json);
+    const bool json = mase_cli_wants_json(c);
     enum mase_op op = MASE_OP_unknown;
     MASE_TRY(mase_cli_operands(c, 1, err));
     if (c->operand_count)
@@ -96,9 +104,9 @@ enum mase_status mase_cli_ops(struct mase_cli *c, struct mase_err *err)
             mase_value_push(&c->arena, all, op_json(&c->arena, &mase_ops[i]));
         mase_cli_put_json(all);
     } else if (op) {
-        put_one(&mase_ops[op]);
+        put_one(c, &mase_ops[op]);
     } else {
-        put_all(&c->arena);
+        put_all(c);
     }
     return MASE_OK;
 }

@@ -46,56 +46,58 @@ static struct mase_value *pass_json(struct mase_arena *a, const struct mase_pass
     return v;
 }
 
-static void put_all(struct mase_arena *a)
+static void put_all(struct mase_cli *c)
 {
     static const char *const headers[] = { "Pass", "Kind", "What it does", NULL };
-    struct mase_table t = mase_table(a, headers);
+    struct mase_table t = mase_table(&c->arena, headers);
     const struct mase_pass *p;
     for (int i = 0; (p = mase_pass_at(i)); i++)
         mase_table_add(&t, (const char *[]){ p->name, mase_pass_kind(p), p->help });
-    mase_cli_put_table(&t);
+    mase_cli_put_table(c, &t);
 }
 
-static void put_options(struct mase_arena *a, const struct mase_opt *rows)
+static void put_options(struct mase_cli *c, const struct mase_opt *rows)
 {
+    struct mase_arena *a = &c->arena;
     static const char *const headers[] = { "Option", "Allowed", "Default", "Meaning", NULL };
     struct mase_table t = mase_table(a, headers);
     for (int i = 1; i < t.columns; i++)
         t.align[i] = MASE_ALIGN_LEFT;
-    for (const struct mase_opt *o = rows; o->type != MASE_OPT_END; o++) {
+    for (const struct mase_opt *o = rows; o && o->type != MASE_OPT_END; o++) {
         const struct mase_value *row = option_json(a, o);
         mase_table_add(
             &t, (const char *[]){ o->key, mase_value_get(row, "allowed")->s,
                                   o->required ? "(required)" : mase_value_get(row, "default")->s,
                                   o->help ? o->help : "" });
     }
-    mase_cli_put_table(&t);
+    mase_cli_put_table(c, &t);
 }
 
-static void put_props(const char *word, unsigned set)
+static void put_props(struct mase_sheets *s, const char *word, unsigned set)
 {
     if (!set)
         return;
-    printf("%s", word);
+    mase_sheets_say(s, "%s", word);
     for (int i = 0; i < (int)(sizeof props / sizeof props[0]); i++)
         if (set >> i & 1)
-            printf(" %s", props[i]);
-    puts("");
+            mase_sheets_say(s, " %s", props[i]);
+    mase_sheets_say(s, "\n");
 }
 
-static void put_one(struct mase_arena *a, const struct mase_pass *p)
+static void put_one(struct mase_cli *c, const struct mase_pass *p)
 {
-    printf("%s (%s): %s\n", p->name, mase_pass_kind(p), p->help);
-    put_props("needs:", p->needs);
-    put_props("gives:", p->gives);
+    struct mase_sheets *s = &c->sheets;
+    mase_sheets_say(s, "%s (%s): %s\n", p->name, mase_pass_kind(p), p->help);
+    put_props(s, "needs:", p->needs);
+    put_props(s, "gives:", p->gives);
     if (p->then)
-        printf("then runs: %s\n", p->then);
-    if (!p->opts || p->opts->type == MASE_OPT_END) {
-        puts("no options");
-        return;
+        mase_sheets_say(s, "then runs: %s\n", p->then);
+    if ((p->opts && p->opts->type != MASE_OPT_END) || mase_sheets_for_programs(s)) {
+        mase_sheets_say(s, "\n[passes.%s]\n\n", p->name);
+        put_options(c, p->opts);
+    } else {
+        mase_sheets_say(s, "no options\n");
     }
-    printf("\n[passes.%s]\n\n", p->name);
-    put_options(a, p->opts);
 }
 
 enum mase_status mase_cli_find_pass(const struct mase_pass **p, const char *name,
@@ -114,7 +116,7 @@ enum mase_status mase_cli_find_pass(const struct mase_pass **p, const char *name
 
 enum mase_status mase_cli_passes(struct mase_cli *c, struct mase_err *err)
 {
-    const bool json = mase_cli_flag(c, MASE_CLI_json);
+    const bool json = mase_cli_wants_json(c);
     const struct mase_pass *p = NULL;
     MASE_TRY(mase_cli_operands(c, 1, err));
     MASE_TRY(mase_cli_load_plugins(c, err));
@@ -128,9 +130,9 @@ enum mase_status mase_cli_passes(struct mase_cli *c, struct mase_err *err)
             mase_value_push(&c->arena, all, pass_json(&c->arena, p));
         mase_cli_put_json(all);
     } else if (p) {
-        put_one(&c->arena, p);
+        put_one(c, p);
     } else {
-        put_all(&c->arena);
+        put_all(c);
     }
     return MASE_OK;
 }

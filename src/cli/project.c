@@ -10,15 +10,24 @@
 #include <mase/log.h>
 #include <mase/weights.h>
 
-void mase_cli_announce(const struct mase_cli *c)
+/* Programs find the configuration in run.json. */
+static void put_configuration(struct mase_cli *c)
 {
-    struct mase_str out = { 0 };
+    const bool colour = c->sheets.format == MASE_SHEET_TEXT && mase_use_colour(stdout);
+    if (mase_sheets_for_programs(&c->sheets))
+        return;
+    mase_sheets_add(&c->sheets,
+                    &(struct mase_sheet){ .key = "configuration",
+                                          .table = mase_cli_config_table(&c->arena, c, colour),
+                                          .look = MASE_TABLE_PRETTY });
+    fflush(stdout); /* before the log lines that follow, where both go to one terminal */
+}
+
+void mase_cli_announce(struct mase_cli *c)
+{
     mase_info("Seed set to %lld", (long long)mase_cli_value(c, MASE_CLI_seed)->i);
     mase_info("Set logging level to %s", mase_log_level_names[mase_log_get_level()]);
-    mase_cli_config_table(&out, c, mase_use_colour(stdout));
-    mase_cli_put(&out);
-    mase_str_release(&out);
-    fflush(stdout); /* before the log lines that follow, where both go to one terminal */
+    put_configuration(c);
 }
 
 /* ---- the model ---- */

@@ -23,8 +23,8 @@ enum mase_status mase_cli_load_kind(enum mase_cli_weights *kind, const struct ma
 
 /* ---- project.c ---- */
 
-/* Seed and log level to the log, the configuration table to stdout. */
-void mase_cli_announce(const struct mase_cli *c);
+/* Seed and log level to the log, the configuration table to stdout, unless a program reads it. */
+void mase_cli_announce(struct mase_cli *c);
 /* Model and dataset must both be named; the dataset is looked at by others. */
 enum mase_status mase_cli_find_model(const struct mase_model **m, struct mase_cli *c,
                                      struct mase_err *err) MASE_MUST_CHECK;

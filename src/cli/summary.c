@@ -46,7 +46,7 @@ static void add_total(struct mase_str *out, const char *count, const char *what)
     mase_str_printf(out, "%-10s%s\n", count, what);
 }
 
-void mase_cli_summary(struct mase_str *out, const struct mase_model *m, const struct mase_graph *g)
+static void add_text(struct mase_str *out, const struct mase_model *m, const struct mase_graph *g)
 {
     struct mase_str count = { 0 };
     const int64_t n = mase_graph_param_count(g);
@@ -74,6 +74,32 @@ void mase_cli_summary(struct mase_str *out, const struct mase_model *m, const st
     snprintf(size, sizeof size, "%.3f", (double)n * 4e-6);
     add_total(out, size, "Total estimated model params size (MB)");
     mase_str_release(&count);
+}
+
+/* In the other formats: its lines, without the totals. */
+static struct mase_table as_table(struct mase_arena *a, const struct mase_model *m,
+                                  const struct mase_graph *g)
+{
+    static const char *const headers[] = { "Name", "Type", "Params", NULL };
+    struct mase_table t = mase_table(a, headers);
+    mase_table_add(&t, (const char *[]){ "model", m->class_name, "" });
+    mase_table_setf(&t, 0, 2, "%lld", (long long)mase_graph_param_count(g));
+    for (int i = 0; i < HELPERS; i++)
+        mase_table_add(&t, (const char *[]){ helpers[i].name, helpers[i].type, "0" });
+    return t;
+}
+
+void mase_cli_summary(struct mase_cli *c, const struct mase_model *m, const struct mase_graph *g)
+{
+    struct mase_str out = { 0 };
+    if (c->sheets.format != MASE_SHEET_TEXT) {
+        mase_sheets_add(&c->sheets, &(struct mase_sheet){ .key = "modules",
+                                                          .table = as_table(&c->arena, m, g) });
+        return;
+    }
+    add_text(&out, m, g);
+    mase_sheets_say(&c->sheets, "%s", mase_str_text(&out));
+    mase_str_release(&out);
 }
 
 void mase_cli_log_data(const struct mase_dataset *d)

@@ -52,16 +52,6 @@ static void collect_options(struct job *j)
     j->sweep.jobs = threads ? (int)threads->i : 0;
 }
 
-static void announce(const struct mase_cli *c)
-{
-    struct mase_str out = { 0 };
-    mase_info("Set logging level to %s", mase_log_level_names[mase_log_get_level()]);
-    mase_cli_config_table(&out, c, mase_use_colour(stdout));
-    mase_cli_put(&out);
-    mase_str_release(&out);
-    fflush(stdout); /* before the log lines that follow */
-}
-
 static enum mase_status find_folders(struct job *j, struct mase_err *err)
 {
     struct mase_cli *c = j->c;
@@ -120,17 +110,18 @@ static enum mase_status write_reports(const struct job *j, struct mase_err *err)
 
 static void print_table(const struct job *j)
 {
-    struct mase_str text = { 0 };
+    struct mase_sheets *s = &j->c->sheets;
     const struct mase_dataset_info *info = mase_dataset_info(j->data);
-    const struct mase_table table = mase_sweep_table(&j->sweep, &j->c->arena);
-    mase_str_printf(&text, "%s on %s: %lld test samples\n", j->model->name, info->data.name,
+    mase_sheets_say(s, "%s on %s: %lld test samples\n", j->model->name, info->data.name,
                     (long long)mase_dataset_split(j->data, MASE_SPLIT_TEST).count);
     if (info->notice)
-        mase_str_printf(&text, "%s\n", info->notice);
-    mase_table_render(&table, MASE_TABLE_PRETTY, &text);
-    mase_str_addc(&text, '\n');
-    mase_cli_put(&text);
-    mase_str_release(&text);
+        mase_sheets_say(s, "%s\n", info->notice);
+    const struct mase_table t = mase_sheets_for_programs(s)
+                                    ? mase_sweep_csv(&j->sweep, &j->c->arena)
+                                    : mase_sweep_table(&j->sweep, &j->c->arena);
+    mase_sheets_add(
+        s, &(struct mase_sheet){ .key = "configurations", .table = t, .look = MASE_TABLE_PRETTY });
+    mase_sheets_end(s);
 }
 
 /* ---- run.json ---- */
@@ -207,7 +198,7 @@ enum mase_status mase_cli_sweep(struct mase_cli *c, struct mase_err *err)
     collect_options(&j);
     MASE_TRY(mase_cli_find_model(&j.model, c, err));
     MASE_TRY(find_folders(&j, err));
-    announce(c);
+    mase_cli_announce(c);
     enum mase_status st = open_inputs(&j, err);
     if (!st)
         st = run(&j, err);

@@ -123,13 +123,10 @@ static enum mase_status set_up(struct job *j, struct mase_err *err)
 
 /* ---- tables ---- */
 
-static void put_table(const struct mase_table *t)
+static void put_table(const struct job *j, const char *key, const struct mase_table *t)
 {
-    struct mase_str out = { 0 };
-    mase_table_render(t, MASE_TABLE_PRETTY, &out);
-    mase_str_addc(&out, '\n');
-    mase_cli_put(&out);
-    mase_str_release(&out);
+    mase_sheets_add(&j->c->sheets,
+                    &(struct mase_sheet){ .key = key, .table = *t, .look = MASE_TABLE_PRETTY });
 }
 
 static void add_number(struct mase_table *t, const char *name, const char *format, double value)
@@ -151,18 +148,19 @@ static void put_overall(struct job *j)
     struct mase_table t = mase_table(&j->c->arena, headers);
     add_number(&t, "test_acc_epoch", "%.9g", e->accuracy);
     add_number(&t, "test_loss_epoch", "%.9g", e->loss);
-    put_table(&t);
+    put_table(j, "metrics", &t);
     t = mase_table(&j->c->arena, more);
     add_number(&t, "samples", "%.0f", (double)e->samples);
     add_number(&t, "standard error of accuracy", "%.2g", e->accuracy_error);
     add_number(&t, "macro accuracy", "%.6f", e->macro_accuracy);
     add_number(&t, "samples per second", "%.0f", (double)e->samples / e->seconds);
     t.align[0] = MASE_ALIGN_LEFT;
-    put_table(&t);
-    printf("%s on %s of %s\n", j->model->name,
-           mase_cli_flag(j->c, MASE_CLI_all_rows) ? "all rows" : "the test split", info->data.name);
+    put_table(j, "also", &t);
+    mase_sheets_say(&j->c->sheets, "%s on %s of %s\n", j->model->name,
+                    mase_cli_flag(j->c, MASE_CLI_all_rows) ? "all rows" : "the test split",
+                    info->data.name);
     if (info->notice)
-        printf("%s\n", info->notice);
+        mase_sheets_say(&j->c->sheets, "%s\n", info->notice);
 }
 
 static void set_rate(struct mase_table *t, int row, int column, double rate)
@@ -190,7 +188,7 @@ static void put_classes(struct job *j)
         set_rate(&t, row, 3, e->recall[c]);
         set_rate(&t, row, 4, e->auc[c]);
     }
-    put_table(&t);
+    put_table(j, "classes", &t);
 }
 
 /* Up to as many classes as a table has columns. */
@@ -211,7 +209,7 @@ static void put_confusion(struct job *j)
         for (int k = 0; k < C; k++)
             mase_table_setf(&t, row, k + 1, "%lld", (long long)j->e.confusion[c * C + k]);
     }
-    put_table(&t);
+    put_table(j, "confusion", &t);
 }
 
 /* ---- as values ---- */
@@ -291,13 +289,12 @@ static enum mase_status record(const struct job *j, struct mase_value *found, st
 
 static enum mase_status run(struct job *j, struct mase_err *err)
 {
-    const bool json = mase_cli_flag(j->c, MASE_CLI_json);
     MASE_TRY(set_up(j, err));
     mase_info("Testing model '%s'...", j->model->name);
     const struct mase_evaluate_opts opts = { rows_of(j), j->class_map, &j->c->arena };
     MASE_TRY(mase_evaluate_rows(&j->e, j->predictor, j->data, &opts, err));
     struct mase_value *found = results(j);
-    if (json) {
+    if (mase_cli_wants_json(j->c)) {
         put_json(j, found);
     } else {
         put_overall(j);
@@ -316,8 +313,7 @@ enum mase_status mase_cli_test(struct mase_cli *c, struct mase_err *err)
     if (!mase_cli_text(c, MASE_CLI_load_name))
         return mase_fail(err, MASE_EVALUE, "expected checkpoint via --load, got None");
     MASE_TRY(mase_cli_load_kind(&j.weights, c, err));
-    if (!mase_cli_flag(c, MASE_CLI_json))
-        mase_cli_announce(c);
+    mase_cli_announce(c);
     MASE_TRY(mase_cli_find_model(&j.model, c, err));
     MASE_TRY(mase_cli_find_project(&j.project_dir, c, err));
     const enum mase_status st = run(&j, err);

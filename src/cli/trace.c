@@ -162,15 +162,16 @@ static void report(const struct job *j)
     const bool both = j->quantised.graph != NULL;
     const char *node = mase_cli_text(j->c, MASE_CLI_node);
     struct mase_arena *a = &j->c->arena;
-    struct mase_cli_sheet sheets[] = {
-        { "nodes",
-          mase_arena_printf(a, "%s %s %s", j->source, node ? "at" : "through",
-                            node ? node : "every node"),
-          mase_table(a, both ? nodes : plain_nodes) },
-        { "values",
-          node ? "its values"
-               : mase_arena_printf(a, "the first %d values of each; --node NAME shows all", SHOWN),
-          mase_table(a, both ? values : plain_values) },
+    struct mase_sheet sheets[] = {
+        { .key = "nodes",
+          .title = mase_arena_printf(a, "%s %s %s", j->source, node ? "at" : "through",
+                                     node ? node : "every node"),
+          .table = mase_table(a, both ? nodes : plain_nodes) },
+        { .key = "values",
+          .title = node ? "its values"
+                        : mase_arena_printf(a, "the first %d values of each; --node NAME shows all",
+                                            SHOWN),
+          .table = mase_table(a, both ? values : plain_values) },
     };
     for (const struct mase_node *n = j->plain.graph->first; n; n = n->next)
         if (wanted(j, n)) {

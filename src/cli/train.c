@@ -115,10 +115,7 @@ static enum mase_status set_up(struct job *j, struct mase_err *err)
 
 static void print_summary(const struct job *j)
 {
-    struct mase_str out = { 0 };
-    mase_cli_summary(&out, j->model, j->graph);
-    mase_cli_put(&out);
-    mase_str_release(&out);
+    mase_cli_summary(j->c, j->model, j->graph);
     fflush(stdout);
     mase_info("%lld trainable parameters, %lld batches of %lld an epoch, %s with %d %s",
               (long long)mase_graph_param_count(j->graph),
@@ -231,17 +228,16 @@ static void print_results(const struct job *j)
                                            "val_loss",   "val_acc", NULL };
     struct mase_table t = mase_table(&j->c->arena, headers);
     const struct mase_dataset_info *info = mase_dataset_info(j->data);
-    struct mase_str out = { 0 };
+    struct mase_sheets *s = &j->c->sheets;
     if (j->best.step)
         add_row(&t, "best", &j->best);
     add_row(&t, "last", &j->last);
-    mase_table_render(&t, MASE_TABLE_PRETTY, &out);
-    mase_str_printf(&out, "\n%s on %s, validated on %lld rows\n", j->model->name, info->data.name,
+    mase_sheets_add(
+        s, &(struct mase_sheet){ .key = "checkpoints", .table = t, .look = MASE_TABLE_PRETTY });
+    mase_sheets_say(s, "%s on %s, validated on %lld rows\n", j->model->name, info->data.name,
                     (long long)mase_dataset_split(j->data, MASE_SPLIT_VALIDATION).count);
     if (info->notice)
-        mase_str_printf(&out, "%s\n", info->notice);
-    mase_cli_put(&out);
-    mase_str_release(&out);
+        mase_sheets_say(s, "%s\n", info->notice);
 }
 
 static enum mase_status record(const struct job *j, struct mase_value *files, struct mase_err *err)
@@ -294,6 +290,8 @@ static enum mase_status finish(struct job *j, struct mase_err *err)
         print_results(j);
     else
         mase_info("There was nothing left to train");
+    mase_sheets_set(&j->c->sheets, "results", results(j));
+    mase_sheets_end(&j->c->sheets);
     if (!j->saves)
         return MASE_OK;
     MASE_TRY(mase_cli_train_files_close(&j->files, title, files, err));

@@ -11,7 +11,7 @@
 /* ---- summary.c ---- */
 
 /* The table that Lightning prints before it trains. */
-void mase_cli_summary(struct mase_str *out, const struct mase_model *m, const struct mase_graph *g);
+void mase_cli_summary(struct mase_cli *c, const struct mase_model *m, const struct mase_graph *g);
 /* "jsc: 576000 rows to train on, ..." and the notice to the log. */
 void mase_cli_log_data(const struct mase_dataset *d);
 

@@ -229,6 +229,8 @@ static enum mase_status run(struct job *j, struct mase_err *err)
     MASE_TRY(save(j, err));
     MASE_TRY(mase_make_dirs(mase_path_join(a, j->project_dir, "hardware"), err));
     MASE_TRY(record(j, err));
+    mase_sheets_set(&j->c->sheets, "results", j->manager.env.info);
+    mase_sheets_end(&j->c->sheets);
     mase_info("Transformation is completed");
     return MASE_OK;
 }
@@ -245,7 +247,9 @@ static void set_up_manager(struct job *j)
         .data = j,
     };
     j->manager.env = (struct mase_pass_env){
-        .out = stdout,
+        /* what is no table is for people */
+        .out = mase_sheets_for_programs(&j->c->sheets) ? stderr : stdout,
+        .sheets = &j->c->sheets,
         .out_dir = j->transform_dir,
         .samples = &j->samples,
         .seed = (uint64_t)mase_cli_value(j->c, MASE_CLI_seed)->i,

@@ -106,13 +106,13 @@ static enum mase_status select_node(struct job *j, struct mase_err *err)
 
 /* ---- tables ---- */
 
-static struct mase_cli_sheet summary(const struct job *j, int64_t *off_grid, int64_t *values)
+static struct mase_sheet summary(const struct job *j, int64_t *off_grid, int64_t *values)
 {
     static const char *const headers[] = { "Parameter", "Format",     "Step",     "Lowest",
                                            "Highest",   "Values",     "Off grid", "Saturated",
                                            "Max error", "Mean error", "SQNR dB",  NULL };
     struct mase_arena *a = &j->c->arena;
-    struct mase_cli_sheet s = { "parameters", NULL, mase_table(a, headers) };
+    struct mase_sheet s = { .key = "parameters", .table = mase_table(a, headers) };
     for (int i = 0; i < j->count; i++) {
         const struct mase_quantised *p = &j->list[i];
         const int row = mase_table_row(&s.table);
@@ -157,12 +157,12 @@ static void set_index(struct mase_table *t, int row, int column, const struct ma
     mase_str_release(&text);
 }
 
-static struct mase_cli_sheet numbers(const struct job *j)
+static struct mase_sheet numbers(const struct job *j)
 {
     static const char *const headers[] = { "Parameter", "Index", "Float", "Quantised",
                                            "Code",      "Error", NULL };
     struct mase_arena *a = &j->c->arena;
-    struct mase_cli_sheet s = { "values", NULL, mase_table(a, headers) };
+    struct mase_sheet s = { .key = "values", .table = mase_table(a, headers) };
     for (int i = 0; i < j->count; i++) {
         const struct mase_quantised *p = &j->list[i];
         for (int64_t k = 0; k < p->error.count; k++) {
@@ -186,7 +186,7 @@ static struct mase_cli_sheet numbers(const struct job *j)
 
 static enum mase_status report(struct job *j, struct mase_err *err)
 {
-    struct mase_cli_sheet sheets[2];
+    struct mase_sheet sheets[2];
     int64_t off_grid = 0, values = 0;
     const bool all = mase_cli_text(j->c, MASE_CLI_node) != NULL;
     MASE_TRY(collect(j, err));

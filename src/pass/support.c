@@ -31,8 +31,50 @@ enum mase_status mase_pass_write(struct mase_pass_env *env, const char *path,
 
 void mase_pass_print(struct mase_pass_env *env, const struct mase_str *text)
 {
-    if (env->out)
+    if (env->sheets)
+        mase_sheets_say(env->sheets, "%s\n", mase_str_text(text));
+    else if (env->out)
         fprintf(env->out, "%s\n", mase_str_text(text));
+}
+
+const char *const mase_pass_formats[] = { "simple", "grid", "pretty", "orgtbl",
+                                          "github", "csv",  "json",   NULL };
+
+/* A pass that is told how to print does so, whatever the others do. */
+static void show_own(struct mase_pass_env *env, const char *heading, const struct mase_sheet *sheet,
+                     const char *own, const struct mase_value *json)
+{
+    struct mase_str text = { 0 };
+    if (mase_streq(own, "json"))
+        mase_json_print(&text, json ? json : mase_sheet_rows(env->scratch, &sheet->table), 2);
+    else
+        mase_str_add(&text, heading ? heading : "");
+    for (int i = 0; mase_table_style_names[i]; i++)
+        if (mase_streq(mase_table_style_names[i], own))
+            mase_table_render(&sheet->table, (enum mase_table_style)i, &text);
+    mase_pass_print(env, &text);
+    mase_str_release(&text);
+}
+
+struct mase_arena *mase_pass_arena(const struct mase_pass_env *env)
+{
+    return env->info_arena ? env->info_arena : env->sheets ? env->sheets->arena : env->scratch;
+}
+
+void mase_pass_show(struct mase_pass_env *env, const char *heading, const struct mase_sheet *sheet,
+                    const char *own, struct mase_value *json)
+{
+    struct mase_sheets plain = { .arena = env->scratch, .out = env->out };
+    struct mase_sheets *s = env->sheets ? env->sheets : &plain;
+    if (own && !mase_sheets_for_programs(s)) {
+        show_own(env, heading, sheet, own, json);
+        return;
+    }
+    if (heading)
+        mase_sheets_say(s, "%s", heading);
+    mase_sheets_add(s, sheet);
+    if (json)
+        mase_sheets_set(s, sheet->key, json);
 }
 
 void mase_pass_note(struct mase_pass_env *env, const char *pass, struct mase_value *value)

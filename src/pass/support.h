@@ -20,6 +20,15 @@ enum mase_status mase_pass_write(struct mase_pass_env *env, const char *path,
                                  const struct mase_str *text, struct mase_err *err) MASE_MUST_CHECK;
 /* Print the text and a newline for the user. */
 void mase_pass_print(struct mase_pass_env *env, const struct mase_str *text);
+/* Print a heading, which may be NULL, and a table, for the user as he asked for it. own: what the
+ * pass's own option says about its format, one of mase_pass_formats; NULL: nothing. json: the value
+ * to print as JSON, in mase_pass_arena; NULL: the rows of the table. */
+void mase_pass_show(struct mase_pass_env *env, const char *heading, const struct mase_sheet *sheet,
+                    const char *own, struct mase_value *json);
+/* Where such a value lives: as long as anybody may print or record it. */
+struct mase_arena *mase_pass_arena(const struct mase_pass_env *env);
+/* The looks of tables, and json. */
+extern const char *const mase_pass_formats[];
 /* Note a result a program may want: info[pass] = value, made in env->info_arena. */
 void mase_pass_note(struct mase_pass_env *env, const char *pass, struct mase_value *value);
 

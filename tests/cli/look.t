@@ -134,5 +134,5 @@ run explain --config $by_type --format html
 refused "a format that is not there" 'text, grid, github, csv, json'
 run explain --config $by_type --max-epochs 3
 refused "an option of training" 'is no option of ch explain$'
-run transform --config $by_type --format csv
+run transform --config $by_type --sample 3
 refused "and the other way round" 'is no option of ch transform$'

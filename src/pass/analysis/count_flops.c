@@ -108,14 +108,6 @@ static struct mase_value *result(struct mase_arena *a, const struct mase_graph *
     return v;
 }
 
-static enum mase_table_style style_of(const char *name)
-{
-    int i = 0;
-    while (mase_table_style_names[i] && !mase_streq(mase_table_style_names[i], name))
-        i++;
-    return (enum mase_table_style)i;
-}
-
 static enum mase_status save(struct mase_pass_env *env, const struct mase_table *t,
                              const char *path, struct mase_err *err)
 {
@@ -132,24 +124,17 @@ static enum mase_status run(const struct mase_graph *g, const void *options,
 {
     const struct flops_opts *o = options;
     const struct mase_table t = make_table(env->scratch, g, env->original);
-    struct mase_str text = { 0 };
-    if (mase_streq(o->format, "json"))
-        mase_json_print(&text, result(env->scratch, g, env->original), 2);
-    else
-        mase_table_render(&t, style_of(o->format), &text);
-    mase_pass_print(env, &text);
-    mase_str_release(&text);
-    if (env->info)
-        mase_pass_note(env, "count_flops", result(env->info_arena, g, env->original));
+    struct mase_value *found = result(mase_pass_arena(env), g, env->original);
+    mase_pass_show(env, NULL, &(struct mase_sheet){ .key = "count_flops", .table = t }, o->format,
+                   found);
+    mase_pass_note(env, "count_flops", found);
     const char *path = mase_pass_path(env, o->save_path, "costs.csv");
     return path ? save(env, &t, path, err) : MASE_OK;
 }
 
-static const char *const formats[] = { "simple", "grid", "pretty", "orgtbl",
-                                       "github", "csv",  "json",   NULL };
-
 static const struct mase_opt opts[] = {
-    MASE_OPT_CHOICE(struct flops_opts, format, "format", "simple", formats, "how the table looks"),
+    MASE_OPT_CHOICE(struct flops_opts, format, "format", NULL, mase_pass_formats,
+                    "how the table looks; none: as all tables"),
     MASE_OPT_PATH(struct flops_opts, save_path, "save_path", NULL,
                   "where the table is written as CSV"),
     { 0 },

@@ -28,11 +28,9 @@ static enum mase_status run(const struct mase_graph *g, const void *opts, struct
                                        hw->toolchain,
                                        mase_arena_printf(env->scratch, "%d", hw->device_id) });
     }
-    struct mase_str text = { 0 };
-    mase_str_add(&text, "Inspecting graph [add_common_node_hardware_type_analysis_pass]\n\n");
-    mase_table_render(&t, MASE_TABLE_SIMPLE, &text);
-    mase_pass_print(env, &text);
-    mase_str_release(&text);
+    mase_pass_show(env, "Inspecting graph [add_common_node_hardware_type_analysis_pass]\n\n",
+                   &(struct mase_sheet){ .key = "report_node_hardware_type", .table = t }, NULL,
+                   NULL);
     return MASE_OK;
 }
 

@@ -74,8 +74,7 @@ static const char *cell(struct mase_arena *a, const struct mase_meta *m, enum ma
     return copy;
 }
 
-static void add_table(struct mase_str *out, struct mase_arena *a, const struct mase_graph *g,
-                      unsigned set, enum mase_table_style style)
+static struct mase_table make_table(struct mase_arena *a, const struct mase_graph *g, unsigned set)
 {
     const char *headers[4 + COLUMNS + 1] = { "Node name", "Fx Node op", "Mase type", "Mase op" };
     int n_headers = 4;
@@ -93,11 +92,10 @@ static void add_table(struct mase_str *out, struct mase_arena *a, const struct m
                 cells[column++] = cell(a, n->meta, columns[i].section);
         mase_table_add(&t, cells);
     }
-    mase_table_render(&t, style, out);
+    return t;
 }
 
-static void add_json(struct mase_str *out, struct mase_arena *a, const struct mase_graph *g,
-                     unsigned set)
+static struct mase_value *as_value(struct mase_arena *a, const struct mase_graph *g, unsigned set)
 {
     struct mase_value *all = mase_value_table(a);
     for (const struct mase_node *n = g->first; n; n = n->next) {
@@ -107,15 +105,19 @@ static void add_json(struct mase_str *out, struct mase_arena *a, const struct ma
                 mase_value_set(a, node, columns[i].word,
                                mase_meta_value(a, n->meta, columns[i].section));
     }
-    mase_json_print(out, all, 2);
+    return all;
 }
 
-static enum mase_table_style style_of(const char *name)
+/* The file looks as the pass's own option says, whatever is printed. */
+static void add_text(struct mase_str *out, const struct meta_opts *o, const struct mase_table *t,
+                     const struct mase_value *json)
 {
-    int i = 0;
-    while (mase_table_style_names[i] && !mase_streq(mase_table_style_names[i], name))
-        i++;
-    return (enum mase_table_style)i;
+    const char *format = o->format ? o->format : "grid";
+    if (mase_streq(format, "json"))
+        mase_json_print(out, json, 2);
+    for (int i = 0; mase_table_style_names[i]; i++)
+        if (mase_streq(mase_table_style_names[i], format))
+            mase_table_render(t, (enum mase_table_style)i, out);
 }
 
 static enum mase_status run(const struct mase_graph *g, const void *options,
@@ -124,30 +126,30 @@ static enum mase_status run(const struct mase_graph *g, const void *options,
     const struct meta_opts *o = options;
     unsigned set;
     MASE_TRY(selection(&set, o, err));
-    struct mase_str text = { 0 };
-    if (mase_streq(o->format, "json"))
-        add_json(&text, env->scratch, g, set);
-    else
-        add_table(&text, env->scratch, g, set, style_of(o->format));
-    if (env->out && !mase_streq(o->format, "json"))
-        fputs("Inspecting graph [add_common_meta_param_analysis_pass]\n\n", env->out);
-    mase_pass_print(env, &text);
+    const struct mase_table t = make_table(env->scratch, g, set);
+    struct mase_value *json = as_value(mase_pass_arena(env), g, set);
+    mase_pass_show(env, "Inspecting graph [add_common_meta_param_analysis_pass]\n\n",
+                   &(struct mase_sheet){
+                       .key = "report_node_meta_param", .table = t, .look = MASE_TABLE_GRID },
+                   o->format, json);
     const char *path = mase_pass_path(env, o->save_path, "report");
-    enum mase_status st = path ? mase_pass_write(env, path, &text, err) : MASE_OK;
-    if (path && !st)
+    if (!path)
+        return MASE_OK;
+    struct mase_str text = { 0 };
+    add_text(&text, o, &t, json);
+    enum mase_status st = mase_pass_write(env, path, &text, err);
+    if (!st)
         mase_info("Node meta param table is saved to %s", path);
     mase_str_release(&text);
     return st;
 }
 
-static const char *const formats[] = { "grid",   "simple", "pretty", "orgtbl",
-                                       "github", "csv",    "json",   NULL };
-
 static const struct mase_opt opts[] = {
     MASE_OPT_VALUE(struct meta_opts, which, "which",
                    "sections to show: a list of all, common, hardware, software"),
     MASE_OPT_PATH(struct meta_opts, save_path, "save_path", NULL, "also write the table here"),
-    MASE_OPT_CHOICE(struct meta_opts, format, "format", "grid", formats, "how the table looks"),
+    MASE_OPT_CHOICE(struct meta_opts, format, "format", NULL, mase_pass_formats,
+                    "how the table looks; none: as all tables, and a grid in the file"),
     { 0 },
 };
 

@@ -22,11 +22,8 @@ static enum mase_status run(const struct mase_graph *g, const void *opts, struct
         mase_table_add(&t, (const char *const[]){ n->name, mase_node_kind_names[n->kind],
                                                   mase_op_type_names[n->meta->type],
                                                   mase_ops[n->meta->op].name, value_type(env, n) });
-    struct mase_str text = { 0 };
-    mase_str_add(&text, "Inspecting graph [add_common_node_type_analysis_pass]\n\n");
-    mase_table_render(&t, MASE_TABLE_SIMPLE, &text);
-    mase_pass_print(env, &text);
-    mase_str_release(&text);
+    mase_pass_show(env, "Inspecting graph [add_common_node_type_analysis_pass]\n\n",
+                   &(struct mase_sheet){ .key = "report_node_type", .table = t }, NULL, NULL);
     return MASE_OK;
 }
 

@@ -110,13 +110,12 @@ static struct mase_table histogram(struct mase_arena *a, const struct row *rows,
 
 /* ---- where they go ---- */
 
-static void show(struct mase_pass_env *env, const char *heading, const struct mase_table *t)
+static void show(struct mase_pass_env *env, const char *key, const char *heading,
+                 const struct mase_table *t)
 {
-    struct mase_str text = { 0 };
-    mase_str_printf(&text, "%s\n", heading);
-    mase_table_render(t, MASE_TABLE_ORGTBL, &text);
-    mase_pass_print(env, &text);
-    mase_str_release(&text);
+    mase_pass_show(env, heading,
+                   &(struct mase_sheet){ .key = key, .table = *t, .look = MASE_TABLE_ORGTBL }, NULL,
+                   NULL);
 }
 
 static enum mase_status save(struct mase_pass_env *env, const char *dir, const char *name,
@@ -160,8 +159,8 @@ static enum mase_status run(const struct mase_graph *g, const void *options,
         rows[count++] = compare(a, was, is);
     struct mase_table nodes = node_table(a, rows, count), file = mase_table_indexed(a, &nodes);
     struct mase_table types = histogram(a, rows, count);
-    show(env, "Compare nodes:", &nodes);
-    show(env, "Quantized graph histogram:", &types);
+    show(env, "compare_nodes", "Compare nodes:\n", &nodes);
+    show(env, "quantized_graph_histogram", "Quantized graph histogram:\n", &types);
     note(env, rows, count);
     const char *dir = mase_pass_path(env, o->save_dir, "quantize");
     if (!dir)

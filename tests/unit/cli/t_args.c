@@ -93,7 +93,8 @@ static void mistakes(void **state)
     refuses("transform --bath-size 1",
             "unknown option '--bath-size', did you mean '--batch-size'?");
     refuses("transform --debug=1", "--debug takes no value, got '1'");
-    refuses("transform --debug --json", "--json is no option of ch transform");
+    refuses("predict --debug --json", "--json is no option of ch predict");
+    refuses("ops --json --format csv", "--json and --format csv contradict each other");
     refuses("passes --apply", "--apply is no option of ch passes");
     refuses("transform a b c", "surplus argument 'c'; usage: ch transform [MODEL] [DATASET]");
     refuses("--info=nothing", "--info = \"nothing\" is not one of all, model, dataset");

@@ -100,8 +100,10 @@ static void grey_marks_what_lost(void **state)
     char line[256];
     (void)state;
     assert_int_equal(merge(&c, "batch_size = 512\nseed = 3\n", given, &err), MASE_OK);
-    mase_cli_config_table(&plain, &c, false);
-    mase_cli_config_table(&coloured, &c, true);
+    const struct mase_table t = mase_cli_config_table(&c.arena, &c, false);
+    const struct mase_table grey = mase_cli_config_table(&c.arena, &c, true);
+    mase_table_render(&t, MASE_TABLE_PRETTY, &plain);
+    mase_table_render(&grey, MASE_TABLE_PRETTY, &coloured);
     assert_null(strchr(mase_str_text(&plain), '\033'));
     line_of(&coloured, " batch_size ", line, sizeof line);
     assert_non_null(strstr(line, "\033[38;5;8m128\033[0m"));
