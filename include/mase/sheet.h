@@ -41,7 +41,8 @@ struct mase_sheets {
     enum mase_sheet_format format;
     struct mase_value *all; /* json: what was added so far; NULL: nothing */
     bool begun;             /* something was printed, */
-    bool after_table;       /* and last a table */
+    bool after_table;       /* last a table, */
+    bool after_blank;       /* or an empty line */
 };
 
 /* Is it csv or json? */

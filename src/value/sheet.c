@@ -82,7 +82,7 @@ static void print(struct mase_sheets *s, const struct mase_sheet *sheet)
 {
     const bool csv = s->format == MASE_SHEET_CSV, titled = sheet->title && !csv;
     struct mase_str out = { 0 };
-    if (s->begun && (titled || s->format != MASE_SHEET_TEXT))
+    if (s->begun && !s->after_blank && (titled || s->format != MASE_SHEET_TEXT))
         mase_str_addc(&out, '\n');
     if (titled)
         mase_str_printf(&out, "%s\n%s", sheet->title, sheet->table.rows ? "\n" : "");
@@ -91,20 +91,26 @@ static void print(struct mase_sheets *s, const struct mase_sheet *sheet)
     fwrite(out.data, 1, out.len, s->out);
     mase_str_release(&out);
     s->begun = s->after_table = true;
+    s->after_blank = false;
 }
 
 void mase_sheets_say(struct mase_sheets *s, const char *fmt, ...)
 {
     if (!s->out || mase_sheets_for_programs(s))
         return;
-    if (s->after_table && s->format == MASE_SHEET_GITHUB)
-        fputc('\n', s->out); /* what follows would be a row */
+    struct mase_str text = { 0 };
     va_list ap;
     va_start(ap, fmt);
-    vfprintf(s->out, fmt, ap);
+    mase_str_vprintf(&text, fmt, ap);
     va_end(ap);
+    const char *said = mase_str_text(&text);
+    if (s->after_table && s->format == MASE_SHEET_GITHUB && *said != '\n')
+        fputc('\n', s->out); /* what follows would be a row */
+    fputs(said, s->out);
+    s->after_blank = mase_ends_with(said, "\n\n") || (s->begun && mase_streq(said, "\n"));
     s->begun = true;
     s->after_table = false;
+    mase_str_release(&text);
 }
 
 /* ---- for programs ---- */

@@ -18,7 +18,7 @@ static void assert_printed(enum mase_sheet_format format, const char *expected)
     struct mase_arena a = { 0 };
     char *text = NULL;
     size_t size;
-    struct mase_sheets s = { &a, open_memstream(&text, &size), format, NULL, false, false };
+    struct mase_sheets s = { &a, open_memstream(&text, &size), format, NULL, false, false, false };
     struct mase_sheet first = { "first", NULL, mase_table(&a, headers), MASE_TABLE_SIMPLE };
     struct mase_sheet next = { "next", "the next", mase_table(&a, headers), MASE_TABLE_ORGTBL };
     struct mase_sheet none = { "none", "nothing", mase_table(&a, headers), MASE_TABLE_SIMPLE };
@@ -26,7 +26,7 @@ static void assert_printed(enum mase_sheet_format format, const char *expected)
     mase_table_add(&first.table, (const char *const[]){ "two\nlines", "" });
     mase_table_add(&next.table, (const char *const[]){ "True", "-3" });
 
-    mase_sheets_say(&s, "%d tables\n", 2);
+    mase_sheets_say(&s, "%d tables\n\n", 2);
     mase_sheets_add(&s, &first);
     mase_sheets_say(&s, "and\n");
     mase_sheets_add(&s, &next);
@@ -43,6 +43,7 @@ static void text(void **state)
 {
     (void)state;
     assert_printed(MASE_SHEET_TEXT, "2 tables\n"
+                                    "\n"
                                     "Name      Max error\n"
                                     "------  -----------\n"
                                     "a|b             0.5\n"
