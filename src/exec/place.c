@@ -71,6 +71,17 @@ static void plan_gradients(struct mase_plan *p)
     }
 }
 
+/* The last use of each parameter that the loss depends on. */
+static void plan_weights(struct mase_plan *p)
+{
+    for (int i = 0; i < p->weight_count; i++) {
+        const struct mase_use *use = p->weight[i].uses;
+        while (use && !use->step->backward_count)
+            use = use->next;
+        p->weight[i].last = use ? use->step : NULL;
+    }
+}
+
 static void live_until(struct mase_slot *s, int time)
 {
     struct mase_slot *r = root(s);
@@ -166,8 +177,10 @@ static void place_one(struct mase_plan *p)
 void mase_plan_place(struct mase_plan *p)
 {
     struct placing pl = { 0 };
-    if (p->train)
+    if (p->train) {
         plan_gradients(p);
+        plan_weights(p);
+    }
     plan_lives(p);
     list_buffers(p, &pl);
     for (int i = 0; i < pl.count; i++) {

@@ -135,6 +135,13 @@ struct mase_weight *mase_plan_weight(const struct mase_plan *p, const struct mas
     return NULL;
 }
 
+static void add_use(struct mase_weight *w, const struct mase_step *s)
+{
+    struct mase_use *use = mase_new(&s->plan->arena, struct mase_use);
+    *use = (struct mase_use){ s, w->uses };
+    w->uses = use;
+}
+
 struct mase_weight *mase_step_weight(struct mase_step *s, const struct mase_call *c,
                                      const char *name)
 {
@@ -146,7 +153,7 @@ struct mase_weight *mase_step_weight(struct mase_step *s, const struct mase_call
     struct mase_weight *w = param ? mase_plan_weight(s->plan, param) : NULL;
     if (!w)
         return NULL;
-    w->last = s;
+    add_use(w, s);
     s->trains |= w->dx != NULL;
     return mase_quantised_weight(s, c, name, w);
 }
@@ -211,7 +218,7 @@ enum mase_status mase_step_operand(struct mase_step *s, const struct mase_tensor
                               "an operand is computed from parameters alone, which a plan cannot");
     mase_step_add_input(s, slot);
     if (slot->param)
-        mase_plan_weight(s->plan, slot->param)->last = s;
+        add_use(mase_plan_weight(s->plan, slot->param), s);
     return MASE_OK;
 }
 

@@ -135,7 +135,14 @@ struct mase_weight {
     float *dx;                /* its gradient; NULL for buffers and when not training */
     int64_t count;
     struct mase_weight *base;     /* a quantised copy: what it is a copy of */
-    const struct mase_step *last; /* the last step that uses it: the first to store its gradient */
+    const struct mase_use *uses;  /* the latest first */
+    const struct mase_step *last; /* the last use the loss depends on: the first to store its
+                                   * gradient. NULL: none, so it has no gradient */
+};
+
+struct mase_use {
+    const struct mase_step *step;
+    const struct mase_use *next;
 };
 
 /* Input number i of the step: the call's tensor of this name, which must have lanes or be computed.

@@ -255,6 +255,28 @@ static void accumulation_adds_up(void **state)
     close_net(&n);
 }
 
+/* The last call of a layer is the first to store its gradient: unless the loss does not see it. */
+static void a_call_that_nobody_uses_changes_no_gradient(void **state)
+{
+    (void)state;
+    struct net n = open_net("jsc-toy");
+    struct mase_plan *p = plan_of(&n, 64, true, 1);
+    step(&n, p);
+    const struct mase_plan_params q = mase_plan_params(p);
+    float *once = mase_arena_memdup(&n.arena, q.g, (size_t)q.n * sizeof(float));
+    mase_plan_free(p);
+    const struct mase_node *linear = n.graph->first;
+    while (linear->op != MASE_OP_linear)
+        linear = linear->next;
+    mase_graph_insert(n.graph, NULL, MASE_CALL_MODULE, linear->target, &linear->args, NULL);
+    p = plan_of(&n, 64, true, 1);
+    step(&n, p);
+    step(&n, p);
+    assert_memory_equal(mase_plan_params(p).g, once, (size_t)q.n * sizeof(float));
+    mase_plan_free(p);
+    close_net(&n);
+}
+
 static void what_mixes_samples_is_refused(void **state)
 {
     (void)state;
@@ -281,6 +303,7 @@ int main(void)
         cmocka_unit_test(training_equals_pytorch),
         cmocka_unit_test(threads_and_isa_change_no_bit),
         cmocka_unit_test(accumulation_adds_up),
+        cmocka_unit_test(a_call_that_nobody_uses_changes_no_gradient),
         cmocka_unit_test(what_mixes_samples_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
