@@ -68,10 +68,14 @@ struct mase_optim {
     float *w, *m, *v;
     const float *g;
     long n;
-    float lr, beta1, beta2, eps, decay; /* sgd: beta1 is the momentum */
-    float bias1, bias2;                 /* adam: 1 - beta^t */
-    float clip;                         /* gradients are multiplied by this */
-    bool decoupled, nesterov, first;
+    float clip;         /* gradients are multiplied by this */
+    float decay;        /* of the weight, added to the gradient; 0 when it is decoupled */
+    float keep;         /* of the weight itself: 1, less when the decay is decoupled */
+    float beta1, take1; /* m = beta1 m + take1 g; sgd: beta1 is the momentum */
+    float beta2, take2; /* adam: v = beta2 v + take2 g g */
+    float root, eps;    /* adam: the step is divided by root sqrt(v) + eps */
+    float step;         /* the learning rate, for adam over the correction of m's bias */
+    bool nesterov;      /* sgd */
 };
 
 /* Table rows to lanes: y[f][i] = table[index[i]][f], 0 in the padding. */

@@ -6,10 +6,29 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "exec/plan.h"
 
 /* PyTorch's defaults. */
 static const double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
+
+/* PyTorch passes over parameters whose gradient is None. */
+static void find_spans(struct mase_optimizer *o, const struct mase_plan *p)
+{
+    o->span = mase_xcalloc((size_t)(p->weight_count + 1) * sizeof *o->span);
+    for (int i = 0; i < p->weight_count; i++) {
+        const struct mase_weight *w = &p->weight[i];
+        if (w->param->is_buffer || !w->last)
+            continue;
+        const int64_t from = w->x - o->params.w;
+        const int64_t n = (w->count + MASE_LANES - 1) / MASE_LANES * MASE_LANES;
+        struct mase_optim_span *before = o->span_count ? &o->span[o->span_count - 1] : NULL;
+        if (before && before->to == from)
+            before->to += n;
+        else
+            o->span[o->span_count++] = (struct mase_optim_span){ from, from + n };
+    }
+}
 
 enum mase_status mase_optimizer_init(struct mase_optimizer *o, const struct mase_plan *p,
                                      const struct mase_train_opts *opts, struct mase_err *err)
@@ -27,14 +46,17 @@ enum mase_status mase_optimizer_init(struct mase_optimizer *o, const struct mase
                                                      : MASE_OPTIM_ADAM;
     o->m = mase_plan_floats(o->params.n);
     o->v = o->kind == MASE_OPTIM_SGD ? NULL : mase_plan_floats(o->params.n);
+    find_spans(o, p);
     return MASE_OK;
 }
 
 void mase_optimizer_release(struct mase_optimizer *o)
 {
+    free(o->span);
     free(o->m);
     free(o->v);
     o->m = o->v = NULL;
+    o->span = NULL;
 }
 
 static void cut_values(const struct mase_optimizer *o, int64_t from, int64_t to)
@@ -55,29 +77,45 @@ static double norm_factor(const struct mase_optimizer *o)
     return fmin(o->clip_norm / (sqrt(sum) + 1e-6), 1);
 }
 
+/* Every coefficient is rounded once, from double: 1 - 0.999 taken in float32 would be off by 5e-5
+ * of itself, and v with it. */
+static void set_adam(struct mase_optim *k, const struct mase_optimizer *o, double lr)
+{
+    const double t = (double)(o->step + 1);
+    const bool decoupled = o->kind == MASE_OPTIM_ADAMW;
+    k->decay = decoupled ? 0.0f : (float)o->weight_decay;
+    k->keep = decoupled ? (float)(1 - lr * o->weight_decay) : 1.0f;
+    k->beta1 = (float)beta1, k->take1 = (float)(1 - beta1);
+    k->beta2 = (float)beta2, k->take2 = (float)(1 - beta2);
+    k->root = (float)(1 / sqrt(1 - pow(beta2, t))), k->eps = (float)eps;
+    k->step = (float)(lr / (1 - pow(beta1, t)));
+}
+
+static void set_sgd(struct mase_optim *k, const struct mase_optimizer *o, double lr)
+{
+    k->decay = (float)o->weight_decay;
+    k->beta1 = (float)o->momentum;
+    k->step = (float)lr;
+    k->nesterov = true;
+}
+
 static void apply(const struct mase_optimizer *o, double lr, double factor, int64_t from,
                   int64_t to)
 {
     const bool sgd = o->kind == MASE_OPTIM_SGD;
-    const struct mase_optim step = {
-        .w = o->params.w + from,
-        .g = o->params.g + from,
-        .m = o->m + from,
-        .v = o->v ? o->v + from : NULL,
-        .n = (long)(to - from),
-        .lr = (float)lr,
-        .beta1 = (float)(sgd ? o->momentum : beta1),
-        .beta2 = (float)beta2,
-        .eps = (float)eps,
-        .decay = (float)o->weight_decay,
-        .bias1 = (float)(1 - pow(beta1, (double)(o->step + 1))),
-        .bias2 = (float)(1 - pow(beta2, (double)(o->step + 1))),
-        .clip = (float)factor,
-        .decoupled = o->kind == MASE_OPTIM_ADAMW,
-        .nesterov = true,
-        .first = o->step == 0,
-    };
-    (sgd ? o->k->sgd : o->k->adam)(&step);
+    struct mase_optim k = { .clip = (float)factor };
+    (sgd ? set_sgd : set_adam)(&k, o, lr);
+    for (int i = 0; i < o->span_count; i++) {
+        const struct mase_optim_span *s = &o->span[i];
+        const int64_t at = s->from > from ? s->from : from;
+        const int64_t end = s->to < to ? s->to : to;
+        if (at >= end)
+            continue;
+        k.n = (long)(end - at);
+        k.w = o->params.w + at, k.g = o->params.g + at;
+        k.m = o->m + at, k.v = sgd ? NULL : o->v + at;
+        (sgd ? o->k->sgd : o->k->adam)(&k);
+    }
 }
 
 bool mase_optimizer_has_parts(const struct mase_optimizer *o)

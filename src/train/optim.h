@@ -10,11 +10,19 @@
 
 enum mase_optim_kind { MASE_OPTIM_ADAM, MASE_OPTIM_ADAMW, MASE_OPTIM_SGD };
 
+/* Neighbours among the flat parameters. */
+struct mase_optim_span {
+    int64_t from, to;
+};
+
 struct mase_optimizer {
     enum mase_optim_kind kind;
     const struct mase_kernels *k;
     struct mase_plan_params params; /* borrowed from the plan */
     float *m, *v;                   /* owned; v is NULL for sgd */
+    struct mase_optim_span *span;   /* owned: the parameters that have gradients; the others, which
+                                     * the loss does not depend on, do not even decay */
+    int span_count;
     double weight_decay, momentum, clip_value, clip_norm;
     int64_t step; /* steps done */
 };

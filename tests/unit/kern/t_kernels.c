@@ -387,18 +387,17 @@ static void cross_entropy_and_its_gradient(void **state)
 
 static void adam_in_double(double *w, double *m, double *v, double g, const struct mase_optim *o)
 {
-    g = g * o->clip + (o->decoupled ? 0 : o->decay * *w);
-    *w *= o->decoupled ? 1 - (double)o->lr * o->decay : 1;
-    *m = o->beta1 * *m + (1 - (double)o->beta1) * g;
-    *v = o->beta2 * *v + (1 - (double)o->beta2) * g * g;
-    *w -= o->lr / o->bias1 * *m / (sqrt(*v) / sqrt(o->bias2) + o->eps);
+    g = g * o->clip + o->decay * *w;
+    *m = o->beta1 * *m + o->take1 * g;
+    *v = o->beta2 * *v + o->take2 * g * g;
+    *w = o->keep * *w - o->step * *m / (sqrt(*v) * o->root + o->eps);
 }
 
 static void sgd_in_double(double *w, double *m, double g, const struct mase_optim *o)
 {
     g = g * o->clip + o->decay * *w;
-    *m = (o->first ? 0 : o->beta1) * *m + g;
-    *w -= o->lr * (o->nesterov ? g + o->beta1 * *m : *m);
+    *m = o->beta1 * *m + g;
+    *w -= o->step * (o->nesterov ? g + o->beta1 * *m : *m);
 }
 
 static void one_optimiser(bool adam, bool variant)
@@ -415,10 +414,9 @@ static void one_optimiser(bool adam, bool variant)
             v[i] = s.x[2 * N + i] = fabsf(s.x[2 * N + i]);
         }
         struct mase_optim o = { .w = s.x, .m = s.x + N, .v = s.x + 2 * N, .g = g.x, .n = N };
-        o.lr = 0.01f, o.beta1 = 0.9f, o.beta2 = 0.999f, o.eps = 1e-8f, o.decay = 0.02f,
-        o.clip = 0.5f;
-        o.bias1 = 0.19f, o.bias2 = 0.002f, o.decoupled = adam && variant, o.nesterov = variant;
-        o.first = !variant;
+        o.clip = 0.5f, o.decay = adam && variant ? 0.0f : 0.02f, o.keep = variant ? 0.98f : 1.0f;
+        o.beta1 = 0.9f, o.take1 = 0.1f, o.beta2 = 0.999f, o.take2 = 0.001f;
+        o.root = 22.0f, o.eps = 1e-8f, o.step = 0.05f, o.nesterov = variant;
         (adam ? k->adam : k->sgd)(&o);
         for (int i = 0; i < N; i++) {
             if (adam)
