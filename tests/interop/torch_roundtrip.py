@@ -36,11 +36,12 @@ def run(*args):
     return done.returncode == 0
 
 
-# Before version 2.5, weights_only refused the bytes that generate.tree has.
-KNOWS_BYTES = tuple(int(n) for n in torch.__version__.split(".")[:2]) >= (2, 5)
+# weights_only refused every float before version 2.0, and the bytes that generate.tree has before 2.5.
+VERSION = tuple(int(n) for n in torch.__version__.split(".")[:2])
+KNOWS_FLOATS, KNOWS_BYTES = VERSION >= (2, 0), VERSION >= (2, 5)
 
 
-def load(path, weights_only=True):
+def load(path, weights_only=KNOWS_FLOATS):
     return torch.load(path, weights_only=weights_only)
 
 
@@ -142,7 +143,7 @@ def ours_to_pytorch(folder):
           and tree["optimizer_states"] == [{"state": {0: {}}, "betas": (0.9, 0.999)}]
           and tree["nothing"] is None and tree["yes"] is True and tree["empty"] == ())
     try:
-        mapped = torch.load(path, weights_only=True, mmap=True)
+        mapped = torch.load(path, weights_only=KNOWS_FLOATS, mmap=True)
     except TypeError:  # before version 2.1
         mapped = tree
     check("mapped", torch.equal(mapped["state_dict"]["model.w"], w))
@@ -159,6 +160,7 @@ def refusals(folder):
     check("so is a TorchScript program", done.returncode == 2 and "TorchScript" in done.stderr)
 
 
+print(f"PyTorch {torch.__version__}")
 with tempfile.TemporaryDirectory() as temp:
     pytorch_to_ours(temp)
     state_dicts(temp)
