@@ -71,12 +71,9 @@ static const struct {
     enum mase_cli_option_id option;
     const char *commands;
 } only[] = {
-    { MASE_CLI_resume, "train" },
-    { MASE_CLI_input, "predict" },
-    { MASE_CLI_output, "predict" },
-    { MASE_CLI_raw, "predict" },
-    { MASE_CLI_all_rows, "test" },
-    { MASE_CLI_scaling, "test predict" },
+    { MASE_CLI_resume, "train" },   { MASE_CLI_input, "predict" },
+    { MASE_CLI_output, "predict" }, { MASE_CLI_raw, "predict" },
+    { MASE_CLI_all_rows, "test" },  { MASE_CLI_scaling, "test predict" },
 };
 
 static const char *only_commands(const struct mase_cli_option *o)
@@ -92,12 +89,12 @@ static const struct {
     enum mase_cli_option_id option;
     const char *commands;
 } looks[] = {
-    { MASE_CLI_config, NULL },        { MASE_CLI_set, NULL },
-    { MASE_CLI_load_name, NULL },     { MASE_CLI_seed, NULL },
-    { MASE_CLI_log_level, NULL },     { MASE_CLI_no_warnings, NULL },
-    { MASE_CLI_plugins, NULL },       { MASE_CLI_batch_size, "diff" },
-    { MASE_CLI_input, "diff trace" }, { MASE_CLI_node, "weights trace" },
-    { MASE_CLI_sample, "trace" },
+    { MASE_CLI_config, NULL },          { MASE_CLI_set, NULL },
+    { MASE_CLI_load_name, NULL },       { MASE_CLI_seed, NULL },
+    { MASE_CLI_log_level, NULL },       { MASE_CLI_no_warnings, NULL },
+    { MASE_CLI_plugins, NULL },         { MASE_CLI_dataset, NULL },
+    { MASE_CLI_batch_size, "diff" },    { MASE_CLI_input, "diff trace" },
+    { MASE_CLI_node, "weights trace" }, { MASE_CLI_sample, "trace" },
 };
 
 static bool look_takes(const struct mase_cli_command *cmd, const struct mase_cli_option *o)

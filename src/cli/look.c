@@ -74,12 +74,12 @@ static enum mase_status open_model(struct mase_cli_net *n, struct mase_cli *c, c
     const char *weights = mase_cli_text(c, MASE_CLI_load_name);
     if (!mase_model_is_file(name) && mase_zoo_find(&model, name, err))
         return mase_wrap(err, "'%s' is no file or folder", name);
-    if (model && !mase_streq(name, mase_cli_text(c, MASE_CLI_model)))
+    if (model && !c->setting[MASE_CLI_dataset].given &&
+        !mase_streq(name, mase_cli_text(c, MASE_CLI_model)))
         dataset = NULL; /* the configuration's is for its own model */
     if (!dataset && !model)
         return mase_fail(err, MASE_EVALUE,
-                         "'%s' does not say what data it takes: give --config FILE, which names it",
-                         name);
+                         "'%s' does not say what data it takes: give --dataset NAME", name);
     MASE_TRY(mase_cli_data_info(&data, c, dataset ? dataset : model->dataset, err));
     MASE_TRY(mase_cli_open_model(&n->graph, c, name, data, err));
     mase_graph_alloc(n->graph);

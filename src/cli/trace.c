@@ -8,6 +8,8 @@
 
 #include <mase/compare.h>
 
+#include <mase/zoo.h>
+
 #include "cli/look.h"
 
 enum { SHOWN = 8 }; /* values of a node, unless --node asks for it alone */
@@ -188,6 +190,8 @@ enum mase_status mase_cli_trace(struct mase_cli *c, struct mase_err *err)
     MASE_TRY(mase_cli_operands(c, 2, err));
     MASE_TRY(mase_cli_merge(c, err));
     MASE_TRY(mase_cli_subject(&word, c, err));
+    if (c->operand_count > 1 && mase_model_is_file(word)) /* one's own is made for the data */
+        c->setting[MASE_CLI_dataset].given = mase_value_string(&c->arena, c->operands[1]);
     enum mase_status st = open_both(&j, word, err);
     if (!st)
         st = check_node(&j, err);

@@ -94,6 +94,14 @@ succeeds "a folder without weights"
 err_has "says so" "^WARNING  'bare' has no weights; they are initialised from the seed$"
 out_has "and gets those of the seed" '^0 of 26 parameters differ$'
 
+own=$SOURCE/examples/own_network
+run explain $own/net.py --dataset jsc --config $own/quantize.toml
+out_has "a network of one's own" '^5 of 19 nodes change$'
+run diff $own/net.py --dataset jsc --config $own/quantize.toml
+out_has "and what it becomes" ': 5 of 19 nodes differ$'
+run trace $own/net.py jsc --config $own/quantize.toml --sample 5
+out_has "one sample of its data" '^sample 5 of the test split of jsc '
+
 mv mase_output saved
 run trace jsc-toy --input x.npy --sample 2
 refused "a sample that the file does not have" 'x\.npy: has 2 samples, counted from 0; there is no sample 2$'
@@ -127,7 +135,7 @@ run diff bad.mg jsc-toy
 refused "a file that is no graph" '^bad\.mg:1:'
 printf 'class Net: pass\n' >net.py
 run trace net.py
-refused "a network of one's own without data" "^ch: 'net\.py' does not say what data it takes: give --config FILE"
+refused "a network of one's own without data" "^ch: 'net\.py' does not say what data it takes: give --dataset NAME"
 run trace jsc-toy --sample -1
 refused "a sample before the first" '--sample'
 run explain --config $by_type --format html
