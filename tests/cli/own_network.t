@@ -6,16 +6,17 @@ cat $own/layers.toml $own/quantize.toml >layers.toml
 "$OWN_NETWORK" 50 $own/quantize.toml c >"$T/out" 2>"$T/err"
 status=$?
 succeeds "in C"
-sed '/^|/d' "$T/out" >"$T/shown"
-cat >"$T/expected" <<'END_OF_OUTPUT'
-11015 parameters
-step 50: train_loss 1.2857, val_loss 1.1475, val_acc 0.6369
-float: test_loss 1.1493, test_acc 0.6360
-Compare nodes:
-Quantized graph histogram:
-quantised: test_loss 1.2305, test_acc 0.5663
-END_OF_OUTPUT
-same "what it comes to" "$T/expected" "$T/shown"
+out_has "of this size" '^11015 parameters$'
+float=$(sed -n 's/^float: .* test_acc //p' "$T/out")
+quantised=$(sed -n 's/^quantised: .* test_acc //p' "$T/out")
+holds "which learns something" awk "BEGIN { exit !($float > 0.5) }"
+holds "and changes when quantised" test "$float" != "$quantised"
+
+# What ch test came to, as the program in C prints it.
+accuracy()
+{
+    awk '/test_acc_epoch/ { printf "%.4f", $4 }' "$T/out"
+}
 
 # same_as_c NAME MODEL...: the rest of the command line
 same_as_c()
@@ -28,13 +29,13 @@ same_as_c()
     succeeds "$way: trained"
     holds "$way: to the same checkpoint" cmp c/best.ckpt $best
     run test "$@" --load $best --project $way
-    out_has "$way: of the same accuracy" '^\| test_acc_epoch +\| +0\.6360'
+    holds "$way: of the same accuracy" test "$(accuracy)" = "$float"
     [ "$1" = --config ] || set -- "$@" --config $own/quantize.toml
     run transform "$@" --load $best --project $way
     succeeds "$way: quantised"
     holds "$way: to the same graph, weights and metadata" diff -r c/saved_mase_graph $saved
     run test "$@" --load $saved --project $way
-    out_has "$way: of the same accuracy again" '^\| test_acc_epoch +\| +0\.5663'
+    holds "$way: of the same accuracy again" test "$(accuracy)" = "$quantised"
 }
 
 same_as_c py $own/net.py:Test jsc

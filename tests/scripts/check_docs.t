@@ -51,6 +51,14 @@ doc 'seq 1 2' '1\n3\n'
 run --write README.md
 holds "puts the real output in place" cmp expected tree/README.md
 
+doc 'printf "a 1\\nb 2\\nc 3\\nd 4\\n"' 'a 7\n...\nc 8\n...\n'
+run --write README.md
+doc 'printf "a 1\\nb 2\\nc 3\\nd 4\\n"' 'a 1\n...\nc 3\n...\n'
+cp tree/README.md expected
+doc 'printf "a 1\\nb 2\\nc 3\\nd 4\\n"' 'a 7\n...\nc 8\n...\n'
+run --write README.md
+holds "and leaves out what was left out" cmp expected tree/README.md
+
 doc './ch fail' ''
 run README.md
 out_has "a command that fails" '^README.md:3: failed with status 3'
