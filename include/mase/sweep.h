@@ -17,6 +17,7 @@
 
 #include <mase/table.h>
 #include <mase/train.h>
+#include <mase/weights.h>
 
 /* One option of mase_train_rows and the values it takes in turn. */
 struct mase_sweep_axis {
@@ -52,6 +53,8 @@ struct mase_sweep {
     const struct mase_dataset *data;
     const char *data_variant;         /* how the data was opened beyond its checksum, or NULL */
     const char *weights;              /* file to start from; NULL: initialised from the seed */
+    const struct mase_rename *renames; /* of its tensors */
+    int rename_count;
     const struct mase_value *options; /* what is the same everywhere; NULL: the defaults */
     const struct mase_sweep_axis *axes;
     int axis_count;

@@ -32,10 +32,32 @@ enum mase_status mase_tensors_open_stored(struct mase_tensors *t, const char *pa
                                           struct mase_err *err) MASE_MUST_CHECK;
 void mase_tensors_close(struct mase_tensors *t);
 
+/* A change of names. `from` is a whole name or its first parts: "fc1" is also that of fc1.weight and
+ * fc1.bias, and "" that of all. `to` takes their place; "" drops them. */
+struct mase_rename {
+    const char *from, *to;
+};
+/* Apply these in order to the names of all tensors. One fits a name as it is, or what is behind a
+ * "model." or "module." common to all, which then stays. It is an error when one fits no name, or
+ * when two tensors come to be called the same. path is used in messages only. */
+enum mase_status mase_tensors_rename(struct mase_tensors *t, const struct mase_rename *renames,
+                                     int count, const char *path,
+                                     struct mase_err *err) MASE_MUST_CHECK;
+
+struct mase_value;
+
+/* Tensors of any type to a file of the kind that the name of path says: .safetensors; .pt or .pth,
+ * a state dict; .ckpt, a dict with a state_dict; .npz; any other name: .safetensors, too. metadata: a
+ * table of strings, or NULL; kept where the kind has a place for it. */
+enum mase_status mase_tensors_write(const struct mase_named_tensor *items, int count,
+                                    const struct mase_value *metadata, const char *path,
+                                    struct mase_err *err) MASE_MUST_CHECK;
+bool mase_tensors_can_write(const char *path); /* is its name one of those? */
+bool mase_tensors_keep_metadata(const char *path);
+
 struct mase_graph;
 
-/* Every parameter and buffer of g, by full name, to a file: PyTorch's if path ends in .pt or .pth,
- * else .safetensors. */
+/* Every parameter and buffer of g, by full name, to a file as mase_tensors_write has it. */
 enum mase_status mase_weights_save(const struct mase_graph *g, const char *path,
                                    struct mase_err *err) MASE_MUST_CHECK;
 
@@ -44,6 +66,10 @@ enum mase_status mase_weights_save(const struct mase_graph *g, const char *path,
  * dropped. Conversions of type are told in the log. */
 enum mase_status mase_weights_load(struct mase_graph *g, const char *path,
                                    struct mase_err *err) MASE_MUST_CHECK;
+/* The same with some names changed. */
+enum mase_status mase_weights_load_renamed(struct mase_graph *g, const char *path,
+                                           const struct mase_rename *renames, int count,
+                                           struct mase_err *err) MASE_MUST_CHECK;
 /* The same from tensors in memory; path is used in messages only. */
 enum mase_status mase_weights_take(struct mase_graph *g, const struct mase_tensors *from,
                                    const char *path, struct mase_err *err) MASE_MUST_CHECK;

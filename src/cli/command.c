@@ -89,12 +89,20 @@ static const struct {
     enum mase_cli_option_id option;
     const char *commands;
 } looks[] = {
-    { MASE_CLI_config, NULL },          { MASE_CLI_set, NULL },
-    { MASE_CLI_load_name, NULL },       { MASE_CLI_seed, NULL },
-    { MASE_CLI_log_level, NULL },       { MASE_CLI_no_warnings, NULL },
-    { MASE_CLI_plugins, NULL },         { MASE_CLI_dataset, NULL },
-    { MASE_CLI_batch_size, "diff" },    { MASE_CLI_input, "diff trace" },
-    { MASE_CLI_node, "weights trace" }, { MASE_CLI_sample, "trace" },
+    { MASE_CLI_config, NULL },
+    { MASE_CLI_set, NULL },
+    { MASE_CLI_load_name, NULL },
+    { MASE_CLI_seed, NULL },
+    { MASE_CLI_log_level, NULL },
+    { MASE_CLI_no_warnings, NULL },
+    { MASE_CLI_plugins, NULL },
+    { MASE_CLI_dataset, NULL },
+    { MASE_CLI_batch_size, "diff" },
+    { MASE_CLI_input, "diff trace" },
+    { MASE_CLI_node, "weights trace" },
+    { MASE_CLI_sample, "trace" },
+    { MASE_CLI_map, NULL },
+    { MASE_CLI_force, "convert" },
 };
 
 static bool look_takes(const struct mase_cli_command *cmd, const struct mase_cli_option *o)

@@ -2,6 +2,8 @@
  * load.c - what --load names: told from the file, so that nobody has to say it; a --load-type that
  * says otherwise is a mistake and not an override.
  */
+#include <string.h>
+
 #include <mase/file.h>
 
 #include "cli/project.h"
@@ -16,7 +18,14 @@ static const struct {
     { ".pt", "pt" },
     { ".pth", "pt" },
     { ".ckpt", "pl" },
+    { ".npz", "npz" },
 };
+
+/* pt and pl are one kind to us: a PyTorch file tells by its keys whether Lightning wrote it. */
+static bool is_torch(const char *type)
+{
+    return mase_streq(type, "pt") || mase_streq(type, "pl");
+}
 
 static bool has_file(struct mase_arena *a, const char *dir, const char *name)
 {
@@ -36,6 +45,11 @@ static const char *infer(struct mase_arena *a, const char *path)
     return NULL;
 }
 
+static bool holds_tensors(const char *type)
+{
+    return is_torch(type) || mase_streq(type, "safetensors") || mase_streq(type, "npz");
+}
+
 /* Formats that are known, but not to this version. */
 static enum mase_status refuse(const char *path, const char *type, struct mase_loc at,
                                struct mase_err *err)
@@ -47,15 +61,16 @@ static enum mase_status refuse(const char *path, const char *type, struct mase_l
                         mase_streq(type, "hf") ? "HuggingFace folders" : "pickled graphs (.mz)");
 }
 
-/* pt and pl are one kind to us: a PyTorch file tells by its keys whether Lightning wrote it. */
-static bool is_torch(const char *type)
-{
-    return mase_streq(type, "pt") || mase_streq(type, "pl");
-}
-
 static bool agree(const char *type, const char *asked)
 {
     return mase_streq(type, asked) || (is_torch(type) && is_torch(asked));
+}
+
+/* NULL: none are given. */
+static const struct mase_value *rename_list(const struct mase_cli *c)
+{
+    const struct mase_cli_setting *s = &c->setting[MASE_CLI_map];
+    return s->given ? s->given : s->file;
 }
 
 enum mase_status mase_cli_load_kind(enum mase_cli_weights *kind, const struct mase_cli *c,
@@ -71,19 +86,51 @@ enum mase_status mase_cli_load_kind(enum mase_cli_weights *kind, const struct ma
     mase_arena_release(&a);
     if (!type && !asked)
         return mase_fail_at(err, MASE_EVALUE, load->at,
-                            "cannot tell what '%s' is: expected a .safetensors, .pt, .pth or .ckpt "
-                            "file or a folder with graph_module.mg; --load-type can say",
+                            "cannot tell what '%s' is: expected a .safetensors, .npz, .pt, .pth or "
+                            ".ckpt file or a folder with graph_module.mg; --load-type can say",
                             load->s);
     if (type && asked && !agree(type, asked))
         return mase_fail_at(err, MASE_EVALUE, said->at,
                             "load type %s contradicts '%s', which is of type %s", asked, load->s,
                             type);
     type = type ? type : asked;
-    if (mase_streq(type, "safetensors") || is_torch(type))
+    if (holds_tensors(type))
         *kind = MASE_CLI_WEIGHTS;
     else if (mase_streq(type, "mz") && !mase_ends_with(load->s, ".mz"))
         *kind = MASE_CLI_SAVED;
     else
         return refuse(load->s, type, load->at, err);
+    if (*kind == MASE_CLI_SAVED && rename_list(c))
+        return mase_fail(err, MASE_EVALUE, "--map renames the tensors of a file; '%s' is a folder",
+                         load->s);
     return MASE_OK;
+}
+
+/* ---- --map ---- */
+
+enum mase_status mase_cli_renames(const struct mase_rename **renames, int *count,
+                                  struct mase_cli *c, struct mase_err *err)
+{
+    const struct mase_value *list = rename_list(c);
+    *count = list ? list->count : 0;
+    struct mase_rename *all = mase_new_array(&c->arena, struct mase_rename, (size_t)*count);
+    for (int i = 0; i < *count; i++) {
+        const char *text = list->items[i]->s, *equals = strchr(text, '=');
+        if (!equals || mase_streq(text, "="))
+            return mase_fail_at(err, MASE_EVALUE, list->items[i]->at,
+                                "--map '%s': expected OLD=NEW, names or their first parts", text);
+        all[i].from = mase_arena_strndup(&c->arena, text, (size_t)(equals - text));
+        all[i].to = equals + 1;
+    }
+    *renames = all;
+    return MASE_OK;
+}
+
+enum mase_status mase_cli_load_weights(struct mase_graph *g, struct mase_cli *c, const char *path,
+                                       struct mase_err *err)
+{
+    const struct mase_rename *renames = NULL;
+    int count = 0;
+    MASE_TRY(mase_cli_renames(&renames, &count, c, err));
+    return mase_weights_load_renamed(g, path, renames, count, err);
 }

@@ -86,11 +86,10 @@ static enum mase_status open_model(struct mase_cli_net *n, struct mase_cli *c, c
     mase_graph_init_weights(n->graph, seed(c));
     n->sample = data->sample;
     n->has_sample = true;
-    return weights ? mase_weights_load(n->graph, weights, err) : MASE_OK;
+    return weights ? mase_cli_load_weights(n->graph, c, weights, err) : MASE_OK;
 }
 
-/* The folder itself, or the one that transform made in a project's folder. */
-static const char *saved_folder(struct mase_arena *a, const char *dir)
+const char *mase_cli_saved_folder(struct mase_arena *a, const char *dir)
 {
     const char *inner = mase_path_join(a, dir, "software/transform/transformed_ckpt");
     return !mase_is_file(mase_path_join(a, dir, "graph_module.mg")) && mase_is_dir(inner) ? inner
@@ -101,7 +100,7 @@ static enum mase_status open_word(struct mase_cli_net *n, struct mase_cli *c, st
 {
     const char *slash = strrchr(n->word, '/'), *name = slash ? slash + 1 : n->word;
     if (mase_is_dir(n->word))
-        return open_folder(n, c, saved_folder(&c->arena, n->word), err);
+        return open_folder(n, c, mase_cli_saved_folder(&c->arena, n->word), err);
     if (!mase_is_file(n->word))
         return open_model(n, c, n->word, err);
     if (mase_streq(name, "graph_module.mg")) /* as --load has it */
@@ -172,6 +171,20 @@ static enum mase_status set_inputs(struct mase_manager *m, struct mase_cli *c,
         }
     m->env.inputs = inputs;
     return MASE_OK;
+}
+
+enum mase_status mase_cli_net_save(struct mase_cli *c, const struct mase_cli_net *n,
+                                   const char *dir, struct mase_err *err)
+{
+    struct mase_manager m = { .env = { .seed = seed(c) } };
+    struct mase_value *args = mase_value_table(&c->arena);
+    args->at = MASE_NOWHERE;
+    mase_value_set(&c->arena, args, "save_dir", mase_value_string(&c->arena, dir));
+    MASE_TRY(set_inputs(&m, c, n, err));
+    struct mase_graph *g = n->graph;
+    const enum mase_status st = mase_manager_run(&m, &g, "save_mase_graph", args, err);
+    mase_manager_release(&m);
+    return st;
 }
 
 enum mase_status mase_cli_net_quantise(struct mase_cli_net *out, struct mase_cli *c,

@@ -33,6 +33,13 @@ enum mase_status mase_cli_net_adopt(struct mase_cli_net *n, const struct mase_cl
 enum mase_status mase_cli_net_quantise(struct mase_cli_net *out, struct mase_cli *c,
                                        const struct mase_cli_net *n,
                                        struct mase_err *err) MASE_MUST_CHECK;
+/* As a folder, which is made or whose network is replaced. */
+enum mase_status mase_cli_net_save(struct mase_cli *c, const struct mase_cli_net *n,
+                                   const char *dir, struct mase_err *err) MASE_MUST_CHECK;
+/* The folder itself, or the one that transform made in a project's folder. */
+#define MASE_CLI_SAVED_GRAPH   "graph_module.mg"
+#define MASE_CLI_SAVED_WEIGHTS "state_dict.safetensors"
+const char *mase_cli_saved_folder(struct mase_arena *a, const char *dir);
 /* [passes.quantize], or an error that says that there is none. */
 enum mase_status mase_cli_quantize_section(const struct mase_value **section,
                                            const struct mase_cli *c,

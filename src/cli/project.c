@@ -8,7 +8,6 @@
 
 #include <mase/file.h>
 #include <mase/log.h>
-#include <mase/weights.h>
 
 /* Programs find the configuration in run.json. */
 static void put_configuration(struct mase_cli *c)
@@ -148,7 +147,7 @@ enum mase_status mase_cli_build(struct mase_graph **g, struct mase_cli *c,
     }
     mase_graph_alloc(*g);
     if (kind == MASE_CLI_WEIGHTS)
-        return mase_weights_load(*g, mase_cli_text(c, MASE_CLI_load_name), err);
+        return mase_cli_load_weights(*g, c, mase_cli_text(c, MASE_CLI_load_name), err);
     mase_graph_init_weights(*g, (uint64_t)mase_cli_value(c, MASE_CLI_seed)->i);
     return MASE_OK;
 }

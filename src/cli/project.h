@@ -7,19 +7,27 @@
 
 #include <mase/dataset.h>
 #include <mase/pass.h>
+#include <mase/weights.h>
 #include <mase/zoo.h>
 
 #include "cli/cli.h"
 
 enum mase_cli_weights {
     MASE_CLI_INITIALISED,
-    MASE_CLI_WEIGHTS, /* from a .safetensors, .pt, .pth or .ckpt file */
+    MASE_CLI_WEIGHTS, /* from a .safetensors, .npz, .pt, .pth or .ckpt file */
     MASE_CLI_SAVED,   /* with their graph, from a folder */
 };
 
 /* load.c: what --load is, told from its name and held against --load-type. */
 enum mase_status mase_cli_load_kind(enum mase_cli_weights *kind, const struct mase_cli *c,
                                     struct mase_err *err) MASE_MUST_CHECK;
+
+/* --map as data, in the arena of c. */
+enum mase_status mase_cli_renames(const struct mase_rename **renames, int *count,
+                                  struct mase_cli *c, struct mase_err *err) MASE_MUST_CHECK;
+/* The weights of a file, names changed as --map says. */
+enum mase_status mase_cli_load_weights(struct mase_graph *g, struct mase_cli *c, const char *path,
+                                       struct mase_err *err) MASE_MUST_CHECK;
 
 /* ---- project.c ---- */
 

@@ -81,6 +81,7 @@ static enum mase_status open_inputs(struct job *j, struct mase_err *err)
                          "a sweep starts from initial weights or a file of weights, not from a "
                          "saved graph");
     j->sweep.weights = mase_cli_text(c, MASE_CLI_load_name);
+    MASE_TRY(mase_cli_renames(&j->sweep.renames, &j->sweep.rename_count, c, err));
     MASE_TRY(mase_cli_open_data(&j->data, c, false, err));
     j->sweep.data = j->data;
     MASE_TRY(mase_cli_open_model(&j->network, c, j->model->name, &mase_dataset_info(j->data)->data,

@@ -28,6 +28,7 @@
 #include "format/element.h"
 
 enum { HEADER_AT = 8 };
+static const char metadata_key[] = "__metadata__";
 static const uint64_t header_limit = 100 * 1000 * 1000;
 
 static const struct st_type {
@@ -246,7 +247,7 @@ static enum mase_status get_items(struct mase_safetensors *st, const struct mase
     struct entry *entries = mase_new_array(&st->arena, struct entry, (size_t)root->count);
     int count = 0;
     for (int i = 0; i < root->count; i++) {
-        if (mase_streq(root->keys[i], "__metadata__")) {
+        if (mase_streq(root->keys[i], metadata_key)) {
             MASE_TRY(check_metadata(root->items[i], src, err));
             st->metadata = root->items[i];
             continue;
@@ -392,17 +393,21 @@ static struct mase_value *entry_value(struct mase_arena *a, const struct mase_te
     return v;
 }
 
-/* The first 8 + n bytes; blanks make the data begin at a multiple of 8. */
+/* The first 8 + n bytes, tensors in the order given; blanks make the data begin at a multiple of
+ * 8. */
 static void put_header(struct mase_str *out, struct mase_arena *a,
+                       const struct mase_named_tensor *items,
                        const struct mase_named_tensor *const *ordered, int count,
                        const struct mase_value *metadata)
 {
     struct mase_value *root = mase_value_table(a);
     if (metadata && metadata->count)
-        mase_value_set(a, root, "__metadata__", mase_value_copy(a, metadata));
-    int64_t at = 0;
+        mase_value_set(a, root, metadata_key, mase_value_copy(a, metadata));
+    int64_t *begin = mase_new_array(a, int64_t, (size_t)count), at = 0;
     for (int i = 0; i < count; at += mase_tensor_bytes(&ordered[i++]->tensor))
-        mase_value_set(a, root, ordered[i]->name, entry_value(a, &ordered[i]->tensor, at));
+        begin[ordered[i] - items] = at;
+    for (int i = 0; i < count; i++)
+        mase_value_set(a, root, items[i].name, entry_value(a, &items[i].tensor, begin[i]));
     struct mase_str json = { 0 };
     mase_json_print(&json, root, 0);
     while (json.len % 8)
@@ -419,12 +424,16 @@ enum mase_status mase_safetensors_write(const struct mase_named_tensor *items, i
 {
     if (mase_host_is_big)
         return mase_fail_in(err, MASE_EUNSUPPORTED, path, "writing needs a little-endian machine");
+    for (int i = 0; i < count; i++)
+        if (mase_streq(items[i].name, metadata_key))
+            return mase_fail_in(err, MASE_EVALUE, path,
+                                "no tensor of a safetensors file may be called %s", metadata_key);
     struct mase_writer w;
     MASE_TRY(mase_writer_open(&w, path, err));
     struct mase_arena a = { 0 };
     const struct mase_named_tensor **ordered = order(&a, items, count);
     struct mase_str header = { 0 };
-    put_header(&header, &a, ordered, count, metadata);
+    put_header(&header, &a, items, ordered, count, metadata);
 
     enum mase_status st = mase_writer_put(&w, header.data, header.len, err);
     for (int i = 0; i < count && !st; i++)

@@ -1,43 +1,10 @@
 /*
  * tensors.c - the named tensors of a file, whatever its kind.
  */
-#include <string.h>
-
+#include <mase/kind.h>
 #include <mase/npy.h>
 #include <mase/safetensors.h>
 #include <mase/torch.h>
-
-#include "format/zip.h"
-
-/* A safetensors file begins with the length of its header in 64 bits: "PK\3\4" would be one of 64
- * MiB, and the other format's first 13 bytes none at all. */
-static bool is_torch(const struct mase_file *f, const char *path)
-{
-    static const char *const suffixes[] = { ".pt", ".pth", ".ckpt" };
-    if (f->size >= 4 && memcmp(f->data, "PK\3\4", 4) == 0)
-        return true;
-    if (f->size > 8 && f->data[8] == '{')
-        return false;
-    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++)
-        if (mase_ends_with(path, suffixes[i]))
-            return true;
-    return f->size > 2 && f->data[0] == 0x80 && f->data[1] >= 2 && f->data[1] <= 5;
-}
-
-/* A zip file with arrays of NumPy's, and no pickle as PyTorch has it. */
-static bool is_npz(const struct mase_file *f)
-{
-    struct mase_arena a = { 0 };
-    struct mase_zip z;
-    bool arrays = false, pickle = false;
-    if (mase_zip_open(&z, &a, f->data, f->size, f->path, NULL) == MASE_OK)
-        for (int i = 0; i < z.count; i++) {
-            arrays |= mase_ends_with(z.entries[i].name, ".npy");
-            pickle |= mase_ends_with(z.entries[i].name, "/data.pkl");
-        }
-    mase_arena_release(&a);
-    return arrays && !pickle;
-}
 
 static enum mase_status parse_torch(struct mase_tensors *t, const char *path, bool as_stored,
                                     struct mase_err *err)
@@ -76,15 +43,39 @@ static enum mase_status parse_safetensors(struct mase_tensors *t, const char *pa
     return MASE_OK;
 }
 
+typedef enum mase_status parse_fn(struct mase_tensors *t, const char *path, bool as_stored,
+                                  struct mase_err *err);
+
+/* What is of none of these kinds is taken for what its name says, so that its reader complains. */
+static parse_fn *parser_of(const struct mase_file *f)
+{
+    static const char *const torch[] = { ".pt", ".pth", ".ckpt" };
+    switch (mase_kind_of(f->data, f->size, f->path)) {
+    case MASE_KIND_NPZ:
+        return parse_npz;
+    case MASE_KIND_TORCH:
+    case MASE_KIND_TORCH_OLD:
+    case MASE_KIND_SCRIPT:
+    case MASE_KIND_PICKLE:
+    case MASE_KIND_ZIP:
+        return parse_torch;
+    case MASE_KIND_SAFETENSORS:
+        return parse_safetensors;
+    default:
+        break;
+    }
+    for (size_t i = 0; i < sizeof torch / sizeof torch[0]; i++)
+        if (mase_ends_with(f->path, torch[i]))
+            return parse_torch;
+    return mase_ends_with(f->path, ".npz") ? parse_npz : parse_safetensors;
+}
+
 static enum mase_status open(struct mase_tensors *t, const char *path, bool as_stored,
                              struct mase_err *err)
 {
     *t = (struct mase_tensors){ 0 };
     MASE_TRY(mase_file_open(&t->file, path, err));
-    const enum mase_status st =
-        (is_npz(&t->file)           ? parse_npz
-         : is_torch(&t->file, path) ? parse_torch
-                                    : parse_safetensors)(t, path, as_stored, err);
+    const enum mase_status st = parser_of(&t->file)(t, path, as_stored, err);
     if (st)
         mase_tensors_close(t);
     return st;

@@ -12,9 +12,8 @@
 
 #include <mase/graph.h>
 #include <mase/log.h>
-#include <mase/safetensors.h>
 #include <mase/str.h>
-#include <mase/torch.h>
+#include <mase/weights.h>
 
 /* ---- saving ---- */
 
@@ -37,25 +36,6 @@ static bool collect(const char *full, struct mase_param *p, void *data)
     return true;
 }
 
-static enum mase_status write_torch(const struct collection *c, const char *path,
-                                    struct mase_err *err)
-{
-    struct mase_obj *dict = mase_obj_ordered_dict(c->arena);
-    for (int i = 0; i < c->count; i++)
-        mase_obj_set(c->arena, dict, c->items[i].name,
-                     mase_obj_tensor(c->arena, &c->items[i].tensor));
-    return mase_torch_write(dict, path, err);
-}
-
-static enum mase_status write_safetensors(const struct collection *c, const char *path,
-                                          struct mase_err *err)
-{
-    struct mase_value *metadata = mase_value_table(c->arena);
-    mase_value_set(c->arena, metadata, "format",
-                   mase_value_string(c->arena, "pt")); /* as PyTorch says */
-    return mase_safetensors_write(c->items, c->count, metadata, path, err);
-}
-
 enum mase_status mase_weights_save(const struct mase_graph *g, const char *path,
                                    struct mase_err *err)
 {
@@ -65,10 +45,8 @@ enum mase_status mase_weights_save(const struct mase_graph *g, const char *path,
     enum mase_status st;
     if (c.without_data)
         st = mase_fail_in(err, MASE_EVALUE, path, "the graph has no weights to save");
-    else if (mase_ends_with(path, ".pt") || mase_ends_with(path, ".pth"))
-        st = write_torch(&c, path, err);
     else
-        st = write_safetensors(&c, path, err);
+        st = mase_tensors_write(c.items, c.count, NULL, path, err);
     mase_arena_release(&a);
     return st;
 }
@@ -254,11 +232,20 @@ enum mase_status mase_weights_take(struct mase_graph *g, const struct mase_tenso
     return st;
 }
 
-enum mase_status mase_weights_load(struct mase_graph *g, const char *path, struct mase_err *err)
+enum mase_status mase_weights_load_renamed(struct mase_graph *g, const char *path,
+                                           const struct mase_rename *renames, int count,
+                                           struct mase_err *err)
 {
     struct mase_tensors file;
     MASE_TRY(mase_tensors_open(&file, path, err));
-    const enum mase_status st = mase_weights_take(g, &file, path, err);
+    enum mase_status st = mase_tensors_rename(&file, renames, count, path, err);
+    if (!st)
+        st = mase_weights_take(g, &file, path, err);
     mase_tensors_close(&file);
     return st;
+}
+
+enum mase_status mase_weights_load(struct mase_graph *g, const char *path, struct mase_err *err)
+{
+    return mase_weights_load_renamed(g, path, NULL, 0, err);
 }

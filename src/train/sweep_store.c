@@ -102,6 +102,9 @@ static struct mase_value *identity(struct mase_arena *a, const struct mase_sweep
     mase_value_set(a, v, "checksum", mase_value_string(a, data->checksum));
     mase_value_set(a, v, "variant", text_or_none(a, s->data_variant));
     mase_value_set(a, v, "weights", mase_value_string(a, s->weights_hash));
+    for (int i = 0; i < s->rename_count; i++)
+        mase_value_set(a, v, mase_arena_printf(a, "rename %d %s", i, s->renames[i].from),
+                       mase_value_string(a, s->renames[i].to));
     mase_value_set(a, v, "options", as_table(a, &opts, mase_train_rows));
     return v;
 }

@@ -252,13 +252,80 @@ static int remove_temp(void **state)
     return unlink(temp);
 }
 
+/* ---- other names ---- */
+
+/* Tensors of these names, which have no data. */
+static struct mase_tensors tensors_called(const char *const *names, int count)
+{
+    struct mase_tensors t = { .count = count };
+    t.items = mase_new_array(&t.arena, struct mase_named_tensor, (size_t)count);
+    for (int i = 0; i < count; i++)
+        t.items[i].name = names[i];
+    return t;
+}
+
+static void renames(void **state)
+{
+    (void)state;
+    static const struct {
+        struct mase_rename renames[2];
+        const char *names[3];
+    } rows[] = {
+        { { { "a", "z" } }, { "model.z.w", "model.z.b", "model.ab" } }, /* first parts, whole */
+        { { { "model.a.w", "w" } }, { "w", "model.a.b", "model.ab" } }, /* as the file has it */
+        { { { "model", "" } }, { "a.w", "a.b", "ab" } },                /* dropped */
+        { { { "", "top" } }, { "top.model.a.w", "top.model.a.b", "top.model.ab" } }, /* added */
+        { { { "a", "z" }, { "model", "" } }, { "z.w", "z.b", "ab" } }, /* one after the other */
+        { { { "a", "z" }, { "z.w", "v" } }, { "model.v", "model.z.b", "model.ab" } },
+        { { { "a", "" } }, { "model.w", "model.b", "model.ab" } },
+    };
+    static const char *const names[] = { "model.a.w", "model.a.b", "model.ab" };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct mase_tensors t = tensors_called(names, 3);
+        struct mase_err err;
+        assert_int_equal(
+            mase_tensors_rename(&t, rows[i].renames, rows[i].renames[1].from ? 2 : 1, "f", &err),
+            MASE_OK);
+        for (int k = 0; k < 3; k++)
+            assert_string_equal(t.items[k].name, rows[i].names[k]);
+        mase_tensors_close(&t);
+    }
+}
+
+static void bad_renames(void **state)
+{
+    (void)state;
+    static const struct {
+        struct mase_rename rename;
+        const char *message;
+    } rows[] = {
+        { { "b", "c" }, "cannot map 'b' to 'c': no tensor has that name or begins with b." },
+        { { "modle.a", "c" }, "did you mean 'model.a'?" },
+        { { "model.a.w", "model.a.b" }, "two tensors would be called 'model.a.b'" },
+    };
+    static const char *const names[] = { "model.a.w", "model.a.b", "model.ab" };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct mase_tensors t = tensors_called(names, 3);
+        struct mase_err err;
+        assert_int_equal(mase_tensors_rename(&t, &rows[i].rename, 1, "f", &err), MASE_EVALUE);
+        assert_non_null(strstr(err.msg, rows[i].message));
+        mase_tensors_close(&t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(save_and_load),       cmocka_unit_test(as_pytorch_file),
-        cmocka_unit_test(another_checkpoint),  cmocka_unit_test(nothing_to_save),
-        cmocka_unit_test(a_clone_has_its_own), cmocka_unit_test(prefixes),
-        cmocka_unit_test(other_types),         cmocka_unit_test(what_does_not_fit),
+        cmocka_unit_test(save_and_load),
+        cmocka_unit_test(as_pytorch_file),
+        cmocka_unit_test(another_checkpoint),
+        cmocka_unit_test(nothing_to_save),
+        cmocka_unit_test(a_clone_has_its_own),
+        cmocka_unit_test(prefixes),
+        cmocka_unit_test(renames),
+        cmocka_unit_test(bad_renames),
+        cmocka_unit_test(other_types),
+        cmocka_unit_test(what_does_not_fit),
     };
     return cmocka_run_group_tests(tests, make_temp, remove_temp);
 }

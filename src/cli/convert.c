@@ -1,0 +1,193 @@
+/*
+ * convert.c - ch convert IN OUT: the same tensors, or the same network, in another kind of file.
+ *
+ *     from                                to
+ *     .pt .pth .ckpt .safetensors .npz    each other: tensors, unchanged to the bit
+ *     a saved folder                      each of these: its weights; .mg: its graph
+ *     a model by name, net.py:CLASS, .mg  .mg; a folder, with initial weights or those of --load
+ *     a file of weights                   a saved folder that is there: its weights are replaced
+ *
+ * What IN is, is told from what is there; what OUT shall be, from its name.
+ */
+#include "cli/convert.h"
+
+#include <string.h>
+
+#include <mase/file.h>
+#include <mase/graph.h>
+#include <mase/kind.h>
+#include <mase/pass.h>
+#include <mase/zoo.h>
+
+#include "cli/look.h"
+#include "cli/project.h"
+
+struct job {
+    struct mase_cli *c;
+    const char *in, *out;
+    struct mase_cli_converted done;
+};
+
+/* ---- what it is ---- */
+
+/* A folder is what is one, or has no suffix to say otherwise. */
+static bool is_folder_name(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    return mase_is_dir(path) || !*name || !strchr(name, '.');
+}
+
+static bool is_weights_file(const char *word)
+{
+    return mase_is_file(word) && !mase_model_is_file(word);
+}
+
+static bool is_saved(struct mase_arena *a, const char *dir)
+{
+    return mase_is_file(mase_path_join(a, dir, MASE_CLI_SAVED_GRAPH));
+}
+
+/* ---- networks ---- */
+
+static enum mase_status write_graph(struct job *j, const struct mase_graph *g, struct mase_err *err)
+{
+    struct mase_str text = { 0 };
+    mase_graph_print_mg(&text, g);
+    const enum mase_status st = mase_file_write(j->out, mase_str_text(&text), text.len, err);
+    mase_str_release(&text);
+    return st;
+}
+
+static bool count_one(const char *full, struct mase_param *p, void *data)
+{
+    struct mase_cli_converted *done = data;
+    (void)full;
+    done->tensors++;
+    done->values += mase_tensor_count(&p->tensor);
+    return true;
+}
+
+static enum mase_status convert_network(struct job *j, struct mase_err *err)
+{
+    struct mase_cli_net net;
+    MASE_TRY(mase_cli_net_open(&net, j->c, j->in, err));
+    j->done = (struct mase_cli_converted){ .nodes = net.graph->node_count, .tensors = -1 };
+    enum mase_status st;
+    if (mase_ends_with(j->out, ".mg")) {
+        st = write_graph(j, net.graph, err);
+    } else {
+        j->done.tensors = 0;
+        mase_graph_each_param(net.graph, count_one, &j->done);
+        st = mase_cli_net_save(j->c, &net, j->out, err);
+    }
+    mase_cli_net_close(&net);
+    return st;
+}
+
+/* The weights of a folder, replaced by those of a file. */
+static enum mase_status replace_weights(struct job *j, struct mase_err *err)
+{
+    struct mase_cli_net net;
+    if (!is_saved(&j->c->arena, j->out))
+        return mase_fail(err, MASE_EVALUE,
+                         "'%s' holds weights, and '%s' is no folder with a network to take them: "
+                         "ch convert NETWORK %s --load %s makes one",
+                         j->in, j->out, j->out, j->in);
+    MASE_TRY(mase_cli_net_open(&net, j->c, j->out, err));
+    j->done = (struct mase_cli_converted){ .nodes = net.graph->node_count };
+    mase_graph_each_param(net.graph, count_one, &j->done);
+    enum mase_status st = mase_cli_load_weights(net.graph, j->c, j->in, err);
+    if (!st)
+        st = mase_cli_net_save(j->c, &net, j->out, err);
+    mase_cli_net_close(&net);
+    return st;
+}
+
+/* ---- which way ---- */
+
+static enum mase_status from_weights(struct job *j, struct mase_err *err)
+{
+    if (mase_cli_text(j->c, MASE_CLI_load_name))
+        return mase_fail(err, MASE_EVALUE, "--load gives a network its weights; '%s' holds weights",
+                         j->in);
+    if (mase_tensors_can_write(j->out))
+        return mase_cli_convert_weights(&j->done, j->c, j->in, j->out, err);
+    if (is_folder_name(j->out))
+        return replace_weights(j, err);
+    return mase_fail(err, MASE_EVALUE, "'%s' holds weights and no graph for '%s'", j->in, j->out);
+}
+
+static enum mase_status from_network(struct job *j, struct mase_err *err)
+{
+    struct mase_arena *a = &j->c->arena;
+    const struct mase_model *model;
+    if (!mase_is_dir(j->in) && !mase_model_is_file(j->in) && mase_zoo_find(&model, j->in, err))
+        return mase_wrap(err, "'%s' is no file or folder", j->in);
+    if (mase_ends_with(j->out, ".mg") || is_folder_name(j->out))
+        return convert_network(j, err);
+    const char *dir = mase_is_dir(j->in) ? mase_cli_saved_folder(a, j->in) : NULL;
+    const char *weights = dir ? mase_path_join(a, dir, MASE_CLI_SAVED_WEIGHTS) : NULL;
+    if (!weights || !mase_is_file(weights))
+        return mase_fail(err, MASE_EVALUE,
+                         "'%s' has no weights for '%s': ch train makes some, and its graph can be "
+                         "written to a .mg file",
+                         j->in, j->out);
+    return mase_cli_convert_weights(&j->done, j->c, weights, j->out, err);
+}
+
+static enum mase_status check_out(const struct job *j, struct mase_err *err)
+{
+    if (mase_ends_with(j->out, ".py"))
+        return mase_fail(
+            err, MASE_EUNSUPPORTED,
+            "'%s': Python sources are read and not written; a graph goes to a .mg file", j->out);
+    if (!mase_ends_with(j->out, ".mg") && !mase_tensors_can_write(j->out) &&
+        !is_folder_name(j->out))
+        return mase_fail(err, MASE_EVALUE,
+                         "cannot tell what '%s' shall be: expected a name in .pt, .pth, .ckpt, "
+                         ".safetensors, .npz or .mg, or a folder",
+                         j->out);
+    const bool empty = mase_is_dir(j->out) && !is_saved(&j->c->arena, j->out);
+    if (!empty && (mase_is_dir(j->out) || mase_is_file(j->out)) &&
+        !mase_cli_flag(j->c, MASE_CLI_force))
+        return mase_fail(err, MASE_EVALUE, "'%s' exists; --force replaces it", j->out);
+    return MASE_OK;
+}
+
+/* ---- the report ---- */
+
+static void set_count(struct mase_table *t, int column, int64_t n)
+{
+    if (n >= 0)
+        mase_table_setf(t, 0, column, "%lld", (long long)n);
+}
+
+static enum mase_status report(struct job *j, struct mase_err *err)
+{
+    static const char *const headers[] = { "File", "Kind", "Nodes", "Tensors", "Values", NULL };
+    struct mase_sheet s = { .key = "converted", .table = mase_table(&j->c->arena, headers) };
+    enum mase_kind kind;
+    MASE_TRY(mase_kind_find(&kind, j->out, err));
+    mase_table_row(&s.table);
+    mase_table_set(&s.table, 0, 0, j->out);
+    mase_table_set(&s.table, 0, 1, mase_kinds[kind].title);
+    set_count(&s.table, 2, j->done.nodes);
+    set_count(&s.table, 3, j->done.tensors);
+    set_count(&s.table, 4, j->done.tensors < 0 ? -1 : j->done.values);
+    s.title = mase_arena_printf(&j->c->arena, "wrote %s from %s", j->out, j->in);
+    mase_cli_put_sheets(j->c, &s, 1);
+    return MASE_OK;
+}
+
+enum mase_status mase_cli_convert(struct mase_cli *c, struct mase_err *err)
+{
+    MASE_TRY(mase_cli_operands(c, 2, err));
+    MASE_TRY(mase_cli_merge(c, err));
+    if (c->operand_count < 2)
+        return mase_fail(err, MASE_EVALUE, "expected two names; usage: ch %s %s", c->command->name,
+                         c->command->operands);
+    struct job j = { .c = c, .in = c->operands[0], .out = c->operands[1] };
+    MASE_TRY(check_out(&j, err));
+    MASE_TRY((is_weights_file(j.in) ? from_weights : from_network)(&j, err));
+    return report(&j, err);
+}

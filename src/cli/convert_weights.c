@@ -1,0 +1,228 @@
+/*
+ * convert_weights.c - ch convert, from one file of weights to another.
+ *
+ * Between PyTorch's files the whole tree goes over: epochs, optimiser states and all. Every other
+ * pair of kinds exchanges the tensors of the state dict, and strings of metadata where both have a
+ * place for them; what stays behind is told.
+ */
+#include <string.h>
+
+#include <mase/kind.h>
+#include <mase/log.h>
+#include <mase/safetensors.h>
+#include <mase/torch.h>
+
+#include "cli/convert.h"
+#include "cli/project.h"
+
+/* Tensors to write, and what else there is. */
+struct bundle {
+    struct mase_tensors all; /* items and names in its arena */
+    const struct mase_value *metadata;
+};
+
+static bool is_torch_name(const char *path)
+{
+    return mase_ends_with(path, ".pt") || mase_ends_with(path, ".pth") ||
+           mase_ends_with(path, ".ckpt");
+}
+
+static enum mase_status rename_all(struct mase_tensors *t, struct mase_cli *c, const char *path,
+                                   struct mase_err *err)
+{
+    const struct mase_rename *renames = NULL;
+    int count = 0;
+    MASE_TRY(mase_cli_renames(&renames, &count, c, err));
+    return mase_tensors_rename(t, renames, count, path, err);
+}
+
+static void count_values(struct mase_cli_converted *done, const struct mase_tensors *t)
+{
+    *done = (struct mase_cli_converted){ .nodes = -1, .tensors = t->count };
+    for (int i = 0; i < t->count; i++)
+        done->values += mase_tensor_count(&t->items[i].tensor);
+}
+
+/* ---- the tree of a PyTorch file ---- */
+
+/* Every tensor of a state dict, a Lightning module's own too. */
+static void take_state(struct mase_tensors *t, const struct mase_obj *dict)
+{
+    t->items = mase_new_array(&t->arena, struct mase_named_tensor, (size_t)dict->count);
+    for (int i = 0; i < dict->count; i++)
+        if (dict->items[i]->kind == MASE_OBJ_TENSOR)
+            t->items[t->count++] =
+                (struct mase_named_tensor){ dict->keys[i]->text, *dict->items[i]->tensor };
+}
+
+/* The strings that we put under 'metadata' when writing a .ckpt, or NULL. */
+static const struct mase_value *metadata_of(struct mase_arena *a, const struct mase_obj *root)
+{
+    const struct mase_obj *o = mase_obj_get(root, "metadata");
+    struct mase_value *table = mase_value_table(a);
+    for (int i = 0; o && o->kind == MASE_OBJ_DICT && i < o->count; i++) {
+        if (o->keys[i]->kind != MASE_OBJ_TEXT || o->items[i]->kind != MASE_OBJ_TEXT)
+            return NULL;
+        mase_value_set(a, table, o->keys[i]->text, mase_value_string(a, o->items[i]->text));
+    }
+    return o && o->kind == MASE_OBJ_DICT ? table : NULL;
+}
+
+static bool contains(const struct mase_obj *o, const struct mase_obj *wanted)
+{
+    bool found = o == wanted;
+    for (int i = 0; !found && o->kind == MASE_OBJ_DICT && i < o->count; i++)
+        found = contains(o->items[i], wanted);
+    return found;
+}
+
+/* Names of what stays behind, to be told. */
+struct left_out {
+    struct mase_str names;
+    int count;
+};
+
+static void leave_out(struct left_out *l, const char *name, size_t len)
+{
+    enum { SHOWN = 6 };
+    if (l->count++ < SHOWN) {
+        mase_str_add(&l->names, l->count > 1 ? ", " : "");
+        mase_repr_string(&l->names, name, len);
+    } else if (l->count == SHOWN + 1) {
+        mase_str_add(&l->names, ", ...");
+    }
+}
+
+static void tell(struct left_out *l, const char *out, const char *why)
+{
+    if (l->count)
+        mase_warn("%s %s: left out %s", out, why, mase_str_text(&l->names));
+    mase_str_release(&l->names);
+}
+
+/* What of root is neither the state dict nor metadata that can be kept. */
+static void tell_left_out(const struct mase_obj *root, const struct mase_obj *dict,
+                          bool metadata_kept, const char *out)
+{
+    struct left_out l = { 0 };
+    for (int i = 0; i < root->count; i++) {
+        const struct mase_obj *key = root->keys[i], *item = root->items[i];
+        const bool kept = root == dict ? item->kind == MASE_OBJ_TENSOR
+                                       : contains(item, dict) ||
+                                             (metadata_kept && mase_obj_is_text(key, "metadata"));
+        if (!kept && key->kind == MASE_OBJ_TEXT)
+            leave_out(&l, key->text, key->len);
+        else if (!kept)
+            leave_out(&l, mase_obj_kind_names[key->kind], strlen(mase_obj_kind_names[key->kind]));
+    }
+    tell(&l, out, "holds tensors alone");
+}
+
+/* root with its state dict replaced; what is not on the way is shared. */
+static const struct mase_obj *replaced(struct mase_arena *a, const struct mase_obj *root,
+                                       const struct mase_obj *dict, const struct mase_obj *by)
+{
+    if (root == dict)
+        return by;
+    if (root->kind != MASE_OBJ_DICT || !contains(root, dict))
+        return root;
+    struct mase_obj *copy = root->ordered ? mase_obj_ordered_dict(a) : mase_obj_dict(a);
+    for (int i = 0; i < root->count; i++)
+        mase_obj_set_key(a, copy, root->keys[i],
+                         (struct mase_obj *)replaced(a, root->items[i], dict, by));
+    return copy;
+}
+
+static const struct mase_obj *renamed_dict(struct mase_arena *a, const struct mase_obj *dict,
+                                           const struct mase_tensors *t)
+{
+    struct mase_obj *copy = dict->ordered ? mase_obj_ordered_dict(a) : mase_obj_dict(a);
+    for (int i = 0, k = 0; i < dict->count; i++)
+        if (dict->items[i]->kind == MASE_OBJ_TENSOR)
+            mase_obj_set(a, copy, t->items[k++].name, dict->items[i]);
+        else
+            mase_obj_set_key(a, copy, dict->keys[i], dict->items[i]);
+    return copy;
+}
+
+static enum mase_status torch_to_torch(struct bundle *b, struct mase_cli *c, const char *in,
+                                       const struct mase_obj *root, const char *out,
+                                       struct mase_err *err)
+{
+    const struct mase_obj *dict = mase_torch_find_state(root);
+    if (dict) {
+        take_state(&b->all, dict);
+        MASE_TRY(rename_all(&b->all, c, in, err));
+        root = replaced(&b->all.arena, root, dict, renamed_dict(&b->all.arena, dict, &b->all));
+    }
+    return mase_torch_write(root, out, err);
+}
+
+static enum mase_status from_torch(struct bundle *b, struct mase_cli *c, const char *in,
+                                   const struct mase_file *f, const char *out, struct mase_err *err)
+{
+    struct mase_torch t;
+    struct mase_named_tensor *unused;
+    int count;
+    MASE_TRY(mase_torch_parse_stored(&t, f->data, f->size, in, err));
+    const struct mase_obj *dict = mase_torch_find_state(t.root);
+    enum mase_status st = MASE_OK;
+    if (is_torch_name(out)) {
+        st = torch_to_torch(b, c, in, t.root, out, err);
+    } else if (!dict) {
+        st = mase_torch_state_dict(&t, &unused, &count, err); /* it says what there is instead */
+    } else {
+        take_state(&b->all, dict);
+        b->metadata = metadata_of(&b->all.arena, t.root);
+        tell_left_out(t.root, dict, b->metadata && mase_tensors_keep_metadata(out), out);
+        st = rename_all(&b->all, c, in, err);
+        if (!st)
+            st = mase_tensors_write(b->all.items, b->all.count, b->metadata, out, err);
+    }
+    mase_torch_close(&t);
+    return st;
+}
+
+/* ---- the others ---- */
+
+/* {"format": "pt"} says nothing that would be missed. */
+static void tell_lost(const struct mase_value *metadata, const char *out)
+{
+    struct left_out l = { 0 };
+    for (int i = 0; i < metadata->count && !mase_tensors_keep_metadata(out); i++)
+        if (!mase_streq(metadata->keys[i], "format"))
+            leave_out(&l, metadata->keys[i], strlen(metadata->keys[i]));
+    tell(&l, out, "has no place for metadata");
+}
+
+static enum mase_status from_tensors(struct mase_tensors *t, struct mase_cli *c, const char *in,
+                                     const char *out, struct mase_err *err)
+{
+    const struct mase_value *metadata = t->safetensors ? t->safetensors->metadata : NULL;
+    MASE_TRY(rename_all(t, c, in, err));
+    if (metadata)
+        tell_lost(metadata, out);
+    return mase_tensors_write(t->items, t->count, metadata, out, err);
+}
+
+enum mase_status mase_cli_convert_weights(struct mase_cli_converted *done, struct mase_cli *c,
+                                          const char *in, const char *out, struct mase_err *err)
+{
+    struct mase_file f;
+    struct bundle b = { 0 };
+    MASE_TRY(mase_file_open(&f, in, err));
+    const enum mase_kind kind = mase_kind_of(f.data, f.size, in);
+    enum mase_status st;
+    if (kind == MASE_KIND_TORCH || kind == MASE_KIND_TORCH_OLD) {
+        st = from_torch(&b, c, in, &f, out, err);
+    } else {
+        st = mase_tensors_open_stored(&b.all, in, err);
+        if (!st)
+            st = from_tensors(&b.all, c, in, out, err);
+    }
+    if (!st)
+        count_values(done, &b.all);
+    mase_tensors_close(&b.all);
+    mase_file_close(&f);
+    return st;
+}
