@@ -62,6 +62,7 @@ struct mase_dataset_info {
     const char *const *feature_names; /* (features) or NULL: images */
     const char *const *class_names;   /* (classes) */
     struct mase_scaling scaling;
+    const char *pixels; /* images: what becomes of them, in words; NULL: nothing */
 };
 
 struct mase_dataset;

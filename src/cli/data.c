@@ -80,9 +80,10 @@ static void put_facts(struct mase_cli *c, const struct mase_dataset *d)
                         info->duplicates);
     else
         mase_table_setf(&t, row, 1, "%" PRId64, info->rows);
-    mase_table_add(&t, (const char *[]){ "features", info->scaling.n
-                                                         ? "standardised: mean 0, deviation 1"
-                                                         : "as stored" });
+    const char *features = info->scaling.n ? "standardised: mean 0, deviation 1"
+                           : info->pixels  ? info->pixels
+                                           : "as stored";
+    mase_table_add(&t, (const char *[]){ "features", features });
     mase_cli_put_pairs(c, &t);
 }
 

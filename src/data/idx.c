@@ -68,10 +68,15 @@ static enum mase_status check_header(const struct mase_file *f, const struct mas
                                 big_endian(f->data + 8 + 4 * i), i, item->dim[i]);
     *n = big_endian(f->data + 4);
     const int64_t expected = (int64_t)head + *n * mase_shape_count(item);
-    if ((int64_t)f->size != expected)
-        return mase_fail_in(err, MASE_EPARSE, f->path,
-                            "the file has %zu bytes, expected %" PRId64 " for %" PRId64 " items",
-                            f->size, expected, *n);
+    if ((int64_t)f->size < expected)
+        return mase_fail_at(
+            err, MASE_EPARSE, (struct mase_loc){ .path = f->path, .off = (int64_t)f->size },
+            "the file ends after %zu bytes, expected %" PRId64 " for %" PRId64 " items", f->size,
+            expected, *n);
+    if ((int64_t)f->size > expected)
+        return mase_fail_at(err, MASE_EPARSE, (struct mase_loc){ .path = f->path, .off = expected },
+                            "%" PRId64 " bytes follow the %" PRId64 " items",
+                            (int64_t)f->size - expected, *n);
     return MASE_OK;
 }
 

@@ -165,11 +165,12 @@ static enum mase_status open_cifar_part(struct mase_dataset *d,
     MASE_TRY(mase_file_open(f, path, err));
     add_checksum(d, f);
     const int64_t n = (int64_t)f->size / record;
-    if (n < 10 || n > INT32_MAX || (int64_t)f->size % record)
-        return mase_fail_in(err, MASE_EPARSE, path,
-                            "the file has %zu bytes, expected whole records of %" PRId64
-                            " bytes, at least 10",
-                            f->size, record);
+    if ((int64_t)f->size % record)
+        return mase_fail_at(err, MASE_EPARSE, (struct mase_loc){ .path = path, .off = n * record },
+                            "the last record has %" PRId64 " bytes, expected %" PRId64,
+                            (int64_t)f->size % record, record);
+    if (n < 10 || n > INT32_MAX)
+        return mase_fail_in(err, MASE_EPARSE, path, "%" PRId64 " images, expected at least 10", n);
     for (int64_t k = 0; k < n; k++) {
         const int64_t off = k * record + kind->label_bytes - 1;
         if (f->data[off] >= d->info.data.classes)
@@ -208,6 +209,7 @@ enum mase_status mase_open_cifar(struct mase_dataset *d, const struct mase_datas
                          d->info.data.name);
     d->image = mase_new(&d->arena, struct mase_image_store);
     set_levels(d->image);
+    d->info.pixels = "(p / 255 - mean) / deviation, by colour; in training cropped and flipped";
     for (int i = 0; kind->files[i]; i++) {
         MASE_TRY(open_cifar_part(d, opts, kind, i, err));
         if (i == kind->training - 1)

@@ -84,9 +84,10 @@ static inline struct mase_dataset *open_data(const char *name, const struct mase
     return d;
 }
 
-/* Opening fails with this status, and with a message and place that contain these texts. */
-static inline void refuse(const char *name, const struct mase_dataset_opts *opts,
-                          enum mase_status status, const char *message)
+/* Opening fails with this status and a message that contains this text. Returns the byte
+ * offset that it names, or -1. */
+static inline int64_t refuse(const char *name, const struct mase_dataset_opts *opts,
+                             enum mase_status status, const char *message)
 {
     struct mase_dataset *d = NULL;
     struct mase_err err = { 0 };
@@ -95,6 +96,7 @@ static inline void refuse(const char *name, const struct mase_dataset_opts *opts
         fail_msg("%s: status %d instead of %d: %s", name, st, status, err.msg);
     if (!strstr(err.msg, message))
         fail_msg("%s: '%s' is not in '%s'", name, message, err.msg);
+    return err.loc.off;
 }
 
 #endif /* TESTS_DATA_SCRATCH_H */

@@ -47,7 +47,7 @@ static size_t fill_labels(unsigned char *to, int n)
     return 8 + (size_t)n;
 }
 
-static unsigned char file_bytes[16 + TRAIN * PIXELS];
+static unsigned char file_bytes[16 + TRAIN * PIXELS + 1];
 
 static void put_mnist(bool gzipped)
 {
@@ -123,7 +123,11 @@ static void bad_mnist(void **state)
     put_mnist(false);
     size_t n = fill_images(file_bytes, 0, TRAIN);
     put("train-images-idx3-ubyte", file_bytes, n - 1);
-    refuse("mnist", &opts, MASE_EPARSE, "the file has 23535 bytes, expected 23536 for 30 items");
+    assert_int_equal(refuse("mnist", &opts, MASE_EPARSE,
+                            "the file ends after 23535 bytes, expected 23536 for 30 items"),
+                     23535);
+    put("train-images-idx3-ubyte", file_bytes, n + 1);
+    assert_int_equal(refuse("mnist", &opts, MASE_EPARSE, "1 bytes follow the 30 items"), 23536);
     put("train-images-idx3-ubyte", "", 0);
     refuse("mnist", &opts, MASE_EPARSE, "the file is empty");
     file_bytes[3] = 1;
@@ -138,7 +142,8 @@ static void bad_mnist(void **state)
     n = fill_labels(file_bytes, TRAIN);
     file_bytes[20] = 10;
     put("train-labels-idx1-ubyte", file_bytes, n);
-    refuse("mnist", &opts, MASE_EVALUE, "label 10 of image 12 is outside 0..9");
+    assert_int_equal(refuse("mnist", &opts, MASE_EVALUE, "label 10 of image 12 is outside 0..9"),
+                     20);
     put("train-labels-idx1-ubyte", file_bytes, fill_labels(file_bytes, TRAIN - 1));
     refuse("mnist", &opts, MASE_EVALUE, "29 labels for 30 images");
 }
@@ -321,7 +326,11 @@ static void bad_cifar(void **state)
     const struct mase_dataset_opts opts = { .data_dir = scratch };
     put_cifar(1, cifar10_files, 6);
     assert_int_equal(truncate(in_scratch("data_batch_3.bin"), 3073 * 10 - 1), 0);
-    refuse("cifar10", &opts, MASE_EPARSE, "expected whole records of 3073 bytes");
+    assert_int_equal(
+        refuse("cifar10", &opts, MASE_EPARSE, "the last record has 3072 bytes, expected 3073"),
+        3073 * 9);
+    assert_int_equal(truncate(in_scratch("data_batch_3.bin"), 3073 * 9), 0);
+    refuse("cifar10", &opts, MASE_EPARSE, "9 images, expected at least 10");
     put_cifar(1, cifar10_files, 5);
     refuse("cifar10", &opts, MASE_EIO, "there is no file test_batch.bin of dataset cifar10");
     put_cifar(2, cifar10_files, 6); /* other records: the labels make no sense */
