@@ -33,4 +33,10 @@ enum mase_status mase_events_flush(struct mase_events *e, struct mase_err *err) 
 /* Flush, close and free, whatever happens; NULL is allowed. */
 enum mase_status mase_events_close(struct mase_events *e, struct mase_err *err) MASE_MUST_CHECK;
 
+/* Every point of every curve in a file, in the order of writing; tag lives during the call. A last
+ * record that is not whole, as while the file is written, is left out. */
+typedef void mase_event_fn(const char *tag, int64_t step, double value, void *data);
+enum mase_status mase_events_read(const char *path, mase_event_fn *fn, void *data,
+                                  struct mase_err *err) MASE_MUST_CHECK;
+
 #endif /* MASE_EVENTS_H */

@@ -39,7 +39,7 @@ enum mase_kind {
 
 struct mase_kind_info {
     const char *name;   /* for programs: "safetensors" */
-    const char *title;  /* for people: "safetensors file" */
+    const char *title;  /* for people: "a safetensors file" */
     const char *suffix; /* how its files are usually called, ".pt .pth .ckpt"; "" if not at all */
 };
 extern const struct mase_kind_info mase_kinds[MASE_KIND_COUNT];

@@ -103,6 +103,9 @@ static const struct {
     { MASE_CLI_sample, "trace" },
     { MASE_CLI_map, NULL },
     { MASE_CLI_force, "convert" },
+    { MASE_CLI_stats, "show" },
+    { MASE_CLI_draw, "show" },
+    { MASE_CLI_trace_seconds, "show" },
 };
 
 static bool look_takes(const struct mase_cli_command *cmd, const struct mase_cli_option *o)

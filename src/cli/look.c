@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <mase/file.h>
+#include <mase/kind.h>
 #include <mase/log.h>
 #include <mase/meta.h>
 #include <mase/pass.h>
@@ -58,10 +59,17 @@ static enum mase_status open_folder(struct mase_cli_net *n, struct mase_cli *c, 
 static enum mase_status open_graph(struct mase_cli_net *n, struct mase_cli *c, const char *path,
                                    struct mase_err *err)
 {
+    const struct mase_data_info *data;
+    const bool asked = c->setting[MASE_CLI_dataset].given;
     MASE_TRY(mase_graph_read_mg(&n->graph, path, err));
     mase_graph_alloc(n->graph);
     mase_graph_init_weights(n->graph, seed(c));
     find_sample(n);
+    if (n->has_sample || !asked)
+        return MASE_OK;
+    MASE_TRY(mase_cli_data_info(&data, c, mase_cli_text(c, MASE_CLI_dataset), err));
+    n->sample = data->sample;
+    n->has_sample = true;
     return MASE_OK;
 }
 
@@ -99,13 +107,15 @@ const char *mase_cli_saved_folder(struct mase_arena *a, const char *dir)
 static enum mase_status open_word(struct mase_cli_net *n, struct mase_cli *c, struct mase_err *err)
 {
     const char *slash = strrchr(n->word, '/'), *name = slash ? slash + 1 : n->word;
+    enum mase_kind kind = MASE_KIND_UNKNOWN;
     if (mase_is_dir(n->word))
         return open_folder(n, c, mase_cli_saved_folder(&c->arena, n->word), err);
     if (!mase_is_file(n->word))
         return open_model(n, c, n->word, err);
     if (mase_streq(name, "graph_module.mg")) /* as --load has it */
         return open_folder(n, c, n->word, err);
-    if (mase_ends_with(n->word, ".mg"))
+    MASE_TRY(mase_kind_find(&kind, n->word, err));
+    if (kind == MASE_KIND_MG || mase_ends_with(n->word, ".mg"))
         return open_graph(n, c, n->word, err);
     if (mase_model_is_file(n->word))
         return open_model(n, c, n->word, err);

@@ -24,6 +24,8 @@ struct mase_cli_net {
 enum mase_status mase_cli_net_open(struct mase_cli_net *n, struct mase_cli *c, const char *word,
                                    struct mase_err *err) MASE_MUST_CHECK;
 void mase_cli_net_close(struct mase_cli_net *n);
+/* The folder that transform made in a project's folder dir, if there is one; else dir. */
+const char *mase_cli_saved_folder(struct mase_arena *a, const char *dir);
 /* Weights alone become the network that other is, with these weights; nothing if other has no graph
  * either, or n has one. */
 enum mase_status mase_cli_net_adopt(struct mase_cli_net *n, const struct mase_cli_net *other,

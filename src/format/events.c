@@ -33,6 +33,7 @@
 
 #include "base/alloc.h"
 #include "base/fault.h"
+#include "format/events.h"
 
 enum { FLUSH_BYTES = 1 << 14, HEADER = 12, NAME_TRIES = 1000 };
 static const uint64_t flush_ns = 2000000000u;
@@ -49,7 +50,7 @@ struct mase_events {
 
 /* ---- the checksum: Castagnoli's polynomial, bits reflected ---- */
 
-static void fill_crc_table(uint32_t table[256])
+void mase_events_crc_table(uint32_t table[256])
 {
     for (uint32_t i = 0; i < 256; i++) {
         uint32_t c = i;
@@ -59,18 +60,17 @@ static void fill_crc_table(uint32_t table[256])
     }
 }
 
-static uint32_t masked_crc(const uint32_t table[256], const char *data, size_t n)
+uint32_t mase_events_crc(const uint32_t table[256], const void *data, size_t n)
 {
+    const unsigned char *p = data;
     uint32_t c = UINT32_MAX;
     for (size_t i = 0; i < n; i++)
-        c = c >> 8 ^ table[(c ^ (unsigned char)data[i]) & 0xff];
+        c = c >> 8 ^ table[(c ^ p[i]) & 0xff];
     c = ~c;
     return (c >> 15 | c << 17) + 0xa282ead8u;
 }
 
 /* ---- protocol buffers ---- */
-
-enum wire { VARINT = 0, FIXED64 = 1, BYTES = 2, FIXED32 = 5 };
 
 static void put_fixed(struct mase_str *s, uint64_t v, int bytes)
 {
@@ -93,7 +93,7 @@ static size_t varint_size(uint64_t v)
     return n;
 }
 
-static void put_key(struct mase_str *s, unsigned field, enum wire wire)
+static void put_key(struct mase_str *s, unsigned field, enum mase_wire wire)
 {
     put_varint(s, field << 3 | wire);
 }
@@ -102,7 +102,7 @@ static void put_double(struct mase_str *s, unsigned field, double v)
 {
     uint64_t bits;
     memcpy(&bits, &v, sizeof(bits));
-    put_key(s, field, FIXED64);
+    put_key(s, field, MASE_WIRE_FIXED64);
     put_fixed(s, bits, 8);
 }
 
@@ -110,13 +110,13 @@ static void put_float(struct mase_str *s, unsigned field, float v)
 {
     uint32_t bits;
     memcpy(&bits, &v, sizeof(bits));
-    put_key(s, field, FIXED32);
+    put_key(s, field, MASE_WIRE_FIXED32);
     put_fixed(s, bits, 4);
 }
 
 static void put_text(struct mase_str *s, unsigned field, const char *text)
 {
-    put_key(s, field, BYTES);
+    put_key(s, field, MASE_WIRE_BYTES);
     put_varint(s, strlen(text));
     mase_str_add(s, text);
 }
@@ -133,9 +133,9 @@ static void put_summary(struct mase_str *s, const char *tag, double value)
 {
     const size_t tag_size = strlen(tag);
     const size_t value_size = 1 + varint_size(tag_size) + tag_size + 1 + sizeof(float);
-    put_key(s, 5, BYTES);
+    put_key(s, 5, MASE_WIRE_BYTES);
     put_varint(s, 1 + varint_size(value_size) + value_size);
-    put_key(s, 1, BYTES);
+    put_key(s, 1, MASE_WIRE_BYTES);
     put_varint(s, value_size);
     put_text(s, 1, tag);
     put_float(s, 2, (float)value);
@@ -150,9 +150,9 @@ static void add_record(struct mase_events *e)
     const struct mase_str *m = &e->message;
     const size_t start = s->len;
     put_fixed(s, m->len, 8);
-    put_fixed(s, masked_crc(e->crc_table, s->data + start, 8), 4);
+    put_fixed(s, mase_events_crc(e->crc_table, s->data + start, 8), 4);
     mase_str_addn(s, m->data, m->len);
-    put_fixed(s, masked_crc(e->crc_table, m->data, m->len), 4);
+    put_fixed(s, mase_events_crc(e->crc_table, m->data, m->len), 4);
 }
 
 static enum mase_status write_all(int fd, const char *p, size_t size)
@@ -218,7 +218,7 @@ enum mase_status mase_events_open(struct mase_events **out, const char *dir, str
     *out = NULL;
     MASE_TRY(mase_make_dirs(dir, err));
     struct mase_events *e = mase_xcalloc(sizeof(*e));
-    fill_crc_table(e->crc_table);
+    mase_events_crc_table(e->crc_table);
     enum mase_status st = create(e, dir, err);
     if (st) {
         events_free(e);
@@ -249,7 +249,7 @@ enum mase_status mase_events_scalar(struct mase_events *e, const char *tag, int6
     struct mase_str *m = &e->message;
     mase_str_clear(m);
     put_double(m, 1, wall_time());
-    put_key(m, 2, VARINT);
+    put_key(m, 2, MASE_WIRE_VARINT);
     put_varint(m, (uint64_t)step);
     put_summary(m, tag, value);
     add_record(e);

@@ -165,7 +165,7 @@ enum mase_status mase_outline_open(struct mase_outline *o, const char *path, boo
     const enum mase_status st =
         readers[o->kind]
             ? readers[o->kind](o, path, values, err)
-            : mase_fail_in(err, MASE_EUNSUPPORTED, path, "a %s holds no tensors that can be listed",
+            : mase_fail_in(err, MASE_EUNSUPPORTED, path, "%s: no tensors in there can be listed",
                            mase_kinds[o->kind].title);
     if (st)
         mase_outline_close(o);

@@ -1,14 +1,4 @@
 # ch explain, diff, weights and trace on jsc-toy quantised three ways: by type, by name, by pattern.
-shown()
-{
-    label=$1 file=$2
-    shift 2
-    run "$@"
-    succeeds "$label"
-    if [ -n "${BLESS-}" ]; then cp "$T/out" "$HERE/expected/look/$file"; fi
-    same "$label: what it prints" "$HERE/expected/look/$file" "$T/out"
-}
-
 ln -s "$SOURCE/configs/examples" c
 by_type=c/jsc_toy_full_by_type.toml by_name=c/jsc_toy_by_name.toml by_regex=c/jsc_toy_by_regex_name.toml
 

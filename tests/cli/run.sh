@@ -14,6 +14,7 @@
 #     out_has NAME REGEX    a line of stdout matches; so err_has; out_lacks when none may
 #     file_is NAME FILE     a file exactly as standard input says
 #     holds NAME CMD...     a command succeeds
+#     shown NAME FILE ARGS  ch ARGS succeeds and prints expected/SCENARIO/FILE; BLESS=1 writes it
 #     skip NAME WHY
 set -u
 
@@ -132,6 +133,16 @@ holds()
     shift
     "$@" >"$T/why" 2>&1
     report $? "$name"
+}
+
+shown()
+{
+    label=$1 expected=$HERE/expected/$(basename "$scenario" .t)/$2
+    shift 2
+    run "$@"
+    succeeds "$label"
+    if [ -n "${BLESS-}" ]; then mkdir -p "${expected%/*}" && cp "$T/out" "$expected"; fi
+    same "$label: what it prints" "$expected" "$T/out"
 }
 
 skip()

@@ -275,6 +275,84 @@ static void failed_open_leaves_nothing(void **state)
     folder_remove(&dir);
 }
 
+/* ---- our own reader ---- */
+
+struct points {
+    int count;
+    double sum;
+    char last[64];
+};
+
+static void add_point(const char *tag, int64_t step, double value, void *data)
+{
+    struct points *p = data;
+    p->count++;
+    p->sum += value * (double)step;
+    snprintf(p->last, sizeof p->last, "%s", tag);
+}
+
+static enum mase_status read_points(struct points *p, const char *path)
+{
+    struct mase_err err = { 0 };
+    *p = (struct points){ 0 };
+    return mase_events_read(path, add_point, p, &err);
+}
+
+/* A file of three points, its bytes in *whole; the caller closes it. */
+static void write_three(struct folder *f, struct mase_file *whole)
+{
+    struct mase_events *e;
+    struct mase_err err = { 0 };
+    assert_int_equal(mase_events_open(&e, f->path, &err), MASE_OK);
+    const char *path = mase_arena_strdup(&f->arena, mase_events_path(e));
+    for (int i = 1; i <= 3; i++)
+        assert_int_equal(mase_events_scalar(e, "loss/train", i, i * 0.5, &err), MASE_OK);
+    assert_int_equal(mase_events_close(e, &err), MASE_OK);
+    assert_int_equal(mase_file_open(whole, path, &err), MASE_OK);
+}
+
+static void points_read_back(void **state)
+{
+    (void)state;
+    struct folder f = folder_make();
+    struct mase_file whole;
+    struct points p;
+    write_three(&f, &whole);
+    assert_int_equal(read_points(&p, whole.path), MASE_OK);
+    assert_int_equal(p.count, 3);
+    assert_true(p.sum == 0.5 * (1 + 4 + 9));
+    assert_string_equal(p.last, "loss/train");
+    mase_file_close(&whole);
+    folder_remove(&f);
+}
+
+/* A part of a file has the points of its whole records; a damaged one is an error. */
+static void parts_and_damage(void **state)
+{
+    (void)state;
+    struct folder f = folder_make();
+    const char *copy = folder_at(&f, "copy");
+    struct mase_file whole;
+    struct points p;
+    write_three(&f, &whole);
+    for (size_t n = 0; n < whole.size; n++) {
+        write_text(copy, (const char *)whole.data, n);
+        assert_int_equal(read_points(&p, copy), MASE_OK);
+        assert_in_range(p.count, 0, 2);
+    }
+    char *bytes = malloc(whole.size);
+    assert_non_null(bytes);
+    for (size_t i = 0; i < whole.size; i++) {
+        memcpy(bytes, whole.data, whole.size);
+        bytes[i] ^= 0x20;
+        write_text(copy, bytes, whole.size);
+        assert_int_not_equal(read_points(&p, copy), MASE_OK);
+    }
+    free(bytes);
+    mase_file_close(&whole);
+    folder_remove(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -284,6 +362,8 @@ int main(void)
         cmocka_unit_test(file_is_whole_while_it_grows),
         cmocka_unit_test(full_disk_leaves_whole_records),
         cmocka_unit_test(failed_open_leaves_nothing),
+        cmocka_unit_test(points_read_back),
+        cmocka_unit_test(parts_and_damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,211 @@
+/*
+ * show_graph.c - ch show of a network: nodes, layers, parameters; drawn when asked.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include <mase/draw.h>
+#include <mase/file.h>
+#include <mase/log.h>
+
+#include "cli/show.h"
+
+/* What is counted over a network. */
+struct totals {
+    int64_t params, buffers, bytes; /* values; bytes of both */
+    int quantised;                  /* nodes */
+};
+
+struct job {
+    struct mase_show *s;
+    struct mase_cli_net net;
+    struct mase_values values;
+    bool has_shapes;
+    struct totals totals;
+};
+
+/* ---- shapes ---- */
+
+/* For one sample. A network that cannot be inferred is shown without shapes. */
+static void infer(struct job *j)
+{
+    struct mase_err err = { 0 };
+    const struct mase_node *x = j->net.graph->first;
+    struct mase_input in = { .tensor = { .shape = { j->net.sample.rank + 1, { 1 } } } };
+    if (!j->net.has_sample || !x || x->kind != MASE_PLACEHOLDER)
+        return;
+    in.name = x->name;
+    memcpy(in.tensor.shape.dim + 1, j->net.sample.dim,
+           sizeof in.tensor.shape.dim - sizeof(int64_t));
+    j->has_shapes = mase_infer_shapes(&j->values, &j->s->c->arena, j->net.graph, &in, 1, &err) == 0;
+    if (!j->has_shapes)
+        mase_warn("shapes are not known: %s", err.msg);
+}
+
+static void set_shape(struct mase_table *t, int row, int column, const struct mase_shape *shape)
+{
+    struct mase_str text = { 0 };
+    mase_shape_print(&text, shape);
+    mase_table_set(t, row, column, mase_str_text(&text));
+    mase_str_release(&text);
+}
+
+/* ---- sheets ---- */
+
+static int64_t param_count(const struct mase_module *m)
+{
+    int64_t count = 0;
+    for (int i = 0; m && i < m->param_count; i++)
+        if (!m->params[i].is_buffer)
+            count += mase_tensor_count(&m->params[i].tensor);
+    return count;
+}
+
+static void add_node(struct job *j, struct mase_table *t, const struct mase_node *n)
+{
+    const struct mase_arg *value = j->has_shapes ? mase_values_get(&j->values, n) : NULL;
+    const int row = mase_table_row(t);
+    struct mase_str inputs = { 0 };
+    for (int i = 0; i < n->input_count; i++)
+        mase_str_printf(&inputs, "%s%s", i ? ", " : "", n->inputs[i]->name);
+    mase_table_set(t, row, 0, n->name);
+    mase_table_set(t, row, 1, mase_node_kind_names[n->kind]);
+    mase_table_set(t, row, 2, mase_cli_type_of(t->arena, n));
+    mase_table_set(t, row, 3, mase_str_text(&inputs));
+    if (value && value->kind == MASE_ARG_TENSOR)
+        set_shape(t, row, 4, &value->tensor->shape);
+    mase_table_setf(t, row, 5, "%" PRId64, param_count(mase_node_module(n)));
+    if (mase_node_quant(n)) {
+        mase_table_set(t, row, 6, mase_cli_formats_of(t->arena, n));
+        j->totals.quantised++;
+    }
+    mase_str_release(&inputs);
+}
+
+static void add_nodes(struct job *j)
+{
+    static const char *const headers[] = { "Node",  "Kind",       "Calls",   "Inputs",
+                                           "Shape", "Parameters", "Formats", NULL };
+    struct mase_sheet *sheet = mase_show_sheet(j->s, "nodes", headers);
+    for (const struct mase_node *n = j->net.graph->first; n; n = n->next)
+        add_node(j, &sheet->table, n);
+    sheet->title =
+        mase_arena_printf(&j->s->c->arena, "%s in the order of execution%s",
+                          mase_show_count(&j->s->c->arena, j->net.graph->node_count, "node"),
+                          j->has_shapes ? ", shapes for one sample" : "");
+}
+
+static void add_modules(struct job *j)
+{
+    static const char *const headers[] = { "Module", "Layer", "Parameters", NULL };
+    struct mase_sheet *sheet = mase_show_sheet(j->s, "modules", headers);
+    for (const struct mase_module *m = j->net.graph->modules; m; m = m->next) {
+        const int row = mase_table_row(&sheet->table);
+        struct mase_str repr = { 0 };
+        mase_module_repr(&repr, m);
+        mase_table_set(&sheet->table, row, 0, m->path);
+        mase_table_set(&sheet->table, row, 1, mase_str_text(&repr));
+        mase_table_setf(&sheet->table, row, 2, "%" PRId64, param_count(m));
+        mase_str_release(&repr);
+    }
+    sheet->title = mase_show_count(&j->s->c->arena, j->net.graph->module_count, "module");
+}
+
+struct param_sheet {
+    struct job *j;
+    struct mase_table *table;
+};
+
+static bool add_param(const char *full, struct mase_param *p, void *data)
+{
+    const struct param_sheet *sheet = data;
+    struct mase_table *t = sheet->table;
+    struct totals *totals = &sheet->j->totals;
+    const int64_t count = mase_tensor_count(&p->tensor), bytes = mase_tensor_bytes(&p->tensor);
+    const int row = mase_table_row(t);
+    mase_table_set(t, row, 0, full);
+    mase_table_set(t, row, 1, p->is_buffer ? "buffer" : "parameter");
+    mase_table_set(t, row, 2, mase_show_type(&p->tensor));
+    set_shape(t, row, 3, &p->tensor.shape);
+    mase_table_setf(t, row, 4, "%" PRId64, count);
+    mase_table_setf(t, row, 5, "%" PRId64, bytes);
+    if (t->columns > 6)
+        mase_show_set_stats(t, row, 6, &p->tensor);
+    *(p->is_buffer ? &totals->buffers : &totals->params) += count;
+    totals->bytes += bytes;
+    return true;
+}
+
+static void add_params(struct job *j)
+{
+    const char *headers[6 + MASE_SHOW_STATS + 1] = { "Name",  "Kind",   "Type",
+                                                     "Shape", "Values", "Bytes" };
+    if (mase_cli_flag(j->s->c, MASE_CLI_stats))
+        memcpy(headers + 6, mase_show_stats, sizeof mase_show_stats);
+    struct mase_sheet *sheet = mase_show_sheet(j->s, "parameters", headers);
+    struct mase_table *t = &sheet->table;
+    mase_graph_each_param(j->net.graph, add_param, &(struct param_sheet){ .j = j, .table = t });
+    sheet->title = mase_arena_printf(t->arena, "%s, and %" PRId64 " in buffers",
+                                     mase_show_count(t->arena, j->totals.params, "trainable value"),
+                                     j->totals.buffers);
+}
+
+/* One row that says it all; it stands first, and is known last. */
+static void fill_summary(struct job *j, struct mase_sheet *sheet)
+{
+    const struct mase_graph *g = j->net.graph;
+    struct mase_table *t = &sheet->table;
+    const int row = mase_table_row(t);
+    const bool model = j->s->kind == MASE_KIND_UNKNOWN;
+    const int64_t numbers[] = { g->node_count,     g->module_count, j->totals.params,
+                                j->totals.buffers, j->totals.bytes, j->totals.quantised };
+    mase_table_set(t, row, 0, model ? "model" : mase_kinds[j->s->kind].name);
+    mase_table_set(t, row, 1, g->name ? g->name : "");
+    for (int i = 0; i < 6; i++)
+        mase_table_setf(t, row, 2 + i, "%" PRId64, numbers[i]);
+    sheet->title = mase_arena_printf(&j->s->c->arena, "%s: %s", j->s->word,
+                                     model ? "a model by name" : mase_kinds[j->s->kind].title);
+}
+
+static void report(struct job *j)
+{
+    static const char *const headers[] = { "Kind",    "Name",  "Nodes",     "Modules", "Parameters",
+                                           "Buffers", "Bytes", "Quantised", NULL };
+    struct mase_sheet *summary = mase_show_sheet(j->s, "summary", headers);
+    add_nodes(j);
+    add_modules(j);
+    add_params(j);
+    fill_summary(j, summary);
+}
+
+/* ---- the picture ---- */
+
+static enum mase_status draw(const struct job *j, const char *path, struct mase_err *err)
+{
+    const struct mase_graph *g = j->net.graph;
+    const struct mase_draw opts = { .values = j->has_shapes ? &j->values : NULL,
+                                    .title = g->name ? g->name : j->s->word };
+    struct mase_str out = { 0 };
+    if (mase_ends_with(path, ".dot"))
+        mase_draw_dot(&out, g, &opts);
+    else
+        mase_draw_svg(&out, g, &opts);
+    const enum mase_status st = mase_file_write(path, mase_str_text(&out), out.len, err);
+    mase_str_release(&out);
+    if (!st)
+        mase_info("Drew the graph to %s", path);
+    return st;
+}
+
+enum mase_status mase_show_graph(struct mase_show *s, struct mase_err *err)
+{
+    struct job j = { .s = s };
+    struct mase_cli *c = s->c;
+    const char *picture = mase_cli_text(c, MASE_CLI_draw);
+    MASE_TRY(mase_cli_net_open(&j.net, c, s->word, err));
+    infer(&j);
+    report(&j);
+    const enum mase_status st = picture ? draw(&j, picture, err) : MASE_OK;
+    mase_cli_net_close(&j.net);
+    return st;
+}

@@ -1,0 +1,22 @@
+/*
+ * events.h - what writing and reading of event files share: checksums, kinds of fields.
+ */
+#ifndef MASE_FORMAT_EVENTS_H
+#define MASE_FORMAT_EVENTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* How a field of a protocol buffer lies in the bytes. */
+enum mase_wire {
+    MASE_WIRE_VARINT = 0,
+    MASE_WIRE_FIXED64 = 1,
+    MASE_WIRE_BYTES = 2,
+    MASE_WIRE_FIXED32 = 5
+};
+
+/* CRC-32C of each single byte, and the masked one of many (events.c). */
+void mase_events_crc_table(uint32_t table[256]);
+uint32_t mase_events_crc(const uint32_t table[256], const void *data, size_t n);
+
+#endif /* MASE_FORMAT_EVENTS_H */
