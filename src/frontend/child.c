@@ -3,9 +3,10 @@
  *
  * The parent feeds and drains both pipes at once, so neither side can wait for the other forever,
  * and kills what is late or loud. Limits that the kernel can hold, it holds: address space,
- * processor time, no core file.
+ * processor time, no core file, no network (no_network.c). The child leads a process group, which
+ * is killed when it has ended, and dies with us.
  */
-#define _GNU_SOURCE /* unshare */
+#define _GNU_SOURCE /* close_range */
 
 #include "frontend/child.h"
 
@@ -13,12 +14,14 @@
 #include <fcntl.h>
 #include <math.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <mase/arena.h>
@@ -66,6 +69,14 @@ static void limit(int what, double value)
     setrlimit((__rlimit_resource_t)what, &r);
 }
 
+/* Files that are open here are none of its business. */
+static void close_others(void)
+{
+#ifdef SYS_close_range
+    (void)syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0);
+#endif
+}
+
 static _Noreturn void become(const struct mase_child *c, const char *file, char **env, int in,
                              int out)
 {
@@ -75,7 +86,10 @@ static _Noreturn void become(const struct mase_child *c, const char *file, char 
     limit(RLIMIT_AS, (double)c->memory);
     limit(RLIMIT_CPU, ceil(c->seconds) + 2);
     limit(RLIMIT_CORE, 0);
-    (void)!unshare(CLONE_NEWUSER | CLONE_NEWNET); /* as far as we may */
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    mase_no_network();
+    close_others();
     execve(file, (char *const *)c->argv, env);
     _exit(127);
 }
@@ -141,9 +155,22 @@ static enum mase_child_end converse(struct pipes *p, struct mase_str *out,
     return MASE_CHILD_DONE;
 }
 
+static bool has_ended(pid_t child)
+{
+    siginfo_t info = { 0 };
+    return waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid;
+}
+
+/* It has closed its output and should be gone at once. What it has left behind goes too: its group
+ * keeps its number until it is waited for. */
 static int wait_for(pid_t child)
 {
+    const uint64_t start = mase_clock();
+    const struct timespec moment = { .tv_nsec = 1000000 };
     int how = 0;
+    while (!has_ended(child) && (double)(mase_clock() - start) / 1e6 < GRACE_MS)
+        nanosleep(&moment, NULL);
+    kill(-child, SIGKILL);
     while (waitpid(child, &how, 0) < 0 && errno == EINTR)
         continue;
     return WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
@@ -158,7 +185,7 @@ static enum mase_child_end attend(int *code, struct mase_str *out, const struct 
     shut(&p->to);
     shut(&p->from);
     if (end != MASE_CHILD_DONE)
-        kill(child, SIGKILL);
+        kill(-child, SIGKILL);
     *code = wait_for(child);
     signal(SIGPIPE, old);
     return end;
@@ -199,6 +226,8 @@ enum mase_status mase_child_run(enum mase_child_end *end, int *code, struct mase
     const pid_t child = fork();
     if (child == 0)
         become(c, file, env, in[0], back[1]);
+    if (child > 0)
+        setpgid(child, child); /* whoever is first: both need it */
     if (child < 0)
         st = mase_fail_errno(err, c->program, "cannot start a process");
     close(in[0]);

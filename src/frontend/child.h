@@ -25,11 +25,15 @@ enum mase_child_end {
     MASE_CHILD_LOUD,   /* killed: it wrote too much */
 };
 
-/* Run it and wait; its output is appended to out. It has no network where the kernel lets us take
- * it away (a network namespace of its own), an environment of PATH, HOME, TMPDIR and pyenv's
- * variables only, and inherits standard error. An error only when the system refuses to start
- * processes. */
+/* Run it and wait; its output is appended to out, also when it is killed. It has no network, an
+ * environment of PATH, HOME, TMPDIR and pyenv's variables only, and of our files standard error
+ * alone. Processes that it started are killed when it ends, unless they left its process group.
+ * An error only when the system refuses to start processes. */
 enum mase_status mase_child_run(enum mase_child_end *end, int *code, struct mase_str *out,
                                 const struct mase_child *c, struct mase_err *err) MASE_MUST_CHECK;
+
+/* Take the network from this process and what it becomes: a network namespace of its own where the
+ * kernel grants one, and no sockets but local ones where it filters system calls (no_network.c). */
+void mase_no_network(void);
 
 #endif /* MASE_FRONTEND_CHILD_H */

@@ -11,6 +11,9 @@
  * it (child.c), the script refuses sockets and processes (its audit hook), time and memory are
  * limited.
  */
+#include <stdlib.h>
+#include <string.h>
+
 #include <mase/log.h>
 #include <mase/value.h>
 
@@ -75,6 +78,53 @@ static void write_request(struct mase_str *out, const char *path, const char *cl
 
 /* ---- the child ---- */
 
+/* Python's own code, and that of installed packages, is not what a user can mend. */
+static bool is_users(const char *path)
+{
+    return path[0] != '<' && !strstr(path, "/lib/python") && !strstr(path, "-packages/");
+}
+
+/* The innermost line of the user's in what Python prints when it crashes or hangs:
+ *     File "net.py", line 12 in forward
+ */
+static struct mase_loc place_of(struct mase_arena *a, const char *dump, const char *path)
+{
+    static const char before[] = "  File \"", between[] = "\", line ";
+    struct mase_loc at = { .path = path, .off = -1 };
+    for (const char *p = dump; (p = strstr(p, before)); p++) {
+        const char *name = p + sizeof before - 1, *end = strstr(name, between);
+        if (!end)
+            break;
+        const char *file = mase_arena_strndup(a, name, (size_t)(end - name));
+        const long line = strtol(end + sizeof between - 1, NULL, 10);
+        if (is_users(file) && line > 0 && line < INT32_MAX)
+            return (struct mase_loc){ .path = file, .line = (int)line, .col = 1, .off = -1 };
+    }
+    return at;
+}
+
+static enum mase_status fail_late(const char *path, const char *dump, double seconds,
+                                  struct mase_err *err)
+{
+    struct mase_arena a = { 0 };
+    const enum mase_status st = mase_fail_at(
+        err, MASE_ELIMIT, place_of(&a, dump, path),
+        "still running after %g s, and python3 was stopped; --trace-seconds gives it more",
+        seconds);
+    mase_arena_release(&a);
+    return st;
+}
+
+static enum mase_status fail_crashed(const char *path, const char *dump, int code,
+                                     struct mase_err *err)
+{
+    struct mase_arena a = { 0 };
+    const enum mase_status st = mase_fail_at(err, MASE_EVALUE, place_of(&a, dump, path),
+                                             "python3 ended with status %d", code);
+    mase_arena_release(&a);
+    return st;
+}
+
 static enum mase_status ask(struct mase_str *answer, const char *path, const char *request,
                             double seconds, double memory_mb, struct mase_err *err)
 {
@@ -95,7 +145,7 @@ static enum mase_status ask(struct mase_str *answer, const char *path, const cha
             "reading a .py model needs python3 (3.8 or later), and there is none in "
             "PATH; a .mg file, a list of layers or a model of the zoo needs none");
     case MASE_CHILD_LATE:
-        return mase_fail_in(err, MASE_ELIMIT, path, "python3 was stopped after %g s", seconds);
+        return fail_late(path, mase_str_text(answer), seconds, err);
     case MASE_CHILD_LOUD:
         return mase_fail_in(err, MASE_ELIMIT, path, "its graph has more than %d MiB of text",
                             MASE_TEXT_MAX >> 20);
@@ -103,7 +153,7 @@ static enum mase_status ask(struct mase_str *answer, const char *path, const cha
         break;
     }
     if (code)
-        return mase_fail_in(err, MASE_EVALUE, path, "python3 ended with status %d", code);
+        return fail_crashed(path, mase_str_text(answer), code, err);
     return MASE_OK;
 }
 
@@ -118,8 +168,11 @@ enum mase_status mase_source_trace(struct mase_graph **g, const char *path, cons
     mase_info("Executing %s with python3 to trace its model", path);
     write_request(&request, path, class_name, data, seconds);
     enum mase_status st = ask(&answer, path, mase_str_text(&request), seconds, memory, err);
-    if (!st)
-        st = mase_source_read(g, path, mase_str_text(&answer), answer.len, err);
+    if (!st) {
+        const char *text = mase_str_text(&answer), *late = strstr(text, "\n{");
+        const size_t skip = text[0] != '{' && late ? (size_t)(late + 1 - text) : 0;
+        st = mase_source_read(g, path, text + skip, answer.len - skip, err);
+    }
     mase_str_release(&request);
     mase_str_release(&answer);
     return st;

@@ -57,6 +57,23 @@ def contains_proxy(value):
     return isinstance(value, Proxy)
 
 
+def assertion(frame):
+    """The message of the assert statement that asks for a truth here, in a tuple; None: something
+    else asks. torch.fx records these too when it is asked to, in the Pythons it knows."""
+    steps = list(itertools.dropwhile(lambda s: s.offset < frame.f_lasti,
+                                     dis.get_instructions(frame.f_code)))
+    steps = [s for s in steps[:6] if s.opname not in ("TO_BOOL", "CACHE", "NOT_TAKEN")]
+    if steps and steps[0].opname == "COMPARE_OP":  # from 3.13 on it asks for the truth itself
+        steps = steps[1:]
+    if len(steps) < 3 or not steps[0].opname.startswith("POP_JUMP") or "TRUE" not in steps[0].opname:
+        return None
+    if steps[1].opname != "LOAD_ASSERTION_ERROR" and steps[1].argval is not AssertionError:
+        if steps[1].opname != "LOAD_GLOBAL" or steps[1].argval != "AssertionError":
+            return None
+    text = steps[2].argval
+    return (text,) if steps[2].opname == "LOAD_CONST" and isinstance(text, str) else ()
+
+
 class Proxy:
     def __init__(self, node):
         self.node = node
@@ -85,7 +102,11 @@ class Proxy:
         raise Fault("a loop over a traced value: its length is not known while tracing")
 
     def __bool__(self):
-        raise Fault("control flow on data: whether this holds is not known while tracing")
+        message = assertion(sys._getframe(1))
+        if message is None:
+            raise Fault("control flow on data: whether this holds is not known while tracing")
+        Proxy.record("call_function", "torch._assert", (self,) + message, {})
+        return True
 
     def __len__(self):
         raise Fault("the length of a traced value is not known while tracing; use x.size(0)")
@@ -323,9 +344,12 @@ class Tracer:
         forward = type(self.root).forward
         args, kwargs = [], {}
         parameters = list(inspect.signature(forward).parameters.values())[1:]
-        for p in parameters:
-            if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
-                raise Fault("forward takes *%s: a graph needs inputs with names" % p.name)
+        named = [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+        if parameters and not named:
+            code = forward.__code__
+            raise Fault("forward takes %s: a graph needs inputs with names" % ", ".join(
+                str(p) for p in parameters), place(code.co_filename, code.co_firstlineno, code, -1))
+        for p in named:  # *args and **kwargs of others stay empty
             value = self.input(p, getattr(forward, "__annotations__", {}).get(p.name))
             if p.kind == p.KEYWORD_ONLY:
                 kwargs[p.name] = value

@@ -129,11 +129,14 @@ sys.addaudithook(guard)
 sys.setrecursionlimit(2000)
 signal.signal(signal.SIGALRM, on_alarm)
 signal.setitimer(signal.ITIMER_REAL, REQUEST["seconds"])
+faulthandler.enable(reply)  # a crash, or a loop that no alarm ends, at least says where
+faulthandler.dump_traceback_later(REQUEST["seconds"] + 1, file=reply)
 try:
     result = answer()
 except BaseException as e:  # SystemExit too: a file must not end us unheard
     result = {"error": fault_of(e)}
 signal.setitimer(signal.ITIMER_REAL, 0)
+faulthandler.cancel_dump_traceback_later()
 json.dump(result, reply, allow_nan=False)
 reply.close()
 sys.stdout.flush()

@@ -13,6 +13,7 @@ The files of this folder are joined in the order tensor, graph, nn, absent, torc
 import ast
 import builtins
 import dis
+import faulthandler
 import importlib.abc
 import importlib.machinery
 import inspect

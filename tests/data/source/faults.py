@@ -1,9 +1,9 @@
 """What cannot be traced. The lines are named in t_source.c."""
-import os
+import ctypes, os, time
 import socket
 
-import torch
-import torch.nn as nn
+import torch, torch.nn as nn
+from torchvision import models
 from torch.nn import functional as F
 
 
@@ -125,9 +125,90 @@ class NeedsWidth(nn.Module):
 
 class Deaf(nn.Module):
     def forward(self, x):
-        while True:
-            try:
-                while True:
-                    pass
-            except Exception:
-                pass
+        try:
+            time.sleep(60)
+        except Exception:
+            pass
+        time.sleep(60)
+        return x
+
+
+class EndlessInit(nn.Module):
+    def __init__(self):
+        super().__init__()
+        n = 0
+        while n >= 0: n += 1
+
+
+class Sleeps(nn.Module):
+    """Says nothing more, and stays."""
+
+    def forward(self, x):
+        os.closerange(3, 64)
+        os.close(1)
+        try:
+            time.sleep(60)
+        except BaseException:
+            time.sleep(60)
+
+
+class Crashes(nn.Module):
+    def forward(self, x):
+        return ctypes.string_at(0)
+
+
+class Leaves(nn.Module):
+    def forward(self, x):
+        os._exit(3)
+
+
+class Recurses(nn.Module):
+    def forward(self, x):
+        return self.forward(x)
+
+
+class Reaches(nn.Module):
+    """A socket without Python's knowledge."""
+
+    def forward(self, x):
+        libc = ctypes.CDLL(None, use_errno=True)
+        if libc.socket(socket.AF_INET, socket.SOCK_STREAM, 0) < 0:
+            raise OSError(ctypes.get_errno(), "no socket")
+        return x
+
+
+class IfOnShape(nn.Module):
+    def forward(self, x):
+        if x.shape[0] > 1 and x.shape[1] > 1:
+            return x
+        return -x
+
+
+class AllInputs(nn.Module):
+    def forward(self, *inputs, **more):
+        return inputs[0]
+
+
+class Attends(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attn = nn.MultiheadAttention(16, 4)
+
+
+class Pretrained(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = models.resnet18(weights=None)
+        self.body.fc = nn.Linear(512, 5)
+
+    def forward(self, x):
+        return self.body(x)
+
+
+class Scores(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.loss = nn.MSELoss()
+
+    def forward(self, x):
+        return self.loss(x, x)

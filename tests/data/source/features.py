@@ -148,3 +148,16 @@ class Positions(nn.Module):
     def forward(self, x):
         x = x.view(-1, 4, 4)
         return (x + self.pe[:, : 4]).flatten(1) * math.sqrt(16)
+
+
+class Asserts(nn.Module):
+    """Sizes that must be so: torch.fx records them when it is asked to."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(16, 5)
+
+    def forward(self, x):
+        assert x.shape[1] == 16, "16 features"
+        assert x.dim() == 2
+        return self.fc(x)

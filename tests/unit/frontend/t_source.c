@@ -107,6 +107,7 @@ static void graphs_are_those_of_torch(void **state)
         { "features.py:Shared", "source/Shared.txt", &jets, 612 },
         { "features.py:Inputs", "source/Inputs.txt", &jets, 272 },
         { "features.py:Positions", "source/Positions.txt", &jets, 0 },
+        { "features.py:Asserts", "source/Asserts.txt", &jets, 85 },
         { "students.py:LeNet", "source/LeNet.txt", &digits, 61706 },
         { "students.py:Digits", "source/Digits.txt", &digits, 21840 },
         { "students.py:MLP", "source/MLP.txt", &jets, 1253 },
@@ -264,6 +265,15 @@ static void faults_name_the_line(void **state)
         { "faults.py:NotThere", 0, 0, "no class 'NotThere' in it" },
         { "faults.py", 0, 0, "say which: FILE:CLASS" },
         { "faults.py:Exits", 118, 0, "SystemExit: 3" },
+        { "faults.py:Crashes", 157, 0, "python3 ended with status 139" },
+        { "faults.py:Leaves", 0, 0, "python3 ended with status 3" },
+        { "faults.py:Recurses", 167, 0, "RecursionError: " },
+        { "faults.py:Reaches", 176, 0, "PermissionError: [Errno 13] no socket" },
+        { "faults.py:IfOnShape", 182, 0, "control flow on data" },
+        { "faults.py:AllInputs", 188, 0, "forward takes *inputs, **more: a graph needs inputs" },
+        { "faults.py:Attends", 195, 0, "unknown layer 'MultiheadAttention': write it with Linear" },
+        { "faults.py:Pretrained", 205, 0, "'torchvision.models.resnet18(...)' is not read here" },
+        { "faults.py:Scores", 214, 0, "unknown layer 'MSELoss'" },
         { "syntax.py:Net", 7, 0, "SyntaxError" },
         { "imports.py:Net", 2, 0, "ModuleNotFoundError" },
     };
@@ -274,11 +284,16 @@ static void faults_name_the_line(void **state)
 static void endless_loops_end(void **state)
 {
     (void)state;
-    static const struct bad row = { "faults.py:Endless", 100, 0, "still running after 0.5 s" };
-    static const struct bad deaf = { "faults.py:Deaf", 0, 0, "python3 was stopped after 0.5 s" };
+    static const struct bad rows[] = {
+        { "faults.py:Endless", 100, 0, "still running after 0.5 s: a loop without end?" },
+        { "faults.py:EndlessInit", 140, 0, "still running after 0.5 s: a loop without end?" },
+        { "endless.py:Net", 5, 0, "still running after 0.5 s: a loop without end?" },
+        { "faults.py:Deaf", 132, 0, "still running after 0.5 s, and python3 was stopped" },
+        { "faults.py:Sleeps", 0, 0, "python3 ended with status 137" },
+    };
     const struct mase_model_opts opts = { .seconds = 0.5 };
-    check_bad(&row, &opts);
-    check_bad(&deaf, &opts);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        check_bad(&rows[i], &opts);
 }
 
 static void python_may_be_missing(void **state)
