@@ -3,6 +3,9 @@
  *
  * The network is built for the dataset that is named, else for the one its checkpoint was trained
  * on, else for its usual one.
+ *
+ *     Y.npy                                the outputs, (samples, outputs)
+ *     PROJECT/software/predict/run.json
  */
 #include <mase/file.h>
 #include <mase/log.h>
@@ -20,6 +23,10 @@ struct job {
     struct mase_tensor x, y;
     struct mase_graph *graph; /* owned, like the predictor */
     struct mase_predictor *predictor;
+    const char *project_dir;
+    int threads;
+    double seconds;   /* of computing */
+    uint64_t started; /* mase_clock */
 };
 
 static enum mase_status need(const struct mase_cli *c, enum mase_cli_option_id id,
@@ -64,6 +71,8 @@ static enum mase_status find_data(struct job *j, struct mase_err *err)
             return mase_place(err, name->at);
     }
     j->data = *info;
+    if (name->kind == MASE_NONE) /* what the project is named after, and run.json says */
+        j->c->setting[MASE_CLI_dataset].dflt = mase_value_string(&j->c->arena, info->name);
     return MASE_OK;
 }
 
@@ -103,13 +112,48 @@ static enum mase_status read_samples(struct job *j, struct mase_err *err)
 
 /* ---- the run ---- */
 
+static struct mase_value *results(const struct job *j)
+{
+    struct mase_arena *a = &j->c->arena;
+    struct mase_value *v = mase_value_table(a);
+    const char *input = mase_cli_text(j->c, MASE_CLI_input);
+    mase_value_set(a, v, "input", mase_value_string(a, input));
+    mase_value_set(a, v, "samples", mase_value_int(a, j->y.shape.dim[0]));
+    mase_value_set(a, v, "outputs", mase_value_int(a, j->y.shape.dim[1]));
+    mase_value_set(a, v, "planned", mase_value_bool(a, mase_predictor_planned(j->predictor)));
+    mase_value_set(a, v, "seconds", mase_value_float(a, j->seconds));
+    return v;
+}
+
+static enum mase_status record(const struct job *j, struct mase_err *err)
+{
+    struct mase_arena *a = &j->c->arena;
+    struct mase_value *files = mase_value_list(a);
+    const char *output = mase_path_absolute(a, mase_cli_text(j->c, MASE_CLI_output));
+    mase_value_push(a, files, mase_value_string(a, output));
+    return mase_cli_record(&(struct mase_cli_record){ .c = j->c,
+                                                      .project_dir = j->project_dir,
+                                                      .name = "software/predict/run.json",
+                                                      .model = j->model,
+                                                      .graph = j->graph,
+                                                      .weights = j->weights,
+                                                      .dataset = mase_cli_data_shape(a, &j->data),
+                                                      .isa = mase_predictor_isa(j->predictor),
+                                                      .threads = j->threads,
+                                                      .results = results(j),
+                                                      .files = files,
+                                                      .started = j->started },
+                           err);
+}
+
 static enum mase_status predict(struct job *j, struct mase_err *err)
 {
     const int64_t n = j->x.shape.dim[0];
     const int asked = (int)mase_cli_value(j->c, MASE_CLI_threads)->i;
     MASE_TRY(mase_cli_build(&j->graph, j->c, j->model, &j->data, j->weights, err));
+    j->threads = mase_predict_threads(j->graph, &j->data.sample, n, asked);
     const struct mase_predictor_opts opts = {
-        .threads = mase_predict_threads(j->graph, &j->data.sample, n, asked),
+        .threads = j->threads,
         .scaling = mase_cli_flag(j->c, MASE_CLI_raw) ? &j->checkpoint.scaling : NULL,
     };
     MASE_TRY(mase_predictor_new(&j->predictor, j->graph, &j->data.sample, &opts, err));
@@ -117,18 +161,18 @@ static enum mase_status predict(struct job *j, struct mase_err *err)
     j->y = mase_tensor(&j->c->arena, MASE_F32, &shape, true);
     const uint64_t started = mase_clock();
     MASE_TRY(mase_predictor_run(j->predictor, mase_f32(&j->y), mase_f32(&j->x), n, err));
-    const double seconds = 1e-9 * (double)(mase_clock() - started);
+    j->seconds = 1e-9 * (double)(mase_clock() - started);
     const char *path = mase_cli_text(j->c, MASE_CLI_output);
     MASE_TRY(mase_npy_write(&j->y, path, err));
     mase_info("Outputs of %s for %lld samples written to %s (%.0f samples/s%s)", j->model->name,
-              (long long)n, path, seconds > 0 ? (double)n / seconds : 0,
+              (long long)n, path, j->seconds > 0 ? (double)n / j->seconds : 0,
               mase_predictor_planned(j->predictor) ? "" : ", by the reference");
-    return MASE_OK;
+    return record(j, err);
 }
 
 enum mase_status mase_cli_predict(struct mase_cli *c, struct mase_err *err)
 {
-    struct job j = { .c = c };
+    struct job j = { .c = c, .started = mase_clock() };
     MASE_TRY(mase_cli_merge(c, err));
     MASE_TRY(need(c, MASE_CLI_load_name, err));
     MASE_TRY(need(c, MASE_CLI_input, err));
@@ -137,6 +181,7 @@ enum mase_status mase_cli_predict(struct mase_cli *c, struct mase_err *err)
     MASE_TRY(find_model(&j, err));
     MASE_TRY(read_checkpoint(&j, err));
     MASE_TRY(find_data(&j, err));
+    MASE_TRY(mase_cli_find_project(&j.project_dir, c, err));
     MASE_TRY(read_samples(&j, err));
     const enum mase_status st = predict(&j, err);
     mase_predictor_free(j.predictor);

@@ -18,6 +18,10 @@ samples '3, 16' 48 >x.npy
 run predict jsc-toy --load $best --input x.npy --output y.npy
 succeeds "predict"
 holds "3 samples of 5 outputs" grep -q "'shape': (3, 5)" y.npy
+record=$(echo mase_output/jsc-toy_classification_jsc-sim_*/software/predict/run.json)
+for line in '"action": "predict"' '"samples": 3' '"outputs": 5' '"name": "jsc-sim"' 'y.npy",$' "\"sha256\": \"$(sha256sum y.npy | cut -d ' ' -f 1)\""; do
+    holds "run.json: $line" grep -q "$line" "$record"
+done
 run predict jsc-toy jsc --load $best --input x.npy --output z.npy --threads 2
 holds "the same with the dataset named and two threads" cmp y.npy z.npy
 run predict jsc-toy --load $best --input x.npy --output raw.npy --raw
