@@ -6,6 +6,7 @@
  * other side; two of them are compared by their parameters alone.
  */
 #include <inttypes.h>
+#include <string.h>
 
 #include <mase/compare.h>
 #include <mase/log.h>
@@ -100,12 +101,31 @@ static void add_param(struct mase_table *t, const struct mase_tensor_pair *p)
     set_errors(t, row, 4, &p->error);
 }
 
+/* Bytes of the prefix that a wrapper (Lightning, DataParallel) puts before every name. */
+static size_t wrapper_of(const struct mase_tensors *t)
+{
+    static const char *const wrappers[] = { "module.", "model.", "module." };
+    size_t skip = 0;
+    for (size_t i = 0; i < sizeof wrappers / sizeof wrappers[0]; i++) {
+        int with = 0;
+        for (int k = 0; k < t->count; k++)
+            with += mase_starts_with(t->items[k].name + skip, wrappers[i]);
+        skip += with == t->count ? strlen(wrappers[i]) : 0;
+    }
+    return skip;
+}
+
 static int tensors_of(struct mase_named_tensor **out, struct mase_arena *a,
                       const struct mase_cli_net *n)
 {
     if (n->graph)
         return mase_graph_tensors(out, a, n->graph);
-    *out = n->weights.items;
+    const size_t skip = wrapper_of(&n->weights);
+    *out = mase_new_array(a, struct mase_named_tensor, (size_t)n->weights.count);
+    for (int i = 0; i < n->weights.count; i++) {
+        (*out)[i] = n->weights.items[i];
+        (*out)[i].name += skip;
+    }
     return n->weights.count;
 }
 

@@ -11,6 +11,7 @@
 #include <mase/run.h>
 
 #include "cli/look.h"
+#include "cli/project.h"
 
 static int placeholders(const struct mase_graph *g)
 {
@@ -188,7 +189,8 @@ enum mase_status mase_cli_inputs_pick(struct mase_cli_inputs *in, struct mase_cl
     if (!data)
         return draw(in, c, n, sample, 1, err);
     struct mase_dataset *d;
-    MASE_TRY(mase_dataset_open(&d, data, NULL, err));
+    const struct mase_dataset_opts opts = mase_cli_data_opts(c);
+    MASE_TRY(mase_dataset_open(&d, data, &opts, err));
     enum mase_status st = take_row(in, c, n, d, sample, err);
     mase_dataset_close(d);
     return st;

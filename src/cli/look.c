@@ -1,8 +1,8 @@
 /*
  * look.c - the networks that the looking commands are about.
  *
- * A word is, in this order: a folder that transform saved (or the project's folder around it), a
- * graph in a .mg file, a file of weights, a model by name.
+ * A word is, in this order: a folder that transform saved (or the project's folder around it, or
+ * that of a training run), a graph in a .mg file, a file of weights, a model by name.
  */
 #include <string.h>
 
@@ -97,11 +97,36 @@ static enum mase_status open_model(struct mase_cli_net *n, struct mase_cli *c, c
     return weights ? mase_cli_load_weights(n->graph, c, weights, err) : MASE_OK;
 }
 
+static bool has_graph(struct mase_arena *a, const char *dir)
+{
+    return mase_is_file(mase_path_join(a, dir, "graph_module.mg"));
+}
+
+/* Of a project: what transform made, or what training made of that. */
 const char *mase_cli_saved_folder(struct mase_arena *a, const char *dir)
 {
-    const char *inner = mase_path_join(a, dir, "software/transform/transformed_ckpt");
-    return !mase_is_file(mase_path_join(a, dir, "graph_module.mg")) && mase_is_dir(inner) ? inner
-                                                                                          : dir;
+    static const char *const inner[] = { "software/transform/transformed_ckpt",
+                                         "software/training_ckpts/transformed_ckpt" };
+    for (size_t i = 0; !has_graph(a, dir) && i < sizeof inner / sizeof inner[0]; i++)
+        if (has_graph(a, mase_path_join(a, dir, inner[i])))
+            return mase_path_join(a, dir, inner[i]);
+    return dir;
+}
+
+/* A folder with a graph, or the project of a training run: its best weights. */
+static enum mase_status open_dir(struct mase_cli_net *n, struct mase_cli *c, struct mase_err *err)
+{
+    struct mase_arena *a = &c->arena;
+    const char *folder = mase_cli_saved_folder(a, n->word);
+    const char *best = mase_path_join(a, n->word, "software/training_ckpts/best.ckpt");
+    if (has_graph(a, folder))
+        return open_folder(n, c, folder, err);
+    if (mase_is_file(best))
+        return mase_tensors_open(&n->weights, best, err);
+    return mase_fail(err, MASE_EVALUE,
+                     "'%s' has no graph_module.mg, and no run of train or transform left anything "
+                     "in it",
+                     n->word);
 }
 
 static enum mase_status open_word(struct mase_cli_net *n, struct mase_cli *c, struct mase_err *err)
@@ -109,7 +134,7 @@ static enum mase_status open_word(struct mase_cli_net *n, struct mase_cli *c, st
     const char *slash = strrchr(n->word, '/'), *name = slash ? slash + 1 : n->word;
     enum mase_kind kind = MASE_KIND_UNKNOWN;
     if (mase_is_dir(n->word))
-        return open_folder(n, c, mase_cli_saved_folder(&c->arena, n->word), err);
+        return open_dir(n, c, err);
     if (!mase_is_file(n->word))
         return open_model(n, c, n->word, err);
     if (mase_streq(name, "graph_module.mg")) /* as --load has it */

@@ -92,7 +92,26 @@ out_has "and what it becomes" ': 5 of 19 nodes differ$'
 run trace $own/net.py jsc --config $own/quantize.toml --sample 5
 out_has "one sample of its data" '^sample 5 of the test split of jsc '
 
+# A training run: its folder stands for its best weights, whose names Lightning's module wraps.
+run train toy_tiny toy_tiny --max-epochs 1 --max-steps 3 --project run --log-level error
+run diff toy_tiny mase_output/run
+succeeds "the folder of a training run"
+out_has "is its best weights" '^[1-9][0-9]* of [0-9]+ parameters differ$'
+printf 'model = "toy_tiny"\ndataset = "toy_tiny"\nproject = "kept"\n' >keep.toml
+run transform --config keep.toml --load mase_output/run/software/training_ckpts/best.ckpt --log-level error
+run diff mase_output/run mase_output/kept/software/transform/transformed_ckpt/state_dict.safetensors
+out_has "files of weights with and without a wrapper's names" '^0 of [0-9]+ parameters differ$'
+run trace mase_output/run
+refused "but no network" "^ch: 'mase_output/run' holds weights alone: name a network, and give them with --load$"
+
 mv mase_output saved
+mkdir empty
+run diff empty jsc-toy
+fails "a folder with nothing in it" <<'END'
+ch: 'empty' has no graph_module.mg, and no run of train or transform left anything in it
+END
+run trace vgg7 cifar10 --data-dir empty
+refused "a dataset that is not in the folder named" 'empty: there is no file data_batch_1\.bin of dataset cifar10 in this folder$'
 run trace jsc-toy --input x.npy --sample 2
 refused "a sample that the file does not have" 'x\.npy: has 2 samples, counted from 0; there is no sample 2$'
 run trace vgg7 --input x.npy
