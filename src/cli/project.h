@@ -62,6 +62,20 @@ enum mase_status mase_cli_open_data(struct mase_dataset **d, const struct mase_c
 enum mase_status mase_cli_data_info(const struct mase_data_info **info, struct mase_cli *c,
                                     const char *name, struct mase_err *err) MASE_MUST_CHECK;
 
+/* ---- samples.c ---- */
+
+/* The dataset of the options as passes see it. */
+struct mase_cli_samples {
+    struct mase_samples source;
+    const struct mase_cli *c;
+    struct mase_dataset *dataset; /* owned; NULL until a pass asks */
+};
+void mase_cli_samples_init(struct mase_cli_samples *s, const struct mase_cli *c);
+void mase_cli_samples_close(struct mase_cli_samples *s);
+/* One sample for every placeholder of g: its shape, with a batch of one. */
+void mase_cli_sample_inputs(struct mase_pass_env *env, struct mase_arena *a,
+                            const struct mase_graph *g, const struct mase_shape *sample);
+
 /* ---- record.c ---- */
 
 /* What run.json says beside the command, the version and the configuration. */

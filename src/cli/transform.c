@@ -24,8 +24,7 @@ struct job {
     uint64_t started;          /* mase_clock */
     struct mase_graph *graph;  /* owned */
     struct mase_manager manager;
-    struct mase_samples samples;  /* what passes read the dataset through */
-    struct mase_dataset *dataset; /* owned; NULL until a pass asks */
+    struct mase_cli_samples samples; /* what passes read the dataset through */
 };
 
 /* ---- before anything is done ---- */
@@ -79,72 +78,12 @@ static enum mase_status find_dumps(struct job *j, struct mase_err *err)
     return MASE_OK;
 }
 
-/* ---- the data ---- */
-
-static enum mase_split split_of(const char *name)
-{
-    int i = 0;
-    while (i < MASE_SPLIT_COUNT && !mase_streq(mase_split_names[i], name))
-        i++;
-    if (i == MASE_SPLIT_COUNT)
-        mase_bug("no split is called '%s'", name);
-    return (enum mase_split)i;
-}
-
-static enum mase_status count_samples(void *data, const char *split, int64_t *count,
-                                      struct mase_err *err)
-{
-    struct job *j = data;
-    if (!j->dataset)
-        MASE_TRY(mase_cli_open_data(&j->dataset, j->c, false, err));
-    *count = mase_dataset_split(j->dataset, split_of(split)).count;
-    return MASE_OK;
-}
-
-static enum mase_status read_samples(void *data, const char *split, int64_t first, int64_t n,
-                                     float *x, struct mase_err *err)
-{
-    struct job *j = data;
-    int64_t count;
-    MASE_TRY(count_samples(data, split, &count, err));
-    if (first < 0 || n < 0 || n > count - first)
-        mase_bug("samples %lld to %lld of %lld", (long long)first, (long long)(first + n),
-                 (long long)count);
-    mase_dataset_batch(j->dataset,
-                       &(struct mase_batch){
-                           .row = mase_dataset_split(j->dataset, split_of(split)).row + first,
-                           .n = n,
-                           .x = x,
-                           .feature_stride = 1,
-                           .sample_stride = mase_shape_count(&j->data->sample),
-                       });
-    return MASE_OK;
-}
-
 /* ---- the graph ---- */
-
-/* One sample for every placeholder: its shape, with a batch of one. */
-static void make_inputs(struct job *j)
-{
-    struct mase_arena *a = &j->c->arena;
-    struct mase_shape shape = { .rank = 1 + j->data->sample.rank, .dim = { 1 } };
-    struct mase_input *inputs = mase_new_array(a, struct mase_input, (size_t)j->graph->node_count);
-    int count = 0;
-    memcpy(shape.dim + 1, j->data->sample.dim, sizeof shape.dim - sizeof shape.dim[0]);
-    for (const struct mase_node *n = j->graph->first; n; n = n->next)
-        if (n->kind == MASE_PLACEHOLDER)
-            inputs[count++] = (struct mase_input){
-                .name = mase_arena_strdup(a, n->name),
-                .tensor = mase_tensor(a, MASE_F32, &shape, false),
-            };
-    j->manager.env.inputs = inputs;
-    j->manager.env.input_count = count;
-}
 
 static enum mase_status build(struct job *j, struct mase_err *err)
 {
     MASE_TRY(mase_cli_build(&j->graph, j->c, j->model, j->data, j->weights, err));
-    make_inputs(j);
+    mase_cli_sample_inputs(&j->manager.env, &j->c->arena, j->graph, &j->data->sample);
     return MASE_OK;
 }
 
@@ -190,8 +129,8 @@ static enum mase_status save(struct job *j, struct mase_err *err)
 /* Unless a pass asked for samples, the shape of one was enough: no row was read or generated. */
 static struct mase_value *describe_data(const struct job *j)
 {
-    return j->dataset ? mase_cli_data_record(&j->c->arena, j->dataset)
-                      : mase_cli_data_shape(&j->c->arena, j->data);
+    return j->samples.dataset ? mase_cli_data_record(&j->c->arena, j->samples.dataset)
+                              : mase_cli_data_shape(&j->c->arena, j->data);
 }
 
 static enum mase_status record(const struct job *j, struct mase_err *err)
@@ -240,18 +179,13 @@ static void set_up_manager(struct job *j)
     struct mase_arena *a = &j->c->arena;
     j->manager.verify = mase_cli_flag(j->c, MASE_CLI_to_debug);
     j->manager.timings = mase_value_list(a);
-    j->samples = (struct mase_samples){
-        .count = count_samples,
-        .read = read_samples,
-        .batch_size = mase_cli_value(j->c, MASE_CLI_batch_size)->i,
-        .data = j,
-    };
+    mase_cli_samples_init(&j->samples, j->c);
     j->manager.env = (struct mase_pass_env){
         /* what is no table is for people */
         .out = mase_sheets_for_programs(&j->c->sheets) ? stderr : stdout,
         .sheets = &j->c->sheets,
         .out_dir = j->transform_dir,
-        .samples = &j->samples,
+        .samples = &j->samples.source,
         .seed = (uint64_t)mase_cli_value(j->c, MASE_CLI_seed)->i,
         .info = mase_value_table(a),
         .info_arena = a,
@@ -275,6 +209,6 @@ enum mase_status mase_cli_transform(struct mase_cli *c, struct mase_err *err)
     enum mase_status st = run(&j, err);
     mase_manager_release(&j.manager);
     mase_graph_free(j.graph);
-    mase_dataset_close(j.dataset);
+    mase_cli_samples_close(&j.samples);
     return st;
 }

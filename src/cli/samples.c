@@ -1,0 +1,82 @@
+/*
+ * samples.c - the dataset as passes see it: opened when the first one asks for samples, and the
+ * shape of one for those that need no more.
+ */
+#include <string.h>
+
+#include "cli/project.h"
+
+static enum mase_split split_of(const char *name)
+{
+    int i = 0;
+    while (i < MASE_SPLIT_COUNT && !mase_streq(mase_split_names[i], name))
+        i++;
+    if (i == MASE_SPLIT_COUNT)
+        mase_bug("no split is called '%s'", name);
+    return (enum mase_split)i;
+}
+
+static enum mase_status count_samples(void *data, const char *split, int64_t *count,
+                                      struct mase_err *err)
+{
+    struct mase_cli_samples *s = data;
+    if (!s->dataset)
+        MASE_TRY(mase_cli_open_data(&s->dataset, s->c, false, err));
+    *count = mase_dataset_split(s->dataset, split_of(split)).count;
+    return MASE_OK;
+}
+
+static enum mase_status read_samples(void *data, const char *split, int64_t first, int64_t n,
+                                     float *x, struct mase_err *err)
+{
+    struct mase_cli_samples *s = data;
+    int64_t count;
+    MASE_TRY(count_samples(data, split, &count, err));
+    if (first < 0 || n < 0 || n > count - first)
+        mase_bug("samples %lld to %lld of %lld", (long long)first, (long long)(first + n),
+                 (long long)count);
+    const struct mase_data_info *info = &mase_dataset_info(s->dataset)->data;
+    mase_dataset_batch(s->dataset,
+                       &(struct mase_batch){
+                           .row = mase_dataset_split(s->dataset, split_of(split)).row + first,
+                           .n = n,
+                           .x = x,
+                           .feature_stride = 1,
+                           .sample_stride = mase_shape_count(&info->sample),
+                       });
+    return MASE_OK;
+}
+
+void mase_cli_samples_init(struct mase_cli_samples *s, const struct mase_cli *c)
+{
+    *s = (struct mase_cli_samples){
+        .c = c,
+        .source = { .count = count_samples,
+                    .read = read_samples,
+                    .batch_size = mase_cli_value(c, MASE_CLI_batch_size)->i,
+                    .data = s },
+    };
+}
+
+void mase_cli_samples_close(struct mase_cli_samples *s)
+{
+    mase_dataset_close(s->dataset);
+    s->dataset = NULL;
+}
+
+void mase_cli_sample_inputs(struct mase_pass_env *env, struct mase_arena *a,
+                            const struct mase_graph *g, const struct mase_shape *sample)
+{
+    struct mase_shape shape = { .rank = 1 + sample->rank, .dim = { 1 } };
+    struct mase_input *inputs = mase_new_array(a, struct mase_input, (size_t)g->node_count);
+    int count = 0;
+    memcpy(shape.dim + 1, sample->dim, sizeof shape.dim - sizeof shape.dim[0]);
+    for (const struct mase_node *n = g->first; n; n = n->next)
+        if (n->kind == MASE_PLACEHOLDER)
+            inputs[count++] = (struct mase_input){
+                .name = mase_arena_strdup(a, n->name),
+                .tensor = mase_tensor(a, MASE_F32, &shape, false),
+            };
+    env->inputs = inputs;
+    env->input_count = count;
+}
