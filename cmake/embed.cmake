@@ -1,4 +1,5 @@
-# Joins FILES into one C array NAME in OUT: cmake -DOUT=x.c -DNAME=x "-DFILES=a;b" -P embed.cmake
+# Joins FILES into one C array NAME in OUT, which HEADER declares:
+#     cmake -DOUT=x.c -DNAME=x -DHEADER=x.h "-DFILES=a;b" -P embed.cmake
 set(hex "")
 foreach(file ${FILES})
     file(READ ${file} part HEX)
@@ -6,4 +7,4 @@ foreach(file ${FILES})
 endforeach()
 string(REGEX REPLACE "(................................)" "\\1\n" hex ${hex})
 string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," hex ${hex})
-file(WRITE ${OUT} "#include \"frontend/tracer.h\"\n\nconst char ${NAME}[] = {\n${hex}0\n};\n")
+file(WRITE ${OUT} "#include \"${HEADER}\"\n\nconst char ${NAME}[] = {\n${hex}0\n};\n")

@@ -36,7 +36,7 @@ struct mase_plot {
     /* Names for x = 0, 1, 2 ...; NULL: x is a number. */
     const char *const *categories;
     int category_count;
-    int width, height; /* pixels; 0: 760 x 440, embedded 480 x 300 */
+    int width, height; /* pixels; 0: 760 x 440, embedded 420 x 270 */
     /* Part of a page that has mase_plot_css and a legend of its own: of class plot, without style
      * sheet, paper, legend and drawn title; the attribute data-plot has the numbers as JSON. */
     bool embedded;

@@ -15,6 +15,7 @@
 #ifndef MASE_SWEEP_H
 #define MASE_SWEEP_H
 
+#include <mase/plot.h>
 #include <mase/table.h>
 #include <mase/train.h>
 #include <mase/weights.h>
@@ -66,7 +67,10 @@ struct mase_sweep {
     char weights_hash[65]; /* SHA-256 of that file, or "" */
 };
 
-/* Make the grid, check every value, and look up which results are there already. */
+/* Make the grid and check every value. */
+enum mase_status mase_sweep_grid(struct mase_sweep *s, struct mase_arena *a,
+                                 struct mase_err *err) MASE_MUST_CHECK;
+/* The same, and look up which results are there already. */
 enum mase_status mase_sweep_expand(struct mase_sweep *s, struct mase_arena *a,
                                    struct mase_err *err) MASE_MUST_CHECK;
 /* Train what is missing. A configuration that fails does not stop the others; how many did is the
@@ -78,7 +82,12 @@ enum mase_status mase_sweep_run(struct mase_sweep *s, struct mase_err *err) MASE
 /* One row per configuration, rounded for people; and all digits for programs. */
 struct mase_table mase_sweep_table(const struct mase_sweep *s, struct mase_arena *a);
 struct mase_table mase_sweep_csv(const struct mase_sweep *s, struct mase_arena *a);
-/* Validation loss over the axis with most values, a line for each combination of the others. */
+/* The results of a grid from the file that such a table was written to. */
+enum mase_status mase_sweep_read_csv(struct mase_sweep *s, const char *path,
+                                     struct mase_err *err) MASE_MUST_CHECK;
+/* Validation loss over the axis with most values, a line for each combination of the others: as a
+ * chart without title, and as a whole document. */
+struct mase_plot mase_sweep_plot(const struct mase_sweep *s, struct mase_arena *a);
 void mase_sweep_svg(struct mase_str *out, const struct mase_sweep *s);
 /* "batch_size=64 learning_rate=0.1" */
 void mase_sweep_label(struct mase_str *out, const struct mase_sweep *s,

@@ -119,11 +119,26 @@ static bool look_takes(const struct mase_cli_command *cmd, const struct mase_cli
     return false;
 }
 
+/* A report takes the rest from the run. */
+static bool report_takes(const struct mase_cli_option *o)
+{
+    static const enum mase_cli_option_id options[] = {
+        MASE_CLI_output,    MASE_CLI_data_dir,    MASE_CLI_require_real_data, MASE_CLI_threads,
+        MASE_CLI_log_level, MASE_CLI_no_warnings, MASE_CLI_trace_seconds,
+    };
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
+        if (o == &mase_cli_options[options[i]])
+            return true;
+    return o->group == MASE_CLI_GROUP_REPORT;
+}
+
 bool mase_cli_command_takes(const struct mase_cli_command *cmd, const struct mase_cli_option *o)
 {
     const char *one = only_commands(o);
     if (o->group == MASE_CLI_GROUP_INFORMATION || (one && strstr(one, cmd->name)))
         return true;
+    if (cmd->takes == MASE_CLI_REPORT || o->group == MASE_CLI_GROUP_REPORT)
+        return cmd->takes == MASE_CLI_REPORT && report_takes(o);
     if (o->group == MASE_CLI_GROUP_OUTPUT)
         return cmd->takes != MASE_CLI_NOTHING && !mase_streq(cmd->name, "predict");
     if (cmd->takes == MASE_CLI_LOOK || o->group == MASE_CLI_GROUP_LOOK)
@@ -151,7 +166,8 @@ static const struct {
 
 bool mase_cli_command_uses(const struct mase_cli_command *cmd, const struct mase_cli_option *o)
 {
-    unsigned flags = cmd->takes == MASE_CLI_LOOK ? ~0u : MASE_CLI_USED;
+    const bool looks_on = cmd->takes == MASE_CLI_LOOK || cmd->takes == MASE_CLI_REPORT;
+    unsigned flags = looks_on ? ~0u : MASE_CLI_USED;
     for (size_t i = 0; i < sizeof acts_on / sizeof acts_on[0]; i++)
         if (mase_streq(acts_on[i].command, cmd->name))
             flags |= acts_on[i].flags;

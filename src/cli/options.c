@@ -23,6 +23,7 @@ static const char *const splits[] = { "held-out", "mase", NULL };
 static const char *const precisions[] = { "16-mixed", "32", "64", "bf16", NULL };
 static const char *const accelerators[] = { "auto", "cpu", "gpu", "mps", NULL };
 static const char *const strategies[] = { "auto", "ddp", "ddp_find_unused_parameters_true", NULL };
+static const char *const occasions[] = { "auto", "always", "never", NULL };
 static const char *const info_topics[] = { "all", "model", "dataset", NULL };
 
 const char *const mase_cli_group_titles[MASE_CLI_GROUP_COUNT] = {
@@ -36,6 +37,7 @@ const char *const mase_cli_group_titles[MASE_CLI_GROUP_COUNT] = {
     [MASE_CLI_GROUP_LANGUAGE] = "language model options",
     [MASE_CLI_GROUP_PREDICT] = "prediction options",
     [MASE_CLI_GROUP_LOOK] = "looking options",
+    [MASE_CLI_GROUP_REPORT] = "report options",
     [MASE_CLI_GROUP_LISTING] = "listing options",
     [MASE_CLI_GROUP_OUTPUT] = "output options",
     [MASE_CLI_GROUP_INFORMATION] = "information",

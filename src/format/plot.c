@@ -24,9 +24,9 @@ enum {
     BOTTOM = 56,
     LEFT = 76,
     RIGHT = 24,
-    PAGE_WIDTH = 480, /* in a page, where it may be made smaller */
-    PAGE_HEIGHT = 300,
-    PAGE_LEFT = 64,
+    PAGE_WIDTH = 420, /* in a page, where it may be made smaller */
+    PAGE_HEIGHT = 270,
+    PAGE_LEFT = 60,
     LEGEND_GAP = 16,
     LEGEND_LINE = 20,
     LEGEND_SAMPLE = 28, /* the piece of line before a name */
@@ -139,6 +139,15 @@ static void put_data(const struct chart *c)
     put_axis(&json, "x", &c->x);
     mase_str_addc(&json, ',');
     put_axis(&json, "y", &c->y);
+    if (c->p->x_label) {
+        mase_str_add(&json, ",\"label\":");
+        mase_quote(&json, c->p->x_label, strlen(c->p->x_label));
+    }
+    for (int i = 0; c->p->categories && i < c->p->category_count; i++) {
+        mase_str_add(&json, i ? "," : ",\"names\":[");
+        mase_quote(&json, c->p->categories[i], strlen(c->p->categories[i]));
+        mase_str_add(&json, i + 1 < c->p->category_count ? "" : "]");
+    }
     mase_str_add(&json, ",\"series\":[");
     for (int s = 0; s < c->p->count; s++) {
         const struct mase_plot_series *line = &c->p->series[s];

@@ -41,11 +41,12 @@ static enum mase_status count_points(struct mase_sweep *s, struct mase_err *err)
                          MASE_SWEEP_MAX_AXES, s->axis_count);
     s->count = 1;
     for (int i = 0; i < s->axis_count; i++) {
-        MASE_TRY(check_axis(&s->axes[i], err));
-        s->count *= s->axes[i].values->count;
-        if (s->count > MASE_SWEEP_MAX_RUNS)
+        const int64_t count = (int64_t)s->count * s->axes[i].values->count;
+        if (count > MASE_SWEEP_MAX_RUNS)
             return mase_fail(err, MASE_ELIMIT, "a sweep has at most %d configurations",
                              MASE_SWEEP_MAX_RUNS);
+        MASE_TRY(check_axis(&s->axes[i], err));
+        s->count = (int)count;
     }
     return MASE_OK;
 }
@@ -78,13 +79,20 @@ static enum mase_status hash_weights(struct mase_sweep *s, struct mase_err *err)
     return MASE_OK;
 }
 
+enum mase_status mase_sweep_grid(struct mase_sweep *s, struct mase_arena *a, struct mase_err *err)
+{
+    MASE_TRY(count_points(s, err));
+    s->points = mase_new_array(a, struct mase_sweep_point, (size_t)s->count);
+    for (int i = 0; i < s->count; i++)
+        MASE_TRY(make_point(&s->points[i], s, i, a, err));
+    return MASE_OK;
+}
+
 enum mase_status mase_sweep_expand(struct mase_sweep *s, struct mase_arena *a, struct mase_err *err)
 {
     MASE_TRY(hash_weights(s, err));
-    MASE_TRY(count_points(s, err));
-    s->points = mase_new_array(a, struct mase_sweep_point, (size_t)s->count);
+    MASE_TRY(mase_sweep_grid(s, a, err));
     for (int i = 0; i < s->count; i++) {
-        MASE_TRY(make_point(&s->points[i], s, i, a, err));
         mase_sweep_make_key(&s->points[i], s);
         mase_sweep_recall(&s->points[i], s);
     }

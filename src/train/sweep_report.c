@@ -2,9 +2,12 @@
  * sweep_report.c - the results of a sweep as tables and as a chart.
  */
 #include <math.h>
+#include <string.h>
 
 #include <mase/plot.h>
 #include <mase/sweep.h>
+
+#include "data/csv.h"
 
 static const struct column {
     const char *name;
@@ -84,6 +87,96 @@ struct mase_table mase_sweep_table(const struct mase_sweep *s, struct mase_arena
 struct mase_table mase_sweep_csv(const struct mase_sweep *s, struct mase_arena *a)
 {
     return make_table(s, a, true);
+}
+
+/* ---- and back ---- */
+
+static bool says(const struct mase_csv_field *f, const char *text)
+{
+    return f->size == strlen(text) && !memcmp(f->text, text, f->size);
+}
+
+static enum mase_status check_columns(const struct mase_csv *csv, const struct mase_sweep *s,
+                                      struct mase_err *err)
+{
+    const int expected = s->axis_count + COLUMNS;
+    if (csv->count != expected)
+        return mase_fail_at(err, MASE_EPARSE, mase_csv_at(csv, csv->count),
+                            "%d columns, a sweep of %d options has %d", csv->count, s->axis_count,
+                            expected);
+    for (int i = 0; i < expected; i++) {
+        const char *name = i < s->axis_count ? s->axes[i].key : columns[i - s->axis_count].name;
+        if (!says(&csv->field[i], name))
+            return mase_fail_at(err, MASE_EPARSE, mase_csv_at(csv, i),
+                                "expected the column '%s' here", name);
+    }
+    return MASE_OK;
+}
+
+/* The row must be of this configuration. */
+static enum mase_status check_row(const struct mase_csv *csv, const struct mase_sweep *s,
+                                  const struct mase_sweep_point *p, struct mase_err *err)
+{
+    enum mase_status st = MASE_OK;
+    if (csv->count != s->axis_count + COLUMNS)
+        return mase_fail_at(err, MASE_EPARSE, mase_csv_at(csv, csv->count),
+                            "%d fields, expected %d", csv->count, s->axis_count + COLUMNS);
+    for (int i = 0; i < s->axis_count && !st; i++) {
+        struct mase_str text = { 0 };
+        mase_value_str(&text, p->value[i]);
+        if (!says(&csv->field[i], mase_str_text(&text)))
+            st = mase_fail_at(err, MASE_EPARSE, mase_csv_at(csv, i), "expected %s = %s here",
+                              s->axes[i].key, mase_str_text(&text));
+        mase_str_release(&text);
+    }
+    return st;
+}
+
+/* A configuration that did not finish has no results. */
+static enum mase_status read_row(struct mase_sweep_point *p, const struct mase_csv *csv, int first,
+                                 struct mase_err *err)
+{
+    p->done = csv->field[first].size > 0;
+    for (int c = 0; c < COLUMNS && p->done; c++) {
+        void *field = (char *)&p->result + columns[c].offset;
+        double x = NAN;
+        if (!says(&csv->field[first + c], "nan") && !says(&csv->field[first + c], "inf"))
+            MASE_TRY(mase_csv_number(csv, first + c, &x, columns[c].name, err));
+        if (!columns[c].integer)
+            *(double *)field = x;
+        else if (x >= 0 && x <= 0x1p53)
+            *(int64_t *)field = (int64_t)x;
+        else
+            return mase_fail_at(err, MASE_EPARSE, mase_csv_at(csv, first + c), "%s must be a count",
+                                columns[c].name);
+    }
+    return MASE_OK;
+}
+
+static enum mase_status read_rows(struct mase_sweep *s, struct mase_csv *csv, struct mase_err *err)
+{
+    MASE_TRY(mase_csv_next(csv, err));
+    MASE_TRY(check_columns(csv, s, err));
+    for (int i = 0; i < s->count; i++) {
+        MASE_TRY(mase_csv_next(csv, err));
+        if (!csv->count)
+            return mase_fail_at(err, MASE_EPARSE, mase_csv_at(csv, 0),
+                                "%d rows, the sweep has %d configurations", i, s->count);
+        MASE_TRY(check_row(csv, s, &s->points[i], err));
+        MASE_TRY(read_row(&s->points[i], csv, s->axis_count, err));
+    }
+    return MASE_OK;
+}
+
+enum mase_status mase_sweep_read_csv(struct mase_sweep *s, const char *path, struct mase_err *err)
+{
+    struct mase_file f;
+    MASE_TRY(mase_file_open(&f, path, err));
+    struct mase_csv csv = mase_csv_of(&f);
+    const enum mase_status st = read_rows(s, &csv, err);
+    mase_csv_release(&csv);
+    mase_file_close(&f);
+    return st;
 }
 
 /* ---- the chart ---- */
@@ -170,28 +263,34 @@ static const char *const *category_names(const struct mase_sweep *s, const struc
     return names;
 }
 
-void mase_sweep_svg(struct mase_str *out, const struct mase_sweep *s)
+struct mase_plot mase_sweep_plot(const struct mase_sweep *s, struct mase_arena *a)
 {
-    struct mase_arena a = { 0 };
     struct cut c = longest_cut(s);
-    order_cut(&c, s, &a);
+    order_cut(&c, s, a);
     struct mase_plot_series *lines =
-        mase_new_array(&a, struct mase_plot_series, (size_t)(s->count / c.length));
+        mase_new_array(a, struct mase_plot_series, (size_t)(s->count / c.length));
     int n = 0;
     for (int i = 0; i < s->count; i++)
         if (i / c.stride % c.length == 0)
-            lines[n++] = make_line(s, &c, i, &a);
+            lines[n++] = make_line(s, &c, i, a);
     const double least = c.x[0], most = c.x[c.length - 1];
-    mase_plot_svg(out, &(struct mase_plot){
-                           .title = mase_arena_printf(&a, "%s on %s", s->network->name,
-                                                      mase_dataset_info(s->data)->data.name),
-                           .x_label = s->axis_count ? s->axes[c.axis].key : NULL,
-                           .y_label = "validation loss",
-                           .series = lines,
-                           .count = n,
-                           .log_x = c.numeric && least > 0 && most / least >= 16,
-                           .categories = c.numeric ? NULL : category_names(s, &c, &a),
-                           .category_count = c.length,
-                       });
+    return (struct mase_plot){
+        .x_label = s->axis_count ? s->axes[c.axis].key : NULL,
+        .y_label = "validation loss",
+        .series = lines,
+        .count = n,
+        .log_x = c.numeric && least > 0 && most / least >= 16,
+        .categories = c.numeric ? NULL : category_names(s, &c, a),
+        .category_count = c.length,
+    };
+}
+
+void mase_sweep_svg(struct mase_str *out, const struct mase_sweep *s)
+{
+    struct mase_arena a = { 0 };
+    struct mase_plot p = mase_sweep_plot(s, &a);
+    p.title =
+        mase_arena_printf(&a, "%s on %s", s->network->name, mase_dataset_info(s->data)->data.name);
+    mase_plot_svg(out, &p);
     mase_arena_release(&a);
 }

@@ -184,7 +184,7 @@ static void a_page_brings_style_and_legend(void **state)
     assert_null(strstr(got, "style="));
     assert_null(strstr(got, "paper"));
     assert_int_equal(count(got, "validation"), 1); /* in the data, and in no legend */
-    assert_non_null(strstr(got, "data-plot=\"{&#34;x&#34;:[64,456,-0.08,4.08,0],"));
+    assert_non_null(strstr(got, "data-plot=\"{&#34;x&#34;:[60,396,-0.08,4.08,0],"));
     assert_non_null(strstr(got, "&#34;y&#34;:[1.58,0.97,null,0.86,0.85]"));
     free(got);
 }

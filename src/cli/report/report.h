@@ -1,0 +1,149 @@
+/*
+ * report.h - the page of a run: what the run left in its folder, and the sections that show it.
+ *
+ * The folder is read and measured first (read.c, networks.c, measure.c); then every section that
+ * applies writes its part (sections.def). What lies in the folder must be readable, or there is no
+ * page; what lies elsewhere (a model's file, the data) may be gone, and the page says what it could
+ * not show for that.
+ */
+#ifndef MASE_CLI_REPORT_H
+#define MASE_CLI_REPORT_H
+
+#include <mase/plot.h>
+#include <mase/sweep.h>
+
+#include "cli/project.h"
+
+/* Values of one operand: how they are spread, and what a number format makes of them. */
+struct mase_report_spread {
+    const struct mase_node *node;
+    const char *operand;       /* "weight", "data_in_0" */
+    struct mase_format format; /* float: not quantised */
+    enum mase_sign sign;
+    const struct mase_value *stat; /* by statistic: histogram, and for a format saturation ... */
+};
+struct mase_report_spreads {
+    struct mase_report_spread *items;
+    int count, cap;
+};
+
+/* How good the network is on the test split. */
+struct mase_report_test {
+    struct mase_evaluation e;
+    const char *const *names;      /* (e.classes) */
+    const char *split;             /* "test", "all" */
+    bool measured;                 /* for the report; else it is what ch test found */
+    const char *weights;           /* what was tested, for people; may be NULL */
+    struct mase_evaluation before; /* of the network before the transforms; samples 0: none */
+};
+
+/* Numbers of metrics.csv by name, NaN where a row has none. */
+struct mase_report_metrics {
+    int rows;
+    const double *epoch, *step, *rate; // (rows) each
+    const double *train_loss_step, *train_acc_step;
+    const double *train_loss, *train_acc, *val_loss, *val_acc;
+};
+
+struct mase_report {
+    struct mase_cli *c;
+    struct mase_arena *arena; /* c's; owns what nobody else does */
+    const char *dir;
+
+    /* read.c */
+    struct mase_value *run;  /* run.json; of a test alone, that of the test */
+    struct mase_value *test; /* software/test/run.json, or NULL */
+    const char *action;      /* "train" */
+    const char *model;       /* its name */
+    struct mase_data_info data;
+    const char *notice; /* what must be said of the data, or NULL */
+    bool simulated;
+
+    /* networks.c */
+    struct mase_graph *graph;  /* that the page is about; owned; NULL: it could not be made */
+    struct mase_graph *before; /* the transforms; owned; NULL: there were none, or unknown */
+    const char *weights;       /* whose they are, for people; NULL: the graph has none */
+
+    /* costs.c */
+    const struct mase_value *costs, *costs_before; /* as count_flops has them; NULL: no network */
+
+    /* measure.c */
+    struct mase_cli_samples samples;
+    struct mase_report_spreads parameters, activations;
+    const char *activations_of; /* "the first 1,024 samples of ..." */
+    struct mase_report_test *tested;
+
+    /* curves.c, sweep.c */
+    struct mase_report_metrics *metrics; /* NULL: the run has none */
+    struct mase_sweep *sweep;            /* NULL: it is none */
+
+    const char **notes; /* what could not be shown, and why */
+    int note_count, note_cap;
+};
+
+/* Note something that the page cannot show; the log hears of it, too. */
+void mase_report_note(struct mase_report *r, const char *fmt, ...) MASE_PRINTF(2, 3);
+
+/* The share of values that a spread's format cuts off, and its signal to noise; NaN where what is
+ * cut off does not matter (quantised.c). */
+double mase_report_saturated(const struct mase_report_spread *s);
+double mase_report_sqnr(const struct mase_report_spread *s);
+
+/* ---- reading the folder ---- */
+
+enum mase_status mase_report_read_record(struct mase_report *r,
+                                         struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_report_read_networks(struct mase_report *r,
+                                           struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_report_read_test(struct mase_report *r, struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_report_read_metrics(struct mase_report *r,
+                                          struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_report_read_sweep(struct mase_report *r,
+                                        struct mase_err *err) MASE_MUST_CHECK;
+/* What count_flops says of both networks. */
+enum mase_status mase_report_read_costs(struct mase_report *r,
+                                        struct mase_err *err) MASE_MUST_CHECK;
+/* A number of it by key, "macs": of a node, or of the whole network when node is NULL; or NaN. */
+double mase_report_cost(const struct mase_value *costs, const char *node, const char *key);
+/* Parameters, activations, and the test split if that is asked for. */
+enum mase_status mase_report_measure(struct mase_report *r, struct mase_err *err) MASE_MUST_CHECK;
+
+/* DIR/name, in the arena; and a path without DIR, if it lies there. */
+const char *mase_report_path(const struct mase_report *r, const char *name);
+const char *mase_report_relative(const struct mase_report *r, const char *path);
+/* A value of run.json by its dotted path, or NULL. */
+const struct mase_value *mase_report_value(const struct mase_report *r, const char *path);
+const char *mase_report_text(const struct mase_report *r, const char *path); /* or NULL */
+double mase_report_number(const struct mase_report *r, const char *path);    /* or NaN */
+/* A number below v by its dotted path; NaN when there is none. */
+double mase_report_real(const struct mase_value *v, const char *path);
+/* v must be there and of this kind; owner and key name it in messages. */
+enum mase_status mase_report_expect(const struct mase_value *v, enum mase_value_kind kind,
+                                    const struct mase_value *owner, const char *key,
+                                    struct mase_err *err) MASE_MUST_CHECK;
+/* The same for a number, as a double; null is NaN. */
+enum mase_status mase_report_expect_number(double *x, const struct mase_value *owner,
+                                           const char *key, struct mase_err *err) MASE_MUST_CHECK;
+
+/* ---- the page ---- */
+
+struct mase_report_section {
+    const char *id, *title;
+    bool (*applies)(const struct mase_report *r);
+    void (*write)(struct mase_str *out, const struct mase_report *r);
+};
+#define SECTION(name, title)                                  \
+    bool mase_report_has_##name(const struct mase_report *r); \
+    void mase_report_##name(struct mase_str *out, const struct mase_report *r);
+#include "cli/report/sections.def"
+
+/* The whole document. */
+void mase_report_page(struct mase_str *out, const struct mase_report *r);
+/* Title, notice and the numbers that matter most: above the sections. */
+void mase_report_heading(struct mase_str *out, const struct mase_report *r);
+/* A figure: the chart, its title and legend, and a line for the values under the pointer. */
+void mase_report_chart(struct mase_str *out, const struct mase_plot *p);
+/* "jsc-s on jsc" */
+const char *mase_report_title(const struct mase_report *r);
+
+#endif /* MASE_CLI_REPORT_H */

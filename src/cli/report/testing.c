@@ -1,0 +1,220 @@
+/*
+ * testing.c - how good the network is on the test split: by class, and what it confuses.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "cli/report/html.h"
+#include "cli/report/report.h"
+
+enum {
+    SHADES = 10,
+    MOST_CLASSES = 64,  /* of a matrix that people can still read */
+    READ_CLASSES = 2048 /* and that memory can hold */
+};
+
+/* ---- what ch test left ---- */
+
+static enum mase_status read_answers(struct mase_evaluation *e, int c, const struct mase_value *v,
+                                     struct mase_err *err)
+{
+    const struct mase_value *answers = mase_value_get(v, "answers");
+    MASE_TRY(mase_report_expect(answers, MASE_LIST, v, "answers", err));
+    if (answers->count != e->classes)
+        return mase_fail_at(err, MASE_EPARSE, answers->at, "%d answers, for %d classes",
+                            answers->count, e->classes);
+    for (int k = 0; k < e->classes; k++) {
+        const struct mase_value *n = answers->items[k];
+        MASE_TRY(mase_report_expect(n, MASE_INT, answers, "answers", err));
+        if (n->i < 0 || n->i > INT64_C(1) << 53)
+            return mase_fail_at(err, MASE_EPARSE, n->at, "%" PRId64 " samples cannot be", n->i);
+        e->confusion[c * e->classes + k] = n->i;
+    }
+    return MASE_OK;
+}
+
+static enum mase_status read_class(struct mase_report_test *t, const char **names, int c,
+                                   const struct mase_value *v, struct mase_err *err)
+{
+    const struct mase_value *name = mase_value_get(v, "name");
+    MASE_TRY(mase_report_expect(v, MASE_TABLE, v, "classes", err));
+    MASE_TRY(mase_report_expect(name, MASE_STRING, v, "name", err));
+    names[c] = name->s;
+    MASE_TRY(mase_report_expect_number(&t->e.precision[c], v, "precision", err));
+    MASE_TRY(mase_report_expect_number(&t->e.recall[c], v, "recall", err));
+    MASE_TRY(mase_report_expect_number(&t->e.auc[c], v, "auc", err));
+    return read_answers(&t->e, c, v, err);
+}
+
+static enum mase_status read_classes(struct mase_report_test *t, struct mase_arena *a,
+                                     const struct mase_value *results, struct mase_err *err)
+{
+    const struct mase_value *list = mase_value_get(results, "classes");
+    struct mase_evaluation *e = &t->e;
+    MASE_TRY(mase_report_expect(list, MASE_LIST, results, "classes", err));
+    if (list->count > READ_CLASSES)
+        return mase_fail_at(err, MASE_ELIMIT, list->at, "%d classes, at most %d can be reported",
+                            list->count, READ_CLASSES);
+    const size_t n = (size_t)list->count;
+    const char **names = mase_new_array(a, const char *, n);
+    e->classes = list->count;
+    e->confusion = mase_new_array(a, int64_t, n * n);
+    e->precision = mase_new_array(a, double, n);
+    e->recall = mase_new_array(a, double, n);
+    e->auc = mase_new_array(a, double, n);
+    t->names = names;
+    for (int c = 0; c < list->count; c++)
+        MASE_TRY(read_class(t, names, c, list->items[c], err));
+    return MASE_OK;
+}
+
+enum mase_status mase_report_read_test(struct mase_report *r, struct mase_err *err)
+{
+    if (!r->test)
+        return MASE_OK;
+    const struct mase_value *results = mase_value_get(r->test, "results");
+    const struct mase_value *split = mase_value_get(results, "split");
+    const struct mase_value *weights = mase_value_at(r->test, "model.weights");
+    struct mase_report_test *t = mase_new(r->arena, struct mase_report_test);
+    double samples;
+    MASE_TRY(mase_report_expect(split, MASE_STRING, results, "split", err));
+    MASE_TRY(mase_report_expect_number(&samples, results, "samples", err));
+    MASE_TRY(mase_report_expect_number(&t->e.loss, results, "test_loss_epoch", err));
+    MASE_TRY(mase_report_expect_number(&t->e.accuracy, results, "test_acc_epoch", err));
+    MASE_TRY(
+        mase_report_expect_number(&t->e.accuracy_error, results, "accuracy_standard_error", err));
+    MASE_TRY(mase_report_expect_number(&t->e.macro_accuracy, results, "macro_accuracy", err));
+    MASE_TRY(read_classes(t, r->arena, results, err));
+    t->e.samples = (int64_t)samples;
+    t->split = split->s;
+    t->weights =
+        weights && weights->kind == MASE_STRING ? mase_report_relative(r, weights->s) : NULL;
+    r->tested = t;
+    return MASE_OK;
+}
+
+/* ---- tables ---- */
+
+static int64_t samples_of(const struct mase_evaluation *e, int c)
+{
+    int64_t n = 0;
+    for (int k = 0; k < e->classes; k++)
+        n += e->confusion[c * e->classes + k];
+    return n;
+}
+
+static void class_table(struct mase_str *out, const struct mase_report_test *t)
+{
+    static const struct mase_html_column columns[] = {
+        { "Class", NULL, true },
+        { "Samples", NULL, false },
+        { "Precision", "of those called so, how many are", false },
+        { "Recall", "of those that are, how many are called so", false },
+        { "F1", "harmonic mean of precision and recall", false },
+        { "AUC", "chance that a sample of the class scores above one of another", false },
+    };
+    mase_html_table(out, "Scores by class", columns, 6);
+    for (int c = 0; c < t->e.classes; c++) {
+        const double p = t->e.precision[c], q = t->e.recall[c];
+        mase_html_row(out, NULL, NULL, t->names[c]);
+        mase_html_cell_count(out, samples_of(&t->e, c));
+        mase_html_cell_real(out, p, 4);
+        mase_html_cell_real(out, q, 4);
+        mase_html_cell_real(out, p + q > 0 ? 2 * p * q / (p + q) : NAN, 4);
+        mase_html_cell_real(out, t->e.auc[c], 4);
+        mase_html_row_end(out);
+    }
+    mase_html_table_end(out, false);
+}
+
+static void matrix_cell(struct mase_str *out, const struct mase_report_test *t, int c, int k,
+                        int64_t total)
+{
+    const int64_t n = t->e.confusion[c * t->e.classes + k];
+    const double share = total ? (double)n / (double)total : 0;
+    const int shade = (int)fmin(SHADES - 1, share * SHADES);
+    mase_str_printf(out, "<td class=\"s%d\" title=\"", shade);
+    mase_html_count(out, n);
+    mase_str_add(out, " samples of ");
+    mase_markup_add(out, t->names[c]);
+    mase_str_add(out, " were called ");
+    mase_markup_add(out, t->names[k]);
+    mase_str_add(out, "\">");
+    mase_html_count(out, n);
+    mase_str_printf(out, "<small>%.1f %%</small></td>", 100 * share);
+}
+
+static void matrix(struct mase_str *out, const struct mase_report_test *t)
+{
+    mase_str_add(out, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" "
+                      "aria-label=\"Confusion matrix\">\n<table class=\"matrix\">\n"
+                      "<caption>Rows are what samples are, columns what they were called; shares "
+                      "are of the row</caption>\n<thead><tr><td></td>");
+    for (int k = 0; k < t->e.classes; k++) {
+        mase_str_add(out, "<th scope=\"col\">");
+        mase_markup_add(out, t->names[k]);
+        mase_str_add(out, "</th>");
+    }
+    mase_str_add(out, "</tr></thead>\n<tbody>\n");
+    for (int c = 0; c < t->e.classes; c++) {
+        const int64_t total = samples_of(&t->e, c);
+        mase_html_row(out, NULL, NULL, t->names[c]);
+        for (int k = 0; k < t->e.classes; k++)
+            matrix_cell(out, t, c, k, total);
+        mase_html_row_end(out);
+    }
+    mase_str_add(out, "</tbody>\n</table>\n</div>\n");
+}
+
+/* ---- the section ---- */
+
+bool mase_report_has_testing(const struct mase_report *r)
+{
+    return r->tested != NULL;
+}
+
+/* Both are in UTC and of one form, so that the order of the texts is that of time. */
+static bool is_older(const struct mase_report *r)
+{
+    const struct mase_value *tested = mase_value_get(r->test, "finished");
+    const char *run = mase_report_text(r, "finished");
+    return tested && tested->kind == MASE_STRING && run && strcmp(tested->s, run) < 0;
+}
+
+static void summary(struct mase_str *out, const struct mase_report *r)
+{
+    const struct mase_report_test *t = r->tested;
+    mase_str_add(out, "<p>Accuracy <b>");
+    mase_html_percent(out, t->e.accuracy);
+    mase_str_printf(out, "</b> ± %.2f %% (standard error), loss %.4f, over ",
+                    100 * t->e.accuracy_error, t->e.loss);
+    mase_html_count(out, t->e.samples);
+    mase_str_add(out, mase_streq(t->split, "all") ? " samples, all there are"
+                                                  : " samples of the test split");
+    if (t->weights) {
+        mase_str_add(out, "; weights: ");
+        mase_markup_add(out, t->weights);
+    }
+    mase_str_add(out, t->measured ? ". Measured for this report.</p>\n" : ".</p>\n");
+    if (t->before.samples) {
+        mase_str_add(out, "<p>Before the transforms the accuracy was ");
+        mase_html_percent(out, t->before.accuracy);
+        const double change = 100 * (t->e.accuracy - t->before.accuracy);
+        mase_str_printf(out, " and the loss %.4f: %.2f percentage points %s now.</p>\n",
+                        t->before.loss, fabs(change), change < 0 ? "less" : "more");
+    }
+    if (!t->measured && r->run != r->test && is_older(r))
+        mase_html_element(out, "p", "warning", "This test is older than the run.");
+}
+
+void mase_report_testing(struct mase_str *out, const struct mase_report *r)
+{
+    const struct mase_report_test *t = r->tested;
+    summary(out, r);
+    mase_str_add(out, "<div class=\"beside\">\n");
+    if (t->e.classes <= MOST_CLASSES)
+        matrix(out, t);
+    class_table(out, t);
+    mase_str_add(out, "</div>\n");
+}
