@@ -53,7 +53,7 @@ holds "and has learnt" sh -c '! cmp -s q.npy t.npy'
 
 rm -f y.npy
 run predict jsc-toy --load $best --input x.npy
-refused "no output" 'predict needs --output Y\.npy'
+refused "no output" 'predict needs --output FILE'
 run predict jsc-toy --input x.npy --output y.npy
 refused "no weights" 'predict needs --load PATH'
 samples '3, 15' 45 >bad.npy

@@ -18,7 +18,7 @@ static const struct {
     { "param_bits", "Parameter bits", "parameters and buffers as they are stored", true },
     { "in_bits", "Input bits", "activations read", true },
     { "out_bits", "Output bits", "activations written", true },
-    { "traffic_bytes", "Memory traffic", "bytes: operands read once, results written once", true },
+    { "traffic_bytes", "Traffic in bytes", "every operand read once, results written once", true },
     { "bitops", "BitOPs", "MACs times the widths of both factors", true },
     { "bops", "BOPs", "with the adders, as the QONNX tools count", true },
     { "ebops", "EBOPs", "with the bits of each weight that matter", true },

@@ -186,8 +186,7 @@ static bool open_data(struct mase_report *r)
         return false;
     }
     if (mase_cli_open_data(&r->samples.dataset, r->c, false, &why)) {
-        mase_report_note(r, "nothing is measured on data: %s%s%s", why.path,
-                         why.path[0] ? ": " : "", why.msg);
+        mase_report_note(r, "nothing is measured on data: %s", why.msg);
         return false;
     }
     if (!is_same_data(r, r->samples.dataset)) {

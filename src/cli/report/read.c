@@ -154,6 +154,15 @@ static enum mase_status read_data(struct mase_report *r, struct mase_err *err)
 
 /* ---- options ---- */
 
+/* Is the model the one whose layers the configuration lists? The command line may have named
+ * another. */
+static bool is_listed(const struct mase_report *r)
+{
+    const char *name = mase_report_text(r, "configuration.model.name");
+    return mase_report_value(r, "configuration.model.layers") &&
+           mase_streq(name ? name : "own", r->model);
+}
+
 /* What decides which network and which data. The path of the data may be gone. */
 static enum mase_status restore_options(struct mase_report *r, struct mase_err *err)
 {
@@ -170,6 +179,8 @@ static enum mase_status restore_options(struct mase_report *r, struct mase_err *
                 mase_cli_option_check(&r->c->setting[ids[i]].file, r->arena, ids[i], key, v, err));
     }
     r->c->config = mase_value_get(r->run, "configuration"); /* a model may be listed in it */
+    if (!is_listed(r))
+        r->c->setting[MASE_CLI_model].given = r->c->setting[MASE_CLI_model].file;
     const struct mase_value *dir = mase_value_get(options, "data_dir");
     if (dir && dir->kind == MASE_STRING)
         r->c->setting[MASE_CLI_data_dir].file = mase_value_copy(r->arena, dir);

@@ -1,0 +1,238 @@
+#!/usr/bin/env python3
+"""The pages of ch report in a real browser: report_page.py CH
+
+Nothing may be said on the console, forbidden by the page's own policy or loaded from elsewhere;
+nothing may stick out sideways on a phone; text must have contrast in light and dark; tables sort,
+charts tell values, the drawing moves and leads to the table. Status 77 where there is no Chromium.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+from browser import Browser
+
+SKIPPED = 77
+
+# Text whose contrast with its ground is too small, by WCAG AA. The ground of a text in a box of the
+# drawing is the box.
+CONTRAST = """
+(() => {
+    const rgba = (text) => {
+        const m = text.match(/[\\d.]+/g).map(Number);
+        return { c: m.slice(0, 3), a: m.length > 3 ? m[3] : 1 };
+    };
+    const light = (c) => {
+        const [r, g, b] = c.map((v) => v / 255).map((v) => v <= 0.04045 ? v / 12.92
+            : ((v + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const groundOf = (e) => {
+        const box = e.closest("g.node") && e.closest("g.node").querySelector(".box");
+        if (box)
+            return rgba(getComputedStyle(box).fill).c;
+        for (; e; e = e.parentElement) {
+            const g = rgba(getComputedStyle(e).backgroundColor);
+            if (g.a === 1)
+                return g.c;
+        }
+        return [255, 255, 255];
+    };
+    const bad = [];
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    for (let n; (n = walker.nextNode());) {
+        const e = n.parentElement;
+        if (!n.data.trim() || e.closest("script, style, title"))
+            continue;
+        const s = getComputedStyle(e);
+        const ink = rgba(e.ownerSVGElement ? s.fill : s.color).c, ground = groundOf(e);
+        const [a, b] = [light(ink), light(ground)].sort((x, y) => y - x);
+        const ratio = (a + 0.05) / (b + 0.05);
+        const large = parseFloat(s.fontSize) >= 24;
+        if (ratio < (large ? 3 : 4.5))
+            bad.push(`${n.data.trim().slice(0, 30)}: ${ratio.toFixed(2)}`);
+    }
+    return bad;
+})()
+"""
+
+COLUMN = """
+Array.from(document.querySelectorAll("#layers tbody tr"),
+           (row) => Number(row.children[%d].dataset.v))
+"""
+
+
+def ch(program, folder, *args):
+    done = subprocess.run([program, *args], cwd=folder, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True,
+                          env={**os.environ, "MASE_DATA": "", "XDG_CACHE_HOME": folder})
+    if done.returncode:
+        sys.exit(f"ch {' '.join(args)}: {done.stderr}")
+    return done.stdout.strip()
+
+
+def make_pages(program, folder):
+    """A training, a transformation of it, and a network with a name that is markup."""
+    with open(f"{folder}/q.toml", "w") as f:
+        f.write('model = "jsc-toy"\ndataset = "jsc"\nproject = "q"\n'
+                'load_name = "mase_output/t/software/training_ckpts/best.ckpt"\n'
+                '[passes.quantize]\nby = "type"\n'
+                '[passes.quantize.default.config]\nname = "NA"\n'
+                '[passes.quantize.linear.config]\nname = "integer"\n'
+                'data_in_width = 8\ndata_in_frac_width = 4\nweight_width = 6\n'
+                'weight_frac_width = 4\nbias_width = 8\nbias_frac_width = 4\n')
+    with open(f"{folder}/x.toml", "w") as f:
+        f.write('dataset = "toy_tiny"\nproject = "x"\nmax_epochs = 1\n[model]\n'
+                'name = "<img src=x onerror=\'document.title=1\'>\\"</script><b>"\n'
+                'layers = ["Flatten()", "Linear(4, 2)"]\n')
+    ch(program, folder, "train", "jsc-toy", "jsc", "--max-epochs", "3", "--batch-size", "512",
+       "--learning-rate", "1e-2", "--project", "t")
+    ch(program, folder, "transform", "--config", "q.toml")
+    ch(program, folder, "train", "--config", "x.toml")
+    return ["file://" + folder + "/" + ch(program, folder, "report", "mase_output/" + name)
+            for name in "tqx"]
+
+
+class Check:
+    def __init__(self, browser):
+        self.b, self.failed = browser, 0
+
+    def that(self, name, holds, why=""):
+        print(f"{'ok' if holds else 'not ok'} - {name}{'' if holds else ': ' + str(why)}")
+        self.failed += not holds
+
+    def same(self, name, got, expected):
+        self.that(name, got == expected, f"{got!r}, expected {expected!r}")
+
+
+def check_looks(check, url, name):
+    b = check.b
+    for scheme in ("light", "dark"):
+        for width in (1280, 400):
+            what = f"{name}, {scheme}, {width} px"
+            b.complaints.clear()
+            b.open(url, width=width, scheme=scheme)
+            check.same(f"{what}: the script came to its end",
+                       b.evaluate("document.documentElement.dataset.ready"), "yes")
+            check.same(f"{what}: no complaints", b.complaints, [])
+            wide = b.evaluate("document.documentElement.scrollWidth")
+            check.that(f"{what}: nothing sticks out", wide <= width, wide)
+            check.same(f"{what}: contrast", b.evaluate(CONTRAST), [])
+    b.look(media="print")
+    check.same(f"{name}, on paper: no contents to click", b.evaluate(
+        'getComputedStyle(document.querySelector("nav")).display'), "none")
+
+
+def check_tables(check, url):
+    b = check.b
+    b.open(url)
+    column = b.evaluate('Array.from(document.querySelectorAll("#layers thead th"),'
+                        '(h) => h.textContent).indexOf("Parameters")')
+    header = f'document.querySelectorAll("#layers thead th")[{column}]'
+    before = b.evaluate(COLUMN % column)
+    b.evaluate(f"{header}.firstChild.click()")
+    check.same("a click sorts, largest first", b.evaluate(COLUMN % column),
+               sorted(before, reverse=True))
+    check.same("and says so", b.evaluate(f'{header}.getAttribute("aria-sort")'), "descending")
+    b.evaluate(f"{header}.firstChild.focus()")
+    b.key("Enter")
+    check.same("the Enter key turns the order, as numbers", b.evaluate(COLUMN % column),
+               sorted(before))
+    check.that("which is not that of text", sorted(before) != sorted(before, key=str))
+    b.evaluate('document.querySelector("#layers thead button").click()')
+    check.same("another column takes over",
+               b.evaluate(f'{header}.getAttribute("aria-sort")'), None)
+    names = b.evaluate('Array.from(document.querySelectorAll("#layers tbody th"),'
+                       '(h) => h.textContent)')
+    check.that("text sorts with its numbers as numbers",
+               names.index("seq_blocks_2") < names.index("seq_blocks_10")
+               if "seq_blocks_10" in names else names == sorted(names), names)
+
+
+def check_charts(check, url):
+    b = check.b
+    b.open(url)
+    x, y = b.evaluate('(() => { const r = document.querySelector("svg[data-plot]")'
+                      '.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()')
+    b.mouse("mouseMoved", x, y)
+    told = 'document.querySelector(".readout").textContent'
+    check.that("a chart tells its values", "validation 0." in b.evaluate(told)
+               or "validation 1." in b.evaluate(told), b.evaluate(told))
+    b.evaluate('document.querySelector("svg[data-plot]").focus()')
+    b.key("End")
+    check.that("and by keys", b.evaluate(told).startswith("epoch 3: validation"), b.evaluate(told))
+
+
+def check_drawing(check, url):
+    b = check.b
+    b.open(url)
+    port = 'document.querySelector(".viewport")'
+    view = 'document.querySelector(".viewport > svg").getAttribute("viewBox").split(" ").map(Number)'
+    b.evaluate(f'{port}.scrollIntoView({{ block: "center" }})')
+    x, y, w, h = b.evaluate(f"(() => {{ const r = {port}.getBoundingClientRect();"
+                            "return [r.x, r.y, r.width, r.height]; })()")
+    first = b.evaluate(view)
+    b.mouse("mouseWheel", x + w / 2, y + h / 2, deltaX=0, deltaY=-100, modifiers=2)
+    closer = b.evaluate(view)
+    check.that("the wheel zooms", closer[2] < first[2], (first, closer))
+    b.mouse("mousePressed", x + 40, y + 40, button="left", buttons=1, clickCount=1)
+    b.mouse("mouseMoved", x + 80, y + 20, buttons=1)
+    b.mouse("mouseReleased", x + 80, y + 20, button="left", clickCount=1)
+    moved = b.evaluate(view)
+    check.that("the mouse drags", moved[:2] != closer[:2] and moved[2:] == closer[2:],
+               (closer, moved))
+    b.evaluate(f"{port}.focus()")
+    b.key("-")
+    check.that("keys zoom", b.evaluate(view)[2] > moved[2], b.evaluate(view))
+    b.key("ArrowDown")
+    b.evaluate('document.querySelector("[data-zoom=in]").click()')
+    near = b.evaluate(view)
+    b.evaluate('document.querySelector("[data-zoom=fit]").click()')
+    check.that("buttons zoom and fit", b.evaluate(view)[3] > near[3], (near, b.evaluate(view)))
+    x, y = b.evaluate('(() => { const r = document.querySelector("g.node .box")'
+                      '.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()')
+    for kind in ("mousePressed", "mouseReleased"):
+        b.mouse(kind, x, y, button="left", clickCount=1)
+    name = b.evaluate('document.querySelector("g.node").dataset.node')
+    check.same("a box leads to its row", b.evaluate("location.hash"), "#layer-" + name)
+    b.evaluate('document.querySelector("#layers tbody tr:last-child a").click()')
+    b.evaluate("new Promise((done) => setTimeout(done, 100))")
+    check.that("and a row to its box", b.evaluate(
+        "(() => { const r = document.querySelector(':target').getBoundingClientRect(), "
+        f"p = {port}.getBoundingClientRect(); return r.top >= p.top && r.bottom <= p.bottom; }})()"))
+
+
+def check_policy(check, url):
+    b = check.b
+    b.complaints.clear()
+    b.open(url)
+    check.same("markup in a name is text", b.evaluate('document.querySelectorAll("img, h1 b").length'), 0)
+    check.that("and the title is whole", b.evaluate("document.title").startswith("<img src=x"))
+    check.same("without complaints", b.complaints, [])
+    b.evaluate('(() => { const s = document.createElement("script"); s.textContent = '
+               '"document.title = 2"; document.body.append(s); })()')
+    b.evaluate("new Promise((done) => setTimeout(done, 50))")
+    check.that("a script of others would be stopped, and we would hear of it",
+               b.complaints and b.evaluate("document.title") != "2", b.complaints)
+
+
+def main():
+    program = os.path.abspath(sys.argv[1])
+    if not Browser.find():
+        print("skipped: there is no chromium")
+        return SKIPPED
+    with tempfile.TemporaryDirectory(prefix="mase-pages-") as folder, Browser() as b:
+        training, transformation, hostile = make_pages(program, folder)
+        check = Check(b)
+        check_looks(check, training, "a training")
+        check_looks(check, transformation, "a transformation")
+        check_tables(check, transformation)
+        check_charts(check, training)
+        check_drawing(check, transformation)
+        check_policy(check, hostile)
+    return 1 if check.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
