@@ -89,26 +89,16 @@ static const struct {
     enum mase_cli_option_id option;
     const char *commands;
 } looks[] = {
-    { MASE_CLI_config, NULL },
-    { MASE_CLI_set, NULL },
-    { MASE_CLI_load_name, NULL },
-    { MASE_CLI_seed, NULL },
-    { MASE_CLI_log_level, NULL },
-    { MASE_CLI_no_warnings, NULL },
-    { MASE_CLI_plugins, NULL },
-    { MASE_CLI_dataset, NULL },
-    { MASE_CLI_batch_size, "diff" },
-    { MASE_CLI_input, "diff trace" },
-    { MASE_CLI_node, "weights trace" },
-    { MASE_CLI_sample, "trace" },
-    { MASE_CLI_data_dir, "trace" },
-    { MASE_CLI_require_real_data, "trace" },
-    { MASE_CLI_split, "trace" },
-    { MASE_CLI_map, NULL },
-    { MASE_CLI_force, "convert" },
-    { MASE_CLI_stats, "show" },
-    { MASE_CLI_draw, "show" },
-    { MASE_CLI_trace_seconds, "show" },
+    { MASE_CLI_config, NULL },          { MASE_CLI_set, NULL },
+    { MASE_CLI_load_name, NULL },       { MASE_CLI_seed, NULL },
+    { MASE_CLI_log_level, NULL },       { MASE_CLI_no_warnings, NULL },
+    { MASE_CLI_plugins, NULL },         { MASE_CLI_dataset, NULL },
+    { MASE_CLI_batch_size, "diff" },    { MASE_CLI_input, "diff trace" },
+    { MASE_CLI_node, "weights trace" }, { MASE_CLI_sample, "trace" },
+    { MASE_CLI_data_dir, "trace" },     { MASE_CLI_require_real_data, "trace" },
+    { MASE_CLI_split, "trace" },        { MASE_CLI_map, NULL },
+    { MASE_CLI_force, "convert" },      { MASE_CLI_stats, "show" },
+    { MASE_CLI_draw, "show" },          { MASE_CLI_trace_seconds, "show" },
 };
 
 static bool look_takes(const struct mase_cli_command *cmd, const struct mase_cli_option *o)

@@ -262,6 +262,8 @@ enum mase_status mase_manager_run_pass(struct mase_manager *m, struct mase_graph
     mase_arena_release(&m->scratch);
     mase_arena_release(&a);
     if (st) {
+        if (err && !err->msg[0]) /* a pass of the user's own */
+            st = mase_fail(err, st, "failed without a message");
         if (args)
             mase_place(err, args->at);
         mase_wrap(err, "pass %s", p->name);

@@ -4,11 +4,45 @@
  * Everything is checked before the first pass is added, so a refused plugin leaves nothing behind.
  */
 #include <dlfcn.h>
+#include <link.h>
+#include <string.h>
 
+#include <mase/file.h>
 #include <mase/plugin.h>
 
 #include "pass/support.h"
 #include "pass/table.h"
+
+/* Is every segment of a shared object in the file? The loader maps what the headers promise and
+ * dies of a signal where the file has ended before. What is no shared object at all is left to it:
+ * it has the words for that. */
+static bool is_whole(const unsigned char *data, size_t size)
+{
+    ElfW(Ehdr) head;
+    if (size < sizeof head || memcmp(data, ELFMAG, SELFMAG) != 0)
+        return true;
+    memcpy(&head, data, sizeof head);
+    for (size_t i = 0; i < head.e_phnum; i++) {
+        ElfW(Phdr) segment;
+        if (head.e_phoff > size || size - head.e_phoff < (i + 1) * sizeof segment)
+            return false;
+        memcpy(&segment, data + head.e_phoff + i * sizeof segment, sizeof segment);
+        if (segment.p_offset > size || size - segment.p_offset < segment.p_filesz)
+            return false;
+    }
+    return true;
+}
+
+static enum mase_status check_file(const char *path, struct mase_err *err)
+{
+    struct mase_file f;
+    MASE_TRY(mase_file_open(&f, path, err));
+    const bool whole = is_whole(f.data, f.size);
+    mase_file_close(&f);
+    if (whole)
+        return MASE_OK;
+    return mase_fail_in(err, MASE_EPARSE, path, "cannot be loaded as a plugin: it is cut short");
+}
 
 static enum mase_status check_api(const struct mase_plugin *p, const char *path,
                                   struct mase_err *err)
@@ -68,6 +102,7 @@ static bool is_loaded(const struct mase_plugin *p)
 
 enum mase_status mase_plugin_load(const char *path, struct mase_err *err)
 {
+    MASE_TRY(check_file(path, err));
     struct mase_arena a = { 0 };
     const char *full = mase_path_absolute(&a, path); /* a bare name would be searched elsewhere */
     void *object = dlopen(full, RTLD_NOW | RTLD_LOCAL);

@@ -59,6 +59,23 @@ run passes --plugin "$ODD/libodd_none.so"
 refused "a shared object that is no plugin" 'libodd_none\.so: --plugin: a shared object, but no plugin: it defines no mase_plugin$'
 run passes --plugin "$ODD/libodd_old.so"
 refused "another API" 'a plugin for API version 0, but this is version 1; compile it against'
+run passes --plugin "$ODD/libodd_small.so"
+refused "passes of another size" 'a plugin whose passes have 8 bytes instead of [0-9]+; compile it against'
+run passes --plugin "$ODD/libodd_lost.so"
+refused "a function that is not there" 'libodd_lost\.so: --plugin: cannot be loaded as a plugin: .*mase_that_does_not_exist'
+run passes --plugin .
+refused "a folder" "^ch: --plugin: expected path to file, got directory '\.'$"
+head -c 2000 "$ODD/libodd_failing.so" >cut.so
+run passes --plugin cut.so
+refused "half a shared object" 'cut\.so: --plugin: cannot be loaded as a plugin: it is cut short$'
+for size in 1 40 64 300 1000; do
+    head -c $size "$ODD/libodd_failing.so" >cut.so
+    run passes --plugin cut.so
+    refused "$size bytes of it" 'cut\.so: --plugin: cannot be loaded as a plugin: '
+done
+: >empty.so
+run passes --plugin empty.so
+refused "an empty file" 'empty\.so: --plugin: cannot be loaded as a plugin: '
 run passes --plugin "$ODD/libodd_taken.so"
 refused "a name that is taken" 'pass quantize: there is one of this name already$'
 run passes --plugin "$ODD/libodd_empty.so"
@@ -70,3 +87,11 @@ odd.toml:3:9: pass odd: it was never going to work
     3 | [passes.odd]
       |         ^~~
 END
+run transform --config odd.toml --plugin "$ODD/libodd_silent.so"
+fails "a pass that does not say why" <<'END'
+odd.toml:3:9: pass odd: failed without a message
+    3 | [passes.odd]
+      |         ^~~
+END
+run transform --config odd.toml --plugin "$ODD/libodd_looking.so"
+refused "an analysis that fails" '^odd\.toml:3:9: pass odd: x: there is nothing to see$'
