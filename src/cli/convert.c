@@ -67,10 +67,19 @@ static bool count_one(const char *full, struct mase_param *p, void *data)
     return true;
 }
 
+/* A graph from file to file needs no weights, however large they would be. */
+static enum mase_status open_network(struct job *j, struct mase_cli_net *net, struct mase_err *err)
+{
+    if (!mase_is_file(j->in) || !mase_ends_with(j->in, ".mg") || !mase_ends_with(j->out, ".mg"))
+        return mase_cli_net_open(net, j->c, j->in, err);
+    *net = (struct mase_cli_net){ .word = j->in };
+    return mase_graph_read_mg(&net->graph, j->in, err);
+}
+
 static enum mase_status convert_network(struct job *j, struct mase_err *err)
 {
     struct mase_cli_net net;
-    MASE_TRY(mase_cli_net_open(&net, j->c, j->in, err));
+    MASE_TRY(open_network(j, &net, err));
     j->done = (struct mase_cli_converted){ .nodes = net.graph->node_count, .tensors = -1 };
     enum mase_status st;
     if (mase_ends_with(j->out, ".mg")) {

@@ -30,6 +30,11 @@ static enum mase_status gunzip(struct mase_file *f, struct mase_arena *a, struct
         (uint32_t)tail[3] << 24 | (uint32_t)tail[2] << 16 | (uint32_t)tail[1] << 8 | tail[0];
     if (size > f->size * 1032)
         return mase_fail_in(err, MASE_EPARSE, f->path, "the gzip file is damaged or cut short");
+    const uint64_t most = ((uint64_t)128 << 20) + 16 * (uint64_t)f->size;
+    if (size > most)
+        return mase_fail_in(err, MASE_ELIMIT, f->path,
+                            "the gzip file would unpack to %" PRIu32 " bytes, more than %" PRIu64,
+                            size, most);
     unsigned char *out = mase_arena_alloc(a, size);
     z_stream z = { .next_in = (z_const Bytef *)f->data,
                    .avail_in = (uInt)f->size,

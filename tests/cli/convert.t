@@ -126,3 +126,13 @@ head -c 700 out.pt >cut.pt
 run convert cut.pt cut.npz
 refused "a damaged file" '^cut.pt: '
 holds "leaves nothing" test ! -e cut.npz
+
+# ---- hostile ----
+# A file of the old format whose tree is os.system('touch escaped').
+{
+    printf '\200\002\212\012l\374\234F\371 j\250P\031.\200\002M\351\003.\200\002}.'
+    printf '\200\002cposix\nsystem\nX\015\000\000\000touch escaped\205R.\200\002].'
+} >evil.pt
+run convert evil.pt evil.npz
+refused "a pickle that runs a command" "'posix.system'"
+holds "which is not run" test ! -e escaped -a ! -e evil.npz

@@ -2,6 +2,7 @@
  * t_images.c - mnist and cifar files, made here: every pixel and label arrives, gzipped or not;
  * augmentation depends on seed, epoch and row alone; damaged files are refused.
  */
+#include "bounded.h"
 #include "scratch.h"
 
 #include <zlib.h>
@@ -174,6 +175,43 @@ static void damaged_gzip(void **state)
     free(bytes);
 }
 
+/* Every prefix of an IDX file is refused, and every changed byte of its header. */
+static void damaged_idx(void **state)
+{
+    (void)state;
+    const struct mase_dataset_opts opts = { .data_dir = scratch };
+    put_mnist(false);
+    const size_t size = fill_labels(file_bytes, TRAIN);
+    for (size_t n = 0; n < size; n++) {
+        put("train-labels-idx1-ubyte", file_bytes, n);
+        refuse("mnist", &opts, MASE_EPARSE, "");
+    }
+    for (size_t i = 0; i < 8; i++) {
+        const unsigned char bit = (unsigned char)(1 << i);
+        file_bytes[i] ^= bit;
+        put("train-labels-idx1-ubyte", file_bytes, size);
+        refuse("mnist", &opts, MASE_EPARSE, "");
+        file_bytes[i] ^= bit;
+    }
+}
+
+/* 200 kB that claim to be 200 MB, which deflate could gain. */
+static void gzip_bomb(void **state)
+{
+    (void)state;
+    enum { SIZE = 200000, CLAIMED = 200000000 };
+    const struct mase_dataset_opts opts = { .data_dir = scratch };
+    unsigned char *bytes = calloc(1, SIZE);
+    bytes[0] = 0x1f;
+    bytes[1] = 0x8b;
+    for (int i = 0; i < 4; i++)
+        bytes[SIZE - 4 + i] = (unsigned char)((unsigned)CLAIMED >> (8 * i));
+    put_mnist(true);
+    put("train-images-idx3-ubyte.gz", bytes, SIZE);
+    refuse("mnist", &opts, MASE_ELIMIT, "would unpack to 200000000 bytes, more than 137417728");
+    free(bytes);
+}
+
 /* ---- cifar ---- */
 
 enum { RECORDS = 10 };
@@ -341,8 +379,10 @@ static void bad_cifar(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mnist), cmocka_unit_test(bad_mnist),    cmocka_unit_test(damaged_gzip),
-        cmocka_unit_test(cifar), cmocka_unit_test(augmentation), cmocka_unit_test(bad_cifar),
+        cmocka_unit_test(mnist),        cmocka_unit_test(bad_mnist), cmocka_unit_test(damaged_gzip),
+        cmocka_unit_test(damaged_idx),  cmocka_unit_test(gzip_bomb), cmocka_unit_test(cifar),
+        cmocka_unit_test(augmentation), cmocka_unit_test(bad_cifar),
     };
+    bound_memory();
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
 }

@@ -2,6 +2,7 @@
  * t_tables.c - tables of the user's own: csv, npz, h5; and toy_tiny. What they hold arrives, in the
  * split that was promised; what is wrong with them is said with its place.
  */
+#include "bounded.h"
 #include "scratch.h"
 
 #include <math.h>
@@ -294,5 +295,6 @@ int main(void)
         cmocka_unit_test(bad_tables),  cmocka_unit_test(damaged_npz), cmocka_unit_test(toy_tiny),
         cmocka_unit_test(batches),
     };
+    bound_memory();
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
 }

@@ -17,6 +17,7 @@
 #include <mase/file.h>
 #include <mase/npy.h>
 
+#include "bounded.h"
 #include "format/element.h"
 
 #define DATA MASE_SOURCE_DIR "/tests/data/npy/"
@@ -310,5 +311,6 @@ int main(void)
         cmocka_unit_test(damaged_files), cmocka_unit_test(same_bytes),
         cmocka_unit_test(cannot_write),
     };
+    bound_memory();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "bounded.h"
 #include "format/pickle.h"
 
 /* A pickle of the bytes of a literal, STOP included. */
@@ -352,5 +353,6 @@ int main(void)
         cmocka_unit_test(memo_bomb), cmocka_unit_test(deep),     cmocka_unit_test(deep_by_memo),
         cmocka_unit_test(copies),
     };
+    bound_memory();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,6 +15,8 @@
 
 #include <mase/safetensors.h>
 
+#include "bounded.h"
+
 #define DATA MASE_SOURCE_DIR "/tests/data/safetensors/"
 
 /* ---- reading ---- */
@@ -269,5 +271,6 @@ int main(void)
         cmocka_unit_test(empty_and_padded), cmocka_unit_test(unaligned),
         cmocka_unit_test(round_trip),       cmocka_unit_test(damaged),
     };
+    bound_memory();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,6 +17,9 @@
 #include <mase/safetensors.h>
 #include <mase/torch.h>
 
+#include "bounded.h"
+#include "format/zip.h"
+
 static char folder[] = "/tmp/t_stored_XXXXXX";
 
 static const char *in_folder(struct mase_arena *a, const char *name)
@@ -209,6 +212,88 @@ static void damaged(void **state)
     mase_arena_release(&a);
 }
 
+/* An entry of 160 kB that claims to be an array of 160 MB: refused before anything is unpacked. */
+static void npz_bomb(void **state)
+{
+    (void)state;
+    enum { PACKED = 160000, CLAIMED = 160000000 };
+    struct mase_arena a = { 0 };
+    const struct mase_named_tensor item = {
+        "bomb", mase_tensor(&a, MASE_U8, &(struct mase_shape){ 1, { PACKED } }, true)
+    };
+    struct mase_err err;
+    struct mase_file f;
+    struct mase_npz z;
+    const char *path = in_folder(&a, "bomb.npz");
+    assert_int_equal(mase_npz_write(&item, 1, path, &err), MASE_OK);
+    assert_int_equal(mase_file_open(&f, path, &err), MASE_OK);
+    unsigned char *copy = mase_arena_memdup(&a, f.data, f.size), *entry = copy;
+    while (memcmp(entry, "PK\1\2", 4) != 0)
+        entry++;
+    entry[10] = 8; /* deflated */
+    for (int i = 0; i < 4; i++)
+        entry[24 + i] = (unsigned char)((unsigned)CLAIMED >> (8 * i));
+    assert_int_equal(mase_npz_parse(&z, copy, f.size, path, &err), MASE_ELIMIT);
+    assert_non_null(strstr(err.msg, "array 'bomb' of"));
+    mase_file_close(&f);
+    mase_arena_release(&a);
+}
+
+/* A name is only a name: nothing is written where it points. */
+static void names_are_no_paths(void **state)
+{
+    (void)state;
+    struct mase_arena a = { 0 };
+    const struct mase_shape one = { 0 };
+    const struct mase_named_tensor items[] = {
+        { "../../escaped", mase_tensor(&a, MASE_F32, &one, true) },
+        { "/tmp/t_stored_escaped", mase_tensor(&a, MASE_F32, &one, true) },
+        { "a\\..\\b", mase_tensor(&a, MASE_F32, &one, true) },
+    };
+    struct mase_err err;
+    const char *path = in_folder(&a, "paths.npz");
+    assert_int_equal(mase_npz_write(items, 3, path, &err), MASE_OK);
+    check_file(path, items, 3);
+    assert_int_not_equal(access("/tmp/t_stored_escaped", F_OK), 0);
+    assert_int_not_equal(access("/tmp/t_stored_escaped.npy", F_OK), 0);
+    mase_arena_release(&a);
+}
+
+/* No array, or no array that is a number's. */
+static void bad_entries(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *content, *message;
+    } rows[] = {
+        { "notes.txt", "hello", "entry 'notes.txt' is no array" },
+        { "x.npy", "hello", "x.npy: " },
+        { "x.npy", "\x93NUMPY\x01", "x.npy: " },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct mase_arena a = { 0 };
+        struct mase_writer out;
+        struct mase_zip_writer w;
+        struct mase_file f;
+        struct mase_npz z;
+        struct mase_err err;
+        const char *path = in_folder(&a, "bad.npz");
+        assert_int_equal(mase_writer_open(&out, path, &err), MASE_OK);
+        mase_zip_begin(&w, &out);
+        assert_int_equal(
+            mase_zip_put(&w, rows[i].name, rows[i].content, strlen(rows[i].content), &err),
+            MASE_OK);
+        assert_int_equal(mase_zip_finish(&w, &err), MASE_OK);
+        assert_int_equal(mase_writer_close(&out, &err), MASE_OK);
+        mase_zip_release(&w);
+        assert_int_equal(mase_file_open(&f, path, &err), MASE_OK);
+        assert_int_equal(mase_npz_parse(&z, f.data, f.size, path, &err), MASE_EPARSE);
+        assert_non_null(strstr(err.msg, rows[i].message));
+        mase_file_close(&f);
+        mase_arena_release(&a);
+    }
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -226,8 +311,12 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(safetensors), cmocka_unit_test(pytorch),      cmocka_unit_test(npz),
-        cmocka_unit_test(widened),     cmocka_unit_test(an_empty_one), cmocka_unit_test(damaged),
+        cmocka_unit_test(safetensors),  cmocka_unit_test(pytorch),
+        cmocka_unit_test(npz),          cmocka_unit_test(widened),
+        cmocka_unit_test(an_empty_one), cmocka_unit_test(damaged),
+        cmocka_unit_test(npz_bomb),     cmocka_unit_test(names_are_no_paths),
+        cmocka_unit_test(bad_entries),
     };
+    bound_memory();
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

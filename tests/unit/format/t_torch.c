@@ -17,6 +17,7 @@
 #include <mase/safetensors.h>
 #include <mase/torch.h>
 
+#include "bounded.h"
 #include "format/zip.h"
 
 #define DATA MASE_SOURCE_DIR "/tests/data/torch/"
@@ -526,5 +527,6 @@ int main(void)
         cmocka_unit_test(zip_bomb),         cmocka_unit_test(no_torch_file),
         cmocka_unit_test(every_prefix),     cmocka_unit_test(every_byte_changed),
     };
+    bound_memory();
     return cmocka_run_group_tests(tests, make_temp, remove_temp);
 }

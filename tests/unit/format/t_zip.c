@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bounded.h"
 #include "format/zip.h"
 
 #define DATA MASE_SOURCE_DIR "/tests/data/zip/"
@@ -165,6 +166,32 @@ static void too_large(void **state)
     mase_arena_release(&a);
 }
 
+/* Two names for one content, as bombs have them: together the entries need more than there is. */
+static void overlapping(void **state)
+{
+    (void)state;
+    struct mase_str s = load(DATA "stored.zip"), t = { 0 };
+    struct mase_err err = { 0 };
+    const char *end = memmem(s.data, s.len, "PK\5\6", 4);
+    const char *entry = memmem(s.data, s.len, "PK\1\2", 4);
+    const char *next = memmem(entry + 4, s.len - (size_t)(entry + 4 - s.data), "PK\1\2", 4);
+    mase_str_addn(&t, s.data, (size_t)(end - s.data));
+    mase_str_addn(&t, entry, (size_t)(next - entry));  /* the first entry again */
+    t.data[t.len - (size_t)(next - entry) + 46] = 'b'; /* under another name */
+    mase_str_addn(&t, end, s.len - (size_t)(end - s.data));
+    char *record = t.data + t.len - (s.data + s.len - end);
+    record[8]++;
+    record[10]++;
+    const size_t size =
+        (unsigned char)record[12] + 256u * (unsigned char)record[13] + (size_t)(next - entry);
+    record[12] = (char)size;
+    record[13] = (char)(size >> 8);
+    assert_int_not_equal(read_all(t.data, t.len, &err), MASE_OK);
+    assert_non_null(strstr(err.msg, "'b/text' overlaps other entries"));
+    mase_str_release(&s);
+    mase_str_release(&t);
+}
+
 static void damage(const char *path)
 {
     struct mase_str s = load(path);
@@ -247,8 +274,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(written_by_python), cmocka_unit_test(refusals),
-        cmocka_unit_test(too_large),         cmocka_unit_test(damaged_files),
-        cmocka_unit_test(round_trip),
+        cmocka_unit_test(too_large),         cmocka_unit_test(overlapping),
+        cmocka_unit_test(damaged_files),     cmocka_unit_test(round_trip),
     };
+    bound_memory();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

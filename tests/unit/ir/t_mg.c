@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "bounded.h"
 #include "unit/ir/build.h"
 
 #include <mase/meta.h>
@@ -332,5 +333,6 @@ int main(void)
         cmocka_unit_test(test_every_byte_changed),
         cmocka_unit_test(test_missing_file),
     };
+    bound_memory();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
