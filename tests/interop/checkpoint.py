@@ -82,14 +82,15 @@ with tempfile.TemporaryDirectory() as folder:
                  "--weight-decay", "1e-3", "--training-optimizer", name, "--project", name,
                  "--lr-schedule", "constant", "--max-epochs", "2"]
         run(*train)
-        path = f"mase_output/{name}/software/training_ckpts/last.ckpt"
-        c = torch.load(path, weights_only=KNOWS_FLOATS)
-        net = Wrapper()
-        net.load_state_dict(c["state_dict"], strict=True)
-        run("predict", "jsc-toy", "--load", path, "--input", "x.npy", "--output", "y.npy")
-        y = np.load("y.npy")
-        far = (np.abs(outputs(net, x) - y) / np.maximum(1, np.abs(y))).max()
-        check(f"{name}: the same outputs, {far:.1e} apart", far <= 1e-5)
+        for which in ("best", "last"):
+            path = f"mase_output/{name}/software/training_ckpts/{which}.ckpt"
+            c = torch.load(path, weights_only=KNOWS_FLOATS)
+            net = Wrapper()
+            net.load_state_dict(c["state_dict"], strict=True)
+            run("predict", "jsc-toy", "--load", path, "--input", "x.npy", "--output", "y.npy")
+            y = np.load("y.npy")
+            far = (np.abs(outputs(net, x) - y) / np.maximum(1, np.abs(y))).max()
+            check(f"{name}: the same outputs of {which}.ckpt, {far:.1e} apart", far <= 1e-5)
 
         optimiser = make(net.parameters())
         optimiser.load_state_dict(c["optimizer_states"][0])
