@@ -24,9 +24,10 @@
 /* ---- options ---- */
 
 struct mase_train_opts {
-    const char *optimizer; /* "adam", "adamw", "sgd" (momentum and Nesterov's step) */
+    const char *optimizer; /* "adam", "adamw", "sgd" */
     double learning_rate, weight_decay;
     double momentum;                     /* sgd */
+    bool plain_momentum;                 /* sgd: without Nesterov's step */
     const char *schedule;                /* "cosine", "step", "constant": by epochs */
     double lr_min;                       /* cosine: where it ends; below 0: 1e-6, for sgd 0 */
     int64_t lr_step_size;                /* step: epochs between two cuts */

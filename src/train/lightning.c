@@ -157,7 +157,7 @@ static struct mase_obj *param_group(struct mase_arena *a, const struct mase_trai
     if (sgd) {
         mase_obj_set(a, g, "momentum", mase_obj_float(a, t->opts.momentum));
         mase_obj_set(a, g, "dampening", mase_obj_int(a, 0));
-        mase_obj_set(a, g, "nesterov", mase_obj_bool(a, t->opts.momentum > 0));
+        mase_obj_set(a, g, "nesterov", mase_obj_bool(a, t->optim.nesterov));
     } else {
         struct mase_obj *betas = mase_obj_set(a, g, "betas", mase_obj_tuple(a));
         mase_obj_push(a, betas, mase_obj_float(a, 0.9));

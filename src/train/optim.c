@@ -39,6 +39,7 @@ enum mase_status mase_optimizer_init(struct mase_optimizer *o, const struct mase
                                   .params = mase_plan_params(p),
                                   .weight_decay = opts->weight_decay,
                                   .momentum = opts->momentum,
+                                  .nesterov = opts->momentum > 0 && !opts->plain_momentum,
                                   .clip_value = opts->clip_value,
                                   .clip_norm = opts->clip_norm };
     o->kind = mase_streq(opts->optimizer, "sgd")     ? MASE_OPTIM_SGD
@@ -96,7 +97,7 @@ static void set_sgd(struct mase_optim *k, const struct mase_optimizer *o, double
     k->decay = (float)o->weight_decay;
     k->beta1 = (float)o->momentum;
     k->step = (float)lr;
-    k->nesterov = true;
+    k->nesterov = o->nesterov;
 }
 
 static void apply(const struct mase_optimizer *o, double lr, double factor, int64_t from,

@@ -24,6 +24,7 @@ struct mase_optimizer {
                                      * the loss does not depend on, do not even decay */
     int span_count;
     double weight_decay, momentum, clip_value, clip_norm;
+    bool nesterov;
     int64_t step; /* steps done */
 };
 

@@ -17,6 +17,8 @@ const struct mase_opt mase_train_rows[] = {
     FLOAT(learning_rate, "learning_rate", 1e-5, 0, NO_LIMIT, "initial learning rate"),
     FLOAT(weight_decay, "weight_decay", 0, 0, NO_LIMIT, "weight decay"),
     FLOAT(momentum, "momentum", 0.9, 0, 1, "momentum of sgd"),
+    MASE_OPT_BOOL(struct mase_train_opts, plain_momentum, "plain_momentum", false,
+                  "sgd without Nesterov's step"),
     MASE_OPT_CHOICE(struct mase_train_opts, schedule, "lr_schedule", "cosine", schedules,
                     "how the learning rate falls from epoch to epoch"),
     FLOAT(lr_min, "lr_min", -1, 0, 0, "where cosine ends; below 0: 1e-6, for sgd 0"),

@@ -275,11 +275,38 @@ static void gradients_are_clipped(void **state)
     check_near(w[2], -0.5 / (sqrt(8.25) + 1e-6), 1e-6, "both", 2);
 }
 
+/* Two steps of length 1 along the same gradient. */
+static float moved_by(double momentum, bool plain)
+{
+    struct run r = { .net = &nets[0], .o = &optimisers[0] };
+    open_run(&r);
+    mase_optimizer_release(&r.optim);
+    r.opts.momentum = momentum;
+    r.opts.plain_momentum = plain;
+    must(mase_optimizer_init(&r.optim, r.plan, &r.opts, &err));
+    r.optim.params.w[0] = 0;
+    r.optim.params.g[0] = 1;
+    mase_optimizer_step(&r.optim, 1.0);
+    mase_optimizer_step(&r.optim, 1.0);
+    const float moved = r.optim.params.w[0];
+    close_run(&r);
+    return moved;
+}
+
+static void momentum_looks_ahead_unless_plain(void **state)
+{
+    (void)state;
+    assert_true(moved_by(0, false) == -2.0f);
+    assert_true(moved_by(0.5, true) == -1.0f - 1.5f);
+    assert_true(moved_by(0.5, false) == -1.5f - (1.0f + 0.5f * 1.5f));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_equal_pytorch),
         cmocka_unit_test(gradients_are_clipped),
+        cmocka_unit_test(momentum_looks_ahead_unless_plain),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
