@@ -179,7 +179,7 @@ static enum mase_status report(struct job *j, struct mase_err *err)
     MASE_TRY(mase_kind_find(&kind, j->out, err));
     mase_table_row(&s.table);
     mase_table_set(&s.table, 0, 0, j->out);
-    mase_table_set(&s.table, 0, 1, mase_kinds[kind].title);
+    mase_table_set(&s.table, 0, 1, mase_kinds[kind].name);
     set_count(&s.table, 2, j->done.nodes);
     set_count(&s.table, 3, j->done.tensors);
     set_count(&s.table, 4, j->done.tensors < 0 ? -1 : j->done.values);

@@ -5,7 +5,7 @@ data=$SOURCE/tests/data
 run convert "$data/torch/jsc-tiny.ckpt" a.safetensors
 succeeds "a Lightning checkpoint to safetensors"
 err_has "and what stays behind is told" '^WARNING .*holds tensors alone: left out .epoch., .global_step.'
-out_has "and what was written" '^a.safetensors +safetensors file +7 +150$'
+out_has "and what was written" '^a.safetensors +safetensors +7 +150$'
 for kind in pt pth ckpt npz safetensors; do
     run convert a.safetensors one.$kind
     cp "$T/err" why
