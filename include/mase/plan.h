@@ -54,8 +54,19 @@ struct mase_lanes {
 };
 struct mase_lanes mase_plan_input(const struct mase_plan *p, int i);
 struct mase_lanes mase_plan_output(const struct mase_plan *p);
-/* What a node computed in the last forward; rows is 0 when the plan does not keep it. */
-struct mase_lanes mase_plan_value(const struct mase_plan *p, const struct mase_node *n);
+/* Look at what a node computes, right after it did: later values take its memory. forward calls
+ * `lanes` first, with all samples in shares of whole blocks of 64 (the last may be shorter), then
+ * `items` with all of 0..count - 1; the plan's threads share both, and meet behind each. */
+typedef void mase_watch_fn(void *data, const struct mase_lanes *value, long from, long to);
+struct mase_watch {
+    const struct mase_node *node;
+    mase_watch_fn *lanes, *items; /* either may be NULL */
+    long count;
+    void *data;
+};
+/* Until the plan is freed. sample becomes the shape of the value for one sample, a batch of one
+ * first. False when the node's value is no tensor that follows the samples. */
+bool mase_plan_watch(struct mase_plan *p, const struct mase_watch *w, struct mase_shape *sample);
 /* With input_gradients, after backward. */
 struct mase_lanes mase_plan_input_gradient(const struct mase_plan *p, int i);
 

@@ -176,14 +176,6 @@ struct mase_lanes mase_plan_output(const struct mase_plan *p)
     return lanes_of(p, p->output, p->output->x);
 }
 
-struct mase_lanes mase_plan_value(const struct mase_plan *p, const struct mase_node *n)
-{
-    for (int i = 0; i < p->step_count; i++)
-        if (p->step[i]->node == n)
-            return lanes_of(p, p->step[i]->out, p->step[i]->out->x);
-    return (struct mase_lanes){ 0 };
-}
-
 float *mase_plan_output_gradient(struct mase_plan *p)
 {
     return p->output->dx;

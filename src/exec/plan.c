@@ -306,8 +306,8 @@ struct mase_step *mase_step_before(struct mase_step *s, const struct mase_step_k
 
 struct building {
     struct mase_plan *plan;
-    struct mase_values value, other; /* results for batch and for batch + 1 */
-    struct mase_values probe;        /* results for two samples */
+    struct mase_values other; /* results for batch + 1; those for batch are the plan's */
+    struct mase_values probe; /* results for two samples */
 };
 
 static const struct mase_arg *lookup(const struct mase_node *n, void *data)
@@ -432,7 +432,7 @@ static enum mase_status follow_writes(struct building *b, const struct mase_call
     const struct mase_tensor *from = c->param[0].tensor, *to = c->result.tensor;
     if (!mase_shape_equal(&from->shape, &to->shape))
         return mase_call_fail(c, err, "writes into an operand of another shape");
-    ((struct mase_arg *)mase_values_get(&b->value, x))->tensor = c->result.tensor;
+    ((struct mase_arg *)mase_values_get(&b->plan->value, x))->tensor = c->result.tensor;
     return MASE_OK;
 }
 
@@ -441,7 +441,7 @@ static enum mase_status add_call(struct building *b, struct mase_node *n, struct
 {
     struct mase_plan *p = b->plan;
     struct mase_call c, *probe = mase_new(&p->arena, struct mase_call);
-    MASE_TRY(mase_call_init(&c, &p->arena, n, lookup, &b->value, err));
+    MASE_TRY(mase_call_init(&c, &p->arena, n, lookup, &p->value, err));
     MASE_TRY(mase_call_infer(&c, err));
     MASE_TRY(mase_call_init(probe, &p->arena, n, lookup, &b->probe, err));
     MASE_TRY(mase_call_infer(probe, err));
@@ -485,8 +485,9 @@ static void add_attr(struct building *b, const struct mase_node *n, struct mase_
 static enum mase_status set_output(struct building *b, const struct mase_arg *returned,
                                    struct mase_err *err)
 {
-    const struct mase_arg *value =
-        returned->kind == MASE_ARG_NODE ? mase_values_get(&b->value, returned->node) : returned;
+    const struct mase_arg *value = returned->kind == MASE_ARG_NODE
+                                       ? mase_values_get(&b->plan->value, returned->node)
+                                       : returned;
     const bool tensor = value->kind == MASE_ARG_TENSOR;
     b->plan->output = tensor ? mase_plan_slot(b->plan, value->tensor) : NULL;
     if (!b->plan->output || !b->plan->output->lanes)
@@ -533,7 +534,7 @@ static enum mase_status build(struct mase_plan *p, const struct mase_plan_opts *
                               struct mase_err *err)
 {
     struct building b = { .plan = p };
-    MASE_TRY(mase_infer_shapes(&b.value, &p->arena, p->graph, resized(p, o, o->batch),
+    MASE_TRY(mase_infer_shapes(&p->value, &p->arena, p->graph, resized(p, o, o->batch),
                                o->input_count, err));
     MASE_TRY(mase_infer_shapes(&b.other, &p->arena, p->graph, resized(p, o, o->batch + 1),
                                o->input_count, err));
@@ -541,7 +542,7 @@ static enum mase_status build(struct mase_plan *p, const struct mase_plan_opts *
         mase_infer_shapes(&b.probe, &p->arena, p->graph, resized(p, o, 2), o->input_count, err));
     int i = 0;
     for (struct mase_node *n = p->graph->first; n; n = n->next)
-        MASE_TRY(add_node(&b, n, &b.value.value[i++], err));
+        MASE_TRY(add_node(&b, n, &p->value.value[i++], err));
     return MASE_OK;
 }
 

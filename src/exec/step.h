@@ -105,6 +105,7 @@ struct mase_plan {
     struct mase_slot **input;
     int input_count, input_cap;
     struct mase_slot *output;
+    struct mase_values value;   /* of every node: tensors, whose slots hold the values */
     struct mase_weight *weight; /* every parameter and buffer the graph has */
     int weight_count;
     float *memory, *params, *grads, *losses;
