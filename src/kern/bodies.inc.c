@@ -22,4 +22,5 @@
 #include "kern/norm.inc.c"
 #include "kern/optim.inc.c"
 #include "kern/rows.inc.c"
+#include "kern/stat.inc.c"
 #include "kern/window.inc.c"

@@ -1,5 +1,6 @@
 /* isa_avx2.c - every kernel for this instruction set; compiled alone with its flags. */
 #include <math.h>
+#include <string.h>
 
 #include "kern/kern.h"
 #include "kern/simd/avx2.h"

@@ -159,3 +159,60 @@ static inline vm vnot(vm a)
     const __m256 ones = _mm256_castsi256_ps(_mm256_set1_epi32(-1));
     return (vm){ _mm256_xor_ps(a.lo, ones), _mm256_xor_ps(a.hi, ones) };
 }
+
+/* Eight words of 64 bits. */
+typedef struct {
+    __m256i lo, hi;
+} vword;
+
+static inline vword vword0(void)
+{
+    return (vword){ _mm256_setzero_si256(), _mm256_setzero_si256() };
+}
+static inline __m256i hot_half(const float *x, double scale, double offset)
+{
+    const __m128i bin = _mm256_cvttpd_epi32(_mm256_fmadd_pd(
+        _mm256_cvtps_pd(_mm_loadu_ps(x)), _mm256_set1_pd(scale), _mm256_set1_pd(offset)));
+    return _mm256_sllv_epi64(_mm256_set1_epi64x(1), _mm256_cvtepu32_epi64(bin));
+}
+static inline vword vhot(const float *x, double scale, double offset)
+{
+    return (vword){ hot_half(x, scale, offset), hot_half(x + 4, scale, offset) };
+}
+static inline vword vodd(vword a, vword b, vword c)
+{
+    return (vword){ _mm256_xor_si256(_mm256_xor_si256(a.lo, b.lo), c.lo),
+                    _mm256_xor_si256(_mm256_xor_si256(a.hi, b.hi), c.hi) };
+}
+static inline __m256i most_half(__m256i a, __m256i b, __m256i c)
+{
+    return _mm256_or_si256(_mm256_and_si256(a, b), _mm256_and_si256(c, _mm256_or_si256(a, b)));
+}
+static inline vword vmost(vword a, vword b, vword c)
+{
+    return (vword){ most_half(a.lo, b.lo, c.lo), most_half(a.hi, b.hi, c.hi) };
+}
+/* The bits of half a word as 32 bytes of 0 and 255. */
+static inline __m256i spread_bits(int bits)
+{
+    const __m256i byte =
+        _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
+    const __m256i bit = _mm256_set1_epi64x((int64_t)0x8040201008040201);
+    return _mm256_cmpeq_epi8(
+        _mm256_and_si256(_mm256_shuffle_epi8(_mm256_set1_epi32(bits), byte), bit), bit);
+}
+static inline void vtally(uint8_t *count, vword a, int weight)
+{
+    const __m256i one = _mm256_set1_epi8((char)weight);
+    int half[16];
+    __m256i low = _mm256_loadu_si256((const __m256i *)count);
+    __m256i high = _mm256_loadu_si256((const __m256i *)(count + 32));
+    _mm256_storeu_si256((__m256i *)half, a.lo);
+    _mm256_storeu_si256((__m256i *)(half + 8), a.hi);
+    for (int i = 0; i < 16; i += 2) {
+        low = _mm256_add_epi8(low, _mm256_and_si256(spread_bits(half[i]), one));
+        high = _mm256_add_epi8(high, _mm256_and_si256(spread_bits(half[i + 1]), one));
+    }
+    _mm256_storeu_si256((__m256i *)count, low);
+    _mm256_storeu_si256((__m256i *)(count + 32), high);
+}

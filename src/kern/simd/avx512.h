@@ -168,3 +168,38 @@ static inline vm vnot(vm a)
 {
     return (vm)~a;
 }
+
+/* Eight words of 64 bits. */
+typedef __m512i vword;
+
+static inline vword vword0(void)
+{
+    return _mm512_setzero_si512();
+}
+/* Of eight values: bit x scale + offset of a word, rounded down; none when that is 64 or more. */
+static inline vword vhot(const float *x, double scale, double offset)
+{
+    const __m512d v = _mm512_cvtps_pd(_mm256_loadu_ps(x));
+    const __m512d bin = _mm512_fmadd_pd(v, _mm512_set1_pd(scale), _mm512_set1_pd(offset));
+    return _mm512_sllv_epi64(_mm512_set1_epi64(1), _mm512_cvttpd_epi64(bin));
+}
+/* Bits of the sum of three: of weight one, and of weight two. */
+static inline vword vodd(vword a, vword b, vword c)
+{
+    return _mm512_ternarylogic_epi64(a, b, c, 0x96);
+}
+static inline vword vmost(vword a, vword b, vword c)
+{
+    return _mm512_ternarylogic_epi64(a, b, c, 0xe8);
+}
+/* count[b] += weight times the words with bit b. */
+static inline void vtally(uint8_t *count, vword a, int weight)
+{
+    const __m512i one = _mm512_set1_epi8((char)weight);
+    __m512i sum = _mm512_loadu_si512(count);
+    uint64_t word[8];
+    _mm512_storeu_si512(word, a);
+    for (int i = 0; i < 8; i++)
+        sum = _mm512_mask_add_epi8(sum, (__mmask64)word[i], sum, one);
+    _mm512_storeu_si512(count, sum);
+}

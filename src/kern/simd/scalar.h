@@ -159,3 +159,45 @@ static inline vm vnot(vm a)
 {
     return a ^ 0xffffu;
 }
+
+/* Eight words of 64 bits. */
+typedef struct {
+    uint64_t l[8];
+} vword;
+#define WORDS(expr)                 \
+    do {                            \
+        vword r_;                   \
+        for (int i = 0; i < 8; i++) \
+            r_.l[i] = (expr);       \
+        return r_;                  \
+    } while (0)
+
+static inline vword vword0(void)
+{
+    WORDS(0);
+}
+/* Of eight values: bit x scale + offset of a word, rounded down; none when that is 64 or more. */
+static inline uint64_t one_hot(double bin)
+{
+    return bin < 64.0 ? UINT64_C(1) << (int)bin : 0;
+}
+static inline vword vhot(const float *x, double scale, double offset)
+{
+    WORDS(one_hot(fma(x[i], scale, offset)));
+}
+/* Bits of the sum of three: of weight one, and of weight two. */
+static inline vword vodd(vword a, vword b, vword c)
+{
+    WORDS(a.l[i] ^ b.l[i] ^ c.l[i]);
+}
+static inline vword vmost(vword a, vword b, vword c)
+{
+    WORDS((a.l[i] & b.l[i]) | (c.l[i] & (a.l[i] | b.l[i])));
+}
+/* count[b] += weight times the words with bit b. */
+static inline void vtally(uint8_t *count, vword a, int weight)
+{
+    for (int i = 0; i < 8; i++)
+        for (int b = 0; b < 64; b++)
+            count[b] = (uint8_t)(count[b] + (int)(a.l[i] >> b & 1) * weight);
+}

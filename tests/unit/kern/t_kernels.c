@@ -487,6 +487,97 @@ static void the_environment_chooses(void **state)
     assert_int_equal(mase_kernels_select(&k, &err), MASE_OK);
 }
 
+/* ---- statistics ---- */
+
+static void check_extent(const struct mase_extent *got, const struct mase_channel *c, float from,
+                         bool absolute)
+{
+    double sum = 0, squares = 0, lanes = 0, min = INFINITY, max = -INFINITY;
+    for (long i = 0; i < c->samples; i++) {
+        double lane = 0;
+        for (long r = 0; r < c->count; r++) {
+            const float v = c->x[r * c->stride + i], x = absolute ? fabsf(v) : v;
+            min = fmin(min, x);
+            max = fmax(max, x);
+            lane += x - from;
+            squares += ((double)x - from) * ((double)x - from);
+        }
+        sum += lane;
+        lanes += lane * lane;
+    }
+    struct mase_extent all = *got;
+    for (int i = 1; i < MASE_LANES; i++) {
+        all.min[0] = fminf(all.min[0], all.min[i]);
+        all.max[0] = fmaxf(all.max[0], all.max[i]);
+        all.sum[0] += all.sum[i];
+        all.squares[0] += all.squares[i];
+        all.lanes[0] += all.lanes[i];
+    }
+    assert_true(all.min[0] == min && all.max[0] == max);
+    check_close(all.sum[0], sum, 1e-5);
+    check_close(all.squares[0], squares, 1e-6);
+    check_close(all.lanes[0], lanes, 1e-5);
+}
+
+static void extent_is_of_the_samples_alone(void **state)
+{
+    (void)state;
+    static const long samples[] = { 1, 15, 16, 17, 63, 64 }, rows[] = { 1, 3, 64, 130 };
+    struct buf x = make(130 * 80, 41);
+    for (int i = 0; i < 6 * 4 * 2; i++) {
+        const struct mase_channel c = { x.x, rows[i / 2 % 4], 80, (samples[i / 8] + 15) / 16 * 16,
+                                        samples[i / 8] };
+        struct mase_extent first = { 0 };
+        EACH_ISA(k)
+        {
+            struct mase_extent got;
+            k->extent(&got, &c, 0.25f, i % 2);
+            check_extent(&got, &c, 0.25f, i % 2);
+            if (!isa)
+                first = got;
+            assert_memory_equal(&got, &first, sizeof got);
+        }
+    }
+    x.x[7] = NAN;
+    x.x[80] = INFINITY;
+    EACH_ISA(k)
+    {
+        struct mase_extent got;
+        k->extent(&got, &(struct mase_channel){ x.x, 2, 80, 64, 64 }, 0, false);
+        assert_true(got.max[0] == INFINITY && got.min[7] >= -2 && got.min[7] <= 2);
+        assert_false(isfinite(got.squares[7]) || isfinite(got.squares[0]));
+    }
+    drop(&x);
+}
+
+static void bins_hold_every_sample_once(void **state)
+{
+    (void)state;
+    static const struct {
+        long rows, samples;
+    } shape[] = {
+        { 1, 1 }, { 3, 16 }, { 2, 127 }, { 1, 128 }, { 40, 130 }, { 40, 208 }, { 7, 200 }
+    };
+    struct buf x = make(MAX_ROWS * MAX_N, 42);
+    for (long i = 0; i < x.n; i += 3)
+        x.x[i] = i % 2 ? -2.0f : 2.0f; /* many alike; the last edge lies in no bin */
+    for (size_t i = 0; i < sizeof shape / sizeof shape[0]; i++) {
+        const struct mase_channel c = { x.x, shape[i].rows, MAX_N, 0, shape[i].samples };
+        int64_t want[MASE_BINS] = { 0 };
+        for (long r = 0; r < c.count; r++)
+            for (long n = 0; n < c.samples; n++)
+                if (c.x[r * MAX_N + n] < 2)
+                    want[(int)((c.x[r * MAX_N + n] - -2.0) * 16)]++;
+        EACH_ISA(k)
+        {
+            int64_t got[MASE_BINS] = { 0 };
+            k->count_bins(got, &c, 16, 32);
+            assert_memory_equal(got, want, sizeof got);
+        }
+    }
+    drop(&x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -499,6 +590,8 @@ int main(void)
         cmocka_unit_test(cross_entropy_and_its_gradient),
         cmocka_unit_test(optimisers_step_as_defined),
         cmocka_unit_test(gather_puts_samples_in_lanes),
+        cmocka_unit_test(extent_is_of_the_samples_alone),
+        cmocka_unit_test(bins_hold_every_sample_once),
         cmocka_unit_test(the_environment_chooses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
