@@ -28,6 +28,14 @@ enum {
     MASE_PROP_ALL = (1u << 4) - 1,
 };
 
+/* Samples as they lie in memory: sample i is row index[i] of the table, or row i when index is
+ * NULL. Borrowed. */
+struct mase_sample_rows {
+    const float *table;
+    int64_t stride; /* floats between rows */
+    const uint32_t *index;
+};
+
 /* Samples of the run's data for passes that run the network. The layer of datasets lies above: who
  * has one fills this in. Any sample can be read at any time, so a pass may go through them twice.
  */
@@ -39,6 +47,9 @@ struct mase_samples {
                              struct mase_err *err);
     int64_t batch_size; /* what the user asked for; 0: nothing */
     void *data;
+    /* Those of read without copying, if they are a table of numbers; false: they are not. May be
+     * NULL. */
+    bool (*lend)(void *data, const char *split, int64_t first, struct mase_sample_rows *rows);
 };
 
 /* What passes may use of the world around them. */
@@ -56,6 +67,7 @@ struct mase_pass_env {
     struct mase_arena *info_arena; /* where info lives */
     struct mase_value *files;      /* a list: paths of the files written; may be NULL */
     struct mase_sheets *sheets;    /* tables go here; NULL: to out, each in its own look */
+    int threads;                   /* that may compute; 0: one. Results do not depend on it */
 };
 
 /* Note a file that a pass wrote. */

@@ -47,12 +47,26 @@ static enum mase_status read_samples(void *data, const char *split, int64_t firs
     return MASE_OK;
 }
 
+static bool lend_samples(void *data, const char *split, int64_t first,
+                         struct mase_sample_rows *rows)
+{
+    const struct mase_cli_samples *s = data;
+    const struct mase_table_view table = mase_dataset_table(s->dataset);
+    if (!table.data)
+        return false;
+    *rows =
+        (struct mase_sample_rows){ table.data, table.stride,
+                                   mase_dataset_split(s->dataset, split_of(split)).row + first };
+    return true;
+}
+
 void mase_cli_samples_init(struct mase_cli_samples *s, const struct mase_cli *c)
 {
     *s = (struct mase_cli_samples){
         .c = c,
         .source = { .count = count_samples,
                     .read = read_samples,
+                    .lend = lend_samples,
                     .batch_size = mase_cli_value(c, MASE_CLI_batch_size)->i,
                     .data = s },
     };

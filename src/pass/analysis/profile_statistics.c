@@ -15,9 +15,12 @@
 #include <mase/progress.h>
 #include <mase/run.h>
 
-#include "pass/analysis/chain.h"
-#include "pass/analysis/stat.h"
+#include "pass/analysis/gauge.h"
 #include "pass/support.h"
+
+/* When nobody asks for another batch: about so many input values at once for the engine, which its
+ * caches hold; for the reference, samples. */
+enum { ENGINE_VALUES = 1 << 13, ENGINE_LEAST = 16, ENGINE_MOST = 512, REFERENCE_BATCH = 256 };
 
 struct profile_opts {
     const char *by;
@@ -36,6 +39,8 @@ struct collector {
     const struct mase_tensor *parameter;
     struct mase_stat **stats;
     int count;
+    bool shared;              /* the statistics are an earlier collector's, of the same source */
+    struct mase_gauge *gauge; /* what the engine shows the value to */
 };
 
 struct profile {
@@ -46,7 +51,8 @@ struct profile {
     struct collector *list;
     int count, cap, parameters; /* the first so many measure parameters */
     int64_t samples, batch;
-    struct mase_chain *chain; /* NULL: the engine cannot run the network */
+    struct mase_plan *plan; /* NULL: the engine cannot run the network */
+    float *x;               /* the samples of a batch */
 };
 
 /* ---- options ---- */
@@ -166,14 +172,27 @@ static enum mase_status check_in_graph(const struct profile *p, const struct mas
     return MASE_OK;
 }
 
+/* What one node computes and another reads is measured once. */
+static const struct collector *same_source(const struct profile *p, const struct collector *c)
+{
+    for (int k = p->parameters; c->source && k < p->count; k++)
+        if (p->list[k].source == c->source)
+            return &p->list[k];
+    return NULL;
+}
+
 static enum mase_status add_collector(struct profile *p, struct collector c,
                                       const struct mase_value *table, struct mase_err *err)
 {
     if (!table || !table->count)
         return MASE_OK;
+    const struct collector *same = same_source(p, &c);
     c.count = table->count;
-    c.stats = mase_new_array(p->env->scratch, struct mase_stat *, (size_t)table->count);
-    MASE_TRY(make_stats(c.stats, p->env->scratch, table, &p->budget, err));
+    c.shared = same != NULL;
+    c.stats = same ? same->stats
+                   : mase_new_array(p->env->scratch, struct mase_stat *, (size_t)table->count);
+    if (!same)
+        MASE_TRY(make_stats(c.stats, p->env->scratch, table, &p->budget, err));
     p->list = mase_arena_grow(p->env->scratch, p->list, p->count, &p->cap, sizeof *p->list);
     p->list[p->count++] = c;
     return MASE_OK;
@@ -269,7 +288,7 @@ static struct mase_stat_block block_of(struct mase_arena *a, const struct mase_t
 static enum mase_status feed(const struct collector *c, const struct mase_stat_block *b, int round,
                              struct mase_err *err)
 {
-    for (int i = 0; i < c->count; i++)
+    for (int i = 0; i < c->count && !c->shared; i++)
         if (round < mase_stat_rounds(c->stats[i]) && mase_stat_feed(c->stats[i], b, err))
             return mase_wrap(err, "%s.%s", c->node->name, c->entry->name);
     return MASE_OK;
@@ -277,7 +296,9 @@ static enum mase_status feed(const struct collector *c, const struct mase_stat_b
 
 static void end_round(const struct collector *c, int round)
 {
-    for (int i = 0; i < c->count; i++)
+    if (c->gauge)
+        mase_gauge_end_round(c->gauge);
+    for (int i = 0; i < c->count && !c->gauge && !c->shared; i++)
         if (round < mase_stat_rounds(c->stats[i]))
             mase_stat_end_round(c->stats[i]);
 }
@@ -312,60 +333,136 @@ static enum mase_status measure_parameters(struct profile *p, struct mase_err *e
 }
 
 /* Show every collector its value. A value that is no tensor has no statistics. */
-static enum mase_status run_reference(struct profile *p, struct mase_arena *a,
-                                      const struct mase_input *x, int round, struct mase_err *err)
+static enum mase_status run_reference(struct profile *p, const struct mase_input *x, int round,
+                                      struct mase_err *err)
 {
     const int64_t n = x->tensor.shape.dim[0], batches = (p->samples + p->batch - 1) / p->batch;
+    struct mase_arena a = { 0 };
     struct mase_values values;
-    MASE_TRY(mase_run_reference(&values, a, p->g, x, 1, err));
-    for (int k = p->parameters; k < p->count; k++) {
+    enum mase_status st = mase_run_reference(&values, &a, p->g, x, 1, err);
+    for (int k = p->parameters; k < p->count && !st; k++) {
         const struct mase_arg *v = mase_values_get(&values, p->list[k].source);
         if (v->kind != MASE_ARG_TENSOR)
             continue;
-        const struct mase_stat_block b = block_of(a, v->tensor, n, p->samples, batches);
-        MASE_TRY(feed(&p->list[k], &b, round, err));
+        const struct mase_stat_block b = block_of(&a, v->tensor, n, p->samples, batches);
+        st = feed(&p->list[k], &b, round, err);
     }
+    mase_arena_release(&a);
+    return st;
+}
+
+static enum mase_status run_plan(struct profile *p, int64_t first, int64_t n, struct mase_err *err)
+{
+    const struct mase_samples *s = p->env->samples;
+    struct mase_sample_rows rows = { .table = p->x, .stride = mase_plan_input(p->plan, 0).rows };
+    for (int k = p->parameters; k < p->count; k++)
+        if (p->list[k].gauge)
+            mase_gauge_expect(p->list[k].gauge, n);
+    if (!s->lend || !s->lend(s->data, p->o->split, first, &rows))
+        MASE_TRY(s->read(s->data, p->o->split, first, n, p->x, err));
+    mase_plan_gather(p->plan, rows.table, rows.stride, rows.index, n);
+    mase_plan_forward(p->plan);
     return MASE_OK;
 }
 
-static enum mase_status run_chain(struct profile *p, const struct mase_input *x, int round,
-                                  struct mase_err *err)
+static enum mase_status measure_batch(struct profile *p, int64_t first, int64_t n, int round,
+                                      struct mase_err *err)
 {
-    const int64_t n = x->tensor.shape.dim[0];
-    mase_chain_run(p->chain, mase_f32(&x->tensor), n);
-    for (int k = p->parameters; k < p->count; k++) {
-        struct mase_stat_block b = { .samples = n, .sample_stride = 1, .total = p->samples };
-        struct mase_lanes value;
-        if (!mase_chain_value(p->chain, p->list[k].source, &value, &b.shape))
-            continue;
-        b.data = value.data;
-        b.element_stride = value.stride;
-        MASE_TRY(feed(&p->list[k], &b, round, err));
-    }
-    return MASE_OK;
-}
-
-static enum mase_status measure_batch(struct profile *p, struct mase_arena *a, int64_t first,
-                                      int64_t n, int round, struct mase_err *err)
-{
+    const struct mase_samples *s = p->env->samples;
     struct mase_input x = p->env->inputs[0];
+    if (p->plan)
+        return run_plan(p, first, n, err);
     x.tensor.shape.dim[0] = n;
-    x.tensor = mase_tensor(a, MASE_F32, &x.tensor.shape, true);
-    MASE_TRY(p->env->samples->read(p->env->samples->data, p->o->split, first, n,
-                                   mase_f32(&x.tensor), err));
-    return p->chain ? run_chain(p, &x, round, err) : run_reference(p, a, &x, round, err);
+    x.tensor.data = p->x;
+    MASE_TRY(s->read(s->data, p->o->split, first, n, p->x, err));
+    return run_reference(p, &x, round, err);
+}
+
+/* ---- the engine ---- */
+
+static bool has_weight(const char *full, struct mase_param *param, void *data)
+{
+    (void)full;
+    *(bool *)data &= param->tensor.data != NULL;
+    return true;
+}
+
+/* Let the statistics watch the plan. False when a value does not follow the samples: the reference
+ * knows what to do with it. */
+static enum mase_status add_gauges(struct profile *p, bool *all, struct mase_err *err)
+{
+    *all = true;
+    for (int k = p->parameters; k < p->count && *all; k++) {
+        struct collector *c = &p->list[k];
+        if (c->shared)
+            continue;
+        if (mase_gauge_new(&c->gauge, p->env->scratch, p->plan, c->source, c->stats, c->count,
+                           p->samples, err))
+            return mase_wrap(err, "%s.%s", c->node->name, c->entry->name);
+        *all = c->gauge != NULL;
+    }
+    return MASE_OK;
+}
+
+/* Do results depend on which samples are run together? */
+static bool mixes_samples(const struct mase_graph *g)
+{
+    for (const struct mase_node *n = g->first; n; n = n->next) {
+        const struct mase_module *m = mase_node_module(n);
+        if (mase_starts_with(mase_ops[n->op].name, "batch_norm") &&
+            !(m && mase_module_param(m, "running_mean")))
+            return true;
+    }
+    return false;
+}
+
+static int64_t engine_batch(const struct profile *p)
+{
+    const struct mase_shape *shape = &p->env->inputs[0].tensor.shape;
+    const int64_t features = mase_shape_count(shape) / (shape->dim[0] > 0 ? shape->dim[0] : 1);
+    int64_t n = ENGINE_VALUES / (features > 0 ? features : 1);
+    n = n < ENGINE_LEAST ? ENGINE_LEAST : n > ENGINE_MOST ? ENGINE_MOST : n;
+    return p->o->batch_size || mixes_samples(p->g) ? p->batch : n < p->samples ? n : p->samples;
+}
+
+static enum mase_status make_plan(struct profile *p, struct mase_err *err)
+{
+    bool weights = true;
+    const struct mase_plan_opts opts = {
+        .batch = engine_batch(p),
+        .threads = p->env->threads,
+        .inputs = p->env->inputs,
+        .input_count = 1,
+    };
+    mase_graph_each_param(p->g, has_weight, &weights);
+    if (!weights)
+        return mase_fail(err, MASE_EUNSUPPORTED, "some weights have no values");
+    MASE_TRY(mase_plan_new(&p->plan, p->g, &opts, err));
+    p->batch = opts.batch;
+    return MASE_OK;
 }
 
 /* The engine where it can; else the plain reference, which says what is wrong with the network, if
- * anything is. A constant among the sources has a value only there. */
-static void choose_engine(struct profile *p)
+ * anything is. */
+static enum mase_status choose_engine(struct profile *p, struct mase_err *err)
 {
+    const int64_t batch = p->batch;
     struct mase_err why;
-    for (int k = p->parameters; k < p->count; k++)
-        if (p->list[k].source->kind == MASE_GET_ATTR)
-            return;
-    if (mase_chain_new(&p->chain, p->g, &p->env->inputs[0], p->batch, &why))
+    bool all;
+    if (make_plan(p, &why)) {
         mase_debug("profile_statistics: the reference runs the network: %s", why.msg);
+        return MASE_OK;
+    }
+    MASE_TRY(add_gauges(p, &all, err));
+    if (all)
+        return MASE_OK;
+    mase_debug("profile_statistics: the reference runs the network: a value has no samples");
+    for (int k = p->parameters; k < p->count; k++)
+        p->list[k].gauge = NULL;
+    mase_plan_free(p->plan);
+    p->plan = NULL;
+    p->batch = batch;
+    return MASE_OK;
 }
 
 static enum mase_status find_samples(struct profile *p, struct mase_err *err)
@@ -388,9 +485,18 @@ static enum mase_status find_samples(struct profile *p, struct mase_err *err)
                   (long long)o->num_samples, o->split, (long long)count);
     p->samples = o->num_samples && o->num_samples < count ? o->num_samples : count;
     p->batch = o->batch_size ? o->batch_size : s->batch_size;
-    if (p->batch < 1 || p->batch > p->samples)
+    if (p->batch < 1)
+        p->batch = REFERENCE_BATCH;
+    if (p->batch > p->samples)
         p->batch = p->samples;
     return MASE_OK;
+}
+
+static void make_input(struct profile *p)
+{
+    struct mase_shape shape = p->env->inputs[0].tensor.shape;
+    shape.dim[0] = p->batch;
+    p->x = mase_new_array(p->env->scratch, float, (size_t)mase_shape_count(&shape));
 }
 
 static enum mase_status measure_activations(struct profile *p, struct mase_err *err)
@@ -401,21 +507,19 @@ static enum mase_status measure_activations(struct profile *p, struct mase_err *
         return MASE_OK;
     const int rounds = rounds_of(p->list + p->parameters, p->count - p->parameters);
     MASE_TRY(find_samples(p, err));
-    choose_engine(p);
+    MASE_TRY(choose_engine(p, err));
+    make_input(p);
     mase_progress_start(&bar, "Profiling act statistics", rounds * p->samples);
     for (int round = 0; round < rounds && !st; round++) {
         for (int64_t at = 0; at < p->samples && !st; at += p->batch) {
             const int64_t n = p->samples - at < p->batch ? p->samples - at : p->batch;
-            struct mase_arena a = { 0 };
-            st = measure_batch(p, &a, at, n, round, err);
-            mase_arena_release(&a);
+            st = measure_batch(p, at, n, round, err);
             mase_progress_step(&bar, round * p->samples + at + n);
         }
         for (int k = p->parameters; k < p->count; k++)
             end_round(&p->list[k], round);
     }
     mase_progress_end(&bar);
-    mase_chain_free(p->chain);
     return st;
 }
 
@@ -457,7 +561,10 @@ static enum mase_status run(const struct mase_graph *graph, const void *options,
     };
     MASE_TRY(find_collectors(&p, err));
     MASE_TRY(measure_parameters(&p, err));
-    MASE_TRY(measure_activations(&p, err));
+    const enum mase_status st = measure_activations(&p, err);
+    mase_plan_free(p.plan);
+    if (st)
+        return st;
     if (!p.count)
         mase_warn("profile_statistics: nothing to measure: no target has a statistic");
     store(&p);
@@ -482,7 +589,8 @@ static const struct mase_opt opts[] = {
     MASE_OPT_INT(struct profile_opts, num_samples, "num_samples", 0, 0, 0x1p53,
                  "samples of the dataset; 0: all"),
     MASE_OPT_INT(struct profile_opts, batch_size, "batch_size", 0, 0, 0x1p31,
-                 "samples run at once; 0: as the command line says"),
+                 "samples run at once; 0: what suits the engine, and for what it cannot run as the "
+                 "command line says"),
     MASE_OPT_CHOICE(struct profile_opts, split, "split", "train", splits,
                     "which part of the dataset"),
     MASE_OPT_BOOL(struct profile_opts, outputs, "profile_output_activation", false,

@@ -293,17 +293,26 @@ static enum mase_status take_budget(struct mase_stat *s, struct mase_err *err)
     return MASE_OK;
 }
 
-static enum mase_status begin(struct mase_stat *s, const struct mase_stat_block *b,
+static enum mase_status begin(struct mase_stat *s, const struct mase_shape *shape, int64_t total,
                               struct mase_err *err)
 {
-    s->shape = b->shape;
-    s->total = b->total;
+    s->shape = *shape;
+    s->total = total;
     MASE_TRY(make_groups(s, err));
     MASE_TRY(take_budget(s, err));
     s->state = mase_arena_alloc_array(s->arena, (size_t)s->groups, s->kind->state->size);
     for (int64_t g = 0; s->kind->state->begin && g < s->groups; g++)
         s->kind->state->begin(s, mase_stat_group(s, g));
     return MASE_OK;
+}
+
+enum mase_status mase_stat_begin(struct mase_stat *s, const struct mase_shape *shape, int64_t total,
+                                 struct mase_err *err)
+{
+    if (!mase_shape_count(shape) || !total)
+        return MASE_OK;
+    const enum mase_status st = begin(s, shape, total, err);
+    return st ? mase_wrap(err, "%s", s->kind->name) : MASE_OK;
 }
 
 /* ---- values ---- */
@@ -313,11 +322,11 @@ int mase_stat_rounds(const struct mase_stat *s)
     return s->kind->state->rounds ? s->kind->state->rounds(s) : 1;
 }
 
-/* n values at a stride, as spans of neighbours with abs applied. */
-static void feed_run(const struct mase_stat *s, void *state, const float *x, int64_t n,
-                     int64_t stride)
+void mase_stat_run(const struct mase_stat *s, int64_t group, const float *x, int64_t n,
+                   int64_t stride)
 {
     enum { CHUNK = 1024 };
+    void *state = mase_stat_group(s, group);
     float chunk[CHUNK];
     if (stride == 1 && !s->args.abs) {
         s->kind->state->span(s, state, x, n);
@@ -337,12 +346,12 @@ void mase_stat_spans(struct mase_stat *s, const struct mase_stat_block *b)
 {
     const int64_t elements = mase_shape_count(&b->shape);
     if (!s->group && b->element_stride == 1 && b->sample_stride == elements) {
-        feed_run(s, mase_stat_group(s, 0), b->data, elements * b->samples, 1);
+        mase_stat_run(s, 0, b->data, elements * b->samples, 1);
         return;
     }
     for (int64_t e = 0; e < elements; e++)
-        feed_run(s, mase_stat_group(s, s->group ? s->group[e] : 0), b->data + e * b->element_stride,
-                 b->samples, b->sample_stride);
+        mase_stat_run(s, s->group ? s->group[e] : 0, b->data + e * b->element_stride, b->samples,
+                      b->sample_stride);
 }
 
 /* Blocks may differ in shape only where nothing depends on it. */
@@ -367,13 +376,11 @@ enum mase_status mase_stat_feed(struct mase_stat *s, const struct mase_stat_bloc
     if (!elements || !b->samples)
         return MASE_OK;
     if (!s->state)
-        st = begin(s, b, err);
+        st = begin(s, &b->shape, b->total, err);
     if (!st)
         st = check_block(s, b, err);
-    if (st) {
-        mase_wrap(err, "%s", s->kind->name);
-        return st;
-    }
+    if (st)
+        return mase_wrap(err, "%s", s->kind->name);
     if (s->kind->state->block)
         s->kind->state->block(s, b);
     else
@@ -381,6 +388,20 @@ enum mase_status mase_stat_feed(struct mase_stat *s, const struct mase_stat_bloc
     s->samples += b->samples;
     s->values += b->samples * elements;
     return MASE_OK;
+}
+
+enum mase_stat_food mase_stat_wants(const struct mase_stat *s)
+{
+    const struct mase_stat_state *state = s->kind->state;
+    if (state->wants)
+        return state->wants(s);
+    return state->part ? MASE_STAT_PARTS : MASE_STAT_VALUES;
+}
+
+void mase_stat_took(struct mase_stat *s, int64_t samples)
+{
+    s->samples += samples;
+    s->values += samples * mase_shape_count(&s->shape);
 }
 
 void mase_stat_end_round(struct mase_stat *s)

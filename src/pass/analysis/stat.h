@@ -69,6 +69,26 @@ struct mase_stat {
     int64_t samples, values; /* seen in this round */
 };
 
+/* Mean and sum of squared deviations, by Chan's merging of parts. */
+struct mase_moments {
+    int64_t n;
+    double mean, m2;
+};
+
+/* What the engine's kernels say of some values, all of them finite. */
+struct mase_stat_part {
+    float min, max;
+    struct mase_moments moments;
+    struct mase_moments weighted; /* the same with m2 as variance_online has it over everything */
+};
+
+/* How values may be given to a state; VALUES always goes too. */
+enum mase_stat_food {
+    MASE_STAT_VALUES,
+    MASE_STAT_PARTS, /* described by a mase_stat_part */
+    MASE_STAT_BINS,  /* counted by the bins that the state says */
+};
+
 /* What is remembered of a group of values. */
 struct mase_stat_state {
     size_t size;
@@ -80,6 +100,14 @@ struct mase_stat_state {
     /* Instead of span, when it matters which sample a value is of. */
     void (*block)(struct mase_stat *s, const struct mase_stat_block *b);
     void (*next)(const struct mase_stat *s, void *state); /* between rounds; may be NULL */
+    /* For speed alone, all may be NULL. What is best in this round; NULL: parts if there is part,
+     * else values. */
+    enum mase_stat_food (*wants)(const struct mase_stat *s);
+    void (*part)(const struct mase_stat *s, void *state, const struct mase_stat_part *p);
+    /* At most MASE_BINS: x scale + offset, rounded down, says in which a value lies. */
+    void (*bins)(const void *state, double *scale, double *offset);
+    /* n values more, so many in each bin; those in none are in the last. */
+    void (*count)(const struct mase_stat *s, void *state, const int64_t *bin, int64_t n);
 };
 #define STAT(name, state, ...) extern const struct mase_stat_state mase_state_##state;
 #include "pass/analysis/stats.def"
@@ -102,6 +130,9 @@ enum mase_status mase_stat_new(struct mase_stat **out, struct mase_arena *a, con
                                struct mase_loc at, const struct mase_value *args,
                                struct mase_stat_budget *budget,
                                struct mase_err *err) MASE_MUST_CHECK;
+/* Samples of this shape are to come, so many in all: the first block says it otherwise. */
+enum mase_status mase_stat_begin(struct mase_stat *s, const struct mase_shape *shape, int64_t total,
+                                 struct mase_err *err) MASE_MUST_CHECK;
 int mase_stat_rounds(const struct mase_stat *s);
 enum mase_status mase_stat_feed(struct mase_stat *s, const struct mase_stat_block *b,
                                 struct mase_err *err) MASE_MUST_CHECK;
@@ -134,12 +165,17 @@ struct mase_value *mase_stat_nested(struct mase_arena *a, const struct mase_shap
                                     const float *data);
 /* The spans of a block, in groups. */
 void mase_stat_spans(struct mase_stat *s, const struct mase_stat_block *b);
+/* n values of a group at a stride, as spans of neighbours with abs applied. */
+void mase_stat_run(const struct mase_stat *s, int64_t group, const float *x, int64_t n,
+                   int64_t stride);
 
-/* Mean and sum of squared deviations, by Chan's merging of parts. */
-struct mase_moments {
-    int64_t n;
-    double mean, m2;
-};
+/* ---- for who gives parts and counts ---- */
+
+/* A part that describes finite values can be given in their place. */
+enum mase_stat_food mase_stat_wants(const struct mase_stat *s);
+/* Note that so many samples came by parts or counts. */
+void mase_stat_took(struct mase_stat *s, int64_t samples);
+
 struct mase_moments mase_moments_of(const float *x, int64_t n);
 void mase_moments_merge(struct mase_moments *to, const struct mase_moments *part);
 

@@ -42,7 +42,8 @@ void mase_moments_merge(struct mase_moments *to, const struct mase_moments *part
         return;
     const double n = (double)(to->n + part->n), delta = part->mean - to->mean;
     to->m2 += part->m2 + delta * delta * (double)to->n * (double)part->n / n;
-    to->mean += delta * (double)part->n / n;
+    /* an infinite mean stays so, whatever follows */
+    to->mean += isfinite(delta) ? delta * (double)part->n / n : part->mean;
     to->n += part->n;
 }
 
@@ -53,9 +54,16 @@ static void moments_span(const struct mase_stat *s, void *state, const float *x,
     mase_moments_merge(state, &part);
 }
 
+static void moments_part(const struct mase_stat *s, void *state, const struct mase_stat_part *p)
+{
+    (void)s;
+    mase_moments_merge(state, &p->moments);
+}
+
 const struct mase_stat_state mase_state_moments = {
     .size = sizeof(struct mase_moments),
     .span = moments_span,
+    .part = moments_part,
 };
 
 /* ---- the original's variance over everything ---- */
@@ -98,25 +106,39 @@ static void online_block(struct mase_stat *s, const struct mase_stat_block *b)
         add_sample(s, b, i);
 }
 
+static void online_part(const struct mase_stat *s, void *state, const struct mase_stat_part *p)
+{
+    mase_moments_merge(state, as_the_original(s) ? &p->weighted : &p->moments);
+}
+
 const struct mase_stat_state mase_state_online = {
     .size = sizeof(struct mase_moments),
     .span = moments_span,
     .block = online_block,
+    .part = online_part,
 };
 
 /* range_n_sigma stands on one or the other. */
+static bool is_online(const struct mase_stat *s)
+{
+    return mase_streq(s->args.var_mode, "online");
+}
+
 static void sigma_block(struct mase_stat *s, const struct mase_stat_block *b)
 {
-    if (mase_streq(s->args.var_mode, "online"))
-        online_block(s, b);
-    else
-        mase_stat_spans(s, b);
+    (is_online(s) ? online_block : mase_stat_spans)(s, b);
+}
+
+static void sigma_part(const struct mase_stat *s, void *state, const struct mase_stat_part *p)
+{
+    (is_online(s) ? online_part : moments_part)(s, state, p);
 }
 
 const struct mase_stat_state mase_state_sigma = {
     .size = sizeof(struct mase_moments),
     .span = moments_span,
     .block = sigma_block,
+    .part = sigma_part,
 };
 
 /* ---- results ---- */
@@ -169,8 +191,7 @@ void mase_result_variance_precise(const struct mase_stat *s, struct mase_arena *
 
 static double spread(const struct mase_stat *s, const void *state)
 {
-    const bool online = mase_streq(s->args.var_mode, "online");
-    return s->args.num_sigma * sqrt(online ? population(s, state) : unbiased(s, state));
+    return s->args.num_sigma * sqrt(is_online(s) ? population(s, state) : unbiased(s, state));
 }
 
 static double lower(const struct mase_stat *s, const void *state)

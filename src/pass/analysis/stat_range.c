@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "kern/kern.h"
 #include "pass/analysis/stat.h"
 
 struct extremes {
@@ -34,24 +35,34 @@ static void extremes_span(const struct mase_stat *s, void *state, const float *x
     *e = (struct extremes){ min, max, nan };
 }
 
+static void extremes_part(const struct mase_stat *s, void *state, const struct mase_stat_part *p)
+{
+    (void)s;
+    struct extremes *e = state;
+    e->min = p->min < e->min ? p->min : e->min;
+    e->max = p->max > e->max ? p->max : e->max;
+}
+
 const struct mase_stat_state mase_state_extremes = {
     .size = sizeof(struct extremes),
     .begin = extremes_begin,
     .span = extremes_span,
+    .part = extremes_part,
 };
 
+/* Which of two zeros came first does not show: -0 + 0 is 0. */
 static double extreme_min(const struct mase_stat *s, const void *state)
 {
     (void)s;
     const struct extremes *e = state;
-    return e->nan ? NAN : e->min;
+    return e->nan ? NAN : e->min + 0.0;
 }
 
 static double extreme_max(const struct mase_stat *s, const void *state)
 {
     (void)s;
     const struct extremes *e = state;
-    return e->nan ? NAN : e->max;
+    return e->nan ? NAN : e->max + 0.0;
 }
 
 static double extreme_range(const struct mase_stat *s, const void *state)
@@ -187,7 +198,8 @@ void mase_result_range_quantile(const struct mase_stat *s, struct mase_arena *a,
 /* First the extremes, then, the bins known, the counts; one round when the range is given. */
 struct histogram {
     struct extremes range;
-    double lo, hi, scale; /* bins per unit */
+    double lo, hi;
+    double scale, offset; /* x scale + offset, rounded down, is the bin of x */
     int64_t *bin;         /* (bins) */
     int64_t below, above;
 };
@@ -220,6 +232,7 @@ static void make_bins(const struct mase_stat *s, struct histogram *h)
         h->hi += 0.5;
     }
     h->scale = (double)s->args.bins / (h->hi - h->lo);
+    h->offset = -h->lo * h->scale;
     h->bin = mase_new_array(s->arena, int64_t, (size_t)s->args.bins);
 }
 
@@ -240,7 +253,7 @@ static void count_bins(const struct mase_stat *s, struct histogram *h, const flo
         } else if (x[i] > h->hi) {
             h->above++;
         } else if (x[i] == x[i]) {
-            const int64_t bin = (int64_t)((x[i] - h->lo) * h->scale);
+            const int64_t bin = (int64_t)fma(x[i], h->scale, h->offset);
             h->bin[bin < last ? bin : last]++;
         }
     }
@@ -260,12 +273,53 @@ static void histogram_next(const struct mase_stat *s, void *state)
     make_bins(s, state);
 }
 
+/* The kernel counts what lies between the edges, and finite numbers alone. */
+static enum mase_stat_food histogram_wants(const struct mase_stat *s)
+{
+    if (has_range(s))
+        return MASE_STAT_VALUES;
+    if (!s->round)
+        return MASE_STAT_PARTS;
+    bool good = s->args.bins <= MASE_BINS && !s->args.abs;
+    for (int64_t g = 0; good && g < s->groups; g++) {
+        const struct histogram *h = mase_stat_group(s, g);
+        good = !h->range.nan && h->range.min >= h->lo && h->range.max <= h->hi;
+    }
+    return good ? MASE_STAT_BINS : MASE_STAT_VALUES;
+}
+
+static void histogram_part(const struct mase_stat *s, void *state, const struct mase_stat_part *p)
+{
+    extremes_part(s, &((struct histogram *)state)->range, p);
+}
+
+static void histogram_bins(const void *state, double *scale, double *offset)
+{
+    const struct histogram *h = state;
+    *scale = h->scale;
+    *offset = h->offset;
+}
+
+static void histogram_count(const struct mase_stat *s, void *state, const int64_t *bin, int64_t n)
+{
+    struct histogram *h = state;
+    for (int64_t i = 0; i < s->args.bins; i++) {
+        h->bin[i] += bin[i];
+        n -= bin[i];
+    }
+    h->bin[s->args.bins - 1] += n; /* the last edge belongs to the last bin */
+}
+
 const struct mase_stat_state mase_state_histogram = {
     .size = sizeof(struct histogram),
     .rounds = histogram_rounds,
     .begin = histogram_begin,
     .span = histogram_span,
     .next = histogram_next,
+    .wants = histogram_wants,
+    .part = histogram_part,
+    .bins = histogram_bins,
+    .count = histogram_count,
 };
 
 static double first_edge(const struct mase_stat *s, const void *state)

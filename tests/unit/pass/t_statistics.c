@@ -5,7 +5,6 @@
 #include <math.h>
 
 #include "golden.h"
-#include "pass/analysis/chain.h"
 
 /* ---- the data ---- */
 
@@ -35,7 +34,7 @@ static enum mase_status read_rows(void *data, const char *split, int64_t first, 
 
 static void with_samples(struct fixture *f, struct mase_samples *s)
 {
-    *s = (struct mase_samples){ count_rows, read_rows, 8, f };
+    *s = (struct mase_samples){ count_rows, read_rows, 8, f, NULL };
     f->m.env.samples = s;
     reads = 0;
 }
@@ -218,7 +217,7 @@ static void the_labs_example(void **state)
     setup(&f, "jsc-tiny");
     with_samples(&f, &s);
     RUN(&f, "profile_statistics", lab);
-    assert_int_equal(reads, 4);
+    assert_int_equal(reads, 1); /* the engine takes more at once than the command line asks for */
     RUN(&f, "report_node_meta_param", "which = ['software']");
     const char *got = printed(&f) + strlen(heading);
     const char *want = file_text(&f, DATA "/stats/jsc-tiny_software.txt");
@@ -281,7 +280,7 @@ static void data_is_read_as_often_as_needed(void **state)
     setup(&f, "jsc-tiny");
     with_samples(&f, &s);
     RUN(&f, "profile_statistics",
-        "target_activation_nodes = ['relu']\nnum_samples = 16\n"
+        "target_activation_nodes = ['relu']\nnum_samples = 16\nbatch_size = 8\n"
         "activation_statistics.histogram = {}\n"
         "activation_statistics.abs_mean = {}");
     assert_int_equal(reads, 4);
@@ -312,76 +311,6 @@ static void profiling_changes_no_weight(void **state)
         "target_activation_nodes = 'all'\nactivation_statistics.range_min_max = {}");
     assert_memory_equal(before, mase_f32(&mase_module_param(bn, "running_mean")->tensor),
                         sizeof before);
-    teardown(&f);
-}
-
-/* ---- engine and reference ---- */
-
-/* The chain computes what the reference does, sample by sample. */
-static void the_engine_gives_every_value(void **state)
-{
-    (void)state;
-    static const char *const models[] = { "jsc-tiny", "jsc-s", "res_mlp" };
-    for (int i = 0; i < 3; i++) {
-        struct fixture f;
-        struct mase_chain *chain;
-        struct mase_values values;
-        setup(&f, models[i]);
-        struct mase_input x = f.dummy;
-        x.tensor.data = f.x.data;
-        MUST(&f, mase_chain_new(&chain, f.g, &x, BATCH, &f.err));
-        MUST(&f, mase_run_reference(&values, &f.arena, f.g, &x, 1, &f.err));
-        mase_chain_run(chain, mase_f32(&x.tensor), BATCH);
-        for (const struct mase_node *n = f.g->first; n->kind != MASE_OUTPUT; n = n->next) {
-            const struct mase_tensor *want = mase_values_get(&values, n)->tensor;
-            struct mase_lanes got;
-            struct mase_shape shape;
-            assert_true(mase_chain_value(chain, n, &got, &shape));
-            assert_int_equal(got.rows * BATCH, mase_tensor_count(want));
-            for (int64_t k = 0; k < mase_tensor_count(want); k++) {
-                const float w = mase_f32(want)[k];
-                const float g = got.data[k % got.rows * got.stride + k / got.rows];
-                assert_true(fabsf(w - g) <= 1e-5f * fmaxf(1, fabsf(w)));
-            }
-        }
-        mase_chain_free(chain);
-        teardown(&f);
-    }
-}
-
-/* x is read by a relu that writes into it, and by an addition after it. */
-static void a_value_written_into_is_left_to_the_reference(void **state)
-{
-    (void)state;
-    static const char text[] =
-        "mase-graph 1\n\nmodule relu = ReLU(inplace=True)\nmodule fc = Linear(in_features=4, "
-        "out_features=4)\n\n%x : f32[1, 4] = placeholder[target=x]\n"
-        "%fc : f32[1, 4] = call_module[target=fc](args = (%x,), kwargs = {})\n"
-        "%relu : f32[1, 4] = call_module[target=relu](args = (%fc,), kwargs = {})\n"
-        "%add : f32[1, 4] = call_function[target=operator.add](args = (%fc, %relu), kwargs = {})\n"
-        "return %add\n";
-    struct mase_graph *g;
-    struct mase_err err;
-    if (mase_graph_parse_mg(&g, text, strlen(text), "text", &err))
-        fail_msg("%d: %s", err.loc.line, err.msg);
-    struct fixture f;
-    struct mase_chain *chain;
-    setup_graph(&f, g, (struct mase_shape){ 2, { BATCH, 4 } });
-    mase_graph_alloc(f.g);
-    assert_int_equal(mase_chain_new(&chain, f.g, &f.dummy, BATCH, &f.err), MASE_EUNSUPPORTED);
-    assert_non_null(strstr(f.err.msg, "'relu' writes into what others read"));
-    float rows[BATCH * 4];
-    for (int i = 0; i < BATCH * 4; i++)
-        rows[i] = (float)(i - 10);
-    f.x.data = rows;
-    struct mase_samples s;
-    with_samples(&f, &s);
-    RUN(&f, "profile_statistics",
-        "target_activation_nodes = 'all'\nactivation_statistics.range_min_max = {}");
-    assert_int_equal(reads, 1);
-    const struct mase_value *stat = stat_of(mase_graph_find(f.g, "fc"), "data_in_0");
-    assert_true(mase_value_at(stat, "range_min_max.min")->f == -10);
-    assert_true(mase_value_at(stat, "range_min_max.max")->f == 21);
     teardown(&f);
 }
 
@@ -490,8 +419,6 @@ int main(void)
         cmocka_unit_test(more_samples_than_there_are),
         cmocka_unit_test(data_is_read_as_often_as_needed),
         cmocka_unit_test(profiling_changes_no_weight),
-        cmocka_unit_test(the_engine_gives_every_value),
-        cmocka_unit_test(a_value_written_into_is_left_to_the_reference),
         cmocka_unit_test(bad_input_is_named_with_its_place),
         cmocka_unit_test(what_is_missing_is_said),
         cmocka_unit_test(one_value_has_no_spread),
