@@ -18,13 +18,14 @@ test: ## install what the tests need, build them, run them all
 	    && echo "make test: all tests passed" \
 	    || { echo "make test: FAILED, see above" >&2; exit 1; }
 
-bench: ## start-up, training, prediction and loading, beside PyTorch and ONNX Runtime; BENCH_QUICK=1: briefly
+bench: ## start-up, training, prediction, loading and profiling, beside their peers; BENCH_QUICK=1: briefly
 	@scripts/packages install bench
-	@scripts/build all bench_peak bench_infer bench_load
+	@scripts/build all bench_peak bench_infer bench_load bench_profile
 	@bench/startup $(if $(BENCH_QUICK),5)
 	@bench/train
 	@bench/infer
 	@bench/load
+	@bench/profile
 
 fuzz: ## run each fuzzer for FUZZ_SECONDS (default 60)
 	@scripts/packages install build lint
