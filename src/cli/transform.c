@@ -11,6 +11,7 @@
 #include <mase/file.h>
 #include <mase/log.h>
 #include <mase/progress.h>
+#include <mase/train.h>
 
 #include "cli/project.h"
 
@@ -84,6 +85,9 @@ static enum mase_status build(struct job *j, struct mase_err *err)
 {
     MASE_TRY(mase_cli_build(&j->graph, j->c, j->model, j->data, j->weights, err));
     mase_cli_sample_inputs(&j->manager.env, &j->c->arena, j->graph, &j->data->sample);
+    const int64_t asked = mase_cli_value(j->c, MASE_CLI_threads)->i;
+    j->manager.env.threads =
+        mase_predict_threads(j->graph, &j->data->sample, j->samples.source.batch_size, (int)asked);
     return MASE_OK;
 }
 
@@ -143,7 +147,7 @@ static enum mase_status record(const struct job *j, struct mase_err *err)
                                                       .weights = j->weights,
                                                       .dataset = describe_data(j),
                                                       .isa = "scalar",
-                                                      .threads = 1,
+                                                      .threads = j->manager.env.threads,
                                                       .passes = j->manager.timings,
                                                       .results = j->manager.env.info,
                                                       .files = j->manager.env.files,
