@@ -27,7 +27,7 @@
 const struct mase_quant_param mase_integer_params[INTEGER_PARAM_COUNT] = {
     [INTEGER_WIDTH] = { "width", 1, 32, false, 8, "bits of the integer", MASE_PARAM_WIDTH },
     [INTEGER_FRAC_WIDTH] = { "frac_width", -32, 64, true, 4,
-                             "bits after the binary point; none: half of width" },
+                             "bits after the binary point; none: half of width", MASE_PARAM_OTHER },
 };
 
 void mase_integer_ref(float *q, const float *x, int64_t n, const struct mase_format *f,
