@@ -97,7 +97,17 @@ static bool any_known_has(const char *full, struct mase_param *p, void *data)
     return false;
 }
 
-/* Is prefix before every name of the file, and before none of the graph? */
+/* How many of the file's names are the graph's when so much of each is left out? */
+static int known_without(const struct loading *l, size_t skip)
+{
+    int n = 0;
+    for (int i = 0; i < l->file->count; i++)
+        n += mase_map_get(&l->known, l->file->items[i].name + skip) != NULL;
+    return n;
+}
+
+/* Is prefix before every name of the file, and either before none of the graph or, as in
+ * model.model.0.weight, more of a name than the graph has? */
 static bool is_wrapper(const struct loading *l, const char *prefix)
 {
     for (int i = 0; i < l->file->count; i++)
@@ -105,7 +115,8 @@ static bool is_wrapper(const struct loading *l, const char *prefix)
             return false;
     const char *wanted = prefix;
     mase_graph_each_param(l->graph, any_known_has, &wanted);
-    return l->file->count > 0 && wanted;
+    return l->file->count > 0 &&
+           (wanted || known_without(l, l->skip + strlen(prefix)) > known_without(l, l->skip));
 }
 
 static void skip_prefixes(struct loading *l)
@@ -143,10 +154,10 @@ static bool compare(const char *full, struct mase_param *p, void *data)
 
 static void compare_all(struct loading *l)
 {
+    mase_graph_each_param(l->graph, know, l);
     skip_prefixes(l);
     for (int i = 0; i < l->file->count; i++)
         mase_map_put(&l->items, l->file->items[i].name + l->skip, &l->file->items[i].tensor);
-    mase_graph_each_param(l->graph, know, l);
     mase_graph_each_param(l->graph, compare, l);
     for (int i = 0; i < l->file->count; i++) {
         const char *name = l->file->items[i].name + l->skip;
