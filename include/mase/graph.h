@@ -303,6 +303,8 @@ int64_t mase_graph_param_count(const struct mase_graph *g);
 void mase_graph_alloc(struct mase_graph *g);
 /* PyTorch's default initialisation: each tensor from its own random stream, by its full name. */
 void mase_graph_init_weights(struct mase_graph *g, uint64_t seed);
+/* Only the constants, which no file of weights has: before one is loaded. */
+void mase_graph_init_constants(struct mase_graph *g);
 /* Stop borrowing: copy the weights. Nothing if they are g's own. */
 void mase_graph_own_weights(struct mase_graph *g);
 /* Every parameter and buffer in state-dict order; full is "seq_blocks.0.weight", valid during the

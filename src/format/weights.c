@@ -222,6 +222,7 @@ static enum mase_status finish(struct loading *l, struct mase_graph *g, const ch
     if (g->weights_borrowed)
         mase_graph_own_weights(g);
     mase_graph_alloc(g);
+    mase_graph_init_constants(g);
     mase_graph_each_param(g, copy_one, l);
     return MASE_OK;
 }

@@ -184,3 +184,15 @@ void mase_graph_init_weights(struct mase_graph *g, uint64_t seed)
     mase_graph_alloc(g);
     mase_tree_walk(g, start, &seed);
 }
+
+static bool start_constant(const char *full, struct mase_param *p, const struct mase_module *m,
+                           void *data)
+{
+    return p->is_constant ? start(full, p, m, data) : true;
+}
+
+void mase_graph_init_constants(struct mase_graph *g)
+{
+    uint64_t seed = 0;
+    mase_tree_walk(g, start_constant, &seed);
+}

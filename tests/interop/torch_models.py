@@ -22,6 +22,7 @@ MODELS = [  # file, classes and sizes of a sample, its networks
     ("jsc.py", JETS, ["Tiny", "Toy", "Small"]),
     ("residual.py", JETS, ["ResMLP"]),
     ("products.py", JETS, ["MatmulNet"]),
+    ("mixed.py", JETS, ["Mixed"]),
     ("images.py", SMALL, ["ConvBN", "Toy", "ToyTiny", "ToyConvNet", "ToyTestModel", "VGG7", "CNV"]),
     ("images.py", GREY, ["ToyCustomFn"]),
     ("images.py", DIGITS, ["LFC"]),

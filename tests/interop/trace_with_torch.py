@@ -16,7 +16,7 @@ except ImportError as lacking:
     print(f"skipped: {lacking}")
     sys.exit(77)
 
-WRITTEN = ("features.py", "transformer.py", "students.py", "vision.py", "jets.py", "language.py",
+WRITTEN = ("features.py", "mixed.py", "transformer.py", "students.py", "vision.py", "jets.py", "language.py",
            "package/net.py")
 
 # What torch.fx before 2.0 does not do as later versions do.

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include <mase/file.h>
+#include <mase/weights.h>
 #include <mase/zoo.h>
 
 #include "frontend/source.h"
@@ -86,6 +87,7 @@ static void graphs_are_those_of_torch(void **state)
         { "jsc.py:Small", "graphs/jsc-s.txt", &jets, 5615 },
         { "residual.py:ResMLP", "graphs/res_mlp.txt", &jets, 1789 },
         { "products.py:MatmulNet", "graphs/matmul_net.txt", &jets, 1797 },
+        { "mixed.py:Mixed", "source/Mixed.txt", &jets, 413 },
         { "images.py:ConvBN", "graphs/conv_bn.txt", &small, 610 },
         { "images.py:Toy", "graphs/toy.txt", &grey, 298 },
         { "images.py:ToyTiny", "graphs/toy_tiny.txt", &tiny, 40 },
@@ -218,6 +220,35 @@ static void starts_are_kept(void **state)
     assert_int_equal(attr(g, "blocks.0.attn.qkv.weight")->init, MASE_INIT_NORMAL);
     assert_int_equal(attr(g, "blocks.0.attn.qkv.bias")->init, MASE_INIT_ZEROS);
     mase_graph_free(g);
+}
+
+/* Constants of the code are in no file of weights, and are there when one is loaded. */
+static void constants_stay_the_graphs(void **state)
+{
+    (void)state;
+    struct mase_graph *g = open_model(SOURCE "jets.py:InteractionNetwork", &jets);
+    struct mase_tensors file;
+    char dir[] = "/tmp/t_source_XXXXXX", path[64];
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/w.safetensors", dir);
+    assert_true(attr(g, "Rr")->is_constant);
+    mase_graph_init_weights(g, 7);
+    assert_int_equal(mase_weights_save(g, path, NULL), MASE_OK);
+    mase_graph_free(g);
+
+    assert_int_equal(mase_tensors_open(&file, path, NULL), MASE_OK);
+    for (int i = 0; i < file.count; i++)
+        assert_string_not_equal(file.items[i].name, "Rr");
+    mase_tensors_close(&file);
+    g = open_model(SOURCE "jets.py:InteractionNetwork", &jets);
+    mase_graph_alloc(g);
+    assert_int_equal(mase_weights_load(g, path, NULL), MASE_OK);
+    const float *receiver = mase_f32(&attr(g, "Rr")->tensor); // (4, 12): who receives
+    for (int i = 0; i < 48; i++)
+        assert_float_equal(receiver[i], (i / 12 == i % 12 / 3), 0);
+    mase_graph_free(g);
+    remove(path);
+    remove(dir);
 }
 
 /* ---- what cannot be ---- */
@@ -404,15 +435,11 @@ static void lists_of_layers_are_models(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(graphs_are_those_of_torch),
-        cmocka_unit_test(layers_are_the_zoos),
-        cmocka_unit_test(starts_are_kept),
-        cmocka_unit_test(faults_name_the_line),
-        cmocka_unit_test(endless_loops_end),
-        cmocka_unit_test(python_may_be_missing),
-        cmocka_unit_test(answers_are_checked),
-        cmocka_unit_test(graph_files_are_models),
-        cmocka_unit_test(lists_of_layers_are_models),
+        cmocka_unit_test(graphs_are_those_of_torch), cmocka_unit_test(layers_are_the_zoos),
+        cmocka_unit_test(starts_are_kept),           cmocka_unit_test(constants_stay_the_graphs),
+        cmocka_unit_test(faults_name_the_line),      cmocka_unit_test(endless_loops_end),
+        cmocka_unit_test(python_may_be_missing),     cmocka_unit_test(answers_are_checked),
+        cmocka_unit_test(graph_files_are_models),    cmocka_unit_test(lists_of_layers_are_models),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
