@@ -165,6 +165,7 @@ struct mase_module {
 /* An attribute by the name of its constructor parameter; a bug if there is none. */
 const struct mase_arg *mase_module_attr(const struct mase_module *m, const char *name);
 struct mase_param *mase_module_param(const struct mase_module *m, const char *name); /* or NULL */
+int64_t mase_module_param_count(const struct mase_module *m); /* trainable values; 0 for NULL */
 /* "Linear", "LinearInteger". */
 void mase_module_class(struct mase_str *out, const struct mase_module *m);
 /* "Linear(in_features=16, out_features=5, bias=True)", as PyTorch prints it. */

@@ -52,15 +52,6 @@ static void set_shape(struct mase_table *t, int row, int column, const struct ma
 
 /* ---- sheets ---- */
 
-static int64_t param_count(const struct mase_module *m)
-{
-    int64_t count = 0;
-    for (int i = 0; m && i < m->param_count; i++)
-        if (!m->params[i].is_buffer)
-            count += mase_tensor_count(&m->params[i].tensor);
-    return count;
-}
-
 static void add_node(struct job *j, struct mase_table *t, const struct mase_node *n)
 {
     const struct mase_arg *value = j->has_shapes ? mase_values_get(&j->values, n) : NULL;
@@ -74,7 +65,7 @@ static void add_node(struct job *j, struct mase_table *t, const struct mase_node
     mase_table_set(t, row, 3, mase_str_text(&inputs));
     if (value && value->kind == MASE_ARG_TENSOR)
         set_shape(t, row, 4, &value->tensor->shape);
-    mase_table_setf(t, row, 5, "%" PRId64, param_count(mase_node_module(n)));
+    mase_table_setf(t, row, 5, "%" PRId64, mase_module_param_count(mase_node_module(n)));
     if (mase_node_quant(n)) {
         mase_table_set(t, row, 6, mase_cli_formats_of(t->arena, n));
         j->totals.quantised++;
@@ -105,7 +96,7 @@ static void add_modules(struct job *j)
         mase_module_repr(&repr, m);
         mase_table_set(&sheet->table, row, 0, m->path);
         mase_table_set(&sheet->table, row, 1, mase_str_text(&repr));
-        mase_table_setf(&sheet->table, row, 2, "%" PRId64, param_count(m));
+        mase_table_setf(&sheet->table, row, 2, "%" PRId64, mase_module_param_count(m));
         mase_str_release(&repr);
     }
     sheet->title = mase_show_count(&j->s->c->arena, j->net.graph->module_count, "module");

@@ -15,7 +15,8 @@ static const char *keep(struct mase_arena *a, struct mase_str *text)
     return copy;
 }
 
-const char *mase_draw_count(struct mase_arena *a, int64_t n)
+/* "12,345": a count for people. */
+static const char *grouped(struct mase_arena *a, int64_t n)
 {
     char digits[24];
     struct mase_str text = { 0 };
@@ -85,15 +86,6 @@ static const struct mase_shape *shape_of(const struct mase_node *n, const struct
     return &n->meta->results[0].shape;
 }
 
-static int64_t param_count(const struct mase_module *m)
-{
-    int64_t count = 0;
-    for (int i = 0; m && i < m->param_count; i++)
-        if (!m->params[i].is_buffer)
-            count += mase_tensor_count(&m->params[i].tensor);
-    return count;
-}
-
 static const struct mase_arg *attr_of(const struct mase_module *m, const char *name)
 {
     const struct mase_sig *sig = mase_op_ctor_sig(m->op);
@@ -160,13 +152,12 @@ static void add_line(struct mase_box *b, const char *text)
 /* "[8, 64]  1,088 parameters" */
 static const char *size_line(struct mase_arena *a, const struct mase_box *b, bool with_shape)
 {
-    const int64_t params = param_count(mase_node_module(b->node));
+    const int64_t params = mase_module_param_count(mase_node_module(b->node));
     struct mase_str text = { 0 };
     if (b->shape && with_shape)
         mase_str_add(&text, b->shape);
     if (params)
-        mase_str_printf(&text, "%s%s params", text.len ? " \u00b7 " : "",
-                        mase_draw_count(a, params));
+        mase_str_printf(&text, "%s%s params", text.len ? " \u00b7 " : "", grouped(a, params));
     return keep(a, &text);
 }
 

@@ -22,7 +22,5 @@ struct mase_box {
 /* One box per node, in the order of the graph. */
 struct mase_box *mase_draw_boxes(struct mase_arena *a, const struct mase_graph *g,
                                  const struct mase_draw *opts);
-/* "12,345": a count for people. */
-const char *mase_draw_count(struct mase_arena *a, int64_t n);
 
 #endif /* MASE_FORMAT_BOXES_H */

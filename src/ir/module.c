@@ -200,6 +200,15 @@ struct mase_param *mase_module_param(const struct mase_module *m, const char *na
     return NULL;
 }
 
+int64_t mase_module_param_count(const struct mase_module *m)
+{
+    int64_t count = 0;
+    for (int i = 0; m && i < m->param_count; i++)
+        if (!m->params[i].is_buffer)
+            count += mase_tensor_count(&m->params[i].tensor);
+    return count;
+}
+
 /* ---- text ---- */
 
 void mase_module_class(struct mase_str *out, const struct mase_module *m)
