@@ -10,9 +10,16 @@
 
 static float numbers[6] = { 1, -2, 3, 4, 5, 6.5f };
 static int64_t steps[1] = { 7 };
-static const struct mase_tensor matrix = { MASE_F32, { 2, { 2, 3 } }, numbers };
-static const struct mase_tensor step = { MASE_I64, { 0, { 0 } }, steps };
-static const struct mase_named_tensor both[] = { { "fc.weight", matrix }, { "step", step } };
+#define MATRIX                             \
+    {                                      \
+        MASE_F32, { 2, { 2, 3 } }, numbers \
+    }
+#define STEP                          \
+    {                                 \
+        MASE_I64, { 0, { 0 } }, steps \
+    }
+static const struct mase_tensor matrix = MATRIX, step = STEP;
+static const struct mase_named_tensor both[] = { { "fc.weight", MATRIX }, { "step", STEP } };
 
 static const struct mase_named_tensor *item_of(const struct mase_outline *o, const char *name)
 {
