@@ -13,11 +13,19 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#if defined(__SANITIZE_ADDRESS__)
+#define BOUNDED_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define BOUNDED_ASAN 1
+#endif
+#endif
+
 enum { MEMORY_BOUND = 256 << 20 };
 
 static inline void bound_memory(void)
 {
-#if !defined(__SANITIZE_ADDRESS__) /* its shadow is larger than any bound */
+#ifndef BOUNDED_ASAN /* its shadow is larger than any bound */
     unsigned long pages = 0;
     FILE *f = fopen("/proc/self/statm", "r");
     if (f && fscanf(f, "%lu", &pages) == 1) {

@@ -100,7 +100,7 @@ uint32_t mase_crc32_by(enum mase_crc32_way way, uint32_t crc, const void *data, 
         crc = fold_narrow(crc, p, narrow);
     p += narrow * STRIDE;
     size -= narrow * STRIDE;
-    return size ? (uint32_t)crc32_z(crc, p, size) : crc; /* NULL would mean something else to it */
+    return (uint32_t)crc32_z(crc, p, size);
 }
 
 enum mase_crc32_way mase_crc32_best(void)
@@ -117,7 +117,7 @@ enum mase_crc32_way mase_crc32_best(void)
 uint32_t mase_crc32_by(enum mase_crc32_way way, uint32_t crc, const void *data, size_t size)
 {
     (void)way;
-    return size ? (uint32_t)crc32_z(crc, data, size) : crc;
+    return (uint32_t)crc32_z(crc, data, size);
 }
 
 enum mase_crc32_way mase_crc32_best(void)
@@ -129,5 +129,5 @@ enum mase_crc32_way mase_crc32_best(void)
 
 uint32_t mase_crc32(uint32_t crc, const void *data, size_t size)
 {
-    return mase_crc32_by(mase_crc32_best(), crc, data, size);
+    return size ? mase_crc32_by(mase_crc32_best(), crc, data, size) : crc; /* data may be NULL */
 }
