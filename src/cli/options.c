@@ -14,7 +14,9 @@
 
 static const char *const tasks[] = { "classification",    "cls", "translation", "tran",
                                      "language_modeling", "lm",  NULL };
-static const char *const load_types[] = { "auto", "pt", "pl", "mz", "hf", "safetensors", "npz", NULL };
+static const char *const load_types[] = {
+    "auto", "pt", "pl", "mz", "hf", "safetensors", "npz", NULL
+};
 static const char *const log_levels[] = { "debug", "info", "warning", "error", "critical", NULL };
 static const char *const reporters[] = { "wandb", "tensorboard", NULL };
 static const char *const optimizers[] = { "adam", "sgd", "adamw", NULL };

@@ -70,8 +70,8 @@ static parse_fn *parser_of(const struct mase_file *f)
     return mase_ends_with(f->path, ".npz") ? parse_npz : parse_safetensors;
 }
 
-static enum mase_status open(struct mase_tensors *t, const char *path, bool as_stored,
-                             struct mase_err *err)
+static enum mase_status open_any(struct mase_tensors *t, const char *path, bool as_stored,
+                                 struct mase_err *err)
 {
     *t = (struct mase_tensors){ 0 };
     MASE_TRY(mase_file_open(&t->file, path, err));
@@ -83,13 +83,13 @@ static enum mase_status open(struct mase_tensors *t, const char *path, bool as_s
 
 enum mase_status mase_tensors_open(struct mase_tensors *t, const char *path, struct mase_err *err)
 {
-    return open(t, path, false, err);
+    return open_any(t, path, false, err);
 }
 
 enum mase_status mase_tensors_open_stored(struct mase_tensors *t, const char *path,
                                           struct mase_err *err)
 {
-    return open(t, path, true, err);
+    return open_any(t, path, true, err);
 }
 
 void mase_tensors_close(struct mase_tensors *t)

@@ -196,8 +196,7 @@ static void damaged(void **state)
         assert_int_not_equal(mase_npz_parse(&z, copy, n, path, &err), MASE_OK);
         free(copy);
     }
-    unsigned char *copy = malloc(f.size);
-    memcpy(copy, f.data, f.size);
+    unsigned char *copy = mase_arena_memdup(&a, f.data, f.size);
     for (size_t i = 0; i < f.size; i++) {
         copy[i] ^= (unsigned char)(1 << i % 8);
         if (mase_npz_parse(&z, copy, f.size, path, &err) == MASE_OK) {
@@ -207,7 +206,6 @@ static void damaged(void **state)
         }
         copy[i] = f.data[i];
     }
-    free(copy);
     mase_file_close(&f);
     mase_arena_release(&a);
 }
