@@ -124,7 +124,8 @@ static const struct mase_works *works_of(const struct mase_plan *p, bool backwar
     return backward ? &p->backward : &p->forward;
 }
 
-/* Every tile as far as it goes without the others; then the threads meet. */
+/* Every tile as far as it goes without the others; then the threads meet. One alone has none to
+ * meet: it may itself be one of several, each with a network of its own. */
 static void run(const struct mase_team *t, struct share own, bool backward)
 {
     const struct mase_works *first = works_of(t->tiling.tile[0], backward);
@@ -134,7 +135,9 @@ static void run(const struct mase_team *t, struct share own, bool backward)
         for (int k = own.from; k < own.to; k++)
             for (int i = at; i < end; i++)
                 mase_work_run(&works_of(t->tiling.tile[k], backward)->item[i], 0, 1);
+        if (t->threads > 1) {
 #pragma omp barrier
+        }
     }
 }
 

@@ -42,3 +42,9 @@ run transform toy toy_tiny --batch-size 32,64
 fails "lists are for sweeps" <<'X'
 ch: --batch-size = '32,64' is not a number; allowed: integer 1..
 X
+
+# Runs of unequal length whose batches are worked on in parts: none may wait for another's threads.
+timeout 60 "$CH" sweep jsc-tiny jsc --max-steps 3,40 --batch-size 1024 --project side \
+    >"$T/out" 2>"$T/err" </dev/null
+status=$?
+succeeds "large batches side by side"
