@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""The pages of ch report in a real browser: report_page.py CH
+"""The pages of ch report in a real browser: report_page.py CH [PICTURE.png]
 
 Nothing may be said on the console, forbidden by the page's own policy or loaded from elsewhere;
 nothing may stick out sideways on a phone; text must have contrast in light and dark; tables sort,
-charts tell values, the drawing moves and leads to the table. Status 77 where there is no Chromium.
+charts tell values, the drawing moves and leads to the table. Status 77 where there is no Chromium. With a second argument
+the page of a training is only photographed, for docs/report.png.
 """
 
 import os
@@ -224,6 +225,10 @@ def main():
         return SKIPPED
     with tempfile.TemporaryDirectory(prefix="mase-pages-") as folder, Browser() as b:
         training, transformation, hostile = make_pages(program, folder)
+        if len(sys.argv) > 2:
+            b.open(training, width=1180, height=1240)
+            b.screenshot(sys.argv[2])
+            return 0
         check = Check(b)
         check_looks(check, training, "a training")
         check_looks(check, transformation, "a transformation")

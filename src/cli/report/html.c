@@ -52,7 +52,7 @@ void mase_html_percent(struct mase_str *out, double share)
     if (isnan(share))
         mase_str_add(out, "–");
     else if (share > 0 && share < 0.00005)
-        mase_str_add(out, "< 0.01 %");
+        mase_str_add(out, "&lt; 0.01 %");
     else
         mase_str_printf(out, "%.2f %%", 100 * share);
 }
@@ -122,7 +122,10 @@ static bool put_cell_number(struct mase_str *out, double x)
         mase_str_add(out, "<td class=\"n\">–</td>");
         return false;
     }
-    mase_str_printf(out, "<td class=\"n\" data-v=\"%.17g\">", x);
+    if (isinf(x)) /* as JavaScript spells it */
+        mase_str_printf(out, "<td class=\"n\" data-v=\"%sInfinity\">", x < 0 ? "-" : "");
+    else
+        mase_str_printf(out, "<td class=\"n\" data-v=\"%.17g\">", x);
     return true;
 }
 

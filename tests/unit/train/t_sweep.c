@@ -338,6 +338,81 @@ static void chart_of_any_grid(void **state)
     }
 }
 
+/* ---- from the file again ---- */
+
+static struct mase_sweep grid_of(struct fixture *f)
+{
+    struct mase_sweep again = { .axes = f->sweep.axes, .axis_count = f->sweep.axis_count };
+    assert_int_equal(mase_sweep_grid(&again, &f->dir.arena, NULL), MASE_OK);
+    return again;
+}
+
+static void csv_reads_back(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct mase_str text = { 0 };
+    set_up(&f, "{\"training_optimizer\": [\"adam\", \"sgd\"], \"batch_size\": [32, 64]}");
+    expand(&f);
+    for (int i = 0; i < f.sweep.count; i++) {
+        struct mase_sweep_point *p = &f.sweep.points[i];
+        p->done = i != 2;
+        p->result = (struct mase_sweep_result){ .epochs = i, .val_loss = i / 3.0, .seconds = 0.1 };
+    }
+    f.sweep.points[1].result.train_loss = NAN;
+    const struct mase_table t = mase_sweep_csv(&f.sweep, &f.dir.arena);
+    mase_table_render(&t, MASE_TABLE_CSV, &text);
+    const char *path = folder_at(&f.dir, "sweep.csv");
+    write_text(path, text.data, text.len);
+    mase_str_release(&text);
+
+    struct mase_sweep again = grid_of(&f);
+    assert_int_equal(mase_sweep_read_csv(&again, path, NULL), MASE_OK);
+    assert_int_equal(again.count, 4);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(again.points[i].done, i != 2);
+        assert_int_equal(again.points[i].result.epochs, i != 2 ? i : 0);
+        assert_true(again.points[i].result.val_loss == (i != 2 ? i / 3.0 : 0));
+    }
+    assert_true(isnan(again.points[1].result.train_loss));
+    tear_down(&f);
+}
+
+#define HEADER                                                                          \
+    "batch_size,epochs,train_loss,train_acc,val_loss,val_acc,best_val_loss,best_epoch," \
+    "test_loss,test_acc,test_acc_error,seconds\n"
+
+static void damaged_csv_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *message;
+        int line;
+    } cases[] = {
+        { "", "0 columns, a sweep of 1 options has 12", 0 },
+        { "size,epochs\n", "2 columns, a sweep of 1 options has 12", 1 },
+        { "width" HEADER, "expected the column 'batch_size' here", 1 },
+        { HEADER "32,1,1,1,1,1,1,1,1,1,1,1\n", "1 rows, the sweep has 2 configurations", 2 },
+        { HEADER "64,1,1,1,1,1,1,1,1,1,1,1\n", "expected batch_size = 32 here", 2 },
+        { HEADER "32,1,1\n", "3 fields, expected 12", 2 },
+        { HEADER "32,-1,1,1,1,1,1,1,1,1,1,1\n", "epochs must be a count", 2 },
+        { HEADER "32,1,one,1,1,1,1,1,1,1,1,1\n", NULL, 2 },
+    };
+    struct fixture f;
+    set_up(&f, "{\"batch_size\": [32, 64]}");
+    const char *path = folder_at(&f.dir, "sweep.csv");
+    for (int i = 0; i < COUNT(cases); i++) {
+        struct mase_err err = { 0 };
+        struct mase_sweep s = grid_of(&f);
+        write_text(path, cases[i].text, strlen(cases[i].text));
+        assert_int_not_equal(mase_sweep_read_csv(&s, path, &err), MASE_OK);
+        if (cases[i].message)
+            assert_string_equal(err.msg, cases[i].message);
+        assert_int_equal(err.loc.line, cases[i].line);
+    }
+    tear_down(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -350,6 +425,8 @@ int main(void)
         cmocka_unit_test(one_failure_does_not_stop_the_others),
         cmocka_unit_test(reports_name_every_configuration),
         cmocka_unit_test(chart_of_any_grid),
+        cmocka_unit_test(csv_reads_back),
+        cmocka_unit_test(damaged_csv_is_refused),
     };
     return cmocka_run_group_tests(tests, open_jets, close_jets);
 }
