@@ -589,8 +589,7 @@ static const struct mase_opt opts[] = {
     MASE_OPT_INT(struct profile_opts, num_samples, "num_samples", 0, 0, 0x1p53,
                  "samples of the dataset; 0: all"),
     MASE_OPT_INT(struct profile_opts, batch_size, "batch_size", 0, 0, 0x1p31,
-                 "samples run at once; 0: what suits the engine, and for what it cannot run as the "
-                 "command line says"),
+                 "samples run at once; 0: as suits the engine, or as the command line says"),
     MASE_OPT_CHOICE(struct profile_opts, split, "split", "train", splits,
                     "which part of the dataset"),
     MASE_OPT_BOOL(struct profile_opts, outputs, "profile_output_activation", false,

@@ -314,6 +314,45 @@ static void profiling_changes_no_weight(void **state)
     teardown(&f);
 }
 
+/* ---- what the engine cannot run ---- */
+
+/* The mean mixes the samples of a batch, so the plain reference runs the network, by batches as the
+ * command line says; a value that does not follow the samples is one sample of each batch. */
+static void the_reference_runs_what_mixes_samples(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "mase-graph 1\n\n%x : f32[1, 4] = placeholder[target=x]\n"
+        "%mean : f32[4] = call_function[target=torch.mean](args = (%x, 0), kwargs = {})\n"
+        "%sub : f32[1, 4] = call_function[target=operator.sub](args = (%x, %mean), kwargs = {})\n"
+        "return %sub\n";
+    enum { ROWS = 20 };
+    struct mase_graph *g;
+    struct mase_err err;
+    struct mase_samples s;
+    struct fixture f;
+    float rows[ROWS * 4];
+    if (mase_graph_parse_mg(&g, text, strlen(text), "text", &err))
+        fail_msg("%d: %s", err.loc.line, err.msg);
+    setup_graph(&f, g, (struct mase_shape){ 2, { ROWS, 4 } });
+    for (int i = 0; i < ROWS * 4; i++)
+        rows[i] = (float)i;
+    f.x.data = rows;
+    with_samples(&f, &s);
+    RUN(&f, "profile_statistics",
+        "target_activation_nodes = 'all'\nprofile_output_activation = true\n"
+        "activation_statistics.range_min_max = {}\nactivation_statistics.histogram = {}");
+    assert_int_equal(reads, 2 * 3); /* two rounds of 8, 8 and 4 */
+    const struct mase_value *mean = stat_of(mase_graph_find(f.g, "sub"), "data_in_1");
+    const struct mase_value *out = stat_of(mase_graph_find(f.g, "sub"), "data_out_0");
+    assert_int_equal(mase_value_at(mean, "range_min_max.count")->i, 3 * 4);
+    assert_true(mase_value_at(mean, "range_min_max.min")->f == 14); /* 0, 4, ... 28 */
+    assert_true(mase_value_at(mean, "range_min_max.max")->f == 73); /* 67, 71, 75, 79 */
+    assert_int_equal(mase_value_at(out, "histogram.count")->i, ROWS * 4);
+    assert_true(mase_value_at(out, "range_min_max.max")->f == 14);
+    teardown(&f);
+}
+
 /* ---- bad input ---- */
 
 static const struct {
@@ -419,6 +458,7 @@ int main(void)
         cmocka_unit_test(more_samples_than_there_are),
         cmocka_unit_test(data_is_read_as_often_as_needed),
         cmocka_unit_test(profiling_changes_no_weight),
+        cmocka_unit_test(the_reference_runs_what_mixes_samples),
         cmocka_unit_test(bad_input_is_named_with_its_place),
         cmocka_unit_test(what_is_missing_is_said),
         cmocka_unit_test(one_value_has_no_spread),
