@@ -191,6 +191,7 @@ struct mase_node {
     struct mase_node *prev, *next;
     struct mase_graph *graph;
     struct mase_meta *meta; /* meta.h; NULL before init_metadata */
+    struct mase_loc at;     /* where its author wrote it; line 0: nowhere that we know */
 };
 
 /* The module behind a call_module, else NULL. Always the graph's current one. */
@@ -204,6 +205,11 @@ void mase_node_type_name(struct mase_str *out, const struct mase_node *n);
 /* The printed target: a quantised function has the original's long name. */
 void mase_node_target(struct mase_str *out, const struct mase_node *n);
 bool mase_node_uses(const struct mase_node *n, const struct mase_node *input);
+/* at, its path kept in the graph. */
+void mase_node_set_place(struct mase_node *n, struct mase_loc at);
+/* Pass on a status; an error without a place gets that of the node. err may be NULL. */
+enum mase_status mase_node_place(const struct mase_node *n, enum mase_status st,
+                                 struct mase_err *err);
 
 /* ---- the graph ---- */
 

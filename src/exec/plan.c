@@ -542,7 +542,7 @@ static enum mase_status build(struct mase_plan *p, const struct mase_plan_opts *
         mase_infer_shapes(&b.probe, &p->arena, p->graph, resized(p, o, 2), o->input_count, err));
     int i = 0;
     for (struct mase_node *n = p->graph->first; n; n = n->next)
-        MASE_TRY(add_node(&b, n, &p->value.value[i++], err));
+        MASE_TRY(mase_node_place(n, add_node(&b, n, &p->value.value[i++], err), err));
     return MASE_OK;
 }
 

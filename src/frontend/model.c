@@ -115,6 +115,13 @@ static void move_place(struct mase_err *err, const struct mase_value *layers)
     mase_fail_at(err, err->status, at, "%s", message);
 }
 
+static void place_nodes(struct mase_graph *g, const struct mase_value *layers)
+{
+    int i = 0;
+    for (struct mase_node *n = g->first; n; n = n->next)
+        mase_node_set_place(n, n->kind == MASE_CALL_MODULE ? layers->items[i++]->at : layers->at);
+}
+
 enum mase_status mase_model_layers(struct mase_graph **g, const char *name,
                                    const struct mase_value *layers, struct mase_err *err)
 {
@@ -131,6 +138,8 @@ enum mase_status mase_model_layers(struct mase_graph **g, const char *name,
         mase_graph_parse_mg(g, mase_str_text(&text), text.len, "layers", err);
     if (st)
         move_place(err, layers);
+    else
+        place_nodes(*g, layers);
     mase_str_release(&text);
     return st;
 }

@@ -298,6 +298,7 @@ static enum mase_status add_node(struct reading *r, const struct mase_value *v)
         return mase_place(r->err, get_place(r, mase_value_get(v, "at")));
     struct mase_node *n = mase_graph_insert(r->g, NULL, kind, target, &args, &kwargs);
     n->annotation = annotation ? mase_intern(&r->g->intern, annotation) : NULL;
+    mase_node_set_place(n, get_place(r, mase_value_get(v, "at")));
     r->nodes[r->count++] = n;
     return MASE_OK;
 }

@@ -311,6 +311,18 @@ enum mase_op_type mase_node_op_type(const struct mase_node *n)
     return mase_ops[n->op].type;
 }
 
+void mase_node_set_place(struct mase_node *n, struct mase_loc at)
+{
+    n->at = at;
+    n->at.path = at.path ? mase_intern(&n->graph->intern, at.path) : NULL;
+}
+
+enum mase_status mase_node_place(const struct mase_node *n, enum mase_status st,
+                                 struct mase_err *err)
+{
+    return st && err && n->at.line ? mase_place(err, n->at) : st;
+}
+
 bool mase_node_uses(const struct mase_node *n, const struct mase_node *input)
 {
     for (int i = 0; i < n->input_count; i++)

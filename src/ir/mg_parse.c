@@ -395,6 +395,7 @@ static struct mase_node *add_node(struct mase_mg_parser *p, const struct head *h
         mase_graph_insert_exact(g, NULL, h->kind, h->name, h->target, args, kwargs);
     n->annotation = h->annotation ? mase_intern(&g->intern, h->annotation) : NULL;
     n->meta = h->typed ? typed_meta(g, h) : NULL;
+    mase_node_set_place(n, h->target_at);
     return n;
 }
 
