@@ -28,7 +28,7 @@
 #include <mase/file.h>
 #include <mase/progress.h>
 
-enum { READ_BYTES = 1 << 16, GRACE_MS = 2000 };
+enum { READ_BYTES = 1 << 16, GRACE_MS = 2000, LOOK_MS = 50 };
 
 /* ---- finding it ---- */
 
@@ -130,9 +130,16 @@ static void drain(struct pipes *p, struct mase_str *out)
         shut(&p->from);
 }
 
-/* Until the child closes its output, or must be stopped. */
+static bool has_ended(pid_t child)
+{
+    siginfo_t info = { 0 };
+    return waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid;
+}
+
+/* Until the child closes its output or ends, or must be stopped. It may end with its output open: a
+ * process that it has started can hold it. */
 static enum mase_child_end converse(struct pipes *p, struct mase_str *out,
-                                    const struct mase_child *c)
+                                    const struct mase_child *c, pid_t child)
 {
     const uint64_t start = mase_clock();
     const double limit_ms =
@@ -143,7 +150,10 @@ static enum mase_child_end converse(struct pipes *p, struct mase_str *out,
             return MASE_CHILD_LATE;
         struct pollfd fds[2] = { { .fd = p->from, .events = POLLIN },
                                  { .fd = p->to, .events = POLLOUT } };
-        if (poll(fds, 2, (int)(limit_ms - spent) + 1) <= 0)
+        const int ready = poll(fds, 2, LOOK_MS);
+        if (ready == 0 && has_ended(child))
+            return MASE_CHILD_DONE;
+        if (ready <= 0)
             continue;
         if (fds[1].revents)
             feed(p);
@@ -153,12 +163,6 @@ static enum mase_child_end converse(struct pipes *p, struct mase_str *out,
             return MASE_CHILD_LOUD;
     }
     return MASE_CHILD_DONE;
-}
-
-static bool has_ended(pid_t child)
-{
-    siginfo_t info = { 0 };
-    return waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid;
 }
 
 /* It has closed its output and should be gone at once. What it has left behind goes too: its group
@@ -181,7 +185,7 @@ static enum mase_child_end attend(int *code, struct mase_str *out, const struct 
 {
     void (*old)(int) = signal(SIGPIPE, SIG_IGN);
     fcntl(p->to, F_SETFL, O_NONBLOCK);
-    const enum mase_child_end end = converse(p, out, c);
+    const enum mase_child_end end = converse(p, out, c, child);
     shut(&p->to);
     shut(&p->from);
     if (end != MASE_CHILD_DONE)

@@ -156,16 +156,25 @@ class Package(types.ModuleType):
         if name[:1].isupper():
             made = missing_layer(name, self._layers) if self._layers else Absent(full)
         else:
-            made = unknown_function(full)
+            made = UnknownFunction(full)
         setattr(self, name, made)
         return made
 
 
-def unknown_function(full):
-    def function(*args, **kwargs):
-        known(full, TABLES.functions, "function")
-        raise Fault("'%s' cannot be used while tracing" % full)
-    return function
+class UnknownFunction:
+    """Says so when it is called; torch.hub.load, too."""
+
+    def __init__(self, full):
+        self.full = full
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return UnknownFunction("%s.%s" % (self.full, name))
+
+    def __call__(self, *args, **kwargs):
+        known(self.full, TABLES.functions, "function")
+        raise Fault("'%s' cannot be used while tracing" % self.full)
 
 
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
