@@ -333,6 +333,9 @@ void mase_graph_print(struct mase_str *out, const struct mase_graph *g); /* str(
 void mase_node_print(struct mase_str *out,
                      const struct mase_node *n); /* one line of it, not indented */
 void mase_graph_print_mg(struct mase_str *out, const struct mase_graph *g);
+/* A class for PyTorch; quantised layers and calls have none there. */
+enum mase_status mase_graph_print_py(struct mase_str *out, const struct mase_graph *g,
+                                     struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_graph_parse_mg(struct mase_graph **out, const char *text, size_t size,
                                      const char *path, struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_graph_read_mg(struct mase_graph **out, const char *path,

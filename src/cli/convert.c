@@ -3,8 +3,8 @@
  *
  *     from                                to
  *     .pt .pth .ckpt .safetensors .npz    each other: tensors, unchanged to the bit
- *     a saved folder                      each of these: its weights; .mg: its graph
- *     a model by name, net.py:CLASS, .mg  .mg; a folder, with initial weights or those of --load
+ *     a saved folder                      each of these: its weights; .mg, .py: its graph
+ *     a model by name, net.py:CLASS, .mg  .mg, .py; a folder, with initial weights or --load's
  *     a file of weights                   a saved folder that is there: its weights are replaced
  *
  * What IN is, is told from what is there; what OUT shall be, from its name.
@@ -49,11 +49,21 @@ static bool is_saved(struct mase_arena *a, const char *dir)
 
 /* ---- networks ---- */
 
+static bool is_graph_name(const char *path)
+{
+    return mase_ends_with(path, ".mg") || mase_ends_with(path, ".py");
+}
+
 static enum mase_status write_graph(struct job *j, const struct mase_graph *g, struct mase_err *err)
 {
     struct mase_str text = { 0 };
-    mase_graph_print_mg(&text, g);
-    const enum mase_status st = mase_file_write(j->out, mase_str_text(&text), text.len, err);
+    enum mase_status st = MASE_OK;
+    if (mase_ends_with(j->out, ".py"))
+        st = mase_graph_print_py(&text, g, err);
+    else
+        mase_graph_print_mg(&text, g);
+    if (!st)
+        st = mase_file_write(j->out, mase_str_text(&text), text.len, err);
     mase_str_release(&text);
     return st;
 }
@@ -70,7 +80,7 @@ static bool count_one(const char *full, struct mase_param *p, void *data)
 /* A graph from file to file needs no weights, however large they would be. */
 static enum mase_status open_network(struct job *j, struct mase_cli_net *net, struct mase_err *err)
 {
-    if (!mase_is_file(j->in) || !mase_ends_with(j->in, ".mg") || !mase_ends_with(j->out, ".mg"))
+    if (!mase_is_file(j->in) || !mase_ends_with(j->in, ".mg") || !is_graph_name(j->out))
         return mase_cli_net_open(net, j->c, j->in, err);
     *net = (struct mase_cli_net){ .word = j->in };
     return mase_graph_read_mg(&net->graph, j->in, err);
@@ -82,7 +92,7 @@ static enum mase_status convert_network(struct job *j, struct mase_err *err)
     MASE_TRY(open_network(j, &net, err));
     j->done = (struct mase_cli_converted){ .nodes = net.graph->node_count, .tensors = -1 };
     enum mase_status st;
-    if (mase_ends_with(j->out, ".mg")) {
+    if (is_graph_name(j->out)) {
         st = write_graph(j, net.graph, err);
     } else {
         j->done.tensors = 0;
@@ -132,29 +142,24 @@ static enum mase_status from_network(struct job *j, struct mase_err *err)
     const struct mase_model *model;
     if (!mase_is_dir(j->in) && !mase_model_is_file(j->in) && mase_zoo_find(&model, j->in, err))
         return mase_wrap(err, "'%s' is no file or folder", j->in);
-    if (mase_ends_with(j->out, ".mg") || is_folder_name(j->out))
+    if (is_graph_name(j->out) || is_folder_name(j->out))
         return convert_network(j, err);
     const char *dir = mase_is_dir(j->in) ? mase_cli_saved_folder(a, j->in) : NULL;
     const char *weights = dir ? mase_path_join(a, dir, MASE_CLI_SAVED_WEIGHTS) : NULL;
     if (!weights || !mase_is_file(weights))
         return mase_fail(err, MASE_EVALUE,
                          "'%s' has no weights for '%s': ch train makes some, and its graph can be "
-                         "written to a .mg file",
+                         "written to a .mg or .py file",
                          j->in, j->out);
     return mase_cli_convert_weights(&j->done, j->c, weights, j->out, err);
 }
 
 static enum mase_status check_out(const struct job *j, struct mase_err *err)
 {
-    if (mase_ends_with(j->out, ".py"))
-        return mase_fail(
-            err, MASE_EUNSUPPORTED,
-            "'%s': Python sources are read and not written; a graph goes to a .mg file", j->out);
-    if (!mase_ends_with(j->out, ".mg") && !mase_tensors_can_write(j->out) &&
-        !is_folder_name(j->out))
+    if (!is_graph_name(j->out) && !mase_tensors_can_write(j->out) && !is_folder_name(j->out))
         return mase_fail(err, MASE_EVALUE,
                          "cannot tell what '%s' shall be: expected a name in .pt, .pth, .ckpt, "
-                         ".safetensors, .npz or .mg, or a folder",
+                         ".safetensors, .npz, .mg or .py, or a folder",
                          j->out);
     const bool empty = mase_is_dir(j->out) && !is_saved(&j->c->arena, j->out);
     if (!empty && (mase_is_dir(j->out) || mase_is_file(j->out)) &&

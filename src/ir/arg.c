@@ -179,6 +179,15 @@ static void write_atom(struct mase_str *out, const char *s, enum mase_arg_style 
     mase_str_addc(out, ')');
 }
 
+/* inf and nan are no words of Python's. */
+static void write_float(struct mase_str *out, double f, enum mase_arg_style style)
+{
+    const bool call = style == MASE_ARG_PY && !isfinite(f);
+    mase_str_add(out, call ? "float('" : "");
+    mase_repr_float(out, f);
+    mase_str_add(out, call ? "')" : "");
+}
+
 static void write_arg(struct mase_str *out, const struct mase_arg *arg, enum mase_arg_style style,
                       bool inside);
 
@@ -186,7 +195,7 @@ static void write_text(struct mase_str *out, const char *s, enum mase_arg_style 
 {
     if (style == MASE_ARG_MG)
         mase_mg_quote(out, s);
-    else if (style == MASE_ARG_STR && inside)
+    else if (style == MASE_ARG_PY || (style == MASE_ARG_STR && inside))
         mase_repr_string(out, s, strlen(s));
     else
         mase_str_add(out, s);
@@ -237,7 +246,7 @@ static void write_arg(struct mase_str *out, const struct mase_arg *arg, enum mas
         mase_str_printf(out, "%lld", (long long)arg->i);
         break;
     case MASE_ARG_FLOAT:
-        mase_repr_float(out, arg->f);
+        write_float(out, arg->f, style);
         break;
     case MASE_ARG_TEXT:
         write_text(out, arg->s, style, inside);
@@ -246,7 +255,7 @@ static void write_arg(struct mase_str *out, const struct mase_arg *arg, enum mas
         write_atom(out, arg->s, style);
         break;
     case MASE_ARG_NODE:
-        mase_str_printf(out, "%s%s", style == MASE_ARG_STR ? "" : "%", arg->node->name);
+        mase_str_printf(out, "%s%s", style >= MASE_ARG_STR ? "" : "%", arg->node->name);
         break;
     case MASE_ARG_TENSOR:
         mase_str_printf(out, "<%s", mase_dtypes[arg->tensor->dtype].name);

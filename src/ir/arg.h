@@ -1,5 +1,5 @@
 /*
- * arg.h - the three ways in which arguments are written.
+ * arg.h - the ways in which arguments are written.
  */
 #ifndef MASE_IR_ARG_H
 #define MASE_IR_ARG_H
@@ -10,6 +10,7 @@ enum mase_arg_style {
     MASE_ARG_FX,  /* in a line of str(graph): %x, strings and keys bare */
     MASE_ARG_MG,  /* reads back: %x, strings quoted */
     MASE_ARG_STR, /* Python's str(): x, strings inside of something quoted */
+    MASE_ARG_PY,  /* Python source: x, strings quoted */
 };
 void mase_arg_write(struct mase_str *out, const struct mase_arg *arg, enum mase_arg_style style);
 

@@ -80,6 +80,10 @@ if python3 -c '' 2>/dev/null; then
     run convert "$SOURCE/examples/own_network/net.py:Test" py.mg --dataset jsc
     succeeds "a class of PyTorch's"
     holds "is the same network" test "$(sed 1,2d py.mg | grep -c call_module)" = "$(grep -c call_module own.mg)"
+    run convert py.mg class.py
+    succeeds "back to a class"
+    run convert class.py:Test again.mg --dataset jsc
+    holds "which is the same network" cmp py.mg again.mg
     run convert "$SOURCE/examples/own_network/net.py:Test" py2.mg
     refused "but what data it takes, someone must say" '--dataset NAME$'
 else
@@ -116,8 +120,10 @@ run convert jsc-tiny weights.pt
 refused "no weights in a name" "^ch: 'jsc-tiny' has no weights for 'weights.pt'"
 run convert jsc-tinny x.mg
 refused "a name that is none" "'jsc-tinny' is no file or folder"
-run convert net.mg net.py
-refused "no Python is written" 'Python sources are read and not written'
+run transform --config "$SOURCE/configs/examples/jsc_toy_by_type.toml" --project quantised
+run convert mase_output/quantised/software/transform/transformed_ckpt quantised.py
+refused "no class for formats" 'seq_blocks_2 is quantised, and PyTorch has no class for that'
+holds "nothing is written" test ! -e quantised.py
 run convert out.pt out.onnx
 refused "a kind that we do not write" "cannot tell what 'out.onnx' shall be"
 run convert out.pt

@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <mase/file.h>
 #include <mase/weights.h>
@@ -68,6 +69,46 @@ static void assert_graph(const char *path, const struct mase_graph *g)
     mase_graph_print(&text, g);
     assert_file(path, mase_str_text(&text));
     mase_str_release(&text);
+}
+
+static void assert_same_layer(const struct mase_module *a, const struct mase_module *b)
+{
+    struct mase_str repr_a = { 0 }, repr_b = { 0 };
+    assert_non_null(b);
+    mase_module_repr(&repr_a, a);
+    mase_module_repr(&repr_b, b);
+    assert_string_equal(mase_str_text(&repr_a), mase_str_text(&repr_b));
+    for (int i = 0; i < a->param_count; i++) {
+        assert_int_equal(a->params[i].init, b->params[i].init);
+        assert_float_equal(a->params[i].scale, b->params[i].scale, 1e-8);
+    }
+    mase_str_release(&repr_a);
+    mase_str_release(&repr_b);
+}
+
+/* The class written for a graph is traced to the same graph, with layers that start the same. */
+static void assert_class_of(const struct mase_graph *g, const char *expected,
+                            const struct mase_data_info *data)
+{
+    struct mase_str text = { 0 };
+    struct mase_err err;
+    char dir[] = "/tmp/t_source_XXXXXX", path[64];
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/net.py", dir);
+    if (mase_graph_print_py(&text, g, &err))
+        fail_msg("%s: %s", expected, err.msg);
+    assert_int_equal(mase_file_write(path, mase_str_text(&text), text.len, &err), MASE_OK);
+    struct mase_graph *again = NULL;
+    if (mase_model_open(&again, path, data, NULL, &err))
+        fail_msg("%s: line %d: %s\n%s", expected, err.loc.line, err.msg, mase_str_text(&text));
+    assert_graph(expected, again);
+    assert_int_equal(mase_graph_param_count(g), mase_graph_param_count(again));
+    for (const struct mase_module *m = g->modules; m; m = m->next)
+        assert_same_layer(m, mase_graph_module(again, m->path));
+    mase_graph_free(again);
+    mase_str_release(&text);
+    unlink(path);
+    rmdir(dir);
 }
 
 /* ---- torch.fx's graphs ---- */
@@ -143,19 +184,35 @@ static void graphs_are_those_of_torch(void **state)
     }
 }
 
-static void assert_same_layer(const struct mase_module *a, const struct mase_module *b)
+/* Everything a class may hold or compute is among these. */
+static void written_classes_are_traced(void **state)
 {
-    struct mase_str repr_a = { 0 }, repr_b = { 0 };
-    assert_non_null(b);
-    mase_module_repr(&repr_a, a);
-    mase_module_repr(&repr_b, b);
-    assert_string_equal(mase_str_text(&repr_a), mase_str_text(&repr_b));
-    for (int i = 0; i < a->param_count; i++) {
-        assert_int_equal(a->params[i].init, b->params[i].init);
-        assert_float_equal(a->params[i].scale, b->params[i].scale, 1e-8);
+    (void)state;
+    static const struct {
+        const char *spec, *expected;
+        const struct mase_data_info *data;
+    } rows[] = {
+        { "jsc.py:Small", "graphs/jsc-s.txt", &jets },
+        { "resnet.py:resnet18", "graphs/resnet18.txt", &photos },
+        { "features.py:Functions", "source/Functions.txt", &jets },
+        { "features.py:Images", "source/Images.txt", &small },
+        { "features.py:Operators", "source/Operators.txt", &jets },
+        { "features.py:Shapes", "source/Shapes.txt", &jets },
+        { "features.py:Parameters", "source/Parameters.txt", &jets },
+        { "features.py:Shared", "source/Shared.txt", &jets },
+        { "features.py:Inputs", "source/Inputs.txt", &jets },
+        { "vision.py:DenseNet", "source/DenseNet.txt", &small },
+        { "jets.py:GatedTagger", "source/GatedTagger.txt", &jets },
+        { "language.py:GPT", "source/GPT.txt", &jets },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char spec[512], path[512];
+        snprintf(spec, sizeof spec, SOURCE "%s", rows[i].spec);
+        snprintf(path, sizeof path, TESTS "%s", rows[i].expected);
+        struct mase_graph *g = open_model(spec, rows[i].data);
+        assert_class_of(g, path, rows[i].data);
+        mase_graph_free(g);
     }
-    mase_str_release(&repr_a);
-    mase_str_release(&repr_b);
 }
 
 /* Constructors' values arrive: the same layers as the zoo's, starts included. */
@@ -435,11 +492,12 @@ static void lists_of_layers_are_models(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(graphs_are_those_of_torch), cmocka_unit_test(layers_are_the_zoos),
-        cmocka_unit_test(starts_are_kept),           cmocka_unit_test(constants_stay_the_graphs),
-        cmocka_unit_test(faults_name_the_line),      cmocka_unit_test(endless_loops_end),
-        cmocka_unit_test(python_may_be_missing),     cmocka_unit_test(answers_are_checked),
-        cmocka_unit_test(graph_files_are_models),    cmocka_unit_test(lists_of_layers_are_models),
+        cmocka_unit_test(graphs_are_those_of_torch),  cmocka_unit_test(written_classes_are_traced),
+        cmocka_unit_test(layers_are_the_zoos),        cmocka_unit_test(starts_are_kept),
+        cmocka_unit_test(constants_stay_the_graphs),  cmocka_unit_test(faults_name_the_line),
+        cmocka_unit_test(endless_loops_end),          cmocka_unit_test(python_may_be_missing),
+        cmocka_unit_test(answers_are_checked),        cmocka_unit_test(graph_files_are_models),
+        cmocka_unit_test(lists_of_layers_are_models),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
