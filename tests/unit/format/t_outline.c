@@ -10,16 +10,11 @@
 
 static float numbers[6] = { 1, -2, 3, 4, 5, 6.5f };
 static int64_t steps[1] = { 7 };
-#define MATRIX                             \
-    {                                      \
-        MASE_F32, { 2, { 2, 3 } }, numbers \
-    }
-#define STEP                          \
-    {                                 \
-        MASE_I64, { 0, { 0 } }, steps \
-    }
-static const struct mase_tensor matrix = MATRIX, step = STEP;
-static const struct mase_named_tensor both[] = { { "fc.weight", MATRIX }, { "step", STEP } };
+static const struct mase_named_tensor both[] = {
+    { "fc.weight", { MASE_F32, { 2, { 2, 3 } }, numbers } },
+    { "step", { MASE_I64, { 0, { 0 } }, steps } },
+};
+static const struct mase_tensor *const matrix = &both[0].tensor, *const step = &both[1].tensor;
 
 static const struct mase_named_tensor *item_of(const struct mase_outline *o, const char *name)
 {
@@ -80,9 +75,9 @@ static void the_model_is_found_and_the_rest_is_kept(void **state)
     struct mase_obj *root = mase_obj_dict(a), *inner = NULL;
     mase_obj_set(a, root, "epoch", mase_obj_int(a, 3));
     inner = mase_obj_set(a, root, "optimizer", mase_obj_list(a));
-    mase_obj_push(a, inner, mase_obj_tensor(a, &matrix));
+    mase_obj_push(a, inner, mase_obj_tensor(a, matrix));
     inner = mase_obj_set(a, root, "state_dict", mase_obj_dict(a));
-    mase_obj_set(a, inner, "w", mase_obj_tensor(a, &matrix));
+    mase_obj_set(a, inner, "w", mase_obj_tensor(a, matrix));
     assert_int_equal(mase_torch_write(root, folder_at(&f, "a.ckpt"), &err), MASE_OK);
     assert_int_equal(mase_outline_open(&o, folder_at(&f, "a.ckpt"), false, &err), MASE_OK);
     assert_int_equal(o.count, 1);
@@ -105,10 +100,10 @@ static void tensors_without_a_model_are_named_by_paths(void **state)
     static const char *const halves[] = { "generator", "critic" };
     for (int i = 0; i < 2; i++) {
         inner = mase_obj_set(a, root, halves[i], mase_obj_dict(a));
-        mase_obj_set(a, inner, "w", mase_obj_tensor(a, &matrix));
+        mase_obj_set(a, inner, "w", mase_obj_tensor(a, matrix));
     }
     inner = mase_obj_set_key(a, root, mase_obj_int(a, 5), mase_obj_list(a));
-    mase_obj_push(a, inner, mase_obj_tensor(a, &step));
+    mase_obj_push(a, inner, mase_obj_tensor(a, step));
     assert_int_equal(mase_torch_write(root, folder_at(&f, "a.pt"), &err), MASE_OK);
     assert_int_equal(mase_outline_open(&o, folder_at(&f, "a.pt"), true, &err), MASE_OK);
     assert_null(o.state);
@@ -155,7 +150,7 @@ static void what_is_missing_is_said(void **state)
     struct mase_outline o;
     struct mase_file whole;
     const char *path = folder_at(&f, "a.npy"), *cut = folder_at(&f, "cut.npy");
-    assert_int_equal(mase_npy_write(&matrix, path, &err), MASE_OK);
+    assert_int_equal(mase_npy_write(matrix, path, &err), MASE_OK);
     assert_int_equal(mase_file_open(&whole, path, &err), MASE_OK);
     for (size_t n = 0; n < whole.size; n++) {
         write_text(cut, (const char *)whole.data, n);
