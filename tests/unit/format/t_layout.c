@@ -303,14 +303,32 @@ static struct graph *random_graph(uint32_t seed)
     return g;
 }
 
+/* How many bends the edges have where they pass layers: a trunk may go aside at its ends only. */
+static int bends_within(const struct mase_layout *l)
+{
+    int bends = 0;
+    for (int i = 0; i < l->edges; i++)
+        for (int p = 3; p + 3 < l->edge[i].points; p += 2)
+            bends += fabs(l->edge[i].point[p].x - l->edge[i].point[p + 1].x) > slack;
+    return bends;
+}
+
 static void rules_hold_for_any_graph(void **state)
 {
     (void)state;
+    int64_t crossings = 0, naive = 0, bends = 0;
     for (uint32_t seed = 0; seed < 150; seed++) {
         struct graph *g = random_graph(seed);
         check(g);
+        crossings += g->l.crossings;
+        naive += g->l.naive_crossings;
+        bends += bends_within(&g->l);
         graph_free(g);
     }
+    /* 2861 of 13101 crossings are left, and 28 bends. Without the swapping of neighbours 3276 would
+     * be; if links that cross trunks were straightened, too, 201. */
+    assert_in_range(crossings, 1, naive * 23 / 100);
+    assert_in_range(bends, 0, 60);
 }
 
 static void the_same_graph_lies_the_same_way(void **state)
