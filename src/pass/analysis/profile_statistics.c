@@ -3,8 +3,9 @@
  *
  * Targets are nodes, named or by operation. A weight target's parameters and buffers are measured
  * once; an activation target's inputs (and its output, if asked) over samples of the dataset. The
- * network runs in evaluation mode, so that looking at it changes nothing. Results join the software
- * metadata, statistic by statistic: a second profile adds to the first.
+ * network runs in evaluation mode unless asked for the other, and with weights of its own, so that
+ * looking at it changes nothing. Results join the software metadata, statistic by statistic: a
+ * second profile adds to the first.
  *
  * An argument is measured by its name: the inputs of a layer are activations and its parameters are
  * weights, whichever list it stands in.
@@ -27,7 +28,7 @@ struct profile_opts {
     const struct mase_value *weight_nodes, *activation_nodes;
     const struct mase_value *weight_stats, *activation_stats;
     int64_t num_samples, batch_size, max_values;
-    const char *split;
+    const char *split, *mode;
     bool outputs;
 };
 
@@ -361,6 +362,7 @@ static enum mase_status run_plan(struct profile *p, int64_t first, int64_t n, st
     if (!s->lend || !s->lend(s->data, p->o->split, first, &rows))
         MASE_TRY(s->read(s->data, p->o->split, first, n, p->x, err));
     mase_plan_gather(p->plan, rows.table, rows.stride, rows.index, n);
+    mase_plan_set_step(p->plan, (uint64_t)first); /* dropout: the same in every round */
     mase_plan_forward(p->plan);
     return MASE_OK;
 }
@@ -416,13 +418,20 @@ static bool mixes_samples(const struct mase_graph *g)
     return false;
 }
 
+static bool trains(const struct profile *p)
+{
+    return mase_streq(p->o->mode, "train");
+}
+
 static int64_t engine_batch(const struct profile *p)
 {
     const struct mase_shape *shape = &p->env->inputs[0].tensor.shape;
     const int64_t features = mase_shape_count(shape) / (shape->dim[0] > 0 ? shape->dim[0] : 1);
     int64_t n = ENGINE_VALUES / (features > 0 ? features : 1);
     n = n < ENGINE_LEAST ? ENGINE_LEAST : n > ENGINE_MOST ? ENGINE_MOST : n;
-    return p->o->batch_size || mixes_samples(p->g) ? p->batch : n < p->samples ? n : p->samples;
+    if (p->o->batch_size || trains(p) || mixes_samples(p->g))
+        return p->batch;
+    return n < p->samples ? n : p->samples;
 }
 
 static enum mase_status make_plan(struct profile *p, struct mase_err *err)
@@ -430,6 +439,8 @@ static enum mase_status make_plan(struct profile *p, struct mase_err *err)
     bool weights = true;
     const struct mase_plan_opts opts = {
         .batch = engine_batch(p),
+        .train = trains(p),
+        .seed = p->env->seed,
         .threads = p->env->threads,
         .inputs = p->env->inputs,
         .input_count = 1,
@@ -450,12 +461,17 @@ static enum mase_status choose_engine(struct profile *p, struct mase_err *err)
     struct mase_err why;
     bool all;
     if (make_plan(p, &why)) {
+        if (trains(p))
+            return mase_fail(err, MASE_EUNSUPPORTED, "mode = \"train\": %s", why.msg);
         mase_debug("profile_statistics: the reference runs the network: %s", why.msg);
         return MASE_OK;
     }
     MASE_TRY(add_gauges(p, &all, err));
     if (all)
         return MASE_OK;
+    if (trains(p))
+        return mase_fail(err, MASE_EUNSUPPORTED,
+                         "mode = \"train\": a value that is measured does not follow the samples");
     mase_debug("profile_statistics: the reference runs the network: a value has no samples");
     for (int k = p->parameters; k < p->count; k++)
         p->list[k].gauge = NULL;
@@ -542,6 +558,7 @@ static void note(struct profile *p)
         return;
     struct mase_value *v = mase_value_table(a);
     mase_value_set(a, v, "split", mase_value_string(a, p->o->split));
+    mase_value_set(a, v, "mode", mase_value_string(a, p->o->mode));
     mase_value_set(a, v, "samples", mase_value_int(a, p->samples));
     mase_value_set(a, v, "batch_size", mase_value_int(a, p->batch));
     mase_value_set(a, v, "weights", mase_value_int(a, p->parameters));
@@ -574,6 +591,7 @@ static enum mase_status run(const struct mase_graph *graph, const void *options,
 
 static const char *const by_choices[] = { "type", "name", NULL };
 static const char *const splits[] = { "train", "validation", "test", "pred", NULL };
+static const char *const modes[] = { "eval", "train", NULL };
 
 static const struct mase_opt opts[] = {
     MASE_OPT_CHOICE(struct profile_opts, by, "by", "type", by_choices,
@@ -592,6 +610,8 @@ static const struct mase_opt opts[] = {
                  "samples run at once; 0: as suits the engine, or as the command line says"),
     MASE_OPT_CHOICE(struct profile_opts, split, "split", "train", splits,
                     "which part of the dataset"),
+    MASE_OPT_CHOICE(struct profile_opts, mode, "mode", "eval", modes,
+                    "train: norms take the statistics of their batch, dropout drops"),
     MASE_OPT_BOOL(struct profile_opts, outputs, "profile_output_activation", false,
                   "measure the outputs of activation targets too"),
     MASE_OPT_INT(struct profile_opts, max_values, "max_values", 1 << 25, 0, 0x1p40,

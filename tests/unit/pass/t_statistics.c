@@ -307,10 +307,14 @@ static void profiling_changes_no_weight(void **state)
     const struct mase_module *bn = mase_graph_module(f.g, "seq_blocks.0");
     float before[16];
     memcpy(before, mase_f32(&mase_module_param(bn, "running_mean")->tensor), sizeof before);
-    RUN(&f, "profile_statistics",
-        "target_activation_nodes = 'all'\nactivation_statistics.range_min_max = {}");
-    assert_memory_equal(before, mase_f32(&mase_module_param(bn, "running_mean")->tensor),
-                        sizeof before);
+    static const char args[] = "mode = '%s'\ntarget_activation_nodes = 'all'\n"
+                               "activation_statistics.range_min_max = {}";
+    static const char *const modes[] = { "eval", "train" };
+    for (int i = 0; i < 2; i++) {
+        RUN(&f, "profile_statistics", mase_arena_printf(&f.arena, args, modes[i]));
+        assert_memory_equal(before, mase_f32(&mase_module_param(bn, "running_mean")->tensor),
+                            sizeof before);
+    }
     teardown(&f);
 }
 
@@ -366,6 +370,7 @@ static const struct {
     { "target_weight_nodes = ['linaer']", 1, 24, "did you mean 'linear'?" },
     { "by = 'name'\ntarget_activation_nodes = ['seq_block_1']", 2, 28,
       "no node is called 'seq_block_1': did you mean 'seq_blocks_1'?" },
+    { "mode = 'test'", 1, 8, "is not one of eval, train" },
     { "weight_statistics = 3", 1, 21, "weight_statistics must be a table, not integer" },
     { "weight_statistics.range_minmax = {}", 1, 19,
       "no statistic is called 'range_minmax', did you mean 'range_min_max'?" },
