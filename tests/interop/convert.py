@@ -6,6 +6,7 @@ usage: convert.py CH
 """
 import collections
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -140,5 +141,23 @@ with tempfile.TemporaryDirectory() as folder:
         check("safetensors reads ours",
               same(dict(sorted(wanted.items())),
                    dict(sorted(safetensors.torch.load_file("zip.safetensors").items()))))
+    # A class that we wrote is what torch.fx sees of the graph, and takes its weights.
+    import torch.fx
+    for name in "jsc-s", "toy_convnet", "resnet18":
+        convert(name, "net.mg")
+        convert(name, "net.py")
+        convert(name, "folder")
+        convert("folder", "net.pt")
+        source = {}
+        exec(open("net.py").read(), source)
+        net = next(c for c in source.values() if isinstance(c, type)
+                   and issubclass(c, torch.nn.Module))()
+        ours = re.findall(r"^%(\S+)(?: : .*?)? = (\w+)\[target=([^\]]+)\]", open("net.mg").read(), re.M)
+        qualified = torch.fx.node._get_qualified_name
+        theirs = [(n.name, n.op, n.target if isinstance(n.target, str) else
+                   qualified(n.target).replace("_operator.", "operator."))
+                  for n in torch.fx.symbolic_trace(net).graph.nodes if n.op != "output"]
+        check(f"{name} as a class has the graph's nodes", ours == theirs)
+        check("and takes its weights", not any(net.load_state_dict(load("net.pt"))))
     os.chdir("/")
 sys.exit(failed != 0)
