@@ -54,8 +54,8 @@ extern const struct mase_opt mase_train_rows[]; /* by the names of the command l
 double mase_train_lr(const struct mase_train_opts *o, int64_t epoch, int64_t step,
                      int64_t steps_per_epoch);
 
-/* How many threads pay off to train with batches of this size, or to predict this many rows: at most
- * as many as asked for, 0: as the machine has. More would only be slower. */
+/* How many threads pay off to train with batches of this size, or to predict this many rows: at
+ * most as many as asked for, 0: as the machine has. More would only be slower. */
 int mase_train_threads(const struct mase_graph *g, const struct mase_shape *sample, int64_t batch,
                        int asked);
 int mase_predict_threads(const struct mase_graph *g, const struct mase_shape *sample, int64_t rows,
