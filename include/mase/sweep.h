@@ -52,8 +52,8 @@ struct mase_sweep_point {
 struct mase_sweep {
     const struct mase_graph *network; /* each configuration trains a clone; its name is told */
     const struct mase_dataset *data;
-    const char *data_variant;         /* how the data was opened beyond its checksum, or NULL */
-    const char *weights;              /* file to start from; NULL: initialised from the seed */
+    const char *data_variant;          /* how the data was opened beyond its checksum, or NULL */
+    const char *weights;               /* file to start from; NULL: initialised from the seed */
     const struct mase_rename *renames; /* of its tensors */
     int rename_count;
     const struct mase_value *options; /* what is the same everywhere; NULL: the defaults */

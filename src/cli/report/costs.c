@@ -20,6 +20,7 @@ static const struct {
     { "out_bits", "Output bits", "activations written", true },
     { "traffic_bytes", "Traffic in bytes", "every operand read once, results written once", true },
     { "bitops", "BitOPs", "MACs times the widths of both factors", true },
+    { "nonzero_bitops", "Nonzero BitOPs", "without the weights that are zero", true },
     { "bops", "BOPs", "with the adders, as the QONNX tools count", true },
     { "ebops", "EBOPs", "with the bits of each weight that matter", true },
 };
@@ -107,7 +108,7 @@ static void changes(struct mase_str *out, const struct mase_report *r)
 static void numbers_row(struct mase_str *out, const struct mase_value *costs, const char *node)
 {
     for (int i = 0; i < NUMBERS; i++)
-        mase_html_cell_count(out, (int64_t)mase_report_cost(costs, node, numbers[i].key));
+        mase_html_cell_whole(out, mase_report_cost(costs, node, numbers[i].key));
     mase_html_row_end(out);
 }
 

@@ -129,6 +129,14 @@ static bool put_cell_number(struct mase_str *out, double x)
     return true;
 }
 
+void mase_html_cell_whole(struct mase_str *out, double n)
+{
+    if (fabs(n) < 0x1p63)
+        mase_html_cell_count(out, (int64_t)n);
+    else
+        mase_html_cell_real(out, n, 0);
+}
+
 void mase_html_cell_real(struct mase_str *out, double x, int digits)
 {
     if (!put_cell_number(out, x))

@@ -33,6 +33,8 @@ void mase_html_table(struct mase_str *out, const char *label,
 void mase_html_row(struct mase_str *out, const char *id, const char *href, const char *heading);
 void mase_html_cell(struct mase_str *out, const char *text);
 void mase_html_cell_count(struct mase_str *out, int64_t n);
+/* A whole number below 2^63; NaN is a dash. */
+void mase_html_cell_whole(struct mase_str *out, double n);
 /* A number in so many digits after the point; NaN is a dash. */
 void mase_html_cell_real(struct mase_str *out, double x, int digits);
 void mase_html_cell_percent(struct mase_str *out, double share);

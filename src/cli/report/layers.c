@@ -83,7 +83,7 @@ static void layer_row(struct mase_str *out, const struct mase_report *r, const s
     mase_html_cell(out, shape_of(r->arena, n));
     mase_html_cell(out, mase_cli_formats_of(r->arena, n));
     for (size_t i = 0; i < sizeof costs / sizeof costs[0]; i++)
-        mase_html_cell_count(out, (int64_t)mase_report_cost(r->costs, n->name, costs[i]));
+        mase_html_cell_whole(out, mase_report_cost(r->costs, n->name, costs[i]));
     mase_html_row_end(out);
 }
 

@@ -71,11 +71,15 @@ static void cells_keep_all_digits_for_sorting(void **state)
     (void)state;
     struct mase_str out = { 0 };
     mase_html_cell_count(&out, 12345);
+    mase_html_cell_whole(&out, 1000);
+    mase_html_cell_whole(&out, NAN);
     mase_html_cell_real(&out, 0.125, 1);
     mase_html_cell_real(&out, NAN, 1);
     mase_html_cell_real(&out, INFINITY, 1);
     mase_html_cell_percent(&out, 0.5);
     assert_string_equal(mase_str_text(&out), "<td class=\"n\" data-v=\"12345\">12,345</td>"
+                                             "<td class=\"n\" data-v=\"1000\">1,000</td>"
+                                             "<td class=\"n\">–</td>"
                                              "<td class=\"n\" data-v=\"0.125\">0.1</td>"
                                              "<td class=\"n\">–</td>"
                                              "<td class=\"n\" data-v=\"Infinity\">∞</td>"
