@@ -35,6 +35,15 @@ static void find_sample(struct mase_cli_net *n)
     n->has_sample = true;
 }
 
+/* Initial weights, for what has none of its own. */
+static void init_weights(struct mase_cli_net *n, const struct mase_cli *c)
+{
+    if (n->no_values)
+        return;
+    mase_graph_alloc(n->graph);
+    mase_graph_init_weights(n->graph, seed(c));
+}
+
 static enum mase_status open_folder(struct mase_cli_net *n, struct mase_cli *c, const char *dir,
                                     struct mase_err *err)
 {
@@ -50,8 +59,7 @@ static enum mase_status open_folder(struct mase_cli_net *n, struct mase_cli *c, 
     find_sample(n);
     if (!n->graph->weights && mase_graph_param_count(n->graph)) {
         mase_warn("'%s' has no weights; they are initialised from the seed", n->word);
-        mase_graph_alloc(n->graph);
-        mase_graph_init_weights(n->graph, seed(c));
+        init_weights(n, c);
     }
     return MASE_OK;
 }
@@ -62,8 +70,7 @@ static enum mase_status open_graph(struct mase_cli_net *n, struct mase_cli *c, c
     const struct mase_data_info *data;
     const bool asked = c->setting[MASE_CLI_dataset].given;
     MASE_TRY(mase_graph_read_mg(&n->graph, path, err));
-    mase_graph_alloc(n->graph);
-    mase_graph_init_weights(n->graph, seed(c));
+    init_weights(n, c);
     find_sample(n);
     if (n->has_sample || !asked)
         return MASE_OK;
@@ -90,11 +97,10 @@ static enum mase_status open_model(struct mase_cli_net *n, struct mase_cli *c, c
                          "'%s' does not say what data it takes: give --dataset NAME", name);
     MASE_TRY(mase_cli_data_info(&data, c, dataset ? dataset : model->dataset, err));
     MASE_TRY(mase_cli_open_model(&n->graph, c, name, data, err));
-    mase_graph_alloc(n->graph);
-    mase_graph_init_weights(n->graph, seed(c));
+    init_weights(n, c);
     n->sample = data->sample;
     n->has_sample = true;
-    return weights ? mase_cli_load_weights(n->graph, c, weights, err) : MASE_OK;
+    return weights && !n->no_values ? mase_cli_load_weights(n->graph, c, weights, err) : MASE_OK;
 }
 
 static bool has_graph(struct mase_arena *a, const char *dir)
@@ -147,14 +153,27 @@ static enum mase_status open_word(struct mase_cli_net *n, struct mase_cli *c, st
     return mase_tensors_open(&n->weights, n->word, err);
 }
 
-enum mase_status mase_cli_net_open(struct mase_cli_net *n, struct mase_cli *c, const char *word,
-                                   struct mase_err *err)
+static enum mase_status open_or_close(struct mase_cli_net *n, struct mase_cli *c,
+                                      struct mase_err *err)
 {
-    *n = (struct mase_cli_net){ .word = word };
     enum mase_status st = open_word(n, c, err);
     if (st)
         mase_cli_net_close(n);
     return st;
+}
+
+enum mase_status mase_cli_net_open(struct mase_cli_net *n, struct mase_cli *c, const char *word,
+                                   struct mase_err *err)
+{
+    *n = (struct mase_cli_net){ .word = word };
+    return open_or_close(n, c, err);
+}
+
+enum mase_status mase_cli_net_outline(struct mase_cli_net *n, struct mase_cli *c, const char *word,
+                                      struct mase_err *err)
+{
+    *n = (struct mase_cli_net){ .word = word, .no_values = true };
+    return open_or_close(n, c, err);
 }
 
 void mase_cli_net_close(struct mase_cli_net *n)

@@ -20,9 +20,13 @@ struct mase_cli_net {
     struct mase_tensors weights; /* of a file of weights */
     struct mase_shape sample;    /* one sample without its batch */
     bool has_sample;             /* else the shape is not known */
+    bool no_values; /* parameters have shapes alone, unless a folder had their values */
 };
 enum mase_status mase_cli_net_open(struct mase_cli_net *n, struct mase_cli *c, const char *word,
                                    struct mase_err *err) MASE_MUST_CHECK;
+/* The same for who needs no values: initial ones are not drawn, those of --load not read. */
+enum mase_status mase_cli_net_outline(struct mase_cli_net *n, struct mase_cli *c, const char *word,
+                                      struct mase_err *err) MASE_MUST_CHECK;
 void mase_cli_net_close(struct mase_cli_net *n);
 /* The folder that transform made in a project's folder dir, if there is one; else dir. */
 const char *mase_cli_saved_folder(struct mase_arena *a, const char *dir);

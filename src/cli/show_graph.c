@@ -193,7 +193,8 @@ enum mase_status mase_show_graph(struct mase_show *s, struct mase_err *err)
     struct job j = { .s = s };
     struct mase_cli *c = s->c;
     const char *picture = mase_cli_text(c, MASE_CLI_draw);
-    MASE_TRY(mase_cli_net_open(&j.net, c, s->word, err));
+    const bool values = mase_cli_flag(c, MASE_CLI_stats) || mase_cli_text(c, MASE_CLI_load_name);
+    MASE_TRY((values ? mase_cli_net_open : mase_cli_net_outline)(&j.net, c, s->word, err));
     infer(&j);
     report(&j);
     const enum mase_status st = picture ? draw(&j, picture, err) : MASE_OK;
