@@ -23,7 +23,7 @@ enum {
     GRID = 96,  /* bars end and codes begin here */
     BASE = 106, /* codes end */
     LABEL = 121,
-    MOST_CODES = 96 /* strokes */
+    LEAST_GAP = 3 /* pixels between two strokes */
 };
 
 static void put_bars(struct mase_str *out, const struct mase_plot_histogram *h,
@@ -49,7 +49,9 @@ static void put_codes(struct mase_str *out, const struct mase_plot_histogram *h,
 {
     if (!h->codes)
         return;
-    if (h->codes > MOST_CODES) {
+    const double extent =
+        mase_axis_pixel(x, h->code[h->codes - 1]) - mase_axis_pixel(x, h->code[0]);
+    if (extent < LEAST_GAP * (h->codes - 1)) {
         mase_str_add(out, "<path class=\"codes\" d=\"M");
         mase_svg_point(out, mase_axis_pixel(x, h->code[0]), GRID + 2);
         mase_str_addc(out, 'H');

@@ -42,6 +42,16 @@ static void find_grid(struct grid *g, const struct mase_report_spread *s, double
     }
 }
 
+/* Where values share an exponent, what one of them can be depends on the others. */
+static bool has_grid(const struct mase_format *f)
+{
+    const struct mase_quant_info *info = &mase_quants[f->kind];
+    for (int i = 0; i < info->count; i++)
+        if (info->params[i].role == MASE_PARAM_BLOCK)
+            return false;
+    return f->kind != MASE_QUANT_float;
+}
+
 /* ---- a card ---- */
 
 /* Few values in many bins look like a comb: two bins become one, as long as that is so. */
@@ -90,8 +100,11 @@ static void put_facts(struct mase_str *out, const struct mase_report_spread *s,
         mase_str_add(out, "<br><b>");
         mase_format_print(out, &s->format);
         mase_str_add(out, "</b>");
-        mase_str_add(out, s->sign == MASE_SIGNED ? ", " : " without sign, ");
-        put_range(out, h->limit[0], h->limit[1]);
+        mase_str_add(out, s->sign == MASE_SIGNED ? "" : " without sign");
+        if (h->limit) {
+            mase_str_add(out, ", ");
+            put_range(out, h->limit[0], h->limit[1]);
+        }
         mase_str_add(out, "<br>saturated ");
         mase_html_percent(out, mase_report_saturated(s));
         mase_str_add(out, ", to zero ");
@@ -111,7 +124,7 @@ static void card(struct mase_str *out, const struct mase_report *r,
     struct grid grid;
     if (!read_histogram(&h, r->arena, s))
         return;
-    if (s->format.kind != MASE_QUANT_float) {
+    if (has_grid(&s->format)) {
         find_grid(&grid, s, h.min, h.max);
         h.code = grid.code;
         h.codes = grid.codes;
@@ -153,7 +166,8 @@ void mase_report_spreads(struct mase_str *out, const struct mase_report *r)
     mase_str_add(out, "<p>How often values lie where; heights are square roots, so that rare "
                       "values show. Strokes below the bars are the values that the number format "
                       "has, a band where they are too close to be drawn one by one. Dashed lines "
-                      "are the ends of its range: what is shaded beyond them saturates.");
+                      "are the ends of its range: what is shaded beyond them saturates. What a "
+                      "ReLU is given below zero is not counted, since it becomes zero anyway.");
     if (r->weights) {
         mase_str_add(out, " Parameters: ");
         mase_markup_add(out, r->weights);
