@@ -102,7 +102,7 @@ static void put_colours(struct mase_str *out, const char *scope, int used, bool 
 static void put_css(struct mase_str *out, const char *scope, int used)
 {
     put_colours(out, scope, used, false);
-    mase_str_add(out, "@media (prefers-color-scheme: dark) {\n");
+    mase_str_add(out, "@media screen and (prefers-color-scheme: dark) {\n");
     put_colours(out, scope, used, true);
     mase_str_add(out, "}\n");
 }

@@ -120,7 +120,12 @@ def check_looks(check, url, name):
             wide = b.evaluate("document.documentElement.scrollWidth")
             check.that(f"{what}: nothing sticks out", wide <= width, wide)
             check.same(f"{what}: contrast", b.evaluate(CONTRAST), [])
-    b.look(media="print")
+    b.look(media="print", scheme="dark")
+    check.same(f"{name}, on paper: black on white", b.evaluate(
+        "getComputedStyle(document.body).backgroundColor"), "rgb(255, 255, 255)")
+    check.same(f"{name}, on paper: charts, too", b.evaluate(
+        'getComputedStyle(document.querySelector(".plot text, .histogram text")).fill')
+        in ("rgb(36, 41, 47)", "rgb(87, 96, 106)"), True)
     check.same(f"{name}, on paper: no contents to click", b.evaluate(
         'getComputedStyle(document.querySelector("nav")).display'), "none")
 
