@@ -57,7 +57,7 @@ static enum mase_status open_folder(struct mase_cli_net *n, struct mase_cli *c, 
     if (st)
         return st;
     find_sample(n);
-    if (!n->graph->weights && mase_graph_param_count(n->graph)) {
+    if (!n->graph->weights && !n->no_values && mase_graph_param_count(n->graph)) {
         mase_warn("'%s' has no weights; they are initialised from the seed", n->word);
         init_weights(n, c);
     }

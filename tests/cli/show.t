@@ -24,6 +24,10 @@ out_has "and what was run" '^action +transform'
 run show mase_output/t/software/transform/transformed_ckpt --format csv
 succeeds "the saved folder by itself"
 out_has "is of that kind" '^saved,jsc-toy,'
+rm mase_output/t/software/transform/transformed_ckpt/state_dict.safetensors
+run show mase_output/t/software/transform/transformed_ckpt
+succeeds "a graph that lost its weights"
+holds "is shown all the same, and no weights are made up" sh -c "! grep -q initialised '$T/err'"
 
 # files of tensors
 shown "a state dict" state.txt show d/torch/jsc-tiny.pt
