@@ -58,18 +58,15 @@ static enum mase_status run(const struct mase_graph *g, const void *options,
     struct count c = { .options = options,
                        .table = mase_table(env->scratch, headers),
                        .info_arena = env->info_arena };
-    struct mase_str text = { 0 };
     if (!g->weights)
         return mase_fail(err, MASE_EVALUE, "the network has no weights yet");
     if (env->info)
         c.info = mase_value_set(env->info_arena, env->info, "small_weights",
                                 mase_value_table(env->info_arena));
     mase_graph_each_param(g, count_param, &c);
-    mase_table_render(&c.table, MASE_TABLE_SIMPLE, &text);
-    if (env->out)
-        fprintf(env->out, "%s\n%lld of %lld values are below %g\n", mase_str_text(&text),
-                (long long)c.small, (long long)c.total, c.options->threshold);
-    mase_str_release(&text);
+    mase_pass_put_table(env, &(struct mase_sheet){ .key = "small_weights", .table = c.table });
+    mase_pass_say(env, "%lld of %lld values are below %g\n", (long long)c.small, (long long)c.total,
+                  c.options->threshold);
     return MASE_OK;
 }
 

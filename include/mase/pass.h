@@ -70,6 +70,10 @@ struct mase_pass_env {
     int threads;                   /* that may compute; 0: one. Results do not depend on it */
 };
 
+/* What a pass shows: a table in the format that the user asked for, and text around it, which
+ * programs do not get. */
+void mase_pass_put_table(struct mase_pass_env *env, const struct mase_sheet *sheet);
+void mase_pass_say(struct mase_pass_env *env, const char *fmt, ...) MASE_PRINTF(2, 3);
 /* Note a file that a pass wrote. */
 void mase_pass_wrote(struct mase_pass_env *env, const char *path);
 

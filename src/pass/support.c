@@ -83,6 +83,23 @@ void mase_pass_note(struct mase_pass_env *env, const char *pass, struct mase_val
         mase_value_set(env->info_arena, env->info, pass, value);
 }
 
+void mase_pass_put_table(struct mase_pass_env *env, const struct mase_sheet *sheet)
+{
+    mase_pass_show(env, NULL, sheet, NULL, NULL);
+}
+
+void mase_pass_say(struct mase_pass_env *env, const char *fmt, ...)
+{
+    struct mase_sheets plain = { .arena = env->scratch, .out = env->out };
+    struct mase_str text = { 0 };
+    va_list ap;
+    va_start(ap, fmt);
+    mase_str_vprintf(&text, fmt, ap);
+    va_end(ap);
+    mase_sheets_say(env->sheets ? env->sheets : &plain, "%s", mase_str_text(&text));
+    mase_str_release(&text);
+}
+
 enum mase_op_type mase_node_mase_type(const struct mase_node *n)
 {
     const struct mase_op_info *op = &mase_ops[n->op];

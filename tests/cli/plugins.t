@@ -31,6 +31,16 @@ seq_blocks.2.bias           5        3
 END
 same "and prints" "$T/expected" "$T/shown"
 holds "its result is recorded" grep -q '"seq_blocks.2.weight": 35' mase_output/p/run.json
+run transform --config c.toml --plugin libown_pass.so --format csv --log-level error
+out_is "in the format asked for, and nothing else" <<'END'
+Parameter,Values,Small
+seq_blocks.0.weight,16,0
+seq_blocks.0.bias,16,16
+seq_blocks.2.weight,80,35
+seq_blocks.2.bias,5,3
+END
+run transform --config c.toml --plugin libown_pass.so --json --log-level error
+out_has "JSON by its key" '^  "small_weights": \[$'
 rm -r mase_output
 
 { echo 'plugins = ["libown_pass.so"]'; cat c.toml; } >d.toml
