@@ -12,6 +12,7 @@ by = "type"
 default.config.name = "NA"
 linear.config = { name = "integer", data_in_width = 8, data_in_frac_width = 4, weight_width = 8, weight_frac_width = 4, bias_width = 8, bias_frac_width = 4 }
 [passes.count_flops]
+[passes.calculate_avg_bits]
 [passes.report_node_meta_param]
 which = ["software"]
 END
@@ -62,7 +63,7 @@ shown "an explanation" 1 explain --config c.toml --log-level error
 shown "a comparison" 2 diff jsc-tiny --config c.toml --log-level error
 shown "weights" 1 weights jsc-tiny --config c.toml --log-level error
 shown "a trace" 2 trace jsc-tiny --config c.toml --log-level error
-shown "passes" 6 transform --config c.toml --log-level error
+shown "passes" 7 transform --config c.toml --log-level error
 shown "a test" 4 test toy_tiny toy_tiny --load "$load" --project t --log-level error
 shown "training" 2 train toy_tiny toy_tiny --max-epochs 1 --project u --log-level error
 shown "a sweep" 1 sweep toy_tiny toy_tiny --max-epochs 1 --batch-size 64,128 --project s --log-level error
@@ -71,6 +72,7 @@ run transform --config c.toml --format csv --log-level error
 holds "nothing but tables in CSV" test "$(head -n 1 "$T/out")" = 'Node name,Fx Node op,Mase type,Mase op,Value type'
 run transform --config c.toml --format json --log-level error
 out_has "a pass's own value in JSON" '"bitops": 5120'
+out_has "a sentence becomes a table" '^      "average_bits": 8$'
 out_has "and the results of the passes" '^  "results": '
 run transform --config c.toml --format github --log-level error
 out_has "the configuration for GitHub" '^\| +0 \| task +\| classification'

@@ -34,6 +34,25 @@ static bool counts(const struct mase_node *n)
            n->op == MASE_OP_conv3d;
 }
 
+/* A sentence, or a table where one was asked for. */
+static void show(struct mase_pass_env *env, double data, double weight, double all)
+{
+    static const char *const headers[] = { "Values", "Average bits", NULL };
+    if (!env->sheets || env->sheets->format == MASE_SHEET_TEXT) {
+        mase_pass_say(env, "average bits: data_in %.6g, weight %.6g, both %.6g\n", data, weight,
+                      all);
+        return;
+    }
+    struct mase_table t = mase_table(env->scratch, headers);
+    mase_table_add(&t, (const char *[]){ "data_in", "" });
+    mase_table_add(&t, (const char *[]){ "weight", "" });
+    mase_table_add(&t, (const char *[]){ "both", "" });
+    mase_table_setf(&t, 0, 1, "%.9g", data);
+    mase_table_setf(&t, 1, 1, "%.9g", weight);
+    mase_table_setf(&t, 2, 1, "%.9g", all);
+    mase_pass_put_table(env, &(struct mase_sheet){ .key = "calculate_avg_bits", .table = t });
+}
+
 static void note(struct mase_pass_env *env, double data, double weight, double all)
 {
     struct mase_arena *a = env->info_arena;
@@ -61,11 +80,7 @@ static enum mase_status run(const struct mase_graph *g, const void *opts, struct
         return MASE_OK;
     }
     const struct average all = { data.bits + weight.bits, data.values + weight.values };
-    struct mase_str text = { 0 };
-    mase_str_printf(&text, "average bits: data_in %.6g, weight %.6g, both %.6g", mean(&data),
-                    mean(&weight), mean(&all));
-    mase_pass_print(env, &text);
-    mase_str_release(&text);
+    show(env, mean(&data), mean(&weight), mean(&all));
     note(env, mean(&data), mean(&weight), mean(&all));
     return MASE_OK;
 }
