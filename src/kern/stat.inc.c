@@ -20,20 +20,21 @@ static INLINE vf magnitude(vf x, bool absolute)
     return absolute ? vabs(x) : x;
 }
 
-static inline void widen(double *to, const vf *from)
+static inline void widen(double *to, const vf *from, bool add)
 {
     float x[MASE_EXTENT_LANES];
     for (int v = 0; v < EXTENT_VECTORS; v++)
         vstore(x + MASE_LANES * v, from[v]);
     for (int i = 0; i < MASE_EXTENT_LANES; i++)
-        to[i] += x[i];
+        to[i] = add ? to[i] + x[i] : x[i];
 }
 
 /* Rows first..last - 1 of full vectors. NaN passes the extremes by and shows in the sums. */
 static INLINE void extent_rows(struct extending *s, const struct mase_channel *c, long first,
                                long last, float from, bool absolute)
 {
-    const vf one = vset1(1), base = vset1(-from); /* x - from on the units that min leaves free */
+    /* x - from, and half of the sums, on the units that min and max leave free */
+    const vf one = vset1(1), base = vset1(-from);
     vf sum[EXTENT_VECTORS], squares[EXTENT_VECTORS], min[EXTENT_VECTORS], max[EXTENT_VECTORS];
     UNROLL for (int v = 0; v < EXTENT_VECTORS; v++)
     {
@@ -49,7 +50,7 @@ static INLINE void extent_rows(struct extending *s, const struct mase_channel *c
             const vf d = vfma(x, one, base);
             min[v] = vmin(x, min[v]);
             max[v] = vmax(x, max[v]);
-            sum[v] = vadd(sum[v], d);
+            sum[v] = v % 2 ? vfma(d, one, sum[v]) : vadd(sum[v], d);
             squares[v] = vfma(d, d, squares[v]);
         }
     }
@@ -58,8 +59,8 @@ static INLINE void extent_rows(struct extending *s, const struct mase_channel *c
         s->min[v] = min[v];
         s->max[v] = max[v];
     }
-    widen(s->sum, sum);
-    widen(s->squares, squares);
+    widen(s->sum, sum, first > 0);
+    widen(s->squares, squares, first > 0);
 }
 
 /* The same where the last lanes are no samples. */
@@ -81,8 +82,8 @@ static inline void extent_some(struct extending *s, const struct mase_channel *c
             squares[v] = vfma(d, d, squares[v]);
         }
     }
-    widen(s->sum, sum);
-    widen(s->squares, squares);
+    widen(s->sum, sum, first > 0);
+    widen(s->squares, squares, first > 0);
 }
 
 /* Lanes sixteen apart together. */
@@ -107,7 +108,7 @@ static inline void finish_extent(struct mase_extent *out, struct extending *s)
 void KERNEL(extent)(struct mase_extent *out, const struct mase_channel *c, float from,
                     bool absolute)
 {
-    struct extending s = { .sum = { 0 } };
+    struct extending s;
     for (int v = 0; v < EXTENT_VECTORS; v++) {
         s.min[v] = vset1(INFINITY);
         s.max[v] = vset1(-INFINITY);
