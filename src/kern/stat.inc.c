@@ -29,36 +29,48 @@ static inline void widen(double *to, const vf *from, bool add)
         to[i] = add ? to[i] + x[i] : x[i];
 }
 
-/* Rows first..last - 1 of full vectors. NaN passes the extremes by and shows in the sums. */
-static INLINE void extent_rows(struct extending *s, const struct mase_channel *c, long first,
-                               long last, float from, bool absolute)
+/* EXTENT_TILE full vectors of rows first..last - 1. NaN passes the extremes by and shows in the
+ * sums. */
+static INLINE void extent_tile(struct extending *s, vf *sum, vf *squares,
+                               const struct mase_channel *c, long first, long last, int tile,
+                               float from, bool absolute)
 {
     /* x - from, and half of the sums, on the units that min and max leave free */
     const vf one = vset1(1), base = vset1(-from);
-    vf sum[EXTENT_VECTORS], squares[EXTENT_VECTORS], min[EXTENT_VECTORS], max[EXTENT_VECTORS];
-    UNROLL for (int v = 0; v < EXTENT_VECTORS; v++)
+    vf min[EXTENT_TILE], max[EXTENT_TILE], total[EXTENT_TILE], power[EXTENT_TILE];
+    UNROLL for (int v = 0; v < EXTENT_TILE; v++)
     {
-        sum[v] = squares[v] = vzero();
-        min[v] = s->min[v];
-        max[v] = s->max[v];
+        min[v] = s->min[tile + v];
+        max[v] = s->max[tile + v];
+        total[v] = power[v] = vzero();
     }
     for (long r = first; r < last; r++) {
-        const float *row = c->x + r * c->stride;
-        UNROLL for (int v = 0; v < EXTENT_VECTORS; v++)
+        const float *row = c->x + r * c->stride + MASE_LANES * tile;
+        UNROLL for (int v = 0; v < EXTENT_TILE; v++)
         {
             const vf x = magnitude(vload(row + MASE_LANES * v), absolute);
             const vf d = vfma(x, one, base);
             min[v] = vmin(x, min[v]);
             max[v] = vmax(x, max[v]);
-            sum[v] = v % 2 ? vfma(d, one, sum[v]) : vadd(sum[v], d);
-            squares[v] = vfma(d, d, squares[v]);
+            total[v] = v % 2 ? vfma(d, one, total[v]) : vadd(total[v], d);
+            power[v] = vfma(d, d, power[v]);
         }
     }
-    UNROLL for (int v = 0; v < EXTENT_VECTORS; v++)
+    UNROLL for (int v = 0; v < EXTENT_TILE; v++)
     {
-        s->min[v] = min[v];
-        s->max[v] = max[v];
+        s->min[tile + v] = min[v];
+        s->max[tile + v] = max[v];
+        sum[tile + v] = total[v];
+        squares[tile + v] = power[v];
     }
+}
+
+static INLINE void extent_rows(struct extending *s, const struct mase_channel *c, long first,
+                               long last, float from, bool absolute)
+{
+    vf sum[EXTENT_VECTORS], squares[EXTENT_VECTORS];
+    for (int tile = 0; tile < EXTENT_VECTORS; tile += EXTENT_TILE)
+        extent_tile(s, sum, squares, c, first, last, tile, from, absolute);
     widen(s->sum, sum, first > 0);
     widen(s->squares, squares, first > 0);
 }
@@ -152,18 +164,12 @@ struct planes {
     int top;                /* levels in use */
 };
 
-static INLINE vword add3(vword *twice, vword a, vword b, vword c)
-{
-    *twice = vmost(a, b, c);
-    return vodd(a, b, c);
-}
-
 /* Two, four, eight, sixteen vectors of words: what is carried out of them. */
 static INLINE vword add_two(struct low_planes *p, const float *x, double scale, double offset)
 {
     vword two;
     const vword one = vhot(x, scale, offset);
-    p->sum[0] = add3(&two, p->sum[0], one, vhot(x + HOT_WORDS, scale, offset));
+    p->sum[0] = vadd3(&two, p->sum[0], one, vhot(x + HOT_WORDS, scale, offset));
     return two;
 }
 
@@ -171,7 +177,7 @@ static INLINE vword add_four(struct low_planes *p, const float *x, double scale,
 {
     vword four;
     const vword two = add_two(p, x, scale, offset);
-    p->sum[1] = add3(&four, p->sum[1], two, add_two(p, x + 2 * HOT_WORDS, scale, offset));
+    p->sum[1] = vadd3(&four, p->sum[1], two, add_two(p, x + 2 * HOT_WORDS, scale, offset));
     return four;
 }
 
@@ -179,7 +185,7 @@ static INLINE vword add_eight(struct low_planes *p, const float *x, double scale
 {
     vword eight;
     const vword four = add_four(p, x, scale, offset);
-    p->sum[2] = add3(&eight, p->sum[2], four, add_four(p, x + 4 * HOT_WORDS, scale, offset));
+    p->sum[2] = vadd3(&eight, p->sum[2], four, add_four(p, x + 4 * HOT_WORDS, scale, offset));
     return eight;
 }
 
@@ -187,7 +193,7 @@ static INLINE vword add_sixteen(struct low_planes *p, const float *x, double sca
 {
     vword sixteen;
     const vword eight = add_eight(p, x, scale, offset);
-    p->sum[3] = add3(&sixteen, p->sum[3], eight, add_eight(p, x + 8 * HOT_WORDS, scale, offset));
+    p->sum[3] = vadd3(&sixteen, p->sum[3], eight, add_eight(p, x + 8 * HOT_WORDS, scale, offset));
     return sixteen;
 }
 
@@ -196,7 +202,7 @@ static inline void add_plane(struct planes *p, vword a)
     int level = HOT_LOW;
     for (; p->holds >> level & 1; level++) {
         vword twice;
-        p->sum[level] = add3(&twice, p->sum[level], p->held[level], a);
+        p->sum[level] = vadd3(&twice, p->sum[level], p->held[level], a);
         p->holds &= ~(UINT64_C(1) << level);
         a = twice;
     }

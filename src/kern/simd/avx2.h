@@ -8,10 +8,11 @@ typedef struct {
     __m256 lo, hi;
 } vm; /* all bits of a lane set, or none */
 
-#define GEMM_MR 6
-#define GEMM_NV 1
-#define GRAD_MR 3
-#define GRAD_NR 2
+#define GEMM_MR     6
+#define GEMM_NV     1
+#define EXTENT_TILE 1
+#define GRAD_MR     3
+#define GRAD_NR     2
 
 static inline vf vload(const float *p)
 {
@@ -179,18 +180,16 @@ static inline vword vhot(const float *x, double scale, double offset)
 {
     return (vword){ hot_half(x, scale, offset), hot_half(x + 4, scale, offset) };
 }
-static inline vword vodd(vword a, vword b, vword c)
+static inline __m256i add3_half(__m256i *twice, __m256i a, __m256i b, __m256i c)
 {
-    return (vword){ _mm256_xor_si256(_mm256_xor_si256(a.lo, b.lo), c.lo),
-                    _mm256_xor_si256(_mm256_xor_si256(a.hi, b.hi), c.hi) };
+    const __m256i odd = _mm256_xor_si256(a, b);
+    *twice = _mm256_or_si256(_mm256_and_si256(a, b), _mm256_and_si256(odd, c));
+    return _mm256_xor_si256(odd, c);
 }
-static inline __m256i most_half(__m256i a, __m256i b, __m256i c)
+static inline vword vadd3(vword *twice, vword a, vword b, vword c)
 {
-    return _mm256_or_si256(_mm256_and_si256(a, b), _mm256_and_si256(c, _mm256_or_si256(a, b)));
-}
-static inline vword vmost(vword a, vword b, vword c)
-{
-    return (vword){ most_half(a.lo, b.lo, c.lo), most_half(a.hi, b.hi, c.hi) };
+    return (vword){ add3_half(&twice->lo, a.lo, b.lo, c.lo),
+                    add3_half(&twice->hi, a.hi, b.hi, c.hi) };
 }
 /* The bits of half a word as 32 bytes of 0 and 255. */
 static inline __m256i spread_bits(int bits)

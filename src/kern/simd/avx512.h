@@ -5,10 +5,11 @@ typedef __m512 vf;
 typedef __mmask16 vm; /* one bit per lane */
 
 /* Register blocks of the products: outputs x vectors of lanes. */
-#define GEMM_MR 4
-#define GEMM_NV 4
-#define GRAD_MR 4
-#define GRAD_NR 4
+#define GEMM_MR     4
+#define GEMM_NV     4
+#define EXTENT_TILE 4
+#define GRAD_MR     4
+#define GRAD_NR     4
 
 static inline vf vload(const float *p)
 {
@@ -183,14 +184,11 @@ static inline vword vhot(const float *x, double scale, double offset)
     const __m512d bin = _mm512_fmadd_pd(v, _mm512_set1_pd(scale), _mm512_set1_pd(offset));
     return _mm512_sllv_epi64(_mm512_set1_epi64(1), _mm512_cvttpd_epi64(bin));
 }
-/* Bits of the sum of three: of weight one, and of weight two. */
-static inline vword vodd(vword a, vword b, vword c)
+/* The bits of the sum of three words: those of weight one, and of weight two. */
+static inline vword vadd3(vword *twice, vword a, vword b, vword c)
 {
+    *twice = _mm512_ternarylogic_epi64(a, b, c, 0xe8);
     return _mm512_ternarylogic_epi64(a, b, c, 0x96);
-}
-static inline vword vmost(vword a, vword b, vword c)
-{
-    return _mm512_ternarylogic_epi64(a, b, c, 0xe8);
 }
 /* count[b] += weight times the words with bit b. */
 static inline void vtally(uint8_t *count, vword a, int weight)

@@ -9,10 +9,11 @@ typedef struct {
 } vf;
 typedef unsigned vm;
 
-#define GEMM_MR 4
-#define GEMM_NV 1
-#define GRAD_MR 4
-#define GRAD_NR 4
+#define GEMM_MR     4
+#define GEMM_NV     1
+#define EXTENT_TILE 1
+#define GRAD_MR     4
+#define GRAD_NR     4
 
 #define LANES(expr)                  \
     do {                             \
@@ -185,14 +186,12 @@ static inline vword vhot(const float *x, double scale, double offset)
 {
     WORDS(one_hot(fma(x[i], scale, offset)));
 }
-/* Bits of the sum of three: of weight one, and of weight two. */
-static inline vword vodd(vword a, vword b, vword c)
+/* The bits of the sum of three words: those of weight one, and of weight two. */
+static inline vword vadd3(vword *twice, vword a, vword b, vword c)
 {
+    for (int i = 0; i < 8; i++)
+        twice->l[i] = (a.l[i] & b.l[i]) | (c.l[i] & (a.l[i] ^ b.l[i]));
     WORDS(a.l[i] ^ b.l[i] ^ c.l[i]);
-}
-static inline vword vmost(vword a, vword b, vword c)
-{
-    WORDS((a.l[i] & b.l[i]) | (c.l[i] & (a.l[i] | b.l[i])));
 }
 /* count[b] += weight times the words with bit b. */
 static inline void vtally(uint8_t *count, vword a, int weight)
