@@ -11,7 +11,7 @@ import tempfile
 try:
     import numpy as np
     import torch
-    from torch_models import MODELS, SOURCE, build, load
+    from torch_models import IS_OLD, MODELS, SOURCE, build, load
 except ImportError as lacking:
     print(f"skipped: {lacking}")
     sys.exit(77)
@@ -65,7 +65,7 @@ def to_pytorch(name, cls, spec, data, sample, x):
         check(f"{name} is trained", False)
         return
     path = f"mase_output/{name}/software/training_ckpts/last.ckpt"
-    state = torch.load(path, weights_only=True)["state_dict"]
+    state = torch.load(path, weights_only=not IS_OLD)["state_dict"]  # before 2.0 it knew no floats
     net = build(cls, *sample)
     net.load_state_dict({k[len("model."):]: v for k, v in state.items()}, strict=True)
     far = distance(net, x, spec, data, path)
