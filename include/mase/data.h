@@ -22,6 +22,8 @@ struct mase_data_kind {
     const char *prefix, *help;
 };
 extern const struct mase_data_kind mase_data_kinds[]; /* ends with a NULL prefix */
+/* The kind of "csv:FILE", or NULL when name is not of that form. */
+const struct mase_data_kind *mase_data_kind_of(const char *name);
 
 /* By name; '-' and '_' are the same. Unknown: an error naming the nearest. */
 enum mase_status mase_data_find(const struct mase_data_info **d, const char *name,

@@ -174,22 +174,12 @@ enum mase_status mase_cli_open_data(struct mase_dataset **d, const struct mase_c
     return MASE_OK;
 }
 
-static bool is_own_table(const char *name)
-{
-    for (const struct mase_data_kind *k = mase_data_kinds; k->prefix; k++) {
-        const size_t n = strlen(k->prefix);
-        if (strncmp(name, k->prefix, n) == 0 && name[n] == ':')
-            return true;
-    }
-    return false;
-}
-
 enum mase_status mase_cli_data_info(const struct mase_data_info **info, struct mase_cli *c,
                                     const char *name, struct mase_err *err)
 {
     const struct mase_dataset_opts opts = mase_cli_data_opts(c);
     struct mase_dataset *d;
-    if (!is_own_table(name))
+    if (!mase_data_kind_of(name))
         return mase_data_find(info, name, err);
     MASE_TRY(mase_dataset_open(&d, name, &opts, err));
     struct mase_data_info *own = mase_arena_memdup(&c->arena, &mase_dataset_info(d)->data,

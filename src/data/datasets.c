@@ -68,7 +68,7 @@ enum mase_status mase_data_find(const struct mase_data_info **d, const char *nam
     return MASE_OK;
 }
 
-static const struct mase_data_kind *find_kind(const char *name)
+const struct mase_data_kind *mase_data_kind_of(const char *name)
 {
     for (const struct mase_data_kind *k = mase_data_kinds; k->prefix; k++) {
         const size_t n = strlen(k->prefix);
@@ -115,7 +115,7 @@ enum mase_status mase_dataset_open(struct mase_dataset **out, const char *name,
                                    const struct mase_dataset_opts *opts, struct mase_err *err)
 {
     static const struct mase_dataset_opts defaults = { 0 };
-    const struct mase_data_kind *kind = find_kind(name);
+    const struct mase_data_kind *kind = mase_data_kind_of(name);
     struct mase_dataset *d = mase_xcalloc(sizeof *d);
     opts = opts ? opts : &defaults;
     enum mase_status st = check_dir(opts, err);
