@@ -32,8 +32,8 @@ enum mase_status mase_tensors_open_stored(struct mase_tensors *t, const char *pa
                                           struct mase_err *err) MASE_MUST_CHECK;
 void mase_tensors_close(struct mase_tensors *t);
 
-/* A change of names. `from` is a whole name or its first parts: "fc1" is also that of fc1.weight and
- * fc1.bias, and "" that of all. `to` takes their place; "" drops them. */
+/* A change of names. `from` is a whole name or its first parts: "fc1" is also that of fc1.weight
+ * and fc1.bias, and "" that of all. `to` takes their place; "" drops them. */
 struct mase_rename {
     const char *from, *to;
 };
@@ -47,8 +47,8 @@ enum mase_status mase_tensors_rename(struct mase_tensors *t, const struct mase_r
 struct mase_value;
 
 /* Tensors of any type to a file of the kind that the name of path says: .safetensors; .pt or .pth,
- * a state dict; .ckpt, a dict with a state_dict; .npz; any other name: .safetensors, too. metadata: a
- * table of strings, or NULL; kept where the kind has a place for it. */
+ * a state dict; .ckpt, a dict with a state_dict; .npz; any other name: .safetensors, too. metadata:
+ * a table of strings, or NULL; kept where the kind has a place for it. */
 enum mase_status mase_tensors_write(const struct mase_named_tensor *items, int count,
                                     const struct mase_value *metadata, const char *path,
                                     struct mase_err *err) MASE_MUST_CHECK;
