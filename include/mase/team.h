@@ -6,7 +6,9 @@
  * values stay in the cache of the core that made them, and meets the others only where a sum over
  * the batch is needed: in batch norms, and at the end to add the gradients. How a batch is cut
  * depends on its size alone and sums are taken in the order of the tiles: the number of threads
- * changes no bit. A batch that is one tile is shared out operation by operation instead.
+ * changes no bit. A batch that is one tile is shared out operation by operation instead. Now and
+ * then a step is tried with one thread: where others want the cores too, that is faster, and then
+ * kept.
  */
 #ifndef MASE_TEAM_H
 #define MASE_TEAM_H

@@ -41,7 +41,7 @@ void mase_works_run(const struct mase_works *works, int threads)
         return;
     }
 #pragma omp parallel num_threads(threads)
-    run_part(works, omp_get_thread_num(), threads);
+    run_part(works, omp_get_thread_num(), omp_get_num_threads()); /* may be fewer */
 }
 
 /* A few samples in evaluation: sixteen lanes would be mostly padding. Each feature's chain of

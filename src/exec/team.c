@@ -6,7 +6,10 @@
 #include <omp.h>
 #include <stdlib.h>
 
+#include <mase/progress.h>
+
 #include "base/alloc.h"
+#include "exec/pace.h"
 #include "exec/plan.h"
 
 /* Samples of a tile: few enough that a layer's values stay near the core and a batch of a thousand
@@ -23,6 +26,7 @@ struct part {
 struct mase_team {
     struct mase_tiling tiling;
     int tiles, threads;
+    struct mase_pace pace;
     int32_t *label;    // (batch)
     struct part *part; // (tiles)
 };
@@ -62,6 +66,7 @@ enum mase_status mase_team_new(struct mase_team **out, struct mase_graph *g,
     struct mase_team *t = mase_xcalloc(sizeof *t);
     t->tiles = mase_team_tiles(opts->batch);
     t->threads = opts->threads > 1 ? opts->threads : 1;
+    t->pace = mase_pace();
     t->tiling.tile = mase_xcalloc((size_t)t->tiles * sizeof *t->tiling.tile);
     t->label = mase_xcalloc((size_t)opts->batch * sizeof *t->label);
     t->part = mase_xcalloc((size_t)t->tiles * sizeof *t->part);
@@ -126,7 +131,7 @@ static const struct mase_works *works_of(const struct mase_plan *p, bool backwar
 
 /* Every tile as far as it goes without the others; then the threads meet. One alone has none to
  * meet: it may itself be one of several, each with a network of its own. */
-static void run(const struct mase_team *t, struct share own, bool backward)
+static void run(const struct mase_team *t, struct share own, bool backward, int threads)
 {
     const struct mase_works *first = works_of(t->tiling.tile[0], backward);
     for (int at = 0, end; at < first->count; at = end) {
@@ -135,7 +140,7 @@ static void run(const struct mase_team *t, struct share own, bool backward)
         for (int k = own.from; k < own.to; k++)
             for (int i = at; i < end; i++)
                 mase_work_run(&works_of(t->tiling.tile[k], backward)->item[i], 0, 1);
-        if (t->threads > 1) {
+        if (threads > 1) {
 #pragma omp barrier
         }
     }
@@ -172,35 +177,50 @@ static void step_part(const struct mase_team *t, const struct mase_team_batch *b
 {
     const struct share own = share_of(t, thread, threads);
     load(t, own, b);
-    run(t, own, false);
+    run(t, own, false, threads);
     losses(t, own, b);
-    run(t, own, true);
+    run(t, own, true, threads);
     finish(t, b, thread, threads);
 }
 
 /* One tile: its plan shares every phase among the threads. */
-static void step_whole(const struct mase_team *t, const struct mase_team_batch *b)
+static void step_whole(const struct mase_team *t, const struct mase_team_batch *b, int threads)
 {
     struct mase_plan *p = mase_team_lead(t);
     load(t, (struct share){ 0, 1 }, b);
-    mase_works_run(&p->forward, p->threads);
+    mase_works_run(&p->forward, threads);
     losses(t, (struct share){ 0, 1 }, b);
-    mase_works_run(&p->backward, p->threads);
+    mase_works_run(&p->backward, threads);
     finish(t, b, 0, 1);
+}
+
+static void step(const struct mase_team *t, const struct mase_team_batch *b, int threads)
+{
+    if (t->tiling.count == 1) {
+        step_whole(t, b, threads);
+    } else if (threads == 1) {
+        step_part(t, b, 0, 1);
+    } else {
+#pragma omp parallel num_threads(threads)
+        step_part(t, b, omp_get_thread_num(), omp_get_num_threads()); /* may be fewer */
+    }
+}
+
+static void step_in_time(struct mase_team *t, const struct mase_team_batch *b)
+{
+    const uint64_t started = mase_clock();
+    step(t, b, mase_pace_one(&t->pace) ? 1 : t->threads);
+    mase_pace_step(&t->pace, (double)(mase_clock() - started), b->samples);
 }
 
 void mase_team_step(struct mase_team *t, struct mase_loss_result *result,
                     const struct mase_team_batch *b)
 {
     t->tiling.count = mase_team_tiles(b->samples);
-    if (t->tiling.count == 1)
-        step_whole(t, b);
-    else if (t->threads == 1)
-        step_part(t, b, 0, 1);
-    else {
-#pragma omp parallel num_threads(t->threads)
-        step_part(t, b, omp_get_thread_num(), t->threads);
-    }
+    if (t->threads > 1)
+        step_in_time(t, b);
+    else
+        step(t, b, 1);
     *result = (struct mase_loss_result){ 0 };
     for (int k = 0; k < t->tiling.count; k++) {
         result->loss += t->part[k].result.loss;

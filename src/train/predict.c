@@ -264,7 +264,7 @@ enum mase_status mase_predictor_each(struct mase_predictor *p, int64_t n, mase_s
         return MASE_OK;
     }
 #pragma omp parallel num_threads(p->seats)
-    each_of_seat(&e, omp_get_thread_num(), p->seats);
+    each_of_seat(&e, omp_get_thread_num(), omp_get_num_threads()); /* may be fewer */
     return MASE_OK;
 }
 

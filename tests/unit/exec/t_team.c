@@ -220,6 +220,20 @@ static void threads_change_no_bit(void **state)
     }
 }
 
+/* Within a thread of another region, or under OMP_THREAD_LIMIT, there is none to be had. */
+static void fewer_threads_do_all_of_it(void **state)
+{
+    struct mase_arena a = { 0 };
+    (void)state;
+    const struct outcome one = by_team(&a, sizes[1], 1, true);
+    struct outcome within = { 0 };
+#pragma omp parallel num_threads(2)
+#pragma omp single
+    within = by_team(&a, sizes[1], 2, true);
+    check_same(&within, &one);
+    mase_arena_release(&a);
+}
+
 static void one_tile_is_a_plan(void **state)
 {
     static const int64_t size[2] = { 512, 77 };
@@ -285,6 +299,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tiles_are_the_batch),
         cmocka_unit_test(threads_change_no_bit),
+        cmocka_unit_test(fewer_threads_do_all_of_it),
         cmocka_unit_test(one_tile_is_a_plan),
         cmocka_unit_test(every_parameter_is_updated_once),
         cmocka_unit_test(what_cannot_be_planned_is_refused),

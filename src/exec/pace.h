@@ -1,0 +1,31 @@
+/*
+ * pace.h - one thread or all of them: whichever is faster now.
+ *
+ * Threads that meet often are fast on cores of their own and many times slower than one where
+ * others want the cores too, for each waits until the last has had its turn. Since results do not
+ * depend on the number of threads, it is tried out: a few steps with all, a few with one, in turns,
+ * and again later, the sooner the more steps were slow.
+ */
+#ifndef MASE_EXEC_PACE_H
+#define MASE_EXEC_PACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct mase_pace {
+    bool one;       /* one thread was faster */
+    int trial;      /* steps left of the trial under way */
+    int slow;       /* steps since the trial that one thread was faster than */
+    int64_t left;   /* steps until the next trial */
+    int64_t wait;   /* how many that were */
+    double took[2]; /* of the trial, per sample: by all, by one */
+};
+
+/* All threads, and a trial soon. */
+struct mase_pace mase_pace(void);
+/* Shall the next step use one thread? */
+bool mase_pace_one(const struct mase_pace *p);
+/* What it took. */
+void mase_pace_step(struct mase_pace *p, double nanoseconds, int64_t samples);
+
+#endif /* MASE_EXEC_PACE_H */
