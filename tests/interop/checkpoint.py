@@ -6,9 +6,10 @@ usage: checkpoint.py CH
 import copy
 import glob
 import os
-import subprocess
 import sys
 import tempfile
+
+from checks import ask, check, finish
 
 try:
     import numpy as np
@@ -21,20 +22,6 @@ except ImportError as lacking:
 # weights_only refused every float before version 2.0.
 KNOWS_FLOATS = int(torch.__version__.split(".")[0]) >= 2
 ch = os.path.abspath(sys.argv[1])
-failed = 0
-
-
-def check(name, holds):
-    global failed
-    failed += not holds
-    print("ok" if holds else "NOT OK", name)
-
-
-def run(*args):
-    done = subprocess.run([ch, *args], capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"ch {' '.join(args)}: {done.stderr}")
-    return done.stdout
 
 
 def linear(i, o):
@@ -81,13 +68,13 @@ with tempfile.TemporaryDirectory() as folder:
         train = ["train", "jsc-toy", "jsc-sim", "--batch-size", "4096", "--learning-rate", "1e-2",
                  "--weight-decay", "1e-3", "--training-optimizer", name, "--project", name,
                  "--lr-schedule", "constant", "--max-epochs", "2"]
-        run(*train)
+        ask(ch, *train)
         for which in ("best", "last"):
             path = f"mase_output/{name}/software/training_ckpts/{which}.ckpt"
             c = torch.load(path, weights_only=KNOWS_FLOATS)
             net = Wrapper()
             net.load_state_dict(c["state_dict"], strict=True)
-            run("predict", "jsc-toy", "--load", path, "--input", "x.npy", "--output", "y.npy")
+            ask(ch, "predict", "jsc-toy", "--load", path, "--input", "x.npy", "--output", "y.npy")
             y = np.load("y.npy")
             far = (np.abs(outputs(net, x) - y) / np.maximum(1, np.abs(y))).max()
             check(f"{name}: the same outputs of {which}.ckpt, {far:.1e} apart", far <= 1e-5)
@@ -110,4 +97,4 @@ with tempfile.TemporaryDirectory() as folder:
     events = glob.glob("mase_output/adam/software/tensorboard/lightning_logs/version_0/events*")
     check("TensorBoard's file", len(events) == 1)
 
-sys.exit(failed > 0)
+finish()

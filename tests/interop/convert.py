@@ -7,9 +7,10 @@ usage: convert.py CH
 import collections
 import os
 import re
-import subprocess
 import sys
 import tempfile
+
+from checks import check, finish, run
 
 try:
     import numpy as np
@@ -24,21 +25,10 @@ except ImportError:
     print("# without the safetensors package: its files are left out")
 
 ch = sys.argv[1]
-failed = 0
-
-
-def check(name, holds):
-    global failed
-    failed += not holds
-    print("ok" if holds else "NOT OK", name)
 
 
 def convert(source, target, *options):
-    done = subprocess.run([ch, "convert", source, target, "--force", *options],
-                          capture_output=True, text=True)
-    if done.returncode:
-        print(done.stderr, file=sys.stderr)
-    return done.returncode == 0
+    return run(ch, "convert", source, target, "--force", *options)
 
 
 def bits(t):
@@ -160,4 +150,4 @@ with tempfile.TemporaryDirectory() as folder:
         check(f"{name} as a class has the graph's nodes", ours == theirs)
         check("and takes its weights", not any(net.load_state_dict(load("net.pt"))))
     os.chdir("/")
-sys.exit(failed != 0)
+finish()

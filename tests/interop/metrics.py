@@ -5,9 +5,10 @@ usage: metrics.py CH        status 77: no NumPy or scikit-learn here, skipped
 """
 import json
 import os
-import subprocess
 import sys
 import tempfile
+
+from checks import ask, check, finish
 
 try:
     import numpy as np
@@ -18,23 +19,13 @@ except ImportError as lacking:
     sys.exit(77)
 
 ch = os.path.abspath(sys.argv[1])
-failed = 0
 
 
-def check(name, ours, theirs, tolerance=1e-6):
-    global failed
+def close(name, ours, theirs, tolerance=1e-6):
     ours = np.array([np.nan if x is None else x for x in np.atleast_1d(ours)], dtype=float)
     holds = ours.shape == np.shape(np.atleast_1d(theirs)) and \
         np.allclose(ours, theirs, rtol=0, atol=tolerance, equal_nan=True)
-    failed += not holds
-    print("ok" if holds else f"NOT OK ({ours} and {theirs})", name)
-
-
-def run(*args):
-    done = subprocess.run([ch, *args], capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"ch {' '.join(args)}: {done.stderr}")
-    return done.stdout
+    check(name if holds else f"{name}: {ours} and {theirs}", holds)
 
 
 def write_table(rng, n):
@@ -55,31 +46,31 @@ print(f"NumPy {np.__version__}, scikit-learn {sklearn.__version__}")
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     label = write_table(np.random.default_rng(3), 2000)
-    run("train", "jsc-tiny", "csv:t.csv:side", "--max-epochs", "4", "--batch-size", "64",
+    ask(ch, "train", "jsc-tiny", "csv:t.csv:side", "--max-epochs", "4", "--batch-size", "64",
         "--learning-rate", "1e-2", "--project", "p")
     best = "mase_output/p/software/training_ckpts/best.ckpt"
-    said = json.loads(run("test", "jsc-tiny", "csv:t.csv:side", "--load", best, "--all-rows", "--json"))
-    run("predict", "jsc-tiny", "--load", best, "--input", "x.npy", "--output", "y.npy", "--raw")
+    said = json.loads(ask(ch, "test", "jsc-tiny", "csv:t.csv:side", "--load", best, "--all-rows", "--json"))
+    ask(ch, "predict", "jsc-tiny", "--load", best, "--input", "x.npy", "--output", "y.npy", "--raw")
     y = np.load("y.npy").astype(float)
     p = np.exp(y - y.max(axis=1, keepdims=True))
     p /= p.sum(axis=1, keepdims=True)
     answer = y.argmax(axis=1)
 
     accuracy = metrics.accuracy_score(label, answer)
-    check("samples", said["samples"], len(label))
-    check("loss", said["test_loss_epoch"], metrics.log_loss(label, p), 1e-5)
-    check("accuracy", said["test_acc_epoch"], accuracy)
-    check("its standard error", said["accuracy_standard_error"],
+    close("samples", said["samples"], len(label))
+    close("loss", said["test_loss_epoch"], metrics.log_loss(label, p), 1e-5)
+    close("accuracy", said["test_acc_epoch"], accuracy)
+    close("its standard error", said["accuracy_standard_error"],
           np.sqrt(accuracy * (1 - accuracy) / len(label)))
-    check("macro accuracy", said["macro_accuracy"], metrics.balanced_accuracy_score(label, answer))
-    check("confusion", [k for c in said["classes"] for k in c["answers"]],
+    close("macro accuracy", said["macro_accuracy"], metrics.balanced_accuracy_score(label, answer))
+    close("confusion", [k for c in said["classes"] for k in c["answers"]],
           metrics.confusion_matrix(label, answer).ravel())
     never = np.bincount(answer, minlength=4) == 0  # without answers there is no precision
     precision = metrics.precision_score(label, answer, average=None, zero_division=0)
-    check("precision", [c["precision"] for c in said["classes"]], np.where(never, np.nan, precision))
-    check("recall", [c["recall"] for c in said["classes"]],
+    close("precision", [c["precision"] for c in said["classes"]], np.where(never, np.nan, precision))
+    close("recall", [c["recall"] for c in said["classes"]],
           metrics.recall_score(label, answer, average=None))
-    check("AUC", [c["auc"] for c in said["classes"]],
+    close("AUC", [c["auc"] for c in said["classes"]],
           [metrics.roc_auc_score(label == k, p[:, k]) for k in range(4)], 1e-5)
 
-sys.exit(failed > 0)
+finish()

@@ -4,9 +4,10 @@
 usage: own_network.py CH
 """
 import os
-import subprocess
 import sys
 import tempfile
+
+from checks import check, finish, run
 
 try:
     import numpy as np
@@ -17,24 +18,10 @@ except ImportError as lacking:
     sys.exit(77)
 
 ch = os.path.abspath(sys.argv[1])
-failed = 0
 TRAINED = {"Test", "Small", "ResMLP", "MatmulNet", "Mixed", "Transformer", "Wide", "DeepSets",
            "GatedTagger", "KAN", "LitTagger", "Net", "ConvBN", "MobileNet", "SENet", "ConvNeXt"}
 # Taken from PyTorch alone: the first two do not keep the samples of a batch in front.
 TAKEN = {"InteractionNetwork", "VisionTransformer", "LeNet", "DenseNet", "SqueezeNet", "UNet", "vgg_bn"}
-
-
-def check(name, holds):
-    global failed
-    failed += not holds
-    print("ok" if holds else "NOT OK", name)
-
-
-def run(*args):
-    done = subprocess.run([ch, *args], capture_output=True, text=True)
-    if done.returncode:
-        print(f"ch {' '.join(args)}: {done.stderr}")
-    return done.returncode == 0
 
 
 def write_data(classes, *sample):
@@ -48,7 +35,7 @@ def write_data(classes, *sample):
 
 def distance(net, x, spec, data, weights):
     """Between our outputs and those of PyTorch in float64, as far from which its float32 is."""
-    if not run("predict", spec, data, "--load", weights, "--input", "x.npy", "--output", "y.npy"):
+    if not run(ch, "predict", spec, data, "--load", weights, "--input", "x.npy", "--output", "y.npy"):
         return np.inf
     y = np.load("y.npy")
     with torch.no_grad():
@@ -60,7 +47,7 @@ def distance(net, x, spec, data, weights):
 
 
 def to_pytorch(name, cls, spec, data, sample, x):
-    if not run("train", spec, data, "--max-steps", "6", "--batch-size", "16", "--learning-rate", "1e-3",
+    if not run(ch, "train", spec, data, "--max-steps", "6", "--batch-size", "16", "--learning-rate", "1e-3",
                "--project", name):
         check(f"{name} is trained", False)
         return
@@ -100,4 +87,4 @@ with tempfile.TemporaryDirectory() as folder:
             if name in TRAINED:
                 to_pytorch(name, getattr(module, name), spec, data, sample, x)
             from_pytorch(name, getattr(module, name), spec, data, sample, x)
-sys.exit(failed > 0)
+finish()

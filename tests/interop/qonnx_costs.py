@@ -10,6 +10,8 @@ import subprocess
 import sys
 import tempfile
 
+from checks import check, finish
+
 try:
     import numpy as np
     from onnx import TensorProto, helper
@@ -21,7 +23,6 @@ except ImportError as lacking:
     sys.exit(77)
 
 ch = os.path.abspath(sys.argv[1])
-failed = 0
 
 CONFIG = """
 model = "{model}"
@@ -90,8 +91,6 @@ with tempfile.TemporaryDirectory() as folder:
             live = inference_cost(one, preprocess=False, discount_sparsity=True)["total_cost"]
             for key, peer in [("macs", every["total_macs"]), ("bitops", every["total_bops"]),
                               ("nonzero_bitops", round(live["total_bops"]))]:
-                same = ours[node][key] == peer
-                failed += not same
-                print("ok" if same else "NOT OK", model, node, key, ours[node][key], peer)
+                check(f"{model} {node} {key}: {ours[node][key]}, {peer}", ours[node][key] == peer)
 
-sys.exit(1 if failed else 0)
+finish()

@@ -9,6 +9,8 @@ import subprocess
 import sys
 import tempfile
 
+from checks import check, finish, run
+
 try:
     import numpy as np
     import torch
@@ -20,20 +22,6 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 import generate  # noqa: E402
 
 tool = sys.argv[1]
-failed = 0
-
-
-def check(name, holds):
-    global failed
-    failed += not holds
-    print("ok" if holds else "NOT OK", name)
-
-
-def run(*args):
-    done = subprocess.run([tool, *args], capture_output=True)
-    if done.returncode:
-        print(done.stderr.decode(), file=sys.stderr)
-    return done.returncode == 0
 
 
 # weights_only refused every float before version 2.0, and the bytes that generate.tree has before 2.5.
@@ -99,14 +87,14 @@ def pytorch_to_ours(folder):
             for zip_ in (True, False) for protocol in (2, 3, 4, 5)]
     for way in ways:
         torch.save(generate.tree, theirs, **way)
-        check(f"all types, {way}", run("copy", theirs, ours) and
+        check(f"all types, {way}", run(tool, "copy", theirs, ours) and
               same(generate.tree, load(ours, KNOWS_BYTES)))
     rng = np.random.default_rng(1)
     good = 0
     for i in range(100):
         tree = {"tree": random_tree(rng), "w": torch.ones(1)}
         torch.save(tree, theirs, **ways[i % len(ways)])
-        good += run("copy", theirs, ours) and same(tree, load(ours))
+        good += run(tool, "copy", theirs, ours) and same(tree, load(ours))
     check(f"random trees: {good} of 100", good == 100)
 
 
@@ -120,7 +108,7 @@ def state_dicts(folder):
     adam.step()
     whole = {"epoch": 1, "model_state_dict": net.state_dict(), "optimizer": adam.state_dict()}
     torch.save(whole, path)
-    check("a network and its optimiser", run("copy", path, ours) and same(whole, load(ours)))
+    check("a network and its optimiser", run(tool, "copy", path, ours) and same(whole, load(ours)))
     state = load(ours)["model_state_dict"]
     check("an OrderedDict", isinstance(state, collections.OrderedDict))
     check("strict loading", str(net.load_state_dict(state)) == "<All keys matched successfully>")
@@ -129,7 +117,7 @@ def state_dicts(folder):
 
 def ours_to_pytorch(folder):
     path = os.path.join(folder, "ours.ckpt")
-    check("our checkpoint is written", run("write", path))
+    check("our checkpoint is written", run(tool, "write", path))
     tree = load(path)
     w = torch.arange(12, dtype=torch.float32).view(3, 4) - 1.5
     state = tree["state_dict"]
@@ -166,4 +154,4 @@ with tempfile.TemporaryDirectory() as temp:
     state_dicts(temp)
     ours_to_pytorch(temp)
     refusals(temp)
-sys.exit(1 if failed else 0)
+finish()
