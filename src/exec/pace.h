@@ -12,13 +12,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { MASE_PACE_TURNS = 5 }; /* of each in a trial */
+
 struct mase_pace {
-    bool one;       /* one thread was faster */
-    int trial;      /* steps left of the trial under way */
-    int slow;       /* steps since the trial that one thread was faster than */
-    int64_t left;   /* steps until the next trial */
-    int64_t wait;   /* how many that were */
-    double took[2]; /* of the trial, per sample: by all, by one */
+    bool one;                        /* one thread was faster */
+    int trial;                       /* steps left of the trial under way */
+    int slow;                        /* steps since the trial that one thread was faster than */
+    int64_t left;                    /* steps until the next trial */
+    int64_t wait;                    /* how many that were */
+    double took[2][MASE_PACE_TURNS]; /* of the trial, per sample: by all, by one */
+    double one_takes;                /* by the last trial; 0: none yet */
 };
 
 /* All threads, and a trial soon. */

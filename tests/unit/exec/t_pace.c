@@ -40,9 +40,19 @@ static void one_where_others_want_the_cores(void **state)
 {
     struct mase_pace p = mase_pace();
     (void)state;
-    run(&p, 16, true);
+    run(&p, 20, true);
     assert_true(mase_pace_one(&p));
     assert_in_range(run(&p, 100000, true), 100000 - 60, 99999);
+}
+
+static void a_step_held_up_decides_nothing(void **state)
+{
+    struct mase_pace p = mase_pace();
+    (void)state;
+    run(&p, 8, false);
+    for (int i = 0; i < 10; i++) /* the trial */
+        mase_pace_step(&p, mase_pace_one(&p) ? alone : i < 3 ? in_turns : together, SAMPLES);
+    assert_false(mase_pace_one(&p));
 }
 
 static void the_answer_may_change(void **state)
@@ -74,6 +84,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_threads_where_that_is_faster),
         cmocka_unit_test(one_where_others_want_the_cores),
+        cmocka_unit_test(a_step_held_up_decides_nothing),
         cmocka_unit_test(the_answer_may_change),
         cmocka_unit_test(short_batches_count_by_their_samples),
     };
