@@ -1,5 +1,6 @@
 /*
- * tensor.h - shapes, element types, and a tensor: dense, row-major, of rank 0 to MASE_MAX_RANK.
+ * tensor.h - shapes, element types, strided views, and a tensor: dense, row-major, of rank 0 to
+ * MASE_MAX_RANK.
  *
  * A tensor with data == NULL is a shape only: shape inference and execution use the same struct.
  * A tensor never frees its data; who made it says who owns it.
@@ -55,11 +56,30 @@ struct mase_tensor {
     void *data; /* NULL: a shape only */
 };
 
+/* A view of a dense tensor: element (i0, i1, ...) lies at offset + sum i_d stride_d. */
+struct mase_view {
+    struct mase_shape shape;
+    int64_t offset;
+    int64_t stride[MASE_MAX_RANK];
+};
+
+/* One dimension among the others: element k along it, at position (o, i) of those before and
+ * behind, lies at (o * len + k) * inner + i. */
+struct mase_axis {
+    int64_t outer, len, inner;
+};
+
 int64_t mase_shape_count(const struct mase_shape *s); /* elements; 1 for rank 0 */
 bool mase_shape_equal(const struct mase_shape *a, const struct mase_shape *b);
 void mase_shape_print(struct mase_str *out, const struct mase_shape *s); /* "[8, 16]" */
 /* Dimension d, counted from the end when negative, as Python does: -1 when out of range. */
 int mase_shape_axis(const struct mase_shape *s, int64_t d);
+
+struct mase_view mase_view_of(const struct mase_shape *s); /* all of it, in order */
+struct mase_view mase_view_permuted(const struct mase_shape *s, const int *order);
+/* s seen as shape `to`, to which it must broadcast. */
+struct mase_view mase_view_broadcast(const struct mase_shape *s, const struct mase_shape *to);
+struct mase_axis mase_axis_of(const struct mase_shape *s, int axis);
 
 /* f32[8, 16] and so on, with data from the arena when with_data. */
 struct mase_tensor mase_tensor(struct mase_arena *a, enum mase_dtype dtype,

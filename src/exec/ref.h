@@ -73,8 +73,6 @@ void mase_nd_add(struct mase_nd *w, const struct mase_shape *s);
 void mase_nd_add_strides(struct mase_nd *w, const int64_t *stride, int64_t offset);
 void mase_nd_next(struct mase_nd *w);
 
-/* s seen as shape `to`, to which it must broadcast. */
-struct mase_view mase_view_broadcast(const struct mase_shape *s, const struct mase_shape *to);
 /* out = the elements of a view of in; the elements of a view of out = in. Types must agree for
  * gather; scatter converts. */
 void mase_ref_gather(struct mase_tensor *out, const struct mase_tensor *in,
@@ -89,14 +87,7 @@ void mase_ref_lift_window(struct mase_window *w);
 /* Where element i of a padded line comes from; its n elements are 0..n. */
 int64_t mase_ref_pad_source(enum mase_pad_mode mode, int64_t i, int64_t n);
 
-/* ---- one dimension among others ---- */
-
-/* Element k along the dimension, for position (o, i) of the others, is at (o * len + k) * inner +
- * i. */
-struct mase_axis {
-    int64_t outer, len, inner;
-};
-struct mase_axis mase_axis_of(const struct mase_shape *s, int axis);
+/* ---- softmax and indices ---- */
 
 /* The dimension of softmax, given or by PyTorch's default. */
 enum mase_status mase_ref_softmax_axis(const struct mase_call *c, int *axis,

@@ -61,15 +61,6 @@ void mase_nd_next(struct mase_nd *w)
     }
 }
 
-struct mase_view mase_view_broadcast(const struct mase_shape *s, const struct mase_shape *to)
-{
-    struct mase_view dense = mase_view_of(s), v = { .shape = *to };
-    int skip = to->rank - s->rank;
-    for (int i = 0; i < s->rank; i++)
-        v.stride[skip + i] = s->dim[i] == 1 ? 0 : dense.stride[i];
-    return v;
-}
-
 void mase_ref_gather(struct mase_tensor *out, const struct mase_tensor *in,
                      const struct mase_view *v)
 {
@@ -88,16 +79,6 @@ void mase_ref_scatter(struct mase_tensor *out, const struct mase_view *v,
     mase_nd_add_strides(&w, v->stride, v->offset);
     for (; w.i < w.count; mase_nd_next(&w))
         ref_set(out, w.off[0], ref_get(in, w.i));
-}
-
-struct mase_axis mase_axis_of(const struct mase_shape *s, int axis)
-{
-    struct mase_axis a = { 1, s->rank ? s->dim[axis] : 1, 1 };
-    for (int i = 0; i < axis; i++)
-        a.outer *= s->dim[i];
-    for (int i = axis + 1; i < s->rank; i++)
-        a.inner *= s->dim[i];
-    return a;
 }
 
 enum mase_status mase_ref_index(const struct mase_call *c, const struct mase_tensor *index,

@@ -12,34 +12,34 @@ enum {
     TICK_PIXELS = 50 /* and no closer than this */
 };
 
-struct mase_axis mase_axis_empty(bool logarithmic)
+struct mase_chart_axis mase_chart_axis_empty(bool logarithmic)
 {
-    return (struct mase_axis){ .logarithmic = logarithmic, .lo = INFINITY, .hi = -INFINITY };
+    return (struct mase_chart_axis){ .logarithmic = logarithmic, .lo = INFINITY, .hi = -INFINITY };
 }
 
-bool mase_axis_takes(const struct mase_axis *a, double v)
+bool mase_chart_axis_takes(const struct mase_chart_axis *a, double v)
 {
     return fabs(v) < 1e300 && (!a->logarithmic || v > 0); /* the difference of two is finite too */
 }
 
-static double scaled(const struct mase_axis *a, double v)
+static double scaled(const struct mase_chart_axis *a, double v)
 {
     return a->logarithmic ? log10(v) : v;
 }
 
-double mase_axis_pixel(const struct mase_axis *a, double v)
+double mase_chart_axis_pixel(const struct mase_chart_axis *a, double v)
 {
     return a->from + (scaled(a, v) - a->lo) / (a->hi - a->lo) * (a->to - a->from);
 }
 
-void mase_axis_include(struct mase_axis *a, double v)
+void mase_chart_axis_include(struct mase_chart_axis *a, double v)
 {
     a->lo = fmin(a->lo, scaled(a, v));
     a->hi = fmax(a->hi, scaled(a, v));
     a->fractions |= v != floor(v);
 }
 
-void mase_axis_widen(struct mase_axis *a, double margin)
+void mase_chart_axis_widen(struct mase_chart_axis *a, double margin)
 {
     if (a->lo > a->hi)
         a->lo = 0, a->hi = 1;
@@ -54,14 +54,14 @@ void mase_axis_widen(struct mase_axis *a, double margin)
 
 /* ---- ticks ---- */
 
-static void add_tick(struct mase_axis *a, double v)
+static void add_tick(struct mase_chart_axis *a, double v)
 {
     const double at = scaled(a, v), slack = (a->hi - a->lo) * 1e-9;
     if (a->ticks < MASE_AXIS_MAX_TICKS && at >= a->lo - slack && at <= a->hi + slack)
         a->tick[a->ticks++] = v;
 }
 
-static double wanted(const struct mase_axis *a)
+static double wanted(const struct mase_chart_axis *a)
 {
     const double room = fabs(a->to - a->from) / TICK_PIXELS;
     return fmax(2, fmin(TICKS, room));
@@ -75,7 +75,7 @@ static double nice_step(double extent, double count)
     return power * (lead < 1.5 ? 1 : lead < 3.5 ? 2 : lead < 7.5 ? 5 : 10);
 }
 
-static void linear_ticks(struct mase_axis *a)
+static void linear_ticks(struct mase_chart_axis *a)
 {
     const double nice = nice_step(a->hi - a->lo, wanted(a));
     const double step = a->fractions ? nice : fmax(nice, 1);
@@ -85,7 +85,7 @@ static void linear_ticks(struct mase_axis *a)
 }
 
 /* Decades, several at a stride when there are many; between few of them 2 and 5 too. */
-static void log_ticks(struct mase_axis *a)
+static void log_ticks(struct mase_chart_axis *a)
 {
     const double decades = a->hi - a->lo;
     if (decades < 0.7) { /* too little for any pattern of decades */
@@ -104,7 +104,7 @@ static void log_ticks(struct mase_axis *a)
     }
 }
 
-void mase_axis_ticks(struct mase_axis *a)
+void mase_chart_axis_ticks(struct mase_chart_axis *a)
 {
     if (a->logarithmic)
         log_ticks(a);
@@ -112,14 +112,14 @@ void mase_axis_ticks(struct mase_axis *a)
         linear_ticks(a);
 }
 
-void mase_axis_categories(struct mase_axis *a, int count)
+void mase_chart_axis_categories(struct mase_chart_axis *a, int count)
 {
     const int stride = (count + MASE_AXIS_MAX_TICKS - 1) / MASE_AXIS_MAX_TICKS;
     for (int i = 0; i < count; i += stride)
         add_tick(a, i);
 }
 
-const char *mase_axis_label(char text[32], const struct mase_axis *a, int i)
+const char *mase_chart_axis_label(char text[32], const struct mase_chart_axis *a, int i)
 {
     const double step = a->ticks > 1 ? a->tick[1] - a->tick[0] : 1;
     snprintf(text, 32, "%.6g", fabs(a->tick[i]) < step * 1e-6 ? 0.0 : a->tick[i]);

@@ -35,7 +35,7 @@ struct mase_storage {
     bool big_endian;
 };
 
-struct mase_view {
+struct mase_torch_view {
     struct mase_tensor *tensor; /* type and shape are set, data follow */
     const struct mase_torch_type *type;
     struct mase_element element; /* of that type; what it becomes */
@@ -76,7 +76,7 @@ struct mase_pickle {
     struct mase_storage **storages;
     int storage_count, storage_cap;
     struct mase_map by_key; /* the same */
-    struct mase_view *views;
+    struct mase_torch_view *views;
     int view_count, view_cap;
 
     /* the machine */

@@ -89,7 +89,7 @@ static bool is_ints(const struct mase_obj *o)
     return true;
 }
 
-static enum mase_status set_shape(const struct mase_pickle *p, struct mase_view *v,
+static enum mase_status set_shape(const struct mase_pickle *p, struct mase_torch_view *v,
                                   const struct mase_obj *size, const struct mase_obj *stride,
                                   struct mase_err *err)
 {
@@ -109,7 +109,7 @@ static enum mase_status set_shape(const struct mase_pickle *p, struct mase_view 
 }
 
 /* Do all elements lie in the storage's bytes? Products that overflow lie in none. */
-static bool fits(const struct mase_view *v)
+static bool fits(const struct mase_torch_view *v)
 {
     const struct mase_shape *s = &v->tensor->shape;
     int64_t last = v->offset, count = 1, reach, bytes;
@@ -138,11 +138,11 @@ static enum mase_status rebuild(struct mase_pickle *p, struct mase_obj **result,
     if (!s || args->items[1]->kind != MASE_OBJ_INT || args->items[1]->i < 0)
         return bad(p, "a tensor needs a storage, an offset, a size and a stride", err);
     struct mase_tensor *t = mase_new(p->arena, struct mase_tensor);
-    struct mase_view v = { .tensor = t,
-                           .type = as ? as : s->type,
-                           .storage = s,
-                           .offset = args->items[1]->i,
-                           .at = mase_pickle_at(p) };
+    struct mase_torch_view v = { .tensor = t,
+                                 .type = as ? as : s->type,
+                                 .storage = s,
+                                 .offset = args->items[1]->i,
+                                 .at = mase_pickle_at(p) };
     v.element = p->as_stored ? mase_element_as_stored(&v.type->element) : v.type->element;
     t->dtype = v.element.dtype;
     MASE_TRY(set_shape(p, &v, args->items[2], args->items[3], err));

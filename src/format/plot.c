@@ -50,7 +50,7 @@ struct chart {
     const struct mase_plot *p;
     struct mase_str *out;
     int width, height;
-    struct mase_axis x, y;
+    struct mase_chart_axis x, y;
 };
 
 /* ---- axes ---- */
@@ -60,17 +60,18 @@ static void find_ranges(struct chart *c)
     for (int s = 0; s < c->p->count; s++) {
         const struct mase_plot_series *line = &c->p->series[s];
         for (int64_t i = 0; i < line->n; i++) {
-            if (!mase_axis_takes(&c->x, line->x[i]) || !mase_axis_takes(&c->y, line->y[i]))
+            if (!mase_chart_axis_takes(&c->x, line->x[i]) ||
+                !mase_chart_axis_takes(&c->y, line->y[i]))
                 continue;
-            mase_axis_include(&c->x, line->x[i]);
-            mase_axis_include(&c->y, line->y[i]);
+            mase_chart_axis_include(&c->x, line->x[i]);
+            mase_chart_axis_include(&c->y, line->y[i]);
         }
     }
     if (c->p->categories)
         c->x.lo = -0.5, c->x.hi = fmax(c->p->category_count, 1) - 0.5;
     else
-        mase_axis_widen(&c->x, 0.02);
-    mase_axis_widen(&c->y, 0.06);
+        mase_chart_axis_widen(&c->x, 0.02);
+    mase_chart_axis_widen(&c->y, 0.06);
 }
 
 /* ---- colours ---- */
@@ -114,7 +115,7 @@ void mase_plot_css(struct mase_str *out, const char *scope)
 
 /* ---- writing ---- */
 
-static void put_axis(struct mase_str *out, const char *name, const struct mase_axis *a)
+static void put_axis(struct mase_str *out, const char *name, const struct mase_chart_axis *a)
 {
     mase_str_printf(out, "\"%s\":[%.6g,%.6g,%.9g,%.9g,%d]", name, a->from, a->to, a->lo, a->hi,
                     a->logarithmic);
@@ -200,14 +201,14 @@ static void put_head(const struct chart *c)
 
 static void put_x_axis(const struct chart *c)
 {
-    const struct mase_axis *a = &c->x;
+    const struct mase_chart_axis *a = &c->x;
     for (int i = 0; i < a->ticks; i++) {
-        const double x = mase_axis_pixel(a, a->tick[i]);
+        const double x = mase_chart_axis_pixel(a, a->tick[i]);
         char text[32];
         mase_svg_line(c->out, "rule", x, c->y.to, x, c->y.from);
         mase_svg_text(c->out, " text-anchor=\"middle\"", x, c->y.from + 20,
                       c->p->categories ? c->p->categories[(int)a->tick[i]]
-                                       : mase_axis_label(text, a, i));
+                                       : mase_chart_axis_label(text, a, i));
     }
     if (c->p->x_label)
         mase_svg_text(c->out, " text-anchor=\"middle\"", (a->from + a->to) / 2, c->height - 12,
@@ -216,13 +217,13 @@ static void put_x_axis(const struct chart *c)
 
 static void put_y_axis(const struct chart *c)
 {
-    const struct mase_axis *a = &c->y;
+    const struct mase_chart_axis *a = &c->y;
     for (int i = 0; i < a->ticks; i++) {
-        const double y = mase_axis_pixel(a, a->tick[i]);
+        const double y = mase_chart_axis_pixel(a, a->tick[i]);
         char text[32];
         mase_svg_line(c->out, "rule", c->x.from, y, c->x.to, y);
         mase_svg_text(c->out, " text-anchor=\"end\"", c->x.from - 8, y + 4.5,
-                      mase_axis_label(text, a, i));
+                      mase_chart_axis_label(text, a, i));
     }
     if (!c->p->y_label)
         return;
@@ -264,8 +265,8 @@ static void put_column(const struct chart *c, const struct mase_plot_series *s,
             continue;
         last = order[i];
         mase_str_addc(c->out, *pen_down ? 'L' : 'M');
-        mase_svg_point(c->out, mase_axis_pixel(&c->x, s->x[last]),
-                       mase_axis_pixel(&c->y, s->y[last]));
+        mase_svg_point(c->out, mase_chart_axis_pixel(&c->x, s->x[last]),
+                       mase_chart_axis_pixel(&c->y, s->y[last]));
         *pen_down = true;
     }
 }
@@ -291,8 +292,9 @@ static void put_path(const struct chart *c, const struct mase_plot_series *s, in
                     dash[0] ? " stroke-dasharray=\"" : "", dash, dash[0] ? "\"" : "");
     const bool dense = s->n > c->width;
     for (int64_t i = 0; i < s->n; i++) {
-        const bool gap = !mase_axis_takes(&c->x, s->x[i]) || !mase_axis_takes(&c->y, s->y[i]);
-        const double x = gap ? 0 : floor(mase_axis_pixel(&c->x, s->x[i]));
+        const bool gap =
+            !mase_chart_axis_takes(&c->x, s->x[i]) || !mase_chart_axis_takes(&c->y, s->y[i]);
+        const double x = gap ? 0 : floor(mase_chart_axis_pixel(&c->x, s->x[i]));
         if (column.used && (gap || !dense || x != at)) {
             put_column(c, s, &column, &pen_down);
             column.used = false;
@@ -312,12 +314,12 @@ static void put_path(const struct chart *c, const struct mase_plot_series *s, in
 static void put_marks(const struct chart *c, const struct mase_plot_series *s, int colour)
 {
     for (int64_t i = 0; i < s->n; i++) {
-        if (!mase_axis_takes(&c->x, s->x[i]) || !mase_axis_takes(&c->y, s->y[i]))
+        if (!mase_chart_axis_takes(&c->x, s->x[i]) || !mase_chart_axis_takes(&c->y, s->y[i]))
             continue;
         mase_str_printf(c->out, "<circle class=\"m%d\" r=\"3\" cx=\"", colour);
-        mase_svg_number(c->out, mase_axis_pixel(&c->x, s->x[i]));
+        mase_svg_number(c->out, mase_chart_axis_pixel(&c->x, s->x[i]));
         mase_str_add(c->out, "\" cy=\"");
-        mase_svg_number(c->out, mase_axis_pixel(&c->y, s->y[i]));
+        mase_svg_number(c->out, mase_chart_axis_pixel(&c->y, s->y[i]));
         mase_str_add(c->out, "\"/>\n");
     }
 }
@@ -381,15 +383,15 @@ void mase_plot_svg(struct mase_str *out, const struct mase_plot *p)
 {
     struct chart c = { .p = p,
                        .out = out,
-                       .x = mase_axis_empty(p->log_x && !p->categories),
-                       .y = mase_axis_empty(p->log_y) };
+                       .x = mase_chart_axis_empty(p->log_x && !p->categories),
+                       .y = mase_chart_axis_empty(p->log_y) };
     lay_out(&c);
     find_ranges(&c);
     if (p->categories)
-        mase_axis_categories(&c.x, p->category_count);
+        mase_chart_axis_categories(&c.x, p->category_count);
     else
-        mase_axis_ticks(&c.x);
-    mase_axis_ticks(&c.y);
+        mase_chart_axis_ticks(&c.x);
+    mase_chart_axis_ticks(&c.y);
     put_head(&c);
     put_x_axis(&c);
     put_y_axis(&c);

@@ -10,7 +10,7 @@
 #include "format/pickle.h"
 
 /* One after another, the last index fastest? */
-static bool is_contiguous(const struct mase_view *v)
+static bool is_contiguous(const struct mase_torch_view *v)
 {
     const struct mase_shape *s = &v->tensor->shape;
     int64_t expected = 1;
@@ -23,15 +23,15 @@ static bool is_contiguous(const struct mase_view *v)
 }
 
 /* Are the bytes in the file those in memory? */
-static bool is_native(const struct mase_view *v)
+static bool is_native(const struct mase_torch_view *v)
 {
     return mase_element_is_native(&v->element) &&
            (v->element.size == 1 || v->storage->big_endian == mase_host_is_big);
 }
 
 /* float16 and bfloat16 by themselves: 64 million elements in 0.5 s instead of 0.8. */
-static void widen_run(float *dst, const struct mase_view *v, const unsigned char *src, int64_t n,
-                      int64_t stride)
+static void widen_run(float *dst, const struct mase_torch_view *v, const unsigned char *src,
+                      int64_t n, int64_t stride)
 {
     const int low = v->storage->big_endian, high = !low;
     const bool half = v->element.kind == 'f';
@@ -42,8 +42,8 @@ static void widen_run(float *dst, const struct mase_view *v, const unsigned char
 }
 
 /* n elements from src, stride elements apart, to element at and those that follow. */
-static bool copy_run(const struct mase_view *v, int64_t at, const unsigned char *src, int64_t n,
-                     int64_t stride)
+static bool copy_run(const struct mase_torch_view *v, int64_t at, const unsigned char *src,
+                     int64_t n, int64_t stride)
 {
     const struct mase_element *e = &v->element;
     if (stride == 1 && is_native(v)) {
@@ -64,7 +64,7 @@ static bool copy_run(const struct mase_view *v, int64_t at, const unsigned char 
 }
 
 /* Every row of the last dimension; the other indices count up like an odometer. */
-static bool copy_rows(const struct mase_view *v, const unsigned char *src)
+static bool copy_rows(const struct mase_torch_view *v, const unsigned char *src)
 {
     const struct mase_shape *s = &v->tensor->shape;
     const int last = s->rank - 1, size = v->element.size;
@@ -84,7 +84,7 @@ static bool copy_rows(const struct mase_view *v, const unsigned char *src)
     return fits;
 }
 
-static enum mase_status copy(struct mase_pickle *p, const struct mase_view *v,
+static enum mase_status copy(struct mase_pickle *p, const struct mase_torch_view *v,
                              const unsigned char *src, bool contiguous, struct mase_err *err)
 {
     const uint64_t bytes = (uint64_t)mase_tensor_bytes(v->tensor);
@@ -101,7 +101,8 @@ static enum mase_status copy(struct mase_pickle *p, const struct mase_view *v,
                         "a tensor of %s has values above the largest of int64", v->type->dtype);
 }
 
-static enum mase_status fill(struct mase_pickle *p, const struct mase_view *v, struct mase_err *err)
+static enum mase_status fill(struct mase_pickle *p, const struct mase_torch_view *v,
+                             struct mase_err *err)
 {
     if (mase_tensor_count(v->tensor) == 0) {
         v->tensor->data = mase_arena_alloc(p->arena, 0);
@@ -119,7 +120,7 @@ static enum mase_status fill(struct mase_pickle *p, const struct mase_view *v, s
 enum mase_status mase_views_fill(struct mase_pickle *p, int *converted, struct mase_err *err)
 {
     for (int i = 0; i < p->view_count; i++) {
-        const struct mase_view *v = &p->views[i];
+        const struct mase_torch_view *v = &p->views[i];
         MASE_TRY(fill(p, v, err));
         *converted += mase_dtypes[v->tensor->dtype].size != v->element.size;
     }

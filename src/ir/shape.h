@@ -150,14 +150,6 @@ int mase_norm_channel_dim(const struct mase_call *c, const struct mase_shape *s)
 
 /* ---- views, indices, ranges (shape_layout.c, shape_index.c, shape_create.c) ---- */
 
-/* A view of a dense tensor: element (i0, i1, ...) lies at offset + sum i_d stride_d. */
-struct mase_view {
-    struct mase_shape shape;
-    int64_t offset;
-    int64_t stride[MASE_MAX_RANK];
-};
-struct mase_view mase_view_of(const struct mase_shape *s);
-
 /* x[index]: a view, and at most one dimension of it picked by a tensor of integers. */
 struct mase_index {
     struct mase_view view;          /* the picked dimension still has its full length here */
@@ -179,7 +171,6 @@ enum mase_status mase_layout_order(const struct mase_call *c, int *order,
                                    struct mase_err *err) MASE_MUST_CHECK;
 /* The order behind the attributes T (all dimensions reversed) and mT (the last two swapped). */
 void mase_attr_order(int *order, const struct mase_shape *s, bool all);
-struct mase_view mase_view_permuted(const struct mase_shape *s, const int *order);
 
 /* How pad widens each dimension; a negative number cuts. */
 struct mase_pads {

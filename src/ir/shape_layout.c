@@ -197,27 +197,6 @@ enum mase_status mase_shape_unsqueeze(struct mase_call *c, struct mase_err *err)
 
 /* ---- other orders ---- */
 
-struct mase_view mase_view_of(const struct mase_shape *s)
-{
-    struct mase_view v = { .shape = *s };
-    int64_t stride = 1;
-    for (int i = s->rank - 1; i >= 0; i--) {
-        v.stride[i] = stride;
-        stride *= s->dim[i];
-    }
-    return v;
-}
-
-struct mase_view mase_view_permuted(const struct mase_shape *s, const int *order)
-{
-    struct mase_view dense = mase_view_of(s), v = dense;
-    for (int i = 0; i < s->rank; i++) {
-        v.shape.dim[i] = s->dim[order[i]];
-        v.stride[i] = dense.stride[order[i]];
-    }
-    return v;
-}
-
 void mase_attr_order(int *order, const struct mase_shape *s, bool all)
 {
     for (int i = 0; i < s->rank; i++)
