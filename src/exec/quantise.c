@@ -26,13 +26,8 @@ static void round_lanes(const struct mase_plan *p, const struct rounding *r, flo
         mase_quantize(&r->format, y, x, n, r->sign);
         return;
     }
-    const int width = (int)r->format.param[INTEGER_WIDTH];
-    const int64_t frac = r->format.param[INTEGER_FRAC_WIDTH];
-    const int places = frac == MASE_NA ? width / 2 : (int)frac;
-    const bool is_signed = r->sign == MASE_SIGNED;
-    const int64_t steps = INT64_C(1) << (is_signed ? width - 1 : width);
-    p->k->quantize_integer(y, x, ldexpf(1.0f, places), ldexpf(1.0f, -places),
-                           is_signed ? -(float)steps : 0.0f, (float)(steps - 1), n);
+    const struct mase_integer_grid g = mase_integer_grid(&r->format, r->sign);
+    p->k->quantize_integer(y, x, g.scale, 1.0f / g.scale, g.lo, g.hi, n);
 }
 
 static void forward(const struct mase_step *s, long from, long to)

@@ -30,23 +30,29 @@ const struct mase_quant_param mase_integer_params[INTEGER_PARAM_COUNT] = {
                              "bits after the binary point; none: half of width", MASE_PARAM_OTHER },
 };
 
-void mase_integer_ref(float *q, const float *x, int64_t n, const struct mase_format *f,
-                      enum mase_sign sign)
+struct mase_integer_grid mase_integer_grid(const struct mase_format *f, enum mase_sign sign)
 {
     const int width = (int)f->param[INTEGER_WIDTH];
     const int64_t frac = f->param[INTEGER_FRAC_WIDTH];
-    const float scale = ldexpf(1.0f, frac == MASE_NA ? width / 2 : (int)frac);
     const int64_t steps = INT64_C(1) << (sign == MASE_SIGNED ? width - 1 : width);
-    const float lo = sign == MASE_SIGNED ? -(float)steps : 0.0f;
-    const float hi = (float)(steps - 1);
+    return (struct mase_integer_grid){
+        .scale = ldexpf(1.0f, frac == MASE_NA ? width / 2 : (int)frac),
+        .lo = sign == MASE_SIGNED ? -(float)steps : 0.0f,
+        .hi = (float)(steps - 1),
+    };
+}
 
+void mase_integer_ref(float *q, const float *x, int64_t n, const struct mase_format *f,
+                      enum mase_sign sign)
+{
+    const struct mase_integer_grid g = mase_integer_grid(f, sign);
     for (int64_t i = 0; i < n; i++) {
-        float r = rintf(x[i] * scale);
-        if (r <= lo) /* false for NaN; <= and not <, so that unsigned -0.0 becomes 0.0 */
-            r = lo;
-        if (r > hi)
-            r = hi;
-        q[i] = r / scale;
+        float r = rintf(x[i] * g.scale);
+        if (r <= g.lo) /* false for NaN; <= and not <, so that unsigned -0.0 becomes 0.0 */
+            r = g.lo;
+        if (r > g.hi)
+            r = g.hi;
+        q[i] = r / g.scale;
     }
 }
 
@@ -54,14 +60,10 @@ void mase_integer_ref(float *q, const float *x, int64_t n, const struct mase_for
  * largest value is the next one, which counts as in range. */
 bool mase_integer_code(int64_t *code, float q, const struct mase_format *f, enum mase_sign sign)
 {
-    const int width = (int)f->param[INTEGER_WIDTH];
-    const int64_t frac = f->param[INTEGER_FRAC_WIDTH];
-    const int64_t steps = INT64_C(1) << (sign == MASE_SIGNED ? width - 1 : width);
-    const double lo = sign == MASE_SIGNED ? -(double)steps : 0.0;
-    const double hi = (double)(float)(steps - 1);
-    const double r = ldexp((double)q, frac == MASE_NA ? width / 2 : (int)frac);
+    const struct mase_integer_grid g = mase_integer_grid(f, sign);
+    const double r = (double)q * (double)g.scale;
 
-    if (!(r >= lo && r <= hi) || r != rint(r)) /* the first is true for NaN, too */
+    if (!(r >= (double)g.lo && r <= (double)g.hi) || r != rint(r)) /* the first: NaN too */
         return false;
     *code = (int64_t)r;
     return true;

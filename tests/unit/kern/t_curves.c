@@ -2,18 +2,7 @@
  * t_curves.c - functions of one and two values, chosen rows and per-sample statistics: right
  * against plain loops in double, and the same bits on every instruction set this machine has.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include <mase/rng.h>
-
-#include "kern/kern.h"
+#include "lanes.h"
 
 enum { N = 48, ROWS = 6 };
 
@@ -22,11 +11,6 @@ static const char *const curve_names[] = {
 #include "kern/curves.def"
 };
 enum { CURVES = sizeof curve_names / sizeof *curve_names };
-
-#define EACH_ISA(k)                                 \
-    for (int isa = 0; isa < MASE_ISA_COUNT; isa++)  \
-        if (mase_isa_supported((enum mase_isa)isa)) \
-            for (const struct mase_kernels *k = mase_kernels_of((enum mase_isa)isa); k; k = NULL)
 
 static void fill(float *x, long n, float lo, float hi, uint64_t seed)
 {

@@ -2,61 +2,15 @@
  * t_kernels.c - every kernel: right against a plain loop in double, and the same bits on every
  * instruction set this machine has.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
+#include "lanes.h"
 
-#include <cmocka.h>
-
-#include <mase/rng.h>
-
-#include "kern/kern.h"
-
-enum { MAX_N = 208, MAX_ROWS = 40, CANARY = 16 };
-
-/* A buffer of floats with a canary behind it. */
-struct buf {
-    float *x;
-    long n;
-};
-
-static struct buf make(long n, uint64_t seed)
-{
-    struct buf b = { aligned_alloc(64, (size_t)((n + CANARY + 15) / 16 * 64)), n };
-    struct mase_rng r = mase_rng(seed, MASE_STREAM_TEST, 7);
-    for (long i = 0; i < n; i++)
-        b.x[i] = mase_rng_range(&r, -2.0f, 2.0f);
-    for (long i = n; i < n + CANARY; i++)
-        b.x[i] = 12345.0f;
-    return b;
-}
-
-static void check_canary(const struct buf *b)
-{
-    for (long i = b->n; i < b->n + CANARY; i++)
-        assert_true(b->x[i] == 12345.0f);
-}
-
-static void drop(struct buf *b)
-{
-    check_canary(b);
-    free(b->x);
-}
+enum { MAX_N = 208, MAX_ROWS = 40 };
 
 static void check_close(double got, double want, double tolerance)
 {
     if (!(fabs(got - want) <= tolerance * (1 + fabs(want))))
         fail_msg("got %.9g, want %.9g", got, want);
 }
-
-/* Run body for every set; `isa` is its number, results of set 0 (scalar) are the standard. */
-#define EACH_ISA(k)                                 \
-    for (int isa = 0; isa < MASE_ISA_COUNT; isa++)  \
-        if (mase_isa_supported((enum mase_isa)isa)) \
-            for (const struct mase_kernels *k = mase_kernels_of((enum mase_isa)isa); k; k = NULL)
 
 static void same_bits(const struct buf *a, const struct buf *b)
 {
@@ -227,50 +181,6 @@ static void moments_leave_the_padding_out(void **state)
 }
 
 /* ---- rows ---- */
-
-static float near_value(float x)
-{
-    return fmaxf(-8.0f, fminf(127.0f / 16, rintf(x * 16) / 16));
-}
-
-static void rows_are_element_by_element(void **state)
-{
-    (void)state;
-    const long n = 48;
-    struct buf a = make(n, 8), b = make(n, 9), start = make(n, 10);
-    a.x[3] = NAN;
-    EACH_ISA(k)
-    {
-        struct buf y = make(n, 10);
-        k->affine(y.x, a.x, 2.0f, 0.5f, true, n);
-        assert_true(isnan(y.x[3]));
-        for (long i = 4; i < n; i++)
-            assert_true(y.x[i] == fmaxf(0.0f, fmaf(2.0f, a.x[i], 0.5f)));
-        k->affine_each(y.x, b.x, start.x, a.x, n);
-        for (long i = 4; i < n; i++)
-            assert_true(y.x[i] == fmaf(start.x[i], b.x[i], a.x[i]));
-        k->affine2(y.x, b.x, b.x, 0.5f, 3.0f, -1.0f, n);
-        for (long i = 0; i < n; i++)
-            assert_true(y.x[i] == fmaf(0.5f, b.x[i], fmaf(3.0f, b.x[i], -1.0f)));
-        k->quantize_integer(y.x, a.x, 16.0f, 1.0f / 16, -128.0f, 127.0f, n);
-        assert_true(isnan(y.x[3]));
-        for (long i = 4; i < n; i++)
-            assert_true(y.x[i] == near_value(a.x[i]));
-        memcpy(y.x, start.x, (size_t)n * sizeof(float));
-        k->relu_back(y.x, start.x, b.x, true, n);
-        for (long i = 0; i < n; i++)
-            assert_true(y.x[i] == start.x[i] + (b.x[i] > 0 ? start.x[i] : 0.0f));
-        memcpy(y.x, start.x, (size_t)n * sizeof(float));
-        k->axpy(y.x, b.x, 3.0f, n);
-        k->mul_add(y.x, b.x, b.x, n);
-        for (long i = 0; i < n; i++)
-            assert_true(y.x[i] == fmaf(b.x[i], b.x[i], fmaf(3.0f, b.x[i], start.x[i])));
-        drop(&y);
-    }
-    drop(&a);
-    drop(&b);
-    drop(&start);
-}
 
 static void exp_is_within_two_ulp(void **state)
 {
@@ -585,7 +495,6 @@ int main(void)
         cmocka_unit_test(gemv_is_gemm_of_one_sample),
         cmocka_unit_test(grad_is_the_sum_over_samples),
         cmocka_unit_test(moments_leave_the_padding_out),
-        cmocka_unit_test(rows_are_element_by_element),
         cmocka_unit_test(exp_is_within_two_ulp),
         cmocka_unit_test(cross_entropy_and_its_gradient),
         cmocka_unit_test(optimisers_step_as_defined),
