@@ -3,11 +3,14 @@
  */
 #include "exec/step.h"
 
+/* x + this is x to the bit, -0.0 included. */
+static const float nothing = -0.0f;
+
 static void forward(const struct mase_step *s, long from, long to)
 {
     for (int64_t r = 0; r < s->out->rows; r++) {
         const int64_t at = r * s->plan->stride + from;
-        s->plan->k->affine(s->out->x + at, s->in[0]->x + at, 1.0f, 0.0f, true, to - from);
+        s->plan->k->affine(s->out->x + at, s->in[0]->x + at, 1.0f, nothing, true, to - from);
     }
 }
 
@@ -25,7 +28,7 @@ static void forward_rows(const struct mase_step *s, long from, long to)
 {
     const struct mase_plan *p = s->plan;
     for (long r = from; r < to; r++)
-        p->k->affine(s->out->x + r * p->stride, s->in[0]->x + r * p->stride, 1.0f, 0.0f, true,
+        p->k->affine(s->out->x + r * p->stride, s->in[0]->x + r * p->stride, 1.0f, nothing, true,
                      p->n);
 }
 
@@ -39,7 +42,7 @@ static void backward_rows(const struct mase_step *s, long from, long to)
 
 static void one(const struct mase_step *s, float *y, const float *x)
 {
-    s->plan->k->affine(y, x, 1.0f, 0.0f, true, s->out->rows);
+    s->plan->k->affine(y, x, 1.0f, nothing, true, s->out->rows);
 }
 
 static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct mase_err *err)

@@ -9,11 +9,6 @@
 #define V1(name) static inline vf name(vf x, vf p0, vf p1)
 #define UNUSED   ((void)p0, (void)p1)
 
-static inline vf vabs(vf x)
-{
-    return vmax(vmul(x, vset1(-1.0f)), x);
-}
-
 static inline vf cut(vf x, vf lo, vf hi)
 {
     return vmax(lo, vmin(hi, x));

@@ -52,6 +52,11 @@ static inline vf vsqrt(vf a)
 {
     return (vf){ _mm256_sqrt_ps(a.lo), _mm256_sqrt_ps(a.hi) };
 }
+static inline vf vabs(vf a)
+{
+    const __m256 sign = _mm256_set1_ps(-0.0f);
+    return (vf){ _mm256_andnot_ps(sign, a.lo), _mm256_andnot_ps(sign, a.hi) };
+}
 static inline vf vfma(vf a, vf b, vf c)
 {
     return (vf){ _mm256_fmadd_ps(a.lo, b.lo, c.lo), _mm256_fmadd_ps(a.hi, b.hi, c.hi) };

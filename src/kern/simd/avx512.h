@@ -47,6 +47,10 @@ static inline vf vsqrt(vf a)
 {
     return _mm512_sqrt_ps(a);
 }
+static inline vf vabs(vf a)
+{
+    return _mm512_andnot_ps(_mm512_set1_ps(-0.0f), a);
+}
 static inline vf vfma(vf a, vf b, vf c)
 {
     return _mm512_fmadd_ps(a, b, c);

@@ -61,6 +61,10 @@ static inline vf vsqrt(vf a)
 {
     LANES(sqrtf(a.l[i]));
 }
+static inline vf vabs(vf a)
+{
+    LANES(fabsf(a.l[i]));
+}
 static inline vf vfma(vf a, vf b, vf c)
 {
     LANES(fmaf(a.l[i], b.l[i], c.l[i]));
@@ -132,9 +136,10 @@ static inline float bits_float(uint32_t b)
     memcpy(&a, &b, sizeof(a));
     return a;
 }
+/* NaN has no integer; what it scales is NaN anyway. */
 static inline vf vscale2(vf a, vf k)
 {
-    LANES(a.l[i] * bits_float((uint32_t)((int32_t)k.l[i] + 127) << 23));
+    LANES(a.l[i] * bits_float((uint32_t)((k.l[i] == k.l[i] ? (int32_t)k.l[i] : 0) + 127) << 23));
 }
 static inline vf vexponent(vf a)
 {
