@@ -144,6 +144,7 @@ struct mase_param {
     const char *name; /* "weight" */
     bool is_buffer;   /* running_mean: saved, not trained */
     bool is_constant; /* a buffer that is in no state dict: a number of the code, not of training */
+    bool is_frozen;   /* a parameter with requires_grad False: saved and counted, not trained */
     enum mase_init init;
     float scale;               /* uniform: the bound; normal: the standard deviation */
     struct mase_tensor tensor; /* data: in the graph's weight block, NULL before mase_graph_alloc */
@@ -165,7 +166,7 @@ struct mase_module {
 /* An attribute by the name of its constructor parameter; a bug if there is none. */
 const struct mase_arg *mase_module_attr(const struct mase_module *m, const char *name);
 struct mase_param *mase_module_param(const struct mase_module *m, const char *name); /* or NULL */
-int64_t mase_module_param_count(const struct mase_module *m); /* trainable values; 0 for NULL */
+int64_t mase_module_param_count(const struct mase_module *m); /* values; 0 for NULL */
 /* "Linear", "LinearInteger". */
 void mase_module_class(struct mase_str *out, const struct mase_module *m);
 /* "Linear(in_features=16, out_features=5, bias=True)", as PyTorch prints it. */
@@ -182,6 +183,7 @@ struct mase_node {
     struct mase_arg args;     /* a tuple */
     struct mase_arg kwargs;   /* a dict */
     struct mase_quant *quant; /* call_function only; a module carries its own */
+    bool no_grad;             /* called under torch.no_grad(): no gradient passes its result */
 
     struct mase_node **inputs; /* nodes mentioned in args, then kwargs: each once, in order */
     int input_count;
@@ -303,8 +305,14 @@ struct mase_graph *mase_graph_extract(const struct mase_graph *g, mase_keep_fn *
 
 /* ---- weights ---- */
 
-/* Trainable values of all modules and attrs. */
+/* Is it changed by training? */
+static inline bool mase_param_is_trained(const struct mase_param *p)
+{
+    return !p->is_buffer && !p->is_frozen;
+}
+/* Values of the parameters of all modules and attrs, and of those among them that are frozen. */
 int64_t mase_graph_param_count(const struct mase_graph *g);
+int64_t mase_graph_frozen_count(const struct mase_graph *g);
 /* Give every parameter that has none its memory (zeroed, each tensor 64-byte aligned); those that
  * have it stay where they are. */
 void mase_graph_alloc(struct mase_graph *g);

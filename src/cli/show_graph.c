@@ -12,8 +12,8 @@
 
 /* What is counted over a network. */
 struct totals {
-    int64_t params, buffers, bytes; /* values; bytes of both */
-    int quantised;                  /* nodes */
+    int64_t params, frozen, buffers, bytes; /* values; frozen ones among params; bytes of all */
+    int quantised;                          /* nodes */
 };
 
 struct job {
@@ -61,7 +61,8 @@ static void add_node(struct job *j, struct mase_table *t, const struct mase_node
         mase_str_printf(&inputs, "%s%s", i ? ", " : "", n->inputs[i]->name);
     mase_table_set(t, row, 0, n->name);
     mase_table_set(t, row, 1, mase_node_kind_names[n->kind]);
-    mase_table_set(t, row, 2, mase_cli_type_of(t->arena, n));
+    mase_table_setf(t, row, 2, "%s%s", mase_cli_type_of(t->arena, n),
+                    n->no_grad ? " (no_grad)" : "");
     mase_table_set(t, row, 3, mase_str_text(&inputs));
     if (value && value->kind == MASE_ARG_TENSOR)
         set_shape(t, row, 4, &value->tensor->shape);
@@ -115,7 +116,7 @@ static bool add_param(const char *full, struct mase_param *p, void *data)
     const int64_t count = mase_tensor_count(&p->tensor), bytes = mase_tensor_bytes(&p->tensor);
     const int row = mase_table_row(t);
     mase_table_set(t, row, 0, full);
-    mase_table_set(t, row, 1, p->is_buffer ? "buffer" : "parameter");
+    mase_table_set(t, row, 1, p->is_buffer ? "buffer" : p->is_frozen ? "frozen" : "parameter");
     mase_table_set(t, row, 2, mase_show_type(&p->tensor));
     set_shape(t, row, 3, &p->tensor.shape);
     mase_table_setf(t, row, 4, "%" PRId64, count);
@@ -123,6 +124,7 @@ static bool add_param(const char *full, struct mase_param *p, void *data)
     if (t->columns > 6)
         mase_show_set_stats(t, row, 6, &p->tensor);
     *(p->is_buffer ? &totals->buffers : &totals->params) += count;
+    totals->frozen += p->is_frozen ? count : 0;
     totals->bytes += bytes;
     return true;
 }
@@ -136,9 +138,12 @@ static void add_params(struct job *j)
     struct mase_sheet *sheet = mase_show_sheet(j->s, "parameters", headers);
     struct mase_table *t = &sheet->table;
     mase_graph_each_param(j->net.graph, add_param, &(struct param_sheet){ .j = j, .table = t });
-    sheet->title = mase_arena_printf(t->arena, "%s, and %" PRId64 " in buffers",
-                                     mase_show_count(t->arena, j->totals.params, "trainable value"),
-                                     j->totals.buffers);
+    const struct totals *n = &j->totals;
+    const char *frozen =
+        n->frozen ? mase_arena_printf(t->arena, ", %" PRId64 " frozen", n->frozen) : "";
+    sheet->title = mase_arena_printf(
+        t->arena, "%s%s, and %" PRId64 " in buffers",
+        mase_show_count(t->arena, n->params - n->frozen, "trainable value"), frozen, n->buffers);
 }
 
 /* One row that says it all; it stands first, and is known last. */

@@ -41,22 +41,25 @@ static void add_line(struct mase_str *out, const char *index, const char *name, 
     mase_str_printf(out, "%s | %-*s | %-*s | %s\n", index, NAME_WIDTH, name, width, type, params);
 }
 
-static void add_total(struct mase_str *out, const char *count, const char *what)
+static void add_total(struct mase_str *out, int64_t count, const char *what)
 {
-    mase_str_printf(out, "%-10s%s\n", count, what);
+    struct mase_str text = { 0 };
+    add_count(&text, count);
+    mase_str_printf(out, "%-10s%s\n", mase_str_text(&text), what);
+    mase_str_release(&text);
 }
 
 static void add_text(struct mase_str *out, const struct mase_model *m, const struct mase_graph *g)
 {
     struct mase_str count = { 0 };
-    const int64_t n = mase_graph_param_count(g);
+    const int64_t n = mase_graph_param_count(g), frozen = mase_graph_frozen_count(g);
     add_count(&count, n);
     const char *params = mase_str_text(&count);
     const int longest = (int)strlen(m->class_name);
     const int width = longest > TYPE_WIDTH ? longest : TYPE_WIDTH;
     const int last = count.len > strlen("Params") ? (int)count.len : (int)strlen("Params");
     const int rule = 1 + NAME_WIDTH + width + last + 15;
-    char index[16], size[32];
+    char index[16];
 
     add_line(out, " ", "Name", "Type", width, "Params");
     mase_str_pad(out, '-', rule);
@@ -68,11 +71,10 @@ static void add_text(struct mase_str *out, const struct mase_model *m, const str
     }
     mase_str_pad(out, '-', rule);
     mase_str_addc(out, '\n');
-    add_total(out, params, "Trainable params");
-    add_total(out, "0", "Non-trainable params");
-    add_total(out, params, "Total params");
-    snprintf(size, sizeof size, "%.3f", (double)n * 4e-6);
-    add_total(out, size, "Total estimated model params size (MB)");
+    add_total(out, n - frozen, "Trainable params");
+    add_total(out, frozen, "Non-trainable params");
+    add_total(out, n, "Total params");
+    mase_str_printf(out, "%-10.3fTotal estimated model params size (MB)\n", (double)n * 4e-6);
     mase_str_release(&count);
 }
 

@@ -155,9 +155,10 @@ static void count_batch(const struct mase_step *s, long from, long to)
         b->tracked->x[0] += 1;
 }
 
-static void put(float *to, float value, bool add)
+static void put(const struct mase_step *s, struct mase_weight *w, long i, float value)
 {
-    *to = add ? *to + value : value;
+    if (w && w->dx)
+        w->dx[i] = mase_step_adds(s, w) ? w->dx[i] + value : value;
 }
 
 /* dx of one channel; what is not a sample stays zero, since sums over lanes take no mask. */
@@ -192,10 +193,8 @@ static void measure_gradient(const struct mase_step *s, long from, long to)
         const float *dy = s->out->dx + c * b->per * p->stride;
         struct part *part = &b->part[c];
         p->k->norm_sums(&part->sum, &part->sum_x, &x, dy, b->batch_mean[c]);
-        if (b->weight) {
-            put(&b->weight->dx[c], part->sum_x * b->batch_rstd[c], mase_step_adds(s, b->weight));
-            put(&b->bias->dx[c], part->sum, mase_step_adds(s, b->bias));
-        }
+        put(s, b->weight, c, part->sum_x * b->batch_rstd[c]);
+        put(s, b->bias, c, part->sum);
     }
 }
 

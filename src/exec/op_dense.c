@@ -48,8 +48,9 @@ static void backward_weights(const struct mase_step *s, long from, long to)
                                  .dw_stride = d->I,
                                  .dy_stride = p->stride,
                                  .add = mase_step_adds(s, d->w) };
-    p->k->grad(&g, from, to);
-    for (long o = from; d->b && o < to; o++) {
+    if (g.dw)
+        p->k->grad(&g, from, to);
+    for (long o = from; d->b && d->b->dx && o < to; o++) {
         const struct mase_channel dy = { s->out->dx + o * p->stride, 1, p->stride, p->n,
                                          p->samples };
         p->k->row_sum(&d->b->dx[o], &dy, mase_step_adds(s, d->b));
@@ -90,7 +91,8 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
     d->I = d->w->param->tensor.shape.dim[1];
     s->one = one;
     mase_step_forward(s, forward, MASE_UNIT_LANES, 0);
-    mase_step_backward(s, backward_weights, MASE_UNIT_ITEMS, d->O);
+    if (d->w->dx || (d->b && d->b->dx))
+        mase_step_backward(s, backward_weights, MASE_UNIT_ITEMS, d->O);
     if (s->in[0]->needs_grad)
         mase_step_backward(s, backward_data, MASE_UNIT_LANES, 0);
     return MASE_OK;

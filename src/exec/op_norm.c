@@ -181,7 +181,7 @@ static void finish(struct mase_step *s, long groups)
     s->work_size = 2 * groups * s->plan->stride;
     mase_step_forward(s, forward, MASE_UNIT_ITEMS, groups);
     mase_step_backward(s, backward_data, MASE_UNIT_ITEMS, groups);
-    if (m->w || m->b)
+    if ((m->w && m->w->dx) || (m->b && m->b->dx))
         mase_step_backward(s, backward_params, MASE_UNIT_ITEMS, m->elements);
 }
 

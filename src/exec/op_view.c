@@ -4,6 +4,8 @@
  * Rows are the elements of a sample in order, so any new shape that keeps the batch first keeps
  * them.
  */
+#include <string.h>
+
 #include "exec/step.h"
 
 static void nothing(const struct mase_step *s, float *y, const float *x)
@@ -13,11 +15,23 @@ static void nothing(const struct mase_step *s, float *y, const float *x)
     (void)x;
 }
 
+/* Where gradients stop, memory shared with the input would pass them on. */
+static void copy(const struct mase_step *s, long from, long to)
+{
+    const struct mase_plan *p = s->plan;
+    for (long r = from; r < to; r++)
+        memcpy(s->out->x + r * p->stride, s->in[0]->x + r * p->stride,
+               (size_t)p->n * sizeof(float));
+}
+
 static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct mase_err *err)
 {
     MASE_TRY(mase_step_input(s, c, "input", err));
     s->one = nothing;
-    mase_step_alias(s, s->in[0]);
+    if (s->node->no_grad && s->in[0]->needs_grad)
+        mase_step_forward(s, copy, MASE_UNIT_ITEMS, (long)s->in[0]->rows);
+    else
+        mase_step_alias(s, s->in[0]);
     return MASE_OK;
 }
 

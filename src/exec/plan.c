@@ -104,7 +104,7 @@ static bool add_weight(const char *full, struct mase_param *param, void *data)
     return true;
 }
 
-/* Trainable parameters first, so that an optimiser is one loop; then buffers. */
+/* What is trained first, so that an optimiser is one loop; then frozen parameters and buffers. */
 static void place_weights(struct mase_plan *p)
 {
     const struct mase_plan *lead = lead_of(p);
@@ -112,17 +112,19 @@ static void place_weights(struct mase_plan *p)
     p->weight = mase_new_array(&p->arena, struct mase_weight, (size_t)p->weight_count);
     p->weight_count = 0;
     mase_graph_each_param(p->graph, add_weight, p);
-    int64_t buffers = 0;
+    int64_t rest = 0;
     for (int i = 0; i < p->weight_count; i++)
-        *(p->weight[i].param->is_buffer ? &buffers : &p->param_size) += padded(p->weight[i].count);
-    p->params = lead ? lead->params : mase_plan_floats(p->param_size + buffers);
+        *(mase_param_is_trained(p->weight[i].param) ? &p->param_size : &rest) +=
+            padded(p->weight[i].count);
+    p->params = lead ? lead->params : mase_plan_floats(p->param_size + rest);
     p->grads = p->train ? mase_plan_floats(p->param_size) : NULL;
     int64_t at[2] = { 0, p->param_size };
     for (int i = 0; i < p->weight_count; i++) {
         struct mase_weight *w = &p->weight[i];
-        int64_t *next = &at[w->param->is_buffer];
+        const bool trained = mase_param_is_trained(w->param);
+        int64_t *next = &at[trained ? 0 : 1];
         w->x = p->params + *next;
-        w->dx = p->train && !w->param->is_buffer ? p->grads + *next : NULL;
+        w->dx = p->train && trained ? p->grads + *next : NULL;
         *next += padded(w->count);
     }
 }
@@ -289,7 +291,7 @@ void mase_plan_add_step(struct mase_plan *p, struct mase_step *s)
     bool wanted = s->trains;
     for (int i = 0; i < s->in_count; i++)
         wanted |= s->in[i]->needs_grad;
-    s->out->needs_grad = p->train && wanted && !s->stops;
+    s->out->needs_grad = p->train && wanted && !s->stops && !s->node->no_grad;
     p->step = mase_arena_grow(&p->arena, p->step, p->step_count, &p->step_cap, sizeof *p->step);
     s->index = p->step_count;
     p->step[p->step_count++] = s;
@@ -411,7 +413,8 @@ static enum mase_status add_plain(struct building *b, struct mase_call *c,
     }
     struct mase_slot *in = mase_plan_slot(p, mase_arg_tensor(&c->param[0]));
     struct mase_slot *out = mase_plan_slot(p, mase_arg_tensor(&c->result));
-    if (in && out && in != out && mase_step_kind_of(c->node->op) == &mase_step_view) {
+    if (in && out && in != out && mase_step_kind_of(c->node->op) == &mase_step_view &&
+        !c->node->no_grad) {
         out->same = in->same ? in->same : in;
         out->x = in->x;
         out->param = in->param;
@@ -432,6 +435,9 @@ static enum mase_status follow_writes(struct building *b, const struct mase_call
     const struct mase_tensor *from = c->param[0].tensor, *to = c->result.tensor;
     if (!mase_shape_equal(&from->shape, &to->shape))
         return mase_call_fail(c, err, "writes into an operand of another shape");
+    if (c->node->no_grad && mase_plan_slot(b->plan, from)->needs_grad)
+        return mase_call_fail(
+            c, err, "writes under no_grad into a value that has a gradient: a plan cannot");
     ((struct mase_arg *)mase_values_get(&b->plan->value, x))->tensor = c->result.tensor;
     return MASE_OK;
 }
@@ -466,7 +472,7 @@ static void add_input(struct mase_plan *p, struct mase_slot *s)
     s->needs_grad = p->train && p->input_gradients && s->tensor->dtype == MASE_F32;
 }
 
-/* A parameter is trained, a buffer is a constant. */
+/* A parameter is trained unless it is frozen, a buffer is a constant. */
 static void add_attr(struct building *b, const struct mase_node *n, struct mase_arg *value)
 {
     struct mase_plan *p = b->plan;

@@ -133,7 +133,7 @@ struct mase_tiling {
 struct mase_weight {
     struct mase_param *param; /* the graph's */
     float *x;                 /* the plan's copy */
-    float *dx;                /* its gradient; NULL for buffers and when not training */
+    float *dx; /* its gradient; NULL for buffers, frozen parameters and when not training */
     int64_t count;
     struct mase_weight *base;     /* a quantised copy: what it is a copy of */
     const struct mase_use *uses;  /* the latest first */

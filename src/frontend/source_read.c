@@ -194,6 +194,29 @@ static enum mase_status get_start(struct reading *r, const struct mase_value *v,
     return MASE_OK;
 }
 
+static bool get_flag(const struct mase_value *v, const char *key, bool *out)
+{
+    const struct mase_value *flag = mase_value_get(v, key);
+    *out = flag && flag->kind == MASE_BOOL && flag->b;
+    return flag && flag->kind == MASE_BOOL;
+}
+
+/* ["weight", "bias"] */
+static enum mase_status get_frozen(struct reading *r, const struct mase_value *v,
+                                   struct mase_module *m)
+{
+    if (!v || v->kind != MASE_LIST)
+        return malformed(r, "module");
+    for (int i = 0; i < v->count; i++) {
+        struct mase_param *p =
+            v->items[i]->kind == MASE_STRING ? mase_module_param(m, v->items[i]->s) : NULL;
+        if (!p || p->is_buffer)
+            return malformed(r, "parameter");
+        p->is_frozen = true;
+    }
+    return MASE_OK;
+}
+
 static enum mase_status add_module(struct reading *r, const struct mase_value *v)
 {
     const char *path = get_text(v, "path"), *class_name = get_text(v, "class");
@@ -212,7 +235,7 @@ static enum mase_status add_module(struct reading *r, const struct mase_value *v
             return malformed(r, "parameter");
         MASE_TRY(get_start(r, starts->items[i], p));
     }
-    return MASE_OK;
+    return get_frozen(r, mase_value_get(v, "frozen"), m);
 }
 
 static enum mase_status get_tensor(struct reading *r, const struct mase_value *v,
@@ -243,15 +266,16 @@ static enum mase_status get_tensor(struct reading *r, const struct mase_value *v
 static enum mase_status add_attr(struct reading *r, const struct mase_value *v)
 {
     const char *path = get_text(v, "path");
-    const struct mase_value *buffer = mase_value_get(v, "buffer");
-    const struct mase_value *constant = mase_value_get(v, "constant");
+    bool buffer, constant, frozen;
     struct mase_tensor t;
     MASE_TRY(get_tensor(r, v, &t));
-    if (!path || mase_graph_attr(r->g, path) || !buffer || buffer->kind != MASE_BOOL || !constant ||
-        constant->kind != MASE_BOOL || (constant->b && !buffer->b))
+    if (!path || mase_graph_attr(r->g, path) || !get_flag(v, "buffer", &buffer) ||
+        !get_flag(v, "constant", &constant) || !get_flag(v, "frozen", &frozen) ||
+        (constant && !buffer) || (frozen && buffer))
         return malformed(r, "attribute");
-    struct mase_param *p = mase_graph_add_attr(r->g, path, t.dtype, &t.shape, buffer->b);
-    p->is_constant = constant->b;
+    struct mase_param *p = mase_graph_add_attr(r->g, path, t.dtype, &t.shape, buffer);
+    p->is_constant = constant;
+    p->is_frozen = frozen;
     return get_start(r, mase_value_get(v, "start"), p);
 }
 
@@ -290,7 +314,9 @@ static enum mase_status add_node(struct reading *r, const struct mase_value *v)
     const char *target = get_text(v, "target"), *annotation = get_text(v, "annotation");
     enum mase_node_kind kind;
     struct mase_arg args, kwargs;
-    if (!get_kind(get_text(v, "kind"), &kind) || !target || mase_graph_output(r->g))
+    bool no_grad;
+    if (!get_kind(get_text(v, "kind"), &kind) || !target || mase_graph_output(r->g) ||
+        !get_flag(v, "no_grad", &no_grad))
         return malformed(r, "node");
     MASE_TRY(get_items(r, mase_value_get(v, "args"), MASE_ARG_TUPLE, &args));
     MASE_TRY(get_dict(r, mase_value_get(v, "kwargs"), &kwargs));
@@ -298,6 +324,7 @@ static enum mase_status add_node(struct reading *r, const struct mase_value *v)
         return mase_place(r->err, get_place(r, mase_value_get(v, "at")));
     struct mase_node *n = mase_graph_insert(r->g, NULL, kind, target, &args, &kwargs);
     n->annotation = annotation ? mase_intern(&r->g->intern, annotation) : NULL;
+    n->no_grad = no_grad;
     mase_node_set_place(n, get_place(r, mase_value_get(v, "at")));
     r->nodes[r->count++] = n;
     return MASE_OK;

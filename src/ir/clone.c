@@ -22,6 +22,7 @@ struct mase_node *mase_graph_copy_node(struct mase_graph *g, const struct mase_n
 
     n->annotation = src->annotation ? mase_intern(&g->intern, src->annotation) : NULL;
     n->quant = src->quant ? mase_quant_copy(&g->arena, src->quant) : NULL;
+    n->no_grad = src->no_grad;
     mase_node_set_place(n, src->at);
     return n;
 }

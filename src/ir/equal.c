@@ -59,6 +59,8 @@ static bool same_node(const struct mase_node *a, const struct mase_node *b, stru
                       or_none(b->annotation));
     if (!mase_quant_equal(a->quant, b->quant))
         return differ(why, "node %s: different number formats", a->name);
+    if (a->no_grad != b->no_grad)
+        return differ(why, "node %s: gradients pass in one graph only", a->name);
     return same_args(a, b, why);
 }
 
@@ -86,8 +88,8 @@ static bool same_values(const struct mase_param *a, const struct mase_param *b)
 static bool same_param(const struct mase_param *a, const struct mase_param *b)
 {
     return mase_streq(a->name, b->name) && a->is_buffer == b->is_buffer &&
-           a->is_constant == b->is_constant && a->init == b->init && a->scale == b->scale &&
-           a->centre == b->centre && a->tensor.dtype == b->tensor.dtype &&
+           a->is_constant == b->is_constant && a->is_frozen == b->is_frozen && a->init == b->init &&
+           a->scale == b->scale && a->centre == b->centre && a->tensor.dtype == b->tensor.dtype &&
            mase_shape_equal(&a->tensor.shape, &b->tensor.shape) &&
            (a->init != MASE_INIT_VALUES || same_values(a, b));
 }

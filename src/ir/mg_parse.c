@@ -8,13 +8,16 @@
  *     module PATH = CLASS(ARGUMENTS)     a layer, as one would construct it in PyTorch; then, each
  *                                        at most once and in this order:
  *           init {weight: START, ...}        not PyTorch's default START for these parameters
+ *           frozen {weight, ...}             these parameters are not trained
  *           quantized {SETTINGS}             number formats, as the quantise pass is configured
- *     attr PATH = TYPE                   what get_attr reads; then: buffer or constant, init START
+ *     attr PATH = TYPE                   what get_attr reads; then: buffer, constant or frozen, and
+ *                                        init START
  *     %NAME TYPING = placeholder[target=NAME]      with (default=VALUE) for an optional input
  *     %NAME TYPING = get_attr[target=PATH]
  *     %NAME TYPING = KIND[target=TARGET](args = (VALUE, ...), kwargs = {NAME: VALUE, ...})
  *                                        KIND: call_function, call_method, call_module; kwargs may
- *                                        be left out; a function may end with quantized {SETTINGS}
+ *                                        be left out; then no_grad: gradients stop at its result;
+ *                                        a function may end with quantized {SETTINGS}
  *     return VALUE                       what the graph gives: the last statement
  *
  *     TYPING     nothing, or ": ANNOTATION TYPE", either of which may be missing
@@ -122,6 +125,25 @@ static enum mase_status take_starts(struct mase_mg_parser *p, struct mase_module
     return mase_mg_next(&p->lx);
 }
 
+/* {weight, bias} */
+static enum mase_status take_frozen(struct mase_mg_parser *p, struct mase_module *m)
+{
+    MASE_TRY(mase_mg_need(p, "{"));
+    while (!mase_mg_at(p, "}")) {
+        const char *name;
+        const struct mase_loc at = p->lx.t.at;
+        MASE_TRY(mase_mg_label(p, &name, "the name of a parameter"));
+        struct mase_param *param = mase_module_param(m, name);
+        if (!param || param->is_buffer)
+            return mase_fail_at(p->err, MASE_EVALUE, at, "module %s has no parameter '%s'", m->path,
+                                name);
+        param->is_frozen = true;
+        if (!mase_mg_at(p, "}"))
+            MASE_TRY(mase_mg_need(p, ","));
+    }
+    return mase_mg_next(&p->lx);
+}
+
 /* Refuse more weights than a file may ask for, before memory is. */
 static enum mase_status count_bytes(struct mase_mg_parser *p, struct mase_loc at,
                                     const struct mase_param *param)
@@ -186,6 +208,10 @@ static enum mase_status parse_module(struct mase_mg_parser *p)
         MASE_TRY(mase_mg_next(&p->lx));
         MASE_TRY(take_starts(p, m));
     }
+    if (mase_mg_at(p, "frozen")) {
+        MASE_TRY(mase_mg_next(&p->lx));
+        MASE_TRY(take_frozen(p, m));
+    }
     if (mase_mg_at(p, "quantized")) {
         if (!mase_ops[op].quantisable)
             return mase_mg_fail(p, "%s cannot be quantised", mase_ops[op].module);
@@ -213,6 +239,9 @@ static enum mase_status parse_attr(struct mase_mg_parser *p)
     if (mase_mg_at(p, "buffer") || mase_mg_at(p, "constant")) {
         param->is_buffer = true;
         param->is_constant |= mase_mg_at(p, "constant");
+        MASE_TRY(mase_mg_next(&p->lx));
+    } else if (mase_mg_at(p, "frozen")) {
+        param->is_frozen = true;
         MASE_TRY(mase_mg_next(&p->lx));
     }
     if (!mase_mg_at(p, "init"))
@@ -425,6 +454,10 @@ static enum mase_status parse_operation(struct mase_mg_parser *p, struct head *h
         MASE_TRY(check_call(p, h, &args, &kwargs));
     }
     struct mase_node *n = add_node(p, h, &args, &kwargs);
+    if (h->kind != MASE_PLACEHOLDER && h->kind != MASE_GET_ATTR && mase_mg_at(p, "no_grad")) {
+        n->no_grad = true;
+        MASE_TRY(mase_mg_next(&p->lx));
+    }
     return mase_mg_at(p, "quantized") ? take_function_quant(p, n) : MASE_OK;
 }
 

@@ -103,6 +103,18 @@ static void print_starts(struct mase_str *out, const struct mase_module *m)
     mase_arena_release(&scratch);
 }
 
+static void print_frozen(struct mase_str *out, const struct mase_module *m)
+{
+    const char *open = " frozen {";
+    for (int i = 0; i < m->param_count; i++)
+        if (m->params[i].is_frozen) {
+            mase_str_printf(out, "%s%s", open, m->params[i].name);
+            open = ", ";
+        }
+    if (*open == ',')
+        mase_str_addc(out, '}');
+}
+
 static void print_module(struct mase_str *out, const struct mase_module *m)
 {
     mase_str_add(out, "module ");
@@ -111,6 +123,7 @@ static void print_module(struct mase_str *out, const struct mase_module *m)
     print_arguments(out, m);
     mase_str_addc(out, ')');
     print_starts(out, m);
+    print_frozen(out, m);
     if (m->quant)
         print_quant(out, m->quant);
     mase_str_addc(out, '\n');
@@ -123,6 +136,7 @@ static void print_attr(struct mase_str *out, const struct mase_param *p)
     mase_str_add(out, " = ");
     print_type(out, p->tensor.dtype, &p->tensor.shape);
     mase_str_add(out, p->is_constant ? " constant" : p->is_buffer ? " buffer" : "");
+    mase_str_add(out, p->is_frozen ? " frozen" : "");
     if (p->init != MASE_INIT_ZEROS) {
         mase_str_add(out, " init ");
         print_start(out, p);
@@ -206,6 +220,7 @@ static void print_node(struct mase_str *out, const struct mase_node *n)
     print_label(out, n->target);
     mase_str_addc(out, ']');
     print_arguments_of(out, n);
+    mase_str_add(out, n->no_grad ? " no_grad" : "");
     if (n->quant)
         print_quant(out, n->quant);
     mase_str_addc(out, '\n');

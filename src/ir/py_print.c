@@ -281,7 +281,7 @@ static void add_part(struct mase_str *out, const struct part *p, int depth)
     } else if (p->param) {
         mase_str_add(out, "nn.Parameter(");
         add_tensor(out, p->param);
-        mase_str_addc(out, ')');
+        mase_str_add(out, p->param->is_frozen ? ", requires_grad=False)" : ")");
     } else {
         add_children(out, p, depth);
     }
@@ -359,6 +359,27 @@ static void add_starts(struct mase_str *out, const struct part *root, const stru
         mase_str_addc(out, ')');
     }
     mase_arena_release(&scratch);
+}
+
+/* fc.weight.requires_grad_(False), or fc.requires_grad_(False) when that says it all. */
+static void add_frozen(struct mase_str *out, const struct part *root, const struct mase_module *m)
+{
+    int params = 0, frozen = 0;
+    for (int i = 0; i < m->param_count; i++) {
+        params += !m->params[i].is_buffer;
+        frozen += m->params[i].is_frozen;
+    }
+    for (int i = 0; i < m->param_count && frozen; i++) {
+        if (!m->params[i].is_frozen)
+            continue;
+        new_line(out, 2);
+        add_path(out, root, m->path);
+        if (frozen < params)
+            mase_str_printf(out, ".%s", m->params[i].name);
+        mase_str_add(out, ".requires_grad_(False)");
+        if (frozen == params)
+            return;
+    }
 }
 
 /* ---- what it computes ---- */
@@ -480,11 +501,14 @@ static void add_inputs(const struct writer *w, const struct mase_graph *g)
     mase_str_add(w->out, "):\n");
 }
 
+static bool has_line(const struct writer *w, const struct mase_node *n)
+{
+    return n->kind != MASE_PLACEHOLDER && !(n->kind == MASE_GET_ATTR && is_met_in_use(w, n));
+}
+
 static void add_line(const struct writer *w, const struct mase_node *n)
 {
-    if (n->kind == MASE_PLACEHOLDER || (n->kind == MASE_GET_ATTR && is_met_in_use(w, n)))
-        return;
-    mase_str_add(w->out, "        ");
+    mase_str_add(w->out, n->no_grad ? "            " : "        ");
     if (n->kind == MASE_OUTPUT) {
         mase_str_add(w->out, "return ");
         if (n->args.count)
@@ -497,6 +521,20 @@ static void add_line(const struct writer *w, const struct mase_node *n)
             add_call(w, n);
     }
     mase_str_addc(w->out, '\n');
+}
+
+/* Neighbours without gradients share a block. */
+static void add_lines(const struct writer *w, const struct mase_graph *g)
+{
+    bool inside = false;
+    for (const struct mase_node *n = g->first; n; n = n->next) {
+        if (!has_line(w, n))
+            continue;
+        if (n->no_grad && !inside)
+            mase_str_add(w->out, "        with torch.no_grad():\n");
+        inside = n->no_grad;
+        add_line(w, n);
+    }
 }
 
 /* ---- the file ---- */
@@ -563,10 +601,11 @@ enum mase_status mase_graph_print_py(struct mase_str *out, const struct mase_gra
         add_buffers(out, root);
         for (const struct mase_module *m = g->modules; m; m = m->next)
             add_starts(out, root, m);
+        for (const struct mase_module *m = g->modules; m; m = m->next)
+            add_frozen(out, root, m);
         mase_str_add(out, "\n\n");
         add_inputs(&w, g);
-        for (const struct mase_node *n = g->first; n; n = n->next)
-            add_line(&w, n);
+        add_lines(&w, g);
     }
     mase_arena_release(&a);
     return st;

@@ -129,15 +129,34 @@ void mase_graph_each_param(const struct mase_graph *g, mase_param_fn *fn, void *
     mase_tree_walk(g, pass_on, &(struct each){ fn, data });
 }
 
+struct counts {
+    int64_t params, frozen;
+};
+
+static bool count_values(const char *full, struct mase_param *p, const struct mase_module *m,
+                         void *data)
+{
+    struct counts *c = data;
+    const int64_t n = p->is_buffer ? 0 : mase_tensor_count(&p->tensor);
+    (void)full;
+    (void)m;
+    c->params += n;
+    c->frozen += p->is_frozen ? n : 0;
+    return true;
+}
+
 int64_t mase_graph_param_count(const struct mase_graph *g)
 {
-    int64_t n = 0;
-    for (const struct mase_module *m = g->modules; m; m = m->next)
-        for (int i = 0; i < m->param_count; i++)
-            n += m->params[i].is_buffer ? 0 : mase_tensor_count(&m->params[i].tensor);
-    for (int i = 0; i < g->attr_count; i++)
-        n += g->attrs[i].is_buffer ? 0 : mase_tensor_count(&g->attrs[i].tensor);
-    return n;
+    struct counts c = { 0 };
+    mase_tree_walk(g, count_values, &c);
+    return c.params;
+}
+
+int64_t mase_graph_frozen_count(const struct mase_graph *g)
+{
+    struct counts c = { 0 };
+    mase_tree_walk(g, count_values, &c);
+    return c.frozen;
 }
 
 /* ---- how they start ---- */

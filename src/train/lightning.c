@@ -184,15 +184,16 @@ struct mase_obj *mase_torch_optimizer(struct mase_arena *a, const struct mase_tr
 {
     struct mase_obj *o = mase_obj_dict(a);
     struct mase_obj *state = mase_obj_set(a, o, "state", mase_obj_dict(a));
-    int count, trained = 0;
+    int count, params = 0;
     const struct mase_train_param *p = mase_trainer_params(t, a, &count);
     for (int i = 0; i < count; i++) {
-        if (p[i].at < 0)
+        const int number = params;
+        params += !p[i].param->is_buffer;
+        if (p[i].at < 0) /* a frozen one is in the group, and has no state */
             continue;
         struct mase_obj *s = mase_obj_dict(a);
         if (t->optim.step > 0)
-            mase_obj_set_key(a, state, mase_obj_int(a, trained), s);
-        trained++;
+            mase_obj_set_key(a, state, mase_obj_int(a, number), s);
         if (t->optim.kind == MASE_OPTIM_SGD) {
             mase_obj_set(a, s, "momentum_buffer", view(a, &p[i], t->optim.m));
             continue;
@@ -202,7 +203,7 @@ struct mase_obj *mase_torch_optimizer(struct mase_arena *a, const struct mase_tr
         mase_obj_set(a, s, "exp_avg_sq", view(a, &p[i], t->optim.v));
     }
     struct mase_obj *groups = mase_obj_set(a, o, "param_groups", mase_obj_list(a));
-    mase_obj_push(a, groups, param_group(a, t, trained));
+    mase_obj_push(a, groups, param_group(a, t, params));
     return o;
 }
 

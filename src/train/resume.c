@@ -146,7 +146,7 @@ static enum mase_status get_moment(const float **data, const struct mase_obj *st
     return MASE_OK;
 }
 
-/* Both moments of every parameter; copy false: only see whether they are there. */
+/* Both moments of every parameter that is trained; copy false: only see whether they are there. */
 static enum mase_status take_moments(struct mase_trainer *t, const struct mase_obj *root, bool copy,
                                      const char *path, struct mase_err *err)
 {
@@ -156,18 +156,22 @@ static enum mase_status take_moments(struct mase_trainer *t, const struct mase_o
         list && list->kind == MASE_OBJ_LIST && list->count == 1 ? list->items[0] : NULL;
     const struct mase_obj *state = mase_obj_get(first, "state");
     struct mase_arena a = { 0 };
-    int count, trained = 0;
+    int count, params = 0;
     const struct mase_train_param *p = mase_trainer_params(t, &a, &count);
     enum mase_status st = MASE_OK;
     for (int i = 0; i < count && !st; i++) {
+        const int number = params;
+        params += !p[i].param->is_buffer;
+        if (p[i].param->is_frozen && mase_obj_get_int(state, number))
+            st = mase_fail_in(err, MASE_EVALUE, path,
+                              "cannot resume: the run trained %s, which is frozen now", p[i].name);
         if (p[i].at < 0)
             continue;
         const size_t size = (size_t)mase_tensor_count(&p[i].param->tensor) * sizeof(float);
         const float *m, *v = NULL;
-        st = get_moment(&m, state, trained, &p[i], sgd ? "momentum_buffer" : "exp_avg", path, err);
+        st = get_moment(&m, state, number, &p[i], sgd ? "momentum_buffer" : "exp_avg", path, err);
         if (!st && !sgd)
-            st = get_moment(&v, state, trained, &p[i], "exp_avg_sq", path, err);
-        trained++;
+            st = get_moment(&v, state, number, &p[i], "exp_avg_sq", path, err);
         if (st || !copy)
             continue;
         memcpy(t->optim.m + p[i].at, m, size);

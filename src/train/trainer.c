@@ -12,6 +12,7 @@
 #include <mase/team.h>
 
 #include "base/alloc.h"
+#include "exec/plan.h"
 
 /* ---- class weights ---- */
 
@@ -125,6 +126,10 @@ static enum mase_status make_plans(struct mase_trainer *t, struct mase_err *err)
                                        .input_count = 1 };
     MASE_TRY(mase_team_new(&t->team, t->graph, &po, err));
     t->plan = mase_team_lead(t->team);
+    if (!t->plan->output->needs_grad)
+        return mase_fail(err, MASE_EVALUE,
+                         "nothing to train: no gradient reaches a parameter, all that the output "
+                         "depends on are frozen (requires_grad = False) or behind torch.no_grad()");
     return mase_optimizer_init(&t->optim, t->plan, &t->opts, err);
 }
 
@@ -200,7 +205,7 @@ static bool list_param(const char *full, struct mase_param *param, void *data)
     l->item = mase_arena_grow(l->arena, l->item, l->count, &l->cap, sizeof *l->item);
     struct mase_train_param *p = &l->item[l->count++];
     *p = (struct mase_train_param){ mase_arena_strdup(l->arena, full), param, -1 };
-    if (!param->is_buffer) {
+    if (mase_param_is_trained(param)) {
         p->at = l->at;
         l->at += (mase_tensor_count(&param->tensor) + MASE_LANES - 1) / MASE_LANES * MASE_LANES;
     }

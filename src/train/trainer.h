@@ -29,11 +29,11 @@ struct mase_trainer {
     double lr; /* of the step under way */
 };
 
-/* The trainable parameter or buffer number i of the state dict, as training has it. */
+/* Parameter or buffer number i of the state dict, as training has it. */
 struct mase_train_param {
     const char *name;
     struct mase_param *param;
-    int64_t at; /* where it lies in the flat parameters and moments; -1: a buffer */
+    int64_t at; /* where it lies in the flat parameters and moments; -1: a buffer, or frozen */
 };
 /* All of them, in state-dict order. */
 struct mase_train_param *mase_trainer_params(const struct mase_trainer *t, struct mase_arena *a,

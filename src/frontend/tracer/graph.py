@@ -74,9 +74,78 @@ def assertion(frame):
     return (text,) if steps[2].opname == "LOAD_CONST" and isinstance(text, str) else ()
 
 
+class Grad:
+    """torch.no_grad() and its kin: as a block, a decorator or a call. A call that is recorded while
+    gradients are off stops them."""
+    enabled = True
+
+    def __new__(cls, mode=None):
+        if callable(mode):  # @torch.no_grad without brackets
+            return cls()(mode)
+        return super().__new__(cls)
+
+    def __init__(self, mode=True):
+        self.mode, self.before = bool(mode), []
+
+    def __enter__(self):
+        self.before.append(Grad.enabled)
+        Grad.enabled = self.wanted()
+        return self
+
+    def __exit__(self, *_):
+        Grad.enabled = self.before.pop()
+        return False
+
+    def __call__(self, fn):
+        if isinstance(fn, type):
+            raise Fault("%s is put on a class: put it on its methods" % type(self).__name__)
+
+        @functools.wraps(fn)
+        def wrapped(*args, **kwargs):
+            with type(self)(self.mode):
+                return fn(*args, **kwargs)
+        return wrapped
+
+
+class no_grad(Grad):
+    def wanted(self):
+        return False
+
+
+class enable_grad(Grad):
+    def wanted(self):
+        return True
+
+
+class inference_mode(Grad):
+    def wanted(self):
+        return Grad.enabled and not self.mode  # inference_mode(False) leaves all as it is
+
+
+class set_grad_enabled(Grad):
+    """At once; as a block, until its end."""
+
+    def __init__(self, mode):
+        super().__init__(mode)
+        self.before.append(Grad.enabled)
+        Grad.enabled = self.mode
+
+    def __enter__(self):
+        return self
+
+    def __call__(self, fn):
+        self.__exit__()
+        return super().__call__(fn)
+
+
 class Proxy:
     def __init__(self, node):
         self.node = node
+
+    def __setattr__(self, name, value):
+        if name in ("data", "grad", "requires_grad"):
+            raise Fault("'%s' of a traced value cannot be set" % name)
+        object.__setattr__(self, name, value)
 
     @staticmethod
     def record(kind, target, args, kwargs):
@@ -268,7 +337,9 @@ class Tracer:
     def node(self, kind, target, args, kwargs, **more):
         args = [self.arg(a) for a in args]
         kwargs = [[k, self.arg(v)] for k, v in kwargs.items()]
-        self.nodes.append(dict(more, kind=kind, target=target, args=args, kwargs=kwargs, at=here()))
+        stops = not Grad.enabled and kind.startswith("call_")
+        self.nodes.append(dict(more, kind=kind, target=target, args=args, kwargs=kwargs,
+                               no_grad=stops, at=here()))
         return len(self.nodes) - 1
 
     def arg(self, v):
@@ -408,4 +479,4 @@ def attribute(path, t, is_buffer):
         raise Fault("'%s' is of %r, which graphs do not store" % (path, t.dtype))
     return {"path": path, "dtype": t.dtype.short, "shape": [int(n) for n in t.shape],
             "buffer": is_buffer, "constant": is_buffer and not t.persistent,
-            "start": start_json(t), "at": here()}
+            "frozen": not is_buffer and not t.requires_grad, "start": start_json(t), "at": here()}

@@ -123,6 +123,11 @@ class Module:
         fn(self)
         return self
 
+    def requires_grad_(self, requires_grad=True):
+        for p in self.parameters():
+            p.requires_grad_(requires_grad)
+        return self
+
     # ---- what changes nothing in a graph ----
 
     def train(self, mode=True):
@@ -136,7 +141,7 @@ class Module:
     def same(self, *_, **__):
         return self
 
-    to = cuda = cpu = float = double = half = requires_grad_ = same
+    to = cuda = cpu = float = double = half = same
 
     def extra_repr(self):
         return ""
@@ -371,8 +376,10 @@ class Layer(Module):
         if "bias" in self.values and self._parameters.get("bias", 0) is None:
             self.values["bias"] = False
         values = [[k, TRACER.arg(v)] for k, v in self.values.items()]
+        frozen = [name for name, p in self._parameters.items() if p is not None
+                  and not p.requires_grad]
         return {"path": path, "class": cls.__name__, "values": values, "start": starts,
-                "at": self.at}
+                "frozen": frozen, "at": self.at}
 
 
 # Layers that are known by name and not supported: what to write in their place.

@@ -14,6 +14,7 @@ import ast
 import builtins
 import dis
 import faulthandler
+import functools
 import importlib.abc
 import importlib.machinery
 import inspect
@@ -122,7 +123,7 @@ class Tensor:
 
     def __init__(self, shape=(), start=("uniform", 0.0, 0.0), dtype=DTYPES["float32"]):
         self.shape, self.start, self.dtype = Size(shape), start, dtype
-        self.requires_grad = False
+        self.wants_grad = False
 
     # ---- numbers ----
 
@@ -179,6 +180,26 @@ class Tensor:
         t = self.combined(other, fn, True)
         t.dtype = DTYPES["bool"]
         return t
+
+    # ---- gradients ----
+
+    @property
+    def requires_grad(self):
+        return self.wants_grad
+
+    @requires_grad.setter
+    def requires_grad(self, on):
+        on = builtins.bool(on)
+        if on and not self.dtype.is_floating_point:
+            raise Fault("only tensors of floating point can require gradients, this is of %r"
+                        % self.dtype)
+        if TRACER and on != self.wants_grad:
+            raise Fault("requires_grad changes while forward runs: set it in __init__")
+        self.wants_grad = on
+
+    def requires_grad_(self, requires_grad=True):
+        self.requires_grad = requires_grad
+        return self
 
     # ---- what it is ----
 
@@ -353,7 +374,7 @@ class Tensor:
     def same(self, *_, **__):
         return self
 
-    contiguous = detach = cpu = cuda = requires_grad_ = same
+    contiguous = detach = cpu = cuda = same
 
     def clone(self):
         start = list(self.start) if isinstance(self.start, list) else self.start

@@ -200,22 +200,6 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         pass
 
 
-class Nothing:
-    """torch.no_grad() and its kin: as a block, a decorator or a call."""
-
-    def __init__(self, *args, **kwargs):
-        pass
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        return False
-
-    def __call__(self, fn):
-        return fn
-
-
 def itself(fn=None, *_, **__):
     return fn
 
@@ -227,8 +211,9 @@ def torch_content(tables):
         if head == "torch" and name not in content:
             content[name] = as_written(target)
     content.update(DTYPES, dtype=dtype, device=device, Size=Size, Tensor=Tensor, split=split,
-                   no_grad=Nothing, inference_mode=Nothing, enable_grad=Nothing,
-                   manual_seed=itself, set_grad_enabled=Nothing, inf=math.inf, pi=math.pi,
+                   no_grad=no_grad, inference_mode=inference_mode, enable_grad=enable_grad,
+                   set_grad_enabled=set_grad_enabled, is_grad_enabled=lambda: Grad.enabled,
+                   manual_seed=itself, inf=math.inf, pi=math.pi,
                    nan=math.nan, __version__="2.1.0", is_tensor=lambda t: isinstance(t, Tensor))
     return content
 

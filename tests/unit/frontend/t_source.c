@@ -403,10 +403,11 @@ static void python_may_be_missing(void **state)
 static void answers_are_checked(void **state)
 {
     (void)state;
-    static const char good[] = "{\"name\":\"N\",\"modules\":[],\"attrs\":[],\"nodes\":["
-                               "{\"kind\":\"placeholder\",\"target\":\"x\",\"args\":[],"
-                               "\"kwargs\":[]},{\"kind\":\"output\",\"target\":\"output\","
-                               "\"args\":[{\"node\":0}],\"kwargs\":[]}]}";
+    static const char good[] =
+        "{\"name\":\"N\",\"modules\":[],\"attrs\":[],\"nodes\":["
+        "{\"kind\":\"placeholder\",\"target\":\"x\",\"args\":[],"
+        "\"kwargs\":[],\"no_grad\":false},{\"kind\":\"output\",\"target\":\"output\","
+        "\"args\":[{\"node\":0}],\"kwargs\":[],\"no_grad\":false}]}";
     struct mase_graph *g = NULL;
     assert_int_equal(mase_source_read(&g, "n.py", good, strlen(good), NULL), MASE_OK);
     mase_graph_free(g);

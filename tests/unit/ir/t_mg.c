@@ -233,6 +233,45 @@ static const struct {
     { HEAD "return ;", "unexpected character ';'", 4, 8 },
 };
 
+/* What training must know: frozen parameters, calls that stop gradients. */
+static void test_training_is_kept(void **state)
+{
+    static const char text[] =
+        "mase-graph 1\n\n"
+        "module a = Linear(in_features=2, out_features=3) init {bias: ones} frozen {weight, bias}\n"
+        "module n = BatchNorm1d(num_features=3) frozen {weight}\n"
+        "attr w = f32[3] frozen init ones\n"
+        "attr v = f32[3] frozen\n\n"
+        "%x = placeholder[target=x]\n"
+        "%a = call_module[target=a](args = (%x,), kwargs = {}) no_grad\n"
+        "%add = call_function[target=operator.add](args = (%a, 1), kwargs = {}) no_grad\n"
+        "return %add\n";
+    struct mase_graph *g = NULL;
+    struct mase_str again = { 0 };
+    (void)state;
+    assert_int_equal(mase_graph_parse_mg(&g, text, strlen(text), "t", NULL), MASE_OK);
+    assert_true(mase_graph_attr(g, "a.bias")->is_frozen && mase_graph_attr(g, "w")->is_frozen);
+    assert_true(mase_graph_attr(g, "n.weight")->is_frozen);
+    assert_false(mase_graph_attr(g, "n.bias")->is_frozen);
+    assert_true(mase_graph_find(g, "a")->no_grad && !mase_graph_find(g, "x")->no_grad);
+    assert_int_equal(mase_graph_param_count(g), 9 + 6 + 6);
+    assert_int_equal(mase_graph_frozen_count(g), 9 + 3 + 6);
+    mase_graph_print_mg(&again, g);
+    assert_string_equal(mase_str_text(&again), text);
+    assert_round_trip(g);
+
+    struct mase_graph *copy = mase_graph_clone(g);
+    assert_true(mase_graph_equal(g, copy, NULL));
+    mase_graph_find(copy, "a")->no_grad = false;
+    assert_false(mase_graph_equal(g, copy, NULL));
+    mase_graph_find(copy, "a")->no_grad = true;
+    mase_graph_attr(copy, "a.bias")->is_frozen = false;
+    assert_false(mase_graph_equal(g, copy, NULL));
+    mase_graph_free(copy);
+    mase_graph_free(g);
+    mase_str_release(&again);
+}
+
 static void test_errors_name_their_place(void **state)
 {
     int wrong = 0;
@@ -327,6 +366,7 @@ int main(void)
         cmocka_unit_test(test_residual_round_trip),
         cmocka_unit_test(test_everything_is_a_fixed_point),
         cmocka_unit_test(test_by_hand),
+        cmocka_unit_test(test_training_is_kept),
         cmocka_unit_test(test_errors_name_their_place),
         cmocka_unit_test(test_nesting_is_limited),
         cmocka_unit_test(test_every_prefix),
