@@ -54,8 +54,12 @@ extern const struct mase_opt mase_train_rows[]; /* by the names of the command l
 double mase_train_lr(const struct mase_train_opts *o, int64_t epoch, int64_t step,
                      int64_t steps_per_epoch);
 
+/* How many threads a user lets us have: the CPUs of the process's affinity mask (taskset, a
+ * container's set), or what OMP_NUM_THREADS says. */
+int mase_threads_allowed(void);
+
 /* How many threads pay off to train with batches of this size, or to predict this many rows: at
- * most as many as asked for, 0: as the machine has. More would only be slower. */
+ * most as many as asked for, 0: as are allowed. More would only be slower. */
 int mase_train_threads(const struct mase_graph *g, const struct mase_shape *sample, int64_t batch,
                        int asked);
 int mase_predict_threads(const struct mase_graph *g, const struct mase_shape *sample, int64_t rows,

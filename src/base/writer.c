@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,12 +64,13 @@ static enum mase_status open_direct(struct mase_writer *w, struct mase_err *err)
 /* Create an empty file beside w->path under a name of its own. */
 static enum mase_status open_temp(struct mase_writer *w, struct mase_err *err)
 {
-    static unsigned serial;
+    static atomic_uint serial; /* threads write side by side, each under a name of its own */
     char *dir = parent_of(w->path);
     const size_t size = strlen(dir) + 64;
     w->temp = mase_xcalloc(size);
     for (int i = 0; i < TEMP_TRIES; i++) {
-        snprintf(w->temp, size, "%s/.mase-%ld-%u.tmp", dir, (long)getpid(), serial++);
+        snprintf(w->temp, size, "%s/.mase-%ld-%u.tmp", dir, (long)getpid(),
+                 atomic_fetch_add(&serial, 1));
         w->fd = mase_sys_open(w->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (w->fd >= 0 || errno != EEXIST)
             break;

@@ -225,7 +225,7 @@ static int count_missing(const struct mase_sweep *s, int64_t *epochs)
 
 static int job_count(const struct mase_sweep *s, int missing)
 {
-    const int wanted = s->jobs > 0 ? s->jobs : omp_get_num_procs();
+    const int wanted = s->jobs > 0 ? s->jobs : mase_threads_allowed();
     return wanted < missing ? wanted : missing;
 }
 

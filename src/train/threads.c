@@ -1,7 +1,7 @@
 /*
  * threads.c - how many threads a network can use.
  */
-#include <unistd.h>
+#include <omp.h>
 
 #include <mase/call.h>
 #include <mase/team.h>
@@ -44,9 +44,14 @@ static double sample_products(const struct mase_graph *g, const struct mase_shap
     return sum;
 }
 
+int mase_threads_allowed(void)
+{
+    return omp_get_max_threads();
+}
+
 static int at_most(double useful, int asked)
 {
-    const int most = asked > 0 ? asked : (int)sysconf(_SC_NPROCESSORS_ONLN);
+    const int most = asked > 0 ? asked : mase_threads_allowed();
     return useful < 2 ? 1 : useful < most ? (int)useful : most;
 }
 

@@ -331,6 +331,32 @@ static void a_file_system_that_cannot_flush_is_accepted(void **state)
     folder_remove(&dir);
 }
 
+/* Threads that write into one folder do not take each other's unfinished file: each name is used by
+ * one of them alone. The thread sanitizer sees what this test cannot. */
+static void threads_write_side_by_side(void **state)
+{
+    enum { FILES = 64 };
+    (void)state;
+    struct folder dir = folder_make();
+    int failed = 0;
+#pragma omp parallel for num_threads(4) reduction(+ : failed)
+    for (int i = 0; i < FILES; i++) {
+        char path[4096], text[16];
+        struct mase_err err = { 0 };
+        snprintf(path, sizeof path, "%s/%d", dir.path, i);
+        snprintf(text, sizeof text, "%d", i);
+        failed += mase_file_write(path, text, strlen(text), &err) != MASE_OK;
+    }
+    assert_int_equal(failed, 0);
+    assert_int_equal(folder_entries(&dir), FILES);
+    for (int i = 0; i < FILES; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "%d", i);
+        assert_content(folder_at(&dir, name), name);
+    }
+    folder_remove(&dir);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -350,6 +376,7 @@ int main(void)
         cmocka_unit_test(a_new_file_is_there_or_not),
         cmocka_unit_test(after_a_failed_piece_the_rest_is_skipped),
         cmocka_unit_test(a_file_system_that_cannot_flush_is_accepted),
+        cmocka_unit_test(threads_write_side_by_side),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,25 @@
+# What the library can change behind its caller's back: the list of ARCHITECTURE.md, and no more.
+nm -f sysv "$LIBRARY" 2>/dev/null | awk -F'|' '
+    /^Symbols from/ { sub(/.*\[/, ""); sub(/\.o\]:.*/, ""); file = $0; next }
+    { gsub(/ /, "") }
+    $1 ~ /gomp_critical|^__(asan|odr|ubsan|tsan)|^\.L/ { next } # of compilers
+    $7 ~ /^(\.data|\.bss|\.tdata|\.tbss|\*COM\*)$/ {
+        sub(/\.[0-9]+$/, "", $1) # gcc: serial.0, clang: open_temp.serial
+        sub(/^.*\./, "", $1)
+        print file, $1
+    }' | sort >"$T/out"
+out_is "the library's variables" <<'END'
+child.c buffer
+fault.c mase_fault
+fault.c mase_fault_user
+fault.c mase_fault_write_max
+hdf5.c h5
+hdf5.c once
+hdf5.c trouble
+log.c logger
+ops.c once
+ops.c tables
+table.c added
+table.c added_count
+writer.c serial
+END
