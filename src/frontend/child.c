@@ -28,7 +28,7 @@
 #include <mase/file.h>
 #include <mase/progress.h>
 
-enum { READ_BYTES = 1 << 16, GRACE_MS = 2000, LOOK_MS = 50 };
+enum { READ_BYTES = 1 << 16, START_MS = 60000, GRACE_MS = 2000, LOOK_MS = 50 };
 
 /* ---- finding it ---- */
 
@@ -137,16 +137,17 @@ static bool has_ended(pid_t child)
 }
 
 /* Until the child closes its output or ends, or must be stopped. It may end with its output open: a
- * process that it has started can hold it. */
+ * process that it has started can hold it. Its time begins with its first output: how long a
+ * program takes to start is not its fault. */
 static enum mase_child_end converse(struct pipes *p, struct mase_str *out,
                                     const struct mase_child *c, pid_t child)
 {
-    const uint64_t start = mase_clock();
-    const double limit_ms =
-        c->seconds * 1000 + GRACE_MS; /* it has its own alarm, which says where */
+    uint64_t start = mase_clock();
+    const double own_ms = c->seconds * 1000 + GRACE_MS; /* it has its own alarm, which says where */
+    bool begun = false;
     while (p->from >= 0) {
         const double spent = (double)(mase_clock() - start) / 1e6;
-        if (spent >= limit_ms)
+        if (spent >= (begun ? own_ms : START_MS + own_ms))
             return MASE_CHILD_LATE;
         struct pollfd fds[2] = { { .fd = p->from, .events = POLLIN },
                                  { .fd = p->to, .events = POLLOUT } };
@@ -159,6 +160,10 @@ static enum mase_child_end converse(struct pipes *p, struct mase_str *out,
             feed(p);
         if (fds[0].revents)
             drain(p, out);
+        if (!begun && out->len) {
+            begun = true;
+            start = mase_clock();
+        }
         if (out->len > c->max_output)
             return MASE_CHILD_LOUD;
     }

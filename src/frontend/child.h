@@ -13,7 +13,7 @@ struct mase_child {
     const char *program;     /* looked for in PATH */
     const char *const *argv; /* ends with NULL */
     const char *input;       /* its standard input */
-    double seconds;          /* killed after so long */
+    double seconds;          /* killed so long after its first output */
     int64_t memory;          /* bytes of address space */
     size_t max_output;       /* killed when it writes more */
 };

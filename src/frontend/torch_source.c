@@ -103,6 +103,12 @@ static struct mase_loc place_of(struct mase_arena *a, const char *dump, const ch
     return at;
 }
 
+/* Python's watchdog, which ends it where no alarm does, says so first. */
+static bool is_late(const char *dump)
+{
+    return mase_starts_with(dump + strspn(dump, "\n"), "Timeout (");
+}
+
 static enum mase_status fail_late(const char *path, const char *dump, double seconds,
                                   struct mase_err *err)
 {
@@ -152,6 +158,8 @@ static enum mase_status ask(struct mase_str *answer, const char *path, const cha
     case MASE_CHILD_DONE:
         break;
     }
+    if (code && is_late(mase_str_text(answer)))
+        return fail_late(path, mase_str_text(answer), seconds, err);
     if (code)
         return fail_crashed(path, mase_str_text(answer), code, err);
     return MASE_OK;

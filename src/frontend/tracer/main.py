@@ -127,10 +127,12 @@ os.dup2(2, 1)  # what the user's file prints is no part of the answer
 install(TABLES)
 sys.addaudithook(guard)
 sys.setrecursionlimit(2000)
+reply.write("\n")  # from here on time counts, ours and the parent's
+reply.flush()
 signal.signal(signal.SIGALRM, on_alarm)
 signal.setitimer(signal.ITIMER_REAL, REQUEST["seconds"])
 faulthandler.enable(reply)  # a crash, or a loop that no alarm ends, at least says where
-faulthandler.dump_traceback_later(REQUEST["seconds"] + 1, file=reply)
+faulthandler.dump_traceback_later(REQUEST["seconds"] + 1, file=reply, exit=True)
 try:
     result = answer()
 except BaseException as e:  # SystemExit too: a file must not end us unheard

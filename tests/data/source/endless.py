@@ -1,8 +1,8 @@
 """Never read to its end."""
-import torch.nn as nn
+import signal, torch.nn as nn
 
 n = 0
-while n >= 0: n += 1
+while n >= 0: signal.raise_signal(signal.SIGALRM)
 
 
 class Net(nn.Module):

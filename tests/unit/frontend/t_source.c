@@ -369,19 +369,21 @@ static void faults_name_the_line(void **state)
         check_bad(&rows[i], &(struct mase_model_opts){ .seconds = 10, .memory_mb = 1024 });
 }
 
+/* The files raise the alarm themselves, where the clock would at some line or other. */
 static void endless_loops_end(void **state)
 {
     (void)state;
     static const struct bad rows[] = {
-        { "faults.py:Endless", 100, 0, "still running after 0.5 s: a loop without end?" },
-        { "faults.py:EndlessInit", 140, 0, "still running after 0.5 s: a loop without end?" },
-        { "endless.py:Net", 5, 0, "still running after 0.5 s: a loop without end?" },
-        { "faults.py:Deaf", 132, 0, "still running after 0.5 s, and python3 was stopped" },
+        { "faults.py:Endless", 100, 0, "still running after 100 s: a loop without end?" },
+        { "faults.py:EndlessInit", 140, 0, "still running after 100 s: a loop without end?" },
+        { "endless.py:Net", 5, 0, "still running after 100 s: a loop without end?" },
         { "faults.py:Sleeps", 0, 0, "python3 ended with status 137" },
     };
-    const struct mase_model_opts opts = { .seconds = 0.5 };
+    static const struct bad deaf = { "faults.py:Deaf", 131, 0,
+                                     "still running after 2 s, and python3 was stopped" };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        check_bad(&rows[i], &opts);
+        check_bad(&rows[i], &(struct mase_model_opts){ .seconds = 100 });
+    check_bad(&deaf, &(struct mase_model_opts){ .seconds = 2 }); /* its watchdog is a clock */
 }
 
 static void python_may_be_missing(void **state)
@@ -490,8 +492,26 @@ static void lists_of_layers_are_models(void **state)
     }
 }
 
+/* A shim that chooses among several python3 may take longer than the tracing: it is asked once
+ * where the real one lies. */
+static void pass_shims_by(void)
+{
+    char dir[4096] = "";
+    FILE *p = popen("python3 -c 'import os, sys; print(os.path.dirname(sys.executable))'", "r");
+    if (p && fgets(dir, sizeof dir, p) && dir[0] == '/') {
+        struct mase_str path = { 0 };
+        dir[strcspn(dir, "\n")] = '\0';
+        mase_str_printf(&path, "%s:%s", dir, getenv("PATH"));
+        setenv("PATH", mase_str_text(&path), 1);
+        mase_str_release(&path);
+    }
+    if (p)
+        pclose(p);
+}
+
 int main(void)
 {
+    pass_shims_by();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(graphs_are_those_of_torch),  cmocka_unit_test(written_classes_are_traced),
         cmocka_unit_test(layers_are_the_zoos),        cmocka_unit_test(starts_are_kept),
