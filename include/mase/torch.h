@@ -5,8 +5,10 @@
  * program for a stack machine that can call anything; ours calls nothing. It knows a fixed list of
  * names (tensors, their types, OrderedDict, NumPy's scalars) and builds plain data from them; any
  * other name is MASE_EUNSUPPORTED with the name and its place. What comes out is a tree without
- * cycles, at most MASE_OBJ_DEPTH deep and MASE_OBJ_COUNT objects large, and what is read takes at
- * most 128 MiB plus 16 times the file's size.
+ * cycles, at most MASE_OBJ_DEPTH deep, and what is read takes at most 128 MiB plus 16 times the
+ * file's size. Python objects may be repeated: written out, the tree has at most 65536 objects more
+ * than four times the bytes of its pickle, and never more than MASE_OBJ_COUNT. MASE_MEMORY in the
+ * environment raises the first two bounds.
  *
  *     struct mase_torch t;
  *     MASE_TRY(mase_torch_open(&t, "best.ckpt", err));

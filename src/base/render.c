@@ -159,13 +159,21 @@ static long text_width(const char *s)
     }
 }
 
+/* Every row is padded to the widest cell, so one long name in a long table would make a picture
+ * many times the size of what it shows: such a cell sticks out instead. */
+static bool sticks_out(long width, int rows)
+{
+    enum { USUAL = 400, BLANKS = 1 << 20 };
+    return width > USUAL && width > BLANKS / rows;
+}
+
 static void measure(struct layout *l)
 {
     for (int c = 0; c < l->t->columns; c++) {
         long width = l->t->no_header ? 0 : text_width(l->header[c]) + l->look->header_extra;
         for (int r = 0; r < l->t->rows; r++) {
             const long cell = text_width(l->cell[r * l->t->columns + c]);
-            width = cell > width ? cell : width;
+            width = cell > width && !sticks_out(cell, l->t->rows) ? cell : width;
         }
         l->width[c] = width;
     }

@@ -15,11 +15,17 @@ void mase_str_release(struct mase_str *s)
     *s = (struct mase_str){ 0 };
 }
 
+void mase_str_cut(struct mase_str *s, size_t len)
+{
+    if (len >= s->len)
+        return;
+    s->len = len;
+    s->data[len] = '\0';
+}
+
 void mase_str_clear(struct mase_str *s)
 {
-    s->len = 0;
-    if (s->data)
-        s->data[0] = '\0';
+    mase_str_cut(s, 0);
 }
 
 const char *mase_str_text(const struct mase_str *s)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/limit.h"
 #include "cli/cli.h"
 
 enum { FAILED = 2 }; /* exit status of every failure */
@@ -56,7 +57,9 @@ int main(int argc, char **argv)
 
     occupy_standard_streams();
     signal(SIGPIPE, SIG_IGN);
-    enum mase_status st = mase_cli_parse(&c, argc, argv, &err);
+    enum mase_status st = mase_limit_check(&err);
+    if (!st)
+        st = mase_cli_parse(&c, argc, argv, &err);
     if (!st)
         st = dispatch(&c, &err);
     if (!st)

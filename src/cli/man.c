@@ -89,6 +89,11 @@ static void add_page(struct mase_str *out)
               "files of the passes; transformed_ckpt holds the graph, its weights and metadata");
     mase_str_add(out, ".SH ENVIRONMENT\n");
     add_entry(out, "NO_COLOR", "set and not empty: no colours, even on a terminal");
+    add_entry(
+        out, "MASE_MEMORY",
+        "how much memory a file or a network may ask for, in bytes or as 512M, 8G; else "
+        "a file may take 128 MiB plus 16 times its size, the names put together from it 1 MiB "
+        "plus 16 times its size, and a network what the machine has");
     mase_str_add(out, ".SH EXIT STATUS\n");
     add_text(out,
              "0, or 2 after an error, which is explained on the error stream with its place.\n");

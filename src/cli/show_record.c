@@ -10,6 +10,7 @@
 #include <mase/events.h>
 #include <mase/file.h>
 
+#include "base/limit.h"
 #include "cli/show.h"
 
 /* ---- keys and values ---- */
@@ -21,29 +22,64 @@ static bool holds_tables(const struct mase_value *v)
     return v->kind == MASE_LIST && v->count && v->items[0]->kind == MASE_TABLE;
 }
 
-static void add_value(struct mase_table *t, const char *path, const struct mase_value *v)
+struct record {
+    struct mase_table *table;
+    struct mase_str path;   /* of keys, down to the value that is looked at */
+    uint64_t letters, most; /* of all paths so far; those allowed */
+};
+
+static void add_row(struct record *r, const struct mase_value *v)
 {
-    struct mase_arena *a = t->arena;
     struct mase_str text = { 0 };
-    if (v->count && (v->kind == MASE_TABLE || holds_tables(v))) {
-        for (int i = 0; i < v->count; i++) {
-            const char *dot = path[0] ? "." : "";
-            const char *inner = v->kind == MASE_TABLE
-                                    ? mase_arena_printf(a, "%s%s%s", path, dot, v->keys[i])
-                                    : mase_arena_printf(a, "%s%s%d", path, dot, i);
-            add_value(t, inner, v->items[i]);
-        }
-        return;
-    }
     if (v->kind == MASE_STRING)
         mase_str_add(&text, v->s);
     else
         mase_json_print(&text, v, 0);
-    const bool whole = text.len <= SHOWN_LETTERS;
-    mase_table_add(t, (const char *[]){ path, whole ? mase_str_text(&text)
-                                                    : mase_arena_printf(a, "%.*s...", SHOWN_LETTERS,
-                                                                        mase_str_text(&text)) });
+    if (text.len > SHOWN_LETTERS) {
+        mase_str_cut(&text, SHOWN_LETTERS);
+        mase_str_add(&text, "...");
+    }
+    mase_table_add(r->table, (const char *[]){ mase_str_text(&r->path), mase_str_text(&text) });
     mase_str_release(&text);
+}
+
+static enum mase_status add_value(struct record *r, const struct mase_value *v,
+                                  struct mase_err *err)
+{
+    const size_t len = r->path.len;
+    if (!v->count || (v->kind != MASE_TABLE && !holds_tables(v))) {
+        r->letters += len + 1;
+        if (r->letters > r->most)
+            return mase_fail_at(err, MASE_ELIMIT, v->at,
+                                "the keys, written out down to here, take more than %s; "
+                                "MASE_MEMORY=4G allows more",
+                                mase_size_text(r->most).s);
+        add_row(r, v);
+        return MASE_OK;
+    }
+    for (int i = 0; i < v->count; i++) {
+        mase_str_add(&r->path, len ? "." : "");
+        if (v->kind == MASE_TABLE)
+            mase_str_add(&r->path, v->keys[i]);
+        else
+            mase_str_printf(&r->path, "%d", i);
+        MASE_TRY(add_value(r, v->items[i], err));
+        mase_str_cut(&r->path, len);
+    }
+    return MASE_OK;
+}
+
+/* A record has a row for every value, named by all the keys above it. */
+static enum mase_status add_record(struct mase_table *t, const struct mase_value *root,
+                                   const char *path, struct mase_err *err)
+{
+    struct mase_file f;
+    MASE_TRY(mase_file_open(&f, path, err));
+    struct record r = { .table = t, .most = mase_limit_of_text(f.size) };
+    mase_file_close(&f);
+    const enum mase_status st = add_value(&r, root, err);
+    mase_str_release(&r.path);
+    return st;
 }
 
 enum mase_status mase_show_record(struct mase_show *s, struct mase_err *err)
@@ -58,7 +94,7 @@ enum mase_status mase_show_record(struct mase_show *s, struct mase_err *err)
     MASE_TRY(s->kind == MASE_KIND_TOML ? mase_toml_read(&root, a, path, err)
                                        : mase_json_read(&root, a, path, err));
     struct mase_sheet *sheet = mase_show_sheet(s, "record", headers);
-    add_value(&sheet->table, "", root);
+    MASE_TRY(add_record(&sheet->table, root, path, err));
     sheet->title = mase_arena_printf(a, "%s: %s", path, mase_kinds[s->kind].title);
     return MASE_OK;
 }

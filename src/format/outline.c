@@ -8,6 +8,7 @@
 #include <mase/safetensors.h>
 #include <mase/torch.h>
 
+#include "base/limit.h"
 #include "format/npy.h"
 #include "format/zip.h"
 
@@ -18,6 +19,8 @@ enum { NPY_HEADER = 4096 }; /* NumPy's own is shorter than 256 bytes */
 struct collection {
     struct mase_outline *o;
     int cap;
+    struct mase_str path; /* what leads to the object that is looked at */
+    uint64_t names, most; /* letters of all names so far; those allowed */
 };
 
 static void add_item(struct collection *c, const char *name, const struct mase_obj *tensor)
@@ -27,32 +30,56 @@ static void add_item(struct collection *c, const char *name, const struct mase_o
     o->items[o->count++] = (struct mase_named_tensor){ name, *tensor->tensor };
 }
 
-/* "optimizer.state.0": what leads to an object. */
-static const char *path_to(struct mase_arena *a, const char *above, const struct mase_obj *parent,
-                           int i)
+/* ".state", ".0": the way from a container to one of its items. */
+static void go_down(struct mase_str *path, const struct mase_obj *parent, int i)
 {
-    struct mase_str text = { 0 };
-    mase_str_printf(&text, "%s%s", above, above[0] ? "." : "");
+    mase_str_add(path, path->len ? "." : "");
     if (parent->kind != MASE_OBJ_DICT)
-        mase_str_printf(&text, "%d", i);
+        mase_str_printf(path, "%d", i);
     else if (parent->keys[i]->kind == MASE_OBJ_TEXT)
-        mase_str_add(&text, parent->keys[i]->text);
+        mase_str_add(path, parent->keys[i]->text);
     else
-        mase_obj_print(&text, parent->keys[i]);
-    const char *path = mase_arena_strdup(a, mase_str_text(&text));
-    mase_str_release(&text);
-    return path;
+        mase_obj_print(path, parent->keys[i]);
+}
+
+/* A long key above many tensors is in the names of all of them. */
+static enum mase_status add_named(struct collection *c, const struct mase_obj *tensor,
+                                  struct mase_err *err)
+{
+    c->names += c->path.len + 1;
+    if (c->names > c->most)
+        return mase_fail_in(err, MASE_ELIMIT, c->o->file.path,
+                            "the names of the tensors, written out, take more than %s; "
+                            "MASE_MEMORY=4G allows more",
+                            mase_size_text(c->most).s);
+    const char *name = c->path.len ? mase_str_text(&c->path) : "tensor";
+    add_item(c, mase_arena_strdup(&c->o->arena, name), tensor);
+    return MASE_OK;
 }
 
 /* Trees are at most MASE_OBJ_DEPTH deep. */
-static void add_all(struct collection *c, const char *path, const struct mase_obj *o)
+static enum mase_status add_all(struct collection *c, const struct mase_obj *o,
+                                struct mase_err *err)
 {
+    const size_t len = c->path.len;
     if (o->kind == MASE_OBJ_TENSOR)
-        add_item(c, path[0] ? path : "tensor", o);
+        return add_named(c, o, err);
     if (o->kind != MASE_OBJ_DICT && o->kind != MASE_OBJ_LIST && o->kind != MASE_OBJ_TUPLE)
-        return;
-    for (int i = 0; i < o->count; i++)
-        add_all(c, path_to(&c->o->arena, path, o, i), o->items[i]);
+        return MASE_OK;
+    for (int i = 0; i < o->count; i++) {
+        go_down(&c->path, o, i);
+        MASE_TRY(add_all(c, o->items[i], err));
+        mase_str_cut(&c->path, len);
+    }
+    return MASE_OK;
+}
+
+static enum mase_status add_everything(struct mase_outline *o, struct mase_err *err)
+{
+    struct collection c = { .o = o, .most = mase_limit_of_text(o->file.size) };
+    const enum mase_status st = add_all(&c, o->tree, err);
+    mase_str_release(&c.path);
+    return st;
 }
 
 static enum mase_status read_torch(struct mase_outline *o, const char *path, bool values,
@@ -66,8 +93,8 @@ static enum mase_status read_torch(struct mase_outline *o, const char *path, boo
     o->tree = t->root;
     o->state = mase_torch_find_state(t->root);
     if (!o->state)
-        add_all(&c, "", o->tree);
-    for (int i = 0; o->state && i < o->state->count; i++)
+        return add_everything(o, err);
+    for (int i = 0; i < o->state->count; i++)
         if (o->state->items[i]->kind == MASE_OBJ_TENSOR)
             add_item(&c, o->state->keys[i]->text, o->state->items[i]);
     return MASE_OK;

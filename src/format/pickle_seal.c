@@ -3,9 +3,11 @@
  *
  * The memo lets a pickle of a few bytes describe a tree of any size, even one without end: a list
  * of two references to a list of two references and so on. Every object is visited once, its height
- * and the size of the tree below are kept in it, and both are bounded. What was of use only to the
- * machine (classes, storages) may not be left over, and a dict may not have a name twice.
+ * and the size of the tree below are kept in it, and both are bounded: what walks or prints the
+ * tree takes time and room in proportion to the file. What was of use only to the machine (classes,
+ * storages) may not be left over, and a dict may not have a name twice.
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "format/pickle.h"
@@ -14,8 +16,26 @@ enum { OPEN = UINT32_MAX }; /* weight of a container that is being walked */
 
 struct seal {
     const struct mase_pickle *pickle;
+    uint64_t most; /* weight of the whole */
     struct mase_arena scratch;
 };
+
+/* An object that is written out costs a byte or more, and a pickle that repeats itself in good
+ * faith (names of settings, a tuple of rates) stays below four times of that. */
+static uint64_t most_weight(const struct mase_pickle *p)
+{
+    const uint64_t most = p->limit / 2048 + 4 * (uint64_t)(p->in.pos - p->start);
+    return most < MASE_OBJ_COUNT ? most : MASE_OBJ_COUNT;
+}
+
+/* A long text weighs more than a number: it may be repeated, too. */
+static uint32_t leaf_weight(const struct mase_obj *o)
+{
+    const bool text =
+        o->kind == MASE_OBJ_TEXT || o->kind == MASE_OBJ_BYTES || o->kind == MASE_OBJ_DTYPE;
+    const size_t weight = 1 + (text ? o->len / 16 : 0);
+    return weight < MASE_OBJ_COUNT ? (uint32_t)weight : MASE_OBJ_COUNT;
+}
 
 static bool is_container(const struct mase_obj *o)
 {
@@ -32,9 +52,12 @@ static enum mase_status walk_child(struct seal *s, struct mase_obj *child, int d
     *weight += child->weight;
     if (*height <= child->height)
         *height = child->height + 1;
-    if (*weight > MASE_OBJ_COUNT)
+    if (*weight > s->most)
         return mase_fail_at(err, MASE_ELIMIT, mase_pickle_at(s->pickle),
-                            "the pickle describes more than %d objects", MASE_OBJ_COUNT);
+                            "the pickle of %zu bytes describes more than %" PRIu64
+                            " objects by repeating its own%s",
+                            s->pickle->in.pos - s->pickle->start, s->most,
+                            s->most < MASE_OBJ_COUNT ? "; MASE_MEMORY=4G allows more" : "");
     if (*height > MASE_OBJ_DEPTH)
         return mase_fail_at(err, MASE_ELIMIT, mase_pickle_at(s->pickle),
                             "the pickle nests deeper than %d levels", MASE_OBJ_DEPTH);
@@ -96,14 +119,14 @@ static enum mase_status walk(struct seal *s, struct mase_obj *o, int depth, stru
                             mase_obj_kind_names[o->kind]);
     if (o->weight == 0 && is_container(o))
         return walk_container(s, o, depth, err);
-    o->weight = o->weight ? o->weight : 1;
+    o->weight = o->weight ? o->weight : leaf_weight(o);
     return MASE_OK;
 }
 
 enum mase_status mase_pickle_seal(const struct mase_pickle *p, struct mase_obj *root,
                                   struct mase_err *err)
 {
-    struct seal s = { .pickle = p };
+    struct seal s = { .pickle = p, .most = most_weight(p) };
     const enum mase_status st = walk(&s, root, 0, err);
     mase_arena_release(&s.scratch);
     return st;

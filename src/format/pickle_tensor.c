@@ -108,6 +108,11 @@ static enum mase_status set_shape(const struct mase_pickle *p, struct mase_torch
     return MASE_OK;
 }
 
+/* A stride of 0 makes any number of elements out of one. So few still let the bytes of all tensors
+ * of a tree be added up. */
+static const int64_t most_elements = INT64_C(1) << 35;
+_Static_assert(INT64_MAX / MASE_OBJ_COUNT / 8 > INT64_C(1) << 35, "sums of bytes fit");
+
 /* Do all elements lie in the storage's bytes? Products that overflow lie in none. */
 static bool fits(const struct mase_torch_view *v)
 {
@@ -120,8 +125,6 @@ static bool fits(const struct mase_torch_view *v)
                               __builtin_add_overflow(last, reach, &last)))
             return false;
     }
-    if (count > INT64_MAX / 16) /* bytes can be counted whatever the type */
-        return false;
     if (count == 0)
         return true;
     return !__builtin_add_overflow(last, 1, &last) &&
@@ -150,6 +153,10 @@ static enum mase_status rebuild(struct mase_pickle *p, struct mase_obj **result,
         return mase_fail_at(err, MASE_EPARSE, mase_pickle_at(p),
                             "a tensor reaches beyond its storage '%s' of %" PRId64 " elements",
                             s->key, s->count);
+    if (mase_tensor_count(t) > most_elements)
+        return mase_fail_at(err, MASE_ELIMIT, mase_pickle_at(p),
+                            "a tensor of %" PRId64 " elements; at most %" PRId64 " are supported",
+                            mase_tensor_count(t), most_elements);
     p->views = mase_arena_grow(p->arena, p->views, p->view_count, &p->view_cap, sizeof *p->views);
     p->views[p->view_count++] = v;
     *result = mase_pickle_new(p, MASE_OBJ_TENSOR);

@@ -20,6 +20,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/limit.h"
 #include "format/pickle.h"
 #include "format/zip.h"
 
@@ -195,11 +196,11 @@ static enum mase_status read_legacy(struct mase_torch *t, struct mase_pickle *p,
 
 static enum mase_status read_any(struct mase_torch *t, struct mase_err *err)
 {
-    const size_t size = t->file.size, fixed = (size_t)128 << 20;
+    const size_t size = t->file.size;
     struct mase_pickle p = {
         .arena = &t->arena,
         .as_stored = t->as_stored,
-        .limit = size > (SIZE_MAX - fixed) / 16 ? SIZE_MAX : fixed + 16 * size,
+        .limit = (size_t)mase_limit_of_file(size),
     };
     if (size >= 4 && memcmp(t->file.data, "PK\3\4", 4) == 0)
         MASE_TRY(read_zip(t, &p, err));

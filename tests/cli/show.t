@@ -114,6 +114,18 @@ refused "a file cut in its data" '^cut.safetensors@0x[0-9a-f]+: '
 printf '\200\002cposix\nsystem\nU\004echo\205R.' >evil.pkl
 run show evil.pkl
 refused "a pickle of another kind" "is a pickle that is not PyTorch's"
+# 80 keys of 1000 letters above 1000 values: every row would repeat them all
+awk 'BEGIN { k = sprintf("%1000s", ""); gsub(/ /, "k", k); for (i = 0; i < 80; i++) printf "{\"%s\":", k
+    printf "{"; for (i = 0; i < 1000; i++) printf "%s\"v%d\":1", i ? "," : "", i; printf "}"
+    for (i = 0; i < 80; i++) printf "}" }' >deep.json
+run show deep.json
+refused "names that grow with depth and number" '^deep.json:1:[0-9]+: the keys, written out down to here, take more than 2.[0-9] MiB; MASE_MEMORY=4G allows more'
+MASE_MEMORY=1G run show deep.json
+succeeds "unless one allows it"
+MASE_MEMORY=lots run show deep.json
+fails "a limit that is none" <<'END'
+ch: MASE_MEMORY: 'lots' is no size; allowed are bytes, or a number followed by K, M, G or T, as in 8G
+END
 run show jsc-tiny --draw tiny.png
 fails "a picture of an unknown kind" <<'END'
 ch: --draw: 'tiny.png' ends neither in .svg nor in .dot

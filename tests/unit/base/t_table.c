@@ -166,6 +166,29 @@ static void emptiness_is_drawn_as_it_is(void **state)
     mase_arena_release(&a);
 }
 
+/* One long cell in a long table: the others are not padded to it. */
+static void a_long_cell_sticks_out(void **state)
+{
+    static const char *const headers[] = { "Name", "Value", NULL };
+    (void)state;
+    struct mase_arena a = { 0 };
+    struct mase_str name = { 0 }, out = { 0 };
+    struct mase_table t = mase_table(&a, headers);
+    mase_str_pad(&name, 'n', 2000);
+    for (int i = 0; i < 1000; i++)
+        mase_table_add(&t, (const char *[]){ i == 7 ? mase_str_text(&name) : "w", "1" });
+    mase_table_render(&t, MASE_TABLE_GRID, &out);
+    assert_in_range(out.len, 2000, 100000);
+    assert_non_null(strstr(mase_str_text(&out), mase_str_text(&name)));
+    mase_str_release(&out);
+    t.rows = 100; /* few: they are */
+    mase_table_render(&t, MASE_TABLE_GRID, &out);
+    assert_in_range(out.len, 2 * 100 * 2000, 500000);
+    mase_str_release(&out);
+    mase_str_release(&name);
+    mase_arena_release(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -173,6 +196,7 @@ int main(void)
         cmocka_unit_test(csv_quotes_where_needed),
         cmocka_unit_test(rows_start_empty_and_cells_are_copied),
         cmocka_unit_test(emptiness_is_drawn_as_it_is),
+        cmocka_unit_test(a_long_cell_sticks_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,6 +115,33 @@ static void tensors_without_a_model_are_named_by_paths(void **state)
     folder_remove(&f);
 }
 
+/* A long key above many tensors is a part of each of their names. */
+static void names_stay_in_proportion(void **state)
+{
+    (void)state;
+    struct folder f = folder_make();
+    struct mase_arena *a = &f.arena;
+    struct mase_err err = { 0 };
+    struct mase_outline o;
+    struct mase_str key = { 0 };
+    struct mase_obj *root = mase_obj_dict(a), *inner = NULL;
+    mase_str_pad(&key, 'k', 100000);
+    inner = mase_obj_set(a, root, mase_str_text(&key), mase_obj_list(a));
+    for (int i = 0; i < 100; i++)
+        mase_obj_push(a, inner, mase_obj_tensor(a, step));
+    const char *path = folder_at(&f, "a.pt");
+    assert_int_equal(mase_torch_write(root, path, &err), MASE_OK);
+    assert_int_equal(mase_outline_open(&o, path, false, &err), MASE_ELIMIT);
+    assert_non_null(strstr(err.msg, "the names of the tensors, written out, take more than 2."));
+    assert_int_equal(setenv("MASE_MEMORY", "64M", 1), 0);
+    assert_int_equal(mase_outline_open(&o, path, false, &err), MASE_OK);
+    assert_int_equal(o.count, 100);
+    mase_outline_close(&o);
+    assert_int_equal(unsetenv("MASE_MEMORY"), 0);
+    mase_str_release(&key);
+    folder_remove(&f);
+}
+
 /* Two gigabytes of float16, which as values would take four: names cost nothing. */
 static void data_are_not_read(void **state)
 {
@@ -170,6 +197,7 @@ int main(void)
         cmocka_unit_test(every_kind_of_file),
         cmocka_unit_test(the_model_is_found_and_the_rest_is_kept),
         cmocka_unit_test(tensors_without_a_model_are_named_by_paths),
+        cmocka_unit_test(names_stay_in_proportion),
         cmocka_unit_test(data_are_not_read),
         cmocka_unit_test(what_is_missing_is_said),
     };

@@ -245,6 +245,11 @@ static const struct {
     { PICKLE(REBUILD STORAGE(
           "0", "K\x06") "K\0(\x8a\x05\0\0\0\0\x01\x8a\x05\0\0\0\0\x01t(K\0K\0t" NO_GRAD "."),
       "beyond" },
+    /* 2^55 elements with stride 0: their bytes could be counted, those of a few such could not */
+    { PICKLE(REBUILD STORAGE("0", "K\x06") "K\0(\x8a\x07\0\0\0\0\0\0\x80t(K\0t" NO_GRAD "."),
+      "none negative" },
+    { PICKLE(REBUILD STORAGE("0", "K\x06") "K\0(\x8a\x07\0\0\0\0\0\0\x40t(K\0t" NO_GRAD "."),
+      "a tensor of 18014398509481984 elements; at most 34359738368" },
     { PICKLE(REBUILD STORAGE("0", "K\x06") "K\0(K\x02K\x02t(\x8a\x08\xff\xff\xff\xff\xff\xff\xff"
                                            "\x7f\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7ft" NO_GRAD
                                            "."),
@@ -306,7 +311,54 @@ static void memo_bomb(void **state)
         mase_str_addn(&s, put, sizeof put);
     }
     mase_str_add(&s, ".");
-    expect_limit(&s, "more than 16777216 objects");
+    expect_limit(&s, "describes more than 2680 objects by repeating its own");
+}
+
+/* The same without an end in sight: 2^13 leaves, which could be walked, in 100 bytes. */
+static void small_memo_bomb(void **state)
+{
+    (void)state;
+    struct mase_str s = { 0 };
+    mase_str_add(&s, "N");
+    for (int i = 0; i < 13; i++)
+        mase_str_add(&s, "2\x86");
+    mase_str_add(&s, ".");
+    expect_limit(&s, "the pickle of 28 bytes describes more than 624 objects");
+}
+
+/* One text of 10 000 letters, named 300 times. */
+static void repeated_text(void **state)
+{
+    (void)state;
+    struct mase_str s = { 0 };
+    mase_str_addn(&s, "(X\x10\x27\0\0", 6);
+    mase_str_pad(&s, 'a', 10000);
+    mase_str_addn(&s, "q\0", 2);
+    for (int i = 0; i < 300; i++)
+        mase_str_addn(&s, "h\0", 2);
+    mase_str_add(&s, "l.");
+    expect_limit(&s, "by repeating its own");
+}
+
+/* What good files repeat: the names of settings, a tuple of rates. */
+static void honest_repetition(void **state)
+{
+    (void)state;
+    struct mase_str s = { 0 };
+    struct mase_arena a = { 0 };
+    struct mase_pickle p;
+    struct mase_err err = { 0 };
+    const struct mase_obj *root;
+    mase_str_addn(&s, "(X\x0a\0\0\0exp_avg_sqq\0", 18);
+    mase_str_addn(&s, "K\x01K\x02\x86q\1", 7);
+    for (int i = 0; i < 2000; i++)
+        mase_str_addn(&s, "}h\0h\1s", 6);
+    mase_str_add(&s, "l.");
+    if (run(&a, &p, &root, s.data, s.len, &err))
+        fail_msg("%s", err.msg);
+    assert_int_equal(root->count, 2002);
+    mase_arena_release(&a);
+    mase_str_release(&s);
 }
 
 static void deep(void **state)
@@ -349,9 +401,11 @@ static void copies(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(opcodes),   cmocka_unit_test(refusals), cmocka_unit_test(views),
-        cmocka_unit_test(memo_bomb), cmocka_unit_test(deep),     cmocka_unit_test(deep_by_memo),
-        cmocka_unit_test(copies),
+        cmocka_unit_test(opcodes),       cmocka_unit_test(refusals),
+        cmocka_unit_test(views),         cmocka_unit_test(memo_bomb),
+        cmocka_unit_test(deep),          cmocka_unit_test(deep_by_memo),
+        cmocka_unit_test(copies),        cmocka_unit_test(small_memo_bomb),
+        cmocka_unit_test(repeated_text), cmocka_unit_test(honest_repetition),
     };
     bound_memory();
     return cmocka_run_group_tests(tests, NULL, NULL);
