@@ -34,21 +34,36 @@ enum mase_split {
 };
 extern const char *const mase_split_names[]; /* "train" "validation" "test" "pred" */
 
-struct mase_dataset_opts {
-    const char *data_dir;  /* where files are; also a file itself. NULL: MASE_DATA, the cache */
-    const char *cache_dir; /* NULL: $XDG_CACHE_HOME/mase, ~/.cache/mase */
-    bool require_real;     /* a simulated stand-in is an error */
-    bool original_splits;  /* validation as the original has it: train (jsc), test (images) */
-    bool raw;              /* tables of numbers: leave the features unscaled */
-    uint64_t split_seed;   /* which rows are held out for validation */
-    uint64_t sim_seed;     /* jsc-sim: another sample of the same kind */
-    int64_t sim_rows;      /* jsc-sim: 0 means 800 000 */
+/* How the features of a table become what a network is given. Statistics are those of the rows that
+ * train, never of those that validate or test; jsc alone keeps the way it was published. */
+enum mase_scale {
+    MASE_SCALE_USUAL,    /* jsc and jsc-sim: standard, over the held-out rows too; others: none */
+    MASE_SCALE_NONE,     /* as they are stored */
+    MASE_SCALE_STANDARD, /* mean 0, standard deviation 1 */
+    MASE_SCALE_MINMAX,   /* least 0, largest 1 */
+    MASE_SCALE_GIVEN,    /* by numbers from elsewhere, such as a checkpoint's */
+    MASE_SCALE_COUNT
 };
+extern const char *const mase_scale_names[]; /* "usual" "none" "standard" "minmax" "given" */
 
 /* What was done to each feature of a table: x = (raw - mean) / std. */
 struct mase_scaling {
     int64_t n;                /* features; 0: none was done */
     const double *mean, *std; /* (n) each */
+};
+bool mase_scaling_equal(const struct mase_scaling *a, const struct mase_scaling *b);
+
+struct mase_dataset_opts {
+    const char *data_dir;  /* where files are; also a file itself. NULL: MASE_DATA, the cache */
+    const char *cache_dir; /* NULL: $XDG_CACHE_HOME/mase, ~/.cache/mase */
+    bool require_real;     /* a simulated stand-in is an error */
+    bool original_splits;  /* validation as the original has it: train (jsc), test (images) */
+    enum mase_scale scale; /* tables of numbers; images have a way of their own */
+    const struct mase_scaling *given; /* for MASE_SCALE_GIVEN; borrowed while opening */
+    bool ranges;                      /* mase_dataset_range will be asked */
+    uint64_t split_seed;              /* which rows are held out for validation */
+    uint64_t sim_seed;                /* jsc-sim: another sample of the same kind */
+    int64_t sim_rows;                 /* jsc-sim: 0 means 800 000 */
 };
 
 struct mase_dataset_info {
@@ -61,6 +76,8 @@ struct mase_dataset_info {
     int64_t duplicates;               /* left out of it */
     const char *const *feature_names; /* (features) or NULL: images */
     const char *const *class_names;   /* (classes) */
+    enum mase_scale scale;            /* what was done; USUAL: images, which are not scaled so */
+    int64_t scale_rows;               /* whose statistics it took; 0: none */
     struct mase_scaling scaling;
     const char *pixels; /* images: what becomes of them, in words; NULL: nothing */
 };
@@ -113,7 +130,7 @@ void mase_dataset_balance(const struct mase_dataset *d, enum mase_split split, i
 struct mase_feature_range {
     double min, max, mean, std;
 };
-/* Of feature f over a split of a table of numbers, before scaling. */
+/* Of feature f of a table that was opened with `ranges`, over a split and before scaling. */
 struct mase_feature_range mase_dataset_range(const struct mase_dataset *d, enum mase_split split,
                                              int64_t f);
 

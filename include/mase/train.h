@@ -211,6 +211,7 @@ struct mase_checkpoint_info {
     struct mase_data_info data; /* name is NULL: not said */
     const char **class_names;   /* (data.classes), or NULL */
     const char *checksum, *notice;
+    enum mase_scale scale;       /* how its training data was scaled; USUAL: not said */
     struct mase_scaling scaling; /* n is 0: none */
 };
 /* Of a file that PyTorch reads. Texts and arrays in the arena. */

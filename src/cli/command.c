@@ -71,9 +71,8 @@ static const struct {
     enum mase_cli_option_id option;
     const char *commands;
 } only[] = {
-    { MASE_CLI_resume, "train" },   { MASE_CLI_input, "predict" },
-    { MASE_CLI_output, "predict" }, { MASE_CLI_raw, "predict" },
-    { MASE_CLI_all_rows, "test" },  { MASE_CLI_scaling, "test predict" },
+    { MASE_CLI_resume, "train" }, { MASE_CLI_input, "predict" }, { MASE_CLI_output, "predict" },
+    { MASE_CLI_raw, "predict" },  { MASE_CLI_all_rows, "test" },
 };
 
 static const char *only_commands(const struct mase_cli_option *o)
@@ -97,8 +96,9 @@ static const struct {
     { MASE_CLI_node, "weights trace" }, { MASE_CLI_sample, "trace" },
     { MASE_CLI_data_dir, "trace" },     { MASE_CLI_require_real_data, "trace" },
     { MASE_CLI_split, "trace" },        { MASE_CLI_map, NULL },
-    { MASE_CLI_force, "convert" },      { MASE_CLI_stats, "show" },
-    { MASE_CLI_draw, "show" },          { MASE_CLI_trace_seconds, "show" },
+    { MASE_CLI_scaling, "trace" },      { MASE_CLI_force, "convert" },
+    { MASE_CLI_stats, "show" },         { MASE_CLI_draw, "show" },
+    { MASE_CLI_trace_seconds, "show" },
 };
 
 static bool look_takes(const struct mase_cli_command *cmd, const struct mase_cli_option *o)

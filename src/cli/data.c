@@ -2,11 +2,13 @@
  * data.c - ch data: which datasets there are, what one holds, and keeping the file of one.
  */
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include <mase/dataset.h>
 
 #include "cli/cli.h"
-#include "cli/project.h"
+#include "cli/train.h"
 
 enum { FEATURES_SHOWN = 64 };
 
@@ -80,10 +82,7 @@ static void put_facts(struct mase_cli *c, const struct mase_dataset *d)
                         info->duplicates);
     else
         mase_table_setf(&t, row, 1, "%" PRId64, info->rows);
-    const char *features = info->scaling.n ? "standardised: mean 0, deviation 1"
-                           : info->pixels  ? info->pixels
-                                           : "as stored";
-    mase_table_add(&t, (const char *[]){ "features", features });
+    mase_table_add(&t, (const char *[]){ "features", mase_cli_scaling_words(&c->arena, d) });
     mase_cli_put_pairs(c, &t);
 }
 
@@ -143,6 +142,18 @@ static void put_features(struct mase_cli *c, const struct mase_dataset *d)
     mase_cli_put_table(c, &t);
 }
 
+/* A 32-bit float as the shortest decimal number that is the same float: what the file says. */
+static double as_written(double x)
+{
+    char text[32];
+    for (int digits = 6; digits <= 9; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, x);
+        if (strtof(text, NULL) == (float)x)
+            break;
+    }
+    return strtod(text, NULL);
+}
+
 static void info_json(struct mase_arena *a, const struct mase_dataset *d)
 {
     const struct mase_dataset_info *info = mase_dataset_info(d);
@@ -160,8 +171,8 @@ static void info_json(struct mase_arena *a, const struct mase_dataset *d)
         const struct mase_feature_range r = mase_dataset_range(d, MASE_SPLIT_TRAIN, f);
         struct mase_value *one = mase_value_table(a);
         mase_value_set(a, one, "name", mase_value_string(a, info->feature_names[f]));
-        mase_value_set(a, one, "min", mase_value_float(a, r.min));
-        mase_value_set(a, one, "max", mase_value_float(a, r.max));
+        mase_value_set(a, one, "min", mase_value_float(a, as_written(r.min)));
+        mase_value_set(a, one, "max", mase_value_float(a, as_written(r.max)));
         mase_value_set(a, one, "mean", mase_value_float(a, r.mean));
         mase_value_set(a, one, "std", mase_value_float(a, r.std));
         mase_value_push(a, features, one);
@@ -174,11 +185,11 @@ static void info_json(struct mase_arena *a, const struct mase_dataset *d)
 static enum mase_status info(struct mase_cli *c, struct mase_err *err)
 {
     struct mase_dataset *d = NULL;
-    const struct mase_dataset_opts opts = mase_cli_data_opts(c);
     MASE_TRY(mase_cli_operands(c, 2, err));
     if (c->operand_count < 2)
         return mase_fail(err, MASE_EVALUE, "ch data info needs the name of a dataset");
-    MASE_TRY(mase_dataset_open(&d, c->operands[1], &opts, err));
+    c->setting[MASE_CLI_dataset].given = mase_value_string(&c->arena, c->operands[1]);
+    MASE_TRY(mase_cli_open_data(&d, c, err));
     if (mase_cli_wants_json(c)) {
         info_json(&c->arena, d);
     } else {

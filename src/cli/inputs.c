@@ -189,8 +189,8 @@ enum mase_status mase_cli_inputs_pick(struct mase_cli_inputs *in, struct mase_cl
     if (!data)
         return draw(in, c, n, sample, 1, err);
     struct mase_dataset *d;
-    const struct mase_dataset_opts opts = mase_cli_data_opts(c);
-    MASE_TRY(mase_dataset_open(&d, data, &opts, err));
+    c->setting[MASE_CLI_dataset].given = mase_value_string(&c->arena, data);
+    MASE_TRY(mase_cli_open_data(&d, c, err));
     enum mase_status st = take_row(in, c, n, d, sample, err);
     mase_dataset_close(d);
     return st;

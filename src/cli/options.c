@@ -21,6 +21,7 @@ static const char *const log_levels[] = { "debug", "info", "warning", "error", "
 static const char *const reporters[] = { "wandb", "tensorboard", NULL };
 static const char *const optimizers[] = { "adam", "sgd", "adamw", NULL };
 static const char *const schedules[] = { "cosine", "step", "constant", NULL };
+static const char *const scalings[] = { "none", "standard", "minmax", NULL };
 static const char *const splits[] = { "held-out", "mase", NULL };
 static const char *const precisions[] = { "16-mixed", "32", "64", "bf16", NULL };
 static const char *const accelerators[] = { "auto", "cpu", "gpu", "mps", NULL };
@@ -56,15 +57,16 @@ enum {
     TRAINS = MASE_CLI_TRAINS,
     RUNS = MASE_CLI_RUNS,
 };
-#define NO_LIMIT           0x1p53 /* what a row means by no bound */
-#define KIND(k)            .opt.type = MASE_OPT_TYPE_##k
-#define FLAG               KIND(BOOL)
-#define INTEGER(d, lo, hi) KIND(INT), .opt.num = d, .opt.min = lo, .opt.max = hi
-#define POSITIVE(d)        KIND(INT), .opt.num = d, .positive = true
-#define NUMBER(d, lo, hi)  KIND(FLOAT), .opt.num = d, .opt.min = lo, .opt.max = hi
-#define TEXT(d)            KIND(TEXT), .opt.text = d
-#define CHOICE(list, d)    KIND(CHOICE), .opt.text = d, .opt.choices = list
-#define PATH(what, d)      KIND(PATH), .opt.text = d, .path = MASE_CLI_##what
+#define NO_LIMIT              0x1p53 /* what a row means by no bound */
+#define KIND(k)               .opt.type = MASE_OPT_TYPE_##k
+#define FLAG                  KIND(BOOL)
+#define INTEGER(d, lo, hi)    KIND(INT), .opt.num = d, .opt.min = lo, .opt.max = hi
+#define POSITIVE(d)           KIND(INT), .opt.num = d, .positive = true
+#define NUMBER(d, lo, hi)     KIND(FLOAT), .opt.num = d, .opt.min = lo, .opt.max = hi
+#define TEXT(d)               KIND(TEXT), .opt.text = d
+#define CHOICE(list, d)       KIND(CHOICE), .opt.text = d, .opt.choices = list
+#define PATH(what, d)         KIND(PATH), .opt.text = d, .path = MASE_CLI_##what
+#define WORD_OR_FILE(list, d) PATH(FILE, d), .opt.choices = list
 #define OPTION(name, spelt, meta, type_and_default, grp, flg, hlp) \
     [MASE_CLI_##name] = { .opt.key = #name,                        \
                           .opt.help = hlp,                         \
@@ -151,6 +153,15 @@ struct mase_value *mase_cli_option_default(struct mase_arena *a, enum mase_cli_o
     }
 }
 
+/* Some paths may be a word instead; a file of that name is told from it by "./". */
+static bool is_word(const struct mase_cli_option *o, const char *text)
+{
+    for (const char *const *c = o->opt.choices; c && *c; c++)
+        if (mase_streq(*c, text))
+            return true;
+    return false;
+}
+
 /* A path must name what the option is about. */
 static enum mase_status check_path(const struct mase_cli_option *o, const char *called,
                                    const struct mase_value *v, struct mase_err *err)
@@ -168,6 +179,16 @@ static enum mase_status check_path(const struct mase_cli_option *o, const char *
     case MASE_CLI_FILE_OR_DIR:
         fault = dir || file ? NULL : "file or directory not found:";
         break;
+    }
+    if (fault && o->opt.choices) {
+        struct mase_str words = { 0 };
+        for (const char *const *c = o->opt.choices; *c; c++)
+            mase_str_printf(&words, "%s, ", *c);
+        const enum mase_status st =
+            mase_fail_at(err, MASE_EIO, v->at, "%s: '%s' is neither of %snor a file", called, v->s,
+                         mase_str_text(&words));
+        mase_str_release(&words);
+        return st;
     }
     if (!fault && o->path == MASE_CLI_TOML && !mase_ends_with(v->s, ".toml"))
         fault = "expected a .toml file, got";
@@ -195,7 +216,7 @@ static struct mase_value *field_value(struct mase_arena *a, const struct mase_cl
     case MASE_OPT_TYPE_FLOAT:
         return mase_value_float(a, f->f);
     case MASE_OPT_TYPE_PATH:
-        if (f->s && o->path != MASE_CLI_TOML)
+        if (f->s && o->path != MASE_CLI_TOML && !is_word(o, f->s))
             return mase_value_string(a, mase_path_absolute(a, f->s));
         return text_or_none(a, f->s);
     default:
@@ -230,7 +251,7 @@ enum mase_status mase_cli_option_check(struct mase_value **out, struct mase_aren
     row.key = called;
     row.offset = 0;
     MASE_TRY(mase_opt_bind_one(&field, &row, v, err));
-    if (o->path && v->kind == MASE_STRING)
+    if (o->path && v->kind == MASE_STRING && !is_word(o, v->s))
         MASE_TRY(check_path(o, called, v, err));
     *out = field_value(a, o, &field);
     (*out)->at = v->at;

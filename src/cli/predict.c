@@ -49,7 +49,10 @@ static enum mase_status find_model(struct job *j, struct mase_err *err)
 static enum mase_status read_checkpoint(struct job *j, struct mase_err *err)
 {
     MASE_TRY(mase_cli_checkpoint_info(&j->checkpoint, j->c, j->weights, err));
-    if (mase_cli_flag(j->c, MASE_CLI_raw) && !j->checkpoint.scaling.n)
+    const bool raw = mase_cli_flag(j->c, MASE_CLI_raw);
+    if (!raw && j->checkpoint.scaling.n)
+        mase_info("The samples are taken as scaled already; --raw scales them");
+    if (raw && !j->checkpoint.scale)
         return mase_fail_in(
             err, MASE_EVALUE, mase_cli_text(j->c, MASE_CLI_load_name),
             "--raw: this file does not say how its training data was scaled; --scaling can");

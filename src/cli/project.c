@@ -160,18 +160,8 @@ struct mase_dataset_opts mase_cli_data_opts(const struct mase_cli *c)
         .data_dir = mase_cli_text(c, MASE_CLI_data_dir),
         .require_real = mase_cli_flag(c, MASE_CLI_require_real_data),
         .original_splits = mase_streq(mase_cli_text(c, MASE_CLI_split), "mase"),
+        .ranges = mase_streq(c->command->name, "data"), /* which shows them */
     };
-}
-
-enum mase_status mase_cli_open_data(struct mase_dataset **d, const struct mase_cli *c, bool raw,
-                                    struct mase_err *err)
-{
-    const struct mase_value *name = mase_cli_value(c, MASE_CLI_dataset);
-    struct mase_dataset_opts opts = mase_cli_data_opts(c);
-    opts.raw = raw;
-    if (mase_dataset_open(d, name->s, &opts, err))
-        return mase_place(err, name->at);
-    return MASE_OK;
 }
 
 enum mase_status mase_cli_data_info(const struct mase_data_info **info, struct mase_cli *c,

@@ -54,9 +54,10 @@ enum mase_status mase_cli_build(struct mase_graph **g, struct mase_cli *c,
 /* Replace g by the graph of the saved folder that --load names. */
 enum mase_status mase_cli_load_saved(struct mase_graph **g, struct mase_manager *m,
                                      struct mase_cli *c, struct mase_err *err) MASE_MUST_CHECK;
-/* The options of opening a dataset, and one opened with them. */
+/* The options of opening a dataset but for the scaling; and it opened, scaled as --scaling says or
+ * as the weights of --load want it (scaling.c). */
 struct mase_dataset_opts mase_cli_data_opts(const struct mase_cli *c);
-enum mase_status mase_cli_open_data(struct mase_dataset **d, const struct mase_cli *c, bool raw,
+enum mase_status mase_cli_open_data(struct mase_dataset **d, struct mase_cli *c,
                                     struct mase_err *err) MASE_MUST_CHECK;
 /* What a dataset is by its name; a table of the user's own is opened to find out. */
 enum mase_status mase_cli_data_info(const struct mase_data_info **info, struct mase_cli *c,
@@ -67,10 +68,10 @@ enum mase_status mase_cli_data_info(const struct mase_data_info **info, struct m
 /* The dataset of the options as passes see it. */
 struct mase_cli_samples {
     struct mase_samples source;
-    const struct mase_cli *c;
+    struct mase_cli *c;
     struct mase_dataset *dataset; /* owned; NULL until a pass asks */
 };
-void mase_cli_samples_init(struct mase_cli_samples *s, const struct mase_cli *c);
+void mase_cli_samples_init(struct mase_cli_samples *s, struct mase_cli *c);
 void mase_cli_samples_close(struct mase_cli_samples *s);
 /* One sample for every placeholder of g: its shape, with a batch of one. */
 void mase_cli_sample_inputs(struct mase_pass_env *env, struct mase_arena *a,

@@ -87,6 +87,8 @@ struct mase_value *mase_cli_data_record(struct mase_arena *a, const struct mase_
     set_text(a, v, "sha256", info->checksum);
     mase_value_set(a, v, "simulated", mase_value_bool(a, info->simulated));
     set_text(a, v, "notice", info->notice);
+    set_text(a, v, "scaling", mase_scale_names[info->scale]);
+    set_int(a, v, "scaling_rows", info->scale_rows);
     return v;
 }
 

@@ -21,7 +21,7 @@ static enum mase_status count_samples(void *data, const char *split, int64_t *co
 {
     struct mase_cli_samples *s = data;
     if (!s->dataset)
-        MASE_TRY(mase_cli_open_data(&s->dataset, s->c, false, err));
+        MASE_TRY(mase_cli_open_data(&s->dataset, s->c, err));
     *count = mase_dataset_split(s->dataset, split_of(split)).count;
     return MASE_OK;
 }
@@ -60,7 +60,7 @@ static bool lend_samples(void *data, const char *split, int64_t first,
     return true;
 }
 
-void mase_cli_samples_init(struct mase_cli_samples *s, const struct mase_cli *c)
+void mase_cli_samples_init(struct mase_cli_samples *s, struct mase_cli *c)
 {
     *s = (struct mase_cli_samples){
         .c = c,

@@ -1,18 +1,28 @@
 /*
- * scaling.c - how features were scaled and what the classes are, from a file: what other people's
- * checkpoints do not say.
+ * scaling.c - how the features of a table are scaled: as --scaling says, else as those were that
+ * the weights of --load were trained on, else as the dataset does by itself.
+ *
+ * A checkpoint of ours says it. For other people's a file can, and for saved folders the file
+ * scaling.json in them:
  *
  *     {"mean": [0.5, ...], "scale": [1.25, ...],         one number for each feature
  *      "classes": ["g", "q", ...]}                       in the order of the outputs; may be left
  * out
  *
- * "std" is another name for scale. A .safetensors or .pt file may hold the two as tensors.
+ * "std" is another name for scale; {"scaling": "none"} says that there was none. A .safetensors or
+ * .pt file may hold mean and scale as tensors.
  */
+#include <errno.h>
 #include <math.h>
+#include <unistd.h>
 
+#include <mase/file.h>
+#include <mase/log.h>
 #include <mase/weights.h>
 
 #include "cli/train.h"
+
+#define SCALING_FILE "scaling.json" /* of a saved folder */
 
 static const char *const names[2][2] = { { "mean", "mean" }, { "scale", "std" } };
 
@@ -71,6 +81,15 @@ static enum mase_status from_json(struct mase_checkpoint_info *info, const doubl
     const struct mase_value *classes = mase_value_get(root, "classes");
     if (classes)
         MASE_TRY(get_classes(info, a, classes, err));
+    const struct mase_value *how = mase_value_get(root, "scaling"),
+                            *sum = mase_value_get(root, "sha256");
+    if (sum && sum->kind == MASE_STRING)
+        info->checksum = sum->s;
+    for (int i = MASE_SCALE_NONE; how && how->kind == MASE_STRING && i < MASE_SCALE_COUNT; i++)
+        if (mase_streq(how->s, mase_scale_names[i]))
+            info->scale = (enum mase_scale)i;
+    if (info->scale == MASE_SCALE_NONE)
+        return MASE_OK;
     for (int i = 0; i < 2; i++)
         MASE_TRY(get_list(&v[i], &n[i], a, root, path, i, err));
     return MASE_OK;
@@ -118,6 +137,7 @@ enum mase_status mase_cli_scaling(struct mase_checkpoint_info *info, struct mase
 {
     const double *v[2] = { 0 };
     int64_t n[2] = { 0 };
+    info->scale = MASE_SCALE_USUAL;
     MASE_TRY((mase_ends_with(path, ".json") ? from_json : from_tensors)(info, v, n, a, path, err));
     if (n[0] != n[1])
         return mase_fail_in(err, MASE_EVALUE, path, "%lld means do not go with %lld scales",
@@ -129,5 +149,216 @@ enum mase_status mase_cli_scaling(struct mase_checkpoint_info *info, struct mase
                                 "above 0",
                                 (long long)i, v[0][i], v[1][i]);
     info->scaling = (struct mase_scaling){ n[0], v[0], v[1] };
+    if (info->scale == MASE_SCALE_USUAL)
+        info->scale = MASE_SCALE_GIVEN;
     return MASE_OK;
+}
+
+/* ---- what --load was trained on ---- */
+
+static bool is_torch(const struct mase_cli *c, const char *path)
+{
+    static const char *const suffixes[] = { ".ckpt", ".pt", ".pth" };
+    const char *type = mase_cli_text(c, MASE_CLI_load_type);
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++)
+        if (mase_ends_with(path, suffixes[i]))
+            return true;
+    return type && (mase_streq(type, "pt") || mase_streq(type, "pl"));
+}
+
+static enum mase_status trained_on(struct mase_checkpoint_info *info, struct mase_cli *c,
+                                   enum mase_cli_weights kind, struct mase_err *err)
+{
+    const char *path = mase_cli_text(c, MASE_CLI_load_name);
+    *info = (struct mase_checkpoint_info){ .epoch = -1, .step = -1 };
+    if (kind == MASE_CLI_WEIGHTS && is_torch(c, path))
+        return mase_checkpoint_info(info, &c->arena, path, err);
+    if (kind != MASE_CLI_SAVED)
+        return MASE_OK;
+    const char *file = mase_path_join(&c->arena, path, SCALING_FILE);
+    return mase_is_file(file) ? mase_cli_scaling(info, &c->arena, file, err) : MASE_OK;
+}
+
+/* The word that --scaling is; USUAL: it is none, but a file, or not given. */
+static enum mase_scale said_word(const struct mase_cli *c)
+{
+    const char *said = mase_cli_text(c, MASE_CLI_scaling);
+    for (int i = MASE_SCALE_NONE; said && i <= MASE_SCALE_MINMAX; i++)
+        if (mase_streq(mase_scale_names[i], said))
+            return (enum mase_scale)i;
+    return MASE_SCALE_USUAL;
+}
+
+static const char *said_file(const struct mase_cli *c)
+{
+    return said_word(c) ? NULL : mase_cli_text(c, MASE_CLI_scaling);
+}
+
+enum mase_status mase_cli_checkpoint_info(struct mase_checkpoint_info *info, struct mase_cli *c,
+                                          enum mase_cli_weights kind, struct mase_err *err)
+{
+    const char *file = said_file(c);
+    MASE_TRY(trained_on(info, c, kind, err));
+    if (!file)
+        return MASE_OK;
+    if (info->scale)
+        mase_warn("%s scales the features, not what %s says", file,
+                  mase_cli_text(c, MASE_CLI_load_name));
+    return mase_cli_scaling(info, &c->arena, file, err);
+}
+
+/* ---- what is done ---- */
+
+/* Weights are used with the scaling they were trained with; only training may change it. */
+static enum mase_status check_word(const struct mase_cli *c, enum mase_scale word,
+                                   enum mase_scale trained, struct mase_err *err)
+{
+    const char *load = mase_cli_text(c, MASE_CLI_load_name);
+    if (trained == MASE_SCALE_USUAL || trained == word ||
+        (trained == MASE_SCALE_GIVEN && word != MASE_SCALE_NONE))
+        return MASE_OK;
+    if (mase_streq(c->command->name, "train") || mase_streq(c->command->name, "sweep")) {
+        mase_warn("%s was trained with scaling %s; from here on it is %s", load,
+                  mase_scale_names[trained], mase_scale_names[word]);
+        return MASE_OK;
+    }
+    return mase_fail_at(err, MASE_EVALUE, mase_cli_value(c, MASE_CLI_scaling)->at,
+                        "--scaling %s contradicts %s, which was trained with scaling %s",
+                        mase_scale_names[word], load, mase_scale_names[trained]);
+}
+
+static bool is_own_table(const struct mase_cli *c)
+{
+    const char *name = mase_cli_text(c, MASE_CLI_dataset);
+    return name && mase_data_kind_of(name);
+}
+
+static enum mase_status find_scaling(struct mase_dataset_opts *o, struct mase_cli *c,
+                                     const struct mase_checkpoint_info *info, struct mase_err *err)
+{
+    const enum mase_scale word = said_word(c);
+    const bool trains =
+        mase_streq(c->command->name, "train") || mase_streq(c->command->name, "sweep");
+    if (word)
+        MASE_TRY(check_word(c, word, info->scale, err));
+    if (word && (trains || info->scale == MASE_SCALE_USUAL)) {
+        o->scale = word; /* by the statistics of this data */
+    } else if (info->scaling.n) {
+        o->scale = MASE_SCALE_GIVEN;
+        o->given = mase_arena_memdup(&c->arena, &info->scaling, sizeof info->scaling);
+    } else {
+        o->scale = info->scale;
+    }
+    return MASE_OK;
+}
+
+static bool is_same_data(const struct mase_cli *c, const struct mase_dataset *d,
+                         const struct mase_checkpoint_info *info)
+{
+    return !is_own_table(c) && info->checksum &&
+           mase_streq(info->checksum, mase_dataset_info(d)->checksum);
+}
+
+/* Where the numbers of a scaling that is given come from, to the log. */
+static void say_scaling(struct mase_cli *c, const struct mase_dataset *d,
+                        const struct mase_checkpoint_info *info)
+{
+    const enum mase_scale done = mase_dataset_info(d)->scale;
+    const char *load = mase_cli_text(c, MASE_CLI_load_name);
+    if (done == MASE_SCALE_GIVEN && said_file(c))
+        mase_info("The features are scaled as %s says", said_file(c));
+    else if (done == MASE_SCALE_GIVEN && is_same_data(c, d, info))
+        return; /* scaled by itself it would be the same */
+    else if (done == MASE_SCALE_GIVEN)
+        mase_info("The features are scaled as those of %s, on which the checkpoint was trained",
+                  info->data.name ? info->data.name : "the data");
+    else if (load && is_own_table(c) && !info->scale && !said_word(c))
+        mase_warn("%s does not say how the features were scaled that it was trained on: they are "
+                  "given as stored; --scaling says otherwise",
+                  load);
+}
+
+enum mase_status mase_cli_open_data_for(struct mase_dataset **d, struct mase_cli *c,
+                                        const struct mase_checkpoint_info *info,
+                                        struct mase_err *err)
+{
+    const struct mase_value *name = mase_cli_value(c, MASE_CLI_dataset);
+    struct mase_dataset_opts opts = mase_cli_data_opts(c);
+    MASE_TRY(find_scaling(&opts, c, info, err));
+    if (mase_dataset_open(d, name->s, &opts, err))
+        return mase_place(err, name->at);
+    say_scaling(c, *d, info);
+    return MASE_OK;
+}
+
+enum mase_status mase_cli_open_data(struct mase_dataset **d, struct mase_cli *c,
+                                    struct mase_err *err)
+{
+    enum mase_cli_weights kind;
+    struct mase_checkpoint_info info;
+    MASE_TRY(mase_cli_load_kind(&kind, c, err));
+    MASE_TRY(mase_cli_checkpoint_info(&info, c, kind, err));
+    return mase_cli_open_data_for(d, c, &info, err);
+}
+
+/* ---- for a saved folder ---- */
+
+static struct mase_value *numbers(struct mase_arena *a, const double *x, int64_t n)
+{
+    struct mase_value *list = mase_value_list(a);
+    for (int64_t i = 0; i < n; i++)
+        mase_value_push(a, list, mase_value_float(a, x[i]));
+    return list;
+}
+
+enum mase_status mase_cli_keep_scaling(const char *dir, struct mase_arena *a,
+                                       const struct mase_checkpoint_info *info,
+                                       struct mase_value *files, struct mase_err *err)
+{
+    const char *path = mase_path_join(a, dir, SCALING_FILE);
+    struct mase_value *v = mase_value_table(a);
+    if (info->scale == MASE_SCALE_USUAL)
+        return unlink(path) && errno != ENOENT
+                   ? mase_fail_errno(err, path, "cannot remove what an earlier run left")
+                   : MASE_OK;
+    mase_value_set(a, v, "scaling", mase_value_string(a, mase_scale_names[info->scale]));
+    if (info->checksum)
+        mase_value_set(a, v, "sha256", mase_value_string(a, info->checksum));
+    if (info->scaling.n) {
+        mase_value_set(a, v, "mean", numbers(a, info->scaling.mean, info->scaling.n));
+        mase_value_set(a, v, "scale", numbers(a, info->scaling.std, info->scaling.n));
+    }
+    if (info->class_names) {
+        struct mase_value *classes = mase_value_set(a, v, "classes", mase_value_list(a));
+        for (int i = 0; i < info->data.classes; i++)
+            mase_value_push(a, classes, mase_value_string(a, info->class_names[i]));
+    }
+    struct mase_str text = { 0 };
+    mase_json_print(&text, v, 2);
+    mase_str_addc(&text, '\n');
+    const enum mase_status st = mase_file_write(path, mase_str_text(&text), text.len, err);
+    mase_str_release(&text);
+    mase_value_push(a, files, mase_value_string(a, path));
+    return st;
+}
+
+/* ---- in words ---- */
+
+const char *mase_cli_scaling_words(struct mase_arena *a, const struct mase_dataset *d)
+{
+    static const char *const words[MASE_SCALE_COUNT] = {
+        [MASE_SCALE_USUAL] = "as stored",
+        [MASE_SCALE_NONE] = "as stored",
+        [MASE_SCALE_STANDARD] = "standardised: mean 0, deviation 1",
+        [MASE_SCALE_MINMAX] = "scaled to 0..1",
+        [MASE_SCALE_GIVEN] = "scaled by numbers that are given",
+    };
+    const struct mase_dataset_info *info = mase_dataset_info(d);
+    if (info->pixels)
+        return info->pixels;
+    if (!info->scale_rows)
+        return words[info->scale];
+    const bool more = info->scale_rows > mase_dataset_split(d, MASE_SPLIT_TRAIN).count;
+    return mase_arena_printf(a, "%s, over the %lld rows that train%s", words[info->scale],
+                             (long long)info->scale_rows, more ? " or validate" : "");
 }

@@ -172,7 +172,7 @@ enum mase_status mase_show_data(struct mase_show *s, struct mase_err *err)
     struct mase_arena *a = &s->c->arena;
     struct mase_dataset *d = NULL;
     struct mase_str text = { 0 };
-    const struct mase_dataset_opts opts = { .raw = true };
+    const struct mase_dataset_opts opts = { .scale = MASE_SCALE_NONE };
     if (mase_dataset_open(&d, mase_arena_printf(a, "h5:%s", s->word), &opts, err))
         return mase_wrap(err, "%s, which is read as a dataset", mase_kinds[s->kind].title);
     const struct mase_dataset_info *info = mase_dataset_info(d);

@@ -104,28 +104,12 @@ void mase_cli_summary(struct mase_cli *c, const struct mase_model *m, const stru
     mase_str_release(&out);
 }
 
-void mase_cli_log_data(const struct mase_dataset *d)
+void mase_cli_log_data(struct mase_arena *a, const struct mase_dataset *d)
 {
     const struct mase_dataset_info *i = mase_dataset_info(d);
     mase_info("%s from %s: %lld rows to train on, %lld to validate, %lld to test", i->data.name,
               i->source, (long long)mase_dataset_split(d, MASE_SPLIT_TRAIN).count,
               (long long)mase_dataset_split(d, MASE_SPLIT_VALIDATION).count,
               (long long)mase_dataset_split(d, MASE_SPLIT_TEST).count);
-}
-
-enum mase_status mase_cli_checkpoint_info(struct mase_checkpoint_info *info, struct mase_cli *c,
-                                          enum mase_cli_weights kind, struct mase_err *err)
-{
-    static const char *const suffixes[] = { ".ckpt", ".pt", ".pth" };
-    const char *path = mase_cli_text(c, MASE_CLI_load_name);
-    const char *scaling = mase_cli_text(c, MASE_CLI_scaling);
-    *info = (struct mase_checkpoint_info){ .epoch = -1, .step = -1 };
-    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++)
-        if (kind == MASE_CLI_WEIGHTS && mase_ends_with(path, suffixes[i]))
-            MASE_TRY(mase_checkpoint_info(info, &c->arena, path, err));
-    if (!scaling)
-        return MASE_OK;
-    if (info->scaling.n)
-        mase_warn("%s scales the features, not what %s says", scaling, path);
-    return mase_cli_scaling(info, &c->arena, scaling, err);
+    mase_info("Features are %s", mase_cli_scaling_words(a, d));
 }

@@ -82,12 +82,15 @@ static enum mase_status open_inputs(struct job *j, struct mase_err *err)
                          "saved graph");
     j->sweep.weights = mase_cli_text(c, MASE_CLI_load_name);
     MASE_TRY(mase_cli_renames(&j->sweep.renames, &j->sweep.rename_count, c, err));
-    MASE_TRY(mase_cli_open_data(&j->data, c, false, err));
+    MASE_TRY(mase_cli_open_data(&j->data, c, err));
     j->sweep.data = j->data;
     MASE_TRY(mase_cli_open_model(&j->network, c, j->model->name, &mase_dataset_info(j->data)->data,
                                  err));
     j->sweep.network = j->network;
-    j->sweep.data_variant = mase_cli_text(c, MASE_CLI_split);
+    const char *scaling = mase_cli_text(c, MASE_CLI_scaling),
+               *split = mase_cli_text(c, MASE_CLI_split);
+    j->sweep.data_variant =
+        scaling ? mase_arena_printf(&c->arena, "%s, scaling %s", split, scaling) : split;
     return MASE_OK;
 }
 

@@ -1,9 +1,8 @@
 /*
  * test.c - ch test: how good a network is on the test split.
  *
- * A checkpoint knows how the data it was trained on was scaled and what its classes are called. If
- * that is not how this dataset scales itself, the raw features are taken and scaled as the
- * checkpoint says; classes that stand in another order are matched by their names.
+ * A checkpoint knows how the data it was trained on was scaled and what its classes are called. The
+ * features are scaled as it says; classes that stand in another order are matched by their names.
  */
 #include <math.h>
 #include <string.h>
@@ -24,39 +23,11 @@ struct job {
     struct mase_graph *graph;
     struct mase_predictor *predictor;
     struct mase_checkpoint_info checkpoint;
-    struct mase_scaling scaling; /* of the checkpoint; n is 0: the dataset's own */
-    int32_t *class_map;          /* NULL: the same order */
+    int32_t *class_map; /* NULL: the same order */
     const char *const *class_names;
     int threads;
     struct mase_evaluation e;
 };
-
-static bool same_scaling(const struct mase_scaling *a, const struct mase_scaling *b)
-{
-    const size_t size = (size_t)a->n * sizeof *a->mean;
-    return a->n == b->n && !memcmp(a->mean, b->mean, size) && !memcmp(a->std, b->std, size);
-}
-
-/* Open the data, raw if the checkpoint's scaling is another than its own. */
-static enum mase_status open_data(struct job *j, struct mase_err *err)
-{
-    const struct mase_checkpoint_info *info = &j->checkpoint;
-    MASE_TRY(mase_cli_open_data(&j->data, j->c, false, err));
-    if (mase_cli_text(j->c, MASE_CLI_scaling) && !mase_dataset_table(j->data).data)
-        return mase_fail(err, MASE_EVALUE, "--scaling is for tables of numbers, not for images");
-    if (!info->scaling.n || !mase_dataset_table(j->data).data ||
-        same_scaling(&info->scaling, &mase_dataset_info(j->data)->scaling))
-        return MASE_OK;
-    if (mase_cli_text(j->c, MASE_CLI_scaling))
-        mase_info("The features are scaled as %s says", mase_cli_text(j->c, MASE_CLI_scaling));
-    else
-        mase_info("The features are scaled as those of %s, on which the checkpoint was trained",
-                  info->data.name ? info->data.name : "the data");
-    j->scaling = info->scaling;
-    mase_dataset_close(j->data);
-    j->data = NULL;
-    return mase_cli_open_data(&j->data, j->c, true, err);
-}
 
 static int find_class(const char *const *names, int n, const char *name)
 {
@@ -111,13 +82,13 @@ static enum mase_status set_up(struct job *j, struct mase_err *err)
     mase_info("Initialising model '%s'...", j->model->name);
     mase_info("Initialising dataset '%s'...", mase_cli_text(j->c, MASE_CLI_dataset));
     MASE_TRY(mase_cli_checkpoint_info(&j->checkpoint, j->c, j->weights, err));
-    MASE_TRY(open_data(j, err));
+    MASE_TRY(mase_cli_open_data_for(&j->data, j->c, &j->checkpoint, err));
     match_classes(j);
     const struct mase_data_info *info = &mase_dataset_info(j->data)->data;
     MASE_TRY(mase_cli_build(&j->graph, j->c, j->model, info, j->weights, err));
     const int64_t asked = mase_cli_value(j->c, MASE_CLI_threads)->i;
     j->threads = mase_predict_threads(j->graph, &info->sample, rows_of(j).count, (int)asked);
-    const struct mase_predictor_opts opts = { .threads = j->threads, .scaling = &j->scaling };
+    const struct mase_predictor_opts opts = { .threads = j->threads };
     return mase_predictor_new(&j->predictor, j->graph, &info->sample, &opts, err);
 }
 

@@ -99,10 +99,10 @@ static enum mase_status set_up(struct job *j, struct mase_err *err)
     bool again = mase_cli_flag(j->c, MASE_CLI_resume);
     mase_info("Initialising model '%s'...", j->model->name);
     mase_info("Initialising dataset '%s'...", mase_cli_text(j->c, MASE_CLI_dataset));
-    MASE_TRY(mase_cli_open_data(&j->data, j->c, false, err));
+    MASE_TRY(mase_cli_open_data(&j->data, j->c, err));
     MASE_TRY(mase_cli_build(&j->graph, j->c, j->model, &mase_dataset_info(j->data)->data,
                             j->weights, err));
-    mase_cli_log_data(j->data);
+    mase_cli_log_data(&j->c->arena, j->data);
     MASE_TRY(mase_trainer_new(&j->trainer, j->graph, j->data, &j->opts, err));
     if (again)
         MASE_TRY(resume(j, &again, err));
@@ -276,7 +276,15 @@ static enum mase_status save_graph(struct job *j, struct mase_value *files, stru
     mase_value_set(a, args, "save_dir", mase_value_string(a, dir));
     const enum mase_status st = mase_manager_run(&m, &j->graph, "save_mase_graph", args, err);
     mase_manager_release(&m);
-    return st;
+    if (st)
+        return st;
+    const struct mase_dataset_info *info = mase_dataset_info(j->data);
+    const struct mase_checkpoint_info trained = { .data = info->data,
+                                                  .class_names = (const char **)info->class_names,
+                                                  .checksum = info->checksum,
+                                                  .scale = info->scale,
+                                                  .scaling = info->scaling };
+    return mase_cli_keep_scaling(dir, a, &trained, files, err);
 }
 
 static enum mase_status finish(struct job *j, struct mase_err *err)

@@ -13,19 +13,30 @@
 /* The table that Lightning prints before it trains. */
 void mase_cli_summary(struct mase_cli *c, const struct mase_model *m, const struct mase_graph *g);
 /* "jsc: 576000 rows to train on, ..." and the notice to the log. */
-void mase_cli_log_data(const struct mase_dataset *d);
-
-/* What the file that --load names says of its training data; nothing if it is no PyTorch file.
- * What --scaling says goes before it. */
-enum mase_status mase_cli_checkpoint_info(struct mase_checkpoint_info *info, struct mase_cli *c,
-                                          enum mase_cli_weights kind,
-                                          struct mase_err *err) MASE_MUST_CHECK;
+void mase_cli_log_data(struct mase_arena *a, const struct mase_dataset *d);
 
 /* ---- scaling.c ---- */
 
+/* What the file or folder that --load names says of its training data. What a file of --scaling
+ * says goes before it. */
+enum mase_status mase_cli_checkpoint_info(struct mase_checkpoint_info *info, struct mase_cli *c,
+                                          enum mase_cli_weights kind,
+                                          struct mase_err *err) MASE_MUST_CHECK;
+/* The dataset of the options for weights that were trained so. */
+enum mase_status mase_cli_open_data_for(struct mase_dataset **d, struct mase_cli *c,
+                                        const struct mase_checkpoint_info *info,
+                                        struct mase_err *err) MASE_MUST_CHECK;
 /* Means and deviations, and names of classes if there are any, from a file; in a. */
 enum mase_status mase_cli_scaling(struct mase_checkpoint_info *info, struct mase_arena *a,
                                   const char *path, struct mase_err *err) MASE_MUST_CHECK;
+/* Leave in a saved folder how the data was scaled that its weights were trained on, or nothing if
+ * that is not known. Its path is pushed to files. */
+enum mase_status mase_cli_keep_scaling(const char *dir, struct mase_arena *a,
+                                       const struct mase_checkpoint_info *info,
+                                       struct mase_value *files,
+                                       struct mase_err *err) MASE_MUST_CHECK;
+/* "standardised: ..., over the 720 rows that train" */
+const char *mase_cli_scaling_words(struct mase_arena *a, const struct mase_dataset *d);
 
 /* ---- train_files.c: the files of a run beside its checkpoints ---- */
 

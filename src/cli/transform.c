@@ -13,17 +13,18 @@
 #include <mase/progress.h>
 #include <mase/train.h>
 
-#include "cli/project.h"
+#include "cli/train.h"
 
 struct job {
     struct mase_cli *c;
     const struct mase_model *model;
     const struct mase_data_info *data;
     enum mase_cli_weights weights;
-    const char *project_dir;   /* .../mase_output/jsc-tiny */
-    const char *transform_dir; /* its software/transform */
-    uint64_t started;          /* mase_clock */
-    struct mase_graph *graph;  /* owned */
+    struct mase_checkpoint_info trained; /* what the weights were trained on */
+    const char *project_dir;             /* .../mase_output/jsc-tiny */
+    const char *transform_dir;           /* its software/transform */
+    uint64_t started;                    /* mase_clock */
+    struct mase_graph *graph;            /* owned */
     struct mase_manager manager;
     struct mase_cli_samples samples; /* what passes read the dataset through */
 };
@@ -127,7 +128,8 @@ static enum mase_status save(struct job *j, struct mase_err *err)
     const char *dir = mase_path_join(a, j->transform_dir, "transformed_ckpt");
     args->at = MASE_NOWHERE;
     mase_value_set(a, args, "save_dir", mase_value_string(a, dir));
-    return mase_manager_run(&j->manager, &j->graph, "save_mase_graph", args, err);
+    MASE_TRY(mase_manager_run(&j->manager, &j->graph, "save_mase_graph", args, err));
+    return mase_cli_keep_scaling(dir, a, &j->trained, j->manager.env.files, err);
 }
 
 /* Unless a pass asked for samples, the shape of one was enough: no row was read or generated. */
@@ -162,6 +164,7 @@ static enum mase_status run(struct job *j, struct mase_err *err)
 
     mase_info("Initialising model '%s'...", j->model->name);
     mase_info("Initialising dataset '%s'...", j->data->name);
+    MASE_TRY(mase_cli_checkpoint_info(&j->trained, j->c, j->weights, err));
     MASE_TRY(build(j, err));
     MASE_TRY(rehearse(j, passes, err));
     mase_info("Project will be created at %s", j->project_dir);

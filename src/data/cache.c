@@ -5,11 +5,11 @@
  *     0       8 bytes 'MASETBL\n'
  *     8       u32 version, u32 CRC-32 of the header with this field 0
  *     16      u64 rows, training rows, features, classes, duplicates
- *     56      u32 CRC-32 of table and labels, u32 0
+ *     56      u32 CRC-32 of table and labels, u32 CRC-32 of the table before scaling
  *     64      64 bytes: SHA-256 of the source in hexadecimal
  *     128     1024 bytes: the path of the source, ended by zeros
  *     1152    f64 mean and std, 64 of each
- *     4096    f32 table (rows, features), then i32 labels (rows)
+ *     4096    f32 table (rows, features), i32 labels (rows), f32 table before scaling
  */
 #include <inttypes.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 #include "data/raw.h"
 #include "data/store.h"
 
-enum { VERSION = 1, HEADER_SIZE = 4096, FEATURES_MAX = 64, PATH_SIZE = 1024 };
+enum { VERSION = 2, HEADER_SIZE = 4096, FEATURES_MAX = 64, PATH_SIZE = 1024 };
 
 static const char magic[8] = "MASETBL\n"; /* no NUL */
 
@@ -27,7 +27,7 @@ struct header {
     char magic[8];
     uint32_t version, header_crc;
     uint64_t rows, training, features, classes, duplicates;
-    uint32_t data_crc, zero;
+    uint32_t data_crc, plain_crc;
     char checksum[64];
     char source[PATH_SIZE];
     double mean[FEATURES_MAX], std[FEATURES_MAX];
@@ -77,6 +77,7 @@ enum mase_status mase_cache_write(const struct mase_dataset *d, int64_t training
     memcpy(h.mean, s->mean, (size_t)s->n * sizeof *s->mean);
     memcpy(h.std, s->std, (size_t)s->n * sizeof *s->std);
     h.data_crc = crc(crc(0, d->table, table_size(&h)), d->label, label_size(&h));
+    h.plain_crc = crc(0, d->plain, table_size(&h));
     h.header_crc = header_crc(&h);
 
     struct mase_writer w;
@@ -84,7 +85,8 @@ enum mase_status mase_cache_write(const struct mase_dataset *d, int64_t training
     enum mase_status st;
     if ((st = mase_writer_put(&w, &h, sizeof h, err)) ||
         (st = mase_writer_put(&w, d->table, table_size(&h), err)) ||
-        (st = mase_writer_put(&w, d->label, label_size(&h), err))) {
+        (st = mase_writer_put(&w, d->label, label_size(&h), err)) ||
+        (st = mase_writer_put(&w, d->plain, table_size(&h), err))) {
         mase_writer_abort(&w);
         return st;
     }
@@ -100,46 +102,49 @@ static bool labels_fit(const struct header *h, const unsigned char *labels)
     return true;
 }
 
-/* What is wrong with the header, or NULL. */
-static const char *header_fault(struct header *h, const struct mase_file *f,
-                                const struct mase_dataset *d)
+/* What is wrong with the header, or NULL. Source and checksum of d are set if it is whole, be it of
+ * another version: all have them in the same place. */
+static const char *header_fault(struct header *h, const struct mase_file *f, struct mase_dataset *d)
 {
     if (f->size < HEADER_SIZE)
         return "shorter than its header";
     memcpy(h, f->data, sizeof *h);
-    if (memcmp(h->magic, magic, sizeof magic) != 0 || h->version != VERSION)
-        return "not a table of this version";
-    if (h->header_crc != header_crc(h))
+    if (memcmp(h->magic, magic, sizeof magic) != 0)
+        return "not a table of ours";
+    if (h->header_crc != header_crc(h) || h->source[PATH_SIZE - 1])
         return "its header is damaged";
+    d->info.source = mase_arena_strdup(&d->arena, h->source);
+    memcpy(d->info.checksum, h->checksum, sizeof h->checksum);
+    if (h->version != VERSION)
+        return "not a table of this version";
     const uint64_t features = (uint64_t)mase_shape_count(&d->info.data.sample);
     if (h->features != features || features > FEATURES_MAX || h->rows > UINT32_MAX ||
-        h->training > h->rows || h->classes != (uint64_t)d->info.data.classes ||
-        h->source[PATH_SIZE - 1])
+        h->training > h->rows || h->classes != (uint64_t)d->info.data.classes)
         return "not a table of this dataset";
     return NULL;
 }
 
-static const char *data_fault(const struct header *h, const struct mase_file *f)
+static const char *data_fault(const struct header *h, const struct mase_file *f, bool plain)
 {
-    if (f->size != HEADER_SIZE + table_size(h) + label_size(h))
+    const size_t before = HEADER_SIZE + table_size(h) + label_size(h);
+    if (f->size != before + table_size(h))
         return "cut short";
+    if (plain && h->plain_crc != crc(0, f->data + before, table_size(h)))
+        return "its numbers before scaling are damaged";
     if (h->data_crc != crc(0, f->data + HEADER_SIZE, table_size(h) + label_size(h)))
         return "its numbers are damaged";
     return labels_fit(h, f->data + HEADER_SIZE + table_size(h)) ? NULL : "a label is out of range";
 }
 
 enum mase_status mase_cache_read(struct mase_dataset *d, int64_t *training, const char *path,
-                                 struct mase_err *err)
+                                 bool plain, struct mase_err *err)
 {
     struct header h;
     struct mase_file *f = &d->file[0];
     MASE_TRY(mase_file_open(f, path, err));
     const char *fault = header_fault(&h, f, d);
-    if (!fault) {
-        d->info.source = mase_arena_strdup(&d->arena, h.source);
-        memcpy(d->info.checksum, h.checksum, sizeof h.checksum);
-        fault = data_fault(&h, f);
-    }
+    if (!fault)
+        fault = data_fault(&h, f, plain);
     if (fault) {
         mase_file_close(f);
         return mase_fail_in(err, MASE_EPARSE, path, "%s", fault);
@@ -147,6 +152,8 @@ enum mase_status mase_cache_read(struct mase_dataset *d, int64_t *training, cons
     const size_t n = (size_t)h.features;
     d->table = (const float *)(const void *)(f->data + HEADER_SIZE);
     d->label = (const int32_t *)(const void *)(f->data + HEADER_SIZE + table_size(&h));
+    d->plain =
+        (const float *)(const void *)(f->data + HEADER_SIZE + table_size(&h) + label_size(&h));
     d->info.rows = (int64_t)h.rows;
     d->info.duplicates = (int64_t)h.duplicates;
     d->info.scaling = (struct mase_scaling){
@@ -154,6 +161,7 @@ enum mase_status mase_cache_read(struct mase_dataset *d, int64_t *training, cons
         mase_arena_memdup(&d->arena, h.mean, n * sizeof h.mean[0]),
         mase_arena_memdup(&d->arena, h.std, n * sizeof h.std[0]),
     };
-    *training = (int64_t)h.training;
+    d->info.scale = MASE_SCALE_STANDARD;
+    d->info.scale_rows = *training = (int64_t)h.training;
     return MASE_OK;
 }

@@ -17,6 +17,7 @@ void mase_dataset_close(struct mase_dataset *d)
     for (int i = 0; i < MASE_DATA_FILES; i++)
         mase_file_close(&d->file[i]);
     free(d->block);
+    free(d->plain_block);
     mase_arena_release(&d->arena);
     free(d);
 }
@@ -57,43 +58,39 @@ void mase_dataset_balance(const struct mase_dataset *d, enum mase_split split, i
 /* ---- ranges ---- */
 
 struct column {
-    const struct mase_dataset *d;
-    const uint32_t *row;
-    int64_t f;
+    const float *table;
+    int64_t features, f;
 };
 
 static void get_column(double *x, const void *table, int64_t i)
 {
     const struct column *c = table;
-    *x = (double)c->d->table[(int64_t)c->row[i] * feature_count(c->d) + c->f];
+    *x = (double)c->table[i * c->features + c->f];
 }
 
 struct mase_feature_range mase_dataset_range(const struct mase_dataset *d, enum mase_split split,
                                              int64_t f)
 {
     const struct mase_split_rows rows = d->split[split];
-    const struct mase_scaling *s = &d->info.scaling;
-    const struct column c = { d, rows.row, f };
-    if (!d->table || rows.count == 0)
+    const struct column c = { d->plain ? d->plain : d->table, feature_count(d), f };
+    if (!c.table || rows.count == 0)
         return (struct mase_feature_range){ 0 };
+    if (!d->plain && d->info.scaling.n)
+        mase_bug("%s was not opened to be asked for its ranges", d->info.data.name);
     struct mase_arena a = { 0 };
-    const struct mase_scaling now = mase_scaling_fit(&a, 1, rows.count, get_column, &c);
+    const struct mase_scaling now = mase_scaling_fit(&a, 1, rows, get_column, &c);
     struct mase_feature_range r = { .mean = now.mean[0], .std = now.std[0] };
     mase_arena_release(&a);
-    get_column(&r.min, &c, 0);
+    get_column(&r.min, &c, rows.row[0]);
     r.max = r.min;
     for (int64_t i = 1; i < rows.count; i++) {
         double x;
-        get_column(&x, &c, i);
+        get_column(&x, &c, rows.row[i]);
         r.min = x < r.min ? x : r.min;
         r.max = x > r.max ? x : r.max;
     }
     if (r.min == r.max)
         r.std = 0; /* the fit says 1 */
-    if (s->n)
-        r = (struct mase_feature_range){ r.min * s->std[f] + s->mean[f],
-                                         r.max * s->std[f] + s->mean[f],
-                                         r.mean * s->std[f] + s->mean[f], r.std * s->std[f] };
     return r;
 }
 

@@ -111,6 +111,18 @@ static enum mase_status check_dir(const struct mase_dataset_opts *opts, struct m
     return mase_fail_in(err, MASE_EIO, dir, "there is no such folder or file of data");
 }
 
+/* Images and built-in samples are given as they are, or in a way of their own. */
+static enum mase_status check_scale(const struct mase_dataset *d,
+                                    const struct mase_dataset_opts *opts, struct mase_err *err)
+{
+    const bool as_stored = opts->scale == MASE_SCALE_NONE && !d->info.pixels;
+    if (d->info.scale != MASE_SCALE_USUAL || opts->scale == MASE_SCALE_USUAL || as_stored)
+        return MASE_OK;
+    return mase_fail(
+        err, MASE_EVALUE, "scaling is for tables of numbers; %s has a way of its own%s%s",
+        d->info.data.name, d->info.pixels ? ": " : "", d->info.pixels ? d->info.pixels : "");
+}
+
 enum mase_status mase_dataset_open(struct mase_dataset **out, const char *name,
                                    const struct mase_dataset_opts *opts, struct mase_err *err)
 {
@@ -121,6 +133,8 @@ enum mase_status mase_dataset_open(struct mase_dataset **out, const char *name,
     enum mase_status st = check_dir(opts, err);
     if (!st)
         st = kind ? open_kind(d, kind, name, opts, err) : open_named(d, name, opts, err);
+    if (!st)
+        st = check_scale(d, opts, err);
     if (st)
         mase_dataset_close(d);
     else

@@ -53,6 +53,7 @@ static enum mase_status build(struct mase_dataset *d, const char *path,
 {
     struct mase_raw r = { 0 };
     enum mase_status st = read_source(&r, &d->arena, path, err);
+    r.published = true;
     if (!st)
         st = mase_raw_check(&r, path, err); /* before rows move: messages give the file's rows */
     if (!st) {
@@ -75,66 +76,65 @@ static const char *table_path(struct mase_dataset *d, const struct mase_dataset_
     return mase_path_join(&d->arena, dir, name);
 }
 
-/* Features as they were before scaling, in memory of our own. */
-static void unscale(struct mase_dataset *d)
+/* Whether opts want the features otherwise than the table has them, which is as published. */
+static bool wants_other(const struct mase_dataset *d, const struct mase_dataset_opts *opts)
 {
-    const struct mase_scaling s = d->info.scaling;
-    const size_t size = (size_t)(d->info.rows * s.n) * sizeof(float);
-    float *table = mase_xcalloc(size);
-    for (int64_t i = 0; i < d->info.rows; i++)
-        for (int64_t f = 0; f < s.n; f++)
-            table[i * s.n + f] = (float)((double)d->table[i * s.n + f] * s.std[f] + s.mean[f]);
-    free(d->block);
-    d->table = d->block = table;
-    d->info.scaling = (struct mase_scaling){ 0 };
+    if (opts->scale == MASE_SCALE_GIVEN)
+        return !opts->given || !mase_scaling_equal(opts->given, &d->info.scaling);
+    return opts->scale != MASE_SCALE_USUAL && opts->scale != MASE_SCALE_STANDARD;
 }
 
-static void finish(struct mase_dataset *d, const struct mase_dataset_opts *opts, int64_t training)
+/* Names and splits, and the features scaled in the way that opts want. */
+static enum mase_status finish(struct mase_dataset *d, const struct mase_dataset_opts *opts,
+                               int64_t training, struct mase_err *err)
 {
-    if (opts->raw)
-        unscale(d);
     d->info.feature_names = mase_jsc_features;
     d->info.class_names = mase_jsc_classes;
     mase_split_rows(d, opts, training, MASE_SPLIT_TRAIN);
+    if (!wants_other(d, opts))
+        return MASE_OK;
+    const struct mase_floats plain = { d->plain, MASE_JSC_FEATURES };
+    const struct mase_scale_source from = { mase_floats_row, &plain, true, training };
+    free(d->block);
+    d->block = mase_new_table(d);
+    return mase_scale_table(d, d->block, opts, &from, err);
 }
 
-static enum mase_status open_table(struct mase_dataset *d, const char *path,
+/* The numbers before scaling are looked at only where they are needed. */
+static enum mase_status read_table(struct mase_dataset *d, int64_t *training, const char *path,
                                    const struct mase_dataset_opts *opts, struct mase_err *err)
 {
-    int64_t training = 0;
-    MASE_TRY(mase_cache_read(d, &training, path, err));
-    finish(d, opts, training);
-    return MASE_OK;
+    const bool plain = opts->ranges || opts->scale != MASE_SCALE_USUAL;
+    return mase_cache_read(d, training, path, plain, err);
 }
 
 /* Build from path and keep the result; a cache that cannot be written is no failure. */
 static enum mase_status build_table(struct mase_dataset *d, const char *path, const char *table,
                                     const struct mase_dataset_opts *opts, struct mase_err *err)
 {
-    struct mase_dataset_opts scaled = *opts;
+    struct mase_dataset_opts published = *opts;
     struct mase_err trouble;
-    scaled.raw = false;
-    MASE_TRY(build(d, path, &scaled, err));
+    published.scale = MASE_SCALE_USUAL;
+    MASE_TRY(build(d, path, &published, err));
     const int64_t training = d->info.rows - d->split[MASE_SPLIT_TEST].count;
     if (table && mase_cache_write(d, training, table, &trouble))
         mase_warn("the table could not be kept in the cache: %s", trouble.msg);
-    if (opts->raw)
-        unscale(d);
-    return MASE_OK;
+    return finish(d, opts, training, err);
 }
 
 static enum mase_status open_source(struct mase_dataset *d, const char *path,
                                     const struct mase_dataset_opts *opts, struct mase_err *err)
 {
     struct mase_err fault;
+    int64_t training = 0;
     MASE_TRY(mase_source(d, path, err));
     const char *table = table_path(d, opts, d->info.checksum);
     const char *source = d->info.source;
     if (table && mase_is_file(table)) {
-        if (open_table(d, table, opts, &fault) == MASE_OK) {
-            d->info.source = source; /* the same content may have moved */
-            return MASE_OK;
-        }
+        const bool whole = read_table(d, &training, table, opts, &fault) == MASE_OK;
+        d->info.source = source; /* the same content may have moved */
+        if (whole)
+            return finish(d, opts, training, err);
         mase_warn("the cached table %s is made again: %s", table, fault.msg);
     }
     return build_table(d, path, table, opts, err);
@@ -144,8 +144,9 @@ static enum mase_status open_source(struct mase_dataset *d, const char *path,
 static enum mase_status open_imported(struct mase_dataset *d, const char *table,
                                       const struct mase_dataset_opts *opts, struct mase_err *err)
 {
-    if (open_table(d, table, opts, err) == MASE_OK)
-        return MASE_OK;
+    int64_t training = 0;
+    if (read_table(d, &training, table, opts, err) == MASE_OK)
+        return finish(d, opts, training, err);
     const char *source = d->info.source;
     if (!source || !mase_is_file(source))
         return mase_wrap(err, "the imported table of jsc cannot be used; import it again");
@@ -195,9 +196,9 @@ enum mase_status mase_import_jsc(struct mase_dataset *d, const char *path,
     if (!table)
         return mase_fail(err, MASE_EIO,
                          "there is no cache folder: neither XDG_CACHE_HOME nor HOME is set");
-    struct mase_dataset_opts scaled = *opts;
-    scaled.raw = false;
+    struct mase_dataset_opts published = *opts;
+    published.scale = MASE_SCALE_USUAL;
     MASE_TRY(mase_source(d, path, err));
-    MASE_TRY(build(d, path, &scaled, err));
+    MASE_TRY(build(d, path, &published, err));
     return mase_cache_write(d, d->info.rows - d->split[MASE_SPLIT_TEST].count, table, err);
 }

@@ -218,21 +218,18 @@ void mase_jsc_sim_rows(float *x, int32_t *label, uint64_t seed, int64_t first, i
 
 /* ---- the dataset ---- */
 
-static void get_row(double *row, const void *table, int64_t i)
+/* Scaled where they lie, unless somebody will look at what was before. */
+static enum mase_status scale(struct mase_dataset *d, float *made,
+                              const struct mase_dataset_opts *opts, int64_t training,
+                              struct mase_err *err)
 {
-    const float *x = (const float *)table + i * MASE_JSC_FEATURES;
-    for (int f = 0; f < MASE_JSC_FEATURES; f++)
-        row[f] = (double)x[f];
-}
-
-static void scale(struct mase_dataset *d, float *table, int64_t training)
-{
-    d->info.scaling = mase_scaling_fit(&d->arena, MASE_JSC_FEATURES, training, get_row, table);
-    for (int64_t i = 0; i < d->info.rows; i++) {
-        double row[MASE_JSC_FEATURES];
-        get_row(row, table, i);
-        mase_scaling_apply(&d->info.scaling, table + i * MASE_JSC_FEATURES, row, true);
+    const struct mase_floats rows = { made, MASE_JSC_FEATURES };
+    const struct mase_scale_source from = { mase_floats_row, &rows, true, training };
+    if (opts->ranges) {
+        d->plain = d->plain_block = made;
+        d->block = mase_new_table(d);
     }
+    return mase_scale_table(d, d->block, opts, &from, err);
 }
 
 /* The table and what was asked of it name the data. */
@@ -254,15 +251,11 @@ enum mase_status mase_open_jsc_sim(struct mase_dataset *d, const struct mase_dat
     if (rows < 10 || rows > ROWS_MAX)
         return mase_fail(err, MASE_EVALUE, "jsc-sim can have 10 to %d rows, not %" PRId64, ROWS_MAX,
                          rows);
-    const size_t table_size = (size_t)rows * MASE_JSC_FEATURES * sizeof(float);
-    d->block = aligned_alloc(64, (table_size + 63) / 64 * 64);
-    if (!d->block)
-        mase_out_of_memory(table_size);
+    d->info.rows = rows;
+    d->block = mase_new_table(d);
     int32_t *label = mase_new_array(&d->arena, int32_t, (size_t)rows);
     mase_jsc_sim_rows(d->block, label, opts->sim_seed, 0, rows);
-    d->table = d->block;
     d->label = label;
-    d->info.rows = rows;
     d->info.source = "built in";
     d->info.simulated = true;
     d->info.notice = "simulated jets, not the CERN file";
@@ -270,8 +263,6 @@ enum mase_status mase_open_jsc_sim(struct mase_dataset *d, const struct mase_dat
     d->info.class_names = mase_jsc_classes;
     checksum(d->info.checksum, opts->sim_seed, rows);
     const int64_t training = rows - mase_split_test_count(rows);
-    if (!opts->raw)
-        scale(d, d->block, training);
     mase_split_rows(d, opts, training, MASE_SPLIT_TRAIN);
-    return MASE_OK;
+    return scale(d, d->block, opts, training, err);
 }

@@ -159,21 +159,34 @@ static struct ordered order_rows(struct mase_raw *r)
     return o;
 }
 
-static void fill_table(struct mase_dataset *d, const struct ordered *o, float *table,
-                       int32_t *label)
+static const int32_t *ordered_labels(struct mase_dataset *d, const struct ordered *o)
 {
-    const int64_t F = o->raw->features;
-    double *row = mase_xcalloc((size_t)F * sizeof *row);
-    for (int64_t i = 0; i < o->raw->rows; i++) {
-        get_row(row, o, i);
+    int32_t *label = mase_new_array(&d->arena, int32_t, (size_t)o->raw->rows);
+    for (int64_t i = 0; i < o->raw->rows; i++)
         label[i] = o->raw->label[o->row[i]];
-        if (d->info.scaling.n)
-            mase_scaling_apply(&d->info.scaling, table + i * F, row, o->raw->single);
-        else
-            for (int64_t f = 0; f < F; f++)
-                table[i * F + f] = (float)row[f];
+    return label;
+}
+
+/* The table as opts want it, and the one before scaling if somebody will look at it. */
+static enum mase_status fill_tables(struct mase_dataset *d, const struct ordered *o,
+                                    const struct mase_dataset_opts *opts, struct mase_err *err)
+{
+    const struct mase_raw *r = o->raw;
+    const struct mase_scale_source from = { get_row, o, r->single, r->published ? r->training : 0 };
+    d->block = mase_new_table(d);
+    MASE_TRY(mase_scale_table(d, d->block, opts, &from, err));
+    if (!opts->ranges && !r->published)
+        return MASE_OK;
+    float *plain = d->plain_block = mase_new_table(d);
+    double *row = mase_xcalloc((size_t)r->features * sizeof *row);
+    for (int64_t i = 0; i < r->rows; i++) {
+        get_row(row, o, i);
+        for (int64_t f = 0; f < r->features; f++)
+            plain[i * r->features + f] = (float)row[f];
     }
     free(row);
+    d->plain = plain;
+    return MASE_OK;
 }
 
 static const char *const *number_names(struct mase_arena *a, int n)
@@ -190,22 +203,14 @@ enum mase_status mase_raw_finish(struct mase_dataset *d, struct mase_raw *r,
 {
     MASE_TRY(mase_raw_check(r, path, err));
     struct ordered o = order_rows(r);
-    const size_t size = (size_t)(r->rows * r->features) * sizeof(float);
-    d->block = aligned_alloc(64, (size + 63) / 64 * 64);
-    if (!d->block)
-        mase_out_of_memory(size);
-    if (!opts->raw)
-        d->info.scaling = mase_scaling_fit(&d->arena, r->features, r->training, get_row, &o);
-    int32_t *label = mase_new_array(&d->arena, int32_t, (size_t)r->rows);
-    fill_table(d, &o, d->block, label);
-    free(o.row);
-    d->table = d->block;
-    d->label = label;
     d->info.rows = r->rows;
     d->info.duplicates = r->duplicates;
     d->info.data.classes = r->classes;
     d->info.feature_names = r->feature_names;
     d->info.class_names = r->class_names ? r->class_names : number_names(&d->arena, r->classes);
     mase_split_rows(d, opts, r->training, MASE_SPLIT_TRAIN);
-    return MASE_OK;
+    d->label = ordered_labels(d, &o);
+    const enum mase_status st = fill_tables(d, &o, opts, err);
+    free(o.row);
+    return st;
 }

@@ -17,6 +17,8 @@ struct mase_raw {
     int64_t duplicates;
     bool single;      /* the numbers were 32-bit floats */
     int64_t training; /* rows from here on test; 0: not yet split */
+    bool published;   /* jsc: scaled as it was published unless something else is asked for; what
+                       * was before scaling is kept */
 };
 
 void mase_raw_release(struct mase_raw *r);
@@ -37,8 +39,8 @@ enum mase_status mase_raw_label(int32_t *label, double value, const char *path, 
                                 struct mase_err *err) MASE_MUST_CHECK;
 
 /* The table of d: training rows first, then the test rows; split as jsc is (a permutation by
- * NumPy's RandomState(42), a fifth to test) unless the file had splits of its own; scaled unless
- * opts say raw. Fills rows, splits, names, scaling. */
+ * NumPy's RandomState(42), a fifth to test) unless the file had splits of its own; scaled as opts
+ * say. Fills rows, splits, names, scaling. */
 enum mase_status mase_raw_finish(struct mase_dataset *d, struct mase_raw *r,
                                  const struct mase_dataset_opts *opts, const char *path,
                                  struct mase_err *err) MASE_MUST_CHECK;
@@ -75,10 +77,11 @@ const char *mase_cache_dir(struct mase_arena *a, const struct mase_dataset_opts 
 /* Write an open table of numbers. */
 enum mase_status mase_cache_write(const struct mase_dataset *d, int64_t training, const char *path,
                                   struct mase_err *err) MASE_MUST_CHECK;
-/* Map it: table, labels, scaling, source, checksum, rows; *training says where the test rows begin.
+/* Map it: table, plain, labels, scaling, source, checksum, rows; *training says where the test rows
+ * begin. Whether plain is whole is only looked at if it is wanted.
  * A file that is cut short or damaged is MASE_EPARSE; source and checksum are set nevertheless when
  * the header is whole. */
 enum mase_status mase_cache_read(struct mase_dataset *d, int64_t *training, const char *path,
-                                 struct mase_err *err) MASE_MUST_CHECK;
+                                 bool plain, struct mase_err *err) MASE_MUST_CHECK;
 
 #endif /* MASE_DATA_RAW_H */

@@ -1,11 +1,29 @@
 /*
- * scaling.c - features with mean 0 and standard deviation 1, by scikit-learn's StandardScaler: the
- * same corrected two-pass variance, and the same rule for what counts as constant.
+ * scaling.c - features on a scale of their own: standard, by scikit-learn's StandardScaler (the
+ * same corrected two-pass variance, and the same rule for what counts as constant); minmax, by its
+ * MinMaxScaler; or by numbers that are given.
+ *
+ * Statistics are taken from the rows that train. jsc is the exception: its published numbers are
+ * those of the rows that train and validate.
  */
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "base/alloc.h"
 #include "data/store.h"
+
+const char *const mase_scale_names[] = { "usual", "none", "standard", "minmax", "given", NULL };
+
+bool mase_scaling_equal(const struct mase_scaling *a, const struct mase_scaling *b)
+{
+    const size_t size = (size_t)a->n * sizeof *a->mean;
+    return a->n == b->n &&
+           (!a->n || (!memcmp(a->mean, b->mean, size) && !memcmp(a->std, b->std, size)));
+}
+
+/* ---- statistics ---- */
 
 /* A variance that rounding alone could have caused. */
 static bool is_constant(double variance, double mean, double n)
@@ -14,22 +32,24 @@ static bool is_constant(double variance, double mean, double n)
     return variance <= n * DBL_EPSILON * variance + rounding * rounding;
 }
 
-struct mase_scaling mase_scaling_fit(struct mase_arena *a, int64_t features, int64_t n,
-                                     mase_row_fn *get, const void *table)
+struct mase_scaling mase_scaling_fit(struct mase_arena *a, int64_t features,
+                                     struct mase_split_rows rows, mase_row_fn *get,
+                                     const void *table)
 {
+    const double n = (double)rows.count;
     double *row = mase_new_array(a, double, (size_t)features);
     double *mean = mase_new_array(a, double, (size_t)features);
     double *std = mase_new_array(a, double, (size_t)features);
     double *drift = mase_new_array(a, double, (size_t)features);
-    for (int64_t i = 0; i < n; i++) {
-        get(row, table, i);
+    for (int64_t i = 0; i < rows.count; i++) {
+        get(row, table, rows.row[i]);
         for (int64_t f = 0; f < features; f++)
             mean[f] += row[f];
     }
     for (int64_t f = 0; f < features; f++)
-        mean[f] /= (double)n;
-    for (int64_t i = 0; i < n; i++) {
-        get(row, table, i);
+        mean[f] /= n;
+    for (int64_t i = 0; i < rows.count; i++) {
+        get(row, table, rows.row[i]);
         for (int64_t f = 0; f < features; f++) {
             const double d = row[f] - mean[f];
             drift[f] += d; /* 0 but for the rounding of the mean */
@@ -37,16 +57,117 @@ struct mase_scaling mase_scaling_fit(struct mase_arena *a, int64_t features, int
         }
     }
     for (int64_t f = 0; f < features; f++) {
-        const double variance = (std[f] - drift[f] * drift[f] / (double)n) / (double)n;
-        std[f] = is_constant(variance, mean[f], (double)n) ? 1 : sqrt(variance);
+        const double variance = (std[f] - drift[f] * drift[f] / n) / n;
+        std[f] = is_constant(variance, mean[f], n) ? 1 : sqrt(variance);
     }
     return (struct mase_scaling){ features, mean, std };
 }
 
-void mase_scaling_apply(const struct mase_scaling *s, float *y, const double *x, bool single)
+/* The least of each feature and the distance to the largest; that of a constant feature is 1. */
+static struct mase_scaling fit_minmax(struct mase_arena *a, int64_t features,
+                                      struct mase_split_rows rows, mase_row_fn *get,
+                                      const void *table)
+{
+    double *row = mase_new_array(a, double, (size_t)features);
+    double *low = mase_new_array(a, double, (size_t)features);
+    double *span = mase_new_array(a, double, (size_t)features);
+    for (int64_t i = 0; i < rows.count; i++) {
+        get(row, table, rows.row[i]);
+        for (int64_t f = 0; f < features; f++) {
+            low[f] = !i || row[f] < low[f] ? row[f] : low[f];
+            span[f] = !i || row[f] > span[f] ? row[f] : span[f]; /* the largest so far */
+        }
+    }
+    for (int64_t f = 0; f < features; f++)
+        span[f] = span[f] > low[f] ? span[f] - low[f] : 1;
+    return (struct mase_scaling){ features, low, span };
+}
+
+typedef struct mase_scaling fit_fn(struct mase_arena *a, int64_t features,
+                                   struct mase_split_rows rows, mase_row_fn *get,
+                                   const void *table);
+static fit_fn *const fits[MASE_SCALE_COUNT] = {
+    [MASE_SCALE_STANDARD] = mase_scaling_fit,
+    [MASE_SCALE_MINMAX] = fit_minmax,
+};
+
+/* ---- tables ---- */
+
+void mase_floats_row(double *row, const void *floats, int64_t i)
+{
+    const struct mase_floats *t = floats;
+    for (int64_t f = 0; f < t->features; f++)
+        row[f] = (double)t->x[i * t->features + f];
+}
+
+float *mase_new_table(const struct mase_dataset *d)
+{
+    const size_t size =
+        (size_t)(d->info.rows * mase_shape_count(&d->info.data.sample)) * sizeof(float);
+    float *table = aligned_alloc(64, (size + 63) / 64 * 64);
+    if (!table)
+        mase_out_of_memory(size);
+    return table;
+}
+
+static void apply(const struct mase_scaling *s, float *y, const double *x, bool single)
 {
     for (int64_t f = 0; f < s->n; f++) {
         const double d = x[f] - s->mean[f];
         y[f] = (float)((single ? (double)(float)d : d) / s->std[f]);
     }
+}
+
+static void fill(const struct mase_dataset *d, float *to, const struct mase_scale_source *from)
+{
+    const int64_t features = mase_shape_count(&d->info.data.sample);
+    double *row = mase_xcalloc((size_t)features * sizeof *row);
+    for (int64_t i = 0; i < d->info.rows; i++) {
+        float *y = to + i * features;
+        from->get(row, from->table, i);
+        if (d->info.scaling.n)
+            apply(&d->info.scaling, y, row, from->single);
+        else
+            for (int64_t f = 0; f < features; f++)
+                y[f] = (float)row[f];
+    }
+    free(row);
+}
+
+/* The numbers that are given, in d's arena. */
+static enum mase_status take_given(struct mase_dataset *d, const struct mase_scaling *given,
+                                   int64_t features, struct mase_err *err)
+{
+    if (!given || given->n != features)
+        return mase_fail(err, MASE_EVALUE,
+                         "a scaling of %lld features does not fit samples of %lld",
+                         (long long)(given ? given->n : 0), (long long)features);
+    const size_t size = (size_t)features * sizeof(double);
+    d->info.scaling =
+        (struct mase_scaling){ features, mase_arena_memdup(&d->arena, given->mean, size),
+                               mase_arena_memdup(&d->arena, given->std, size) };
+    return MASE_OK;
+}
+
+enum mase_status mase_scale_table(struct mase_dataset *d, float *to,
+                                  const struct mase_dataset_opts *opts,
+                                  const struct mase_scale_source *from, struct mase_err *err)
+{
+    const int64_t features = mase_shape_count(&d->info.data.sample);
+    const enum mase_scale usual = from->published ? MASE_SCALE_STANDARD : MASE_SCALE_NONE;
+    struct mase_split_rows rows = d->split[MASE_SPLIT_TRAIN];
+    d->info.scale = opts->scale == MASE_SCALE_USUAL ? usual : opts->scale;
+    d->info.scaling = (struct mase_scaling){ 0 };
+    d->info.scale_rows = 0;
+    if (from->published && d->info.scale == MASE_SCALE_STANDARD)
+        rows = mase_split_range(d, 0, from->published);
+    if (d->info.scale == MASE_SCALE_GIVEN) {
+        MASE_TRY(take_given(d, opts->given, features, err));
+    } else if (fits[d->info.scale]) {
+        d->info.scaling = fits[d->info.scale](&d->arena, features, rows, from->get, from->table);
+        d->info.scale_rows = rows.count;
+    }
+    fill(d, to, from);
+    d->table = to;
+    return MASE_OK;
 }

@@ -29,8 +29,9 @@ struct mase_dataset {
     struct mase_split_rows split[MASE_SPLIT_COUNT];
     const int32_t *label;           /* (rows) */
     const float *table;             /* (rows, features), NULL for images */
+    const float *plain;             /* the same before scaling; NULL: not kept */
     struct mase_image_store *image; /* NULL for tables */
-    void *block;                    /* heap memory behind table or images; freed on closing */
+    void *block, *plain_block;      /* heap memory behind table and plain; freed on closing */
     struct mase_file file[MASE_DATA_FILES]; /* closed on closing */
 };
 
@@ -86,10 +87,32 @@ struct mase_split_rows mase_split_range(struct mase_dataset *d, int64_t first, i
 /* Row i of some table as doubles. */
 typedef void mase_row_fn(double *row, const void *table, int64_t i);
 
-/* Mean and population standard deviation of n rows; the deviation of a constant feature is 1. */
-struct mase_scaling mase_scaling_fit(struct mase_arena *a, int64_t features, int64_t n,
-                                     mase_row_fn *get, const void *table);
-/* (x - mean) / std; single: the numbers were 32-bit floats, which scikit-learn keeps as such. */
-void mase_scaling_apply(const struct mase_scaling *s, float *y, const double *x, bool single);
+/* Mean and population standard deviation of some rows; the deviation of a constant feature is 1. */
+struct mase_scaling mase_scaling_fit(struct mase_arena *a, int64_t features,
+                                     struct mase_split_rows rows, mase_row_fn *get,
+                                     const void *table);
+
+/* What a table is scaled from. */
+struct mase_scale_source {
+    mase_row_fn *get;
+    const void *table;
+    bool single;       /* the numbers are 32-bit floats, which scikit-learn keeps as such */
+    int64_t published; /* the usual way is standard, by the statistics of so many first rows; 0: the
+                        * usual way is none */
+};
+/* Rows and splits of d are set. Writes the table that opts ask for to `to` (rows, features), which
+ * may be the table it comes from, and says in d->info what was done. */
+enum mase_status mase_scale_table(struct mase_dataset *d, float *to,
+                                  const struct mase_dataset_opts *opts,
+                                  const struct mase_scale_source *from,
+                                  struct mase_err *err) MASE_MUST_CHECK;
+/* Floats for every feature of every row of d; freed by the caller. */
+float *mase_new_table(const struct mase_dataset *d);
+/* Row i of the floats of d->plain, or of another table of floats. */
+struct mase_floats {
+    const float *x;
+    int64_t features;
+};
+void mase_floats_row(double *row, const void *floats, int64_t i);
 
 #endif /* MASE_DATA_STORE_H */

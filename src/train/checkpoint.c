@@ -13,7 +13,7 @@
  *         version, seed
  *         state                    struct mase_train_state, field by field
  *         data                     name, sample, classes, class_names, checksum, rows, simulated,
- *                                  notice,
+ *                                  notice, scaling (none for images),
  *                                  mean, std (float64[features]; none: not scaled)
  */
 #include <math.h>
@@ -103,6 +103,7 @@ static struct mase_obj *data_info(struct mase_arena *a, const struct mase_datase
     set_int(a, o, "train_rows", mase_dataset_split(d, MASE_SPLIT_TRAIN).count);
     mase_obj_set(a, o, "simulated", mase_obj_bool(a, i->simulated));
     set_text(a, o, "notice", i->notice);
+    set_text(a, o, "scaling", i->scale == MASE_SCALE_USUAL ? NULL : mase_scale_names[i->scale]);
     mase_obj_set(a, o, "mean", doubles(a, i->scaling.mean, i->scaling.n));
     mase_obj_set(a, o, "std", doubles(a, i->scaling.std, i->scaling.n));
     return o;

@@ -3,6 +3,7 @@
  *
  * A file is checked whole before anything of the trainer changes.
  */
+#include <math.h>
 #include <string.h>
 
 #include <mase/torch.h>
@@ -99,6 +100,62 @@ static enum mase_status check_options(const struct mase_trainer *t, const struct
     return MASE_OK;
 }
 
+static const char *get_text(struct mase_arena *a, const struct mase_obj *d, const char *key)
+{
+    const struct mase_obj *o = mase_obj_get(d, key);
+    return o && o->kind == MASE_OBJ_TEXT ? mase_arena_strndup(a, o->text, o->len) : NULL;
+}
+
+static const double *get_doubles(struct mase_arena *a, const struct mase_obj *d, const char *key,
+                                 int64_t *n)
+{
+    const struct mase_obj *o = mase_obj_get(d, key);
+    *n = 0;
+    if (!o || o->kind != MASE_OBJ_TENSOR || o->tensor->dtype != MASE_F64)
+        return NULL;
+    *n = mase_tensor_count(o->tensor);
+    return mase_arena_memdup(a, o->tensor->data, (size_t)*n * sizeof(double));
+}
+
+/* How the training data was scaled. Files from before it had a name say it by their numbers. */
+static enum mase_status read_scaling(enum mase_scale *scale, struct mase_scaling *s,
+                                     struct mase_arena *a, const struct mase_obj *data,
+                                     const char *path, struct mase_err *err)
+{
+    const char *name = get_text(a, data, "scaling");
+    int64_t means, stds;
+    s->mean = get_doubles(a, data, "mean", &means);
+    s->std = get_doubles(a, data, "std", &stds);
+    s->n = means;
+    *scale = means ? MASE_SCALE_GIVEN : MASE_SCALE_USUAL;
+    for (int i = 0; name && i < MASE_SCALE_COUNT; i++)
+        if (mase_streq(mase_scale_names[i], name))
+            *scale = (enum mase_scale)i;
+    bool fits = means == stds && (means > 0) == (*scale > MASE_SCALE_NONE);
+    for (int64_t i = 0; fits && i < means; i++)
+        fits = isfinite(s->mean[i]) && isfinite(s->std[i]) && s->std[i] > 0;
+    return fits ? MASE_OK
+                : mase_fail_in(err, MASE_EPARSE, path,
+                               "what it says of the scaling of its data is damaged");
+}
+
+static enum mase_status check_scaling(const struct mase_trainer *t, const struct mase_obj *was,
+                                      const char *path, struct mase_err *err)
+{
+    const struct mase_dataset_info *info = mase_dataset_info(t->data);
+    struct mase_arena a = { 0 };
+    struct mase_scaling s = { 0 };
+    enum mase_scale scale = MASE_SCALE_USUAL;
+    enum mase_status st = read_scaling(&scale, &s, &a, was, path, err);
+    if (!st && !mase_scaling_equal(&s, &info->scaling))
+        st = mase_fail_in(err, MASE_EVALUE, path,
+                          "cannot resume: the run scaled the features otherwise (%s) than this one "
+                          "(%s); --scaling says how",
+                          mase_scale_names[scale], mase_scale_names[info->scale]);
+    mase_arena_release(&a);
+    return st;
+}
+
 static enum mase_status check_data(const struct mase_trainer *t, const struct mase_obj *was,
                                    const char *path, struct mase_err *err)
 {
@@ -114,7 +171,7 @@ static enum mase_status check_data(const struct mase_trainer *t, const struct ma
         return mase_fail_in(err, MASE_EVALUE, path,
                             "cannot resume: the run trained on %lld rows of %s, this one on %lld",
                             (long long)rows, info->data.name, (long long)now);
-    return MASE_OK;
+    return check_scaling(t, was, path, err);
 }
 
 static enum mase_status check_state(const struct mase_trainer *t, const struct mase_train_state *s,
@@ -220,23 +277,6 @@ enum mase_status mase_trainer_resume(struct mase_trainer *t, const char *path, s
 
 /* ---- about the data ---- */
 
-static const char *get_text(struct mase_arena *a, const struct mase_obj *d, const char *key)
-{
-    const struct mase_obj *o = mase_obj_get(d, key);
-    return o && o->kind == MASE_OBJ_TEXT ? mase_arena_strndup(a, o->text, o->len) : NULL;
-}
-
-static const double *get_doubles(struct mase_arena *a, const struct mase_obj *d, const char *key,
-                                 int64_t *n)
-{
-    const struct mase_obj *o = mase_obj_get(d, key);
-    *n = 0;
-    if (!o || o->kind != MASE_OBJ_TENSOR || o->tensor->dtype != MASE_F64)
-        return NULL;
-    *n = mase_tensor_count(o->tensor);
-    return mase_arena_memdup(a, o->tensor->data, (size_t)*n * sizeof(double));
-}
-
 /* All of it, or nothing. */
 static struct mase_data_info data_info(struct mase_arena *a, const struct mase_obj *d)
 {
@@ -271,13 +311,13 @@ static const char **class_names(struct mase_arena *a, const struct mase_obj *d, 
     return names;
 }
 
-static void read_info(struct mase_checkpoint_info *info, struct mase_arena *a,
-                      const struct mase_obj *root)
+static enum mase_status read_info(struct mase_checkpoint_info *info, struct mase_arena *a,
+                                  const struct mase_obj *root, const char *path,
+                                  struct mase_err *err)
 {
     const struct mase_obj *ours = mase_obj_get(root, "mase"), *data = mase_obj_get(ours, "data");
     const struct mase_obj *epoch = mase_obj_get(root, "epoch");
     const struct mase_obj *step = mase_obj_get(root, "global_step");
-    int64_t means, stds;
     *info = (struct mase_checkpoint_info){ .ours = ours != NULL, .epoch = -1, .step = -1 };
     if (epoch && epoch->kind == MASE_OBJ_INT)
         info->epoch = epoch->i;
@@ -287,9 +327,7 @@ static void read_info(struct mase_checkpoint_info *info, struct mase_arena *a,
     info->class_names = class_names(a, data, info->data.classes);
     info->checksum = get_text(a, data, "checksum");
     info->notice = get_text(a, data, "notice");
-    info->scaling.mean = get_doubles(a, data, "mean", &means);
-    info->scaling.std = get_doubles(a, data, "std", &stds);
-    info->scaling.n = means == stds ? means : 0;
+    return data ? read_scaling(&info->scale, &info->scaling, a, data, path, err) : MASE_OK;
 }
 
 enum mase_status mase_checkpoint_info(struct mase_checkpoint_info *info, struct mase_arena *a,
@@ -297,7 +335,7 @@ enum mase_status mase_checkpoint_info(struct mase_checkpoint_info *info, struct 
 {
     struct mase_torch file;
     MASE_TRY(mase_torch_open(&file, path, err));
-    read_info(info, a, file.root);
+    const enum mase_status st = read_info(info, a, file.root, path, err);
     mase_torch_close(&file);
-    return MASE_OK;
+    return st;
 }

@@ -42,7 +42,10 @@ succeeds "quantise"
 run predict jsc-toy --load mase_output/q/software/transform/transformed_ckpt --input x.npy --output q.npy
 succeeds "a quantised network"
 holds "computes with its formats" sh -c '! cmp -s y.npy q.npy'
-run predict jsc-toy --load mase_output/q/software/transform/transformed_ckpt --input x.npy --output q.npy --raw
+run predict jsc-toy --load mase_output/q/software/transform/transformed_ckpt --input x.npy --output qraw.npy --raw
+succeeds "raw samples, scaled as the folder says"
+rm mase_output/q/software/transform/transformed_ckpt/scaling.json
+run predict jsc-toy --load mase_output/q/software/transform/transformed_ckpt --input x.npy --output qraw.npy --raw
 refused "raw samples without a scaling" 'does not say how its training data was scaled'
 
 run train jsc-toy jsc-sim --load mase_output/q/software/transform/transformed_ckpt --max-epochs 1 --batch-size 512 --project qat

@@ -46,7 +46,7 @@ print(f"NumPy {np.__version__}, scikit-learn {sklearn.__version__}")
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     label = write_table(np.random.default_rng(3), 2000)
-    ask(ch, "train", "jsc-tiny", "csv:t.csv:side", "--max-epochs", "4", "--batch-size", "64",
+    ask(ch, "train", "jsc-tiny", "csv:t.csv:side", "--scaling", "standard", "--max-epochs", "4", "--batch-size", "64",
         "--learning-rate", "1e-2", "--project", "p")
     best = "mase_output/p/software/training_ckpts/best.ckpt"
     said = json.loads(ask(ch, "test", "jsc-tiny", "csv:t.csv:side", "--load", best, "--all-rows", "--json"))

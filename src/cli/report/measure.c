@@ -185,7 +185,7 @@ static bool open_data(struct mase_report *r)
         mase_report_note(r, "nothing is measured on data: %s is gone", dir);
         return false;
     }
-    if (mase_cli_open_data(&r->samples.dataset, r->c, false, &why)) {
+    if (mase_cli_open_data(&r->samples.dataset, r->c, &why)) {
         mase_report_note(r, "nothing is measured on data: %s", why.msg);
         return false;
     }

@@ -63,6 +63,7 @@ static enum mase_status after_training(struct mase_report *r, struct mase_err *e
     mase_graph_alloc(r->graph);
     MASE_TRY(mase_weights_load(r->graph, path, err));
     r->weights = path == best ? "best.ckpt" : "last.ckpt";
+    r->c->setting[MASE_CLI_load_name].file = mase_value_string(r->arena, path); /* its scaling */
     return MASE_OK;
 }
 

@@ -163,7 +163,7 @@ static bool is_listed(const struct mase_report *r)
            mase_streq(name ? name : "own", r->model);
 }
 
-/* What decides which network and which data. The path of the data may be gone. */
+/* What decides which network and which data. Their paths may be gone. */
 static enum mase_status restore_options(struct mase_report *r, struct mase_err *err)
 {
     static const enum mase_cli_option_id ids[] = {
@@ -181,9 +181,13 @@ static enum mase_status restore_options(struct mase_report *r, struct mase_err *
     r->c->config = mase_value_get(r->run, "configuration"); /* a model may be listed in it */
     if (!is_listed(r))
         r->c->setting[MASE_CLI_model].given = r->c->setting[MASE_CLI_model].file;
-    const struct mase_value *dir = mase_value_get(options, "data_dir");
-    if (dir && dir->kind == MASE_STRING)
-        r->c->setting[MASE_CLI_data_dir].file = mase_value_copy(r->arena, dir);
+    static const enum mase_cli_option_id paths[] = { MASE_CLI_data_dir, MASE_CLI_scaling };
+    const bool trained = mase_streq(r->action, "train"); /* its checkpoints say the scaling */
+    for (int i = 0; i < (trained ? 1 : 2); i++) {
+        const struct mase_value *v = mase_value_get(options, mase_cli_options[paths[i]].opt.key);
+        if (v && v->kind == MASE_STRING)
+            r->c->setting[paths[i]].file = mase_value_copy(r->arena, v);
+    }
     return MASE_OK;
 }
 

@@ -154,26 +154,82 @@ static void held_out(void **state)
     mase_dataset_close(e);
 }
 
+/* The file's own numbers, also from the cache; the published scaling is that of the rows that train
+ * or validate. */
 static void unscaled(void **state)
 {
     (void)state;
     struct mase_dataset_opts opts = cached();
-    struct mase_dataset *scaled = open_data("jsc:" DATA "jsc_mixed.h5", &opts);
-    opts.raw = true;
-    struct mase_dataset *raw = open_data("jsc:" DATA "jsc_mixed.h5", &opts);
-    const struct mase_scaling s = mase_dataset_info(scaled)->scaling;
-    assert_int_equal(mase_dataset_info(raw)->scaling.n, 0);
-    for (int64_t i = 0; i < mase_dataset_info(raw)->rows * F; i++) {
-        const double x = (double)mase_dataset_table(scaled).data[i] * s.std[i % F] + s.mean[i % F];
-        assert_true(distance((double)mase_dataset_table(raw).data[i], x) < 1e-6);
+    opts.ranges = true;
+    opts.original_splits = false;
+    for (int again = 0; again < 2; again++) {
+        opts.scale = MASE_SCALE_USUAL;
+        struct mase_dataset *scaled = open_data("jsc:" DATA "jsc_mixed.h5", &opts);
+        opts.scale = MASE_SCALE_NONE;
+        struct mase_dataset *raw = open_data("jsc:" DATA "jsc_mixed.h5", &opts);
+        const struct mase_dataset_info *info = mase_dataset_info(scaled);
+        const struct mase_scaling s = info->scaling;
+        const int64_t training = info->rows - mase_dataset_split(scaled, MASE_SPLIT_TEST).count;
+        assert_int_equal(info->scale, MASE_SCALE_STANDARD);
+        assert_int_equal(info->scale_rows, training);
+        assert_true(training > mase_dataset_split(scaled, MASE_SPLIT_TRAIN).count);
+        assert_int_equal(mase_dataset_info(raw)->scale, MASE_SCALE_NONE);
+        assert_int_equal(mase_dataset_info(raw)->scaling.n, 0);
+        double sum = 0;
+        for (int64_t i = 0; i < mase_dataset_info(raw)->rows * F; i++) {
+            const double x = (double)mase_dataset_table(raw).data[i];
+            const float y = (float)((x - s.mean[i % F]) / s.std[i % F]);
+            assert_true(fabs((double)(mase_dataset_table(scaled).data[i] - y)) < 1e-4);
+            sum += i % F == 0 && i < training * F ? x : 0;
+        }
+        assert_true(distance(sum / (double)training, s.mean[0]) < 1e-6);
+        for (int64_t f = 0; f < F; f++) {
+            const struct mase_feature_range a = mase_dataset_range(scaled, MASE_SPLIT_TRAIN, f),
+                                            b = mase_dataset_range(raw, MASE_SPLIT_TRAIN, f);
+            assert_memory_equal(&a, &b, sizeof a);
+        }
+        mase_dataset_close(scaled);
+        mase_dataset_close(raw);
     }
-    const struct mase_feature_range a = mase_dataset_range(scaled, MASE_SPLIT_TRAIN, 0),
-                                    b = mase_dataset_range(raw, MASE_SPLIT_TRAIN, 0);
-    assert_true(distance(a.min, b.min) < 1e-6 && distance(a.max, b.max) < 1e-6);
-    assert_true(distance(a.mean, s.mean[0]) < 1e-6 && distance(a.std, s.std[0]) < 1e-6);
-    assert_true(a.min < a.mean && a.mean < a.max && distance(b.std, s.std[0]) < 1e-6);
-    mase_dataset_close(scaled);
+}
+
+/* Another scaling of jsc is found from the rows that train. */
+static void rescaled(void **state)
+{
+    (void)state;
+    struct mase_dataset_opts opts = cached();
+    opts.scale = MASE_SCALE_MINMAX;
+    for (int again = 0; again < 2; again++) {
+        struct mase_dataset *d = open_data("jsc:" DATA "jsc_single.h5", &opts);
+        const struct mase_split_rows train = mase_dataset_split(d, MASE_SPLIT_TRAIN);
+        assert_int_equal(mase_dataset_info(d)->scale_rows, train.count);
+        float low = 9, high = -9;
+        for (int64_t i = 0; i < train.count; i++) {
+            const float x = mase_dataset_table(d).data[train.row[i] * F];
+            low = x < low ? x : low;
+            high = x > high ? x : high;
+        }
+        assert_true(low == 0 && high == 1);
+        mase_dataset_close(d);
+    }
+    const double mean[F] = { 0 };
+    double two[F];
+    for (int f = 0; f < F; f++)
+        two[f] = 2;
+    const struct mase_scaling given = { F, mean, two }, small = { 3, mean, two };
+    opts.scale = MASE_SCALE_GIVEN;
+    opts.given = &given;
+    struct mase_dataset *half = open_data("jsc:" DATA "jsc_single.h5", &opts);
+    opts.scale = MASE_SCALE_NONE;
+    struct mase_dataset *raw = open_data("jsc:" DATA "jsc_single.h5", &opts);
+    for (int64_t i = 0; i < mase_dataset_info(raw)->rows * F; i++)
+        assert_true(mase_dataset_table(half).data[i] == mase_dataset_table(raw).data[i] / 2);
+    mase_dataset_close(half);
     mase_dataset_close(raw);
+    opts.scale = MASE_SCALE_GIVEN;
+    opts.given = &small;
+    refuse("jsc:" DATA "jsc_single.h5", &opts, MASE_EVALUE,
+           "a scaling of 3 features does not fit samples of 16");
 }
 
 /* ---- text ---- */
@@ -201,7 +257,7 @@ static void put_openml(const char *name, const struct mase_dataset *raw, bool ar
 static void from_text(void **state)
 {
     (void)state;
-    const struct mase_dataset_opts sim = { .sim_rows = 300, .raw = true };
+    const struct mase_dataset_opts sim = { .sim_rows = 300, .scale = MASE_SCALE_NONE };
     const struct mase_dataset_opts opts = cached();
     struct mase_dataset *raw = open_data("jsc-sim", &sim);
     put_openml("jsc.csv", raw, false, "");
@@ -360,7 +416,8 @@ static const char *cached_file(void)
 
 static void check_rebuilt(const char *why)
 {
-    const struct mase_dataset_opts opts = cached();
+    struct mase_dataset_opts opts = cached();
+    opts.ranges = true; /* what was before scaling is looked at, too */
     start_log();
     struct mase_dataset *d = open_data("jsc:" DATA "jsc_single.h5", &opts);
     expect_logged(why);
@@ -375,9 +432,13 @@ static void damaged_cache(void **state)
         long at; /* from the end when negative */
         const char *why;
     } rows[] = {
-        { 0, "not a table of this version" }, { 9, "not a table of this version" },
-        { 20, "its header is damaged" },      { 4000, "its header is damaged" },
-        { 4096, "its numbers are damaged" },  { -1, "its numbers are damaged" },
+        { 0, "not a table of ours" },
+        { 9, "its header is damaged" },
+        { 20, "its header is damaged" },
+        { 4000, "its header is damaged" },
+        { 4096, "its numbers are damaged" },
+        { 4096 + 604 * 16 * 4 + 1, "its numbers are damaged" }, /* a label */
+        { -1, "its numbers before scaling are damaged" },
     };
     empty_folder(scratch);
     check_rebuilt(NULL);
@@ -557,11 +618,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_permutation), cmocka_unit_test(as_sklearn),
         cmocka_unit_test(held_out),         cmocka_unit_test(unscaled),
-        cmocka_unit_test(from_text),        cmocka_unit_test(stand_in),
-        cmocka_unit_test(found_in_folder),  cmocka_unit_test(imported),
-        cmocka_unit_test(damaged_cache),    cmocka_unit_test(no_cache),
-        cmocka_unit_test(bad_files),        cmocka_unit_test(truncated),
-        cmocka_unit_test(isolation),        cmocka_unit_test(damaged_metadata),
+        cmocka_unit_test(rescaled),         cmocka_unit_test(from_text),
+        cmocka_unit_test(stand_in),         cmocka_unit_test(found_in_folder),
+        cmocka_unit_test(imported),         cmocka_unit_test(damaged_cache),
+        cmocka_unit_test(no_cache),         cmocka_unit_test(bad_files),
+        cmocka_unit_test(truncated),        cmocka_unit_test(isolation),
+        cmocka_unit_test(damaged_metadata),
     };
     if (getenv("JSC_GOLDEN"))
         return cmocka_run_group_tests_name("jsc",

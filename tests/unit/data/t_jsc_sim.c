@@ -186,7 +186,9 @@ static void options(void **state)
     const struct jets *j = *state;
     struct mase_dataset *d = NULL, *other = NULL;
     struct mase_err err;
-    const struct mase_dataset_opts raw = { .raw = true, .sim_rows = 1001, .original_splits = true };
+    const struct mase_dataset_opts raw = { .scale = MASE_SCALE_NONE,
+                                           .sim_rows = 1001,
+                                           .original_splits = true };
     assert_int_equal(mase_dataset_open(&d, "jsc-sim", &raw, &err), MASE_OK);
     assert_memory_equal(mase_dataset_table(d).data, j->x, 1001 * F * sizeof(float));
     assert_int_equal(mase_dataset_info(d)->scaling.n, 0);
@@ -194,7 +196,9 @@ static void options(void **state)
     assert_int_equal(mase_dataset_split(d, MASE_SPLIT_TRAIN).count, 800);
     assert_ptr_equal(mase_dataset_split(d, MASE_SPLIT_VALIDATION).row,
                      mase_dataset_split(d, MASE_SPLIT_TRAIN).row);
-    const struct mase_dataset_opts seeded = { .raw = true, .sim_rows = 1001, .sim_seed = 7 };
+    const struct mase_dataset_opts seeded = { .scale = MASE_SCALE_NONE,
+                                              .sim_rows = 1001,
+                                              .sim_seed = 7 };
     assert_int_equal(mase_dataset_open(&other, "jsc-sim", &seeded, &err), MASE_OK);
     assert_string_not_equal(mase_dataset_info(d)->checksum, mase_dataset_info(other)->checksum);
     mase_dataset_close(d);

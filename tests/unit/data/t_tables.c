@@ -11,7 +11,7 @@
 
 #include "data/numpy.h"
 
-static const struct mase_dataset_opts plain = { .raw = true, .original_splits = true };
+static const struct mase_dataset_opts plain = { .scale = MASE_SCALE_NONE, .original_splits = true };
 
 /* ---- csv ---- */
 
@@ -73,6 +73,61 @@ static void csv_forms(void **state)
     for (int64_t i = 0; i < 10; i++)
         assert_true(mase_dataset_table(d).data[i] == expected[row_in_file(i)]);
     mase_dataset_close(d);
+}
+
+/* 100 rows of powers of three, so that the sum of some rows is that of no others; a constant. */
+static const char *cubes(void)
+{
+    struct mase_str text = { 0 };
+    mase_str_add(&text, "n,same,label\n");
+    for (int i = 0; i < 100; i++)
+        mase_str_printf(&text, "%.17g,7,%d\n", pow(3, i % 30) + i, i % 2);
+    const char *spec = csv_of(mase_str_text(&text), "");
+    mase_str_release(&text);
+    return spec;
+}
+
+/* A table of one's own is left as it is, and scaled by the rows that train when that is asked for.
+ */
+static void own_scaling(void **state)
+{
+    (void)state;
+    struct mase_dataset_opts opts = { .ranges = true };
+    struct mase_dataset *raw = open_data(cubes(), &opts);
+    assert_int_equal(mase_dataset_info(raw)->scale, MASE_SCALE_NONE);
+    assert_int_equal(mase_dataset_info(raw)->scaling.n, 0);
+    opts.scale = MASE_SCALE_STANDARD;
+    struct mase_dataset *standard = open_data(cubes(), &opts);
+    opts.scale = MASE_SCALE_MINMAX;
+    struct mase_dataset *minmax = open_data(cubes(), &opts);
+
+    const struct mase_split_rows train = mase_dataset_split(raw, MASE_SPLIT_TRAIN);
+    const float *x = mase_dataset_table(raw).data, *y = mase_dataset_table(standard).data,
+                *z = mase_dataset_table(minmax).data;
+    const double n = (double)train.count;
+    double mean = 0, variance = 0, low = INFINITY, high = -INFINITY;
+    assert_int_equal(train.count, 72); /* of 80 that train or validate */
+    for (int64_t i = 0; i < train.count; i++) {
+        const double v = (double)x[2 * train.row[i]];
+        mean += v / n;
+        low = fmin(low, v);
+        high = fmax(high, v);
+    }
+    for (int64_t i = 0; i < train.count; i++)
+        variance += pow((double)x[2 * train.row[i]] - mean, 2) / n;
+    for (int64_t i = 0; i < 100; i++) {
+        const double v = (double)x[2 * i];
+        assert_true(fabs((double)y[2 * i] - (v - mean) / sqrt(variance)) < 1e-5);
+        assert_true(fabs((double)z[2 * i] - (v - low) / (high - low)) < 1e-5);
+        assert_true(y[2 * i + 1] == 0 && z[2 * i + 1] == 0 && x[2 * i + 1] == 7);
+    }
+    assert_int_equal(mase_dataset_info(standard)->scale_rows, 72);
+    assert_int_equal(mase_dataset_info(minmax)->scale, MASE_SCALE_MINMAX);
+    const struct mase_feature_range r = mase_dataset_range(standard, MASE_SPLIT_TRAIN, 0);
+    assert_true(r.min == low && r.max == high); /* not computed back */
+    mase_dataset_close(raw);
+    mase_dataset_close(standard);
+    mase_dataset_close(minmax);
 }
 
 /* The message, and the line and column it points at. */
@@ -252,6 +307,8 @@ static void toy_tiny(void **state)
     mase_dataset_close(d);
     mase_arena_release(&a);
     refuse("toy_tiny:x", NULL, MASE_EVALUE, "built in");
+    const struct mase_dataset_opts scaled = { .scale = MASE_SCALE_STANDARD };
+    refuse("toy_tiny", &scaled, MASE_EVALUE, "scaling is for tables of numbers");
     refuse("imagenet", NULL, MASE_EUNSUPPORTED, "known by its shape only");
 }
 
@@ -290,10 +347,10 @@ static void batches(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(csv_rows),    cmocka_unit_test(csv_forms),   cmocka_unit_test(bad_csv),
-        cmocka_unit_test(damaged_csv), cmocka_unit_test(npz_and_h5),  cmocka_unit_test(h5_records),
-        cmocka_unit_test(bad_tables),  cmocka_unit_test(damaged_npz), cmocka_unit_test(toy_tiny),
-        cmocka_unit_test(batches),
+        cmocka_unit_test(csv_rows),   cmocka_unit_test(own_scaling), cmocka_unit_test(csv_forms),
+        cmocka_unit_test(bad_csv),    cmocka_unit_test(damaged_csv), cmocka_unit_test(npz_and_h5),
+        cmocka_unit_test(h5_records), cmocka_unit_test(bad_tables),  cmocka_unit_test(damaged_npz),
+        cmocka_unit_test(toy_tiny),   cmocka_unit_test(batches),
     };
     bound_memory();
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);

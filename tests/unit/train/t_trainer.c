@@ -477,8 +477,9 @@ static void scaling_is_applied(void **state)
 {
     (void)state;
     struct mase_dataset *raw;
-    must(mase_dataset_open(&raw, "jsc-sim",
-                           &(struct mase_dataset_opts){ .sim_rows = ROWS, .raw = true }, &err));
+    must(mase_dataset_open(
+        &raw, "jsc-sim", &(struct mase_dataset_opts){ .sim_rows = ROWS, .scale = MASE_SCALE_NONE },
+        &err));
     const struct mase_dataset_info *info = mase_dataset_info(jets);
     struct mase_graph *g = build("jsc-toy", 5);
     struct mase_predictor *a, *b;
