@@ -39,10 +39,8 @@ enum mase_status mase_spread_set(struct mase_step *s, struct mase_spread *o,
     MASE_TRY(mase_step_operand(s, arg->tensor, err));
     o->in = s->in_count - 1;
     const struct mase_slot *slot = s->in[o->in];
-    struct mase_shape out = s->out->tensor->shape, own = slot->tensor->shape;
-    out.dim[0] = 1;
-    if (slot->lanes)
-        own.dim[0] = 1;
+    const struct mase_shape out = mase_slot_rows(s->plan, s->out);
+    const struct mase_shape own = mase_slot_rows(s->plan, slot);
     if (!mase_shape_equal(&out, &own)) {
         o->row = mase_new_array(&s->plan->arena, int32_t, (size_t)s->out->rows);
         struct mase_nd w = mase_nd(&out);

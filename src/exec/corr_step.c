@@ -55,12 +55,6 @@ static void backward_data(const struct mase_step *s, long from, long to)
                           from, to);
 }
 
-static bool adds(const struct mase_step *s)
-{
-    const struct mase_corr_step *k = s->own;
-    return k->weight ? mase_step_adds(s, k->weight) : mase_step_adds_input(s, k->weight_input);
-}
-
 static float *grad_work(const struct mase_step *s)
 {
     const struct mase_corr *c = &((const struct mase_corr_step *)s->own)->corr;
@@ -72,13 +66,13 @@ static void backward_weights(const struct mase_step *s, long from, long to)
     const struct mase_corr_step *k = s->own;
     const float *A = k->scatter ? s->in[0]->x : s->out->dx;
     const float *B = k->scatter ? s->out->dx : s->in[0]->x;
-    mase_corr_grad(s, &k->corr, k->dw, grad_work(s), A, B, adds(s), from, to);
+    mase_corr_grad(s, &k->corr, k->dw, grad_work(s), A, B, mase_step_adds(s, k->weight), from, to);
 }
 
 static void backward_weights_end(const struct mase_step *s, long from, long to)
 {
     const struct mase_corr_step *k = s->own;
-    mase_corr_grad_end(&k->corr, k->dw, grad_work(s), adds(s), from, to);
+    mase_corr_grad_end(&k->corr, k->dw, grad_work(s), mase_step_adds(s, k->weight), from, to);
 }
 
 /* The sum of a result channel over positions and samples; its positions lie at regular distances.

@@ -64,6 +64,8 @@ static void forward_one(const struct mase_plan *p, int64_t sample)
 void mase_plan_forward(struct mase_plan *p)
 {
     p->number++;
+    if (p->train) /* else they were computed when the weights were read */
+        mase_derive_forward(p, p->threads);
     if (p->one && p->samples <= FEW_SAMPLES) {
         for (int64_t i = 0; i < p->samples; i++)
             forward_one(p, i);
@@ -80,6 +82,7 @@ void mase_plan_set_threads(struct mase_plan *p, int threads)
 void mase_plan_backward(struct mase_plan *p)
 {
     mase_works_run(&p->backward, p->threads);
+    mase_derive_backward(p, p->threads);
 }
 
 void mase_plan_set_samples(struct mase_plan *p, int64_t samples)
@@ -203,5 +206,6 @@ const char *mase_plan_isa(const struct mase_plan *p)
 
 int64_t mase_plan_memory(const struct mase_plan *p)
 {
-    return (p->memory_size + 2 * p->param_size) * (int64_t)sizeof(float);
+    const int64_t derived = p->derived ? p->derived->memory_size : 0;
+    return (p->memory_size + derived + 2 * p->param_size) * (int64_t)sizeof(float);
 }

@@ -4,6 +4,7 @@
  */
 #include <math.h>
 
+#include "exec/dropout.h"
 #include "exec/plan.h"
 #include "exec/product.h"
 #include "exec/ref.h"
@@ -28,8 +29,8 @@ static enum mase_status add_mask(struct mase_step *s, const struct mase_tensor *
     all.dim[0] = 1;
     struct mase_nd w = mase_nd(&all);
     struct mase_shape own = mask ? mask->shape : (struct mase_shape){ 0 };
-    if (mask && !truth && s->in[1]->lanes)
-        own.dim[0] = 1;
+    if (mask && !truth)
+        own = mase_slot_rows(s->plan, s->in[1]);
     mase_nd_add(&w, &own);
     for (; w.i < w.count; mase_nd_next(&w)) {
         const bool hidden =
@@ -53,40 +54,85 @@ static enum mase_status scale_of(const struct mase_call *c, const struct mase_te
     return MASE_OK;
 }
 
+/* Samples must be apart from each other: of two dimensions the first is the length of a sequence,
+ * even if it follows the batch. */
+static enum mase_status check_ranks(const struct mase_call *c, const struct mase_shape *out,
+                                    struct mase_err *err)
+{
+    static const char *const names[] = { "query", "key", "value" };
+    for (int i = 0; i < 3; i++) {
+        const struct mase_tensor *t;
+        MASE_TRY(mase_call_need(c, &t, names[i], err));
+        if (t->shape.rank < 3 || t->shape.rank != out->rank)
+            return mase_fail(err, MASE_EUNSUPPORTED,
+                             "%s: a plan attends within samples: query, key and value need the "
+                             "same 3 or more dimensions, '%s' has %d",
+                             c->node->name, names[i], t->shape.rank);
+    }
+    return MASE_OK;
+}
+
+/* A step of its own between two others. */
+static struct mase_step *next_step(struct mase_step *s, const struct mase_shape *scores,
+                                   struct mase_slot *in)
+{
+    struct mase_step *at = mase_step_before(s, &inner_kind, scores);
+    mase_step_add_input(at, in);
+    return at;
+}
+
+/* The scores as weights of the values: masked, normalised, dropped out. */
+static enum mase_status weigh(struct mase_step *s, struct mase_slot **weights,
+                              const struct mase_shape *scores, struct mase_err *err)
+{
+    const struct mase_tensor *mask = mase_call_tensor(s->call, "attn_mask");
+    const bool causal = mase_call_flag(s->call, "is_causal");
+    double p;
+    MASE_TRY(mase_call_float(s->call, &p, "dropout_p", err));
+    if (mask || causal) {
+        struct mase_step *at = next_step(s, scores, *weights);
+        MASE_TRY(add_mask(at, mask, causal, err));
+        mase_plan_add_step(s->plan, at);
+        *weights = at->out;
+    }
+    struct mase_step *at = next_step(s, scores, *weights);
+    mase_softmax_set(at, scores->rank - 1, false);
+    mase_plan_add_step(s->plan, at);
+    *weights = at->out;
+    if (s->plan->train && p != 0.0) {
+        at = next_step(s, scores, *weights);
+        MASE_TRY(mase_dropout_set(at, p, 1, err));
+        mase_plan_add_step(s->plan, at);
+        *weights = at->out;
+    }
+    return MASE_OK;
+}
+
 static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct mase_err *err)
 {
+    const struct mase_shape out = s->out->tensor->shape;
+    MASE_TRY(check_ranks(c, &out, err));
     const struct mase_tensor *q = mase_call_tensor(c, "query"), *k = mase_call_tensor(c, "key");
-    const struct mase_tensor *mask = mase_call_tensor(c, "attn_mask");
-    const bool causal = mase_call_flag(c, "is_causal");
-    const struct mase_shape *out = &s->out->tensor->shape;
-    const struct mase_shape lead = mase_shape_part(out, 1, out->rank - 2);
-    struct mase_shape scores = *out;
+    const struct mase_tensor *v = mase_call_tensor(c, "value");
+    const struct mase_shape lead = mase_shape_part(&out, 1, out.rank - 2);
+    const struct mase_shape qs = mase_shape_part(&q->shape, 1, out.rank);
+    const struct mase_shape ks = mase_shape_part(&k->shape, 1, out.rank);
+    const struct mase_shape vs = mase_shape_part(&v->shape, 1, out.rank);
+    struct mase_shape scores = out;
     double scale;
-    scores.dim[out->rank - 1] = k->shape.dim[k->shape.rank - 2];
+    scores.dim[out.rank - 1] = k->shape.dim[out.rank - 2];
     MASE_TRY(scale_of(c, q, &scale, err));
     struct mase_step *at = mase_step_before(s, &inner_kind, &scores);
     MASE_TRY(mase_step_input(at, c, "query", err));
     MASE_TRY(mase_step_input(at, c, "key", err));
-    if (q->shape.rank != out->rank || k->shape.rank != out->rank ||
-        mase_call_tensor(c, "value")->shape.rank != out->rank)
-        return mase_call_fail(c, err, "a plan needs query, key and value of the same rank");
-    mase_product_set(at, &lead, true, (float)scale);
+    mase_product_set(at, &qs, &ks, &lead, true, (float)scale);
     mase_plan_add_step(s->plan, at);
     struct mase_slot *weights = at->out;
-    if (mask || causal) {
-        at = mase_step_before(s, &inner_kind, &scores);
-        mase_step_add_input(at, weights);
-        MASE_TRY(add_mask(at, mask, causal, err));
-        mase_plan_add_step(s->plan, at);
-        weights = at->out;
-    }
-    at = mase_step_before(s, &inner_kind, &scores);
-    mase_step_add_input(at, weights);
-    mase_softmax_set(at, scores.rank - 1, false);
-    mase_plan_add_step(s->plan, at);
-    mase_step_add_input(s, at->out);
+    MASE_TRY(weigh(s, &weights, &scores, err));
+    const struct mase_shape ws = mase_shape_part(&scores, 1, scores.rank);
+    mase_step_add_input(s, weights);
     MASE_TRY(mase_step_input(s, c, "value", err));
-    mase_product_set(s, &lead, false, 1.0f);
+    mase_product_set(s, &ws, &vs, &lead, false, 1.0f);
     return MASE_OK;
 }
 

@@ -20,8 +20,9 @@ struct part {
 };
 
 struct batch_norm {
-    struct mase_weight *weight, *bias;        /* NULL when not affine */
+    struct mase_weight *weight, *bias;        /* either may be NULL: 1, and 0 */
     struct mase_weight *mean, *var, *tracked; /* NULL when not tracking */
+    bool follows;                             /* the running statistics are kept */
     long channels, per;                       /* rows per channel */
     double eps, momentum;                     /* momentum below 0: cumulative average */
     struct part *part;                        // (channels)
@@ -112,7 +113,7 @@ static void batch_line(const struct mase_step *s, long c, float *scale, float *s
     const struct batch_norm *b = s->own;
     float mean, var;
     batch_moments(s, c, &mean, &var);
-    if (b->mean && s->plan->train && is_first(s))
+    if (b->follows && is_first(s))
         follow(b, c, mean, var, batch_count(s));
     channel_line(b, c, mean, var, scale, shift);
 }
@@ -155,10 +156,10 @@ static void count_batch(const struct mase_step *s, long from, long to)
         b->tracked->x[0] += 1;
 }
 
-static void put(const struct mase_step *s, struct mase_weight *w, long i, float value)
+static void put(const struct mase_step *s, struct mase_weight *w, long c, float value)
 {
     if (w && w->dx)
-        w->dx[i] = mase_step_adds(s, w) ? w->dx[i] + value : value;
+        w->dx[c] = mase_step_adds(s, w) ? w->dx[c] + value : value;
 }
 
 /* dx of one channel; what is not a sample stays zero, since sums over lanes take no mask. */
@@ -245,20 +246,37 @@ static void one(const struct mase_step *s, float *y, const float *x)
     s->plan->k->affine_each(y, x, b->scale, b->shift, b->channels * b->per);
 }
 
+/* The statistics that are kept. What is computed anew for each step is followed in vain, so it is
+ * not; what is trained cannot be kept as well. */
+static enum mase_status find_statistics(struct mase_step *s, struct batch_norm *b,
+                                        struct mase_err *err)
+{
+    MASE_TRY(mase_step_weight(s, &b->mean, "running_mean", err));
+    MASE_TRY(mase_step_weight(s, &b->var, "running_var", err));
+    MASE_TRY(mase_step_weight(s, &b->tracked, "num_batches_tracked", err));
+    if (!b->mean != !b->var)
+        return mase_call_fail(s->call, err, "needs both running_mean and running_var, or neither");
+    if (b->mean && ((b->mean->param && !b->mean->param->is_buffer) ||
+                    (b->var->param && !b->var->param->is_buffer)))
+        return mase_call_fail(s->call, err, "running statistics must be buffers, not parameters");
+    b->follows = s->plan->train && b->mean && b->mean->param && b->var->param;
+    const struct mase_arg *momentum = mase_call_arg(s->call, "momentum");
+    b->momentum = -1;
+    if (momentum->kind != MASE_ARG_NONE)
+        return mase_call_float(s->call, &b->momentum, "momentum", err);
+    if (b->follows && !b->tracked)
+        return mase_call_fail(s->call, err, "needs a momentum: nothing counts the batches");
+    return MASE_OK;
+}
+
 static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct mase_err *err)
 {
     MASE_TRY(mase_step_input(s, c, "input", err));
     struct batch_norm *b = s->own = mase_new(&s->plan->arena, struct batch_norm);
-    b->weight = mase_step_weight(s, c, "weight");
-    b->bias = mase_step_weight(s, c, "bias");
-    b->mean = mase_step_weight(s, c, "running_mean");
-    b->var = mase_step_weight(s, c, "running_var");
-    b->tracked = mase_step_weight(s, c, "num_batches_tracked");
+    MASE_TRY(mase_step_weight(s, &b->weight, "weight", err));
+    MASE_TRY(mase_step_weight(s, &b->bias, "bias", err));
+    MASE_TRY(find_statistics(s, b, err));
     MASE_TRY(mase_call_float(c, &b->eps, "eps", err));
-    const struct mase_arg *momentum = mase_call_arg(c, "momentum");
-    b->momentum = -1;
-    if (momentum->kind != MASE_ARG_NONE)
-        MASE_TRY(mase_call_float(c, &b->momentum, "momentum", err));
     b->channels = s->in[0]->tensor->shape.dim[1];
     b->per = s->in[0]->rows / b->channels;
     b->batch_mean = mase_new_array(&s->plan->arena, float, (size_t)b->channels);

@@ -99,10 +99,8 @@ static enum mase_status begin(struct mase_step *s, const struct mase_window *w,
     if (!w->batch)
         return mase_call_fail(s->call, err, "a plan needs an input with a batch dimension");
     *k = s->own = mase_new(&s->plan->arena, struct mase_corr_step);
-    (*k)->weight = mase_step_weight(s, s->call, "weight");
-    (*k)->b = mase_step_weight(s, s->call, "bias");
-    if (!(*k)->weight || (!(*k)->b && mase_call_tensor(s->call, "bias")))
-        return mase_call_fail(s->call, err, "a plan needs weights that are parameters");
+    MASE_TRY(mase_step_need_weight(s, &(*k)->weight, "weight", err));
+    MASE_TRY(mase_step_weight(s, &(*k)->b, "bias", err));
     (*k)->w = (*k)->weight->x;
     (*k)->dw = (*k)->weight->dx;
     return MASE_OK;
@@ -118,7 +116,7 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
     if (w.mode != MASE_PAD_ZEROS)
         pad_input(s, &w);
     set_tables(s, &k->corr, &w, w.in, w.out);
-    const struct mase_shape *shape = &k->weight->param->tensor.shape;
+    const struct mase_shape *shape = &k->weight->shape;
     k->corr.O = (long)(shape->dim[0] / w.groups);
     k->corr.C = (long)shape->dim[1];
     mase_corr_step_set(s);
@@ -135,7 +133,7 @@ static enum mase_status prepare_transposed(struct mase_step *s, struct mase_call
     MASE_TRY(begin(s, &w, &k, err));
     mase_ref_lift_window(&w);
     set_tables(s, &k->corr, &w, w.out, w.in);
-    const struct mase_shape *shape = &k->weight->param->tensor.shape;
+    const struct mase_shape *shape = &k->weight->shape;
     k->scatter = true;
     k->corr.O = (long)(shape->dim[0] / w.groups);
     k->corr.C = (long)shape->dim[1];

@@ -33,7 +33,7 @@ static void forward(const struct mase_step *s, long from, long to)
     s->plan->k->gemm(&g, from, to);
 }
 
-/* Outputs from..to: their rows of dW, and db. */
+/* Outputs from..to: their rows of dW, and db, of those that are trained. */
 static void backward_weights(const struct mase_step *s, long from, long to)
 {
     const struct dense *d = s->own;
@@ -48,7 +48,7 @@ static void backward_weights(const struct mase_step *s, long from, long to)
                                  .dw_stride = d->I,
                                  .dy_stride = p->stride,
                                  .add = mase_step_adds(s, d->w) };
-    if (g.dw)
+    if (d->w->dx)
         p->k->grad(&g, from, to);
     for (long o = from; d->b && d->b->dx && o < to; o++) {
         const struct mase_channel dy = { s->out->dx + o * p->stride, 1, p->stride, p->n,
@@ -82,13 +82,10 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
 {
     MASE_TRY(mase_step_input(s, c, "input", err));
     struct dense *d = s->own = mase_new(&s->plan->arena, struct dense);
-    d->w = mase_step_weight(s, c, "weight");
-    d->b = mase_step_weight(s, c, "bias");
-    if (!d->w || s->in[0]->tensor->shape.rank != 2)
-        return mase_call_fail(c, err,
-                              "a plan needs a weight that is a parameter and input of rank 2");
-    d->O = d->w->param->tensor.shape.dim[0];
-    d->I = d->w->param->tensor.shape.dim[1];
+    MASE_TRY(mase_step_need_weight(s, &d->w, "weight", err));
+    MASE_TRY(mase_step_weight(s, &d->b, "bias", err));
+    d->O = d->w->shape.dim[0];
+    d->I = d->w->shape.dim[1];
     s->one = one;
     mase_step_forward(s, forward, MASE_UNIT_LANES, 0);
     if (d->w->dx || (d->b && d->b->dx))
@@ -125,4 +122,4 @@ static void refresh(struct mase_step *s)
     }
 }
 
-const struct mase_step_kind mase_step_dense = { "dense", prepare, bind, refresh };
+const struct mase_step_kind mase_step_dense = { "dense", prepare, bind, refresh, true };

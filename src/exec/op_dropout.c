@@ -8,11 +8,11 @@
  */
 #include <mase/rng.h>
 
-#include "exec/step.h"
+#include "exec/dropout.h"
+#include "ir/shape.h"
 
 struct dropout {
     uint64_t name;
-    double p;
     long run;       /* rows that share a decision */
     uint32_t limit; /* stays when the random number is not below */
     float scale;
@@ -64,27 +64,41 @@ static void backward(const struct mase_step *s, long from, long to)
     }
 }
 
-static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct mase_err *err)
+static enum mase_status check_p(const struct mase_call *c, double p, struct mase_err *err)
+{
+    return p >= 0.0 && p <= 1.0 ? MASE_OK : mase_call_fail(c, err, "p = %g is outside 0..1", p);
+}
+
+enum mase_status mase_dropout_set(struct mase_step *s, double p, long run, struct mase_err *err)
 {
     struct dropout *d = s->own = mase_new(&s->plan->arena, struct dropout);
-    MASE_TRY(mase_call_float(c, &d->p, "p", err));
-    if (!(d->p >= 0.0 && d->p <= 1.0))
-        return mase_call_fail(c, err, "p = %g is outside 0..1", d->p);
-    if (!s->plan->train || d->p == 0.0 || (!c->module && !mase_call_flag(c, "training"))) {
+    MASE_TRY(check_p(s->call, p, err));
+    d->run = run;
+    d->name = mase_rng_name(s->node->name);
+    d->limit = p < 1.0 ? (uint32_t)(p * 0x1p32) : UINT32_MAX;
+    d->scale = p < 1.0 ? (float)(1.0 / (1.0 - p)) : 0.0f;
+    s->scratch_size = s->in[0]->rows / run * s->plan->stride;
+    mase_step_forward(s, forward, MASE_UNIT_ITEMS, (long)s->in[0]->rows / run);
+    mase_step_backward(s, backward, MASE_UNIT_ITEMS, (long)s->in[0]->rows);
+    return MASE_OK;
+}
+
+static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct mase_err *err)
+{
+    double p;
+    MASE_TRY(mase_call_float(c, &p, "p", err));
+    MASE_TRY(check_p(c, p, err));
+    if (!s->plan->train || p == 0.0 || (!c->module && !mase_call_flag(c, "training"))) {
         s->kind = &mase_step_view;
         return mase_step_view.prepare(s, c, err);
     }
     MASE_TRY(mase_step_input(s, c, "input", err));
     const struct mase_shape *shape = &s->in[0]->tensor->shape;
     const bool channels = c->node->op == MASE_OP_dropout2d && shape->rank > 2;
-    d->run = channels ? (long)(s->in[0]->rows / shape->dim[1]) : 1;
-    d->name = mase_rng_name(s->node->name);
-    d->limit = d->p < 1.0 ? (uint32_t)(d->p * 0x1p32) : UINT32_MAX;
-    d->scale = d->p < 1.0 ? (float)(1.0 / (1.0 - d->p)) : 0.0f;
-    s->scratch_size = s->in[0]->rows / d->run * s->plan->stride;
-    mase_step_forward(s, forward, MASE_UNIT_ITEMS, (long)s->in[0]->rows / d->run);
-    mase_step_backward(s, backward, MASE_UNIT_ITEMS, (long)s->in[0]->rows);
-    return MASE_OK;
+    const struct mase_shape plane = mase_shape_part(shape, channels ? 2 : 0, shape->rank);
+    return mase_dropout_set(s, p, channels ? (long)mase_shape_count(&plane) : 1, err);
 }
 
-const struct mase_step_kind mase_step_dropout = { .name = "dropout", .prepare = prepare };
+const struct mase_step_kind mase_step_dropout = { .name = "dropout",
+                                                  .prepare = prepare,
+                                                  .derives = true };

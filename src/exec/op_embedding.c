@@ -61,11 +61,9 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
 {
     MASE_TRY(mase_step_input(s, c, "input", err));
     struct embedding *e = s->own = mase_new(&s->plan->arena, struct embedding);
-    e->w = mase_step_weight(s, c, "weight");
-    if (!e->w)
-        return mase_call_fail(c, err, "a plan needs a weight that is a parameter");
-    e->V = (long)e->w->param->tensor.shape.dim[0];
-    e->E = (long)e->w->param->tensor.shape.dim[1];
+    MASE_TRY(mase_step_need_weight(s, &e->w, "weight", err));
+    e->V = (long)e->w->shape.dim[0];
+    e->E = (long)e->w->shape.dim[1];
     int64_t skip = -1;
     if (mase_arg_given(mase_call_arg(c, "padding_idx")))
         MASE_TRY(mase_call_int(c, &skip, "padding_idx", err));
@@ -77,4 +75,6 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
     return MASE_OK;
 }
 
-const struct mase_step_kind mase_step_embedding = { .name = "embedding", .prepare = prepare };
+const struct mase_step_kind mase_step_embedding = { .name = "embedding",
+                                                    .prepare = prepare,
+                                                    .derives = true };

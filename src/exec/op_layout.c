@@ -126,8 +126,9 @@ static enum mase_status read_map(struct layout *l, const struct mase_tensor *t,
     struct mase_term_list terms = { 0 };
     float *shift = l->numbers ? mase_new_array(&s->plan->arena, float, (size_t)s->out->rows) : NULL;
     const double *place = t->data;
+    const bool batch = mase_plan_first(s->plan); /* else there is one sample, which is all */
     for (int64_t r = 0; r < s->out->rows; r++) {
-        const double first = place[r], second = place[s->out->rows + r];
+        const double first = place[r], second = batch ? place[s->out->rows + r] : first;
         if (first < 0) {
             shift[r] = (float)l->number[(int)(-1.0 - first)];
             continue;
@@ -135,7 +136,7 @@ static enum mase_status read_map(struct layout *l, const struct mase_tensor *t,
         const int input = (int)(first / PLACE) - 1;
         const int64_t row = (int64_t)fmod(first, PLACE), next = (int64_t)fmod(second, PLACE);
         if ((int)(second / PLACE) - 1 != input || !stays(s->in[input], row, row, 0) ||
-            row >= s->in[input]->rows || !stays(s->in[input], next, row, 1))
+            row >= s->in[input]->rows || (batch && !stays(s->in[input], next, row, 1)))
             return mase_fail(err, MASE_EUNSUPPORTED,
                              "%s: %s moves values between samples, which a plan cannot",
                              s->node->name, mase_ops[s->node->op].name);
@@ -197,4 +198,6 @@ static enum mase_status prepare_fill(struct mase_step *s, struct mase_call *c, s
 }
 
 const struct mase_step_kind mase_step_fill = { .name = "fill", .prepare = prepare_fill };
-const struct mase_step_kind mase_step_layout = { .name = "layout", .prepare = prepare };
+const struct mase_step_kind mase_step_layout = { .name = "layout",
+                                                 .prepare = prepare,
+                                                 .derives = true };

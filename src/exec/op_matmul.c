@@ -17,10 +17,9 @@ static const struct mase_step_kind inner_kind = { .name = "product" };
 /* Give the step's correlation the weights of plain input 1. */
 static void use_plain(struct mase_step *s, struct mase_corr_step *k)
 {
-    const struct mase_slot *w = s->in[1];
-    k->w = w->x;
-    k->dw = w->same ? w->same->dx : w->dx;
-    k->weight_input = 1;
+    k->weight = s->in[1]->weight;
+    k->w = s->in[1]->x;
+    k->dw = k->weight ? k->weight->dx : NULL;
 }
 
 /* x (.., K) times w (K, J), or w (J, K) when turned. */
@@ -67,38 +66,57 @@ static void plain_times(struct mase_step *s)
 static enum mase_status plain_matrix(struct mase_step *s, const struct mase_tensor *w, int least,
                                      struct mase_err *err)
 {
-    const struct mase_slot *slot = mase_plan_slot(s->plan, w);
     if (w->shape.rank < least || w->shape.rank > 2)
         return mase_call_fail(s->call, err, "a plan multiplies by a matrix, got %s",
                               mase_show_shape(s->call, &w->shape));
-    return slot ? mase_step_operand(s, w, err) : MASE_OK;
+    return mase_step_operand(s, w, err);
+}
+
+/* Both have lanes: a product within each sample. A vector among parameters is a matrix of one row
+ * or column; among samples it has a component of each, which is no product within one. */
+static enum mase_status times_lanes(struct mase_step *s, const struct mase_tensor *a,
+                                    const struct mase_tensor *b, bool turned, struct mase_err *err)
+{
+    const int first = mase_plan_first(s->plan);
+    struct mase_shape left = mase_shape_part(&a->shape, first, a->shape.rank);
+    struct mase_shape right = mase_shape_part(&b->shape, first, b->shape.rank);
+    if (first == 0 && left.rank == 1)
+        left = (struct mase_shape){ 2, { 1, left.dim[0] } };
+    if (first == 0 && right.rank == 1)
+        mase_shape_push(&right, 1);
+    if (left.rank < 2 || right.rank < 2 || (first == 1 && left.rank != right.rank))
+        return mase_call_fail(s->call, err, "mixes the samples of a batch, which a plan cannot");
+    struct mase_shape lead = mase_shape_part(&left, 0, left.rank - 2);
+    const struct mase_shape other = mase_shape_part(&right, 0, right.rank - 2);
+    if (!mase_shape_widen(&lead, &other))
+        return mase_call_fail(s->call, err, "the leading dimensions differ");
+    MASE_TRY(mase_step_operand(s, a, err));
+    MASE_TRY(mase_step_operand(s, b, err));
+    mase_product_set(s, &left, &right, &lead, turned && b->shape.rank > 1, 1.0f);
+    return MASE_OK;
 }
 
 /* s computes a times b; turned: b's last two dimensions are swapped. */
 static enum mase_status multiply(struct mase_step *s, const struct mase_tensor *a,
                                  const struct mase_tensor *b, bool turned, struct mase_err *err)
 {
-    const struct mase_slot *left = mase_plan_slot(s->plan, a), *right = mase_plan_slot(s->plan, b);
-    const bool lanes = left && left->lanes;
-    MASE_TRY(mase_step_operand(s, lanes ? a : b, err));
-    if (!right || !right->lanes) {
+    const struct mase_slot *left = mase_step_slot(s, a), *right = mase_step_slot(s, b);
+    if (left && left->lanes && right && right->lanes)
+        return times_lanes(s, a, b, turned, err);
+    if (left && left->lanes) {
+        if (a->shape.rank < 2)
+            return mase_call_fail(s->call, err,
+                                  "mixes the samples of a batch, which a plan cannot");
+        MASE_TRY(mase_step_operand(s, a, err));
         MASE_TRY(plain_matrix(s, b, 1, err));
         times_plain(s, turned && b->shape.rank == 2);
         return MASE_OK;
     }
-    if (b->shape.rank < 3 || (lanes && a->shape.rank < 3))
+    if (b->shape.rank < 3 || turned)
         return mase_call_fail(s->call, err, "mixes the samples of a batch, which a plan cannot");
-    if (!lanes) {
-        MASE_TRY(plain_matrix(s, a, 2, err));
-        plain_times(s);
-        return MASE_OK;
-    }
     MASE_TRY(mase_step_operand(s, b, err));
-    struct mase_shape lead = mase_shape_part(&a->shape, 1, a->shape.rank - 2);
-    const struct mase_shape lead_b = mase_shape_part(&b->shape, 1, b->shape.rank - 2);
-    if (a->shape.rank != b->shape.rank || !mase_shape_widen(&lead, &lead_b))
-        return mase_call_fail(s->call, err, "mixes the samples of a batch, which a plan cannot");
-    mase_product_set(s, &lead, turned, 1.0f);
+    MASE_TRY(plain_matrix(s, a, 2, err));
+    plain_times(s);
     return MASE_OK;
 }
 
@@ -118,10 +136,8 @@ static enum mase_status weighted_sum(struct mase_step *s, const struct mase_tens
         mase_rowmap_add(s, &terms, (struct mase_term){ 0, (int32_t)r, (int32_t)r, (float)alpha });
     if (t && beta != 0.0) {
         MASE_TRY(mase_step_operand(s, t, err));
-        struct mase_shape out = s->out->tensor->shape, own = t->shape;
-        out.dim[0] = 1;
-        if (s->in[1]->lanes)
-            own.dim[0] = 1;
+        const struct mase_shape out = mase_slot_rows(s->plan, s->out);
+        const struct mase_shape own = mase_slot_rows(s->plan, s->in[1]);
         struct mase_nd w = mase_nd(&out);
         mase_nd_add(&w, &own);
         for (; w.i < w.count; mase_nd_next(&w))
@@ -165,11 +181,9 @@ static enum mase_status prepare_bilinear(struct mase_step *s, struct mase_call *
                                          struct mase_err *err)
 {
     struct mase_corr_step *k = mase_new(&s->plan->arena, struct mase_corr_step);
-    k->weight = mase_step_weight(s, c, "weight");
-    k->b = mase_step_weight(s, c, "bias");
-    if (!k->weight || (!k->b && mase_call_tensor(c, "bias")))
-        return mase_call_fail(c, err, "a plan needs weights that are parameters");
-    const struct mase_shape *w = &k->weight->param->tensor.shape; // (O, I1, I2)
+    MASE_TRY(mase_step_need_weight(s, &k->weight, "weight", err));
+    MASE_TRY(mase_step_weight(s, &k->b, "bias", err));
+    const struct mase_shape *w = &k->weight->shape; // (O, I1, I2)
     const long positions = (long)(s->out->rows / w->dim[0]);
     /* At each position the product of a column (I1, 1) and a row (1, I2). */
     const struct mase_shape lead = { 1, { positions } };
@@ -195,8 +209,14 @@ static enum mase_status prepare_bilinear(struct mase_step *s, struct mase_call *
     return MASE_OK;
 }
 
-const struct mase_step_kind mase_step_matmul = { .name = "matmul", .prepare = prepare };
-const struct mase_step_kind mase_step_addmm = { .name = "addmm", .prepare = prepare_addmm };
-const struct mase_step_kind mase_step_gemm = { .name = "gemm", .prepare = prepare_gemm };
+const struct mase_step_kind mase_step_matmul = { .name = "matmul",
+                                                 .prepare = prepare,
+                                                 .derives = true };
+const struct mase_step_kind mase_step_addmm = { .name = "addmm",
+                                                .prepare = prepare_addmm,
+                                                .derives = true };
+const struct mase_step_kind mase_step_gemm = { .name = "gemm",
+                                               .prepare = prepare_gemm,
+                                               .derives = true };
 const struct mase_step_kind mase_step_bilinear = { .name = "bilinear",
                                                    .prepare = prepare_bilinear };

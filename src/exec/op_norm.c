@@ -153,13 +153,15 @@ static void backward_given(const struct mase_step *s, long from, long to)
 
 /* ---- preparing ---- */
 
-/* A weight that is there must be a parameter of the plan. */
-static enum mase_status find_weight(struct mase_step *s, struct mase_weight **w, const char *name,
-                                    struct mase_err *err)
+/* Statistics that are given: both or none, and not trained. */
+static enum mase_status find_statistics(struct mase_step *s, struct norm *m, struct mase_err *err)
 {
-    *w = mase_step_weight(s, s->call, name);
-    if (!*w && mase_call_tensor(s->call, name))
-        return mase_call_fail(s->call, err, "a plan needs a '%s' that is a parameter", name);
+    MASE_TRY(mase_step_weight(s, &m->mean, "running_mean", err));
+    MASE_TRY(mase_step_weight(s, &m->var, "running_var", err));
+    if (!m->mean != !m->var)
+        return mase_call_fail(s->call, err, "needs both running_mean and running_var, or neither");
+    if (m->mean && (m->mean->dx || m->var->dx))
+        return mase_call_fail(s->call, err, "a plan cannot train running statistics");
     return MASE_OK;
 }
 
@@ -167,8 +169,8 @@ static enum mase_status begin(struct mase_step *s, struct norm **m, struct mase_
 {
     MASE_TRY(mase_step_input(s, s->call, "input", err));
     *m = s->own = mase_new(&s->plan->arena, struct norm);
-    MASE_TRY(find_weight(s, &(*m)->w, "weight", err));
-    MASE_TRY(find_weight(s, &(*m)->b, "bias", err));
+    MASE_TRY(mase_step_weight(s, &(*m)->w, "weight", err));
+    MASE_TRY(mase_step_weight(s, &(*m)->b, "bias", err));
     return mase_call_float(s->call, &(*m)->eps, "eps", err);
 }
 
@@ -208,7 +210,7 @@ static enum mase_status prepare_layer(struct mase_step *s, struct mase_call *c,
     MASE_TRY(mase_call_sizes(c, &over, "normalized_shape", err));
     m->elements = (long)mase_shape_count(&over);
     m->run = 1;
-    if (over.rank >= s->in[0]->tensor->shape.rank)
+    if (over.rank > s->in[0]->tensor->shape.rank - mase_plan_first(s->plan))
         return mase_call_fail(c, err, "normalises over the batch, which a plan keeps");
     finish(s, (long)s->in[0]->rows / m->elements);
     return MASE_OK;
@@ -231,8 +233,7 @@ static enum mase_status prepare_instance(struct mase_step *s, struct mase_call *
 {
     struct norm *m;
     MASE_TRY(begin(s, &m, err));
-    MASE_TRY(find_weight(s, &m->mean, "running_mean", err));
-    MASE_TRY(find_weight(s, &m->var, "running_var", err));
+    MASE_TRY(find_statistics(s, m, err));
     if (mase_norm_channel_dim(c, &s->in[0]->tensor->shape) != 1)
         return mase_call_fail(c, err, "a plan needs an input with a batch dimension");
     by_channel(s);
@@ -246,27 +247,27 @@ static enum mase_status prepare_instance(struct mase_step *s, struct mase_call *
     return MASE_OK;
 }
 
-/* As a function: told whether to train; then it is the layer's business. */
+/* As a function: told whether to train; then, and without statistics, it is the layer's business.
+ */
 static enum mase_status prepare_batch(struct mase_step *s, struct mase_call *c,
                                       struct mase_err *err)
 {
     struct norm *m;
-    if (s->plan->train && mase_call_flag(c, "training")) {
+    const bool tracked = mase_call_tensor(c, "running_mean") != NULL;
+    if (!tracked || (s->plan->train && mase_call_flag(c, "training"))) {
         s->kind = &mase_step_batch_norm;
         return mase_step_batch_norm.prepare(s, c, err);
     }
     MASE_TRY(begin(s, &m, err));
-    MASE_TRY(find_weight(s, &m->mean, "running_mean", err));
-    MASE_TRY(find_weight(s, &m->var, "running_var", err));
-    if (!m->mean || !m->var)
-        return mase_call_fail(c, err, "a plan needs running statistics here");
+    MASE_TRY(find_statistics(s, m, err));
     by_channel(s);
     finish_given(s);
     return MASE_OK;
 }
 
 const struct mase_step_kind mase_step_layer_norm = { .name = "layer_norm",
-                                                     .prepare = prepare_layer };
+                                                     .prepare = prepare_layer,
+                                                     .derives = true };
 const struct mase_step_kind mase_step_group_norm = { .name = "group_norm",
                                                      .prepare = prepare_group };
 const struct mase_step_kind mase_step_instance_norm = { .name = "instance_norm",

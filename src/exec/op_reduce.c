@@ -5,20 +5,15 @@
 #include "exec/rowmap.h"
 #include "exec/window.h"
 
-/* The shape of one sample of lanes. */
-static struct mase_shape sample_shape(const struct mase_slot *s)
-{
-    return mase_shape_part(&s->tensor->shape, 1, s->tensor->shape.rank);
-}
-
 static enum mase_status prepare_sum(struct mase_step *s, struct mase_call *c, struct mase_err *err)
 {
     MASE_TRY(mase_step_input(s, c, "input", err));
     bool in[MASE_MAX_RANK];
     MASE_TRY(mase_call_axes(c, in, &s->in[0]->tensor->shape, "dim", true, err));
-    struct mase_shape sample = sample_shape(s->in[0]), kept = sample;
+    const int first = mase_plan_first(s->plan);
+    struct mase_shape sample = mase_slot_sample(s->plan, s->in[0]), kept = sample;
     for (int i = 0; i < kept.rank; i++)
-        if (in[i + 1])
+        if (in[i + first])
             kept.dim[i] = 1;
     const double count = (double)s->in[0]->rows / (double)s->out->rows;
     const float coef = c->node->op == MASE_OP_mean ? (float)(1.0 / count) : 1.0f;
@@ -37,10 +32,10 @@ static enum mase_status line_of(struct mase_step *s, struct mase_axis *a, struct
 {
     int axis;
     MASE_TRY(mase_call_axis_arg(s->call, &axis, &s->in[0]->tensor->shape, "dim", err));
-    if (axis == 0)
+    if (axis < mase_plan_first(s->plan))
         return mase_call_fail(s->call, err, "dim = 0 is the batch, which a plan keeps");
-    const struct mase_shape sample = sample_shape(s->in[0]);
-    *a = mase_axis_of(&sample, axis - 1);
+    const struct mase_shape sample = mase_slot_sample(s->plan, s->in[0]);
+    *a = mase_axis_of(&sample, axis - mase_plan_first(s->plan));
     return MASE_OK;
 }
 
@@ -81,6 +76,12 @@ static enum mase_status prepare_minmax(struct mase_step *s, struct mase_call *c,
     return MASE_OK;
 }
 
-const struct mase_step_kind mase_step_sum = { .name = "sum", .prepare = prepare_sum };
-const struct mase_step_kind mase_step_cumsum = { .name = "cumsum", .prepare = prepare_cumsum };
-const struct mase_step_kind mase_step_minmax = { .name = "minmax", .prepare = prepare_minmax };
+const struct mase_step_kind mase_step_sum = { .name = "sum",
+                                              .prepare = prepare_sum,
+                                              .derives = true };
+const struct mase_step_kind mase_step_cumsum = { .name = "cumsum",
+                                                 .prepare = prepare_cumsum,
+                                                 .derives = true };
+const struct mase_step_kind mase_step_minmax = { .name = "minmax",
+                                                 .prepare = prepare_minmax,
+                                                 .derives = true };

@@ -43,9 +43,8 @@ static void backward(const struct mase_step *s, long from, long to)
 void mase_softmax_set(struct mase_step *s, int axis, bool logarithm)
 {
     struct lines *l = s->own = mase_new(&s->plan->arena, struct lines);
-    const struct mase_shape *shape = &s->in[0]->tensor->shape;
-    const struct mase_shape sample = mase_shape_part(shape, 1, shape->rank);
-    l->axis = mase_axis_of(&sample, axis - 1);
+    const struct mase_shape sample = mase_slot_sample(s->plan, s->in[0]);
+    l->axis = mase_axis_of(&sample, axis - mase_plan_first(s->plan));
     l->logarithm = logarithm;
     mase_step_forward(s, forward, MASE_UNIT_ITEMS, (long)(l->axis.outer * l->axis.inner));
     mase_step_backward(s, backward, MASE_UNIT_ITEMS, (long)(l->axis.outer * l->axis.inner));
@@ -56,10 +55,12 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
     int axis;
     MASE_TRY(mase_step_input(s, c, "input", err));
     MASE_TRY(mase_ref_softmax_axis(c, &axis, &s->in[0]->tensor->shape, err));
-    if (axis == 0)
+    if (axis < mase_plan_first(s->plan))
         return mase_call_fail(c, err, "dim = 0 is the batch, which a plan keeps");
     mase_softmax_set(s, axis, c->node->op == MASE_OP_log_softmax);
     return MASE_OK;
 }
 
-const struct mase_step_kind mase_step_softmax = { .name = "softmax", .prepare = prepare };
+const struct mase_step_kind mase_step_softmax = { .name = "softmax",
+                                                  .prepare = prepare,
+                                                  .derives = true };

@@ -196,5 +196,9 @@ static enum mase_status prepare_cast(struct mase_step *s, struct mase_call *c, s
     return MASE_OK;
 }
 
-const struct mase_step_kind mase_step_unary = { .name = "unary", .prepare = prepare };
-const struct mase_step_kind mase_step_cast = { .name = "cast", .prepare = prepare_cast };
+const struct mase_step_kind mase_step_unary = { .name = "unary",
+                                                .prepare = prepare,
+                                                .derives = true };
+const struct mase_step_kind mase_step_cast = { .name = "cast",
+                                               .prepare = prepare_cast,
+                                               .derives = true };

@@ -35,4 +35,6 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
     return MASE_OK;
 }
 
-const struct mase_step_kind mase_step_view = { .name = "view", .prepare = prepare };
+const struct mase_step_kind mase_step_view = { .name = "view",
+                                               .prepare = prepare,
+                                               .derives = true };

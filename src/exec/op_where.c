@@ -3,6 +3,7 @@
  * condition only picks rows: that is a layout.
  */
 #include "exec/broadcast.h"
+#include "exec/plan.h"
 #include "exec/ref.h"
 
 /* condition ? yes : no */
@@ -56,7 +57,9 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
     static mase_phase_fn *const backward[2] = { backward_yes, backward_no };
     const bool fill = c->node->op == MASE_OP_masked_fill; /* input, mask, value */
     const int at[3] = { fill ? 1 : 0, fill ? 2 : 1, fill ? 0 : 2 };
-    if (mase_arg_tensor(&s->probe->param[at[0]]) && s->probe->param[at[0]].tensor->data) {
+    const struct mase_tensor *constant = mase_arg_tensor(&s->probe->param[at[0]]);
+    const struct mase_slot *slot = mase_plan_slot(s->plan, mase_arg_tensor(&c->param[at[0]]));
+    if (constant && constant->data && !(slot && slot->derived)) {
         s->kind = &mase_step_layout;
         return mase_step_layout.prepare(s, c, err);
     }
@@ -72,4 +75,6 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
     return MASE_OK;
 }
 
-const struct mase_step_kind mase_step_where = { .name = "where", .prepare = prepare };
+const struct mase_step_kind mase_step_where = { .name = "where",
+                                                .prepare = prepare,
+                                                .derives = true };

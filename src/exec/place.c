@@ -52,9 +52,10 @@ static int backward_time(const struct mase_plan *p, int step)
 /* Walk backward: which gradients are wanted, who stores first and who adds. */
 static void plan_gradients(struct mase_plan *p)
 {
-    struct mase_slot *out = root(p->output);
-    out->has_grad = true;
-    out->grad_born = p->step_count;
+    if (p->output) { /* of a derived plan, what it collects is the output */
+        root(p->output)->has_grad = true;
+        root(p->output)->grad_born = p->step_count;
+    }
     for (int i = p->step_count - 1; i >= 0; i--) {
         struct mase_step *s = p->step[i];
         if (!root(s->out)->has_grad || !s->out->needs_grad)
@@ -71,15 +72,21 @@ static void plan_gradients(struct mase_plan *p)
     }
 }
 
-/* The last use of each parameter that the loss depends on. */
+/* The last use of a weight that the loss depends on. */
+static void plan_weight(struct mase_weight *w)
+{
+    const struct mase_use *use = w->uses;
+    while (use && !use->step->backward_count)
+        use = use->next;
+    w->last = use ? use->step : NULL;
+}
+
 static void plan_weights(struct mase_plan *p)
 {
-    for (int i = 0; i < p->weight_count; i++) {
-        const struct mase_use *use = p->weight[i].uses;
-        while (use && !use->step->backward_count)
-            use = use->next;
-        p->weight[i].last = use ? use->step : NULL;
-    }
+    for (int i = 0; i < p->weight_count; i++)
+        plan_weight(&p->weight[i]);
+    for (int i = 0; i < p->number_count; i++)
+        plan_weight(p->numbers[i]);
 }
 
 static void live_until(struct mase_slot *s, int time)
@@ -101,8 +108,10 @@ static void plan_lives(struct mase_plan *p)
             live_until(s->in[j], last);
     }
     const int end = 2 * p->step_count;
-    live_until(p->output, end);
-    root(p->output)->grad_dies = end;
+    if (p->output) {
+        live_until(p->output, end);
+        root(p->output)->grad_dies = end;
+    }
     for (int i = 0; i < p->input_count; i++)
         live_until(p->input[i], end); /* filled before time 0; never reused */
 }
@@ -122,7 +131,8 @@ static void list_buffers(struct mase_plan *p, struct placing *pl)
             continue;
         add_buffer(p, pl, (struct buffer){ &s->x, size, 0, s->born, s->dies });
         if (s->needs_grad && s->has_grad) {
-            const int until = s == root(p->output) ? s->grad_dies : backward_time(p, s->born);
+            const int until =
+                p->output && s == root(p->output) ? s->grad_dies : backward_time(p, s->born);
             add_buffer(p, pl, (struct buffer){ &s->dx, size, 0, s->grad_born, until });
         }
     }

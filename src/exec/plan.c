@@ -17,10 +17,11 @@
 
 /* ---- slots ---- */
 
-static struct mase_slot *new_slot(struct mase_plan *p, struct mase_tensor *t)
+struct mase_slot *mase_plan_new_slot(struct mase_plan *p, const struct mase_tensor *t)
 {
     struct mase_slot *s = mase_new(&p->arena, struct mase_slot);
     s->tensor = t;
+    mase_ptrmap_put(&p->slot_of, &p->arena, t, s);
     p->slot = mase_arena_grow(&p->arena, p->slot, p->slot_count, &p->slot_cap, sizeof *p->slot);
     p->slot[p->slot_count++] = s;
     return s;
@@ -28,10 +29,21 @@ static struct mase_slot *new_slot(struct mase_plan *p, struct mase_tensor *t)
 
 struct mase_slot *mase_plan_slot(const struct mase_plan *p, const struct mase_tensor *t)
 {
-    for (int i = p->slot_count - 1; t && i >= 0; i--)
-        if (p->slot[i]->tensor == t)
-            return p->slot[i];
-    return NULL;
+    return mase_ptrmap_get(&p->slot_of, t);
+}
+
+struct mase_shape mase_slot_sample(const struct mase_plan *p, const struct mase_slot *s)
+{
+    const struct mase_shape *shape = &s->tensor->shape;
+    return mase_shape_part(shape, mase_plan_first(p), shape->rank);
+}
+
+struct mase_shape mase_slot_rows(const struct mase_plan *p, const struct mase_slot *s)
+{
+    struct mase_shape shape = s->tensor->shape;
+    if (s->lanes && mase_plan_first(p))
+        shape.dim[0] = 1;
+    return shape;
 }
 
 /* lanes or plain, by the shapes for two batch sizes. */
@@ -64,127 +76,17 @@ static enum mase_status add_slots(struct mase_plan *p, const struct mase_node *n
                                   const struct mase_arg *value, const struct mase_arg *other,
                                   struct mase_err *err)
 {
+    if (value->kind != other->kind || (mase_arg_is_seq(value) && value->count != other->count))
+        return mase_fail(err, MASE_EUNSUPPORTED,
+                         "%s: what %s gives depends on the number of samples, which a plan cannot",
+                         n->name, mase_ops[n->op].name);
     if (value->kind == MASE_ARG_TENSOR && !mase_plan_slot(p, value->tensor))
-        return classify(new_slot(p, value->tensor), p, other->tensor, n, err);
+        return classify(mase_plan_new_slot(p, value->tensor), p, other->tensor, n, err);
     if (value->kind != MASE_ARG_TUPLE && value->kind != MASE_ARG_LIST)
         return MASE_OK;
     for (int i = 0; i < value->count; i++)
         MASE_TRY(add_slots(p, n, &value->items[i], &other->items[i], err));
     return MASE_OK;
-}
-
-/* ---- weights ---- */
-
-/* The tile whose parameters p uses; NULL: it has its own. */
-static const struct mase_plan *lead_of(const struct mase_plan *p)
-{
-    return p->tiling && p->tiling->tile[0] != p ? p->tiling->tile[0] : NULL;
-}
-
-static int64_t padded(int64_t count)
-{
-    return (count + MASE_LANES - 1) / MASE_LANES * MASE_LANES;
-}
-
-static bool count_weight(const char *full, struct mase_param *param, void *data)
-{
-    struct mase_plan *p = data;
-    (void)full;
-    (void)param;
-    p->weight_count++;
-    return true;
-}
-
-static bool add_weight(const char *full, struct mase_param *param, void *data)
-{
-    struct mase_plan *p = data;
-    (void)full;
-    p->weight[p->weight_count++] =
-        (struct mase_weight){ .param = param, .count = mase_tensor_count(&param->tensor) };
-    return true;
-}
-
-/* What is trained first, so that an optimiser is one loop; then frozen parameters and buffers. */
-static void place_weights(struct mase_plan *p)
-{
-    const struct mase_plan *lead = lead_of(p);
-    mase_graph_each_param(p->graph, count_weight, p);
-    p->weight = mase_new_array(&p->arena, struct mase_weight, (size_t)p->weight_count);
-    p->weight_count = 0;
-    mase_graph_each_param(p->graph, add_weight, p);
-    int64_t rest = 0;
-    for (int i = 0; i < p->weight_count; i++)
-        *(mase_param_is_trained(p->weight[i].param) ? &p->param_size : &rest) +=
-            padded(p->weight[i].count);
-    p->params = lead ? lead->params : mase_plan_floats(p->param_size + rest);
-    p->grads = p->train ? mase_plan_floats(p->param_size) : NULL;
-    int64_t at[2] = { 0, p->param_size };
-    for (int i = 0; i < p->weight_count; i++) {
-        struct mase_weight *w = &p->weight[i];
-        const bool trained = mase_param_is_trained(w->param);
-        int64_t *next = &at[trained ? 0 : 1];
-        w->x = p->params + *next;
-        w->dx = p->train && trained ? p->grads + *next : NULL;
-        *next += padded(w->count);
-    }
-}
-
-struct mase_weight *mase_plan_weight(const struct mase_plan *p, const struct mase_param *param)
-{
-    for (int i = 0; i < p->weight_count; i++)
-        if (p->weight[i].param == param)
-            return &p->weight[i];
-    return NULL;
-}
-
-static void add_use(struct mase_weight *w, const struct mase_step *s)
-{
-    struct mase_use *use = mase_new(&s->plan->arena, struct mase_use);
-    *use = (struct mase_use){ s, w->uses };
-    w->uses = use;
-}
-
-struct mase_weight *mase_step_weight(struct mase_step *s, const struct mase_call *c,
-                                     const char *name)
-{
-    const struct mase_param *param = c->module ? mase_module_param(c->module, name) : NULL;
-    if (!param) {
-        const struct mase_slot *slot = mase_plan_slot(s->plan, mase_call_tensor(c, name));
-        param = slot ? slot->param : NULL;
-    }
-    struct mase_weight *w = param ? mase_plan_weight(s->plan, param) : NULL;
-    if (!w)
-        return NULL;
-    add_use(w, s);
-    s->trains |= w->dx != NULL;
-    return mase_quantised_weight(s, c, name, w);
-}
-
-bool mase_step_adds(const struct mase_step *s, const struct mase_weight *w)
-{
-    return s->plan->accumulate || (w->base ? w->base : w)->last != s;
-}
-
-void mase_plan_read_weights(struct mase_plan *p)
-{
-    for (int i = 0; i < p->weight_count; i++) {
-        const struct mase_weight *w = &p->weight[i];
-        for (int64_t j = 0; j < w->count; j++)
-            w->x[j] = (float)mase_tensor_get(&w->param->tensor, j);
-    }
-    mase_quantise_weights(p);
-    for (int i = 0; i < p->step_count && !p->train; i++)
-        if (p->step[i]->kind->refresh)
-            p->step[i]->kind->refresh(p->step[i]);
-}
-
-void mase_plan_write_weights(const struct mase_plan *p)
-{
-    for (int i = 0; i < p->weight_count; i++) {
-        const struct mase_weight *w = &p->weight[i];
-        for (int64_t j = 0; j < w->count; j++)
-            mase_tensor_set(&w->param->tensor, j, w->x[j]);
-    }
 }
 
 /* ---- steps ---- */
@@ -211,27 +113,26 @@ void mase_step_add_input(struct mase_step *s, struct mase_slot *slot)
     s->in[s->in_count++] = slot;
 }
 
+struct mase_slot *mase_step_slot(const struct mase_step *s, const struct mase_tensor *t)
+{
+    struct mase_slot *slot = mase_plan_slot(s->plan, t);
+    return slot || !s->plan->of ? slot : mase_derive_read(s->plan, t);
+}
+
 enum mase_status mase_step_operand(struct mase_step *s, const struct mase_tensor *t,
                                    struct mase_err *err)
 {
-    struct mase_slot *slot = mase_plan_slot(s->plan, t);
-    if (!slot || !(slot->lanes || slot->x))
-        return mase_call_fail(s->call, err,
-                              "an operand is computed from parameters alone, which a plan cannot");
+    struct mase_slot *slot = mase_step_slot(s, t);
+    if (!slot)
+        return mase_call_fail(s->call, err, "a plan needs operands that are tensors of the graph");
+    if (slot->why)
+        return mase_fail(err, MASE_EUNSUPPORTED, "%s", slot->why);
+    if (slot->derived && !slot->weight)
+        mase_derive_numbers(s->plan, slot, NULL);
     mase_step_add_input(s, slot);
-    if (slot->param)
-        add_use(mase_plan_weight(s->plan, slot->param), s);
+    if (slot->weight)
+        mase_step_use(s, slot->weight);
     return MASE_OK;
-}
-
-bool mase_step_adds_input(const struct mase_step *s, int i)
-{
-    if (!s->in[i]->param)
-        return s->add[i];
-    for (int j = 0; j < i; j++)
-        if (s->in[j]->param == s->in[i]->param)
-            return true;
-    return mase_step_adds(s, mase_plan_weight(s->plan, s->in[i]->param));
 }
 
 void mase_step_forward(struct mase_step *s, mase_phase_fn *run, enum mase_unit unit, long items)
@@ -273,7 +174,7 @@ void mase_step_alias(struct mase_step *s, struct mase_slot *in)
 struct mase_slot *mase_plan_add_lanes(struct mase_plan *p, const struct mase_shape *shape)
 {
     const struct mase_tensor t = mase_tensor(&p->arena, MASE_F32, shape, false);
-    struct mase_slot *s = new_slot(p, mase_arena_memdup(&p->arena, &t, sizeof t));
+    struct mase_slot *s = mase_plan_new_slot(p, mase_arena_memdup(&p->arena, &t, sizeof t));
     s->lanes = true;
     s->rows = p->batch ? mase_shape_count(shape) / p->batch : 0;
     return s;
@@ -281,7 +182,7 @@ struct mase_slot *mase_plan_add_lanes(struct mase_plan *p, const struct mase_sha
 
 struct mase_slot *mase_plan_add_plain(struct mase_plan *p, const struct mase_tensor *t)
 {
-    struct mase_slot *s = new_slot(p, mase_arena_memdup(&p->arena, t, sizeof *t));
+    struct mase_slot *s = mase_plan_new_slot(p, mase_arena_memdup(&p->arena, t, sizeof *t));
     s->rows = mase_tensor_count(t);
     return s;
 }
@@ -291,7 +192,8 @@ void mase_plan_add_step(struct mase_plan *p, struct mase_step *s)
     bool wanted = s->trains;
     for (int i = 0; i < s->in_count; i++)
         wanted |= s->in[i]->needs_grad;
-    s->out->needs_grad = p->train && wanted && !s->stops && !s->node->no_grad;
+    s->out->needs_grad = p->train && wanted && !s->stops &&
+                         !(s->node && s->node->no_grad);
     p->step = mase_arena_grow(&p->arena, p->step, p->step_count, &p->step_cap, sizeof *p->step);
     s->index = p->step_count;
     p->step[p->step_count++] = s;
@@ -318,14 +220,13 @@ static const struct mase_arg *lookup(const struct mase_node *n, void *data)
 }
 
 /* One step for one tensor of the result. */
-static enum mase_status add_piece(struct building *b, struct mase_call *c, struct mase_call *probe,
+static enum mase_status add_piece(struct mase_plan *p, struct mase_call *c, struct mase_call *probe,
                                   struct mase_slot *out, int piece, struct mase_err *err)
 {
-    struct mase_plan *p = b->plan;
     const struct mase_step_kind *kind = mase_step_kind_of(c->node->op);
-    if (!kind)
-        return mase_fail(err, MASE_EUNSUPPORTED, "%s: a plan cannot run %s", c->node->name,
-                         mase_ops[c->node->op].name);
+    if (!kind || (p->of && !kind->derives))
+        return mase_fail(err, MASE_EUNSUPPORTED, "%s: a plan cannot run %s%s", c->node->name,
+                         mase_ops[c->node->op].name, kind ? " on parameters alone" : "");
     struct mase_step *s = mase_new(&p->arena, struct mase_step);
     *s = (struct mase_step){ .plan = p, .node = c->node, .kind = kind, .out = out, .piece = piece };
     s->call = mase_arena_memdup(&p->arena, c, sizeof *c);
@@ -339,9 +240,9 @@ static enum mase_status add_piece(struct building *b, struct mase_call *c, struc
     return MASE_OK;
 }
 
-/* Steps for what depends on the samples; a tuple takes one for each of its tensors. */
-static enum mase_status add_steps(struct building *b, struct mase_call *c, struct mase_call *probe,
-                                  struct mase_err *err)
+/* A tuple takes a step for each of its tensors. */
+enum mase_status mase_plan_add_call(struct mase_plan *p, struct mase_call *c,
+                                    struct mase_call *probe, struct mase_err *err)
 {
     const struct mase_arg *item = &c->result;
     const bool several = mase_arg_is_seq(&c->result);
@@ -349,12 +250,14 @@ static enum mase_status add_steps(struct building *b, struct mase_call *c, struc
         if (several)
             item = &c->result.items[i];
         struct mase_slot *out =
-            item->kind == MASE_ARG_TENSOR ? mase_plan_slot(b->plan, item->tensor) : NULL;
+            item->kind == MASE_ARG_TENSOR ? mase_plan_slot(p, item->tensor) : NULL;
         if (out && out->lanes)
-            MASE_TRY(add_piece(b, c, probe, out, i, err));
+            MASE_TRY(add_piece(p, c, probe, out, i, err));
     }
     return MASE_OK;
 }
+
+/* ---- values that do not follow the samples ---- */
 
 /* Are all tensors of an argument there with values? */
 static bool has_values(const struct mase_arg *a)
@@ -386,82 +289,223 @@ static void share_values(struct mase_plan *p, struct mase_arg *from, const struc
         share_values(p, &from->items[i], &to->items[i]);
 }
 
-static bool any_lanes(const struct mase_plan *p, const struct mase_arg *a)
+/* Does the call look at no more than the type or shape of this operand? */
+static bool shape_only(enum mase_op op, int param)
 {
-    if (a->kind == MASE_ARG_TENSOR)
-        return mase_plan_slot(p, a->tensor)->lanes;
-    for (int i = 0; mase_arg_is_seq(a) && i < a->count; i++)
-        if (any_lanes(p, &a->items[i]))
-            return true;
-    return false;
+    return param > 0 && (op == MASE_OP_expand_as || op == MASE_OP_type_as || op == MASE_OP_to);
 }
 
-/* A plain result: computed now if its operands are constants; a parameter seen under another shape
- * stays the parameter. */
-static enum mase_status add_plain(struct building *b, struct mase_call *c,
-                                  const struct mase_arg *probe, struct mase_err *err)
+/* What the tensors of an argument are like. */
+struct nature {
+    bool lanes;      /* some follow the samples */
+    bool live;       /* some change with the parameters */
+    const char *why; /* one cannot be used */
+};
+
+static void look(const struct mase_plan *p, const struct mase_arg *a, struct nature *n)
+{
+    for (int i = 0; mase_arg_is_seq(a) && i < a->count; i++)
+        look(p, &a->items[i], n);
+    const struct mase_slot *s = mase_plan_slot(p, mase_arg_tensor(a));
+    if (!s)
+        return;
+    n->lanes |= s->lanes;
+    n->live |= s->derived || (s->weight && s->tensor->dtype == MASE_F32);
+    n->why = n->why ? n->why : s->why;
+}
+
+static struct nature nature_of(const struct mase_plan *p, const struct mase_call *c)
+{
+    struct nature n = { 0 };
+    for (int i = 0; i < c->sig->count; i++)
+        if (!shape_only(c->node->op, i))
+            look(p, &c->param[i], &n);
+    return n;
+}
+
+/* No step may use the result: say why to the one that would. */
+static void refuse(struct mase_plan *p, const struct mase_arg *a, const char *why)
+{
+    for (int i = 0; mase_arg_is_seq(a) && i < a->count; i++)
+        refuse(p, &a->items[i], why);
+    struct mase_slot *s = mase_plan_slot(p, mase_arg_tensor(a));
+    if (s && !s->lanes)
+        s->why = why;
+}
+
+static void set_derived(struct mase_plan *p, const struct mase_arg *a)
+{
+    for (int i = 0; mase_arg_is_seq(a) && i < a->count; i++)
+        set_derived(p, &a->items[i]);
+    struct mase_slot *s = mase_plan_slot(p, mase_arg_tensor(a));
+    if (s && !s->weight) /* a piece of an earlier result is what it was */
+        s->derived = true;
+}
+
+/* The result of constants alone, now. */
+static enum mase_status add_constant(struct building *b, struct mase_call *c,
+                                     const struct mase_arg *probe, bool *done, struct mase_err *err)
 {
     struct mase_plan *p = b->plan;
     bool known = !c->module || c->module->param_count == 0;
     for (int i = 0; i < c->sig->count; i++)
-        known &= has_values(&c->param[i]);
+        known &= shape_only(c->node->op, i) || has_values(&c->param[i]);
     mase_forward_fn *forward = mase_forward_of(c->node->op);
-    if (known && mase_ref_allocate(&p->arena, &c->result) && forward) {
-        MASE_TRY(forward(c, err));
-        share_values(p, &c->result, probe);
+    *done = known && mase_ref_allocate(&p->arena, &c->result) && forward;
+    if (!*done)
         return MASE_OK;
-    }
-    struct mase_slot *in = mase_plan_slot(p, mase_arg_tensor(&c->param[0]));
-    struct mase_slot *out = mase_plan_slot(p, mase_arg_tensor(&c->result));
-    if (in && out && in != out && mase_step_kind_of(c->node->op) == &mase_step_view &&
-        !c->node->no_grad) {
-        out->same = in->same ? in->same : in;
-        out->x = in->x;
-        out->param = in->param;
-    }
+    MASE_TRY(forward(c, err));
+    share_values(p, &c->result, probe);
     return MASE_OK;
 }
 
+/* A parameter under another shape stays the parameter. */
+static bool add_view(struct mase_plan *p, const struct mase_call *c)
+{
+    const struct mase_quant *q = mase_node_quant(c->node);
+    struct mase_slot *in = mase_plan_slot(p, mase_arg_tensor(&c->param[0]));
+    struct mase_slot *out = mase_plan_slot(p, mase_arg_tensor(&c->result));
+    if (!in || !out || in == out || !in->weight || in->derived || (q && !q->bypass) ||
+        c->node->no_grad ||
+        mase_step_kind_of(c->node->op) != &mase_step_view)
+        return false;
+    out->same = in->same ? in->same : in;
+    out->weight = mase_weight_as(p, in->weight, &out->tensor->shape);
+    out->x = in->x;
+    out->dx = in->dx;
+    out->needs_grad = in->needs_grad;
+    return true;
+}
+
+/* A result whose shape does not follow the samples: a constant, a parameter, or derived from them.
+ * What it really is decides, not its shape: a mean over the batch is none of these. */
+static enum mase_status add_plain(struct building *b, struct mase_call *c,
+                                  const struct mase_arg *probe, struct mase_err *err)
+{
+    struct mase_plan *p = b->plan;
+    const struct nature n = nature_of(p, c);
+    struct mase_err why = { 0 };
+    bool constant = false;
+    if (n.lanes || n.why) {
+        refuse(p, &c->result,
+               n.why ? n.why
+                     : mase_arena_printf(&p->arena,
+                                         "%s: %s mixes the samples of a batch, which a plan cannot",
+                                         c->node->name, mase_ops[c->node->op].name));
+        return MASE_OK;
+    }
+    MASE_TRY(add_constant(b, c, probe, &constant, err));
+    if (add_view(p, c) || (constant && !n.live))
+        return MASE_OK;
+    if (!mase_derive_call(p, c, &why))
+        set_derived(p, &c->result);
+    else if (!constant)
+        refuse(p, &c->result, mase_arena_printf(&p->arena, "%s", why.msg));
+    return MASE_OK;
+}
+
+/* ---- calls ---- */
+
 /* x.add_(y), x[i] = y: later users of x see the result. */
 static enum mase_status follow_writes(struct building *b, const struct mase_call *c,
-                                      struct mase_err *err)
+                                      const struct mase_call *probe, struct mase_err *err)
 {
-    if (!mase_ref_in_place(c) || !any_lanes(b->plan, &c->param[0]))
+    if (!mase_ref_in_place(c))
         return MASE_OK;
-    if (c->result.kind != MASE_ARG_TENSOR)
+    if (c->result.kind != MASE_ARG_TENSOR || c->param[0].kind != MASE_ARG_TENSOR)
         return mase_fail(err, MASE_EUNSUPPORTED, "%s: a plan cannot run %s", c->node->name,
                          mase_ops[c->node->op].name);
     const struct mase_node *x = c->node->args.items[0].node;
     const struct mase_tensor *from = c->param[0].tensor, *to = c->result.tensor;
-    if (!mase_shape_equal(&from->shape, &to->shape))
-        return mase_call_fail(c, err, "writes into an operand of another shape");
-    if (c->node->no_grad && mase_plan_slot(b->plan, from)->needs_grad)
+    if (!mase_shape_equal(&from->shape, &to->shape) || from->dtype != to->dtype)
+        return mase_call_fail(c, err, "writes into an operand of another shape or type");
+    const struct mase_slot *slot = mase_plan_slot(b->plan, from);
+    if (c->node->no_grad && (slot->needs_grad || (slot->derived && b->plan->train)))
         return mase_call_fail(
             c, err, "writes under no_grad into a value that has a gradient: a plan cannot");
     ((struct mase_arg *)mase_values_get(&b->plan->value, x))->tensor = c->result.tensor;
+    ((struct mase_arg *)mase_values_get(&b->probe, x))->tensor = probe->result.tensor;
     return MASE_OK;
+}
+
+/* Equal but for their tensors? */
+static bool same_numbers(const struct mase_arg *a, const struct mase_arg *b)
+{
+    double x, y;
+    if (a->kind == MASE_ARG_TENSOR || b->kind == MASE_ARG_TENSOR)
+        return a->kind == b->kind;
+    if (mase_arg_number(a, &x) && mase_arg_number(b, &y))
+        return x == y || (x != x && y != y);
+    if (!mase_arg_is_seq(a) && a->kind != MASE_ARG_SLICE)
+        return a->kind == b->kind;
+    if (a->kind != b->kind || a->count != b->count)
+        return false;
+    for (int i = 0; i < a->count; i++)
+        if (!same_numbers(&a->items[i], &b->items[i]))
+            return false;
+    return true;
+}
+
+/* Among the arguments may be numbers computed from the size of the batch. As lengths of the result
+ * they do no harm; x / x.size(0) would be a plan for full batches alone. */
+static enum mase_status check_numbers(const struct mase_call *c, const struct mase_call *other,
+                                      struct mase_err *err)
+{
+    static const char *const lengths[] = { "shape", "size", "repeats", "dims" };
+    for (int i = 0; i < c->sig->count; i++) {
+        bool length = false;
+        for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++)
+            length |= mase_streq(c->sig->param[i].name, lengths[k]);
+        if (!length && !same_numbers(&c->param[i], &other->param[i]))
+            return mase_fail(err, MASE_EUNSUPPORTED,
+                             "%s: '%s' of %s depends on the number of samples, which a plan cannot",
+                             c->node->name, c->sig->param[i].name, mase_ops[c->node->op].name);
+    }
+    return MASE_OK;
+}
+
+static bool any_lanes(const struct mase_plan *p, const struct mase_arg *a)
+{
+    struct nature n = { 0 };
+    look(p, a, &n);
+    return n.lanes;
+}
+
+/* The call for three sizes of the batch: the plan's, one more, and two. */
+struct sizes {
+    struct mase_call c, other, probe;
+};
+
+static enum mase_status call_of(struct building *b, struct mase_call *c, struct mase_node *n,
+                                struct mase_values *values, struct mase_err *err)
+{
+    MASE_TRY(mase_call_init(c, &b->plan->arena, n, lookup, values, err));
+    return mase_call_infer(c, err);
 }
 
 static enum mase_status add_call(struct building *b, struct mase_node *n, struct mase_arg *value,
                                  struct mase_err *err)
 {
     struct mase_plan *p = b->plan;
-    struct mase_call c, *probe = mase_new(&p->arena, struct mase_call);
-    MASE_TRY(mase_call_init(&c, &p->arena, n, lookup, &p->value, err));
-    MASE_TRY(mase_call_infer(&c, err));
-    MASE_TRY(mase_call_init(probe, &p->arena, n, lookup, &b->probe, err));
-    MASE_TRY(mase_call_infer(probe, err));
-    *value = c.result;
+    struct sizes *s = mase_new(&p->arena, struct sizes);
+    MASE_TRY(call_of(b, &s->c, n, &p->value, err));
+    MASE_TRY(call_of(b, &s->other, n, &b->other, err));
+    MASE_TRY(call_of(b, &s->probe, n, &b->probe, err));
+    *value = s->c.result;
+    *(struct mase_arg *)mase_values_get(&b->other, n) = s->other.result;
+    *(struct mase_arg *)mase_values_get(&b->probe, n) = s->probe.result;
     const int before = p->slot_count;
-    MASE_TRY(add_slots(p, n, value, mase_values_get(&b->other, n), err));
+    MASE_TRY(add_slots(p, n, value, &s->other.result, err));
     if (n->op == MASE_OP_setitem)
-        return follow_writes(b, &c, err);
+        return follow_writes(b, &s->c, &s->probe, err);
     if (p->slot_count == before)
         return MASE_OK; /* numbers, or a piece of an earlier result */
-    if (!any_lanes(p, value))
-        return add_plain(b, &c, mase_values_get(&b->probe, n), err);
-    MASE_TRY(add_steps(b, &c, probe, err));
-    return follow_writes(b, &c, err);
+    MASE_TRY(check_numbers(&s->c, &s->other, err));
+    if (any_lanes(p, value))
+        MASE_TRY(mase_plan_add_call(p, &s->c, &s->probe, err));
+    else
+        MASE_TRY(add_plain(b, &s->c, &s->probe.result, err));
+    return follow_writes(b, &s->c, &s->probe, err);
 }
 
 static void add_input(struct mase_plan *p, struct mase_slot *s)
@@ -477,14 +521,14 @@ static void add_attr(struct building *b, const struct mase_node *n, struct mase_
 {
     struct mase_plan *p = b->plan;
     struct mase_slot *s = mase_plan_slot(p, value->tensor);
-    s->param = mase_graph_attr(p->graph, n->target);
-    const struct mase_weight *w = mase_plan_weight(p, s->param);
-    s->x = w->x;
-    s->dx = w->dx;
-    s->needs_grad = w->dx != NULL;
-    if (s->param->is_buffer) {
-        value->tensor->data = s->param->tensor.data;
-        mase_values_get(&b->probe, n)->tensor->data = s->param->tensor.data;
+    const struct mase_param *param = mase_graph_attr(p->graph, n->target);
+    s->weight = mase_plan_weight(p, param);
+    s->x = s->weight->x;
+    s->dx = s->weight->dx;
+    s->needs_grad = s->dx != NULL;
+    if (param->is_buffer) {
+        value->tensor->data = param->tensor.data;
+        mase_values_get(&b->probe, n)->tensor->data = param->tensor.data;
     }
 }
 
@@ -554,6 +598,11 @@ static enum mase_status build(struct mase_plan *p, const struct mase_plan_opts *
 
 /* ---- life ---- */
 
+static int64_t padded(int64_t count)
+{
+    return (count + MASE_LANES - 1) / MASE_LANES * MASE_LANES;
+}
+
 /* Rows a power of two apart fall on the same few lines of the nearest cache: one vector more keeps
  * them apart. */
 static int64_t row_stride(int64_t batch)
@@ -582,6 +631,12 @@ static void list_work(struct mase_plan *p)
                 (struct mase_work){ p->step[i], &p->step[i]->backward[j] };
 }
 
+void mase_plan_finish(struct mase_plan *p)
+{
+    mase_plan_place(p);
+    list_work(p);
+}
+
 enum mase_status mase_plan_new_tile(struct mase_plan **out, struct mase_graph *g,
                                     const struct mase_plan_opts *o,
                                     const struct mase_tiling *tiling, struct mase_err *err)
@@ -596,15 +651,16 @@ enum mase_status mase_plan_new_tile(struct mase_plan **out, struct mase_graph *g
     p->threads = o->threads > 1 ? o->threads : 1;
     p->input_gradients = o->input_gradients;
     p->stride = row_stride(o->batch);
-    place_weights(p);
+    mase_plan_place_weights(p);
     const enum mase_status st = build(p, o, err);
     if (st) {
         mase_plan_free(p);
         *out = NULL;
         return st;
     }
-    mase_plan_place(p);
-    list_work(p);
+    if (p->derived)
+        mase_plan_finish(p->derived);
+    mase_plan_finish(p);
     mase_plan_read_weights(p);
     mase_plan_set_samples(p, o->batch);
     return MASE_OK;
@@ -620,8 +676,9 @@ void mase_plan_free(struct mase_plan *p)
 {
     if (!p)
         return;
+    mase_derive_free(p);
     free(p->memory);
-    if (!lead_of(p))
+    if (!mase_plan_lead(p))
         free(p->params);
     free(p->grads);
     mase_arena_release(&p->arena);

@@ -8,10 +8,48 @@
 
 /* Zeroed floats, 64-byte aligned; caller frees. */
 float *mase_plan_floats(int64_t n);
+struct mase_slot *mase_plan_new_slot(struct mase_plan *p, const struct mase_tensor *t);
 /* The slot of a tensor, or NULL. */
 struct mase_slot *mase_plan_slot(const struct mase_plan *p, const struct mase_tensor *t);
+
+/* ---- weights (weights.c) ---- */
+
+/* The tile whose parameters p uses; NULL: it has its own. */
+const struct mase_plan *mase_plan_lead(const struct mase_plan *p);
+/* Memory for all parameters and buffers of the graph, and for gradients. */
+void mase_plan_place_weights(struct mase_plan *p);
 /* The plan's copy of a parameter. */
 struct mase_weight *mase_plan_weight(const struct mase_plan *p, const struct mase_param *param);
+/* w under another shape. */
+struct mase_weight *mase_weight_as(struct mase_plan *p, struct mase_weight *w,
+                                   const struct mase_shape *shape);
+/* The step reads w: its gradient is the step's business. */
+void mase_step_use(struct mase_step *s, struct mase_weight *w);
+
+/* ---- what parameters alone decide (derive.c) ---- */
+
+/* Plan a call none of whose operands follows the samples. */
+enum mase_status mase_derive_call(struct mase_plan *p, struct mase_call *c,
+                                  struct mase_err *err) MASE_MUST_CHECK;
+/* The slot of a derived plan that holds t, a parameter or constant of its plan. */
+struct mase_slot *mase_derive_read(struct mase_plan *d, const struct mase_tensor *t);
+struct mase_rounding;
+/* The numbers of a derived value, for steps of p to read: slot is p's. how: rounded so, or NULL. */
+struct mase_weight *mase_derive_numbers(struct mase_plan *p, struct mase_slot *slot,
+                                        const struct mase_rounding *how);
+/* Compute them all from the parameters as they are; and pass gradients on to the parameters, when
+ * all tiles have theirs. */
+void mase_derive_forward(struct mase_plan *p, int threads);
+void mase_derive_backward(struct mase_plan *p, int threads);
+void mase_derive_free(struct mase_plan *p);
+
+/* ---- making (plan.c) ---- */
+
+/* Steps for those of the call's results that have lanes. */
+enum mase_status mase_plan_add_call(struct mase_plan *p, struct mase_call *c,
+                                    struct mase_call *probe, struct mase_err *err) MASE_MUST_CHECK;
+/* All steps are there: place their values and list their work. */
+void mase_plan_finish(struct mase_plan *p);
 /* A new slot: rows of lanes of this shape (the batch first), or a plain copy of a tensor's shape.
  */
 struct mase_slot *mase_plan_add_lanes(struct mase_plan *p, const struct mase_shape *shape);

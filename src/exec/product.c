@@ -61,12 +61,12 @@ static void backward_b(const struct mase_step *s, long from, long to)
         side_gradient(s, 1, i / (t->J * t->K), i / t->K % t->J, i % t->K);
 }
 
-/* Where the matrices of a side begin, and who uses each. */
+/* Where the matrices of a side begin, and who uses each; shape is that of a sample. */
 static void set_side(struct mase_step *s, struct mase_product_side *side,
                      const struct mase_shape *shape, const struct mase_shape *lead)
 {
     struct mase_arena *a = &s->plan->arena;
-    const struct mase_shape own = mase_shape_part(shape, 1, shape->rank - 2);
+    const struct mase_shape own = mase_shape_part(shape, 0, shape->rank - 2);
     const long size = (long)(shape->dim[shape->rank - 2] * shape->dim[shape->rank - 1]);
     const long L = (long)mase_shape_count(lead);
     side->leads = (long)mase_shape_count(&own);
@@ -93,10 +93,10 @@ static void add_phases(struct mase_step *s)
     mase_step_backward(s, backward_b, MASE_UNIT_ITEMS, t->b.leads * t->J * t->K);
 }
 
-void mase_product_set(struct mase_step *s, const struct mase_shape *lead, bool turned, float scale)
+void mase_product_set(struct mase_step *s, const struct mase_shape *a, const struct mase_shape *b,
+                      const struct mase_shape *lead, bool turned, float scale)
 {
     struct mase_product *t = s->own = mase_new(&s->plan->arena, struct mase_product);
-    const struct mase_shape *a = &s->in[0]->tensor->shape, *b = &s->in[1]->tensor->shape;
     t->L = (long)mase_shape_count(lead);
     t->M = (long)a->dim[a->rank - 2];
     t->K = (long)a->dim[a->rank - 1];
@@ -114,8 +114,7 @@ void mase_product_set(struct mase_step *s, const struct mase_shape *lead, bool t
 void mase_outer_set(struct mase_step *s, const struct mase_shape *lead, long M, long J)
 {
     struct mase_product *t = s->own = mase_new(&s->plan->arena, struct mase_product);
-    const struct mase_shape a = { 4, { 1, lead->dim[0], M, 1 } },
-                            b = { 4, { 1, lead->dim[0], 1, J } };
+    const struct mase_shape a = { 3, { lead->dim[0], M, 1 } }, b = { 3, { lead->dim[0], 1, J } };
     *t = (struct mase_product){ .L = (long)lead->dim[0], .M = M, .K = 1, .J = J, .scale = 1.0f };
     set_side(s, &t->a, &a, lead);
     set_side(s, &t->b, &b, lead);

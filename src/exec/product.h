@@ -20,9 +20,11 @@ struct mase_product {
     float scale;
 };
 
-/* The product of inputs 0 and 1 of the step, b's last two dimensions swapped if turned; lead: the
- * leading dimensions of the result, without the batch. */
-void mase_product_set(struct mase_step *s, const struct mase_shape *lead, bool turned, float scale);
+/* The product of inputs 0 and 1 of the step, seen as matrices of these shapes (of a sample, without
+ * the batch); b's last two dimensions are swapped if turned. lead: the leading dimensions of the
+ * result, without the batch. */
+void mase_product_set(struct mase_step *s, const struct mase_shape *a, const struct mase_shape *b,
+                      const struct mase_shape *lead, bool turned, float scale);
 /* Outer products: lead of them, of M rows of input 0 with J rows of input 1 each. */
 void mase_outer_set(struct mase_step *s, const struct mase_shape *lead, long M, long J);
 

@@ -13,13 +13,13 @@
 
 /* ---- rounding rows ---- */
 
-struct rounding {
+struct mase_rounding {
     struct mase_format format;
     enum mase_sign sign;
 };
 
 /* integer has a kernel (its arithmetic is quant/integer.c's); any other format its reference. */
-static void round_lanes(const struct mase_plan *p, const struct rounding *r, float *y,
+static void round_lanes(const struct mase_plan *p, const struct mase_rounding *r, float *y,
                         const float *x, long n)
 {
     if (r->format.kind != MASE_QUANT_integer) {
@@ -56,8 +56,8 @@ static const struct mase_step_kind round_kind = { .name = "quantise" };
 static void add_rounding(struct mase_step *s, struct mase_slot *in, const struct mase_format *f,
                          enum mase_sign sign)
 {
-    struct rounding *r = s->own = mase_new(&s->plan->arena, struct rounding);
-    *r = (struct rounding){ *f, sign };
+    struct mase_rounding *r = s->own = mase_new(&s->plan->arena, struct mase_rounding);
+    *r = (struct mase_rounding){ *f, sign };
     mase_step_add_input(s, in);
     mase_step_forward(s, forward, MASE_UNIT_ITEMS, in->rows);
     mase_step_backward(s, backward, MASE_UNIT_ITEMS, in->rows);
@@ -69,7 +69,7 @@ static void add_rounding(struct mase_step *s, struct mase_slot *in, const struct
 /* A weight's copy, and how it is rounded. */
 struct mase_rounded {
     struct mase_weight weight;
-    struct rounding how;
+    struct mase_rounding how;
     struct mase_rounded *next;
 };
 
@@ -94,12 +94,12 @@ void mase_quantise_weights(struct mase_plan *p)
 }
 
 static struct mase_weight *rounded_copy(struct mase_step *s, struct mase_weight *w,
-                                        const struct rounding *how)
+                                        const struct mase_rounding *how)
 {
     struct mase_plan *p = s->plan;
     struct mase_rounded *r = mase_new(&p->arena, struct mase_rounded);
     *r = (struct mase_rounded){ .weight = *w, .how = *how };
-    r->weight.base = w;
+    r->weight.base = w->base ? w->base : w;
     const size_t n = (size_t)(w->count + MASE_LANES - 1) / MASE_LANES * MASE_LANES;
     r->weight.x = mase_new_array(&p->arena, float, n);
     struct mase_rounded **list = p->train ? &s->rounded : &p->rounded;
@@ -117,7 +117,7 @@ struct mase_weight *mase_quantised_weight(struct mase_step *s, const struct mase
                                           const char *name, struct mase_weight *w)
 {
     const int i = mase_sig_find(c->sig, name);
-    struct rounding how;
+    struct mase_rounding how;
     const struct mase_format *f = i >= 0 ? mase_ref_format(c, i, &how.sign) : NULL;
     if (!f || f->kind == MASE_QUANT_float)
         return w;
@@ -125,32 +125,44 @@ struct mase_weight *mase_quantised_weight(struct mase_step *s, const struct mase
     return rounded_copy(s, w, &how);
 }
 
-/* A plain operand: a parameter gets a rounded copy, a constant is rounded once and for all. */
+/* A plain operand: a weight gets a rounded copy, what is derived is rounded where it is computed, a
+ * constant once and for all. */
 static void round_plain(struct mase_step *s, struct mase_arg *operand, struct mase_slot *from,
-                        const struct rounding *how)
+                        const struct mase_rounding *how)
 {
     struct mase_plan *p = s->plan;
     struct mase_slot *to = mase_plan_add_plain(p, from->tensor);
     operand->tensor = (struct mase_tensor *)to->tensor;
-    if (from->param) {
-        const struct mase_weight *w = rounded_copy(s, mase_plan_weight(p, from->param), how);
-        const struct mase_tensor *t = to->tensor;
-        *to = *from;
-        to->tensor = t;
-        to->x = w->x;
+    to->why = from->why;
+    if (from->derived || from->weight) {
+        to->weight =
+            from->derived ? mase_derive_numbers(p, from, how) : rounded_copy(s, from->weight, how);
+        to->x = to->weight->x;
+        to->dx = to->weight->dx;
+        to->needs_grad = to->dx != NULL;
     } else if (from->x) {
         to->x = mase_new_array(&p->arena, float, (size_t)from->rows);
         mase_quantize(&how->format, to->x, from->x, from->rows, how->sign);
     }
 }
 
+struct mase_slot *mase_quantise_lanes(struct mase_plan *p, struct mase_slot *from,
+                                      const struct mase_rounding *how)
+{
+    struct mase_step *s = mase_new(&p->arena, struct mase_step);
+    *s = (struct mase_step){ .plan = p, .kind = &round_kind };
+    s->out = mase_plan_add_lanes(p, &from->tensor->shape);
+    add_rounding(s, from, &how->format, how->sign);
+    return s->out;
+}
+
 void mase_quantise_inputs(struct mase_step *s)
 {
     struct mase_call *c = s->call;
     for (int i = 0; i < c->sig->count; i++) {
-        struct rounding how;
+        struct mase_rounding how;
         const struct mase_format *f = mase_ref_format(c, i, &how.sign);
-        struct mase_slot *from = f ? mase_plan_slot(s->plan, c->param[i].tensor) : NULL;
+        struct mase_slot *from = f ? mase_step_slot(s, c->param[i].tensor) : NULL;
         if (!from || f->kind == MASE_QUANT_float)
             continue;
         how.format = *f;

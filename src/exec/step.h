@@ -12,6 +12,7 @@
 #include <mase/call.h>
 #include <mase/plan.h>
 
+#include "exec/ptrmap.h"
 #include "kern/kern.h"
 
 enum { MASE_STEP_PHASES = 6 };
@@ -22,14 +23,16 @@ struct mase_slot {
     const struct mase_tensor *tensor; /* its shape is that of the largest batch */
     bool lanes;
     bool needs_grad;
-    bool has_grad;                  /* planning: some user contributes to dx */
-    int64_t rows;                   /* lanes: elements per sample; plain: elements */
-    float *x;                       // (rows, stride), or (rows)
-    float *one;                     // (rows): the same of a single sample, padded to 16
-    float *dx;                      // the same, or NULL
-    struct mase_slot *same;         /* shares x and dx with this one (views) */
-    const struct mase_param *param; /* plain: the parameter it is, or NULL */
-    int born, dies;                 /* steps between which x is in use */
+    bool has_grad;              /* planning: some user contributes to dx */
+    int64_t rows;               /* lanes: elements per sample; plain: elements */
+    float *x;                   // (rows, stride), or (rows)
+    float *one;                 // (rows): the same of a single sample, padded to 16
+    float *dx;                  // the same, or NULL
+    struct mase_slot *same;     /* shares x and dx with this one (views) */
+    struct mase_weight *weight; /* plain: the weight it is; NULL: a constant */
+    bool derived;               /* plain: computed from parameters, if a step asks (derive.c) */
+    const char *why;            /* set: no step can use it, and why */
+    int born, dies;             /* steps between which x is in use */
     int grad_born, grad_dies;
 };
 
@@ -66,6 +69,7 @@ struct mase_step_kind {
     enum mase_status (*prepare)(struct mase_step *s, struct mase_call *c, struct mase_err *err);
     void (*bind)(struct mase_step *s);    /* may be NULL */
     void (*refresh)(struct mase_step *s); /* evaluation: weights have changed; may be NULL */
+    bool derives; /* it also runs where no dimension is the batch: on what parameters decide */
 };
 
 struct mase_step {
@@ -106,8 +110,14 @@ struct mase_plan {
     int input_count, input_cap;
     struct mase_slot *output;
     struct mase_values value;   /* of every node: tensors, whose slots hold the values */
+    struct mase_ptrmap slot_of; /* from tensors */
     struct mase_weight *weight; /* every parameter and buffer the graph has */
     int weight_count;
+    struct mase_ptrmap weight_of; /* from parameters */
+    struct mase_plan *derived;    /* computes what parameters alone decide; NULL: nothing */
+    struct mase_plan *of;         /* set: this is the derived plan of that one */
+    struct mase_weight **numbers; /* what steps of this plan read of derived values */
+    int number_count, number_cap;
     float *memory, *params, *grads, *losses;
     int64_t memory_size, param_size; /* floats */
     int64_t batch, samples;
@@ -129,13 +139,15 @@ struct mase_tiling {
     int count; /* with samples in the batch under way */
 };
 
-/* A parameter or buffer in the plan. */
+/* What a step multiplies by: a parameter or buffer, a value derived from them, a constant. */
 struct mase_weight {
-    struct mase_param *param; /* the graph's */
-    float *x;                 /* the plan's copy */
-    float *dx; /* its gradient; NULL for buffers, frozen parameters and when not training */
+    struct mase_param *param; /* the graph's; NULL: derived, or a constant */
+    struct mase_shape shape;
+    float *x;  /* the plan's copy */
+    float *dx; /* its gradient; NULL when it has none: buffers, frozen, constants, not training */
     int64_t count;
-    struct mase_weight *base;     /* a quantised copy: what it is a copy of */
+    bool derived;                 /* its gradient begins anew with each step, accumulated or not */
+    struct mase_weight *base;     /* a quantised copy, or another shape: what it is a copy of */
     const struct mase_use *uses;  /* the latest first */
     const struct mase_step *last; /* the last use the loss depends on: the first to store its
                                    * gradient. NULL: none, so it has no gradient */
@@ -146,8 +158,19 @@ struct mase_use {
     const struct mase_use *next;
 };
 
-/* Input number i of the step: the call's tensor of this name, which must have lanes or be computed.
- */
+/* The first dimension of a sample: behind the batch, if there is one. */
+static inline int mase_plan_first(const struct mase_plan *p)
+{
+    return p->of ? 0 : 1;
+}
+/* The shape of one sample of lanes; and the slot's shape with a batch of one, by which its rows are
+ * broadcast. */
+struct mase_shape mase_slot_sample(const struct mase_plan *p, const struct mase_slot *s);
+struct mase_shape mase_slot_rows(const struct mase_plan *p, const struct mase_slot *s);
+
+/* The slot of a tensor among the values that the step's plan knows, or NULL. */
+struct mase_slot *mase_step_slot(const struct mase_step *s, const struct mase_tensor *t);
+/* Input number i of the step: the call's tensor of this name, which must have lanes. */
 enum mase_status mase_step_input(struct mase_step *s, const struct mase_call *c, const char *name,
                                  struct mase_err *err) MASE_MUST_CHECK;
 /* The same for a tensor at hand, which may also be plain: a parameter or a constant. */
@@ -156,10 +179,14 @@ enum mase_status mase_step_operand(struct mase_step *s, const struct mase_tensor
 /* The same step of the tile number k of the batch, and how many tiles there are. */
 const struct mase_step *mase_step_in_tile(const struct mase_step *s, int k);
 int mase_step_tiles(const struct mase_step *s);
-/* The plan's copy of a parameter or buffer of the call's module, or of what a get_attr reads; NULL
- * when the call has none of this name. Quantised if the call's formats say so. */
-struct mase_weight *mase_step_weight(struct mase_step *s, const struct mase_call *c,
-                                     const char *name);
+/* The operand of this name that must not follow the samples: a parameter or buffer of the call's
+ * module, or any value that parameters and constants alone decide. Quantised if the call's formats
+ * say so. *w = NULL when the call has none; what is there and cannot be had is an error. */
+enum mase_status mase_step_weight(struct mase_step *s, struct mase_weight **w, const char *name,
+                                  struct mase_err *err) MASE_MUST_CHECK;
+/* The same for an operand that the call must have. */
+enum mase_status mase_step_need_weight(struct mase_step *s, struct mase_weight **w,
+                                       const char *name, struct mase_err *err) MASE_MUST_CHECK;
 /* Does the step's backward add to this weight's gradient, not store it? */
 bool mase_step_adds(const struct mase_step *s, const struct mase_weight *w);
 /* The same for a plain input. */

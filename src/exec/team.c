@@ -157,6 +157,23 @@ static void losses(const struct mase_team *t, struct share own, const struct mas
     }
 }
 
+/* What was derived from parameters gives them its gradients: one thread's work, for which all
+ * tiles must be done, and which must be done before the parameters change. */
+static void finish_derived(const struct mase_team *t, int thread, int threads)
+{
+    struct mase_plan *lead = t->tiling.tile[0];
+    if (!lead->derived)
+        return;
+    if (threads > 1) {
+#pragma omp barrier
+    }
+    if (thread == 0)
+        mase_derive_backward(lead, 1);
+    if (threads > 1) {
+#pragma omp barrier
+    }
+}
+
 /* A thread's part of the parameters: the gradients of all tiles, in their order. What one thread
  * adds up it also uses, while it has it. */
 static void finish(const struct mase_team *t, const struct mase_team_batch *b, int thread,
@@ -168,6 +185,7 @@ static void finish(const struct mase_team *t, const struct mase_team_batch *b, i
     const int64_t to = vectors * (thread + 1) / threads * MASE_LANES;
     for (int k = 1; k < t->tiling.count; k++)
         lead->k->axpy(lead->grads + from, t->tiling.tile[k]->grads + from, 1.0f, (long)(to - from));
+    finish_derived(t, thread, threads);
     if (b->update)
         b->update(b->data, from, to);
 }
@@ -216,7 +234,10 @@ static void step_in_time(struct mase_team *t, const struct mase_team_batch *b)
 void mase_team_step(struct mase_team *t, struct mase_loss_result *result,
                     const struct mase_team_batch *b)
 {
+    struct mase_plan *lead = mase_team_lead(t);
     t->tiling.count = mase_team_tiles(b->samples);
+    lead->number = b->number;
+    mase_derive_forward(lead, t->threads);
     if (t->threads > 1)
         step_in_time(t, b);
     else

@@ -387,7 +387,7 @@ INSTEAD = {
     "LSTM": "recurrent layers are not supported", "GRU": "recurrent layers are not supported",
     "RNN": "recurrent layers are not supported", "LSTMCell": "recurrent layers are not supported",
     "GRUCell": "recurrent layers are not supported", "RNNCell": "recurrent layers are not supported",
-    "MultiheadAttention": "write it with Linear layers and F.scaled_dot_product_attention",
+    "MultiheadAttention": "write it with Linear layers and F.scaled_dot_product_attention on (batch, heads, length, width)",
 }
 for _name in ("Transformer", "TransformerEncoder", "TransformerEncoderLayer", "TransformerDecoder",
               "TransformerDecoderLayer"):

@@ -13,6 +13,7 @@
         }                                                            \
     }
 
+/* constant: parameters that are data, whose gradients are not compared. */
 static const struct step_case cases[] = {
     { "linear", "fc = Linear(5, 7); fc(x)", .in = { S(5) } },
     { "linear", "fc = Linear(5, 7); fc(x)", .in = { S(3, 5) } },
@@ -26,6 +27,19 @@ static const struct step_case cases[] = {
     { "add", "operator.add(x, y)", .in = { S(3, 4), S(1, 4) } },
     { "sub", "torch.sub(x, y)", .in = { S(4), S(4) } },
     { "mul", "param w 4; operator.mul(x, w)", .in = { S(3, 4) } },
+    { "linear", "param w 4 5; param b 4; torch.nn.functional.linear(x, w, b)", .in = { S(5) } },
+    { "linear", "param w 20; w.view(4, 5); torch.nn.functional.linear(x, view)", .in = { S(5) } },
+    { "linear",
+      "param w 4 5; param b 4; torch.neg(w); torch.neg(b); "
+      "torch.nn.functional.linear(x, neg, neg_1)",
+      .in = { S(3, 5) } },
+    { "conv2d", "param w 3 2 2 2; torch.neg(w); torch.conv2d(x, neg)", .in = { S(2, 3, 3) } },
+    { "add", "param w 4; param u 4; operator.add(w, u); operator.sub(x, add)", .in = { S(3, 4) },
+      .constant = true },
+    { "linear",
+      "param w 4 5; param q 3 5; torch.neg(w); torch.nn.functional.linear(q, neg); "
+      "operator.sub(x, linear)",
+      .in = { S(3, 4) }, .constant = true },
     { 0 },
 };
 
@@ -93,10 +107,10 @@ static void values_are_the_reference_s(void **state)
 static void weights_follow(void **state)
 {
     (void)state;
-    for (int train = 0; train < 2; train++) {
-        struct running r = start(&cases[0], 5);
+    for (size_t i = 0; i < 2 * (sizeof cases / sizeof *cases - 1); i++) {
+        struct running r = start(&cases[i / 2], 5);
         quantise(&r, false);
-        struct mase_plan *p = plan_of(&r, 5, train, 1);
+        struct mase_plan *p = plan_of(&r, 5, i % 2, 1);
         struct mase_rng rng = mase_rng(8, MASE_STREAM_TEST, 1);
         mase_graph_each_param(r.graph, fill_param, &rng);
         const struct mase_tensor want = reference(&r, &r.arena);
@@ -149,6 +163,8 @@ static void gradients_pass_straight(void **state)
 {
     (void)state;
     for (const struct step_case *c = cases; c->op; c++) {
+        if (c->constant)
+            continue;
         struct running a = start(c, 5), b = start(c, 5);
         quantise(&a, false);
         round_operands(&b);
@@ -242,20 +258,98 @@ static void what_a_plan_cannot_run_is_named(void **state)
         { { "setitem", "operator.setitem(x, (0, 1), 2.0); torch.neg(x)", .in = { S(3) } },
           "setitem: a plan cannot run setitem" },
         { { "mean", "torch.mean(x)", .in = { S(3) } }, NULL },
-        { { "add", "param w 3; param v 3; operator.add(w, v); operator.mul(x, add)",
-            .in = { S(3) } },
-          "mul: mul: an operand is computed from parameters alone, which a plan cannot" },
+        { { "conv2d", "param w 1 2 3 3; c = Conv2d(2, 3, 2); c(w); operator.mul(x, c)",
+            .in = { S(3, 2, 2) } },
+          "c: a plan cannot run conv2d on parameters alone" },
+        { { "linear", "torch.nn.functional.linear(y, x)", .in = { S(3), S(3) } }, NULL },
+        { { "conv1d", "param w 2 3 2; x.sum(); operator.mul(w, sum_1); torch.conv1d(x, mul)",
+            .in = { S(3, 4) } },
+          "sum_1: sum mixes the samples of a batch, which a plan cannot" },
     };
     (void)state;
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         struct running r = start(&refused[i].c, 4);
         struct mase_plan *p;
-        const struct mase_plan_opts o = { .batch = 4, .inputs = r.input, .input_count = 1 };
+        const struct mase_plan_opts o = { .batch = 4, .inputs = r.input, .input_count = r.inputs };
         assert_true(mase_plan_new(&p, r.graph, &o, &err) != MASE_OK);
         if (refused[i].message)
             assert_string_equal(err.msg, refused[i].message);
         stop(&r);
     }
+}
+
+/* Whatever lets one sample see another, or how many there are: where the batch is not a dimension
+ * of its own that all steps leave alone, there is no plan. */
+static const struct step_case mixing[] = {
+    { "scaled_dot_product_attention", "torch.nn.functional.scaled_dot_product_attention(x, x, x)",
+      .in = { S(4) } },
+    { "scaled_dot_product_attention",
+      "param q 2 3 4; torch.nn.functional.scaled_dot_product_attention(q, x, x)",
+      .in = { S(3, 4) } },
+    { "mean", "torch.mean(x, 0); operator.sub(x, mean)", .in = { S(3) } },
+    { "mean", "x.mean((0, 1), True); operator.sub(x, mean)", .in = { S(3) } },
+    { "sum", "torch.sum(x); operator.mul(x, sum_1)", .in = { S(3) } },
+    { "sum", "x.sum(0, True); operator.mul(x, sum_1)", .in = { S(3) } },
+    { "sum", "x.sum(-2); torch.exp(sum_1); operator.mul(x, exp)", .in = { S(3) } },
+    { "max", "torch.max(x); operator.sub(x, max_1)", .in = { S(3) } },
+    { "max", "torch.max(x, 0); operator.getitem(max_1, 0); operator.sub(x, getitem)",
+      .in = { S(3) } },
+    { "softmax", "torch.softmax(x, -2)", .in = { S(3) } },
+    { "log_softmax", "torch.log_softmax(x, 0)", .in = { S(3) } },
+    { "cumsum", "torch.cumsum(x, 0)", .in = { S(3) } },
+    { "t", "x.t(); torch.matmul(x, t); torch.matmul(matmul, x)", .in = { S(3) } },
+    { "matmul", "torch.matmul(x, y)", .in = { S(4, 4), S(4) } },
+    { "gemm", "onnx.gemm(x, y, None, 1.0, 1.0, 1, 0); operator.matmul(x, gemm)",
+      .in = { S(3), S(3) } },
+    { "cat", "torch.cat((x, x), 0)", .in = { S(3) } },
+    { "cat", "torch.cat((x, x), 0); torch.chunk(cat, 2, 0); operator.getitem(chunk, 1)",
+      .in = { S(3) } },
+    { "stack", "torch.stack((x, x), 0); torch.mean(stack, 0)", .in = { S(3) } },
+    { "flatten", "torch.flatten(x); flatten.view(-1, 3)", .in = { S(3) } },
+    { "flatten", "torch.flatten(x, 0, 1)", .in = { S(3, 2) } },
+    { "permute", "x.permute(1, 0, 2); permute.mean(0)", .in = { S(3, 2) } },
+    { "transpose", "x.transpose(0, 1)", .in = { S(4) } },
+    { "flip", "torch.flip(x, (0, 1))", .in = { S(3) } },
+    { "chunk",
+      "torch.chunk(x, 5, 0); operator.getitem(chunk, 0); operator.getitem(getitem, 0); "
+      "operator.add(x, getitem_1)",
+      .in = { S(3) } },
+    { "split",
+      "torch.split(x, 2, 0); operator.getitem(split, 0); operator.getitem(getitem, 0); "
+      "operator.add(x, getitem_1)",
+      .in = { S(3) } },
+    { "unbind", "torch.unbind(x); operator.getitem(unbind, 0); operator.add(x, getitem)",
+      .in = { S(3) } },
+    { "getitem", "operator.getitem(x, 0); operator.add(x, getitem)", .in = { S(3) } },
+    { "repeat", "x.repeat(2, 1)", .in = { S(3) } },
+    { "expand", "operator.getitem(x, 0); x.size(0); getitem.expand(size, 3)", .in = { S(3) } },
+    { "div", "x.size(0); operator.truediv(x, size)", .in = { S(3) } },
+    { "full", "x.size(0); torch.full((size, 3), size); operator.add(x, full)", .in = { S(3) } },
+    { "clamp",
+      "x.size(0); operator.sub(size, 9); operator.add(sub, 1); "
+      "torch.clamp(x, add)",
+      .in = { S(3) } },
+    { "tensor", "x.size(0); torch.tensor(size); operator.mul(x, tensor)", .in = { S(3) } },
+    { "slice", "x.size(0); operator.floordiv(size, size); onnx.slice(x, 1, floordiv, size)",
+      .in = { S(30) } },
+    { 0 },
+};
+
+static void what_mixes_samples_is_refused(void **state)
+{
+    (void)state;
+    for (const struct step_case *c = mixing; c->op; c++)
+        for (int i = 0; i < 6; i++) {
+            const int64_t batch = (int64_t[]){ 1, 4, 10 }[i / 2];
+            struct running r = start(c, 10);
+            struct mase_plan *p;
+            const struct mase_plan_opts o = {
+                .batch = batch, .train = i % 2, .inputs = r.input, .input_count = r.inputs
+            };
+            if (!mase_plan_new(&p, r.graph, &o, &err))
+                fail_msg("a plan for %lld samples: %s", (long long)batch, c->text);
+            stop(&r);
+        }
 }
 
 int main(void)
@@ -267,6 +361,7 @@ int main(void)
         cmocka_unit_test(dropout_keeps_three_of_four),
         cmocka_unit_test(channels_drop_as_a_whole),
         cmocka_unit_test(what_a_plan_cannot_run_is_named),
+        cmocka_unit_test(what_mixes_samples_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,207 @@
+/*
+ * weights.c - what the steps of a plan multiply by: parameters and buffers of the graph, values
+ * that are derived from them, constants.
+ */
+#include <string.h>
+
+#include "exec/plan.h"
+#include "exec/quantise.h"
+#include "ir/shape.h"
+
+/* ---- memory ---- */
+
+const struct mase_plan *mase_plan_lead(const struct mase_plan *p)
+{
+    return p->tiling && p->tiling->tile[0] != p ? p->tiling->tile[0] : NULL;
+}
+
+static int64_t padded(int64_t count)
+{
+    return (count + MASE_LANES - 1) / MASE_LANES * MASE_LANES;
+}
+
+static bool count_weight(const char *full, struct mase_param *param, void *data)
+{
+    struct mase_plan *p = data;
+    (void)full;
+    (void)param;
+    p->weight_count++;
+    return true;
+}
+
+static bool add_weight(const char *full, struct mase_param *param, void *data)
+{
+    struct mase_plan *p = data;
+    struct mase_weight *w = &p->weight[p->weight_count++];
+    (void)full;
+    *w = (struct mase_weight){ .param = param,
+                               .shape = param->tensor.shape,
+                               .count = mase_tensor_count(&param->tensor) };
+    mase_ptrmap_put(&p->weight_of, &p->arena, param, w);
+    return true;
+}
+
+/* What is trained first, so that an optimiser is one loop; then frozen parameters and buffers. */
+void mase_plan_place_weights(struct mase_plan *p)
+{
+    const struct mase_plan *lead = mase_plan_lead(p);
+    mase_graph_each_param(p->graph, count_weight, p);
+    p->weight = mase_new_array(&p->arena, struct mase_weight, (size_t)p->weight_count);
+    p->weight_count = 0;
+    mase_graph_each_param(p->graph, add_weight, p);
+    int64_t rest = 0;
+    for (int i = 0; i < p->weight_count; i++)
+        *(mase_param_is_trained(p->weight[i].param) ? &p->param_size : &rest) +=
+            padded(p->weight[i].count);
+    p->params = lead ? lead->params : mase_plan_floats(p->param_size + rest);
+    p->grads = p->train ? mase_plan_floats(p->param_size) : NULL;
+    int64_t at[2] = { 0, p->param_size };
+    for (int i = 0; i < p->weight_count; i++) {
+        struct mase_weight *w = &p->weight[i];
+        const bool trained = mase_param_is_trained(w->param);
+        int64_t *next = &at[trained ? 0 : 1];
+        w->x = p->params + *next;
+        w->dx = p->train && trained ? p->grads + *next : NULL;
+        *next += padded(w->count);
+    }
+}
+
+struct mase_weight *mase_plan_weight(const struct mase_plan *p, const struct mase_param *param)
+{
+    return mase_ptrmap_get(&p->weight_of, param);
+}
+
+/* ---- copies ---- */
+
+static struct mase_weight *root(struct mase_weight *w)
+{
+    return w->base ? w->base : w;
+}
+
+struct mase_weight *mase_weight_as(struct mase_plan *p, struct mase_weight *w,
+                                   const struct mase_shape *shape)
+{
+    if (mase_shape_equal(&w->shape, shape))
+        return w;
+    struct mase_weight *other = mase_arena_memdup(&p->arena, w, sizeof *w);
+    other->shape = *shape;
+    other->base = root(w);
+    return other;
+}
+
+static struct mase_weight *constant(struct mase_plan *p, const struct mase_slot *s)
+{
+    struct mase_weight *w = mase_new(&p->arena, struct mase_weight);
+    *w = (struct mase_weight){ .shape = s->tensor->shape, .x = s->x, .count = s->rows };
+    return w;
+}
+
+/* ---- who uses them ---- */
+
+void mase_step_use(struct mase_step *s, struct mase_weight *w)
+{
+    struct mase_use *use = mase_new(&s->plan->arena, struct mase_use);
+    *use = (struct mase_use){ s, root(w)->uses };
+    root(w)->uses = use;
+    s->trains |= w->dx != NULL;
+}
+
+/* A slot's numbers, which do not follow the samples. */
+static enum mase_status numbers_of(struct mase_step *s, struct mase_weight **w,
+                                   struct mase_slot *slot, const char *name, struct mase_err *err)
+{
+    struct mase_plan *p = s->plan;
+    if (slot->why)
+        return mase_fail(err, MASE_EUNSUPPORTED, "%s", slot->why);
+    if (slot->lanes && !p->of)
+        return mase_fail(err, MASE_EUNSUPPORTED,
+                         "%s: %s: '%s' follows the samples of a batch; a plan needs one that does "
+                         "not",
+                         s->node->name, mase_ops[s->node->op].name, name);
+    if (slot->lanes || (slot->derived && !slot->weight))
+        *w = mase_derive_numbers(p, slot, NULL);
+    else
+        *w = slot->weight ? mase_weight_as(p, slot->weight, &slot->tensor->shape)
+                          : constant(p, slot);
+    return MASE_OK;
+}
+
+/* In a derived plan: what its plan has under t, a parameter or a constant. */
+static struct mase_weight *numbers_outside(struct mase_plan *d, const struct mase_tensor *t)
+{
+    const struct mase_slot *slot = mase_plan_slot(d->of, t);
+    if (!slot->weight)
+        return constant(d, slot);
+    return mase_weight_as(d, mase_plan_weight(d, slot->weight->param), &t->shape);
+}
+
+enum mase_status mase_step_weight(struct mase_step *s, struct mase_weight **w, const char *name,
+                                  struct mase_err *err)
+{
+    const struct mase_call *c = s->call;
+    struct mase_plan *p = s->plan;
+    const struct mase_param *param = c->module ? mase_module_param(c->module, name) : NULL;
+    const struct mase_tensor *t = param ? NULL : mase_call_tensor(c, name);
+    *w = NULL;
+    if (param) {
+        *w = mase_quantised_weight(s, c, name, mase_plan_weight(p, param));
+    } else if (t) { /* its formats have been seen to (mase_quantise_inputs) */
+        struct mase_slot *slot = mase_plan_slot(p, t);
+        if (slot)
+            MASE_TRY(numbers_of(s, w, slot, name, err));
+        else
+            *w = numbers_outside(p, t);
+    }
+    if (*w)
+        mase_step_use(s, *w);
+    return MASE_OK;
+}
+
+enum mase_status mase_step_need_weight(struct mase_step *s, struct mase_weight **w,
+                                       const char *name, struct mase_err *err)
+{
+    MASE_TRY(mase_step_weight(s, w, name, err));
+    return *w ? MASE_OK : mase_call_fail(s->call, err, "needs a tensor '%s'", name);
+}
+
+bool mase_step_adds(const struct mase_step *s, const struct mase_weight *w)
+{
+    const struct mase_weight *from = w->base ? w->base : w;
+    return (s->plan->accumulate && !from->derived) || from->last != s;
+}
+
+bool mase_step_adds_input(const struct mase_step *s, int i)
+{
+    struct mase_weight *w = s->in[i]->weight;
+    if (!w)
+        return s->add[i];
+    for (int j = 0; j < i; j++)
+        if (s->in[j]->weight && root(s->in[j]->weight) == root(w))
+            return true;
+    return mase_step_adds(s, w);
+}
+
+/* ---- values ---- */
+
+void mase_plan_read_weights(struct mase_plan *p)
+{
+    for (int i = 0; i < p->weight_count; i++) {
+        const struct mase_weight *w = &p->weight[i];
+        for (int64_t j = 0; j < w->count; j++)
+            w->x[j] = (float)mase_tensor_get(&w->param->tensor, j);
+    }
+    mase_derive_forward(p, 1);
+    mase_quantise_weights(p);
+    for (int i = 0; i < p->step_count && !p->train; i++)
+        if (p->step[i]->kind->refresh)
+            p->step[i]->kind->refresh(p->step[i]);
+}
+
+void mase_plan_write_weights(const struct mase_plan *p)
+{
+    for (int i = 0; i < p->weight_count; i++) {
+        const struct mase_weight *w = &p->weight[i];
+        for (int64_t j = 0; j < w->count; j++)
+            mase_tensor_set(&w->param->tensor, j, w->x[j]);
+    }
+}
