@@ -10,7 +10,7 @@
  *     struct mase_lanes x = mase_plan_input(p, 0);
  *     x.data[feature * x.stride + sample] = ...;
  *     mase_plan_set_samples(p, n);
- *     mase_plan_forward(p);
+ *     MASE_TRY(mase_plan_forward(p, err));
  *     mase_plan_loss(p, &result, labels, &opts);     // and the gradient of the output
  *     mase_plan_backward(p);
  *
@@ -79,7 +79,9 @@ void mase_plan_gather(struct mase_plan *p, const float *table, int64_t row_strid
 
 /* How many share the work from now on. */
 void mase_plan_set_threads(struct mase_plan *p, int threads);
-void mase_plan_forward(struct mase_plan *p);
+/* MASE_EVALUE when a sample holds a value with which the network cannot compute, such as an index
+ * that picks no row of an embedding: then there is no output. */
+enum mase_status mase_plan_forward(struct mase_plan *p, struct mase_err *err) MASE_MUST_CHECK;
 /* Once after each forward: it reuses the memory of values it has no more need of. */
 void mase_plan_backward(struct mase_plan *p);
 

@@ -45,11 +45,14 @@ struct mase_team_batch {
     mase_update_fn *update; /* may be NULL */
     void *data;             /* of both */
     struct mase_loss_opts loss;
-    bool accumulate; /* add to the gradients */
-    uint64_t number; /* of dropout's masks */
+    bool accumulate;     /* add to the gradients */
+    uint64_t number;     /* of dropout's masks */
+    const uint32_t *row; /* (samples): what they are called in messages; NULL: 0, 1, ... */
 };
-/* Load, forward, loss, backward, update. */
-void mase_team_step(struct mase_team *t, struct mase_loss_result *result,
-                    const struct mase_team_batch *b);
+/* Load, forward, loss, backward, update. When mase_plan_forward fails, the parameters stay as they
+ * were. */
+enum mase_status mase_team_step(struct mase_team *t, struct mase_loss_result *result,
+                                const struct mase_team_batch *b,
+                                struct mase_err *err) MASE_MUST_CHECK;
 
 #endif /* MASE_TEAM_H */

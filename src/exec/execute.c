@@ -61,7 +61,23 @@ static void forward_one(const struct mase_plan *p, int64_t sample)
         p->output->x[r * p->stride + sample] = p->output->one[r];
 }
 
-void mase_plan_forward(struct mase_plan *p)
+enum mase_status mase_plan_check(const struct mase_plan *p, struct mase_err *err)
+{
+    if (p->derived)
+        MASE_TRY(mase_plan_check(p->derived, err));
+    for (int i = 0; i < p->step_count; i++) {
+        const struct mase_step *s = p->step[i];
+        const struct mase_fault *f = s->fault;
+        if (f && f->found)
+            return mase_node_place(
+                s->node,
+                s->kind->refuse(s, p->row ? (int64_t)p->row[f->lane] : p->first + f->lane, err),
+                err);
+    }
+    return MASE_OK;
+}
+
+enum mase_status mase_plan_forward(struct mase_plan *p, struct mase_err *err)
 {
     p->number++;
     if (p->train) /* else they were computed when the weights were read */
@@ -69,9 +85,10 @@ void mase_plan_forward(struct mase_plan *p)
     if (p->one && p->samples <= FEW_SAMPLES) {
         for (int64_t i = 0; i < p->samples; i++)
             forward_one(p, i);
-        return;
+        return MASE_OK; /* no step on that path has faults */
     }
     mase_works_run(&p->forward, p->threads);
+    return mase_plan_check(p, err);
 }
 
 void mase_plan_set_threads(struct mase_plan *p, int threads)

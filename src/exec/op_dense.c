@@ -122,4 +122,6 @@ static void refresh(struct mase_step *s)
     }
 }
 
-const struct mase_step_kind mase_step_dense = { "dense", prepare, bind, refresh, true };
+const struct mase_step_kind mase_step_dense = {
+    .name = "dense", .prepare = prepare, .bind = bind, .refresh = refresh, .derives = true
+};

@@ -1,9 +1,12 @@
 /*
  * op_embedding.c - rows of a table picked by numbers that come with the samples.
  *
- * Numbers outside of the table are those of padding lanes or the user's mistake; they pick row 0,
- * so that a step never reads what is not there (data is checked where it is read).
+ * Before they are used, the numbers of all samples are looked at: one that picks no row is a fault
+ * of the batch, for which there is then no result. The step itself takes row 0 for it and in the
+ * lanes that are no samples, so that it never reads what is not there.
  */
+#include <math.h>
+
 #include "exec/ref.h"
 #include "exec/step.h"
 
@@ -12,10 +15,35 @@ struct embedding {
     long V, E, skip;       /* skip: the row without gradient, or -1 */
 };
 
+static bool picks(const struct embedding *e, float x)
+{
+    return x >= 0.0f && x < (float)e->V && x == floorf(x);
+}
+
 static long picked(const struct embedding *e, float x)
 {
-    const long i = (long)x;
-    return x >= 0.0f && i < e->V ? i : 0;
+    return picks(e, x) ? (long)x : 0;
+}
+
+/* All numbers: one item, so that the fault which is told is the first, whoever runs it. */
+static void look(const struct mase_step *s, long from, long to)
+{
+    const struct mase_plan *p = s->plan;
+    (void)from;
+    (void)to;
+    *s->fault = (struct mase_fault){ 0 };
+    for (int64_t i = 0; i < p->samples && !s->fault->found; i++)
+        for (int64_t r = 0; r < s->in[0]->rows && !s->fault->found; r++) {
+            const float x = s->in[0]->x[r * p->stride + i];
+            if (!picks(s->own, x))
+                *s->fault = (struct mase_fault){ true, x, i };
+        }
+}
+
+static enum mase_status refuse(const struct mase_step *s, int64_t sample, struct mase_err *err)
+{
+    const struct embedding *e = s->own;
+    return mase_ref_bad_index(s->call, (double)s->fault->value, sample, e->V, err);
 }
 
 /* Features from..to of all positions: row t E + f of the result is feature f at position t. */
@@ -69,12 +97,19 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
         MASE_TRY(mase_call_int(c, &skip, "padding_idx", err));
     e->skip = mase_arg_given(mase_call_arg(c, "padding_idx")) && skip < 0 ? (long)(skip + e->V)
                                                                           : (long)skip;
+    if (s->plan->train && mase_call_arg(c, "scale_grad_by_freq") &&
+        mase_call_flag(c, "scale_grad_by_freq"))
+        return mase_fail(err, MASE_EUNSUPPORTED,
+                         "%s: embedding: a plan cannot train with scale_grad_by_freq",
+                         c->node->name);
+    s->fault = mase_new(&s->plan->arena, struct mase_fault);
+    mase_step_forward(s, look, MASE_UNIT_ITEMS, 1);
     mase_step_forward(s, forward, MASE_UNIT_ITEMS, (long)s->out->rows);
     if (e->w->dx)
         mase_step_backward(s, backward, MASE_UNIT_ITEMS, e->E);
     return MASE_OK;
 }
 
-const struct mase_step_kind mase_step_embedding = { .name = "embedding",
-                                                    .prepare = prepare,
-                                                    .derives = true };
+const struct mase_step_kind mase_step_embedding = {
+    .name = "embedding", .prepare = prepare, .refuse = refuse, .derives = true
+};

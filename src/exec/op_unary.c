@@ -175,10 +175,35 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
 
 /* ---- types ---- */
 
+/* Element types as the reference makes them (mase_tensor_set). */
 static double truth(double x)
 {
     return x != 0.0;
 }
+
+static double to_integer(double x, double lo, double hi)
+{
+    return isnan(x) || x <= lo ? lo : x >= hi ? hi : trunc(x);
+}
+
+static double to_i64(double x)
+{
+    return to_integer(x, (double)INT64_MIN, (double)INT64_MAX);
+}
+
+static double to_i32(double x)
+{
+    return to_integer(x, (double)INT32_MIN, (double)INT32_MAX);
+}
+
+static double to_u8(double x)
+{
+    return to_integer(x, 0.0, UINT8_MAX);
+}
+
+static mase_unary_fn *const casts[MASE_DTYPE_COUNT] = {
+    [MASE_I64] = to_i64, [MASE_I32] = to_i32, [MASE_U8] = to_u8, [MASE_DTYPE_BOOL] = truth
+};
 
 /* Integers and truth values are floats in a plan, so that only making them computes. */
 static enum mase_status prepare_cast(struct mase_step *s, struct mase_call *c, struct mase_err *err)
@@ -191,7 +216,10 @@ static enum mase_status prepare_cast(struct mase_step *s, struct mase_call *c, s
     MASE_TRY(mase_step_input(s, c, "input", err));
     struct function *f = s->own = mase_new(&s->plan->arena, struct function);
     f->row = &table[c->node->op];
-    f->value = to == MASE_DTYPE_BOOL ? truth : trunc;
+    f->value = casts[to];
+    if (!f->value)
+        return mase_call_fail(c, err, "a plan cannot make %s of %s", mase_dtypes[to].name,
+                              mase_dtypes[from].name);
     add_phases(s, true);
     return MASE_OK;
 }

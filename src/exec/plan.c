@@ -663,7 +663,12 @@ enum mase_status mase_plan_new_tile(struct mase_plan **out, struct mase_graph *g
     mase_plan_finish(p);
     mase_plan_read_weights(p);
     mase_plan_set_samples(p, o->batch);
-    return MASE_OK;
+    const enum mase_status wrong = p->derived ? mase_plan_check(p->derived, err) : MASE_OK;
+    if (wrong) {
+        mase_plan_free(p);
+        *out = NULL;
+    }
+    return wrong;
 }
 
 enum mase_status mase_plan_new(struct mase_plan **out, struct mase_graph *g,

@@ -63,6 +63,8 @@ enum mase_status mase_plan_new_tile(struct mase_plan **out, struct mase_graph *g
                                     struct mase_err *err) MASE_MUST_CHECK;
 /* Items of a phase that fall to one of several threads. */
 void mase_work_run(const struct mase_work *w, int thread, int threads);
+/* After forward: were the values of all samples such that steps could compute with them? */
+enum mase_status mase_plan_check(const struct mase_plan *p, struct mase_err *err) MASE_MUST_CHECK;
 /* All phases, shared among as many threads. */
 void mase_works_run(const struct mase_works *works, int threads);
 /* The sum of the samples' weights, and mase_plan_loss when the batch's is known. */

@@ -273,9 +273,12 @@ enum mase_status mase_forward_embedding(struct mase_call *c, struct mase_err *er
     const struct mase_tensor *w = mase_call_tensor(c, "weight");
     size_t row = (size_t)w->shape.dim[1] * (size_t)mase_dtypes[w->dtype].size;
     int64_t n = mase_tensor_count(index);
+    const int64_t each = index->shape.rank ? n / index->shape.dim[0] : 1; /* of a sample */
     for (int64_t i = 0; i < n; i++) {
-        int64_t at;
-        MASE_TRY(mase_ref_index(c, index, i, w->shape.dim[0], false, &at, err));
+        const int64_t at = index->dtype == MASE_I64 ? ((const int64_t *)index->data)[i]
+                                                    : ((const int32_t *)index->data)[i];
+        if (at < 0 || at >= w->shape.dim[0])
+            return mase_ref_bad_index(c, (double)at, i / each, w->shape.dim[0], err);
         memcpy((char *)ref_out(c)->data + (size_t)i * row, (char *)w->data + (size_t)at * row, row);
     }
     return MASE_OK;

@@ -1,6 +1,7 @@
 /*
  * ref_walk.c - positions, strides and views for the reference forwards.
  */
+#include <math.h>
 #include <string.h>
 
 #include "exec/ref.h"
@@ -79,6 +80,18 @@ void mase_ref_scatter(struct mase_tensor *out, const struct mase_view *v,
     mase_nd_add_strides(&w, v->stride, v->offset);
     for (; w.i < w.count; mase_nd_next(&w))
         ref_set(out, w.off[0], ref_get(in, w.i));
+}
+
+enum mase_status mase_ref_bad_index(const struct mase_call *c, double v, int64_t sample,
+                                    int64_t len, struct mase_err *err)
+{
+    const bool nan = v == (double)INT64_MIN || v == (double)INT32_MIN;
+    if (!(fabs(v) <= 0x1p63) || v != floor(v))
+        return mase_call_fail(c, err, "index %.9g of sample %lld (counted from 0) is no integer", v,
+                              (long long)sample);
+    return mase_call_fail(c, err, "index %.0f%s of sample %lld (counted from 0) is outside 0..%lld",
+                          v, nan ? " (what NaN becomes)" : "", (long long)sample,
+                          (long long)len - 1);
 }
 
 enum mase_status mase_ref_index(const struct mase_call *c, const struct mase_tensor *index,

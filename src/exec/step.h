@@ -51,6 +51,14 @@ struct mase_phase {
     bool meet; /* it needs what the phases before it made of the other tiles of the batch */
 };
 
+/* A value of a sample with which a step cannot compute: the first that the forward under way met.
+ */
+struct mase_fault {
+    bool found;
+    float value;
+    int64_t lane;
+};
+
 /* A phase of a step, in the order of running. */
 struct mase_work {
     const struct mase_step *step;
@@ -69,6 +77,8 @@ struct mase_step_kind {
     enum mase_status (*prepare)(struct mase_step *s, struct mase_call *c, struct mase_err *err);
     void (*bind)(struct mase_step *s);    /* may be NULL */
     void (*refresh)(struct mase_step *s); /* evaluation: weights have changed; may be NULL */
+    /* What is wrong with the values of a sample: kinds whose steps have a fault. */
+    enum mase_status (*refuse)(const struct mase_step *s, int64_t sample, struct mase_err *err);
     bool derives; /* it also runs where no dimension is the batch: on what parameters decide */
 };
 
@@ -94,6 +104,7 @@ struct mase_step {
     int64_t work_size;    /* floats for the time of backward alone */
     float *work;
     struct mase_rounded *rounded; /* its quantised weights (quantise.c) */
+    struct mase_fault *fault;     /* NULL: it computes with any values */
     void *own;                    /* the kind's, in the plan's arena */
 };
 
@@ -130,6 +141,7 @@ struct mase_plan {
     uint64_t seed, number;            /* of dropout: the plan's and the step's */
     const struct mase_tiling *tiling; /* of whose tiles it is one; NULL: it has the whole batch */
     int64_t first;                    /* sample of the batch that lane 0 is */
+    const uint32_t *row;              /* what its samples are called in messages; NULL: first .. */
 };
 
 /* The tiles of a batch: plans alike in all but their samples, which share the first one's

@@ -117,6 +117,7 @@ static void load(const struct mase_team *t, struct share own, const struct mase_
         const int64_t left = b->samples - k * size;
         p->first = k * size;
         p->number = b->number;
+        p->row = b->row ? b->row + p->first : NULL;
         p->accumulate = b->accumulate && k == 0;
         b->load(b->data, p, t->label + p->first, p->first, left < size ? left : size);
         t->part[k].result.weight =
@@ -190,12 +191,23 @@ static void finish(const struct mase_team *t, const struct mase_team_batch *b, i
         b->update(b->data, from, to);
 }
 
+/* The first fault of any tile. What the samples may not hold is rare: every thread looks at all
+ * tiles, which is when all are done with forward, and comes to the same answer. */
+static enum mase_status check(const struct mase_team *t, struct mase_err *err)
+{
+    for (int k = 0; k < t->tiling.count; k++)
+        MASE_TRY(mase_plan_check(t->tiling.tile[k], err));
+    return MASE_OK;
+}
+
 static void step_part(const struct mase_team *t, const struct mase_team_batch *b, int thread,
                       int threads)
 {
     const struct share own = share_of(t, thread, threads);
     load(t, own, b);
     run(t, own, false, threads);
+    if (check(t, NULL))
+        return;
     losses(t, own, b);
     run(t, own, true, threads);
     finish(t, b, thread, threads);
@@ -207,6 +219,8 @@ static void step_whole(const struct mase_team *t, const struct mase_team_batch *
     struct mase_plan *p = mase_team_lead(t);
     load(t, (struct share){ 0, 1 }, b);
     mase_works_run(&p->forward, threads);
+    if (check(t, NULL))
+        return;
     losses(t, (struct share){ 0, 1 }, b);
     mase_works_run(&p->backward, threads);
     finish(t, b, 0, 1);
@@ -231,8 +245,8 @@ static void step_in_time(struct mase_team *t, const struct mase_team_batch *b)
     mase_pace_step(&t->pace, (double)(mase_clock() - started), b->samples);
 }
 
-void mase_team_step(struct mase_team *t, struct mase_loss_result *result,
-                    const struct mase_team_batch *b)
+enum mase_status mase_team_step(struct mase_team *t, struct mase_loss_result *result,
+                                const struct mase_team_batch *b, struct mase_err *err)
 {
     struct mase_plan *lead = mase_team_lead(t);
     t->tiling.count = mase_team_tiles(b->samples);
@@ -243,9 +257,11 @@ void mase_team_step(struct mase_team *t, struct mase_loss_result *result,
     else
         step(t, b, 1);
     *result = (struct mase_loss_result){ 0 };
+    MASE_TRY(check(t, err));
     for (int k = 0; k < t->tiling.count; k++) {
         result->loss += t->part[k].result.loss;
         result->weight += t->part[k].result.weight;
         result->correct += t->part[k].result.correct;
     }
+    return MASE_OK;
 }

@@ -141,12 +141,11 @@ double mase_tensor_get(const struct mase_tensor *t, int64_t i)
     mase_bug("element type %d does not exist", t->dtype);
 }
 
-/* Towards zero, saturated: what C leaves undefined must not depend on the machine. */
+/* Towards zero, saturated: what C leaves undefined must not depend on the machine. NaN becomes the
+ * lowest integer, as in PyTorch on x86: no index and no count is mistaken for it. */
 static int64_t to_integer(double v, int64_t lo, int64_t hi)
 {
-    if (isnan(v))
-        return 0;
-    if (v <= (double)lo)
+    if (isnan(v) || v <= (double)lo)
         return lo;
     if (v >= (double)hi)
         return hi;

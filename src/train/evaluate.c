@@ -5,6 +5,7 @@
 
 #include <mase/progress.h>
 
+#include "exec/plan.h"
 #include "train/predict.h"
 
 /* Sums over the samples of a batch. */
@@ -47,6 +48,8 @@ static void fill(const struct mase_predictor *p, struct mase_seat *s, int64_t at
     const struct mase_table_view table = mase_dataset_table(w->data);
     const int32_t *labels = mase_dataset_labels(w->data), *map = w->opts->class_map;
     (void)p;
+    if (s->plan)
+        s->plan->row = row;
     for (int64_t i = 0; i < s->samples; i++)
         w->label[at + i] = map ? map[labels[row[i]]] : labels[row[i]];
     if (table.data && s->plan)

@@ -65,7 +65,7 @@ static bool ends_step(const struct mase_trainer *t)
 
 /* Forward and backward of the next batch, with the update in parts if it can be; its sums go to the
  * epoch's. */
-static void run_batch(struct run *r)
+static enum mase_status run_batch(struct run *r, struct mase_err *err)
 {
     struct mase_trainer *t = r->t;
     const bool parts = ends_step(t) && mase_optimizer_has_parts(&t->optim);
@@ -73,7 +73,7 @@ static void run_batch(struct run *r)
     const int64_t from = s->batch * t->opts.batch_size;
     const int64_t n = t->rows - from < t->opts.batch_size ? t->rows - from : t->opts.batch_size;
     struct mase_loss_result result;
-    mase_team_step(
+    MASE_TRY(mase_team_step(
         t->team, &result,
         &(struct mase_team_batch){ .samples = n,
                                    .load = load,
@@ -83,7 +83,9 @@ static void run_batch(struct run *r)
                                              .class_weight = t->class_weight,
                                              .scale = 1.0f / (float)t->opts.accumulate },
                                    .accumulate = s->batch % t->opts.accumulate != 0,
-                                   .number = (uint64_t)(s->epoch * t->batches + s->batch) + 1 });
+                                   .number = (uint64_t)(s->epoch * t->batches + s->batch) + 1,
+                                   .row = t->order + from },
+        err));
     s->loss += result.loss;
     s->weight += result.weight;
     s->correct += result.correct;
@@ -92,6 +94,7 @@ static void run_batch(struct run *r)
     r->trained += n;
     r->point.loss = result.loss / result.weight;
     r->point.accuracy = (double)result.correct / (double)n;
+    return MASE_OK;
 }
 
 static bool out_of_steps(const struct mase_trainer *t)
@@ -131,7 +134,7 @@ static enum mase_status train_step(struct run *r, struct mase_err *err)
     t->lr = mase_train_lr(&t->opts, s->epoch, s->step, t->steps);
     do {
         last = ends_step(t);
-        run_batch(r);
+        MASE_TRY(run_batch(r, err));
     } while (!last);
     if (mase_optimizer_has_parts(&t->optim))
         t->optim.step++;

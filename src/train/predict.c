@@ -80,7 +80,7 @@ static enum mase_status make_seat(struct mase_predictor *p, int i, struct mase_e
     const enum mase_status st = mase_plan_new(&s->plan, p->graph, &opts, &why);
     if (st == MASE_EUNSUPPORTED || st == MASE_EVALUE) { /* what a plan cannot, the reference may */
         MASE_TRY(find_outputs(p, err));
-        mase_debug("%s: the reference runs it", why.msg);
+        mase_warn("%s; the plain reference runs the network, which takes much longer", why.msg);
         use_reference(p);
         return MASE_OK;
     }
@@ -223,8 +223,11 @@ struct each {
 static void begin(const struct each *e, struct mase_seat *s, int64_t at)
 {
     s->samples = e->n - at < e->p->batch ? e->n - at : e->p->batch;
-    if (s->plan)
+    if (s->plan) {
         mase_plan_set_samples(s->plan, s->samples);
+        s->plan->first = at;
+        s->plan->row = NULL;
+    }
     e->fill(e->p, s, at, e->data);
     scale(e->p, s);
 }
@@ -234,21 +237,40 @@ static enum mase_status each_by_reference(const struct each *e, struct mase_err 
     struct mase_seat *s = e->p->seat;
     for (int64_t at = 0; at < e->n; at += e->p->batch) {
         begin(e, s, at);
-        MASE_TRY(run_reference(e->p, s, err));
+        const enum mase_status st = run_reference(e->p, s, err);
+        if (st)
+            return at ? mase_wrap(err, "in the batch from sample %lld on", (long long)at) : st;
         e->take(e->p, s, at, e->data);
     }
     return MASE_OK;
 }
 
-/* Every seats-th batch, beginning with that of this seat. */
+/* Every seats-th batch, beginning with that of this seat, until one cannot be run. */
 static void each_of_seat(const struct each *e, int seat, int seats)
 {
     struct mase_seat *s = &e->p->seat[seat];
     for (int64_t at = seat * e->p->batch; at < e->n; at += seats * e->p->batch) {
         begin(e, s, at);
-        mase_plan_forward(s->plan);
+        if (mase_plan_forward(s->plan, &s->err)) {
+            s->fault = at;
+            return;
+        }
         e->take(e->p, s, at, e->data);
     }
+}
+
+/* The first fault among all batches, whichever seat met it. */
+static enum mase_status first_fault(const struct mase_predictor *p, int seats, struct mase_err *err)
+{
+    const struct mase_seat *first = NULL;
+    for (int i = 0; i < seats; i++)
+        if (p->seat[i].fault >= 0 && (!first || p->seat[i].fault < first->fault))
+            first = &p->seat[i];
+    if (!first)
+        return MASE_OK;
+    *err = first->err;
+    err->loc.path = first->err.loc.path ? err->path : NULL; /* it points into its own */
+    return first->err.status;
 }
 
 enum mase_status mase_predictor_each(struct mase_predictor *p, int64_t n, mase_seat_fn *fill,
@@ -259,13 +281,15 @@ enum mase_status mase_predictor_each(struct mase_predictor *p, int64_t n, mase_s
         return each_by_reference(&e, err);
     const bool many = p->seats > 1 && n > p->batch;
     mase_plan_set_threads(p->seat->plan, many ? 1 : p->seats); /* a single batch is shared */
+    for (int i = 0; i < p->seats; i++)
+        p->seat[i].fault = -1;
     if (!many) {
         each_of_seat(&e, 0, 1);
-        return MASE_OK;
+        return first_fault(p, 1, err);
     }
 #pragma omp parallel num_threads(p->seats)
     each_of_seat(&e, omp_get_thread_num(), omp_get_num_threads()); /* may be fewer */
-    return MASE_OK;
+    return first_fault(p, p->seats, err);
 }
 
 /* ---- arrays ---- */

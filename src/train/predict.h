@@ -12,6 +12,8 @@ struct mase_seat {
     struct mase_plan *plan; /* NULL: the reference runs it */
     struct mase_lanes x, y; /* the plan's, or the reference's own */
     int64_t samples;        /* in x */
+    int64_t fault;          /* where the batch begins that could not be run; -1: none */
+    struct mase_err err;    /* then why */
 };
 
 struct mase_predictor {

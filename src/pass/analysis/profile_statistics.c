@@ -363,8 +363,7 @@ static enum mase_status run_plan(struct profile *p, int64_t first, int64_t n, st
         MASE_TRY(s->read(s->data, p->o->split, first, n, p->x, err));
     mase_plan_gather(p->plan, rows.table, rows.stride, rows.index, n);
     mase_plan_set_step(p->plan, (uint64_t)first); /* dropout: the same in every round */
-    mase_plan_forward(p->plan);
-    return MASE_OK;
+    return mase_plan_forward(p->plan, err);
 }
 
 static enum mase_status measure_batch(struct profile *p, int64_t first, int64_t n, int round,
@@ -463,7 +462,9 @@ static enum mase_status choose_engine(struct profile *p, struct mase_err *err)
     if (make_plan(p, &why)) {
         if (trains(p))
             return mase_fail(err, MASE_EUNSUPPORTED, "mode = \"train\": %s", why.msg);
-        mase_debug("profile_statistics: the reference runs the network: %s", why.msg);
+        mase_warn("profile_statistics: %s; the plain reference runs the network, which takes much "
+                  "longer",
+                  why.msg);
         return MASE_OK;
     }
     MASE_TRY(add_gauges(p, &all, err));
@@ -472,7 +473,8 @@ static enum mase_status choose_engine(struct profile *p, struct mase_err *err)
     if (trains(p))
         return mase_fail(err, MASE_EUNSUPPORTED,
                          "mode = \"train\": a value that is measured does not follow the samples");
-    mase_debug("profile_statistics: the reference runs the network: a value has no samples");
+    mase_warn("profile_statistics: a value that is measured does not follow the samples; the plain "
+              "reference runs the network, which takes much longer");
     for (int k = p->parameters; k < p->count; k++)
         p->list[k].gauge = NULL;
     mase_plan_free(p->plan);

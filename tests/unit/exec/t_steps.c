@@ -48,7 +48,7 @@ static void steps_equal_the_reference(void **state)
             const struct mase_tensor want = reference(&r, &r.arena);
             struct mase_plan *p = plan_of(&r, uses_batch(c) ? samples : samples + 3, i % 2, 1);
             feed(&r, p, samples);
-            mase_plan_forward(p);
+            assert_int_equal(mase_plan_forward(p, &err), MASE_OK);
             check_output(&r, p, &want, samples);
             mase_plan_free(p);
             stop(&r);
@@ -136,7 +136,7 @@ static void gradients_equal_differences(void **state)
             continue;
         }
         feed(&r, p, 3);
-        mase_plan_forward(p);
+        assert_int_equal(mase_plan_forward(p, &err), MASE_OK);
         run_backward(p, 3);
         struct param_walk w = { &r, mase_plan_params(p).g };
         mase_graph_each_param(r.graph, check_param, &w);
@@ -151,7 +151,7 @@ static float *last_three(struct running *r, int64_t samples, int64_t *n)
 {
     struct mase_plan *p = plan_of(r, samples, true, 1);
     feed(r, p, samples);
-    mase_plan_forward(p);
+    assert_int_equal(mase_plan_forward(p, &err), MASE_OK);
     const struct mase_lanes y = mase_plan_output(p);
     float *dy = mase_plan_output_gradient(p);
     for (int64_t i = 0; dy && i < y.rows * y.stride; i++) {
@@ -198,7 +198,7 @@ static float *everything(struct running *r, int64_t batch, int64_t samples, int 
     struct mase_plan *p = plan_of(r, batch, true, threads);
     struct mase_plan_params q = mase_plan_params(p);
     feed(r, p, samples);
-    mase_plan_forward(p);
+    assert_int_equal(mase_plan_forward(p, &err), MASE_OK);
     const struct mase_lanes y = mase_plan_output(p);
     size_t size = (size_t)(q.n + y.rows * samples);
     for (int i = 0; i < r->inputs; i++)
@@ -281,7 +281,7 @@ static void steps_keep_apart_or_add_up(void **state)
             mase_plan_set_step(p, 0);
             mase_plan_accumulate(p, i == 2);
             feed(&r, p, 7);
-            mase_plan_forward(p);
+            assert_int_equal(mase_plan_forward(p, &err), MASE_OK);
             run_backward(p, 7);
             if (i == 0)
                 once = mase_arena_memdup(&r.arena, q.g, size);

@@ -104,7 +104,7 @@ static void exact_steps_are_the_reference_to_the_bit(void **state)
                 continue;
             must(st, c);
             feed(&r, p, SAMPLES);
-            mase_plan_forward(p);
+            assert_int_equal(mase_plan_forward(p, &err), MASE_OK);
             check_bits(&r, p, &want, isa[i]);
             mase_plan_free(p);
         }

@@ -160,14 +160,15 @@ static struct outcome by_team(struct mase_arena *a, const int64_t size[2], int t
     must(mase_team_new(&t, g, &po, &err));
     struct rows r = { 0 };
     for (int i = 0; i < 2; i++) {
-        mase_team_step(
+        must(mase_team_step(
             t, &o.loss,
             &(struct mase_team_batch){ .samples = size[i],
                                        .load = load,
                                        .data = &r,
                                        .loss = { .class_weight = weighted ? class_weight : NULL },
                                        .accumulate = i > 0,
-                                       .number = (uint64_t)i + 1 });
+                                       .number = (uint64_t)i + 1 },
+            &err));
         r.at += size[i] / 2;
     }
     keep(&o, a, mase_team_lead(t), g);
@@ -190,7 +191,7 @@ static struct outcome by_plan(struct mase_arena *a, const int64_t size[2], bool 
         mase_plan_gather(p, table + at * FEATURES, FEATURES, NULL, size[i]);
         mase_plan_set_step(p, (uint64_t)i); /* forward counts it */
         mase_plan_accumulate(p, i > 0);
-        mase_plan_forward(p);
+        assert_int_equal(mase_plan_forward(p, &err), MASE_OK);
         mase_plan_loss(p, &o.loss, labels + at, &lo);
         mase_plan_backward(p);
         at += size[i] / 2;
@@ -305,11 +306,91 @@ static void every_parameter_is_updated_once(void **state)
             const struct mase_plan_opts po = opts_of(&in, 1000, threads);
             memset(updated, 0, sizeof updated);
             must(mase_team_new(&t, g, &po, &err));
-            mase_team_step(t, &loss,
-                           &(struct mase_team_batch){
-                               .samples = samples, .load = load, .update = update, .data = &r });
+            must(
+                mase_team_step(t, &loss,
+                               &(struct mase_team_batch){
+                                   .samples = samples, .load = load, .update = update, .data = &r },
+                               &err));
             for (int64_t i = 0; i < mase_plan_params(mase_team_lead(t)).n; i++)
                 assert_int_equal(updated[i], 1);
+            mase_team_free(t);
+            mase_graph_free(g);
+        }
+}
+
+/* Indices that pick no row, in any tile: refused with the sample's name, whoever met it, and no
+ * parameter is touched. */
+static const char picking[] = "mase-graph 1\n"
+                              "module e = Embedding(num_embeddings=10, embedding_dim=5)\n"
+                              "%x = placeholder[target=x]\n"
+                              "%long = call_method[target=long](args = (%x,), kwargs = {})\n"
+                              "%e = call_module[target=e](args = (%long,), kwargs = {})\n"
+                              "%mean = call_method[target=mean](args = (%e, 1), kwargs = {})\n"
+                              "return %mean\n";
+
+static void load_indices(void *data, struct mase_plan *tile, int32_t *label, int64_t from,
+                         int64_t n)
+{
+    const float *bad = data; /* and the sample that has it */
+    const struct mase_lanes x = mase_plan_input(tile, 0);
+    mase_plan_set_samples(tile, n);
+    for (int64_t i = 0; i < n; i++) {
+        label[i] = 0;
+        for (int64_t r = 0; r < x.rows; r++)
+            x.data[r * x.stride + i] = (float)((from + i + r) % 10);
+        if ((float)(from + i) >= bad[1])
+            x.data[3 * x.stride + i] = bad[0];
+    }
+}
+
+static void an_index_that_picks_no_row_is_refused(void **state)
+{
+    static const struct {
+        float value;
+        const char *index;
+    } bad[] = { { -1, "-1" },
+                { 10, "10" },
+                { 99, "99" },
+                { 3e9f, "3000000000" },
+                { NAN, "-9223372036854775808 (what NaN becomes)" } };
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        for (int threads = 1; threads <= 3; threads++) {
+            const int64_t sample = i % 2 ? 5 : 700;
+            float at[2] = { bad[i].value, (float)sample };
+            uint32_t row[1000];
+            struct mase_graph *g;
+            struct mase_team *t;
+            struct mase_input in;
+            struct mase_loss_result loss;
+            char message[128];
+            const struct mase_plan_opts po = opts_of(&in, 1000, threads);
+            must(mase_graph_parse_mg(&g, picking, sizeof picking - 1, "pick.mg", &err));
+            mase_graph_init_weights(g, 7);
+            must(mase_team_new(&t, g, &po, &err));
+            for (uint32_t k = 0; k < 1000; k++)
+                row[k] = 5000 + k;
+            memset(updated, 0, sizeof updated);
+            assert_int_equal(
+                mase_team_step(t, &loss,
+                               &(struct mase_team_batch){ .samples = 1000,
+                                                          .load = load_indices,
+                                                          .update = update,
+                                                          .data = at,
+                                                          .row = threads > 1 ? row : NULL },
+                               &err),
+                MASE_EVALUE);
+            snprintf(message, sizeof message,
+                     "e: embedding: index %s of sample %d (counted from 0) is outside 0..9",
+                     bad[i].index, (int)sample + (threads > 1 ? 5000 : 0));
+            assert_string_equal(err.msg, message);
+            for (size_t k = 0; k < sizeof updated; k++)
+                assert_int_equal(updated[k], 0);
+            at[1] = 1e9f; /* the next batch is none the worse for it */
+            must(mase_team_step(
+                t, &loss,
+                &(struct mase_team_batch){ .samples = 1000, .load = load_indices, .data = at },
+                &err));
             mase_team_free(t);
             mase_graph_free(g);
         }
@@ -340,6 +421,7 @@ int main(void)
         cmocka_unit_test(fewer_threads_do_all_of_it),
         cmocka_unit_test(one_tile_is_a_plan),
         cmocka_unit_test(every_parameter_is_updated_once),
+        cmocka_unit_test(an_index_that_picks_no_row_is_refused),
         cmocka_unit_test(what_cannot_be_planned_is_refused),
     };
     return cmocka_run_group_tests(tests, make_samples, NULL);

@@ -104,7 +104,7 @@ static void forward(struct net *n, struct mase_plan *p, int64_t from, int64_t sa
 {
     const int64_t features = mase_tensor_count(&n->x) / n->x.shape.dim[0];
     mase_plan_gather(p, mase_f32(&n->x) + from * features, features, NULL, samples);
-    mase_plan_forward(p);
+    assert_int_equal(mase_plan_forward(p, &err), MASE_OK);
 }
 
 static const char *const names[] = { "jsc-tiny", "jsc-toy", "jsc-s", "jsc-test" };

@@ -88,7 +88,7 @@ static struct mase_plan *forward(struct net *n, bool train)
     must(mase_plan_new(&p, n->graph, &o, &err));
     const int64_t features = mase_tensor_count(&in.tensor) / samples;
     mase_plan_gather(p, mase_f32(&in.tensor), features, NULL, samples);
-    mase_plan_forward(p);
+    assert_int_equal(mase_plan_forward(p, &err), MASE_OK);
     return p;
 }
 

@@ -68,7 +68,7 @@ static void check_watching(struct fixture *f, int threads)
         assert_int_equal(mase_shape_count(&shape) * BATCH, mase_tensor_count(want));
     }
     mase_plan_gather(p, mase_f32(&f->x), mase_plan_input(p, 0).rows, NULL, BATCH);
-    mase_plan_forward(p);
+    MUST(f, mase_plan_forward(p, &f->err));
     i = 0;
     for (const struct mase_node *n = f->g->first; n->kind != MASE_OUTPUT; n = n->next, i++) {
         const struct mase_tensor *want = mase_values_get(&values, n)->tensor;
@@ -269,7 +269,7 @@ static struct mase_stat **measure_by_gauge(struct fixture *f, int64_t elements, 
             const int64_t n = SAMPLES - at < PLAN_BATCH ? SAMPLES - at : PLAN_BATCH;
             mase_gauge_expect(g, n);
             mase_plan_gather(p, mase_f32(&f->x) + at * elements, elements, NULL, n);
-            mase_plan_forward(p);
+            MUST(f, mase_plan_forward(p, &f->err));
         }
         mase_gauge_end_round(g);
     }

@@ -167,7 +167,7 @@ static void step(struct run *r, int s)
     for (int i = 0; i < BATCH; i++)
         label[i] = (int32_t)mase_tensor_get(r->labels, from + i);
     mase_plan_gather(r->plan, mase_f32(r->x) + from * features, features, NULL, BATCH);
-    mase_plan_forward(r->plan);
+    assert_int_equal(mase_plan_forward(r->plan, &err), MASE_OK);
     mase_plan_loss(r->plan, &loss, label, NULL);
     mase_plan_backward(r->plan);
     const double lr = mase_train_lr(&r->opts, s / r->batches, s, r->batches);
