@@ -190,6 +190,9 @@ static enum mase_status add_results(struct mase_plan *d, const struct mase_call 
                                     const struct mase_arg *value, struct mase_err *err)
 {
     if (value->kind == MASE_ARG_TENSOR && !mase_plan_slot(d, value->tensor)) {
+        if (mase_tensor_count(value->tensor) == 0)
+            return mase_fail(err, MASE_EUNSUPPORTED,
+                             "%s: its result is empty, which a plan cannot run", c->node->name);
         if (value->tensor->dtype == MASE_F64)
             return mase_fail(err, MASE_EUNSUPPORTED, "%s: a plan computes in %s only, not %s",
                              c->node->name, mase_dtypes[MASE_F32].name, mase_dtypes[MASE_F64].name);

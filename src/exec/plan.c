@@ -65,6 +65,9 @@ static enum mase_status classify(struct mase_slot *s, const struct mase_plan *p,
         return mase_fail(err, MASE_EUNSUPPORTED,
                          "%s: its result mixes the samples of a batch, which a plan cannot run",
                          n->name);
+    if (s->rows == 0)
+        return mase_fail(err, MASE_EUNSUPPORTED, "%s: its result is empty, which a plan cannot run",
+                         n->name);
     if (s->tensor->dtype == MASE_F64) /* integers and truth values are floats in a plan */
         return mase_fail(err, MASE_EUNSUPPORTED, "%s: a plan computes in %s only, not %s", n->name,
                          mase_dtypes[MASE_F32].name, mase_dtypes[s->tensor->dtype].name);
