@@ -195,8 +195,7 @@ void mase_plan_add_step(struct mase_plan *p, struct mase_step *s)
     bool wanted = s->trains;
     for (int i = 0; i < s->in_count; i++)
         wanted |= s->in[i]->needs_grad;
-    s->out->needs_grad = p->train && wanted && !s->stops &&
-                         !(s->node && s->node->no_grad);
+    s->out->needs_grad = p->train && wanted && !s->stops && !(s->node && s->node->no_grad);
     p->step = mase_arena_grow(&p->arena, p->step, p->step_count, &p->step_cap, sizeof *p->step);
     s->index = p->step_count;
     p->step[p->step_count++] = s;
@@ -369,8 +368,7 @@ static bool add_view(struct mase_plan *p, const struct mase_call *c)
     struct mase_slot *in = mase_plan_slot(p, mase_arg_tensor(&c->param[0]));
     struct mase_slot *out = mase_plan_slot(p, mase_arg_tensor(&c->result));
     if (!in || !out || in == out || !in->weight || in->derived || (q && !q->bypass) ||
-        c->node->no_grad ||
-        mase_step_kind_of(c->node->op) != &mase_step_view)
+        c->node->no_grad || mase_step_kind_of(c->node->op) != &mase_step_view)
         return false;
     out->same = in->same ? in->same : in;
     out->weight = mase_weight_as(p, in->weight, &out->tensor->shape);

@@ -59,7 +59,7 @@ static struct outcome compute(struct running *r)
     struct mase_plan *p = plan_of(r, SAMPLES, true, 2);
     struct outcome o = { .rows = mase_plan_output(p).rows, .trained = mase_plan_params(p).n };
     feed(r, p, SAMPLES);
-    mase_plan_forward(p);
+    assert_int_equal(mase_plan_forward(p, &err), MASE_OK);
     o.y = copy(r, mase_plan_output(p));
     run_backward(p, SAMPLES);
     struct collecting c = { r, &o, mase_plan_params(p).g };

@@ -34,6 +34,8 @@ static const struct step_case cases[] = {
       "torch.nn.functional.linear(x, neg, neg_1)",
       .in = { S(3, 5) } },
     { "conv2d", "param w 3 2 2 2; torch.neg(w); torch.conv2d(x, neg)", .in = { S(2, 3, 3) } },
+    { "linear", "fc = Linear(5, 4); param q 3 5; fc(q); operator.sub(x, fc)", .in = { S(3, 4) },
+      .constant = true },
     { "add", "param w 4; param u 4; operator.add(w, u); operator.sub(x, add)", .in = { S(3, 4) },
       .constant = true },
     { "linear",
