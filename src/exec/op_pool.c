@@ -29,7 +29,9 @@ static void add_output(struct pool *p, const struct mase_span *s, int64_t out)
             count++;
     if (p->mean && p->mean->count_pad)
         count = s[0].padded * s[1].padded;
-    const double divisor = !p->mean ? 1.0 : p->mean->divisor != 0.0 ? p->mean->divisor : count;
+    const double divisor = !p->mean                  ? 1.0
+                           : p->mean->divisor != 0.0 ? p->mean->divisor
+                                                     : (double)count;
     const float coef = (float)(1.0 / divisor);
     for (int64_t h = s[0].first; h < s[0].end; h += s[0].step)
         for (int64_t w = s[1].first; w < s[1].end; w += s[1].step)

@@ -60,7 +60,7 @@ static void put_local(struct mase_str *s, const struct mase_zip_writer *w, const
     const size_t fill = (ALIGN - (w->out->size + fixed) % ALIGN) % ALIGN;
     mase_str_add(s, "PK\3\4");
     put_common(s, w, name, size, crc, wide);
-    put(s, (wide ? 20 : 0) + 4 + fill, 2);
+    put(s, (wide ? 20U : 0U) + 4 + fill, 2);
     mase_str_add(s, name);
     if (wide) {
         put(s, 1, 2);
@@ -78,7 +78,7 @@ static void put_entry(struct mase_zip_writer *w, const char *name, uint64_t size
 {
     struct mase_str *s = &w->directory;
     const bool wide_size = size >= w->wide_from, wide_header = header >= w->wide_from;
-    const unsigned values = (wide_size ? 16 : 0) + (wide_header ? 8 : 0);
+    const unsigned values = (wide_size ? 16U : 0U) + (wide_header ? 8U : 0U);
     mase_str_add(s, "PK\1\2");
     put(s, VERSION_WIDE, 2); /* made by */
     put_common(s, w, name, size, crc, values != 0);

@@ -214,7 +214,7 @@ static void write_items(struct mase_str *out, const struct mase_arg *arg, enum m
 {
     static const char *const open[] = { "(", "[", "{", "slice(" };
     static const char *const close[] = { ")", "]", "}", ")" };
-    int form = arg->kind - MASE_ARG_TUPLE;
+    const int form = (int)arg->kind - MASE_ARG_TUPLE;
 
     /* torch.fx leaves a slice to Python's str(), so its nodes lose their % */
     if (arg->kind == MASE_ARG_SLICE && style == MASE_ARG_FX)

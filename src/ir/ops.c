@@ -130,7 +130,8 @@ static void make_tables(void)
 {
     tables.names.arena = tables.functions.arena = &tables.arena;
     tables.methods.arena = tables.modules.arena = &tables.arena;
-    for (int op = MASE_OP_unknown + 1; op < MASE_OP_COUNT; op++) {
+    for (int i = MASE_OP_unknown + 1; i < MASE_OP_COUNT; i++) {
+        const enum mase_op op = (enum mase_op)i;
         const struct mase_op_info *info = &mase_ops[op];
         put(&tables.names, info->name, op);
         put_all(&tables.functions, info->functions, op);

@@ -415,7 +415,7 @@ static void add_items(const struct writer *w, const struct mase_arg *arg)
 {
     static const char *const open[] = { "(", "[", "{", "slice(" };
     static const char *const close[] = { ")", "]", "}", ")" };
-    const int form = arg->kind - MASE_ARG_TUPLE;
+    const int form = (int)arg->kind - MASE_ARG_TUPLE;
     mase_str_add(w->out, open[form]);
     for (int i = 0; i < arg->count; i++) {
         mase_str_add(w->out, i ? ", " : "");

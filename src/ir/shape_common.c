@@ -339,7 +339,7 @@ void mase_shape_append(struct mase_shape *s, const struct mase_shape *more)
 
 void mase_call_result_tuple(struct mase_call *c, const struct mase_tensor *tensors, int count)
 {
-    struct mase_arg *items = mase_new_array(c->arena, struct mase_arg, count);
+    struct mase_arg *items = mase_new_array(c->arena, struct mase_arg, (size_t)count);
     for (int i = 0; i < count; i++) {
         items[i].kind = MASE_ARG_TENSOR;
         items[i].tensor = mase_arena_memdup(c->arena, &tensors[i], sizeof tensors[i]);

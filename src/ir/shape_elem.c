@@ -107,7 +107,8 @@ static bool join_tuples(struct mase_call *c)
     const struct mase_arg *a = &c->param[0], *b = &c->param[1];
     if (c->node->op != MASE_OP_add || !mase_arg_is_seq(a) || a->kind != b->kind)
         return false;
-    struct mase_arg *items = mase_new_array(c->arena, struct mase_arg, a->count + b->count);
+    struct mase_arg *items =
+        mase_new_array(c->arena, struct mase_arg, (size_t)(a->count + b->count));
     for (int i = 0; i < a->count; i++)
         items[i] = a->items[i];
     for (int i = 0; i < b->count; i++)

@@ -53,7 +53,8 @@ const struct mase_kernels *mase_kernels_of(enum mase_isa isa)
 enum mase_status mase_kernels_select(const struct mase_kernels **k, struct mase_err *err)
 {
     const char *wanted = getenv("MASE_ISA");
-    for (int isa = MASE_ISA_COUNT - 1; isa >= 0; isa--) {
+    for (int i = MASE_ISA_COUNT - 1; i >= 0; i--) {
+        const enum mase_isa isa = (enum mase_isa)i;
         const bool named = wanted && *wanted && mase_streq(wanted, mase_isa_names[isa]);
         if (named && !mase_isa_supported(isa))
             return mase_fail(err, MASE_EUNSUPPORTED, "MASE_ISA=%s: this CPU has no %s", wanted,

@@ -75,8 +75,10 @@ static int collect(struct mase_graph *g, struct mase_meta_arg **out, const struc
 
 void mase_meta_frontier(struct mase_graph *g)
 {
-    struct frontier in = { mase_new_array(&g->arena, struct mase_node *, g->node_count), 0 };
-    struct frontier out = { mase_new_array(&g->arena, struct mase_node *, g->node_count), 0 };
+    struct frontier in = { mase_new_array(&g->arena, struct mase_node *, (size_t)g->node_count),
+                           0 };
+    struct frontier out = { mase_new_array(&g->arena, struct mase_node *, (size_t)g->node_count),
+                            0 };
     for (struct mase_node *n = g->first; n; n = n->next) {
         if (n->kind == MASE_PLACEHOLDER)
             mase_walk_forward(n, visit, &in);

@@ -69,7 +69,7 @@ static char role_of(const struct mase_sig *sig, const char *name)
 int mase_given_args(struct mase_arena *a, const struct mase_node *n, struct mase_given **out)
 {
     const struct mase_sig *sig = mase_op_call_sig(n->op);
-    struct matching m = { a, mase_new_array(a, struct mase_given, capacity(n)), 0 };
+    struct matching m = { a, mase_new_array(a, struct mase_given, (size_t)capacity(n)), 0 };
     int self = n->kind == MASE_CALL_METHOD;
     for (int i = self; i < n->args.count; i++)
         give_positional(&m, sig, i, &n->args.items[i]);

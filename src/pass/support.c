@@ -126,7 +126,8 @@ struct mase_value *mase_meta_table(struct mase_arena *a, const struct mase_graph
         m.args = without_values(a, m.args, m.arg_count);
         m.results = without_values(a, m.results, m.result_count);
         for (int s = 0; s < MASE_SECTION_COUNT; s++)
-            mase_value_set(a, node, mase_section_names[s], mase_meta_value(a, &m, s));
+            mase_value_set(a, node, mase_section_names[s],
+                           mase_meta_value(a, &m, (enum mase_section)s));
     }
     return table;
 }

@@ -174,7 +174,7 @@ static void add_results(const struct builder *b, struct mase_meta *m, const stru
     bool several = v->kind >= MASE_ARG_TUPLE && holds_tensor(v);
     const struct mase_arg *items = several ? v->items : v;
     m->result_count = several ? v->count : 1;
-    m->results = mase_new_array(&b->g->arena, struct mase_meta_arg, m->result_count);
+    m->results = mase_new_array(&b->g->arena, struct mase_meta_arg, (size_t)m->result_count);
     for (int i = 0; i < m->result_count; i++)
         m->results[i] = result_record(b, i, &items[i]);
 }

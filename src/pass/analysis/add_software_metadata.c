@@ -72,7 +72,7 @@ static void describe(struct mase_graph *g, struct mase_node *n, struct mase_aren
     struct mase_meta *m = n->meta;
     const struct mase_module *module = mase_node_module(n);
     int room = 1 + n->input_count + (module ? module->param_count : 0);
-    m->sw_args = mase_new_array(&g->arena, struct mase_meta_stat, room);
+    m->sw_args = mase_new_array(&g->arena, struct mase_meta_stat, (size_t)room);
     m->sw_results = mase_new_array(&g->arena, struct mase_meta_stat, 1);
     m->sw_arg_count = m->sw_result_count = 0;
     m->has_software = true;

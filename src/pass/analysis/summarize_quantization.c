@@ -94,7 +94,7 @@ static struct mase_table histogram(struct mase_arena *a, const struct row *rows,
     static const char *const headers[] = { "Original type", "OP",        "Total",
                                            "Changed",       "Unchanged", NULL };
     struct mase_table t = mase_table(a, headers);
-    struct group *groups = mase_new_array(a, struct group, count);
+    struct group *groups = mase_new_array(a, struct group, (size_t)count);
     int n = group_rows(groups, rows, count);
     for (int i = 0; i < n; i++) {
         const struct group *g = &groups[i];
@@ -152,7 +152,7 @@ static enum mase_status run(const struct mase_graph *g, const void *options,
         return mase_fail(err, MASE_EVALUE,
                          "there is no original to compare with: run it after a transform, "
                          "such as quantize");
-    struct row *rows = mase_new_array(a, struct row, g->node_count);
+    struct row *rows = mase_new_array(a, struct row, (size_t)g->node_count);
     int count = 0;
     const struct mase_node *was = env->original->first;
     for (const struct mase_node *is = g->first; was && is; was = was->next, is = is->next)

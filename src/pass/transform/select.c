@@ -103,7 +103,7 @@ static enum mase_status unknown_node(const struct mase_rule *rule, const struct 
                                      struct mase_err *err)
 {
     struct mase_arena a = { 0 };
-    const char **names = mase_new_array(&a, const char *, g->node_count);
+    const char **names = mase_new_array(&a, const char *, (size_t)g->node_count);
     int n = 0;
     for (const struct mase_node *node = g->first; node; node = node->next)
         if (mase_ops[node->op].quantisable)
