@@ -6,7 +6,7 @@ JOBS    := $(shell nproc 2>/dev/null || echo 2)
 SOURCES  = $$(git ls-files '*.c' '*.h')
 SCRIPTS  = ch $$(git ls-files scripts bench .ci)
 
-.PHONY: all test bench fuzz format lint docs install uninstall doctor clean help
+.PHONY: all test interop bench fuzz format lint docs install uninstall doctor clean help
 
 all: ## build ch and libmase.a into build/
 	@scripts/build
@@ -14,9 +14,15 @@ all: ## build ch and libmase.a into build/
 test: ## install what the tests need, build them, run them all
 	@scripts/packages install test
 	@scripts/build --tests
-	@ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error \
-	    && echo "make test: all tests passed" \
+	@ctest --test-dir $(BUILD) -j $(JOBS) -LE interop --output-on-failure --no-tests=error \
+	    && echo "make test: all tests passed; $$(ctest --test-dir $(BUILD) -N -L interop \
+	        | sed -n 's/^Total Tests: //p') comparisons with other programs are for make interop" \
 	    || { echo "make test: FAILED, see above" >&2; exit 1; }
+
+interop: ## install PyTorch, scikit-learn, Chromium and so on, and compare with them
+	@scripts/packages install test interop
+	@scripts/build --tests
+	@scripts/interop $(BUILD)
 
 bench: ## start-up, training, prediction, loading and profiling, beside their peers; BENCH_QUICK=1: briefly
 	@scripts/packages install bench
