@@ -82,8 +82,9 @@ int mase_compare_values(struct mase_value_pair **out, int *first, struct mase_ar
 struct mase_quantised {
     const struct mase_node *node;
     const char *name; /* "seq_blocks.2.weight" */
-    struct mase_format format;
-    float low, high, step;       /* of the format */
+    struct mase_rounding rounding;
+    float low, high;             /* of the format */
+    float step;                  /* 0: not the same everywhere */
     const struct mase_tensor *x; /* the parameter */
     struct mase_tensor q;        /* what it becomes */
     int64_t off_grid;            /* values of q that are none of the format's */

@@ -1,12 +1,19 @@
 /*
  * format.h - number formats: what a value is rounded to.
  *
- * A format is a small value: a row of quants.def and its parameters. One reference function per
- * row defines its arithmetic; every faster version must give the same bits. The same definition
- * serves fake quantisation, the weights shown to the user and, later, integers and hardware.
+ * A format is a row of quants.def and its parameters. Formats are interned: each is made once in a
+ * process, never changes and is never freed, and two equal formats are one pointer. NULL is
+ * float32, not quantised. One reference function per row defines the arithmetic; every faster
+ * version gives the same bits.
  *
- *     struct mase_format f = { .kind = MASE_QUANT_integer, .param = { 8, 4 } };
- *     mase_quantize(&f, q, x, n, MASE_SIGNED);
+ *     const struct mase_format *f;
+ *     MASE_TRY(mase_format_parse(&f, "block_fp(8, 8, NA, [1, 16])", err));
+ *     mase_quantize(f, q, x, &shape, MASE_ROLE_WEIGHT, MASE_SIGNED);
+ *
+ * Values of a tensor may share something, such as an exponent: a format cuts a tensor into blocks
+ * (struct mase_blocks), and rounds each of them for itself. A format of single values has blocks of
+ * one. The first dimension of data counts samples, and no block spans two of them: what a sample
+ * becomes does not depend on its neighbours in the batch.
  */
 #ifndef MASE_FORMAT_H
 #define MASE_FORMAT_H
@@ -15,90 +22,171 @@
 #include <stdint.h>
 
 #include <mase/err.h>
+#include <mase/opt.h>
 #include <mase/str.h>
+#include <mase/tensor.h>
 #include <mase/value.h>
 
 enum mase_quant_kind {
-    MASE_QUANT_float, /* not quantised: kind 0, so that a zeroed format is float32 */
-#define QUANT(name, ...) MASE_QUANT_##name,
+    MASE_QUANT_float, /* not quantised */
+#define QUANT(name, kernel) MASE_QUANT_##name,
 #include <mase/quants.def>
     MASE_QUANT_COUNT
 };
 
-enum { MASE_QUANT_PARAMS = 6 };
-#define MASE_NA INT64_MIN /* a parameter given as none: the format's own rule decides */
-
 struct mase_format {
     enum mase_quant_kind kind;
-    int64_t param[MASE_QUANT_PARAMS]; /* in the order of the row's parameters */
+    const struct mase_quant_info *row;
+    const struct mase_value *given; /* a list: the parameters as configured, none where NA */
+    const void *params;             /* the row's own struct, with NA replaced by what it means */
 };
 
 enum mase_sign { MASE_SIGNED, MASE_UNSIGNED };
+/* What a tensor is to its operation: the first dimension of data counts samples. */
+enum mase_role { MASE_ROLE_DATA, MASE_ROLE_WEIGHT };
 
-/* x and q may be the same array. */
-typedef void mase_quant_fn(float *q, const float *x, int64_t n, const struct mase_format *f,
+/* ---- what a row consists of ---- */
+
+/* Blocks side by side: value r of lane l lies at row[r] + l, and each lane is a block of its own. A
+ * dense tensor has one lane for each block, a plan one for each sample. */
+struct mase_block {
+    const int64_t *row; // (rows)
+    int64_t rows, lanes;
+};
+
+/* Round the blocks; x and q may be the same array. */
+typedef void mase_quant_fn(float *q, const float *x, const struct mase_block *b, const void *params,
                            enum mase_sign sign);
+/* dx from dy, where x was rounded. They do not overlap. */
+typedef void mase_quant_gradient_fn(float *dx, const float *dy, const float *x,
+                                    const struct mase_block *b, const void *params,
+                                    enum mase_sign sign);
+/* What NA stands for, and what no row of parameters can check alone. */
+typedef enum mase_status mase_quant_resolve_fn(void *params, struct mase_err *err);
+/* The length of a block along each dimension of a tensor. */
+typedef void mase_quant_geometry_fn(int64_t *length, const struct mase_shape *s,
+                                    enum mase_role role, const void *params);
+/* The n values of one block, which were rounded by this format or by others, as integers, and what
+ * they share. False, with MASE_NO_CODE in the place of such values, when some are none of the
+ * format's. */
+typedef bool mase_quant_encode_fn(int64_t *code, int64_t *shared, const float *q, int64_t n,
+                                  const void *params, enum mase_sign sign);
+typedef float mase_quant_decode_fn(int64_t code, int64_t shared, const void *params);
+/* The lowest and the highest value. */
+typedef void mase_quant_limits_fn(float *low, float *high, const void *params, enum mase_sign sign);
+/* The distance between neighbours around a value of a block that shares this; 0: there is none. */
+typedef float mase_quant_step_fn(float q, int64_t shared, const void *params);
 
-/* Of a value on the format's grid and in its range, the number of steps from zero: what hardware
- * stores. False for any other value. */
-typedef bool mase_code_fn(int64_t *code, float q, const struct mase_format *f, enum mase_sign sign);
+#define MASE_NO_CODE INT64_MIN
 
-/* What a parameter says about the room that values take. */
-enum mase_param_role {
-    MASE_PARAM_OTHER,
-    MASE_PARAM_WIDTH,  /* bits of each value */
-    MASE_PARAM_SHARED, /* bits that a block of values has in common, such as its exponent */
-    MASE_PARAM_BLOCK,  /* values in a block */
+/* A value is code * 2^-frac_width, the code an integer of width bits. */
+struct mase_integer_form {
+    int width, frac_width;
 };
-
-struct mase_quant_param {
-    const char *name; /* "width"; a configuration says "weight_width" */
-    int64_t min, max;
-    bool may_be_na;
-    int64_t dflt; /* used by `ch formats`; configurations must say */
-    const char *help;
-    enum mase_param_role role;
-};
+typedef struct mase_integer_form mase_quant_integer_fn(const void *params);
 
 struct mase_quant_info {
-    const char *name;                      /* "integer", as configurations say */
-    const char *suffix;                    /* of class names: "Integer" */
-    const char *func;                      /* suffix of function names: "integer" */
-    const struct mase_quant_param *params; /* params[0..count) */
-    int count;
-    mase_quant_fn *quantize; /* NULL for float */
-    mase_code_fn *code;      /* NULL for float */
+    const char *name;   /* "integer", as configurations say */
+    const char *suffix; /* of class names: "Integer" */
+    const char *func;   /* suffix of function names: "integer" */
     const char *help;
+    const struct mase_opt *params;    /* required rows must be configured; ends with a zeroed row */
+    size_t size;                      /* of the struct that they bind */
+    mase_quant_resolve_fn *resolve;   /* NULL: nothing to do */
+    mase_quant_geometry_fn *geometry; /* NULL: every value is a block */
+    mase_quant_fn *quantize;
+    mase_quant_gradient_fn *gradient; /* NULL: straight through */
+    mase_quant_encode_fn *encode;
+    mase_quant_decode_fn *decode;
+    mase_quant_limits_fn *limits;
+    mase_quant_step_fn *step;
+    int (*bits)(const void *params);        /* of a value, without what it shares */
+    int (*shared_bits)(const void *params); /* of what a block shares; NULL: nothing */
+    mase_quant_integer_fn *integer;         /* NULL: there is none */
 };
-extern const struct mase_quant_info mase_quants[MASE_QUANT_COUNT];
 
+extern const struct mase_quant_info *const mase_quants[MASE_QUANT_COUNT];
+
+int mase_quant_param_count(const struct mase_quant_info *row);
 /* MASE_QUANT_COUNT when there is no such format. */
 enum mase_quant_kind mase_quant_find(const char *name);
+/* The same with a message that names the nearest; float counts as none. at: of the name. */
+enum mase_status mase_quant_need(enum mase_quant_kind *kind, const char *name, struct mase_loc at,
+                                 struct mase_err *err) MASE_MUST_CHECK;
 
-/* The reference arithmetic of f. float copies. */
-void mase_quantize(const struct mase_format *f, float *q, const float *x, int64_t n,
-                   enum mase_sign sign);
-
-/* The integer code of a quantised value; false when q is not one of the format's values. It looks
- * at the value alone, so it judges what others have quantised, too. */
-bool mase_format_code(int64_t *code, float q, const struct mase_format *f, enum mase_sign sign);
-
-/* Bits of one value, without what it shares with others (width); 32 for float. */
-int mase_format_bits(const struct mase_format *f);
-/* Bits that n values take: the width of each, and what every block of them shares once. */
-int64_t mase_format_stored_bits(const struct mase_format *f, int64_t n);
-/* The same by a row and its parameters; the row need not be in the table. */
-int64_t mase_quant_stored_bits(const struct mase_quant_info *row, const int64_t *param, int64_t n);
-bool mase_format_equal(const struct mase_format *a, const struct mase_format *b);
-/* "float", "integer(8, 4)", "integer(8, NA)". */
-void mase_format_print(struct mase_str *out, const struct mase_format *f);
+/* ---- making formats ---- */
 
 /* Read prefix_<param> ("weight_width") for every parameter of kind from a configuration table:
- * checks that all are there, their type and range. Places come from the table. */
-enum mase_status mase_format_bind(struct mase_format *f, enum mase_quant_kind kind,
+ * checks that all required ones are there, their type and range. Places come from the table. An
+ * empty prefix reads the parameters' own names. */
+enum mase_status mase_format_bind(const struct mase_format **f, enum mase_quant_kind kind,
                                   const struct mase_value *config, const char *prefix,
                                   struct mase_err *err) MASE_MUST_CHECK;
+/* From the parameters in order, as metadata has them: [8, 4]. */
+enum mase_status mase_format_from_list(const struct mase_format **f, enum mase_quant_kind kind,
+                                       const struct mase_value *list,
+                                       struct mase_err *err) MASE_MUST_CHECK;
+/* From what mase_format_print writes: "integer(8, NA)". */
+enum mase_status mase_format_parse(const struct mase_format **f, const char *text,
+                                   struct mase_err *err) MASE_MUST_CHECK;
 /* Does any key of the table start with prefix_ ? */
 bool mase_format_mentioned(const struct mase_value *config, const char *prefix);
+/* A parameter on a command line: 8, 0.5, true, NA, [1, 16]; anything else is a text. */
+struct mase_value *mase_format_word(struct mase_arena *a, const char *word);
+
+/* ---- blocks ---- */
+
+/* How a format cuts a tensor. The last block along a dimension may be shorter. */
+struct mase_blocks {
+    struct mase_shape shape;
+    int64_t length[MASE_MAX_RANK]; /* of a block along each dimension */
+    int64_t count;                 /* blocks in all */
+    int64_t largest;               /* values in a block that is not cut short */
+};
+struct mase_blocks mase_format_blocks(const struct mase_format *f, const struct mase_shape *s,
+                                      enum mase_role role);
+/* The offsets of block i's values in the dense tensor, into offset (largest). Returns how many. */
+int64_t mase_blocks_offsets(const struct mase_blocks *b, int64_t i, int64_t *offset);
+
+/* Geometries. Tiles: sizes are aligned with the last dimensions; where there are fewer, the others
+ * are whole; -1 is whole, too. Of data and of weights with more than two dimensions only the last
+ * two are cut (the last one of data with two), and each position of the others has tiles of its
+ * own; skip_first true or false says so for all, MASE_NA leaves it to the role. */
+void mase_geometry_tiles(int64_t *length, const struct mase_shape *s, enum mase_role role,
+                         const struct mase_ints *size, int64_t skip_first);
+/* All values that are not of different samples. */
+void mase_geometry_whole(int64_t *length, const struct mase_shape *s, enum mase_role role);
+/* All values at one position of a dimension, counted from the end when negative. */
+void mase_geometry_axis(int64_t *length, const struct mase_shape *s, enum mase_role role, int axis);
+
+/* ---- what can be asked of a format; NULL is float ---- */
+
+/* The reference arithmetic of f on a dense tensor. float copies. */
+void mase_quantize(const struct mase_format *f, float *q, const float *x,
+                   const struct mase_shape *s, enum mase_role role, enum mase_sign sign);
+/* The same for n values in a row, no samples. */
+void mase_quantize_values(const struct mase_format *f, float *q, const float *x, int64_t n,
+                          enum mase_sign sign);
+/* The integer codes of quantised values, (count of s); MASE_NO_CODE for those that are none of the
+ * format's. It looks at values alone, so it judges what others have quantised, too. Returns how
+ * many have none. */
+int64_t mase_format_codes(int64_t *code, const struct mase_format *f, const float *q,
+                          const struct mase_shape *s, enum mase_role role, enum mase_sign sign);
+/* Its lowest and highest value; infinities for float. */
+void mase_format_limits(float *low, float *high, const struct mase_format *f, enum mase_sign sign);
+/* The distance of neighbours where it is the same everywhere, else 0. */
+float mase_format_step(const struct mase_format *f);
+/* Does it put values of different samples into one block, because it was told so? */
+bool mase_format_spans_samples(const struct mase_format *f);
+/* Do values share anything? */
+bool mase_format_has_blocks(const struct mase_format *f);
+/* Bits of one value, without what it shares with others; 32 for float. */
+int mase_format_bits(const struct mase_format *f);
+/* Bits that a tensor takes: those of each value, and what every block of them shares once. */
+int64_t mase_format_stored_bits(const struct mase_format *f, const struct mase_shape *s,
+                                enum mase_role role);
+const char *mase_format_name(const struct mase_format *f); /* "integer", "float" */
+/* "float", "integer(8, 4)", "integer(8, NA)", "block_fp(8, 8, NA, [16])". */
+void mase_format_print(struct mase_str *out, const struct mase_format *f);
 
 #endif /* MASE_FORMAT_H */

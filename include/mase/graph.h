@@ -122,12 +122,36 @@ void mase_arg_print(struct mase_str *out, const struct mase_arg *arg, bool quote
 enum mase_operand { MASE_DATA_IN, MASE_WEIGHT, MASE_BIAS, MASE_DATA_OUT, MASE_OPERAND_COUNT };
 extern const char *const mase_operand_names[]; /* "data_in", "weight", "bias", "data_out" */
 
-/* How a layer or call is quantised. Float operands have kind MASE_QUANT_float. */
+/* How a layer or call is quantised. Operands that are not have no format; they may differ in
+ * kind. */
 struct mase_quant {
     enum mase_quant_kind kind; /* names the class: LinearInteger */
     bool bypass;               /* of the quantised class, but computing in float */
-    struct mase_format operand[MASE_OPERAND_COUNT];
+    const struct mase_format *operand[MASE_OPERAND_COUNT];
 };
+
+/* The marks of signatures that are tensors: whose format they take, and how. */
+struct mase_mark {
+    char mark; /* x u y w b */
+    enum mase_operand operand;
+    enum mase_sign sign;
+    enum mase_role role;
+};
+const struct mase_mark *mase_mark_find(char mark); /* NULL: never quantised */
+bool mase_mark_is_data(char mark);                 /* what metadata calls data_in_0, ... */
+
+/* How a value is rounded before a call computes with it, or after. */
+struct mase_rounding {
+    const struct mase_format *format; /* NULL: not at all */
+    enum mase_sign sign;
+    enum mase_role role;
+};
+/* The one answer to "which format has this operand": by its mark; as parameter i of the call's
+ * signature; by the name that metadata has, data_in_1, weight, bias; and for the result. */
+struct mase_rounding mase_mark_rounding(const struct mase_node *n, char mark);
+struct mase_rounding mase_operand_rounding(const struct mase_node *n, int i);
+struct mase_rounding mase_named_rounding(const struct mase_node *n, const char *name);
+struct mase_rounding mase_result_rounding(const struct mase_node *n);
 
 /* ---- modules ---- */
 

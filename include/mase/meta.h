@@ -23,9 +23,9 @@ struct mase_meta_arg {
     enum mase_meta_kind kind;
     enum mase_dtype dtype;
     struct mase_shape shape;
-    struct mase_format format; /* type and precision: float [32], integer [8, 4] */
-    struct mase_tensor *value; /* the tensor itself, when add_value asked for it */
-    struct mase_arg raw;       /* raw, object */
+    const struct mase_format *format; /* type and precision: float [32], integer [8, 4] */
+    struct mase_tensor *value;        /* the tensor itself, when add_value asked for it */
+    struct mase_arg raw;              /* raw, object */
 };
 
 /* One statistic-bearing entry of the software section. stat is a table, empty at first. */

@@ -30,8 +30,19 @@ enum mase_opt_type {
     MASE_OPT_TYPE_TEXT,   /* const char *, NULL for none ("NA") */
     MASE_OPT_TYPE_PATH,   /* const char *, NULL for none ("NA") */
     MASE_OPT_TYPE_CHOICE, /* const char *, one of choices */
+    MASE_OPT_TYPE_SWITCH, /* int64_t, 0 or 1: a boolean that may be none */
+    MASE_OPT_TYPE_INTS,   /* struct mase_ints; an integer is a list of one */
     MASE_OPT_TYPE_VALUE,  /* const struct mase_value *, any kind, NULL when not given */
     MASE_OPT_TYPE_REST,   /* struct mase_value * (a table): every key no other row knows */
+};
+
+/* A number given as none ("NA"), where may_be_none allows it: whoever takes it decides. */
+#define MASE_NA INT64_MIN
+
+enum { MASE_INTS_MAX = 8 };
+struct mase_ints {
+    int count;
+    int64_t item[MASE_INTS_MAX];
 };
 
 struct mase_opt {
@@ -39,10 +50,11 @@ struct mase_opt {
     enum mase_opt_type type;
     size_t offset; /* of the field in the bound struct */
     bool required;
-    double num; /* default of bool, int, float */
-    /* int, float: the range allowed; min == max == 0: any; a limit of 2^53 or more: none */
+    bool may_be_none; /* int, switch: MASE_NA is allowed, and a default */
+    double num;       /* default of bool, int, float, switch */
+    /* int, float, ints: the range allowed; min == max == 0: any; a limit of 2^53 or more: none */
     double min, max;
-    const char *text;           /* default of text, path, choice */
+    const char *text;           /* default of text, path, choice; of ints: "[1, 16]" */
     const char *const *choices; /* NULL-terminated */
     const char *help;
 };
@@ -88,6 +100,8 @@ struct mase_opt {
 enum mase_status mase_opts_bind(void *opts, size_t size, const struct mase_opt *rows,
                                 const struct mase_value *table, struct mase_arena *a,
                                 struct mase_err *err) MASE_MUST_CHECK;
+/* The default of one row into its field, zeroed before. */
+void mase_opt_set_default(void *opts, const struct mase_opt *row);
 /* One value against one row, writing the field. */
 enum mase_status mase_opt_bind_one(void *opts, const struct mase_opt *row,
                                    const struct mase_value *v,

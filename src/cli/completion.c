@@ -73,7 +73,7 @@ static void add_names(struct mase_str *out)
         mase_str_printf(out, "%s%s", p == mase_passes ? "" : " ", (*p)->name);
     mase_str_add(out, "\"\n    local formats=\"");
     for (int k = 0; k < MASE_QUANT_COUNT; k++)
-        mase_str_printf(out, "%s%s", k ? " " : "", mase_quants[k].name);
+        mase_str_printf(out, "%s%s", k ? " " : "", mase_quants[k]->name);
     mase_str_add(out, "\"\n    local ops=\"");
     for (int i = MASE_OP_unknown + 1; i < MASE_OP_COUNT; i++)
         mase_str_printf(out, "%s%s", i > MASE_OP_unknown + 1 ? " " : "", mase_ops[i].name);

@@ -1,9 +1,7 @@
 /*
  * formats.c - ch formats [NAME]: the number formats; with --apply, one of them on a NumPy file.
  */
-#include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <mase/format.h>
@@ -12,9 +10,25 @@
 
 #include "cli/cli.h"
 
-static struct mase_value *int_or_none(struct mase_arena *a, int64_t i)
+static struct mase_value *param_json(struct mase_arena *a, const struct mase_opt *p)
 {
-    return i == MASE_NA ? mase_value_none(a) : mase_value_int(a, i);
+    struct mase_value *row = mase_value_table(a);
+    struct mase_str allowed = { 0 }, dflt = { 0 };
+    mase_opt_describe(&allowed, p);
+    mase_opt_default(&dflt, p);
+    mase_value_set(a, row, "name", mase_value_string(a, p->key));
+    mase_value_set(a, row, "allowed", mase_value_string(a, mase_str_text(&allowed)));
+    if (p->type == MASE_OPT_TYPE_INT) {
+        mase_value_set(a, row, "min", mase_value_int(a, (int64_t)p->min));
+        mase_value_set(a, row, "max", mase_value_int(a, (int64_t)p->max));
+    }
+    mase_value_set(a, row, "may_be_na", mase_value_bool(a, p->may_be_none));
+    mase_value_set(a, row, "required", mase_value_bool(a, p->required));
+    mase_value_set(a, row, "default", mase_format_word(a, mase_str_text(&dflt)));
+    mase_value_set(a, row, "help", mase_value_string(a, p->help));
+    mase_str_release(&allowed);
+    mase_str_release(&dflt);
+    return row;
 }
 
 static struct mase_value *format_json(struct mase_arena *a, const struct mase_quant_info *q)
@@ -22,17 +36,8 @@ static struct mase_value *format_json(struct mase_arena *a, const struct mase_qu
     struct mase_value *v = mase_value_table(a), *params = mase_value_list(a);
     mase_value_set(a, v, "name", mase_value_string(a, q->name));
     mase_value_set(a, v, "help", mase_value_string(a, q->help));
-    for (int i = 0; i < q->count; i++) {
-        const struct mase_quant_param *p = &q->params[i];
-        struct mase_value *row = mase_value_table(a);
-        mase_value_set(a, row, "name", mase_value_string(a, p->name));
-        mase_value_set(a, row, "min", mase_value_int(a, p->min));
-        mase_value_set(a, row, "max", mase_value_int(a, p->max));
-        mase_value_set(a, row, "may_be_na", mase_value_bool(a, p->may_be_na));
-        mase_value_set(a, row, "default", int_or_none(a, p->dflt));
-        mase_value_set(a, row, "help", mase_value_string(a, p->help));
-        mase_value_push(a, params, row);
-    }
+    for (const struct mase_opt *p = q->params; p->type; p++)
+        mase_value_push(a, params, param_json(a, p));
     mase_value_set(a, v, "parameters", params);
     return v;
 }
@@ -43,11 +48,11 @@ static void put_all(struct mase_cli *c)
     struct mase_table t = mase_table(&c->arena, headers);
     for (int k = 0; k < MASE_QUANT_COUNT; k++) {
         struct mase_str params = { 0 };
-        for (int i = 0; i < mase_quants[k].count; i++)
-            mase_str_printf(&params, "%s%s", i ? ", " : "", mase_quants[k].params[i].name);
-        mase_table_add(&t, (const char *[]){ mase_quants[k].name,
+        for (const struct mase_opt *p = mase_quants[k]->params; p->type; p++)
+            mase_str_printf(&params, "%s%s", params.len ? ", " : "", p->key);
+        mase_table_add(&t, (const char *[]){ mase_quants[k]->name,
                                              params.len ? mase_str_text(&params) : "-",
-                                             mase_quants[k].help });
+                                             mase_quants[k]->help });
         mase_str_release(&params);
     }
     mase_cli_put_table(c, &t);
@@ -60,19 +65,19 @@ static void put_one(struct mase_cli *c, const struct mase_quant_info *q)
     for (int i = 1; i < t.columns; i++)
         t.align[i] = MASE_ALIGN_LEFT;
     mase_sheets_say(&c->sheets, "%s: %s\n", q->name, q->help);
-    for (int i = 0; i < q->count; i++) {
-        const struct mase_quant_param *p = &q->params[i];
+    for (const struct mase_opt *p = q->params; p->type; p++) {
         const int row = mase_table_row(&t);
-        mase_table_set(&t, row, 0, p->name);
-        mase_table_setf(&t, row, 1, "%" PRId64 "..%" PRId64 "%s", p->min, p->max,
-                        p->may_be_na ? " or NA" : "");
-        if (p->dflt == MASE_NA)
-            mase_table_set(&t, row, 2, "NA");
-        else
-            mase_table_setf(&t, row, 2, "%" PRId64, p->dflt);
+        struct mase_str allowed = { 0 }, dflt = { 0 };
+        mase_opt_describe(&allowed, p);
+        mase_opt_default(&dflt, p);
+        mase_table_set(&t, row, 0, p->key);
+        mase_table_set(&t, row, 1, mase_str_text(&allowed));
+        mase_table_set(&t, row, 2, mase_str_text(&dflt));
         mase_table_set(&t, row, 3, p->help);
+        mase_str_release(&allowed);
+        mase_str_release(&dflt);
     }
-    if (!q->count && !mase_sheets_for_programs(&c->sheets))
+    if (!q->params->type && !mase_sheets_for_programs(&c->sheets))
         return;
     mase_sheets_say(&c->sheets, "\nIn a configuration each parameter is written once per operand: "
                                 "data_in_width, weight_width, ...\n\n");
@@ -86,41 +91,53 @@ static enum mase_status find(enum mase_quant_kind *kind, const char *name, struc
     if (*kind != MASE_QUANT_COUNT)
         return MASE_OK;
     for (int k = 0; k < MASE_QUANT_COUNT; k++)
-        names[k] = mase_quants[k].name;
+        names[k] = mase_quants[k]->name;
     return mase_cli_unknown(err, "number format", name, names, MASE_QUANT_COUNT, "formats");
 }
 
 /* ---- --apply ---- */
 
-static enum mase_status set_param(struct mase_format *f, const char *word, struct mase_err *err)
+static enum mase_status unknown_param(const char *word, const struct mase_quant_info *q,
+                                      struct mase_err *err)
 {
-    const struct mase_quant_info *q = &mase_quants[f->kind];
-    const char *eq = strchr(word, '=');
-    for (int i = 0; eq && i < q->count; i++) {
-        const struct mase_quant_param *p = &q->params[i];
-        if (strlen(p->name) != (size_t)(eq - word) || strncmp(p->name, word, strlen(p->name)) != 0)
-            continue;
-        char *end;
-        errno = 0;
-        f->param[i] = strtoll(eq + 1, &end, 10);
-        if (p->may_be_na && mase_streq(eq + 1, "NA"))
-            f->param[i] = MASE_NA;
-        else if (end == eq + 1 || *end || errno || f->param[i] < p->min || f->param[i] > p->max)
-            return mase_fail(err, MASE_EVALUE,
-                             "%s: allowed is an integer %" PRId64 "..%" PRId64 "%s", word, p->min,
-                             p->max, p->may_be_na ? " or NA" : "");
-        return MASE_OK;
-    }
     struct mase_str known = { 0 };
-    for (int i = 0; i < q->count; i++)
-        mase_str_printf(&known, "%s%s=N", i ? ", " : "", q->params[i].name);
+    for (const struct mase_opt *p = q->params; p->type; p++)
+        mase_str_printf(&known, "%s%s=", known.len ? ", " : "", p->key);
     enum mase_status st = mase_fail(err, MASE_EVALUE, "%s: not a parameter of %s; it takes %s",
                                     word, q->name, known.len ? mase_str_text(&known) : "none");
     mase_str_release(&known);
     return st;
 }
 
-/* Any type is computed in float32, which is what the formats are defined on. */
+/* What was said, and the defaults of what was not. */
+static enum mase_status read_params(struct mase_value **out, struct mase_cli *c,
+                                    const struct mase_quant_info *q, struct mase_err *err)
+{
+    struct mase_arena *a = &c->arena;
+    struct mase_value *table = *out = mase_value_table(a);
+    const int count = mase_quant_param_count(q);
+    const char **names = mase_new_array(a, const char *, (size_t)count);
+    for (int i = 0; i < count; i++) {
+        struct mase_str dflt = { 0 };
+        names[i] = q->params[i].key;
+        mase_opt_default(&dflt, &q->params[i]);
+        if (q->params[i].required)
+            mase_value_set(a, table, names[i], mase_format_word(a, mase_str_text(&dflt)));
+        mase_str_release(&dflt);
+    }
+    for (int i = 3; i < c->operand_count; i++) {
+        const char *word = c->operands[i], *eq = strchr(word, '=');
+        const char *key = eq ? mase_arena_printf(a, "%.*s", (int)(eq - word), word) : word;
+        int k = 0;
+        while (k < count && !mase_streq(names[k], key))
+            k++;
+        if (!eq || k == count)
+            return unknown_param(word, q, err);
+        mase_value_set(a, table, key, mase_format_word(a, eq + 1));
+    }
+    return MASE_OK;
+}
+
 static struct mase_tensor as_f32(struct mase_arena *a, const struct mase_tensor *t)
 {
     if (t->dtype == MASE_F32)
@@ -134,7 +151,9 @@ static struct mase_tensor as_f32(struct mase_arena *a, const struct mase_tensor 
 
 static enum mase_status apply(struct mase_cli *c, enum mase_quant_kind kind, struct mase_err *err)
 {
-    struct mase_format f = { .kind = kind };
+    const struct mase_format *f;
+    const struct mase_quant_info *q = mase_quants[kind];
+    struct mase_value *params;
     struct mase_tensor in;
     struct mase_str text = { 0 };
 
@@ -142,18 +161,18 @@ static enum mase_status apply(struct mase_cli *c, enum mase_quant_kind kind, str
         return mase_fail(err, MASE_EVALUE,
                          "--apply needs two files: ch formats %s --apply IN.npy "
                          "OUT.npy [PARAMETER=VALUE]...",
-                         mase_quants[kind].name);
-    for (int i = 0; i < mase_quants[kind].count; i++)
-        f.param[i] = mase_quants[kind].params[i].dflt;
-    for (int i = 3; i < c->operand_count; i++)
-        MASE_TRY(set_param(&f, c->operands[i], err));
+                         q->name);
+    MASE_TRY(read_params(&params, c, q, err));
+    MASE_TRY(mase_format_bind(&f, kind, params, "", err));
     MASE_TRY(mase_npy_read(&in, &c->arena, c->operands[1], err));
 
     struct mase_tensor x = as_f32(&c->arena, &in);
-    mase_quantize(&f, mase_f32(&x), mase_f32(&x), mase_tensor_count(&x),
+    /* a vector has no samples to keep apart */
+    const enum mase_role role = x.shape.rank > 1 ? MASE_ROLE_DATA : MASE_ROLE_WEIGHT;
+    mase_quantize(f, mase_f32(&x), mase_f32(&x), &x.shape, role,
                   mase_cli_flag(c, MASE_CLI_unsigned) ? MASE_UNSIGNED : MASE_SIGNED);
     MASE_TRY(mase_npy_write(&x, c->operands[2], err));
-    mase_format_print(&text, &f);
+    mase_format_print(&text, f);
     mase_info("%" PRId64 " values in %s written to %s", mase_tensor_count(&x), mase_str_text(&text),
               c->operands[2]);
     mase_str_release(&text);
@@ -176,14 +195,14 @@ enum mase_status mase_cli_formats(struct mase_cli *c, struct mase_err *err)
         return apply(c, kind, err);
     }
     if (json && kind != MASE_QUANT_COUNT) {
-        mase_cli_put_json(format_json(&c->arena, &mase_quants[kind]));
+        mase_cli_put_json(format_json(&c->arena, mase_quants[kind]));
     } else if (json) {
         struct mase_value *all = mase_value_list(&c->arena);
         for (int k = 0; k < MASE_QUANT_COUNT; k++)
-            mase_value_push(&c->arena, all, format_json(&c->arena, &mase_quants[k]));
+            mase_value_push(&c->arena, all, format_json(&c->arena, mase_quants[k]));
         mase_cli_put_json(all);
     } else if (kind != MASE_QUANT_COUNT) {
-        put_one(c, &mase_quants[kind]);
+        put_one(c, mase_quants[kind]);
     } else {
         put_all(c);
     }

@@ -233,10 +233,10 @@ static bool known_choice_key(const char *key, const struct mase_value *names)
         const struct mase_value *name = names->items[n];
         if (name->kind != MASE_STRING)
             continue;
-        const struct mase_quant_info *q = &mase_quants[mase_quant_find(name->s)];
+        const struct mase_quant_info *q = mase_quants[mase_quant_find(name->s)];
         for (int o = 0; o < MASE_OPERAND_COUNT; o++)
-            for (int p = 0; p < q->count; p++) {
-                snprintf(word, sizeof word, "%s_%s", mase_operand_names[o], q->params[p].name);
+            for (const struct mase_opt *p = q->params; p->type; p++) {
+                snprintf(word, sizeof word, "%s_%s", mase_operand_names[o], p->key);
                 if (mase_streq(word, key))
                     return true;
             }
@@ -248,7 +248,7 @@ static enum mase_status check_format_names(const struct mase_value *names, struc
 {
     const char *known[MASE_QUANT_COUNT];
     for (int k = 0; k < MASE_QUANT_COUNT; k++)
-        known[k] = mase_quants[k].name;
+        known[k] = mase_quants[k]->name;
     for (int i = 0; names && i < names->count; i++) {
         const struct mase_value *v = names->items[i];
         if (v->kind == MASE_NONE)

@@ -117,7 +117,7 @@ static struct mase_sheet summary(const struct job *j, int64_t *off_grid, int64_t
         const struct mase_quantised *p = &j->list[i];
         const int row = mase_table_row(&s.table);
         struct mase_str format = { 0 };
-        mase_format_print(&format, &p->format);
+        mase_format_print(&format, p->rounding.format);
         mase_table_set(&s.table, row, 0, p->name);
         mase_table_set(&s.table, row, 1, mase_str_text(&format));
         mase_str_release(&format);
@@ -157,6 +157,16 @@ static void set_index(struct mase_table *t, int row, int column, const struct ma
     mase_str_release(&text);
 }
 
+static const int64_t *codes_of(struct mase_arena *a, const struct mase_quantised *p)
+{
+    float *q = mase_new_array(a, float, (size_t)p->error.count);
+    int64_t *code = mase_new_array(a, int64_t, (size_t)p->error.count);
+    for (int64_t k = 0; k < p->error.count; k++)
+        q[k] = (float)mase_tensor_get(&p->q, k);
+    mase_format_codes(code, p->rounding.format, q, &p->q.shape, p->rounding.role, p->rounding.sign);
+    return code;
+}
+
 static struct mase_sheet numbers(const struct job *j)
 {
     static const char *const headers[] = { "Parameter", "Index", "Float", "Quantised",
@@ -165,16 +175,16 @@ static struct mase_sheet numbers(const struct job *j)
     struct mase_sheet s = { .key = "values", .table = mase_table(a, headers) };
     for (int i = 0; i < j->count; i++) {
         const struct mase_quantised *p = &j->list[i];
+        const int64_t *code = codes_of(a, p);
         for (int64_t k = 0; k < p->error.count; k++) {
             const double x = mase_tensor_get(p->x, k), q = mase_tensor_get(&p->q, k);
             const int row = mase_table_row(&s.table);
-            int64_t code;
             mase_table_set(&s.table, row, 0, p->name);
             set_index(&s.table, row, 1, &p->x->shape, k);
             mase_cli_set_real(&s.table, row, 2, x);
             mase_cli_set_real(&s.table, row, 3, q);
-            if (mase_format_code(&code, (float)q, &p->format, MASE_SIGNED))
-                mase_table_setf(&s.table, row, 4, "%" PRId64, code);
+            if (code[k] != MASE_NO_CODE)
+                mase_table_setf(&s.table, row, 4, "%" PRId64, code[k]);
             else
                 mase_table_set(&s.table, row, 4, "none");
             mase_cli_set_error(&s.table, row, 5, q - x);

@@ -132,13 +132,14 @@ static struct mase_weight *numbers_of_lead(struct mase_plan *p, const struct mas
 }
 
 static struct mase_weight *new_numbers(struct mase_plan *p, const struct mase_slot *slot,
-                                       const struct mase_rounding *how)
+                                       const struct mase_rounding *how,
+                                       const struct mase_shape *shape)
 {
     struct mase_plan *d = p->of ? p : p->derived;
     struct mase_slot *from = mase_plan_slot(d, slot->tensor);
     struct mase_weight *w = mase_new(&p->arena, struct mase_weight);
     if (how)
-        from = mase_quantise_lanes(d, from, how);
+        from = mase_quantise_lanes(d, from, *how, shape);
     *w = (struct mase_weight){ .shape = slot->tensor->shape, .count = from->rows };
     w->x = floats(p, w->count);
     w->dx = from->needs_grad ? floats(p, w->count) : NULL;
@@ -147,10 +148,11 @@ static struct mase_weight *new_numbers(struct mase_plan *p, const struct mase_sl
 }
 
 struct mase_weight *mase_derive_numbers(struct mase_plan *p, struct mase_slot *slot,
-                                        const struct mase_rounding *how)
+                                        const struct mase_rounding *how,
+                                        const struct mase_shape *shape)
 {
     const struct mase_plan *lead = mase_plan_lead(p);
-    struct mase_weight *w = lead ? numbers_of_lead(p, lead) : new_numbers(p, slot, how);
+    struct mase_weight *w = lead ? numbers_of_lead(p, lead) : new_numbers(p, slot, how, shape);
     w->derived = true;
     p->numbers = mase_arena_grow(&p->arena, p->numbers, p->number_count, &p->number_cap,
                                  sizeof(struct mase_weight *));

@@ -131,7 +131,7 @@ enum mase_status mase_step_operand(struct mase_step *s, const struct mase_tensor
     if (slot->why)
         return mase_fail(err, MASE_EUNSUPPORTED, "%s", slot->why);
     if (slot->derived && !slot->weight)
-        mase_derive_numbers(s->plan, slot, NULL);
+        mase_derive_numbers(s->plan, slot, NULL, NULL);
     mase_step_add_input(s, slot);
     if (slot->weight)
         mase_step_use(s, slot->weight);

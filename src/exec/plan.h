@@ -33,10 +33,11 @@ enum mase_status mase_derive_call(struct mase_plan *p, struct mase_call *c,
                                   struct mase_err *err) MASE_MUST_CHECK;
 /* The slot of a derived plan that holds t, a parameter or constant of its plan. */
 struct mase_slot *mase_derive_read(struct mase_plan *d, const struct mase_tensor *t);
-struct mase_rounding;
-/* The numbers of a derived value, for steps of p to read: slot is p's. how: rounded so, or NULL. */
+/* The numbers of a derived value, for steps of p to read: slot is p's. how: rounded so, its blocks
+ * cut from shape; NULL: as they are. */
 struct mase_weight *mase_derive_numbers(struct mase_plan *p, struct mase_slot *slot,
-                                        const struct mase_rounding *how);
+                                        const struct mase_rounding *how,
+                                        const struct mase_shape *shape);
 /* Compute them all from the parameters as they are; and pass gradients on to the parameters, when
  * all tiles have theirs. */
 void mase_derive_forward(struct mase_plan *p, int threads);

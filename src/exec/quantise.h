@@ -10,14 +10,12 @@
 
 #include "exec/step.h"
 
-struct mase_rounding;
-
 /* Put rounding steps before s and let its call read their results. */
 void mase_quantise_inputs(struct mase_step *s);
-/* If the result has a format: the slot it belongs in, s->out being another now. Else NULL. */
-/* from rounded, in lanes too. */
+/* from rounded, in lanes too. shape: what its blocks are cut from. */
 struct mase_slot *mase_quantise_lanes(struct mase_plan *p, struct mase_slot *from,
-                                      const struct mase_rounding *how);
+                                      struct mase_rounding how, const struct mase_shape *shape);
+/* If the result has a format: the slot it belongs in, s->out being another now. Else NULL. */
 struct mase_slot *mase_quantised_result(struct mase_step *s);
 /* The step that rounds s's result into that slot. */
 void mase_quantise_output(struct mase_step *s, struct mase_slot *result);

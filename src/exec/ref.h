@@ -39,8 +39,8 @@ static inline struct mase_tensor *ref_out(const struct mase_call *c)
     return c->result.tensor;
 }
 
-/* The number format of operand i of a quantised call; NULL when it stays as it is (run.c). */
-const struct mase_format *mase_ref_format(const struct mase_call *c, int i, enum mase_sign *sign);
+/* How operand i of a call is rounded; without a format when it stays as it is (run.c). */
+struct mase_rounding mase_call_rounding(const struct mase_call *c, int i);
 /* Does the call write into its first operand, and does anybody see it? */
 bool mase_ref_in_place(const struct mase_call *c);
 /* Memory for the result's new tensors; returns how many there were. */

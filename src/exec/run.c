@@ -11,63 +11,37 @@
 
 /* ---- number formats ---- */
 
-/* The group of formats an operand belongs to; false when it is never quantised. */
-static bool operand_group(char role, enum mase_operand *group)
-{
-    switch (role) {
-    case 'x':
-        *group = MASE_DATA_IN;
-        return true;
-    case 'y': /* the second factor of a product takes the weight's place */
-    case 'w':
-        *group = MASE_WEIGHT;
-        return true;
-    case 'b':
-        *group = MASE_BIAS;
-        return true;
-    default:
-        return false;
-    }
-}
-
 static bool is_f32(const struct mase_arg *a)
 {
     return a->kind == MASE_ARG_TENSOR && a->tensor->dtype == MASE_F32;
 }
 
-const struct mase_format *mase_ref_format(const struct mase_call *c, int i, enum mase_sign *sign)
+struct mase_rounding mase_call_rounding(const struct mase_call *c, int i)
 {
-    const struct mase_quant *q = mase_node_quant(c->node);
-    enum mase_operand group;
-    /* A relu's result is never negative, so its format spends no bit on a sign. */
-    *sign = c->node->op == MASE_OP_relu ? MASE_UNSIGNED : MASE_SIGNED;
-    if (!q || q->bypass || !operand_group(c->sig->param[i].role, &group) || !is_f32(&c->param[i]))
-        return NULL;
-    return &q->operand[group];
+    return is_f32(&c->param[i]) ? mase_operand_rounding(c->node, i) : (struct mase_rounding){ 0 };
 }
 
 /* Replace the float32 tensors among the operands by quantised copies. Numbers stay as they are. */
 static void quantise_operands(struct mase_call *c)
 {
     for (int i = 0; i < c->sig->count; i++) {
-        enum mase_sign sign;
-        const struct mase_format *f = mase_ref_format(c, i, &sign);
-        if (!f)
+        const struct mase_rounding r = mase_call_rounding(c, i);
+        if (!r.format)
             continue;
         const struct mase_tensor *x = c->param[i].tensor;
         struct mase_tensor t = mase_tensor(c->arena, MASE_F32, &x->shape, true);
-        mase_quantize(f, mase_f32(&t), mase_f32(x), mase_tensor_count(x), sign);
+        mase_quantize(r.format, mase_f32(&t), mase_f32(x), &x->shape, r.role, r.sign);
         c->param[i].tensor = mase_arena_memdup(c->arena, &t, sizeof t);
     }
 }
 
-static void quantise_result(struct mase_call *c, const struct mase_quant *q)
+static void quantise_result(struct mase_call *c)
 {
-    if (!is_f32(&c->result))
+    const struct mase_rounding r = mase_result_rounding(c->node);
+    if (!r.format || !is_f32(&c->result))
         return;
-    float *x = mase_f32(c->result.tensor);
-    mase_quantize(&q->operand[MASE_DATA_OUT], x, x, mase_tensor_count(c->result.tensor),
-                  MASE_SIGNED);
+    struct mase_tensor *t = c->result.tensor;
+    mase_quantize(r.format, mase_f32(t), mase_f32(t), &t->shape, r.role, r.sign);
 }
 
 /* ---- operations that write into their operand ---- */
@@ -166,7 +140,7 @@ static enum mase_status run_step(struct mase_call *c, void *data, struct mase_er
     if (todo && forward)
         MASE_TRY(forward(c, err));
     if (quantised)
-        quantise_result(c, q);
+        quantise_result(c);
     if (in_place)
         write_back(c);
     return MASE_OK;

@@ -119,7 +119,7 @@ static enum mase_status numbers_of(struct mase_step *s, struct mase_weight **w,
                          "not",
                          s->node->name, mase_ops[s->node->op].name, name);
     if (slot->lanes || (slot->derived && !slot->weight))
-        *w = mase_derive_numbers(p, slot, NULL);
+        *w = mase_derive_numbers(p, slot, NULL, NULL);
     else
         *w = slot->weight ? mase_weight_as(p, slot->weight, &slot->tensor->shape)
                           : constant(p, slot);

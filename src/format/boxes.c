@@ -163,20 +163,20 @@ static const char *size_line(struct mase_arena *a, const struct mase_box *b, boo
 
 /* The operands that share the format of the first, "weight, bias integer(8, 4)"; the format alone
  * when all do. Takes them from the list. */
-static const char *format_line(struct mase_arena *a, const struct mase_format *operand,
+static const char *format_line(struct mase_arena *a, const struct mase_format *const *operand,
                                bool *listed)
 {
     const struct mase_format *format = NULL;
     struct mase_str names = { 0 };
     bool all = true;
     for (int i = 0; i < MASE_OPERAND_COUNT; i++) {
-        if (operand[i].kind == MASE_QUANT_float)
+        if (!operand[i])
             continue;
-        if (listed[i] || (format && !mase_format_equal(format, &operand[i]))) {
+        if (listed[i] || (format && format != operand[i])) {
             all = false;
             continue;
         }
-        format = &operand[i];
+        format = operand[i];
         listed[i] = true;
         mase_str_printf(&names, "%s%s", names.len ? ", " : "", mase_operand_names[i]);
     }

@@ -30,6 +30,22 @@ bool mase_quant_equal(const struct mase_quant *a, const struct mase_quant *b); /
 enum mase_status mase_params_make(struct mase_module *m, struct mase_arena *a,
                                   struct mase_err *err) MASE_MUST_CHECK;
 
+/* A table that says how a layer is quantised, checked: its keys and formats are known (quant.c). */
+struct mase_quant_table {
+    const struct mase_value *config;
+    enum mase_quant_kind named;                    /* the class */
+    enum mase_quant_kind kind[MASE_OPERAND_COUNT]; /* of each operand */
+    bool bypass;
+};
+/* config must have a name. */
+enum mase_status mase_quant_table(struct mase_quant_table *t, const struct mase_value *config,
+                                  struct mase_err *err) MASE_MUST_CHECK;
+/* Does it say anything of this operand? */
+bool mase_quant_table_mentions(const struct mase_quant_table *t, enum mase_operand o);
+/* The format of one operand, all of whose parameters must be there. */
+enum mase_status mase_quant_table_bind(struct mase_quant *q, const struct mase_quant_table *t,
+                                       enum mase_operand o, struct mase_err *err) MASE_MUST_CHECK;
+
 /* {name: integer, data_in_width: 8, ...}: a quantisation as the dictionary it was bound from. */
 struct mase_arg mase_quant_config(struct mase_arena *a, const struct mase_quant *q);
 

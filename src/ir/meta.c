@@ -109,19 +109,15 @@ struct mase_meta *mase_meta_copy(struct mase_graph *g, const struct mase_meta *s
 
 struct mase_value *mase_format_type(struct mase_arena *a, const struct mase_format *f)
 {
-    return mase_value_string(a, f->kind == MASE_QUANT_float ? "float" : mase_quants[f->kind].name);
+    return mase_value_string(a, mase_format_name(f));
 }
 
 struct mase_value *mase_format_precision(struct mase_arena *a, const struct mase_format *f)
 {
+    if (f)
+        return mase_value_copy(a, f->given);
     struct mase_value *list = mase_value_list(a);
-    if (f->kind == MASE_QUANT_float) {
-        mase_value_push(a, list, mase_value_int(a, 32));
-        return list;
-    }
-    for (int i = 0; i < mase_quants[f->kind].count; i++)
-        mase_value_push(
-            a, list, f->param[i] == MASE_NA ? mase_value_none(a) : mase_value_int(a, f->param[i]));
+    mase_value_push(a, list, mase_value_int(a, 32));
     return list;
 }
 
@@ -194,8 +190,8 @@ static struct mase_value *tensor_value(struct mase_arena *a, struct mase_tensor 
 
 static void set_type(struct mase_arena *a, struct mase_value *v, const struct mase_meta_arg *arg)
 {
-    mase_value_set(a, v, "type", mase_format_type(a, &arg->format));
-    mase_value_set(a, v, "precision", mase_format_precision(a, &arg->format));
+    mase_value_set(a, v, "type", mase_format_type(a, arg->format));
+    mase_value_set(a, v, "precision", mase_format_precision(a, arg->format));
 }
 
 static void set_shape(struct mase_arena *a, struct mase_value *v, const struct mase_meta_arg *arg)

@@ -214,7 +214,7 @@ int64_t mase_module_param_count(const struct mase_module *m)
 void mase_module_class(struct mase_str *out, const struct mase_module *m)
 {
     mase_str_printf(out, "%s%s", mase_ops[m->op].module,
-                    m->quant ? mase_quants[m->quant->kind].suffix : "");
+                    m->quant ? mase_quants[m->quant->kind]->suffix : "");
 }
 
 /* One word of a repr column: "p", "p=", "p='" or "[p]". */
@@ -287,54 +287,8 @@ void mase_module_repr(struct mase_str *out, const struct mase_module *m)
 
 /* ---- quantisation ---- */
 
-struct mase_quant *mase_quant_copy(struct mase_arena *a, const struct mase_quant *q)
-{
-    return mase_arena_memdup(a, q, sizeof *q);
-}
-
-bool mase_quant_equal(const struct mase_quant *a, const struct mase_quant *b)
-{
-    if (!a || !b)
-        return a == b;
-    if (a->kind != b->kind || a->bypass != b->bypass)
-        return false;
-    for (int i = 0; i < MASE_OPERAND_COUNT; i++)
-        if (!mase_format_equal(&a->operand[i], &b->operand[i]))
-            return false;
-    return true;
-}
-
 void mase_module_set_quant(struct mase_graph *g, struct mase_module *m, const struct mase_quant *q)
 {
     m->quant = q ? mase_quant_copy(&g->arena, q) : NULL;
     g->edits++;
-}
-
-static void set(struct mase_arena *a, struct mase_arg *dict, int *cap, const char *key,
-                struct mase_arg value)
-{
-    int keys_cap = *cap;
-    dict->keys = mase_arena_grow(a, dict->keys, dict->count, &keys_cap, sizeof *dict->keys);
-    dict->items = mase_arena_grow(a, dict->items, dict->count, cap, sizeof *dict->items);
-    dict->keys[dict->count] = key;
-    dict->items[dict->count++] = value;
-}
-
-struct mase_arg mase_quant_config(struct mase_arena *a, const struct mase_quant *q)
-{
-    struct mase_arg dict = { .kind = MASE_ARG_DICT };
-    int cap = 0;
-
-    set(a, &dict, &cap, "name", mase_arg_text(mase_quants[q->kind].name));
-    for (int o = 0; o < MASE_OPERAND_COUNT; o++) {
-        const struct mase_format *f = &q->operand[o];
-        const struct mase_quant_info *info = &mase_quants[f->kind];
-        for (int p = 0; f->kind != MASE_QUANT_float && p < info->count; p++)
-            set(a, &dict, &cap,
-                mase_arena_printf(a, "%s_%s", mase_operand_names[o], info->params[p].name),
-                f->param[p] == MASE_NA ? mase_arg_none() : mase_arg_int(f->param[p]));
-    }
-    if (q->bypass)
-        set(a, &dict, &cap, "bypass", mase_arg_bool(true));
-    return dict;
 }

@@ -22,7 +22,7 @@ static void quantised_function(struct mase_str *out, const struct mase_node *n)
         mase_str_add(out, op->quant_func);
     else
         mase_str_printf(out, "%s.%s", op->name, op->name);
-    mase_str_printf(out, "_%s", mase_quants[n->quant->kind].func);
+    mase_str_printf(out, "_%s", mase_quants[n->quant->kind]->func);
 }
 
 void mase_node_target(struct mase_str *out, const struct mase_node *n)

@@ -269,10 +269,6 @@ static void check_quant(struct check *c, const char *what, const char *name, enu
         say(c, "%s %s: its quantisation names no number format", what, name);
         return;
     }
-    for (int i = 0; i < MASE_OPERAND_COUNT; i++)
-        if (q->operand[i].kind != MASE_QUANT_float && q->operand[i].kind != q->kind)
-            say(c, "%s %s: its %s is not in the format %s", what, name, mase_operand_names[i],
-                mase_quants[q->kind].name);
 }
 
 static void check_node(struct check *c, const struct mase_node *n)

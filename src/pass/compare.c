@@ -107,20 +107,15 @@ int mase_compare_nodes(struct mase_node_pair **out, struct mase_arena *arena,
     return n;
 }
 
-static bool is_float(const struct mase_format *f)
-{
-    return f->kind == MASE_QUANT_float;
-}
-
 /* The one format of all operands that have one; NULL when they differ or none has. */
 static const struct mase_format *common_format(const struct mase_quant *q)
 {
     const struct mase_format *common = NULL;
     for (int i = 0; i < MASE_OPERAND_COUNT; i++) {
-        const struct mase_format *f = &q->operand[i];
-        if (is_float(f))
+        const struct mase_format *f = q->operand[i];
+        if (!f)
             continue;
-        if (common && !mase_format_equal(common, f))
+        if (common && common != f)
             return NULL;
         common = f;
     }
@@ -137,10 +132,10 @@ void mase_quant_print(struct mase_str *out, const struct mase_quant *q)
         mase_format_print(out, common);
     else
         for (int i = 0; i < MASE_OPERAND_COUNT; i++) {
-            if (is_float(&q->operand[i]))
+            if (!q->operand[i])
                 continue;
             mase_str_printf(out, "%s%s ", between, mase_operand_names[i]);
-            mase_format_print(out, &q->operand[i]);
+            mase_format_print(out, q->operand[i]);
             between = ", ";
         }
 }

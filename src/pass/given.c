@@ -29,7 +29,7 @@ struct matching {
 
 static void give(struct matching *m, const char *name, char role, const struct mase_arg *arg)
 {
-    bool spread = (role == 'x' || role == 'y') && is_sequence(arg);
+    bool spread = mase_mark_is_data(role) && is_sequence(arg);
     if (!spread) {
         m->items[m->count++] = (struct mase_given){ name, role, arg };
         return;

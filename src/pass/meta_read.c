@@ -84,32 +84,19 @@ static enum mase_status read_dtype(const struct reader *r, enum mase_dtype *dtyp
     return bad(r, v, "torch_dtype '%s' is unknown", v->s);
 }
 
-static enum mase_status read_format(const struct reader *r, struct mase_format *f,
+static enum mase_status read_format(const struct reader *r, const struct mase_format **f,
                                     const struct mase_value *table)
 {
     const struct mase_value *type, *precision;
     MASE_TRY(need(r, &type, table, "type", MASE_STRING));
     MASE_TRY(need(r, &precision, table, "precision", MASE_LIST));
-    *f = (struct mase_format){ 0 };
+    *f = NULL;
     if (mase_streq(type->s, "float"))
         return MASE_OK;
-    f->kind = mase_quant_find(type->s);
-    if (f->kind == MASE_QUANT_COUNT)
+    const enum mase_quant_kind kind = mase_quant_find(type->s);
+    if (kind == MASE_QUANT_COUNT)
         return bad(r, type, "type '%s' is no number format", type->s);
-    const struct mase_quant_info *q = &mase_quants[f->kind];
-    if (precision->count != q->count)
-        return bad(r, precision, "the precision of %s has %d entries, not %d", q->name, q->count,
-                   precision->count);
-    for (int i = 0; i < q->count; i++) {
-        const struct mase_value *p = precision->items[i];
-        bool na = p->kind == MASE_NONE;
-        if (na ? !q->params[i].may_be_na
-               : p->kind != MASE_INT || p->i < q->params[i].min || p->i > q->params[i].max)
-            return bad(r, p, "%s must be in %lld..%lld", q->params[i].name,
-                       (long long)q->params[i].min, (long long)q->params[i].max);
-        f->param[i] = na ? MASE_NA : p->i;
-    }
-    return MASE_OK;
+    return mase_format_from_list(f, kind, precision, r->err);
 }
 
 static struct mase_arg read_raw(struct mase_arena *a, const struct mase_value *v)

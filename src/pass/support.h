@@ -41,8 +41,8 @@ struct mase_value *mase_meta_table(struct mase_arena *a, const struct mase_graph
  * it has none or is bypassed. */
 void mase_meta_set_formats(struct mase_node *n);
 /* The record's format by the node's quantisation; what mase_meta_set_formats writes. */
-struct mase_format mase_meta_format_of(const struct mase_node *n, const struct mase_meta_arg *arg,
-                                       bool is_result);
+const struct mase_format *mase_meta_format_of(const struct mase_node *n,
+                                              const struct mase_meta_arg *arg, bool is_result);
 
 /* nodes_in, nodes_out, args and results of the whole graph, and is_implicit of the nodes between
  * the graph's boundary and them. */

@@ -1,14 +1,17 @@
 /*
- * bind.c - number formats from configuration tables.
+ * bind.c - number formats from configuration tables, lists and texts.
  *
  * A configuration writes one key per operand and parameter: weight_width, weight_frac_width. The
  * operand's name is the caller's; the parameters, whether they may be none and their ranges are the
  * format's rows.
  */
-#include <inttypes.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include <mase/format.h>
+#include "quant/quant.h"
+
+/* ---- from a table ---- */
 
 static enum mase_status fail_missing(const struct mase_value *config, const char *key,
                                      enum mase_quant_kind kind, struct mase_err *err)
@@ -18,50 +21,81 @@ static enum mase_status fail_missing(const struct mase_value *config, const char
     const char *near = table ? mase_nearest(key, config->keys, config->count) : NULL;
     if (near)
         return mase_fail_at(err, MASE_EVALUE, at, "%s is missing, which %s needs; is '%s' meant?",
-                            key, mase_quants[kind].name, near);
+                            key, mase_quants[kind]->name, near);
     return mase_fail_at(err, MASE_EVALUE, at, "%s is missing, which %s needs", key,
-                        mase_quants[kind].name);
+                        mase_quants[kind]->name);
 }
 
-static enum mase_status bind_param(int64_t *param, const struct mase_quant_param *p,
-                                   const struct mase_value *v, const char *key,
-                                   struct mase_err *err)
+/* A format in the making. */
+struct draft {
+    struct mase_arena arena;
+    enum mase_quant_kind kind;
+    void *params;
+    struct mase_value *given;
+    int said; /* parameters up to the last one that is not left to its default */
+};
+
+static void draft_init(struct draft *d, enum mase_quant_kind kind)
 {
-    if (p->may_be_na && mase_value_is_none(v)) {
-        *param = MASE_NA;
-        return MASE_OK;
+    *d = (struct draft){ .kind = kind };
+    d->params = mase_arena_alloc(&d->arena, mase_quants[kind]->size);
+    d->given = mase_value_list(&d->arena);
+}
+
+/* v NULL: the default, which only an optional parameter may be left to. */
+static enum mase_status draft_add(struct draft *d, const struct mase_opt *row, const char *key,
+                                  const struct mase_value *v, struct mase_err *err)
+{
+    struct mase_opt named = *row;
+    named.key = key;
+    if (v) {
+        MASE_TRY(mase_opt_bind_one(d->params, &named, v, err));
+        d->said = d->given->count + 1;
+    } else {
+        mase_opt_set_default(d->params, row);
     }
-    if (v->kind != MASE_INT)
-        return mase_fail_at(
-            err, MASE_EVALUE, v->at, "%s must be an integer %" PRId64 "..%" PRId64 "%s, got %s",
-            key, p->min, p->max, p->may_be_na ? " or \"NA\"" : "", mase_value_kind_names[v->kind]);
-    if (v->i < p->min || v->i > p->max)
-        return mase_fail_at(err, MASE_EVALUE, v->at,
-                            "%s = %" PRId64 " is outside %" PRId64 "..%" PRId64, key, v->i, p->min,
-                            p->max);
-    *param = v->i;
+    mase_value_push(&d->arena, d->given,
+                    v && !mase_value_is_none(v) ? mase_value_copy(&d->arena, v)
+                                                : mase_value_none(&d->arena));
     return MASE_OK;
 }
 
-enum mase_status mase_format_bind(struct mase_format *f, enum mase_quant_kind kind,
+/* Resolve and intern when all went well; release in any case. */
+static enum mase_status draft_end(struct draft *d, const struct mase_format **f,
+                                  enum mase_status st, struct mase_err *err)
+{
+    const struct mase_quant_info *row = mase_quants[d->kind];
+    d->given->count = d->said;
+    if (!st && row->resolve)
+        st = row->resolve(d->params, err);
+    if (!st)
+        *f = mase_format_intern(d->kind, d->given, d->params);
+    mase_arena_release(&d->arena);
+    return st;
+}
+
+enum mase_status mase_format_bind(const struct mase_format **f, enum mase_quant_kind kind,
                                   const struct mase_value *config, const char *prefix,
                                   struct mase_err *err)
 {
-    const struct mase_quant_info *info = &mase_quants[kind];
-    struct mase_format bound = { .kind = kind };
+    struct draft d;
     struct mase_str key = { 0 };
     enum mase_status st = MASE_OK;
 
-    for (int i = 0; i < info->count && !st; i++) {
-        mase_str_clear(&key);
-        mase_str_printf(&key, "%s_%s", prefix, info->params[i].name);
-        const struct mase_value *v = mase_value_get(config, mase_str_text(&key));
-        st = v ? bind_param(&bound.param[i], &info->params[i], v, mase_str_text(&key), err)
-               : fail_missing(config, mase_str_text(&key), kind, err);
+    if (kind == MASE_QUANT_float) {
+        *f = NULL;
+        return MASE_OK;
     }
+    draft_init(&d, kind);
+    for (const struct mase_opt *row = mase_quants[kind]->params; row->type && !st; row++) {
+        mase_str_clear(&key);
+        mase_str_printf(&key, "%s%s%s", prefix, *prefix ? "_" : "", row->key);
+        const struct mase_value *v = mase_value_get(config, mase_str_text(&key));
+        st = v || !row->required ? draft_add(&d, row, mase_str_text(&key), v, err)
+                                 : fail_missing(config, mase_str_text(&key), kind, err);
+    }
+    st = draft_end(&d, f, st, err);
     mase_str_release(&key);
-    if (!st)
-        *f = bound;
     return st;
 }
 
@@ -72,4 +106,105 @@ bool mase_format_mentioned(const struct mase_value *config, const char *prefix)
         if (mase_starts_with(config->keys[i], prefix) && config->keys[i][n] == '_')
             return true;
     return false;
+}
+
+/* ---- from a list ---- */
+
+enum mase_status mase_format_from_list(const struct mase_format **f, enum mase_quant_kind kind,
+                                       const struct mase_value *list, struct mase_err *err)
+{
+    const struct mase_quant_info *q = mase_quants[kind];
+    const int most = mase_quant_param_count(q);
+    int least = 0;
+    struct draft d;
+    enum mase_status st = MASE_OK;
+
+    while (least < most && q->params[least].required)
+        least++;
+    if (list->count < least || list->count > most)
+        return mase_fail_at(err, MASE_EVALUE, list->at, "%s has %d to %d parameters, not %d",
+                            q->name, least, most, list->count);
+    if (kind == MASE_QUANT_float) {
+        *f = NULL;
+        return MASE_OK;
+    }
+    draft_init(&d, kind);
+    for (int i = 0; i < most && !st; i++)
+        st = draft_add(&d, &q->params[i], q->params[i].key, i < list->count ? list->items[i] : NULL,
+                       err);
+    return draft_end(&d, f, st, err);
+}
+
+/* ---- from a text ---- */
+
+/* One word up to a comma or a closing bracket of the level it stands in. */
+static struct mase_value *take_word(struct mase_arena *a, const char **p)
+{
+    const char *s = *p + strspn(*p, " ");
+    if (*s == '[') {
+        struct mase_value *list = mase_value_list(a);
+        for (s++; *s && *s != ']'; s += *s == ',')
+            mase_value_push(a, list, take_word(a, &s));
+        *p = *s ? s + 1 : s;
+        *p += strspn(*p, " ");
+        return list;
+    }
+    const size_t n = strcspn(s, ",])");
+    size_t len = n;
+    while (len && s[len - 1] == ' ')
+        len--;
+    *p = s + n;
+    const char *word = mase_value_string_n(a, s, len)->s;
+    char *end;
+    errno = 0;
+    const int64_t i = strtoll(word, &end, 10);
+    if (end != word && !*end && !errno)
+        return mase_value_int(a, i);
+    const double d = strtod(word, &end);
+    if (end != word && !*end)
+        return mase_value_float(a, d);
+    if (mase_streq(word, "true") || mase_streq(word, "True"))
+        return mase_value_bool(a, true);
+    if (mase_streq(word, "false") || mase_streq(word, "False"))
+        return mase_value_bool(a, false);
+    if (mase_streq(word, "NA") || mase_streq(word, "None"))
+        return mase_value_none(a);
+    return mase_value_string(a, word);
+}
+
+struct mase_value *mase_format_word(struct mase_arena *a, const char *word)
+{
+    const char *p = word;
+    struct mase_value *v = take_word(a, &p);
+    return *p ? mase_value_string(a, word) : v; /* 8, 4: neither a number nor a list */
+}
+
+static enum mase_status parse(const struct mase_format **f, struct mase_arena *a, const char *text,
+                              struct mase_err *err)
+{
+    const char *open = strchr(text, '(');
+    const size_t n = open ? (size_t)(open - text) : strlen(text);
+    const char *name = mase_value_string_n(a, text, n)->s;
+    struct mase_value *list = mase_value_list(a);
+    enum mase_quant_kind kind = MASE_QUANT_float;
+
+    if (!mase_streq(name, mase_quants[MASE_QUANT_float]->name))
+        MASE_TRY(mase_quant_need(&kind, name, MASE_NOWHERE, err));
+    const char *p = open ? open : text + n;
+    while (*p == '(' || *p == ',') {
+        p++;
+        mase_value_push(a, list, take_word(a, &p));
+    }
+    if (open && (*p != ')' || p[1]))
+        return mase_fail(err, MASE_EPARSE, "'%s' is no number format: NAME(PARAMETER, ...)", text);
+    return mase_format_from_list(f, kind, list, err);
+}
+
+enum mase_status mase_format_parse(const struct mase_format **f, const char *text,
+                                   struct mase_err *err)
+{
+    struct mase_arena a = { 0 };
+    const enum mase_status st = parse(f, &a, text, err);
+    mase_arena_release(&a);
+    return st;
 }

@@ -21,50 +21,132 @@
  *              are to the bit.
  */
 #include <math.h>
+#include <stddef.h>
 
 #include "quant/quant.h"
 
-const struct mase_quant_param mase_integer_params[INTEGER_PARAM_COUNT] = {
-    [INTEGER_WIDTH] = { "width", 1, 32, false, 8, "bits of the integer", MASE_PARAM_WIDTH },
-    [INTEGER_FRAC_WIDTH] = { "frac_width", -32, 64, true, 4,
-                             "bits after the binary point; none: half of width", MASE_PARAM_OTHER },
+struct integer {
+    int64_t width, frac_width;
 };
 
-struct mase_integer_grid mase_integer_grid(const struct mase_format *f, enum mase_sign sign)
+static const struct mase_opt params[] = {
+    { .key = "width",
+      .type = MASE_OPT_TYPE_INT,
+      .offset = offsetof(struct integer, width),
+      .required = true,
+      .num = 8,
+      .min = 1,
+      .max = 32,
+      .help = "bits of the integer" },
+    { .key = "frac_width",
+      .type = MASE_OPT_TYPE_INT,
+      .offset = offsetof(struct integer, frac_width),
+      .required = true,
+      .may_be_none = true,
+      .num = 4,
+      .min = -32,
+      .max = 64,
+      .help = "bits after the binary point; none: half of width" },
+    { 0 },
+};
+
+static enum mase_status resolve(void *opaque, struct mase_err *err)
 {
-    const int width = (int)f->param[INTEGER_WIDTH];
-    const int64_t frac = f->param[INTEGER_FRAC_WIDTH];
-    const int64_t steps = INT64_C(1) << (sign == MASE_SIGNED ? width - 1 : width);
+    struct integer *p = opaque;
+    (void)err;
+    if (p->frac_width == MASE_NA)
+        p->frac_width = p->width / 2;
+    return MASE_OK;
+}
+
+static int64_t steps_of(const struct integer *p, enum mase_sign sign)
+{
+    return INT64_C(1) << (sign == MASE_SIGNED ? p->width - 1 : p->width);
+}
+
+struct mase_integer_grid mase_integer_grid(const void *opaque, enum mase_sign sign)
+{
+    const struct integer *p = opaque;
+    const int64_t steps = steps_of(p, sign);
     return (struct mase_integer_grid){
-        .scale = ldexpf(1.0f, frac == MASE_NA ? width / 2 : (int)frac),
+        .scale = ldexpf(1.0f, (int)p->frac_width),
         .lo = sign == MASE_SIGNED ? -(float)steps : 0.0f,
         .hi = (float)(steps - 1),
     };
 }
 
-void mase_integer_ref(float *q, const float *x, int64_t n, const struct mase_format *f,
-                      enum mase_sign sign)
+static void quantize(float *q, const float *x, const struct mase_block *b, const void *opaque,
+                     enum mase_sign sign)
 {
-    const struct mase_integer_grid g = mase_integer_grid(f, sign);
-    for (int64_t i = 0; i < n; i++) {
-        float r = rintf(x[i] * g.scale);
-        if (r <= g.lo) /* false for NaN; <= and not <, so that unsigned -0.0 becomes 0.0 */
-            r = g.lo;
-        if (r > g.hi)
-            r = g.hi;
-        q[i] = r / g.scale;
-    }
+    const struct mase_integer_grid g = mase_integer_grid(opaque, sign);
+    for (int64_t r = 0; r < b->rows; r++)
+        for (int64_t i = b->row[r]; i < b->row[r] + b->lanes; i++) {
+            float v = rintf(x[i] * g.scale);
+            if (v <= g.lo) /* false for NaN; <= and not <, so that unsigned -0.0 becomes 0.0 */
+                v = g.lo;
+            if (v > g.hi)
+                v = g.hi;
+            q[i] = v / g.scale;
+        }
 }
 
 /* In double every product is exact. An hi of more than 24 bits is no float32: there the reference's
  * largest value is the next one, which counts as in range. */
-bool mase_integer_code(int64_t *code, float q, const struct mase_format *f, enum mase_sign sign)
+static bool encode(int64_t *code, int64_t *shared, const float *q, int64_t n, const void *opaque,
+                   enum mase_sign sign)
 {
-    const struct mase_integer_grid g = mase_integer_grid(f, sign);
-    const double r = (double)q * (double)g.scale;
-
-    if (!(r >= (double)g.lo && r <= (double)g.hi) || r != rint(r)) /* the first: NaN too */
-        return false;
-    *code = (int64_t)r;
-    return true;
+    const struct mase_integer_grid g = mase_integer_grid(opaque, sign);
+    bool all = true;
+    *shared = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const double v = (double)q[i] * (double)g.scale;
+        const bool ok = v >= (double)g.lo && v <= (double)g.hi && v == rint(v); /* not for NaN */
+        code[i] = ok ? (int64_t)v : MASE_NO_CODE;
+        all &= ok;
+    }
+    return all;
 }
+
+static float decode(int64_t code, int64_t shared, const void *opaque)
+{
+    const struct integer *p = opaque;
+    (void)shared;
+    return ldexpf((float)code, -(int)p->frac_width);
+}
+
+static void limits(float *low, float *high, const void *opaque, enum mase_sign sign)
+{
+    const struct mase_integer_grid g = mase_integer_grid(opaque, sign);
+    *low = g.lo / g.scale;
+    *high = g.hi / g.scale;
+}
+
+static float step(float q, int64_t shared, const void *opaque)
+{
+    (void)q;
+    return decode(1, shared, opaque);
+}
+
+static int bits(const void *opaque)
+{
+    return (int)((const struct integer *)opaque)->width;
+}
+
+static struct mase_integer_form integer(const void *opaque)
+{
+    const struct integer *p = opaque;
+    return (struct mase_integer_form){ (int)p->width, (int)p->frac_width };
+}
+
+#define ROW(name_, help_)                                                                       \
+    {                                                                                           \
+        .name = name_, .suffix = "Integer", .func = "integer", .help = help_, .params = params, \
+        .size = sizeof(struct integer), .resolve = resolve, .quantize = quantize,               \
+        .encode = encode, .decode = decode, .limits = limits, .step = step, .bits = bits,       \
+        .integer = integer                                                                      \
+    }
+
+const struct mase_quant_info mase_quant_integer =
+    ROW("integer",
+        "fixed point: round to a multiple of 2^-frac_width, ties to even, saturate at width bits");
+const struct mase_quant_info mase_quant_fixed = ROW("fixed", "the same as integer");

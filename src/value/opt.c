@@ -4,6 +4,7 @@
  * What the types of options differ in is one table, types[], below the functions it names.
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <mase/opt.h>
@@ -58,6 +59,12 @@ static void add_range(struct mase_str *out, const struct mase_opt *row)
         add_number(out, row, row->max);
 }
 
+static void add_none(struct mase_str *out, const struct mase_opt *row)
+{
+    if (row->may_be_none)
+        mase_str_add(out, " or \"NA\"");
+}
+
 static void add_choices(struct mase_str *out, const struct mase_opt *row)
 {
     for (int i = 0; row->choices[i]; i++)
@@ -86,12 +93,17 @@ static void add_given(struct mase_str *out, const struct mase_value *v)
 static enum mase_status wrong_type(const struct mase_opt *row, const struct mase_value *v,
                                    struct mase_err *err)
 {
-    struct mase_str given = { 0 };
-    const char *name = types[row->type].name;
+    struct mase_str given = { 0 }, allowed = { 0 };
+    if (row->type == MASE_OPT_TYPE_CHOICE) /* which words are allowed is another message */
+        mase_str_add(&allowed, types[row->type].name);
+    else
+        mase_opt_describe(&allowed, row);
     add_given(&given, v);
     enum mase_status st =
         mase_fail_at(err, MASE_EVALUE, v->at, "%s must be %s %s, got %s", row->key,
-                     strchr("aeiou", name[0]) ? "an" : "a", name, mase_str_text(&given));
+                     strchr("aeiou", *mase_str_text(&allowed)) ? "an" : "a",
+                     mase_str_text(&allowed), mase_str_text(&given));
+    mase_str_release(&allowed);
     mase_str_release(&given);
     return st;
 }
@@ -140,9 +152,36 @@ static void default_int(void *f, const struct mase_opt *row)
     *(int64_t *)f = (int64_t)row->num;
 }
 
+/* True when v is none and may be. */
+static bool takes_none(void *f, const struct mase_opt *row, const struct mase_value *v)
+{
+    if (!row->may_be_none || !mase_value_is_none(v))
+        return false;
+    *(int64_t *)f = MASE_NA;
+    return true;
+}
+
+static enum mase_status bind_switch(void *f, const struct mase_opt *row, const struct mase_value *v,
+                                    struct mase_err *err)
+{
+    if (takes_none(f, row, v))
+        return MASE_OK;
+    if (v->kind != MASE_BOOL)
+        return wrong_type(row, v, err);
+    *(int64_t *)f = v->b;
+    return MASE_OK;
+}
+
+static void show_switch(struct mase_str *out, const struct mase_opt *row)
+{
+    mase_str_add(out, row->num == (double)MASE_NA ? "NA" : row->num != 0 ? "True" : "False");
+}
+
 static enum mase_status bind_int(void *f, const struct mase_opt *row, const struct mase_value *v,
                                  struct mase_err *err)
 {
+    if (takes_none(f, row, v))
+        return MASE_OK;
     if (v->kind != MASE_INT)
         return wrong_type(row, v, err);
     if (!in_range(row, (double)v->i))
@@ -170,12 +209,64 @@ static enum mase_status bind_float(void *f, const struct mase_opt *row, const st
 
 static void show_number(struct mase_str *out, const struct mase_opt *row)
 {
-    add_number(out, row, row->num);
+    if (row->may_be_none && row->num == (double)MASE_NA)
+        mase_str_add(out, "NA");
+    else
+        add_number(out, row, row->num);
 }
 
 static void describe_number(struct mase_str *out, const struct mase_opt *row)
 {
     mase_str_add(out, types[row->type].name);
+    if (has_range(row)) {
+        mase_str_addc(out, ' ');
+        add_range(out, row);
+    }
+    add_none(out, row);
+}
+
+static void describe_switch(struct mase_str *out, const struct mase_opt *row)
+{
+    mase_str_add(out, types[row->type].name);
+    add_none(out, row);
+}
+
+/* ---- lists of integers ---- */
+
+static void default_ints(void *f, const struct mase_opt *row)
+{
+    struct mase_ints *list = f;
+    const char *p = row->text + 1; /* behind the bracket */
+    while (*p && *p != ']' && list->count < MASE_INTS_MAX) {
+        char *end;
+        list->item[list->count++] = strtoll(p, &end, 10);
+        p = end + strspn(end, ", ");
+    }
+}
+
+static enum mase_status bind_ints(void *f, const struct mase_opt *row, const struct mase_value *v,
+                                  struct mase_err *err)
+{
+    struct mase_ints list = { 0 };
+    const bool is_list = v->kind == MASE_LIST || v->kind == MASE_TUPLE;
+    const int count = is_list ? v->count : 1;
+    if ((!is_list && v->kind != MASE_INT) || count < 1 || count > MASE_INTS_MAX)
+        return wrong_type(row, v, err);
+    for (int i = 0; i < count; i++) {
+        const struct mase_value *item = is_list ? v->items[i] : v;
+        if (item->kind != MASE_INT)
+            return wrong_type(row, v, err);
+        if (!in_range(row, (double)item->i) || (item->i == 0 && row->min < 0))
+            return out_of_range(row, item, err);
+        list.item[list.count++] = item->i;
+    }
+    *(struct mase_ints *)f = list;
+    return MASE_OK;
+}
+
+static void describe_ints(struct mase_str *out, const struct mase_opt *row)
+{
+    mase_str_printf(out, "%s of 1 to %d integers", types[row->type].name, MASE_INTS_MAX);
     if (has_range(row)) {
         mase_str_addc(out, ' ');
         add_range(out, row);
@@ -260,6 +351,8 @@ static const struct type types[MASE_OPT_TYPE_REST + 1] = {
     [MASE_OPT_TYPE_TEXT]   = { "string",  default_text,  bind_text,   show_text,   NULL },
     [MASE_OPT_TYPE_PATH]   = { "path",    default_text,  bind_text,   show_text,   NULL },
     [MASE_OPT_TYPE_CHOICE] = { "string",  default_text,  bind_choice, show_text,   describe_choice },
+    [MASE_OPT_TYPE_SWITCH] = { "boolean", default_int,   bind_switch, show_switch, describe_switch },
+    [MASE_OPT_TYPE_INTS]   = { "list",    default_ints,  bind_ints,   show_text,   describe_ints },
     [MASE_OPT_TYPE_VALUE]  = { "value",   NULL,          bind_value,  show_text,   describe_value },
     [MASE_OPT_TYPE_REST]   = { "table",   NULL,          NULL,        show_text,   describe_rest },
 };
@@ -290,7 +383,7 @@ enum mase_status mase_opt_bind_one(void *opts, const struct mase_opt *row,
 
 /* ---- a whole table ---- */
 
-static void set_default(void *opts, const struct mase_opt *row)
+void mase_opt_set_default(void *opts, const struct mase_opt *row)
 {
     if (types[row->type].set_default)
         types[row->type].set_default(field(opts, row), row);
@@ -378,7 +471,7 @@ enum mase_status mase_opts_bind(void *opts, size_t size, const struct mase_opt *
 {
     memset(opts, 0, size);
     for (const struct mase_opt *row = rows; row->type; row++)
-        set_default(opts, row);
+        mase_opt_set_default(opts, row);
     const struct mase_opt *rest_at = rest_row(rows);
     struct mase_value *rest = NULL;
     if (rest_at) {

@@ -38,7 +38,7 @@ seed = 1
 batch_size = "512"
 END
 fails "a wrong type" <<'END'
-c.toml:2:14: batch_size must be an integer, got string "512"
+c.toml:2:14: batch_size must be an integer 1.., got string "512"
     2 | batch_size = "512"
       |              ^~~~~
 END
@@ -74,7 +74,7 @@ bad <<'END'
 batch_size = "NA"
 END
 fails "no value where one is needed" <<'END'
-c.toml:1:14: batch_size must be an integer, got none
+c.toml:1:14: batch_size must be an integer 1.., got none
     1 | batch_size = "NA"
       |              ^~~~
 END
@@ -228,7 +228,7 @@ by = "type"
 name = "intger"
 END
 fails "a format that is not there" <<'END'
-c.toml:7:8: pass quantize: no number format is called 'intger', did you mean 'integer'? allowed: integer, fixed
+c.toml:7:8: pass quantize: no number format is called 'intger', did you mean 'integer'? allowed: integer, fixed, block_fp
     7 | name = "intger"
       |        ^~~~~~~~
 END
@@ -276,7 +276,7 @@ bias_width = 8
 bias_frac_width = 4
 END
 fails "a width of a wrong type" <<'END'
-c.toml:13:16: pass quantize: weight_width must be an integer 1..32, got string
+c.toml:13:16: pass quantize: weight_width must be an integer 1..32, got string "8"
    13 | weight_width = "8"
       |                ^~~
 END

@@ -148,7 +148,7 @@ END
 
 edited 's/^compare_to = 32/compare_to = "all"/'
 fails "a number that is none" <<'END'
-c.toml:31:14: search: strategy: compare_to must be a number, got string "all"
+c.toml:31:14: search: strategy: compare_to must be a number 1.0..64.0, got string "all"
    31 | compare_to = "all"
       |              ^~~~~
 END
@@ -169,7 +169,7 @@ END
 
 edited 's/"integer"/"intger"/'
 fails "a format misspelt" <<'END'
-c.toml:14:9: search: search_space: unknown number format 'intger', did you mean 'integer'? available: float, integer, fixed
+c.toml:14:9: search: search_space: unknown number format 'intger', did you mean 'integer'? available: float, integer, fixed, block_fp
    14 | name = ["intger"]
       |         ^~~~~~~~
 END

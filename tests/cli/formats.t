@@ -41,11 +41,11 @@ same "negative values become zero, and twice as much fits" "$T/want" "$T/got"
 rm -f out.npy
 run formats integer --apply in.npy out.npy width=99
 fails "a width out of range" <<'END'
-ch: width=99: allowed is an integer 1..32
+ch: width = 99 is outside 1..32
 END
 run formats integer --apply in.npy out.npy widht=8
 fails "a parameter that is not there" <<'END'
-ch: widht=8: not a parameter of integer; it takes width=N, frac_width=N
+ch: widht=8: not a parameter of integer; it takes width=, frac_width=
 END
 run formats integer --apply in.npy
 fails "no file to write" <<'END'

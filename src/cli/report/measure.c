@@ -31,18 +31,6 @@ static struct mase_report_spread *add(struct mase_report *r, struct mase_report_
     return &list->items[list->count++];
 }
 
-/* What a relu is given is rounded without a sign; a float has one. */
-static enum mase_sign sign_of(const struct mase_node *n, const struct mase_format *f)
-{
-    return n->op == MASE_OP_relu && f->kind != MASE_QUANT_float ? MASE_UNSIGNED : MASE_SIGNED;
-}
-
-static struct mase_format format_of(const struct mase_node *n, const char *operand)
-{
-    const struct mase_meta_arg *arg = mase_meta_arg(n->meta, operand);
-    return arg ? arg->format : (struct mase_format){ 0 };
-}
-
 static bool called_before(const struct mase_node *n, const struct mase_module *m)
 {
     for (const struct mase_node *p = n->prev; p; p = p->prev)
@@ -62,7 +50,7 @@ static void find_parameters(struct mase_report *r, const struct mase_node *n)
         const struct mase_param *p = mase_module_param(m, name);
         if (p && !p->is_buffer && p->tensor.dtype == MASE_F32 && mase_tensor_count(&p->tensor))
             *add(r, &r->parameters) =
-                (struct mase_report_spread){ n, name, format_of(n, name), MASE_SIGNED, NULL };
+                (struct mase_report_spread){ n, name, mase_named_rounding(n, name), NULL };
     }
 }
 
@@ -75,10 +63,9 @@ static void find_activations(struct mase_report *r, const struct mase_node *n)
         return;
     for (int i = 0; i < n->meta->sw_arg_count && i < n->input_count; i++) {
         const char *name = n->meta->sw_args[i].name;
-        const struct mase_format f = format_of(n, name);
         if (!m || !mase_module_param(m, name))
             *add(r, &r->activations) =
-                (struct mase_report_spread){ n, name, f, sign_of(n, &f), NULL };
+                (struct mase_report_spread){ n, name, mase_named_rounding(n, name), NULL };
     }
 }
 
@@ -87,15 +74,13 @@ static void find_activations(struct mase_report *r, const struct mase_node *n)
 /* The arguments of a statistic of a format: format = "integer", format_width = 8, ... */
 static struct mase_value *format_args(struct mase_arena *a, const struct mase_report_spread *s)
 {
-    const struct mase_quant_info *info = &mase_quants[s->format.kind];
+    const struct mase_format *f = s->rounding.format;
     struct mase_value *v = mase_value_table(a);
-    mase_value_set(a, v, "format", mase_value_string(a, info->name));
-    mase_value_set(a, v, "signed", mase_value_bool(a, s->sign == MASE_SIGNED));
-    for (int i = 0; i < info->count; i++) {
-        const int64_t p = s->format.param[i];
-        mase_value_set(a, v, mase_arena_printf(a, "format_%s", info->params[i].name),
-                       p == MASE_NA ? mase_value_none(a) : mase_value_int(a, p));
-    }
+    mase_value_set(a, v, "format", mase_value_string(a, f->row->name));
+    mase_value_set(a, v, "signed", mase_value_bool(a, s->rounding.sign == MASE_SIGNED));
+    for (int i = 0; i < f->given->count; i++)
+        mase_value_set(a, v, mase_arena_printf(a, "format_%s", f->row->params[i].key),
+                       mase_value_copy(a, f->given->items[i]));
     return v;
 }
 
@@ -105,14 +90,14 @@ static struct mase_value *statistics(struct mase_arena *a, const struct mase_rep
     struct mase_value *v = mase_value_table(a), *bins = mase_value_table(a);
     mase_value_set(a, bins, "bins", mase_value_int(a, BINS));
     mase_value_set(a, v, "histogram", bins);
-    for (int i = 0; i < 3 && s->format.kind != MASE_QUANT_float; i++)
+    for (int i = 0; i < 3 && s->rounding.format; i++)
         mase_value_set(a, v, of_formats[i], format_args(a, s));
     return v;
 }
 
 static bool same_group(const struct mase_report_spread *a, const struct mase_report_spread *b)
 {
-    return a->sign == b->sign && mase_format_equal(&a->format, &b->format);
+    return a->rounding.sign == b->rounding.sign && a->rounding.format == b->rounding.format;
 }
 
 static const struct mase_value *result_of(struct mase_arena *a, const struct mase_report_spread *s)

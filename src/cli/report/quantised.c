@@ -80,7 +80,7 @@ static void type_table(struct mase_str *out, const struct mase_report *r)
 /* What is below zero a ReLU takes away whether its input is rounded or not: that is no loss. */
 double mase_report_saturated(const struct mase_report_spread *s)
 {
-    if (s->sign == MASE_SIGNED)
+    if (s->rounding.sign == MASE_SIGNED)
         return mase_report_real(s->stat, "saturation.fraction");
     return mase_report_real(s->stat, "saturation.above") /
            mase_report_real(s->stat, "saturation.count");
@@ -88,7 +88,7 @@ double mase_report_saturated(const struct mase_report_spread *s)
 
 double mase_report_sqnr(const struct mase_report_spread *s)
 {
-    return s->sign == MASE_SIGNED ? mase_report_real(s->stat, "sqnr.sqnr") : NAN;
+    return s->rounding.sign == MASE_SIGNED ? mase_report_real(s->stat, "sqnr.sqnr") : NAN;
 }
 
 static void rounding_rows(struct mase_str *out, const struct mase_report *r,
@@ -97,14 +97,14 @@ static void rounding_rows(struct mase_str *out, const struct mase_report *r,
     for (int i = 0; i < list->count; i++) {
         const struct mase_report_spread *s = &list->items[i];
         struct mase_str format = { 0 };
-        if (s->format.kind == MASE_QUANT_float)
+        if (!s->rounding.format)
             continue;
-        mase_format_print(&format, &s->format);
+        mase_format_print(&format, s->rounding.format);
         mase_html_row(out, NULL, mase_arena_printf(r->arena, "#layer-%s", s->node->name),
                       mase_arena_printf(r->arena, "%s.%s", s->node->name, s->operand));
         mase_html_cell(out, mase_str_text(&format));
-        mase_html_cell(out, s->sign == MASE_SIGNED ? "yes" : "no");
-        mase_html_cell_count(out, mase_format_bits(&s->format));
+        mase_html_cell(out, s->rounding.sign == MASE_SIGNED ? "yes" : "no");
+        mase_html_cell_count(out, mase_format_bits(s->rounding.format));
         mase_html_cell_percent(out, mase_report_saturated(s));
         mase_html_cell_percent(out, mase_report_real(s->stat, "underflow.fraction"));
         mase_html_cell_real(out, mase_report_sqnr(s), 2);
@@ -116,7 +116,7 @@ static void rounding_rows(struct mase_str *out, const struct mase_report *r,
 static bool is_rounded(const struct mase_report_spreads *list)
 {
     for (int i = 0; i < list->count; i++)
-        if (list->items[i].format.kind != MASE_QUANT_float)
+        if (list->items[i].rounding.format)
             return true;
     return false;
 }

@@ -17,9 +17,8 @@
 /* Values of one operand: how they are spread, and what a number format makes of them. */
 struct mase_report_spread {
     const struct mase_node *node;
-    const char *operand;       /* "weight", "data_in_0" */
-    struct mase_format format; /* float: not quantised */
-    enum mase_sign sign;
+    const char *operand;           /* "weight", "data_in_0" */
+    struct mase_rounding rounding; /* no format: not quantised */
     const struct mase_value *stat; /* by statistic: histogram, and for a format saturation ... */
 };
 struct mase_report_spreads {

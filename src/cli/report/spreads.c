@@ -26,14 +26,13 @@ struct grid {
 
 static void find_grid(struct grid *g, const struct mase_report_spread *s, double min, double max)
 {
-    const float ends[2] = { -INFINITY, INFINITY };
     float q[PROBES], limit[2];
-    mase_quantize(&s->format, limit, ends, 2, s->sign);
+    mase_format_limits(&limit[0], &limit[1], s->rounding.format, s->rounding.sign);
     g->limit[0] = (double)limit[0];
     g->limit[1] = (double)limit[1];
     for (int i = 0; i < PROBES; i++)
         q[i] = (float)(min + (max - min) * i / (PROBES - 1));
-    mase_quantize(&s->format, q, q, PROBES, s->sign);
+    mase_quantize_values(s->rounding.format, q, q, PROBES, s->rounding.sign);
     g->codes = 0;
     for (int i = 0; i < PROBES; i++) {
         const double code = (double)q[i];
@@ -45,11 +44,7 @@ static void find_grid(struct grid *g, const struct mase_report_spread *s, double
 /* Where values share an exponent, what one of them can be depends on the others. */
 static bool has_grid(const struct mase_format *f)
 {
-    const struct mase_quant_info *info = &mase_quants[f->kind];
-    for (int i = 0; i < info->count; i++)
-        if (info->params[i].role == MASE_PARAM_BLOCK)
-            return false;
-    return f->kind != MASE_QUANT_float;
+    return f && !mase_format_has_blocks(f);
 }
 
 /* ---- a card ---- */
@@ -96,11 +91,11 @@ static void put_facts(struct mase_str *out, const struct mase_report_spread *s,
     mase_html_count(out, (int64_t)mase_report_real(s->stat, "histogram.count"));
     mase_str_add(out, " values, ");
     put_range(out, h->min, h->max);
-    if (s->format.kind != MASE_QUANT_float) {
+    if (s->rounding.format) {
         mase_str_add(out, "<br><b>");
-        mase_format_print(out, &s->format);
+        mase_format_print(out, s->rounding.format);
         mase_str_add(out, "</b>");
-        mase_str_add(out, s->sign == MASE_SIGNED ? "" : " without sign");
+        mase_str_add(out, s->rounding.sign == MASE_SIGNED ? "" : " without sign");
         if (h->limit) {
             mase_str_add(out, ", ");
             put_range(out, h->limit[0], h->limit[1]);
@@ -124,7 +119,7 @@ static void card(struct mase_str *out, const struct mase_report *r,
     struct grid grid;
     if (!read_histogram(&h, r->arena, s))
         return;
-    if (has_grid(&s->format)) {
+    if (has_grid(s->rounding.format)) {
         find_grid(&grid, s, h.min, h.max);
         h.code = grid.code;
         h.codes = grid.codes;

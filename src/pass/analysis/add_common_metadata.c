@@ -135,7 +135,7 @@ static void add_other(const struct builder *b, struct records *r, const struct m
 
 static bool flows_in(const struct builder *b, const struct mase_given *given)
 {
-    return (given->role == 'x' || given->role == 'y') && tensors_of(b, given->arg);
+    return mase_mark_is_data(given->role) && tensors_of(b, given->arg);
 }
 
 static void add_args(const struct builder *b, struct mase_node *n)

@@ -52,13 +52,21 @@ static void set(const struct verilog *v, const char *name, const char *what, int
     mase_value_set(v->arena, v->params, key, mase_value_int(v->arena, value));
 }
 
-/* A width given as NA is half of the one before it, as the quantiser takes it. */
+/* The numbers of a format, NA being what it stands for; a list gives one each. */
 static void set_precision(const struct verilog *v, const char *name, const struct mase_format *f)
 {
-    const struct mase_value *p = mase_format_precision(v->arena, f);
-    for (int i = 0; i < p->count; i++) {
-        bool known = p->items[i]->kind == MASE_INT;
-        set(v, name, "PRECISION", i, known ? p->items[i]->i : i ? p->items[i - 1]->i / 2 : 0);
+    int n = 0;
+    if (!f)
+        set(v, name, "PRECISION", n++, mase_format_bits(f));
+    for (int i = 0; f && i < f->given->count; i++) {
+        const struct mase_opt *row = &f->row->params[i];
+        const void *field = (const char *)f->params + row->offset;
+        const struct mase_ints *list = field;
+        if (row->type != MASE_OPT_TYPE_INTS)
+            set(v, name, "PRECISION", n++, *(const int64_t *)field);
+        else
+            for (int k = 0; k < list->count; k++)
+                set(v, name, "PRECISION", n++, list->item[k]);
     }
 }
 
@@ -67,7 +75,7 @@ static void set_record(const struct verilog *v, const struct mase_meta_arg *arg)
     const char *name = upper(v->arena, arg->name);
     const struct mase_shape *s = &arg->shape;
     if (arg->kind != MASE_META_OBJECT)
-        set_precision(v, name, &arg->format);
+        set_precision(v, name, arg->format);
     for (int d = 0; d < s->rank; d++) {
         int outer = s->rank - 1 - d;
         set(v, name, "TENSOR_SIZE_DIM", d, s->dim[outer]);

@@ -30,7 +30,7 @@ static const char *parameter_name(const struct mase_given *given, int count,
 {
     for (int i = 0; i < count; i++)
         if (given[i].arg->kind == MASE_ARG_NODE && given[i].arg->node == input)
-            return given[i].role == 'x' || given[i].role == 'y' ? NULL : given[i].name;
+            return mase_mark_is_data(given[i].role) ? NULL : given[i].name;
     return NULL;
 }
 

@@ -14,13 +14,13 @@ struct average {
     int64_t values;
 };
 
-static void add(struct average *a, const struct mase_meta_arg *arg)
+static void add(struct average *a, const struct mase_node *n, const struct mase_meta_arg *arg)
 {
     if (!arg)
         return;
-    const int64_t n = mase_shape_count(&arg->shape);
-    a->bits += (double)mase_format_stored_bits(&arg->format, n);
-    a->values += n;
+    a->bits += (double)mase_format_stored_bits(arg->format, &arg->shape,
+                                               mase_named_rounding(n, arg->name).role);
+    a->values += mase_shape_count(&arg->shape);
 }
 
 static double mean(const struct average *a)
@@ -72,8 +72,8 @@ static enum mase_status run(const struct mase_graph *g, const void *opts, struct
     struct average data = { 0 }, weight = { 0 };
     for (const struct mase_node *n = g->first; n; n = n->next)
         if (counts(n)) {
-            add(&data, mase_meta_arg(n->meta, "data_in_0"));
-            add(&weight, mase_meta_arg(n->meta, "weight"));
+            add(&data, n, mase_meta_arg(n->meta, "data_in_0"));
+            add(&weight, n, mase_meta_arg(n->meta, "weight"));
         }
     if (!data.values || !weight.values) {
         mase_warn("calculate_avg_bits: the network has no linear or convolution layer");

@@ -188,18 +188,16 @@ static int bits_of(const struct mase_meta_arg *arg)
 {
     if (!arg)
         return 32;
-    if (arg->format.kind == MASE_QUANT_float)
-        return 8 * mase_dtypes[arg->dtype].size;
-    return mase_format_bits(&arg->format);
+    return arg->format ? mase_format_bits(arg->format) : 8 * mase_dtypes[arg->dtype].size;
 }
 
 /* Of all values and what they share: what a memory takes. */
-static int64_t stored_bits(const struct mase_meta_arg *arg)
+static int64_t stored_bits(const struct mase_node *n, const struct mase_meta_arg *arg)
 {
-    const int64_t n = elements(arg);
-    if (arg->format.kind == MASE_QUANT_float)
-        return n * bits_of(arg);
-    return mase_format_stored_bits(&arg->format, n);
+    if (!arg->format)
+        return elements(arg) * bits_of(arg);
+    return mase_format_stored_bits(arg->format, &arg->shape,
+                                   mase_named_rounding(n, arg->name).role);
 }
 
 /* From the highest to the lowest bit that is set: 0b0101100 has four. */
@@ -220,32 +218,32 @@ struct density {
     int64_t bits;    /* enclosed bits of all values; their width where they are no integers */
 };
 
-static void add_values(struct density *d, const float *x, int64_t n, const struct mase_format *f,
-                       int width)
+static struct density count_values(const struct mase_tensor *w, const struct mase_format *f,
+                                   int width)
 {
-    enum { PART = 1024 }; /* a multiple of every block of a format */
-    float q[PART];
+    struct mase_arena a = { 0 };
+    struct density d = { 0 };
+    const int64_t n = mase_tensor_count(w);
+    float *q = mase_new_array(&a, float, (size_t)n);
+    int64_t *code = mase_new_array(&a, int64_t, (size_t)n);
+    mase_quantize(f, q, mase_f32(w), &w->shape, MASE_ROLE_WEIGHT, MASE_SIGNED);
+    mase_format_codes(code, f, q, &w->shape, MASE_ROLE_WEIGHT, MASE_SIGNED);
     for (int64_t i = 0; i < n; i++) {
-        int64_t code;
-        if (i % PART == 0)
-            mase_quantize(f, q, x + i, n - i < PART ? n - i : PART, MASE_SIGNED);
-        const float value = q[i % PART];
-        if (value == 0)
-            continue;
-        d->nonzero++;
-        d->bits += mase_format_code(&code, value, f, MASE_SIGNED) ? enclosed_bits(code) : width;
+        d.nonzero += q[i] != 0;
+        if (q[i] != 0)
+            d.bits += code[i] != MASE_NO_CODE ? enclosed_bits(code[i]) : width;
     }
+    mase_arena_release(&a);
+    return d;
 }
 
 /* A weight without values, or of another type than float32, is taken to be dense. */
 static struct density density_of(const struct mase_meta_arg *w, const struct mase_param *p)
 {
     const int64_t n = elements(w);
-    struct density d = { 0 };
     if (!p || !p->tensor.data || p->tensor.dtype != MASE_F32)
         return (struct density){ n, n * bits_of(w) };
-    add_values(&d, mase_f32(&p->tensor), n, &w->format, bits_of(w));
-    return d;
+    return count_values(&p->tensor, w->format, bits_of(w));
 }
 
 /* The three counts of bit operations. Every weight is in as many products as every other. */
@@ -277,7 +275,7 @@ static void count_parameters(struct mase_cost *cost, const struct mase_node *n)
             continue; /* of training alone */
         cost->params += p->is_buffer ? 0 : count;
         cost->param_bits +=
-            record ? stored_bits(record) : count * 8 * mase_dtypes[p->tensor.dtype].size;
+            record ? stored_bits(n, record) : count * 8 * mase_dtypes[p->tensor.dtype].size;
     }
 }
 
@@ -288,7 +286,7 @@ static int64_t object_bits(const struct mase_node *n)
         n->kind == MASE_CALL_METHOD && n->input_count ? n->inputs[0] : NULL;
     int64_t bits = 0;
     for (int i = 0; object && object->meta && i < object->meta->result_count; i++)
-        bits += stored_bits(&object->meta->results[i]);
+        bits += stored_bits(object, &object->meta->results[i]);
     return bits;
 }
 
@@ -298,9 +296,9 @@ static void count_traffic(struct mase_cost *cost, const struct mase_node *n)
     cost->in_bits = object_bits(n);
     for (int i = 0; computes && i < n->meta->arg_count; i++)
         if (n->meta->args[i].kind == MASE_META_TENSOR)
-            cost->in_bits += stored_bits(&n->meta->args[i]);
+            cost->in_bits += stored_bits(n, &n->meta->args[i]);
     for (int i = 0; computes && i < n->meta->result_count; i++)
-        cost->out_bits += stored_bits(&n->meta->results[i]);
+        cost->out_bits += stored_bits(n, &n->meta->results[i]);
     cost->traffic = (cost->param_bits + cost->in_bits + cost->out_bits + 7) / 8;
 }
 

@@ -5,11 +5,11 @@
 
 #include "pass/support.h"
 
-static const char *result_type(struct mase_pass_env *env, const struct mase_node *n)
+static const char *result_type(const struct mase_node *n)
 {
     const struct mase_meta_arg *out = mase_meta_result(n->meta, "data_out_0");
     bool is_tensor = out && out->kind != MASE_META_OBJECT;
-    return is_tensor ? mase_format_type(env->scratch, &out->format)->s : "NA";
+    return is_tensor ? mase_format_name(out->format) : "NA";
 }
 
 static enum mase_status run(const struct mase_graph *g, const void *opts, struct mase_pass_env *env,
@@ -24,7 +24,7 @@ static enum mase_status run(const struct mase_graph *g, const void *opts, struct
         if (hw->is_implicit)
             continue;
         mase_table_add(
-            &t, (const char *const[]){ n->name, mase_node_kind_names[n->kind], result_type(env, n),
+            &t, (const char *const[]){ n->name, mase_node_kind_names[n->kind], result_type(n),
                                        hw->toolchain,
                                        mase_arena_printf(env->scratch, "%d", hw->device_id) });
     }

@@ -5,10 +5,10 @@
 
 #include "pass/support.h"
 
-static const char *value_type(struct mase_pass_env *env, const struct mase_node *n)
+static const char *value_type(const struct mase_node *n)
 {
     const struct mase_meta_arg *arg = mase_meta_arg(n->meta, "data_in_0");
-    return arg ? mase_format_type(env->scratch, &arg->format)->s : "NA";
+    return arg ? mase_format_name(arg->format) : "NA";
 }
 
 static enum mase_status run(const struct mase_graph *g, const void *opts, struct mase_pass_env *env,
@@ -21,7 +21,7 @@ static enum mase_status run(const struct mase_graph *g, const void *opts, struct
     for (const struct mase_node *n = g->first; n; n = n->next)
         mase_table_add(&t, (const char *const[]){ n->name, mase_node_kind_names[n->kind],
                                                   mase_op_type_names[n->meta->type],
-                                                  mase_ops[n->meta->op].name, value_type(env, n) });
+                                                  mase_ops[n->meta->op].name, value_type(n) });
     mase_pass_show(env, "Inspecting graph [add_common_node_type_analysis_pass]\n\n",
                    &(struct mase_sheet){ .key = "report_node_type", .table = t }, NULL, NULL);
     return MASE_OK;

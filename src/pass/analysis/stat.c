@@ -157,26 +157,10 @@ static enum mase_status check_edges(struct mase_stat_args *args, struct mase_err
     return MASE_OK;
 }
 
-static enum mase_status find_format(enum mase_quant_kind *kind, const struct mase_stat_args *args,
-                                    struct mase_err *err)
-{
-    const char *names[MASE_QUANT_COUNT];
-    *kind = mase_quant_find(args->format_name);
-    if (*kind != MASE_QUANT_COUNT)
-        return MASE_OK;
-    for (int k = 0; k < MASE_QUANT_COUNT; k++)
-        names[k] = mase_quants[k].name;
-    const char *near = mase_nearest(args->format_name, names, MASE_QUANT_COUNT);
-    return mase_fail(err, MASE_EVALUE, "no number format is called '%s'%s%s%s", args->format_name,
-                     near ? ": did you mean '" : "; 'ch formats' lists them", near ? near : "",
-                     near ? "'?" : "");
-}
-
 static bool is_param(const struct mase_quant_info *q, const char *key)
 {
-    for (int i = 0; i < q->count; i++)
-        if (mase_starts_with(key, "format_") &&
-            mase_streq(key + strlen("format_"), q->params[i].name))
+    for (const struct mase_opt *p = q->params; p->type; p++)
+        if (mase_starts_with(key, "format_") && mase_streq(key + strlen("format_"), p->key))
             return true;
     return false;
 }
@@ -185,13 +169,13 @@ static enum mase_status bind_format(struct mase_stat_args *args, struct mase_err
 {
     const struct mase_value *rest = args->format_params;
     enum mase_quant_kind kind;
-    MASE_TRY(find_format(&kind, args, err));
+    MASE_TRY(mase_quant_need(&kind, args->format_name, MASE_NOWHERE, err));
     for (int i = 0; i < rest->count; i++)
-        if (!is_param(&mase_quants[kind], rest->keys[i]))
+        if (!is_param(mase_quants[kind], rest->keys[i]))
             return mase_fail_at(err, MASE_EVALUE, rest->key_at[i],
                                 "'%s' is no argument; the parameters of %s are written "
                                 "format_width and so on",
-                                rest->keys[i], mase_quants[kind].name);
+                                rest->keys[i], mase_quants[kind]->name);
     return mase_format_bind(&args->format, kind, rest, "format", err);
 }
 

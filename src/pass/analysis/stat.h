@@ -35,7 +35,7 @@ struct mase_stat_args {
     const char *format_name;
     bool is_signed;
     struct mase_value *format_params;
-    struct mase_format format; /* from the two above */
+    const struct mase_format *format; /* from the two above */
 };
 
 enum mase_stat_dims { MASE_DIMS_ALL, MASE_DIMS_NONE, MASE_DIMS_LIST };

@@ -121,39 +121,66 @@ static enum mase_sign sign_of(const struct mase_stat *s)
 static void rounding_begin(const struct mase_stat *s, void *state)
 {
     struct rounding *r = state;
-    const float ends[2] = { -INFINITY, INFINITY };
-    float range[2];
-    mase_quantize(&s->args.format, range, ends, 2, sign_of(s));
-    r->lo = range[0];
-    r->hi = range[1];
+    mase_format_limits(&r->lo, &r->hi, s->args.format, sign_of(s));
+}
+
+static void compare(struct rounding *r, const float *x, const float *q, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        const float v = x[i];
+        const double error = (double)q[i] - (double)v;
+        r->below += v < r->lo;
+        r->above += v > r->hi;
+        /* what is cut off at a range that ends at zero is not too small for it */
+        r->underflow += v != 0 && q[i] == 0 && v >= r->lo && v <= r->hi;
+        r->signal += (double)v * (double)v;
+        r->noise += error * error;
+    }
+    r->n += n;
 }
 
 static void rounding_span(const struct mase_stat *s, void *state, const float *x, int64_t n)
 {
     enum { CHUNK = 512 };
-    struct rounding *r = state;
     float q[CHUNK];
     for (int64_t from = 0; from < n; from += CHUNK) {
         const int64_t count = n - from < CHUNK ? n - from : CHUNK;
-        mase_quantize(&s->args.format, q, x + from, count, sign_of(s));
-        for (int64_t i = 0; i < count; i++) {
-            const float v = x[from + i];
-            const double error = (double)q[i] - v;
-            r->below += v < r->lo;
-            r->above += v > r->hi;
-            /* what is cut off at a range that ends at zero is not too small for it */
-            r->underflow += v != 0 && q[i] == 0 && v >= r->lo && v <= r->hi;
-            r->signal += (double)v * v;
-            r->noise += error * error;
-        }
+        mase_quantize_values(s->args.format, q, x + from, count, sign_of(s));
+        compare(state, x + from, q, count);
     }
-    r->n += n;
+}
+
+/* Where values share something, a sample is rounded as a whole. */
+static void rounding_block(struct mase_stat *s, const struct mase_stat_block *b)
+{
+    const struct mase_format *f = s->args.format;
+    if (!mase_format_has_blocks(f)) {
+        mase_stat_spans(s, b);
+        return;
+    }
+    struct mase_arena a = { 0 };
+    struct mase_shape shape = { .rank = b->shape.rank + 1, .dim = { 1 } };
+    const int64_t n = mase_shape_count(&b->shape);
+    float *x = mase_new_array(&a, float, (size_t)n), *q = mase_new_array(&a, float, (size_t)n);
+    for (int d = 0; d < b->shape.rank; d++)
+        shape.dim[d + 1] = b->shape.dim[d];
+    for (int64_t i = 0; i < b->samples; i++) {
+        for (int64_t e = 0; e < n; e++) {
+            x[e] = b->data[e * b->element_stride + i * b->sample_stride];
+            x[e] = s->args.abs ? fabsf(x[e]) : x[e];
+        }
+        mase_quantize(f, q, x, &shape, MASE_ROLE_DATA, sign_of(s));
+        for (int64_t e = 0; e < n; e++)
+            compare(mase_stat_group(s, s->group ? s->group[e] : 0), &x[e], &q[e], 1);
+    }
+    mase_arena_release(&a);
 }
 
 const struct mase_stat_state mase_state_rounding = {
     .size = sizeof(struct rounding),
     .begin = rounding_begin,
     .span = rounding_span,
+    .block = rounding_block,
 };
 
 static double below(const struct mase_stat *s, const void *state)

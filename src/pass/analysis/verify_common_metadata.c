@@ -88,18 +88,6 @@ static void each_record(struct verifier *v, const struct mase_node *n,
             check(v, n, &n->meta->results[i]);
 }
 
-static void type_is_known(struct verifier *v, const struct mase_node *n,
-                          const struct mase_meta_arg *arg)
-{
-    if (arg->format.kind >= MASE_QUANT_COUNT)
-        complain(v, n, "%s has no known type", arg->name);
-}
-
-static void known_types(struct verifier *v, const struct mase_node *n)
-{
-    each_record(v, n, type_is_known);
-}
-
 static void shape_is_positive(struct verifier *v, const struct mase_node *n,
                               const struct mase_meta_arg *arg)
 {
@@ -113,38 +101,17 @@ static void shapes_present(struct verifier *v, const struct mase_node *n)
     each_record(v, n, shape_is_positive);
 }
 
-/* The ranges are those of the format's own row: a fraction wider than the word is legal there. */
-static void precision_is_in_range(struct verifier *v, const struct mase_node *n,
-                                  const struct mase_meta_arg *arg)
-{
-    const struct mase_format *f = &arg->format;
-    const struct mase_quant_info *q = &mase_quants[f->kind];
-    for (int i = 0; i < q->count; i++) {
-        const struct mase_quant_param *p = &q->params[i];
-        bool ok =
-            f->param[i] == MASE_NA ? p->may_be_na : f->param[i] >= p->min && f->param[i] <= p->max;
-        if (!ok)
-            complain(v, n, "%s: %s of %s is outside %lld..%lld", arg->name, p->name, q->name,
-                     (long long)p->min, (long long)p->max);
-    }
-}
-
-static void precisions(struct verifier *v, const struct mase_node *n)
-{
-    each_record(v, n, precision_is_in_range);
-}
-
 static void formats_in_force(struct verifier *v, const struct mase_node *n)
 {
     const struct mase_meta *m = n->meta;
     for (int pass = 0; pass < 2; pass++) {
         const struct mase_meta_arg *list = pass ? m->results : m->args;
         for (int i = 0; i < (pass ? m->result_count : m->arg_count); i++) {
-            struct mase_format want = mase_meta_format_of(n, &list[i], pass);
+            const struct mase_format *want = mase_meta_format_of(n, &list[i], pass);
             struct mase_str has = { 0 }, is = { 0 };
-            mase_format_print(&has, &list[i].format);
-            mase_format_print(&is, &want);
-            if (!mase_format_equal(&list[i].format, &want))
+            mase_format_print(&has, list[i].format);
+            mase_format_print(&is, want);
+            if (list[i].format != want)
                 complain(v, n, "%s is recorded as %s, but computes in %s", list[i].name,
                          mase_str_text(&has), mase_str_text(&is));
             mase_str_release(&has);
@@ -181,7 +148,7 @@ static const struct mase_meta_arg *record_of(const struct mase_node *n,
                                              const struct mase_given *given, int *data,
                                              struct verifier *v)
 {
-    if (given->role != 'x' && given->role != 'y')
+    if (!mase_mark_is_data(given->role))
         return tensor_arg(n, given->name);
     return tensor_arg(n, mase_arena_printf(v->scratch, "data_in_%d", (*data)++));
 }
@@ -247,9 +214,7 @@ static const struct {
     void (*check)(struct verifier *v, const struct mase_node *n);
 } checks[] = {
     { "inputs present", inputs_present },
-    { "known types", known_types },
     { "shapes present", shapes_present },
-    { "precision", precisions },
     { "formats in force", formats_in_force },
     { "unique names", names_unique },
     { "results", results_numbered },

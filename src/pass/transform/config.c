@@ -11,9 +11,8 @@
  * accepted and dropped, so that one configuration can serve all; any other key is an error. A layer
  * with weights may also be told data_out.
  */
+#include "ir/graph.h"
 #include "pass/transform/quantize.h"
-
-enum { MAX_KEYS = 2 + MASE_OPERAND_COUNT * MASE_QUANT_PARAMS };
 
 static const struct mase_value *config_of(const struct mase_rule *rule)
 {
@@ -21,73 +20,6 @@ static const struct mase_value *config_of(const struct mase_rule *rule)
 }
 
 /* ---- what a configuration may say ---- */
-
-static enum mase_status find_format(enum mase_quant_kind *kind, const struct mase_value *name,
-                                    struct mase_err *err)
-{
-    if (name->kind != MASE_STRING)
-        return mase_fail_at(err, MASE_EVALUE, name->at, "name must be a string, not %s",
-                            mase_value_kind_names[name->kind]);
-    *kind = mase_quant_find(name->s);
-    if (*kind > MASE_QUANT_float && *kind < MASE_QUANT_COUNT)
-        return MASE_OK;
-    const char *names[MASE_QUANT_COUNT] = { NULL };
-    struct mase_str list = { 0 };
-    for (int i = 1; i < MASE_QUANT_COUNT; i++) {
-        names[i] = mase_quants[i].name;
-        mase_str_printf(&list, "%s%s", i > 1 ? ", " : "", names[i]);
-    }
-    const char *near = mase_nearest(name->s, names, MASE_QUANT_COUNT);
-    mase_fail_at(err, MASE_EVALUE, name->at, "no number format is called '%s'%s%s%s allowed: %s",
-                 name->s, near ? ", did you mean '" : ";", near ? near : "", near ? "'?" : "",
-                 mase_str_text(&list));
-    mase_str_release(&list);
-    return MASE_EVALUE;
-}
-
-static int known_keys(const char *keys[MAX_KEYS], struct mase_arena *a, enum mase_quant_kind kind)
-{
-    int n = 0;
-    keys[n++] = "name";
-    keys[n++] = "bypass";
-    for (int o = 0; o < MASE_OPERAND_COUNT; o++)
-        for (int p = 0; p < mase_quants[kind].count; p++)
-            keys[n++] = mase_arena_printf(a, "%s_%s", mase_operand_names[o],
-                                          mase_quants[kind].params[p].name);
-    return n;
-}
-
-static bool is_among(const char *word, const char *const *names, int n)
-{
-    for (int i = 0; i < n; i++)
-        if (mase_streq(word, names[i]))
-            return true;
-    return false;
-}
-
-static enum mase_status check_keys(const struct mase_value *config, enum mase_quant_kind kind,
-                                   struct mase_err *err)
-{
-    struct mase_arena a = { 0 };
-    const char *keys[MAX_KEYS];
-    int n = known_keys(keys, &a, kind);
-    enum mase_status st = MASE_OK;
-    for (int i = 0; i < config->count && !st; i++) {
-        if (is_among(config->keys[i], keys, n))
-            continue;
-        const char *near = mase_nearest(config->keys[i], keys, n);
-        st = near ? mase_fail_at(err, MASE_EVALUE, config->key_at[i],
-                                 "'%s' has no parameter '%s': did you mean '%s'?",
-                                 mase_quants[kind].name, config->keys[i], near)
-                  : mase_fail_at(err, MASE_EVALUE, config->key_at[i],
-                                 "'%s' has no parameter '%s': its keys are name, bypass, and "
-                                 "data_in_, weight_, bias_ or data_out_ before %s",
-                                 mase_quants[kind].name, config->keys[i],
-                                 mase_quants[kind].params[0].name);
-    }
-    mase_arena_release(&a);
-    return st;
-}
 
 /* The section itself holds one table, config. */
 static enum mase_status check_section(const struct mase_rule *rule, struct mase_err *err)
@@ -122,17 +54,9 @@ bool mase_quant_is_none(const struct mase_rule *rule)
 
 enum mase_status mase_quant_check(const struct mase_rule *rule, struct mase_err *err)
 {
-    enum mase_quant_kind kind;
+    struct mase_quant_table t;
     MASE_TRY(check_section(rule, err));
-    if (mase_quant_is_none(rule))
-        return MASE_OK;
-    const struct mase_value *config = config_of(rule), *bypass = mase_value_get(config, "bypass");
-    MASE_TRY(find_format(&kind, mase_value_get(config, "name"), err));
-    MASE_TRY(check_keys(config, kind, err));
-    if (bypass && bypass->kind != MASE_BOOL)
-        return mase_fail_at(err, MASE_EVALUE, bypass->at, "bypass must be true or false, not %s",
-                            mase_value_kind_names[bypass->kind]);
-    return MASE_OK;
+    return mase_quant_is_none(rule) ? MASE_OK : mase_quant_table(&t, config_of(rule), err);
 }
 
 /* ---- what it means for one node ---- */
@@ -160,43 +84,34 @@ static struct operands operands_of(const struct mase_node *n)
 {
     struct operands o = { 0 };
     const struct mase_sig *sig = mase_op_call_sig(n->op);
-    for (int i = 0; i < sig->count; i++)
-        switch (sig->param[i].role) {
-        case 'x':
-            o.needed[MASE_DATA_IN] = true;
-            break;
-        case 'y':
-            o.needed[MASE_WEIGHT] = true;
-            break;
-        case 'w':
-            o.needed[MASE_WEIGHT] = o.allowed[MASE_DATA_OUT] = true;
-            break;
-        case 'b':
-            o.needed[MASE_BIAS] = is_given(n, sig, i);
-            break;
-        default:
-            break;
-        }
+    for (int i = 0; i < sig->count; i++) {
+        const struct mase_mark *m = mase_mark_find(sig->param[i].role);
+        if (!m)
+            continue;
+        o.needed[m->operand] |= m->operand != MASE_BIAS || is_given(n, sig, i);
+        o.allowed[MASE_DATA_OUT] |= m->mark == 'w';
+    }
     return o;
 }
 
 /* All that is missing, so that one run of the program tells the whole story. */
-static enum mase_status check_missing(const struct mase_value *config, enum mase_quant_kind kind,
-                                      const struct operands *o, const struct mase_node *n,
-                                      struct mase_err *err)
+static enum mase_status check_missing(const struct mase_quant_table *t, const struct operands *o,
+                                      const struct mase_node *n, struct mase_err *err)
 {
     struct mase_str missing = { 0 }, key = { 0 };
     for (int i = 0; i < MASE_OPERAND_COUNT; i++)
-        for (int p = 0; o->needed[i] && p < mase_quants[kind].count; p++) {
+        for (const struct mase_opt *p = mase_quants[t->kind[i]]->params; o->needed[i] && p->type;
+             p++) {
             mase_str_clear(&key);
-            mase_str_printf(&key, "%s_%s", mase_operand_names[i], mase_quants[kind].params[p].name);
-            if (!mase_value_get(config, mase_str_text(&key)))
+            mase_str_printf(&key, "%s_%s", mase_operand_names[i], p->key);
+            if (p->required && !mase_value_get(t->config, mase_str_text(&key)))
                 mase_str_printf(&missing, "%s%s", missing.len ? ", " : "", mase_str_text(&key));
         }
     enum mase_status st = MASE_OK;
     if (missing.len)
-        st = mase_fail_at(err, MASE_EVALUE, config->at, "%s (%s) in %s also needs %s", n->name,
-                          mase_ops[n->op].name, mase_quants[kind].name, mase_str_text(&missing));
+        st = mase_fail_at(err, MASE_EVALUE, t->config->at, "%s (%s) in %s also needs %s", n->name,
+                          mase_ops[n->op].name, mase_quants[t->named]->name,
+                          mase_str_text(&missing));
     mase_str_release(&key);
     mase_str_release(&missing);
     return st;
@@ -205,19 +120,18 @@ static enum mase_status check_missing(const struct mase_value *config, enum mase
 enum mase_status mase_quant_bind(struct mase_quant *q, const struct mase_rule *rule,
                                  const struct mase_node *n, struct mase_err *err)
 {
-    const struct mase_value *config = config_of(rule), *bypass = mase_value_get(config, "bypass");
-    struct operands o = operands_of(n);
-    *q = (struct mase_quant){ .bypass = bypass && bypass->b };
-    MASE_TRY(find_format(&q->kind, mase_value_get(config, "name"), err));
-    if (!q->bypass)
-        MASE_TRY(check_missing(config, q->kind, &o, n, err));
+    struct mase_quant_table t;
+    const struct operands o = operands_of(n);
+    MASE_TRY(mase_quant_table(&t, config_of(rule), err));
+    *q = (struct mase_quant){ .kind = t.named, .bypass = t.bypass };
+    if (!t.bypass)
+        MASE_TRY(check_missing(&t, &o, n, err));
     for (int i = 0; i < MASE_OPERAND_COUNT; i++) {
-        bool said = mase_format_mentioned(config, mase_operand_names[i]);
-        bool wanted = q->bypass ? said && (o.needed[i] || o.allowed[i])
-                                : o.needed[i] || (said && o.allowed[i]);
-        if (!wanted)
-            continue;
-        MASE_TRY(mase_format_bind(&q->operand[i], q->kind, config, mase_operand_names[i], err));
+        const bool said = mase_quant_table_mentions(&t, (enum mase_operand)i);
+        const bool wanted = t.bypass ? said && (o.needed[i] || o.allowed[i])
+                                     : o.needed[i] || (said && o.allowed[i]);
+        if (wanted)
+            MASE_TRY(mase_quant_table_bind(q, &t, (enum mase_operand)i, err));
     }
     return MASE_OK;
 }

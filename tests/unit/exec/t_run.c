@@ -8,6 +8,7 @@
 
 #include <mase/run.h>
 
+#include "formats.h"
 #include "unit/ir/cases.h"
 
 struct fixture {
@@ -68,9 +69,9 @@ static struct mase_quant formats(void)
 {
     return (struct mase_quant){
         .kind = MASE_QUANT_integer,
-        .operand = { [MASE_DATA_IN] = { MASE_QUANT_integer, { 4, 2 } },
-                     [MASE_WEIGHT] = { MASE_QUANT_integer, { 4, 1 } },
-                     [MASE_BIAS] = { MASE_QUANT_integer, { 4, 0 } } },
+        .operand = { [MASE_DATA_IN] = integer_format(4, 2),
+                     [MASE_WEIGHT] = integer_format(4, 1),
+                     [MASE_BIAS] = integer_format(4, 0) },
     };
 }
 
@@ -119,7 +120,7 @@ static void data_out_rounds_the_result(void **state)
 {
     struct fixture *f = *state;
     struct mase_quant q = formats();
-    q.operand[MASE_DATA_OUT] = (struct mase_format){ MASE_QUANT_integer, { 8, 1 } };
+    q.operand[MASE_DATA_OUT] = integer_format(8, 1);
     small_linear(f, &q);
     struct mase_input in = FLOATS(f, "x", 0.6f);
     run(f, &in, 1);

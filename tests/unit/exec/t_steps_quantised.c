@@ -3,6 +3,7 @@
  * gradients as if they had not been; and what else steps promise beside their values: dropout's
  * masks, refusals.
  */
+#include "formats.h"
 #include "step_case.h"
 
 #define S(...)                                                       \
@@ -48,8 +49,7 @@ static const struct step_case cases[] = {
 /* Steps of 1/2 for data and 1/4 for weights: numbers that are odd multiples of 1/8 all move. */
 static struct mase_quant formats(bool result)
 {
-    const struct mase_format data = { MASE_QUANT_integer, { 4, 1 } },
-                             weight = { MASE_QUANT_integer, { 4, 2 } };
+    const struct mase_format *data = integer_format(4, 1), *weight = integer_format(4, 2);
     struct mase_quant q = { .kind = MASE_QUANT_integer, .operand = { data, weight, weight } };
     if (result)
         q.operand[MASE_DATA_OUT] = data;
@@ -130,8 +130,8 @@ static bool round_param(const char *full, struct mase_param *p, void *data)
     const struct mase_quant *q = data;
     (void)full;
     if (p->tensor.dtype == MASE_F32)
-        mase_quantize(&q->operand[MASE_WEIGHT], mase_f32(&p->tensor), mase_f32(&p->tensor),
-                      mase_tensor_count(&p->tensor), MASE_SIGNED);
+        mase_quantize(q->operand[MASE_WEIGHT], mase_f32(&p->tensor), mase_f32(&p->tensor),
+                      &p->tensor.shape, MASE_ROLE_WEIGHT, MASE_SIGNED);
     return true;
 }
 
@@ -147,9 +147,9 @@ static void round_operands(struct running *r)
         params.operand[MASE_WEIGHT] = q.operand[MASE_DATA_IN];
     mase_graph_each_param(r->graph, round_param, &params);
     for (int i = 0; i < r->inputs; i++)
-        mase_quantize(&q.operand[product && i == 1 ? MASE_WEIGHT : MASE_DATA_IN],
+        mase_quantize(q.operand[product && i == 1 ? MASE_WEIGHT : MASE_DATA_IN],
                       mase_f32(&r->input[i].tensor), mase_f32(&r->input[i].tensor),
-                      mase_tensor_count(&r->input[i].tensor),
+                      &r->input[i].tensor.shape, MASE_ROLE_DATA,
                       n->op == MASE_OP_relu ? MASE_UNSIGNED : MASE_SIGNED);
 }
 

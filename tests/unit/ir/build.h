@@ -14,6 +14,8 @@
 
 #include <mase/graph.h>
 
+#include "formats.h"
+
 #define N(node)  mase_arg_node(node)
 #define I(value) mase_arg_int(value)
 #define F(value) mase_arg_float(value)
@@ -113,7 +115,7 @@ static inline struct mase_graph *residual(void)
 
 static inline struct mase_quant integer_8_4(void)
 {
-    struct mase_format f = { .kind = MASE_QUANT_integer, .param = { 8, 4 } };
+    const struct mase_format *f = integer_format(8, 4);
     return (struct mase_quant){ .kind = MASE_QUANT_integer, .operand = { f, f, f } };
 }
 

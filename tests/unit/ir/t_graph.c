@@ -1,6 +1,7 @@
 /*
  * t_graph.c - nodes: the text of torch.fx, users, rewiring, erasing.
  */
+#include "formats.h"
 #include "unit/ir/build.h"
 
 static void test_prints_jsc_tiny(void **state)
@@ -132,10 +133,10 @@ static void test_prints_quantised_functions(void **state)
         mase_graph_insert(g, NULL, MASE_CALL_FUNCTION, "torch.nn.functional.relu", &TUPLE(N(mul)),
                           &KW1("inplace", B(false)));
     struct mase_quant q = integer_8_4();
-    q.operand[MASE_BIAS] = (struct mase_format){ 0 };
-    q.operand[MASE_WEIGHT].param[1] = MASE_NA;
+    q.operand[MASE_BIAS] = NULL;
+    q.operand[MASE_WEIGHT] = integer_format(8, MASE_NA);
     mase_node_set_quant(mul, &q);
-    q.operand[MASE_WEIGHT] = (struct mase_format){ 0 };
+    q.operand[MASE_WEIGHT] = NULL;
     q.bypass = true;
     mase_node_set_quant(relu, &q);
 

@@ -33,8 +33,8 @@ static void test_clone_is_equal_and_apart(void **state)
     struct mase_graph *c = mase_graph_clone(g);
     assert_equal(g, c);
 
-    mase_graph_find(c, "add")->quant->operand[MASE_DATA_IN].param[0] = 16;
-    assert_int_equal(mase_graph_find(g, "add")->quant->operand[MASE_DATA_IN].param[0], 8);
+    mase_graph_find(c, "add")->quant->operand[MASE_DATA_IN] = integer_format(16, 4);
+    assert_ptr_equal(mase_graph_find(g, "add")->quant->operand[MASE_DATA_IN], integer_format(8, 4));
     struct mase_node *relu = mase_graph_find(c, "layer1_0_relu");
     mase_graph_replace_uses(c, relu, relu->inputs[0], NULL);
     mase_graph_erase(c, relu);

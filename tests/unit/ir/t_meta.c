@@ -8,8 +8,7 @@
 #include <mase/meta.h>
 #include <mase/value.h>
 
-static const struct mase_format integer_8_na = { .kind = MASE_QUANT_integer,
-                                                 .param = { 8, MASE_NA } };
+#include "formats.h"
 
 static struct mase_meta_arg tensor_arg(const char *name, int64_t n, int64_t c)
 {
@@ -32,7 +31,7 @@ static void test_common_of_a_layer(void **state)
                                     { .name = "weight",
                                       .kind = MASE_META_PARAM,
                                       .shape = { .rank = 2, .dim = { 5, 16 } },
-                                      .format = integer_8_na } };
+                                      .format = integer_format(8, MASE_NA) } };
     struct mase_meta_arg result = tensor_arg("data_out_0", 8, 5);
     struct mase_meta m = { .type = MASE_TYPE_MODULE_RELATED_FUNC,
                            .op = MASE_OP_linear,

@@ -9,6 +9,8 @@
 
 #include <mase/meta.h>
 
+#include "formats.h"
+
 static struct mase_graph *parse(const char *text)
 {
     struct mase_graph *g = NULL;
@@ -71,8 +73,7 @@ static void test_residual_round_trip(void **state)
     w->init = MASE_INIT_NORMAL;
     w->scale = 0.1178511302f;
     struct mase_quant q = { .kind = MASE_QUANT_integer, .bypass = true };
-    q.operand[MASE_DATA_IN] =
-        (struct mase_format){ .kind = MASE_QUANT_integer, .param = { 8, MASE_NA } };
+    q.operand[MASE_DATA_IN] = integer_format(8, MASE_NA);
     mase_node_set_quant(mase_graph_find(g, "add"), &q);
     assert_round_trip(g);
     mase_graph_free(g);
@@ -118,7 +119,8 @@ static void test_everything_is_a_fixed_point(void **state)
     assert_string_equal(x->annotation, "torch.Tensor");
     assert_true(mase_graph_attr(g, "_tensor_constant0")->is_buffer);
     assert_true(mase_graph_attr(g, "_tensor_constant0")->is_constant);
-    assert_int_equal(mase_graph_find(g, "add")->quant->operand[MASE_DATA_IN].param[1], MASE_NA);
+    assert_ptr_equal(mase_graph_find(g, "add")->quant->operand[MASE_DATA_IN],
+                     format_of("fixed(16, NA)"));
     assert_string_equal(g->last->name, "last");
     mase_graph_free(g);
 }
@@ -184,11 +186,13 @@ static const struct {
     { HEAD "module a = Flatten() quantized {name: 'integer'}", "Flatten cannot be quantised", 4,
       22 },
     { HEAD "module a = Linear(1, 2) quantized {name: 'intger'}",
-      "unknown number format 'intger'; did you mean 'integer'?", 4, 42 },
+      "no number format is called 'intger', did you mean 'integer'? allowed: integer, fixed, "
+      "block_fp",
+      4, 42 },
     { HEAD "module a = Linear(1, 2) quantized {data_in_width: 8}", "quantized needs name: 'FORMAT'",
       4, 35 },
     { HEAD "module a = Linear(1, 2) quantized {name: integer, data_in_witdh: 8}",
-      "unknown setting 'data_in_witdh'; did you mean 'data_in_width'?", 4, 51 },
+      "'integer' has no parameter 'data_in_witdh': did you mean 'data_in_width'?", 4, 51 },
     { HEAD "attr fc.weight = f32[1]", "attribute 'fc.weight' exists already", 4, 6 },
     { HEAD "attr w = f33[1]", "expected a type: f32, f64, i64, i32, u8 or bool, got 'f33'", 4, 10 },
     { HEAD "attr w = f32[-1]", "dimension 0 of a shape must be an integer, at least 0", 4, 13 },

@@ -140,13 +140,6 @@ static void quantise_to_nothing(struct mase_graph *g)
     mase_node_set_quant(node(g, "add"), &q);
 }
 
-static void quantise_mixed(struct mase_graph *g)
-{
-    struct mase_quant q = integer_8_4();
-    q.operand[MASE_WEIGHT].kind = MASE_QUANT_fixed;
-    mase_module_set_quant(g, mase_graph_module(g, "fc"), &q);
-}
-
 static void quantise_call_of_module(struct mase_graph *g)
 {
     struct mase_quant *q = mase_new(&g->arena, struct mase_quant);
@@ -194,7 +187,6 @@ static const struct {
     { quantise_flatten, "node flatten: flatten cannot be quantised\n" },
     { quantise_bn, "module layer1.0.bn1: batch_norm2d cannot be quantised\n" },
     { quantise_to_nothing, "node add: its quantisation names no number format\n" },
-    { quantise_mixed, "module fc: its weight is not in the format integer\n" },
     { quantise_call_of_module, "node fc: a call_module carries no number formats of its own\n" },
     { foreign_node, "node fc belongs to another graph\n" },
 };

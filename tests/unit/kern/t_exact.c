@@ -5,6 +5,7 @@
  */
 #include "lanes.h"
 
+#include "formats.h"
 #include "quant/quant.h"
 
 enum { N = 3 * MASE_LANES };
@@ -25,10 +26,10 @@ static void fill_steps(float *x, long n, const struct mase_integer_grid *g, long
 
 static void check_rounding(const struct mase_format *f, enum mase_sign sign, long n, long seed)
 {
-    const struct mase_integer_grid g = mase_integer_grid(f, sign);
+    const struct mase_integer_grid g = mase_integer_grid(f->params, sign);
     struct buf x = make(n, 0), want = make(n, 0);
     fill_steps(x.x, n, &g, seed);
-    mase_quantize(f, want.x, x.x, n, sign);
+    mase_quantize_values(f, want.x, x.x, n, sign);
     EACH_ISA(k)
     for (int in_place = 0; in_place < 2; in_place++) {
         struct buf y = make(n, 1);
@@ -38,7 +39,7 @@ static void check_rounding(const struct mase_format *f, enum mase_sign sign, lon
         const long at = differs(y.x, want.x, n);
         if (at >= 0)
             fail_msg("%s %s width %d, 2^-%d: %a gives %a, the reference %a", k->isa,
-                     sign == MASE_SIGNED ? "signed" : "unsigned", (int)f->param[INTEGER_WIDTH],
+                     sign == MASE_SIGNED ? "signed" : "unsigned", mase_format_bits(f),
                      ilogbf(g.scale), (double)x.x[at], (double)y.x[at], (double)want.x[at]);
         drop(&y);
     }
@@ -55,8 +56,8 @@ static void rounding_is_the_reference_to_the_bit(void **state)
         for (size_t p = 0; p < sizeof places / sizeof *places; p++)
             for (int sign = 0; sign < 2; sign++)
                 for (long i = 0; i <= 3 * N; i++) {
-                    const struct mase_format f = { MASE_QUANT_integer, { widths[w], places[p] } };
-                    check_rounding(&f, sign ? MASE_SIGNED : MASE_UNSIGNED, i % 4 * MASE_LANES, i);
+                    const struct mase_format *f = integer_format(widths[w], places[p]);
+                    check_rounding(f, sign ? MASE_SIGNED : MASE_UNSIGNED, i % 4 * MASE_LANES, i);
                 }
 }
 

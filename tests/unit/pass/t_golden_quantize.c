@@ -1,6 +1,6 @@
 /*
- * t_golden_quantize.c - every golden quantisation in fixed point: tables, graph text, metadata,
- * quantised weights to the bit, outputs within rounding.
+ * t_golden_quantize.c - every golden quantisation in fixed point and block floating point: tables,
+ * graph text, metadata, quantised weights to the bit, outputs within rounding.
  */
 #include <math.h>
 
@@ -77,7 +77,7 @@ static void check_meta(const struct quant_case *c)
         for (const struct mase_node *n = f->g->first; n; n = n->next)
             for (int i = 0; i < n->meta->arg_count; i++) {
                 mase_str_printf(&g, "%s.%s: ", n->name, n->meta->args[i].name);
-                mase_format_print(&g, &n->meta->args[i].format);
+                mase_format_print(&g, n->meta->args[i].format);
                 mase_str_addc(&g, '\n');
             }
         compare_text(c->t, c->name, "meta_common.json", mase_str_text(&w), mase_str_text(&g));
@@ -99,9 +99,11 @@ static void check_bits(const struct quant_case *c, const struct mase_module *m, 
     const struct mase_param *p = mase_module_param(m, param);
     int64_t n = mase_tensor_count(&p->tensor);
     float *q = mase_new_array(&c->t->f->arena, float, (size_t)n);
-    mase_quantize(&m->quant->operand[operand], q, p->tensor.data, n, MASE_SIGNED);
+    mase_quantize(m->quant->operand[operand], q, p->tensor.data, &p->tensor.shape, MASE_ROLE_WEIGHT,
+                  MASE_SIGNED);
     assert_int_equal(n, mase_tensor_count(want));
-    assert_memory_equal(q, want->data, (size_t)n * sizeof *q);
+    for (int64_t i = 0; i < n; i++) /* the sign of a zero differs from machine to machine there */
+        assert_true(q[i] == mase_f32(want)[i]);
 }
 
 static void check_first_layer(const struct quant_case *c)
@@ -205,7 +207,7 @@ static void quantisation_equals_the_originals(void **state)
             k++;
         cases += k + 1;
     }
-    assert_int_equal(cases, 12 * 19);
+    assert_int_equal(cases, 12 * 20);
     assert_int_equal(remove(dir), 0);
     mase_arena_release(&f.arena);
 }

@@ -5,6 +5,7 @@
 #include "unit/ir/build.h"
 
 #include "fixture.h"
+#include "formats.h"
 
 #define SHAPE(...)                                                                    \
     (struct mase_shape)                                                               \
@@ -245,15 +246,9 @@ static void shrink_a_shape(struct fixture *f)
 {
     meta_of(f, "seq_blocks_0")->args[0].shape.dim[1] = 0;
 }
-static void spoil_a_precision(struct fixture *f)
-{
-    meta_of(f, "seq_blocks_2")->args[0].format =
-        (struct mase_format){ .kind = MASE_QUANT_integer, .param = { 0, 4 } };
-}
 static void claim_a_format(struct fixture *f)
 {
-    meta_of(f, "seq_blocks_2")->args[1].format =
-        (struct mase_format){ .kind = MASE_QUANT_integer, .param = { 8, 4 } };
+    meta_of(f, "seq_blocks_2")->args[1].format = integer_format(8, 4);
 }
 static void lose_a_result(struct fixture *f)
 {
@@ -271,7 +266,6 @@ static void bend_a_weight(struct fixture *f)
 static const struct damage damages[] = {
     { "seq_blocks_1: inputs present: ", lose_an_input },
     { "seq_blocks_0: shapes present: ", shrink_a_shape },
-    { "seq_blocks_2: precision: ", spoil_a_precision },
     { "seq_blocks_2: formats in force: weight", claim_a_format },
     { "seq_blocks_3: results: ", lose_a_result },
     { "seq_blocks_1: edges: data_in_0 is [8, 15], but seq_blocks_0 gives [8, 16]", bend_an_edge },

@@ -4,6 +4,7 @@
 #include "unit/ir/build.h"
 
 #include "fixture.h"
+#include "formats.h"
 
 #define INTEGER(d, w, b)                                                                 \
     "name = 'integer'\ndata_in_width = " d "\ndata_in_frac_width = 4\nweight_width = " w \
@@ -58,10 +59,9 @@ ON(only_the_linear_layer_changes, "jsc-tiny")
     assert_int_equal(q->kind, MASE_QUANT_integer);
     assert_false(q->bypass);
     for (int i = MASE_DATA_IN; i <= MASE_BIAS; i++) {
-        assert_int_equal(q->operand[i].param[0], 8);
-        assert_int_equal(q->operand[i].param[1], 4);
+        assert_ptr_equal(q->operand[i], integer_format(8, 4));
     }
-    assert_int_equal(q->operand[MASE_DATA_OUT].kind, MASE_QUANT_float);
+    assert_null(q->operand[MASE_DATA_OUT]);
     assert_int_equal(
         mase_value_get(mase_value_get(f->m.env.info, "summarize_quantization"), "changed")->count,
         1);
@@ -99,10 +99,10 @@ ON(a_quantised_graph_can_be_quantised_again, "jsc-tiny")
     (void)printed(f);
     RUN(f, "quantize", "by = 'type'\n" NONE "[linear.config]\n" INTEGER("16", "6", "4"));
     const struct mase_quant *q = quant_of(f, "seq_blocks_2");
-    assert_int_equal(q->operand[MASE_DATA_IN].param[0], 16);
-    assert_int_equal(q->operand[MASE_WEIGHT].param[0], 6);
+    assert_int_equal(mase_format_bits(q->operand[MASE_DATA_IN]), 16);
+    assert_int_equal(mase_format_bits(q->operand[MASE_WEIGHT]), 6);
     const struct mase_meta *m = mase_graph_find(f->g, "seq_blocks_2")->meta;
-    assert_int_equal(mase_meta_arg(m, "bias")->format.param[0], 4);
+    assert_int_equal(mase_format_bits(mase_meta_arg(m, "bias")->format), 4);
     assert_non_null(strstr(printed(f), "| LinearInteger   | LinearInteger    | True "));
 }
 
@@ -125,7 +125,7 @@ ON(no_bias_no_bias_keys, "res_mlp")
         "by = 'name'\n" NONE "[fc3.config]\nname = 'integer'\ndata_in_width = 8\n"
         "data_in_frac_width = 4\nweight_width = 8\nweight_frac_width = 4\n");
     assert_int_equal(quantised(f), 1);
-    assert_int_equal(quant_of(f, "fc3")->operand[MASE_BIAS].kind, MASE_QUANT_float);
+    assert_null(quant_of(f, "fc3")->operand[MASE_BIAS]);
     FAILS(f, "quantize",
           "by = 'name'\n" NONE "[fc2.config]\nname = 'integer'\ndata_in_width = 8\n"
           "weight_width = 8\nweight_frac_width = 4\n",
@@ -138,9 +138,7 @@ ON(the_output_can_be_quantised, "jsc-tiny")
     RUN(f, "quantize", LAB "data_out_width = 10\ndata_out_frac_width = 'NA'\n");
     const struct mase_meta_arg *out =
         mase_meta_result(mase_graph_find(f->g, "seq_blocks_2")->meta, "data_out_0");
-    assert_int_equal(out->format.kind, MASE_QUANT_integer);
-    assert_int_equal(out->format.param[0], 10);
-    assert_true(out->format.param[1] == MASE_NA);
+    assert_ptr_equal(out->format, integer_format(10, MASE_NA));
     RUN(f, "verify_common_metadata", NULL);
 }
 
@@ -150,7 +148,7 @@ ON(bypass_changes_the_class_and_nothing_else, "jsc-tiny")
     assert_true(quant_of(f, "seq_blocks_2")->bypass);
     assert_non_null(strstr(printed(f), "LinearInteger"));
     const struct mase_meta *m = mase_graph_find(f->g, "seq_blocks_2")->meta;
-    assert_int_equal(mase_meta_arg(m, "weight")->format.kind, MASE_QUANT_float);
+    assert_null(mase_meta_arg(m, "weight")->format);
     RUN(f, "verify_common_metadata", NULL);
 }
 
@@ -182,8 +180,8 @@ ON(of_several_patterns_the_first_wins, "jsc-toy")
     RUN(f, "quantize",
         "by = 'regex_name'\n" NONE "['seq_blocks_2'.config]\n" INTEGER(
             "4", "4", "4") "['seq_blocks_\\d+'.config]\n" INTEGER("8", "8", "8"));
-    assert_int_equal(quant_of(f, "seq_blocks_2")->operand[MASE_WEIGHT].param[0], 4);
-    assert_int_equal(quant_of(f, "seq_blocks_5")->operand[MASE_WEIGHT].param[0], 8);
+    assert_int_equal(mase_format_bits(quant_of(f, "seq_blocks_2")->operand[MASE_WEIGHT]), 4);
+    assert_int_equal(mase_format_bits(quant_of(f, "seq_blocks_5")->operand[MASE_WEIGHT]), 8);
 }
 
 ON(a_pattern_must_match_the_whole_name, "jsc-toy")
@@ -214,7 +212,7 @@ ON(calls_of_one_module_must_agree, "jsc-tiny")
     assert_non_null(strstr(text, "seq_blocks_3 and seq_blocks_4 are both calls of seq_blocks.3"));
     free(text);
     /* both compute in the format, and the metadata of both says so */
-    assert_int_equal(mase_meta_arg(again->meta, "data_in_0")->format.kind, MASE_QUANT_integer);
+    assert_int_equal(mase_meta_arg(again->meta, "data_in_0")->format->kind, MASE_QUANT_integer);
     RUN(f, "verify_common_metadata", NULL);
 }
 
@@ -223,10 +221,10 @@ ON(functions_are_quantised_too, "toy_custom_fn")
     RUN(f, "quantize",
         "by = 'type'\n" NONE
         "[relu.config]\n" INTEGER("8", "8", "8") "[matmul.config]\n" INTEGER("6", "7", "8"));
-    assert_int_equal(quant_of(f, "relu")->operand[MASE_WEIGHT].kind, MASE_QUANT_float);
+    assert_null(quant_of(f, "relu")->operand[MASE_WEIGHT]);
     const struct mase_meta *m = mase_graph_find(f->g, "matmul")->meta;
-    assert_int_equal(mase_meta_arg(m, "data_in_0")->format.param[0], 6);
-    assert_int_equal(mase_meta_arg(m, "data_in_1")->format.param[0], 7);
+    assert_int_equal(mase_format_bits(mase_meta_arg(m, "data_in_0")->format), 6);
+    assert_int_equal(mase_format_bits(mase_meta_arg(m, "data_in_1")->format), 7);
 }
 
 /* F.linear and x.add(y): what the original fails on. */
@@ -251,9 +249,9 @@ static void a_linear_function_is_a_linear_layer(void **state)
         "by = 'type'\n" NONE "[linear.config]\nname = 'integer'\ndata_in_width = 8\n"
         "data_in_frac_width = 4\nweight_width = 6\nweight_frac_width = 4\n");
     const struct mase_node *n = mase_graph_find(f.g, "linear");
-    assert_int_equal(n->quant->operand[MASE_BIAS].kind, MASE_QUANT_float); /* it has none */
-    assert_int_equal(mase_meta_arg(n->meta, "data_in_0")->format.param[0], 8);
-    assert_int_equal(mase_meta_arg(n->meta, "weight")->format.param[0], 6);
+    assert_null(n->quant->operand[MASE_BIAS]); /* it has none */
+    assert_int_equal(mase_format_bits(mase_meta_arg(n->meta, "data_in_0")->format), 8);
+    assert_int_equal(mase_format_bits(mase_meta_arg(n->meta, "weight")->format), 6);
     RUN(&f, "verify_common_metadata", NULL);
     teardown(&f);
 }

@@ -9,21 +9,25 @@
 
 #include <string.h>
 
-#include <mase/format.h>
+#include "formats.h"
 
 static void rows_are_complete(void **state)
 {
     (void)state;
     for (int k = 0; k < MASE_QUANT_COUNT; k++) {
-        const struct mase_quant_info *q = &mase_quants[k];
+        const struct mase_quant_info *q = mase_quants[k];
+        bool optional = false;
         assert_int_equal(mase_quant_find(q->name), k);
         assert_true(q->help && q->suffix && q->func);
-        assert_true(q->count <= MASE_QUANT_PARAMS);
-        assert_true(k == MASE_QUANT_float || q->quantize);
-        for (int i = 0; i < q->count; i++) {
-            const struct mase_quant_param *p = &q->params[i];
-            assert_true(p->name && p->help && p->min <= p->dflt && p->dflt <= p->max);
+        for (const struct mase_opt *p = q->params; p->type; p++) {
+            assert_true(p->key && p->help);
+            assert_false(optional && p->required); /* what may be left out comes last */
+            optional |= !p->required;
         }
+        if (k == MASE_QUANT_float)
+            continue;
+        assert_true(q->quantize && q->encode && q->decode && q->limits && q->step && q->bits);
+        assert_true(q->size > 0 && (!q->shared_bits || q->geometry));
     }
     assert_int_equal(mase_quant_find("intger"), MASE_QUANT_COUNT);
     assert_int_equal(mase_quant_find("float"), MASE_QUANT_float);
@@ -40,45 +44,79 @@ static void assert_prints(const struct mase_format *f, const char *expected)
 static void text_bits_equality(void **state)
 {
     (void)state;
-    const struct mase_format none = { 0 };
-    const struct mase_format a = { MASE_QUANT_integer, { 8, 4 } };
-    const struct mase_format b = { MASE_QUANT_integer, { 8, MASE_NA } };
-    const struct mase_format c = { MASE_QUANT_fixed, { 8, 4 } };
-    assert_prints(&none, "float");
-    assert_prints(&a, "integer(8, 4)");
-    assert_prints(&b, "integer(8, NA)");
-    assert_prints(&c, "fixed(8, 4)");
-    assert_int_equal(mase_format_bits(&none), 32);
-    assert_int_equal(mase_format_bits(&c), 8);
-    assert_true(mase_format_equal(&a, &a));
-    assert_false(mase_format_equal(&a, &b));
-    assert_false(mase_format_equal(&a, &c));
+    static const char *const texts[] = { "float",
+                                         "integer(8, 4)",
+                                         "integer(8, NA)",
+                                         "fixed(8, 4)",
+                                         "block_fp(8, 8, NA, [16])",
+                                         "block_fp(8, 8, 127, [1, 16], false)" };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
+            assert_prints(format_of(texts[i]), texts[i]);
+            assert_true((format_of(texts[i]) == format_of(texts[k])) == (i == k));
+        }
+    assert_null(format_of("float"));
+    assert_int_equal(mase_format_bits(NULL), 32);
+    assert_int_equal(mase_format_bits(format_of("fixed(8, 4)")), 8);
 }
 
-/* Eight bits each and an exponent of eight for every sixteen, as in block floating point. */
+static void wrong_texts(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "",
+        "intger(8, 4)",
+        "integer",
+        "integer(8)",
+        "integer(8, 4",
+        "integer(8,",
+        "integer(8, 4, 2)",
+        "integer(8, 4) ",
+        "integer(8, four)",
+        "integer([8], 4)",
+        "float(3)",
+        "integer(0, 4)",
+        "block_fp(8, 8, 3)",
+        "block_fp(8,8,1,[])",
+        "block_fp(8,8,1,[0])",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const struct mase_format *f = NULL;
+        struct mase_err err = { 0 };
+        if (!mase_format_parse(&f, texts[i], &err))
+            fail_msg("'%s' is a format", texts[i]);
+        assert_true(*err.msg && !f);
+    }
+}
+
+/* Eight bits each and an exponent of eight for every block. */
 static void what_a_block_shares_is_stored_once(void **state)
 {
     (void)state;
-    static const struct mase_quant_param params[] = {
-        { "width", 2, 32, false, 8, "bits of a value", MASE_PARAM_WIDTH },
-        { "exponent_width", 1, 8, false, 8, "bits of the exponent", MASE_PARAM_SHARED },
-        { "exponent_bias", 0, 255, true, 127, "of the exponent", MASE_PARAM_OTHER },
-        { "block_size", 1, 1024, false, 16, "values with one exponent", MASE_PARAM_BLOCK },
+    static const struct {
+        const char *format;
+        struct mase_shape shape;
+        enum mase_role role;
+        int64_t bits;
+    } rows[] = {
+        { "block_fp(8, 8, NA, [16])", { 1, { 64 } }, MASE_ROLE_WEIGHT, 64 * 8 + 4 * 8 },
+        { "block_fp(8, 8, NA, [16])", { 1, { 17 } }, MASE_ROLE_WEIGHT, 17 * 8 + 2 * 8 },
+        { "block_fp(8, 8, NA, [16])", { 1, { 0 } }, MASE_ROLE_WEIGHT, 0 },
+        { "block_fp(8, 8, NA, [16])", { 2, { 5, 32 } }, MASE_ROLE_WEIGHT, 160 * 8 + 2 * 8 },
+        { "block_fp(8, 8, NA, [16])", { 2, { 5, 32 } }, MASE_ROLE_DATA, 160 * 8 + 10 * 8 },
+        { "block_fp(8, 8, NA, [1, 16])", { 2, { 5, 32 } }, MASE_ROLE_WEIGHT, 160 * 8 + 10 * 8 },
+        { "block_fp(4, 3, NA, [1])", { 1, { 10 } }, MASE_ROLE_WEIGHT, 10 * (4 + 3) },
+        { "integer(8, 4)", { 1, { 3 } }, MASE_ROLE_DATA, 3 * 8 },
+        { "float", { 1, { 3 } }, MASE_ROLE_DATA, 3 * 32 },
     };
-    const struct mase_quant_info row = { .name = "block", .params = params, .count = 4 };
-    const int64_t param[] = { 8, 8, 127, 16 }, alone[] = { 4, 3, MASE_NA, 1 };
-    assert_int_equal(mase_quant_stored_bits(&row, param, 64), 64 * 8 + 4 * 8); /* 8.5 each */
-    assert_int_equal(mase_quant_stored_bits(&row, param, 17), 17 * 8 + 2 * 8); /* one begun */
-    assert_int_equal(mase_quant_stored_bits(&row, param, 0), 0);
-    assert_int_equal(mase_quant_stored_bits(&row, alone, 10), 10 * (4 + 3));
-    const struct mase_format none = { 0 }, fixed = { MASE_QUANT_integer, { 8, 4 } };
-    assert_int_equal(mase_format_stored_bits(&none, 3), 3 * 32);
-    assert_int_equal(mase_format_stored_bits(&fixed, 3), 3 * 8);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_int_equal(
+            mase_format_stored_bits(format_of(rows[i].format), &rows[i].shape, rows[i].role),
+            rows[i].bits);
 }
 
 /* Bind weight_* of a configuration; an expected message must be part of the error. */
-static void check_bind(const char *toml, const struct mase_format *expected, const char *message,
-                       int line)
+static void check_bind(const char *toml, const char *expected, const char *message, int line)
 {
     struct mase_arena a = { 0 };
     struct mase_value *config = NULL;
@@ -86,7 +124,7 @@ static void check_bind(const char *toml, const struct mase_format *expected, con
     assert_int_equal(mase_toml_parse(&config, &a, toml, strlen(toml), "c.toml", &err), MASE_OK);
     mase_value_resolve_na(config);
 
-    struct mase_format f = { 0 };
+    const struct mase_format *f = NULL;
     const enum mase_status st = mase_format_bind(&f, MASE_QUANT_integer, config, "weight", &err);
     if (message) {
         assert_int_equal(st, MASE_EVALUE);
@@ -94,10 +132,10 @@ static void check_bind(const char *toml, const struct mase_format *expected, con
             fail_msg("'%s' is not in '%s'", message, err.msg);
         if (line)
             assert_int_equal(err.loc.line, line);
-        assert_int_equal(f.kind, MASE_QUANT_float); /* untouched */
+        assert_null(f); /* untouched */
     } else {
         assert_int_equal(st, MASE_OK);
-        assert_true(mase_format_equal(&f, expected));
+        assert_ptr_equal(f, format_of(expected));
     }
     mase_arena_release(&a);
 }
@@ -105,12 +143,10 @@ static void check_bind(const char *toml, const struct mase_format *expected, con
 static void binds(void **state)
 {
     (void)state;
-    check_bind("weight_width = 8\nweight_frac_width = 4",
-               &(struct mase_format){ MASE_QUANT_integer, { 8, 4 } }, NULL, 0);
-    check_bind("weight_frac_width = -2\nweight_width = 32\nbias_width = 1",
-               &(struct mase_format){ MASE_QUANT_integer, { 32, -2 } }, NULL, 0);
-    check_bind("weight_width = 8\nweight_frac_width = 'NA'",
-               &(struct mase_format){ MASE_QUANT_integer, { 8, MASE_NA } }, NULL, 0);
+    check_bind("weight_width = 8\nweight_frac_width = 4", "integer(8, 4)", NULL, 0);
+    check_bind("weight_frac_width = -2\nweight_width = 32\nbias_width = 1", "integer(32, -2)", NULL,
+               0);
+    check_bind("weight_width = 8\nweight_frac_width = 'NA'", "integer(8, NA)", NULL, 0);
 }
 
 static void refuses(void **state)
@@ -148,6 +184,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_complete),
         cmocka_unit_test(text_bits_equality),
+        cmocka_unit_test(wrong_texts),
         cmocka_unit_test(what_a_block_shares_is_stored_once),
         cmocka_unit_test(binds),
         cmocka_unit_test(refuses),

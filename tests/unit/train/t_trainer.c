@@ -12,6 +12,8 @@
 #include <mase/torch.h>
 #include <mase/weights.h>
 
+#include "formats.h"
+
 enum { ROWS = 6000 };
 
 static char dir[] = "/tmp/t_trainer_XXXXXX";
@@ -396,7 +398,7 @@ static void quantised_networks_train(void **state)
     (void)state;
     struct mase_quant q = { .kind = MASE_QUANT_integer };
     for (int i = MASE_DATA_IN; i <= MASE_BIAS; i++)
-        q.operand[i] = (struct mase_format){ .kind = MASE_QUANT_integer, .param = { 6, 3 } };
+        q.operand[i] = integer_format(6, 3);
     const struct mase_train_opts o = quick_opts();
     struct mase_evaluation e[2];
     for (int quantised = 0; quantised < 2; quantised++) {

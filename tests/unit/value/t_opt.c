@@ -91,15 +91,15 @@ static void wrong_values_are_named_with_what_is_allowed(void **state)
     static const struct {
         const char *text, *want;
     } cases[] = {
-        { "width = \"8\"", "1:9: width must be an integer, got string \"8\"" },
-        { "width = 8.0", "1:9: width must be an integer, got float 8.0" },
+        { "width = \"8\"", "1:9: width must be an integer 1..32, got string \"8\"" },
+        { "width = 8.0", "1:9: width must be an integer 1..32, got float 8.0" },
         { "width = 99", "1:9: width = 99 is outside 1..32" },
         { "width = 0", "1:9: width = 0 is outside 1..32" },
         { "seed = -1", "1:8: seed = -1 is outside 0.." },
         { "rate = 1.5", "1:8: rate = 1.5 is outside 0.0..1.0" },
         { "rate = 2", "1:8: rate = 2 is outside 0.0..1.0" },
         { "rate = nan", "1:8: rate = nan is outside 0.0..1.0" },
-        { "rate = true", "1:8: rate must be a number, got boolean true" },
+        { "rate = true", "1:8: rate must be a number 0.0..1.0, got boolean true" },
         { "all = 1", "1:7: all must be a boolean, got integer 1" },
         { "name = [1, 2]", "1:8: name must be a string, got list [1, 2]" },
         { "name = \"a\\u0000\"", "1:8: name holds the character U+0000" },

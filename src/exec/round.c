@@ -1,0 +1,101 @@
+/*
+ * round.c - rounding to a number format in a plan (round.h).
+ *
+ * A kernel is given what the reference is given, blocks of rows and lanes, and returns the same
+ * bits. Blocks lie within a sample, so that lanes, which are samples, are rounded side by side.
+ */
+#include "exec/round.h"
+
+#include "quant/quant.h"
+
+/* ---- kernels ---- */
+
+typedef void round_fn(const struct mase_kernels *k, float *y, const float *x,
+                      const struct mase_block *b, const void *params, enum mase_sign sign);
+
+static void round_integer(const struct mase_kernels *k, float *y, const float *x,
+                          const struct mase_block *b, const void *params, enum mase_sign sign)
+{
+    const struct mase_integer_grid g = mase_integer_grid(params, sign);
+    for (int64_t r = 0; r < b->rows; r++)
+        k->quantize_integer(y + b->row[r], x + b->row[r], g.scale, 1.0f / g.scale, g.lo, g.hi,
+                            b->lanes);
+}
+
+#define round_NONE NULL
+static round_fn *const kernels[MASE_QUANT_COUNT] = {
+#define QUANT(name, kernel) [MASE_QUANT_##name] = round_##kernel,
+#include <mase/quants.def>
+};
+
+static void round_block(const struct mase_round *r, const struct mase_kernels *k, float *y,
+                        const float *x, const struct mase_block *b)
+{
+    const struct mase_format *f = r->how.format;
+    if (kernels[f->kind])
+        kernels[f->kind](k, y, x, b, f->params, r->how.sign);
+    else
+        f->row->quantize(y, x, b, f->params, r->how.sign);
+}
+
+/* ---- blocks ---- */
+
+/* Where the rows of each block begin, stride apart. */
+static void list_rows(struct mase_round *r, struct mase_arena *a, const struct mase_shape *s)
+{
+    const struct mase_blocks b = mase_format_blocks(r->how.format, s, r->how.role);
+    int64_t *row = mase_new_array(a, int64_t, (size_t)mase_shape_count(s));
+    int64_t *end = mase_new_array(a, int64_t, (size_t)b.count);
+    int64_t n = 0;
+    for (int64_t i = 0; i < b.count; i++) {
+        int64_t *first = row + n;
+        n += mase_blocks_offsets(&b, i, first);
+        for (int64_t *p = first; p < row + n; p++)
+            *p *= r->stride;
+        end[i] = n;
+    }
+    r->count = b.count;
+    r->row = row;
+    r->end = end;
+}
+
+struct mase_round mase_round_rows(struct mase_arena *a, struct mase_rounding how,
+                                  const struct mase_shape *s, int64_t stride)
+{
+    struct mase_round r = { .how = how, .stride = stride, .lanes = stride };
+    r.count = mase_shape_count(s);
+    if (mase_format_has_blocks(how.format))
+        list_rows(&r, a, s);
+    return r;
+}
+
+/* Single values of a dense tensor are one row, of which kernels take all lanes. */
+struct mase_round mase_round_dense(struct mase_arena *a, struct mase_rounding how,
+                                   const struct mase_shape *s)
+{
+    struct mase_round r = { .how = how, .stride = 1, .lanes = mase_shape_count(s), .count = 1 };
+    if (mase_format_has_blocks(how.format)) {
+        list_rows(&r, a, s);
+        r.lanes = 1;
+    } else {
+        r.lanes = (r.lanes + MASE_LANES - 1) / MASE_LANES * MASE_LANES;
+    }
+    return r;
+}
+
+void mase_round_run(const struct mase_round *r, const struct mase_kernels *k, float *y,
+                    const float *x, int64_t lanes, int64_t from, int64_t to)
+{
+    for (int64_t i = from; i < to; i++) {
+        const int64_t single = i * r->stride, begin = r->row && i ? r->end[i - 1] : 0;
+        const struct mase_block b = { r->row ? r->row + begin : &single,
+                                      r->row ? r->end[i] - begin : 1, lanes };
+        round_block(r, k, y, x, &b);
+    }
+}
+
+void mase_round_all(const struct mase_round *r, const struct mase_kernels *k, float *y,
+                    const float *x)
+{
+    mase_round_run(r, k, y, x, r->lanes, 0, r->count);
+}

@@ -1,0 +1,34 @@
+/*
+ * round.h - rounding to a number format, by its kernel where it has one.
+ */
+#ifndef MASE_EXEC_ROUND_H
+#define MASE_EXEC_ROUND_H
+
+#include <mase/graph.h>
+
+#include "kern/kern.h"
+
+/* The blocks of a tensor in memory, ready to be rounded. */
+struct mase_round {
+    struct mase_rounding how;
+    int64_t count;      /* blocks; without geometry: rows, each of single values */
+    int64_t stride;     /* floats between rows */
+    int64_t lanes;      /* the most; without geometry they are neighbours in a row */
+    const int64_t *row; /* where the rows of each block begin; NULL without geometry */
+    const int64_t *end; /* of block i in row; it begins at end[i - 1] */
+};
+
+/* Of rows of lanes, stride floats apart, a row for each value of this shape: of one sample. */
+struct mase_round mase_round_rows(struct mase_arena *a, struct mase_rounding how,
+                                  const struct mase_shape *s, int64_t stride);
+/* Of a dense tensor: a weight. */
+struct mase_round mase_round_dense(struct mase_arena *a, struct mase_rounding how,
+                                   const struct mase_shape *s);
+/* Blocks from..to, with so many lanes in use. */
+void mase_round_run(const struct mase_round *r, const struct mase_kernels *k, float *y,
+                    const float *x, int64_t lanes, int64_t from, int64_t to);
+/* All of a dense tensor. */
+void mase_round_all(const struct mase_round *r, const struct mase_kernels *k, float *y,
+                    const float *x);
+
+#endif /* MASE_EXEC_ROUND_H */

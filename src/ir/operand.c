@@ -1,0 +1,71 @@
+/*
+ * operand.c - which number format an operand has.
+ *
+ * A configuration speaks of groups (data_in, weight, bias, data_out), a call of the parameters of
+ * its signature, metadata of arguments (data_in_0, data_in_1, weight). A parameter's mark joins the
+ * three.
+ */
+#include <stdio.h>
+
+#include <mase/graph.h>
+
+static const struct mase_mark marks[] = {
+    { 'x', MASE_DATA_IN, MASE_SIGNED, MASE_ROLE_DATA },
+    { 'u', MASE_DATA_IN, MASE_UNSIGNED, MASE_ROLE_DATA },
+    { 'y', MASE_WEIGHT, MASE_SIGNED, MASE_ROLE_WEIGHT },
+    { 'w', MASE_WEIGHT, MASE_SIGNED, MASE_ROLE_WEIGHT },
+    { 'b', MASE_BIAS, MASE_SIGNED, MASE_ROLE_WEIGHT },
+};
+
+const struct mase_mark *mase_mark_find(char mark)
+{
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (marks[i].mark == mark)
+            return &marks[i];
+    return NULL;
+}
+
+bool mase_mark_is_data(char mark)
+{
+    return mark == 'x' || mark == 'u' || mark == 'y';
+}
+
+static const struct mase_rounding none = { 0 };
+
+struct mase_rounding mase_mark_rounding(const struct mase_node *n, char mark)
+{
+    const struct mase_quant *q = mase_node_quant(n);
+    const struct mase_mark *m = mase_mark_find(mark);
+    if (!q || q->bypass || !m || !q->operand[m->operand])
+        return none;
+    return (struct mase_rounding){ q->operand[m->operand], m->sign, m->role };
+}
+
+struct mase_rounding mase_operand_rounding(const struct mase_node *n, int i)
+{
+    return mase_mark_rounding(n, mase_op_call_sig(n->op)->param[i].role);
+}
+
+/* data_in_1 is the second of the parameters that are data; weight and bias go by their names. */
+struct mase_rounding mase_named_rounding(const struct mase_node *n, const char *name)
+{
+    const struct mase_sig *sig = mase_op_call_sig(n->op);
+    int wanted = -1, seen = 0;
+    if (mase_starts_with(name, "data_in_"))
+        sscanf(name, "data_in_%d", &wanted);
+    for (int i = 0; i < sig->count; i++) {
+        const char mark = sig->param[i].role;
+        if (wanted < 0 ? mase_streq(sig->param[i].name, name)
+                       : mase_mark_is_data(mark) && seen++ == wanted)
+            return mase_mark_rounding(n, mark);
+    }
+    return wanted < 0 ? none : mase_mark_rounding(n, 'x'); /* one of a list of tensors */
+}
+
+struct mase_rounding mase_result_rounding(const struct mase_node *n)
+{
+    const struct mase_quant *q = mase_node_quant(n);
+    if (!q || q->bypass || !q->operand[MASE_DATA_OUT])
+        return none;
+    return (struct mase_rounding){ q->operand[MASE_DATA_OUT], MASE_SIGNED, MASE_ROLE_DATA };
+}

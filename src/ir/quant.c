@@ -1,0 +1,185 @@
+/*
+ * quant.c - how a layer is quantised, from a table and back.
+ *
+ *     name = "integer"          the number format
+ *     data_in_width = 8         OPERAND_PARAMETER for every operand and every parameter
+ *     weight_name = "block_fp"  another format for one operand, whose parameters are then that
+ * one's bypass = true             of the quantised class, but computing in float
+ *
+ * Configurations of the quantise pass and .mg files have such tables.
+ */
+#include <mase/value.h>
+
+#include "ir/graph.h"
+
+struct mase_quant *mase_quant_copy(struct mase_arena *a, const struct mase_quant *q)
+{
+    return mase_arena_memdup(a, q, sizeof *q);
+}
+
+bool mase_quant_equal(const struct mase_quant *a, const struct mase_quant *b)
+{
+    if (!a || !b)
+        return a == b;
+    if (a->kind != b->kind || a->bypass != b->bypass)
+        return false;
+    for (int i = 0; i < MASE_OPERAND_COUNT; i++)
+        if (a->operand[i] != b->operand[i])
+            return false;
+    return true;
+}
+
+static void set(struct mase_arena *a, struct mase_arg *dict, int *cap, const char *key,
+                struct mase_arg value)
+{
+    int keys_cap = *cap;
+    dict->keys = mase_arena_grow(a, dict->keys, dict->count, &keys_cap, sizeof *dict->keys);
+    dict->items = mase_arena_grow(a, dict->items, dict->count, cap, sizeof *dict->items);
+    dict->keys[dict->count] = key;
+    dict->items[dict->count++] = value;
+}
+
+static struct mase_arg arg_of(struct mase_arena *a, const struct mase_value *v)
+{
+    switch (v->kind) {
+    case MASE_BOOL:
+        return mase_arg_bool(v->b);
+    case MASE_INT:
+        return mase_arg_int(v->i);
+    case MASE_FLOAT:
+        return mase_arg_float(v->f);
+    case MASE_STRING:
+        return mase_arg_text(v->s);
+    case MASE_LIST: {
+        struct mase_arg *items = mase_new_array(a, struct mase_arg, (size_t)v->count);
+        for (int i = 0; i < v->count; i++)
+            items[i] = arg_of(a, v->items[i]);
+        return mase_arg_seq(a, MASE_ARG_LIST, items, v->count);
+    }
+    default:
+        return mase_arg_none();
+    }
+}
+
+struct mase_arg mase_quant_config(struct mase_arena *a, const struct mase_quant *q)
+{
+    struct mase_arg dict = { .kind = MASE_ARG_DICT };
+    int cap = 0;
+
+    set(a, &dict, &cap, "name", mase_arg_text(mase_quants[q->kind]->name));
+    for (int o = 0; o < MASE_OPERAND_COUNT; o++) {
+        const struct mase_format *f = q->operand[o];
+        if (f && f->kind != q->kind)
+            set(a, &dict, &cap, mase_arena_printf(a, "%s_name", mase_operand_names[o]),
+                mase_arg_text(f->row->name));
+        for (int p = 0; f && p < f->given->count; p++)
+            set(a, &dict, &cap,
+                mase_arena_printf(a, "%s_%s", mase_operand_names[o], f->row->params[p].key),
+                arg_of(a, f->given->items[p]));
+    }
+    if (q->bypass)
+        set(a, &dict, &cap, "bypass", mase_arg_bool(true));
+    return dict;
+}
+
+/* ---- from a table ---- */
+
+static enum mase_status find_kind(enum mase_quant_kind *kind, const struct mase_value *name,
+                                  const char *key, struct mase_err *err)
+{
+    if (name->kind != MASE_STRING)
+        return mase_fail_at(err, MASE_EVALUE, name->at, "%s must be a string, not %s", key,
+                            mase_value_kind_names[name->kind]);
+    return mase_quant_need(kind, name->s, name->at, err);
+}
+
+/* All keys that the table may have, in a. Returns how many. */
+static int known_keys(const char ***out, struct mase_arena *a, const struct mase_quant_table *t)
+{
+    int n = 2;
+    for (int o = 0; o < MASE_OPERAND_COUNT; o++)
+        n += 1 + mase_quant_param_count(mase_quants[t->kind[o]]);
+    const char **keys = *out = mase_new_array(a, const char *, (size_t)n);
+    *keys++ = "name";
+    *keys++ = "bypass";
+    for (int o = 0; o < MASE_OPERAND_COUNT; o++) {
+        *keys++ = mase_arena_printf(a, "%s_name", mase_operand_names[o]);
+        for (const struct mase_opt *p = mase_quants[t->kind[o]]->params; p->type; p++)
+            *keys++ = mase_arena_printf(a, "%s_%s", mase_operand_names[o], p->key);
+    }
+    return n;
+}
+
+static enum mase_status check_key(const struct mase_quant_table *t, int i, const char **keys, int n,
+                                  struct mase_err *err)
+{
+    const char *key = t->config->keys[i], *name = mase_quants[t->named]->name;
+    for (int k = 0; k < n; k++)
+        if (mase_streq(key, keys[k]))
+            return MASE_OK;
+    const char *near = mase_nearest(key, keys, n);
+    if (near)
+        return mase_fail_at(err, MASE_EVALUE, t->config->key_at[i],
+                            "'%s' has no parameter '%s': did you mean '%s'?", name, key, near);
+    return mase_fail_at(err, MASE_EVALUE, t->config->key_at[i],
+                        "'%s' has no parameter '%s': its keys are name, bypass, and data_in_, "
+                        "weight_, bias_ or data_out_ before %s",
+                        name, key, mase_quants[t->named]->params[0].key);
+}
+
+static enum mase_status find_kinds(struct mase_quant_table *t, struct mase_err *err)
+{
+    MASE_TRY(find_kind(&t->named, mase_value_get(t->config, "name"), "name", err));
+    for (int o = 0; o < MASE_OPERAND_COUNT; o++) {
+        char key[32];
+        snprintf(key, sizeof key, "%s_name", mase_operand_names[o]);
+        const struct mase_value *own = mase_value_get(t->config, key);
+        t->kind[o] = t->named;
+        if (own)
+            MASE_TRY(find_kind(&t->kind[o], own, key, err));
+    }
+    return MASE_OK;
+}
+
+enum mase_status mase_quant_table(struct mase_quant_table *t, const struct mase_value *config,
+                                  struct mase_err *err)
+{
+    struct mase_arena a = { 0 };
+    const char **keys;
+    enum mase_status st = MASE_OK;
+
+    *t = (struct mase_quant_table){ .config = config };
+    MASE_TRY(find_kinds(t, err));
+    const int n = known_keys(&keys, &a, t);
+    for (int i = 0; i < config->count && !st; i++)
+        st = check_key(t, i, keys, n, err);
+    mase_arena_release(&a);
+    if (st)
+        return st;
+    const struct mase_value *bypass = mase_value_get(config, "bypass");
+    if (bypass && bypass->kind != MASE_BOOL)
+        return mase_fail_at(err, MASE_EVALUE, bypass->at, "bypass must be true or false, not %s",
+                            mase_value_kind_names[bypass->kind]);
+    t->bypass = bypass && bypass->b;
+    return MASE_OK;
+}
+
+bool mase_quant_table_mentions(const struct mase_quant_table *t, enum mase_operand o)
+{
+    return mase_format_mentioned(t->config, mase_operand_names[o]);
+}
+
+enum mase_status mase_quant_table_bind(struct mase_quant *q, const struct mase_quant_table *t,
+                                       enum mase_operand o, struct mase_err *err)
+{
+    q->kind = t->named;
+    q->bypass = t->bypass;
+    MASE_TRY(mase_format_bind(&q->operand[o], t->kind[o], t->config, mase_operand_names[o], err));
+    const bool data = o == MASE_DATA_IN || o == MASE_DATA_OUT;
+    if (data && mase_format_spans_samples(q->operand[o]))
+        return mase_fail_at(err, MASE_EVALUE, t->config->at,
+                            "the blocks of %s would span the samples of a batch: leave out "
+                            "%s_skip_first_dim",
+                            mase_operand_names[o], mase_operand_names[o]);
+    return MASE_OK;
+}

@@ -1,0 +1,223 @@
+/*
+ * block_fp.c - block floating point: sign and mantissa for each value, one exponent for a block.
+ *
+ *     E = clamp(ceil(log2(max |x|)), -bias, 2^exponent_width - 1 - bias)      of each block
+ *     q = sign(x) * 2^E * clamp(round(|x| * 2^(m - E)), 0, 2^m - 1) / 2^m     m = width - 1
+ *
+ * exponent_bias  none means 2^(exponent_width - 1) - 1.
+ * blocks         tiles of block_size (format.h, mase_geometry_tiles). A tile at the edge is
+ * smaller. rounding       to nearest, ties to even. saturation     a mantissa of 2^m becomes 2^m -
+ * 1: of a block whose largest value is a power of two, that value shrinks. An exponent beyond its
+ * range is cut. zero           |x| up to 1e-8 stays x; sign(0) is +. NaN, infinity  make the whole
+ * block NaN. log2           is the float32 logarithm: a value just below a power of two may count
+ * as it.
+ *
+ * The original's results to the bit (the constant 1e-9 that it adds before comparing and rounding
+ * is part of that), except that its exponent of an all-zero block depends on other blocks, which no
+ * finite result shows.
+ */
+#include <math.h>
+#include <stddef.h>
+
+#include "quant/quant.h"
+
+struct block_fp {
+    int64_t width, exponent_width, exponent_bias;
+    struct mase_ints block_size;
+    int64_t skip_first_dim;
+};
+
+static const struct mase_opt params[] = {
+    { .key = "width",
+      .type = MASE_OPT_TYPE_INT,
+      .offset = offsetof(struct block_fp, width),
+      .required = true,
+      .num = 8,
+      .min = 2,
+      .max = 24,
+      .help = "bits of a value: sign and mantissa" },
+    { .key = "exponent_width",
+      .type = MASE_OPT_TYPE_INT,
+      .offset = offsetof(struct block_fp, exponent_width),
+      .required = true,
+      .num = 8,
+      .min = 1,
+      .max = 16,
+      .help = "bits of the exponent that a block shares" },
+    { .key = "exponent_bias",
+      .type = MASE_OPT_TYPE_INT,
+      .offset = offsetof(struct block_fp, exponent_bias),
+      .required = true,
+      .may_be_none = true,
+      .num = (double)MASE_NA,
+      .min = -65536,
+      .max = 65536,
+      .help = "is subtracted from the stored exponent; none: half of its range" },
+    { .key = "block_size",
+      .type = MASE_OPT_TYPE_INTS,
+      .offset = offsetof(struct block_fp, block_size),
+      .required = true,
+      .text = "[16]",
+      .min = -1,
+      .max = 1 << 30,
+      .help = "lengths of a block along the last dimensions; -1: the whole dimension" },
+    { .key = "skip_first_dim",
+      .type = MASE_OPT_TYPE_SWITCH,
+      .offset = offsetof(struct block_fp, skip_first_dim),
+      .may_be_none = true,
+      .num = (double)MASE_NA,
+      .help = "no block spans two positions of the first dimension; none: so for data" },
+    { 0 },
+};
+
+static enum mase_status resolve(void *opaque, struct mase_err *err)
+{
+    struct block_fp *p = opaque;
+    (void)err;
+    if (p->exponent_bias == MASE_NA)
+        p->exponent_bias = (INT64_C(1) << (p->exponent_width - 1)) - 1;
+    return MASE_OK;
+}
+
+static void geometry(int64_t *length, const struct mase_shape *s, enum mase_role role,
+                     const void *opaque)
+{
+    const struct block_fp *p = opaque;
+    mase_geometry_tiles(length, s, role, &p->block_size, p->skip_first_dim);
+}
+
+/* ---- rounding ---- */
+
+static const float tiny = 1e-9f, kept = 1e-8f;
+
+/* Of each lane; NaN where one of its values is. */
+static void largest_of(float *largest, const float *x, const struct mase_block *b, int64_t from,
+                       int64_t n)
+{
+    for (int64_t l = 0; l < n; l++)
+        largest[l] = 0;
+    for (int64_t r = 0; r < b->rows; r++)
+        for (int64_t l = 0; l < n; l++) {
+            const float v = fabsf(x[b->row[r] + from + l]);
+            largest[l] = v > largest[l] || isnan(v) ? v : largest[l]; /* nothing exceeds NaN */
+        }
+}
+
+static float exponent_of(float largest, const struct block_fp *p)
+{
+    const float lo = (float)-p->exponent_bias;
+    const float hi = (float)((INT64_C(1) << p->exponent_width) - 1 - p->exponent_bias);
+    const float e = ceilf(log2f(largest > 0 ? largest : 1.0f));
+    return e < lo ? lo : e > hi ? hi : e;
+}
+
+static float round_one(float x, float scale, float mantissas)
+{
+    float m = rintf((fabsf(x) + tiny) / scale * mantissas);
+    if (m < 0)
+        m = 0;
+    if (m > mantissas - 1)
+        m = mantissas - 1;
+    const float sign = x + tiny > 0 ? 1.0f : x + tiny < 0 ? -1.0f : 0.0f;
+    const float q = sign * scale * (m / mantissas);
+    const bool is_kept = fabsf(x) <= kept;
+    return isnan(q) || !is_kept ? q : x;
+}
+
+static void quantize(float *q, const float *x, const struct mase_block *b, const void *opaque,
+                     enum mase_sign sign)
+{
+    enum { CHUNK = 64 };
+    const struct block_fp *p = opaque;
+    const float mantissas = ldexpf(1.0f, (int)p->width - 1);
+    float scale[CHUNK];
+    (void)sign; /* the sign has a bit of its own */
+    for (int64_t from = 0; from < b->lanes; from += CHUNK) {
+        const int64_t n = b->lanes - from < CHUNK ? b->lanes - from : CHUNK;
+        largest_of(scale, x, b, from, n);
+        for (int64_t l = 0; l < n; l++)
+            scale[l] = isnan(scale[l]) ? scale[l] : exp2f(exponent_of(scale[l], p));
+        for (int64_t r = 0; r < b->rows; r++)
+            for (int64_t l = 0; l < n; l++) {
+                const int64_t i = b->row[r] + from + l;
+                q[i] = round_one(x[i], scale[l], mantissas);
+            }
+    }
+}
+
+/* ---- codes ---- */
+
+/* The exponent is that of the largest value, which fills its mantissa at least by half. */
+static bool encode(int64_t *code, int64_t *shared, const float *q, int64_t n, const void *opaque,
+                   enum mase_sign sign)
+{
+    const struct block_fp *p = opaque;
+    const int64_t mantissas = INT64_C(1) << (p->width - 1);
+    float largest = 0;
+    bool all = true;
+    int e;
+    (void)sign;
+    for (int64_t i = 0; i < n; i++)
+        if (fabsf(q[i]) > largest)
+            largest = fabsf(q[i]);
+    frexpf(largest, &e);
+    const int64_t lo = -p->exponent_bias, hi = (INT64_C(1) << p->exponent_width) - 1 + lo;
+    *shared = e < lo ? lo : e > hi ? hi : e;
+    for (int64_t i = 0; i < n; i++) {
+        const float kept_or_q = fabsf(q[i]) <= kept ? 0.0f : q[i];
+        const double v = ldexp((double)kept_or_q, (int)(p->width - 1 - *shared));
+        const bool ok = fabs(v) < (double)mantissas && v == rint(v); /* false for NaN */
+        code[i] = ok ? (int64_t)v : MASE_NO_CODE;
+        all &= ok;
+    }
+    return all;
+}
+
+static float decode(int64_t code, int64_t shared, const void *opaque)
+{
+    const struct block_fp *p = opaque;
+    return ldexpf((float)code, (int)(shared - p->width + 1));
+}
+
+static void limits(float *low, float *high, const void *opaque, enum mase_sign sign)
+{
+    const struct block_fp *p = opaque;
+    const int64_t top = (INT64_C(1) << p->exponent_width) - 1 - p->exponent_bias;
+    (void)sign;
+    *high = decode((INT64_C(1) << (p->width - 1)) - 1, top < 128 ? top : 128, p);
+    *low = -*high;
+}
+
+static float step(float q, int64_t shared, const void *opaque)
+{
+    (void)q;
+    return decode(1, shared, opaque);
+}
+
+static int bits(const void *opaque)
+{
+    return (int)((const struct block_fp *)opaque)->width;
+}
+
+static int shared_bits(const void *opaque)
+{
+    return (int)((const struct block_fp *)opaque)->exponent_width;
+}
+
+const struct mase_quant_info mase_quant_block_fp = {
+    .name = "block_fp",
+    .suffix = "BlockFP",
+    .func = "block_fp",
+    .help = "block floating point: sign and mantissa for each value, one exponent for a block",
+    .params = params,
+    .size = sizeof(struct block_fp),
+    .resolve = resolve,
+    .geometry = geometry,
+    .quantize = quantize,
+    .encode = encode,
+    .decode = decode,
+    .limits = limits,
+    .step = step,
+    .bits = bits,
+    .shared_bits = shared_bits,
+};

@@ -1,0 +1,93 @@
+/*
+ * blocks.c - how a tensor is cut into the blocks of a format.
+ */
+#include <mase/format.h>
+
+/* ---- geometries ---- */
+
+/* Dimensions before this one are not cut: each position of them has tiles of its own. */
+static int first_cut(const struct mase_shape *s, enum mase_role role, int64_t skip_first)
+{
+    if (skip_first == MASE_NA)
+        skip_first = role == MASE_ROLE_DATA || s->rank > 2;
+    if (!skip_first || !s->rank)
+        return 0;
+    return s->rank > 2 ? s->rank - 2 : 1;
+}
+
+void mase_geometry_tiles(int64_t *length, const struct mase_shape *s, enum mase_role role,
+                         const struct mase_ints *size, int64_t skip_first)
+{
+    const int first = first_cut(s, role, skip_first);
+    for (int d = 0; d < s->rank; d++) {
+        const int i = size->count - (s->rank - d); /* which size is aligned with d */
+        const int64_t asked = i >= 0 ? size->item[i] : -1;
+        length[d] = d < first ? 1 : asked <= 0 || asked > s->dim[d] ? s->dim[d] : asked;
+    }
+}
+
+void mase_geometry_whole(int64_t *length, const struct mase_shape *s, enum mase_role role)
+{
+    for (int d = 0; d < s->rank; d++)
+        length[d] = role == MASE_ROLE_DATA && d == 0 ? 1 : s->dim[d];
+}
+
+void mase_geometry_axis(int64_t *length, const struct mase_shape *s, enum mase_role role, int axis)
+{
+    const int at = mase_shape_axis(s, axis);
+    mase_geometry_whole(length, s, role);
+    if (at >= 0)
+        length[at] = 1;
+}
+
+/* ---- blocks ---- */
+
+static int64_t along(const struct mase_blocks *b, int d)
+{
+    return (b->shape.dim[d] + b->length[d] - 1) / b->length[d];
+}
+
+struct mase_blocks mase_format_blocks(const struct mase_format *f, const struct mase_shape *s,
+                                      enum mase_role role)
+{
+    struct mase_blocks b = { .shape = *s, .count = 1, .largest = 1 };
+    for (int d = 0; d < s->rank; d++)
+        b.length[d] = 1;
+    if (mase_format_has_blocks(f))
+        f->row->geometry(b.length, s, role, f->params);
+    for (int d = 0; d < s->rank; d++) {
+        if (b.length[d] < 1) /* of an empty tensor */
+            b.length[d] = 1;
+        b.count *= along(&b, d);
+        b.largest *= b.length[d];
+    }
+    return b;
+}
+
+int64_t mase_blocks_offsets(const struct mase_blocks *b, int64_t i, int64_t *offset)
+{
+    const int rank = b->shape.rank;
+    const struct mase_view dense = mase_view_of(&b->shape);
+    int64_t from[MASE_MAX_RANK], n[MASE_MAX_RANK], at[MASE_MAX_RANK] = { 0 };
+    int64_t base = 0, count = 1;
+
+    for (int d = rank - 1; d >= 0; d--) {
+        const int64_t blocks = along(b, d);
+        from[d] = i % blocks * b->length[d];
+        n[d] = b->shape.dim[d] - from[d] < b->length[d] ? b->shape.dim[d] - from[d] : b->length[d];
+        base += from[d] * dense.stride[d];
+        count *= n[d];
+        i /= blocks;
+    }
+    for (int64_t k = 0; k < count; k++) {
+        offset[k] = base;
+        for (int d = rank - 1; d >= 0; d--) { /* the next position, the last dimension first */
+            base += dense.stride[d];
+            if (++at[d] < n[d])
+                break;
+            base -= n[d] * dense.stride[d];
+            at[d] = 0;
+        }
+    }
+    return count;
+}

@@ -1,0 +1,204 @@
+/*
+ * format.c - the table of number formats, and what can be asked of any of them.
+ */
+#include <math.h>
+#include <string.h>
+
+#include <mase/arena.h>
+
+#include "quant/quant.h"
+
+static const struct mase_opt no_params[] = { { 0 } };
+static const struct mase_quant_info float_row = {
+    .name = "float", .suffix = "", .func = "", .help = "not quantised", .params = no_params
+};
+
+const struct mase_quant_info *const mase_quants[MASE_QUANT_COUNT] = {
+    [MASE_QUANT_float] = &float_row,
+#define QUANT(name, kernel) [MASE_QUANT_##name] = &mase_quant_##name,
+#include <mase/quants.def>
+};
+
+int mase_quant_param_count(const struct mase_quant_info *row)
+{
+    int n = 0;
+    while (row->params[n].type)
+        n++;
+    return n;
+}
+
+enum mase_quant_kind mase_quant_find(const char *name)
+{
+    for (int k = 0; k < MASE_QUANT_COUNT; k++)
+        if (mase_streq(mase_quants[k]->name, name))
+            return (enum mase_quant_kind)k;
+    return MASE_QUANT_COUNT;
+}
+
+enum mase_status mase_quant_need(enum mase_quant_kind *kind, const char *name, struct mase_loc at,
+                                 struct mase_err *err)
+{
+    *kind = mase_quant_find(name);
+    if (*kind > MASE_QUANT_float && *kind < MASE_QUANT_COUNT)
+        return MASE_OK;
+    const char *names[MASE_QUANT_COUNT] = { NULL };
+    struct mase_str list = { 0 };
+    for (int i = MASE_QUANT_float + 1; i < MASE_QUANT_COUNT; i++) {
+        names[i] = mase_quants[i]->name;
+        mase_str_printf(&list, "%s%s", list.len ? ", " : "", names[i]);
+    }
+    const char *near = mase_nearest(name, names, MASE_QUANT_COUNT);
+    mase_fail_at(err, MASE_EVALUE, at, "no number format is called '%s'%s%s%s allowed: %s", name,
+                 near ? ", did you mean '" : ";", near ? near : "", near ? "'?" : "",
+                 mase_str_text(&list));
+    mase_str_release(&list);
+    return MASE_EVALUE;
+}
+
+/* ---- rounding ---- */
+
+bool mase_format_has_blocks(const struct mase_format *f)
+{
+    return f && f->row->geometry;
+}
+
+/* Asked of a batch of data: the rule of a geometry is the same for all shapes. */
+bool mase_format_spans_samples(const struct mase_format *f)
+{
+    const struct mase_shape batch = { 2, { 2, 2 } };
+    return mase_format_blocks(f, &batch, MASE_ROLE_DATA).length[0] > 1;
+}
+
+/* Block by block: offsets serves them all. */
+static void quantize_blocks(const struct mase_format *f, float *q, const float *x,
+                            const struct mase_blocks *blocks, enum mase_sign sign)
+{
+    struct mase_arena a = { 0 };
+    int64_t *offset = mase_new_array(&a, int64_t, (size_t)blocks->largest);
+    for (int64_t i = 0; i < blocks->count; i++) {
+        const int64_t rows = mase_blocks_offsets(blocks, i, offset);
+        f->row->quantize(q, x, &(struct mase_block){ offset, rows, 1 }, f->params, sign);
+    }
+    mase_arena_release(&a);
+}
+
+void mase_quantize(const struct mase_format *f, float *q, const float *x,
+                   const struct mase_shape *s, enum mase_role role, enum mase_sign sign)
+{
+    const int64_t n = mase_shape_count(s);
+    if (mase_format_has_blocks(f)) {
+        const struct mase_blocks blocks = mase_format_blocks(f, s, role);
+        quantize_blocks(f, q, x, &blocks, sign);
+    } else if (f) {
+        const int64_t start = 0;
+        f->row->quantize(q, x, &(struct mase_block){ &start, 1, n }, f->params, sign);
+    } else if (n > 0 && q != x) {
+        memcpy(q, x, (size_t)n * sizeof *q);
+    }
+}
+
+void mase_quantize_values(const struct mase_format *f, float *q, const float *x, int64_t n,
+                          enum mase_sign sign)
+{
+    mase_quantize(f, q, x, &(struct mase_shape){ 1, { n } }, MASE_ROLE_WEIGHT, sign);
+}
+
+/* ---- codes ---- */
+
+static int64_t encode_block(int64_t *code, const struct mase_format *f, const float *q,
+                            const int64_t *offset, int64_t n, enum mase_sign sign, float *values,
+                            int64_t *codes)
+{
+    int64_t shared, missing = 0;
+    for (int64_t k = 0; k < n; k++)
+        values[k] = q[offset[k]];
+    f->row->encode(codes, &shared, values, n, f->params, sign);
+    for (int64_t k = 0; k < n; k++) {
+        code[offset[k]] = codes[k];
+        missing += codes[k] == MASE_NO_CODE;
+    }
+    return missing;
+}
+
+int64_t mase_format_codes(int64_t *code, const struct mase_format *f, const float *q,
+                          const struct mase_shape *s, enum mase_role role, enum mase_sign sign)
+{
+    const int64_t n = mase_shape_count(s);
+    const struct mase_blocks blocks = mase_format_blocks(f, s, role);
+    int64_t missing = 0, shared;
+    if (!f) {
+        for (int64_t i = 0; i < n; i++)
+            code[i] = MASE_NO_CODE;
+        return n;
+    }
+    if (!mase_format_has_blocks(f)) {
+        if (f->row->encode(code, &shared, q, n, f->params, sign))
+            return 0;
+        for (int64_t i = 0; i < n; i++)
+            missing += code[i] == MASE_NO_CODE;
+        return missing;
+    }
+    struct mase_arena a = { 0 };
+    int64_t *offset = mase_new_array(&a, int64_t, (size_t)blocks.largest);
+    int64_t *codes = mase_new_array(&a, int64_t, (size_t)blocks.largest);
+    float *values = mase_new_array(&a, float, (size_t)blocks.largest);
+    for (int64_t i = 0; i < blocks.count; i++) {
+        const int64_t rows = mase_blocks_offsets(&blocks, i, offset);
+        missing += encode_block(code, f, q, offset, rows, sign, values, codes);
+    }
+    mase_arena_release(&a);
+    return missing;
+}
+
+/* ---- facts ---- */
+
+void mase_format_limits(float *low, float *high, const struct mase_format *f, enum mase_sign sign)
+{
+    *low = -INFINITY;
+    *high = INFINITY;
+    if (f)
+        f->row->limits(low, high, f->params, sign);
+}
+
+float mase_format_step(const struct mase_format *f)
+{
+    return f && !mase_format_has_blocks(f) ? f->row->step(0.0f, 0, f->params) : 0.0f;
+}
+
+int mase_format_bits(const struct mase_format *f)
+{
+    return f ? f->row->bits(f->params) : 32;
+}
+
+int64_t mase_format_stored_bits(const struct mase_format *f, const struct mase_shape *s,
+                                enum mase_role role)
+{
+    const int64_t own = mase_shape_count(s) * mase_format_bits(f);
+    if (!mase_format_has_blocks(f) || !f->row->shared_bits)
+        return own;
+    return own + mase_format_blocks(f, s, role).count * f->row->shared_bits(f->params);
+}
+
+const char *mase_format_name(const struct mase_format *f)
+{
+    return f ? f->row->name : float_row.name;
+}
+
+static void print_param(struct mase_str *out, const struct mase_value *v)
+{
+    if (v->kind == MASE_NONE)
+        mase_str_add(out, "NA");
+    else
+        mase_json_print(out, v, 0);
+}
+
+void mase_format_print(struct mase_str *out, const struct mase_format *f)
+{
+    mase_str_add(out, mase_format_name(f));
+    for (int i = 0; f && i < f->given->count; i++) {
+        mase_str_add(out, i ? ", " : "(");
+        print_param(out, f->given->items[i]);
+    }
+    if (f && f->given->count)
+        mase_str_addc(out, ')');
+}

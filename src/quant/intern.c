@@ -1,0 +1,46 @@
+/*
+ * intern.c - every format of the process, once.
+ *
+ * The pool only grows: formats are few (one for each set of parameters that was ever configured)
+ * and small, and what never goes away needs no owner, so graphs, plans, reports and searches share
+ * them freely. Adding one is serialised; a format itself is never written again.
+ */
+#include <pthread.h>
+#include <string.h>
+
+#include <mase/arena.h>
+
+#include "quant/quant.h"
+
+struct entry {
+    struct mase_format format; /* first: what callers see */
+    struct entry *next;
+};
+
+static struct {
+    pthread_mutex_t lock;
+    struct mase_arena arena;
+    struct entry *entries[MASE_QUANT_COUNT];
+} pool = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+const struct mase_format *mase_format_intern(enum mase_quant_kind kind,
+                                             const struct mase_value *given, const void *params)
+{
+    const struct mase_quant_info *row = mase_quants[kind];
+    pthread_mutex_lock(&pool.lock);
+    struct entry *e = pool.entries[kind];
+    while (e && !mase_value_equal(e->format.given, given))
+        e = e->next;
+    if (!e) {
+        e = mase_new(&pool.arena, struct entry);
+        e->format =
+            (struct mase_format){ .kind = kind,
+                                  .row = row,
+                                  .given = mase_value_copy(&pool.arena, given),
+                                  .params = mase_arena_memdup(&pool.arena, params, row->size) };
+        e->next = pool.entries[kind];
+        pool.entries[kind] = e;
+    }
+    pthread_mutex_unlock(&pool.lock);
+    return &e->format;
+}

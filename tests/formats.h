@@ -1,0 +1,31 @@
+/*
+ * formats.h - number formats for tests, by their text.
+ */
+#ifndef TESTS_FORMATS_H
+#define TESTS_FORMATS_H
+
+#include <stdio.h>
+
+#include <mase/format.h>
+
+/* "integer(8, 4)"; a bug in the test when there is none. */
+static inline const struct mase_format *format_of(const char *text)
+{
+    const struct mase_format *f = NULL;
+    struct mase_err problem = { 0 };
+    if (mase_format_parse(&f, text, &problem))
+        mase_bug("%s: %s", text, problem.msg);
+    return f;
+}
+
+static inline const struct mase_format *integer_format(int64_t width, int64_t frac_width)
+{
+    char text[64];
+    if (frac_width == MASE_NA)
+        snprintf(text, sizeof text, "integer(%lld, NA)", (long long)width);
+    else
+        snprintf(text, sizeof text, "integer(%lld, %lld)", (long long)width, (long long)frac_width);
+    return format_of(text);
+}
+
+#endif /* TESTS_FORMATS_H */
