@@ -57,10 +57,6 @@ struct mase_block {
 /* Round the blocks; x and q may be the same array. */
 typedef void mase_quant_fn(float *q, const float *x, const struct mase_block *b, const void *params,
                            enum mase_sign sign);
-/* dx from dy, where x was rounded. They do not overlap. */
-typedef void mase_quant_gradient_fn(float *dx, const float *dy, const float *x,
-                                    const struct mase_block *b, const void *params,
-                                    enum mase_sign sign);
 /* What NA stands for, and what no row of parameters can check alone. */
 typedef enum mase_status mase_quant_resolve_fn(void *params, struct mase_err *err);
 /* The length of a block along each dimension of a tensor. */
@@ -95,7 +91,6 @@ struct mase_quant_info {
     mase_quant_resolve_fn *resolve;   /* NULL: nothing to do */
     mase_quant_geometry_fn *geometry; /* NULL: every value is a block */
     mase_quant_fn *quantize;
-    mase_quant_gradient_fn *gradient; /* NULL: straight through */
     mase_quant_encode_fn *encode;
     mase_quant_decode_fn *decode;
     mase_quant_limits_fn *limits;

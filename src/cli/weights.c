@@ -121,7 +121,10 @@ static struct mase_sheet summary(const struct job *j, int64_t *off_grid, int64_t
         mase_table_set(&s.table, row, 0, p->name);
         mase_table_set(&s.table, row, 1, mase_str_text(&format));
         mase_str_release(&format);
-        mase_cli_set_real(&s.table, row, 2, p->step);
+        if (p->step != 0)
+            mase_cli_set_real(&s.table, row, 2, (double)p->step);
+        else
+            mase_table_set(&s.table, row, 2, "-"); /* it depends on the block */
         mase_cli_set_real(&s.table, row, 3, p->low);
         mase_cli_set_real(&s.table, row, 4, p->high);
         mase_table_setf(&s.table, row, 5, "%" PRId64, p->error.count);

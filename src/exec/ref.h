@@ -41,6 +41,8 @@ static inline struct mase_tensor *ref_out(const struct mase_call *c)
 
 /* How operand i of a call is rounded; without a format when it stays as it is (run.c). */
 struct mase_rounding mase_call_rounding(const struct mase_call *c, int i);
+/* The shape that its blocks are cut from. */
+struct mase_shape mase_call_shape(const struct mase_call *c, int i);
 /* Does the call write into its first operand, and does anybody see it? */
 bool mase_ref_in_place(const struct mase_call *c);
 /* Memory for the result's new tensors; returns how many there were. */

@@ -21,6 +21,23 @@ struct mase_rounding mase_call_rounding(const struct mase_call *c, int i)
     return is_f32(&c->param[i]) ? mase_operand_rounding(c->node, i) : (struct mase_rounding){ 0 };
 }
 
+/* Operands broadcast from the last dimension on: w of x * w has ones before its own, as in x. So a
+ * block of it is what it would be after broadcasting. */
+struct mase_shape mase_call_shape(const struct mase_call *c, int i)
+{
+    const struct mase_shape *own = &c->param[i].tensor->shape;
+    struct mase_shape s = { .rank = own->rank };
+    for (int k = 0; k < c->sig->count && mase_mark_is_data(c->sig->param[i].role); k++)
+        if (mase_mark_is_data(c->sig->param[k].role) && is_f32(&c->param[k]) &&
+            c->param[k].tensor->shape.rank > s.rank)
+            s.rank = c->param[k].tensor->shape.rank;
+    for (int d = 0; d < s.rank; d++) {
+        const int at = d - (s.rank - own->rank);
+        s.dim[d] = at < 0 ? 1 : own->dim[at];
+    }
+    return s;
+}
+
 /* Replace the float32 tensors among the operands by quantised copies. Numbers stay as they are. */
 static void quantise_operands(struct mase_call *c)
 {
@@ -29,8 +46,9 @@ static void quantise_operands(struct mase_call *c)
         if (!r.format)
             continue;
         const struct mase_tensor *x = c->param[i].tensor;
+        const struct mase_shape shape = mase_call_shape(c, i);
         struct mase_tensor t = mase_tensor(c->arena, MASE_F32, &x->shape, true);
-        mase_quantize(r.format, mase_f32(&t), mase_f32(x), &x->shape, r.role, r.sign);
+        mase_quantize(r.format, mase_f32(&t), mase_f32(x), &shape, r.role, r.sign);
         c->param[i].tensor = mase_arena_memdup(c->arena, &t, sizeof t);
     }
 }

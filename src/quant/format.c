@@ -62,11 +62,14 @@ bool mase_format_has_blocks(const struct mase_format *f)
     return f && f->row->geometry;
 }
 
-/* Asked of a batch of data: the rule of a geometry is the same for all shapes. */
+/* Asked of two samples of every rank, before there is a shape. */
 bool mase_format_spans_samples(const struct mase_format *f)
 {
-    const struct mase_shape batch = { 2, { 2, 2 } };
-    return mase_format_blocks(f, &batch, MASE_ROLE_DATA).length[0] > 1;
+    struct mase_shape two = { 0, { 2, 2, 2, 2, 2, 2, 2, 2 } };
+    bool spans = false;
+    for (two.rank = 1; two.rank <= MASE_MAX_RANK; two.rank++)
+        spans |= mase_format_blocks(f, &two, MASE_ROLE_DATA).length[0] > 1;
+    return spans;
 }
 
 /* Block by block: offsets serves them all. */

@@ -46,11 +46,23 @@ static const struct step_case cases[] = {
     { 0 },
 };
 
-/* Steps of 1/2 for data and 1/4 for weights: numbers that are odd multiples of 1/8 all move. */
+/* The first has steps of 1/2 for data and 1/4 for weights: odd multiples of 1/8 all move. */
+static const struct family {
+    const char *data, *weight;
+} families[] = {
+    { "integer(4, 1)", "integer(4, 2)" },
+    { "fixed(4, 1)", "fixed(4, 2)" },
+    { "block_fp(3, 8, NA, [2])", "block_fp(3, 8, NA, [2, 3])" },
+    { "block_fp(4, 4, 3, [-1])", "integer(4, 2)" },
+};
+static const struct family *family = families;
+#define EACH_FAMILY \
+    for (family = families; family < families + sizeof families / sizeof *families; family++)
+
 static struct mase_quant formats(bool result)
 {
-    const struct mase_format *data = integer_format(4, 1), *weight = integer_format(4, 2);
-    struct mase_quant q = { .kind = MASE_QUANT_integer, .operand = { data, weight, weight } };
+    const struct mase_format *data = format_of(family->data), *weight = format_of(family->weight);
+    struct mase_quant q = { .kind = data->kind, .operand = { data, weight, weight } };
     if (result)
         q.operand[MASE_DATA_OUT] = data;
     return q;
@@ -91,6 +103,7 @@ static void check_rows(struct running *r, struct mase_plan *p, const struct mase
 static void values_are_the_reference_s(void **state)
 {
     (void)state;
+    EACH_FAMILY
     for (const struct step_case *c = cases; c->op; c++)
         for (int mode = 0; mode < 4; mode++) {
             struct running r = start(c, 5);
@@ -105,10 +118,39 @@ static void values_are_the_reference_s(void **state)
         }
 }
 
+/* What becomes of a sample does not depend on the others, on how many there are, or on padding. */
+static void samples_do_not_see_each_other(void **state)
+{
+    static const int batches[] = { 1, 5, 16, 17, 1000 };
+    (void)state;
+    EACH_FAMILY
+    for (const struct step_case *c = cases; c->op; c++) {
+        struct running r = start(c, 1000);
+        quantise(&r, true);
+        struct mase_plan *whole = plan_of(&r, 1000, false, 1);
+        feed(&r, whole, 1000);
+        mase_plan_forward(whole);
+        const struct mase_lanes want = mase_plan_output(whole);
+        for (size_t b = 0; b < sizeof batches / sizeof *batches; b++) {
+            struct mase_plan *p = plan_of(&r, batches[b], false, 1);
+            feed(&r, p, batches[b]);
+            mase_plan_forward(p);
+            const struct mase_lanes y = mase_plan_output(p);
+            for (int64_t row = 0; row < y.rows; row++)
+                assert_memory_equal(y.data + row * y.stride, want.data + row * want.stride,
+                                    (size_t)batches[b] * sizeof(float));
+            mase_plan_free(p);
+        }
+        mase_plan_free(whole);
+        stop(&r);
+    }
+}
+
 /* New weights are rounded anew: by the next forward when training, else when they are read. */
 static void weights_follow(void **state)
 {
     (void)state;
+    EACH_FAMILY
     for (size_t i = 0; i < 2 * (sizeof cases / sizeof *cases - 1); i++) {
         struct running r = start(&cases[i / 2], 5);
         quantise(&r, false);
@@ -149,7 +191,8 @@ static void round_operands(struct running *r)
     for (int i = 0; i < r->inputs; i++)
         mase_quantize(q.operand[product && i == 1 ? MASE_WEIGHT : MASE_DATA_IN],
                       mase_f32(&r->input[i].tensor), mase_f32(&r->input[i].tensor),
-                      &r->input[i].tensor.shape, MASE_ROLE_DATA,
+                      &r->input[i].tensor.shape,
+                      product && i == 1 ? MASE_ROLE_WEIGHT : MASE_ROLE_DATA,
                       n->op == MASE_OP_relu ? MASE_UNSIGNED : MASE_SIGNED);
 }
 
@@ -164,6 +207,7 @@ static void step(struct running *r, struct mase_plan *p)
 static void gradients_pass_straight(void **state)
 {
     (void)state;
+    EACH_FAMILY
     for (const struct step_case *c = cases; c->op; c++) {
         if (c->constant)
             continue;
@@ -358,6 +402,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_are_the_reference_s),
+        cmocka_unit_test(samples_do_not_see_each_other),
         cmocka_unit_test(weights_follow),
         cmocka_unit_test(gradients_pass_straight),
         cmocka_unit_test(dropout_keeps_three_of_four),
