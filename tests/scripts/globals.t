@@ -16,6 +16,7 @@ fault.c mase_fault_write_max
 hdf5.c h5
 hdf5.c once
 hdf5.c trouble
+intern.c pool
 log.c logger
 ops.c once
 ops.c tables
