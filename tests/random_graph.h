@@ -22,6 +22,7 @@
 #include <mase/call.h>
 #include <mase/graph.h>
 
+#include "formats.h"
 #include "frontend/build.h"
 
 enum {
@@ -241,6 +242,13 @@ static inline struct rg_value *rg_plain(struct rg *r, const struct mase_shape *s
 
 /* ---- formats ---- */
 
+static inline const struct mase_format *rg_format(struct rg *r)
+{
+    static const char *const blocks[] = { "block_fp(6, 8, NA, [2])", "block_fp(6, 8, NA, [1, 3])",
+                                          "block_fp(7, 8, NA, [-1, -1])" };
+    return rg_pick(r, 3) ? integer_format(6, 2 + rg_pick(r, 3)) : format_of(blocks[rg_pick(r, 3)]);
+}
+
 static inline void rg_round(struct rg *r, struct rg_value *v)
 {
     struct mase_node *n = v->node;
@@ -248,9 +256,9 @@ static inline void rg_round(struct rg *r, struct rg_value *v)
     if (!r->with_formats || !mase_ops[n->op].quantisable || rg_pick(r, 2))
         return;
     for (int i = 0; i < 3; i++)
-        q.operand[i] = (struct mase_format){ MASE_QUANT_integer, { 6, 2 + rg_pick(r, 3) } };
+        q.operand[i] = rg_format(r);
     if (rg_pick(r, 2))
-        q.operand[MASE_DATA_OUT] = (struct mase_format){ MASE_QUANT_integer, { 8, 3 } };
+        q.operand[MASE_DATA_OUT] = integer_format(8, 3);
     if (mase_node_module(n))
         mase_module_set_quant(r->g, mase_node_module(n), &q);
     else

@@ -129,12 +129,12 @@ static void samples_do_not_see_each_other(void **state)
         quantise(&r, true);
         struct mase_plan *whole = plan_of(&r, 1000, false, 1);
         feed(&r, whole, 1000);
-        mase_plan_forward(whole);
+        assert_int_equal(mase_plan_forward(whole, &err), MASE_OK);
         const struct mase_lanes want = mase_plan_output(whole);
         for (size_t b = 0; b < sizeof batches / sizeof *batches; b++) {
             struct mase_plan *p = plan_of(&r, batches[b], false, 1);
             feed(&r, p, batches[b]);
-            mase_plan_forward(p);
+            assert_int_equal(mase_plan_forward(p, &err), MASE_OK);
             const struct mase_lanes y = mase_plan_output(p);
             for (int64_t row = 0; row < y.rows; row++)
                 assert_memory_equal(y.data + row * y.stride, want.data + row * want.stride,
@@ -209,7 +209,9 @@ static void gradients_pass_straight(void **state)
     (void)state;
     EACH_FAMILY
     for (const struct step_case *c = cases; c->op; c++) {
-        if (c->constant)
+        /* blocks of a view are not those of the parameter, which is what round_operands rounds */
+        if (c->constant ||
+            (mase_format_has_blocks(format_of(family->weight)) && strstr(c->text, "view(")))
             continue;
         struct running a = start(c, 5), b = start(c, 5);
         quantise(&a, false);
