@@ -87,6 +87,8 @@ enum mase_status mase_plan_forward(struct mase_plan *p, struct mase_err *err)
             forward_one(p, i);
         return MASE_OK; /* no step on that path has faults */
     }
+    if (p->forward.stale)
+        mase_plan_list_forward(p);
     mase_works_run(&p->forward, p->threads);
     return mase_plan_check(p, err);
 }

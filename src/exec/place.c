@@ -119,7 +119,10 @@ static void plan_lives(struct mase_plan *p)
 static void add_buffer(struct mase_plan *p, struct placing *pl, struct buffer b)
 {
     pl->buffer = mase_arena_grow(&p->arena, pl->buffer, pl->count, &pl->cap, sizeof *pl->buffer);
-    pl->buffer[pl->count++] = b;
+    pl->buffer[pl->count] = b;
+    if (b.dies < b.born) /* nobody reads it: still it is written */
+        pl->buffer[pl->count].dies = b.born;
+    pl->count++;
 }
 
 static void list_buffers(struct mase_plan *p, struct placing *pl)
@@ -148,27 +151,102 @@ static void list_buffers(struct mase_plan *p, struct placing *pl)
     }
 }
 
-static bool overlap(const struct buffer *a, const struct buffer *b)
+/* ---- first fit ---- */
+
+/* Free places by address; the last one has no end. */
+struct gap {
+    int64_t at, size;
+    struct gap *next;
+};
+
+struct gaps {
+    struct mase_arena *arena;
+    struct gap *first, *spare;
+};
+
+static struct gap *new_gap(struct gaps *g, struct gap value)
 {
-    return a->born <= b->dies && b->born <= a->dies;
+    struct gap *made = g->spare ? g->spare : mase_new(g->arena, struct gap);
+    g->spare = g->spare ? g->spare->next : NULL;
+    *made = value;
+    return made;
 }
 
-/* The lowest place for buffer i among those before it; returns the end of it. */
-static int64_t first_fit(struct placing *pl, int i)
+static int64_t take(struct gaps *g, int64_t size)
 {
-    struct buffer *b = &pl->buffer[i];
-    bool moved = true;
-    while (moved) {
-        moved = false;
-        for (int j = 0; j < i; j++) {
-            const struct buffer *o = &pl->buffer[j];
-            if (overlap(b, o) && b->at < o->at + o->size && o->at < b->at + b->size) {
-                b->at = o->at + o->size;
-                moved = true;
-            }
-        }
+    struct gap **at = &g->first;
+    while ((*at)->size < size)
+        at = &(*at)->next;
+    struct gap *gap = *at;
+    const int64_t place = gap->at;
+    gap->at += size;
+    gap->size -= size;
+    if (!gap->size) {
+        *at = gap->next;
+        gap->next = g->spare;
+        g->spare = gap;
     }
-    return b->at + b->size;
+    return place;
+}
+
+/* Join two neighbours. */
+static void join(struct gaps *g, struct gap *gap)
+{
+    struct gap *next = gap->next;
+    if (!next || gap->at + gap->size != next->at)
+        return;
+    gap->size += next->size;
+    gap->next = next->next;
+    next->next = g->spare;
+    g->spare = next;
+}
+
+static void give_back(struct gaps *g, const struct buffer *b)
+{
+    struct gap **at = &g->first, *before = NULL;
+    for (; (*at)->at < b->at; at = &(*at)->next)
+        before = *at;
+    *at = new_gap(g, (struct gap){ b->at, b->size, *at });
+    join(g, *at);
+    if (before)
+        join(g, before);
+}
+
+static int by_birth(const void *a, const void *b)
+{
+    const struct buffer *x = *(struct buffer *const *)a, *y = *(struct buffer *const *)b;
+    return x->born != y->born ? (x->born > y->born) - (x->born < y->born) : (x > y) - (x < y);
+}
+
+static int by_death(const void *a, const void *b)
+{
+    const struct buffer *x = *(struct buffer *const *)a, *y = *(struct buffer *const *)b;
+    return x->dies != y->dies ? (x->dies > y->dies) - (x->dies < y->dies) : (x > y) - (x < y);
+}
+
+/* A place for every buffer, free from its birth to its death; returns the end of all. */
+static int64_t fit(struct mase_arena *a, struct placing *pl)
+{
+    const size_t n = (size_t)pl->count;
+    struct buffer **born = mase_new_array(a, struct buffer *, n);
+    struct buffer **dead = mase_new_array(a, struct buffer *, n);
+    struct gaps gaps = { .arena = a };
+    int64_t end = 0;
+    size_t gone = 0;
+    gaps.first = new_gap(&gaps, (struct gap){ 0, INT64_MAX / 2, NULL });
+    for (size_t i = 0; i < n; i++)
+        born[i] = dead[i] = &pl->buffer[i];
+    qsort(born, n, sizeof *born, by_birth);
+    qsort(dead, n, sizeof *dead, by_death);
+    for (size_t i = 0; i < n; i++) {
+        struct buffer *b = born[i];
+        for (; gone < n && dead[gone]->dies < b->born; gone++)
+            if (dead[gone]->size)
+                give_back(&gaps, dead[gone]);
+        b->at = b->size ? take(&gaps, b->size) : 0;
+        end = b->at + b->size > end ? b->at + b->size : end;
+    }
+    return end;
 }
 
 /* Room for a single sample's values, when every step can use it. */
@@ -193,11 +271,7 @@ void mase_plan_place(struct mase_plan *p)
     }
     plan_lives(p);
     list_buffers(p, &pl);
-    for (int i = 0; i < pl.count; i++) {
-        const int64_t end = first_fit(&pl, i);
-        if (end > p->memory_size)
-            p->memory_size = end;
-    }
+    p->memory_size = fit(&p->arena, &pl);
     const int64_t losses = p->memory_size;
     p->memory_size += p->stride;
     p->memory = mase_plan_floats(p->memory_size);

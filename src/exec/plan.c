@@ -198,6 +198,7 @@ void mase_plan_add_step(struct mase_plan *p, struct mase_step *s)
     s->out->needs_grad = p->train && wanted && !s->stops && !(s->node && s->node->no_grad);
     p->step = mase_arena_grow(&p->arena, p->step, p->step_count, &p->step_cap, sizeof *p->step);
     s->index = p->step_count;
+    s->out->made_by = s;
     p->step[p->step_count++] = s;
 }
 
@@ -514,6 +515,7 @@ static void add_input(struct mase_plan *p, struct mase_slot *s)
     p->input =
         mase_arena_grow(&p->arena, p->input, p->input_count, &p->input_cap, sizeof *p->input);
     p->input[p->input_count++] = s;
+    s->is_input = true;
     s->needs_grad = p->train && p->input_gradients && s->tensor->dtype == MASE_F32;
 }
 
@@ -612,20 +614,48 @@ static int64_t row_stride(int64_t batch)
     return lanes % 64 == 0 ? lanes + MASE_LANES : lanes;
 }
 
-/* What runs, one after the other. */
-static void list_work(struct mase_plan *p)
+/* The phases of a list of watchers. */
+static int count_watch(const struct mase_step *w)
 {
-    int forward = 0, backward = 0;
-    for (int i = 0; i < p->step_count; i++) {
-        forward += p->step[i]->forward_count;
-        backward += p->step[i]->backward_count;
-    }
-    p->forward.item = mase_new_array(&p->arena, struct mase_work, (size_t)forward);
-    p->backward.item = mase_new_array(&p->arena, struct mase_work, (size_t)backward);
+    int count = 0;
+    for (; w; w = w->next_watch)
+        count += w->forward_count;
+    return count;
+}
+
+static void list_forward(struct mase_works *works, const struct mase_step *s)
+{
+    for (int i = 0; i < s->forward_count; i++)
+        works->item[works->count++] = (struct mase_work){ s, &s->forward[i] };
+}
+
+static void list_watch(struct mase_works *works, const struct mase_step *w)
+{
+    for (; w; w = w->next_watch)
+        list_forward(works, w);
+}
+
+/* What runs, one after the other; behind each step those who watch its result. */
+void mase_plan_list_forward(struct mase_plan *p)
+{
+    int count = count_watch(p->watch);
     for (int i = 0; i < p->step_count; i++)
-        for (int j = 0; j < p->step[i]->forward_count; j++)
-            p->forward.item[p->forward.count++] =
-                (struct mase_work){ p->step[i], &p->step[i]->forward[j] };
+        count += p->step[i]->forward_count + count_watch(p->step[i]->watch);
+    p->forward =
+        (struct mase_works){ .item = mase_new_array(&p->arena, struct mase_work, (size_t)count) };
+    list_watch(&p->forward, p->watch);
+    for (int i = 0; i < p->step_count; i++) {
+        list_forward(&p->forward, p->step[i]);
+        list_watch(&p->forward, p->step[i]->watch);
+    }
+}
+
+static void list_backward(struct mase_plan *p)
+{
+    int count = 0;
+    for (int i = 0; i < p->step_count; i++)
+        count += p->step[i]->backward_count;
+    p->backward.item = mase_new_array(&p->arena, struct mase_work, (size_t)count);
     for (int i = p->step_count - 1; i >= 0; i--)
         for (int j = 0; j < p->step[i]->backward_count; j++)
             p->backward.item[p->backward.count++] =
@@ -635,7 +665,8 @@ static void list_work(struct mase_plan *p)
 void mase_plan_finish(struct mase_plan *p)
 {
     mase_plan_place(p);
-    list_work(p);
+    mase_plan_list_forward(p);
+    list_backward(p);
 }
 
 enum mase_status mase_plan_new_tile(struct mase_plan **out, struct mase_graph *g,

@@ -32,7 +32,9 @@ struct mase_slot {
     struct mase_weight *weight; /* plain: the weight it is; NULL: a constant */
     bool derived;               /* plain: computed from parameters, if a step asks (derive.c) */
     const char *why;            /* set: no step can use it, and why */
-    int born, dies;             /* steps between which x is in use */
+    bool is_input;
+    struct mase_step *made_by; /* the last step whose result it is */
+    int born, dies;            /* steps between which x is in use */
     int grad_born, grad_dies;
 };
 
@@ -67,6 +69,7 @@ struct mase_work {
 struct mase_works {
     struct mase_work *item;
     int count;
+    bool stale; /* to be listed anew before it is run */
 };
 
 /* One sample in evaluation: x and y are its features, one after the other, padded to 16. */
@@ -103,9 +106,11 @@ struct mase_step {
     mase_one_fn *one;     /* a single sample in evaluation; NULL: no such path */
     int64_t work_size;    /* floats for the time of backward alone */
     float *work;
-    struct mase_rounded *rounded; /* its quantised weights (quantise.c) */
-    struct mase_fault *fault;     /* NULL: it computes with any values */
-    void *own;                    /* the kind's, in the plan's arena */
+    struct mase_rounded *rounded;         /* its quantised weights (quantise.c) */
+    struct mase_fault *fault;             /* NULL: it computes with any values */
+    struct mase_step *watch, **watch_end; /* who looks at the result (watch.c) */
+    struct mase_step *next_watch;
+    void *own; /* the kind's, in the plan's arena */
 };
 
 struct mase_plan {
@@ -120,9 +125,10 @@ struct mase_plan {
     struct mase_slot **input;
     int input_count, input_cap;
     struct mase_slot *output;
-    struct mase_values value;   /* of every node: tensors, whose slots hold the values */
-    struct mase_ptrmap slot_of; /* from tensors */
-    struct mase_weight *weight; /* every parameter and buffer the graph has */
+    struct mase_step *watch, **watch_end; /* who looks at the inputs */
+    struct mase_values value;             /* of every node: tensors, whose slots hold the values */
+    struct mase_ptrmap slot_of;           /* from tensors */
+    struct mase_weight *weight;           /* every parameter and buffer the graph has */
     int weight_count;
     struct mase_ptrmap weight_of; /* from parameters */
     struct mase_plan *derived;    /* computes what parameters alone decide; NULL: nothing */
