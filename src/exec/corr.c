@@ -150,7 +150,8 @@ static void run_site(const struct mase_step *s, const struct site *t)
     alignas(64) float piece[PIECE * LANES];
     const float *rows[PIECE];
     const long K = t->inner * t->taps;
-    row_pointers(rows, piece, PIECE, LANES);
+    for (long i = 0; i < PIECE; i++)
+        rows[i] = piece + i * LANES;
     for (long n = 0; n < s->plan->n; n += LANES) {
         const long lanes = s->plan->n - n < LANES ? s->plan->n - n : LANES;
         (K <= PIECE ? small_site : large_site)(s, t, rows, piece, n, lanes);

@@ -114,11 +114,11 @@ CASE(extent)
 CASE(count_bins)
 {
     float x[ROWS * MAX_N]; /* none may be NaN or less than the first bin */
-    const struct mase_channel c = channel(s, x);
     int64_t count[MASE_BINS] = { 0 };
     long at = 0;
     for (long i = 0; i < ROWS * MAX_N; i++)
         x[i] = s->in[1][i] >= -8.0f ? s->in[1][i] : -8.0f;
+    const struct mase_channel c = channel(s, x);
     k->count_bins(count, &c, 4.0, 32.0);
     raw(s, &at, count, sizeof count);
     return (struct wrote){ 0, at };
