@@ -23,6 +23,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <mase/arena.h>
 #include <mase/data.h>
 
 enum mase_split {
@@ -138,5 +139,19 @@ struct mase_feature_range mase_dataset_range(const struct mase_dataset *d, enum 
 enum mase_status mase_dataset_import(const char *name, const char *path,
                                      const struct mase_dataset_opts *opts,
                                      struct mase_err *err) MASE_MUST_CHECK;
+
+/* Undo it: remove every table of the named dataset from the cache, those that were only read, too.
+ * That there is none is an error. */
+struct mase_dataset_removed {
+    const char **paths; /* (count), in the arena */
+    int count;
+    int64_t bytes;
+};
+enum mase_status mase_dataset_remove(struct mase_dataset_removed *removed, struct mase_arena *a,
+                                     const char *name, const struct mase_dataset_opts *opts,
+                                     struct mase_err *err) MASE_MUST_CHECK;
+
+/* The cache's folder, in a: $XDG_CACHE_HOME/mase, ~/.cache/mase; NULL: there is none. */
+const char *mase_dataset_cache(struct mase_arena *a, const struct mase_dataset_opts *opts);
 
 #endif /* MASE_DATASET_H */

@@ -3,6 +3,7 @@
  */
 #include "data/csv.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +12,29 @@
 
 enum { FIELDS_MAX = 1 << 20, DIGITS_MAX = 127 };
 
+/* Commas, unless the first line has none but another that is usual; quoted fields do not count. */
+static char find_separator(const char *p, const char *end)
+{
+    int commas = 0, semicolons = 0, tabs = 0;
+    bool quoted = false;
+    while (p < end && (*p == '\n' || *p == '\r'))
+        p++;
+    for (; p < end && *p != '\n'; p++) {
+        quoted ^= *p == '"';
+        commas += !quoted && *p == ',';
+        semicolons += !quoted && *p == ';';
+        tabs += !quoted && *p == '\t';
+    }
+    return commas || (!semicolons && !tabs) ? ',' : semicolons ? ';' : '\t';
+}
+
 struct mase_csv mase_csv_of(const struct mase_file *f)
 {
     const char *p = (const char *)f->data;
     struct mase_csv c = { .path = f->path, .at = p, .end = p + f->size, .quotes = "\"" };
     if (f->size >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
         c.at += 3; /* a byte order mark */
+    c.separator = find_separator(c.at, c.end);
     return c;
 }
 
@@ -37,9 +55,9 @@ struct mase_loc mase_csv_at(const struct mase_csv *c, int field)
                               .off = -1 };
 }
 
-static bool is_blank(char ch)
+static bool is_blank(const struct mase_csv *c, char ch)
 {
-    return ch == ' ' || ch == '\t' || ch == '\r';
+    return (ch == ' ' || ch == '\t' || ch == '\r') && ch != c->separator;
 }
 
 static enum mase_status add_field(struct mase_csv *c, struct mase_csv_field f, struct mase_err *err)
@@ -85,13 +103,14 @@ static enum mase_status take_quoted(struct mase_csv *c, struct mase_csv_field *f
     return MASE_OK;
 }
 
-static void take_plain(struct mase_csv_field *f, const char **p, const char *end)
+static void take_plain(const struct mase_csv *c, struct mase_csv_field *f, const char **p,
+                       const char *end)
 {
     const char *start = *p, *s = start;
-    while (s < end && *s != ',')
+    while (s < end && *s != c->separator)
         s++;
     *p = s;
-    while (s > start && is_blank(s[-1]))
+    while (s > start && is_blank(c, s[-1]))
         s--;
     f->text = start;
     f->size = (size_t)(s - start);
@@ -100,25 +119,32 @@ static void take_plain(struct mase_csv_field *f, const char **p, const char *end
 static enum mase_status split_line(struct mase_csv *c, const char *line, const char *end,
                                    struct mase_err *err)
 {
+    const char *nul = memchr(line, 0, (size_t)(end - line));
+    if (nul) {
+        struct mase_loc at = mase_csv_at(c, c->count);
+        at.col = (int)(nul - line) + 1;
+        return mase_fail_at(err, MASE_EPARSE, at, "a byte 0: this is no text file");
+    }
     for (const char *p = line;; p++) {
-        while (p < end && is_blank(*p))
+        while (p < end && is_blank(c, *p))
             p++;
         struct mase_csv_field f = { .col = (int)(p - line) + 1 };
         if (p < end && strchr(c->quotes, *p) && *p) {
             p++;
             MASE_TRY(take_quoted(c, &f, &p, end, err));
         } else {
-            take_plain(&f, &p, end);
+            take_plain(c, &f, &p, end);
         }
         MASE_TRY(add_field(c, f, err));
-        while (p < end && is_blank(*p))
+        while (p < end && is_blank(c, *p))
             p++;
         if (p == end)
             return MASE_OK;
-        if (*p != ',') {
+        if (*p != c->separator) {
             struct mase_loc at = mase_csv_at(c, c->count);
             at.col = (int)(p - line) + 1;
-            return mase_fail_at(err, MASE_EPARSE, at, "expected a comma after the quoted field");
+            return mase_fail_at(err, MASE_EPARSE, at, "expected '%c' after the quoted field",
+                                c->separator);
         }
     }
 }
@@ -133,7 +159,7 @@ enum mase_status mase_csv_next(struct mase_csv *c, struct mase_err *err)
         c->at = end < c->end ? end + 1 : end;
         c->line++;
         const char *p = line;
-        while (p < end && is_blank(*p))
+        while (p < end && is_blank(c, *p))
             p++;
         if (p == end || (c->comment && *p == c->comment))
             continue;
@@ -142,24 +168,44 @@ enum mase_status mase_csv_next(struct mase_csv *c, struct mase_err *err)
     return MASE_OK;
 }
 
-enum mase_status mase_csv_number(const struct mase_csv *c, int field, double *v, const char *what,
-                                 struct mase_err *err)
+/* The number that the whole field is; text gets its first bytes, for messages. */
+static bool to_double(const struct mase_csv_field *f, double *v, char text[DIGITS_MAX + 1])
 {
-    const struct mase_csv_field *f = &c->field[field];
-    char text[DIGITS_MAX + 1];
-    if (f->size == 0 || (f->size == 1 && f->text[0] == '?'))
-        return mase_fail_at(err, MASE_EVALUE, mase_csv_at(c, field), "the value of %s is missing",
-                            what);
     const size_t n = f->size < DIGITS_MAX ? f->size : DIGITS_MAX;
     memcpy(text, f->text, n);
     text[n] = 0;
     char *end;
     *v = strtod(text, &end);
-    if (n != f->size || *end || end == text)
-        return mase_fail_at(err, MASE_EVALUE, mase_csv_at(c, field), "%s is '%.40s', not a number",
-                            what, text);
-    if (!isfinite(*v))
-        return mase_fail_at(err, MASE_EVALUE, mase_csv_at(c, field),
-                            "%s is %g; features must be finite", what, *v);
-    return MASE_OK;
+    return n == f->size && n > 0 && end == text + n;
+}
+
+bool mase_csv_decimal(const struct mase_csv_field *f, double *v)
+{
+    char text[DIGITS_MAX + 1];
+    const size_t sign = f->size && strchr("+-", f->text[0]) && f->text[0];
+    const char first = f->size > sign ? f->text[sign] : 0;
+    return ((first >= '0' && first <= '9') || first == '.') && to_double(f, v, text);
+}
+
+static bool is_missing(const struct mase_csv_field *f)
+{
+    return f->size == 0 || (f->size == 1 && f->text[0] == '?');
+}
+
+enum mase_status mase_csv_number(const struct mase_csv *c, int field, double *v, const char *what,
+                                 struct mase_err *err)
+{
+    const struct mase_csv_field *f = &c->field[field];
+    char text[DIGITS_MAX + 1];
+    const struct mase_loc at = mase_csv_at(c, field);
+    if (is_missing(f))
+        return mase_fail_at(err, MASE_EVALUE, at, "the value of %s is missing", what);
+    if (!to_double(f, v, text))
+        return mase_fail_at(err, MASE_EVALUE, at, "%s is '%.40s', not a number", what, text);
+    if (isfinite(*v) && isfinite((float)*v))
+        return MASE_OK;
+    return isfinite(*v)
+               ? mase_fail_at(err, MASE_EVALUE, at, "%s is %.40s; 32-bit floats end at %g", what,
+                              text, (double)FLT_MAX)
+               : mase_fail_at(err, MASE_EVALUE, at, "%s is %g; features must be finite", what, *v);
 }

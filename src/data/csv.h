@@ -1,8 +1,9 @@
 /*
  * csv.h - lines of fields: comma-separated text and the data part of ARFF files.
  *
- * Fields may be quoted, a doubled quote standing for one; a quoted field may not span lines. Blanks
- * around fields and lines without anything are skipped.
+ * A file whose first line has no comma may be separated by semicolons or tabs instead. Fields may
+ * be quoted, a doubled quote standing for one; a quoted field may not span lines. Blanks around
+ * fields and lines without anything are skipped.
  */
 #ifndef MASE_DATA_CSV_H
 #define MASE_DATA_CSV_H
@@ -22,6 +23,7 @@ struct mase_csv {
     const char *path;
     const char *at, *end; /* the rest of the file */
     const char *quotes;   /* which characters quote */
+    char separator;       /* between fields */
     char comment;         /* lines that begin so are skipped; 0: none */
     int line;             /* of the fields */
     struct mase_csv_field *field;
@@ -34,7 +36,9 @@ void mase_csv_release(struct mase_csv *c);
 /* The next line's fields; count is 0 at the end. */
 enum mase_status mase_csv_next(struct mase_csv *c, struct mase_err *err) MASE_MUST_CHECK;
 struct mase_loc mase_csv_at(const struct mase_csv *c, int field);
-/* A field that must be a finite number. what names it in messages. */
+/* Is the field a decimal number, and which? */
+bool mase_csv_decimal(const struct mase_csv_field *f, double *v);
+/* A field that must be a finite number that a 32-bit float can hold. what names it in messages. */
 enum mase_status mase_csv_number(const struct mase_csv *c, int field, double *v, const char *what,
                                  struct mase_err *err) MASE_MUST_CHECK;
 

@@ -1,11 +1,12 @@
 /*
  * csv_table.c - tables in text files.
  *
- * CSV: a header line names the columns. ARFF: attribute lines do, @data begins the rows.
- * A label is a class name where names are expected. In a table of the user's own, labels that are
- * all whole numbers are the classes themselves; any others are names, numbered in alphabetical
- * order.
+ * CSV: a header line names the columns, each differently. ARFF: attribute lines do, @data begins
+ * the rows. A label is a class name where names are expected. In a table of the user's own, labels
+ * are whole numbers from 0, which are the classes themselves however they are written (1, 1.0), or
+ * names, numbered in alphabetical order; a mixture is a mistake.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -17,9 +18,14 @@
 
 enum { CLASSES_MAX = 65536 };
 
+struct column {
+    const char *name; /* in the arena */
+    struct mase_loc at;
+};
+
 struct header {
-    const char **name; /* in the arena */
-    int count;
+    struct column *column;
+    int count, cap;
 };
 
 /* Which column is which feature, and the label's. */
@@ -28,12 +34,42 @@ struct layout {
     int features, label, columns;
 };
 
+static void add_column(struct header *h, struct mase_arena *a, const char *name, struct mase_loc at)
+{
+    h->column = mase_arena_grow(a, h->column, h->count, &h->cap, sizeof *h->column);
+    h->column[h->count++] = (struct column){ name, at };
+}
+
 static void take_names(struct header *h, struct mase_arena *a, const struct mase_csv *c)
 {
-    h->count = c->count;
-    h->name = mase_new_array(a, const char *, (size_t)c->count);
     for (int i = 0; i < c->count; i++)
-        h->name[i] = mase_arena_strndup(a, c->field[i].text, c->field[i].size);
+        add_column(h, a, mase_arena_strndup(a, c->field[i].text, c->field[i].size),
+                   mase_csv_at(c, i));
+}
+
+/* Each column is called by a name of its own. pandas writes its index under an empty one. */
+static enum mase_status check_names(const struct header *h, struct mase_err *err)
+{
+    struct mase_arena a = { 0 };
+    struct mase_intern names = { .arena = &a };
+    struct mase_map seen = { .arena = &a };
+    enum mase_status st = MASE_OK;
+    for (int i = 0; !st && i < h->count; i++) {
+        const struct column *c = &h->column[i];
+        const char *name = mase_intern(&names, c->name);
+        const struct column *first = mase_map_get(&seen, name);
+        if (!name[0])
+            st = mase_fail_at(err, MASE_EVALUE, c->at,
+                              "column %d has no name; an index that pandas wrote is left out by "
+                              "to_csv(index=False)",
+                              i + 1);
+        else if (first)
+            st = mase_fail_at(err, MASE_EVALUE, c->at, "column %d is called '%s', as column %d is",
+                              i + 1, name, (int)(first - h->column) + 1);
+        mase_map_put(&seen, name, (void *)(uintptr_t)c);
+    }
+    mase_arena_release(&a);
+    return st;
 }
 
 /* ---- ARFF ---- */
@@ -62,22 +98,22 @@ static const char *attribute_name(struct mase_arena *a, const struct mase_csv_fi
 static enum mase_status read_attributes(struct header *h, struct mase_arena *a, struct mase_csv *c,
                                         struct mase_err *err)
 {
-    int cap = 0;
     c->quotes = "";
     for (;;) {
         MASE_TRY(mase_csv_next(c, err));
         if (c->count == 0)
             return mase_fail_in(err, MASE_EPARSE, c->path, "the ARFF file has no @data");
-        if (keyword(c, "@data"))
+        if (keyword(c, "@data") && h->count)
             break;
         if (keyword(c, "@relation"))
             continue;
         if (!keyword(c, "@attribute"))
             return mase_fail_at(err, MASE_EPARSE, mase_csv_at(c, 0),
-                                "expected @relation, @attribute or @data");
-        h->name = mase_arena_grow(a, h->name, h->count, &cap, sizeof *h->name);
-        h->name[h->count++] = attribute_name(a, &c->field[0]);
+                                h->count ? "expected @relation, @attribute or @data"
+                                         : "expected @relation or @attribute");
+        add_column(h, a, attribute_name(a, &c->field[0]), mase_csv_at(c, 0));
     }
+    c->separator = ',';
     c->quotes = "\"'";
     return MASE_OK;
 }
@@ -112,44 +148,53 @@ static bool same_column(const char *wanted, const char *name)
 static int find_column(const struct header *h, const char *wanted)
 {
     for (int i = 0; i < h->count; i++)
-        if (same_column(wanted, h->name[i]))
+        if (same_column(wanted, h->column[i].name))
             return i;
     return -1;
 }
 
-static enum mase_status find_label(struct layout *l, const struct header *h, const char *path,
-                                   const char *wanted, struct mase_err *err)
+static enum mase_status fail_label(const struct header *h, const char *wanted, struct mase_err *err)
+{
+    const char **names = mase_xcalloc((size_t)h->count * sizeof *names);
+    for (int i = 0; i < h->count; i++)
+        names[i] = h->column[i].name;
+    const char *near = wanted ? mase_nearest(wanted, names, h->count) : NULL;
+    const enum mase_status st = mase_fail_at(
+        err, MASE_EVALUE, h->column[0].at,
+        "there is no column '%s' for the labels%s%s%s; the first line names the columns",
+        wanted ? wanted : "label", near ? "; is '" : "", near ? near : "", near ? "' meant?" : "");
+    free(names);
+    return st;
+}
+
+static enum mase_status find_label(struct layout *l, const struct header *h, const char *wanted,
+                                   struct mase_err *err)
 {
     static const char *const usual[] = { "label", "class", "target" };
     l->label = wanted ? find_column(h, wanted) : -1;
     for (int i = 0; !wanted && i < 3 && l->label < 0; i++)
         l->label = find_column(h, usual[i]);
-    if (l->label >= 0)
-        return MASE_OK;
-    const char *near = wanted ? mase_nearest(wanted, h->name, h->count) : NULL;
-    return mase_fail_at(err, MASE_EVALUE, (struct mase_loc){ path, 1, 1, 0, -1 },
-                        "there is no column '%s' for the labels%s%s%s", wanted ? wanted : "label",
-                        near ? "; is '" : "", near ? near : "", near ? "' meant?" : "");
+    return l->label >= 0 ? MASE_OK : fail_label(h, wanted, err);
 }
 
 static enum mase_status lay_out(struct layout *l, struct mase_raw *r, struct mase_arena *a,
-                                const struct header *h, const char *path,
-                                const struct mase_columns *c, struct mase_err *err)
+                                const struct header *h, const struct mase_columns *c,
+                                struct mase_err *err)
 {
+    const struct mase_loc at = h->column[0].at;
     l->columns = h->count;
-    MASE_TRY(find_label(l, h, path, c->label, err));
+    MASE_TRY(find_label(l, h, c->label, err));
+    MASE_TRY(check_names(h, err));
     l->features = c->features ? c->feature_count : h->count - 1;
     if (l->features < 1)
-        return mase_fail_at(err, MASE_EVALUE, (struct mase_loc){ path, 1, 1, 0, -1 },
-                            "there is no column beside the label's");
+        return mase_fail_at(err, MASE_EVALUE, at, "there is no column beside the label's");
     l->column = mase_new_array(a, int, (size_t)l->features);
     const char **names = mase_new_array(a, const char *, (size_t)l->features);
     for (int i = 0; i < l->features; i++) {
         l->column[i] = c->features ? find_column(h, c->features[i]) : i + (i >= l->label);
         if (l->column[i] < 0)
-            return mase_fail_at(err, MASE_EVALUE, (struct mase_loc){ path, 1, 1, 0, -1 },
-                                "there is no column '%s'", c->features[i]);
-        names[i] = c->features ? c->features[i] : h->name[l->column[i]];
+            return mase_fail_at(err, MASE_EVALUE, at, "there is no column '%s'", c->features[i]);
+        names[i] = c->features ? c->features[i] : h->column[l->column[i]].name;
     }
     r->features = l->features;
     r->feature_names = names;
@@ -162,9 +207,13 @@ static enum mase_status lay_out(struct layout *l, struct mase_raw *r, struct mas
 struct classes {
     struct mase_intern texts;
     struct mase_map numbers; /* text to number + 1 */
-    const char **name;
+    struct class {
+        const char *text;
+        int32_t value; /* of a number */
+    } * item;
     int count, cap;
-    bool all_numbers;
+    bool numeric;   /* what the first label is, all others must be */
+    int first_line; /* where it stands */
 };
 
 static enum mase_status expected_class(int32_t *label, const struct mase_csv *c, int field,
@@ -187,27 +236,53 @@ static enum mase_status expected_class(int32_t *label, const struct mase_csv *c,
     return st;
 }
 
-static bool is_class_number(const char *s)
+static bool is_missing(const struct mase_csv_field *f)
 {
-    const size_t n = strspn(s, "0123456789");
-    return n > 0 && !s[n] && strtol(s, NULL, 10) < CLASSES_MAX;
+    return f->size == 0 || (f->size == 1 && f->text[0] == '?') ||
+           (f->size == 3 && strncasecmp(f->text, "nan", 3) == 0);
+}
+
+/* A text that was not seen before: a class of its own, of the same kind as the others. */
+static enum mase_status check_class(struct class *new, struct classes *k, const struct mase_csv *c,
+                                    int field, struct mase_err *err)
+{
+    const struct mase_loc at = mase_csv_at(c, field);
+    double v = 0;
+    const bool numeric = mase_csv_decimal(&c->field[field], &v);
+    if (!k->count) {
+        k->numeric = numeric;
+        k->first_line = c->line;
+    }
+    if (numeric != k->numeric)
+        return mase_fail_at(err, MASE_EVALUE, at,
+                            "label '%.40s' is a %s, but that of line %d is the %s '%.40s'; classes "
+                            "are whole numbers from 0, or names",
+                            new->text, numeric ? "number" : "name", k->first_line,
+                            numeric ? "name" : "number", k->item[0].text);
+    if (numeric && !(v >= 0 && v < CLASSES_MAX && v == floor(v)))
+        return mase_fail_at(err, MASE_EVALUE, at,
+                            "label %.40s is no class; classes are whole numbers from 0 to %d, or "
+                            "names",
+                            new->text, CLASSES_MAX - 1);
+    if (k->count == CLASSES_MAX)
+        return mase_fail_at(err, MASE_ELIMIT, at, "more than %d different labels", CLASSES_MAX);
+    new->value = (int32_t)v;
+    return MASE_OK;
 }
 
 static enum mase_status any_class(int32_t *label, struct classes *k, const struct mase_csv *c,
                                   int field, struct mase_err *err)
 {
     const struct mase_csv_field *f = &c->field[field];
-    if (f->size == 0 || (f->size == 1 && f->text[0] == '?'))
+    if (is_missing(f))
         return mase_fail_at(err, MASE_EVALUE, mase_csv_at(c, field), "the label is missing");
     const char *text = mase_intern_n(&k->texts, f->text, f->size);
     intptr_t number = (intptr_t)mase_map_get(&k->numbers, text);
     if (!number) {
-        if (k->count == CLASSES_MAX)
-            return mase_fail_at(err, MASE_ELIMIT, mase_csv_at(c, field),
-                                "more than %d different labels", CLASSES_MAX);
-        k->name = mase_arena_grow(k->texts.arena, k->name, k->count, &k->cap, sizeof *k->name);
-        k->name[k->count++] = text;
-        k->all_numbers = k->all_numbers && is_class_number(text);
+        struct class new = { text, 0 };
+        MASE_TRY(check_class(&new, k, c, field, err));
+        k->item = mase_arena_grow(k->texts.arena, k->item, k->count, &k->cap, sizeof *k->item);
+        k->item[k->count++] = new;
         number = k->count;
         mase_map_put(&k->numbers, text, (void *)number); /* NOLINT(performance-no-int-to-ptr) */
     }
@@ -221,20 +296,21 @@ static int compare_names(const void *a, const void *b)
 }
 
 /* From the order of appearance to the final numbers. */
-static void number_classes(struct mase_raw *r, struct classes *k, struct mase_arena *a)
+static void number_classes(struct mase_raw *r, const struct classes *k, struct mase_arena *a)
 {
     int32_t *final = mase_new_array(a, int32_t, (size_t)k->count);
     const char **sorted = mase_new_array(a, const char *, (size_t)k->count);
-    memcpy(sorted, k->name, (size_t)k->count * sizeof *sorted);
+    for (int i = 0; i < k->count; i++)
+        sorted[i] = k->item[i].text;
     qsort(sorted, (size_t)k->count, sizeof *sorted, compare_names);
     for (int i = 0; i < k->count; i++) {
         const char **at =
-            bsearch(&k->name[i], sorted, (size_t)k->count, sizeof *sorted, compare_names);
-        final[i] = k->all_numbers ? (int32_t)strtol(k->name[i], NULL, 10) : (int32_t)(at - sorted);
+            bsearch(&k->item[i].text, sorted, (size_t)k->count, sizeof *sorted, compare_names);
+        final[i] = k->numeric ? k->item[i].value : (int32_t)(at - sorted);
     }
     for (int64_t i = 0; i < r->rows; i++)
         r->label[i] = final[r->label[i]];
-    if (!k->all_numbers) {
+    if (!k->numeric) {
         r->class_names = sorted;
         r->classes = k->count;
     }
@@ -263,9 +339,9 @@ static enum mase_status read_rows(struct mase_raw *r, struct mase_arena *a, stru
 {
     struct header h = { 0 };
     struct layout l = { 0 };
-    struct classes k = { .texts.arena = a, .numbers.arena = a, .all_numbers = true };
+    struct classes k = { .texts.arena = a, .numbers.arena = a };
     MASE_TRY(read_header(&h, a, c, err));
-    MASE_TRY(lay_out(&l, r, a, &h, c->path, wanted, err));
+    MASE_TRY(lay_out(&l, r, a, &h, wanted, err));
     for (;;) {
         MASE_TRY(mase_csv_next(c, err));
         if (c->count == 0)

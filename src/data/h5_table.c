@@ -52,13 +52,14 @@ static enum mase_status add_record(struct mase_raw *r, const struct reading *in,
     memcpy(row, record, (size_t)r->features * sizeof *row);
     record += r->features;
     return in->one_hot ? one_hot_label(label, record, in->one_hot, path, at, err)
-                       : mase_raw_label(label, record[0], path, at, err);
+                       : mase_raw_label(label, record[0], path, "the label", at, err);
 }
 
 static enum mase_status read_records(struct mase_raw *r, const struct reading *in,
                                      struct mase_err *err)
 {
     const int64_t rows = in->set->shape.dim[0];
+    MASE_TRY(mase_raw_reserve(r, rows, in->set->most, in->set->path, err));
     double *piece = mase_xcalloc((size_t)PIECE * (size_t)in->columns * sizeof *piece);
     enum mase_status st = MASE_OK;
     for (int64_t first = 0; !st && first < rows; first += PIECE) {
@@ -125,9 +126,9 @@ static enum mase_status read_wanted(struct mase_isolated *t, struct mase_arena *
     const struct wanted *w = user;
     struct mase_h5 f;
     struct mase_h5_set s = { 0 };
-    enum mase_status st = mase_h5_open(&f, path, err);
-    if (!st)
-        st = mase_h5_set_open(&s, &f, w->dataset, err);
+    MASE_TRY(mase_h5_open(&f, path, err));
+    mase_isolate_seal();
+    enum mase_status st = mase_h5_set_open(&s, &f, w->dataset, err);
     if (!st)
         st = read_table(&t->raw, a, &s, w->columns, w->one_hot, err);
     mase_h5_set_close(&s);
@@ -177,7 +178,7 @@ static enum mase_status add_piece(struct mase_raw *r, const double *x, const dou
         int32_t *label;
         MASE_TRY(mase_raw_add(r, &row, &label, path, err));
         memcpy(row, x + i * r->features, (size_t)r->features * sizeof *row);
-        MASE_TRY(mase_raw_label(label, y[i], path, r->rows - 1, err));
+        MASE_TRY(mase_raw_label(label, y[i], path, "y", r->rows - 1, err));
     }
     return MASE_OK;
 }
@@ -187,6 +188,7 @@ static enum mase_status read_pair(struct mase_raw *r, const struct mase_h5_set *
 {
     enum mase_status st = MASE_OK;
     const int64_t rows = x->shape.dim[0], step = FEATURES_MAX / r->features;
+    MASE_TRY(mase_raw_reserve(r, rows, x->most, x->path, err));
     double *piece = mase_xcalloc((size_t)(step * (r->features + 1)) * sizeof *piece);
     double *labels = piece + step * r->features;
     for (int64_t first = 0; !st && first < rows; first += step) {
@@ -255,6 +257,7 @@ static enum mase_status read_own(struct mase_isolated *t, struct mase_arena *a, 
 {
     struct mase_h5 f;
     MASE_TRY(mase_h5_open(&f, path, err));
+    mase_isolate_seal();
     const enum mase_status st =
         mase_h5_has(&f, "X") ? open_pair(t, a, &f, err) : open_records(t, a, &f, label, err);
     mase_h5_close(&f);

@@ -17,6 +17,8 @@
 #include <mase/file.h>
 #include <mase/str.h>
 
+#include "data/isolate.h"
+
 /* Everything of the library that is used; the last is a variable. */
 /* clang-format off */
 #define API(X)                                                                                 \
@@ -24,7 +26,8 @@
     X(H5Eset_auto2) X(H5Ewalk2) X(H5Eclear2)                                                   \
     X(H5Fopen) X(H5Fclose) X(H5Lexists) X(H5Literate)                                          \
     X(H5Dopen2) X(H5Dclose) X(H5Dread) X(H5Dget_type) X(H5Dget_space) X(H5Dget_create_plist)   \
-    X(H5Dget_storage_size) X(H5Pget_layout) X(H5Pget_external_count) X(H5Pclose)               \
+    X(H5Dget_storage_size) X(H5Pget_layout) X(H5Pget_chunk) X(H5Pget_external_count)           \
+    X(H5Pclose) X(H5Lget_info)                                                                 \
     X(H5Screate_simple) X(H5Sselect_hyperslab) X(H5Sget_simple_extent_ndims)                   \
     X(H5Sget_simple_extent_dims) X(H5Sclose)                                                   \
     X(H5Tcreate) X(H5Tinsert) X(H5Tclose) X(H5Tget_class) X(H5Tget_size) X(H5Tget_nmembers)    \
@@ -62,7 +65,8 @@ static void load(void)
 }
 
 enum {
-    GAIN = 1032,   /* deflate, the usual filter, gains no more */
+    GAIN = 1032, /* deflate, the usual filter, gains no more */
+    CHUNK_USUAL = 64 << 20,
     READ_ONLY = 0, /* H5F_ACC_RDONLY, whose macro calls the library */
 };
 
@@ -85,10 +89,11 @@ static enum mase_status fail(struct mase_err *err, const char *path, const char 
 enum mase_status mase_h5_open(struct mase_h5 *f, const char *path, struct mase_err *err)
 {
     static const unsigned char magic[8] = "\x89HDF\r\n\x1a\n";
-    *f = (struct mase_h5){ path, H5I_INVALID_HID };
+    *f = (struct mase_h5){ path, H5I_INVALID_HID, 0 };
     struct mase_file head;
     MASE_TRY(mase_file_open(&head, path, err)); /* missing, a directory: our own words */
     const bool empty = head.size == 0;
+    f->size = head.size;
     const bool ours = head.size >= 8 && memcmp(head.data, magic, 8) == 0;
     mase_file_close(&head);
     if (empty)
@@ -120,17 +125,25 @@ bool mase_h5_has(const struct mase_h5 *f, const char *name)
 /* ---- datasets ---- */
 
 /* Numbers stored elsewhere would let a file make us read any other. */
-static bool lies_in_file(hid_t set)
+static bool lies_in_file(hid_t plist)
 {
-    const hid_t plist = h5.H5Dget_create_plist(set);
-    const bool inside = plist >= 0 && h5.H5Pget_layout(plist) != H5D_VIRTUAL &&
-                        h5.H5Pget_external_count(plist) == 0;
-    if (plist >= 0)
-        h5.H5Pclose(plist);
-    return inside;
+    return h5.H5Pget_layout(plist) != H5D_VIRTUAL && h5.H5Pget_external_count(plist) == 0;
 }
 
-static enum mase_status read_shape(struct mase_h5_set *s, struct mase_err *err)
+/* Bytes of one chunk, which is unpacked whole; 0: not chunked. */
+static hsize_t chunk_bytes(hid_t plist, size_t element)
+{
+    hsize_t dim[H5S_MAX_RANK], bytes = element;
+    if (h5.H5Pget_layout(plist) != H5D_CHUNKED)
+        return 0;
+    const int rank = h5.H5Pget_chunk(plist, H5S_MAX_RANK, dim);
+    for (int i = 0; i < rank; i++)
+        if (__builtin_mul_overflow(bytes, dim[i], &bytes))
+            return UINT64_MAX;
+    return bytes;
+}
+
+static enum mase_status read_shape(struct mase_h5_set *s, hid_t plist, struct mase_err *err)
 {
     hsize_t dim[H5S_MAX_RANK];
     const int rank = h5.H5Sget_simple_extent_ndims(s->space);
@@ -151,31 +164,63 @@ static enum mase_status read_shape(struct mase_h5_set *s, struct mase_err *err)
         return mase_fail_in(err, MASE_EPARSE, s->path,
                             "dataset %s claims %" PRIu64 " bytes, but only %" PRIu64 " are stored",
                             s->name, (uint64_t)bytes, (uint64_t)stored);
+    const hsize_t chunk = chunk_bytes(plist, element);
+    if (chunk > CHUNK_USUAL && chunk > bytes)
+        return mase_fail_in(err, MASE_ELIMIT, s->path,
+                            "dataset %s has %" PRIu64 " bytes in chunks of %" PRIu64
+                            "; a chunk of more than %d may be no larger than its dataset",
+                            s->name, (uint64_t)bytes, (uint64_t)chunk, CHUNK_USUAL);
     return MASE_OK;
 }
 
-static enum mase_status look_at(struct mase_h5_set *s, struct mase_err *err)
+static enum mase_status look_within(struct mase_h5_set *s, hid_t plist, struct mase_err *err)
 {
-    s->type = h5.H5Dget_type(s->id);
-    s->space = h5.H5Dget_space(s->id);
-    if (s->type < 0 || s->space < 0 || !lies_in_file(s->id))
+    if (!lies_in_file(plist))
         return mase_fail_in(err, MASE_EUNSUPPORTED, s->path,
                             "dataset %s cannot be read: its numbers are not in this file", s->name);
+    s->type = h5.H5Dget_type(s->id);
+    s->space = h5.H5Dget_space(s->id);
+    if (s->type < 0 || s->space < 0)
+        return fail(err, s->path, "a dataset without type or shape");
     const H5T_class_t class = h5.H5Tget_class(s->type);
     s->compound = class == H5T_COMPOUND;
     s->single = class == H5T_FLOAT && h5.H5Tget_size(s->type) <= sizeof(float);
     if (!s->compound && class != H5T_FLOAT && class != H5T_INTEGER)
-        return mase_fail_in(err, MASE_EVALUE, s->path, "dataset %s holds no numbers", s->name);
-    return read_shape(s, err);
+        return mase_fail_in(err, MASE_EVALUE, s->path,
+                            "dataset %s holds no numbers; integers and floats are read, booleans "
+                            "and texts are not",
+                            s->name);
+    return read_shape(s, plist, err);
+}
+
+static enum mase_status look_at(struct mase_h5_set *s, struct mase_err *err)
+{
+    const hid_t plist = h5.H5Dget_create_plist(s->id);
+    if (plist < 0)
+        return fail(err, s->path, "a dataset cannot be read");
+    const enum mase_status st = look_within(s, plist, err);
+    h5.H5Pclose(plist);
+    return st;
+}
+
+/* A link into another file is not followed: the child could not open that one (isolate.c). */
+static bool leads_out(const struct mase_h5 *f, const char *name)
+{
+    H5L_info_t info;
+    return h5.H5Lget_info(f->file, name, &info, H5P_DEFAULT) >= 0 && info.type == H5L_TYPE_EXTERNAL;
 }
 
 enum mase_status mase_h5_set_open(struct mase_h5_set *s, const struct mase_h5 *f, const char *name,
                                   struct mase_err *err)
 {
-    *s = (struct mase_h5_set){ f->path, name, -1, -1, -1, false, false, { 0 } };
+    *s = (struct mase_h5_set){ .path = f->path, .name = name, .id = -1, .type = -1, .space = -1 };
+    s->most = mase_data_memory(f->size) / 2; /* the rest is for libhdf5 */
     if (!mase_h5_has(f, name))
         return mase_fail_in(err, MASE_EVALUE, f->path, "there is no dataset '%s' in the file",
                             name);
+    if (leads_out(f, name))
+        return mase_fail_in(err, MASE_EUNSUPPORTED, f->path,
+                            "'%s' is a link into another file, which is not followed", name);
     s->id = h5.H5Dopen2(f->file, name, H5P_DEFAULT);
     if (s->id < 0)
         return fail(err, f->path, "a dataset cannot be opened");
@@ -209,14 +254,13 @@ static enum mase_status read_rows(const struct mase_h5_set *s, hid_t type, void 
         memory >= 0 &&
         h5.H5Sselect_hyperslab(s->space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0 &&
         h5.H5Dread(s->id, type, memory, s->space, H5P_DEFAULT, to) >= 0;
-    if (memory >= 0)
-        h5.H5Sclose(memory);
-    if (ok)
-        return MASE_OK;
     char what[128];
     snprintf(what, sizeof what, "rows %" PRId64 " to %" PRId64 " of %.60s cannot be read", first,
              first + n - 1, s->name);
-    return fail(err, s->path, what);
+    const enum mase_status st = ok ? MASE_OK : fail(err, s->path, what);
+    if (memory >= 0)
+        h5.H5Sclose(memory); /* forgets HDF5's messages */
+    return st;
 }
 
 enum mase_status mase_h5_rows(const struct mase_h5_set *s, double *x, int64_t first, int64_t n,

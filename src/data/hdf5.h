@@ -2,7 +2,8 @@
  * hdf5.h - opening HDF5 files and reading numbers from them, in pieces, as doubles.
  *
  * HDF5 prints nothing; its innermost message becomes part of ours. Plugins are not loaded, and
- * datasets whose numbers lie in other files are refused.
+ * links into other files and datasets whose numbers lie there are refused. Whatever else a file
+ * contrives, its readers seal their process (isolate.h), so that no other file can be opened.
  */
 #ifndef MASE_DATA_HDF5_H
 #define MASE_DATA_HDF5_H
@@ -17,6 +18,7 @@
 struct mase_h5 {
     const char *path; /* borrowed */
     int64_t file;     /* HDF5's handles, here and below */
+    uint64_t size;    /* bytes */
 };
 
 /* A dataset of it, and what it claims to hold. */
@@ -26,6 +28,7 @@ struct mase_h5_set {
     bool compound;
     bool single; /* floats of 32 bits or fewer */
     struct mase_shape shape;
+    uint64_t most; /* bytes of memory that its numbers may take */
 };
 
 enum mase_status mase_h5_open(struct mase_h5 *f, const char *path,

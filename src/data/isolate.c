@@ -6,20 +6,40 @@
  *     numbers          doubles (rows, features), then 32-bit labels (rows)
  *
  * Both ends are one program, so structs travel as they are. The parent still checks the sizes: a
- * child that has gone wrong may have written anything.
+ * child that has gone wrong may have written anything. The child has limits of memory and time, and
+ * once it has opened the file it can open no other.
  */
 #include "data/isolate.h"
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 
-enum { NAME_MAX_BYTES = 1 << 16, FEATURES_LIMIT = 1 << 20 };
+enum {
+    NAME_MAX_BYTES = 1 << 16,
+    FEATURES_LIMIT = 1 << 20,
+    SECONDS = 60, /* of computing, and one more for each megabyte of the file */
+};
+
+/* A sanitizer's own memory is far beyond any limit. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
+    __has_feature(memory_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
 
 struct reply {
     enum mase_status status;
@@ -69,7 +89,64 @@ static size_t label_bytes(const struct mase_raw *r)
     return (size_t)r->rows * sizeof *r->label;
 }
 
+uint64_t mase_data_memory(uint64_t file_size)
+{
+    return ((uint64_t)4 << 30) + 16 * file_size;
+}
+
+static uint64_t file_size(const char *path)
+{
+    struct mase_file f;
+    if (mase_file_open(&f, path, NULL))
+        return 0;
+    const uint64_t size = f.size;
+    mase_file_close(&f);
+    return size;
+}
+
 /* ---- the child ---- */
+
+/* What this process has already, in bytes. */
+static uint64_t own_memory(void)
+{
+    unsigned long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (!f)
+        return (uint64_t)1 << 30;
+    if (fscanf(f, "%lu", &pages) != 1)
+        pages = 0;
+    fclose(f);
+    return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Signals come at `most`, the end a little later. A limit that is lower already stays. */
+static void limit(int what, uint64_t most, uint64_t grace)
+{
+    struct rlimit now;
+    if (getrlimit(what, &now) != 0)
+        return;
+    if (now.rlim_max == RLIM_INFINITY || most + grace < now.rlim_max)
+        (void)!setrlimit(what, &(struct rlimit){ (rlim_t)most, (rlim_t)(most + grace) });
+}
+
+static uint64_t seconds_for(const struct mase_isolated *t, uint64_t size)
+{
+    return (t->seconds ? t->seconds : SECONDS) + (size >> 20);
+}
+
+/* A small file may unpack to anything, and a damaged one keep the library busy for ever. */
+static void limit_child(const struct mase_isolated *t, uint64_t size)
+{
+    limit(RLIMIT_CORE, 0, 0);
+    limit(RLIMIT_CPU, seconds_for(t, size), 5);
+    if (!SANITIZED)
+        limit(RLIMIT_AS, own_memory() + mase_data_memory(size), 0);
+}
+
+void mase_isolate_seal(void)
+{
+    limit(RLIMIT_NOFILE, 0, 0);
+}
 
 static bool send_table(int fd, const struct mase_raw *r)
 {
@@ -84,25 +161,25 @@ static bool send_table(int fd, const struct mase_raw *r)
 /* A crash must end the child, whatever handlers the program has. */
 static void reset_signals(void)
 {
-    static const int crashes[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGPIPE };
+    static const int crashes[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGPIPE, SIGXCPU };
     for (size_t i = 0; i < sizeof crashes / sizeof crashes[0]; i++)
         signal(crashes[i], SIG_DFL);
 }
 
-static _Noreturn void run_child(int fd, const char *path, mase_isolated_fn *read_table,
-                                const void *user)
+static _Noreturn void run_child(int fd, struct mase_isolated *t, const char *path, uint64_t size,
+                                mase_isolated_fn *read_table, const void *user)
 {
     struct mase_arena a = { 0 };
-    struct mase_isolated t = { 0 };
     struct reply reply = { 0 };
     reset_signals();
-    reply.status = read_table(&t, &a, path, user, &reply.err);
-    reply.sample = t.sample;
-    reply.rows = t.raw.rows;
-    reply.features = t.raw.features;
-    reply.classes = t.raw.classes;
-    reply.single = t.raw.single;
-    const bool ok = send(fd, &reply, sizeof reply) && (reply.status || send_table(fd, &t.raw));
+    limit_child(t, size);
+    reply.status = read_table(t, &a, path, user, &reply.err);
+    reply.sample = t->sample;
+    reply.rows = t->raw.rows;
+    reply.features = t->raw.features;
+    reply.classes = t->raw.classes;
+    reply.single = t->raw.single;
+    const bool ok = send(fd, &reply, sizeof reply) && (reply.status || send_table(fd, &t->raw));
     _exit(ok ? 0 : 1); /* no handlers, no flushing of what the parent has buffered */
 }
 
@@ -124,10 +201,10 @@ static bool receive_names(int fd, struct mase_raw *r, struct mase_arena *a)
     return true;
 }
 
-static bool receive_table(int fd, struct mase_raw *r, struct mase_arena *a)
+static bool receive_table(int fd, struct mase_raw *r, struct mase_arena *a, uint64_t size)
 {
     if (r->rows < 0 || r->rows > UINT32_MAX || r->features < 1 || r->features > FEATURES_LIMIT ||
-        !receive_names(fd, r, a))
+        number_bytes(r) > mase_data_memory(size) || !receive_names(fd, r, a))
         return false;
     r->cap = r->rows;
     r->x = mase_xrealloc(NULL, number_bytes(r) + 1);
@@ -136,7 +213,7 @@ static bool receive_table(int fd, struct mase_raw *r, struct mase_arena *a)
 }
 
 /* What the child has to say; false: it did not finish. */
-static bool take_reply(int fd, struct mase_isolated *t, struct mase_arena *a,
+static bool take_reply(int fd, struct mase_isolated *t, struct mase_arena *a, uint64_t size,
                        enum mase_status *status, struct mase_err *err)
 {
     struct reply reply;
@@ -154,14 +231,15 @@ static bool take_reply(int fd, struct mase_isolated *t, struct mase_arena *a,
                                 .features = reply.features,
                                 .classes = reply.classes,
                                 .single = reply.single };
-    return receive_table(fd, &t->raw, a);
+    return receive_table(fd, &t->raw, a, size);
 }
 
 static enum mase_status run_parent(int fd, pid_t child, struct mase_isolated *t,
-                                   struct mase_arena *a, const char *path, struct mase_err *err)
+                                   struct mase_arena *a, const char *path, uint64_t size,
+                                   struct mase_err *err)
 {
     enum mase_status status = MASE_OK;
-    const bool whole = take_reply(fd, t, a, &status, err);
+    const bool whole = take_reply(fd, t, a, size, &status, err);
     close(fd);
     int how = 0;
     while (waitpid(child, &how, 0) < 0 && errno == EINTR)
@@ -169,6 +247,10 @@ static enum mase_status run_parent(int fd, pid_t child, struct mase_isolated *t,
     if (whole)
         return status;
     mase_raw_release(&t->raw);
+    if (WIFSIGNALED(how) && WTERMSIG(how) == SIGXCPU)
+        return mase_fail_in(err, MASE_ELIMIT, path,
+                            "reading this HDF5 file took more than %d second%s of computing",
+                            (int)seconds_for(t, size), seconds_for(t, size) == 1 ? "" : "s");
     if (WIFSIGNALED(how))
         return mase_fail_in(err, MASE_EPARSE, path,
                             "damaged HDF5 file: libhdf5 fails on it (signal %d)", WTERMSIG(how));
@@ -180,6 +262,7 @@ enum mase_status mase_isolate(struct mase_isolated *t, struct mase_arena *a, con
                               mase_isolated_fn *read_table, const void *user, struct mase_err *err)
 {
     int ends[2];
+    const uint64_t size = file_size(path);
     if (pipe(ends) != 0)
         return mase_fail_errno(err, path, "cannot make a pipe");
     const pid_t child = fork();
@@ -191,8 +274,8 @@ enum mase_status mase_isolate(struct mase_isolated *t, struct mase_arena *a, con
     }
     if (child == 0) {
         close(ends[0]);
-        run_child(ends[1], path, read_table, user);
+        run_child(ends[1], t, path, size, read_table, user);
     }
     close(ends[1]);
-    return run_parent(ends[0], child, t, a, path, err);
+    return run_parent(ends[0], child, t, a, path, size, err);
 }

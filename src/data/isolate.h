@@ -13,16 +13,23 @@
 struct mase_isolated {
     struct mase_raw raw;
     struct mase_shape sample;
+    unsigned seconds; /* of computing, before one more for each megabyte of the file; 0: a minute */
 };
 
 /* Reads into t; names go to the arena. user is the caller's. */
 typedef enum mase_status mase_isolated_fn(struct mase_isolated *t, struct mase_arena *a,
                                           const char *path, const void *user, struct mase_err *err);
 
-/* Run read in a child and take over what it has read; t must be zeroed. Class names are not
- * carried: raw.class_names stays NULL. */
+/* Run read in a child and take over what it has read; t must be zeroed but for seconds. Class names
+ * are not carried: raw.class_names stays NULL. */
 enum mase_status mase_isolate(struct mase_isolated *t, struct mase_arena *a, const char *path,
                               mase_isolated_fn *read, const void *user,
                               struct mase_err *err) MASE_MUST_CHECK;
+
+/* For a reader, once its file is open: from here on the process can open no other. */
+void mase_isolate_seal(void);
+
+/* The most bytes of memory that reading a data file of this size may take, be it packed. */
+uint64_t mase_data_memory(uint64_t file_size);
 
 #endif /* MASE_DATA_ISOLATE_H */

@@ -5,24 +5,45 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include <mase/npy.h>
-
+#include "data/isolate.h"
 #include "data/raw.h"
 #include "data/store.h"
+#include "format/npy.h"
 #include "format/zip.h"
 
-static const uint64_t array_max = (uint64_t)1 << 32; /* bytes */
+enum { NAMES_SHOWN = 8, FEATURES_MAX = 1 << 22 };
 
-static enum mase_status read_array(struct mase_tensor *t, struct mase_arena *a,
-                                   const struct mase_zip *z, const char *name, struct mase_err *err)
+static enum mase_status fail_missing(struct mase_arena *a, const struct mase_zip *z,
+                                     const char *name, struct mase_err *err)
 {
+    const char *names = "";
+    for (int i = 0; i < z->count && i < NAMES_SHOWN; i++)
+        names = mase_arena_printf(a, "%s%s%.40s", names, i ? ", " : "", z->entries[i].name);
+    return mase_fail_in(err, MASE_EVALUE, z->path, "there is no array '%s' in the file%s%s%s", name,
+                        z->count ? "; it has " : "", names, z->count > NAMES_SHOWN ? ", ..." : "");
+}
+
+/* What is read, and the memory it may take. */
+struct reading {
+    struct mase_zip zip;
+    struct mase_arena scratch; /* arrays unpacked; released when their rows are taken */
+    uint64_t most;
+};
+
+static enum mase_status read_array(struct mase_tensor *t, struct reading *in, const char *name,
+                                   struct mase_err *err)
+{
+    struct mase_arena *a = &in->scratch;
+    const struct mase_zip *z = &in->zip;
     const char *entry = mase_arena_printf(a, "%s.npy", name);
     const struct mase_zip_entry *e = mase_zip_find(z, entry);
     const unsigned char *p = NULL;
+    int converted = 0;
     if (!e)
-        return mase_fail_in(err, MASE_EVALUE, z->path, "there is no array '%s' in the file", name);
-    MASE_TRY(mase_zip_read(z, e, a, &p, array_max, err));
-    if (mase_npy_parse(t, a, p, e->size, z->path, err) == MASE_OK)
+        return fail_missing(a, z, name, err);
+    MASE_TRY(mase_zip_read(z, e, a, &p, in->most, err));
+    struct mase_cursor c = { .path = z->path, .data = p, .size = e->size };
+    if (mase_npy_view(t, a, true, &converted, &c, err) == MASE_OK)
         return MASE_OK;
     err->loc.off = -1; /* it counts from the start of the entry */
     return mase_wrap(err, "%s", entry);
@@ -44,6 +65,9 @@ static enum mase_status check_arrays(struct mase_dataset *d, struct mase_raw *r,
         memcpy(sample.dim, x->shape.dim + 1, (size_t)sample.rank * sizeof sample.dim[0]);
     fit = fit && (!r->features || mase_shape_equal(&sample, &d->info.data.sample));
     enum mase_status st = MASE_OK;
+    if (fit && mase_shape_count(&sample) > FEATURES_MAX)
+        st = mase_fail_in(err, MASE_ELIMIT, path, "samples of %" PRId64 " features, at most %d",
+                          mase_shape_count(&sample), FEATURES_MAX);
     if (!fit)
         st =
             mase_fail_in(err, MASE_EVALUE, path,
@@ -54,37 +78,37 @@ static enum mase_status check_arrays(struct mase_dataset *d, struct mase_raw *r,
     return st;
 }
 
-static enum mase_status add_arrays(struct mase_dataset *d, struct mase_raw *r,
-                                   const struct mase_zip *z, const char *x_name, const char *y_name,
-                                   struct mase_err *err)
+static enum mase_status add_arrays(struct mase_dataset *d, struct mase_raw *r, struct reading *in,
+                                   const char *x_name, const char *y_name, struct mase_err *err)
 {
     struct mase_tensor x, y;
-    MASE_TRY(read_array(&x, &d->arena, z, x_name, err));
-    MASE_TRY(read_array(&y, &d->arena, z, y_name, err));
-    MASE_TRY(check_arrays(d, r, &x, &y, z->path, err));
-    r->single = x.dtype == MASE_F32;
+    const char *path = in->zip.path;
+    MASE_TRY(read_array(&x, in, x_name, err));
+    MASE_TRY(read_array(&y, in, y_name, err));
+    MASE_TRY(check_arrays(d, r, &x, &y, path, err));
+    r->single = x.dtype == MASE_F32 || x.dtype == MASE_F16;
+    MASE_TRY(mase_raw_reserve(r, r->rows + x.shape.dim[0], in->most, path, err));
     for (int64_t i = 0; i < x.shape.dim[0]; i++) {
         double *row;
         int32_t *label;
-        MASE_TRY(mase_raw_add(r, &row, &label, z->path, err));
+        MASE_TRY(mase_raw_add(r, &row, &label, path, err));
         for (int64_t f = 0; f < r->features; f++)
             row[f] = mase_tensor_get(&x, i * r->features + f);
-        MASE_TRY(mase_raw_label(label, mase_tensor_get(&y, i), z->path, i, err));
+        MASE_TRY(mase_raw_label(label, mase_tensor_get(&y, i), path, y_name, i, err));
     }
     return MASE_OK;
 }
 
-static enum mase_status read_arrays(struct mase_dataset *d, struct mase_raw *r,
+static enum mase_status read_arrays(struct mase_dataset *d, struct mase_raw *r, struct reading *in,
                                     const struct mase_file *f, struct mase_err *err)
 {
-    struct mase_zip z;
-    MASE_TRY(mase_zip_open(&z, &d->arena, f->data, f->size, f->path, err));
-    if (mase_zip_find(&z, "X_train.npy")) {
-        MASE_TRY(add_arrays(d, r, &z, "X_train", "y_train", err));
+    MASE_TRY(mase_zip_open(&in->zip, &in->scratch, f->data, f->size, f->path, err));
+    if (mase_zip_find(&in->zip, "X_train.npy")) {
+        MASE_TRY(add_arrays(d, r, in, "X_train", "y_train", err));
         r->training = r->rows;
-        MASE_TRY(add_arrays(d, r, &z, "X_test", "y_test", err));
+        MASE_TRY(add_arrays(d, r, in, "X_test", "y_test", err));
     } else {
-        MASE_TRY(add_arrays(d, r, &z, "X", "y", err));
+        MASE_TRY(add_arrays(d, r, in, "X", "y", err));
     }
     const char **names = mase_new_array(&d->arena, const char *, (size_t)r->features);
     for (int64_t i = 0; i < r->features; i++)
@@ -93,13 +117,22 @@ static enum mase_status read_arrays(struct mase_dataset *d, struct mase_raw *r,
     return MASE_OK;
 }
 
+enum mase_status mase_npz_table(struct mase_dataset *d, struct mase_raw *r,
+                                const struct mase_file *f, struct mase_err *err)
+{
+    struct reading in = { .most = mase_data_memory(f->size) / 4 };
+    const enum mase_status st = read_arrays(d, r, &in, f, err);
+    mase_arena_release(&in.scratch);
+    return st;
+}
+
 enum mase_status mase_open_npz(struct mase_dataset *d, const struct mase_dataset_opts *opts,
                                const char *file, struct mase_err *err)
 {
     struct mase_file f;
     struct mase_raw r = { 0 };
     MASE_TRY(mase_file_open(&f, file, err));
-    enum mase_status st = read_arrays(d, &r, &f, err);
+    enum mase_status st = mase_npz_table(d, &r, &f, err);
     mase_file_close(&f);
     if (!st)
         st = mase_source(d, file, err);

@@ -3,10 +3,14 @@
  */
 #include "data/raw.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <mase/log.h>
 
 #include "base/alloc.h"
 #include "data/numpy.h"
@@ -19,6 +23,26 @@ void mase_raw_release(struct mase_raw *r)
     free(r->x);
     free(r->label);
     *r = (struct mase_raw){ 0 };
+}
+
+enum mase_status mase_raw_reserve(struct mase_raw *r, int64_t rows, uint64_t most, const char *path,
+                                  struct mase_err *err)
+{
+    uint64_t bytes;
+    if (rows > UINT32_MAX)
+        return mase_fail_in(err, MASE_ELIMIT, path, "more than %u rows", UINT32_MAX);
+    if (__builtin_mul_overflow((uint64_t)rows * sizeof *r->x, (uint64_t)r->features, &bytes) ||
+        bytes > most)
+        return mase_fail_in(err, MASE_ELIMIT, path,
+                            "%" PRId64 " rows of %" PRId64 " features take more than %" PRIu64
+                            " bytes, the most for a file of this size",
+                            rows, r->features, most);
+    if (rows <= r->cap)
+        return MASE_OK;
+    r->cap = rows;
+    r->x = mase_xrealloc(r->x, (size_t)bytes);
+    r->label = mase_xrealloc(r->label, (size_t)r->cap * sizeof *r->label);
+    return MASE_OK;
 }
 
 enum mase_status mase_raw_add(struct mase_raw *r, double **row, int32_t **label, const char *path,
@@ -87,23 +111,50 @@ void mase_raw_drop_duplicates(struct mase_raw *r)
 
 /* ---- checks ---- */
 
-enum mase_status mase_raw_label(int32_t *label, double value, const char *path, int64_t row,
-                                struct mase_err *err)
+enum mase_status mase_raw_label(int32_t *label, double value, const char *path, const char *array,
+                                int64_t row, struct mase_err *err)
 {
     if (!(value >= 0 && value < CLASSES_MAX) || value != floor(value))
         return mase_fail_in(err, MASE_EVALUE, path,
-                            "row %" PRId64 ": label %g is not an integer from 0 to %d", row, value,
-                            CLASSES_MAX - 1);
+                            "row %" PRId64 ": %s is %.15g, which is not an integer from 0 to %d",
+                            row, array, value, CLASSES_MAX - 1);
     *label = (int32_t)value;
     return MASE_OK;
 }
 
-static void count_classes(struct mase_raw *r)
+/* Classes that no row is of are kept, since labels are positions in the network's output, but they
+ * are often a mistake: labels that count from 1, or numbers that are no classes. */
+static void count_classes(struct mase_raw *r, const char *path)
 {
     int32_t largest = 1; /* two classes at least */
     for (int64_t i = 0; i < r->rows; i++)
         largest = r->label[i] > largest ? r->label[i] : largest;
     r->classes = largest + 1;
+    unsigned char *seen = mase_xcalloc((size_t)r->classes);
+    for (int64_t i = 0; i < r->rows; i++)
+        seen[r->label[i]] = 1;
+    int missing = 0, first = -1;
+    for (int k = r->classes; k-- > 0;)
+        if (!seen[k]) {
+            missing++;
+            first = k;
+        }
+    free(seen);
+    if (missing)
+        mase_warn("%s: no row is of class %d%s; labels up to %d make %d classes", path, first,
+                  missing > 1 ? " and others" : "", largest, r->classes);
+}
+
+static enum mase_status fail_feature(const struct mase_raw *r, int64_t i, int64_t f,
+                                     const char *path, struct mase_err *err)
+{
+    const double x = r->x[i * r->features + f];
+    const bool tests = r->training && i >= r->training; /* of arrays that the file splits */
+    char limit[64];
+    snprintf(limit, sizeof limit, "32-bit floats end at %g", (double)FLT_MAX);
+    return mase_fail_in(err, MASE_EVALUE, path, "row %" PRId64 "%s: feature %s is %g; %s",
+                        tests ? i - r->training : i, tests ? " of X_test" : "", r->feature_names[f],
+                        x, isfinite(x) ? limit : "features must be finite");
 }
 
 enum mase_status mase_raw_check(struct mase_raw *r, const char *path, struct mase_err *err)
@@ -114,12 +165,10 @@ enum mase_status mase_raw_check(struct mase_raw *r, const char *path, struct mas
                             ROWS_MIN);
     for (int64_t i = 0; i < r->rows; i++)
         for (int64_t f = 0; f < r->features; f++)
-            if (!isfinite(r->x[i * r->features + f]))
-                return mase_fail_in(err, MASE_EVALUE, path,
-                                    "row %" PRId64 ": feature %s is %g; features must be finite", i,
-                                    r->feature_names[f], r->x[i * r->features + f]);
+            if (!isfinite((float)r->x[i * r->features + f]))
+                return fail_feature(r, i, f, path, err);
     if (!r->classes)
-        count_classes(r);
+        count_classes(r, path);
     return MASE_OK;
 }
 

@@ -23,6 +23,10 @@ struct mase_raw {
 
 void mase_raw_release(struct mase_raw *r);
 
+/* Room for so many rows at once, if they take no more than `most` bytes. */
+enum mase_status mase_raw_reserve(struct mase_raw *r, int64_t rows, uint64_t most, const char *path,
+                                  struct mase_err *err) MASE_MUST_CHECK;
+
 /* Room for one more row, which is then row `rows - 1`. Too many rows: MASE_ELIMIT. */
 enum mase_status mase_raw_add(struct mase_raw *r, double **row, int32_t **label, const char *path,
                               struct mase_err *err) MASE_MUST_CHECK;
@@ -34,9 +38,9 @@ void mase_raw_drop_duplicates(struct mase_raw *r);
  * 0) is no such number. */
 enum mase_status mase_raw_check(struct mase_raw *r, const char *path,
                                 struct mase_err *err) MASE_MUST_CHECK;
-/* A label that came as a number. */
-enum mase_status mase_raw_label(int32_t *label, double value, const char *path, int64_t row,
-                                struct mase_err *err) MASE_MUST_CHECK;
+/* A label that came as a number, in row `row` of an array or column of this name. */
+enum mase_status mase_raw_label(int32_t *label, double value, const char *path, const char *array,
+                                int64_t row, struct mase_err *err) MASE_MUST_CHECK;
 
 /* The table of d: training rows first, then the test rows; split as jsc is (a permutation by
  * NumPy's RandomState(42), a fifth to test) unless the file had splits of its own; scaled as opts
@@ -70,10 +74,19 @@ enum mase_status mase_csv_read(struct mase_raw *r, struct mase_arena *a, const c
 enum mase_status mase_csv_parse(struct mase_raw *r, struct mase_arena *a, const struct mase_file *f,
                                 const struct mase_columns *c, struct mase_err *err) MASE_MUST_CHECK;
 
+/* Arrays X and y, or X_train, y_train, X_test, y_test, of an .npz file; the shape of a sample goes
+ * to d->info.data. */
+enum mase_status mase_npz_table(struct mase_dataset *d, struct mase_raw *r,
+                                const struct mase_file *f, struct mase_err *err) MASE_MUST_CHECK;
+
 /* ---- the cache ---- */
 
 /* The user's cache folder, in a; NULL when there is none (no HOME). */
 const char *mase_cache_dir(struct mase_arena *a, const struct mase_dataset_opts *opts);
+/* Remove the tables of the named dataset from it. */
+enum mase_status mase_cache_remove(struct mase_dataset_removed *removed, struct mase_arena *a,
+                                   const char *name, const struct mase_dataset_opts *opts,
+                                   struct mase_err *err) MASE_MUST_CHECK;
 /* Write an open table of numbers. */
 enum mase_status mase_cache_write(const struct mase_dataset *d, int64_t training, const char *path,
                                   struct mase_err *err) MASE_MUST_CHECK;

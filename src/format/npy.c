@@ -337,6 +337,24 @@ enum mase_status mase_npy_parse(struct mase_tensor *t, struct mase_arena *a, con
     return copy_array(t, a, &h, &c, elements, err);
 }
 
+static bool must_copy(const struct npy_header *h, const unsigned char *elements)
+{
+    return !as_in_memory(h) || (uintptr_t)elements % (size_t)h->element.size != 0;
+}
+
+enum mase_status mase_npy_copied(uint64_t *bytes, bool as_stored, struct mase_cursor *in,
+                                 struct mase_err *err)
+{
+    struct npy_header h;
+    const unsigned char *elements = NULL;
+    MASE_TRY(get_array(&h, &elements, in, err));
+    if (as_stored)
+        h.element = mase_element_as_stored(&h.element);
+    const struct mase_tensor t = { .dtype = h.element.dtype, .shape = h.shape };
+    *bytes = must_copy(&h, elements) ? (uint64_t)mase_tensor_bytes(&t) : 0;
+    return MASE_OK;
+}
+
 enum mase_status mase_npy_view(struct mase_tensor *t, struct mase_arena *a, bool as_stored,
                                int *converted, struct mase_cursor *in, struct mase_err *err)
 {
@@ -346,7 +364,7 @@ enum mase_status mase_npy_view(struct mase_tensor *t, struct mase_arena *a, bool
     if (as_stored)
         h.element = mase_element_as_stored(&h.element);
     *converted += h.element.size != mase_dtypes[h.element.dtype].size;
-    if (!as_in_memory(&h) || (uintptr_t)elements % (size_t)h.element.size != 0)
+    if (must_copy(&h, elements))
         return copy_array(t, a, &h, in, elements, err);
     *t = mase_tensor(a, h.element.dtype, &h.shape, false);
     t->data = (void *)elements; /* tensors of files are never written to */

@@ -17,6 +17,10 @@ enum mase_status mase_npy_view(struct mase_tensor *t, struct mase_arena *a, bool
                                int *converted, struct mase_cursor *in,
                                struct mase_err *err) MASE_MUST_CHECK;
 
+/* How many bytes of the array mase_npy_view would copy; 0: it is viewed where it lies. */
+enum mase_status mase_npy_copied(uint64_t *bytes, bool as_stored, struct mase_cursor *in,
+                                 struct mase_err *err) MASE_MUST_CHECK;
+
 /* The same without elements: type and shape from the header, which lies in the cursor's file, the
  * first bytes of a whole of so many. */
 enum mase_status mase_npy_outline(struct mase_tensor *t, struct mase_cursor *in, uint64_t whole,

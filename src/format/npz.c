@@ -18,7 +18,7 @@ struct reading {
     uint64_t limit; /* of bytes unpacked or converted */
 };
 
-/* Of one array: the bytes that it may still take. */
+/* So many bytes more for one array. */
 static enum mase_status check_limit(const struct reading *r, const char *name, uint64_t bytes,
                                     struct mase_err *err)
 {
@@ -26,9 +26,22 @@ static enum mase_status check_limit(const struct reading *r, const char *name, u
     if (bytes <= r->limit && used <= r->limit - bytes)
         return MASE_OK;
     return mase_fail_in(err, MASE_ELIMIT, r->zip.path,
-                        "array '%s' of %" PRIu64 " bytes: the file would take more than %" PRIu64
+                        "array '%s' takes %" PRIu64 " bytes: the file would take more than %" PRIu64
                         " bytes of memory",
                         name, bytes, r->limit);
+}
+
+static enum mase_status view_array(struct reading *r, struct mase_named_tensor *item,
+                                   const struct mase_zip_entry *e, const unsigned char *content,
+                                   struct mase_err *err)
+{
+    const struct mase_cursor start = { .path = r->zip.path, .data = content, .size = e->size };
+    struct mase_cursor in = start;
+    uint64_t copied = 0;
+    MASE_TRY(mase_npy_copied(&copied, r->as_stored, &in, err));
+    MASE_TRY(check_limit(r, item->name, copied, err));
+    in = start;
+    return mase_npy_view(&item->tensor, &r->out->arena, r->as_stored, &r->out->converted, &in, err);
 }
 
 static enum mase_status read_array(struct reading *r, struct mase_named_tensor *item,
@@ -40,11 +53,10 @@ static enum mase_status read_array(struct reading *r, struct mase_named_tensor *
         return mase_fail_in(err, MASE_EPARSE, r->zip.path,
                             "entry '%s' is no array: its name does not end in %s", e->name, suffix);
     item->name = mase_arena_strndup(&r->out->arena, e->name, n - end);
-    /* Elements widen to at most four times their size, beside what is unpacked. */
-    MASE_TRY(check_limit(r, item->name, (e->method ? 5 : 4) * e->size, err));
+    if (e->method) /* what is only stored is viewed where it lies */
+        MASE_TRY(check_limit(r, item->name, e->size, err));
     MASE_TRY(mase_zip_read(&r->zip, e, &r->out->arena, &content, UINT64_MAX, err));
-    struct mase_cursor in = { .path = r->zip.path, .data = content, .size = e->size };
-    if (mase_npy_view(&item->tensor, &r->out->arena, r->as_stored, &r->out->converted, &in, err)) {
+    if (view_array(r, item, e, content, err)) {
         err->loc.off = -1; /* it counts from the start of the entry */
         return mase_wrap(err, "%s", e->name);
     }
@@ -69,7 +81,7 @@ static enum mase_status parse(struct mase_npz *z, const void *data, size_t size,
     struct reading r = {
         .out = z,
         .as_stored = as_stored,
-        .limit = ((uint64_t)128 << 20) + 16 * (uint64_t)size,
+        .limit = ((uint64_t)1 << 30) + 64 * (uint64_t)size, /* pruned weights pack well */
     };
     struct mase_err unwanted;
     const enum mase_status st = read_all(&r, data, size, path, err ? err : &unwanted);

@@ -116,10 +116,36 @@ def write_bad(folder):
     table("own_table", t, "things")
 
 
+def write_hostile(folder):
+    """Files that would have us read others, or unpack a gigabyte for a few numbers."""
+    y = np.arange(20) % 2
+
+    def file(name):
+        f = h5py.File(f"{folder}/bad_{name}.h5", "w")
+        f["y"] = y
+        return f
+
+    with file("link") as f:
+        f["X"] = h5py.ExternalLink("own.h5", "/X")
+    with file("soft_link") as f:
+        f["elsewhere"] = h5py.ExternalLink("own.h5", "/")
+        f["X"] = h5py.SoftLink("/elsewhere/X")
+    with file("virtual") as f:
+        layout = h5py.VirtualLayout((20, 3), "f8")
+        layout[:] = h5py.VirtualSource("own.h5", "X", (20, 3))
+        f.create_virtual_dataset("X", layout)
+    with file("stored_out") as f:
+        f.create_dataset("X", (20, 3), "f8", external=[("own.npz", 0, h5py.h5f.UNLIMITED)])
+    with file("chunk") as f:
+        x = f.create_dataset("X", (20, 3), "f8", maxshape=(None, 3), chunks=(1 << 26, 3), compression="gzip")
+        x.id.write_direct_chunk((0, 0), b"x\x9c" + bytes(64))
+
+
 def main():
     if sys.argv[1:2] == ["--write"]:
         write_all(sys.argv[2], 1)
         write_bad(sys.argv[2])
+        write_hostile(sys.argv[2])
         return 0
     print(f"h5py {h5py.__version__}, NumPy {np.__version__}, scikit-learn {sklearn.__version__}")
     with tempfile.TemporaryDirectory() as folder:

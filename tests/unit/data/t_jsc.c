@@ -7,6 +7,7 @@
  */
 #include "scratch.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 
@@ -550,6 +551,61 @@ static enum mase_status fail_there(struct mase_isolated *t, struct mase_arena *a
     return mase_fail_at(err, MASE_ELIMIT, (struct mase_loc){ .path = path, .off = 77 }, "too much");
 }
 
+/* ---- a child with limits ---- */
+
+#if defined(__SANITIZE_ADDRESS__)
+#define HAVE_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HAVE_ASAN 1
+#endif
+#endif
+
+static enum mase_status spin(struct mase_isolated *t, struct mase_arena *a, const char *path,
+                             const void *user, struct mase_err *err)
+{
+    (void)t, (void)a, (void)path, (void)user, (void)err;
+    for (volatile unsigned i = 0;; i++)
+        continue;
+    return MASE_OK;
+}
+
+/* What it finds it can do is said in the error. */
+static enum mase_status try_much(struct mase_isolated *t, struct mase_arena *a, const char *path,
+                                 const void *user, struct mase_err *err)
+{
+    (void)t, (void)a, (void)user;
+    const int before = open("/dev/null", O_RDONLY);
+    mase_isolate_seal();
+    const int after = open("/dev/null", O_RDONLY);
+    void *much = malloc((size_t)1 << 36), *little = malloc((size_t)1 << 24);
+    mase_fail_in(err, MASE_ELIMIT, path, "%s %s %s %s", before >= 0 ? "opened" : "-",
+                 after >= 0 ? "opened" : "sealed", much ? "much" : "no more",
+                 little ? "little" : "nothing");
+    free(much);
+    free(little);
+    return MASE_ELIMIT;
+}
+
+static void limited(void **state)
+{
+    (void)state;
+    struct mase_arena a = { 0 };
+    struct mase_isolated t = { 0 };
+    struct mase_err err = { 0 };
+    t.seconds = 1;
+    assert_int_equal(mase_isolate(&t, &a, "x.h5", spin, NULL, &err), MASE_ELIMIT);
+    assert_string_equal(err.msg, "reading this HDF5 file took more than 1 second of computing");
+    t.seconds = 0;
+    assert_int_equal(mase_isolate(&t, &a, "x.h5", try_much, NULL, &err), MASE_ELIMIT);
+#ifdef HAVE_ASAN
+    assert_non_null(strstr(err.msg, "opened sealed"));
+#else
+    assert_string_equal(err.msg, "opened sealed no more little");
+#endif
+    mase_arena_release(&a);
+}
+
 static void isolation(void **state)
 {
     (void)state;
@@ -567,14 +623,6 @@ static void isolation(void **state)
     assert_int_equal(err.loc.off, 77);
     mase_arena_release(&a);
 }
-
-#if defined(__SANITIZE_ADDRESS__)
-#define HAVE_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define HAVE_ASAN 1
-#endif
-#endif
 
 static void open_changed(const unsigned char *bytes, size_t size)
 {
@@ -623,7 +671,7 @@ int main(void)
         cmocka_unit_test(imported),         cmocka_unit_test(damaged_cache),
         cmocka_unit_test(no_cache),         cmocka_unit_test(bad_files),
         cmocka_unit_test(truncated),        cmocka_unit_test(isolation),
-        cmocka_unit_test(damaged_metadata),
+        cmocka_unit_test(limited),          cmocka_unit_test(damaged_metadata),
     };
     if (getenv("JSC_GOLDEN"))
         return cmocka_run_group_tests_name("jsc",

@@ -158,19 +158,90 @@ static void bad_csv(void **state)
     refuse_csv("a,label\n?,0\n", "", "the value of a is missing", 2, 1);
     refuse_csv("a,label\n1,\n", "", "the label is missing", 2, 3);
     refuse_csv("a,label\n\"1,0\n", "", "the closing quote is missing", 2, 1);
-    refuse_csv("a,label\n\"1\"x,0\n", "", "expected a comma after the quoted field", 2, 4);
+    refuse_csv("a,label\n\"1\"x,0\n", "", "expected ',' after the quoted field", 2, 4);
     refuse_csv("a,kind\n1,2\n", "", "there is no column 'label'", 1, 1);
     refuse_csv("a,kind\n1,2\n", ":kid", "there is no column 'kid' for the labels; is 'kind' meant?",
                1, 1);
+    refuse_csv("a,label\n1e39,0\n", "", "a is 1e39; 32-bit floats end at 3.40282e+38", 2, 1);
+    refuse_csv("a,label\n-3.5e38,0\n", "", "32-bit floats end at", 2, 1);
+    refuse_csv("a,label\ninf,0\n", "", "a is inf; features must be finite", 2, 1);
+    refuse_csv("a,a,label\n1,2,0\n", "", "column 2 is called 'a', as column 1 is", 1, 3);
+    refuse_csv("a,label,label\n1,2,0\n", "", "column 3 is called 'label', as column 2 is", 1, 9);
+    refuse_csv(",a,label\n0,1,2\n", "", "column 1 has no name; an index that pandas wrote", 1, 1);
+    refuse_csv("a;label\n1,5;0\n", "", "a is '1,5', not a number", 2, 1);
     refuse_csv("label\n1\n", "", "there is no column beside the label's", 1, 1);
     refuse_csv("a,label\n1,0\n", "", "1 rows are too few to split; 10 are needed", 0, 0);
     refuse_csv("@relation x\n@attribute a real\n", "", "the ARFF file has no @data", 0, 0);
-    refuse_csv("@relation x\nnonsense\n", "", "expected @relation, @attribute or @data", 2, 1);
+    refuse_csv("@relation x\nnonsense\n", "", "expected @relation or @attribute", 2, 1);
+    refuse_csv("@relation x\n@attribute a real\nnonsense\n", "",
+               "expected @relation, @attribute or @data", 3, 1);
+    refuse_csv("@relation x\n@data\n1,2\n", "", "expected @relation or @attribute", 2, 1);
     refuse("csv:", &plain, MASE_EVALUE, "dataset 'csv:' names no file; it is csv:FILE:LABEL");
     refuse("csv:/nowhere.csv", &plain, MASE_EIO, "file not found");
 }
 
 /* No prefix and no changed byte of a small file does harm. */
+/* Labels are classes 0, 1, ... or names; what is neither has a place. */
+static void bad_labels(void **state)
+{
+    (void)state;
+    refuse_csv("a,label\n1,0\n1,-1\n", "", "label -1 is no class; classes are whole numbers", 3, 3);
+    refuse_csv("a,label\n1,0\n1,0.5\n", "", "label 0.5 is no class", 3, 3);
+    refuse_csv("a,label\n1,0\n1,65536\n", "", "label 65536 is no class", 3, 3);
+    refuse_csv("a,label\n1,1e300\n", "", "label 1e300 is no class", 2, 3);
+    refuse_csv("a,label\n1,0\n1,cat\n", "",
+               "label 'cat' is a name, but that of line 2 is the number '0'", 3, 3);
+    refuse_csv("a,label\n1,cat\n1,cat\n1,2\n", "",
+               "label '2' is a number, but that of line 2 is the name 'cat'", 4, 3);
+    refuse_csv("a,label\n1,NaN\n", "", "the label is missing", 2, 3);
+}
+
+static void check_labels(const char *text, const int *expected, int classes, const char *last)
+{
+    struct mase_dataset *d = open_data(csv_of(text, ""), &plain);
+    assert_int_equal(mase_dataset_info(d)->data.classes, classes);
+    assert_string_equal(mase_dataset_info(d)->class_names[classes - 1], last);
+    for (int64_t i = 0; i < 10; i++)
+        assert_int_equal(mase_dataset_labels(d)[i], expected[row_in_file(i)]);
+    mase_dataset_close(d);
+}
+
+/* The same number is the same class, however it is written. */
+static void whole_labels(void **state)
+{
+    (void)state;
+    static const int numbers[] = { 0, 1, 10, 2, 1, 0, 2, 10, 1, 0 },
+                     names[] = { 0, 1, 0, 2, 1, 0, 2, 1, 1, 0 };
+    check_labels("a,label\n1,0.0\n2,1.0\n3,10.0\n4,2.0\n5,1\n6,0\n7,2\n8,10\n9,+1\n9,0e3\n",
+                 numbers, 11, "10");
+    check_labels("a,label\n1,1a\n2,b\n3,1a\n4,inf\n5,b\n6,1a\n7,inf\n8,b\n9,b\n9,1a\n", names, 3,
+                 "inf");
+}
+
+/* Of bytes that are no text: put whole, since they hold a NUL. */
+static void binary_csv(void **state)
+{
+    (void)state;
+    static const char text[] = "a,label\n1\0002,0\n3,1\n", wide[] = "\xff\xfe"
+                                                                    "a\0,\0l\0";
+    char spec[600];
+    snprintf(spec, sizeof spec, "csv:%s", put("x.csv", text, sizeof text - 1));
+    refuse(spec, &plain, MASE_EPARSE, "a byte 0: this is no text file");
+    snprintf(spec, sizeof spec, "csv:%s", put("x.csv", wide, sizeof wide - 1));
+    refuse(spec, &plain, MASE_EPARSE, "a byte 0: this is no text file");
+}
+
+static void other_separators(void **state)
+{
+    (void)state;
+    static const int labels[] = { 0, 1, 0, 1, 0, 1, 0, 1, 0, 1 };
+    check_labels("\"a, b\";label\n1;x\n2;y\n3;x\n4;y\n5;x\n6;y\n7;x\n8;y\n9;x\n9;y\n", labels, 2,
+                 "y");
+    check_labels("a\tlabel\r\n1\tx\r\n2\ty\r\n3\tx\r\n4\ty\r\n5\tx\r\n6\ty\r\n7\tx\r\n8\ty\r\n9\tx"
+                 "\r\n9\ty\r\n",
+                 labels, 2, "y");
+}
+
 static void damaged_csv(void **state)
 {
     (void)state;
@@ -250,13 +321,19 @@ static void bad_tables(void **state)
     (void)state;
     refuse("npz:" DATA "bad_y.npz", &plain, MASE_EVALUE, "shapes [50, 2, 3] and [49]");
     refuse("npz:" DATA "bad_float_y.npz", &plain, MASE_EVALUE,
-           "row 0: label 0.5 is not an integer from 0 to 65535");
+           "row 0: y is 0.5, which is not an integer from 0 to 65535");
     refuse("npz:" DATA "bad_none.npz", &plain, MASE_EVALUE, "there is no array 'X' in the file");
     refuse("npz:" DATA "own.h5", &plain, MASE_EPARSE, "no zip file");
     refuse("h5:" DATA "own.npz", &plain, MASE_EPARSE, "not an HDF5 file");
     refuse("h5:" DATA "own_table.h5", &plain, MASE_EVALUE,
            "neither datasets X and y nor a table with a column 'label'");
     refuse("h5:" DATA "bad_nan.h5:j_t", &plain, MASE_EVALUE, "row 17: feature j_c2_b1_mmdt is nan");
+    refuse("h5:" DATA "bad_link.h5", &plain, MASE_EUNSUPPORTED, "'X' is a link into another file");
+    refuse("h5:" DATA "bad_soft_link.h5", &plain, MASE_EPARSE, "a dataset cannot be opened");
+    refuse("h5:" DATA "bad_virtual.h5", &plain, MASE_EUNSUPPORTED, "are not in this file");
+    refuse("h5:" DATA "bad_stored_out.h5", &plain, MASE_EUNSUPPORTED, "are not in this file");
+    refuse("h5:" DATA "bad_chunk.h5", &plain, MASE_ELIMIT,
+           "dataset X has 480 bytes in chunks of 1610612736");
     refuse("h5:" DATA "bad_label.h5:j_zlogz", &plain, MASE_EVALUE, "is not an integer from 0");
 }
 
@@ -347,10 +424,14 @@ static void batches(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(csv_rows),   cmocka_unit_test(own_scaling), cmocka_unit_test(csv_forms),
-        cmocka_unit_test(bad_csv),    cmocka_unit_test(damaged_csv), cmocka_unit_test(npz_and_h5),
-        cmocka_unit_test(h5_records), cmocka_unit_test(bad_tables),  cmocka_unit_test(damaged_npz),
-        cmocka_unit_test(toy_tiny),   cmocka_unit_test(batches),
+        cmocka_unit_test(csv_rows),    cmocka_unit_test(own_scaling),
+        cmocka_unit_test(bad_labels),  cmocka_unit_test(whole_labels),
+        cmocka_unit_test(binary_csv),  cmocka_unit_test(other_separators),
+        cmocka_unit_test(csv_forms),   cmocka_unit_test(bad_csv),
+        cmocka_unit_test(damaged_csv), cmocka_unit_test(npz_and_h5),
+        cmocka_unit_test(h5_records),  cmocka_unit_test(bad_tables),
+        cmocka_unit_test(damaged_npz), cmocka_unit_test(toy_tiny),
+        cmocka_unit_test(batches),
     };
     bound_memory();
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
