@@ -104,6 +104,7 @@ static void add_script(struct mase_str *out)
                       "    passes) words=$passes ;;\n"
                       "    ops) words=$ops ;;\n"
                       "    formats) words=$formats ;;\n"
+                      "    data) words=\"list info import remove $datasets\" ;;\n"
                       "    help) words=$commands ;;\n"
                       "    completion) words=bash ;;\n"
                       "    *) words=\"$models $datasets\" ;;\n"

@@ -1,5 +1,5 @@
 /*
- * data.c - ch data: which datasets there are, what one holds, and keeping the file of one.
+ * data.c - ch data: which datasets there are, what one holds, keeping the file of one or no longer.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -54,6 +54,9 @@ static enum mase_status list(struct mase_cli *c, struct mase_err *err)
     mase_sheets_say(&c->sheets, "\nA table of your own:\n");
     for (const struct mase_data_kind *k = mase_data_kinds; k->prefix; k++)
         mase_sheets_say(&c->sheets, "  %s\n", k->help);
+    const char *cache = mase_dataset_cache(&c->arena, NULL);
+    if (cache)
+        mase_sheets_say(&c->sheets, "\nWhat is imported is kept in %s\n", cache);
     return MASE_OK;
 }
 
@@ -223,10 +226,27 @@ static enum mase_status import(struct mase_cli *c, struct mase_err *err)
     return MASE_OK;
 }
 
+/* ---- remove ---- */
+
+static enum mase_status remove_kept(struct mase_cli *c, struct mase_err *err)
+{
+    struct mase_dataset_removed gone;
+    MASE_TRY(mase_cli_operands(c, 2, err));
+    if (c->operand_count < 2)
+        return mase_fail(err, MASE_EVALUE,
+                         "ch data remove needs a dataset that was imported: ch data remove jsc");
+    MASE_TRY(mase_dataset_remove(&gone, &c->arena, c->operands[1], NULL, err));
+    struct mase_table t = mase_table(&c->arena, (const char *const[]){ "Removed", NULL });
+    for (int i = 0; i < gone.count; i++)
+        mase_table_add(&t, (const char *[]){ gone.paths[i] });
+    mase_cli_put_table(c, &t);
+    return MASE_OK;
+}
+
 static const struct {
     const char *name;
     mase_cli_run_fn *run;
-} verbs[] = { { "list", list }, { "info", info }, { "import", import } };
+} verbs[] = { { "list", list }, { "info", info }, { "import", import }, { "remove", remove_kept } };
 
 enum mase_status mase_cli_data(struct mase_cli *c, struct mase_err *err)
 {
@@ -235,6 +255,6 @@ enum mase_status mase_cli_data(struct mase_cli *c, struct mase_err *err)
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
         if (mase_streq(verbs[i].name, c->operands[0]))
             return verbs[i].run(c, err);
-    return mase_fail(err, MASE_EVALUE, "ch data can list, info and import, not '%s'",
+    return mase_fail(err, MASE_EVALUE, "ch data can list, info, import and remove, not '%s'",
                      c->operands[0]);
 }

@@ -87,7 +87,14 @@ static void add_page(struct mase_str *out)
               "results, and every file written with its SHA-256");
     add_entry(out, "PROJECT_DIR/PROJECT/software/transform/",
               "files of the passes; transformed_ckpt holds the graph, its weights and metadata");
+    add_entry(out, "$XDG_CACHE_HOME/mase/, else ~/.cache/mase/",
+              "tables that ch data import keeps (jsc.table) and those of files that were read "
+              "(jsc-SUM.table); ch data remove removes them");
     mase_str_add(out, ".SH ENVIRONMENT\n");
+    add_entry(out, "MASE_DATA",
+              "folder or file of datasets where --data-dir is not given; it must "
+              "be there");
+    add_entry(out, "XDG_CACHE_HOME", "where the cache lies, if it is an absolute path");
     add_entry(out, "NO_COLOR", "set and not empty: no colours, even on a terminal");
     add_entry(
         out, "MASE_MEMORY",

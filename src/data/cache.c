@@ -11,8 +11,11 @@
  *     1152    f64 mean and std, 64 of each
  *     4096    f32 table (rows, features), i32 labels (rows), f32 table before scaling
  */
+#include <dirent.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <zlib.h>
 
@@ -164,4 +167,50 @@ enum mase_status mase_cache_read(struct mase_dataset *d, int64_t *training, cons
     d->info.scale = MASE_SCALE_STANDARD;
     d->info.scale_rows = *training = (int64_t)h.training;
     return MASE_OK;
+}
+
+/* ---- removing ---- */
+
+/* NAME.table, which was imported, or NAME-SUM.table, which was read: sixteen digits of a SHA-256.
+ */
+static bool is_table_of(const char *file, const char *name)
+{
+    const size_t n = strlen(name), sum = 16;
+    if (strncmp(file, name, n) != 0)
+        return false;
+    file += n;
+    if (file[0] == '-' && strspn(file + 1, "0123456789abcdef") == sum)
+        file += 1 + sum;
+    return mase_streq(file, ".table");
+}
+
+enum mase_status mase_cache_remove(struct mase_dataset_removed *removed, struct mase_arena *a,
+                                   const char *name, const struct mase_dataset_opts *opts,
+                                   struct mase_err *err)
+{
+    *removed = (struct mase_dataset_removed){ 0 };
+    const char *dir = mase_cache_dir(a, opts);
+    DIR *list = dir ? opendir(dir) : NULL;
+    int cap = 0;
+    enum mase_status st = MASE_OK;
+    for (const struct dirent *e; list && !st && (e = readdir(list));) {
+        if (!is_table_of(e->d_name, name))
+            continue;
+        struct stat info = { 0 };
+        const char *path = mase_path_join(a, dir, e->d_name);
+        if (stat(path, &info) || unlink(path)) {
+            st = mase_fail_errno(err, path, "cannot remove it");
+            break;
+        }
+        removed->paths =
+            mase_arena_grow(a, removed->paths, removed->count, &cap, sizeof *removed->paths);
+        removed->paths[removed->count++] = path;
+        removed->bytes += info.st_size;
+    }
+    if (list)
+        closedir(list);
+    if (!st && !removed->count)
+        st = mase_fail(err, MASE_EVALUE, "nothing of %s is kept in %s", name,
+                       dir ? dir : "a cache: neither XDG_CACHE_HOME nor HOME is set");
+    return st;
 }

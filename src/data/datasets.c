@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "data/names.h"
+#include "data/raw.h"
 #include "data/store.h"
 
 #define SAMPLE(...)                                           \
@@ -102,15 +103,6 @@ static enum mase_status open_named(struct mase_dataset *d, const char *name,
     return openers[i](d, opts, file, err);
 }
 
-/* A folder that was named must be there; one that lacks the files of a dataset may lack them. */
-static enum mase_status check_dir(const struct mase_dataset_opts *opts, struct mase_err *err)
-{
-    const char *dir = opts->data_dir;
-    if (!dir || mase_is_dir(dir) || mase_is_file(dir))
-        return MASE_OK;
-    return mase_fail_in(err, MASE_EIO, dir, "there is no such folder or file of data");
-}
-
 /* Images and built-in samples are given as they are, or in a way of their own. */
 static enum mase_status check_scale(const struct mase_dataset *d,
                                     const struct mase_dataset_opts *opts, struct mase_err *err)
@@ -130,7 +122,7 @@ enum mase_status mase_dataset_open(struct mase_dataset **out, const char *name,
     const struct mase_data_kind *kind = mase_data_kind_of(name);
     struct mase_dataset *d = mase_xcalloc(sizeof *d);
     opts = opts ? opts : &defaults;
-    enum mase_status st = check_dir(opts, err);
+    enum mase_status st = opts->data_dir ? mase_check_data_dir(opts, err) : MASE_OK;
     if (!st)
         st = kind ? open_kind(d, kind, name, opts, err) : open_named(d, name, opts, err);
     if (!st)
@@ -142,16 +134,40 @@ enum mase_status mase_dataset_open(struct mase_dataset **out, const char *name,
     return st;
 }
 
+/* Only jsc has tables in the cache. */
+static enum mase_status find_imported(const struct mase_data_info **info, const char *name,
+                                      struct mase_err *err)
+{
+    MASE_TRY(mase_data_find(info, name, err));
+    if (openers[*info - mase_datasets] == mase_open_jsc)
+        return MASE_OK;
+    return mase_fail(err, MASE_EUNSUPPORTED,
+                     "only jsc is imported; %s is read from the folder that --data-dir names",
+                     (*info)->name);
+}
+
+enum mase_status mase_dataset_remove(struct mase_dataset_removed *removed, struct mase_arena *a,
+                                     const char *name, const struct mase_dataset_opts *opts,
+                                     struct mase_err *err)
+{
+    static const struct mase_dataset_opts defaults = { 0 };
+    const struct mase_data_info *info = NULL;
+    MASE_TRY(find_imported(&info, name, err));
+    return mase_cache_remove(removed, a, info->name, opts ? opts : &defaults, err);
+}
+
+const char *mase_dataset_cache(struct mase_arena *a, const struct mase_dataset_opts *opts)
+{
+    static const struct mase_dataset_opts defaults = { 0 };
+    return mase_cache_dir(a, opts ? opts : &defaults);
+}
+
 enum mase_status mase_dataset_import(const char *name, const char *path,
                                      const struct mase_dataset_opts *opts, struct mase_err *err)
 {
     static const struct mase_dataset_opts defaults = { 0 };
     const struct mase_data_info *info = NULL;
-    MASE_TRY(mase_data_find(&info, name, err));
-    if (openers[info - mase_datasets] != mase_open_jsc)
-        return mase_fail(err, MASE_EUNSUPPORTED,
-                         "only jsc is imported; %s is read from the folder that --data-dir names",
-                         info->name);
+    MASE_TRY(find_imported(&info, name, err));
     struct mase_dataset *d = mase_xcalloc(sizeof *d);
     d->info.data = *info;
     const enum mase_status st = mase_import_jsc(d, path, opts ? opts : &defaults, err);

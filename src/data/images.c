@@ -116,6 +116,7 @@ enum mase_status mase_open_mnist(struct mase_dataset *d, const struct mase_datas
     if (file)
         return mase_fail(err, MASE_EVALUE, "%s is read from a folder: name it by --data-dir",
                          d->info.data.name);
+    MASE_TRY(mase_check_data_dir(opts, err));
     d->image = mase_new(&d->arena, struct mase_image_store);
     MASE_TRY(open_idx_part(d, opts, TRAINING, err));
     const int64_t training = d->info.rows;
@@ -207,6 +208,7 @@ enum mase_status mase_open_cifar(struct mase_dataset *d, const struct mase_datas
     if (file)
         return mase_fail(err, MASE_EVALUE, "%s is read from a folder: name it by --data-dir",
                          d->info.data.name);
+    MASE_TRY(mase_check_data_dir(opts, err));
     d->image = mase_new(&d->arena, struct mase_image_store);
     set_levels(d->image);
     d->info.pixels = "(p / 255 - mean) / deviation, by colour; in training cropped and flipped";

@@ -177,6 +177,8 @@ enum mase_status mase_open_jsc(struct mase_dataset *d, const struct mase_dataset
                                const char *file, struct mase_err *err)
 {
     const char *dir = mase_data_dir(opts);
+    if (!file)
+        MASE_TRY(mase_check_data_dir(opts, err));
     if (!file && dir && mase_is_file(dir))
         file = dir;
     if (!file)

@@ -37,6 +37,15 @@ const char *mase_data_dir(const struct mase_dataset_opts *opts)
     return opts->data_dir ? opts->data_dir : environment("MASE_DATA");
 }
 
+enum mase_status mase_check_data_dir(const struct mase_dataset_opts *opts, struct mase_err *err)
+{
+    const char *dir = mase_data_dir(opts);
+    if (!dir || mase_is_dir(dir) || mase_is_file(dir))
+        return MASE_OK;
+    return mase_fail_in(err, MASE_EIO, dir, "there is no such folder or file of data%s",
+                        opts->data_dir ? "" : ", which MASE_DATA names");
+}
+
 const char *mase_find_file(struct mase_dataset *d, const struct mase_dataset_opts *opts,
                            const char *folder, const char *const *names, int n)
 {

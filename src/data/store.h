@@ -70,6 +70,9 @@ const char *mase_find_file(struct mase_dataset *d, const struct mase_dataset_opt
                            const char *folder, const char *const *names, int n);
 /* opts->data_dir, or MASE_DATA, or NULL. */
 const char *mase_data_dir(const struct mase_dataset_opts *opts);
+/* A place that was named must be there; it may lack the files of a dataset. */
+enum mase_status mase_check_data_dir(const struct mase_dataset_opts *opts,
+                                     struct mase_err *err) MASE_MUST_CHECK;
 
 /* ---- splits (splits.c) ---- */
 

@@ -23,6 +23,34 @@ out_has "validation as the original had it" '^validation +483 '
 run data info jsc --data-dir "$D/jsc_mixed.h5"
 out_has "another file by name" 'jsc_mixed\.h5$'
 
+# Undone: what was imported, and what was kept of other files.
+run data
+out_has "where it is kept" "^What is imported is kept in $XDG_CACHE_HOME/mase$"
+touch "$XDG_CACHE_HOME/mase/jsc-sim.table" "$XDG_CACHE_HOME/mase/jsc.table.mine"
+run data remove jsc
+succeeds "removed"
+out_has "what was imported" '/mase/jsc\.table$'
+out_has "what was read" '/mase/jsc-[0-9a-f]{16}\.table$'
+ls "$XDG_CACHE_HOME/mase" >"$T/shown"
+printf 'jsc-sim.table\njsc.table.mine\n' >"$T/expected"
+same "and nothing else" "$T/expected" "$T/shown"
+run data info jsc --require-real-data
+refused "it is gone" 'simulated stand-in is not wanted'
+run data remove jsc
+refused "nothing to remove" "nothing of jsc is kept in $XDG_CACHE_HOME/mase"
+run data remove mnist
+refused "what is not imported" 'only jsc is imported'
+run data remove
+refused "remove what?" 'ch data remove needs a dataset'
+MASE_DATA=/nonexistent run data info jsc
+refused "a folder of data that is not there" '^/nonexistent: there is no such folder or file of data, which MASE_DATA names$'
+MASE_DATA=/nonexistent run data info mnist
+refused "for images, too" '^/nonexistent: there is no such folder or file of data, which MASE_DATA names$'
+MASE_DATA=/nonexistent run data info toy_tiny
+succeeds "but what is built in needs none"
+run data import jsc "$D/jsc_single.h5"
+succeeds "imported again"
+
 printf 'a,b,label\n1,2,x\n3,4\n' >ragged.csv
 run data info csv:ragged.csv
 fails "a ragged row" <<'END'
@@ -48,7 +76,7 @@ run data info mnist
 refused "files that are not there" 'name their folder by --data-dir'
 run data inform jsc
 fails "another verb" <<'END'
-ch: ch data can list, info and import, not 'inform'
+ch: ch data can list, info, import and remove, not 'inform'
 END
 run data info
 refused "no name" 'needs the name of a dataset'
