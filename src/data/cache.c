@@ -139,19 +139,16 @@ static const char *data_fault(const struct header *h, const struct mase_file *f,
     return labels_fit(h, f->data + HEADER_SIZE + table_size(h)) ? NULL : "a label is out of range";
 }
 
-enum mase_status mase_cache_read(struct mase_dataset *d, int64_t *training, const char *path,
-                                 bool plain, struct mase_err *err)
+enum mase_status mase_cache_parse(struct mase_dataset *d, int64_t *training, bool plain,
+                                  struct mase_err *err)
 {
     struct header h;
-    struct mase_file *f = &d->file[0];
-    MASE_TRY(mase_file_open(f, path, err));
+    const struct mase_file *f = &d->file[0];
     const char *fault = header_fault(&h, f, d);
     if (!fault)
         fault = data_fault(&h, f, plain);
-    if (fault) {
-        mase_file_close(f);
-        return mase_fail_in(err, MASE_EPARSE, path, "%s", fault);
-    }
+    if (fault)
+        return mase_fail_in(err, MASE_EPARSE, f->path, "%s", fault);
     const size_t n = (size_t)h.features;
     d->table = (const float *)(const void *)(f->data + HEADER_SIZE);
     d->label = (const int32_t *)(const void *)(f->data + HEADER_SIZE + table_size(&h));
@@ -167,6 +164,16 @@ enum mase_status mase_cache_read(struct mase_dataset *d, int64_t *training, cons
     d->info.scale = MASE_SCALE_STANDARD;
     d->info.scale_rows = *training = (int64_t)h.training;
     return MASE_OK;
+}
+
+enum mase_status mase_cache_read(struct mase_dataset *d, int64_t *training, const char *path,
+                                 bool plain, struct mase_err *err)
+{
+    MASE_TRY(mase_file_open(&d->file[0], path, err));
+    const enum mase_status st = mase_cache_parse(d, training, plain, err);
+    if (st)
+        mase_file_close(&d->file[0]);
+    return st;
 }
 
 /* ---- removing ---- */

@@ -2,9 +2,8 @@
  * images.c - mnist, fashion-mnist, cifar10, cifar100: images as bytes, left where they are until a
  * batch wants them.
  *
- * IDX, of mnist (idx.c):  images of rank 3 (N, 28, 28), labels of rank 1
- * binary CIFAR:           records of a label (cifar100: two, the fine one second) and
- *                         3 x 32 x 32 bytes, red, green, blue
+ * IDX, of mnist (idx.c):     images of rank 3 (N, 28, 28), labels of rank 1
+ * binary CIFAR (cifar.c):    records of a label (cifar100: two, the fine one second) and an image
  *
  * mnist's pixels stay 0 to 255, as the original has them. cifar's become (p / 255 - mean) / std
  * with the means and deviations of ImageNet; in training they are cropped at random from an image
@@ -13,6 +12,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "data/cifar.h"
 #include "data/idx.h"
 #include "data/store.h"
 
@@ -134,8 +134,6 @@ enum mase_status mase_open_mnist(struct mase_dataset *d, const struct mase_datas
 
 /* ---- CIFAR ---- */
 
-enum { CIFAR_IMAGE = 3 * 32 * 32 };
-
 static const struct cifar {
     const char *name, *folder;
     int label_bytes; /* the last one counts */
@@ -158,28 +156,15 @@ static enum mase_status open_cifar_part(struct mase_dataset *d,
                                         const struct mase_dataset_opts *opts,
                                         const struct cifar *kind, int i, struct mase_err *err)
 {
-    const int64_t record = kind->label_bytes + CIFAR_IMAGE;
     const char *path = mase_find_file(d, opts, kind->folder, &kind->files[i], 1);
     struct mase_file *f = &d->file[i];
+    int64_t n = 0;
     if (!path)
         return fail_missing(d, opts, kind->files[i], err);
     MASE_TRY(mase_file_open(f, path, err));
     add_checksum(d, f);
-    const int64_t n = (int64_t)f->size / record;
-    if ((int64_t)f->size % record)
-        return mase_fail_at(err, MASE_EPARSE, (struct mase_loc){ .path = path, .off = n * record },
-                            "the last record has %" PRId64 " bytes, expected %" PRId64,
-                            (int64_t)f->size % record, record);
-    if (n < 10 || n > INT32_MAX)
-        return mase_fail_in(err, MASE_EPARSE, path, "%" PRId64 " images, expected at least 10", n);
-    for (int64_t k = 0; k < n; k++) {
-        const int64_t off = k * record + kind->label_bytes - 1;
-        if (f->data[off] >= d->info.data.classes)
-            return mase_fail_at(err, MASE_EVALUE, (struct mase_loc){ .path = path, .off = off },
-                                "label %d of image %" PRId64 " is outside 0..%d", f->data[off], k,
-                                d->info.data.classes - 1);
-    }
-    add_part(d, f->data + kind->label_bytes, n, record);
+    MASE_TRY(mase_cifar_check(f, kind->label_bytes, d->info.data.classes, &n, err));
+    add_part(d, f->data + kind->label_bytes, n, kind->label_bytes + MASE_CIFAR_IMAGE);
     return MASE_OK;
 }
 

@@ -97,4 +97,8 @@ enum mase_status mase_cache_write(const struct mase_dataset *d, int64_t training
 enum mase_status mase_cache_read(struct mase_dataset *d, int64_t *training, const char *path,
                                  bool plain, struct mase_err *err) MASE_MUST_CHECK;
 
+/* The same of d->file[0], which is open. */
+enum mase_status mase_cache_parse(struct mase_dataset *d, int64_t *training, bool plain,
+                                  struct mase_err *err) MASE_MUST_CHECK;
+
 #endif /* MASE_DATA_RAW_H */
