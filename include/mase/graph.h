@@ -337,6 +337,10 @@ static inline bool mase_param_is_trained(const struct mase_param *p)
 /* Values of the parameters of all modules and attrs, and of those among them that are frozen. */
 int64_t mase_graph_param_count(const struct mase_graph *g);
 int64_t mase_graph_frozen_count(const struct mase_graph *g);
+/* MASE_ELIMIT where parameters and buffers take more than a network may (MASE_MEMORY, else the
+ * machine's memory): to be asked of a network from a file before mase_graph_alloc. */
+enum mase_status mase_graph_check_size(const struct mase_graph *g,
+                                       struct mase_err *err) MASE_MUST_CHECK;
 /* Give every parameter that has none its memory (zeroed, each tensor 64-byte aligned); those that
  * have it stay where they are. */
 void mase_graph_alloc(struct mase_graph *g);

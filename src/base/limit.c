@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <mase/str.h>
+
 static const char units[] = "KMGT"; /* each 1024 times the one before */
 
 /* "4G": digits, then perhaps a unit; zero is no limit that anything could keep. */
@@ -73,6 +75,22 @@ uint64_t mase_limit_of_network(void)
         return bytes;
     const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
     return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : UINT64_MAX;
+}
+
+enum mase_status mase_limit_network(uint64_t bytes, struct mase_err *err, const char *what, ...)
+{
+    const uint64_t most = mase_limit_of_network();
+    if (bytes <= most)
+        return MASE_OK;
+    struct mase_str text = { 0 };
+    va_list ap;
+    va_start(ap, what);
+    mase_str_vprintf(&text, what, ap);
+    va_end(ap);
+    mase_fail(err, MASE_ELIMIT, "%s takes %s; a network may take %s here, which MASE_MEMORY sets",
+              mase_str_text(&text), mase_size_text(bytes).s, mase_size_text(most).s);
+    mase_str_release(&text);
+    return MASE_ELIMIT;
 }
 
 struct mase_size_text mase_size_text(uint64_t bytes)

@@ -20,6 +20,9 @@ uint64_t mase_limit_of_file(uint64_t file_bytes);
 /* Of what is written out of a file: names that are made of the keys above them. */
 uint64_t mase_limit_of_text(uint64_t file_bytes);
 uint64_t mase_limit_of_network(void);
+/* MASE_ELIMIT where a network wants more: "NAME: WHAT takes 128.0 GiB; ...". */
+enum mase_status mase_limit_network(uint64_t bytes, struct mase_err *err, const char *what, ...)
+    MASE_PRINTF(3, 4) MASE_MUST_CHECK;
 
 /* "397 bytes", "128.0 MiB": for messages. */
 struct mase_size_text {

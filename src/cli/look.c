@@ -36,12 +36,14 @@ static void find_sample(struct mase_cli_net *n)
 }
 
 /* Initial weights, for what has none of its own. */
-static void init_weights(struct mase_cli_net *n, const struct mase_cli *c)
+static enum mase_status init_weights(struct mase_cli_net *n, const struct mase_cli *c,
+                                     struct mase_err *err)
 {
     if (n->no_values)
-        return;
-    mase_graph_alloc(n->graph);
+        return MASE_OK;
+    MASE_TRY(mase_cli_check_size(n->graph, n->has_sample ? &n->sample : NULL, err));
     mase_graph_init_weights(n->graph, seed(c));
+    return MASE_OK;
 }
 
 static enum mase_status open_folder(struct mase_cli_net *n, struct mase_cli *c, const char *dir,
@@ -59,7 +61,7 @@ static enum mase_status open_folder(struct mase_cli_net *n, struct mase_cli *c, 
     find_sample(n);
     if (!n->graph->weights && !n->no_values && mase_graph_param_count(n->graph)) {
         mase_warn("'%s' has no weights; they are initialised from the seed", n->word);
-        init_weights(n, c);
+        return init_weights(n, c, err);
     }
     return MASE_OK;
 }
@@ -70,14 +72,13 @@ static enum mase_status open_graph(struct mase_cli_net *n, struct mase_cli *c, c
     const struct mase_data_info *data;
     const bool asked = c->setting[MASE_CLI_dataset].given;
     MASE_TRY(mase_graph_read_mg(&n->graph, path, err));
-    init_weights(n, c);
     find_sample(n);
-    if (n->has_sample || !asked)
-        return MASE_OK;
-    MASE_TRY(mase_cli_data_info(&data, c, mase_cli_text(c, MASE_CLI_dataset), err));
-    n->sample = data->sample;
-    n->has_sample = true;
-    return MASE_OK;
+    if (!n->has_sample && asked) {
+        MASE_TRY(mase_cli_data_info(&data, c, mase_cli_text(c, MASE_CLI_dataset), err));
+        n->sample = data->sample;
+        n->has_sample = true;
+    }
+    return init_weights(n, c, err);
 }
 
 static enum mase_status open_model(struct mase_cli_net *n, struct mase_cli *c, const char *name,
@@ -97,9 +98,9 @@ static enum mase_status open_model(struct mase_cli_net *n, struct mase_cli *c, c
                          "'%s' does not say what data it takes: give --dataset NAME", name);
     MASE_TRY(mase_cli_data_info(&data, c, dataset ? dataset : model->dataset, err));
     MASE_TRY(mase_cli_open_model(&n->graph, c, name, data, err));
-    init_weights(n, c);
     n->sample = data->sample;
     n->has_sample = true;
+    MASE_TRY(init_weights(n, c, err));
     return weights && !n->no_values ? mase_cli_load_weights(n->graph, c, weights, err) : MASE_OK;
 }
 

@@ -134,6 +134,30 @@ enum mase_status mase_cli_load_saved(struct mase_graph **g, struct mase_manager 
     return mase_manager_run(m, g, "load_mase_graph", args, err);
 }
 
+/* The shapes with one sample: what the network's data decide before its size does. */
+static enum mase_status check_shapes(const struct mase_graph *g, const struct mase_shape *sample,
+                                     struct mase_err *err)
+{
+    struct mase_arena a = { 0 };
+    struct mase_pass_env env = { 0 };
+    struct mase_values v;
+    mase_cli_sample_inputs(&env, &a, g, sample);
+    const enum mase_status st = mase_infer_shapes(&v, &a, g, env.inputs, env.input_count, err);
+    mase_arena_release(&a);
+    return st;
+}
+
+enum mase_status mase_cli_check_size(const struct mase_graph *g, const struct mase_shape *sample,
+                                     struct mase_err *err)
+{
+    /* Passes that need no shapes may see a network whose data do not fit, unless it is so large
+     * that its weights take long to make. */
+    const int64_t large = (int64_t)1 << 26;
+    if (sample && mase_graph_param_count(g) > large)
+        MASE_TRY(check_shapes(g, sample, err));
+    return mase_graph_check_size(g, err);
+}
+
 enum mase_status mase_cli_build(struct mase_graph **g, struct mase_cli *c,
                                 const struct mase_model *m, const struct mase_data_info *data,
                                 enum mase_cli_weights kind, struct mase_err *err)
@@ -145,7 +169,7 @@ enum mase_status mase_cli_build(struct mase_graph **g, struct mase_cli *c,
         mase_manager_release(&manager);
         return st;
     }
-    mase_graph_alloc(*g);
+    MASE_TRY(mase_cli_check_size(*g, &data->sample, err));
     if (kind == MASE_CLI_WEIGHTS)
         return mase_cli_load_weights(*g, c, mase_cli_text(c, MASE_CLI_load_name), err);
     mase_graph_init_weights(*g, (uint64_t)mase_cli_value(c, MASE_CLI_seed)->i);

@@ -47,6 +47,10 @@ enum mase_status mase_cli_open_model(struct mase_graph **g, const struct mase_cl
 /* PROJECT_DIR/PROJECT, in the arena of c. */
 enum mase_status mase_cli_find_project(const char **dir, struct mase_cli *c,
                                        struct mase_err *err) MASE_MUST_CHECK;
+/* May the weights of a network take their memory? Where they are many, its shapes are inferred for
+ * a sample first (NULL: not known), since a wrong number of features is the likelier fault. */
+enum mase_status mase_cli_check_size(const struct mase_graph *g, const struct mase_shape *sample,
+                                     struct mase_err *err) MASE_MUST_CHECK;
 /* The graph for this data with the weights that --load names, or initial ones. */
 enum mase_status mase_cli_build(struct mase_graph **g, struct mase_cli *c,
                                 const struct mase_model *m, const struct mase_data_info *data,

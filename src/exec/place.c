@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/limit.h"
 #include "exec/plan.h"
 
 struct buffer {
@@ -262,7 +263,32 @@ static void place_one(struct mase_plan *p)
     }
 }
 
-void mase_plan_place(struct mase_plan *p)
+/* The step whose result takes most: what to look at when all is too large. */
+static const struct mase_step *largest_step(const struct mase_plan *p)
+{
+    const struct mase_step *largest = p->step[0];
+    for (int i = 1; i < p->step_count; i++)
+        if (p->step[i]->out->rows > largest->out->rows)
+            largest = p->step[i];
+    return largest;
+}
+
+enum mase_status mase_plan_check_size(const struct mase_plan *p, int plans, struct mase_err *err)
+{
+    const uint64_t bytes = (uint64_t)mase_plan_memory(p) * (uint64_t)plans;
+    if (bytes <= mase_limit_of_network() || !p->step_count)
+        return mase_limit_network(bytes, err, "the plan");
+    const struct mase_step *s = largest_step(p);
+    struct mase_str shape = { 0 };
+    mase_shape_print(&shape, &s->out->tensor->shape);
+    const enum mase_status st =
+        mase_limit_network(bytes, err, "%s: running batches of %lld samples, with its result %s,",
+                           s->node->name, (long long)p->batch * plans, mase_str_text(&shape));
+    mase_str_release(&shape);
+    return mase_node_place(s->node, st, err);
+}
+
+enum mase_status mase_plan_place(struct mase_plan *p, struct mase_err *err)
 {
     struct placing pl = { 0 };
     if (p->train) {
@@ -274,6 +300,7 @@ void mase_plan_place(struct mase_plan *p)
     p->memory_size = fit(&p->arena, &pl);
     const int64_t losses = p->memory_size;
     p->memory_size += p->stride;
+    MASE_TRY(mase_plan_check_size(p, 1, err));
     p->memory = mase_plan_floats(p->memory_size);
     p->losses = p->memory + losses;
     for (int i = 0; i < pl.count; i++)
@@ -287,4 +314,5 @@ void mase_plan_place(struct mase_plan *p)
     for (int i = 0; i < p->step_count; i++)
         if (p->step[i]->kind->bind)
             p->step[i]->kind->bind(p->step[i]);
+    return MASE_OK;
 }

@@ -354,6 +354,8 @@ static enum mase_status add_constant(struct building *b, struct mase_call *c,
     for (int i = 0; i < c->sig->count; i++)
         known &= shape_only(c->node->op, i) || has_values(&c->param[i]);
     mase_forward_fn *forward = mase_forward_of(c->node->op);
+    if (known)
+        MASE_TRY(mase_ref_room(c, &c->result, err));
     *done = known && mase_ref_allocate(&p->arena, &c->result) && forward;
     if (!*done)
         return MASE_OK;
@@ -593,6 +595,7 @@ static enum mase_status build(struct mase_plan *p, const struct mase_plan_opts *
                                o->input_count, err));
     MASE_TRY(
         mase_infer_shapes(&b.probe, &p->arena, p->graph, resized(p, o, 2), o->input_count, err));
+    MASE_TRY(mase_plan_place_weights(p, err)); /* not before the shapes agree */
     int i = 0;
     for (struct mase_node *n = p->graph->first; n; n = n->next)
         MASE_TRY(mase_node_place(n, add_node(&b, n, &p->value.value[i++], err), err));
@@ -662,11 +665,25 @@ static void list_backward(struct mase_plan *p)
                 (struct mase_work){ p->step[i], &p->step[i]->backward[j] };
 }
 
-void mase_plan_finish(struct mase_plan *p)
+enum mase_status mase_plan_finish(struct mase_plan *p, struct mase_err *err)
 {
-    mase_plan_place(p);
+    MASE_TRY(mase_plan_place(p, err));
     mase_plan_list_forward(p);
     list_backward(p);
+    return MASE_OK;
+}
+
+/* Steps, memory, weights. */
+static enum mase_status make(struct mase_plan *p, const struct mase_plan_opts *o,
+                             struct mase_err *err)
+{
+    MASE_TRY(build(p, o, err));
+    if (p->derived)
+        MASE_TRY(mase_plan_finish(p->derived, err));
+    MASE_TRY(mase_plan_finish(p, err));
+    mase_plan_read_weights(p);
+    mase_plan_set_samples(p, o->batch);
+    return p->derived ? mase_plan_check(p->derived, err) : MASE_OK;
 }
 
 enum mase_status mase_plan_new_tile(struct mase_plan **out, struct mase_graph *g,
@@ -683,24 +700,12 @@ enum mase_status mase_plan_new_tile(struct mase_plan **out, struct mase_graph *g
     p->threads = o->threads > 1 ? o->threads : 1;
     p->input_gradients = o->input_gradients;
     p->stride = row_stride(o->batch);
-    mase_plan_place_weights(p);
-    const enum mase_status st = build(p, o, err);
+    const enum mase_status st = make(p, o, err);
     if (st) {
         mase_plan_free(p);
         *out = NULL;
-        return st;
     }
-    if (p->derived)
-        mase_plan_finish(p->derived);
-    mase_plan_finish(p);
-    mase_plan_read_weights(p);
-    mase_plan_set_samples(p, o->batch);
-    const enum mase_status wrong = p->derived ? mase_plan_check(p->derived, err) : MASE_OK;
-    if (wrong) {
-        mase_plan_free(p);
-        *out = NULL;
-    }
-    return wrong;
+    return st;
 }
 
 enum mase_status mase_plan_new(struct mase_plan **out, struct mase_graph *g,

@@ -17,7 +17,7 @@ struct mase_slot *mase_plan_slot(const struct mase_plan *p, const struct mase_te
 /* The tile whose parameters p uses; NULL: it has its own. */
 const struct mase_plan *mase_plan_lead(const struct mase_plan *p);
 /* Memory for all parameters and buffers of the graph, and for gradients. */
-void mase_plan_place_weights(struct mase_plan *p);
+enum mase_status mase_plan_place_weights(struct mase_plan *p, struct mase_err *err) MASE_MUST_CHECK;
 /* The plan's copy of a parameter. */
 struct mase_weight *mase_plan_weight(const struct mase_plan *p, const struct mase_param *param);
 /* w under another shape. */
@@ -50,7 +50,7 @@ void mase_derive_free(struct mase_plan *p);
 enum mase_status mase_plan_add_call(struct mase_plan *p, struct mase_call *c,
                                     struct mase_call *probe, struct mase_err *err) MASE_MUST_CHECK;
 /* All steps are there: place their values and list their work. */
-void mase_plan_finish(struct mase_plan *p);
+enum mase_status mase_plan_finish(struct mase_plan *p, struct mase_err *err) MASE_MUST_CHECK;
 /* List the work of forward anew: watchers came. */
 void mase_plan_list_forward(struct mase_plan *p);
 /* A new slot: rows of lanes of this shape (the batch first), or a plain copy of a tensor's shape.
@@ -76,6 +76,9 @@ double mase_plan_weight_sum(const struct mase_plan *p, const int32_t *label,
 void mase_plan_loss_part(struct mase_plan *p, struct mase_loss_result *result, const int32_t *label,
                          const struct mase_loss_opts *opts, double weight);
 /* Decide who needs gradients and where everything lies, then let the steps bind (place.c). */
-void mase_plan_place(struct mase_plan *p);
+enum mase_status mase_plan_place(struct mase_plan *p, struct mase_err *err) MASE_MUST_CHECK;
+/* Would that many plans like p take more than a network may? */
+enum mase_status mase_plan_check_size(const struct mase_plan *p, int plans,
+                                      struct mase_err *err) MASE_MUST_CHECK;
 
 #endif /* MASE_EXEC_PLAN_H */

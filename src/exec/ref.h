@@ -45,6 +45,10 @@ struct mase_rounding mase_call_rounding(const struct mase_call *c, int i);
 struct mase_shape mase_call_shape(const struct mase_call *c, int i);
 /* Does the call write into its first operand, and does anybody see it? */
 bool mase_ref_in_place(const struct mase_call *c);
+/* MASE_ELIMIT where the new tensors of value, added to all that c's arena holds, are more than a
+ * network may take. */
+enum mase_status mase_ref_room(const struct mase_call *c, const struct mase_arg *value,
+                               struct mase_err *err) MASE_MUST_CHECK;
 /* Memory for the result's new tensors; returns how many there were. */
 int mase_ref_allocate(struct mase_arena *a, struct mase_arg *result);
 

@@ -6,6 +6,7 @@
 
 #include <mase/run.h>
 
+#include "base/limit.h"
 #include "exec/ref.h"
 #include "ir/infer.h"
 
@@ -39,7 +40,7 @@ struct mase_shape mase_call_shape(const struct mase_call *c, int i)
 }
 
 /* Replace the float32 tensors among the operands by quantised copies. Numbers stay as they are. */
-static void quantise_operands(struct mase_call *c)
+static enum mase_status quantise_operands(struct mase_call *c, struct mase_err *err)
 {
     for (int i = 0; i < c->sig->count; i++) {
         const struct mase_rounding r = mase_call_rounding(c, i);
@@ -47,10 +48,14 @@ static void quantise_operands(struct mase_call *c)
             continue;
         const struct mase_tensor *x = c->param[i].tensor;
         const struct mase_shape shape = mase_call_shape(c, i);
-        struct mase_tensor t = mase_tensor(c->arena, MASE_F32, &x->shape, true);
+        struct mase_tensor t = mase_tensor(c->arena, MASE_F32, &x->shape, false);
+        struct mase_arg copy = { .kind = MASE_ARG_TENSOR, .tensor = &t };
+        MASE_TRY(mase_ref_room(c, &copy, err));
+        mase_ref_allocate(c->arena, &copy);
         mase_quantize(r.format, mase_f32(&t), mase_f32(x), &shape, r.role, r.sign);
         c->param[i].tensor = mase_arena_memdup(c->arena, &t, sizeof t);
     }
+    return MASE_OK;
 }
 
 static void quantise_result(struct mase_call *c)
@@ -127,6 +132,31 @@ static enum mase_status need_values(const struct mase_call *c, struct mase_err *
     return MASE_OK;
 }
 
+static uint64_t missing_bytes(const struct mase_arg *result)
+{
+    uint64_t bytes = 0;
+    if (result->kind == MASE_ARG_TENSOR && !result->tensor->data)
+        bytes = (uint64_t)mase_tensor_bytes(result->tensor);
+    for (int i = 0; mase_arg_is_seq(result) && i < result->count; i++)
+        bytes += missing_bytes(&result->items[i]);
+    return bytes;
+}
+
+enum mase_status mase_ref_room(const struct mase_call *c, const struct mase_arg *value,
+                               struct mase_err *err)
+{
+    const uint64_t bytes = missing_bytes(value), all = c->arena->used + bytes;
+    if (all <= mase_limit_of_network())
+        return MASE_OK;
+    struct mase_str text = { 0 };
+    mase_arg_show(&text, value);
+    const enum mase_status st =
+        mase_limit_network(all, err, "%s: its result %s of %s, with all before it,", c->node->name,
+                           mase_str_text(&text), mase_size_text(bytes).s);
+    mase_str_release(&text);
+    return st;
+}
+
 int mase_ref_allocate(struct mase_arena *a, struct mase_arg *result)
 {
     int count = 0;
@@ -149,11 +179,12 @@ static enum mase_status run_step(struct mase_call *c, void *data, struct mase_er
     if (in_place)
         own_operand(c);
     if (quantised)
-        quantise_operands(c);
+        MASE_TRY(quantise_operands(c, err));
     MASE_TRY(mase_call_infer(c, err));
 
     /* Numbers, and pieces of earlier results, are complete already; None is there for an effect. */
     mase_forward_fn *forward = mase_forward_of(c->node->op);
+    MASE_TRY(mase_ref_room(c, &c->result, err));
     bool todo = mase_ref_allocate(c->arena, &c->result) || c->result.kind == MASE_ARG_NONE;
     if (todo && forward)
         MASE_TRY(forward(c, err));
@@ -164,6 +195,43 @@ static enum mase_status run_step(struct mase_call *c, void *data, struct mase_er
     return MASE_OK;
 }
 
+/* Bytes of the tensors that no earlier result has. Data that are never read mark them. */
+static uint64_t count_new(const struct mase_arg *result)
+{
+    uint64_t bytes = 0;
+    if (result->kind == MASE_ARG_TENSOR && !result->tensor->data) {
+        bytes = (uint64_t)mase_tensor_bytes(result->tensor);
+        result->tensor->data = result->tensor;
+    }
+    for (int i = 0; mase_arg_is_seq(result) && i < result->count; i++)
+        bytes += count_new(&result->items[i]);
+    return bytes;
+}
+
+/* All results are kept to the end: would they be too many? Shapes alone tell, before anything is
+ * computed. What cannot be inferred without values is found out on the way. */
+static enum mase_status check_total(const struct mase_graph *g, const struct mase_input *inputs,
+                                    int input_count, struct mase_err *err)
+{
+    struct mase_arena a = { 0 };
+    struct mase_values v;
+    struct mase_err why = { 0 };
+    const struct mase_node *n = g->first;
+    enum mase_status st = mase_infer_shapes(&v, &a, g, inputs, input_count, &why);
+    uint64_t all = 0;
+    const bool inferred = !st;
+    if (st)
+        st = st == MASE_ELIMIT ? mase_fail_at(err, st, why.loc, "%s", why.msg) : MASE_OK;
+    for (int i = 0; inferred && !st && i < v.count; i++, n = n->next) {
+        const uint64_t bytes = count_new(&v.value[i]);
+        all += n->kind == MASE_PLACEHOLDER || n->kind == MASE_GET_ATTR ? 0 : bytes;
+        st = mase_node_place(
+            n, mase_limit_network(all, err, "%s: its result, with all before it,", n->name), err);
+    }
+    mase_arena_release(&a);
+    return st;
+}
+
 enum mase_status mase_run_reference(struct mase_values *v, struct mase_arena *a,
                                     const struct mase_graph *g, const struct mase_input *inputs,
                                     int input_count, struct mase_err *err)
@@ -171,6 +239,7 @@ enum mase_status mase_run_reference(struct mase_values *v, struct mase_arena *a,
     struct mase_walk_plan plan = {
         .inputs = inputs, .input_count = input_count, .with_data = true, .step = run_step
     };
+    MASE_TRY(check_total(g, inputs, input_count, err));
     return mase_values_walk(v, a, g, &plan, err);
 }
 

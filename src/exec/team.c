@@ -56,6 +56,8 @@ static enum mase_status make_tiles(struct mase_team *t, struct mase_graph *g,
         o.threads = k ? 1 : t->threads;
         MASE_TRY(
             mase_plan_new_tile(&t->tiling.tile[k], g, &o, t->tiles > 1 ? &t->tiling : NULL, err));
+        if (k == 0)
+            MASE_TRY(mase_plan_check_size(t->tiling.tile[0], t->tiles, err));
     }
     return MASE_OK;
 }

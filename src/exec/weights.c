@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "base/limit.h"
 #include "exec/plan.h"
 #include "exec/quantise.h"
 #include "ir/shape.h"
@@ -42,7 +43,7 @@ static bool add_weight(const char *full, struct mase_param *param, void *data)
 }
 
 /* What is trained first, so that an optimiser is one loop; then frozen parameters and buffers. */
-void mase_plan_place_weights(struct mase_plan *p)
+enum mase_status mase_plan_place_weights(struct mase_plan *p, struct mase_err *err)
 {
     const struct mase_plan *lead = mase_plan_lead(p);
     mase_graph_each_param(p->graph, count_weight, p);
@@ -53,6 +54,9 @@ void mase_plan_place_weights(struct mase_plan *p)
     for (int i = 0; i < p->weight_count; i++)
         *(mase_param_is_trained(p->weight[i].param) ? &p->param_size : &rest) +=
             padded(p->weight[i].count);
+    const int64_t floats = p->param_size * (p->train ? 2 : 1) + rest;
+    MASE_TRY(mase_limit_network((uint64_t)floats * sizeof(float), err,
+                                "the plan's copy of the weights"));
     p->params = lead ? lead->params : mase_plan_floats(p->param_size + rest);
     p->grads = p->train ? mase_plan_floats(p->param_size) : NULL;
     int64_t at[2] = { 0, p->param_size };
@@ -64,6 +68,7 @@ void mase_plan_place_weights(struct mase_plan *p)
         w->dx = p->train && trained ? p->grads + *next : NULL;
         *next += padded(w->count);
     }
+    return MASE_OK;
 }
 
 struct mase_weight *mase_plan_weight(const struct mase_plan *p, const struct mase_param *param)

@@ -102,6 +102,19 @@ static bool small_enough(const struct mase_arg *a)
     return true;
 }
 
+static enum mase_status check_size(const struct mase_node *n, const char *what,
+                                   const struct mase_arg *value, struct mase_err *err)
+{
+    if (small_enough(value))
+        return MASE_OK;
+    struct mase_str text = { 0 };
+    mase_arg_show(&text, value);
+    mase_fail(err, MASE_ELIMIT, "%s: %s: the result %s has more than 2^31 values", n->name, what,
+              mase_str_text(&text));
+    mase_str_release(&text);
+    return MASE_ELIMIT;
+}
+
 enum mase_status mase_call_infer(struct mase_call *c, struct mase_err *err)
 {
     const struct mase_op_info *op = &mase_ops[c->node->op];
@@ -109,10 +122,7 @@ enum mase_status mase_call_infer(struct mase_call *c, struct mase_err *err)
         return mase_fail(err, MASE_EUNSUPPORTED, "%s: '%s' is no operation that we know",
                          c->node->name, c->node->target);
     MASE_TRY(op->shape(c, err));
-    if (small_enough(&c->result))
-        return MASE_OK;
-    return mase_fail(err, MASE_ELIMIT, "%s: %s: the result %s has more than 2^31 values",
-                     c->node->name, op->name, mase_show_arg(c, &c->result));
+    return check_size(c->node, op->name, &c->result, err);
 }
 
 static enum mase_status node_value(struct mase_arg *out, struct mase_values *v,
@@ -121,9 +131,11 @@ static enum mase_status node_value(struct mase_arg *out, struct mase_values *v,
 {
     switch (n->kind) {
     case MASE_PLACEHOLDER:
-        return placeholder_value(out, v->arena, g, n, plan, err);
+        MASE_TRY(placeholder_value(out, v->arena, g, n, plan, err));
+        return check_size(n, mase_node_kind_names[n->kind], out, err);
     case MASE_GET_ATTR:
-        return attr_value(out, v->arena, g, n, plan, err);
+        MASE_TRY(attr_value(out, v->arena, g, n, plan, err));
+        return check_size(n, mase_node_kind_names[n->kind], out, err);
     case MASE_OUTPUT:
         return output_value(out, v, n, err);
     default:

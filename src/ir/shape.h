@@ -19,6 +19,7 @@
 const char *mase_show_shape(const struct mase_call *c, const struct mase_shape *s); /* [8, 16] */
 const char *mase_show_ints(const struct mase_call *c, const int64_t *v, int n);     /* (3, 3) */
 /* "f32[8, 16]" for a tensor, else as Python prints it. */
+void mase_arg_show(struct mase_str *out, const struct mase_arg *a);
 const char *mase_show_arg(const struct mase_call *c, const struct mase_arg *a);
 
 /* ---- arguments ---- */
@@ -78,7 +79,8 @@ enum mase_status mase_call_float_tensor(const struct mase_call *c, const struct 
 
 /* ---- shapes ---- */
 
-/* Elements of s, or -1 when a length is negative or there are more than MASE_MAX_ELEMENTS. */
+/* Elements of s, or -1 when a length is negative or there are more than MASE_MAX_ELEMENTS, also
+ * where a length of 0 hides the others: sums and products of two lengths fit in 64 bits. */
 #define MASE_MAX_ELEMENTS (INT64_C(1) << 31)
 int64_t mase_shape_count_checked(const struct mase_shape *s);
 /* Fail when a result would have more dimensions than a shape holds. */

@@ -30,16 +30,21 @@ const char *mase_show_ints(const struct mase_call *c, const int64_t *v, int n)
     return keep_text(c, &text);
 }
 
+void mase_arg_show(struct mase_str *out, const struct mase_arg *a)
+{
+    const struct mase_tensor *t = mase_arg_tensor(a);
+    if (t) {
+        mase_str_add(out, mase_dtypes[t->dtype].name);
+        mase_shape_print(out, &t->shape);
+    } else {
+        mase_arg_print(out, a, true);
+    }
+}
+
 const char *mase_show_arg(const struct mase_call *c, const struct mase_arg *a)
 {
     struct mase_str text = { 0 };
-    const struct mase_tensor *t = mase_arg_tensor(a);
-    if (t) {
-        mase_str_add(&text, mase_dtypes[t->dtype].name);
-        mase_shape_print(&text, &t->shape);
-    } else {
-        mase_arg_print(&text, a, true);
-    }
+    mase_arg_show(&text, a);
     return keep_text(c, &text);
 }
 
@@ -274,16 +279,15 @@ enum mase_status mase_call_float_tensor(const struct mase_call *c, const struct 
 int64_t mase_shape_count_checked(const struct mase_shape *s)
 {
     int64_t count = 1;
+    bool empty = false;
     for (int i = 0; i < s->rank; i++) {
-        if (s->dim[i] < 0)
+        const int64_t n = s->dim[i] ? s->dim[i] : 1; /* the others are bounded all the same */
+        if (n < 0 || count > MASE_MAX_ELEMENTS / n)
             return -1;
-        if (s->dim[i] == 0)
-            return 0;
-        if (count > MASE_MAX_ELEMENTS / s->dim[i])
-            return -1;
-        count *= s->dim[i];
+        count *= n;
+        empty |= s->dim[i] == 0;
     }
-    return count;
+    return empty ? 0 : count;
 }
 
 enum mase_status mase_call_rank(const struct mase_call *c, int rank, struct mase_err *err)

@@ -448,14 +448,23 @@ static enum mase_status along(struct mase_call *c, const struct mase_tensor **x,
     return MASE_OK;
 }
 
+/* A tuple has an object for each of its tensors, before any value is computed. */
+static enum mase_status check_pieces(const struct mase_call *c, int64_t count, struct mase_err *err)
+{
+    enum { MOST = 1 << 16 };
+    if (count <= MOST)
+        return MASE_OK;
+    return mase_call_fail(c, err, "%lld pieces are too many; at most %d are possible",
+                          (long long)count, MOST);
+}
+
 /* Pieces of that length, the last one shorter. */
 static enum mase_status cut(struct mase_call *c, const struct mase_tensor *x, int axis,
                             int64_t each, struct mase_err *err)
 {
     const int64_t length = x->shape.dim[axis];
     const int64_t count = length ? length / each + (length % each > 0) : 1;
-    if (count > INT32_MAX)
-        return mase_call_fail(c, err, "%lld pieces are too many", (long long)count);
+    MASE_TRY(check_pieces(c, count, err));
     struct mase_tensor *pieces = mase_new_array(c->arena, struct mase_tensor, (size_t)count);
     for (int64_t i = 0, left = length; i < count; i++, left -= each)
         pieces[i] = piece(x, axis, left < each ? left : each);
@@ -516,8 +525,7 @@ enum mase_status mase_shape_unbind(struct mase_call *c, struct mase_err *err)
     int axis;
     MASE_TRY(along(c, &x, &axis, err));
     const int64_t count = x->shape.dim[axis];
-    if (count > INT32_MAX)
-        return mase_call_fail(c, err, "%lld pieces are too many", (long long)count);
+    MASE_TRY(check_pieces(c, count, err));
     struct mase_tensor each = { .dtype = x->dtype, .shape = x->shape };
     each.shape.rank--;
     for (int i = axis; i < each.shape.rank; i++)

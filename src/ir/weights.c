@@ -4,12 +4,14 @@
  * Blocks never move once made, because a clone may look into them: parameters added later get a
  * block of their own. A clone's list begins with its own blocks and goes on with those it borrows.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <mase/rng.h>
 
 #include "base/alloc.h"
+#include "base/limit.h"
 #include "ir/graph.h"
 #include "ir/tree.h"
 
@@ -21,6 +23,7 @@ struct mase_weights {
     void *memory; /* as calloc gave it */
 };
 
+/* At most INT64_MAX bytes before, so the sum is no overflow. */
 static size_t padded(const struct mase_param *p)
 {
     size_t bytes = (size_t)mase_tensor_bytes(&p->tensor);
@@ -80,6 +83,41 @@ static bool is_unplaced(const char *full, struct mase_param *p, void *data)
     (void)full;
     *(bool *)data |= !p->tensor.data;
     return true;
+}
+
+struct sum {
+    uint64_t bytes, largest;
+    char name[128]; /* of the largest */
+    const struct mase_param *param;
+};
+
+static bool add_bytes(const char *full, struct mase_param *p, void *data)
+{
+    struct sum *s = data;
+    const uint64_t bytes = padded(p);
+    if (__builtin_add_overflow(s->bytes, bytes, &s->bytes))
+        s->bytes = UINT64_MAX;
+    if (bytes > s->largest) {
+        snprintf(s->name, sizeof s->name, "%s", full);
+        s->largest = bytes;
+        s->param = p;
+    }
+    return true;
+}
+
+enum mase_status mase_graph_check_size(const struct mase_graph *g, struct mase_err *err)
+{
+    struct sum s = { 0 };
+    mase_graph_each_param(g, add_bytes, &s);
+    if (s.bytes <= mase_limit_of_network())
+        return MASE_OK;
+    struct mase_str shape = { 0 };
+    mase_shape_print(&shape, &s.param->tensor.shape);
+    const enum mase_status st =
+        mase_limit_network(s.bytes, err, "the memory of its weights, '%s' of %s above all,", s.name,
+                           mase_str_text(&shape));
+    mase_str_release(&shape);
+    return st;
 }
 
 void mase_graph_alloc(struct mase_graph *g)

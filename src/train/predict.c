@@ -85,7 +85,7 @@ static enum mase_status make_seat(struct mase_predictor *p, int i, struct mase_e
         return MASE_OK;
     }
     if (st)
-        return mase_fail(err, st, "%s", why.msg);
+        return mase_fail_at(err, st, why.loc, "%s", why.msg);
     s->x = mase_plan_input(s->plan, 0);
     s->y = mase_plan_output(s->plan);
     p->outputs = s->y.rows;
@@ -96,8 +96,11 @@ static enum mase_status make_seats(struct mase_predictor *p, int threads, struct
 {
     p->seats = threads > 1 ? threads : 1;
     p->seat = mase_xcalloc((size_t)p->seats * sizeof *p->seat);
-    for (int i = 0; i < p->seats; i++)
+    for (int i = 0; i < p->seats; i++) {
         MASE_TRY(make_seat(p, i, err));
+        if (p->seat[0].plan)
+            MASE_TRY(mase_plan_check_size(p->seat[0].plan, p->seats, err));
+    }
     return MASE_OK;
 }
 

@@ -60,7 +60,6 @@ static enum mase_status after_training(struct mase_report *r, struct mase_err *e
         MASE_TRY(open_model(&r->graph, r, err));
     if (!r->graph || !mase_is_file(path))
         return MASE_OK;
-    mase_graph_alloc(r->graph);
     MASE_TRY(mase_weights_load(r->graph, path, err));
     r->weights = path == best ? "best.ckpt" : "last.ckpt";
     r->c->setting[MASE_CLI_load_name].file = mase_value_string(r->arena, path); /* its scaling */

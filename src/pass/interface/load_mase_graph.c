@@ -29,10 +29,8 @@ static enum mase_status fill(struct mase_graph *g, struct mase_pass_env *env, co
     const char *weights = mase_path_join(env->scratch, dir, MASE_SAVED_WEIGHTS);
     const char *meta = mase_path_join(env->scratch, dir, MASE_SAVED_META);
     struct mase_value *table;
-    if (mase_is_file(weights)) {
-        mase_graph_alloc(g);
+    if (mase_is_file(weights))
         MASE_TRY(mase_weights_load(g, weights, err));
-    }
     MASE_TRY(mase_toml_read(&table, env->scratch, meta, err));
     mase_value_resolve_na(table);
     return mase_meta_read(g, table, err);
