@@ -37,8 +37,10 @@ struct mase_draw {
     void *note_data;
 };
 
-/* Append a whole document, final newline included; opts may be NULL. */
-void mase_draw_svg(struct mase_str *out, const struct mase_graph *g, const struct mase_draw *opts);
+/* Append a whole document, final newline included; opts may be NULL. As SVG a graph of more than
+ * two million nodes and places where lines pass a layer is not drawn: false, and nothing is
+ * appended. */
+bool mase_draw_svg(struct mase_str *out, const struct mase_graph *g, const struct mase_draw *opts);
 void mase_draw_dot(struct mase_str *out, const struct mase_graph *g, const struct mase_draw *opts);
 /* The style sheet that the SVG has inside, light and dark, every rule below svg.mase-graph. */
 void mase_draw_style(struct mase_str *out);

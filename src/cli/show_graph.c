@@ -182,11 +182,17 @@ static enum mase_status draw(const struct job *j, const char *path, struct mase_
     const struct mase_draw opts = { .values = j->has_shapes ? &j->values : NULL,
                                     .title = g->name ? g->name : j->s->word };
     struct mase_str out = { 0 };
+    enum mase_status st = MASE_OK;
     if (mase_ends_with(path, ".dot"))
         mase_draw_dot(&out, g, &opts);
-    else
-        mase_draw_svg(&out, g, &opts);
-    const enum mase_status st = mase_file_write(path, mase_str_text(&out), out.len, err);
+    else if (!mase_draw_svg(&out, g, &opts))
+        st =
+            mase_fail(err, MASE_ELIMIT,
+                      "--draw: lines between the %d nodes would pass more than two million places; "
+                      "draw it as .dot",
+                      g->node_count);
+    if (!st)
+        st = mase_file_write(path, mase_str_text(&out), out.len, err);
     mase_str_release(&out);
     if (!st)
         mase_info("Drew the graph to %s", path);

@@ -161,7 +161,7 @@ static void measure(struct mase_layout_node *node, const struct mase_box *b)
     node->height = 2 * PADDING_Y + NAME_STEP + LINE_STEP * (b->lines - 1);
 }
 
-static void lay_out(struct picture *p, const struct mase_graph *g)
+static bool lay_out(struct picture *p, const struct mase_graph *g)
 {
     struct mase_arena *a = p->arena;
     struct mase_layout *l = &p->layout;
@@ -181,9 +181,11 @@ static void lay_out(struct picture *p, const struct mase_graph *g)
             l->edge[l->edges++] = (struct mase_layout_edge){ (int)(from - l->node), i, NULL, 0 };
         }
     }
-    mase_layout_run(l, a);
+    if (!mase_layout_run(l, a))
+        return false;
     p->dx = MARGIN;
     p->dy = MARGIN + (p->opts->title ? TITLE_STEP : 0);
+    return true;
 }
 
 /* ---- edges ---- */
@@ -341,18 +343,21 @@ static void put_start(const struct picture *p)
     mase_str_add(out, "</text>\n");
 }
 
-void mase_draw_svg(struct mase_str *out, const struct mase_graph *g, const struct mase_draw *opts)
+bool mase_draw_svg(struct mase_str *out, const struct mase_graph *g, const struct mase_draw *opts)
 {
     struct mase_arena a = { 0 };
     const struct mase_draw plain = { 0 };
     struct picture p = { .out = out, .arena = &a, .opts = opts ? opts : &plain };
     p.box = mase_draw_boxes(&a, g, p.opts);
-    lay_out(&p, g);
-    put_start(&p);
-    for (int i = 0; i < p.layout.edges; i++)
-        put_edge(&p, &p.layout.edge[i]);
-    for (int i = 0; i < p.layout.nodes; i++)
-        put_node(&p, i);
-    mase_str_add(out, "</svg>\n");
+    const bool possible = lay_out(&p, g);
+    if (possible) {
+        put_start(&p);
+        for (int i = 0; i < p.layout.edges; i++)
+            put_edge(&p, &p.layout.edge[i]);
+        for (int i = 0; i < p.layout.nodes; i++)
+            put_node(&p, i);
+        mase_str_add(out, "</svg>\n");
+    }
     mase_arena_release(&a);
+    return possible;
 }

@@ -8,10 +8,11 @@
 #include <stdlib.h>
 
 enum {
-    LAYER_GAP = 40,    /* between layers, at least */
-    LAYER_SWING = 48,  /* so much more at most, where edges swing wide */
-    PASSING = 10,      /* a trunk takes so much room */
-    PORT_DISTANCE = 16 /* between the ends of two edges at one box */
+    LAYER_GAP = 40,     /* between layers, at least */
+    LAYER_SWING = 48,   /* so much more at most, where edges swing wide */
+    PASSING = 10,       /* a trunk takes so much room */
+    PORT_DISTANCE = 16, /* between the ends of two edges at one box */
+    MOST_VERTICES = 1 << 21
 };
 
 struct job {
@@ -101,8 +102,9 @@ static int add_vertex(struct job *j, int node, int layer, double width)
     return j->g.count++;
 }
 
-/* Nodes come first, so that a node's vertex has its number; then the trunks. */
-static void make_vertices(struct job *j)
+/* Nodes come first, so that a node's vertex has its number; then the trunks. False: of these there
+ * are too many, as where each of many nodes waits long for its user. */
+static bool make_vertices(struct job *j)
 {
     struct mase_layout *l = j->l;
     struct mase_arena *a = j->g.arena;
@@ -119,6 +121,8 @@ static void make_vertices(struct job *j)
         if (deepest[n] > l->node[n].layer)
             count += (size_t)(deepest[n] - l->node[n].layer - 1);
     }
+    if (count > MOST_VERTICES)
+        return false;
     j->g.vertex = mase_new_array(a, struct mase_vertex, count);
     j->g.size = mase_new_array(a, int, (size_t)j->g.layers);
     j->trunk = mase_new_array(a, int, (size_t)l->nodes);
@@ -129,6 +133,7 @@ static void make_vertices(struct job *j)
         for (int layer = l->node[n].layer + 1; layer < deepest[n]; layer++)
             add_vertex(j, -1, layer, PASSING);
     }
+    return true;
 }
 
 /* The vertex through which edge e comes to its target. */
@@ -298,7 +303,19 @@ static void route_edges(const struct job *j, struct mase_arena *a)
     }
 }
 
-void mase_layout_run(struct mase_layout *l, struct mase_arena *a)
+static void lay_out(struct job *j, struct mase_arena *a)
+{
+    struct mase_layout *l = j->l;
+    link_vertices(j);
+    fill_layers(j);
+    l->layers = j->g.layers;
+    l->crossings = mase_layers_order(&j->g, &l->naive_crossings);
+    mase_layers_place(&j->g);
+    place_layers(j);
+    route_edges(j, a);
+}
+
+bool mase_layout_run(struct mase_layout *l, struct mase_arena *a)
 {
     struct mase_arena scratch = { 0 };
     struct job j = { .l = l, .g.arena = &scratch };
@@ -306,13 +323,9 @@ void mase_layout_run(struct mase_layout *l, struct mase_arena *a)
     index_edges(&j);
     longest_paths(&j);
     sink_nodes(&j);
-    make_vertices(&j);
-    link_vertices(&j);
-    fill_layers(&j);
-    l->layers = j.g.layers;
-    l->crossings = mase_layers_order(&j.g, &l->naive_crossings);
-    mase_layers_place(&j.g);
-    place_layers(&j);
-    route_edges(&j, a);
+    const bool possible = make_vertices(&j);
+    if (possible)
+        lay_out(&j, a);
     mase_arena_release(&scratch);
+    return possible;
 }

@@ -13,6 +13,7 @@
 #ifndef MASE_FORMAT_LAYOUT_H
 #define MASE_FORMAT_LAYOUT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <mase/arena.h>
@@ -45,8 +46,9 @@ struct mase_layout {
     int64_t naive_crossings; /* if nodes stood in layers in the order given */
 };
 
-/* Fill in the rest; points come from the arena. */
-void mase_layout_run(struct mase_layout *l, struct mase_arena *a);
+/* Fill in the rest; points come from the arena. False: nodes and the places where edges pass are
+ * more than two million. */
+bool mase_layout_run(struct mase_layout *l, struct mase_arena *a);
 
 /* ---- between the files of the layout ---- */
 

@@ -120,6 +120,9 @@ static int pair_crossings(const struct mase_layers *g, const int *left, int left
 static bool better_swapped(const struct mase_layers *g, const struct mase_vertex *v,
                            const struct mase_vertex *w)
 {
+    enum { PAIRS = 1 << 16 }; /* hubs with more are left where the sweeps put them */
+    if ((int64_t)v->ups * w->ups + (int64_t)v->downs * w->downs > PAIRS)
+        return false;
     const int now = pair_crossings(g, v->up, v->ups, w->up, w->ups) +
                     pair_crossings(g, v->down, v->downs, w->down, w->downs);
     return now && now > pair_crossings(g, w->up, w->ups, v->up, v->ups) +

@@ -23,6 +23,10 @@ enum {
     DRAWINGS = 4
 };
 
+struct neighbour {
+    int pos, vertex;
+};
+
 /* The graph as one of the four sees it: turned so that it always aligns with the layer before and
  * from the left. Arrays have an entry for each vertex. */
 struct view {
@@ -30,12 +34,13 @@ struct view {
     bool from_below, from_right;
     bool **crosses; /* by vertex and link up: that link crosses one within a trunk */
     int *reach_up, *reach_down;
-    int *near;    /* scratch: neighbours */
-    int *root;    /* the block's first vertex, which names it */
-    int *align;   /* the next vertex of the block; the last leads to the first */
-    int *order;   /* blocks, left ones first; scratch */
-    int *pending; /* how many blocks left of this one are not in order yet; scratch */
-    double *x;    /* of the block, at its root */
+    bool *goes_on;          /* a trunk that passes the layer below, too */
+    struct neighbour *near; /* scratch */
+    int *root;              /* the block's first vertex, which names it */
+    int *align;             /* the next vertex of the block; the last leads to the first */
+    int *order;             /* blocks, left ones first; scratch */
+    int *pending;           /* how many blocks left of this one are not in order yet; scratch */
+    double *x;              /* of the block, at its root */
 };
 
 static int vertex_at(const struct view *v, int layer, int k)
@@ -56,20 +61,20 @@ static bool is_trunk(const struct mase_layers *g, int i)
 
 /* ---- conflicts ---- */
 
-/* The vertex above, or below, that continues the trunk through i, or -1. */
+/* The vertex above that continues the trunk through i, or -1. */
 static int trunk_above(const struct mase_layers *g, int i)
 {
     const struct mase_vertex *v = &g->vertex[i];
     return v->node < 0 && is_trunk(g, v->up[0]) ? v->up[0] : -1;
 }
 
-static int trunk_below(const struct mase_layers *g, int i)
+static bool goes_on_below(const struct mase_layers *g, int i)
 {
     const struct mase_vertex *v = &g->vertex[i];
     for (int d = 0; v->node < 0 && d < v->downs; d++)
         if (is_trunk(g, v->down[d]))
-            return v->down[d];
-    return -1;
+            return true;
+    return false;
 }
 
 /* Mark the links into order[first..last] of a layer whose upper ends are not within lo..hi: they
@@ -133,6 +138,9 @@ static void find_reach(struct view *v)
     const struct mase_layers *g = v->g;
     v->reach_down = mase_new_array(g->arena, int, (size_t)g->count);
     v->reach_up = mase_new_array(g->arena, int, (size_t)g->count);
+    v->goes_on = mase_new_array(g->arena, bool, (size_t)g->count);
+    for (int i = 0; i < g->count; i++)
+        v->goes_on[i] = goes_on_below(g, i);
     for (int layer = 0; layer < g->layers; layer++) {
         for (int k = 0; k < g->size[layer]; k++) {
             const int i = g->order[layer][k];
@@ -157,13 +165,17 @@ static bool is_weak(const struct view *v, int i, int neighbour)
     const struct mase_layers *g = v->g;
     const bool below = g->vertex[i].layer > g->vertex[neighbour].layer;
     const int high = below ? neighbour : i, low = below ? i : neighbour;
-    const struct mase_vertex *h = &g->vertex[high], *l = &g->vertex[low];
     if (is_trunk(g, high) && is_trunk(g, low))
         return false;
-    if (is_trunk(g, high) ? trunk_below(g, high) >= 0
-                          : longest(v->reach_down, h->down, h->downs) > v->reach_down[low])
+    /* a node reaches one further than its best neighbour */
+    if (is_trunk(g, high) ? v->goes_on[high] : v->reach_down[high] - 1 > v->reach_down[low])
         return true;
-    return !is_trunk(g, low) && longest(v->reach_up, l->up, l->ups) > v->reach_up[high];
+    return !is_trunk(g, low) && v->reach_up[low] - 1 > v->reach_up[high];
+}
+
+static int by_pos(const void *a, const void *b)
+{
+    return ((const struct neighbour *)a)->pos - ((const struct neighbour *)b)->pos;
 }
 
 /* The neighbours in the layer before with which i may be aligned, from the left. */
@@ -172,14 +184,10 @@ static int candidates(const struct view *v, int i)
     const struct mase_vertex *p = &v->g->vertex[i];
     const int *all = v->from_below ? p->down : p->up, total = v->from_below ? p->downs : p->ups;
     int count = 0;
-    for (int k = 0; k < total; k++) {
-        if (is_weak(v, i, all[k]))
-            continue;
-        int at = count++;
-        for (; at > 0 && pos_of(v, v->near[at - 1]) > pos_of(v, all[k]); at--)
-            v->near[at] = v->near[at - 1];
-        v->near[at] = all[k];
-    }
+    for (int k = 0; k < total; k++)
+        if (!is_weak(v, i, all[k]))
+            v->near[count++] = (struct neighbour){ pos_of(v, all[k]), all[k] };
+    qsort(v->near, (size_t)count, sizeof v->near[0], by_pos);
     return count;
 }
 
@@ -187,7 +195,7 @@ static void align_vertex(struct view *v, int i, int *rightmost)
 {
     const int count = candidates(v, i);
     for (int m = (count - 1) / 2; count && m <= count / 2 && v->align[i] == i; m++) {
-        const int u = v->near[m];
+        const int u = v->near[m].vertex;
         if (link_crosses(v, u, i) || pos_of(v, u) <= *rightmost)
             continue;
         v->align[u] = i;
@@ -345,9 +353,9 @@ void mase_layers_place(struct mase_layers *g)
     struct drawing d[DRAWINGS];
     const size_t n = (size_t)g->count;
     struct view v = { .g = g, .crosses = find_crossing(g) };
-    int *ints = mase_new_array(g->arena, int, 5 * n);
-    v.near = ints, v.root = ints + n, v.align = ints + 2 * n;
-    v.order = ints + 3 * n, v.pending = ints + 4 * n;
+    int *ints = mase_new_array(g->arena, int, 4 * n);
+    v.root = ints, v.align = ints + n, v.order = ints + 2 * n, v.pending = ints + 3 * n;
+    v.near = mase_new_array(g->arena, struct neighbour, n);
     v.x = mase_new_array(g->arena, double, n);
     find_reach(&v);
     for (int k = 0; k < DRAWINGS; k++) {

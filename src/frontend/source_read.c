@@ -273,6 +273,7 @@ static enum mase_status add_attr(struct reading *r, const struct mase_value *v)
         !get_flag(v, "constant", &constant) || !get_flag(v, "frozen", &frozen) ||
         (constant && !buffer) || (frozen && buffer))
         return malformed(r, "attribute");
+    MASE_TRY(mase_check_path(path, r->err));
     struct mase_param *p = mase_graph_add_attr(r->g, path, t.dtype, &t.shape, buffer);
     p->is_constant = constant;
     p->is_frozen = frozen;

@@ -26,6 +26,8 @@ bool mase_module_attr_is_default(const struct mase_module *m, int i);
 struct mase_quant *mase_quant_copy(struct mase_arena *a, const struct mase_quant *q);
 bool mase_quant_equal(const struct mase_quant *a, const struct mase_quant *b); /* NULL: float */
 
+/* MASE_ELIMIT for a dotted path of more than 100 parts: walks of the tree are as deep. */
+enum mase_status mase_check_path(const char *path, struct mase_err *err) MASE_MUST_CHECK;
 /* The parameters and buffers of m by its attributes, without data (params.c). */
 enum mase_status mase_params_make(struct mase_module *m, struct mase_arena *a,
                                   struct mase_err *err) MASE_MUST_CHECK;

@@ -232,6 +232,8 @@ static enum mase_status parse_attr(struct mase_mg_parser *p)
     MASE_TRY(mase_mg_label(p, &path, "the path of the attribute"));
     if (mase_graph_attr(p->g, path))
         return mase_fail_at(p->err, MASE_EVALUE, at, "attribute '%s' exists already", path);
+    if (mase_check_path(path, p->err))
+        return mase_place(p->err, at);
     MASE_TRY(mase_mg_need(p, "="));
     MASE_TRY(mase_mg_tensor_type(p, &t));
     struct mase_param *param = mase_graph_add_attr(p->g, path, t.dtype, &t.shape, false);

@@ -42,6 +42,18 @@ static enum mase_status construct(struct mase_module *m, struct mase_arena *a,
     return mase_params_make(m, a, err);
 }
 
+enum mase_status mase_check_path(const char *path, struct mase_err *err)
+{
+    enum { MOST = 100 };
+    int parts = 1;
+    for (const char *p = path; *p; p++)
+        parts += *p == '.';
+    if (parts <= MOST)
+        return MASE_OK;
+    return mase_fail(err, MASE_ELIMIT, "the path '%.40s...' has %d parts; at most %d are possible",
+                     path, parts, MOST);
+}
+
 enum mase_status mase_graph_add_module(struct mase_graph *g, struct mase_module **out,
                                        const char *path, enum mase_op op,
                                        const struct mase_arg *args, const struct mase_arg *kwargs,
@@ -51,6 +63,7 @@ enum mase_status mase_graph_add_module(struct mase_graph *g, struct mase_module 
         mase_bug("module %s: %s has no layer", path, mase_ops[op].name);
     if (mase_graph_module(g, path))
         return mase_fail(err, MASE_EVALUE, "module '%s' exists already", path);
+    MASE_TRY(mase_check_path(path, err));
 
     struct mase_module *m = mase_new(&g->arena, struct mase_module);
     m->path = mase_intern(&g->intern, path);

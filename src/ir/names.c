@@ -148,6 +148,15 @@ static bool is_free(const struct mase_names *names, const char *text)
     return !(e && e->used) && !mase_name_is_reserved(text);
 }
 
+/* The next number to try behind a base when base_NUMBER, the text, is taken. All names from there
+ * to its own `skip` are known to be taken, too: a module that is called over and over is not
+ * counted up from its first call each time. */
+static int64_t next_number(const struct mase_names *names, const char *text, int64_t number)
+{
+    const struct mase_name *e = mase_map_get(&names->map, text);
+    return e && e->skip > number ? e->skip : number + 1;
+}
+
 const char *mase_names_make(struct mase_names *names, const char *candidate)
 {
     struct mase_str base_text = { 0 }, text = { 0 };
@@ -156,15 +165,21 @@ const char *mase_names_make(struct mase_names *names, const char *candidate)
     struct mase_name *base = entry(names, mase_str_text(&base_text));
 
     mase_str_add(&text, base->text);
+    bool numbered = number > 0; /* the text is base_NUMBER */
+    struct mase_name *first = NULL;
     if (number >= 0)
         mase_str_printf(&text, "_%lld", (long long)number);
     if (number <= 0)
         number = base->count;
-    while (!is_free(names, mase_str_text(&text))) {
-        mase_str_clear(&text);
-        mase_str_printf(&text, "%s_%lld", base->text, (long long)++number);
+    for (; !is_free(names, mase_str_text(&text)); numbered = true) {
+        first = first || !numbered ? first : mase_map_get(&names->map, mase_str_text(&text));
+        number = numbered ? next_number(names, mase_str_text(&text), number) : number + 1;
+        mase_str_cut(&text, strlen(base->text));
+        mase_str_printf(&text, "_%lld", (long long)number);
     }
     base->count = number;
+    if (first)
+        first->skip = number + 1;
 
     struct mase_name *e = entry(names, mase_str_text(&text));
     e->used = true;

@@ -12,6 +12,7 @@ struct mase_name {
     bool used;        /* stays true when the node is erased: names are not handed out twice */
     struct mase_node *node;
     int64_t count; /* the number last tried behind this base */
+    int64_t skip;  /* of base_NUMBER: all from NUMBER to this one are taken; 0: not known */
     struct mase_name *next;
 };
 

@@ -23,69 +23,90 @@ struct part {
     const struct part *parent;
 };
 
-static struct part *child_named(const struct part *p, const char *name, size_t n)
-{
-    for (struct part *c = p->first; c; c = c->next)
-        if (strlen(c->name) == n && memcmp(c->name, name, n) == 0)
-            return c;
-    return NULL;
-}
+struct parts {
+    struct mase_arena *arena;
+    struct mase_map by_path;
+    struct part root;
+};
 
-static struct part *add_child(struct mase_arena *a, struct part *p, const char *name, size_t n)
+static struct part *add_child(struct parts *t, struct part *p, const char *path)
 {
-    struct part *c = mase_new(a, struct part);
-    c->name = mase_arena_strndup(a, name, n);
+    struct part *c = mase_new(t->arena, struct part);
+    const char *dot = strrchr(path, '.');
+    c->name = dot ? dot + 1 : path;
     c->parent = p;
     if (p->last)
         p->last->next = c;
     else
         p->first = c;
     p->last = c;
+    mase_map_put(&t->by_path, path, c);
     return c;
 }
 
-/* The place of a dotted path, made if it is not there. */
-static struct part *place(struct mase_arena *a, struct part *root, const char *path)
+/* The place of a dotted path of n letters, made if it is not there. */
+static struct part *place(struct parts *t, const char *path, size_t n)
 {
-    struct part *p = root;
-    for (const char *at = path;;) {
-        const size_t n = strcspn(at, ".");
-        struct part *c = child_named(p, at, n);
-        p = c ? c : add_child(a, p, at, n);
-        if (!at[n])
-            return p;
-        at += n + 1;
-    }
+    if (!n)
+        return &t->root;
+    const char *key = mase_arena_strndup(t->arena, path, n);
+    struct part *p = mase_map_get(&t->by_path, key);
+    if (p)
+        return p;
+    const char *dot = strrchr(key, '.');
+    return add_child(t, place(t, path, dot ? (size_t)(dot - key) : 0), key);
 }
 
-static struct part *make_tree(struct mase_arena *a, const struct mase_graph *g)
+static void make_tree(struct parts *t, const struct mase_graph *g)
 {
-    struct part *root = mase_new(a, struct part);
     for (const struct mase_module *m = g->modules; m; m = m->next)
-        place(a, root, m->path)->module = m;
+        place(t, m->path, strlen(m->path))->module = m;
     for (int i = 0; i < g->attr_count; i++)
-        place(a, root, g->attrs[i].name)->param = &g->attrs[i];
-    return root;
+        place(t, g->attrs[i].name, strlen(g->attrs[i].name))->param = &g->attrs[i];
+}
+
+/* The outermost layer around p, or p itself. */
+static const struct part *outermost(const struct part *p)
+{
+    const struct part *found = p;
+    for (; p; p = p->parent)
+        found = p->module ? p : found;
+    return found;
+}
+
+static const char *behind(const char *path, const struct part *p)
+{
+    for (; p->parent; p = p->parent) {
+        const char *dot = strchr(path, '.');
+        path = dot ? dot + 1 : "";
+    }
+    return path;
 }
 
 /* Where a path leads; what is left of it behind a layer is a parameter's name, or nothing. */
-static const struct part *find(const struct part *root, const char *path, const char **rest)
+static const struct part *find(const struct parts *t, const char *path, const char **rest)
 {
-    const struct part *p = root;
-    *rest = path;
-    while (p && **rest && !p->module) {
-        const size_t n = strcspn(*rest, ".");
-        p = child_named(p, *rest, n);
-        *rest += (*rest)[n] ? n + 1 : n;
+    const struct part *p = mase_map_get(&t->by_path, path);
+    const char *dot = strrchr(path, '.');
+    if (!p && dot) {
+        struct mase_str owner = { 0 };
+        mase_str_addn(&owner, path, (size_t)(dot - path));
+        p = mase_map_get(&t->by_path, mase_str_text(&owner));
+        mase_str_release(&owner);
+        p = p && outermost(p)->module ? p : NULL;
     }
+    if (!p)
+        return NULL;
+    p = outermost(p);
+    *rest = behind(path, p);
     return p;
 }
 
 /* What a node reads or calls is there. */
-static bool is_there(const struct part *root, const struct mase_node *n)
+static bool is_there(const struct parts *t, const struct mase_node *n)
 {
     const char *rest;
-    const struct part *p = find(root, n->target, &rest);
+    const struct part *p = find(t, n->target, &rest);
     if (!p || n->kind == MASE_CALL_MODULE)
         return p && p->module && !*rest;
     return p->param || (p->module && mase_module_param(p->module, rest));
@@ -164,10 +185,10 @@ static void add_place(struct mase_str *out, const struct part *p)
     }
 }
 
-static void add_path(struct mase_str *out, const struct part *root, const char *path)
+static void add_path(struct mase_str *out, const struct parts *t, const char *path)
 {
     const char *rest;
-    add_place(out, find(root, path, &rest));
+    add_place(out, find(t, path, &rest));
     if (*rest)
         mase_str_printf(out, ".%s", rest);
 }
@@ -329,7 +350,7 @@ static void add_buffers(struct mase_str *out, const struct part *p)
 }
 
 /* Parameters of layers that do not start as PyTorch's would. */
-static void add_starts(struct mase_str *out, const struct part *root, const struct mase_module *m)
+static void add_starts(struct mase_str *out, const struct parts *t, const struct mase_module *m)
 {
     static const char *const how[] = { [MASE_INIT_ZEROS] = "zeros_",
                                        [MASE_INIT_ONES] = "ones_",
@@ -346,7 +367,7 @@ static void add_starts(struct mase_str *out, const struct part *root, const stru
             continue;
         new_line(out, 2);
         mase_str_printf(out, "nn.init.%s(", how[p->init]);
-        add_path(out, root, m->path);
+        add_path(out, t, m->path);
         mase_str_printf(out, ".%s", p->name);
         if (p->init >= MASE_INIT_UNIFORM) {
             const bool normal = p->init == MASE_INIT_NORMAL;
@@ -362,7 +383,7 @@ static void add_starts(struct mase_str *out, const struct part *root, const stru
 }
 
 /* fc.weight.requires_grad_(False), or fc.requires_grad_(False) when that says it all. */
-static void add_frozen(struct mase_str *out, const struct part *root, const struct mase_module *m)
+static void add_frozen(struct mase_str *out, const struct parts *t, const struct mase_module *m)
 {
     int params = 0, frozen = 0;
     for (int i = 0; i < m->param_count; i++) {
@@ -373,7 +394,7 @@ static void add_frozen(struct mase_str *out, const struct part *root, const stru
         if (!m->params[i].is_frozen)
             continue;
         new_line(out, 2);
-        add_path(out, root, m->path);
+        add_path(out, t, m->path);
         if (frozen < params)
             mase_str_printf(out, ".%s", m->params[i].name);
         mase_str_add(out, ".requires_grad_(False)");
@@ -406,7 +427,7 @@ static void add_function(struct mase_str *out, const char *target)
 
 struct writer {
     struct mase_str *out;
-    const struct part *root;
+    const struct parts *parts;
 };
 
 static void add_value(const struct writer *w, const struct mase_arg *arg);
@@ -434,7 +455,7 @@ static void add_items(const struct writer *w, const struct mase_arg *arg)
 static bool is_met_in_use(const struct writer *w, const struct mase_node *n)
 {
     const char *rest;
-    const struct part *p = find(w->root, n->target, &rest);
+    const struct part *p = find(w->parts, n->target, &rest);
     return (p->param ? p->param : mase_module_param(p->module, rest))->is_buffer;
 }
 
@@ -447,7 +468,7 @@ static void add_value(const struct writer *w, const struct mase_arg *arg)
     }
     if (arg->kind == MASE_ARG_NODE && arg->node->kind == MASE_GET_ATTR &&
         is_met_in_use(w, arg->node))
-        add_path(w->out, w->root, arg->node->target);
+        add_path(w->out, w->parts, arg->node->target);
     else if (mase_arg_has_items(arg))
         add_items(w, arg);
     else
@@ -458,7 +479,7 @@ static void add_call(const struct writer *w, const struct mase_node *n)
 {
     int first = 0;
     if (n->kind == MASE_CALL_MODULE) {
-        add_path(w->out, w->root, n->target);
+        add_path(w->out, w->parts, n->target);
     } else if (n->kind == MASE_CALL_FUNCTION) {
         add_function(w->out, n->target);
     } else {
@@ -516,7 +537,7 @@ static void add_line(const struct writer *w, const struct mase_node *n)
     } else {
         mase_str_printf(w->out, "%s = ", n->name);
         if (n->kind == MASE_GET_ATTR)
-            add_path(w->out, w->root, n->target);
+            add_path(w->out, w->parts, n->target);
         else
             add_call(w, n);
     }
@@ -540,7 +561,7 @@ static void add_lines(const struct writer *w, const struct mase_graph *g)
 /* ---- the file ---- */
 
 /* PyTorch has no classes for number formats, and Python no place for some names. */
-static enum mase_status check(const struct mase_graph *g, const struct part *root,
+static enum mase_status check(const struct mase_graph *g, const struct parts *t,
                               struct mase_err *err)
 {
     for (const struct mase_node *n = g->first; n; n = n->next) {
@@ -550,7 +571,7 @@ static enum mase_status check(const struct mase_graph *g, const struct part *roo
                              "file or a folder",
                              n->name);
         const bool needs = n->kind == MASE_CALL_MODULE || n->kind == MASE_GET_ATTR;
-        if (needs && !is_there(root, n))
+        if (needs && !is_there(t, n))
             return mase_fail(err, MASE_EVALUE, "%s: '%s' is not there", n->name, n->target);
         if (!is_name(n->name) || (n->kind == MASE_CALL_METHOD && !is_name(n->target)))
             return mase_fail(err, MASE_EUNSUPPORTED, "'%s' is no name in Python", n->name);
@@ -588,21 +609,22 @@ enum mase_status mase_graph_print_py(struct mase_str *out, const struct mase_gra
                                      struct mase_err *err)
 {
     struct mase_arena a = { 0 };
-    const struct part *root = make_tree(&a, g);
-    const struct writer w = { out, root };
-    const enum mase_status st = check(g, root, err);
+    struct parts t = { .arena = &a, .by_path.arena = &a };
+    const struct writer w = { out, &t };
+    make_tree(&t, g);
+    const enum mase_status st = check(g, &t, err);
     if (!st) {
-        add_head(out, root);
+        add_head(out, &t.root);
         mase_str_printf(out,
                         "class %s(nn.Module):\n    def __init__(self):\n"
                         "        super().__init__()",
                         g->name && is_name(g->name) ? g->name : "Net");
-        add_fields(out, root);
-        add_buffers(out, root);
+        add_fields(out, &t.root);
+        add_buffers(out, &t.root);
         for (const struct mase_module *m = g->modules; m; m = m->next)
-            add_starts(out, root, m);
+            add_starts(out, &t, m);
         for (const struct mase_module *m = g->modules; m; m = m->next)
-            add_frozen(out, root, m);
+            add_frozen(out, &t, m);
         mase_str_add(out, "\n\n");
         add_inputs(&w, g);
         add_lines(&w, g);

@@ -52,6 +52,12 @@ doubled 70 none | sed '4a %none = call_function[target=operator.getitem](args = 
 run show none.mg jsc
 err_has "an empty value may not grow either" 'cat_27: cat: the result f32\[0, 4294967296\] has more than 2\^31 values$'
 
+# ---- names ----
+layer 'Linear(in_features=16, out_features=5)' |
+    awk 'BEGIN { p = sprintf("%1000s", ""); gsub(/ /, "fc.", p) } { gsub(/fc/, p "fc"); print }' >deep.mg
+run show deep.mg
+refused "a tree is not deeper than its walks" "^deep.mg:4:8: the path 'fc.fc.*' has 1001 parts; at most 100 are possible$"
+
 # ---- layers ----
 layer 'Linear(in_features=2147483647, out_features=1)' >wide.mg
 run train wide.mg jsc --project t

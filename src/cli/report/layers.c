@@ -36,10 +36,12 @@ void mase_report_graph(struct mase_str *out, const struct mase_report *r)
         "<button type=\"button\" data-zoom=\"fit\">Fit</button>\n</div>\n"
         "<div class=\"viewport\" tabindex=\"0\" role=\"group\" "
         "aria-label=\"Drawing of the network\">\n");
-    mase_draw_svg(
-        out, r->graph,
-        &(struct mase_draw){
-            .no_style = true, .id_prefix = "drawn-", .note = link_to_row, .note_data = (void *)r });
+    if (!mase_draw_svg(out, r->graph,
+                       &(struct mase_draw){ .no_style = true,
+                                            .id_prefix = "drawn-",
+                                            .note = link_to_row,
+                                            .note_data = (void *)r }))
+        mase_str_add(out, "<p>The network is too large to be drawn.</p>\n");
     mase_str_add(out, "</div>\n</figure>\n");
 }
 

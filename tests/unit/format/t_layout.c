@@ -362,6 +362,19 @@ static void large_graphs_are_quick(void **state)
     graph_free(g);
 }
 
+/* 3,000 nodes, the first half used by the second in reverse: over two million places where lines
+ * pass a layer. */
+static void too_many_lines_are_refused(void **state)
+{
+    (void)state;
+    struct graph *g = graph_new();
+    int at = node_after(g, -1, -1);
+    for (int i = 1; i < 3000; i++)
+        at = node_after(g, at, i < 1500 ? -1 : 3000 - i);
+    assert_false(mase_layout_run(&g->l, &g->arena));
+    graph_free(g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -376,6 +389,7 @@ int main(void)
         cmocka_unit_test(rules_hold_for_any_graph),
         cmocka_unit_test(the_same_graph_lies_the_same_way),
         cmocka_unit_test(large_graphs_are_quick),
+        cmocka_unit_test(too_many_lines_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,6 +31,10 @@ static const struct sequence sequences[] = {
     { MASE_CALL_METHOD, { "relu", "relu", "relu_1" }, { "relu", "relu_1", "relu_2" } },
     /* the number given is tried as it is, whatever the base has counted to */
     { MASE_CALL_METHOD, { "a_7", "a", "a", "a_7", "a_0" }, { "a_7", "a", "a_8", "a_9", "a_0" } },
+    /* again and again: the first that is free, though others were taken in between */
+    { MASE_CALL_METHOD,
+      { "a_1", "a_1", "a_1", "a_5", "a_1", "a_1", "a_1", "a_2" },
+      { "a_1", "a_2", "a_3", "a_5", "a_4", "a_6", "a_7", "a_8" } },
     { MASE_CALL_METHOD, { "a_01", "a_1", "a_00" }, { "a_1", "a_2", "a_0" } },
     { MASE_CALL_METHOD,
       { "myNet.convA", "ABc", "HTTPServer" },
