@@ -42,6 +42,10 @@ struct mase_outline {
 /* A file of another kind is MASE_EUNSUPPORTED. */
 enum mase_status mase_outline_open(struct mase_outline *o, const char *path, bool values,
                                    struct mase_err *err) MASE_MUST_CHECK;
+/* The same from memory, which must outlive o; path is used in messages only. */
+enum mase_status mase_outline_parse(struct mase_outline *o, const void *data, size_t size,
+                                    const char *path, bool values,
+                                    struct mase_err *err) MASE_MUST_CHECK;
 void mase_outline_close(struct mase_outline *o);
 
 #endif /* MASE_OUTLINE_H */

@@ -138,8 +138,8 @@ enum mase_status mase_torch_parse_stored(struct mase_torch *t, const void *data,
                                          const char *path, struct mase_err *err) MASE_MUST_CHECK;
 /* The tree alone: tensors have their shapes and the file's types, and no data, which are not read.
  */
-enum mase_status mase_torch_outline(struct mase_torch *t, const char *path,
-                                    struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_torch_outline(struct mase_torch *t, const void *data, size_t size,
+                                    const char *path, struct mase_err *err) MASE_MUST_CHECK;
 void mase_torch_close(struct mase_torch *t);
 
 /* A zip file as torch.save lays it out and torch.load(weights_only=True) accepts. Same tree, same

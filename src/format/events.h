@@ -7,6 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <mase/cursor.h>
+#include <mase/events.h>
+
 /* How a field of a protocol buffer lies in the bytes. */
 enum mase_wire {
     MASE_WIRE_VARINT = 0,
@@ -18,5 +21,9 @@ enum mase_wire {
 /* CRC-32C of each single byte, and the masked one of many (events.c). */
 void mase_events_crc_table(uint32_t table[256]);
 uint32_t mase_events_crc(const uint32_t table[256], const void *data, size_t n);
+
+/* mase_events_read of bytes in memory. */
+enum mase_status mase_events_parse(struct mase_cursor *c, mase_event_fn *fn, void *data,
+                                   struct mase_err *err) MASE_MUST_CHECK;
 
 #endif /* MASE_FORMAT_EVENTS_H */

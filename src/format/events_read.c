@@ -185,19 +185,23 @@ static enum mase_status check_rest(const struct reading *r, struct mase_cursor *
     return check_crc(r, c, length, 8, err);
 }
 
+enum mase_status mase_events_parse(struct mase_cursor *c, mase_event_fn *fn, void *data,
+                                   struct mase_err *err)
+{
+    struct reading r = { .fn = fn, .data = data };
+    mase_events_crc_table(r.crc_table);
+    while (is_whole(c))
+        MASE_TRY(read_record(&r, c, err));
+    return check_rest(&r, c, err);
+}
+
 enum mase_status mase_events_read(const char *path, mase_event_fn *fn, void *data,
                                   struct mase_err *err)
 {
-    struct reading r = { .fn = fn, .data = data };
     struct mase_file f;
     MASE_TRY(mase_file_open(&f, path, err));
-    mase_events_crc_table(r.crc_table);
     struct mase_cursor c = mase_cursor_of(&f);
-    enum mase_status st = MASE_OK;
-    while (!st && is_whole(&c))
-        st = read_record(&r, &c, err);
-    if (!st)
-        st = check_rest(&r, &c, err);
+    const enum mase_status st = mase_events_parse(&c, fn, data, err);
     mase_file_close(&f);
     return st;
 }

@@ -87,8 +87,8 @@ static enum mase_status read_torch(struct mase_outline *o, const char *path, boo
 {
     struct mase_torch *t = mase_new(&o->arena, struct mase_torch);
     struct collection c = { .o = o };
-    MASE_TRY(values ? mase_torch_parse_stored(t, o->file.data, o->file.size, path, err)
-                    : mase_torch_outline(t, path, err));
+    MASE_TRY((values ? mase_torch_parse_stored : mase_torch_outline)(t, o->file.data, o->file.size,
+                                                                     path, err));
     o->torch = t;
     o->tree = t->root;
     o->state = mase_torch_find_state(t->root);
@@ -182,11 +182,10 @@ static read_fn *const readers[MASE_KIND_COUNT] = {
     [MASE_KIND_NPY] = read_npy,
 };
 
-enum mase_status mase_outline_open(struct mase_outline *o, const char *path, bool values,
-                                   struct mase_err *err)
+/* The file is there. */
+static enum mase_status read_any(struct mase_outline *o, const char *path, bool values,
+                                 struct mase_err *err)
 {
-    *o = (struct mase_outline){ 0 };
-    MASE_TRY(mase_file_open(&o->file, path, err));
     o->kind = mase_kind_of(o->file.data, o->file.size, path);
     o->file_bytes = (int64_t)o->file.size;
     const enum mase_status st =
@@ -197,6 +196,21 @@ enum mase_status mase_outline_open(struct mase_outline *o, const char *path, boo
     if (st)
         mase_outline_close(o);
     return st;
+}
+
+enum mase_status mase_outline_open(struct mase_outline *o, const char *path, bool values,
+                                   struct mase_err *err)
+{
+    *o = (struct mase_outline){ 0 };
+    MASE_TRY(mase_file_open(&o->file, path, err));
+    return read_any(o, path, values, err);
+}
+
+enum mase_status mase_outline_parse(struct mase_outline *o, const void *data, size_t size,
+                                    const char *path, bool values, struct mase_err *err)
+{
+    *o = (struct mase_outline){ .file = { .path = path, .data = data, .size = size } };
+    return read_any(o, path, values, err);
 }
 
 void mase_outline_close(struct mase_outline *o)

@@ -243,10 +243,12 @@ enum mase_status mase_torch_parse_stored(struct mase_torch *t, const void *data,
     return read_or_close(t, err);
 }
 
-enum mase_status mase_torch_outline(struct mase_torch *t, const char *path, struct mase_err *err)
+enum mase_status mase_torch_outline(struct mase_torch *t, const void *data, size_t size,
+                                    const char *path, struct mase_err *err)
 {
-    *t = (struct mase_torch){ .as_stored = true, .no_data = true };
-    MASE_TRY(mase_file_open(&t->file, path, err));
+    *t = (struct mase_torch){ .file = { .path = path, .data = data, .size = size },
+                              .as_stored = true,
+                              .no_data = true };
     return read_or_close(t, err);
 }
 
