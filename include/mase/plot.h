@@ -26,6 +26,8 @@ struct mase_plot_series {
     const char *name;
     const double *x, *y; /* (n) each, borrowed; x ascending */
     int64_t n;
+    const double
+        *spread; /* (n) an upright bar reaches so far above and below a point; NULL: none */
 };
 
 struct mase_plot {

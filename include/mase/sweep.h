@@ -11,6 +11,9 @@
  *     MASE_TRY(mase_sweep_expand(&s, &arena, err));
  *     MASE_TRY(mase_sweep_run(&s, err));
  *     struct mase_table t = mase_sweep_table(&s, &arena);
+ *
+ * Two axes are special. Along "model" the network changes, one for each name. Configurations that
+ * differ along "seed" alone are the same experiment repeated: mean and spread tell what came of it.
  */
 #ifndef MASE_SWEEP_H
 #define MASE_SWEEP_H
@@ -20,7 +23,7 @@
 #include <mase/train.h>
 #include <mase/weights.h>
 
-/* One option of mase_train_rows and the values it takes in turn. */
+/* One option of mase_train_rows, or "model", and the values it takes in turn. */
 struct mase_sweep_axis {
     const char *key;
     const struct mase_value *values; /* a list */
@@ -42,6 +45,7 @@ struct mase_sweep_result {
 
 struct mase_sweep_point {
     struct mase_train_opts opts;
+    const struct mase_graph *network;                    /* that is trained */
     const struct mase_value *value[MASE_SWEEP_MAX_AXES]; /* on each axis */
     char key[17];                                        /* names the result's file */
     bool done, reused;
@@ -51,6 +55,7 @@ struct mase_sweep_point {
 
 struct mase_sweep {
     const struct mase_graph *network; /* each configuration trains a clone; its name is told */
+    const struct mase_graph *const *networks; /* in its place: one for each value of "model" */
     const struct mase_dataset *data;
     const char *data_variant;          /* how the data was opened beyond its checksum, or NULL */
     const char *weights;               /* file to start from; NULL: initialised from the seed */
@@ -82,11 +87,23 @@ enum mase_status mase_sweep_run(struct mase_sweep *s, struct mase_err *err) MASE
 /* One row per configuration, rounded for people; and all digits for programs. */
 struct mase_table mase_sweep_table(const struct mase_sweep *s, struct mase_arena *a);
 struct mase_table mase_sweep_csv(const struct mase_sweep *s, struct mase_arena *a);
+/* Is there an axis "seed" of several values? */
+bool mase_sweep_has_seeds(const struct mase_sweep *s);
+/* Then: a row for all configurations that differ in their seed alone, with mean and sample standard
+ * deviation of what the n finished ones came to: "0.72 ± 0.01" for people, two columns with all
+ * digits for programs. A single one has no deviation. */
+struct mase_table mase_sweep_seeds_table(const struct mase_sweep *s, struct mase_arena *a);
+struct mase_table mase_sweep_seeds_csv(const struct mase_sweep *s, struct mase_arena *a);
+/* "max_epochs 10, learning_rate 0.01, ...": options that are the same everywhere and decide
+ * results, the main ones and what is not at its default; and all of them as a table. */
+void mase_sweep_fixed(struct mase_str *out, const struct mase_sweep *s);
+struct mase_table mase_sweep_fixed_table(const struct mase_sweep *s, struct mase_arena *a);
 /* The results of a grid from the file that such a table was written to. */
 enum mase_status mase_sweep_read_csv(struct mase_sweep *s, const char *path,
                                      struct mase_err *err) MASE_MUST_CHECK;
 /* Validation loss over the axis with most values, a line for each combination of the others: as a
- * chart without title, and as a whole document. */
+ * chart without title, and as a whole document. Over seeds its mean, and a bar as long as the
+ * deviation up and down. */
 struct mase_plot mase_sweep_plot(const struct mase_sweep *s, struct mase_arena *a);
 void mase_sweep_svg(struct mase_str *out, const struct mase_sweep *s);
 /* "batch_size=64 learning_rate=0.1" */

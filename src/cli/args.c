@@ -123,10 +123,16 @@ static enum mase_status take_operands(struct mase_cli *c, struct mase_err *err)
 {
     static const enum mase_cli_option_id positional[] = { MASE_CLI_model, MASE_CLI_dataset };
     MASE_TRY(mase_cli_operands(c, 2, err));
-    for (int i = 0; i < c->operand_count; i++)
-        MASE_TRY(mase_cli_option_read(&c->setting[positional[i]].given, &c->arena, positional[i],
-                                      mase_cli_options[positional[i]].metavar, c->operands[i],
-                                      err));
+    for (int i = 0; i < c->operand_count; i++) {
+        struct mase_cli_setting *s = &c->setting[positional[i]];
+        s->spelt = mase_cli_options[positional[i]].metavar;
+        s->list = c->operands[i];
+        if (c->command->takes == MASE_CLI_GRID && mase_cli_is_list(positional[i], s->list))
+            MASE_TRY(mase_cli_read_list(c, positional[i], err));
+        else
+            MASE_TRY(
+                mase_cli_option_read(&s->given, &c->arena, positional[i], s->spelt, s->list, err));
+    }
     return MASE_OK;
 }
 

@@ -74,11 +74,21 @@ bool mase_cli_flag(const struct mase_cli *c, enum mase_cli_option_id id);
 struct mase_table mase_cli_config_table(struct mase_arena *a, const struct mase_cli *c,
                                         bool colour);
 
-/* lists.c: does this text give an option of training several values? If so it is read when the
- * command is known. */
+/* lists.c: does this text give an option of training several values, or name several models? If so
+ * it is read when the command is known. */
 bool mase_cli_is_list(enum mase_cli_option_id id, const char *text);
 /* Read such texts; for a command that takes none of them, say what is wrong with the first. */
 enum mase_status mase_cli_read_lists(struct mase_cli *c, struct mase_err *err) MASE_MUST_CHECK;
+/* Read that of one option, whose setting has the text. */
+enum mase_status mase_cli_read_list(struct mase_cli *c, enum mase_cli_option_id id,
+                                    struct mase_err *err) MASE_MUST_CHECK;
+/* Does a value of the configuration file give several to a command that takes them? It becomes the
+ * file's setting. */
+bool mase_cli_is_axis(const struct mase_cli *c, enum mase_cli_option_id id,
+                      const struct mase_value *v);
+enum mase_status mase_cli_merge_axis(struct mase_cli *c, enum mase_cli_option_id id,
+                                     const struct mase_value *v,
+                                     struct mase_err *err) MASE_MUST_CHECK;
 
 /* search_schema.c: the shape of the [search] section. */
 enum mase_status mase_cli_check_search(const struct mase_value *search,

@@ -1,10 +1,12 @@
 /*
- * lists.c - several values for one option of training: --batch-size 64,128,256.
+ * lists.c - several values for one option of training, --batch-size 64,128,256, or several models:
+ * on the command line, and as lists of a configuration file.
  *
  * Options are understood before the command is known, so the text waits until it is.
  */
 #include <string.h>
 
+#include <mase/file.h>
 #include <mase/train.h>
 
 #include "cli/cli.h"
@@ -17,16 +19,46 @@ static bool trains(const struct mase_opt *o)
     return false;
 }
 
-bool mase_cli_is_list(enum mase_cli_option_id id, const char *text)
+/* Options that a sweep may vary. */
+static bool may_vary(enum mase_cli_option_id id)
 {
     const struct mase_opt *o = &mase_cli_options[id].opt;
     const bool scalar = o->type == MASE_OPT_TYPE_INT || o->type == MASE_OPT_TYPE_FLOAT ||
                         o->type == MASE_OPT_TYPE_CHOICE;
-    return scalar && strchr(text, ',') && trains(o);
+    return id == MASE_CLI_model || (scalar && trains(o));
 }
 
-static enum mase_status read_list(struct mase_cli *c, enum mase_cli_option_id id,
-                                  struct mase_err *err)
+bool mase_cli_is_list(enum mase_cli_option_id id, const char *text)
+{
+    return strchr(text, ',') && may_vary(id) && !mase_is_file(text);
+}
+
+/* The list of a file's key: an axis of the sweep. */
+enum mase_status mase_cli_merge_axis(struct mase_cli *c, enum mase_cli_option_id id,
+                                     const struct mase_value *v, struct mase_err *err)
+{
+    const char *key = mase_cli_options[id].opt.key;
+    struct mase_value *list = mase_value_list(&c->arena);
+    if (!v->count)
+        return mase_fail_at(err, MASE_EVALUE, v->at, "%s: a list of nothing to try", key);
+    list->at = v->at;
+    for (int i = 0; i < v->count; i++) {
+        struct mase_value *item;
+        MASE_TRY(mase_cli_option_check(&item, &c->arena, id, key, v->items[i], err));
+        mase_value_push(&c->arena, list, item);
+    }
+    c->setting[id].file = list;
+    return MASE_OK;
+}
+
+bool mase_cli_is_axis(const struct mase_cli *c, enum mase_cli_option_id id,
+                      const struct mase_value *v)
+{
+    return v->kind == MASE_LIST && may_vary(id) && c->command && c->command->takes == MASE_CLI_GRID;
+}
+
+enum mase_status mase_cli_read_list(struct mase_cli *c, enum mase_cli_option_id id,
+                                    struct mase_err *err)
 {
     struct mase_cli_setting *s = &c->setting[id];
     struct mase_value *list = mase_value_list(&c->arena);
@@ -53,7 +85,7 @@ enum mase_status mase_cli_read_lists(struct mase_cli *c, struct mase_err *err)
         if (!s->list)
             continue;
         if (c->command->takes == MASE_CLI_GRID)
-            MASE_TRY(read_list(c, id, err));
+            MASE_TRY(mase_cli_read_list(c, id, err));
         else /* no single value has a comma: this fails with the option's own words */
             MASE_TRY(
                 mase_cli_option_read(&c->setting[i].given, &c->arena, id, s->spelt, s->list, err));

@@ -96,8 +96,9 @@ static struct mase_value *model(struct mase_arena *a, const struct mase_cli_reco
 {
     struct mase_value *v = mase_value_table(a);
     set_text(a, v, "name", r->model->name);
-    set_int(a, v, "parameters", mase_graph_param_count(r->graph));
-    if (mase_graph_frozen_count(r->graph))
+    if (r->graph)
+        set_int(a, v, "parameters", mase_graph_param_count(r->graph));
+    if (r->graph && mase_graph_frozen_count(r->graph))
         set_int(a, v, "frozen_parameters", mase_graph_frozen_count(r->graph));
     set_text(a, v, "weights",
              r->weights == MASE_CLI_INITIALISED ? "initialised from the seed"

@@ -155,6 +155,8 @@ static enum mase_status merge_key(struct mase_cli *c, const struct mase_value *r
         return fail_unknown_key(root, at, err);
     if (mase_cli_options[id].flags & MASE_CLI_MANY)
         return merge_list(c, (enum mase_cli_option_id)id, v, err);
+    if (mase_cli_is_axis(c, (enum mase_cli_option_id)id, v))
+        return mase_cli_merge_axis(c, (enum mase_cli_option_id)id, v, err);
     return mase_cli_option_check(&c->setting[id].file, &c->arena, (enum mase_cli_option_id)id, key,
                                  v, err);
 }

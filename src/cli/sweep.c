@@ -2,6 +2,7 @@
  * sweep.c - ch sweep: train over a grid of options and compare.
  *
  *     PROJECT/software/sweep/sweep.csv      every configuration and what it came to
+ *     PROJECT/software/sweep/seeds.csv      mean and deviation over seeds, where there are several
  *     PROJECT/software/sweep/sweep.svg      validation loss over the longest axis
  *     PROJECT/software/sweep/runs/KEY.json  one file per finished configuration
  *     PROJECT/run.json
@@ -24,11 +25,13 @@ struct job {
     struct mase_sweep sweep;
     struct mase_sweep_axis axes[MASE_CLI_COUNT];
     enum mase_cli_weights weights;
-    const struct mase_model *model;
-    struct mase_graph *network; /* owned */
-    struct mase_dataset *data;  /* owned */
+    const struct mase_value *models; /* a list, or the one */
+    const struct mase_model *model;  /* the one; of several, their names in one */
+    struct mase_graph **networks;    /* owned, one for each model */
+    int network_count;
+    struct mase_dataset *data; /* owned */
     const char *project_dir, *dir;
-    const char *csv, *svg; /* paths */
+    const char *csv, *seeds, *svg; /* paths */
 };
 
 /* Options of training into what all configurations share and what varies. */
@@ -36,6 +39,9 @@ static void collect_options(struct job *j)
 {
     struct mase_arena *a = &j->c->arena;
     struct mase_value *common = mase_value_table(a);
+    j->models = mase_cli_value(j->c, MASE_CLI_model);
+    if (j->models->kind == MASE_LIST)
+        j->axes[j->sweep.axis_count++] = (struct mase_sweep_axis){ "model", j->models };
     for (const struct mase_opt *row = mase_train_rows; row->key; row++) {
         const int id = mase_cli_option_by_name(row->key);
         if (id < 0)
@@ -52,13 +58,52 @@ static void collect_options(struct job *j)
     j->sweep.jobs = threads ? (int)threads->i : 0;
 }
 
+/* The models, each by its name; of several a joint one stands for them all in the records. */
+static enum mase_status find_models(struct job *j, struct mase_err *err)
+{
+    struct mase_cli *c = j->c;
+    struct mase_str names = { 0 };
+    if (j->models->kind != MASE_LIST) {
+        j->network_count = 1;
+        return mase_cli_find_model(&j->model, c, err);
+    }
+    struct mase_value *given = c->setting[MASE_CLI_model].given;
+    struct mase_model *joint = mase_new(&c->arena, struct mase_model);
+    enum mase_status st = MASE_OK;
+    for (int i = 0; i < j->models->count && !st; i++) {
+        c->setting[MASE_CLI_model].given = j->models->items[i];
+        st = mase_cli_find_model(&j->model, c, err);
+        mase_str_printf(&names, "%s%s", i ? ", " : "", j->models->items[i]->s);
+    }
+    if (!st)
+        *joint = *j->model;
+    joint->name = mase_arena_strdup(&c->arena, mase_str_text(&names));
+    j->model = joint;
+    j->network_count = j->models->count;
+    c->setting[MASE_CLI_model].given = given;
+    mase_str_release(&names);
+    return st;
+}
+
+/* What stands for the models in the name of a folder: "jsc-tiny,jsc-toy". */
+static const char *folder_name(struct job *j)
+{
+    struct mase_str text = { 0 };
+    for (int i = 0; j->models->kind == MASE_LIST && i < j->models->count; i++)
+        mase_str_printf(&text, "%s%s", i ? "," : "", j->models->items[i]->s);
+    const char *name =
+        text.len ? mase_arena_strdup(&j->c->arena, mase_str_text(&text)) : j->models->s;
+    mase_str_release(&text);
+    return name;
+}
+
 static enum mase_status find_folders(struct job *j, struct mase_err *err)
 {
     struct mase_cli *c = j->c;
     struct mase_value **project = &c->setting[MASE_CLI_project].given;
     if (mase_cli_value(c, MASE_CLI_project)->kind == MASE_NONE) {
         char *name =
-            mase_arena_printf(&c->arena, "%s_%s_%s_sweep", mase_cli_text(c, MASE_CLI_model),
+            mase_arena_printf(&c->arena, "%s_%s_%s_sweep", folder_name(j),
                               mase_cli_text(c, MASE_CLI_task), mase_cli_text(c, MASE_CLI_dataset));
         for (char *p = name; (p = strchr(p, '/'));)
             *p = '-';
@@ -68,7 +113,24 @@ static enum mase_status find_folders(struct job *j, struct mase_err *err)
     j->dir = mase_path_join(&c->arena, j->project_dir, "software/sweep");
     j->sweep.dir = mase_path_join(&c->arena, j->dir, "runs");
     j->csv = mase_path_join(&c->arena, j->dir, "sweep.csv");
+    j->seeds = mase_path_join(&c->arena, j->dir, "seeds.csv");
     j->svg = mase_path_join(&c->arena, j->dir, "sweep.svg");
+    return MASE_OK;
+}
+
+static enum mase_status open_networks(struct job *j, struct mase_err *err)
+{
+    struct mase_cli *c = j->c;
+    const struct mase_data_info *data = &mase_dataset_info(j->data)->data;
+    const bool several = j->models->kind == MASE_LIST;
+    j->networks = mase_new_array(&c->arena, struct mase_graph *, (size_t)j->network_count);
+    for (int i = 0; i < j->network_count; i++) {
+        const char *name = several ? j->models->items[i]->s : j->model->name;
+        MASE_TRY(mase_cli_open_model(&j->networks[i], c, name, data, err));
+        MASE_TRY(mase_cli_check_size(j->networks[i], &data->sample, err));
+    }
+    j->sweep.network = several ? NULL : j->networks[0];
+    j->sweep.networks = several ? (const struct mase_graph *const *)j->networks : NULL;
     return MASE_OK;
 }
 
@@ -84,9 +146,7 @@ static enum mase_status open_inputs(struct job *j, struct mase_err *err)
     MASE_TRY(mase_cli_renames(&j->sweep.renames, &j->sweep.rename_count, c, err));
     MASE_TRY(mase_cli_open_data(&j->data, c, err));
     j->sweep.data = j->data;
-    MASE_TRY(mase_cli_open_model(&j->network, c, j->model->name, &mase_dataset_info(j->data)->data,
-                                 err));
-    j->sweep.network = j->network;
+    MASE_TRY(open_networks(j, err));
     const char *scaling = mase_cli_text(c, MASE_CLI_scaling),
                *split = mase_cli_text(c, MASE_CLI_split);
     j->sweep.data_variant =
@@ -96,15 +156,27 @@ static enum mase_status open_inputs(struct job *j, struct mase_err *err)
 
 /* ---- reports ---- */
 
+static enum mase_status write_csv(const struct mase_table *t, const char *path,
+                                  struct mase_err *err)
+{
+    struct mase_str text = { 0 };
+    mase_table_render(t, MASE_TABLE_CSV, &text);
+    mase_str_addc(&text, '\n');
+    const enum mase_status st = mase_file_write(path, text.data, text.len, err);
+    mase_str_release(&text);
+    return st;
+}
+
 static enum mase_status write_reports(const struct job *j, struct mase_err *err)
 {
     struct mase_arena *a = &j->c->arena;
     struct mase_str text = { 0 };
     const struct mase_table csv = mase_sweep_csv(&j->sweep, a);
-    mase_table_render(&csv, MASE_TABLE_CSV, &text);
-    mase_str_addc(&text, '\n');
-    enum mase_status st = mase_file_write(j->csv, text.data, text.len, err);
-    mase_str_clear(&text);
+    enum mase_status st = write_csv(&csv, j->csv, err);
+    if (!st && mase_sweep_has_seeds(&j->sweep)) {
+        const struct mase_table seeds = mase_sweep_seeds_csv(&j->sweep, a);
+        st = write_csv(&seeds, j->seeds, err);
+    }
     mase_sweep_svg(&text, &j->sweep);
     if (!st)
         st = mase_file_write(j->svg, text.data, text.len, err);
@@ -112,19 +184,43 @@ static enum mase_status write_reports(const struct job *j, struct mase_err *err)
     return st;
 }
 
-static void print_table(const struct job *j)
+/* What all have in common: a line for people, a table for programs. */
+static void print_head(const struct job *j)
 {
     struct mase_sheets *s = &j->c->sheets;
     const struct mase_dataset_info *info = mase_dataset_info(j->data);
+    struct mase_str fixed = { 0 };
+    mase_sweep_fixed(&fixed, &j->sweep);
     mase_sheets_say(s, "%s on %s: %lld test samples\n", j->model->name, info->data.name,
                     (long long)mase_dataset_split(j->data, MASE_SPLIT_TEST).count);
     if (info->notice)
         mase_sheets_say(s, "%s\n", info->notice);
-    const struct mase_table t = mase_sheets_for_programs(s)
-                                    ? mase_sweep_csv(&j->sweep, &j->c->arena)
-                                    : mase_sweep_table(&j->sweep, &j->c->arena);
+    if (fixed.len)
+        mase_sheets_say(s, "fixed: %s\n", mase_str_text(&fixed));
+    mase_str_release(&fixed);
+    if (mase_sheets_for_programs(s))
+        mase_sheets_add(
+            s, &(struct mase_sheet){ .key = "fixed",
+                                     .table = mase_sweep_fixed_table(&j->sweep, &j->c->arena) });
+}
+
+static void print_tables(const struct job *j)
+{
+    struct mase_sheets *s = &j->c->sheets;
+    struct mase_arena *a = &j->c->arena;
+    const bool exact = mase_sheets_for_programs(s);
+    print_head(j);
     mase_sheets_add(
-        s, &(struct mase_sheet){ .key = "configurations", .table = t, .look = MASE_TABLE_PRETTY });
+        s, &(struct mase_sheet){ .key = "configurations",
+                                 .table = (exact ? mase_sweep_csv : mase_sweep_table)(&j->sweep, a),
+                                 .look = MASE_TABLE_PRETTY });
+    if (mase_sweep_has_seeds(&j->sweep))
+        mase_sheets_add(
+            s, &(struct mase_sheet){
+                   .key = "seeds",
+                   .title = "mean ± sample standard deviation over n seeds",
+                   .table = (exact ? mase_sweep_seeds_csv : mase_sweep_seeds_table)(&j->sweep, a),
+                   .look = MASE_TABLE_PRETTY });
     mase_sheets_end(s);
 }
 
@@ -154,6 +250,10 @@ static struct mase_value *results(const struct job *j)
     mase_value_set(a, v, "best", options);
     mase_value_set(a, v, "best_val_loss", mase_value_float(a, p->result.val_loss));
     mase_value_set(a, v, "best_test_acc", mase_value_float(a, p->result.test_accuracy));
+    if (mase_sweep_has_seeds(s)) {
+        const struct mase_table seeds = mase_sweep_seeds_csv(s, a);
+        mase_value_set(a, v, "seeds", mase_sheet_rows(a, &seeds));
+    }
     return v;
 }
 
@@ -163,13 +263,15 @@ static enum mase_status record(const struct job *j, struct mase_err *err)
     struct mase_value *files = mase_value_list(a);
     const struct mase_kernels *kernels;
     mase_value_push(a, files, mase_value_string(a, j->csv));
+    if (mase_sweep_has_seeds(&j->sweep))
+        mase_value_push(a, files, mase_value_string(a, j->seeds));
     mase_value_push(a, files, mase_value_string(a, j->svg));
     MASE_TRY(mase_kernels_select(&kernels, err));
     return mase_cli_record(&(struct mase_cli_record){ .c = j->c,
                                                       .project_dir = j->project_dir,
                                                       .name = "run.json",
                                                       .model = j->model,
-                                                      .graph = j->network,
+                                                      .graph = j->sweep.network,
                                                       .weights = j->weights,
                                                       .dataset = mase_cli_data_record(a, j->data),
                                                       .isa = kernels->isa,
@@ -191,7 +293,7 @@ static enum mase_status run(struct job *j, struct mase_err *err)
     struct mase_err *next = st ? NULL : err; /* the first failure is told; the others are kept */
     MASE_TRY(write_reports(j, next));
     MASE_TRY(record(j, next));
-    print_table(j);
+    print_tables(j);
     return st;
 }
 
@@ -200,13 +302,14 @@ enum mase_status mase_cli_sweep(struct mase_cli *c, struct mase_err *err)
     struct job j = { .c = c, .started = mase_clock() };
     MASE_TRY(mase_cli_merge(c, err));
     collect_options(&j);
-    MASE_TRY(mase_cli_find_model(&j.model, c, err));
+    MASE_TRY(find_models(&j, err));
     MASE_TRY(find_folders(&j, err));
     mase_cli_announce(c);
     enum mase_status st = open_inputs(&j, err);
     if (!st)
         st = run(&j, err);
-    mase_graph_free(j.network);
+    for (int i = 0; j.networks && i < j.network_count; i++)
+        mase_graph_free(j.networks[i]);
     mase_dataset_close(j.data);
     return st;
 }

@@ -65,6 +65,9 @@ static void find_ranges(struct chart *c)
                 continue;
             mase_chart_axis_include(&c->x, line->x[i]);
             mase_chart_axis_include(&c->y, line->y[i]);
+            for (int up = -1; line->spread && up <= 1; up += 2)
+                if (mase_chart_axis_takes(&c->y, line->y[i] + up * line->spread[i]))
+                    mase_chart_axis_include(&c->y, line->y[i] + up * line->spread[i]);
         }
     }
     if (c->p->categories)
@@ -158,6 +161,10 @@ static void put_data(const struct chart *c)
         put_numbers(&json, line->x, line->n);
         mase_str_add(&json, "],\"y\":[");
         put_numbers(&json, line->y, line->n);
+        if (line->spread) {
+            mase_str_add(&json, "],\"spread\":[");
+            put_numbers(&json, line->spread, line->n);
+        }
         mase_str_add(&json, "]}");
     }
     mase_str_add(&json, "]}");
@@ -324,11 +331,30 @@ static void put_marks(const struct chart *c, const struct mase_plot_series *s, i
     }
 }
 
+/* From a standard deviation below each point to one above; on a logarithmic axis the lower end may
+ * have no place, and the bar begins at the point. */
+static void put_bars(const struct chart *c, const struct mase_plot_series *s, int colour)
+{
+    for (int64_t i = 0; s->spread && i < s->n; i++) {
+        const double low = s->y[i] - s->spread[i], high = s->y[i] + s->spread[i];
+        if (!mase_chart_axis_takes(&c->x, s->x[i]) || !mase_chart_axis_takes(&c->y, high))
+            continue;
+        const double x = mase_chart_axis_pixel(&c->x, s->x[i]);
+        const double from = mase_chart_axis_takes(&c->y, low) ? low : s->y[i];
+        mase_str_printf(c->out, "<path class=\"line c%d\" d=\"M", colour);
+        mase_svg_point(c->out, x, mase_chart_axis_pixel(&c->y, from));
+        mase_str_addc(c->out, 'L');
+        mase_svg_point(c->out, x, mase_chart_axis_pixel(&c->y, high));
+        mase_str_add(c->out, "\"/>\n");
+    }
+}
+
 static void put_series(const struct chart *c)
 {
     for (int s = 0; s < c->p->count; s++) {
         const struct mase_plot_series *line = &c->p->series[s];
         put_path(c, line, s % COLOURS, dashes[s / COLOURS % DASHES]);
+        put_bars(c, line, s % COLOURS);
         if (line->n <= MARKED)
             put_marks(c, line, s % COLOURS);
     }

@@ -56,11 +56,16 @@ static enum mase_status make_point(struct mase_sweep_point *p, const struct mase
                                    struct mase_arena *a, struct mase_err *err)
 {
     struct mase_value *table = s->options ? mase_value_copy(a, s->options) : mase_value_table(a);
+    p->network = s->network;
     for (int axis = s->axis_count - 1; axis >= 0; axis--) {
         const struct mase_value *values = s->axes[axis].values;
-        p->value[axis] = values->items[i % values->count];
+        const int digit = i % values->count;
+        p->value[axis] = values->items[digit];
         i /= values->count;
-        mase_value_set(a, table, s->axes[axis].key, mase_value_copy(a, p->value[axis]));
+        if (!mase_streq(s->axes[axis].key, "model"))
+            mase_value_set(a, table, s->axes[axis].key, mase_value_copy(a, p->value[axis]));
+        else if (s->networks)
+            p->network = s->networks[digit];
     }
     MASE_TRY(mase_opts_bind(&p->opts, sizeof(p->opts), mase_train_rows, table, a, err));
     p->opts.threads = 1;
@@ -175,7 +180,7 @@ static enum mase_status fit(struct job *j, const struct mase_sweep *s, struct ma
 
 static enum mase_status train_point(struct job *j, const struct mase_sweep *s, struct mase_err *err)
 {
-    struct mase_graph *g = mase_graph_clone(s->network);
+    struct mase_graph *g = mase_graph_clone(j->p->network);
     j->p->result = (struct mase_sweep_result){
         .train_loss = NAN, .train_accuracy = NAN, .val_loss = NAN, .val_accuracy = NAN
     };

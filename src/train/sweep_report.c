@@ -8,6 +8,7 @@
 #include <mase/sweep.h>
 
 #include "data/csv.h"
+#include "train/sweep.h"
 
 static const struct column {
     const char *name;
@@ -183,7 +184,7 @@ enum mase_status mase_sweep_read_csv(struct mase_sweep *s, const char *path, str
 
 /* The points along one axis: a line starts at each index whose digit there is 0. */
 struct cut {
-    int axis, length, stride; /* stride: from one value to the next in s->points */
+    int axis, length, stride; /* axis: -1 for none; stride: from one value to the next */
     bool numeric;
     double *x;  // (length) ascending, or 0, 1, 2 ...
     int *order; // (length) which value stands there
@@ -196,19 +197,20 @@ static double number(const struct mase_value *v)
 
 static struct cut longest_cut(const struct mase_sweep *s)
 {
-    struct cut c = { .length = 1, .stride = 1 };
+    const int seeds = mase_sweep_seed_axis(s);
+    struct cut c = { .axis = -1, .length = 1, .stride = 1 };
     for (int i = 0; i < s->axis_count; i++)
-        if (s->axes[i].values->count > c.length || c.length == 1)
+        if (i != seeds && (s->axes[i].values->count > c.length || c.length == 1))
             c.axis = i, c.length = s->axes[i].values->count;
-    for (int i = c.axis + 1; i < s->axis_count; i++)
-        c.stride *= s->axes[i].values->count;
+    if (c.axis >= 0)
+        c.stride = mase_sweep_stride(s, c.axis);
     return c;
 }
 
 /* Numbers in ascending order, names as they were given. */
 static void order_cut(struct cut *c, const struct mase_sweep *s, struct mase_arena *a)
 {
-    const struct mase_value *values = s->axis_count ? s->axes[c->axis].values : NULL;
+    const struct mase_value *values = c->axis >= 0 ? s->axes[c->axis].values : NULL;
     c->x = mase_new_array(a, double, (size_t)c->length);
     c->order = mase_new_array(a, int, (size_t)c->length);
     c->numeric = values && !isnan(number(values->items[0]));
@@ -227,8 +229,9 @@ static const char *line_name(const struct mase_sweep *s, const struct cut *c, in
                              struct mase_arena *a)
 {
     struct mase_str text = { 0 };
+    const int seeds = mase_sweep_seed_axis(s);
     for (int i = 0; i < s->axis_count; i++) {
-        if (i == c->axis || s->axes[i].values->count == 1)
+        if (i == c->axis || i == seeds || s->axes[i].values->count == 1)
             continue;
         mase_str_printf(&text, "%s%s ", text.len ? ", " : "", s->axes[i].key);
         mase_value_str(&text, s->points[first].value[i]);
@@ -242,11 +245,18 @@ static struct mase_plot_series make_line(const struct mase_sweep *s, const struc
                                          struct mase_arena *a)
 {
     double *y = mase_new_array(a, double, (size_t)c->length);
+    double *spread = mase_new_array(a, double, (size_t)c->length);
     for (int i = 0; i < c->length; i++) {
-        const struct mase_sweep_point *p = &s->points[first + c->order[i] * c->stride];
-        y[i] = p->done ? p->result.val_loss : NAN;
+        const struct mase_spread v = mase_sweep_spread(
+            s, first + c->order[i] * c->stride, offsetof(struct mase_sweep_result, val_loss));
+        y[i] = v.mean;
+        spread[i] = v.deviation;
     }
-    return (struct mase_plot_series){ line_name(s, c, first, a), c->x, y, c->length };
+    return (struct mase_plot_series){ .name = line_name(s, c, first, a),
+                                      .x = c->x,
+                                      .y = y,
+                                      .n = c->length,
+                                      .spread = mase_sweep_has_seeds(s) ? spread : NULL };
 }
 
 static const char *const *category_names(const struct mase_sweep *s, const struct cut *c,
@@ -255,12 +265,20 @@ static const char *const *category_names(const struct mase_sweep *s, const struc
     const char **names = mase_new_array(a, const char *, (size_t)c->length);
     for (int i = 0; i < c->length; i++) {
         struct mase_str text = { 0 };
-        if (s->axis_count)
+        if (c->axis >= 0)
             mase_value_str(&text, s->axes[c->axis].values->items[i]);
         names[i] = mase_arena_strdup(a, mase_str_text(&text));
         mase_str_release(&text);
     }
     return names;
+}
+
+static const char *y_label(const struct mase_sweep *s, struct mase_arena *a)
+{
+    if (!mase_sweep_has_seeds(s))
+        return "validation loss";
+    return mase_arena_printf(a, "validation loss, mean ± deviation of %d seeds",
+                             s->axes[mase_sweep_seed_axis(s)].values->count);
 }
 
 struct mase_plot mase_sweep_plot(const struct mase_sweep *s, struct mase_arena *a)
@@ -271,12 +289,12 @@ struct mase_plot mase_sweep_plot(const struct mase_sweep *s, struct mase_arena *
         mase_new_array(a, struct mase_plot_series, (size_t)(s->count / c.length));
     int n = 0;
     for (int i = 0; i < s->count; i++)
-        if (i / c.stride % c.length == 0)
+        if (i / c.stride % c.length == 0 && mase_sweep_is_first_seed(s, i))
             lines[n++] = make_line(s, &c, i, a);
     const double least = c.x[0], most = c.x[c.length - 1];
     return (struct mase_plot){
-        .x_label = s->axis_count ? s->axes[c.axis].key : NULL,
-        .y_label = "validation loss",
+        .x_label = c.axis >= 0 ? s->axes[c.axis].key : NULL,
+        .y_label = y_label(s, a),
         .series = lines,
         .count = n,
         .log_x = c.numeric && least > 0 && most / least >= 16,
@@ -289,8 +307,9 @@ void mase_sweep_svg(struct mase_str *out, const struct mase_sweep *s)
 {
     struct mase_arena a = { 0 };
     struct mase_plot p = mase_sweep_plot(s, &a);
-    p.title =
-        mase_arena_printf(&a, "%s on %s", s->network->name, mase_dataset_info(s->data)->data.name);
+    const struct mase_dataset_info *info = mase_dataset_info(s->data);
+    p.title = mase_arena_printf(&a, "%s on %s%s", s->networks ? "models" : s->network->name,
+                                info->data.name, info->simulated ? " (simulated)" : "");
     mase_plot_svg(out, &p);
     mase_arena_release(&a);
 }

@@ -96,8 +96,8 @@ static struct mase_value *identity(struct mase_arena *a, const struct mase_sweep
     opts.log_every = 0;
     struct mase_value *v = mase_value_table(a);
     mase_value_set(a, v, "format", mase_value_int(a, 1));
-    mase_value_set(a, v, "model", mase_value_string(a, s->network->name));
-    mase_value_set(a, v, "network", mase_value_string(a, network_hash(a, s->network)));
+    mase_value_set(a, v, "model", mase_value_string(a, p->network->name));
+    mase_value_set(a, v, "network", mase_value_string(a, network_hash(a, p->network)));
     mase_value_set(a, v, "dataset", mase_value_string(a, data->data.name));
     mase_value_set(a, v, "checksum", mase_value_string(a, data->checksum));
     mase_value_set(a, v, "variant", text_or_none(a, s->data_variant));

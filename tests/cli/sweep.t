@@ -29,7 +29,57 @@ run sweep toy toy_tiny --max-epochs 1 --project-dir alone --batch-size 32
 succeeds "a single configuration is a sweep too"
 holds "its project has no date: the next run finds it" test -d alone/toy_classification_toy_tiny_sweep
 
-rm -rf out alone first.csv first.out a b
+# ---- seeds ----
+run sweep toy toy_tiny --max-epochs 2 --learning-rate 1e-2 --batch-size 32,64 --seed 0,1,2 --project-dir out --project seeds
+succeeds "the same with several seeds"
+out_has "says what is fixed" '^fixed: training_optimizer adam, learning_rate 0.01, max_epochs 2$'
+out_has "and tells mean and spread" '^\|     64     \| 3 \| 0\.[0-9]{4} ± 0\.[0-9]{4} \|'
+awk -F, 'NR > 1 { n[$1]++; sum[$1] += $6; square[$1] += $6 * $6 }
+    END { for (b in n) { mean = sum[b] / n[b]
+        printf "%s %d %.6f %.6f\n", b, n[b], mean, sqrt((square[b] - n[b] * mean * mean) / (n[b] - 1)) } }' \
+    out/seeds/software/sweep/sweep.csv | sort >wanted
+awk -F, 'NR > 1 { printf "%s %d %.6f %.6f\n", $1, $2, $5, $6 }' out/seeds/software/sweep/seeds.csv | sort >found
+holds "mean and sample deviation of the losses in the table" cmp wanted found
+holds "for two batch sizes" test "$(wc -l <found)" = 2
+holds "the chart has a bar for each" test "$(grep -c '<path class="line c0" d="M[0-9., ]*L[0-9., ]*"/>' out/seeds/software/sweep/sweep.svg)" -ge 2
+holds "says over how many" grep -q 'mean ± deviation of 3 seeds' out/seeds/software/sweep/sweep.svg
+holds "and that the data were simulated" grep -q 'toy on toy_tiny (simulated)' out/seeds/software/sweep/sweep.svg
+holds "run.json has them" grep -q '"test_acc_std": 0' out/seeds/run.json
+run sweep toy toy_tiny --max-epochs 2 --learning-rate 1e-2 --seed 1,2 --project-dir out --project json --json
+out_has "and so has JSON" '"val_loss_std": 0'
+out_has "with what is fixed" '"option": "learning_rate"'
+run report out/seeds
+succeeds "a report of seeds"
+
+# ---- models, and lists in a file ----
+cat >two.toml <<'END'
+model = ["jsc-tiny", "jsc-toy"]
+dataset = "jsc"
+max_steps = 20
+batch_size = [128, 256]
+project_dir = "out"
+project = "models"
+END
+run sweep --config two.toml
+succeeds "lists of a configuration file"
+out_has "two models" '^jsc-tiny, jsc-toy on jsc: '
+out_has "and two batch sizes" '^\| jsc-toy  \|    256     \|'
+run sweep jsc-tiny,jsc-toy jsc --max-steps 20 --batch-size 128,256 --project-dir out --project models
+err_has "or on the command line" '4 configurations, 4 done before'
+run sweep jsc-toy jsc --max-steps 20 --batch-size 256 --project-dir out --project models
+err_has "a model alone is the same configuration" '1 configurations, 1 done before'
+run sweep --config two.toml
+run report out/models
+succeeds "a report of several models"
+printf 'model = "jsc-toy"\ndataset = "jsc"\nbatch_size = []\n' >none.toml
+run sweep --config none.toml
+refused "a list of nothing" '^none.toml:3:14: batch_size: a list of nothing to try'
+run train --config two.toml
+refused "only a sweep takes lists" '^two.toml:1:9: model.*list'
+run sweep jsc-tiny,nothing jsc
+refused "an unknown model among them" "nothing"
+
+rm -rf out alone wanted found two.toml none.toml first.csv first.out a b
 run sweep toy toy_tiny --batch-size 32,32
 refused "a value given twice" 'batch_size: 32 is given twice'
 run sweep toy toy_tiny --batch-size 32,

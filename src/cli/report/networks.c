@@ -38,6 +38,8 @@ static enum mase_status open_model(struct mase_graph **g, struct mase_report *r,
 {
     const struct mase_model *m;
     struct mase_err why = { 0 };
+    if (!mase_cli_text(r->c, MASE_CLI_model))
+        return MASE_OK; /* a sweep over several */
     MASE_TRY(mase_cli_named_model(&m, r->c, err));
     if (mase_cli_open_model(g, r->c, m->name, &r->data, &why))
         mase_report_note(r, "the network is not shown: %s%s%s", why.path, why.path[0] ? ": " : "",

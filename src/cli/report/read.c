@@ -174,7 +174,7 @@ static enum mase_status restore_options(struct mase_report *r, struct mase_err *
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
         const char *key = mase_cli_options[ids[i]].opt.key;
         const struct mase_value *v = mase_value_get(options, key);
-        if (v && v->kind != MASE_NONE)
+        if (v && v->kind != MASE_NONE && v->kind != MASE_LIST) /* an axis of a sweep */
             MASE_TRY(
                 mase_cli_option_check(&r->c->setting[ids[i]].file, r->arena, ids[i], key, v, err));
     }

@@ -14,6 +14,9 @@ static enum mase_status find_axes(struct mase_sweep *s, const struct mase_report
     const struct mase_value *options = mase_report_value(r, "configuration.options");
     struct mase_sweep_axis *axes =
         mase_new_array(r->arena, struct mase_sweep_axis, MASE_SWEEP_MAX_AXES);
+    const struct mase_value *models = mase_value_get(options, "model");
+    if (models && models->kind == MASE_LIST && models->count)
+        axes[s->axis_count++] = (struct mase_sweep_axis){ "model", models };
     for (const struct mase_opt *row = mase_train_rows; row->key; row++) {
         const struct mase_value *v = mase_value_get(options, row->key);
         if (!v || v->kind != MASE_LIST)
@@ -56,4 +59,8 @@ void mase_report_sweep(struct mase_str *out, const struct mase_report *r)
     mase_report_chart(out, &p);
     mase_str_add(out, "</div>\n");
     mase_html_table_of(out, "Configurations", &t);
+    if (mase_sweep_has_seeds(r->sweep)) {
+        const struct mase_table seeds = mase_sweep_seeds_table(r->sweep, r->arena);
+        mase_html_table_of(out, "Mean ± sample standard deviation over n seeds", &seeds);
+    }
 }

@@ -166,7 +166,7 @@ static struct mase_plot_series curve(const struct mase_report *r, const char *na
             in_bucket = 0;
         }
     }
-    return (struct mase_plot_series){ name, x, y, n };
+    return (struct mase_plot_series){ .name = name, .x = x, .y = y, .n = n };
 }
 
 static void curves(struct mase_str *out, const char *title, const struct mase_plot_series *series,
