@@ -178,9 +178,9 @@ static enum mase_status read_record(struct reading *r, struct mase_cursor *c, st
 static enum mase_status check_rest(const struct reading *r, struct mase_cursor *c,
                                    struct mase_err *err)
 {
-    const unsigned char *length = c->data + c->pos;
     if (c->size - c->pos < 12)
         return MASE_OK;
+    const unsigned char *length = c->data + c->pos;
     c->pos += 8;
     return check_crc(r, c, length, 8, err);
 }
