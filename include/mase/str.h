@@ -20,7 +20,7 @@ struct mase_str {
 };
 
 void mase_str_release(struct mase_str *s);
-void mase_str_clear(struct mase_str *s); /* empty it, keep the memory */
+void mase_str_clear(struct mase_str *s);           /* empty it, keep the memory */
 void mase_str_cut(struct mase_str *s, size_t len); /* keep the first len bytes */
 const char *mase_str_text(const struct mase_str *s);
 

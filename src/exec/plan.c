@@ -673,7 +673,6 @@ enum mase_status mase_plan_finish(struct mase_plan *p, struct mase_err *err)
     return MASE_OK;
 }
 
-/* Steps, memory, weights. */
 static enum mase_status make(struct mase_plan *p, const struct mase_plan_opts *o,
                              struct mase_err *err)
 {

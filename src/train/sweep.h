@@ -22,11 +22,11 @@ int mase_sweep_stride(const struct mase_sweep *s, int axis);
 /* Is it the first of those with the same options? Where there are no seeds, every one is. */
 bool mase_sweep_is_first_seed(const struct mase_sweep *s, int point);
 
-struct mase_spread {
+struct mase_sweep_spread {
     int n;                  /* finished configurations */
     double mean, deviation; /* NaN for too few */
 };
 /* Of a double of the results of that point and its others. */
-struct mase_spread mase_sweep_spread(const struct mase_sweep *s, int first, size_t offset);
+struct mase_sweep_spread mase_sweep_spread(const struct mase_sweep *s, int first, size_t offset);
 
 #endif /* MASE_TRAIN_SWEEP_H */

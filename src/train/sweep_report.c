@@ -247,7 +247,7 @@ static struct mase_plot_series make_line(const struct mase_sweep *s, const struc
     double *y = mase_new_array(a, double, (size_t)c->length);
     double *spread = mase_new_array(a, double, (size_t)c->length);
     for (int i = 0; i < c->length; i++) {
-        const struct mase_spread v = mase_sweep_spread(
+        const struct mase_sweep_spread v = mase_sweep_spread(
             s, first + c->order[i] * c->stride, offsetof(struct mase_sweep_result, val_loss));
         y[i] = v.mean;
         spread[i] = v.deviation;

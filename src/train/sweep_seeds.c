@@ -39,12 +39,12 @@ bool mase_sweep_is_first_seed(const struct mase_sweep *s, int point)
 /* ---- mean and spread ---- */
 
 /* The sample standard deviation: the squares are divided by n - 1. */
-struct mase_spread mase_sweep_spread(const struct mase_sweep *s, int first, size_t offset)
+struct mase_sweep_spread mase_sweep_spread(const struct mase_sweep *s, int first, size_t offset)
 {
     const int axis = mase_sweep_seed_axis(s);
     const int count = axis < 0 ? 1 : s->axes[axis].values->count;
     const int stride = axis < 0 ? 0 : mase_sweep_stride(s, axis);
-    struct mase_spread v = { .mean = NAN, .deviation = NAN };
+    struct mase_sweep_spread v = { .mean = NAN, .deviation = NAN };
     double sum = 0, squares = 0;
     for (int k = 0; k < count; k++) {
         const struct mase_sweep_point *p = &s->points[first + k * stride];
@@ -91,7 +91,7 @@ static void set_number(struct mase_table *t, int row, int column, double x)
 }
 
 /* Without a deviation the mean alone, and without that nothing. */
-static void set_both(struct mase_table *t, int row, int column, const struct mase_spread *v)
+static void set_both(struct mase_table *t, int row, int column, const struct mase_sweep_spread *v)
 {
     if (!v->n)
         mase_table_set(t, row, column, "-");
@@ -115,7 +115,7 @@ static void add_row(struct mase_table *t, const struct mase_sweep *s, int first,
     }
     const int n = at++;
     for (int c = 0; c < COLUMNS; c++) {
-        const struct mase_spread v = mase_sweep_spread(s, first, columns[c].offset);
+        const struct mase_sweep_spread v = mase_sweep_spread(s, first, columns[c].offset);
         mase_table_setf(t, row, n, "%d", v.n);
         if (!exact) {
             set_both(t, row, at++, &v);
