@@ -391,6 +391,10 @@ const struct step_case step_cases[] = {
       "torch.div(w, sqrt); torch.nn.functional.linear(x, div)",
       .in = { S(5) } },
     { "sum", "param w 4; torch.sum(w); operator.mul(x, sum_1)", .in = { S(3) } },
+    { "exp",
+      "param w 4; torch.exp(w); operator.mul(exp, 2.0); operator.mul(x, exp); torch.sin(exp); "
+      "operator.add(mul_1, mul); operator.sub(add, sin)",
+      .in = { S(4) } },
     { "cumsum", "param w 2 3; torch.cumsum(w, 0); operator.mul(x, cumsum)", .in = { S(2, 3) } },
     { "max", "param w 3; param u 3; torch.max(w, u); operator.mul(x, max_1)", .in = { S(3) } },
     { "relu", "param w 3; torch.relu(w); operator.mul(x, relu)", .in = { S(3) } },
