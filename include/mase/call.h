@@ -41,6 +41,9 @@ enum mase_status mase_call_int(const struct mase_call *c, int64_t *v, const char
 enum mase_status mase_call_float(const struct mase_call *c, double *v, const char *name,
                                  struct mase_err *err) MASE_MUST_CHECK;
 bool mase_call_flag(const struct mase_call *c, const char *name);
+/* Does the call compute as in training, in a network that is (training) or is not trained? A module
+ * knows, a function is told by this argument. */
+bool mase_call_training(const struct mase_call *c, const char *name, bool training);
 /* An int, or a tuple or list of 1 or n ints, as n ints. */
 enum mase_status mase_call_ints(const struct mase_call *c, int64_t *v, int n, const char *name,
                                 struct mase_err *err) MASE_MUST_CHECK;

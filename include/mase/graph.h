@@ -198,6 +198,13 @@ void mase_module_repr(struct mase_str *out, const struct mase_module *m);
 
 /* ---- nodes ---- */
 
+/* A call that computes something else in training (dropout, batch norm) does what the network is
+ * about to do, or is pinned to one of both: module.eval() in forward. Functions are told by an
+ * argument, in which MASE_FOLLOWS_MODE, an atom, stands for self.training. */
+enum mase_mode { MASE_MODE_FOLLOWS, MASE_MODE_EVAL, MASE_MODE_TRAIN, MASE_MODE_COUNT };
+extern const char *const mase_mode_names[]; /* "follows", "eval", "train" */
+#define MASE_FOLLOWS_MODE "self.training"
+
 struct mase_node {
     enum mase_node_kind kind;
     enum mase_op op;          /* the row of ops.def that target resolves to */
@@ -208,6 +215,7 @@ struct mase_node {
     struct mase_arg kwargs;   /* a dict */
     struct mase_quant *quant; /* call_function only; a module carries its own */
     bool no_grad;             /* called under torch.no_grad(): no gradient passes its result */
+    enum mase_mode mode;      /* call_module only */
 
     struct mase_node **inputs; /* nodes mentioned in args, then kwargs: each once, in order */
     int input_count;
@@ -249,6 +257,10 @@ struct mase_graph {
     int module_count;
     struct mase_param *attrs; /* what get_attr reads: parameters and constants by full path */
     int attr_count, attr_cap;
+
+    struct mase_graph *training; /* what it is while it is trained, where forward asks; owned, with
+                                  * the same parameters. NULL: the same */
+    const char *untrainable;     /* why it cannot be trained, or NULL */
 
     struct mase_weights *weights; /* NULL before mase_graph_alloc; private, see weights.c */
     bool weights_borrowed;        /* from the graph this is a clone of */
@@ -326,6 +338,19 @@ void mase_walk_backward(struct mase_node *start, mase_visit_fn *visit, void *dat
  * what others need of them is returned (a tuple if more than one). Borrows g's weights. */
 typedef bool mase_keep_fn(const struct mase_node *n, void *data);
 struct mase_graph *mase_graph_extract(const struct mase_graph *g, mase_keep_fn *keep, void *data);
+
+/* ---- training ---- */
+
+/* `training` is what g is while it is trained; g owns it from now on, also on failure. Their
+ * parameters and buffers must agree in name, order, type, shape and whether they are trained. */
+enum mase_status mase_graph_set_training(struct mase_graph *g, struct mase_graph *training,
+                                         struct mase_err *err) MASE_MUST_CHECK;
+/* From now on it cannot be trained, for this reason. */
+void mase_graph_refuse_training(struct mase_graph *g, const char *why);
+/* The graph to train: g, or its own for training, which then shares g's weights until either is
+ * freed. An error when there is none. */
+enum mase_status mase_graph_to_train(struct mase_graph **out, struct mase_graph *g,
+                                     struct mase_err *err) MASE_MUST_CHECK;
 
 /* ---- weights ---- */
 

@@ -52,17 +52,27 @@ static void set_shape(struct mase_table *t, int row, int column, const struct ma
 
 /* ---- sheets ---- */
 
+/* How a call differs from others of its kind. */
+static const char *mode_of(const struct mase_node *n)
+{
+    static const char *const text[2][MASE_MODE_COUNT] = {
+        { "", " (eval)", " (train)" },
+        { " (no_grad)", " (no_grad, eval)", " (no_grad, train)" },
+    };
+    return text[n->no_grad][n->mode];
+}
+
 static void add_node(struct job *j, struct mase_table *t, const struct mase_node *n)
 {
-    const struct mase_arg *value = j->has_shapes ? mase_values_get(&j->values, n) : NULL;
+    const bool shown = j->has_shapes && n->graph == j->net.graph;
+    const struct mase_arg *value = shown ? mase_values_get(&j->values, n) : NULL;
     const int row = mase_table_row(t);
     struct mase_str inputs = { 0 };
     for (int i = 0; i < n->input_count; i++)
         mase_str_printf(&inputs, "%s%s", i ? ", " : "", n->inputs[i]->name);
     mase_table_set(t, row, 0, n->name);
     mase_table_set(t, row, 1, mase_node_kind_names[n->kind]);
-    mase_table_setf(t, row, 2, "%s%s", mase_cli_type_of(t->arena, n),
-                    n->no_grad ? " (no_grad)" : "");
+    mase_table_setf(t, row, 2, "%s%s", mase_cli_type_of(t->arena, n), mode_of(n));
     mase_table_set(t, row, 3, mase_str_text(&inputs));
     if (value && value->kind == MASE_ARG_TENSOR)
         set_shape(t, row, 4, &value->tensor->shape);
@@ -74,11 +84,29 @@ static void add_node(struct job *j, struct mase_table *t, const struct mase_node
     mase_str_release(&inputs);
 }
 
+static const char *const node_headers[] = { "Node",  "Kind",       "Calls",   "Inputs",
+                                            "Shape", "Parameters", "Formats", NULL };
+
+/* What it is while it is trained, where that differs. */
+static void add_training(struct job *j)
+{
+    const struct mase_graph *g = j->net.graph;
+    if (g->untrainable)
+        mase_warn("it cannot be trained: %s", g->untrainable);
+    if (!g->training)
+        return;
+    struct mase_sheet *sheet = mase_show_sheet(j->s, "training", node_headers);
+    for (const struct mase_node *n = g->training->first; n; n = n->next)
+        add_node(j, &sheet->table, n);
+    sheet->title = mase_arena_printf(
+        &j->s->c->arena,
+        "while it is trained it is another network: forward asks self.training; %s",
+        mase_show_count(&j->s->c->arena, g->training->node_count, "node"));
+}
+
 static void add_nodes(struct job *j)
 {
-    static const char *const headers[] = { "Node",  "Kind",       "Calls",   "Inputs",
-                                           "Shape", "Parameters", "Formats", NULL };
-    struct mase_sheet *sheet = mase_show_sheet(j->s, "nodes", headers);
+    struct mase_sheet *sheet = mase_show_sheet(j->s, "nodes", node_headers);
     for (const struct mase_node *n = j->net.graph->first; n; n = n->next)
         add_node(j, &sheet->table, n);
     sheet->title =
@@ -169,6 +197,7 @@ static void report(struct job *j)
                                            "Buffers", "Bytes", "Quantised", NULL };
     struct mase_sheet *summary = mase_show_sheet(j->s, "summary", headers);
     add_nodes(j);
+    add_training(j);
     add_modules(j);
     add_params(j);
     fill_summary(j, summary);

@@ -88,6 +88,7 @@ static enum mase_status weigh(struct mase_step *s, struct mase_slot **weights,
     const struct mase_tensor *mask = mase_call_tensor(s->call, "attn_mask");
     const bool causal = mase_call_flag(s->call, "is_causal");
     double p;
+    MASE_TRY(mase_check_dropout(s->call, s->plan->train, err));
     MASE_TRY(mase_call_float(s->call, &p, "dropout_p", err));
     if (mask || causal) {
         struct mase_step *at = next_step(s, scores, *weights);

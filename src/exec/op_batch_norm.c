@@ -269,8 +269,19 @@ static enum mase_status find_statistics(struct mase_step *s, struct batch_norm *
     return MASE_OK;
 }
 
+/* Is a layer that keeps statistics to be trained by them? */
+static bool is_pinned(const struct mase_step *s, const struct mase_call *c)
+{
+    return s->plan->train && mase_module_param(c->module, "running_mean") &&
+           !mase_call_training(c, "training", true);
+}
+
 static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct mase_err *err)
 {
+    if (c->module && is_pinned(s, c)) {
+        s->kind = &mase_step_functional_batch_norm;
+        return s->kind->prepare(s, c, err);
+    }
     MASE_TRY(mase_step_input(s, c, "input", err));
     struct batch_norm *b = s->own = mase_new(&s->plan->arena, struct batch_norm);
     MASE_TRY(mase_step_weight(s, &b->weight, "weight", err));
@@ -281,7 +292,9 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
     b->per = s->in[0]->rows / b->channels;
     b->batch_mean = mase_new_array(&s->plan->arena, float, (size_t)b->channels);
     b->batch_rstd = mase_new_array(&s->plan->arena, float, (size_t)b->channels);
-    if (b->mean) /* else a single sample has no statistics */
+    if (!s->plan->train && mase_call_training(c, "training", false))
+        b->mean = b->var = b->tracked = NULL; /* always by the batch's own */
+    if (b->mean)                              /* else a single sample has no statistics */
         s->one = one;
     b->part = mase_new_array(&s->plan->arena, struct part, (size_t)b->channels);
     (s->plan->tiling && s->plan->train ? list_tiled : list_whole)(s, b->channels);

@@ -9,6 +9,7 @@
 #include <mase/rng.h>
 
 #include "exec/dropout.h"
+#include "exec/ref.h"
 #include "ir/shape.h"
 
 struct dropout {
@@ -88,7 +89,8 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
     double p;
     MASE_TRY(mase_call_float(c, &p, "p", err));
     MASE_TRY(check_p(c, p, err));
-    if (!s->plan->train || p == 0.0 || (!c->module && !mase_call_flag(c, "training"))) {
+    MASE_TRY(mase_check_dropout(c, s->plan->train, err));
+    if (p == 0.0 || !mase_call_training(c, "training", s->plan->train)) {
         s->kind = &mase_step_view;
         return mase_step_view.prepare(s, c, err);
     }

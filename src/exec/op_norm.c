@@ -237,8 +237,8 @@ static enum mase_status prepare_instance(struct mase_step *s, struct mase_call *
     if (mase_norm_channel_dim(c, &s->in[0]->tensor->shape) != 1)
         return mase_call_fail(c, err, "a plan needs an input with a batch dimension");
     by_channel(s);
-    const bool given = m->mean && (c->module || !mase_call_flag(c, "use_input_stats"));
-    if (given && c->module && s->plan->train)
+    const bool given = m->mean && !mase_call_training(c, "use_input_stats", s->plan->train);
+    if (m->mean && !given && s->plan->train)
         return mase_call_fail(c, err, "a plan cannot train running statistics per instance");
     if (given)
         finish_given(s);
@@ -247,14 +247,14 @@ static enum mase_status prepare_instance(struct mase_step *s, struct mase_call *
     return MASE_OK;
 }
 
-/* As a function: told whether to train; then, and without statistics, it is the layer's business.
- */
+/* As a function, told whether to train, or as a layer that never does; else, and without
+ * statistics, it is the layer's business. */
 static enum mase_status prepare_batch(struct mase_step *s, struct mase_call *c,
                                       struct mase_err *err)
 {
     struct norm *m;
     const bool tracked = mase_call_tensor(c, "running_mean") != NULL;
-    if (!tracked || (s->plan->train && mase_call_flag(c, "training"))) {
+    if (!tracked || mase_call_training(c, "training", s->plan->train)) {
         s->kind = &mase_step_batch_norm;
         return mase_step_batch_norm.prepare(s, c, err);
     }

@@ -93,6 +93,12 @@ void mase_ref_lift_window(struct mase_window *w);
 /* Where element i of a padded line comes from; its n elements are 0..n. */
 int64_t mase_ref_pad_source(enum mase_pad_mode mode, int64_t i, int64_t n);
 
+/* ---- modes ---- */
+
+/* Dropout that is on though nothing is trained would make results random: refused. */
+enum mase_status mase_check_dropout(const struct mase_call *c, bool training,
+                                    struct mase_err *err) MASE_MUST_CHECK;
+
 /* ---- softmax and indices ---- */
 
 /* The dimension of softmax, given or by PyTorch's default. */

@@ -14,6 +14,25 @@ enum mase_status mase_forward_identity(struct mase_call *c, struct mase_err *err
     return MASE_OK;
 }
 
+enum mase_status mase_check_dropout(const struct mase_call *c, bool training, struct mase_err *err)
+{
+    const bool attention = c->node->op == MASE_OP_scaled_dot_product_attention;
+    double p;
+    MASE_TRY(mase_call_float(c, &p, attention ? "dropout_p" : "p", err));
+    if (training || p == 0.0 || (!attention && !mase_call_training(c, "training", false)))
+        return MASE_OK;
+    return mase_call_fail(c, err,
+                          "drops out in evaluation too, so results would be random: write %s",
+                          attention ? "dropout_p=P if self.training else 0.0"
+                                    : "training=self.training (F.dropout's default is True)");
+}
+
+enum mase_status mase_forward_dropout(struct mase_call *c, struct mase_err *err)
+{
+    MASE_TRY(mase_check_dropout(c, false, err));
+    return mase_forward_identity(c, err);
+}
+
 enum mase_status mase_forward_cast(struct mase_call *c, struct mase_err *err)
 {
     const struct mase_tensor *x = mase_arg_tensor(&c->param[0]);

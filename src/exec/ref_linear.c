@@ -245,6 +245,7 @@ enum mase_status mase_forward_attention(struct mase_call *c, struct mase_err *er
     struct mase_tensor *out = ref_out(c);
     struct mase_shape lead = mase_shape_part(&out->shape, 0, out->shape.rank - 2);
     struct attention a;
+    MASE_TRY(mase_check_dropout(c, false, err));
     MASE_TRY(attention_of(c, &a, &lead, err));
     struct mase_nd w = mase_nd(&lead);
     mase_nd_add_strides(&w, a.q.view.stride, 0);

@@ -68,14 +68,15 @@ static void normalise_plane(const struct mase_call *c, const struct planes *p, i
         ref_set(ref_out(c), i, normalised(ref_get(p->x, i), m, p->eps, p->weight, p->bias, ch));
 }
 
-/* By the running statistics; by the batch's own where none are kept. */
+/* By the running statistics; by the batch's own where none are kept, or always in training. */
 enum mase_status mase_forward_batch_norm(struct mase_call *c, struct mase_err *err)
 {
     struct planes p;
     MASE_TRY(planes_of(c, &p, err));
+    const bool running = p.mean && p.var && !mase_call_training(c, "training", false);
     for (int64_t ch = 0; ch < p.C; ch++) {
         struct moments m;
-        if (p.mean && p.var)
+        if (running)
             m = (struct moments){ ref_get(p.mean, ch), ref_get(p.var, ch) };
         else
             m = moments_of(p.x, ch * p.S, p.S, p.C * p.S, p.N);
@@ -90,7 +91,7 @@ enum mase_status mase_forward_instance_norm(struct mase_call *c, struct mase_err
     struct planes p;
     MASE_TRY(planes_of(c, &p, err));
     /* A layer that keeps running statistics evaluates by them; a function is told. */
-    bool running = p.mean && p.var && (c->module || !mase_call_flag(c, "use_input_stats"));
+    bool running = p.mean && p.var && !mase_call_training(c, "use_input_stats", false);
     for (int64_t k = 0; k < p.N * p.C; k++) {
         int64_t n = k / p.C, ch = k % p.C;
         struct moments m = running ? (struct moments){ ref_get(p.mean, ch), ref_get(p.var, ch) }

@@ -1,7 +1,8 @@
 /*
  * source_read.c - the tracer's answer becomes a graph.
  *
- *     {"name": "Test", "modules": [...], "attrs": [...], "nodes": [...]}
+ *     {"name": "Test", "modules": [...], "attrs": [...], "nodes": [...], "defaults": [...],
+ *      "training": null, another {"modules", "attrs", "nodes"}, or {"error": {...}}}
  *     {"error": {"message": "...", "path": "net.py", "line": 12, "col": 9, "span": 4}}
  *
  * Every module and node carries the place of the user's code it came from, under "at". A value is
@@ -10,6 +11,7 @@
  */
 #include <math.h>
 
+#include <mase/log.h>
 #include <mase/value.h>
 
 #include "frontend/source.h"
@@ -310,14 +312,25 @@ static enum mase_status check_call(struct reading *r, enum mase_node_kind kind, 
     return MASE_OK;
 }
 
+static bool get_mode(const char *name, enum mase_node_kind kind, enum mase_mode *mode)
+{
+    for (int m = 0; name && m < MASE_MODE_COUNT; m++) {
+        *mode = (enum mase_mode)m;
+        if (mase_streq(name, mase_mode_names[m]))
+            return m == MASE_MODE_FOLLOWS || kind == MASE_CALL_MODULE;
+    }
+    return false;
+}
+
 static enum mase_status add_node(struct reading *r, const struct mase_value *v)
 {
     const char *target = get_text(v, "target"), *annotation = get_text(v, "annotation");
     enum mase_node_kind kind;
     struct mase_arg args, kwargs;
+    enum mase_mode mode;
     bool no_grad;
     if (!get_kind(get_text(v, "kind"), &kind) || !target || mase_graph_output(r->g) ||
-        !get_flag(v, "no_grad", &no_grad))
+        !get_flag(v, "no_grad", &no_grad) || !get_mode(get_text(v, "mode"), kind, &mode))
         return malformed(r, "node");
     MASE_TRY(get_items(r, mase_value_get(v, "args"), MASE_ARG_TUPLE, &args));
     MASE_TRY(get_dict(r, mase_value_get(v, "kwargs"), &kwargs));
@@ -326,6 +339,7 @@ static enum mase_status add_node(struct reading *r, const struct mase_value *v)
     struct mase_node *n = mase_graph_insert(r->g, NULL, kind, target, &args, &kwargs);
     n->annotation = annotation ? mase_intern(&r->g->intern, annotation) : NULL;
     n->no_grad = no_grad;
+    n->mode = mode;
     mase_node_set_place(n, get_place(r, mase_value_get(v, "at")));
     r->nodes[r->count++] = n;
     return MASE_OK;
@@ -342,21 +356,86 @@ static enum mase_status each(struct reading *r, const struct mase_value *answer,
     return MASE_OK;
 }
 
-static enum mase_status read_graph(struct reading *r, const struct mase_value *answer)
+static enum mase_status fail_as_told(struct reading *r, const struct mase_value *fault)
 {
-    const struct mase_value *fault = mase_value_get(answer, "error");
-    const struct mase_value *nodes = mase_value_get(answer, "nodes");
-    if (fault && get_text(fault, "message"))
-        return mase_fail_at(r->err, MASE_EVALUE, get_place(r, fault), "%s",
-                            get_text(fault, "message"));
-    if (!nodes || nodes->kind != MASE_LIST || !get_text(answer, "name"))
+    return mase_fail_at(r->err, MASE_EVALUE, get_place(r, fault), "%s", get_text(fault, "message"));
+}
+
+static bool is_fault(const struct mase_value *fault)
+{
+    return fault && get_text(fault, "message");
+}
+
+/* The modules, attributes and nodes of one mode. */
+static enum mase_status read_body(struct reading *r, const struct mase_value *v)
+{
+    const struct mase_value *nodes = mase_value_get(v, "nodes");
+    if (!nodes || nodes->kind != MASE_LIST)
         return malformed(r, "graph");
     r->nodes = mase_new_array(&r->scratch, struct mase_node *, (size_t)nodes->count);
-    r->g->name = mase_arena_strdup(&r->g->arena, get_text(answer, "name"));
-    MASE_TRY(each(r, answer, "modules", add_module));
-    MASE_TRY(each(r, answer, "attrs", add_attr));
-    MASE_TRY(each(r, answer, "nodes", add_node));
+    r->count = 0;
+    MASE_TRY(each(r, v, "modules", add_module));
+    MASE_TRY(each(r, v, "attrs", add_attr));
+    MASE_TRY(each(r, v, "nodes", add_node));
     return mase_graph_output(r->g) ? MASE_OK : malformed(r, "output");
+}
+
+/* A network that can be evaluated may fail while it is trained: whoever wants to train it hears
+ * why. */
+static void refuse_training(struct reading *r, const struct mase_value *fault)
+{
+    const struct mase_loc at = get_place(r, fault);
+    mase_graph_refuse_training(r->g,
+                               mase_arena_printf(&r->scratch, "in training, %s:%d: %s", at.path,
+                                                 at.line, get_text(fault, "message")));
+}
+
+static enum mase_status read_training(struct reading *r, const struct mase_value *v)
+{
+    struct mase_graph *evaluated = r->g;
+    if (!v)
+        return malformed(r, "training");
+    if (v->kind == MASE_NONE)
+        return MASE_OK;
+    if (is_fault(mase_value_get(v, "error"))) {
+        refuse_training(r, mase_value_get(v, "error"));
+        return MASE_OK;
+    }
+    r->g = mase_graph_new(evaluated->name);
+    const enum mase_status st = read_body(r, v);
+    struct mase_graph *training = r->g;
+    r->g = evaluated;
+    if (!st)
+        return mase_graph_set_training(evaluated, training, r->err);
+    mase_graph_free(training);
+    return st;
+}
+
+/* What nobody fed stays what forward says. */
+static enum mase_status tell_defaults(struct reading *r, const struct mase_value *v)
+{
+    struct mase_str text = { 0 };
+    if (!v || v->kind != MASE_LIST)
+        return malformed(r, "defaults");
+    for (int i = 0; i < v->count; i++)
+        if (v->items[i]->kind == MASE_STRING)
+            mase_str_printf(&text, "%s%s", i ? ", " : "", v->items[i]->s);
+    if (text.len)
+        mase_info("forward's defaults are taken: %s", mase_str_text(&text));
+    mase_str_release(&text);
+    return MASE_OK;
+}
+
+static enum mase_status read_graph(struct reading *r, const struct mase_value *answer)
+{
+    if (is_fault(mase_value_get(answer, "error")))
+        return fail_as_told(r, mase_value_get(answer, "error"));
+    if (!get_text(answer, "name"))
+        return malformed(r, "graph");
+    r->g->name = mase_arena_strdup(&r->g->arena, get_text(answer, "name"));
+    MASE_TRY(read_body(r, answer));
+    MASE_TRY(read_training(r, mase_value_get(answer, "training")));
+    return tell_defaults(r, mase_value_get(answer, "defaults"));
 }
 
 /* ---- the whole ---- */

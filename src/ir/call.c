@@ -171,6 +171,15 @@ bool mase_call_flag(const struct mase_call *c, const char *name)
     return mase_arg_truthy(must_have(c, name));
 }
 
+bool mase_call_training(const struct mase_call *c, const char *name, bool training)
+{
+    if (c->module)
+        return c->node->mode == MASE_MODE_FOLLOWS ? training : c->node->mode == MASE_MODE_TRAIN;
+    const struct mase_arg *arg = must_have(c, name);
+    const bool follows = arg->kind == MASE_ARG_ATOM && mase_streq(arg->s, MASE_FOLLOWS_MODE);
+    return follows ? training : mase_arg_truthy(arg);
+}
+
 enum mase_status mase_call_ints(const struct mase_call *c, int64_t *v, int n, const char *name,
                                 struct mase_err *err)
 {

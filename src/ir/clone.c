@@ -23,6 +23,7 @@ struct mase_node *mase_graph_copy_node(struct mase_graph *g, const struct mase_n
     n->annotation = src->annotation ? mase_intern(&g->intern, src->annotation) : NULL;
     n->quant = src->quant ? mase_quant_copy(&g->arena, src->quant) : NULL;
     n->no_grad = src->no_grad;
+    n->mode = src->mode;
     mase_node_set_place(n, src->at);
     return n;
 }
@@ -51,6 +52,8 @@ struct mase_graph *mase_graph_clone(const struct mase_graph *src)
     }
     g->meta = src->meta ? mase_meta_copy(g, src->meta) : NULL;
     mase_names_copy(g->names, src->names);
+    g->training = src->training ? mase_graph_clone(src->training) : NULL;
+    g->untrainable = src->untrainable ? mase_arena_strdup(&g->arena, src->untrainable) : NULL;
     g->weights = src->weights;
     g->weights_borrowed = src->weights;
     g->props = src->props;

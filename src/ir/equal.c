@@ -61,6 +61,9 @@ static bool same_node(const struct mase_node *a, const struct mase_node *b, stru
         return differ(why, "node %s: different number formats", a->name);
     if (a->no_grad != b->no_grad)
         return differ(why, "node %s: gradients pass in one graph only", a->name);
+    if (a->mode != b->mode)
+        return differ(why, "node %s: modes %s and %s", a->name, mase_mode_names[a->mode],
+                      mase_mode_names[b->mode]);
     return same_args(a, b, why);
 }
 
@@ -85,7 +88,7 @@ static bool same_values(const struct mase_param *a, const struct mase_param *b)
     return true;
 }
 
-static bool same_param(const struct mase_param *a, const struct mase_param *b)
+bool mase_param_equal(const struct mase_param *a, const struct mase_param *b)
 {
     return mase_streq(a->name, b->name) && a->is_buffer == b->is_buffer &&
            a->is_constant == b->is_constant && a->is_frozen == b->is_frozen && a->init == b->init &&
@@ -110,11 +113,16 @@ static bool same_module(const struct mase_module *a, const struct mase_module *b
         return differ(why, "module %s: %d and %d parameters", a->path, a->param_count,
                       b->param_count);
     for (int i = 0; i < a->param_count; i++)
-        if (!same_param(&a->params[i], &b->params[i]))
+        if (!mase_param_equal(&a->params[i], &b->params[i]))
             return differ(why, "module %s: different parameter %s", a->path, a->params[i].name);
     if (!mase_quant_equal(a->quant, b->quant))
         return differ(why, "module %s: different number formats", a->path);
     return true;
+}
+
+bool mase_module_equal(const struct mase_module *a, const struct mase_module *b)
+{
+    return same_module(a, b, NULL);
 }
 
 static bool same_modules(const struct mase_graph *a, const struct mase_graph *b,
@@ -134,7 +142,7 @@ static bool same_attrs(const struct mase_graph *a, const struct mase_graph *b, s
     if (a->attr_count != b->attr_count)
         return differ(why, "%d and %d attributes", a->attr_count, b->attr_count);
     for (int i = 0; i < a->attr_count; i++)
-        if (!same_param(&a->attrs[i], &b->attrs[i]))
+        if (!mase_param_equal(&a->attrs[i], &b->attrs[i]))
             return differ(why, "attribute %s is another in the other graph", a->attrs[i].name);
     return true;
 }
@@ -143,5 +151,11 @@ bool mase_graph_equal(const struct mase_graph *a, const struct mase_graph *b, st
 {
     if (!mase_streq(a->name, b->name))
         return differ(why, "names %s and %s", or_none(a->name), or_none(b->name));
-    return same_modules(a, b, why) && same_attrs(a, b, why) && same_nodes(a, b, why);
+    if (!same_modules(a, b, why) || !same_attrs(a, b, why) || !same_nodes(a, b, why))
+        return false;
+    if (!mase_streq(a->untrainable, b->untrainable))
+        return differ(why, "one of them cannot be trained");
+    if (!a->training != !b->training)
+        return differ(why, "one of them is another while it is trained");
+    return !a->training || mase_graph_equal(a->training, b->training, why);
 }

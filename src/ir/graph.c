@@ -33,6 +33,7 @@ void mase_graph_free(struct mase_graph *g)
 {
     if (!g)
         return;
+    mase_graph_free(g->training);
     mase_weights_free(g);
     struct mase_arena arena = g->arena;
     mase_arena_release(&arena);

@@ -78,6 +78,12 @@ enum mase_status mase_mg_items(struct mase_mg_parser *p, struct mase_arg *seq,
 /* f32[8, 16] */
 enum mase_status mase_mg_tensor_type(struct mase_mg_parser *p,
                                      struct mase_tensor *t) MASE_MUST_CHECK;
+/* zeros, uniform(0.5), [1, 2] ... (mg_param.c) */
+enum mase_status mase_mg_start(struct mase_mg_parser *p, struct mase_param *param) MASE_MUST_CHECK;
+/* {weight: zeros, ...} */
+enum mase_status mase_mg_starts(struct mase_mg_parser *p, struct mase_module *m) MASE_MUST_CHECK;
+/* {weight, bias} */
+enum mase_status mase_mg_frozen(struct mase_mg_parser *p, struct mase_module *m) MASE_MUST_CHECK;
 /* {name: 'integer', data_in_width: 8, ...} */
 enum mase_status mase_mg_quant(struct mase_mg_parser *p, struct mase_quant *q) MASE_MUST_CHECK;
 

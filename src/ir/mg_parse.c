@@ -5,6 +5,7 @@
  * may be broken, and # begins a comment. What is used must stand above.
  *
  *     name NAME                          the model's name
+ *     untrainable WHY                    it cannot be trained, for this reason
  *     module PATH = CLASS(ARGUMENTS)     a layer, as one would construct it in PyTorch; then, each
  *                                        at most once and in this order:
  *           init {weight: START, ...}        not PyTorch's default START for these parameters
@@ -17,8 +18,11 @@
  *     %NAME TYPING = KIND[target=TARGET](args = (VALUE, ...), kwargs = {NAME: VALUE, ...})
  *                                        KIND: call_function, call_method, call_module; kwargs may
  *                                        be left out; then no_grad: gradients stop at its result;
- *                                        a function may end with quantized {SETTINGS}
+ *                                        a module may go on with eval or train: the mode it is
+ *                                        always in; a function with quantized {SETTINGS}
  *     return VALUE                       what the graph gives: the last statement
+ *     training                           or but the last: what follows, modules and all, is the
+ *                                        graph while it is trained
  *
  *     TYPING     nothing, or ": ANNOTATION TYPE", either of which may be missing
  *     TYPE       f32[8, 16]; f32 f64 i64 i32 u8 bool
@@ -42,107 +46,7 @@
 #define MAX_TEXT    ((size_t)256 << 20)
 #define MAX_WEIGHTS ((int64_t)64 << 30)
 
-/* ---- beginnings of parameters ---- */
-
-static bool is_number(const struct mase_arg *v)
-{
-    return v->kind == MASE_ARG_INT || v->kind == MASE_ARG_FLOAT;
-}
-
-static double number(const struct mase_arg *v)
-{
-    return v->kind == MASE_ARG_INT ? (double)v->i : v->f;
-}
-
-/* [1.0, 2.0] */
-static enum mase_status take_values(struct mase_mg_parser *p, struct mase_param *param)
-{
-    const int64_t count = mase_tensor_count(&param->tensor);
-    struct mase_arg list;
-    const struct mase_loc at = p->lx.t.at;
-
-    MASE_TRY(mase_mg_value(p, &list));
-    if (list.count != count)
-        return mase_fail_at(p->err, MASE_EVALUE, at, "%d values for a tensor of %lld", list.count,
-                            (long long)count);
-    double *values = mase_new_array(&p->g->arena, double, (size_t)count);
-    for (int i = 0; i < list.count; i++) {
-        if (!is_number(&list.items[i]))
-            return mase_fail_at(p->err, MASE_EPARSE, at, "value %d is no number", i);
-        values[i] = number(&list.items[i]);
-    }
-    param->init = MASE_INIT_VALUES;
-    param->values = values;
-    return MASE_OK;
-}
-
-/* (BOUND) or (BOUND, CENTRE) */
-static enum mase_status take_spread(struct mase_mg_parser *p, struct mase_param *param)
-{
-    struct mase_arg v = { .kind = MASE_ARG_TUPLE };
-    if (!mase_mg_at(p, "("))
-        return mase_mg_expected(p, "'('");
-    const struct mase_loc at = p->lx.t.at;
-    MASE_TRY(mase_mg_items(p, &v, NULL, ")"));
-    if (v.count < 1 || v.count > 2 || !is_number(&v.items[0]) || !is_number(&v.items[v.count - 1]))
-        return mase_fail_at(p->err, MASE_EPARSE, at, "expected a number, or two: (SPREAD, CENTRE)");
-    param->scale = (float)number(&v.items[0]);
-    param->centre = v.count == 2 ? (float)number(&v.items[1]) : 0;
-    return MASE_OK;
-}
-
-static enum mase_status take_start(struct mase_mg_parser *p, struct mase_param *param)
-{
-    if (mase_mg_at(p, "["))
-        return take_values(p, param);
-    for (int i = MASE_INIT_ZEROS; i <= MASE_INIT_NORMAL; i++) {
-        if (!mase_mg_at(p, mase_init_names[i]))
-            continue;
-        param->init = (enum mase_init)i;
-        param->scale = param->centre = 0;
-        MASE_TRY(mase_mg_next(&p->lx));
-        return i < MASE_INIT_UNIFORM ? MASE_OK : take_spread(p, param);
-    }
-    return mase_mg_expected(p, "zeros, ones, uniform(BOUND), normal(DEVIATION) or [values]");
-}
-
-static enum mase_status take_starts(struct mase_mg_parser *p, struct mase_module *m)
-{
-    MASE_TRY(mase_mg_need(p, "{"));
-    while (!mase_mg_at(p, "}")) {
-        const char *name;
-        struct mase_loc at = p->lx.t.at;
-        MASE_TRY(mase_mg_label(p, &name, "the name of a parameter"));
-        struct mase_param *param = mase_module_param(m, name);
-        if (!param)
-            return mase_fail_at(p->err, MASE_EVALUE, at, "module %s has no parameter '%s'", m->path,
-                                name);
-        MASE_TRY(mase_mg_need(p, ":"));
-        MASE_TRY(take_start(p, param));
-        if (!mase_mg_at(p, "}"))
-            MASE_TRY(mase_mg_need(p, ","));
-    }
-    return mase_mg_next(&p->lx);
-}
-
-/* {weight, bias} */
-static enum mase_status take_frozen(struct mase_mg_parser *p, struct mase_module *m)
-{
-    MASE_TRY(mase_mg_need(p, "{"));
-    while (!mase_mg_at(p, "}")) {
-        const char *name;
-        const struct mase_loc at = p->lx.t.at;
-        MASE_TRY(mase_mg_label(p, &name, "the name of a parameter"));
-        struct mase_param *param = mase_module_param(m, name);
-        if (!param || param->is_buffer)
-            return mase_fail_at(p->err, MASE_EVALUE, at, "module %s has no parameter '%s'", m->path,
-                                name);
-        param->is_frozen = true;
-        if (!mase_mg_at(p, "}"))
-            MASE_TRY(mase_mg_need(p, ","));
-    }
-    return mase_mg_next(&p->lx);
-}
+/* ---- name, module, attr ---- */
 
 /* Refuse more weights than a file may ask for, before memory is. */
 static enum mase_status count_bytes(struct mase_mg_parser *p, struct mase_loc at,
@@ -155,8 +59,6 @@ static enum mase_status count_bytes(struct mase_mg_parser *p, struct mase_loc at
                         (long long)(MAX_WEIGHTS >> 30));
 }
 
-/* ---- name, module, attr ---- */
-
 static enum mase_status parse_name(struct mase_mg_parser *p)
 {
     const char *name;
@@ -165,6 +67,15 @@ static enum mase_status parse_name(struct mase_mg_parser *p)
     MASE_TRY(mase_mg_next(&p->lx));
     MASE_TRY(mase_mg_label(p, &name, "a name"));
     p->g->name = mase_arena_strdup(&p->g->arena, name);
+    return MASE_OK;
+}
+
+static enum mase_status parse_untrainable(struct mase_mg_parser *p)
+{
+    const char *why;
+    MASE_TRY(mase_mg_next(&p->lx));
+    MASE_TRY(mase_mg_label(p, &why, "the reason"));
+    mase_graph_refuse_training(p->g, why);
     return MASE_OK;
 }
 
@@ -206,11 +117,11 @@ static enum mase_status parse_module(struct mase_mg_parser *p)
 
     if (mase_mg_at(p, "init")) {
         MASE_TRY(mase_mg_next(&p->lx));
-        MASE_TRY(take_starts(p, m));
+        MASE_TRY(mase_mg_starts(p, m));
     }
     if (mase_mg_at(p, "frozen")) {
         MASE_TRY(mase_mg_next(&p->lx));
-        MASE_TRY(take_frozen(p, m));
+        MASE_TRY(mase_mg_frozen(p, m));
     }
     if (mase_mg_at(p, "quantized")) {
         if (!mase_ops[op].quantisable)
@@ -249,7 +160,7 @@ static enum mase_status parse_attr(struct mase_mg_parser *p)
     if (!mase_mg_at(p, "init"))
         return MASE_OK;
     MASE_TRY(mase_mg_next(&p->lx));
-    return take_start(p, param);
+    return mase_mg_start(p, param);
 }
 
 /* ---- nodes ---- */
@@ -460,6 +371,12 @@ static enum mase_status parse_operation(struct mase_mg_parser *p, struct head *h
         n->no_grad = true;
         MASE_TRY(mase_mg_next(&p->lx));
     }
+    for (int m = MASE_MODE_EVAL; m < MASE_MODE_COUNT && h->kind == MASE_CALL_MODULE; m++)
+        if (mase_mg_at(p, mase_mode_names[m])) {
+            n->mode = (enum mase_mode)m;
+            MASE_TRY(mase_mg_next(&p->lx));
+            break;
+        }
     return mase_mg_at(p, "quantized") ? take_function_quant(p, n) : MASE_OK;
 }
 
@@ -504,10 +421,8 @@ static enum mase_status parse_statement(struct mase_mg_parser *p)
         const char *word;
         enum mase_status (*parse)(struct mase_mg_parser *p);
     } statements[] = {
-        { "name", parse_name },
-        { "module", parse_module },
-        { "attr", parse_attr },
-        { "return", parse_return },
+        { "name", parse_name }, { "untrainable", parse_untrainable }, { "module", parse_module },
+        { "attr", parse_attr }, { "return", parse_return },
     };
     if (mase_graph_output(p->g))
         return mase_mg_fail(p, "nothing may follow return");
@@ -517,6 +432,24 @@ static enum mase_status parse_statement(struct mase_mg_parser *p)
         if (mase_mg_at(p, statements[i].word))
             return statements[i].parse(p);
     return mase_mg_expected(p, "name, module, attr, return or a node (%x)");
+}
+
+/* The second graph: from here on the parser adds to it. */
+static enum mase_status parse_training(struct mase_mg_parser *p, struct mase_graph **evaluated)
+{
+    if (*evaluated)
+        return mase_mg_fail(p, "there is one graph for training");
+    *evaluated = p->g;
+    p->g = mase_graph_new((*evaluated)->name);
+    return mase_mg_next(&p->lx);
+}
+
+static enum mase_status join_training(struct mase_mg_parser *p, struct mase_graph *evaluated,
+                                      struct mase_loc at)
+{
+    struct mase_graph *training = p->g;
+    p->g = evaluated;
+    return mase_graph_set_training(evaluated, training, p->err) ? mase_place(p->err, at) : MASE_OK;
 }
 
 static enum mase_status parse_magic(struct mase_mg_parser *p)
@@ -533,9 +466,8 @@ static enum mase_status parse_magic(struct mase_mg_parser *p)
     return mase_mg_next(&p->lx);
 }
 
-static enum mase_status parse_file(struct mase_mg_parser *p)
+static enum mase_status parse_statements(struct mase_mg_parser *p, struct mase_graph **evaluated)
 {
-    MASE_TRY(parse_magic(p));
     for (;;) {
         if (p->lx.t.kind != MASE_MG_NEWLINE && p->lx.t.kind != MASE_MG_END)
             return mase_mg_expected(p, "the end of the line");
@@ -543,9 +475,26 @@ static enum mase_status parse_file(struct mase_mg_parser *p)
             MASE_TRY(mase_mg_next(&p->lx));
         if (p->lx.t.kind == MASE_MG_END)
             break;
-        MASE_TRY(parse_statement(p));
+        if (mase_graph_output(p->g) && mase_mg_at(p, "training"))
+            MASE_TRY(parse_training(p, evaluated));
+        else
+            MASE_TRY(parse_statement(p));
     }
     return mase_graph_output(p->g) ? MASE_OK : mase_mg_fail(p, "the graph has no return");
+}
+
+static enum mase_status parse_file(struct mase_mg_parser *p)
+{
+    struct mase_graph *evaluated = NULL;
+    MASE_TRY(parse_magic(p));
+    enum mase_status st = parse_statements(p, &evaluated);
+    if (st && evaluated) {
+        mase_graph_free(p->g);
+        p->g = evaluated;
+    } else if (evaluated) {
+        st = join_training(p, evaluated, p->lx.t.at);
+    }
+    return st;
 }
 
 enum mase_status mase_graph_parse_mg(struct mase_graph **out, const char *text, size_t size,

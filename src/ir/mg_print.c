@@ -221,9 +221,24 @@ static void print_node(struct mase_str *out, const struct mase_node *n)
     mase_str_addc(out, ']');
     print_arguments_of(out, n);
     mase_str_add(out, n->no_grad ? " no_grad" : "");
+    if (n->mode != MASE_MODE_FOLLOWS)
+        mase_str_printf(out, " %s", mase_mode_names[n->mode]);
     if (n->quant)
         print_quant(out, n->quant);
     mase_str_addc(out, '\n');
+}
+
+static void print_body(struct mase_str *out, const struct mase_graph *g)
+{
+    if (g->modules || g->attr_count)
+        mase_str_addc(out, '\n');
+    for (const struct mase_module *m = g->modules; m; m = m->next)
+        print_module(out, m);
+    for (int i = 0; i < g->attr_count; i++)
+        print_attr(out, &g->attrs[i]);
+    mase_str_addc(out, '\n');
+    for (const struct mase_node *n = g->first; n; n = n->next)
+        print_node(out, n);
 }
 
 void mase_graph_print_mg(struct mase_str *out, const struct mase_graph *g)
@@ -234,13 +249,14 @@ void mase_graph_print_mg(struct mase_str *out, const struct mase_graph *g)
         print_label(out, g->name);
         mase_str_addc(out, '\n');
     }
-    if (g->modules || g->attr_count)
+    if (g->untrainable) {
+        mase_str_add(out, "untrainable ");
+        mase_mg_quote(out, g->untrainable);
         mase_str_addc(out, '\n');
-    for (const struct mase_module *m = g->modules; m; m = m->next)
-        print_module(out, m);
-    for (int i = 0; i < g->attr_count; i++)
-        print_attr(out, &g->attrs[i]);
-    mase_str_addc(out, '\n');
-    for (const struct mase_node *n = g->first; n; n = n->next)
-        print_node(out, n);
+    }
+    print_body(out, g);
+    if (g->training) {
+        mase_str_add(out, "\ntraining\n");
+        print_body(out, g->training);
+    }
 }

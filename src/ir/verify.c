@@ -281,6 +281,8 @@ static void check_node(struct check *c, const struct mase_node *n)
         say(c, "node %s: an output that is not the last node", n->name);
     if (n->kind == MASE_OUTPUT && n->user_count)
         say(c, "node %s: an output with users", n->name);
+    if (n->mode != MASE_MODE_FOLLOWS && n->kind != MASE_CALL_MODULE)
+        say(c, "node %s: a %s is in no mode of its own", n->name, mase_node_kind_names[n->kind]);
     if (n->quant && n->kind != MASE_CALL_FUNCTION)
         say(c, "node %s: a %s carries no number formats of its own", n->name,
             mase_node_kind_names[n->kind]);
@@ -323,5 +325,5 @@ int mase_graph_verify(const struct mase_graph *g, struct mase_str *out)
         check_modules(&c);
     }
     mase_arena_release(&c.scratch);
-    return c.faults;
+    return c.faults + (g->training ? mase_graph_verify(g->training, out) : 0);
 }

@@ -153,6 +153,20 @@ static void forget_original(struct mase_manager *m)
     m->before = NULL;
 }
 
+/* A pass changes what is evaluated. */
+static void lose_training(struct mase_graph *g, const struct mase_pass *p)
+{
+    char why[160];
+    if (!g->training)
+        return;
+    snprintf(why, sizeof why,
+             "cannot be trained: forward asks self.training, and %s changed only what it then "
+             "computes in evaluation",
+             p->name);
+    mase_warn("what %s changes %s", p->name, why);
+    mase_graph_refuse_training(g, why);
+}
+
 static enum mase_status transform(struct mase_manager *m, struct mase_graph **g,
                                   const struct mase_pass *p, const void *opts, struct mase_err *err)
 {
@@ -168,8 +182,10 @@ static enum mase_status transform(struct mase_manager *m, struct mase_graph **g,
         return st;
     }
     m->env.original = m->before = before;
-    if ((*g)->edits != edits)
+    if ((*g)->edits != edits) {
         drop(*g, ~p->keeps);
+        lose_training(*g, p);
+    }
     return MASE_OK;
 }
 

@@ -76,7 +76,7 @@ static bool has_batch_norm(const struct mase_graph *g)
 static void leave_out_single(struct mase_trainer *t)
 {
     const int64_t last = t->rows % t->opts.batch_size;
-    if (last != 1 || t->rows == 1 || !has_batch_norm(t->graph))
+    if (last != 1 || t->rows == 1 || !has_batch_norm(t->trained))
         return;
     mase_warn("the last batch of an epoch would be one sample, on which a batch norm cannot train: "
               "it is left out");
@@ -89,7 +89,7 @@ static enum mase_status set_rows(struct mase_trainer *t, struct mase_err *err)
     const int64_t all = mase_dataset_split(t->data, MASE_SPLIT_TRAIN).count;
     if (all == 0)
         return mase_fail(err, MASE_EVALUE, "the train split of %s is empty", info->data.name);
-    if (has_batch_norm(t->graph) && (t->opts.batch_size == 1 || all == 1))
+    if (has_batch_norm(t->trained) && (t->opts.batch_size == 1 || all == 1))
         return mase_fail(err, MASE_EVALUE,
                          "batches of one sample: the batch norms of the network need at least 2");
     t->rows = all;
@@ -111,7 +111,7 @@ static enum mase_status make_plans(struct mase_trainer *t, struct mase_err *err)
     const int64_t batch = t->opts.batch_size < t->rows ? t->opts.batch_size : t->rows;
     const int64_t rows = mase_dataset_split(t->data, MASE_SPLIT_VALIDATION).count;
     const int asked = (int)t->opts.threads;
-    t->threads = mase_train_threads(t->graph, &info->sample, batch, asked);
+    t->threads = mase_train_threads(t->trained, &info->sample, batch, asked);
     const struct mase_predictor_opts vo = { .threads = mase_predict_threads(t->graph, &info->sample,
                                                                             rows, asked) };
     MASE_TRY(mase_predictor_new(&t->validator, t->graph, &info->sample, &vo, err));
@@ -124,7 +124,7 @@ static enum mase_status make_plans(struct mase_trainer *t, struct mase_err *err)
                                        .seed = (uint64_t)t->opts.seed,
                                        .inputs = &t->validator->input,
                                        .input_count = 1 };
-    MASE_TRY(mase_team_new(&t->team, t->graph, &po, err));
+    MASE_TRY(mase_team_new(&t->team, t->trained, &po, err));
     t->plan = mase_team_lead(t->team);
     if (!t->plan->output->needs_grad)
         return mase_fail(err, MASE_EVALUE,
@@ -141,7 +141,7 @@ enum mase_status mase_trainer_new(struct mase_trainer **out, struct mase_graph *
 {
     struct mase_trainer *t = mase_xcalloc(sizeof *t);
     enum mase_status st;
-    t->graph = g;
+    t->graph = t->trained = g;
     t->data = d;
     t->opts = *o;
     if (o->dev_run)
@@ -150,7 +150,8 @@ enum mase_status mase_trainer_new(struct mase_trainer **out, struct mase_graph *
     t->labels = mase_dataset_labels(d);
     t->state.best_loss = INFINITY;
     t->state.best_epoch = -1;
-    if ((st = set_rows(t, err)) || (st = set_class_weights(t, err)) || (st = make_plans(t, err))) {
+    if ((st = mase_graph_to_train(&t->trained, g, err)) || (st = set_rows(t, err)) ||
+        (st = set_class_weights(t, err)) || (st = make_plans(t, err))) {
         mase_trainer_free(t);
         return st;
     }
@@ -216,7 +217,7 @@ struct mase_train_param *mase_trainer_params(const struct mase_trainer *t, struc
                                              int *count)
 {
     struct listing l = { .arena = a };
-    mase_graph_each_param(t->graph, list_param, &l);
+    mase_graph_each_param(t->trained, list_param, &l);
     if (l.at != t->optim.params.n)
         mase_bug("%lld parameters in the graph, %lld in its plan", (long long)l.at,
                  (long long)t->optim.params.n);

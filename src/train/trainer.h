@@ -9,7 +9,8 @@
 
 struct mase_trainer {
     struct mase_arena arena;
-    struct mase_graph *graph; /* borrowed, like data */
+    struct mase_graph *graph;   /* borrowed, like data: what is evaluated */
+    struct mase_graph *trained; /* the same, or what it is while it is trained */
     const struct mase_dataset *data;
     struct mase_train_opts opts;
     struct mase_train_state state;

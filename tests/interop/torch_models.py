@@ -38,6 +38,8 @@ MODELS = [  # file, classes and sizes of a sample, its networks
     ("jets.py", JETS, ["DeepSets", "InteractionNetwork", "GatedTagger", "KAN", "LitTagger"]),
     ("language.py", JETS, ["GPT"]),
     ("package/net.py", JETS, ["Net"]),
+    ("frozen.py", JETS, ["Backbone", "Halves", "Blocks", "Chooses"]),
+    ("modes.py", JETS, ["Follows", "Branches", "Pinned", "BatchStatistics", "Defaults"]),
 ]
 
 
@@ -75,7 +77,10 @@ sys.meta_path.append(Absent())
 
 
 class Info(dict):
-    __getattr__ = dict.__getitem__
+    def __getattr__(self, name):
+        if name in self:
+            return self[name]
+        raise AttributeError(name)
 
 
 def unpack(proxy):
@@ -116,6 +121,38 @@ def build(cls, classes, *sample):
     return cls(**{name: answers[name] for name in needed})
 
 
-def graph_text(net):
-    """As newer versions print it: before 2.0 it was #users."""
-    return re.sub(r"\[#users=", "[num_users=", str(torch.fx.Tracer().trace(net)))
+def fed(forward):
+    """forward without the arguments that have defaults, except for the first: those are not inputs."""
+    parameters = list(inspect.signature(forward).parameters.values())
+    kept = [p for i, p in enumerate(parameters) if i < 2 or p.default is p.empty]
+    if kept == parameters or any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters):
+        return forward
+    names = ", ".join(p.name for p in kept)
+    scope = {"inner": forward}
+    exec(f"def forward({names}):\n    return inner({', '.join(p.name for p in kept)})", scope)
+    made = scope["forward"]
+    made.__annotations__ = {k: v for k, v in forward.__annotations__.items() if k in names.split(", ")}
+    return made
+
+
+def traced(net, training):
+    net.train(training)
+    forward = type(net).forward
+    type(net).forward = fed(forward)
+    try:
+        text = str(torch.fx.Tracer().trace(net))
+    finally:
+        type(net).forward = forward
+    return re.sub(r"\[#users=", "[num_users=", text)  # as it was before 2.0
+
+
+def graph_text(make):
+    """Of the network that make() makes anew for each tracing, which leaves constants in it: where an argument
+    says the mode, it is self.training; where the graphs of both modes differ, both."""
+    trained, evaluated = traced(make(), True), traced(make(), False)
+    merged = trained.replace("training: True", "training: self.training")
+    if trained == evaluated:
+        return trained
+    if merged == evaluated.replace("training: False", "training: self.training"):
+        return merged
+    return f"{evaluated}\n\nwhile training\n{trained}"

@@ -17,7 +17,7 @@ except ImportError as lacking:
     sys.exit(77)
 
 WRITTEN = ("features.py", "mixed.py", "transformer.py", "students.py", "vision.py", "jets.py", "language.py",
-           "package/net.py")
+           "package/net.py", "frozen.py", "modes.py")
 
 # What torch.fx before 2.0 does not do as later versions do.
 NOT_OLD = {"SENet": "pad had another name", "GPT": "arange took no traced size"}
@@ -30,7 +30,7 @@ for name, data, classes in MODELS:
         if IS_OLD and cls in NOT_OLD:
             print("--", name, cls, "is not compared: before torch 2.0", NOT_OLD[cls])
             continue
-        theirs = graph_text(build(getattr(module, cls), *data))
+        theirs = graph_text(lambda: build(getattr(module, cls), *data))
         if sys.argv[1] == "--write":
             if name in WRITTEN:
                 with open(os.path.join(SOURCE, cls + ".txt"), "w") as f:

@@ -140,7 +140,7 @@ class set_grad_enabled(Grad):
 
 class Proxy:
     def __init__(self, node):
-        self.node = node
+        self.node, self.tracer = node, TRACER
 
     def __setattr__(self, name, value):
         if name in ("data", "grad", "requires_grad"):
@@ -197,7 +197,7 @@ class Attribute(Proxy):
     """x.name: a method if it is called, else a value, read when it is first used."""
 
     def __init__(self, owner, name):
-        self.owner, self.name, self.read = owner, name, None
+        self.owner, self.name, self.read, self.tracer = owner, name, None, owner.tracer
 
     @property
     def node(self):
@@ -316,8 +316,11 @@ class Tables:
 # ---- the recording ----
 
 class Tracer:
-    def __init__(self, root, tables):
-        self.root, self.tables = root, tables
+    """One call of forward, in the mode the model is in."""
+
+    def __init__(self, root, tables, mode, constants=0):
+        self.root, self.tables, self.mode = root, tables, mode
+        self.defaults = []
         self.nodes, self.modules, self.attrs = [], {}, {}
         self.paths, self.parameters, self.buffers = {}, {}, {}
         for path, m in root.named_modules():
@@ -331,20 +334,22 @@ class Tracer:
                 if isinstance(t, Tensor) and id(t) not in self.buffers:
                     self.buffers[id(t)] = path + "." + name if path else name, None, t
         self.read = {}  # parameters are read once; buffers and constants at each use
-        self.constants = 0
+        self.constants = constants
         self.kept = []  # constants, so that their id stays theirs
 
     def node(self, kind, target, args, kwargs, **more):
         args = [self.arg(a) for a in args]
         kwargs = [[k, self.arg(v)] for k, v in kwargs.items()]
         stops = not Grad.enabled and kind.startswith("call_")
-        self.nodes.append(dict(more, kind=kind, target=target, args=args, kwargs=kwargs,
-                               no_grad=stops, at=here()))
+        self.nodes.append(dict({"mode": "follows"}, kind=kind, target=target, args=args,
+                               kwargs=kwargs, no_grad=stops, at=here(), **more))
         return len(self.nodes) - 1
 
     def arg(self, v):
         """A value as our JSON writes it: what JSON has as it is, the rest in an object of one key."""
         if isinstance(v, Proxy):
+            if v.tracer is not self:
+                raise Fault("a value of an earlier call of forward is used: it is not there again")
             return {"node": v.node}
         if isinstance(v, Tensor):
             return {"node": self.tensor(v)}
@@ -409,19 +414,25 @@ class Tracer:
     def call(self, module, args, kwargs):
         if not isinstance(module, Layer) or type(module).__module__ != LAYERS:
             return module.forward(*args, **kwargs)
-        return Proxy.record("call_module", self.use(module), args, kwargs)
+        pinned = module.asks_mode and module.training != self.mode
+        mode = ("train" if module.training else "eval") if pinned else "follows"
+        return Proxy(self.node("call_module", self.use(module), args, kwargs, mode=mode))
 
     def trace(self):
         forward = type(self.root).forward
+        code = inspect.unwrap(forward).__code__
         args, kwargs = [], {}
         parameters = list(inspect.signature(forward).parameters.values())[1:]
         named = [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
         if parameters and not named:
-            code = forward.__code__
             raise Fault("forward takes %s: a graph needs inputs with names" % ", ".join(
                 str(p) for p in parameters), place(code.co_filename, code.co_firstlineno, code, -1))
         for p in named:  # *args and **kwargs of others stay empty
+            if p is not named[0] and p.default is not p.empty:
+                self.defaults.append("%s=%r" % (p.name, p.default))
+                continue
             value = self.input(p, getattr(forward, "__annotations__", {}).get(p.name))
+            self.nodes[-1]["at"] = place(code.co_filename, code.co_firstlineno, code, -1)
             if p.kind == p.KEYWORD_ONLY:
                 kwargs[p.name] = value
             else:
@@ -449,10 +460,11 @@ class Tracer:
     def input(self, p, annotation):
         default = () if p.default is p.empty else (p.default,)
         text = None if annotation is None else type_text(annotation)
-        proxy = Proxy(self.node("placeholder", p.name, default, {}, annotation=text))
-        code = type(self.root).forward.__code__
-        self.nodes[-1]["at"] = place(code.co_filename, code.co_firstlineno, code, -1)
-        return proxy
+        return Proxy(self.node("placeholder", p.name, default, {}, annotation=text))
+
+    def graph(self):
+        return {"modules": list(self.modules.values()), "attrs": list(self.attrs.values()),
+                "nodes": self.nodes}
 
 
 def type_text(t):
@@ -480,3 +492,59 @@ def attribute(path, t, is_buffer):
     return {"path": path, "dtype": t.dtype.short, "shape": [int(n) for n in t.shape],
             "buffer": is_buffer, "constant": is_buffer and not t.persistent,
             "frozen": not is_buffer and not t.requires_grad, "start": start_json(t), "at": here()}
+
+
+# ---- both modes ----
+
+FLAGS = ("training", "use_input_stats")  # arguments that say which mode a call is in
+FOLLOWS = {"atom": "self.training"}
+
+
+class Kept:
+    """What forward may change in the model: it is called once in each mode."""
+
+    def __init__(self, root):
+        self.grad, self.modules, self.tensors = Grad.enabled, [], []
+        for m in root.modules():
+            own = {k: dict(v) if isinstance(v, dict) else v for k, v in vars(m).items()}
+            self.modules.append((m, own))
+            owned = itertools.chain(vars(m).values(), m._parameters.values(), m._buffers.values())
+            self.tensors += [(t, dict(vars(t))) for t in owned if isinstance(t, Tensor)]
+
+    def restore(self):
+        Grad.enabled = self.grad
+        for m, own in self.modules:
+            vars(m).clear()
+            vars(m).update({k: dict(v) if isinstance(v, dict) else v for k, v in own.items()})
+        for t, own in self.tensors:
+            vars(t).clear()
+            vars(t).update(own)
+
+
+def placeless(v):
+    """The same without places in the source."""
+    if isinstance(v, dict):
+        return {k: placeless(i) for k, i in v.items() if k != "at"}
+    return [placeless(i) for i in v] if isinstance(v, list) else v
+
+
+def one_call(trained, evaluated):
+    """The call that is each of these in its mode, or None. Of gradients only training knows."""
+    modes = {("follows", "follows"): "follows", ("eval", "follows"): "eval",
+             ("follows", "train"): "train"}
+    mode = modes.get((trained["mode"], evaluated["mode"]))
+    follows = {k for (k, t), (name, e) in zip(trained["kwargs"], evaluated["kwargs"])
+               if k == name and k in FLAGS and t is True and e is False}
+    both, hers = (dict(node, mode=mode, no_grad=trained["no_grad"], kwargs=[
+        [k, FOLLOWS if k in follows else v] for k, v in node["kwargs"]])
+        for node in (evaluated, trained))
+    return both if mode and placeless(both) == placeless(hers) else None
+
+
+def one_graph(trained, evaluated):
+    """The graph that is each of these in its mode, or None."""
+    if len(trained["nodes"]) != len(evaluated["nodes"]) or any(
+            placeless(trained[k]) != placeless(evaluated[k]) for k in ("modules", "attrs")):
+        return None
+    nodes = [one_call(t, e) for t, e in zip(trained["nodes"], evaluated["nodes"])]
+    return None if None in nodes else dict(evaluated, nodes=nodes)

@@ -1,7 +1,12 @@
 """main.py - read the request from standard input, trace the model, answer on standard output.
 
 Request:  {"file", "class" or null, "info": {...}, "seconds", "ops": [rows of ops.def]}
-Answer:   {"name", "modules", "attrs", "nodes"} or {"error": {"message", "path", "line", ...}}
+Answer:   {"name", "modules", "attrs", "nodes", "defaults", "training"}
+          or {"error": {"message", "path", "line", ...}}
+
+The graph is that of evaluation. Where training computes something else, "training" has its modules,
+attrs and nodes, or its error; else it is null. "defaults" lists arguments of forward that were left
+to their defaults.
 """
 
 FORBIDDEN = ("socket.", "subprocess.", "os.system", "os.exec", "os.posix_spawn", "os.fork")
@@ -106,18 +111,43 @@ def fault_of(e):
     return dict(at or {"path": REQUEST["file"], "line": 0, "col": 0, "span": 0}, message=message)
 
 
-def answer():
+def traced(root, mode, constants=0):
     global TRACER
+    root.train(mode)
+    TRACER = Tracer(root, TABLES, mode, constants)
+    try:
+        TRACER.trace()
+        return TRACER
+    finally:
+        TRACER = None
+
+
+def traced_in_training(root, kept, evaluated):
+    """None where it is what is evaluated; that graph then holds in both modes."""
+    try:
+        kept.restore()
+        graph = traced(root, True).graph()
+        both = one_graph(graph, evaluated.graph())
+        if both:
+            evaluated.nodes = both["nodes"]
+            return None
+        kept.restore()
+        return traced(root, True, evaluated.constants).graph()
+    except Exception as e:
+        return {"error": fault_of(e)}
+
+
+def answer():
     info = Info(REQUEST["info"])
     if info["image_size"] is not None:
         info["image_size"] = tuple(info["image_size"])
     cls = choose(load(REQUEST["file"]), REQUEST["class"])
     root = build(cls, info)
-    tracer = Tracer(root, TABLES)
-    TRACER = tracer
-    tracer.trace()
-    return {"name": cls.__name__, "modules": list(tracer.modules.values()),
-            "attrs": list(tracer.attrs.values()), "nodes": tracer.nodes}
+    kept = Kept(root)
+    evaluated = traced(root, False)
+    training = traced_in_training(root, kept, evaluated)
+    return dict(evaluated.graph(), name=cls.__name__, defaults=evaluated.defaults,
+                training=training)
 
 
 REQUEST = json.load(sys.stdin)

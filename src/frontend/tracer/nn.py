@@ -128,15 +128,16 @@ class Module:
             p.requires_grad_(requires_grad)
         return self
 
-    # ---- what changes nothing in a graph ----
-
     def train(self, mode=True):
-        for m in self.modules():
-            m.__dict__["training"] = mode
+        self.training = mode
+        for m in self.children():
+            m.train(mode)
         return self
 
     def eval(self):
         return self.train(False)
+
+    # ---- what changes nothing in a graph ----
 
     def same(self, *_, **__):
         return self
@@ -324,6 +325,12 @@ def parameter_shapes(v):
 
 class Layer(Module):
     signature = None
+
+    @property
+    def asks_mode(self):
+        """Does it compute something else while it is trained?"""
+        return (type(self).__name__.startswith(("Dropout", "BatchNorm")) or
+                self.values.get("track_running_stats", False))
 
     def __init__(self, *args, **kwargs):
         super().__init__()

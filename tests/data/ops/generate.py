@@ -398,7 +398,7 @@ module("dropout", "Dropout", (0.3,), {}, (grid(2, 3),))
 x = grid(2, 3)
 names = begin("dropout", (x,), {})
 finish("dropout", "function", "torch.nn.functional.dropout", (x,),
-       {"p": 0.5, "training": True, "inplace": False}, names, x)
+       {"p": 0.5, "training": False, "inplace": False}, names, x)
 module("dropout2d", "Dropout2d", (), {}, (grid(1, 2, 2, 2),))
 module("embedding", "Embedding", (5, 3), {}, (ints(0, 5, 2, 3),))
 module("embedding", "Embedding", (4, 2), {"padding_idx": 0}, (ints(0, 4, 3),))

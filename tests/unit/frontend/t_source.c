@@ -67,6 +67,10 @@ static void assert_graph(const char *path, const struct mase_graph *g)
 {
     struct mase_str text = { 0 };
     mase_graph_print(&text, g);
+    if (g->training) {
+        mase_str_add(&text, "\n\nwhile training\n");
+        mase_graph_print(&text, g->training);
+    }
     assert_file(path, mase_str_text(&text));
     mase_str_release(&text);
 }
@@ -103,6 +107,12 @@ static void assert_class_of(const struct mase_graph *g, const char *expected,
         fail_msg("%s: line %d: %s\n%s", expected, err.loc.line, err.msg, mase_str_text(&text));
     assert_graph(expected, again);
     assert_int_equal(mase_graph_param_count(g), mase_graph_param_count(again));
+    assert_int_equal(mase_graph_frozen_count(g), mase_graph_frozen_count(again));
+    for (const struct mase_node *n = g->first, *m = again->first; n && m;
+         n = n->next, m = m->next) {
+        assert_int_equal(n->no_grad, m->no_grad);
+        assert_int_equal(n->mode, m->mode);
+    }
     for (const struct mase_module *m = g->modules; m; m = m->next)
         assert_same_layer(m, mase_graph_module(again, m->path));
     mase_graph_free(again);
@@ -171,6 +181,15 @@ static void graphs_are_those_of_torch(void **state)
         { "jets.py:LitTagger", "source/LitTagger.txt", &jets, 357 },
         { "language.py:GPT", "source/GPT.txt", &jets, 2400 },
         { "package/net.py:Net", "source/Net.txt", &jets, 629 },
+        { "frozen.py:Backbone", "source/Backbone.txt", &jets, 925 },
+        { "frozen.py:Halves", "source/Halves.txt", &jets, 1229 },
+        { "frozen.py:Blocks", "source/Blocks.txt", &jets, 1797 },
+        { "frozen.py:Chooses", "source/Chooses.txt", &jets, 341 },
+        { "modes.py:Follows", "source/Follows.txt", &jets, 581 },
+        { "modes.py:Branches", "source/Branches.txt", &jets, 1133 },
+        { "modes.py:Pinned", "source/Pinned.txt", &jets, 629 },
+        { "modes.py:BatchStatistics", "source/BatchStatistics.txt", &jets, 117 },
+        { "modes.py:Defaults", "source/Defaults.txt", &jets, 85 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char spec[512], path[512];
@@ -204,6 +223,16 @@ static void written_classes_are_traced(void **state)
         { "vision.py:DenseNet", "source/DenseNet.txt", &small },
         { "jets.py:GatedTagger", "source/GatedTagger.txt", &jets },
         { "language.py:GPT", "source/GPT.txt", &jets },
+        { "students.py:MLP", "source/MLP.txt", &jets },
+        { "frozen.py:Backbone", "source/Backbone.txt", &jets },
+        { "frozen.py:Halves", "source/Halves.txt", &jets },
+        { "frozen.py:Blocks", "source/Blocks.txt", &jets },
+        { "frozen.py:Chooses", "source/Chooses.txt", &jets },
+        { "modes.py:Follows", "source/Follows.txt", &jets },
+        { "modes.py:Branches", "source/Branches.txt", &jets },
+        { "modes.py:Pinned", "source/Pinned.txt", &jets },
+        { "modes.py:BatchStatistics", "source/BatchStatistics.txt", &jets },
+        { "modes.py:Defaults", "source/Defaults.txt", &jets },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char spec[512], path[512];
@@ -401,15 +430,20 @@ static void python_may_be_missing(void **state)
     free(path);
 }
 
+#define NODES                                                                                      \
+    "{\"kind\":\"placeholder\",\"target\":\"x\",\"args\":[],\"kwargs\":[],\"no_grad\":false,"      \
+    "\"mode\":"                                                                                    \
+    "\"follows\"},{\"kind\":\"output\",\"target\":\"output\",\"args\":[{\"node\":0}],\"kwargs\":[" \
+    "],"                                                                                           \
+    "\"no_grad\":false,\"mode\":\"follows\"}"
+
 /* A file may meddle with the tracer: its answer is read with care. */
 static void answers_are_checked(void **state)
 {
     (void)state;
-    static const char good[] =
-        "{\"name\":\"N\",\"modules\":[],\"attrs\":[],\"nodes\":["
-        "{\"kind\":\"placeholder\",\"target\":\"x\",\"args\":[],"
-        "\"kwargs\":[],\"no_grad\":false},{\"kind\":\"output\",\"target\":\"output\","
-        "\"args\":[{\"node\":0}],\"kwargs\":[],\"no_grad\":false}]}";
+    static const char good[] = "{\"name\":\"N\",\"modules\":[],\"attrs\":[],\"nodes\":[" NODES
+                               "],\"defaults\":[\"m=None\"],"
+                               "\"training\":{\"modules\":[],\"attrs\":[],\"nodes\":[" NODES "]}}";
     struct mase_graph *g = NULL;
     assert_int_equal(mase_source_read(&g, "n.py", good, strlen(good), NULL), MASE_OK);
     mase_graph_free(g);

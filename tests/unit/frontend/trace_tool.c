@@ -23,6 +23,10 @@ int main(int argc, char **argv)
         return 2;
     }
     mase_graph_print(&text, g);
+    if (g->training) {
+        mase_str_add(&text, "\n\nwhile training\n");
+        mase_graph_print(&text, g->training);
+    }
     puts(mase_str_text(&text));
     mase_str_release(&text);
     mase_graph_free(g);

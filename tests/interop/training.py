@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""What is frozen in PyTorch is frozen here: after some steps the same weights, optimiser states and
-files.
+"""Networks of which parts are frozen, or that are others while they are trained: after some steps the
+same weights, optimiser states and outputs as in PyTorch; and the classes that ch writes of them behave
+the same in both modes.
 
-usage: freezing.py CH
+usage: training.py CH
 """
 import os
 import sys
@@ -19,12 +20,14 @@ except ImportError as lacking:
     sys.exit(77)
 
 ch = os.path.abspath(sys.argv[1])
-STEPS, ROWS, CLASSES, FEATURES = 12, 48, 5, 16
+STEPS, ROWS, SHOWN, CLASSES, FEATURES = 12, 48, 20, 5, 16
 OPTIMISERS = {
     "adam": lambda p: torch.optim.Adam(p, lr=1e-2, weight_decay=1e-2),
     "sgd": lambda p: torch.optim.SGD(p, lr=1e-2, momentum=0.9, nesterov=True, weight_decay=1e-2),
 }
-NETWORKS = ["Backbone", "Halves", "Blocks", "Chooses"]
+FROZEN = ["Backbone", "Halves", "Blocks", "Chooses"]
+MODES = ["Branches", "Pinned", "BatchStatistics", "Defaults"]  # without chance in training
+WRITTEN = FROZEN + MODES + ["Follows"]
 
 
 def checkpoint(project):
@@ -52,6 +55,17 @@ def train(net, x, y, make):
     return net, optimiser
 
 
+def distance(net, x, spec, project, saved):
+    """Between what is predicted here and there, by weights that are the same up to rounding."""
+    path = f"mase_output/{project}/software/training_ckpts/last.ckpt"
+    if not run(ch, "predict", spec, "npz:data.npz", "--load", path, "--input", "x.npy", "--output", "y.npy"):
+        return np.inf
+    net.load_state_dict(state_of(saved))
+    with torch.no_grad():
+        y = net.eval()(x[:SHOWN]).detach().numpy()
+    return (np.abs(np.load("y.npy") - y) / np.maximum(1, np.abs(y))).max()
+
+
 def compare(name, cls, optimiser, spec, x, y):
     torch.manual_seed(1)
     net = build(cls, CLASSES, FEATURES)
@@ -72,9 +86,11 @@ def compare(name, cls, optimiser, spec, x, y):
     check(f"{project}: the same weights, {far:.1e} apart", list(theirs) == list(ours) and far <= 2e-5)
     frozen = [k for k, p in net.named_parameters() if p.grad is None]
     check(f"{project}: what has no gradient keeps its bits: {', '.join(frozen)}",
-          frozen and all(torch.equal(ours[k], start[k]) for k in frozen))
+          bool(frozen) == (name in FROZEN) and all(torch.equal(ours[k], start[k]) for k in frozen))
     moved = [k for k, p in net.named_parameters() if p.grad is not None]
     check(f"{project}: the rest moves", not any(torch.equal(ours[k], start[k]) for k in moved))
+    far = distance(net, torch.from_numpy(x.astype("f8")), spec, project, saved)
+    check(f"{project}: the same outputs, {far:.1e} apart", far <= 1e-5)
     mine = saved["optimizer_states"][0]
     requires = {i for i, p in enumerate(net.parameters()) if p.requires_grad}
     check(f"{project}: the optimiser has states of what is trained",
@@ -84,8 +100,17 @@ def compare(name, cls, optimiser, spec, x, y):
     check(f"{project}: PyTorch's optimiser takes them", len(again.state) == len(mine["state"]))
 
 
-def both_ways(name, cls, spec):
-    """The class that ch convert writes freezes the same, and blocks the same gradients."""
+def steps_of(net, x):
+    """Gradients of a step in training, then what is evaluated; chance is the same for all."""
+    torch.manual_seed(7)
+    net.train()(x).square().sum().backward()
+    with torch.no_grad():
+        return {k: p.grad for k, p in net.named_parameters()}, net.eval()(x), net.state_dict()
+
+
+def as_class(name, cls, spec):
+    """The class that ch convert writes freezes the same, blocks the same gradients, asks the same
+    mode."""
     if not run(ch, "convert", spec, name + ".py", "--dataset", "npz:data.npz"):
         check(f"{name} is converted", False)
         return
@@ -96,13 +121,11 @@ def both_ways(name, cls, spec):
     net, written = build(cls, CLASSES, FEATURES), module[name]()
     written.load_state_dict(net.state_dict())
     x = torch.randn(7, FEATURES)
-    for n in (net, written):
-        n.train()(x).square().sum().backward()
-    a, b = dict(net.named_parameters()), dict(written.named_parameters())
-    same = a.keys() == b.keys() and all(a[k].requires_grad == b[k].requires_grad and
-                                        (a[k].grad is None) == (b[k].grad is None) and
-                                        (a[k].grad is None or torch.equal(a[k].grad, b[k].grad)) for k in a)
-    check(f"{name}: written as a class it has the same gradients", same)
+    (ga, ya, sa), (gb, yb, sb) = steps_of(net, x), steps_of(written, x)
+    check(f"{name}: written as a class it has the same gradients", ga.keys() == gb.keys() and all(
+        (ga[k] is None) == (gb[k] is None) and (ga[k] is None or torch.equal(ga[k], gb[k])) for k in ga))
+    check(f"{name}: and the same outputs", torch.equal(ya, yb))
+    check(f"{name}: and statistics", all(torch.equal(sa[k], sb[k]) for k in sa))
 
 
 with tempfile.TemporaryDirectory() as folder:
@@ -111,10 +134,12 @@ with tempfile.TemporaryDirectory() as folder:
     x = rng.randn(ROWS, FEATURES).astype("<f4")
     y = np.arange(ROWS) % CLASSES
     np.savez("data.npz", X_train=x, y_train=y, X_test=x, y_test=y)
-    module = load("frozen.py")
-    for name in NETWORKS:
-        spec = os.path.join(SOURCE, "frozen.py") + ":" + name
-        for optimiser in OPTIMISERS:
-            compare(name, getattr(module, name), optimiser, spec, x, torch.from_numpy(y))
-        both_ways(name, getattr(module, name), spec)
+    np.save("x.npy", x[:SHOWN])
+    for file in ("frozen.py", "modes.py"):
+        module = load(file)
+        for name in (n for n in WRITTEN if hasattr(module, n)):
+            spec = os.path.join(SOURCE, file) + ":" + name
+            for optimiser in OPTIMISERS if name in FROZEN + MODES else ():
+                compare(name, getattr(module, name), optimiser, spec, x, torch.from_numpy(y))
+            as_class(name, getattr(module, name), spec)
 finish()
