@@ -91,7 +91,8 @@ static struct window read_window(FILE *in, int col)
     size_t cut = 0; /* do not begin within a character */
     while (w.from && cut < 3 && cut < w.len && ((unsigned char)w.text[cut] & 0xc0) == 0x80)
         cut++;
-    memmove(w.text, w.text + cut, w.len - cut);
+    if (cut)
+        memmove(w.text, w.text + cut, w.len - cut);
     w.len -= cut;
     w.from += cut;
     while (w.more && w.len && ((unsigned char)w.text[w.len - 1] & 0xc0) == 0x80)
