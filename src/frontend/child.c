@@ -3,8 +3,8 @@
  *
  * The parent feeds and drains both pipes at once, so neither side can wait for the other forever,
  * and kills what is late or loud. Limits that the kernel can hold, it holds: address space,
- * processor time, no core file, no network (no_network.c). The child leads a process group, which
- * is killed when it has ended, and dies with us.
+ * processor time, no core file, no network (confine.c). The child leads a process group, which is
+ * killed when it has ended, and dies with us.
  */
 #define _GNU_SOURCE /* close_range */
 
@@ -77,12 +77,12 @@ static void close_others(void)
 #endif
 }
 
-static _Noreturn void become(const struct mase_child *c, const char *file, char **env, int in,
-                             int out)
+static _Noreturn void become(const struct mase_child *c, const char *file, char **env,
+                             const int ends[3])
 {
     signal(SIGPIPE, SIG_DFL);
-    dup2(in, STDIN_FILENO);
-    dup2(out, STDOUT_FILENO);
+    for (int i = 0; i < 3; i++)
+        dup2(ends[i], i);
     limit(RLIMIT_AS, (double)c->memory);
     limit(RLIMIT_CPU, ceil(c->seconds) + 2);
     limit(RLIMIT_CORE, 0);
@@ -97,9 +97,10 @@ static _Noreturn void become(const struct mase_child *c, const char *file, char 
 /* ---- the parent ---- */
 
 struct pipes {
-    int to, from; /* our ends; -1 when closed */
+    int to, from, said; /* our ends: of its input, output, errors; -1 when closed */
     const char *rest;
-    size_t left;
+    size_t left;            /* of rest */
+    size_t heard, too_much; /* bytes of its errors: passed on, and left out */
 };
 
 static void shut(int *fd)
@@ -120,14 +121,36 @@ static void feed(struct pipes *p)
         shut(&p->to); /* a child that does not read to the end says why in its answer */
 }
 
+/* Up to READ_BYTES of what a pipe has; 0: nothing now, or nothing more and it is shut. */
+static size_t take(int *fd, char *buffer)
+{
+    const ssize_t n = read(*fd, buffer, READ_BYTES);
+    if (n > 0)
+        return (size_t)n;
+    if (n == 0 || (errno != EINTR && errno != EAGAIN))
+        shut(fd);
+    return 0;
+}
+
 static void drain(struct pipes *p, struct mase_str *out)
 {
-    static _Thread_local char buffer[READ_BYTES];
-    const ssize_t n = read(p->from, buffer, sizeof buffer);
-    if (n > 0)
-        mase_str_addn(out, buffer, (size_t)n);
-    else if (n == 0 || (errno != EINTR && errno != EAGAIN))
-        shut(&p->from);
+    char buffer[READ_BYTES];
+    mase_str_addn(out, buffer, take(&p->from, buffer));
+}
+
+static void pass_on(struct pipes *p, size_t most)
+{
+    char buffer[READ_BYTES];
+    const size_t n = take(&p->said, buffer);
+    const size_t room = most - p->heard, passed = n < room ? n : room;
+    for (size_t at = 0; at < passed;) {
+        const ssize_t written = write(STDERR_FILENO, buffer + at, passed - at);
+        if (written < 0 && errno != EINTR)
+            break; /* nobody listens */
+        at += written > 0 ? (size_t)written : 0;
+    }
+    p->heard += passed;
+    p->too_much += n - passed;
 }
 
 static bool has_ended(pid_t child)
@@ -149,15 +172,18 @@ static enum mase_child_end converse(struct pipes *p, struct mase_str *out,
         const double spent = (double)(mase_clock() - start) / 1e6;
         if (spent >= (begun ? own_ms : START_MS + own_ms))
             return MASE_CHILD_LATE;
-        struct pollfd fds[2] = { { .fd = p->from, .events = POLLIN },
-                                 { .fd = p->to, .events = POLLOUT } };
-        const int ready = poll(fds, 2, LOOK_MS);
+        struct pollfd fds[3] = { { .fd = p->from, .events = POLLIN },
+                                 { .fd = p->to, .events = POLLOUT },
+                                 { .fd = p->said, .events = POLLIN } };
+        const int ready = poll(fds, 3, LOOK_MS);
         if (ready == 0 && has_ended(child))
             return MASE_CHILD_DONE;
         if (ready <= 0)
             continue;
         if (fds[1].revents)
             feed(p);
+        if (fds[2].revents)
+            pass_on(p, c->max_said);
         if (fds[0].revents)
             drain(p, out);
         if (!begun && out->len) {
@@ -191,8 +217,12 @@ static enum mase_child_end attend(int *code, struct mase_str *out, const struct 
     void (*old)(int) = signal(SIGPIPE, SIG_IGN);
     fcntl(p->to, F_SETFL, O_NONBLOCK);
     const enum mase_child_end end = converse(p, out, c, child);
+    while (end == MASE_CHILD_DONE && p->said >= 0 && p->heard < c->max_said &&
+           poll(&(struct pollfd){ .fd = p->said, .events = POLLIN }, 1, 0) > 0)
+        pass_on(p, c->max_said);
     shut(&p->to);
     shut(&p->from);
+    shut(&p->said);
     if (end != MASE_CHILD_DONE)
         kill(-child, SIGKILL);
     *code = wait_for(child);
@@ -200,54 +230,59 @@ static enum mase_child_end attend(int *code, struct mase_str *out, const struct 
     return end;
 }
 
-static bool open_pipes(int in[2], int out[2])
+/* Its standard input, output and errors: both ends of each. */
+static bool open_pipes(int ends[3][2])
 {
-    if (pipe(in) != 0)
-        return false;
-    if (pipe(out) == 0) {
-        for (int i = 0; i < 2; i++) {
-            fcntl(in[i], F_SETFD, FD_CLOEXEC);
-            fcntl(out[i], F_SETFD, FD_CLOEXEC);
+    for (int i = 0; i < 3; i++) {
+        if (pipe(ends[i]) != 0) {
+            while (i-- > 0) {
+                close(ends[i][0]);
+                close(ends[i][1]);
+            }
+            return false;
         }
-        return true;
+        fcntl(ends[i][0], F_SETFD, FD_CLOEXEC);
+        fcntl(ends[i][1], F_SETFD, FD_CLOEXEC);
     }
-    close(in[0]);
-    close(in[1]);
-    return false;
+    return true;
 }
 
 enum mase_status mase_child_run(enum mase_child_end *end, int *code, struct mase_str *out,
-                                const struct mase_child *c, struct mase_err *err)
+                                size_t *left_out, const struct mase_child *c, struct mase_err *err)
 {
     struct mase_arena a = { 0 };
-    int in[2], back[2];
+    int ends[3][2];
     const char *file = find_program(&a, c->program);
     char **env = environment(&a);
     enum mase_status st = MASE_OK;
 
     *end = MASE_CHILD_ABSENT;
+    *left_out = 0;
     if (!file)
         goto out;
-    if (!open_pipes(in, back)) {
+    if (!open_pipes(ends)) {
         st = mase_fail_errno(err, c->program, "cannot make a pipe");
         goto out;
     }
+    const int its[3] = { ends[0][0], ends[1][1], ends[2][1] };
+    struct pipes p = { .to = ends[0][1], .from = ends[1][0], .said = ends[2][0] };
+    p.rest = c->input;
+    p.left = strlen(c->input);
     const pid_t child = fork();
     if (child == 0)
-        become(c, file, env, in[0], back[1]);
+        become(c, file, env, its);
     if (child > 0)
         setpgid(child, child); /* whoever is first: both need it */
     if (child < 0)
         st = mase_fail_errno(err, c->program, "cannot start a process");
-    close(in[0]);
-    close(back[1]);
-    struct pipes p = { in[1], back[0], c->input, strlen(c->input) };
-    if (child > 0) {
+    for (int i = 0; i < 3; i++)
+        close(its[i]);
+    if (child > 0)
         *end = attend(code, out, c, child, &p);
-    } else {
-        shut(&p.to);
-        shut(&p.from);
-    }
+    shut(&p.to);
+    shut(&p.from);
+    shut(&p.said);
+    *left_out = p.too_much;
 out:
     mase_arena_release(&a);
     return st;

@@ -8,6 +8,7 @@
 
 #include <mase/err.h>
 #include <mase/str.h>
+#include <mase/value.h>
 
 struct mase_child {
     const char *program;     /* looked for in PATH */
@@ -16,6 +17,7 @@ struct mase_child {
     double seconds;          /* killed so long after its first output */
     int64_t memory;          /* bytes of address space */
     size_t max_output;       /* killed when it writes more */
+    size_t max_said;         /* of its standard error, what is passed on to ours */
 };
 
 enum mase_child_end {
@@ -25,15 +27,20 @@ enum mase_child_end {
     MASE_CHILD_LOUD,   /* killed: it wrote too much */
 };
 
-/* Run it and wait; its output is appended to out, also when it is killed. It has no network, an
- * environment of PATH, HOME, TMPDIR and pyenv's variables only, and of our files standard error
- * alone. Processes that it started are killed when it ends, unless they left its process group.
+/* Run it and wait; its output is appended to out, also when it is killed. What it says on its
+ * standard error goes to ours; left_out is how much of that was too much. It has no network, an
+ * environment of PATH, HOME, TMPDIR and pyenv's variables only, and none of our files. Processes
+ * that it started are killed when it ends, unless they left its process group.
  * An error only when the system refuses to start processes. */
 enum mase_status mase_child_run(enum mase_child_end *end, int *code, struct mase_str *out,
-                                const struct mase_child *c, struct mase_err *err) MASE_MUST_CHECK;
+                                size_t *left_out, const struct mase_child *c,
+                                struct mase_err *err) MASE_MUST_CHECK;
 
-/* Take the network from this process and what it becomes: a network namespace of its own where the
- * kernel grants one, and no sockets but local ones where it filters system calls (no_network.c). */
+/* Take the network from this process and what it becomes (confine.c). */
 void mase_no_network(void);
+/* The filter of system calls that a script puts on before it runs what it does not trust: a list of
+ * [code, jump if true, jump if false, number], number null for that of the process; an empty list
+ * where we know none for the machine. */
+struct mase_value *mase_confinement(struct mase_arena *a);
 
 #endif /* MASE_FRONTEND_CHILD_H */

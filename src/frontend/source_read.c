@@ -2,7 +2,8 @@
  * source_read.c - the tracer's answer becomes a graph.
  *
  *     {"name": "Test", "modules": [...], "attrs": [...], "nodes": [...], "defaults": [...],
- *      "training": null, another {"modules", "attrs", "nodes"}, or {"error": {...}}}
+ *      "confined": true, "training": null, another {"modules", "attrs", "nodes"}, or {"error":
+ * {...}}}
  *     {"error": {"message": "...", "path": "net.py", "line": 12, "col": 9, "span": 4}}
  *
  * Every module and node carries the place of the user's code it came from, under "at". A value is
@@ -435,6 +436,13 @@ static enum mase_status read_graph(struct reading *r, const struct mase_value *a
     r->g->name = mase_arena_strdup(&r->g->arena, get_text(answer, "name"));
     MASE_TRY(read_body(r, answer));
     MASE_TRY(read_training(r, mase_value_get(answer, "training")));
+    bool confined;
+    if (!get_flag(answer, "confined", &confined))
+        return malformed(r, "confinement");
+    if (!confined)
+        mase_warn("nothing keeps %s from starting programs: the kernel, or python3's ctypes, does "
+                  "not help",
+                  r->path);
     return tell_defaults(r, mase_value_get(answer, "defaults"));
 }
 

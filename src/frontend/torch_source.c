@@ -7,9 +7,9 @@
  * each module and call with the user's line, and is made a graph in source_read.c: names, checks
  * and defaults are ours.
  *
- * The file is code and runs as the user. The child has no network where the kernel allows to take
- * it (child.c), the script refuses sockets and processes (its audit hook), time and memory are
- * limited.
+ * The file is code and runs as the user, whose files it can read and write. Time, memory and what
+ * it prints are limited, and where the kernel filters system calls it has no network and no other
+ * process (confine.c); Python's own ways to either are refused by name (the script's audit hook).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@
 #include "frontend/source.h"
 #include "frontend/tracer.h"
 
-enum { DEFAULT_SECONDS = 20, DEFAULT_MEMORY_MB = 4096 };
+enum { DEFAULT_SECONDS = 20, DEFAULT_MEMORY_MB = 4096, MAX_SAID = 1 << 16 };
 
 /* ---- the request ---- */
 
@@ -71,6 +71,7 @@ static void write_request(struct mase_str *out, const char *path, const char *cl
     mase_value_set(&a, v, "class", text(&a, class_name));
     mase_value_set(&a, v, "info", info(&a, data));
     mase_value_set(&a, v, "seconds", mase_value_float(&a, seconds));
+    mase_value_set(&a, v, "filter", mase_confinement(&a));
     mase_value_set(&a, v, "ops", ops(&a));
     mase_json_print(out, v, 0);
     mase_arena_release(&a);
@@ -140,10 +141,14 @@ static enum mase_status ask(struct mase_str *answer, const char *path, const cha
                                       .input = request,
                                       .seconds = seconds,
                                       .memory = (int64_t)(memory_mb * (1 << 20)),
-                                      .max_output = MASE_TEXT_MAX };
+                                      .max_output = MASE_TEXT_MAX,
+                                      .max_said = MAX_SAID };
     enum mase_child_end end;
+    size_t left_out;
     int code = 0;
-    MASE_TRY(mase_child_run(&end, &code, answer, &child, err));
+    MASE_TRY(mase_child_run(&end, &code, answer, &left_out, &child, err));
+    if (left_out)
+        mase_warn("%s printed %.1f MB more, which are left out", path, (double)left_out / 1e6);
     switch (end) {
     case MASE_CHILD_ABSENT:
         return mase_fail_in(

@@ -9,7 +9,6 @@ nm -f sysv "$LIBRARY" 2>/dev/null | awk -F'|' '
         print file, $1
     }' | sort >"$T/out"
 out_is "the library's variables" <<'END'
-child.c buffer
 fault.c mase_fault
 fault.c mase_fault_user
 fault.c mase_fault_write_max

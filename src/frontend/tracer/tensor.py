@@ -26,6 +26,7 @@ import numbers
 import operator
 import os
 import signal
+import struct
 import sys
 import types
 

@@ -443,6 +443,7 @@ static void answers_are_checked(void **state)
     (void)state;
     static const char good[] = "{\"name\":\"N\",\"modules\":[],\"attrs\":[],\"nodes\":[" NODES
                                "],\"defaults\":[\"m=None\"],"
+                               "\"confined\":true,"
                                "\"training\":{\"modules\":[],\"attrs\":[],\"nodes\":[" NODES "]}}";
     struct mase_graph *g = NULL;
     assert_int_equal(mase_source_read(&g, "n.py", good, strlen(good), NULL), MASE_OK);
