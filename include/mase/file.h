@@ -46,6 +46,10 @@ enum mase_status mase_writer_put(struct mase_writer *w, const void *data, size_t
 enum mase_status mase_writer_close(struct mase_writer *w, struct mase_err *err) MASE_MUST_CHECK;
 void mase_writer_abort(struct mase_writer *w); /* does nothing after close */
 
+/* Remove what processes that were killed left half written in this directory: .mase-PID-....tmp of
+ * those that are gone. */
+void mase_remove_leftovers(const char *dir);
+
 /* mkdir -p. */
 enum mase_status mase_make_dirs(const char *path, struct mase_err *err) MASE_MUST_CHECK;
 bool mase_is_dir(const char *path);

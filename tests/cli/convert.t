@@ -101,7 +101,7 @@ run convert jsc-tiny other --seed 3
 run convert out.pt other --force
 succeeds "a folder's weights are replaced"
 holds "by these" cmp other/state_dict.safetensors folder/state_dict.safetensors
-holds "and nothing else is left there" test "$(ls other | wc -l)" = 3
+holds "and nothing else is left there" test "$(ls other | wc -l)" = 4
 
 # ---- refused ----
 cp out.pt kept.pt

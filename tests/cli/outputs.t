@@ -11,6 +11,7 @@ mase_output/jsc-tiny/run.json
 mase_output/jsc-tiny/software/transform/quantize/quantize_histogram.csv
 mase_output/jsc-tiny/software/transform/quantize/quantize_table.csv
 mase_output/jsc-tiny/software/transform/report_graph.txt
+mase_output/jsc-tiny/software/transform/transformed_ckpt/SHA256SUMS
 mase_output/jsc-tiny/software/transform/transformed_ckpt/graph_module.mg
 mase_output/jsc-tiny/software/transform/transformed_ckpt/node_meta_param.toml
 mase_output/jsc-tiny/software/transform/transformed_ckpt/state_dict.safetensors

@@ -7,5 +7,18 @@
 #define MASE_SAVED_GRAPH   "graph_module.mg"
 #define MASE_SAVED_WEIGHTS "state_dict.safetensors"
 #define MASE_SAVED_META    "node_meta_param.toml"
+#define MASE_SAVED_SUMS    "SHA256SUMS" /* of those three that are there, as sha256sum has it */
+
+#include <mase/file.h>
+#include <mase/str.h>
+
+/* ---- sums.c ---- */
+
+/* The text of SHA256SUMS for the files of a folder. */
+enum mase_status mase_saved_sums(struct mase_str *out, const char *dir,
+                                 struct mase_err *err) MASE_MUST_CHECK;
+/* Were the files of a folder saved together? One without SHA256SUMS, of an earlier version, is
+ * taken as it is. */
+enum mase_status mase_saved_check(const char *dir, struct mase_err *err) MASE_MUST_CHECK;
 
 #endif /* MASE_PASS_INTERFACE_FILES_H */

@@ -1,7 +1,8 @@
 /*
  * load_mase_graph.c - a graph from the folder that save_mase_graph wrote.
  *
- * The graph is replaced by the saved one: nodes, quantised layers, weights and metadata.
+ * The graph is replaced by the saved one: nodes, quantised layers, weights and metadata. Files that
+ * were not saved together are refused.
  */
 #include <string.h>
 
@@ -42,6 +43,7 @@ static enum mase_status run(struct mase_graph **g, const void *options, struct m
     const struct load_opts *o = options;
     const char *dir = folder_of(env->scratch, o->load_dir);
     struct mase_graph *loaded = NULL;
+    MASE_TRY(mase_saved_check(dir, err));
     MASE_TRY(mase_graph_read_mg(&loaded, mase_path_join(env->scratch, dir, MASE_SAVED_GRAPH), err));
     enum mase_status st = fill(loaded, env, dir, err);
     if (st) {

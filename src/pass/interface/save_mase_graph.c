@@ -3,9 +3,10 @@
  *
  * The three belong together, so they are first written completely into a folder beside the old
  * ones, then change places with them; when one cannot, all change back. A full disk or a broken
- * run leaves the earlier save as it was. A folder that already holds this very graph is left alone:
- * waiting for the disk is most of the time that a small run takes. A graph without weights is saved
- * without them.
+ * run leaves the earlier save as it was. A process that is killed while files change places leaves
+ * a mixture: their sums, which change first, tell, and it is not loaded. A folder that already
+ * holds this very graph is left alone: waiting for the disk is most of the time that a small run
+ * takes. A graph without weights is saved without them.
  */
 #include <stdio.h>
 #include <string.h>
@@ -36,18 +37,20 @@ static void print_meta(struct mase_str *out, const struct mase_graph *g, struct 
     mase_toml_print(out, mase_meta_table(scratch, g));
 }
 
+/* In the order in which they change places. */
 struct part {
     const char *name;
-    /* NULL: the weights, which are no text */
+    /* NULL: the sums and the weights, which do not follow from the graph's text alone */
     void (*print)(struct mase_str *out, const struct mase_graph *g, struct mase_arena *scratch);
 };
 static const struct part parts[] = {
+    { MASE_SAVED_SUMS, NULL },
     { MASE_SAVED_GRAPH, print_graph },
     { MASE_SAVED_WEIGHTS, NULL },
     { MASE_SAVED_META, print_meta },
 };
 
-enum { PARTS = sizeof parts / sizeof parts[0] };
+enum { SUMS, FIRST, PARTS = sizeof parts / sizeof parts[0] };
 
 static enum mase_status write_part(const struct part *part, const struct mase_graph *g,
                                    struct mase_arena *scratch, const char *path,
@@ -58,6 +61,18 @@ static enum mase_status write_part(const struct part *part, const struct mase_gr
     struct mase_str text = { 0 };
     part->print(&text, g, scratch);
     enum mase_status st = mase_file_write(path, mase_str_text(&text), text.len, err);
+    mase_str_release(&text);
+    return st;
+}
+
+static enum mase_status write_sums(const char *dir, struct mase_arena *scratch,
+                                   struct mase_err *err)
+{
+    struct mase_str text = { 0 };
+    enum mase_status st = mase_saved_sums(&text, dir, err);
+    if (!st)
+        st = mase_file_write(mase_path_join(scratch, dir, MASE_SAVED_SUMS), mase_str_text(&text),
+                             text.len, err);
     mase_str_release(&text);
     return st;
 }
@@ -115,10 +130,11 @@ static bool holds_part(const char *path, const struct part *part, const struct m
 
 static bool is_saved(const char *dir, const struct mase_graph *g, struct mase_arena *scratch)
 {
-    for (int i = 0; i < PARTS; i++)
+    for (int i = FIRST; i < PARTS; i++)
         if (!holds_part(mase_path_join(scratch, dir, parts[i].name), &parts[i], g, scratch))
             return false;
-    return true;
+    return mase_is_file(mase_path_join(scratch, dir, MASE_SAVED_SUMS)) &&
+           mase_saved_check(dir, NULL) == MASE_OK;
 }
 
 /* ---- changing places ---- */
@@ -168,16 +184,19 @@ static enum mase_status change_all(struct change *changes, struct mase_err *err)
 static enum mase_status save(const struct mase_graph *g, struct mase_arena *a, const char *dir,
                              struct mase_err *err)
 {
-    const char *temp = mase_arena_printf(a, "%s/.new.%ld", dir, (long)getpid());
+    const char *temp = mase_arena_printf(a, "%s/.mase-%ld-save.tmp", dir, (long)getpid());
     struct change changes[PARTS] = { 0 };
+    mase_remove_leftovers(dir);
     enum mase_status st = mase_make_dirs(temp, err);
     for (int i = 0; i < PARTS; i++) {
         changes[i].now = mase_path_join(a, dir, parts[i].name);
         changes[i].next = mase_path_join(a, temp, parts[i].name);
         changes[i].last = mase_arena_printf(a, "%s.last", changes[i].next);
-        if (!st)
+        if (!st && i != SUMS)
             st = write_part(&parts[i], g, a, changes[i].next, err);
     }
+    if (!st)
+        st = write_sums(temp, a, err);
     if (!st)
         st = change_all(changes, err);
     for (int i = 0; i < PARTS; i++) {

@@ -4,6 +4,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/fault.h"
 
@@ -18,11 +20,11 @@
     "data_in_width = 9\ndata_in_frac_width = 3\nweight_width = 8\nweight_frac_width = 4\n"
 
 static const char *const saved_files[] = { "graph_module.mg", "state_dict.safetensors",
-                                           "node_meta_param.toml" };
+                                           "node_meta_param.toml", "SHA256SUMS" };
 
 static void remove_saved(struct fixture *f, const char *dir)
 {
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         (void)remove(mase_path_join(&f->arena, dir, saved_files[i]));
     assert_int_equal(remove(dir), 0); /* nothing else is left in it */
 }
@@ -49,7 +51,7 @@ static void check_round_trip(const char *model, bool hardware)
     if (hardware)
         RUN(&f, "add_hardware_metadata", NULL);
     RUN(&f, "save_mase_graph", with_dir(&f, "save_dir", one));
-    assert_int_equal(f.m.env.files->count, 3);
+    assert_int_equal(f.m.env.files->count, 4);
     struct mase_graph *before = f.g;
     unsigned props = f.g->props;
     f.g = mase_graph_new("other");
@@ -62,7 +64,7 @@ static void check_round_trip(const char *model, bool hardware)
     assert_int_equal(f.g->props, props);
     RUN(&f, "verify_common_metadata", NULL);
     RUN(&f, "save_mase_graph", with_dir(&f, "save_dir", two));
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         const char *a = mase_path_join(&f.arena, one, saved_files[i]);
         const char *b = mase_path_join(&f.arena, two, saved_files[i]);
         struct mase_file fa, fb;
@@ -149,11 +151,11 @@ static int entries(const char *dir)
     return n - 2; /* . and .. */
 }
 
-/* One hash over the three files of a folder, which must hold nothing else. */
+/* One hash over the three files of a folder, which must hold nothing else but their sums. */
 static const char *hash_of(struct fixture *f, const char *dir)
 {
     char hex[4][65];
-    assert_int_equal(entries(dir), 3);
+    assert_int_equal(entries(dir), 4);
     for (int i = 0; i < 3; i++) {
         struct mase_file file;
         MUST(f, mase_file_open(&file, mase_path_join(&f->arena, dir, saved_files[i]), &f->err));
@@ -200,6 +202,106 @@ static void a_save_happens_wholly_or_not_at_all(void **state)
     teardown(&f);
 }
 
+/* The process ends at the n-th system call from now on. */
+static int killed(const char *call, void *user)
+{
+    (void)call;
+    int *left = user;
+    if (--*left == 0)
+        _exit(1);
+    return 0;
+}
+
+/* Save in a process of its own, which ends at its n-th system call; true if it was done before. */
+static bool save_until(struct fixture *f, struct mase_graph *g, const char *dir, int n)
+{
+    const pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        mase_fault = killed;
+        mase_fault_user = &n;
+        _exit(save(f, g, dir) ? 1 : 0);
+    }
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* One hash over graph, weights and metadata, whatever else is there. */
+static const char *content_of(struct fixture *f, const char *dir)
+{
+    struct mase_str all = { 0 };
+    char hex[65];
+    for (int i = 0; i < 3; i++) {
+        struct mase_file file;
+        const char *path = mase_path_join(&f->arena, dir, saved_files[i]);
+        MUST(f, mase_file_open(&file, path, &f->err));
+        mase_str_addn(&all, (const char *)file.data, file.size);
+        mase_file_close(&file);
+    }
+    mase_sha256(hex, all.data, all.len);
+    mase_str_release(&all);
+    return mase_arena_strdup(&f->arena, hex);
+}
+
+/* What a kill leaves loads as the save before or the one after, or is refused. */
+static void a_broken_save_does_not_load_as_a_mixture(void **state)
+{
+    (void)state;
+    struct fixture f;
+    setup(&f, "jsc-tiny");
+    RUN(&f, "add_common_metadata", NULL);
+    struct mase_graph *plain = mase_graph_clone(f.g);
+    mase_graph_own_weights(plain);
+    mase_graph_init_weights(plain, 5);
+    RUN(&f, "quantize", QUANTIZE);
+    const char *dir = temp_dir(&f);
+    MUST(&f, save(&f, f.g, dir));
+    const char *after = content_of(&f, dir);
+    int refused = 0, loaded = 0;
+    bool done = false;
+    for (int n = 1; !done; n++) {
+        MUST(&f, save(&f, plain, dir));
+        const char *before = content_of(&f, dir);
+        if (n % 2) /* as an earlier version saved it */
+            assert_int_equal(remove(mase_path_join(&f.arena, dir, "SHA256SUMS")), 0);
+        done = save_until(&f, f.g, dir, n);
+        struct mase_graph *g = mase_graph_new("any");
+        const enum mase_status st = mase_manager_run(
+            &f.m, &g, "load_mase_graph", toml(&f, with_dir(&f, "load_dir", dir)), &f.err);
+        refused += st != MASE_OK;
+        loaded += st == MASE_OK;
+        if (!st) {
+            const char *now = content_of(&f, dir);
+            assert_true(!strcmp(now, before) || !strcmp(now, after));
+        }
+        mase_graph_free(g);
+    }
+    assert_true(refused >= 3 && loaded >= 10);
+    MUST(&f, save(&f, plain, dir));
+    (void)hash_of(&f, dir); /* and what was left is gone */
+    remove_saved(&f, dir);
+    mase_graph_free(plain);
+    teardown(&f);
+}
+
+static void a_folder_without_its_weights_is_refused(void **state)
+{
+    (void)state;
+    struct fixture f;
+    setup(&f, "jsc-tiny");
+    const char *dir = temp_dir(&f);
+    struct mase_graph *before = f.g;
+    MUST(&f, save(&f, f.g, dir));
+    assert_int_equal(remove(mase_path_join(&f.arena, dir, "state_dict.safetensors")), 0);
+    assert_int_equal(run(&f, "load_mase_graph", with_dir(&f, "load_dir", dir)), MASE_EIO);
+    assert_non_null(strstr(f.err.path, "state_dict.safetensors"));
+    assert_non_null(strstr(f.err.msg, "is missing"));
+    assert_ptr_equal(f.g, before);
+    remove_saved(&f, dir);
+    teardown(&f);
+}
+
 /* A changed weight is a change; nothing changed leaves the files as they are. */
 static void what_is_there_already_is_not_written_again(void **state)
 {
@@ -213,7 +315,7 @@ static void what_is_there_already_is_not_written_again(void **state)
     MUST(&f, save(&f, f.g, dir));
     assert_int_equal(stat(path, &second), 0);
     assert_int_equal(first.st_ino, second.st_ino);
-    assert_int_equal(f.m.env.files->count, 6); /* they are results of both */
+    assert_int_equal(f.m.env.files->count, 8); /* they are results of both */
     const char *before = hash_of(&f, dir);
     weights_of(&f, "seq_blocks.2")[79] += 1;
     MUST(&f, save(&f, f.g, dir));
@@ -316,6 +418,8 @@ int main(void)
         cmocka_unit_test(weights_come_back_to_the_bit),
         cmocka_unit_test(saving_goes_to_the_output_folder_by_default),
         cmocka_unit_test(a_save_happens_wholly_or_not_at_all),
+        cmocka_unit_test(a_broken_save_does_not_load_as_a_mixture),
+        cmocka_unit_test(a_folder_without_its_weights_is_refused),
         cmocka_unit_test(what_is_there_already_is_not_written_again),
         cmocka_unit_test(what_cannot_be_loaded_is_named),
         cmocka_unit_test(metadata_loads_equal),

@@ -1,0 +1,54 @@
+/*
+ * leftover.c - what a process that was killed left half written.
+ *
+ * Whoever writes beside a final name calls it .mase-PID-....tmp, a file or a folder of files. The
+ * number tells whether its writer may still need it.
+ */
+#include <mase/file.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <mase/str.h>
+
+static bool is_dead(const char *name)
+{
+    static const char prefix[] = ".mase-";
+    if (!mase_starts_with(name, prefix) || !mase_ends_with(name, ".tmp"))
+        return false;
+    char *end;
+    const long pid = strtol(name + sizeof prefix - 1, &end, 10);
+    return pid > 0 && *end == '-' && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
+}
+
+/* A folder of files, or a file. What else such a folder holds is not ours: then it stays. */
+static void remove_one(const char *path)
+{
+    if (unlink(path) == 0)
+        return;
+    struct mase_arena a = { 0 };
+    DIR *dir = opendir(path);
+    for (const struct dirent *e; dir && (e = readdir(dir));)
+        if (!mase_streq(e->d_name, ".") && !mase_streq(e->d_name, ".."))
+            unlink(mase_path_join(&a, path, e->d_name));
+    if (dir)
+        closedir(dir);
+    rmdir(path);
+    mase_arena_release(&a);
+}
+
+void mase_remove_leftovers(const char *path)
+{
+    struct mase_arena a = { 0 };
+    DIR *dir = opendir(path);
+    for (const struct dirent *e; dir && (e = readdir(dir));)
+        if (is_dead(e->d_name))
+            remove_one(mase_path_join(&a, path, e->d_name));
+    if (dir)
+        closedir(dir);
+    mase_arena_release(&a);
+}
