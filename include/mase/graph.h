@@ -387,6 +387,15 @@ int mase_graph_verify(const struct mase_graph *g, struct mase_str *out);
 /* Same nodes, arguments, modules, attributes and formats, in the same order; weights do not count.
  * On a difference, why (may be NULL) gets a sentence. */
 bool mase_graph_equal(const struct mase_graph *a, const struct mase_graph *b, struct mase_str *why);
+/* The same whatever the graphs are called, in whatever formats, however their parameters start:
+ * constants count, annotations do not. */
+bool mase_graph_same_network(const struct mase_graph *a, const struct mase_graph *b,
+                             struct mase_str *why);
+/* The same network, in the same formats, trained in the same parts. */
+bool mase_graph_same_formats(const struct mase_graph *a, const struct mase_graph *b,
+                             struct mase_str *why);
+/* Does any module or call of it have number formats? */
+bool mase_graph_is_quantised(const struct mase_graph *g);
 
 /* ---- text ---- */
 

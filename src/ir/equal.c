@@ -42,7 +42,15 @@ static bool same_args(const struct mase_node *a, const struct mase_node *b, stru
     return same;
 }
 
-static bool same_node(const struct mase_node *a, const struct mase_node *b, struct mase_str *why)
+/* What of two graphs is compared. */
+enum depth {
+    NETWORK, /* what is computed from which parameters */
+    FORMATS, /* and in which formats, and what of it is trained */
+    ALL      /* and how parameters start, and annotations */
+};
+
+static bool same_node(const struct mase_node *a, const struct mase_node *b, enum depth depth,
+                      struct mase_str *why)
 {
     if (!mase_streq(a->name, b->name))
         return differ(why, "node %s stands where the other graph has %s", a->name, b->name);
@@ -54,12 +62,12 @@ static bool same_node(const struct mase_node *a, const struct mase_node *b, stru
     if (a->op != b->op)
         return differ(why, "node %s: operations %s and %s", a->name, mase_ops[a->op].name,
                       mase_ops[b->op].name);
-    if (!mase_streq(a->annotation, b->annotation))
+    if (depth == ALL && !mase_streq(a->annotation, b->annotation))
         return differ(why, "node %s: annotations %s and %s", a->name, or_none(a->annotation),
                       or_none(b->annotation));
-    if (!mase_quant_equal(a->quant, b->quant))
+    if (depth >= FORMATS && !mase_quant_equal(a->quant, b->quant))
         return differ(why, "node %s: different number formats", a->name);
-    if (a->no_grad != b->no_grad)
+    if (depth >= FORMATS && a->no_grad != b->no_grad)
         return differ(why, "node %s: gradients pass in one graph only", a->name);
     if (a->mode != b->mode)
         return differ(why, "node %s: modes %s and %s", a->name, mase_mode_names[a->mode],
@@ -67,11 +75,12 @@ static bool same_node(const struct mase_node *a, const struct mase_node *b, stru
     return same_args(a, b, why);
 }
 
-static bool same_nodes(const struct mase_graph *a, const struct mase_graph *b, struct mase_str *why)
+static bool same_nodes(const struct mase_graph *a, const struct mase_graph *b, enum depth depth,
+                       struct mase_str *why)
 {
     const struct mase_node *n = a->first, *m = b->first;
     for (; n && m; n = n->next, m = m->next)
-        if (!same_node(n, m, why))
+        if (!same_node(n, m, depth, why))
             return false;
     if (n || m)
         return differ(why, "node %s is in one graph only", (n ? n : m)->name);
@@ -88,16 +97,28 @@ static bool same_values(const struct mase_param *a, const struct mase_param *b)
     return true;
 }
 
-bool mase_param_equal(const struct mase_param *a, const struct mase_param *b)
+static bool same_start(const struct mase_param *a, const struct mase_param *b)
 {
-    return mase_streq(a->name, b->name) && a->is_buffer == b->is_buffer &&
-           a->is_constant == b->is_constant && a->is_frozen == b->is_frozen && a->init == b->init &&
-           a->scale == b->scale && a->centre == b->centre && a->tensor.dtype == b->tensor.dtype &&
-           mase_shape_equal(&a->tensor.shape, &b->tensor.shape) &&
+    return a->init == b->init && a->scale == b->scale && a->centre == b->centre &&
            (a->init != MASE_INIT_VALUES || same_values(a, b));
 }
 
-static bool same_module(const struct mase_module *a, const struct mase_module *b,
+/* A constant is what it starts with. */
+static bool same_param(const struct mase_param *a, const struct mase_param *b, enum depth depth)
+{
+    return mase_streq(a->name, b->name) && a->is_buffer == b->is_buffer &&
+           a->is_constant == b->is_constant && a->tensor.dtype == b->tensor.dtype &&
+           mase_shape_equal(&a->tensor.shape, &b->tensor.shape) &&
+           (depth < FORMATS || a->is_frozen == b->is_frozen) &&
+           (!(depth == ALL || a->is_constant) || same_start(a, b));
+}
+
+bool mase_param_equal(const struct mase_param *a, const struct mase_param *b)
+{
+    return same_param(a, b, ALL);
+}
+
+static bool same_module(const struct mase_module *a, const struct mase_module *b, enum depth depth,
                         struct mase_str *why)
 {
     if (!mase_streq(a->path, b->path))
@@ -113,49 +134,63 @@ static bool same_module(const struct mase_module *a, const struct mase_module *b
         return differ(why, "module %s: %d and %d parameters", a->path, a->param_count,
                       b->param_count);
     for (int i = 0; i < a->param_count; i++)
-        if (!mase_param_equal(&a->params[i], &b->params[i]))
+        if (!same_param(&a->params[i], &b->params[i], depth))
             return differ(why, "module %s: different parameter %s", a->path, a->params[i].name);
-    if (!mase_quant_equal(a->quant, b->quant))
+    if (depth >= FORMATS && !mase_quant_equal(a->quant, b->quant))
         return differ(why, "module %s: different number formats", a->path);
     return true;
 }
 
 bool mase_module_equal(const struct mase_module *a, const struct mase_module *b)
 {
-    return same_module(a, b, NULL);
+    return same_module(a, b, ALL, NULL);
 }
 
-static bool same_modules(const struct mase_graph *a, const struct mase_graph *b,
+static bool same_modules(const struct mase_graph *a, const struct mase_graph *b, enum depth depth,
                          struct mase_str *why)
 {
     const struct mase_module *m = a->modules, *k = b->modules;
     for (; m && k; m = m->next, k = k->next)
-        if (!same_module(m, k, why))
+        if (!same_module(m, k, depth, why))
             return false;
     if (m || k)
         return differ(why, "module %s is in one graph only", (m ? m : k)->path);
     return true;
 }
 
-static bool same_attrs(const struct mase_graph *a, const struct mase_graph *b, struct mase_str *why)
+static bool same_attrs(const struct mase_graph *a, const struct mase_graph *b, enum depth depth,
+                       struct mase_str *why)
 {
     if (a->attr_count != b->attr_count)
         return differ(why, "%d and %d attributes", a->attr_count, b->attr_count);
     for (int i = 0; i < a->attr_count; i++)
-        if (!mase_param_equal(&a->attrs[i], &b->attrs[i]))
+        if (!same_param(&a->attrs[i], &b->attrs[i], depth))
             return differ(why, "attribute %s is another in the other graph", a->attrs[i].name);
     return true;
+}
+
+static bool same(const struct mase_graph *a, const struct mase_graph *b, enum depth depth,
+                 struct mase_str *why)
+{
+    return same_modules(a, b, depth, why) && same_attrs(a, b, depth, why) &&
+           same_nodes(a, b, depth, why);
 }
 
 bool mase_graph_equal(const struct mase_graph *a, const struct mase_graph *b, struct mase_str *why)
 {
     if (!mase_streq(a->name, b->name))
         return differ(why, "names %s and %s", or_none(a->name), or_none(b->name));
-    if (!same_modules(a, b, why) || !same_attrs(a, b, why) || !same_nodes(a, b, why))
-        return false;
-    if (!mase_streq(a->untrainable, b->untrainable))
-        return differ(why, "one of them cannot be trained");
-    if (!a->training != !b->training)
-        return differ(why, "one of them is another while it is trained");
-    return !a->training || mase_graph_equal(a->training, b->training, why);
+    return same(a, b, ALL, why);
+}
+
+bool mase_graph_same_network(const struct mase_graph *a, const struct mase_graph *b,
+                             struct mase_str *why)
+{
+    return same(a, b, NETWORK, why);
+}
+
+bool mase_graph_same_formats(const struct mase_graph *a, const struct mase_graph *b,
+                             struct mase_str *why)
+{
+    return same(a, b, FORMATS, why);
 }

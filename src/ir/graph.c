@@ -282,6 +282,17 @@ void mase_node_set_quant(struct mase_node *n, const struct mase_quant *q)
 
 /* ---- asking ---- */
 
+bool mase_graph_is_quantised(const struct mase_graph *g)
+{
+    for (const struct mase_module *m = g->modules; m; m = m->next)
+        if (m->quant)
+            return true;
+    for (const struct mase_node *n = g->first; n; n = n->next)
+        if (n->quant)
+            return true;
+    return false;
+}
+
 struct mase_node *mase_graph_find(const struct mase_graph *g, const char *name)
 {
     return mase_names_node(g->names, name);

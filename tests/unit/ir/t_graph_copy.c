@@ -48,6 +48,36 @@ static void test_clone_is_equal_and_apart(void **state)
     mase_graph_free(g);
 }
 
+/* Formats, names and starts are not what a network is; layers and constants are. */
+static void test_same_network(void **state)
+{
+    (void)state;
+    struct mase_graph *g = residual(), *c = mase_graph_clone(g);
+    struct mase_quant q = integer_8_4();
+    struct mase_str why = { 0 };
+    assert_false(mase_graph_is_quantised(c));
+    mase_module_set_quant(c, mase_graph_module(c, "fc"), &q);
+    assert_true(mase_graph_is_quantised(c));
+    mase_module_param(mase_graph_module(c, "fc"), "weight")->scale = 7;
+    c->name = "other";
+    assert_true(mase_graph_same_network(g, c, NULL));
+    assert_false(mase_graph_same_formats(g, c, &why));
+    assert_string_equal(mase_str_text(&why), "module fc: different number formats");
+    mase_module_set_quant(c, mase_graph_module(c, "fc"), NULL);
+    assert_true(mase_graph_same_formats(g, c, NULL));
+    mase_node_set_quant(mase_graph_find(c, "add"), &q);
+    assert_true(mase_graph_is_quantised(c));
+    assert_true(mase_graph_same_network(g, c, NULL));
+    assert_false(mase_graph_same_formats(g, c, NULL));
+    struct mase_node *relu = mase_graph_find(c, "layer1_0_relu");
+    mase_graph_replace_uses(c, relu, relu->inputs[0], NULL);
+    mase_graph_erase(c, relu);
+    assert_false(mase_graph_same_network(g, c, NULL));
+    mase_str_release(&why);
+    mase_graph_free(c);
+    mase_graph_free(g);
+}
+
 static void test_clone_keeps_order_of_users(void **state)
 {
     (void)state;
@@ -303,6 +333,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_clone_is_equal_and_apart),
+        cmocka_unit_test(test_same_network),
         cmocka_unit_test(test_clone_keeps_order_of_users),
         cmocka_unit_test(test_clone_copies_metadata),
         cmocka_unit_test(test_clone_borrows_until_it_owns),
