@@ -218,4 +218,9 @@ struct mase_checkpoint_info {
 enum mase_status mase_checkpoint_info(struct mase_checkpoint_info *info, struct mase_arena *a,
                                       const char *path, struct mase_err *err) MASE_MUST_CHECK;
 
+/* The graph that a checkpoint of ours was trained with, number formats and all, without weights; of
+ * a file that does not say, NULL. */
+enum mase_status mase_checkpoint_graph(struct mase_graph **g, const char *path,
+                                       struct mase_err *err) MASE_MUST_CHECK;
+
 #endif /* MASE_TRAIN_H */

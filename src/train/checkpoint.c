@@ -12,6 +12,7 @@
  *     mase                         what only we need:
  *         version, seed
  *         state                    struct mase_train_state, field by field
+ *         graph                    the network as .mg has it, number formats and all
  *         data                     name, sample, classes, class_names, checksum, rows, simulated,
  *                                  notice, scaling (none for images),
  *                                  mean, std (float64[features]; none: not scaled)
@@ -133,6 +134,7 @@ enum mase_status mase_trainer_save(const struct mase_trainer *t, const char *pat
     set_int(a, ours, "seed", t->opts.seed);
     mase_obj_set(a, ours, "state", counters(a, s));
     mase_obj_set(a, ours, "data", data_info(a, t->data));
+    set_text(a, ours, "graph", t->network);
     const enum mase_status st = mase_torch_write(root, path, err);
     mase_arena_release(a);
     return st;

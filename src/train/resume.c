@@ -1,5 +1,5 @@
 /*
- * resume.c - a run from its checkpoint, and what a checkpoint says of its data.
+ * resume.c - a run from its checkpoint, and what a checkpoint says of its network and its data.
  *
  * A file is checked whole before anything of the trainer changes.
  */
@@ -186,6 +186,35 @@ static enum mase_status check_state(const struct mase_trainer *t, const struct m
                                (long long)s->epoch, (long long)s->batch, (long long)s->step);
 }
 
+/* The graph that the file says it was trained with; NULL: it does not say. */
+static enum mase_status read_graph(struct mase_graph **g, const struct mase_obj *root,
+                                   const char *path, struct mase_err *err)
+{
+    const struct mase_obj *text = mase_obj_get(mase_obj_get(root, "mase"), "graph");
+    *g = NULL;
+    if (!text)
+        return MASE_OK;
+    if (text->kind != MASE_OBJ_TEXT)
+        return mase_fail_in(err, MASE_EPARSE, path, "its graph is %s, expected text",
+                            mase_obj_kind_names[text->kind]);
+    return mase_graph_parse_mg(g, text->text, text->len, path, err);
+}
+
+static enum mase_status check_network(const struct mase_trainer *t, const struct mase_obj *root,
+                                      const char *path, struct mase_err *err)
+{
+    struct mase_graph *was;
+    struct mase_str why = { 0 };
+    MASE_TRY(read_graph(&was, root, path, err));
+    enum mase_status st = MASE_OK;
+    if (was && !mase_graph_same_formats(was, t->graph, &why))
+        st = mase_fail_in(err, MASE_EVALUE, path, "cannot resume with another network: %s",
+                          mase_str_text(&why));
+    mase_str_release(&why);
+    mase_graph_free(was);
+    return st;
+}
+
 /* ---- moments ---- */
 
 /* The moment called key of parameter number i, which must have the parameter's shape. */
@@ -257,6 +286,7 @@ static enum mase_status resume(struct mase_trainer *t, const struct mase_obj *ro
     MASE_TRY(check_state(t, &s, path, err));
     if (s.step > 0)
         MASE_TRY(take_moments(t, root, false, path, err));
+    MASE_TRY(check_network(t, root, path, err));
     MASE_TRY(mase_weights_load(t->graph, path, err));
     mase_plan_read_weights(t->plan);
     if (s.step > 0)
@@ -271,6 +301,18 @@ enum mase_status mase_trainer_resume(struct mase_trainer *t, const char *path, s
     struct mase_torch file;
     MASE_TRY(mase_torch_open(&file, path, err));
     const enum mase_status st = resume(t, file.root, path, err);
+    mase_torch_close(&file);
+    return st;
+}
+
+/* ---- the network ---- */
+
+enum mase_status mase_checkpoint_graph(struct mase_graph **g, const char *path,
+                                       struct mase_err *err)
+{
+    struct mase_torch file;
+    MASE_TRY(mase_torch_open(&file, path, err));
+    const enum mase_status st = read_graph(g, file.root, path, err);
     mase_torch_close(&file);
     return st;
 }

@@ -133,6 +133,19 @@ static enum mase_status make_plans(struct mase_trainer *t, struct mase_err *err)
     return mase_optimizer_init(&t->optim, t->plan, &t->opts, err);
 }
 
+/* Without the shapes that some graphs know and others do not: one network, one text. */
+static void print_network(struct mase_trainer *t)
+{
+    struct mase_str text = { 0 };
+    struct mase_graph *bare = mase_graph_clone(t->graph);
+    for (struct mase_node *n = bare->first; n; n = n->next)
+        n->meta = NULL;
+    mase_graph_print_mg(&text, bare);
+    mase_graph_free(bare);
+    t->network = mase_arena_strdup(&t->arena, mase_str_text(&text));
+    mase_str_release(&text);
+}
+
 /* ---- life ---- */
 
 enum mase_status mase_trainer_new(struct mase_trainer **out, struct mase_graph *g,
@@ -155,6 +168,7 @@ enum mase_status mase_trainer_new(struct mase_trainer **out, struct mase_graph *
         mase_trainer_free(t);
         return st;
     }
+    print_network(t);
     *out = t;
     return MASE_OK;
 }

@@ -27,7 +27,8 @@ struct mase_trainer {
     int64_t steps;                /* of an epoch */
     int64_t shuffled;             /* the epoch whose order it is; -1: none */
     int threads;
-    double lr; /* of the step under way */
+    double lr;           /* of the step under way */
+    const char *network; /* the graph as text, number formats and all, for checkpoints */
 };
 
 /* Parameter or buffer number i of the state dict, as training has it. */

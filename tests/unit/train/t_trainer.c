@@ -393,6 +393,19 @@ static void class_weights_pull(void **state)
 }
 
 /* Formats of 6 bits on every linear layer: it still learns, and it is not the float network. */
+/* A checkpoint says what it was trained as, formats and all. */
+static void check_network(const struct mase_graph *g, const char *path)
+{
+    struct mase_graph *said;
+    must(mase_checkpoint_graph(&said, path, &err));
+    assert_non_null(said);
+    assert_true(mase_graph_same_formats(g, said, NULL));
+    assert_string_equal(said->name, g->name);
+    mase_graph_free(said);
+    must(mase_checkpoint_graph(&said, "data/lightning/jsc-toy.ckpt", &err));
+    assert_null(said); /* of another program */
+}
+
 static void quantised_networks_train(void **state)
 {
     (void)state;
@@ -410,6 +423,8 @@ static void quantised_networks_train(void **state)
                 mase_module_set_quant(g, m, &q);
         must(mase_trainer_new(&t, g, jets, &o, &err));
         must(mase_trainer_run(t, NULL, &err));
+        must(mase_trainer_save(t, file("network.ckpt"), &err));
+        check_network(g, file("network.ckpt"));
         must(mase_predictor_new(&p, g, &mase_dataset_info(jets)->data.sample, NULL, &err));
         assert_true(mase_predictor_planned(p));
         must(mase_evaluate(&e[quantised], p, jets, MASE_SPLIT_TEST, 0, NULL, &err));
@@ -513,6 +528,7 @@ static int close_data(void **state)
 {
     (void)state;
     mase_dataset_close(jets);
+    unlink(file("network.ckpt"));
     unlink(file("best.ckpt"));
     unlink(file("last.ckpt"));
     assert_int_equal(rmdir(dir), 0); /* nothing else was left */
