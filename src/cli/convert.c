@@ -3,7 +3,7 @@
  *
  *     from                                to
  *     .pt .pth .ckpt .safetensors .npz    each other: tensors, unchanged to the bit
- *     a saved folder                      each of these: its weights; .mg, .py: its graph
+ *     a saved folder, a run, its .ckpt    each of these: its weights; .mg, .py: its graph; a folder
  *     a model by name, net.py:CLASS, .mg  .mg, .py; a folder, with initial weights or --load's
  *     a file of weights                   a saved folder that is there: its weights are replaced
  *
@@ -40,11 +40,6 @@ static bool is_folder_name(const char *path)
 static bool is_weights_file(const char *word)
 {
     return mase_is_file(word) && !mase_model_is_file(word);
-}
-
-static bool is_saved(struct mase_arena *a, const char *dir)
-{
-    return mase_is_file(mase_path_join(a, dir, MASE_CLI_SAVED_GRAPH));
 }
 
 /* ---- networks ---- */
@@ -107,11 +102,6 @@ static enum mase_status convert_network(struct job *j, struct mase_err *err)
 static enum mase_status replace_weights(struct job *j, struct mase_err *err)
 {
     struct mase_cli_net net;
-    if (!is_saved(&j->c->arena, j->out))
-        return mase_fail(err, MASE_EVALUE,
-                         "'%s' holds weights, and '%s' is no folder with a network to take them: "
-                         "ch convert NETWORK %s --load %s makes one",
-                         j->in, j->out, j->out, j->in);
     MASE_TRY(mase_cli_net_open(&net, j->c, j->out, err));
     j->done = (struct mase_cli_converted){ .nodes = net.graph->node_count };
     mase_graph_each_param(net.graph, count_one, &j->done);
@@ -124,34 +114,74 @@ static enum mase_status replace_weights(struct job *j, struct mase_err *err)
 
 /* ---- which way ---- */
 
+/* Whoever has weights of its own takes no others. */
+static enum mase_status refuse_load(const struct job *j, struct mase_err *err)
+{
+    if (!mase_cli_text(j->c, MASE_CLI_load_name))
+        return MASE_OK;
+    return mase_fail(err, MASE_EVALUE, "--load gives a network its weights; '%s' holds weights",
+                     j->in);
+}
+
+/* Does a file of weights say what network it was trained in? */
+static enum mase_status knows_network(bool *knows, const char *path, struct mase_err *err)
+{
+    struct mase_graph *g = NULL;
+    enum mase_kind kind;
+    *knows = false;
+    MASE_TRY(mase_kind_find(&kind, path, err));
+    if (kind == MASE_KIND_TORCH)
+        MASE_TRY(mase_checkpoint_graph(&g, path, err));
+    *knows = g != NULL;
+    mase_graph_free(g);
+    return MASE_OK;
+}
+
 static enum mase_status from_weights(struct job *j, struct mase_err *err)
 {
-    if (mase_cli_text(j->c, MASE_CLI_load_name))
-        return mase_fail(err, MASE_EVALUE, "--load gives a network its weights; '%s' holds weights",
-                         j->in);
+    bool knows;
+    MASE_TRY(refuse_load(j, err));
     if (mase_tensors_can_write(j->out))
         return mase_cli_convert_weights(&j->done, j->c, j->in, j->out, err);
-    if (is_folder_name(j->out))
+    if (is_folder_name(j->out) && mase_cli_is_saved(j->out))
         return replace_weights(j, err);
+    MASE_TRY(knows_network(&knows, j->in, err));
+    if (knows)
+        return convert_network(j, err);
+    if (is_folder_name(j->out))
+        return mase_fail(err, MASE_EVALUE,
+                         "'%s' holds weights, and '%s' is no folder with a network to take them: "
+                         "ch convert NETWORK %s --load %s makes one",
+                         j->in, j->out, j->out, j->in);
     return mase_fail(err, MASE_EVALUE, "'%s' holds weights and no graph for '%s'", j->in, j->out);
+}
+
+/* The folder of a run, or of a saved graph. */
+static enum mase_status from_folder(struct job *j, struct mase_err *err)
+{
+    struct mase_arena *a = &j->c->arena;
+    const char *path;
+    MASE_TRY(refuse_load(j, err));
+    MASE_TRY(mase_cli_need_network_in(&path, a, j->in, err));
+    if (is_graph_name(j->out) || is_folder_name(j->out))
+        return convert_network(j, err);
+    const bool saved = mase_is_dir(path);
+    return mase_cli_convert_weights(&j->done, j->c,
+                                    saved ? mase_path_join(a, path, MASE_CLI_SAVED_WEIGHTS) : path,
+                                    j->out, err);
 }
 
 static enum mase_status from_network(struct job *j, struct mase_err *err)
 {
-    struct mase_arena *a = &j->c->arena;
     const struct mase_model *model;
-    if (!mase_is_dir(j->in) && !mase_model_is_file(j->in) && mase_zoo_find(&model, j->in, err))
+    if (!mase_model_is_file(j->in) && mase_zoo_find(&model, j->in, err))
         return mase_wrap(err, "'%s' is no file or folder", j->in);
     if (is_graph_name(j->out) || is_folder_name(j->out))
         return convert_network(j, err);
-    const char *dir = mase_is_dir(j->in) ? mase_cli_saved_folder(a, j->in) : NULL;
-    const char *weights = dir ? mase_path_join(a, dir, MASE_CLI_SAVED_WEIGHTS) : NULL;
-    if (!weights || !mase_is_file(weights))
-        return mase_fail(err, MASE_EVALUE,
-                         "'%s' has no weights for '%s': ch train makes some, and its graph can be "
-                         "written to a .mg or .py file",
-                         j->in, j->out);
-    return mase_cli_convert_weights(&j->done, j->c, weights, j->out, err);
+    return mase_fail(err, MASE_EVALUE,
+                     "'%s' has no weights for '%s': ch train makes some, and its graph can be "
+                     "written to a .mg or .py file",
+                     j->in, j->out);
 }
 
 static enum mase_status check_out(const struct job *j, struct mase_err *err)
@@ -161,7 +191,7 @@ static enum mase_status check_out(const struct job *j, struct mase_err *err)
                          "cannot tell what '%s' shall be: expected a name in .pt, .pth, .ckpt, "
                          ".safetensors, .npz, .mg or .py, or a folder",
                          j->out);
-    const bool empty = mase_is_dir(j->out) && !is_saved(&j->c->arena, j->out);
+    const bool empty = mase_is_dir(j->out) && !mase_cli_is_saved(j->out);
     if (!empty && (mase_is_dir(j->out) || mase_is_file(j->out)) &&
         !mase_cli_flag(j->c, MASE_CLI_force))
         return mase_fail(err, MASE_EVALUE, "'%s' exists; --force replaces it", j->out);
@@ -202,6 +232,8 @@ enum mase_status mase_cli_convert(struct mase_cli *c, struct mase_err *err)
                          c->command->operands);
     struct job j = { .c = c, .in = c->operands[0], .out = c->operands[1] };
     MASE_TRY(check_out(&j, err));
-    MASE_TRY((is_weights_file(j.in) ? from_weights : from_network)(&j, err));
+    MASE_TRY((is_weights_file(j.in) ? from_weights
+              : mase_is_dir(j.in)   ? from_folder
+                                    : from_network)(&j, err));
     return report(&j, err);
 }

@@ -27,6 +27,26 @@ static bool is_torch(const char *type)
     return mase_streq(type, "pt") || mase_streq(type, "pl");
 }
 
+/* A folder of a run becomes what it stands for, so that everyone names and reads the same. */
+static enum mase_status settle(struct mase_cli *c, struct mase_err *err)
+{
+    const struct mase_value *load = mase_cli_value(c, MASE_CLI_load_name);
+    const struct mase_value *model = mase_cli_value(c, MASE_CLI_model);
+    const char *path = NULL;
+    if (load->kind != MASE_NONE) {
+        path = mase_is_dir(load->s) ? mase_cli_network_in(&c->arena, load->s) : NULL;
+    } else if (model->kind == MASE_STRING && mase_cli_is_trained_model(c, model->s)) {
+        MASE_TRY(mase_cli_need_network_in(&path, &c->arena, model->s, err));
+        load = model;
+    }
+    if (!path || (load != model && mase_streq(path, load->s)))
+        return MASE_OK;
+    struct mase_value *v = mase_value_string(&c->arena, mase_path_absolute(&c->arena, path));
+    v->at = load->at;
+    c->setting[MASE_CLI_load_name].given = v;
+    return MASE_OK;
+}
+
 static bool has_file(struct mase_arena *a, const char *dir, const char *name)
 {
     return mase_is_file(mase_path_join(a, dir, name));
@@ -73,10 +93,11 @@ static const struct mase_value *rename_list(const struct mase_cli *c)
     return s->given ? s->given : s->file;
 }
 
-enum mase_status mase_cli_load_kind(enum mase_cli_weights *kind, const struct mase_cli *c,
+enum mase_status mase_cli_load_kind(enum mase_cli_weights *kind, struct mase_cli *c,
                                     struct mase_err *err)
 {
     struct mase_arena a = { 0 };
+    MASE_TRY(settle(c, err));
     const struct mase_value *load = mase_cli_value(c, MASE_CLI_load_name);
     const struct mase_value *said = mase_cli_value(c, MASE_CLI_load_type);
     *kind = MASE_CLI_INITIALISED;
@@ -87,7 +108,8 @@ enum mase_status mase_cli_load_kind(enum mase_cli_weights *kind, const struct ma
     if (!type && !asked)
         return mase_fail_at(err, MASE_EVALUE, load->at,
                             "cannot tell what '%s' is: expected a .safetensors, .npz, .pt, .pth or "
-                            ".ckpt file or a folder with graph_module.mg; --load-type can say",
+                            ".ckpt file, a folder with graph_module.mg or the folder of a run; "
+                            "--load-type can say",
                             load->s);
     if (type && asked && !agree(type, asked))
         return mase_fail_at(err, MASE_EVALUE, said->at,

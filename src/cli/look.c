@@ -49,21 +49,41 @@ static enum mase_status init_weights(struct mase_cli_net *n, const struct mase_c
 static enum mase_status open_folder(struct mase_cli_net *n, struct mase_cli *c, const char *dir,
                                     struct mase_err *err)
 {
+    struct mase_arena *a = &c->arena;
     struct mase_manager m = { 0 };
-    struct mase_value *args = mase_value_table(&c->arena);
+    struct mase_value *args = mase_value_table(a);
+    const char *graph = mase_path_join(a, dir, MASE_CLI_SAVED_GRAPH);
     args->at = MASE_NOWHERE;
-    mase_value_set(&c->arena, args, "load_dir", mase_value_string(&c->arena, dir));
-    n->graph = mase_graph_new(NULL);
-    enum mase_status st = mase_manager_run(&m, &n->graph, "load_mase_graph", args, err);
-    mase_manager_release(&m);
-    if (st)
-        return st;
+    mase_value_set(a, args, "load_dir", mase_value_string(a, dir));
+    if (n->no_values && mase_is_file(graph) &&
+        !mase_is_file(mase_path_join(a, dir, MASE_CLI_SAVED_WEIGHTS))) {
+        MASE_TRY(mase_graph_read_mg(&n->graph, graph, err)); /* nobody asks for what it lost */
+    } else {
+        n->graph = mase_graph_new(NULL);
+        const enum mase_status st = mase_manager_run(&m, &n->graph, "load_mase_graph", args, err);
+        mase_manager_release(&m);
+        if (st)
+            return st;
+    }
     find_sample(n);
     if (!n->graph->weights && !n->no_values && mase_graph_param_count(n->graph)) {
         mase_warn("'%s' has no weights; they are initialised from the seed", n->word);
         return init_weights(n, c, err);
     }
     return MASE_OK;
+}
+
+/* What --load names goes to a network that has no weights of its own. */
+static enum mase_status give_weights(struct mase_cli_net *n, struct mase_cli *c,
+                                     struct mase_err *err)
+{
+    enum mase_cli_weights kind = MASE_CLI_INITIALISED;
+    if (n->no_values)
+        return MASE_OK;
+    if (mase_cli_text(c, MASE_CLI_load_name))
+        MASE_TRY(mase_cli_load_kind(&kind, c, err));
+    return mase_cli_take_weights(&n->graph, c, n->word, n->has_sample ? &n->sample : NULL, kind,
+                                 err);
 }
 
 static enum mase_status open_graph(struct mase_cli_net *n, struct mase_cli *c, const char *path,
@@ -78,7 +98,7 @@ static enum mase_status open_graph(struct mase_cli_net *n, struct mase_cli *c, c
         n->sample = data->sample;
         n->has_sample = true;
     }
-    return init_weights(n, c, err);
+    return give_weights(n, c, err);
 }
 
 static enum mase_status open_model(struct mase_cli_net *n, struct mase_cli *c, const char *name,
@@ -87,7 +107,6 @@ static enum mase_status open_model(struct mase_cli_net *n, struct mase_cli *c, c
     const struct mase_model *model = NULL;
     const struct mase_data_info *data;
     const char *dataset = mase_cli_text(c, MASE_CLI_dataset);
-    const char *weights = mase_cli_text(c, MASE_CLI_load_name);
     if (!mase_model_is_file(name) && mase_zoo_find(&model, name, err))
         return mase_wrap(err, "'%s' is no file or folder", name);
     if (model && !c->setting[MASE_CLI_dataset].given &&
@@ -100,40 +119,39 @@ static enum mase_status open_model(struct mase_cli_net *n, struct mase_cli *c, c
     MASE_TRY(mase_cli_open_model(&n->graph, c, name, data, err));
     n->sample = data->sample;
     n->has_sample = true;
-    MASE_TRY(init_weights(n, c, err));
-    return weights && !n->no_values ? mase_cli_load_weights(n->graph, c, weights, err) : MASE_OK;
+    return give_weights(n, c, err);
 }
 
-static bool has_graph(struct mase_arena *a, const char *dir)
+/* A checkpoint that says what it was trained with is a network; else it is weights alone. */
+static enum mase_status open_checkpoint(struct mase_cli_net *n, const char *path,
+                                        struct mase_err *err)
 {
-    return mase_is_file(mase_path_join(a, dir, "graph_module.mg"));
+    struct mase_arena a = { 0 };
+    struct mase_checkpoint_info info;
+    enum mase_kind kind = MASE_KIND_UNKNOWN;
+    MASE_TRY(mase_kind_find(&kind, path, err));
+    if (kind == MASE_KIND_TORCH)
+        MASE_TRY(mase_checkpoint_graph(&n->graph, path, err));
+    if (!n->graph)
+        return mase_tensors_open(&n->weights, path, err);
+    enum mase_status st = mase_checkpoint_info(&info, &a, path, err);
+    if (!st && info.data.name) {
+        n->sample = info.data.sample;
+        n->has_sample = true;
+    }
+    if (!st && !n->no_values) {
+        st = mase_cli_check_size(n->graph, n->has_sample ? &n->sample : NULL, err);
+        st = st ? st : mase_weights_load(n->graph, path, err);
+    }
+    mase_arena_release(&a);
+    return st;
 }
 
-/* Of a project: what transform made, or what training made of that. */
-const char *mase_cli_saved_folder(struct mase_arena *a, const char *dir)
-{
-    static const char *const inner[] = { "software/transform/transformed_ckpt",
-                                         "software/training_ckpts/transformed_ckpt" };
-    for (size_t i = 0; !has_graph(a, dir) && i < sizeof inner / sizeof inner[0]; i++)
-        if (has_graph(a, mase_path_join(a, dir, inner[i])))
-            return mase_path_join(a, dir, inner[i]);
-    return dir;
-}
-
-/* A folder with a graph, or the project of a training run: its best weights. */
 static enum mase_status open_dir(struct mase_cli_net *n, struct mase_cli *c, struct mase_err *err)
 {
-    struct mase_arena *a = &c->arena;
-    const char *folder = mase_cli_saved_folder(a, n->word);
-    const char *best = mase_path_join(a, n->word, "software/training_ckpts/best.ckpt");
-    if (has_graph(a, folder))
-        return open_folder(n, c, folder, err);
-    if (mase_is_file(best))
-        return mase_tensors_open(&n->weights, best, err);
-    return mase_fail(err, MASE_EVALUE,
-                     "'%s' has no graph_module.mg, and no run of train or transform left anything "
-                     "in it",
-                     n->word);
+    const char *path;
+    MASE_TRY(mase_cli_need_network_in(&path, &c->arena, n->word, err));
+    return mase_is_dir(path) ? open_folder(n, c, path, err) : open_checkpoint(n, path, err);
 }
 
 static enum mase_status open_word(struct mase_cli_net *n, struct mase_cli *c, struct mase_err *err)
@@ -151,7 +169,7 @@ static enum mase_status open_word(struct mase_cli_net *n, struct mase_cli *c, st
         return open_graph(n, c, n->word, err);
     if (mase_model_is_file(n->word))
         return open_model(n, c, n->word, err);
-    return mase_tensors_open(&n->weights, n->word, err);
+    return open_checkpoint(n, n->word, err);
 }
 
 static enum mase_status open_or_close(struct mase_cli_net *n, struct mase_cli *c,

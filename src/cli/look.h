@@ -12,8 +12,8 @@
 
 /* ---- networks (look.c) ---- */
 
-/* What a word of the command line names: a model, a graph, a folder that transform saved, or a file
- * of weights. */
+/* What a word of the command line names: a model, a graph, a folder that was saved or that a run
+ * left, a checkpoint, or a file of weights alone. */
 struct mase_cli_net {
     const char *word;
     struct mase_graph *graph;    /* owned; NULL: weights alone */
@@ -28,8 +28,6 @@ enum mase_status mase_cli_net_open(struct mase_cli_net *n, struct mase_cli *c, c
 enum mase_status mase_cli_net_outline(struct mase_cli_net *n, struct mase_cli *c, const char *word,
                                       struct mase_err *err) MASE_MUST_CHECK;
 void mase_cli_net_close(struct mase_cli_net *n);
-/* The folder that transform made in a project's folder dir, if there is one; else dir. */
-const char *mase_cli_saved_folder(struct mase_arena *a, const char *dir);
 /* Weights alone become the network that other is, with these weights; nothing if other has no graph
  * either, or n has one. */
 enum mase_status mase_cli_net_adopt(struct mase_cli_net *n, const struct mase_cli_net *other,
@@ -42,10 +40,9 @@ enum mase_status mase_cli_net_quantise(struct mase_cli_net *out, struct mase_cli
 /* As a folder, which is made or whose network is replaced. */
 enum mase_status mase_cli_net_save(struct mase_cli *c, const struct mase_cli_net *n,
                                    const char *dir, struct mase_err *err) MASE_MUST_CHECK;
-/* The folder itself, or the one that transform made in a project's folder. */
+/* The files of such a folder. */
 #define MASE_CLI_SAVED_GRAPH   "graph_module.mg"
 #define MASE_CLI_SAVED_WEIGHTS "state_dict.safetensors"
-const char *mase_cli_saved_folder(struct mase_arena *a, const char *dir);
 /* [passes.quantize], or an error that says that there is none. */
 enum mase_status mase_cli_quantize_section(const struct mase_value **section,
                                            const struct mase_cli *c,

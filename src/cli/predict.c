@@ -177,10 +177,10 @@ enum mase_status mase_cli_predict(struct mase_cli *c, struct mase_err *err)
 {
     struct job j = { .c = c, .started = mase_clock() };
     MASE_TRY(mase_cli_merge(c, err));
+    MASE_TRY(mase_cli_load_kind(&j.weights, c, err));
     MASE_TRY(need(c, MASE_CLI_load_name, err));
     MASE_TRY(need(c, MASE_CLI_input, err));
     MASE_TRY(need(c, MASE_CLI_output, err));
-    MASE_TRY(mase_cli_load_kind(&j.weights, c, err));
     MASE_TRY(find_model(&j, err));
     MASE_TRY(read_checkpoint(&j, err));
     MASE_TRY(find_data(&j, err));

@@ -37,16 +37,35 @@ static const struct mase_value *own_layers(const struct mase_cli *c)
     return c->setting[MASE_CLI_model].given ? NULL : mase_value_at(c->config, "model.layers");
 }
 
-static bool is_own(const struct mase_cli *c, const char *spec)
+bool mase_cli_is_trained_model(const struct mase_cli *c, const char *spec)
 {
-    return own_layers(c) || mase_model_is_file(spec);
+    const struct mase_model *m;
+    const bool there = mase_is_dir(spec) || (mase_ends_with(spec, ".ckpt") && mase_is_file(spec));
+    return !own_layers(c) && !mase_model_is_file(spec) && there && mase_zoo_find(&m, spec, NULL);
 }
 
-/* "Test" of "nets/net.py:Test", "net" of "net.mg": what folders and classes are called. */
+static bool is_own(const struct mase_cli *c, const char *spec)
+{
+    return own_layers(c) || mase_model_is_file(spec) || mase_cli_is_trained_model(c, spec);
+}
+
+/* The last part of a path, whatever slashes it ends with. */
+static const char *last_part(struct mase_arena *a, const char *path)
+{
+    size_t end = strlen(path), from;
+    while (end > 1 && path[end - 1] == '/')
+        end--;
+    for (from = end; from > 0 && path[from - 1] != '/';)
+        from--;
+    return mase_arena_strndup(a, path + from, end - from);
+}
+
+/* "Test" of "nets/net.py:Test", "net" of "net.mg", "run" of "out/run/": what folders and classes
+ * are called. */
 static const char *short_name(struct mase_arena *a, const char *spec)
 {
     if (!mase_model_is_file(spec))
-        return spec;
+        return last_part(a, spec);
     const char *colon = strrchr(spec, ':'), *slash = strrchr(spec, '/');
     if (colon && (!slash || colon > slash) && colon[1])
         return colon + 1;
@@ -91,6 +110,8 @@ enum mase_status mase_cli_open_model(struct mase_graph **g, const struct mase_cl
     };
     if (own_layers(c))
         return mase_model_layers(g, name, own_layers(c), err);
+    if (mase_cli_is_trained_model(c, name))
+        return mase_cli_graph_in(g, name, err);
     return mase_model_open(g, name, data, &opts, err);
 }
 
@@ -119,60 +140,6 @@ enum mase_status mase_cli_find_project(const char **dir, struct mase_cli *c, str
         return mase_fail_at(err, MASE_EVALUE, project->at,
                             "project '%s': expected the name of a folder, without '/'", name);
     *dir = mase_path_join(&c->arena, mase_cli_text(c, MASE_CLI_project_dir), name);
-    return MASE_OK;
-}
-
-/* ---- the graph ---- */
-
-enum mase_status mase_cli_load_saved(struct mase_graph **g, struct mase_manager *m,
-                                     struct mase_cli *c, struct mase_err *err)
-{
-    struct mase_arena *a = &c->arena;
-    struct mase_value *args = mase_value_table(a);
-    args->at = mase_cli_value(c, MASE_CLI_load_name)->at;
-    mase_value_set(a, args, "load_dir", mase_value_string(a, mase_cli_text(c, MASE_CLI_load_name)));
-    return mase_manager_run(m, g, "load_mase_graph", args, err);
-}
-
-/* The shapes with one sample: what the network's data decide before its size does. */
-static enum mase_status check_shapes(const struct mase_graph *g, const struct mase_shape *sample,
-                                     struct mase_err *err)
-{
-    struct mase_arena a = { 0 };
-    struct mase_pass_env env = { 0 };
-    struct mase_values v;
-    mase_cli_sample_inputs(&env, &a, g, sample);
-    const enum mase_status st = mase_infer_shapes(&v, &a, g, env.inputs, env.input_count, err);
-    mase_arena_release(&a);
-    return st;
-}
-
-enum mase_status mase_cli_check_size(const struct mase_graph *g, const struct mase_shape *sample,
-                                     struct mase_err *err)
-{
-    /* Passes that need no shapes may see a network whose data do not fit, unless it is so large
-     * that its weights take long to make. */
-    const int64_t large = (int64_t)1 << 26;
-    if (sample && mase_graph_param_count(g) > large)
-        MASE_TRY(check_shapes(g, sample, err));
-    return mase_graph_check_size(g, err);
-}
-
-enum mase_status mase_cli_build(struct mase_graph **g, struct mase_cli *c,
-                                const struct mase_model *m, const struct mase_data_info *data,
-                                enum mase_cli_weights kind, struct mase_err *err)
-{
-    MASE_TRY(mase_cli_open_model(g, c, m->name, data, err));
-    if (kind == MASE_CLI_SAVED) {
-        struct mase_manager manager = { 0 };
-        const enum mase_status st = mase_cli_load_saved(g, &manager, c, err);
-        mase_manager_release(&manager);
-        return st;
-    }
-    MASE_TRY(mase_cli_check_size(*g, &data->sample, err));
-    if (kind == MASE_CLI_WEIGHTS)
-        return mase_cli_load_weights(*g, c, mase_cli_text(c, MASE_CLI_load_name), err);
-    mase_graph_init_weights(*g, (uint64_t)mase_cli_value(c, MASE_CLI_seed)->i);
     return MASE_OK;
 }
 

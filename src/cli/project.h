@@ -7,6 +7,7 @@
 
 #include <mase/dataset.h>
 #include <mase/pass.h>
+#include <mase/train.h>
 #include <mase/weights.h>
 #include <mase/zoo.h>
 
@@ -18,8 +19,10 @@ enum mase_cli_weights {
     MASE_CLI_SAVED,   /* with their graph, from a folder */
 };
 
-/* load.c: what --load is, told from its name and held against --load-type. */
-enum mase_status mase_cli_load_kind(enum mase_cli_weights *kind, const struct mase_cli *c,
+/* load.c: what --load is, told from its name and held against --load-type. A folder of a run
+ * becomes what it stands for; without --load it is the model, if that is such a folder or a
+ * checkpoint. */
+enum mase_status mase_cli_load_kind(enum mase_cli_weights *kind, struct mase_cli *c,
                                     struct mase_err *err) MASE_MUST_CHECK;
 
 /* --map as data, in the arena of c. */
@@ -40,6 +43,8 @@ enum mase_status mase_cli_find_model(const struct mase_model **m, struct mase_cl
  */
 enum mase_status mase_cli_named_model(const struct mase_model **m, struct mase_cli *c,
                                       struct mase_err *err) MASE_MUST_CHECK;
+/* Is the model that is called so a folder or a checkpoint, with a network and its weights? */
+bool mase_cli_is_trained_model(const struct mase_cli *c, const char *spec);
 /* The graph of such a model, without weights. */
 enum mase_status mase_cli_open_model(struct mase_graph **g, const struct mase_cli *c,
                                      const char *name, const struct mase_data_info *data,
@@ -47,17 +52,6 @@ enum mase_status mase_cli_open_model(struct mase_graph **g, const struct mase_cl
 /* PROJECT_DIR/PROJECT, in the arena of c. */
 enum mase_status mase_cli_find_project(const char **dir, struct mase_cli *c,
                                        struct mase_err *err) MASE_MUST_CHECK;
-/* May the weights of a network take their memory? Where they are many, its shapes are inferred for
- * a sample first (NULL: not known), since a wrong number of features is the likelier fault. */
-enum mase_status mase_cli_check_size(const struct mase_graph *g, const struct mase_shape *sample,
-                                     struct mase_err *err) MASE_MUST_CHECK;
-/* The graph for this data with the weights that --load names, or initial ones. */
-enum mase_status mase_cli_build(struct mase_graph **g, struct mase_cli *c,
-                                const struct mase_model *m, const struct mase_data_info *data,
-                                enum mase_cli_weights kind, struct mase_err *err) MASE_MUST_CHECK;
-/* Replace g by the graph of the saved folder that --load names. */
-enum mase_status mase_cli_load_saved(struct mase_graph **g, struct mase_manager *m,
-                                     struct mase_cli *c, struct mase_err *err) MASE_MUST_CHECK;
 /* The options of opening a dataset but for the scaling; and it opened, scaled as --scaling says or
  * as the weights of --load want it (scaling.c). */
 struct mase_dataset_opts mase_cli_data_opts(const struct mase_cli *c);
@@ -66,6 +60,42 @@ enum mase_status mase_cli_open_data(struct mase_dataset **d, struct mase_cli *c,
 /* What a dataset is by its name; a table of the user's own is opened to find out. */
 enum mase_status mase_cli_data_info(const struct mase_data_info **info, struct mase_cli *c,
                                     const char *name, struct mase_err *err) MASE_MUST_CHECK;
+
+/* ---- build.c ---- */
+
+/* The graph for this data with the weights that --load names, or initial ones. A folder that holds
+ * another network than the model that is named is refused. */
+enum mase_status mase_cli_build(struct mase_graph **g, struct mase_cli *c,
+                                const struct mase_model *m, const struct mase_data_info *data,
+                                enum mase_cli_weights kind, struct mase_err *err) MASE_MUST_CHECK;
+/* The same for the graph of a model that is called name. */
+enum mase_status mase_cli_take_weights(struct mase_graph **g, struct mase_cli *c, const char *name,
+                                       const struct mase_shape *sample, enum mase_cli_weights kind,
+                                       struct mase_err *err) MASE_MUST_CHECK;
+/* May the weights of a network take their memory? Where they are many, its shapes are inferred for
+ * a sample first (NULL: not known), since a wrong number of features is the likelier fault. */
+enum mase_status mase_cli_check_size(const struct mase_graph *g, const struct mase_shape *sample,
+                                     struct mase_err *err) MASE_MUST_CHECK;
+/* Give g the number formats that a checkpoint was trained with; refused if they do not fit. A file
+ * that does not say how it was trained changes nothing. */
+enum mase_status mase_cli_follow_checkpoint(struct mase_graph *g, const char *path,
+                                            struct mase_err *err) MASE_MUST_CHECK;
+
+/* ---- folder.c ---- */
+
+bool mase_cli_is_saved(const char *dir);
+/* What of a folder is its network: the folder of a saved graph, or the checkpoint of a training
+ * run; NULL: it holds none. A file is it itself. */
+const char *mase_cli_network_in(struct mase_arena *a, const char *dir);
+/* The same, or an error that says so. */
+enum mase_status mase_cli_need_network_in(const char **path, struct mase_arena *a, const char *dir,
+                                          struct mase_err *err) MASE_MUST_CHECK;
+/* Its graph, without weights. */
+enum mase_status mase_cli_graph_in(struct mase_graph **g, const char *dir,
+                                   struct mase_err *err) MASE_MUST_CHECK;
+/* The graph that a checkpoint was trained with, which it must say. */
+enum mase_status mase_cli_checkpoint_graph(struct mase_graph **g, const char *path,
+                                           struct mase_err *err) MASE_MUST_CHECK;
 
 /* ---- samples.c ---- */
 

@@ -107,7 +107,7 @@ static enum mase_status refuse(const struct mase_show *s, struct mase_err *err)
     return err->status;
 }
 
-/* A project's folder: the graph that transform saved in there, then run.json. */
+/* The folder of a run: its network, then run.json. */
 static enum mase_status show_project(struct mase_show *s, struct mase_err *err)
 {
     const enum mase_kind kind = s->kind;
@@ -120,7 +120,8 @@ static enum mase_status show_project(struct mase_show *s, struct mase_err *err)
 static enum mase_status show_file(struct mase_show *s, struct mase_err *err)
 {
     MASE_TRY(mase_kind_find(&s->kind, s->word, err));
-    if (mase_cli_saved_folder(&s->c->arena, s->word) != s->word)
+    const char *network = mase_cli_network_in(&s->c->arena, s->word);
+    if (mase_is_dir(s->word) && network && !mase_streq(network, s->word))
         return show_project(s, err);
     if (!handlers[s->kind] || s->kind == MASE_KIND_UNKNOWN)
         return refuse(s, err);

@@ -128,6 +128,8 @@ static enum mase_status open_networks(struct job *j, struct mase_err *err)
         const char *name = several ? j->models->items[i]->s : j->model->name;
         MASE_TRY(mase_cli_open_model(&j->networks[i], c, name, data, err));
         MASE_TRY(mase_cli_check_size(j->networks[i], &data->sample, err));
+        if (j->sweep.weights)
+            MASE_TRY(mase_cli_follow_checkpoint(j->networks[i], j->sweep.weights, err));
     }
     j->sweep.network = several ? NULL : j->networks[0];
     j->sweep.networks = several ? (const struct mase_graph *const *)j->networks : NULL;

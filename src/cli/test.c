@@ -281,9 +281,9 @@ enum mase_status mase_cli_test(struct mase_cli *c, struct mase_err *err)
 {
     struct job j = { .c = c, .started = mase_clock() };
     MASE_TRY(mase_cli_merge(c, err));
+    MASE_TRY(mase_cli_load_kind(&j.weights, c, err));
     if (!mase_cli_text(c, MASE_CLI_load_name))
         return mase_fail(err, MASE_EVALUE, "expected checkpoint via --load, got None");
-    MASE_TRY(mase_cli_load_kind(&j.weights, c, err));
     mase_cli_announce(c);
     MASE_TRY(mase_cli_find_model(&j.model, c, err));
     MASE_TRY(mase_cli_find_project(&j.project_dir, c, err));

@@ -1,7 +1,7 @@
 /*
  * train.c - ch train: fit a network to a dataset.
  *
- *     PROJECT/software/training_ckpts/{best,last}.ckpt, transformed_ckpt (if --load was such)
+ *     PROJECT/software/training_ckpts/{best,last}.ckpt
  *     PROJECT/software/metrics.csv, training_curve.svg
  *     PROJECT/software/tensorboard/lightning_logs/version_N/{events..., hparams.yaml}
  *     PROJECT/run.json
@@ -265,28 +265,6 @@ static enum mase_status record(const struct job *j, struct mase_value *files, st
         err);
 }
 
-/* A graph that came from a saved folder goes back to one, with its formats. */
-static enum mase_status save_graph(struct job *j, struct mase_value *files, struct mase_err *err)
-{
-    struct mase_arena *a = &j->c->arena;
-    struct mase_manager m = { .env = { .files = files, .info_arena = a } };
-    struct mase_value *args = mase_value_table(a);
-    const char *dir = mase_path_join(a, j->ckpt_dir, "transformed_ckpt");
-    args->at = MASE_NOWHERE;
-    mase_value_set(a, args, "save_dir", mase_value_string(a, dir));
-    const enum mase_status st = mase_manager_run(&m, &j->graph, "save_mase_graph", args, err);
-    mase_manager_release(&m);
-    if (st)
-        return st;
-    const struct mase_dataset_info *info = mase_dataset_info(j->data);
-    const struct mase_checkpoint_info trained = { .data = info->data,
-                                                  .class_names = (const char **)info->class_names,
-                                                  .checksum = info->checksum,
-                                                  .scale = info->scale,
-                                                  .scaling = info->scaling };
-    return mase_cli_keep_scaling(dir, a, &trained, files, err);
-}
-
 static enum mase_status finish(struct job *j, struct mase_err *err)
 {
     struct mase_arena *a = &j->c->arena;
@@ -303,8 +281,6 @@ static enum mase_status finish(struct job *j, struct mase_err *err)
     if (!j->saves)
         return MASE_OK;
     MASE_TRY(mase_cli_train_files_close(&j->files, title, files, err));
-    if (j->weights == MASE_CLI_SAVED)
-        MASE_TRY(save_graph(j, files, err));
     MASE_TRY(mase_make_dirs(mase_path_join(a, j->project_dir, "hardware"), err));
     return record(j, files, err);
 }

@@ -56,7 +56,7 @@ ch: cannot load '$abs/hf': HuggingFace folders are not read by this version; use
 END
 run transform --config c.toml --load nothing
 fails "some folder" <<END
-ch: cannot tell what '$abs/nothing' is: expected a .safetensors, .npz, .pt, .pth or .ckpt file or a folder with graph_module.mg; --load-type can say
+ch: cannot tell what '$abs/nothing' is: expected a .safetensors, .npz, .pt, .pth or .ckpt file, a folder with graph_module.mg or the folder of a run; --load-type can say
 END
 run transform --config c.toml --load $a/state_dict.safetensors --load-type pl
 fails "a type that contradicts the file" <<END

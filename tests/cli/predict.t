@@ -50,8 +50,9 @@ refused "raw samples without a scaling" 'does not say how its training data was 
 
 run train jsc-toy jsc-sim --load mase_output/q/software/transform/transformed_ckpt --max-epochs 1 --batch-size 512 --project qat
 succeeds "train it in its formats"
-run predict jsc-toy --load mase_output/qat/software/training_ckpts/transformed_ckpt --input x.npy --output t.npy
+run predict jsc-toy --load mase_output/qat --input x.npy --output t.npy
 succeeds "it is saved with them"
+err_has "and says so" 'best\.ckpt was trained quantised: its number formats are used'
 holds "and has learnt" sh -c '! cmp -s q.npy t.npy'
 
 rm -f y.npy

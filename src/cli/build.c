@@ -1,0 +1,182 @@
+/*
+ * build.c - the graph that a command is about: the model that is named, with the weights that
+ * --load names, or initial ones.
+ *
+ * Weights may come with a graph: a saved folder is one, and a checkpoint says what it was trained
+ * with. What runs under the name of a model is that network: another one is refused. The number
+ * formats that weights were saved or trained with belong to them, so these are kept.
+ */
+#include <mase/file.h>
+#include <mase/kind.h>
+#include <mase/log.h>
+
+#include "cli/look.h"
+#include "cli/project.h"
+
+static bool note_param(const char *full, struct mase_param *p, void *data)
+{
+    (void)full;
+    (void)p;
+    *(bool *)data = true;
+    return false;
+}
+
+static enum mase_status need_weights(const struct mase_graph *g, const char *dir,
+                                     struct mase_err *err)
+{
+    bool any = false;
+    mase_graph_each_param(g, note_param, &any);
+    if (!any || g->weights)
+        return MASE_OK;
+    return mase_fail_in(err, MASE_EVALUE, dir,
+                        "has no " MASE_CLI_SAVED_WEIGHTS ": the weights of its graph are missing");
+}
+
+/* ---- from a saved folder ---- */
+
+/* A transform may have changed more than formats: then the name is that of the model still, and
+ * people are told. */
+static enum mase_status check_name(const struct mase_graph *named, const struct mase_graph *saved,
+                                   const struct mase_cli *c, const char *name, struct mase_err *err)
+{
+    struct mase_str why = { 0 };
+    const char *dir = mase_cli_text(c, MASE_CLI_load_name);
+    enum mase_status st = MASE_OK;
+    if (mase_graph_same_network(named, saved, &why))
+        ;
+    else if (mase_streq(named->name, saved->name))
+        mase_warn("%s as saved in %s is not %s as it is now: %s; the saved one is used",
+                  saved->name, dir, name, mase_str_text(&why));
+    else
+        st =
+            mase_fail(err, MASE_EVALUE,
+                      "'%s' holds the network %s and not %s: %s; name the folder as the model to "
+                      "use what it holds",
+                      dir, saved->name ? saved->name : "without a name", name, mase_str_text(&why));
+    mase_str_release(&why);
+    return st;
+}
+
+static enum mase_status take_saved(struct mase_graph **g, struct mase_cli *c, const char *name,
+                                   struct mase_err *err)
+{
+    struct mase_manager m = { 0 };
+    struct mase_arena *a = &c->arena;
+    struct mase_value *args = mase_value_table(a);
+    struct mase_graph *named = mase_graph_clone(*g);
+    const char *dir = mase_cli_text(c, MASE_CLI_load_name);
+    args->at = mase_cli_value(c, MASE_CLI_load_name)->at;
+    mase_value_set(a, args, "load_dir", mase_value_string(a, dir));
+    enum mase_status st = mase_manager_run(&m, g, "load_mase_graph", args, err);
+    mase_manager_release(&m);
+    if (!st)
+        st = need_weights(*g, dir, err);
+    if (!st)
+        st = check_name(named, *g, c, name, err);
+    mase_graph_free(named);
+    return st;
+}
+
+/* ---- from a file of weights ---- */
+
+static void copy_formats(struct mase_graph *g, const struct mase_graph *from)
+{
+    const struct mase_module *k = from->modules;
+    for (struct mase_module *m = g->modules; m; m = m->next, k = k->next)
+        mase_module_set_quant(g, m, k->quant);
+    const struct mase_node *x = from->first;
+    for (struct mase_node *n = g->first; n; n = n->next, x = x->next)
+        if (n->kind == MASE_CALL_FUNCTION)
+            mase_node_set_quant(n, x->quant);
+}
+
+/* Make g what the weights of a checkpoint were trained as. */
+static enum mase_status follow(struct mase_graph *g, const struct mase_graph *trained,
+                               const char *path, struct mase_err *err)
+{
+    struct mase_str why = { 0 };
+    enum mase_status st = MASE_OK;
+    const bool same = mase_graph_same_network(g, trained, &why);
+    const bool quantised = mase_graph_is_quantised(trained);
+    if (!same && !quantised) {
+        mase_warn("the weights of %s were trained in another network: %s", path,
+                  mase_str_text(&why));
+    } else if (!same || (quantised && mase_graph_is_quantised(g) &&
+                         !mase_graph_same_formats(g, trained, &why))) {
+        st =
+            mase_fail_in(err, MASE_EVALUE, path,
+                         "was trained quantised, in another network: %s; to use it name its run or "
+                         "it as the model; ch convert takes its weights alone to a .safetensors "
+                         "file",
+                         mase_str_text(&why));
+    } else if (quantised && !mase_graph_is_quantised(g)) {
+        mase_info("%s was trained quantised: its number formats are used", path);
+        copy_formats(g, trained);
+    }
+    mase_str_release(&why);
+    return st;
+}
+
+enum mase_status mase_cli_follow_checkpoint(struct mase_graph *g, const char *path,
+                                            struct mase_err *err)
+{
+    struct mase_graph *trained = NULL;
+    enum mase_kind kind;
+    MASE_TRY(mase_kind_find(&kind, path, err));
+    if (kind != MASE_KIND_TORCH)
+        return MASE_OK;
+    MASE_TRY(mase_checkpoint_graph(&trained, path, err));
+    const enum mase_status st = trained ? follow(g, trained, path, err) : MASE_OK;
+    mase_graph_free(trained);
+    return st;
+}
+
+/* ---- either ---- */
+
+/* The shapes with one sample: what the network's data decide before its size does. */
+static enum mase_status check_shapes(const struct mase_graph *g, const struct mase_shape *sample,
+                                     struct mase_err *err)
+{
+    struct mase_arena a = { 0 };
+    struct mase_pass_env env = { 0 };
+    struct mase_values v;
+    mase_cli_sample_inputs(&env, &a, g, sample);
+    const enum mase_status st = mase_infer_shapes(&v, &a, g, env.inputs, env.input_count, err);
+    mase_arena_release(&a);
+    return st;
+}
+
+enum mase_status mase_cli_check_size(const struct mase_graph *g, const struct mase_shape *sample,
+                                     struct mase_err *err)
+{
+    /* Passes that need no shapes may see a network whose data do not fit, unless it is so large
+     * that its weights take long to make. */
+    const int64_t large = (int64_t)1 << 26;
+    if (sample && mase_graph_param_count(g) > large)
+        MASE_TRY(check_shapes(g, sample, err));
+    return mase_graph_check_size(g, err);
+}
+
+enum mase_status mase_cli_take_weights(struct mase_graph **g, struct mase_cli *c, const char *name,
+                                       const struct mase_shape *sample, enum mase_cli_weights kind,
+                                       struct mase_err *err)
+{
+    const char *path = mase_cli_text(c, MASE_CLI_load_name);
+    if (kind == MASE_CLI_SAVED)
+        return take_saved(g, c, name, err);
+    MASE_TRY(mase_cli_check_size(*g, sample, err));
+    if (kind == MASE_CLI_INITIALISED) {
+        mase_graph_init_weights(*g, (uint64_t)mase_cli_value(c, MASE_CLI_seed)->i);
+        return MASE_OK;
+    }
+    MASE_TRY(mase_cli_load_weights(*g, c, path, err));
+    return mase_cli_follow_checkpoint(*g, path, err);
+}
+
+enum mase_status mase_cli_build(struct mase_graph **g, struct mase_cli *c,
+                                const struct mase_model *m, const struct mase_data_info *data,
+                                enum mase_cli_weights kind, struct mase_err *err)
+{
+    MASE_TRY(mase_cli_open_model(g, c, m->name, data, err));
+    return mase_cli_take_weights(g, c, m->name, &data->sample, kind, err);
+}
