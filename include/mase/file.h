@@ -50,6 +50,9 @@ void mase_writer_abort(struct mase_writer *w); /* does nothing after close */
  * those that are gone. */
 void mase_remove_leftovers(const char *dir);
 
+/* A symbolic link on the way to what is to be written must be one's own, or root's: whoever may
+ * write to a folder could have put it there. Files and directories are made only behind such. */
+enum mase_status mase_check_links(const char *path, struct mase_err *err) MASE_MUST_CHECK;
 /* mkdir -p. */
 enum mase_status mase_make_dirs(const char *path, struct mase_err *err) MASE_MUST_CHECK;
 bool mase_is_dir(const char *path);

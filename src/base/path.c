@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <mase/str.h>
@@ -71,6 +72,34 @@ char *mase_path_absolute(struct mase_arena *a, const char *path)
     return absolute;
 }
 
+/* ---- links of others ---- */
+
+static enum mase_status check_link(const char *path, struct mase_err *err)
+{
+    struct stat st;
+    if (lstat(path, &st) != 0 || !S_ISLNK(st.st_mode) || st.st_uid == geteuid() || st.st_uid == 0)
+        return MASE_OK;
+    return mase_fail_in(err, MASE_EIO, path,
+                        "is a symbolic link of another user: what it points to is not written");
+}
+
+enum mase_status mase_check_links(const char *path, struct mase_err *err)
+{
+    struct mase_str part = { 0 };
+    enum mase_status st = path[0] ? check_link(path, err) : MASE_OK;
+    mase_str_add(&part, path);
+    for (char *slash = path[0] ? strchr(part.data + 1, '/') : NULL; slash && !st;
+         slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        st = check_link(part.data, err);
+        *slash = '/';
+    }
+    mase_str_release(&part);
+    return st;
+}
+
+/* ---- directories ---- */
+
 static enum mase_status make_dir(const char *path, struct mase_err *err)
 {
     if (mase_sys_mkdir(path, 0777) == 0)
@@ -86,6 +115,7 @@ static enum mase_status make_dir(const char *path, struct mase_err *err)
 
 enum mase_status mase_make_dirs(const char *path, struct mase_err *err)
 {
+    MASE_TRY(mase_check_links(path, err));
     if (!path[0] || mase_is_dir(path))
         return MASE_OK;
     struct mase_str part = { 0 };

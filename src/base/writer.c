@@ -3,8 +3,8 @@
  *
  * The text goes to a file beside the final name, is flushed to disk, and takes the name by
  * rename(2). An existing file gives its permission bits; a symbolic link to a file stays and that
- * file is replaced. What cannot be replaced is written directly: devices, pipes, and the
- * descriptors behind /dev/stdout, /dev/stderr and /dev/fd/N.
+ * file is replaced, unless someone else made the link. What cannot be replaced is written directly:
+ * devices, pipes, and the descriptors behind /dev/stdout, /dev/stderr and /dev/fd/N.
  */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include <mase/file.h>
@@ -101,6 +101,7 @@ static enum mase_status open_replacement(struct mase_writer *w, const struct sta
 static enum mase_status open_output(struct mase_writer *w, struct mase_err *err)
 {
     struct stat old;
+    MASE_TRY(mase_check_links(w->path, err));
     const bool exists = stat(w->path, &old) == 0;
     if (exists && S_ISDIR(old.st_mode))
         return mase_fail_in(err, MASE_EIO, w->path, "is a directory, expected a file");

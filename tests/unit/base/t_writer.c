@@ -91,6 +91,37 @@ static void permissions_follow_umask_and_the_old_file(void **state)
     folder_remove(&dir);
 }
 
+/* Links of others, in the place of a file or of a folder on the way to it. Only root can make such
+ * links here; whoever is not root has them made by others. */
+static void links_of_others_are_not_followed(void **state)
+{
+    (void)state;
+    enum { SOMEBODY = 65534 };
+    struct folder dir = folder_make();
+    struct mase_err err = { 0 };
+    const char *target = folder_at(&dir, "target"), *link = folder_at(&dir, "link");
+    const char *inner = folder_at(&dir, "folder"), *way = folder_at(&dir, "way");
+    if (geteuid() != 0) {
+        folder_remove(&dir);
+        skip();
+    }
+    write_text(target, "old", 3);
+    assert_int_equal(mkdir(inner, 0777), 0);
+    assert_int_equal(symlink("target", link), 0);
+    assert_int_equal(symlink("folder", way), 0);
+    assert_int_equal(lchown(link, SOMEBODY, SOMEBODY), 0);
+    assert_int_equal(lchown(way, SOMEBODY, SOMEBODY), 0);
+    assert_int_equal(mase_file_write(link, "new", 3, &err), MASE_EIO);
+    assert_non_null(strstr(err.msg, "is a symbolic link of another user"));
+    assert_string_equal(err.path, link);
+    assert_int_equal(mase_file_write(folder_at(&dir, "way/out"), "new", 3, &err), MASE_EIO);
+    assert_int_equal(mase_make_dirs(folder_at(&dir, "way/deeper"), &err), MASE_EIO);
+    assert_string_equal(err.path, way);
+    assert_content(target, "old");
+    assert_int_equal(rmdir(inner), 0); /* nothing was put into it */
+    folder_remove(&dir);
+}
+
 static void a_link_stays_and_its_target_changes(void **state)
 {
     (void)state;
@@ -365,6 +396,7 @@ int main(void)
         cmocka_unit_test(an_aborted_file_leaves_nothing),
         cmocka_unit_test(permissions_follow_umask_and_the_old_file),
         cmocka_unit_test(a_link_stays_and_its_target_changes),
+        cmocka_unit_test(links_of_others_are_not_followed),
         cmocka_unit_test(what_cannot_be_written_says_why),
         cmocka_unit_test(names_may_be_as_long_as_the_system_allows),
         cmocka_unit_test(pipes_are_written_directly),
