@@ -161,7 +161,7 @@ struct mase_train_epoch {
     double lr;
     double train_loss, train_accuracy; /* over the epoch, while weights changed */
     double val_loss, val_accuracy;
-    double train_seconds, seconds; /* training alone; with validation and checkpoints */
+    double train_seconds, seconds; /* training alone; with validation */
     int64_t samples;               /* trained on in train_seconds */
     bool best;
     const char *stop; /* NULL, or why this is the last: "patience" ... */
@@ -174,6 +174,7 @@ struct mase_train_env {
     enum mase_status (*on_step)(void *data, const struct mase_train_point *p, struct mase_err *err);
     /* At most ten times a second. */
     void (*on_tick)(void *data, const struct mase_train_point *p);
+    /* After an epoch and before its checkpoints: whoever has a checkpoint was told of its epoch. */
     enum mase_status (*on_epoch)(void *data, const struct mase_train_epoch *e,
                                  struct mase_err *err);
 };

@@ -248,9 +248,10 @@ static enum mase_status run_epoch(struct run *r, struct mase_train_epoch *e, str
     close_epoch(t, e);
     judge(t, e);
     e->stop = reason_to_stop(t);
-    MASE_TRY(save(r, e->best, err));
     e->seconds = 1e-9 * (double)(mase_clock() - started);
-    return r->env->on_epoch ? r->env->on_epoch(r->env->data, e, err) : MASE_OK;
+    if (r->env->on_epoch)
+        MASE_TRY(r->env->on_epoch(r->env->data, e, err));
+    return save(r, e->best, err); /* stopped before this, the epoch is done and told again */
 }
 
 enum mase_status mase_trainer_run(struct mase_trainer *t, const struct mase_train_env *env,
