@@ -115,6 +115,9 @@ mase_cli_run_fn mase_cli_train, mase_cli_test, mase_cli_predict, mase_cli_transf
 enum mase_status mase_cli_info(struct mase_cli *c, const char *what,
                                struct mase_err *err) MASE_MUST_CHECK;
 
+/* interrupt.c: from now on, say this line when the user ends the program; it is kept. */
+void mase_cli_on_interrupt(const char *text);
+
 /* output.c: text or a value to stdout, whatever the format. */
 void mase_cli_put(const struct mase_str *text);
 void mase_cli_put_json(const struct mase_value *v);

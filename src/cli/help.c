@@ -102,21 +102,28 @@ static const struct {
     { "train",
       "Results go to PROJECT_DIR/PROJECT: run.json says what was run and lists every file written; "
       "software/training_ckpts holds best.ckpt and last.ckpt, which PyTorch reads; beside it are "
-      "metrics.csv, training_curve.svg and TensorBoard's files.",
+      "metrics.csv, training_curve.svg and TensorBoard's files. What an earlier training left "
+      "there "
+      "moves to PROJECT/version_N.",
       "  ch train jsc-tiny jsc --max-epochs 10 --batch-size 256\n" },
     { "test",
       "Tables go to stdout, or JSON with --json, and the same to "
-      "PROJECT_DIR/PROJECT/software/test/run.json.",
+      "PROJECT_DIR/PROJECT/software/test/run.json. An earlier one moves to PROJECT/version_N.",
       "  ch test jsc-tiny jsc --load best.ckpt\n" },
-    { "predict", "The only file written is that of --output.",
+    { "predict",
+      "Outputs go to the file of --output, and what was run to "
+      "PROJECT_DIR/PROJECT/software/predict/run.json.",
       "  ch predict jsc-tiny --load best.ckpt --input x.npy --output y.npy --raw\n" },
     { "sweep",
       "Results go to PROJECT_DIR/PROJECT/software/sweep: one file per configuration, sweep.csv and "
-      "sweep.svg. What is there already is not trained again.",
+      "sweep.svg. What is there already is not trained again; the table of another sweep moves to "
+      "PROJECT/version_N.",
       "  ch sweep jsc-tiny jsc --batch-size 64,128,256 --learning-rate 0.1,1e-3\n" },
     { "transform",
       "Results go to PROJECT_DIR/PROJECT: run.json says what was run and lists every file written; "
-      "software/transform holds the passes' files and transformed_ckpt.",
+      "software/transform holds the passes' files and transformed_ckpt. What an earlier transform "
+      "left "
+      "there moves to PROJECT/version_N.",
       "  ch transform --config configs/examples/jsc_toy_by_type.toml --task cls --cpu=0\n" },
 };
 

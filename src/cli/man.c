@@ -90,6 +90,8 @@ static void add_page(struct mase_str *out)
     add_entry(out, "$XDG_CACHE_HOME/mase/, else ~/.cache/mase/",
               "tables that ch data import keeps (jsc.table) and those of files that were read "
               "(jsc-SUM.table); ch data remove removes them");
+    add_entry(out, "PROJECT_DIR/PROJECT/version_N/",
+              "what earlier runs of the same action left in the project, as they left it");
     mase_str_add(out, ".SH ENVIRONMENT\n");
     add_entry(out, "MASE_DATA",
               "folder or file of datasets where --data-dir is not given; it must "

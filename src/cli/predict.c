@@ -134,19 +134,24 @@ static enum mase_status record(const struct job *j, struct mase_err *err)
     struct mase_value *files = mase_value_list(a);
     const char *output = mase_path_absolute(a, mase_cli_text(j->c, MASE_CLI_output));
     mase_value_push(a, files, mase_value_string(a, output));
-    return mase_cli_record(&(struct mase_cli_record){ .c = j->c,
-                                                      .project_dir = j->project_dir,
-                                                      .name = "software/predict/run.json",
-                                                      .model = j->model,
-                                                      .graph = j->graph,
-                                                      .weights = j->weights,
-                                                      .dataset = mase_cli_data_shape(a, &j->data),
-                                                      .isa = mase_predictor_isa(j->predictor),
-                                                      .threads = j->threads,
-                                                      .results = results(j),
-                                                      .files = files,
-                                                      .started = j->started },
-                           err);
+    struct mase_cli_claim claim;
+    MASE_TRY(mase_cli_claim(&claim, j->c, j->project_dir, false, err));
+    const enum mase_status st =
+        mase_cli_record(&(struct mase_cli_record){ .c = j->c,
+                                                   .project_dir = j->project_dir,
+                                                   .name = "software/predict/run.json",
+                                                   .model = j->model,
+                                                   .graph = j->graph,
+                                                   .weights = j->weights,
+                                                   .dataset = mase_cli_data_shape(a, &j->data),
+                                                   .isa = mase_predictor_isa(j->predictor),
+                                                   .threads = j->threads,
+                                                   .results = results(j),
+                                                   .files = files,
+                                                   .started = j->started },
+                        err);
+    mase_cli_unclaim(&claim);
+    return st;
 }
 
 static enum mase_status predict(struct job *j, struct mase_err *err)

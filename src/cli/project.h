@@ -111,6 +111,26 @@ void mase_cli_samples_close(struct mase_cli_samples *s);
 void mase_cli_sample_inputs(struct mase_pass_env *env, struct mase_arena *a,
                             const struct mase_graph *g, const struct mase_shape *sample);
 
+/* ---- claim.c ---- */
+
+/* The place of a run in its project, locked while it writes. */
+struct mase_cli_claim {
+    int lock;            /* a descriptor, or -1 */
+    const char *made[4]; /* folders that were not there, outermost first; NULL ends them */
+};
+/* Before the first file is written: what an earlier run of the same action made is set aside,
+ * unless this one goes on with it (again), and what runs that were killed left half written is
+ * removed. An error if another run is writing there. */
+enum mase_status mase_cli_claim(struct mase_cli_claim *claim, struct mase_cli *c,
+                                const char *project_dir, bool again,
+                                struct mase_err *err) MASE_MUST_CHECK;
+/* Folders that stayed empty are removed. Nothing if it is none. */
+void mase_cli_unclaim(struct mase_cli_claim *claim);
+/* Write a record; that of another action gives its place up, and is kept. */
+enum mase_status mase_cli_write_record(struct mase_cli *c, const char *project_dir,
+                                       const char *name, const struct mase_str *text,
+                                       struct mase_err *err) MASE_MUST_CHECK;
+
 /* ---- record.c ---- */
 
 /* What run.json says beside the command, the version and the configuration. */
@@ -122,7 +142,7 @@ struct mase_cli_record {
     const struct mase_graph *graph;
     enum mase_cli_weights weights;
     struct mase_value *dataset;
-    const char *isa;
+    const char *isa; /* NULL: that of the plans */
     int threads;
     struct mase_value *passes; /* NULL: there are none */
     struct mase_value *results;
@@ -131,6 +151,15 @@ struct mase_cli_record {
 };
 enum mase_status mase_cli_record(const struct mase_cli_record *r,
                                  struct mase_err *err) MASE_MUST_CHECK;
+/* The network that a run began with, as DIR/graph.mg, if it is not one of the zoo: who looks at the
+ * run later needs neither its file nor what executes it. Its text in a, NULL of the zoo; and that
+ * written, its path pushed to files. */
+#define MASE_CLI_GRAPH "graph.mg"
+const char *mase_cli_graph_text(struct mase_arena *a, const struct mase_model *m,
+                                const struct mase_graph *g);
+enum mase_status mase_cli_save_graph(struct mase_arena *a, const char *text, const char *dir,
+                                     struct mase_value *files,
+                                     struct mase_err *err) MASE_MUST_CHECK;
 /* The data as run.json describes it: by its shape alone, or opened. */
 struct mase_value *mase_cli_data_shape(struct mase_arena *a, const struct mase_data_info *d);
 struct mase_value *mase_cli_data_record(struct mase_arena *a, const struct mase_dataset *d);

@@ -7,7 +7,9 @@
 #include <mase/file.h>
 #include <mase/progress.h>
 
+#include "cli/look.h"
 #include "cli/project.h"
+#include "kern/kern.h"
 
 static void set_text(struct mase_arena *a, struct mase_value *v, const char *key, const char *text)
 {
@@ -92,18 +94,52 @@ struct mase_value *mase_cli_data_record(struct mase_arena *a, const struct mase_
     return v;
 }
 
-static struct mase_value *model(struct mase_arena *a, const struct mase_cli_record *r)
+/* The file of weights that --load names, which a folder has inside. A path may come to mean another
+ * file; its hash does not. */
+static enum mase_status set_weights(struct mase_arena *a, struct mase_value *v,
+                                    const struct mase_cli_record *r, struct mase_err *err)
 {
-    struct mase_value *v = mase_value_table(a);
+    const char *path = mase_cli_text(r->c, MASE_CLI_load_name);
+    struct mase_value *file = mase_value_table(a);
+    if (r->weights == MASE_CLI_INITIALISED) {
+        set_text(a, v, "weights", "initialised from the seed");
+        return MASE_OK;
+    }
+    set_text(a, v, "weights", path);
+    if (mase_ends_with(path, MASE_CLI_SAVED_GRAPH))
+        path = mase_arena_strndup(a, path, strlen(path) - strlen(MASE_CLI_SAVED_GRAPH));
+    if (mase_is_dir(path))
+        path = mase_path_join(a, path, MASE_CLI_SAVED_WEIGHTS);
+    if (!mase_is_file(path)) /* a stream, or a graph without parameters */
+        return MASE_OK;
+    MASE_TRY(set_hash(a, file, path, err));
+    mase_value_set(a, v, "weights_sha256", mase_value_copy(a, mase_value_get(file, "sha256")));
+    return MASE_OK;
+}
+
+static enum mase_status set_model(struct mase_arena *a, struct mase_value *record,
+                                  const struct mase_cli_record *r, struct mase_err *err)
+{
+    struct mase_value *v = mase_value_set(a, record, "model", mase_value_table(a));
     set_text(a, v, "name", r->model->name);
     if (r->graph)
         set_int(a, v, "parameters", mase_graph_param_count(r->graph));
     if (r->graph && mase_graph_frozen_count(r->graph))
         set_int(a, v, "frozen_parameters", mase_graph_frozen_count(r->graph));
-    set_text(a, v, "weights",
-             r->weights == MASE_CLI_INITIALISED ? "initialised from the seed"
-                                                : mase_cli_text(r->c, MASE_CLI_load_name));
-    return v;
+    return set_weights(a, v, r, err);
+}
+
+/* What the plans of a run compute with, if it does not say. */
+static enum mase_status set_isa(struct mase_arena *a, struct mase_value *record, const char *isa,
+                                struct mase_err *err)
+{
+    const struct mase_kernels *kernels;
+    if (!isa) {
+        MASE_TRY(mase_kernels_select(&kernels, err));
+        isa = kernels->isa;
+    }
+    set_text(a, record, "isa", isa);
+    return MASE_OK;
 }
 
 /* Paths inside the project are relative to it, so that the folder can be moved. */
@@ -127,6 +163,28 @@ static enum mase_status files(struct mase_value **out, struct mase_arena *a,
     return MASE_OK;
 }
 
+const char *mase_cli_graph_text(struct mase_arena *a, const struct mase_model *m,
+                                const struct mase_graph *g)
+{
+    struct mase_str text = { 0 };
+    if (m->build)
+        return NULL;
+    mase_graph_print_mg(&text, g);
+    const char *copy = mase_arena_strdup(a, mase_str_text(&text));
+    mase_str_release(&text);
+    return copy;
+}
+
+enum mase_status mase_cli_save_graph(struct mase_arena *a, const char *text, const char *dir,
+                                     struct mase_value *files, struct mase_err *err)
+{
+    const char *path = mase_path_join(a, dir, MASE_CLI_GRAPH);
+    if (!text)
+        return MASE_OK;
+    mase_value_push(a, files, mase_value_string(a, path));
+    return mase_file_write(path, text, strlen(text), err);
+}
+
 static const char *now(struct mase_arena *a)
 {
     struct tm tm;
@@ -148,10 +206,10 @@ enum mase_status mase_cli_record(const struct mase_cli_record *r, struct mase_er
     set_text(a, v, "action", r->c->command->name);
     mase_value_set(a, v, "command", command_line(a, r->c));
     set_text(a, v, "finished", now(a));
-    mase_value_set(a, v, "model", model(a, r));
+    MASE_TRY(set_model(a, v, r, err));
     mase_value_set(a, v, "dataset", r->dataset);
     mase_value_set(a, v, "seed", mase_value_copy(a, mase_cli_value(r->c, MASE_CLI_seed)));
-    set_text(a, v, "isa", r->isa);
+    MASE_TRY(set_isa(a, v, r->isa, err));
     set_int(a, v, "threads", r->threads);
     mase_value_set(a, v, "configuration", config);
     if (r->passes)
@@ -162,8 +220,7 @@ enum mase_status mase_cli_record(const struct mase_cli_record *r, struct mase_er
                    mase_value_float(a, 1e-9 * (double)(mase_clock() - r->started)));
     mase_json_print(&text, v, 2);
     mase_str_addc(&text, '\n');
-    enum mase_status st = mase_file_write(mase_path_join(a, r->project_dir, r->name),
-                                          mase_str_text(&text), text.len, err);
+    enum mase_status st = mase_cli_write_record(r->c, r->project_dir, r->name, &text, err);
     mase_str_release(&text);
     return st;
 }

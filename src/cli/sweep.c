@@ -17,7 +17,6 @@
 #include <mase/sweep.h>
 
 #include "cli/project.h"
-#include "kern/kern.h"
 
 struct job {
     struct mase_cli *c;
@@ -32,6 +31,7 @@ struct job {
     struct mase_dataset *data; /* owned */
     const char *project_dir, *dir;
     const char *csv, *seeds, *svg; /* paths */
+    struct mase_cli_claim claim;
 };
 
 /* Options of training into what all configurations share and what varies. */
@@ -156,6 +156,36 @@ static enum mase_status open_inputs(struct job *j, struct mase_err *err)
     return MASE_OK;
 }
 
+/* ---- again? ---- */
+
+/* Numbers compare as such: a list of 1e-2 is a list of 0.01. */
+static bool is_same_option(const struct job *j, const struct mase_value *was,
+                           enum mase_cli_option_id id)
+{
+    const struct mase_value *before = mase_value_get(was, mase_cli_options[id].opt.key);
+    return before && mase_value_equal(before, mase_cli_value(j->c, id));
+}
+
+/* Is what the folder holds of this very sweep? Then the table that follows has its rows, too. */
+static bool is_same_sweep(const struct job *j, const char *dir)
+{
+    static const enum mase_cli_option_id ids[] = { MASE_CLI_model, MASE_CLI_dataset, MASE_CLI_split,
+                                                   MASE_CLI_load_name };
+    struct mase_arena *a = &j->c->arena;
+    struct mase_value *run;
+    if (mase_json_read(&run, a, mase_path_join(a, dir, "run.json"), NULL))
+        return false;
+    const struct mase_value *was = mase_value_at(run, "configuration.options");
+    const struct mase_value *action = mase_value_get(run, "action");
+    bool same = was && action && action->kind == MASE_STRING && mase_streq(action->s, "sweep");
+    for (size_t i = 0; same && i < sizeof ids / sizeof ids[0]; i++)
+        same = is_same_option(j, was, ids[i]);
+    for (const struct mase_opt *row = mase_train_rows; same && row->key; row++)
+        same = mase_streq(row->key, "threads") ||
+               is_same_option(j, was, (enum mase_cli_option_id)mase_cli_option_by_name(row->key));
+    return same;
+}
+
 /* ---- reports ---- */
 
 static enum mase_status write_csv(const struct mase_table *t, const char *path,
@@ -263,12 +293,13 @@ static enum mase_status record(const struct job *j, struct mase_err *err)
 {
     struct mase_arena *a = &j->c->arena;
     struct mase_value *files = mase_value_list(a);
-    const struct mase_kernels *kernels;
     mase_value_push(a, files, mase_value_string(a, j->csv));
     if (mase_sweep_has_seeds(&j->sweep))
         mase_value_push(a, files, mase_value_string(a, j->seeds));
     mase_value_push(a, files, mase_value_string(a, j->svg));
-    MASE_TRY(mase_kernels_select(&kernels, err));
+    if (j->sweep.network)
+        MASE_TRY(mase_cli_save_graph(a, mase_cli_graph_text(a, j->model, j->sweep.network), j->dir,
+                                     files, err));
     return mase_cli_record(&(struct mase_cli_record){ .c = j->c,
                                                       .project_dir = j->project_dir,
                                                       .name = "run.json",
@@ -276,7 +307,6 @@ static enum mase_status record(const struct job *j, struct mase_err *err)
                                                       .graph = j->sweep.network,
                                                       .weights = j->weights,
                                                       .dataset = mase_cli_data_record(a, j->data),
-                                                      .isa = kernels->isa,
                                                       .threads = 1, /* each configuration */
                                                       .results = results(j),
                                                       .files = files,
@@ -290,7 +320,10 @@ static enum mase_status run(struct job *j, struct mase_err *err)
     MASE_TRY(mase_sweep_expand(&j->sweep, &j->c->arena, err));
     for (int i = 0; i < j->sweep.count; i++)
         reused += j->sweep.points[i].done;
+    const bool again = is_same_sweep(j, j->project_dir) || is_same_sweep(j, j->dir);
+    MASE_TRY(mase_cli_claim(&j->claim, j->c, j->project_dir, again, err));
     mase_info("%d configurations, %d done before; results in %s", j->sweep.count, reused, j->dir);
+    mase_cli_on_interrupt("\nch: interrupted; the same command goes on with what is missing\n");
     const enum mase_status st = mase_sweep_run(&j->sweep, err);
     struct mase_err *next = st ? NULL : err; /* the first failure is told; the others are kept */
     MASE_TRY(write_reports(j, next));
@@ -301,7 +334,7 @@ static enum mase_status run(struct job *j, struct mase_err *err)
 
 enum mase_status mase_cli_sweep(struct mase_cli *c, struct mase_err *err)
 {
-    struct job j = { .c = c, .started = mase_clock() };
+    struct job j = { .c = c, .started = mase_clock(), .claim = { .lock = -1 } };
     MASE_TRY(mase_cli_merge(c, err));
     collect_options(&j);
     MASE_TRY(find_models(&j, err));
@@ -310,6 +343,7 @@ enum mase_status mase_cli_sweep(struct mase_cli *c, struct mase_err *err)
     enum mase_status st = open_inputs(&j, err);
     if (!st)
         st = run(&j, err);
+    mase_cli_unclaim(&j.claim);
     for (int i = 0; j.networks && i < j.network_count; i++)
         mase_graph_free(j.networks[i]);
     mase_dataset_close(j.data);

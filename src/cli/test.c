@@ -240,9 +240,13 @@ static void put_json(const struct job *j, struct mase_value *found)
 
 /* ---- the run ---- */
 
-static enum mase_status record(const struct job *j, struct mase_value *found, struct mase_err *err)
+static enum mase_status write_files(const struct job *j, struct mase_value *found,
+                                    struct mase_err *err)
 {
     struct mase_arena *a = &j->c->arena;
+    struct mase_value *files = mase_value_list(a);
+    MASE_TRY(mase_cli_save_graph(a, mase_cli_graph_text(a, j->model, j->graph),
+                                 mase_path_join(a, j->project_dir, "software/test"), files, err));
     return mase_cli_record(&(struct mase_cli_record){ .c = j->c,
                                                       .project_dir = j->project_dir,
                                                       .name = "software/test/run.json",
@@ -253,9 +257,18 @@ static enum mase_status record(const struct job *j, struct mase_value *found, st
                                                       .isa = mase_predictor_isa(j->predictor),
                                                       .threads = j->threads,
                                                       .results = found,
-                                                      .files = mase_value_list(a),
+                                                      .files = files,
                                                       .started = j->started },
                            err);
+}
+
+static enum mase_status record(const struct job *j, struct mase_value *found, struct mase_err *err)
+{
+    struct mase_cli_claim claim;
+    MASE_TRY(mase_cli_claim(&claim, j->c, j->project_dir, false, err));
+    const enum mase_status st = write_files(j, found, err);
+    mase_cli_unclaim(&claim);
+    return st;
 }
 
 static enum mase_status run(struct job *j, struct mase_err *err)

@@ -25,6 +25,7 @@ struct job {
     struct mase_graph *graph;
     struct mase_trainer *trainer;
     struct mase_cli_train_files files;
+    struct mase_cli_claim claim;
     struct mase_progress progress; /* of the epoch under way */
     char title[64];
     int64_t drawn_epoch; /* the one it shows; -1: none */
@@ -80,14 +81,17 @@ static enum mase_status find_folders(struct job *j, struct mase_err *err)
 /* ---- before the first step ---- */
 
 /* A run may be stopped before its first checkpoint: then it begins again. */
-static enum mase_status resume(struct job *j, bool *again, struct mase_err *err)
+static bool goes_on(const struct job *j, const char *last)
 {
-    const char *path = mase_path_join(&j->c->arena, j->ckpt_dir, "last.ckpt");
-    *again = mase_is_file(path);
-    if (!*again) {
-        mase_warn("nothing to resume from, starting at the beginning: no file %s", path);
-        return MASE_OK;
-    }
+    if (!mase_cli_flag(j->c, MASE_CLI_resume))
+        return false;
+    if (!mase_is_file(last))
+        mase_warn("nothing to resume from, starting at the beginning: no file %s", last);
+    return mase_is_file(last);
+}
+
+static enum mase_status resume(struct job *j, const char *path, struct mase_err *err)
+{
     MASE_TRY(mase_trainer_resume(j->trainer, path, err));
     const struct mase_train_state *s = mase_trainer_state(j->trainer);
     mase_info("Resuming after epoch %lld, step %lld", (long long)s->epoch, (long long)s->step);
@@ -96,7 +100,8 @@ static enum mase_status resume(struct job *j, bool *again, struct mase_err *err)
 
 static enum mase_status set_up(struct job *j, struct mase_err *err)
 {
-    bool again = mase_cli_flag(j->c, MASE_CLI_resume);
+    const char *last = mase_path_join(&j->c->arena, j->ckpt_dir, "last.ckpt");
+    const bool again = goes_on(j, last);
     mase_info("Initialising model '%s'...", j->model->name);
     mase_info("Initialising dataset '%s'...", mase_cli_text(j->c, MASE_CLI_dataset));
     MASE_TRY(mase_cli_open_data(&j->data, j->c, err));
@@ -104,13 +109,22 @@ static enum mase_status set_up(struct job *j, struct mase_err *err)
                             j->weights, err));
     mase_cli_log_data(&j->c->arena, j->data);
     MASE_TRY(mase_trainer_new(&j->trainer, j->graph, j->data, &j->opts, err));
+    if (j->saves)
+        MASE_TRY(mase_cli_claim(&j->claim, j->c, j->project_dir, again, err));
     if (again)
-        MASE_TRY(resume(j, &again, err));
+        MASE_TRY(resume(j, last, err));
     if (!j->saves)
         return MASE_OK;
     mase_info("Project will be created at %s", j->project_dir);
-    return mase_cli_train_files_open(&j->files, &j->c->arena, j->software, &j->opts, again,
-                                     mase_trainer_state(j->trainer)->step, err);
+    return mase_cli_train_files_open(
+        &j->files, &j->c->arena,
+        &(struct mase_cli_train_run){ .software = j->software,
+                                      .model = j->model->name,
+                                      .dataset = mase_dataset_info(j->data)->data.name,
+                                      .opts = &j->opts,
+                                      .resume = again,
+                                      .step = mase_trainer_state(j->trainer)->step },
+        err);
 }
 
 static void print_summary(const struct job *j)
@@ -176,6 +190,9 @@ static enum mase_status train(struct job *j, struct mase_err *err)
                                         .on_tick = watched ? on_tick : NULL,
                                         .on_epoch = on_epoch };
     mase_info("Training model '%s'...", j->model->name);
+    if (j->saves)
+        mase_cli_on_interrupt("\nch: interrupted; the same command with --resume goes on after the "
+                              "last epoch\n");
     j->ticked = mase_clock();
     j->ticked_step = mase_trainer_state(j->trainer)->step;
     const enum mase_status st = mase_trainer_run(j->trainer, &env, err);
@@ -297,7 +314,7 @@ static enum mase_status run(struct job *j, struct mase_err *err)
 
 enum mase_status mase_cli_train(struct mase_cli *c, struct mase_err *err)
 {
-    struct job j = { .c = c, .started = mase_clock(), .drawn_epoch = -1 };
+    struct job j = { .c = c, .started = mase_clock(), .drawn_epoch = -1, .claim = { .lock = -1 } };
     MASE_TRY(mase_cli_merge(c, err));
     MASE_TRY(mase_cli_load_kind(&j.weights, c, err));
     MASE_TRY(bind_options(&j, err));
@@ -308,6 +325,7 @@ enum mase_status mase_cli_train(struct mase_cli *c, struct mase_err *err)
     const enum mase_status st = run(&j, err);
     if (st && j.files.arena) /* what was measured until then stays readable */
         (void)!mase_cli_train_files_close(&j.files, NULL, mase_value_list(&c->arena), NULL);
+    mase_cli_unclaim(&j.claim);
     mase_trainer_free(j.trainer);
     mase_graph_free(j.graph);
     mase_dataset_close(j.data);

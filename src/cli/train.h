@@ -54,10 +54,16 @@ struct mase_cli_train_files {
     struct mase_cli_curve curve;
 };
 
-/* Folders and files below software; with resume, what metrics.csv says up to this step is kept. */
+/* What they are about. */
+struct mase_cli_train_run {
+    const char *software; /* the folder they lie below */
+    const char *model, *dataset;
+    const struct mase_train_opts *opts;
+    bool resume; /* what metrics.csv says up to this step is kept */
+    int64_t step;
+};
 enum mase_status mase_cli_train_files_open(struct mase_cli_train_files *f, struct mase_arena *a,
-                                           const char *software, const struct mase_train_opts *o,
-                                           bool resume, int64_t step,
+                                           const struct mase_cli_train_run *r,
                                            struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_cli_train_files_step(struct mase_cli_train_files *f,
                                            const struct mase_train_point *p,

@@ -161,24 +161,54 @@ static const char *new_version(struct mase_arena *a, const char *software)
     }
 }
 
-/* Texts as JSON writes them are YAML too. */
-static enum mase_status write_hparams(const struct mase_cli_train_files *f,
-                                      const struct mase_train_opts *o, struct mase_err *err)
+/* The shortest digits that read back to it, as Python writes them for YAML: 1.0e-05 is a number
+ * there, 1e-05 a text. */
+static void add_real(struct mase_str *out, struct mase_arena *a, double f)
 {
     struct mase_str text = { 0 };
+    mase_json_print(&text, mase_value_float(a, f), 0);
+    const char *s = mase_str_text(&text), *e = strchr(s, 'e');
+    if (e && !strchr(s, '.'))
+        mase_str_printf(out, "%.*s.0%s", (int)(e - s), s, e);
+    else
+        mase_str_add(out, s);
+    mase_str_release(&text);
+}
+
+/* Texts as JSON writes them are YAML too. */
+static void add_text(struct mase_str *out, struct mase_arena *a, const char *text)
+{
+    if (text)
+        mase_json_print(out, mase_value_string(a, text), 0);
+    else
+        mase_str_add(out, "null");
+}
+
+static void add_option(struct mase_str *out, struct mase_arena *a, const struct mase_opt *row,
+                       const void *field)
+{
+    if (row->type == MASE_OPT_TYPE_BOOL)
+        mase_str_add(out, *(const bool *)field ? "true" : "false");
+    else if (row->type == MASE_OPT_TYPE_INT)
+        mase_str_printf(out, "%lld", (long long)*(const int64_t *)field);
+    else if (row->type == MASE_OPT_TYPE_FLOAT)
+        add_real(out, a, *(const double *)field);
+    else
+        add_text(out, a, *(const char *const *)field);
+}
+
+static enum mase_status write_hparams(const struct mase_cli_train_files *f,
+                                      const struct mase_cli_train_run *r, struct mase_err *err)
+{
+    struct mase_str text = { 0 };
+    mase_str_add(&text, "model: ");
+    add_text(&text, f->arena, r->model);
+    mase_str_add(&text, "\ndataset: ");
+    add_text(&text, f->arena, r->dataset);
+    mase_str_addc(&text, '\n');
     for (const struct mase_opt *row = mase_train_rows; row->key; row++) {
-        const void *field = (const char *)o + row->offset;
         mase_str_printf(&text, "%s: ", row->key);
-        if (row->type == MASE_OPT_TYPE_BOOL)
-            mase_str_add(&text, *(const bool *)field ? "true" : "false");
-        else if (row->type == MASE_OPT_TYPE_INT)
-            mase_str_printf(&text, "%lld", (long long)*(const int64_t *)field);
-        else if (row->type == MASE_OPT_TYPE_FLOAT)
-            mase_str_printf(&text, "%.17g", *(const double *)field);
-        else if (*(const char *const *)field)
-            mase_json_print(&text, mase_value_string(f->arena, *(const char *const *)field), 0);
-        else
-            mase_str_add(&text, "null");
+        add_option(&text, f->arena, row, (const char *)r->opts + row->offset);
         mase_str_addc(&text, '\n');
     }
     const enum mase_status st = mase_file_write(f->hparams_path, text.data, text.len, err);
@@ -189,17 +219,16 @@ static enum mase_status write_hparams(const struct mase_cli_train_files *f,
 /* ---- all of them ---- */
 
 enum mase_status mase_cli_train_files_open(struct mase_cli_train_files *f, struct mase_arena *a,
-                                           const char *software, const struct mase_train_opts *o,
-                                           bool resume, int64_t step, struct mase_err *err)
+                                           const struct mase_cli_train_run *r, struct mase_err *err)
 {
-    const char *version = new_version(a, software);
-    *f = (struct mase_cli_train_files){ .arena = a, .lr_tag = lr_tag(o) };
-    f->metrics_path = mase_path_join(a, software, "metrics.csv");
-    f->curve_path = mase_path_join(a, software, "training_curve.svg");
+    const char *version = new_version(a, r->software);
+    *f = (struct mase_cli_train_files){ .arena = a, .lr_tag = lr_tag(r->opts) };
+    f->metrics_path = mase_path_join(a, r->software, "metrics.csv");
+    f->curve_path = mase_path_join(a, r->software, "training_curve.svg");
     f->hparams_path = mase_path_join(a, version, "hparams.yaml");
-    MASE_TRY(open_metrics(f, resume, step, err));
+    MASE_TRY(open_metrics(f, r->resume, r->step, err));
     MASE_TRY(mase_events_open(&f->events, version, err));
-    return write_hparams(f, o, err);
+    return write_hparams(f, r, err);
 }
 
 enum mase_status mase_cli_train_files_step(struct mase_cli_train_files *f,

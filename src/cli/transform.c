@@ -27,6 +27,7 @@ struct job {
     struct mase_graph *graph;            /* owned */
     struct mase_manager manager;
     struct mase_cli_samples samples; /* what passes read the dataset through */
+    struct mase_cli_claim claim;
 };
 
 /* ---- before anything is done ---- */
@@ -148,7 +149,6 @@ static enum mase_status record(const struct job *j, struct mase_err *err)
                                                       .graph = j->graph,
                                                       .weights = j->weights,
                                                       .dataset = describe_data(j),
-                                                      .isa = "scalar",
                                                       .threads = j->manager.env.threads,
                                                       .passes = j->manager.timings,
                                                       .results = j->manager.env.info,
@@ -167,12 +167,15 @@ static enum mase_status run(struct job *j, struct mase_err *err)
     MASE_TRY(mase_cli_checkpoint_info(&j->trained, j->c, j->weights, err));
     MASE_TRY(build(j, err));
     MASE_TRY(rehearse(j, passes, err));
+    MASE_TRY(mase_cli_claim(&j->claim, j->c, j->project_dir, false, err));
     mase_info("Project will be created at %s", j->project_dir);
     mase_info("Transforming model '%s'...", j->model->name);
     if (!passes || !passes->count)
         mase_warn("the configuration has no pass; the network is saved as it is");
+    const char *before = mase_cli_graph_text(a, j->model, j->graph);
     MASE_TRY(mase_manager_run_all(&j->manager, &j->graph, passes, err));
     MASE_TRY(save(j, err));
+    MASE_TRY(mase_cli_save_graph(a, before, j->transform_dir, j->manager.env.files, err));
     MASE_TRY(mase_make_dirs(mase_path_join(a, j->project_dir, "hardware"), err));
     MASE_TRY(record(j, err));
     mase_sheets_set(&j->c->sheets, "results", j->manager.env.info);
@@ -202,7 +205,7 @@ static void set_up_manager(struct job *j)
 
 enum mase_status mase_cli_transform(struct mase_cli *c, struct mase_err *err)
 {
-    struct job j = { .c = c, .started = mase_clock() };
+    struct job j = { .c = c, .started = mase_clock(), .claim = { .lock = -1 } };
 
     if (!mase_cli_text(c, MASE_CLI_config))
         return mase_fail(err, MASE_EVALUE, "expected configuration via --config, got None");
@@ -214,6 +217,7 @@ enum mase_status mase_cli_transform(struct mase_cli *c, struct mase_err *err)
     MASE_TRY(find_dumps(&j, err));
     set_up_manager(&j);
     enum mase_status st = run(&j, err);
+    mase_cli_unclaim(&j.claim);
     mase_manager_release(&j.manager);
     mase_graph_free(j.graph);
     mase_cli_samples_close(&j.samples);

@@ -16,7 +16,7 @@ cp -r mase_output "$T/first"
 run transform --config "$SOURCE/configs/examples/jsc_toy_by_type.toml" --task cls --cpu=0
 succeeds "a second time"
 rm "$T/first/jsc-tiny/run.json" mase_output/jsc-tiny/run.json
-holds "the same seed gives the same files" diff -r "$T/first" mase_output
+holds "the same seed gives the same files" diff -r -x version_0 "$T/first" mase_output
 run transform --config "$SOURCE/configs/examples/jsc_toy_by_type.toml" --seed 43
 succeeds "another seed"
 ckpt=jsc-tiny/software/transform/transformed_ckpt

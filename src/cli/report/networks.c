@@ -14,11 +14,6 @@
 
 /* ---- pieces ---- */
 
-static bool holds_graph(const struct mase_report *r, const char *dir)
-{
-    return mase_is_file(mase_path_join(r->arena, dir, "graph_module.mg"));
-}
-
 static enum mase_status load_folder(struct mase_graph **g, struct mase_report *r, const char *dir,
                                     struct mase_err *err)
 {
@@ -32,14 +27,39 @@ static enum mase_status load_folder(struct mase_graph **g, struct mase_report *r
     return st;
 }
 
-/* The model by its name, or from its file, which may be gone: then *g is NULL and noted. */
+/* The graph that the run kept of a model of one's own, or NULL. */
+static const char *kept_graph(const struct mase_report *r)
+{
+    const char *folder = mase_arena_printf(r->arena, "software/%s", r->action);
+    const char *path = mase_path_join(r->arena, mase_report_path(r, folder), MASE_CLI_GRAPH);
+    return mase_is_file(path) ? path : NULL;
+}
+
+/* A folder that someone else made must not make us run what it names. */
+static bool may_open(struct mase_report *r)
+{
+    const char *name = mase_cli_text(r->c, MASE_CLI_model);
+    const bool python = name && mase_model_is_file(name) && !mase_ends_with(name, ".mg");
+    if (!python || mase_cli_flag(r->c, MASE_CLI_trust))
+        return true;
+    mase_report_note(r,
+                     "the network is not shown: it is %s, which would be executed to see it; "
+                     "--trust allows that",
+                     name);
+    return false;
+}
+
+/* The model as the run kept it; else by its name, or from its file, which may be gone: then *g is
+ * NULL and noted. */
 static enum mase_status open_model(struct mase_graph **g, struct mase_report *r,
                                    struct mase_err *err)
 {
     const struct mase_model *m;
     struct mase_err why = { 0 };
-    if (!mase_cli_text(r->c, MASE_CLI_model))
-        return MASE_OK; /* a sweep over several */
+    if (kept_graph(r))
+        return mase_graph_read_mg(g, kept_graph(r), err);
+    if (!mase_cli_text(r->c, MASE_CLI_model) || !may_open(r)) /* or a sweep over several */
+        return MASE_OK;
     MASE_TRY(mase_cli_named_model(&m, r->c, err));
     if (mase_cli_open_model(g, r->c, m->name, &r->data, &why))
         mase_report_note(r, "the network is not shown: %s%s%s", why.path, why.path[0] ? ": " : "",
@@ -49,17 +69,26 @@ static enum mase_status open_model(struct mase_graph **g, struct mase_report *r,
 
 /* ---- by action ---- */
 
+/* Checkpoints of earlier versions do not say what they were trained as. */
+static enum mase_status trained_graph(struct mase_report *r, const char *dir,
+                                      const char *checkpoint, struct mase_err *err)
+{
+    const char *saved = mase_path_join(r->arena, dir, "transformed_ckpt");
+    if (mase_is_file(checkpoint))
+        MASE_TRY(mase_checkpoint_graph(&r->graph, checkpoint, err));
+    if (r->graph)
+        return MASE_OK;
+    return mase_cli_is_saved(saved) ? load_folder(&r->graph, r, saved, err)
+                                    : open_model(&r->graph, r, err);
+}
+
 static enum mase_status after_training(struct mase_report *r, struct mase_err *err)
 {
     const char *dir = mase_report_path(r, "software/training_ckpts");
-    const char *saved = mase_path_join(r->arena, dir, "transformed_ckpt");
     const char *best = mase_path_join(r->arena, dir, "best.ckpt");
     const char *last = mase_path_join(r->arena, dir, "last.ckpt");
     const char *path = mase_is_file(best) ? best : last;
-    if (holds_graph(r, saved))
-        MASE_TRY(load_folder(&r->graph, r, saved, err));
-    else
-        MASE_TRY(open_model(&r->graph, r, err));
+    MASE_TRY(trained_graph(r, dir, path, err));
     if (!r->graph || !mase_is_file(path))
         return MASE_OK;
     MASE_TRY(mase_weights_load(r->graph, path, err));
@@ -74,18 +103,19 @@ static enum mase_status as_given(struct mase_graph **g, const char **weights, st
 {
     const struct mase_value *load = mase_report_value(r, "configuration.options.load_name");
     const bool given = load && load->kind == MASE_STRING;
-    const struct mase_model *m;
     enum mase_cli_weights kind;
     struct mase_err why = { 0 };
-    MASE_TRY(mase_cli_named_model(&m, r->c, err));
+    MASE_TRY(open_model(g, r, err));
+    if (!*g)
+        return MASE_OK;
     if (given && !mase_is_file(load->s) && !mase_is_dir(load->s)) {
         mase_report_note(r, "the weights that the run began with are gone: %s", load->s);
-        return open_model(g, r, err);
+        return MASE_OK;
     }
     if (given)
         r->c->setting[MASE_CLI_load_name].file = mase_value_copy(r->arena, load);
     MASE_TRY(mase_cli_load_kind(&kind, r->c, err));
-    if (mase_cli_build(g, r->c, m, &r->data, kind, &why)) {
+    if (mase_cli_take_weights(g, r->c, r->model, &r->data.sample, kind, &why)) {
         mase_graph_free(*g);
         *g = NULL;
         mase_report_note(r, "the network that the run began with is not shown: %s%s%s", why.path,
@@ -99,7 +129,7 @@ static enum mase_status as_given(struct mase_graph **g, const char **weights, st
 static enum mase_status after_transforms(struct mase_report *r, struct mase_err *err)
 {
     const char *dir = mase_report_path(r, "software/transform/transformed_ckpt"), *unused = NULL;
-    if (!holds_graph(r, dir))
+    if (!mase_cli_is_saved(dir))
         return mase_fail_in(err, MASE_EIO, dir, "holds no graph_module.mg, which transform saves");
     MASE_TRY(load_folder(&r->graph, r, dir, err));
     if (r->graph->weights)
