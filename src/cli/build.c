@@ -122,6 +122,8 @@ enum mase_status mase_cli_follow_checkpoint(struct mase_graph *g, const char *pa
 {
     struct mase_graph *trained = NULL;
     enum mase_kind kind;
+    if (!mase_is_file(path)) /* a stream was read for its weights */
+        return MASE_OK;
     MASE_TRY(mase_kind_find(&kind, path, err));
     if (kind != MASE_KIND_TORCH)
         return MASE_OK;

@@ -20,7 +20,7 @@
 #include <mase/zoo.h>
 
 #include "cli/look.h"
-#include "cli/project.h"
+#include "cli/train.h"
 
 struct job {
     struct mase_cli *c;
@@ -81,6 +81,31 @@ static enum mase_status open_network(struct job *j, struct mase_cli_net *net, st
     return mase_graph_read_mg(&net->graph, j->in, err);
 }
 
+/* A folder with a network, and how the data was scaled that the weights behind from were trained
+ * on; NULL: nobody knows. */
+static enum mase_status save_folder(struct job *j, const struct mase_cli_net *net, const char *from,
+                                    struct mase_err *err)
+{
+    struct mase_arena *a = &j->c->arena;
+    struct mase_checkpoint_info info = { 0 };
+    const struct mase_checkpoint_info unknown = { 0 };
+    struct mase_value *files = mase_value_list(a);
+    if (from)
+        MASE_TRY(mase_cli_trained_on(&info, a, from, err));
+    MASE_TRY(mase_cli_keep_scaling(j->out, a, &unknown, files, err)); /* of other weights */
+    MASE_TRY(mase_cli_net_save(j->c, net, j->out, err));
+    return mase_cli_keep_scaling(j->out, a, &info, files, err);
+}
+
+/* Where the weights of a network come from; NULL: from the seed. */
+static const char *weights_of(const struct job *j)
+{
+    return mase_cli_text(j->c, MASE_CLI_load_name) ? mase_cli_text(j->c, MASE_CLI_load_name)
+           : mase_is_dir(j->in)                    ? mase_cli_network_in(&j->c->arena, j->in)
+           : is_weights_file(j->in)                ? j->in
+                                                   : NULL;
+}
+
 static enum mase_status convert_network(struct job *j, struct mase_err *err)
 {
     struct mase_cli_net net;
@@ -92,7 +117,7 @@ static enum mase_status convert_network(struct job *j, struct mase_err *err)
     } else {
         j->done.tensors = 0;
         mase_graph_each_param(net.graph, count_one, &j->done);
-        st = mase_cli_net_save(j->c, &net, j->out, err);
+        st = save_folder(j, &net, weights_of(j), err);
     }
     mase_cli_net_close(&net);
     return st;
@@ -107,7 +132,7 @@ static enum mase_status replace_weights(struct job *j, struct mase_err *err)
     mase_graph_each_param(net.graph, count_one, &j->done);
     enum mase_status st = mase_cli_load_weights(net.graph, j->c, j->in, err);
     if (!st)
-        st = mase_cli_net_save(j->c, &net, j->out, err);
+        st = save_folder(j, &net, j->in, err);
     mase_cli_net_close(&net);
     return st;
 }

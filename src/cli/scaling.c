@@ -14,12 +14,15 @@
  */
 #include <errno.h>
 #include <math.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <mase/file.h>
+#include <mase/kind.h>
 #include <mase/log.h>
 #include <mase/weights.h>
 
+#include "cli/look.h"
 #include "cli/train.h"
 
 #define SCALING_FILE "scaling.json" /* of a saved folder */
@@ -156,27 +159,34 @@ enum mase_status mase_cli_scaling(struct mase_checkpoint_info *info, struct mase
 
 /* ---- what --load was trained on ---- */
 
-static bool is_torch(const struct mase_cli *c, const char *path)
+enum mase_status mase_cli_trained_on(struct mase_checkpoint_info *info, struct mase_arena *a,
+                                     const char *path, struct mase_err *err)
 {
-    static const char *const suffixes[] = { ".ckpt", ".pt", ".pth" };
-    const char *type = mase_cli_text(c, MASE_CLI_load_type);
-    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++)
-        if (mase_ends_with(path, suffixes[i]))
-            return true;
-    return type && (mase_streq(type, "pt") || mase_streq(type, "pl"));
+    enum mase_kind kind;
+    *info = (struct mase_checkpoint_info){ .epoch = -1, .step = -1 };
+    if (mase_is_dir(path) || mase_ends_with(path, MASE_CLI_SAVED_GRAPH)) {
+        const char *dir =
+            mase_is_dir(path)
+                ? path
+                : mase_arena_strndup(a, path, strlen(path) - strlen(MASE_CLI_SAVED_GRAPH));
+        const char *file = mase_path_join(a, dir, SCALING_FILE);
+        return mase_is_file(file) ? mase_cli_scaling(info, a, file, err) : MASE_OK;
+    }
+    if (!mase_is_file(path)) /* a stream can be read once only, for its weights */
+        return MASE_OK;
+    MASE_TRY(mase_kind_find(&kind, path, err));
+    return kind == MASE_KIND_TORCH || kind == MASE_KIND_TORCH_OLD
+               ? mase_checkpoint_info(info, a, path, err)
+               : MASE_OK;
 }
 
 static enum mase_status trained_on(struct mase_checkpoint_info *info, struct mase_cli *c,
                                    enum mase_cli_weights kind, struct mase_err *err)
 {
-    const char *path = mase_cli_text(c, MASE_CLI_load_name);
     *info = (struct mase_checkpoint_info){ .epoch = -1, .step = -1 };
-    if (kind == MASE_CLI_WEIGHTS && is_torch(c, path))
-        return mase_checkpoint_info(info, &c->arena, path, err);
-    if (kind != MASE_CLI_SAVED)
+    if (kind == MASE_CLI_INITIALISED)
         return MASE_OK;
-    const char *file = mase_path_join(&c->arena, path, SCALING_FILE);
-    return mase_is_file(file) ? mase_cli_scaling(info, &c->arena, file, err) : MASE_OK;
+    return mase_cli_trained_on(info, &c->arena, mase_cli_text(c, MASE_CLI_load_name), err);
 }
 
 /* The word that --scaling is; USUAL: it is none, but a file, or not given. */

@@ -17,6 +17,9 @@ void mase_cli_log_data(struct mase_arena *a, const struct mase_dataset *d);
 
 /* ---- scaling.c ---- */
 
+/* What a file of weights or a saved folder says of the data it was trained on. */
+enum mase_status mase_cli_trained_on(struct mase_checkpoint_info *info, struct mase_arena *a,
+                                     const char *path, struct mase_err *err) MASE_MUST_CHECK;
 /* What the file or folder that --load names says of its training data. What a file of --scaling
  * says goes before it. */
 enum mase_status mase_cli_checkpoint_info(struct mase_checkpoint_info *info, struct mase_cli *c,

@@ -75,6 +75,13 @@ for out in x.mg x.py x.pt x.ckpt x.npz x.safetensors folder; do
     holds "the same" cmp $out 2$out
 done
 holds "the same folder" diff -r folder 2folder
+holds "which says how its data was scaled" grep -q '"scaling"' folder/scaling.json
+run convert jsc-tiny folder --force
+succeeds "another network into it"
+holds "which nobody scaled" test ! -e folder/scaling.json
+run convert 2x.ckpt folder --force
+succeeds "the weights of the run into that"
+holds "the same folder again" diff -r folder 2folder
 run convert mase_output/qat q.mg
 succeeds "a quantised run to .mg"
 holds "keeps its formats" grep -q "quantized {name: 'integer'" q.mg
