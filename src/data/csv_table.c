@@ -266,7 +266,7 @@ static enum mase_status check_class(struct class *new, struct classes *k, const 
                             new->text, CLASSES_MAX - 1);
     if (k->count == CLASSES_MAX)
         return mase_fail_at(err, MASE_ELIMIT, at, "more than %d different labels", CLASSES_MAX);
-    new->value = (int32_t)v;
+    new->value = numeric ? (int32_t)v : 0;
     return MASE_OK;
 }
 

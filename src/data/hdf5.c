@@ -19,7 +19,7 @@
 
 #include "data/isolate.h"
 
-/* Everything of the library that is used; the last is a variable. */
+/* Everything of the library that is used; the last two are variables. */
 /* clang-format off */
 #define API(X)                                                                                 \
     X(H5open) X(H5free_memory) X(H5PLset_loading_state)                                        \
@@ -27,12 +27,13 @@
     X(H5Fopen) X(H5Fclose) X(H5Lexists) X(H5Literate)                                          \
     X(H5Dopen2) X(H5Dclose) X(H5Dread) X(H5Dget_type) X(H5Dget_space) X(H5Dget_create_plist)   \
     X(H5Dget_storage_size) X(H5Pget_layout) X(H5Pget_chunk) X(H5Pget_external_count)           \
-    X(H5Pclose) X(H5Lget_info)                                                                 \
+    X(H5Pcreate) X(H5Pset_elink_cb) X(H5Pclose) X(H5Lget_info)                                 \
     X(H5Screate_simple) X(H5Sselect_hyperslab) X(H5Sget_simple_extent_ndims)                   \
     X(H5Sget_simple_extent_dims) X(H5Sclose)                                                   \
     X(H5Tcreate) X(H5Tinsert) X(H5Tclose) X(H5Tget_class) X(H5Tget_size) X(H5Tget_nmembers)    \
-    X(H5Tget_member_name) X(H5Tget_member_index) X(H5Tget_member_class)             \
-    X(H5Tget_member_type) X(H5Tget_member_offset) X(H5T_NATIVE_DOUBLE_g)
+    X(H5Tget_member_name) X(H5Tget_member_index) X(H5Tget_member_class)                        \
+    X(H5Tget_member_type) X(H5Tget_member_offset) X(H5T_NATIVE_DOUBLE_g)                       \
+    X(H5P_CLS_DATASET_ACCESS_ID_g)
 /* clang-format on */
 
 static struct {
@@ -86,10 +87,28 @@ static enum mase_status fail(struct mase_err *err, const char *path, const char 
     return mase_fail_in(err, MASE_EPARSE, path, text[0] ? "%s (HDF5: %s)" : "%s", what, text);
 }
 
+static herr_t refuse_file(const char *parent, const char *group, const char *file,
+                          const char *object, unsigned *flags, hid_t access, void *user)
+{
+    (void)parent, (void)group, (void)file, (void)object, (void)flags, (void)access, (void)user;
+    return -1;
+}
+
+/* How datasets are opened: their names may lead through links, but not into another file. */
+static hid_t within_file(void)
+{
+    const hid_t access = h5.H5Pcreate(*h5.H5P_CLS_DATASET_ACCESS_ID_g);
+    if (access >= 0 && h5.H5Pset_elink_cb(access, refuse_file, NULL) < 0) {
+        h5.H5Pclose(access);
+        return -1;
+    }
+    return access;
+}
+
 enum mase_status mase_h5_open(struct mase_h5 *f, const char *path, struct mase_err *err)
 {
     static const unsigned char magic[8] = "\x89HDF\r\n\x1a\n";
-    *f = (struct mase_h5){ path, H5I_INVALID_HID, 0 };
+    *f = (struct mase_h5){ .path = path, .file = -1, .access = -1 };
     struct mase_file head;
     MASE_TRY(mase_file_open(&head, path, err)); /* missing, a directory: our own words */
     const bool empty = head.size == 0;
@@ -105,11 +124,20 @@ enum mase_status mase_h5_open(struct mase_h5 *f, const char *path, struct mase_e
     if (trouble)
         return mase_fail_in(err, MASE_EUNSUPPORTED, path, "%s", trouble);
     f->file = h5.H5Fopen(path, READ_ONLY, H5P_DEFAULT);
-    return f->file >= 0 ? MASE_OK : fail(err, path, "damaged or truncated HDF5 file");
+    if (f->file < 0)
+        return fail(err, path, "damaged or truncated HDF5 file");
+    f->access = within_file();
+    if (f->access < 0) {
+        mase_h5_close(f);
+        return fail(err, path, "its datasets cannot be opened");
+    }
+    return MASE_OK;
 }
 
 void mase_h5_close(struct mase_h5 *f)
 {
+    if (f->access > 0)
+        h5.H5Pclose(f->access);
     if (f->file > 0)
         h5.H5Fclose(f->file);
     *f = (struct mase_h5){ 0 };
@@ -203,7 +231,6 @@ static enum mase_status look_at(struct mase_h5_set *s, struct mase_err *err)
     return st;
 }
 
-/* A link into another file is not followed: the child could not open that one (isolate.c). */
 static bool leads_out(const struct mase_h5 *f, const char *name)
 {
     H5L_info_t info;
@@ -221,7 +248,7 @@ enum mase_status mase_h5_set_open(struct mase_h5_set *s, const struct mase_h5 *f
     if (leads_out(f, name))
         return mase_fail_in(err, MASE_EUNSUPPORTED, f->path,
                             "'%s' is a link into another file, which is not followed", name);
-    s->id = h5.H5Dopen2(f->file, name, H5P_DEFAULT);
+    s->id = h5.H5Dopen2(f->file, name, f->access);
     if (s->id < 0)
         return fail(err, f->path, "a dataset cannot be opened");
     const enum mase_status st = look_at(s, err);
@@ -356,13 +383,14 @@ enum mase_status mase_h5_records(const struct mase_h5_set *s, const struct mase_
 
 struct hunt {
     struct mase_arena *a;
+    hid_t access;
     const char *column, *found;
 };
 
-static bool has_column(hid_t group, const char *name, const char *column)
+static bool has_column(hid_t group, const char *name, hid_t access, const char *column)
 {
     bool has = false;
-    const hid_t set = h5.H5Dopen2(group, name, H5P_DEFAULT);
+    const hid_t set = h5.H5Dopen2(group, name, access);
     const hid_t type = set >= 0 ? h5.H5Dget_type(set) : -1;
     if (type >= 0 && h5.H5Tget_class(type) == H5T_COMPOUND)
         has = h5.H5Tget_member_index(type, column) >= 0;
@@ -377,7 +405,7 @@ static bool has_column(hid_t group, const char *name, const char *column)
 static herr_t visit(hid_t group, const char *name, const H5L_info_t *info, void *user)
 {
     struct hunt *h = user;
-    if (info->type != H5L_TYPE_HARD || !has_column(group, name, h->column))
+    if (info->type != H5L_TYPE_HARD || !has_column(group, name, h->access, h->column))
         return 0;
     h->found = mase_arena_strdup(h->a, name);
     return 1; /* stops */
@@ -385,7 +413,7 @@ static herr_t visit(hid_t group, const char *name, const H5L_info_t *info, void 
 
 const char *mase_h5_find_table(const struct mase_h5 *f, struct mase_arena *a, const char *column)
 {
-    struct hunt h = { a, column, NULL };
+    struct hunt h = { a, f->access, column, NULL };
     h5.H5Literate(f->file, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, visit, &h);
     h5.H5Eclear2(H5E_DEFAULT);
     return h.found;

@@ -18,6 +18,7 @@
 struct mase_h5 {
     const char *path; /* borrowed */
     int64_t file;     /* HDF5's handles, here and below */
+    int64_t access;   /* how its datasets are opened */
     uint64_t size;    /* bytes */
 };
 

@@ -214,6 +214,10 @@ static void whole_labels(void **state)
                      names[] = { 0, 1, 0, 2, 1, 0, 2, 1, 1, 0 };
     check_labels("a,label\n1,0.0\n2,1.0\n3,10.0\n4,2.0\n5,1\n6,0\n7,2\n8,10\n9,+1\n9,0e3\n",
                  numbers, 11, "10");
+    check_labels(
+        "a,label\n1,99999999999x\n2,b\n3,99999999999x\n4,inf\n5,b\n6,99999999999x\n7,inf\n8,b\n"
+        "9,b\n9,99999999999x\n",
+        names, 3, "inf");
     check_labels("a,label\n1,1a\n2,b\n3,1a\n4,inf\n5,b\n6,1a\n7,inf\n8,b\n9,b\n9,1a\n", names, 3,
                  "inf");
 }
