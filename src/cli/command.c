@@ -151,6 +151,7 @@ static const struct {
     { "sweep", MASE_CLI_TRAINS | MASE_CLI_RUNS },
     { "test", MASE_CLI_RUNS },
     { "predict", MASE_CLI_RUNS },
+    { "transform", MASE_CLI_RUNS }, /* its passes do, which measure activations */
     { "data", MASE_CLI_RUNS },
 };
 
