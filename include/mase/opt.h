@@ -27,8 +27,8 @@ enum mase_opt_type {
     MASE_OPT_TYPE_BOOL,   /* bool */
     MASE_OPT_TYPE_INT,    /* int64_t */
     MASE_OPT_TYPE_FLOAT,  /* double; an integer is accepted */
-    MASE_OPT_TYPE_TEXT,   /* const char *, NULL for none ("NA") */
-    MASE_OPT_TYPE_PATH,   /* const char *, NULL for none ("NA") */
+    MASE_OPT_TYPE_TEXT,   /* const char *; none ("NA", NULL) only where that is the default */
+    MASE_OPT_TYPE_PATH,   /* the same */
     MASE_OPT_TYPE_CHOICE, /* const char *, one of choices */
     MASE_OPT_TYPE_SWITCH, /* int64_t, 0 or 1: a boolean that may be none */
     MASE_OPT_TYPE_INTS,   /* struct mase_ints; an integer is a list of one */

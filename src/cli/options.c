@@ -250,6 +250,7 @@ enum mase_status mase_cli_option_check(struct mase_value **out, struct mase_aren
         v = as_choice(a, v);
     row.key = called;
     row.offset = 0;
+    row.required = o->flags & MASE_CLI_MANY; /* none has no place in a list */
     MASE_TRY(mase_opt_bind_one(&field, &row, v, err));
     if (o->path && v->kind == MASE_STRING && !is_word(o, v->s))
         MASE_TRY(check_path(o, called, v, err));

@@ -280,10 +280,20 @@ static void default_text(void *f, const struct mase_opt *row)
     *(const char **)f = row->text;
 }
 
+/* None ("NA") is a value only where none is the default: whoever reads another option counts on a
+ * text. */
+static bool may_be_none(const struct mase_opt *row)
+{
+    return !row->required && !row->text;
+}
+
 static enum mase_status bind_text(void *f, const struct mase_opt *row, const struct mase_value *v,
                                   struct mase_err *err)
 {
     bool none = mase_value_is_none(v);
+    if (none && !may_be_none(row))
+        return mase_fail_at(err, MASE_EVALUE, v->at, "%s must be a %s, and \"NA\" means none",
+                            row->key, types[row->type].name);
     if (!none && v->kind != MASE_STRING)
         return wrong_type(row, v, err);
     if (!none && strlen(v->s) != v->len)

@@ -111,6 +111,18 @@ run transform --config c.toml jsc-tiny jsc --set seed
 fails "--set without a value" <<'END'
 ch: --set: expected KEY=VALUE, got 'seed'
 END
+for option in --map --set --dump-after --target --project-dir; do
+    run transform --config c.toml jsc-tiny jsc $option NA
+    refused "$option NA" "^ch: $option must be a (string|path), and \"NA\" means none\$"
+done
+echo '[passes.load_mase_graph]
+load_dir = "NA"' >none.toml
+run transform --config none.toml jsc-tiny jsc
+fails "none where a pass needs a path" <<'END'
+none.toml:2:12: pass load_mase_graph: load_dir must be a path, and "NA" means none
+    2 | load_dir = "NA"
+      |            ^~~~
+END
 run transform --config c.toml jsc-tiny jsc --set sed=1
 fails "--set of a key that is not there" <<'END'
 --set:1:1: unknown key 'sed', did you mean 'seed'?

@@ -71,15 +71,15 @@ static void given_values_replace_defaults(void **state)
     struct mase_err err = { 0 };
     struct sample s;
     const struct mase_value *t = toml(&a, "all = false\nwidth = 32\nseed = 9223372036854775807\n"
-                                          "rate = 1\nmomentum = -7.5\nname = \"NA\"\n"
-                                          "file_name = \"out.csv\"\nby = \"name\"\nextra = [1]\n");
+                                          "rate = 1\nmomentum = -7.5\nname = \"y\"\n"
+                                          "file_name = \"NA\"\nby = \"name\"\nextra = [1]\n");
     assert_int_equal(mase_opts_bind(&s, sizeof s, rows, t, &a, &err), MASE_OK);
     assert_false(s.all);
     assert_int_equal(s.width, 32);
     assert_true(s.seed == INT64_MAX);
     assert_true(s.rate == 1.0 && s.momentum == -7.5);
-    assert_null(s.name);
-    assert_string_equal(s.file, "out.csv");
+    assert_string_equal(s.name, "y");
+    assert_null(s.file); /* NA is none */
     assert_string_equal(s.by, "name");
     assert_ptr_equal(s.extra, mase_value_get(t, "extra"));
     mase_arena_release(&a);
@@ -93,6 +93,7 @@ static void wrong_values_are_named_with_what_is_allowed(void **state)
     } cases[] = {
         { "width = \"8\"", "1:9: width must be an integer 1..32, got string \"8\"" },
         { "width = 8.0", "1:9: width must be an integer 1..32, got float 8.0" },
+        { "name = \"NA\"", "1:8: name must be a string, and \"NA\" means none" },
         { "width = 99", "1:9: width = 99 is outside 1..32" },
         { "width = 0", "1:9: width = 0 is outside 1..32" },
         { "seed = -1", "1:8: seed = -1 is outside 0.." },
