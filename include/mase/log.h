@@ -25,6 +25,10 @@ void mase_log(enum mase_log_level level, const char *fmt, ...) MASE_PRINTF(2, 3)
 #define mase_info(...)  mase_log(MASE_INFO, __VA_ARGS__)
 #define mase_warn(...)  mase_log(MASE_WARNING, __VA_ARGS__)
 
+/* Write out what stdout holds back; every message does so first. The errno of the first failure
+ * since the program began, or 0. */
+int mase_flush_output(void);
+
 /* May this stream carry colour? A terminal, NO_COLOR unset or empty, TERM not "dumb". */
 bool mase_use_colour(FILE *stream);
 

@@ -4,6 +4,7 @@
  */
 #include <mase/log.h>
 
+#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -25,6 +26,7 @@ static struct {
     enum mase_log_level level;
     FILE *out;        /* NULL: stderr */
     bool status_line; /* one is drawn */
+    int output_fault; /* errno of the first failure to write to stdout */
 } logger = { .level = MASE_INFO };
 
 void mase_log_set_level(enum mase_log_level level)
@@ -65,11 +67,28 @@ bool mase_use_colour(FILE *stream)
     return !(refused && refused[0]) && mase_is_terminal(stream);
 }
 
+int mase_flush_output(void)
+{
+    if ((fflush(stdout) != 0 || ferror(stdout)) && !logger.output_fault)
+        logger.output_fault = errno ? errno : EIO; /* of the write that failed, now or before */
+    return logger.output_fault;
+}
+
+/* Where both streams end in one file or pipe, what was printed before a message stands before it,
+ * and not cut where a buffer happened to be full. */
+static FILE *stream_after_output(void)
+{
+    FILE *out = mase_log_stream();
+    if (out != stdout)
+        mase_flush_output();
+    return out;
+}
+
 void mase_log_status(const char *text)
 {
     if (!text && !logger.status_line)
         return;
-    FILE *out = mase_log_stream();
+    FILE *out = stream_after_output();
     fprintf(out, "\r\033[K%s", text ? text : "");
     fflush(out);
     logger.status_line = text != NULL;
@@ -79,7 +98,7 @@ void mase_log(enum mase_log_level level, const char *fmt, ...)
 {
     if (level < logger.level)
         return;
-    FILE *out = mase_log_stream();
+    FILE *out = stream_after_output();
     const bool colour = mase_use_colour(out);
     struct mase_str line = { 0 };
     if (colour)

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <mase/log.h>
+
 #include "base/limit.h"
 #include "cli/cli.h"
 
@@ -43,11 +45,12 @@ static enum mase_status dispatch(struct mase_cli *c, struct mase_err *err)
 /* What was printed must have arrived. A reader that has gone away needs no message. */
 static enum mase_status flush_stdout(struct mase_err *err)
 {
-    if (fflush(stdout) == 0 && !ferror(stdout))
+    const int fault = mase_flush_output();
+    if (!fault)
         return MASE_OK;
-    if (errno == EPIPE)
+    if (fault == EPIPE)
         return mase_fail(err, MASE_EIO, "%s", "");
-    return mase_fail(err, MASE_EIO, "standard output: %s", strerror(errno));
+    return mase_fail(err, MASE_EIO, "standard output: %s", strerror(fault));
 }
 
 int main(int argc, char **argv)
@@ -65,7 +68,7 @@ int main(int argc, char **argv)
     if (!st)
         st = flush_stdout(&err);
     else
-        fflush(stdout);
+        (void)mase_flush_output();
     if (st && err.msg[0]) {
         if (!err.path[0])
             fputs("ch: ", stderr);

@@ -3,11 +3,14 @@
  */
 #include <string.h>
 
+#include <mase/log.h>
+
 #include "cli/cli.h"
 
 void mase_cli_put(const struct mase_str *text)
 {
     fwrite(mase_str_text(text), 1, text->len, stdout);
+    (void)mase_flush_output();
 }
 
 void mase_cli_put_json(const struct mase_value *v)

@@ -19,7 +19,6 @@ static void put_configuration(struct mase_cli *c)
                     &(struct mase_sheet){ .key = "configuration",
                                           .table = mase_cli_config_table(&c->arena, c, colour),
                                           .look = MASE_TABLE_PRETTY });
-    fflush(stdout); /* before the log lines that follow, where both go to one terminal */
 }
 
 void mase_cli_announce(struct mase_cli *c)

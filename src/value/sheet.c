@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <mase/log.h>
+
 const char *const mase_sheet_formats[] = { "text", "grid", "github", "csv", "json", NULL };
 
 enum mase_sheet_format mase_sheet_format(const char *name)
@@ -78,6 +80,14 @@ static void add_table(struct mase_str *out, struct mase_sheets *s, const struct 
         mark_left(out->data + start);
 }
 
+/* Whole pieces arrive, and a failure is known while it is known why. */
+static void write_out(struct mase_sheets *s, const char *text, size_t n)
+{
+    fwrite(text, 1, n, s->out);
+    if (s->out == stdout)
+        (void)mase_flush_output();
+}
+
 static void print(struct mase_sheets *s, const struct mase_sheet *sheet)
 {
     const bool csv = s->format == MASE_SHEET_CSV, titled = sheet->title && !csv;
@@ -88,7 +98,7 @@ static void print(struct mase_sheets *s, const struct mase_sheet *sheet)
         mase_str_printf(&out, "%s\n%s", sheet->title, sheet->table.rows ? "\n" : "");
     if (!titled || sheet->table.rows)
         add_table(&out, s, sheet);
-    fwrite(out.data, 1, out.len, s->out);
+    write_out(s, out.data, out.len);
     mase_str_release(&out);
     s->begun = s->after_table = true;
     s->after_blank = false;
@@ -106,7 +116,7 @@ void mase_sheets_say(struct mase_sheets *s, const char *fmt, ...)
     const char *said = mase_str_text(&text);
     if (s->after_table && s->format == MASE_SHEET_GITHUB && *said != '\n')
         fputc('\n', s->out); /* what follows would be a row */
-    fputs(said, s->out);
+    write_out(s, said, strlen(said));
     s->after_blank = mase_ends_with(said, "\n\n") || (s->begun && mase_streq(said, "\n"));
     s->begun = true;
     s->after_table = false;
@@ -178,7 +188,7 @@ void mase_sheets_end(struct mase_sheets *s)
         return;
     mase_json_print(&out, s->all ? s->all : mase_value_table(s->arena), 2);
     mase_str_addc(&out, '\n');
-    fwrite(out.data, 1, out.len, s->out);
+    write_out(s, out.data, out.len);
     mase_str_release(&out);
     s->all = NULL;
 }

@@ -34,6 +34,10 @@ if [ -c /dev/full ]; then
     "$CH" ops >/dev/full 2>"$T/err"
     status=$?
     refused "no space left" '^ch: standard output: No space left on device$'
+    "$CH" transform --config "$config" --project full >/dev/full 2>"$T/err"
+    status=$?
+    refused "no space left when a log line wants room" \
+        '^ch: standard output: No space left on device$'
 fi
 
 # A reader that stops reading: status 2, and no complaint about it.
