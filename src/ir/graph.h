@@ -39,9 +39,13 @@ struct mase_quant_table {
     enum mase_quant_kind kind[MASE_OPERAND_COUNT]; /* of each operand */
     bool bypass;
 };
-/* config must have a name. */
+/* config must have a name; if that is of no format, t->named is MASE_QUANT_COUNT. */
 enum mase_status mase_quant_table(struct mase_quant_table *t, const struct mase_value *config,
                                   struct mase_err *err) MASE_MUST_CHECK;
+/* The keys of a table whose name is none, which leaves a layer alone: those of any format, so that
+ * one is switched off by its name. */
+enum mase_status mase_quant_table_none(const struct mase_value *config,
+                                       struct mase_err *err) MASE_MUST_CHECK;
 /* Does it say anything of this operand? */
 bool mase_quant_table_mentions(const struct mase_quant_table *t, enum mase_operand o);
 /* The format of one operand, all of whose parameters must be there. */

@@ -93,43 +93,68 @@ static enum mase_status find_kind(enum mase_quant_kind *kind, const struct mase_
     return mase_quant_need(kind, name->s, name->at, err);
 }
 
-/* All keys that the table may have, in a. Returns how many. */
-static int known_keys(const char ***out, struct mase_arena *a, const struct mase_quant_table *t)
+/* The keys that a table may have, growing. */
+struct keys {
+    struct mase_arena *arena;
+    const char **items;
+    int count, cap;
+};
+
+static void add_key(struct keys *k, const char *key)
 {
-    int n = 2;
-    for (int o = 0; o < MASE_OPERAND_COUNT; o++)
-        n += 1 + mase_quant_param_count(mase_quants[t->kind[o]]);
-    const char **keys = *out = mase_new_array(a, const char *, (size_t)n);
-    *keys++ = "name";
-    *keys++ = "bypass";
-    for (int o = 0; o < MASE_OPERAND_COUNT; o++) {
-        *keys++ = mase_arena_printf(a, "%s_name", mase_operand_names[o]);
-        for (const struct mase_opt *p = mase_quants[t->kind[o]]->params; p->type; p++)
-            *keys++ = mase_arena_printf(a, "%s_%s", mase_operand_names[o], p->key);
-    }
-    return n;
+    k->items = mase_arena_grow(k->arena, k->items, k->count, &k->cap, sizeof *k->items);
+    k->items[k->count++] = key;
 }
 
-static enum mase_status check_key(const struct mase_quant_table *t, int i, const char **keys, int n,
-                                  struct mase_err *err)
+static void add_operand(struct keys *k, int operand, enum mase_quant_kind kind)
 {
-    const char *key = t->config->keys[i], *name = mase_quants[t->named]->name;
-    for (int k = 0; k < n; k++)
-        if (mase_streq(key, keys[k]))
-            return MASE_OK;
-    const char *near = mase_nearest(key, keys, n);
-    if (near)
-        return mase_fail_at(err, MASE_EVALUE, t->config->key_at[i],
-                            "'%s' has no parameter '%s': did you mean '%s'?", name, key, near);
-    return mase_fail_at(err, MASE_EVALUE, t->config->key_at[i],
-                        "'%s' has no parameter '%s': its keys are name, bypass, and data_in_, "
-                        "weight_, bias_ or data_out_ before %s",
-                        name, key, mase_quants[t->named]->params[0].key);
+    add_key(k, mase_arena_printf(k->arena, "%s_name", mase_operand_names[operand]));
+    for (const struct mase_opt *p = mase_quants[kind]->params; p->type; p++)
+        add_key(k, mase_arena_printf(k->arena, "%s_%s", mase_operand_names[operand], p->key));
+}
+
+/* name and parameter are of the format, for the message. */
+static enum mase_status check_keys(struct keys *known, const struct mase_value *config,
+                                   const char *name, const char *parameter, struct mase_err *err)
+{
+    add_key(known, "name");
+    add_key(known, "bypass");
+    for (int i = 0; i < config->count; i++) {
+        const char *key = config->keys[i];
+        bool found = false;
+        for (int k = 0; k < known->count && !found; k++)
+            found = mase_streq(key, known->items[k]);
+        if (found)
+            continue;
+        const char *near = mase_nearest(key, known->items, known->count);
+        if (near)
+            return mase_fail_at(err, MASE_EVALUE, config->key_at[i],
+                                "'%s' has no parameter '%s': did you mean '%s'?", name, key, near);
+        return mase_fail_at(err, MASE_EVALUE, config->key_at[i],
+                            "'%s' has no parameter '%s': its keys are name, bypass, and data_in_, "
+                            "weight_, bias_ or data_out_ before %s",
+                            name, key, parameter);
+    }
+    return MASE_OK;
+}
+
+enum mase_status mase_quant_table_none(const struct mase_value *config, struct mase_err *err)
+{
+    struct mase_arena a = { 0 };
+    struct keys known = { .arena = &a };
+    for (int k = MASE_QUANT_float + 1; k < MASE_QUANT_COUNT; k++)
+        for (int o = 0; o < MASE_OPERAND_COUNT; o++)
+            add_operand(&known, o, (enum mase_quant_kind)k);
+    const enum mase_status st = check_keys(&known, config, "NA", "a format's parameter", err);
+    mase_arena_release(&a);
+    return st;
 }
 
 static enum mase_status find_kinds(struct mase_quant_table *t, struct mase_err *err)
 {
-    MASE_TRY(find_kind(&t->named, mase_value_get(t->config, "name"), "name", err));
+    enum mase_quant_kind named;
+    MASE_TRY(find_kind(&named, mase_value_get(t->config, "name"), "name", err));
+    t->named = named;
     for (int o = 0; o < MASE_OPERAND_COUNT; o++) {
         char key[32];
         snprintf(key, sizeof key, "%s_name", mase_operand_names[o]);
@@ -145,17 +170,16 @@ enum mase_status mase_quant_table(struct mase_quant_table *t, const struct mase_
                                   struct mase_err *err)
 {
     struct mase_arena a = { 0 };
-    const char **keys;
-    enum mase_status st = MASE_OK;
+    struct keys known = { .arena = &a };
 
-    *t = (struct mase_quant_table){ .config = config };
+    *t = (struct mase_quant_table){ .config = config, .named = MASE_QUANT_COUNT };
     MASE_TRY(find_kinds(t, err));
-    const int n = known_keys(&keys, &a, t);
-    for (int i = 0; i < config->count && !st; i++)
-        st = check_key(t, i, keys, n, err);
+    for (int o = 0; o < MASE_OPERAND_COUNT; o++)
+        add_operand(&known, o, t->kind[o]);
+    const enum mase_status st = check_keys(&known, config, mase_quants[t->named]->name,
+                                           mase_quants[t->named]->params[0].key, err);
     mase_arena_release(&a);
-    if (st)
-        return st;
+    MASE_TRY(st);
     const struct mase_value *bypass = mase_value_get(config, "bypass");
     if (bypass && bypass->kind != MASE_BOOL)
         return mase_fail_at(err, MASE_EVALUE, bypass->at, "bypass must be true or false, not %s",

@@ -228,7 +228,7 @@ by = "type"
 name = "intger"
 END
 fails "a format that is not there" <<'END'
-c.toml:7:8: pass quantize: no number format is called 'intger', did you mean 'integer'? allowed: integer, fixed, block_fp
+c.toml:7:8: pass quantize: no number format is called 'intger', did you mean 'integer'? allowed: integer, fixed, block_fp, or NA to leave the node alone
     7 | name = "intger"
       |        ^~~~~~~~
 END

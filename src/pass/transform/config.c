@@ -56,7 +56,13 @@ enum mase_status mase_quant_check(const struct mase_rule *rule, struct mase_err 
 {
     struct mase_quant_table t;
     MASE_TRY(check_section(rule, err));
-    return mase_quant_is_none(rule) ? MASE_OK : mase_quant_table(&t, config_of(rule), err);
+    const struct mase_value *config = config_of(rule), *name = mase_value_get(config, "name");
+    if (mase_quant_is_none(rule))
+        return mase_quant_table_none(config, err);
+    const enum mase_status st = mase_quant_table(&t, config, err);
+    if (st && name->kind == MASE_STRING && t.named == MASE_QUANT_COUNT)
+        return mase_fail_at(err, st, name->at, "%s, or NA to leave the node alone", err->msg);
+    return st;
 }
 
 /* ---- what it means for one node ---- */

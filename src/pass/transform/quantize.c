@@ -68,19 +68,19 @@ static enum mase_status decide(struct mase_decision *d, struct mase_rules *r, st
     return MASE_OK;
 }
 
-static void report_unused(const struct mase_rules *r, const struct mase_graph *g)
+/* Names that fit nothing were refused: what is left is an operation that this network does without,
+ * or a pattern that came too late. */
+static void report_unused(const struct mase_rules *r)
 {
     for (int i = 0; i < r->count; i++) {
         const struct mase_rule *rule = &r->rules[i];
         if (rule->uses || mase_quant_is_none(rule))
             continue;
         if (r->by == MASE_BY_TYPE)
-            mase_debug("quantize: the graph has no %s", rule->key);
+            mase_info("quantize: the network has no %s", rule->key);
         else if (r->by == MASE_BY_REGEX)
-            mase_warn("quantize: '%s' matches no node that can be quantised", rule->key);
-        else
-            mase_warn("quantize: '%s' is a %s, which cannot be quantised, and stays as it is",
-                      rule->key, mase_ops[mase_graph_find(g, rule->key)->op].name);
+            mase_warn("quantize: every node that '%s' matches falls under an earlier pattern",
+                      rule->key);
     }
 }
 
@@ -91,7 +91,7 @@ static enum mase_status decide_all(struct mase_decision *list, struct mase_rules
     MASE_TRY(mase_rules_check_nodes(r, g, err));
     for (struct mase_node *n = g->first; n; n = n->next)
         MASE_TRY(decide(list++, r, n, err));
-    report_unused(r, g);
+    report_unused(r);
     return MASE_OK;
 }
 

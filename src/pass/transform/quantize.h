@@ -31,7 +31,8 @@ enum mase_status mase_rules_init(struct mase_rules *r, struct mase_arena *a, con
                                  const struct mase_value *fallback,
                                  struct mase_err *err) MASE_MUST_CHECK;
 void mase_rules_release(struct mase_rules *r);
-/* by = "name": every key must be a node of g. */
+/* by = "name": every key must be a node of g that can be quantised, by = "regex_name": match one,
+ * unless it says to leave its nodes alone. */
 enum mase_status mase_rules_check_nodes(const struct mase_rules *r, const struct mase_graph *g,
                                         struct mase_err *err) MASE_MUST_CHECK;
 /* The rule of a node: its own or the default; an error when it has neither. */

@@ -99,8 +99,9 @@ void mase_rules_release(struct mase_rules *r)
         pcre2_code_free(r->rules[i].code);
 }
 
-static enum mase_status unknown_node(const struct mase_rule *rule, const struct mase_graph *g,
-                                     struct mase_err *err)
+/* what: the beginning of the message, in which key stands. */
+static enum mase_status not_a_node(const char *what, const struct mase_rule *rule,
+                                   const struct mase_graph *g, struct mase_err *err)
 {
     struct mase_arena a = { 0 };
     const char **names = mase_new_array(&a, const char *, (size_t)g->node_count);
@@ -114,8 +115,7 @@ static enum mase_status unknown_node(const struct mase_rule *rule, const struct 
     if (list.len >= 300)
         mase_str_add(&list, ", ...");
     const char *near = mase_nearest(rule->key, names, n);
-    mase_fail_at(err, MASE_EVALUE, rule->at,
-                 "no node is called '%s'%s%s%s those that can be quantised: %s", rule->key,
+    mase_fail_at(err, MASE_EVALUE, rule->at, "%s%s%s%s those that can be quantised: %s", what,
                  near ? ", did you mean '" : ";", near ? near : "", near ? "'?" : "",
                  n ? mase_str_text(&list) : "none");
     mase_str_release(&list);
@@ -123,16 +123,24 @@ static enum mase_status unknown_node(const struct mase_rule *rule, const struct 
     return MASE_EVALUE;
 }
 
-enum mase_status mase_rules_check_nodes(const struct mase_rules *r, const struct mase_graph *g,
-                                        struct mase_err *err)
+static enum mase_status check_name(const struct mase_rule *rule, const struct mase_graph *g,
+                                   struct mase_err *err)
 {
-    for (int i = 0; r->by == MASE_BY_NAME && i < r->count; i++)
-        if (!mase_graph_find(g, r->rules[i].key))
-            return unknown_node(&r->rules[i], g, err);
-    return MASE_OK;
+    const struct mase_node *n = mase_graph_find(g, rule->key);
+    if (n && (mase_ops[n->op].quantisable || mase_quant_is_none(rule)))
+        return MASE_OK;
+    struct mase_str what = { 0 };
+    if (n)
+        mase_str_printf(&what, "'%s' is a %s, which cannot be quantised", rule->key,
+                        mase_ops[n->op].name);
+    else
+        mase_str_printf(&what, "no node is called '%s'", rule->key);
+    const enum mase_status st = not_a_node(mase_str_text(&what), rule, g, err);
+    mase_str_release(&what);
+    return st;
 }
 
-/* ---- picking ---- */
+/* ---- matching ---- */
 
 static enum mase_status match(bool *hit, const struct mase_rule *rule, const char *name,
                               struct mase_err *err)
@@ -158,6 +166,37 @@ static enum mase_status match(bool *hit, const struct mase_rule *rule, const cha
     return mase_fail_at(err, MASE_ELIMIT, rule->at, "matching '%s' against '%s': %s", rule->key,
                         name, (const char *)why);
 }
+
+/* A pattern must match some node that can be quantised, whether or not an earlier one takes it. */
+static enum mase_status check_pattern(const struct mase_rule *rule, const struct mase_graph *g,
+                                      struct mase_err *err)
+{
+    bool hit = mase_quant_is_none(rule);
+    for (const struct mase_node *n = g->first; n && !hit; n = n->next)
+        if (mase_ops[n->op].quantisable)
+            MASE_TRY(match(&hit, rule, n->name, err));
+    if (hit)
+        return MASE_OK;
+    struct mase_str what = { 0 };
+    mase_str_printf(&what, "'%s' matches no node that can be quantised", rule->key);
+    const enum mase_status st = not_a_node(mase_str_text(&what), rule, g, err);
+    mase_str_release(&what);
+    return st;
+}
+
+enum mase_status mase_rules_check_nodes(const struct mase_rules *r, const struct mase_graph *g,
+                                        struct mase_err *err)
+{
+    for (int i = 0; i < r->count; i++) {
+        if (r->by == MASE_BY_NAME)
+            MASE_TRY(check_name(&r->rules[i], g, err));
+        if (r->by == MASE_BY_REGEX)
+            MASE_TRY(check_pattern(&r->rules[i], g, err));
+    }
+    return MASE_OK;
+}
+
+/* ---- picking ---- */
 
 static enum mase_status applies(bool *hit, enum mase_by by, const struct mase_rule *rule,
                                 const struct mase_node *n, struct mase_err *err)

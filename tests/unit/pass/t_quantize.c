@@ -186,18 +186,38 @@ ON(of_several_patterns_the_first_wins, "jsc-toy")
 
 ON(a_pattern_must_match_the_whole_name, "jsc-toy")
 {
-    char *text =
-        warnings(f, "by = 'regex_name'\n" NONE "['blocks_2'.config]\n" INTEGER("8", "8", "8"));
+    FAILS(f, "quantize", "by = 'regex_name'\n" NONE "['blocks_2'.config]\n" INTEGER("8", "8", "8"),
+          4, 2,
+          "'blocks_2' matches no node that can be quantised; those that can be quantised: "
+          "seq_blocks_1");
     assert_int_equal(quantised(f), 0);
-    assert_non_null(strstr(text, "'blocks_2' matches no node that can be quantised"));
+    RUN(f, "quantize", "by = 'regex_name'\n" NONE "['blocks_2'.config]\nname = 'NA'");
+}
+
+ON(a_pattern_that_comes_too_late_is_warned_of, "jsc-toy")
+{
+    char *text = warnings(f, "by = 'regex_name'\n" NONE "['seq.*'.config]\n" INTEGER(
+                                 "8", "8", "8") "['seq_blocks_2'.config]\n" INTEGER("4", "4", "4"));
+    assert_non_null(strstr(text, "every node that 'seq_blocks_2' matches falls under an earlier"));
     free(text);
 }
 
-ON(a_node_that_cannot_be_quantised_is_warned_of, "jsc-tiny")
+ON(a_node_that_cannot_be_quantised_is_refused, "jsc-tiny")
 {
-    char *text = warnings(f, "by = 'name'\n" NONE "[seq_blocks_0.config]\n" INTEGER("8", "8", "8"));
-    assert_non_null(strstr(text, "'seq_blocks_0' is a batch_norm1d, which cannot be quantised"));
-    free(text);
+    FAILS(f, "quantize", "by = 'name'\n" NONE "[seq_blocks_0.config]\n" INTEGER("8", "8", "8"), 4,
+          2, "'seq_blocks_0' is a batch_norm1d, which cannot be quantised");
+    RUN(f, "quantize", "by = 'name'\n" NONE "[seq_blocks_0.config]\nname = 'NA'");
+}
+
+ON(keys_beside_none_are_those_of_formats, "jsc-tiny")
+{
+    RUN(f, "quantize", LAB "[relu.config]\nname = 'NA'\ndata_in_width = 8\nbypass = false");
+    FAILS(f, "quantize", LAB "[relu.config]\nname = 'NA'\nwombat = 8", 14, 1,
+          "'NA' has no parameter 'wombat'");
+    FAILS(f, "quantize", LAB "[relu.config]\nname = 'None'", 13, 8,
+          "no number format is called 'None'; allowed: integer, fixed, block_fp, or NA to leave "
+          "the node "
+          "alone");
 }
 
 ON(calls_of_one_module_must_agree, "jsc-tiny")
@@ -349,7 +369,9 @@ int main(void)
         cmocka_unit_test(an_operation_that_does_not_occur_is_no_fault),
         cmocka_unit_test(of_several_patterns_the_first_wins),
         cmocka_unit_test(a_pattern_must_match_the_whole_name),
-        cmocka_unit_test(a_node_that_cannot_be_quantised_is_warned_of),
+        cmocka_unit_test(a_pattern_that_comes_too_late_is_warned_of),
+        cmocka_unit_test(a_node_that_cannot_be_quantised_is_refused),
+        cmocka_unit_test(keys_beside_none_are_those_of_formats),
         cmocka_unit_test(calls_of_one_module_must_agree),
         cmocka_unit_test(functions_are_quantised_too),
         cmocka_unit_test(a_linear_function_is_a_linear_layer),
