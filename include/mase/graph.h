@@ -373,6 +373,9 @@ void mase_graph_alloc(struct mase_graph *g);
 void mase_graph_init_weights(struct mase_graph *g, uint64_t seed);
 /* Only the constants, which no file of weights has: before one is loaded. */
 void mase_graph_init_constants(struct mase_graph *g);
+/* How many values of the weights are NaN or infinite. where (may be NULL) gets the names of the
+ * first tensors that hold them: "fc1.weight (2), fc1.bias (1)". */
+int64_t mase_graph_not_finite(const struct mase_graph *g, struct mase_str *where);
 /* Stop borrowing: copy the weights. Nothing if they are g's own. */
 void mase_graph_own_weights(struct mase_graph *g);
 /* Every parameter and buffer in state-dict order; full is "seq_blocks.0.weight", valid during the

@@ -90,6 +90,7 @@ int64_t mase_tensor_bytes(const struct mase_tensor *t);
  * compute with). */
 double mase_tensor_get(const struct mase_tensor *t, int64_t i);
 void mase_tensor_set(struct mase_tensor *t, int64_t i, double v);
+int64_t mase_tensor_not_finite(const struct mase_tensor *t); /* how many are NaN or infinite */
 
 float mase_float_of_half(uint16_t bits);   /* IEEE binary16: 1 sign, 5 exponent, 10 fraction */
 float mase_float_of_bfloat(uint16_t bits); /* bfloat16: the upper half of a float32 */

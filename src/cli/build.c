@@ -159,9 +159,9 @@ enum mase_status mase_cli_check_size(const struct mase_graph *g, const struct ma
     return mase_graph_check_size(g, err);
 }
 
-enum mase_status mase_cli_take_weights(struct mase_graph **g, struct mase_cli *c, const char *name,
-                                       const struct mase_shape *sample, enum mase_cli_weights kind,
-                                       struct mase_err *err)
+static enum mase_status take_weights(struct mase_graph **g, struct mase_cli *c, const char *name,
+                                     const struct mase_shape *sample, enum mase_cli_weights kind,
+                                     struct mase_err *err)
 {
     const char *path = mase_cli_text(c, MASE_CLI_load_name);
     if (kind == MASE_CLI_SAVED)
@@ -173,6 +173,16 @@ enum mase_status mase_cli_take_weights(struct mase_graph **g, struct mase_cli *c
     }
     MASE_TRY(mase_cli_load_weights(*g, c, path, err));
     return mase_cli_follow_checkpoint(*g, path, err);
+}
+
+enum mase_status mase_cli_take_weights(struct mase_graph **g, struct mase_cli *c, const char *name,
+                                       const struct mase_shape *sample, enum mase_cli_weights kind,
+                                       struct mase_err *err)
+{
+    MASE_TRY(take_weights(g, c, name, sample, kind, err));
+    if (kind != MASE_CLI_INITIALISED || !mase_cli_flag(c, MASE_CLI_resume))
+        mase_cli_tell_weights(c, *g, mase_cli_text(c, MASE_CLI_load_name));
+    return MASE_OK;
 }
 
 enum mase_status mase_cli_build(struct mase_graph **g, struct mase_cli *c,

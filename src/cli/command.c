@@ -71,8 +71,9 @@ static const struct {
     enum mase_cli_option_id option;
     const char *commands;
 } only[] = {
-    { MASE_CLI_resume, "train" }, { MASE_CLI_input, "predict" }, { MASE_CLI_output, "predict" },
-    { MASE_CLI_raw, "predict" },  { MASE_CLI_all_rows, "test" },
+    { MASE_CLI_resume, "train" },   { MASE_CLI_input, "predict" },
+    { MASE_CLI_output, "predict" }, { MASE_CLI_raw, "predict" },
+    { MASE_CLI_all_rows, "test" },  { MASE_CLI_dump_after, "transform" },
 };
 
 static const char *only_commands(const struct mase_cli_option *o)
@@ -146,21 +147,25 @@ bool mase_cli_command_takes(const struct mase_cli_command *cmd, const struct mas
 static const struct {
     const char *command;
     unsigned flags;
+    int also; /* one option more; -1: none */
 } acts_on[] = {
-    { "train", MASE_CLI_TRAINS | MASE_CLI_RUNS },
-    { "sweep", MASE_CLI_TRAINS | MASE_CLI_RUNS },
-    { "test", MASE_CLI_RUNS },
-    { "predict", MASE_CLI_RUNS },
-    { "transform", MASE_CLI_RUNS }, /* its passes do, which measure activations */
-    { "data", MASE_CLI_RUNS },
+    { "train", MASE_CLI_TRAINS | MASE_CLI_RUNS, -1 },
+    { "sweep", MASE_CLI_TRAINS | MASE_CLI_RUNS, -1 },
+    { "test", MASE_CLI_RUNS, -1 },
+    { "predict", MASE_CLI_RUNS, -1 },
+    { "data", MASE_CLI_RUNS, -1 },
+    { "transform", MASE_CLI_RUNS, MASE_CLI_batch_size }, /* its passes read samples */
 };
 
 bool mase_cli_command_uses(const struct mase_cli_command *cmd, const struct mase_cli_option *o)
 {
     const bool looks_on = cmd->takes == MASE_CLI_LOOK || cmd->takes == MASE_CLI_REPORT;
     unsigned flags = looks_on ? ~0u : MASE_CLI_USED;
+    bool also = false;
     for (size_t i = 0; i < sizeof acts_on / sizeof acts_on[0]; i++)
-        if (mase_streq(acts_on[i].command, cmd->name))
+        if (mase_streq(acts_on[i].command, cmd->name)) {
             flags |= acts_on[i].flags;
-    return o->flags & flags;
+            also = acts_on[i].also >= 0 && o == &mase_cli_options[acts_on[i].also];
+        }
+    return also || o->flags & flags;
 }

@@ -74,11 +74,13 @@ enum mase_status mase_cli_explain(struct mase_cli *c, struct mase_err *err)
     struct mase_cli_net net;
     const struct mase_value *section;
     const char *word;
-    MASE_TRY(mase_cli_operands(c, 1, err));
+    MASE_TRY(mase_cli_operands(c, 2, err));
     MASE_TRY(mase_cli_merge(c, err));
+    if (c->operand_count > 1)
+        c->setting[MASE_CLI_dataset].given = mase_value_string(&c->arena, c->operands[1]);
     MASE_TRY(mase_cli_quantize_section(&section, c, err));
     MASE_TRY(mase_cli_subject(&word, c, err));
-    MASE_TRY(mase_cli_net_open(&net, c, word, err));
+    MASE_TRY(mase_cli_net_outline(&net, c, word, err));
     enum mase_status st = net.graph ? explain(c, &net, section, err)
                                     : mase_fail(err, MASE_EVALUE, "'%s' holds weights alone", word);
     mase_cli_net_close(&net);

@@ -39,8 +39,6 @@ static void find_sample(struct mase_cli_net *n)
 static enum mase_status init_weights(struct mase_cli_net *n, const struct mase_cli *c,
                                      struct mase_err *err)
 {
-    if (n->no_values)
-        return MASE_OK;
     MASE_TRY(mase_cli_check_size(n->graph, n->has_sample ? &n->sample : NULL, err));
     mase_graph_init_weights(n->graph, seed(c));
     return MASE_OK;
@@ -66,10 +64,13 @@ static enum mase_status open_folder(struct mase_cli_net *n, struct mase_cli *c, 
             return st;
     }
     find_sample(n);
+    if (mase_cli_text(c, MASE_CLI_load_name) && c->operand_count < 2)
+        mase_warn("load_name is of no effect: '%s' has weights of its own", n->word);
     if (!n->graph->weights && !n->no_values && mase_graph_param_count(n->graph)) {
         mase_warn("'%s' has no weights; they are initialised from the seed", n->word);
         return init_weights(n, c, err);
     }
+    mase_cli_warn_of_weights(n->graph);
     return MASE_OK;
 }
 
@@ -142,6 +143,7 @@ static enum mase_status open_checkpoint(struct mase_cli_net *n, const char *path
     if (!st && !n->no_values) {
         st = mase_cli_check_size(n->graph, n->has_sample ? &n->sample : NULL, err);
         st = st ? st : mase_weights_load(n->graph, path, err);
+        mase_cli_warn_of_weights(n->graph);
     }
     mase_arena_release(&a);
     return st;
@@ -213,7 +215,9 @@ enum mase_status mase_cli_net_adopt(struct mase_cli_net *n, const struct mase_cl
     mase_graph_own_weights(n->graph);
     n->sample = other->sample;
     n->has_sample = other->has_sample;
-    return mase_weights_take(n->graph, &n->weights, n->word, err);
+    MASE_TRY(mase_weights_take(n->graph, &n->weights, n->word, err));
+    mase_cli_warn_of_weights(n->graph);
+    return MASE_OK;
 }
 
 enum mase_status mase_cli_quantize_section(const struct mase_value **section,

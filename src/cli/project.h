@@ -32,6 +32,15 @@ enum mase_status mase_cli_renames(const struct mase_rename **renames, int *count
 enum mase_status mase_cli_load_weights(struct mase_graph *g, struct mase_cli *c, const char *path,
                                        struct mase_err *err) MASE_MUST_CHECK;
 
+/* ---- tell.c ---- */
+
+/* To the log: where the weights of g come from (from NULL: the seed), and a warning of those that
+ * are no finite numbers. */
+void mase_cli_tell_weights(const struct mase_cli *c, const struct mase_graph *g, const char *from);
+void mase_cli_warn_of_weights(const struct mase_graph *g);
+/* One warning of options that were given and that the command does not act on. */
+void mase_cli_tell_idle_options(const struct mase_cli *c);
+
 /* ---- project.c ---- */
 
 /* Seed and log level to the log, the configuration table to stdout, unless a program reads it. */

@@ -126,6 +126,8 @@ static enum mase_status set_model(struct mase_arena *a, struct mase_value *recor
         set_int(a, v, "parameters", mase_graph_param_count(r->graph));
     if (r->graph && mase_graph_frozen_count(r->graph))
         set_int(a, v, "frozen_parameters", mase_graph_frozen_count(r->graph));
+    if (r->graph)
+        set_int(a, v, "not_finite", mase_graph_not_finite(r->graph, NULL));
     return set_weights(a, v, r, err);
 }
 

@@ -11,7 +11,7 @@
 #include <mase/pass.h>
 #include <mase/plugin.h>
 
-#include "cli/cli.h"
+#include "cli/project.h"
 
 static const char *const sections[] = { "passes", "search", "cf_args", "transform" };
 enum { SECTION_COUNT = sizeof sections / sizeof sections[0] };
@@ -227,6 +227,9 @@ static void set_log_level(const struct mase_cli *c)
 enum mase_status mase_cli_merge(struct mase_cli *c, struct mase_err *err)
 {
     const char *path = mase_cli_text(c, MASE_CLI_config);
+    if (!path && mase_cli_value(c, MASE_CLI_set)->count)
+        return mase_fail(err, MASE_EVALUE,
+                         "--set changes a value of a configuration file: give --config FILE, too");
     if (path) {
         MASE_TRY(mase_toml_read(&c->config, &c->arena, path, err));
         MASE_TRY(apply_sets(c, err));
@@ -243,6 +246,8 @@ enum mase_status mase_cli_merge(struct mase_cli *c, struct mase_err *err)
             drop_nonpositive(c->setting[i].file);
             drop_nonpositive(c->setting[i].given);
         }
+    if (c->command->takes >= MASE_CLI_ACTION)
+        mase_cli_tell_idle_options(c);
     return MASE_OK;
 }
 

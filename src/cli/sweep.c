@@ -149,6 +149,7 @@ static enum mase_status open_inputs(struct job *j, struct mase_err *err)
     MASE_TRY(mase_cli_open_data(&j->data, c, err));
     j->sweep.data = j->data;
     MASE_TRY(open_networks(j, err));
+    mase_cli_tell_weights(c, j->networks[0], j->sweep.weights);
     const char *scaling = mase_cli_text(c, MASE_CLI_scaling),
                *split = mase_cli_text(c, MASE_CLI_split);
     j->sweep.data_variant =

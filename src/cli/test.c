@@ -277,6 +277,8 @@ static enum mase_status run(struct job *j, struct mase_err *err)
     mase_info("Testing model '%s'...", j->model->name);
     const struct mase_evaluate_opts opts = { rows_of(j), j->class_map, &j->c->arena };
     MASE_TRY(mase_evaluate_rows(&j->e, j->predictor, j->data, &opts, err));
+    if (!isfinite(j->e.loss))
+        mase_warn("the loss is %g: some outputs of the network are NaN or infinite", j->e.loss);
     struct mase_value *found = results(j);
     if (mase_cli_wants_json(j->c)) {
         put_json(j, found);

@@ -235,6 +235,35 @@ static bool start(const char *full, struct mase_param *p, const struct mase_modu
     return true;
 }
 
+/* What is counted, and the names of the first tensors that have some. */
+struct count {
+    int64_t values;
+    int tensors;
+    struct mase_str *where;
+};
+
+static bool count_not_finite(const char *full, struct mase_param *p, void *data)
+{
+    enum { SHOWN = 4 };
+    struct count *c = data;
+    const int64_t n = p->tensor.data ? mase_tensor_not_finite(&p->tensor) : 0;
+    c->values += n;
+    if (!n || !c->where || c->tensors++ > SHOWN)
+        return true;
+    if (c->tensors > SHOWN)
+        mase_str_add(c->where, ", ...");
+    else
+        mase_str_printf(c->where, "%s%s (%lld)", c->where->len ? ", " : "", full, (long long)n);
+    return true;
+}
+
+int64_t mase_graph_not_finite(const struct mase_graph *g, struct mase_str *where)
+{
+    struct count c = { .where = where };
+    mase_graph_each_param(g, count_not_finite, &c);
+    return c.values;
+}
+
 void mase_graph_init_weights(struct mase_graph *g, uint64_t seed)
 {
     mase_graph_own_weights(g);

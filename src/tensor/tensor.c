@@ -177,3 +177,16 @@ void mase_tensor_set(struct mase_tensor *t, int64_t i, double v)
         mase_bug("element type %d is not computed with", t->dtype);
     }
 }
+
+int64_t mase_tensor_not_finite(const struct mase_tensor *t)
+{
+    const int64_t count = mase_tensor_count(t);
+    int64_t n = 0;
+    if (t->dtype == MASE_F32) /* the one that is large */
+        for (int64_t i = 0; i < count; i++)
+            n += !isfinite(mase_f32(t)[i]);
+    else
+        for (int64_t i = 0; i < count; i++)
+            n += !isfinite(mase_tensor_get(t, i));
+    return n;
+}

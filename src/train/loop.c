@@ -232,6 +232,14 @@ static void close_epoch(struct mase_trainer *t, struct mase_train_epoch *e)
     s->loss = s->weight = 0;
 }
 
+static void warn_of_validation(struct run *r, double loss)
+{
+    if (isfinite(loss) || r->warned)
+        return;
+    mase_warn("the validation loss is %g after step %lld", loss, (long long)r->t->state.step);
+    r->warned = true;
+}
+
 static enum mase_status run_epoch(struct run *r, struct mase_train_epoch *e, struct mase_err *err)
 {
     struct mase_trainer *t = r->t;
@@ -245,6 +253,7 @@ static enum mase_status run_epoch(struct run *r, struct mase_train_epoch *e, str
     MASE_TRY(validate(t, &v, err));
     e->val_loss = v.loss;
     e->val_accuracy = v.accuracy;
+    warn_of_validation(r, v.loss);
     close_epoch(t, e);
     judge(t, e);
     e->stop = reason_to_stop(t);

@@ -152,6 +152,16 @@ static enum mase_status add_metadata(struct mase_graph **g, struct mase_report *
     return st;
 }
 
+static void note_values(struct mase_report *r)
+{
+    struct mase_str where = { 0 };
+    const int64_t n = r->graph ? mase_graph_not_finite(r->graph, &where) : 0;
+    if (n)
+        mase_report_note(r, "%lld of the weights %s NaN or infinite: %s", (long long)n,
+                         n == 1 ? "is" : "are", mase_str_text(&where));
+    mase_str_release(&where);
+}
+
 enum mase_status mase_report_read_networks(struct mase_report *r, struct mase_err *err)
 {
     enum mase_status st = MASE_OK;
@@ -165,6 +175,7 @@ enum mase_status mase_report_read_networks(struct mase_report *r, struct mase_er
         st = open_model(&r->graph, r, err);
     if (st)
         return st;
+    note_values(r);
     MASE_TRY(add_metadata(&r->graph, r, err));
     return add_metadata(&r->before, r, err);
 }

@@ -1,0 +1,156 @@
+/*
+ * tell.c - what a person should know before the numbers: where the weights come from, whether all
+ * of them are numbers, and which options that were given change nothing.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include <mase/file.h>
+#include <mase/log.h>
+
+#include "cli/project.h"
+
+/* ---- weights ---- */
+
+struct tally {
+    int64_t tensors, values;
+};
+
+static bool count_param(const char *full, struct mase_param *p, void *data)
+{
+    struct tally *t = data;
+    (void)full;
+    if (p->is_constant) /* a number of the code, in no file */
+        return true;
+    t->tensors++;
+    t->values += mase_tensor_count(&p->tensor);
+    return true;
+}
+
+void mase_cli_warn_of_weights(const struct mase_graph *g)
+{
+    struct mase_str where = { 0 };
+    const int64_t n = mase_graph_not_finite(g, &where);
+    if (n)
+        mase_warn("%" PRId64 " of the weights %s NaN or infinite: %s", n, n == 1 ? "is" : "are",
+                  mase_str_text(&where));
+    mase_str_release(&where);
+}
+
+/* A path below the current folder without that; they were made absolute when they were read. */
+static const char *as_typed(const char *path)
+{
+    struct mase_arena a = { 0 };
+    const char *here = mase_path_absolute(&a, ".");
+    const size_t n = strlen(here);
+    if (mase_starts_with(path, here) && path[n] == '/')
+        path += n + 1;
+    mase_arena_release(&a);
+    return path;
+}
+
+void mase_cli_tell_weights(const struct mase_cli *c, const struct mase_graph *g, const char *from)
+{
+    struct tally t = { 0 };
+    mase_graph_each_param(g, count_param, &t);
+    if (!t.tensors)
+        return;
+    if (from)
+        mase_info("Weights from %s: %" PRId64 " tensors, %" PRId64 " values", as_typed(from),
+                  t.tensors, t.values);
+    else if (mase_cli_value(c, MASE_CLI_seed)->kind == MASE_LIST)
+        mase_info("Weights are random, from the seed of each configuration");
+    else
+        mase_info("Weights are random, from seed %" PRId64, mase_cli_value(c, MASE_CLI_seed)->i);
+    mase_cli_warn_of_weights(g);
+}
+
+/* ---- options ---- */
+
+/* Values by which people ask for what happens anyway. */
+static const struct {
+    enum mase_cli_option_id id;
+    const char *text; /* NULL: the number */
+    int64_t number;
+} harmless[] = {
+    { MASE_CLI_accelerator, "cpu", 0 },
+    { MASE_CLI_num_workers, NULL, 0 },
+};
+
+static bool is_harmless(enum mase_cli_option_id id, const struct mase_value *v)
+{
+    for (size_t i = 0; i < sizeof harmless / sizeof harmless[0]; i++)
+        if (harmless[i].id == id &&
+            (harmless[i].text ? mase_streq(v->s, harmless[i].text)
+                              : v->kind == MASE_INT && v->i == harmless[i].number))
+            return true;
+    return false;
+}
+
+/* Of the command line everything counts that the command does not act on; of a file, which serves
+ * several commands, what none acts on. */
+static bool is_idle(const struct mase_cli *c, enum mase_cli_option_id id)
+{
+    const struct mase_cli_setting *s = &c->setting[id];
+    const struct mase_cli_option *o = &mase_cli_options[id];
+    const unsigned by_some = MASE_CLI_USED | MASE_CLI_TRAINS | MASE_CLI_RUNS;
+    const struct mase_value *v = mase_cli_effective(s);
+    const bool ignored =
+        s->given ? !mase_cli_command_uses(c->command, o) : s->file && !(o->flags & by_some);
+    return ignored && !mase_value_equal(v, s->dflt) && !is_harmless(id, v);
+}
+
+static void tell_ignored(const struct mase_cli *c)
+{
+    struct mase_str list = { 0 };
+    for (int i = 0; i < MASE_CLI_COUNT; i++) {
+        if (!is_idle(c, (enum mase_cli_option_id)i))
+            continue;
+        mase_str_printf(&list, "%s%s = ", list.len ? ", " : "", mase_cli_options[i].opt.key);
+        mase_value_str(&list, mase_cli_value(c, (enum mase_cli_option_id)i));
+    }
+    if (list.len)
+        mase_warn("of no effect on ch %s: %s", c->command->name, mase_str_text(&list));
+    mase_str_release(&list);
+}
+
+/* Options that act only where another has this value; NULL: any. */
+static const struct {
+    enum mase_cli_option_id id, needs;
+    const char *value;
+} conditions[] = {
+    { MASE_CLI_load_type, MASE_CLI_load_name, NULL },
+    { MASE_CLI_map, MASE_CLI_load_name, NULL },
+    { MASE_CLI_momentum, MASE_CLI_training_optimizer, "sgd" },
+    { MASE_CLI_plain_momentum, MASE_CLI_training_optimizer, "sgd" },
+    { MASE_CLI_lr_min, MASE_CLI_lr_schedule, "cosine" },
+    { MASE_CLI_lr_step_size, MASE_CLI_lr_schedule, "step" },
+    { MASE_CLI_lr_gamma, MASE_CLI_lr_schedule, "step" },
+};
+
+static bool holds(const struct mase_value *v, const char *value)
+{
+    if (v->kind == MASE_LIST) /* of a sweep */
+        return true;
+    return v->kind == MASE_STRING && (!value || mase_streq(v->s, value));
+}
+
+static void tell_unmet(const struct mase_cli *c)
+{
+    for (size_t i = 0; i < sizeof conditions / sizeof conditions[0]; i++) {
+        const enum mase_cli_option_id id = conditions[i].id, needs = conditions[i].needs;
+        const struct mase_value *v = mase_cli_value(c, id);
+        const char *value = conditions[i].value;
+        if (!mase_cli_command_uses(c->command, &mase_cli_options[id]) ||
+            mase_value_equal(v, c->setting[id].dflt) || holds(mase_cli_value(c, needs), value))
+            continue;
+        mase_warn("%s is of no effect: it is for %s%s%s", mase_cli_options[id].opt.key,
+                  mase_cli_options[needs].opt.key, value ? " = " : "", value ? value : "");
+    }
+}
+
+void mase_cli_tell_idle_options(const struct mase_cli *c)
+{
+    tell_ignored(c);
+    tell_unmet(c);
+}
