@@ -53,6 +53,8 @@ void mase_sheets_add(struct mase_sheets *s, const struct mase_sheet *sheet);
 void mase_sheets_set(struct mase_sheets *s, const char *key, struct mase_value *value);
 /* Text for people: as it is, or not at all in csv and json. */
 void mase_sheets_say(struct mase_sheets *s, const char *fmt, ...) MASE_PRINTF(2, 3);
+/* The same for one line, which ends here: a line feed in a name does not begin another. */
+void mase_sheets_line(struct mase_sheets *s, const char *fmt, ...) MASE_PRINTF(2, 3);
 /* json: write the object. */
 void mase_sheets_end(struct mase_sheets *s);
 

@@ -31,6 +31,10 @@ void mase_str_pad(struct mase_str *s, char c, long n); /* n copies of c; none if
 void mase_str_printf(struct mase_str *s, const char *fmt, ...) MASE_PRINTF(2, 3);
 void mase_str_vprintf(struct mase_str *s, const char *fmt, va_list ap) MASE_PRINTF(2, 0);
 
+/* The n bytes fit for a terminal: what is no printable UTF-8 becomes an escape such as \n or \x1b,
+ * a tab blanks. Line feeds stay when keep_lines. Whatever prints text of others goes through it. */
+void mase_str_add_harmless(struct mase_str *s, const char *text, size_t n, bool keep_lines);
+
 bool mase_streq(const char *a, const char *b); /* two NULLs are equal */
 bool mase_starts_with(const char *s, const char *prefix);
 bool mase_ends_with(const char *s, const char *suffix);

@@ -1,8 +1,9 @@
 /*
  * table.h - rows and columns as text.
  *
- * Cells are text and may span lines. A column whose body cells are all numbers is set to the right,
- * its header too, unless an alignment was asked for. The looks are those of the reports:
+ * Cells are text; what a terminal would obey is escaped (mase_str_add_harmless). A column whose
+ * body cells are all numbers is set to the right, its header too, unless an alignment was asked
+ * for. The looks are those of the reports:
  *
  *     simple    a rule of dashes under the header, two blanks between columns
  *     grid      full rules, = under the header
@@ -37,6 +38,8 @@ struct mase_table {
     struct mase_arena *arena; /* borrowed: cells are copied into it */
     int columns, rows, rows_cap;
     bool no_header;
+    bool lines;    /* a line feed in a cell begins a line of it; else it is escaped, too */
+    bool coloured; /* cells hold colours (ESC[...m); whoever sets them makes the text harmless */
     const char *header[MASE_TABLE_MAX_COLUMNS];
     enum mase_align align[MASE_TABLE_MAX_COLUMNS];
     int wrap; /* pretty: break cells, not numbers, at this many columns (blank, after hyphen, hard);
@@ -57,8 +60,7 @@ void mase_table_add(struct mase_table *t, const char *const *cells);
 /* A copy with the number of each row in front, under an empty heading, as data frames print. */
 struct mase_table mase_table_indexed(struct mase_arena *arena, const struct mase_table *t);
 
-/* Append the table to out, without a final newline. Escape sequences (ESC[...m) in a cell take no
- * columns. */
+/* Append the table to out, without a final newline. Colours in a cell take no columns. */
 void mase_table_render(const struct mase_table *t, enum mase_table_style style,
                        struct mase_str *out);
 

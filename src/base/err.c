@@ -118,7 +118,7 @@ void mase_err_print(FILE *out, const struct mase_err *err)
     struct mase_str s = { 0 };
     const struct mase_loc *at = &err->loc;
     if (err->path[0]) {
-        mase_add_harmless(&s, err->path, strlen(err->path), false);
+        mase_str_add_harmless(&s, err->path, strlen(err->path), false);
         if (at->line > 0 && at->col > 0)
             mase_str_printf(&s, ":%d:%d", at->line, at->col);
         else if (at->line > 0)
@@ -127,7 +127,7 @@ void mase_err_print(FILE *out, const struct mase_err *err)
             mase_str_printf(&s, "@0x%llx", (unsigned long long)at->off);
         mase_str_add(&s, ": ");
     }
-    mase_add_harmless(&s, err->msg, strlen(err->msg), true);
+    mase_str_add_harmless(&s, err->msg, strlen(err->msg), false);
     mase_str_addc(&s, '\n');
     fwrite(s.data, 1, s.len, out);
     mase_str_release(&s);

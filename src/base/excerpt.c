@@ -7,42 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { WINDOW = 76, BEFORE = 48, TAB = 4 }; /* bytes shown, of them before the caret; blanks */
-
-/* Bytes of the well-formed, printable UTF-8 character at s, or 0. */
-static size_t printable(const unsigned char *s, size_t n)
-{
-    static const unsigned least[] = { 0, 0x20, 0xa0, 0x800,
-                                      0x10000 }; /* by length: C1 is control */
-    const size_t len = s[0] < 0x80 ? 1 : s[0] >> 5 == 6 ? 2 : s[0] >> 4 == 14 ? 3 : 4;
-    if (len > n || (len == 4 && s[0] >> 3 != 30))
-        return 0;
-    unsigned code = len == 1 ? s[0] : s[0] & (0x7fu >> len);
-    for (size_t i = 1; i < len; i++) {
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-        code = code << 6 | (s[i] & 0x3f);
-    }
-    const bool surrogate = code >= 0xd800 && code < 0xe000;
-    const bool direction = (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
-    if (code < least[len] || code == 0x7f || code > 0x10ffff || surrogate || direction)
-        return 0;
-    return len;
-}
-
-void mase_add_harmless(struct mase_str *s, const char *text, size_t n, bool keep_lines)
-{
-    for (size_t i = 0; i < n;) {
-        const size_t len = printable((const unsigned char *)text + i, n - i);
-        if (len)
-            mase_str_addn(s, text + i, len);
-        else if (text[i] == '\t')
-            mase_str_pad(s, ' ', TAB);
-        else
-            mase_str_addc(s, text[i] == '\n' && keep_lines ? '\n' : '?');
-        i += len ? len : 1;
-    }
-}
+enum { WINDOW = 76, BEFORE = 48 }; /* bytes shown, of them before the caret */
 
 /* Open a regular file: opening a pipe again would wait for ever. */
 static FILE *open_text(const char *path)
@@ -106,7 +71,7 @@ static struct window read_window(FILE *in, int col)
 static long columns_of(const struct window *w, size_t n)
 {
     struct mase_str s = { 0 };
-    mase_add_harmless(&s, w->text, n, false);
+    mase_str_add_harmless(&s, w->text, n, false);
     const long columns = mase_str_columns(mase_str_text(&s), s.len);
     mase_str_release(&s);
     return columns;
@@ -136,7 +101,7 @@ void mase_excerpt_print(FILE *out, const char *path, const struct mase_loc *at)
         const struct window w = read_window(in, at->col);
         struct mase_str s = { 0 };
         mase_str_printf(&s, "%5d | %s", at->line, w.from ? "..." : "");
-        mase_add_harmless(&s, w.text, w.len, false);
+        mase_str_add_harmless(&s, w.text, w.len, false);
         mase_str_add(&s, w.more ? "...\n" : "\n");
         if (at->col > 0) {
             mase_str_printf(&s, "%*s | ", snprintf(NULL, 0, "%5d", at->line), "");

@@ -15,8 +15,4 @@
 /* Print it; print nothing when the file or the line cannot be had. */
 void mase_excerpt_print(FILE *out, const char *path, const struct mase_loc *at);
 
-/* Append the n bytes fit for a terminal: a tab becomes blanks, a control character or a byte that
- * is not UTF-8 a question mark. Line feeds stay when keep_lines. */
-void mase_add_harmless(struct mase_str *s, const char *text, size_t n, bool keep_lines);
-
 #endif /* MASE_BASE_EXCERPT_H */

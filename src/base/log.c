@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <mase/str.h>
@@ -89,8 +90,12 @@ void mase_log_status(const char *text)
     if (!text && !logger.status_line)
         return;
     FILE *out = stream_after_output();
-    fprintf(out, "\r\033[K%s", text ? text : "");
+    struct mase_str line = { 0 };
+    mase_str_add(&line, "\r\033[K");
+    mase_str_add_harmless(&line, text ? text : "", text ? strlen(text) : 0, false);
+    fwrite(line.data, 1, line.len, out);
     fflush(out);
+    mase_str_release(&line);
     logger.status_line = text != NULL;
 }
 
@@ -100,7 +105,7 @@ void mase_log(enum mase_log_level level, const char *fmt, ...)
         return;
     FILE *out = stream_after_output();
     const bool colour = mase_use_colour(out);
-    struct mase_str line = { 0 };
+    struct mase_str line = { 0 }, message = { 0 };
     if (colour)
         mase_str_printf(&line, "\033[%sm%-8s\033[0m \033[34m", levels[level].colour,
                         levels[level].name);
@@ -108,11 +113,13 @@ void mase_log(enum mase_log_level level, const char *fmt, ...)
         mase_str_printf(&line, "%-8s ", levels[level].name);
     va_list ap;
     va_start(ap, fmt);
-    mase_str_vprintf(&line, fmt, ap);
+    mase_str_vprintf(&message, fmt, ap);
     va_end(ap);
+    mase_str_add_harmless(&line, mase_str_text(&message), message.len, false);
     mase_str_add(&line, colour ? "\033[0m\n" : "\n");
     mase_log_status(NULL);
     fwrite(line.data, 1, line.len, out);
     fflush(out);
+    mase_str_release(&message);
     mase_str_release(&line);
 }

@@ -118,9 +118,21 @@ static const char *trimmed(struct mase_arena *a, const char *s)
     return mase_arena_strndup(a, s, n);
 }
 
-static const char *prepared(struct mase_arena *a, const char *s, int wrap)
+static const char *harmless(struct mase_arena *a, const struct mase_table *t, const char *s)
 {
-    s = trimmed(a, s);
+    struct mase_str text = { 0 };
+    if (t->coloured)
+        return s;
+    mase_str_add_harmless(&text, s, strlen(s), t->lines);
+    s = mase_arena_strdup(a, mase_str_text(&text));
+    mase_str_release(&text);
+    return s;
+}
+
+static const char *prepared(struct mase_arena *a, const struct mase_table *t, const char *s,
+                            int wrap)
+{
+    s = harmless(a, t, trimmed(a, s));
     if (wrap <= 0 || mase_cell_kind(s) == MASE_CELL_NUMBER)
         return s; /* a broken number would be read as two */
     struct mase_str wrapped = { 0 };
@@ -187,9 +199,9 @@ static void lay_out(struct layout *l, struct mase_arena *a)
     choose_alignment(l);
     l->cell = mase_new_array(a, const char *, (size_t)cells);
     for (int i = 0; i < cells; i++)
-        l->cell[i] = prepared(a, t->cell[i], wrap);
+        l->cell[i] = prepared(a, t, t->cell[i], wrap);
     for (int c = 0; c < t->columns; c++) {
-        l->header[c] = t->header[c];
+        l->header[c] = harmless(a, t, t->header[c]);
         if (l->decimal[c])
             align_points(l, a, c);
     }
@@ -280,10 +292,11 @@ static void draw(const struct layout *l, struct mase_str *out)
         draw_rule(l, &l->look->below, out);
 }
 
-static void csv_row(const struct mase_table *t, const char *const *cells, struct mase_str *out)
+static void csv_row(const struct mase_table *t, const char *const *cells, struct mase_arena *a,
+                    struct mase_str *out)
 {
     for (int c = 0; c < t->columns; c++) {
-        const char *s = cells[c];
+        const char *s = harmless(a, t, cells[c]);
         mase_str_add(out, c ? "," : "");
         if (!strpbrk(s, ",\"\r\n")) {
             mase_str_add(out, s);
@@ -297,12 +310,12 @@ static void csv_row(const struct mase_table *t, const char *const *cells, struct
     mase_str_addc(out, '\n');
 }
 
-static void csv(const struct mase_table *t, struct mase_str *out)
+static void csv(const struct mase_table *t, struct mase_arena *a, struct mase_str *out)
 {
     if (!t->no_header)
-        csv_row(t, t->header, out);
+        csv_row(t, t->header, a, out);
     for (int r = 0; r < t->rows; r++)
-        csv_row(t, t->cell + r * t->columns, out);
+        csv_row(t, t->cell + r * t->columns, a, out);
 }
 
 void mase_table_render(const struct mase_table *t, enum mase_table_style style,
@@ -311,15 +324,15 @@ void mase_table_render(const struct mase_table *t, enum mase_table_style style,
     const size_t start = out->len;
     if (t->columns == 0)
         return;
+    struct mase_arena scratch = { 0 };
     if (style == MASE_TABLE_CSV) {
-        csv(t, out);
+        csv(t, &scratch, out);
     } else {
-        struct mase_arena scratch = { 0 };
         struct layout l = { .t = t, .look = &looks[style] };
         lay_out(&l, &scratch);
         draw(&l, out);
-        mase_arena_release(&scratch);
     }
+    mase_arena_release(&scratch);
     if (out->len > start)
         out->data[--out->len] = '\0'; /* the last newline is the caller's */
 }

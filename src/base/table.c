@@ -60,6 +60,8 @@ struct mase_table mase_table_indexed(struct mase_arena *arena, const struct mase
     const char *headers[MASE_TABLE_MAX_COLUMNS + 2] = { "" };
     memcpy(headers + 1, t->header, (size_t)t->columns * sizeof headers[0]);
     struct mase_table out = mase_table(arena, headers);
+    out.lines = t->lines;
+    out.coloured = t->coloured;
     for (int r = 0; r < t->rows; r++) {
         mase_table_row(&out);
         mase_table_setf(&out, r, 0, "%d", r);

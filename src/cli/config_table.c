@@ -15,9 +15,11 @@ enum { WRAP = 24 }; /* columns of a cell */
 static void set_cell(struct mase_table *t, int row, int column, const struct mase_value *v,
                      bool grey)
 {
-    struct mase_str text = { 0 };
+    struct mase_str raw = { 0 }, text = { 0 };
     if (v)
-        mase_value_str(&text, v);
+        mase_value_str(&raw, v);
+    mase_str_add_harmless(&text, mase_str_text(&raw), raw.len, false);
+    mase_str_release(&raw);
     if (v && grey)
         mase_table_setf(t, row, column, GREY "%s" PLAIN, mase_str_text(&text));
     else
@@ -53,6 +55,7 @@ struct mase_table mase_cli_config_table(struct mase_arena *a, const struct mase_
     struct mase_table t = mase_table(a, c->config ? with_file : without);
 
     t.wrap = WRAP;
+    t.coloured = colour;
     t.align[0] = MASE_ALIGN_LEFT;
     for (int i = 1; i < t.columns; i++)
         t.align[i] = MASE_ALIGN_CENTRE;

@@ -73,7 +73,7 @@ static void put_facts(struct mase_cli *c, const struct mase_dataset *d)
     static const char *const headers[] = { "Property", "Value", NULL };
     const struct mase_dataset_info *info = mase_dataset_info(d);
     struct mase_table t = mase_table(&c->arena, headers);
-    mase_sheets_say(&c->sheets, "%s: %s\n", info->data.name, info->data.help);
+    mase_sheets_line(&c->sheets, "%s: %s", info->data.name, info->data.help);
     if (info->notice)
         mase_table_add(&t, (const char *[]){ "note", info->notice });
     mase_table_add(&t, (const char *[]){ "source", info->source });

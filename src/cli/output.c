@@ -44,8 +44,8 @@ void mase_cli_put_pairs(struct mase_cli *c, const struct mase_table *t)
         width = n > width ? n : width;
     }
     for (int r = 0; r < t->rows; r++)
-        mase_sheets_say(&c->sheets, "%-*s  %s\n", width, t->cell[r * t->columns],
-                        t->cell[r * t->columns + 1]);
+        mase_sheets_line(&c->sheets, "%-*s  %s", width, t->cell[r * t->columns],
+                         t->cell[r * t->columns + 1]);
 }
 
 void mase_cli_put_sheets(struct mase_cli *c, const struct mase_sheet *sheets, int count)

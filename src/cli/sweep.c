@@ -224,12 +224,12 @@ static void print_head(const struct job *j)
     const struct mase_dataset_info *info = mase_dataset_info(j->data);
     struct mase_str fixed = { 0 };
     mase_sweep_fixed(&fixed, &j->sweep);
-    mase_sheets_say(s, "%s on %s: %lld test samples\n", j->model->name, info->data.name,
-                    (long long)mase_dataset_split(j->data, MASE_SPLIT_TEST).count);
+    mase_sheets_line(s, "%s on %s: %lld test samples", j->model->name, info->data.name,
+                     (long long)mase_dataset_split(j->data, MASE_SPLIT_TEST).count);
     if (info->notice)
-        mase_sheets_say(s, "%s\n", info->notice);
+        mase_sheets_line(s, "%s", info->notice);
     if (fixed.len)
-        mase_sheets_say(s, "fixed: %s\n", mase_str_text(&fixed));
+        mase_sheets_line(s, "fixed: %s", mase_str_text(&fixed));
     mase_str_release(&fixed);
     if (mase_sheets_for_programs(s))
         mase_sheets_add(

@@ -127,11 +127,11 @@ static void put_overall(struct job *j)
     add_number(&t, "samples per second", "%.0f", (double)e->samples / e->seconds);
     t.align[0] = MASE_ALIGN_LEFT;
     put_table(j, "also", &t);
-    mase_sheets_say(&j->c->sheets, "%s on %s of %s\n", j->model->name,
-                    mase_cli_flag(j->c, MASE_CLI_all_rows) ? "all rows" : "the test split",
-                    info->data.name);
+    mase_sheets_line(&j->c->sheets, "%s on %s of %s", j->model->name,
+                     mase_cli_flag(j->c, MASE_CLI_all_rows) ? "all rows" : "the test split",
+                     info->data.name);
     if (info->notice)
-        mase_sheets_say(&j->c->sheets, "%s\n", info->notice);
+        mase_sheets_line(&j->c->sheets, "%s", info->notice);
 }
 
 static void set_rate(struct mase_table *t, int row, int column, double rate)

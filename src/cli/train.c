@@ -250,10 +250,10 @@ static void print_results(const struct job *j)
     add_row(&t, "last", &j->last);
     mase_sheets_add(
         s, &(struct mase_sheet){ .key = "checkpoints", .table = t, .look = MASE_TABLE_PRETTY });
-    mase_sheets_say(s, "%s on %s, validated on %lld rows\n", j->model->name, info->data.name,
-                    (long long)mase_dataset_split(j->data, MASE_SPLIT_VALIDATION).count);
+    mase_sheets_line(s, "%s on %s, validated on %lld rows", j->model->name, info->data.name,
+                     (long long)mase_dataset_split(j->data, MASE_SPLIT_VALIDATION).count);
     if (info->notice)
-        mase_sheets_say(s, "%s\n", info->notice);
+        mase_sheets_line(s, "%s", info->notice);
 }
 
 static enum mase_status record(const struct job *j, struct mase_value *files, struct mase_err *err)

@@ -230,7 +230,7 @@ static enum mase_status dump(struct mase_manager *m, const struct mase_graph *g,
         const char *name = mase_arena_printf(&m->scratch, "%02d_%s.mg", m->runs, pass);
         st = mase_pass_write(&m->env, mase_path_join(&m->scratch, m->dump_dir, name), &text, err);
     } else if (m->env.out) {
-        fputs(mase_str_text(&text), m->env.out);
+        mase_pass_say(&m->env, "%s", mase_str_text(&text));
     }
     mase_str_release(&text);
     return st;

@@ -34,7 +34,7 @@ void mase_pass_print(struct mase_pass_env *env, const struct mase_str *text)
     if (env->sheets)
         mase_sheets_say(env->sheets, "%s\n", mase_str_text(text));
     else if (env->out)
-        fprintf(env->out, "%s\n", mase_str_text(text));
+        mase_pass_say(env, "%s\n", mase_str_text(text));
 }
 
 const char *const mase_pass_formats[] = { "simple", "grid", "pretty", "orgtbl",

@@ -7,13 +7,20 @@
 
 #include "value/utf8.h"
 
+/* What a terminal may obey: C0, C1, and what ends a line or turns the text round. */
+static bool is_control(uint32_t cp)
+{
+    return cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || (cp >= 0x2028 && cp <= 0x202e) ||
+           (cp >= 0x2066 && cp <= 0x2069);
+}
+
 static void add_code_point(struct mase_str *out, uint32_t cp)
 {
     static const char special[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
     const char *s = cp && cp < 0x80 ? strchr(special, (int)cp) : NULL;
     if (s)
         mase_str_printf(out, "\\%c", letters[s - special]);
-    else if (cp < 0x20 || cp == 0x7f)
+    else if (is_control(cp))
         mase_str_printf(out, "\\u%04X", (unsigned)cp);
     else
         mase_utf8_add(out, cp);

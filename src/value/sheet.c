@@ -27,14 +27,14 @@ bool mase_sheets_for_programs(const struct mase_sheets *s)
 /* ---- for people ---- */
 
 /* A bar would end the cell, a line the row. */
-static const char *escaped(struct mase_arena *a, const char *cell)
+static const char *escaped(struct mase_arena *a, const char *cell, bool lines)
 {
     struct mase_str text = { 0 };
     if (!strpbrk(cell, "|\n"))
         return cell;
     for (; *cell; cell++) {
         mase_str_add(&text, *cell == '|' ? "\\" : "");
-        if (*cell == '\n')
+        if (*cell == '\n' && lines)
             mase_str_add(&text, "<br>");
         else
             mase_str_addc(&text, *cell);
@@ -48,7 +48,7 @@ static struct mase_table for_github(struct mase_arena *a, const struct mase_tabl
 {
     struct mase_table out = mase_table_indexed(a, t);
     for (int i = 0; i < out.rows * out.columns; i++)
-        out.cell[i] = escaped(a, out.cell[i]);
+        out.cell[i] = escaped(a, out.cell[i], t->lines);
     return out;
 }
 
@@ -94,8 +94,10 @@ static void print(struct mase_sheets *s, const struct mase_sheet *sheet)
     struct mase_str out = { 0 };
     if (s->begun && !s->after_blank && (titled || s->format != MASE_SHEET_TEXT))
         mase_str_addc(&out, '\n');
-    if (titled)
-        mase_str_printf(&out, "%s\n%s", sheet->title, sheet->table.rows ? "\n" : "");
+    if (titled) {
+        mase_str_add_harmless(&out, sheet->title, strlen(sheet->title), false);
+        mase_str_add(&out, sheet->table.rows ? "\n\n" : "\n");
+    }
     if (!titled || sheet->table.rows)
         add_table(&out, s, sheet);
     write_out(s, out.data, out.len);
@@ -104,23 +106,43 @@ static void print(struct mase_sheets *s, const struct mase_sheet *sheet)
     s->after_blank = false;
 }
 
-void mase_sheets_say(struct mase_sheets *s, const char *fmt, ...)
+static void say(struct mase_sheets *s, const char *said)
 {
     if (!s->out || mase_sheets_for_programs(s))
         return;
-    struct mase_str text = { 0 };
-    va_list ap;
-    va_start(ap, fmt);
-    mase_str_vprintf(&text, fmt, ap);
-    va_end(ap);
-    const char *said = mase_str_text(&text);
     if (s->after_table && s->format == MASE_SHEET_GITHUB && *said != '\n')
         fputc('\n', s->out); /* what follows would be a row */
     write_out(s, said, strlen(said));
     s->after_blank = mase_ends_with(said, "\n\n") || (s->begun && mase_streq(said, "\n"));
     s->begun = true;
     s->after_table = false;
+}
+
+static void say_harmless(struct mase_sheets *s, bool one_line, const char *fmt, va_list ap)
+{
+    struct mase_str raw = { 0 }, text = { 0 };
+    mase_str_vprintf(&raw, fmt, ap);
+    mase_str_add_harmless(&text, mase_str_text(&raw), raw.len, !one_line);
+    mase_str_add(&text, one_line ? "\n" : "");
+    say(s, mase_str_text(&text));
+    mase_str_release(&raw);
     mase_str_release(&text);
+}
+
+void mase_sheets_say(struct mase_sheets *s, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    say_harmless(s, false, fmt, ap);
+    va_end(ap);
+}
+
+void mase_sheets_line(struct mase_sheets *s, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    say_harmless(s, true, fmt, ap);
+    va_end(ap);
 }
 
 /* ---- for programs ---- */

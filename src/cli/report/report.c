@@ -25,7 +25,7 @@ static enum mase_status write_page(const struct mase_report *r, struct mase_err 
     const enum mase_status st = mase_file_write(path, page.data, page.len, err);
     mase_str_release(&page);
     if (!st)
-        printf("%s\n", path);
+        mase_sheets_line(&r->c->sheets, "%s", path);
     return st;
 }
 

@@ -82,6 +82,7 @@ static struct mase_table make_table(struct mase_arena *a, const struct mase_grap
         if (set & 1u << i)
             headers[n_headers++] = columns[i].header;
     struct mase_table t = mase_table(a, headers);
+    t.lines = true;
     for (const struct mase_node *n = g->first; n; n = n->next) {
         const char *cells[4 + COLUMNS] = { n->name, mase_node_kind_names[n->kind],
                                            mase_op_type_names[n->meta->type],

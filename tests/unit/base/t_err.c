@@ -143,13 +143,15 @@ static const struct excerpt excerpts[] = {
     { "\tw = 9\n", 1, 6, 1, "    1 |     w = 9\n      |         ^\n" },
     { "größe = 9\n", 1, 11, 1, "    1 | größe = 9\n      |         ^\n" },
     { "n = \"größe\"\n", 1, 5, 9, "    1 | n = \"größe\"\n      |     ^~~~~~~\n" },
-    { "a\033[31mb\001\177 = 1\n", 1, 9, 1, "    1 | a?[31mb?? = 1\n      |         ^\n" },
+    { "a\033[31mb\001\177 = 1\n", 1, 9, 1,
+      "    1 | a\\x1b[31mb\\x01\\x7f = 1\n      |               ^\n" },
     { "a\xff\xc3[ \xc2\x9b"
       "31m\n",
-      1, 2, 1, "    1 | a??[ ??31m\n      |  ^\n" },
-    { "x\xe2\x80\xaey = 1\n", 1, 1, 1, "    1 | x???y = 1\n      | ^\n" }, /* turns text round */
-    { "a = 1\n", 1, 0, 0, "    1 | a = 1\n" },                             /* no column known */
-    { "a = 1\n", 2, 1, 1, "" },                                            /* no such line */
+      1, 2, 1, "    1 | a\\xff\\xc3[ \\xc2\\x9b31m\n      |  ^\n" },
+    { "x\xe2\x80\xaey = 1\n", 1, 1, 1,
+      "    1 | x\\xe2\\x80\\xaey = 1\n      | ^\n" }, /* turns text round */
+    { "a = 1\n", 1, 0, 0, "    1 | a = 1\n" },        /* no column known */
+    { "a = 1\n", 2, 1, 1, "" },                       /* no such line */
     { "a = 1\n", 200, 1, 1, "" },
     { "", 1, 1, 1, "" },
     { "short now\n", 1, 500, 1, "    1 | ...\n      |    ^\n" },
@@ -246,7 +248,7 @@ static void messages_cannot_drive_the_terminal(void **state)
     (void)state;
     struct mase_err err = { 0 };
     mase_fail_in(&err, MASE_EVALUE, "a\033]0;x", "unknown key \"\033[2J\"\nknown: größe");
-    assert_prints(&err, "a?]0;x: unknown key \"?[2J\"\nknown: größe\n");
+    assert_prints(&err, "a\\x1b]0;x: unknown key \"\\x1b[2J\"\\nknown: größe\n");
 }
 
 static enum mase_status half(int n, struct mase_err *err)

@@ -86,13 +86,14 @@ static void messages_in_a_file_are_plain(void **state)
     mase_log_set_level(MASE_DEBUG);
     mase_debug("d");
     mase_info("number %d", 7);
-    mase_warn("two\nlines");
+    mase_warn("%s", "two\nINFO     lines\033[2J"); /* a name may say what it likes */
     mase_log(MASE_ERROR, "e");
     mase_log(MASE_CRITICAL, "c");
     mase_log_set_stream(NULL);
     char *text = stream_text(f);
-    assert_string_equal(text, "DEBUG    d\nINFO     number 7\nWARNING  two\nlines\nERROR    e\n"
-                              "CRITICAL c\n");
+    assert_string_equal(
+        text, "DEBUG    d\nINFO     number 7\nWARNING  two\\nINFO     lines\\x1b[2J\nERROR    e\n"
+              "CRITICAL c\n");
     free(text);
     fclose(f);
 }

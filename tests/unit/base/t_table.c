@@ -49,6 +49,7 @@ static void read_table(FILE *f, struct mase_table *t, const struct table_case *t
     *t = mase_table(t->arena, headers);
     t->no_header = !tc->header;
     t->wrap = tc->wrap;
+    t->lines = t->coloured = true;
     for (int c = 0; c < tc->columns; c++)
         t->align[c] = (enum mase_align)(strchr(letters, tc->align[c]) - letters);
     for (int r = 0; r < tc->rows; r++) {
@@ -85,7 +86,9 @@ static void tables_look_like_tabulate(void **state)
                   &tc.wrap, tc.align) == 6) {
         getc(f); /* its newline; a blank cell may follow */
         struct mase_arena a = { 0 };
-        struct mase_table t = { .arena = &a };
+        struct mase_table t = {
+            .arena = &a,
+        };
         struct mase_str expected = { 0 }, got = { 0 };
         read_table(f, &t, &tc);
         read_expected(f, &expected);
@@ -112,12 +115,13 @@ static void csv_quotes_where_needed(void **state)
     struct mase_arena a = { 0 };
     struct mase_str s = { 0 };
     struct mase_table t = mase_table(&a, (const char *const[]){ "", "a,b", "c", NULL });
+    t.lines = true;
     mase_table_add(&t, (const char *const[]){ "0", "say \"hi\"", "two\nlines" });
     mase_table_add(&t, (const char *const[]){ "", " kept ", "c\rr" });
     mase_str_add(&s, "before\n");
     mase_table_render(&t, MASE_TABLE_CSV, &s);
     assert_string_equal(s.data, "before\n,\"a,b\",c\n0,\"say \"\"hi\"\"\",\"two\nlines\"\n"
-                                ", kept ,\"c\rr\"");
+                                ", kept ,c\\rr");
     mase_str_clear(&s);
     t.no_header = true;
     t.rows = 1;
@@ -125,6 +129,23 @@ static void csv_quotes_where_needed(void **state)
     assert_string_equal(s.data, "0,\"say \"\"hi\"\"\",\"two\nlines\"");
     mase_str_release(&s);
     mase_arena_release(&a);
+}
+
+/* Names of others, in a cell and in a header: escaped, in every look. */
+static void cells_cannot_drive_the_terminal(void **state)
+{
+    (void)state;
+    for (int style = 0; mase_table_style_names[style]; style++) {
+        struct mase_arena a = { 0 };
+        struct mase_str s = { 0 };
+        struct mase_table t = mase_table(&a, (const char *const[]){ "k\033[2J", "v", NULL });
+        mase_table_add(&t, (const char *const[]){ "x\nINFO     y\r\302\233\342\200\256\377", "1" });
+        mase_table_render(&t, (enum mase_table_style)style, &s);
+        assert_non_null(strstr(s.data, "k\\x1b[2J"));
+        assert_non_null(strstr(s.data, "x\\nINFO     y\\r\\xc2\\x9b\\xe2\\x80\\xae\\xff"));
+        mase_str_release(&s);
+        mase_arena_release(&a);
+    }
 }
 
 static void rows_start_empty_and_cells_are_copied(void **state)
@@ -153,6 +174,7 @@ static void emptiness_is_drawn_as_it_is(void **state)
     struct mase_arena a = { 0 };
     struct mase_str s = { 0 };
     struct mase_table t = mase_table(&a, (const char *const[]){ "k", "v", NULL });
+    t.lines = true;
     mase_table_add(&t, (const char *const[]){ "a\nb", "1" });
     mase_table_row(&t);
     mase_table_render(&t, MASE_TABLE_ORGTBL, &s);
@@ -194,6 +216,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables_look_like_tabulate),
         cmocka_unit_test(csv_quotes_where_needed),
+        cmocka_unit_test(cells_cannot_drive_the_terminal),
         cmocka_unit_test(rows_start_empty_and_cells_are_copied),
         cmocka_unit_test(emptiness_is_drawn_as_it_is),
         cmocka_unit_test(a_long_cell_sticks_out),

@@ -22,6 +22,7 @@ static void assert_printed(enum mase_sheet_format format, const char *expected)
     struct mase_sheet first = { "first", NULL, mase_table(&a, headers), MASE_TABLE_SIMPLE };
     struct mase_sheet next = { "next", "the next", mase_table(&a, headers), MASE_TABLE_ORGTBL };
     struct mase_sheet none = { "none", "nothing", mase_table(&a, headers), MASE_TABLE_SIMPLE };
+    first.table.lines = true;
     mase_table_add(&first.table, (const char *const[]){ "a|b", "0.5" });
     mase_table_add(&first.table, (const char *const[]){ "two\nlines", "" });
     mase_table_add(&next.table, (const char *const[]){ "True", "-3" });
