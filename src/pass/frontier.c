@@ -10,7 +10,7 @@
 static bool is_boundary(const struct mase_node *n)
 {
     return n->kind == MASE_PLACEHOLDER || n->kind == MASE_OUTPUT ||
-           n->meta->type == MASE_TYPE_IMPLICIT_FUNC;
+           n->kind == MASE_GET_ATTR || n->meta->type == MASE_TYPE_IMPLICIT_FUNC;
 }
 
 struct frontier {

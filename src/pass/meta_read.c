@@ -194,6 +194,14 @@ static enum mase_status read_records(const struct reader *r, struct mase_meta_ar
     return MASE_OK;
 }
 
+/* Files of before say of every get_attr what holds of constants alone, and those of the original of
+ * some. */
+static bool is_old_type(const struct mase_node *n, const char *type)
+{
+    return n->kind == MASE_GET_ATTR &&
+           mase_streq(type, mase_op_type_names[MASE_TYPE_IMPLICIT_FUNC]);
+}
+
 static enum mase_status read_common(const struct reader *r, const struct mase_value *v)
 {
     struct mase_meta *m = r->meta;
@@ -203,8 +211,8 @@ static enum mase_status read_common(const struct reader *r, const struct mase_va
     const char *is = mase_ops[r->node->op].name;
     if (!mase_streq(op->s, is))
         return bad(r, op, "is a %s in the graph, not a %s", is, op->s);
-    is = mase_op_type_names[mase_node_mase_type(r->node)];
-    if (!mase_streq(type->s, is))
+    is = mase_op_type_names[mase_node_op_type(r->node)];
+    if (!mase_streq(type->s, is) && !is_old_type(r->node, type->s))
         return bad(r, type, "is of type %s in the graph, not %s", is, type->s);
     MASE_TRY(read_records(r, &m->args, &m->arg_count, v, "args"));
     MASE_TRY(read_records(r, &m->results, &m->result_count, v, "results"));
@@ -306,7 +314,7 @@ static enum mase_status read_hardware(const struct reader *r, const struct mase_
 static enum mase_status read_node(const struct reader *r, const struct mase_value *v)
 {
     const struct mase_value *section;
-    *r->meta = (struct mase_meta){ .op = r->node->op, .type = mase_node_mase_type(r->node) };
+    *r->meta = (struct mase_meta){ .op = r->node->op, .type = mase_node_op_type(r->node) };
     MASE_TRY(need(r, &section, v, "common", MASE_TABLE));
     MASE_TRY(read_common(r, section));
     if (mase_value_get(v, "software")) {

@@ -100,12 +100,6 @@ void mase_pass_say(struct mase_pass_env *env, const char *fmt, ...)
     mase_str_release(&text);
 }
 
-enum mase_op_type mase_node_mase_type(const struct mase_node *n)
-{
-    const struct mase_op_info *op = &mase_ops[n->op];
-    return n->kind == MASE_CALL_MODULE ? op->module_type : op->type;
-}
-
 static struct mase_meta_arg *without_values(struct mase_arena *a, const struct mase_meta_arg *list,
                                             int count)
 {

@@ -32,8 +32,6 @@ extern const char *const mase_pass_formats[];
 /* Note a result a program may want: info[pass] = value, made in env->info_arena. */
 void mase_pass_note(struct mase_pass_env *env, const char *pass, struct mase_value *value);
 
-/* mase_type of a node: its row's type as a module or as a function. */
-enum mase_op_type mase_node_mase_type(const struct mase_node *n);
 /* Every section of every node, without the tensors themselves: what a file holds. */
 struct mase_value *mase_meta_table(struct mase_arena *a, const struct mase_graph *g);
 

@@ -185,7 +185,7 @@ static void describe(const struct builder *b, struct mase_node *n)
     bool is_call =
         n->kind == MASE_CALL_FUNCTION || n->kind == MASE_CALL_METHOD || n->kind == MASE_CALL_MODULE;
     m->op = n->op;
-    m->type = mase_node_mase_type(n);
+    m->type = mase_node_op_type(n);
     m->has_common = true;
     m->arg_count = 0;
     if (is_call)

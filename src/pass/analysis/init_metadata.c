@@ -12,7 +12,7 @@ static enum mase_status run(const struct mase_graph *graph, const void *opts,
     for (struct mase_node *n = g->first; n; n = n->next) {
         n->meta = mase_new(&g->arena, struct mase_meta);
         n->meta->op = n->op;
-        n->meta->type = mase_node_mase_type(n);
+        n->meta->type = mase_node_op_type(n);
     }
     return MASE_OK;
 }

@@ -37,7 +37,7 @@ static struct row compare(struct mase_arena *a, const struct mase_node *was,
     struct row r = {
         .name = was->name,
         .new_name = is->name,
-        .type = mase_op_type_names[mase_node_mase_type(was)],
+        .type = mase_op_type_names[mase_node_op_type(was)],
         .op = mase_ops[was->op].name,
         .was = type_name(a, was),
         .is = type_name(a, is),

@@ -43,6 +43,38 @@ static void expect(struct fixture *f, const char *node, const char *args, const 
 
 /* ---- common ---- */
 
+/* What reads a parameter is get_attr, what reads a number of the code a constant: the same in the
+ * metadata, in tables and in files as in mase_node_op_type. */
+static void types_are_the_same_everywhere(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "mase-graph 1\n"
+        "name reads\n"
+        "attr scale = f32[4]\n"
+        "attr _tensor_constant0 = f32[4] constant\n"
+        "%x = placeholder[target=x]\n"
+        "%scale = get_attr[target=scale]\n"
+        "%_tensor_constant0 = get_attr[target=_tensor_constant0]\n"
+        "%mul = call_function[target=operator.mul](args = (%x, %scale), kwargs = {})\n"
+        "%add = call_function[target=operator.add](args = (%mul, %_tensor_constant0), kwargs = "
+        "{})\n"
+        "return %add\n";
+    struct fixture f;
+    struct mase_graph *g = NULL;
+    struct mase_err err = { 0 };
+    if (mase_graph_parse_mg(&g, text, strlen(text), "reads.mg", &err))
+        fail_msg("%s:%d: %s", err.path, err.loc.line, err.msg);
+    setup_graph(&f, g, SHAPE(BATCH, 4));
+    RUN(&f, "report_node_type", NULL);
+    const char *table = printed(&f);
+    assert_non_null(strstr(table, "scale              get_attr       get_attr "));
+    assert_non_null(strstr(table, "_tensor_constant0  get_attr       implicit_func "));
+    for (const struct mase_node *n = f.g->first; n; n = n->next)
+        assert_int_equal(n->meta->type, mase_node_op_type(n));
+    teardown(&f);
+}
+
 /* A network of calls that the original cannot describe. */
 static struct mase_graph *assorted(void)
 {
@@ -366,6 +398,7 @@ int main(void)
         cmocka_unit_test(every_model_can_be_described),
         cmocka_unit_test(dimensions_beyond_the_list_are_not_split),
         cmocka_unit_test(verification_names_node_check_and_reason),
+        cmocka_unit_test(types_are_the_same_everywhere),
         cmocka_unit_test(every_failure_is_counted),
         cmocka_unit_test(reports_go_to_files),
         cmocka_unit_test(which_says_what_is_allowed),
