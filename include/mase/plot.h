@@ -22,12 +22,18 @@
 /* A line through n points. One that cannot be drawn (not finite, or not positive on a logarithmic
  * axis) is a gap. Few points get a mark each; of very many, those are drawn that can be told apart
  * at the chart's width, extremes always. */
+/* What the two are drawn in wherever they stand together. */
+enum { MASE_COLOUR_TRAINING = 1, MASE_COLOUR_VALIDATION = 2, MASE_COLOUR_STEPS = 7 };
+
 struct mase_plot_series {
     const char *name;
     const double *x, *y; /* (n) each, borrowed; x ascending */
     int64_t n;
     const double
         *spread; /* (n) an upright bar reaches so far above and below a point; NULL: none */
+    /* Of the palette, from 1, so that one thing looks the same in every chart; 0: by its place. */
+    int colour;
+    bool dashed;
 };
 
 struct mase_plot {
@@ -63,5 +69,9 @@ struct mase_plot_histogram {
     const double *limit; /* (2): the format's least and greatest value; NULL: it has none */
 };
 void mase_plot_histogram(struct mase_str *out, const struct mase_plot_histogram *h);
+
+/* The colour of series s: its lines are of the class cN, its points of mN. */
+int mase_plot_colour(const struct mase_plot *p, int s);
+const char *mase_plot_dash(const struct mase_plot *p, int s); /* stroke-dasharray, or "" */
 
 #endif /* MASE_PLOT_H */

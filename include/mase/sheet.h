@@ -59,7 +59,8 @@ void mase_sheets_line(struct mase_sheets *s, const char *fmt, ...) MASE_PRINTF(2
 void mase_sheets_end(struct mase_sheets *s);
 
 /* The rows as tables whose keys are the headers, "Max error" as max_error; cells become numbers,
- * booleans, none where they are empty, else strings. */
+ * booleans, lists of whole numbers where they print as such (shapes), none where they are empty,
+ * else strings. */
 struct mase_value *mase_sheet_rows(struct mase_arena *a, const struct mase_table *t);
 
 #endif /* MASE_SHEET_H */

@@ -58,12 +58,25 @@ static enum mase_status draw(const struct mase_cli_train_files *f, const char *t
                              struct mase_err *err)
 {
     const struct mase_cli_curve *c = &f->curve;
-    const struct mase_plot_series series[] = {
-        { .name = "training loss", .x = c->epoch, .y = c->train_loss, .n = c->count },
-        { .name = "validation loss", .x = c->epoch, .y = c->val_loss, .n = c->count },
-        { .name = "training accuracy", .x = c->epoch, .y = c->train_acc, .n = c->count },
-        { .name = "validation accuracy", .x = c->epoch, .y = c->val_acc, .n = c->count },
+    const struct {
+        const char *name;
+        const double *y;
+        int colour;
+        bool dashed;
+    } rows[] = {
+        { "training loss", c->train_loss, MASE_COLOUR_TRAINING, false },
+        { "validation loss", c->val_loss, MASE_COLOUR_VALIDATION, false },
+        { "training accuracy", c->train_acc, MASE_COLOUR_TRAINING, true },
+        { "validation accuracy", c->val_acc, MASE_COLOUR_VALIDATION, true },
     };
+    struct mase_plot_series series[4];
+    for (int i = 0; i < 4; i++)
+        series[i] = (struct mase_plot_series){ .name = rows[i].name,
+                                               .x = c->epoch,
+                                               .y = rows[i].y,
+                                               .n = c->count,
+                                               .colour = rows[i].colour,
+                                               .dashed = rows[i].dashed };
     struct mase_str svg = { 0 };
     mase_plot_svg(&svg, &(struct mase_plot){ .title = title,
                                              .x_label = "epoch",

@@ -79,6 +79,28 @@ static void find_ranges(struct chart *c)
 
 /* ---- colours ---- */
 
+int mase_plot_colour(const struct mase_plot *p, int s)
+{
+    const int place = p->series[s].colour ? p->series[s].colour - 1 : s;
+    return place % COLOURS;
+}
+
+const char *mase_plot_dash(const struct mase_plot *p, int s)
+{
+    if (p->series[s].colour)
+        return dashes[p->series[s].dashed];
+    return dashes[s / COLOURS % DASHES];
+}
+
+/* How many of the palette are in use: all up to the last one. */
+static int colours_of(const struct mase_plot *p)
+{
+    int used = 0;
+    for (int s = 0; s < p->count; s++)
+        used = mase_plot_colour(p, s) >= used ? mase_plot_colour(p, s) + 1 : used;
+    return used;
+}
+
 /* The rules of one scheme: light says how things are drawn, too. */
 static void put_colours(struct mase_str *out, const char *scope, int used, bool dark)
 {
@@ -199,7 +221,7 @@ static void put_head(const struct chart *c)
     if (c->p->embedded)
         return;
     mase_str_add(out, "<style>\n");
-    put_css(out, "", c->p->count < COLOURS ? c->p->count : COLOURS);
+    put_css(out, "", colours_of(c->p));
     mase_str_add(out, "</style>\n");
     mase_str_add(out, "<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n");
     if (c->p->title)
@@ -353,10 +375,11 @@ static void put_series(const struct chart *c)
 {
     for (int s = 0; s < c->p->count; s++) {
         const struct mase_plot_series *line = &c->p->series[s];
-        put_path(c, line, s % COLOURS, dashes[s / COLOURS % DASHES]);
-        put_bars(c, line, s % COLOURS);
+        const int colour = mase_plot_colour(c->p, s);
+        put_path(c, line, colour, mase_plot_dash(c->p, s));
+        put_bars(c, line, colour);
         if (line->n <= MARKED)
-            put_marks(c, line, s % COLOURS);
+            put_marks(c, line, colour);
     }
 }
 
@@ -365,8 +388,8 @@ static void put_legend(const struct chart *c)
     const double x = c->x.to + LEGEND_GAP;
     for (int s = 0; s < c->p->count && c->p->count > 1 && !c->p->embedded; s++) {
         const double y = c->y.to + 8 + s * LEGEND_LINE;
-        const char *dash = dashes[s / COLOURS % DASHES];
-        mase_str_printf(c->out, "<path class=\"line c%d\"%s%s%s d=\"M", s % COLOURS,
+        const char *dash = mase_plot_dash(c->p, s);
+        mase_str_printf(c->out, "<path class=\"line c%d\"%s%s%s d=\"M", mase_plot_colour(c->p, s),
                         dash[0] ? " stroke-dasharray=\"" : "", dash, dash[0] ? "\"" : "");
         mase_svg_point(c->out, x, y);
         mase_str_addc(c->out, 'H');

@@ -147,8 +147,26 @@ void mase_sheets_line(struct mase_sheets *s, const char *fmt, ...)
 
 /* ---- for programs ---- */
 
+/* "[8, 16]", as shapes are printed: a list of whole numbers; NULL for any other text. */
+static struct mase_value *list_value(struct mase_arena *a, const char *cell)
+{
+    struct mase_value *list = NULL;
+    const size_t n = strlen(cell);
+    if (*cell != '[' || cell[strspn(cell, "[]0123456789, ")])
+        return NULL;
+    if (mase_json_parse(&list, a, cell, n, NULL, NULL) || list->kind != MASE_LIST)
+        return NULL;
+    for (int i = 0; i < list->count; i++)
+        if (list->items[i]->kind != MASE_INT)
+            return NULL;
+    return list;
+}
+
 static struct mase_value *cell_value(struct mase_arena *a, const char *cell)
 {
+    struct mase_value *list = list_value(a, cell);
+    if (list)
+        return list;
     char *end;
     const double x = strtod(cell, &end);
     const bool digit = *cell && strchr("+-0123456789.", *cell);

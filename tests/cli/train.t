@@ -110,3 +110,19 @@ END
 run train vgg7 jsc
 refused "a network for other data" 'model vgg7 takes images of 3 dimensions, but a sample of jsc is \[16\]'
 holds "nothing was written" test ! -e mase_output
+
+# One colour for training and one for validation, in the picture and on the page.
+run train toy toy_tiny --max-epochs 3 --project colours
+svg=$(find mase_output/colours -name training_curve.svg)
+holds "a curve and a page" "$CH" report mase_output/colours
+colour_of()
+{
+    # the class of the line whose legend says this
+    tr '\n' ' ' <"$1" | grep -oE "line c[0-9]\"[^>]*/>(</svg>| <text[^>]*>)$2<" | grep -oE 'c[0-9]' | head -1
+}
+for what in training validation; do
+    colour_of "$svg" "$what loss" >picture
+    colour_of mase_output/colours/report.html "$what" >page
+    holds "$what: there is a colour" [ -s picture ]
+    same "$what: it is the same" picture page
+done

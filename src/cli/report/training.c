@@ -144,7 +144,7 @@ static double steps_per_epoch(const struct mase_report_metrics *m)
 
 /* Rows that have a number in this column, against epochs; means of neighbours when there are many.
  */
-static struct mase_plot_series curve(const struct mase_report *r, const char *name,
+static struct mase_plot_series curve(const struct mase_report *r, const char *name, int colour,
                                      const double *column)
 {
     const struct mase_report_metrics *m = r->metrics;
@@ -166,7 +166,7 @@ static struct mase_plot_series curve(const struct mase_report *r, const char *na
             in_bucket = 0;
         }
     }
-    return (struct mase_plot_series){ .name = name, .x = x, .y = y, .n = n };
+    return (struct mase_plot_series){ .name = name, .x = x, .y = y, .n = n, .colour = colour };
 }
 
 static void curves(struct mase_str *out, const char *title, const struct mase_plot_series *series,
@@ -192,13 +192,17 @@ void mase_report_training(struct mase_str *out, const struct mase_report *r)
 {
     const struct mase_report_metrics *m = r->metrics;
     const bool by_epochs = steps_per_epoch(m) > 0;
-    const struct mase_plot_series loss[] = { curve(r, "validation", m->val_loss),
-                                             curve(r, "training", m->train_loss),
-                                             curve(r, "training, by step", m->train_loss_step) };
-    const struct mase_plot_series accuracy[] = { curve(r, "validation", m->val_acc),
-                                                 curve(r, "training", m->train_acc),
-                                                 curve(r, "training, by step", m->train_acc_step) };
-    const struct mase_plot_series rate = curve(r, "learning rate", m->rate);
+    const struct mase_plot_series loss[] = {
+        curve(r, "validation", MASE_COLOUR_VALIDATION, m->val_loss),
+        curve(r, "training", MASE_COLOUR_TRAINING, m->train_loss),
+        curve(r, "training, by step", MASE_COLOUR_STEPS, m->train_loss_step)
+    };
+    const struct mase_plot_series accuracy[] = {
+        curve(r, "validation", MASE_COLOUR_VALIDATION, m->val_acc),
+        curve(r, "training", MASE_COLOUR_TRAINING, m->train_acc),
+        curve(r, "training, by step", MASE_COLOUR_STEPS, m->train_acc_step)
+    };
+    const struct mase_plot_series rate = curve(r, "learning rate", 0, m->rate);
     mase_str_add(out, "<div class=\"charts training\">\n");
     curves(out, "Loss", loss, 3, by_epochs);
     curves(out, "Accuracy", accuracy, 3, by_epochs);

@@ -146,6 +146,31 @@ static void json(void **state)
                                     "}\n");
 }
 
+static void cells_become_values(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *cell, *json;
+    } cases[] = {
+        { "[8, 16]", "[8, 16]" }, /* a shape */
+        { "[]", "[]" },           { "[8, 16", "\"[8, 16\"" }, { "[8, [1]]", "\"[8, [1]]\"" },
+        { "[a]", "\"[a]\"" },     { "[1.5]", "\"[1.5]\"" },   { "12", "12" },
+        { "1e-3", "0.001" },      { "True", "true" },         { "", "null" },
+        { "nan", "\"nan\"" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct mase_arena a = { 0 };
+        struct mase_str out = { 0 };
+        struct mase_table t = mase_table(&a, (const char *const[]){ "Shape", NULL });
+        mase_table_add(&t, (const char *const[]){ cases[i].cell });
+        mase_json_print(&out, mase_sheet_rows(&a, &t), 0);
+        assert_string_equal(mase_str_text(&out),
+                            mase_arena_printf(&a, "[{\"shape\": %s}]", cases[i].json));
+        mase_str_release(&out);
+        mase_arena_release(&a);
+    }
+}
+
 static void names(void **state)
 {
     (void)state;
@@ -157,8 +182,13 @@ static void names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text), cmocka_unit_test(grid), cmocka_unit_test(github),
-        cmocka_unit_test(csv),  cmocka_unit_test(json), cmocka_unit_test(names),
+        cmocka_unit_test(text),
+        cmocka_unit_test(grid),
+        cmocka_unit_test(github),
+        cmocka_unit_test(csv),
+        cmocka_unit_test(json),
+        cmocka_unit_test(names),
+        cmocka_unit_test(cells_become_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
