@@ -21,14 +21,13 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <mase/arena.h>
 #include <mase/file.h>
 #include <mase/progress.h>
 
-enum { READ_BYTES = 1 << 16, START_MS = 60000, GRACE_MS = 2000, LOOK_MS = 50 };
+enum { READ_BYTES = 1 << 16, START_MS = 60000, GRACE_MS = 2000, LOOK_MS = 50, LAST_READS = 64 };
 
 /* ---- finding it ---- */
 
@@ -196,16 +195,28 @@ static enum mase_child_end converse(struct pipes *p, struct mase_str *out,
     return MASE_CHILD_DONE;
 }
 
-/* It has closed its output and should be gone at once. What it has left behind goes too: its group
- * keeps its number until it is waited for. */
-static int wait_for(pid_t child)
+/* Pass on what it says within so many milliseconds; false when that is nothing. */
+static bool listen_for(struct pipes *p, size_t most, int ms)
+{
+    struct pollfd fd = { .fd = p->said, .events = POLLIN };
+    if (poll(&fd, 1, ms) <= 0)
+        return false;
+    pass_on(p, most);
+    return true;
+}
+
+/* It has closed its output and should be gone at once. It is listened to until then: Python writes
+ * what its buffers hold when it ends, and fails if nobody reads that. What it has left behind goes
+ * too: its group keeps its number until it is waited for. */
+static int wait_for(pid_t child, struct pipes *p, size_t most)
 {
     const uint64_t start = mase_clock();
-    const struct timespec moment = { .tv_nsec = 1000000 };
     int how = 0;
     while (!has_ended(child) && (double)(mase_clock() - start) / 1e6 < GRACE_MS)
-        nanosleep(&moment, NULL);
+        listen_for(p, most, 1);
     kill(-child, SIGKILL);
+    for (int i = 0; i < LAST_READS && p->said >= 0 && listen_for(p, most, 0); i++)
+        continue; /* a pipe's worth; whoever else holds it may go on for ever */
     while (waitpid(child, &how, 0) < 0 && errno == EINTR)
         continue;
     return WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
@@ -217,15 +228,12 @@ static enum mase_child_end attend(int *code, struct mase_str *out, const struct 
     void (*old)(int) = signal(SIGPIPE, SIG_IGN);
     fcntl(p->to, F_SETFL, O_NONBLOCK);
     const enum mase_child_end end = converse(p, out, c, child);
-    while (end == MASE_CHILD_DONE && p->said >= 0 && p->heard < c->max_said &&
-           poll(&(struct pollfd){ .fd = p->said, .events = POLLIN }, 1, 0) > 0)
-        pass_on(p, c->max_said);
     shut(&p->to);
     shut(&p->from);
-    shut(&p->said);
     if (end != MASE_CHILD_DONE)
         kill(-child, SIGKILL);
-    *code = wait_for(child);
+    *code = wait_for(child, p, c->max_said);
+    shut(&p->said);
     signal(SIGPIPE, old);
     return end;
 }
