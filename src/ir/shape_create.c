@@ -161,7 +161,7 @@ enum mase_status mase_shape_tensor(struct mase_call *c, struct mase_err *err)
 
 enum mase_status mase_shape_finfo(struct mase_call *c, struct mase_err *err)
 {
-    static const char *keys[] = { "min", "max", "eps", "tiny", "bits" };
+    static const char *const keys[] = { "min", "max", "eps", "tiny", "bits" };
     enum mase_dtype t = MASE_F32;
     MASE_TRY(mase_call_dtype(c, &t, "type", err));
     if (!mase_dtype_is_float(t))

@@ -7,7 +7,7 @@ nm -f sysv "$LIBRARY" 2>/dev/null | awk -F'|' '
         sub(/\.[0-9]+$/, "", $1) # gcc: serial.0, clang: open_temp.serial
         sub(/^.*\./, "", $1)
         print file, $1
-    }' | sort >"$T/out"
+    }' | sort -u >"$T/out"
 out_is "the library's variables" <<'END'
 fault.c mase_fault
 fault.c mase_fault_user
