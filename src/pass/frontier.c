@@ -9,8 +9,8 @@
 
 static bool is_boundary(const struct mase_node *n)
 {
-    return n->kind == MASE_PLACEHOLDER || n->kind == MASE_OUTPUT ||
-           n->kind == MASE_GET_ATTR || n->meta->type == MASE_TYPE_IMPLICIT_FUNC;
+    return n->kind == MASE_PLACEHOLDER || n->kind == MASE_OUTPUT || n->kind == MASE_GET_ATTR ||
+           n->meta->type == MASE_TYPE_IMPLICIT_FUNC;
 }
 
 struct frontier {

@@ -570,6 +570,12 @@ static enum mase_status spin(struct mase_isolated *t, struct mase_arena *a, cons
     return MASE_OK;
 }
 
+#ifdef HAVE_ASAN /* its own allocator ends the process when it is refused memory */
+enum { MUCH = 24 };
+#else
+enum { MUCH = 36 };
+#endif
+
 /* What it finds it can do is said in the error. */
 static enum mase_status try_much(struct mase_isolated *t, struct mase_arena *a, const char *path,
                                  const void *user, struct mase_err *err)
@@ -579,7 +585,7 @@ static enum mase_status try_much(struct mase_isolated *t, struct mase_arena *a, 
     mase_isolate_seal();
     const int after = open("/dev/null", O_RDONLY);
     /* volatile: clang knows what malloc gives when nobody looks at the memory */
-    void *volatile much = malloc((size_t)1 << 36), *volatile little = malloc((size_t)1 << 24);
+    void *volatile much = malloc((size_t)1 << MUCH), *volatile little = malloc((size_t)1 << 24);
     mase_fail_in(err, MASE_ELIMIT, path, "%s %s %s %s", before >= 0 ? "opened" : "-",
                  after >= 0 ? "opened" : "sealed", much ? "much" : "no more",
                  little ? "little" : "nothing");
