@@ -68,6 +68,7 @@ struct mase_pass_env {
     struct mase_value *files;      /* a list: paths of the files written; may be NULL */
     struct mase_sheets *sheets;    /* tables go here; NULL: to out, each in its own look */
     int threads;                   /* that may compute; 0: one. Results do not depend on it */
+    const char *again; /* NULL: the first run of a pass; "_2": its second, which goes by that name */
 };
 
 /* What a pass shows: a table in the format that the user asked for, and text around it, which
@@ -122,6 +123,17 @@ enum mase_status mase_manager_run(struct mase_manager *m, struct mase_graph **g,
 enum mase_status mase_manager_run_pass(struct mase_manager *m, struct mase_graph **g,
                                        const struct mase_pass *pass, const struct mase_value *args,
                                        struct mase_err *err) MASE_MUST_CHECK;
+/* One run that a [passes] table asks for. A pass may stand several times, as [[passes.NAME]]. */
+struct mase_pass_run {
+    const struct mase_pass *pass;
+    const struct mase_value *args;
+    struct mase_loc at;
+    const char *again; /* of mase_pass_env */
+};
+/* All of them, in the order of the file, in a. */
+enum mase_status mase_pass_runs(struct mase_pass_run **out, int *count, struct mase_arena *a,
+                                const struct mase_value *passes,
+                                struct mase_err *err) MASE_MUST_CHECK;
 /* Check a [passes] table without running: names and options. */
 enum mase_status mase_manager_check(const struct mase_value *passes,
                                     struct mase_err *err) MASE_MUST_CHECK;

@@ -43,6 +43,7 @@ struct mase_sheets {
     bool begun;             /* something was printed, */
     bool after_table;       /* last a table, */
     bool after_blank;       /* or an empty line */
+    const char *suffix;     /* of the keys, so that a second table does not replace a first */
 };
 
 /* Is it csv or json? */

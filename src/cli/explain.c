@@ -79,6 +79,11 @@ enum mase_status mase_cli_explain(struct mase_cli *c, struct mase_err *err)
     if (c->operand_count > 1)
         c->setting[MASE_CLI_dataset].given = mase_value_string(&c->arena, c->operands[1]);
     MASE_TRY(mase_cli_quantize_section(&section, c, err));
+    if (section->kind == MASE_LIST)
+        return mase_fail_at(err, MASE_EUNSUPPORTED, section->at,
+                            "the file quantises %d times, and ch explain explains one of them; ch "
+                            "diff shows what all of them come to",
+                            section->count);
     MASE_TRY(mase_cli_subject(&word, c, err));
     MASE_TRY(mase_cli_net_outline(&net, c, word, err));
     enum mase_status st = net.graph ? explain(c, &net, section, err)

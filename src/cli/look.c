@@ -224,6 +224,8 @@ enum mase_status mase_cli_quantize_section(const struct mase_value **section,
                                            const struct mase_cli *c, struct mase_err *err)
 {
     *section = mase_value_at(c->config, "passes.quantize");
+    if (*section && (*section)->kind == MASE_LIST && (*section)->count == 1)
+        *section = (*section)->items[0];
     if (*section)
         return MASE_OK;
     if (!c->config)
@@ -274,8 +276,11 @@ enum mase_status mase_cli_net_quantise(struct mase_cli_net *out, struct mase_cli
                                   .has_sample = n->has_sample };
     MASE_TRY(mase_cli_quantize_section(&section, c, err));
     MASE_TRY(set_inputs(&m, c, n, err));
+    struct mase_value *passes = mase_value_table(&c->arena); /* it may stand there several times */
+    mase_value_set(&c->arena, passes, "quantize", mase_value_copy(&c->arena, section));
+    passes->key_at[0] = section->at;
     out->graph = mase_graph_clone(n->graph);
-    enum mase_status st = mase_manager_run(&m, &out->graph, "quantize", section, err);
+    enum mase_status st = mase_manager_run_all(&m, &out->graph, passes, err);
     mase_manager_release(&m);
     if (st)
         mase_cli_net_close(out);

@@ -48,17 +48,23 @@ static enum mase_status parse_set(struct mase_value **root, struct mase_arena *a
 }
 
 /* Put every value of from into to: tables are merged, anything else replaces. */
-static void overlay(struct mase_arena *a, struct mase_value *to, const struct mase_value *from)
+static enum mase_status overlay(struct mase_arena *a, struct mase_value *to,
+                                const struct mase_value *from, struct mase_err *err)
 {
     for (int i = 0; i < from->count; i++) {
         struct mase_value *old = mase_value_get(to, from->keys[i]), *new = from->items[i];
         if (old && old->kind == MASE_TABLE && new->kind == MASE_TABLE) {
-            overlay(a, old, new);
+            MASE_TRY(overlay(a, old, new, err));
             continue;
         }
+        if (old && old->kind == MASE_LIST && new->kind == MASE_TABLE)
+            return mase_fail_at(err, MASE_EVALUE, from->key_at[i],
+                                "'%s' stands %d times in the file: --set cannot say which is meant",
+                                from->keys[i], old->count);
         mase_value_set(a, to, from->keys[i], new);
         to->key_at[mase_value_find(to, from->keys[i])] = from->key_at[i];
     }
+    return MASE_OK;
 }
 
 static enum mase_status apply_sets(struct mase_cli *c, struct mase_err *err)
@@ -67,7 +73,7 @@ static enum mase_status apply_sets(struct mase_cli *c, struct mase_err *err)
     for (int i = 0; i < sets->count; i++) {
         struct mase_value *root = NULL;
         MASE_TRY(parse_set(&root, &c->arena, sets->items[i]->s, err));
-        overlay(&c->arena, c->config, root);
+        MASE_TRY(overlay(&c->arena, c->config, root, err));
     }
     return MASE_OK;
 }

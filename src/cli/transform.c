@@ -103,16 +103,18 @@ static enum mase_status rehearse(const struct job *j, const struct mase_value *p
                                        .seed = j->manager.env.seed } };
     struct mase_graph *copy = mase_graph_clone(j->graph);
     const enum mase_log_level level = mase_log_get_level();
-    enum mase_status st = MASE_OK;
+    struct mase_pass_run *runs;
+    int count = 0;
 
     mase_log_set_level(MASE_CRITICAL);
-    for (int i = 0; passes && !st && i < passes->count; i++) {
-        const struct mase_pass *p = mase_pass_find(passes->keys[i]);
+    enum mase_status st = mase_pass_runs(&runs, &count, &j->c->arena, passes, err);
+    for (int i = 0; !st && i < count; i++) {
+        const struct mase_pass *p = runs[i].pass;
         const char *kind = mase_pass_kind(p);
         if (mase_streq(kind, "interface") && p->transform)
             break;
         if (mase_streq(kind, "transform"))
-            st = mase_manager_run(&m, &copy, p->name, passes->items[i], err);
+            st = mase_manager_run_pass(&m, &copy, p, runs[i].args, err);
     }
     mase_log_set_level(level);
     mase_manager_release(&m);

@@ -45,41 +45,22 @@ static enum mase_status bind(void **opts, struct mase_arena *a, const struct mas
     return p->check ? p->check(*opts, err) : MASE_OK;
 }
 
-static enum mase_status unknown_pass(const char *name, struct mase_loc at, struct mase_err *err)
-{
-    enum { MOST = 128 };
-    const char *names[MOST];
-    int n = 0;
-    for (const struct mase_pass *p; n < MOST && (p = mase_pass_at(n)); n++)
-        names[n] = p->name;
-    const char *near = mase_nearest(name, names, n);
-    if (near)
-        return mase_fail_at(err, MASE_EVALUE, at, "no pass is called '%s': did you mean '%s'?",
-                            name, near);
-    return mase_fail_at(err, MASE_EVALUE, at, "no pass is called '%s': 'ch passes' lists them",
-                        name);
-}
-
 enum mase_status mase_manager_check(const struct mase_value *passes, struct mase_err *err)
 {
-    if (passes && passes->kind != MASE_TABLE)
-        return mase_fail_at(err, MASE_EVALUE, passes->at, "passes must be tables, not %s",
-                            mase_value_kind_names[passes->kind]);
-    for (int i = 0; passes && i < passes->count; i++) {
-        const struct mase_pass *p = mase_pass_find(passes->keys[i]);
-        if (!p)
-            return unknown_pass(passes->keys[i], passes->key_at[i], err);
-        struct mase_arena a = { 0 };
-        void *opts;
-        enum mase_status st = bind(&opts, &a, p, passes->items[i], err);
-        mase_arena_release(&a);
+    struct mase_arena a = { 0 };
+    struct mase_pass_run *runs;
+    int count = 0;
+    void *opts;
+    enum mase_status st = mase_pass_runs(&runs, &count, &a, passes, err);
+    for (int i = 0; i < count && !st; i++) {
+        st = bind(&opts, &a, runs[i].pass, runs[i].args, err);
         if (st) {
-            mase_place(err, passes->key_at[i]);
-            mase_wrap(err, "pass %s", p->name);
-            return st;
+            mase_place(err, runs[i].at);
+            mase_wrap(err, "pass %s", runs[i].pass->name);
         }
     }
-    return MASE_OK;
+    mase_arena_release(&a);
+    return st;
 }
 
 /* ---- properties ---- */
@@ -291,19 +272,30 @@ enum mase_status mase_manager_run_pass(struct mase_manager *m, struct mase_graph
 enum mase_status mase_manager_run(struct mase_manager *m, struct mase_graph **g, const char *pass,
                                   const struct mase_value *args, struct mase_err *err)
 {
-    const struct mase_pass *p = mase_pass_find(pass);
-    if (!p)
-        return unknown_pass(pass, args ? args->at : MASE_NOWHERE, err);
+    const struct mase_pass *p;
+    MASE_TRY(mase_pass_need(&p, pass, args ? args->at : MASE_NOWHERE, err));
     return mase_manager_run_pass(m, g, p, args, err);
 }
 
 enum mase_status mase_manager_run_all(struct mase_manager *m, struct mase_graph **g,
                                       const struct mase_value *passes, struct mase_err *err)
 {
+    struct mase_arena a = { 0 };
+    struct mase_pass_run *runs;
+    int count = 0;
     MASE_TRY(mase_manager_check(passes, err));
-    for (int i = 0; passes && i < passes->count; i++)
-        MASE_TRY(mase_manager_run(m, g, passes->keys[i], passes->items[i], err));
-    return MASE_OK;
+    enum mase_status st = mase_pass_runs(&runs, &count, &a, passes, err);
+    for (int i = 0; i < count && !st; i++) {
+        m->env.again = runs[i].again;
+        if (m->env.sheets)
+            m->env.sheets->suffix = runs[i].again;
+        st = mase_manager_run_pass(m, g, runs[i].pass, runs[i].args, err);
+    }
+    m->env.again = NULL;
+    if (m->env.sheets)
+        m->env.sheets->suffix = NULL;
+    mase_arena_release(&a);
+    return st;
 }
 
 void mase_manager_release(struct mase_manager *m)

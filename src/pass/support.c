@@ -1,6 +1,8 @@
 /*
  * support.c - what several passes share.
  */
+#include <string.h>
+
 #include "pass/support.h"
 
 struct mase_graph *mase_side_tables(const struct mase_graph *g)
@@ -8,11 +10,22 @@ struct mase_graph *mase_side_tables(const struct mase_graph *g)
     return (struct mase_graph *)g;
 }
 
+/* report_graph_2.txt: what the first run wrote stays. */
+static const char *renamed(struct mase_arena *a, const char *name, const char *again)
+{
+    const char *dot = strrchr(name, '.');
+    const int stem = (int)(dot ? dot - name : (long)strlen(name));
+    return mase_arena_printf(a, "%.*s%s%s", stem, name, again, dot ? dot : "");
+}
+
 const char *mase_pass_path(struct mase_pass_env *env, const char *path, const char *dflt)
 {
     if (path)
         return mase_path_join(env->scratch, env->out_dir ? env->out_dir : ".", path);
-    return env->out_dir ? mase_path_join(env->scratch, env->out_dir, dflt) : NULL;
+    if (!env->out_dir)
+        return NULL;
+    return mase_path_join(env->scratch, env->out_dir,
+                          env->again ? renamed(env->scratch, dflt, env->again) : dflt);
 }
 
 void mase_pass_wrote(struct mase_pass_env *env, const char *path)
@@ -24,6 +37,10 @@ void mase_pass_wrote(struct mase_pass_env *env, const char *path)
 enum mase_status mase_pass_write(struct mase_pass_env *env, const char *path,
                                  const struct mase_str *text, struct mase_err *err)
 {
+    for (int i = 0; env->again && env->files && i < env->files->count; i++)
+        if (mase_streq(env->files->items[i]->s, path))
+            return mase_fail(err, MASE_EVALUE, "a pass before has written %s: give another name",
+                             path);
     MASE_TRY(mase_file_write(path, mase_str_text(text), text->len, err));
     mase_pass_wrote(env, path);
     return MASE_OK;
@@ -79,8 +96,11 @@ void mase_pass_show(struct mase_pass_env *env, const char *heading, const struct
 
 void mase_pass_note(struct mase_pass_env *env, const char *pass, struct mase_value *value)
 {
-    if (env->info)
-        mase_value_set(env->info_arena, env->info, pass, value);
+    if (!env->info)
+        return;
+    if (env->again)
+        pass = mase_arena_printf(env->info_arena, "%s%s", pass, env->again);
+    mase_value_set(env->info_arena, env->info, pass, value);
 }
 
 void mase_pass_put_table(struct mase_pass_env *env, const struct mase_sheet *sheet)

@@ -32,6 +32,9 @@ extern const char *const mase_pass_formats[];
 /* Note a result a program may want: info[pass] = value, made in env->info_arena. */
 void mase_pass_note(struct mase_pass_env *env, const char *pass, struct mase_value *value);
 
+/* A pass by name; at is where it is named. */
+enum mase_status mase_pass_need(const struct mase_pass **p, const char *name, struct mase_loc at,
+                                struct mase_err *err) MASE_MUST_CHECK;
 /* Every section of every node, without the tensors themselves: what a file holds. */
 struct mase_value *mase_meta_table(struct mase_arena *a, const struct mase_graph *g);
 

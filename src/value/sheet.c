@@ -202,13 +202,18 @@ struct mase_value *mase_sheet_rows(struct mase_arena *a, const struct mase_table
     return list;
 }
 
+static const char *suffixed(const struct mase_sheets *s, const char *key)
+{
+    return mase_arena_printf(s->arena, "%s%s", key, s->suffix);
+}
+
 void mase_sheets_set(struct mase_sheets *s, const char *key, struct mase_value *value)
 {
     if (s->format != MASE_SHEET_JSON)
         return;
     if (!s->all)
         s->all = mase_value_table(s->arena);
-    mase_value_set(s->arena, s->all, key, value);
+    mase_value_set(s->arena, s->all, s->suffix ? suffixed(s, key) : key, value);
 }
 
 /* ---- either ---- */

@@ -18,7 +18,7 @@ static void assert_printed(enum mase_sheet_format format, const char *expected)
     struct mase_arena a = { 0 };
     char *text = NULL;
     size_t size;
-    struct mase_sheets s = { &a, open_memstream(&text, &size), format, NULL, false, false, false };
+    struct mase_sheets s = { .arena = &a, .out = open_memstream(&text, &size), .format = format };
     struct mase_sheet first = { "first", NULL, mase_table(&a, headers), MASE_TABLE_SIMPLE };
     struct mase_sheet next = { "next", "the next", mase_table(&a, headers), MASE_TABLE_ORGTBL };
     struct mase_sheet none = { "none", "nothing", mase_table(&a, headers), MASE_TABLE_SIMPLE };
