@@ -25,6 +25,7 @@ struct reading {
     const char *path; /* the user's file */
     struct mase_node **nodes;
     int count;
+    int64_t bytes; /* of weights asked for so far */
     struct mase_err *err;
 };
 
@@ -220,6 +221,18 @@ static enum mase_status get_frozen(struct reading *r, const struct mase_value *v
     return MASE_OK;
 }
 
+/* Refuse more weights than there may be, before memory is asked for. */
+static enum mase_status count_bytes(struct reading *r, const struct mase_value *v,
+                                    const struct mase_param *p)
+{
+    const int64_t bytes = mase_tensor_bytes(&p->tensor);
+    if (bytes <= MASE_MAX_WEIGHTS && (r->bytes += bytes) <= MASE_MAX_WEIGHTS)
+        return MASE_OK;
+    return mase_fail_at(r->err, MASE_ELIMIT, get_place(r, mase_value_get(v, "at")),
+                        "the weights would take more than %lld GiB",
+                        (long long)(MASE_MAX_WEIGHTS >> 30));
+}
+
 static enum mase_status add_module(struct reading *r, const struct mase_value *v)
 {
     const char *path = get_text(v, "path"), *class_name = get_text(v, "class");
@@ -232,6 +245,8 @@ static enum mase_status add_module(struct reading *r, const struct mase_value *v
     MASE_TRY(get_dict(r, mase_value_get(v, "values"), &kwargs));
     if (mase_graph_add_module(r->g, &m, path, op, NULL, &kwargs, r->err))
         return mase_place(r->err, get_place(r, mase_value_get(v, "at")));
+    for (int i = 0; i < m->param_count; i++)
+        MASE_TRY(count_bytes(r, v, &m->params[i]));
     for (int i = 0; i < starts->count; i++) {
         struct mase_param *p = mase_module_param(m, starts->keys[i]);
         if (!p)
@@ -280,6 +295,7 @@ static enum mase_status add_attr(struct reading *r, const struct mase_value *v)
     struct mase_param *p = mase_graph_add_attr(r->g, path, t.dtype, &t.shape, buffer);
     p->is_constant = constant;
     p->is_frozen = frozen;
+    MASE_TRY(count_bytes(r, v, p));
     return get_start(r, mase_value_get(v, "start"), p);
 }
 
@@ -323,6 +339,24 @@ static bool get_mode(const char *name, enum mase_node_kind kind, enum mase_mode 
     return false;
 }
 
+/* As many arguments as its kind has, and words that only some kinds know. */
+static bool has_form(enum mase_node_kind kind, const char *target, const struct mase_arg *args,
+                     const struct mase_arg *kwargs, bool no_grad)
+{
+    static const struct {
+        int least, most;
+        bool calls;
+    } form[] = {
+        [MASE_PLACEHOLDER] = { 0, 1, false },          [MASE_GET_ATTR] = { 0, 0, false },
+        [MASE_CALL_FUNCTION] = { 0, INT32_MAX, true }, [MASE_CALL_METHOD] = { 1, INT32_MAX, true },
+        [MASE_CALL_MODULE] = { 0, INT32_MAX, true },   [MASE_OUTPUT] = { 1, 1, false },
+    };
+    if (args->count < form[kind].least || args->count > form[kind].most ||
+        (!form[kind].calls && (kwargs->count || no_grad)))
+        return false;
+    return kind != MASE_OUTPUT || mase_streq(target, "output");
+}
+
 static enum mase_status add_node(struct reading *r, const struct mase_value *v)
 {
     const char *target = get_text(v, "target"), *annotation = get_text(v, "annotation");
@@ -335,6 +369,8 @@ static enum mase_status add_node(struct reading *r, const struct mase_value *v)
         return malformed(r, "node");
     MASE_TRY(get_items(r, mase_value_get(v, "args"), MASE_ARG_TUPLE, &args));
     MASE_TRY(get_dict(r, mase_value_get(v, "kwargs"), &kwargs));
+    if (!has_form(kind, target, &args, &kwargs, no_grad))
+        return malformed(r, "node");
     if (check_call(r, kind, target, &args, &kwargs))
         return mase_place(r->err, get_place(r, mase_value_get(v, "at")));
     struct mase_node *n = mase_graph_insert(r->g, NULL, kind, target, &args, &kwargs);
@@ -375,6 +411,7 @@ static enum mase_status read_body(struct reading *r, const struct mase_value *v)
         return malformed(r, "graph");
     r->nodes = mase_new_array(&r->scratch, struct mase_node *, (size_t)nodes->count);
     r->count = 0;
+    r->bytes = 0;
     MASE_TRY(each(r, v, "modules", add_module));
     MASE_TRY(each(r, v, "attrs", add_attr));
     MASE_TRY(each(r, v, "nodes", add_node));

@@ -58,6 +58,9 @@ struct mase_arg mase_quant_config(struct mase_arena *a, const struct mase_quant 
 /* Free the weight blocks that g owns. */
 void mase_weights_free(struct mase_graph *g);
 
+/* Bytes of weights beyond which a graph is refused. */
+#define MASE_MAX_WEIGHTS ((int64_t)64 << 30)
+
 /* As mase_graph_equal has it (equal.c). */
 bool mase_param_equal(const struct mase_param *a, const struct mase_param *b);
 bool mase_module_equal(const struct mase_module *a, const struct mase_module *b);

@@ -43,8 +43,7 @@
 #include "ir/graph.h"
 #include "ir/mg.h"
 
-#define MAX_TEXT    ((size_t)256 << 20)
-#define MAX_WEIGHTS ((int64_t)64 << 30)
+#define MAX_TEXT ((size_t)256 << 20)
 
 /* ---- name, module, attr ---- */
 
@@ -53,10 +52,10 @@ static enum mase_status count_bytes(struct mase_mg_parser *p, struct mase_loc at
                                     const struct mase_param *param)
 {
     int64_t bytes = mase_tensor_bytes(&param->tensor);
-    if (bytes <= MAX_WEIGHTS && (p->bytes += bytes) <= MAX_WEIGHTS)
+    if (bytes <= MASE_MAX_WEIGHTS && (p->bytes += bytes) <= MASE_MAX_WEIGHTS)
         return MASE_OK;
     return mase_fail_at(p->err, MASE_ELIMIT, at, "the weights would take more than %lld GiB",
-                        (long long)(MAX_WEIGHTS >> 30));
+                        (long long)(MASE_MAX_WEIGHTS >> 30));
 }
 
 static enum mase_status parse_name(struct mase_mg_parser *p)
