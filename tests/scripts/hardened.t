@@ -19,7 +19,7 @@ configured()
     folder=$1
     shift
     CH=cmake
-    run -S "$SOURCE" -B "$folder" -DMASE_LAYERS=base "$@"
+    run -S "$SOURCE" -B "$folder" -DMASE_ONLY=base "$@"
     succeeds "configuring $folder"
     grep '"command".*/src/base/str\.c' "$folder/compile_commands.json" >"$T/out"
 }

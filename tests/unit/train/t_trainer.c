@@ -537,6 +537,8 @@ static int close_data(void **state)
 
 int main(void)
 {
+    if (getenv("MASE_QUICK"))
+        cmocka_set_skip_filter("same_bits_*");
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_learns),
         cmocka_unit_test(same_bits_with_any_number_of_threads),
