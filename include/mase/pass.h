@@ -68,7 +68,8 @@ struct mase_pass_env {
     struct mase_value *files;      /* a list: paths of the files written; may be NULL */
     struct mase_sheets *sheets;    /* tables go here; NULL: to out, each in its own look */
     int threads;                   /* that may compute; 0: one. Results do not depend on it */
-    const char *again; /* NULL: the first run of a pass; "_2": its second, which goes by that name */
+    const char
+        *again; /* NULL: the first run of a pass; "_2": its second, which goes by that name */
 };
 
 /* What a pass shows: a table in the format that the user asked for, and text around it, which
