@@ -20,13 +20,17 @@ void mase_work_run(const struct mase_work *w, int thread, int threads)
     const long items = ph->unit == MASE_UNIT_LANES ? w->step->plan->n : ph->items;
     const long blocks = (items + unit - 1) / unit;
     const long from = blocks * thread / threads * unit, to = blocks * (thread + 1) / threads * unit;
-    if (from < items && from < to)
+    if (from >= items || from >= to)
+        return;
+    if (ph->run)
         ph->run(w->step, from, to < items ? to : items);
+    else
+        ph->run_turn(w->step, w->turn, from, to < items ? to : items);
 }
 
 static void run_part(const struct mase_works *works, int thread, int threads)
 {
-    for (int i = 0; i < works->count; i++) {
+    for (long i = 0; i < works->count; i++) {
         mase_work_run(&works->item[i], thread, threads);
         if (threads > 1) {
 #pragma omp barrier

@@ -60,10 +60,10 @@ static void plan_gradients(struct mase_plan *p)
     for (int i = p->step_count - 1; i >= 0; i--) {
         struct mase_step *s = p->step[i];
         if (!root(s->out)->has_grad || !s->out->needs_grad)
-            s->backward_count = 0; /* nobody uses the result, or nothing can be trained by it */
+            s->backward.count = 0; /* nobody uses the result, or nothing can be trained by it */
         for (int j = 0; j < s->in_count; j++) {
             struct mase_slot *in = root(s->in[j]);
-            if (!s->backward_count || !in->needs_grad)
+            if (!s->backward.count || !in->needs_grad)
                 continue;
             s->add[j] = in->has_grad;
             if (!in->has_grad)
@@ -77,7 +77,7 @@ static void plan_gradients(struct mase_plan *p)
 static void plan_weight(struct mase_weight *w)
 {
     const struct mase_use *use = w->uses;
-    while (use && !use->step->backward_count)
+    while (use && !use->step->backward.count)
         use = use->next;
     w->last = use ? use->step : NULL;
 }

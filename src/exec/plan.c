@@ -471,59 +471,11 @@ static int64_t row_stride(int64_t batch)
     return lanes % 64 == 0 ? lanes + MASE_LANES : lanes;
 }
 
-/* The phases of a list of watchers. */
-static int count_watch(const struct mase_step *w)
-{
-    int count = 0;
-    for (; w; w = w->next_watch)
-        count += w->forward_count;
-    return count;
-}
-
-static void list_forward(struct mase_works *works, const struct mase_step *s)
-{
-    for (int i = 0; i < s->forward_count; i++)
-        works->item[works->count++] = (struct mase_work){ s, &s->forward[i] };
-}
-
-static void list_watch(struct mase_works *works, const struct mase_step *w)
-{
-    for (; w; w = w->next_watch)
-        list_forward(works, w);
-}
-
-/* What runs, one after the other; behind each step those who watch its result. */
-void mase_plan_list_forward(struct mase_plan *p)
-{
-    int count = count_watch(p->watch);
-    for (int i = 0; i < p->step_count; i++)
-        count += p->step[i]->forward_count + count_watch(p->step[i]->watch);
-    p->forward =
-        (struct mase_works){ .item = mase_new_array(&p->arena, struct mase_work, (size_t)count) };
-    list_watch(&p->forward, p->watch);
-    for (int i = 0; i < p->step_count; i++) {
-        list_forward(&p->forward, p->step[i]);
-        list_watch(&p->forward, p->step[i]->watch);
-    }
-}
-
-static void list_backward(struct mase_plan *p)
-{
-    int count = 0;
-    for (int i = 0; i < p->step_count; i++)
-        count += p->step[i]->backward_count;
-    p->backward.item = mase_new_array(&p->arena, struct mase_work, (size_t)count);
-    for (int i = p->step_count - 1; i >= 0; i--)
-        for (int j = 0; j < p->step[i]->backward_count; j++)
-            p->backward.item[p->backward.count++] =
-                (struct mase_work){ p->step[i], &p->step[i]->backward[j] };
-}
-
 enum mase_status mase_plan_finish(struct mase_plan *p, struct mase_err *err)
 {
     MASE_TRY(mase_plan_place(p, err));
     mase_plan_list_forward(p);
-    list_backward(p);
+    mase_plan_list_backward(p);
     return MASE_OK;
 }
 

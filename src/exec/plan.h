@@ -51,8 +51,9 @@ enum mase_status mase_plan_add_call(struct mase_plan *p, struct mase_call *c,
                                     struct mase_call *probe, struct mase_err *err) MASE_MUST_CHECK;
 /* All steps are there: place their values and list their work. */
 enum mase_status mase_plan_finish(struct mase_plan *p, struct mase_err *err) MASE_MUST_CHECK;
-/* List the work of forward anew: watchers came. */
+/* List the work of forward, anew when watchers came, and of backward (works.c). */
 void mase_plan_list_forward(struct mase_plan *p);
+void mase_plan_list_backward(struct mase_plan *p);
 /* A new slot: rows of lanes of this shape (the batch first), or a plain copy of a tensor's shape.
  */
 struct mase_slot *mase_plan_add_lanes(struct mase_plan *p, const struct mase_shape *shape);

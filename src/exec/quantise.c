@@ -93,7 +93,8 @@ static struct mase_weight *rounded_copy(struct mase_step *s, struct mase_weight 
     if (p->train && !s->rounded)
         mase_step_forward(s, round_weights, MASE_UNIT_ITEMS, 0);
     if (p->train)
-        s->forward[0].items++; /* its own phase came first: weights are asked for before running */
+        s->forward.item[0]
+            .items++; /* its own phase came first: weights are asked for before running */
     r->next = *list;
     *list = r;
     round_weight(p, r);

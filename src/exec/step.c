@@ -81,25 +81,83 @@ enum mase_status mase_step_operand(struct mase_step *s, const struct mase_tensor
     return MASE_OK;
 }
 
+/* ---- phases ---- */
+
+static void add_phase(struct mase_step *s, struct mase_phases *to, struct mase_phase phase)
+{
+    to->item = mase_arena_grow(&s->plan->arena, to->item, to->count, &to->cap, sizeof *to->item);
+    to->item[to->count] = phase;
+    to->item[to->count].body = 1;
+    to->item[to->count].turns = 1;
+    to->count++;
+}
+
 void mase_step_forward(struct mase_step *s, mase_phase_fn *run, enum mase_unit unit, long items)
 {
-    s->forward[s->forward_count++] = (struct mase_phase){ run, unit, items, false };
+    add_phase(s, &s->forward, (struct mase_phase){ .run = run, .unit = unit, .items = items });
 }
 
 void mase_step_backward(struct mase_step *s, mase_phase_fn *run, enum mase_unit unit, long items)
 {
-    s->backward[s->backward_count++] = (struct mase_phase){ run, unit, items, false };
+    add_phase(s, &s->backward, (struct mase_phase){ .run = run, .unit = unit, .items = items });
+}
+
+void mase_step_forward_turn(struct mase_step *s, mase_turn_fn *run, enum mase_unit unit, long items)
+{
+    add_phase(s, &s->forward, (struct mase_phase){ .run_turn = run, .unit = unit, .items = items });
+}
+
+void mase_step_backward_turn(struct mase_step *s, mase_turn_fn *run, enum mase_unit unit,
+                             long items)
+{
+    add_phase(s, &s->backward,
+              (struct mase_phase){ .run_turn = run, .unit = unit, .items = items });
+}
+
+/* Bodies lie one behind the other, none within another. */
+static void repeat(const struct mase_step *s, struct mase_phases *list, int phases, long turns)
+{
+    if (phases < 1 || phases > list->count || turns < 1)
+        mase_bug("%s: a body of %d phases, %ld turns; a step has %d phases", s->kind->name, phases,
+                 turns, list->count);
+    struct mase_phase *first = &list->item[list->count - phases];
+    for (int i = 0; i < phases; i++) {
+        if (first[i].body != 1 || first[i].turns != 1)
+            mase_bug("%s: a phase of two bodies", s->kind->name);
+        first[i].body = 0;
+    }
+    first->body = phases;
+    first->turns = turns;
+}
+
+void mase_step_repeat_forward(struct mase_step *s, int phases, long turns)
+{
+    repeat(s, &s->forward, phases, turns);
+}
+
+void mase_step_repeat_backward(struct mase_step *s, int phases, long turns)
+{
+    repeat(s, &s->backward, phases, turns);
+}
+
+static void meet(const struct mase_step *s, struct mase_phases *list)
+{
+    if (!list->count)
+        mase_bug("%s: no phase that could meet", s->kind->name);
+    list->item[list->count - 1].meet = true;
 }
 
 void mase_step_meet_forward(struct mase_step *s)
 {
-    s->forward[s->forward_count - 1].meet = true;
+    meet(s, &s->forward);
 }
 
 void mase_step_meet_backward(struct mase_step *s)
 {
-    s->backward[s->backward_count - 1].meet = true;
+    meet(s, &s->backward);
 }
+
+/* ---- tiles ---- */
 
 const struct mase_step *mase_step_in_tile(const struct mase_step *s, int k)
 {
@@ -111,6 +169,8 @@ int mase_step_tiles(const struct mase_step *s)
 {
     return s->plan->tiling ? s->plan->tiling->count : 1;
 }
+
+/* ---- results ---- */
 
 void mase_step_alias(struct mase_step *s, struct mase_slot *in)
 {

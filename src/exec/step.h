@@ -5,6 +5,7 @@
  * (prepare: check shapes, ask for scratch, list phases) and once more when memory is placed (bind:
  * set up pointers). Running it is running its phases: each shares `items` of work among threads,
  * with a barrier behind it. The arithmetic of an item must not depend on how items are shared.
+ * Phases may repeat as a body: the time steps of a recurrent layer.
  */
 #ifndef MASE_EXEC_STEP_H
 #define MASE_EXEC_STEP_H
@@ -14,8 +15,6 @@
 
 #include "exec/ptrmap.h"
 #include "kern/kern.h"
-
-enum { MASE_STEP_PHASES = 6 };
 
 /* A value of the plan: rows of lanes when its first dimension is the batch, else plain numbers. A
  * slot is a tensor to shape rules and its own kind of thing to steps. */
@@ -40,6 +39,8 @@ struct mase_slot {
 
 struct mase_step;
 typedef void mase_phase_fn(const struct mase_step *s, long from, long to);
+/* The same in a body that repeats, whose turns are numbered from 0. */
+typedef void mase_turn_fn(const struct mase_step *s, long turn, long from, long to);
 
 enum mase_unit {
     MASE_UNIT_LANES, /* from..to are lanes, multiples of 16 */
@@ -47,10 +48,17 @@ enum mase_unit {
 };
 
 struct mase_phase {
-    mase_phase_fn *run;
+    mase_phase_fn *run; /* or */
+    mase_turn_fn *run_turn;
     enum mase_unit unit;
     long items;
-    bool meet; /* it needs what the phases before it made of the other tiles of the batch */
+    bool meet;  /* it needs what the phases before it made of the other tiles of the batch */
+    int body;   /* phases of the body that begins with it; 0: it stands within one */
+    long turns; /* how often that body runs */
+};
+struct mase_phases {
+    struct mase_phase *item;
+    int count, cap;
 };
 
 /* A value of a sample with which a step cannot compute: the first that the forward under way met.
@@ -65,10 +73,11 @@ struct mase_fault {
 struct mase_work {
     const struct mase_step *step;
     const struct mase_phase *phase;
+    long turn;
 };
 struct mase_works {
     struct mase_work *item;
-    int count;
+    long count;
     bool stale; /* to be listed anew before it is run */
 };
 
@@ -99,8 +108,7 @@ struct mase_step {
     int piece;   /* of a call with several results: a step computes one of them */
     bool trains; /* it has parameters */
     bool stops;  /* no gradient flows through it */
-    struct mase_phase forward[MASE_STEP_PHASES], backward[MASE_STEP_PHASES];
-    int forward_count, backward_count;
+    struct mase_phases forward, backward;
     int64_t scratch_size; /* floats the kind asked for, kept from forward to backward */
     float *scratch;       /* valid from bind on */
     mase_one_fn *one;     /* a single sample in evaluation; NULL: no such path */
@@ -220,6 +228,13 @@ void mase_step_clear(const struct mase_step *s, float *x, long from, long to);
 void mase_step_alias(struct mase_step *s, struct mase_slot *in);
 void mase_step_forward(struct mase_step *s, mase_phase_fn *run, enum mase_unit unit, long items);
 void mase_step_backward(struct mase_step *s, mase_phase_fn *run, enum mase_unit unit, long items);
+void mase_step_forward_turn(struct mase_step *s, mase_turn_fn *run, enum mase_unit unit,
+                            long items);
+void mase_step_backward_turn(struct mase_step *s, mase_turn_fn *run, enum mase_unit unit,
+                             long items);
+/* The phases listed last become a body that runs as many turns, one turn after the other. */
+void mase_step_repeat_forward(struct mase_step *s, int phases, long turns);
+void mase_step_repeat_backward(struct mase_step *s, int phases, long turns);
 /* The phase listed last waits for all tiles of the batch. */
 void mase_step_meet_forward(struct mase_step *s);
 void mase_step_meet_backward(struct mase_step *s);

@@ -137,11 +137,11 @@ static const struct mase_works *works_of(const struct mase_plan *p, bool backwar
 static void run(const struct mase_team *t, struct share own, bool backward, int threads)
 {
     const struct mase_works *first = works_of(t->tiling.tile[0], backward);
-    for (int at = 0, end; at < first->count; at = end) {
+    for (long at = 0, end; at < first->count; at = end) {
         for (end = at + 1; end < first->count && !first->item[end].phase->meet;)
             end++;
         for (int k = own.from; k < own.to; k++)
-            for (int i = at; i < end; i++)
+            for (long i = at; i < end; i++)
                 mase_work_run(&works_of(t->tiling.tile[k], backward)->item[i], 0, 1);
         if (threads > 1) {
 #pragma omp barrier

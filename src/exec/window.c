@@ -64,7 +64,7 @@ void mase_window_set(struct mase_step *s, const struct mase_term_list *l, long p
     w->sign = sign;
     w->place = place;
     s->own = w;
-    s->forward_count = s->backward_count = 0;
+    s->forward.count = s->backward.count = 0;
     if (place || p->train)
         s->scratch_size = s->out->rows * p->stride;
     mase_step_forward(s, forward, MASE_UNIT_ITEMS, (long)s->out->rows);

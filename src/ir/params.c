@@ -12,10 +12,10 @@
 /* Larger tensors are refused before any memory is asked for. */
 #define MAX_VALUES ((int64_t)1 << 31)
 
-enum { MAX_PARAMS = 5 }; /* weight, bias, and three running statistics */
-
 struct making {
     struct mase_module *m;
+    struct mase_arena *arena;
+    int *cap; /* of the module's parameters */
     struct mase_err *err;
 };
 
@@ -86,7 +86,9 @@ static enum mase_status add(const struct making *k, struct mase_param p)
     if (count > MAX_VALUES)
         return mase_fail(k->err, MASE_ELIMIT, "its %s would have more than %lld values", p.name,
                          (long long)MAX_VALUES);
-    k->m->params[k->m->param_count++] = p;
+    struct mase_module *m = k->m;
+    m->params = mase_arena_grow(k->arena, m->params, m->param_count, k->cap, sizeof *m->params);
+    m->params[m->param_count++] = p;
     return MASE_OK;
 }
 
@@ -279,8 +281,9 @@ static const struct rule rules[MASE_OP_COUNT] = {
 
 enum mase_status mase_params_make(struct mase_module *m, struct mase_arena *a, struct mase_err *err)
 {
-    struct making k = { m, err };
-    m->params = mase_new_array(a, struct mase_param, MAX_PARAMS);
+    int cap = 0;
+    struct making k = { m, a, &cap, err };
+    m->params = NULL;
     m->param_count = 0;
     return rules[m->op].make(&k);
 }
