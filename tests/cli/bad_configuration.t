@@ -237,6 +237,21 @@ bad <<'END'
 model = "jsc-tiny"
 dataset = "jsc"
 project = "p"
+[passes.quantize]
+by = "type"
+[passes.quantize.linear.config]
+name = "None"
+END
+fails "None, as Python says it: NA is what to write" <<'END'
+c.toml:7:8: pass quantize: no number format is called 'None'; allowed: integer, fixed, block_fp, or NA to leave the node alone
+    7 | name = "None"
+      |        ^~~~~~
+END
+
+bad <<'END'
+model = "jsc-tiny"
+dataset = "jsc"
+project = "p"
 [passes.report_graph]
 [passes.quantize]
 by = "type"
