@@ -251,9 +251,9 @@ static enum mase_status read_software(const struct reader *r, const struct mase_
     return MASE_OK;
 }
 
-/* The circuit follows from the operation; a file that names another one is of another version. */
-static enum mase_status check_circuit(const struct reader *r, const struct mase_circuit *c,
-                                      const struct mase_value *v)
+/* The module follows from the operation; a file that names another one is of another version. */
+static enum mase_status check_hw_module(const struct reader *r, const struct mase_hw_module *c,
+                                        const struct mase_value *v)
 {
     const struct mase_value *toolchain, *files, *module = mase_value_get(v, "module");
     MASE_TRY(need(r, &toolchain, v, "toolchain", MASE_STRING));
@@ -272,13 +272,13 @@ static enum mase_status check_circuit(const struct reader *r, const struct mase_
     return same ? MASE_OK : bad(r, files, "dependence_files are others here");
 }
 
-static enum mase_status read_circuit(const struct reader *r, struct mase_meta_hw *hw,
-                                     const struct mase_value *v)
+static enum mase_status read_hw_module(const struct reader *r, struct mase_meta_hw *hw,
+                                       const struct mase_value *v)
 {
     struct mase_arena *a = &r->g->arena;
-    const struct mase_circuit *c = mase_circuit_of(r->node->op);
+    const struct mase_hw_module *c = mase_hw_module_of(r->node->op);
     const struct mase_value *interface, *params;
-    MASE_TRY(check_circuit(r, c, v));
+    MASE_TRY(check_hw_module(r, c, v));
     MASE_TRY(need(r, &interface, v, "interface", MASE_TABLE));
     MASE_TRY(need(r, &params, v, "verilog_param", MASE_TABLE));
     hw->toolchain = c->toolchain;
@@ -306,7 +306,7 @@ static enum mase_status read_hardware(const struct reader *r, const struct mase_
     hw->device_id = (int)device->i;
     for (int i = 0; i < 2; i++)
         hw->parallelism[i] = (int)parallelism->items[i]->i;
-    return hw->is_implicit ? MASE_OK : read_circuit(r, hw, v);
+    return hw->is_implicit ? MASE_OK : read_hw_module(r, hw, v);
 }
 
 /* ---- the file ---- */
@@ -379,7 +379,7 @@ enum mase_status mase_meta_read(struct mase_graph *g, const struct mase_value *t
     }
     g->meta = mase_new(&g->arena, struct mase_meta);
     g->meta->has_common = true;
-    mase_meta_frontier(g);
+    mase_meta_boundary(g);
     if (props & MASE_PROP_HARDWARE)
         collect_sources(g);
     g->props = props;

@@ -66,11 +66,11 @@ static void add_module(struct found *f, const struct mase_node *n, const struct 
 /* A function's weights are arguments: those that get_attr reads are parameters. */
 static void add_function(struct found *f, const struct mase_node *n)
 {
-    struct mase_given *given;
-    const int count = mase_given_args(f->arena, n, &given);
+    struct mase_named_arg *args;
+    const int count = mase_named_args(f->arena, n, &args);
     for (int i = 0; i < count; i++) {
-        const struct mase_rounding r = mase_mark_rounding(n, given[i].role);
-        const struct mase_arg *arg = given[i].arg;
+        const struct mase_rounding r = mase_mark_rounding(n, args[i].role);
+        const struct mase_arg *arg = args[i].arg;
         if (!r.format || r.role == MASE_ROLE_DATA || arg->kind != MASE_ARG_NODE ||
             arg->node->kind != MASE_GET_ATTR)
             continue;

@@ -47,7 +47,7 @@ const struct mase_format *mase_meta_format_of(const struct mase_node *n,
 
 /* nodes_in, nodes_out, args and results of the whole graph, and is_implicit of the nodes between
  * the graph's boundary and them. */
-void mase_meta_frontier(struct mase_graph *g);
+void mase_meta_boundary(struct mase_graph *g);
 
 /* Fill node metadata from a table as mase_meta_table makes it; every node must be there. */
 enum mase_status mase_meta_read(struct mase_graph *g, const struct mase_value *table,
@@ -56,17 +56,17 @@ enum mase_status mase_meta_read(struct mase_graph *g, const struct mase_value *t
 /* ---- hardware ---- */
 
 /* What an operation becomes in hardware: a module of ours, or high-level synthesis. All static. */
-struct mase_circuit {
+struct mase_hw_module {
     enum mase_op op;
     const char *toolchain, *module;
     const char *const *files; /* NULL-terminated */
 };
-const struct mase_circuit *mase_circuit_of(enum mase_op op);
+const struct mase_hw_module *mase_hw_module_of(enum mase_op op);
 
 /* ---- the arguments of a call ---- */
 
 /* One argument that a call is given. */
-struct mase_given {
+struct mase_named_arg {
     const char *name;           /* of the parameter; shape_0, shape_1 for *shape */
     char role;                  /* x y w b t, 0: a plain value */
     const struct mase_arg *arg; /* as written: may hold nodes */
@@ -74,6 +74,6 @@ struct mase_given {
 /* The arguments of a call matched with its signature: positional, then keyword ones. The object of
  * a method is left out; a list of tensors (torch.cat) gives one entry each. Returns their number.
  */
-int mase_given_args(struct mase_arena *a, const struct mase_node *n, struct mase_given **out);
+int mase_named_args(struct mase_arena *a, const struct mase_node *n, struct mase_named_arg **out);
 
 #endif /* MASE_PASS_SUPPORT_H */

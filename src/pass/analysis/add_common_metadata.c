@@ -123,38 +123,39 @@ static void add_data(const struct builder *b, struct records *r, const struct ma
         add_data(b, r, &v->items[i]);
 }
 
-static void add_other(const struct builder *b, struct records *r, const struct mase_given *given)
+static void add_other(const struct builder *b, struct records *r,
+                      const struct mase_named_arg *named)
 {
-    const struct mase_arg *v = tensors_of(b, given->arg);
-    struct mase_arg value = settled(b, given->arg);
+    const struct mase_arg *v = tensors_of(b, named->arg);
+    struct mase_arg value = settled(b, named->arg);
     if (v && v->kind == MASE_ARG_TENSOR)
-        add(b, r, tensor_record(b, MASE_META_TENSOR, given->name, v->tensor));
+        add(b, r, tensor_record(b, MASE_META_TENSOR, named->name, v->tensor));
     else
-        add(b, r, plain_record(b, MASE_META_RAW, given->name, &value));
+        add(b, r, plain_record(b, MASE_META_RAW, named->name, &value));
 }
 
-static bool flows_in(const struct builder *b, const struct mase_given *given)
+static bool flows_in(const struct builder *b, const struct mase_named_arg *named)
 {
-    return mase_mark_is_data(given->role) && tensors_of(b, given->arg);
+    return mase_mark_is_data(named->role) && tensors_of(b, named->arg);
 }
 
 static void add_args(const struct builder *b, struct mase_node *n)
 {
     struct records r = { 0 };
-    struct mase_given *given;
+    struct mase_named_arg *args;
     const struct mase_module *module = mase_node_module(n);
-    int count = mase_given_args(b->scratch, n, &given);
+    int count = mase_named_args(b->scratch, n, &args);
     for (int i = 0; i < count; i++)
-        if (flows_in(b, &given[i]))
-            add_data(b, &r, tensors_of(b, given[i].arg));
+        if (flows_in(b, &args[i]))
+            add_data(b, &r, tensors_of(b, args[i].arg));
     for (int i = 0; module && i < module->param_count; i++)
         if (!module->params[i].is_buffer)
             add(b, &r,
                 tensor_record(b, MASE_META_PARAM, module->params[i].name,
                               &module->params[i].tensor));
     for (int i = 0; i < count; i++)
-        if (!flows_in(b, &given[i]))
-            add_other(b, &r, &given[i]);
+        if (!flows_in(b, &args[i]))
+            add_other(b, &r, &args[i]);
     n->meta->args = r.list;
     n->meta->arg_count = r.count;
 }
@@ -230,7 +231,7 @@ static enum mase_status run(const struct mase_graph *graph, const void *options,
     for (struct mase_node *n = b.g->first; n; n = n->next)
         describe(&b, n);
     b.g->meta->has_common = true;
-    mase_meta_frontier(b.g);
+    mase_meta_boundary(b.g);
     return MASE_OK;
 }
 

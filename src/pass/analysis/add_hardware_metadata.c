@@ -1,8 +1,8 @@
 /*
- * add_hardware_metadata.c - which circuit a node becomes, and with which parameters.
+ * add_hardware_metadata.c - which hardware module a node becomes, and with which parameters.
  *
  * Implicit nodes (placeholders, the output, views at the graph's edge) become none. Of the others,
- * those with a row in circuits.c have a module of their own; the rest go through high-level
+ * those with a row in hw_modules.c have a module of their own; the rest go through high-level
  * synthesis. Sizes count from the innermost dimension. The parallelism list has two entries, for
  * the rows and columns of a matrix: a dimension beyond it is not split, so its parallelism is 1.
  */
@@ -128,7 +128,7 @@ static struct mase_value *verilog_of(struct mase_arena *a, const struct mase_met
 static void describe(struct mase_graph *g, struct mase_node *n)
 {
     struct mase_meta_hw *hw = &n->meta->hw;
-    const struct mase_circuit *c = mase_circuit_of(n->meta->op);
+    const struct mase_hw_module *c = mase_hw_module_of(n->meta->op);
     hw->valid = true;
     hw->parallelism[0] = 1;
     hw->parallelism[1] = 4;
@@ -152,7 +152,7 @@ static enum mase_status run(const struct mase_graph *graph, const void *opts,
     struct mase_graph *g = mase_side_tables(graph);
     for (struct mase_node *n = g->first; n; n = n->next)
         n->meta->hw = (struct mase_meta_hw){ 0 };
-    mase_meta_frontier(g);
+    mase_meta_boundary(g);
     g->meta->verilog_sources = mase_value_list(&g->arena);
     for (struct mase_node *n = g->first; n; n = n->next)
         describe(g, n);

@@ -25,22 +25,22 @@ static void add_data(struct mase_graph *g, struct mase_meta *m, int i)
 }
 
 /* A function whose layer twin has parameters names them so: weight, bias, running_mean. */
-static const char *parameter_name(const struct mase_given *given, int count,
+static const char *parameter_name(const struct mase_named_arg *args, int count,
                                   const struct mase_node *input)
 {
     for (int i = 0; i < count; i++)
-        if (given[i].arg->kind == MASE_ARG_NODE && given[i].arg->node == input)
-            return mase_mark_is_data(given[i].role) ? NULL : given[i].name;
+        if (args[i].arg->kind == MASE_ARG_NODE && args[i].arg->node == input)
+            return mase_mark_is_data(args[i].role) ? NULL : args[i].name;
     return NULL;
 }
 
 static void add_inputs(struct mase_graph *g, struct mase_node *n, struct mase_arena *scratch)
 {
-    struct mase_given *given;
+    struct mase_named_arg *args;
     bool named = n->meta->type == MASE_TYPE_MODULE_RELATED_FUNC;
-    int count = named ? mase_given_args(scratch, n, &given) : 0;
+    int count = named ? mase_named_args(scratch, n, &args) : 0;
     for (int i = 0, data = 0; i < n->input_count; i++) {
-        const char *name = count ? parameter_name(given, count, n->inputs[i]) : NULL;
+        const char *name = count ? parameter_name(args, count, n->inputs[i]) : NULL;
         if (name)
             add_arg(g, n->meta, name);
         else

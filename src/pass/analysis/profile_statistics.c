@@ -16,7 +16,7 @@
 #include <mase/progress.h>
 #include <mase/run.h>
 
-#include "pass/analysis/gauge.h"
+#include "pass/analysis/collector.h"
 #include "pass/support.h"
 
 /* When nobody asks for another batch: about so many input values at once for the engine, which its
@@ -40,8 +40,8 @@ struct collector {
     const struct mase_tensor *parameter;
     struct mase_stat **stats;
     int count;
-    bool shared;              /* the statistics are an earlier collector's, of the same source */
-    struct mase_gauge *gauge; /* what the engine shows the value to */
+    bool shared; /* the statistics are an earlier collector's, of the same source */
+    struct mase_collector *collector; /* what the engine shows the value to */
 };
 
 struct profile {
@@ -297,9 +297,9 @@ static enum mase_status feed(const struct collector *c, const struct mase_stat_b
 
 static void end_round(const struct collector *c, int round)
 {
-    if (c->gauge)
-        mase_gauge_end_round(c->gauge);
-    for (int i = 0; i < c->count && !c->gauge && !c->shared; i++)
+    if (c->collector)
+        mase_collector_end_round(c->collector);
+    for (int i = 0; i < c->count && !c->collector && !c->shared; i++)
         if (round < mase_stat_rounds(c->stats[i]))
             mase_stat_end_round(c->stats[i]);
 }
@@ -357,8 +357,8 @@ static enum mase_status run_plan(struct profile *p, int64_t first, int64_t n, st
     const struct mase_samples *s = p->env->samples;
     struct mase_sample_rows rows = { .table = p->x, .stride = mase_plan_input(p->plan, 0).rows };
     for (int k = p->parameters; k < p->count; k++)
-        if (p->list[k].gauge)
-            mase_gauge_expect(p->list[k].gauge, n);
+        if (p->list[k].collector)
+            mase_collector_expect(p->list[k].collector, n);
     if (!s->lend || !s->lend(s->data, p->o->split, first, &rows))
         MASE_TRY(s->read(s->data, p->o->split, first, n, p->x, err));
     mase_plan_gather(p->plan, rows.table, rows.stride, rows.index, n);
@@ -390,17 +390,17 @@ static bool has_weight(const char *full, struct mase_param *param, void *data)
 
 /* Let the statistics watch the plan. False when a value does not follow the samples: the reference
  * knows what to do with it. */
-static enum mase_status add_gauges(struct profile *p, bool *all, struct mase_err *err)
+static enum mase_status add_collectors(struct profile *p, bool *all, struct mase_err *err)
 {
     *all = true;
     for (int k = p->parameters; k < p->count && *all; k++) {
         struct collector *c = &p->list[k];
         if (c->shared)
             continue;
-        if (mase_gauge_new(&c->gauge, p->env->scratch, p->plan, c->source, c->stats, c->count,
-                           p->samples, err))
+        if (mase_collector_new(&c->collector, p->env->scratch, p->plan, c->source, c->stats,
+                               c->count, p->samples, err))
             return mase_wrap(err, "%s.%s", c->node->name, c->entry->name);
-        *all = c->gauge != NULL;
+        *all = c->collector != NULL;
     }
     return MASE_OK;
 }
@@ -467,7 +467,7 @@ static enum mase_status choose_engine(struct profile *p, struct mase_err *err)
                   why.msg);
         return MASE_OK;
     }
-    MASE_TRY(add_gauges(p, &all, err));
+    MASE_TRY(add_collectors(p, &all, err));
     if (all)
         return MASE_OK;
     if (trains(p))
@@ -476,7 +476,7 @@ static enum mase_status choose_engine(struct profile *p, struct mase_err *err)
     mase_warn("profile_statistics: a value that is measured does not follow the samples; the plain "
               "reference runs the network, which takes much longer");
     for (int k = p->parameters; k < p->count; k++)
-        p->list[k].gauge = NULL;
+        p->list[k].collector = NULL;
     mase_plan_free(p->plan);
     p->plan = NULL;
     p->batch = batch;

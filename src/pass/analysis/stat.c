@@ -374,7 +374,7 @@ enum mase_status mase_stat_feed(struct mase_stat *s, const struct mase_stat_bloc
     return MASE_OK;
 }
 
-enum mase_stat_food mase_stat_wants(const struct mase_stat *s)
+enum mase_stat_input mase_stat_wants(const struct mase_stat *s)
 {
     const struct mase_stat_state *state = s->kind->state;
     if (state->wants)

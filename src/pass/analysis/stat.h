@@ -83,7 +83,7 @@ struct mase_stat_part {
 };
 
 /* How values may be given to a state; VALUES always goes too. */
-enum mase_stat_food {
+enum mase_stat_input {
     MASE_STAT_VALUES,
     MASE_STAT_PARTS, /* described by a mase_stat_part */
     MASE_STAT_BINS,  /* counted by the bins that the state says */
@@ -102,7 +102,7 @@ struct mase_stat_state {
     void (*next)(const struct mase_stat *s, void *state); /* between rounds; may be NULL */
     /* For speed alone, all may be NULL. What is best in this round; NULL: parts if there is part,
      * else values. */
-    enum mase_stat_food (*wants)(const struct mase_stat *s);
+    enum mase_stat_input (*wants)(const struct mase_stat *s);
     void (*part)(const struct mase_stat *s, void *state, const struct mase_stat_part *p);
     /* At most MASE_BINS: x scale + offset, rounded down, says in which a value lies. */
     void (*bins)(const void *state, double *scale, double *offset);
@@ -172,7 +172,7 @@ void mase_stat_run(const struct mase_stat *s, int64_t group, const float *x, int
 /* ---- for who gives parts and counts ---- */
 
 /* A part that describes finite values can be given in their place. */
-enum mase_stat_food mase_stat_wants(const struct mase_stat *s);
+enum mase_stat_input mase_stat_wants(const struct mase_stat *s);
 /* Note that so many samples came by parts or counts. */
 void mase_stat_took(struct mase_stat *s, int64_t samples);
 

@@ -274,7 +274,7 @@ static void histogram_next(const struct mase_stat *s, void *state)
 }
 
 /* The kernel counts what lies between the edges, and finite numbers alone. */
-static enum mase_stat_food histogram_wants(const struct mase_stat *s)
+static enum mase_stat_input histogram_wants(const struct mase_stat *s)
 {
     if (has_range(s))
         return MASE_STAT_VALUES;

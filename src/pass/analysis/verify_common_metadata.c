@@ -145,11 +145,11 @@ static void results_numbered(struct verifier *v, const struct mase_node *n)
 }
 
 static const struct mase_meta_arg *record_of(const struct mase_node *n,
-                                             const struct mase_given *given, int *data,
+                                             const struct mase_named_arg *named, int *data,
                                              struct verifier *v)
 {
-    if (!mase_mark_is_data(given->role))
-        return tensor_arg(n, given->name);
+    if (!mase_mark_is_data(named->role))
+        return tensor_arg(n, named->name);
     return tensor_arg(n, mase_arena_printf(v->scratch, "data_in_%d", (*data)++));
 }
 
@@ -157,16 +157,16 @@ static void edges_agree(struct verifier *v, const struct mase_node *n)
 {
     if (n->kind != MASE_CALL_FUNCTION && n->kind != MASE_CALL_MODULE && n->kind != MASE_CALL_METHOD)
         return;
-    struct mase_given *given;
-    int count = mase_given_args(v->scratch, n, &given);
+    struct mase_named_arg *args;
+    int count = mase_named_args(v->scratch, n, &args);
     for (int i = 0, data = 0; i < count; i++) {
-        if (given[i].arg->kind != MASE_ARG_NODE)
+        if (args[i].arg->kind != MASE_ARG_NODE)
             continue;
-        const struct mase_node *from = given[i].arg->node;
+        const struct mase_node *from = args[i].arg->node;
         const struct mase_meta_arg *out = tensor_result(from);
         if (!out)
             continue;
-        const struct mase_meta_arg *in = record_of(n, &given[i], &data, v);
+        const struct mase_meta_arg *in = record_of(n, &args[i], &data, v);
         if (in && !mase_shape_equal(&in->shape, &out->shape))
             complain(v, n, "%s is %s, but %s gives %s", in->name, text_of(v, &in->shape),
                      from->name, text_of(v, &out->shape));

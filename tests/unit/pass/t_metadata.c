@@ -190,7 +190,7 @@ static void a_missing_input_is_named(void **state)
     teardown(&f);
 }
 
-static void the_frontier_passes_over_views(void **state)
+static void the_boundary_passes_over_views(void **state)
 {
     (void)state;
     struct fixture f;
@@ -394,7 +394,7 @@ int main(void)
         cmocka_unit_test(values_are_snapshots),
         cmocka_unit_test(dummy_values_follow_the_seed),
         cmocka_unit_test(a_missing_input_is_named),
-        cmocka_unit_test(the_frontier_passes_over_views),
+        cmocka_unit_test(the_boundary_passes_over_views),
         cmocka_unit_test(every_model_can_be_described),
         cmocka_unit_test(dimensions_beyond_the_list_are_not_split),
         cmocka_unit_test(verification_names_node_check_and_reason),

@@ -1,5 +1,5 @@
 /*
- * given.c - the arguments of a call, matched with the parameters of its signature.
+ * named_args.c - the arguments of a call, matched with the parameters of its signature.
  *
  * Only what the call is really given counts: defaults are not filled in, as reports show what was
  * written.
@@ -23,7 +23,7 @@ static int capacity(const struct mase_node *n)
 
 struct matching {
     struct mase_arena *arena;
-    struct mase_given *items;
+    struct mase_named_arg *items;
     int count;
 };
 
@@ -31,12 +31,12 @@ static void give(struct matching *m, const char *name, char role, const struct m
 {
     bool spread = mase_mark_is_data(role) && is_sequence(arg);
     if (!spread) {
-        m->items[m->count++] = (struct mase_given){ name, role, arg };
+        m->items[m->count++] = (struct mase_named_arg){ name, role, arg };
         return;
     }
     for (int i = 0; i < arg->count; i++) {
         const char *item = mase_arena_printf(m->arena, "%s_%d", name, i);
-        m->items[m->count++] = (struct mase_given){ item, role, &arg->items[i] };
+        m->items[m->count++] = (struct mase_named_arg){ item, role, &arg->items[i] };
     }
 }
 
@@ -66,10 +66,10 @@ static char role_of(const struct mase_sig *sig, const char *name)
     return 0;
 }
 
-int mase_given_args(struct mase_arena *a, const struct mase_node *n, struct mase_given **out)
+int mase_named_args(struct mase_arena *a, const struct mase_node *n, struct mase_named_arg **out)
 {
     const struct mase_sig *sig = mase_op_call_sig(n->op);
-    struct matching m = { a, mase_new_array(a, struct mase_given, (size_t)capacity(n)), 0 };
+    struct matching m = { a, mase_new_array(a, struct mase_named_arg, (size_t)capacity(n)), 0 };
     int self = n->kind == MASE_CALL_METHOD;
     for (int i = self; i < n->args.count; i++)
         give_positional(&m, sig, i, &n->args.items[i]);

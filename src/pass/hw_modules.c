@@ -1,5 +1,5 @@
 /*
- * circuits.c - the hardware modules we have, by operation.
+ * hw_modules.c - the hardware modules we have, by operation.
  */
 #include "pass/support.h"
 
@@ -21,16 +21,16 @@ static const char *const linear_files[] = {
 };
 static const char *const relu_files[] = { "activations/rtl/fixed_relu.sv", NULL };
 
-static const struct mase_circuit circuits[] = {
+static const struct mase_hw_module modules[] = {
     { MASE_OP_linear, "INTERNAL", "fixed_linear", linear_files },
     { MASE_OP_relu, "INTERNAL", "fixed_relu", relu_files },
 };
-static const struct mase_circuit synthesised = { MASE_OP_unknown, "HLS", NULL, no_files };
+static const struct mase_hw_module synthesised = { MASE_OP_unknown, "HLS", NULL, no_files };
 
-const struct mase_circuit *mase_circuit_of(enum mase_op op)
+const struct mase_hw_module *mase_hw_module_of(enum mase_op op)
 {
-    for (size_t i = 0; i < sizeof circuits / sizeof circuits[0]; i++)
-        if (circuits[i].op == op)
-            return &circuits[i];
+    for (size_t i = 0; i < sizeof modules / sizeof modules[0]; i++)
+        if (modules[i].op == op)
+            return &modules[i];
     return &synthesised;
 }

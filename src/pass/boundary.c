@@ -1,5 +1,5 @@
 /*
- * frontier.c - where data enters and leaves the computing part of a graph.
+ * boundary.c - where data enters and leaves the computing part of a graph.
  *
  * nodes_in: from the placeholders along the users, past every implicit node (views, sizes,
  * constants). nodes_out: from the output backwards in the same way. What was passed over on the
@@ -7,18 +7,18 @@
  */
 #include "pass/support.h"
 
-static bool is_boundary(const struct mase_node *n)
+static bool is_implicit(const struct mase_node *n)
 {
     return n->kind == MASE_PLACEHOLDER || n->kind == MASE_OUTPUT || n->kind == MASE_GET_ATTR ||
            n->meta->type == MASE_TYPE_IMPLICIT_FUNC;
 }
 
-struct frontier {
+struct boundary {
     struct mase_node **nodes;
     int count;
 };
 
-static void note(struct frontier *f, struct mase_node *n)
+static void note(struct boundary *f, struct mase_node *n)
 {
     for (int i = 0; i < f->count; i++)
         if (f->nodes[i] == n)
@@ -28,7 +28,7 @@ static void note(struct frontier *f, struct mase_node *n)
 
 static enum mase_walk visit(struct mase_node *n, void *data)
 {
-    if (is_boundary(n)) {
+    if (is_implicit(n)) {
         n->meta->hw.is_implicit = true;
         return MASE_WALK_ON;
     }
@@ -50,7 +50,7 @@ static struct mase_meta_arg *find(struct mase_meta_arg *list, int count, const c
 }
 
 /* The union of the nodes' data records; of two with one name the later one stays. */
-static int collect(struct mase_graph *g, struct mase_meta_arg **out, const struct frontier *f,
+static int collect(struct mase_graph *g, struct mase_meta_arg **out, const struct boundary *f,
                    bool results)
 {
     struct mase_meta_arg *list = NULL;
@@ -73,11 +73,11 @@ static int collect(struct mase_graph *g, struct mase_meta_arg **out, const struc
     return count;
 }
 
-void mase_meta_frontier(struct mase_graph *g)
+void mase_meta_boundary(struct mase_graph *g)
 {
-    struct frontier in = { mase_new_array(&g->arena, struct mase_node *, (size_t)g->node_count),
+    struct boundary in = { mase_new_array(&g->arena, struct mase_node *, (size_t)g->node_count),
                            0 };
-    struct frontier out = { mase_new_array(&g->arena, struct mase_node *, (size_t)g->node_count),
+    struct boundary out = { mase_new_array(&g->arena, struct mase_node *, (size_t)g->node_count),
                             0 };
     for (struct mase_node *n = g->first; n; n = n->next) {
         if (n->kind == MASE_PLACEHOLDER)

@@ -1,6 +1,6 @@
 /*
- * t_gauge.c - values watched while a plan runs, and their statistics by kernels: the same as of the
- * values one by one, and the same bits with any number of threads and on any instruction set.
+ * t_collector.c - values watched while a plan runs, and their statistics by kernels: the same as of
+ * the values one by one, and the same bits with any number of threads and on any instruction set.
  */
 #include <math.h>
 
@@ -9,7 +9,7 @@
 
 #include "fixture.h"
 #include "kern/kern.h"
-#include "pass/analysis/gauge.h"
+#include "pass/analysis/collector.h"
 
 static struct mase_plan *plan_of(struct fixture *f, int64_t batch, int threads)
 {
@@ -257,21 +257,21 @@ static struct mase_stat **measure_plainly(struct fixture *f, int64_t elements)
 }
 
 /* By batches, the last of which is smaller, while a plan runs. */
-static struct mase_stat **measure_by_gauge(struct fixture *f, int64_t elements, int threads)
+static struct mase_stat **measure_by_collector(struct fixture *f, int64_t elements, int threads)
 {
     struct mase_stat **s = make_stats(f);
     struct mase_plan *p = plan_of(f, PLAN_BATCH, threads);
-    struct mase_gauge *g;
-    MUST(f, mase_gauge_new(&g, &f->arena, p, f->g->first, s, WANTED, SAMPLES, &f->err));
+    struct mase_collector *g;
+    MUST(f, mase_collector_new(&g, &f->arena, p, f->g->first, s, WANTED, SAMPLES, &f->err));
     assert_non_null(g);
     for (int round = 0; round < 2; round++) {
         for (int64_t at = 0; at < SAMPLES; at += PLAN_BATCH) {
             const int64_t n = SAMPLES - at < PLAN_BATCH ? SAMPLES - at : PLAN_BATCH;
-            mase_gauge_expect(g, n);
+            mase_collector_expect(g, n);
             mase_plan_gather(p, mase_f32(&f->x) + at * elements, elements, NULL, n);
             MUST(f, mase_plan_forward(p, &f->err));
         }
-        mase_gauge_end_round(g);
+        mase_collector_end_round(g);
     }
     mase_plan_free(p);
     return s;
@@ -328,14 +328,14 @@ static void check_kind(int64_t elements, int kind, int threads)
 {
     struct fixture f;
     setup_samples(&f, elements, kind);
-    struct mase_stat **first = measure_by_gauge(&f, elements, 1);
+    struct mase_stat **first = measure_by_collector(&f, elements, 1);
     compare(&f, measure_plainly(&f, elements), first, kind, 2e-6);
     if (threads > 1)
-        compare(&f, first, measure_by_gauge(&f, elements, threads), kind, 0);
+        compare(&f, first, measure_by_collector(&f, elements, threads), kind, 0);
     for (int isa = 0; isa < MASE_ISA_COUNT; isa++)
         if (mase_isa_supported((enum mase_isa)isa)) {
             setenv("MASE_ISA", names[isa], 1);
-            compare(&f, first, measure_by_gauge(&f, elements, 1), kind, 0);
+            compare(&f, first, measure_by_collector(&f, elements, 1), kind, 0);
         }
     unsetenv("MASE_ISA");
     teardown(&f);
