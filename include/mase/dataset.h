@@ -60,11 +60,11 @@ struct mase_dataset_opts {
     bool require_real;     /* a simulated stand-in is an error */
     bool original_splits;  /* validation as the original has it: train (jsc), test (images) */
     enum mase_scale scale; /* tables of numbers; images have a way of their own */
-    const struct mase_scaling *given; /* for MASE_SCALE_GIVEN; borrowed while opening */
-    bool ranges;                      /* mase_dataset_range will be asked */
-    uint64_t split_seed;              /* which rows are held out for validation */
-    uint64_t sim_seed;                /* jsc-sim: another sample of the same kind */
-    int64_t sim_rows;                 /* jsc-sim: 0 means 800 000 */
+    const struct mase_scaling *scaling; /* for MASE_SCALE_GIVEN; borrowed while opening */
+    bool ranges;                        /* mase_dataset_range will be asked */
+    uint64_t split_seed;                /* which rows are held out for validation */
+    uint64_t sim_seed;                  /* jsc-sim: another sample of the same kind */
+    int64_t sim_rows;                   /* jsc-sim: 0 means 800 000 */
 };
 
 struct mase_dataset_info {

@@ -37,8 +37,8 @@ enum mase_quant_kind {
 struct mase_format {
     enum mase_quant_kind kind;
     const struct mase_quant_info *row;
-    const struct mase_value *given; /* a list: the parameters as configured, none where NA */
-    const void *params;             /* the row's own struct, with NA replaced by what it means */
+    const struct mase_value *config; /* a list: the parameters as configured, none where NA */
+    const void *params;              /* the row's own struct, with NA replaced by what it means */
 };
 
 enum mase_sign { MASE_SIGNED, MASE_UNSIGNED };

@@ -103,9 +103,9 @@ enum mase_status mase_opts_bind(void *opts, size_t size, const struct mase_opt *
 /* The default of one row into its field, zeroed before. */
 void mase_opt_set_default(void *opts, const struct mase_opt *row);
 /* One value against one row, writing the field. */
-enum mase_status mase_opt_bind_one(void *opts, const struct mase_opt *row,
-                                   const struct mase_value *v,
-                                   struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_opt_bind_value(void *opts, const struct mase_opt *row,
+                                     const struct mase_value *v,
+                                     struct mase_err *err) MASE_MUST_CHECK;
 /* "integer 1..32", "integer 0..", "one of type, name, regex_name": what the row allows, for help
  * and messages. */
 void mase_opt_describe(struct mase_str *out, const struct mase_opt *row);

@@ -1,7 +1,7 @@
 /*
  * sheet.h - tables in the format that the user asked for, sentences around them for people alone.
  *
- *     text      as whoever prints it likes: the look of the sheet
+ *     text      as whoever prints it likes: the style of the sheet
  *     grid      full rules
  *     github    markdown, with the number of the row in front
  *     csv       comma separated, an empty line between two tables, no sentences
@@ -32,7 +32,7 @@ struct mase_sheet {
     const char *key;
     const char *title; /* NULL: none */
     struct mase_table table;
-    enum mase_table_style look; /* of the format text */
+    enum mase_table_style style; /* of the format text */
 };
 
 struct mase_sheets {

@@ -3,7 +3,7 @@
  *
  * Cells are text; what a terminal would obey is escaped (mase_str_add_harmless). A column whose
  * body cells are all numbers is set to the right, its header too, unless an alignment was asked
- * for. The looks are those of the reports:
+ * for. The styles are those of the reports:
  *
  *     simple    a rule of dashes under the header, two blanks between columns
  *     grid      full rules, = under the header

@@ -162,8 +162,8 @@ static bool breaks_after_hyphen(const char *s, size_t i, size_t n)
     return letter_at(s, &after, n);
 }
 
-/* Bytes of the unbreakable piece at s[from]: a run of blanks, or a word up to a hyphen. */
-static size_t piece(const char *s, size_t from, size_t n)
+/* Bytes of the unbreakable token at s[from]: a run of blanks, or a word up to a hyphen. */
+static size_t token_bytes(const char *s, size_t from, size_t n)
 {
     size_t i = from;
     if (s[i] == ' ') {
@@ -189,14 +189,14 @@ static size_t bytes_within(const char *s, size_t n, long columns)
     return i;
 }
 
-/* Where the line of text that begins at s[from] ends: whole pieces, and as much as fits of a piece
+/* Where the line of text that begins at s[from] ends: whole tokens, and as much as fits of a token
  * too long for any line. */
 static size_t line_end(const char *s, size_t from, size_t n, int width)
 {
     long columns = 0;
     size_t i = from;
     while (i < n) {
-        const size_t len = piece(s, i, n);
+        const size_t len = token_bytes(s, i, n);
         const long add = mase_cell_columns(s + i, len);
         if (columns + add > width) {
             if (add > width && columns < width)

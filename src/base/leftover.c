@@ -26,7 +26,7 @@ static bool is_dead(const char *name)
 }
 
 /* A folder of files, or a file. What else such a folder holds is not ours: then it stays. */
-static void remove_one(const char *path)
+static void remove_leftover(const char *path)
 {
     if (unlink(path) == 0)
         return;
@@ -47,7 +47,7 @@ void mase_remove_leftovers(const char *path)
     DIR *dir = opendir(path);
     for (const struct dirent *e; dir && (e = readdir(dir));)
         if (is_dead(e->d_name))
-            remove_one(mase_path_join(&a, path, e->d_name));
+            remove_leftover(mase_path_join(&a, path, e->d_name));
     if (dir)
         closedir(dir);
     mase_arena_release(&a);

@@ -32,7 +32,7 @@ static bool parse_size(uint64_t *bytes, const char *text)
     return *bytes > 0 && (!*text || (unit && !text[1]));
 }
 
-static bool given(uint64_t *bytes)
+static bool read_environment(uint64_t *bytes)
 {
     const char *text = getenv("MASE_MEMORY");
     return text && parse_size(bytes, text);
@@ -53,7 +53,7 @@ enum mase_status mase_limit_check(struct mase_err *err)
 static uint64_t or_in_proportion(uint64_t fixed, uint64_t file_bytes)
 {
     uint64_t bytes;
-    if (given(&bytes))
+    if (read_environment(&bytes))
         return bytes;
     return file_bytes > (UINT64_MAX - fixed) / 16 ? UINT64_MAX : fixed + 16 * file_bytes;
 }
@@ -71,7 +71,7 @@ uint64_t mase_limit_of_text(uint64_t file_bytes)
 uint64_t mase_limit_of_network(void)
 {
     uint64_t bytes;
-    if (given(&bytes))
+    if (read_environment(&bytes))
         return bytes;
     const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
     return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : UINT64_MAX;

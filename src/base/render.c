@@ -1,7 +1,7 @@
 /*
- * render.c - the looks of a table.
+ * render.c - the styles of a table.
  *
- * A look is a row of looks[]: four rules, the text around and between cells, padding. Rendering
+ * A style is a row of styles[]: four rules, the text around and between cells, padding. Rendering
  * first prepares every cell (surrounding blanks off, wrapped, decimal points aligned), then
  * measures the columns, then draws; no cell is written before all are known.
  */
@@ -20,7 +20,7 @@ struct rule {
     const char *begin, *sep, *end;
 };
 
-struct look {
+struct style {
     struct rule above, below_header, between, below;
     const char *begin, *sep, *end; /* of a row of cells */
     int padding;                   /* blanks left and right of a cell */
@@ -30,7 +30,7 @@ struct look {
     bool marks_alignment;          /* a colon in the rule under a right or centred column */
 };
 
-static const struct look looks[] = {
+static const struct style styles[] = {
     [MASE_TABLE_SIMPLE] = { .above = { '-', "", "  ", "" },
                             .below_header = { '-', "", "  ", "" },
                             .below = { '-', "", "  ", "" },
@@ -75,7 +75,7 @@ static const struct look looks[] = {
 
 struct layout {
     const struct mase_table *t;
-    const struct look *look;
+    const struct style *style;
     const char **cell; /* (rows, columns), prepared */
     const char *header[MASE_TABLE_MAX_COLUMNS];
     enum mase_align align[MASE_TABLE_MAX_COLUMNS];
@@ -101,10 +101,10 @@ static void choose_alignment(struct layout *l)
         l->align[c] = l->t->align[c];
         if (l->align[c] != MASE_ALIGN_AUTO)
             continue;
-        l->decimal[c] = !l->look->centred && is_number_column(l->t, c);
-        l->align[c] = l->look->centred ? MASE_ALIGN_CENTRE
-                      : l->decimal[c]  ? MASE_ALIGN_RIGHT
-                                       : MASE_ALIGN_LEFT;
+        l->decimal[c] = !l->style->centred && is_number_column(l->t, c);
+        l->align[c] = l->style->centred ? MASE_ALIGN_CENTRE
+                      : l->decimal[c]   ? MASE_ALIGN_RIGHT
+                                        : MASE_ALIGN_LEFT;
     }
 }
 
@@ -182,7 +182,7 @@ static bool sticks_out(long width, int rows)
 static void measure(struct layout *l)
 {
     for (int c = 0; c < l->t->columns; c++) {
-        long width = l->t->no_header ? 0 : text_width(l->header[c]) + l->look->header_extra;
+        long width = l->t->no_header ? 0 : text_width(l->header[c]) + l->style->header_extra;
         for (int r = 0; r < l->t->rows; r++) {
             const long cell = text_width(l->cell[r * l->t->columns + c]);
             width = cell > width && !sticks_out(cell, l->t->rows) ? cell : width;
@@ -194,7 +194,7 @@ static void measure(struct layout *l)
 static void lay_out(struct layout *l, struct mase_arena *a)
 {
     const struct mase_table *t = l->t;
-    const int wrap = l->look->centred ? t->wrap : 0;
+    const int wrap = l->style->centred ? t->wrap : 0;
     const int cells = t->rows * t->columns;
     choose_alignment(l);
     l->cell = mase_new_array(a, const char *, (size_t)cells);
@@ -222,10 +222,10 @@ static void draw_rule(const struct layout *l, const struct rule *rule, struct ma
     const size_t line_start = out->len;
     mase_str_add(out, rule->begin);
     for (int c = 0; c < l->t->columns; c++) {
-        const bool mark = l->look->marks_alignment && l->align[c] != MASE_ALIGN_LEFT;
+        const bool mark = l->style->marks_alignment && l->align[c] != MASE_ALIGN_LEFT;
         const size_t start = out->len;
         mase_str_add(out, c ? rule->sep : "");
-        mase_str_pad(out, rule->fill, l->width[c] + 2 * l->look->padding);
+        mase_str_pad(out, rule->fill, l->width[c] + 2 * l->style->padding);
         if (mark)
             out->data[out->len - 1] = ':';
         if (mark && l->align[c] == MASE_ALIGN_CENTRE)
@@ -257,18 +257,18 @@ static void draw_row(const struct layout *l, const char *const *cells, struct ma
     while (more) {
         more = false;
         const size_t line_start = out->len;
-        mase_str_add(out, l->look->begin);
+        mase_str_add(out, l->style->begin);
         for (int c = 0; c < l->t->columns; c++) {
             const char *s = rest[c] ? rest[c] : "";
             const size_t n = strcspn(s, "\n");
-            mase_str_add(out, c ? l->look->sep : "");
-            mase_str_pad(out, ' ', l->look->padding);
+            mase_str_add(out, c ? l->style->sep : "");
+            mase_str_pad(out, ' ', l->style->padding);
             draw_aligned(out, s, n, l->width[c], l->align[c]);
-            mase_str_pad(out, ' ', l->look->padding);
+            mase_str_pad(out, ' ', l->style->padding);
             rest[c] = s[n] ? s + n + 1 : NULL;
             more |= rest[c] != NULL;
         }
-        mase_str_add(out, l->look->end);
+        mase_str_add(out, l->style->end);
         end_line(out, line_start);
     }
 }
@@ -276,20 +276,20 @@ static void draw_row(const struct layout *l, const char *const *cells, struct ma
 static void draw(const struct layout *l, struct mase_str *out)
 {
     const struct mase_table *t = l->t;
-    const bool outer = t->no_header || !l->look->bare_with_header;
+    const bool outer = t->no_header || !l->style->bare_with_header;
     if (outer)
-        draw_rule(l, &l->look->above, out);
+        draw_rule(l, &l->style->above, out);
     if (!t->no_header) {
         draw_row(l, l->header, out);
-        draw_rule(l, &l->look->below_header, out);
+        draw_rule(l, &l->style->below_header, out);
     }
     for (int r = 0; r < t->rows; r++) {
         if (r)
-            draw_rule(l, &l->look->between, out);
+            draw_rule(l, &l->style->between, out);
         draw_row(l, l->cell + r * t->columns, out);
     }
     if (outer)
-        draw_rule(l, &l->look->below, out);
+        draw_rule(l, &l->style->below, out);
 }
 
 static void csv_row(const struct mase_table *t, const char *const *cells, struct mase_arena *a,
@@ -328,7 +328,7 @@ void mase_table_render(const struct mase_table *t, enum mase_table_style style,
     if (style == MASE_TABLE_CSV) {
         csv(t, &scratch, out);
     } else {
-        struct layout l = { .t = t, .look = &looks[style] };
+        struct layout l = { .t = t, .style = &styles[style] };
         lay_out(&l, &scratch);
         draw(&l, out);
     }

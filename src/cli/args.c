@@ -73,7 +73,7 @@ static enum mase_status set_option(struct mase_cli *c, struct words *w, int id, 
     if (o->opt.type == MASE_OPT_TYPE_BOOL) {
         if (attached)
             return mase_fail(err, MASE_EVALUE, "%s takes no value, got '%s'", spelt, attached);
-        s->given = mase_value_bool(&c->arena, true);
+        s->cmdline = mase_value_bool(&c->arena, true);
         return MASE_OK;
     }
     MASE_TRY(take_value(&text, w, id, spelt, attached, err));
@@ -85,10 +85,10 @@ static enum mase_status set_option(struct mase_cli *c, struct words *w, int id, 
     s->list = NULL;
     MASE_TRY(mase_cli_option_read(&v, &c->arena, (enum mase_cli_option_id)id, spelt, text, err));
     if (o->flags & MASE_CLI_MANY) {
-        s->given = s->given ? s->given : mase_value_list(&c->arena);
-        mase_value_push(&c->arena, s->given, v);
+        s->cmdline = s->cmdline ? s->cmdline : mase_value_list(&c->arena);
+        mase_value_push(&c->arena, s->cmdline, v);
     } else {
-        s->given = v;
+        s->cmdline = v;
     }
     return MASE_OK;
 }
@@ -130,8 +130,8 @@ static enum mase_status take_operands(struct mase_cli *c, struct mase_err *err)
         if (c->command->takes == MASE_CLI_GRID && mase_cli_is_list(positional[i], s->list))
             MASE_TRY(mase_cli_read_list(c, positional[i], err));
         else
-            MASE_TRY(
-                mase_cli_option_read(&s->given, &c->arena, positional[i], s->spelt, s->list, err));
+            MASE_TRY(mase_cli_option_read(&s->cmdline, &c->arena, positional[i], s->spelt, s->list,
+                                          err));
     }
     return MASE_OK;
 }
@@ -140,7 +140,7 @@ static enum mase_status check_taken(const struct mase_cli *c, struct mase_err *e
 {
     for (int i = 0; i < MASE_CLI_COUNT; i++) {
         const struct mase_cli_option *o = &mase_cli_options[i];
-        if (!c->setting[i].given || mase_cli_command_takes(c->command, o))
+        if (!c->setting[i].cmdline || mase_cli_command_takes(c->command, o))
             continue;
         struct mase_str usage = { 0 };
         mase_cli_option_usage(&usage, o);
@@ -155,8 +155,8 @@ static enum mase_status check_taken(const struct mase_cli *c, struct mase_err *e
 /* --json is short for --format json. */
 static enum mase_status choose_format(struct mase_cli *c, struct mase_err *err)
 {
-    const struct mase_value *given = c->setting[MASE_CLI_format].given;
-    const bool json = c->setting[MASE_CLI_json].given != NULL;
+    const struct mase_value *given = c->setting[MASE_CLI_format].cmdline;
+    const bool json = c->setting[MASE_CLI_json].cmdline != NULL;
     if (json && given && !mase_streq(given->s, "json"))
         return mase_fail(err, MASE_EVALUE, "--json and --format %s contradict each other",
                          given->s);

@@ -10,7 +10,7 @@
 #include <mase/kind.h>
 #include <mase/log.h>
 
-#include "cli/look.h"
+#include "cli/net.h"
 #include "cli/project.h"
 
 static bool note_param(const char *full, struct mase_param *p, void *data)

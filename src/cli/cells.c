@@ -5,7 +5,7 @@
 
 #include <mase/compare.h>
 
-#include "cli/look.h"
+#include "cli/net.h"
 
 void mase_cli_set_real(struct mase_table *t, int row, int column, double x)
 {

@@ -21,8 +21,8 @@ typedef enum mase_status mase_cli_run_fn(struct mase_cli *c, struct mase_err *er
 enum mase_cli_takes {
     MASE_CLI_NOTHING,
     MASE_CLI_LISTING,
-    MASE_CLI_LOOK,   /* looks into networks that its operands name */
-    MASE_CLI_REPORT, /* shows a run that is done */
+    MASE_CLI_INSPECT, /* looks into networks that its operands name */
+    MASE_CLI_REPORT,  /* shows a run that is done */
     MASE_CLI_ACTION,
     MASE_CLI_GRID /* an action; options of training may be lists: 64,128,256 */
 };

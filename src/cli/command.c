@@ -132,8 +132,8 @@ bool mase_cli_command_takes(const struct mase_cli_command *cmd, const struct mas
         return cmd->takes == MASE_CLI_REPORT && report_takes(o);
     if (o->group == MASE_CLI_GROUP_OUTPUT)
         return cmd->takes != MASE_CLI_NOTHING && !mase_streq(cmd->name, "predict");
-    if (cmd->takes == MASE_CLI_LOOK || o->group == MASE_CLI_GROUP_LOOK)
-        return cmd->takes == MASE_CLI_LOOK && look_takes(cmd, o);
+    if (cmd->takes == MASE_CLI_INSPECT || o->group == MASE_CLI_GROUP_INSPECT)
+        return cmd->takes == MASE_CLI_INSPECT && look_takes(cmd, o);
     if (o == &mase_cli_options[MASE_CLI_plugins] && mase_streq(cmd->name, "passes"))
         return true;
     if (o->flags & MASE_CLI_LIST)
@@ -159,7 +159,7 @@ static const struct {
 
 bool mase_cli_command_uses(const struct mase_cli_command *cmd, const struct mase_cli_option *o)
 {
-    const bool looks_on = cmd->takes == MASE_CLI_LOOK || cmd->takes == MASE_CLI_REPORT;
+    const bool looks_on = cmd->takes == MASE_CLI_INSPECT || cmd->takes == MASE_CLI_REPORT;
     unsigned flags = looks_on ? ~0u : MASE_CLI_USED;
     bool also = false;
     for (size_t i = 0; i < sizeof acts_on / sizeof acts_on[0]; i++)

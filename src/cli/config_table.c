@@ -33,16 +33,16 @@ static void add_row(struct mase_table *t, const struct mase_cli_option *o,
     const int row = mase_table_row(t);
     int column = 0;
     mase_table_set(t, row, column++, o->opt.key);
-    set_cell(t, row, column++, s->dflt, colour && (s->file || s->given));
+    set_cell(t, row, column++, s->dflt, colour && (s->file || s->cmdline));
     if (with_file)
-        set_cell(t, row, column++, s->file, colour && s->given);
-    set_cell(t, row, column++, s->given, false);
+        set_cell(t, row, column++, s->file, colour && s->cmdline);
+    set_cell(t, row, column++, s->cmdline, false);
     set_cell(t, row, column, mase_cli_effective(s), false);
 }
 
 static bool has_row(const struct mase_cli_option *o, const struct mase_cli_setting *s)
 {
-    return o->flags & MASE_CLI_ROW || (o->flags & MASE_CLI_SET && (s->file || s->given));
+    return o->flags & MASE_CLI_ROW || (o->flags & MASE_CLI_SET && (s->file || s->cmdline));
 }
 
 struct mase_table mase_cli_config_table(struct mase_arena *a, const struct mase_cli *c, bool colour)

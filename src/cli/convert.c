@@ -19,7 +19,7 @@
 #include <mase/pass.h>
 #include <mase/zoo.h>
 
-#include "cli/look.h"
+#include "cli/net.h"
 #include "cli/train.h"
 
 struct job {
@@ -63,7 +63,7 @@ static enum mase_status write_graph(struct job *j, const struct mase_graph *g, s
     return st;
 }
 
-static bool count_one(const char *full, struct mase_param *p, void *data)
+static bool count_tensor(const char *full, struct mase_param *p, void *data)
 {
     struct mase_cli_converted *done = data;
     (void)full;
@@ -116,7 +116,7 @@ static enum mase_status convert_network(struct job *j, struct mase_err *err)
         st = write_graph(j, net.graph, err);
     } else {
         j->done.tensors = 0;
-        mase_graph_each_param(net.graph, count_one, &j->done);
+        mase_graph_each_param(net.graph, count_tensor, &j->done);
         st = save_folder(j, &net, weights_of(j), err);
     }
     mase_cli_net_close(&net);
@@ -129,7 +129,7 @@ static enum mase_status replace_weights(struct job *j, struct mase_err *err)
     struct mase_cli_net net;
     MASE_TRY(mase_cli_net_open(&net, j->c, j->out, err));
     j->done = (struct mase_cli_converted){ .nodes = net.graph->node_count };
-    mase_graph_each_param(net.graph, count_one, &j->done);
+    mase_graph_each_param(net.graph, count_tensor, &j->done);
     enum mase_status st = mase_cli_load_weights(net.graph, j->c, j->in, err);
     if (!st)
         st = save_folder(j, &net, j->in, err);

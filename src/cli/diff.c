@@ -11,7 +11,7 @@
 #include <mase/compare.h>
 #include <mase/log.h>
 
-#include "cli/look.h"
+#include "cli/net.h"
 
 struct sides {
     struct mase_cli *c;
@@ -168,7 +168,7 @@ static void add_output(struct mase_table *t, const struct mase_value_pair *p)
 static int64_t rows_to_draw(const struct sides *s, const struct mase_cli_net *n)
 {
     enum { VALUES = 16384, MOST = 128 };
-    const struct mase_value *given = s->c->setting[MASE_CLI_batch_size].given;
+    const struct mase_value *given = s->c->setting[MASE_CLI_batch_size].cmdline;
     const int64_t each = n->has_sample ? mase_shape_count(&n->sample) : 1;
     if (mase_cli_text(s->c, MASE_CLI_input))
         return given ? given->i : 0;

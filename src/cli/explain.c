@@ -4,7 +4,7 @@
 #include <mase/compare.h>
 #include <mase/quantize.h>
 
-#include "cli/look.h"
+#include "cli/net.h"
 
 static const char *matched(struct mase_arena *a, const struct mase_decision *d)
 {
@@ -77,7 +77,7 @@ enum mase_status mase_cli_explain(struct mase_cli *c, struct mase_err *err)
     MASE_TRY(mase_cli_operands(c, 2, err));
     MASE_TRY(mase_cli_merge(c, err));
     if (c->operand_count > 1)
-        c->setting[MASE_CLI_dataset].given = mase_value_string(&c->arena, c->operands[1]);
+        c->setting[MASE_CLI_dataset].cmdline = mase_value_string(&c->arena, c->operands[1]);
     MASE_TRY(mase_cli_quantize_section(&section, c, err));
     if (section->kind == MASE_LIST)
         return mase_fail_at(err, MASE_EUNSUPPORTED, section->at,

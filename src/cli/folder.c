@@ -6,7 +6,7 @@
  */
 #include <mase/file.h>
 
-#include "cli/look.h"
+#include "cli/net.h"
 #include "cli/project.h"
 
 /* Where an action leaves its network. Earlier versions saved a quantised one after training, with

@@ -58,7 +58,7 @@ static void put_all(struct mase_cli *c)
     mase_cli_put_table(c, &t);
 }
 
-static void put_one(struct mase_cli *c, const struct mase_quant_info *q)
+static void put_details(struct mase_cli *c, const struct mase_quant_info *q)
 {
     static const char *const headers[] = { "Parameter", "Allowed", "Default", "Meaning", NULL };
     struct mase_table t = mase_table(&c->arena, headers);
@@ -202,7 +202,7 @@ enum mase_status mase_cli_formats(struct mase_cli *c, struct mase_err *err)
             mase_value_push(&c->arena, all, format_json(&c->arena, mase_quants[k]));
         mase_cli_put_json(all);
     } else if (kind != MASE_QUANT_COUNT) {
-        put_one(c, mase_quants[kind]);
+        put_details(c, mase_quants[kind]);
     } else {
         put_all(c);
     }

@@ -10,7 +10,7 @@
 #include <mase/rng.h>
 #include <mase/run.h>
 
-#include "cli/look.h"
+#include "cli/net.h"
 #include "cli/project.h"
 
 static int placeholders(const struct mase_graph *g)
@@ -189,7 +189,7 @@ enum mase_status mase_cli_inputs_pick(struct mase_cli_inputs *in, struct mase_cl
     if (!data)
         return draw(in, c, n, sample, 1, err);
     struct mase_dataset *d;
-    c->setting[MASE_CLI_dataset].given = mase_value_string(&c->arena, data);
+    c->setting[MASE_CLI_dataset].cmdline = mase_value_string(&c->arena, data);
     MASE_TRY(mase_cli_open_data(&d, c, err));
     enum mase_status st = take_row(in, c, n, d, sample, err);
     mase_dataset_close(d);

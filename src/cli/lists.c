@@ -73,7 +73,7 @@ enum mase_status mase_cli_read_list(struct mase_cli *c, enum mase_cli_option_id 
         if (!*p)
             break;
     }
-    s->given = list;
+    s->cmdline = list;
     return MASE_OK;
 }
 
@@ -87,8 +87,8 @@ enum mase_status mase_cli_read_lists(struct mase_cli *c, struct mase_err *err)
         if (c->command->takes == MASE_CLI_GRID)
             MASE_TRY(mase_cli_read_list(c, id, err));
         else /* no single value has a comma: this fails with the option's own words */
-            MASE_TRY(
-                mase_cli_option_read(&c->setting[i].given, &c->arena, id, s->spelt, s->list, err));
+            MASE_TRY(mase_cli_option_read(&c->setting[i].cmdline, &c->arena, id, s->spelt, s->list,
+                                          err));
     }
     return MASE_OK;
 }

@@ -43,7 +43,7 @@ static enum mase_status settle(struct mase_cli *c, struct mase_err *err)
         return MASE_OK;
     struct mase_value *v = mase_value_string(&c->arena, mase_path_absolute(&c->arena, path));
     v->at = load->at;
-    c->setting[MASE_CLI_load_name].given = v;
+    c->setting[MASE_CLI_load_name].cmdline = v;
     return MASE_OK;
 }
 
@@ -90,7 +90,7 @@ static bool agree(const char *type, const char *asked)
 static const struct mase_value *rename_list(const struct mase_cli *c)
 {
     const struct mase_cli_setting *s = &c->setting[MASE_CLI_map];
-    return s->given ? s->given : s->file;
+    return s->cmdline ? s->cmdline : s->file;
 }
 
 enum mase_status mase_cli_load_kind(enum mase_cli_weights *kind, struct mase_cli *c,

@@ -35,7 +35,7 @@ static enum mase_status dispatch(struct mase_cli *c, struct mase_err *err)
         mase_str_release(&out);
         return MASE_OK;
     }
-    if (c->setting[MASE_CLI_info].given)
+    if (c->setting[MASE_CLI_info].cmdline)
         return mase_cli_info(c, mase_cli_text(c, MASE_CLI_info), err);
     if (!c->command)
         return mase_fail(err, MASE_EVALUE, "no command given; ch --help explains them");

@@ -55,7 +55,7 @@ static void put_all(struct mase_cli *c)
     mase_cli_put_table(c, &t);
 }
 
-static void put_one(struct mase_cli *c, const struct mase_op_info *o)
+static void put_details(struct mase_cli *c, const struct mase_op_info *o)
 {
     static const char *const headers[] = { "Property", "Value", NULL };
     struct mase_arena *a = &c->arena;
@@ -104,7 +104,7 @@ enum mase_status mase_cli_ops(struct mase_cli *c, struct mase_err *err)
             mase_value_push(&c->arena, all, op_json(&c->arena, &mase_ops[i]));
         mase_cli_put_json(all);
     } else if (op) {
-        put_one(c, &mase_ops[op]);
+        put_details(c, &mase_ops[op]);
     } else {
         put_all(c);
     }

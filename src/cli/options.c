@@ -39,7 +39,7 @@ const char *const mase_cli_group_titles[MASE_CLI_GROUP_COUNT] = {
     [MASE_CLI_GROUP_HARDWARE] = "hardware options",
     [MASE_CLI_GROUP_LANGUAGE] = "language model options",
     [MASE_CLI_GROUP_PREDICT] = "prediction options",
-    [MASE_CLI_GROUP_LOOK] = "looking options",
+    [MASE_CLI_GROUP_INSPECT] = "looking options",
     [MASE_CLI_GROUP_REPORT] = "report options",
     [MASE_CLI_GROUP_LISTING] = "listing options",
     [MASE_CLI_GROUP_OUTPUT] = "output options",
@@ -81,7 +81,7 @@ const struct mase_cli_option mase_cli_options[MASE_CLI_COUNT] = {
 
 const struct mase_value *mase_cli_effective(const struct mase_cli_setting *s)
 {
-    return s->given ? s->given : s->file ? s->file : s->dflt;
+    return s->cmdline ? s->cmdline : s->file ? s->file : s->dflt;
 }
 
 /* The next blank-separated word of *p, its length in *n; NULL at the end. */
@@ -197,7 +197,7 @@ static enum mase_status check_path(const struct mase_cli_option *o, const char *
     return MASE_OK;
 }
 
-/* The field that mase_opt_bind_one writes, whatever its type. */
+/* The field that mase_opt_bind_value writes, whatever its type. */
 union field {
     bool b;
     int64_t i;
@@ -251,7 +251,7 @@ enum mase_status mase_cli_option_check(struct mase_value **out, struct mase_aren
     row.key = called;
     row.offset = 0;
     row.required = o->flags & MASE_CLI_MANY; /* none has no place in a list */
-    MASE_TRY(mase_opt_bind_one(&field, &row, v, err));
+    MASE_TRY(mase_opt_bind_value(&field, &row, v, err));
     if (o->path && v->kind == MASE_STRING && !is_word(o, v->s))
         MASE_TRY(check_path(o, called, v, err));
     *out = field_value(a, o, &field);

@@ -7,7 +7,7 @@
  *
  *     default < configuration file < command line
  *
- * What was given is remembered as given, even if it equals the default.
+ * What the command line says is remembered, even if it equals the default.
  */
 #ifndef MASE_CLI_OPTIONS_H
 #define MASE_CLI_OPTIONS_H
@@ -31,7 +31,7 @@ enum mase_cli_group {
     MASE_CLI_GROUP_HARDWARE,
     MASE_CLI_GROUP_LANGUAGE,
     MASE_CLI_GROUP_PREDICT,
-    MASE_CLI_GROUP_LOOK,
+    MASE_CLI_GROUP_INSPECT,
     MASE_CLI_GROUP_REPORT,
     MASE_CLI_GROUP_LISTING,
     MASE_CLI_GROUP_OUTPUT,
@@ -71,7 +71,7 @@ extern const struct mase_cli_option mase_cli_options[MASE_CLI_COUNT];
 
 /* The values of one option; NULL where there is none. Borrowed from the arena of the run. */
 struct mase_cli_setting {
-    struct mase_value *dflt, *file, *given;
+    struct mase_value *dflt, *file, *cmdline;
     const char *list, *spelt; /* given as a list: its text, and how the option was spelt */
 };
 const struct mase_value *mase_cli_effective(const struct mase_cli_setting *s);

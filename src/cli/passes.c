@@ -84,7 +84,7 @@ static void put_props(struct mase_sheets *s, const char *word, unsigned set)
     mase_sheets_say(s, "\n");
 }
 
-static void put_one(struct mase_cli *c, const struct mase_pass *p)
+static void put_details(struct mase_cli *c, const struct mase_pass *p)
 {
     struct mase_sheets *s = &c->sheets;
     mase_sheets_say(s, "%s (%s): %s\n", p->name, mase_pass_kind(p), p->help);
@@ -130,7 +130,7 @@ enum mase_status mase_cli_passes(struct mase_cli *c, struct mase_err *err)
             mase_value_push(&c->arena, all, pass_json(&c->arena, p));
         mase_cli_put_json(all);
     } else if (p) {
-        put_one(c, p);
+        put_details(c, p);
     } else {
         put_all(c);
     }

@@ -18,7 +18,7 @@ static void put_configuration(struct mase_cli *c)
     mase_sheets_add(&c->sheets,
                     &(struct mase_sheet){ .key = "configuration",
                                           .table = mase_cli_config_table(&c->arena, c, colour),
-                                          .look = MASE_TABLE_PRETTY });
+                                          .style = MASE_TABLE_PRETTY });
 }
 
 void mase_cli_announce(struct mase_cli *c)
@@ -33,7 +33,7 @@ void mase_cli_announce(struct mase_cli *c)
 /* The layers of the file's [model], unless the command line names another model. */
 static const struct mase_value *own_layers(const struct mase_cli *c)
 {
-    return c->setting[MASE_CLI_model].given ? NULL : mase_value_at(c->config, "model.layers");
+    return c->setting[MASE_CLI_model].cmdline ? NULL : mase_value_at(c->config, "model.layers");
 }
 
 bool mase_cli_is_trained_model(const struct mase_cli *c, const char *spec)

@@ -7,7 +7,7 @@
 #include <mase/file.h>
 #include <mase/progress.h>
 
-#include "cli/look.h"
+#include "cli/net.h"
 #include "cli/project.h"
 #include "kern/kern.h"
 

@@ -22,7 +22,7 @@
 #include <mase/log.h>
 #include <mase/weights.h>
 
-#include "cli/look.h"
+#include "cli/net.h"
 #include "cli/train.h"
 
 #define SCALING_FILE "scaling.json" /* of a saved folder */
@@ -255,7 +255,7 @@ static enum mase_status find_scaling(struct mase_dataset_opts *o, struct mase_cl
         o->scale = word; /* by the statistics of this data */
     } else if (info->scaling.n) {
         o->scale = MASE_SCALE_GIVEN;
-        o->given = mase_arena_memdup(&c->arena, &info->scaling, sizeof info->scaling);
+        o->scaling = mase_arena_memdup(&c->arena, &info->scaling, sizeof info->scaling);
     } else {
         o->scale = info->scale;
     }

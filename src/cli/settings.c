@@ -203,7 +203,7 @@ static enum mase_status load_list(const struct mase_value *paths, struct mase_er
 enum mase_status mase_cli_load_plugins(const struct mase_cli *c, struct mase_err *err)
 {
     MASE_TRY(load_list(c->setting[MASE_CLI_plugins].file, err));
-    return load_list(c->setting[MASE_CLI_plugins].given, err);
+    return load_list(c->setting[MASE_CLI_plugins].cmdline, err);
 }
 
 /* ---- after merging ---- */
@@ -250,7 +250,7 @@ enum mase_status mase_cli_merge(struct mase_cli *c, struct mase_err *err)
     for (int i = 0; i < MASE_CLI_COUNT; i++)
         if (mase_cli_options[i].positive) {
             drop_nonpositive(c->setting[i].file);
-            drop_nonpositive(c->setting[i].given);
+            drop_nonpositive(c->setting[i].cmdline);
         }
     if (c->command->takes >= MASE_CLI_ACTION)
         mase_cli_tell_idle_options(c);

@@ -6,7 +6,7 @@
 
 #include <mase/kind.h>
 
-#include "cli/look.h"
+#include "cli/net.h"
 
 enum { MASE_SHOW_SHEETS = 8 };
 

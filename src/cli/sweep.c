@@ -67,11 +67,11 @@ static enum mase_status find_models(struct job *j, struct mase_err *err)
         j->network_count = 1;
         return mase_cli_find_model(&j->model, c, err);
     }
-    struct mase_value *given = c->setting[MASE_CLI_model].given;
+    struct mase_value *given = c->setting[MASE_CLI_model].cmdline;
     struct mase_model *joint = mase_new(&c->arena, struct mase_model);
     enum mase_status st = MASE_OK;
     for (int i = 0; i < j->models->count && !st; i++) {
-        c->setting[MASE_CLI_model].given = j->models->items[i];
+        c->setting[MASE_CLI_model].cmdline = j->models->items[i];
         st = mase_cli_find_model(&j->model, c, err);
         mase_str_printf(&names, "%s%s", i ? ", " : "", j->models->items[i]->s);
     }
@@ -80,7 +80,7 @@ static enum mase_status find_models(struct job *j, struct mase_err *err)
     joint->name = mase_arena_strdup(&c->arena, mase_str_text(&names));
     j->model = joint;
     j->network_count = j->models->count;
-    c->setting[MASE_CLI_model].given = given;
+    c->setting[MASE_CLI_model].cmdline = given;
     mase_str_release(&names);
     return st;
 }
@@ -100,7 +100,7 @@ static const char *folder_name(struct job *j)
 static enum mase_status find_folders(struct job *j, struct mase_err *err)
 {
     struct mase_cli *c = j->c;
-    struct mase_value **project = &c->setting[MASE_CLI_project].given;
+    struct mase_value **project = &c->setting[MASE_CLI_project].cmdline;
     if (mase_cli_value(c, MASE_CLI_project)->kind == MASE_NONE) {
         char *name =
             mase_arena_printf(&c->arena, "%s_%s_%s_sweep", folder_name(j),
@@ -246,14 +246,14 @@ static void print_tables(const struct job *j)
     mase_sheets_add(
         s, &(struct mase_sheet){ .key = "configurations",
                                  .table = (exact ? mase_sweep_csv : mase_sweep_table)(&j->sweep, a),
-                                 .look = MASE_TABLE_PRETTY });
+                                 .style = MASE_TABLE_PRETTY });
     if (mase_sweep_has_seeds(&j->sweep))
         mase_sheets_add(
             s, &(struct mase_sheet){
                    .key = "seeds",
                    .title = "mean ± sample standard deviation over n seeds",
                    .table = (exact ? mase_sweep_seeds_csv : mase_sweep_seeds_table)(&j->sweep, a),
-                   .look = MASE_TABLE_PRETTY });
+                   .style = MASE_TABLE_PRETTY });
     mase_sheets_end(s);
 }
 

@@ -96,7 +96,7 @@ static bool is_idle(const struct mase_cli *c, enum mase_cli_option_id id)
     const unsigned by_some = MASE_CLI_USED | MASE_CLI_TRAINS | MASE_CLI_RUNS;
     const struct mase_value *v = mase_cli_effective(s);
     const bool ignored =
-        s->given ? !mase_cli_command_uses(c->command, o) : s->file && !(o->flags & by_some);
+        s->cmdline ? !mase_cli_command_uses(c->command, o) : s->file && !(o->flags & by_some);
     return ignored && !mase_value_equal(v, s->dflt) && !is_harmless(id, v);
 }
 

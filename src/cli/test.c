@@ -97,7 +97,7 @@ static enum mase_status set_up(struct job *j, struct mase_err *err)
 static void put_table(const struct job *j, const char *key, const struct mase_table *t)
 {
     mase_sheets_add(&j->c->sheets,
-                    &(struct mase_sheet){ .key = key, .table = *t, .look = MASE_TABLE_PRETTY });
+                    &(struct mase_sheet){ .key = key, .table = *t, .style = MASE_TABLE_PRETTY });
 }
 
 static void add_number(struct mase_table *t, const char *name, const char *format, double value)

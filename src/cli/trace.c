@@ -10,7 +10,7 @@
 
 #include <mase/zoo.h>
 
-#include "cli/look.h"
+#include "cli/net.h"
 
 enum { SHOWN = 8 }; /* values of a node, unless --node asks for it alone */
 
@@ -191,7 +191,7 @@ enum mase_status mase_cli_trace(struct mase_cli *c, struct mase_err *err)
     MASE_TRY(mase_cli_merge(c, err));
     MASE_TRY(mase_cli_subject(&word, c, err));
     if (c->operand_count > 1 && mase_model_is_file(word)) /* one's own is made for the data */
-        c->setting[MASE_CLI_dataset].given = mase_value_string(&c->arena, c->operands[1]);
+        c->setting[MASE_CLI_dataset].cmdline = mase_value_string(&c->arena, c->operands[1]);
     enum mase_status st = open_both(&j, word, err);
     if (!st)
         st = check_node(&j, err);

@@ -249,7 +249,7 @@ static void print_results(const struct job *j)
         add_row(&t, "best", &j->best);
     add_row(&t, "last", &j->last);
     mase_sheets_add(
-        s, &(struct mase_sheet){ .key = "checkpoints", .table = t, .look = MASE_TABLE_PRETTY });
+        s, &(struct mase_sheet){ .key = "checkpoints", .table = t, .style = MASE_TABLE_PRETTY });
     mase_sheets_line(s, "%s on %s, validated on %lld rows", j->model->name, info->data.name,
                      (long long)mase_dataset_split(j->data, MASE_SPLIT_VALIDATION).count);
     if (info->notice)

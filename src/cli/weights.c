@@ -9,7 +9,7 @@
 
 #include <mase/compare.h>
 
-#include "cli/look.h"
+#include "cli/net.h"
 
 struct job {
     struct mase_cli *c;

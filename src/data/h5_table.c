@@ -15,7 +15,7 @@
 #include "data/raw.h"
 #include "data/store.h"
 
-enum { PIECE = 16384, COLUMNS_MAX = 4096, FEATURES_MAX = 1 << 20 };
+enum { ROWS_AT_ONCE = 16384, COLUMNS_MAX = 4096, FEATURES_MAX = 1 << 20 };
 
 /* The one column of n that is 1, the others being 0. */
 static enum mase_status one_hot_label(int32_t *label, const double *column, int n, const char *path,
@@ -60,15 +60,15 @@ static enum mase_status read_records(struct mase_raw *r, const struct reading *i
 {
     const int64_t rows = in->set->shape.dim[0];
     MASE_TRY(mase_raw_reserve(r, rows, in->set->most, in->set->path, err));
-    double *piece = mase_xcalloc((size_t)PIECE * (size_t)in->columns * sizeof *piece);
+    double *buffer = mase_xcalloc((size_t)ROWS_AT_ONCE * (size_t)in->columns * sizeof *buffer);
     enum mase_status st = MASE_OK;
-    for (int64_t first = 0; !st && first < rows; first += PIECE) {
-        const int64_t n = rows - first < PIECE ? rows - first : PIECE;
-        st = mase_h5_records(in->set, &in->choice, piece, first, n, err);
+    for (int64_t first = 0; !st && first < rows; first += ROWS_AT_ONCE) {
+        const int64_t n = rows - first < ROWS_AT_ONCE ? rows - first : ROWS_AT_ONCE;
+        st = mase_h5_records(in->set, &in->choice, buffer, first, n, err);
         for (int64_t i = 0; !st && i < n; i++)
-            st = add_record(r, in, piece + i * in->columns, err);
+            st = add_record(r, in, buffer + i * in->columns, err);
     }
-    free(piece);
+    free(buffer);
     return st;
 }
 
@@ -170,8 +170,8 @@ static enum mase_status check_pair(const struct mase_h5_set *x, const struct mas
     return st;
 }
 
-static enum mase_status add_piece(struct mase_raw *r, const double *x, const double *y, int64_t n,
-                                  const char *path, struct mase_err *err)
+static enum mase_status add_rows(struct mase_raw *r, const double *x, const double *y, int64_t n,
+                                 const char *path, struct mase_err *err)
 {
     for (int64_t i = 0; i < n; i++) {
         double *row;
@@ -189,17 +189,17 @@ static enum mase_status read_pair(struct mase_raw *r, const struct mase_h5_set *
     enum mase_status st = MASE_OK;
     const int64_t rows = x->shape.dim[0], step = FEATURES_MAX / r->features;
     MASE_TRY(mase_raw_reserve(r, rows, x->most, x->path, err));
-    double *piece = mase_xcalloc((size_t)(step * (r->features + 1)) * sizeof *piece);
-    double *labels = piece + step * r->features;
+    double *buffer = mase_xcalloc((size_t)(step * (r->features + 1)) * sizeof *buffer);
+    double *labels = buffer + step * r->features;
     for (int64_t first = 0; !st && first < rows; first += step) {
         const int64_t n = rows - first < step ? rows - first : step;
-        st = mase_h5_rows(x, piece, first, n, err);
+        st = mase_h5_rows(x, buffer, first, n, err);
         if (!st)
             st = mase_h5_rows(y, labels, first, n, err);
         if (!st)
-            st = add_piece(r, piece, labels, n, x->path, err);
+            st = add_rows(r, buffer, labels, n, x->path, err);
     }
-    free(piece);
+    free(buffer);
     return st;
 }
 

@@ -201,7 +201,7 @@ static enum mase_status read_shape(struct mase_h5_set *s, hid_t plist, struct ma
     return MASE_OK;
 }
 
-static enum mase_status look_within(struct mase_h5_set *s, hid_t plist, struct mase_err *err)
+static enum mase_status read_type(struct mase_h5_set *s, hid_t plist, struct mase_err *err)
 {
     if (!lies_in_file(plist))
         return mase_fail_in(err, MASE_EUNSUPPORTED, s->path,
@@ -221,17 +221,17 @@ static enum mase_status look_within(struct mase_h5_set *s, hid_t plist, struct m
     return read_shape(s, plist, err);
 }
 
-static enum mase_status look_at(struct mase_h5_set *s, struct mase_err *err)
+static enum mase_status read_properties(struct mase_h5_set *s, struct mase_err *err)
 {
     const hid_t plist = h5.H5Dget_create_plist(s->id);
     if (plist < 0)
         return fail(err, s->path, "a dataset cannot be read");
-    const enum mase_status st = look_within(s, plist, err);
+    const enum mase_status st = read_type(s, plist, err);
     h5.H5Pclose(plist);
     return st;
 }
 
-static bool leads_out(const struct mase_h5 *f, const char *name)
+static bool is_external_link(const struct mase_h5 *f, const char *name)
 {
     H5L_info_t info;
     return h5.H5Lget_info(f->file, name, &info, H5P_DEFAULT) >= 0 && info.type == H5L_TYPE_EXTERNAL;
@@ -245,13 +245,13 @@ enum mase_status mase_h5_set_open(struct mase_h5_set *s, const struct mase_h5 *f
     if (!mase_h5_has(f, name))
         return mase_fail_in(err, MASE_EVALUE, f->path, "there is no dataset '%s' in the file",
                             name);
-    if (leads_out(f, name))
+    if (is_external_link(f, name))
         return mase_fail_in(err, MASE_EUNSUPPORTED, f->path,
                             "'%s' is a link into another file, which is not followed", name);
     s->id = h5.H5Dopen2(f->file, name, f->access);
     if (s->id < 0)
         return fail(err, f->path, "a dataset cannot be opened");
-    const enum mase_status st = look_at(s, err);
+    const enum mase_status st = read_properties(s, err);
     if (st)
         mase_h5_set_close(s);
     return st;

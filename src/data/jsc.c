@@ -80,7 +80,7 @@ static const char *table_path(struct mase_dataset *d, const struct mase_dataset_
 static bool wants_other(const struct mase_dataset *d, const struct mase_dataset_opts *opts)
 {
     if (opts->scale == MASE_SCALE_GIVEN)
-        return !opts->given || !mase_scaling_equal(opts->given, &d->info.scaling);
+        return !opts->scaling || !mase_scaling_equal(opts->scaling, &d->info.scaling);
     return opts->scale != MASE_SCALE_USUAL && opts->scale != MASE_SCALE_STANDARD;
 }
 

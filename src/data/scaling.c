@@ -135,17 +135,17 @@ static void fill(const struct mase_dataset *d, float *to, const struct mase_scal
 }
 
 /* The numbers that are given, in d's arena. */
-static enum mase_status take_given(struct mase_dataset *d, const struct mase_scaling *given,
-                                   int64_t features, struct mase_err *err)
+static enum mase_status copy_scaling(struct mase_dataset *d, const struct mase_scaling *from,
+                                     int64_t features, struct mase_err *err)
 {
-    if (!given || given->n != features)
+    if (!from || from->n != features)
         return mase_fail(err, MASE_EVALUE,
                          "a scaling of %lld features does not fit samples of %lld",
-                         (long long)(given ? given->n : 0), (long long)features);
+                         (long long)(from ? from->n : 0), (long long)features);
     const size_t size = (size_t)features * sizeof(double);
     d->info.scaling =
-        (struct mase_scaling){ features, mase_arena_memdup(&d->arena, given->mean, size),
-                               mase_arena_memdup(&d->arena, given->std, size) };
+        (struct mase_scaling){ features, mase_arena_memdup(&d->arena, from->mean, size),
+                               mase_arena_memdup(&d->arena, from->std, size) };
     return MASE_OK;
 }
 
@@ -162,7 +162,7 @@ enum mase_status mase_scale_table(struct mase_dataset *d, float *to,
     if (from->published && d->info.scale == MASE_SCALE_STANDARD)
         rows = mase_split_range(d, 0, from->published);
     if (d->info.scale == MASE_SCALE_GIVEN) {
-        MASE_TRY(take_given(d, opts->given, features, err));
+        MASE_TRY(copy_scaling(d, opts->scaling, features, err));
     } else if (fits[d->info.scale]) {
         d->info.scaling = fits[d->info.scale](&d->arena, features, rows, from->get, from->table);
         d->info.scale_rows = rows.count;

@@ -1,5 +1,5 @@
 /*
- * svg.c - pieces of SVG that charts are made of.
+ * svg.c - elements of SVG that charts are made of.
  */
 #include "format/svg.h"
 

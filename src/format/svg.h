@@ -1,5 +1,5 @@
 /*
- * svg.h - pieces of SVG that charts are made of.
+ * svg.h - elements of SVG that charts are made of.
  */
 #ifndef MASE_FORMAT_SVG_H
 #define MASE_FORMAT_SVG_H

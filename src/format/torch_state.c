@@ -25,7 +25,7 @@ static bool is_state_dict(const struct mase_obj *o)
 }
 
 /* The only state dict among the values; NULL when there is none or more than one. */
-static const struct mase_obj *only_one(const struct mase_obj *o)
+static const struct mase_obj *only_state_dict(const struct mase_obj *o)
 {
     const struct mase_obj *found = NULL;
     for (int i = 0; o->kind == MASE_OBJ_DICT && i < o->count; i++) {
@@ -50,7 +50,7 @@ const struct mase_obj *mase_torch_find_state(const struct mase_obj *o)
         if (found)
             return found;
     }
-    return only_one(o);
+    return only_state_dict(o);
 }
 
 static enum mase_status none(const struct mase_torch *t, struct mase_err *err)

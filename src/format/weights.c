@@ -189,7 +189,7 @@ static void list_names(struct mase_str *out, const char *what, const struct name
 /* ---- loading ---- */
 
 /* Same type: the bits; else the nearest value of ours, as PyTorch's copy_ does. */
-static bool copy_one(const char *full, struct mase_param *p, void *data)
+static bool copy_param(const char *full, struct mase_param *p, void *data)
 {
     struct loading *l = data;
     const struct mase_tensor *t = mase_map_get(&l->items, full);
@@ -223,7 +223,7 @@ static enum mase_status finish(struct loading *l, struct mase_graph *g, const ch
         mase_graph_own_weights(g);
     mase_graph_alloc(g);
     mase_graph_init_constants(g);
-    mase_graph_each_param(g, copy_one, l);
+    mase_graph_each_param(g, copy_param, l);
     return MASE_OK;
 }
 

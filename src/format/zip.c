@@ -252,16 +252,16 @@ static enum mase_status locate(const struct mase_zip *z, const struct mase_zip_e
 }
 
 /* Bytes that zlib takes at once: its counters are 32 bits wide. */
-static uInt piece(uint64_t left)
+static uInt chunk_size(uint64_t left)
 {
     return left > 1u << 30 ? 1u << 30 : (uInt)left;
 }
 
-/* The first size bytes of a raw deflate stream; size is at most those of a piece. */
+/* The first size bytes of a raw deflate stream; size is at most those of a chunk. */
 static bool unpack_start(unsigned char *out, size_t size, const unsigned char *in, uint64_t packed)
 {
     z_stream s = { .next_in = (z_const Bytef *)in,
-                   .avail_in = piece(packed),
+                   .avail_in = chunk_size(packed),
                    .next_out = out,
                    .avail_out = (uInt)size };
     if (inflateInit2(&s, -15) != Z_OK)
@@ -280,7 +280,7 @@ static bool unpack(unsigned char *out, uint64_t size, const unsigned char *in, u
     unsigned char spare;
     int rc = Z_OK;
     while (rc == Z_OK) {
-        const uInt in_now = piece(packed), out_now = piece(size);
+        const uInt in_now = chunk_size(packed), out_now = chunk_size(size);
         s.next_in = (z_const Bytef *)in;
         s.avail_in = in_now;
         s.next_out = size ? out : &spare; /* one byte more than agreed is a fault, not a crash */

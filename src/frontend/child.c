@@ -27,7 +27,7 @@
 #include <mase/file.h>
 #include <mase/progress.h>
 
-enum { READ_BYTES = 1 << 16, START_MS = 60000, GRACE_MS = 2000, LOOK_MS = 50, LAST_READS = 64 };
+enum { READ_BYTES = 1 << 16, START_MS = 60000, GRACE_MS = 2000, POLL_MS = 50, LAST_READS = 64 };
 
 /* ---- finding it ---- */
 
@@ -174,7 +174,7 @@ static enum mase_child_end converse(struct pipes *p, struct mase_str *out,
         struct pollfd fds[3] = { { .fd = p->from, .events = POLLIN },
                                  { .fd = p->to, .events = POLLOUT },
                                  { .fd = p->said, .events = POLLIN } };
-        const int ready = poll(fds, 3, LOOK_MS);
+        const int ready = poll(fds, 3, POLL_MS);
         if (ready == 0 && has_ended(child))
             return MASE_CHILD_DONE;
         if (ready <= 0)

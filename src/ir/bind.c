@@ -55,7 +55,7 @@ static enum mase_status bind_positions(struct mase_binding *b, struct mase_arena
     for (int i = 0; i < args->count; i++) {
         if (i >= sig->count)
             return fail_surplus(sig, args->count, err);
-        b->given[i] = true;
+        b->bound[i] = true;
         if (sig->param[i].variadic) {
             b->value[i] = take_rest(a, args->items + i, args->count - i);
             return MASE_OK;
@@ -72,9 +72,9 @@ static enum mase_status bind_names(struct mase_binding *b, const struct mase_sig
         int i = mase_sig_find(sig, kwargs->keys[k]);
         if (i < 0)
             return fail_unknown(sig, kwargs->keys[k], err);
-        if (b->given[i])
+        if (b->bound[i])
             return mase_fail(err, MASE_EVALUE, "argument '%s' is given twice", kwargs->keys[k]);
-        b->given[i] = true;
+        b->bound[i] = true;
         b->value[i] = kwargs->items[k];
     }
     return MASE_OK;
@@ -161,11 +161,11 @@ enum mase_status mase_bind_defaults(struct mase_binding *b, struct mase_arena *a
 {
     for (int i = 0; i < sig->count; i++) {
         const struct mase_sig_param *p = &sig->param[i];
-        if (!b->given[i] && p->variadic)
+        if (!b->bound[i] && p->variadic)
             b->value[i] = mase_arg_seq(a, MASE_ARG_TUPLE, NULL, 0);
-        else if (!b->given[i] && !p->has_default)
+        else if (!b->bound[i] && !p->has_default)
             return mase_fail(err, MASE_EVALUE, "argument '%s' is missing", p->name);
-        else if (!b->given[i] || (b->value[i].kind == MASE_ARG_NONE && follows_another(sig, i)))
+        else if (!b->bound[i] || (b->value[i].kind == MASE_ARG_NONE && follows_another(sig, i)))
             b->value[i] = mase_bind_default(a, sig, i, b->value);
         if (p->coerce)
             b->value[i] = convert(a, p->coerce, b->value[i]);

@@ -4,7 +4,7 @@
  * In two steps, because a module's call takes what it was not given from the module:
  *
  *     MASE_TRY(mase_bind(&b, a, sig, args, kwargs, err));
- *     ... fill in b.value[i], b.given[i] ...
+ *     ... fill in b.value[i], b.bound[i] ...
  *     MASE_TRY(mase_bind_defaults(&b, a, sig, err));
  */
 #ifndef MASE_IR_BIND_H
@@ -14,7 +14,7 @@
 
 struct mase_binding {
     struct mase_arg value[MASE_MAX_PARAMS]; /* by position in the signature */
-    bool given[MASE_MAX_PARAMS];
+    bool bound[MASE_MAX_PARAMS];
 };
 
 /* Positions and names only; args (a tuple) and kwargs (a dict) may be NULL. */

@@ -48,9 +48,9 @@ static void fill_from_module(struct mase_call *c, struct mase_binding *b)
         const struct mase_param *param = mase_module_param(c->module, p->name);
         int attr = mase_sig_find(ctor, p->name);
 
-        if (b->given[i] || (p->role ? !param : attr < 0))
+        if (b->bound[i] || (p->role ? !param : attr < 0))
             continue;
-        b->given[i] = true;
+        b->bound[i] = true;
         b->value[i] = p->role ? tensor_arg(c->arena, &param->tensor) : c->module->attrs[attr];
     }
 }

@@ -115,7 +115,7 @@ struct mase_value *mase_format_type(struct mase_arena *a, const struct mase_form
 struct mase_value *mase_format_precision(struct mase_arena *a, const struct mase_format *f)
 {
     if (f)
-        return mase_value_copy(a, f->given);
+        return mase_value_copy(a, f->config);
     struct mase_value *list = mase_value_list(a);
     mase_value_push(a, list, mase_value_int(a, 32));
     return list;

@@ -266,7 +266,7 @@ bool mase_module_attr_is_default(const struct mase_module *m, int i)
     /* all but i as they are; a default may follow from an earlier parameter */
     for (int k = 0; k < sig->count; k++) {
         b.value[k] = m->attrs[k];
-        b.given[k] = k != i;
+        b.bound[k] = k != i;
     }
     bool same = sig->param[i].has_default && !mase_bind_defaults(&b, &scratch, sig, NULL) &&
                 mase_arg_equal(&b.value[i], &m->attrs[i]);

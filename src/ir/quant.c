@@ -72,10 +72,10 @@ struct mase_arg mase_quant_config(struct mase_arena *a, const struct mase_quant 
         if (f && f->kind != q->kind)
             set(a, &dict, &cap, mase_arena_printf(a, "%s_name", mase_operand_names[o]),
                 mase_arg_text(f->row->name));
-        for (int p = 0; f && p < f->given->count; p++)
+        for (int p = 0; f && p < f->config->count; p++)
             set(a, &dict, &cap,
                 mase_arena_printf(a, "%s_%s", mase_operand_names[o], f->row->params[p].key),
-                arg_of(a, f->given->items[p]));
+                arg_of(a, f->config->items[p]));
     }
     if (q->bypass)
         set(a, &dict, &cap, "bypass", mase_arg_bool(true));

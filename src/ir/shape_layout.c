@@ -430,7 +430,7 @@ enum mase_status mase_shape_stack(struct mase_call *c, struct mase_err *err)
     return MASE_OK;
 }
 
-static struct mase_tensor piece(const struct mase_tensor *x, int axis, int64_t length)
+static struct mase_tensor chunk(const struct mase_tensor *x, int axis, int64_t length)
 {
     struct mase_tensor t = { .dtype = x->dtype, .shape = x->shape };
     t.shape.dim[axis] = length;
@@ -449,7 +449,7 @@ static enum mase_status along(struct mase_call *c, const struct mase_tensor **x,
 }
 
 /* A tuple has an object for each of its tensors, before any value is computed. */
-static enum mase_status check_pieces(const struct mase_call *c, int64_t count, struct mase_err *err)
+static enum mase_status check_count(const struct mase_call *c, int64_t count, struct mase_err *err)
 {
     enum { MOST = 1 << 16 };
     if (count <= MOST)
@@ -464,33 +464,33 @@ static enum mase_status cut(struct mase_call *c, const struct mase_tensor *x, in
 {
     const int64_t length = x->shape.dim[axis];
     const int64_t count = length ? length / each + (length % each > 0) : 1;
-    MASE_TRY(check_pieces(c, count, err));
-    struct mase_tensor *pieces = mase_new_array(c->arena, struct mase_tensor, (size_t)count);
+    MASE_TRY(check_count(c, count, err));
+    struct mase_tensor *chunks = mase_new_array(c->arena, struct mase_tensor, (size_t)count);
     for (int64_t i = 0, left = length; i < count; i++, left -= each)
-        pieces[i] = piece(x, axis, left < each ? left : each);
-    mase_call_result_tuple(c, pieces, (int)count);
+        chunks[i] = chunk(x, axis, left < each ? left : each);
+    mase_call_result_tuple(c, chunks, (int)count);
     return MASE_OK;
 }
 
 static enum mase_status cut_lengths(struct mase_call *c, const struct mase_tensor *x, int axis,
                                     const struct mase_arg *how, struct mase_err *err)
 {
-    struct mase_tensor *pieces = mase_new_array(c->arena, struct mase_tensor, (size_t)how->count);
+    struct mase_tensor *chunks = mase_new_array(c->arena, struct mase_tensor, (size_t)how->count);
     int64_t left = x->shape.dim[axis];
     for (int i = 0; i < how->count && left >= 0; i++) {
         const int64_t n = how->items[i].kind == MASE_ARG_INT ? how->items[i].i : -1;
         left = n < 0 || n > left ? -1 : left - n;
-        pieces[i] = piece(x, axis, n);
+        chunks[i] = chunk(x, axis, n);
     }
     if (left)
         return mase_call_fail(c, err, "lengths %s do not add up to the %lld of dim %d in %s",
                               mase_show_arg(c, how), (long long)x->shape.dim[axis], axis,
                               mase_show_shape(c, &x->shape));
-    mase_call_result_tuple(c, pieces, how->count);
+    mase_call_result_tuple(c, chunks, how->count);
     return MASE_OK;
 }
 
-/* A number: pieces of that length. A list: the lengths. */
+/* A number: chunks of that length. A list: the lengths. */
 enum mase_status mase_shape_split(struct mase_call *c, struct mase_err *err)
 {
     const struct mase_tensor *x;
@@ -525,14 +525,14 @@ enum mase_status mase_shape_unbind(struct mase_call *c, struct mase_err *err)
     int axis;
     MASE_TRY(along(c, &x, &axis, err));
     const int64_t count = x->shape.dim[axis];
-    MASE_TRY(check_pieces(c, count, err));
+    MASE_TRY(check_count(c, count, err));
     struct mase_tensor each = { .dtype = x->dtype, .shape = x->shape };
     each.shape.rank--;
     for (int i = axis; i < each.shape.rank; i++)
         each.shape.dim[i] = x->shape.dim[i + 1];
-    struct mase_tensor *pieces = mase_new_array(c->arena, struct mase_tensor, (size_t)count);
+    struct mase_tensor *chunks = mase_new_array(c->arena, struct mase_tensor, (size_t)count);
     for (int64_t i = 0; i < count; i++)
-        pieces[i] = each;
-    mase_call_result_tuple(c, pieces, (int)count);
+        chunks[i] = each;
+    mase_call_result_tuple(c, chunks, (int)count);
     return MASE_OK;
 }

@@ -72,13 +72,13 @@ static struct set set_of(struct check *c, struct mase_node *const *nodes, int co
     return s;
 }
 
-static void count_one(struct mase_node *n, void *data)
+static void count_node(struct mase_node *n, void *data)
 {
     (void)n;
     ++*(int *)data;
 }
 
-static void add_one(struct mase_node *n, void *data)
+static void add_node(struct mase_node *n, void *data)
 {
     struct set *s = data;
     s->node[s->count++] = n;
@@ -88,11 +88,11 @@ static struct set mentioned_by(struct check *c, const struct mase_node *n)
 {
     struct set s = { 0 };
     int count = 0;
-    mase_arg_each_node(&n->args, count_one, &count);
-    mase_arg_each_node(&n->kwargs, count_one, &count);
+    mase_arg_each_node(&n->args, count_node, &count);
+    mase_arg_each_node(&n->kwargs, count_node, &count);
     s.node = mase_new_array(&c->scratch, const struct mase_node *, (size_t)count);
-    mase_arg_each_node(&n->args, add_one, &s);
-    mase_arg_each_node(&n->kwargs, add_one, &s);
+    mase_arg_each_node(&n->args, add_node, &s);
+    mase_arg_each_node(&n->kwargs, add_node, &s);
     sort(&s);
     return s;
 }

@@ -31,7 +31,7 @@ struct draft {
     struct mase_arena arena;
     enum mase_quant_kind kind;
     void *params;
-    struct mase_value *given;
+    struct mase_value *config;
     int said; /* parameters up to the last one that is not left to its default */
 };
 
@@ -39,7 +39,7 @@ static void draft_init(struct draft *d, enum mase_quant_kind kind)
 {
     *d = (struct draft){ .kind = kind };
     d->params = mase_arena_alloc(&d->arena, mase_quants[kind]->size);
-    d->given = mase_value_list(&d->arena);
+    d->config = mase_value_list(&d->arena);
 }
 
 /* v NULL: the default, which only an optional parameter may be left to. */
@@ -49,12 +49,12 @@ static enum mase_status draft_add(struct draft *d, const struct mase_opt *row, c
     struct mase_opt named = *row;
     named.key = key;
     if (v) {
-        MASE_TRY(mase_opt_bind_one(d->params, &named, v, err));
-        d->said = d->given->count + 1;
+        MASE_TRY(mase_opt_bind_value(d->params, &named, v, err));
+        d->said = d->config->count + 1;
     } else {
         mase_opt_set_default(d->params, row);
     }
-    mase_value_push(&d->arena, d->given,
+    mase_value_push(&d->arena, d->config,
                     v && !mase_value_is_none(v) ? mase_value_copy(&d->arena, v)
                                                 : mase_value_none(&d->arena));
     return MASE_OK;
@@ -65,11 +65,11 @@ static enum mase_status draft_end(struct draft *d, const struct mase_format **f,
                                   enum mase_status st, struct mase_err *err)
 {
     const struct mase_quant_info *row = mase_quants[d->kind];
-    d->given->count = d->said;
+    d->config->count = d->said;
     if (!st && row->resolve)
         st = row->resolve(d->params, err);
     if (!st)
-        *f = mase_format_intern(d->kind, d->given, d->params);
+        *f = mase_format_intern(d->kind, d->config, d->params);
     mase_arena_release(&d->arena);
     return st;
 }

@@ -111,7 +111,7 @@ static float exponent_of(float largest, const struct block_fp *p)
     return e < lo ? lo : e > hi ? hi : e;
 }
 
-static float round_one(float x, float scale, float mantissas)
+static float round_value(float x, float scale, float mantissas)
 {
     float m = rintf((fabsf(x) + tiny) / scale * mantissas);
     if (m < 0)
@@ -140,7 +140,7 @@ static void quantize(float *q, const float *x, const struct mase_block *b, const
         for (int64_t r = 0; r < b->rows; r++)
             for (int64_t l = 0; l < n; l++) {
                 const int64_t i = b->row[r] + from + l;
-                q[i] = round_one(x[i], scale[l], mantissas);
+                q[i] = round_value(x[i], scale[l], mantissas);
             }
     }
 }

@@ -198,10 +198,10 @@ static void print_param(struct mase_str *out, const struct mase_value *v)
 void mase_format_print(struct mase_str *out, const struct mase_format *f)
 {
     mase_str_add(out, mase_format_name(f));
-    for (int i = 0; f && i < f->given->count; i++) {
+    for (int i = 0; f && i < f->config->count; i++) {
         mase_str_add(out, i ? ", " : "(");
-        print_param(out, f->given->items[i]);
+        print_param(out, f->config->items[i]);
     }
-    if (f && f->given->count)
+    if (f && f->config->count)
         mase_str_addc(out, ')');
 }

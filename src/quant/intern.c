@@ -24,19 +24,19 @@ static struct {
 } pool = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 const struct mase_format *mase_format_intern(enum mase_quant_kind kind,
-                                             const struct mase_value *given, const void *params)
+                                             const struct mase_value *config, const void *params)
 {
     const struct mase_quant_info *row = mase_quants[kind];
     pthread_mutex_lock(&pool.lock);
     struct entry *e = pool.entries[kind];
-    while (e && !mase_value_equal(e->format.given, given))
+    while (e && !mase_value_equal(e->format.config, config))
         e = e->next;
     if (!e) {
         e = mase_new(&pool.arena, struct entry);
         e->format =
             (struct mase_format){ .kind = kind,
                                   .row = row,
-                                  .given = mase_value_copy(&pool.arena, given),
+                                  .config = mase_value_copy(&pool.arena, config),
                                   .params = mase_arena_memdup(&pool.arena, params, row->size) };
         e->next = pool.entries[kind];
         pool.entries[kind] = e;

@@ -16,8 +16,8 @@ struct mase_integer_grid {
 };
 struct mase_integer_grid mase_integer_grid(const void *params, enum mase_sign sign);
 
-/* The one format of these parameters, as given and as the row's struct has them (intern.c). */
+/* The one format of these parameters, as configured and as the row's struct has them (intern.c). */
 const struct mase_format *mase_format_intern(enum mase_quant_kind kind,
-                                             const struct mase_value *given, const void *params);
+                                             const struct mase_value *config, const void *params);
 
 #endif /* MASE_QUANT_QUANT_H */

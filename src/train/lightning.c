@@ -207,7 +207,7 @@ struct mase_obj *mase_torch_optimizer(struct mase_arena *a, const struct mase_tr
     return o;
 }
 
-static struct mase_obj *one_float(struct mase_arena *a, double f)
+static struct mase_obj *float_list(struct mase_arena *a, double f)
 {
     struct mase_obj *list = mase_obj_list(a);
     mase_obj_push(a, list, mase_obj_float(a, f));
@@ -226,11 +226,11 @@ struct mase_obj *mase_torch_schedule(struct mase_arena *a, const struct mase_tra
         set_int(a, s, "step_size", o->lr_step_size);
         mase_obj_set(a, s, "gamma", mase_obj_float(a, o->lr_gamma));
     }
-    mase_obj_set(a, s, "base_lrs", one_float(a, o->learning_rate));
+    mase_obj_set(a, s, "base_lrs", float_list(a, o->learning_rate));
     set_int(a, s, "last_epoch", t->state.epoch);
     set_int(a, s, "_step_count", t->state.epoch + 1);
     mase_obj_set(a, s, "_get_lr_called_within_step", mase_obj_bool(a, false));
     mase_obj_set(a, s, "_last_lr",
-                 one_float(a, mase_train_lr(o, t->state.epoch, t->state.step, t->steps)));
+                 float_list(a, mase_train_lr(o, t->state.epoch, t->state.step, t->steps)));
     return s;
 }

@@ -116,14 +116,14 @@ void mase_sweep_label(struct mase_str *out, const struct mase_sweep *s,
 /* ---- one configuration ---- */
 
 /* What is shown while the configurations run; shared, so in a critical section only. */
-struct board {
+struct display {
     struct mase_progress bar;
     int64_t epochs; /* done in all */
 };
 
 struct job {
     struct mase_sweep_point *p;
-    struct board *board;
+    struct display *display;
     int64_t samples;
 };
 
@@ -140,8 +140,8 @@ static enum mase_status on_epoch(void *data, const struct mase_train_epoch *e, s
     r->val_accuracy = e->val_accuracy;
     r->seconds += e->train_seconds;
     j->samples += e->samples;
-#pragma omp critical(mase_sweep_board)
-    mase_progress_step(&j->board->bar, ++j->board->epochs);
+#pragma omp critical(mase_sweep_display)
+    mase_progress_step(&j->display->bar, ++j->display->epochs);
     return MASE_OK;
 }
 
@@ -166,7 +166,7 @@ static enum mase_status fit(struct job *j, const struct mase_sweep *s, struct ma
     struct mase_sweep_result *r = &j->p->result;
     const struct mase_train_env env = { .data = j, .on_epoch = on_epoch };
     enum mase_status st;
-#pragma omp critical(mase_sweep_board) /* it may say something */
+#pragma omp critical(mase_sweep_display) /* it may say something */
     st = mase_trainer_new(&t, g, s->data, &j->p->opts, err);
     if (st)
         return st;
@@ -197,7 +197,7 @@ static enum mase_status train_point(struct job *j, const struct mase_sweep *s, s
 /* ---- all of them ---- */
 
 /* Keep and tell what came of a configuration; one thread at a time. */
-static void finish(struct mase_sweep_point *p, const struct mase_sweep *s, struct board *board,
+static void finish(struct mase_sweep_point *p, const struct mase_sweep *s, struct display *display,
                    enum mase_status st)
 {
     struct mase_str label = { 0 };
@@ -211,7 +211,7 @@ static void finish(struct mase_sweep_point *p, const struct mase_sweep *s, struc
         mase_info("%s: val_loss %.4f, val_acc %.4f, test_acc %.4f in %.1f s", mase_str_text(&label),
                   p->result.val_loss, p->result.val_accuracy, p->result.test_accuracy,
                   p->result.seconds);
-    mase_progress_step(&board->bar, board->epochs);
+    mase_progress_step(&display->bar, display->epochs);
     mase_str_release(&label);
 }
 
@@ -256,23 +256,23 @@ static enum mase_status report_failures(const struct mase_sweep *s, struct mase_
 
 enum mase_status mase_sweep_run(struct mase_sweep *s, struct mase_err *err)
 {
-    struct board board = { 0 };
+    struct display display = { 0 };
     int64_t epochs;
     const int missing = count_missing(s, &epochs);
     if (!missing)
         return MASE_OK;
     MASE_TRY(mase_make_dirs(s->dir, err));
-    mase_progress_start(&board.bar, "sweep, epochs", epochs);
+    mase_progress_start(&display.bar, "sweep, epochs", epochs);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(job_count(s, missing))
     for (int i = 0; i < s->count; i++) {
         struct mase_sweep_point *p = &s->points[i];
         if (p->done)
             continue;
-        struct job job = { .p = p, .board = &board };
+        struct job job = { .p = p, .display = &display };
         const enum mase_status st = train_point(&job, s, &p->failure);
-#pragma omp critical(mase_sweep_board)
-        finish(p, s, &board, st);
+#pragma omp critical(mase_sweep_display)
+        finish(p, s, &display, st);
     }
-    mase_progress_end(&board.bar);
+    mase_progress_end(&display.bar);
     return report_failures(s, err);
 }

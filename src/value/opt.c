@@ -72,7 +72,7 @@ static void add_choices(struct mase_str *out, const struct mase_opt *row)
 }
 
 /* `string "8"`: a value in a message, cut when long. */
-static void add_given(struct mase_str *out, const struct mase_value *v)
+static void add_excerpt(struct mase_str *out, const struct mase_value *v)
 {
     enum { SHOWN = 60 };
     mase_str_add(out, mase_value_kind_names[v->kind]);
@@ -93,18 +93,18 @@ static void add_given(struct mase_str *out, const struct mase_value *v)
 static enum mase_status wrong_type(const struct mase_opt *row, const struct mase_value *v,
                                    struct mase_err *err)
 {
-    struct mase_str given = { 0 }, allowed = { 0 };
+    struct mase_str got = { 0 }, allowed = { 0 };
     if (row->type == MASE_OPT_TYPE_CHOICE) /* which words are allowed is another message */
         mase_str_add(&allowed, types[row->type].name);
     else
         mase_opt_describe(&allowed, row);
-    add_given(&given, v);
+    add_excerpt(&got, v);
     enum mase_status st =
         mase_fail_at(err, MASE_EVALUE, v->at, "%s must be %s %s, got %s", row->key,
                      strchr("aeiou", *mase_str_text(&allowed)) ? "an" : "a",
-                     mase_str_text(&allowed), mase_str_text(&given));
+                     mase_str_text(&allowed), mase_str_text(&got));
     mase_str_release(&allowed);
-    mase_str_release(&given);
+    mase_str_release(&got);
     return st;
 }
 
@@ -132,12 +132,12 @@ static void show_bool(struct mase_str *out, const struct mase_opt *row)
 static enum mase_status out_of_range(const struct mase_opt *row, const struct mase_value *v,
                                      struct mase_err *err)
 {
-    struct mase_str given = { 0 }, range = { 0 };
-    mase_repr(&given, v);
+    struct mase_str got = { 0 }, range = { 0 };
+    mase_repr(&got, v);
     add_range(&range, row);
     enum mase_status st = mase_fail_at(err, MASE_EVALUE, v->at, "%s = %s is outside %s", row->key,
-                                       mase_str_text(&given), mase_str_text(&range));
-    mase_str_release(&given);
+                                       mase_str_text(&got), mase_str_text(&range));
+    mase_str_release(&got);
     mase_str_release(&range);
     return st;
 }
@@ -317,12 +317,12 @@ static enum mase_status bind_choice(void *f, const struct mase_opt *row, const s
             *(const char **)f = row->choices[i];
             return MASE_OK;
         }
-    struct mase_str given = { 0 }, allowed = { 0 };
-    mase_json_print(&given, v, 0);
+    struct mase_str got = { 0 }, allowed = { 0 };
+    mase_json_print(&got, v, 0);
     add_choices(&allowed, row);
     enum mase_status st = mase_fail_at(err, MASE_EVALUE, v->at, "%s = %.100s is not one of %s",
-                                       row->key, mase_str_text(&given), mase_str_text(&allowed));
-    mase_str_release(&given);
+                                       row->key, mase_str_text(&got), mase_str_text(&allowed));
+    mase_str_release(&got);
     mase_str_release(&allowed);
     return st;
 }
@@ -383,8 +383,8 @@ void mase_opt_default(struct mase_str *out, const struct mase_opt *row)
     types[row->type].show_default(out, row);
 }
 
-enum mase_status mase_opt_bind_one(void *opts, const struct mase_opt *row,
-                                   const struct mase_value *v, struct mase_err *err)
+enum mase_status mase_opt_bind_value(void *opts, const struct mase_opt *row,
+                                     const struct mase_value *v, struct mase_err *err)
 {
     if (!types[row->type].bind)
         mase_bug("option '%s' has no type that takes a value", row->key);
@@ -401,11 +401,11 @@ void mase_opt_set_default(void *opts, const struct mase_opt *row)
 
 static enum mase_status not_a_table(const struct mase_value *v, struct mase_err *err)
 {
-    struct mase_str given = { 0 };
-    add_given(&given, v);
-    enum mase_status st = mase_fail_at(
-        err, MASE_EVALUE, v->at, "expected a table of options, got %s", mase_str_text(&given));
-    mase_str_release(&given);
+    struct mase_str got = { 0 };
+    add_excerpt(&got, v);
+    enum mase_status st = mase_fail_at(err, MASE_EVALUE, v->at,
+                                       "expected a table of options, got %s", mase_str_text(&got));
+    mase_str_release(&got);
     return st;
 }
 
@@ -457,7 +457,7 @@ static enum mase_status bind_key(void *opts, const struct mase_opt *rows,
 {
     const struct mase_opt *row = find_row(rows, table->keys[i]);
     if (row)
-        return mase_opt_bind_one(opts, row, table->items[i], err);
+        return mase_opt_bind_value(opts, row, table->items[i], err);
     if (!rest)
         return unknown_key(rows, table, i, a, err);
     mase_value_set(a, rest, table->keys[i], table->items[i]);

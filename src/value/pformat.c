@@ -3,7 +3,7 @@
  *
  * A value is written on one line if its repr fits between the column where it starts and the right
  * margin, less the brackets and commas that must follow it (its allowance). Otherwise a container
- * puts each item on a line of its own and a string is split into pieces at blanks and line ends;
+ * puts each item on a line of its own and a string is split into parts at blanks and line ends;
  * everything else is written as it is.
  */
 #include <string.h>
@@ -141,20 +141,20 @@ static long repr_width(struct slice s)
     return width;
 }
 
-/* The pieces of one string, each a slice of it. */
-struct pieces {
+/* The parts of one string, each a slice of it. */
+struct parts {
     struct mase_arena arena;
     struct slice *p;
     int n, cap;
 };
 
-static void add_piece(struct pieces *out, struct slice s)
+static void add_part(struct parts *out, struct slice s)
 {
     out->p = mase_arena_grow(&out->arena, out->p, out->n, &out->cap, sizeof *out->p);
     out->p[out->n++] = s;
 }
 
-static void split_line(struct pieces *out, struct slice line, long width, long last_width)
+static void split_line(struct parts *out, struct slice line, long width, long last_width)
 {
     struct slice current = { line.s, 0 };
     while (line.n) {
@@ -165,37 +165,37 @@ static void split_line(struct pieces *out, struct slice line, long width, long l
             continue;
         }
         if (current.n)
-            add_piece(out, current);
+            add_part(out, current);
         current = word;
     }
     if (current.n)
-        add_piece(out, current);
+        add_part(out, current);
 }
 
 static void format_string(struct mase_str *out, const struct mase_value *v, struct spot at)
 {
-    struct pieces pieces = { 0 };
+    struct parts parts = { 0 };
     struct slice rest = { v->s, v->len };
-    long column = at.column + at.top; /* a string alone gets parentheses round its pieces */
+    long column = at.column + at.top; /* a string alone gets parentheses round its parts */
     long width = WIDTH - column;
     long last_width = width - at.allowance - at.top;
     while (rest.n) {
         struct slice line = take_line(&rest);
         long room = rest.n ? width : last_width;
         if (repr_width(line) <= room)
-            add_piece(&pieces, line);
+            add_part(&parts, line);
         else
-            split_line(&pieces, line, width, room);
+            split_line(&parts, line, width, room);
     }
-    bool wrap = at.top && pieces.n > 1;
+    bool wrap = at.top && parts.n > 1;
     mase_str_add(out, wrap ? "(" : "");
-    for (int i = 0; i < pieces.n; i++) {
+    for (int i = 0; i < parts.n; i++) {
         if (i)
             new_line(out, column);
-        mase_repr_string(out, pieces.p[i].s, pieces.p[i].n);
+        mase_repr_string(out, parts.p[i].s, parts.p[i].n);
     }
     mase_str_add(out, wrap ? ")" : "");
-    mase_arena_release(&pieces.arena);
+    mase_arena_release(&parts.arena);
 }
 
 static void format(struct mase_str *out, const struct mase_value *v, struct spot at)

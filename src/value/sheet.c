@@ -74,7 +74,7 @@ static void add_table(struct mase_str *out, struct mase_sheets *s, const struct 
     const bool github = s->format == MASE_SHEET_GITHUB;
     const struct mase_table t = github ? for_github(s->arena, &sheet->table) : sheet->table;
     const size_t start = out->len;
-    mase_table_render(&t, s->format == MASE_SHEET_TEXT ? sheet->look : styles[s->format], out);
+    mase_table_render(&t, s->format == MASE_SHEET_TEXT ? sheet->style : styles[s->format], out);
     mase_str_addc(out, '\n');
     if (github)
         mark_left(out->data + start);

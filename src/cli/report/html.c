@@ -1,5 +1,5 @@
 /*
- * html.c - pieces of HTML.
+ * html.c - elements of HTML.
  *
  * A cell that is a number has it in full in data-v, which the page's script sorts by; what is shown
  * may be rounded.
@@ -213,7 +213,7 @@ void mase_html_table_of(struct mase_str *out, const char *label, const struct ma
     mase_html_table_end(out, false);
 }
 
-/* ---- further pieces ---- */
+/* ---- further elements ---- */
 
 void mase_html_details(struct mase_str *out, const char *summary, const char *text, bool open)
 {

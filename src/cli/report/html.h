@@ -1,5 +1,5 @@
 /*
- * html.h - pieces of HTML: text is escaped here, markup of ours is written as it is.
+ * html.h - elements of HTML: text is escaped here, markup of ours is written as it is.
  */
 #ifndef MASE_CLI_REPORT_HTML_H
 #define MASE_CLI_REPORT_HTML_H
@@ -45,7 +45,7 @@ void mase_html_table_end(struct mase_str *out, bool has_foot);
 /* A table of text; columns whose cells are numbers sort as numbers. */
 void mase_html_table_of(struct mase_str *out, const char *label, const struct mase_table *t);
 
-/* ---- further pieces ---- */
+/* ---- further elements ---- */
 
 /* Text as it is laid out, in a box that opens; open: from the beginning. */
 void mase_html_details(struct mase_str *out, const char *summary, const char *text, bool open);

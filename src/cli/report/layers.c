@@ -6,7 +6,7 @@
 #include <mase/draw.h>
 #include <mase/meta.h>
 
-#include "cli/look.h"
+#include "cli/net.h"
 #include "cli/report/html.h"
 #include "cli/report/report.h"
 

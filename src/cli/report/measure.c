@@ -78,9 +78,9 @@ static struct mase_value *format_args(struct mase_arena *a, const struct mase_re
     struct mase_value *v = mase_value_table(a);
     mase_value_set(a, v, "format", mase_value_string(a, f->row->name));
     mase_value_set(a, v, "signed", mase_value_bool(a, s->rounding.sign == MASE_SIGNED));
-    for (int i = 0; i < f->given->count; i++)
+    for (int i = 0; i < f->config->count; i++)
         mase_value_set(a, v, mase_arena_printf(a, "format_%s", f->row->params[i].key),
-                       mase_value_copy(a, f->given->items[i]));
+                       mase_value_copy(a, f->config->items[i]));
     return v;
 }
 

@@ -12,7 +12,7 @@
 
 #include "cli/report/report.h"
 
-/* ---- pieces ---- */
+/* ---- loading ---- */
 
 static enum mase_status load_folder(struct mase_graph **g, struct mase_report *r, const char *dir,
                                     struct mase_err *err)
@@ -97,9 +97,9 @@ static enum mase_status after_training(struct mase_report *r, struct mase_err *e
     return MASE_OK;
 }
 
-/* The model and the weights that it was given. Those lie elsewhere and may be gone. */
-static enum mase_status as_given(struct mase_graph **g, const char **weights, struct mase_report *r,
-                                 struct mase_err *err)
+/* The model and the weights that the run began with. Those lie elsewhere and may be gone. */
+static enum mase_status open_initial(struct mase_graph **g, const char **weights,
+                                     struct mase_report *r, struct mase_err *err)
 {
     const struct mase_value *load = mase_report_value(r, "configuration.options.load_name");
     const bool given = load && load->kind == MASE_STRING;
@@ -134,7 +134,7 @@ static enum mase_status after_transforms(struct mase_report *r, struct mase_err 
     MASE_TRY(load_folder(&r->graph, r, dir, err));
     if (r->graph->weights)
         r->weights = "transformed_ckpt";
-    return as_given(&r->before, &unused, r, err);
+    return open_initial(&r->before, &unused, r, err);
 }
 
 /* ---- metadata ---- */
@@ -170,7 +170,7 @@ enum mase_status mase_report_read_networks(struct mase_report *r, struct mase_er
     else if (mase_streq(r->action, "transform"))
         st = after_transforms(r, err);
     else if (mase_streq(r->action, "test"))
-        st = as_given(&r->graph, &r->weights, r, err);
+        st = open_initial(&r->graph, &r->weights, r, err);
     else
         st = open_model(&r->graph, r, err);
     if (st)

@@ -21,7 +21,7 @@ static const struct mase_report_section sections[] = {
 };
 enum { SECTIONS = sizeof sections / sizeof sections[0] };
 
-/* ---- pieces ---- */
+/* ---- elements ---- */
 
 static void legend(struct mase_str *out, const struct mase_plot *p)
 {

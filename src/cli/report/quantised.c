@@ -7,7 +7,7 @@
 
 #include <mase/compare.h>
 
-#include "cli/look.h"
+#include "cli/net.h"
 #include "cli/report/html.h"
 #include "cli/report/report.h"
 

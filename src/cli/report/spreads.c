@@ -10,7 +10,7 @@
 #include "cli/report/report.h"
 
 enum {
-    OPEN_CARDS = 24, /* up to so many are shown from the beginning */
+    OPEN_HISTOGRAMS = 24, /* up to so many are shown from the beginning */
     LEAST_BINS = 8,
     PROBES = 2048 /* points at which a format is asked for its nearest value */
 };
@@ -47,7 +47,7 @@ static bool has_grid(const struct mase_format *f)
     return f && !mase_format_has_blocks(f);
 }
 
-/* ---- a card ---- */
+/* ---- a histogram ---- */
 
 /* Few values in many bins look like a comb: two bins become one, as long as that is so. */
 static void join_bins(struct mase_plot_histogram *h, int64_t *count, double values)
@@ -111,8 +111,8 @@ static void put_facts(struct mase_str *out, const struct mase_report_spread *s,
     mase_str_add(out, "</figcaption>\n");
 }
 
-static void card(struct mase_str *out, const struct mase_report *r,
-                 const struct mase_report_spread *s)
+static void put_histogram(struct mase_str *out, const struct mase_report *r,
+                          const struct mase_report_spread *s)
 {
     struct mase_plot_histogram h = { .title = mase_arena_printf(r->arena, "Histogram of %s of %s",
                                                                 s->operand, s->node->name) };
@@ -137,15 +137,15 @@ static void card(struct mase_str *out, const struct mase_report *r,
     mase_str_add(out, "</figure>\n");
 }
 
-static void cards(struct mase_str *out, const struct mase_report *r, const char *title,
-                  const struct mase_report_spreads *list)
+static void put_histograms(struct mase_str *out, const struct mase_report *r, const char *title,
+                           const struct mase_report_spreads *list)
 {
     if (!list->count)
         return;
     mase_str_printf(out, "<details%s><summary><h3>%s</h3></summary>\n<div class=\"cards\">\n",
-                    list->count <= OPEN_CARDS ? " open" : "", title);
+                    list->count <= OPEN_HISTOGRAMS ? " open" : "", title);
     for (int i = 0; i < list->count; i++)
-        card(out, r, &list->items[i]);
+        put_histogram(out, r, &list->items[i]);
     mase_str_add(out, "</div></details>\n");
 }
 
@@ -174,6 +174,6 @@ void mase_report_spreads(struct mase_str *out, const struct mase_report *r)
         mase_str_add(out, ", before rounding.");
     }
     mase_str_add(out, "</p>\n");
-    cards(out, r, "Parameters", &r->parameters);
-    cards(out, r, "Activations", &r->activations);
+    put_histograms(out, r, "Parameters", &r->parameters);
+    put_histograms(out, r, "Activations", &r->activations);
 }

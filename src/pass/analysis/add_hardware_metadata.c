@@ -58,7 +58,7 @@ static void set_precision(const struct verilog *v, const char *name, const struc
     int n = 0;
     if (!f)
         set(v, name, "PRECISION", n++, mase_format_bits(f));
-    for (int i = 0; f && i < f->given->count; i++) {
+    for (int i = 0; f && i < f->config->count; i++) {
         const struct mase_opt *row = &f->row->params[i];
         const void *field = (const char *)f->params + row->offset;
         const struct mase_ints *list = field;

@@ -131,7 +131,7 @@ static enum mase_status run(const struct mase_graph *g, const void *options,
     struct mase_value *json = as_value(mase_pass_arena(env), g, set);
     mase_pass_show(env, "Inspecting graph [add_common_meta_param_analysis_pass]\n\n",
                    &(struct mase_sheet){
-                       .key = "report_node_meta_param", .table = t, .look = MASE_TABLE_GRID },
+                       .key = "report_node_meta_param", .table = t, .style = MASE_TABLE_GRID },
                    o->format, json);
     const char *path = mase_pass_path(env, o->save_path, "report");
     if (!path)

@@ -114,8 +114,8 @@ static void show(struct mase_pass_env *env, const char *key, const char *heading
                  const struct mase_table *t)
 {
     mase_pass_show(env, heading,
-                   &(struct mase_sheet){ .key = key, .table = *t, .look = MASE_TABLE_ORGTBL }, NULL,
-                   NULL);
+                   &(struct mase_sheet){ .key = key, .table = *t, .style = MASE_TABLE_ORGTBL },
+                   NULL, NULL);
 }
 
 static enum mase_status save(struct mase_pass_env *env, const char *dir, const char *name,

@@ -73,7 +73,7 @@ struct operands {
 };
 
 /* Does this call really have the operand: a parameter of its module, or an argument not None? */
-static bool is_given(const struct mase_node *n, const struct mase_sig *sig, int i)
+static bool has_operand(const struct mase_node *n, const struct mase_sig *sig, int i)
 {
     const struct mase_module *m = mase_node_module(n);
     if (m)
@@ -94,7 +94,7 @@ static struct operands operands_of(const struct mase_node *n)
         const struct mase_mark *m = mase_mark_find(sig->param[i].role);
         if (!m)
             continue;
-        o.needed[m->operand] |= m->operand != MASE_BIAS || is_given(n, sig, i);
+        o.needed[m->operand] |= m->operand != MASE_BIAS || has_operand(n, sig, i);
         o.allowed[MASE_DATA_OUT] |= m->mark == 'w';
     }
     return o;

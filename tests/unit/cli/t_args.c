@@ -35,8 +35,8 @@ static void gives(const char *line, enum mase_cli_option_id id, const char *expe
     struct mase_str text = { 0 };
     if (parse(&c, &err, line))
         fail_msg("%s: %s", line, err.msg);
-    assert_non_null(c.setting[id].given);
-    mase_value_str(&text, c.setting[id].given);
+    assert_non_null(c.setting[id].cmdline);
+    mase_value_str(&text, c.setting[id].cmdline);
     assert_string_equal(mase_str_text(&text), expected);
     mase_str_release(&text);
     mase_cli_release(&c);
@@ -108,7 +108,7 @@ static void nothing_given(void **state)
     assert_int_equal(parse(&c, &err, ""), MASE_OK);
     assert_null(c.command);
     for (int i = 0; i < MASE_CLI_COUNT; i++) {
-        assert_null(c.setting[i].given);
+        assert_null(c.setting[i].cmdline);
         assert_non_null(c.setting[i].dflt);
     }
     mase_cli_release(&c);

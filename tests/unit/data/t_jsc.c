@@ -219,7 +219,7 @@ static void rescaled(void **state)
         two[f] = 2;
     const struct mase_scaling given = { F, mean, two }, small = { 3, mean, two };
     opts.scale = MASE_SCALE_GIVEN;
-    opts.given = &given;
+    opts.scaling = &given;
     struct mase_dataset *half = open_data("jsc:" DATA "jsc_single.h5", &opts);
     opts.scale = MASE_SCALE_NONE;
     struct mase_dataset *raw = open_data("jsc:" DATA "jsc_single.h5", &opts);
@@ -228,7 +228,7 @@ static void rescaled(void **state)
     mase_dataset_close(half);
     mase_dataset_close(raw);
     opts.scale = MASE_SCALE_GIVEN;
-    opts.given = &small;
+    opts.scaling = &small;
     refuse("jsc:" DATA "jsc_single.h5", &opts, MASE_EVALUE,
            "a scaling of 3 features does not fit samples of 16");
 }

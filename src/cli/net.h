@@ -1,16 +1,16 @@
 /*
- * look.h - what the commands that look into networks share: naming a network, giving it inputs,
+ * net.h - what the commands that inspect networks share: naming a network, giving it inputs,
  * and the cells of their tables.
  */
-#ifndef MASE_CLI_LOOK_H
-#define MASE_CLI_LOOK_H
+#ifndef MASE_CLI_NET_H
+#define MASE_CLI_NET_H
 
 #include <mase/call.h>
 #include <mase/weights.h>
 
 #include "cli/cli.h"
 
-/* ---- networks (look.c) ---- */
+/* ---- networks (net.c) ---- */
 
 /* What a word of the command line names: a model, a graph, a folder that was saved or that a run
  * left, a checkpoint, or a file of weights alone. */
@@ -82,4 +82,4 @@ void mase_cli_set_error(struct mase_table *t, int row, int column, double x);
 const char *mase_cli_formats_of(struct mase_arena *a, const struct mase_node *n);
 const char *mase_cli_type_of(struct mase_arena *a, const struct mase_node *n);
 
-#endif /* MASE_CLI_LOOK_H */
+#endif /* MASE_CLI_NET_H */

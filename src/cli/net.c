@@ -1,5 +1,5 @@
 /*
- * look.c - the networks that the looking commands are about.
+ * net.c - the networks that a command names.
  *
  * A word is, in this order: a folder that transform saved (or the project's folder around it, or
  * that of a training run), a graph in a .mg file, a file of weights, a model by name.
@@ -13,7 +13,7 @@
 #include <mase/pass.h>
 #include <mase/zoo.h>
 
-#include "cli/look.h"
+#include "cli/net.h"
 #include "cli/project.h"
 
 /* ---- opening ---- */
@@ -91,7 +91,7 @@ static enum mase_status open_graph(struct mase_cli_net *n, struct mase_cli *c, c
                                    struct mase_err *err)
 {
     const struct mase_data_info *data;
-    const bool asked = c->setting[MASE_CLI_dataset].given;
+    const bool asked = c->setting[MASE_CLI_dataset].cmdline;
     MASE_TRY(mase_graph_read_mg(&n->graph, path, err));
     find_sample(n);
     if (!n->has_sample && asked) {
@@ -110,7 +110,7 @@ static enum mase_status open_model(struct mase_cli_net *n, struct mase_cli *c, c
     const char *dataset = mase_cli_text(c, MASE_CLI_dataset);
     if (!mase_model_is_file(name) && mase_zoo_find(&model, name, err))
         return mase_wrap(err, "'%s' is no file or folder", name);
-    if (model && !c->setting[MASE_CLI_dataset].given &&
+    if (model && !c->setting[MASE_CLI_dataset].cmdline &&
         !mase_streq(name, mase_cli_text(c, MASE_CLI_model)))
         dataset = NULL; /* the configuration's is for its own model */
     if (!dataset && !model)

@@ -30,9 +30,9 @@ shown "all numbers of one layer" weights_node.txt weights mase_output/regex --no
 shown "all values of one node in a grid" trace_node.txt trace mase_output/regex --node seq_blocks_10 --format grid
 run diff jsc-toy --config $by_type --seed 42
 sed '1s/B is [^:]*/B is mase_output\/type/' "$T/out" >"$T/got"
-same "a configuration is a network, too" "$HERE/expected/look/diff_type.txt" "$T/got"
+same "a configuration is a network, too" "$HERE/expected/inspect/diff_type.txt" "$T/got"
 run trace jsc-toy --config $by_type --seed 0 --load $saved/state_dict.safetensors --sample 3
-same "and traces as the saved one" "$HERE/expected/look/trace_type.txt" "$T/out"
+same "and traces as the saved one" "$HERE/expected/inspect/trace_type.txt" "$T/out"
 
 run diff mase_output/type $saved/graph_module.mg --format csv
 succeeds "a folder and its graph"
@@ -58,7 +58,7 @@ run weights mase_output/type $saved/state_dict.safetensors
 refused "floats that pose as quantised values" '^ch: [0-9]+ of 253 values are off their grid or out of range$'
 run weights jsc-toy mase_output/type --seed 42
 succeeds "floats of one, formats of the other"
-same "are those of the folder" "$HERE/expected/look/weights_type.txt" "$T/out"
+same "are those of the folder" "$HERE/expected/inspect/weights_type.txt" "$T/out"
 
 # Samples from a file: two rows of 16 numbers, here zeros.
 {
