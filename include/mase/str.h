@@ -46,6 +46,23 @@ long mase_str_columns(const char *s, size_t n);
  * what was meant. names[i] may be NULL. */
 const char *mase_nearest(const char *word, const char *const *names, int n);
 
+/* A word that is none of the known names, and how the message goes on. */
+struct mase_unknown {
+    const char *word;         /* NULL: nothing can be near */
+    const char *const *names; /* NULLs are skipped */
+    int count;
+    const char *before, *after; /* around the nearest; NULL: ", did you mean '" and "'?" */
+    const char *otherwise;      /* if none is near; NULL: ";" before a tail */
+    const char *tail;           /* what follows either way, or NULL */
+    bool lists;                 /* all names follow that */
+    size_t list_bytes;          /* so much of them; 0: all */
+    enum mase_status status;    /* 0: MASE_EVALUE */
+};
+/* The sentence that fmt begins: "unknown key 'modle', did you mean 'model'?" Returns the status. */
+enum mase_status mase_fail_unknown(struct mase_err *err, struct mase_loc at,
+                                   const struct mase_unknown *u, const char *fmt, ...)
+    MASE_PRINTF(4, 5);
+
 /* Interned strings: equal texts give the same pointer, which lives as long as the arena. */
 struct mase_intern {
     struct mase_arena *arena;

@@ -35,12 +35,13 @@ static enum mase_status fail_unknown(const char *word, struct mase_err *err)
                 names[n++] = s;
     }
     /* a single letter is near every other */
-    const char *near = mase_starts_with(word, "--") ? mase_nearest(word, names, n) : NULL;
-    enum mase_status st =
-        near ? mase_fail(err, MASE_EVALUE, "unknown option '%s', did you mean '%s'?", word, near)
-             : mase_fail(err, MASE_EVALUE, "unknown option '%s'; see ch --help", word);
+    const int comparable = mase_starts_with(word, "--") ? n : 0;
+    mase_fail_unknown(
+        err, MASE_NOWHERE,
+        &(struct mase_unknown){ word, names, comparable, .otherwise = "; see ch --help" },
+        "unknown option '%s'", word);
     mase_arena_release(&a);
-    return st;
+    return MASE_EVALUE;
 }
 
 /* The text an option takes: after its '=', or the next word. --info may go without. */

@@ -130,9 +130,6 @@ void mase_cli_put_pairs(struct mase_cli *c, const struct mase_table *t);
 /* All that a command has to say: json is one object by key, or the list itself when there is one
  * sheet. */
 void mase_cli_put_sheets(struct mase_cli *c, const struct mase_sheet *sheets, int count);
-/* "no WHAT is called 'WORD'; is 'NEAR' meant? ch LISTING lists them"; names may hold NULLs. */
-enum mase_status mase_cli_unknown(struct mase_err *err, const char *what, const char *word,
-                                  const char *const *names, int count, const char *listing);
 /* More than max operands are an error. */
 enum mase_status mase_cli_operands(const struct mase_cli *c, int max,
                                    struct mase_err *err) MASE_MUST_CHECK;

@@ -17,42 +17,20 @@ const char *const mase_cli_later[] = {
     NULL,
 };
 
-static void list_names(struct mase_str *out)
-{
-    for (const struct mase_cli_command *c = mase_cli_commands; c->name; c++)
-        mase_str_printf(out, "%s%s", c == mase_cli_commands ? "" : ", ", c->name);
-}
-
-static const char *nearest_command(const char *word)
-{
-    const char *names[sizeof mase_cli_commands / sizeof mase_cli_commands[0]];
-    int n = 0;
-    for (const struct mase_cli_command *c = mase_cli_commands; c->name; c++)
-        names[n++] = c->name;
-    return mase_nearest(word, names, n);
-}
-
 static enum mase_status fail_unknown(const char *name, struct mase_err *err)
 {
-    struct mase_str known = { 0 };
-    list_names(&known);
-    const char *near = nearest_command(name);
-    bool later = false;
+    const char *names[sizeof mase_cli_commands / sizeof mase_cli_commands[0]];
+    struct mase_unknown unknown = { name, names, 0, .tail = "available: ", .lists = true };
+    for (const struct mase_cli_command *c = mase_cli_commands; c->name; c++)
+        names[unknown.count++] = c->name;
     for (const char *const *l = mase_cli_later; *l; l++)
-        later = later || mase_streq(*l, name);
-
-    enum mase_status st;
-    if (later)
-        st = mase_fail(err, MASE_EUNSUPPORTED, "%s is not part of this version; available: %s",
-                       name, mase_str_text(&known));
-    else if (near)
-        st = mase_fail(err, MASE_EVALUE, "unknown command '%s', did you mean '%s'? available: %s",
-                       name, near, mase_str_text(&known));
-    else
-        st = mase_fail(err, MASE_EVALUE, "unknown command '%s'; available: %s", name,
-                       mase_str_text(&known));
-    mase_str_release(&known);
-    return st;
+        if (mase_streq(*l, name)) {
+            unknown.word = NULL; /* nothing else is meant */
+            unknown.status = MASE_EUNSUPPORTED;
+            return mase_fail_unknown(err, MASE_NOWHERE, &unknown, "%s is not part of this version",
+                                     name);
+        }
+    return mase_fail_unknown(err, MASE_NOWHERE, &unknown, "unknown command '%s'", name);
 }
 
 enum mase_status mase_cli_command_find(const struct mase_cli_command **out, const char *name,

@@ -92,7 +92,10 @@ static enum mase_status find(enum mase_quant_kind *kind, const char *name, struc
         return MASE_OK;
     for (int k = 0; k < MASE_QUANT_COUNT; k++)
         names[k] = mase_quants[k]->name;
-    return mase_cli_unknown(err, "number format", name, names, MASE_QUANT_COUNT, "formats");
+    return mase_fail_unknown(
+        err, MASE_NOWHERE,
+        &(struct mase_unknown){ name, names, MASE_QUANT_COUNT, .tail = "ch formats lists them" },
+        "no number format is called '%s'", name);
 }
 
 /* ---- --apply ---- */

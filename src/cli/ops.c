@@ -86,7 +86,10 @@ static enum mase_status find(enum mase_op *op, const char *name, struct mase_err
         return MASE_OK;
     for (int i = MASE_OP_unknown + 1; i < MASE_OP_COUNT; i++)
         names[i] = mase_ops[i].name;
-    return mase_cli_unknown(err, "operation", name, names, MASE_OP_COUNT, "ops");
+    return mase_fail_unknown(
+        err, MASE_NOWHERE,
+        &(struct mase_unknown){ name, names, MASE_OP_COUNT, .tail = "ch ops lists them" },
+        "no operation is called '%s'", name);
 }
 
 enum mase_status mase_cli_ops(struct mase_cli *c, struct mase_err *err)

@@ -59,18 +59,6 @@ void mase_cli_put_sheets(struct mase_cli *c, const struct mase_sheet *sheets, in
     mase_sheets_end(&c->sheets);
 }
 
-enum mase_status mase_cli_unknown(struct mase_err *err, const char *what, const char *word,
-                                  const char *const *names, int count, const char *listing)
-{
-    const char *near = mase_nearest(word, names, count);
-    if (near)
-        return mase_fail(err, MASE_EVALUE,
-                         "no %s is called '%s', did you mean '%s'? ch %s lists them", what, word,
-                         near, listing);
-    return mase_fail(err, MASE_EVALUE, "no %s is called '%s'; ch %s lists them", what, word,
-                     listing);
-}
-
 enum mase_status mase_cli_operands(const struct mase_cli *c, int max, struct mase_err *err)
 {
     if (c->operand_count <= max)

@@ -111,7 +111,9 @@ enum mase_status mase_cli_find_pass(const struct mase_pass **p, const char *name
         return MASE_OK;
     for (const struct mase_pass *q; n < MOST && (q = mase_pass_at(n)); n++)
         names[n] = q->name;
-    return mase_cli_unknown(err, "pass", name, names, n, "passes");
+    return mase_fail_unknown(
+        err, MASE_NOWHERE, &(struct mase_unknown){ name, names, n, .tail = "ch passes lists them" },
+        "no pass is called '%s'", name);
 }
 
 enum mase_status mase_cli_passes(struct mase_cli *c, struct mase_err *err)

@@ -210,19 +210,11 @@ static enum mase_status may_table(const struct mase_value *v, const char *key, s
 static enum mase_status fail_name(struct mase_loc at, const char *what, const char *word,
                                   const char *const *names, int n, struct mase_err *err)
 {
-    struct mase_str hint = { 0 };
-    const char *near = mase_nearest(word, names, n);
-    if (near)
-        mase_str_printf(&hint, ", did you mean '%s'?", near);
-    else
-        mase_str_addc(&hint, ';');
-    mase_str_add(&hint, n ? " available: " : " there are none here");
-    for (int i = 0; i < n; i++)
-        mase_str_printf(&hint, "%s%s", i ? ", " : "", names[i]);
-    enum mase_status st =
-        mase_fail_at(err, MASE_EVALUE, at, "unknown %s '%s'%s", what, word, mase_str_text(&hint));
-    mase_str_release(&hint);
-    return st;
+    return mase_fail_unknown(
+        err, at,
+        &(struct mase_unknown){ word, names, n, .tail = n ? "available: " : "there are none here",
+                                .lists = true },
+        "unknown %s '%s'", what, word);
 }
 
 /* Is key OPERAND_PARAMETER of one of the formats named in names? */

@@ -91,14 +91,12 @@ static enum mase_status fail_unknown_key(const struct mase_value *root, int at,
     for (int i = 0; i < SECTION_COUNT; i++)
         names[n++] = sections[i];
 
-    const char *key = root->keys[at], *near = mase_nearest(key, names, n);
-    if (near)
-        return mase_fail_at(err, MASE_EVALUE, root->key_at[at],
-                            "unknown key '%s', did you mean '%s'?", key, near);
-    return mase_fail_at(err, MASE_EVALUE, root->key_at[at],
-                        "unknown key '%s'; ch transform --help lists the options, and the sections "
-                        "are passes, search, cf_args, transform",
-                        key);
+    return mase_fail_unknown(
+        err, root->key_at[at],
+        &(struct mase_unknown){ root->keys[at], names, n,
+                                .otherwise = "; ch transform --help lists the options, and the "
+                                             "sections are passes, search, cf_args, transform" },
+        "unknown key '%s'", root->keys[at]);
 }
 
 /* An option that may be repeated is a list in a file. */

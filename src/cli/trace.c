@@ -149,9 +149,9 @@ static enum mase_status check_node(const struct job *j, struct mase_err *err)
     int count = 0;
     for (const struct mase_node *n = j->plain.graph->first; n; n = n->next)
         names[count++] = n->name;
-    const char *near = mase_nearest(name, names, count);
-    return mase_fail(err, MASE_EVALUE, "--node: no node is called '%s'%s%s%s", name,
-                     near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return mase_fail_unknown(err, MASE_NOWHERE,
+                             &(struct mase_unknown){ .word = name, .names = names, .count = count },
+                             "--node: no node is called '%s'", name);
 }
 
 static void report(const struct job *j)

@@ -95,10 +95,12 @@ static enum mase_status select_node(struct job *j, struct mase_err *err)
             j->list[kept++] = j->list[i];
     }
     if (!kept) {
-        const char *near = mase_nearest(name, names, j->count);
-        return mase_fail(err, MASE_EVALUE, "--node: no quantised layer is called '%s'; %s%s%s",
-                         name, near ? "did you mean '" : "the first is '", near ? near : names[0],
-                         near ? "'?" : "'");
+        const char *first = mase_arena_printf(&j->c->arena, "; the first is '%s'", names[0]);
+        return mase_fail_unknown(err, MASE_NOWHERE,
+                                 &(struct mase_unknown){ name, names, j->count,
+                                                         .before = "; did you mean '",
+                                                         .otherwise = first },
+                                 "--node: no quantised layer is called '%s'", name);
     }
     j->count = kept;
     return MASE_OK;

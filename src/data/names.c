@@ -29,14 +29,8 @@ enum mase_status mase_name_find(int *index, const char *what, const char *name,
             *index = i;
             return MASE_OK;
         }
-    struct mase_str text = { 0 };
-    const char *near = mase_nearest(name, names, n);
-    if (near)
-        mase_str_printf(&text, "is '%s' meant? ", near);
-    for (int i = 0; i < n; i++)
-        mase_str_printf(&text, "%s%s", i ? ", " : "known are ", names[i]);
-    const enum mase_status st =
-        mase_fail(err, MASE_EVALUE, "there is no %s '%s'; %s", what, name, mase_str_text(&text));
-    mase_str_release(&text);
-    return st;
+    return mase_fail_unknown(err, MASE_NOWHERE,
+                             &(struct mase_unknown){ name, names, n, "; is '", "' meant?",
+                                                     .tail = "known are ", .lists = true },
+                             "there is no %s '%s'", what, name);
 }

@@ -71,11 +71,11 @@ static enum mase_status fail_unused(const struct mase_tensors *t, const struct m
         names[2 * i + 1] =
             dot ? mase_arena_strndup(&a, names[2 * i], (size_t)(dot - names[2 * i])) : names[2 * i];
     }
-    const char *near = mase_nearest(r->from, names, 2 * t->count);
-    const enum mase_status st = mase_fail_in(
-        err, MASE_EVALUE, path,
-        "cannot map '%s' to '%s': no tensor has that name or begins with %s.%s%s%s", r->from, r->to,
-        r->from, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    const enum mase_status st = mase_fail_unknown(
+        err, (struct mase_loc){ .path = path, .off = -1 },
+        &(struct mase_unknown){ r->from, names, 2 * t->count, .before = "; did you mean '" },
+        "cannot map '%s' to '%s': no tensor has that name or begins with %s.", r->from, r->to,
+        r->from);
     mase_arena_release(&a);
     return st;
 }

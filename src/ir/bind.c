@@ -32,10 +32,10 @@ static enum mase_status fail_unknown(const struct mase_sig *sig, const char *nam
     const char *names[MASE_MAX_PARAMS];
     for (int i = 0; i < sig->count; i++)
         names[i] = sig->param[i].name;
-    const char *near = mase_nearest(name, names, sig->count);
-    return mase_fail(err, MASE_EVALUE,
-                     near ? "unknown argument '%s'; did you mean '%s'?" : "unknown argument '%s'",
-                     name, near);
+    return mase_fail_unknown(
+        err, MASE_NOWHERE,
+        &(struct mase_unknown){ name, names, sig->count, .before = "; did you mean '" },
+        "unknown argument '%s'", name);
 }
 
 /* f(x, 2, 3), f(x, (2, 3)) and f(x, [2, 3]) give a star parameter the same tuple. */

@@ -88,9 +88,10 @@ static enum mase_status take_class(struct mase_mg_parser *p, enum mase_op *op)
         return mase_mg_next(&p->lx);
     for (int i = 0; i < MASE_OP_COUNT; i++)
         classes[i] = mase_ops[i].module;
-    const char *near = mase_nearest(name, classes, MASE_OP_COUNT);
-    return near ? mase_mg_fail(p, "unknown layer '%s'; did you mean '%s'?", name, near)
-                : mase_mg_fail(p, "unknown layer '%s'", name);
+    return mase_fail_unknown(
+        p->err, p->lx.t.at,
+        &(struct mase_unknown){ name, classes, MASE_OP_COUNT, .before = "; did you mean '" },
+        "unknown layer '%s'", name);
 }
 
 static enum mase_status parse_module(struct mase_mg_parser *p)
@@ -214,10 +215,10 @@ static enum mase_status take_kind(struct mase_mg_parser *p, struct head *h)
 static enum mase_status fail_target(struct mase_mg_parser *p, const struct head *h,
                                     const char *what, const char *const *names, int count)
 {
-    const char *near = mase_nearest(h->target, names, count);
-    return mase_fail_at(p->err, MASE_EVALUE, h->target_at,
-                        near ? "unknown %s '%s'; did you mean '%s'?" : "unknown %s '%s'", what,
-                        h->target, near);
+    return mase_fail_unknown(
+        p->err, h->target_at,
+        &(struct mase_unknown){ h->target, names, count, .before = "; did you mean '" },
+        "unknown %s '%s'", what, h->target);
 }
 
 static enum mase_status check_module_target(struct mase_mg_parser *p, const struct head *h)

@@ -198,9 +198,10 @@ static enum mase_status value_node(struct mase_mg_parser *p, struct mase_arg *v)
     const char **names = mase_new_array(&p->scratch, const char *, (size_t)p->g->node_count);
     for (n = p->g->first; n; n = n->next)
         names[count++] = n->name;
-    const char *near = mase_nearest(name, names, count);
-    return near ? mase_mg_fail(p, "%%%s is not defined above; did you mean %%%s?", name, near)
-                : mase_mg_fail(p, "%%%s is not defined above", name);
+    return mase_fail_unknown(
+        p->err, p->lx.t.at,
+        &(struct mase_unknown){ name, names, count, .before = "; did you mean %", .after = "?" },
+        "%%%s is not defined above", name);
 }
 
 /* (1) is a number in brackets, as in Python; (1,) is a tuple. */

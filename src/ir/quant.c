@@ -126,14 +126,15 @@ static enum mase_status check_keys(struct keys *known, const struct mase_value *
             found = mase_streq(key, known->items[k]);
         if (found)
             continue;
-        const char *near = mase_nearest(key, known->items, known->count);
-        if (near)
-            return mase_fail_at(err, MASE_EVALUE, config->key_at[i],
-                                "'%s' has no parameter '%s': did you mean '%s'?", name, key, near);
-        return mase_fail_at(err, MASE_EVALUE, config->key_at[i],
-                            "'%s' has no parameter '%s': its keys are name, bypass, and data_in_, "
-                            "weight_, bias_ or data_out_ before %s",
-                            name, key, parameter);
+        const char *keys = mase_arena_printf(
+            known->arena,
+            ": its keys are name, bypass, and data_in_, weight_, bias_ or data_out_ before %s",
+            parameter);
+        return mase_fail_unknown(err, config->key_at[i],
+                                 &(struct mase_unknown){ key, known->items, known->count,
+                                                         .before = ": did you mean '",
+                                                         .otherwise = keys },
+                                 "'%s' has no parameter '%s'", name, key);
     }
     return MASE_OK;
 }

@@ -48,12 +48,10 @@ static enum mase_status unknown_pass(const char *name, struct mase_loc at, struc
     int n = 0;
     for (const struct mase_pass *p; n < MOST && (p = mase_pass_at(n)); n++)
         names[n] = p->name;
-    const char *near = mase_nearest(name, names, n);
-    if (near)
-        return mase_fail_at(err, MASE_EVALUE, at, "no pass is called '%s': did you mean '%s'?",
-                            name, near);
-    return mase_fail_at(err, MASE_EVALUE, at, "no pass is called '%s': 'ch passes' lists them",
-                        name);
+    return mase_fail_unknown(err, at,
+                             &(struct mase_unknown){ name, names, n, .before = ": did you mean '",
+                                                     .otherwise = ": 'ch passes' lists them" },
+                             "no pass is called '%s'", name);
 }
 
 enum mase_status mase_pass_need(const struct mase_pass **p, const char *name, struct mase_loc at,

@@ -18,12 +18,13 @@ static enum mase_status fail_missing(const struct mase_value *config, const char
 {
     const struct mase_loc at = config ? config->at : MASE_NOWHERE;
     const bool table = config && config->kind == MASE_TABLE;
-    const char *near = table ? mase_nearest(key, config->keys, config->count) : NULL;
-    if (near)
-        return mase_fail_at(err, MASE_EVALUE, at, "%s is missing, which %s needs; is '%s' meant?",
-                            key, mase_quants[kind]->name, near);
-    return mase_fail_at(err, MASE_EVALUE, at, "%s is missing, which %s needs", key,
-                        mase_quants[kind]->name);
+    const struct mase_unknown names = { .word = key,
+                                        .names = table ? config->keys : NULL,
+                                        .count = table ? config->count : 0,
+                                        .before = "; is '",
+                                        .after = "' meant?" };
+    return mase_fail_unknown(err, at, &names, "%s is missing, which %s needs", key,
+                             mase_quants[kind]->name);
 }
 
 /* A format in the making. */

@@ -42,17 +42,12 @@ enum mase_status mase_quant_need(enum mase_quant_kind *kind, const char *name, s
     if (*kind > MASE_QUANT_float && *kind < MASE_QUANT_COUNT)
         return MASE_OK;
     const char *names[MASE_QUANT_COUNT] = { NULL };
-    struct mase_str list = { 0 };
-    for (int i = MASE_QUANT_float + 1; i < MASE_QUANT_COUNT; i++) {
+    for (int i = MASE_QUANT_float + 1; i < MASE_QUANT_COUNT; i++)
         names[i] = mase_quants[i]->name;
-        mase_str_printf(&list, "%s%s", list.len ? ", " : "", names[i]);
-    }
-    const char *near = mase_nearest(name, names, MASE_QUANT_COUNT);
-    mase_fail_at(err, MASE_EVALUE, at, "no number format is called '%s'%s%s%s allowed: %s", name,
-                 near ? ", did you mean '" : ";", near ? near : "", near ? "'?" : "",
-                 mase_str_text(&list));
-    mase_str_release(&list);
-    return MASE_EVALUE;
+    return mase_fail_unknown(
+        err, at,
+        &(struct mase_unknown){ name, names, MASE_QUANT_COUNT, .tail = "allowed: ", .lists = true },
+        "no number format is called '%s'", name);
 }
 
 /* ---- rounding ---- */

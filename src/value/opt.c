@@ -429,26 +429,20 @@ static const struct mase_opt *rest_row(const struct mase_opt *rows)
 static enum mase_status unknown_key(const struct mase_opt *rows, const struct mase_value *table,
                                     int i, struct mase_arena *a, struct mase_err *err)
 {
-    struct mase_str hint = { 0 };
     int n = 0;
     while (rows[n].type)
         n++;
     const char **names = mase_new_array(a, const char *, (size_t)n);
     for (int k = 0; k < n; k++)
         names[k] = rows[k].key;
-    const char *near = mase_nearest(table->keys[i], names, n);
-    if (near)
-        mase_str_printf(&hint, ", did you mean '%s'?", near);
-    else
-        mase_str_addc(&hint, ';');
-    mase_str_add(&hint, n ? " allowed: " : " there are none here");
-    for (int k = 0; k < n; k++)
-        mase_str_printf(&hint, "%s%s", k ? ", " : "", names[k]);
-    enum mase_status st =
-        mase_fail_at(err, MASE_EVALUE, table->key_at[i], "unknown option '%.100s'%s",
-                     table->keys[i], mase_str_text(&hint));
-    mase_str_release(&hint);
-    return st;
+    return mase_fail_unknown(
+        err, table->key_at[i],
+        &(struct mase_unknown){ .word = table->keys[i],
+                                .names = names,
+                                .count = n,
+                                .tail = n ? "allowed: " : "there are none here",
+                                .lists = true },
+        "unknown option '%.100s'", table->keys[i]);
 }
 
 static enum mase_status bind_key(void *opts, const struct mase_opt *rows,

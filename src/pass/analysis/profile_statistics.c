@@ -68,10 +68,11 @@ static enum mase_status unknown_op(const struct mase_value *name, struct mase_er
     const char *names[MASE_OP_COUNT];
     for (int i = 1; i < MASE_OP_COUNT; i++)
         names[i - 1] = mase_ops[i].name;
-    const char *near = mase_nearest(name->s, names, MASE_OP_COUNT - 1);
-    return mase_fail_at(err, MASE_EVALUE, name->at, "no operation is called '%s'%s%s%s", name->s,
-                        near ? ": did you mean '" : "; 'ch ops' lists them", near ? near : "",
-                        near ? "'?" : "");
+    return mase_fail_unknown(err, name->at,
+                             &(struct mase_unknown){ name->s, names, MASE_OP_COUNT - 1,
+                                                     .before = ": did you mean '",
+                                                     .otherwise = "; 'ch ops' lists them" },
+                             "no operation is called '%s'", name->s);
 }
 
 static enum mase_status check_targets(const struct profile_opts *o,
@@ -147,10 +148,11 @@ static enum mase_status unknown_node(const struct profile *p, const struct mase_
     int n = 0;
     for (const struct mase_node *node = p->g->first; node; node = node->next)
         names[n++] = node->name;
-    const char *near = mase_nearest(name->s, names, n);
-    return mase_fail_at(err, MASE_EVALUE, name->at, "no node is called '%s'%s%s%s", name->s,
-                        near ? ": did you mean '" : "; report_graph prints them", near ? near : "",
-                        near ? "'?" : "");
+    return mase_fail_unknown(err, name->at,
+                             &(struct mase_unknown){ name->s, names, n,
+                                                     .before = ": did you mean '",
+                                                     .otherwise = "; report_graph prints them" },
+                             "no node is called '%s'", name->s);
 }
 
 /* Every name must be of the graph; an operation that it does not use is worth a word. */

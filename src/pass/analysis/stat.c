@@ -97,21 +97,15 @@ static enum mase_status find_kind(const struct mase_stat_kind **kind, const char
                                   struct mase_loc at, struct mase_err *err)
 {
     const char *names[KINDS];
-    struct mase_str all = { 0 };
     for (int i = 0; i < KINDS; i++) {
         names[i] = mase_stat_kinds[i].name;
         *kind = &mase_stat_kinds[i];
         if (mase_streq(name, names[i]))
             return MASE_OK;
     }
-    for (int i = 0; i < KINDS; i++)
-        mase_str_printf(&all, "%s%s", i ? ", " : "", names[i]);
-    const char *near = mase_nearest(name, names, KINDS);
-    mase_fail_at(err, MASE_EVALUE, at, "no statistic is called '%s'%s%s%s there are %s", name,
-                 near ? ", did you mean '" : ";", near ? near : "", near ? "'?" : "",
-                 mase_str_text(&all));
-    mase_str_release(&all);
-    return MASE_EVALUE;
+    return mase_fail_unknown(
+        err, at, &(struct mase_unknown){ name, names, KINDS, .tail = "there are ", .lists = true },
+        "no statistic is called '%s'", name);
 }
 
 static enum mase_status bind_dims(struct mase_stat *s, struct mase_err *err)

@@ -36,20 +36,13 @@ static enum mase_status check_type(const struct mase_rule *rule, struct mase_err
     enum mase_op op = mase_op_find(rule->key);
     if (op != MASE_OP_unknown && (mase_ops[op].quantisable || mase_quant_is_none(rule)))
         return MASE_OK;
-    const char *names[MASE_OP_COUNT] = { NULL };
-    struct mase_str list = { 0 };
+    const char *names[MASE_OP_COUNT];
     for (int i = 0; i < MASE_OP_COUNT; i++)
-        if (mase_ops[i].quantisable) {
-            names[i] = mase_ops[i].name;
-            mase_str_printf(&list, "%s%s", list.len ? ", " : "", names[i]);
-        }
-    const char *near = mase_nearest(rule->key, names, MASE_OP_COUNT);
-    mase_fail_at(err, MASE_EVALUE, rule->at,
-                 "'%s' is no operation that can be quantised%s%s%s allowed: %s", rule->key,
-                 near ? ", did you mean '" : ";", near ? near : "", near ? "'?" : "",
-                 mase_str_text(&list));
-    mase_str_release(&list);
-    return MASE_EVALUE;
+        names[i] = mase_ops[i].quantisable ? mase_ops[i].name : NULL;
+    return mase_fail_unknown(err, rule->at,
+                             &(struct mase_unknown){ rule->key, names, MASE_OP_COUNT,
+                                                     .tail = "allowed: ", .lists = true },
+                             "'%s' is no operation that can be quantised", rule->key);
 }
 
 static enum mase_status check_key(struct mase_rule *rule, enum mase_by by, struct mase_err *err)
@@ -109,16 +102,14 @@ static enum mase_status not_a_node(const char *what, const struct mase_rule *rul
     for (const struct mase_node *node = g->first; node; node = node->next)
         if (mase_ops[node->op].quantisable)
             names[n++] = node->name;
-    struct mase_str list = { 0 };
-    for (int i = 0; i < n && list.len < 300; i++)
-        mase_str_printf(&list, "%s%s", i ? ", " : "", names[i]);
-    if (list.len >= 300)
-        mase_str_add(&list, ", ...");
-    const char *near = mase_nearest(rule->key, names, n);
-    mase_fail_at(err, MASE_EVALUE, rule->at, "%s%s%s%s those that can be quantised: %s", what,
-                 near ? ", did you mean '" : ";", near ? near : "", near ? "'?" : "",
-                 n ? mase_str_text(&list) : "none");
-    mase_str_release(&list);
+    const struct mase_unknown unknown = { .word = rule->key,
+                                          .names = names,
+                                          .count = n,
+                                          .tail = n ? "those that can be quantised: "
+                                                    : "those that can be quantised: none",
+                                          .lists = true,
+                                          .list_bytes = 300 };
+    mase_fail_unknown(err, rule->at, &unknown, "%s", what);
     mase_arena_release(&a);
     return MASE_EVALUE;
 }

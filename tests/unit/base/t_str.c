@@ -134,6 +134,42 @@ static void very_long_words_have_no_neighbour(void **state)
     assert_string_equal(mase_nearest("aaaaa", names, 2), "aaaa");
 }
 
+static void an_unknown_word_is_told_what_is_known(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "width", NULL, "height", "depth" };
+    static const struct {
+        struct mase_unknown unknown;
+        const char *message;
+    } cases[] = {
+        { { .word = "widht" }, "no 'it', did you mean 'width'?" },
+        { { .word = "colour" }, "no 'it'" },
+        { { .word = NULL, .otherwise = "; ask" }, "no 'it'; ask" },
+        { { .word = "widht", .otherwise = "; ask" }, "no 'it', did you mean 'width'?" },
+        { { .word = "widht", .before = ": not ", .after = "!" }, "no 'it': not width!" },
+        { { .word = "widht", .tail = "there are ", .lists = true },
+          "no 'it', did you mean 'width'? there are width, height, depth" },
+        { { .word = "colour", .tail = "there are ", .lists = true },
+          "no 'it'; there are width, height, depth" },
+        { { .word = "colour", .tail = "there are ", .lists = true, .list_bytes = 9 },
+          "no 'it'; there are width, height, ..." },
+        { { .word = "colour", .tail = "see there" }, "no 'it'; see there" },
+    };
+    for (int i = 0; i < COUNT(cases); i++) {
+        struct mase_unknown u = cases[i].unknown;
+        struct mase_err err = { 0 };
+        u.names = names;
+        u.count = COUNT(names);
+        u.status = i % 2 ? MASE_EUNSUPPORTED : MASE_OK;
+        const enum mase_status st =
+            mase_fail_unknown(&err, (struct mase_loc){ .line = 7 }, &u, "no '%s'", "it");
+        assert_int_equal(st, i % 2 ? MASE_EUNSUPPORTED : MASE_EVALUE);
+        assert_int_equal(err.status, st);
+        assert_int_equal(err.loc.line, 7);
+        assert_string_equal(err.msg, cases[i].message);
+    }
+}
+
 static void equal_texts_intern_to_one_pointer(void **state)
 {
     (void)state;
@@ -199,6 +235,7 @@ int main(void)
         cmocka_unit_test(columns_count_code_points),
         cmocka_unit_test(the_nearest_name_is_what_was_meant),
         cmocka_unit_test(very_long_words_have_no_neighbour),
+        cmocka_unit_test(an_unknown_word_is_told_what_is_known),
         cmocka_unit_test(equal_texts_intern_to_one_pointer),
         cmocka_unit_test(interning_a_part_does_not_meet_its_whole),
         cmocka_unit_test(a_map_gives_what_was_put),
