@@ -128,7 +128,7 @@ static enum mase_status take_operands(struct mase_cli *c, struct mase_err *err)
         struct mase_cli_setting *s = &c->setting[positional[i]];
         s->spelt = mase_cli_options[positional[i]].metavar;
         s->list = c->operands[i];
-        if (c->command->takes == MASE_CLI_GRID && mase_cli_is_list(positional[i], s->list))
+        if (c->command->kind == MASE_CLI_GRID && mase_cli_is_list(positional[i], s->list))
             MASE_TRY(mase_cli_read_list(c, positional[i], err));
         else
             MASE_TRY(mase_cli_option_read(&s->cmdline, &c->arena, positional[i], s->spelt, s->list,
@@ -187,7 +187,7 @@ enum mase_status mase_cli_parse(struct mase_cli *c, int argc, char **argv, struc
     c->operand_count--;
     MASE_TRY(mase_cli_read_lists(c, err));
     MASE_TRY(check_taken(c, err));
-    return c->command->takes >= MASE_CLI_ACTION ? take_operands(c, err) : MASE_OK;
+    return c->command->kind >= MASE_CLI_ACTION ? take_operands(c, err) : MASE_OK;
 }
 
 void mase_cli_release(struct mase_cli *c)

@@ -17,21 +17,11 @@
 struct mase_cli;
 typedef enum mase_status mase_cli_run_fn(struct mase_cli *c, struct mase_err *err);
 
-/* Which options a command takes, beside the information ones. */
-enum mase_cli_takes {
-    MASE_CLI_NOTHING,
-    MASE_CLI_LISTING,
-    MASE_CLI_INSPECT, /* looks into networks that its operands name */
-    MASE_CLI_REPORT,  /* shows a run that is done */
-    MASE_CLI_ACTION,
-    MASE_CLI_GRID /* an action; options of training may be lists: 64,128,256 */
-};
-
 struct mase_cli_command {
     const char *name;
     mase_cli_run_fn *run;
     const char *operands; /* as usage prints them */
-    enum mase_cli_takes takes;
+    enum mase_cli_kind kind;
     const char *help;
 };
 extern const struct mase_cli_command mase_cli_commands[]; /* ends with a NULL name */

@@ -129,9 +129,9 @@ static const struct {
 
 static void help_of(struct mase_str *out, const struct mase_cli_command *cmd)
 {
-    const bool action = cmd->takes >= MASE_CLI_ACTION;
+    const bool action = cmd->kind >= MASE_CLI_ACTION;
     mase_str_printf(out, "usage: ch %s%s%s%s\n\n", cmd->name, *cmd->operands ? " " : "",
-                    cmd->operands, cmd->takes == MASE_CLI_NOTHING ? "" : " [options]");
+                    cmd->operands, cmd->kind == MASE_CLI_NOTHING ? "" : " [options]");
     mase_cli_wrap(out, 0, 0, cmd->help);
     for (int g = 0; g < MASE_CLI_GROUP_COUNT; g++)
         group(out, cmd, (enum mase_cli_group)g, true);

@@ -54,7 +54,7 @@ enum mase_status mase_cli_merge_axis(struct mase_cli *c, enum mase_cli_option_id
 bool mase_cli_is_axis(const struct mase_cli *c, enum mase_cli_option_id id,
                       const struct mase_value *v)
 {
-    return v->kind == MASE_LIST && may_vary(id) && c->command && c->command->takes == MASE_CLI_GRID;
+    return v->kind == MASE_LIST && may_vary(id) && c->command && c->command->kind == MASE_CLI_GRID;
 }
 
 enum mase_status mase_cli_read_list(struct mase_cli *c, enum mase_cli_option_id id,
@@ -84,7 +84,7 @@ enum mase_status mase_cli_read_lists(struct mase_cli *c, struct mase_err *err)
         const struct mase_cli_setting *s = &c->setting[i];
         if (!s->list)
             continue;
-        if (c->command->takes == MASE_CLI_GRID)
+        if (c->command->kind == MASE_CLI_GRID)
             MASE_TRY(mase_cli_read_list(c, id, err));
         else /* no single value has a comma: this fails with the option's own words */
             MASE_TRY(mase_cli_option_read(&c->setting[i].cmdline, &c->arena, id, s->spelt, s->list,

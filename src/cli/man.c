@@ -32,7 +32,7 @@ static void add_option(struct mase_str *out, const struct mase_cli_option *o)
     struct mase_str term = { 0 }, text = { 0 };
     mase_cli_option_usage(&term, o);
     mase_cli_option_help(&text, o);
-    if (!(o->flags & (MASE_CLI_USED | MASE_CLI_TRAINS | MASE_CLI_RUNS)))
+    if (!o->used_by)
         mase_str_add(&text, " (checked and recorded; of no effect in this version)");
     add_entry(out, mase_str_text(&term), mase_str_text(&text));
     mase_str_release(&term);

@@ -50,12 +50,30 @@ const char *const mase_cli_group_titles[MASE_CLI_GROUP_COUNT] = {
 enum {
     ROW = MASE_CLI_ROW,
     KEY = MASE_CLI_KEY,
-    USED = MASE_CLI_USED,
     MANY = MASE_CLI_MANY,
-    LIST = MASE_CLI_LIST,
     SET = MASE_CLI_SET,
-    TRAINS = MASE_CLI_TRAINS,
-    RUNS = MASE_CLI_RUNS,
+};
+_Static_assert(MASE_CLI_COMMAND_COUNT < 31, "a set of commands is an int");
+#define BY(command) (1 << MASE_CLI_COMMAND_##command)
+enum {
+    NONE = 0,
+#define COMMAND(name, run, operands, kind, help) | BY(name)
+    ALL = NONE
+#include "cli/commands.def"
+    ,
+#define COMMAND(name, run, operands, kind, help) | ((kind) >= MASE_CLI_ACTION ? BY(name) : 0)
+    ACTIONS = NONE
+#include "cli/commands.def"
+    ,
+#define COMMAND(name, run, operands, kind, help) | ((kind) == MASE_CLI_INSPECT ? BY(name) : 0)
+    INSPECTION = NONE
+#include "cli/commands.def"
+    ,
+    /* print tables; what predict computes goes to a file, a report is a page */
+    TABULATING =
+        (ACTIONS & ~BY(predict)) | INSPECTION | BY(data) | BY(passes) | BY(ops) | BY(formats),
+    TRAINING = BY(train) | BY(sweep),
+    RUNNING = ACTIONS | INSPECTION | BY(data) | BY(report), /* a network on data */
 };
 #define NO_LIMIT              0x1p53 /* what a row means by no bound */
 #define KIND(k)               .opt.type = MASE_OPT_TYPE_##k
@@ -67,13 +85,15 @@ enum {
 #define CHOICE(list, d)       KIND(CHOICE), .opt.text = d, .opt.choices = list
 #define PATH(what, d)         KIND(PATH), .opt.text = d, .path = MASE_CLI_##what
 #define WORD_OR_FILE(list, d) PATH(FILE, d), .opt.choices = list
-#define OPTION(name, spelt, meta, type_and_default, grp, flg, hlp) \
-    [MASE_CLI_##name] = { .opt.key = #name,                        \
-                          .opt.help = hlp,                         \
-                          .spellings = spelt,                      \
-                          .metavar = meta,                         \
-                          type_and_default,                        \
-                          .group = MASE_CLI_GROUP_##grp,           \
+#define OPTION(name, spelt, meta, type_and_default, grp, takers, users, flg, hlp) \
+    [MASE_CLI_##name] = { .opt.key = #name,                                       \
+                          .opt.help = hlp,                                        \
+                          .spellings = spelt,                                     \
+                          .metavar = meta,                                        \
+                          type_and_default,                                       \
+                          .group = MASE_CLI_GROUP_##grp,                          \
+                          .taken_by = takers,                                     \
+                          .used_by = users,                                       \
                           .flags = flg },
 const struct mase_cli_option mase_cli_options[MASE_CLI_COUNT] = {
 #include "cli/options.def"

@@ -21,6 +21,22 @@ enum mase_cli_option_id {
     MASE_CLI_COUNT
 };
 
+enum mase_cli_command_id {
+#define COMMAND(name, ...) MASE_CLI_COMMAND_##name,
+#include "cli/commands.def"
+    MASE_CLI_COMMAND_COUNT
+};
+
+/* What a command is, as far as that decides which options it takes. */
+enum mase_cli_kind {
+    MASE_CLI_NOTHING,
+    MASE_CLI_LISTING,
+    MASE_CLI_INSPECT, /* inspects networks that its operands name */
+    MASE_CLI_REPORT,  /* shows a run that is done */
+    MASE_CLI_ACTION,
+    MASE_CLI_GRID /* an action; options of training may be lists: 64,128,256 */
+};
+
 enum mase_cli_group {
     MASE_CLI_GROUP_MAIN,
     MASE_CLI_GROUP_GENERAL,
@@ -41,14 +57,10 @@ enum mase_cli_group {
 extern const char *const mase_cli_group_titles[MASE_CLI_GROUP_COUNT];
 
 enum {
-    MASE_CLI_ROW = 1u << 0,    /* in the configuration table */
-    MASE_CLI_KEY = 1u << 1,    /* in configuration files */
-    MASE_CLI_USED = 1u << 2,   /* every action acts on it */
-    MASE_CLI_MANY = 1u << 3,   /* may be given more than once: its value is a list */
-    MASE_CLI_LIST = 1u << 4,   /* of the listing commands */
-    MASE_CLI_SET = 1u << 5,    /* in the configuration table when it was set */
-    MASE_CLI_TRAINS = 1u << 6, /* actions that train act on it */
-    MASE_CLI_RUNS = 1u << 7,   /* actions that run a network on data do */
+    MASE_CLI_ROW = 1u << 0,  /* in the configuration table */
+    MASE_CLI_KEY = 1u << 1,  /* in configuration files */
+    MASE_CLI_MANY = 1u << 2, /* may be given more than once: its value is a list */
+    MASE_CLI_SET = 1u << 3,  /* in the configuration table when it was set */
 };
 
 enum mase_cli_path {
@@ -65,6 +77,7 @@ struct mase_cli_option {
     enum mase_cli_path path; /* what a path must be; 0: no path */
     bool positive;           /* a value of 0 or less means None */
     enum mase_cli_group group;
+    unsigned taken_by, used_by; /* commands, a bit each */
     unsigned flags;
 };
 extern const struct mase_cli_option mase_cli_options[MASE_CLI_COUNT];

@@ -250,7 +250,7 @@ enum mase_status mase_cli_merge(struct mase_cli *c, struct mase_err *err)
             drop_nonpositive(c->setting[i].file);
             drop_nonpositive(c->setting[i].cmdline);
         }
-    if (c->command->takes >= MASE_CLI_ACTION)
+    if (c->command->kind >= MASE_CLI_ACTION)
         mase_cli_tell_idle_options(c);
     return MASE_OK;
 }

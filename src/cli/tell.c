@@ -93,10 +93,9 @@ static bool is_idle(const struct mase_cli *c, enum mase_cli_option_id id)
 {
     const struct mase_cli_setting *s = &c->setting[id];
     const struct mase_cli_option *o = &mase_cli_options[id];
-    const unsigned by_some = MASE_CLI_USED | MASE_CLI_TRAINS | MASE_CLI_RUNS;
     const struct mase_value *v = mase_cli_effective(s);
     const bool ignored =
-        s->cmdline ? !mase_cli_command_uses(c->command, o) : s->file && !(o->flags & by_some);
+        s->cmdline ? !mase_cli_command_uses(c->command, o) : s->file && !o->used_by;
     return ignored && !mase_value_equal(v, s->dflt) && !is_harmless(id, v);
 }
 
