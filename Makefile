@@ -24,10 +24,11 @@ interop: ## install PyTorch, scikit-learn, Chromium and so on, and compare with 
 	@scripts/build --tests
 	@scripts/interop $(BUILD)
 
-bench: ## start-up, training, prediction, loading and profiling, beside their peers; BENCH_QUICK=1: briefly
+bench: ## start-up, plans, training, prediction, loading and profiling, beside their peers; BENCH_QUICK=1: briefly
 	@scripts/packages install bench
-	@scripts/build all bench_peak bench_infer bench_load bench_profile
+	@scripts/build all bench_peak bench_infer bench_load bench_profile bench_setup
 	@bench/startup $(if $(BENCH_QUICK),5)
+	@bench/setup
 	@bench/train
 	@bench/infer
 	@bench/load

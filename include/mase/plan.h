@@ -3,9 +3,9 @@
  *
  * Activations lie feature by feature: a tensor of shape (N, C, ...) is stored as (C, ..., N), so
  * that every kernel runs along the batch. A plan is made once for a graph and a largest batch; it
- * owns one block of memory for activations, one for parameters and one for gradients, and a step
- * allocates nothing. Results are the same bits with any number of threads and on any instruction
- * set.
+ * owns one block of memory for activations, when training also one for parameters and one for
+ * gradients, and a step allocates nothing. Results are the same bits with any number of threads and
+ * on any instruction set.
  *
  *     struct mase_lanes x = mase_plan_input(p, 0);
  *     x.data[feature * x.stride + sample] = ...;
@@ -41,7 +41,8 @@ struct mase_plan_opts {
     int input_count;
 };
 
-/* The graph must have weights; they are copied (mase_plan_read_weights). It is borrowed. */
+/* The graph must have weights. It is borrowed, and so are its weights, which a plan for evaluation
+ * reads where they lie; one for training has a copy of its own. */
 enum mase_status mase_plan_new(struct mase_plan **out, struct mase_graph *g,
                                const struct mase_plan_opts *opts,
                                struct mase_err *err) MASE_MUST_CHECK;
@@ -101,16 +102,18 @@ void mase_plan_loss(struct mase_plan *p, struct mase_loss_result *result, const 
 /* Or set the output's gradient yourself (same layout as the output, zero in the padding). */
 float *mase_plan_output_gradient(struct mase_plan *p);
 
-/* All trainable parameters as flat arrays of n floats (tensors padded with zeros to 16), and their
- * gradients, which backward writes (accumulate: adds to). */
+/* When training: all trainable parameters as flat arrays of n floats (tensors padded with zeros to
+ * 16), and their gradients, which backward writes (accumulate: adds to). */
 struct mase_plan_params {
     float *w, *g;
     int64_t n;
 };
 struct mase_plan_params mase_plan_params(const struct mase_plan *p);
 void mase_plan_accumulate(struct mase_plan *p, bool on);
-/* Copy parameters and buffers from the graph, and back. */
+/* Parameters and buffers of the graph have changed: take them, and compute anew what was made of
+ * them. A plan for evaluation must not be run between the two. */
 void mase_plan_read_weights(struct mase_plan *p);
+/* When training: copy them back to the graph. */
 void mase_plan_write_weights(const struct mase_plan *p);
 /* Dropout's masks depend on the seed and this number. */
 void mase_plan_set_step(struct mase_plan *p, uint64_t step);

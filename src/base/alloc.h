@@ -14,5 +14,8 @@ _Noreturn void mase_out_of_memory(size_t wanted);
 /* realloc and zeroed malloc that never return NULL; caller frees. */
 void *mase_xrealloc(void *p, size_t size);
 void *mase_xcalloc(size_t size);
+/* Zeroed memory, 64-byte aligned; of a large block, pages stay untouched until written. */
+void *mase_aligned_calloc(size_t size);
+void mase_aligned_free(void *block); /* may be NULL */
 
 #endif /* MASE_BASE_ALLOC_H */

@@ -17,11 +17,11 @@ static void invert(struct mase_step *s, struct mase_spread *o, int64_t rows)
     o->start = mase_new_array(a, int32_t, (size_t)rows + 2);
     o->users = mase_new_array(a, int32_t, (size_t)out);
     for (int64_t r = 0; r < out; r++)
-        o->start[(o->row ? o->row[r] : r) + 2]++;
+        o->start[o->row[r] + 2]++;
     for (int64_t r = 2; r < rows + 2; r++)
         o->start[r] += o->start[r - 1];
     for (int64_t r = 0; r < out; r++)
-        o->users[o->start[(o->row ? o->row[r] : r) + 1]++] = (int32_t)r;
+        o->users[o->start[o->row[r] + 1]++] = (int32_t)r;
 }
 
 enum mase_status mase_spread_set(struct mase_step *s, struct mase_spread *o,
@@ -47,8 +47,9 @@ enum mase_status mase_spread_set(struct mase_step *s, struct mase_spread *o,
         mase_nd_add(&w, &own);
         for (; w.i < w.count; mase_nd_next(&w))
             o->row[w.i] = (int32_t)w.off[0];
+        if (slot->needs_grad)
+            invert(s, o, slot->rows);
     }
-    invert(s, o, slot->rows);
     return MASE_OK;
 }
 
@@ -63,17 +64,26 @@ const float *mase_spread_at(const struct mase_step *s, const struct mase_spread 
     return slot->x + (slot->lanes ? row * s->plan->stride : row);
 }
 
+/* The rows of the result that use a row of the operand: count of them, from *first on. */
+static long users_of(const struct mase_spread *o, long row, const int32_t **first)
+{
+    *first = o->row ? o->users + o->start[row] : NULL;
+    return o->row ? o->start[row + 1] - o->start[row] : 1;
+}
+
 /* One number's gradient: the parts of all its users summed over their lanes. */
 static float plain_sum(const struct mase_step *s, const struct mase_spread *o, int operand,
                        mase_part_fn *part, long row)
 {
     const struct mase_plan *p = s->plan;
     alignas(64) float lanes[PART];
+    const int32_t *user;
+    const long users = users_of(o, row, &user);
     float sum = 0.0f;
-    for (int32_t i = o->start[row]; i < o->start[row + 1]; i++)
+    for (long i = 0; i < users; i++)
         for (long l = 0; l < p->n; l += PART) {
             const long n = p->n - l < PART ? p->n - l : PART;
-            part(s, operand, o->users[i], l, lanes, false, n);
+            part(s, operand, user ? user[i] : row, l, lanes, false, n);
             for (long k = p->samples - l; k < n; k++)
                 if (k >= 0)
                     lanes[k] = 0.0f; /* an infinite slope times 0 */
@@ -94,8 +104,10 @@ void mase_spread_back(const struct mase_step *s, const struct mase_spread *o, in
             continue;
         }
         bool add = s->add[o->in];
-        for (int32_t i = o->start[row]; i < o->start[row + 1]; i++, add = true)
-            part(s, operand, o->users[i], 0, slot->dx + row * p->stride, add, p->n);
+        const int32_t *user;
+        const long users = users_of(o, row, &user);
+        for (long i = 0; i < users; i++, add = true)
+            part(s, operand, user ? user[i] : row, 0, slot->dx + row * p->stride, add, p->n);
         mase_step_clear(s, slot->dx, row, row + 1);
     }
 }

@@ -8,10 +8,13 @@
 
 /* Lanes, plain numbers of the plan, or one number of the call. */
 struct mase_spread {
-    int in;         /* number of the step's input; -1: a number */
-    float number;   /* then its value */
-    int32_t *row;   /* (out rows): its row or element there; NULL: the same as the result's */
-    int32_t *start; /* (rows + 1): where in `users` those of each of its rows begin */
+    int in;       /* number of the step's input; -1: a number */
+    float number; /* then its value */
+    int32_t *row; /* (out rows): its row or element there; NULL: the same as the result's */
+    /* With gradients, if not the same: (rows + 1), where in `users` those of each of its rows
+     * begin.
+     */
+    int32_t *start;
     int32_t *users; /* rows of the result that use it, in order */
 };
 

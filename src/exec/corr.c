@@ -386,9 +386,11 @@ static void find_taps(struct mase_step *s, struct mase_corr *c)
     struct mase_arena *a = &s->plan->arena;
     bool *seen = mase_new_array(a, bool, (size_t)(c->class_count * c->T));
     long wt = 0;
-    for (long i = 0; i < c->P * c->T; i++)
-        if (c->place[i] >= 0)
-            seen[c->class_of[c->place[i]] * c->T + i % c->T] = true;
+    const int32_t *q = c->place;
+    for (long p = 0; p < c->P; p++)
+        for (long t = 0; t < c->T; t++, q++)
+            if (*q >= 0)
+                seen[c->class_of[*q] * c->T + t] = true;
     c->classes = mase_new_array(a, struct mase_corr_class, (size_t)c->class_count);
     for (int k = 0; k < c->class_count; k++) {
         struct mase_corr_class *cl = &c->classes[k];
@@ -399,6 +401,16 @@ static void find_taps(struct mase_step *s, struct mase_corr *c)
         cl->wt = wt;
         wt += c->groups * c->C * c->O * cl->taps;
     }
+}
+
+/* Which of its class's taps each one is. */
+static const int32_t *number_taps(struct mase_step *s, const struct mase_corr *c)
+{
+    int32_t *number = mase_new_array(&s->plan->arena, int32_t, (size_t)(c->class_count * c->T));
+    for (int k = 0; k < c->class_count; k++)
+        for (long j = 0; j < c->classes[k].taps; j++)
+            number[k * c->T + c->classes[k].tap[j]] = (int32_t)j;
+    return number;
 }
 
 static void find_sites(struct mase_step *s, struct mase_corr *c)
@@ -412,25 +424,33 @@ static void find_sites(struct mase_step *s, struct mase_corr *c)
     }
     c->site = mase_new_array(a, int32_t, (size_t)total);
     memset(c->site, 0xff, (size_t)total * sizeof *c->site);
-    for (long i = 0; i < c->P * c->T; i++) {
-        const int32_t q = c->place[i];
-        if (q < 0)
-            continue;
-        const struct mase_corr_class *cl = &c->classes[c->class_of[q]];
-        long j = 0;
-        while (cl->tap[j] != i % c->T)
-            j++;
-        c->site[c->site_at[q] + j] = c->a_row[i / c->T];
-    }
+    const int32_t *number = number_taps(s, c), *q = c->place;
+    for (long p = 0; p < c->P; p++)
+        for (long t = 0; t < c->T; t++, q++)
+            if (*q >= 0)
+                c->site[c->site_at[*q] + number[c->class_of[*q] * c->T + t]] = c->a_row[p];
 }
 
-void mase_corr_init(struct mase_step *s, struct mase_corr *c)
+/* The rows of B that are seen; where rows are numbered as positions, the places themselves. */
+static int32_t *find_near(struct mase_step *s, const struct mase_corr *c)
 {
-    struct mase_arena *a = &s->plan->arena;
-    c->near = mase_new_array(a, int32_t, (size_t)(c->P * c->T));
+    long same = 0;
+    while (same < c->Q && c->b_row[same] == same)
+        same++;
+    if (same == c->Q)
+        return c->place;
+    int32_t *near = mase_new_array(&s->plan->arena, int32_t, (size_t)(c->P * c->T));
     for (long i = 0; i < c->P * c->T; i++)
-        c->near[i] = c->place[i] < 0 ? -1 : c->b_row[c->place[i]];
-    c->zero = mase_new_array(a, float, (size_t)s->plan->stride);
+        near[i] = c->place[i] < 0 ? -1 : c->b_row[c->place[i]];
+    return near;
+}
+
+void mase_corr_init(struct mase_step *s, struct mase_corr *c, bool scatters)
+{
+    c->near = find_near(s, c);
+    c->zero = mase_new_array(&s->plan->arena, float, (size_t)s->plan->stride);
+    if (!scatters)
+        return;
     find_taps(s, c);
     find_sites(s, c);
 }

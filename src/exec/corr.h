@@ -32,15 +32,16 @@ struct mase_corr {
     int32_t *place;      // (P, T): position of B, or -1
     struct mase_corr_class *classes;
     int class_count;
-    int32_t *class_of; // (Q)
-    int32_t *site;     // by position of B: rows of A seen through the taps of its class, or -1
-    int64_t *site_at;  // (Q): where they begin
-    int32_t *near;     // (P, T): b_row of place, or -1
-    float *zero;       /* one row */
+    int32_t *class_of;   // (Q)
+    int32_t *site;       // by position of B: rows of A seen through the taps of its class, or -1
+    int64_t *site_at;    // (Q): where they begin
+    const int32_t *near; // (P, T): b_row of place, or -1
+    float *zero;         /* one row */
 };
 
-/* place, class_of (class_count of them), a_row, b_row and the sizes are set: derive the rest. */
-void mase_corr_init(struct mase_step *s, struct mase_corr *c);
+/* place, class_of (class_count of them), a_row, b_row and the sizes are set: derive the rest.
+ * scatters: what scatter and turned weights need, too. */
+void mase_corr_init(struct mase_step *s, struct mase_corr *c, bool scatters);
 
 /* Arrange the weights of outputs from..to (of groups O) for gather, tap by tap: wa (groups O, T,
  * C). With one tap they are as they should be. */

@@ -3,6 +3,11 @@
  */
 #include "exec/corr_step.h"
 
+static const float *weights(const struct mase_corr_step *k)
+{
+    return k->weight ? k->weight->x : k->constant;
+}
+
 static float *turned_weights(const struct mase_step *s)
 {
     const struct mase_corr_step *k = s->own;
@@ -10,24 +15,24 @@ static float *turned_weights(const struct mase_step *s)
 }
 
 /* The weights as gather wants them. */
-static float *arranged_weights(const struct mase_step *s)
+static const float *arranged_weights(const struct mase_step *s)
 {
     const struct mase_corr_step *k = s->own;
     if (k->corr.T == 1)
-        return (float *)k->w;
+        return weights(k);
     return k->scatter ? s->work : s->scratch;
 }
 
 static void arrange(const struct mase_step *s, long from, long to)
 {
     const struct mase_corr_step *k = s->own;
-    mase_corr_arrange(&k->corr, arranged_weights(s), k->w, from, to);
+    mase_corr_arrange(&k->corr, k->scatter ? s->work : s->scratch, weights(k), from, to);
 }
 
 static void turn(const struct mase_step *s, long from, long to)
 {
     const struct mase_corr_step *k = s->own;
-    mase_corr_turn(&k->corr, turned_weights(s), k->w, from, to);
+    mase_corr_turn(&k->corr, turned_weights(s), weights(k), from, to);
 }
 
 static void forward(const struct mase_step *s, long from, long to)
@@ -97,7 +102,7 @@ void mase_corr_step_set(struct mase_step *s)
     struct mase_corr_step *k = s->own;
     struct mase_corr *c = &k->corr;
     const int64_t weights = (int64_t)c->groups * c->O * c->C * c->T;
-    mase_corr_init(s, c);
+    mase_corr_init(s, c, k->scatter || s->in[0]->needs_grad);
     if (k->scatter || c->T > 1)
         s->scratch_size = weights;
     if (k->scatter)

@@ -9,10 +9,10 @@
 struct mase_corr_step {
     struct mase_corr corr;
     bool scatter;               /* the input is side A and the result side B; else the other way */
-    const float *w;             // (groups O, C, T)
     float *dw;                  /* NULL: not trained */
     struct mase_weight *b;      /* NULL: none */
-    struct mase_weight *weight; /* what w is; NULL: a constant */
+    struct mase_weight *weight; // (groups O, C, T), or NULL and
+    const float *constant;      /* the same, where nothing can change it */
 };
 
 /* s->own is a struct mase_corr_step with everything but the derived tables set: add the phases. */

@@ -23,15 +23,16 @@
 
 /* What a reading step spreads over lanes. */
 struct source {
-    const float *x;
-    struct mase_weight *weight; /* NULL: a constant */
+    struct mase_weight *weight; /* NULL: */
+    const float *constant;
 };
 
 static void read(const struct mase_step *s, long from, long to)
 {
     const struct source *o = s->own;
+    const float *x = o->weight ? o->weight->x : o->constant;
     for (long r = from; r < to; r++)
-        s->out->x[r * s->plan->stride] = o->x[r];
+        s->out->x[r * s->plan->stride] = x[r];
 }
 
 static void read_back(const struct mase_step *s, long from, long to)
@@ -62,12 +63,11 @@ struct mase_slot *mase_derive_read(struct mase_plan *d, const struct mase_tensor
     struct source *o = mase_new(&d->arena, struct source);
     struct mase_step *s = mase_new(&d->arena, struct mase_step);
     *s = (struct mase_step){ .plan = d, .kind = &read_kind, .own = o };
-    o->x = from->x;
+    o->constant = from->weight ? NULL : from->x;
     s->out = add_slot(d, t);
     mase_step_forward(s, read, MASE_UNIT_ITEMS, (long)s->out->rows);
     if (from->weight) {
         o->weight = mase_plan_weight(d, from->weight->param);
-        o->x = o->weight->x;
         mase_step_use(s, o->weight);
     }
     if (s->trains)
@@ -183,6 +183,7 @@ static struct mase_plan *new_derived(struct mase_plan *p)
     for (int i = 0; i < d->weight_count; i++) {
         d->weight[i] = p->weight[i];
         d->weight[i].uses = NULL;
+        d->weight[i].views = NULL;
         mase_ptrmap_put(&d->weight_of, &d->arena, d->weight[i].param, &d->weight[i]);
     }
     return d;
@@ -219,7 +220,7 @@ void mase_derive_free(struct mase_plan *p)
 {
     if (!p->derived)
         return;
-    free(p->derived->memory);
+    mase_aligned_free(p->derived->memory);
     mase_arena_release(&p->derived->arena);
     free(p->derived);
 }

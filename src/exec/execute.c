@@ -52,6 +52,14 @@ void mase_works_run(const struct mase_works *works, int threads)
  * operations is the same as in lanes, so the bits are too. */
 enum { FEW_SAMPLES = 4 };
 
+static void refresh_one(struct mase_plan *p)
+{
+    for (int i = 0; i < p->step_count; i++)
+        if (p->step[i]->kind->refresh_one)
+            p->step[i]->kind->refresh_one(p->step[i]);
+    p->one_stale = false;
+}
+
 static void forward_one(const struct mase_plan *p, int64_t sample)
 {
     for (int i = 0; i < p->input_count; i++)
@@ -87,6 +95,8 @@ enum mase_status mase_plan_forward(struct mase_plan *p, struct mase_err *err)
     if (p->train) /* else they were computed when the weights were read */
         mase_derive_forward(p, p->threads);
     if (p->one && p->samples <= FEW_SAMPLES) {
+        if (p->one_stale)
+            refresh_one(p);
         for (int64_t i = 0; i < p->samples; i++)
             forward_one(p, i);
         return MASE_OK; /* no step on that path has faults */

@@ -27,7 +27,8 @@ struct batch_norm {
     double eps, momentum;                     /* momentum below 0: cumulative average */
     struct part *part;                        // (channels)
     float *batch_mean, *batch_rstd;           // (channels), for backward
-    float *scale, *shift; // (rows padded to 16): evaluation by running statistics, else NULL
+    float *scale, *shift;         // (channels): evaluation by running statistics, else NULL
+    float *row_scale, *row_shift; // (rows padded to 16): the same, for single samples
 };
 
 static struct mase_channel channel(const struct mase_step *s, const float *x, long c)
@@ -125,8 +126,8 @@ static void normalise(const struct mase_step *s, long from, long to)
     for (long c = from; c < to; c++) {
         float scale, shift;
         if (b->scale) {
-            scale = b->scale[c * b->per];
-            shift = b->shift[c * b->per];
+            scale = b->scale[c];
+            shift = b->shift[c];
         } else {
             batch_line(s, c, &scale, &shift);
         }
@@ -243,7 +244,7 @@ static void list_whole(struct mase_step *s, long channels)
 static void one(const struct mase_step *s, float *y, const float *x)
 {
     const struct batch_norm *b = s->own;
-    s->plan->k->affine_each(y, x, b->scale, b->shift, b->channels * b->per);
+    s->plan->k->affine_each(y, x, b->row_scale, b->row_shift, b->channels * b->per);
 }
 
 /* The statistics that are kept. What is computed anew for each step is followed in vain, so it is
@@ -305,19 +306,30 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
 static void refresh(struct mase_step *s)
 {
     struct batch_norm *b = s->own;
-    const size_t rows = (size_t)(b->channels * b->per + MASE_LANES);
     if (!b->mean)
         return;
     if (!b->scale) {
-        b->scale = mase_new_array(&s->plan->arena, float, 2 * rows);
-        b->shift = b->scale + rows;
+        b->scale = mase_new_array(&s->plan->arena, float, (size_t)(2 * b->channels));
+        b->shift = b->scale + b->channels;
     }
-    for (long r = 0; r < b->channels * b->per; r++) {
-        const long c = r / b->per;
-        channel_line(b, c, b->mean->x[c], b->var->x[c], &b->scale[r], &b->shift[r]);
+    for (long c = 0; c < b->channels; c++)
+        channel_line(b, c, b->mean->x[c], b->var->x[c], &b->scale[c], &b->shift[c]);
+}
+
+static void refresh_one(struct mase_step *s)
+{
+    struct batch_norm *b = s->own;
+    const long rows = b->channels * b->per;
+    if (!b->row_scale) {
+        b->row_scale = mase_new_array(&s->plan->arena, float, (size_t)(2 * (rows + MASE_LANES)));
+        b->row_shift = b->row_scale + rows + MASE_LANES;
+    }
+    for (long r = 0; r < rows; r++) {
+        b->row_scale[r] = b->scale[r / b->per];
+        b->row_shift[r] = b->shift[r / b->per];
     }
 }
 
-const struct mase_step_kind mase_step_batch_norm = { .name = "batch_norm",
-                                                     .prepare = prepare,
-                                                     .refresh = refresh };
+const struct mase_step_kind mase_step_batch_norm = {
+    .name = "batch_norm", .prepare = prepare, .refresh = refresh, .refresh_one = refresh_one
+};

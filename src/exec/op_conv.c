@@ -17,17 +17,37 @@ static int64_t at3(const int64_t *dim, const int64_t *i)
     return (i[0] * dim[1] + i[1]) * dim[2] + i[2];
 }
 
-/* Which position of `large` position `small` sees through tap t; -1 when outside. */
-static int32_t place_of(const struct mase_window *w, const int64_t *large, const int64_t *small,
-                        const int64_t *tap)
+/* Along dimension d, which coordinate of `large` each of `small` sees through each tap, scaled by
+ * the distance between them; -1 when outside. */
+static int32_t *coordinates(struct mase_arena *a, const struct mase_window *w, int d, int64_t large,
+                            int64_t small, int64_t distance)
 {
-    int64_t at[3];
-    for (int d = 0; d < 3; d++) {
-        at[d] = small[d] * w->stride[d] - w->pad[d] + tap[d] * w->dilation[d];
-        if (at[d] < 0 || at[d] >= large[d])
-            return -1;
+    int32_t *at = mase_new_array(a, int32_t, (size_t)(small * w->kernel[d]));
+    for (int64_t i = 0; i < small; i++)
+        for (int64_t t = 0; t < w->kernel[d]; t++) {
+            const int64_t c = i * w->stride[d] - w->pad[d] + t * w->dilation[d];
+            at[i * w->kernel[d] + t] = c < 0 || c >= large ? -1 : (int32_t)(c * distance);
+        }
+    return at;
+}
+
+/* Which position of `large` each position of `small` sees through each tap; -1 when outside. */
+static void set_places(struct mase_arena *a, struct mase_corr *c, const struct mase_window *w,
+                       const int64_t *large, const int64_t *small)
+{
+    const int64_t *kernel = w->kernel;
+    const int32_t *z = coordinates(a, w, 0, large[0], small[0], large[1] * large[2]);
+    const int32_t *y = coordinates(a, w, 1, large[1], small[1], large[2]);
+    const int32_t *x = coordinates(a, w, 2, large[2], small[2], 1);
+    int32_t *to = c->place;
+    for (struct mase_nd p = mase_nd_dims(small, 3); p.i < p.count; mase_nd_next(&p)) {
+        const int32_t *pz = z + p.at[0] * kernel[0], *py = y + p.at[1] * kernel[1],
+                      *px = x + p.at[2] * kernel[2];
+        for (int64_t i = 0; i < kernel[0]; i++)
+            for (int64_t j = 0; j < kernel[1]; j++)
+                for (int64_t k = 0; k < kernel[2]; k++)
+                    *to++ = (pz[i] | py[j] | px[k]) < 0 ? -1 : pz[i] + py[j] + px[k];
     }
-    return (int32_t)at3(large, at);
 }
 
 /* Tables of a window that slides over `large` in as many places as `small` has. */
@@ -44,11 +64,9 @@ static void set_tables(struct mase_step *s, struct mase_corr *c, const struct ma
     c->place = mase_new_array(a, int32_t, (size_t)(c->P * c->T));
     c->class_of = mase_new_array(a, int32_t, (size_t)c->Q);
     c->class_count = (int)volume(w->stride);
-    for (struct mase_nd p = mase_nd_dims(small, 3); p.i < p.count; mase_nd_next(&p)) {
-        c->a_row[p.i] = (int32_t)p.i;
-        for (struct mase_nd t = mase_nd_dims(w->kernel, 3); t.i < t.count; mase_nd_next(&t))
-            c->place[p.i * c->T + t.i] = place_of(w, large, p.at, t.at);
-    }
+    for (long p = 0; p < c->P; p++)
+        c->a_row[p] = (int32_t)p;
+    set_places(a, c, w, large, small);
     for (struct mase_nd q = mase_nd_dims(large, 3); q.i < q.count; mase_nd_next(&q)) {
         int64_t phase[3];
         for (int d = 0; d < 3; d++)
@@ -101,7 +119,6 @@ static enum mase_status begin(struct mase_step *s, const struct mase_window *w,
     *k = s->own = mase_new(&s->plan->arena, struct mase_corr_step);
     MASE_TRY(mase_step_need_weight(s, &(*k)->weight, "weight", err));
     MASE_TRY(mase_step_weight(s, &(*k)->b, "bias", err));
-    (*k)->w = (*k)->weight->x;
     (*k)->dw = (*k)->weight->dx;
     return MASE_OK;
 }

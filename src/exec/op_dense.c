@@ -107,7 +107,7 @@ static void bind(struct mase_step *s)
         d->dy_rows[o] = s->out->dx + o * p->stride;
 }
 
-static void refresh(struct mase_step *s)
+static void refresh_one(struct mase_step *s)
 {
     struct dense *d = s->own;
     const long stride = padded(d->O);
@@ -123,5 +123,5 @@ static void refresh(struct mase_step *s)
 }
 
 const struct mase_step_kind mase_step_dense = {
-    .name = "dense", .prepare = prepare, .bind = bind, .refresh = refresh, .derives = true
+    .name = "dense", .prepare = prepare, .bind = bind, .refresh_one = refresh_one, .derives = true
 };

@@ -14,7 +14,6 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
     struct mase_corr_step *k = s->own = mase_new(&s->plan->arena, struct mase_corr_step);
     MASE_TRY(mase_step_need_weight(s, &k->weight, "weight", err));
     MASE_TRY(mase_step_weight(s, &k->b, "bias", err));
-    k->w = k->weight->x;
     k->dw = k->weight->dx;
     struct mase_corr *r = &k->corr;
     r->O = (long)k->weight->shape.dim[0];

@@ -18,7 +18,7 @@ static const struct mase_step_kind inner_kind = { .name = "product" };
 static void use_plain(struct mase_step *s, struct mase_corr_step *k)
 {
     k->weight = s->in[1]->weight;
-    k->w = s->in[1]->x;
+    k->constant = k->weight ? NULL : s->in[1]->x;
     k->dw = k->weight ? k->weight->dx : NULL;
 }
 
@@ -194,7 +194,6 @@ static enum mase_status prepare_bilinear(struct mase_step *s, struct mase_call *
     mase_outer_set(product, &lead, (long)w->dim[1], (long)w->dim[2]);
     mase_plan_add_step(s->plan, product);
     mase_step_add_input(s, product->out);
-    k->w = k->weight->x;
     k->dw = k->weight->dx;
     k->corr.O = (long)w->dim[0];
     k->corr.C = (long)(w->dim[1] * w->dim[2]);

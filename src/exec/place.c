@@ -7,7 +7,6 @@
  * backward of its step. Buffers are placed first fit in the order of birth.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/limit.h"
@@ -24,20 +23,15 @@ struct placing {
     int count, cap;
 };
 
-float *mase_plan_floats(int64_t n)
-{
-    enum { ALIGN = 64 };
-    void *memory = NULL;
-    const size_t size = ((size_t)n * sizeof(float) + ALIGN) / ALIGN * ALIGN;
-    if (posix_memalign(&memory, ALIGN, size) != 0)
-        mase_out_of_memory(size);
-    return memset(memory, 0, size);
-}
-
 /* Whole vectors, so that what follows is aligned. */
 static int64_t padded(int64_t n)
 {
     return (n + MASE_LANES - 1) / MASE_LANES * MASE_LANES;
+}
+
+float *mase_plan_floats(int64_t n)
+{
+    return mase_aligned_calloc((size_t)padded(n) * sizeof(float));
 }
 
 static struct mase_slot *root(struct mase_slot *s)

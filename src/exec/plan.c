@@ -524,10 +524,10 @@ void mase_plan_free(struct mase_plan *p)
     if (!p)
         return;
     mase_derive_free(p);
-    free(p->memory);
+    mase_aligned_free(p->memory);
     if (!mase_plan_lead(p))
-        free(p->params);
-    free(p->grads);
+        mase_aligned_free(p->params);
+    mase_aligned_free(p->grads);
     mase_arena_release(&p->arena);
     free(p);
 }

@@ -6,7 +6,7 @@
 
 #include "exec/step.h"
 
-/* Zeroed floats, 64-byte aligned; caller frees. */
+/* Zeroed floats, 64-byte aligned, untouched until used; freed by mase_aligned_free. */
 float *mase_plan_floats(int64_t n);
 struct mase_slot *mase_plan_new_slot(struct mase_plan *p, const struct mase_tensor *t);
 /* The slot of a tensor, or NULL. */

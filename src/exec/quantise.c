@@ -85,6 +85,7 @@ static struct mase_weight *rounded_copy(struct mase_step *s, struct mase_weight 
     struct mase_plan *p = s->plan;
     struct mase_rounded *r = mase_new(&p->arena, struct mase_rounded);
     *r = (struct mase_rounded){ .weight = *w };
+    r->weight.views = NULL;
     r->how = mase_round_dense(&p->arena, how, shape);
     r->weight.base = w->base ? w->base : w;
     const size_t n = (size_t)(w->count + MASE_LANES - 1) / MASE_LANES * MASE_LANES;
@@ -97,7 +98,6 @@ static struct mase_weight *rounded_copy(struct mase_step *s, struct mase_weight 
             .items++; /* its own phase came first: weights are asked for before running */
     r->next = *list;
     *list = r;
-    round_weight(p, r);
     return &r->weight;
 }
 

@@ -87,8 +87,11 @@ typedef void mase_one_fn(const struct mase_step *s, float *y, const float *x);
 struct mase_step_kind {
     const char *name;
     enum mase_status (*prepare)(struct mase_step *s, struct mase_call *c, struct mase_err *err);
-    void (*bind)(struct mase_step *s);    /* may be NULL */
-    void (*refresh)(struct mase_step *s); /* evaluation: weights have changed; may be NULL */
+    void (*bind)(struct mase_step *s); /* may be NULL */
+    /* Evaluation: weights have changed; and the same before a single sample runs. Either may be
+     * NULL. */
+    void (*refresh)(struct mase_step *s);
+    void (*refresh_one)(struct mase_step *s);
     /* What is wrong with the values of a sample: kinds whose steps have a fault. */
     enum mase_status (*refuse)(const struct mase_step *s, int64_t sample, struct mase_err *err);
     bool derives; /* it also runs where no dimension is the batch: on what parameters decide */
@@ -151,6 +154,7 @@ struct mase_plan {
     int threads;
     bool train, accumulate, input_gradients;
     bool one;                         /* every step can run a single sample */
+    bool one_stale;                   /* but must refresh before it does */
     struct mase_rounded *rounded;     /* weights quantised once, when read */
     uint64_t seed, number;            /* of dropout: the plan's and the step's */
     const struct mase_tiling *tiling; /* of whose tiles it is one; NULL: it has the whole batch */
@@ -169,12 +173,13 @@ struct mase_tiling {
 struct mase_weight {
     struct mase_param *param; /* the graph's; NULL: derived, or a constant */
     struct mase_shape shape;
-    float *x;  /* the plan's copy */
+    float *x;  /* the graph's, or the plan's copy; may move when the weights are read */
     float *dx; /* its gradient; NULL when it has none: buffers, frozen, constants, not training */
     int64_t count;
-    bool derived;                 /* its gradient begins anew with each step, accumulated or not */
-    struct mase_weight *base;     /* a quantised copy, or another shape: what it is a copy of */
-    const struct mase_use *uses;  /* the latest first */
+    bool derived;             /* its gradient begins anew with each step, accumulated or not */
+    struct mase_weight *base; /* a quantised copy, or another shape: what it is a copy of */
+    struct mase_weight *views, *next_view; /* the same numbers under other shapes */
+    const struct mase_use *uses;           /* the latest first */
     const struct mase_step *last; /* the last use the loss depends on: the first to store its
                                    * gradient. NULL: none, so it has no gradient */
 };

@@ -1,6 +1,12 @@
 /*
  * weights.c - what the steps of a plan multiply by: parameters and buffers of the graph, values
  * that are derived from them, constants.
+ *
+ * The graph owns the weights. A plan for evaluation reads them where they lie. A plan for training
+ * has a copy of its own, one for all tiles of a batch, which goes back to the graph by
+ * mase_plan_write_weights: such a plan and any number of plans that evaluate the same graph have
+ * two copies between them. Numbers other than float32 (counters) are copied, since steps read
+ * floats.
  */
 #include <string.h>
 
@@ -42,7 +48,26 @@ static bool add_weight(const char *full, struct mase_param *param, void *data)
     return true;
 }
 
-/* What is trained first, so that an optimiser is one loop; then frozen parameters and buffers. */
+/* Does the plan read the graph's own numbers? They lie as a plan wants them: aligned, and followed
+ * by zeros up to a whole vector. */
+static bool is_borrowed(const struct mase_plan *p, const struct mase_param *param)
+{
+    return !p->train && param->tensor.dtype == MASE_F32;
+}
+
+/* Floats of the plan's own copies, trained or not. */
+static int64_t count_copies(const struct mase_plan *p, bool trained)
+{
+    int64_t count = 0;
+    for (int i = 0; i < p->weight_count; i++) {
+        const struct mase_param *param = p->weight[i].param;
+        if (mase_param_is_trained(param) == trained && !is_borrowed(p, param))
+            count += padded(p->weight[i].count);
+    }
+    return count;
+}
+
+/* What is trained first, so that an optimiser is one loop; then the other copies. */
 enum mase_status mase_plan_place_weights(struct mase_plan *p, struct mase_err *err)
 {
     const struct mase_plan *lead = mase_plan_lead(p);
@@ -50,10 +75,8 @@ enum mase_status mase_plan_place_weights(struct mase_plan *p, struct mase_err *e
     p->weight = mase_new_array(&p->arena, struct mase_weight, (size_t)p->weight_count);
     p->weight_count = 0;
     mase_graph_each_param(p->graph, add_weight, p);
-    int64_t rest = 0;
-    for (int i = 0; i < p->weight_count; i++)
-        *(mase_param_is_trained(p->weight[i].param) ? &p->param_size : &rest) +=
-            padded(p->weight[i].count);
+    p->param_size = count_copies(p, true);
+    const int64_t rest = count_copies(p, false);
     const int64_t floats = p->param_size * (p->train ? 2 : 1) + rest;
     MASE_TRY(mase_limit_network((uint64_t)floats * sizeof(float), err,
                                 "the plan's copy of the weights"));
@@ -64,6 +87,10 @@ enum mase_status mase_plan_place_weights(struct mase_plan *p, struct mase_err *e
         struct mase_weight *w = &p->weight[i];
         const bool trained = mase_param_is_trained(w->param);
         int64_t *next = &at[trained ? 0 : 1];
+        if (is_borrowed(p, w->param)) {
+            w->x = mase_f32(&w->param->tensor);
+            continue;
+        }
         w->x = p->params + *next;
         w->dx = p->train && trained ? p->grads + *next : NULL;
         *next += padded(w->count);
@@ -91,6 +118,10 @@ struct mase_weight *mase_weight_as(struct mase_plan *p, struct mase_weight *w,
     struct mase_weight *other = mase_arena_memdup(&p->arena, w, sizeof *w);
     other->shape = *shape;
     other->base = root(w);
+    if (other->x == other->base->x) { /* not rounded */
+        other->next_view = other->base->views;
+        other->base->views = other;
+    }
     return other;
 }
 
@@ -188,15 +219,63 @@ bool mase_step_adds_input(const struct mase_step *s, int i)
 
 /* ---- values ---- */
 
+/* The graph's weights lie elsewhere (mase_graph_own_weights). */
+static void move(struct mase_weight *w, float *x)
+{
+    w->x = x;
+    for (struct mase_weight *view = w->views; view; view = view->next_view)
+        view->x = x;
+}
+
+/* Borrowed weights are looked up again; says whether any has moved. */
+static bool find_borrowed(struct mase_plan *p)
+{
+    bool moved = false;
+    for (int i = 0; i < p->weight_count; i++) {
+        struct mase_weight *w = &p->weight[i];
+        if (!is_borrowed(p, w->param) || w->x == mase_f32(&w->param->tensor))
+            continue;
+        move(w, mase_f32(&w->param->tensor));
+        moved = true;
+    }
+    for (int i = 0; moved && i < p->slot_count; i++)
+        if (p->slot[i]->weight)
+            p->slot[i]->x = p->slot[i]->weight->x;
+    return moved;
+}
+
+static void copy_in(const struct mase_weight *w)
+{
+    const struct mase_tensor *t = &w->param->tensor;
+    if (t->dtype == MASE_F32) {
+        memcpy(w->x, mase_f32(t), (size_t)w->count * sizeof *w->x);
+        return;
+    }
+    for (int64_t j = 0; j < w->count; j++)
+        w->x[j] = (float)mase_tensor_get(t, j);
+}
+
+static void copy_out(const struct mase_weight *w)
+{
+    struct mase_tensor *t = &w->param->tensor;
+    if (t->dtype == MASE_F32) {
+        memcpy(mase_f32(t), w->x, (size_t)w->count * sizeof *w->x);
+        return;
+    }
+    for (int64_t j = 0; j < w->count; j++)
+        mase_tensor_set(t, j, w->x[j]);
+}
+
 void mase_plan_read_weights(struct mase_plan *p)
 {
-    for (int i = 0; i < p->weight_count; i++) {
-        const struct mase_weight *w = &p->weight[i];
-        for (int64_t j = 0; j < w->count; j++)
-            w->x[j] = (float)mase_tensor_get(&w->param->tensor, j);
-    }
+    if (find_borrowed(p) && p->derived)
+        find_borrowed(p->derived);
+    for (int i = 0; i < p->weight_count && !mase_plan_lead(p); i++)
+        if (!is_borrowed(p, p->weight[i].param))
+            copy_in(&p->weight[i]);
     mase_derive_forward(p, 1);
     mase_quantise_weights(p);
+    p->one_stale = true;
     for (int i = 0; i < p->step_count && !p->train; i++)
         if (p->step[i]->kind->refresh)
             p->step[i]->kind->refresh(p->step[i]);
@@ -204,9 +283,7 @@ void mase_plan_read_weights(struct mase_plan *p)
 
 void mase_plan_write_weights(const struct mase_plan *p)
 {
-    for (int i = 0; i < p->weight_count; i++) {
-        const struct mase_weight *w = &p->weight[i];
-        for (int64_t j = 0; j < w->count; j++)
-            mase_tensor_set(&w->param->tensor, j, w->x[j]);
-    }
+    for (int i = 0; i < p->weight_count; i++)
+        if (!is_borrowed(p, p->weight[i].param))
+            copy_out(&p->weight[i]);
 }

@@ -5,7 +5,6 @@
  * block of their own. A clone's list begins with its own blocks and goes on with those it borrows.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <mase/rng.h>
@@ -20,7 +19,7 @@ enum { ALIGN = 64 };
 struct mase_weights {
     struct mase_weights *next;
     const struct mase_graph *owner;
-    void *memory; /* as calloc gave it */
+    void *memory;
 };
 
 /* At most INT64_MAX bytes before, so the sum is no overflow. */
@@ -32,21 +31,21 @@ static size_t padded(const struct mase_param *p)
 
 /* ---- memory ---- */
 
-/* A block of its own for g, aligned; calloc's pages stay untouched until written. */
+/* A block of its own for g. */
 static char *new_block(struct mase_graph *g, size_t size)
 {
     struct mase_weights *w = mase_new(&g->arena, struct mase_weights);
-    w->memory = mase_xcalloc(size + ALIGN);
+    w->memory = mase_aligned_calloc(size);
     w->owner = g;
     w->next = g->weights;
     g->weights = w;
-    return (char *)w->memory + (ALIGN - (uintptr_t)w->memory % ALIGN) % ALIGN;
+    return w->memory;
 }
 
 void mase_weights_free(struct mase_graph *g)
 {
     for (; g->weights && g->weights->owner == g; g->weights = g->weights->next)
-        free(g->weights->memory);
+        mase_aligned_free(g->weights->memory);
     g->weights = NULL;
 }
 
@@ -143,7 +142,7 @@ void mase_graph_own_weights(struct mase_graph *g)
     pl.next = new_block(g, pl.size);
     mase_graph_each_param(g, place, &pl);
     for (; old && old->owner == g; old = old->next)
-        free(old->memory);
+        mase_aligned_free(old->memory);
     g->weights->next = NULL;
     g->weights_borrowed = false;
 }

@@ -54,8 +54,8 @@ enum mase_status mase_optimizer_init(struct mase_optimizer *o, const struct mase
 void mase_optimizer_release(struct mase_optimizer *o)
 {
     free(o->span);
-    free(o->m);
-    free(o->v);
+    mase_aligned_free(o->m);
+    mase_aligned_free(o->v);
     o->m = o->v = NULL;
     o->span = NULL;
 }

@@ -134,8 +134,8 @@ void mase_predictor_free(struct mase_predictor *p)
         return;
     for (int i = 0; p->seat && i < p->seats; i++) {
         if (!p->seat[i].plan) {
-            free(p->seat[i].x.data);
-            free(p->seat[i].y.data);
+            mase_aligned_free(p->seat[i].x.data);
+            mase_aligned_free(p->seat[i].y.data);
         }
         mase_plan_free(p->seat[i].plan);
     }
