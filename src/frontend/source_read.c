@@ -16,6 +16,7 @@
 #include <mase/value.h>
 
 #include "frontend/source.h"
+#include "ir/arg.h"
 #include "ir/bind.h"
 #include "ir/graph.h"
 
@@ -134,29 +135,12 @@ static enum mase_status get_special(struct reading *r, const struct mase_value *
 
 static enum mase_status get_arg(struct reading *r, const struct mase_value *v, struct mase_arg *out)
 {
-    *out = mase_arg_none();
-    switch (v->kind) {
-    case MASE_NONE:
-        return MASE_OK;
-    case MASE_BOOL:
-        *out = mase_arg_bool(v->b);
-        return MASE_OK;
-    case MASE_INT:
-        *out = mase_arg_int(v->i);
-        return MASE_OK;
-    case MASE_FLOAT:
-        *out = mase_arg_float(v->f);
-        return MASE_OK;
-    case MASE_STRING:
-        *out = mase_arg_text(v->s);
-        return MASE_OK;
-    case MASE_LIST:
+    if (v->kind == MASE_LIST)
         return get_items(r, v, MASE_ARG_LIST, out);
-    case MASE_TABLE:
+    if (v->kind == MASE_TABLE)
         return get_special(r, v, out);
-    default:
-        return malformed(r, "value");
-    }
+    *out = mase_arg_from_value(&r->scratch, v);
+    return MASE_OK;
 }
 
 /* ---- modules and attributes ---- */

@@ -1,10 +1,11 @@
 /*
- * arg.h - the ways in which arguments are written.
+ * arg.h - arguments: the ways in which they are written, their nodes, and as values.
  */
 #ifndef MASE_IR_ARG_H
 #define MASE_IR_ARG_H
 
 #include <mase/graph.h>
+#include <mase/value.h>
 
 enum mase_arg_style {
     MASE_ARG_FX,  /* in a line of str(graph): %x, strings and keys bare */
@@ -13,6 +14,11 @@ enum mase_arg_style {
     MASE_ARG_PY,  /* Python source: x, strings quoted */
 };
 void mase_arg_write(struct mase_str *out, const struct mase_arg *arg, enum mase_arg_style style);
+
+/* As a value for files and reports: nodes, tensors, slices and atoms as they print. */
+struct mase_value *mase_arg_to_value(struct mase_arena *a, const struct mase_arg *arg);
+/* Texts are copied; a date or an atom is a text. */
+struct mase_arg mase_arg_from_value(struct mase_arena *a, const struct mase_value *v);
 
 /* 'text' with the escapes that .mg reads. */
 void mase_mg_quote(struct mase_str *out, const char *text);

@@ -8,6 +8,8 @@
 
 #include <mase/meta.h>
 
+#include "ir/arg.h"
+
 const char *const mase_section_names[] = {
     [MASE_COMMON] = "common",
     [MASE_HARDWARE] = "hardware",
@@ -143,49 +145,10 @@ static const char *class_name(enum mase_arg_kind kind)
     return names[kind];
 }
 
-static struct mase_value *printed(struct mase_arena *a, const struct mase_arg *arg)
-{
-    struct mase_str text = { 0 };
-    mase_arg_print(&text, arg, false);
-    struct mase_value *v = mase_value_atom(a, mase_str_text(&text));
-    mase_str_release(&text);
-    return v;
-}
-
-static struct mase_value *arg_value(struct mase_arena *a, const struct mase_arg *arg)
-{
-    struct mase_value *v;
-    switch (arg->kind) {
-    case MASE_ARG_NONE:
-        return mase_value_none(a);
-    case MASE_ARG_BOOL:
-        return mase_value_bool(a, arg->b);
-    case MASE_ARG_INT:
-        return mase_value_int(a, arg->i);
-    case MASE_ARG_FLOAT:
-        return mase_value_float(a, arg->f);
-    case MASE_ARG_TEXT:
-        return mase_value_string(a, arg->s);
-    case MASE_ARG_TUPLE:
-    case MASE_ARG_LIST:
-        v = arg->kind == MASE_ARG_TUPLE ? mase_value_tuple(a) : mase_value_list(a);
-        for (int i = 0; i < arg->count; i++)
-            mase_value_push(a, v, arg_value(a, &arg->items[i]));
-        return v;
-    case MASE_ARG_DICT:
-        v = mase_value_table(a);
-        for (int i = 0; i < arg->count; i++)
-            mase_value_set(a, v, arg->keys[i], arg_value(a, &arg->items[i]));
-        return v;
-    default:
-        return printed(a, arg);
-    }
-}
-
 /* A tensor stands in a report as its type and shape: "<f32[8, 16]>". */
 static struct mase_value *tensor_value(struct mase_arena *a, struct mase_tensor *t)
 {
-    return printed(a, &(struct mase_arg){ .kind = MASE_ARG_TENSOR, .tensor = t });
+    return mase_arg_to_value(a, &(struct mase_arg){ .kind = MASE_ARG_TENSOR, .tensor = t });
 }
 
 static void set_type(struct mase_arena *a, struct mase_value *v, const struct mase_meta_arg *arg)
@@ -211,11 +174,11 @@ static struct mase_value *record(struct mase_arena *a, const struct mase_meta_ar
     struct mase_value *v = mase_value_table(a);
     switch (arg->kind) {
     case MASE_META_RAW:
-        return arg_value(a, &arg->raw);
+        return mase_arg_to_value(a, &arg->raw);
     case MASE_META_OBJECT:
         mase_value_set(a, v, "type", mase_value_atom(a, class_name(arg->raw.kind)));
         set_shape(a, v, arg);
-        mase_value_set(a, v, "value", arg_value(a, &arg->raw));
+        mase_value_set(a, v, "value", mase_arg_to_value(a, &arg->raw));
         return v;
     case MASE_META_PARAM:
         set_type(a, v, arg);

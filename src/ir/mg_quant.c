@@ -1,8 +1,7 @@
 /*
  * mg_quant.c - number formats in .mg: the dictionary that the quantise pass was given.
  */
-#include <mase/value.h>
-
+#include "ir/arg.h"
 #include "ir/graph.h"
 #include "ir/mg.h"
 
@@ -10,35 +9,20 @@
 static struct mase_value *setting(struct mase_arena *a, const struct mase_arg *arg,
                                   struct mase_loc at)
 {
-    struct mase_value *v = NULL;
-    switch (arg->kind) {
-    case MASE_ARG_NONE:
-        v = mase_value_none(a);
-        break;
-    case MASE_ARG_BOOL:
-        v = mase_value_bool(a, arg->b);
-        break;
-    case MASE_ARG_INT:
-        v = mase_value_int(a, arg->i);
-        break;
-    case MASE_ARG_FLOAT:
-        v = mase_value_float(a, arg->f);
-        break;
-    case MASE_ARG_TEXT:
-    case MASE_ARG_ATOM:
+    struct mase_value *v;
+    if (arg->kind == MASE_ARG_ATOM)
         v = mase_value_string(a, arg->s);
-        break;
-    case MASE_ARG_LIST:
+    else if (arg->kind <= MASE_ARG_TEXT)
+        v = mase_arg_to_value(a, arg);
+    else if (arg->kind == MASE_ARG_LIST)
         v = mase_value_list(a);
-        for (int i = 0; i < arg->count; i++) {
-            struct mase_value *item = setting(a, &arg->items[i], at);
-            if (!item)
-                return NULL;
-            mase_value_push(a, v, item);
-        }
-        break;
-    default:
+    else
         return NULL;
+    for (int i = 0; arg->kind == MASE_ARG_LIST && i < arg->count; i++) {
+        struct mase_value *item = setting(a, &arg->items[i], at);
+        if (!item)
+            return NULL;
+        mase_value_push(a, v, item);
     }
     v->at = at;
     return v;

@@ -10,6 +10,7 @@
  */
 #include <mase/value.h>
 
+#include "ir/arg.h"
 #include "ir/graph.h"
 
 struct mase_quant *mase_quant_copy(struct mase_arena *a, const struct mase_quant *q)
@@ -39,28 +40,6 @@ static void set(struct mase_arena *a, struct mase_arg *dict, int *cap, const cha
     dict->items[dict->count++] = value;
 }
 
-static struct mase_arg arg_of(struct mase_arena *a, const struct mase_value *v)
-{
-    switch (v->kind) {
-    case MASE_BOOL:
-        return mase_arg_bool(v->b);
-    case MASE_INT:
-        return mase_arg_int(v->i);
-    case MASE_FLOAT:
-        return mase_arg_float(v->f);
-    case MASE_STRING:
-        return mase_arg_text(v->s);
-    case MASE_LIST: {
-        struct mase_arg *items = mase_new_array(a, struct mase_arg, (size_t)v->count);
-        for (int i = 0; i < v->count; i++)
-            items[i] = arg_of(a, v->items[i]);
-        return mase_arg_seq(a, MASE_ARG_LIST, items, v->count);
-    }
-    default:
-        return mase_arg_none();
-    }
-}
-
 struct mase_arg mase_quant_config(struct mase_arena *a, const struct mase_quant *q)
 {
     struct mase_arg dict = { .kind = MASE_ARG_DICT };
@@ -75,7 +54,7 @@ struct mase_arg mase_quant_config(struct mase_arena *a, const struct mase_quant 
         for (int p = 0; f && p < f->config->count; p++)
             set(a, &dict, &cap,
                 mase_arena_printf(a, "%s_%s", mase_operand_names[o], f->row->params[p].key),
-                arg_of(a, f->config->items[p]));
+                mase_arg_from_value(a, f->config->items[p]));
     }
     if (q->bypass)
         set(a, &dict, &cap, "bypass", mase_arg_bool(true));

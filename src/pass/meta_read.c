@@ -14,6 +14,7 @@
  */
 #include <string.h>
 
+#include "ir/arg.h"
 #include "pass/support.h"
 
 struct reader {
@@ -99,41 +100,6 @@ static enum mase_status read_format(const struct reader *r, const struct mase_fo
     return mase_format_from_list(f, kind, precision, r->err);
 }
 
-static struct mase_arg read_raw(struct mase_arena *a, const struct mase_value *v)
-{
-    switch (v->kind) {
-    case MASE_BOOL:
-        return mase_arg_bool(v->b);
-    case MASE_INT:
-        return mase_arg_int(v->i);
-    case MASE_FLOAT:
-        return mase_arg_float(v->f);
-    case MASE_NONE:
-        return mase_arg_none();
-    case MASE_LIST:
-    case MASE_TUPLE:
-    case MASE_TABLE: {
-        struct mase_arg out = {
-            .kind = v->kind == MASE_TABLE   ? MASE_ARG_DICT
-                    : v->kind == MASE_TUPLE ? MASE_ARG_TUPLE
-                                            : MASE_ARG_LIST,
-        };
-        out.items = mase_new_array(a, struct mase_arg, (size_t)v->count);
-        out.count = v->count;
-        if (v->kind == MASE_TABLE)
-            out.keys = mase_new_array(a, const char *, (size_t)v->count);
-        for (int i = 0; i < v->count; i++) {
-            out.items[i] = read_raw(a, v->items[i]);
-            if (out.keys)
-                out.keys[i] = mase_arena_strdup(a, v->keys[i]);
-        }
-        return out;
-    }
-    default:
-        return mase_arg_text(mase_arena_strdup(a, v->s));
-    }
-}
-
 /* ---- common ---- */
 
 static enum mase_status check_param(const struct reader *r, const struct mase_meta_arg *arg,
@@ -163,14 +129,14 @@ static enum mase_status read_record(const struct reader *r, struct mase_meta_arg
     *arg = (struct mase_meta_arg){ .name = mase_intern(&r->g->intern, name) };
     if (!type || type->kind != MASE_STRING) {
         arg->kind = MASE_META_RAW;
-        arg->raw = read_raw(&r->g->arena, v);
+        arg->raw = mase_arg_from_value(&r->g->arena, v);
         return MASE_OK;
     }
     MASE_TRY(read_shape(r, &arg->shape, v));
     if (mase_starts_with(type->s, "<class")) {
         const struct mase_value *value = mase_value_get(v, "value");
         arg->kind = MASE_META_OBJECT;
-        arg->raw = value ? read_raw(&r->g->arena, value) : mase_arg_none();
+        arg->raw = value ? mase_arg_from_value(&r->g->arena, value) : mase_arg_none();
         return MASE_OK;
     }
     MASE_TRY(read_format(r, &arg->format, v));

@@ -8,6 +8,7 @@
  */
 #include <ctype.h>
 
+#include "ir/arg.h"
 #include "pass/support.h"
 
 static bool is_record(const struct mase_meta_arg *arg)
@@ -87,25 +88,15 @@ static void set_raw(const struct verilog *v, const struct mase_meta_arg *arg)
 {
     struct mase_arena *a = v->arena;
     struct mase_value *value;
-    switch (arg->raw.kind) {
-    case MASE_ARG_BOOL:
+    if (arg->raw.kind == MASE_ARG_BOOL) {
         value = mase_value_int(a, arg->raw.b);
-        break;
-    case MASE_ARG_INT:
-        value = mase_value_int(a, arg->raw.i);
-        break;
-    case MASE_ARG_FLOAT:
-        value = mase_value_float(a, arg->raw.f);
-        break;
-    case MASE_ARG_NONE:
-        value = mase_value_none(a);
-        break;
-    default: {
+    } else if (arg->raw.kind < MASE_ARG_TEXT) {
+        value = mase_arg_to_value(a, &arg->raw);
+    } else {
         struct mase_str text = { 0 };
         mase_arg_print(&text, &arg->raw, false);
         value = mase_value_string(a, mase_str_text(&text));
         mase_str_release(&text);
-    }
     }
     mase_value_set(a, v->params, upper(a, arg->name), value);
 }
