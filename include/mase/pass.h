@@ -103,6 +103,7 @@ extern const struct mase_pass *const mase_passes[]; /* NULL-terminated, from pas
 const struct mase_pass *mase_pass_at(int i);
 const struct mase_pass *mase_pass_find(const char *name);
 const char *mase_pass_kind(const struct mase_pass *p); /* "analysis", "transform", "interface" */
+bool mase_pass_is_plugin(const struct mase_pass *p);   /* it is none of mase_passes */
 
 struct mase_manager {
     struct mase_pass_env env;
@@ -124,21 +125,30 @@ enum mase_status mase_manager_run(struct mase_manager *m, struct mase_graph **g,
 enum mase_status mase_manager_run_pass(struct mase_manager *m, struct mase_graph **g,
                                        const struct mase_pass *pass, const struct mase_value *args,
                                        struct mase_err *err) MASE_MUST_CHECK;
-/* One run that a [passes] table asks for. A pass may stand several times, as [[passes.NAME]]. */
+/* One run of a pass, its options bound: the pass's own struct, of opts_size bytes. */
 struct mase_pass_run {
     const struct mase_pass *pass;
-    const struct mase_value *args;
-    struct mase_loc at;
-    const char *again; /* of mase_pass_env */
+    const void *opts;
+    struct mase_loc at; /* of errors that have no place */
+    const char *again;  /* of mase_pass_env */
 };
-/* All of them, in the order of the file, in a. */
-enum mase_status mase_pass_runs(struct mase_pass_run **out, int *count, struct mase_arena *a,
-                                const struct mase_value *passes,
-                                struct mase_err *err) MASE_MUST_CHECK;
-/* Check a [passes] table without running: names and options. */
-enum mase_status mase_manager_check(const struct mase_value *passes,
-                                    struct mase_err *err) MASE_MUST_CHECK;
-/* Run every pass of a [passes] table in file order. */
+enum mase_status mase_manager_run_bound(struct mase_manager *m, struct mase_graph **g,
+                                        const struct mase_pass_run *run,
+                                        struct mase_err *err) MASE_MUST_CHECK;
+/* The runs that a [passes] table asks for, in the order of the file, in a. Names and options are
+ * checked. A pass may stand several times, as [[passes.NAME]]. */
+struct mase_pass_runs {
+    struct mase_pass_run *items;
+    int count;
+};
+enum mase_status mase_pass_runs_bind(struct mase_pass_runs *runs, struct mase_arena *a,
+                                     const struct mase_value *passes,
+                                     struct mase_err *err) MASE_MUST_CHECK;
+/* Run them all, each under its own name. */
+enum mase_status mase_manager_run_list(struct mase_manager *m, struct mase_graph **g,
+                                       const struct mase_pass_runs *runs,
+                                       struct mase_err *err) MASE_MUST_CHECK;
+/* Both: every pass of a [passes] table. */
 enum mase_status mase_manager_run_all(struct mase_manager *m, struct mase_graph **g,
                                       const struct mase_value *passes,
                                       struct mase_err *err) MASE_MUST_CHECK;

@@ -9,6 +9,7 @@
  *         return st;
  *     for (int i = 0; i < g->node_count; i++)
  *         printf("%s: %s\n", d[i].node->name, mase_reason_names[d[i].reason]);
+ *     mase_quantize_apply(g, d, g->node_count);                   // the change itself
  */
 #ifndef MASE_QUANTIZE_H
 #define MASE_QUANTIZE_H
@@ -41,5 +42,9 @@ struct mase_decision {
 enum mase_status mase_quantize_explain(struct mase_decision *list, struct mase_arena *a,
                                        const struct mase_graph *g, const struct mase_value *args,
                                        struct mase_err *err) MASE_MUST_CHECK;
+
+/* Carry out count decisions, those of explain or your own: node, reason and quant count. Formats of
+ * the metadata follow. Two calls of one module share its formats; the last that has one decides. */
+void mase_quantize_apply(struct mase_graph *g, const struct mase_decision *list, int count);
 
 #endif /* MASE_QUANTIZE_H */

@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 
+#include <mase/pass.h>
 #include <mase/sheet.h>
 
 #include "cli/options.h"
@@ -35,8 +36,9 @@ struct mase_cli {
     const char **operands;                  /* positionals after the command */
     int operand_count;
     struct mase_cli_setting setting[MASE_CLI_COUNT];
-    struct mase_value *config; /* the configuration file with --set applied; NULL: none */
-    struct mase_sheets sheets; /* what is printed, in the format asked for */
+    struct mase_value *config;    /* the configuration file with --set applied; NULL: none */
+    struct mase_pass_runs passes; /* what its section [passes] asks for */
+    struct mase_sheets sheets;    /* what is printed, in the format asked for */
 };
 
 /* command.c: by name; unknown or not in this version is an error that says what there is. */

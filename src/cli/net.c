@@ -276,11 +276,11 @@ enum mase_status mase_cli_net_quantise(struct mase_cli_net *out, struct mase_cli
                                   .has_sample = n->has_sample };
     MASE_TRY(mase_cli_quantize_section(&section, c, err));
     MASE_TRY(set_inputs(&m, c, n, err));
-    struct mase_value *passes = mase_value_table(&c->arena); /* it may stand there several times */
-    mase_value_set(&c->arena, passes, "quantize", mase_value_copy(&c->arena, section));
-    passes->key_at[0] = section->at;
     out->graph = mase_graph_clone(n->graph);
-    enum mase_status st = mase_manager_run_all(&m, &out->graph, passes, err);
+    enum mase_status st = MASE_OK;
+    for (int i = 0; i < c->passes.count && !st; i++) /* it may stand there several times */
+        if (mase_streq(c->passes.items[i].pass->name, "quantize"))
+            st = mase_manager_run_bound(&m, &out->graph, &c->passes.items[i], err);
     mase_manager_release(&m);
     if (st)
         mase_cli_net_close(out);

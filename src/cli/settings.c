@@ -180,8 +180,7 @@ static enum mase_status check_sections(struct mase_cli *c, struct mase_err *err)
     struct transform_section t;
     const struct mase_value *passes = mase_value_get(c->config, "passes");
     const struct mase_value *search = mase_value_get(c->config, "search");
-    if (passes)
-        MASE_TRY(mase_manager_check(passes, err));
+    MASE_TRY(mase_pass_runs_bind(&c->passes, &c->arena, passes, err));
     if (search)
         MASE_TRY(mase_cli_check_search(search, err));
     return mase_opts_bind(&t, sizeof t, transform_rows, mase_value_get(c->config, "transform"),

@@ -93,28 +93,27 @@ static enum mase_status build(struct job *j, struct mase_err *err)
     return MASE_OK;
 }
 
-/* Run the transforms on a copy, silently and without files, up to a pass that loads a graph: what
- * is wrong with them in this graph is then known before the first file is written. */
-static enum mase_status rehearse(const struct job *j, const struct mase_value *passes,
-                                 struct mase_err *err)
+/* Run the transforms on a copy, silently and without files, up to a pass that loads a graph or is a
+ * plugin's, which may have effects of its own: what is wrong with them in this graph is then known
+ * before the first file is written. */
+static enum mase_status rehearse(const struct job *j, struct mase_err *err)
 {
     struct mase_manager m = { .env = { .inputs = j->manager.env.inputs,
                                        .input_count = j->manager.env.input_count,
                                        .seed = j->manager.env.seed } };
     struct mase_graph *copy = mase_graph_clone(j->graph);
     const enum mase_log_level level = mase_log_get_level();
-    struct mase_pass_run *runs;
-    int count = 0;
+    const struct mase_pass_runs *runs = &j->c->passes;
+    enum mase_status st = MASE_OK;
 
     mase_log_set_level(MASE_CRITICAL);
-    enum mase_status st = mase_pass_runs(&runs, &count, &j->c->arena, passes, err);
-    for (int i = 0; !st && i < count; i++) {
-        const struct mase_pass *p = runs[i].pass;
-        const char *kind = mase_pass_kind(p);
-        if (mase_streq(kind, "interface") && p->transform)
+    for (int i = 0; !st && i < runs->count; i++) {
+        const struct mase_pass *p = runs->items[i].pass;
+        if (!p->transform)
+            continue;
+        if (mase_streq(mase_pass_kind(p), "interface") || mase_pass_is_plugin(p))
             break;
-        if (mase_streq(kind, "transform"))
-            st = mase_manager_run_pass(&m, &copy, p, runs[i].args, err);
+        st = mase_manager_run_bound(&m, &copy, &runs->items[i], err);
     }
     mase_log_set_level(level);
     mase_manager_release(&m);
@@ -162,20 +161,19 @@ static enum mase_status record(const struct job *j, struct mase_err *err)
 static enum mase_status run(struct job *j, struct mase_err *err)
 {
     struct mase_arena *a = &j->c->arena;
-    const struct mase_value *passes = mase_value_get(j->c->config, "passes");
 
     mase_info("Initialising model '%s'...", j->model->name);
     mase_info("Initialising dataset '%s'...", j->data->name);
     MASE_TRY(mase_cli_checkpoint_info(&j->trained, j->c, j->weights, err));
     MASE_TRY(build(j, err));
-    MASE_TRY(rehearse(j, passes, err));
+    MASE_TRY(rehearse(j, err));
     MASE_TRY(mase_cli_claim(&j->claim, j->c, j->project_dir, false, err));
     mase_info("Project will be created at %s", j->project_dir);
     mase_info("Transforming model '%s'...", j->model->name);
-    if (!passes || !passes->count)
+    if (!j->c->passes.count)
         mase_warn("the configuration has no pass; the network is saved as it is");
     const char *before = mase_cli_graph_text(a, j->model, j->graph);
-    MASE_TRY(mase_manager_run_all(&j->manager, &j->graph, passes, err));
+    MASE_TRY(mase_manager_run_list(&j->manager, &j->graph, &j->c->passes, err));
     MASE_TRY(save(j, err));
     MASE_TRY(mase_cli_save_graph(a, before, j->transform_dir, j->manager.env.files, err));
     MASE_TRY(mase_make_dirs(mase_path_join(a, j->project_dir, "hardware"), err));

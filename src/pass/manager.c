@@ -33,34 +33,31 @@ static double seconds(void)
 
 /* ---- options ---- */
 
-static enum mase_status bind(void **opts, struct mase_arena *a, const struct mase_pass *p,
-                             const struct mase_value *args, struct mase_err *err)
+static enum mase_status fail_pass(enum mase_status st, const struct mase_pass *p,
+                                  struct mase_loc at, struct mase_err *err)
 {
-    static const struct mase_opt no_options[] = { { 0 } };
-    struct mase_value *own = args ? mase_value_copy(a, args) : NULL;
-    if (own)
-        mase_value_resolve_na(own);
-    *opts = mase_arena_alloc(a, p->opts_size);
-    MASE_TRY(mase_opts_bind(*opts, p->opts_size, p->opts ? p->opts : no_options, own, a, err));
-    return p->check ? p->check(*opts, err) : MASE_OK;
+    mase_place(err, at);
+    mase_wrap(err, "pass %s", p->name);
+    return st;
 }
 
-enum mase_status mase_manager_check(const struct mase_value *passes, struct mase_err *err)
+enum mase_status mase_pass_bind(struct mase_pass_run *run, struct mase_arena *a,
+                                const struct mase_value *args, struct mase_loc key,
+                                struct mase_err *err)
 {
-    struct mase_arena a = { 0 };
-    struct mase_pass_run *runs;
-    int count = 0;
-    void *opts;
-    enum mase_status st = mase_pass_runs(&runs, &count, &a, passes, err);
-    for (int i = 0; i < count && !st; i++) {
-        st = bind(&opts, &a, runs[i].pass, runs[i].args, err);
-        if (st) {
-            mase_place(err, runs[i].at);
-            mase_wrap(err, "pass %s", runs[i].pass->name);
-        }
-    }
-    mase_arena_release(&a);
-    return st;
+    static const struct mase_opt no_options[] = { { 0 } };
+    const struct mase_pass *p = run->pass;
+    struct mase_value *own = args ? mase_value_copy(a, args) : NULL;
+    void *opts = mase_arena_alloc(a, p->opts_size);
+    if (own)
+        mase_value_resolve_na(own);
+    run->opts = opts;
+    run->at = args ? args->at : MASE_NOWHERE;
+    enum mase_status st =
+        mase_opts_bind(opts, p->opts_size, p->opts ? p->opts : no_options, own, a, err);
+    if (!st && p->check)
+        st = p->check(opts, err);
+    return st ? fail_pass(st, p, key, err) : MASE_OK;
 }
 
 /* ---- properties ---- */
@@ -245,28 +242,32 @@ static enum mase_status execute(struct mase_manager *m, struct mase_graph **g,
     return dumps(m, p->name) ? dump(m, *g, p->name, err) : MASE_OK;
 }
 
+enum mase_status mase_manager_run_bound(struct mase_manager *m, struct mase_graph **g,
+                                        const struct mase_pass_run *run, struct mase_err *err)
+{
+    const struct mase_pass *p = run->pass;
+    enum mase_status st = assure(m, g, p->needs, err);
+    if (!st)
+        st = execute(m, g, p, run->opts, err);
+    mase_arena_release(&m->scratch);
+    if (st && err && !err->msg[0]) /* a pass of the user's own */
+        st = mase_fail(err, st, "failed without a message");
+    if (st)
+        return fail_pass(st, p, run->at, err);
+    return p->then ? mase_manager_run(m, g, p->then, NULL, err) : MASE_OK;
+}
+
 enum mase_status mase_manager_run_pass(struct mase_manager *m, struct mase_graph **g,
                                        const struct mase_pass *p, const struct mase_value *args,
                                        struct mase_err *err)
 {
     struct mase_arena a = { 0 };
-    void *opts;
-    enum mase_status st = bind(&opts, &a, p, args, err);
+    struct mase_pass_run run = { .pass = p };
+    enum mase_status st = mase_pass_bind(&run, &a, args, args ? args->at : MASE_NOWHERE, err);
     if (!st)
-        st = assure(m, g, p->needs, err);
-    if (!st)
-        st = execute(m, g, p, opts, err);
-    mase_arena_release(&m->scratch);
+        st = mase_manager_run_bound(m, g, &run, err);
     mase_arena_release(&a);
-    if (st) {
-        if (err && !err->msg[0]) /* a pass of the user's own */
-            st = mase_fail(err, st, "failed without a message");
-        if (args)
-            mase_place(err, args->at);
-        mase_wrap(err, "pass %s", p->name);
-        return st;
-    }
-    return p->then ? mase_manager_run(m, g, p->then, NULL, err) : MASE_OK;
+    return st;
 }
 
 enum mase_status mase_manager_run(struct mase_manager *m, struct mase_graph **g, const char *pass,
@@ -277,23 +278,30 @@ enum mase_status mase_manager_run(struct mase_manager *m, struct mase_graph **g,
     return mase_manager_run_pass(m, g, p, args, err);
 }
 
-enum mase_status mase_manager_run_all(struct mase_manager *m, struct mase_graph **g,
-                                      const struct mase_value *passes, struct mase_err *err)
+enum mase_status mase_manager_run_list(struct mase_manager *m, struct mase_graph **g,
+                                       const struct mase_pass_runs *runs, struct mase_err *err)
 {
-    struct mase_arena a = { 0 };
-    struct mase_pass_run *runs;
-    int count = 0;
-    MASE_TRY(mase_manager_check(passes, err));
-    enum mase_status st = mase_pass_runs(&runs, &count, &a, passes, err);
-    for (int i = 0; i < count && !st; i++) {
-        m->env.again = runs[i].again;
+    enum mase_status st = MASE_OK;
+    for (int i = 0; i < runs->count && !st; i++) {
+        m->env.again = runs->items[i].again;
         if (m->env.sheets)
-            m->env.sheets->suffix = runs[i].again;
-        st = mase_manager_run_pass(m, g, runs[i].pass, runs[i].args, err);
+            m->env.sheets->suffix = m->env.again;
+        st = mase_manager_run_bound(m, g, &runs->items[i], err);
     }
     m->env.again = NULL;
     if (m->env.sheets)
         m->env.sheets->suffix = NULL;
+    return st;
+}
+
+enum mase_status mase_manager_run_all(struct mase_manager *m, struct mase_graph **g,
+                                      const struct mase_value *passes, struct mase_err *err)
+{
+    struct mase_arena a = { 0 };
+    struct mase_pass_runs runs;
+    enum mase_status st = mase_pass_runs_bind(&runs, &a, passes, err);
+    if (!st)
+        st = mase_manager_run_list(m, g, &runs, err);
     mase_arena_release(&a);
     return st;
 }

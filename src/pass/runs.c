@@ -12,18 +12,26 @@
  */
 #include "pass/support.h"
 
-struct runs {
+/* A run before its options are bound. */
+struct entry {
+    const struct mase_pass *pass;
+    const struct mase_value *args;
+    struct mase_loc at; /* of its name */
+    const char *again;
+};
+
+struct entries {
     struct mase_arena *arena;
-    struct mase_pass_run *items;
+    struct entry *items;
     int count, cap;
 };
 
-static void insert(struct runs *r, int at, struct mase_pass_run run)
+static void insert(struct entries *r, int at, struct entry e)
 {
     r->items = mase_arena_grow(r->arena, r->items, r->count, &r->cap, sizeof *r->items);
     for (int i = r->count++; i > at; i--)
         r->items[i] = r->items[i - 1];
-    r->items[at] = run;
+    r->items[at] = e;
 }
 
 static bool is_before(const struct mase_loc *a, const struct mase_loc *b)
@@ -33,7 +41,7 @@ static bool is_before(const struct mase_loc *a, const struct mase_loc *b)
 }
 
 /* Behind everything that stands before it in the file. */
-static int place_of(const struct runs *r, const struct mase_loc *at)
+static int place_of(const struct entries *r, const struct mase_loc *at)
 {
     for (int i = r->count; i > 0; i--)
         if (is_before(&r->items[i - 1].at, at))
@@ -62,11 +70,11 @@ enum mase_status mase_pass_need(const struct mase_pass **p, const char *name, st
 }
 
 /* The first of each key, in the order of the keys. */
-static enum mase_status add_first(struct runs *r, const struct mase_value *passes, int i,
+static enum mase_status add_first(struct entries *r, const struct mase_value *passes, int i,
                                   struct mase_err *err)
 {
     const struct mase_value *v = passes->items[i];
-    struct mase_pass_run run = { .args = v, .at = passes->key_at[i] };
+    struct entry run = { .args = v, .at = passes->key_at[i] };
     MASE_TRY(mase_pass_need(&run.pass, passes->keys[i], run.at, err));
     if (v->kind == MASE_LIST && v->count == 0)
         return mase_fail_at(err, MASE_EVALUE, v->at, "pass %s: the list of its runs is empty",
@@ -77,21 +85,22 @@ static enum mase_status add_first(struct runs *r, const struct mase_value *passe
     return MASE_OK;
 }
 
-static void add_others(struct runs *r, const struct mase_value *passes, int i)
+static void add_others(struct entries *r, const struct mase_value *passes, int i)
 {
     const struct mase_value *v = passes->items[i];
     const struct mase_pass *p = mase_pass_find(passes->keys[i]);
     for (int k = 1; v->kind == MASE_LIST && k < v->count; k++) {
-        const struct mase_pass_run run = { p, v->items[k], v->items[k]->at,
-                                           mase_arena_printf(r->arena, "_%d", k + 1) };
+        const struct entry run = { p, v->items[k], v->items[k]->at,
+                                   mase_arena_printf(r->arena, "_%d", k + 1) };
         insert(r, place_of(r, &run.at), run);
     }
 }
 
-enum mase_status mase_pass_runs(struct mase_pass_run **out, int *count, struct mase_arena *a,
-                                const struct mase_value *passes, struct mase_err *err)
+enum mase_status mase_pass_runs_bind(struct mase_pass_runs *runs, struct mase_arena *a,
+                                     const struct mase_value *passes, struct mase_err *err)
 {
-    struct runs r = { .arena = a };
+    struct entries r = { .arena = a };
+    *runs = (struct mase_pass_runs){ 0 };
     if (passes && passes->kind != MASE_TABLE)
         return mase_fail_at(err, MASE_EVALUE, passes->at, "passes must be tables, not %s",
                             mase_value_kind_names[passes->kind]);
@@ -99,7 +108,12 @@ enum mase_status mase_pass_runs(struct mase_pass_run **out, int *count, struct m
         MASE_TRY(add_first(&r, passes, i, err));
     for (int i = 0; passes && i < passes->count; i++)
         add_others(&r, passes, i);
-    *out = r.items;
-    *count = r.count;
+    runs->items = mase_new_array(a, struct mase_pass_run, (size_t)r.count);
+    for (int i = 0; i < r.count; i++) {
+        const struct entry *e = &r.items[i];
+        runs->items[i] = (struct mase_pass_run){ .pass = e->pass, .again = e->again };
+        MASE_TRY(mase_pass_bind(&runs->items[i], a, e->args, e->at, err));
+    }
+    runs->count = r.count;
     return MASE_OK;
 }

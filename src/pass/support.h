@@ -33,6 +33,10 @@ extern const char *const mase_pass_formats[];
 void mase_pass_note(struct mase_pass_env *env, const char *pass, struct mase_value *value);
 
 /* A pass by name; at is where it is named. */
+/* manager.c: the options of run->pass from its section (NULL: defaults), in a. key: of its name. */
+enum mase_status mase_pass_bind(struct mase_pass_run *run, struct mase_arena *a,
+                                const struct mase_value *args, struct mase_loc key,
+                                struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_pass_need(const struct mase_pass **p, const char *name, struct mase_loc at,
                                 struct mase_err *err) MASE_MUST_CHECK;
 /* Every section of every node, without the tensors themselves: what a file holds. */

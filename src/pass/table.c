@@ -50,11 +50,23 @@ const struct mase_pass *mase_pass_find(const char *name)
     return NULL;
 }
 
+static int row_of(const struct mase_pass *p)
+{
+    int i = 0;
+    while (i < BUILT_IN && mase_passes[i] != p)
+        i++;
+    return i;
+}
+
+bool mase_pass_is_plugin(const struct mase_pass *p)
+{
+    return row_of(p) == BUILT_IN;
+}
+
 /* A pass of the user's own is in no row: what it is follows from the function it has. */
 const char *mase_pass_kind(const struct mase_pass *p)
 {
-    for (int i = 0; mase_passes[i]; i++)
-        if (mase_passes[i] == p)
-            return kinds[i];
+    if (!mase_pass_is_plugin(p))
+        return kinds[row_of(p)];
     return p->analyse ? "analysis" : "transform";
 }

@@ -105,3 +105,6 @@ odd.toml:3:9: pass odd: failed without a message
 END
 run transform --config odd.toml --plugin "$ODD/libodd_looking.so"
 refused "an analysis that fails" '^odd\.toml:3:9: pass odd: x: there is nothing to see$'
+run transform --config odd.toml --plugin "$ODD/libodd_counting.so"
+succeeds "a transform with effects of its own"
+holds "runs once" test "$(grep -c '^counted$' "$T/out")" = 1

@@ -33,14 +33,14 @@ struct profile_opts {
 };
 
 /* The statistics of one argument or result. */
-struct collector {
+struct measured {
     const struct mase_node *node;   /* whose it is */
     struct mase_meta_stat *entry;   /* where results go */
     const struct mase_node *source; /* the node whose value is measured; NULL: a parameter */
     const struct mase_tensor *parameter;
     struct mase_stat **stats;
     int count;
-    bool shared; /* the statistics are an earlier collector's, of the same source */
+    bool shared;                      /* the statistics are an earlier one's, of the same source */
     struct mase_collector *collector; /* what the engine shows the value to */
 };
 
@@ -49,7 +49,7 @@ struct profile {
     struct mase_pass_env *env;
     struct mase_graph *g;
     struct mase_stat_budget budget;
-    struct collector *list;
+    struct measured *list;
     int count, cap, parameters; /* the first so many measure parameters */
     int64_t samples, batch;
     struct mase_plan *plan; /* NULL: the engine cannot run the network */
@@ -176,7 +176,7 @@ static enum mase_status check_in_graph(const struct profile *p, const struct mas
 }
 
 /* What one node computes and another reads is measured once. */
-static const struct collector *same_source(const struct profile *p, const struct collector *c)
+static const struct measured *same_source(const struct profile *p, const struct measured *c)
 {
     for (int k = p->parameters; c->source && k < p->count; k++)
         if (p->list[k].source == c->source)
@@ -184,12 +184,12 @@ static const struct collector *same_source(const struct profile *p, const struct
     return NULL;
 }
 
-static enum mase_status add_collector(struct profile *p, struct collector c,
-                                      const struct mase_value *table, struct mase_err *err)
+static enum mase_status add_measured(struct profile *p, struct measured c,
+                                     const struct mase_value *table, struct mase_err *err)
 {
     if (!table || !table->count)
         return MASE_OK;
-    const struct collector *same = same_source(p, &c);
+    const struct measured *same = same_source(p, &c);
     c.count = table->count;
     c.shared = same != NULL;
     c.stats = same ? same->stats
@@ -220,8 +220,8 @@ static enum mase_status add_parameters(struct profile *p, const struct mase_node
             return mase_fail(err, MASE_EVALUE,
                              "'%s.%s' has no values: load or initialise the weights", module->path,
                              param->name);
-        MASE_TRY(add_collector(
-            p, (struct collector){ .node = n, .entry = entry, .parameter = &param->tensor },
+        MASE_TRY(add_measured(
+            p, (struct measured){ .node = n, .entry = entry, .parameter = &param->tensor },
             p->o->weight_stats, err));
     }
     return MASE_OK;
@@ -233,17 +233,17 @@ static enum mase_status add_activations(struct profile *p, const struct mase_nod
 {
     struct mase_meta *m = n->meta;
     for (int i = 0; i < m->sw_arg_count && i < n->input_count; i++)
-        MASE_TRY(add_collector(
-            p, (struct collector){ .node = n, .entry = &m->sw_args[i], .source = n->inputs[i] },
+        MASE_TRY(add_measured(
+            p, (struct measured){ .node = n, .entry = &m->sw_args[i], .source = n->inputs[i] },
             p->o->activation_stats, err));
     if (p->o->outputs && m->sw_result_count)
-        return add_collector(
-            p, (struct collector){ .node = n, .entry = &m->sw_results[0], .source = n },
-            p->o->activation_stats, err);
+        return add_measured(p,
+                            (struct measured){ .node = n, .entry = &m->sw_results[0], .source = n },
+                            p->o->activation_stats, err);
     return MASE_OK;
 }
 
-static enum mase_status find_collectors(struct profile *p, struct mase_err *err)
+static enum mase_status find_measured(struct profile *p, struct mase_err *err)
 {
     MASE_TRY(check_in_graph(p, p->o->weight_nodes, err));
     MASE_TRY(check_in_graph(p, p->o->activation_nodes, err));
@@ -288,7 +288,7 @@ static struct mase_stat_block block_of(struct mase_arena *a, const struct mase_t
     return b;
 }
 
-static enum mase_status feed(const struct collector *c, const struct mase_stat_block *b, int round,
+static enum mase_status feed(const struct measured *c, const struct mase_stat_block *b, int round,
                              struct mase_err *err)
 {
     for (int i = 0; i < c->count && !c->shared; i++)
@@ -297,7 +297,7 @@ static enum mase_status feed(const struct collector *c, const struct mase_stat_b
     return MASE_OK;
 }
 
-static void end_round(const struct collector *c, int round)
+static void end_round(const struct measured *c, int round)
 {
     if (c->collector)
         mase_collector_end_round(c->collector);
@@ -306,7 +306,7 @@ static void end_round(const struct collector *c, int round)
             mase_stat_end_round(c->stats[i]);
 }
 
-static int rounds_of(const struct collector *c, int count)
+static int rounds_of(const struct measured *c, int count)
 {
     int rounds = 0;
     for (int k = 0; k < count; k++)
@@ -323,7 +323,7 @@ static enum mase_status measure_parameters(struct profile *p, struct mase_err *e
         return MASE_OK;
     mase_progress_start(&bar, "Profiling weight statistics", p->parameters);
     for (int k = 0; k < p->parameters; k++) {
-        const struct collector *c = &p->list[k];
+        const struct measured *c = &p->list[k];
         const struct mase_stat_block b = block_of(p->env->scratch, c->parameter, 0, 1, 1);
         for (int round = 0; round < rounds_of(c, 1); round++) {
             MASE_TRY(feed(c, &b, round, err));
@@ -335,7 +335,7 @@ static enum mase_status measure_parameters(struct profile *p, struct mase_err *e
     return MASE_OK;
 }
 
-/* Show every collector its value. A value that is no tensor has no statistics. */
+/* Show every statistic its value. A value that is no tensor has no statistics. */
 static enum mase_status run_reference(struct profile *p, const struct mase_input *x, int round,
                                       struct mase_err *err)
 {
@@ -396,7 +396,7 @@ static enum mase_status add_collectors(struct profile *p, bool *all, struct mase
 {
     *all = true;
     for (int k = p->parameters; k < p->count && *all; k++) {
-        struct collector *c = &p->list[k];
+        struct measured *c = &p->list[k];
         if (c->shared)
             continue;
         if (mase_collector_new(&c->collector, p->env->scratch, p->plan, c->source, c->stats,
@@ -548,7 +548,7 @@ static enum mase_status measure_activations(struct profile *p, struct mase_err *
 static void store(struct profile *p)
 {
     for (int k = 0; k < p->count; k++) {
-        const struct collector *c = &p->list[k];
+        const struct measured *c = &p->list[k];
         for (int i = 0; i < c->count; i++)
             mase_value_set(&p->g->arena, c->entry->stat, c->stats[i]->kind->name,
                            mase_stat_result(c->stats[i], &p->g->arena));
@@ -580,7 +580,7 @@ static enum mase_status run(const struct mase_graph *graph, const void *options,
         .g = mase_side_tables(graph),
         .budget = { .limit = o->max_values },
     };
-    MASE_TRY(find_collectors(&p, err));
+    MASE_TRY(find_measured(&p, err));
     MASE_TRY(measure_parameters(&p, err));
     const enum mase_status st = measure_activations(&p, err);
     mase_plan_free(p.plan);

@@ -98,7 +98,7 @@ static enum mase_status decide_all(struct mase_decision *list, struct mase_rules
 /* ---- doing ---- */
 
 /* Two calls of one module share its formats. */
-static void warn_of_sharing(struct mase_map *callers, struct mase_decision *d)
+static void warn_of_sharing(struct mase_map *callers, const struct mase_decision *d)
 {
     const struct mase_decision *first = mase_map_get(callers, d->node->target);
     if (first &&
@@ -106,10 +106,10 @@ static void warn_of_sharing(struct mase_map *callers, struct mase_decision *d)
         mase_warn("quantize: %s and %s are both calls of %s, but are configured differently: "
                   "the last of them that names a format decides for both",
                   first->node->name, d->node->name, d->node->target);
-    mase_map_put(callers, d->node->target, d);
+    mase_map_put(callers, d->node->target, (void *)d);
 }
 
-static void carry_out(struct mase_graph *g, struct mase_decision *d, struct mase_map *callers)
+static void carry_out(struct mase_graph *g, const struct mase_decision *d, struct mase_map *callers)
 {
     struct mase_module *module = mase_node_module(d->node);
     if (module)
@@ -120,21 +120,30 @@ static void carry_out(struct mase_graph *g, struct mase_decision *d, struct mase
         mase_module_set_quant(g, module, &d->quant);
     else
         mase_node_set_quant(d->node, &d->quant);
-    mase_debug("quantize: %s (%s) by '%s'", d->node->name, mase_ops[d->node->op].name, d->key);
+    mase_debug("quantize: %s (%s) by '%s'", d->node->name, mase_ops[d->node->op].name,
+               d->key ? d->key : "decision");
+}
+
+void mase_quantize_apply(struct mase_graph *g, const struct mase_decision *list, int count)
+{
+    struct mase_arena a = { 0 };
+    struct mase_map callers = { .arena = &a };
+    for (int i = 0; i < count; i++)
+        carry_out(g, &list[i], &callers);
+    for (struct mase_node *n = g->first; n; n = n->next)
+        if (n->meta)
+            mase_meta_set_formats(n);
+    mase_arena_release(&a);
 }
 
 /* All or nothing: everything is decided before the first node changes. */
 static enum mase_status apply(struct mase_graph *g, struct mase_rules *r, struct mase_pass_env *env,
                               struct mase_err *err)
 {
-    const int count = g->node_count;
-    struct mase_decision *list = mase_new_array(env->scratch, struct mase_decision, (size_t)count);
-    struct mase_map callers = { .arena = env->scratch };
+    struct mase_decision *list =
+        mase_new_array(env->scratch, struct mase_decision, (size_t)g->node_count);
     MASE_TRY(decide_all(list, r, g, err));
-    for (int i = 0; i < count; i++)
-        carry_out(g, &list[i], &callers);
-    for (struct mase_node *n = g->first; n; n = n->next)
-        mase_meta_set_formats(n);
+    mase_quantize_apply(g, list, g->node_count);
     return MASE_OK;
 }
 

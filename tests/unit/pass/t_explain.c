@@ -88,6 +88,34 @@ static void agrees_with_the_pass(void **state)
     teardown(&f);
 }
 
+/* Decisions carried out are what the pass does; one's own need neither text nor metadata. */
+static void decisions_can_be_carried_out(void **state)
+{
+    (void)state;
+    static const char args[] = "by = 'regex_name'\n" NA_DEFAULT "'.*_[1-8]'.config = " INTEGER;
+    struct fixture f;
+    struct mase_str why = { 0 };
+    setup(&f, "jsc-toy");
+    struct mase_graph *copy = mase_graph_clone(f.g), *own = mase_graph_clone(f.g);
+    struct mase_decision *d =
+        mase_new_array(&f.arena, struct mase_decision, (size_t)f.g->node_count);
+    MUST(&f, mase_quantize_explain(d, &f.arena, copy, toml(&f, args), &f.err));
+    mase_quantize_apply(copy, d, copy->node_count);
+    RUN(&f, "quantize", args);
+    if (!mase_graph_same_formats(f.g, copy, &why))
+        fail_msg("%s", mase_str_text(&why));
+    const struct mase_decision layer = { .node = mase_graph_find(own, "seq_blocks_2"),
+                                         .reason = MASE_QUANTISED,
+                                         .quant = of(&f, d, "seq_blocks_2")->quant };
+    mase_quantize_apply(own, &layer, 1);
+    assert_non_null(mase_node_quant(layer.node));
+    assert_null(mase_node_quant(mase_graph_find(own, "seq_blocks_5")));
+    mase_graph_free(copy);
+    mase_graph_free(own);
+    mase_str_release(&why);
+    teardown(&f);
+}
+
 static void faults_have_places(void **state)
 {
     (void)state;
@@ -120,6 +148,7 @@ int main(void)
         cmocka_unit_test(by_type),
         cmocka_unit_test(by_pattern_name_and_bypass),
         cmocka_unit_test(agrees_with_the_pass),
+        cmocka_unit_test(decisions_can_be_carried_out),
         cmocka_unit_test(faults_have_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

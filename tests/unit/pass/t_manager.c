@@ -213,9 +213,12 @@ ON(an_unknown_pass_names_the_nearest)
 ON(passes_must_be_tables)
 {
     const struct mase_value *root = toml(f, "passes = 3\n[other]\nreport_graph = 4");
-    assert_int_equal(mase_manager_check(mase_value_get(root, "passes"), &f->err), MASE_EVALUE);
+    struct mase_pass_runs runs;
+    assert_int_equal(mase_pass_runs_bind(&runs, &f->arena, mase_value_get(root, "passes"), &f->err),
+                     MASE_EVALUE);
     assert_non_null(strstr(f->err.msg, "passes must be tables, not integer"));
-    assert_int_equal(mase_manager_check(mase_value_get(root, "other"), &f->err), MASE_EVALUE);
+    assert_int_equal(mase_pass_runs_bind(&runs, &f->arena, mase_value_get(root, "other"), &f->err),
+                     MASE_EVALUE);
     assert_int_equal(f->err.loc.line, 3);
 }
 

@@ -342,7 +342,8 @@ ON(the_table_can_be_checked_without_a_graph, "jsc-tiny")
 {
     struct mase_value *passes = toml(f, "[report_graph]\n[quantize]\nby = 'type'\n"
                                         "[quantize.liner.config]\nname = 'integer'\n");
-    assert_int_equal(mase_manager_check(passes, &f->err), MASE_EVALUE);
+    struct mase_pass_runs runs;
+    assert_int_equal(mase_pass_runs_bind(&runs, &f->arena, passes, &f->err), MASE_EVALUE);
     assert_non_null(strstr(f->err.msg, "pass quantize: 'liner' is no operation"));
     assert_int_equal(f->err.loc.line, 4);
 }
