@@ -29,7 +29,7 @@ static enum mase_status need_weights(const struct mase_graph *g, const char *dir
     if (!any || g->weights)
         return MASE_OK;
     return mase_fail_in(err, MASE_EVALUE, dir,
-                        "has no " MASE_CLI_SAVED_WEIGHTS ": the weights of its graph are missing");
+                        "has no " MASE_SAVED_WEIGHTS ": the weights of its graph are missing");
 }
 
 /* ---- from a saved folder ---- */
@@ -60,21 +60,22 @@ static enum mase_status check_name(const struct mase_graph *named, const struct 
 static enum mase_status take_saved(struct mase_graph **g, struct mase_cli *c, const char *name,
                                    struct mase_err *err)
 {
-    struct mase_manager m = { 0 };
-    struct mase_arena *a = &c->arena;
-    struct mase_value *args = mase_value_table(a);
-    struct mase_graph *named = mase_graph_clone(*g);
     const char *dir = mase_cli_text(c, MASE_CLI_load_name);
-    args->at = mase_cli_value(c, MASE_CLI_load_name)->at;
-    mase_value_set(a, args, "load_dir", mase_value_string(a, dir));
-    enum mase_status st = mase_manager_run(&m, g, "load_mase_graph", args, err);
-    mase_manager_release(&m);
+    struct mase_graph *saved = NULL;
+    enum mase_status st = mase_graph_load(&saved, dir, (*g)->name, err);
+    if (st)
+        mase_place(err, mase_cli_value(c, MASE_CLI_load_name)->at);
     if (!st)
-        st = need_weights(*g, dir, err);
+        st = need_weights(saved, dir, err);
     if (!st)
-        st = check_name(named, *g, c, name, err);
-    mase_graph_free(named);
-    return st;
+        st = check_name(*g, saved, c, name, err);
+    if (st) {
+        mase_graph_free(saved);
+        return st;
+    }
+    mase_graph_free(*g);
+    *g = saved;
+    return MASE_OK;
 }
 
 /* ---- from a file of weights ---- */

@@ -191,9 +191,8 @@ static enum mase_status from_folder(struct job *j, struct mase_err *err)
     if (is_graph_name(j->out) || is_folder_name(j->out))
         return convert_network(j, err);
     const bool saved = mase_is_dir(path);
-    return mase_cli_convert_weights(&j->done, j->c,
-                                    saved ? mase_path_join(a, path, MASE_CLI_SAVED_WEIGHTS) : path,
-                                    j->out, err);
+    return mase_cli_convert_weights(
+        &j->done, j->c, saved ? mase_path_join(a, path, MASE_SAVED_WEIGHTS) : path, j->out, err);
 }
 
 static enum mase_status from_network(struct job *j, struct mase_err *err)

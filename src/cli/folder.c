@@ -26,7 +26,7 @@ enum { PLACES = sizeof places / sizeof places[0] };
 bool mase_cli_is_saved(const char *dir)
 {
     struct mase_arena a = { 0 };
-    const bool saved = mase_is_file(mase_path_join(&a, dir, MASE_CLI_SAVED_GRAPH));
+    const bool saved = mase_is_file(mase_path_join(&a, dir, MASE_SAVED_GRAPH));
     mase_arena_release(&a);
     return saved;
 }
@@ -79,7 +79,7 @@ enum mase_status mase_cli_graph_in(struct mase_graph **g, const char *dir, struc
     const char *path;
     enum mase_status st = mase_cli_need_network_in(&path, &a, dir, err);
     if (!st && mase_is_dir(path))
-        st = mase_graph_read_mg(g, mase_path_join(&a, path, MASE_CLI_SAVED_GRAPH), err);
+        st = mase_graph_read_mg(g, mase_path_join(&a, path, MASE_SAVED_GRAPH), err);
     else if (!st)
         st = mase_cli_checkpoint_graph(g, path, err);
     mase_arena_release(&a);

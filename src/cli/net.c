@@ -48,20 +48,12 @@ static enum mase_status open_folder(struct mase_cli_net *n, struct mase_cli *c, 
                                     struct mase_err *err)
 {
     struct mase_arena *a = &c->arena;
-    struct mase_manager m = { 0 };
-    struct mase_value *args = mase_value_table(a);
-    const char *graph = mase_path_join(a, dir, MASE_CLI_SAVED_GRAPH);
-    args->at = MASE_NOWHERE;
-    mase_value_set(a, args, "load_dir", mase_value_string(a, dir));
+    const char *graph = mase_path_join(a, dir, MASE_SAVED_GRAPH);
     if (n->no_values && mase_is_file(graph) &&
-        !mase_is_file(mase_path_join(a, dir, MASE_CLI_SAVED_WEIGHTS))) {
+        !mase_is_file(mase_path_join(a, dir, MASE_SAVED_WEIGHTS))) {
         MASE_TRY(mase_graph_read_mg(&n->graph, graph, err)); /* nobody asks for what it lost */
     } else {
-        n->graph = mase_graph_new(NULL);
-        const enum mase_status st = mase_manager_run(&m, &n->graph, "load_mase_graph", args, err);
-        mase_manager_release(&m);
-        if (st)
-            return st;
+        MASE_TRY(mase_graph_load(&n->graph, dir, NULL, err));
     }
     find_sample(n);
     if (mase_cli_text(c, MASE_CLI_load_name) && c->operand_count < 2)
@@ -256,12 +248,9 @@ enum mase_status mase_cli_net_save(struct mase_cli *c, const struct mase_cli_net
                                    const char *dir, struct mase_err *err)
 {
     struct mase_manager m = { .env = { .seed = seed(c) } };
-    struct mase_value *args = mase_value_table(&c->arena);
-    args->at = MASE_NOWHERE;
-    mase_value_set(&c->arena, args, "save_dir", mase_value_string(&c->arena, dir));
     MASE_TRY(set_inputs(&m, c, n, err));
     struct mase_graph *g = n->graph;
-    const enum mase_status st = mase_manager_run(&m, &g, "save_mase_graph", args, err);
+    const enum mase_status st = mase_manager_save(&m, &g, dir, err);
     mase_manager_release(&m);
     return st;
 }

@@ -6,6 +6,7 @@
 #define MASE_CLI_NET_H
 
 #include <mase/call.h>
+#include <mase/saved.h>
 #include <mase/weights.h>
 
 #include "cli/cli.h"
@@ -40,9 +41,6 @@ enum mase_status mase_cli_net_quantise(struct mase_cli_net *out, struct mase_cli
 /* As a folder, which is made or whose network is replaced. */
 enum mase_status mase_cli_net_save(struct mase_cli *c, const struct mase_cli_net *n,
                                    const char *dir, struct mase_err *err) MASE_MUST_CHECK;
-/* The files of such a folder. */
-#define MASE_CLI_SAVED_GRAPH   "graph_module.mg"
-#define MASE_CLI_SAVED_WEIGHTS "state_dict.safetensors"
 /* [passes.quantize], or an error that says that there is none. */
 enum mase_status mase_cli_quantize_section(const struct mase_value **section,
                                            const struct mase_cli *c,

@@ -106,10 +106,10 @@ static enum mase_status set_weights(struct mase_arena *a, struct mase_value *v,
         return MASE_OK;
     }
     set_text(a, v, "weights", path);
-    if (mase_ends_with(path, MASE_CLI_SAVED_GRAPH))
-        path = mase_arena_strndup(a, path, strlen(path) - strlen(MASE_CLI_SAVED_GRAPH));
+    if (mase_ends_with(path, MASE_SAVED_GRAPH))
+        path = mase_arena_strndup(a, path, strlen(path) - strlen(MASE_SAVED_GRAPH));
     if (mase_is_dir(path))
-        path = mase_path_join(a, path, MASE_CLI_SAVED_WEIGHTS);
+        path = mase_path_join(a, path, MASE_SAVED_WEIGHTS);
     if (!mase_is_file(path)) /* a stream, or a graph without parameters */
         return MASE_OK;
     MASE_TRY(set_hash(a, file, path, err));

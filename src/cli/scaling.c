@@ -164,11 +164,11 @@ enum mase_status mase_cli_trained_on(struct mase_checkpoint_info *info, struct m
 {
     enum mase_kind kind;
     *info = (struct mase_checkpoint_info){ .epoch = -1, .step = -1 };
-    if (mase_is_dir(path) || mase_ends_with(path, MASE_CLI_SAVED_GRAPH)) {
+    if (mase_is_dir(path) || mase_ends_with(path, MASE_SAVED_GRAPH)) {
         const char *dir =
             mase_is_dir(path)
                 ? path
-                : mase_arena_strndup(a, path, strlen(path) - strlen(MASE_CLI_SAVED_GRAPH));
+                : mase_arena_strndup(a, path, strlen(path) - strlen(MASE_SAVED_GRAPH));
         const char *file = mase_path_join(a, dir, SCALING_FILE);
         return mase_is_file(file) ? mase_cli_scaling(info, a, file, err) : MASE_OK;
     }

@@ -11,6 +11,7 @@
 #include <mase/file.h>
 #include <mase/log.h>
 #include <mase/progress.h>
+#include <mase/saved.h>
 #include <mase/train.h>
 
 #include "cli/train.h"
@@ -126,11 +127,8 @@ static enum mase_status rehearse(const struct job *j, struct mase_err *err)
 static enum mase_status save(struct job *j, struct mase_err *err)
 {
     struct mase_arena *a = &j->c->arena;
-    struct mase_value *args = mase_value_table(a);
     const char *dir = mase_path_join(a, j->transform_dir, "transformed_ckpt");
-    args->at = MASE_NOWHERE;
-    mase_value_set(a, args, "save_dir", mase_value_string(a, dir));
-    MASE_TRY(mase_manager_run(&j->manager, &j->graph, "save_mase_graph", args, err));
+    MASE_TRY(mase_manager_save(&j->manager, &j->graph, dir, err));
     return mase_cli_keep_scaling(dir, a, &j->trained, j->manager.env.files, err);
 }
 

@@ -8,24 +8,12 @@
  *     sweep       the model alone: every configuration had weights of its own
  */
 #include <mase/file.h>
+#include <mase/saved.h>
 #include <mase/weights.h>
 
 #include "cli/report/report.h"
 
 /* ---- loading ---- */
-
-static enum mase_status load_folder(struct mase_graph **g, struct mase_report *r, const char *dir,
-                                    struct mase_err *err)
-{
-    struct mase_manager m = { 0 };
-    struct mase_value *args = mase_value_table(r->arena);
-    args->at = MASE_NOWHERE;
-    mase_value_set(r->arena, args, "load_dir", mase_value_string(r->arena, dir));
-    *g = mase_graph_new(r->model);
-    const enum mase_status st = mase_manager_run(&m, g, "load_mase_graph", args, err);
-    mase_manager_release(&m);
-    return st;
-}
 
 /* The graph that the run kept of a model of one's own, or NULL. */
 static const char *kept_graph(const struct mase_report *r)
@@ -78,7 +66,7 @@ static enum mase_status trained_graph(struct mase_report *r, const char *dir,
         MASE_TRY(mase_checkpoint_graph(&r->graph, checkpoint, err));
     if (r->graph)
         return MASE_OK;
-    return mase_cli_is_saved(saved) ? load_folder(&r->graph, r, saved, err)
+    return mase_cli_is_saved(saved) ? mase_graph_load(&r->graph, saved, r->model, err)
                                     : open_model(&r->graph, r, err);
 }
 
@@ -131,7 +119,7 @@ static enum mase_status after_transforms(struct mase_report *r, struct mase_err 
     const char *dir = mase_report_path(r, "software/transform/transformed_ckpt"), *unused = NULL;
     if (!mase_cli_is_saved(dir))
         return mase_fail_in(err, MASE_EIO, dir, "holds no graph_module.mg, which transform saves");
-    MASE_TRY(load_folder(&r->graph, r, dir, err));
+    MASE_TRY(mase_graph_load(&r->graph, dir, r->model, err));
     if (r->graph->weights)
         r->weights = "transformed_ckpt";
     return open_initial(&r->before, &unused, r, err);

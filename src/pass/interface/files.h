@@ -4,12 +4,8 @@
 #ifndef MASE_PASS_INTERFACE_FILES_H
 #define MASE_PASS_INTERFACE_FILES_H
 
-#define MASE_SAVED_GRAPH   "graph_module.mg"
-#define MASE_SAVED_WEIGHTS "state_dict.safetensors"
-#define MASE_SAVED_META    "node_meta_param.toml"
-#define MASE_SAVED_SUMS    "SHA256SUMS" /* of those three that are there, as sha256sum has it */
-
 #include <mase/file.h>
+#include <mase/saved.h>
 #include <mase/str.h>
 
 /* ---- sums.c ---- */

@@ -24,36 +24,50 @@ static const char *folder_of(struct mase_arena *a, const char *path)
     return slash ? mase_arena_strndup(a, path, (size_t)(slash - path) + 1) : ".";
 }
 
-static enum mase_status fill(struct mase_graph *g, struct mase_pass_env *env, const char *dir,
+static enum mase_status fill(struct mase_graph *g, struct mase_arena *scratch, const char *dir,
                              struct mase_err *err)
 {
-    const char *weights = mase_path_join(env->scratch, dir, MASE_SAVED_WEIGHTS);
-    const char *meta = mase_path_join(env->scratch, dir, MASE_SAVED_META);
+    const char *weights = mase_path_join(scratch, dir, MASE_SAVED_WEIGHTS);
+    const char *meta = mase_path_join(scratch, dir, MASE_SAVED_META);
     struct mase_value *table;
     if (mase_is_file(weights))
         MASE_TRY(mase_weights_load(g, weights, err));
-    MASE_TRY(mase_toml_read(&table, env->scratch, meta, err));
+    MASE_TRY(mase_toml_read(&table, scratch, meta, err));
     mase_value_resolve_na(table);
     return mase_meta_read(g, table, err);
+}
+
+static enum mase_status load(struct mase_graph **g, struct mase_arena *scratch, const char *dir,
+                             struct mase_err *err)
+{
+    MASE_TRY(mase_saved_check(dir, err));
+    MASE_TRY(mase_graph_read_mg(g, mase_path_join(scratch, dir, MASE_SAVED_GRAPH), err));
+    return fill(*g, scratch, dir, err);
+}
+
+enum mase_status mase_graph_load(struct mase_graph **g, const char *path, const char *name,
+                                 struct mase_err *err)
+{
+    struct mase_arena scratch = { 0 };
+    struct mase_graph *loaded = NULL;
+    const enum mase_status st = load(&loaded, &scratch, folder_of(&scratch, path), err);
+    mase_arena_release(&scratch);
+    if (st) {
+        mase_graph_free(loaded);
+        return st;
+    }
+    if (!loaded->name && name)
+        loaded->name = mase_intern(&loaded->intern, name);
+    *g = loaded;
+    return MASE_OK;
 }
 
 static enum mase_status run(struct mase_graph **g, const void *options, struct mase_pass_env *env,
                             struct mase_err *err)
 {
     const struct load_opts *o = options;
-    const char *dir = folder_of(env->scratch, o->load_dir);
-    struct mase_graph *loaded = NULL;
-    MASE_TRY(mase_saved_check(dir, err));
-    MASE_TRY(mase_graph_read_mg(&loaded, mase_path_join(env->scratch, dir, MASE_SAVED_GRAPH), err));
-    enum mase_status st = fill(loaded, env, dir, err);
-    if (st) {
-        mase_graph_free(loaded);
-        return st;
-    }
-    if (!loaded->name && (*g)->name)
-        loaded->name = mase_intern(&loaded->intern, (*g)->name);
-    *g = loaded;
-    return MASE_OK;
+    (void)env;
+    return mase_graph_load(g, o->load_dir, (*g)->name, err);
 }
 
 static const struct mase_opt opts[] = {

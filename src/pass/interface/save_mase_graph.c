@@ -207,6 +207,14 @@ static enum mase_status save(const struct mase_graph *g, struct mase_arena *a, c
     return st;
 }
 
+enum mase_status mase_graph_save(const struct mase_graph *g, const char *dir, struct mase_err *err)
+{
+    struct mase_arena a = { 0 };
+    const enum mase_status st = is_saved(dir, g, &a) ? MASE_OK : save(g, &a, dir, err);
+    mase_arena_release(&a);
+    return st;
+}
+
 /* ---- the pass ---- */
 
 static enum mase_status run(const struct mase_graph *g, const void *options,
@@ -216,8 +224,7 @@ static enum mase_status run(const struct mase_graph *g, const void *options,
     const char *dir = mase_pass_path(env, o->save_dir, "saved_mase_graph");
     if (!dir)
         return mase_fail(err, MASE_EVALUE, "save_dir is not given, and there is no output folder");
-    if (!is_saved(dir, g, env->scratch))
-        MASE_TRY(save(g, env->scratch, dir, err));
+    MASE_TRY(mase_graph_save(g, dir, err));
     for (int i = 0; i < PARTS; i++) {
         const char *path = mase_path_join(env->scratch, dir, parts[i].name);
         if (mase_is_file(path))
@@ -240,3 +247,13 @@ const struct mase_pass mase_pass_save_mase_graph = {
     .opts_size = sizeof(struct save_opts),
     .analyse = run,
 };
+
+enum mase_status mase_manager_save(struct mase_manager *m, struct mase_graph **g, const char *dir,
+                                   struct mase_err *err)
+{
+    const struct save_opts o = { dir };
+    const struct mase_pass_run run = { .pass = &mase_pass_save_mase_graph,
+                                       .opts = &o,
+                                       .at = MASE_NOWHERE };
+    return mase_manager_run_bound(m, g, &run, err);
+}

@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <mase/saved.h>
+
 #include "base/fault.h"
 
 #include "fixture.h"
@@ -170,6 +172,35 @@ static enum mase_status save(struct fixture *f, struct mase_graph *g, const char
 {
     return mase_manager_run(&f->m, &g, "save_mase_graph", toml(f, with_dir(f, "save_dir", dir)),
                             &f->err);
+}
+
+static void graphs_save_and_load_by_call(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct mase_str why = { 0 };
+    setup(&f, "jsc-tiny");
+    struct mase_graph *g = NULL;
+    const char *dir = temp_dir(&f);
+    assert_int_equal(mase_graph_load(&g, dir, NULL, &f.err), MASE_EIO); /* nothing is there yet */
+    assert_null(g);
+    RUN(&f, "quantize", QUANTIZE);
+    MUST(&f, mase_manager_save(&f.m, &f.g, dir, &f.err));
+    MUST(&f, mase_graph_load(&g, dir, "other", &f.err));
+    if (!mase_graph_equal(f.g, g, &why))
+        fail_msg("%s", mase_str_text(&why));
+    const char *first = hash_of(&f, dir);
+    mase_graph_init_weights(g, 7);
+    MUST(&f, mase_graph_save(g, dir, &f.err));
+    assert_string_not_equal(hash_of(&f, dir), first);
+    mase_graph_free(g);
+    MUST(&f, mase_graph_load(&g, mase_path_join(&f.arena, dir, MASE_SAVED_GRAPH), NULL, &f.err));
+    MUST(&f, mase_graph_save(f.g, dir, &f.err));
+    assert_string_equal(hash_of(&f, dir), first);
+    mase_graph_free(g);
+    mase_str_release(&why);
+    remove_saved(&f, dir);
+    teardown(&f);
 }
 
 static void a_save_happens_wholly_or_not_at_all(void **state)
@@ -417,6 +448,7 @@ int main(void)
         cmocka_unit_test(a_saved_graph_loads_equal),
         cmocka_unit_test(weights_come_back_to_the_bit),
         cmocka_unit_test(saving_goes_to_the_output_folder_by_default),
+        cmocka_unit_test(graphs_save_and_load_by_call),
         cmocka_unit_test(a_save_happens_wholly_or_not_at_all),
         cmocka_unit_test(a_broken_save_does_not_load_as_a_mixture),
         cmocka_unit_test(a_folder_without_its_weights_is_refused),
