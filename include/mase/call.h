@@ -54,6 +54,13 @@ void mase_call_result(struct mase_call *c, enum mase_dtype dtype, const struct m
 enum mase_status mase_call_fail(const struct mase_call *c, struct mase_err *err, const char *fmt,
                                 ...) MASE_PRINTF(3, 4);
 
+/* How operand i is rounded before the call computes with it; no format: it stays as it is. And the
+ * shape that its blocks are cut from (operand.c). */
+struct mase_rounding mase_call_rounding(const struct mase_call *c, int i);
+struct mase_shape mase_call_shape(const struct mase_call *c, int i);
+/* Does the call write into its first operand, and does anybody see it? */
+bool mase_call_writes(const struct mase_call *c);
+
 /* ---- results of whole graphs (infer.c) ---- */
 
 /* Every node's result: shapes only (mase_infer_shapes), or with values (run.h). */

@@ -268,7 +268,7 @@ static enum mase_status add_plain(struct building *b, struct mase_call *c,
 static enum mase_status follow_writes(struct building *b, const struct mase_call *c,
                                       const struct mase_call *probe, struct mase_err *err)
 {
-    if (!mase_ref_in_place(c))
+    if (!mase_call_writes(c))
         return MASE_OK;
     if (c->result.kind != MASE_ARG_TENSOR || c->param[0].kind != MASE_ARG_TENSOR)
         return mase_fail(err, MASE_EUNSUPPORTED, "%s: a plan cannot run %s", c->node->name,

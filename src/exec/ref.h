@@ -39,12 +39,6 @@ static inline struct mase_tensor *ref_out(const struct mase_call *c)
     return c->result.tensor;
 }
 
-/* How operand i of a call is rounded; without a format when it stays as it is (run.c). */
-struct mase_rounding mase_call_rounding(const struct mase_call *c, int i);
-/* The shape that its blocks are cut from. */
-struct mase_shape mase_call_shape(const struct mase_call *c, int i);
-/* Does the call write into its first operand, and does anybody see it? */
-bool mase_ref_in_place(const struct mase_call *c);
 /* MASE_ELIMIT where the new tensors of value, added to all that c's arena holds, are more than a
  * network may take. */
 enum mase_status mase_ref_room(const struct mase_call *c, const struct mase_arg *value,

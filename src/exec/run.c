@@ -17,28 +17,6 @@ static bool is_f32(const struct mase_arg *a)
     return a->kind == MASE_ARG_TENSOR && a->tensor->dtype == MASE_F32;
 }
 
-struct mase_rounding mase_call_rounding(const struct mase_call *c, int i)
-{
-    return is_f32(&c->param[i]) ? mase_operand_rounding(c->node, i) : (struct mase_rounding){ 0 };
-}
-
-/* Operands broadcast from the last dimension on: w of x * w has ones before its own, as in x. So a
- * block of it is what it would be after broadcasting. */
-struct mase_shape mase_call_shape(const struct mase_call *c, int i)
-{
-    const struct mase_shape *own = &c->param[i].tensor->shape;
-    struct mase_shape s = { .rank = own->rank };
-    for (int k = 0; k < c->sig->count && mase_mark_is_data(c->sig->param[i].role); k++)
-        if (mase_mark_is_data(c->sig->param[k].role) && is_f32(&c->param[k]) &&
-            c->param[k].tensor->shape.rank > s.rank)
-            s.rank = c->param[k].tensor->shape.rank;
-    for (int d = 0; d < s.rank; d++) {
-        const int at = d - (s.rank - own->rank);
-        s.dim[d] = at < 0 ? 1 : own->dim[at];
-    }
-    return s;
-}
-
 /* Replace the float32 tensors among the operands by quantised copies. Numbers stay as they are. */
 static enum mase_status quantise_operands(struct mase_call *c, struct mase_err *err)
 {
@@ -68,37 +46,6 @@ static void quantise_result(struct mase_call *c)
 }
 
 /* ---- operations that write into their operand ---- */
-
-/* x.add_(y), relu(x, inplace=True), x[i] = y. A quantised call writes into its quantised copy. */
-static bool writes_in_place(const struct mase_node *n, const struct mase_call *c)
-{
-    const struct mase_quant *q = mase_node_quant(n);
-    if (q && !q->bypass)
-        return false;
-    if (n->op == MASE_OP_setitem)
-        return true;
-    if (n->kind == MASE_CALL_METHOD)
-        return mase_ends_with(n->target, "_") && !mase_ends_with(n->target, "__");
-    if (n->kind == MASE_CALL_FUNCTION && mase_starts_with(n->target, "operator.i"))
-        return mase_streq(n->target, "operator.iadd") || mase_streq(n->target, "operator.isub") ||
-               mase_streq(n->target, "operator.imul") || mase_streq(n->target, "operator.itruediv");
-    const struct mase_arg *inplace = mase_call_arg(c, "inplace");
-    return inplace && mase_arg_truthy(inplace);
-}
-
-/* Does the first operand of n have users besides n, who would see it change? x[i] = y has no other
- * way to tell its result. */
-static bool operand_is_shared(const struct mase_node *n)
-{
-    if (!n->args.count || n->args.items[0].kind != MASE_ARG_NODE)
-        return false;
-    return n->op == MASE_OP_setitem || n->args.items[0].node->user_count > 1;
-}
-
-bool mase_ref_in_place(const struct mase_call *c)
-{
-    return operand_is_shared(c->node) && writes_in_place(c->node, c);
-}
 
 /* Give the first operand memory of its own when it lies in the caller's inputs or the weights. */
 static void own_operand(struct mase_call *c)
@@ -174,7 +121,7 @@ static enum mase_status run_step(struct mase_call *c, void *data, struct mase_er
     (void)data;
     const struct mase_quant *q = mase_node_quant(c->node);
     bool quantised = q && !q->bypass;
-    bool in_place = mase_ref_in_place(c);
+    bool in_place = mase_call_writes(c);
     MASE_TRY(need_values(c, err));
     if (in_place)
         own_operand(c);

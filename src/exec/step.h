@@ -13,7 +13,7 @@
 #include <mase/call.h>
 #include <mase/plan.h>
 
-#include "exec/ptrmap.h"
+#include "base/ptrmap.h"
 #include "kern/kern.h"
 
 /* A value of the plan: rows of lanes when its first dimension is the batch, else plain numbers. A

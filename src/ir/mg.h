@@ -37,6 +37,7 @@ struct mase_mg_lexer {
     const char *path, *pos, *end, *line_start;
     int line;
     int depth;              /* open brackets */
+    bool numbered;          /* names of nodes may be numbers, as those of a program's values */
     struct mase_mg_token t; /* the current token */
     struct mase_err *err;
 };
@@ -55,6 +56,7 @@ struct mase_mg_parser {
     struct mase_err *err;
     int depth;             /* of nested values */
     bool ended_with_comma; /* the items read last: what makes (1,) a tuple */
+    bool takes_atoms;      /* a bare word may be an argument of a call */
     int64_t bytes;         /* of weights asked for so far */
 };
 

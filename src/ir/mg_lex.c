@@ -94,7 +94,7 @@ static enum mase_status lex_node(struct mase_mg_lexer *lx)
         lx->pos++;
     lx->t.text = mase_arena_strndup(lx->arena, name, (size_t)(lx->pos - name));
     end_token(lx, MASE_MG_NODE, start);
-    if (lx->pos == name || isdigit((unsigned char)*name))
+    if (lx->pos == name || (isdigit((unsigned char)*name) && !lx->numbered))
         return mase_fail_at(lx->err, MASE_EPARSE, lx->t.at,
                             "after %% a node's name must follow: a letter or _, then letters, "
                             "digits and _");

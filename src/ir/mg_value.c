@@ -113,7 +113,7 @@ static enum mase_status take_item(struct mase_mg_parser *p, struct growing *seq,
     }
     struct mase_loc at = p->lx.t.at;
     MASE_TRY(mase_mg_value(p, &v));
-    if (kwargs->arg && v.kind == MASE_ARG_ATOM) /* no constructor takes one */
+    if (kwargs->arg && v.kind == MASE_ARG_ATOM && !p->takes_atoms) /* no constructor does */
         return mase_fail_at(p->err, MASE_EPARSE, at, "a text needs quotes: '%s'", v.s);
     push(p, to, key, &v);
     return MASE_OK;

@@ -7,7 +7,7 @@
  */
 #include <stdio.h>
 
-#include <mase/graph.h>
+#include <mase/call.h>
 
 static const struct mase_mark marks[] = {
     { 'x', MASE_DATA_IN, MASE_SIGNED, MASE_ROLE_DATA },
@@ -68,4 +68,33 @@ struct mase_rounding mase_result_rounding(const struct mase_node *n)
     if (!q || q->bypass || !q->operand[MASE_DATA_OUT])
         return none;
     return (struct mase_rounding){ q->operand[MASE_DATA_OUT], MASE_SIGNED, MASE_ROLE_DATA };
+}
+
+/* ---- of a call ---- */
+
+static bool is_f32(const struct mase_arg *a)
+{
+    return a->kind == MASE_ARG_TENSOR && a->tensor->dtype == MASE_F32;
+}
+
+struct mase_rounding mase_call_rounding(const struct mase_call *c, int i)
+{
+    return is_f32(&c->param[i]) ? mase_operand_rounding(c->node, i) : (struct mase_rounding){ 0 };
+}
+
+/* Operands broadcast from the last dimension on: w of x * w has ones before its own, as in x. So a
+ * block of it is what it would be after broadcasting. */
+struct mase_shape mase_call_shape(const struct mase_call *c, int i)
+{
+    const struct mase_shape *own = &c->param[i].tensor->shape;
+    struct mase_shape s = { .rank = own->rank };
+    for (int k = 0; k < c->sig->count && mase_mark_is_data(c->sig->param[i].role); k++)
+        if (mase_mark_is_data(c->sig->param[k].role) && is_f32(&c->param[k]) &&
+            c->param[k].tensor->shape.rank > s.rank)
+            s.rank = c->param[k].tensor->shape.rank;
+    for (int d = 0; d < s.rank; d++) {
+        const int at = d - (s.rank - own->rank);
+        s.dim[d] = at < 0 ? 1 : own->dim[at];
+    }
+    return s;
 }

@@ -1,7 +1,7 @@
 /*
  * ptrmap.c - an open hash table with linear probing, at most two thirds full (ptrmap.h).
  */
-#include "exec/ptrmap.h"
+#include "base/ptrmap.h"
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /*
  * ptrmap.h - what belongs to a pointer: slots to tensors, weights to parameters.
  */
-#ifndef MASE_EXEC_PTRMAP_H
-#define MASE_EXEC_PTRMAP_H
+#ifndef MASE_BASE_PTRMAP_H
+#define MASE_BASE_PTRMAP_H
 
 #include <mase/arena.h>
 
@@ -22,4 +22,4 @@ void *mase_ptrmap_get(const struct mase_ptrmap *m, const void *key);
 /* The value replaces what the key had. */
 void mase_ptrmap_put(struct mase_ptrmap *m, struct mase_arena *a, const void *key, void *value);
 
-#endif /* MASE_EXEC_PTRMAP_H */
+#endif /* MASE_BASE_PTRMAP_H */
