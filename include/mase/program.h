@@ -1,0 +1,153 @@
+/*
+ * program.h - what a network computes, as data: primitives over numbered values.
+ *
+ * A graph is what its author wrote; a program is what follows from it, with everything said. There
+ * are no modules, methods or defaults in it: a parameter is a value like any other, and rounding to
+ * a number format is an instruction. Whoever computes or emits a network reads its program and need
+ * not know how a layer is made of primitives.
+ *
+ *     mase-program 1
+ *     name small
+ *     %0 : f32[N, 16] = input x
+ *     %1 : f32[N, 16] = round(%0) to integer(8, 4) signed data
+ *     %2 : f32[5, 16] = param fc.weight
+ *     %3 : f32[5, 16] = round(%2) to integer(8, 4) signed weight
+ *     %4 : f32[5] = param fc.bias
+ *     %5 : f32[5] = round(%4) to integer(8, 4) signed weight
+ *     %6 : f32[N, 5] = dot.linear(%1, %3, %5) sum fixed(20, 8) from fc
+ *     return %6
+ *
+ * N is the number of samples; a length may be N, N+1 (one more), Nx4 (four times as many), Nx4-1.
+ * The text reads back to an equal program (mase_program_parse).
+ */
+#ifndef MASE_PROGRAM_H
+#define MASE_PROGRAM_H
+
+#include <mase/call.h>
+
+enum mase_prim {
+#define PRIM(name, help) MASE_PRIM_##name,
+#include <mase/prims.def>
+    MASE_PRIM_COUNT
+};
+
+struct mase_prim_info {
+    const char *name, *help;
+};
+extern const struct mase_prim_info mase_prims[MASE_PRIM_COUNT];
+/* The primitive that an operation is; MASE_PRIM_COUNT when programs do not have it. */
+enum mase_prim mase_op_prim(enum mase_op op);
+
+/* ---- values ---- */
+
+/* A number that may depend on the number of samples: plus + times N. */
+struct mase_extent {
+    int64_t plus, times;
+};
+int64_t mase_extent_at(struct mase_extent e, int64_t samples);
+bool mase_extent_equal(struct mase_extent a, struct mase_extent b);
+
+struct mase_ptype {
+    enum mase_dtype dtype;
+    int rank;
+    struct mase_extent dim[MASE_MAX_RANK];
+};
+bool mase_ptype_equal(const struct mase_ptype *a, const struct mase_ptype *b);
+/* The shape for so many samples. */
+struct mase_shape mase_ptype_shape(const struct mase_ptype *t, int64_t samples);
+bool mase_ptype_follows(const struct mase_ptype *t); /* does any length depend on N? */
+
+enum mase_psource {
+    MASE_PSOURCE_INPUT,
+    MASE_PSOURCE_PARAM, /* a parameter or buffer of the graph */
+    MASE_PSOURCE_CONST,
+    MASE_PSOURCE_RESULT,
+};
+
+struct mase_pvalue {
+    struct mase_node handle; /* first: arguments mention a value as those of graphs do a node, so
+                              * they print, parse and resolve in the same way */
+    int number;              /* its place among the program's values */
+    struct mase_ptype type;
+    enum mase_psource source;
+    const char *name;             /* of an input or parameter: x, fc.weight */
+    struct mase_param *param;     /* the graph's, borrowed; NULL in a program that was parsed */
+    const void *data;             /* of a constant, dense */
+    struct mase_rounding rounded; /* what it was rounded to; no format: any float */
+    struct mase_instr *made_by;
+    const struct mase_instr *last_use; /* NULL: none but perhaps the return */
+    bool returned;
+};
+
+/* ---- instructions ---- */
+
+struct mase_instr {
+    enum mase_prim prim;
+    enum mase_op op;                        /* which of the primitive's; unknown: round */
+    struct mase_arg param[MASE_MAX_PARAMS]; /* by the signature of op: values, attributes */
+    struct mase_pvalue **result;
+    int result_count;
+    bool no_grad;               /* no gradient passes the results */
+    const char *from;           /* the graph's node */
+    struct mase_rounding round; /* round: to what */
+    int round_rank;             /* round: blocks are cut as if it had so many dimensions */
+    /* Sums of products of integer forms: the fixed-point number that holds every sum, bias
+     * included. The sum is exact, in any order. Width 0: operands are not that, sums are float. */
+    struct mase_integer_form sum;
+    struct mase_instr *next;
+};
+
+struct mase_program {
+    struct mase_arena arena;
+    const char *name;
+    bool training;
+    struct mase_pvalue **value;
+    int value_count, value_cap;
+    struct mase_instr *first, *last;
+    struct mase_arg output; /* what is returned */
+};
+
+struct mase_lower_opts {
+    const struct mase_input *inputs; /* one per placeholder: the first length is the batch's, its
+                                      * number does not matter */
+    int input_count;
+    bool training; /* batch statistics, dropout; else evaluation */
+};
+/* From a graph; parameters are borrowed from it, so free the program first. Refused: a graph whose
+ * numbers follow the number of samples otherwise than by a factor and an offset. */
+enum mase_status mase_program_lower(struct mase_program **out, const struct mase_graph *g,
+                                    const struct mase_lower_opts *opts,
+                                    struct mase_err *err) MASE_MUST_CHECK;
+void mase_program_free(struct mase_program *p);
+
+void mase_program_print(struct mase_str *out, const struct mase_program *p);
+enum mase_status mase_program_parse(struct mase_program **out, const char *text, size_t size,
+                                    const char *path, struct mase_err *err) MASE_MUST_CHECK;
+/* Every rule that does not hold, one line each into out (may be NULL); returns how many. */
+int mase_program_verify(const struct mase_program *p, struct mase_str *out);
+
+/* An instruction as a call for so many samples, tensor[number] being each value's: what shape rules
+ * and the reference are given. It stays where it is: call points at node. */
+struct mase_pcall {
+    struct mase_call call;
+    struct mase_node node;
+};
+void mase_pcall_init(struct mase_pcall *k, struct mase_arena *a, const struct mase_instr *i,
+                     struct mase_tensor *const *tensor, int64_t samples);
+/* An argument with tensors for the values that it mentions. */
+struct mase_arg mase_pcall_arg(struct mase_arena *a, const struct mase_arg *arg,
+                               struct mase_tensor *const *tensor);
+
+/* ---- the reference (exec/interpret.c) ---- */
+
+/* Run it instruction by instruction as the definitions say. Inputs by name, with data. *out: what
+ * it returns, in the arena. */
+enum mase_status mase_program_run(struct mase_arg *out, struct mase_arena *a,
+                                  const struct mase_program *p, const struct mase_input *inputs,
+                                  int input_count, struct mase_err *err) MASE_MUST_CHECK;
+/* Replace what constants alone decide by its value, and drop what nobody uses. weights: parameters
+ * count as constants, too. Returns how many instructions went. */
+enum mase_status mase_program_fold(struct mase_program *p, bool weights, int *gone,
+                                   struct mase_err *err) MASE_MUST_CHECK;
+
+#endif /* MASE_PROGRAM_H */

@@ -1,0 +1,146 @@
+/*
+ * interpret.c - the reference of programs: instruction by instruction, as the definitions say.
+ */
+#include "exec/interpret.h"
+
+#include "exec/ref.h"
+#include "ir/infer.h"
+
+/* ---- one instruction ---- */
+
+/* Dimensions of length 1 in front, as broadcasting would put them. */
+static struct mase_shape widened(const struct mase_shape *s, int rank)
+{
+    struct mase_shape out = { .rank = rank };
+    for (int d = 0; d < rank; d++)
+        out.dim[d] = d < rank - s->rank ? 1 : s->dim[d - (rank - s->rank)];
+    return out;
+}
+
+static const struct mase_tensor *operand(const struct mase_arg *a,
+                                         struct mase_tensor *const *tensor)
+{
+    return tensor[((const struct mase_pvalue *)a->node)->number];
+}
+
+static enum mase_status run_round(const struct mase_instr *i, struct mase_arena *a,
+                                  struct mase_tensor **tensor, struct mase_err *err)
+{
+    const struct mase_tensor *x = operand(&i->param[0], tensor);
+    const struct mase_shape shape = widened(&x->shape, i->round_rank);
+    struct mase_tensor *y = mase_new(a, struct mase_tensor);
+    struct mase_arg result = { .kind = MASE_ARG_TENSOR, .tensor = y };
+    struct mase_node node = { .name = "round" };
+    *y = mase_tensor(a, MASE_F32, &x->shape, false);
+    MASE_TRY(mase_ref_room(&(struct mase_call){ .arena = a, .node = &node }, &result, err));
+    mase_ref_allocate(a, &result);
+    mase_quantize(i->round.format, mase_f32(y), mase_f32(x), &shape, i->round.role, i->round.sign);
+    tensor[i->result[0]->number] = y;
+    return MASE_OK;
+}
+
+static void take_results(const struct mase_instr *i, const struct mase_arg *a, int *count,
+                         struct mase_tensor **tensor)
+{
+    if (a->kind == MASE_ARG_TENSOR && *count < i->result_count)
+        tensor[i->result[(*count)++]->number] = a->tensor;
+    for (int k = 0; mase_arg_is_seq(a) && k < a->count; k++)
+        take_results(i, &a->items[k], count, tensor);
+}
+
+enum mase_status mase_instr_run(const struct mase_instr *i, struct mase_arena *a,
+                                struct mase_tensor **tensor, int64_t samples, struct mase_err *err)
+{
+    if (i->prim == MASE_PRIM_round)
+        return run_round(i, a, tensor, err);
+    struct mase_pcall k;
+    int count = 0;
+    mase_forward_fn *forward = mase_forward_of(i->op);
+    mase_pcall_init(&k, a, i, tensor, samples);
+    MASE_TRY(mase_call_infer(&k.call, err));
+    MASE_TRY(mase_ref_room(&k.call, &k.call.result, err));
+    const bool todo = mase_ref_allocate(a, &k.call.result) || k.call.result.kind == MASE_ARG_NONE;
+    if (todo && forward)
+        MASE_TRY(forward(&k.call, err));
+    take_results(i, &k.call.result, &count, tensor);
+    return MASE_OK;
+}
+
+/* ---- a program ---- */
+
+struct running {
+    const struct mase_program *p;
+    const struct mase_input *inputs;
+    int input_count;
+    struct mase_arena *a;
+    struct mase_tensor **tensor;
+    int64_t samples; /* -1: no input has told yet */
+};
+
+static enum mase_status wrong_shape(const struct mase_pvalue *v, const struct mase_tensor *t,
+                                    struct mase_err *err)
+{
+    struct mase_str got = { 0 };
+    mase_shape_print(&got, &t->shape);
+    const enum mase_status st = mase_fail(
+        err, MASE_EVALUE, "input '%s': %s%s is not what the program takes, or of other samples",
+        v->name, mase_dtypes[t->dtype].name, mase_str_text(&got));
+    mase_str_release(&got);
+    return st;
+}
+
+/* The number of samples is what makes the first input fit. */
+static enum mase_status set_input(struct running *r, const struct mase_pvalue *v,
+                                  struct mase_err *err)
+{
+    const struct mase_input *in = NULL;
+    for (int i = 0; i < r->input_count; i++)
+        if (mase_streq(r->inputs[i].name, v->name))
+            in = &r->inputs[i];
+    if (!in || !in->tensor.data)
+        return mase_fail(err, MASE_EVALUE, "input '%s' has no values", v->name);
+    for (int d = 0; d < v->type.rank && d < in->tensor.shape.rank && r->samples < 0; d++)
+        if (v->type.dim[d].times)
+            r->samples = (in->tensor.shape.dim[d] - v->type.dim[d].plus) / v->type.dim[d].times;
+    const struct mase_shape want = mase_ptype_shape(&v->type, r->samples);
+    if (in->tensor.dtype != v->type.dtype || !mase_shape_equal(&want, &in->tensor.shape))
+        return wrong_shape(v, &in->tensor, err);
+    r->tensor[v->number] = mase_arena_memdup(r->a, &in->tensor, sizeof in->tensor);
+    return MASE_OK;
+}
+
+static enum mase_status set_given(struct running *r, const struct mase_pvalue *v,
+                                  struct mase_err *err)
+{
+    const struct mase_shape shape = mase_ptype_shape(&v->type, 0);
+    const void *data =
+        v->source == MASE_PSOURCE_PARAM && v->param ? v->param->tensor.data : v->data;
+    if (!data)
+        return mase_fail(err, MASE_EVALUE, "'%s' has no values: load or initialise the weights",
+                         v->name ? v->name : "a constant");
+    r->tensor[v->number] = mase_new(r->a, struct mase_tensor);
+    *r->tensor[v->number] = (struct mase_tensor){ v->type.dtype, shape, (void *)data };
+    return MASE_OK;
+}
+
+enum mase_status mase_program_run(struct mase_arg *out, struct mase_arena *a,
+                                  const struct mase_program *p, const struct mase_input *inputs,
+                                  int input_count, struct mase_err *err)
+{
+    struct running r = {
+        .p = p, .inputs = inputs, .input_count = input_count, .a = a, .samples = -1
+    };
+    r.tensor = mase_new_array(a, struct mase_tensor *, (size_t)p->value_count);
+    for (int n = 0; n < p->value_count; n++) {
+        const struct mase_pvalue *v = p->value[n];
+        if (v->source == MASE_PSOURCE_INPUT)
+            MASE_TRY(set_input(&r, v, err));
+        else if (v->source != MASE_PSOURCE_RESULT)
+            MASE_TRY(set_given(&r, v, err));
+    }
+    for (const struct mase_instr *i = p->first; i; i = i->next)
+        if (mase_instr_run(i, a, r.tensor, r.samples, err))
+            return i->from ? mase_wrap(err, "%s", i->from) : err->status;
+    *out = mase_pcall_arg(a, &p->output, r.tensor);
+    return MASE_OK;
+}

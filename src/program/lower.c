@@ -1,0 +1,483 @@
+/*
+ * lower.c - from a graph to a program.
+ *
+ * The graph is walked once, with every call resolved for three numbers of samples. What differs
+ * between the first two depends on N; the third shows that it does so by a factor and an offset. A
+ * rule of the operation (lower_ops.c) then says what the call is in terms of primitives, and the
+ * formats of the node become instructions before and behind it.
+ */
+#include "program/program.h"
+
+#include <string.h>
+
+#include "base/ptrmap.h"
+#include "ir/arg.h"
+#include "ir/bind.h"
+#include "ir/infer.h"
+#include "ir/shape.h"
+
+/* Unlike other lengths, so that broadcasting does not hide what follows the samples. */
+const int64_t mase_lower_samples[MASE_LOWER_SIZES] = { 11, 13, 17 };
+
+struct lowering {
+    struct mase_program *p;
+    struct mase_arena scratch; /* calls, tensors and what is found by them */
+    const struct mase_graph *g;
+    const struct mase_lower_opts *opts;
+    struct mase_values v[MASE_LOWER_SIZES];
+    struct mase_ptrmap value_of; /* from tensors for the first number of samples, and parameters */
+    int position;                /* of the node under way */
+};
+
+/* The lowering behind a call: rules see calls and the program alone. */
+struct lowering_call {
+    struct mase_lowered l; /* first */
+    struct lowering *lower;
+};
+
+static const struct mase_arg *lookup(const struct mase_node *n, void *data)
+{
+    return mase_values_get(data, n);
+}
+
+/* ---- what depends on N ---- */
+
+static bool extent_of(struct mase_extent *e, const int64_t at[MASE_LOWER_SIZES])
+{
+    const int64_t *n = mase_lower_samples;
+    e->times = (at[1] - at[0]) / (n[1] - n[0]);
+    e->plus = at[0] - e->times * n[0];
+    for (int s = 0; s < MASE_LOWER_SIZES; s++)
+        if (mase_extent_at(*e, n[s]) != at[s])
+            return false;
+    return true;
+}
+
+enum mase_status mase_lowered_type(struct mase_ptype *type,
+                                   const struct mase_tensor *const t[MASE_LOWER_SIZES],
+                                   const struct mase_node *n, struct mase_err *err)
+{
+    *type = (struct mase_ptype){ .dtype = t[0]->dtype, .rank = t[0]->shape.rank };
+    bool known = t[1]->shape.rank == type->rank && t[2]->shape.rank == type->rank;
+    for (int d = 0; known && d < type->rank; d++) {
+        int64_t at[MASE_LOWER_SIZES];
+        for (int s = 0; s < MASE_LOWER_SIZES; s++)
+            at[s] = t[s]->shape.dim[d];
+        known = extent_of(&type->dim[d], at);
+    }
+    if (known)
+        return MASE_OK;
+    return mase_fail(err, MASE_EUNSUPPORTED,
+                     "%s: its shape does not follow the number of samples by a factor and an "
+                     "offset, as lengths of a program must",
+                     n->name);
+}
+
+/* ---- arguments ---- */
+
+struct mase_arg mase_lowered_tensor(struct mase_lowered *l, const struct mase_tensor *t,
+                                    const char *param)
+{
+    struct lowering *low = ((struct lowering_call *)l)->lower;
+    struct mase_pvalue *v = mase_ptrmap_get(&low->value_of, t);
+    const struct mase_module *m = l->call[0].module;
+    struct mase_param *from = v || !m ? NULL : mase_module_param(m, param);
+    if (!t)
+        return mase_arg_none();
+    if (!v && !from)
+        mase_bug("%s: '%s' is no value of the program", l->call[0].node->name, param);
+    if (!v)
+        v = mase_ptrmap_get(&low->value_of, from);
+    if (!v) {
+        struct mase_ptype type = { .dtype = t->dtype, .rank = t->shape.rank };
+        for (int d = 0; d < type.rank; d++)
+            type.dim[d].plus = t->shape.dim[d];
+        struct mase_arena *a = &low->p->arena;
+        v = mase_program_add_value(low->p, MASE_PSOURCE_PARAM, &type,
+                                   mase_arena_printf(a, "%s.%s", m->path, param));
+        v->param = from;
+        mase_ptrmap_put(&low->value_of, &low->scratch, from, v);
+    }
+    return mase_pvalue_arg(v);
+}
+
+static enum mase_status differs(const struct mase_lowered *l, const char *param,
+                                struct mase_err *err)
+{
+    return mase_fail(err, MASE_EUNSUPPORTED,
+                     "%s: '%s' does not follow the number of samples by a factor and an offset",
+                     l->call[0].node->name, param);
+}
+
+/* One argument out of those for each number of samples. */
+static enum mase_status merge(struct mase_lowered *l, struct mase_arg *out,
+                              const struct mase_arg *const at[MASE_LOWER_SIZES], const char *param,
+                              struct mase_err *err)
+{
+    struct mase_arena *a = &l->program->arena;
+    int64_t number[MASE_LOWER_SIZES];
+    struct mase_extent e;
+    bool ints = true;
+    for (int s = 0; s < MASE_LOWER_SIZES; s++) {
+        if (at[s]->kind != at[0]->kind ||
+            (mase_arg_has_items(at[s]) && at[s]->count != at[0]->count))
+            return differs(l, param, err);
+        ints &= at[s]->kind == MASE_ARG_INT;
+        number[s] = at[s]->i;
+    }
+    if (at[0]->kind == MASE_ARG_TENSOR) {
+        *out = mase_lowered_tensor(l, at[0]->tensor, param);
+        return MASE_OK;
+    }
+    if (ints && number[0] != number[1]) {
+        if (!extent_of(&e, number))
+            return differs(l, param, err);
+        *out = (struct mase_arg){ .kind = MASE_ARG_ATOM, .s = mase_extent_text(a, e) };
+        return MASE_OK;
+    }
+    *out = mase_arg_copy(a, at[0]);
+    for (int i = 0; mase_arg_has_items(out) && i < out->count; i++) {
+        const struct mase_arg *item[MASE_LOWER_SIZES];
+        for (int s = 0; s < MASE_LOWER_SIZES; s++)
+            item[s] = &at[s]->items[i];
+        MASE_TRY(merge(l, &out->items[i], item, param, err));
+    }
+    if (mase_arg_has_items(out))
+        return MASE_OK;
+    return mase_arg_equal(at[0], at[1]) && mase_arg_equal(at[0], at[2]) ? MASE_OK
+                                                                        : differs(l, param, err);
+}
+
+/* What says where a result lies, not what it is: every result is a new value here. */
+static bool is_placing(const char *param)
+{
+    return mase_streq(param, "inplace") || mase_streq(param, "device");
+}
+
+static enum mase_status merge_params(struct mase_lowered *l, struct mase_err *err)
+{
+    const struct mase_sig *sig = l->call[0].sig;
+    for (int i = 0; i < sig->count; i++) {
+        const struct mase_arg *at[MASE_LOWER_SIZES];
+        for (int s = 0; s < MASE_LOWER_SIZES; s++)
+            at[s] = &l->call[s].param[i];
+        if (is_placing(sig->param[i].name))
+            l->param[i] = mase_bind_default(&l->program->arena, sig, i, l->param);
+        else
+            MASE_TRY(merge(l, &l->param[i], at, sig->param[i].name, err));
+    }
+    return MASE_OK;
+}
+
+/* ---- results ---- */
+
+/* The tensors of a result that no earlier one has, for each number of samples. */
+struct fresh {
+    const struct mase_tensor *(*t)[MASE_LOWER_SIZES];
+    int count, cap;
+};
+
+static void find_fresh(struct lowering *low, struct fresh *f,
+                       const struct mase_arg *const at[MASE_LOWER_SIZES])
+{
+    if (at[0]->kind == MASE_ARG_TENSOR && !mase_ptrmap_get(&low->value_of, at[0]->tensor)) {
+        f->t = mase_arena_grow(&low->scratch, f->t, f->count, &f->cap, sizeof *f->t);
+        for (int s = 0; s < MASE_LOWER_SIZES; s++)
+            f->t[f->count][s] = at[s]->tensor;
+        f->count++;
+    }
+    for (int i = 0; mase_arg_is_seq(at[0]) && i < at[0]->count; i++) {
+        const struct mase_arg *item[MASE_LOWER_SIZES];
+        for (int s = 0; s < MASE_LOWER_SIZES; s++)
+            item[s] = &at[s]->items[i];
+        find_fresh(low, f, item);
+    }
+}
+
+/* Do the results for all numbers of samples look alike? */
+static bool alike(const struct mase_arg *a, const struct mase_arg *b)
+{
+    if (a->kind != b->kind)
+        return false;
+    if (!mase_arg_is_seq(a))
+        return true;
+    bool same = a->count == b->count;
+    for (int i = 0; same && i < a->count; i++)
+        same = alike(&a->items[i], &b->items[i]);
+    return same;
+}
+
+static struct mase_instr *new_instr(struct mase_program *p, enum mase_prim prim, enum mase_op op,
+                                    const struct mase_node *n, const struct mase_ptype *type,
+                                    int results)
+{
+    struct mase_instr *i = mase_program_add_instr(p, prim, op, results);
+    i->no_grad = n->no_grad;
+    i->from = mase_arena_strdup(&p->arena, n->name);
+    for (int k = 0; k < results; k++) {
+        i->result[k] = mase_program_add_value(p, MASE_PSOURCE_RESULT, &type[k], NULL);
+        i->result[k]->made_by = i;
+    }
+    return i;
+}
+
+struct mase_pvalue *mase_lowered_emit(struct mase_lowered *l, enum mase_op op,
+                                      const struct mase_arg *param, const struct mase_ptype *type)
+{
+    struct mase_instr *i = new_instr(l->program, mase_op_prim(op), op, l->call[0].node, type, 1);
+    memcpy(i->param, param, (size_t)mase_instr_params(i) * sizeof *param);
+    return i->result[0];
+}
+
+/* ---- number formats ---- */
+
+static struct mase_pvalue *add_round(struct lowering *low, struct mase_pvalue *x,
+                                     struct mase_rounding how, int rank, const struct mase_node *n)
+{
+    struct mase_instr *i = new_instr(low->p, MASE_PRIM_round, MASE_OP_unknown, n, &x->type, 1);
+    i->param[0] = mase_pvalue_arg(x);
+    i->round = how;
+    i->round_rank = rank;
+    i->result[0]->rounded = how;
+    return i->result[0];
+}
+
+/* Operands are rounded before a rule sees them: it computes with what is left. */
+static void round_operands(struct lowering *low, struct mase_lowered *l)
+{
+    const struct mase_call *c = &l->call[0];
+    for (int i = 0; i < c->sig->count; i++) {
+        const struct mase_rounding how = mase_call_rounding(c, i);
+        struct mase_pvalue *x = how.format ? mase_pvalue_of(&l->param[i]) : NULL;
+        if (!x)
+            continue;
+        const int rank = mase_call_shape(c, i).rank;
+        l->param[i] = mase_pvalue_arg(add_round(low, x, how, rank, c->node));
+    }
+}
+
+/* ---- calls ---- */
+
+static void add_instr(struct lowering *low, struct mase_lowered *l, const struct fresh *f,
+                      const struct mase_ptype *type)
+{
+    const struct mase_node *n = l->call[0].node;
+    struct mase_instr *i = new_instr(low->p, l->prim, l->op, n, type, f->count);
+    memcpy(i->param, l->param, sizeof i->param);
+    i->sum = mase_instr_sum(i);
+    const struct mase_rounding how = mase_result_rounding(n);
+    for (int k = 0; k < f->count; k++) {
+        struct mase_pvalue *v = i->result[k];
+        if (how.format && f->count == 1 && type[k].dtype == MASE_F32)
+            v = add_round(low, v, how, type[k].rank, n);
+        mase_ptrmap_put(&low->value_of, &low->scratch, f->t[k][0], v);
+    }
+}
+
+/* x.add_(y), x[i] = y: later users of x see the result. */
+static enum mase_status follow_writes(struct lowering *low, const struct mase_lowered *l,
+                                      struct mase_err *err)
+{
+    const struct mase_call *c = &l->call[0];
+    if (!mase_call_writes(c))
+        return MASE_OK;
+    if (c->result.kind != MASE_ARG_TENSOR || c->param[0].kind != MASE_ARG_TENSOR ||
+        !mase_shape_equal(&c->result.tensor->shape, &c->param[0].tensor->shape) ||
+        c->result.tensor->dtype != c->param[0].tensor->dtype)
+        return mase_call_fail(c, err, "writes into an operand of another shape or type");
+    for (int s = 0; s < MASE_LOWER_SIZES; s++) {
+        struct mase_arg *x =
+            (struct mase_arg *)mase_values_get(&low->v[s], c->node->args.items[0].node);
+        x->tensor = l->call[s].result.tensor;
+    }
+    return MASE_OK;
+}
+
+static enum mase_status lower_tensors(struct lowering *low, struct mase_lowered *l,
+                                      const struct fresh *f, struct mase_err *err)
+{
+    const struct mase_call *c = &l->call[0];
+    mase_lower_fn *rule = mase_lower_rule(c->node->op);
+    struct mase_ptype *type = mase_new_array(&low->scratch, struct mase_ptype, (size_t)f->count);
+    if (!rule)
+        return mase_fail(err, MASE_EUNSUPPORTED, "%s: a program has no %s", c->node->name,
+                         mase_ops[c->node->op].name);
+    for (int k = 0; k < f->count; k++)
+        MASE_TRY(mase_lowered_type(&type[k], f->t[k], c->node, err));
+    MASE_TRY(merge_params(l, err));
+    round_operands(low, l);
+    l->op = c->node->op;
+    l->prim = mase_op_prim(l->op);
+    MASE_TRY(rule(l, err));
+    if (l->alias)
+        mase_ptrmap_put(&low->value_of, &low->scratch, f->t[0][0], mase_pvalue_of(&l->param[0]));
+    else
+        add_instr(low, l, f, type);
+    return MASE_OK;
+}
+
+static enum mase_status lower_call(struct lowering *low, const struct mase_node *n,
+                                   struct mase_err *err)
+{
+    struct mase_arena *a = &low->scratch;
+    struct lowering_call *k = mase_new(a, struct lowering_call);
+    struct mase_lowered *l = &k->l;
+    const struct mase_arg *at[MASE_LOWER_SIZES];
+    struct fresh f = { 0 };
+    k->lower = low;
+    l->program = low->p;
+    l->call = mase_new_array(a, struct mase_call, MASE_LOWER_SIZES);
+    for (int s = 0; s < MASE_LOWER_SIZES; s++) {
+        struct mase_call *c = &l->call[s];
+        MASE_TRY(mase_call_init(c, a, n, lookup, &low->v[s], err));
+        MASE_TRY(mase_call_infer(c, err));
+        low->v[s].value[low->position] = c->result;
+        at[s] = &c->result;
+        if (!alike(&c->result, &l->call[0].result))
+            return mase_fail(err, MASE_EUNSUPPORTED,
+                             "%s: what %s gives depends on the number of samples", n->name,
+                             mase_ops[n->op].name);
+    }
+    find_fresh(low, &f, at);
+    const bool effect = l->call[0].result.kind == MASE_ARG_NONE && mase_lower_rule(n->op) &&
+                        mase_arg_tensor(&l->call[0].param[0]);
+    if (f.count || effect)
+        MASE_TRY(lower_tensors(low, l, &f, err));
+    return follow_writes(low, l, err);
+}
+
+/* ---- what comes from outside ---- */
+
+static struct mase_arg tensor_arg(struct mase_arena *a, const struct mase_tensor *t)
+{
+    struct mase_tensor *copy = mase_arena_memdup(a, t, sizeof *t);
+    copy->data = NULL;
+    return (struct mase_arg){ .kind = MASE_ARG_TENSOR, .tensor = copy };
+}
+
+static const struct mase_input *find_input(const struct lowering *low, const char *name)
+{
+    for (int i = 0; i < low->opts->input_count; i++)
+        if (mase_streq(low->opts->inputs[i].name, name))
+            return &low->opts->inputs[i];
+    return NULL;
+}
+
+static enum mase_status lower_input(struct lowering *low, const struct mase_node *n,
+                                    struct mase_err *err)
+{
+    struct mase_arena *a = &low->scratch;
+    const struct mase_input *in = find_input(low, n->name);
+    const struct mase_tensor *t[MASE_LOWER_SIZES];
+    struct mase_ptype type;
+    if (!in && n->args.count == 0)
+        return mase_fail(err, MASE_EVALUE, "no input for placeholder '%s'", n->name);
+    for (int s = 0; s < MASE_LOWER_SIZES; s++) {
+        struct mase_arg *value = &low->v[s].value[low->position];
+        *value = in ? tensor_arg(a, &in->tensor) : n->args.items[0];
+        if (!in)
+            continue;
+        if (value->tensor->shape.rank)
+            value->tensor->shape.dim[0] = mase_lower_samples[s];
+        t[s] = value->tensor;
+    }
+    if (!in)
+        return MASE_OK; /* a default */
+    MASE_TRY(mase_lowered_type(&type, t, n, err));
+    mase_ptrmap_put(&low->value_of, &low->scratch, t[0],
+                    mase_program_add_value(low->p, MASE_PSOURCE_INPUT, &type, n->name));
+    return MASE_OK;
+}
+
+static enum mase_status lower_attr(struct lowering *low, const struct mase_node *n,
+                                   struct mase_err *err)
+{
+    struct mase_arena *a = &low->scratch;
+    struct mase_param *param = mase_graph_attr(low->g, n->target);
+    const struct mase_tensor *t[MASE_LOWER_SIZES];
+    struct mase_ptype type;
+    if (!param)
+        return mase_fail(err, MASE_EVALUE, "%s: the graph has no attribute '%s'", n->name,
+                         n->target);
+    for (int s = 0; s < MASE_LOWER_SIZES; s++) {
+        low->v[s].value[low->position] = tensor_arg(a, &param->tensor);
+        t[s] = low->v[s].value[low->position].tensor;
+    }
+    MASE_TRY(mase_lowered_type(&type, t, n, err));
+    struct mase_pvalue *v = mase_ptrmap_get(&low->value_of, param);
+    if (!v) {
+        v = mase_program_add_value(low->p, MASE_PSOURCE_PARAM, &type, n->target);
+        v->param = param;
+        mase_ptrmap_put(&low->value_of, &low->scratch, param, v);
+    }
+    mase_ptrmap_put(&low->value_of, &low->scratch, t[0], v);
+    return MASE_OK;
+}
+
+static enum mase_status lower_output(struct lowering *low, const struct mase_node *n,
+                                     struct mase_err *err)
+{
+    struct mase_arena *a = &low->scratch;
+    struct mase_arg value[MASE_LOWER_SIZES];
+    const struct mase_arg *at[MASE_LOWER_SIZES];
+    struct mase_call call = { .arena = a, .node = n };
+    struct lowering_call k = { .l = { .program = low->p, .call = &call }, .lower = low };
+    for (int s = 0; s < MASE_LOWER_SIZES; s++) {
+        struct mase_resolving r = { .arena = a, .lookup = lookup, .data = &low->v[s] };
+        value[s] = n->args.count ? mase_resolve(&r, &n->args.items[0]) : mase_arg_none();
+        at[s] = &value[s];
+        if (r.missing)
+            return mase_fail(err, MASE_EVALUE, "%s: %s has no value yet", n->name, r.missing->name);
+    }
+    return merge(&k.l, &low->p->output, at, "output", err);
+}
+
+static enum mase_status lower_node(struct lowering *low, const struct mase_node *n,
+                                   struct mase_err *err)
+{
+    switch (n->kind) {
+    case MASE_PLACEHOLDER:
+        return lower_input(low, n, err);
+    case MASE_GET_ATTR:
+        return lower_attr(low, n, err);
+    case MASE_OUTPUT:
+        return lower_output(low, n, err);
+    default:
+        return lower_call(low, n, err);
+    }
+}
+
+static enum mase_status lower(struct lowering *low, struct mase_err *err)
+{
+    struct mase_arena *a = &low->scratch;
+    for (int s = 0; s < MASE_LOWER_SIZES; s++) {
+        low->v[s] = (struct mase_values){ .arena = a, .index.arena = a };
+        low->v[s].value = mase_new_array(a, struct mase_arg, (size_t)low->g->node_count);
+    }
+    for (const struct mase_node *n = low->g->first; n; n = n->next) {
+        MASE_TRY(mase_node_place(n, lower_node(low, n, err), err));
+        low->position++;
+        for (int s = 0; s < MASE_LOWER_SIZES; s++) {
+            low->v[s].count++;
+            mase_map_put(&low->v[s].index, n->name, (void *)(uintptr_t)low->position);
+        }
+    }
+    return MASE_OK;
+}
+
+enum mase_status mase_program_lower(struct mase_program **out, const struct mase_graph *g,
+                                    const struct mase_lower_opts *opts, struct mase_err *err)
+{
+    struct lowering low = { .g = opts->training && g->training ? g->training : g, .opts = opts };
+    *out = NULL;
+    low.p = mase_program_new(g->name, opts->training);
+    const enum mase_status st = lower(&low, err);
+    mase_arena_release(&low.scratch);
+    if (st) {
+        mase_program_free(low.p);
+        return st;
+    }
+    mase_program_renumber(low.p);
+    *out = low.p;
+    return MASE_OK;
+}

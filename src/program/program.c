@@ -1,0 +1,301 @@
+/*
+ * program.c - a program's values and instructions: making them, going over them.
+ */
+#include "program/program.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "ir/arg.h"
+
+const struct mase_prim_info mase_prims[MASE_PRIM_COUNT] = {
+#define PRIM(name, help) { #name, help },
+#include <mase/prims.def>
+};
+
+/* The LOWER column of ops.def. */
+static const struct row {
+    bool lowers;
+    enum mase_prim prim;
+    mase_lower_fn *rule;
+    const char *name; /* only to begin a row */
+} rows[MASE_OP_COUNT] = {
+    [MASE_OP_unknown] = {
+#define OP(name_, ...) \
+    .name = NULL       \
+    }                  \
+    , [MASE_OP_##name_] = {
+#define LOWER(prim_, rule_) .lowers = true, .prim = MASE_PRIM_##prim_, .rule = mase_lower_##rule_,
+#include <mase/ops.def>
+    },
+};
+
+enum mase_prim mase_op_prim(enum mase_op op)
+{
+    return rows[op].lowers ? rows[op].prim : MASE_PRIM_COUNT;
+}
+
+mase_lower_fn *mase_lower_rule(enum mase_op op)
+{
+    return rows[op].rule;
+}
+
+/* ---- lengths that depend on N ---- */
+
+int64_t mase_extent_at(struct mase_extent e, int64_t samples)
+{
+    return e.plus + e.times * samples;
+}
+
+bool mase_extent_equal(struct mase_extent a, struct mase_extent b)
+{
+    return a.plus == b.plus && a.times == b.times;
+}
+
+/* N, Nx4, N-1, Nx-4+2: words to the lexer of .mg. */
+const char *mase_extent_text(struct mase_arena *a, struct mase_extent e)
+{
+    char times[32] = "", plus[32] = "";
+    if (e.times != 1)
+        snprintf(times, sizeof times, "x%lld", (long long)e.times);
+    if (e.plus)
+        snprintf(plus, sizeof plus, "%+lld", (long long)e.plus);
+    return mase_arena_printf(a, "N%s%s", times, plus);
+}
+
+/* A number of at most nine digits with its sign, which must be there if `sign`. */
+static bool take_number(const char **s, bool sign, int64_t *v)
+{
+    char *end;
+    if (sign && **s != '+' && **s != '-')
+        return false;
+    const char *digits = **s == '-' || (sign && **s == '+') ? *s + 1 : *s;
+    if (*digits < '0' || *digits > '9' || strspn(digits, "0123456789") > 9)
+        return false;
+    *v = strtoll(*s, &end, 10);
+    *s = end;
+    return true;
+}
+
+bool mase_extent_parse(const char *atom, struct mase_extent *e)
+{
+    const char *s = atom;
+    *e = (struct mase_extent){ 0, 1 };
+    if (*s++ != 'N')
+        return false;
+    if (*s == 'x') {
+        s++;
+        if (!take_number(&s, false, &e->times))
+            return false;
+    }
+    if (*s && !take_number(&s, true, &e->plus))
+        return false;
+    return *s == 0 && e->times != 0;
+}
+
+bool mase_ptype_equal(const struct mase_ptype *a, const struct mase_ptype *b)
+{
+    bool same = a->dtype == b->dtype && a->rank == b->rank;
+    for (int d = 0; same && d < a->rank; d++)
+        same = mase_extent_equal(a->dim[d], b->dim[d]);
+    return same;
+}
+
+struct mase_shape mase_ptype_shape(const struct mase_ptype *t, int64_t samples)
+{
+    struct mase_shape s = { .rank = t->rank };
+    for (int d = 0; d < t->rank; d++)
+        s.dim[d] = mase_extent_at(t->dim[d], samples);
+    return s;
+}
+
+bool mase_ptype_follows(const struct mase_ptype *t)
+{
+    for (int d = 0; d < t->rank; d++)
+        if (t->dim[d].times)
+            return true;
+    return false;
+}
+
+void mase_ptype_print(struct mase_str *out, const struct mase_ptype *t)
+{
+    struct mase_arena a = { 0 };
+    mase_str_printf(out, "%s[", mase_dtypes[t->dtype].name);
+    for (int d = 0; d < t->rank; d++) {
+        mase_str_add(out, d ? ", " : "");
+        if (t->dim[d].times)
+            mase_str_add(out, mase_extent_text(&a, t->dim[d]));
+        else
+            mase_str_printf(out, "%lld", (long long)t->dim[d].plus);
+    }
+    mase_str_addc(out, ']');
+    mase_arena_release(&a);
+}
+
+/* ---- making ---- */
+
+struct mase_program *mase_program_new(const char *name, bool training)
+{
+    struct mase_program *p = mase_xcalloc(sizeof *p);
+    p->name = name ? mase_arena_strdup(&p->arena, name) : NULL;
+    p->training = training;
+    return p;
+}
+
+void mase_program_free(struct mase_program *p)
+{
+    if (!p)
+        return;
+    mase_arena_release(&p->arena);
+    free(p);
+}
+
+static void set_number(struct mase_program *p, struct mase_pvalue *v, int number)
+{
+    v->number = number;
+    v->handle.name = mase_arena_printf(&p->arena, "%d", number);
+}
+
+struct mase_pvalue *mase_program_add_value(struct mase_program *p, enum mase_psource source,
+                                           const struct mase_ptype *type, const char *name)
+{
+    struct mase_pvalue *v = mase_new(&p->arena, struct mase_pvalue);
+    *v = (struct mase_pvalue){ .type = *type, .source = source };
+    v->name = name ? mase_arena_strdup(&p->arena, name) : NULL;
+    p->value =
+        mase_arena_grow(&p->arena, p->value, p->value_count, &p->value_cap, sizeof *p->value);
+    p->value[p->value_count] = v;
+    set_number(p, v, p->value_count++);
+    return v;
+}
+
+struct mase_instr *mase_program_add_instr(struct mase_program *p, enum mase_prim prim,
+                                          enum mase_op op, int results)
+{
+    struct mase_instr *i = mase_new(&p->arena, struct mase_instr);
+    *i = (struct mase_instr){ .prim = prim, .op = op, .result_count = results };
+    i->result = mase_new_array(&p->arena, struct mase_pvalue *, (size_t)results);
+    if (p->last)
+        p->last->next = i;
+    else
+        p->first = i;
+    p->last = i;
+    return i;
+}
+
+int mase_instr_params(const struct mase_instr *i)
+{
+    return i->prim == MASE_PRIM_round ? 1 : mase_op_call_sig(i->op)->count;
+}
+
+/* ---- going over it ---- */
+
+struct each {
+    mase_each_pvalue_fn *fn;
+    void *data;
+};
+
+static void each_node(struct mase_node *n, void *data)
+{
+    const struct each *e = data;
+    e->fn((struct mase_pvalue *)n, e->data);
+}
+
+void mase_each_pvalue(const struct mase_arg *a, mase_each_pvalue_fn *fn, void *data)
+{
+    struct each e = { fn, data };
+    mase_arg_each_node(a, each_node, &e);
+}
+
+/* ---- numbering ---- */
+
+struct numbering {
+    struct mase_program *p;
+    struct mase_instr *user; /* NULL: the return */
+};
+
+/* A value that no instruction makes stands where it is used first. */
+static void number_use(struct mase_pvalue *v, void *data)
+{
+    struct numbering *n = data;
+    if (v->number < 0) {
+        n->p->value[n->p->value_count] = v;
+        set_number(n->p, v, n->p->value_count++);
+    }
+    if (n->user)
+        v->last_use = n->user;
+    else
+        v->returned = true;
+}
+
+void mase_program_renumber(struct mase_program *p)
+{
+    struct numbering n = { .p = p };
+    const int count = p->value_count;
+    struct mase_pvalue **old =
+        mase_arena_memdup(&p->arena, p->value, (size_t)count * sizeof(struct mase_pvalue *));
+    p->value_count = 0;
+    for (int i = 0; i < count; i++) {
+        old[i]->number = -1;
+        old[i]->last_use = NULL;
+        old[i]->returned = false;
+    }
+    for (int i = 0; i < count; i++) /* inputs first: whoever runs it needs them all */
+        if (old[i]->source == MASE_PSOURCE_INPUT)
+            number_use(old[i], &(struct numbering){ .p = p, .user = NULL });
+    for (int i = 0; i < p->value_count; i++)
+        p->value[i]->returned = false;
+    for (struct mase_instr *i = p->first; i; i = i->next) {
+        n.user = i;
+        for (int k = 0; k < mase_instr_params(i); k++)
+            mase_each_pvalue(&i->param[k], number_use, &n);
+        for (int k = 0; k < i->result_count; k++) {
+            p->value[p->value_count] = i->result[k];
+            set_number(p, i->result[k], p->value_count++);
+        }
+    }
+    n.user = NULL;
+    mase_each_pvalue(&p->output, number_use, &n);
+}
+
+/* ---- instructions as calls ---- */
+
+struct mase_arg mase_pcall_arg(struct mase_arena *a, const struct mase_arg *arg,
+                               struct mase_tensor *const *tensor)
+{
+    if (arg->kind == MASE_ARG_NODE)
+        return (struct mase_arg){ .kind = MASE_ARG_TENSOR,
+                                  .tensor = tensor[mase_pvalue_of(arg)->number] };
+    if (!mase_arg_has_items(arg))
+        return *arg;
+    struct mase_arg out = mase_arg_seq(a, arg->kind, arg->items, arg->count);
+    out.keys = arg->kind == MASE_ARG_DICT ? arg->keys : NULL;
+    for (int i = 0; i < out.count; i++)
+        out.items[i] = mase_pcall_arg(a, &arg->items[i], tensor);
+    return out;
+}
+
+/* Numbers that depend on N become numbers. */
+static void fix_extents(struct mase_arg *a, int64_t samples)
+{
+    struct mase_extent e;
+    if (a->kind == MASE_ARG_ATOM && mase_extent_parse(a->s, &e))
+        *a = mase_arg_int(mase_extent_at(e, samples));
+    for (int i = 0; mase_arg_has_items(a) && i < a->count; i++)
+        fix_extents(&a->items[i], samples);
+}
+
+void mase_pcall_init(struct mase_pcall *k, struct mase_arena *a, const struct mase_instr *i,
+                     struct mase_tensor *const *tensor, int64_t samples)
+{
+    k->node = (struct mase_node){ .kind = MASE_CALL_FUNCTION, .op = i->op, .target = "" };
+    k->node.name =
+        i->result_count ? mase_arena_printf(a, "%%%d", i->result[0]->number) : mase_ops[i->op].name;
+    k->call = (struct mase_call){ .arena = a, .node = &k->node, .sig = mase_op_call_sig(i->op) };
+    for (int n = 0; n < k->call.sig->count; n++) {
+        k->call.param[n] = mase_pcall_arg(a, &i->param[n], tensor);
+        fix_extents(&k->call.param[n], samples);
+    }
+}

@@ -1,0 +1,52 @@
+/*
+ * fuzz_program.c - any bytes as a program: a status, or a program that verifies, prints and reads
+ * back equal, before and after its constants are folded.
+ */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <mase/program.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void must(bool holds, const struct mase_str *why)
+{
+    if (holds)
+        return;
+    fprintf(stderr, "%s\n", mase_str_text(why));
+    abort();
+}
+
+static void must_read_back(const struct mase_program *p)
+{
+    struct mase_program *back;
+    struct mase_str text = { 0 }, again = { 0 };
+    struct mase_err err;
+    mase_program_print(&text, p);
+    must(!mase_program_parse(&back, text.data, text.len, NULL, &err), &text);
+    mase_program_print(&again, back);
+    must(!strcmp(text.data, again.data), &text);
+    mase_program_free(back);
+    mase_str_release(&text);
+    mase_str_release(&again);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct mase_program *p;
+    struct mase_str why = { 0 };
+    struct mase_err err;
+    int gone;
+    if (mase_program_parse(&p, (const char *)data, size, NULL, &err))
+        return 0;
+    must_read_back(p);
+    if (!mase_program_fold(p, true, &gone, &err)) {
+        must(!mase_program_verify(p, &why), &why);
+        must_read_back(p);
+    }
+    mase_program_free(p);
+    mase_str_release(&why);
+    return 0;
+}
