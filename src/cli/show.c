@@ -114,7 +114,8 @@ static enum mase_status show_project(struct mase_show *s, struct mase_err *err)
     s->kind = MASE_KIND_SAVED;
     MASE_TRY(mase_show_graph(s, err));
     s->kind = kind;
-    return kind == MASE_KIND_RUN ? mase_show_record(s, err) : MASE_OK;
+    const bool record = kind == MASE_KIND_RUN && !mase_cli_flag(s->c, MASE_CLI_program);
+    return record ? mase_show_record(s, err) : MASE_OK;
 }
 
 static enum mase_status show_file(struct mase_show *s, struct mase_err *err)
@@ -125,6 +126,9 @@ static enum mase_status show_file(struct mase_show *s, struct mase_err *err)
         return show_project(s, err);
     if (!handlers[s->kind] || s->kind == MASE_KIND_UNKNOWN)
         return refuse(s, err);
+    if (mase_cli_flag(s->c, MASE_CLI_program) && handlers[s->kind] != mase_show_graph)
+        return mase_fail(err, MASE_EVALUE, "--program: '%s' is %s, no network", s->word,
+                         mase_kinds[s->kind].title);
     return handlers[s->kind](s, err);
 }
 

@@ -7,6 +7,8 @@
 #include <mase/draw.h>
 #include <mase/file.h>
 #include <mase/log.h>
+#include <mase/program.h>
+#include <mase/value.h>
 
 #include "cli/show.h"
 
@@ -26,17 +28,26 @@ struct job {
 
 /* ---- shapes ---- */
 
+/* A batch of one sample; false when its shape is not known. */
+static bool set_input(const struct job *j, struct mase_input *in)
+{
+    const struct mase_node *x = j->net.graph->first;
+    *in = (struct mase_input){ .tensor = { .shape = { j->net.sample.rank + 1, { 1 } } } };
+    if (!j->net.has_sample || !x || x->kind != MASE_PLACEHOLDER)
+        return false;
+    in->name = x->name;
+    memcpy(in->tensor.shape.dim + 1, j->net.sample.dim,
+           sizeof in->tensor.shape.dim - sizeof(int64_t));
+    return true;
+}
+
 /* For one sample. A network that cannot be inferred is shown without shapes. */
 static void infer(struct job *j)
 {
     struct mase_err err = { 0 };
-    const struct mase_node *x = j->net.graph->first;
-    struct mase_input in = { .tensor = { .shape = { j->net.sample.rank + 1, { 1 } } } };
-    if (!j->net.has_sample || !x || x->kind != MASE_PLACEHOLDER)
+    struct mase_input in;
+    if (!set_input(j, &in))
         return;
-    in.name = x->name;
-    memcpy(in.tensor.shape.dim + 1, j->net.sample.dim,
-           sizeof in.tensor.shape.dim - sizeof(int64_t));
     j->has_shapes = mase_infer_shapes(&j->values, &j->s->c->arena, j->net.graph, &in, 1, &err) == 0;
     if (!j->has_shapes)
         mase_warn("shapes are not known: %s", err.msg);
@@ -228,6 +239,34 @@ static enum mase_status draw(const struct job *j, const char *path, struct mase_
     return st;
 }
 
+/* ---- the program ---- */
+
+static enum mase_status put_program(const struct job *j, struct mase_err *err)
+{
+    struct mase_cli *c = j->s->c;
+    struct mase_input in;
+    struct mase_program *p;
+    struct mase_str text = { 0 };
+    if (!set_input(j, &in))
+        return mase_fail(err, MASE_EVALUE,
+                         "--program: the shape of a sample is not known; name the data, as in "
+                         "'ch show %s DATASET --program'",
+                         j->s->word);
+    const struct mase_lower_opts opts = { .inputs = &in, .input_count = 1 };
+    MASE_TRY(mase_program_lower(&p, j->net.graph, &opts, err));
+    mase_program_print(&text, p);
+    if (mase_cli_wants_json(c)) {
+        struct mase_value *v = mase_value_table(&c->arena);
+        mase_value_set(&c->arena, v, "program", mase_value_string(&c->arena, mase_str_text(&text)));
+        mase_cli_put_json(v);
+    } else {
+        fputs(mase_str_text(&text), stdout);
+    }
+    mase_str_release(&text);
+    mase_program_free(p);
+    return MASE_OK;
+}
+
 enum mase_status mase_show_graph(struct mase_show *s, struct mase_err *err)
 {
     struct job j = { .s = s };
@@ -235,9 +274,14 @@ enum mase_status mase_show_graph(struct mase_show *s, struct mase_err *err)
     const char *picture = mase_cli_text(c, MASE_CLI_draw);
     const bool values = mase_cli_flag(c, MASE_CLI_stats) || mase_cli_text(c, MASE_CLI_load_name);
     MASE_TRY((values ? mase_cli_net_open : mase_cli_net_outline)(&j.net, c, s->word, err));
+    enum mase_status st = MASE_OK;
     infer(&j);
-    report(&j);
-    const enum mase_status st = picture ? draw(&j, picture, err) : MASE_OK;
+    if (mase_cli_flag(c, MASE_CLI_program))
+        st = put_program(&j, err);
+    else
+        report(&j);
+    if (!st && picture)
+        st = draw(&j, picture, err);
     mase_cli_net_close(&j.net);
     return st;
 }

@@ -29,6 +29,19 @@ run show mase_output/t/software/transform/transformed_ckpt
 succeeds "a graph that lost its weights"
 holds "is shown all the same, and no weights are made up" sh -c "! grep -q initialised '$T/err'"
 
+# programs
+shown "what a network computes" program.txt show jsc-tiny --program
+run transform --config c/jsc_toy_by_type.toml --project q --log-level error
+shown "and a quantised one" program_quantised.txt show mase_output/q --program
+run show jsc-tiny --program --json
+out_has "also as JSON" '"program": "mase-program 1'
+run show d/ir/res_mlp.mg --program
+refused "without the shape of a sample" "--program: the shape of a sample is not known; name the data, as in 'ch show d/ir/res_mlp.mg DATASET --program'"
+run show d/torch/jsc-tiny.pt --program
+refused "of what is no network" "--program: 'd/torch/jsc-tiny.pt' is a PyTorch file, no network"
+run show d/ir/res_mlp.mg jsc --program
+out_has "which the data give" '^%0 : f32\[N, 16\] = input x$'
+
 # files of tensors
 shown "a state dict" state.txt show d/torch/jsc-tiny.pt
 shown "a Lightning checkpoint" lightning.txt show d/torch/jsc-tiny.ckpt
