@@ -58,8 +58,12 @@ enum mase_status mase_call_fail(const struct mase_call *c, struct mase_err *err,
  * shape that its blocks are cut from (operand.c). */
 struct mase_rounding mase_call_rounding(const struct mase_call *c, int i);
 struct mase_shape mase_call_shape(const struct mase_call *c, int i);
+/* Is operand i a tensor that could have a format? */
+bool mase_call_is_f32(const struct mase_call *c, int i);
 /* Does the call write into its first operand, and does anybody see it? */
 bool mase_call_writes(const struct mase_call *c);
+/* The same if its node had no formats. */
+bool mase_call_writes_in_float(const struct mase_call *c);
 
 /* ---- results of whole graphs (infer.c) ---- */
 

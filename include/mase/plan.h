@@ -35,6 +35,7 @@ struct mase_plan_opts {
     int64_t batch;                   /* most samples at once */
     bool train;                      /* gradients, batch statistics, dropout; else evaluation */
     bool input_gradients;            /* when training: of the inputs too */
+    bool formats_change;             /* in evaluation: mase_plan_follow_formats may come */
     int threads;                     /* 0: one */
     uint64_t seed;                   /* of dropout */
     const struct mase_input *inputs; /* one per placeholder: shape of a batch, any batch size */
@@ -115,6 +116,12 @@ void mase_plan_accumulate(struct mase_plan *p, bool on);
 void mase_plan_read_weights(struct mase_plan *p);
 /* When training: copy them back to the graph. */
 void mase_plan_write_weights(const struct mase_plan *p);
+/* A node has other number formats than when the plan was made, or none: round by them from now on,
+ * and its weights at once. Costs no more than that; the results are those of a plan made anew. For
+ * a call of a module, all calls of it. Only in a plan with formats_change, where operands in float
+ * are copied before they are used. */
+enum mase_status mase_plan_follow_formats(struct mase_plan *p, const struct mase_node *n,
+                                          struct mase_err *err) MASE_MUST_CHECK;
 /* Dropout's masks depend on the seed and this number. */
 void mase_plan_set_step(struct mase_plan *p, uint64_t step);
 

@@ -132,14 +132,14 @@ static struct mase_weight *numbers_of_lead(struct mase_plan *p, const struct mas
 }
 
 static struct mase_weight *new_numbers(struct mase_plan *p, const struct mase_slot *slot,
-                                       const struct mase_rounding *how,
+                                       const struct mase_asked *asked,
                                        const struct mase_shape *shape)
 {
     struct mase_plan *d = p->of ? p : p->derived;
     struct mase_slot *from = mase_plan_slot(d, slot->tensor);
     struct mase_weight *w = mase_new(&p->arena, struct mase_weight);
-    if (how)
-        from = mase_quantise_lanes(d, from, *how, shape);
+    if (asked)
+        from = mase_quantise_lanes(d, from, asked, shape);
     *w = (struct mase_weight){ .shape = slot->tensor->shape, .count = from->rows };
     w->x = floats(p, w->count);
     w->dx = from->needs_grad ? floats(p, w->count) : NULL;
@@ -148,16 +148,16 @@ static struct mase_weight *new_numbers(struct mase_plan *p, const struct mase_sl
 }
 
 struct mase_weight *mase_derive_numbers(struct mase_plan *p, struct mase_slot *slot,
-                                        const struct mase_rounding *how,
+                                        const struct mase_asked *asked,
                                         const struct mase_shape *shape)
 {
     const struct mase_plan *lead = mase_plan_lead(p);
-    struct mase_weight *w = lead ? numbers_of_lead(p, lead) : new_numbers(p, slot, how, shape);
+    struct mase_weight *w = lead ? numbers_of_lead(p, lead) : new_numbers(p, slot, asked, shape);
     w->derived = true;
     p->numbers = mase_arena_grow(&p->arena, p->numbers, p->number_count, &p->number_cap,
                                  sizeof(struct mase_weight *));
     p->numbers[p->number_count++] = w;
-    if (slot->lanes || how) /* a derived plan's own; or not what the slot is */
+    if (slot->lanes || asked) /* a derived plan's own; or not what the slot is */
         return w;
     slot->weight = w;
     slot->x = w->x;
@@ -177,6 +177,7 @@ static struct mase_plan *new_derived(struct mase_plan *p)
     d->stride = d->n = MASE_LANES;
     d->threads = 1;
     d->seed = p->seed;
+    d->formats_change = p->formats_change;
     d->accumulate = true; /* the plan's own gradients come first */
     d->weight_count = p->weight_count;
     d->weight = mase_new_array(&d->arena, struct mase_weight, (size_t)d->weight_count);

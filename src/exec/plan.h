@@ -6,6 +6,8 @@
 
 #include "exec/step.h"
 
+struct mase_asked;
+
 /* Zeroed floats, 64-byte aligned, untouched until used; freed by mase_aligned_free. */
 float *mase_plan_floats(int64_t n);
 struct mase_slot *mase_plan_new_slot(struct mase_plan *p, const struct mase_tensor *t);
@@ -33,10 +35,10 @@ enum mase_status mase_derive_call(struct mase_plan *p, struct mase_call *c,
                                   struct mase_err *err) MASE_MUST_CHECK;
 /* The slot of a derived plan that holds t, a parameter or constant of its plan. */
 struct mase_slot *mase_derive_read(struct mase_plan *d, const struct mase_tensor *t);
-/* The numbers of a derived value, for steps of p to read: slot is p's. how: rounded so, its blocks
- * cut from shape; NULL: as they are. */
+/* The numbers of a derived value, for steps of p to read: slot is p's. asked: rounded so, its
+ * blocks cut from shape; NULL: as they are. */
 struct mase_weight *mase_derive_numbers(struct mase_plan *p, struct mase_slot *slot,
-                                        const struct mase_rounding *how,
+                                        const struct mase_asked *asked,
                                         const struct mase_shape *shape);
 /* Compute them all from the parameters as they are; and pass gradients on to the parameters, when
  * all tiles have theirs. */

@@ -6,6 +6,8 @@
  */
 #include "exec/round.h"
 
+#include <string.h>
+
 #include "quant/quant.h"
 
 /* ---- kernels ---- */
@@ -28,11 +30,20 @@ static round_fn *const kernels[MASE_QUANT_COUNT] = {
 #include <mase/quants.def>
 };
 
+/* No format. */
+static void copy_block(float *y, const float *x, const struct mase_block *b)
+{
+    for (int64_t r = 0; r < b->rows; r++)
+        memcpy(y + b->row[r], x + b->row[r], (size_t)b->lanes * sizeof *y);
+}
+
 static void round_block(const struct mase_round *r, const struct mase_kernels *k, float *y,
                         const float *x, const struct mase_block *b)
 {
     const struct mase_format *f = r->how.format;
-    if (kernels[f->kind])
+    if (!f)
+        copy_block(y, x, b);
+    else if (kernels[f->kind])
         kernels[f->kind](k, y, x, b, f->params, r->how.sign);
     else
         f->row->quantize(y, x, b, f->params, r->how.sign);
@@ -64,7 +75,7 @@ struct mase_round mase_round_rows(struct mase_arena *a, struct mase_rounding how
 {
     struct mase_round r = { .how = how, .stride = stride, .lanes = stride };
     r.count = mase_shape_count(s);
-    if (mase_format_has_blocks(how.format))
+    if (how.format && mase_format_has_blocks(how.format))
         list_rows(&r, a, s);
     return r;
 }
@@ -74,7 +85,7 @@ struct mase_round mase_round_dense(struct mase_arena *a, struct mase_rounding ho
                                    const struct mase_shape *s)
 {
     struct mase_round r = { .how = how, .stride = 1, .lanes = mase_shape_count(s), .count = 1 };
-    if (mase_format_has_blocks(how.format)) {
+    if (how.format && mase_format_has_blocks(how.format)) {
         list_rows(&r, a, s);
         r.lanes = 1;
     } else {

@@ -156,6 +156,8 @@ struct mase_plan {
     bool one;                         /* every step can run a single sample */
     bool one_stale;                   /* but must refresh before it does */
     struct mase_rounded *rounded;     /* weights quantised once, when read */
+    bool formats_change;              /* every operand that may have a format is rounded */
+    struct mase_ptrmap site_of;       /* from nodes or modules: their roundings (reformat.c) */
     uint64_t seed, number;            /* of dropout: the plan's and the step's */
     const struct mase_tiling *tiling; /* of whose tiles it is one; NULL: it has the whole batch */
     int64_t first;                    /* sample of the batch that lane 0 is */

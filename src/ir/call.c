@@ -224,12 +224,9 @@ enum mase_status mase_call_fail(const struct mase_call *c, struct mase_err *err,
 
 /* ---- operations that write into their operand ---- */
 
-/* x.add_(y), relu(x, inplace=True), x[i] = y. A quantised call writes into its quantised copy. */
+/* x.add_(y), relu(x, inplace=True), x[i] = y. */
 static bool writes_in_place(const struct mase_node *n, const struct mase_call *c)
 {
-    const struct mase_quant *q = mase_node_quant(n);
-    if (q && !q->bypass)
-        return false;
     if (n->op == MASE_OP_setitem)
         return true;
     if (n->kind == MASE_CALL_METHOD)
@@ -250,7 +247,14 @@ static bool operand_is_shared(const struct mase_node *n)
     return n->op == MASE_OP_setitem || n->args.items[0].node->user_count > 1;
 }
 
-bool mase_call_writes(const struct mase_call *c)
+bool mase_call_writes_in_float(const struct mase_call *c)
 {
     return operand_is_shared(c->node) && writes_in_place(c->node, c);
+}
+
+/* A quantised call writes into its quantised copy. */
+bool mase_call_writes(const struct mase_call *c)
+{
+    const struct mase_quant *q = mase_node_quant(c->node);
+    return !(q && !q->bypass) && mase_call_writes_in_float(c);
 }

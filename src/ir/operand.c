@@ -77,6 +77,11 @@ static bool is_f32(const struct mase_arg *a)
     return a->kind == MASE_ARG_TENSOR && a->tensor->dtype == MASE_F32;
 }
 
+bool mase_call_is_f32(const struct mase_call *c, int i)
+{
+    return is_f32(&c->param[i]);
+}
+
 struct mase_rounding mase_call_rounding(const struct mase_call *c, int i)
 {
     return is_f32(&c->param[i]) ? mase_operand_rounding(c->node, i) : (struct mase_rounding){ 0 };
