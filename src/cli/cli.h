@@ -82,10 +82,6 @@ enum mase_status mase_cli_merge_axis(struct mase_cli *c, enum mase_cli_option_id
                                      const struct mase_value *v,
                                      struct mase_err *err) MASE_MUST_CHECK;
 
-/* search_schema.c: the shape of the [search] section. */
-enum mase_status mase_cli_check_search(const struct mase_value *search,
-                                       struct mase_err *err) MASE_MUST_CHECK;
-
 /* help.c */
 void mase_cli_help(struct mase_str *out,
                    const struct mase_cli_command *cmd); /* NULL: of ch itself */

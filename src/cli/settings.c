@@ -10,6 +10,7 @@
 #include <mase/log.h>
 #include <mase/pass.h>
 #include <mase/plugin.h>
+#include <mase/search.h>
 
 #include "cli/project.h"
 
@@ -182,7 +183,7 @@ static enum mase_status check_sections(struct mase_cli *c, struct mase_err *err)
     const struct mase_value *search = mase_value_get(c->config, "search");
     MASE_TRY(mase_pass_runs_bind(&c->passes, &c->arena, passes, err));
     if (search)
-        MASE_TRY(mase_cli_check_search(search, err));
+        MASE_TRY(mase_search_check(search, err));
     return mase_opts_bind(&t, sizeof t, transform_rows, mase_value_get(c->config, "transform"),
                           &c->arena, err);
 }

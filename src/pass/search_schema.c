@@ -16,8 +16,8 @@
 
 #include <mase/format.h>
 #include <mase/graph.h>
-
-#include "cli/cli.h"
+#include <mase/opt.h>
+#include <mase/search.h>
 
 static const char *const spaces[] = { "graph/quantize/mixed_precision_ptq",
                                       "module/manual_hf/quantize/llm_mixed_precision_ptq", NULL };
@@ -407,7 +407,7 @@ static enum mase_status check(const struct mase_value *search, struct mase_arena
     return MASE_OK;
 }
 
-enum mase_status mase_cli_check_search(const struct mase_value *search, struct mase_err *err)
+enum mase_status mase_search_check(const struct mase_value *search, struct mase_err *err)
 {
     struct mase_arena a = { 0 };
     enum mase_status st = check(search, &a, err);
