@@ -1,8 +1,7 @@
 /*
  * measure.c - what a report measures itself: how values are spread, and the test split.
  *
- * profile_statistics does the work. A statistic of a number format is asked for with the format, so
- * operands are measured format by format; activations on a bounded number of samples of the run's
+ * mase_profile does the work; activations are measured on a bounded number of samples of the run's
  * data.
  */
 #include <math.h>
@@ -11,6 +10,7 @@
 #include <mase/file.h>
 #include <mase/log.h>
 #include <mase/meta.h>
+#include <mase/profile.h>
 
 #include "cli/report/html.h"
 #include "cli/report/report.h"
@@ -71,84 +71,50 @@ static void find_activations(struct mase_report *r, const struct mase_node *n)
 
 /* ---- statistics ---- */
 
-/* The arguments of a statistic of a format: format = "integer", format_width = 8, ... */
-static struct mase_value *format_args(struct mase_arena *a, const struct mase_report_spread *s)
-{
-    const struct mase_format *f = s->rounding.format;
-    struct mase_value *v = mase_value_table(a);
-    mase_value_set(a, v, "format", mase_value_string(a, f->row->name));
-    mase_value_set(a, v, "signed", mase_value_bool(a, s->rounding.sign == MASE_SIGNED));
-    for (int i = 0; i < f->config->count; i++)
-        mase_value_set(a, v, mase_arena_printf(a, "format_%s", f->row->params[i].key),
-                       mase_value_copy(a, f->config->items[i]));
-    return v;
-}
-
-static struct mase_value *statistics(struct mase_arena *a, const struct mase_report_spread *s)
+/* A histogram, and what the operand's format makes of its values. Operands of one format share the
+ * list. */
+static const struct mase_statistic *statistics(int *count, struct mase_report *r,
+                                               const struct mase_profile_target *before,
+                                               const struct mase_report_spreads *list, int i)
 {
     static const char *const of_formats[] = { "saturation", "underflow", "sqnr" };
-    struct mase_value *v = mase_value_table(a), *bins = mase_value_table(a);
-    mase_value_set(a, bins, "bins", mase_value_int(a, BINS));
-    mase_value_set(a, v, "histogram", bins);
-    for (int i = 0; i < 3 && s->rounding.format; i++)
-        mase_value_set(a, v, of_formats[i], format_args(a, s));
-    return v;
+    const struct mase_rounding *of = &list->items[i].rounding;
+    *count = of->format ? 4 : 1;
+    for (int k = 0; k < i; k++)
+        if (list->items[k].rounding.format == of->format &&
+            list->items[k].rounding.sign == of->sign)
+            return before[k].stats;
+    struct mase_statistic *stats = mase_new_array(r->arena, struct mase_statistic, 4);
+    stats[0] = (struct mase_statistic){ .name = "histogram", .bins = BINS };
+    for (int k = 0; k < 3; k++)
+        stats[1 + k] = (struct mase_statistic){ .name = of_formats[k],
+                                                .format = of->format,
+                                                .sign = of->sign };
+    return stats;
 }
 
-static bool same_group(const struct mase_report_spread *a, const struct mase_report_spread *b)
-{
-    return a->rounding.sign == b->rounding.sign && a->rounding.format == b->rounding.format;
-}
-
-static const struct mase_value *result_of(struct mase_arena *a, const struct mase_report_spread *s)
-{
-    for (int i = 0; i < s->node->meta->sw_arg_count; i++)
-        if (mase_streq(s->node->meta->sw_args[i].name, s->operand))
-            return mase_value_copy(a, s->node->meta->sw_args[i].stat);
-    return NULL;
-}
-
-/* Run the profiler for every operand of the first one's format, and keep what it found: the next
- * format's run overwrites it. */
-static enum mase_status measure_group(struct mase_report *r, struct mase_report_spreads *list,
-                                      int first, struct mase_value *args, const char *prefix,
-                                      struct mase_err *err)
+/* how: the samples, for activations. */
+static enum mase_status measure_all(struct mase_report *r, struct mase_report_spreads *list,
+                                    struct mase_profile how, struct mase_err *err)
 {
     struct mase_arena *a = r->arena;
-    struct mase_value *nodes = mase_value_list(a);
-    for (int i = first; i < list->count; i++)
-        if (same_group(&list->items[first], &list->items[i]))
-            mase_value_push(a, nodes, mase_value_string(a, list->items[i].node->name));
-    mase_value_set(a, args, mase_arena_printf(a, "target_%s_nodes", prefix), nodes);
-    mase_value_set(a, args, mase_arena_printf(a, "%s_statistics", prefix),
-                   statistics(a, &list->items[first]));
-    struct mase_manager m = { .env = { .samples = &r->samples.source } };
-    mase_cli_sample_inputs(&m.env, a, r->graph, &r->data.sample);
-    const enum mase_status st = mase_manager_run(&m, &r->graph, "profile_statistics", args, err);
-    mase_manager_release(&m);
-    for (int i = first; i < list->count && !st; i++)
-        if (same_group(&list->items[first], &list->items[i]))
-            list->items[i].stat = result_of(a, &list->items[i]);
-    return st;
-}
-
-/* args: what all groups share. */
-static enum mase_status measure_all(struct mase_report *r, struct mase_report_spreads *list,
-                                    const struct mase_value *args, const char *prefix,
-                                    struct mase_err *err)
-{
+    struct mase_profile_target *targets =
+        mase_new_array(a, struct mase_profile_target, (size_t)list->count);
+    struct mase_value **results = mase_new_array(a, struct mase_value *, (size_t)list->count);
+    struct mase_pass_env env = { .samples = &r->samples.source };
+    for (int i = 0; i < list->count; i++) {
+        struct mase_profile_target *t = &targets[i];
+        t->node = list->items[i].node;
+        t->name = list->items[i].operand;
+        t->stats = statistics(&t->count, r, targets, list, i);
+    }
+    how.targets = targets;
+    how.count = list->count;
+    mase_cli_sample_inputs(&env, a, r->graph, &r->data.sample);
+    MASE_TRY(mase_profile(results, a, r->graph, &how, &env, err));
     for (int i = 0; i < list->count; i++)
-        if (!list->items[i].stat)
-            MASE_TRY(measure_group(r, list, i, mase_value_copy(r->arena, args), prefix, err));
+        list->items[i].stat = results[i];
     return MASE_OK;
-}
-
-static struct mase_value *common_args(struct mase_arena *a)
-{
-    struct mase_value *args = mase_value_table(a);
-    args->at = MASE_NOWHERE;
-    mase_value_set(a, args, "by", mase_value_string(a, "name"));
-    return args;
 }
 
 /* ---- the data ---- */
@@ -199,22 +165,21 @@ static int64_t sample_count(const struct mase_report *r)
 static enum mase_status measure_activations(struct mase_report *r, struct mase_err *err)
 {
     struct mase_arena *a = r->arena;
-    struct mase_value *args = common_args(a);
     struct mase_str text = { 0 };
     const int64_t n = sample_count(r);
     if (!n)
         return MASE_OK;
     for (const struct mase_node *node = r->graph->first; node; node = node->next)
         find_activations(r, node);
-    mase_value_set(a, args, "split", mase_value_string(a, "validation"));
-    mase_value_set(a, args, "num_samples", mase_value_int(a, n));
-    mase_value_set(a, args, "batch_size", mase_value_int(a, n < BATCH ? n : BATCH));
     mase_str_add(&text, "the first ");
     mase_html_count(&text, n);
     mase_str_printf(&text, " samples of the validation split of %s", r->data.name);
     r->activations_of = mase_arena_strdup(a, mase_str_text(&text));
     mase_str_release(&text);
-    return measure_all(r, &r->activations, args, "activation", err);
+    return measure_all(r, &r->activations,
+                       (struct mase_profile){
+                           .split = "validation", .samples = n, .batch = n < BATCH ? n : BATCH },
+                       err);
 }
 
 /* ---- the test split ---- */
@@ -275,7 +240,7 @@ enum mase_status mase_report_measure(struct mase_report *r, struct mase_err *err
         return MASE_OK;
     for (const struct mase_node *n = r->graph->first; n; n = n->next)
         find_parameters(r, n);
-    MASE_TRY(measure_all(r, &r->parameters, common_args(r->arena), "weight", err));
+    MASE_TRY(measure_all(r, &r->parameters, (struct mase_profile){ 0 }, err));
     if (!wants_data(r) || !open_data(r))
         return MASE_OK;
     MASE_TRY(measure_activations(r, err));

@@ -13,15 +13,9 @@
 #include <string.h>
 
 #include <mase/log.h>
-#include <mase/progress.h>
-#include <mase/run.h>
 
-#include "pass/analysis/collector.h"
+#include "pass/analysis/profiler.h"
 #include "pass/support.h"
-
-/* When nobody asks for another batch: about so many input values at once for the engine, which its
- * caches hold; for the reference, samples. */
-enum { ENGINE_VALUES = 1 << 13, ENGINE_LEAST = 16, ENGINE_MOST = 512, REFERENCE_BATCH = 256 };
 
 struct profile_opts {
     const char *by;
@@ -32,28 +26,12 @@ struct profile_opts {
     bool outputs;
 };
 
-/* The statistics of one argument or result. */
-struct measured {
-    const struct mase_node *node;   /* whose it is */
-    struct mase_meta_stat *entry;   /* where results go */
-    const struct mase_node *source; /* the node whose value is measured; NULL: a parameter */
-    const struct mase_tensor *parameter;
-    struct mase_stat **stats;
-    int count;
-    bool shared;                      /* the statistics are an earlier one's, of the same source */
-    struct mase_collector *collector; /* what the engine shows the value to */
-};
-
 struct profile {
     const struct profile_opts *o;
     struct mase_pass_env *env;
     struct mase_graph *g;
     struct mase_stat_budget budget;
-    struct measured *list;
-    int count, cap, parameters; /* the first so many measure parameters */
-    int64_t samples, batch;
-    struct mase_plan *plan; /* NULL: the engine cannot run the network */
-    float *x;               /* the samples of a batch */
+    struct mase_profiler profiler;
 };
 
 /* ---- options ---- */
@@ -175,29 +153,24 @@ static enum mase_status check_in_graph(const struct profile *p, const struct mas
     return MASE_OK;
 }
 
-/* What one node computes and another reads is measured once. */
-static const struct measured *same_source(const struct profile *p, const struct measured *c)
-{
-    for (int k = p->parameters; c->source && k < p->count; k++)
-        if (p->list[k].source == c->source)
-            return &p->list[k];
-    return NULL;
-}
-
-static enum mase_status add_measured(struct profile *p, struct measured c,
+/* entry: where results go. */
+static enum mase_status add_measured(struct profile *p, struct mase_measured m,
+                                     const struct mase_meta_stat *entry,
                                      const struct mase_value *table, struct mase_err *err)
 {
     if (!table || !table->count)
         return MASE_OK;
-    const struct measured *same = same_source(p, &c);
-    c.count = table->count;
-    c.shared = same != NULL;
-    c.stats = same ? same->stats
-                   : mase_new_array(p->env->scratch, struct mase_stat *, (size_t)table->count);
-    if (!same)
-        MASE_TRY(make_stats(c.stats, p->env->scratch, table, &p->budget, err));
-    p->list = mase_arena_grow(p->env->scratch, p->list, p->count, &p->cap, sizeof *p->list);
-    p->list[p->count++] = c;
+    m.name = entry->name;
+    m.results = entry->stat;
+    m.asked = table;
+    m.count = table->count;
+    m.stats = mase_profiler_stats(&p->profiler, m.source, m.asked);
+    m.shared = m.stats != NULL;
+    if (!m.shared) {
+        m.stats = mase_new_array(p->env->scratch, struct mase_stat *, (size_t)table->count);
+        MASE_TRY(make_stats(m.stats, p->env->scratch, table, &p->budget, err));
+    }
+    mase_profiler_add(&p->profiler, &m);
     return MASE_OK;
 }
 
@@ -212,7 +185,7 @@ static enum mase_status add_parameters(struct profile *p, const struct mase_node
         return MASE_OK;
     }
     for (int i = 0; i < n->meta->sw_arg_count; i++) {
-        struct mase_meta_stat *entry = &n->meta->sw_args[i];
+        const struct mase_meta_stat *entry = &n->meta->sw_args[i];
         const struct mase_param *param = mase_module_param(module, entry->name);
         if (!param)
             continue;
@@ -220,9 +193,8 @@ static enum mase_status add_parameters(struct profile *p, const struct mase_node
             return mase_fail(err, MASE_EVALUE,
                              "'%s.%s' has no values: load or initialise the weights", module->path,
                              param->name);
-        MASE_TRY(add_measured(
-            p, (struct measured){ .node = n, .entry = entry, .parameter = &param->tensor },
-            p->o->weight_stats, err));
+        MASE_TRY(add_measured(p, (struct mase_measured){ .node = n, .parameter = &param->tensor },
+                              entry, p->o->weight_stats, err));
     }
     return MASE_OK;
 }
@@ -233,12 +205,10 @@ static enum mase_status add_activations(struct profile *p, const struct mase_nod
 {
     struct mase_meta *m = n->meta;
     for (int i = 0; i < m->sw_arg_count && i < n->input_count; i++)
-        MASE_TRY(add_measured(
-            p, (struct measured){ .node = n, .entry = &m->sw_args[i], .source = n->inputs[i] },
-            p->o->activation_stats, err));
+        MASE_TRY(add_measured(p, (struct mase_measured){ .node = n, .source = n->inputs[i] },
+                              &m->sw_args[i], p->o->activation_stats, err));
     if (p->o->outputs && m->sw_result_count)
-        return add_measured(p,
-                            (struct measured){ .node = n, .entry = &m->sw_results[0], .source = n },
+        return add_measured(p, (struct mase_measured){ .node = n, .source = n }, &m->sw_results[0],
                             p->o->activation_stats, err);
     return MASE_OK;
 }
@@ -250,323 +220,27 @@ static enum mase_status find_measured(struct profile *p, struct mase_err *err)
     for (const struct mase_node *n = p->g->first; n; n = n->next)
         if (is_target(p->o, p->o->weight_nodes, n))
             MASE_TRY(add_parameters(p, n, err));
-    p->parameters = p->count;
     for (const struct mase_node *n = p->g->first; n; n = n->next)
         if (is_target(p->o, p->o->activation_nodes, n))
             MASE_TRY(add_activations(p, n, err));
     return MASE_OK;
 }
 
-/* ---- measuring ---- */
-
-static const float *as_f32(struct mase_arena *a, const struct mase_tensor *t)
-{
-    if (t->dtype == MASE_F32)
-        return t->data;
-    struct mase_tensor f = mase_tensor(a, MASE_F32, &t->shape, true);
-    for (int64_t i = 0; i < mase_tensor_count(t); i++)
-        mase_tensor_set(&f, i, mase_tensor_get(t, i));
-    return f.data;
-}
-
-/* A tensor as samples: (B, ...) holds B of shape (1, ...); what does not follow the batch is one
- * sample as a whole. */
-static struct mase_stat_block block_of(struct mase_arena *a, const struct mase_tensor *t,
-                                       int64_t batch, int64_t samples, int64_t batches)
-{
-    const bool follows = batch && t->shape.rank && t->shape.dim[0] == batch;
-    struct mase_stat_block b = {
-        .data = as_f32(a, t),
-        .shape = t->shape,
-        .samples = follows ? batch : 1,
-        .element_stride = 1,
-        .total = follows ? samples : batches,
-    };
-    if (follows)
-        b.shape.dim[0] = 1;
-    b.sample_stride = mase_shape_count(&b.shape);
-    return b;
-}
-
-static enum mase_status feed(const struct measured *c, const struct mase_stat_block *b, int round,
-                             struct mase_err *err)
-{
-    for (int i = 0; i < c->count && !c->shared; i++)
-        if (round < mase_stat_rounds(c->stats[i]) && mase_stat_feed(c->stats[i], b, err))
-            return mase_wrap(err, "%s.%s", c->node->name, c->entry->name);
-    return MASE_OK;
-}
-
-static void end_round(const struct measured *c, int round)
-{
-    if (c->collector)
-        mase_collector_end_round(c->collector);
-    for (int i = 0; i < c->count && !c->collector && !c->shared; i++)
-        if (round < mase_stat_rounds(c->stats[i]))
-            mase_stat_end_round(c->stats[i]);
-}
-
-static int rounds_of(const struct measured *c, int count)
-{
-    int rounds = 0;
-    for (int k = 0; k < count; k++)
-        for (int i = 0; i < c[k].count; i++)
-            if (mase_stat_rounds(c[k].stats[i]) > rounds)
-                rounds = mase_stat_rounds(c[k].stats[i]);
-    return rounds;
-}
-
-static enum mase_status measure_parameters(struct profile *p, struct mase_err *err)
-{
-    struct mase_progress bar;
-    if (!p->parameters)
-        return MASE_OK;
-    mase_progress_start(&bar, "Profiling weight statistics", p->parameters);
-    for (int k = 0; k < p->parameters; k++) {
-        const struct measured *c = &p->list[k];
-        const struct mase_stat_block b = block_of(p->env->scratch, c->parameter, 0, 1, 1);
-        for (int round = 0; round < rounds_of(c, 1); round++) {
-            MASE_TRY(feed(c, &b, round, err));
-            end_round(c, round);
-        }
-        mase_progress_step(&bar, k + 1);
-    }
-    mase_progress_end(&bar);
-    return MASE_OK;
-}
-
-/* Show every statistic its value. A value that is no tensor has no statistics. */
-static enum mase_status run_reference(struct profile *p, const struct mase_input *x, int round,
-                                      struct mase_err *err)
-{
-    const int64_t n = x->tensor.shape.dim[0], batches = (p->samples + p->batch - 1) / p->batch;
-    struct mase_arena a = { 0 };
-    struct mase_values values;
-    enum mase_status st = mase_run_reference(&values, &a, p->g, x, 1, err);
-    for (int k = p->parameters; k < p->count && !st; k++) {
-        const struct mase_arg *v = mase_values_get(&values, p->list[k].source);
-        if (v->kind != MASE_ARG_TENSOR)
-            continue;
-        const struct mase_stat_block b = block_of(&a, v->tensor, n, p->samples, batches);
-        st = feed(&p->list[k], &b, round, err);
-    }
-    mase_arena_release(&a);
-    return st;
-}
-
-static enum mase_status run_plan(struct profile *p, int64_t first, int64_t n, struct mase_err *err)
-{
-    const struct mase_samples *s = p->env->samples;
-    struct mase_sample_rows rows = { .table = p->x, .stride = mase_plan_input(p->plan, 0).rows };
-    for (int k = p->parameters; k < p->count; k++)
-        if (p->list[k].collector)
-            mase_collector_expect(p->list[k].collector, n);
-    if (!s->lend || !s->lend(s->data, p->o->split, first, &rows))
-        MASE_TRY(s->read(s->data, p->o->split, first, n, p->x, err));
-    mase_plan_gather(p->plan, rows.table, rows.stride, rows.index, n);
-    mase_plan_set_step(p->plan, (uint64_t)first); /* dropout: the same in every round */
-    return mase_plan_forward(p->plan, err);
-}
-
-static enum mase_status measure_batch(struct profile *p, int64_t first, int64_t n, int round,
-                                      struct mase_err *err)
-{
-    const struct mase_samples *s = p->env->samples;
-    struct mase_input x = p->env->inputs[0];
-    if (p->plan)
-        return run_plan(p, first, n, err);
-    x.tensor.shape.dim[0] = n;
-    x.tensor.data = p->x;
-    MASE_TRY(s->read(s->data, p->o->split, first, n, p->x, err));
-    return run_reference(p, &x, round, err);
-}
-
-/* ---- the engine ---- */
-
-static bool has_weight(const char *full, struct mase_param *param, void *data)
-{
-    (void)full;
-    *(bool *)data &= param->tensor.data != NULL;
-    return true;
-}
-
-/* Let the statistics watch the plan. False when a value does not follow the samples: the reference
- * knows what to do with it. */
-static enum mase_status add_collectors(struct profile *p, bool *all, struct mase_err *err)
-{
-    *all = true;
-    for (int k = p->parameters; k < p->count && *all; k++) {
-        struct measured *c = &p->list[k];
-        if (c->shared)
-            continue;
-        if (mase_collector_new(&c->collector, p->env->scratch, p->plan, c->source, c->stats,
-                               c->count, p->samples, err))
-            return mase_wrap(err, "%s.%s", c->node->name, c->entry->name);
-        *all = c->collector != NULL;
-    }
-    return MASE_OK;
-}
-
-/* Do results depend on which samples are run together? */
-static bool mixes_samples(const struct mase_graph *g)
-{
-    for (const struct mase_node *n = g->first; n; n = n->next) {
-        const struct mase_module *m = mase_node_module(n);
-        if (mase_starts_with(mase_ops[n->op].name, "batch_norm") &&
-            !(m && mase_module_param(m, "running_mean")))
-            return true;
-    }
-    return false;
-}
-
-static bool trains(const struct profile *p)
-{
-    return mase_streq(p->o->mode, "train");
-}
-
-static int64_t engine_batch(const struct profile *p)
-{
-    const struct mase_shape *shape = &p->env->inputs[0].tensor.shape;
-    const int64_t features = mase_shape_count(shape) / (shape->dim[0] > 0 ? shape->dim[0] : 1);
-    int64_t n = ENGINE_VALUES / (features > 0 ? features : 1);
-    n = n < ENGINE_LEAST ? ENGINE_LEAST : n > ENGINE_MOST ? ENGINE_MOST : n;
-    if (p->o->batch_size || trains(p) || mixes_samples(p->g))
-        return p->batch;
-    return n < p->samples ? n : p->samples;
-}
-
-static enum mase_status make_plan(struct profile *p, struct mase_err *err)
-{
-    bool weights = true;
-    const struct mase_plan_opts opts = {
-        .batch = engine_batch(p),
-        .train = trains(p),
-        .seed = p->env->seed,
-        .threads = p->env->threads,
-        .inputs = p->env->inputs,
-        .input_count = 1,
-    };
-    mase_graph_each_param(p->g, has_weight, &weights);
-    if (!weights)
-        return mase_fail(err, MASE_EUNSUPPORTED, "some weights have no values");
-    MASE_TRY(mase_plan_new(&p->plan, p->g, &opts, err));
-    p->batch = opts.batch;
-    return MASE_OK;
-}
-
-/* The engine where it can; else the plain reference, which says what is wrong with the network, if
- * anything is. */
-static enum mase_status choose_engine(struct profile *p, struct mase_err *err)
-{
-    const int64_t batch = p->batch;
-    struct mase_err why;
-    bool all;
-    if (make_plan(p, &why)) {
-        if (trains(p))
-            return mase_fail(err, MASE_EUNSUPPORTED, "mode = \"train\": %s", why.msg);
-        mase_warn("profile_statistics: %s; the plain reference runs the network, which takes much "
-                  "longer",
-                  why.msg);
-        return MASE_OK;
-    }
-    MASE_TRY(add_collectors(p, &all, err));
-    if (all)
-        return MASE_OK;
-    if (trains(p))
-        return mase_fail(err, MASE_EUNSUPPORTED,
-                         "mode = \"train\": a value that is measured does not follow the samples");
-    mase_warn("profile_statistics: a value that is measured does not follow the samples; the plain "
-              "reference runs the network, which takes much longer");
-    for (int k = p->parameters; k < p->count; k++)
-        p->list[k].collector = NULL;
-    mase_plan_free(p->plan);
-    p->plan = NULL;
-    p->batch = batch;
-    return MASE_OK;
-}
-
-static enum mase_status find_samples(struct profile *p, struct mase_err *err)
-{
-    const struct profile_opts *o = p->o;
-    const struct mase_samples *s = p->env->samples;
-    int64_t count;
-    if (!s)
-        return mase_fail(err, MASE_EUNSUPPORTED,
-                         "statistics of activations need samples, and there is no dataset");
-    if (p->env->input_count != 1)
-        return mase_fail(err, MASE_EUNSUPPORTED,
-                         "statistics of activations need a network of one input; this has %d",
-                         p->env->input_count);
-    MASE_TRY(s->count(s->data, o->split, &count, err));
-    if (!count)
-        return mase_fail(err, MASE_EVALUE, "the %s split has no samples", o->split);
-    if (o->num_samples > count)
-        mase_warn("num_samples = %lld, but the %s split has %lld: all of them are used",
-                  (long long)o->num_samples, o->split, (long long)count);
-    p->samples = o->num_samples && o->num_samples < count ? o->num_samples : count;
-    p->batch = o->batch_size ? o->batch_size : s->batch_size;
-    if (p->batch < 1)
-        p->batch = REFERENCE_BATCH;
-    if (p->batch > p->samples)
-        p->batch = p->samples;
-    return MASE_OK;
-}
-
-static void make_input(struct profile *p)
-{
-    struct mase_shape shape = p->env->inputs[0].tensor.shape;
-    shape.dim[0] = p->batch;
-    p->x = mase_new_array(p->env->scratch, float, (size_t)mase_shape_count(&shape));
-}
-
-static enum mase_status measure_activations(struct profile *p, struct mase_err *err)
-{
-    struct mase_progress bar;
-    enum mase_status st = MASE_OK;
-    if (p->parameters == p->count)
-        return MASE_OK;
-    const int rounds = rounds_of(p->list + p->parameters, p->count - p->parameters);
-    MASE_TRY(find_samples(p, err));
-    MASE_TRY(choose_engine(p, err));
-    make_input(p);
-    mase_progress_start(&bar, "Profiling act statistics", rounds * p->samples);
-    for (int round = 0; round < rounds && !st; round++) {
-        for (int64_t at = 0; at < p->samples && !st; at += p->batch) {
-            const int64_t n = p->samples - at < p->batch ? p->samples - at : p->batch;
-            st = measure_batch(p, at, n, round, err);
-            mase_progress_step(&bar, round * p->samples + at + n);
-        }
-        for (int k = p->parameters; k < p->count; k++)
-            end_round(&p->list[k], round);
-    }
-    mase_progress_end(&bar);
-    return st;
-}
-
 /* ---- results ---- */
 
-static void store(struct profile *p)
+static void note(const struct profile *p)
 {
-    for (int k = 0; k < p->count; k++) {
-        const struct measured *c = &p->list[k];
-        for (int i = 0; i < c->count; i++)
-            mase_value_set(&p->g->arena, c->entry->stat, c->stats[i]->kind->name,
-                           mase_stat_result(c->stats[i], &p->g->arena));
-    }
-}
-
-static void note(struct profile *p)
-{
+    const struct mase_profiler *r = &p->profiler;
     struct mase_arena *a = p->env->info_arena;
     if (!p->env->info)
         return;
     struct mase_value *v = mase_value_table(a);
     mase_value_set(a, v, "split", mase_value_string(a, p->o->split));
     mase_value_set(a, v, "mode", mase_value_string(a, p->o->mode));
-    mase_value_set(a, v, "samples", mase_value_int(a, p->samples));
-    mase_value_set(a, v, "batch_size", mase_value_int(a, p->batch));
-    mase_value_set(a, v, "weights", mase_value_int(a, p->parameters));
-    mase_value_set(a, v, "activations", mase_value_int(a, p->count - p->parameters));
+    mase_value_set(a, v, "samples", mase_value_int(a, r->samples));
+    mase_value_set(a, v, "batch_size", mase_value_int(a, r->batch));
+    mase_value_set(a, v, "weights", mase_value_int(a, r->parameters));
+    mase_value_set(a, v, "activations", mase_value_int(a, r->count - r->parameters));
     mase_pass_note(p->env, "profile_statistics", v);
 }
 
@@ -574,21 +248,24 @@ static enum mase_status run(const struct mase_graph *graph, const void *options,
                             struct mase_pass_env *env, struct mase_err *err)
 {
     const struct profile_opts *o = options;
+    struct mase_graph *g = mase_side_tables(graph);
     struct profile p = {
         .o = o,
         .env = env,
-        .g = mase_side_tables(graph),
+        .g = g,
         .budget = { .limit = o->max_values },
+        .profiler = { .env = env,
+                      .g = g,
+                      .arena = &g->arena,
+                      .split = o->split,
+                      .train = mase_streq(o->mode, "train"),
+                      .max_samples = o->num_samples,
+                      .batch_size = o->batch_size },
     };
     MASE_TRY(find_measured(&p, err));
-    MASE_TRY(measure_parameters(&p, err));
-    const enum mase_status st = measure_activations(&p, err);
-    mase_plan_free(p.plan);
-    if (st)
-        return st;
-    if (!p.count)
+    MASE_TRY(mase_profiler_run(&p.profiler, err));
+    if (!p.profiler.count)
         mase_warn("profile_statistics: nothing to measure: no target has a statistic");
-    store(&p);
     note(&p);
     return MASE_OK;
 }
@@ -618,7 +295,7 @@ static const struct mase_opt opts[] = {
                     "train: norms take the statistics of their batch, dropout drops"),
     MASE_OPT_BOOL(struct profile_opts, outputs, "profile_output_activation", false,
                   "measure the outputs of activation targets too"),
-    MASE_OPT_INT(struct profile_opts, max_values, "max_values", 1 << 25, 0, 0x1p40,
+    MASE_OPT_INT(struct profile_opts, max_values, "max_values", MASE_PROFILE_VALUES, 0, 0x1p40,
                  "most values that record and range_quantile may keep in all"),
     { 0 },
 };

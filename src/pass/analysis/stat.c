@@ -206,6 +206,27 @@ enum mase_status mase_stat_new(struct mase_stat **out, struct mase_arena *a, con
     return MASE_OK;
 }
 
+enum mase_status mase_stat_make(struct mase_stat **out, struct mase_arena *a,
+                                const struct mase_statistic *t, struct mase_stat_budget *budget,
+                                struct mase_err *err)
+{
+    const struct mase_stat_kind *kind;
+    MASE_TRY(find_kind(&kind, t->name, MASE_NOWHERE, err));
+    const bool of_format = kind->opts == format_opts;
+    if (of_format != (t->format != NULL))
+        return mase_fail(err, MASE_EVALUE, "%s %s", t->name,
+                         of_format ? "needs a number format" : "is not of a number format");
+    struct mase_stat *s = mase_new(a, struct mase_stat);
+    *s = (struct mase_stat){ .kind = kind, .arena = a, .budget = budget, .dims = MASE_DIMS_ALL };
+    MASE_TRY(mase_opts_bind(&s->args, sizeof s->args, kind->opts, NULL, a, err));
+    s->args.abs |= kind->result == mase_result_abs_mean;
+    s->args.bins = t->bins ? t->bins : s->args.bins;
+    s->args.format = t->format;
+    s->args.is_signed = t->sign == MASE_SIGNED;
+    *out = s;
+    return MASE_OK;
+}
+
 /* ---- groups ---- */
 
 static enum mase_status reduced_dims(const struct mase_stat *s, bool *reduced, struct mase_err *err)

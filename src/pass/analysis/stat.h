@@ -19,6 +19,7 @@
 
 #include <mase/format.h>
 #include <mase/opt.h>
+#include <mase/profile.h>
 #include <mase/tensor.h>
 
 /* The arguments of every statistic; a row of stats.def takes some of them. */
@@ -130,6 +131,10 @@ enum mase_status mase_stat_new(struct mase_stat **out, struct mase_arena *a, con
                                struct mase_loc at, const struct mase_value *args,
                                struct mase_stat_budget *budget,
                                struct mase_err *err) MASE_MUST_CHECK;
+/* The same by call, over all values of the samples. */
+enum mase_status mase_stat_make(struct mase_stat **out, struct mase_arena *a,
+                                const struct mase_statistic *t, struct mase_stat_budget *budget,
+                                struct mase_err *err) MASE_MUST_CHECK;
 /* Samples of this shape are to come, so many in all: the first block says it otherwise. */
 enum mase_status mase_stat_begin(struct mase_stat *s, const struct mase_shape *shape, int64_t total,
                                  struct mase_err *err) MASE_MUST_CHECK;

@@ -4,6 +4,8 @@
  */
 #include <math.h>
 
+#include <mase/profile.h>
+
 #include "golden.h"
 
 /* ---- the data ---- */
@@ -297,6 +299,75 @@ static void data_is_read_as_often_as_needed(void **state)
     teardown(&f);
 }
 
+/* By call and by configuration: the same numbers, and a value that two read is measured once. */
+static void a_call_measures_what_the_pass_does(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct mase_samples s;
+    const struct mase_format *q;
+    setup(&f, "jsc-tiny");
+    with_samples(&f, &s);
+    MUST(&f, mase_format_parse(&q, "integer(6, 3)", &f.err));
+    RUN(&f, "profile_statistics",
+        "by = 'name'\ntarget_activation_nodes = ['seq_blocks_2']\nnum_samples = 48\n"
+        "target_weight_nodes = ['seq_blocks_2']\nweight_statistics.range_min_max = {}\n"
+        "[activation_statistics.histogram]\nbins = 9\n[activation_statistics.sqnr]\n"
+        "format = 'integer'\nsigned = false\nformat_width = 6\nformat_frac_width = 3\n");
+    const int by_pass = reads;
+    const struct mase_node *n = mase_graph_find(f.g, "seq_blocks_2");
+    const struct mase_statistic range = { .name = "range_min_max" };
+    const struct mase_statistic two[] = {
+        { .name = "histogram", .bins = 9 },
+        { .name = "sqnr", .format = q, .sign = MASE_UNSIGNED },
+    };
+    const struct mase_profile_target targets[] = { { n, "data_in_0", two, 2 },
+                                                   { n, "weight", &range, 1 },
+                                                   { n, "data_in_0", two, 2 },
+                                                   { n, "data_in_0", &range, 1 } };
+    const struct mase_profile p = { .targets = targets, .count = 4, .samples = 48 };
+    struct mase_value *results[4];
+    reads = 0;
+    MUST(&f, mase_profile(results, &f.arena, f.g, &p, &f.m.env, &f.err));
+    assert_int_equal(reads, by_pass);
+    assert_true(mase_value_equal(results[0], stat_of(n, "data_in_0")));
+    assert_true(mase_value_equal(results[1], stat_of(n, "weight")));
+    assert_true(mase_value_equal(results[2], results[0]));
+    assert_int_equal(mase_value_at(results[3], "range_min_max.count")->i, 48 * 16);
+    teardown(&f);
+}
+
+static void a_call_refuses_what_it_cannot_measure(void **state)
+{
+    (void)state;
+    static const struct mase_statistic known = { .name = "range_min_max" };
+    static const struct {
+        struct mase_statistic stat;
+        const char *argument, *message;
+    } cases[] = {
+        { { .name = "sqnr" }, "data_in_0", "sqnr needs a number format" },
+        { { .name = "variance" }, "data_in_0", "no statistic is called 'variance'" },
+        { { .name = "abs_mean" }, "data_in_7", "'seq_blocks_2' has no argument 'data_in_7'" },
+    };
+    struct fixture f;
+    struct mase_value *result;
+    setup(&f, "jsc-tiny");
+    RUN(&f, "add_software_metadata", NULL);
+    struct mase_profile_target t = { .node = mase_graph_find(f.g, "seq_blocks_2"), .count = 1 };
+    const struct mase_profile p = { .targets = &t, .count = 1 };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        t.name = cases[i].argument;
+        t.stats = &cases[i].stat;
+        assert_int_equal(mase_profile(&result, &f.arena, f.g, &p, &f.m.env, &f.err), MASE_EVALUE);
+        assert_non_null(strstr(f.err.msg, cases[i].message));
+    }
+    t.name = "data_in_0";
+    t.stats = &known;
+    assert_int_equal(mase_profile(&result, &f.arena, f.g, &p, &f.m.env, &f.err), MASE_EUNSUPPORTED);
+    assert_non_null(strstr(f.err.msg, "there is no dataset"));
+    teardown(&f);
+}
+
 static void profiling_changes_no_weight(void **state)
 {
     (void)state;
@@ -462,6 +533,8 @@ int main(void)
         cmocka_unit_test(a_second_profile_adds_to_the_first),
         cmocka_unit_test(more_samples_than_there_are),
         cmocka_unit_test(data_is_read_as_often_as_needed),
+        cmocka_unit_test(a_call_measures_what_the_pass_does),
+        cmocka_unit_test(a_call_refuses_what_it_cannot_measure),
         cmocka_unit_test(profiling_changes_no_weight),
         cmocka_unit_test(the_reference_runs_what_mixes_samples),
         cmocka_unit_test(bad_input_is_named_with_its_place),

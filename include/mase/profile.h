@@ -1,0 +1,51 @@
+/*
+ * profile.h - statistics of parameters and activations by call; the pass profile_statistics, which
+ * a configuration asks for, measures the same.
+ *
+ *     const struct mase_statistic stats[] = { { .name = "range_min_max" }, { .name = "sqnr",
+ * .format = f } }; const struct mase_profile_target t = { node, "data_in_0", stats, 2 }; const
+ * struct mase_profile p = { .targets = &t, .count = 1, .split = "validation" }; if ((st =
+ * mase_profile(&fields, &a, g, &p, &env, err))) return st;
+ *     // fields: { range_min_max: { min, max, ... }, sqnr: { ... } }
+ */
+#ifndef MASE_PROFILE_H
+#define MASE_PROFILE_H
+
+#include <mase/format.h>
+#include <mase/pass.h>
+
+/* One row of stats.def, over all values of the samples. */
+struct mase_statistic {
+    const char *name;
+    int64_t bins;                     /* histogram; 0: as many as usual */
+    const struct mase_format *format; /* saturation, underflow, sqnr: needed */
+    enum mase_sign sign;
+};
+
+/* An argument of a node by the name that its software metadata have: a parameter of its module, or
+ * an input. */
+struct mase_profile_target {
+    const struct mase_node *node;
+    const char *name;
+    const struct mase_statistic *stats; /* targets that share them share the work, too */
+    int count;
+};
+
+/* Most values that record and range_quantile may keep in all. */
+enum { MASE_PROFILE_VALUES = 1 << 25 };
+
+struct mase_profile {
+    const struct mase_profile_target *targets;
+    int count;
+    const char *split;      /* where samples come from; NULL: "train" */
+    int64_t samples, batch; /* 0: all of the split; as suits */
+};
+
+/* Measure every target; results (count) are tables in a. g has software metadata; env has samples
+ * and inputs if one of the targets is an activation. */
+enum mase_status mase_profile(struct mase_value **results, struct mase_arena *a,
+                              struct mase_graph *g, const struct mase_profile *p,
+                              const struct mase_pass_env *env,
+                              struct mase_err *err) MASE_MUST_CHECK;
+
+#endif /* MASE_PROFILE_H */
