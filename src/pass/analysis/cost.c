@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include <mase/meta.h>
+#include <mase/program.h>
 
 #include "pass/analysis/cost.h"
 
@@ -164,22 +165,35 @@ static void count_attention(struct count *c, const struct mase_node *n, int64_t 
     c->factor = k;
 }
 
-static const struct {
+struct rule {
     count_fn *count;
     int64_t factor;
-} rules[MASE_OP_COUNT] = {
-    [MASE_OP_unknown] = { count_nothing, 0 },
+};
+
+static const struct rule by_primitive[MASE_PRIM_COUNT] = {
+#define PRIM_COST(prim, rule, factor) [MASE_PRIM_##prim] = { count_##rule, factor },
+#include "pass/analysis/costs.def"
+};
+static const struct rule by_operation[MASE_OP_COUNT] = {
 #define COST(op, rule, factor) [MASE_OP_##op] = { count_##rule, factor },
 #include "pass/analysis/costs.def"
 };
 
-/* A new operation must say what it costs. */
+/* A new primitive must say what it costs. */
 enum {
-    OPS_WITH_A_COST = 1
-#define COST(...) +1
+    PRIMITIVES_WITH_A_COST = 0
+#define PRIM_COST(...) +1
 #include "pass/analysis/costs.def"
 };
-_Static_assert(OPS_WITH_A_COST == (int)MASE_OP_COUNT, "every operation has one row in costs.def");
+_Static_assert(PRIMITIVES_WITH_A_COST == (int)MASE_PRIM_COUNT, "every primitive has a cost");
+
+static struct rule rule_of(enum mase_op op)
+{
+    const enum mase_prim prim = mase_op_prim(op);
+    if (by_operation[op].count)
+        return by_operation[op];
+    return prim < MASE_PRIM_COUNT ? by_primitive[prim] : (struct rule){ count_nothing, 0 };
+}
 
 /* ---- bits ---- */
 
@@ -308,7 +322,8 @@ struct mase_cost mase_node_cost(const struct mase_node *n)
 {
     struct count c = { 0 };
     struct mase_cost cost = { 0 };
-    rules[n->op].count(&c, n, rules[n->op].factor);
+    const struct rule rule = rule_of(n->op);
+    rule.count(&c, n, rule.factor);
     cost.macs = c.macs;
     cost.ops = c.ops;
     cost.flops = 2 * c.macs + c.ops;
