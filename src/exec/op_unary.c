@@ -1,45 +1,22 @@
 /*
  * op_unary.c - activations and other functions of one value, rows at a time.
  *
- * Most have vector bodies (kern/curves.def); the rest call the C library in double, the same on
- * every instruction set.
+ * Most have vector bodies (kern/curves.def); the rest are computed in double as MAP in ops.def
+ * says, the same on every instruction set.
  */
 #include <math.h>
 
 #include "exec/ref.h"
 #include "exec/step.h"
 
-typedef double slope_fn(double x);
-
-static double slope_log(double x)
-{
-    return 1.0 / x;
-}
-
-static double slope_erf(double x)
-{
-    return 1.1283791670955126 * exp(-x * x); /* 2 / sqrt(pi) */
-}
-
-static double slope_cos(double x)
-{
-    return -sin(x);
-}
-
-static double slope_tan(double x)
-{
-    const double t = tan(x);
-    return 1.0 + t * t;
-}
-
 struct unary {
     enum mase_curve curve;
     const char *param[2]; /* where they come from; NULL: from fixed */
     float fixed[2];
-    slope_fn *slope; /* set: no curve, the function is mase_unary_of(op) */
-    bool flat;       /* no gradient flows through it */
+    bool flat; /* no gradient flows through it */
 };
 
+/* What has a vector body, or parameters; other functions are those that ops.def writes out. */
 static const struct unary table[MASE_OP_COUNT] = {
     [MASE_OP_relu6] = { .curve = MASE_CURVE_clip, .fixed = { 0.0f, 6.0f } },
     [MASE_OP_leaky_relu] = { .curve = MASE_CURVE_leaky_relu, .param = { "negative_slope" } },
@@ -68,20 +45,13 @@ static const struct unary table[MASE_OP_COUNT] = {
     [MASE_OP_detach] = { .curve = MASE_CURVE_identity, .flat = true },
     [MASE_OP_not] = { .flat = true },
     [MASE_OP_invert] = { .flat = true },
-    [MASE_OP_log] = { .slope = slope_log },
-    [MASE_OP_erf] = { .slope = slope_erf },
-    [MASE_OP_sin] = { .slope = cos },
-    [MASE_OP_cos] = { .slope = slope_cos },
-    [MASE_OP_tan] = { .slope = slope_tan },
-    [MASE_OP_sinh] = { .slope = cosh },
-    [MASE_OP_cosh] = { .slope = sinh },
 };
 
 struct function {
     const struct unary *row;
     enum mase_curve curve;
     float p[2];
-    mase_unary_fn *value; /* set: the C library's; else the curve */
+    mase_unary_fn *value, *slope; /* set: of the C library; else the curve */
 };
 
 /* Rows from..to in one piece when nothing lies between them. */
@@ -121,7 +91,7 @@ static void backward(const struct mase_step *s, long from, long to)
         if (!f->value)
             p->k->curve_back(f->curve, dx, dy, x, f->p, s->add[0], n);
         for (long i = 0; f->value && i < n; i++) {
-            const float d = (float)((double)dy[i] * f->row->slope((double)x[i]));
+            const float d = (float)((double)dy[i] * f->slope((double)x[i]));
             dx[i] = s->add[0] ? dx[i] + d : d;
         }
     }
@@ -160,7 +130,11 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
     f->row = &table[c->node->op];
     f->curve = f->row->curve;
     MASE_TRY(set_params(f, c, err));
-    if (f->row->slope || c->node->op == MASE_OP_not)
+    if (!f->row->flat && f->curve == MASE_CURVE_identity) {
+        f->value = mase_unary_of(c->node->op);
+        f->slope = mase_slope_of(c->node->op);
+    }
+    if (c->node->op == MASE_OP_not)
         f->value = mase_unary_of(c->node->op);
     if (c->node->op == MASE_OP_invert) {
         if (c->param[0].tensor->dtype != MASE_DTYPE_BOOL)

@@ -12,15 +12,19 @@
 /* What Python makes of integers: an integer again, a float, or a truth value. */
 enum scalar_kind { KEEP, TO_INT, TO_FLOAT, TO_BOOL };
 
-static double negate(double x)
-{
-    return -x;
-}
-
-static double logical_not(double x)
-{
-    return x == 0.0;
-}
+/* The functions that MAP writes out, and their derivatives. */
+#define OP(...)
+#define MAP(name, kind, value, slope)    \
+    static double value_##name(double x) \
+    {                                    \
+        return value;                    \
+    }                                    \
+    static double slope_##name(double x) \
+    {                                    \
+        (void)x;                         \
+        return slope;                    \
+    }
+#include <mase/ops.def>
 
 static double add(double x, double y)
 {
@@ -94,17 +98,12 @@ static double minimum(double x, double y)
 }
 
 static const struct {
-    mase_unary_fn *f;
+    mase_unary_fn *f, *slope;
     enum scalar_kind kind;
 } unary[MASE_OP_COUNT] = {
-    [MASE_OP_neg] = { negate, KEEP },         [MASE_OP_abs] = { fabs, KEEP },
-    [MASE_OP_round] = { rint, TO_INT },       [MASE_OP_floor] = { floor, TO_INT },
-    [MASE_OP_sqrt] = { sqrt, TO_FLOAT },      [MASE_OP_exp] = { exp, TO_FLOAT },
-    [MASE_OP_log] = { log, TO_FLOAT },        [MASE_OP_erf] = { erf, TO_FLOAT },
-    [MASE_OP_sin] = { sin, TO_FLOAT },        [MASE_OP_cos] = { cos, TO_FLOAT },
-    [MASE_OP_tan] = { tan, TO_FLOAT },        [MASE_OP_sinh] = { sinh, TO_FLOAT },
-    [MASE_OP_cosh] = { cosh, TO_FLOAT },      [MASE_OP_tanh] = { tanh, TO_FLOAT },
-    [MASE_OP_not] = { logical_not, TO_BOOL },
+#define OP(...)
+#define MAP(name, kind, value, slope) [MASE_OP_##name] = { value_##name, slope_##name, kind },
+#include <mase/ops.def>
 };
 
 static const struct {
@@ -130,6 +129,11 @@ static const struct {
 mase_unary_fn *mase_unary_of(enum mase_op op)
 {
     return unary[op].f;
+}
+
+mase_unary_fn *mase_slope_of(enum mase_op op)
+{
+    return unary[op].slope;
 }
 
 mase_binary_fn *mase_binary_of(enum mase_op op)
