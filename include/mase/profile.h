@@ -2,11 +2,12 @@
  * profile.h - statistics of parameters and activations by call; the pass profile_statistics, which
  * a configuration asks for, measures the same.
  *
- *     const struct mase_statistic stats[] = { { .name = "range_min_max" }, { .name = "sqnr",
- * .format = f } }; const struct mase_profile_target t = { node, "data_in_0", stats, 2 }; const
- * struct mase_profile p = { .targets = &t, .count = 1, .split = "validation" }; if ((st =
- * mase_profile(&fields, &a, g, &p, &env, err))) return st;
- *     // fields: { range_min_max: { min, max, ... }, sqnr: { ... } }
+ *     const struct mase_statistic s = { .name = "sqnr", .format = f };
+ *     const struct mase_profile_target t = { node, "data_in_0", &s, 1 };
+ *     const struct mase_profile p = { .targets = &t, .count = 1, .split = "validation" };
+ *     if ((st = mase_profile(&fields, &a, g, &p, &env, err)))
+ *         return st;
+ *     // fields: { sqnr: { signal_power, noise_power, sqnr, count } }
  */
 #ifndef MASE_PROFILE_H
 #define MASE_PROFILE_H

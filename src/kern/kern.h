@@ -8,7 +8,7 @@
  *
  * Lanes at and above the number of samples are padding: they may hold anything finite in
  * activations and must be zero in gradients, so that sums over lanes need no mask. The functions
- * that sum activations (moments, extent) take the number of samples.
+ * that sum activations (moments, summary) take the number of samples.
  */
 #ifndef MASE_KERN_KERN_H
 #define MASE_KERN_KERN_H
@@ -134,11 +134,11 @@ struct mase_standard {
     long count;
 };
 
-/* What some rows of at most MASE_EXTENT_LANES lanes hold, those sixteen apart together: extremes,
+/* What some rows of at most MASE_SUMMARY_LANES lanes hold, those sixteen apart together: extremes,
  * which pass NaN by, and sums of the differences from a number near the mean. The sums are finite
  * only if all values are. */
-enum { MASE_EXTENT_LANES = 64 };
-struct mase_extent {
+enum { MASE_SUMMARY_LANES = 64 };
+struct mase_summary {
     float min[MASE_LANES], max[MASE_LANES];
     double sum[MASE_LANES], squares[MASE_LANES];
     double lanes[MASE_LANES]; /* the squares of each lane's sum */

@@ -10,9 +10,9 @@ enum {
     EXTENT_ROWS = 64, /* as many are summed in float32; their sums in double */
 };
 
-struct extending {
+struct summing {
     vf min[EXTENT_VECTORS], max[EXTENT_VECTORS];
-    double sum[MASE_EXTENT_LANES], squares[MASE_EXTENT_LANES]; /* of each lane */
+    double sum[MASE_SUMMARY_LANES], squares[MASE_SUMMARY_LANES]; /* of each lane */
 };
 
 static INLINE vf magnitude(vf x, bool absolute)
@@ -22,18 +22,18 @@ static INLINE vf magnitude(vf x, bool absolute)
 
 static inline void widen(double *to, const vf *from, bool add)
 {
-    float x[MASE_EXTENT_LANES];
+    float x[MASE_SUMMARY_LANES];
     for (int v = 0; v < EXTENT_VECTORS; v++)
         vstore(x + MASE_LANES * v, from[v]);
-    for (int i = 0; i < MASE_EXTENT_LANES; i++)
+    for (int i = 0; i < MASE_SUMMARY_LANES; i++)
         to[i] = add ? to[i] + x[i] : x[i];
 }
 
 /* EXTENT_TILE full vectors of rows first..last - 1. NaN passes the extremes by and shows in the
  * sums. */
-static INLINE void extent_tile(struct extending *s, vf *sum, vf *squares,
-                               const struct mase_channel *c, long first, long last, int tile,
-                               float from, bool absolute)
+static INLINE void summary_tile(struct summing *s, vf *sum, vf *squares,
+                                const struct mase_channel *c, long first, long last, int tile,
+                                float from, bool absolute)
 {
     /* x - from, and half of the sums, on the units that min and max leave free */
     const vf one = vset1(1), base = vset1(-from);
@@ -65,19 +65,19 @@ static INLINE void extent_tile(struct extending *s, vf *sum, vf *squares,
     }
 }
 
-static INLINE void extent_rows(struct extending *s, const struct mase_channel *c, long first,
-                               long last, float from, bool absolute)
+static INLINE void summary_rows(struct summing *s, const struct mase_channel *c, long first,
+                                long last, float from, bool absolute)
 {
     vf sum[EXTENT_VECTORS], squares[EXTENT_VECTORS];
     for (int tile = 0; tile < EXTENT_VECTORS; tile += EXTENT_TILE)
-        extent_tile(s, sum, squares, c, first, last, tile, from, absolute);
+        summary_tile(s, sum, squares, c, first, last, tile, from, absolute);
     widen(s->sum, sum, first > 0);
     widen(s->squares, squares, first > 0);
 }
 
 /* The same where the last lanes are no samples. */
-static inline void extent_some(struct extending *s, const struct mase_channel *c, long first,
-                               long last, float from, bool absolute)
+static inline void summary_some(struct summing *s, const struct mase_channel *c, long first,
+                                long last, float from, bool absolute)
 {
     const vf base = vset1(from);
     vf sum[EXTENT_VECTORS], squares[EXTENT_VECTORS];
@@ -105,36 +105,36 @@ static inline void fold(double *to, const double *x)
         to[i] = (x[i] + x[i + 2 * MASE_LANES]) + (x[i + MASE_LANES] + x[i + 3 * MASE_LANES]);
 }
 
-static inline void finish_extent(struct mase_extent *out, struct extending *s)
+static inline void finish_summary(struct mase_summary *out, struct summing *s)
 {
-    double lanes[MASE_EXTENT_LANES];
+    double lanes[MASE_SUMMARY_LANES];
     vstore(out->min, vmin(vmin(s->min[0], s->min[1]), vmin(s->min[2], s->min[3])));
     vstore(out->max, vmax(vmax(s->max[0], s->max[1]), vmax(s->max[2], s->max[3])));
-    for (int i = 0; i < MASE_EXTENT_LANES; i++)
+    for (int i = 0; i < MASE_SUMMARY_LANES; i++)
         lanes[i] = s->sum[i] * s->sum[i];
     fold(out->sum, s->sum);
     fold(out->squares, s->squares);
     fold(out->lanes, lanes);
 }
 
-void KERNEL(extent)(struct mase_extent *out, const struct mase_channel *c, float from,
-                    bool absolute)
+void KERNEL(summary)(struct mase_summary *out, const struct mase_channel *c, float from,
+                     bool absolute)
 {
-    struct extending s;
+    struct summing s;
     for (int v = 0; v < EXTENT_VECTORS; v++) {
         s.min[v] = vset1(INFINITY);
         s.max[v] = vset1(-INFINITY);
     }
     for (long r = 0; r < c->count; r += EXTENT_ROWS) {
         const long last = r + EXTENT_ROWS < c->count ? r + EXTENT_ROWS : c->count;
-        if (c->samples < MASE_EXTENT_LANES)
-            extent_some(&s, c, r, last, from, absolute);
+        if (c->samples < MASE_SUMMARY_LANES)
+            summary_some(&s, c, r, last, from, absolute);
         else if (absolute)
-            extent_rows(&s, c, r, last, from, true);
+            summary_rows(&s, c, r, last, from, true);
         else
-            extent_rows(&s, c, r, last, from, false);
+            summary_rows(&s, c, r, last, from, false);
     }
-    finish_extent(out, &s);
+    finish_summary(out, &s);
 }
 
 /* ---- histogram ---- */

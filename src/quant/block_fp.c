@@ -5,12 +5,13 @@
  *     q = sign(x) * 2^E * clamp(round(|x| * 2^(m - E)), 0, 2^m - 1) / 2^m     m = width - 1
  *
  * exponent_bias  none means 2^(exponent_width - 1) - 1.
- * blocks         tiles of block_size (format.h, mase_geometry_tiles). A tile at the edge is
- * smaller. rounding       to nearest, ties to even. saturation     a mantissa of 2^m becomes 2^m -
- * 1: of a block whose largest value is a power of two, that value shrinks. An exponent beyond its
- * range is cut. zero           |x| up to 1e-8 stays x; sign(0) is +. NaN, infinity  make the whole
- * block NaN. log2           is the float32 logarithm: a value just below a power of two may count
- * as it.
+ * blocks         tiles of block_size (format.h, mase_geometry_tiles), smaller at the edge.
+ * rounding       to nearest, ties to even.
+ * saturation     a mantissa of 2^m becomes 2^m - 1: a largest value that is a power of two
+ *                shrinks. An exponent beyond its range is cut.
+ * zero           |x| up to 1e-8 stays x; sign(0) is +.
+ * NaN, infinity  make the whole block NaN.
+ * log2           is the float32 logarithm: what is just below a power of two may count as it.
  *
  * The original's results to the bit (the constant 1e-9 that it adds before comparing and rounding
  * is part of that), except that its exponent of an all-zero block depends on other blocks, which no

@@ -7,7 +7,7 @@
 #include "exec/plan.h"
 #include "pass/analysis/collector.h"
 
-enum { BLOCK = MASE_EXTENT_LANES };
+enum { BLOCK = MASE_SUMMARY_LANES };
 
 /* One of the statistics that are collected, and what it needs in this round. */
 struct member {
@@ -26,11 +26,11 @@ struct mase_collector {
     const struct mase_kernels *k;
     struct member *member;
     int count;
-    struct mase_shape shape;           /* of a sample */
-    int64_t samples;                   /* now */
-    long blocks;                       /* of the largest batch */
-    struct mase_extent *extent[KINDS]; // (blocks), or NULL
-    float near[KINDS];                 /* a number near the mean */
+    struct mase_shape shape;             /* of a sample */
+    int64_t samples;                     /* now */
+    long blocks;                         /* of the largest batch */
+    struct mase_summary *summary[KINDS]; // (blocks), or NULL
+    float near[KINDS];                   /* a number near the mean */
     bool known[KINDS];
 };
 
@@ -61,8 +61,8 @@ static void make_room(struct mase_collector *col, struct mase_arena *a)
         const bool absolute = m->stat->args.abs;
         if (has_groups(m) && state->part)
             m->near = mase_new_array(a, float, (size_t)m->stat->groups);
-        else if (state->part && !col->extent[absolute])
-            col->extent[absolute] = mase_new_array(a, struct mase_extent, (size_t)col->blocks);
+        else if (state->part && !col->summary[absolute])
+            col->summary[absolute] = mase_new_array(a, struct mase_summary, (size_t)col->blocks);
         if (!has_groups(m) && state->bins)
             m->bin = mase_new_array(a, int64_t, (size_t)col->blocks * MASE_BINS);
     }
@@ -131,7 +131,7 @@ static bool takes_part(const struct member *m, int kind)
     return !m->idle && !has_groups(m) && m->input == MASE_STAT_PARTS && m->stat->args.abs == kind;
 }
 
-static bool wants_extent(const struct mase_collector *col, int kind)
+static bool wants_summary(const struct mase_collector *col, int kind)
 {
     for (int i = 0; i < col->count; i++)
         if (takes_part(&col->member[i], kind))
@@ -148,13 +148,13 @@ static void measure(void *data, const struct mase_lanes *v, long from, long to)
 {
     struct mase_collector *col = data;
     for (int kind = 0; kind < KINDS; kind++) {
-        if (!wants_extent(col, kind))
+        if (!wants_summary(col, kind))
             continue;
         const float near = near_mean(col, v, kind);
         for (long at = from; at < to; at += BLOCK) {
             const struct mase_channel c =
                 channel(v->data + at, (long)v->rows, v->stride, to - at < BLOCK ? to - at : BLOCK);
-            col->k->extent(&col->extent[kind][at / BLOCK], &c, near, kind);
+            col->k->summary(&col->summary[kind][at / BLOCK], &c, near, kind);
         }
     }
     for (int i = 0; i < col->count; i++) {
@@ -170,7 +170,7 @@ static void measure(void *data, const struct mase_lanes *v, long from, long to)
 
 /* ---- taking them in: one thread for each statistic ---- */
 
-static void add_extent(struct mase_extent *to, const struct mase_extent *e)
+static void add_summary(struct mase_summary *to, const struct mase_summary *e)
 {
     for (int i = 0; i < MASE_LANES; i++) {
         to->min[i] = e->min[i] < to->min[i] ? e->min[i] : to->min[i];
@@ -181,7 +181,7 @@ static void add_extent(struct mase_extent *to, const struct mase_extent *e)
     }
 }
 
-static void fold_extent(struct mase_extent *e)
+static void fold_summary(struct mase_summary *e)
 {
     for (int half = MASE_LANES / 2; half; half /= 2)
         for (int i = 0; i < half; i++) {
@@ -198,10 +198,10 @@ static void fold_extent(struct mase_extent *e)
 
 /* n values, `per` in each lane, whose differences from near were summed. False when that says too
  * little of them: NaN, infinities, or squares out of range. */
-static bool describe(struct mase_stat_part *p, struct mase_extent *e, float near, int64_t n,
+static bool describe(struct mase_stat_part *p, struct mase_summary *e, float near, int64_t n,
                      int64_t per)
 {
-    fold_extent(e);
+    fold_summary(e);
     const double sum = e->sum[0], squares = e->squares[0], lanes = e->lanes[0] / (double)per;
     const double between = sum * sum / (double)n;
     if (!isfinite(squares) || !isfinite(sum))
@@ -234,11 +234,11 @@ static void feed_values(const struct mase_collector *col, struct member *m,
 /* Statistics over everything share one part of each kind. */
 static void take_parts(struct mase_collector *col, const struct mase_lanes *v, int kind)
 {
-    struct mase_extent e = col->extent[kind][0];
+    struct mase_summary e = col->summary[kind][0];
     struct mase_stat_part part;
     const float near = near_mean(col, v, kind);
     for (long b = 1; b * BLOCK < col->samples; b++)
-        add_extent(&e, &col->extent[kind][b]);
+        add_summary(&e, &col->summary[kind][b]);
     const bool good = describe(&part, &e, near, v->rows * col->samples, v->rows);
     if (good) {
         col->near[kind] = (float)part.moments.mean;
@@ -264,11 +264,11 @@ static bool row_part(const struct mase_collector *col, struct mase_stat_part *pa
     const long n = (long)col->samples, whole = n / BLOCK * BLOCK;
     const struct mase_channel body = channel(x, whole / BLOCK, BLOCK, BLOCK);
     const struct mase_channel rest = channel(x + whole, 1, BLOCK, n - whole);
-    struct mase_extent e, last;
-    col->k->extent(&e, whole ? &body : &rest, near, absolute);
+    struct mase_summary e, last;
+    col->k->summary(&e, whole ? &body : &rest, near, absolute);
     if (whole && n > whole) {
-        col->k->extent(&last, &rest, near, absolute);
-        add_extent(&e, &last);
+        col->k->summary(&last, &rest, near, absolute);
+        add_summary(&e, &last);
     }
     return describe(part, &e, near, n, 1);
 }
@@ -331,7 +331,7 @@ static void take(void *data, const struct mase_lanes *v, long from, long to)
     struct mase_collector *col = data;
     for (long i = from; i < to; i++) {
         for (int kind = 0; i == 0 && kind < KINDS; kind++)
-            if (wants_extent(col, kind))
+            if (wants_summary(col, kind))
                 take_parts(col, v, kind);
         if (i > 0)
             take_member(col, &col->member[i - 1], v);

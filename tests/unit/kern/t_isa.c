@@ -94,13 +94,13 @@ CASE(norm_sums)
     k->norm_sums(s->out, s->out + 1, &c, s->in[2], 0.25f);
     return (struct wrote){ 2, 0 };
 }
-CASE(extent)
+CASE(summary)
 {
     struct mase_channel c = channel(s, s->in[1]);
-    struct mase_extent e;
+    struct mase_summary e;
     long at = 2 * MASE_LANES;
     c.samples = c.samples ? c.samples : 1;
-    k->extent(&e, &c, 0.25f, s->flag);
+    k->summary(&e, &c, 0.25f, s->flag);
     memcpy(s->out, e.min, sizeof e.min);
     memcpy(s->out + MASE_LANES, e.max, sizeof e.max);
     for (int i = 0; i < MASE_LANES; i++) {

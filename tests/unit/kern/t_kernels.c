@@ -399,8 +399,8 @@ static void the_environment_chooses(void **state)
 
 /* ---- statistics ---- */
 
-static void check_extent(const struct mase_extent *got, const struct mase_channel *c, float from,
-                         bool absolute)
+static void check_summary(const struct mase_summary *got, const struct mase_channel *c, float from,
+                          bool absolute)
 {
     double sum = 0, squares = 0, lanes = 0, min = INFINITY, max = -INFINITY;
     for (long i = 0; i < c->samples; i++) {
@@ -415,7 +415,7 @@ static void check_extent(const struct mase_extent *got, const struct mase_channe
         sum += lane;
         lanes += lane * lane;
     }
-    struct mase_extent all = *got;
+    struct mase_summary all = *got;
     for (int i = 1; i < MASE_LANES; i++) {
         all.min[0] = fminf(all.min[0], all.min[i]);
         all.max[0] = fmaxf(all.max[0], all.max[i]);
@@ -429,7 +429,7 @@ static void check_extent(const struct mase_extent *got, const struct mase_channe
     check_close(all.lanes[0], lanes, 1e-5);
 }
 
-static void extent_is_of_the_samples_alone(void **state)
+static void a_summary_is_of_the_samples_alone(void **state)
 {
     (void)state;
     static const long samples[] = { 1, 15, 16, 17, 63, 64 }, rows[] = { 1, 3, 64, 130 };
@@ -437,12 +437,12 @@ static void extent_is_of_the_samples_alone(void **state)
     for (int i = 0; i < 6 * 4 * 2; i++) {
         const struct mase_channel c = { x.x, rows[i / 2 % 4], 80, (samples[i / 8] + 15) / 16 * 16,
                                         samples[i / 8] };
-        struct mase_extent first = { 0 };
+        struct mase_summary first = { 0 };
         EACH_ISA(k)
         {
-            struct mase_extent got;
-            k->extent(&got, &c, 0.25f, i % 2);
-            check_extent(&got, &c, 0.25f, i % 2);
+            struct mase_summary got;
+            k->summary(&got, &c, 0.25f, i % 2);
+            check_summary(&got, &c, 0.25f, i % 2);
             if (!isa)
                 first = got;
             assert_memory_equal(&got, &first, sizeof got);
@@ -452,8 +452,8 @@ static void extent_is_of_the_samples_alone(void **state)
     x.x[80] = INFINITY;
     EACH_ISA(k)
     {
-        struct mase_extent got;
-        k->extent(&got, &(struct mase_channel){ x.x, 2, 80, 64, 64 }, 0, false);
+        struct mase_summary got;
+        k->summary(&got, &(struct mase_channel){ x.x, 2, 80, 64, 64 }, 0, false);
         assert_true(got.max[0] == INFINITY && got.min[7] >= -2 && got.min[7] <= 2);
         assert_false(isfinite(got.squares[7]) || isfinite(got.squares[0]));
     }
@@ -499,7 +499,7 @@ int main(void)
         cmocka_unit_test(cross_entropy_and_its_gradient),
         cmocka_unit_test(optimisers_step_as_defined),
         cmocka_unit_test(gather_puts_samples_in_lanes),
-        cmocka_unit_test(extent_is_of_the_samples_alone),
+        cmocka_unit_test(a_summary_is_of_the_samples_alone),
         cmocka_unit_test(bins_hold_every_sample_once),
         cmocka_unit_test(the_environment_chooses),
     };
