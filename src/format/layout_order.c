@@ -63,14 +63,14 @@ static int64_t all_crossings(const struct mase_layers *g)
 
 /* ---- barycentres ---- */
 
-struct seat {
+struct sort_key {
     double centre;
     int vertex, pos;
 };
 
 static int by_centre(const void *a, const void *b)
 {
-    const struct seat *s = a, *t = b;
+    const struct sort_key *s = a, *t = b;
     return s->centre != t->centre ? (s->centre > t->centre) - (s->centre < t->centre)
                                   : s->pos - t->pos;
 }
@@ -84,21 +84,21 @@ static double barycentre(const struct mase_layers *g, const int *neighbour, int 
 }
 
 /* Sort layer i by its neighbours above or below. Who has none keeps its place. */
-static void sort_layer(struct mase_layers *g, int i, bool by_upper, struct seat *seat)
+static void sort_layer(struct mase_layers *g, int i, bool by_upper, struct sort_key *key)
 {
     int *order = g->order[i], movable = 0;
     for (int k = 0; k < g->size[i]; k++) {
         const struct mase_vertex *v = &g->vertex[order[k]];
         const int count = by_upper ? v->ups : v->downs;
         if (count)
-            seat[movable++] =
-                (struct seat){ barycentre(g, by_upper ? v->up : v->down, count), order[k], k };
+            key[movable++] =
+                (struct sort_key){ barycentre(g, by_upper ? v->up : v->down, count), order[k], k };
     }
-    qsort(seat, (size_t)movable, sizeof *seat, by_centre);
+    qsort(key, (size_t)movable, sizeof *key, by_centre);
     for (int k = 0, next = 0; k < g->size[i]; k++) {
         const struct mase_vertex *v = &g->vertex[order[k]];
         if (by_upper ? v->ups : v->downs)
-            order[k] = seat[next++].vertex;
+            order[k] = key[next++].vertex;
     }
     for (int k = 0; k < g->size[i]; k++)
         g->vertex[order[k]].pos = k;
@@ -150,10 +150,10 @@ static void swap_neighbours(struct mase_layers *g, int i)
 
 /* ---- sweeps ---- */
 
-static void sweep(struct mase_layers *g, bool down, struct seat *seat)
+static void sweep(struct mase_layers *g, bool down, struct sort_key *key)
 {
     for (int i = 1; i < g->layers; i++)
-        sort_layer(g, down ? i : g->layers - 1 - i, down, seat);
+        sort_layer(g, down ? i : g->layers - 1 - i, down, key);
     for (int i = 0; i < g->layers; i++)
         swap_neighbours(g, i);
 }
@@ -174,13 +174,13 @@ static void restore_order(struct mase_layers *g, const int *best)
 
 int64_t mase_layers_order(struct mase_layers *g, int64_t *naive)
 {
-    struct seat *seat = mase_new_array(g->arena, struct seat, (size_t)g->count);
+    struct sort_key *key = mase_new_array(g->arena, struct sort_key, (size_t)g->count);
     int *best = mase_new_array(g->arena, int, (size_t)g->count);
     int64_t least = all_crossings(g);
     *naive = least;
     keep_order(g, best);
     for (int i = 0, idle = 0; least && i < MAX_SWEEPS && idle < PATIENCE; i++, idle++) {
-        sweep(g, i % 2 == 0, seat);
+        sweep(g, i % 2 == 0, key);
         const int64_t crossings = all_crossings(g);
         if (crossings < least) {
             least = crossings;

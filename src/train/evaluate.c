@@ -25,7 +25,7 @@ struct work {
 
 /* Cross entropy of the reference's outputs, in double. */
 static void tally_reference(struct tally *t, const struct mase_predictor *p,
-                            const struct mase_seat *s, const int32_t *label)
+                            const struct mase_worker *s, const int32_t *label)
 {
     for (int64_t i = 0; i < s->samples; i++) {
         const float *y = s->y.data + i; // (classes), stride apart
@@ -41,7 +41,7 @@ static void tally_reference(struct tally *t, const struct mase_predictor *p,
     }
 }
 
-static void fill(const struct mase_predictor *p, struct mase_seat *s, int64_t at, void *data)
+static void fill(const struct mase_predictor *p, struct mase_worker *s, int64_t at, void *data)
 {
     const struct work *w = data;
     const uint32_t *row = w->opts->rows.row + at;
@@ -62,7 +62,7 @@ static void fill(const struct mase_predictor *p, struct mase_seat *s, int64_t at
                                                           .sample_stride = 1 });
 }
 
-static void take(const struct mase_predictor *p, struct mase_seat *s, int64_t at, void *data)
+static void take(const struct mase_predictor *p, struct mase_worker *s, int64_t at, void *data)
 {
     const struct work *w = data;
     struct tally *t = &w->tally[at / p->batch];

@@ -64,18 +64,18 @@ static enum mase_status find_outputs(struct mase_predictor *p, struct mase_err *
 static void use_reference(struct mase_predictor *p)
 {
     const int64_t n = p->batch;
-    p->seats = 1;
-    p->seat->x = (struct mase_lanes){ mase_plan_floats(p->features * n), p->features, n };
-    p->seat->y = (struct mase_lanes){ mase_plan_floats(p->outputs * n), p->outputs, n };
+    p->workers = 1;
+    p->worker->x = (struct mase_lanes){ mase_plan_floats(p->features * n), p->features, n };
+    p->worker->y = (struct mase_lanes){ mase_plan_floats(p->outputs * n), p->outputs, n };
 }
 
 /* Seat number i, or for the first one the reference in the plan's place. */
-static enum mase_status make_seat(struct mase_predictor *p, int i, struct mase_err *err)
+static enum mase_status make_worker(struct mase_predictor *p, int i, struct mase_err *err)
 {
     struct mase_err why = { 0 };
-    struct mase_seat *s = &p->seat[i];
+    struct mase_worker *s = &p->worker[i];
     const struct mase_plan_opts opts = {
-        .batch = p->batch, .threads = i ? 1 : p->seats, .inputs = &p->input, .input_count = 1
+        .batch = p->batch, .threads = i ? 1 : p->workers, .inputs = &p->input, .input_count = 1
     };
     const enum mase_status st = mase_plan_new(&s->plan, p->graph, &opts, &why);
     if (st == MASE_EUNSUPPORTED || st == MASE_EVALUE) { /* what a plan cannot, the reference may */
@@ -92,14 +92,14 @@ static enum mase_status make_seat(struct mase_predictor *p, int i, struct mase_e
     return MASE_OK;
 }
 
-static enum mase_status make_seats(struct mase_predictor *p, int threads, struct mase_err *err)
+static enum mase_status make_workers(struct mase_predictor *p, int threads, struct mase_err *err)
 {
-    p->seats = threads > 1 ? threads : 1;
-    p->seat = mase_xcalloc((size_t)p->seats * sizeof *p->seat);
-    for (int i = 0; i < p->seats; i++) {
-        MASE_TRY(make_seat(p, i, err));
-        if (p->seat[0].plan)
-            MASE_TRY(mase_plan_check_size(p->seat[0].plan, p->seats, err));
+    p->workers = threads > 1 ? threads : 1;
+    p->worker = mase_xcalloc((size_t)p->workers * sizeof *p->worker);
+    for (int i = 0; i < p->workers; i++) {
+        MASE_TRY(make_worker(p, i, err));
+        if (p->worker[0].plan)
+            MASE_TRY(mase_plan_check_size(p->worker[0].plan, p->workers, err));
     }
     return MASE_OK;
 }
@@ -120,7 +120,7 @@ enum mase_status mase_predictor_new(struct mase_predictor **out, struct mase_gra
         st = mase_fail(err, MASE_EVALUE, "a scaling of %lld features does not fit samples of %lld",
                        (long long)p->scaling->n, (long long)p->features);
     if (st || (st = find_input(&p->input, g, sample, p->batch, err)) ||
-        (st = make_seats(p, o->threads, err))) {
+        (st = make_workers(p, o->threads, err))) {
         mase_predictor_free(p);
         return st;
     }
@@ -132,21 +132,21 @@ void mase_predictor_free(struct mase_predictor *p)
 {
     if (!p)
         return;
-    for (int i = 0; p->seat && i < p->seats; i++) {
-        if (!p->seat[i].plan) {
-            mase_aligned_free(p->seat[i].x.data);
-            mase_aligned_free(p->seat[i].y.data);
+    for (int i = 0; p->worker && i < p->workers; i++) {
+        if (!p->worker[i].plan) {
+            mase_aligned_free(p->worker[i].x.data);
+            mase_aligned_free(p->worker[i].y.data);
         }
-        mase_plan_free(p->seat[i].plan);
+        mase_plan_free(p->worker[i].plan);
     }
-    free(p->seat);
+    free(p->worker);
     free(p);
 }
 
 void mase_predictor_read_weights(struct mase_predictor *p)
 {
-    for (int i = 0; i < p->seats && p->seat[i].plan; i++)
-        mase_plan_read_weights(p->seat[i].plan);
+    for (int i = 0; i < p->workers && p->worker[i].plan; i++)
+        mase_plan_read_weights(p->worker[i].plan);
 }
 
 int64_t mase_predictor_batch(const struct mase_predictor *p)
@@ -156,12 +156,12 @@ int64_t mase_predictor_batch(const struct mase_predictor *p)
 
 bool mase_predictor_planned(const struct mase_predictor *p)
 {
-    return p->seat->plan != NULL;
+    return p->worker->plan != NULL;
 }
 
 const char *mase_predictor_isa(const struct mase_predictor *p)
 {
-    return p->seat->plan ? mase_plan_isa(p->seat->plan) : "scalar";
+    return p->worker->plan ? mase_plan_isa(p->worker->plan) : "scalar";
 }
 
 int64_t mase_predictor_outputs(const struct mase_predictor *p)
@@ -172,7 +172,7 @@ int64_t mase_predictor_outputs(const struct mase_predictor *p)
 /* ---- one batch ---- */
 
 /* In double and rounded once, as the dataset scales. */
-static void scale(const struct mase_predictor *p, const struct mase_seat *s)
+static void scale(const struct mase_predictor *p, const struct mase_worker *s)
 {
     for (int64_t f = 0; p->scaling && f < p->features; f++) {
         const double mean = p->scaling->mean[f], std = p->scaling->std[f];
@@ -197,7 +197,7 @@ static void from_lanes(float *y, struct mase_lanes x, int64_t n)
             y[i * x.rows + r] = x.data[r * x.stride + i];
 }
 
-static enum mase_status run_reference(const struct mase_predictor *p, struct mase_seat *s,
+static enum mase_status run_reference(const struct mase_predictor *p, struct mase_worker *s,
                                       struct mase_err *err)
 {
     struct mase_arena a = { 0 };
@@ -219,11 +219,11 @@ static enum mase_status run_reference(const struct mase_predictor *p, struct mas
 struct each {
     struct mase_predictor *p;
     int64_t n;
-    mase_seat_fn *fill, *take;
+    mase_worker_fn *fill, *take;
     void *data;
 };
 
-static void begin(const struct each *e, struct mase_seat *s, int64_t at)
+static void begin(const struct each *e, struct mase_worker *s, int64_t at)
 {
     s->samples = e->n - at < e->p->batch ? e->n - at : e->p->batch;
     if (s->plan) {
@@ -237,7 +237,7 @@ static void begin(const struct each *e, struct mase_seat *s, int64_t at)
 
 static enum mase_status each_by_reference(const struct each *e, struct mase_err *err)
 {
-    struct mase_seat *s = e->p->seat;
+    struct mase_worker *s = e->p->worker;
     for (int64_t at = 0; at < e->n; at += e->p->batch) {
         begin(e, s, at);
         const enum mase_status st = run_reference(e->p, s, err);
@@ -248,11 +248,11 @@ static enum mase_status each_by_reference(const struct each *e, struct mase_err 
     return MASE_OK;
 }
 
-/* Every seats-th batch, beginning with that of this seat, until one cannot be run. */
-static void each_of_seat(const struct each *e, int seat, int seats)
+/* Every workers-th batch, beginning with that of this worker, until one cannot be run. */
+static void run_worker(const struct each *e, int worker, int workers)
 {
-    struct mase_seat *s = &e->p->seat[seat];
-    for (int64_t at = seat * e->p->batch; at < e->n; at += seats * e->p->batch) {
+    struct mase_worker *s = &e->p->worker[worker];
+    for (int64_t at = worker * e->p->batch; at < e->n; at += workers * e->p->batch) {
         begin(e, s, at);
         if (mase_plan_forward(s->plan, &s->err)) {
             s->fault = at;
@@ -262,13 +262,14 @@ static void each_of_seat(const struct each *e, int seat, int seats)
     }
 }
 
-/* The first fault among all batches, whichever seat met it. */
-static enum mase_status first_fault(const struct mase_predictor *p, int seats, struct mase_err *err)
+/* The first fault among all batches, whichever worker met it. */
+static enum mase_status first_fault(const struct mase_predictor *p, int workers,
+                                    struct mase_err *err)
 {
-    const struct mase_seat *first = NULL;
-    for (int i = 0; i < seats; i++)
-        if (p->seat[i].fault >= 0 && (!first || p->seat[i].fault < first->fault))
-            first = &p->seat[i];
+    const struct mase_worker *first = NULL;
+    for (int i = 0; i < workers; i++)
+        if (p->worker[i].fault >= 0 && (!first || p->worker[i].fault < first->fault))
+            first = &p->worker[i];
     if (!first)
         return MASE_OK;
     *err = first->err;
@@ -276,23 +277,23 @@ static enum mase_status first_fault(const struct mase_predictor *p, int seats, s
     return first->err.status;
 }
 
-enum mase_status mase_predictor_each(struct mase_predictor *p, int64_t n, mase_seat_fn *fill,
-                                     mase_seat_fn *take, void *data, struct mase_err *err)
+enum mase_status mase_predictor_each(struct mase_predictor *p, int64_t n, mase_worker_fn *fill,
+                                     mase_worker_fn *take, void *data, struct mase_err *err)
 {
     const struct each e = { p, n, fill, take, data };
-    if (!p->seat->plan)
+    if (!p->worker->plan)
         return each_by_reference(&e, err);
-    const bool many = p->seats > 1 && n > p->batch;
-    mase_plan_set_threads(p->seat->plan, many ? 1 : p->seats); /* a single batch is shared */
-    for (int i = 0; i < p->seats; i++)
-        p->seat[i].fault = -1;
+    const bool many = p->workers > 1 && n > p->batch;
+    mase_plan_set_threads(p->worker->plan, many ? 1 : p->workers); /* a single batch is shared */
+    for (int i = 0; i < p->workers; i++)
+        p->worker[i].fault = -1;
     if (!many) {
-        each_of_seat(&e, 0, 1);
+        run_worker(&e, 0, 1);
         return first_fault(p, 1, err);
     }
-#pragma omp parallel num_threads(p->seats)
-    each_of_seat(&e, omp_get_thread_num(), omp_get_num_threads()); /* may be fewer */
-    return first_fault(p, p->seats, err);
+#pragma omp parallel num_threads(p->workers)
+    run_worker(&e, omp_get_thread_num(), omp_get_num_threads()); /* may be fewer */
+    return first_fault(p, p->workers, err);
 }
 
 /* ---- arrays ---- */
@@ -302,7 +303,8 @@ struct arrays {
     float *y;       // (samples, outputs)
 };
 
-static void fill_array(const struct mase_predictor *p, struct mase_seat *s, int64_t at, void *data)
+static void fill_array(const struct mase_predictor *p, struct mase_worker *s, int64_t at,
+                       void *data)
 {
     const struct arrays *a = data;
     if (s->plan)
@@ -311,7 +313,8 @@ static void fill_array(const struct mase_predictor *p, struct mase_seat *s, int6
         to_lanes(s->x, a->x + at * p->features, s->samples);
 }
 
-static void take_array(const struct mase_predictor *p, struct mase_seat *s, int64_t at, void *data)
+static void take_array(const struct mase_predictor *p, struct mase_worker *s, int64_t at,
+                       void *data)
 {
     const struct arrays *a = data;
     from_lanes(a->y + at * p->outputs, s->y, s->samples);

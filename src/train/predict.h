@@ -1,5 +1,5 @@
 /*
- * predict.h - many samples through a predictor, batch by batch, each by one of its seats.
+ * predict.h - many samples through a predictor, batch by batch, each by one of its workers.
  */
 #ifndef MASE_TRAIN_PREDICT_H
 #define MASE_TRAIN_PREDICT_H
@@ -8,7 +8,7 @@
 #include <mase/train.h>
 
 /* What a thread needs to run a batch. */
-struct mase_seat {
+struct mase_worker {
     struct mase_plan *plan; /* NULL: the reference runs it */
     struct mase_lanes x, y; /* the plan's, or the reference's own */
     int64_t samples;        /* in x */
@@ -21,17 +21,17 @@ struct mase_predictor {
     const struct mase_scaling *scaling;
     struct mase_input input; /* the shape of a whole batch */
     int64_t batch, features, outputs;
-    struct mase_seat *seat;
-    int seats; /* threads; one for the reference */
+    struct mase_worker *worker;
+    int workers; /* threads; one for the reference */
 };
 
 /* What to do with the batch of samples from `at` on: fill s->x with s->samples of them (scaling
  * follows), or take s->y away. Several threads call it at once, for other batches. */
-typedef void mase_seat_fn(const struct mase_predictor *p, struct mase_seat *s, int64_t at,
-                          void *data);
+typedef void mase_worker_fn(const struct mase_predictor *p, struct mase_worker *s, int64_t at,
+                            void *data);
 /* n samples: for every batch fill, forward, take. */
-enum mase_status mase_predictor_each(struct mase_predictor *p, int64_t n, mase_seat_fn *fill,
-                                     mase_seat_fn *take, void *data,
+enum mase_status mase_predictor_each(struct mase_predictor *p, int64_t n, mase_worker_fn *fill,
+                                     mase_worker_fn *take, void *data,
                                      struct mase_err *err) MASE_MUST_CHECK;
 
 #endif /* MASE_TRAIN_PREDICT_H */
