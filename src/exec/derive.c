@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "exec/collective.h"
 #include "exec/plan.h"
 #include "exec/quantise.h"
 #include "ir/shape.h"
@@ -115,10 +116,14 @@ static void add_collecting(struct mase_plan *d, struct mase_slot *from, struct m
     mase_plan_add_step(d, s);
 }
 
+static int64_t padded(int64_t count)
+{
+    return (count + MASE_LANES - 1) / MASE_LANES * MASE_LANES;
+}
+
 static float *floats(struct mase_plan *p, int64_t count)
 {
-    const int64_t n = (count + MASE_LANES - 1) / MASE_LANES * MASE_LANES;
-    return mase_new_array(&p->arena, float, (size_t)n);
+    return mase_new_array(&p->arena, float, (size_t)padded(count));
 }
 
 /* Numbers of p that lead, whose tile p is, has computed: with a gradient of p's own. */
@@ -154,6 +159,7 @@ struct mase_weight *mase_derive_numbers(struct mase_plan *p, struct mase_slot *s
     const struct mase_plan *lead = mase_plan_lead(p);
     struct mase_weight *w = lead ? numbers_of_lead(p, lead) : new_numbers(p, slot, asked, shape);
     w->derived = true;
+    w->part = mase_collective_add(p, w->dx);
     p->numbers = mase_arena_grow(&p->arena, p->numbers, p->number_count, &p->number_cap,
                                  sizeof(struct mase_weight *));
     p->numbers[p->number_count++] = w;
@@ -240,13 +246,11 @@ void mase_derive_forward(struct mase_plan *p, int threads)
 /* The gradients of all tiles, in their order. */
 static void add_tiles(const struct mase_plan *p)
 {
-    for (int k = 1; p->tiling && k < p->tiling->count; k++)
-        for (int i = 0; i < p->number_count; i++) {
-            const struct mase_weight *to = p->numbers[i], *from = p->tiling->tile[k]->numbers[i];
-            if (to->dx)
-                p->k->axpy(to->dx, from->dx, 1.0f,
-                           (long)((to->count + MASE_LANES - 1) / MASE_LANES * MASE_LANES));
-        }
+    for (int i = 0; i < p->number_count; i++) {
+        const struct mase_weight *w = p->numbers[i];
+        if (w->dx)
+            mase_collective_sum(p, w->dx, w->part, 0, padded(w->count));
+    }
 }
 
 void mase_derive_backward(struct mase_plan *p, int threads)

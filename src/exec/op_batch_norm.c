@@ -6,18 +6,21 @@
  *     dbias = sum dy,  dweight = r sum dy (x - mean)
  *     dx = g dy - g r^2 / N sum(dy (x - mean)) (x - mean) - g / N sum dy
  *
- * A batch in tiles: each measures its own part, and after meeting adds up all parts in their order.
+ * A batch in tiles: each measures its own part, and after meeting adds up all parts in their order
+ * (collective.h).
  * Without tiles the two halves of the work run channel by channel, while a channel is in the cache.
  */
 #include <math.h>
 
-#include "exec/step.h"
+#include "exec/collective.h"
 
-/* What one tile measured of a channel. */
-struct part {
-    float mean, var;  /* forward */
-    float sum, sum_x; /* backward: of dy, and of dy (x - mean) */
+/* What one tile measured of a channel, and of how many values. */
+struct moments {
+    float mean, var;
+    double count;
 };
+/* Backward: the sum of dy, and of dy (x - mean). */
+enum { SUM, SUM_X, SUMS };
 
 struct batch_norm {
     struct mase_weight *weight, *bias;        /* either may be NULL: 1, and 0 */
@@ -25,7 +28,9 @@ struct batch_norm {
     bool follows;                             /* the running statistics are kept */
     long channels, per;                       /* rows per channel */
     double eps, momentum;                     /* momentum below 0: cumulative average */
-    struct part *part;                        // (channels)
+    struct moments *moments;                  // (channels), the tile's
+    float *sums;                              // (channels, SUMS), the tile's
+    int moments_part, sums_part;              /* and their numbers among the parts of tiles */
     float *batch_mean, *batch_rstd;           // (channels), for backward
     float *scale, *shift;         // (channels): evaluation by running statistics, else NULL
     float *row_scale, *row_shift; // (rows padded to 16): the same, for single samples
@@ -61,62 +66,51 @@ static void measure(const struct mase_step *s, long from, long to)
     const struct batch_norm *b = s->own;
     for (long c = from; c < to; c++) {
         const struct mase_channel x = channel(s, s->in[0]->x, c);
-        s->plan->k->moments(&b->part[c].mean, &b->part[c].var, &x);
+        s->plan->k->moments(&b->moments[c].mean, &b->moments[c].var, &x);
+        b->moments[c].count = (double)b->per * (double)s->plan->samples;
     }
 }
 
-static const struct part *part_of(const struct mase_step *s, int tile, long c)
-{
-    const struct batch_norm *b = mase_step_in_tile(s, tile)->own;
-    return &b->part[c];
-}
-
-/* Values of a channel in one tile, and in the batch. */
-static double tile_count(const struct mase_step *s, int tile)
+/* What tile k measured of channel c. */
+static const struct moments *moments_of(const struct mase_step *s, int k, long c)
 {
     const struct batch_norm *b = s->own;
-    return (double)b->per * (double)mase_step_in_tile(s, tile)->plan->samples;
+    const struct moments *all = mase_collective_part(s->plan, b->moments_part, k);
+    return &all[c];
 }
 
-static double batch_count(const struct mase_step *s)
+static double batch_count(const struct mase_step *s, long c)
 {
     double count = 0;
-    for (int k = 0; k < mase_step_tiles(s); k++)
-        count += tile_count(s, k);
+    for (int k = 0; k < mase_collective_tiles(s->plan); k++)
+        count += moments_of(s, k, c)->count;
     return count;
 }
 
 /* Mean and variance of the batch; of a single tile, its own. */
-static void batch_moments(const struct mase_step *s, long c, float *mean, float *var)
+static struct moments batch_moments(const struct mase_step *s, long c)
 {
-    const double count = batch_count(s);
+    const double count = batch_count(s, c);
+    const int tiles = mase_collective_tiles(s->plan);
     double m = 0, v = 0;
-    for (int k = 0; k < mase_step_tiles(s); k++)
-        m += tile_count(s, k) * part_of(s, k, c)->mean;
+    for (int k = 0; k < tiles; k++)
+        m += moments_of(s, k, c)->count * moments_of(s, k, c)->mean;
     m /= count;
-    for (int k = 0; k < mase_step_tiles(s); k++) {
-        const double d = part_of(s, k, c)->mean - m;
-        v += tile_count(s, k) * (part_of(s, k, c)->var + d * d);
+    for (int k = 0; k < tiles; k++) {
+        const double d = moments_of(s, k, c)->mean - m;
+        v += moments_of(s, k, c)->count * (moments_of(s, k, c)->var + d * d);
     }
-    *mean = (float)m;
-    *var = (float)(v / count);
-}
-
-/* The tile that keeps the running statistics. */
-static bool is_first(const struct mase_step *s)
-{
-    return mase_step_in_tile(s, 0) == s;
+    return (struct moments){ (float)m, (float)(v / count), count };
 }
 
 /* By the batch's own statistics, which the running ones follow. */
 static void batch_line(const struct mase_step *s, long c, float *scale, float *shift)
 {
     const struct batch_norm *b = s->own;
-    float mean, var;
-    batch_moments(s, c, &mean, &var);
-    if (b->follows && is_first(s))
-        follow(b, c, mean, var, batch_count(s));
-    channel_line(b, c, mean, var, scale, shift);
+    const struct moments m = batch_moments(s, c);
+    if (b->follows && mase_collective_is_first(s->plan))
+        follow(b, c, m.mean, m.var, m.count);
+    channel_line(b, c, m.mean, m.var, scale, shift);
 }
 
 static void normalise(const struct mase_step *s, long from, long to)
@@ -153,7 +147,7 @@ static void count_batch(const struct mase_step *s, long from, long to)
     const struct batch_norm *b = s->own;
     (void)from;
     (void)to;
-    if (s->plan->train && b->tracked && is_first(s))
+    if (s->plan->train && b->tracked && mase_collective_is_first(s->plan))
         b->tracked->x[0] += 1;
 }
 
@@ -164,13 +158,13 @@ static void put(const struct mase_step *s, struct mase_weight *w, long c, float 
 }
 
 /* dx of one channel; what is not a sample stays zero, since sums over lanes take no mask. */
-static void channel_dx(const struct mase_step *s, long c, float g, float sum, float sum_x)
+static void channel_dx(const struct mase_step *s, long c, float g, const float *sums)
 {
     const struct batch_norm *b = s->own;
     const struct mase_plan *p = s->plan;
     const float r = b->batch_rstd[c], m = b->batch_mean[c];
-    const float count = (float)batch_count(s);
-    const float kx = -g * r * r / count * sum_x, shift = -g / count * sum - kx * m;
+    const float count = (float)batch_count(s, c);
+    const float kx = -g * r * r / count * sums[SUM_X], shift = -g / count * sums[SUM] - kx * m;
     for (long i = 0; i < b->per; i++) {
         const long row = (c * b->per + i) * p->stride;
         float *dx = s->in[0]->dx + row;
@@ -193,10 +187,10 @@ static void measure_gradient(const struct mase_step *s, long from, long to)
     for (long c = from; c < to; c++) {
         const struct mase_channel x = channel(s, s->in[0]->x, c);
         const float *dy = s->out->dx + c * b->per * p->stride;
-        struct part *part = &b->part[c];
-        p->k->norm_sums(&part->sum, &part->sum_x, &x, dy, b->batch_mean[c]);
-        put(s, b->weight, c, part->sum_x * b->batch_rstd[c]);
-        put(s, b->bias, c, part->sum);
+        float *sums = b->sums + c * SUMS;
+        p->k->norm_sums(&sums[SUM], &sums[SUM_X], &x, dy, b->batch_mean[c]);
+        put(s, b->weight, c, sums[SUM_X] * b->batch_rstd[c]);
+        put(s, b->bias, c, sums[SUM]);
     }
 }
 
@@ -204,13 +198,10 @@ static void spread_gradient(const struct mase_step *s, long from, long to)
 {
     const struct batch_norm *b = s->own;
     for (long c = from; c < to && s->in[0]->dx; c++) {
-        float sum = 0, sum_x = 0;
-        for (int k = 0; k < mase_step_tiles(s); k++) {
-            sum += part_of(s, k, c)->sum;
-            sum_x += part_of(s, k, c)->sum_x;
-        }
+        float sums[SUMS] = { 0 };
+        mase_collective_sum(s->plan, sums, b->sums_part, c * SUMS, SUMS);
         const float g = b->batch_rstd[c] * (b->weight ? b->weight->x[c] : 1.0f);
-        channel_dx(s, c, g, sum, sum_x);
+        channel_dx(s, c, g, sums);
     }
 }
 
@@ -297,8 +288,11 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
         b->mean = b->var = b->tracked = NULL; /* always by the batch's own */
     if (b->mean)                              /* else a single sample has no statistics */
         s->one = one;
-    b->part = mase_new_array(&s->plan->arena, struct part, (size_t)b->channels);
-    (s->plan->tiling && s->plan->train ? list_tiled : list_whole)(s, b->channels);
+    b->moments = mase_new_array(&s->plan->arena, struct moments, (size_t)b->channels);
+    b->sums = mase_new_array(&s->plan->arena, float, (size_t)(b->channels * SUMS));
+    b->moments_part = mase_collective_add(s->plan, b->moments);
+    b->sums_part = mase_collective_add(s->plan, b->sums);
+    (mase_collective_is_tile(s->plan) && s->plan->train ? list_tiled : list_whole)(s, b->channels);
     mase_step_forward(s, count_batch, MASE_UNIT_ITEMS, 1);
     return MASE_OK;
 }

@@ -157,19 +157,6 @@ void mase_step_meet_backward(struct mase_step *s)
     meet(s, &s->backward);
 }
 
-/* ---- tiles ---- */
-
-const struct mase_step *mase_step_in_tile(const struct mase_step *s, int k)
-{
-    const struct mase_tiling *t = s->plan->tiling;
-    return t ? t->tile[k]->step[s->index] : s;
-}
-
-int mase_step_tiles(const struct mase_step *s)
-{
-    return s->plan->tiling ? s->plan->tiling->count : 1;
-}
-
 /* ---- results ---- */
 
 void mase_step_alias(struct mase_step *s, struct mase_slot *in)
@@ -200,7 +187,6 @@ void mase_plan_add_step(struct mase_plan *p, struct mase_step *s)
         wanted |= s->in[i]->needs_grad;
     s->out->needs_grad = p->train && wanted && !s->stops && !(s->node && s->node->no_grad);
     p->step = mase_arena_grow(&p->arena, p->step, p->step_count, &p->step_cap, sizeof *p->step);
-    s->index = p->step_count;
     s->out->made_by = s;
     p->step[p->step_count++] = s;
 }

@@ -99,7 +99,6 @@ struct mase_step_kind {
 
 struct mase_step {
     struct mase_plan *plan;
-    int index; /* among the plan's steps */
     const struct mase_node *node;
     const struct mase_step_kind *kind;
     struct mase_call *call;  /* in the plan's arena: attributes by name */
@@ -160,8 +159,11 @@ struct mase_plan {
     struct mase_ptrmap site_of;       /* from nodes or modules: their roundings (reformat.c) */
     uint64_t seed, number;            /* of dropout: the plan's and the step's */
     const struct mase_tiling *tiling; /* of whose tiles it is one; NULL: it has the whole batch */
-    int64_t first;                    /* sample of the batch that lane 0 is */
-    const uint32_t *row;              /* what its samples are called in messages; NULL: first .. */
+    void **part;                      /* what it tells the other tiles (collective.h) */
+    int part_count, part_cap;
+    int grads_part;      /* the number of grads among them */
+    int64_t first;       /* sample of the batch that lane 0 is */
+    const uint32_t *row; /* what its samples are called in messages; NULL: first .. */
 };
 
 /* The tiles of a batch: plans alike in all but their samples, which share the first one's
@@ -179,6 +181,7 @@ struct mase_weight {
     float *dx; /* its gradient; NULL when it has none: buffers, frozen, constants, not training */
     int64_t count;
     bool derived;             /* its gradient begins anew with each step, accumulated or not */
+    int part;                 /* derived: the number of dx among what tiles tell each other */
     struct mase_weight *base; /* a quantised copy, or another shape: what it is a copy of */
     struct mase_weight *views, *next_view; /* the same numbers under other shapes */
     const struct mase_use *uses;           /* the latest first */
@@ -209,9 +212,6 @@ enum mase_status mase_step_input(struct mase_step *s, const struct mase_call *c,
 /* The same for a tensor at hand, which may also be plain: a parameter or a constant. */
 enum mase_status mase_step_operand(struct mase_step *s, const struct mase_tensor *t,
                                    struct mase_err *err) MASE_MUST_CHECK;
-/* The same step of the tile number k of the batch, and how many tiles there are. */
-const struct mase_step *mase_step_in_tile(const struct mase_step *s, int k);
-int mase_step_tiles(const struct mase_step *s);
 /* The operand of this name that must not follow the samples: a parameter or buffer of the call's
  * module, or any value that parameters and constants alone decide. Quantised if the call's formats
  * say so. *w = NULL when the call has none; what is there and cannot be had is an error. */

@@ -9,6 +9,7 @@
 #include <mase/progress.h>
 
 #include "base/alloc.h"
+#include "exec/collective.h"
 #include "exec/pace.h"
 #include "exec/plan.h"
 
@@ -186,8 +187,7 @@ static void finish(const struct mase_team *t, const struct mase_team_batch *b, i
     const int64_t vectors = lead->param_size / MASE_LANES;
     const int64_t from = vectors * thread / threads * MASE_LANES;
     const int64_t to = vectors * (thread + 1) / threads * MASE_LANES;
-    for (int k = 1; k < t->tiling.count; k++)
-        lead->k->axpy(lead->grads + from, t->tiling.tile[k]->grads + from, 1.0f, (long)(to - from));
+    mase_collective_sum(lead, lead->grads + from, lead->grads_part, from, to - from);
     finish_derived(t, thread, threads);
     if (b->update)
         b->update(b->data, from, to);
