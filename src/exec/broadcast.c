@@ -24,6 +24,20 @@ static void invert(struct mase_step *s, struct mase_spread *o, int64_t rows)
         o->users[o->start[o->row[r] + 1]++] = (int32_t)r;
 }
 
+/* The rows of an operand as they meet those of the result. Where the batch is not the first
+ * dimension, a plain operand has a dimension of length 1 there, (T, 1, C), or ends behind it. */
+static struct mase_shape rows_for(const struct mase_step *s, const struct mase_slot *slot)
+{
+    struct mase_shape own = mase_slot_rows(s->plan, slot);
+    const int at = s->out->axis - (s->out->tensor->shape.rank - own.rank);
+    if (slot->lanes || !s->out->axis || at < 0)
+        return own;
+    for (int d = at; d + 1 < own.rank; d++)
+        own.dim[d] = own.dim[d + 1];
+    own.rank--;
+    return own;
+}
+
 enum mase_status mase_spread_set(struct mase_step *s, struct mase_spread *o,
                                  const struct mase_arg *arg, struct mase_err *err)
 {
@@ -40,7 +54,7 @@ enum mase_status mase_spread_set(struct mase_step *s, struct mase_spread *o,
     o->in = s->in_count - 1;
     const struct mase_slot *slot = s->in[o->in];
     const struct mase_shape out = mase_slot_rows(s->plan, s->out);
-    const struct mase_shape own = mase_slot_rows(s->plan, slot);
+    const struct mase_shape own = rows_for(s, slot);
     if (!mase_shape_equal(&out, &own)) {
         o->row = mase_new_array(&s->plan->arena, int32_t, (size_t)s->out->rows);
         struct mase_nd w = mase_nd(&out);

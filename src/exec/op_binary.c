@@ -142,6 +142,6 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
     return MASE_OK;
 }
 
-const struct mase_step_kind mase_step_binary = { .name = "binary",
-                                                 .prepare = prepare,
-                                                 .derives = true };
+const struct mase_step_kind mase_step_binary = {
+    .name = "binary", .prepare = prepare, .axes = MASE_AXES_KEPT, .derives = true
+};

@@ -75,7 +75,7 @@ enum mase_status mase_dropout_set(struct mase_step *s, double p, long run, struc
     struct dropout *d = s->own = mase_new(&s->plan->arena, struct dropout);
     MASE_TRY(check_p(s->call, p, err));
     d->run = run;
-    d->name = mase_rng_name(s->node->name);
+    d->name = mase_rng_name(s->node->name) + (uint64_t)s->piece; /* a node may drop out twice */
     d->limit = p < 1.0 ? (uint32_t)(p * 0x1p32) : UINT32_MAX;
     d->scale = p < 1.0 ? (float)(1.0 / (1.0 - p)) : 0.0f;
     s->scratch_size = s->in[0]->rows / run * s->plan->stride;
@@ -97,10 +97,12 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
     MASE_TRY(mase_step_input(s, c, "input", err));
     const struct mase_shape *shape = &s->in[0]->tensor->shape;
     const bool channels = c->node->op == MASE_OP_dropout2d && shape->rank > 2;
+    if (channels && s->in[0]->axis)
+        return mase_call_fail(c, err, "a plan needs the samples in the first dimension");
     const struct mase_shape plane = mase_shape_part(shape, channels ? 2 : 0, shape->rank);
     return mase_dropout_set(s, p, channels ? (long)mase_shape_count(&plane) : 1, err);
 }
 
-const struct mase_step_kind mase_step_dropout = { .name = "dropout",
-                                                  .prepare = prepare,
-                                                  .derives = true };
+const struct mase_step_kind mase_step_dropout = {
+    .name = "dropout", .prepare = prepare, .axes = MASE_AXES_KEPT, .derives = true
+};

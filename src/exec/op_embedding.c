@@ -110,6 +110,8 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
     return MASE_OK;
 }
 
-const struct mase_step_kind mase_step_embedding = {
-    .name = "embedding", .prepare = prepare, .refuse = refuse, .derives = true
-};
+const struct mase_step_kind mase_step_embedding = { .name = "embedding",
+                                                    .prepare = prepare,
+                                                    .axes = MASE_AXES_ANY,
+                                                    .refuse = refuse,
+                                                    .derives = true };

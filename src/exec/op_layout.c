@@ -113,12 +113,6 @@ static void retype(struct layout *l, struct mase_arg *r)
         retype(l, &r->items[i]);
 }
 
-/* Does sample `sample`'s row come from where row says? */
-static bool stays(const struct mase_slot *in, int64_t element, int64_t row, int sample)
-{
-    return element == (in->lanes ? sample * in->rows : 0) + row;
-}
-
 static enum mase_status read_map(struct layout *l, const struct mase_tensor *t,
                                  struct mase_err *err)
 {
@@ -126,17 +120,21 @@ static enum mase_status read_map(struct layout *l, const struct mase_tensor *t,
     struct mase_term_list terms = { 0 };
     float *shift = l->numbers ? mase_new_array(&s->plan->arena, float, (size_t)s->out->rows) : NULL;
     const double *place = t->data;
-    const bool batch = mase_plan_first(s->plan); /* else there is one sample, which is all */
+    const int64_t samples = mase_plan_first(s->plan) ? 2 : 1; /* 1: of a plan without a batch */
     for (int64_t r = 0; r < s->out->rows; r++) {
-        const double first = place[r], second = batch ? place[s->out->rows + r] : first;
+        const double first = place[mase_slot_element(s->out, r, 0, samples)];
+        const double second = place[mase_slot_element(s->out, r, samples - 1, samples)];
         if (first < 0) {
             shift[r] = (float)l->number[(int)(-1.0 - first)];
             continue;
         }
         const int input = (int)(first / PLACE) - 1;
-        const int64_t row = (int64_t)fmod(first, PLACE), next = (int64_t)fmod(second, PLACE);
-        if ((int)(second / PLACE) - 1 != input || !stays(s->in[input], row, row, 0) ||
-            row >= s->in[input]->rows || (batch && !stays(s->in[input], next, row, 1)))
+        const struct mase_slot *in = s->in[input];
+        const int64_t at = (int64_t)fmod(first, PLACE), next = (int64_t)fmod(second, PLACE);
+        const int64_t row = mase_slot_row(in, at, samples);
+        if ((int)(second / PLACE) - 1 != input || row >= in->rows ||
+            at != mase_slot_element(in, row, 0, samples) ||
+            next != mase_slot_element(in, row, samples - 1, samples))
             return mase_fail(err, MASE_EUNSUPPORTED,
                              "%s: %s moves values between samples, which a plan cannot",
                              s->node->name, mase_ops[s->node->op].name);
@@ -173,8 +171,9 @@ static enum mase_status read_values(struct mase_step *s, const struct mase_tenso
 {
     float *shift = mase_new_array(&s->plan->arena, float, (size_t)s->out->rows);
     for (int64_t r = 0; r < s->out->rows; r++) {
-        shift[r] = (float)mase_tensor_get(t, r);
-        if (mase_tensor_get(t, s->out->rows + r) != mase_tensor_get(t, r))
+        const double first = mase_tensor_get(t, mase_slot_element(s->out, r, 0, 2));
+        shift[r] = (float)first;
+        if (mase_tensor_get(t, mase_slot_element(s->out, r, 1, 2)) != first)
             return mase_call_fail(s->call, err, "differs from sample to sample");
     }
     mase_rowmap_set(s, &(struct mase_term_list){ 0 }, 1, shift);
@@ -197,7 +196,9 @@ static enum mase_status prepare_fill(struct mase_step *s, struct mase_call *c, s
     return st;
 }
 
-const struct mase_step_kind mase_step_fill = { .name = "fill", .prepare = prepare_fill };
-const struct mase_step_kind mase_step_layout = { .name = "layout",
-                                                 .prepare = prepare,
-                                                 .derives = true };
+const struct mase_step_kind mase_step_fill = { .name = "fill",
+                                               .prepare = prepare_fill,
+                                               .axes = MASE_AXES_ANY };
+const struct mase_step_kind mase_step_layout = {
+    .name = "layout", .prepare = prepare, .axes = MASE_AXES_ANY, .derives = true
+};

@@ -265,9 +265,9 @@ static enum mase_status prepare_batch(struct mase_step *s, struct mase_call *c,
     return MASE_OK;
 }
 
-const struct mase_step_kind mase_step_layer_norm = { .name = "layer_norm",
-                                                     .prepare = prepare_layer,
-                                                     .derives = true };
+const struct mase_step_kind mase_step_layer_norm = {
+    .name = "layer_norm", .prepare = prepare_layer, .axes = MASE_AXES_KEPT, .derives = true
+};
 const struct mase_step_kind mase_step_group_norm = { .name = "group_norm",
                                                      .prepare = prepare_group };
 const struct mase_step_kind mase_step_instance_norm = { .name = "instance_norm",

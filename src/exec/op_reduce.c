@@ -9,7 +9,10 @@ static enum mase_status prepare_sum(struct mase_step *s, struct mase_call *c, st
 {
     MASE_TRY(mase_step_input(s, c, "input", err));
     bool in[MASE_MAX_RANK];
-    MASE_TRY(mase_call_axes(c, in, &s->in[0]->tensor->shape, "dim", true, err));
+    bool given[MASE_MAX_RANK];
+    MASE_TRY(mase_call_axes(c, given, &s->in[0]->tensor->shape, "dim", true, err));
+    for (int i = 0; i < s->in[0]->tensor->shape.rank; i++)
+        in[mase_slot_dim(s->in[0], i)] = given[i];
     const int first = mase_plan_first(s->plan);
     struct mase_shape sample = mase_slot_sample(s->plan, s->in[0]), kept = sample;
     for (int i = 0; i < kept.rank; i++)
@@ -32,8 +35,10 @@ static enum mase_status line_of(struct mase_step *s, struct mase_axis *a, struct
 {
     int axis;
     MASE_TRY(mase_call_axis_arg(s->call, &axis, &s->in[0]->tensor->shape, "dim", err));
+    axis = mase_slot_dim(s->in[0], axis);
     if (axis < mase_plan_first(s->plan))
-        return mase_call_fail(s->call, err, "dim = 0 is the batch, which a plan keeps");
+        return mase_call_fail(s->call, err, "dim = %d is the batch, which a plan keeps",
+                              s->in[0]->axis);
     const struct mase_shape sample = mase_slot_sample(s->plan, s->in[0]);
     *a = mase_axis_of(&sample, axis - mase_plan_first(s->plan));
     return MASE_OK;
@@ -76,12 +81,12 @@ static enum mase_status prepare_minmax(struct mase_step *s, struct mase_call *c,
     return MASE_OK;
 }
 
-const struct mase_step_kind mase_step_sum = { .name = "sum",
-                                              .prepare = prepare_sum,
-                                              .derives = true };
-const struct mase_step_kind mase_step_cumsum = { .name = "cumsum",
-                                                 .prepare = prepare_cumsum,
-                                                 .derives = true };
-const struct mase_step_kind mase_step_minmax = { .name = "minmax",
-                                                 .prepare = prepare_minmax,
-                                                 .derives = true };
+const struct mase_step_kind mase_step_sum = {
+    .name = "sum", .prepare = prepare_sum, .axes = MASE_AXES_ANY, .derives = true
+};
+const struct mase_step_kind mase_step_cumsum = {
+    .name = "cumsum", .prepare = prepare_cumsum, .axes = MASE_AXES_ANY, .derives = true
+};
+const struct mase_step_kind mase_step_minmax = {
+    .name = "minmax", .prepare = prepare_minmax, .axes = MASE_AXES_KEPT, .derives = true
+};

@@ -55,12 +55,13 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
     int axis;
     MASE_TRY(mase_step_input(s, c, "input", err));
     MASE_TRY(mase_ref_softmax_axis(c, &axis, &s->in[0]->tensor->shape, err));
+    axis = mase_slot_dim(s->in[0], axis);
     if (axis < mase_plan_first(s->plan))
-        return mase_call_fail(c, err, "dim = 0 is the batch, which a plan keeps");
+        return mase_call_fail(c, err, "dim = %d is the batch, which a plan keeps", s->in[0]->axis);
     mase_softmax_set(s, axis, c->node->op == MASE_OP_log_softmax);
     return MASE_OK;
 }
 
-const struct mase_step_kind mase_step_softmax = { .name = "softmax",
-                                                  .prepare = prepare,
-                                                  .derives = true };
+const struct mase_step_kind mase_step_softmax = {
+    .name = "softmax", .prepare = prepare, .axes = MASE_AXES_KEPT, .derives = true
+};

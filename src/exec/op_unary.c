@@ -198,9 +198,9 @@ static enum mase_status prepare_cast(struct mase_step *s, struct mase_call *c, s
     return MASE_OK;
 }
 
-const struct mase_step_kind mase_step_unary = { .name = "unary",
-                                                .prepare = prepare,
-                                                .derives = true };
-const struct mase_step_kind mase_step_cast = { .name = "cast",
-                                               .prepare = prepare_cast,
-                                               .derives = true };
+const struct mase_step_kind mase_step_unary = {
+    .name = "unary", .prepare = prepare, .axes = MASE_AXES_KEPT, .derives = true
+};
+const struct mase_step_kind mase_step_cast = {
+    .name = "cast", .prepare = prepare_cast, .axes = MASE_AXES_KEPT, .derives = true
+};

@@ -1,8 +1,8 @@
 /*
  * op_view.c - results that are their input under another shape: nothing to run.
  *
- * Rows are the elements of a sample in order, so any new shape that keeps the batch first keeps
- * them.
+ * Rows are the elements of a sample in order, so any new shape that keeps the elements behind the
+ * batch together keeps them.
  */
 #include <string.h>
 
@@ -27,6 +27,8 @@ static void copy(const struct mase_step *s, long from, long to)
 static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct mase_err *err)
 {
     MASE_TRY(mase_step_input(s, c, "input", err));
+    if ((s->in[0]->axis || s->out->axis) && mase_slot_behind(s->in[0]) != mase_slot_behind(s->out))
+        return mase_call_fail(c, err, "moves values between samples, which a plan cannot");
     s->one = nothing;
     if (s->node->no_grad && s->in[0]->needs_grad)
         mase_step_forward(s, copy, MASE_UNIT_ITEMS, (long)s->in[0]->rows);
@@ -35,6 +37,6 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
     return MASE_OK;
 }
 
-const struct mase_step_kind mase_step_view = { .name = "view",
-                                               .prepare = prepare,
-                                               .derives = true };
+const struct mase_step_kind mase_step_view = {
+    .name = "view", .prepare = prepare, .axes = MASE_AXES_ANY, .derives = true
+};

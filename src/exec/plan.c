@@ -2,7 +2,7 @@
  * plan.c - make a plan: follow the graph once, give every value a slot and every call a step.
  *
  * Which values vary with the batch is found by inferring all shapes twice, for two batch sizes: a
- * value whose shape stays is plain, one whose first dimension alone follows the batch has lanes,
+ * value whose shape stays is plain, one of whose dimensions one alone follows the batch has lanes,
  * anything else mixes samples and cannot be planned.
  */
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 /* ---- slots ---- */
 
 /* lanes or plain, by the shapes for two batch sizes. */
-static enum mase_status classify(struct mase_slot *s, const struct mase_plan *p,
+static enum mase_status classify(struct mase_slot *s, struct mase_plan *p,
                                  const struct mase_tensor *other, const struct mase_node *n,
                                  struct mase_err *err)
 {
@@ -27,8 +27,11 @@ static enum mase_status classify(struct mase_slot *s, const struct mase_plan *p,
     if (mase_shape_equal(a, b))
         return MASE_OK;
     struct mase_shape grown = *a;
-    if (a->rank > 0 && a->dim[0] == p->batch) {
-        grown.dim[0]++;
+    int axis = 0;
+    while (axis < a->rank && axis < b->rank && a->dim[axis] == b->dim[axis])
+        axis++;
+    if (axis < a->rank && a->dim[axis] == p->batch) {
+        grown.dim[axis]++;
         s->lanes = true;
         s->rows = p->batch ? s->rows / p->batch : 0;
     }
@@ -42,6 +45,7 @@ static enum mase_status classify(struct mase_slot *s, const struct mase_plan *p,
     if (s->tensor->dtype == MASE_F64) /* integers and truth values are floats in a plan */
         return mase_fail(err, MASE_EUNSUPPORTED, "%s: a plan computes in %s only, not %s", n->name,
                          mase_dtypes[MASE_F32].name, mase_dtypes[s->tensor->dtype].name);
+    mase_slot_set_axis(p, s, axis);
     return MASE_OK;
 }
 
@@ -84,6 +88,7 @@ static enum mase_status add_piece(struct mase_plan *p, struct mase_call *c, stru
     if (!kind || (p->of && !kind->derives))
         return mase_fail(err, MASE_EUNSUPPORTED, "%s: a plan cannot run %s%s", c->node->name,
                          mase_ops[c->node->op].name, kind ? " on parameters alone" : "");
+    MASE_TRY(mase_axis_check(p, kind, c, out, err));
     struct mase_step *s = mase_new(&p->arena, struct mase_step);
     *s = (struct mase_step){ .plan = p, .node = c->node, .kind = kind, .out = out, .piece = piece };
     s->call = mase_arena_memdup(&p->arena, c, sizeof *c);
@@ -97,21 +102,25 @@ static enum mase_status add_piece(struct mase_plan *p, struct mase_call *c, stru
     return MASE_OK;
 }
 
-/* A tuple takes a step for each of its tensors. */
+/* A tuple takes a step for each of its tensors, those in tuples within it too. */
+static enum mase_status add_pieces(struct mase_plan *p, struct mase_call *c,
+                                   struct mase_call *probe, const struct mase_arg *value,
+                                   int *piece, struct mase_err *err)
+{
+    for (int i = 0; mase_arg_is_seq(value) && i < value->count; i++)
+        MASE_TRY(add_pieces(p, c, probe, &value->items[i], piece, err));
+    if (mase_arg_is_seq(value))
+        return MASE_OK;
+    struct mase_slot *out = mase_plan_slot(p, mase_arg_tensor(value));
+    const int number = (*piece)++;
+    return out && out->lanes ? add_piece(p, c, probe, out, number, err) : MASE_OK;
+}
+
 enum mase_status mase_plan_add_call(struct mase_plan *p, struct mase_call *c,
                                     struct mase_call *probe, struct mase_err *err)
 {
-    const struct mase_arg *item = &c->result;
-    const bool several = mase_arg_is_seq(&c->result);
-    for (int i = 0; i < (several ? c->result.count : 1); i++) {
-        if (several)
-            item = &c->result.items[i];
-        struct mase_slot *out =
-            item->kind == MASE_ARG_TENSOR ? mase_plan_slot(p, item->tensor) : NULL;
-        if (out && out->lanes)
-            MASE_TRY(add_piece(p, c, probe, out, i, err));
-    }
-    return MASE_OK;
+    int piece = 0;
+    return add_pieces(p, c, probe, &c->result, &piece, err);
 }
 
 /* ---- values that do not follow the samples ---- */
@@ -399,8 +408,9 @@ static enum mase_status set_output(struct building *b, const struct mase_arg *re
                                        : returned;
     const bool tensor = value->kind == MASE_ARG_TENSOR;
     b->plan->output = tensor ? mase_plan_slot(b->plan, value->tensor) : NULL;
-    if (!b->plan->output || !b->plan->output->lanes)
-        return mase_fail(err, MASE_EUNSUPPORTED, "output: a plan returns one tensor of samples");
+    if (!b->plan->output || !b->plan->output->lanes || b->plan->output->axis)
+        return mase_fail(err, MASE_EUNSUPPORTED,
+                         "output: a plan returns one tensor whose first dimension is the samples");
     return MASE_OK;
 }
 

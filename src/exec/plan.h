@@ -14,6 +14,15 @@ struct mase_slot *mase_plan_new_slot(struct mase_plan *p, const struct mase_tens
 /* The slot of a tensor, or NULL. */
 struct mase_slot *mase_plan_slot(const struct mase_plan *p, const struct mase_tensor *t);
 
+/* ---- where the batch stands (axis.c) ---- */
+
+/* The slot's batch is this dimension of its tensor. */
+void mase_slot_set_axis(struct mase_plan *p, struct mase_slot *s, int axis);
+/* Can this kind of step run the call with the batch where it is? */
+enum mase_status mase_axis_check(const struct mase_plan *p, const struct mase_step_kind *kind,
+                                 const struct mase_call *c, const struct mase_slot *out,
+                                 struct mase_err *err) MASE_MUST_CHECK;
+
 /* ---- weights (weights.c) ---- */
 
 /* The tile whose parameters p uses; NULL: it has its own. */

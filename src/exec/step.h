@@ -16,11 +16,13 @@
 #include "base/ptrmap.h"
 #include "kern/kern.h"
 
-/* A value of the plan: rows of lanes when its first dimension is the batch, else plain numbers. A
+/* A value of the plan: rows of lanes when one of its dimensions is the batch, else plain numbers. A
  * slot is a tensor to shape rules and its own kind of thing to steps. */
 struct mase_slot {
-    const struct mase_tensor *tensor; /* its shape is that of the largest batch */
+    const struct mase_tensor *tensor; /* its shape is that of the largest batch, the batch first */
     bool lanes;
+    int axis;       /* lanes: where the batch stands in the graph (axis.c) */
+    int64_t behind; /* elements of a sample behind that dimension, when it is not the first */
     bool needs_grad;
     bool has_grad;              /* planning: some user contributes to dx */
     int64_t rows;               /* lanes: elements per sample; plain: elements */
@@ -84,6 +86,13 @@ struct mase_works {
 /* One sample in evaluation: x and y are its features, one after the other, padded to 16. */
 typedef void mase_one_fn(const struct mase_step *s, float *y, const float *x);
 
+/* Which dimension may be the batch. */
+enum mase_axes {
+    MASE_AXES_FIRST, /* of all values the first */
+    MASE_AXES_KEPT,  /* any that is the same in operands and result, counted from the last */
+    MASE_AXES_ANY,
+};
+
 struct mase_step_kind {
     const char *name;
     enum mase_status (*prepare)(struct mase_step *s, struct mase_call *c, struct mase_err *err);
@@ -94,6 +103,7 @@ struct mase_step_kind {
     void (*refresh_one)(struct mase_step *s);
     /* What is wrong with the values of a sample: kinds whose steps have a fault. */
     enum mase_status (*refuse)(const struct mase_step *s, int64_t sample, struct mase_err *err);
+    enum mase_axes axes;
     bool derives; /* it also runs where no dimension is the batch: on what parameters decide */
 };
 
@@ -203,6 +213,18 @@ static inline int mase_plan_first(const struct mase_plan *p)
  * broadcast. */
 struct mase_shape mase_slot_sample(const struct mase_plan *p, const struct mase_slot *s);
 struct mase_shape mase_slot_rows(const struct mase_plan *p, const struct mase_slot *s);
+
+/* Where dimension dim of the graph's tensor stands in the slot's. */
+int mase_slot_dim(const struct mase_slot *s, int dim);
+/* Elements of a sample behind the batch's dimension. */
+static inline int64_t mase_slot_behind(const struct mase_slot *s)
+{
+    return s->axis ? s->behind : s->rows;
+}
+/* The element of the graph's tensor, for so many samples, that is this row of this sample; and the
+ * row that an element is. Of plain values rows are elements. */
+int64_t mase_slot_element(const struct mase_slot *s, int64_t row, int64_t sample, int64_t samples);
+int64_t mase_slot_row(const struct mase_slot *s, int64_t element, int64_t samples);
 
 /* The slot of a tensor among the values that the step's plan knows, or NULL. */
 struct mase_slot *mase_step_slot(const struct mase_step *s, const struct mase_tensor *t);
