@@ -132,7 +132,7 @@ struct mase_quant {
 
 /* The marks of signatures that are tensors: whose format they take, and how. */
 struct mase_mark {
-    char mark; /* x u y w b */
+    char mark; /* x u y s w b */
     enum mase_operand operand;
     enum mase_sign sign;
     enum mase_role role;
@@ -191,6 +191,8 @@ struct mase_module {
 const struct mase_arg *mase_module_attr(const struct mase_module *m, const char *name);
 struct mase_param *mase_module_param(const struct mase_module *m, const char *name); /* or NULL */
 int64_t mase_module_param_count(const struct mase_module *m); /* values; 0 for NULL */
+/* Its mark as an operand: weight_ih_l0 of an LSTM is a weight as "weight" is. 0: none. */
+char mase_param_mark(const struct mase_module *m, const struct mase_param *p);
 /* "Linear", "LinearInteger". */
 void mase_module_class(struct mase_str *out, const struct mase_module *m);
 /* "Linear(in_features=16, out_features=5, bias=True)", as PyTorch prints it. */

@@ -35,7 +35,7 @@ enum { MASE_MAX_PARAMS = 16 };
 /* One parameter of a signature. The text form, "name:mark=default", is explained in ops.def. */
 struct mase_sig_param {
     const char *name;
-    char role;     /* x y w b t: a tensor operand and its role; 0: a plain value */
+    char role;     /* x u y s w b t: a tensor operand and its role; 0: a plain value */
     char coerce;   /* a conversion: 1 2 3 n f ? as in ops.def; 0: none */
     bool variadic; /* *shape: takes the rest */
     bool has_default;

@@ -47,7 +47,9 @@ static bool is_asked(const struct mase_plan *p, const struct mase_node *n, int i
 static bool operand_asks(const struct mase_step *s, const struct mase_call *c, int i,
                          struct mase_asked *asked)
 {
-    if (!mase_call_is_f32(c, i) || !is_asked(s->plan, c->node, i, mase_call_rounding(c, i), asked))
+    const bool own = c->sig->param[i].role == 's'; /* the step rounds it itself */
+    if (own || !mase_call_is_f32(c, i) ||
+        !is_asked(s->plan, c->node, i, mase_call_rounding(c, i), asked))
         return false;
     asked->writes = i == 0 && mase_call_writes_in_float(c);
     asked->kept = asked->writes && !mase_call_writes(c);
@@ -122,7 +124,11 @@ struct mase_weight *mase_quantised_weight(struct mase_step *s, const struct mase
 {
     const int i = mase_sig_find(c->sig, name);
     struct mase_asked asked;
-    return i >= 0 && operand_asks(s, c, i, &asked) ? rounded_copy(s, w, &asked, &w->shape) : w;
+    if (i >= 0)
+        return operand_asks(s, c, i, &asked) ? rounded_copy(s, w, &asked, &w->shape) : w;
+    /* weight_ih_l0 stands in no signature: its rounding cannot change */
+    asked = (struct mase_asked){ .how = mase_named_rounding(c->node, name), .node = c->node };
+    return asked.how.format ? rounded_copy(s, w, &asked, &w->shape) : w;
 }
 
 /* A plain operand: a weight gets a rounded copy, what is derived is rounded where it is computed, a

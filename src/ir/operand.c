@@ -11,6 +11,7 @@
 
 static const struct mase_mark marks[] = {
     { 'x', MASE_DATA_IN, MASE_SIGNED, MASE_ROLE_DATA },
+    { 's', MASE_DATA_IN, MASE_SIGNED, MASE_ROLE_DATA },
     { 'u', MASE_DATA_IN, MASE_UNSIGNED, MASE_ROLE_DATA },
     { 'y', MASE_WEIGHT, MASE_SIGNED, MASE_ROLE_WEIGHT },
     { 'w', MASE_WEIGHT, MASE_SIGNED, MASE_ROLE_WEIGHT },
@@ -27,7 +28,7 @@ const struct mase_mark *mase_mark_find(char mark)
 
 bool mase_mark_is_data(char mark)
 {
-    return mark == 'x' || mark == 'u' || mark == 'y';
+    return mark == 'x' || mark == 'u' || mark == 'y' || mark == 's';
 }
 
 static const struct mase_rounding none = { 0 };
@@ -46,6 +47,17 @@ struct mase_rounding mase_operand_rounding(const struct mase_node *n, int i)
     return mase_mark_rounding(n, mase_op_call_sig(n->op)->param[i].role);
 }
 
+char mase_param_mark(const struct mase_module *m, const struct mase_param *p)
+{
+    const struct mase_sig *sig = mase_op_call_sig(m->op);
+    for (int i = 0; i < sig->count; i++)
+        if (mase_streq(sig->param[i].name, p->name))
+            return sig->param[i].role;
+    return mase_starts_with(p->name, "weight_") ? 'w'
+           : mase_starts_with(p->name, "bias_") ? 'b'
+                                                : 0;
+}
+
 /* data_in_1 is the second of the parameters that are data; weight and bias go by their names. */
 struct mase_rounding mase_named_rounding(const struct mase_node *n, const char *name)
 {
@@ -59,7 +71,11 @@ struct mase_rounding mase_named_rounding(const struct mase_node *n, const char *
                        : mase_mark_is_data(mark) && seen++ == wanted)
             return mase_mark_rounding(n, mark);
     }
-    return wanted < 0 ? none : mase_mark_rounding(n, 'x'); /* one of a list of tensors */
+    if (wanted >= 0)
+        return mase_mark_rounding(n, 'x'); /* one of a list of tensors */
+    const struct mase_module *m = mase_node_module(n);
+    const struct mase_param *p = m ? mase_module_param(m, name) : NULL;
+    return p ? mase_mark_rounding(n, mase_param_mark(m, p)) : none;
 }
 
 struct mase_rounding mase_result_rounding(const struct mase_node *n)
@@ -84,7 +100,8 @@ bool mase_call_is_f32(const struct mase_call *c, int i)
 
 struct mase_rounding mase_call_rounding(const struct mase_call *c, int i)
 {
-    return is_f32(&c->param[i]) ? mase_operand_rounding(c->node, i) : (struct mase_rounding){ 0 };
+    const bool own = c->sig->param[i].role == 's'; /* the operation rounds it itself */
+    return is_f32(&c->param[i]) && !own ? mase_operand_rounding(c->node, i) : none;
 }
 
 /* Operands broadcast from the last dimension on: w of x * w has ones before its own, as in x. So a

@@ -67,7 +67,7 @@ static char *cut(char **text, char sep)
 
 static void parse_mark(struct mase_sig_param *p, char mark, const char *sig)
 {
-    if (strchr("xuywbt", mark))
+    if (strchr("xuyswbt", mark))
         p->role = mark;
     else if (strchr("123nf?", mark))
         p->coerce = mark;

@@ -8,6 +8,7 @@
 
 #include "ir/bind.h"
 #include "ir/graph.h"
+#include "ir/recurrent.h"
 
 /* Larger tensors are refused before any memory is asked for. */
 #define MAX_VALUES ((int64_t)1 << 31)
@@ -258,6 +259,30 @@ static enum mase_status params_embedding(const struct making *k)
         pad->i = row < 0 ? row + s.dim[0] : row; /* kept, and printed, counted from the start */
     }
     return add(k, start("weight", MASE_INIT_NORMAL, 1, f32(&s)));
+}
+
+/* One layer in one direction. */
+static enum mase_status add_direction(const struct making *k, const struct mase_recurrent *r,
+                                      int layer, int direction)
+{
+    struct mase_recurrent_param list[MASE_RECURRENT_PARAMS];
+    const int count = mase_recurrent_params(list, r, layer);
+    const float bound = (float)(1 / sqrt((double)r->hidden));
+    for (int i = 0; i < count; i++) {
+        const char *name = mase_recurrent_name(k->arena, r, list[i].what, layer, direction);
+        MASE_TRY(add(k, start(name, MASE_INIT_UNIFORM, bound, f32(&list[i].shape))));
+    }
+    return MASE_OK;
+}
+
+static enum mase_status params_recurrent(const struct making *k)
+{
+    struct mase_recurrent r;
+    MASE_TRY(mase_recurrent_read(&r, k->m, k->err));
+    for (int l = 0; l < r.layers; l++)
+        for (int d = 0; d < r.directions; d++)
+            MASE_TRY(add_direction(k, &r, l, d));
+    return MASE_OK;
 }
 
 /* ---- the table ---- */

@@ -23,4 +23,5 @@
 #include "kern/optim.inc.c"
 #include "kern/rows.inc.c"
 #include "kern/stat.inc.c"
+#include "kern/unit.inc.c"
 #include "kern/window.inc.c"

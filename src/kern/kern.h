@@ -134,6 +134,18 @@ struct mase_standard {
     long count;
 };
 
+/* One hidden unit of an LSTM or GRU at one step. Forward takes the sums of its gates and leaves the
+ * gates; backward takes those and leaves the gradients of the sums. */
+struct mase_unit_rows {
+    float *gate[4];      /* lstm: i, f, g, o; gru: r, z, n */
+    float *inner;        /* gru: what h adds to n, before r weighs it; backward its gradient */
+    const float *before; /* lstm: c of the step before, gru: h; NULL: zero */
+    float *c, *tanh_c;   /* lstm: of this step */
+    float *h;            /* forward */
+    float *dh;           /* backward; gru: that of h before, as far as z passes it, is left here */
+    float *dc;           /* lstm, backward: that of c before is left here */
+};
+
 /* What some rows of at most MASE_SUMMARY_LANES lanes hold, those sixteen apart together: extremes,
  * which pass NaN by, and sums of the differences from a number near the mean. The sums are finite
  * only if all values are. */

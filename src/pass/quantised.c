@@ -54,12 +54,10 @@ static void add(struct found *f, const struct mase_node *n, const char *name,
 
 static void add_module(struct found *f, const struct mase_node *n, const struct mase_module *m)
 {
-    const struct mase_sig *sig = mase_op_call_sig(m->op);
-    for (int i = 0; i < sig->count; i++) {
-        const struct mase_param *p = mase_module_param(m, sig->param[i].name);
-        if (p)
-            add(f, n, mase_arena_printf(f->arena, "%s.%s", m->path, p->name), &p->tensor,
-                mase_operand_rounding(n, i));
+    for (int i = 0; i < m->param_count; i++) {
+        const struct mase_param *p = &m->params[i];
+        add(f, n, mase_arena_printf(f->arena, "%s.%s", m->path, p->name), &p->tensor,
+            mase_mark_rounding(n, mase_param_mark(m, p)));
     }
 }
 

@@ -297,10 +297,32 @@ class ParameterDict(Module):
 
 # ---- layers ----
 
-def parameter_shapes(v):
+GATES = {"RNN": 1, "LSTM": 4, "GRU": 3}  # rows of a weight for each hidden unit
+
+
+def recurrent_shapes(cls, v):
+    """Of the parameters of a recurrent layer or cell."""
+    gates, hidden = GATES[cls.replace("Cell", "")] * v["hidden_size"], v["hidden_size"]
+    state, sides = v.get("proj_size") or hidden, 2 if v.get("bidirectional") else 1
+    for layer in range(v.get("num_layers", 1)):
+        width = state * sides if layer else v["input_size"]
+        for side in range(sides):
+            end = "" if cls.endswith("Cell") else "_l%d%s" % (layer, "_reverse" if side else "")
+            yield "_parameters", "weight_ih" + end, (gates, width)
+            yield "_parameters", "weight_hh" + end, (gates, state)
+            if v["bias"]:
+                yield "_parameters", "bias_ih" + end, (gates,)
+                yield "_parameters", "bias_hh" + end, (gates,)
+            if state != hidden:
+                yield "_parameters", "weight_hr" + end, (state, hidden)
+
+
+def parameter_shapes(cls, v):
     """Of the parameters and buffers a constructor's values call for, so that __init__ can look."""
     weight = None
-    if "out_features" in v:
+    if "hidden_size" in v:
+        yield from recurrent_shapes(cls, v)
+    elif "out_features" in v:
         weight = (v["out_features"],) + tuple(v[k] for k in ("in_features", "in1_features",
                                                              "in2_features") if k in v)
         bias = (v["out_features"],)
@@ -329,8 +351,11 @@ class Layer(Module):
     @property
     def asks_mode(self):
         """Does it compute something else while it is trained?"""
-        return (type(self).__name__.startswith(("Dropout", "BatchNorm")) or
-                self.values.get("track_running_stats", False))
+        return bool(type(self).__name__.startswith(("Dropout", "BatchNorm")) or
+                    self.values.get("track_running_stats") or self.values.get("dropout"))
+
+    def flatten_parameters(self):
+        """Of recurrent layers: where parameters lie, which is nobody's business here."""
 
     def __init__(self, *args, **kwargs):
         super().__init__()
@@ -346,7 +371,7 @@ class Layer(Module):
         self.__dict__["values"] = values
         self.__dict__["at"] = here()
         try:
-            for kind, name, shape in parameter_shapes(values):
+            for kind, name, shape in parameter_shapes(type(self).__name__, values):
                 start = Parameter(Tensor(shape, None)) if shape is not None else None
                 self.__dict__[kind][name] = start
         except TypeError as e:
@@ -391,9 +416,6 @@ class Layer(Module):
 
 # Layers that are known by name and not supported: what to write in their place.
 INSTEAD = {
-    "LSTM": "recurrent layers are not supported", "GRU": "recurrent layers are not supported",
-    "RNN": "recurrent layers are not supported", "LSTMCell": "recurrent layers are not supported",
-    "GRUCell": "recurrent layers are not supported", "RNNCell": "recurrent layers are not supported",
     "MultiheadAttention": "write it with Linear layers and F.scaled_dot_product_attention on (batch, heads, length, width)",
 }
 for _name in ("Transformer", "TransformerEncoder", "TransformerEncoderLayer", "TransformerDecoder",

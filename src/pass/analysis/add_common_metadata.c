@@ -169,20 +169,22 @@ static struct mase_meta_arg result_record(const struct builder *b, int i, const 
                                       : plain_record(b, MASE_META_OBJECT, name, v);
 }
 
-/* Several tensors are several results; a tuple of numbers, as a shape is, is one. */
-static void add_results(const struct builder *b, struct mase_meta *m, const struct mase_arg *v)
+/* Several tensors, also in tuples within tuples, are several results; a tuple of numbers, as a
+ * shape is, is one. */
+static void add_results(const struct builder *b, struct records *r, const struct mase_arg *v)
 {
-    bool several = v->kind >= MASE_ARG_TUPLE && holds_tensor(v);
-    const struct mase_arg *items = several ? v->items : v;
-    m->result_count = several ? v->count : 1;
-    m->results = mase_new_array(&b->g->arena, struct mase_meta_arg, (size_t)m->result_count);
-    for (int i = 0; i < m->result_count; i++)
-        m->results[i] = result_record(b, i, &items[i]);
+    if (v->kind < MASE_ARG_TUPLE || !holds_tensor(v)) {
+        add(b, r, result_record(b, r->count, v));
+        return;
+    }
+    for (int i = 0; i < v->count; i++)
+        add_results(b, r, &v->items[i]);
 }
 
 static void describe(const struct builder *b, struct mase_node *n)
 {
     struct mase_meta *m = n->meta;
+    struct records results = { 0 };
     bool is_call =
         n->kind == MASE_CALL_FUNCTION || n->kind == MASE_CALL_METHOD || n->kind == MASE_CALL_MODULE;
     m->op = n->op;
@@ -191,7 +193,9 @@ static void describe(const struct builder *b, struct mase_node *n)
     m->arg_count = 0;
     if (is_call)
         add_args(b, n);
-    add_results(b, m, mase_values_get(b->values, n));
+    add_results(b, &results, mase_values_get(b->values, n));
+    m->results = results.list;
+    m->result_count = results.count;
     mase_meta_set_formats(n);
 }
 

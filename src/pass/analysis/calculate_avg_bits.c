@@ -1,6 +1,6 @@
 /*
  * calculate_avg_bits.c - bits per value of the layers that multiply: linear, conv1d, conv2d,
- * conv3d.
+ * conv3d, and the recurrent ones.
  *
  * An average over values, not layers: their number decides the weight of each width. A float
  * has 32. What a block of values shares, such as an exponent, is spread over them.
@@ -30,8 +30,25 @@ static double mean(const struct average *a)
 
 static bool counts(const struct mase_node *n)
 {
-    return n->op == MASE_OP_linear || n->op == MASE_OP_conv1d || n->op == MASE_OP_conv2d ||
-           n->op == MASE_OP_conv3d;
+    static const enum mase_op ops[] = { MASE_OP_linear,  MASE_OP_conv1d,   MASE_OP_conv2d,
+                                        MASE_OP_conv3d,  MASE_OP_rnn,      MASE_OP_lstm,
+                                        MASE_OP_gru,     MASE_OP_rnn_cell, MASE_OP_lstm_cell,
+                                        MASE_OP_gru_cell };
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        if (n->op == ops[i])
+            return true;
+    return false;
+}
+
+/* The weight of a call, or those of a layer: a recurrent one has several. */
+static void add_weights(struct average *a, const struct mase_node *n)
+{
+    const struct mase_module *m = mase_node_module(n);
+    if (!m)
+        add(a, n, mase_meta_arg(n->meta, "weight"));
+    for (int i = 0; m && i < m->param_count; i++)
+        if (mase_param_mark(m, &m->params[i]) == 'w')
+            add(a, n, mase_meta_arg(n->meta, m->params[i].name));
 }
 
 /* A sentence, or a table where one was asked for. */
@@ -73,10 +90,10 @@ static enum mase_status run(const struct mase_graph *g, const void *opts, struct
     for (const struct mase_node *n = g->first; n; n = n->next)
         if (counts(n)) {
             add(&data, n, mase_meta_arg(n->meta, "data_in_0"));
-            add(&weight, n, mase_meta_arg(n->meta, "weight"));
+            add_weights(&weight, n);
         }
     if (!data.values || !weight.values) {
-        mase_warn("calculate_avg_bits: the network has no linear or convolution layer");
+        mase_warn("calculate_avg_bits: the network has no linear, convolution or recurrent layer");
         return MASE_OK;
     }
     const struct average all = { data.bits + weight.bits, data.values + weight.values };
@@ -87,7 +104,7 @@ static enum mase_status run(const struct mase_graph *g, const void *opts, struct
 
 const struct mase_pass mase_pass_calculate_avg_bits = {
     .name = "calculate_avg_bits",
-    .help = "average width of weights and inputs of linear and convolution layers",
+    .help = "average width of weights and inputs of linear, convolution and recurrent layers",
     .needs = MASE_PROP_META | MASE_PROP_COMMON,
     .analyse = run,
 };

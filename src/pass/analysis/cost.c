@@ -165,6 +165,30 @@ static void count_attention(struct count *c, const struct mase_node *n, int64_t 
     c->factor = k;
 }
 
+/* Each weight is in one product at each step of each sample. The sums that make one gate are one
+ * sum; their mean length is the number of products in each. */
+static void count_recurrent(struct count *c, const struct mase_node *n, int64_t factor)
+{
+    const struct mase_module *m = mase_node_module(n);
+    int64_t weights = 0, rows = 0, units = 0;
+    c->x = arg_of(n, "data_in_0");
+    for (int i = 0; i < m->param_count; i++) {
+        const struct mase_param *p = &m->params[i];
+        if (mase_param_mark(m, p) != 'w')
+            continue;
+        const struct mase_shape *s = &p->tensor.shape;
+        const bool inner = mase_starts_with(p->name, "weight_hh");
+        c->factor = c->factor ? c->factor : arg_of(n, p->name);
+        weights += mase_shape_count(s);
+        rows += inner ? 0 : s->dim[0];
+        units += inner ? mase_module_attr(m, "hidden_size")->i : 0;
+    }
+    const int64_t positions = elements(c->x) / last_dim(c->x);
+    c->macs = positions * weights;
+    c->ops = factor * positions * units;
+    c->fan_in = (weights + rows - 1) / rows;
+}
+
 struct rule {
     count_fn *count;
     int64_t factor;
@@ -260,16 +284,35 @@ static struct density density_of(const struct mase_meta_arg *w, const struct mas
     return count_values(&p->tensor, w->format, bits_of(w));
 }
 
+/* The values of all weights of a layer: most have one. */
+static struct density density_of_layer(const struct mase_node *n, const struct mase_module *m,
+                                       int64_t *weights)
+{
+    struct density all = { 0 };
+    *weights = 0;
+    for (int i = 0; i < m->param_count; i++) {
+        const struct mase_meta_arg *w = arg_of(n, m->params[i].name);
+        if (!w || mase_param_mark(m, &m->params[i]) != 'w')
+            continue;
+        const struct density d = density_of(w, &m->params[i]);
+        all.nonzero += d.nonzero;
+        all.bits += d.bits;
+        *weights += elements(w);
+    }
+    return all;
+}
+
 /* The three counts of bit operations. Every weight is in as many products as every other. */
 static void count_bit_operations(struct mase_cost *cost, const struct mase_node *n,
                                  const struct count *c)
 {
-    const int64_t a = bits_of(c->x), w = bits_of(c->factor), weights = elements(c->factor);
+    const int64_t a = bits_of(c->x), w = bits_of(c->factor);
+    int64_t weights = 0;
     const struct mase_module *module = mase_node_module(n);
     cost->bitops = c->macs * a * w;
     cost->nonzero_bitops = cost->ebops = cost->bitops;
-    if (module && weights) {
-        const struct density d = density_of(c->factor, mase_module_param(module, c->factor->name));
+    const struct density d = module ? density_of_layer(n, module, &weights) : (struct density){ 0 };
+    if (weights) {
         cost->nonzero_bitops = c->macs / weights * d.nonzero * a * w;
         cost->ebops = c->macs / weights * d.bits * a;
     }

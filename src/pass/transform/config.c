@@ -97,6 +97,12 @@ static struct operands operands_of(const struct mase_node *n)
         o.needed[m->operand] |= m->operand != MASE_BIAS || has_operand(n, sig, i);
         o.allowed[MASE_DATA_OUT] |= m->mark == 'w';
     }
+    const struct mase_module *m = mase_node_module(n);
+    for (int i = 0; m && i < m->param_count; i++) { /* weight_ih_l0 stands in no signature */
+        const struct mase_mark *mark = mase_mark_find(mase_param_mark(m, &m->params[i]));
+        if (mark)
+            o.needed[mark->operand] = true;
+    }
     return o;
 }
 

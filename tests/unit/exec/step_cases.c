@@ -52,6 +52,81 @@ const struct step_case step_cases[] = {
       "torch.nn.functional.scaled_dot_product_attention(x, y, z, gt)",
       .in = { S(3, 4), S(5, 4), S(5, 2) } },
 
+    /* ---- recurrent layers ---- */
+    { "rnn", "l = RNN(3, 4, batch_first=True); l(x); operator.getitem(l, 0)", .in = { S(5, 3) } },
+    { "rnn",
+      "l = RNN(2, 2, nonlinearity='relu', batch_first=True); l(x); "
+      "operator.getitem(l, 0)",
+      .in = { S(2, 2) } },
+    { "rnn",
+      "l = RNN(3, 4, num_layers=2, bidirectional=True, batch_first=True); l(x); "
+      "operator.getitem(l, 1); operator.getitem(getitem, -2)",
+      .in = { S(5, 3) } },
+    { "rnn",
+      "torch.transpose(x, 0, 1); torch.transpose(y, 0, 1); l = RNN(3, 4, num_layers=2); "
+      "l(transpose, transpose_1); operator.getitem(l, 0); torch.transpose(getitem, 0, 1)",
+      .in = { S(5, 3), S(2, 4) } },
+    { "lstm", "l = LSTM(3, 4, batch_first=True); l(x); operator.getitem(l, 0)", .in = { S(5, 3) } },
+    { "lstm",
+      "l = LSTM(3, 4); torch.permute(x, (1, 0, 2)); l(permute); operator.getitem(l, 0); "
+      "operator.getitem(getitem, -1)",
+      .in = { S(5, 3) } },
+    { "lstm",
+      "l = LSTM(3, 4, num_layers=2, bidirectional=True, batch_first=True); l(x); "
+      "operator.getitem(l, 0); operator.getitem(l, 1); operator.getitem(getitem_1, 0); "
+      "operator.getitem(getitem_1, 1); torch.mean(getitem, 1); "
+      "operator.getitem(getitem_2, 1); operator.getitem(getitem_3, 2); "
+      "torch.cat([mean, getitem_4, getitem_5], 1)",
+      .in = { S(4, 3) } },
+    { "lstm",
+      "l = LSTM(3, 5, proj_size=2, num_layers=2, batch_first=True); l(x); "
+      "operator.getitem(l, 0); operator.getitem(l, 1); operator.getitem(getitem_1, 1); "
+      "torch.flatten(getitem, 1); operator.getitem(getitem_2, 0); "
+      "torch.cat([flatten, getitem_3], 1)",
+      .in = { S(4, 3) } },
+    { "lstm",
+      "torch.transpose(x, 0, 1); torch.transpose(y, 0, 1); torch.transpose(z, 0, 1); "
+      "l = LSTM(3, 4, bidirectional=True); l(transpose, (transpose_1, transpose_2)); "
+      "operator.getitem(l, 1); operator.getitem(getitem, 1); "
+      "torch.transpose(getitem_1, 0, 1)",
+      .in = { S(3, 3), S(2, 4), S(2, 4) } },
+    { "gru", "l = GRU(3, 4, batch_first=True); l(x); operator.getitem(l, 0)", .in = { S(5, 3) } },
+    { "gru",
+      "l = GRU(3, 4, bias=False, bidirectional=True, batch_first=True); l(x); "
+      "operator.getitem(l, 0)",
+      .in = { S(5, 3) } },
+    { "gru",
+      "torch.transpose(x, 0, 1); torch.transpose(y, 0, 1); "
+      "l = GRU(3, 4, num_layers=2, bidirectional=True); l(transpose, transpose_1); "
+      "operator.getitem(l, 0); torch.sum(getitem, 0)",
+      .in = { S(4, 3), S(4, 4) } },
+    { "rnn_cell", "l = RNNCell(3, 4); l(x)", .in = { S(3) } },
+    { "rnn_cell", "l = RNNCell(3, 4, nonlinearity='relu'); l(x, y)", .in = { S(3), S(4) } },
+    { "lstm_cell",
+      "l = LSTMCell(3, 4); l(x, (y, z)); operator.getitem(l, 0); "
+      "operator.getitem(l, 1); l(x, (getitem, getitem_1)); "
+      "operator.getitem(l_1, 0); operator.getitem(l_1, 1); "
+      "torch.cat([getitem_2, getitem_3], 1)",
+      .in = { S(3), S(4), S(4) } },
+    { "gru_cell", "l = GRUCell(3, 4); l(x, y); l(x, l)", .in = { S(3), S(4) } },
+
+    /* ---- the batch in another dimension ---- */
+    { "linear",
+      "torch.transpose(x, 0, 1); fc = Linear(3, 4); fc(transpose); n = LayerNorm(4); "
+      "n(fc); torch.relu(n); operator.add(relu, n); torch.softmax(add, 2); "
+      "torch.sum(softmax, 2); torch.transpose(sum_1, 0, 1)",
+      .in = { S(5, 3) } },
+    { "add",
+      "torch.transpose(x, 0, 1); param p 5 1 3; operator.add(transpose, p); "
+      "operator.mul(add, y); torch.max(mul, 0); operator.getitem(max_1, 0)",
+      .in = { S(5, 3), S(3) } },
+    { "stack", "torch.stack((x, x), 0); torch.mean(stack, 0)", .in = { S(3) } },
+    { "permute", "x.permute(1, 0, 2); permute.mean(0)", .in = { S(3, 2) } },
+    { "view",
+      "torch.transpose(x, 0, 1); transpose.view(5, -1, 2, 3); "
+      "torch.permute(view, (1, 2, 0, 3)); torch.tanh(permute)",
+      .in = { S(5, 6) } },
+
     /* ---- convolutions ---- */
     { "conv1d", "c = Conv1d(3, 4, 3); c(x)", .in = { S(3, 7) } },
     { "conv1d", "c = Conv1d(2, 9, 3, stride=2, padding=1, dilation=2); c(x)", .in = { S(2, 9) } },

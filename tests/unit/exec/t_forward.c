@@ -46,19 +46,27 @@ static const char *same(const struct mase_arg *got, const struct mase_arg *want)
     return mase_arg_equal(got, want) ? NULL : "another value";
 }
 
-/* Results that are a tuple of tensors are expected one by one. */
+/* The tensors of a tuple, those of tuples in it too, one by one from number *i on. */
+static const char *same_items(const struct op_case *c, const struct mase_arg *got, int *i)
+{
+    const char *why = NULL;
+    for (int k = 0; k < got->count && !why; k++)
+        if (got->items[k].kind == MASE_ARG_TUPLE)
+            why = same_items(c, &got->items[k], i);
+        else if (*i == c->expect_count)
+            why = "too many results";
+        else
+            why = same(&got->items[k], &c->expect[(*i)++]);
+    return why;
+}
+
 static const char *same_result(const struct op_case *c, const struct mase_arg *got)
 {
+    int i = 0;
     if (!c->expect_tuple)
         return same(got, &c->expect[0]);
-    if (got->kind != MASE_ARG_TUPLE || got->count != c->expect_count)
-        return "another number of results";
-    for (int i = 0; i < got->count; i++) {
-        const char *why = same(&got->items[i], &c->expect[i]);
-        if (why)
-            return why;
-    }
-    return NULL;
+    const char *why = got->kind == MASE_ARG_TUPLE ? same_items(c, got, &i) : "no tuple";
+    return why || i == c->expect_count ? why : "too few results";
 }
 
 /* The shapes of two results agree, whether they have values or not. */

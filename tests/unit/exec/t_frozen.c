@@ -141,6 +141,12 @@ static struct running detached(const struct step_case *c, int n)
     return r;
 }
 
+/* Is it a piece of a tuple, which is what it was, with its gradient? */
+static bool is_piece(const struct mase_values *v, const struct mase_node *n)
+{
+    return n->op == MASE_OP_getitem && mase_values_get(v, n->inputs[0])->kind == MASE_ARG_TUPLE;
+}
+
 /* Is the result of a call one tensor of the samples, and not written over? */
 static bool can_detach(struct running *r, const struct mase_node *n)
 {
@@ -149,7 +155,8 @@ static bool can_detach(struct running *r, const struct mase_node *n)
     must(mase_infer_shapes(&v, &a, r->graph, r->input, r->inputs, &err), r->c);
     const struct mase_tensor *t = is_call(n) ? mase_arg_tensor(mase_values_get(&v, n)) : NULL;
     const bool can = t && t->dtype == MASE_F32 && t->shape.rank > 0 && t->shape.dim[0] == SAMPLES &&
-                     n->op != MASE_OP_setitem && !mase_ends_with(n->target, "_");
+                     n->op != MASE_OP_setitem && !is_piece(&v, n) &&
+                     !mase_ends_with(n->target, "_");
     mase_arena_release(&a);
     return can;
 }

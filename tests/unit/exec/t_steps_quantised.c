@@ -43,6 +43,20 @@ static const struct step_case cases[] = {
       "param w 4 5; param q 3 5; torch.neg(w); torch.nn.functional.linear(q, neg); "
       "operator.sub(x, linear)",
       .in = { S(3, 4) }, .constant = true },
+    { "rnn_cell", "l = RNNCell(3, 4); l(x, y)", .in = { S(3), S(4) } },
+    { "rnn", "l = RNN(3, 4, num_layers=2, batch_first=True); l(x); operator.getitem(l, 0)",
+      .in = { S(5, 3) }, .constant = true },
+    { "lstm", "l = LSTM(3, 4, batch_first=True); l(x); operator.getitem(l, 0)", .in = { S(5, 3) },
+      .constant = true },
+    { "lstm",
+      "torch.transpose(x, 0, 1); l = LSTM(3, 4, bidirectional=True, proj_size=3, num_layers=2); "
+      "l(transpose); operator.getitem(l, 1); operator.getitem(getitem, 1); "
+      "torch.transpose(getitem_1, 0, 1)",
+      .in = { S(5, 3) }, .constant = true },
+    { "gru",
+      "torch.transpose(x, 0, 1); torch.transpose(y, 0, 1); l = GRU(3, 4, bidirectional=True); "
+      "l(transpose, transpose_1); operator.getitem(l, 0); operator.getitem(getitem, 2)",
+      .in = { S(5, 3), S(2, 4) }, .constant = true },
     { 0 },
 };
 
@@ -80,8 +94,9 @@ static struct mase_node *call_of(struct running *r)
 
 static void quantise(struct running *r, bool result)
 {
-    const struct mase_quant q = formats(result);
     struct mase_node *n = call_of(r);
+    const bool can = mase_op_call_sig(n->op)->param[0].role != 's'; /* recurrent layers have none */
+    const struct mase_quant q = formats(result && can);
     if (mase_node_module(n))
         mase_module_set_quant(r->graph, mase_node_module(n), &q);
     else
@@ -352,10 +367,10 @@ static const struct step_case mixing[] = {
     { "cat", "torch.cat((x, x), 0)", .in = { S(3) } },
     { "cat", "torch.cat((x, x), 0); torch.chunk(cat, 2, 0); operator.getitem(chunk, 1)",
       .in = { S(3) } },
-    { "stack", "torch.stack((x, x), 0); torch.mean(stack, 0)", .in = { S(3) } },
+    { "stack", "torch.stack((x, x), 0); torch.mean(stack, 1)", .in = { S(3) } },
     { "flatten", "torch.flatten(x); flatten.view(-1, 3)", .in = { S(3) } },
     { "flatten", "torch.flatten(x, 0, 1)", .in = { S(3, 2) } },
-    { "permute", "x.permute(1, 0, 2); permute.mean(0)", .in = { S(3, 2) } },
+    { "permute", "x.permute(1, 0, 2); permute.mean(1)", .in = { S(3, 2) } },
     { "transpose", "x.transpose(0, 1)", .in = { S(4) } },
     { "flip", "torch.flip(x, (0, 1))", .in = { S(3) } },
     { "chunk",

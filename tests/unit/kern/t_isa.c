@@ -278,6 +278,31 @@ CASE(softmax_back)
     k->softmax_back(s->out, s->x, &c, s->flag, s->add);
     return (struct wrote){ ROWS * MAX_N, 0 };
 }
+/* All rows of a hidden unit lie in the result, filled with operands first. */
+static struct mase_unit_rows unit_rows(const struct scene *s, float *y)
+{
+    for (int i = 0; i < 11; i++)
+        memcpy(y + i * MAX_N, s->in[i % INPUTS] + i / INPUTS * MAX_N, (size_t)s->n * sizeof *y);
+    return (struct mase_unit_rows){ .gate = { y, y + MAX_N, y + 2 * MAX_N, y + 3 * MAX_N },
+                                    .inner = y + 4 * MAX_N,
+                                    .before = s->add ? y + 5 * MAX_N : NULL,
+                                    .c = y + 6 * MAX_N,
+                                    .tanh_c = y + 7 * MAX_N,
+                                    .h = y + 8 * MAX_N,
+                                    .dh = y + 9 * MAX_N,
+                                    .dc = y + 10 * MAX_N };
+}
+#define UNIT_CASE(name)                                       \
+    CASE(name)                                                \
+    {                                                         \
+        const struct mase_unit_rows u = unit_rows(s, s->out); \
+        k->name(&u, s->n);                                    \
+        return (struct wrote){ 11 * MAX_N, 0 };               \
+    }
+UNIT_CASE(lstm_unit)
+UNIT_CASE(lstm_unit_back)
+UNIT_CASE(gru_unit)
+UNIT_CASE(gru_unit_back)
 CASE(cross_entropy)
 {
     int32_t label[MAX_N];
