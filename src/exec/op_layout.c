@@ -11,7 +11,8 @@
 #include "exec/ref.h"
 #include "exec/rowmap.h"
 
-/* A position is (operand + 1) PLACE + element; a number among the arguments is -1 - its index. */
+/* A position is (operand + 1) PLACE + row samples + sample; a number among the arguments is -1 - its
+ * index. */
 static const double PLACE = 0x1p40;
 
 struct layout {
@@ -37,15 +38,26 @@ static enum mase_status input_of(struct mase_step *s, const struct mase_tensor *
     return MASE_OK;
 }
 
+/* Of the probe; 1 in a plan that has no batch. */
+static int64_t samples_of(const struct mase_plan *p)
+{
+    return mase_plan_first(p) ? 2 : 1;
+}
+
 static enum mase_status replace_tensor(struct layout *l, struct mase_arg *probe,
                                        const struct mase_tensor *t, struct mase_err *err)
 {
     int number;
     MASE_TRY(input_of(l->step, t, &number, err));
+    const struct mase_slot *slot = mase_step_slot(l->step, t);
+    const int64_t samples = samples_of(l->step->plan);
     struct mase_tensor places = mase_tensor(&l->work, MASE_F64, &probe->tensor->shape, true);
     const int64_t count = mase_tensor_count(&places);
-    for (int64_t i = 0; i < count; i++)
-        ((double *)places.data)[i] = number * PLACE + (double)i;
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t row = mase_slot_row(slot, i, samples);
+        const int64_t sample = slot->lanes ? i / mase_slot_behind(slot) % samples : 0;
+        ((double *)places.data)[i] = number * PLACE + (double)(row * samples + sample);
+    }
     probe->tensor = mase_arena_memdup(&l->work, &places, sizeof places);
     return MASE_OK;
 }
@@ -120,7 +132,7 @@ static enum mase_status read_map(struct layout *l, const struct mase_tensor *t,
     struct mase_term_list terms = { 0 };
     float *shift = l->numbers ? mase_new_array(&s->plan->arena, float, (size_t)s->out->rows) : NULL;
     const double *place = t->data;
-    const int64_t samples = mase_plan_first(s->plan) ? 2 : 1; /* 1: of a plan without a batch */
+    const int64_t samples = samples_of(s->plan);
     for (int64_t r = 0; r < s->out->rows; r++) {
         const double first = place[mase_slot_element(s->out, r, 0, samples)];
         const double second = place[mase_slot_element(s->out, r, samples - 1, samples)];
@@ -129,12 +141,9 @@ static enum mase_status read_map(struct layout *l, const struct mase_tensor *t,
             continue;
         }
         const int input = (int)(first / PLACE) - 1;
-        const struct mase_slot *in = s->in[input];
         const int64_t at = (int64_t)fmod(first, PLACE), next = (int64_t)fmod(second, PLACE);
-        const int64_t row = mase_slot_row(in, at, samples);
-        if ((int)(second / PLACE) - 1 != input || row >= in->rows ||
-            at != mase_slot_element(in, row, 0, samples) ||
-            next != mase_slot_element(in, row, samples - 1, samples))
+        const int64_t row = at / samples, further = s->in[input]->lanes ? samples - 1 : 0;
+        if ((int)(second / PLACE) - 1 != input || at % samples || next != at + further)
             return mase_fail(err, MASE_EUNSUPPORTED,
                              "%s: %s moves values between samples, which a plan cannot",
                              s->node->name, mase_ops[s->node->op].name);

@@ -121,6 +121,10 @@ const struct step_case step_cases[] = {
       "operator.mul(add, y); torch.max(mul, 0); operator.getitem(max_1, 0)",
       .in = { S(5, 3), S(3) } },
     { "stack", "torch.stack((x, x), 0); torch.mean(stack, 0)", .in = { S(3) } },
+    { "cat",
+      "torch.transpose(x, 0, 1); x.unsqueeze(0); unsqueeze.view(1, -1, 6); x.view(1, -1, 6); "
+      "torch.cat([view, view_1], 0); operator.getitem(cat, 1)",
+      .in = { S(2, 3) } },
     { "permute", "x.permute(1, 0, 2); permute.mean(0)", .in = { S(3, 2) } },
     { "view",
       "torch.transpose(x, 0, 1); transpose.view(5, -1, 2, 3); "
