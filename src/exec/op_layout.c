@@ -11,8 +11,8 @@
 #include "exec/ref.h"
 #include "exec/rowmap.h"
 
-/* A position is (operand + 1) PLACE + row samples + sample; a number among the arguments is -1 - its
- * index. */
+/* A position is (operand + 1) PLACE + row samples + sample; a number among the arguments is -1 -
+ * its index. */
 static const double PLACE = 0x1p40;
 
 struct layout {
