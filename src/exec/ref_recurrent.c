@@ -42,20 +42,20 @@ static void round_to(float *y, const float *x, struct mase_rounding how, int64_t
 
 /* A parameter as floats, rounded as its formats say; NULL when the layer has none. */
 static const float *param_of(struct mase_arena *a, const struct mase_call *c,
-                             const struct mase_recurrent *r, const char *what, int layer,
+                             const struct mase_sequence *q, const char *what, int layer,
                              int direction)
 {
-    const struct mase_param *p =
-        mase_module_param(c->module, mase_recurrent_name(a, r, what, layer, direction));
-    if (!p)
+    const struct mase_tensor *t = mase_sequence_param(q, c, what, layer, direction);
+    if (!t)
         return NULL;
-    const struct mase_rounding how = mase_mark_rounding(c->node, mase_param_mark(c->module, p));
-    const int64_t n = mase_tensor_count(&p->tensor);
+    const struct mase_rounding how =
+        mase_mark_rounding(c->node, mase_starts_with(what, "weight") ? 'w' : 'b');
+    const int64_t n = mase_tensor_count(t);
     float *x = mase_new_array(a, float, (size_t)n);
     for (int64_t i = 0; i < n; i++)
-        x[i] = (float)mase_tensor_get(&p->tensor, i);
+        x[i] = (float)mase_tensor_get(t, i);
     if (how.format)
-        mase_quantize(how.format, x, x, &p->tensor.shape, how.role, how.sign);
+        mase_quantize(how.format, x, x, &t->shape, how.role, how.sign);
     return x;
 }
 
@@ -183,11 +183,11 @@ static void run_direction(const struct mase_call *call, const struct mase_sequen
     struct mase_arena a = { 0 };
     struct pass p = { .q = q, .work = &a, .features = mase_recurrent_features(r, layer) };
     p.data = mase_mark_rounding(call->node, 's');
-    p.w_ih = param_of(&a, call, r, "weight_ih", layer, direction);
-    p.w_hh = param_of(&a, call, r, "weight_hh", layer, direction);
-    p.w_hr = param_of(&a, call, r, "weight_hr", layer, direction);
-    p.b_ih = param_of(&a, call, r, "bias_ih", layer, direction);
-    p.b_hh = param_of(&a, call, r, "bias_hh", layer, direction);
+    p.w_ih = param_of(&a, call, q, "weight_ih", layer, direction);
+    p.w_hh = param_of(&a, call, q, "weight_hh", layer, direction);
+    p.w_hr = param_of(&a, call, q, "weight_hr", layer, direction);
+    p.b_ih = param_of(&a, call, q, "bias_ih", layer, direction);
+    p.b_hh = param_of(&a, call, q, "bias_hh", layer, direction);
     p.x = mase_new_array(&a, float, (size_t)(N * p.features));
     p.h = first_state(&a, q->h, N * P, (int)at);
     p.c = first_state(&a, q->c, N * r->hidden, (int)at);

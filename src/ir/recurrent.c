@@ -21,15 +21,24 @@ static const struct {
     { MASE_OP_gru, MASE_CELL_GRU, false, 3 },   { MASE_OP_gru_cell, MASE_CELL_GRU, true, 3 },
 };
 
-/* NULL when the layer has no such attribute. */
-static const struct mase_arg *attr(const struct mase_module *m, const char *name)
+/* Where attributes come from: a layer, or the call of a program. */
+struct source {
+    enum mase_op op;
+    const struct mase_module *module; /* NULL: */
+    const struct mase_call *call;
+};
+
+/* NULL when there is no such attribute. */
+static const struct mase_arg *attr(const struct source *m, const char *name)
 {
+    if (!m->module)
+        return mase_call_arg(m->call, name);
     const int i = mase_sig_find(mase_op_ctor_sig(m->op), name);
-    return i >= 0 ? &m->attrs[i] : NULL;
+    return i >= 0 ? &m->module->attrs[i] : NULL;
 }
 
-static enum mase_status read_int(const struct mase_module *m, const char *name, int64_t min,
-                                 int64_t max, int64_t *out, struct mase_err *err)
+static enum mase_status read_int(const struct source *m, const char *name, int64_t min, int64_t max,
+                                 int64_t *out, struct mase_err *err)
 {
     const struct mase_arg *v = attr(m, name);
     if (!v)
@@ -47,7 +56,7 @@ static enum mase_status read_int(const struct mase_module *m, const char *name, 
     return st;
 }
 
-static enum mase_status read_nonlinearity(struct mase_recurrent *r, const struct mase_module *m,
+static enum mase_status read_nonlinearity(struct mase_recurrent *r, const struct source *m,
                                           struct mase_err *err)
 {
     const struct mase_arg *v = attr(m, "nonlinearity");
@@ -59,7 +68,7 @@ static enum mase_status read_nonlinearity(struct mase_recurrent *r, const struct
     return MASE_OK;
 }
 
-static enum mase_status read_dropout(struct mase_recurrent *r, const struct mase_module *m,
+static enum mase_status read_dropout(struct mase_recurrent *r, const struct source *m,
                                      struct mase_err *err)
 {
     const struct mase_arg *v = attr(m, "dropout");
@@ -68,14 +77,14 @@ static enum mase_status read_dropout(struct mase_recurrent *r, const struct mase
     return MASE_OK;
 }
 
-static bool flag(const struct mase_module *m, const char *name)
+static bool flag(const struct source *m, const char *name)
 {
     const struct mase_arg *v = attr(m, name);
     return v && mase_arg_truthy(v);
 }
 
-enum mase_status mase_recurrent_read(struct mase_recurrent *r, const struct mase_module *m,
-                                     struct mase_err *err)
+static enum mase_status read_layer(struct mase_recurrent *r, const struct source *m,
+                                   struct mase_err *err)
 {
     int64_t layers = 1, projected = 0;
     *r = (struct mase_recurrent){ .bias = flag(m, "bias"), .batch_first = flag(m, "batch_first") };
@@ -95,6 +104,12 @@ enum mase_status mase_recurrent_read(struct mase_recurrent *r, const struct mase
     r->directions = flag(m, "bidirectional") ? 2 : 1;
     r->state = projected ? projected : r->hidden;
     return MASE_OK;
+}
+
+enum mase_status mase_recurrent_read(struct mase_recurrent *r, const struct mase_module *m,
+                                     struct mase_err *err)
+{
+    return read_layer(r, &(struct source){ .op = m->op, .module = m }, err);
 }
 
 const char *mase_recurrent_name(struct mase_arena *a, const struct mase_recurrent *r,
@@ -191,20 +206,50 @@ static enum mase_status read_states(struct mase_sequence *q, const struct mase_c
     return read_state(q, c, &hx->items[1], q->layer.hidden, &q->c, err);
 }
 
+/* Its place among all parameters. */
+static int position(const struct mase_recurrent *r, const char *what, int layer, int direction)
+{
+    struct mase_recurrent_param list[MASE_RECURRENT_PARAMS];
+    const int count = mase_recurrent_params(list, r, layer);
+    for (int i = 0; i < count; i++)
+        if (mase_streq(list[i].what, what))
+            return (layer * r->directions + direction) * count + i;
+    return -1;
+}
+
+const struct mase_tensor *mase_sequence_param(const struct mase_sequence *q,
+                                              const struct mase_call *c, const char *what,
+                                              int layer, int direction)
+{
+    if (c->module) {
+        const struct mase_param *p = mase_module_param(
+            c->module, mase_recurrent_name(c->arena, &q->layer, what, layer, direction));
+        return p ? &p->tensor : NULL;
+    }
+    const struct mase_arg *all = mase_call_arg(c, "weights");
+    const int i = position(&q->layer, what, layer, direction);
+    return i >= 0 && mase_arg_is_seq(all) && i < all->count ? mase_arg_tensor(&all->items[i])
+                                                            : NULL;
+}
+
 /* The layer has the parameters that its attributes call for. */
-static enum mase_status check_params(const struct mase_recurrent *r, const struct mase_call *c,
+static enum mase_status check_params(const struct mase_sequence *q, const struct mase_call *c,
                                      struct mase_err *err)
 {
+    const struct mase_recurrent *r = &q->layer;
+    if (c->module && mase_arg_given(mase_call_arg(c, "weights")))
+        return mase_call_fail(c, err, "takes an input and a state, no weights");
     for (int i = 0; i < r->layers * r->directions; i++) {
         struct mase_recurrent_param want[MASE_RECURRENT_PARAMS];
-        const int count = mase_recurrent_params(want, r, i / r->directions);
+        const int layer = i / r->directions, direction = i % r->directions;
+        const int count = mase_recurrent_params(want, r, layer);
         for (int k = 0; k < count; k++) {
-            const char *name = mase_recurrent_name(c->arena, r, want[k].what, i / r->directions,
-                                                   i % r->directions);
-            const struct mase_param *p = mase_module_param(c->module, name);
-            if (!p || !mase_shape_equal(&p->tensor.shape, &want[k].shape))
-                return mase_call_fail(c, err, "needs a parameter %s of %s", name,
-                                      mase_show_shape(c, &want[k].shape));
+            const struct mase_tensor *p = mase_sequence_param(q, c, want[k].what, layer, direction);
+            if (!p || !mase_shape_equal(&p->shape, &want[k].shape))
+                return mase_call_fail(
+                    c, err, "needs a parameter %s of %s",
+                    mase_recurrent_name(c->arena, r, want[k].what, layer, direction),
+                    mase_show_shape(c, &want[k].shape));
         }
     }
     return MASE_OK;
@@ -214,14 +259,13 @@ enum mase_status mase_sequence_read(struct mase_sequence *q, const struct mase_c
                                     struct mase_err *err)
 {
     *q = (struct mase_sequence){ 0 };
-    if (!c->module)
-        return mase_call_fail(c, err, "is a layer alone");
-    MASE_TRY(mase_recurrent_read(&q->layer, c->module, err));
+    const struct source from = { c->node->op, c->module, c };
+    MASE_TRY(read_layer(&q->layer, &from, err));
     if (mase_result_rounding(c->node).format)
         return mase_call_fail(c, err,
                               "its results cannot have a format: give one to data_in of "
                               "what follows");
-    MASE_TRY(check_params(&q->layer, c, err));
+    MASE_TRY(check_params(q, c, err));
     MASE_TRY(read_input(q, c, err));
     return read_states(q, c, err);
 }

@@ -46,6 +46,10 @@ struct mase_sequence {
     const struct mase_tensor *x;     // (T, N, C), (N, T, C), (T, C); a cell's (N, C) or (C)
     const struct mase_tensor *h, *c; // (layers * directions, N, H) or NULL: zeros
 };
+/* A parameter of the layer: its module's, or of the call's `weights`; NULL when it has none. */
+const struct mase_tensor *mase_sequence_param(const struct mase_sequence *q,
+                                              const struct mase_call *c, const char *what,
+                                              int layer, int direction);
 enum mase_status mase_sequence_read(struct mase_sequence *q, const struct mase_call *c,
                                     struct mase_err *err) MASE_MUST_CHECK;
 

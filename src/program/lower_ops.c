@@ -145,6 +145,28 @@ enum mase_status mase_lower_dropout(struct mase_lowered *l, struct mase_err *err
     return MASE_OK;
 }
 
+/* A layer's parameters become one tuple. Its own roundings, at each step, a program cannot say. */
+enum mase_status mase_lower_recurrent(struct mase_lowered *l, struct mase_err *err)
+{
+    const struct mase_call *c = &l->call[0];
+    const struct mase_module *m = c->module;
+    struct mase_arena *a = &l->program->arena;
+    const int at = mase_sig_find(c->sig, "weights");
+    if (mase_mark_rounding(c->node, 's').format || mase_mark_rounding(c->node, 'w').format ||
+        mase_mark_rounding(c->node, 'b').format)
+        return mase_fail(err, MASE_EUNSUPPORTED, "%s: a program has no %s with number formats",
+                         c->node->name, mase_ops[l->op].name);
+    if (m) {
+        struct mase_arg *item = mase_new_array(a, struct mase_arg, (size_t)m->param_count);
+        for (int i = 0; i < m->param_count; i++)
+            item[i] = mase_lowered_tensor(l, &m->params[i].tensor, m->params[i].name);
+        l->param[at] = mase_arg_seq(a, MASE_ARG_TUPLE, item, m->param_count);
+    }
+    if (mase_sig_find(c->sig, "training") >= 0)
+        set_training(l, "training");
+    return MASE_OK;
+}
+
 /* Batch and instance norm as functions, and the latter as layers: a layer that keeps no statistics
  * of its own takes the input's. */
 enum mase_status mase_lower_stateful(struct mase_lowered *l, struct mase_err *err)
