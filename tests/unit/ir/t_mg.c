@@ -186,8 +186,7 @@ static const struct {
     { HEAD "module a = Flatten() quantized {name: 'integer'}", "Flatten cannot be quantised", 4,
       22 },
     { HEAD "module a = Linear(1, 2) quantized {name: 'intger'}",
-      "no number format is called 'intger', did you mean 'integer'? allowed: integer, fixed, "
-      "block_fp",
+      "no number format is called 'intger', did you mean 'integer'? allowed: ...",
       4, 42 },
     { HEAD "module a = Linear(1, 2) quantized {data_in_width: 8}", "quantized needs name: 'FORMAT'",
       4, 35 },
@@ -287,7 +286,7 @@ static void test_errors_name_their_place(void **state)
             mase_graph_parse_mg(&g, errors[i].text, strlen(errors[i].text), "t.mg", &err), MASE_OK);
         assert_null(g);
         assert_string_equal(err.loc.path, "t.mg");
-        if (!mase_streq(err.msg, errors[i].msg) || err.loc.line != errors[i].line ||
+        if (!same_message(err.msg, errors[i].msg) || err.loc.line != errors[i].line ||
             err.loc.col != errors[i].col) {
             print_error("%d:%d: %s\nwanted %d:%d: %s\n", err.loc.line, err.loc.col, err.msg,
                         errors[i].line, errors[i].col, errors[i].msg);

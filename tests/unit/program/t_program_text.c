@@ -11,6 +11,8 @@
 
 #include <mase/program.h>
 
+#include "formats.h"
+
 static void a_text_reads_back(void **state)
 {
     static const char text[] = "mase-program 1\n"
@@ -65,7 +67,7 @@ static void what_is_wrong_is_told(void **state)
         { "%0 : f32[N] = input x\n%1 : f32[N] = map.relu()\nreturn %1\n", 3,
           "argument 'input' is missing" },
         { "%0 : f32[N] = input x\n%1 : f32[N] = round(%0) to whole(8) signed data\nreturn %1\n", 3,
-          "no number format is called 'whole'; allowed: integer, fixed, block_fp" },
+          "no number format is called 'whole'; allowed: ..." },
         { "%0 : f32[2] = const [1.0]\nreturn %0\n", 2, "expected a list of 2 numbers" },
         { "%0 : f32[N] = const [1.0]\nreturn %0\n", 2, "a constant does not depend on N" },
         { "%0 : f32[N, 4] = input x\n%1 : f32[4, 4] = param w\n"
@@ -81,7 +83,8 @@ static void what_is_wrong_is_told(void **state)
         snprintf(text, sizeof text, "mase-program 1\n%s", cases[i].text);
         assert_int_not_equal(mase_program_parse(&p, text, strlen(text), "t", &err), MASE_OK);
         assert_null(p);
-        assert_string_equal(err.msg, cases[i].msg);
+        if (!same_message(err.msg, cases[i].msg))
+            fail_msg("%s\nwanted: %s", err.msg, cases[i].msg);
         assert_int_equal(err.loc.line, cases[i].line);
     }
 }
