@@ -80,6 +80,8 @@ int mase_value_find(const struct mase_value *table, const char *key); /* index o
 /* Deep equality; tables must agree in order too. NaN equals NaN. Places do not count. */
 bool mase_value_equal(const struct mase_value *a, const struct mase_value *b);
 
+/* An integer or float as a double; NaN when it is neither, or v is NULL. */
+double mase_value_number(const struct mase_value *v);
 /* None, or the string "NA" that stands for it. */
 bool mase_value_is_none(const struct mase_value *v);
 /* Replace every string "NA" in the tree by none. */

@@ -51,7 +51,7 @@ static enum mase_status get_list(const double **out, int64_t *n, struct mase_are
         if (v->kind != MASE_FLOAT && v->kind != MASE_INT)
             return mase_fail_at(err, MASE_EVALUE, v->at, "expected a number, got %s",
                                 mase_value_kind_names[v->kind]);
-        values[i] = v->kind == MASE_INT ? (double)v->i : v->f;
+        values[i] = mase_value_number(v);
     }
     *out = values;
     *n = list->count;

@@ -56,7 +56,7 @@ static bool get_number(const struct mase_value *v, double *out)
     if (special)
         *out = mase_streq(special->s, "nan") ? NAN : special->s[0] == '-' ? -INFINITY : INFINITY;
     else
-        *out = v->kind == MASE_INT ? (double)v->i : v->f;
+        *out = mase_value_number(v);
     return true;
 }
 

@@ -190,11 +190,6 @@ struct cut {
     int *order; // (length) which value stands there
 };
 
-static double number(const struct mase_value *v)
-{
-    return v->kind == MASE_INT ? (double)v->i : v->kind == MASE_FLOAT ? v->f : NAN;
-}
-
 static struct cut longest_cut(const struct mase_sweep *s)
 {
     const int seeds = mase_sweep_seed_axis(s);
@@ -213,9 +208,9 @@ static void order_cut(struct cut *c, const struct mase_sweep *s, struct mase_are
     const struct mase_value *values = c->axis >= 0 ? s->axes[c->axis].values : NULL;
     c->x = mase_new_array(a, double, (size_t)c->length);
     c->order = mase_new_array(a, int, (size_t)c->length);
-    c->numeric = values && !isnan(number(values->items[0]));
+    c->numeric = values && !isnan(mase_value_number(values->items[0]));
     for (int i = 0; i < c->length; i++) {
-        const double x = c->numeric ? number(values->items[i]) : i;
+        const double x = c->numeric ? mase_value_number(values->items[i]) : i;
         int at = i;
         for (; at > 0 && c->x[at - 1] > x; at--)
             c->x[at] = c->x[at - 1], c->order[at] = c->order[at - 1];

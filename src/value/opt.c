@@ -200,7 +200,7 @@ static enum mase_status bind_float(void *f, const struct mase_opt *row, const st
 {
     if (v->kind != MASE_INT && v->kind != MASE_FLOAT)
         return wrong_type(row, v, err);
-    double number = v->kind == MASE_INT ? (double)v->i : v->f;
+    double number = mase_value_number(v);
     if (!in_range(row, number))
         return out_of_range(row, v, err);
     *(double *)f = number;

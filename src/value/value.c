@@ -95,6 +95,11 @@ struct mase_value *mase_value_table(struct mase_arena *a)
     return value_new(a, MASE_TABLE);
 }
 
+double mase_value_number(const struct mase_value *v)
+{
+    return v && v->kind == MASE_INT ? (double)v->i : v && v->kind == MASE_FLOAT ? v->f : NAN;
+}
+
 bool mase_value_is_none(const struct mase_value *v)
 {
     return v->kind == MASE_NONE ||

@@ -53,8 +53,7 @@ const char *mase_report_text(const struct mase_report *r, const char *path)
 
 double mase_report_real(const struct mase_value *v, const char *path)
 {
-    v = mase_value_at(v, path);
-    return v && v->kind == MASE_INT ? (double)v->i : v && v->kind == MASE_FLOAT ? v->f : NAN;
+    return mase_value_number(mase_value_at(v, path));
 }
 
 double mase_report_number(const struct mase_report *r, const char *path)

@@ -135,19 +135,14 @@ static enum mase_status check_edge(const struct mase_value *v, const char *key,
                         mase_value_kind_names[v->kind]);
 }
 
-static double edge(const struct mase_value *v)
-{
-    return v->kind == MASE_INT ? (double)v->i : v->f;
-}
-
 static enum mase_status check_edges(struct mase_stat_args *args, struct mase_err *err)
 {
     MASE_TRY(check_edge(args->min, "min", err));
     MASE_TRY(check_edge(args->max, "max", err));
-    if (args->min && args->max && edge(args->min) >= edge(args->max))
+    if (args->min && args->max && mase_value_number(args->min) >= mase_value_number(args->max))
         return mase_fail_at(err, MASE_EVALUE, args->max->at,
-                            "max = %g must be larger than min = %g", edge(args->max),
-                            edge(args->min));
+                            "max = %g must be larger than min = %g", mase_value_number(args->max),
+                            mase_value_number(args->min));
     return MASE_OK;
 }
 

@@ -214,15 +214,10 @@ static int histogram_rounds(const struct mase_stat *s)
     return has_range(s) ? 1 : 2;
 }
 
-static double number_of(const struct mase_value *v)
-{
-    return v->kind == MASE_INT ? (double)v->i : v->f;
-}
-
 static void make_bins(const struct mase_stat *s, struct histogram *h)
 {
-    h->lo = s->args.min ? number_of(s->args.min) : h->range.min;
-    h->hi = s->args.max ? number_of(s->args.max) : h->range.max;
+    h->lo = s->args.min ? mase_value_number(s->args.min) : h->range.min;
+    h->hi = s->args.max ? mase_value_number(s->args.max) : h->range.max;
     h->lo = fmax(h->lo, -FLT_MAX); /* infinities are below and above every bin */
     h->hi = fmin(h->hi, FLT_MAX);
     if (!(h->lo <= h->hi)) /* no values, or none between */

@@ -130,6 +130,18 @@ static void equality_sees_kind_order_and_length(void **state)
     assert_false(mase_value_equal(ab, ba));
 }
 
+static void integers_and_floats_are_numbers(void **state)
+{
+    (void)state;
+    struct mase_arena a = { 0 };
+    assert_true(mase_value_number(mase_value_int(&a, -3)) == -3);
+    assert_true(mase_value_number(mase_value_float(&a, 0.5)) == 0.5);
+    assert_true(isnan(mase_value_number(mase_value_bool(&a, true))));
+    assert_true(isnan(mase_value_number(mase_value_string(&a, "1"))));
+    assert_true(isnan(mase_value_number(NULL)));
+    mase_arena_release(&a);
+}
+
 static void na_means_none_at_any_depth(void **state)
 {
     struct mase_arena *a = *state;
@@ -171,6 +183,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(paths_lead_through_tables_only, setup, teardown),
         cmocka_unit_test_setup_teardown(copies_are_equal_and_apart, setup, teardown),
         cmocka_unit_test_setup_teardown(equality_sees_kind_order_and_length, setup, teardown),
+        cmocka_unit_test(integers_and_floats_are_numbers),
         cmocka_unit_test_setup_teardown(na_means_none_at_any_depth, setup, teardown),
         cmocka_unit_test(utf8_round_trips_every_scalar_value),
     };
