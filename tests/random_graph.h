@@ -23,7 +23,7 @@
 #include <mase/graph.h>
 
 #include "formats.h"
-#include "frontend/build.h"
+#include "ir/build.h"
 
 enum {
     RG_VALUES = 64,

@@ -3,7 +3,7 @@
  */
 #include "zoo_extra.h"
 
-#include "frontend/build.h"
+#include "ir/build.h"
 #include "frontend/zoo/zoo.h"
 
 /* Residual connections through torch.add and operator.add. */

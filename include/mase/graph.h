@@ -306,6 +306,10 @@ struct mase_node *mase_graph_insert_named(struct mase_graph *g, struct mase_node
                                           enum mase_node_kind kind, const char *name,
                                           const char *target, const struct mase_arg *args,
                                           const struct mase_arg *kwargs);
+/* A call of an operation, whatever torch calls it: the first function that its row names, or else
+ * the first method. A bug for one that only a module calls. */
+struct mase_node *mase_graph_insert_op(struct mase_graph *g, struct mase_node *at, enum mase_op op,
+                                       const struct mase_arg *args, const struct mase_arg *kwargs);
 struct mase_node *mase_graph_insert_after(struct mase_graph *g, struct mase_node *at,
                                           enum mase_node_kind kind, const char *target,
                                           const struct mase_arg *args,

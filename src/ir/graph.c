@@ -200,6 +200,19 @@ struct mase_node *mase_graph_insert(struct mase_graph *g, struct mase_node *at,
     return n;
 }
 
+struct mase_node *mase_graph_insert_op(struct mase_graph *g, struct mase_node *at, enum mase_op op,
+                                       const struct mase_arg *args, const struct mase_arg *kwargs)
+{
+    const struct mase_op_info *row = &mase_ops[op];
+    const bool function = row->functions && *row->functions;
+    const char *names = function ? row->functions : row->methods;
+    if (!names || !*names)
+        mase_bug("%s is called by modules alone", row->name);
+    const char *target = mase_intern_n(&g->intern, names, strcspn(names, " "));
+    return mase_graph_insert(g, at, function ? MASE_CALL_FUNCTION : MASE_CALL_METHOD, target, args,
+                             kwargs);
+}
+
 struct mase_node *mase_graph_insert_after(struct mase_graph *g, struct mase_node *at,
                                           enum mase_node_kind kind, const char *target,
                                           const struct mase_arg *args,

@@ -3,7 +3,7 @@
  *
  * The last layer is a relu on the logits, as in the original.
  */
-#include "frontend/build.h"
+#include "ir/build.h"
 #include "frontend/zoo/zoo.h"
 
 /* What a network is made of; a positive number is a linear layer of so many outputs. */

@@ -2,7 +2,7 @@
  * lutnet.c - the two networks of the LUTNet paper: lfc, of linear layers, and cnv, of convolutions.
  * Neither has activations of its own: the paper puts binarisation between the layers.
  */
-#include "frontend/build.h"
+#include "ir/build.h"
 #include "frontend/zoo/zoo.h"
 
 /* path.i = Linear(in, out), path.(i+1) = BatchNorm1d(out) */

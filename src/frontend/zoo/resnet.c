@@ -7,7 +7,7 @@
  */
 #include <math.h>
 
-#include "frontend/build.h"
+#include "ir/build.h"
 #include "frontend/zoo/zoo.h"
 
 struct net {

@@ -1,7 +1,7 @@
 /*
  * toy.c - networks small enough to follow by hand.
  */
-#include "frontend/build.h"
+#include "ir/build.h"
 #include "frontend/zoo/zoo.h"
 
 /* x.view(x.size(0), -1): one row per sample. */

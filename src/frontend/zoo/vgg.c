@@ -2,7 +2,7 @@
  * vgg.c - VGG7: pairs of 3 x 3 convolutions, each pair followed by pooling, then three linear
  * layers.
  */
-#include "frontend/build.h"
+#include "ir/build.h"
 #include "frontend/zoo/zoo.h"
 
 enum mase_status mase_zoo_vgg7(struct mase_graph **out, const struct mase_data_info *data,

@@ -20,7 +20,7 @@
 #include <mase/rng.h>
 #include <mase/run.h>
 
-#include "frontend/build.h"
+#include "ir/build.h"
 
 /* What the numbers must be like. */
 enum values {

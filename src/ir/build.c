@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontend/build.h"
+#include "ir/build.h"
 
 enum { MAX_ITEMS = 16 };
 
@@ -234,6 +234,18 @@ static const char *split_method(const struct reader *r, const char *target,
     return dot + 1;
 }
 
+/* What a target is; of a method, *object is the node before the dot and *target what follows. */
+static enum mase_node_kind kind_of(const struct reader *r, const char **target,
+                                   struct mase_node **object)
+{
+    if (mase_graph_module(r->g, *target))
+        return MASE_CALL_MODULE;
+    if (mase_op_of_function(*target) != MASE_OP_unknown)
+        return MASE_CALL_FUNCTION;
+    *target = split_method(r, *target, object);
+    return MASE_CALL_METHOD;
+}
+
 struct mase_node *mase_build_call(struct mase_graph *g, const char *fmt, ...)
 {
     va_list ap;
@@ -241,16 +253,14 @@ struct mase_node *mase_build_call(struct mase_graph *g, const char *fmt, ...)
     struct reader r = read_text(g, fmt, ap);
     va_end(ap);
     const char *target = get_name(&r);
-    enum mase_node_kind kind = MASE_CALL_METHOD;
     struct mase_node *object = NULL;
-    if (mase_graph_module(g, target))
-        kind = MASE_CALL_MODULE;
-    else if (mase_op_of_function(target) != MASE_OP_unknown)
-        kind = MASE_CALL_FUNCTION;
-    else
-        target = split_method(&r, target, &object);
     struct mase_arg args, kwargs;
+    const enum mase_op op = mase_graph_module(g, target) ? MASE_OP_unknown : mase_op_find(target);
+    const enum mase_node_kind kind =
+        op == MASE_OP_unknown ? kind_of(&r, &target, &object) : MASE_CALL_FUNCTION;
     get_arguments(&r, object, &args, &kwargs);
+    if (op != MASE_OP_unknown)
+        return mase_graph_insert_op(g, NULL, op, &args, &kwargs);
     return mase_graph_insert(g, NULL, kind, target, &args, &kwargs);
 }
 

@@ -12,8 +12,8 @@
  * The texts are ours, not the user's: a wrong one is a bug and says so. What the data must be like
  * is checked before (zoo.h).
  */
-#ifndef MASE_FRONTEND_BUILD_H
-#define MASE_FRONTEND_BUILD_H
+#ifndef MASE_IR_BUILD_H
+#define MASE_IR_BUILD_H
 
 #include <mase/graph.h>
 
@@ -24,9 +24,10 @@ struct mase_module *mase_build_module(struct mase_graph *g, const char *fmt, ...
 /* The same, and call it on x. */
 struct mase_node *mase_build_layer(struct mase_graph *g, struct mase_node *x, const char *fmt, ...)
     MASE_PRINTF(3, 4);
-/* A call of a registered module "relu(add)", a function "torch.flatten(x, 1)" or a method
- * "x.view(size, -1)"; arguments are literals and nodes by name. */
+/* A call of a registered module "relu(add)", an operation by its row's name "softmax(x, dim=1)", a
+ * function "torch.flatten(x, 1)" or a method "x.view(size, -1)"; arguments are literals and nodes
+ * by name. */
 struct mase_node *mase_build_call(struct mase_graph *g, const char *fmt, ...) MASE_PRINTF(2, 3);
 void mase_build_output(struct mase_graph *g, struct mase_node *x);
 
-#endif /* MASE_FRONTEND_BUILD_H */
+#endif /* MASE_IR_BUILD_H */

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "frontend/build.h"
+#include "ir/build.h"
 
 static void assert_graph(struct mase_graph *g, const char *text)
 {
@@ -20,6 +20,23 @@ static void assert_graph(struct mase_graph *g, const char *text)
     mase_graph_print(&s, g);
     assert_string_equal(mase_str_text(&s), text);
     mase_str_release(&s);
+    mase_graph_free(g);
+}
+
+/* An operation goes by the name of its row; torch's names follow. */
+static void operations_by_their_names(void **state)
+{
+    (void)state;
+    struct mase_graph *g = mase_graph_new("g");
+    mase_build_input(g, "x", NULL);
+    mase_build_call(g, "linear(x, x)");
+    mase_build_call(g, "softmax(linear, dim=1)");
+    mase_build_output(g, mase_build_call(g, "expand(softmax, 2, 3)"));
+    const struct mase_node *n = mase_graph_find(g, "softmax");
+    assert_true(n->op == MASE_OP_softmax && n->kind == MASE_CALL_FUNCTION);
+    assert_string_equal(n->target, "torch.nn.functional.softmax");
+    assert_int_equal(mase_graph_find(g, "expand")->kind, MASE_CALL_METHOD);
+    assert_int_equal(mase_graph_verify(g, NULL), 0);
     mase_graph_free(g);
 }
 
@@ -126,6 +143,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind_of_call),
+        cmocka_unit_test(operations_by_their_names),
         cmocka_unit_test(constructors),
         cmocka_unit_test(wrong_texts),
     };
