@@ -216,13 +216,12 @@ static enum mase_status add_constant(struct building *b, struct mase_call *c,
     bool known = !c->module || c->module->param_count == 0;
     for (int i = 0; i < c->sig->count; i++)
         known &= shape_only(c->node->op, i) || has_values(&c->param[i]);
-    mase_forward_fn *forward = mase_forward_of(c->node->op);
     if (known)
         MASE_TRY(mase_ref_room(c, &c->result, err));
-    *done = known && mase_ref_allocate(&p->arena, &c->result) && forward;
+    *done = known && mase_ref_allocate(&p->arena, &c->result) && mase_forward_of(c->node->op);
     if (!*done)
         return MASE_OK;
-    MASE_TRY(forward(c, err));
+    MASE_TRY(mase_ref_forward(c, err));
     share_values(p, &c->result, probe);
     return MASE_OK;
 }

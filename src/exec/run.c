@@ -116,6 +116,15 @@ int mase_ref_allocate(struct mase_arena *a, struct mase_arg *result)
     return count;
 }
 
+enum mase_status mase_ref_forward(const struct mase_call *c, struct mase_err *err)
+{
+    struct mase_call own = *c; /* whose operands become copies */
+    MASE_TRY(quantise_operands(&own, err));
+    MASE_TRY(mase_forward_of(c->node->op)(&own, err));
+    quantise_result(&own);
+    return MASE_OK;
+}
+
 static enum mase_status run_step(struct mase_call *c, void *data, struct mase_err *err)
 {
     (void)data;

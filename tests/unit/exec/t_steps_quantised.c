@@ -39,6 +39,9 @@ static const struct step_case cases[] = {
       .constant = true },
     { "add", "param w 4; param u 4; operator.add(w, u); operator.sub(x, add)", .in = { S(3, 4) },
       .constant = true },
+    { "add",
+      "torch.arange(4.0); torch.mul(arange, 0.3); operator.add(mul, mul); operator.sub(x, add)",
+      .in = { S(3, 4) } },
     { "linear",
       "param w 4 5; param q 3 5; torch.neg(w); torch.nn.functional.linear(q, neg); "
       "operator.sub(x, linear)",
