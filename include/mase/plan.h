@@ -32,10 +32,14 @@
 struct mase_plan;
 
 struct mase_plan_opts {
-    int64_t batch;                   /* most samples at once */
-    bool train;                      /* gradients, batch statistics, dropout; else evaluation */
-    bool input_gradients;            /* when training: of the inputs too */
-    bool formats_change;             /* in evaluation: mase_plan_follow_formats may come */
+    int64_t batch;        /* most samples at once */
+    bool train;           /* gradients, batch statistics, dropout; else evaluation */
+    bool input_gradients; /* when training: of the inputs too */
+    bool formats_change;  /* in evaluation: mase_plan_follow_formats may come */
+    /* In evaluation: another plan of this graph, made for it and freed later. What that one makes
+     * of the weights, rounded or computed from them, is read from there; so it reads weights first.
+     */
+    struct mase_plan *like;
     int threads;                     /* 0: one */
     uint64_t seed;                   /* of dropout */
     const struct mase_input *inputs; /* one per placeholder: shape of a batch, any batch size */

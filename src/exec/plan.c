@@ -507,6 +507,7 @@ enum mase_status mase_plan_new_tile(struct mase_plan **out, struct mase_graph *g
     const struct mase_kernels *k;
     if (o->train && o->formats_change) /* gradients would be summed in another order */
         return mase_fail(err, MASE_EUNSUPPORTED, "formats can change in evaluation alone");
+    MASE_TRY(mase_plan_check_like(g, o, err));
     MASE_TRY(mase_kernels_select(&k, err));
     struct mase_plan *p = mase_xcalloc(sizeof *p);
     *p = (struct mase_plan){
@@ -516,6 +517,9 @@ enum mase_status mase_plan_new_tile(struct mase_plan **out, struct mase_graph *g
     p->threads = o->threads > 1 ? o->threads : 1;
     p->input_gradients = o->input_gradients;
     p->formats_change = o->formats_change;
+    p->like = o->like;
+    p->like_next = o->like ? o->like->rounded : NULL;
+    p->edits = g->edits;
     p->stride = row_stride(o->batch);
     const enum mase_status st = make(p, o, err);
     if (st) {

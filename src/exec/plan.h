@@ -25,8 +25,11 @@ enum mase_status mase_axis_check(const struct mase_plan *p, const struct mase_st
 
 /* ---- weights (weights.c) ---- */
 
-/* The tile whose parameters p uses; NULL: it has its own. */
+/* The tile, or the plan alike, whose copies of weights p uses; NULL: it has its own. */
 const struct mase_plan *mase_plan_lead(const struct mase_plan *p);
+/* Can the plan that is asked for be like opts.like? */
+enum mase_status mase_plan_check_like(const struct mase_graph *g, const struct mase_plan_opts *o,
+                                      struct mase_err *err) MASE_MUST_CHECK;
 /* Memory for all parameters and buffers of the graph, and for gradients. */
 enum mase_status mase_plan_place_weights(struct mase_plan *p, struct mase_err *err) MASE_MUST_CHECK;
 /* The plan's copy of a parameter. */

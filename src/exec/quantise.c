@@ -95,6 +95,35 @@ void mase_quantise_weights(struct mase_plan *p)
         mase_quantise_weight(p, r);
 }
 
+/* Training: rounded by a phase of the step's own, which comes first, since weights are asked for
+ * before the step lists what it runs. */
+static void round_in_step(struct mase_step *s, struct mase_rounded *r)
+{
+    if (!s->rounded)
+        mase_step_forward(s, round_weights, MASE_UNIT_ITEMS, 0);
+    s->forward.item[0].items++;
+    r->next = s->rounded;
+    s->rounded = r;
+}
+
+static void round_when_read(struct mase_plan *p, struct mase_rounded *r)
+{
+    if (!p->rounded_end)
+        p->rounded_end = &p->rounded;
+    *p->rounded_end = r;
+    p->rounded_end = &r->next;
+}
+
+/* The next copy of the plan that p is like: they ask in the same order. */
+static float *copy_of_like(struct mase_plan *p)
+{
+    const struct mase_rounded *from = p->like_next;
+    if (!from)
+        mase_bug("a plan rounds more weights than the one it is like");
+    p->like_next = from->next;
+    return from->weight.x;
+}
+
 static struct mase_weight *rounded_copy(struct mase_step *s, struct mase_weight *w,
                                         const struct mase_asked *asked,
                                         const struct mase_shape *shape)
@@ -103,18 +132,18 @@ static struct mase_weight *rounded_copy(struct mase_step *s, struct mase_weight 
     struct mase_rounded *r = mase_new(&p->arena, struct mase_rounded);
     *r = (struct mase_rounded){ .weight = *w };
     r->weight.views = NULL;
-    r->how = mase_round_dense(&p->arena, asked->how, shape);
     r->weight.base = w->base ? w->base : w;
+    if (p->like) {
+        r->weight.x = copy_of_like(p);
+        return &r->weight;
+    }
     const size_t n = (size_t)(w->count + MASE_LANES - 1) / MASE_LANES * MASE_LANES;
     r->weight.x = mase_new_array(&p->arena, float, n);
-    struct mase_rounded **list = p->train ? &s->rounded : &p->rounded;
-    if (p->train && !s->rounded)
-        mase_step_forward(s, round_weights, MASE_UNIT_ITEMS, 0);
+    r->how = mase_round_dense(&p->arena, asked->how, shape);
     if (p->train)
-        s->forward.item[0]
-            .items++; /* its own phase came first: weights are asked for before running */
-    r->next = *list;
-    *list = r;
+        round_in_step(s, r);
+    else
+        round_when_read(p, r);
     mase_site_add(&(struct mase_site){ .asked = *asked, .plan = p, .shape = *shape, .rounded = r });
     return &r->weight;
 }

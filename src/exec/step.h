@@ -162,9 +162,12 @@ struct mase_plan {
     int64_t n;      /* lanes in use: samples rounded up to 16 */
     int threads;
     bool train, accumulate, input_gradients;
-    bool one;                         /* every step can run a single sample */
-    bool one_stale;                   /* but must refresh before it does */
-    struct mase_rounded *rounded;     /* weights quantised once, when read */
+    bool one;                                    /* every step can run a single sample */
+    bool one_stale;                              /* but must refresh before it does */
+    struct mase_rounded *rounded, **rounded_end; /* weights quantised once, when read */
+    const struct mase_plan *like;                /* has them in p's stead; NULL: none */
+    const struct mase_rounded *like_next;        /* the next of its rounded weights */
+    uint64_t edits;                              /* of the graph when the plan was made */
     bool formats_change;              /* every operand that may have a format is rounded */
     struct mase_ptrmap site_of;       /* from nodes or modules: their roundings (reformat.c) */
     uint64_t seed, number;            /* of dropout: the plan's and the step's */

@@ -5,8 +5,9 @@
  * The graph owns the weights. A plan for evaluation reads them where they lie. A plan for training
  * has a copy of its own, one for all tiles of a batch, which goes back to the graph by
  * mase_plan_write_weights: such a plan and any number of plans that evaluate the same graph have
- * two copies between them. Numbers other than float32 (counters) are copied, since steps read
- * floats.
+ * two copies between them. Rounded copies, and what parameters decide, belong to the plan that made
+ * them; plans alike read those of one (opts.like). Numbers other than float32 (counters) are
+ * copied, since steps read floats.
  */
 #include <string.h>
 
@@ -20,7 +21,23 @@
 
 const struct mase_plan *mase_plan_lead(const struct mase_plan *p)
 {
-    return p->tiling && p->tiling->tile[0] != p ? p->tiling->tile[0] : NULL;
+    return !p->tiling ? p->like : p->tiling->tile[0] != p ? p->tiling->tile[0] : NULL;
+}
+
+enum mase_status mase_plan_check_like(const struct mase_graph *g, const struct mase_plan_opts *o,
+                                      struct mase_err *err)
+{
+    const struct mase_plan *like = o->like;
+    if (!like)
+        return MASE_OK;
+    if (o->train || like->train || o->formats_change || like->formats_change || like->like)
+        return mase_fail(err, MASE_EUNSUPPORTED,
+                         "plans share what they make of weights in evaluation alone, with formats "
+                         "that stay, and with a plan that has its own");
+    if (like->graph != g || like->edits != g->edits)
+        return mase_fail(err, MASE_EUNSUPPORTED,
+                         "a plan can be like another of the same graph, if that has not changed");
+    return MASE_OK;
 }
 
 static int64_t padded(int64_t count)

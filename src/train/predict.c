@@ -75,7 +75,11 @@ static enum mase_status make_worker(struct mase_predictor *p, int i, struct mase
     struct mase_err why = { 0 };
     struct mase_worker *s = &p->worker[i];
     const struct mase_plan_opts opts = {
-        .batch = p->batch, .threads = i ? 1 : p->workers, .inputs = &p->input, .input_count = 1
+        .batch = p->batch,
+        .threads = i ? 1 : p->workers,
+        .inputs = &p->input,
+        .input_count = 1,
+        .like = i ? p->worker[0].plan : NULL,
     };
     const enum mase_status st = mase_plan_new(&s->plan, p->graph, &opts, &why);
     if (st == MASE_EUNSUPPORTED || st == MASE_EVALUE) { /* what a plan cannot, the reference may */

@@ -5,6 +5,7 @@
 #include "step_case.h"
 
 #include "exec/plan.h"
+#include "formats.h"
 
 enum { SAMPLES = 5 };
 
@@ -61,6 +62,100 @@ static void they_may_move(void **state)
         stop(&r);
         mase_graph_free(owner);
     }
+}
+
+static struct mase_plan *plan_like(struct running *r, int64_t batch, struct mase_plan *like)
+{
+    struct mase_plan *p;
+    const struct mase_plan_opts o = {
+        .batch = batch, .inputs = r->input, .input_count = r->inputs, .like = like
+    };
+    must(mase_plan_new(&p, r->graph, &o, &err), r->c);
+    return p;
+}
+
+/* Every call that can be, by formats whose steps move all numbers. */
+static void quantise_all(struct mase_graph *g)
+{
+    const struct mase_format *f = format_of("integer(4, 2)");
+    const struct mase_quant q = { .kind = f->kind, .operand = { f, f, f } };
+    for (struct mase_node *n = g->first; n; n = n->next) {
+        if (!mase_ops[n->op].quantisable)
+            continue;
+        if (n->kind == MASE_CALL_MODULE)
+            mase_module_set_quant(g, mase_node_module(n), &q);
+        else if (n->kind == MASE_CALL_FUNCTION)
+            mase_node_set_quant(n, &q);
+    }
+}
+
+/* Plans alike have one set of copies, which the first one makes anew when it reads the weights. */
+static void plans_alike(void **state)
+{
+    (void)state;
+    for (const struct step_case *c = step_cases; c->op; c++) {
+        struct running r = start(c, SAMPLES);
+        quantise_all(r.graph);
+        struct mase_plan *p = plan_of(&r, SAMPLES, false, 1);
+        struct mase_plan *q = plan_like(&r, 2, p);
+        assert_null(q->rounded);
+        assert_null(q->derived);
+        for (int turn = 0; turn < 2; turn++) {
+            for (int64_t n = 1; n <= 2; n++) {
+                run(&r, p, n);
+                run(&r, q, n);
+                same_output(&r, p, q, n);
+            }
+            struct mase_rng rng = mase_rng(8, MASE_STREAM_TEST, 1);
+            mase_graph_each_param(r.graph, fill_param, &rng);
+            mase_plan_read_weights(p);
+            mase_plan_read_weights(q);
+        }
+        mase_plan_free(q);
+        mase_plan_free(p);
+        stop(&r);
+    }
+}
+
+static void not_alike(struct running *r, const struct mase_plan_opts *o, const char *why)
+{
+    struct mase_plan *p;
+    err = (struct mase_err){ 0 };
+    assert_int_equal(mase_plan_new(&p, r->graph, o, &err), MASE_EUNSUPPORTED);
+    if (!strstr(err.msg, why))
+        fail_msg("%s", err.msg);
+}
+
+static const struct step_case net;
+
+static void what_cannot_be_alike(void **state)
+{
+    (void)state;
+    struct running r = start(&net, SAMPLES), other = start(&net, SAMPLES);
+    struct mase_plan *eval = plan_of(&r, SAMPLES, false, 1), *train = plan_of(&r, SAMPLES, true, 1);
+    struct mase_plan_opts o = {
+        .batch = 2, .inputs = r.input, .input_count = r.inputs, .like = train
+    };
+    not_alike(&r, &o, "in evaluation alone");
+    o.like = eval;
+    not_alike(&other, &o, "of the same graph");
+    o.train = true;
+    not_alike(&r, &o, "in evaluation alone");
+    o.train = false;
+    o.formats_change = true;
+    not_alike(&r, &o, "formats that stay");
+    o.formats_change = false;
+    struct mase_plan *second = plan_like(&r, 2, eval);
+    o.like = second;
+    not_alike(&r, &o, "has its own");
+    o.like = eval;
+    quantise_all(r.graph);
+    not_alike(&r, &o, "has not changed");
+    mase_plan_free(second);
+    mase_plan_free(train);
+    mase_plan_free(eval);
+    stop(&r);
+    stop(&other);
 }
 
 static const struct step_case net = { "linear",
@@ -122,8 +217,8 @@ static void training_writes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(they_may_move),
-        cmocka_unit_test(who_copies),
+        cmocka_unit_test(they_may_move),        cmocka_unit_test(plans_alike),
+        cmocka_unit_test(what_cannot_be_alike), cmocka_unit_test(who_copies),
         cmocka_unit_test(training_writes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
