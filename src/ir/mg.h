@@ -67,6 +67,13 @@ enum mase_status mase_mg_expected(struct mase_mg_parser *p, const char *what);
 bool mase_mg_at(const struct mase_mg_parser *p, const char *mark_or_word);
 /* Step over it, or fail. */
 enum mase_status mase_mg_need(struct mase_mg_parser *p, const char *mark_or_word) MASE_MUST_CHECK;
+/* The first line, "mase-graph 1". what: "a graph". */
+enum mase_status mase_mg_magic(struct mase_mg_parser *p, const char *what, const char *magic,
+                               int version) MASE_MUST_CHECK;
+/* All further lines, one statement each. */
+typedef enum mase_status mase_mg_line_fn(struct mase_mg_parser *p, void *data);
+enum mase_status mase_mg_lines(struct mase_mg_parser *p, mase_mg_line_fn *line,
+                               void *data) MASE_MUST_CHECK;
 /* A name, path or target: a word, a number that is part of a path, or a quoted text. */
 enum mase_status mase_mg_label(struct mase_mg_parser *p, const char **label,
                                const char *what) MASE_MUST_CHECK;

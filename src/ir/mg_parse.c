@@ -452,41 +452,24 @@ static enum mase_status join_training(struct mase_mg_parser *p, struct mase_grap
     return mase_graph_set_training(evaluated, training, p->err) ? mase_place(p->err, at) : MASE_OK;
 }
 
-static enum mase_status parse_magic(struct mase_mg_parser *p)
+/* data: where the graph goes that is evaluated, when one for training follows. */
+static enum mase_status parse_line(struct mase_mg_parser *p, void *data)
 {
-    MASE_TRY(mase_mg_next(&p->lx));
-    while (p->lx.t.kind == MASE_MG_NEWLINE)
-        MASE_TRY(mase_mg_next(&p->lx));
-    if (!mase_mg_at(p, MASE_MG_MAGIC))
-        return mase_mg_fail(p, "a graph begins with the line '" MASE_MG_MAGIC " %d'",
-                            MASE_MG_VERSION);
-    MASE_TRY(mase_mg_next(&p->lx));
-    if (p->lx.t.kind != MASE_MG_INT || p->lx.t.i != MASE_MG_VERSION)
-        return mase_mg_fail(p, "only version %d of " MASE_MG_MAGIC " can be read", MASE_MG_VERSION);
-    return mase_mg_next(&p->lx);
+    if (mase_graph_output(p->g) && mase_mg_at(p, "training"))
+        return parse_training(p, data);
+    return parse_statement(p);
 }
 
 static enum mase_status parse_statements(struct mase_mg_parser *p, struct mase_graph **evaluated)
 {
-    for (;;) {
-        if (p->lx.t.kind != MASE_MG_NEWLINE && p->lx.t.kind != MASE_MG_END)
-            return mase_mg_expected(p, "the end of the line");
-        while (p->lx.t.kind == MASE_MG_NEWLINE)
-            MASE_TRY(mase_mg_next(&p->lx));
-        if (p->lx.t.kind == MASE_MG_END)
-            break;
-        if (mase_graph_output(p->g) && mase_mg_at(p, "training"))
-            MASE_TRY(parse_training(p, evaluated));
-        else
-            MASE_TRY(parse_statement(p));
-    }
+    MASE_TRY(mase_mg_lines(p, parse_line, evaluated));
     return mase_graph_output(p->g) ? MASE_OK : mase_mg_fail(p, "the graph has no return");
 }
 
 static enum mase_status parse_file(struct mase_mg_parser *p)
 {
     struct mase_graph *evaluated = NULL;
-    MASE_TRY(parse_magic(p));
+    MASE_TRY(mase_mg_magic(p, "a graph", MASE_MG_MAGIC, MASE_MG_VERSION));
     enum mase_status st = parse_statements(p, &evaluated);
     if (st && evaluated) {
         mase_graph_free(p->g);

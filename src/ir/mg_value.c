@@ -58,6 +58,35 @@ enum mase_status mase_mg_label(struct mase_mg_parser *p, const char **label, con
     return mase_mg_next(&p->lx);
 }
 
+/* ---- lines ---- */
+
+enum mase_status mase_mg_magic(struct mase_mg_parser *p, const char *what, const char *magic,
+                               int version)
+{
+    MASE_TRY(mase_mg_next(&p->lx));
+    while (p->lx.t.kind == MASE_MG_NEWLINE)
+        MASE_TRY(mase_mg_next(&p->lx));
+    if (!mase_mg_at(p, magic))
+        return mase_mg_fail(p, "%s begins with the line '%s %d'", what, magic, version);
+    MASE_TRY(mase_mg_next(&p->lx));
+    if (p->lx.t.kind != MASE_MG_INT || p->lx.t.i != version)
+        return mase_mg_fail(p, "only version %d of %s can be read", version, magic);
+    return mase_mg_next(&p->lx);
+}
+
+enum mase_status mase_mg_lines(struct mase_mg_parser *p, mase_mg_line_fn *line, void *data)
+{
+    for (;;) {
+        if (p->lx.t.kind != MASE_MG_NEWLINE && p->lx.t.kind != MASE_MG_END)
+            return mase_mg_expected(p, "the end of the line");
+        while (p->lx.t.kind == MASE_MG_NEWLINE)
+            MASE_TRY(mase_mg_next(&p->lx));
+        if (p->lx.t.kind == MASE_MG_END)
+            return MASE_OK;
+        MASE_TRY(line(p, data));
+    }
+}
+
 /* ---- containers ---- */
 
 /* A list that grows: the items of a tuple, list, dict or call. */

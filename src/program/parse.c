@@ -353,9 +353,9 @@ static enum mase_status parse_return(struct parser *ps)
     return MASE_OK;
 }
 
-static enum mase_status parse_statement(struct parser *ps)
+static enum mase_status parse_statement(struct mase_mg_parser *p, void *data)
 {
-    struct mase_mg_parser *p = &ps->mg;
+    struct parser *ps = data;
     if (ps->returned)
         return mase_mg_fail(p, "return is the last statement");
     if (p->lx.t.kind == MASE_MG_NODE)
@@ -382,26 +382,8 @@ static enum mase_status parse_statement(struct parser *ps)
 static enum mase_status parse_all(struct parser *ps)
 {
     struct mase_mg_parser *p = &ps->mg;
-    MASE_TRY(mase_mg_next(&p->lx));
-    while (p->lx.t.kind == MASE_MG_NEWLINE)
-        MASE_TRY(mase_mg_next(&p->lx));
-    if (!mase_mg_at(p, MASE_PROGRAM_MAGIC))
-        return mase_mg_fail(p, "a program begins with the line '" MASE_PROGRAM_MAGIC " %d'",
-                            MASE_PROGRAM_VERSION);
-    MASE_TRY(mase_mg_next(&p->lx));
-    if (p->lx.t.kind != MASE_MG_INT || p->lx.t.i != MASE_PROGRAM_VERSION)
-        return mase_mg_fail(p, "only version %d of " MASE_PROGRAM_MAGIC " can be read",
-                            MASE_PROGRAM_VERSION);
-    MASE_TRY(mase_mg_next(&p->lx));
-    for (;;) {
-        if (p->lx.t.kind != MASE_MG_NEWLINE && p->lx.t.kind != MASE_MG_END)
-            return mase_mg_expected(p, "the end of the line");
-        while (p->lx.t.kind == MASE_MG_NEWLINE)
-            MASE_TRY(mase_mg_next(&p->lx));
-        if (p->lx.t.kind == MASE_MG_END)
-            break;
-        MASE_TRY(parse_statement(ps));
-    }
+    MASE_TRY(mase_mg_magic(p, "a program", MASE_PROGRAM_MAGIC, MASE_PROGRAM_VERSION));
+    MASE_TRY(mase_mg_lines(p, parse_statement, ps));
     return ps->returned ? MASE_OK : mase_mg_fail(p, "the program has no return");
 }
 
