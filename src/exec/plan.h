@@ -34,6 +34,8 @@ enum mase_status mase_plan_check_like(const struct mase_graph *g, const struct m
 enum mase_status mase_plan_place_weights(struct mase_plan *p, struct mase_err *err) MASE_MUST_CHECK;
 /* The plan's copy of a parameter. */
 struct mase_weight *mase_plan_weight(const struct mase_plan *p, const struct mase_param *param);
+/* Does the loss depend on w, a parameter of the plan, or on what is derived from it? */
+bool mase_plan_reaches(const struct mase_plan *p, const struct mase_weight *w);
 /* w under another shape. */
 struct mase_weight *mase_weight_as(struct mase_plan *p, struct mase_weight *w,
                                    const struct mase_shape *shape);

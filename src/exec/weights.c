@@ -122,6 +122,11 @@ struct mase_weight *mase_plan_weight(const struct mase_plan *p, const struct mas
     return mase_ptrmap_get(&p->weight_of, param);
 }
 
+bool mase_plan_reaches(const struct mase_plan *p, const struct mase_weight *w)
+{
+    return w->last || (p->derived && p->derived->weight[w - p->weight].last);
+}
+
 /* ---- copies ---- */
 
 static struct mase_weight *root(struct mase_weight *w)

@@ -18,7 +18,7 @@ static void find_spans(struct mase_optimizer *o, const struct mase_plan *p)
     o->span = mase_xcalloc((size_t)(p->weight_count + 1) * sizeof *o->span);
     for (int i = 0; i < p->weight_count; i++) {
         const struct mase_weight *w = &p->weight[i];
-        if (!w->dx || !w->last)
+        if (!w->dx || !mase_plan_reaches(p, w))
             continue;
         const int64_t from = w->x - o->params.w;
         const int64_t n = (w->count + MASE_LANES - 1) / MASE_LANES * MASE_LANES;

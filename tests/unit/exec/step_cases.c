@@ -480,6 +480,11 @@ const struct step_case step_cases[] = {
     { "permute", "param w 2 3 4; w.permute(2, 0, 1); operator.mul(x, permute)",
       .in = { S(4, 2, 3) } },
     { "chunk",
+      "param w 6 4; torch.chunk(w, 2, 0); operator.getitem(chunk, 0); operator.getitem(chunk, 1); "
+      "torch.nn.functional.linear(x, getitem); torch.nn.functional.linear(x, getitem_1); "
+      "operator.mul(linear, linear_1)",
+      .in = { S(4) } },
+    { "chunk",
       "param w 6 4; torch.chunk(w, 2, 0); operator.getitem(chunk, 1); "
       "torch.nn.functional.linear(x, getitem)",
       .in = { S(4) } },
