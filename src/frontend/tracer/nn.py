@@ -415,12 +415,8 @@ class Layer(Module):
 
 
 # Layers that are known by name and not supported: what to write in their place.
-INSTEAD = {
-    "MultiheadAttention": "write it with Linear layers and F.scaled_dot_product_attention on (batch, heads, length, width)",
-}
-for _name in ("Transformer", "TransformerEncoder", "TransformerEncoderLayer", "TransformerDecoder",
-              "TransformerDecoderLayer"):
-    INSTEAD[_name] = INSTEAD["MultiheadAttention"]
+INSTEAD = {name: "write it with MultiheadAttention, Linear and LayerNorm"
+           for name in ("Transformer", "TransformerDecoder", "TransformerDecoderLayer")}
 
 
 def unknown_layer(name, layers):

@@ -12,6 +12,7 @@ The files of this folder are joined in the order tensor, graph, nn, absent, torc
 """
 import ast
 import builtins
+import copy
 import dis
 import faulthandler
 import functools

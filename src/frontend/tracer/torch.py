@@ -227,6 +227,7 @@ def nn_content(tables):
         base = next((b for start, b in bases.items() if name.startswith(start)), Layer)
         content[name] = type(name, (base,), {"signature": signature, "__module__": LAYERS,
                                              "__qualname__": name})
+    content.update({cls.__name__: cls for cls in COMPOSED})
     for cls in content.values():
         cls.__module__ = LAYERS if cls is not Parameter else cls.__module__
     return content, bases

@@ -388,7 +388,7 @@ static void faults_name_the_line(void **state)
         { "faults.py:Reaches", 176, 0, "PermissionError: [Errno 13] no socket" },
         { "faults.py:IfOnShape", 182, 0, "control flow on data" },
         { "faults.py:AllInputs", 188, 0, "forward takes *inputs, **more: a graph needs inputs" },
-        { "faults.py:Attends", 195, 0, "unknown layer 'MultiheadAttention': write it with Linear" },
+        { "faults.py:Attends", 195, 0, "unknown layer 'TransformerDecoderLayer': write it with Multi" },
         { "faults.py:Pretrained", 205, 0, "'torchvision.models.resnet18(...)' is not read here" },
         { "faults.py:Scores", 214, 0, "unknown layer 'MSELoss'" },
         { "syntax.py:Net", 7, 0, "SyntaxError" },

@@ -1,0 +1,165 @@
+"""transformer.py - attention and encoder layers of torch.nn, in terms of the layers and functions that
+ops.def knows: a graph has their products, not them, so that each can be quantised and counted.
+
+Parameters have PyTorch's names and start as they do there. What is not done is refused by its name.
+"""
+
+
+class Deferred(Proxy):
+    """A result that few look at: recorded when somebody does."""
+
+    def __init__(self, make):
+        self.make, self.made, self.tracer = make, None, TRACER
+
+    @property
+    def node(self):
+        if self.made is None:
+            self.made = self.make().node
+        return self.made
+
+
+def refuse_values(what, **given):
+    """Of what is not done, nothing may be asked for."""
+    for name, value in given.items():
+        if value:
+            raise Fault("%s: %s=%r is not supported" % (what, name, value))
+
+
+def masked(scores, mask, what):
+    """Where a truth value holds no attention is paid; numbers are added to the scores. Of what forward
+    computes the type is not known, so it is taken for truth values, and others are refused later."""
+    if isinstance(mask, Tensor) and len(mask.shape) > 4:
+        raise Fault("%s of %s: at most 4 dimensions" % (what, list(mask.shape)))
+    if isinstance(mask, Tensor) and mask.dtype.is_floating_point:
+        return scores + mask
+    return scores.masked_fill(mask, -math.inf)
+
+
+class MultiheadAttention(Module):
+    def __init__(self, embed_dim, num_heads, dropout=0.0, bias=True, add_bias_kv=False, add_zero_attn=False,
+                 kdim=None, vdim=None, batch_first=False, device=None, dtype=None):
+        super().__init__()
+        refuse_values("MultiheadAttention", add_bias_kv=add_bias_kv, add_zero_attn=add_zero_attn)
+        if embed_dim <= 0 or num_heads <= 0 or embed_dim % num_heads:
+            raise Fault("MultiheadAttention: embed_dim = %r must be a multiple of num_heads = %r"
+                        % (embed_dim, num_heads))
+        self.embed_dim, self.num_heads, self.dropout = embed_dim, num_heads, dropout
+        self.kdim, self.vdim = kdim or embed_dim, vdim or embed_dim
+        self.head_dim, self.batch_first = embed_dim // num_heads, batch_first
+        self._qkv_same_embed_dim = self.kdim == self.vdim == embed_dim
+        if self._qkv_same_embed_dim:
+            self.in_proj_weight = self.matrix(3 * embed_dim, embed_dim)
+        else:
+            self.q_proj_weight = self.matrix(embed_dim, embed_dim)
+            self.k_proj_weight = self.matrix(embed_dim, self.kdim)
+            self.v_proj_weight = self.matrix(embed_dim, self.vdim)
+        if bias:
+            self.in_proj_bias = Parameter(Tensor((3 * embed_dim,)))
+        self.out_proj = sys.modules["torch.nn"].Linear(embed_dim, embed_dim, bias=bias)
+        if bias:
+            self.out_proj._parameters["bias"].fill_(0.0)
+        self.__dict__["has_bias"] = bias
+
+    @staticmethod
+    def matrix(rows, columns):
+        p = Parameter(Tensor((rows, columns)))
+        INIT["xavier_uniform_"](p)
+        return p
+
+    def projected(self, query, key, value):
+        """Queries, keys and values; one product where they are made of the same."""
+        F = sys.modules["torch.nn.functional"]
+        bias = self.in_proj_bias if self.has_bias else None
+        if self._qkv_same_embed_dim and query is key and key is value:
+            parts = F.linear(query, self.in_proj_weight, bias).chunk(3, -1)
+            return parts[0], parts[1], parts[2]
+        if self._qkv_same_embed_dim:
+            weights = self.in_proj_weight.chunk(3)
+            weights = weights[0], weights[1], weights[2]
+        else:
+            weights = self.q_proj_weight, self.k_proj_weight, self.v_proj_weight
+        biases = (None, None, None)
+        if bias is not None:
+            parts = bias.chunk(3)
+            biases = parts[0], parts[1], parts[2]
+        return tuple(F.linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases))
+
+    def heads(self, x):
+        """(N, L, E) or (L, N, E) as (N, heads, L, E / heads)."""
+        x = x.view(x.size(0), -1, self.num_heads, self.head_dim)
+        return x.permute(0, 2, 1, 3) if self.batch_first else x.permute(1, 2, 0, 3)
+
+    def forward(self, query, key, value, key_padding_mask=None, need_weights=True, attn_mask=None,
+                average_attn_weights=True, is_causal=False):
+        if is_causal and attn_mask is None:
+            raise Fault("MultiheadAttention: is_causal needs an attn_mask")
+        F = sys.modules["torch.nn.functional"]
+        q, k, v = (self.heads(x) for x in self.projected(query, key, value))
+        scores = (q * (1.0 / math.sqrt(self.head_dim))) @ k.transpose(-2, -1)
+        if attn_mask is not None:
+            if isinstance(attn_mask, Tensor) and len(attn_mask.shape) != 2:
+                raise Fault("MultiheadAttention: an attn_mask of %s is not supported, one of (L, S) is"
+                            % list(attn_mask.shape))
+            scores = masked(scores, attn_mask, "attn_mask")
+        if key_padding_mask is not None:
+            scores = masked(scores, key_padding_mask.unsqueeze(1).unsqueeze(1), "key_padding_mask")
+        weights = F.softmax(scores, dim=-1)
+        if self.dropout:
+            weights = F.dropout(weights, p=self.dropout, training=self.training)
+        out = weights @ v
+        out = out.permute(0, 2, 1, 3) if self.batch_first else out.permute(2, 0, 1, 3)
+        out = self.out_proj(out.reshape(out.size(0), -1, self.embed_dim))
+        if not need_weights:
+            return out, None
+        return out, Deferred(lambda: weights.mean(1)) if average_attn_weights else weights
+
+
+class TransformerEncoderLayer(Module):
+    def __init__(self, d_model, nhead, dim_feedforward=2048, dropout=0.1, activation="relu", layer_norm_eps=1e-5,
+                 batch_first=False, norm_first=False, bias=True, device=None, dtype=None):
+        super().__init__()
+        nn = sys.modules["torch.nn"]
+        self.self_attn = MultiheadAttention(d_model, nhead, dropout=dropout, bias=bias, batch_first=batch_first)
+        self.linear1 = nn.Linear(d_model, dim_feedforward, bias=bias)
+        self.dropout = nn.Dropout(dropout)
+        self.linear2 = nn.Linear(dim_feedforward, d_model, bias=bias)
+        self.norm_first = norm_first
+        self.norm1 = nn.LayerNorm(d_model, eps=layer_norm_eps, bias=bias)
+        self.norm2 = nn.LayerNorm(d_model, eps=layer_norm_eps, bias=bias)
+        self.dropout1, self.dropout2 = nn.Dropout(dropout), nn.Dropout(dropout)
+        if isinstance(activation, str):
+            if activation not in ("relu", "gelu"):
+                raise Fault("TransformerEncoderLayer: activation %r is neither 'relu' nor 'gelu'" % activation)
+            activation = getattr(sys.modules["torch.nn.functional"], activation)
+        self.activation = activation
+
+    def attended(self, x, mask, padding):
+        out, _ = self.self_attn(x, x, x, attn_mask=mask, key_padding_mask=padding, need_weights=False)
+        return self.dropout1(out)
+
+    def fed_forward(self, x):
+        return self.dropout2(self.linear2(self.dropout(self.activation(self.linear1(x)))))
+
+    def forward(self, src, src_mask=None, src_key_padding_mask=None, is_causal=False):
+        x = src
+        if self.norm_first:
+            x = x + self.attended(self.norm1(x), src_mask, src_key_padding_mask)
+            return x + self.fed_forward(self.norm2(x))
+        x = self.norm1(x + self.attended(x, src_mask, src_key_padding_mask))
+        return self.norm2(x + self.fed_forward(x))
+
+
+class TransformerEncoder(Module):
+    def __init__(self, encoder_layer, num_layers, norm=None, enable_nested_tensor=True, mask_check=True):
+        super().__init__()
+        self.layers = ModuleList([copy.deepcopy(encoder_layer) for _ in range(num_layers)])
+        self.num_layers = num_layers
+        self.norm = norm
+
+    def forward(self, src, mask=None, src_key_padding_mask=None, is_causal=None):
+        for layer in self.layers:
+            src = layer(src, src_mask=mask, src_key_padding_mask=src_key_padding_mask)
+        return src if self.norm is None else self.norm(src)
+
+
+COMPOSED = (MultiheadAttention, TransformerEncoderLayer, TransformerEncoder)
