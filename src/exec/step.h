@@ -180,7 +180,7 @@ struct mase_plan {
 };
 
 /* The tiles of a batch: plans alike in all but their samples, which share the first one's
- * parameters (team.c). */
+ * parameters (tiled_plan.c). */
 struct mase_tiling {
     struct mase_plan **tile;
     int count; /* with samples in the batch under way */

@@ -10,7 +10,7 @@
 #include <mase/file.h>
 #include <mase/log.h>
 #include <mase/progress.h>
-#include <mase/team.h>
+#include <mase/tiled_plan.h>
 
 #include "train/trainer.h"
 
@@ -73,18 +73,18 @@ static enum mase_status run_batch(struct run *r, struct mase_err *err)
     const int64_t from = s->batch * t->opts.batch_size;
     const int64_t n = t->rows - from < t->opts.batch_size ? t->rows - from : t->opts.batch_size;
     struct mase_loss_result result;
-    MASE_TRY(mase_team_step(
-        t->team, &result,
-        &(struct mase_team_batch){ .samples = n,
-                                   .load = load,
-                                   .update = parts ? update : NULL,
-                                   .data = t,
-                                   .loss = { .smoothing = (float)t->opts.label_smoothing,
-                                             .class_weight = t->class_weight,
-                                             .scale = 1.0f / (float)t->opts.accumulate },
-                                   .accumulate = s->batch % t->opts.accumulate != 0,
-                                   .number = (uint64_t)(s->epoch * t->batches + s->batch) + 1,
-                                   .row = t->order + from },
+    MASE_TRY(mase_tiled_plan_step(
+        t->tiled, &result,
+        &(struct mase_tiled_batch){ .samples = n,
+                                    .load = load,
+                                    .update = parts ? update : NULL,
+                                    .data = t,
+                                    .loss = { .smoothing = (float)t->opts.label_smoothing,
+                                              .class_weight = t->class_weight,
+                                              .scale = 1.0f / (float)t->opts.accumulate },
+                                    .accumulate = s->batch % t->opts.accumulate != 0,
+                                    .number = (uint64_t)(s->epoch * t->batches + s->batch) + 1,
+                                    .row = t->order + from },
         err));
     s->loss += result.loss;
     s->weight += result.weight;

@@ -4,7 +4,7 @@
 #include <omp.h>
 
 #include <mase/call.h>
-#include <mase/team.h>
+#include <mase/tiled_plan.h>
 #include <mase/train.h>
 
 /* Multiplications that keep one more thread busy where threads share every operation, or must be
@@ -64,6 +64,6 @@ int mase_predict_threads(const struct mase_graph *g, const struct mase_shape *sa
 int mase_train_threads(const struct mase_graph *g, const struct mase_shape *sample, int64_t batch,
                        int asked)
 {
-    const int tiles = mase_team_tiles(batch);
+    const int tiles = mase_tiled_plan_tiles(batch);
     return tiles > 1 ? at_most(tiles, asked) : mase_predict_threads(g, sample, batch, asked);
 }

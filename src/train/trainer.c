@@ -9,7 +9,7 @@
 
 #include <mase/call.h>
 #include <mase/log.h>
-#include <mase/team.h>
+#include <mase/tiled_plan.h>
 
 #include "base/alloc.h"
 #include "exec/plan.h"
@@ -124,8 +124,8 @@ static enum mase_status make_plans(struct mase_trainer *t, struct mase_err *err)
                                        .seed = (uint64_t)t->opts.seed,
                                        .inputs = &t->validator->input,
                                        .input_count = 1 };
-    MASE_TRY(mase_team_new(&t->team, t->trained, &po, err));
-    t->plan = mase_team_lead(t->team);
+    MASE_TRY(mase_tiled_plan_new(&t->tiled, t->trained, &po, err));
+    t->plan = mase_tiled_plan_first(t->tiled);
     if (!t->plan->output->needs_grad)
         return mase_fail(err, MASE_EVALUE,
                          "nothing to train: no gradient reaches a parameter, all that the output "
@@ -178,7 +178,7 @@ void mase_trainer_free(struct mase_trainer *t)
     if (!t)
         return;
     mase_optimizer_release(&t->optim);
-    mase_team_free(t->team);
+    mase_tiled_plan_free(t->tiled);
     mase_predictor_free(t->validator);
     free(t->order);
     mase_arena_release(&t->arena);

@@ -14,8 +14,8 @@ struct mase_trainer {
     const struct mase_dataset *data;
     struct mase_train_opts opts;
     struct mase_train_state state;
-    struct mase_team *team;
-    struct mase_plan *plan; /* the team's first, which has the parameters */
+    struct mase_tiled_plan *tiled;
+    struct mase_plan *plan; /* its first tile, which has the parameters */
     struct mase_predictor *validator;
     struct mase_optimizer optim;
     struct mase_table_view table; /* data is NULL for images */

@@ -1,7 +1,8 @@
 /*
- * team.c - a batch in tiles, each a plan, run by threads that keep to their tiles (team.h).
+ * tiled_plan.c - a batch in tiles, each a plan, run by threads that keep to their tiles
+ * (tiled_plan.h).
  */
-#include <mase/team.h>
+#include <mase/tiled_plan.h>
 
 #include <omp.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@ struct part {
     char apart[64];
 };
 
-struct mase_team {
+struct mase_tiled_plan {
     struct mase_tiling tiling;
     int tiles, threads;
     struct mase_pace pace;
@@ -34,7 +35,7 @@ struct mase_team {
 
 /* ---- life ---- */
 
-int mase_team_tiles(int64_t samples)
+int mase_tiled_plan_tiles(int64_t samples)
 {
     return (int)((samples + TILE - 1) / TILE);
 }
@@ -42,11 +43,12 @@ int mase_team_tiles(int64_t samples)
 /* Tiles are as even as whole vectors allow. */
 static int64_t tile_size(int64_t samples)
 {
-    const int64_t each = (samples + mase_team_tiles(samples) - 1) / mase_team_tiles(samples);
+    const int64_t each =
+        (samples + mase_tiled_plan_tiles(samples) - 1) / mase_tiled_plan_tiles(samples);
     return (each + MASE_LANES - 1) / MASE_LANES * MASE_LANES;
 }
 
-static enum mase_status make_tiles(struct mase_team *t, struct mase_graph *g,
+static enum mase_status make_tiles(struct mase_tiled_plan *t, struct mase_graph *g,
                                    const struct mase_plan_opts *opts, struct mase_err *err)
 {
     struct mase_plan_opts o = *opts;
@@ -63,11 +65,11 @@ static enum mase_status make_tiles(struct mase_team *t, struct mase_graph *g,
     return MASE_OK;
 }
 
-enum mase_status mase_team_new(struct mase_team **out, struct mase_graph *g,
-                               const struct mase_plan_opts *opts, struct mase_err *err)
+enum mase_status mase_tiled_plan_new(struct mase_tiled_plan **out, struct mase_graph *g,
+                                     const struct mase_plan_opts *opts, struct mase_err *err)
 {
-    struct mase_team *t = mase_xcalloc(sizeof *t);
-    t->tiles = mase_team_tiles(opts->batch);
+    struct mase_tiled_plan *t = mase_xcalloc(sizeof *t);
+    t->tiles = mase_tiled_plan_tiles(opts->batch);
     t->threads = opts->threads > 1 ? opts->threads : 1;
     t->pace = mase_pace();
     t->tiling.tile = mase_xcalloc((size_t)t->tiles * sizeof *t->tiling.tile);
@@ -75,14 +77,14 @@ enum mase_status mase_team_new(struct mase_team **out, struct mase_graph *g,
     t->part = mase_xcalloc((size_t)t->tiles * sizeof *t->part);
     const enum mase_status st = make_tiles(t, g, opts, err);
     if (st) {
-        mase_team_free(t);
+        mase_tiled_plan_free(t);
         return st;
     }
     *out = t;
     return MASE_OK;
 }
 
-void mase_team_free(struct mase_team *t)
+void mase_tiled_plan_free(struct mase_tiled_plan *t)
 {
     if (!t)
         return;
@@ -94,7 +96,7 @@ void mase_team_free(struct mase_team *t)
     free(t);
 }
 
-struct mase_plan *mase_team_lead(const struct mase_team *t)
+struct mase_plan *mase_tiled_plan_first(const struct mase_tiled_plan *t)
 {
     return t->tiling.tile[0];
 }
@@ -106,13 +108,14 @@ struct share {
     int from, to;
 };
 
-static struct share share_of(const struct mase_team *t, int thread, int threads)
+static struct share share_of(const struct mase_tiled_plan *t, int thread, int threads)
 {
     const int n = t->tiling.count;
     return (struct share){ n * thread / threads, n * (thread + 1) / threads };
 }
 
-static void load(const struct mase_team *t, struct share own, const struct mase_team_batch *b)
+static void load(const struct mase_tiled_plan *t, struct share own,
+                 const struct mase_tiled_batch *b)
 {
     const int64_t size = tile_size(b->samples);
     for (int k = own.from; k < own.to; k++) {
@@ -135,7 +138,7 @@ static const struct mase_works *works_of(const struct mase_plan *p, bool backwar
 
 /* Every tile as far as it goes without the others; then the threads meet. One alone has none to
  * meet: it may itself be one of several, each with a network of its own. */
-static void run(const struct mase_team *t, struct share own, bool backward, int threads)
+static void run(const struct mase_tiled_plan *t, struct share own, bool backward, int threads)
 {
     const struct mase_works *first = works_of(t->tiling.tile[0], backward);
     for (long at = 0, end; at < first->count; at = end) {
@@ -150,7 +153,8 @@ static void run(const struct mase_team *t, struct share own, bool backward, int 
     }
 }
 
-static void losses(const struct mase_team *t, struct share own, const struct mase_team_batch *b)
+static void losses(const struct mase_tiled_plan *t, struct share own,
+                   const struct mase_tiled_batch *b)
 {
     double weight = 0;
     for (int k = 0; k < t->tiling.count; k++)
@@ -163,7 +167,7 @@ static void losses(const struct mase_team *t, struct share own, const struct mas
 
 /* What was derived from parameters gives them its gradients: one thread's work, for which all
  * tiles must be done, and which must be done before the parameters change. */
-static void finish_derived(const struct mase_team *t, int thread, int threads)
+static void finish_derived(const struct mase_tiled_plan *t, int thread, int threads)
 {
     struct mase_plan *lead = t->tiling.tile[0];
     if (!lead->derived)
@@ -180,7 +184,7 @@ static void finish_derived(const struct mase_team *t, int thread, int threads)
 
 /* A thread's part of the parameters: the gradients of all tiles, in their order. What one thread
  * adds up it also uses, while it has it. */
-static void finish(const struct mase_team *t, const struct mase_team_batch *b, int thread,
+static void finish(const struct mase_tiled_plan *t, const struct mase_tiled_batch *b, int thread,
                    int threads)
 {
     const struct mase_plan *lead = t->tiling.tile[0];
@@ -195,14 +199,14 @@ static void finish(const struct mase_team *t, const struct mase_team_batch *b, i
 
 /* The first fault of any tile. What the samples may not hold is rare: every thread looks at all
  * tiles, which is when all are done with forward, and comes to the same answer. */
-static enum mase_status check(const struct mase_team *t, struct mase_err *err)
+static enum mase_status check(const struct mase_tiled_plan *t, struct mase_err *err)
 {
     for (int k = 0; k < t->tiling.count; k++)
         MASE_TRY(mase_plan_check(t->tiling.tile[k], err));
     return MASE_OK;
 }
 
-static void step_part(const struct mase_team *t, const struct mase_team_batch *b, int thread,
+static void step_part(const struct mase_tiled_plan *t, const struct mase_tiled_batch *b, int thread,
                       int threads)
 {
     const struct share own = share_of(t, thread, threads);
@@ -216,9 +220,10 @@ static void step_part(const struct mase_team *t, const struct mase_team_batch *b
 }
 
 /* One tile: its plan shares every phase among the threads. */
-static void step_whole(const struct mase_team *t, const struct mase_team_batch *b, int threads)
+static void step_whole(const struct mase_tiled_plan *t, const struct mase_tiled_batch *b,
+                       int threads)
 {
-    struct mase_plan *p = mase_team_lead(t);
+    struct mase_plan *p = mase_tiled_plan_first(t);
     load(t, (struct share){ 0, 1 }, b);
     mase_works_run(&p->forward, threads);
     if (check(t, NULL))
@@ -228,7 +233,7 @@ static void step_whole(const struct mase_team *t, const struct mase_team_batch *
     finish(t, b, 0, 1);
 }
 
-static void step(const struct mase_team *t, const struct mase_team_batch *b, int threads)
+static void step(const struct mase_tiled_plan *t, const struct mase_tiled_batch *b, int threads)
 {
     if (t->tiling.count == 1) {
         step_whole(t, b, threads);
@@ -240,18 +245,18 @@ static void step(const struct mase_team *t, const struct mase_team_batch *b, int
     }
 }
 
-static void step_in_time(struct mase_team *t, const struct mase_team_batch *b)
+static void step_in_time(struct mase_tiled_plan *t, const struct mase_tiled_batch *b)
 {
     const uint64_t started = mase_clock();
     step(t, b, mase_pace_one(&t->pace) ? 1 : t->threads);
     mase_pace_step(&t->pace, (double)(mase_clock() - started), b->samples);
 }
 
-enum mase_status mase_team_step(struct mase_team *t, struct mase_loss_result *result,
-                                const struct mase_team_batch *b, struct mase_err *err)
+enum mase_status mase_tiled_plan_step(struct mase_tiled_plan *t, struct mase_loss_result *result,
+                                      const struct mase_tiled_batch *b, struct mase_err *err)
 {
-    struct mase_plan *lead = mase_team_lead(t);
-    t->tiling.count = mase_team_tiles(b->samples);
+    struct mase_plan *lead = mase_tiled_plan_first(t);
+    t->tiling.count = mase_tiled_plan_tiles(b->samples);
     lead->number = b->number;
     mase_derive_forward(lead, t->threads);
     if (t->threads > 1)

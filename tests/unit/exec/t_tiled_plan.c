@@ -1,6 +1,6 @@
 /*
- * t_team.c - a batch in tiles is the batch: what one large plan computes, a team computes too, up
- * to the order of sums; and the number of threads changes no bit of it.
+ * t_tiled_plan.c - a batch in tiles is the batch: what one large plan computes, a tiled one
+ * computes too, up to the order of sums; and the number of threads changes no bit of it.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -13,7 +13,7 @@
 
 #include <mase/call.h>
 #include <mase/rng.h>
-#include <mase/team.h>
+#include <mase/tiled_plan.h>
 
 enum { FEATURES = 8, CLASSES = 5, ROWS = 1600 };
 
@@ -82,7 +82,7 @@ static const char *text = layers;
 static struct mase_graph *make_graph(void)
 {
     struct mase_graph *g;
-    must(mase_graph_parse_mg(&g, text, strlen(text), "team.mg", &err));
+    must(mase_graph_parse_mg(&g, text, strlen(text), "tiled_plan.mg", &err));
     mase_graph_init_weights(g, 7);
     return g;
 }
@@ -149,30 +149,30 @@ static void load(void *data, struct mase_plan *tile, int32_t *label, int64_t fro
 }
 
 /* Batches of these sizes one after the other, the second added to the first. */
-static struct outcome by_team(struct mase_arena *a, const int64_t size[2], int threads,
-                              bool weighted)
+static struct outcome by_tiles(struct mase_arena *a, const int64_t size[2], int threads,
+                               bool weighted)
 {
     struct outcome o = { 0 };
     struct mase_graph *g = make_graph();
-    struct mase_team *t;
+    struct mase_tiled_plan *t;
     struct mase_input in;
     const struct mase_plan_opts po = opts_of(&in, size[0], threads);
-    must(mase_team_new(&t, g, &po, &err));
+    must(mase_tiled_plan_new(&t, g, &po, &err));
     struct rows r = { 0 };
     for (int i = 0; i < 2; i++) {
-        must(mase_team_step(
+        must(mase_tiled_plan_step(
             t, &o.loss,
-            &(struct mase_team_batch){ .samples = size[i],
-                                       .load = load,
-                                       .data = &r,
-                                       .loss = { .class_weight = weighted ? class_weight : NULL },
-                                       .accumulate = i > 0,
-                                       .number = (uint64_t)i + 1 },
+            &(struct mase_tiled_batch){ .samples = size[i],
+                                        .load = load,
+                                        .data = &r,
+                                        .loss = { .class_weight = weighted ? class_weight : NULL },
+                                        .accumulate = i > 0,
+                                        .number = (uint64_t)i + 1 },
             &err));
         r.at += size[i] / 2;
     }
-    keep(&o, a, mase_team_lead(t), g);
-    mase_team_free(t);
+    keep(&o, a, mase_tiled_plan_first(t), g);
+    mase_tiled_plan_free(t);
     mase_graph_free(g);
     return o;
 }
@@ -230,7 +230,7 @@ static void tiles_are_the_batch(void **state)
         for (int weighted = 0; weighted < 2; weighted++) {
             struct mase_arena a = { 0 };
             text = texts[i % 2];
-            const struct outcome t = by_team(&a, sizes[i / 2], 1, weighted);
+            const struct outcome t = by_tiles(&a, sizes[i / 2], 1, weighted);
             const struct outcome p = by_plan(&a, sizes[i / 2], weighted);
             check_close(t.grads, p.grads, p.count, "gradient");
             check_close(t.weights, p.weights, p.weight_count, "weight or statistic");
@@ -247,9 +247,9 @@ static void threads_change_no_bit(void **state)
     for (size_t i = 0; i < 2 * (sizeof sizes / sizeof *sizes); i++) {
         struct mase_arena a = { 0 };
         text = texts[i % 2];
-        const struct outcome one = by_team(&a, sizes[i / 2], 1, true);
+        const struct outcome one = by_tiles(&a, sizes[i / 2], 1, true);
         for (int threads = 2; threads <= 4; threads++) {
-            const struct outcome more = by_team(&a, sizes[i / 2], threads, true);
+            const struct outcome more = by_tiles(&a, sizes[i / 2], threads, true);
             check_same(&more, &one);
         }
         mase_arena_release(&a);
@@ -261,11 +261,11 @@ static void fewer_threads_do_all_of_it(void **state)
 {
     struct mase_arena a = { 0 };
     (void)state;
-    const struct outcome one = by_team(&a, sizes[1], 1, true);
+    const struct outcome one = by_tiles(&a, sizes[1], 1, true);
     struct outcome within = { 0 };
 #pragma omp parallel num_threads(2)
 #pragma omp single
-    within = by_team(&a, sizes[1], 2, true);
+    within = by_tiles(&a, sizes[1], 2, true);
     check_same(&within, &one);
     mase_arena_release(&a);
 }
@@ -277,7 +277,7 @@ static void one_tile_is_a_plan(void **state)
     (void)state;
     for (int i = 0; i < 2; i++) {
         text = texts[i];
-        const struct outcome t = by_team(&a, size, 2, false), p = by_plan(&a, size, false);
+        const struct outcome t = by_tiles(&a, size, 2, false), p = by_plan(&a, size, false);
         check_same(&t, &p);
     }
     mase_arena_release(&a);
@@ -299,21 +299,21 @@ static void every_parameter_is_updated_once(void **state)
     for (int threads = 1; threads <= 3; threads++)
         for (int64_t samples = 100; samples <= 1000; samples += 900) {
             struct mase_graph *g = make_graph();
-            struct mase_team *t;
+            struct mase_tiled_plan *t;
             struct mase_input in;
             struct mase_loss_result loss;
             struct rows r = { 0 };
             const struct mase_plan_opts po = opts_of(&in, 1000, threads);
             memset(updated, 0, sizeof updated);
-            must(mase_team_new(&t, g, &po, &err));
-            must(
-                mase_team_step(t, &loss,
-                               &(struct mase_team_batch){
-                                   .samples = samples, .load = load, .update = update, .data = &r },
-                               &err));
-            for (int64_t i = 0; i < mase_plan_params(mase_team_lead(t)).n; i++)
+            must(mase_tiled_plan_new(&t, g, &po, &err));
+            must(mase_tiled_plan_step(
+                t, &loss,
+                &(struct mase_tiled_batch){
+                    .samples = samples, .load = load, .update = update, .data = &r },
+                &err));
+            for (int64_t i = 0; i < mase_plan_params(mase_tiled_plan_first(t)).n; i++)
                 assert_int_equal(updated[i], 1);
-            mase_team_free(t);
+            mase_tiled_plan_free(t);
             mase_graph_free(g);
         }
 }
@@ -360,25 +360,25 @@ static void an_index_that_picks_no_row_is_refused(void **state)
             float at[2] = { bad[i].value, (float)sample };
             uint32_t row[1000];
             struct mase_graph *g;
-            struct mase_team *t;
+            struct mase_tiled_plan *t;
             struct mase_input in;
             struct mase_loss_result loss;
             char message[128];
             const struct mase_plan_opts po = opts_of(&in, 1000, threads);
             must(mase_graph_parse_mg(&g, picking, sizeof picking - 1, "pick.mg", &err));
             mase_graph_init_weights(g, 7);
-            must(mase_team_new(&t, g, &po, &err));
+            must(mase_tiled_plan_new(&t, g, &po, &err));
             for (uint32_t k = 0; k < 1000; k++)
                 row[k] = 5000 + k;
             memset(updated, 0, sizeof updated);
             assert_int_equal(
-                mase_team_step(t, &loss,
-                               &(struct mase_team_batch){ .samples = 1000,
-                                                          .load = load_indices,
-                                                          .update = update,
-                                                          .data = at,
-                                                          .row = threads > 1 ? row : NULL },
-                               &err),
+                mase_tiled_plan_step(t, &loss,
+                                     &(struct mase_tiled_batch){ .samples = 1000,
+                                                                 .load = load_indices,
+                                                                 .update = update,
+                                                                 .data = at,
+                                                                 .row = threads > 1 ? row : NULL },
+                                     &err),
                 MASE_EVALUE);
             snprintf(message, sizeof message,
                      "e: embedding: index %s of sample %d (counted from 0) is outside 0..9",
@@ -387,11 +387,11 @@ static void an_index_that_picks_no_row_is_refused(void **state)
             for (size_t k = 0; k < sizeof updated; k++)
                 assert_int_equal(updated[k], 0);
             at[1] = 1e9f; /* the next batch is none the worse for it */
-            must(mase_team_step(
+            must(mase_tiled_plan_step(
                 t, &loss,
-                &(struct mase_team_batch){ .samples = 1000, .load = load_indices, .data = at },
+                &(struct mase_tiled_batch){ .samples = 1000, .load = load_indices, .data = at },
                 &err));
-            mase_team_free(t);
+            mase_tiled_plan_free(t);
             mase_graph_free(g);
         }
 }
@@ -404,12 +404,12 @@ static void what_cannot_be_planned_is_refused(void **state)
         "%view = call_method[target=view](args = (%x, 1, -1), kwargs = {})\n"
         "return %view\n";
     struct mase_graph *g;
-    struct mase_team *t;
+    struct mase_tiled_plan *t;
     struct mase_input in;
     const struct mase_plan_opts po = opts_of(&in, 1024, 2);
     (void)state;
     must(mase_graph_parse_mg(&g, mixing, sizeof mixing - 1, "mix.mg", &err));
-    assert_int_equal(mase_team_new(&t, g, &po, &err), MASE_EUNSUPPORTED);
+    assert_int_equal(mase_tiled_plan_new(&t, g, &po, &err), MASE_EUNSUPPORTED);
     mase_graph_free(g);
 }
 

@@ -1,5 +1,5 @@
 /*
- * team.h - a large batch trained in tiles.
+ * tiled_plan.h - a large batch trained in tiles.
  *
  * A tile is a plan of at most 512 samples with memory of its own; all use the parameters of the
  * first. Each thread keeps to its tiles from loading their samples to their gradients, so that
@@ -10,24 +10,24 @@
  * then a step is tried with one thread: where others want the cores too, that is faster, and then
  * kept.
  */
-#ifndef MASE_TEAM_H
-#define MASE_TEAM_H
+#ifndef MASE_TILED_PLAN_H
+#define MASE_TILED_PLAN_H
 
 #include <mase/plan.h>
 
-struct mase_team;
+struct mase_tiled_plan;
 
 /* Inputs and parameters as for a plan; opts->train is taken as true. */
-enum mase_status mase_team_new(struct mase_team **out, struct mase_graph *g,
-                               const struct mase_plan_opts *opts,
-                               struct mase_err *err) MASE_MUST_CHECK;
-void mase_team_free(struct mase_team *t);
+enum mase_status mase_tiled_plan_new(struct mase_tiled_plan **out, struct mase_graph *g,
+                                     const struct mase_plan_opts *opts,
+                                     struct mase_err *err) MASE_MUST_CHECK;
+void mase_tiled_plan_free(struct mase_tiled_plan *t);
 
 /* How many tiles a batch is cut into: threads above this have nothing to do. */
-int mase_team_tiles(int64_t samples);
+int mase_tiled_plan_tiles(int64_t samples);
 
 /* The plan that has the parameters and, after a step, the batch's gradients. */
-struct mase_plan *mase_team_lead(const struct mase_team *t);
+struct mase_plan *mase_tiled_plan_first(const struct mase_tiled_plan *t);
 
 /* Fill the inputs of a tile with n samples of the batch (mase_plan_gather, or mase_plan_input and
  * mase_plan_set_samples) and label with theirs. The first of them is sample `from` of the batch.
@@ -39,7 +39,7 @@ typedef void mase_load_fn(void *data, struct mase_plan *tile, int32_t *label, in
  * several threads at once, each for other parameters. */
 typedef void mase_update_fn(void *data, int64_t from, int64_t to);
 
-struct mase_team_batch {
+struct mase_tiled_batch {
     int64_t samples;
     mase_load_fn *load;
     mase_update_fn *update; /* may be NULL */
@@ -51,8 +51,8 @@ struct mase_team_batch {
 };
 /* Load, forward, loss, backward, update. When mase_plan_forward fails, the parameters stay as they
  * were. */
-enum mase_status mase_team_step(struct mase_team *t, struct mase_loss_result *result,
-                                const struct mase_team_batch *b,
-                                struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_tiled_plan_step(struct mase_tiled_plan *t, struct mase_loss_result *result,
+                                      const struct mase_tiled_batch *b,
+                                      struct mase_err *err) MASE_MUST_CHECK;
 
-#endif /* MASE_TEAM_H */
+#endif /* MASE_TILED_PLAN_H */
