@@ -126,10 +126,10 @@ static float *floats(struct mase_plan *p, int64_t count)
     return mase_new_array(&p->arena, float, (size_t)padded(count));
 }
 
-/* Numbers of p that lead, whose tile p is, has computed: with a gradient of p's own. */
-static struct mase_weight *numbers_of_lead(struct mase_plan *p, const struct mase_plan *lead)
+/* Numbers of p that the first tile has computed: with a gradient of p's own. */
+static struct mase_weight *numbers_of_first(struct mase_plan *p, const struct mase_plan *first)
 {
-    const struct mase_weight *from = lead->numbers[p->number_count];
+    const struct mase_weight *from = first->numbers[p->number_count];
     struct mase_weight *w = mase_new(&p->arena, struct mase_weight);
     *w = (struct mase_weight){ .shape = from->shape, .count = from->count, .x = from->x };
     w->dx = from->dx ? floats(p, w->count) : NULL;
@@ -156,8 +156,8 @@ struct mase_weight *mase_derive_numbers(struct mase_plan *p, struct mase_slot *s
                                         const struct mase_asked *asked,
                                         const struct mase_shape *shape)
 {
-    const struct mase_plan *lead = mase_plan_lead(p);
-    struct mase_weight *w = lead ? numbers_of_lead(p, lead) : new_numbers(p, slot, asked, shape);
+    const struct mase_plan *first = mase_plan_first_tile(p);
+    struct mase_weight *w = first ? numbers_of_first(p, first) : new_numbers(p, slot, asked, shape);
     w->derived = true;
     w->part = mase_collective_add(p, w->dx);
     p->numbers = mase_arena_grow(&p->arena, p->numbers, p->number_count, &p->number_cap,
@@ -215,8 +215,8 @@ static enum mase_status add_results(struct mase_plan *d, const struct mase_call 
 
 enum mase_status mase_derive_call(struct mase_plan *p, struct mase_call *c, struct mase_err *err)
 {
-    if (mase_plan_lead(p))
-        return MASE_OK; /* the lead derives it */
+    if (mase_plan_first_tile(p))
+        return MASE_OK; /* the first tile derives it */
     if (!p->derived)
         p->derived = new_derived(p);
     MASE_TRY(add_results(p->derived, c, &c->result, err));

@@ -115,7 +115,7 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
     MASE_TRY(check_ranks(c, &out, err));
     const struct mase_tensor *q = mase_call_tensor(c, "query"), *k = mase_call_tensor(c, "key");
     const struct mase_tensor *v = mase_call_tensor(c, "value");
-    const struct mase_shape lead = mase_shape_part(&out, 1, out.rank - 2);
+    const struct mase_shape leading = mase_shape_part(&out, 1, out.rank - 2);
     const struct mase_shape qs = mase_shape_part(&q->shape, 1, out.rank);
     const struct mase_shape ks = mase_shape_part(&k->shape, 1, out.rank);
     const struct mase_shape vs = mase_shape_part(&v->shape, 1, out.rank);
@@ -126,14 +126,14 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
     struct mase_step *at = mase_step_before(s, &inner_kind, &scores);
     MASE_TRY(mase_step_input(at, c, "query", err));
     MASE_TRY(mase_step_input(at, c, "key", err));
-    mase_product_set(at, &qs, &ks, &lead, true, (float)scale);
+    mase_product_set(at, &qs, &ks, &leading, true, (float)scale);
     mase_plan_add_step(s->plan, at);
     struct mase_slot *weights = at->out;
     MASE_TRY(weigh(s, &weights, &scores, err));
     const struct mase_shape ws = mase_shape_part(&scores, 1, scores.rank);
     mase_step_add_input(s, weights);
     MASE_TRY(mase_step_input(s, c, "value", err));
-    mase_product_set(s, &ws, &vs, &lead, false, 1.0f);
+    mase_product_set(s, &ws, &vs, &leading, false, 1.0f);
     return MASE_OK;
 }
 

@@ -86,13 +86,13 @@ static enum mase_status times_lanes(struct mase_step *s, const struct mase_tenso
         mase_shape_push(&right, 1);
     if (left.rank < 2 || right.rank < 2 || (first == 1 && left.rank != right.rank))
         return mase_call_fail(s->call, err, "mixes the samples of a batch, which a plan cannot");
-    struct mase_shape lead = mase_shape_part(&left, 0, left.rank - 2);
+    struct mase_shape leading = mase_shape_part(&left, 0, left.rank - 2);
     const struct mase_shape other = mase_shape_part(&right, 0, right.rank - 2);
-    if (!mase_shape_widen(&lead, &other))
+    if (!mase_shape_widen(&leading, &other))
         return mase_call_fail(s->call, err, "the leading dimensions differ");
     MASE_TRY(mase_step_operand(s, a, err));
     MASE_TRY(mase_step_operand(s, b, err));
-    mase_product_set(s, &left, &right, &lead, turned && b->shape.rank > 1, 1.0f);
+    mase_product_set(s, &left, &right, &leading, turned && b->shape.rank > 1, 1.0f);
     return MASE_OK;
 }
 
@@ -186,12 +186,12 @@ static enum mase_status prepare_bilinear(struct mase_step *s, struct mase_call *
     const struct mase_shape *w = &k->weight->shape; // (O, I1, I2)
     const long positions = (long)(s->out->rows / w->dim[0]);
     /* At each position the product of a column (I1, 1) and a row (1, I2). */
-    const struct mase_shape lead = { 1, { positions } };
+    const struct mase_shape leading = { 1, { positions } };
     const struct mase_shape outer = { 4, { s->plan->batch, positions, w->dim[1], w->dim[2] } };
     struct mase_step *product = mase_step_before(s, &inner_kind, &outer);
     MASE_TRY(mase_step_input(product, c, "input1", err));
     MASE_TRY(mase_step_input(product, c, "input2", err));
-    mase_outer_set(product, &lead, (long)w->dim[1], (long)w->dim[2]);
+    mase_outer_set(product, &leading, (long)w->dim[1], (long)w->dim[2]);
     mase_plan_add_step(s->plan, product);
     mase_step_add_input(s, product->out);
     k->dw = k->weight->dx;

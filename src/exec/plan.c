@@ -541,7 +541,7 @@ void mase_plan_free(struct mase_plan *p)
         return;
     mase_derive_free(p);
     mase_aligned_free(p->memory);
-    if (!mase_plan_lead(p))
+    if (!mase_plan_first_tile(p))
         mase_aligned_free(p->params);
     mase_aligned_free(p->grads);
     mase_arena_release(&p->arena);

@@ -26,7 +26,7 @@ enum mase_status mase_axis_check(const struct mase_plan *p, const struct mase_st
 /* ---- weights (weights.c) ---- */
 
 /* The tile, or the plan alike, whose copies of weights p uses; NULL: it has its own. */
-const struct mase_plan *mase_plan_lead(const struct mase_plan *p);
+const struct mase_plan *mase_plan_first_tile(const struct mase_plan *p);
 /* Can the plan that is asked for be like opts.like? */
 enum mase_status mase_plan_check_like(const struct mase_graph *g, const struct mase_plan_opts *o,
                                       struct mase_err *err) MASE_MUST_CHECK;

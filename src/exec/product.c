@@ -16,8 +16,8 @@ static void forward(const struct mase_step *s, long from, long to)
     const long stride = s->plan->stride;
     for (long r = from; r < to; r++) {
         const long l = r / (t->M * t->J), m = r / t->J % t->M, j = r % t->J;
-        const struct mase_dot d = { .a = row_of(s, s->in[0]->x, t->a.lead[l] + m * t->a.outer),
-                                    .b = row_of(s, s->in[1]->x, t->b.lead[l] + j * t->b.outer),
+        const struct mase_dot d = { .a = row_of(s, s->in[0]->x, t->a.block[l] + m * t->a.outer),
+                                    .b = row_of(s, s->in[1]->x, t->b.block[l] + j * t->b.outer),
                                     .a_step = t->a.inner * stride,
                                     .b_step = t->b.inner * stride,
                                     .K = t->K,
@@ -26,7 +26,7 @@ static void forward(const struct mase_step *s, long from, long to)
     }
 }
 
-/* Element (o, k) of lead `own` of one side, o being m or j: over all l that use it, the gradient
+/* Element (o, k) of block `own` of one side, o being m or j: over all l that use it, the gradient
  * along the other dimension times the other side. */
 static void side_gradient(const struct mase_step *s, int side, long own, long o, long k)
 {
@@ -35,10 +35,10 @@ static void side_gradient(const struct mase_step *s, int side, long own, long o,
     const long stride = s->plan->stride, dy_step = side ? t->J : 1, dy_o = side ? 1 : t->J;
     bool add = s->add[side];
     for (int32_t i = me->start[own]; i < me->start[own + 1]; i++, add = true) {
-        const long l = me->users[i], row = me->lead[l] + o * me->outer + k * me->inner;
+        const long l = me->users[i], row = me->block[l] + o * me->outer + k * me->inner;
         const struct mase_dot d = { .a = row_of(s, s->out->dx, l * t->M * t->J + o * dy_o),
                                     .b = row_of(s, s->in[!side]->x,
-                                                other->lead[l] + k * other->inner),
+                                                other->block[l] + k * other->inner),
                                     .a_step = dy_step * stride,
                                     .b_step = other->outer * stride,
                                     .K = side ? t->M : t->J,
@@ -63,47 +63,47 @@ static void backward_b(const struct mase_step *s, long from, long to)
 
 /* Where the matrices of a side begin, and who uses each; shape is that of a sample. */
 static void set_side(struct mase_step *s, struct mase_product_side *side,
-                     const struct mase_shape *shape, const struct mase_shape *lead)
+                     const struct mase_shape *shape, const struct mase_shape *leading)
 {
     struct mase_arena *a = &s->plan->arena;
     const struct mase_shape own = mase_shape_part(shape, 0, shape->rank - 2);
     const long size = (long)(shape->dim[shape->rank - 2] * shape->dim[shape->rank - 1]);
-    const long L = (long)mase_shape_count(lead);
-    side->leads = (long)mase_shape_count(&own);
-    side->lead = mase_new_array(a, int32_t, (size_t)L);
-    side->start = mase_new_array(a, int32_t, (size_t)side->leads + 2);
+    const long L = (long)mase_shape_count(leading);
+    side->blocks = (long)mase_shape_count(&own);
+    side->block = mase_new_array(a, int32_t, (size_t)L);
+    side->start = mase_new_array(a, int32_t, (size_t)side->blocks + 2);
     side->users = mase_new_array(a, int32_t, (size_t)L);
-    struct mase_nd w = mase_nd(lead);
+    struct mase_nd w = mase_nd(leading);
     mase_nd_add(&w, &own);
     for (; w.i < w.count; mase_nd_next(&w)) {
-        side->lead[w.i] = (int32_t)(w.off[0] * size);
+        side->block[w.i] = (int32_t)(w.off[0] * size);
         side->start[w.off[0] + 2]++;
     }
-    for (long i = 2; i < side->leads + 2; i++)
+    for (long i = 2; i < side->blocks + 2; i++)
         side->start[i] += side->start[i - 1];
     for (long l = 0; l < L; l++)
-        side->users[side->start[side->lead[l] / size + 1]++] = (int32_t)l;
+        side->users[side->start[side->block[l] / size + 1]++] = (int32_t)l;
 }
 
 static void add_phases(struct mase_step *s)
 {
     const struct mase_product *t = s->own;
     mase_step_forward(s, forward, MASE_UNIT_ITEMS, t->L * t->M * t->J);
-    mase_step_backward(s, backward_a, MASE_UNIT_ITEMS, t->a.leads * t->M * t->K);
-    mase_step_backward(s, backward_b, MASE_UNIT_ITEMS, t->b.leads * t->J * t->K);
+    mase_step_backward(s, backward_a, MASE_UNIT_ITEMS, t->a.blocks * t->M * t->K);
+    mase_step_backward(s, backward_b, MASE_UNIT_ITEMS, t->b.blocks * t->J * t->K);
 }
 
 void mase_product_set(struct mase_step *s, const struct mase_shape *a, const struct mase_shape *b,
-                      const struct mase_shape *lead, bool turned, float scale)
+                      const struct mase_shape *leading, bool turned, float scale)
 {
     struct mase_product *t = s->own = mase_new(&s->plan->arena, struct mase_product);
-    t->L = (long)mase_shape_count(lead);
+    t->L = (long)mase_shape_count(leading);
     t->M = (long)a->dim[a->rank - 2];
     t->K = (long)a->dim[a->rank - 1];
     t->J = (long)b->dim[b->rank - (turned ? 2 : 1)];
     t->scale = scale;
-    set_side(s, &t->a, a, lead);
-    set_side(s, &t->b, b, lead);
+    set_side(s, &t->a, a, leading);
+    set_side(s, &t->b, b, leading);
     t->a.outer = t->K;
     t->a.inner = 1;
     t->b.outer = turned ? t->K : 1;
@@ -111,13 +111,14 @@ void mase_product_set(struct mase_step *s, const struct mase_shape *a, const str
     add_phases(s);
 }
 
-void mase_outer_set(struct mase_step *s, const struct mase_shape *lead, long M, long J)
+void mase_outer_set(struct mase_step *s, const struct mase_shape *leading, long M, long J)
 {
     struct mase_product *t = s->own = mase_new(&s->plan->arena, struct mase_product);
-    const struct mase_shape a = { 3, { lead->dim[0], M, 1 } }, b = { 3, { lead->dim[0], 1, J } };
-    *t = (struct mase_product){ .L = (long)lead->dim[0], .M = M, .K = 1, .J = J, .scale = 1.0f };
-    set_side(s, &t->a, &a, lead);
-    set_side(s, &t->b, &b, lead);
+    const struct mase_shape a = { 3, { leading->dim[0], M, 1 } },
+                            b = { 3, { leading->dim[0], 1, J } };
+    *t = (struct mase_product){ .L = (long)leading->dim[0], .M = M, .K = 1, .J = J, .scale = 1.0f };
+    set_side(s, &t->a, &a, leading);
+    set_side(s, &t->b, &b, leading);
     t->a.outer = t->b.outer = 1;
     add_phases(s);
 }

@@ -8,10 +8,10 @@
 #include "exec/step.h"
 
 struct mase_product_side {
-    int32_t *lead;          // (L): its row for each l
-    long leads;             /* different ones */
+    int32_t *block;         // (L): its row for each l
+    long blocks;            /* different ones */
     long outer, inner;      /* rows between m (or j), and between k */
-    int32_t *start, *users; /* for each of its leads the l that use it */
+    int32_t *start, *users; /* for each of its blocks the l that use it */
 };
 
 struct mase_product {
@@ -21,11 +21,11 @@ struct mase_product {
 };
 
 /* The product of inputs 0 and 1 of the step, seen as matrices of these shapes (of a sample, without
- * the batch); b's last two dimensions are swapped if turned. lead: the leading dimensions of the
+ * the batch); b's last two dimensions are swapped if turned. leading: the leading dimensions of the
  * result, without the batch. */
 void mase_product_set(struct mase_step *s, const struct mase_shape *a, const struct mase_shape *b,
-                      const struct mase_shape *lead, bool turned, float scale);
-/* Outer products: lead of them, of M rows of input 0 with J rows of input 1 each. */
-void mase_outer_set(struct mase_step *s, const struct mase_shape *lead, long M, long J);
+                      const struct mase_shape *leading, bool turned, float scale);
+/* Outer products: leading of them, of M rows of input 0 with J rows of input 1 each. */
+void mase_outer_set(struct mase_step *s, const struct mase_shape *leading, long M, long J);
 
 #endif /* MASE_EXEC_PRODUCT_H */

@@ -28,11 +28,11 @@ struct matrix {
     struct mase_view view;
 };
 
-/* t, whose last two dimensions are rows and columns, broadcast to lead + (rows, columns). */
+/* t, whose last two dimensions are rows and columns, broadcast to leading + (rows, columns). */
 static struct matrix matrix_of(const struct mase_tensor *t, const struct mase_shape *own,
-                               const struct mase_shape *lead, int64_t rows, int64_t columns)
+                               const struct mase_shape *leading, int64_t rows, int64_t columns)
 {
-    struct mase_shape to = *lead;
+    struct mase_shape to = *leading;
     mase_shape_push(&to, rows);
     mase_shape_push(&to, columns);
     return (struct matrix){ t, mase_view_broadcast(own, &to) };
@@ -124,11 +124,11 @@ enum mase_status mase_forward_matmul(struct mase_call *c, struct mase_err *err)
         sa = (struct mase_shape){ .rank = 2, .dim = { 1, a->shape.dim[0] } };
     if (sb.rank == 1)
         sb = (struct mase_shape){ .rank = 2, .dim = { b->shape.dim[0], 1 } };
-    struct mase_shape lead = mase_shape_part(&sa, 0, sa.rank - 2);
-    struct mase_shape lead_b = mase_shape_part(&sb, 0, sb.rank - 2);
-    mase_shape_widen(&lead, &lead_b);
-    struct matrix ma = matrix_of(a, &sa, &lead, sa.dim[sa.rank - 2], sa.dim[sa.rank - 1]);
-    struct matrix mb = matrix_of(b, &sb, &lead, sb.dim[sb.rank - 2], sb.dim[sb.rank - 1]);
+    struct mase_shape leading = mase_shape_part(&sa, 0, sa.rank - 2);
+    struct mase_shape leading_b = mase_shape_part(&sb, 0, sb.rank - 2);
+    mase_shape_widen(&leading, &leading_b);
+    struct matrix ma = matrix_of(a, &sa, &leading, sa.dim[sa.rank - 2], sa.dim[sa.rank - 1]);
+    struct matrix mb = matrix_of(b, &sb, &leading, sb.dim[sb.rank - 2], sb.dim[sb.rank - 1]);
     product(ref_out(c), &ma, &mb, 1.0, &(struct matrix){ 0 }, 0.0);
     return MASE_OK;
 }
@@ -202,7 +202,7 @@ struct attention {
 };
 
 static enum mase_status attention_of(const struct mase_call *c, struct attention *a,
-                                     const struct mase_shape *lead, struct mase_err *err)
+                                     const struct mase_shape *leading, struct mase_err *err)
 {
     const struct mase_tensor *q = mase_call_tensor(c, "query"), *k = mase_call_tensor(c, "key");
     const struct mase_tensor *v = mase_call_tensor(c, "value");
@@ -214,11 +214,11 @@ static enum mase_status attention_of(const struct mase_call *c, struct attention
         .V = v->shape.dim[v->shape.rank - 1],
         .causal = mase_call_flag(c, "is_causal"),
     };
-    a->q = matrix_of(q, &q->shape, lead, a->L, a->E);
-    a->k = matrix_of(k, &k->shape, lead, a->S, a->E);
-    a->v = matrix_of(v, &v->shape, lead, a->S, a->V);
+    a->q = matrix_of(q, &q->shape, leading, a->L, a->E);
+    a->k = matrix_of(k, &k->shape, leading, a->S, a->E);
+    a->v = matrix_of(v, &v->shape, leading, a->S, a->V);
     if (mask)
-        a->mask = matrix_of(mask, &mask->shape, lead, a->L, a->S);
+        a->mask = matrix_of(mask, &mask->shape, leading, a->L, a->S);
     a->score = mase_new_array(c->arena, double, (size_t)a->S);
     a->scale = 1.0 / sqrt((double)a->E);
     if (mase_arg_given(mase_call_arg(c, "scale")))
@@ -243,11 +243,11 @@ static void attend(const struct attention *a, const struct mase_nd *w, int64_t l
 enum mase_status mase_forward_attention(struct mase_call *c, struct mase_err *err)
 {
     struct mase_tensor *out = ref_out(c);
-    struct mase_shape lead = mase_shape_part(&out->shape, 0, out->shape.rank - 2);
+    struct mase_shape leading = mase_shape_part(&out->shape, 0, out->shape.rank - 2);
     struct attention a;
     MASE_TRY(mase_check_dropout(c, false, err));
-    MASE_TRY(attention_of(c, &a, &lead, err));
-    struct mase_nd w = mase_nd(&lead);
+    MASE_TRY(attention_of(c, &a, &leading, err));
+    struct mase_nd w = mase_nd(&leading);
     mase_nd_add_strides(&w, a.q.view.stride, 0);
     mase_nd_add_strides(&w, a.k.view.stride, 0);
     mase_nd_add_strides(&w, a.v.view.stride, 0);

@@ -169,14 +169,14 @@ static void losses(const struct mase_tiled_plan *t, struct share own,
  * tiles must be done, and which must be done before the parameters change. */
 static void finish_derived(const struct mase_tiled_plan *t, int thread, int threads)
 {
-    struct mase_plan *lead = t->tiling.tile[0];
-    if (!lead->derived)
+    struct mase_plan *first = t->tiling.tile[0];
+    if (!first->derived)
         return;
     if (threads > 1) {
 #pragma omp barrier
     }
     if (thread == 0)
-        mase_derive_backward(lead, 1);
+        mase_derive_backward(first, 1);
     if (threads > 1) {
 #pragma omp barrier
     }
@@ -187,11 +187,11 @@ static void finish_derived(const struct mase_tiled_plan *t, int thread, int thre
 static void finish(const struct mase_tiled_plan *t, const struct mase_tiled_batch *b, int thread,
                    int threads)
 {
-    const struct mase_plan *lead = t->tiling.tile[0];
-    const int64_t vectors = lead->param_size / MASE_LANES;
+    const struct mase_plan *first = t->tiling.tile[0];
+    const int64_t vectors = first->param_size / MASE_LANES;
     const int64_t from = vectors * thread / threads * MASE_LANES;
     const int64_t to = vectors * (thread + 1) / threads * MASE_LANES;
-    mase_collective_sum(lead, lead->grads + from, lead->grads_part, from, to - from);
+    mase_collective_sum(first, first->grads + from, first->grads_part, from, to - from);
     finish_derived(t, thread, threads);
     if (b->update)
         b->update(b->data, from, to);
@@ -255,10 +255,10 @@ static void step_in_time(struct mase_tiled_plan *t, const struct mase_tiled_batc
 enum mase_status mase_tiled_plan_step(struct mase_tiled_plan *t, struct mase_loss_result *result,
                                       const struct mase_tiled_batch *b, struct mase_err *err)
 {
-    struct mase_plan *lead = mase_tiled_plan_first(t);
+    struct mase_plan *first = mase_tiled_plan_first(t);
     t->tiling.count = mase_tiled_plan_tiles(b->samples);
-    lead->number = b->number;
-    mase_derive_forward(lead, t->threads);
+    first->number = b->number;
+    mase_derive_forward(first, t->threads);
     if (t->threads > 1)
         step_in_time(t, b);
     else

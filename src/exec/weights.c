@@ -19,7 +19,7 @@
 
 /* ---- memory ---- */
 
-const struct mase_plan *mase_plan_lead(const struct mase_plan *p)
+const struct mase_plan *mase_plan_first_tile(const struct mase_plan *p)
 {
     return !p->tiling ? p->like : p->tiling->tile[0] != p ? p->tiling->tile[0] : NULL;
 }
@@ -88,7 +88,7 @@ static int64_t count_copies(const struct mase_plan *p, bool trained)
 /* What is trained first, so that an optimiser is one loop; then the other copies. */
 enum mase_status mase_plan_place_weights(struct mase_plan *p, struct mase_err *err)
 {
-    const struct mase_plan *lead = mase_plan_lead(p);
+    const struct mase_plan *first = mase_plan_first_tile(p);
     mase_graph_each_param(p->graph, count_weight, p);
     p->weight = mase_new_array(&p->arena, struct mase_weight, (size_t)p->weight_count);
     p->weight_count = 0;
@@ -98,7 +98,7 @@ enum mase_status mase_plan_place_weights(struct mase_plan *p, struct mase_err *e
     const int64_t floats = p->param_size * (p->train ? 2 : 1) + rest;
     MASE_TRY(mase_limit_network((uint64_t)floats * sizeof(float), err,
                                 "the plan's copy of the weights"));
-    p->params = lead ? lead->params : mase_plan_floats(p->param_size + rest);
+    p->params = first ? first->params : mase_plan_floats(p->param_size + rest);
     p->grads = p->train ? mase_plan_floats(p->param_size) : NULL;
     p->grads_part = mase_collective_add(p, p->grads);
     int64_t at[2] = { 0, p->param_size };
@@ -294,7 +294,7 @@ void mase_plan_read_weights(struct mase_plan *p)
 {
     if (find_borrowed(p) && p->derived)
         find_borrowed(p->derived);
-    for (int i = 0; i < p->weight_count && !mase_plan_lead(p); i++)
+    for (int i = 0; i < p->weight_count && !mase_plan_first_tile(p); i++)
         if (!is_borrowed(p, p->weight[i].param))
             copy_in(&p->weight[i]);
     mase_derive_forward(p, 1);
