@@ -11,8 +11,8 @@
 
 #include "base/alloc.h"
 #include "exec/collective.h"
-#include "exec/pace.h"
 #include "exec/plan.h"
+#include "exec/thread_tuner.h"
 
 /* Samples of a tile: few enough that a layer's values stay near the core and a batch of a thousand
  * keeps two of them busy, so many that the sums at the end of every product cost little (with 256,
@@ -28,7 +28,7 @@ struct part {
 struct mase_tiled_plan {
     struct mase_tiling tiling;
     int tiles, threads;
-    struct mase_pace pace;
+    struct mase_thread_tuner tuner;
     int32_t *label;    // (batch)
     struct part *part; // (tiles)
 };
@@ -71,7 +71,7 @@ enum mase_status mase_tiled_plan_new(struct mase_tiled_plan **out, struct mase_g
     struct mase_tiled_plan *t = mase_xcalloc(sizeof *t);
     t->tiles = mase_tiled_plan_tiles(opts->batch);
     t->threads = opts->threads > 1 ? opts->threads : 1;
-    t->pace = mase_pace();
+    t->tuner = mase_thread_tuner();
     t->tiling.tile = mase_xcalloc((size_t)t->tiles * sizeof *t->tiling.tile);
     t->label = mase_xcalloc((size_t)opts->batch * sizeof *t->label);
     t->part = mase_xcalloc((size_t)t->tiles * sizeof *t->part);
@@ -248,8 +248,8 @@ static void step(const struct mase_tiled_plan *t, const struct mase_tiled_batch 
 static void step_in_time(struct mase_tiled_plan *t, const struct mase_tiled_batch *b)
 {
     const uint64_t started = mase_clock();
-    step(t, b, mase_pace_one(&t->pace) ? 1 : t->threads);
-    mase_pace_step(&t->pace, (double)(mase_clock() - started), b->samples);
+    step(t, b, mase_thread_tuner_single(&t->tuner) ? 1 : t->threads);
+    mase_thread_tuner_record(&t->tuner, (double)(mase_clock() - started), b->samples);
 }
 
 enum mase_status mase_tiled_plan_step(struct mase_tiled_plan *t, struct mase_loss_result *result,
