@@ -218,12 +218,12 @@ static void list_tiled(struct mase_step *s, long channels)
 {
     mase_step_forward(s, measure, MASE_UNIT_ITEMS, channels);
     mase_step_forward(s, normalise, MASE_UNIT_ITEMS, channels);
-    mase_step_meet_forward(s);
+    mase_step_barrier_forward(s);
     mase_step_backward(s, measure_gradient, MASE_UNIT_ITEMS, channels);
     if (!s->in[0]->needs_grad)
         return;
     mase_step_backward(s, spread_gradient, MASE_UNIT_ITEMS, channels);
-    mase_step_meet_backward(s);
+    mase_step_barrier_backward(s);
 }
 
 static void list_whole(struct mase_step *s, long channels)

@@ -140,21 +140,21 @@ void mase_step_repeat_backward(struct mase_step *s, int phases, long turns)
     repeat(s, &s->backward, phases, turns);
 }
 
-static void meet(const struct mase_step *s, struct mase_phases *list)
+static void set_barrier(const struct mase_step *s, struct mase_phases *list)
 {
     if (!list->count)
-        mase_bug("%s: no phase that could meet", s->kind->name);
-    list->item[list->count - 1].meet = true;
+        mase_bug("%s: no phase that could have a barrier", s->kind->name);
+    list->item[list->count - 1].barrier = true;
 }
 
-void mase_step_meet_forward(struct mase_step *s)
+void mase_step_barrier_forward(struct mase_step *s)
 {
-    meet(s, &s->forward);
+    set_barrier(s, &s->forward);
 }
 
-void mase_step_meet_backward(struct mase_step *s)
+void mase_step_barrier_backward(struct mase_step *s)
 {
-    meet(s, &s->backward);
+    set_barrier(s, &s->backward);
 }
 
 /* ---- results ---- */

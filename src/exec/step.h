@@ -54,9 +54,9 @@ struct mase_phase {
     mase_turn_fn *run_turn;
     enum mase_unit unit;
     long items;
-    bool meet;  /* it needs what the phases before it made of the other tiles of the batch */
-    int body;   /* phases of the body that begins with it; 0: it stands within one */
-    long turns; /* how often that body runs */
+    bool barrier; /* it needs what the phases before it made of the other tiles of the batch */
+    int body;     /* phases of the body that begins with it; 0: it stands within one */
+    long turns;   /* how often that body runs */
 };
 struct mase_phases {
     struct mase_phase *item;
@@ -268,8 +268,8 @@ void mase_step_backward_turn(struct mase_step *s, mase_turn_fn *run, enum mase_u
 void mase_step_repeat_forward(struct mase_step *s, int phases, long turns);
 void mase_step_repeat_backward(struct mase_step *s, int phases, long turns);
 /* The phase listed last waits for all tiles of the batch. */
-void mase_step_meet_forward(struct mase_step *s);
-void mase_step_meet_backward(struct mase_step *s);
+void mase_step_barrier_forward(struct mase_step *s);
+void mase_step_barrier_backward(struct mase_step *s);
 #define OP(name, ...)
 #define STEP(kind) extern const struct mase_step_kind mase_step_##kind;
 #include <mase/ops.def>

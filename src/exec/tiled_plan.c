@@ -142,7 +142,7 @@ static void run(const struct mase_tiled_plan *t, struct share own, bool backward
 {
     const struct mase_works *first = works_of(t->tiling.tile[0], backward);
     for (long at = 0, end; at < first->count; at = end) {
-        for (end = at + 1; end < first->count && !first->item[end].phase->meet;)
+        for (end = at + 1; end < first->count && !first->item[end].phase->barrier;)
             end++;
         for (int k = own.from; k < own.to; k++)
             for (long i = at; i < end; i++)

@@ -176,7 +176,7 @@ static void twice(struct mase_step *s)
 
 static void nothing_to_meet(struct mase_step *s)
 {
-    mase_step_meet_backward(s);
+    mase_step_barrier_backward(s);
 }
 
 static void refused(void **state)
