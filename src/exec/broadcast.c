@@ -68,10 +68,10 @@ enum mase_status mase_spread_set(struct mase_step *s, struct mase_spread *o,
 }
 
 const float *mase_spread_at(const struct mase_step *s, const struct mase_spread *o, long r,
-                            bool *one)
+                            bool *broadcast)
 {
     const struct mase_slot *slot = o->in >= 0 ? s->in[o->in] : NULL;
-    *one = !slot || !slot->lanes;
+    *broadcast = !slot || !slot->lanes;
     if (!slot)
         return &o->number;
     const long row = o->row ? o->row[r] : r;

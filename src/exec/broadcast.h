@@ -23,7 +23,7 @@ enum mase_status mase_spread_set(struct mase_step *s, struct mase_spread *o,
                                  const struct mase_arg *arg, struct mase_err *err) MASE_MUST_CHECK;
 /* Where the value for row r lies; *one: it is a single number for all lanes. */
 const float *mase_spread_at(const struct mase_step *s, const struct mase_spread *o, long r,
-                            bool *one);
+                            bool *broadcast);
 
 /* Add to (or store) in dx the gradient that row r of the result gives: n lanes from lane on. */
 typedef void mase_part_fn(const struct mase_step *s, int operand, long r, long lane, float *dx,

@@ -52,25 +52,25 @@ void mase_works_run(const struct mase_works *works, int threads)
  * operations is the same as in lanes, so the bits are too. */
 enum { FEW_SAMPLES = 4 };
 
-static void refresh_one(struct mase_plan *p)
+static void refresh_single(struct mase_plan *p)
 {
     for (int i = 0; i < p->step_count; i++)
-        if (p->step[i]->kind->refresh_one)
-            p->step[i]->kind->refresh_one(p->step[i]);
+        if (p->step[i]->kind->refresh_single)
+            p->step[i]->kind->refresh_single(p->step[i]);
     p->one_stale = false;
 }
 
-static void forward_one(const struct mase_plan *p, int64_t sample)
+static void forward_single(const struct mase_plan *p, int64_t sample)
 {
     for (int i = 0; i < p->input_count; i++)
         for (int64_t r = 0; r < p->input[i]->rows; r++)
-            p->input[i]->one[r] = p->input[i]->x[r * p->stride + sample];
+            p->input[i]->single[r] = p->input[i]->x[r * p->stride + sample];
     for (int i = 0; i < p->step_count; i++) {
         const struct mase_step *s = p->step[i];
-        s->one(s, s->out->one, s->in[0]->one);
+        s->single(s, s->out->single, s->in[0]->single);
     }
     for (int64_t r = 0; r < p->output->rows; r++)
-        p->output->x[r * p->stride + sample] = p->output->one[r];
+        p->output->x[r * p->stride + sample] = p->output->single[r];
 }
 
 enum mase_status mase_plan_check(const struct mase_plan *p, struct mase_err *err)
@@ -94,11 +94,11 @@ enum mase_status mase_plan_forward(struct mase_plan *p, struct mase_err *err)
     p->number++;
     if (p->train) /* else they were computed when the weights were read */
         mase_derive_forward(p, p->threads);
-    if (p->one && p->samples <= FEW_SAMPLES) {
+    if (p->single && p->samples <= FEW_SAMPLES) {
         if (p->one_stale)
-            refresh_one(p);
+            refresh_single(p);
         for (int64_t i = 0; i < p->samples; i++)
-            forward_one(p, i);
+            forward_single(p, i);
         return MASE_OK; /* no step on that path has faults */
     }
     if (p->forward.stale)

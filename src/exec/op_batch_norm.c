@@ -232,7 +232,7 @@ static void list_whole(struct mase_step *s, long channels)
     mase_step_backward(s, backward, MASE_UNIT_ITEMS, channels);
 }
 
-static void one(const struct mase_step *s, float *y, const float *x)
+static void single(const struct mase_step *s, float *y, const float *x)
 {
     const struct batch_norm *b = s->own;
     s->plan->k->affine_each(y, x, b->row_scale, b->row_shift, b->channels * b->per);
@@ -287,7 +287,7 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
     if (!s->plan->train && mase_call_training(c, "training", false))
         b->mean = b->var = b->tracked = NULL; /* always by the batch's own */
     if (b->mean)                              /* else a single sample has no statistics */
-        s->one = one;
+        s->single = single;
     b->moments = mase_new_array(&s->plan->arena, struct moments, (size_t)b->channels);
     b->sums = mase_new_array(&s->plan->arena, float, (size_t)(b->channels * SUMS));
     b->moments_part = mase_collective_add(s->plan, b->moments);
@@ -310,7 +310,7 @@ static void refresh(struct mase_step *s)
         channel_line(b, c, b->mean->x[c], b->var->x[c], &b->scale[c], &b->shift[c]);
 }
 
-static void refresh_one(struct mase_step *s)
+static void refresh_single(struct mase_step *s)
 {
     struct batch_norm *b = s->own;
     const long rows = b->channels * b->per;
@@ -325,5 +325,5 @@ static void refresh_one(struct mase_step *s)
 }
 
 const struct mase_step_kind mase_step_batch_norm = {
-    .name = "batch_norm", .prepare = prepare, .refresh = refresh, .refresh_one = refresh_one
+    .name = "batch_norm", .prepare = prepare, .refresh = refresh, .refresh_single = refresh_single
 };

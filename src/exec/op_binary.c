@@ -33,8 +33,8 @@ static struct mase_pair pair_at(const struct mase_step *s, long r)
 {
     const struct binary *b = s->own;
     struct mase_pair p = { .f = b->f, .scale = b->scale };
-    p.a = mase_spread_at(s, &b->operand[0], r, &p.a_one);
-    p.b = mase_spread_at(s, &b->operand[1], r, &p.b_one);
+    p.a = mase_spread_at(s, &b->operand[0], r, &p.a_broadcast);
+    p.b = mase_spread_at(s, &b->operand[1], r, &p.b_broadcast);
     return p;
 }
 
@@ -48,7 +48,8 @@ static void forward(const struct mase_step *s, long from, long to)
         if (!b->value)
             p->k->binary(y, &v, p->n);
         for (long i = 0; b->value && i < p->n; i++)
-            y[i] = (float)b->value((double)v.a[v.a_one ? 0 : i], (double)v.b[v.b_one ? 0 : i]);
+            y[i] = (float)b->value((double)v.a[v.a_broadcast ? 0 : i],
+                                   (double)v.b[v.b_broadcast ? 0 : i]);
     }
     mase_step_clear(s, s->out->x, from, to);
 }
@@ -59,15 +60,15 @@ static void part(const struct mase_step *s, int operand, long r, long lane, floa
     const struct binary *b = s->own;
     struct mase_pair v = pair_at(s, r);
     const float *dy = s->out->dx + r * s->plan->stride + lane;
-    v.a += v.a_one ? 0 : lane;
-    v.b += v.b_one ? 0 : lane;
+    v.a += v.a_broadcast ? 0 : lane;
+    v.b += v.b_broadcast ? 0 : lane;
     if (!b->value) {
         s->plan->k->binary_back(dx, dy, &v, operand == 1, add, n);
         return;
     }
     for (long i = 0; i < n; i++) {
-        const double slope =
-            slope_pow((double)v.a[v.a_one ? 0 : i], (double)v.b[v.b_one ? 0 : i], operand == 1);
+        const double slope = slope_pow((double)v.a[v.a_broadcast ? 0 : i],
+                                       (double)v.b[v.b_broadcast ? 0 : i], operand == 1);
         const float d = (float)((double)dy[i] * slope);
         dx[i] = add ? dx[i] + d : d;
     }

@@ -72,7 +72,7 @@ static void backward_data(const struct mase_step *s, long from, long to)
     s->plan->k->gemm(&g, from, to);
 }
 
-static void one(const struct mase_step *s, float *y, const float *x)
+static void single(const struct mase_step *s, float *y, const float *x)
 {
     const struct dense *d = s->own;
     s->plan->k->gemv(y, d->columns, d->start, x, padded(d->O), d->I);
@@ -86,7 +86,7 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
     MASE_TRY(mase_step_weight(s, &d->b, "bias", err));
     d->O = d->w->shape.dim[0];
     d->I = d->w->shape.dim[1];
-    s->one = one;
+    s->single = single;
     mase_step_forward(s, forward, MASE_UNIT_LANES, 0);
     if (d->w->dx || (d->b && d->b->dx))
         mase_step_backward(s, backward_weights, MASE_UNIT_ITEMS, d->O);
@@ -107,7 +107,7 @@ static void bind(struct mase_step *s)
         d->dy_rows[o] = s->out->dx + o * p->stride;
 }
 
-static void refresh_one(struct mase_step *s)
+static void refresh_single(struct mase_step *s)
 {
     struct dense *d = s->own;
     const long stride = padded(d->O);
@@ -122,6 +122,8 @@ static void refresh_one(struct mase_step *s)
     }
 }
 
-const struct mase_step_kind mase_step_dense = {
-    .name = "dense", .prepare = prepare, .bind = bind, .refresh_one = refresh_one, .derives = true
-};
+const struct mase_step_kind mase_step_dense = { .name = "dense",
+                                                .prepare = prepare,
+                                                .bind = bind,
+                                                .refresh_single = refresh_single,
+                                                .derives = true };

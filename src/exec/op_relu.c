@@ -40,7 +40,7 @@ static void backward_rows(const struct mase_step *s, long from, long to)
                         s->out->x + r * p->stride, s->add[0], p->n);
 }
 
-static void one(const struct mase_step *s, float *y, const float *x)
+static void single(const struct mase_step *s, float *y, const float *x)
 {
     s->plan->k->affine(y, x, 1.0f, nothing, true, s->out->rows);
 }
@@ -48,7 +48,7 @@ static void one(const struct mase_step *s, float *y, const float *x)
 static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct mase_err *err)
 {
     MASE_TRY(mase_step_input(s, c, "input", err));
-    s->one = one;
+    s->single = single;
     if (s->in[0]->tensor->shape.rank > 2) {
         mase_step_forward(s, forward_rows, MASE_UNIT_ITEMS, (long)s->out->rows);
         mase_step_backward(s, backward_rows, MASE_UNIT_ITEMS, (long)s->out->rows);

@@ -29,7 +29,7 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
     MASE_TRY(mase_step_input(s, c, "input", err));
     if ((s->in[0]->axis || s->out->axis) && mase_slot_behind(s->in[0]) != mase_slot_behind(s->out))
         return mase_call_fail(c, err, "moves values between samples, which a plan cannot");
-    s->one = nothing;
+    s->single = nothing;
     if (s->node->no_grad && s->in[0]->needs_grad)
         mase_step_forward(s, copy, MASE_UNIT_ITEMS, (long)s->in[0]->rows);
     else

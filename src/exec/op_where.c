@@ -16,13 +16,14 @@ static void forward(const struct mase_step *s, long from, long to)
     const struct choice *c = s->own;
     const struct mase_plan *p = s->plan;
     for (long r = from; r < to; r++) {
-        bool always, yes_one, no_one;
+        bool always, yes_broadcast, no_broadcast;
         const float *cond = mase_spread_at(s, &c->condition, r, &always);
-        const float *yes = mase_spread_at(s, &c->operand[0], r, &yes_one);
-        const float *no = mase_spread_at(s, &c->operand[1], r, &no_one);
+        const float *yes = mase_spread_at(s, &c->operand[0], r, &yes_broadcast);
+        const float *no = mase_spread_at(s, &c->operand[1], r, &no_broadcast);
         float *y = s->out->x + r * p->stride;
         for (long i = 0; i < p->n; i++)
-            y[i] = cond[always ? 0 : i] != 0.0f ? yes[yes_one ? 0 : i] : no[no_one ? 0 : i];
+            y[i] = cond[always ? 0 : i] != 0.0f ? yes[yes_broadcast ? 0 : i]
+                                                : no[no_broadcast ? 0 : i];
     }
 }
 

@@ -245,15 +245,15 @@ static int64_t fit(struct mase_arena *a, struct placing *pl)
 }
 
 /* Room for a single sample's values, when every step can use it. */
-static void place_one(struct mase_plan *p)
+static void place_single(struct mase_plan *p)
 {
-    p->one = !p->train;
+    p->single = !p->train;
     for (int i = 0; i < p->step_count; i++)
-        p->one = p->one && p->step[i]->one;
-    for (int i = 0; p->one && i < p->slot_count; i++) {
+        p->single = p->single && p->step[i]->single;
+    for (int i = 0; p->single && i < p->slot_count; i++) {
         struct mase_slot *s = p->slot[i];
         if (s->lanes && !s->same)
-            s->one = mase_new_array(&p->arena, float, (size_t)(s->rows + MASE_LANES));
+            s->single = mase_new_array(&p->arena, float, (size_t)(s->rows + MASE_LANES));
     }
 }
 
@@ -299,11 +299,11 @@ enum mase_status mase_plan_place(struct mase_plan *p, struct mase_err *err)
     p->losses = p->memory + losses;
     for (int i = 0; i < pl.count; i++)
         *pl.buffer[i].to = p->memory + pl.buffer[i].at;
-    place_one(p);
+    place_single(p);
     for (int i = 0; i < p->slot_count; i++) {
         p->slot[i]->x = root(p->slot[i])->x;
         p->slot[i]->dx = root(p->slot[i])->dx;
-        p->slot[i]->one = root(p->slot[i])->one;
+        p->slot[i]->single = root(p->slot[i])->single;
     }
     for (int i = 0; i < p->step_count; i++)
         if (p->step[i]->kind->bind)

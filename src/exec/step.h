@@ -27,7 +27,7 @@ struct mase_slot {
     bool has_grad;              /* planning: some user contributes to dx */
     int64_t rows;               /* lanes: elements per sample; plain: elements */
     float *x;                   // (rows, stride), or (rows)
-    float *one;                 // (rows): the same of a single sample, padded to 16
+    float *single;              // (rows): the same of a single sample, padded to 16
     float *dx;                  // the same, or NULL
     struct mase_slot *same;     /* shares x and dx with this one (views) */
     struct mase_weight *weight; /* plain: the weight it is; NULL: a constant */
@@ -84,7 +84,7 @@ struct mase_works {
 };
 
 /* One sample in evaluation: x and y are its features, one after the other, padded to 16. */
-typedef void mase_one_fn(const struct mase_step *s, float *y, const float *x);
+typedef void mase_single_fn(const struct mase_step *s, float *y, const float *x);
 
 /* Which dimension may be the batch. */
 enum mase_axes {
@@ -100,7 +100,7 @@ struct mase_step_kind {
     /* Evaluation: weights have changed; and the same before a single sample runs. Either may be
      * NULL. */
     void (*refresh)(struct mase_step *s);
-    void (*refresh_one)(struct mase_step *s);
+    void (*refresh_single)(struct mase_step *s);
     /* What is wrong with the values of a sample: kinds whose steps have a fault. */
     enum mase_status (*refuse)(const struct mase_step *s, int64_t sample, struct mase_err *err);
     enum mase_axes axes;
@@ -121,10 +121,10 @@ struct mase_step {
     bool trains; /* it has parameters */
     bool stops;  /* no gradient flows through it */
     struct mase_phases forward, backward;
-    int64_t scratch_size; /* floats the kind asked for, kept from forward to backward */
-    float *scratch;       /* valid from bind on */
-    mase_one_fn *one;     /* a single sample in evaluation; NULL: no such path */
-    int64_t work_size;    /* floats for the time of backward alone */
+    int64_t scratch_size;   /* floats the kind asked for, kept from forward to backward */
+    float *scratch;         /* valid from bind on */
+    mase_single_fn *single; /* a single sample in evaluation; NULL: no such path */
+    int64_t work_size;      /* floats for the time of backward alone */
     float *work;
     struct mase_rounded *rounded;         /* its quantised weights (quantise.c) */
     struct mase_fault *fault;             /* NULL: it computes with any values */
@@ -162,7 +162,7 @@ struct mase_plan {
     int64_t n;      /* lanes in use: samples rounded up to 16 */
     int threads;
     bool train, accumulate, input_gradients;
-    bool one;                                    /* every step can run a single sample */
+    bool single;                                 /* every step can run a single sample */
     bool one_stale;                              /* but must refresh before it does */
     struct mase_rounded *rounded, **rounded_end; /* weights quantised once, when read */
     const struct mase_plan *like;                /* has them in p's stead; NULL: none */

@@ -54,7 +54,7 @@ bool mase_plan_watch(struct mase_plan *p, const struct mase_watch *w, struct mas
         append(&slot->made_by->watch, &slot->made_by->watch_end, s);
     else
         append(&p->watch, &p->watch_end, s);
-    p->one = false;          /* there is nothing to see on that path */
+    p->single = false;       /* there is nothing to see on that path */
     p->forward.stale = true; /* listed once, when all watchers are there */
     *sample = slot->tensor->shape;
     sample->dim[0] = 1;

@@ -1,9 +1,9 @@
 /*
  * binary.inc.c - functions of two values and their gradients. An operand is a row or one number.
  */
-static inline vf operand_at(const float *x, bool one, long i)
+static inline vf operand_at(const float *x, bool broadcast, long i)
 {
-    return one ? vset1(*x) : vload(x + i);
+    return broadcast ? vset1(*x) : vload(x + i);
 }
 
 static inline vf truth(vm m)
@@ -80,11 +80,11 @@ void KERNEL(binary)(float *y, const struct mase_pair *p, long n)
 {
     const vf scale = vset1(p->scale);
     switch (p->f) {
-#define FORWARD(name)                                                      \
-    case name:                                                             \
-        for (long i = 0; i < n; i += MASE_LANES)                           \
-            vstore(y + i, value_of(name, operand_at(p->a, p->a_one, i),    \
-                                   operand_at(p->b, p->b_one, i), scale)); \
+#define FORWARD(name)                                                            \
+    case name:                                                                   \
+        for (long i = 0; i < n; i += MASE_LANES)                                 \
+            vstore(y + i, value_of(name, operand_at(p->a, p->a_broadcast, i),    \
+                                   operand_at(p->b, p->b_broadcast, i), scale)); \
         break;
         EACH_BINARY(FORWARD)
 #undef FORWARD
@@ -96,13 +96,14 @@ void KERNEL(binary_back)(float *dx, const float *dy, const struct mase_pair *p, 
 {
     const vf scale = vset1(p->scale);
     switch (p->f) {
-#define BACKWARD(name)                                                                     \
-    case name:                                                                             \
-        for (long i = 0; i < n; i += MASE_LANES) {                                         \
-            const vf a = operand_at(p->a, p->a_one, i), b = operand_at(p->b, p->b_one, i); \
-            const vf d = vmul(vload(dy + i), slope_of(name, second, a, b, scale));         \
-            vstore(dx + i, add ? vadd(vload(dx + i), d) : d);                              \
-        }                                                                                  \
+#define BACKWARD(name)                                                             \
+    case name:                                                                     \
+        for (long i = 0; i < n; i += MASE_LANES) {                                 \
+            const vf a = operand_at(p->a, p->a_broadcast, i),                      \
+                     b = operand_at(p->b, p->b_broadcast, i);                      \
+            const vf d = vmul(vload(dy + i), slope_of(name, second, a, b, scale)); \
+            vstore(dx + i, add ? vadd(vload(dx + i), d) : d);                      \
+        }                                                                          \
         break;
         EACH_BINARY(BACKWARD)
 #undef BACKWARD

@@ -108,7 +108,7 @@ enum mase_binary {
 struct mase_pair {
     enum mase_binary f;
     const float *a, *b;
-    bool a_one, b_one;
+    bool a_broadcast, b_broadcast;
     float scale;
 };
 
