@@ -2,7 +2,7 @@
  * corr.c - products at many positions (corr.h).
  *
  * Rows of neighbouring channels lie a whole plane apart, often a power of two, so that a cache
- * keeps few of them. Therefore the rows one position needs are copied together first, a piece that
+ * keeps few of them. Therefore the rows one position needs are copied together first, a panel that
  * fits the nearest cache at a time, and every output is computed from the copy.
  */
 #include "exec/corr.h"
@@ -12,8 +12,8 @@
 
 enum {
     LANES = 64,    /* samples at a time */
-    PIECE = 64,    /* rows copied together */
-    OUTPUTS = 128, /* outputs held while the pieces pass */
+    PANEL = 64,    /* rows copied together */
+    OUTPUTS = 128, /* outputs held while the panels pass */
     FEW = 8,       /* outputs below which gradients are dot products */
     MANY = 16,     /* rows of a tap from which on it is skipped when it sees nothing */
 };
@@ -59,12 +59,12 @@ static void row_pointers(const float **rows, const float *x, long count, long st
         rows[i] = x + i * step;
 }
 
-/* Few enough rows for one piece: straight to the result. */
+/* Few enough rows for one panel: straight to the result. */
 static void small_site(const struct mase_step *s, const struct site *t, const float *const *rows,
-                       float *piece, long n, long lanes)
+                       float *panel, long n, long lanes)
 {
     const long K = t->inner * t->taps, stride = s->plan->stride;
-    collect(s, t, piece, 0, K, n, lanes);
+    collect(s, t, panel, 0, K, n, lanes);
     const struct mase_gemm g = { .y = t->y + n,
                                  .w = t->w,
                                  .bias = t->bias,
@@ -91,8 +91,8 @@ static void store_outputs(const struct mase_step *s, const struct site *t, const
 
 /* Lanes of a site, and the outputs that are held while its rows pass. */
 struct pass {
-    const float *const *rows; /* where the pieces are */
-    float *piece, *held;
+    const float *const *rows; /* where the panels are */
+    float *panel, *held;
     long n, lanes; /* from lane n on */
     long o, count; /* outputs */
     bool begun;
@@ -103,9 +103,9 @@ static void add_rows(const struct mase_step *s, const struct site *t, struct pas
                      long k1)
 {
     const long K = t->inner * t->taps;
-    for (long k = k0; k < k1 || !a->begun; k += PIECE, a->begun = true) {
-        const long end = k + PIECE < k1 ? k + PIECE : k1;
-        collect(s, t, a->piece, k, end, a->n, a->lanes);
+    for (long k = k0; k < k1 || !a->begun; k += PANEL, a->begun = true) {
+        const long end = k + PANEL < k1 ? k + PANEL : k1;
+        collect(s, t, a->panel, k, end, a->n, a->lanes);
         const struct mase_gemm g = { .y = a->held,
                                      .w = t->w + a->o * K + k,
                                      .bias = t->bias ? t->bias + a->o : NULL,
@@ -127,11 +127,11 @@ static bool skipped(const struct site *t, long tap)
 
 /* Run after run of taps, for so many outputs at a time. */
 static void large_site(const struct mase_step *s, const struct site *t, const float *const *rows,
-                       float *piece, long n, long lanes)
+                       float *panel, long n, long lanes)
 {
     alignas(64) float held[OUTPUTS * LANES];
     for (long o = 0; o < t->outputs; o += OUTPUTS) {
-        struct pass a = { rows, piece, held, n, lanes, .o = o };
+        struct pass a = { rows, panel, held, n, lanes, .o = o };
         a.count = t->outputs - o < OUTPUTS ? t->outputs - o : OUTPUTS;
         for (long tap = 0, end; tap < t->taps; tap = end) {
             for (end = tap + 1; end < t->taps && skipped(t, end) == skipped(t, tap);)
@@ -147,14 +147,14 @@ static void large_site(const struct mase_step *s, const struct site *t, const fl
 
 static void run_site(const struct mase_step *s, const struct site *t)
 {
-    alignas(64) float piece[PIECE * LANES];
-    const float *rows[PIECE];
+    alignas(64) float panel[PANEL * LANES];
+    const float *rows[PANEL];
     const long K = t->inner * t->taps;
-    for (long i = 0; i < PIECE; i++)
-        rows[i] = piece + i * LANES;
+    for (long i = 0; i < PANEL; i++)
+        rows[i] = panel + i * LANES;
     for (long n = 0; n < s->plan->n; n += LANES) {
         const long lanes = s->plan->n - n < LANES ? s->plan->n - n : LANES;
-        (K <= PIECE ? small_site : large_site)(s, t, rows, piece, n, lanes);
+        (K <= PANEL ? small_site : large_site)(s, t, rows, panel, n, lanes);
     }
 }
 

@@ -75,7 +75,8 @@ enum mase_status mase_dropout_set(struct mase_step *s, double p, long run, struc
     struct dropout *d = s->own = mase_new(&s->plan->arena, struct dropout);
     MASE_TRY(check_p(s->call, p, err));
     d->run = run;
-    d->name = mase_rng_name(s->node->name) + (uint64_t)s->piece; /* a node may drop out twice */
+    d->name =
+        mase_rng_name(s->node->name) + (uint64_t)s->result_index; /* a node may drop out twice */
     d->limit = p < 1.0 ? (uint32_t)(p * 0x1p32) : UINT32_MAX;
     d->scale = p < 1.0 ? (float)(1.0 / (1.0 - p)) : 0.0f;
     s->scratch_size = s->in[0]->rows / run * s->plan->stride;

@@ -160,7 +160,8 @@ static enum mase_status probe(struct layout *l, struct mase_err *err)
     retype(l, &l->call.result);
     MASE_TRY(mase_forward_of(l->call.node->op)(&l->call, err));
     const struct mase_arg *r = &l->call.result;
-    return read_map(l, mase_arg_is_seq(r) ? r->items[l->step->piece].tensor : r->tensor, err);
+    return read_map(l, mase_arg_is_seq(r) ? r->items[l->step->result_index].tensor : r->tensor,
+                    err);
 }
 
 static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct mase_err *err)

@@ -65,7 +65,7 @@ static enum mase_status list_plane(struct pool *p, mase_span_fn *span, struct ma
 /* Where a maximum lies is counted in the whole plane, not in its window. */
 static enum mase_status begin(struct pool *p, struct mase_call *c, struct mase_err *err)
 {
-    if (p->step->piece > 0)
+    if (p->step->result_index > 0)
         return mase_call_fail(c, err, "a plan does not give the indices of a pool");
     return mase_step_input(p->step, c, "input", err);
 }

@@ -92,7 +92,7 @@ static enum mase_status between(struct mase_step *s, struct mase_slot **x,
         return mase_call_fail(s->call, err,
                               "drops out in evaluation too, so results would be random");
     struct mase_step *drop = mase_step_before(s, &drop_kind, &shape);
-    drop->piece = layer;
+    drop->result_index = layer;
     mase_step_add_input(drop, *x);
     MASE_TRY(mase_dropout_set(drop, r->dropout, 1, err));
     mase_plan_add_step(s->plan, drop);
@@ -142,11 +142,11 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
             x && x->lanes ? "another" : "none");
     const int count = r->layers * r->directions;
     struct mase_slot **slot = mase_new_array(&s->plan->arena, struct mase_slot *, (size_t)count);
-    if (s->piece)
+    if (s->result_index)
         find_layers(s, slot, count);
     else
         MASE_TRY(add_layers(s, slot, &q, err));
-    const int state = s->piece - (r->single ? 0 : 1); /* -1: output, 0: h, 1: c */
+    const int state = s->result_index - (r->single ? 0 : 1); /* -1: output, 0: h, 1: c */
     if (state < 0)
         map_output(s, slot + (r->layers - 1) * r->directions, &q);
     else

@@ -77,7 +77,8 @@ static enum mase_status prepare_minmax(struct mase_step *s, struct mase_call *c,
         for (int64_t k = 0; k < a.len; k++)
             mase_rowmap_add(s, &terms,
                             (struct mase_term){ 0, (int32_t)i, (int32_t)(k * a.inner + i), 1.0f });
-    mase_window_set(s, &terms, a.outer, c->node->op == MASE_OP_max ? 1.0f : -1.0f, s->piece == 1);
+    mase_window_set(s, &terms, a.outer, c->node->op == MASE_OP_max ? 1.0f : -1.0f,
+                    s->result_index == 1);
     return MASE_OK;
 }
 

@@ -55,7 +55,7 @@ struct function {
 };
 
 /* Rows from..to in one piece when nothing lies between them. */
-static long piece(const struct mase_plan *p, long from, long to, long *rows)
+static long contiguous(const struct mase_plan *p, long from, long to, long *rows)
 {
     *rows = p->n == p->stride ? to - from : 1;
     return *rows * p->n;
@@ -67,7 +67,7 @@ static void forward(const struct mase_step *s, long from, long to)
     const struct mase_plan *p = s->plan;
     long rows;
     for (long r = from; r < to; r += rows) {
-        const long n = piece(p, r, to, &rows), at = r * p->stride;
+        const long n = contiguous(p, r, to, &rows), at = r * p->stride;
         float *y = s->out->x + at;
         const float *x = s->in[0]->x + at;
         if (!f->value)
@@ -85,7 +85,7 @@ static void backward(const struct mase_step *s, long from, long to)
     float *const all = s->in[0]->dx;
     long rows;
     for (long r = from; r < to && all; r += rows) {
-        const long n = piece(p, r, to, &rows), at = r * p->stride;
+        const long n = contiguous(p, r, to, &rows), at = r * p->stride;
         const float *x = s->in[0]->x + at, *dy = s->out->dx + at;
         float *dx = all + at;
         if (!f->value)

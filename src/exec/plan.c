@@ -81,8 +81,9 @@ static const struct mase_arg *lookup(const struct mase_node *n, void *data)
 }
 
 /* One step for one tensor of the result. */
-static enum mase_status add_piece(struct mase_plan *p, struct mase_call *c, struct mase_call *probe,
-                                  struct mase_slot *out, int piece, struct mase_err *err)
+static enum mase_status add_result(struct mase_plan *p, struct mase_call *c,
+                                   struct mase_call *probe, struct mase_slot *out, int index,
+                                   struct mase_err *err)
 {
     const struct mase_step_kind *kind = mase_step_kind_of(c->node->op);
     if (!kind || (p->of && !kind->derives))
@@ -90,7 +91,9 @@ static enum mase_status add_piece(struct mase_plan *p, struct mase_call *c, stru
                          mase_ops[c->node->op].name, kind ? " on parameters alone" : "");
     MASE_TRY(mase_axis_check(p, kind, c, out, err));
     struct mase_step *s = mase_new(&p->arena, struct mase_step);
-    *s = (struct mase_step){ .plan = p, .node = c->node, .kind = kind, .out = out, .piece = piece };
+    *s = (struct mase_step){
+        .plan = p, .node = c->node, .kind = kind, .out = out, .result_index = index
+    };
     s->call = mase_arena_memdup(&p->arena, c, sizeof *c);
     s->probe = probe;
     mase_quantise_inputs(s);
@@ -113,7 +116,7 @@ static enum mase_status add_pieces(struct mase_plan *p, struct mase_call *c,
         return MASE_OK;
     struct mase_slot *out = mase_plan_slot(p, mase_arg_tensor(value));
     const int number = (*piece)++;
-    return out && out->lanes ? add_piece(p, c, probe, out, number, err) : MASE_OK;
+    return out && out->lanes ? add_result(p, c, probe, out, number, err) : MASE_OK;
 }
 
 enum mase_status mase_plan_add_call(struct mase_plan *p, struct mase_call *c,

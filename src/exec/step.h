@@ -117,9 +117,9 @@ struct mase_step {
     bool *add; /* backward: add to in[i]->dx, not store */
     int in_count, in_cap;
     struct mase_slot *out;
-    int piece;   /* of a call with several results: a step computes one of them */
-    bool trains; /* it has parameters */
-    bool stops;  /* no gradient flows through it */
+    int result_index; /* of a call with several results: a step computes one of them */
+    bool trains;      /* it has parameters */
+    bool stops;       /* no gradient flows through it */
     struct mase_phases forward, backward;
     int64_t scratch_size;   /* floats the kind asked for, kept from forward to backward */
     float *scratch;         /* valid from bind on */
