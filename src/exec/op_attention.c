@@ -49,7 +49,7 @@ static enum mase_status scale_of(const struct mase_call *c, const struct mase_te
                                  double *scale, struct mase_err *err)
 {
     *scale = 1.0 / sqrt((double)q->shape.dim[q->shape.rank - 1]);
-    if (mase_arg_given(mase_call_arg(c, "scale")))
+    if (mase_arg_present(mase_call_arg(c, "scale")))
         return mase_call_float(c, scale, "scale", err);
     return MASE_OK;
 }

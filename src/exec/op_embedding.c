@@ -26,7 +26,7 @@ static long picked(const struct embedding *e, float x)
 }
 
 /* All numbers: one item, so that the fault which is told is the first, whoever runs it. */
-static void look(const struct mase_step *s, long from, long to)
+static void check_indices(const struct mase_step *s, long from, long to)
 {
     const struct mase_plan *p = s->plan;
     (void)from;
@@ -93,17 +93,17 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
     e->V = (long)e->w->shape.dim[0];
     e->E = (long)e->w->shape.dim[1];
     int64_t skip = -1;
-    if (mase_arg_given(mase_call_arg(c, "padding_idx")))
+    if (mase_arg_present(mase_call_arg(c, "padding_idx")))
         MASE_TRY(mase_call_int(c, &skip, "padding_idx", err));
-    e->skip = mase_arg_given(mase_call_arg(c, "padding_idx")) && skip < 0 ? (long)(skip + e->V)
-                                                                          : (long)skip;
+    e->skip = mase_arg_present(mase_call_arg(c, "padding_idx")) && skip < 0 ? (long)(skip + e->V)
+                                                                            : (long)skip;
     if (s->plan->train && mase_call_arg(c, "scale_grad_by_freq") &&
         mase_call_flag(c, "scale_grad_by_freq"))
         return mase_fail(err, MASE_EUNSUPPORTED,
                          "%s: embedding: a plan cannot train with scale_grad_by_freq",
                          c->node->name);
     s->fault = mase_new(&s->plan->arena, struct mase_fault);
-    mase_step_forward(s, look, MASE_UNIT_ITEMS, 1);
+    mase_step_forward(s, check_indices, MASE_UNIT_ITEMS, 1);
     mase_step_forward(s, forward, MASE_UNIT_ITEMS, (long)s->out->rows);
     if (e->w->dx)
         mase_step_backward(s, backward, MASE_UNIT_ITEMS, e->E);

@@ -89,7 +89,7 @@ static enum mase_status replace_filling(struct layout *l, struct mase_arg *probe
                                         const struct mase_arg *value, struct mase_err *err)
 {
     const struct mase_arg zero = mase_arg_float(0);
-    return replace_arg(l, probe, mase_arg_given(value) ? value : &zero, 'x', err);
+    return replace_arg(l, probe, mase_arg_present(value) ? value : &zero, 'x', err);
 }
 
 static enum mase_status replace_args(struct layout *l, struct mase_err *err)

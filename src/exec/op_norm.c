@@ -111,30 +111,30 @@ static void backward_params(const struct mase_step *s, long from, long to)
 
 /* ---- by given statistics: y = scale x + shift ---- */
 
-static float given_rstd(const struct norm *m, long c)
+static float fixed_rstd(const struct norm *m, long c)
 {
     return (float)(1.0 / sqrt((double)m->var->x[c] + m->eps));
 }
 
-static void forward_given(const struct mase_step *s, long from, long to)
+static void forward_fixed(const struct mase_step *s, long from, long to)
 {
     const struct norm *m = s->own;
     const struct mase_plan *p = s->plan;
     for (long r = from; r < to; r++) {
         const long c = element_of(m, r);
-        const float scale = given_rstd(m, c) * (m->w ? m->w->x[c] : 1.0f);
+        const float scale = fixed_rstd(m, c) * (m->w ? m->w->x[c] : 1.0f);
         const float shift = (m->b ? m->b->x[c] : 0.0f) - m->mean->x[c] * scale;
         p->k->affine(s->out->x + r * p->stride, s->in[0]->x + r * p->stride, scale, shift, false,
                      p->n);
     }
 }
 
-static void backward_given(const struct mase_step *s, long from, long to)
+static void backward_fixed(const struct mase_step *s, long from, long to)
 {
     const struct norm *m = s->own;
     const struct mase_plan *p = s->plan;
     for (long c = from; c < to; c++) {
-        const float rstd = given_rstd(m, c), scale = rstd * (m->w ? m->w->x[c] : 1.0f);
+        const float rstd = fixed_rstd(m, c), scale = rstd * (m->w ? m->w->x[c] : 1.0f);
         const long first = c * m->run * p->stride;
         const struct mase_channel x = { s->in[0]->x + first, m->run, p->stride, p->n, p->samples };
         float sum, sum_x;
@@ -187,11 +187,11 @@ static void finish(struct mase_step *s, long groups)
         mase_step_backward(s, backward_params, MASE_UNIT_ITEMS, m->elements);
 }
 
-static void finish_given(struct mase_step *s)
+static void finish_fixed(struct mase_step *s)
 {
     const struct norm *m = s->own;
-    mase_step_forward(s, forward_given, MASE_UNIT_ITEMS, (long)s->in[0]->rows);
-    mase_step_backward(s, backward_given, MASE_UNIT_ITEMS, m->elements);
+    mase_step_forward(s, forward_fixed, MASE_UNIT_ITEMS, (long)s->in[0]->rows);
+    mase_step_backward(s, backward_fixed, MASE_UNIT_ITEMS, m->elements);
 }
 
 static void by_channel(struct mase_step *s)
@@ -237,11 +237,11 @@ static enum mase_status prepare_instance(struct mase_step *s, struct mase_call *
     if (mase_norm_channel_dim(c, &s->in[0]->tensor->shape) != 1)
         return mase_call_fail(c, err, "a plan needs an input with a batch dimension");
     by_channel(s);
-    const bool given = m->mean && !mase_call_training(c, "use_input_stats", s->plan->train);
-    if (m->mean && !given && s->plan->train)
+    const bool fixed = m->mean && !mase_call_training(c, "use_input_stats", s->plan->train);
+    if (m->mean && !fixed && s->plan->train)
         return mase_call_fail(c, err, "a plan cannot train running statistics per instance");
-    if (given)
-        finish_given(s);
+    if (fixed)
+        finish_fixed(s);
     else
         finish(s, m->elements);
     return MASE_OK;
@@ -261,7 +261,7 @@ static enum mase_status prepare_batch(struct mase_step *s, struct mase_call *c,
     MASE_TRY(begin(s, &m, err));
     MASE_TRY(find_statistics(s, m, err));
     by_channel(s);
-    finish_given(s);
+    finish_fixed(s);
     return MASE_OK;
 }
 

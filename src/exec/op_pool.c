@@ -76,7 +76,7 @@ static enum mase_status prepare_avg(struct mase_step *s, struct mase_call *c, st
     struct pool p = { .step = s, .mean = &mean };
     MASE_TRY(begin(&p, c, err));
     MASE_TRY(mase_pool_window(c, &p.window, err));
-    if (mase_arg_given(mase_call_arg(c, "divisor_override")))
+    if (mase_arg_present(mase_call_arg(c, "divisor_override")))
         MASE_TRY(mase_call_float(c, &mean.divisor, "divisor_override", err));
     return list_plane(&p, mase_window_span, err);
 }

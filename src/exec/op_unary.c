@@ -105,7 +105,7 @@ static enum mase_status set_params(struct function *f, struct mase_call *c, stru
     for (int i = 0; i < 2; i++) {
         const char *name = c->node->op == MASE_OP_clamp ? bounds[i] : f->row->param[i];
         double v = (double)f->row->fixed[i];
-        if (name && (c->node->op != MASE_OP_clamp || mase_arg_given(mase_call_arg(c, name))))
+        if (name && (c->node->op != MASE_OP_clamp || mase_arg_present(mase_call_arg(c, name))))
             MASE_TRY(mase_call_float(c, &v, name, err));
         f->p[i] = (float)v;
     }

@@ -171,10 +171,10 @@ struct nature {
     const char *why; /* one cannot be used */
 };
 
-static void look(const struct mase_plan *p, const struct mase_arg *a, struct nature *n)
+static void add_nature(const struct mase_plan *p, const struct mase_arg *a, struct nature *n)
 {
     for (int i = 0; mase_arg_is_seq(a) && i < a->count; i++)
-        look(p, &a->items[i], n);
+        add_nature(p, &a->items[i], n);
     const struct mase_slot *s = mase_plan_slot(p, mase_arg_tensor(a));
     if (!s)
         return;
@@ -188,7 +188,7 @@ static struct nature nature_of(const struct mase_plan *p, const struct mase_call
     struct nature n = { 0 };
     for (int i = 0; i < c->sig->count; i++)
         if (!shape_only(c->node->op, i))
-            look(p, &c->param[i], &n);
+            add_nature(p, &c->param[i], &n);
     return n;
 }
 
@@ -336,7 +336,7 @@ static enum mase_status check_numbers(const struct mase_call *c, const struct ma
 static bool any_lanes(const struct mase_plan *p, const struct mase_arg *a)
 {
     struct nature n = { 0 };
-    look(p, a, &n);
+    add_nature(p, a, &n);
     return n.lanes;
 }
 

@@ -169,7 +169,7 @@ enum mase_status mase_forward_gelu(struct mase_call *c, struct mase_err *err)
 enum mase_status mase_ref_softmax_axis(const struct mase_call *c, int *axis,
                                        const struct mase_shape *s, struct mase_err *err)
 {
-    if (mase_arg_given(mase_call_arg(c, "dim")))
+    if (mase_arg_present(mase_call_arg(c, "dim")))
         return mase_call_axis_arg(c, axis, s, "dim", err);
     *axis = s->rank == 0 || s->rank == 1 || s->rank == 3 ? 0 : 1;
     return MASE_OK;

@@ -91,7 +91,7 @@ enum mase_status mase_forward_div(struct mase_call *c, struct mase_err *err)
 enum mase_status mase_forward_clamp(struct mase_call *c, struct mase_err *err)
 {
     (void)err;
-    bool low = mase_arg_given(&c->param[1]), high = mase_arg_given(&c->param[2]);
+    bool low = mase_arg_present(&c->param[1]), high = mase_arg_present(&c->param[2]);
     struct mase_nd w = walk_operands(c, 3);
     for (; w.i < w.count; mase_nd_next(&w)) {
         double v = mase_ref_operand(&c->param[0], w.off[0]);

@@ -135,7 +135,7 @@ enum mase_status mase_forward_pad(struct mase_call *c, struct mase_err *err)
     struct mase_pads p;
     double value = 0;
     MASE_TRY(mase_pads_plan(c, &p, &x->shape, err));
-    if (mase_arg_given(mase_call_arg(c, "value")))
+    if (mase_arg_present(mase_call_arg(c, "value")))
         MASE_TRY(mase_call_float(c, &value, "value", err));
     const struct mase_view from = mase_view_of(&x->shape);
     for (struct mase_nd w = mase_nd(&ref_out(c)->shape); w.i < w.count; mase_nd_next(&w)) {

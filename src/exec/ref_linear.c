@@ -221,7 +221,7 @@ static enum mase_status attention_of(const struct mase_call *c, struct attention
         a->mask = matrix_of(mask, &mask->shape, leading, a->L, a->S);
     a->score = mase_new_array(c->arena, double, (size_t)a->S);
     a->scale = 1.0 / sqrt((double)a->E);
-    if (mase_arg_given(mase_call_arg(c, "scale")))
+    if (mase_arg_present(mase_call_arg(c, "scale")))
         return mase_call_float(c, &a->scale, "scale", err);
     return MASE_OK;
 }

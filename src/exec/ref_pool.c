@@ -86,7 +86,7 @@ enum mase_status mase_forward_avg_pool(struct mase_call *c, struct mase_err *err
     MASE_TRY(mase_pool_window(c, &w, err));
     struct pooling p = pooling_of(c, &w);
     p.count_pad = mase_call_flag(c, "count_include_pad");
-    if (mase_arg_given(mase_call_arg(c, "divisor_override")))
+    if (mase_arg_present(mase_call_arg(c, "divisor_override")))
         MASE_TRY(mase_call_float(c, &p.divisor, "divisor_override", err));
     pool_all(&p, mase_window_span, average);
     return MASE_OK;

@@ -57,7 +57,7 @@ enum mase_status mase_forward_minmax(struct mase_call *c, struct mase_err *err)
 {
     const struct mase_tensor *x = mase_arg_tensor(&c->param[0]);
     bool max = c->node->op == MASE_OP_max;
-    if (c->result.kind == MASE_ARG_TENSOR && mase_arg_given(&c->param[1]))
+    if (c->result.kind == MASE_ARG_TENSOR && mase_arg_present(&c->param[1]))
         return mase_forward_binary(c, err);
     if (c->result.kind == MASE_ARG_TENSOR) {
         ref_set(ref_out(c), 0, ref_get(x, best(x, 0, mase_tensor_count(x), 1, max)));

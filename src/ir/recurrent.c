@@ -195,7 +195,7 @@ static enum mase_status read_states(struct mase_sequence *q, const struct mase_c
                                     struct mase_err *err)
 {
     const struct mase_arg *hx = mase_call_arg(c, "hx");
-    if (!mase_arg_given(hx))
+    if (!mase_arg_present(hx))
         return MASE_OK;
     if (q->layer.cell != MASE_CELL_LSTM)
         return read_state(q, c, hx, q->layer.state, &q->h, err);
@@ -237,7 +237,7 @@ static enum mase_status check_params(const struct mase_sequence *q, const struct
                                      struct mase_err *err)
 {
     const struct mase_recurrent *r = &q->layer;
-    if (c->module && mase_arg_given(mase_call_arg(c, "weights")))
+    if (c->module && mase_arg_present(mase_call_arg(c, "weights")))
         return mase_call_fail(c, err, "takes an input and a state, no weights");
     for (int i = 0; i < r->layers * r->directions; i++) {
         struct mase_recurrent_param want[MASE_RECURRENT_PARAMS];

@@ -26,7 +26,7 @@ const char *mase_show_arg(const struct mase_call *c, const struct mase_arg *a);
 
 /* A bool, int or float as a double; false for everything else. */
 bool mase_arg_number(const struct mase_arg *a, double *v);
-static inline bool mase_arg_given(const struct mase_arg *a)
+static inline bool mase_arg_present(const struct mase_arg *a)
 {
     return a && a->kind != MASE_ARG_NONE;
 }

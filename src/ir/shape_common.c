@@ -124,7 +124,7 @@ enum mase_status mase_call_axes(const struct mase_call *c, bool *in, const struc
                                 const char *name, bool all_if_none, struct mase_err *err)
 {
     const struct mase_arg *a = mase_call_arg(c, name);
-    bool none = !mase_arg_given(a) || (mase_arg_is_seq(a) && a->count == 0);
+    bool none = !mase_arg_present(a) || (mase_arg_is_seq(a) && a->count == 0);
     for (int i = 0; i < MASE_MAX_RANK; i++)
         in[i] = none && all_if_none && i < s->rank;
     if (none)
@@ -254,7 +254,7 @@ enum mase_status mase_call_dtype(const struct mase_call *c, enum mase_dtype *t, 
                                  struct mase_err *err)
 {
     const struct mase_arg *a = mase_call_arg(c, name);
-    if (!mase_arg_given(a))
+    if (!mase_arg_present(a))
         return MASE_OK;
     bool text = a->kind == MASE_ARG_ATOM || a->kind == MASE_ARG_TEXT;
     if (text && mase_dtype_parse(a->s, t))

@@ -234,14 +234,14 @@ enum mase_status mase_shape_embedding(struct mase_call *c, struct mase_err *err)
     if (index->dtype != MASE_I64 && index->dtype != MASE_I32)
         return mase_call_fail(c, err, "input must be integers, got %s%s",
                               mase_dtypes[index->dtype].name, mase_show_shape(c, &index->shape));
-    if (mase_arg_given(mase_call_arg(c, "padding_idx"))) {
+    if (mase_arg_present(mase_call_arg(c, "padding_idx"))) {
         int64_t pad;
         MASE_TRY(mase_call_int(c, &pad, "padding_idx", err));
         if (pad < -w->shape.dim[0] || pad >= w->shape.dim[0])
             return mase_call_fail(c, err, "padding_idx = %lld is outside the %lld rows",
                                   (long long)pad, (long long)w->shape.dim[0]);
     }
-    if (mase_arg_given(mase_call_arg(c, "max_norm")))
+    if (mase_arg_present(mase_call_arg(c, "max_norm")))
         return mase_fail(err, MASE_EUNSUPPORTED, "%s: embedding: max_norm is not available",
                          c->node->name);
     struct mase_shape out = index->shape;

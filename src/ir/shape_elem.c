@@ -48,7 +48,7 @@ enum mase_status mase_shape_softmax(struct mase_call *c, struct mase_err *err)
     if (!mase_dtype_is_float(t))
         return mase_call_float_tensor(c, x, "input", err);
     int axis;
-    if (mase_arg_given(mase_call_arg(c, "dim")))
+    if (mase_arg_present(mase_call_arg(c, "dim")))
         MASE_TRY(mase_call_axis_arg(c, &axis, &x->shape, "dim", err));
     mase_call_result(c, t, &x->shape);
     return MASE_OK;
@@ -250,7 +250,7 @@ enum mase_status mase_shape_clamp(struct mase_call *c, struct mase_err *err)
     const struct mase_arg *args[3] = { &c->param[0] };
     int n = 1;
     for (int i = 1; i < 3; i++) {
-        if (!mase_arg_given(&c->param[i]))
+        if (!mase_arg_present(&c->param[i]))
             continue;
         MASE_TRY(need_operand(c, &c->param[i], i, err));
         args[n++] = &c->param[i];

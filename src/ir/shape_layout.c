@@ -12,7 +12,7 @@ enum mase_status mase_shape_size(struct mase_call *c, struct mase_err *err)
 {
     const struct mase_tensor *x;
     MASE_TRY(mase_call_need(c, &x, "input", err));
-    if (!mase_arg_given(mase_call_arg(c, "dim"))) {
+    if (!mase_arg_present(mase_call_arg(c, "dim"))) {
         mase_call_result_ints(c, &x->shape);
         return MASE_OK;
     }

@@ -49,7 +49,7 @@ enum mase_status mase_shape_reduce(struct mase_call *c, struct mase_err *err)
     MASE_TRY(mase_call_dtype(c, &t, "dtype", err));
     if (c->node->op == MASE_OP_mean && !mase_dtype_is_float(t))
         return mase_call_float_tensor(c, x, "input", err);
-    if (!mase_arg_given(mase_call_arg(c, "dtype")) && !mase_dtype_is_float(t))
+    if (!mase_arg_present(mase_call_arg(c, "dtype")) && !mase_dtype_is_float(t))
         t = MASE_I64; /* integers and truth values are counted in 64 bits */
     struct mase_shape out = reduced(&x->shape, in, mase_call_flag(c, "keepdim"));
     mase_call_result(c, t, &out);
@@ -93,7 +93,7 @@ enum mase_status mase_shape_minmax(struct mase_call *c, struct mase_err *err)
         return mase_shape_broadcast(c, err);
     const struct mase_tensor *x;
     MASE_TRY(mase_call_need(c, &x, "input", err));
-    if (mase_arg_given(second))
+    if (mase_arg_present(second))
         return minmax_along(c, x, err);
     if (mase_tensor_count(x) == 0)
         return mase_call_fail(c, err, "%s is empty", mase_show_arg(c, &c->param[0]));

@@ -238,7 +238,7 @@ static enum mase_status pool_arguments(const struct mase_call *c, struct mase_wi
 {
     MASE_TRY(window_ints(c, w->kernel, w->n, "kernel_size", 1, err));
     const struct mase_arg *stride = mase_call_arg(c, "stride");
-    if (mase_arg_given(stride) && !(mase_arg_is_seq(stride) && stride->count == 0))
+    if (mase_arg_present(stride) && !(mase_arg_is_seq(stride) && stride->count == 0))
         MASE_TRY(window_ints(c, w->stride, w->n, "stride", 1, err));
     else
         memcpy(w->stride, w->kernel, sizeof w->stride);
@@ -342,7 +342,7 @@ static enum mase_status resize_dim(const struct mase_call *c, struct mase_resize
                                    struct mase_err *err)
 {
     double f;
-    if (mase_arg_given(size)) {
+    if (mase_arg_present(size)) {
         const struct mase_arg *one = nth(size, i);
         if (one->kind != MASE_ARG_INT || one->i < 1)
             return mase_call_fail(c, err, "size %s must be integers of at least 1",
@@ -374,9 +374,9 @@ enum mase_status mase_resize_plan(const struct mase_call *c, struct mase_resize 
                               mase_show_shape(c, &x->shape));
     const struct mase_arg *size = mase_call_arg(c, "size");
     const struct mase_arg *factor = mase_call_arg(c, "scale_factor");
-    if (mase_arg_given(size) == mase_arg_given(factor))
+    if (mase_arg_present(size) == mase_arg_present(factor))
         return mase_call_fail(c, err, "exactly one of size and scale_factor must be given");
-    const struct mase_arg *given = mase_arg_given(size) ? size : factor;
+    const struct mase_arg *given = mase_arg_present(size) ? size : factor;
     r->n = x->shape.rank - 2;
     if (mase_arg_is_seq(given) && given->count != 1 && given->count != r->n)
         return mase_call_fail(c, err, "%s must have %d entries for the input %s",
