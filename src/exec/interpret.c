@@ -109,8 +109,8 @@ static enum mase_status set_input(struct running *r, const struct mase_pvalue *v
     return MASE_OK;
 }
 
-static enum mase_status set_given(struct running *r, const struct mase_pvalue *v,
-                                  struct mase_err *err)
+static enum mase_status set_constant(struct running *r, const struct mase_pvalue *v,
+                                     struct mase_err *err)
 {
     const struct mase_shape shape = mase_ptype_shape(&v->type, 0);
     const void *data =
@@ -136,7 +136,7 @@ enum mase_status mase_program_run(struct mase_arg *out, struct mase_arena *a,
         if (v->source == MASE_PSOURCE_INPUT)
             MASE_TRY(set_input(&r, v, err));
         else if (v->source != MASE_PSOURCE_RESULT)
-            MASE_TRY(set_given(&r, v, err));
+            MASE_TRY(set_constant(&r, v, err));
     }
     for (const struct mase_instr *i = p->first; i; i = i->next)
         if (mase_instr_run(i, a, r.tensor, r.samples, err))

@@ -106,24 +106,24 @@ static enum mase_status add_result(struct mase_plan *p, struct mase_call *c,
 }
 
 /* A tuple takes a step for each of its tensors, those in tuples within it too. */
-static enum mase_status add_pieces(struct mase_plan *p, struct mase_call *c,
-                                   struct mase_call *probe, const struct mase_arg *value,
-                                   int *piece, struct mase_err *err)
+static enum mase_status add_results(struct mase_plan *p, struct mase_call *c,
+                                    struct mase_call *probe, const struct mase_arg *value,
+                                    int *index, struct mase_err *err)
 {
     for (int i = 0; mase_arg_is_seq(value) && i < value->count; i++)
-        MASE_TRY(add_pieces(p, c, probe, &value->items[i], piece, err));
+        MASE_TRY(add_results(p, c, probe, &value->items[i], index, err));
     if (mase_arg_is_seq(value))
         return MASE_OK;
     struct mase_slot *out = mase_plan_slot(p, mase_arg_tensor(value));
-    const int number = (*piece)++;
+    const int number = (*index)++;
     return out && out->lanes ? add_result(p, c, probe, out, number, err) : MASE_OK;
 }
 
 enum mase_status mase_plan_add_call(struct mase_plan *p, struct mase_call *c,
                                     struct mase_call *probe, struct mase_err *err)
 {
-    int piece = 0;
-    return add_pieces(p, c, probe, &c->result, &piece, err);
+    int index = 0;
+    return add_results(p, c, probe, &c->result, &index, err);
 }
 
 /* ---- values that do not follow the samples ---- */
