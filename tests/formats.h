@@ -29,7 +29,8 @@ static inline const struct mase_format *integer_format(int64_t width, int64_t fr
     return format_of(text);
 }
 
-/* Is this the message, whatever formats there are? "allowed: ..." of expected stands for any list. */
+/* Is this the message, whatever formats there are? "allowed: ..." of expected stands for any list.
+ */
 static inline bool same_message(const char *msg, const char *expected)
 {
     const char *list = strstr(expected, "allowed: ...");

@@ -3,8 +3,8 @@
  *
  * The last layer is a relu on the logits, as in the original.
  */
-#include "ir/build.h"
 #include "frontend/zoo/zoo.h"
+#include "ir/build.h"
 
 /* What a network is made of; a positive number is a linear layer of so many outputs. */
 enum {

@@ -7,8 +7,8 @@
  */
 #include <math.h>
 
-#include "ir/build.h"
 #include "frontend/zoo/zoo.h"
+#include "ir/build.h"
 
 struct net {
     const char *name;
