@@ -16,8 +16,8 @@ static void forward(const struct mase_step *s, long from, long to)
     const long stride = s->plan->stride;
     for (long r = from; r < to; r++) {
         const long l = r / (t->M * t->J), m = r / t->J % t->M, j = r % t->J;
-        const struct mase_dot d = { .a = row_of(s, s->in[0]->x, t->a.block[l] + m * t->a.outer),
-                                    .b = row_of(s, s->in[1]->x, t->b.block[l] + j * t->b.outer),
+        const struct mase_dot d = { .a = row_of(s, s->in[0]->x, t->a.matrix[l] + m * t->a.outer),
+                                    .b = row_of(s, s->in[1]->x, t->b.matrix[l] + j * t->b.outer),
                                     .a_step = t->a.inner * stride,
                                     .b_step = t->b.inner * stride,
                                     .K = t->K,
@@ -26,7 +26,7 @@ static void forward(const struct mase_step *s, long from, long to)
     }
 }
 
-/* Element (o, k) of block `own` of one side, o being m or j: over all l that use it, the gradient
+/* Element (o, k) of matrix `own` of one side, o being m or j: over all l that use it, the gradient
  * along the other dimension times the other side. */
 static void side_gradient(const struct mase_step *s, int side, long own, long o, long k)
 {
@@ -35,10 +35,10 @@ static void side_gradient(const struct mase_step *s, int side, long own, long o,
     const long stride = s->plan->stride, dy_step = side ? t->J : 1, dy_o = side ? 1 : t->J;
     bool add = s->add[side];
     for (int32_t i = me->start[own]; i < me->start[own + 1]; i++, add = true) {
-        const long l = me->users[i], row = me->block[l] + o * me->outer + k * me->inner;
+        const long l = me->users[i], row = me->matrix[l] + o * me->outer + k * me->inner;
         const struct mase_dot d = { .a = row_of(s, s->out->dx, l * t->M * t->J + o * dy_o),
                                     .b = row_of(s, s->in[!side]->x,
-                                                other->block[l] + k * other->inner),
+                                                other->matrix[l] + k * other->inner),
                                     .a_step = dy_step * stride,
                                     .b_step = other->outer * stride,
                                     .K = side ? t->M : t->J,
@@ -69,28 +69,28 @@ static void set_side(struct mase_step *s, struct mase_product_side *side,
     const struct mase_shape own = mase_shape_part(shape, 0, shape->rank - 2);
     const long size = (long)(shape->dim[shape->rank - 2] * shape->dim[shape->rank - 1]);
     const long L = (long)mase_shape_count(leading);
-    side->blocks = (long)mase_shape_count(&own);
-    side->block = mase_new_array(a, int32_t, (size_t)L);
-    side->start = mase_new_array(a, int32_t, (size_t)side->blocks + 2);
+    side->matrices = (long)mase_shape_count(&own);
+    side->matrix = mase_new_array(a, int32_t, (size_t)L);
+    side->start = mase_new_array(a, int32_t, (size_t)side->matrices + 2);
     side->users = mase_new_array(a, int32_t, (size_t)L);
     struct mase_nd w = mase_nd(leading);
     mase_nd_add(&w, &own);
     for (; w.i < w.count; mase_nd_next(&w)) {
-        side->block[w.i] = (int32_t)(w.off[0] * size);
+        side->matrix[w.i] = (int32_t)(w.off[0] * size);
         side->start[w.off[0] + 2]++;
     }
-    for (long i = 2; i < side->blocks + 2; i++)
+    for (long i = 2; i < side->matrices + 2; i++)
         side->start[i] += side->start[i - 1];
     for (long l = 0; l < L; l++)
-        side->users[side->start[side->block[l] / size + 1]++] = (int32_t)l;
+        side->users[side->start[side->matrix[l] / size + 1]++] = (int32_t)l;
 }
 
 static void add_phases(struct mase_step *s)
 {
     const struct mase_product *t = s->own;
     mase_step_forward(s, forward, MASE_UNIT_ITEMS, t->L * t->M * t->J);
-    mase_step_backward(s, backward_a, MASE_UNIT_ITEMS, t->a.blocks * t->M * t->K);
-    mase_step_backward(s, backward_b, MASE_UNIT_ITEMS, t->b.blocks * t->J * t->K);
+    mase_step_backward(s, backward_a, MASE_UNIT_ITEMS, t->a.matrices * t->M * t->K);
+    mase_step_backward(s, backward_b, MASE_UNIT_ITEMS, t->b.matrices * t->J * t->K);
 }
 
 void mase_product_set(struct mase_step *s, const struct mase_shape *a, const struct mase_shape *b,

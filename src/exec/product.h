@@ -8,10 +8,10 @@
 #include "exec/step.h"
 
 struct mase_product_side {
-    int32_t *block;         // (L): its row for each l
-    long blocks;            /* different ones */
+    int32_t *matrix;        // (L): where its matrix begins for each l, a row
+    long matrices;          /* different ones */
     long outer, inner;      /* rows between m (or j), and between k */
-    int32_t *start, *users; /* for each of its blocks the l that use it */
+    int32_t *start, *users; /* for each of its matrices the l that use it */
 };
 
 struct mase_product {
@@ -25,7 +25,8 @@ struct mase_product {
  * result, without the batch. */
 void mase_product_set(struct mase_step *s, const struct mase_shape *a, const struct mase_shape *b,
                       const struct mase_shape *leading, bool turned, float scale);
-/* Outer products: leading of them, of M rows of input 0 with J rows of input 1 each. */
+/* Outer products, one for each position of leading: of M rows of input 0 with J rows of input 1
+ * each. */
 void mase_outer_set(struct mase_step *s, const struct mase_shape *leading, long M, long J);
 
 #endif /* MASE_EXEC_PRODUCT_H */
