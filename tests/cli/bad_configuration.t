@@ -213,7 +213,7 @@ by = "type"
 name = "integer"
 END
 fails "an operation that is not there" <<'END'
-c.toml:6:18: pass quantize: 'liner' is no operation that can be quantised, did you mean 'linear'? allowed: linear, matmul, bmm, conv1d, conv2d, relu, add, sub, mul
+c.toml:6:18: pass quantize: 'liner' is no operation that can be quantised, did you mean 'linear'? allowed: linear, matmul, bmm, conv1d, conv2d, rnn, lstm, gru, rnn_cell, lstm_cell, gru_cell, relu, add, sub, mul
     6 | [passes.quantize.liner.config]
       |                  ^~~~~
 END
