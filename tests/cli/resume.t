@@ -1,7 +1,7 @@
 # A run that is killed, or whose disk is full, goes on to the same bits.
 MASE_DATA=; XDG_CACHE_HOME=$T/cache
 export MASE_DATA XDG_CACHE_HOME
-train="train jsc-toy jsc-sim --max-epochs 12 --batch-size 512 --learning-rate 1e-2 --seed 5"
+train="train jsc-toy jsc-sim --max-epochs 6 --batch-size 512 --learning-rate 1e-2 --seed 5"
 weights() { echo "mase_output/$1/software/training_ckpts/$2.ckpt"; }
 
 # shellcheck disable=SC2086 # words
@@ -16,7 +16,7 @@ holds "to the same weights" cmp "$(weights whole best)" "$(weights anew best)"
 
 # Killed at moments spread over the run.
 n=0
-for wait in 0.15 0.3 0.4 0.5 0.65; do
+for wait in 0.1 0.2 0.25 0.3 0.4; do
     n=$((n + 1))
     # shellcheck disable=SC2086
     "$CH" $train --project k$n >/dev/null 2>&1 &
@@ -58,9 +58,9 @@ answers "$(weights steps last)" b.npy
 holds "to the same answers" cmp a.npy b.npy
 
 # Options that would change the numbers are refused; limits are not.
-run train jsc-toy jsc-sim --max-epochs 12 --batch-size 512 --learning-rate 1e-2 --seed 6 --project whole --resume
+run train jsc-toy jsc-sim --max-epochs 6 --batch-size 512 --learning-rate 1e-2 --seed 6 --project whole --resume
 refused "another seed" 'last\.ckpt: cannot resume with another seed: the run had 5'
-run train jsc-tiny jsc-sim --max-epochs 12 --batch-size 512 --learning-rate 1e-2 --seed 5 --project whole --resume
+run train jsc-tiny jsc-sim --max-epochs 6 --batch-size 512 --learning-rate 1e-2 --seed 5 --project whole --resume
 refused "another network" 'is missing or of another shape'
 # shellcheck disable=SC2086
 run $train --project whole --resume
