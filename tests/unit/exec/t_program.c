@@ -150,6 +150,35 @@ static void every_operation(void **state)
     }
 }
 
+static void check_text(const char *text, struct mase_shape in, const struct mase_quant *q)
+{
+    const struct step_case c = { .op = "program", .text = text, .in = { in } };
+    struct running r = start(&c, 4);
+    const struct subject s = { r.graph, r.input, r.inputs, text };
+    if (q)
+        mase_node_set_quant(mase_graph_find(r.graph, "add"), q);
+    if (!check_subject(&s))
+        fail_msg("%s: %s", text, err.msg);
+    stop(&r);
+}
+
+/* A product of weights and N has the same shape for any N, and is no constant for that. */
+static void what_samples_decide_is_not_folded(void **state)
+{
+    (void)state;
+    check_text("param p 5; x.size(0); torch.mul(p, size); torch.add(x, mul)",
+               (struct mase_shape){ 1, { 5 } }, NULL);
+}
+
+/* An operand of fewer dimensions is cut as it would be after broadcasting. */
+static void blocks_are_cut_as_broadcast(void **state)
+{
+    struct mase_quant q = { .kind = MASE_QUANT_block_fp };
+    (void)state;
+    q.operand[MASE_DATA_IN] = format_of("block_fp(4, 8, NA, [6])");
+    check_text("param p 6; torch.add(x, p)", (struct mase_shape){ 2, { 3, 6 } }, &q);
+}
+
 static uint32_t next_number(void *data)
 {
     return mase_rng_u32(data);
@@ -184,6 +213,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_operation),
+        cmocka_unit_test(what_samples_decide_is_not_folded),
+        cmocka_unit_test(blocks_are_cut_as_broadcast),
         cmocka_unit_test(random_networks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
