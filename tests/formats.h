@@ -29,6 +29,22 @@ static inline const struct mase_format *integer_format(int64_t width, int64_t fr
     return format_of(text);
 }
 
+/* "block_fp(8, 8, NA, [16])": a row with the parameters that it proposes. */
+static inline void format_proposed(struct mase_str *out, const struct mase_quant_info *q)
+{
+    mase_str_printf(out, "%s(", q->name);
+    for (const struct mase_opt *p = q->params; p->type && p->required; p++) {
+        mase_str_add(out, p == q->params ? "" : ", ");
+        if (p->text)
+            mase_str_add(out, p->text);
+        else if (p->may_be_none && p->num == (double)MASE_NA)
+            mase_str_add(out, "NA");
+        else
+            mase_str_printf(out, "%g", p->num);
+    }
+    mase_str_addc(out, ')');
+}
+
 /* Is this the message, whatever formats there are? "allowed: ..." of expected stands for any list.
  */
 static inline bool same_message(const char *msg, const char *expected)

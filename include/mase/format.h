@@ -70,8 +70,10 @@ typedef bool mase_quant_encode_fn(int64_t *code, int64_t *shared, const float *q
 typedef float mase_quant_decode_fn(int64_t code, int64_t shared, const void *params);
 /* The lowest and the highest value. */
 typedef void mase_quant_limits_fn(float *low, float *high, const void *params, enum mase_sign sign);
-/* The distance between neighbours around a value of a block that shares this; 0: there is none. */
-typedef float mase_quant_step_fn(float q, int64_t shared, const void *params);
+/* The lowest and the highest code. All between them are codes, and a higher one never decodes to a
+ * lower value. */
+typedef void mase_quant_range_fn(int64_t *low, int64_t *high, const void *params,
+                                 enum mase_sign sign);
 
 #define MASE_NO_CODE INT64_MIN
 
@@ -80,6 +82,12 @@ struct mase_integer_form {
     int width, frac_width;
 };
 typedef struct mase_integer_form mase_quant_integer_fn(const void *params);
+
+/* What passes back through a rounding. */
+enum mase_gradient {
+    MASE_GRADIENT_STRAIGHT, /* the gradient of the result, as if nothing were rounded */
+    MASE_GRADIENT_CLIPPED,  /* the same, but nothing where x lies outside the format's limits */
+};
 
 struct mase_quant_info {
     const char *name;   /* "integer", as configurations say */
@@ -94,10 +102,11 @@ struct mase_quant_info {
     mase_quant_encode_fn *encode;
     mase_quant_decode_fn *decode;
     mase_quant_limits_fn *limits;
-    mase_quant_step_fn *step;
+    mase_quant_range_fn *range;
     int (*bits)(const void *params);        /* of a value, without what it shares */
     int (*shared_bits)(const void *params); /* of what a block shares; NULL: nothing */
     mase_quant_integer_fn *integer;         /* NULL: there is none */
+    enum mase_gradient gradient;
 };
 
 extern const struct mase_quant_info *const mase_quants[MASE_QUANT_COUNT];
@@ -171,6 +180,19 @@ int64_t mase_format_codes(int64_t *code, const struct mase_format *f, const floa
 void mase_format_limits(float *low, float *high, const struct mase_format *f, enum mase_sign sign);
 /* The distance of neighbours where it is the same everywhere, else 0. */
 float mase_format_step(const struct mase_format *f);
+/* The values of f next to x, which need not be one, in a block that shares this (0: f has no
+ * blocks): the largest below x and the smallest above; infinite where there is none. NULL: floats.
+ */
+struct mase_neighbours {
+    float below, above;
+};
+struct mase_neighbours mase_format_neighbours(const struct mase_format *f, float x, int64_t shared,
+                                              enum mase_sign sign);
+/* Half way from x to the next value above: what rounds to nearest has a tie there. NaN: none. */
+float mase_format_midpoint(const struct mase_format *f, float x, int64_t shared,
+                           enum mase_sign sign);
+/* What passes back through a rounding; straight for float. */
+enum mase_gradient mase_format_gradient(const struct mase_format *f);
 /* Does it put values of different samples into one block, because it was told so? */
 bool mase_format_spans_samples(const struct mase_format *f);
 /* Do values share anything? */

@@ -4,6 +4,7 @@
  */
 #include "exec/dropout.h"
 #include "exec/plan.h"
+#include "exec/quantise.h"
 #include "exec/recurrence.h"
 #include "exec/rowmap.h"
 
@@ -140,6 +141,9 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
             c, err, "takes dimension %d as samples (batch_first=%s), but the batch is %s",
             r->single || r->batch_first ? 0 : 1, r->batch_first ? "True" : "False",
             x && x->lanes ? "another" : "none");
+    const char *why = mase_quantise_refusal(s->plan, mase_mark_rounding(s->node, 's'));
+    if (why)
+        return mase_call_fail(c, err, "%s", why);
     const int count = r->layers * r->directions;
     struct mase_slot **slot = mase_new_array(&s->plan->arena, struct mase_slot *, (size_t)count);
     if (s->result_index)

@@ -18,18 +18,38 @@ static void forward(const struct mase_step *s, long from, long to)
     mase_round_run(s->own, p->k, s->out->x, s->in[0]->x, p->n, from, to);
 }
 
-/* Straight through. */
-static void backward(const struct mase_step *s, long from, long to)
+static void straight(const struct mase_step *s, const float *limit, float *dx, long at)
 {
     const struct mase_plan *p = s->plan;
-    for (long r = from; r < to && s->in[0]->dx; r++) {
-        float *dx = s->in[0]->dx + r * p->stride;
-        const float *dy = s->out->dx + r * p->stride;
-        if (s->add[0])
-            p->k->axpy(dx, dy, 1.0f, p->n);
-        else
-            memcpy(dx, dy, (size_t)p->n * sizeof *dx);
-    }
+    const float *dy = s->out->dx + at;
+    (void)limit;
+    if (s->add[0])
+        p->k->axpy(dx + at, dy, 1.0f, p->n);
+    else
+        memcpy(dx + at, dy, (size_t)p->n * sizeof *dx);
+}
+
+static void clipped(const struct mase_step *s, const float *limit, float *dx, long at)
+{
+    const struct mase_plan *p = s->plan;
+    p->k->curve_back(MASE_CURVE_clamp, dx + at, s->out->dx + at, s->in[0]->x + at, limit, s->add[0],
+                     p->n);
+}
+
+/* A row of the gradient, by what the format lets pass. limit: the format's. */
+static void (*const gradients[])(const struct mase_step *s, const float *limit, float *dx,
+                                 long at) = {
+    [MASE_GRADIENT_STRAIGHT] = straight,
+    [MASE_GRADIENT_CLIPPED] = clipped,
+};
+
+static void backward(const struct mase_step *s, long from, long to)
+{
+    const struct mase_rounding how = ((const struct mase_round *)s->own)->how;
+    float limit[2];
+    mase_format_limits(&limit[0], &limit[1], how.format, how.sign);
+    for (long r = from; r < to && s->in[0]->dx; r++)
+        gradients[mase_format_gradient(how.format)](s, limit, s->in[0]->dx, r * s->plan->stride);
 }
 
 static const struct mase_step_kind round_kind = { .name = "quantise" };
@@ -75,6 +95,16 @@ static void add_rounding(struct mase_step *s, struct mase_slot *in, const struct
 }
 
 /* ---- operands ---- */
+
+const char *mase_quantise_refusal(const struct mase_plan *p, struct mase_rounding how)
+{
+    if (!p->train || mase_format_gradient(how.format) == MASE_GRADIENT_STRAIGHT)
+        return NULL;
+    return mase_arena_printf(&((struct mase_plan *)p)->arena,
+                             "%s clips gradients, which training does for data between layers, not "
+                             "for weights or within recurrent layers",
+                             how.format->row->name);
+}
 
 void mase_quantise_weight(const struct mase_plan *p, const struct mase_rounded *r)
 {
@@ -170,6 +200,8 @@ static void round_plain(struct mase_step *s, struct mase_slot *from, const struc
     const struct mase_shape shape = mase_call_shape(s->call, i);
     s->call->param[i].tensor = (struct mase_tensor *)to->tensor;
     to->why = from->why;
+    if (from->weight && from->weight->dx && !to->why)
+        to->why = mase_quantise_refusal(p, asked->how);
     if (from->derived || from->weight) {
         to->weight = from->derived ? mase_derive_numbers(p, from, asked, &shape)
                                    : rounded_copy(s, from->weight, asked, &shape);

@@ -2,8 +2,8 @@
  * quantise.h - number formats in a plan: a quantised call gets quantised copies of its operands.
  *
  * Data is rounded by a step of its own before the call, a result after it; weights are rounded once
- * per forward when training, else once when they are read. Gradients pass as if nothing were
- * rounded, so no kind of step needs to know.
+ * per forward when training, else once when they are read. Gradients pass back by the format's
+ * column, mostly as if nothing were rounded, so no kind of step needs to know.
  *
  * In a plan whose formats change (reformat.c) every operand that could have a format is rounded,
  * those in float by copying.
@@ -30,6 +30,8 @@ struct mase_rounded {
     struct mase_rounded *next;
 };
 
+/* Why a plan cannot pass gradients through this rounding other than straight; NULL: it need not. */
+const char *mase_quantise_refusal(const struct mase_plan *p, struct mase_rounding how);
 /* Put rounding steps before s and let its call read their results. */
 void mase_quantise_inputs(struct mase_step *s);
 /* from rounded, in lanes too. shape: what its blocks are cut from. */

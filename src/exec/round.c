@@ -24,6 +24,14 @@ static void round_integer(const struct mase_kernels *k, float *y, const float *x
                             b->lanes);
 }
 
+static void round_block_fp(const struct mase_kernels *k, float *y, const float *x,
+                           const struct mase_block *b, const void *params, enum mase_sign sign)
+{
+    const struct mase_block_fp_grid g = mase_block_fp_grid(params);
+    (void)sign;
+    k->quantize_block_fp(y, x, b->row, b->rows, &g, b->lanes);
+}
+
 #define round_NONE NULL
 static round_fn *const kernels[MASE_QUANT_COUNT] = {
 #define QUANT(name, kernel) [MASE_QUANT_##name] = round_##kernel,
@@ -47,6 +55,65 @@ static void round_block(const struct mase_round *r, const struct mase_kernels *k
         kernels[f->kind](k, y, x, b, f->params, r->how.sign);
     else
         f->row->quantize(y, x, b, f->params, r->how.sign);
+}
+
+/* ---- blocks of dense tensors ---- */
+
+enum { SIDE_BY_SIDE_ROWS = 256 };
+
+/* Blocks of as many values each, one after the other in `at`, into the lanes of a kernel. */
+static void gather(float *lane, int64_t *start, const float *x, const int64_t *at, int64_t rows,
+                   int64_t blocks)
+{
+    int64_t i = 0;
+    do { /* a block has a value at least */
+        start[i] = i * MASE_LANES;
+        for (int64_t b = 0; b < MASE_LANES; b++)
+            lane[start[i] + b] = b < blocks ? x[at[b * rows + i]] : 0.0f;
+    } while (++i < rows);
+}
+
+static void round_side_by_side(const struct mase_round *r, const struct mase_kernels *k, float *y,
+                               const float *x, const int64_t *at, int64_t rows, int64_t blocks)
+{
+    float lane[SIDE_BY_SIDE_ROWS * MASE_LANES];
+    int64_t start[SIDE_BY_SIDE_ROWS];
+    gather(lane, start, x, at, rows, blocks);
+    round_block(r, k, lane, lane, &(struct mase_block){ start, rows, MASE_LANES });
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t b = 0; b < blocks; b++)
+            y[at[b * rows + i]] = lane[i * MASE_LANES + b];
+}
+
+static int64_t rows_of(const struct mase_round *r, int64_t i)
+{
+    return r->end[i] - (i ? r->end[i - 1] : 0);
+}
+
+/* Has the format a kernel, which needs whole vectors of lanes, while blocks have one each? */
+static bool needs_lanes(const struct mase_round *r)
+{
+    const struct mase_format *f = r->how.format;
+    return r->row && r->lanes == 1 && f && kernels[f->kind];
+}
+
+/* As many blocks of the same size as a vector has lanes, again and again. */
+static void round_dense_blocks(const struct mase_round *r, const struct mase_kernels *k, float *y,
+                               const float *x)
+{
+    const struct mase_format *f = r->how.format;
+    for (int64_t i = 0, n; i < r->count; i += n) {
+        const int64_t rows = rows_of(r, i);
+        const int64_t *first = r->row + (i ? r->end[i - 1] : 0);
+        for (n = 1; n < MASE_LANES && i + n < r->count && rows_of(r, i + n) == rows;)
+            n++;
+        if (rows <= SIDE_BY_SIDE_ROWS) {
+            round_side_by_side(r, k, y, x, first, rows, n);
+            continue;
+        }
+        n = 1;
+        f->row->quantize(y, x, &(struct mase_block){ first, rows, 1 }, f->params, r->how.sign);
+    }
 }
 
 /* ---- blocks ---- */
@@ -108,5 +175,8 @@ void mase_round_run(const struct mase_round *r, const struct mase_kernels *k, fl
 void mase_round_all(const struct mase_round *r, const struct mase_kernels *k, float *y,
                     const float *x)
 {
-    mase_round_run(r, k, y, x, r->lanes, 0, r->count);
+    if (needs_lanes(r))
+        round_dense_blocks(r, k, y, x);
+    else
+        mase_round_run(r, k, y, x, r->lanes, 0, r->count);
 }

@@ -204,6 +204,10 @@ enum mase_status mase_step_weight(struct mase_step *s, struct mase_weight **w, c
     const struct mase_tensor *t = param ? NULL : mase_call_tensor(c, name);
     *w = NULL;
     if (param) {
+        const struct mase_rounding how = mase_named_rounding(c->node, name);
+        const char *why = mase_param_is_trained(param) ? mase_quantise_refusal(p, how) : NULL;
+        if (why)
+            return mase_fail(err, MASE_EUNSUPPORTED, "%s: %s", s->node->name, why);
         *w = mase_quantised_weight(s, c, name, mase_plan_weight(p, param));
     } else if (t) { /* its formats have been seen to (mase_quantise_inputs) */
         struct mase_slot *slot = mase_plan_slot(p, t);

@@ -5,6 +5,7 @@
 #include "kern/kernels.def"
 
 #include "kern/simd/math.h"
+#include "quant/quant.h"
 
 /* Register blocks are arrays with constant bounds: they live in registers only when unrolled. */
 #ifdef __clang__
@@ -15,6 +16,7 @@
 #define INLINE inline __attribute__((always_inline))
 
 #include "kern/binary.inc.c"
+#include "kern/block.inc.c"
 #include "kern/curve.inc.c"
 #include "kern/gather.inc.c"
 #include "kern/gemm.inc.c"

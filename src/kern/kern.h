@@ -158,6 +158,8 @@ struct mase_summary {
 
 enum { MASE_BINS = 64 };
 
+struct mase_block_fp_grid; /* quant/quant.h */
+
 struct mase_kernels {
     const char *isa;
 #define KERNEL_ROW(name, args) void(*name) args;

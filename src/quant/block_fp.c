@@ -104,12 +104,20 @@ static void largest_of(float *largest, const float *x, const struct mase_block *
         }
 }
 
-static float exponent_of(float largest, const struct block_fp *p)
+struct mase_block_fp_grid mase_block_fp_grid(const void *opaque)
 {
-    const float lo = (float)-p->exponent_bias;
-    const float hi = (float)((INT64_C(1) << p->exponent_width) - 1 - p->exponent_bias);
+    const struct block_fp *p = opaque;
+    return (struct mase_block_fp_grid){
+        .lo = (float)-p->exponent_bias,
+        .hi = (float)((INT64_C(1) << p->exponent_width) - 1 - p->exponent_bias),
+        .mantissas = ldexpf(1.0f, (int)p->width - 1),
+    };
+}
+
+static float exponent_of(float largest, const struct mase_block_fp_grid *g)
+{
     const float e = ceilf(log2f(largest > 0 ? largest : 1.0f));
-    return e < lo ? lo : e > hi ? hi : e;
+    return e < g->lo ? g->lo : e > g->hi ? g->hi : e;
 }
 
 static float round_value(float x, float scale, float mantissas)
@@ -129,19 +137,18 @@ static void quantize(float *q, const float *x, const struct mase_block *b, const
                      enum mase_sign sign)
 {
     enum { CHUNK = 64 };
-    const struct block_fp *p = opaque;
-    const float mantissas = ldexpf(1.0f, (int)p->width - 1);
+    const struct mase_block_fp_grid g = mase_block_fp_grid(opaque);
     float scale[CHUNK];
     (void)sign; /* the sign has a bit of its own */
     for (int64_t from = 0; from < b->lanes; from += CHUNK) {
         const int64_t n = b->lanes - from < CHUNK ? b->lanes - from : CHUNK;
         largest_of(scale, x, b, from, n);
         for (int64_t l = 0; l < n; l++)
-            scale[l] = isnan(scale[l]) ? scale[l] : exp2f(exponent_of(scale[l], p));
+            scale[l] = isnan(scale[l]) ? scale[l] : exp2f(exponent_of(scale[l], &g));
         for (int64_t r = 0; r < b->rows; r++)
             for (int64_t l = 0; l < n; l++) {
                 const int64_t i = b->row[r] + from + l;
-                q[i] = round_value(x[i], scale[l], mantissas);
+                q[i] = round_value(x[i], scale[l], g.mantissas);
             }
     }
 }
@@ -189,10 +196,11 @@ static void limits(float *low, float *high, const void *opaque, enum mase_sign s
     *low = -*high;
 }
 
-static float step(float q, int64_t shared, const void *opaque)
+static void range(int64_t *low, int64_t *high, const void *opaque, enum mase_sign sign)
 {
-    (void)q;
-    return decode(1, shared, opaque);
+    (void)sign;
+    *high = (INT64_C(1) << (((const struct block_fp *)opaque)->width - 1)) - 1;
+    *low = -*high;
 }
 
 static int bits(const void *opaque)
@@ -218,7 +226,7 @@ const struct mase_quant_info mase_quant_block_fp = {
     .encode = encode,
     .decode = decode,
     .limits = limits,
-    .step = step,
+    .range = range,
     .bits = bits,
     .shared_bits = shared_bits,
 };

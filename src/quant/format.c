@@ -160,7 +160,12 @@ void mase_format_limits(float *low, float *high, const struct mase_format *f, en
 
 float mase_format_step(const struct mase_format *f)
 {
-    return f && !mase_format_has_blocks(f) ? f->row->step(0.0f, 0, f->params) : 0.0f;
+    return f && f->row->integer ? f->row->decode(1, 0, f->params) : 0.0f;
+}
+
+enum mase_gradient mase_format_gradient(const struct mase_format *f)
+{
+    return f ? f->row->gradient : MASE_GRADIENT_STRAIGHT;
 }
 
 int mase_format_bits(const struct mase_format *f)

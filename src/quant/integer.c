@@ -121,10 +121,11 @@ static void limits(float *low, float *high, const void *opaque, enum mase_sign s
     *high = g.hi / g.scale;
 }
 
-static float step(float q, int64_t shared, const void *opaque)
+static void range(int64_t *low, int64_t *high, const void *opaque, enum mase_sign sign)
 {
-    (void)q;
-    return decode(1, shared, opaque);
+    const int64_t steps = steps_of(opaque, sign);
+    *low = sign == MASE_SIGNED ? -steps : 0;
+    *high = steps - 1;
 }
 
 static int bits(const void *opaque)
@@ -142,7 +143,7 @@ static struct mase_integer_form integer(const void *opaque)
     {                                                                                           \
         .name = name_, .suffix = "Integer", .func = "integer", .help = help_, .params = params, \
         .size = sizeof(struct integer), .resolve = resolve, .quantize = quantize,               \
-        .encode = encode, .decode = decode, .limits = limits, .step = step, .bits = bits,       \
+        .encode = encode, .decode = decode, .limits = limits, .range = range, .bits = bits,     \
         .integer = integer                                                                      \
     }
 

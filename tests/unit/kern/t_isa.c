@@ -5,6 +5,8 @@
  */
 #include "lanes.h"
 
+#include "quant/quant.h"
+
 enum {
     MAX_N = 64, /* lanes of a row: none to four vectors */
     ROWS = 5,   /* of an operand */
@@ -158,6 +160,14 @@ CASE(quantize_integer)
     const float lo = s->add ? -128.0f : 0.0f, hi = s->flag ? 127.0f : 4294967296.0f;
     k->quantize_integer(s->out, s->x, 16.0f, 1.0f / 16, lo, hi, s->n);
     return (struct wrote){ s->n, 0 };
+}
+CASE(quantize_block_fp)
+{
+    const int64_t row[ROWS] = { 0, MAX_N, 2 * MAX_N, 3 * MAX_N, 4 * MAX_N };
+    const struct mase_block_fp_grid g = { s->add ? -126.0f : -3.0f, s->flag ? 128.0f : 4.0f,
+                                          0x1p7f };
+    k->quantize_block_fp(s->out, s->in[1], row, ROWS, &g, s->n);
+    return (struct wrote){ ROWS * MAX_N, 0 };
 }
 CASE(exp_rows)
 {

@@ -27,7 +27,7 @@ static void rows_are_complete(void **state)
         }
         if (k == MASE_QUANT_float)
             continue;
-        assert_true(q->quantize && q->encode && q->decode && q->limits && q->step && q->bits);
+        assert_true(q->quantize && q->encode && q->decode && q->limits && q->range && q->bits);
         assert_true(q->size > 0 && (!q->shared_bits || q->geometry));
     }
     assert_int_equal(mase_quant_find("intger"), MASE_QUANT_COUNT);
@@ -90,22 +90,6 @@ static void wrong_texts(void **state)
     }
 }
 
-/* "block_fp(8, 8, NA, [16])": a row with the parameters that it proposes. */
-static void default_text(struct mase_str *out, const struct mase_quant_info *q)
-{
-    mase_str_printf(out, "%s(", q->name);
-    for (const struct mase_opt *p = q->params; p->type && p->required; p++) {
-        mase_str_add(out, p == q->params ? "" : ", ");
-        if (p->text)
-            mase_str_add(out, p->text);
-        else if (p->may_be_none && p->num == (double)MASE_NA)
-            mase_str_add(out, "NA");
-        else
-            mase_str_printf(out, "%g", p->num);
-    }
-    mase_str_addc(out, ')');
-}
-
 /* What is rounded has codes, which decode to it, and lies within the limits; rounded again it
  * stays. Values above 1e-8: below, block_fp passes them on, as the original does. */
 static void check_promises(const struct mase_format *f, const char *text, enum mase_sign sign)
@@ -140,12 +124,67 @@ static void every_format_keeps_its_promises(void **state)
     (void)state;
     for (int k = MASE_QUANT_float + 1; k < MASE_QUANT_COUNT; k++) {
         struct mase_str text = { 0 };
-        default_text(&text, mase_quants[k]);
+        format_proposed(&text, mase_quants[k]);
         const struct mase_format *f = format_of(mase_str_text(&text));
         check_promises(f, mase_str_text(&text), MASE_SIGNED);
         check_promises(f, mase_str_text(&text), MASE_UNSIGNED);
         mase_str_release(&text);
     }
+}
+
+/* ---- neighbours ---- */
+
+/* Every value of a small format, in order: each is its neighbours' neighbour, all have codes, and
+ * beyond the ends there is nothing. Returns how many there are. */
+static int check_neighbours(const struct mase_format *f, const char *text, int64_t shared,
+                            enum mase_sign sign)
+{
+    int count = 0;
+    for (float v = mase_format_neighbours(f, -INFINITY, shared, sign).above; !isinf(v); count++) {
+        const struct mase_neighbours n = mase_format_neighbours(f, v, shared, sign);
+        const float middle = mase_format_midpoint(f, v, shared, sign);
+        if (n.below >= v || n.above <= v || (!isinf(n.above) && (middle <= v || middle >= n.above)))
+            fail_msg("%s: %a lies between %a and %a", text, (double)v, (double)n.below,
+                     (double)n.above);
+        if (!isinf(n.above)) {
+            const struct mase_neighbours m = mase_format_neighbours(f, middle, shared, sign);
+            assert_true(m.below == v && m.above == n.above);
+            assert_true(mase_format_neighbours(f, n.above, shared, sign).below == v);
+        } else {
+            assert_true(isnan(middle));
+        }
+        v = n.above;
+    }
+    return count;
+}
+
+static void neighbours_stand_side_by_side(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *format;
+        int64_t shared;
+        enum mase_sign sign;
+        int values;
+        float first, second; /* of them */
+    } rows[] = {
+        { "integer(3, 1)", 0, MASE_SIGNED, 8, -2.0f, -1.5f },
+        { "integer(3, 1)", 0, MASE_UNSIGNED, 8, 0.0f, 0.5f },
+        { "integer(12, -2)", 0, MASE_SIGNED, 4096, -8192.0f, -8188.0f },
+        { "block_fp(4, 8, NA, [16])", 3, MASE_SIGNED, 15, -7.0f, -6.0f },
+        { "block_fp(4, 8, NA, [16])", -5, MASE_SIGNED, 15, -7 * 0x1p-8f, -6 * 0x1p-8f },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct mase_format *f = format_of(rows[i].format);
+        const float first =
+            mase_format_neighbours(f, -INFINITY, rows[i].shared, rows[i].sign).above;
+        assert_int_equal(check_neighbours(f, rows[i].format, rows[i].shared, rows[i].sign),
+                         rows[i].values);
+        assert_true(first == rows[i].first);
+        assert_true(mase_format_neighbours(f, first, rows[i].shared, rows[i].sign).above ==
+                    rows[i].second);
+    }
+    assert_true(mase_format_neighbours(NULL, 1.0f, 0, MASE_SIGNED).above == 1.0f + 0x1p-23f);
 }
 
 /* Eight bits each and an exponent of eight for every block. */
@@ -243,6 +282,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_complete),
         cmocka_unit_test(every_format_keeps_its_promises),
+        cmocka_unit_test(neighbours_stand_side_by_side),
         cmocka_unit_test(text_bits_equality),
         cmocka_unit_test(wrong_texts),
         cmocka_unit_test(what_a_block_shares_is_stored_once),
