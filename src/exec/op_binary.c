@@ -1,8 +1,8 @@
 /*
  * op_binary.c - functions of two values, with broadcasting.
  *
- * The common ones have vector bodies (kern/binary.inc.c); powers and rounded quotients call the C
- * library in double.
+ * The common ones have vector bodies (kern/binary.inc.c); the rest are computed in double as ZIP in
+ * ops.def says, the same on every instruction set.
  */
 #include <math.h>
 
@@ -14,20 +14,8 @@ struct binary {
     enum mase_binary f;
     float scale;           /* of the second operand of a sum */
     mase_binary_fn *value; /* set: no vector body */
+    bool whole;            /* of integers: what lies between two is cut off */
 };
-
-/* d x^y / dx, or / dy when second. */
-static double slope_pow(double x, double y, bool second)
-{
-    if (second)
-        return x == 0.0 && y >= 0.0 ? 0.0 : pow(x, y) * log(x);
-    return y == 0.0 ? 0.0 : y * pow(x, y - 1.0);
-}
-
-static double divide_to_zero(double x, double y)
-{
-    return trunc(x / y);
-}
 
 static struct mase_pair pair_at(const struct mase_step *s, long r)
 {
@@ -47,9 +35,11 @@ static void forward(const struct mase_step *s, long from, long to)
         float *y = s->out->x + r * p->stride;
         if (!b->value)
             p->k->binary(y, &v, p->n);
-        for (long i = 0; b->value && i < p->n; i++)
-            y[i] = (float)b->value((double)v.a[v.a_broadcast ? 0 : i],
-                                   (double)v.b[v.b_broadcast ? 0 : i]);
+        for (long i = 0; b->value && i < p->n; i++) {
+            const double x =
+                b->value((double)v.a[v.a_broadcast ? 0 : i], (double)v.b[v.b_broadcast ? 0 : i]);
+            y[i] = (float)(b->whole ? trunc(x) : x);
+        }
     }
     mase_step_clear(s, s->out->x, from, to);
 }
@@ -66,10 +56,11 @@ static void part(const struct mase_step *s, int operand, long r, long lane, floa
         s->plan->k->binary_back(dx, dy, &v, operand == 1, add, n);
         return;
     }
+    mase_binary_fn *const slope = mase_partial_of(s->node->op, operand);
     for (long i = 0; i < n; i++) {
-        const double slope = slope_pow((double)v.a[v.a_broadcast ? 0 : i],
-                                       (double)v.b[v.b_broadcast ? 0 : i], operand == 1);
-        const float d = (float)((double)dy[i] * slope);
+        const double rise =
+            slope((double)v.a[v.a_broadcast ? 0 : i], (double)v.b[v.b_broadcast ? 0 : i]);
+        const float d = (float)((double)dy[i] * rise);
         dx[i] = add ? dx[i] + d : d;
     }
 }
@@ -86,18 +77,32 @@ static void backward_second(const struct mase_step *s, long from, long to)
     mase_spread_back(s, &b->operand[1], 1, part, from, to);
 }
 
+/* Integers have no quotient by 0: one item, so that the fault which is told is the first. */
+static void check_divisors(const struct mase_step *s, long from, long to)
+{
+    (void)from, (void)to;
+    *s->fault = (struct mase_fault){ 0 };
+    for (int64_t i = 0; i < s->plan->samples && !s->fault->found; i++)
+        for (long r = 0; r < s->out->rows && !s->fault->found; r++) {
+            const struct mase_pair v = pair_at(s, r);
+            if (v.b[v.b_broadcast ? 0 : i] == 0.0f)
+                *s->fault = (struct mase_fault){ true, 0.0f, i };
+        }
+}
+
+static enum mase_status refuse(const struct mase_step *s, int64_t sample, struct mase_err *err)
+{
+    (void)sample;
+    return mase_ref_zero_divisor(s->call, err);
+}
+
 /* div may round its quotient, which then has no slope. */
 static enum mase_status set_division(struct mase_step *s, struct binary *b, struct mase_err *err)
 {
-    const char *mode = mase_call_text(s->call, "rounding_mode", "");
-    s->stops = *mode != '\0';
-    if (mase_streq(mode, "trunc"))
-        b->value = divide_to_zero;
-    else if (mase_streq(mode, "floor"))
-        b->value = mase_binary_of(MASE_OP_floordiv);
-    else if (*mode)
-        return mase_call_fail(s->call, err, "rounding_mode = '%s' is neither 'trunc' nor 'floor'",
-                              mode);
+    mase_binary_fn *f;
+    MASE_TRY(mase_ref_division(s->call, &f, err));
+    s->stops = f != mase_binary_of(MASE_OP_div);
+    b->value = s->stops ? f : NULL;
     return MASE_OK;
 }
 
@@ -124,7 +129,8 @@ static enum mase_status choose(struct mase_step *s, struct binary *b, struct mas
     if (op == MASE_OP_add || op == MASE_OP_sub)
         MASE_TRY(mase_call_float(s->call, &alpha, "alpha", err));
     b->scale = (float)(op == MASE_OP_sub ? -alpha : alpha);
-    s->stops = op == MASE_OP_floordiv || (!b->value && b->f >= MASE_EQ);
+    b->whole = !mase_dtype_is_float(s->out->tensor->dtype);
+    s->stops = mase_op_is_flat(op);
     return op == MASE_OP_div ? set_division(s, b, err) : MASE_OK;
 }
 
@@ -135,6 +141,10 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
     MASE_TRY(choose(s, b, err));
     for (int i = 0; i < 2; i++)
         MASE_TRY(mase_spread_set(s, &b->operand[i], &c->param[i], err));
+    if (b->whole && mase_op_divides(c->node->op)) {
+        s->fault = mase_new(&s->plan->arena, struct mase_fault);
+        mase_step_forward(s, check_divisors, MASE_UNIT_ITEMS, 1);
+    }
     mase_step_forward(s, forward, MASE_UNIT_ITEMS, (long)s->out->rows);
     for (int i = 0; i < 2; i++)
         if (b->operand[i].in >= 0 && !s->stops)
@@ -144,5 +154,5 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
 }
 
 const struct mase_step_kind mase_step_binary = {
-    .name = "binary", .prepare = prepare, .axes = MASE_AXES_KEPT, .derives = true
+    .name = "binary", .prepare = prepare, .axes = MASE_AXES_KEPT, .refuse = refuse, .derives = true
 };

@@ -13,7 +13,7 @@ struct unary {
     enum mase_curve curve;
     const char *param[2]; /* where they come from; NULL: from fixed */
     float fixed[2];
-    bool flat; /* no gradient flows through it */
+    bool flat; /* no gradient flows through it, though ops.def does not say so */
 };
 
 /* What has a vector body, or parameters; other functions are those that ops.def writes out. */
@@ -39,11 +39,10 @@ static const struct unary table[MASE_OP_COUNT] = {
     [MASE_OP_abs] = { .curve = MASE_CURVE_abs },
     [MASE_OP_sqrt] = { .curve = MASE_CURVE_sqrt },
     [MASE_OP_exp] = { .curve = MASE_CURVE_exp },
-    [MASE_OP_round] = { .curve = MASE_CURVE_round, .flat = true },
-    [MASE_OP_floor] = { .curve = MASE_CURVE_floor, .flat = true },
+    [MASE_OP_round] = { .curve = MASE_CURVE_round },
+    [MASE_OP_floor] = { .curve = MASE_CURVE_floor },
     [MASE_OP_clamp] = { .curve = MASE_CURVE_clamp, .fixed = { -INFINITY, INFINITY } },
     [MASE_OP_detach] = { .curve = MASE_CURVE_identity, .flat = true },
-    [MASE_OP_not] = { .flat = true },
     [MASE_OP_invert] = { .flat = true },
 };
 
@@ -130,12 +129,10 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
     f->row = &table[c->node->op];
     f->curve = f->row->curve;
     MASE_TRY(set_params(f, c, err));
-    if (!f->row->flat && f->curve == MASE_CURVE_identity) {
+    if (f->curve == MASE_CURVE_identity) {
         f->value = mase_unary_of(c->node->op);
         f->slope = mase_slope_of(c->node->op);
     }
-    if (c->node->op == MASE_OP_not)
-        f->value = mase_unary_of(c->node->op);
     if (c->node->op == MASE_OP_invert) {
         if (c->param[0].tensor->dtype != MASE_DTYPE_BOOL)
             return mase_call_fail(c, err, "a plan inverts truth values only");
@@ -143,7 +140,7 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
     }
     if (c->node->op == MASE_OP_gelu && mase_streq(mase_call_text(c, "approximate", "none"), "tanh"))
         f->curve = MASE_CURVE_gelu_tanh;
-    add_phases(s, f->row->flat);
+    add_phases(s, f->row->flat || mase_op_is_flat(c->node->op));
     return MASE_OK;
 }
 

@@ -51,6 +51,13 @@ enum mase_status mase_ref_forward(const struct mase_call *c, struct mase_err *er
 /* An operand that is a tensor or a number; off is ignored for a number. */
 double mase_ref_operand(const struct mase_arg *a, int64_t off);
 
+/* An integer divided by zero is an error in Python and has no value. */
+enum mase_status mase_ref_zero_divisor(const struct mase_call *c, struct mase_err *err);
+
+/* What div computes, by its rounding_mode. */
+enum mase_status mase_ref_division(const struct mase_call *c, mase_binary_fn **f,
+                                   struct mase_err *err) MASE_MUST_CHECK;
+
 /* ---- walking over several tensors at once ---- */
 
 enum { MASE_ND_OPERANDS = 4, MASE_ND_RANK = 2 * MASE_MAX_RANK };

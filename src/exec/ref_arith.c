@@ -39,7 +39,11 @@ static void combine(struct mase_call *c, mase_binary_fn *f, double scale)
                   scale * mase_ref_operand(&c->param[1], w.off[1])));
 }
 
-/* An integer divided by zero is an error in Python and has no value. */
+enum mase_status mase_ref_zero_divisor(const struct mase_call *c, struct mase_err *err)
+{
+    return mase_call_fail(c, err, "division of integers by zero");
+}
+
 static enum mase_status check_divisor(const struct mase_call *c, struct mase_err *err)
 {
     if (mase_dtype_is_float(ref_out(c)->dtype))
@@ -47,13 +51,13 @@ static enum mase_status check_divisor(const struct mase_call *c, struct mase_err
     struct mase_nd w = walk_operands(c, 2);
     for (; w.i < w.count; mase_nd_next(&w))
         if (mase_ref_operand(&c->param[1], w.off[1]) == 0.0)
-            return mase_call_fail(c, err, "division of integers by zero");
+            return mase_ref_zero_divisor(c, err);
     return MASE_OK;
 }
 
 enum mase_status mase_forward_binary(struct mase_call *c, struct mase_err *err)
 {
-    if (c->node->op == MASE_OP_floordiv)
+    if (mase_op_divides(c->node->op))
         MASE_TRY(check_divisor(c, err));
     combine(c, mase_binary_of(c->node->op), 1.0);
     return MASE_OK;
@@ -73,16 +77,24 @@ static double divide_to_zero(double x, double y)
     return trunc(x / y);
 }
 
-enum mase_status mase_forward_div(struct mase_call *c, struct mase_err *err)
+enum mase_status mase_ref_division(const struct mase_call *c, mase_binary_fn **f,
+                                   struct mase_err *err)
 {
     const char *mode = mase_call_text(c, "rounding_mode", "");
-    mase_binary_fn *f = mase_binary_of(MASE_OP_div);
+    *f = mase_binary_of(MASE_OP_div);
     if (mase_streq(mode, "trunc"))
-        f = divide_to_zero;
+        *f = divide_to_zero;
     else if (mase_streq(mode, "floor"))
-        f = mase_binary_of(MASE_OP_floordiv);
+        *f = mase_binary_of(MASE_OP_floordiv);
     else if (*mode)
         return mase_call_fail(c, err, "rounding_mode = '%s' is neither 'trunc' nor 'floor'", mode);
+    return MASE_OK;
+}
+
+enum mase_status mase_forward_div(struct mase_call *c, struct mase_err *err)
+{
+    mase_binary_fn *f;
+    MASE_TRY(mase_ref_division(c, &f, err));
     MASE_TRY(check_divisor(c, err));
     combine(c, f, 1.0);
     return MASE_OK;

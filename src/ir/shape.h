@@ -107,8 +107,14 @@ void mase_call_result_ints(struct mase_call *c, const struct mase_shape *s);
 typedef double mase_unary_fn(double x);
 typedef double mase_binary_fn(double x, double y);
 mase_unary_fn *mase_unary_of(enum mase_op op);
-mase_unary_fn *mase_slope_of(enum mase_op op);
+mase_unary_fn *mase_slope_of(enum mase_op op); /* the derivative */
 mase_binary_fn *mase_binary_of(enum mase_op op);
+mase_binary_fn *mase_partial_of(enum mase_op op, int operand); /* by the first or second */
+/* What their rows say: integers have no result where the second operand is 0; integers become
+ * floats; no gradient passes. */
+bool mase_op_divides(enum mase_op op);
+bool mase_op_makes_float(enum mase_op op);
+bool mase_op_is_flat(enum mase_op op);
 /* c->result from numbers alone, as Python computes: 7 // 2 is 3, 7 / 2 is 3.5. */
 enum mase_status mase_scalar_unary(struct mase_call *c, struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_scalar_binary(struct mase_call *c, struct mase_err *err) MASE_MUST_CHECK;

@@ -121,8 +121,10 @@ static enum mase_status broadcast_type(const struct mase_call *c, enum mase_dtyp
                                        struct mase_err *err)
 {
     enum mase_op op = c->node->op;
-    if (op == MASE_OP_div && !mase_call_text(c, "rounding_mode", NULL))
+    if (mase_op_makes_float(op) && !mase_call_text(c, "rounding_mode", NULL))
         *t = float_of(*t);
+    if (mase_op_divides(op) && *t == MASE_DTYPE_BOOL)
+        return mase_call_fail(c, err, "booleans cannot be divided; make them integers first");
     double power;
     if (op == MASE_OP_pow && !mase_dtype_is_float(*t) && mase_arg_number(&c->param[1], &power) &&
         power < 0.0)

@@ -9,10 +9,41 @@
 
 #include "ir/shape.h"
 
-/* What Python makes of integers: an integer again, a float, or a truth value. */
-enum scalar_kind { KEEP, TO_INT, TO_FLOAT, TO_BOOL };
+/* What becomes of integers, and what a function of two values may add to it (ops.def). */
+enum { KEEP, TO_INT, TO_FLOAT, TO_BOOL, NUMBERS = 3, DIVIDES = 4, FLAT = 8 };
 
-/* The functions that MAP writes out, and their derivatives. */
+/* ---- what is too long for a row ---- */
+
+/* By the remainder, as Python: x / y may round up to the next integer. */
+static double floor_quotient(double x, double y)
+{
+    if (y == 0.0)
+        return x / y;
+    const double rest = fmod(x, y);
+    const double quotient = (x - rest) / y - (rest != 0.0 && (rest < 0.0) != (y < 0.0) ? 1.0 : 0.0);
+    return quotient == 0.0 ? copysign(0.0, x / y) : rint(quotient);
+}
+
+static double floor_remainder(double x, double y)
+{
+    const double rest = fmod(x, y);
+    return rest != 0.0 && (rest < 0.0) != (y < 0.0) ? rest + y : rest;
+}
+
+/* The part of a maximum's gradient that x gets. */
+static double won(double x, double y)
+{
+    return x > y ? 1.0 : x == y ? 0.5 : 0.0;
+}
+
+/* x / (x x + y y), 0 in the origin. */
+static double over_square(double x, double y)
+{
+    return x == 0.0 && y == 0.0 ? 0.0 : x / (x * x + y * y);
+}
+
+/* ---- the functions that MAP and ZIP write out, and their derivatives ---- */
+
 #define OP(...)
 #define MAP(name, kind, value, slope)    \
     static double value_##name(double x) \
@@ -24,82 +55,26 @@ enum scalar_kind { KEEP, TO_INT, TO_FLOAT, TO_BOOL };
         (void)x;                         \
         return slope;                    \
     }
+#define ZIP(name, kind, value, slope, slope_y)       \
+    static double value_##name(double x, double y)   \
+    {                                                \
+        return value;                                \
+    }                                                \
+    static double slope_##name(double x, double y)   \
+    {                                                \
+        (void)x, (void)y;                            \
+        return slope;                                \
+    }                                                \
+    static double slope_y_##name(double x, double y) \
+    {                                                \
+        (void)x, (void)y;                            \
+        return slope_y;                              \
+    }
 #include <mase/ops.def>
-
-static double add(double x, double y)
-{
-    return x + y;
-}
-
-static double subtract(double x, double y)
-{
-    return x - y;
-}
-
-static double multiply(double x, double y)
-{
-    return x * y;
-}
-
-static double divide(double x, double y)
-{
-    return x / y;
-}
-
-/* By the remainder, as Python: x / y may round up to the next integer. */
-static double floor_divide(double x, double y)
-{
-    if (y == 0.0 || isinf(x))
-        return x / y;
-    double rest = fmod(x, y);
-    double quotient = rint((x - rest) / y);
-    return rest != 0.0 && (rest < 0.0) != (y < 0.0) ? quotient - 1.0 : quotient;
-}
-
-static double equal(double x, double y)
-{
-    return x == y;
-}
-
-static double not_equal(double x, double y)
-{
-    return x != y;
-}
-
-static double greater_equal(double x, double y)
-{
-    return x >= y;
-}
-
-static double greater(double x, double y)
-{
-    return x > y;
-}
-
-static double less_equal(double x, double y)
-{
-    return x <= y;
-}
-
-static double less(double x, double y)
-{
-    return x < y;
-}
-
-/* NaN wins, as in PyTorch; fmax would drop it. */
-static double maximum(double x, double y)
-{
-    return isnan(x) || x > y ? x : y;
-}
-
-static double minimum(double x, double y)
-{
-    return isnan(x) || x < y ? x : y;
-}
 
 static const struct {
     mase_unary_fn *f, *slope;
-    enum scalar_kind kind;
+    int kind;
 } unary[MASE_OP_COUNT] = {
 #define OP(...)
 #define MAP(name, kind, value, slope) [MASE_OP_##name] = { value_##name, slope_##name, kind },
@@ -107,24 +82,35 @@ static const struct {
 };
 
 static const struct {
-    mase_binary_fn *f;
-    enum scalar_kind kind;
+    mase_binary_fn *f, *slope[2];
+    int kind;
 } binary[MASE_OP_COUNT] = {
-    [MASE_OP_add] = { add, KEEP },
-    [MASE_OP_sub] = { subtract, KEEP },
-    [MASE_OP_mul] = { multiply, KEEP },
-    [MASE_OP_div] = { divide, TO_FLOAT },
-    [MASE_OP_floordiv] = { floor_divide, KEEP },
-    [MASE_OP_pow] = { pow, KEEP },
-    [MASE_OP_max] = { maximum, KEEP },
-    [MASE_OP_min] = { minimum, KEEP },
-    [MASE_OP_eq] = { equal, TO_BOOL },
-    [MASE_OP_ne] = { not_equal, TO_BOOL },
-    [MASE_OP_ge] = { greater_equal, TO_BOOL },
-    [MASE_OP_gt] = { greater, TO_BOOL },
-    [MASE_OP_le] = { less_equal, TO_BOOL },
-    [MASE_OP_lt] = { less, TO_BOOL },
+#define OP(...)
+#define ZIP(name, kind, value, slope, slope_y) \
+    [MASE_OP_##name] = { value_##name, { slope_##name, slope_y_##name }, kind },
+#include <mase/ops.def>
 };
+
+static int kind_of(enum mase_op op)
+{
+    return unary[op].kind | binary[op].kind;
+}
+
+bool mase_op_divides(enum mase_op op)
+{
+    return kind_of(op) & DIVIDES;
+}
+
+bool mase_op_makes_float(enum mase_op op)
+{
+    return (kind_of(op) & NUMBERS) == TO_FLOAT;
+}
+
+bool mase_op_is_flat(enum mase_op op)
+{
+    const int numbers = kind_of(op) & NUMBERS;
+    return numbers == TO_INT || numbers == TO_BOOL || kind_of(op) & FLAT;
+}
 
 mase_unary_fn *mase_unary_of(enum mase_op op)
 {
@@ -141,9 +127,15 @@ mase_binary_fn *mase_binary_of(enum mase_op op)
     return binary[op].f;
 }
 
-static enum mase_status set_number(struct mase_call *c, double v, enum scalar_kind kind,
-                                   bool integers, struct mase_err *err)
+mase_binary_fn *mase_partial_of(enum mase_op op, int operand)
 {
+    return binary[op].slope[operand];
+}
+
+static enum mase_status set_number(struct mase_call *c, double v, int kind, bool integers,
+                                   struct mase_err *err)
+{
+    kind &= NUMBERS;
     if (kind == TO_BOOL) {
         c->result = mase_arg_bool(v != 0.0);
         return MASE_OK;
@@ -181,7 +173,7 @@ enum mase_status mase_scalar_binary(struct mase_call *c, struct mase_err *err)
     if (!binary[op].f || !mase_arg_number(a, &x) || !mase_arg_number(b, &y))
         return mase_call_fail(c, err, "needs tensors or numbers, got %s and %s",
                               mase_show_arg(c, a), mase_show_arg(c, b));
-    if ((op == MASE_OP_div || op == MASE_OP_floordiv) && y == 0.0)
+    if (mase_op_divides(op) && y == 0.0)
         return mase_call_fail(c, err, "division of %s by zero", mase_show_arg(c, a));
     bool integers = is_integer(a) && is_integer(b) && !(op == MASE_OP_pow && y < 0.0);
     return set_number(c, binary[op].f(x, y), binary[op].kind, integers, err);

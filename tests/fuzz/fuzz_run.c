@@ -56,10 +56,11 @@ static bool is_small(const struct cp_case *c)
 static bool jumps(const struct mase_graph *g)
 {
     static const enum mase_op ops[] = {
-        MASE_OP_eq,       MASE_OP_ne,    MASE_OP_gt,      MASE_OP_ge,     MASE_OP_lt,  MASE_OP_le,
-        MASE_OP_round,    MASE_OP_floor, MASE_OP_to,      MASE_OP_cast,   MASE_OP_int, MASE_OP_long,
-        MASE_OP_floordiv, MASE_OP_bool,  MASE_OP_not,     MASE_OP_invert, MASE_OP_div, MASE_OP_max,
-        MASE_OP_min,      MASE_OP_tan,   MASE_OP_type_as,
+        MASE_OP_eq,      MASE_OP_ne,        MASE_OP_gt,       MASE_OP_ge,    MASE_OP_lt,
+        MASE_OP_le,      MASE_OP_round,     MASE_OP_floor,    MASE_OP_to,    MASE_OP_cast,
+        MASE_OP_int,     MASE_OP_long,      MASE_OP_floordiv, MASE_OP_bool,  MASE_OP_not,
+        MASE_OP_invert,  MASE_OP_div,       MASE_OP_max,      MASE_OP_min,   MASE_OP_tan,
+        MASE_OP_type_as, MASE_OP_remainder, MASE_OP_fmod,     MASE_OP_atan2,
     };
     for (const struct mase_node *n = g->first; n; n = n->next) {
         const struct mase_quant *q = mase_node_quant(n);

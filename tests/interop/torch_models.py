@@ -28,7 +28,7 @@ MODELS = [  # file, classes and sizes of a sample, its networks
     ("images.py", DIGITS, ["LFC"]),
     ("resnet.py", PHOTOS, ["resnet18", "resnet34", "resnet50"]),
     ("transformer.py", JETS, ["Transformer"]),
-    ("features.py", JETS, ["Functions", "Operators", "Shapes", "Parameters", "Shared", "Inputs",
+    ("features.py", JETS, ["Functions", "Operators", "Pairs", "Shapes", "Parameters", "Shared", "Inputs",
                            "Positions"]),
     ("features.py", SMALL, ["Images"]),
     ("students.py", DIGITS, ["LeNet", "Digits"]),

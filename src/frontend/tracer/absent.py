@@ -38,8 +38,8 @@ class Absent:
         raise Fault("'%s' is needed here, and %s is not read: %s" % (self._name, package, why))
 
     __bool__ = __int__ = __float__ = __index__ = __iter__ = __len__ = __getitem__ = look
-    __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __pow__ = __neg__ = look
-    __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rpow__ = look
+    __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = __neg__ = look
+    __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = look
     __lt__ = __le__ = __gt__ = __ge__ = look
 
 

@@ -164,8 +164,7 @@ class Tensor:
     def combined(self, other, fn, exact):
         """fn element by element; exact: integers stay integers."""
         if not isinstance(other, Tensor):
-            kind = DTYPES["float32"] if isinstance(other, float) else self.dtype
-            other = Tensor((), [other], kind)
+            other = self.beside(other)
         shape = broadcast(self.shape, other.shape)
         a, b = self.stretched(shape).numbers(), other.stretched(shape).numbers()
         whole = exact and not (self.dtype.is_floating_point or other.dtype.is_floating_point)
@@ -446,6 +445,19 @@ class Tensor:
 
     def __floordiv__(self, other):
         return binary(self, other, operator.floordiv, True)
+
+    def __rfloordiv__(self, other):
+        return binary(self.beside(other), self, operator.floordiv, True)
+
+    def __mod__(self, other):
+        return binary(self, other, operator.mod, True)
+
+    def __rmod__(self, other):
+        return binary(self.beside(other), self, operator.mod, True)
+
+    def beside(self, number):
+        """A number as an operand of the same type; a float among integers stays one."""
+        return Tensor((), [number], DTYPES["float32"] if isinstance(number, float) else self.dtype)
 
     __radd__, __rmul__ = __add__, __mul__
 

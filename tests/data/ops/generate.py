@@ -766,3 +766,25 @@ module("lstm_cell", "LSTMCell", (3, 2), {}, (grid(4, 3), (grid(4, 2), grid(4, 2)
 module("lstm_cell", "LSTMCell", (3, 2), {"bias": False}, (grid(4, 3),))
 module("gru_cell", "GRUCell", (3, 2), {}, (grid(4, 3), grid(4, 2)))
 module("gru_cell", "GRUCell", (3, 2), {}, (grid(3),))
+
+for op, target in (("remainder", "operator.mod"), ("fmod", "torch.fmod")):
+    function(op, target, torch.tensor([7.5, -7.5, 7.5, -7.5]), torch.tensor([2.0, 2.0, -2.0, -2.0]))
+    function(op, target, grid(2, 1, 3, scale=4.0), positive(4, 1))
+    function(op, target, ints(-9, 9, 6), torch.tensor([2, 3, 4, -2, -3, -4]))
+    function(op, target, ints(-9, 9, 4, dtype=torch.int32), 3)
+    function(op, target, ints(-9, 9, 4), 2.5)
+    function(op, target, torch.tensor([1.0, -1.0, INF, 5.0, -5.0, -0.0]), torch.tensor([0.0, 0.0, 2.0, INF, INF, 3.0]))
+    method(op, op, grid(3), 0.75)
+function("remainder", "torch.remainder", 7, torch.tensor([2, -3, 4]))
+for x, y in ((7, 3), (-7, 3), (7, -3), (7.5, -2)):
+    function("remainder", "operator.mod", x, y)
+for op in ("atan2", "hypot"):
+    function(op, "torch." + op, grid(2, 3), grid(2, 3))
+    function(op, "torch." + op, grid(2, 1, 3), grid(4, 1))
+    function(op, "torch." + op, torch.tensor([0.0, -0.0, 1.0, -0.0, INF, 3e38]),
+             torch.tensor([0.0, -1.0, -INF, 1.0, INF, 3e38]))
+    function(op, "math." + op, 3, -4)
+    method(op, op, grid(3), grid(3))
+function("atan2", "torch.atan2", ints(-3, 4, 4), ints(-3, 4, 4))
+function("floordiv", "operator.floordiv", torch.tensor([INF, 5.0, -5.0, 7.5, -7.5]),
+         torch.tensor([2.0, INF, INF, -2.0, 2.0]))

@@ -58,6 +58,21 @@ class Operators(nn.Module):
         return torch.where(z >= x, z, x) @ torch.t(x)
 
 
+class Pairs(nn.Module):
+    """Functions of two values, by operator, function and method."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("step", torch.arange(16) % 3 + 1)
+
+    def forward(self, x):
+        b, n = x.shape
+        y = x % 1.5 + 2 % self.step + 7 // self.step
+        y %= 4
+        y = torch.atan2(y, x).hypot(x // 0.5) + torch.fmod(x, self.step)
+        return torch.remainder(x, y)[:, n % 5:]
+
+
 class Shapes(nn.Module):
     def forward(self, x):
         b, n = x.shape

@@ -11,6 +11,8 @@
  */
 #include "step_case.h"
 
+#include "ir/shape.h"
+
 static const double H = 1.0 / 32;
 
 /* ---- values ---- */
@@ -318,8 +320,9 @@ static void every_step_has_a_case(void **state)
         seen[op] = true;
         mase_graph_free(g);
     }
-    for (int op = 0; op < MASE_OP_COUNT; op++)
-        if (has_step[op] && !seen[op])
+    /* what ops.def writes out is tested as such (t_elementwise.c) */
+    for (enum mase_op op = 0; op < MASE_OP_COUNT; op++)
+        if (has_step[op] && !seen[op] && !mase_unary_of(op) && !mase_binary_of(op))
             fail_msg("%s has a step but no case", mase_ops[op].name);
 }
 
