@@ -2,13 +2,13 @@
  * math.h - exponential and logarithm of sixteen lanes, the same bits on every instruction set.
  */
 
-/* e^x to about 1 ulp; below -87.3 the result is 0, above 88.3 it is e^88.3. */
+/* e^x to about 1 ulp; below -87.3 the result is 0, above 88.72 infinite. */
 static inline vf vexp(vf x)
 {
     const vf lo = vset1(-87.3f);
     const vm tiny = vgt(lo, x);
-    x = vmax(lo, vmin(vset1(88.3f), x));
-    const vf k = vrint(vmul(x, vset1(1.44269504f)));
+    x = vmax(lo, vmin(vset1(89.0f), x));
+    const vf k = vrint(vmul(x, vset1(1.44269504f))), top = vmin(vset1(127.0f), k);
     vf r = vfma(k, vset1(-0.693359375f), x); /* ln 2 in two parts, the first exact */
     r = vfma(k, vset1(2.12194440e-4f), r);
     vf p = vset1(1.9875691500e-4f);
@@ -18,7 +18,8 @@ static inline vf vexp(vf x)
     p = vfma(p, r, vset1(1.6666665459e-1f));
     p = vfma(p, r, vset1(5.0000001201e-1f));
     p = vadd(vfma(p, vmul(r, r), r), vset1(1.0f));
-    return vselect(tiny, vzero(), vscale2(p, k));
+    p = vfma(p, vsub(k, top), p); /* doubled where k is 128, which is no float's exponent */
+    return vselect(tiny, vzero(), vscale2(p, top));
 }
 
 /* Natural logarithm of positive normal numbers, by the series of artanh around 1. */
@@ -37,7 +38,8 @@ static inline vf vlog(vf x)
     return vfma(k, vset1(0.693359375f), vfma(k, vset1(-2.12194440e-4f), p));
 }
 
-/* e^x - 1 without loss near 0: with x = k ln 2 + r it is 2^k (e^r - 1) + (2^k - 1). */
+/* e^x - 1 without loss near 0, for x up to 88: with x = k ln 2 + r it is 2^k (e^r - 1) + (2^k - 1).
+ */
 static inline vf vexpm1(vf x)
 {
     x = vmax(vset1(-87.3f), vmin(vset1(88.3f), x));

@@ -66,7 +66,7 @@ static void slopes_are_derivatives(void **state)
 
 /* Quotients, ties, signs of zero, what overflows and what is not a number. */
 static const float odd[] = { -2.5f,   -1.0f,  -0.75f, -0.0f,     0.0f,     0.25f, 1.0f,
-                             2.0f,    3.5f,   7.0f,   -7.0f,     1e-15f,   1e30f, 80.0f,
+                             2.0f,    3.5f,   7.0f,   -7.0f,     1e-15f,   1e30f, 88.6f,
                              -100.0f, 100.0f, 3e38f,  -INFINITY, INFINITY, NAN };
 enum { ODD = sizeof odd / sizeof *odd, PAIRS = ODD * ODD };
 
@@ -84,7 +84,7 @@ static struct step_case case_of(enum mase_op op, char *text, size_t size)
 static bool agree(double got, double want, double least)
 {
     return (isnan(got) && isnan(want)) || got == want ||
-           fabs(got - want) <= 1e-5 * fmax(least, fabs(want));
+           (isfinite(want) && fabs(got - want) <= 1e-5 * fmax(least, fabs(want)));
 }
 
 static void check_pair(const struct running *r, struct mase_plan *p, enum mase_op op, int64_t k)

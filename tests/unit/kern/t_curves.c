@@ -116,6 +116,31 @@ static void curves_are_the_functions(void **state)
     }
 }
 
+/* Where exponentials end: infinite where the function is, and about zero where that is all but
+ * zero: a sigmoid below the normal numbers is 0, and x times as much is lost by silu. */
+static void curves_reach_the_ends(void **state)
+{
+    static const float ends[16] = { 88.25f,   88.5f, 88.7f,     88.75f,  100.0f,  1e4f,
+                                    INFINITY, 12.5f, -88.5f,    -88.75f, -100.0f, -1e4f,
+                                    40.0f,    0.0f,  -INFINITY, -0.0f };
+    (void)state;
+    for (int f = 0; f < CURVES; f++)
+        EACH_ISA(k)
+        {
+            float y[16], p[2];
+            set_params((enum mase_curve)f, p);
+            k->curve((enum mase_curve)f, y, ends, p, 16);
+            for (int i = 0; i < 16; i++) {
+                const float want = (float)exact((enum mase_curve)f, (double)ends[i], p);
+                const bool same = y[i] == want || (isnan(y[i]) && isnan(want));
+                if (!same &&
+                    !(fabsf(y[i] - want) <= 1e-6f * fabsf(want) + 1e-36f && isfinite(want)))
+                    fail_msg("%s(%g): got %.9g, want %.9g", curve_names[f], (double)ends[i],
+                             (double)y[i], (double)want);
+            }
+        }
+}
+
 /* Slopes: differences of the function in double, away from corners. */
 static void slopes_are_derivatives(void **state)
 {
@@ -327,6 +352,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(curves_are_the_functions),
+        cmocka_unit_test(curves_reach_the_ends),
         cmocka_unit_test(slopes_are_derivatives),
         cmocka_unit_test(pairs_are_the_functions),
         cmocka_unit_test(chosen_rows_are_summed_and_compared),

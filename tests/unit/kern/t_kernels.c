@@ -188,13 +188,16 @@ static void exp_is_within_two_ulp(void **state)
     const long n = 4096;
     struct buf x = make(n, 11), first = make(n, 0);
     for (long i = 0; i < n; i++)
-        x.x[i] = -90.0f + 178.0f * (float)i / (float)n;
+        x.x[i] = -90.0f + 179.0f * (float)i / (float)n;
     EACH_ISA(k)
     {
         struct buf y = make(n, 12);
         k->exp_rows(y.x, x.x, n);
         for (long i = 0; i < n; i++)
-            check_close(y.x[i] / exp(x.x[i]), x.x[i] < -87.3f ? 0 : 1, 2.5e-7);
+            if (isinf((float)exp((double)x.x[i])))
+                assert_true(y.x[i] == INFINITY);
+            else
+                check_close(y.x[i] / exp(x.x[i]), x.x[i] < -87.3f ? 0 : 1, 2.5e-7);
         if (isa == 0)
             memcpy(first.x, y.x, (size_t)n * sizeof(float));
         same_bits(&first, &y);
