@@ -1,5 +1,8 @@
 /*
  * cost.c - the cost of a node by the rule of its operation.
+ *
+ * What is too large for a count stays the largest one (mase_cost_fits), in all that follows from
+ * it.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -18,6 +21,18 @@ struct count {
 
 typedef void count_fn(struct count *c, const struct mase_node *n, int64_t factor);
 
+static int64_t times(int64_t a, int64_t b)
+{
+    int64_t n;
+    return __builtin_mul_overflow(a, b, &n) ? INT64_MAX : n;
+}
+
+static int64_t plus(int64_t a, int64_t b)
+{
+    int64_t n;
+    return __builtin_add_overflow(a, b, &n) ? INT64_MAX : n;
+}
+
 static int64_t elements(const struct mase_meta_arg *arg)
 {
     const bool tensor = arg && (arg->kind == MASE_META_TENSOR || arg->kind == MASE_META_PARAM);
@@ -28,7 +43,7 @@ static int64_t result_elements(const struct mase_node *n)
 {
     int64_t count = 0;
     for (int i = 0; i < n->meta->result_count; i++)
-        count += elements(&n->meta->results[i]);
+        count = plus(count, elements(&n->meta->results[i]));
     return count;
 }
 
@@ -53,12 +68,12 @@ static void count_inputs(struct count *c, const struct mase_node *n, int64_t fac
 {
     const struct mase_meta_arg *x = arg_of(n, "data_in_0");
     /* the object of a method is no argument in the metadata; its result is as large */
-    c->ops = factor * (x ? elements(x) : result_elements(n));
+    c->ops = times(factor, x ? elements(x) : result_elements(n));
 }
 
 static void count_results(struct count *c, const struct mase_node *n, int64_t factor)
 {
-    c->ops = factor * result_elements(n);
+    c->ops = times(factor, result_elements(n));
 }
 
 static int64_t product_of(const struct mase_arg *size, int dims)
@@ -66,9 +81,9 @@ static int64_t product_of(const struct mase_arg *size, int dims)
     int64_t n = 1;
     if (size->kind == MASE_ARG_INT)
         for (int i = 0; i < dims; i++)
-            n *= size->i;
+            n = times(n, size->i);
     for (int i = 0; size->kind >= MASE_ARG_TUPLE && i < size->count; i++)
-        n *= size->items[i].kind == MASE_ARG_INT ? size->items[i].i : 1;
+        n = times(n, size->items[i].kind == MASE_ARG_INT ? size->items[i].i : 1);
     return n;
 }
 
@@ -83,19 +98,19 @@ static int64_t window(const struct mase_node *n, int dims)
 
 static void count_window1(struct count *c, const struct mase_node *n, int64_t factor)
 {
-    c->ops = factor * result_elements(n) * window(n, 1);
+    c->ops = times(times(factor, result_elements(n)), window(n, 1));
 }
 
 static void count_window2(struct count *c, const struct mase_node *n, int64_t factor)
 {
-    c->ops = factor * result_elements(n) * window(n, 2);
+    c->ops = times(times(factor, result_elements(n)), window(n, 2));
 }
 
 static void sums_of(struct count *c, const struct mase_node *n, int64_t fan_in, const char *x,
                     const char *factor)
 {
     c->fan_in = fan_in;
-    c->macs = result_elements(n) * fan_in;
+    c->macs = times(result_elements(n), fan_in);
     c->x = arg_of(n, x);
     c->factor = arg_of(n, factor);
 }
@@ -120,8 +135,8 @@ static void count_transposed(struct count *c, const struct mase_node *n, int64_t
 {
     count_per_row(c, n, factor);
     const int64_t results = result_elements(n);
-    c->macs = elements(c->x) * c->fan_in;
-    c->fan_in = results ? (c->macs + results - 1) / results : 0;
+    c->macs = times(elements(c->x), c->fan_in);
+    c->fan_in = results ? plus(c->macs, results - 1) / results : 0;
 }
 
 /* (m, k) times (k, n) in whatever order either lies: k k = (m k)(k n) / (m n), batched alike. */
@@ -157,9 +172,9 @@ static void count_attention(struct count *c, const struct mase_node *n, int64_t 
     (void)factor;
     const struct mase_meta_arg *q = arg_of(n, "data_in_0"), *k = arg_of(n, "data_in_1");
     const int64_t keys = k && k->shape.rank > 1 ? k->shape.dim[k->shape.rank - 2] : 0;
-    const int64_t scores = elements(q) / last_dim(q) * keys;
-    c->macs = scores * last_dim(q) + scores * last_dim(arg_of(n, "data_in_2"));
-    c->ops = 5 * scores;
+    const int64_t scores = times(elements(q) / last_dim(q), keys);
+    c->macs = plus(times(scores, last_dim(q)), times(scores, last_dim(arg_of(n, "data_in_2"))));
+    c->ops = times(5, scores);
     c->fan_in = last_dim(q);
     c->x = q;
     c->factor = k;
@@ -184,8 +199,8 @@ static void count_recurrent(struct count *c, const struct mase_node *n, int64_t 
         units += inner ? mase_module_attr(m, "hidden_size")->i : 0;
     }
     const int64_t positions = elements(c->x) / last_dim(c->x);
-    c->macs = positions * weights;
-    c->ops = factor * positions * units;
+    c->macs = times(positions, weights);
+    c->ops = times(times(factor, positions), units);
     c->fan_in = (weights + rows - 1) / rows;
 }
 
@@ -309,12 +324,12 @@ static void count_bit_operations(struct mase_cost *cost, const struct mase_node 
     const int64_t a = bits_of(c->x), w = bits_of(c->factor);
     int64_t weights = 0;
     const struct mase_module *module = mase_node_module(n);
-    cost->bitops = c->macs * a * w;
+    cost->bitops = times(c->macs, a * w);
     cost->nonzero_bitops = cost->ebops = cost->bitops;
     const struct density d = module ? density_of_layer(n, module, &weights) : (struct density){ 0 };
     if (weights) {
-        cost->nonzero_bitops = c->macs / weights * d.nonzero * a * w;
-        cost->ebops = c->macs / weights * d.bits * a;
+        cost->nonzero_bitops = times(times(c->macs / weights, d.nonzero), a * w);
+        cost->ebops = times(times(c->macs / weights, d.bits), a);
     }
     cost->bops = (double)cost->nonzero_bitops +
                  (double)c->macs * ((double)(a + w) + log2((double)c->fan_in));
@@ -369,9 +384,9 @@ struct mase_cost mase_node_cost(const struct mase_node *n)
     rule.count(&c, n, rule.factor);
     cost.macs = c.macs;
     cost.ops = c.ops;
-    cost.flops = 2 * c.macs + c.ops;
+    cost.flops = plus(times(2, c.macs), c.ops);
     /* backward: for each product one for the input's gradient and one for the weight's */
-    cost.train_flops = 3 * 2 * c.macs + 2 * c.ops;
+    cost.train_flops = plus(times(3 * 2, c.macs), times(2, c.ops));
     count_parameters(&cost, n);
     count_traffic(&cost, n);
     if (c.macs)
@@ -379,21 +394,37 @@ struct mase_cost mase_node_cost(const struct mase_node *n)
     return cost;
 }
 
+/* The counts of a cost, which is these and the BOPs. */
+static const size_t counts[] = {
+    offsetof(struct mase_cost, macs),       offsetof(struct mase_cost, ops),
+    offsetof(struct mase_cost, flops),      offsetof(struct mase_cost, params),
+    offsetof(struct mase_cost, param_bits), offsetof(struct mase_cost, in_bits),
+    offsetof(struct mase_cost, out_bits),   offsetof(struct mase_cost, traffic),
+    offsetof(struct mase_cost, bitops),     offsetof(struct mase_cost, nonzero_bitops),
+    offsetof(struct mase_cost, ebops),      offsetof(struct mase_cost, train_flops),
+};
+enum { COUNTS = sizeof counts / sizeof *counts };
+
+static int64_t *count_at(struct mase_cost *c, int i)
+{
+    return (int64_t *)((char *)c + counts[i]);
+}
+
 void mase_cost_add(struct mase_cost *to, const struct mase_cost *c)
 {
-    to->macs += c->macs;
-    to->ops += c->ops;
-    to->flops += c->flops;
-    to->params += c->params;
-    to->param_bits += c->param_bits;
-    to->in_bits += c->in_bits;
-    to->out_bits += c->out_bits;
-    to->traffic += c->traffic;
-    to->bitops += c->bitops;
-    to->nonzero_bitops += c->nonzero_bitops;
+    struct mase_cost more = *c;
+    for (int i = 0; i < COUNTS; i++)
+        *count_at(to, i) = plus(*count_at(to, i), *count_at(&more, i));
     to->bops += c->bops;
-    to->ebops += c->ebops;
-    to->train_flops += c->train_flops;
+}
+
+bool mase_cost_fits(const struct mase_cost *c)
+{
+    struct mase_cost all = *c;
+    bool fits = c->bops < 0x1p63;
+    for (int i = 0; i < COUNTS; i++)
+        fits &= *count_at(&all, i) != INT64_MAX;
+    return fits;
 }
 
 struct mase_cost mase_graph_cost(const struct mase_graph *g)

@@ -27,6 +27,8 @@ struct mase_cost {
 /* The node must have common metadata. */
 struct mase_cost mase_node_cost(const struct mase_node *n);
 void mase_cost_add(struct mase_cost *to, const struct mase_cost *c);
+/* Is every number below 2^63? What is not is no number of anything. */
+bool mase_cost_fits(const struct mase_cost *c);
 /* Every node of a graph with common metadata. */
 struct mase_cost mase_graph_cost(const struct mase_graph *g);
 

@@ -119,10 +119,29 @@ static enum mase_status save(struct mase_pass_env *env, const struct mase_table 
     return st;
 }
 
+static enum mase_status check(const struct mase_graph *g, struct mase_err *err)
+{
+    struct mase_cost sum = { 0 };
+    for (const struct mase_node *n = g->first; n; n = n->next) {
+        const struct mase_cost c = mase_node_cost(n);
+        mase_cost_add(&sum, &c);
+        if (!mase_cost_fits(&sum))
+            return mase_node_place(
+                n,
+                mase_fail(err, MASE_ELIMIT, "%s: the costs %s 2^63, and counts end there", n->name,
+                          mase_cost_fits(&c) ? "up to here are beyond" : "are beyond"),
+                err);
+    }
+    return MASE_OK;
+}
+
 static enum mase_status run(const struct mase_graph *g, const void *options,
                             struct mase_pass_env *env, struct mase_err *err)
 {
     const struct flops_opts *o = options;
+    MASE_TRY(check(g, err));
+    if (has_metadata(env->original))
+        MASE_TRY(check(env->original, err));
     const struct mase_table t = make_table(env->scratch, g, env->original);
     struct mase_value *found = result(mase_pass_arena(env), g, env->original);
     mase_pass_show(env, NULL, &(struct mase_sheet){ .key = "count_flops", .table = t }, o->format,

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "golden.h"
+#include "ir/build.h"
 #include "pass/analysis/cost.h"
 
 /* ---- networks ---- */
@@ -215,6 +216,23 @@ static void matrix_products(void **state)
     teardown(&f);
 }
 
+/* 32768 x 32768 x 32768 products and their adders are 1.08 2^55 bit operations; 300 times as many
+ * are no count. */
+static void what_cannot_be_counted_is_refused(void **state)
+{
+    (void)state;
+    struct mase_graph *g = mase_graph_new("large");
+    struct mase_node *x = mase_build_input(g, "x", NULL);
+    x = mase_build_call(g, "%s.expand(32768, 32768)", x->name);
+    for (int i = 0; i < 300; i++)
+        x = mase_build_call(g, "torch.matmul(%s, %s)", x->name, x->name);
+    mase_build_output(g, x);
+    struct fixture f;
+    setup_graph(&f, g, (struct mase_shape){ 2, { 1, 1 } });
+    FAILS(&f, "count_flops", "", 1, 1, "matmul_237: the costs up to here are beyond 2^63");
+    teardown(&f);
+}
+
 /* ---- after quantisation ---- */
 
 static const char integer[] =
@@ -354,6 +372,7 @@ int main(void)
         cmocka_unit_test(resnet18),
         cmocka_unit_test(computations_are_the_originals),
         cmocka_unit_test(matrix_products),
+        cmocka_unit_test(what_cannot_be_counted_is_refused),
         cmocka_unit_test(the_weights_of_the_example),
         cmocka_unit_test(quantisation_shows),
         cmocka_unit_test(average_bits),
