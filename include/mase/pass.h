@@ -144,6 +144,9 @@ struct mase_pass_runs {
 enum mase_status mase_pass_runs_bind(struct mase_pass_runs *runs, struct mase_arena *a,
                                      const struct mase_value *passes,
                                      struct mase_err *err) MASE_MUST_CHECK;
+/* The first run of a pass behind `after` (NULL: of all), or NULL. */
+const struct mase_pass_run *mase_pass_runs_find(const struct mase_pass_runs *runs, const char *pass,
+                                                const struct mase_pass_run *after);
 /* Run them all, each under its own name. */
 enum mase_status mase_manager_run_list(struct mase_manager *m, struct mase_graph **g,
                                        const struct mase_pass_runs *runs,

@@ -5,7 +5,7 @@
  * want to know it without the change:
  *
  *     struct mase_decision *d = mase_new_array(&a, struct mase_decision, g->node_count);
- *     if ((st = mase_quantize_explain(d, &a, g, section, err)))   // [passes.quantize]
+ *     if ((st = mase_quantize_explain(d, &a, g, run, err)))       // of mase_pass_runs_bind
  *         return st;
  *     for (int i = 0; i < g->node_count; i++)
  *         printf("%s: %s\n", d[i].node->name, mase_reason_names[d[i].reason]);
@@ -15,7 +15,7 @@
 #define MASE_QUANTIZE_H
 
 #include <mase/graph.h>
-#include <mase/value.h>
+#include <mase/pass.h>
 
 enum mase_reason {
     MASE_NOT_QUANTISABLE, /* the operation has no quantised form */
@@ -37,10 +37,11 @@ struct mase_decision {
     struct mase_quant quant; /* bypassed, quantised */
 };
 
-/* One decision for each node of g in order, (node_count), from the table of [passes.quantize].
- * Errors are the pass's own. Texts are those of args and g; the rest lives in a. */
+/* One decision for each node of g in order, (node_count), for a bound run of the pass
+ * (mase_pass_runs_find). Errors are the pass's own. Texts are those of run and g; the rest lives in
+ * a. */
 enum mase_status mase_quantize_explain(struct mase_decision *list, struct mase_arena *a,
-                                       const struct mase_graph *g, const struct mase_value *args,
+                                       const struct mase_graph *g, const struct mase_pass_run *run,
                                        struct mase_err *err) MASE_MUST_CHECK;
 
 /* Carry out count decisions, those of explain or your own: node, reason and quant count. Formats of

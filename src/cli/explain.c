@@ -59,11 +59,11 @@ static struct mase_sheet sheet(struct mase_arena *a, const struct mase_decision 
 }
 
 static enum mase_status explain(struct mase_cli *c, const struct mase_cli_net *net,
-                                const struct mase_value *section, struct mase_err *err)
+                                const struct mase_pass_run *run, struct mase_err *err)
 {
     const int count = net->graph->node_count;
     struct mase_decision *list = mase_new_array(&c->arena, struct mase_decision, (size_t)count);
-    MASE_TRY(mase_quantize_explain(list, &c->arena, net->graph, section, err));
+    MASE_TRY(mase_quantize_explain(list, &c->arena, net->graph, run, err));
     const struct mase_sheet s = sheet(&c->arena, list, count);
     mase_cli_put_sheets(c, &s, 1);
     return MASE_OK;
@@ -72,21 +72,22 @@ static enum mase_status explain(struct mase_cli *c, const struct mase_cli_net *n
 enum mase_status mase_cli_explain(struct mase_cli *c, struct mase_err *err)
 {
     struct mase_cli_net net;
-    const struct mase_value *section;
+    const struct mase_pass_run *run;
     const char *word;
     MASE_TRY(mase_cli_operands(c, 2, err));
     MASE_TRY(mase_cli_merge(c, err));
     if (c->operand_count > 1)
         c->setting[MASE_CLI_dataset].cmdline = mase_value_string(&c->arena, c->operands[1]);
-    MASE_TRY(mase_cli_quantize_section(&section, c, err));
-    if (section->kind == MASE_LIST)
+    MASE_TRY(mase_cli_quantize_run(&run, c, err));
+    const struct mase_value *section = mase_value_at(c->config, "passes.quantize");
+    if (mase_pass_runs_find(&c->passes, "quantize", run))
         return mase_fail_at(err, MASE_EUNSUPPORTED, section->at,
                             "the file quantises %d times, and ch explain explains one of them; ch "
                             "diff shows what all of them come to",
                             section->count);
     MASE_TRY(mase_cli_subject(&word, c, err));
     MASE_TRY(mase_cli_net_outline(&net, c, word, err));
-    enum mase_status st = net.graph ? explain(c, &net, section, err)
+    enum mase_status st = net.graph ? explain(c, &net, run, err)
                                     : mase_fail(err, MASE_EVALUE, "'%s' holds weights alone", word);
     mase_cli_net_close(&net);
     return st;

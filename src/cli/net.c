@@ -212,13 +212,11 @@ enum mase_status mase_cli_net_adopt(struct mase_cli_net *n, const struct mase_cl
     return MASE_OK;
 }
 
-enum mase_status mase_cli_quantize_section(const struct mase_value **section,
-                                           const struct mase_cli *c, struct mase_err *err)
+enum mase_status mase_cli_quantize_run(const struct mase_pass_run **run, const struct mase_cli *c,
+                                       struct mase_err *err)
 {
-    *section = mase_value_at(c->config, "passes.quantize");
-    if (*section && (*section)->kind == MASE_LIST && (*section)->count == 1)
-        *section = (*section)->items[0];
-    if (*section)
+    *run = mase_pass_runs_find(&c->passes, "quantize", NULL);
+    if (*run)
         return MASE_OK;
     if (!c->config)
         return mase_fail(err, MASE_EVALUE, "expected configuration via --config, got None");
@@ -259,17 +257,16 @@ enum mase_status mase_cli_net_quantise(struct mase_cli_net *out, struct mase_cli
                                        const struct mase_cli_net *n, struct mase_err *err)
 {
     struct mase_manager m = { .env = { .seed = seed(c) } };
-    const struct mase_value *section;
+    const struct mase_pass_run *run;
     *out = (struct mase_cli_net){ .word = mase_cli_text(c, MASE_CLI_config),
                                   .sample = n->sample,
                                   .has_sample = n->has_sample };
-    MASE_TRY(mase_cli_quantize_section(&section, c, err));
+    MASE_TRY(mase_cli_quantize_run(&run, c, err));
     MASE_TRY(set_inputs(&m, c, n, err));
     out->graph = mase_graph_clone(n->graph);
     enum mase_status st = MASE_OK;
-    for (int i = 0; i < c->passes.count && !st; i++) /* it may stand there several times */
-        if (mase_streq(c->passes.items[i].pass->name, "quantize"))
-            st = mase_manager_run_bound(&m, &out->graph, &c->passes.items[i], err);
+    for (; run && !st; run = mase_pass_runs_find(&c->passes, "quantize", run))
+        st = mase_manager_run_bound(&m, &out->graph, run, err);
     mase_manager_release(&m);
     if (st)
         mase_cli_net_close(out);

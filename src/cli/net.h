@@ -41,10 +41,9 @@ enum mase_status mase_cli_net_quantise(struct mase_cli_net *out, struct mase_cli
 /* As a folder, which is made or whose network is replaced. */
 enum mase_status mase_cli_net_save(struct mase_cli *c, const struct mase_cli_net *n,
                                    const char *dir, struct mase_err *err) MASE_MUST_CHECK;
-/* [passes.quantize], or an error that says that there is none. */
-enum mase_status mase_cli_quantize_section(const struct mase_value **section,
-                                           const struct mase_cli *c,
-                                           struct mase_err *err) MASE_MUST_CHECK;
+/* The first run of [passes.quantize], or an error that says that there is none. */
+enum mase_status mase_cli_quantize_run(const struct mase_pass_run **run, const struct mase_cli *c,
+                                       struct mase_err *err) MASE_MUST_CHECK;
 /* The network that the command is about: its first operand, else the configuration's model. */
 enum mase_status mase_cli_subject(const char **word, const struct mase_cli *c,
                                   struct mase_err *err) MASE_MUST_CHECK;

@@ -117,3 +117,12 @@ enum mase_status mase_pass_runs_bind(struct mase_pass_runs *runs, struct mase_ar
     runs->count = r.count;
     return MASE_OK;
 }
+
+const struct mase_pass_run *mase_pass_runs_find(const struct mase_pass_runs *runs, const char *pass,
+                                                const struct mase_pass_run *after)
+{
+    for (int i = after ? (int)(after - runs->items) + 1 : 0; i < runs->count; i++)
+        if (mase_streq(runs->items[i].pass->name, pass))
+            return &runs->items[i];
+    return NULL;
+}

@@ -201,21 +201,19 @@ const struct mase_pass mase_pass_quantize = {
 /* ---- explaining ---- */
 
 enum mase_status mase_quantize_explain(struct mase_decision *list, struct mase_arena *a,
-                                       const struct mase_graph *g, const struct mase_value *args,
+                                       const struct mase_graph *g, const struct mase_pass_run *run,
                                        struct mase_err *err)
 {
-    struct quantize_opts o;
+    if (run->pass != &mase_pass_quantize)
+        mase_bug("a run of %s is none of quantize", run->pass->name);
+    const struct quantize_opts *o = run->opts;
     struct mase_rules r = { 0 };
-    struct mase_value *own = mase_value_copy(a, args);
-    mase_value_resolve_na(own);
-    enum mase_status st = mase_opts_bind(&o, sizeof o, opts, own, a, err);
-    if (!st)
-        st = mase_rules_init(&r, a, o.by, o.sections, o.fallback, err);
+    enum mase_status st = mase_rules_init(&r, a, o->by, o->sections, o->fallback, err);
     if (!st)
         st = decide_all(list, &r, g, err);
     mase_rules_release(&r);
     if (!st)
         return MASE_OK;
-    mase_place(err, args->at);
+    mase_place(err, run->at);
     return mase_wrap(err, "pass quantize");
 }

@@ -10,11 +10,23 @@
     "weight_width = 8, weight_frac_width = 4, bias_width = 8, bias_frac_width = 4 }"
 #define NA_DEFAULT "default.config.name = 'NA'\n"
 
+static enum mase_status decide(struct fixture *f, struct mase_decision *d,
+                               const struct mase_graph *g, const char *args)
+{
+    struct mase_value *passes = mase_value_table(&f->arena);
+    struct mase_pass_runs runs;
+    mase_value_set(&f->arena, passes, "quantize", toml(f, args));
+    MASE_TRY(mase_pass_runs_bind(&runs, &f->arena, passes, &f->err));
+    assert_null(mase_pass_runs_find(&runs, "quantize", runs.items));
+    return mase_quantize_explain(d, &f->arena, g, mase_pass_runs_find(&runs, "quantize", NULL),
+                                 &f->err);
+}
+
 static struct mase_decision *explain(struct fixture *f, const char *args)
 {
     struct mase_decision *d =
         mase_new_array(&f->arena, struct mase_decision, (size_t)f->g->node_count);
-    MUST(f, mase_quantize_explain(d, &f->arena, f->g, toml(f, args), &f->err));
+    MUST(f, decide(f, d, f->g, args));
     return d;
 }
 
@@ -99,7 +111,7 @@ static void decisions_can_be_carried_out(void **state)
     struct mase_graph *copy = mase_graph_clone(f.g), *own = mase_graph_clone(f.g);
     struct mase_decision *d =
         mase_new_array(&f.arena, struct mase_decision, (size_t)f.g->node_count);
-    MUST(&f, mase_quantize_explain(d, &f.arena, copy, toml(&f, args), &f.err));
+    MUST(&f, decide(&f, d, copy, args));
     mase_quantize_apply(copy, d, copy->node_count);
     RUN(&f, "quantize", args);
     if (!mase_graph_same_formats(f.g, copy, &why))
@@ -134,8 +146,7 @@ static void faults_have_places(void **state)
         { "by = 'type'", "has no section of its own, and there is no default", 1 },
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        assert_int_not_equal(
-            mase_quantize_explain(d, &f.arena, f.g, toml(&f, cases[i].args), &f.err), MASE_OK);
+        assert_int_not_equal(decide(&f, d, f.g, cases[i].args), MASE_OK);
         assert_non_null(strstr(f.err.msg, cases[i].message));
         assert_int_equal(f.err.loc.line, cases[i].line);
     }
