@@ -158,11 +158,15 @@ static enum mase_status fail_label(const struct header *h, const char *wanted, s
     const char **names = mase_xcalloc((size_t)h->count * sizeof *names);
     for (int i = 0; i < h->count; i++)
         names[i] = h->column[i].name;
-    const char *near = wanted ? mase_nearest(wanted, names, h->count) : NULL;
-    const enum mase_status st = mase_fail_at(
-        err, MASE_EVALUE, h->column[0].at,
-        "there is no column '%s' for the labels%s%s%s; the first line names the columns",
-        wanted ? wanted : "label", near ? "; is '" : "", near ? near : "", near ? "' meant?" : "");
+    const struct mase_unknown u = { .word = wanted,
+                                    .names = names,
+                                    .count = h->count,
+                                    .before = "; is '",
+                                    .after = "' meant?;",
+                                    .tail = "the first line names the columns" };
+    const enum mase_status st =
+        mase_fail_unknown(err, h->column[0].at, &u, "there is no column '%s' for the labels",
+                          wanted ? wanted : "label");
     free(names);
     return st;
 }

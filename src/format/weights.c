@@ -164,6 +164,7 @@ static void compare_all(struct loading *l)
         if (!mase_map_get(&l->known, name))
             add_name(l, &l->unexpected, name, NULL);
     }
+    /* one note for each name of a list, not the end of a sentence: no mase_fail_unknown */
     for (int i = 0; i < l->unexpected.count; i++) {
         const char *near = mase_nearest(l->unexpected.name[i], l->missing.name, l->missing.count);
         if (near)
