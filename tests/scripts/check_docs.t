@@ -59,6 +59,24 @@ doc 'printf "a 1\\nb 2\\nc 3\\nd 4\\n"' 'a 7\n...\nc 8\n...\n'
 run --write README.md
 holds "and leaves out what was left out" cmp expected tree/README.md
 
+# renewed COMMAND SHOWN EXPECTED: what --write makes of a block
+renewed()
+{
+    doc "$1" "$3"
+    cp tree/README.md expected
+    doc "$1" "$2"
+    run --write README.md
+}
+renewed 'printf "a 1\\nb\\nnew\\nc 3\\nd\\ne\\n"' 'a 7\n...\nc 8\nwas\nd\n...\n' 'a 1\n...\nc 3\nd\n...\n'
+holds "also beside lines that have gone" cmp expected tree/README.md
+renewed 'printf "a\\nb\\nc\\nmore\\nd\\ne\\nf\\n"' 'a\n...\nc\nd\ne\n' 'a\n...\nc\nmore\nd\ne\nf\n'
+holds "and lines that are new" cmp expected tree/README.md
+renewed 'echo 1; pwd | fold -w 9' '2\n...\n' '1\n...\n'
+holds "no temporary folder is written" cmp expected tree/README.md
+renewed 'echo 1; pwd | sed "s|/|: |g"' '2\n' '2\n'
+out_has "unless asked for, which is refused" '^README.md:7: the output names a temporary folder'
+holds "and nothing written" cmp expected tree/README.md
+
 doc './ch fail' ''
 run README.md
 out_has "a command that fails" '^README.md:3: failed with status 3'
