@@ -330,7 +330,7 @@ enum mase_status mase_cli_keep_scaling(const char *dir, struct mase_arena *a,
     if (info->scale == MASE_SCALE_USUAL)
         return unlink(path) && errno != ENOENT
                    ? mase_fail_errno(err, path, "cannot remove what an earlier run left")
-                   : MASE_OK;
+                   : mase_saved_add(dir, SCALING_FILE, err);
     mase_value_set(a, v, "scaling", mase_value_string(a, mase_scale_names[info->scale]));
     if (info->checksum)
         mase_value_set(a, v, "sha256", mase_value_string(a, info->checksum));
@@ -349,7 +349,7 @@ enum mase_status mase_cli_keep_scaling(const char *dir, struct mase_arena *a,
     const enum mase_status st = mase_file_write(path, mase_str_text(&text), text.len, err);
     mase_str_release(&text);
     mase_value_push(a, files, mase_value_string(a, path));
-    return st;
+    return st ? st : mase_saved_add(dir, SCALING_FILE, err);
 }
 
 /* ---- in words ---- */

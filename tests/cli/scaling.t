@@ -127,6 +127,7 @@ refused "another word contradicts" '--scaling none contradicts .*best\.ckpt, whi
 run transform net.py csv:sides.csv:side --config c.toml --load $best --project folder
 folder=mase_output/folder/software/transform/transformed_ckpt
 holds "a saved folder keeps it" grep -q '"scaling": "standard"' $folder/scaling.json
+holds "and its sum" sh -c "cd $folder && sha256sum -c SHA256SUMS >sums.log && grep -q '^scaling.json: OK' sums.log && rm sums.log"
 run test net.py csv:sides.csv:side --load $folder --json --project t
 loss >"$T/second"
 same "and is tested with it" "$T/first" "$T/second"
@@ -135,6 +136,10 @@ loss >"$T/second"
 same "also when that is said" "$T/first" "$T/second"
 run test net.py csv:sides.csv:side --load $folder --scaling none --json --project t
 refused "but not otherwise" '--scaling none contradicts .*transformed_ckpt'
+cp -r $folder changed
+sed -i 's/standard/minmax/' changed/scaling.json
+run test net.py csv:sides.csv:side --load changed --json --project t
+refused "nor when the file was changed" 'changed/scaling\.json: .*was not saved together'
 run train net.py csv:sides.csv:side --load $best --project on --max-epochs 1 --batch-size 8
 succeeds "train on"
 err_has "with the same scaling" 'The features are scaled as those of csv:sides'

@@ -38,18 +38,56 @@ enum mase_status mase_saved_sums(struct mase_str *out, const char *dir, struct m
     return st;
 }
 
+/* ---- other files of the folder ---- */
+
+/* A line of the text; the name lies behind it. Returns its length with its end, 0 for none. */
+static size_t line_at(const char *line, const char **name, size_t *length)
+{
+    const size_t len = strcspn(line, "\n");
+    const bool whole = len > NAME_AT && !memcmp(line + DIGITS, "  ", 2);
+    *name = line + (whole ? NAME_AT : 0);
+    *length = whole ? len - NAME_AT : 0;
+    return len + (line[len] == '\n');
+}
+
+enum mase_status mase_saved_add(const char *dir, const char *name, struct mase_err *err)
+{
+    struct mase_arena a = { 0 };
+    struct mase_str out = { 0 };
+    struct mase_file f;
+    const char *sums = mase_path_join(&a, dir, MASE_SAVED_SUMS),
+               *path = mase_path_join(&a, dir, name), *old;
+    char hex[DIGITS + 1];
+    size_t length;
+    enum mase_status st = mase_is_file(sums) ? mase_file_open(&f, sums, err) : MASE_OK;
+    if (st || !mase_is_file(sums)) {
+        mase_arena_release(&a);
+        return st;
+    }
+    const char *text = mase_arena_strndup(&a, (const char *)f.data, f.size);
+    mase_file_close(&f);
+    for (size_t n; (n = line_at(text, &old, &length)); text += n)
+        if (length != strlen(name) || memcmp(old, name, length))
+            mase_str_addn(&out, text, n);
+    if (mase_is_file(path) && !(st = hash(hex, path, err)))
+        mase_str_printf(&out, "%s  %s\n", hex, name);
+    if (!st)
+        st = mase_file_write(sums, mase_str_text(&out), out.len, err);
+    mase_str_release(&out);
+    mase_arena_release(&a);
+    return st;
+}
+
 /* ---- checking ---- */
 
 /* The sum of a file in the text, or NULL. */
 static const char *find(const char *text, const char *name)
 {
-    for (const char *line = text; *line;) {
-        const size_t len = strcspn(line, "\n");
-        if (len == NAME_AT + strlen(name) && !memcmp(line + DIGITS, "  ", 2) &&
-            !memcmp(line + NAME_AT, name, len - NAME_AT))
-            return line;
-        line += len + (line[len] == '\n');
-    }
+    const char *at;
+    size_t length;
+    for (size_t n; (n = line_at(text, &at, &length)); text += n)
+        if (length == strlen(name) && !memcmp(at, name, length))
+            return text;
     return NULL;
 }
 
@@ -74,6 +112,21 @@ static enum mase_status check_file(const char *text, const char *path, const cha
                         MASE_SAVED_SUMS);
 }
 
+/* What was added later need not be there, but must be what it was. */
+static enum mase_status check_others(const char *text, struct mase_arena *a, const char *dir,
+                                     struct mase_err *err)
+{
+    const char *at, *lines = text;
+    size_t length;
+    for (size_t n; (n = line_at(lines, &at, &length)); lines += n) {
+        const char *name = mase_arena_strndup(a, at, length);
+        const char *path = mase_path_join(a, dir, name);
+        if (length && !strchr(name, '/') && mase_is_file(path))
+            MASE_TRY(check_file(text, path, name, err));
+    }
+    return MASE_OK;
+}
+
 enum mase_status mase_saved_check(const char *dir, struct mase_err *err)
 {
     struct mase_arena a = { 0 };
@@ -89,6 +142,8 @@ enum mase_status mase_saved_check(const char *dir, struct mase_err *err)
     const char *text = mase_arena_strndup(&a, (const char *)f.data, f.size);
     for (int i = 0; i < NAMES && !st; i++)
         st = check_file(text, mase_path_join(&a, dir, names[i]), names[i], err);
+    if (!st)
+        st = check_others(text, &a, dir, err);
     mase_file_close(&f);
     mase_arena_release(&a);
     return st;
