@@ -169,11 +169,14 @@ struct mase_param {
     bool is_buffer;   /* running_mean: saved, not trained */
     bool is_constant; /* a buffer that is in no state dict: a number of the code, not of training */
     bool is_frozen;   /* a parameter with requires_grad False: saved and counted, not trained */
+    const char *tied; /* full name of the parameter that this is another name of, or NULL (tie.c) */
     enum mase_init init;
     float scale;               /* uniform: the bound; normal: the standard deviation */
     struct mase_tensor tensor; /* data: in the graph's weight block, NULL before mase_graph_alloc */
     float centre;              /* uniform, normal: the mean */
     const double *values;      /* values: one per element, in the graph's arena */
+    int64_t zero_row;          /* this row starts as zeros, counted from 1; 0: none */
+    int after;                 /* of the graph itself: how many modules were registered before */
 };
 
 /* A leaf module: what call_module calls. Containers exist only as prefixes of paths. */
@@ -294,6 +297,14 @@ struct mase_param *mase_graph_add_attr(struct mase_graph *g, const char *path,
 /* By full path, a module's parameter ("fc.weight") included; or NULL. */
 struct mase_param *mase_graph_attr(const struct mase_graph *g, const char *path);
 
+/* The parameter `path` is from now on another name of `to`: one memory, one gradient, one place in
+ * the optimiser. The first of its names in the state dict is that of the parameter, as in PyTorch;
+ * the others are tied to it. They must agree in type and shape. */
+enum mase_status mase_graph_tie(struct mase_graph *g, const char *path, const char *to,
+                                struct mase_err *err) MASE_MUST_CHECK;
+/* The parameter that p is a name of: p itself if it is not tied. */
+struct mase_param *mase_param_root(const struct mase_graph *g, const struct mase_param *p);
+
 /* Append a node, or put it before `at`; NULL at: before the output node if there is one, else at
  * the end. The name follows from target by torch.fx's rules, op from ops.def: MASE_OP_unknown when
  * no row knows the target. args (a tuple) and kwargs (a dict) are copied; NULL: empty. A bug if a
@@ -384,8 +395,8 @@ void mase_graph_init_constants(struct mase_graph *g);
 int64_t mase_graph_not_finite(const struct mase_graph *g, struct mase_str *where);
 /* Stop borrowing: copy the weights. Nothing if they are g's own. */
 void mase_graph_own_weights(struct mase_graph *g);
-/* Every parameter and buffer in state-dict order; full is "seq_blocks.0.weight", valid during the
- * call. Return false to stop. */
+/* Every name of a parameter or buffer in state-dict order; full is "seq_blocks.0.weight", valid
+ * during the call. Return false to stop. */
 typedef bool mase_param_fn(const char *full, struct mase_param *p, void *data);
 void mase_graph_each_param(const struct mase_graph *g, mase_param_fn *fn, void *data);
 

@@ -155,13 +155,18 @@ static bool add_param(const char *full, struct mase_param *p, void *data)
     const int64_t count = mase_tensor_count(&p->tensor), bytes = mase_tensor_bytes(&p->tensor);
     const int row = mase_table_row(t);
     mase_table_set(t, row, 0, full);
-    mase_table_set(t, row, 1, p->is_buffer ? "buffer" : p->is_frozen ? "frozen" : "parameter");
+    if (p->tied)
+        mase_table_setf(t, row, 1, "tied to %s", p->tied);
+    else
+        mase_table_set(t, row, 1, p->is_buffer ? "buffer" : p->is_frozen ? "frozen" : "parameter");
     mase_table_set(t, row, 2, mase_show_type(&p->tensor));
     set_shape(t, row, 3, &p->tensor.shape);
     mase_table_setf(t, row, 4, "%" PRId64, count);
     mase_table_setf(t, row, 5, "%" PRId64, bytes);
     if (t->columns > 6)
         mase_show_set_stats(t, row, 6, &p->tensor);
+    if (p->tied) /* counted under its first name */
+        return true;
     *(p->is_buffer ? &totals->buffers : &totals->params) += count;
     totals->frozen += p->is_frozen ? count : 0;
     totals->bytes += bytes;

@@ -49,16 +49,17 @@ static bool count_weight(const char *full, struct mase_param *param, void *data)
 {
     struct mase_plan *p = data;
     (void)full;
-    (void)param;
-    p->weight_count++;
+    p->weight_count += !param->tied;
     return true;
 }
 
 static bool add_weight(const char *full, struct mase_param *param, void *data)
 {
     struct mase_plan *p = data;
-    struct mase_weight *w = &p->weight[p->weight_count++];
     (void)full;
+    if (param->tied)
+        return true;
+    struct mase_weight *w = &p->weight[p->weight_count++];
     *w = (struct mase_weight){ .param = param,
                                .shape = param->tensor.shape,
                                .count = mase_tensor_count(&param->tensor) };
@@ -119,7 +120,7 @@ enum mase_status mase_plan_place_weights(struct mase_plan *p, struct mase_err *e
 
 struct mase_weight *mase_plan_weight(const struct mase_plan *p, const struct mase_param *param)
 {
-    return mase_ptrmap_get(&p->weight_of, param);
+    return mase_ptrmap_get(&p->weight_of, mase_param_root(p->graph, param));
 }
 
 bool mase_plan_reaches(const struct mase_plan *p, const struct mase_weight *w)

@@ -3,9 +3,10 @@
  *
  * Names are PyTorch's state-dict names. Loading is strict, and it is all or nothing: the file is
  * compared with the graph first, every difference is told at once, and only a file without any is
- * copied. Two things are forgiven: a wrapper's prefix before every name, and constants that tracing
+ * copied. Three things are forgiven: a wrapper's prefix before every name; constants that tracing
  * found in the code (_tensor_constant0), which are the graph's own: a file may lack them, and none
- * that we write has them.
+ * that we write has them; and names of a tied parameter, of which a file needs one. Those it has
+ * must hold the same numbers.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -67,7 +68,8 @@ struct loading {
     size_t skip;           /* bytes of the prefix that all names of the file have */
     struct mase_map items; /* the file's tensors by name without the prefix */
     struct mase_map known; /* the graph's names */
-    struct names missing, unexpected, misshaped;
+    struct mase_map found; /* what the file has of a parameter, by its first name in the graph */
+    struct names missing, unexpected, misshaped, contrary;
     int converted; /* tensors whose type is not the parameter's */
 };
 
@@ -141,13 +143,52 @@ static const char *shape_note(struct mase_arena *a, const struct mase_shape *wan
     return note;
 }
 
+static bool same_values(const struct mase_tensor *a, const struct mase_tensor *b)
+{
+    const int64_t count = mase_tensor_count(a);
+    if (a->dtype == b->dtype)
+        return !count || memcmp(a->data, b->data, (size_t)mase_tensor_bytes(a)) == 0;
+    for (int64_t i = 0; i < count; i++) {
+        const double x = mase_tensor_get(a, i), y = mase_tensor_get(b, i);
+        if (x != y && (x == x || y == y)) /* two NaN are alike */
+            return false;
+    }
+    return true;
+}
+
+static const char *first_name(const char *full, const struct mase_param *p)
+{
+    return p->tied ? p->tied : full;
+}
+
+/* A name of a parameter and what the file has under it, of the right shape. */
+static void find(struct loading *l, const char *full, const struct mase_param *p,
+                 const struct mase_tensor *t)
+{
+    const char *first = first_name(full, p);
+    const struct mase_tensor *other = mase_map_get(&l->found, first);
+    if (!other)
+        mase_map_put(&l->found, mase_arena_strdup(l->arena, first), (void *)t);
+    else if (!same_values(other, t))
+        add_name(l, &l->contrary, full, mase_arena_printf(l->arena, "tied to '%s'", first));
+}
+
 static bool compare(const char *full, struct mase_param *p, void *data)
 {
     struct loading *l = data;
     const struct mase_tensor *t = mase_map_get(&l->items, full);
     if (t && !mase_shape_equal(&t->shape, &p->tensor.shape))
         add_name(l, &l->misshaped, full, shape_note(l->arena, &p->tensor.shape, &t->shape));
-    else if (!t && !p->is_constant)
+    else if (t)
+        find(l, full, p, t);
+    return true;
+}
+
+static bool miss(const char *full, struct mase_param *p, void *data)
+{
+    struct loading *l = data;
+    if (!p->is_constant && !mase_map_get(&l->items, full) &&
+        !mase_map_get(&l->found, first_name(full, p)))
         add_name(l, &l->missing, full, NULL);
     return true;
 }
@@ -159,6 +200,7 @@ static void compare_all(struct loading *l)
     for (int i = 0; i < l->file->count; i++)
         mase_map_put(&l->items, l->file->items[i].name + l->skip, &l->file->items[i].tensor);
     mase_graph_each_param(l->graph, compare, l);
+    mase_graph_each_param(l->graph, miss, l);
     for (int i = 0; i < l->file->count; i++) {
         const char *name = l->file->items[i].name + l->skip;
         if (!mase_map_get(&l->known, name))
@@ -193,9 +235,9 @@ static void list_names(struct mase_str *out, const char *what, const struct name
 static bool copy_param(const char *full, struct mase_param *p, void *data)
 {
     struct loading *l = data;
-    const struct mase_tensor *t = mase_map_get(&l->items, full);
+    const struct mase_tensor *t = mase_map_get(&l->found, full);
     if (!t)
-        return true;
+        return true; /* a constant, or tied to what has been copied */
     const int64_t count = mase_tensor_count(t);
     if (t->dtype == p->tensor.dtype && count)
         memcpy(p->tensor.data, t->data, (size_t)mase_tensor_bytes(t));
@@ -214,6 +256,7 @@ static enum mase_status finish(struct loading *l, struct mase_graph *g, const ch
     list_names(&text, "missing", &l->missing);
     list_names(&text, "unexpected", &l->unexpected);
     list_names(&text, "of another shape", &l->misshaped);
+    list_names(&text, "with other values than what it is tied to", &l->contrary);
     if (text.len) {
         mase_fail_in(err, MASE_EVALUE, path, "these are not the model's weights: %s",
                      mase_str_text(&text));
@@ -233,7 +276,7 @@ enum mase_status mase_weights_take(struct mase_graph *g, const struct mase_tenso
 {
     struct mase_arena a = { 0 };
     struct loading l = { .arena = &a, .graph = g, .file = from };
-    l.items.arena = l.known.arena = &a;
+    l.items.arena = l.known.arena = l.found.arena = &a;
     compare_all(&l);
     const enum mase_status st = finish(&l, g, path, err);
     if (!st && from->converted)

@@ -26,6 +26,11 @@ struct reading {
     const char *path; /* the user's file */
     struct mase_node **nodes;
     int count;
+    struct tie {
+        const char *path, *to;
+        struct mase_loc at;
+    } * ties;
+    int tie_count, tie_cap;
     int64_t bytes; /* of weights asked for so far */
     struct mase_err *err;
 };
@@ -145,6 +150,31 @@ static enum mase_status get_arg(struct reading *r, const struct mase_value *v, s
 
 /* ---- modules and attributes ---- */
 
+/* {"class": "Linear", "values": [...], "param": "weight"}: the default of that layer's. */
+static enum mase_status get_made(struct reading *r, const struct mase_value *v,
+                                 struct mase_param *p)
+{
+    const char *class_name = get_text(v, "class"), *name = get_text(v, "param");
+    const enum mase_op op = class_name ? mase_op_of_module(class_name) : MASE_OP_unknown;
+    struct mase_arg kwargs;
+    struct mase_module *maker = NULL;
+    if (op == MASE_OP_unknown || !name)
+        return malformed(r, "start");
+    MASE_TRY(get_dict(r, mase_value_get(v, "values"), &kwargs));
+    struct mase_graph *g = mase_graph_new(NULL);
+    enum mase_status st = mase_graph_add_module(g, &maker, "maker", op, NULL, &kwargs, r->err);
+    const struct mase_param *made = st ? NULL : mase_module_param(maker, name);
+    if (!st && (!made || made->zero_row))
+        st = malformed(r, "start");
+    if (!st) {
+        p->init = made->init;
+        p->scale = made->scale;
+        p->centre = made->centre;
+    }
+    mase_graph_free(g);
+    return st;
+}
+
 static enum mase_status get_values(struct reading *r, const struct mase_value *v,
                                    struct mase_param *p)
 {
@@ -164,9 +194,13 @@ static enum mase_status get_values(struct reading *r, const struct mase_value *v
 static enum mase_status get_start(struct reading *r, const struct mase_value *v,
                                   struct mase_param *p)
 {
-    const struct mase_value *values = mase_value_get(v, "values");
+    const struct mase_value *values = mase_value_get(v, "values"),
+                            *made = mase_value_get(v, "made");
     const char *kind = get_text(v, "kind");
     double spread, centre;
+    p->zero_row = 0;
+    if (made)
+        return get_made(r, made, p);
     if (values)
         return get_values(r, values, p);
     if (!kind || !get_number(mase_value_get(v, "spread"), &spread) ||
@@ -205,6 +239,40 @@ static enum mase_status get_frozen(struct reading *r, const struct mase_value *v
     return MASE_OK;
 }
 
+/* Names are tied when all of them are there. */
+static enum mase_status note_tie(struct reading *r, const char *path, const struct mase_value *to,
+                                 struct mase_loc at)
+{
+    if (!to || to->kind != MASE_STRING)
+        return malformed(r, "tie");
+    r->ties = mase_arena_grow(&r->scratch, r->ties, r->tie_count, &r->tie_cap, sizeof *r->ties);
+    r->ties[r->tie_count++] = (struct tie){ path, to->s, at };
+    return MASE_OK;
+}
+
+/* {"weight": "embed.weight"} */
+static enum mase_status get_ties(struct reading *r, const struct mase_value *v,
+                                 const struct mase_module *m)
+{
+    const struct mase_value *ties = mase_value_get(v, "tied");
+    if (!ties || ties->kind != MASE_TABLE)
+        return malformed(r, "module");
+    for (int i = 0; i < ties->count; i++)
+        MASE_TRY(note_tie(r, mase_arena_printf(&r->scratch, "%s.%s", m->path, ties->keys[i]),
+                          ties->items[i], get_place(r, mase_value_get(v, "at"))));
+    return MASE_OK;
+}
+
+static enum mase_status tie_all(struct reading *r)
+{
+    for (int i = 0; i < r->tie_count; i++)
+        if (mase_graph_add_tie(r->g, r->ties[i].path, r->ties[i].to, r->err))
+            return mase_place(r->err, r->ties[i].at);
+    mase_graph_settle_ties(r->g);
+    r->tie_count = 0;
+    return MASE_OK;
+}
+
 /* Refuse more weights than there may be, before memory is asked for. */
 static enum mase_status count_bytes(struct reading *r, const struct mase_value *v,
                                     const struct mase_param *p)
@@ -237,6 +305,7 @@ static enum mase_status add_module(struct reading *r, const struct mase_value *v
             return malformed(r, "parameter");
         MASE_TRY(get_start(r, starts->items[i], p));
     }
+    MASE_TRY(get_ties(r, v, m));
     return get_frozen(r, mase_value_get(v, "frozen"), m);
 }
 
@@ -268,18 +337,24 @@ static enum mase_status get_tensor(struct reading *r, const struct mase_value *v
 static enum mase_status add_attr(struct reading *r, const struct mase_value *v)
 {
     const char *path = get_text(v, "path");
+    const struct mase_value *tied = mase_value_get(v, "tied");
+    const int after = get_int(v, "after");
     bool buffer, constant, frozen;
     struct mase_tensor t;
     MASE_TRY(get_tensor(r, v, &t));
     if (!path || mase_graph_attr(r->g, path) || !get_flag(v, "buffer", &buffer) ||
         !get_flag(v, "constant", &constant) || !get_flag(v, "frozen", &frozen) ||
-        (constant && !buffer) || (frozen && buffer))
+        (constant && !buffer) || (frozen && buffer) || after > r->g->module_count ||
+        (r->g->attr_count && after < r->g->attrs[r->g->attr_count - 1].after))
         return malformed(r, "attribute");
     MASE_TRY(mase_check_path(path, r->err));
     struct mase_param *p = mase_graph_add_attr(r->g, path, t.dtype, &t.shape, buffer);
     p->is_constant = constant;
     p->is_frozen = frozen;
+    p->after = after;
     MASE_TRY(count_bytes(r, v, p));
+    if (tied && tied->kind != MASE_NONE)
+        return note_tie(r, path, tied, get_place(r, mase_value_get(v, "at")));
     return get_start(r, mase_value_get(v, "start"), p);
 }
 
@@ -398,6 +473,7 @@ static enum mase_status read_body(struct reading *r, const struct mase_value *v)
     r->bytes = 0;
     MASE_TRY(each(r, v, "modules", add_module));
     MASE_TRY(each(r, v, "attrs", add_attr));
+    MASE_TRY(tie_all(r));
     MASE_TRY(each(r, v, "nodes", add_node));
     return mase_graph_output(r->g) ? MASE_OK : malformed(r, "output");
 }

@@ -99,17 +99,17 @@ static bool same_values(const struct mase_param *a, const struct mase_param *b)
 
 static bool same_start(const struct mase_param *a, const struct mase_param *b)
 {
-    return a->init == b->init && a->scale == b->scale && a->centre == b->centre &&
-           (a->init != MASE_INIT_VALUES || same_values(a, b));
+    return mase_param_starts_as(a, b) && (a->init != MASE_INIT_VALUES || same_values(a, b));
 }
 
 /* A constant is what it starts with. */
 static bool same_param(const struct mase_param *a, const struct mase_param *b, enum depth depth)
 {
     return mase_streq(a->name, b->name) && a->is_buffer == b->is_buffer &&
-           a->is_constant == b->is_constant && a->tensor.dtype == b->tensor.dtype &&
+           a->is_constant == b->is_constant && mase_streq(a->tied, b->tied) &&
+           a->tensor.dtype == b->tensor.dtype &&
            mase_shape_equal(&a->tensor.shape, &b->tensor.shape) &&
-           (depth < FORMATS || a->is_frozen == b->is_frozen) &&
+           (depth < FORMATS || (a->is_frozen == b->is_frozen && a->after == b->after)) &&
            (!(depth == ALL || a->is_constant) || same_start(a, b));
 }
 

@@ -70,7 +70,7 @@ static void add_kept(struct extraction *x)
         const struct mase_param *attr =
             n->kind == MASE_GET_ATTR ? mase_graph_attr(x->from, n->target) : NULL;
         if (attr && !mase_graph_attr(x->to, n->target))
-            mase_graph_copy_attr(x->to, attr);
+            mase_graph_copy_attr(x->to, attr)->after = x->to->module_count;
         struct mase_node *copy = mase_graph_copy_node(x->to, n);
         copy->meta = n->meta ? mase_meta_copy(x->to, n->meta) : NULL;
     }
@@ -106,6 +106,7 @@ struct mase_graph *mase_graph_extract(const struct mase_graph *g, mase_keep_fn *
     add_kept(&x);
     add_output(&x);
     mase_graph_sweep(x.to);
+    mase_graph_settle_ties(x.to);
     x.to->weights = g->weights;
     x.to->weights_borrowed = g->weights;
     mase_arena_release(&x.scratch);

@@ -32,6 +32,9 @@ enum mase_status mase_check_path(const char *path, struct mase_err *err) MASE_MU
 enum mase_status mase_params_make(struct mase_module *m, struct mase_arena *a,
                                   struct mase_err *err) MASE_MUST_CHECK;
 
+/* Do they start by the same rule? Lists of values are not compared. */
+bool mase_param_starts_as(const struct mase_param *p, const struct mase_param *d);
+
 /* A table that says how a layer is quantised, checked: its keys and formats are known (quant.c). */
 struct mase_quant_table {
     const struct mase_value *config;
@@ -54,6 +57,21 @@ enum mase_status mase_quant_table_bind(struct mase_quant *q, const struct mase_q
 
 /* {name: integer, data_in_width: 8, ...}: a quantisation as the dictionary it was bound from. */
 struct mase_arg mase_quant_config(struct mase_arena *a, const struct mase_quant *q);
+
+/* mase_graph_tie in two parts, for those who tie many: afterwards ties must be settled once. They
+ * must be, too, when a module has gone that others were tied to. */
+enum mase_status mase_graph_add_tie(struct mase_graph *g, const char *path, const char *to,
+                                    struct mase_err *err) MASE_MUST_CHECK;
+void mase_graph_settle_ties(struct mase_graph *g);
+
+/* Modules and attributes in order of registration: begin with { 0 }; one of both is not NULL. */
+struct mase_registered {
+    struct mase_module *module;
+    struct mase_param *attr;
+    int modules, attrs; /* passed so far */
+    struct mase_module *next;
+};
+bool mase_graph_next_registered(const struct mase_graph *g, struct mase_registered *r);
 
 /* Free the weight blocks that g owns. */
 void mase_weights_free(struct mase_graph *g);

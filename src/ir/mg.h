@@ -54,10 +54,12 @@ struct mase_mg_parser {
     struct mase_arena scratch; /* tokens and values */
     struct mase_graph *g;
     struct mase_err *err;
-    int depth;             /* of nested values */
-    bool ended_with_comma; /* the items read last: what makes (1,) a tuple */
-    bool takes_atoms;      /* a bare word may be an argument of a call */
-    int64_t bytes;         /* of weights asked for so far */
+    int depth;                 /* of nested values */
+    bool ended_with_comma;     /* the items read last: what makes (1,) a tuple */
+    bool takes_atoms;          /* a bare word may be an argument of a call */
+    int64_t bytes;             /* of weights asked for so far */
+    struct mase_mg_tied *ties; /* of the graph so far: what is tied to may stand below */
+    int tie_count, tie_cap;
 };
 
 enum mase_status mase_mg_fail(struct mase_mg_parser *p, const char *fmt, ...) MASE_PRINTF(2, 3);
@@ -93,6 +95,11 @@ enum mase_status mase_mg_start(struct mase_mg_parser *p, struct mase_param *para
 enum mase_status mase_mg_starts(struct mase_mg_parser *p, struct mase_module *m) MASE_MUST_CHECK;
 /* {weight, bias} */
 enum mase_status mase_mg_frozen(struct mase_mg_parser *p, struct mase_module *m) MASE_MUST_CHECK;
+/* {weight: embed.weight, ...}, and the name behind "tied" of an attribute */
+enum mase_status mase_mg_ties(struct mase_mg_parser *p, struct mase_module *m) MASE_MUST_CHECK;
+enum mase_status mase_mg_tie(struct mase_mg_parser *p, const char *path) MASE_MUST_CHECK;
+/* All that were read, when the graph is complete. */
+enum mase_status mase_mg_tie_all(struct mase_mg_parser *p) MASE_MUST_CHECK;
 /* {name: 'integer', data_in_width: 8, ...} */
 enum mase_status mase_mg_quant(struct mase_mg_parser *p, struct mase_quant *q) MASE_MUST_CHECK;
 

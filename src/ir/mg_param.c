@@ -1,5 +1,5 @@
 /*
- * mg_param.c - what a .mg file says of parameters: how they start, which are frozen.
+ * mg_param.c - what a .mg file says of parameters: how they start, which are frozen or tied.
  */
 #include "ir/graph.h"
 #include "ir/mg.h"
@@ -33,6 +33,7 @@ static enum mase_status take_values(struct mase_mg_parser *p, struct mase_param 
     }
     param->init = MASE_INIT_VALUES;
     param->values = values;
+    param->zero_row = 0;
     return MASE_OK;
 }
 
@@ -60,32 +61,18 @@ enum mase_status mase_mg_start(struct mase_mg_parser *p, struct mase_param *para
             continue;
         param->init = (enum mase_init)i;
         param->scale = param->centre = 0;
+        param->zero_row = 0;
         MASE_TRY(mase_mg_next(&p->lx));
         return i < MASE_INIT_UNIFORM ? MASE_OK : take_spread(p, param);
     }
     return mase_mg_expected(p, "zeros, ones, uniform(BOUND), normal(DEVIATION) or [values]");
 }
 
-enum mase_status mase_mg_starts(struct mase_mg_parser *p, struct mase_module *m)
-{
-    MASE_TRY(mase_mg_need(p, "{"));
-    while (!mase_mg_at(p, "}")) {
-        const char *name;
-        struct mase_loc at = p->lx.t.at;
-        MASE_TRY(mase_mg_label(p, &name, "the name of a parameter"));
-        struct mase_param *param = mase_module_param(m, name);
-        if (!param)
-            return mase_fail_at(p->err, MASE_EVALUE, at, "module %s has no parameter '%s'", m->path,
-                                name);
-        MASE_TRY(mase_mg_need(p, ":"));
-        MASE_TRY(mase_mg_start(p, param));
-        if (!mase_mg_at(p, "}"))
-            MASE_TRY(mase_mg_need(p, ","));
-    }
-    return mase_mg_next(&p->lx);
-}
+/* {NAME..., NAME...}: take reads what follows each of these names of m's parameters. */
+typedef enum mase_status take_fn(struct mase_mg_parser *p, const struct mase_module *m,
+                                 struct mase_param *param, struct mase_loc at);
 
-enum mase_status mase_mg_frozen(struct mase_mg_parser *p, struct mase_module *m)
+static enum mase_status each_named(struct mase_mg_parser *p, struct mase_module *m, take_fn *take)
 {
     MASE_TRY(mase_mg_need(p, "{"));
     while (!mase_mg_at(p, "}")) {
@@ -93,12 +80,81 @@ enum mase_status mase_mg_frozen(struct mase_mg_parser *p, struct mase_module *m)
         const struct mase_loc at = p->lx.t.at;
         MASE_TRY(mase_mg_label(p, &name, "the name of a parameter"));
         struct mase_param *param = mase_module_param(m, name);
-        if (!param || param->is_buffer)
+        if (!param)
             return mase_fail_at(p->err, MASE_EVALUE, at, "module %s has no parameter '%s'", m->path,
                                 name);
-        param->is_frozen = true;
+        MASE_TRY(take(p, m, param, at));
         if (!mase_mg_at(p, "}"))
             MASE_TRY(mase_mg_need(p, ","));
     }
     return mase_mg_next(&p->lx);
+}
+
+static enum mase_status take_start(struct mase_mg_parser *p, const struct mase_module *m,
+                                   struct mase_param *param, struct mase_loc at)
+{
+    (void)m;
+    (void)at;
+    MASE_TRY(mase_mg_need(p, ":"));
+    return mase_mg_start(p, param);
+}
+
+enum mase_status mase_mg_starts(struct mase_mg_parser *p, struct mase_module *m)
+{
+    return each_named(p, m, take_start);
+}
+
+static enum mase_status take_frozen(struct mase_mg_parser *p, const struct mase_module *m,
+                                    struct mase_param *param, struct mase_loc at)
+{
+    if (param->is_buffer)
+        return mase_fail_at(p->err, MASE_EVALUE, at, "module %s has no parameter '%s'", m->path,
+                            param->name);
+    param->is_frozen = true;
+    return MASE_OK;
+}
+
+enum mase_status mase_mg_frozen(struct mase_mg_parser *p, struct mase_module *m)
+{
+    return each_named(p, m, take_frozen);
+}
+
+/* ---- ties ---- */
+
+struct mase_mg_tied {
+    const char *path, *to;
+    struct mase_loc at;
+};
+
+enum mase_status mase_mg_tie(struct mase_mg_parser *p, const char *path)
+{
+    struct mase_mg_tied tie = { .path = path, .at = p->lx.t.at };
+    MASE_TRY(mase_mg_label(p, &tie.to, "the name of the parameter that it is"));
+    p->ties = mase_arena_grow(&p->scratch, p->ties, p->tie_count, &p->tie_cap, sizeof *p->ties);
+    p->ties[p->tie_count++] = tie;
+    return MASE_OK;
+}
+
+static enum mase_status take_tie(struct mase_mg_parser *p, const struct mase_module *m,
+                                 struct mase_param *param, struct mase_loc at)
+{
+    (void)at;
+    MASE_TRY(mase_mg_need(p, ":"));
+    return mase_mg_tie(p, mase_arena_printf(&p->scratch, "%s.%s", m->path, param->name));
+}
+
+enum mase_status mase_mg_ties(struct mase_mg_parser *p, struct mase_module *m)
+{
+    return each_named(p, m, take_tie);
+}
+
+enum mase_status mase_mg_tie_all(struct mase_mg_parser *p)
+{
+    for (int i = 0; i < p->tie_count; i++)
+        if (mase_graph_add_tie(p->g, p->ties[i].path, p->ties[i].to, p->err))
+            return mase_place(p->err, p->ties[i].at);
+    if (p->tie_count)
+        mase_graph_settle_ties(p->g);
+    p->tie_count = 0;
+    return MASE_OK;
 }

@@ -10,9 +10,10 @@
  *                                        at most once and in this order:
  *           init {weight: START, ...}        not PyTorch's default START for these parameters
  *           frozen {weight, ...}             these parameters are not trained
+ *           tied {weight: PATH, ...}         these are other names of the parameters at PATH
  *           quantized {SETTINGS}             number formats, as the quantise pass is configured
  *     attr PATH = TYPE                   what get_attr reads; then: buffer, constant or frozen, and
- *                                        init START
+ *                                        init START or tied PATH
  *     %NAME TYPING = placeholder[target=NAME]      with (default=VALUE) for an optional input
  *     %NAME TYPING = get_attr[target=PATH]
  *     %NAME TYPING = KIND[target=TARGET](args = (VALUE, ...), kwargs = {NAME: VALUE, ...})
@@ -123,6 +124,10 @@ static enum mase_status parse_module(struct mase_mg_parser *p)
         MASE_TRY(mase_mg_next(&p->lx));
         MASE_TRY(mase_mg_frozen(p, m));
     }
+    if (mase_mg_at(p, "tied")) {
+        MASE_TRY(mase_mg_next(&p->lx));
+        MASE_TRY(mase_mg_ties(p, m));
+    }
     if (mase_mg_at(p, "quantized")) {
         if (!mase_ops[op].quantisable)
             return mase_mg_fail(p, "%s cannot be quantised", mase_ops[op].module);
@@ -156,6 +161,10 @@ static enum mase_status parse_attr(struct mase_mg_parser *p)
     } else if (mase_mg_at(p, "frozen")) {
         param->is_frozen = true;
         MASE_TRY(mase_mg_next(&p->lx));
+    }
+    if (mase_mg_at(p, "tied")) {
+        MASE_TRY(mase_mg_next(&p->lx));
+        return mase_mg_tie(p, path);
     }
     if (!mase_mg_at(p, "init"))
         return MASE_OK;
@@ -439,6 +448,7 @@ static enum mase_status parse_training(struct mase_mg_parser *p, struct mase_gra
 {
     if (*evaluated)
         return mase_mg_fail(p, "there is one graph for training");
+    MASE_TRY(mase_mg_tie_all(p));
     *evaluated = p->g;
     p->g = mase_graph_new((*evaluated)->name);
     return mase_mg_next(&p->lx);
@@ -463,7 +473,8 @@ static enum mase_status parse_line(struct mase_mg_parser *p, void *data)
 static enum mase_status parse_statements(struct mase_mg_parser *p, struct mase_graph **evaluated)
 {
     MASE_TRY(mase_mg_lines(p, parse_line, evaluated));
-    return mase_graph_output(p->g) ? MASE_OK : mase_mg_fail(p, "the graph has no return");
+    return mase_graph_output(p->g) ? mase_mg_tie_all(p)
+                                   : mase_mg_fail(p, "the graph has no return");
 }
 
 static enum mase_status parse_file(struct mase_mg_parser *p)

@@ -92,7 +92,7 @@ static void print_starts(struct mase_str *out, const struct mase_module *m)
         mase_bug("module %s: its attributes do not make it again", m->path);
     for (int i = 0; i < m->param_count; i++) {
         const struct mase_param *p = &m->params[i], *d = &plain.params[i];
-        if (p->init == d->init && p->scale == d->scale && p->centre == d->centre)
+        if (p->tied || mase_param_starts_as(p, d))
             continue;
         mase_str_printf(out, "%s%s: ", open, p->name);
         print_start(out, p);
@@ -107,8 +107,21 @@ static void print_frozen(struct mase_str *out, const struct mase_module *m)
 {
     const char *open = " frozen {";
     for (int i = 0; i < m->param_count; i++)
-        if (m->params[i].is_frozen) {
+        if (m->params[i].is_frozen && !m->params[i].tied) {
             mase_str_printf(out, "%s%s", open, m->params[i].name);
+            open = ", ";
+        }
+    if (*open == ',')
+        mase_str_addc(out, '}');
+}
+
+static void print_ties(struct mase_str *out, const struct mase_module *m)
+{
+    const char *open = " tied {";
+    for (int i = 0; i < m->param_count; i++)
+        if (m->params[i].tied) {
+            mase_str_printf(out, "%s%s: ", open, m->params[i].name);
+            print_label(out, m->params[i].tied);
             open = ", ";
         }
     if (*open == ',')
@@ -124,6 +137,7 @@ static void print_module(struct mase_str *out, const struct mase_module *m)
     mase_str_addc(out, ')');
     print_starts(out, m);
     print_frozen(out, m);
+    print_ties(out, m);
     if (m->quant)
         print_quant(out, m->quant);
     mase_str_addc(out, '\n');
@@ -136,8 +150,11 @@ static void print_attr(struct mase_str *out, const struct mase_param *p)
     mase_str_add(out, " = ");
     print_type(out, p->tensor.dtype, &p->tensor.shape);
     mase_str_add(out, p->is_constant ? " constant" : p->is_buffer ? " buffer" : "");
-    mase_str_add(out, p->is_frozen ? " frozen" : "");
-    if (p->init != MASE_INIT_ZEROS) {
+    mase_str_add(out, p->is_frozen && !p->tied ? " frozen" : "");
+    if (p->tied) {
+        mase_str_add(out, " tied ");
+        print_label(out, p->tied);
+    } else if (p->init != MASE_INIT_ZEROS) {
         mase_str_add(out, " init ");
         print_start(out, p);
     }
@@ -232,10 +249,11 @@ static void print_body(struct mase_str *out, const struct mase_graph *g)
 {
     if (g->modules || g->attr_count)
         mase_str_addc(out, '\n');
-    for (const struct mase_module *m = g->modules; m; m = m->next)
-        print_module(out, m);
-    for (int i = 0; i < g->attr_count; i++)
-        print_attr(out, &g->attrs[i]);
+    for (struct mase_registered r = { 0 }; mase_graph_next_registered(g, &r);)
+        if (r.module)
+            print_module(out, r.module);
+        else
+            print_attr(out, r.attr);
     mase_str_addc(out, '\n');
     for (const struct mase_node *n = g->first; n; n = n->next)
         print_node(out, n);

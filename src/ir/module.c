@@ -86,6 +86,7 @@ static struct mase_param copy_param(struct mase_graph *g, const struct mase_para
 {
     struct mase_param copy = *src;
     copy.name = mase_intern(&g->intern, src->name);
+    copy.tied = src->tied ? mase_intern(&g->intern, src->tied) : NULL;
     if (src->values)
         copy.values = mase_arena_memdup(
             &g->arena, src->values, sizeof *src->values * (size_t)mase_tensor_count(&src->tensor));
@@ -123,12 +124,19 @@ static void note_reached(struct mase_map *reached, const struct mase_node *n)
                      (void *)n);
 }
 
+/* The module behind kept others is gone: what was registered later moves up. */
+static void close_gap(struct mase_graph *g, int kept)
+{
+    for (int i = g->attr_count - 1; i >= 0 && g->attrs[i].after > kept; i--)
+        g->attrs[i].after--;
+}
+
 int mase_graph_sweep(struct mase_graph *g)
 {
     struct mase_arena scratch = { 0 };
     struct mase_map reached = { .arena = &scratch };
     struct mase_module **link = &g->modules;
-    int dropped = 0;
+    int dropped = 0, kept = 0;
 
     for (const struct mase_node *n = g->first; n; n = n->next)
         note_reached(&reached, n);
@@ -138,8 +146,10 @@ int mase_graph_sweep(struct mase_graph *g)
         if (mase_map_get(&reached, m->path)) {
             g->modules_last = m;
             link = &m->next;
+            kept++;
             continue;
         }
+        close_gap(g, kept);
         *link = m->next;
         mase_map_put(&g->module_map, m->path, NULL);
         dropped++;
@@ -147,6 +157,8 @@ int mase_graph_sweep(struct mase_graph *g)
     mase_arena_release(&scratch);
     g->module_count -= dropped;
     g->edits += (uint64_t)dropped;
+    if (dropped)
+        mase_graph_settle_ties(g);
     return dropped;
 }
 
@@ -171,6 +183,7 @@ struct mase_param *mase_graph_add_attr(struct mase_graph *g, const char *path,
     return put_attr(g, (struct mase_param){ .name = mase_intern(&g->intern, path),
                                             .is_buffer = is_buffer,
                                             .is_constant = mase_is_tensor_constant(path),
+                                            .after = g->module_count,
                                             .tensor = { .dtype = dtype, .shape = *shape } });
 }
 
@@ -193,6 +206,26 @@ struct mase_param *mase_graph_attr(const struct mase_graph *g, const char *path)
     const struct mase_module *m = mase_graph_module(g, mase_str_text(&owner));
     mase_str_release(&owner);
     return m ? mase_module_param(m, dot + 1) : NULL;
+}
+
+/* Attributes stand in the order in which they were added, so that only the next can be due. */
+bool mase_graph_next_registered(const struct mase_graph *g, struct mase_registered *r)
+{
+    if (!r->modules && !r->attrs)
+        r->next = g->modules;
+    r->module = NULL;
+    r->attr = r->attrs < g->attr_count ? &g->attrs[r->attrs] : NULL;
+    if (r->attr && (!r->next || r->attr->after <= r->modules)) {
+        r->attrs++;
+        return true;
+    }
+    r->attr = NULL;
+    r->module = r->next;
+    if (!r->module)
+        return false;
+    r->next = r->module->next;
+    r->modules++;
+    return true;
 }
 
 /* ---- asking ---- */

@@ -258,7 +258,9 @@ static enum mase_status params_embedding(const struct making *k)
                              (long long)row, (long long)s.dim[0]);
         pad->i = row < 0 ? row + s.dim[0] : row; /* kept, and printed, counted from the start */
     }
-    return add(k, start("weight", MASE_INIT_NORMAL, 1, f32(&s)));
+    struct mase_param p = start("weight", MASE_INIT_NORMAL, 1, f32(&s));
+    p.zero_row = pad->kind != MASE_ARG_NONE ? pad->i + 1 : 0;
+    return add(k, p);
 }
 
 /* One layer in one direction. */
@@ -311,4 +313,10 @@ enum mase_status mase_params_make(struct mase_module *m, struct mase_arena *a, s
     m->params = NULL;
     m->param_count = 0;
     return rules[m->op].make(&k);
+}
+
+bool mase_param_starts_as(const struct mase_param *p, const struct mase_param *d)
+{
+    return p->init == d->init && p->scale == d->scale && p->centre == d->centre &&
+           p->zero_row == d->zero_row;
 }

@@ -12,6 +12,7 @@ struct mase_py_part {
     const char *name;
     const struct mase_module *module;         /* a leaf: a layer */
     const struct mase_param *param;           /* a leaf: a parameter, buffer or constant */
+    const struct mase_module *same;           /* another place of this layer */
     struct mase_py_part *first, *last, *next; /* children, in order of registration */
     const struct mase_py_part *parent;
     bool pinned; /* some call keeps the layer in one mode */

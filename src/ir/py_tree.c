@@ -3,7 +3,8 @@
  *
  * The paths of modules and parameters, cut at their dots, are a tree. Children that are numbered
  * from 0 make a list; any other inner node of the tree is a bare module, which only holds what it
- * is given. Buffers follow one by one, since an expression cannot register them.
+ * is given. Buffers follow one by one, since an expression cannot register them, and so do second
+ * names of parameters and layers, which get what they name when all of it is there.
  */
 #include "ir/py.h"
 
@@ -53,13 +54,43 @@ static void note_pinned(struct mase_py_parts *t, const struct mase_graph *g)
             place(t, n->target, strlen(n->target))->pinned = true;
 }
 
+/* The layer whose parameters and buffers, all of them and no others, p has as second names. */
+static const struct mase_module *same_layer(const struct mase_py_part *p,
+                                            const struct mase_graph *g)
+{
+    const char *tied = p->first && p->first->param ? p->first->param->tied : NULL;
+    const char *dot = tied ? strrchr(tied, '.') : NULL;
+    struct mase_str text = { 0 };
+    if (dot)
+        mase_str_addn(&text, tied, (size_t)(dot - tied));
+    const struct mase_module *m = dot ? mase_graph_module(g, mase_str_text(&text)) : NULL;
+    int count = 0;
+    for (const struct mase_py_part *c = p->first; c && m; c = c->next, count++) {
+        mase_str_clear(&text);
+        mase_str_printf(&text, "%s.%s", m->path, c->name);
+        if (!c->param || !mase_streq(c->param->tied, mase_str_text(&text)))
+            m = NULL;
+    }
+    mase_str_release(&text);
+    return m && m->param_count == count ? m : NULL;
+}
+
+static void note_places(struct mase_py_part *p, const struct mase_graph *g)
+{
+    p->same = p->parent && !p->module && !p->param ? same_layer(p, g) : NULL;
+    for (struct mase_py_part *c = p->first; c; c = c->next)
+        note_places(c, g);
+}
+
 void mase_py_tree(struct mase_py_parts *t, const struct mase_graph *g)
 {
     const struct mase_graph *training = g->training;
-    for (const struct mase_module *m = g->modules; m; m = m->next)
-        place(t, m->path, strlen(m->path))->module = m;
-    for (int i = 0; i < g->attr_count; i++)
-        place(t, g->attrs[i].name, strlen(g->attrs[i].name))->param = &g->attrs[i];
+    for (struct mase_registered r = { 0 }; mase_graph_next_registered(g, &r);)
+        if (r.module)
+            place(t, r.module->path, strlen(r.module->path))->module = r.module;
+        else
+            place(t, r.attr->name, strlen(r.attr->name))->param = r.attr;
+    note_places(&t->root, g);
     for (int i = 0; training && i < training->attr_count; i++) {
         const struct mase_param *param = &training->attrs[i];
         struct mase_py_part *p = place(t, param->name, strlen(param->name));
@@ -272,10 +303,24 @@ static bool is_registered_later(const struct mase_py_part *p)
     return p->param && p->param->is_buffer;
 }
 
-static void add_part(struct mase_str *out, const struct mase_py_part *p, int depth);
+/* What p is another name of, or NULL. */
+static const char *first_name(const struct mase_py_part *p)
+{
+    return p->same ? p->same->path : p->param ? p->param->tied : NULL;
+}
+
+/* The class itself may name what it has above; inside of an expression that is not there yet. */
+static bool is_named_at_once(const struct mase_py_part *p)
+{
+    return first_name(p) && !p->parent->parent;
+}
+
+static void add_part(struct mase_str *out, const struct mase_py_parts *t,
+                     const struct mase_py_part *p, int depth);
 
 /* _part(**{'a': ..., 'b': ...}), or a list of them. */
-static void add_children(struct mase_str *out, const struct mase_py_part *p, int depth)
+static void add_children(struct mase_str *out, const struct mase_py_parts *t,
+                         const struct mase_py_part *p, int depth)
 {
     const bool list = is_list(p);
     mase_str_add(out, !list             ? "_part(**{"
@@ -291,7 +336,7 @@ static void add_children(struct mase_str *out, const struct mase_py_part *p, int
             mase_py_string(out, c->name);
             mase_str_add(out, ": ");
         }
-        add_part(out, c, depth + 1);
+        add_part(out, t, c, depth + 1);
         mase_str_addc(out, ',');
     }
     if (count)
@@ -299,43 +344,88 @@ static void add_children(struct mase_str *out, const struct mase_py_part *p, int
     mase_str_add(out, list ? "])" : "})");
 }
 
-static void add_part(struct mase_str *out, const struct mase_py_part *p, int depth)
+static void add_part(struct mase_str *out, const struct mase_py_parts *t,
+                     const struct mase_py_part *p, int depth)
 {
     if (p->module) {
         add_layer(out, p->module);
+    } else if (is_named_at_once(p)) {
+        mase_py_path(out, t, first_name(p));
+    } else if (p->same) {
+        mase_str_add(out, "nn.Identity()"); /* until add_seconds */
     } else if (p->param) {
         mase_str_add(out, "nn.Parameter(");
         add_tensor(out, p->param);
         mase_str_add(out, p->param->is_frozen ? ", requires_grad=False)" : ")");
     } else {
-        add_children(out, p, depth);
+        add_children(out, t, p, depth);
     }
 }
 
-static void add_fields(struct mase_str *out, const struct mase_py_part *root)
+static void add_fields(struct mase_str *out, const struct mase_py_parts *t)
 {
-    for (const struct mase_py_part *c = root->first; c; c = c->next) {
+    for (const struct mase_py_part *c = t->root.first; c; c = c->next) {
         if (is_registered_later(c))
             continue;
         new_line(out, 2);
         if (mase_py_is_name(c->name)) {
             mase_str_printf(out, "self.%s = ", c->name);
-            add_part(out, c, 2);
+            add_part(out, t, c, 2);
         } else {
             mase_str_add(out, c->param ? "self.register_parameter(" : "self.add_module(");
             mase_py_string(out, c->name);
             mase_str_add(out, ", ");
-            add_part(out, c, 2);
+            add_part(out, t, c, 2);
             mase_str_addc(out, ')');
         }
     }
 }
 
-/* A constant is an attribute like any other; a buffer belongs to the state. */
-static void add_buffers(struct mase_str *out, const struct mase_py_part *p)
+/* self.blocks[1] = self.blocks[0] */
+static void add_second(struct mase_str *out, const struct mase_py_parts *t,
+                       const struct mase_py_part *p)
 {
-    for (const struct mase_py_part *c = p->first; c; c = c->next)
-        add_buffers(out, c);
+    const bool plain = is_list(p->parent) || mase_py_is_name(p->name);
+    new_line(out, 2);
+    if (plain) {
+        add_place(out, p);
+        mase_str_add(out, " = ");
+    } else {
+        mase_str_add(out, "setattr(");
+        add_place(out, p->parent);
+        mase_str_add(out, ", ");
+        mase_py_string(out, p->name);
+        mase_str_add(out, ", ");
+    }
+    mase_py_path(out, t, first_name(p));
+    mase_str_add(out, plain ? "" : ")");
+}
+
+/* Second names of what is there by now. */
+static void add_seconds(struct mase_str *out, const struct mase_py_parts *t,
+                        const struct mase_py_part *p)
+{
+    for (int i = 0; p->module && i < p->module->param_count; i++) {
+        const struct mase_param *param = &p->module->params[i];
+        if (!param->tied)
+            continue;
+        new_line(out, 2);
+        add_place(out, p);
+        mase_str_printf(out, ".%s = ", param->name);
+        mase_py_path(out, t, param->tied);
+    }
+    if (p->parent && first_name(p) && !is_named_at_once(p) && !is_registered_later(p))
+        add_second(out, t, p);
+    for (const struct mase_py_part *c = p->same ? NULL : p->first; c; c = c->next)
+        add_seconds(out, t, c);
+}
+
+/* A constant is an attribute like any other; a buffer belongs to the state. */
+static void add_buffers(struct mase_str *out, const struct mase_py_parts *t,
+                        const struct mase_py_part *p)
+{
+    for (const struct mase_py_part *c = p->same ? NULL : p->first; c; c = c->next)
+        add_buffers(out, t, c);
     if (!is_registered_later(p))
         return;
     new_line(out, 2);
@@ -349,7 +439,10 @@ static void add_buffers(struct mase_str *out, const struct mase_py_part *p)
     mase_str_add(out, ".register_buffer(");
     mase_py_string(out, p->name);
     mase_str_add(out, ", ");
-    add_tensor(out, p->param);
+    if (p->param->tied)
+        mase_py_path(out, t, p->param->tied);
+    else
+        add_tensor(out, p->param);
     mase_str_add(out, p->param->is_constant ? ", persistent=False)" : ")");
 }
 
@@ -367,8 +460,7 @@ static void add_starts(struct mase_str *out, const struct mase_py_parts *t,
         mase_bug("module %s: its attributes do not make it again", m->path);
     for (int i = 0; i < m->param_count; i++) {
         const struct mase_param *p = &m->params[i], *d = &plain.params[i];
-        if ((p->init == d->init && p->scale == d->scale && p->centre == d->centre) ||
-            p->init == MASE_INIT_VALUES)
+        if (p->tied || mase_param_starts_as(p, d) || p->init == MASE_INIT_VALUES)
             continue;
         new_line(out, 2);
         mase_str_printf(out, "nn.init.%s(", how[p->init]);
@@ -411,6 +503,8 @@ static void add_frozen(struct mase_str *out, const struct mase_py_parts *t,
 
 static bool has_inner(const struct mase_py_part *p, bool root)
 {
+    if (p->same)
+        return false;
     if (!root && !p->module && !p->param && !is_list(p))
         return true;
     for (const struct mase_py_part *c = p->first; c; c = c->next)
@@ -427,8 +521,9 @@ bool mase_py_has_parts(const struct mase_py_parts *t)
 void mase_py_content(struct mase_str *out, const struct mase_py_parts *t,
                      const struct mase_graph *g)
 {
-    add_fields(out, &t->root);
-    add_buffers(out, &t->root);
+    add_fields(out, t);
+    add_seconds(out, t, &t->root);
+    add_buffers(out, t, &t->root);
     for (const struct mase_module *m = g->modules; m; m = m->next)
         add_starts(out, t, m);
     for (const struct mase_module *m = g->modules; m; m = m->next)

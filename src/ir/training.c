@@ -36,7 +36,7 @@ static bool list_param(const char *full, struct mase_param *p, void *data)
 static bool same_param(const struct mase_param *a, const struct mase_param *b)
 {
     return a->is_buffer == b->is_buffer && a->is_frozen == b->is_frozen &&
-           a->tensor.dtype == b->tensor.dtype &&
+           mase_streq(a->tied, b->tied) && a->tensor.dtype == b->tensor.dtype &&
            mase_shape_equal(&a->tensor.shape, &b->tensor.shape);
 }
 

@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "ir/graph.h"
 #include "ir/tree.h"
 
 struct leaf {
@@ -57,10 +58,11 @@ static void add_attr(struct tree *t, struct mase_param *p)
 static void make_tree(struct tree *t, const struct mase_graph *g)
 {
     t->branches.arena = &t->arena;
-    for (const struct mase_module *m = g->modules; m; m = m->next)
-        branch_at(t, m->path, strlen(m->path))->module = m;
-    for (int i = 0; i < g->attr_count; i++)
-        add_attr(t, &g->attrs[i]);
+    for (struct mase_registered r = { 0 }; mase_graph_next_registered(g, &r);)
+        if (r.module)
+            branch_at(t, r.module->path, strlen(r.module->path))->module = r.module;
+        else
+            add_attr(t, r.attr);
 }
 
 /* ---- visiting ---- */

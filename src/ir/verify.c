@@ -310,9 +310,32 @@ static void check_modules(struct check *c)
         say(c, "the graph counts %d modules, the list has %d", c->g->module_count, count);
 }
 
+/* ---- ties ---- */
+
+struct tie_check {
+    struct check *c;
+    struct mase_map seen; /* names that stand before, and are not tied */
+};
+
+static bool check_tie(const char *full, struct mase_param *p, void *data)
+{
+    struct tie_check *t = data;
+    const struct mase_param *root = p->tied ? mase_map_get(&t->seen, p->tied) : NULL;
+    if (!p->tied)
+        mase_map_put(&t->seen, mase_arena_strdup(t->seen.arena, full), p);
+    else if (!root)
+        say(t->c, "'%s' is tied to '%s', which is no earlier parameter", full, p->tied);
+    else if (p->is_buffer != root->is_buffer || p->is_frozen != root->is_frozen ||
+             p->tensor.dtype != root->tensor.dtype || p->tensor.data != root->tensor.data ||
+             !mase_shape_equal(&p->tensor.shape, &root->tensor.shape))
+        say(t->c, "'%s' is tied to '%s', which is another", full, p->tied);
+    return true;
+}
+
 int mase_graph_verify(const struct mase_graph *g, struct mase_str *out)
 {
     struct check c = { .g = g, .out = out };
+    struct tie_check ties = { .c = &c, .seen.arena = &c.scratch };
     int outputs = 0;
 
     if (check_list(&c)) {
@@ -323,6 +346,7 @@ int mase_graph_verify(const struct mase_graph *g, struct mase_str *out)
         if (outputs != 1)
             say(&c, "a graph has one output, this one has %d", outputs);
         check_modules(&c);
+        mase_graph_each_param(g, check_tie, &ties);
     }
     mase_arena_release(&c.scratch);
     return c.faults + (g->training ? mase_graph_verify(g->training, out) : 0);

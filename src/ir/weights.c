@@ -50,6 +50,7 @@ void mase_weights_free(struct mase_graph *g)
 }
 
 struct placing {
+    const struct mase_graph *g;
     bool all; /* also those that have data already: copy it */
     size_t size;
     char *next;
@@ -59,7 +60,7 @@ static bool add_size(const char *full, struct mase_param *p, void *data)
 {
     struct placing *pl = data;
     (void)full;
-    if (pl->all || !p->tensor.data)
+    if (!p->tied && (pl->all || !p->tensor.data))
         pl->size += padded(p);
     return true;
 }
@@ -68,6 +69,10 @@ static bool place(const char *full, struct mase_param *p, void *data)
 {
     struct placing *pl = data;
     (void)full;
+    if (p->tied) { /* to an earlier one */
+        p->tensor.data = mase_param_root(pl->g, p)->tensor.data;
+        return true;
+    }
     if (!pl->all && p->tensor.data)
         return true;
     if (p->tensor.data)
@@ -93,7 +98,7 @@ struct sum {
 static bool add_bytes(const char *full, struct mase_param *p, void *data)
 {
     struct sum *s = data;
-    const uint64_t bytes = padded(p);
+    const uint64_t bytes = p->tied ? 0 : padded(p);
     if (__builtin_add_overflow(s->bytes, bytes, &s->bytes))
         s->bytes = UINT64_MAX;
     if (bytes > s->largest) {
@@ -121,7 +126,7 @@ enum mase_status mase_graph_check_size(const struct mase_graph *g, struct mase_e
 
 void mase_graph_alloc(struct mase_graph *g)
 {
-    struct placing pl = { 0 };
+    struct placing pl = { .g = g };
     bool unplaced = false;
 
     mase_graph_each_param(g, is_unplaced, &unplaced);
@@ -134,7 +139,7 @@ void mase_graph_alloc(struct mase_graph *g)
 
 void mase_graph_own_weights(struct mase_graph *g)
 {
-    struct placing pl = { .all = true };
+    struct placing pl = { .g = g, .all = true };
     if (!g->weights_borrowed)
         return;
     struct mase_weights *old = g->weights;
@@ -174,7 +179,7 @@ static bool count_values(const char *full, struct mase_param *p, const struct ma
                          void *data)
 {
     struct counts *c = data;
-    const int64_t n = p->is_buffer ? 0 : mase_tensor_count(&p->tensor);
+    const int64_t n = p->is_buffer || p->tied ? 0 : mase_tensor_count(&p->tensor);
     (void)full;
     (void)m;
     c->params += n;
@@ -215,22 +220,23 @@ static double start_value(const struct mase_param *p, int64_t i, struct mase_rng
     mase_bug("initialisation %d does not exist", p->init);
 }
 
-/* An embedding's padding row is zero and stays so. */
-static void clear_padding(struct mase_param *p, const struct mase_module *m)
+/* The padding of an embedding, which gets no gradient there. */
+static void clear_row(struct mase_param *p)
 {
-    const struct mase_arg *row = mase_module_attr(m, "padding_idx");
-    int64_t width = p->tensor.shape.dim[1];
-    if (row->kind == MASE_ARG_INT)
-        memset(mase_f32(&p->tensor) + row->i * width, 0, (size_t)width * sizeof(float));
+    const int64_t width = p->tensor.shape.dim[1];
+    memset(mase_f32(&p->tensor) + (p->zero_row - 1) * width, 0, (size_t)width * sizeof(float));
 }
 
 static bool start(const char *full, struct mase_param *p, const struct mase_module *m, void *data)
 {
+    (void)m;
+    if (p->tied)
+        return true;
     struct mase_rng r = mase_rng(*(const uint64_t *)data, MASE_STREAM_INIT, mase_rng_name(full));
     for (int64_t i = 0, n = mase_tensor_count(&p->tensor); i < n; i++)
         mase_tensor_set(&p->tensor, i, start_value(p, i, &r));
-    if (m && m->op == MASE_OP_embedding)
-        clear_padding(p, m);
+    if (p->zero_row)
+        clear_row(p);
     return true;
 }
 
@@ -245,7 +251,7 @@ static bool count_not_finite(const char *full, struct mase_param *p, void *data)
 {
     enum { SHOWN = 4 };
     struct count *c = data;
-    const int64_t n = p->tensor.data ? mase_tensor_not_finite(&p->tensor) : 0;
+    const int64_t n = p->tensor.data && !p->tied ? mase_tensor_not_finite(&p->tensor) : 0;
     c->values += n;
     if (!n || !c->where || c->tensors++ > SHOWN)
         return true;

@@ -86,6 +86,8 @@ struct mase_arg mase_lowered_tensor(struct mase_lowered *l, const struct mase_te
         return mase_arg_none();
     if (!v && !from)
         mase_bug("%s: '%s' is no value of the program", l->call[0].node->name, param);
+    const char *tied = from ? from->tied : NULL;
+    from = from ? mase_param_root(low->g, from) : NULL;
     if (!v)
         v = mase_ptrmap_get(&low->value_of, from);
     if (!v) {
@@ -94,7 +96,7 @@ struct mase_arg mase_lowered_tensor(struct mase_lowered *l, const struct mase_te
             type.dim[d].plus = t->shape.dim[d];
         struct mase_arena *a = &low->p->arena;
         v = mase_program_add_value(low->p, MASE_PSOURCE_PARAM, &type,
-                                   mase_arena_printf(a, "%s.%s", m->path, param));
+                                   tied ? tied : mase_arena_printf(a, "%s.%s", m->path, param));
         v->param = from;
         mase_ptrmap_put(&low->value_of, &low->scratch, from, v);
     }
@@ -404,9 +406,11 @@ static enum mase_status lower_attr(struct lowering *low, const struct mase_node 
         t[s] = low->v[s].value[low->position].tensor;
     }
     MASE_TRY(mase_lowered_type(&type, t, n, err));
+    const char *name = param->tied ? param->tied : n->target;
+    param = mase_param_root(low->g, param);
     struct mase_pvalue *v = mase_ptrmap_get(&low->value_of, param);
     if (!v) {
-        v = mase_program_add_value(low->p, MASE_PSOURCE_PARAM, &type, n->target);
+        v = mase_program_add_value(low->p, MASE_PSOURCE_PARAM, &type, name);
         v->param = param;
         mase_ptrmap_put(&low->value_of, &low->scratch, param, v);
     }

@@ -188,7 +188,7 @@ struct mase_obj *mase_torch_optimizer(struct mase_arena *a, const struct mase_tr
     const struct mase_train_param *p = mase_trainer_params(t, a, &count);
     for (int i = 0; i < count; i++) {
         const int number = params;
-        params += !p[i].param->is_buffer;
+        params += !p[i].param->is_buffer && !p[i].param->tied;
         if (p[i].at < 0) /* a frozen one is in the group, and has no state */
             continue;
         struct mase_obj *s = mase_obj_dict(a);

@@ -220,7 +220,7 @@ static bool list_param(const char *full, struct mase_param *param, void *data)
     l->item = mase_arena_grow(l->arena, l->item, l->count, &l->cap, sizeof *l->item);
     struct mase_train_param *p = &l->item[l->count++];
     *p = (struct mase_train_param){ mase_arena_strdup(l->arena, full), param, -1 };
-    if (mase_param_is_trained(param)) {
+    if (mase_param_is_trained(param) && !param->tied) {
         p->at = l->at;
         l->at += (mase_tensor_count(&param->tensor) + MASE_LANES - 1) / MASE_LANES * MASE_LANES;
     }

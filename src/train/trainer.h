@@ -35,7 +35,7 @@ struct mase_trainer {
 struct mase_train_param {
     const char *name;
     struct mase_param *param;
-    int64_t at; /* where it lies in the flat parameters and moments; -1: a buffer, or frozen */
+    int64_t at; /* where it lies in the flat parameters and moments; -1: a buffer, frozen or tied */
 };
 /* All of them, in state-dict order. */
 struct mase_train_param *mase_trainer_params(const struct mase_trainer *t, struct mase_arena *a,

@@ -39,6 +39,7 @@ MODELS = [  # file, classes and sizes of a sample, its networks
     ("language.py", JETS, ["GPT"]),
     ("package/net.py", JETS, ["Net"]),
     ("frozen.py", JETS, ["Backbone", "Halves", "Blocks", "Chooses"]),
+    ("tied.py", JETS, ["Words", "HeadFirst", "Places", "Direct", "FrozenTable"]),
     ("modes.py", JETS, ["Follows", "Branches", "Pinned", "BatchStatistics", "Defaults"]),
 ]
 

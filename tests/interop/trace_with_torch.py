@@ -17,7 +17,7 @@ except ImportError as lacking:
     sys.exit(77)
 
 WRITTEN = ("features.py", "mixed.py", "transformer.py", "students.py", "vision.py", "jets.py", "language.py",
-           "package/net.py", "frozen.py", "modes.py")
+           "package/net.py", "frozen.py", "tied.py", "modes.py")
 
 # What torch.fx before 2.0 does not do as later versions do.
 NOT_OLD = {"SENet": "pad had another name", "GPT": "arange took no traced size"}

@@ -382,6 +382,10 @@ class Tracer:
             self.read[id(p)] = Proxy(self.tensor(p))
         return self.read[id(p)]
 
+    def home(self, t):
+        """The first name of a parameter or buffer, which is its name."""
+        return (self.parameters.get(id(t)) or self.buffers[id(t)])[0]
+
     def tensor(self, t):
         path, owner, _ = (self.parameters.get(id(t)) or self.buffers.get(id(t)) or
                           self.constant(t))
@@ -408,7 +412,7 @@ class Tracer:
             raise Fault("this layer is not part of the model: assign it to self, or to a "
                         "ModuleList, in __init__")
         if path not in self.modules:
-            self.modules[path] = layer.describe(path, self.parameters)
+            self.modules[path] = layer.describe(path, self.home)
         return path
 
     def call(self, module, args, kwargs):
@@ -445,17 +449,37 @@ class Tracer:
         """What forward does not reach stays too, in order of registration: it is in the state dict."""
         called, self.modules = self.modules, {}
         read, self.attrs = self.attrs, {}
-        for path, m in self.root.named_modules():
-            if isinstance(m, Layer):
-                self.modules[path] = called.get(path) or m.describe(path, self.parameters)
+        for path, m, first in self.root.named_places():
+            if first and isinstance(m, Layer):
+                self.modules[path] = called.get(path) or m.describe(path, self.home)
                 continue
-            for owned in (m._parameters, m._buffers):
-                for name, t in owned.items():
-                    path_of = self.parameters.get(id(t)) or self.buffers.get(id(t))
-                    if path_of and path_of[1] is m:
-                        self.attrs[path_of[0]] = read.pop(path_of[0], None) or attribute(
-                            path_of[0], t, id(t) not in self.parameters)
+            for name, t in itertools.chain(m._parameters.items(), m._buffers.items()):
+                if t is not None:
+                    self.keep(path + "." + name if path else name, t, read)
         self.attrs.update(read)
+        self.order()
+
+    def keep(self, path, t, read):
+        """A name that no layer has: of a parameter of a container, or the second of any."""
+        home, is_buffer = self.home(t), id(t) not in self.parameters
+        if home == path:
+            self.attrs[path] = read.pop(path, None) or attribute(path, t, is_buffer)
+        elif not is_buffer or t.persistent:
+            self.attrs[path] = attribute(path, t, is_buffer, home)
+        if path in self.attrs:
+            self.attrs[path]["after"] = len(self.modules)
+
+    def order(self):
+        """Where a container stands that holds no layer only its parameters say. Others stand last."""
+        holders = {""}
+        for path in self.modules:
+            while path:
+                path = path.rpartition(".")[0]
+                holders.add(path)
+        for path, attr in self.attrs.items():
+            if path.rpartition(".")[0] in holders or "after" not in attr:
+                attr["after"] = len(self.modules)
+        self.attrs = dict(sorted(self.attrs.items(), key=lambda item: item[1]["after"]))
 
     def input(self, p, annotation):
         default = () if p.default is p.empty else (p.default,)
@@ -476,6 +500,15 @@ def type_text(t):
 
 
 def start_json(t):
+    if t.start is None:
+        if not t.maker:
+            raise Fault("this needs the numbers of a random tensor, which are not drawn yet")
+        layer, name = t.maker
+        if layer.values.get("padding_idx") is not None:
+            raise Fault("the table of an embedding with a padding_idx is registered under another "
+                        "name first: register the embedding before", layer.at)
+        return {"made": {"class": layer.layer_class(), "param": name, "values": [
+            [k, TRACER.arg(v)] for k, v in layer.values.items()]}}
     if isinstance(t.start, list):
         if len(t.start) > MAX_NUMBERS:
             raise Fault("a constant of %s is too large; at most %d numbers"
@@ -486,12 +519,13 @@ def start_json(t):
     return {"kind": kind, "spread": float(spread), "centre": float(centre)}
 
 
-def attribute(path, t, is_buffer):
+def attribute(path, t, is_buffer, tied=None):
     if not t.dtype.short:
         raise Fault("'%s' is of %r, which graphs do not store" % (path, t.dtype))
     return {"path": path, "dtype": t.dtype.short, "shape": [int(n) for n in t.shape],
             "buffer": is_buffer, "constant": is_buffer and not t.persistent,
-            "frozen": not is_buffer and not t.requires_grad, "start": start_json(t), "at": here()}
+            "frozen": not is_buffer and not t.requires_grad, "tied": tied,
+            "start": None if tied else start_json(t), "at": here()}
 
 
 # ---- both modes ----

@@ -82,6 +82,17 @@ class Module:
             if m is not None:
                 yield from m.named_modules(memo, prefix + "." + name if prefix else name)
 
+    def named_places(self, prefix="", seen=None):
+        """Every path to every module, and whether it is the first to it, in the order of the state
+        dict."""
+        seen = set() if seen is None else seen
+        first = id(self) not in seen
+        seen.add(id(self))
+        yield prefix, self, first
+        for name, m in self._modules.items():
+            if m is not None:
+                yield from m.named_places(prefix + "." + name if prefix else name, seen)
+
     def modules(self):
         return (m for _, m in self.named_modules())
 
@@ -272,6 +283,9 @@ class ParameterList(Module):
     def __getitem__(self, i):
         return getattr(self, str(i % len(self)))
 
+    def __setitem__(self, i, v):
+        setattr(self, str(i % len(self)), v if isinstance(v, Parameter) else Parameter(v))
+
     def __iter__(self):
         return (self[i] for i in range(len(self)))
 
@@ -372,11 +386,20 @@ class Layer(Module):
         self.__dict__["at"] = here()
         try:
             for kind, name, shape in parameter_shapes(type(self).__name__, values):
-                start = Parameter(Tensor(shape, None)) if shape is not None else None
-                self.__dict__[kind][name] = start
+                self.__dict__[kind][name] = self.own(kind, name, shape)
         except TypeError as e:
             raise Fault("%s(%s): %s" % (type(self).__name__, ", ".join(
                 "%s=%r" % i for i in values.items()), e))
+
+    def own(self, kind, name, shape):
+        """A parameter or buffer as the layer makes it; None: without."""
+        if shape is None:
+            return None
+        counts = name == "num_batches_tracked"
+        t = Tensor(shape, None, DTYPES["int64" if counts else "float32"])
+        t = Parameter(t) if kind == "_parameters" else t
+        t.maker, t.persistent = (self, name), True
+        return t
 
     def __getattr__(self, name):
         values = self.__dict__.get("values", {})
@@ -394,24 +417,30 @@ class Layer(Module):
         raise Fault("%s is traced through because it is a class of your own, but has no forward of "
                     "its own" % type(self).__name__)
 
-    def describe(self, path, owners):
-        cls = next(c for c in type(self).__mro__ if c.__module__ == LAYERS)
-        starts = {}
-        for name, p in self._parameters.items():
+    def layer_class(self):
+        return next(c for c in type(self).__mro__ if c.__module__ == LAYERS).__name__
+
+    def describe(self, path, homes):
+        """homes: the first name of every parameter and buffer."""
+        starts, tied = {}, {}
+        shapes = {name: shape for _, name, shape in parameter_shapes(self.layer_class(), self.values)}
+        for name, p in itertools.chain(self._parameters.items(), self._buffers.items()):
             if p is None:
                 continue
-            if owners[id(p)][1] is not self:
-                raise Fault("%s.%s is shared with %s: tied parameters are not supported"
-                            % (path, name, owners[id(p)][0]), self.at)
-            if p.start is not None:
+            if tuple(p.shape) != tuple(shapes.get(name) or p.shape):
+                raise Fault("%s.%s is given a tensor of %s, the layer computes with %s"
+                            % (path, name, list(p.shape), list(shapes[name])), self.at)
+            if homes(p) != path + "." + name:
+                tied[name] = homes(p)
+            elif p.start is not None or p.maker != (self, name):
                 starts[name] = start_json(p)
         if "bias" in self.values and self._parameters.get("bias", 0) is None:
             self.values["bias"] = False
         values = [[k, TRACER.arg(v)] for k, v in self.values.items()]
         frozen = [name for name, p in self._parameters.items() if p is not None
                   and not p.requires_grad]
-        return {"path": path, "class": cls.__name__, "values": values, "start": starts,
-                "frozen": frozen, "at": self.at}
+        return {"path": path, "class": self.layer_class(), "values": values, "start": starts,
+                "frozen": frozen, "tied": tied, "at": self.at}
 
 
 # Layers that are known by name and not supported: what to write in their place.

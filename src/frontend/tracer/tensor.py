@@ -122,6 +122,7 @@ def broadcast(a, b):
 
 class Tensor:
     persistent = False  # in the state dict, as parameters and most buffers are
+    maker = None  # the layer that made it for itself, and the name it had there
 
     def __init__(self, shape=(), start=("uniform", 0.0, 0.0), dtype=DTYPES["float32"]):
         self.shape, self.start, self.dtype = Size(shape), start, dtype
@@ -508,6 +509,9 @@ class Parameter(Tensor):
         data = data if data is not None else Tensor((0,))
         if not isinstance(data, Tensor):
             raise Fault("a parameter is made from a tensor, got %s" % type(data).__name__)
+        if isinstance(data, Parameter):
+            raise Fault("a parameter made from another shares its numbers but not its gradient: to "
+                        "tie them, assign the other itself")
         super().__init__(data.shape, data.start, data.dtype)
         self.requires_grad = requires_grad
 

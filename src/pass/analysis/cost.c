@@ -10,6 +10,7 @@
 #include <mase/meta.h>
 #include <mase/program.h>
 
+#include "base/ptrmap.h"
 #include "pass/analysis/cost.h"
 
 /* What a rule finds. */
@@ -335,17 +336,51 @@ static void count_bit_operations(struct mase_cost *cost, const struct mase_node 
                  (double)c->macs * ((double)(a + w) + log2((double)c->fan_in));
 }
 
-/* What is stored for a node: parameters in their formats, buffers as they are. */
-static void count_parameters(struct mase_cost *cost, const struct mase_node *n)
+/* Parameters that have been counted, and in which formats: one that several calls share is stored
+ * once in each. */
+struct counted {
+    struct mase_arena arena;
+    struct mase_ptrmap formats;
+};
+
+struct counted_format {
+    const struct mase_format *format;
+    struct counted_format *next;
+};
+
+/* Is it the first time? any_format: that the parameter is met at all. */
+static bool is_new(struct counted *c, const struct mase_param *p, const struct mase_format *format,
+                   bool *any_format)
+{
+    struct counted_format *known = c ? mase_ptrmap_get(&c->formats, p) : NULL;
+    *any_format = !known;
+    if (!c)
+        return true;
+    for (const struct counted_format *f = known; f; f = f->next)
+        if (f->format == format)
+            return false;
+    struct counted_format *f = mase_new(&c->arena, struct counted_format);
+    *f = (struct counted_format){ format, known };
+    mase_ptrmap_put(&c->formats, &c->arena, p, f);
+    return true;
+}
+
+/* What is stored for a node: parameters in their formats, buffers as they are. before: what is
+ * counted already; NULL: of the node alone. */
+static void count_parameters(struct mase_cost *cost, const struct mase_node *n,
+                             struct counted *before)
 {
     const struct mase_module *module = mase_node_module(n);
     for (int i = 0; module && i < module->param_count; i++) {
         const struct mase_param *p = &module->params[i];
         const struct mase_meta_arg *record = arg_of(n, p->name);
         const int64_t count = mase_tensor_count(&p->tensor);
+        bool first;
         if (mase_streq(p->name, "num_batches_tracked"))
             continue; /* of training alone */
-        cost->params += p->is_buffer ? 0 : count;
+        if (!is_new(before, mase_param_root(n->graph, p), record ? record->format : NULL, &first))
+            continue;
+        cost->params += p->is_buffer || !first ? 0 : count;
         cost->param_bits +=
             record ? stored_bits(n, record) : count * 8 * mase_dtypes[p->tensor.dtype].size;
     }
@@ -387,7 +422,7 @@ struct mase_cost mase_node_cost(const struct mase_node *n)
     cost.flops = plus(times(2, c.macs), c.ops);
     /* backward: for each product one for the input's gradient and one for the weight's */
     cost.train_flops = plus(times(3 * 2, c.macs), times(2, c.ops));
-    count_parameters(&cost, n);
+    count_parameters(&cost, n, NULL);
     count_traffic(&cost, n);
     if (c.macs)
         count_bit_operations(&cost, n, &c);
@@ -430,9 +465,13 @@ bool mase_cost_fits(const struct mase_cost *c)
 struct mase_cost mase_graph_cost(const struct mase_graph *g)
 {
     struct mase_cost sum = { 0 };
+    struct counted counted = { 0 };
     for (const struct mase_node *n = g->first; n; n = n->next) {
-        const struct mase_cost c = mase_node_cost(n);
+        struct mase_cost c = mase_node_cost(n);
+        c.params = c.param_bits = 0;
+        count_parameters(&c, n, &counted);
         mase_cost_add(&sum, &c);
     }
+    mase_arena_release(&counted.arena);
     return sum;
 }

@@ -29,7 +29,7 @@ struct mase_cost mase_node_cost(const struct mase_node *n);
 void mase_cost_add(struct mase_cost *to, const struct mase_cost *c);
 /* Is every number below 2^63? What is not is no number of anything. */
 bool mase_cost_fits(const struct mase_cost *c);
-/* Every node of a graph with common metadata. */
+/* Every node of a graph with common metadata. A parameter that several calls share counts once. */
 struct mase_cost mase_graph_cost(const struct mase_graph *g);
 
 #endif /* MASE_PASS_COST_H */

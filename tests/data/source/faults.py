@@ -105,7 +105,7 @@ class Tied(nn.Module):
         super().__init__()
         self.a = nn.Linear(16, 16)
         self.drop = nn.Dropout()
-        self.b = nn.Linear(16, 16)
+        self.b = nn.Linear(16, 8)
         self.b.weight = self.a.weight
 
     def forward(self, x):
@@ -212,3 +212,24 @@ class Scores(nn.Module):
 
     def forward(self, x):
         return self.loss(x, x)
+
+
+class ParameterOfParameter(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(16, 16)
+        self.w = nn.Parameter(self.fc.weight)
+
+    def forward(self, x):
+        return self.fc(x) + self.w
+
+
+class PaddingUnderAnotherName(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(8, 10)
+        self.embed = nn.Embedding(10, 8, padding_idx=0)
+        self.head.weight = self.embed.weight
+
+    def forward(self, x):
+        return self.head(self.embed(x.long()))

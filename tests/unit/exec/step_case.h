@@ -107,10 +107,21 @@ static inline struct mase_node *add_index(struct mase_graph *g, const char *stat
     return mase_graph_insert(g, NULL, MASE_CALL_FUNCTION, "operator.getitem", &both, NULL);
 }
 
+/* "tie b.weight a.weight" */
+static inline void add_tie(struct mase_graph *g, const char *statement)
+{
+    char name[32];
+    const char *to = strrchr(statement, ' ') + 1;
+    snprintf(name, sizeof name, "%.*s", (int)(to - statement) - 5, statement + 4);
+    assert_int_equal(mase_graph_tie(g, name, to, &err), MASE_OK);
+}
+
 static inline struct mase_node *add_statement(struct mase_graph *g, const char *text)
 {
     if (!strncmp(text, "param ", 6) || !strncmp(text, "buffer ", 7))
         add_attr(g, text);
+    else if (!strncmp(text, "tie ", 4))
+        add_tie(g, text);
     else if (!strncmp(text, "index ", 6))
         return add_index(g, text);
     else if (strstr(text, " = "))

@@ -42,7 +42,7 @@ static bool collect(const char *full, struct mase_param *p, void *data)
     struct collecting *c = data;
     const int64_t n = mase_tensor_count(&p->tensor);
     (void)full;
-    if (p->is_buffer)
+    if (p->is_buffer || p->tied)
         return true;
     struct gradient *d = &c->o->param[c->o->params++];
     *d = (struct gradient){ .param = p };

@@ -102,6 +102,8 @@ static bool check_param(const char *full, struct mase_param *param, void *data)
 {
     struct param_walk *w = data;
     const int64_t count = mase_tensor_count(&param->tensor);
+    if (param->tied)
+        return true;
     for (int64_t i = 0; i < count && !param->is_buffer; i++)
         check_derivative(w->r, &param->tensor, i, (double)w->g[i], full);
     w->g += param->is_buffer ? 0 : (count + 15) / 16 * 16;

@@ -313,18 +313,57 @@ static void bad_renames(void **state)
     }
 }
 
+/* Two names of one parameter: a file has both, one is enough, and they must agree. */
+static void tied_names(void **state)
+{
+    (void)state;
+    struct mase_graph *a = mase_graph_new("a"), *b = mase_graph_new("b");
+    struct mase_graph *const both[] = { a, b };
+    struct mase_err err;
+    for (int i = 0; i < 2; i++) {
+        add(both[i], "one", MASE_OP_linear, 2, 2);
+        add(both[i], "two", MASE_OP_linear, 2, 2);
+        mase_graph_init_weights(both[i], 1 + (uint64_t)i);
+    }
+    assert_int_equal(mase_weights_save(b, temp, &err), MASE_OK);
+    assert_int_equal(mase_graph_tie(a, "two.weight", "one.weight", &err), MASE_OK);
+    const float before = mase_f32(&mase_graph_attr(a, "one.weight")->tensor)[0];
+    assert_int_equal(mase_weights_load(a, temp, &err), MASE_EVALUE);
+    assert_non_null(strstr(err.msg, "1 with other values than what it is tied to: two.weight "
+                                    "(tied to 'one.weight')"));
+    assert_float_equal(mase_f32(&mase_graph_attr(a, "two.weight")->tensor)[0], before, 0);
+
+    struct mase_safetensors file;
+    assert_int_equal(mase_weights_save(a, temp, &err), MASE_OK);
+    assert_int_equal(mase_safetensors_open(&file, temp, &err), MASE_OK);
+    assert_int_equal(file.count, 4); /* as PyTorch's state dict */
+    for (int lacks = 0; lacks < file.count; lacks++) {
+        struct mase_named_tensor items[3];
+        int n = 0;
+        for (int i = 0; i < file.count; i++)
+            if (i != lacks)
+                items[n++] = file.items[i];
+        const struct mase_tensors less = { .items = items, .count = n };
+        const bool tied = strstr(file.items[lacks].name, "weight") != NULL;
+        mase_graph_init_weights(a, 9);
+        assert_int_equal(mase_weights_take(a, &less, "t", &err), tied ? MASE_OK : MASE_EVALUE);
+        const struct mase_param *p = mase_graph_attr(a, "two.weight");
+        if (tied)
+            assert_float_equal(mase_f32(&p->tensor)[0], before, 0);
+    }
+    mase_safetensors_close(&file);
+    mase_graph_free(a);
+    mase_graph_free(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(save_and_load),
-        cmocka_unit_test(as_pytorch_file),
-        cmocka_unit_test(another_checkpoint),
-        cmocka_unit_test(nothing_to_save),
-        cmocka_unit_test(a_clone_has_its_own),
-        cmocka_unit_test(prefixes),
-        cmocka_unit_test(renames),
-        cmocka_unit_test(bad_renames),
-        cmocka_unit_test(other_types),
+        cmocka_unit_test(tied_names),        cmocka_unit_test(save_and_load),
+        cmocka_unit_test(as_pytorch_file),   cmocka_unit_test(another_checkpoint),
+        cmocka_unit_test(nothing_to_save),   cmocka_unit_test(a_clone_has_its_own),
+        cmocka_unit_test(prefixes),          cmocka_unit_test(renames),
+        cmocka_unit_test(bad_renames),       cmocka_unit_test(other_types),
         cmocka_unit_test(what_does_not_fit),
     };
     return cmocka_run_group_tests(tests, make_temp, remove_temp);
