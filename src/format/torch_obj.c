@@ -1,7 +1,6 @@
 /*
  * torch_obj.c - the tree of Python objects that a PyTorch file holds: building, looking, printing.
  */
-#include <inttypes.h>
 #include <string.h>
 
 #include <mase/torch.h>
@@ -158,44 +157,7 @@ static bool same_tensor(const struct mase_tensor *a, const struct mase_tensor *b
             memcmp(a->data, b->data, (size_t)mase_tensor_bytes(a)) == 0);
 }
 
-static bool same_items(const struct mase_obj *a, const struct mase_obj *b)
-{
-    if (a->count != b->count || a->ordered != b->ordered)
-        return false;
-    for (int i = 0; i < a->count; i++) {
-        if (a->kind == MASE_OBJ_DICT && !mase_obj_equal(a->keys[i], b->keys[i]))
-            return false;
-        if (!mase_obj_equal(a->items[i], b->items[i]))
-            return false;
-    }
-    return true;
-}
-
-bool mase_obj_equal(const struct mase_obj *a, const struct mase_obj *b)
-{
-    if (a->kind != b->kind)
-        return false;
-    switch (a->kind) {
-    case MASE_OBJ_NONE:
-        return true;
-    case MASE_OBJ_BOOL:
-        return a->b == b->b;
-    case MASE_OBJ_INT:
-        return a->i == b->i;
-    case MASE_OBJ_FLOAT:
-        return memcmp(&a->f, &b->f, sizeof a->f) == 0;
-    case MASE_OBJ_TEXT:
-    case MASE_OBJ_BYTES:
-    case MASE_OBJ_DTYPE:
-        return a->len == b->len && memcmp(a->text, b->text, a->len) == 0;
-    case MASE_OBJ_TENSOR:
-        return same_tensor(a->tensor, b->tensor);
-    default:
-        return same_items(a, b);
-    }
-}
-
-/* ---- printing ---- */
+/* ---- printing and comparing ---- */
 
 static void print_bytes(struct mase_str *out, const struct mase_obj *o)
 {
@@ -210,54 +172,51 @@ static void print_bytes(struct mase_str *out, const struct mase_obj *o)
     mase_str_addc(out, '\'');
 }
 
-static void print_items(struct mase_str *out, const struct mase_obj *o)
+/* Bytes and tensors. */
+static void print_own(struct mase_str *out, const struct mase_obj *o)
 {
-    static const char *const brackets[] = {
-        [MASE_OBJ_LIST] = "[]", [MASE_OBJ_TUPLE] = "()", [MASE_OBJ_DICT] = "{}"
-    };
-    mase_str_addc(out, brackets[o->kind][0]);
-    for (int i = 0; i < o->count; i++) {
-        mase_str_add(out, i ? ", " : "");
-        if (o->kind == MASE_OBJ_DICT) {
-            mase_obj_print(out, o->keys[i]);
-            mase_str_add(out, ": ");
-        }
-        mase_obj_print(out, o->items[i]);
+    if (o->kind == MASE_OBJ_BYTES) {
+        print_bytes(out, o);
+        return;
     }
-    if (o->kind == MASE_OBJ_TUPLE && o->count == 1)
-        mase_str_addc(out, ',');
-    mase_str_addc(out, brackets[o->kind][1]);
+    mase_str_printf(out, "tensor %s", mase_dtypes[o->tensor->dtype].name);
+    mase_shape_print(out, &o->tensor->shape);
+}
+
+static bool equal_own(const struct mase_obj *a, const struct mase_obj *b)
+{
+    if (a->kind == MASE_OBJ_BYTES)
+        return a->len == b->len && memcmp(a->text, b->text, a->len) == 0;
+    return same_tensor(a->tensor, b->tensor);
+}
+
+#define TREE    struct mase_obj
+#define KIND(v) (2 * (int)(v)->kind + (v)->ordered)
+#define TREE_SHAPES                                                                     \
+    [MASE_OBJ_NONE] = PY_NONE, [MASE_OBJ_BOOL] = PY_BOOL, [MASE_OBJ_INT] = PY_INT,      \
+    [MASE_OBJ_FLOAT] = PY_FLOAT, [MASE_OBJ_TEXT] = PY_TEXT, [MASE_OBJ_BYTES] = PY_OWN,  \
+    [MASE_OBJ_DTYPE] = PY_BARE, [MASE_OBJ_LIST] = PY_LIST, [MASE_OBJ_TUPLE] = PY_TUPLE, \
+    [MASE_OBJ_DICT] = PY_DICT, [MASE_OBJ_TENSOR] = PY_OWN, [MASE_OBJ_REF] = PY_NONE
+#define ITEM(v, i)                     ((v)->items[i])
+#define TEXT(v)                        ((v)->text)
+#define LENGTH(v)                      ((v)->len)
+#define FLOAT_EQUAL(x, y)              (memcmp(&(x), &(y), sizeof(x)) == 0)
+#define STYLE                          bool
+#define ITEM_STYLE(v, how)             (how)
+#define TEXT_PRINT(out, s, n, how, in) mase_repr_string(out, s, n)
+#define FLOAT_PRINT(out, f, how)       mase_repr_float(out, f)
+#define KEY_PRINT(out, v, i, how)      tree_print(out, (v)->keys[i], how, true)
+#define KEY_EQUAL(a, b, i)             tree_equal((a)->keys[i], (b)->keys[i])
+#define OWN_PRINT(out, v, how)         print_own(out, v)
+#define OWN_EQUAL                      equal_own
+#include "value/tree.inc.c"
+
+bool mase_obj_equal(const struct mase_obj *a, const struct mase_obj *b)
+{
+    return tree_equal(a, b);
 }
 
 void mase_obj_print(struct mase_str *out, const struct mase_obj *o)
 {
-    switch (o->kind) {
-    case MASE_OBJ_NONE:
-        mase_str_add(out, "None");
-        break;
-    case MASE_OBJ_BOOL:
-        mase_str_add(out, o->b ? "True" : "False");
-        break;
-    case MASE_OBJ_INT:
-        mase_str_printf(out, "%" PRId64, o->i);
-        break;
-    case MASE_OBJ_FLOAT:
-        mase_repr_float(out, o->f);
-        break;
-    case MASE_OBJ_TEXT:
-        mase_repr_string(out, o->text, o->len);
-        break;
-    case MASE_OBJ_BYTES:
-        print_bytes(out, o);
-        break;
-    case MASE_OBJ_DTYPE:
-        mase_str_add(out, o->text);
-        break;
-    case MASE_OBJ_TENSOR:
-        mase_str_printf(out, "tensor %s", mase_dtypes[o->tensor->dtype].name);
-        mase_shape_print(out, &o->tensor->shape);
-        break;
-    default:
-        print_items(out, o);
-    }
+    tree_print(out, o, true, true);
 }

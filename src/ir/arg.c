@@ -63,49 +63,7 @@ void mase_arg_each_node(const struct mase_arg *arg, mase_each_node_fn *fn, void 
             mase_arg_each_node(&arg->items[i], fn, data);
 }
 
-/* ---- comparing ---- */
-
-static bool items_equal(const struct mase_arg *a, const struct mase_arg *b)
-{
-    if (a->count != b->count)
-        return false;
-    for (int i = 0; i < a->count; i++) {
-        if (a->kind == MASE_ARG_DICT && !mase_streq(a->keys[i], b->keys[i]))
-            return false;
-        if (!mase_arg_equal(&a->items[i], &b->items[i]))
-            return false;
-    }
-    return true;
-}
-
-bool mase_arg_equal(const struct mase_arg *a, const struct mase_arg *b)
-{
-    if (a->kind != b->kind)
-        return false;
-    switch (a->kind) {
-    case MASE_ARG_NONE:
-        return true;
-    case MASE_ARG_BOOL:
-        return a->b == b->b;
-    case MASE_ARG_INT:
-        return a->i == b->i;
-    case MASE_ARG_FLOAT: /* written the same: NaN is itself, 0.0 is not -0.0 */
-        return isnan(a->f) ? isnan(b->f) : a->f == b->f && !signbit(a->f) == !signbit(b->f);
-    case MASE_ARG_TEXT:
-    case MASE_ARG_ATOM:
-        return mase_streq(a->s, b->s);
-    case MASE_ARG_NODE:
-        return mase_streq(a->node->name, b->node->name);
-    case MASE_ARG_TENSOR:
-        return a->tensor == b->tensor;
-    case MASE_ARG_TUPLE:
-    case MASE_ARG_LIST:
-    case MASE_ARG_DICT:
-    case MASE_ARG_SLICE:
-        return items_equal(a, b);
-    }
-    return false;
-}
+/* ---- asking ---- */
 
 bool mase_arg_truthy(const struct mase_arg *a)
 {
@@ -129,7 +87,7 @@ bool mase_arg_truthy(const struct mase_arg *a)
     }
 }
 
-/* ---- writing ---- */
+/* ---- writing and comparing ---- */
 
 void mase_mg_quote(struct mase_str *out, const char *text)
 {
@@ -188,17 +146,15 @@ static void write_float(struct mase_str *out, double f, enum mase_arg_style styl
     mase_str_add(out, call ? "')" : "");
 }
 
-static void write_arg(struct mase_str *out, const struct mase_arg *arg, enum mase_arg_style style,
-                      bool inside);
-
-static void write_text(struct mase_str *out, const char *s, enum mase_arg_style style, bool inside)
+static void write_text(struct mase_str *out, const char *s, size_t n, enum mase_arg_style style,
+                       bool inside)
 {
     if (style == MASE_ARG_MG)
         mase_mg_quote(out, s);
     else if (style == MASE_ARG_PY || (style == MASE_ARG_STR && inside))
-        mase_repr_string(out, s, strlen(s));
+        mase_repr_string(out, s, n);
     else
-        mase_str_add(out, s);
+        mase_str_addn(out, s, n);
 }
 
 static void write_key(struct mase_str *out, const char *key, enum mase_arg_style style)
@@ -206,74 +162,63 @@ static void write_key(struct mase_str *out, const char *key, enum mase_arg_style
     if (style == MASE_ARG_MG && mase_mg_is_word(key))
         mase_str_add(out, key);
     else
-        write_text(out, key, style, true);
-    mase_str_add(out, ": ");
+        write_text(out, key, strlen(key), style, true);
 }
 
-static void write_items(struct mase_str *out, const struct mase_arg *arg, enum mase_arg_style style)
+/* Atoms, nodes and tensors. */
+static void write_own(struct mase_str *out, const struct mase_arg *arg, enum mase_arg_style style)
 {
-    static const char *const open[] = { "(", "[", "{", "slice(" };
-    static const char *const close[] = { ")", "]", "}", ")" };
-    const int form = (int)arg->kind - MASE_ARG_TUPLE;
-
-    /* torch.fx leaves a slice to Python's str(), so its nodes lose their % */
-    if (arg->kind == MASE_ARG_SLICE && style == MASE_ARG_FX)
-        style = MASE_ARG_STR;
-    mase_str_add(out, open[form]);
-    for (int i = 0; i < arg->count; i++) {
-        if (i)
-            mase_str_add(out, ", ");
-        if (arg->kind == MASE_ARG_DICT)
-            write_key(out, arg->keys[i], style);
-        write_arg(out, &arg->items[i], style, true);
-    }
-    if (arg->kind == MASE_ARG_TUPLE && arg->count == 1)
-        mase_str_addc(out, ',');
-    mase_str_add(out, close[form]);
-}
-
-static void write_arg(struct mase_str *out, const struct mase_arg *arg, enum mase_arg_style style,
-                      bool inside)
-{
-    switch (arg->kind) {
-    case MASE_ARG_NONE:
-        mase_str_add(out, "None");
-        break;
-    case MASE_ARG_BOOL:
-        mase_str_add(out, arg->b ? "True" : "False");
-        break;
-    case MASE_ARG_INT:
-        mase_str_printf(out, "%lld", (long long)arg->i);
-        break;
-    case MASE_ARG_FLOAT:
-        write_float(out, arg->f, style);
-        break;
-    case MASE_ARG_TEXT:
-        write_text(out, arg->s, style, inside);
-        break;
-    case MASE_ARG_ATOM:
+    if (arg->kind == MASE_ARG_ATOM) {
         write_atom(out, arg->s, style);
-        break;
-    case MASE_ARG_NODE:
+    } else if (arg->kind == MASE_ARG_NODE) {
         mase_str_printf(out, "%s%s", style >= MASE_ARG_STR ? "" : "%", arg->node->name);
-        break;
-    case MASE_ARG_TENSOR:
+    } else {
         mase_str_printf(out, "<%s", mase_dtypes[arg->tensor->dtype].name);
         mase_shape_print(out, &arg->tensor->shape);
         mase_str_addc(out, '>');
-        break;
-    case MASE_ARG_TUPLE:
-    case MASE_ARG_LIST:
-    case MASE_ARG_DICT:
-    case MASE_ARG_SLICE:
-        write_items(out, arg, style);
-        break;
     }
 }
 
-void mase_arg_write(struct mase_str *out, const struct mase_arg *arg, enum mase_arg_style style)
+static bool equal_own(const struct mase_arg *a, const struct mase_arg *b)
 {
-    write_arg(out, arg, style, false);
+    if (a->kind == MASE_ARG_ATOM)
+        return mase_streq(a->s, b->s);
+    return a->kind == MASE_ARG_NODE ? mase_streq(a->node->name, b->node->name)
+                                    : a->tensor == b->tensor;
+}
+
+#define TREE    struct mase_arg
+#define KIND(v) ((v)->kind)
+#define TREE_SHAPES                                                                    \
+    [MASE_ARG_NONE] = PY_NONE, [MASE_ARG_BOOL] = PY_BOOL, [MASE_ARG_INT] = PY_INT,     \
+    [MASE_ARG_FLOAT] = PY_FLOAT, [MASE_ARG_TEXT] = PY_TEXT, [MASE_ARG_ATOM] = PY_OWN,  \
+    [MASE_ARG_NODE] = PY_OWN, [MASE_ARG_TENSOR] = PY_OWN, [MASE_ARG_TUPLE] = PY_TUPLE, \
+    [MASE_ARG_LIST] = PY_LIST, [MASE_ARG_DICT] = PY_DICT, [MASE_ARG_SLICE] = PY_SLICE
+#define ITEM(v, i) (&(v)->items[i])
+#define TEXT(v)    ((v)->s)
+#define LENGTH(v)  strlen((v)->s)
+/* written the same: NaN is itself, 0.0 is not -0.0 */
+#define FLOAT_EQUAL(x, y) (isnan(x) ? isnan(y) : (x) == (y) && !signbit(x) == !signbit(y))
+#define STYLE             enum mase_arg_style
+/* torch.fx leaves a slice to Python's str(), so its nodes lose their % */
+#define ITEM_STYLE(v, how) \
+    ((v)->kind == MASE_ARG_SLICE && (how) == MASE_ARG_FX ? MASE_ARG_STR : (how))
+#define TEXT_PRINT                write_text
+#define FLOAT_PRINT               write_float
+#define KEY_PRINT(out, v, i, how) write_key(out, (v)->keys[i], how)
+#define KEY_EQUAL(a, b, i)        mase_streq((a)->keys[i], (b)->keys[i])
+#define OWN_PRINT                 write_own
+#define OWN_EQUAL                 equal_own
+#include "value/tree.inc.c"
+
+bool mase_arg_equal(const struct mase_arg *a, const struct mase_arg *b)
+{
+    return tree_equal(a, b);
+}
+
+void mase_arg_write(struct mase_str *out, const struct mase_arg *arg, enum mase_arg_style how)
+{
+    tree_print(out, arg, how, false);
 }
 
 void mase_arg_print(struct mase_str *out, const struct mase_arg *arg, bool quote_strings)

@@ -6,9 +6,11 @@
  * puts each item on a line of its own and a string is split into parts at blanks and line ends;
  * everything else is written as it is.
  */
+#include <stdlib.h>
 #include <string.h>
 
-#include "value/python.h"
+#include <mase/value.h>
+
 #include "value/utf8.h"
 
 enum { WIDTH = 80 };
@@ -29,16 +31,14 @@ static void new_line(struct mase_str *out, long column)
 
 static void format_table(struct mase_str *out, const struct mase_value *v, struct spot at)
 {
-    struct mase_arena scratch = { 0 };
-    const struct mase_entry *e = mase_sorted_entries(&scratch, v);
     mase_str_addc(out, '{');
     for (int i = 0; i < v->count; i++) {
         bool last = i == v->count - 1;
         size_t start = out->len;
-        mase_repr_string(out, e[i].key, strlen(e[i].key));
+        mase_repr_string(out, v->keys[i], strlen(v->keys[i]));
         long key_width = mase_str_columns(out->data + start, out->len - start);
         mase_str_add(out, ": ");
-        format(out, e[i].value,
+        format(out, v->items[i],
                (struct spot){ at.column + 1 + key_width + 2, last ? at.allowance + 1 : 1, false });
         if (!last) {
             mase_str_addc(out, ',');
@@ -46,7 +46,6 @@ static void format_table(struct mase_str *out, const struct mase_value *v, struc
         }
     }
     mase_str_addc(out, '}');
-    mase_arena_release(&scratch);
 }
 
 static void format_list(struct mase_str *out, const struct mase_value *v, struct spot at)
@@ -201,7 +200,7 @@ static void format_string(struct mase_str *out, const struct mase_value *v, stru
 static void format(struct mase_str *out, const struct mase_value *v, struct spot at)
 {
     size_t start = out->len;
-    mase_repr_sorted(out, v);
+    mase_repr(out, v);
     if (mase_str_columns(out->data + start, out->len - start) <= WIDTH - at.column - at.allowance)
         return;
     bool empty = v->kind == MASE_STRING ? v->len == 0 : v->count == 0;
@@ -216,7 +215,40 @@ static void format(struct mase_str *out, const struct mase_value *v, struct spot
         format_list(out, v, at);
 }
 
+/* ---- sorted keys ---- */
+
+struct entry {
+    const char *key;
+    struct mase_value *value;
+};
+
+static int compare_keys(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+    return strcmp(x->key, y->key);
+}
+
+/* A copy whose tables are ordered by the code points of their keys. */
+static struct mase_value *sorted(struct mase_arena *a, const struct mase_value *v)
+{
+    struct mase_value *copy = mase_arena_memdup(a, v, sizeof *v);
+    struct entry *e = mase_new_array(a, struct entry, (size_t)v->count);
+    for (int i = 0; i < v->count; i++)
+        e[i] = (struct entry){ v->keys ? v->keys[i] : "", sorted(a, v->items[i]) };
+    if (v->kind == MASE_TABLE)
+        qsort(e, (size_t)v->count, sizeof *e, compare_keys);
+    copy->items = mase_new_array(a, struct mase_value *, (size_t)v->count);
+    copy->keys = mase_new_array(a, const char *, (size_t)v->count);
+    for (int i = 0; i < v->count; i++) {
+        copy->items[i] = e[i].value;
+        copy->keys[i] = e[i].key;
+    }
+    return copy;
+}
+
 void mase_pformat(struct mase_str *out, const struct mase_value *v)
 {
-    format(out, v, (struct spot){ .top = true });
+    struct mase_arena scratch = { 0 };
+    format(out, sorted(&scratch, v), (struct spot){ .top = true });
+    mase_arena_release(&scratch);
 }

@@ -1,19 +1,17 @@
 /*
- * python.c - values as Python's repr() and str() print them.
+ * python.c - values as Python's repr() and str() print them, and as they compare.
  *
  * Reports of the original were printed by Python and are compared text with text, so the rules here
  * are Python's: the shortest digits that read back as the same double, an exponent below 1e-4 and
  * from 1e16, single quotes unless the text has single quotes only.
  */
 #include <float.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <mase/value.h>
 
-#include "value/python.h"
 #include "value/utf8.h"
 
 /* ---- floats ---- */
@@ -195,116 +193,51 @@ void mase_repr_string(struct mase_str *out, const char *s, size_t n)
 
 /* ---- trees ---- */
 
-/* How a tree is written: as repr, as the text inside pformat, or as str. */
-enum { QUOTED = 1, SORTED = 2 };
-
-static int compare_keys(const void *a, const void *b)
+static void text_print(struct mase_str *out, const char *s, size_t n, bool quoted, bool inside)
 {
-    const struct mase_entry *x = a, *y = b;
-    return strcmp(x->key, y->key);
-}
-
-struct mase_entry *mase_sorted_entries(struct mase_arena *a, const struct mase_value *table)
-{
-    struct mase_entry *e = mase_new_array(a, struct mase_entry, (size_t)table->count);
-    for (int i = 0; i < table->count; i++)
-        e[i] = (struct mase_entry){ table->keys[i], table->items[i] };
-    qsort(e, (size_t)table->count, sizeof *e, compare_keys);
-    return e;
-}
-
-static void add_value(struct mase_str *out, const struct mase_value *v, int how);
-
-static void add_text(struct mase_str *out, const char *s, size_t n, int how)
-{
-    if (how & QUOTED)
+    (void)inside;
+    if (quoted)
         mase_repr_string(out, s, n);
     else
         mase_str_addn(out, s, n);
 }
 
-static void add_items(struct mase_str *out, const struct mase_value *v, int how)
+static void key_print(struct mase_str *out, const struct mase_value *v, int i, bool quoted)
 {
-    for (int i = 0; i < v->count; i++) {
-        mase_str_add(out, i ? ", " : "");
-        add_value(out, v->items[i], how);
-    }
+    text_print(out, v->keys[i], strlen(v->keys[i]), quoted, true);
 }
 
-static void add_entry(struct mase_str *out, const char *key, const struct mase_value *v, bool first,
-                      int how)
-{
-    mase_str_add(out, first ? "" : ", ");
-    add_text(out, key, strlen(key), how);
-    mase_str_add(out, ": ");
-    add_value(out, v, how);
-}
+#define TREE    struct mase_value
+#define KIND(v) ((v)->kind)
+#define TREE_SHAPES                                                                               \
+    [MASE_NONE] = PY_NONE, [MASE_BOOL] = PY_BOOL, [MASE_INT] = PY_INT, [MASE_FLOAT] = PY_FLOAT,   \
+    [MASE_STRING] = PY_TEXT, [MASE_DATE] = PY_BARE, [MASE_ATOM] = PY_BARE, [MASE_LIST] = PY_LIST, \
+    [MASE_TUPLE] = PY_TUPLE, [MASE_TABLE] = PY_DICT
+#define ITEM(v, i)               ((v)->items[i])
+#define TEXT(v)                  ((v)->s)
+#define LENGTH(v)                ((v)->len)
+#define FLOAT_EQUAL(x, y)        ((x) == (y) || (isnan(x) && isnan(y)))
+#define TEXT_PRINT               text_print
+#define KEY_PRINT                key_print
+#define STYLE                    bool /* strings are quoted */
+#define ITEM_STYLE(v, how)       (how)
+#define FLOAT_PRINT(out, f, how) mase_repr_float(out, f)
+#define KEY_EQUAL(a, b, i)       mase_streq((a)->keys[i], (b)->keys[i])
+#define OWN_PRINT(out, v, how)   ((void)0)
+#define OWN_EQUAL(a, b)          false
+#include "value/tree.inc.c"
 
-static void add_table(struct mase_str *out, const struct mase_value *v, int how)
+bool mase_value_equal(const struct mase_value *a, const struct mase_value *b)
 {
-    mase_str_addc(out, '{');
-    if (how & SORTED) {
-        struct mase_arena scratch = { 0 };
-        const struct mase_entry *e = mase_sorted_entries(&scratch, v);
-        for (int i = 0; i < v->count; i++)
-            add_entry(out, e[i].key, e[i].value, i == 0, how);
-        mase_arena_release(&scratch);
-    } else {
-        for (int i = 0; i < v->count; i++)
-            add_entry(out, v->keys[i], v->items[i], i == 0, how);
-    }
-    mase_str_addc(out, '}');
-}
-
-static void add_value(struct mase_str *out, const struct mase_value *v, int how)
-{
-    switch (v->kind) {
-    case MASE_NONE:
-        mase_str_add(out, "None");
-        break;
-    case MASE_BOOL:
-        mase_str_add(out, v->b ? "True" : "False");
-        break;
-    case MASE_INT:
-        mase_str_printf(out, "%" PRId64, v->i);
-        break;
-    case MASE_FLOAT:
-        mase_repr_float(out, v->f);
-        break;
-    case MASE_STRING:
-        add_text(out, v->s, v->len, how);
-        break;
-    case MASE_DATE:
-    case MASE_ATOM:
-        mase_str_addn(out, v->s, v->len);
-        break;
-    case MASE_LIST:
-        mase_str_addc(out, '[');
-        add_items(out, v, how);
-        mase_str_addc(out, ']');
-        break;
-    case MASE_TUPLE:
-        mase_str_addc(out, '(');
-        add_items(out, v, how);
-        mase_str_add(out, v->count == 1 ? ",)" : ")");
-        break;
-    case MASE_TABLE:
-        add_table(out, v, how);
-        break;
-    }
+    return tree_equal(a, b);
 }
 
 void mase_repr(struct mase_str *out, const struct mase_value *v)
 {
-    add_value(out, v, QUOTED);
-}
-
-void mase_repr_sorted(struct mase_str *out, const struct mase_value *v)
-{
-    add_value(out, v, QUOTED | SORTED);
+    tree_print(out, v, true, false);
 }
 
 void mase_value_str(struct mase_str *out, const struct mase_value *v)
 {
-    add_value(out, v, 0);
+    tree_print(out, v, false, false);
 }

@@ -1,5 +1,5 @@
 /*
- * value.c - the ordered value tree: making, finding, comparing.
+ * value.c - the ordered value tree: making and finding.
  *
  * A table is three parallel arrays. Small ones are searched in order; above INDEX_FROM keys an
  * open-addressed index is kept beside them, so that a file with very many keys costs no more per
@@ -256,44 +256,6 @@ struct mase_value *mase_value_copy(struct mase_arena *a, const struct mase_value
         break;
     }
     return copy;
-}
-
-static bool items_equal(const struct mase_value *a, const struct mase_value *b)
-{
-    if (a->count != b->count)
-        return false;
-    for (int i = 0; i < a->count; i++) {
-        if (a->kind == MASE_TABLE && !mase_streq(a->keys[i], b->keys[i]))
-            return false;
-        if (!mase_value_equal(a->items[i], b->items[i]))
-            return false;
-    }
-    return true;
-}
-
-bool mase_value_equal(const struct mase_value *a, const struct mase_value *b)
-{
-    if (a->kind != b->kind)
-        return false;
-    switch (a->kind) {
-    case MASE_NONE:
-        return true;
-    case MASE_BOOL:
-        return a->b == b->b;
-    case MASE_INT:
-        return a->i == b->i;
-    case MASE_FLOAT:
-        return a->f == b->f || (isnan(a->f) && isnan(b->f));
-    case MASE_STRING:
-    case MASE_DATE:
-    case MASE_ATOM:
-        return a->len == b->len && memcmp(a->s, b->s, a->len) == 0;
-    case MASE_LIST:
-    case MASE_TUPLE:
-    case MASE_TABLE:
-        return items_equal(a, b);
-    }
-    mase_bug("a value has kind %d", (int)a->kind);
 }
 
 void mase_value_resolve_na(struct mase_value *v)

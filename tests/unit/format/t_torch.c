@@ -297,6 +297,7 @@ static void numbers(void **state)
     assert_int_equal(mase_torch_write(list, temp, &err), MASE_OK);
     struct mase_torch t = opened(temp);
     assert_true(mase_obj_equal(list, t.root));
+    assert_false(mase_obj_equal(mase_obj_dict(a), mase_obj_ordered_dict(a)));
     mase_torch_close(&t);
     mase_arena_release(a);
 }
