@@ -29,18 +29,26 @@ static inline const struct mase_format *integer_format(int64_t width, int64_t fr
     return format_of(text);
 }
 
+/* What a parameter proposes itself. */
+static inline void format_add_proposed(struct mase_str *out, const struct mase_opt *p)
+{
+    if (p->text)
+        mase_str_add(out, p->text);
+    else if (p->may_be_none && p->num == (double)MASE_NA)
+        mase_str_add(out, "NA");
+    else if (p->type == MASE_OPT_TYPE_BOOL)
+        mase_str_add(out, p->num != 0 ? "true" : "false");
+    else
+        mase_str_printf(out, "%g", p->num);
+}
+
 /* "block_fp(8, 8, NA, [16])": a row with the parameters that it proposes. */
 static inline void format_proposed(struct mase_str *out, const struct mase_quant_info *q)
 {
     mase_str_printf(out, "%s(", q->name);
     for (const struct mase_opt *p = q->params; p->type && p->required; p++) {
         mase_str_add(out, p == q->params ? "" : ", ");
-        if (p->text)
-            mase_str_add(out, p->text);
-        else if (p->may_be_none && p->num == (double)MASE_NA)
-            mase_str_add(out, "NA");
-        else
-            mase_str_printf(out, "%g", p->num);
+        format_add_proposed(out, p);
     }
     mase_str_addc(out, ')');
 }

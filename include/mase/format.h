@@ -101,12 +101,14 @@ struct mase_quant_info {
     mase_quant_fn *quantize;
     mase_quant_encode_fn *encode;
     mase_quant_decode_fn *decode;
-    mase_quant_limits_fn *limits;
+    mase_quant_limits_fn *limits; /* NULL: those of its codes, which share nothing */
     mase_quant_range_fn *range;
     int (*bits)(const void *params);        /* of a value, without what it shares */
     int (*shared_bits)(const void *params); /* of what a block shares; NULL: nothing */
     mase_quant_integer_fn *integer;         /* NULL: there is none */
     enum mase_gradient gradient;
+    bool unstable; /* by a flaw of its definition, what it has rounded may change when rounded again
+                    */
 };
 
 extern const struct mase_quant_info *const mase_quants[MASE_QUANT_COUNT];
@@ -195,6 +197,8 @@ float mase_format_midpoint(const struct mase_format *f, float x, int64_t shared,
 enum mase_gradient mase_format_gradient(const struct mase_format *f);
 /* Does it put values of different samples into one block, because it was told so? */
 bool mase_format_spans_samples(const struct mase_format *f);
+/* Does zero stay zero? Some formats have none. */
+bool mase_format_keeps_zero(const struct mase_format *f);
 /* Do values share anything? */
 bool mase_format_has_blocks(const struct mase_format *f);
 /* Bits of one value, without what it shares with others; 32 for float. */

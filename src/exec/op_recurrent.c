@@ -2,6 +2,8 @@
  * op_recurrent.c - recurrent layers: a step for each layer and direction (recurrence.c), and maps
  * that pick output, h and c from their results.
  */
+#include <string.h>
+
 #include "exec/dropout.h"
 #include "exec/plan.h"
 #include "exec/quantise.h"
@@ -101,6 +103,27 @@ static enum mase_status between(struct mase_step *s, struct mase_slot **x,
     return MASE_OK;
 }
 
+static const struct mase_step_kind zero_kind = { .name = "recurrent zeros" };
+
+static void clear(const struct mase_step *s, long from, long to)
+{
+    for (int64_t r = 0; r < s->out->rows; r++)
+        memset(s->out->x + r * s->plan->stride + from, 0, (size_t)(to - from) * sizeof(float));
+}
+
+/* A first state that was not given: nothing, or zeros where rounding makes more of them. */
+static struct mase_slot *zero_state(struct mase_step *s, int64_t rows)
+{
+    const struct mase_rounding how = mase_mark_rounding(s->node, 's');
+    if (mase_format_keeps_zero(how.format))
+        return NULL;
+    const struct mase_shape shape = sequence_shape(s, rows);
+    struct mase_step *zeros = mase_step_before(s, &zero_kind, &shape);
+    mase_step_forward(zeros, clear, MASE_UNIT_LANES, 0);
+    mase_plan_add_step(s->plan, zeros);
+    return zeros->out;
+}
+
 static enum mase_status add_layers(struct mase_step *s, struct mase_slot **slot,
                                    const struct mase_sequence *q, struct mase_err *err)
 {
@@ -111,6 +134,8 @@ static enum mase_status add_layers(struct mase_step *s, struct mase_slot **slot,
             const int at = l * r->directions + d;
             struct mase_recurrence_inputs in = { .x = x };
             MASE_TRY(part_of_state(s, &in.h, q->h, r->state, at, err));
+            if (!in.h)
+                in.h = zero_state(s, r->state);
             MASE_TRY(part_of_state(s, &in.c, q->c, r->hidden, at, err));
             MASE_TRY(mase_recurrence_add(s, &slot[at], q, &in, l, d, err));
         }

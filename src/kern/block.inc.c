@@ -48,7 +48,8 @@ void KERNEL(quantize_block_fp)(float *y, const float *x, const int64_t *row, lon
     for (long i = 0; i < n; i += MASE_LANES) {
         const vf largest = largest_of(x + i, row, rows);
         const vf e = ceil_log2(vselect(vgt(largest, vzero()), largest, one));
-        const vf scale = vselect(veq(largest, largest), power_of_2(vmax(lo, vmin(hi, e))), largest);
+        const vf scale =
+            vselect(vgt(vset1(INFINITY), largest), power_of_2(vmax(lo, vmin(hi, e))), vset1(NAN));
         for (long r = 0; r < rows; r++) {
             const vf v = vload(x + row[r] + i), size = vabs(v), moved = vadd(v, tiny);
             vf m = vrint(vmul(vdiv(vadd(size, tiny), scale), mantissas));

@@ -144,7 +144,7 @@ static void quantize(float *q, const float *x, const struct mase_block *b, const
         const int64_t n = b->lanes - from < CHUNK ? b->lanes - from : CHUNK;
         largest_of(scale, x, b, from, n);
         for (int64_t l = 0; l < n; l++)
-            scale[l] = isnan(scale[l]) ? scale[l] : exp2f(exponent_of(scale[l], &g));
+            scale[l] = isfinite(scale[l]) ? exp2f(exponent_of(scale[l], &g)) : NAN;
         for (int64_t r = 0; r < b->rows; r++)
             for (int64_t l = 0; l < n; l++) {
                 const int64_t i = b->row[r] + from + l;

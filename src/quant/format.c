@@ -67,6 +67,13 @@ bool mase_format_spans_samples(const struct mase_format *f)
     return spans;
 }
 
+bool mase_format_keeps_zero(const struct mase_format *f)
+{
+    float zero = 0.0f;
+    mase_quantize_values(f, &zero, &zero, 1, MASE_SIGNED);
+    return zero == 0.0f;
+}
+
 /* Block by block: offsets serves them all. */
 static void quantize_blocks(const struct mase_format *f, float *q, const float *x,
                             const struct mase_blocks *blocks, enum mase_sign sign)
@@ -102,6 +109,17 @@ void mase_quantize_values(const struct mase_format *f, float *q, const float *x,
 }
 
 /* ---- codes ---- */
+
+bool mase_encode_each(int64_t *code, const float *q, int64_t n, mase_code_fn *code_of,
+                      const void *grid)
+{
+    bool all = true;
+    for (int64_t i = 0; i < n; i++) {
+        code[i] = code_of(q[i], grid);
+        all &= code[i] != MASE_NO_CODE;
+    }
+    return all;
+}
 
 static int64_t encode_block(int64_t *code, const struct mase_format *f, const float *q,
                             const int64_t *offset, int64_t n, enum mase_sign sign, float *values,
@@ -152,10 +170,16 @@ int64_t mase_format_codes(int64_t *code, const struct mase_format *f, const floa
 
 void mase_format_limits(float *low, float *high, const struct mase_format *f, enum mase_sign sign)
 {
+    int64_t least, most;
     *low = -INFINITY;
     *high = INFINITY;
-    if (f)
+    if (f && f->row->limits) {
         f->row->limits(low, high, f->params, sign);
+    } else if (f) {
+        f->row->range(&least, &most, f->params, sign);
+        *low = f->row->decode(least, 0, f->params);
+        *high = f->row->decode(most, 0, f->params);
+    }
 }
 
 float mase_format_step(const struct mase_format *f)

@@ -10,6 +10,7 @@
  * frac_width   may be negative (steps larger than 1) or exceed width (all values below 1); none
  *              means width / 2, rounded down.
  * rounding     to nearest, ties to even: the default rounding mode, which nothing here changes.
+ *              integer_floor and fixed_floor round down instead, toward minus infinity.
  * saturation   beyond lo and hi, infinities included.
  * NaN          stays NaN.
  * zero         x that rounds to zero keeps its sign: -0.01 gives -0.0 signed; unsigned gives +0.0
@@ -75,19 +76,29 @@ struct mase_integer_grid mase_integer_grid(const void *opaque, enum mase_sign si
     };
 }
 
+static inline float cut(float v, const struct mase_integer_grid *g)
+{
+    if (v <= g->lo) /* false for NaN; <= and not <, so that unsigned -0.0 becomes 0.0 */
+        v = g->lo;
+    return (v > g->hi ? g->hi : v) / g->scale;
+}
+
 static void quantize(float *q, const float *x, const struct mase_block *b, const void *opaque,
                      enum mase_sign sign)
 {
     const struct mase_integer_grid g = mase_integer_grid(opaque, sign);
     for (int64_t r = 0; r < b->rows; r++)
-        for (int64_t i = b->row[r]; i < b->row[r] + b->lanes; i++) {
-            float v = rintf(x[i] * g.scale);
-            if (v <= g.lo) /* false for NaN; <= and not <, so that unsigned -0.0 becomes 0.0 */
-                v = g.lo;
-            if (v > g.hi)
-                v = g.hi;
-            q[i] = v / g.scale;
-        }
+        for (int64_t i = b->row[r]; i < b->row[r] + b->lanes; i++)
+            q[i] = cut(rintf(x[i] * g.scale), &g);
+}
+
+static void quantize_floor(float *q, const float *x, const struct mase_block *b, const void *opaque,
+                           enum mase_sign sign)
+{
+    const struct mase_integer_grid g = mase_integer_grid(opaque, sign);
+    for (int64_t r = 0; r < b->rows; r++)
+        for (int64_t i = b->row[r]; i < b->row[r] + b->lanes; i++)
+            q[i] = cut(floorf(x[i] * g.scale), &g);
 }
 
 /* In double every product is exact. An hi of more than 24 bits is no float32: there the reference's
@@ -139,15 +150,21 @@ static struct mase_integer_form integer(const void *opaque)
     return (struct mase_integer_form){ (int)p->width, (int)p->frac_width };
 }
 
-#define ROW(name_, help_)                                                                       \
-    {                                                                                           \
-        .name = name_, .suffix = "Integer", .func = "integer", .help = help_, .params = params, \
-        .size = sizeof(struct integer), .resolve = resolve, .quantize = quantize,               \
-        .encode = encode, .decode = decode, .limits = limits, .range = range, .bits = bits,     \
-        .integer = integer                                                                      \
+#define ROW(name_, suffix_, func_, quantize_, help_)                                        \
+    {                                                                                       \
+        .name = name_, .suffix = suffix_, .func = func_, .help = help_, .params = params,   \
+        .size = sizeof(struct integer), .resolve = resolve, .quantize = quantize_,          \
+        .encode = encode, .decode = decode, .limits = limits, .range = range, .bits = bits, \
+        .integer = integer                                                                  \
     }
 
 const struct mase_quant_info mase_quant_integer =
-    ROW("integer",
+    ROW("integer", "Integer", "integer", quantize,
         "fixed point: round to a multiple of 2^-frac_width, ties to even, saturate at width bits");
-const struct mase_quant_info mase_quant_fixed = ROW("fixed", "the same as integer");
+const struct mase_quant_info mase_quant_fixed =
+    ROW("fixed", "Integer", "integer", quantize, "the same as integer");
+const struct mase_quant_info mase_quant_integer_floor =
+    ROW("integer_floor", "IntegerFloor", "integer_floor", quantize_floor,
+        "fixed point, rounded down: to the multiple of 2^-frac_width that is not above");
+const struct mase_quant_info mase_quant_fixed_floor = ROW(
+    "fixed_floor", "IntegerFloor", "integer_floor", quantize_floor, "the same as integer_floor");

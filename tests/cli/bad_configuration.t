@@ -227,8 +227,9 @@ by = "type"
 [passes.quantize.linear.config]
 name = "intger"
 END
-fails "a format that is not there" <<'END'
-c.toml:7:8: pass quantize: no number format is called 'intger', did you mean 'integer'? allowed: integer, fixed, block_fp, or NA to leave the node alone
+formats=$("$CH" formats --format csv | sed '1,2d; s/,.*//' | paste -sd, | sed 's/,/, /g')
+fails "a format that is not there" <<END
+c.toml:7:8: pass quantize: no number format is called 'intger', did you mean 'integer'? allowed: $formats, or NA to leave the node alone
     7 | name = "intger"
       |        ^~~~~~~~
 END
@@ -242,8 +243,8 @@ by = "type"
 [passes.quantize.linear.config]
 name = "None"
 END
-fails "None, as Python says it: NA is what to write" <<'END'
-c.toml:7:8: pass quantize: no number format is called 'None'; allowed: integer, fixed, block_fp, or NA to leave the node alone
+fails "None, as Python says it: NA is what to write" <<END
+c.toml:7:8: pass quantize: no number format is called 'None'; allowed: $formats, or NA to leave the node alone
     7 | name = "None"
       |        ^~~~~~
 END

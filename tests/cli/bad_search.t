@@ -168,8 +168,9 @@ c.toml:17:1: search: search_space: 'weight_widht' is no parameter of the formats
 END
 
 edited 's/"integer"/"intger"/'
-fails "a format misspelt" <<'END'
-c.toml:14:9: search: search_space: unknown number format 'intger', did you mean 'integer'? available: float, integer, fixed, block_fp
+formats=$("$CH" formats --format csv | sed '1d; s/,.*//' | paste -sd, | sed 's/,/, /g')
+fails "a format misspelt" <<END
+c.toml:14:9: search: search_space: unknown number format 'intger', did you mean 'integer'? available: $formats
    14 | name = ["intger"]
       |         ^~~~~~~~
 END

@@ -48,6 +48,7 @@ static const struct family {
     { "block_fp(3, 8, NA, [2])", "block_fp(3, 8, NA, [2, 3])", "integer(6, 2)" },
     { "integer(4, 1)", NULL, NULL },
     { NULL, "fixed(4, 2)", NULL },
+    { "log(4, NA)", "minifloat_denorm(5, 3, NA)", "minifloat_ieee(6, 3, NA)" },
     { NULL, NULL, NULL },
     { "fixed(5, 2)", "integer(3, 1)", "block_fp(3, 8, NA, [2])" },
     { "block_fp(3, 8, NA, [2])", "block_fp(4, 4, 3, [-1])", NULL },

@@ -63,7 +63,8 @@ static const struct step_case cases[] = {
     { 0 },
 };
 
-/* The first has steps of 1/2 for data and 1/4 for weights: odd multiples of 1/8 all move. */
+/* The first has steps of 1/2 for data and 1/4 for weights: odd multiples of 1/8 all move. Weights
+ * are negated before and after rounding, so theirs must be odd functions. */
 static const struct family {
     const char *data, *weight;
 } families[] = {
@@ -71,6 +72,9 @@ static const struct family {
     { "fixed(4, 1)", "fixed(4, 2)" },
     { "block_fp(3, 8, NA, [2])", "block_fp(3, 8, NA, [2, 3])" },
     { "block_fp(4, 4, 3, [-1])", "integer(4, 2)" },
+    { "minifloat_denorm(5, 3, NA)", "minifloat_ieee(5, 3, NA)" },
+    { "log(4, NA)", "minifloat_ieee(6, 2, NA)" },
+    { "fixed_floor(4, 1)", "log(5, 3)" },
 };
 static const struct family *family = families;
 #define EACH_FAMILY \

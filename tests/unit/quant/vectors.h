@@ -50,6 +50,17 @@ static inline int64_t number(const char *line, const char *name)
     return mase_starts_with(text, "None") ? MASE_NA : strtoll(text, NULL, 10);
 }
 
+static inline struct mase_shape shape_of(const char *text)
+{
+    struct mase_shape s = { 0 };
+    char *end;
+    do {
+        s.dim[s.rank++] = strtoll(text, &end, 10);
+        text = end + 1;
+    } while (*end == ',');
+    return s;
+}
+
 /* All cases of a folder; returns how many. */
 typedef void vector_fn(const char *line, const float *x, const float *y, int64_t nx, int64_t ny);
 

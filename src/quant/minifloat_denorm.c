@@ -1,0 +1,113 @@
+/*
+ * minifloat_denorm.c - floating point without an implicit bit, the original's.
+ *
+ *     e = clamp(ceil(log2(|x| + 1e-9)), -bias, 2^exponent_width - 1 - bias)
+ *     q = sign(x + 1e-9) * 2^e * clamp(round(|x| * 2^(m - e)), 0, 2^m - 1) / 2^m
+ *
+ *     m = width - exponent_width - 1 bits of mantissa
+ *
+ * exponent_bias  none means 2^(exponent_width - 1) - 1.
+ * range          up to 2^(2^exponent_width - 1 - bias) (2^m - 1) / 2^m, beyond which it saturates.
+ * rounding       to nearest, ties to even, without a carry: a mantissa of 2^m becomes 2^m - 1.
+ * flaw           an exact power of two has that mantissa and shrinks, 1 to 0.875 with (8, 4), as
+ *                does a result that is one: rounding twice is not rounding once.
+ * zero           |x| up to 1e-8 stays x.
+ * subnormals     the lowest exponent has all mantissas, the others those from 2^(m-1) on.
+ * infinity, NaN  give NaN.
+ * log2           is the float32 logarithm: what is just above a power of two may count as it.
+ */
+#include <math.h>
+
+#include "quant/quant.h"
+
+static float round_value(float x, const struct mase_minifloat_grid *g)
+{
+    const float e = mase_clamp(ceilf(log2f(fabsf(x) + MASE_TINY)), g->lo, g->hi);
+    const float scale = exp2f(e);
+    const float m = rintf(fabsf(x) / scale * g->mantissas);
+    const float cut = mase_clamp(m, 0.0f, g->mantissas - 1);
+    return mase_kept_or(x, mase_sign_of(x + MASE_TINY) * scale * (cut / g->mantissas));
+}
+
+static void quantize(float *q, const float *x, const struct mase_block *b, const void *opaque,
+                     enum mase_sign sign)
+{
+    const struct mase_minifloat_grid g = mase_minifloat_grid_of(opaque);
+    (void)sign; /* the sign has a bit of its own */
+    for (int64_t r = 0; r < b->rows; r++)
+        for (int64_t i = b->row[r]; i < b->row[r] + b->lanes; i++)
+            q[i] = round_value(x[i], &g);
+}
+
+/* ---- codes: all mantissas of the lowest exponent, then the upper half of each other's ---- */
+
+static float size_of(int64_t code, const struct mase_minifloat_grid *g)
+{
+    const int64_t all = (int64_t)g->mantissas, half = all / 2;
+    const int64_t above = code < all || !half ? 0 : (code - all) / half + 1;
+    const int64_t m = above ? half + (code - all) % half : code;
+    return ldexpf((float)m / g->mantissas, (int)(g->lo + (float)above));
+}
+
+static float decode(int64_t code, int64_t shared, const void *opaque)
+{
+    const struct mase_minifloat_grid g = mase_minifloat_grid_of(opaque);
+    (void)shared;
+    return code < 0 ? -size_of(-code, &g) : size_of(code, &g);
+}
+
+static void range(int64_t *low, int64_t *high, const void *opaque, enum mase_sign sign)
+{
+    const struct mase_minifloat_grid g = mase_minifloat_grid_of(opaque);
+    const int64_t all = (int64_t)g.mantissas;
+    (void)sign;
+    *high = all - 1 + (int64_t)(g.hi - g.lo) * (all / 2);
+    *low = -*high;
+}
+
+static int64_t code_of(float q, const void *grid)
+{
+    const struct mase_minifloat_grid *g = grid;
+    const int64_t all = (int64_t)g->mantissas, half = all / 2;
+    int e;
+    if (fabsf(q) <= MASE_KEPT)
+        return 0;
+    frexpf(q, &e); /* 2^(e-1) <= |q| < 2^e, the mantissa's upper half */
+    const int64_t above = (float)e > g->lo ? e - (int64_t)g->lo : 0;
+    const double m = ldexp(fabs((double)q), (int)(-g->lo - (float)above)) * (double)g->mantissas;
+    if (!isfinite(q) || (float)e > g->hi || m != rint(m) || m > (double)(all - 1))
+        return MASE_NO_CODE;
+    const int64_t size = above ? all + (above - 1) * half + (int64_t)m - half : (int64_t)m;
+    return q < 0 ? -size : size;
+}
+
+static bool encode(int64_t *code, int64_t *shared, const float *q, int64_t n, const void *opaque,
+                   enum mase_sign sign)
+{
+    const struct mase_minifloat_grid g = mase_minifloat_grid_of(opaque);
+    (void)sign;
+    *shared = 0;
+    return mase_encode_each(code, q, n, code_of, &g);
+}
+
+static int bits(const void *opaque)
+{
+    return (int)((const struct mase_minifloat *)opaque)->width;
+}
+
+const struct mase_quant_info mase_quant_minifloat_denorm = {
+    .name = "minifloat_denorm",
+    .suffix = "MinifloatDenorm",
+    .func = "minifloat_denorm",
+    .help = "floating point without an implicit bit; a mantissa that rounds up to the next power "
+            "of two is cut",
+    .params = mase_minifloat_params,
+    .size = sizeof(struct mase_minifloat),
+    .resolve = mase_minifloat_resolve,
+    .quantize = quantize,
+    .encode = encode,
+    .decode = decode,
+    .range = range,
+    .bits = bits,
+    .unstable = true,
+};
