@@ -67,7 +67,7 @@ enum mase_status mase_saved_add(const char *dir, const char *name, struct mase_e
     const char *text = mase_arena_strndup(&a, (const char *)f.data, f.size);
     mase_file_close(&f);
     for (size_t n; (n = line_at(text, &old, &length)); text += n)
-        if (length != strlen(name) || memcmp(old, name, length))
+        if (length != strlen(name) || memcmp(old, name, length) != 0)
             mase_str_addn(&out, text, n);
     if (mase_is_file(path) && !(st = hash(hex, path, err)))
         mase_str_printf(&out, "%s  %s\n", hex, name);
