@@ -66,7 +66,7 @@ struct mase_pass_env {
     struct mase_value *info; /* a table for results a program may want (run.json); may be NULL */
     struct mase_arena *info_arena; /* where info lives */
     struct mase_value *files;      /* a list: paths of the files written; may be NULL */
-    struct mase_sheets *sheets;    /* tables go here; NULL: to out, each in its own look */
+    struct mase_sheets *sheets;    /* tables go here; NULL: to out, each in its own style */
     int threads;                   /* that may compute; 0: one. Results do not depend on it */
     const char
         *again; /* NULL: the first run of a pass; "_2": its second, which goes by that name */

@@ -62,7 +62,8 @@ struct mase_lanes mase_plan_input(const struct mase_plan *p, int i);
 struct mase_lanes mase_plan_output(const struct mase_plan *p);
 /* Look at what a node computes, right after it did: later values take its memory. forward calls
  * `lanes` first, with all samples in shares of whole blocks of 64 (the last may be shorter), then
- * `items` with all of 0..count - 1; the plan's threads share both, and meet behind each. */
+ * `items` with all of 0..count - 1; the plan's threads share both, and wait for
+ * each other behind each. */
 typedef void mase_watch_fn(void *data, const struct mase_lanes *value, long from, long to);
 struct mase_watch {
     const struct mase_node *node;

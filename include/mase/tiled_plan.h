@@ -3,8 +3,8 @@
  *
  * A tile is a plan of at most 512 samples with memory of its own; all use the parameters of the
  * first. Each thread keeps to its tiles from loading their samples to their gradients, so that
- * values stay in the cache of the core that made them, and meets the others only where a sum over
- * the batch is needed: in batch norms, and at the end to add the gradients. How a batch is cut
+ * values stay in the cache of the core that made them, and waits for the others only where a sum
+ * over the batch is needed: in batch norms, and at the end to add the gradients. How a batch is cut
  * depends on its size alone and sums are taken in the order of the tiles: the number of threads
  * changes no bit. A batch that is one tile is shared out operation by operation instead. Now and
  * then a step is tried with one thread: where others want the cores too, that is faster, and then

@@ -1,5 +1,5 @@
 /*
- * inputs.c - what the looking commands give a network: a NumPy file, a sample of a dataset, or
+ * inputs.c - what the commands that inspect give a network: a NumPy file, a sample of a dataset, or
  * standard normal numbers, the same for the same seed.
  */
 #include <inttypes.h>

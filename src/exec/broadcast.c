@@ -24,7 +24,7 @@ static void invert(struct mase_step *s, struct mase_spread *o, int64_t rows)
         o->users[o->start[o->row[r] + 1]++] = (int32_t)r;
 }
 
-/* The rows of an operand as they meet those of the result. Where the batch is not the first
+/* The rows of an operand as they line up with those of the result. Where the batch is not the first
  * dimension, a plain operand has a dimension of length 1 there, (T, 1, C), or ends behind it. */
 static struct mase_shape rows_for(const struct mase_step *s, const struct mase_slot *slot)
 {

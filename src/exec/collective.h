@@ -2,9 +2,9 @@
  * collective.h - what the tiles of a batch tell each other.
  *
  * Each tile has parts of its own: what a batch norm measured, gradients. Parts are numbered, alike
- * in every tile, since tiles are plans of one graph. Behind a phase that meets, the parts of all
- * tiles are read or summed, always in the order of the tiles, so that sums have the same bits
- * whoever computes the tiles. Operations know of no other tile than this.
+ * in every tile, since tiles are plans of one graph. Behind a phase that ends with a barrier, the
+ * parts of all tiles are read or summed, always in the order of the tiles, so that sums have the
+ * same bits whoever computes the tiles. Operations know of no other tile than this.
  */
 #ifndef MASE_EXEC_COLLECTIVE_H
 #define MASE_EXEC_COLLECTIVE_H

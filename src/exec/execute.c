@@ -1,8 +1,8 @@
 /*
  * execute.c - run a plan's steps, alone or shared among threads.
  *
- * Threads take part of each phase's items and meet behind it. What an item computes does not depend
- * on the part, so the number of threads changes no bit.
+ * Threads share the items of a phase and wait for each other behind it. What an item computes does
+ * not depend on the share, so the number of threads changes no bit.
  */
 #include <mase/plan.h>
 
@@ -57,7 +57,7 @@ static void refresh_single(struct mase_plan *p)
     for (int i = 0; i < p->step_count; i++)
         if (p->step[i]->kind->refresh_single)
             p->step[i]->kind->refresh_single(p->step[i]);
-    p->one_stale = false;
+    p->single_stale = false;
 }
 
 static void forward_single(const struct mase_plan *p, int64_t sample)
@@ -95,7 +95,7 @@ enum mase_status mase_plan_forward(struct mase_plan *p, struct mase_err *err)
     if (p->train) /* else they were computed when the weights were read */
         mase_derive_forward(p, p->threads);
     if (p->single && p->samples <= FEW_SAMPLES) {
-        if (p->one_stale)
+        if (p->single_stale)
             refresh_single(p);
         for (int64_t i = 0; i < p->samples; i++)
             forward_single(p, i);

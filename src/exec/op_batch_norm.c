@@ -6,8 +6,8 @@
  *     dbias = sum dy,  dweight = r sum dy (x - mean)
  *     dx = g dy - g r^2 / N sum(dy (x - mean)) (x - mean) - g / N sum dy
  *
- * A batch in tiles: each measures its own part, and after meeting adds up all parts in their order
- * (collective.h).
+ * A batch in tiles: each measures its own part and, behind a barrier, adds up all parts in their
+ * order (collective.h).
  * Without tiles the two halves of the work run channel by channel, while a channel is in the cache.
  */
 #include <math.h>

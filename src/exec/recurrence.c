@@ -1,10 +1,10 @@
 /*
  * recurrence.c - one layer of a recurrent network in one direction (recurrence.h).
  *
- * Samples do not meet, so a thread takes its lanes through all steps: one phase forward, one
- * backward through time, which leaves the gradients of all sums in place of the gates; a last one
- * adds up the gradients of weights and biases over steps and lanes. In evaluation one step's gates
- * are room enough.
+ * Samples do not depend on each other, so a thread takes its lanes through all steps: one phase
+ * forward, one backward through time, which leaves the gradients of all sums in place of the gates;
+ * a last one adds up the gradients of weights and biases over steps and lanes. In evaluation one
+ * step's gates are room enough.
  *
  * Number formats are as in the reference: weights and biases rounded once, x of a step and the h
  * before it at each step, as matrices (1, C) and (1, P) of each sample, and what is projected. The
@@ -33,7 +33,7 @@ struct recurrence {
     long T, C, H, P, G;  /* G: gates times units */
     int h_in, c_in;      /* the step's inputs that are the first h and c; or NONE */
     struct mase_weight *w_ih, *w_hh, *w_hr, *b_ih, *b_hh;
-    float *bias; // (G): both biases where they meet in one sum; NULL: none
+    float *bias; // (G): both biases where they are in one sum; NULL: none
     struct factor x, h, open;
     float *gate, *inner, *c, *tanh_c; // (steps kept, ...)
     const float **gate_row;           // (T, G)
@@ -82,7 +82,7 @@ static const float *c_before(const struct mase_step *s, long i)
 
 /* ---- forward ---- */
 
-/* Both biases where their sums meet: all of them, but for n of a GRU. */
+/* Both biases where they are in one sum: all of them, but for n of a GRU. */
 static void add_biases(const struct mase_step *s, long from, long to)
 {
     const struct recurrence *r = s->own;

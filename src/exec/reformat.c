@@ -144,7 +144,7 @@ enum mase_status mase_plan_follow_formats(struct mase_plan *p, const struct mase
         follow(s);
         derived |= s->plan != p;
     }
-    p->one_stale = true;
+    p->single_stale = true;
     if (!derived)
         return MASE_OK;
     mase_derive_forward(p, p->threads);

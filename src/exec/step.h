@@ -163,7 +163,7 @@ struct mase_plan {
     int threads;
     bool train, accumulate, input_gradients;
     bool single;                                 /* every step can run a single sample */
-    bool one_stale;                              /* but must refresh before it does */
+    bool single_stale;                           /* but must refresh before it does */
     struct mase_rounded *rounded, **rounded_end; /* weights quantised once, when read */
     const struct mase_plan *like;                /* has them in p's stead; NULL: none */
     const struct mase_rounded *like_next;        /* the next of its rounded weights */

@@ -1,10 +1,10 @@
 /*
  * thread_tuner.h - one thread or all of them: whichever is faster now.
  *
- * Threads that meet often are fast on cores of their own and many times slower than one where
- * others want the cores too, for each waits until the last has had its turn. Since results do not
- * depend on the number of threads, it is tried out: a few steps with all, a few with one, in turns,
- * and again later, the sooner the more steps were slow.
+ * Threads that often wait for each other are fast on cores of their own and many times slower than
+ * one where others want the cores too, for each waits until the last has had its turn. Since
+ * results do not depend on the number of threads, it is tried out: a few steps with all, a few with
+ * one, in turns, and again later, the sooner the more steps were slow.
  */
 #ifndef MASE_EXEC_THREAD_TUNER_H
 #define MASE_EXEC_THREAD_TUNER_H

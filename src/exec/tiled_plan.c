@@ -136,8 +136,8 @@ static const struct mase_works *works_of(const struct mase_plan *p, bool backwar
     return backward ? &p->backward : &p->forward;
 }
 
-/* Every tile as far as it goes without the others; then the threads meet. One alone has none to
- * meet: it may itself be one of several, each with a network of its own. */
+/* Every tile runs as far as it goes without the others; then the threads wait at a barrier. A
+ * single thread has no barrier: it may itself be one of several, each with a network of its own. */
 static void run(const struct mase_tiled_plan *t, struct share own, bool backward, int threads)
 {
     const struct mase_works *first = works_of(t->tiling.tile[0], backward);

@@ -304,7 +304,7 @@ void mase_plan_read_weights(struct mase_plan *p)
             copy_in(&p->weight[i]);
     mase_derive_forward(p, 1);
     mase_quantise_weights(p);
-    p->one_stale = true;
+    p->single_stale = true;
     for (int i = 0; i < p->step_count && !p->train; i++)
         if (p->step[i]->kind->refresh)
             p->step[i]->kind->refresh(p->step[i]);

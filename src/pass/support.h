@@ -27,7 +27,7 @@ void mase_pass_show(struct mase_pass_env *env, const char *heading, const struct
                     const char *own, struct mase_value *json);
 /* Where such a value lives: as long as anybody may print or record it. */
 struct mase_arena *mase_pass_arena(const struct mase_pass_env *env);
-/* The looks of tables, and json. */
+/* The styles of tables, and json. */
 extern const char *const mase_pass_formats[];
 /* Note a result a program may want: info[pass] = value, made in env->info_arena. */
 void mase_pass_note(struct mase_pass_env *env, const char *pass, struct mase_value *value);

@@ -69,7 +69,7 @@ static void use_reference(struct mase_predictor *p)
     p->worker->y = (struct mase_lanes){ mase_plan_floats(p->outputs * n), p->outputs, n };
 }
 
-/* Seat number i, or for the first one the reference in the plan's place. */
+/* Worker i. Where no plan can be made for the first one, the reference takes its place. */
 static enum mase_status make_worker(struct mase_predictor *p, int i, struct mase_err *err)
 {
     struct mase_err why = { 0 };
@@ -82,7 +82,7 @@ static enum mase_status make_worker(struct mase_predictor *p, int i, struct mase
         .like = i ? p->worker[0].plan : NULL,
     };
     const enum mase_status st = mase_plan_new(&s->plan, p->graph, &opts, &why);
-    if (st == MASE_EUNSUPPORTED || st == MASE_EVALUE) { /* what a plan cannot, the reference may */
+    if (st == MASE_EUNSUPPORTED || st == MASE_EVALUE) { /* the reference may run what a plan cannot */
         MASE_TRY(find_outputs(p, err));
         mase_warn("%s; the plain reference runs the network, which takes much longer", why.msg);
         use_reference(p);

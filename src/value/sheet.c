@@ -80,7 +80,7 @@ static void add_table(struct mase_str *out, struct mase_sheets *s, const struct 
         mark_left(out->data + start);
 }
 
-/* Whole pieces arrive, and a failure is known while it is known why. */
+/* Whole writes arrive, and a failure is known while it is known why. */
 static void write_out(struct mase_sheets *s, const char *text, size_t n)
 {
     fwrite(text, 1, n, s->out);
