@@ -60,7 +60,7 @@ if command -v bash >/dev/null; then
     complete_is "a choice" "adam adamw" transform --training-optimizer ad
     complete_is "a model" "vgg7" transform vg
     complete_is "a pass" "quantize" passes qu
-    complete_is "a format" "integer" formats int
+    complete_is "a format" "block_fp" formats block_f
 else
     skip "bash accepts the completion script" "no bash"
 fi
