@@ -25,6 +25,8 @@
 
 #include <mase/call.h>
 
+struct mase_ptrmap;
+
 enum mase_prim {
 #define PRIM(name, help) MASE_PRIM_##name,
 #include <mase/prims.def>
@@ -81,16 +83,23 @@ struct mase_pvalue {
 
 /* ---- instructions ---- */
 
+enum { MASE_RESULT = -1 }; /* instead of the number of a parameter */
+
 struct mase_instr {
     enum mase_prim prim;
     enum mase_op op;                        /* which of the primitive's; unknown: round */
     struct mase_arg param[MASE_MAX_PARAMS]; /* by the signature of op: values, attributes */
     struct mase_pvalue **result;
     int result_count;
-    bool no_grad;               /* no gradient passes the results */
-    const char *from;           /* the graph's node */
-    struct mase_rounding round; /* round: to what */
-    int round_rank;             /* round: blocks are cut as if it had so many dimensions */
+    bool no_grad;                 /* no gradient passes the results */
+    bool in_place;                /* and the result takes the place of the first operand */
+    const char *from;             /* the graph's node, and */
+    const struct mase_node *node; /* itself, borrowed; NULL in a program that was parsed */
+    /* round: to what, no format being a copy (formats_change); recur: its factors, at each step */
+    struct mase_rounding round;
+    int round_rank;    /* round: blocks are cut as if it had so many dimensions */
+    int operand;       /* round: parameter of the node that asks for it, or MASE_RESULT */
+    bool writes, kept; /* round: in float the node writes into it; with formats it does not */
     /* Sums of products of integer forms: the fixed-point number that holds every sum, bias
      * included. The sum is exact, in any order. Width 0: operands are not that, sums are float. */
     struct mase_integer_form sum;
@@ -104,14 +113,16 @@ struct mase_program {
     struct mase_pvalue **value;
     int value_count, value_cap;
     struct mase_instr *first, *last;
-    struct mase_arg output; /* what is returned */
+    struct mase_arg output;      /* what is returned */
+    struct mase_ptrmap *of_node; /* from nodes of the graph to values; NULL when parsed */
 };
 
 struct mase_lower_opts {
     const struct mase_input *inputs; /* one per placeholder: the first length is the batch's, its
                                       * number does not matter */
     int input_count;
-    bool training; /* batch statistics, dropout; else evaluation */
+    bool training;       /* batch statistics, dropout; else evaluation */
+    bool formats_change; /* every operand that could have a format is rounded, if only to a copy */
 };
 /* From a graph; parameters are borrowed from it, so free the program first. Refused: a graph whose
  * numbers follow the number of samples otherwise than by a factor and an offset. */
@@ -119,6 +130,9 @@ enum mase_status mase_program_lower(struct mase_program **out, const struct mase
                                     const struct mase_lower_opts *opts,
                                     struct mase_err *err) MASE_MUST_CHECK;
 void mase_program_free(struct mase_program *p);
+/* What a node of its graph computes; NULL when that is no tensor, or nobody uses it. Of one that is
+ * written into later: the last. */
+struct mase_pvalue *mase_program_value(const struct mase_program *p, const struct mase_node *n);
 
 void mase_program_print(struct mase_str *out, const struct mase_program *p);
 enum mase_status mase_program_parse(struct mase_program **out, const char *text, size_t size,
@@ -134,6 +148,9 @@ struct mase_pcall {
 };
 void mase_pcall_init(struct mase_pcall *k, struct mase_arena *a, const struct mase_instr *i,
                      struct mase_tensor *const *tensor, int64_t samples);
+/* The tensors of an inferred call become those of the instruction's results. */
+void mase_pcall_results(const struct mase_pcall *k, const struct mase_instr *i,
+                        struct mase_tensor **tensor);
 /* An argument with tensors for the values that it mentions. */
 struct mase_arg mase_pcall_arg(struct mase_arena *a, const struct mase_arg *arg,
                                struct mase_tensor *const *tensor);

@@ -71,15 +71,6 @@ static void compare(const struct mase_plan *p, const struct mase_arg *a,
     c->differ |= from_end(s) != from_end(out);
 }
 
-static bool has_blocks(const struct mase_node *n)
-{
-    const struct mase_quant *q = mase_node_quant(n);
-    for (int i = 0; q && !q->bypass && i < MASE_OPERAND_COUNT; i++)
-        if (q->operand[i] && mase_format_has_blocks(q->operand[i]))
-            return true;
-    return false;
-}
-
 enum mase_status mase_axis_check(const struct mase_plan *p, const struct mase_step_kind *kind,
                                  const struct mase_call *c, const struct mase_slot *out,
                                  struct mase_err *err)
@@ -89,12 +80,6 @@ enum mase_status mase_axis_check(const struct mase_plan *p, const struct mase_st
         compare(p, &c->param[i], out, &found);
     if (!found.axis)
         return MASE_OK;
-    const bool own = c->sig->param[0].role == 's'; /* it cuts its blocks itself */
-    if (has_blocks(c->node) && !own)
-        return mase_fail(err, MASE_EUNSUPPORTED,
-                         "%s: a format with blocks needs the samples in the first dimension, here "
-                         "they are in dimension %d",
-                         c->node->name, found.axis);
     if (kind->axes == MASE_AXES_ANY || (kind->axes == MASE_AXES_KEPT && !found.differ))
         return MASE_OK;
     return mase_fail(err, MASE_EUNSUPPORTED,

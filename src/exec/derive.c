@@ -56,11 +56,10 @@ static struct mase_slot *add_slot(struct mase_plan *d, const struct mase_tensor 
     return s;
 }
 
-struct mase_slot *mase_derive_read(struct mase_plan *d, const struct mase_tensor *t)
+/* A parameter or constant of the plan. */
+static struct mase_slot *add_reading(struct mase_plan *d, const struct mase_slot *from,
+                                     const struct mase_tensor *t)
 {
-    const struct mase_slot *from = mase_plan_slot(d->of, t);
-    if (!from)
-        return NULL;
     struct source *o = mase_new(&d->arena, struct source);
     struct mase_step *s = mase_new(&d->arena, struct mase_step);
     *s = (struct mase_step){ .plan = d, .kind = &read_kind, .own = o };
@@ -75,6 +74,24 @@ struct mase_slot *mase_derive_read(struct mase_plan *d, const struct mase_tensor
         mase_step_backward(s, read_back, MASE_UNIT_ITEMS, (long)s->out->rows);
     mase_plan_add_step(d, s);
     return s->out;
+}
+
+/* from, a value of the plan, rounded: what the plan knows as t. */
+static struct mase_slot *add_rounding(struct mase_plan *d, const struct mase_tensor *t,
+                                      const struct mase_slot *from, const struct mase_asked *asked)
+{
+    struct mase_slot *s = mase_quantise_lanes(d, mase_derive_slot(d, from->tensor), asked);
+    mase_ptrmap_put(&d->slot_of, &d->arena, t, s);
+    return s;
+}
+
+struct mase_slot *mase_derive_slot(struct mase_plan *d, const struct mase_tensor *t)
+{
+    struct mase_slot *s = mase_plan_slot(d, t);
+    const struct mase_slot *from = s ? NULL : mase_plan_slot(d->of, t);
+    if (from && from->unrounded)
+        return add_rounding(d, t, from->unrounded, from->asked);
+    return from ? add_reading(d, from, t) : s;
 }
 
 /* ---- out of it ---- */
@@ -136,15 +153,11 @@ static struct mase_weight *numbers_of_first(struct mase_plan *p, const struct ma
     return w;
 }
 
-static struct mase_weight *new_numbers(struct mase_plan *p, const struct mase_slot *slot,
-                                       const struct mase_asked *asked,
-                                       const struct mase_shape *shape)
+static struct mase_weight *new_numbers(struct mase_plan *p, const struct mase_slot *slot)
 {
     struct mase_plan *d = p->of ? p : p->derived;
     struct mase_slot *from = mase_plan_slot(d, slot->tensor);
     struct mase_weight *w = mase_new(&p->arena, struct mase_weight);
-    if (asked)
-        from = mase_quantise_lanes(d, from, asked, shape);
     *w = (struct mase_weight){ .shape = slot->tensor->shape, .count = from->rows };
     w->x = floats(p, w->count);
     w->dx = from->needs_grad ? floats(p, w->count) : NULL;
@@ -152,18 +165,16 @@ static struct mase_weight *new_numbers(struct mase_plan *p, const struct mase_sl
     return w;
 }
 
-struct mase_weight *mase_derive_numbers(struct mase_plan *p, struct mase_slot *slot,
-                                        const struct mase_asked *asked,
-                                        const struct mase_shape *shape)
+struct mase_weight *mase_derive_numbers(struct mase_plan *p, struct mase_slot *slot)
 {
     const struct mase_plan *first = mase_plan_first_tile(p);
-    struct mase_weight *w = first ? numbers_of_first(p, first) : new_numbers(p, slot, asked, shape);
+    struct mase_weight *w = first ? numbers_of_first(p, first) : new_numbers(p, slot);
     w->derived = true;
     w->part = mase_collective_add(p, w->dx);
     p->numbers = mase_arena_grow(&p->arena, p->numbers, p->number_count, &p->number_cap,
                                  sizeof(struct mase_weight *));
     p->numbers[p->number_count++] = w;
-    if (slot->lanes || asked) /* a derived plan's own; or not what the slot is */
+    if (slot->lanes) /* a derived plan's own */
         return w;
     slot->weight = w;
     slot->x = w->x;
@@ -221,6 +232,17 @@ enum mase_status mase_derive_call(struct mase_plan *p, struct mase_call *c, stru
         p->derived = new_derived(p);
     MASE_TRY(add_results(p->derived, c, &c->result, err));
     return mase_plan_add_call(p->derived, c, c, err);
+}
+
+void mase_derive_round(struct mase_plan *p, struct mase_slot *to, const struct mase_slot *from,
+                       const struct mase_asked *asked)
+{
+    to->derived = true;
+    if (mase_plan_first_tile(p))
+        return;
+    if (!p->derived)
+        p->derived = new_derived(p);
+    add_rounding(p->derived, to->tensor, from, asked);
 }
 
 void mase_derive_free(struct mase_plan *p)

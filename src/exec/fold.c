@@ -30,23 +30,12 @@ static void need_known(struct mase_pvalue *v, void *data)
     f->known &= f->tensor[v->number] != NULL;
 }
 
-static bool mentions_samples(const struct mase_arg *a)
-{
-    struct mase_extent e;
-    if (a->kind == MASE_ARG_ATOM)
-        return mase_extent_parse(a->s, &e);
-    for (int i = 0; mase_arg_has_items(a) && i < a->count; i++)
-        if (mentions_samples(&a->items[i]))
-            return true;
-    return false;
-}
-
 static bool folds(struct folding *f, const struct mase_instr *i)
 {
     f->known = i->result_count > 0 && i->prim != MASE_PRIM_dropout;
     for (int k = 0; k < mase_instr_params(i); k++) {
         mase_each_pvalue(&i->param[k], need_known, f);
-        f->known &= !mentions_samples(&i->param[k]);
+        f->known &= !mase_arg_follows_samples(&i->param[k]);
     }
     for (int k = 0; k < i->result_count; k++)
         f->known &= !mase_ptype_follows(&i->result[k]->type);

@@ -5,17 +5,9 @@
 
 #include "exec/ref.h"
 #include "ir/infer.h"
+#include "ir/shape.h"
 
 /* ---- one instruction ---- */
-
-/* Dimensions of length 1 in front, as broadcasting would put them. */
-static struct mase_shape widened(const struct mase_shape *s, int rank)
-{
-    struct mase_shape out = { .rank = rank };
-    for (int d = 0; d < rank; d++)
-        out.dim[d] = d < rank - s->rank ? 1 : s->dim[d - (rank - s->rank)];
-    return out;
-}
 
 static const struct mase_tensor *operand(const struct mase_arg *a,
                                          struct mase_tensor *const *tensor)
@@ -27,10 +19,10 @@ static enum mase_status run_round(const struct mase_instr *i, struct mase_arena 
                                   struct mase_tensor **tensor, struct mase_err *err)
 {
     const struct mase_tensor *x = operand(&i->param[0], tensor);
-    const struct mase_shape shape = widened(&x->shape, i->round_rank);
+    const struct mase_shape shape = mase_shape_to_rank(&x->shape, i->round_rank);
     struct mase_tensor *y = mase_new(a, struct mase_tensor);
     struct mase_arg result = { .kind = MASE_ARG_TENSOR, .tensor = y };
-    struct mase_node node = { .name = "round" };
+    struct mase_node node = { .name = i->from ? i->from : "round" };
     *y = mase_tensor(a, MASE_F32, &x->shape, false);
     MASE_TRY(mase_ref_room(&(struct mase_call){ .arena = a, .node = &node }, &result, err));
     mase_ref_allocate(a, &result);
@@ -39,22 +31,12 @@ static enum mase_status run_round(const struct mase_instr *i, struct mase_arena 
     return MASE_OK;
 }
 
-static void take_results(const struct mase_instr *i, const struct mase_arg *a, int *count,
-                         struct mase_tensor **tensor)
-{
-    if (a->kind == MASE_ARG_TENSOR && *count < i->result_count)
-        tensor[i->result[(*count)++]->number] = a->tensor;
-    for (int k = 0; mase_arg_is_seq(a) && k < a->count; k++)
-        take_results(i, &a->items[k], count, tensor);
-}
-
 enum mase_status mase_instr_run(const struct mase_instr *i, struct mase_arena *a,
                                 struct mase_tensor **tensor, int64_t samples, struct mase_err *err)
 {
     if (i->prim == MASE_PRIM_round)
         return run_round(i, a, tensor, err);
     struct mase_pcall k;
-    int count = 0;
     mase_forward_fn *forward = mase_forward_of(i->op);
     mase_pcall_init(&k, a, i, tensor, samples);
     MASE_TRY(mase_call_infer(&k.call, err));
@@ -62,7 +44,7 @@ enum mase_status mase_instr_run(const struct mase_instr *i, struct mase_arena *a
     const bool todo = mase_ref_allocate(a, &k.call.result) || k.call.result.kind == MASE_ARG_NONE;
     if (todo && forward)
         MASE_TRY(forward(&k.call, err));
-    take_results(i, &k.call.result, &count, tensor);
+    mase_pcall_results(&k, i, tensor);
     return MASE_OK;
 }
 
@@ -139,8 +121,7 @@ enum mase_status mase_program_run(struct mase_arg *out, struct mase_arena *a,
             MASE_TRY(set_constant(&r, v, err));
     }
     for (const struct mase_instr *i = p->first; i; i = i->next)
-        if (mase_instr_run(i, a, r.tensor, r.samples, err))
-            return i->from ? mase_wrap(err, "%s", i->from) : err->status;
+        MASE_TRY(mase_instr_run(i, a, r.tensor, r.samples, err));
     *out = mase_pcall_arg(a, &p->output, r.tensor);
     return MASE_OK;
 }

@@ -248,8 +248,9 @@ static enum mase_status find_statistics(struct mase_step *s, struct batch_norm *
     MASE_TRY(mase_step_weight(s, &b->tracked, "num_batches_tracked", err));
     if (!b->mean != !b->var)
         return mase_call_fail(s->call, err, "needs both running_mean and running_var, or neither");
-    if (b->mean && ((b->mean->param && !b->mean->param->is_buffer) ||
-                    (b->var->param && !b->var->param->is_buffer)))
+    if (s->plan->train && b->mean &&
+        ((b->mean->param && !b->mean->param->is_buffer) ||
+         (b->var->param && !b->var->param->is_buffer)))
         return mase_call_fail(s->call, err, "running statistics must be buffers, not parameters");
     b->follows = s->plan->train && b->mean && b->mean->param && b->var->param;
     const struct mase_arg *momentum = mase_call_arg(s->call, "momentum");
@@ -261,17 +262,11 @@ static enum mase_status find_statistics(struct mase_step *s, struct batch_norm *
     return MASE_OK;
 }
 
-/* Is a layer that keeps statistics to be trained by them? */
-static bool is_pinned(const struct mase_step *s, const struct mase_call *c)
-{
-    return s->plan->train && mase_module_param(c->module, "running_mean") &&
-           !mase_call_training(c, "training", true);
-}
-
 static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct mase_err *err)
 {
-    if (c->module && is_pinned(s, c)) {
-        s->kind = &mase_step_functional_batch_norm;
+    const bool training = mase_call_training(c, "training", s->plan->train);
+    if (s->plan->train && !training && mase_call_tensor(c, "running_mean")) {
+        s->kind = &mase_step_fixed_batch_norm; /* others train, this one does not */
         return s->kind->prepare(s, c, err);
     }
     MASE_TRY(mase_step_input(s, c, "input", err));
@@ -284,7 +279,7 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
     b->per = s->in[0]->rows / b->channels;
     b->batch_mean = mase_new_array(&s->plan->arena, float, (size_t)b->channels);
     b->batch_rstd = mase_new_array(&s->plan->arena, float, (size_t)b->channels);
-    if (!s->plan->train && mase_call_training(c, "training", false))
+    if (!s->plan->train && training)
         b->mean = b->var = b->tracked = NULL; /* always by the batch's own */
     if (b->mean)                              /* else a single sample has no statistics */
         s->single = single;

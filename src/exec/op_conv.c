@@ -1,11 +1,10 @@
 /*
  * op_conv.c - convolutions, transposed or not, of one to three dimensions: all as three, the others
- * of length 1.
+ * of length 1. Edges other than zeros are an instruction of their own.
  */
 #include "exec/corr_step.h"
 #include "exec/plan.h"
 #include "exec/ref.h"
-#include "exec/rowmap.h"
 
 static int64_t volume(const int64_t *v)
 {
@@ -76,38 +75,6 @@ static void set_tables(struct mase_step *s, struct mase_corr *c, const struct ma
     }
 }
 
-/* ---- padding other than zeros: a step of its own that writes it out ---- */
-
-static const struct mase_step_kind pad_kind = { .name = "pad" };
-
-static void pad_input(struct mase_step *s, struct mase_window *w)
-{
-    struct mase_slot *in = s->in[0];
-    int64_t padded[3];
-    for (int d = 0; d < 3; d++)
-        padded[d] = w->in[d] + w->pad[d] + w->pad_end[d];
-    const long planes = (long)in->tensor->shape.dim[1];
-    const struct mase_shape shape = { 5,
-                                      { s->plan->batch, planes, padded[0], padded[1], padded[2] } };
-    struct mase_step *pad = mase_step_before(s, &pad_kind, &shape);
-    struct mase_term_list terms = { 0 };
-    for (struct mase_nd at = mase_nd_dims(padded, 3); at.i < at.count; mase_nd_next(&at)) {
-        int64_t from[3];
-        for (int d = 0; d < 3; d++)
-            from[d] = mase_ref_pad_source(w->mode, at.at[d] - w->pad[d], w->in[d]);
-        mase_rowmap_add(pad, &terms,
-                        (struct mase_term){ 0, (int32_t)at.i, (int32_t)at3(w->in, from), 1.0f });
-    }
-    mase_step_add_input(pad, in);
-    mase_rowmap_set(pad, &terms, planes, NULL);
-    mase_plan_add_step(s->plan, pad);
-    s->in[0] = pad->out;
-    for (int d = 0; d < 3; d++) {
-        w->in[d] = padded[d];
-        w->pad[d] = w->pad_end[d] = 0;
-    }
-}
-
 /* ---- preparing ---- */
 
 static enum mase_status begin(struct mase_step *s, const struct mase_window *w,
@@ -130,8 +97,6 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
     MASE_TRY(mase_conv_window(c, &w, err));
     MASE_TRY(begin(s, &w, &k, err));
     mase_ref_lift_window(&w);
-    if (w.mode != MASE_PAD_ZEROS)
-        pad_input(s, &w);
     set_tables(s, &k->corr, &w, w.in, w.out);
     const struct mase_shape *shape = &k->weight->shape;
     k->corr.O = (long)(shape->dim[0] / w.groups);

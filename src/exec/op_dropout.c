@@ -1,6 +1,6 @@
 /*
- * op_dropout.c - dropout: nothing when evaluating. When training, values (2d: whole channels) are
- * zeroed with probability p and the rest divided by 1 - p.
+ * op_dropout.c - dropout, where it is not nothing: values (2d: whole channels) are zeroed with
+ * probability p and the rest divided by 1 - p.
  *
  * Whether a value stays is one number of a random stream chosen by the plan's seed, the step's
  * number and the node's name, at a place given by row and sample: neither threads, tiles nor the
@@ -91,10 +91,6 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
     MASE_TRY(mase_call_float(c, &p, "p", err));
     MASE_TRY(check_p(c, p, err));
     MASE_TRY(mase_check_dropout(c, s->plan->train, err));
-    if (p == 0.0 || !mase_call_training(c, "training", s->plan->train)) {
-        s->kind = &mase_step_view;
-        return mase_step_view.prepare(s, c, err);
-    }
     MASE_TRY(mase_step_input(s, c, "input", err));
     const struct mase_shape *shape = &s->in[0]->tensor->shape;
     const bool channels = c->node->op == MASE_OP_dropout2d && shape->rank > 2;

@@ -1,6 +1,6 @@
 /*
  * op_norm.c - normalisations within a sample (layer, group, instance norm), and by statistics that
- * are given (batch norm as a function when evaluating, instance norm that tracks).
+ * are given (batch norm that stays as it is in a network that trains, instance norm that tracks).
  *
  * A group of consecutive rows is normalised at a time. With z = (x - mean) rstd and g = w dy:
  *     dx = rstd (g - mean of g - z mean of g z),  dw = sum dy z,  db = sum dy
@@ -247,17 +247,11 @@ static enum mase_status prepare_instance(struct mase_step *s, struct mase_call *
     return MASE_OK;
 }
 
-/* As a function, told whether to train, or as a layer that never does; else, and without
- * statistics, it is the layer's business. */
 static enum mase_status prepare_batch(struct mase_step *s, struct mase_call *c,
                                       struct mase_err *err)
 {
     struct norm *m;
-    const bool tracked = mase_call_tensor(c, "running_mean") != NULL;
-    if (!tracked || mase_call_training(c, "training", s->plan->train)) {
-        s->kind = &mase_step_batch_norm;
-        return mase_step_batch_norm.prepare(s, c, err);
-    }
+    (void)c;
     MASE_TRY(begin(s, &m, err));
     MASE_TRY(find_statistics(s, m, err));
     by_channel(s);
@@ -272,5 +266,5 @@ const struct mase_step_kind mase_step_group_norm = { .name = "group_norm",
                                                      .prepare = prepare_group };
 const struct mase_step_kind mase_step_instance_norm = { .name = "instance_norm",
                                                         .prepare = prepare_instance };
-const struct mase_step_kind mase_step_functional_batch_norm = { .name = "functional_batch_norm",
-                                                                .prepare = prepare_batch };
+const struct mase_step_kind mase_step_fixed_batch_norm = { .name = "fixed_batch_norm",
+                                                           .prepare = prepare_batch };

@@ -114,7 +114,7 @@ static void clear(const struct mase_step *s, long from, long to)
 /* A first state that was not given: nothing, or zeros where rounding makes more of them. */
 static struct mase_slot *zero_state(struct mase_step *s, int64_t rows)
 {
-    const struct mase_rounding how = mase_mark_rounding(s->node, 's');
+    const struct mase_rounding how = s->call->factors;
     if (mase_format_keeps_zero(how.format))
         return NULL;
     const struct mase_shape shape = sequence_shape(s, rows);
@@ -166,7 +166,7 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
             c, err, "takes dimension %d as samples (batch_first=%s), but the batch is %s",
             r->single || r->batch_first ? 0 : 1, r->batch_first ? "True" : "False",
             x && x->lanes ? "another" : "none");
-    const char *why = mase_quantise_refusal(s->plan, mase_mark_rounding(s->node, 's'));
+    const char *why = mase_quantise_refusal(s->plan, s->call->factors);
     if (why)
         return mase_call_fail(c, err, "%s", why);
     const int count = r->layers * r->directions;

@@ -47,13 +47,13 @@ void mase_step_use(struct mase_step *s, struct mase_weight *w);
 /* Plan a call none of whose operands follows the samples. */
 enum mase_status mase_derive_call(struct mase_plan *p, struct mase_call *c,
                                   struct mase_err *err) MASE_MUST_CHECK;
-/* The slot of a derived plan that holds t, a parameter or constant of its plan. */
-struct mase_slot *mase_derive_read(struct mase_plan *d, const struct mase_tensor *t);
-/* The numbers of a derived value, for steps of p to read: slot is p's. asked: rounded so, its
- * blocks cut from shape; NULL: as they are. */
-struct mase_weight *mase_derive_numbers(struct mase_plan *p, struct mase_slot *slot,
-                                        const struct mase_asked *asked,
-                                        const struct mase_shape *shape);
+/* The slot of a derived plan that holds t, which its plan knows; NULL: it does not. */
+struct mase_slot *mase_derive_slot(struct mase_plan *d, const struct mase_tensor *t);
+/* The numbers of a derived value, for steps of p to read: slot is p's. */
+struct mase_weight *mase_derive_numbers(struct mase_plan *p, struct mase_slot *slot);
+/* to := from rounded, neither of which follows the samples. */
+void mase_derive_round(struct mase_plan *p, struct mase_slot *to, const struct mase_slot *from,
+                       const struct mase_asked *asked);
 /* Compute them all from the parameters as they are; and pass gradients on to the parameters, when
  * all tiles have theirs. */
 void mase_derive_forward(struct mase_plan *p, int threads);
@@ -65,6 +65,11 @@ void mase_derive_free(struct mase_plan *p);
 /* Steps for those of the call's results that have lanes. */
 enum mase_status mase_plan_add_call(struct mase_plan *p, struct mase_call *c,
                                     struct mase_call *probe, struct mase_err *err) MASE_MUST_CHECK;
+/* A call none of whose results has lanes: a constant, a parameter, or derived from them (plain.c).
+ * probe: its result for two samples. */
+enum mase_status mase_plan_add_plain_call(struct mase_plan *p, struct mase_call *c,
+                                          const struct mase_arg *probe,
+                                          struct mase_err *err) MASE_MUST_CHECK;
 /* All steps are there: place their values and list their work. */
 enum mase_status mase_plan_finish(struct mase_plan *p, struct mase_err *err) MASE_MUST_CHECK;
 /* List the work of forward, anew when watchers came, and of backward (works.c). */

@@ -8,7 +8,7 @@
 #include "exec/plan.h"
 #include "exec/ref.h"
 #include "exec/round.h"
-#include "ir/bind.h"
+#include "ir/shape.h"
 
 /* ---- rounding rows ---- */
 
@@ -54,47 +54,31 @@ static void backward(const struct mase_step *s, long from, long to)
 
 static const struct mase_step_kind round_kind = { .name = "quantise" };
 
-/* What parameter i of a call, or the result, asks for. Is it rounded at all? */
-static bool is_asked(const struct mase_plan *p, const struct mase_node *n, int i,
-                     struct mase_rounding how, struct mase_asked *asked)
+/* Of one sample; a derived plan has none. */
+static struct mase_shape sample_shape(const struct mase_plan *p, const struct mase_slot *in,
+                                      const struct mase_asked *asked)
 {
-    const bool marked = i == MASE_RESULT || mase_mark_find(mase_op_call_sig(n->op)->param[i].role);
-    *asked = (struct mase_asked){ .how = how, .node = n, .operand = i };
-    return how.format || (p->formats_change && marked && mase_ops[n->op].quantisable);
+    struct mase_shape s = in->tensor->shape;
+    if (p->of)
+        return mase_shape_to_rank(&s, asked->rank);
+    s.dim[0] = 1;
+    return s;
 }
 
-/* Parameter i of the step's call. */
-static bool operand_asks(const struct mase_step *s, const struct mase_call *c, int i,
-                         struct mase_asked *asked)
-{
-    const bool own = c->sig->param[i].role == 's'; /* the step rounds it itself */
-    if (own || !mase_call_is_f32(c, i) ||
-        !is_asked(s->plan, c->node, i, mase_call_rounding(c, i), asked))
-        return false;
-    asked->writes = i == 0 && mase_call_writes_in_float(c);
-    asked->kept = asked->writes && !mase_call_writes(c);
-    return true;
-}
-
-/* shape: what blocks are cut from, the batch first unless the plan is a derived one, which has
- * none. */
-static void add_rounding(struct mase_step *s, struct mase_slot *in, const struct mase_asked *asked,
-                         const struct mase_shape *shape)
+static void add_rounding(struct mase_step *s, struct mase_slot *in, const struct mase_asked *asked)
 {
     struct mase_plan *p = s->plan;
-    struct mase_shape sample = *shape;
+    const struct mase_shape shape = sample_shape(p, in, asked);
     struct mase_round *r = s->own = mase_new(&p->arena, struct mase_round);
-    if (!p->of)
-        sample.dim[0] = 1;
-    *r = mase_round_rows(&p->arena, asked->how, &sample, p->stride);
+    *r = mase_round_rows(&p->arena, asked->how, &shape, p->stride);
     mase_step_add_input(s, in);
     mase_step_forward(s, forward, MASE_UNIT_ITEMS, (long)r->count);
     mase_step_backward(s, backward, MASE_UNIT_ITEMS, in->rows);
     mase_plan_add_step(p, s);
-    mase_site_add(&(struct mase_site){ .asked = *asked, .plan = p, .shape = sample, .step = s });
+    mase_site_add(&(struct mase_site){ .asked = *asked, .plan = p, .shape = shape, .step = s });
 }
 
-/* ---- operands ---- */
+/* ---- weights ---- */
 
 const char *mase_quantise_refusal(const struct mase_plan *p, struct mase_rounding how)
 {
@@ -129,6 +113,8 @@ void mase_quantise_weights(struct mase_plan *p)
  * before the step lists what it runs. */
 static void round_in_step(struct mase_step *s, struct mase_rounded *r)
 {
+    if (!s->rounded && s->forward.count)
+        mase_bug("%s: it asks for weights after it listed phases", s->kind->name);
     if (!s->rounded)
         mase_step_forward(s, round_weights, MASE_UNIT_ITEMS, 0);
     s->forward.item[0].items++;
@@ -155,10 +141,10 @@ static float *copy_of_like(struct mase_plan *p)
 }
 
 static struct mase_weight *rounded_copy(struct mase_step *s, struct mase_weight *w,
-                                        const struct mase_asked *asked,
-                                        const struct mase_shape *shape)
+                                        const struct mase_asked *asked)
 {
     struct mase_plan *p = s->plan;
+    const struct mase_shape shape = mase_shape_to_rank(&w->shape, asked->rank);
     struct mase_rounded *r = mase_new(&p->arena, struct mase_rounded);
     *r = (struct mase_rounded){ .weight = *w };
     r->weight.views = NULL;
@@ -169,110 +155,121 @@ static struct mase_weight *rounded_copy(struct mase_step *s, struct mase_weight 
     }
     const size_t n = (size_t)(w->count + MASE_LANES - 1) / MASE_LANES * MASE_LANES;
     r->weight.x = mase_new_array(&p->arena, float, n);
-    r->how = mase_round_dense(&p->arena, asked->how, shape);
+    r->how = mase_round_dense(&p->arena, asked->how, &shape);
     if (p->train)
         round_in_step(s, r);
     else
         round_when_read(p, r);
-    mase_site_add(&(struct mase_site){ .asked = *asked, .plan = p, .shape = *shape, .rounded = r });
+    mase_site_add(&(struct mase_site){ .asked = *asked, .plan = p, .shape = shape, .rounded = r });
     return &r->weight;
 }
 
-struct mase_weight *mase_quantised_weight(struct mase_step *s, const struct mase_call *c,
-                                          const char *name, struct mase_weight *w)
+struct mase_slot *mase_rounded_for(struct mase_step *s, struct mase_slot *slot)
 {
-    const int i = mase_sig_find(c->sig, name);
-    struct mase_asked asked;
-    if (i >= 0)
-        return operand_asks(s, c, i, &asked) ? rounded_copy(s, w, &asked, &w->shape) : w;
-    /* weight_ih_l0 stands in no signature: its rounding cannot change */
-    asked = (struct mase_asked){ .how = mase_named_rounding(c->node, name), .node = c->node };
-    return asked.how.format ? rounded_copy(s, w, &asked, &w->shape) : w;
+    if (!slot || !slot->unrounded || slot->why)
+        return slot;
+    struct mase_slot *to = mase_plan_add_plain(s->plan, slot->tensor);
+    to->weight = rounded_copy(s, slot->unrounded->weight, slot->asked);
+    to->x = to->weight->x;
+    to->dx = to->weight->dx;
+    to->needs_grad = to->dx != NULL;
+    return to;
 }
 
-/* A plain operand: a weight gets a rounded copy, what is derived is rounded where it is computed, a
- * constant once and for all. */
-static void round_plain(struct mase_step *s, struct mase_slot *from, const struct mase_asked *asked)
+/* ---- values ---- */
+
+static struct mase_step *new_step(struct mase_plan *p, const struct mase_asked *asked)
 {
-    struct mase_plan *p = s->plan;
-    const int i = asked->operand;
-    struct mase_slot *to = mase_plan_add_plain(p, from->tensor);
-    const struct mase_shape shape = mase_call_shape(s->call, i);
-    s->call->param[i].tensor = (struct mase_tensor *)to->tensor;
-    to->why = from->why;
-    if (from->weight && from->weight->dx && !to->why)
-        to->why = mase_quantise_refusal(p, asked->how);
-    if (from->derived || from->weight) {
-        to->weight = from->derived ? mase_derive_numbers(p, from, asked, &shape)
-                                   : rounded_copy(s, from->weight, asked, &shape);
-        to->x = to->weight->x;
-        to->dx = to->weight->dx;
-        to->needs_grad = to->dx != NULL;
-    } else if (from->x) {
-        to->x = mase_new_array(&p->arena, float, (size_t)from->rows);
-        const struct mase_site site = {
-            .asked = *asked, .plan = p, .shape = shape, .to = to->x, .from = from->x
-        };
-        mase_site_constant(&site);
-        mase_site_add(&site);
-    }
+    struct mase_step *s = mase_new(&p->arena, struct mase_step);
+    struct mase_node *n = mase_new(&p->arena, struct mase_node);
+    *n = (struct mase_node){ .name = asked->node->name,
+                             .at = asked->node->at,
+                             .no_grad = asked->node->no_grad };
+    *s = (struct mase_step){ .plan = p, .node = n, .kind = &round_kind };
+    return s;
 }
 
 struct mase_slot *mase_quantise_lanes(struct mase_plan *p, struct mase_slot *from,
-                                      const struct mase_asked *asked,
-                                      const struct mase_shape *shape)
+                                      const struct mase_asked *asked)
 {
-    struct mase_step *s = mase_new(&p->arena, struct mase_step);
-    *s = (struct mase_step){ .plan = p, .kind = &round_kind };
+    struct mase_step *s = new_step(p, asked);
     s->out = mase_plan_add_lanes(p, &from->tensor->shape);
-    add_rounding(s, from, asked, shape);
+    add_rounding(s, from, asked);
     return s->out;
 }
 
-void mase_quantise_inputs(struct mase_step *s)
+bool mase_asked_fits(const struct mase_asked *a, const struct mase_format *f)
 {
-    struct mase_call *c = s->call;
-    for (int i = 0; i < c->sig->count; i++) {
-        struct mase_asked asked;
-        struct mase_slot *from =
-            operand_asks(s, c, i, &asked) ? mase_step_slot(s, c->param[i].tensor) : NULL;
-        if (!from)
-            continue;
-        if (!from->lanes) {
-            if (!c->module)
-                round_plain(s, from, &asked);
-            continue;
-        }
-        const struct mase_shape shape = s->plan->of ? mase_call_shape(c, i) : from->tensor->shape;
-        struct mase_step *before = mase_step_before(s, &round_kind, &from->tensor->shape);
-        add_rounding(before, from, &asked, &shape);
-        c->param[i].tensor = (struct mase_tensor *)before->out->tensor;
+    return !a->apart || !f || !mase_format_has_blocks(f);
+}
+
+static enum mase_status round_lanes(struct mase_plan *p, struct mase_slot *to,
+                                    struct mase_slot *from, struct mase_asked *asked,
+                                    struct mase_err *err)
+{
+    asked->apart = from->axis || asked->rank != from->tensor->shape.rank;
+    if (!mase_asked_fits(asked, asked->how.format))
+        return mase_fail(err, MASE_EUNSUPPORTED,
+                         "%s: a format with blocks needs the samples in the first dimension, here "
+                         "they are in dimension %d",
+                         asked->node->name, from->axis);
+    struct mase_step *s = new_step(p, asked);
+    s->out = to;
+    add_rounding(s, from, asked);
+    return MASE_OK;
+}
+
+/* Once and for all, as far as formats do not change. */
+static void round_constant(struct mase_plan *p, struct mase_slot *to, const struct mase_slot *from,
+                           const struct mase_asked *asked)
+{
+    to->x = mase_new_array(&p->arena, float, (size_t)from->rows);
+    const struct mase_site site = { .asked = *asked,
+                                    .plan = p,
+                                    .shape = mase_shape_to_rank(&from->tensor->shape, asked->rank),
+                                    .to = to->x,
+                                    .from = from->x };
+    mase_site_constant(&site);
+    mase_site_add(&site);
+}
+
+/* Numbers by which calls of constants alone are computed when the plan is made. */
+static void round_data(struct mase_plan *p, struct mase_tensor *to, const struct mase_tensor *from,
+                       const struct mase_asked *asked)
+{
+    const struct mase_shape shape = mase_shape_to_rank(&from->shape, asked->rank);
+    *to = mase_tensor(&p->arena, MASE_F32, &from->shape, true);
+    mase_site_constant(&(struct mase_site){
+        .asked = *asked, .shape = shape, .to = mase_f32(to), .from = mase_f32(from) });
+}
+
+enum mase_status mase_plan_round(struct mase_plan *p, const struct mase_instr *i,
+                                 struct mase_slot *to, struct mase_slot *from, struct mase_err *err)
+{
+    struct mase_asked *asked = mase_new(&p->arena, struct mase_asked);
+    *asked = (struct mase_asked){ .how = i->round,
+                                  .node = i->node,
+                                  .operand = i->operand,
+                                  .rank = i->round_rank,
+                                  .writes = i->writes,
+                                  .kept = i->kept };
+    if (to->lanes)
+        return round_lanes(p, to, from, asked, err);
+    to->why = from->why;
+    if (from->why)
+        return MASE_OK;
+    if (from->tensor->data)
+        round_data(p, (struct mase_tensor *)to->tensor, from->tensor, asked);
+    if (from->derived || from->unrounded) {
+        mase_derive_round(p, to, from, asked);
+    } else if (from->weight) {
+        const char *why = from->weight->dx ? mase_quantise_refusal(p, i->round) : NULL;
+        to->unrounded = from;
+        to->asked = asked;
+        if (why)
+            to->why = mase_arena_printf(&p->arena, "%s: %s", i->from, why);
+    } else {
+        round_constant(p, to, from, asked);
     }
-}
-
-/* ---- results ---- */
-
-static bool result_asks(const struct mase_step *s, struct mase_asked *asked)
-{
-    return is_asked(s->plan, s->node, MASE_RESULT, mase_result_rounding(s->node), asked);
-}
-
-struct mase_slot *mase_quantised_result(struct mase_step *s)
-{
-    struct mase_slot *result = s->out;
-    struct mase_asked asked;
-    if (result->tensor->dtype != MASE_F32 || !result_asks(s, &asked))
-        return NULL;
-    s->out = mase_plan_add_lanes(s->plan, &result->tensor->shape);
-    return result;
-}
-
-void mase_quantise_output(struct mase_step *s, struct mase_slot *result)
-{
-    struct mase_step *after = mase_new(&s->plan->arena, struct mase_step);
-    struct mase_asked asked;
-    *after = (struct mase_step){ .plan = s->plan, .node = s->node, .kind = &round_kind };
-    after->out = result;
-    result_asks(s, &asked);
-    add_rounding(after, s->out, &asked, &result->tensor->shape);
+    return MASE_OK;
 }

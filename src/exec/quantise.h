@@ -1,9 +1,10 @@
 /*
- * quantise.h - number formats in a plan: a quantised call gets quantised copies of its operands.
+ * quantise.h - number formats in a plan: what the program's `round` becomes.
  *
- * Data is rounded by a step of its own before the call, a result after it; weights are rounded once
- * per forward when training, else once when they are read. Gradients pass back by the format's
- * column, mostly as if nothing were rounded, so no kind of step needs to know.
+ * What follows the samples is rounded by a step of its own; a weight by each step that uses it,
+ * once per forward when training, else once when weights are read; what is derived from weights
+ * where it is computed; a constant once. Gradients pass back by the format's column, mostly as if
+ * nothing were rounded, so no kind of step needs to know.
  *
  * In a plan whose formats change (reformat.c) every operand that could have a format is rounded,
  * those in float by copying.
@@ -14,14 +15,15 @@
 #include "exec/round.h"
 #include "exec/step.h"
 
-/* A rounding that a call asks for. */
+/* A rounding that a node of the graph asks for. */
 struct mase_asked {
     struct mase_rounding how; /* format NULL: a copy */
     const struct mase_node *node;
-    int operand;       /* parameter of its signature, or */
+    int operand;       /* parameter of its signature, or MASE_RESULT */
+    int rank;          /* dimensions that blocks are cut from */
+    bool apart;        /* blocks would have to be cut across what a plan keeps apart */
     bool writes, kept; /* in float the call writes into it; with formats it does not */
 };
-enum { MASE_RESULT = -1 };
 
 /* A weight's copy, and how it is rounded. */
 struct mase_rounded {
@@ -32,19 +34,17 @@ struct mase_rounded {
 
 /* Why a plan cannot pass gradients through this rounding other than straight; NULL: it need not. */
 const char *mase_quantise_refusal(const struct mase_plan *p, struct mase_rounding how);
-/* Put rounding steps before s and let its call read their results. */
-void mase_quantise_inputs(struct mase_step *s);
-/* from rounded, in lanes too. shape: what its blocks are cut from. */
+/* to := from rounded, as the instruction says. */
+enum mase_status mase_plan_round(struct mase_plan *p, const struct mase_instr *i,
+                                 struct mase_slot *to, struct mase_slot *from,
+                                 struct mase_err *err) MASE_MUST_CHECK;
+/* from rounded by a step of its own, in a new slot with lanes. */
 struct mase_slot *mase_quantise_lanes(struct mase_plan *p, struct mase_slot *from,
-                                      const struct mase_asked *asked,
-                                      const struct mase_shape *shape);
-/* If the result has a format: the slot it belongs in, s->out being another now. Else NULL. */
-struct mase_slot *mase_quantised_result(struct mase_step *s);
-/* The step that rounds s's result into that slot. */
-void mase_quantise_output(struct mase_step *s, struct mase_slot *result);
-/* The rounded copy of w if the call's formats say so, else w. */
-struct mase_weight *mase_quantised_weight(struct mase_step *s, const struct mase_call *c,
-                                          const char *name, struct mase_weight *w);
+                                      const struct mase_asked *asked);
+/* What the step reads instead of slot: its own rounded copy, if slot is a weight to be rounded. */
+struct mase_slot *mase_rounded_for(struct mase_step *s, struct mase_slot *slot);
+/* Can it be rounded to this format? */
+bool mase_asked_fits(const struct mase_asked *a, const struct mase_format *f);
 /* Round all weights that do not change until they are read again. */
 void mase_quantise_weights(struct mase_plan *p);
 void mase_quantise_weight(const struct mase_plan *p, const struct mase_rounded *r);

@@ -405,13 +405,13 @@ static enum mase_status find_weight(struct mase_step *s, struct mase_weight **w,
                                     const struct mase_sequence *q, const char *what, int layer,
                                     int direction, struct mase_err *err)
 {
-    const char *name = mase_recurrent_name(&s->plan->arena, &q->layer, what, layer, direction);
-    return mase_step_weight(s, w, name, err);
+    return mase_step_weight_of(s, w, mase_sequence_param(q, s->call, what, layer, direction), what,
+                               err);
 }
 
 static struct factor factor_of(struct mase_step *s, long rows)
 {
-    const struct mase_rounding how = mase_mark_rounding(s->node, 's');
+    const struct mase_rounding how = s->call->factors;
     struct factor f = { .rows = rows };
     if (!how.format)
         return f;

@@ -182,7 +182,7 @@ static void run_direction(const struct mase_call *call, const struct mase_sequen
     const int64_t N = q->samples, P = r->state, at = layer * r->directions + direction;
     struct mase_arena a = { 0 };
     struct pass p = { .q = q, .work = &a, .features = mase_recurrent_features(r, layer) };
-    p.data = mase_mark_rounding(call->node, 's');
+    p.data = call->factors;
     p.w_ih = param_of(&a, call, q, "weight_ih", layer, direction);
     p.w_hh = param_of(&a, call, q, "weight_hh", layer, direction);
     p.w_hr = param_of(&a, call, q, "weight_hr", layer, direction);

@@ -117,6 +117,10 @@ static enum mase_status check(const struct mase_site *s, struct mase_err *err)
                              "%s writes into its operand in float and not with formats: a plan "
                              "made for one cannot follow to the other",
                              s->asked.node->name);
+        if (!mase_asked_fits(&s->asked, rounding_now(&s->asked).format))
+            return mase_fail(err, MASE_EUNSUPPORTED,
+                             "%s: a format with blocks needs the samples in the first dimension",
+                             s->asked.node->name);
     }
     return MASE_OK;
 }

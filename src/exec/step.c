@@ -2,6 +2,7 @@
  * step.c - slots and steps while a plan is made: what the kinds of steps ask for (step.h, plan.h).
  */
 #include "exec/plan.h"
+#include "exec/quantise.h"
 #include "ir/shape.h"
 
 /* ---- slots ---- */
@@ -61,8 +62,7 @@ void mase_step_add_input(struct mase_step *s, struct mase_slot *slot)
 
 struct mase_slot *mase_step_slot(const struct mase_step *s, const struct mase_tensor *t)
 {
-    struct mase_slot *slot = mase_plan_slot(s->plan, t);
-    return slot || !s->plan->of ? slot : mase_derive_read(s->plan, t);
+    return s->plan->of ? mase_derive_slot(s->plan, t) : mase_plan_slot(s->plan, t);
 }
 
 enum mase_status mase_step_operand(struct mase_step *s, const struct mase_tensor *t,
@@ -73,8 +73,9 @@ enum mase_status mase_step_operand(struct mase_step *s, const struct mase_tensor
         return mase_call_fail(s->call, err, "a plan needs operands that are tensors of the graph");
     if (slot->why)
         return mase_fail(err, MASE_EUNSUPPORTED, "%s", slot->why);
+    slot = mase_rounded_for(s, slot);
     if (slot->derived && !slot->weight)
-        mase_derive_numbers(s->plan, slot, NULL, NULL);
+        mase_derive_numbers(s->plan, slot);
     mase_step_add_input(s, slot);
     if (slot->weight)
         mase_step_use(s, slot->weight);

@@ -10,8 +10,8 @@
 #ifndef MASE_EXEC_STEP_H
 #define MASE_EXEC_STEP_H
 
-#include <mase/call.h>
 #include <mase/plan.h>
+#include <mase/program.h>
 
 #include "base/ptrmap.h"
 #include "kern/kern.h"
@@ -24,12 +24,14 @@ struct mase_slot {
     int axis;       /* lanes: where the batch stands in the graph (axis.c) */
     int64_t behind; /* elements of a sample behind that dimension, when it is not the first */
     bool needs_grad;
-    bool has_grad;              /* planning: some user contributes to dx */
-    int64_t rows;               /* lanes: elements per sample; plain: elements */
-    float *x;                   // (rows, stride), or (rows)
-    float *single;              // (rows): the same of a single sample, padded to 16
-    float *dx;                  // the same, or NULL
-    struct mase_slot *same;     /* shares x and dx with this one (views) */
+    bool has_grad;               /* planning: some user contributes to dx */
+    int64_t rows;                /* lanes: elements per sample; plain: elements */
+    float *x;                    // (rows, stride), or (rows)
+    float *single;               // (rows): the same of a single sample, padded to 16
+    float *dx;                   // the same, or NULL
+    struct mase_slot *same;      /* shares x and dx with this one (views) */
+    struct mase_slot *unrounded; /* plain: a weight that each step rounds for itself, as */
+    const struct mase_asked *asked;
     struct mase_weight *weight; /* plain: the weight it is; NULL: a constant */
     bool derived;               /* plain: computed from parameters, if a step asks (derive.c) */
     const char *why;            /* set: no step can use it, and why */
@@ -146,7 +148,9 @@ struct mase_plan {
     int input_count, input_cap;
     struct mase_slot *output;
     struct mase_step *watch, **watch_end; /* who looks at the inputs */
-    struct mase_values value;             /* of every node: tensors, whose slots hold the values */
+    struct mase_program *program;         /* what it computes; a tile's is the first's */
+    struct mase_tensor **tensor;          /* of every value of the program, for the largest batch */
+    struct mase_tensor **probe;           /* and for two samples */
     struct mase_ptrmap slot_of;           /* from tensors */
     struct mase_weight *weight;           /* every parameter and buffer the graph has */
     int weight_count;
@@ -237,11 +241,15 @@ enum mase_status mase_step_input(struct mase_step *s, const struct mase_call *c,
 /* The same for a tensor at hand, which may also be plain: a parameter or a constant. */
 enum mase_status mase_step_operand(struct mase_step *s, const struct mase_tensor *t,
                                    struct mase_err *err) MASE_MUST_CHECK;
-/* The operand of this name that must not follow the samples: a parameter or buffer of the call's
- * module, or any value that parameters and constants alone decide. Quantised if the call's formats
- * say so. *w = NULL when the call has none; what is there and cannot be had is an error. */
+/* The operand of this name that must not follow the samples: a parameter or buffer, or any value
+ * that parameters and constants alone decide. *w = NULL when the call has none; what is there and
+ * cannot be had is an error. */
 enum mase_status mase_step_weight(struct mase_step *s, struct mase_weight **w, const char *name,
                                   struct mase_err *err) MASE_MUST_CHECK;
+/* The same for a tensor at hand, called so in messages; NULL: none. */
+enum mase_status mase_step_weight_of(struct mase_step *s, struct mase_weight **w,
+                                     const struct mase_tensor *t, const char *name,
+                                     struct mase_err *err) MASE_MUST_CHECK;
 /* The same for an operand that the call must have. */
 enum mase_status mase_step_need_weight(struct mase_step *s, struct mase_weight **w,
                                        const char *name, struct mase_err *err) MASE_MUST_CHECK;
@@ -274,6 +282,7 @@ void mase_step_barrier_backward(struct mase_step *s);
 #define STEP(kind) extern const struct mase_step_kind mase_step_##kind;
 #include <mase/ops.def>
 extern const struct mase_step_kind mase_step_dense; /* what linear is for one vector per sample */
+extern const struct mase_step_kind mase_step_fixed_batch_norm; /* batch norm by given statistics */
 /* The kind of an op's step, NULL when it cannot be planned (optab.c). */
 const struct mase_step_kind *mase_step_kind_of(enum mase_op op);
 

@@ -36,9 +36,8 @@ static void append(struct mase_step **list, struct mase_step ***end, struct mase
 
 bool mase_plan_watch(struct mase_plan *p, const struct mase_watch *w, struct mase_shape *sample)
 {
-    const struct mase_arg *value = mase_values_get(&p->value, w->node);
-    const bool tensor = value && value->kind == MASE_ARG_TENSOR;
-    struct mase_slot *slot = tensor ? mase_plan_slot(p, value->tensor) : NULL;
+    const struct mase_pvalue *value = mase_program_value(p->program, w->node);
+    struct mase_slot *slot = value ? mase_plan_slot(p, p->tensor[value->number]) : NULL;
     if (!slot || !slot->lanes || !(slot->made_by || slot->is_input))
         return false;
     struct mase_watch *own = mase_arena_memdup(&p->arena, w, sizeof *w);

@@ -180,46 +180,44 @@ static enum mase_status numbers_of(struct mase_step *s, struct mase_weight **w,
                          "not",
                          s->node->name, mase_ops[s->node->op].name, name);
     if (slot->lanes || (slot->derived && !slot->weight))
-        *w = mase_derive_numbers(p, slot, NULL, NULL);
+        *w = mase_derive_numbers(p, slot);
     else
         *w = slot->weight ? mase_weight_as(p, slot->weight, &slot->tensor->shape)
                           : constant(p, slot);
     return MASE_OK;
 }
 
-/* In a derived plan: what its plan has under t, a parameter or a constant. */
+/* In a derived plan: what its plan has under t, a parameter or a constant; NULL: neither. */
 static struct mase_weight *numbers_outside(struct mase_plan *d, const struct mase_tensor *t)
 {
     const struct mase_slot *slot = mase_plan_slot(d->of, t);
+    if (slot->unrounded || slot->derived)
+        return NULL;
     if (!slot->weight)
         return constant(d, slot);
     return mase_weight_as(d, mase_plan_weight(d, slot->weight->param), &t->shape);
 }
 
+enum mase_status mase_step_weight_of(struct mase_step *s, struct mase_weight **w,
+                                     const struct mase_tensor *t, const char *name,
+                                     struct mase_err *err)
+{
+    struct mase_plan *p = s->plan;
+    *w = NULL;
+    if (!t)
+        return MASE_OK;
+    if (p->of && !mase_plan_slot(p, t))
+        *w = numbers_outside(p, t);
+    if (!*w)
+        MASE_TRY(numbers_of(s, w, mase_rounded_for(s, mase_step_slot(s, t)), name, err));
+    mase_step_use(s, *w);
+    return MASE_OK;
+}
+
 enum mase_status mase_step_weight(struct mase_step *s, struct mase_weight **w, const char *name,
                                   struct mase_err *err)
 {
-    const struct mase_call *c = s->call;
-    struct mase_plan *p = s->plan;
-    const struct mase_param *param = c->module ? mase_module_param(c->module, name) : NULL;
-    const struct mase_tensor *t = param ? NULL : mase_call_tensor(c, name);
-    *w = NULL;
-    if (param) {
-        const struct mase_rounding how = mase_named_rounding(c->node, name);
-        const char *why = mase_param_is_trained(param) ? mase_quantise_refusal(p, how) : NULL;
-        if (why)
-            return mase_fail(err, MASE_EUNSUPPORTED, "%s: %s", s->node->name, why);
-        *w = mase_quantised_weight(s, c, name, mase_plan_weight(p, param));
-    } else if (t) { /* its formats have been seen to (mase_quantise_inputs) */
-        struct mase_slot *slot = mase_plan_slot(p, t);
-        if (slot)
-            MASE_TRY(numbers_of(s, w, slot, name, err));
-        else
-            *w = numbers_outside(p, t);
-    }
-    if (*w)
-        mase_step_use(s, *w);
-    return MASE_OK;
+    return mase_step_weight_of(s, w, mase_call_tensor(s->call, name), name, err);
 }
 
 enum mase_status mase_step_need_weight(struct mase_step *s, struct mase_weight **w,

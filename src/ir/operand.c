@@ -9,6 +9,8 @@
 
 #include <mase/call.h>
 
+#include "ir/shape.h"
+
 static const struct mase_mark marks[] = {
     { 'x', MASE_DATA_IN, MASE_SIGNED, MASE_ROLE_DATA },
     { 's', MASE_DATA_IN, MASE_SIGNED, MASE_ROLE_DATA },
@@ -109,14 +111,10 @@ struct mase_rounding mase_call_rounding(const struct mase_call *c, int i)
 struct mase_shape mase_call_shape(const struct mase_call *c, int i)
 {
     const struct mase_shape *own = &c->param[i].tensor->shape;
-    struct mase_shape s = { .rank = own->rank };
+    int rank = own->rank;
     for (int k = 0; k < c->sig->count && mase_mark_is_data(c->sig->param[i].role); k++)
         if (mase_mark_is_data(c->sig->param[k].role) && is_f32(&c->param[k]) &&
-            c->param[k].tensor->shape.rank > s.rank)
-            s.rank = c->param[k].tensor->shape.rank;
-    for (int d = 0; d < s.rank; d++) {
-        const int at = d - (s.rank - own->rank);
-        s.dim[d] = at < 0 ? 1 : own->dim[at];
-    }
-    return s;
+            c->param[k].tensor->shape.rank > rank)
+            rank = c->param[k].tensor->shape.rank;
+    return mase_shape_to_rank(own, rank);
 }

@@ -181,6 +181,8 @@ enum mase_status mase_layout_order(const struct mase_call *c, int *order,
 /* The order behind the attributes T (all dimensions reversed) and mT (the last two swapped). */
 void mase_attr_order(int *order, const struct mase_shape *s, bool all);
 
+/* Dimensions of length 1 in front, as broadcasting would put them. */
+struct mase_shape mase_shape_to_rank(const struct mase_shape *s, int rank);
 /* How pad widens each dimension; a negative number cuts. */
 struct mase_pads {
     int64_t before[MASE_MAX_RANK], after[MASE_MAX_RANK];

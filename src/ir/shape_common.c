@@ -328,6 +328,14 @@ struct mase_shape mase_shape_part(const struct mase_shape *s, int from, int to)
     return part;
 }
 
+struct mase_shape mase_shape_to_rank(const struct mase_shape *s, int rank)
+{
+    struct mase_shape out = { .rank = rank };
+    for (int d = 0; d < rank; d++)
+        out.dim[d] = d < rank - s->rank ? 1 : s->dim[d - (rank - s->rank)];
+    return out;
+}
+
 void mase_shape_push(struct mase_shape *s, int64_t dim)
 {
     if (s->rank == MASE_MAX_RANK)

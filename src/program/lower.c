@@ -216,6 +216,7 @@ static struct mase_instr *new_instr(struct mase_program *p, enum mase_prim prim,
     struct mase_instr *i = mase_program_add_instr(p, prim, op, results);
     i->no_grad = n->no_grad;
     i->from = mase_arena_strdup(&p->arena, n->name);
+    i->node = n;
     for (int k = 0; k < results; k++) {
         i->result[k] = mase_program_add_value(p, MASE_PSOURCE_RESULT, &type[k], NULL);
         i->result[k]->made_by = i;
@@ -233,15 +234,35 @@ struct mase_pvalue *mase_lowered_emit(struct mase_lowered *l, enum mase_op op,
 
 /* ---- number formats ---- */
 
-static struct mase_pvalue *add_round(struct lowering *low, struct mase_pvalue *x,
-                                     struct mase_rounding how, int rank, const struct mase_node *n)
+static struct mase_instr *add_round(struct mase_program *p, struct mase_pvalue *x,
+                                    struct mase_rounding how, int rank, const struct mase_node *n)
 {
-    struct mase_instr *i = new_instr(low->p, MASE_PRIM_round, MASE_OP_unknown, n, &x->type, 1);
+    struct mase_instr *i = new_instr(p, MASE_PRIM_round, MASE_OP_unknown, n, &x->type, 1);
     i->param[0] = mase_pvalue_arg(x);
     i->round = how;
     i->round_rank = rank;
+    i->operand = MASE_RESULT;
     i->result[0]->rounded = how;
-    return i->result[0];
+    return i;
+}
+
+struct mase_arg mase_lowered_round(struct mase_lowered *l, struct mase_arg value, int param,
+                                   struct mase_rounding how)
+{
+    struct mase_pvalue *x = mase_pvalue_of(&value);
+    if (!how.format)
+        return value;
+    struct mase_instr *i = add_round(l->program, x, how, x->type.rank, l->call[0].node);
+    i->operand = param;
+    return mase_pvalue_arg(i->result[0]);
+}
+
+/* Could this operand have a format that it has not? */
+static bool may_round(const struct lowering *low, const struct mase_call *c, int i)
+{
+    const char role = c->sig->param[i].role;
+    return low->opts->formats_change && mase_ops[c->node->op].quantisable &&
+           mase_call_is_f32(c, i) && mase_mark_find(role) && role != 's';
 }
 
 /* Operands are rounded before a rule sees them: it computes with what is left. */
@@ -250,12 +271,25 @@ static void round_operands(struct lowering *low, struct mase_lowered *l)
     const struct mase_call *c = &l->call[0];
     for (int i = 0; i < c->sig->count; i++) {
         const struct mase_rounding how = mase_call_rounding(c, i);
-        struct mase_pvalue *x = how.format ? mase_pvalue_of(&l->param[i]) : NULL;
-        if (!x)
+        struct mase_pvalue *x = mase_pvalue_of(&l->param[i]);
+        if (!x || !(how.format || may_round(low, c, i)))
             continue;
-        const int rank = mase_call_shape(c, i).rank;
-        l->param[i] = mase_pvalue_arg(add_round(low, x, how, rank, c->node));
+        struct mase_instr *r = add_round(low->p, x, how, mase_call_shape(c, i).rank, c->node);
+        r->operand = i;
+        r->writes = i == 0 && mase_call_writes_in_float(c);
+        r->kept = r->writes && !mase_call_writes(c);
+        l->param[i] = mase_pvalue_arg(r->result[0]);
     }
+}
+
+/* Is the result rounded? */
+static bool rounds_result(const struct lowering *low, const struct mase_node *n,
+                          const struct fresh *f, const struct mase_ptype *type)
+{
+    return f->count == 1 && type->dtype == MASE_F32 &&
+           (mase_result_rounding(n).format ||
+            (low->opts->formats_change && mase_ops[n->op].quantisable &&
+             mase_op_call_sig(n->op)->param[0].role != 's'));
 }
 
 /* ---- calls ---- */
@@ -266,12 +300,13 @@ static void add_instr(struct lowering *low, struct mase_lowered *l, const struct
     const struct mase_node *n = l->call[0].node;
     struct mase_instr *i = new_instr(low->p, l->prim, l->op, n, type, f->count);
     memcpy(i->param, l->param, sizeof i->param);
+    i->in_place = n->no_grad && mase_call_writes(&l->call[0]);
+    i->round = l->call[0].factors;
     i->sum = mase_instr_sum(i);
-    const struct mase_rounding how = mase_result_rounding(n);
     for (int k = 0; k < f->count; k++) {
         struct mase_pvalue *v = i->result[k];
-        if (how.format && f->count == 1 && type[k].dtype == MASE_F32)
-            v = add_round(low, v, how, type[k].rank, n);
+        if (rounds_result(low, n, f, type))
+            v = add_round(low->p, v, mase_result_rounding(n), type[k].rank, n)->result[0];
         mase_ptrmap_put(&low->value_of, &low->scratch, f->t[k][0], v);
     }
 }
@@ -283,8 +318,10 @@ static enum mase_status follow_writes(struct lowering *low, const struct mase_lo
     const struct mase_call *c = &l->call[0];
     if (!mase_call_writes(c))
         return MASE_OK;
-    if (c->result.kind != MASE_ARG_TENSOR || c->param[0].kind != MASE_ARG_TENSOR ||
-        !mase_shape_equal(&c->result.tensor->shape, &c->param[0].tensor->shape) ||
+    if (c->result.kind != MASE_ARG_TENSOR || c->param[0].kind != MASE_ARG_TENSOR)
+        return mase_fail(err, MASE_EUNSUPPORTED, "%s: a program has no %s", c->node->name,
+                         mase_ops[c->node->op].name);
+    if (!mase_shape_equal(&c->result.tensor->shape, &c->param[0].tensor->shape) ||
         c->result.tensor->dtype != c->param[0].tensor->dtype)
         return mase_call_fail(c, err, "writes into an operand of another shape or type");
     for (int s = 0; s < MASE_LOWER_SIZES; s++) {
@@ -293,6 +330,14 @@ static enum mase_status follow_writes(struct lowering *low, const struct mase_lo
         x->tensor = l->call[s].result.tensor;
     }
     return MASE_OK;
+}
+
+/* The same value, but no gradient passes. */
+static void stop_gradient(struct mase_lowered *l)
+{
+    l->op = MASE_OP_detach;
+    l->prim = mase_op_prim(l->op);
+    l->alias = false;
 }
 
 static enum mase_status lower_tensors(struct lowering *low, struct mase_lowered *l,
@@ -311,6 +356,8 @@ static enum mase_status lower_tensors(struct lowering *low, struct mase_lowered 
     l->op = c->node->op;
     l->prim = mase_op_prim(l->op);
     MASE_TRY(rule(l, err));
+    if (l->alias && l->program->training && c->node->no_grad)
+        stop_gradient(l);
     if (l->alias)
         mase_ptrmap_put(&low->value_of, &low->scratch, f->t[0][0], mase_pvalue_of(&l->param[0]));
     else
@@ -451,6 +498,18 @@ static enum mase_status lower_node(struct lowering *low, const struct mase_node 
     }
 }
 
+static void map_nodes(struct lowering *low)
+{
+    struct mase_arena *a = &low->p->arena;
+    const struct mase_arg *value = low->v[0].value;
+    low->p->of_node = mase_new(a, struct mase_ptrmap);
+    for (const struct mase_node *n = low->g->first; n; n = n->next, value++) {
+        struct mase_pvalue *v = mase_ptrmap_get(&low->value_of, mase_arg_tensor(value));
+        if (v)
+            mase_ptrmap_put(low->p->of_node, a, n, v);
+    }
+}
+
 static enum mase_status lower(struct lowering *low, struct mase_err *err)
 {
     struct mase_arena *a = &low->scratch;
@@ -466,13 +525,14 @@ static enum mase_status lower(struct lowering *low, struct mase_err *err)
             mase_map_put(&low->v[s].index, n->name, (void *)(uintptr_t)low->position);
         }
     }
+    map_nodes(low);
     return MASE_OK;
 }
 
 enum mase_status mase_program_lower(struct mase_program **out, const struct mase_graph *g,
                                     const struct mase_lower_opts *opts, struct mase_err *err)
 {
-    struct lowering low = { .g = opts->training && g->training ? g->training : g, .opts = opts };
+    struct lowering low = { .g = g, .opts = opts };
     *out = NULL;
     low.p = mase_program_new(g->name, opts->training);
     const enum mase_status st = lower(&low, err);

@@ -145,21 +145,21 @@ enum mase_status mase_lower_dropout(struct mase_lowered *l, struct mase_err *err
     return MASE_OK;
 }
 
-/* A layer's parameters become one tuple. Its own roundings, at each step, a program cannot say. */
+/* A layer's parameters become one tuple, each rounded as its format says. */
 enum mase_status mase_lower_recurrent(struct mase_lowered *l, struct mase_err *err)
 {
     const struct mase_call *c = &l->call[0];
     const struct mase_module *m = c->module;
     struct mase_arena *a = &l->program->arena;
     const int at = mase_sig_find(c->sig, "weights");
-    if (mase_mark_rounding(c->node, 's').format || mase_mark_rounding(c->node, 'w').format ||
-        mase_mark_rounding(c->node, 'b').format)
-        return mase_fail(err, MASE_EUNSUPPORTED, "%s: a program has no %s with number formats",
-                         c->node->name, mase_ops[l->op].name);
+    (void)err;
     if (m) {
         struct mase_arg *item = mase_new_array(a, struct mase_arg, (size_t)m->param_count);
-        for (int i = 0; i < m->param_count; i++)
-            item[i] = mase_lowered_tensor(l, &m->params[i].tensor, m->params[i].name);
+        for (int i = 0; i < m->param_count; i++) {
+            const struct mase_param *p = &m->params[i];
+            item[i] = mase_lowered_round(l, mase_lowered_tensor(l, &p->tensor, p->name), at,
+                                         mase_mark_rounding(c->node, mase_param_mark(m, p)));
+        }
         l->param[at] = mase_arg_seq(a, MASE_ARG_TUPLE, item, m->param_count);
     }
     if (mase_sig_find(c->sig, "training") >= 0)
@@ -183,10 +183,11 @@ enum mase_status mase_lower_stateful(struct mase_lowered *l, struct mase_err *er
 enum mase_status mase_lower_batch_norm(struct mase_lowered *l, struct mase_err *err)
 {
     const struct mase_call *c = &l->call[0];
-    const struct mase_sig *sig = mase_op_call_sig(MASE_OP_batch_norm);
+    const bool counts = l->program->training && mase_module_param(c->module, "num_batches_tracked");
     const struct mase_arg x = l->param[0];
     (void)err;
-    l->op = MASE_OP_batch_norm;
+    l->op = counts ? MASE_OP_counted_batch_norm : MASE_OP_batch_norm;
+    const struct mase_sig *sig = mase_op_call_sig(l->op);
     for (int i = 0; i < sig->count; i++) {
         const char *name = sig->param[i].name;
         const struct mase_arg *attr = mase_call_arg(c, name);

@@ -276,15 +276,24 @@ static enum mase_status parse_sum(struct parser *ps, struct mase_instr *i)
     return mase_mg_need(p, ")");
 }
 
+static enum mase_status parse_flag(struct mase_mg_parser *p, const char *word, bool *is)
+{
+    *is = mase_mg_at(p, word);
+    return *is ? mase_mg_next(&p->lx) : MASE_OK;
+}
+
 /* What may stand behind an instruction. */
 static enum mase_status parse_notes(struct parser *ps, struct mase_instr *i)
 {
     struct mase_mg_parser *p = &ps->mg;
+    if (mase_mg_at(p, "factors") && i->prim == MASE_PRIM_recur) {
+        MASE_TRY(mase_mg_next(&p->lx));
+        MASE_TRY(parse_rounding(ps, &i->round));
+    }
     if (mase_mg_at(p, "sum"))
         MASE_TRY(parse_sum(ps, i));
-    i->no_grad = mase_mg_at(p, "no_grad");
-    if (i->no_grad)
-        MASE_TRY(mase_mg_next(&p->lx));
+    MASE_TRY(parse_flag(p, "no_grad", &i->no_grad));
+    MASE_TRY(parse_flag(p, "in_place", &i->in_place));
     if (!mase_mg_at(p, "from"))
         return MASE_OK;
     MASE_TRY(mase_mg_next(&p->lx));

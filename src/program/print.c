@@ -128,10 +128,15 @@ static void print_instr(struct mase_str *out, const struct mase_instr *i)
         mase_str_printf(out, "%s.%s(", prim, op);
         print_params(out, i);
         mase_str_addc(out, ')');
+        if (i->round.format) {
+            mase_str_add(out, " factors ");
+            print_rounding(out, &i->round);
+        }
     }
     if (i->sum.width)
         mase_str_printf(out, " sum fixed(%d, %d)", i->sum.width, i->sum.frac_width);
     mase_str_add(out, i->no_grad ? " no_grad" : "");
+    mase_str_add(out, i->in_place ? " in_place" : "");
     if (i->from) {
         mase_str_add(out, " from ");
         print_label(out, i->from);

@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/ptrmap.h"
 #include "ir/arg.h"
+#include "ir/shape.h"
 
 const struct mase_prim_info mase_prims[MASE_PRIM_COUNT] = {
 #define PRIM(name, help) { #name, help },
@@ -93,6 +95,17 @@ bool mase_extent_parse(const char *atom, struct mase_extent *e)
     if (*s && !take_number(&s, true, &e->plus))
         return false;
     return *s == 0 && e->times != 0;
+}
+
+bool mase_arg_follows_samples(const struct mase_arg *a)
+{
+    struct mase_extent e;
+    if (a->kind == MASE_ARG_ATOM)
+        return mase_extent_parse(a->s, &e);
+    for (int i = 0; mase_arg_has_items(a) && i < a->count; i++)
+        if (mase_arg_follows_samples(&a->items[i]))
+            return true;
+    return false;
 }
 
 bool mase_ptype_equal(const struct mase_ptype *a, const struct mase_ptype *b)
@@ -188,6 +201,12 @@ struct mase_instr *mase_program_add_instr(struct mase_program *p, enum mase_prim
 int mase_instr_params(const struct mase_instr *i)
 {
     return i->prim == MASE_PRIM_round ? 1 : mase_op_call_sig(i->op)->count;
+}
+
+struct mase_pvalue *mase_program_value(const struct mase_program *p, const struct mase_node *n)
+{
+    struct mase_pvalue *v = p->of_node ? mase_ptrmap_get(p->of_node, n) : NULL;
+    return v && v->number >= 0 ? v : NULL;
 }
 
 /* ---- going over it ---- */
@@ -287,15 +306,46 @@ static void fix_extents(struct mase_arg *a, int64_t samples)
         fix_extents(&a->items[i], samples);
 }
 
+/* What messages call it. */
+static const char *name_of(struct mase_arena *a, const struct mase_instr *i)
+{
+    if (i->from)
+        return i->from;
+    return i->result_count ? mase_arena_printf(a, "%%%d", i->result[0]->number)
+                           : mase_ops[i->op].name;
+}
+
 void mase_pcall_init(struct mase_pcall *k, struct mase_arena *a, const struct mase_instr *i,
                      struct mase_tensor *const *tensor, int64_t samples)
 {
-    k->node = (struct mase_node){ .kind = MASE_CALL_FUNCTION, .op = i->op, .target = "" };
-    k->node.name =
-        i->result_count ? mase_arena_printf(a, "%%%d", i->result[0]->number) : mase_ops[i->op].name;
-    k->call = (struct mase_call){ .arena = a, .node = &k->node, .sig = mase_op_call_sig(i->op) };
+    k->node = (struct mase_node){ .kind = MASE_CALL_FUNCTION,
+                                  .op = i->op,
+                                  .target = "",
+                                  .name = name_of(a, i),
+                                  .no_grad = i->no_grad };
+    if (i->node)
+        k->node.at = i->node->at;
+    k->call = (struct mase_call){
+        .arena = a, .node = &k->node, .sig = mase_op_call_sig(i->op), .factors = i->round
+    };
     for (int n = 0; n < k->call.sig->count; n++) {
         k->call.param[n] = mase_pcall_arg(a, &i->param[n], tensor);
         fix_extents(&k->call.param[n], samples);
     }
+}
+
+static void take_results(const struct mase_instr *i, const struct mase_arg *a, int *count,
+                         struct mase_tensor **tensor)
+{
+    if (a->kind == MASE_ARG_TENSOR && *count < i->result_count)
+        tensor[i->result[(*count)++]->number] = a->tensor;
+    for (int k = 0; mase_arg_is_seq(a) && k < a->count; k++)
+        take_results(i, &a->items[k], count, tensor);
+}
+
+void mase_pcall_results(const struct mase_pcall *k, const struct mase_instr *i,
+                        struct mase_tensor **tensor)
+{
+    int count = 0;
+    take_results(i, &k->call.result, &count, tensor);
 }

@@ -26,6 +26,8 @@ void mase_each_pvalue(const struct mase_arg *a, mase_each_pvalue_fn *fn, void *d
 /* Number the values in the order of the text, dropping those that nothing mentions but inputs, and
  * find last uses. */
 void mase_program_renumber(struct mase_program *p);
+/* Does any number in it depend on the number of samples? */
+bool mase_arg_follows_samples(const struct mase_arg *a);
 /* The parameters of an instruction: of its operation's signature; of round, one. */
 int mase_instr_params(const struct mase_instr *i);
 
@@ -59,6 +61,9 @@ struct mase_arg mase_lowered_tensor(struct mase_lowered *l, const struct mase_te
 /* An instruction of its own before the call's, with one result. */
 struct mase_pvalue *mase_lowered_emit(struct mase_lowered *l, enum mase_op op,
                                       const struct mase_arg *param, const struct mase_ptype *type);
+/* A value rounded for the call's parameter; no format: the value itself. */
+struct mase_arg mase_lowered_round(struct mase_lowered *l, struct mase_arg value, int param,
+                                   struct mase_rounding how);
 /* The type of the tensors that one result is for each batch. */
 enum mase_status mase_lowered_type(struct mase_ptype *type,
                                    const struct mase_tensor *const t[MASE_LOWER_SIZES],

@@ -150,6 +150,8 @@ static void check_instr(struct check *c, const struct mase_instr *i)
         return;
     }
     check_prim(c, i);
+    if (i->round.format && i->prim != MASE_PRIM_recur)
+        say(c, "%s has no factors to round", mase_prims[i->prim].name);
     for (int t = 0; t < TRIES && c->faults == before; t++)
         check_call(c, i, t);
     const struct mase_integer_form sum = c->faults == before ? mase_instr_sum(i) : i->sum;

@@ -150,6 +150,40 @@ static void every_operation(void **state)
     }
 }
 
+/* Formats on every operand, and on the result where that may have one. */
+static void every_quantised_operation(void **state)
+{
+    const struct mase_quant q = { .kind = MASE_QUANT_integer,
+                                  .operand = { [MASE_DATA_IN] = format_of("integer(8, 4)"),
+                                               [MASE_WEIGHT] = format_of("integer(6, 5)"),
+                                               [MASE_BIAS] = format_of("integer(9, 6)"),
+                                               [MASE_DATA_OUT] = format_of("integer(7, 3)") } };
+    int quantised = 0;
+    (void)state;
+    for (const struct step_case *c = step_cases; c->op; c++) {
+        struct running r = start(c, 4);
+        const struct subject s = { r.graph, r.input, r.inputs, c->text };
+        bool any = false;
+        for (struct mase_node *n = r.graph->first; n; n = n->next) {
+            struct mase_quant own = q;
+            if (!mase_ops[n->op].quantisable)
+                continue;
+            if (mase_op_call_sig(n->op)->param[0].role == 's') /* recurrent layers have none */
+                own.operand[MASE_DATA_OUT] = NULL;
+            if (mase_node_module(n))
+                mase_module_set_quant(r.graph, mase_node_module(n), &own);
+            else if (n->kind == MASE_CALL_FUNCTION)
+                mase_node_set_quant(n, &own);
+            any = true;
+        }
+        if (any && !check_subject(&s))
+            fail_msg("%s: %s: %s", c->op, c->text, err.msg);
+        quantised += any;
+        stop(&r);
+    }
+    assert_true(quantised > 50);
+}
+
 static void check_text(const char *text, struct mase_shape in, const struct mase_quant *q)
 {
     const struct step_case c = { .op = "program", .text = text, .in = { in } };
@@ -213,6 +247,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_operation),
+        cmocka_unit_test(every_quantised_operation),
         cmocka_unit_test(what_samples_decide_is_not_folded),
         cmocka_unit_test(blocks_are_cut_as_broadcast),
         cmocka_unit_test(random_networks),

@@ -302,11 +302,19 @@ static void steps_keep_apart_or_add_up(void **state)
 
 /* ---- coverage ---- */
 
-static void every_step_has_a_case(void **state)
+/* Constants, labels and checks: no step takes them. */
+static bool only_reference(enum mase_op op)
 {
-    static const bool has_step[MASE_OP_COUNT] = { [MASE_OP_unknown] = false
-#define OP(name, ...) , [MASE_OP_##name] = false
-#define STEP(kind)    || true
+    return op == MASE_OP_crossentropyloss || op == MASE_OP__assert || op == MASE_OP_setitem ||
+           op == MASE_OP_gather || op == MASE_OP_arange || op == MASE_OP_range ||
+           op == MASE_OP_tensor;
+}
+
+static void every_operation_has_a_case(void **state)
+{
+    static const bool lowers[MASE_OP_COUNT] = { [MASE_OP_unknown] = false
+#define OP(name, ...)     , [MASE_OP_##name] = false
+#define LOWER(prim, rule) || true
 #include <mase/ops.def>
     };
     bool seen[MASE_OP_COUNT] = { false };
@@ -324,8 +332,9 @@ static void every_step_has_a_case(void **state)
     }
     /* what ops.def writes out is tested as such (t_elementwise.c) */
     for (enum mase_op op = 0; op < MASE_OP_COUNT; op++)
-        if (has_step[op] && !seen[op] && !mase_unary_of(op) && !mase_binary_of(op))
-            fail_msg("%s has a step but no case", mase_ops[op].name);
+        if (lowers[op] && !seen[op] && !only_reference(op) && !mase_unary_of(op) &&
+            !mase_binary_of(op) && op != MASE_OP_counted_batch_norm) /* said by programs alone */
+            fail_msg("%s has no case", mase_ops[op].name);
 }
 
 /* Thousands of runs that look at numbers alone: too long under valgrind or the thread sanitizer. */
@@ -344,7 +353,7 @@ int main(void)
     if (is_slow())
         cmocka_set_skip_filter("gradients_equal_differences");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_step_has_a_case),
+        cmocka_unit_test(every_operation_has_a_case),
         cmocka_unit_test(steps_equal_the_reference),
         cmocka_unit_test(gradients_equal_differences),
         cmocka_unit_test(large_batches_have_the_same_gradients),

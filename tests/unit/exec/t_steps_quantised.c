@@ -326,7 +326,7 @@ static void what_a_plan_cannot_run_is_named(void **state)
         { { "softmax", "torch.softmax(x, 0)", .in = { S(3) } },
           "softmax: softmax: dim = 0 is the batch, which a plan keeps" },
         { { "setitem", "operator.setitem(x, (0, 1), 2.0); torch.neg(x)", .in = { S(3) } },
-          "setitem: a plan cannot run setitem" },
+          "setitem: a program has no setitem" },
         { { "mean", "torch.mean(x)", .in = { S(3) } }, NULL },
         { { "conv2d", "param w 1 2 3 3; c = Conv2d(2, 3, 2); c(w); operator.mul(x, c)",
             .in = { S(3, 2, 2) } },
@@ -335,6 +335,8 @@ static void what_a_plan_cannot_run_is_named(void **state)
         { { "conv1d", "param w 2 3 2; x.sum(); operator.mul(w, sum_1); torch.conv1d(x, mul)",
             .in = { S(3, 4) } },
           "sum_1: sum mixes the samples of a batch, which a plan cannot" },
+        { { "div", "x.size(0); torch.div(x, size)", .in = { S(3) } },
+          "div: 'other' of div depends on the number of samples, which a plan cannot" },
     };
     (void)state;
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
@@ -422,6 +424,27 @@ static void what_mixes_samples_is_refused(void **state)
         }
 }
 
+/* Rounding what cannot be used does not make it usable. */
+static void a_rounded_value_is_refused_as_before(void **state)
+{
+    static const struct step_case c = {
+        "mul", "param w 2 3 2; x.sum(); operator.mul(w, sum_1); torch.conv1d(x, mul)",
+        .in = { S(3, 4) }
+    };
+    (void)state;
+    EACH_FAMILY
+    {
+        struct running r = start(&c, 4);
+        struct mase_plan *p;
+        quantise(&r, false);
+        const struct mase_plan_opts o = { .batch = 4, .inputs = r.input, .input_count = r.inputs };
+        assert_true(mase_plan_new(&p, r.graph, &o, &err) != MASE_OK);
+        assert_string_equal(err.msg,
+                            "sum_1: sum mixes the samples of a batch, which a plan cannot");
+        stop(&r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -432,6 +455,7 @@ int main(void)
         cmocka_unit_test(dropout_keeps_three_of_four),
         cmocka_unit_test(channels_drop_as_a_whole),
         cmocka_unit_test(what_a_plan_cannot_run_is_named),
+        cmocka_unit_test(a_rounded_value_is_refused_as_before),
         cmocka_unit_test(what_mixes_samples_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,7 +27,13 @@ static void a_text_reads_back(void **state)
                                "%6 : f32[N, 5] = map.relu(%5)\n"
                                "%7 : f32[Nx5] = reshape.reshape(%6, shape=(Nx5,))\n"
                                "%8 : f32[N], %9 : i64[N] = reduce.max(%6, dim=1) no_grad\n"
-                               "return (%7, %8, N)\n";
+                               "%10 : f32[N, 5] = zip.add(%6, 1) no_grad in_place from add_\n"
+                               "%11 : f32[20, 5] = param cell.weight_ih\n"
+                               "%12 : f32[20, 5] = param cell.weight_hh\n"
+                               "%13 : f32[N, 5], %14 : f32[N, 5] = recur.lstm_cell(%10, "
+                               "weights=(%11, %12), input_size=5, hidden_size=5, bias=False) "
+                               "factors integer(8, 4) signed data from cell\n"
+                               "return (%7, %8, N, %13)\n";
     struct mase_program *p;
     struct mase_err err = { 0 };
     struct mase_str again = { 0 };
@@ -69,6 +75,9 @@ static void what_is_wrong_is_told(void **state)
         { "%0 : f32[N] = input x\n%1 : f32[N] = round(%0) to whole(8) signed data\nreturn %1\n", 3,
           "no number format is called 'whole'; allowed: ..." },
         { "%0 : f32[2] = const [1.0]\nreturn %0\n", 2, "expected a list of 2 numbers" },
+        { "%0 : f32[N] = input x\n%1 : f32[N] = map.relu(%0) factors integer(8, 4) signed data\n"
+          "return %1\n",
+          3, "expected the end of the line, got 'factors'" },
         { "%0 : f32[N] = const [1.0]\nreturn %0\n", 2, "a constant does not depend on N" },
         { "%0 : f32[N, 4] = input x\n%1 : f32[4, 4] = param w\n"
           "%2 : f32[N, 4] = dot.linear(%0, %1) sum fixed(8, 4)\nreturn %2\n",
