@@ -245,8 +245,10 @@ static inline struct rg_value *rg_plain(struct rg *r, const struct mase_shape *s
 static inline const struct mase_format *rg_format(struct rg *r)
 {
     static const char *const others[] = {
-        "block_fp(6, 8, NA, [2])",    "block_fp(6, 8, NA, [1, 3])", "block_fp(7, 8, NA, [-1, -1])",
-        "minifloat_denorm(7, 3, NA)", "minifloat_ieee(7, 3, NA)",   "log(6, NA)",
+        "block_fp(6, 8, NA, [2])",       "block_fp(6, 8, NA, [1, 3])",
+        "block_fp(7, 8, NA, [-1, -1])",  "minifloat_denorm(7, 3, NA)",
+        "minifloat_ieee(7, 3, NA)",      "log(6, NA)",
+        "block_minifloat(7, 3, 4, [3])", "block_log(6, 6, [2])",
     };
     const int count = sizeof others / sizeof *others;
     return rg_pick(r, 3) ? integer_format(6, 2 + rg_pick(r, 3))

@@ -52,6 +52,7 @@ enum mase_role { MASE_ROLE_DATA, MASE_ROLE_WEIGHT };
 struct mase_block {
     const int64_t *row; // (rows)
     int64_t rows, lanes;
+    const float *least; // (lanes) for rows that look around, else NULL; infinite: all is zero
 };
 
 /* Round the blocks; x and q may be the same array. */
@@ -107,7 +108,11 @@ struct mase_quant_info {
     int (*shared_bits)(const void *params); /* of what a block shares; NULL: nothing */
     mase_quant_integer_fn *integer;         /* NULL: there is none */
     enum mase_gradient gradient;
-    bool unstable; /* by a flaw of its definition, what it has rounded may change when rounded again
+    bool looks_around; /* a block of zeros is rounded by the smallest largest magnitude of the
+                        * others: of the same sample, or in the whole of a tensor that is no data */
+    bool for_data; /* what nobody says the role of is taken for data if it may be; else for a weight
+                    */
+    bool unstable; /* by a flaw of its definition what it has rounded may change when rounded again
                     */
 };
 

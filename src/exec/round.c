@@ -6,6 +6,7 @@
  */
 #include "exec/round.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "quant/quant.h"
@@ -79,7 +80,7 @@ static void round_side_by_side(const struct mase_round *r, const struct mase_ker
     float lane[SIDE_BY_SIDE_ROWS * MASE_LANES];
     int64_t start[SIDE_BY_SIDE_ROWS];
     gather(lane, start, x, at, rows, blocks);
-    round_block(r, k, lane, lane, &(struct mase_block){ start, rows, MASE_LANES });
+    round_block(r, k, lane, lane, &(struct mase_block){ start, rows, MASE_LANES, NULL });
     for (int64_t i = 0; i < rows; i++)
         for (int64_t b = 0; b < blocks; b++)
             y[at[b * rows + i]] = lane[i * MASE_LANES + b];
@@ -112,7 +113,8 @@ static void round_dense_blocks(const struct mase_round *r, const struct mase_ker
             continue;
         }
         n = 1;
-        f->row->quantize(y, x, &(struct mase_block){ first, rows, 1 }, f->params, r->how.sign);
+        f->row->quantize(y, x, &(struct mase_block){ first, rows, 1, NULL }, f->params,
+                         r->how.sign);
     }
 }
 
@@ -132,7 +134,9 @@ static void list_rows(struct mase_round *r, struct mase_arena *a, const struct m
             *p *= r->stride;
         end[i] = n;
     }
-    r->count = b.count;
+    r->blocks = b.count;
+    r->count = r->how.format->row->looks_around && b.count ? 1 : b.count;
+    r->shape = *s;
     r->row = row;
     r->end = end;
 }
@@ -161,13 +165,47 @@ struct mase_round mase_round_dense(struct mase_arena *a, struct mase_rounding ho
     return r;
 }
 
+static struct mase_block block_at(const struct mase_round *r, int64_t i, int64_t lanes)
+{
+    const int64_t begin = i ? r->end[i - 1] : 0;
+    return (struct mase_block){ r->row + begin, r->end[i] - begin, lanes, NULL };
+}
+
+/* All blocks of some samples, which look at each other. */
+static void round_around(const struct mase_round *r, const struct mase_kernels *k, float *y,
+                         const float *x, int64_t lanes)
+{
+    float least[MASE_BLOCK_CHUNK];
+    for (int64_t l = 0; l < lanes; l++)
+        least[l] = INFINITY;
+    for (int64_t i = 0; i < r->blocks; i++) {
+        const struct mase_block b = block_at(r, i, lanes);
+        mase_block_least(least, x, &b);
+    }
+    for (int64_t i = 0; i < r->blocks; i++) {
+        struct mase_block b = block_at(r, i, lanes);
+        b.least = least;
+        round_block(r, k, y, x, &b);
+    }
+}
+
+static bool looks_around(const struct mase_round *r)
+{
+    return r->row && r->how.format->row->looks_around;
+}
+
 void mase_round_run(const struct mase_round *r, const struct mase_kernels *k, float *y,
                     const float *x, int64_t lanes, int64_t from, int64_t to)
 {
+    for (int64_t l = 0; looks_around(r) && l < lanes && from < to; l += MASE_BLOCK_CHUNK)
+        round_around(r, k, y + l, x + l,
+                     lanes - l < MASE_BLOCK_CHUNK ? lanes - l : MASE_BLOCK_CHUNK);
+    if (looks_around(r))
+        return;
     for (int64_t i = from; i < to; i++) {
-        const int64_t single = i * r->stride, begin = r->row && i ? r->end[i - 1] : 0;
-        const struct mase_block b = { r->row ? r->row + begin : &single,
-                                      r->row ? r->end[i] - begin : 1, lanes };
+        const int64_t single = i * r->stride;
+        const struct mase_block b =
+            r->row ? block_at(r, i, lanes) : (struct mase_block){ &single, 1, lanes, NULL };
         round_block(r, k, y, x, &b);
     }
 }
@@ -175,7 +213,10 @@ void mase_round_run(const struct mase_round *r, const struct mase_kernels *k, fl
 void mase_round_all(const struct mase_round *r, const struct mase_kernels *k, float *y,
                     const float *x)
 {
-    if (needs_lanes(r))
+    const struct mase_rounding how = r->how;
+    if (looks_around(r))
+        mase_quantize(how.format, y, x, &r->shape, how.role, how.sign);
+    else if (needs_lanes(r))
         round_dense_blocks(r, k, y, x);
     else
         mase_round_run(r, k, y, x, r->lanes, 0, r->count);

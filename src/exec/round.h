@@ -11,11 +11,14 @@
 /* The blocks of a tensor in memory, ready to be rounded. */
 struct mase_round {
     struct mase_rounding how; /* format NULL: copied */
-    int64_t count;            /* blocks; without geometry: rows, each of single values */
-    int64_t stride;           /* floats between rows */
-    int64_t lanes;            /* the most; without geometry they are neighbours in a row */
-    const int64_t *row;       /* where the rows of each block begin; NULL without geometry */
-    const int64_t *end;       /* of block i in row; it begins at end[i - 1] */
+    int64_t count;            /* items: blocks; without geometry: rows, each of single values; one
+                               * when blocks look around */
+    int64_t blocks;           /* with geometry */
+    struct mase_shape shape;
+    int64_t stride;     /* floats between rows */
+    int64_t lanes;      /* the most; without geometry they are neighbours in a row */
+    const int64_t *row; /* where the rows of each block begin; NULL without geometry */
+    const int64_t *end; /* of block i in row; it begins at end[i - 1] */
 };
 
 /* Of rows of lanes, stride floats apart, a row for each value of this shape: of one sample. */

@@ -29,45 +29,13 @@ struct block_fp {
 };
 
 static const struct mase_opt params[] = {
-    { .key = "width",
-      .type = MASE_OPT_TYPE_INT,
-      .offset = offsetof(struct block_fp, width),
-      .required = true,
-      .num = 8,
-      .min = 2,
-      .max = 24,
-      .help = "bits of a value: sign and mantissa" },
-    { .key = "exponent_width",
-      .type = MASE_OPT_TYPE_INT,
-      .offset = offsetof(struct block_fp, exponent_width),
-      .required = true,
-      .num = 8,
-      .min = 1,
-      .max = 16,
-      .help = "bits of the exponent that a block shares" },
-    { .key = "exponent_bias",
-      .type = MASE_OPT_TYPE_INT,
-      .offset = offsetof(struct block_fp, exponent_bias),
-      .required = true,
-      .may_be_none = true,
-      .num = (double)MASE_NA,
-      .min = -65536,
-      .max = 65536,
-      .help = "is subtracted from the stored exponent; none: half of its range" },
-    { .key = "block_size",
-      .type = MASE_OPT_TYPE_INTS,
-      .offset = offsetof(struct block_fp, block_size),
-      .required = true,
-      .text = "[16]",
-      .min = -1,
-      .max = 1 << 30,
-      .help = "lengths of a block along the last dimensions; -1: the whole dimension" },
-    { .key = "skip_first_dim",
-      .type = MASE_OPT_TYPE_SWITCH,
-      .offset = offsetof(struct block_fp, skip_first_dim),
-      .may_be_none = true,
-      .num = (double)MASE_NA,
-      .help = "no block spans two positions of the first dimension; none: so for data" },
+    MASE_PARAM_INT(struct block_fp, width, 8, 2, 24, "bits of a value: sign and mantissa"),
+    MASE_PARAM_INT(struct block_fp, exponent_width, 8, 1, 16,
+                   "bits of the exponent that a block shares"),
+    MASE_PARAM_INT_OR_NONE(struct block_fp, exponent_bias, -65536, 65536,
+                           "is subtracted from the stored exponent; none: half of its range"),
+    MASE_PARAM_BLOCK_SIZE(struct block_fp, block_size),
+    MASE_PARAM_SKIP_FIRST_DIM(struct block_fp, skip_first_dim),
     { 0 },
 };
 
@@ -89,21 +57,6 @@ static void geometry(int64_t *length, const struct mase_shape *s, enum mase_role
 
 /* ---- rounding ---- */
 
-static const float tiny = 1e-9f, kept = 1e-8f;
-
-/* Of each lane; NaN where one of its values is. */
-static void largest_of(float *largest, const float *x, const struct mase_block *b, int64_t from,
-                       int64_t n)
-{
-    for (int64_t l = 0; l < n; l++)
-        largest[l] = 0;
-    for (int64_t r = 0; r < b->rows; r++)
-        for (int64_t l = 0; l < n; l++) {
-            const float v = fabsf(x[b->row[r] + from + l]);
-            largest[l] = v > largest[l] || isnan(v) ? v : largest[l]; /* nothing exceeds NaN */
-        }
-}
-
 struct mase_block_fp_grid mase_block_fp_grid(const void *opaque)
 {
     const struct block_fp *p = opaque;
@@ -122,27 +75,25 @@ static float exponent_of(float largest, const struct mase_block_fp_grid *g)
 
 static float round_value(float x, float scale, float mantissas)
 {
-    float m = rintf((fabsf(x) + tiny) / scale * mantissas);
+    float m = rintf((fabsf(x) + MASE_TINY) / scale * mantissas);
     if (m < 0)
         m = 0;
     if (m > mantissas - 1)
         m = mantissas - 1;
-    const float sign = x + tiny > 0 ? 1.0f : x + tiny < 0 ? -1.0f : 0.0f;
-    const float q = sign * scale * (m / mantissas);
-    const bool is_kept = fabsf(x) <= kept;
+    const float q = mase_sign_of(x + MASE_TINY) * scale * (m / mantissas);
+    const bool is_kept = fabsf(x) <= MASE_KEPT;
     return isnan(q) || !is_kept ? q : x;
 }
 
 static void quantize(float *q, const float *x, const struct mase_block *b, const void *opaque,
                      enum mase_sign sign)
 {
-    enum { CHUNK = 64 };
     const struct mase_block_fp_grid g = mase_block_fp_grid(opaque);
-    float scale[CHUNK];
+    float scale[MASE_BLOCK_CHUNK];
     (void)sign; /* the sign has a bit of its own */
-    for (int64_t from = 0; from < b->lanes; from += CHUNK) {
-        const int64_t n = b->lanes - from < CHUNK ? b->lanes - from : CHUNK;
-        largest_of(scale, x, b, from, n);
+    for (int64_t from = 0; from < b->lanes; from += MASE_BLOCK_CHUNK) {
+        const int64_t n = b->lanes - from < MASE_BLOCK_CHUNK ? b->lanes - from : MASE_BLOCK_CHUNK;
+        mase_block_largest(scale, x, b, from, n);
         for (int64_t l = 0; l < n; l++)
             scale[l] = isfinite(scale[l]) ? exp2f(exponent_of(scale[l], &g)) : NAN;
         for (int64_t r = 0; r < b->rows; r++)
@@ -172,7 +123,7 @@ static bool encode(int64_t *code, int64_t *shared, const float *q, int64_t n, co
     const int64_t lo = -p->exponent_bias, hi = (INT64_C(1) << p->exponent_width) - 1 + lo;
     *shared = e < lo ? lo : e > hi ? hi : e;
     for (int64_t i = 0; i < n; i++) {
-        const float kept_or_q = fabsf(q[i]) <= kept ? 0.0f : q[i];
+        const float kept_or_q = fabsf(q[i]) <= MASE_KEPT ? 0.0f : q[i];
         const double v = ldexp((double)kept_or_q, (int)(p->width - 1 - *shared));
         const bool ok = fabs(v) < (double)mantissas && v == rint(v); /* false for NaN */
         code[i] = ok ? (int64_t)v : MASE_NO_CODE;
@@ -229,4 +180,5 @@ const struct mase_quant_info mase_quant_block_fp = {
     .range = range,
     .bits = bits,
     .shared_bits = shared_bits,
+    .for_data = true,
 };

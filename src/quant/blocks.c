@@ -1,7 +1,9 @@
 /*
  * blocks.c - how a tensor is cut into the blocks of a format.
  */
-#include <mase/format.h>
+#include <math.h>
+
+#include "quant/quant.h"
 
 /* ---- geometries ---- */
 
@@ -90,4 +92,30 @@ int64_t mase_blocks_offsets(const struct mase_blocks *b, int64_t i, int64_t *off
         }
     }
     return count;
+}
+
+/* ---- values of blocks ---- */
+
+void mase_block_largest(float *largest, const float *x, const struct mase_block *b, int64_t from,
+                        int64_t n)
+{
+    for (int64_t l = 0; l < n; l++)
+        largest[l] = 0;
+    for (int64_t r = 0; r < b->rows; r++)
+        for (int64_t l = 0; l < n; l++) {
+            const float v = fabsf(x[b->row[r] + from + l]);
+            largest[l] = v > largest[l] || isnan(v) ? v : largest[l]; /* nothing exceeds NaN */
+        }
+}
+
+void mase_block_least(float *least, const float *x, const struct mase_block *b)
+{
+    float largest[MASE_BLOCK_CHUNK];
+    for (int64_t from = 0; from < b->lanes; from += MASE_BLOCK_CHUNK) {
+        const int64_t n = b->lanes - from < MASE_BLOCK_CHUNK ? b->lanes - from : MASE_BLOCK_CHUNK;
+        mase_block_largest(largest, x, b, from, n);
+        for (int64_t l = 0; l < n; l++)
+            if (largest[l] > 0 && largest[l] < least[from + l])
+                least[from + l] = largest[l];
+    }
 }

@@ -74,17 +74,20 @@ bool mase_format_keeps_zero(const struct mase_format *f)
     return zero == 0.0f;
 }
 
-/* Block by block: offsets serves them all. */
+/* Blocks from .. to, one after the other: offsets serves them all. */
 static void quantize_blocks(const struct mase_format *f, float *q, const float *x,
-                            const struct mase_blocks *blocks, enum mase_sign sign)
+                            const struct mase_blocks *blocks, int64_t from, int64_t to,
+                            enum mase_sign sign, int64_t *offset)
 {
-    struct mase_arena a = { 0 };
-    int64_t *offset = mase_new_array(&a, int64_t, (size_t)blocks->largest);
-    for (int64_t i = 0; i < blocks->count; i++) {
+    float least = INFINITY;
+    for (int64_t i = from; i < to && f->row->looks_around; i++) {
         const int64_t rows = mase_blocks_offsets(blocks, i, offset);
-        f->row->quantize(q, x, &(struct mase_block){ offset, rows, 1 }, f->params, sign);
+        mase_block_least(&least, x, &(struct mase_block){ offset, rows, 1, NULL });
     }
-    mase_arena_release(&a);
+    for (int64_t i = from; i < to; i++) {
+        const int64_t rows = mase_blocks_offsets(blocks, i, offset);
+        f->row->quantize(q, x, &(struct mase_block){ offset, rows, 1, &least }, f->params, sign);
+    }
 }
 
 void mase_quantize(const struct mase_format *f, float *q, const float *x,
@@ -93,10 +96,16 @@ void mase_quantize(const struct mase_format *f, float *q, const float *x,
     const int64_t n = mase_shape_count(s);
     if (mase_format_has_blocks(f)) {
         const struct mase_blocks blocks = mase_format_blocks(f, s, role);
-        quantize_blocks(f, q, x, &blocks, sign);
+        struct mase_arena a = { 0 };
+        int64_t *offset = mase_new_array(&a, int64_t, (size_t)blocks.largest);
+        const bool samples = role == MASE_ROLE_DATA && s->rank && blocks.length[0] == 1;
+        const int64_t each = samples && s->dim[0] ? blocks.count / s->dim[0] : blocks.count;
+        for (int64_t i = 0; i < blocks.count; i += each)
+            quantize_blocks(f, q, x, &blocks, i, i + each, sign, offset);
+        mase_arena_release(&a);
     } else if (f) {
         const int64_t start = 0;
-        f->row->quantize(q, x, &(struct mase_block){ &start, 1, n }, f->params, sign);
+        f->row->quantize(q, x, &(struct mase_block){ &start, 1, n, NULL }, f->params, sign);
     } else if (n > 0 && q != x) {
         memcpy(q, x, (size_t)n * sizeof *q);
     }

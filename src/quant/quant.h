@@ -39,6 +39,20 @@ struct mase_block_fp_grid mase_block_fp_grid(const void *params);
         .may_be_none = true, .num = (double)MASE_NA, .min = lo, .max = hi, .help = hlp    \
     }
 
+/* How tensors are cut, as block_fp, block_minifloat and block_log are told. */
+#define MASE_PARAM_BLOCK_SIZE(S, f)                                                        \
+    {                                                                                      \
+        .key = #f, .type = MASE_OPT_TYPE_INTS, .offset = offsetof(S, f), .required = true, \
+        .text = "[16]", .min = -1, .max = 1 << 30,                                         \
+        .help = "lengths of a block along the last dimensions; -1: the whole dimension"    \
+    }
+#define MASE_PARAM_SKIP_FIRST_DIM(S, f)                                                         \
+    {                                                                                           \
+        .key = #f, .type = MASE_OPT_TYPE_SWITCH, .offset = offsetof(S, f), .may_be_none = true, \
+        .num = (double)MASE_NA,                                                                 \
+        .help = "no block spans two positions of the first dimension; none: so for data"        \
+    }
+
 /* ---- the original's arithmetic ---- */
 
 /* What it adds before it looks at the sign or the logarithm, and up to where it lets values be. */
@@ -90,6 +104,14 @@ struct mase_log_grid {
 float mase_log_round(float x, const struct mase_log_grid *g);
 float mase_log_decode(int64_t code, const struct mase_log_grid *g);
 int64_t mase_log_encode(float q, const void *grid);
+
+/* The largest magnitude of each of n lanes from `from` on; NaN where one of a lane's values is. */
+void mase_block_largest(float *largest, const float *x, const struct mase_block *b, int64_t from,
+                        int64_t n);
+enum { MASE_BLOCK_CHUNK = 64 }; /* lanes that references take at a time */
+/* Of each lane, the less of least, which starts as infinity, and of b's largest if that is not
+ * zero: what a format that looks around is given, once it has seen all blocks of a sample. */
+void mase_block_least(float *least, const float *x, const struct mase_block *b);
 
 /* Values one by one: the code of each, MASE_NO_CODE for none. False: some have none. */
 typedef int64_t mase_code_fn(float q, const void *grid);

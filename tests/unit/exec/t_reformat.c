@@ -49,6 +49,7 @@ static const struct family {
     { "integer(4, 1)", NULL, NULL },
     { NULL, "fixed(4, 2)", NULL },
     { "log(4, NA)", "minifloat_denorm(5, 3, NA)", "minifloat_ieee(6, 3, NA)" },
+    { "block_log(4, 4, [2])", "block_log(4, 4, [2, 3])", "block_minifloat(6, 3, 4, [3])" },
     { NULL, NULL, NULL },
     { "fixed(5, 2)", "integer(3, 1)", "block_fp(3, 8, NA, [2])" },
     { "block_fp(3, 8, NA, [2])", "block_fp(4, 4, 3, [-1])", NULL },

@@ -45,7 +45,7 @@ static void add_block(const struct mase_format *f, float size, enum mase_sign si
         q[i] = parts[i] * size;
         row[i] = i;
     }
-    f->row->quantize(q, q, &(struct mase_block){ row, N, 1 }, f->params, sign);
+    f->row->quantize(q, q, &(struct mase_block){ row, N, 1, NULL }, f->params, sign);
     f->row->encode(code, &shared, q, N, f->params, sign);
     mase_format_limits(&low, &high, f, sign);
     for (int i = 0; i < N; i++)
@@ -200,6 +200,12 @@ static void rounding_is_the_reference_to_the_bit(void **state)
         "block_fp(6, 4, -120, [4, 4])",
         "block_fp(6, 16, 0, [4])",
         "block_fp(6, 16, NA, [2, 2])",
+        "minifloat_denorm(9, 8, NA)",
+        "minifloat_ieee(16, 5, NA)",
+        "log(8, 128)",
+        "block_minifloat(5, 2, 2, [3])",
+        "block_log(4, 3, [2])",
+        "block_log(5, 8, [2, 2])",
     };
     (void)state;
     for (int k = MASE_QUANT_float + 1; k < MASE_QUANT_COUNT; k++) {

@@ -75,6 +75,8 @@ static const struct family {
     { "minifloat_denorm(5, 3, NA)", "minifloat_ieee(5, 3, NA)" },
     { "log(4, NA)", "minifloat_ieee(6, 2, NA)" },
     { "fixed_floor(4, 1)", "log(5, 3)" },
+    { "block_minifloat(6, 3, 4, [2])", "block_minifloat(6, 3, 4, [2, 3])" },
+    { "block_log(4, 4, [2])", "block_log(4, 4, [2, 3])" },
 };
 static const struct family *family = families;
 #define EACH_FAMILY \

@@ -53,6 +53,8 @@ static void text_bits_equality(void **state)
                                          "minifloat_denorm(8, 4, NA)",
                                          "minifloat_ieee(8, 4, 7)",
                                          "log(8, -2)",
+                                         "block_minifloat(8, 4, 8, [16])",
+                                         "block_log(8, 8, [1, 16], true)",
                                          "block_fp(8, 8, NA, [16])",
                                          "block_fp(8, 8, 127, [1, 16], false)" };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
@@ -113,7 +115,7 @@ static void check_promises(const struct mase_format *f, const char *text, enum m
     x[0] = 0.0f;
     x[1] = -0.0f;
     x[2] = 0x1p-20f;
-    const struct mase_block b = { offset, N, 1 };
+    const struct mase_block b = { offset, N, 1, NULL };
     row->quantize(q, x, &b, f->params, sign);
     row->quantize(again, q, &b, f->params, sign);
     if (row->unstable) /* it may change, but not for ever */
@@ -153,7 +155,7 @@ static int count_moved(const struct mase_format *f, const char *text, enum mase_
     for (int64_t c = low; c <= high; c++) {
         const float v = f->row->decode(c, 0, f->params);
         float q;
-        f->row->quantize(&q, &v, &(struct mase_block){ &start, 1, 1 }, f->params, sign);
+        f->row->quantize(&q, &v, &(struct mase_block){ &start, 1, 1, NULL }, f->params, sign);
         if (!f->row->encode(&code, &shared, &v, 1, f->params, sign) || code != c)
             fail_msg("%s: %a, code %d, has code %d", text, (double)v, (int)c, (int)code);
         moved += q != v;
@@ -221,6 +223,9 @@ static void neighbours_stand_side_by_side(void **state)
         { "minifloat_denorm(4, 2, NA)", 0, MASE_SIGNED, 9, -2.0f, -1.0f },
         { "minifloat_ieee(4, 2, NA)", 0, MASE_SIGNED, 15, -6.0f, -4.0f },
         { "log(3, NA)", 0, MASE_SIGNED, 8, -4.0f, -2.0f },
+        { "block_minifloat(4, 2, 8, [16])", 1, MASE_SIGNED, 15, -6.0f, -4.0f },
+        { "block_minifloat(4, 2, 8, [16])", 3, MASE_SIGNED, 15, -1.5f, -1.0f },
+        { "block_log(3, 8, [16])", 3, MASE_SIGNED, 8, -1.0f, -0.5f },
         { "block_fp(4, 8, NA, [16])", 3, MASE_SIGNED, 15, -7.0f, -6.0f },
         { "block_fp(4, 8, NA, [16])", -5, MASE_SIGNED, 15, -7 * 0x1p-8f, -6 * 0x1p-8f },
     };
@@ -253,6 +258,7 @@ static void what_a_block_shares_is_stored_once(void **state)
         { "block_fp(8, 8, NA, [16])", { 2, { 5, 32 } }, MASE_ROLE_WEIGHT, 160 * 8 + 2 * 8 },
         { "block_fp(8, 8, NA, [16])", { 2, { 5, 32 } }, MASE_ROLE_DATA, 160 * 8 + 10 * 8 },
         { "block_fp(8, 8, NA, [1, 16])", { 2, { 5, 32 } }, MASE_ROLE_WEIGHT, 160 * 8 + 10 * 8 },
+        { "block_log(5, 3, [4])", { 1, { 10 } }, MASE_ROLE_WEIGHT, 10 * 5 + 3 * 3 },
         { "block_fp(4, 3, NA, [1])", { 1, { 10 } }, MASE_ROLE_WEIGHT, 10 * (4 + 3) },
         { "integer(8, 4)", { 1, { 3 } }, MASE_ROLE_DATA, 3 * 8 },
         { "float", { 1, { 3 } }, MASE_ROLE_DATA, 3 * 32 },
