@@ -6,9 +6,10 @@
  * values stay in the cache of the core that made them, and waits for the others only where a sum
  * over the batch is needed: in batch norms, and at the end to add the gradients. How a batch is cut
  * depends on its size alone and sums are taken in the order of the tiles: the number of threads
- * changes no bit. A batch that is one tile is shared out operation by operation instead. Now and
- * then a step is tried with one thread: where others want the cores too, that is faster, and then
- * kept.
+ * changes no bit. Sharing every operation of one large plan instead moved half of all values
+ * between the cores twice, and where cores are far apart two threads were slower than one. A batch
+ * that is one tile is shared out operation by operation instead. Now and then a step is tried with
+ * one thread: where others want the cores too, that is faster, and then kept.
  */
 #ifndef MASE_TILED_PLAN_H
 #define MASE_TILED_PLAN_H

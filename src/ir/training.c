@@ -1,5 +1,8 @@
 /*
  * training.c - a network that is another while it is trained: two graphs, one set of parameters.
+ *
+ * The graph that is evaluated owns the other (graph->training), and both have the same parameters
+ * by name. Passes see the first.
  */
 #include "ir/graph.h"
 
