@@ -238,8 +238,8 @@ static void single(const struct mase_step *s, float *y, const float *x)
     s->plan->k->affine_each(y, x, b->row_scale, b->row_shift, b->channels * b->per);
 }
 
-/* The statistics that are kept. What is computed anew for each step is followed in vain, so it is
- * not; what is trained cannot be kept as well. */
+/* The running statistics, if they can be kept: what is computed anew for each step would be
+ * overwritten, and what is trained belongs to the optimiser. */
 static enum mase_status find_statistics(struct mase_step *s, struct batch_norm *b,
                                         struct mase_err *err)
 {

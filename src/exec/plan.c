@@ -2,8 +2,9 @@
  * plan.c - make a plan: follow the program once, give every value a slot and every instruction a
  * step.
  *
- * A value none of whose lengths follows the samples is plain, one of whose lengths one is the
- * number of samples has lanes, anything else mixes samples and cannot be planned.
+ * A value is plain when none of its lengths follows the samples. It has lanes when one length is
+ * the number of samples and no other follows them. Anything else mixes samples and cannot be
+ * planned.
  */
 #include <stdlib.h>
 

@@ -44,7 +44,7 @@ void mase_step_use(struct mase_step *s, struct mase_weight *w);
 
 /* ---- what parameters alone decide (derive.c) ---- */
 
-/* Plan a call none of whose operands follows the samples. */
+/* Plan a call whose operands do not follow the samples. */
 enum mase_status mase_derive_call(struct mase_plan *p, struct mase_call *c,
                                   struct mase_err *err) MASE_MUST_CHECK;
 /* The slot of a derived plan that holds t, which its plan knows; NULL: it does not. */
@@ -65,7 +65,7 @@ void mase_derive_free(struct mase_plan *p);
 /* Steps for those of the call's results that have lanes. */
 enum mase_status mase_plan_add_call(struct mase_plan *p, struct mase_call *c,
                                     struct mase_call *probe, struct mase_err *err) MASE_MUST_CHECK;
-/* A call none of whose results has lanes: a constant, a parameter, or derived from them (plain.c).
+/* A call whose results have no lanes: a constant, a parameter, or derived from them (plain.c).
  * probe: its result for two samples. */
 enum mase_status mase_plan_add_plain_call(struct mase_plan *p, struct mase_call *c,
                                           const struct mase_arg *probe,

@@ -91,7 +91,7 @@ static int64_t rows_of(const struct mase_round *r, int64_t i)
     return r->end[i] - (i ? r->end[i - 1] : 0);
 }
 
-/* Has the format a kernel, which needs whole vectors of lanes, while blocks have one each? */
+/* Does the format have a kernel, which needs whole vectors of lanes, while blocks have one each? */
 static bool needs_lanes(const struct mase_round *r)
 {
     const struct mase_format *f = r->how.format;

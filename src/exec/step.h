@@ -175,7 +175,7 @@ struct mase_plan {
     bool formats_change;              /* every operand that may have a format is rounded */
     struct mase_ptrmap site_of;       /* from nodes or modules: their roundings (reformat.c) */
     uint64_t seed, number;            /* of dropout: the plan's and the step's */
-    const struct mase_tiling *tiling; /* of whose tiles it is one; NULL: it has the whole batch */
+    const struct mase_tiling *tiling; /* it is a tile of this; NULL: it has the whole batch */
     void **part;                      /* what it tells the other tiles (collective.h) */
     int part_count, part_cap;
     int grads_part;      /* the number of grads among them */

@@ -197,8 +197,8 @@ static void finish(const struct mase_tiled_plan *t, const struct mase_tiled_batc
         b->update(b->data, from, to);
 }
 
-/* The first fault of any tile. What the samples may not hold is rare: every thread looks at all
- * tiles, which is when all are done with forward, and comes to the same answer. */
+/* The first fault of any tile. Every thread checks all tiles, after all have run forward, and comes
+ * to the same answer; faults are rare. */
 static enum mase_status check(const struct mase_tiled_plan *t, struct mase_err *err)
 {
     for (int k = 0; k < t->tiling.count; k++)

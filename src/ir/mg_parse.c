@@ -462,7 +462,7 @@ static enum mase_status join_training(struct mase_mg_parser *p, struct mase_grap
     return mase_graph_set_training(evaluated, training, p->err) ? mase_place(p->err, at) : MASE_OK;
 }
 
-/* data: where the graph goes that is evaluated, when one for training follows. */
+/* data: where to put the evaluated graph when one for training follows. */
 static enum mase_status parse_line(struct mase_mg_parser *p, void *data)
 {
     if (mase_graph_output(p->g) && mase_mg_at(p, "training"))
