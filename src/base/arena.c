@@ -1,10 +1,11 @@
 /*
  * arena.c - chunks of memory, handed out from the front, freed together.
  *
- * Small requests share the newest chunk; one that would waste much of it gets a chunk of its own,
- * put behind the newest so that the latter stays in use. Under AddressSanitizer what has not been
- * handed out is poisoned and a gap follows every allocation, so running over an arena object is
- * seen like running over a malloc'd one.
+ * Small requests share the newest chunk; each is twice the one before it, up to a limit, so that an
+ * arena for a few words costs little to make. A request that would waste much of a chunk gets one
+ * of its own, put behind the newest so that the latter stays in use. Under AddressSanitizer what
+ * has not been handed out is poisoned and a gap follows every allocation, so running over an arena
+ * object is seen like running over a malloc'd one.
  */
 #include <mase/arena.h>
 
@@ -18,7 +19,7 @@
 #include "base/alloc.h"
 
 #ifndef MASE_ARENA_CHUNK
-#define MASE_ARENA_CHUNK 65536 /* payload bytes; test builds shrink it so that growth happens */
+#define MASE_ARENA_CHUNK 65536 /* payload bytes, at most; test builds shrink it */
 #endif
 
 #if defined(__has_feature)
@@ -83,6 +84,17 @@ static struct mase_chunk *new_chunk(size_t size)
     return c;
 }
 
+enum { FIRST_CHUNK = 2048 };
+
+/* Of the next chunk for small requests, of which one is need. */
+static size_t next_size(const struct mase_chunk *last, size_t need)
+{
+    size_t size = last ? 2 * last->size : FIRST_CHUNK;
+    while (size < 4 * need)
+        size *= 2;
+    return size < MASE_ARENA_CHUNK ? size : MASE_ARENA_CHUNK;
+}
+
 /* A chunk with room for need bytes: the newest, or a new one. */
 static struct mase_chunk *chunk_for(struct mase_arena *a, size_t need)
 {
@@ -90,7 +102,7 @@ static struct mase_chunk *chunk_for(struct mase_arena *a, size_t need)
     if (last && last->size - last->used >= need)
         return last;
     const bool large = need > MASE_ARENA_CHUNK / 4;
-    struct mase_chunk *c = new_chunk(large ? need : MASE_ARENA_CHUNK);
+    struct mase_chunk *c = new_chunk(large ? need : next_size(last, need));
     if (last && large) {
         c->next = last->next;
         last->next = c;
