@@ -299,12 +299,18 @@ static enum mase_status measure_activations(struct mase_profiler *p, struct mase
     return st;
 }
 
+/* The number, from 1, of what was added last for this source; 0: nothing. */
+static int latest_of(const struct mase_profiler *p, const struct mase_node *source)
+{
+    return (int)(uintptr_t)mase_ptrmap_get(&p->latest, source);
+}
+
 struct mase_stat **mase_profiler_stats(const struct mase_profiler *p,
                                        const struct mase_node *source, const void *asked)
 {
-    for (int k = p->parameters; source && k < p->count; k++)
-        if (p->list[k].source == source && p->list[k].asked == asked)
-            return p->list[k].stats;
+    for (int k = latest_of(p, source); k > 0; k = p->list[k - 1].before)
+        if (p->list[k - 1].asked == asked)
+            return p->list[k - 1].stats;
     return NULL;
 }
 
@@ -313,6 +319,10 @@ void mase_profiler_add(struct mase_profiler *p, const struct mase_measured *m)
     p->list = mase_arena_grow(p->env->scratch, p->list, p->count, &p->cap, sizeof *p->list);
     p->list[p->count++] = *m;
     p->parameters += m->parameter != NULL;
+    if (!m->source)
+        return;
+    p->list[p->count - 1].before = latest_of(p, m->source);
+    mase_ptrmap_put(&p->latest, p->env->scratch, m->source, (void *)(uintptr_t)p->count);
 }
 
 enum mase_status mase_profiler_run(struct mase_profiler *p, struct mase_err *err)

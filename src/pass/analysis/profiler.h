@@ -6,6 +6,7 @@
 
 #include <mase/pass.h>
 
+#include "base/ptrmap.h"
 #include "pass/analysis/stat.h"
 
 /* The statistics of one argument or result. */
@@ -21,6 +22,7 @@ struct mase_measured {
     bool shared; /* they are an earlier one's */
     struct mase_value *results;       /* a table: fields by the name of the statistic */
     struct mase_collector *collector; /* private: what the engine shows the value to */
+    int before;                       /* private: the one of this source before it, from 1; or 0 */
 };
 
 struct mase_profiler {
@@ -33,6 +35,7 @@ struct mase_profiler {
     int64_t batch_size;         /* 0: as suits the engine, or as env says */
     struct mase_measured *list; /* parameters first */
     int count, cap, parameters; /* the first so many measure parameters */
+    struct mase_ptrmap latest;  /* private: from sources, the number of the latest in list */
     int64_t samples, batch;     /* private until it has run: what was measured */
     struct mase_plan *plan;     /* private; NULL: the engine cannot run the network */
     float *x;                   /* private: the samples of a batch */
