@@ -80,6 +80,7 @@ static enum mase_status add_result(struct mase_plan *p, struct mase_call *c,
     s->call = c;
     s->probe = probe;
     MASE_TRY(kind->prepare(s, s->call, err));
+    s->probe = NULL;
     mase_plan_add_step(p, s);
     return MASE_OK;
 }
@@ -136,13 +137,11 @@ static enum mase_status check_in_place(const struct mase_plan *p, const struct m
                           "writes under no_grad into a value that has a gradient: a plan cannot");
 }
 
-static enum mase_status call_of(struct mase_plan *p, struct mase_call **c,
-                                const struct mase_instr *i, struct mase_tensor **tensor,
-                                int64_t samples, struct mase_err *err)
+static enum mase_status init_call(struct mase_plan *p, struct mase_pcall *k,
+                                  const struct mase_instr *i, struct mase_tensor **tensor,
+                                  int64_t samples, struct mase_err *err)
 {
-    struct mase_pcall *k = mase_new(&p->arena, struct mase_pcall);
     mase_pcall_init(k, &p->arena, i, tensor, samples);
-    *c = &k->call;
     MASE_TRY(mase_node_place(&k->node, mase_call_infer(&k->call, err), err));
     mase_pcall_results(k, i, tensor);
     return MASE_OK;
@@ -166,10 +165,10 @@ static enum mase_status plan_call(struct mase_plan *p, const struct mase_instr *
 static enum mase_status add_call(struct mase_plan *p, const struct mase_instr *i,
                                  struct mase_err *err)
 {
-    struct mase_call *c, *probe;
-    MASE_TRY(call_of(p, &c, i, p->tensor, p->batch, err));
-    MASE_TRY(call_of(p, &probe, i, p->probe, 2, err));
-    return mase_node_place(c->node, plan_call(p, i, c, probe, err), err);
+    struct mase_pcall *k = mase_new(&p->arena, struct mase_pcall), probe;
+    MASE_TRY(init_call(p, k, i, p->tensor, p->batch, err));
+    MASE_TRY(init_call(p, &probe, i, p->probe, 2, err));
+    return mase_node_place(&k->node, plan_call(p, i, &k->call, &probe.call, err), err);
 }
 
 static void add_tensors(struct mase_plan *p, const struct mase_pvalue *v)

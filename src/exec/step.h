@@ -114,7 +114,8 @@ struct mase_step {
     const struct mase_node *node;
     const struct mase_step_kind *kind;
     struct mase_call *call;  /* in the plan's arena: attributes by name */
-    struct mase_call *probe; /* the same call for a batch of two: maps are found by running it */
+    struct mase_call *probe; /* while it is prepared, the same call for a batch of two: maps are
+                              * found by running it */
     struct mase_slot **in;
     bool *add; /* backward: add to in[i]->dx, not store */
     int in_count, in_cap;

@@ -299,7 +299,7 @@ static void add_instr(struct lowering *low, struct mase_lowered *l, const struct
 {
     const struct mase_node *n = l->call[0].node;
     struct mase_instr *i = new_instr(low->p, l->prim, l->op, n, type, f->count);
-    memcpy(i->param, l->param, sizeof i->param);
+    memcpy(i->param, l->param, (size_t)mase_instr_params(i) * sizeof *i->param);
     i->in_place = n->no_grad && mase_call_writes(&l->call[0]);
     i->round = l->call[0].factors;
     i->sum = mase_instr_sum(i);
@@ -368,17 +368,14 @@ static enum mase_status lower_tensors(struct lowering *low, struct mase_lowered 
 static enum mase_status lower_call(struct lowering *low, const struct mase_node *n,
                                    struct mase_err *err)
 {
-    struct mase_arena *a = &low->scratch;
-    struct lowering_call *k = mase_new(a, struct lowering_call);
-    struct mase_lowered *l = &k->l;
+    struct mase_call call[MASE_LOWER_SIZES];
+    struct lowering_call k = { .l = { .program = low->p, .call = call }, .lower = low };
+    struct mase_lowered *l = &k.l;
     const struct mase_arg *at[MASE_LOWER_SIZES];
     struct fresh f = { 0 };
-    k->lower = low;
-    l->program = low->p;
-    l->call = mase_new_array(a, struct mase_call, MASE_LOWER_SIZES);
     for (int s = 0; s < MASE_LOWER_SIZES; s++) {
         struct mase_call *c = &l->call[s];
-        MASE_TRY(mase_call_init(c, a, n, lookup, &low->v[s], err));
+        MASE_TRY(mase_call_init(c, &low->scratch, n, lookup, &low->v[s], err));
         MASE_TRY(mase_call_infer(c, err));
         low->v[s].value[low->position] = c->result;
         at[s] = &c->result;

@@ -223,17 +223,18 @@ static enum mase_status parse_name(struct parser *ps, struct mase_instr *i)
     struct mase_mg_parser *p = &ps->mg;
     const char *dot = p->lx.t.kind == MASE_MG_WORD ? strchr(p->lx.t.text, '.') : NULL;
     int prim = MASE_PRIM_COUNT;
+    enum mase_op op = MASE_OP_unknown;
     if (dot) {
         const char *name =
             mase_arena_strndup(&p->scratch, p->lx.t.text, (size_t)(dot - p->lx.t.text));
         for (prim = 0; prim < MASE_PRIM_COUNT && !mase_streq(mase_prims[prim].name, name);)
             prim++;
-        i->op = mase_op_find(dot + 1);
+        op = mase_op_find(dot + 1);
     }
-    if (prim == MASE_PRIM_COUNT || prim == MASE_PRIM_round || i->op == MASE_OP_unknown ||
-        !mase_lower_rule(i->op))
+    if (prim == MASE_PRIM_COUNT || prim == MASE_PRIM_round || op == MASE_OP_unknown ||
+        !mase_lower_rule(op))
         return mase_mg_expected(p, "input, param, const, round or PRIMITIVE.OPERATION");
-    i->prim = (enum mase_prim)prim;
+    mase_instr_set_op(ps->p, i, (enum mase_prim)prim, op);
     return mase_mg_next(&p->lx);
 }
 

@@ -188,7 +188,8 @@ struct mase_instr *mase_program_add_instr(struct mase_program *p, enum mase_prim
                                           enum mase_op op, int results)
 {
     struct mase_instr *i = mase_new(&p->arena, struct mase_instr);
-    *i = (struct mase_instr){ .prim = prim, .op = op, .result_count = results };
+    *i = (struct mase_instr){ .result_count = results };
+    mase_instr_set_op(p, i, prim, op);
     i->result = mase_new_array(&p->arena, struct mase_pvalue *, (size_t)results);
     if (p->last)
         p->last->next = i;
@@ -196,6 +197,14 @@ struct mase_instr *mase_program_add_instr(struct mase_program *p, enum mase_prim
         p->first = i;
     p->last = i;
     return i;
+}
+
+void mase_instr_set_op(struct mase_program *p, struct mase_instr *i, enum mase_prim prim,
+                       enum mase_op op)
+{
+    i->prim = prim;
+    i->op = op;
+    i->param = mase_new_array(&p->arena, struct mase_arg, (size_t)mase_instr_params(i));
 }
 
 int mase_instr_params(const struct mase_instr *i)

@@ -11,6 +11,9 @@ struct mase_pvalue *mase_program_add_value(struct mase_program *p, enum mase_pso
                                            const struct mase_ptype *type, const char *name);
 struct mase_instr *mase_program_add_instr(struct mase_program *p, enum mase_prim prim,
                                           enum mase_op op, int results);
+/* Room for the parameters of what it is now. */
+void mase_instr_set_op(struct mase_program *p, struct mase_instr *i, enum mase_prim prim,
+                       enum mase_op op);
 /* The value that an argument mentions. */
 static inline struct mase_pvalue *mase_pvalue_of(const struct mase_arg *a)
 {
