@@ -26,9 +26,10 @@ interop: ## install PyTorch, scikit-learn, Chromium and so on, and compare with 
 
 bench: ## start-up, plans, training, prediction, loading and profiling, beside their peers; BENCH_QUICK=1: briefly
 	@scripts/packages install bench
-	@scripts/build all bench_peak bench_infer bench_load bench_profile bench_setup
+	@scripts/build all bench_peak bench_infer bench_load bench_profile bench_setup bench_growth
 	@bench/startup $(if $(BENCH_QUICK),5)
 	@bench/setup
+	@bench/growth
 	@bench/train
 	@bench/infer
 	@bench/load
