@@ -243,6 +243,8 @@ enum mase_op_type mase_node_op_type(const struct mase_node *n);
 void mase_node_type_name(struct mase_str *out, const struct mase_node *n);
 /* The printed target: a quantised function has the original's long name. */
 void mase_node_target(struct mase_str *out, const struct mase_node *n);
+/* The operand that a call writes into, relu_(x) or x[i] = y, where it is a node; else NULL. */
+struct mase_node *mase_node_written(const struct mase_node *n);
 bool mase_node_uses(const struct mase_node *n, const struct mase_node *input);
 /* at, its path kept in the graph. */
 void mase_node_set_place(struct mase_node *n, struct mase_loc at);
@@ -404,6 +406,10 @@ void mase_graph_each_param(const struct mase_graph *g, mase_param_fn *fn, void *
 
 /* Append one line per broken invariant to out; returns their number. */
 int mase_graph_verify(const struct mase_graph *g, struct mase_str *out);
+/* MASE_EUNSUPPORTED where a call writes in place and another value that lies in the same memory is
+ * read afterwards: PyTorch would change it, a graph does not. Whatever runs a graph asks. */
+enum mase_status mase_graph_check_writes(const struct mase_graph *g,
+                                         struct mase_err *err) MASE_MUST_CHECK;
 /* Same nodes, arguments, modules, attributes and formats, in the same order; weights do not count.
  * On a difference, why (may be NULL) gets a sentence. */
 bool mase_graph_equal(const struct mase_graph *a, const struct mase_graph *b, struct mase_str *why);

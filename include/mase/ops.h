@@ -63,6 +63,7 @@ struct mase_op_info {
     const char *repr; /* how the constructor prints: see ops.def */
     bool quantisable;
     const char *quant_func; /* "mult.mult": file and name of the quantised function; or "" */
+    bool shares;            /* its result may lie in the memory of its first operand */
 };
 extern const struct mase_op_info mase_ops[MASE_OP_COUNT];
 

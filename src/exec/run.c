@@ -50,7 +50,7 @@ static void quantise_result(struct mase_call *c)
 /* Give the first operand memory of its own when it lies in the caller's inputs or the weights. */
 static void own_operand(struct mase_call *c)
 {
-    const struct mase_node *from = c->node->args.items[0].node;
+    const struct mase_node *from = mase_node_written(c->node);
     bool borrowed = from->kind == MASE_PLACEHOLDER || from->kind == MASE_GET_ATTR;
     if (!borrowed || c->param[0].kind != MASE_ARG_TENSOR)
         return;
@@ -195,6 +195,7 @@ enum mase_status mase_run_reference(struct mase_values *v, struct mase_arena *a,
     struct mase_walk_plan plan = {
         .inputs = inputs, .input_count = input_count, .with_data = true, .step = run_step
     };
+    MASE_TRY(mase_graph_check_writes(g, err));
     MASE_TRY(check_total(g, inputs, input_count, err));
     return mase_values_walk(v, a, g, &plan, err);
 }

@@ -43,6 +43,15 @@ static enum mase_status open_py(struct mase_graph **g, const char *spec, const c
     return st;
 }
 
+static enum mase_status open_mg(struct mase_graph **g, const char *path, struct mase_err *err)
+{
+    MASE_TRY(mase_graph_read_mg(g, path, err));
+    const enum mase_status st = mase_graph_check_writes(*g, err);
+    if (st)
+        mase_graph_free(*g);
+    return st;
+}
+
 enum mase_status mase_model_open(struct mase_graph **g, const char *spec,
                                  const struct mase_data_info *data,
                                  const struct mase_model_opts *opts, struct mase_err *err)
@@ -52,7 +61,7 @@ enum mase_status mase_model_open(struct mase_graph **g, const char *spec,
     if (py)
         return open_py(g, spec, py, data, opts, err);
     if (mase_ends_with(spec, ".mg"))
-        return mase_graph_read_mg(g, spec, err);
+        return open_mg(g, spec, err);
     MASE_TRY(mase_zoo_find(&m, spec, err));
     return m->build(g, data, err);
 }

@@ -23,9 +23,9 @@
 struct reading {
     struct mase_arena scratch;
     struct mase_graph *g;
-    const char *path; /* the user's file */
-    struct mase_node **nodes;
-    int count;
+    const char *path;                     /* the user's file */
+    struct mase_node **nodes, **assigned; /* assigned: those that are x += y */
+    int count, assigned_count;
     struct tie {
         const char *path, *to;
         struct mase_loc at;
@@ -422,9 +422,10 @@ static enum mase_status add_node(struct reading *r, const struct mase_value *v)
     enum mase_node_kind kind;
     struct mase_arg args, kwargs;
     enum mase_mode mode;
-    bool no_grad;
+    bool no_grad, assigned;
     if (!get_kind(get_text(v, "kind"), &kind) || !target || mase_graph_output(r->g) ||
-        !get_flag(v, "no_grad", &no_grad) || !get_mode(get_text(v, "mode"), kind, &mode))
+        !get_flag(v, "no_grad", &no_grad) || !get_flag(v, "assigned", &assigned) ||
+        !get_mode(get_text(v, "mode"), kind, &mode))
         return malformed(r, "node");
     MASE_TRY(get_items(r, mase_value_get(v, "args"), MASE_ARG_TUPLE, &args));
     MASE_TRY(get_dict(r, mase_value_get(v, "kwargs"), &kwargs));
@@ -438,6 +439,8 @@ static enum mase_status add_node(struct reading *r, const struct mase_value *v)
     n->mode = mode;
     mase_node_set_place(n, get_place(r, mase_value_get(v, "at")));
     r->nodes[r->count++] = n;
+    if (assigned)
+        r->assigned[r->assigned_count++] = n;
     return MASE_OK;
 }
 
@@ -469,13 +472,16 @@ static enum mase_status read_body(struct reading *r, const struct mase_value *v)
     if (!nodes || nodes->kind != MASE_LIST)
         return malformed(r, "graph");
     r->nodes = mase_new_array(&r->scratch, struct mase_node *, (size_t)nodes->count);
-    r->count = 0;
+    r->assigned = mase_new_array(&r->scratch, struct mase_node *, (size_t)nodes->count);
+    r->count = r->assigned_count = 0;
     r->bytes = 0;
     MASE_TRY(each(r, v, "modules", add_module));
     MASE_TRY(each(r, v, "attrs", add_attr));
     MASE_TRY(tie_all(r));
     MASE_TRY(each(r, v, "nodes", add_node));
-    return mase_graph_output(r->g) ? MASE_OK : malformed(r, "output");
+    if (!mase_graph_output(r->g))
+        return malformed(r, "output");
+    return mase_graph_follow_assigned(r->g, r->assigned, r->assigned_count, r->err);
 }
 
 /* A network that can be evaluated may fail while it is trained: whoever wants to train it hears

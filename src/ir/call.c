@@ -226,32 +226,12 @@ enum mase_status mase_call_fail(const struct mase_call *c, struct mase_err *err,
 
 /* ---- operations that write into their operand ---- */
 
-/* x.add_(y), relu(x, inplace=True), x[i] = y. */
-static bool writes_in_place(const struct mase_node *n, const struct mase_call *c)
-{
-    if (n->op == MASE_OP_setitem)
-        return true;
-    if (n->kind == MASE_CALL_METHOD)
-        return mase_ends_with(n->target, "_") && !mase_ends_with(n->target, "__");
-    if (n->kind == MASE_CALL_FUNCTION && mase_starts_with(n->target, "operator.i"))
-        return mase_streq(n->target, "operator.iadd") || mase_streq(n->target, "operator.isub") ||
-               mase_streq(n->target, "operator.imul") || mase_streq(n->target, "operator.itruediv");
-    const struct mase_arg *inplace = mase_call_arg(c, "inplace");
-    return inplace && mase_arg_truthy(inplace);
-}
-
-/* Does the first operand of n have users besides n, who would see it change? x[i] = y has no other
+/* Into an operand that has users besides the call, who would see it change. x[i] = y has no other
  * way to tell its result. */
-static bool operand_is_shared(const struct mase_node *n)
-{
-    if (!n->args.count || n->args.items[0].kind != MASE_ARG_NODE)
-        return false;
-    return n->op == MASE_OP_setitem || n->args.items[0].node->user_count > 1;
-}
-
 bool mase_call_writes_in_float(const struct mase_call *c)
 {
-    return operand_is_shared(c->node) && writes_in_place(c->node, c);
+    const struct mase_node *x = mase_node_written(c->node);
+    return x && (c->node->op == MASE_OP_setitem || x->user_count > 1);
 }
 
 /* A quantised call writes into its quantised copy. */

@@ -73,6 +73,12 @@ struct mase_registered {
 };
 bool mase_graph_next_registered(const struct mase_graph *g, struct mase_registered *r);
 
+/* These nodes, calls of operator.add and its like, are x += y in the source. Where x is read later
+ * they become calls that write in place; what cannot be followed is an error, as
+ * mase_graph_check_writes has it (alias.c). */
+enum mase_status mase_graph_follow_assigned(struct mase_graph *g, struct mase_node *const *nodes,
+                                            int count, struct mase_err *err) MASE_MUST_CHECK;
+
 /* Free the weight blocks that g owns. */
 void mase_weights_free(struct mase_graph *g);
 

@@ -29,6 +29,7 @@ const struct mase_op_info mase_ops[MASE_OP_COUNT] = {
 #define MODULE(cls, cls_type, ctor_sig, repr_text, params) \
     .module = #cls, .module_type = MASE_TYPE_##cls_type, .ctor = ctor_sig, .repr = repr_text,
 #define QUANTISABLE(func) .quantisable = true, .quant_func = func,
+#define SHARES() .shares = true,
 #include <mase/ops.def>
     },
 };

@@ -326,7 +326,7 @@ static enum mase_status follow_writes(struct lowering *low, const struct mase_lo
         return mase_call_fail(c, err, "writes into an operand of another shape or type");
     for (int s = 0; s < MASE_LOWER_SIZES; s++) {
         struct mase_arg *x =
-            (struct mase_arg *)mase_values_get(&low->v[s], c->node->args.items[0].node);
+            (struct mase_arg *)mase_values_get(&low->v[s], mase_node_written(c->node));
         x->tensor = l->call[s].result.tensor;
     }
     return MASE_OK;
@@ -531,6 +531,7 @@ enum mase_status mase_program_lower(struct mase_program **out, const struct mase
 {
     struct lowering low = { .g = g, .opts = opts };
     *out = NULL;
+    MASE_TRY(mase_graph_check_writes(g, err));
     low.p = mase_program_new(g->name, opts->training);
     const enum mase_status st = lower(&low, err);
     mase_arena_release(&low.scratch);

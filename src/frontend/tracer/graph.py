@@ -8,6 +8,7 @@ TRACER = None  # the one at work; None while the model is built
 OPERATORS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor",
              "lshift", "rshift", "eq", "ne", "lt", "le", "gt", "ge", "neg", "pos", "invert", "abs")
 REFLECTED = OPERATORS[:13]
+ASSIGNED = [n for n in REFLECTED if n != "matmul"]  # x += y changes x, as x.add_(y) does
 
 
 # ---- places in the user's files ----
@@ -208,6 +209,8 @@ class Attribute(Proxy):
 
     def __call__(self, *args, **kwargs):
         known(self.name, TRACER.tables.methods, "method")
+        if self.name.endswith("_") and not self.name.endswith("__"):
+            TRACER.check_write(self.owner)
         return Proxy.record("call_method", self.name, (self.owner,) + args, kwargs)
 
 
@@ -227,10 +230,21 @@ def reflected_method(name):
     return method
 
 
+def assigned_method(name):
+    def method(self, other):
+        known("operator." + name, TRACER.tables.functions, "operator")
+        result = Proxy.record("call_function", "operator." + name, (self, other), {})
+        TRACER.nodes[result.node]["assigned"] = True
+        return result
+    return method
+
+
 for _name in OPERATORS:
     setattr(Proxy, "__%s__" % _name.rstrip("_"), operator_method(_name))
 for _name in REFLECTED:
     setattr(Proxy, "__r%s__" % _name.rstrip("_"), reflected_method(_name))
+for _name in ASSIGNED:
+    setattr(Proxy, "__i%s__" % _name.rstrip("_"), assigned_method(_name))
 
 
 def known(name, table, what):
@@ -333,6 +347,7 @@ class Tracer:
             for name, t in vars(m).items():
                 if isinstance(t, Tensor) and id(t) not in self.buffers:
                     self.buffers[id(t)] = path + "." + name if path else name, None, t
+        self.lasting = set(self.parameters) | set(self.buffers)  # not made by forward itself
         self.read = {}  # parameters are read once; buffers and constants at each use
         self.constants = constants
         self.kept = []  # constants, so that their id stays theirs
@@ -341,7 +356,7 @@ class Tracer:
         args = [self.arg(a) for a in args]
         kwargs = [[k, self.arg(v)] for k, v in kwargs.items()]
         stops = not Grad.enabled and kind.startswith("call_")
-        self.nodes.append(dict({"mode": "follows"}, kind=kind, target=target, args=args,
+        self.nodes.append(dict({"mode": "follows", "assigned": False}, kind=kind, target=target, args=args,
                                kwargs=kwargs, no_grad=stops, at=here(), **more))
         return len(self.nodes) - 1
 
@@ -379,8 +394,8 @@ class Tracer:
 
     def parameter(self, p):
         if id(p) not in self.read:
-            self.read[id(p)] = Proxy(self.tensor(p))
-        return self.read[id(p)]
+            self.read[id(p)] = p, Proxy(self.tensor(p))
+        return self.read[id(p)][1]
 
     def home(self, t):
         """The first name of a parameter or buffer, which is its name."""
@@ -394,6 +409,12 @@ class Tracer:
         elif path not in self.attrs:
             self.attrs[path] = attribute(path, t, id(t) not in self.parameters)
         return self.node("get_attr", path, (), {})
+
+    def check_write(self, value):
+        """A parameter as forward reads it is a proxy."""
+        for tensor, proxy in self.read.values():
+            if proxy is value:
+                tensor.check_write()
 
     def constant(self, t):
         while hasattr(self.root, "_tensor_constant%d" % self.constants):
@@ -412,13 +433,13 @@ class Tracer:
             raise Fault("this layer is not part of the model: assign it to self, or to a "
                         "ModuleList, in __init__")
         if path not in self.modules:
-            self.modules[path] = layer.describe(path, self.home)
+            self.modules[path] = layer._describe(path, self.home)
         return path
 
     def call(self, module, args, kwargs):
         if not isinstance(module, Layer) or type(module).__module__ != LAYERS:
             return module.forward(*args, **kwargs)
-        pinned = module.asks_mode and module.training != self.mode
+        pinned = module._asks_mode and module.training != self.mode
         mode = ("train" if module.training else "eval") if pinned else "follows"
         return Proxy(self.node("call_module", self.use(module), args, kwargs, mode=mode))
 
@@ -449,9 +470,9 @@ class Tracer:
         """What forward does not reach stays too, in order of registration: it is in the state dict."""
         called, self.modules = self.modules, {}
         read, self.attrs = self.attrs, {}
-        for path, m, first in self.root.named_places():
+        for path, m, first in self.root._named_places():
             if first and isinstance(m, Layer):
-                self.modules[path] = called.get(path) or m.describe(path, self.home)
+                self.modules[path] = called.get(path) or m._describe(path, self.home)
                 continue
             for name, t in itertools.chain(m._parameters.items(), m._buffers.items()):
                 if t is not None:
@@ -507,7 +528,7 @@ def start_json(t):
         if layer.values.get("padding_idx") is not None:
             raise Fault("the table of an embedding with a padding_idx is registered under another "
                         "name first: register the embedding before", layer.at)
-        return {"made": {"class": layer.layer_class(), "param": name, "values": [
+        return {"made": {"class": layer._layer_class(), "param": name, "values": [
             [k, TRACER.arg(v)] for k, v in layer.values.items()]}}
     if isinstance(t.start, list):
         if len(t.start) > MAX_NUMBERS:

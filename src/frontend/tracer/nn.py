@@ -23,6 +23,10 @@ class Module:
         kinds = (("_parameters", Parameter), ("_modules", Module))
         if "_modules" not in self.__dict__ and isinstance(value, (Parameter, Module)):
             raise Fault("cannot assign '%s' before super().__init__() is called" % name)
+        if TRACER and any(self.__dict__.get(k, {}).get(name) is not None
+                          for k in ("_parameters", "_buffers")):
+            raise Fault("forward assigns '%s' anew, which the next call would find changed: that is "
+                        "not followed" % name)
         home = next((k for k, cls in kinds if isinstance(value, cls)), None)
         tables = [self.__dict__[k] for k in ("_parameters", "_buffers", "_modules")
                   if k in self.__dict__]
@@ -82,7 +86,7 @@ class Module:
             if m is not None:
                 yield from m.named_modules(memo, prefix + "." + name if prefix else name)
 
-    def named_places(self, prefix="", seen=None):
+    def _named_places(self, prefix="", seen=None):
         """Every path to every module, and whether it is the first to it, in the order of the state
         dict."""
         seen = set() if seen is None else seen
@@ -91,7 +95,7 @@ class Module:
         yield prefix, self, first
         for name, m in self._modules.items():
             if m is not None:
-                yield from m.named_places(prefix + "." + name if prefix else name, seen)
+                yield from m._named_places(prefix + "." + name if prefix else name, seen)
 
     def modules(self):
         return (m for _, m in self.named_modules())
@@ -102,7 +106,7 @@ class Module:
     def children(self):
         return (m for _, m in self.named_children())
 
-    def named_owned(self, kind, recurse):
+    def _named_owned(self, kind, recurse):
         seen = set()
         for path, m in self.named_modules() if recurse else [("", self)]:
             for name, t in m.__dict__[kind].items():
@@ -111,13 +115,13 @@ class Module:
                     yield (path + "." + name if path else name), t
 
     def named_parameters(self, prefix="", recurse=True):
-        return self.named_owned("_parameters", recurse)
+        return self._named_owned("_parameters", recurse)
 
     def parameters(self, recurse=True):
         return (t for _, t in self.named_parameters(recurse=recurse))
 
     def named_buffers(self, prefix="", recurse=True):
-        return self.named_owned("_buffers", recurse)
+        return self._named_owned("_buffers", recurse)
 
     def buffers(self, recurse=True):
         return (t for _, t in self.named_buffers(recurse=recurse))
@@ -150,10 +154,10 @@ class Module:
 
     # ---- what changes nothing in a graph ----
 
-    def same(self, *_, **__):
+    def _same(self, *_, **__):
         return self
 
-    to = cuda = cpu = float = double = half = same
+    to = cuda = cpu = float = double = half = _same
 
     def extra_repr(self):
         return ""
@@ -363,7 +367,7 @@ class Layer(Module):
     signature = None
 
     @property
-    def asks_mode(self):
+    def _asks_mode(self):
         """Does it compute something else while it is trained?"""
         return bool(type(self).__name__.startswith(("Dropout", "BatchNorm")) or
                     self.values.get("track_running_stats") or self.values.get("dropout"))
@@ -386,12 +390,12 @@ class Layer(Module):
         self.__dict__["at"] = here()
         try:
             for kind, name, shape in parameter_shapes(type(self).__name__, values):
-                self.__dict__[kind][name] = self.own(kind, name, shape)
+                self.__dict__[kind][name] = self._own(kind, name, shape)
         except TypeError as e:
             raise Fault("%s(%s): %s" % (type(self).__name__, ", ".join(
                 "%s=%r" % i for i in values.items()), e))
 
-    def own(self, kind, name, shape):
+    def _own(self, kind, name, shape):
         """A parameter or buffer as the layer makes it; None: without."""
         if shape is None:
             return None
@@ -417,13 +421,13 @@ class Layer(Module):
         raise Fault("%s is traced through because it is a class of your own, but has no forward of "
                     "its own" % type(self).__name__)
 
-    def layer_class(self):
+    def _layer_class(self):
         return next(c for c in type(self).__mro__ if c.__module__ == LAYERS).__name__
 
-    def describe(self, path, homes):
+    def _describe(self, path, homes):
         """homes: the first name of every parameter and buffer."""
         starts, tied = {}, {}
-        shapes = {name: shape for _, name, shape in parameter_shapes(self.layer_class(), self.values)}
+        shapes = {name: shape for _, name, shape in parameter_shapes(self._layer_class(), self.values)}
         for name, p in itertools.chain(self._parameters.items(), self._buffers.items()):
             if p is None:
                 continue
@@ -439,7 +443,7 @@ class Layer(Module):
         values = [[k, TRACER.arg(v)] for k, v in self.values.items()]
         frozen = [name for name, p in self._parameters.items() if p is not None
                   and not p.requires_grad]
-        return {"path": path, "class": self.layer_class(), "values": values, "start": starts,
+        return {"path": path, "class": self._layer_class(), "values": values, "start": starts,
                 "frozen": frozen, "tied": tied, "at": self.at}
 
 

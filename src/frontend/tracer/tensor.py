@@ -337,6 +337,7 @@ class Tensor:
     def __setitem__(self, index, value):
         shape, order = self.chosen(index)
         value = value if isinstance(value, Tensor) else Tensor((), [value], self.dtype)
+        self.check_write()
         numbers = list(self.numbers())
         for i, v in zip(order, value.stretched(shape).numbers()):
             numbers[i] = v
@@ -384,7 +385,14 @@ class Tensor:
 
     # ---- new starts, in place ----
 
+    def check_write(self):
+        """What lives longer than a call of forward must not change in it."""
+        if TRACER and id(self) in TRACER.lasting:
+            raise Fault("forward changes '%s' in place, which the next call would find changed: that "
+                        "is not followed" % TRACER.home(self))
+
     def restart(self, start):
+        self.check_write()
         self.start = start
         return self
 

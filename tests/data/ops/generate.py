@@ -788,3 +788,7 @@ for op in ("atan2", "hypot"):
 function("atan2", "torch.atan2", ints(-3, 4, 4), ints(-3, 4, 4))
 function("floordiv", "operator.floordiv", torch.tensor([INF, 5.0, -5.0, 7.5, -7.5]),
          torch.tensor([2.0, INF, INF, -2.0, 2.0]))
+method("clone", "clone", grid(2, 3))
+x = torch.tensor([-1.5, 0.25, -0.75])
+program("clone", {"x": x}, ["c = function torch.clone (%x,) {}", "r = method relu_ (%x,) {}",
+                            "s = function operator.sub (%c, %x) {}"], "%s", x - x.relu())

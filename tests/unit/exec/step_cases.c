@@ -333,6 +333,7 @@ const struct step_case step_cases[] = {
     { "squeeze", "torch.squeeze(x, 1)", .in = { S(1, 3) } },
     { "unsqueeze", "x.unsqueeze(1); operator.mul(unsqueeze, y)", .in = { S(3), S(2, 3) } },
     { "contiguous", "x.contiguous()", .in = { S(3) } },
+    { "clone", "torch.clone(x); operator.mul(clone, x)", .in = { S(3) } },
     { "detach", "x.detach(); operator.mul(detach, y)", .in = { S(3), S(3) }, .values = ANY,
       .constant = true },
     { "t", "buffer w 3 4; torch.t(w); torch.matmul(x, t)", .in = { S(4) } },

@@ -446,12 +446,10 @@ static void python_may_be_missing(void **state)
     free(path);
 }
 
-#define NODES                                                                                      \
-    "{\"kind\":\"placeholder\",\"target\":\"x\",\"args\":[],\"kwargs\":[],\"no_grad\":false,"      \
-    "\"mode\":"                                                                                    \
-    "\"follows\"},{\"kind\":\"output\",\"target\":\"output\",\"args\":[{\"node\":0}],\"kwargs\":[" \
-    "],"                                                                                           \
-    "\"no_grad\":false,\"mode\":\"follows\"}"
+#define NODE "\"kwargs\":[],\"no_grad\":false,\"assigned\":false,\"mode\":\"follows\""
+#define NODES                                                           \
+    "{\"kind\":\"placeholder\",\"target\":\"x\",\"args\":[]," NODE "}," \
+    "{\"kind\":\"output\",\"target\":\"output\",\"args\":[{\"node\":0}]," NODE "}"
 
 /* A file may meddle with the tracer: its answer is read with care. */
 static void answers_are_checked(void **state)

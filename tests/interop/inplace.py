@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""Operations that write in place, with views around them: what PyTorch computes, or a refusal that says
+where. Never another number.
+
+usage: inplace.py CH
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+from checks import check, finish, run
+
+try:
+    import numpy as np
+    import torch
+    from torch_models import IS_OLD
+except ImportError as lacking:
+    print(f"skipped: {lacking}")
+    sys.exit(77)
+
+ch = os.path.abspath(sys.argv[1])
+ROWS, FEATURES, CLASSES = 24, 8, 6
+HEAD = """import torch
+from torch import nn
+import torch.nn.functional as F
+
+
+"""
+NETWORK = """class {name}(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 6)
+        self.relu = nn.ReLU(inplace=True)
+        self.same = nn.Identity()
+        self.drop = nn.Dropout(0.5)
+        self.register_buffer("count", torch.ones(1))
+
+    def forward(self, x):
+        x = self.fc(x)
+        {body}
+
+
+"""
+FOLLOWED = {  # by name: the body of forward
+    "Residual": "y = x; x = F.relu(x, inplace=True); return x + y",
+    "ResidualMethod": "y = x; x = x.relu_(); return x * 2 + y",
+    "ResidualLayer": "y = x; x = self.relu(x); return x + torch.tanh(y)",
+    "Keyword": "F.relu(input=x, inplace=True); return x",
+    "Dropped": "x.add_(1); x.mul_(3); return x",
+    "Assigned": "y = x; x += 1; return x * y",
+    "AssignedTwice": "x += 1; x *= 2; return x - 3",
+    "AssignedLater": "z = x * 2; y = z; z /= 4; return z + y + x",
+    "Apart": "a = x[:, :2]; b = x[:, 2:]; a.relu_(); return torch.cat([a, b], 1)",
+    "ApartFromTheEnd": "a = x[:, :-2]; b = x[:, -2:]; b *= 3; return torch.cat([a, b], 1)",
+    "ApartColumns": "a = x[:, 0]; b = x[:, 1]; a.mul_(2); return torch.stack([a, b, b, a, b, a], 1)",
+    "Chunks": "a, b = x.chunk(2, 1); a.relu_(); return torch.cat([a, b], 1)",
+    "Splits": "a, b, c = torch.split(x, 2, dim=1); b += 1; return torch.cat([c, b, a], 1)",
+    "Cloned": "y = x.clone(); x.relu_(); return x - y",
+    "ClonedView": "y = torch.clone(x[:, :3]); x.mul_(2); return torch.cat([x[:, :3], y], 1)",
+    "LastView": "x = x.view(-1, 3, 2); x.relu_(); return x.flatten(1)",
+    "NoView": "y = x[:, :2].sum(1, keepdim=True); x.relu_(); return x + y",
+    "Masked": "x.masked_fill_(x > 0.1, 0.5); return x",
+    "Sizes": "n = x.size(1); m = n; n += 1; return x * m + n",
+    "Picked": "y = x[:, [0, 2]]; x.add_(1); return torch.cat([x[:, :4], y], 1)",
+}
+REFUSED = {
+    "Slice": "y = x[:, :2]; x.add_(1); return torch.cat([x, y], 1)",
+    "View": "v = x.view(-1, 3, 2); x.mul_(2); return v.flatten(1) + x",
+    "IntoSlice": "y = x[:, :2]; y.add_(1); return x",
+    "IntoView": "y = x.view(-1, 3, 2); y.relu_(); return x",
+    "IntoTransposed": "y = x.t(); y.mul_(2); return x",
+    "IntoChunk": "a, b = x.chunk(2, 1); a.relu_(); return x",
+    "IntoAssigned": "y = x[:, 1:3]; y += 1; return x",
+    "Result": "y = x.add_(1); y.mul_(2); return x",
+    "Overlap": "a = x[:, :3]; b = x[:, 2:]; a.relu_(); return torch.cat([a, b], 1)",
+    "ThirdName": "y = x; x += 1; x *= 2; return x + y",
+    "Contiguous": "y = x.contiguous(); x.relu_(); return y + 0 * x",
+    "Flattened": "y = x.flatten(1); x.relu_(); return y",
+    "Identity": "y = self.same(x); x.relu_(); return y",
+    "Dropout": "y = self.drop(x); x.relu_(); return y",
+    "Detached": "y = x.detach(); y.add_(1); return x",
+    "SetItem": "x[..., 0] = 0; return x",
+    "SetSlice": "y = x * 2; y[:, 1:3] = x[:, :2]; return y",
+    "Buffer": "self.count.add_(1); return x * self.count",
+    "BufferItem": "self.count[0] = 2; return x * self.count",
+    "BufferAssigned": "self.count = self.count + 1; return x * self.count",
+    "BufferAdded": "self.count += 1; return x * self.count",
+    "Weight": "self.fc.weight.mul_(0.5); return x",
+    "Powers": "y = x; x **= 2; return x + y",
+}
+
+
+def predict(name):
+    return subprocess.run([ch, "predict", f"nets.py:{name}", "npz:data.npz", "--load", "start.pt", "--input", "x.npy",
+                           "--output", "y.npy"], capture_output=True, text=True)
+
+
+def gradients(name, net, start, x, y):
+    """A step of descent, where PyTorch takes one: it may need what was written over."""
+    net = net.double().train()
+    try:
+        torch.nn.functional.cross_entropy(net(x.double()), y).backward()
+    except RuntimeError:
+        return
+    ok = run(ch, "train", f"nets.py:{name}", "npz:data.npz", "--load", "start.pt", "--split", "mase", "--scaling", "none",
+             "--batch-size", str(ROWS), "--max-steps", "1", "--max-epochs", "1", "--learning-rate", "1",
+             "--weight-decay", "0", "--momentum", "0", "--lr-schedule", "constant", "--training-optimizer", "sgd",
+             "--project", name)
+    saved = torch.load(f"mase_output/{name}/software/training_ckpts/last.ckpt", weights_only=not IS_OLD) if ok else {}
+    ours = saved.get("state_dict", {})
+    far = max((ours["model." + k].double() - start[k].double() + p.grad).abs().max().item()
+              for k, p in net.named_parameters()) if ok else np.inf
+    check(f"{name}: the same gradients, {far:.1e} apart", far <= 1e-5)
+
+
+def follow(name, nets, x, y):
+    torch.manual_seed(4)
+    net = getattr(nets, name)()
+    torch.save(net.state_dict(), "start.pt")
+    start = {k: v.clone() for k, v in net.state_dict().items()}
+    done = predict(name)
+    with torch.no_grad():
+        theirs = net.eval()(x.clone()).numpy()
+    far = np.abs(np.load("y.npy") - theirs).max() if done.returncode == 0 else np.inf
+    check(f"{name}: the same outputs, {far:.1e} apart {done.stderr if done.returncode else ''}", far <= 1e-5)
+    gradients(name, net, start, x, y)
+
+
+def refuse(name, nets):
+    torch.save(getattr(nets, name)().state_dict(), "start.pt")
+    done = predict(name)
+    place = re.search(r"nets\.py:\d+:\d+: .*(in place|assigns)", done.stderr)
+    check(f"{name}: refused with its place", done.returncode == 2 and place)
+    if not place:
+        print(done.stderr)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    rng = np.random.RandomState(3)
+    x = rng.randn(ROWS, FEATURES).astype("<f4")
+    y = np.arange(ROWS) % CLASSES
+    np.savez("data.npz", X_train=x, y_train=y, X_test=x, y_test=y)
+    np.save("x.npy", x)
+    with open("nets.py", "w") as f:
+        f.write(HEAD + "".join(NETWORK.format(name=name, body=body.replace("; ", "\n        "))
+                               for name, body in {**FOLLOWED, **REFUSED}.items()))
+    sys.path.insert(0, folder)
+    import nets
+    for name in FOLLOWED:
+        follow(name, nets, torch.from_numpy(x), torch.from_numpy(y))
+    for name in REFUSED:
+        refuse(name, nets)
+finish()
