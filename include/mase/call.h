@@ -59,6 +59,9 @@ enum mase_status mase_call_fail(const struct mase_call *c, struct mase_err *err,
  * shape that its blocks are cut from (operand.c). */
 struct mase_rounding mase_call_rounding(const struct mase_call *c, int i);
 struct mase_shape mase_call_shape(const struct mase_call *c, int i);
+/* Can the formats of the call, whose result has its shape, cut operands and result? */
+enum mase_status mase_call_check_formats(const struct mase_call *c,
+                                         struct mase_err *err) MASE_MUST_CHECK;
 /* Is operand i a tensor that could have a format? */
 bool mase_call_is_f32(const struct mase_call *c, int i);
 /* Does the call write into its first operand, and does anybody see it? */

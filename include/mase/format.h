@@ -63,6 +63,9 @@ typedef enum mase_status mase_quant_resolve_fn(void *params, struct mase_err *er
 /* The length of a block along each dimension of a tensor. */
 typedef void mase_quant_geometry_fn(int64_t *length, const struct mase_shape *s,
                                     enum mase_role role, const void *params);
+/* Can a tensor of this shape be cut so? Its blocks may have to fill it. */
+typedef enum mase_status mase_quant_fits_fn(const struct mase_shape *s, enum mase_role role,
+                                            const void *params, struct mase_err *err);
 /* The n values of one block, which were rounded by this format or by others, as integers, and what
  * they share. False, with MASE_NO_CODE in the place of such values, when some are none of the
  * format's. */
@@ -99,6 +102,7 @@ struct mase_quant_info {
     size_t size;                      /* of the struct that they bind */
     mase_quant_resolve_fn *resolve;   /* NULL: nothing to do */
     mase_quant_geometry_fn *geometry; /* NULL: every value is a block */
+    mase_quant_fits_fn *fits;         /* NULL: any tensor can be cut */
     mase_quant_fn *quantize;
     mase_quant_encode_fn *encode;
     mase_quant_decode_fn *decode;
@@ -165,6 +169,10 @@ int64_t mase_blocks_offsets(const struct mase_blocks *b, int64_t i, int64_t *off
  * own; skip_first true or false says so for all, MASE_NA leaves it to the role. */
 void mase_geometry_tiles(int64_t *length, const struct mase_shape *s, enum mase_role role,
                          const struct mase_ints *size, int64_t skip_first);
+/* As many values in a row along a dimension, counted from the end when negative, and on into the
+ * others, the last of them first; each of those is filled before the next. */
+void mase_geometry_run(int64_t *length, const struct mase_shape *s, enum mase_role role,
+                       int64_t values, int64_t dim);
 /* All values that are not of different samples. */
 void mase_geometry_whole(int64_t *length, const struct mase_shape *s, enum mase_role role);
 /* All values at one position of a dimension, counted from the end when negative. */
@@ -202,6 +210,9 @@ float mase_format_midpoint(const struct mase_format *f, float x, int64_t shared,
 enum mase_gradient mase_format_gradient(const struct mase_format *f);
 /* Does it put values of different samples into one block, because it was told so? */
 bool mase_format_spans_samples(const struct mase_format *f);
+/* Can it cut a tensor of this shape? If not, the message says why. */
+enum mase_status mase_format_fits(const struct mase_format *f, const struct mase_shape *s,
+                                  enum mase_role role, struct mase_err *err) MASE_MUST_CHECK;
 /* Does zero stay zero? Some formats have none. */
 bool mase_format_keeps_zero(const struct mase_format *f);
 /* Do values share anything? */

@@ -172,6 +172,7 @@ static enum mase_status apply(struct mase_cli *c, enum mase_quant_kind kind, str
     struct mase_tensor x = as_f32(&c->arena, &in);
     /* a vector has no samples to keep apart */
     const enum mase_role role = q->for_data && x.shape.rank > 1 ? MASE_ROLE_DATA : MASE_ROLE_WEIGHT;
+    MASE_TRY(mase_format_fits(f, &x.shape, role, err));
     mase_quantize(f, mase_f32(&x), mase_f32(&x), &x.shape, role,
                   mase_cli_flag(c, MASE_CLI_unsigned) ? MASE_UNSIGNED : MASE_SIGNED);
     MASE_TRY(mase_npy_write(&x, c->operands[2], err));

@@ -122,6 +122,7 @@ enum mase_status mase_call_infer(struct mase_call *c, struct mase_err *err)
         return mase_fail(err, MASE_EUNSUPPORTED, "%s: '%s' is no operation that we know",
                          c->node->name, c->node->target);
     MASE_TRY(op->shape(c, err));
+    MASE_TRY(mase_call_check_formats(c, err));
     return check_size(c->node, op->name, &c->result, err);
 }
 

@@ -118,3 +118,56 @@ struct mase_shape mase_call_shape(const struct mase_call *c, int i)
             rank = c->param[k].tensor->shape.rank;
     return mase_shape_to_rank(own, rank);
 }
+
+/* ---- do blocks fit? ---- */
+
+static enum mase_status fits(const struct mase_node *n, const char *operand,
+                             struct mase_rounding how, const struct mase_shape *shape,
+                             struct mase_err *err)
+{
+    const enum mase_status st = mase_format_fits(how.format, shape, how.role, err);
+    return st ? mase_wrap(err, "%s (%s): %s", n->name, mase_ops[n->op].name, operand) : MASE_OK;
+}
+
+/* Weights of recurrent layers stand in no signature; each is as wide as the data it meets, which is
+ * rounded step by step. */
+static enum mase_status check_recurrent(const struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_rounding data = mase_mark_rounding(c->node, 's');
+    for (int i = 0; c->module && i < c->module->param_count; i++) {
+        const struct mase_param *p = &c->module->params[i];
+        const struct mase_rounding how = mase_named_rounding(c->node, p->name);
+        const struct mase_shape *s = &p->tensor.shape, step = { 2, { 1, s->dim[1] } };
+        MASE_TRY(fits(c->node, p->name, how, s, err));
+        if (s->rank == 2)
+            MASE_TRY(fits(c->node, "data", data, &step, err));
+    }
+    return MASE_OK;
+}
+
+static enum mase_status check_operand(const struct mase_call *c, int i, struct mase_err *err)
+{
+    const struct mase_rounding how = mase_call_rounding(c, i);
+    const char *name = c->sig->param[i].name;
+    if (!how.format)
+        return MASE_OK;
+    const struct mase_shape shape = mase_call_shape(c, i);
+    const bool factor = how.role == MASE_ROLE_WEIGHT && c->sig->param[i].role == 'y';
+    if (factor && shape.rank > 2 && mase_format_blocks(how.format, &shape, how.role).length[0] > 1)
+        return mase_call_fail(c, err, "the blocks of %s would span samples", name);
+    return fits(c->node, name, how, &shape, err);
+}
+
+enum mase_status mase_call_check_formats(const struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_rounding result = mase_result_rounding(c->node);
+    if (!mase_node_quant(c->node))
+        return MASE_OK;
+    if (c->sig->count && c->sig->param[0].role == 's')
+        return check_recurrent(c, err);
+    for (int i = 0; i < c->sig->count; i++)
+        MASE_TRY(check_operand(c, i, err));
+    if (!result.format || !is_f32(&c->result))
+        return MASE_OK;
+    return fits(c->node, "result", result, &c->result.tensor->shape, err);
+}

@@ -8,7 +8,7 @@
  * blocks         tiles of block_size (format.h, mase_geometry_tiles), smaller at the edge.
  * rounding       to nearest, ties to even.
  * saturation     a mantissa of 2^m becomes 2^m - 1: a largest value that is a power of two
- *                shrinks. An exponent beyond its range is cut.
+ *                shrinks, and again when a result is one. An exponent beyond its range is cut.
  * zero           |x| up to 1e-8 stays x; sign(0) is +.
  * NaN, infinity  make the whole block NaN.
  * log2           is the float32 logarithm: what is just below a power of two may count as it.
@@ -112,13 +112,10 @@ static bool encode(int64_t *code, int64_t *shared, const float *q, int64_t n, co
 {
     const struct block_fp *p = opaque;
     const int64_t mantissas = INT64_C(1) << (p->width - 1);
-    float largest = 0;
+    const float largest = mase_largest(q, n);
     bool all = true;
     int e;
     (void)sign;
-    for (int64_t i = 0; i < n; i++)
-        if (fabsf(q[i]) > largest)
-            largest = fabsf(q[i]);
     frexpf(largest, &e);
     const int64_t lo = -p->exponent_bias, hi = (INT64_C(1) << p->exponent_width) - 1 + lo;
     *shared = e < lo ? lo : e > hi ? hi : e;
@@ -181,4 +178,5 @@ const struct mase_quant_info mase_quant_block_fp = {
     .bits = bits,
     .shared_bits = shared_bits,
     .for_data = true,
+    .unstable = true,
 };

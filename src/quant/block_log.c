@@ -91,11 +91,8 @@ static bool encode(int64_t *code, int64_t *shared, const float *q, int64_t n, co
                    enum mase_sign sign)
 {
     const struct block_log *p = opaque;
-    float largest = 0;
+    const float largest = mase_largest(q, n);
     (void)sign;
-    for (int64_t i = 0; i < n; i++)
-        if (fabsf(q[i]) > largest)
-            largest = fabsf(q[i]);
     const int64_t first = bias_of(largest > 0 ? largest : 1.0f, p);
     for (int64_t b = first ? first - 1 : 0; b <= most_bias(p) && b < first + exponents_of(p); b++) {
         const struct mase_log_grid g = grid_of(b, p);

@@ -28,6 +28,74 @@ void mase_geometry_tiles(int64_t *length, const struct mase_shape *s, enum mase_
     }
 }
 
+/* The first dimension that a run goes into. That of samples it does not, nor, beyond matrices, the
+ * first of any tensor unless it lies along it: a second factor may follow the samples, too. */
+static int first_of(const struct mase_shape *s, enum mase_role role, int at)
+{
+    return role == MASE_ROLE_DATA || (s->rank > 2 && at > 0) ? 1 : 0;
+}
+
+/* The part of `left` values that dimension d takes: as many as fit evenly. */
+static int64_t take(int64_t *left, int64_t d)
+{
+    const int64_t n = *left >= d ? d : *left;
+    *left = n > 0 ? (*left + n - 1) / n : *left;
+    return n > 0 ? n : 1;
+}
+
+void mase_geometry_run(int64_t *length, const struct mase_shape *s, enum mase_role role,
+                       int64_t values, int64_t dim)
+{
+    const int at = mase_shape_axis(s, (int)dim);
+    int64_t left = values;
+    for (int d = 0; d < s->rank; d++)
+        length[d] = 1;
+    if (at < first_of(s, role, at))
+        return;
+    length[at] = take(&left, s->dim[at]);
+    for (int d = s->rank - 1; d >= first_of(s, role, at); d--)
+        if (d != at)
+            length[d] = take(&left, s->dim[d]);
+}
+
+/* "a tensor [8, 16]", "samples of [16]". */
+void mase_blocks_tell(struct mase_str *out, const struct mase_shape *s, enum mase_role role)
+{
+    struct mase_shape own = *s;
+    if (role == MASE_ROLE_DATA && s->rank) {
+        own.rank--;
+        for (int d = 0; d < own.rank; d++)
+            own.dim[d] = s->dim[d + 1];
+    }
+    mase_str_add(out, role == MASE_ROLE_DATA ? "samples of " : "a tensor ");
+    mase_shape_print(out, &own);
+}
+
+enum mase_status mase_run_fits(const struct mase_shape *s, enum mase_role role, int64_t values,
+                               int64_t dim, struct mase_err *err)
+{
+    int64_t length[MASE_MAX_RANK], product = 1;
+    const int at = mase_shape_axis(s, (int)dim);
+    bool even = at >= first_of(s, role, at);
+    struct mase_str text = { 0 };
+    mase_geometry_run(length, s, role, values, dim);
+    for (int d = 0; d < s->rank; d++) {
+        product *= length[d];
+        even &= length[d] > 0 && s->dim[d] % length[d] == 0;
+    }
+    if (even && product == values)
+        return MASE_OK;
+    mase_blocks_tell(&text, s, role);
+    const enum mase_status st = mase_fail(
+        err, MASE_EVALUE,
+        "blocks of %lld values along dimension %lld do not fill %s: block_size must divide that "
+        "dimension%s, or hold it whole and divide the others",
+        (long long)values, (long long)dim, mase_str_text(&text),
+        role == MASE_ROLE_DATA ? ", which must not be that of samples" : "");
+    mase_str_release(&text);
+    return st;
+}
+
 void mase_geometry_whole(int64_t *length, const struct mase_shape *s, enum mase_role role)
 {
     for (int d = 0; d < s->rank; d++)
@@ -118,4 +186,13 @@ void mase_block_least(float *least, const float *x, const struct mase_block *b)
             if (largest[l] > 0 && largest[l] < least[from + l])
                 least[from + l] = largest[l];
     }
+}
+
+float mase_largest(const float *q, int64_t n)
+{
+    float largest = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (fabsf(q[i]) > largest)
+            largest = fabsf(q[i]);
+    return largest;
 }

@@ -67,6 +67,12 @@ bool mase_format_spans_samples(const struct mase_format *f)
     return spans;
 }
 
+enum mase_status mase_format_fits(const struct mase_format *f, const struct mase_shape *s,
+                                  enum mase_role role, struct mase_err *err)
+{
+    return f && f->row->fits ? f->row->fits(s, role, f->params, err) : MASE_OK;
+}
+
 bool mase_format_keeps_zero(const struct mase_format *f)
 {
     float zero = 0.0f;

@@ -113,6 +113,14 @@ enum { MASE_BLOCK_CHUNK = 64 }; /* lanes that references take at a time */
  * zero: what a format that looks around is given, once it has seen all blocks of a sample. */
 void mase_block_least(float *least, const float *x, const struct mase_block *b);
 
+/* What blocks do not fill, in a message: "a tensor [8, 16]", "samples of [16]". */
+void mase_blocks_tell(struct mase_str *out, const struct mase_shape *s, enum mase_role role);
+/* Does mase_geometry_run fill a tensor of this shape with whole blocks? */
+enum mase_status mase_run_fits(const struct mase_shape *s, enum mase_role role, int64_t values,
+                               int64_t dim, struct mase_err *err);
+/* The largest magnitude of some values; NaN is passed by. */
+float mase_largest(const float *q, int64_t n);
+
 /* Values one by one: the code of each, MASE_NO_CODE for none. False: some have none. */
 typedef int64_t mase_code_fn(float q, const void *grid);
 bool mase_encode_each(int64_t *code, const float *q, int64_t n, mase_code_fn *code_of,

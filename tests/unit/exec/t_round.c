@@ -206,6 +206,11 @@ static void rounding_is_the_reference_to_the_bit(void **state)
         "block_minifloat(5, 2, 2, [3])",
         "block_log(4, 3, [2])",
         "block_log(5, 8, [2, 2])",
+        "scale_integer(3)",
+        "mxint(7, 3, -1, 4, true)",
+        "mxfp(7, 2, 3)",
+        "mxfp(7, 5, 2, -1, 8, false, rz)",
+        "mxint_hardware(4, 3, [7])",
     };
     (void)state;
     for (int k = MASE_QUANT_float + 1; k < MASE_QUANT_COUNT; k++) {

@@ -91,6 +91,23 @@ static struct mase_quant formats(bool result)
     return q;
 }
 
+/* Blocks that must fill a tensor of three times eight values and its weights. */
+static const struct {
+    const char *data, *weight, *message;
+} fills[] = {
+    { "mxint(4, 4)", "mxint(8, 4, 0)", NULL },
+    { "mxint(24, 4)", "mxint(2, 4)", NULL },
+    { "mxfp(8, 2, 3)", "mxfp(16, 4, 3)", NULL },
+    { "scale_integer(5)", "scale_integer(4)", NULL },
+    { "mxint_hardware(6, 4, [3, 4])", "mxint_hardware(6, 4, [2, 8])", NULL },
+    { "mxint(5, 4)", "mxint(8, 4)", "blocks of 5 values along dimension -1 do not fill" },
+    { "mxint(48, 4)", "mxint(8, 4)", "do not fill samples of [3, 8]" },
+    { "mxfp(4, 2, 3, 0)", "mxint(8, 4)", "which must not be that of samples" },
+    { "mxint(8, 4)", "mxfp(3, 4, 3)", "fc (linear): weight: blocks of 3 values" },
+    { "mxint_hardware(6, 4, [2, 4])", "mxint(8, 4)",
+      "tiles of parallelism 2 x 4 do not fill samples of [3, 8]" },
+};
+
 static struct mase_node *call_of(struct running *r)
 {
     const enum mase_op op = mase_op_find(r->c->op);
@@ -256,6 +273,43 @@ static void gradients_pass_straight(void **state)
         stop(&a);
         stop(&b);
     }
+}
+
+/* What does not fit is refused by plan and reference alike; what fits is the same in both. */
+static void blocks_fill_tensors_or_are_refused(void **state)
+{
+    static const struct step_case c = { "linear", "fc = Linear(8, 8); fc(x)", .in = { S(3, 8) } };
+    (void)state;
+    for (size_t i = 0; i < sizeof fills / sizeof *fills; i++)
+        for (int train = 0; train < 2; train++) {
+            struct running r = start(&c, 5);
+            struct mase_quant q = { .operand = { format_of(fills[i].data),
+                                                 format_of(fills[i].weight) } };
+            struct mase_values v;
+            struct mase_plan *p = NULL;
+            const struct mase_plan_opts o = {
+                .batch = 5, .train = train, .inputs = r.input, .input_count = r.inputs
+            };
+            q.kind = q.operand[0]->kind;
+            mase_module_set_quant(r.graph, mase_node_module(call_of(&r)), &q);
+            if (!fills[i].message) {
+                const struct mase_tensor want = reference(&r, &r.arena);
+                must(mase_plan_new(&p, r.graph, &o, &err), &c);
+                feed(&r, p, 5);
+                assert_int_equal(mase_plan_forward(p, &err), MASE_OK);
+                check_rows(&r, p, &want);
+                mase_plan_free(p);
+            } else {
+                assert_true(mase_run_reference(&v, &r.arena, r.graph, r.input, 1, &err));
+                assert_non_null(strstr(err.msg, fills[i].message));
+                err = (struct mase_err){ 0 };
+                assert_true(mase_plan_new(&p, r.graph, &o, &err));
+                if (!strstr(err.msg, fills[i].message))
+                    fail_msg("%s", err.msg);
+            }
+            err = (struct mase_err){ 0 };
+            stop(&r);
+        }
 }
 
 /* ---- dropout ---- */
@@ -454,6 +508,7 @@ int main(void)
         cmocka_unit_test(samples_do_not_see_each_other),
         cmocka_unit_test(weights_follow),
         cmocka_unit_test(gradients_pass_straight),
+        cmocka_unit_test(blocks_fill_tensors_or_are_refused),
         cmocka_unit_test(dropout_keeps_three_of_four),
         cmocka_unit_test(channels_drop_as_a_whole),
         cmocka_unit_test(what_a_plan_cannot_run_is_named),

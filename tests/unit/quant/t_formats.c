@@ -54,6 +54,10 @@ static void text_bits_equality(void **state)
                                          "minifloat_ieee(8, 4, 7)",
                                          "log(8, -2)",
                                          "block_minifloat(8, 4, 8, [16])",
+                                         "scale_integer(8)",
+                                         "mxint(32, 8)",
+                                         "mxint(32, 8, 0, 8, true)",
+                                         "mxint_hardware(8, 4, [1, 4])",
                                          "block_log(8, 8, [1, 16], true)",
                                          "block_fp(8, 8, NA, [16])",
                                          "block_fp(8, 8, 127, [1, 16], false)" };
@@ -90,6 +94,10 @@ static void wrong_texts(void **state)
         "minifloat_denorm(32, 8, 1.5)",
         "minifloat_ieee(32, 4, NA)",
         "log(1, NA)",
+        "mxfp(32, 4, 2)",
+        "mxfp(32, 4, 3, -1, 8, true, up)",
+        "mxint(2048, 8, -1, 8, true)",
+        "mxint_hardware(8, 4, [1, 2, 3])",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         const struct mase_format *f = NULL;
@@ -226,6 +234,10 @@ static void neighbours_stand_side_by_side(void **state)
         { "block_minifloat(4, 2, 8, [16])", 1, MASE_SIGNED, 15, -6.0f, -4.0f },
         { "block_minifloat(4, 2, 8, [16])", 3, MASE_SIGNED, 15, -1.5f, -1.0f },
         { "block_log(3, 8, [16])", 3, MASE_SIGNED, 8, -1.0f, -0.5f },
+        { "mxint(32, 3)", 2, MASE_SIGNED, 8, -4.0f, -3.0f },
+        { "mxfp(32, 2, 1)", 1, MASE_SIGNED, 15, -12.0f, -8.0f },
+        { "mxint_hardware(3, 4, [1])", -1, MASE_SIGNED, 8, -2.0f, -1.5f },
+        { "scale_integer(3)", 0x40000000, MASE_UNSIGNED, 8, 0.0f, 0.5f },
         { "block_fp(4, 8, NA, [16])", 3, MASE_SIGNED, 15, -7.0f, -6.0f },
         { "block_fp(4, 8, NA, [16])", -5, MASE_SIGNED, 15, -7 * 0x1p-8f, -6 * 0x1p-8f },
     };

@@ -1,0 +1,187 @@
+/*
+ * mxint_hardware.c - integers with a power of two that a tile shares, rounded down, the original's
+ * model of its hardware.
+ *
+ *     E = clamp(ceil(log2(max |x|)) - 2^(exponent_width-1), -2^(exponent_width-1),
+ * 2^(exponent_width-1) - 1) q = clamp(floor(x / 2^E), -2^(width-1), 2^(width-1) - 1) * 2^E
+ *
+ * blocks         tiles of parallelism along the last two dimensions, which they must fill. Data
+ * with two dimensions has a tile for each sample: the first of two lengths must be 1. rounding
+ * down, toward minus infinity. flaw           E does not depend on width: a value has as many bits
+ * as it needs from 2^E on, which with few bits cuts large values, and with many leaves the upper
+ * ones unused. zero           stays zero. infinity, NaN  make the whole block NaN. log2 is the
+ * float32 logarithm.
+ */
+#include <math.h>
+
+#include "quant/quant.h"
+
+struct hardware {
+    int64_t width, exponent_width;
+    struct mase_ints parallelism;
+};
+
+static const struct mase_opt params[] = {
+    MASE_PARAM_INT(struct hardware, width, 8, 2, 24, "bits of a value"),
+    MASE_PARAM_INT(struct hardware, exponent_width, 4, 1, 8,
+                   "bits of the exponent that a tile shares"),
+    { .key = "parallelism",
+      .type = MASE_OPT_TYPE_INTS,
+      .offset = offsetof(struct hardware, parallelism),
+      .required = true,
+      .text = "[1, 4]",
+      .min = 1,
+      .max = 1 << 30,
+      .help = "lengths of a tile along the last dimensions, one or two" },
+    { 0 },
+};
+
+static enum mase_status resolve(void *opaque, struct mase_err *err)
+{
+    const struct hardware *p = opaque;
+    if (p->parallelism.count <= 2)
+        return MASE_OK;
+    return mase_fail(err, MASE_EVALUE, "parallelism has %d lengths, not one or two",
+                     p->parallelism.count);
+}
+
+/* Of the last dimension, and of the one before it. */
+static int64_t length_of(const struct hardware *p, int from_last)
+{
+    const int i = p->parallelism.count - 1 - from_last;
+    return i >= 0 ? p->parallelism.item[i] : 1;
+}
+
+static void geometry(int64_t *length, const struct mase_shape *s, enum mase_role role,
+                     const void *opaque)
+{
+    for (int d = 0; d < s->rank; d++) {
+        const int from_last = s->rank - 1 - d;
+        const int64_t asked = from_last < 2 ? length_of(opaque, from_last) : 1;
+        const bool samples = role == MASE_ROLE_DATA && d == 0;
+        length[d] = samples ? 1 : asked > s->dim[d] ? s->dim[d] : asked;
+    }
+}
+
+static enum mase_status fits(const struct mase_shape *s, enum mase_role role, const void *opaque,
+                             struct mase_err *err)
+{
+    const int first = role == MASE_ROLE_DATA ? 1 : 0;
+    bool fit = true;
+    for (int from_last = 0; from_last < 2; from_last++) {
+        const int d = s->rank - 1 - from_last;
+        const int64_t n = length_of(opaque, from_last);
+        fit &= d < first ? n == 1 : s->dim[d] % n == 0;
+    }
+    if (fit)
+        return MASE_OK;
+    struct mase_str text = { 0 };
+    mase_blocks_tell(&text, s, role);
+    const enum mase_status st = mase_fail(
+        err, MASE_EVALUE,
+        "tiles of parallelism %lld x %lld do not fill %s: each length must divide its dimension",
+        (long long)length_of(opaque, 1), (long long)length_of(opaque, 0), mase_str_text(&text));
+    mase_str_release(&text);
+    return st;
+}
+
+static float exponent_of(float largest, const struct hardware *p)
+{
+    const float half = ldexpf(1.0f, (int)p->exponent_width - 1);
+    return mase_clamp(ceilf(log2f(largest)) - half, -half, half - 1); /* log2(0) is cut, too */
+}
+
+static void quantize(float *q, const float *x, const struct mase_block *b, const void *opaque,
+                     enum mase_sign sign)
+{
+    const struct hardware *p = opaque;
+    const float steps = ldexpf(1.0f, (int)p->width - 1);
+    (void)sign;
+    for (int64_t l = 0; l < b->lanes; l++) {
+        float largest;
+        mase_block_largest(&largest, x, b, l, 1);
+        const float scale = isfinite(largest) ? exp2f(exponent_of(largest, p)) : NAN;
+        for (int64_t r = 0; r < b->rows; r++) {
+            const int64_t i = b->row[r] + l;
+            q[i] = mase_clamp(floorf(x[i] / scale), -steps, steps - 1) * scale;
+        }
+    }
+}
+
+/* ---- codes ---- */
+
+static float decode(int64_t code, int64_t shared, const void *opaque)
+{
+    (void)opaque;
+    return ldexpf((float)code, (int)shared);
+}
+
+/* The exponent of the largest value; where values were cut it was a higher one, which is sought. */
+static bool encode(int64_t *code, int64_t *shared, const float *q, int64_t n, const void *opaque,
+                   enum mase_sign sign)
+{
+    const struct hardware *p = opaque;
+    const int64_t half = INT64_C(1) << (p->exponent_width - 1);
+    const double steps = ldexp(1.0, (int)p->width - 1);
+    const float largest = mase_largest(q, n);
+    bool all = false;
+    (void)sign;
+    const int64_t first = isfinite(largest) ? (int64_t)exponent_of(largest, p) : -half;
+    for (int64_t e = first; e < half && !all; e++) {
+        *shared = e;
+        all = true;
+        for (int64_t i = 0; i < n; i++) {
+            const double v = ldexp((double)q[i], (int)-e);
+            const bool ok = v >= -steps && v < steps && v == rint(v); /* not for NaN */
+            code[i] = ok ? (int64_t)v : MASE_NO_CODE;
+            all &= ok;
+        }
+    }
+    return all;
+}
+
+static void range(int64_t *low, int64_t *high, const void *opaque, enum mase_sign sign)
+{
+    (void)sign;
+    *high = (INT64_C(1) << (((const struct hardware *)opaque)->width - 1)) - 1;
+    *low = -*high - 1;
+}
+
+static void limits(float *low, float *high, const void *opaque, enum mase_sign sign)
+{
+    const int64_t top = (INT64_C(1) << (((const struct hardware *)opaque)->exponent_width - 1)) - 1;
+    int64_t least, most;
+    range(&least, &most, opaque, sign);
+    *high = decode(most, top < 104 ? top : 104, opaque);
+    *low = decode(least, top < 104 ? top : 104, opaque);
+}
+
+static int bits(const void *opaque)
+{
+    return (int)((const struct hardware *)opaque)->width;
+}
+
+static int shared_bits(const void *opaque)
+{
+    return (int)((const struct hardware *)opaque)->exponent_width;
+}
+
+const struct mase_quant_info mase_quant_mxint_hardware = {
+    .name = "mxint_hardware",
+    .suffix = "MXIntHardware",
+    .func = "mxint_hardware",
+    .help = "integers with a power of two that a tile shares, rounded down, as in hardware",
+    .params = params,
+    .size = sizeof(struct hardware),
+    .resolve = resolve,
+    .geometry = geometry,
+    .fits = fits,
+    .quantize = quantize,
+    .encode = encode,
+    .decode = decode,
+    .limits = limits,
+    .range = range,
+    .bits = bits,
+    .shared_bits = shared_bits,
+    .unstable = true,
+};
