@@ -60,7 +60,7 @@ static inline vf slope_of(enum mase_binary f, bool second, vf a, vf b, vf scale)
     case MASE_MUL:
         return second ? a : b;
     case MASE_DIV:
-        return second ? vdiv(vmul(a, vset1(-1.0f)), vmul(b, b)) : vdiv(vset1(1.0f), b);
+        return second ? vdiv(vdiv(vmul(a, vset1(-1.0f)), b), b) : vdiv(vset1(1.0f), b);
     case MASE_MAX:
         return second ? won(vgt(b, a), a, b) : won(vgt(a, b), a, b);
     case MASE_MIN:

@@ -65,9 +65,9 @@ static void slopes_are_derivatives(void **state)
 /* ---- plans ---- */
 
 /* Quotients, ties, signs of zero, what overflows and what is not a number. */
-static const float odd[] = { -2.5f,   -1.0f,  -0.75f, -0.0f,     0.0f,     0.25f, 1.0f,
-                             2.0f,    3.5f,   7.0f,   -7.0f,     1e-15f,   1e30f, 88.6f,
-                             -100.0f, 100.0f, 3e38f,  -INFINITY, INFINITY, NAN };
+static const float odd[] = { -2.5f, -1.0f,   -0.75f, -0.0f, 0.0f,      0.25f,    1.0f,
+                             2.0f,  3.5f,    7.0f,   -7.0f, 1e-15f,    1e-25f,   1e30f,
+                             88.6f, -100.0f, 100.0f, 3e38f, -INFINITY, INFINITY, NAN };
 enum { ODD = sizeof odd / sizeof *odd, PAIRS = ODD * ODD };
 
 static struct step_case case_of(enum mase_op op, char *text, size_t size)
