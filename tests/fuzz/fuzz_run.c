@@ -1,7 +1,8 @@
 /*
  * fuzz_run.c - any bytes as a network that is run: what begins as a .mg is read as one, other bytes
  * are decisions of the random networks of the unit tests. It runs by a plan in both modes, backward
- * too, and by the reference; where all is smooth and well conditioned they must agree.
+ * too, and by the reference; where all is smooth and well conditioned they must agree, gradients of
+ * random networks with differences.
  *
  * Sizes are bounded, so that no input takes long: what is larger was refused elsewhere, or is as
  * good as what is smaller.
@@ -105,16 +106,24 @@ static bool is_steady(struct cp_case *c)
 
 /* ---- running ---- */
 
-static void run_backward(const struct cp_case *c)
+/* slopes: compare the gradients with differences. */
+static enum cp_verdict run_backward(struct cp_case *c, bool slopes, struct mase_str *why)
 {
     struct mase_plan *p;
     struct mase_err err;
+    struct cp_slopes s = { .why = why };
+    enum cp_verdict v = CP_UNTAMED;
     if (cp_plan(c, &p, SAMPLES + 14, true, 1, &err))
-        return;
-    cp_feed(c, p);
-    if (!mase_plan_forward(p, &err))
-        mase_plan_backward(p);
+        return CP_REFUSED;
+    if (slopes) {
+        v = cp_gradients(c, p, &s);
+    } else {
+        cp_feed(c, p);
+        if (!mase_plan_forward(p, &err))
+            mase_plan_backward(p);
+    }
     mase_plan_free(p);
+    return v;
 }
 
 /* Batch norms go by the batch's statistics then, and dropout drops: the reference only evaluates.
@@ -128,17 +137,23 @@ static bool trains_otherwise(const struct mase_graph *g)
     return false;
 }
 
-static void run(struct cp_case *c)
+/* whole: every gradient passes, none is stopped or frozen. */
+static void run(struct cp_case *c, bool whole)
 {
+    static const char *const modes[] = { "evaluation", "training", "backward" };
     struct mase_str why = { 0 };
     const bool compare = !jumps(c->g) && is_steady(c), other = trains_otherwise(c->g);
-    for (int train = 0; train < 2; train++)
-        if (cp_forward(c, SAMPLES + 14 * train, train, 1, &why) == CP_WRONG && compare &&
-            !(train && other)) {
-            fprintf(stderr, "%s: %s\n", train ? "training" : "evaluation", mase_str_text(&why));
+    bool same = true;
+    for (int mode = 0; mode < 3; mode++) {
+        const enum cp_verdict v = mode < 2
+                                      ? cp_forward(c, SAMPLES + 14 * mode, mode == 1, 1, &why)
+                                      : run_backward(c, whole && same && compare && !other, &why);
+        same &= v == CP_SAME;
+        if (v == CP_WRONG && compare && !(mode && other)) {
+            fprintf(stderr, "%s: %s\n", modes[mode], mase_str_text(&why));
             abort();
         }
-    run_backward(c);
+    }
     mase_str_release(&why);
 }
 
@@ -178,7 +193,7 @@ static void run_text(const uint8_t *data, size_t size)
             struct mase_arena a = { 0 };
             struct cp_case c = { .g = g, .samples = SAMPLES };
             if (set_inputs(&c, &a, &shapes[i]) && is_small(&c))
-                run(&c);
+                run(&c, false);
             mase_arena_release(&a);
         }
     }
@@ -216,7 +231,7 @@ static void run_decisions(const uint8_t *data, size_t size)
             mase_f32(&c.in[i].tensor)[k] =
                 (float)(2 * rg_pick(&r, 32) - 31) / 16 + (float)(k % 64) * 0x1p-12f;
     }
-    run(&c);
+    run(&c, true);
     rg_release(&r);
     mase_arena_release(&a);
 }
