@@ -264,9 +264,7 @@ enum mase_status mase_cli_net_quantise(struct mase_cli_net *out, struct mase_cli
     MASE_TRY(mase_cli_quantize_run(&run, c, err));
     MASE_TRY(set_inputs(&m, c, n, err));
     out->graph = mase_graph_clone(n->graph);
-    enum mase_status st = MASE_OK;
-    for (; run && !st; run = mase_pass_runs_find(&c->passes, "quantize", run))
-        st = mase_manager_run_bound(&m, &out->graph, run, err);
+    const enum mase_status st = mase_cli_run_quantize(&m, &out->graph, c, err);
     mase_manager_release(&m);
     if (st)
         mase_cli_net_close(out);

@@ -159,6 +159,7 @@ static enum mase_status predict(struct job *j, struct mase_err *err)
     const int64_t n = j->x.shape.dim[0];
     const int asked = (int)mase_cli_value(j->c, MASE_CLI_threads)->i;
     MASE_TRY(mase_cli_build(&j->graph, j->c, j->model, &j->data, j->weights, err));
+    MASE_TRY(mase_cli_quantise(&j->graph, j->c, &j->data.sample, err));
     j->threads = mase_predict_threads(j->graph, &j->data.sample, n, asked);
     const struct mase_predictor_opts opts = {
         .threads = j->threads,

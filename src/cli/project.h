@@ -90,6 +90,20 @@ enum mase_status mase_cli_check_size(const struct mase_graph *g, const struct ma
 enum mase_status mase_cli_follow_checkpoint(struct mase_graph *g, const char *path,
                                             struct mase_err *err) MASE_MUST_CHECK;
 
+/* ---- quantise.c ---- */
+
+/* Give g the formats of [passes.quantize], if there are any, and say in one line what it computes
+ * in. A warning when it came with others. */
+enum mase_status mase_cli_quantise(struct mase_graph **g, struct mase_cli *c,
+                                   const struct mase_shape *sample,
+                                   struct mase_err *err) MASE_MUST_CHECK;
+/* Every run of [passes.quantize] in the order of the file; silent if the manager is. */
+enum mase_status mase_cli_run_quantize(struct mase_manager *m, struct mase_graph **g,
+                                       const struct mase_cli *c,
+                                       struct mase_err *err) MASE_MUST_CHECK;
+/* "4 nodes: integer(8, 4)", in a; NULL: all is float. */
+const char *mase_cli_formats_in(struct mase_arena *a, const struct mase_graph *g);
+
 /* ---- folder.c ---- */
 
 bool mase_cli_is_saved(const char *dir);

@@ -128,6 +128,8 @@ static enum mase_status set_model(struct mase_arena *a, struct mase_value *recor
         set_int(a, v, "frozen_parameters", mase_graph_frozen_count(r->graph));
     if (r->graph)
         set_int(a, v, "not_finite", mase_graph_not_finite(r->graph, NULL));
+    if (r->graph && mase_cli_formats_in(a, r->graph))
+        set_text(a, v, "quantised", mase_cli_formats_in(a, r->graph));
     return set_weights(a, v, r, err);
 }
 

@@ -130,6 +130,7 @@ static enum mase_status open_networks(struct job *j, struct mase_err *err)
         MASE_TRY(mase_cli_check_size(j->networks[i], &data->sample, err));
         if (j->sweep.weights)
             MASE_TRY(mase_cli_follow_checkpoint(j->networks[i], j->sweep.weights, err));
+        MASE_TRY(mase_cli_quantise(&j->networks[i], c, &data->sample, err));
     }
     j->sweep.network = several ? NULL : j->networks[0];
     j->sweep.networks = several ? (const struct mase_graph *const *)j->networks : NULL;
@@ -224,7 +225,8 @@ static void print_head(const struct job *j)
     const struct mase_dataset_info *info = mase_dataset_info(j->data);
     struct mase_str fixed = { 0 };
     mase_sweep_fixed(&fixed, &j->sweep);
-    mase_sheets_line(s, "%s on %s: %lld test samples", j->model->name, info->data.name,
+    mase_sheets_line(s, "%s on %s%s: %lld test samples", j->model->name, info->data.name,
+                     mase_graph_is_quantised(j->networks[0]) ? ", quantised" : "",
                      (long long)mase_dataset_split(j->data, MASE_SPLIT_TEST).count);
     if (info->notice)
         mase_sheets_line(s, "%s", info->notice);

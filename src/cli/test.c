@@ -22,6 +22,7 @@ struct job {
     struct mase_dataset *data; /* owned, like the next two */
     struct mase_graph *graph;
     struct mase_predictor *predictor;
+    const char *began; /* the graph before the configuration quantised it; NULL: of the zoo */
     struct mase_checkpoint_info checkpoint;
     int32_t *class_map; /* NULL: the same order */
     const char *const *class_names;
@@ -86,6 +87,8 @@ static enum mase_status set_up(struct job *j, struct mase_err *err)
     match_classes(j);
     const struct mase_data_info *info = &mase_dataset_info(j->data)->data;
     MASE_TRY(mase_cli_build(&j->graph, j->c, j->model, info, j->weights, err));
+    j->began = mase_cli_graph_text(&j->c->arena, j->model, j->graph);
+    MASE_TRY(mase_cli_quantise(&j->graph, j->c, &info->sample, err));
     const int64_t asked = mase_cli_value(j->c, MASE_CLI_threads)->i;
     j->threads = mase_predict_threads(j->graph, &info->sample, rows_of(j).count, (int)asked);
     const struct mase_predictor_opts opts = { .threads = j->threads };
@@ -127,9 +130,9 @@ static void put_overall(struct job *j)
     add_number(&t, "samples per second", "%.0f", (double)e->samples / e->seconds);
     t.align[0] = MASE_ALIGN_LEFT;
     put_table(j, "also", &t);
-    mase_sheets_line(&j->c->sheets, "%s on %s of %s", j->model->name,
+    mase_sheets_line(&j->c->sheets, "%s on %s of %s%s", j->model->name,
                      mase_cli_flag(j->c, MASE_CLI_all_rows) ? "all rows" : "the test split",
-                     info->data.name);
+                     info->data.name, mase_graph_is_quantised(j->graph) ? ", quantised" : "");
     if (info->notice)
         mase_sheets_line(&j->c->sheets, "%s", info->notice);
 }
@@ -233,6 +236,8 @@ static void put_json(const struct job *j, struct mase_value *found)
     mase_value_set(a, v, "model", mase_value_string(a, j->model->name));
     mase_value_set(a, v, "dataset", mase_cli_data_record(a, j->data));
     mase_value_set(a, v, "weights", mase_value_string(a, mase_cli_text(j->c, MASE_CLI_load_name)));
+    const char *formats = mase_cli_formats_in(a, j->graph);
+    mase_value_set(a, v, "quantised", formats ? mase_value_string(a, formats) : mase_value_none(a));
     for (int i = 0; i < found->count; i++)
         mase_value_set(a, v, found->keys[i], found->items[i]);
     mase_cli_put_json(v);
@@ -245,8 +250,8 @@ static enum mase_status write_files(const struct job *j, struct mase_value *foun
 {
     struct mase_arena *a = &j->c->arena;
     struct mase_value *files = mase_value_list(a);
-    MASE_TRY(mase_cli_save_graph(a, mase_cli_graph_text(a, j->model, j->graph),
-                                 mase_path_join(a, j->project_dir, "software/test"), files, err));
+    MASE_TRY(mase_cli_save_graph(a, j->began, mase_path_join(a, j->project_dir, "software/test"),
+                                 files, err));
     return mase_cli_record(&(struct mase_cli_record){ .c = j->c,
                                                       .project_dir = j->project_dir,
                                                       .name = "software/test/run.json",

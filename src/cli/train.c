@@ -107,6 +107,7 @@ static enum mase_status set_up(struct job *j, struct mase_err *err)
     MASE_TRY(mase_cli_open_data(&j->data, j->c, err));
     MASE_TRY(mase_cli_build(&j->graph, j->c, j->model, &mase_dataset_info(j->data)->data,
                             j->weights, err));
+    MASE_TRY(mase_cli_quantise(&j->graph, j->c, &mase_dataset_info(j->data)->data.sample, err));
     mase_cli_log_data(&j->c->arena, j->data);
     MASE_TRY(mase_trainer_new(&j->trainer, j->graph, j->data, &j->opts, err));
     if (j->saves)
@@ -250,7 +251,8 @@ static void print_results(const struct job *j)
     add_row(&t, "last", &j->last);
     mase_sheets_add(
         s, &(struct mase_sheet){ .key = "checkpoints", .table = t, .style = MASE_TABLE_PRETTY });
-    mase_sheets_line(s, "%s on %s, validated on %lld rows", j->model->name, info->data.name,
+    mase_sheets_line(s, "%s on %s%s, validated on %lld rows", j->model->name, info->data.name,
+                     mase_graph_is_quantised(j->graph) ? ", quantised" : "",
                      (long long)mase_dataset_split(j->data, MASE_SPLIT_VALIDATION).count);
     if (info->notice)
         mase_sheets_line(s, "%s", info->notice);

@@ -1,7 +1,8 @@
 # One network four ways, .py, .mg, a list of layers and C: trained, tested and quantised, they are the
 # same to the last bit.
 own=$SOURCE/examples/own_network
-cat $own/layers.toml $own/quantize.toml >layers.toml
+cp $own/layers.toml layers.toml
+cat $own/layers.toml $own/quantize.toml >quantised.toml
 
 "$OWN_NETWORK" 50 $own/quantize.toml c >"$T/out" 2>"$T/err"
 status=$?
@@ -30,7 +31,11 @@ same_as_c()
     holds "$way: to the same checkpoint" cmp c/best.ckpt $best
     run test "$@" --load $best --project $way
     holds "$way: of the same accuracy" test "$(accuracy)" = "$float"
-    [ "$1" = --config ] || set -- "$@" --config $own/quantize.toml
+    if [ "$1" = --config ]; then
+        set -- --config quantised.toml
+    else
+        set -- "$@" --config $own/quantize.toml
+    fi
     run transform "$@" --load $best --project $way
     succeeds "$way: quantised"
     holds "$way: to the same graph, weights and metadata" diff -r -x scaling.json -x SHA256SUMS c/saved_mase_graph $saved

@@ -55,6 +55,40 @@ def outputs(net, x):
         return net(torch.from_numpy(x).double()).numpy()
 
 
+CONFIGURATION = """
+model = "jsc-toy"
+dataset = "jsc-sim"
+batch_size = 4096
+learning_rate = 1e-2
+max_epochs = 2
+[passes.quantize]
+by = "type"
+default.config.name = "NA"
+[passes.quantize.linear.config]
+name = "integer"
+data_in_width = 6
+data_in_frac_width = 3
+weight_width = 6
+weight_frac_width = 3
+bias_width = 6
+bias_frac_width = 3
+"""
+
+
+def rounded(x):
+    """To integer(6, 3)."""
+    return torch.clamp(torch.round(x * 8), -32, 31) / 8
+
+
+def quantised(net, x):
+    for layer in net.model.seq_blocks:
+        if isinstance(layer, nn.Linear):
+            x = nn.functional.linear(rounded(x), rounded(layer.weight), rounded(layer.bias))
+        else:
+            x = layer(x)
+    return x
+
+
 print(f"PyTorch {torch.__version__}")
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
@@ -96,5 +130,28 @@ with tempfile.TemporaryDirectory() as folder:
               all(torch.isfinite(p).all() for p in net.parameters()))
     events = glob.glob("mase_output/adam/software/tensorboard/lightning_logs/version_0/events*")
     check("TensorBoard's file", len(events) == 1)
+
+    # Trained through number formats: the checkpoint says which, and its weights are still floats.
+    with open("q.toml", "w", encoding="utf-8") as f:
+        f.write(CONFIGURATION)
+    ask(ch, "train", "--config", "q.toml", "--project", "quantised")
+    path = "mase_output/quantised/software/training_ckpts/last.ckpt"
+    c = torch.load(path, weights_only=KNOWS_FLOATS)
+    net = Wrapper()
+    net.load_state_dict(c["state_dict"], strict=True)
+    check("quantised: the graph in the checkpoint has its formats",
+          "quantized {name: 'integer'" in c["mase"]["graph"])
+    weights = torch.cat([p.flatten() for p in net.parameters()])
+    check("quantised: the weights are not rounded", bool((weights != rounded(weights)).any()))
+    ask(ch, "predict", "jsc-toy", "--load", path, "--input", "x.npy", "--output", "y.npy")
+    y = np.load("y.npy")
+    with torch.no_grad():
+        far = np.abs(quantised(net.eval(), torch.from_numpy(x)).numpy() - y).max(axis=1)
+    # A value near the middle of two numbers may be rounded either way.
+    check(f"quantised: {np.mean(far < 1e-4):.1%} of the answers are PyTorch's",
+          np.mean(far < 1e-4) > 0.99)
+    with torch.no_grad():
+        far = np.abs(net.eval()(torch.from_numpy(x)).numpy() - y).max(axis=1)
+    check("quantised: and not those of the floats", np.mean(far < 1e-4) < 0.5)
 
 finish()

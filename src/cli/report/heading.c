@@ -69,6 +69,17 @@ static void put_when(struct mase_str *out, const struct mase_report *r)
     mase_str_add(out, "</span></p>\n");
 }
 
+/* What all numbers of the page are of, if not of floats. */
+static void put_formats(struct mase_str *out, const struct mase_report *r)
+{
+    const char *formats = mase_report_text(r, "model.quantised");
+    if (!formats)
+        return;
+    mase_str_add(out, "<p class=\"when\"><span>quantised, ");
+    mase_markup_add(out, formats);
+    mase_str_add(out, "</span></p>\n");
+}
+
 static void put_data(struct mase_str *out, const struct mase_report *r)
 {
     static const char *const splits[] = { "train", "validation", "test" };
@@ -226,6 +237,7 @@ void mase_report_heading(struct mase_str *out, const struct mase_report *r)
     mase_html_element(out, "h1", NULL, mase_report_title(r));
     put_when(out, r);
     put_data(out, r);
+    put_formats(out, r);
     if (r->notice) {
         mase_str_printf(out, "<p class=\"notice\" role=\"note\"><strong>%s:</strong> ",
                         r->simulated ? "Simulated data" : "About the data");

@@ -125,6 +125,26 @@ static enum mase_status after_transforms(struct mase_report *r, struct mase_err 
     return open_initial(&r->before, &unused, r, err);
 }
 
+/* The formats that [passes.quantize] gave it while it was measured: then the pages of a test or a
+ * sweep show what the numbers are of. Without them nothing is shown. */
+static void apply_formats(struct mase_report *r)
+{
+    const struct mase_value *passes = mase_report_value(r, "configuration.passes");
+    struct mase_manager m = { 0 };
+    struct mase_err why = { 0 };
+    if (!r->graph || !passes || !mase_report_text(r, "model.quantised"))
+        return;
+    mase_cli_sample_inputs(&m.env, r->arena, r->graph, &r->data.sample);
+    if (mase_pass_runs_bind(&r->c->passes, r->arena, passes, &why) ||
+        mase_cli_run_quantize(&m, &r->graph, r->c, &why)) {
+        mase_graph_free(r->graph);
+        r->graph = NULL;
+        mase_report_note(r, "the network is not shown: its number formats cannot be told: %s",
+                         why.msg);
+    }
+    mase_manager_release(&m);
+}
+
 /* ---- metadata ---- */
 
 /* Shapes, types and formats, and entries for statistics. */
@@ -163,6 +183,8 @@ enum mase_status mase_report_read_networks(struct mase_report *r, struct mase_er
         st = open_model(&r->graph, r, err);
     if (st)
         return st;
+    if (mase_streq(r->action, "test") || mase_streq(r->action, "sweep"))
+        apply_formats(r);
     note_values(r);
     MASE_TRY(add_metadata(&r->graph, r, err));
     return add_metadata(&r->before, r, err);

@@ -1,0 +1,117 @@
+# Training through number formats: what [passes.quantize] or a saved network says is trained,
+# validated, kept with the checkpoint, tested, resumed and swept.
+MASE_DATA=; XDG_CACHE_HOME=$T/cache
+export MASE_DATA XDG_CACHE_HOME
+cat >float.toml <<'END'
+model = "jsc-tiny"
+dataset = "jsc-sim"
+batch_size = 1024
+max_epochs = 2
+learning_rate = 0.01
+END
+cat >section.toml <<'END'
+[passes.quantize]
+by = "type"
+default = { config = { name = "NA" } }
+[passes.quantize.linear.config]
+name = "integer"
+data_in_width = 4
+data_in_frac_width = 1
+weight_width = 3
+weight_frac_width = 1
+bias_width = 3
+bias_frac_width = 1
+[passes.report_graph]
+END
+cat float.toml section.toml >q.toml
+told='INFO     Quantised, 1 node: data_in integer\(4, 1\), weight integer\(3, 1\), bias integer\(3, 1\)'
+ckpts=software/training_ckpts
+acc() { sed -n 's/.*"test_acc_epoch": //p' "mase_output/$1/software/test/run.json"; }
+val() { sed -n 's/.*"val_acc_epoch": \(.*\),/\1/p' "mase_output/$1/run.json"; }
+
+run train --config float.toml --project float
+succeeds "in float"
+holds "without a word of formats" sh -c "! grep -q Quantised '$T/err'"
+run train --config q.toml --project q
+succeeds "a configuration with formats is trained quantised"
+err_has "and says so" "$told"
+out_has "beside the numbers" 'jsc-tiny on jsc-sim, quantised, validated on'
+holds "the record too" grep -q '"quantised": "1 node: data_in integer(4, 1)' mase_output/q/run.json
+holds "to other weights" sh -c "! cmp -s mase_output/float/$ckpts/last.ckpt mase_output/q/$ckpts/last.ckpt"
+
+# The same by way of a saved network, which starts from the same weights.
+run transform --config q.toml --project saved
+run train --config float.toml --load mase_output/saved --project again
+succeeds "a saved quantised network"
+err_has "says so, too" "$told"
+holds "trains to the same bytes" cmp mase_output/again/$ckpts/last.ckpt mase_output/q/$ckpts/last.ckpt
+run convert mase_output/saved saved.mg
+run train saved.mg jsc-sim --batch-size 1024 --max-epochs 2 --learning-rate 0.01 --project mg
+succeeds "a .mg file with formats"
+err_has "says so as well" "$told"
+holds "and comes to the same accuracy" test "$(val mg)" = "$(val q)"
+
+# What is measured is what was trained, whatever names it.
+run test jsc-tiny jsc-sim --load mase_output/q --project t1
+succeeds "tested without its configuration"
+err_has "is told to be quantised" "$told"
+out_has "beside the numbers, too" 'jsc-tiny on the test split of jsc-sim, quantised'
+run test --config q.toml --load mase_output/q --project t2
+succeeds "tested with its configuration"
+holds "is the same" test "$(acc t1)" = "$(acc t2)"
+holds "without a warning" sh -c "! grep -q WARNING '$T/err'"
+run convert mase_output/q/$ckpts/best.ckpt alone.safetensors
+run test jsc-tiny jsc-sim --load alone.safetensors --project t3
+holds "in float it is another number" test "$(acc t1)" != "$(acc t3)"
+run test --config q.toml --load alone.safetensors --project t4
+succeeds "float weights with the configuration"
+holds "are measured quantised" test "$(acc t1)" = "$(acc t4)"
+run test --config q.toml --load mase_output/q --json --project t5
+out_has "programs are told" '"quantised": "1 node: data_in integer'
+run test jsc-tiny jsc-sim --load mase_output/float --json --project t6
+out_has "of floats, too" '"quantised": null'
+run report mase_output/t2
+succeeds "the report of a test"
+holds "says what its numbers are of" grep -q 'quantised, 1 node: data_in integer(4, 1)' mase_output/t2/report.html
+run report mase_output/q --test never --samples 0
+succeeds "the report of the training"
+holds "says it, too" grep -q 'quantised, 1 node: data_in integer(4, 1)' mase_output/q/report.html
+run show mase_output/q
+out_has "show has the formats" 'integer'
+run transform --config float.toml --load mase_output/q --project kept
+holds "transform keeps them" grep -q "weight_width: 3" mase_output/kept/software/transform/transformed_ckpt/graph_module.mg
+
+# Another configuration than what was trained.
+sed 's/^weight_width = 3/weight_width = 5/' q.toml >other.toml
+run test --config other.toml --load mase_output/q --project t7
+succeeds "other formats are applied"
+err_has "with a warning" 'WARNING  .*best\.ckpt has other number formats than \[passes\.quantize\] of other\.toml, which is used: module seq_blocks\.2'
+err_has "and the line says which" 'Quantised, 1 node: .*weight integer\(5, 1\)'
+run train --config other.toml --load mase_output/q --max-epochs 1 --project finer
+succeeds "training goes on in other formats"
+err_has "with the warning" 'WARNING  .*has other number formats'
+run train --config other.toml --project q --max-epochs 3 --resume
+refused "but a run is not resumed in others" 'cannot resume with another network: module seq_blocks\.2: different number formats'
+run train --config float.toml --project q --max-epochs 3 --resume
+refused "nor in float" 'cannot resume with another network: module seq_blocks\.2: different number formats'
+
+# Stopped in the middle of an epoch and resumed, with any number of threads. Counters differ, since a
+# validation more was done: the weights are compared.
+run train --config q.toml --max-steps 700 --project cut --threads 2
+run train --config q.toml --project cut --resume --threads 1
+succeeds "resumed"
+for p in q cut; do run convert mase_output/$p/$ckpts/last.ckpt $p.safetensors; done
+holds "to the same bytes" cmp cut.safetensors q.safetensors
+
+# Sweeps.
+run sweep --config q.toml --learning-rate 0.01,0.001 --max-epochs 1 --max-steps 20 --project s
+succeeds "a sweep"
+err_has "says what it trains" "$told"
+out_has "and shows it" 'jsc-tiny on jsc-sim, quantised: '
+run train --config q.toml --max-epochs 1 --max-steps 20 --project one
+run test --config q.toml --load mase_output/one/$ckpts/last.ckpt --project one
+first=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "test_acc") k = i } NR == 2 { print $k }' mase_output/s/software/sweep/sweep.csv)
+holds "its numbers are those of a training" test "$(acc one | tr -d ,)" = "$first"
+run report mase_output/s
+succeeds "its report"
+holds "says so" grep -q 'quantised, 1 node: data_in integer(4, 1)' mase_output/s/report.html
