@@ -168,7 +168,8 @@ struct mase_param {
     const char *name; /* "weight" */
     bool is_buffer;   /* running_mean: saved, not trained */
     bool is_constant; /* a buffer that is in no state dict: a number of the code, not of training */
-    bool is_frozen;   /* a parameter with requires_grad False: saved and counted, not trained */
+    bool is_fixed;  /* a buffer whose numbers the network was traced with: no file may change it */
+    bool is_frozen; /* a parameter with requires_grad False: saved and counted, not trained */
     const char *tied; /* full name of the parameter that this is another name of, or NULL (tie.c) */
     enum mase_init init;
     float scale;               /* uniform: the bound; normal: the standard deviation */

@@ -9,6 +9,7 @@
  * must hold the same numbers.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include <mase/graph.h>
@@ -69,7 +70,7 @@ struct loading {
     struct mase_map items; /* the file's tensors by name without the prefix */
     struct mase_map known; /* the graph's names */
     struct mase_map found; /* what the file has of a parameter, by its first name in the graph */
-    struct names missing, unexpected, misshaped, contrary;
+    struct names missing, unexpected, misshaped, contrary, changed;
     int converted; /* tensors whose type is not the parameter's */
 };
 
@@ -173,6 +174,27 @@ static void find(struct loading *l, const char *full, const struct mase_param *p
         add_name(l, &l->contrary, full, mase_arena_printf(l->arena, "tied to '%s'", first));
 }
 
+/* Is it the buffer that the network was traced with? PyTorch computes in float32 what was computed
+ * in more there, so that tables of sines differ a little. */
+static bool is_as_traced(const struct mase_param *p, const struct mase_tensor *t)
+{
+    const double tolerance = 1e-3;
+    double largest = 0, apart = 0;
+    for (int64_t i = 0, n = mase_tensor_count(t); i < n; i++) {
+        const double x = mase_tensor_get(t, i);
+        const double was = p->init == MASE_INIT_VALUES ? p->values[i]
+                           : p->init == MASE_INIT_ONES ? 1
+                                                       : p->centre;
+        if (x == was || (x != x && was != was))
+            continue;
+        apart = fmax(apart, fabs(x - was));
+        largest = fmax(largest, fabs(x));
+        if (!isfinite(x) || !isfinite(was))
+            return false;
+    }
+    return apart <= tolerance * largest && p->init != MASE_INIT_NORMAL && p->scale == 0;
+}
+
 static bool compare(const char *full, struct mase_param *p, void *data)
 {
     struct loading *l = data;
@@ -181,6 +203,8 @@ static bool compare(const char *full, struct mase_param *p, void *data)
         add_name(l, &l->misshaped, full, shape_note(l->arena, &p->tensor.shape, &t->shape));
     else if (t)
         find(l, full, p, t);
+    if (t && p->is_fixed && mase_shape_equal(&t->shape, &p->tensor.shape) && !is_as_traced(p, t))
+        add_name(l, &l->changed, full, NULL);
     return true;
 }
 
@@ -257,6 +281,7 @@ static enum mase_status finish(struct loading *l, struct mase_graph *g, const ch
     list_names(&text, "unexpected", &l->unexpected);
     list_names(&text, "of another shape", &l->misshaped);
     list_names(&text, "with other values than what it is tied to", &l->contrary);
+    list_names(&text, "with other values than the network was traced with", &l->changed);
     if (text.len) {
         mase_fail_in(err, MASE_EVALUE, path, "these are not the model's weights: %s",
                      mase_str_text(&text));

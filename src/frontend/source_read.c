@@ -339,18 +339,20 @@ static enum mase_status add_attr(struct reading *r, const struct mase_value *v)
     const char *path = get_text(v, "path");
     const struct mase_value *tied = mase_value_get(v, "tied");
     const int after = get_int(v, "after");
-    bool buffer, constant, frozen;
+    bool buffer, constant, frozen, fixed;
     struct mase_tensor t;
     MASE_TRY(get_tensor(r, v, &t));
     if (!path || mase_graph_attr(r->g, path) || !get_flag(v, "buffer", &buffer) ||
         !get_flag(v, "constant", &constant) || !get_flag(v, "frozen", &frozen) ||
-        (constant && !buffer) || (frozen && buffer) || after > r->g->module_count ||
+        !get_flag(v, "fixed", &fixed) || (fixed && !buffer) || (constant && !buffer) ||
+        (frozen && buffer) || after > r->g->module_count ||
         (r->g->attr_count && after < r->g->attrs[r->g->attr_count - 1].after))
         return malformed(r, "attribute");
     MASE_TRY(mase_check_path(path, r->err));
     struct mase_param *p = mase_graph_add_attr(r->g, path, t.dtype, &t.shape, buffer);
     p->is_constant = constant;
     p->is_frozen = frozen;
+    p->is_fixed = fixed;
     p->after = after;
     MASE_TRY(count_bytes(r, v, p));
     if (tied && tied->kind != MASE_NONE)
@@ -509,6 +511,11 @@ static enum mase_status read_training(struct reading *r, const struct mase_value
     const enum mase_status st = read_body(r, v);
     struct mase_graph *training = r->g;
     r->g = evaluated;
+    for (int i = 0; !st && i < training->attr_count; i++) {
+        struct mase_param *p = mase_graph_attr(evaluated, training->attrs[i].name);
+        if (p) /* both depend on it, then, and files are compared with the first */
+            p->is_fixed |= training->attrs[i].is_fixed;
+    }
     if (!st)
         return mase_graph_set_training(evaluated, training, r->err);
     mase_graph_free(training);

@@ -10,6 +10,7 @@
 #include "ir/arg.h"
 #include "ir/bind.h"
 #include "ir/infer.h"
+#include "ir/shape.h"
 
 /* ---- nodes to results ---- */
 
@@ -96,7 +97,10 @@ enum mase_status mase_call_init(struct mase_call *c, struct mase_arena *a,
     if (!mase_ops[n->op].call) /* placeholder, get_attr, output: nothing to bind */
         return MASE_OK;
     enum mase_status st = bind_call(c, &r, err);
-    return st && err ? mase_wrap(err, "%s: %s", n->name, op_title(c)) : st;
+    if (st)
+        return err ? mase_wrap(err, "%s: %s", n->name, op_title(c)) : st;
+    const bool indexes = n->op == MASE_OP_getitem || n->op == MASE_OP_setitem;
+    return indexes ? mase_index_masks(c, err) : MASE_OK;
 }
 
 /* ---- asking ---- */

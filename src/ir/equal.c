@@ -110,7 +110,7 @@ static bool same_param(const struct mase_param *a, const struct mase_param *b, e
            a->tensor.dtype == b->tensor.dtype &&
            mase_shape_equal(&a->tensor.shape, &b->tensor.shape) &&
            (depth < FORMATS || (a->is_frozen == b->is_frozen && a->after == b->after)) &&
-           (!(depth == ALL || a->is_constant) || same_start(a, b));
+           (!(depth == ALL || a->is_constant) || (a->is_fixed == b->is_fixed && same_start(a, b)));
 }
 
 bool mase_param_equal(const struct mase_param *a, const struct mase_param *b)

@@ -13,7 +13,8 @@
  *           tied {weight: PATH, ...}         these are other names of the parameters at PATH
  *           quantized {SETTINGS}             number formats, as the quantise pass is configured
  *     attr PATH = TYPE                   what get_attr reads; then: buffer, constant or frozen, and
- *                                        init START or tied PATH
+ *                                        init START or tied PATH; buffer fixed: the network was
+ *                                        made with its numbers, and no file may change them
  *     %NAME TYPING = placeholder[target=NAME]      with (default=VALUE) for an optional input
  *     %NAME TYPING = get_attr[target=PATH]
  *     %NAME TYPING = KIND[target=TARGET](args = (VALUE, ...), kwargs = {NAME: VALUE, ...})
@@ -158,6 +159,10 @@ static enum mase_status parse_attr(struct mase_mg_parser *p)
         param->is_buffer = true;
         param->is_constant |= mase_mg_at(p, "constant");
         MASE_TRY(mase_mg_next(&p->lx));
+        if (mase_mg_at(p, "fixed")) {
+            param->is_fixed = true;
+            MASE_TRY(mase_mg_next(&p->lx));
+        }
     } else if (mase_mg_at(p, "frozen")) {
         param->is_frozen = true;
         MASE_TRY(mase_mg_next(&p->lx));

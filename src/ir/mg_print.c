@@ -150,7 +150,7 @@ static void print_attr(struct mase_str *out, const struct mase_param *p)
     mase_str_add(out, " = ");
     print_type(out, p->tensor.dtype, &p->tensor.shape);
     mase_str_add(out, p->is_constant ? " constant" : p->is_buffer ? " buffer" : "");
-    mase_str_add(out, p->is_frozen && !p->tied ? " frozen" : "");
+    mase_str_add(out, p->is_fixed ? " fixed" : p->is_frozen && !p->tied ? " frozen" : "");
     if (p->tied) {
         mase_str_add(out, " tied ");
         print_label(out, p->tied);

@@ -167,6 +167,9 @@ struct mase_index {
     bool wrap;                      /* negative integers count from the end */
     struct mase_shape shape;        /* of the result */
 };
+/* x[:, mask] of a constant mask: the places at which it holds become the index, a list. For
+ * getitem and setitem, when their arguments are bound. */
+enum mase_status mase_index_masks(struct mase_call *c, struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_index_plan(const struct mase_call *c, struct mase_index *x,
                                  const struct mase_tensor *t, const struct mase_arg *index,
                                  struct mase_err *err) MASE_MUST_CHECK;

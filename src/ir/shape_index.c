@@ -57,6 +57,84 @@ static int dims_used(const struct mase_arg *a)
     return a->kind != MASE_ARG_NONE && !is_ellipsis(a);
 }
 
+/* ---- masks ---- */
+
+/* The parameter behind item i of the index as the node has it, where that is a mask. */
+static const struct mase_param *mask_of(const struct mase_call *c, int i)
+{
+    const struct mase_arg *index = &c->node->args.items[1];
+    const struct mase_arg *item = index->kind == MASE_ARG_TUPLE ? &index->items[i] : index;
+    if (item->kind != MASE_ARG_NODE || item->node->kind != MASE_GET_ATTR)
+        return NULL;
+    const struct mase_param *p = mase_graph_attr(c->node->graph, item->node->target);
+    return p && p->tensor.dtype == MASE_DTYPE_BOOL ? p : NULL;
+}
+
+/* Does a constant hold at i? It is what it starts with. */
+static bool holds(const struct mase_param *p, int64_t i)
+{
+    return p->init == MASE_INIT_VALUES ? p->values[i] != 0 : p->init == MASE_INIT_ONES;
+}
+
+static bool is_known(const struct mase_param *p)
+{
+    return p->init == MASE_INIT_VALUES || p->init == MASE_INIT_ONES || p->init == MASE_INIT_ZEROS;
+}
+
+static enum mase_status check_mask(const struct mase_call *c, const struct mase_param *p,
+                                   const struct mase_shape *x, int d, struct mase_err *err)
+{
+    if (!p->is_constant && !p->is_fixed)
+        return mase_call_fail(
+            c, err,
+            "the mask '%s' is a buffer, and files of weights would change what it "
+            "picks: it must be constant, or fixed",
+            p->name);
+    if (!is_known(p))
+        return mase_call_fail(c, err, "the mask '%s' is random", p->name);
+    if (p->tensor.shape.rank == 1 && d < x->rank && p->tensor.shape.dim[0] == x->dim[d])
+        return MASE_OK;
+    return mase_call_fail(c, err, "the mask '%s' of %s does not fit dim %d of %s", p->name,
+                          mase_show_shape(c, &p->tensor.shape), d, mase_show_shape(c, x));
+}
+
+/* The places at which a constant holds, as a list. */
+static struct mase_arg places_of(const struct mase_call *c, const struct mase_param *p)
+{
+    const int64_t length = p->tensor.shape.dim[0];
+    struct mase_arg *items = mase_new_array(c->arena, struct mase_arg, (size_t)length);
+    int count = 0;
+    for (int64_t i = 0; i < length; i++)
+        if (holds(p, i))
+            items[count++] = mase_arg_int(i);
+    return mase_arg_seq(c->arena, MASE_ARG_LIST, items, count);
+}
+
+enum mase_status mase_index_masks(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x = mase_arg_tensor(&c->param[0]);
+    struct mase_arg *index = &c->param[1];
+    const bool tuple = index->kind == MASE_ARG_TUPLE;
+    const int count = tuple ? index->count : 1;
+    if (!x || c->node->args.count < 2)
+        return MASE_OK;
+    int d = 0, used = 0;
+    for (int i = 0; i < count; i++)
+        used += dims_used(tuple ? &index->items[i] : index);
+    for (int i = 0; i < count; i++) {
+        struct mase_arg *item = tuple ? &index->items[i] : index;
+        const struct mase_param *mask = mask_of(c, i);
+        if (mask) {
+            MASE_TRY(check_mask(c, mask, &x->shape, d, err));
+            *item = places_of(c, mask);
+            d++;
+        } else {
+            d += is_ellipsis(item) ? x->shape.rank - used : dims_used(item);
+        }
+    }
+    return MASE_OK;
+}
+
 /* A list of integers picks like a tensor of them. */
 static const struct mase_tensor *list_as_tensor(const struct mase_call *c,
                                                 const struct mase_arg *list)

@@ -158,6 +158,9 @@ class Proxy:
         return Attribute(self, name)
 
     def __getitem__(self, index):
+        for i in index if isinstance(index, tuple) else (index,):
+            if isinstance(i, Tensor) and i.dtype.name == "bool":
+                i.used = True  # it decides the shape
         return Proxy.record("call_function", "operator.getitem", (self, index), {})
 
     def __setitem__(self, index, value):
@@ -485,6 +488,7 @@ class Tracer:
         home, is_buffer = self.home(t), id(t) not in self.parameters
         if home == path:
             self.attrs[path] = read.pop(path, None) or attribute(path, t, is_buffer)
+            self.attrs[path]["fixed"] = is_buffer and t.persistent and t.used
         elif not is_buffer or t.persistent:
             self.attrs[path] = attribute(path, t, is_buffer, home)
         if path in self.attrs:
@@ -521,7 +525,7 @@ def type_text(t):
 
 
 def start_json(t):
-    if t.start is None:
+    if t.initial is None:
         if not t.maker:
             raise Fault("this needs the numbers of a random tensor, which are not drawn yet")
         layer, name = t.maker
@@ -530,13 +534,13 @@ def start_json(t):
                         "name first: register the embedding before", layer.at)
         return {"made": {"class": layer._layer_class(), "param": name, "values": [
             [k, TRACER.arg(v)] for k, v in layer.values.items()]}}
-    if isinstance(t.start, list):
-        if len(t.start) > MAX_NUMBERS:
+    if isinstance(t.initial, list):
+        if len(t.initial) > MAX_NUMBERS:
             raise Fault("a constant of %s is too large; at most %d numbers"
                         % (list(t.shape), MAX_NUMBERS))
         return {"values": [float(v) if math.isfinite(v) else {"float": repr(float(v))}
-                           for v in t.start]}
-    kind, spread, centre = t.start
+                           for v in t.initial]}
+    kind, spread, centre = t.initial
     return {"kind": kind, "spread": float(spread), "centre": float(centre)}
 
 
@@ -545,7 +549,7 @@ def attribute(path, t, is_buffer, tied=None):
         raise Fault("'%s' is of %r, which graphs do not store" % (path, t.dtype))
     return {"path": path, "dtype": t.dtype.short, "shape": [int(n) for n in t.shape],
             "buffer": is_buffer, "constant": is_buffer and not t.persistent,
-            "frozen": not is_buffer and not t.requires_grad, "tied": tied,
+            "frozen": not is_buffer and not t.requires_grad, "fixed": False, "tied": tied,
             "start": None if tied else start_json(t), "at": here()}
 
 

@@ -436,7 +436,7 @@ class Layer(Module):
                             % (path, name, list(p.shape), list(shapes[name])), self.at)
             if homes(p) != path + "." + name:
                 tied[name] = homes(p)
-            elif p.start is not None or p.maker != (self, name):
+            elif p.initial is not None or p.maker != (self, name):
                 starts[name] = start_json(p)
         if "bias" in self.values and self._parameters.get("bias", 0) is None:
             self.values["bias"] = False

@@ -126,7 +126,16 @@ class Tensor:
 
     def __init__(self, shape=(), start=("uniform", 0.0, 0.0), dtype=DTYPES["float32"]):
         self.shape, self.start, self.dtype = Size(shape), start, dtype
-        self.wants_grad = False
+        self.wants_grad = self.used = False
+
+    @property
+    def start(self):
+        self.used |= TRACER is not None  # the graph depends on it from now on
+        return self.initial
+
+    @start.setter
+    def start(self, start):
+        self.initial = start
 
     # ---- numbers ----
 
@@ -260,6 +269,8 @@ class Tensor:
     # ---- the same numbers, arranged anew ----
 
     def view(self, *size):
+        if contains_proxy(size):
+            return Proxy.record("call_method", "view", (self,) + size, {})
         if len(size) == 1 and isinstance(size[0], (tuple, list)):
             size = size[0]
         known = math.prod(n for n in size if n != -1)
@@ -300,10 +311,52 @@ class Tensor:
         return self.transpose(0, 1) if self.ndim == 2 else self
 
     def expand(self, *size):
+        if contains_proxy(size):
+            return Proxy.record("call_method", "expand", (self,) + size, {})
         size = size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
         lead = len(size) - self.ndim
         return self.stretched([self.shape[d - lead] if n == -1 else n
                                for d, n in enumerate(size)])
+
+    def repeat(self, *sizes):
+        if contains_proxy(sizes):
+            return Proxy.record("call_method", "repeat", (self,) + sizes, {})
+        sizes = sizes[0] if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)) else sizes
+        own = (1,) * (len(sizes) - self.ndim) + tuple(self.shape)
+        steps = strides_of(own)
+        shape = [n * k for n, k in zip(own, sizes)]
+        order = (sum(i % n * s for i, n, s in zip(at, own, steps))
+                 for at in itertools.product(*[range(n) for n in shape]))
+        return self.moved(shape, order)
+
+    def nonzero(self):
+        """(places, dimensions)"""
+        places = [at for at, v in zip(itertools.product(*[range(n) for n in self.shape]),
+                                      self.numbers()) if v]
+        return Tensor((len(places), self.ndim), [i for at in places for i in at], DTYPES["int64"])
+
+    def picked(self, index):
+        """self[index] for one tensor in the first dimension: a mask, or places."""
+        if index.dtype.name == "bool":
+            if index.shape != self.shape[:index.ndim]:
+                raise Fault("a mask of %s does not fit a tensor of %s" % (list(index.shape),
+                                                                         list(self.shape)))
+            rows = [i for i, v in enumerate(index.numbers()) if v]
+            shape, width = self.shape[index.ndim:], math.prod(self.shape[index.ndim:])
+        else:
+            rows, shape = index.numbers(), self.shape[1:]
+            width = math.prod(shape)
+            if any(not -self.shape[0] <= i < self.shape[0] for i in rows):
+                raise Fault("an index of %r does not fit a tensor of %s" % (rows, list(self.shape)))
+            rows = [i % self.shape[0] for i in rows]
+        lead = (len(rows),) if index.dtype.name == "bool" else tuple(index.shape)
+        return self.moved(lead + tuple(shape), [i * width + k for i in rows for k in range(width)])
+
+    def sum(self, dim=None):
+        if dim is not None:
+            raise Fault("a sum along a dimension cannot be computed while tracing")
+        whole = not self.dtype.is_floating_point
+        return Tensor((), [sum(self.numbers())], DTYPES["int64"] if whole else self.dtype)
 
     def chosen(self, index):
         """The shape and the flat positions of self[index]: integers, slices, None and ..."""
@@ -332,6 +385,8 @@ class Tensor:
     def __getitem__(self, index):
         if contains_proxy(index):
             return Proxy.record("call_function", "operator.getitem", (self, index), {})
+        if isinstance(index, Tensor) and index.ndim:
+            return self.picked(index)
         return self.moved(*self.chosen(index))
 
     def __setitem__(self, index, value):

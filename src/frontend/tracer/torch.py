@@ -22,9 +22,35 @@ def as_written(target, maker=None):
     return function
 
 
+def joined(tensors, dim=0):
+    """torch.cat of tensors that exist already."""
+    first = tensors[0]
+    dim %= first.ndim
+    if any(t.shape[:dim] + t.shape[dim + 1:] != first.shape[:dim] + first.shape[dim + 1:]
+           for t in tensors):
+        raise Fault("tensors of %s cannot be joined" % ", ".join(str(list(t.shape))
+                                                                 for t in tensors))
+    floating = [t for t in tensors if t.dtype.is_floating_point]
+    blocks = [(math.prod(t.shape[dim:]), t.numbers()) for t in tensors]
+    numbers = [v for i in range(math.prod(first.shape[:dim])) for n, values in blocks
+               for v in values[i * n:(i + 1) * n]]
+    shape = first.shape[:dim] + (sum(t.shape[dim] for t in tensors),) + first.shape[dim + 1:]
+    return Tensor(shape, numbers, (floating or [first])[0].dtype)
+
+
+def stacked(tensors, dim=0):
+    return joined([t.unsqueeze(dim) for t in tensors], dim % (tensors[0].ndim + 1))
+
+
+JOINS = {"cat": joined, "concat": joined, "stack": stacked}
+
+
 def concrete(target, args, kwargs):
     """The same function of a tensor that exists already."""
     name = target.rpartition(".")[2]
+    if name in JOINS and args and all(isinstance(t, Tensor) for t in args[0]) and not any(
+            TRACER and id(t) in TRACER.parameters for t in args[0]):
+        return JOINS[name](*args, **kwargs)
     if args and isinstance(args[0], Tensor):
         if TRACER and (id(args[0]) in TRACER.parameters):
             return Proxy.record("call_function", target, args, kwargs)
