@@ -36,11 +36,14 @@ struct mase_train_opts {
     int64_t max_epochs;
     int64_t max_steps; /* of the optimiser; not positive: no limit */
     int64_t batch_size;
-    int64_t accumulate; /* batches for one step */
-    int64_t patience;   /* epochs without a better validation loss before stopping; 0: never */
-    double min_delta;   /* what counts as better */
-    double clip_value;  /* each gradient to +- this; 0: not */
-    double clip_norm;   /* then all gradients to this length; 0: not */
+    int64_t accumulate;     /* batches for one step */
+    int64_t patience;       /* epochs without a better validation loss before stopping; 0: never */
+    double min_delta;       /* what counts as better */
+    double clip_value;      /* each gradient to +- this; 0: not */
+    double clip_norm;       /* then all gradients to this length; 0: not */
+    int64_t quantize_after; /* epochs in float before the graph's number formats are on */
+    int64_t
+        freeze_bn_stats_after; /* epochs before batch norms keep their statistics; below 0: all */
     double label_smoothing;
     const char *class_weights; /* "1,2,0.5", "balanced", or NULL */
     int64_t threads;           /* 0: as many as the network can use */
@@ -164,6 +167,7 @@ struct mase_train_epoch {
     double train_seconds, seconds; /* training alone; with validation */
     int64_t samples;               /* trained on in train_seconds */
     bool best;
+    bool plain;       /* the number formats were not on yet */
     const char *stop; /* NULL, or why this is the last: "patience" ... */
 };
 
@@ -198,6 +202,8 @@ const struct mase_train_state *mase_trainer_state(const struct mase_trainer *t);
 int64_t mase_trainer_batches(const struct mase_trainer *t); /* of an epoch */
 const struct mase_plan *mase_trainer_plan(const struct mase_trainer *t);
 int mase_trainer_threads(const struct mase_trainer *t);
+/* What the last epoch trained and validated: the graph, without its formats until they are on. */
+const struct mase_graph *mase_trainer_graph(const struct mase_trainer *t);
 
 /* ---- checkpoints ---- */
 

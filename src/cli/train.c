@@ -174,10 +174,11 @@ static enum mase_status on_epoch(void *data, const struct mase_train_epoch *e, s
     j->drawn_epoch = -1;
     mase_log_status(NULL);
     mase_info("Epoch %lld/%lld: train_loss %.4f, train_acc %.4f, val_loss %.4f, val_acc %.4f, lr "
-              "%.3g, %.2f s, %.0f samples/s%s",
+              "%.3g, %.2f s, %.0f samples/s%s%s",
               (long long)e->epoch + 1, (long long)j->opts.max_epochs, e->train_loss,
               e->train_accuracy, e->val_loss, e->val_accuracy, e->lr, e->seconds,
-              (double)e->samples / e->train_seconds, e->best ? ", best so far" : "");
+              (double)e->samples / e->train_seconds, e->best ? ", best so far" : "",
+              e->plain ? ", float" : "");
     return j->saves ? mase_cli_train_files_epoch(&j->files, e, err) : MASE_OK;
 }
 
@@ -252,7 +253,7 @@ static void print_results(const struct job *j)
     mase_sheets_add(
         s, &(struct mase_sheet){ .key = "checkpoints", .table = t, .style = MASE_TABLE_PRETTY });
     mase_sheets_line(s, "%s on %s%s, validated on %lld rows", j->model->name, info->data.name,
-                     mase_graph_is_quantised(j->graph) ? ", quantised" : "",
+                     mase_graph_is_quantised(mase_trainer_graph(j->trainer)) ? ", quantised" : "",
                      (long long)mase_dataset_split(j->data, MASE_SPLIT_VALIDATION).count);
     if (info->notice)
         mase_sheets_line(s, "%s", info->notice);
@@ -272,7 +273,7 @@ static enum mase_status record(const struct job *j, struct mase_value *files, st
                                    .project_dir = j->project_dir,
                                    .name = "run.json",
                                    .model = j->model,
-                                   .graph = j->graph,
+                                   .graph = mase_trainer_graph(j->trainer),
                                    .weights = j->weights,
                                    .dataset = mase_cli_data_record(a, j->data),
                                    .isa = mase_plan_isa(mase_trainer_plan(j->trainer)),

@@ -13,6 +13,8 @@
  *         version, seed
  *         state                    struct mase_train_state, field by field
  *         graph                    the network as .mg has it, number formats and all
+ *         graph_to_come            before quantize_after: the same with its formats, which are not
+ *                                  on yet
  *         data                     name, sample, classes, class_names, checksum, rows, simulated,
  *                                  notice, scaling (none for images),
  *                                  mean, std (float64[features]; none: not scaled)
@@ -135,6 +137,8 @@ enum mase_status mase_trainer_save(const struct mase_trainer *t, const char *pat
     mase_obj_set(a, ours, "state", counters(a, s));
     mase_obj_set(a, ours, "data", data_info(a, t->data));
     set_text(a, ours, "graph", t->network);
+    if (t->network_to_come)
+        set_text(a, ours, "graph_to_come", t->network_to_come);
     const enum mase_status st = mase_torch_write(root, path, err);
     mase_arena_release(a);
     return st;

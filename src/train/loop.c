@@ -197,7 +197,7 @@ static const char *reason_to_stop(const struct mase_trainer *t)
         return "all epochs done";
     if (out_of_steps(t))
         return "all steps done";
-    if (t->opts.patience && t->state.waited >= t->opts.patience)
+    if (t->opts.patience && t->state.waited >= t->opts.patience && t->quantised)
         return "no better validation loss";
     return NULL;
 }
@@ -245,7 +245,9 @@ static enum mase_status run_epoch(struct run *r, struct mase_train_epoch *e, str
     struct mase_trainer *t = r->t;
     struct mase_evaluation v;
     const uint64_t started = mase_clock();
-    *e = (struct mase_train_epoch){ 0 };
+    MASE_TRY(mase_trainer_enter_phase(t, err));
+    mase_trainer_begin_formats(t);
+    *e = (struct mase_train_epoch){ .plain = !t->quantised };
     MASE_TRY(train_epoch(r, err));
     e->train_seconds = 1e-9 * (double)(mase_clock() - started);
     e->samples = r->trained;

@@ -51,6 +51,18 @@ enum mase_status mase_optimizer_init(struct mase_optimizer *o, const struct mase
     return MASE_OK;
 }
 
+void mase_optimizer_move(struct mase_optimizer *o, const struct mase_plan *p)
+{
+    const struct mase_plan_params params = mase_plan_params(p);
+    if (params.n != o->params.n)
+        mase_bug("a plan of %lld parameters in place of one of %lld", (long long)params.n,
+                 (long long)o->params.n);
+    o->params = params;
+    free(o->span);
+    o->span_count = 0;
+    find_spans(o, p);
+}
+
 void mase_optimizer_release(struct mase_optimizer *o)
 {
     free(o->span);

@@ -31,6 +31,8 @@ struct mase_optimizer {
 enum mase_status mase_optimizer_init(struct mase_optimizer *o, const struct mase_plan *p,
                                      const struct mase_train_opts *opts,
                                      struct mase_err *err) MASE_MUST_CHECK;
+/* Go on with another plan of the same parameters. */
+void mase_optimizer_move(struct mase_optimizer *o, const struct mase_plan *p);
 void mase_optimizer_release(struct mase_optimizer *o);
 /* One step with the gradients that the plan holds (clipped in place by value). */
 void mase_optimizer_step(struct mase_optimizer *o, double lr);

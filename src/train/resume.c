@@ -62,10 +62,25 @@ static bool may_differ(const char *key)
     return false;
 }
 
+/* Of a file that is older than the option: the run was as it is by default. */
+static bool is_default(const struct mase_opt *row, const void *field)
+{
+    switch (row->type) {
+    case MASE_OPT_TYPE_BOOL:
+        return *(const bool *)field == (row->num != 0);
+    case MASE_OPT_TYPE_INT:
+        return (double)*(const int64_t *)field == row->num;
+    case MASE_OPT_TYPE_FLOAT:
+        return *(const double *)field == row->num;
+    default:
+        return mase_streq(*(const char *const *)field, row->text);
+    }
+}
+
 static bool same_option(const struct mase_opt *row, const void *field, const struct mase_obj *o)
 {
     if (!o)
-        return false;
+        return is_default(row, field);
     switch (row->type) {
     case MASE_OPT_TYPE_BOOL:
         return o->kind == MASE_OBJ_BOOL && o->b == *(const bool *)field;
@@ -186,11 +201,11 @@ static enum mase_status check_state(const struct mase_trainer *t, const struct m
                                (long long)s->epoch, (long long)s->batch, (long long)s->step);
 }
 
-/* The graph that the file says it was trained with; NULL: it does not say. */
+/* The graph that the file has under that key; NULL: it does not say. */
 static enum mase_status read_graph(struct mase_graph **g, const struct mase_obj *root,
-                                   const char *path, struct mase_err *err)
+                                   const char *key, const char *path, struct mase_err *err)
 {
-    const struct mase_obj *text = mase_obj_get(mase_obj_get(root, "mase"), "graph");
+    const struct mase_obj *text = mase_obj_get(mase_obj_get(root, "mase"), key);
     *g = NULL;
     if (!text)
         return MASE_OK;
@@ -205,8 +220,11 @@ static enum mase_status check_network(const struct mase_trainer *t, const struct
 {
     struct mase_graph *was;
     struct mase_str why = { 0 };
-    MASE_TRY(read_graph(&was, root, path, err));
-    enum mase_status st = MASE_OK;
+    enum mase_status st = read_graph(&was, root, "graph_to_come", path, err);
+    if (!st && !was)
+        st = read_graph(&was, root, "graph", path, err);
+    if (st)
+        return st;
     if (was && !mase_graph_same_formats(was, t->graph, &why))
         st = mase_fail_in(err, MASE_EVALUE, path, "cannot resume with another network: %s",
                           mase_str_text(&why));
@@ -287,11 +305,12 @@ static enum mase_status resume(struct mase_trainer *t, const struct mase_obj *ro
     if (s.step > 0)
         MASE_TRY(take_moments(t, root, false, path, err));
     MASE_TRY(check_network(t, root, path, err));
+    t->state = s;
+    MASE_TRY(mase_trainer_enter_phase(t, err));
     MASE_TRY(mase_weights_load(t->graph, path, err));
     mase_plan_read_weights(t->plan);
     if (s.step > 0)
         MASE_TRY(take_moments(t, root, true, path, err));
-    t->state = s;
     t->optim.step = s.step;
     return MASE_OK;
 }
@@ -312,7 +331,7 @@ enum mase_status mase_checkpoint_graph(struct mase_graph **g, const char *path,
 {
     struct mase_torch file;
     MASE_TRY(mase_torch_open(&file, path, err));
-    const enum mase_status st = read_graph(g, file.root, path, err);
+    const enum mase_status st = read_graph(g, file.root, "graph", path, err);
     mase_torch_close(&file);
     return st;
 }

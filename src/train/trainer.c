@@ -9,10 +9,8 @@
 
 #include <mase/call.h>
 #include <mase/log.h>
-#include <mase/tiled_plan.h>
 
 #include "base/alloc.h"
-#include "exec/plan.h"
 
 /* ---- class weights ---- */
 
@@ -103,49 +101,6 @@ static enum mase_status set_rows(struct mase_trainer *t, struct mase_err *err)
     return MASE_OK;
 }
 
-/* ---- plans ---- */
-
-static enum mase_status make_plans(struct mase_trainer *t, struct mase_err *err)
-{
-    const struct mase_data_info *info = &mase_dataset_info(t->data)->data;
-    const int64_t batch = t->opts.batch_size < t->rows ? t->opts.batch_size : t->rows;
-    const int64_t rows = mase_dataset_split(t->data, MASE_SPLIT_VALIDATION).count;
-    const int asked = (int)t->opts.threads;
-    t->threads = mase_train_threads(t->trained, &info->sample, batch, asked);
-    const struct mase_predictor_opts vo = { .threads = mase_predict_threads(t->graph, &info->sample,
-                                                                            rows, asked) };
-    MASE_TRY(mase_predictor_new(&t->validator, t->graph, &info->sample, &vo, err));
-    if (t->validator->outputs != info->classes)
-        return mase_fail(err, MASE_EVALUE, "the network has %lld outputs, but %s has %d classes",
-                         (long long)t->validator->outputs, info->name, info->classes);
-    const struct mase_plan_opts po = { .batch = batch,
-                                       .train = true,
-                                       .threads = t->threads,
-                                       .seed = (uint64_t)t->opts.seed,
-                                       .inputs = &t->validator->input,
-                                       .input_count = 1 };
-    MASE_TRY(mase_tiled_plan_new(&t->tiled, t->trained, &po, err));
-    t->plan = mase_tiled_plan_first(t->tiled);
-    if (!t->plan->output->needs_grad)
-        return mase_fail(err, MASE_EVALUE,
-                         "nothing to train: no gradient reaches a parameter, all that the output "
-                         "depends on are frozen (requires_grad = False) or behind torch.no_grad()");
-    return mase_optimizer_init(&t->optim, t->plan, &t->opts, err);
-}
-
-/* Without the shapes that some graphs know and others do not: one network, one text. */
-static void print_network(struct mase_trainer *t)
-{
-    struct mase_str text = { 0 };
-    struct mase_graph *bare = mase_graph_clone(t->graph);
-    for (struct mase_node *n = bare->first; n; n = n->next)
-        n->meta = NULL;
-    mase_graph_print_mg(&text, bare);
-    mase_graph_free(bare);
-    t->network = mase_arena_strdup(&t->arena, mase_str_text(&text));
-    mase_str_release(&text);
-}
-
 /* ---- life ---- */
 
 enum mase_status mase_trainer_new(struct mase_trainer **out, struct mase_graph *g,
@@ -154,7 +109,7 @@ enum mase_status mase_trainer_new(struct mase_trainer **out, struct mase_graph *
 {
     struct mase_trainer *t = mase_xcalloc(sizeof *t);
     enum mase_status st;
-    t->graph = t->trained = g;
+    t->graph = t->evaluated = t->trained = g;
     t->data = d;
     t->opts = *o;
     if (o->dev_run)
@@ -164,11 +119,11 @@ enum mase_status mase_trainer_new(struct mase_trainer **out, struct mase_graph *
     t->state.best_loss = INFINITY;
     t->state.best_epoch = -1;
     if ((st = mase_graph_to_train(&t->trained, g, err)) || (st = set_rows(t, err)) ||
-        (st = set_class_weights(t, err)) || (st = make_plans(t, err))) {
+        (st = set_class_weights(t, err)) || (st = mase_trainer_check_phases(t, err)) ||
+        (st = mase_trainer_enter_phase(t, err))) {
         mase_trainer_free(t);
         return st;
     }
-    print_network(t);
     *out = t;
     return MASE_OK;
 }
@@ -178,8 +133,7 @@ void mase_trainer_free(struct mase_trainer *t)
     if (!t)
         return;
     mase_optimizer_release(&t->optim);
-    mase_tiled_plan_free(t->tiled);
-    mase_predictor_free(t->validator);
+    mase_trainer_leave_phase(t);
     free(t->order);
     mase_arena_release(&t->arena);
     free(t);
@@ -198,6 +152,11 @@ int64_t mase_trainer_batches(const struct mase_trainer *t)
 const struct mase_plan *mase_trainer_plan(const struct mase_trainer *t)
 {
     return t->plan;
+}
+
+const struct mase_graph *mase_trainer_graph(const struct mase_trainer *t)
+{
+    return t->evaluated;
 }
 
 int mase_trainer_threads(const struct mase_trainer *t)

@@ -9,8 +9,10 @@
 
 struct mase_trainer {
     struct mase_arena arena;
-    struct mase_graph *graph;   /* borrowed, like data: what is evaluated */
-    struct mase_graph *trained; /* the same, or what it is while it is trained */
+    struct mase_graph *graph;         /* borrowed, like data: what the run comes to */
+    struct mase_graph *evaluated;     /* by this phase: the same, or plain */
+    struct mase_graph *trained;       /* the same, what that is while it is trained, or fixed */
+    struct mase_graph *plain, *fixed; /* owned, or NULL: without formats; with batch norms frozen */
     const struct mase_dataset *data;
     struct mase_train_opts opts;
     struct mase_train_state state;
@@ -27,9 +29,22 @@ struct mase_trainer {
     int64_t steps;                /* of an epoch */
     int64_t shuffled;             /* the epoch whose order it is; -1: none */
     int threads;
-    double lr;           /* of the step under way */
-    const char *network; /* the graph as text, number formats and all, for checkpoints */
+    double lr;                   /* of the step under way */
+    bool quantised;              /* the number formats are on, if the graph has any */
+    bool frozen;                 /* batch norms do not follow the batches any more */
+    const char *network;         /* what is evaluated as text, formats and all, for checkpoints */
+    const char *network_to_come; /* the graph, until its formats are on; else NULL */
 };
+
+/* phase.c: options that say nothing here are dropped with a warning. */
+enum mase_status mase_trainer_check_phases(struct mase_trainer *t,
+                                           struct mase_err *err) MASE_MUST_CHECK;
+/* Make graphs and plans what the epoch wants them to be; nothing if they are. */
+enum mase_status mase_trainer_enter_phase(struct mase_trainer *t,
+                                          struct mase_err *err) MASE_MUST_CHECK;
+void mase_trainer_leave_phase(struct mase_trainer *t);
+/* In the epoch in which the formats come on: the best network so far was none of theirs. */
+void mase_trainer_begin_formats(struct mase_trainer *t);
 
 /* Parameter or buffer number i of the state dict, as training has it. */
 struct mase_train_param {

@@ -115,3 +115,37 @@ holds "its numbers are those of a training" test "$(acc one | tr -d ,)" = "$firs
 run report mase_output/s
 succeeds "its report"
 holds "says so" grep -q 'quantised, 1 node: data_in integer(4, 1)' mase_output/s/report.html
+
+# Formats that come on later, statistics of batch norms that stay.
+sed 's/^max_epochs = 2/max_epochs = 3\nquantize_after = 2\nlr_schedule = "constant"/' q.toml >late.toml
+run train --config late.toml --project late
+succeeds "two float epochs first"
+err_has "a float epoch says so" 'Epoch 2/3: .*, float$'
+holds "a quantised one does not" sh -c "! grep -q 'Epoch 3/3: .*, float' '$T/err'"
+err_has "and is the best so far" 'Epoch 3/3: .*, best so far'
+out_has "what counts is the quantised network" 'quantised, validated on'
+run train --config late.toml --max-epochs 3 --max-steps 600 --project early --log-level warning
+succeeds "stopped before"
+out_has "what there is is float" 'jsc-tiny on jsc-sim, validated on'
+holds "the record says nothing else" sh -c '! grep -q "\"quantised\"" mase_output/early/run.json'
+run test jsc-tiny jsc-sim --load mase_output/early --json --project t8
+out_has "and so does its checkpoint" '"quantised": null'
+run train --config late.toml --project early --resume
+succeeds "it goes on"
+for p in late early; do run convert mase_output/$p/$ckpts/last.ckpt $p.safetensors; done
+holds "to the same weights" cmp early.safetensors late.safetensors
+run train --config late.toml --quantise-after 3 --project no
+refused "none left for the formats" 'quantize_after = 3: none of the 3 epochs would train through the number formats'
+run train --config late.toml --quantize-after -1
+refused "no number of epochs" 'quantize-after'
+run train --config float.toml --quantize-after 1 --max-steps 1 --project no1
+err_has "without formats" 'WARNING  quantize_after is of no effect: the network has no number formats'
+run train jsc-toy jsc-sim --max-epochs 2 --batch-size 1024 --freeze-bn-stats-after 1 --learning-rate 0.01 --project bn
+succeeds "batch norms are frozen"
+run train jsc-toy jsc-sim --max-epochs 2 --batch-size 1024 --learning-rate 0.01 --project bn0
+holds "which changes the numbers" test "$(val bn)" != "$(val bn0)"
+printf 'dataset = "jsc-sim"\n[model]\nlayers = ["Linear(16, 5)"]\n' >linear.toml
+run train --config linear.toml --freeze-bn-stats-after 1 --max-steps 1 --project no2
+err_has "without batch norms" 'WARNING  freeze_bn_stats_after is of no effect: the network has no batch norm'
+run sweep --config late.toml --quantize-after 0,1,2 --max-steps 700 --project s2
+succeeds "a sweep over the delay"

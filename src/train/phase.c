@@ -1,0 +1,202 @@
+/*
+ * phase.c - what a run trains may change between its epochs: the number formats come on after some
+ * (quantize_after), batch norms stop following the batches after some (freeze_bn_stats_after).
+ *
+ * A phase is a pair of graphs, one that is trained and one that is validated, and their plans. All
+ * graphs have the same parameters in the same memory, and the flat parameters of all plans the same
+ * order, so an optimiser goes on with its moments. Which phase it is follows from the epoch alone:
+ * a run that is resumed enters the one it left.
+ */
+#include <math.h>
+
+#include <mase/call.h>
+#include <mase/log.h>
+#include <mase/tiled_plan.h>
+
+#include "exec/plan.h"
+#include "ir/bind.h"
+#include "train/trainer.h"
+
+/* ---- which ---- */
+
+static bool is_batch_norm(const struct mase_node *n)
+{
+    static const enum mase_op ops[] = { MASE_OP_batch_norm, MASE_OP_batch_norm1d,
+                                        MASE_OP_batch_norm2d, MASE_OP_batch_norm3d };
+    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
+        if (n->op == ops[i])
+            return true;
+    return false;
+}
+
+static bool has_batch_norm(const struct mase_graph *g)
+{
+    for (const struct mase_node *n = g->first; n; n = n->next)
+        if (is_batch_norm(n))
+            return true;
+    return false;
+}
+
+enum mase_status mase_trainer_check_phases(struct mase_trainer *t, struct mase_err *err)
+{
+    struct mase_train_opts *o = &t->opts;
+    if (o->dev_run)
+        o->quantize_after = 0; /* its one epoch tries what the others will do */
+    if (o->quantize_after > 0 && !mase_graph_is_quantised(t->graph)) {
+        mase_warn("quantize_after is of no effect: the network has no number formats");
+        o->quantize_after = 0;
+    }
+    if (o->freeze_bn_stats_after >= 0 && !has_batch_norm(t->trained)) {
+        mase_warn("freeze_bn_stats_after is of no effect: the network has no batch norm");
+        o->freeze_bn_stats_after = -1;
+    }
+    if (o->quantize_after > 0 && o->quantize_after >= o->max_epochs)
+        return mase_fail(err, MASE_EVALUE,
+                         "quantize_after = %lld: none of the %lld epochs would train through the "
+                         "number formats",
+                         (long long)o->quantize_after, (long long)o->max_epochs);
+    return MASE_OK;
+}
+
+/* ---- graphs ---- */
+
+static void drop_formats(struct mase_graph *g)
+{
+    for (struct mase_module *m = g->modules; m; m = m->next)
+        mase_module_set_quant(g, m, NULL);
+    for (struct mase_node *n = g->first; n; n = n->next)
+        if (n->kind == MASE_CALL_FUNCTION)
+            mase_node_set_quant(n, NULL);
+}
+
+/* A function is told by its argument training, if that follows the network's mode. */
+static void freeze_function(struct mase_node *n)
+{
+    const int at = mase_sig_find(mase_op_call_sig(n->op), "training");
+    struct mase_arg *arg = at < n->args.count ? &n->args.items[at] : NULL;
+    for (int i = 0; i < n->kwargs.count && !arg; i++)
+        if (mase_streq(n->kwargs.keys[i], "training"))
+            arg = &n->kwargs.items[i];
+    if (arg && arg->kind == MASE_ARG_ATOM && mase_streq(arg->s, MASE_FOLLOWS_MODE))
+        *arg = mase_arg_bool(false);
+}
+
+/* Batch norms compute as in evaluation, by their running statistics, which stay as they are; weight
+ * and bias are trained on. One that its author holds in a mode stays in it. */
+static void freeze_batch_norms(struct mase_graph *g)
+{
+    for (struct mase_node *n = g->first; n; n = n->next) {
+        if (!is_batch_norm(n))
+            continue;
+        if (n->kind == MASE_CALL_FUNCTION)
+            freeze_function(n);
+        else if (n->mode == MASE_MODE_FOLLOWS)
+            n->mode = MASE_MODE_EVAL;
+    }
+}
+
+static enum mase_status make_graphs(struct mase_trainer *t, struct mase_err *err)
+{
+    t->evaluated = t->graph;
+    if (!t->quantised) {
+        t->evaluated = t->plain = mase_graph_clone(t->graph);
+        drop_formats(t->plain);
+    }
+    MASE_TRY(mase_graph_to_train(&t->trained, t->evaluated, err));
+    if (t->frozen) {
+        t->trained = t->fixed = mase_graph_clone(t->trained);
+        freeze_batch_norms(t->fixed);
+    }
+    return MASE_OK;
+}
+
+/* ---- plans ---- */
+
+static enum mase_status make_plans(struct mase_trainer *t, struct mase_err *err)
+{
+    const struct mase_data_info *info = &mase_dataset_info(t->data)->data;
+    const int64_t batch = t->opts.batch_size < t->rows ? t->opts.batch_size : t->rows;
+    const int64_t rows = mase_dataset_split(t->data, MASE_SPLIT_VALIDATION).count;
+    const int asked = (int)t->opts.threads;
+    t->threads = mase_train_threads(t->trained, &info->sample, batch, asked);
+    const struct mase_predictor_opts vo = { .threads = mase_predict_threads(
+                                                t->evaluated, &info->sample, rows, asked) };
+    MASE_TRY(mase_predictor_new(&t->validator, t->evaluated, &info->sample, &vo, err));
+    if (t->validator->outputs != info->classes)
+        return mase_fail(err, MASE_EVALUE, "the network has %lld outputs, but %s has %d classes",
+                         (long long)t->validator->outputs, info->name, info->classes);
+    const struct mase_plan_opts po = { .batch = batch,
+                                       .train = true,
+                                       .threads = t->threads,
+                                       .seed = (uint64_t)t->opts.seed,
+                                       .inputs = &t->validator->input,
+                                       .input_count = 1 };
+    MASE_TRY(mase_tiled_plan_new(&t->tiled, t->trained, &po, err));
+    t->plan = mase_tiled_plan_first(t->tiled);
+    if (!t->plan->output->needs_grad)
+        return mase_fail(err, MASE_EVALUE,
+                         "nothing to train: no gradient reaches a parameter, all that the output "
+                         "depends on are frozen (requires_grad = False) or behind torch.no_grad()");
+    if (t->optim.m)
+        mase_optimizer_move(&t->optim, t->plan);
+    else
+        MASE_TRY(mase_optimizer_init(&t->optim, t->plan, &t->opts, err));
+    return MASE_OK;
+}
+
+/* ---- from one to the next ---- */
+
+/* Without the shapes that some graphs know and others do not: one network, one text. */
+static const char *print_network(struct mase_arena *a, const struct mase_graph *g)
+{
+    struct mase_str text = { 0 };
+    struct mase_graph *bare = mase_graph_clone(g);
+    for (struct mase_node *n = bare->first; n; n = n->next)
+        n->meta = NULL;
+    mase_graph_print_mg(&text, bare);
+    mase_graph_free(bare);
+    const char *copy = mase_arena_strdup(a, mase_str_text(&text));
+    mase_str_release(&text);
+    return copy;
+}
+
+void mase_trainer_leave_phase(struct mase_trainer *t)
+{
+    mase_tiled_plan_free(t->tiled);
+    mase_predictor_free(t->validator);
+    mase_graph_free(t->fixed);
+    mase_graph_free(t->plain);
+    t->tiled = NULL;
+    t->plan = NULL;
+    t->validator = NULL;
+    t->fixed = t->plain = NULL;
+}
+
+enum mase_status mase_trainer_enter_phase(struct mase_trainer *t, struct mase_err *err)
+{
+    const struct mase_train_opts *o = &t->opts;
+    const bool quantised = t->state.epoch >= o->quantize_after;
+    const bool frozen = o->freeze_bn_stats_after >= 0 && t->state.epoch >= o->freeze_bn_stats_after;
+    if (t->plan && quantised == t->quantised && frozen == t->frozen)
+        return MASE_OK;
+    if (t->plan)
+        mase_plan_write_weights(t->plan);
+    mase_trainer_leave_phase(t);
+    t->quantised = quantised;
+    t->frozen = frozen;
+    MASE_TRY(make_graphs(t, err));
+    MASE_TRY(make_plans(t, err));
+    t->network = print_network(&t->arena, t->evaluated);
+    t->network_to_come = quantised ? NULL : print_network(&t->arena, t->graph);
+    return MASE_OK;
+}
+
+void mase_trainer_begin_formats(struct mase_trainer *t)
+{
+    struct mase_train_state *s = &t->state;
+    if (t->opts.quantize_after == 0 || s->epoch != t->opts.quantize_after || s->batch > 0)
+        return;
+    s->best_loss = INFINITY;
+    s->best_epoch = -1;
+    s->waited = 0;
+}
