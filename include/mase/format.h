@@ -93,6 +93,16 @@ enum mase_gradient {
     MASE_GRADIENT_CLIPPED,  /* the same, but nothing where x lies outside the format's limits */
 };
 
+typedef enum mase_gradient mase_quant_gradient_fn(const void *params);
+
+/* Which operands a format rounds where it stands for a whole layer: those of a layer with weights,
+ * or nn.ReLU. An operand that names the format itself is rounded in any case. */
+enum mase_rounds {
+    MASE_ROUNDS_ALL = 0,
+    MASE_ROUNDS_DATA = 1, /* and the result */
+    MASE_ROUNDS_WEIGHT = 2,
+};
+
 struct mase_quant_info {
     const char *name;   /* "integer", as configurations say */
     const char *suffix; /* of class names: "Integer" */
@@ -102,7 +112,9 @@ struct mase_quant_info {
     size_t size;                      /* of the struct that they bind */
     mase_quant_resolve_fn *resolve;   /* NULL: nothing to do */
     mase_quant_geometry_fn *geometry; /* NULL: every value is a block */
-    mase_quant_fits_fn *fits;         /* NULL: any tensor can be cut */
+    bool (*alone)(
+        const void *params);  /* NULL, or: with these parameters every value is one, after all */
+    mase_quant_fits_fn *fits; /* NULL: any tensor can be cut */
     mase_quant_fn *quantize;
     mase_quant_encode_fn *encode;
     mase_quant_decode_fn *decode;
@@ -111,7 +123,8 @@ struct mase_quant_info {
     int (*bits)(const void *params);        /* of a value, without what it shares */
     int (*shared_bits)(const void *params); /* of what a block shares; NULL: nothing */
     mase_quant_integer_fn *integer;         /* NULL: there is none */
-    enum mase_gradient gradient;
+    mase_quant_gradient_fn *gradient;       /* NULL: straight through */
+    int rounds;                             /* of enum mase_rounds, or-ed */
     bool looks_around; /* a block of zeros is rounded by the smallest largest magnitude of the
                         * others: of the same sample, or in the whole of a tensor that is no data */
     bool for_data; /* what nobody says the role of is taken for data if it may be; else for a weight
@@ -173,6 +186,8 @@ void mase_geometry_tiles(int64_t *length, const struct mase_shape *s, enum mase_
  * others, the last of them first; each of those is filled before the next. */
 void mase_geometry_run(int64_t *length, const struct mase_shape *s, enum mase_role role,
                        int64_t values, int64_t dim);
+/* All values at one position of the first dimension; those of a vector that is no data. */
+void mase_geometry_items(int64_t *length, const struct mase_shape *s, enum mase_role role);
 /* All values that are not of different samples. */
 void mase_geometry_whole(int64_t *length, const struct mase_shape *s, enum mase_role role);
 /* All values at one position of a dimension, counted from the end when negative. */
@@ -215,6 +230,8 @@ enum mase_status mase_format_fits(const struct mase_format *f, const struct mase
                                   enum mase_role role, struct mase_err *err) MASE_MUST_CHECK;
 /* Does zero stay zero? Some formats have none. */
 bool mase_format_keeps_zero(const struct mase_format *f);
+/* Does a block of zeros become NaN? */
+bool mase_format_breaks_zeros(const struct mase_format *f);
 /* Do values share anything? */
 bool mase_format_has_blocks(const struct mase_format *f);
 /* Bits of one value, without what it shares with others; 32 for float. */

@@ -23,6 +23,7 @@ enum mase_stream {
     MASE_STREAM_AUGMENT,  /* crops and flips; index: epoch << 32 | row */
     MASE_STREAM_SHUFFLE,  /* order of the training rows; index: the epoch */
     MASE_STREAM_DROPOUT,  /* which values stay; index: see op_dropout.c */
+    MASE_STREAM_ROUND,    /* rounding by chance; index: the bits of the value */
 };
 
 struct mase_rng {

@@ -169,6 +169,10 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
     const char *why = mase_quantise_refusal(s->plan, s->call->factors);
     if (why)
         return mase_call_fail(c, err, "%s", why);
+    const struct mase_format *f = mase_mark_rounding(s->node, 's').format;
+    if (s->plan->train && mase_format_breaks_zeros(f))
+        return mase_call_fail(c, err, "%s makes NaN of zeros, which a plan needs to train it",
+                              f->row->name);
     const int count = r->layers * r->directions;
     struct mase_slot **slot = mase_new_array(&s->plan->arena, struct mase_slot *, (size_t)count);
     if (s->result_index)

@@ -210,6 +210,16 @@ void mase_round_run(const struct mase_round *r, const struct mase_kernels *k, fl
     }
 }
 
+void mase_round_clear(const struct mase_round *r, float *y, int64_t first, int64_t end,
+                      int64_t from, int64_t to)
+{
+    for (int64_t i = from; i < to && first < end && r->row; i++) {
+        const struct mase_block b = block_at(r, i, end);
+        for (int64_t k = 0; k < b.rows; k++)
+            memset(y + b.row[k] + first, 0, (size_t)(end - first) * sizeof *y);
+    }
+}
+
 void mase_round_all(const struct mase_round *r, const struct mase_kernels *k, float *y,
                     const float *x)
 {

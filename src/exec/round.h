@@ -30,6 +30,9 @@ struct mase_round mase_round_dense(struct mase_arena *a, struct mase_rounding ho
 /* Blocks from..to, with so many lanes in use. */
 void mase_round_run(const struct mase_round *r, const struct mase_kernels *k, float *y,
                     const float *x, int64_t lanes, int64_t from, int64_t to);
+/* Lanes first..end of the rows of blocks from..to := 0. */
+void mase_round_clear(const struct mase_round *r, float *y, int64_t first, int64_t end,
+                      int64_t from, int64_t to);
 /* All of a dense tensor. */
 void mase_round_all(const struct mase_round *r, const struct mase_kernels *k, float *y,
                     const float *x);

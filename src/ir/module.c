@@ -257,8 +257,23 @@ int64_t mase_module_param_count(const struct mase_module *m)
 
 /* ---- text ---- */
 
+/* Classes that the original names otherwise than the rest of their format. */
+static const struct {
+    enum mase_op op;
+    enum mase_quant_kind kind;
+    const char *name;
+} named_otherwise[] = {
+    { MASE_OP_conv2d, MASE_QUANT_binary, "Conv2dBinaryScaling" },
+    { MASE_OP_conv2d, MASE_QUANT_logicnets, "Conv2DLogicNets" },
+};
+
 void mase_module_class(struct mase_str *out, const struct mase_module *m)
 {
+    for (size_t i = 0; m->quant && i < sizeof named_otherwise / sizeof *named_otherwise; i++)
+        if (m->op == named_otherwise[i].op && m->quant->kind == named_otherwise[i].kind) {
+            mase_str_add(out, named_otherwise[i].name);
+            return;
+        }
     mase_str_printf(out, "%s%s", mase_ops[m->op].module,
                     m->quant ? mase_quants[m->quant->kind]->suffix : "");
 }

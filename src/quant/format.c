@@ -54,7 +54,7 @@ enum mase_status mase_quant_need(enum mase_quant_kind *kind, const char *name, s
 
 bool mase_format_has_blocks(const struct mase_format *f)
 {
-    return f && f->row->geometry;
+    return f && f->row->geometry && !(f->row->alone && f->row->alone(f->params));
 }
 
 /* Asked of two samples of every rank, before there is a shape. */
@@ -73,11 +73,21 @@ enum mase_status mase_format_fits(const struct mase_format *f, const struct mase
     return f && f->row->fits ? f->row->fits(s, role, f->params, err) : MASE_OK;
 }
 
-bool mase_format_keeps_zero(const struct mase_format *f)
+static float rounded_zero(const struct mase_format *f)
 {
     float zero = 0.0f;
     mase_quantize_values(f, &zero, &zero, 1, MASE_SIGNED);
-    return zero == 0.0f;
+    return zero;
+}
+
+bool mase_format_keeps_zero(const struct mase_format *f)
+{
+    return rounded_zero(f) == 0.0f;
+}
+
+bool mase_format_breaks_zeros(const struct mase_format *f)
+{
+    return isnan(rounded_zero(f));
 }
 
 /* Blocks from .. to, one after the other: offsets serves them all. */
@@ -204,7 +214,7 @@ float mase_format_step(const struct mase_format *f)
 
 enum mase_gradient mase_format_gradient(const struct mase_format *f)
 {
-    return f ? f->row->gradient : MASE_GRADIENT_STRAIGHT;
+    return f && f->row->gradient ? f->row->gradient(f->params) : MASE_GRADIENT_STRAIGHT;
 }
 
 int mase_format_bits(const struct mase_format *f)

@@ -150,21 +150,27 @@ static struct mase_integer_form integer(const void *opaque)
     return (struct mase_integer_form){ (int)p->width, (int)p->frac_width };
 }
 
-#define ROW(name_, suffix_, func_, quantize_, help_)                                        \
+#define ROW(name_, suffix_, func_, quantize_, rounds_, help_)                               \
     {                                                                                       \
         .name = name_, .suffix = suffix_, .func = func_, .help = help_, .params = params,   \
         .size = sizeof(struct integer), .resolve = resolve, .quantize = quantize_,          \
         .encode = encode, .decode = decode, .limits = limits, .range = range, .bits = bits, \
-        .integer = integer                                                                  \
+        .integer = integer, .rounds = rounds_                                               \
     }
 
 const struct mase_quant_info mase_quant_integer =
-    ROW("integer", "Integer", "integer", quantize,
+    ROW("integer", "Integer", "integer", quantize, MASE_ROUNDS_ALL,
         "fixed point: round to a multiple of 2^-frac_width, ties to even, saturate at width bits");
 const struct mase_quant_info mase_quant_fixed =
-    ROW("fixed", "Integer", "integer", quantize, "the same as integer");
+    ROW("fixed", "Integer", "integer", quantize, MASE_ROUNDS_ALL, "the same as integer");
 const struct mase_quant_info mase_quant_integer_floor =
-    ROW("integer_floor", "IntegerFloor", "integer_floor", quantize_floor,
+    ROW("integer_floor", "IntegerFloor", "integer_floor", quantize_floor, MASE_ROUNDS_ALL,
         "fixed point, rounded down: to the multiple of 2^-frac_width that is not above");
-const struct mase_quant_info mase_quant_fixed_floor = ROW(
-    "fixed_floor", "IntegerFloor", "integer_floor", quantize_floor, "the same as integer_floor");
+const struct mase_quant_info mase_quant_fixed_floor =
+    ROW("fixed_floor", "IntegerFloor", "integer_floor", quantize_floor, MASE_ROUNDS_ALL,
+        "the same as integer_floor");
+/* Its layers are tables over the codes of what comes in: data and result are rounded, weights not.
+ */
+const struct mase_quant_info mase_quant_logicnets =
+    ROW("logicnets", "LogicNets", "logicnets", quantize, MASE_ROUNDS_DATA,
+        "integer for the data of a layer, whose weights stay as they are");

@@ -121,6 +121,17 @@ enum mase_status mase_run_fits(const struct mase_shape *s, enum mase_role role, 
 /* The largest magnitude of some values; NaN is passed by. */
 float mase_largest(const float *q, int64_t n);
 
+/* The sum of a function of each value of a lane, in PyTorch's order (mean.c). */
+typedef float mase_term_fn(float x, float limit);
+struct mase_sum {
+    const float *x;
+    const struct mase_block *b;
+    int64_t lane;
+    mase_term_fn *term;
+    float limit; /* for the function */
+};
+float mase_sum(const struct mase_sum *s);
+
 /* Values one by one: the code of each, MASE_NO_CODE for none. False: some have none. */
 typedef int64_t mase_code_fn(float q, const void *grid);
 bool mase_encode_each(int64_t *code, const float *q, int64_t n, mase_code_fn *code_of,

@@ -198,6 +198,10 @@ static void default_float(void *f, const struct mase_opt *row)
 static enum mase_status bind_float(void *f, const struct mase_opt *row, const struct mase_value *v,
                                    struct mase_err *err)
 {
+    if (row->may_be_none && mase_value_is_none(v)) {
+        *(double *)f = (double)MASE_NA;
+        return MASE_OK;
+    }
     if (v->kind != MASE_INT && v->kind != MASE_FLOAT)
         return wrong_type(row, v, err);
     double number = mase_value_number(v);

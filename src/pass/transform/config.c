@@ -11,6 +11,10 @@
  * accepted and dropped, so that one configuration can serve all; any other key is an error. A layer
  * with weights may also be told data_out.
  */
+#include <stdio.h>
+
+#include <mase/meta.h>
+
 #include "ir/graph.h"
 #include "pass/transform/quantize.h"
 
@@ -106,6 +110,28 @@ static struct operands operands_of(const struct mase_node *n)
     return o;
 }
 
+/* Some formats stand for a whole layer but round some of its operands; another operand is rounded
+ * if it names its format itself. */
+static void leave_out(struct operands *o, const struct mase_quant_table *t,
+                      const struct mase_node *n)
+{
+    static const int of_operand[MASE_OPERAND_COUNT] = { [MASE_DATA_IN] = MASE_ROUNDS_DATA,
+                                                        [MASE_WEIGHT] = MASE_ROUNDS_WEIGHT,
+                                                        [MASE_DATA_OUT] = MASE_ROUNDS_DATA };
+    const int rounds = mase_quants[t->named]->rounds;
+    const bool layer = o->needed[MASE_WEIGHT] && o->allowed[MASE_DATA_OUT];
+    const bool all = n->op == MASE_OP_conv1d && t->named == MASE_QUANT_binary; /* the original's */
+    if (rounds == MASE_ROUNDS_ALL || all ||
+        !(layer || (n->op == MASE_OP_relu && mase_node_module(n))))
+        return;
+    for (int i = 0; i < MASE_OPERAND_COUNT; i++) {
+        char key[32];
+        snprintf(key, sizeof key, "%s_name", mase_operand_names[i]);
+        if (!(rounds & of_operand[i]) && !mase_value_get(t->config, key))
+            o->needed[i] = o->allowed[i] = false;
+    }
+}
+
 /* All that is missing, so that one run of the program tells the whole story. */
 static enum mase_status check_missing(const struct mase_quant_table *t, const struct operands *o,
                                       const struct mase_node *n, struct mase_err *err)
@@ -129,12 +155,39 @@ static enum mase_status check_missing(const struct mase_quant_table *t, const st
     return st;
 }
 
+/* Can the formats cut what metadata says of the operands? */
+static enum mase_status check_fits(const struct mase_quant *q, const struct mase_quant_table *t,
+                                   const struct mase_node *n, struct mase_err *err)
+{
+    const struct mase_sig *sig = mase_op_call_sig(n->op);
+    int data = 0;
+    for (int i = 0; i < sig->count && n->meta && !q->bypass; i++) {
+        const struct mase_mark *m = mase_mark_find(sig->param[i].role);
+        char name[32];
+        if (!m)
+            continue;
+        if (mase_mark_is_data(m->mark))
+            snprintf(name, sizeof name, "data_in_%d", data++);
+        else
+            snprintf(name, sizeof name, "%s", sig->param[i].name);
+        const struct mase_meta_arg *a = mase_meta_arg(n->meta, name);
+        if (a && (a->kind == MASE_META_TENSOR || a->kind == MASE_META_PARAM) &&
+            mase_format_fits(q->operand[m->operand], &a->shape, m->role, err)) {
+            mase_place(err, t->config->at);
+            return mase_wrap(err, "%s (%s): %s", n->name, mase_ops[n->op].name,
+                             mase_operand_names[m->operand]);
+        }
+    }
+    return MASE_OK;
+}
+
 enum mase_status mase_quant_bind(struct mase_quant *q, const struct mase_rule *rule,
                                  const struct mase_node *n, struct mase_err *err)
 {
     struct mase_quant_table t;
-    const struct operands o = operands_of(n);
+    struct operands o = operands_of(n);
     MASE_TRY(mase_quant_table(&t, config_of(rule), err));
+    leave_out(&o, &t, n);
     *q = (struct mase_quant){ .kind = t.named, .bypass = t.bypass };
     if (!t.bypass)
         MASE_TRY(check_missing(&t, &o, n, err));
@@ -145,5 +198,5 @@ enum mase_status mase_quant_bind(struct mase_quant *q, const struct mase_rule *r
         if (wanted)
             MASE_TRY(mase_quant_table_bind(q, &t, (enum mase_operand)i, err));
     }
-    return MASE_OK;
+    return check_fits(q, &t, n, err);
 }

@@ -211,6 +211,11 @@ static void rounding_is_the_reference_to_the_bit(void **state)
         "mxfp(7, 2, 3)",
         "mxfp(7, 5, 2, -1, 8, false, rz)",
         "mxint_hardware(4, 3, [7])",
+        "binary(1, false, true)",
+        "binary(1, true, true)",
+        "binary(1, true, false)",
+        "binary_residual(1, false, true, 3)",
+        "ternary(2, true, NA, NA, NA)",
     };
     (void)state;
     for (int k = MASE_QUANT_float + 1; k < MASE_QUANT_COUNT; k++) {
@@ -233,14 +238,20 @@ static void rounding_is_the_reference_to_the_bit(void **state)
         }                                                            \
     }
 
-/* integer(3, 1), from -2 to 1.5, with another gradient: no row has it by itself. */
+static enum mase_gradient clips(const void *params)
+{
+    (void)params;
+    return MASE_GRADIENT_CLIPPED;
+}
+
+/* integer(3, 1), from -2 to 1.5, with another gradient. */
 static const struct mase_format *clipping(void)
 {
     static struct mase_quant_info row;
     static struct mase_format f;
     f = *format_of("integer(3, 1)");
     row = *f.row;
-    row.gradient = MASE_GRADIENT_CLIPPED;
+    row.gradient = clips;
     f.row = &row;
     return &f;
 }

@@ -118,9 +118,34 @@ static void original_results(void **state)
         { "mxint", 44, 6 },
         { "mxfp", 72, 0 },
         { "mxint_hardware", 21, 3 },
+        { "binary", 6, 2 },
+        { "ternary", 24, 8 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         check_family(rows[i].name, rows[i].name, check_case, rows[i].compared, rows[i].failed);
+}
+
+/* Levels of the residual sign lie one behind the other; the format is their sum. */
+static void check_residual(const char *line, const float *xs, const float *ys, int64_t nx,
+                           int64_t ny)
+{
+    const int64_t at = number(line, "x_offset"), n = number(line, "x_count"),
+                  to = number(line, "y_offset"), levels = number(line, "levels");
+    char text[64];
+    float q[1024], want[1024] = { 0 };
+    assert_true(at + n <= nx && to + n * levels <= ny && n <= 1024);
+    snprintf(text, sizeof text, "binary_residual(1, false, true, %d)", (int)levels);
+    mase_quantize_values(format_of(text), q, xs + at, n, MASE_SIGNED);
+    for (int64_t i = 0; i < n * levels; i++)
+        want[i % n] += ys[to + i];
+    check_values(line, xs + at, q, want, n);
+    now.compared++;
+}
+
+static void residual_signs(void **state)
+{
+    (void)state;
+    check_family("residual_sign", "binary_residual", check_residual, 6, 0);
 }
 
 /* ---- codes ---- */
@@ -153,6 +178,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(original_results),
+        cmocka_unit_test(residual_signs),
         cmocka_unit_test(codes_for_hardware),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
