@@ -292,6 +292,11 @@ enum mase_status mase_graph_add_module(struct mase_graph *g, struct mase_module 
                                        const struct mase_arg *args, const struct mase_arg *kwargs,
                                        struct mase_err *err) MASE_MUST_CHECK;
 struct mase_module *mase_graph_module(const struct mase_graph *g, const char *path); /* or NULL */
+/* Construct m anew with another attribute. Parameters that it still has, of the same shape, keep
+ * their values; new ones have no memory before mase_graph_alloc. */
+enum mase_status mase_module_set_attr(struct mase_graph *g, struct mase_module *m, const char *name,
+                                      const struct mase_arg *value,
+                                      struct mase_err *err) MASE_MUST_CHECK;
 /* Register what get_attr reads: zeros until init and scale say otherwise. The pointer is good until
  * the next one is added. A bug if the path is taken. */
 struct mase_param *mase_graph_add_attr(struct mase_graph *g, const char *path,
