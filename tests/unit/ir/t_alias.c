@@ -30,14 +30,16 @@ static struct mase_graph *parse(const char *body)
     return g;
 }
 
-#define METHOD(name, target, args) "%" name " = call_method[target=" target "](args = (" args ",))\n"
+#define METHOD(name, target, args) \
+    "%" name " = call_method[target=" target "](args = (" args ",))\n"
 #define FUNCTION(name, target, args) \
     "%" name " = call_function[target=" target "](args = (" args ",))\n"
-#define MODULE(name, target, args) "%" name " = call_module[target=" target "](args = (" args ",))\n"
-#define ITEM(name, of, index)      FUNCTION(name, "operator.getitem", of ", " index)
-#define LEFT                       "(slice(None, None, None), slice(None, 2, None))"
-#define RIGHT                      "(slice(None, None, None), slice(2, None, None))"
-#define TWO                        "(slice(None, None, None), slice(1, 3, None))"
+#define MODULE(name, target, args) \
+    "%" name " = call_module[target=" target "](args = (" args ",))\n"
+#define ITEM(name, of, index) FUNCTION(name, "operator.getitem", of ", " index)
+#define LEFT                  "(slice(None, None, None), slice(None, 2, None))"
+#define RIGHT                 "(slice(None, None, None), slice(2, None, None))"
+#define TWO                   "(slice(None, None, None), slice(1, 3, None))"
 
 static void test_refused(void **state)
 {
