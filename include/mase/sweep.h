@@ -12,8 +12,9 @@
  *     MASE_TRY(mase_sweep_run(&s, err));
  *     struct mase_table t = mase_sweep_table(&s, &arena);
  *
- * Two axes are special. Along "model" the network changes, one for each name. Configurations that
- * differ along "seed" alone are the same experiment repeated: mean and spread tell what came of it.
+ * Some axes are special. Along "model" and parameters of formats the network changes, one for each
+ * combination. Configurations that differ along "seed" alone are the same experiment repeated: mean
+ * and spread tell what came of it. A configuration of no epochs is not trained, but measured.
  */
 #ifndef MASE_SWEEP_H
 #define MASE_SWEEP_H
@@ -23,11 +24,15 @@
 #include <mase/train.h>
 #include <mase/weights.h>
 
-/* One option of mase_train_rows, or "model", and the values it takes in turn. */
+/* One option of mase_train_rows and the values it takes in turn; or, if network is true, a name for
+ * what changes the network: "model", or a parameter of its number formats. */
 struct mase_sweep_axis {
     const char *key;
     const struct mase_value *values; /* a list */
+    bool network;
 };
+/* The value of an axis of formats at which there are none. */
+#define MASE_SWEEP_PLAIN "float"
 
 enum { MASE_SWEEP_MAX_AXES = 5, MASE_SWEEP_MAX_RUNS = 10000 };
 
@@ -55,7 +60,8 @@ struct mase_sweep_point {
 
 struct mase_sweep {
     const struct mase_graph *network; /* each configuration trains a clone; its name is told */
-    const struct mase_graph *const *networks; /* in its place: one for each value of "model" */
+    const struct mase_graph *const *networks; /* in its place: one for each combination of values
+                                               * of the axes that change it, the last fastest */
     const struct mase_dataset *data;
     const char *data_variant;          /* how the data was opened beyond its checksum, or NULL */
     const char *weights;               /* file to start from; NULL: initialised from the seed */
@@ -101,7 +107,10 @@ struct mase_table mase_sweep_fixed_table(const struct mase_sweep *s, struct mase
 /* The results of a grid from the file that such a table was written to. */
 enum mase_status mase_sweep_read_csv(struct mase_sweep *s, const char *path,
                                      struct mase_err *err) MASE_MUST_CHECK;
-/* Validation loss over the axis with most values, a line for each combination of the others: as a
+/* Is it a configuration without the formats that others have? */
+bool mase_sweep_is_plain(const struct mase_sweep *s, const struct mase_sweep_point *p);
+/* Validation loss over the axis with most values, or test accuracy over that of formats, the plain
+ * network as a dashed line; a line for each combination of the others: as a
  * chart without title, and as a whole document. Over seeds its mean, and a bar as long as the
  * deviation up and down. */
 struct mase_plot mase_sweep_plot(const struct mase_sweep *s, struct mase_arena *a);

@@ -97,6 +97,10 @@ enum mase_status mase_cli_follow_checkpoint(struct mase_graph *g, const char *pa
 enum mase_status mase_cli_quantise(struct mase_graph **g, struct mase_cli *c,
                                    const struct mase_shape *sample,
                                    struct mase_err *err) MASE_MUST_CHECK;
+/* The same in silence, but for that warning; there must be such a section. */
+enum mase_status mase_cli_apply_formats(struct mase_graph **g, struct mase_cli *c,
+                                        const struct mase_shape *sample,
+                                        struct mase_err *err) MASE_MUST_CHECK;
 /* Every run of [passes.quantize] in the order of the file; silent if the manager is. */
 enum mase_status mase_cli_run_quantize(struct mase_manager *m, struct mase_graph **g,
                                        const struct mase_cli *c,

@@ -99,8 +99,8 @@ static void warn_of_difference(const struct mase_cli *c, const struct mase_graph
     mase_str_release(&why);
 }
 
-static enum mase_status apply(struct mase_graph **g, struct mase_cli *c,
-                              const struct mase_shape *sample, struct mase_err *err)
+enum mase_status mase_cli_apply_formats(struct mase_graph **g, struct mase_cli *c,
+                                        const struct mase_shape *sample, struct mase_err *err)
 {
     struct mase_manager m = { .env = { .seed = (uint64_t)mase_cli_value(c, MASE_CLI_seed)->i } };
     struct mase_graph *was = mase_graph_clone(*g);
@@ -118,7 +118,7 @@ enum mase_status mase_cli_quantise(struct mase_graph **g, struct mase_cli *c,
 {
     warn_of_transforms(c);
     if (mase_pass_runs_find(&c->passes, "quantize", NULL))
-        MASE_TRY(apply(g, c, sample, err));
+        MASE_TRY(mase_cli_apply_formats(g, c, sample, err));
     const char *formats = mase_cli_formats_in(&c->arena, *g);
     if (formats)
         mase_info("Quantised, %s", formats);

@@ -13,6 +13,7 @@
 #include <mase/search.h>
 
 #include "cli/project.h"
+#include "cli/sweep.h"
 
 static const char *const sections[] = { "passes", "search", "cf_args", "transform" };
 enum { SECTION_COUNT = sizeof sections / sizeof sections[0] };
@@ -68,13 +69,23 @@ static enum mase_status overlay(struct mase_arena *a, struct mase_value *to,
     return MASE_OK;
 }
 
+enum mase_status mase_cli_set(struct mase_cli *c, const char *text, struct mase_err *err)
+{
+    struct mase_value *root = NULL;
+    MASE_TRY(parse_set(&root, &c->arena, text, err));
+    mase_value_resolve_na(root);
+    return overlay(&c->arena, c->config, root, err);
+}
+
+/* Where a sweep has several values, the first stands for them. */
 static enum mase_status apply_sets(struct mase_cli *c, struct mase_err *err)
 {
     const struct mase_value *sets = mase_cli_value(c, MASE_CLI_set);
     for (int i = 0; i < sets->count; i++) {
-        struct mase_value *root = NULL;
-        MASE_TRY(parse_set(&root, &c->arena, sets->items[i]->s, err));
-        MASE_TRY(overlay(&c->arena, c->config, root, err));
+        const char *text = sets->items[i]->s;
+        if (c->command->kind == MASE_CLI_GRID && mase_cli_is_set_axis(text))
+            MASE_TRY(mase_cli_first_set(&text, &c->arena, text, err));
+        MASE_TRY(mase_cli_set(c, text, err));
     }
     return MASE_OK;
 }

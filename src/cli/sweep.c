@@ -17,6 +17,7 @@
 #include <mase/sweep.h>
 
 #include "cli/project.h"
+#include "cli/sweep.h"
 
 struct job {
     struct mase_cli *c;
@@ -24,9 +25,12 @@ struct job {
     struct mase_sweep sweep;
     struct mase_sweep_axis axes[MASE_CLI_COUNT];
     enum mase_cli_weights weights;
+    struct mase_cli_set_axis sets[MASE_SWEEP_MAX_AXES]; /* of --set */
+    int set_count;
     const struct mase_value *models; /* a list, or the one */
     const struct mase_model *model;  /* the one; of several, their names in one */
-    struct mase_graph **networks;    /* owned, one for each model */
+    int model_count;
+    struct mase_graph **networks; /* owned, one for each model and combination of sets */
     int network_count;
     struct mase_dataset *data; /* owned */
     const char *project_dir, *dir;
@@ -35,20 +39,24 @@ struct job {
 };
 
 /* Options of training into what all configurations share and what varies. */
-static void collect_options(struct job *j)
+static enum mase_status collect_options(struct job *j, struct mase_err *err)
 {
     struct mase_arena *a = &j->c->arena;
     struct mase_value *common = mase_value_table(a);
     j->models = mase_cli_value(j->c, MASE_CLI_model);
     if (j->models->kind == MASE_LIST)
-        j->axes[j->sweep.axis_count++] = (struct mase_sweep_axis){ "model", j->models };
+        j->axes[j->sweep.axis_count++] = (struct mase_sweep_axis){ "model", j->models, true };
+    MASE_TRY(mase_cli_set_axes(j->sets, &j->set_count, j->c, err));
+    for (int i = 0; i < j->set_count; i++)
+        j->axes[j->sweep.axis_count++] = j->sets[i].axis;
     for (const struct mase_opt *row = mase_train_rows; row->key; row++) {
         const int id = mase_cli_option_by_name(row->key);
         if (id < 0)
             mase_bug("no option is called %s", row->key);
         const struct mase_value *v = mase_cli_value(j->c, (enum mase_cli_option_id)id);
         if (v->kind == MASE_LIST)
-            j->axes[j->sweep.axis_count++] = (struct mase_sweep_axis){ row->key, v };
+            j->axes[j->sweep.axis_count++] =
+                (struct mase_sweep_axis){ .key = row->key, .values = v };
         else if (v->kind != MASE_NONE)
             mase_value_set(a, common, row->key, mase_value_copy(a, v));
     }
@@ -56,6 +64,7 @@ static void collect_options(struct job *j)
     j->sweep.axes = j->axes;
     const struct mase_value *threads = mase_value_get(common, "threads");
     j->sweep.jobs = threads ? (int)threads->i : 0;
+    return MASE_OK;
 }
 
 /* The models, each by its name; of several a joint one stands for them all in the records. */
@@ -64,7 +73,7 @@ static enum mase_status find_models(struct job *j, struct mase_err *err)
     struct mase_cli *c = j->c;
     struct mase_str names = { 0 };
     if (j->models->kind != MASE_LIST) {
-        j->network_count = 1;
+        j->model_count = 1;
         return mase_cli_find_model(&j->model, c, err);
     }
     struct mase_value *given = c->setting[MASE_CLI_model].cmdline;
@@ -79,7 +88,7 @@ static enum mase_status find_models(struct job *j, struct mase_err *err)
         *joint = *j->model;
     joint->name = mase_arena_strdup(&c->arena, mase_str_text(&names));
     j->model = joint;
-    j->network_count = j->models->count;
+    j->model_count = j->models->count;
     c->setting[MASE_CLI_model].cmdline = given;
     mase_str_release(&names);
     return st;
@@ -118,23 +127,79 @@ static enum mase_status find_folders(struct job *j, struct mase_err *err)
     return MASE_OK;
 }
 
-static enum mase_status open_networks(struct job *j, struct mase_err *err)
+/* Model number i as it is before --set gives it formats. */
+static enum mase_status open_base(struct mase_graph **g, struct job *j, int i, struct mase_err *err)
 {
     struct mase_cli *c = j->c;
     const struct mase_data_info *data = &mase_dataset_info(j->data)->data;
-    const bool several = j->models->kind == MASE_LIST;
-    j->networks = mase_new_array(&c->arena, struct mase_graph *, (size_t)j->network_count);
-    for (int i = 0; i < j->network_count; i++) {
-        const char *name = several ? j->models->items[i]->s : j->model->name;
-        MASE_TRY(mase_cli_open_model(&j->networks[i], c, name, data, err));
-        MASE_TRY(mase_cli_check_size(j->networks[i], &data->sample, err));
-        if (j->sweep.weights)
-            MASE_TRY(mase_cli_follow_checkpoint(j->networks[i], j->sweep.weights, err));
-        MASE_TRY(mase_cli_quantise(&j->networks[i], c, &data->sample, err));
+    const char *name = j->models->kind == MASE_LIST ? j->models->items[i]->s : j->model->name;
+    MASE_TRY(mase_cli_open_model(g, c, name, data, err));
+    MASE_TRY(mase_cli_check_size(*g, &data->sample, err));
+    if (j->sweep.weights)
+        MASE_TRY(mase_cli_follow_checkpoint(*g, j->sweep.weights, err));
+    return j->set_count ? MASE_OK : mase_cli_quantise(g, c, &data->sample, err);
+}
+
+static bool has_value(const struct mase_value *list, const char *text)
+{
+    for (int i = 0; i < list->count; i++)
+        if (list->items[i]->kind == MASE_STRING && mase_streq(list->items[i]->s, text))
+            return true;
+    return false;
+}
+
+/* Over one parameter of formats: if the models have none of their own, they are a value more. */
+static void add_plain(struct job *j, struct mase_graph **bases)
+{
+    struct mase_cli_set_axis *axis = &j->sets[0];
+    bool plain = j->set_count == 1 && !has_value(axis->values, MASE_SWEEP_PLAIN);
+    for (int i = 0; i < j->model_count; i++)
+        plain = plain && !mase_graph_is_quantised(bases[i]);
+    axis->plain = plain;
+    if (plain)
+        mase_value_push(&j->c->arena, axis->values,
+                        mase_value_string(&j->c->arena, MASE_SWEEP_PLAIN));
+}
+
+/* Every model in every combination of formats. */
+static enum mase_status vary_formats(struct job *j, struct mase_graph **bases, struct mase_err *err)
+{
+    const struct mase_shape *sample = &mase_dataset_info(j->data)->data.sample;
+    int variants = 1;
+    add_plain(j, bases);
+    for (int i = 0; i < j->set_count; i++) {
+        variants *= j->sets[i].values->count;
+        if (variants > MASE_SWEEP_MAX_RUNS)
+            return mase_fail(err, MASE_ELIMIT, "a sweep has at most %d configurations",
+                             MASE_SWEEP_MAX_RUNS);
     }
-    j->sweep.network = several ? NULL : j->networks[0];
-    j->sweep.networks = several ? (const struct mase_graph *const *)j->networks : NULL;
+    j->network_count = j->model_count * variants;
+    j->networks = mase_new_array(&j->c->arena, struct mase_graph *, (size_t)j->network_count);
+    for (int i = 0; i < j->model_count; i++)
+        MASE_TRY(mase_cli_set_networks(j->networks + i * variants, j->c, bases[i], j->sets,
+                                       j->set_count, sample, err));
     return MASE_OK;
+}
+
+static enum mase_status open_networks(struct job *j, struct mase_err *err)
+{
+    struct mase_graph **bases =
+        mase_new_array(&j->c->arena, struct mase_graph *, (size_t)j->model_count);
+    enum mase_status st = MASE_OK;
+    for (int i = 0; i < j->model_count && !st; i++)
+        st = open_base(&bases[i], j, i, err);
+    if (j->set_count) {
+        st = st ? st : vary_formats(j, bases, err);
+        for (int i = 0; i < j->model_count; i++)
+            mase_graph_free(bases[i]);
+    } else {
+        j->networks = bases;
+        j->network_count = j->model_count;
+    }
+    const bool several = j->models->kind == MASE_LIST || j->set_count;
+    j->sweep.network = several || st ? NULL : j->networks[0];
+    j->sweep.networks = several ? (const struct mase_graph *const *)j->networks : NULL;
+    return st;
 }
 
 static enum mase_status open_inputs(struct job *j, struct mase_err *err)
@@ -160,12 +225,27 @@ static enum mase_status open_inputs(struct job *j, struct mase_err *err)
 
 /* ---- again? ---- */
 
+/* The axes of --set, which no option says. */
+static struct mase_value *format_axes(const struct job *j)
+{
+    struct mase_arena *a = &j->c->arena;
+    struct mase_value *v = mase_value_table(a);
+    for (int i = 0; i < j->set_count; i++)
+        mase_value_set(a, v, j->sets[i].axis.key, mase_value_copy(a, j->sets[i].values));
+    return v;
+}
+
 /* Numbers compare as such: a list of 1e-2 is a list of 0.01. */
 static bool is_same_option(const struct job *j, const struct mase_value *was,
                            enum mase_cli_option_id id)
 {
     const struct mase_value *before = mase_value_get(was, mase_cli_options[id].opt.key);
     return before && mase_value_equal(before, mase_cli_value(j->c, id));
+}
+
+static bool is_same_value(const struct mase_value *was, const struct mase_value *is)
+{
+    return was && is ? mase_value_equal(was, is) : was == is;
 }
 
 /* Is what the folder holds of this very sweep? Then the table that follows has its rows, too. */
@@ -182,6 +262,10 @@ static bool is_same_sweep(const struct job *j, const char *dir)
     bool same = was && action && action->kind == MASE_STRING && mase_streq(action->s, "sweep");
     for (size_t i = 0; same && i < sizeof ids / sizeof ids[0]; i++)
         same = is_same_option(j, was, ids[i]);
+    same = same && is_same_value(mase_value_at(run, "configuration.passes"),
+                                 mase_value_get(j->c->config, "passes"));
+    same = same && is_same_value(mase_value_at(run, "results.format_axes"),
+                                 j->set_count ? format_axes(j) : NULL);
     for (const struct mase_opt *row = mase_train_rows; same && row->key; row++)
         same = mase_streq(row->key, "threads") ||
                is_same_option(j, was, (enum mase_cli_option_id)mase_cli_option_by_name(row->key));
@@ -266,7 +350,8 @@ static const struct mase_sweep_point *best(const struct mase_sweep *s)
 {
     const struct mase_sweep_point *p = NULL;
     for (int i = 0; i < s->count; i++)
-        if (s->points[i].done && (!p || s->points[i].result.val_loss < p->result.val_loss))
+        if (s->points[i].done && !mase_sweep_is_plain(s, &s->points[i]) &&
+            (!p || s->points[i].result.val_loss < p->result.val_loss))
             p = &s->points[i];
     return p;
 }
@@ -278,6 +363,8 @@ static struct mase_value *results(const struct job *j)
     const struct mase_sweep *s = &j->sweep;
     const struct mase_sweep_point *p = best(s);
     mase_value_set(a, v, "configurations", mase_value_int(a, s->count));
+    if (j->set_count)
+        mase_value_set(a, v, "format_axes", format_axes(j));
     if (!p)
         return v;
     for (int i = 0; i < s->axis_count; i++)
@@ -339,7 +426,7 @@ enum mase_status mase_cli_sweep(struct mase_cli *c, struct mase_err *err)
 {
     struct job j = { .c = c, .started = mase_clock(), .claim = { .lock = -1 } };
     MASE_TRY(mase_cli_merge(c, err));
-    collect_options(&j);
+    MASE_TRY(collect_options(&j, err));
     MASE_TRY(find_models(&j, err));
     MASE_TRY(find_folders(&j, err));
     mase_cli_announce(c);

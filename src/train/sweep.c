@@ -56,17 +56,22 @@ static enum mase_status make_point(struct mase_sweep_point *p, const struct mase
                                    struct mase_arena *a, struct mase_err *err)
 {
     struct mase_value *table = s->options ? mase_value_copy(a, s->options) : mase_value_table(a);
+    int network = 0, stride = 1;
     p->network = s->network;
     for (int axis = s->axis_count - 1; axis >= 0; axis--) {
         const struct mase_value *values = s->axes[axis].values;
         const int digit = i % values->count;
         p->value[axis] = values->items[digit];
         i /= values->count;
-        if (!mase_streq(s->axes[axis].key, "model"))
+        if (!s->axes[axis].network) {
             mase_value_set(a, table, s->axes[axis].key, mase_value_copy(a, p->value[axis]));
-        else if (s->networks)
-            p->network = s->networks[digit];
+            continue;
+        }
+        network += digit * stride;
+        stride *= values->count;
     }
+    if (s->networks)
+        p->network = s->networks[network];
     MASE_TRY(mase_opts_bind(&p->opts, sizeof(p->opts), mase_train_rows, table, a, err));
     p->opts.threads = 1;
     return MASE_OK;
@@ -145,14 +150,19 @@ static enum mase_status on_epoch(void *data, const struct mase_train_epoch *e, s
     return MASE_OK;
 }
 
+/* Of what was not trained nobody has measured the validation split either. */
 static enum mase_status test(struct mase_sweep_result *r, struct mase_graph *g,
                              const struct mase_dataset *d, struct mase_err *err)
 {
     struct mase_predictor *predictor;
-    struct mase_evaluation e = { 0 };
+    struct mase_evaluation e = { 0 }, v = { .loss = r->val_loss, .accuracy = r->val_accuracy };
     MASE_TRY(mase_predictor_new(&predictor, g, &mase_dataset_info(d)->data.sample, NULL, err));
-    const enum mase_status st = mase_evaluate(&e, predictor, d, MASE_SPLIT_TEST, 0, NULL, err);
+    enum mase_status st = mase_evaluate(&e, predictor, d, MASE_SPLIT_TEST, 0, NULL, err);
+    if (!st && r->epochs == 0)
+        st = mase_evaluate(&v, predictor, d, MASE_SPLIT_VALIDATION, 0, NULL, err);
     mase_predictor_free(predictor);
+    r->val_loss = v.loss;
+    r->val_accuracy = v.accuracy;
     r->test_loss = e.loss;
     r->test_accuracy = e.accuracy;
     r->test_error = e.accuracy_error;

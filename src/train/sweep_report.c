@@ -182,9 +182,22 @@ enum mase_status mase_sweep_read_csv(struct mase_sweep *s, const char *path, str
 
 /* ---- the chart ---- */
 
+bool mase_sweep_is_plain(const struct mase_sweep *s, const struct mase_sweep_point *p)
+{
+    for (int i = 0; i < s->axis_count; i++) {
+        const struct mase_value *v = p->value[i];
+        if (s->axes[i].network && !mase_streq(s->axes[i].key, "model") && v->kind == MASE_STRING &&
+            mase_streq(v->s, MASE_SWEEP_PLAIN))
+            return true;
+    }
+    return false;
+}
+
 /* The points along one axis: a line starts at each index whose digit there is 0. */
 struct cut {
     int axis, length, stride; /* axis: -1 for none; stride: from one value to the next */
+    int values;               /* of the axis; the last is none of the line if it is plain */
+    bool formats;             /* the axis is one of formats */
     bool numeric;
     double *x;  // (length) ascending, or 0, 1, 2 ...
     int *order; // (length) which value stands there
@@ -194,11 +207,19 @@ static struct cut longest_cut(const struct mase_sweep *s)
 {
     const int seeds = mase_sweep_seed_axis(s);
     struct cut c = { .axis = -1, .length = 1, .stride = 1 };
-    for (int i = 0; i < s->axis_count; i++)
-        if (i != seeds && (s->axes[i].values->count > c.length || c.length == 1))
-            c.axis = i, c.length = s->axes[i].values->count;
+    for (int i = 0; i < s->axis_count; i++) {
+        const bool formats = s->axes[i].network && !mase_streq(s->axes[i].key, "model");
+        const int count = s->axes[i].values->count;
+        if (i == seeds || formats < c.formats)
+            continue;
+        if (formats > c.formats || count > c.length || c.length == 1)
+            c.axis = i, c.length = count, c.formats = formats;
+    }
+    c.values = c.length;
     if (c.axis >= 0)
         c.stride = mase_sweep_stride(s, c.axis);
+    if (c.formats && c.length > 1 && mase_sweep_is_plain(s, &s->points[(c.length - 1) * c.stride]))
+        c.length--;
     return c;
 }
 
@@ -236,14 +257,37 @@ static const char *line_name(const struct mase_sweep *s, const struct cut *c, in
     return name;
 }
 
+/* What a chart shows: formats cost accuracy, options of training are chosen by the loss. */
+static size_t measure(const struct cut *c)
+{
+    return c->formats ? offsetof(struct mase_sweep_result, test_accuracy)
+                      : offsetof(struct mase_sweep_result, val_loss);
+}
+
+/* A level for the plain network beside the line that begins at first. */
+static struct mase_plot_series make_level(const struct mase_sweep *s, const struct cut *c,
+                                          int first, struct mase_arena *a)
+{
+    const char *name = line_name(s, c, first, a);
+    double *y = mase_new_array(a, double, (size_t)c->length);
+    for (int i = 0; i < c->length; i++)
+        y[i] = mase_sweep_spread(s, first + c->length * c->stride, measure(c)).mean;
+    return (struct mase_plot_series){ .name = mase_arena_printf(a, "%s%s" MASE_SWEEP_PLAIN, name,
+                                                                *name ? ", " : ""),
+                                      .x = c->x,
+                                      .y = y,
+                                      .n = c->length,
+                                      .dashed = true };
+}
+
 static struct mase_plot_series make_line(const struct mase_sweep *s, const struct cut *c, int first,
                                          struct mase_arena *a)
 {
     double *y = mase_new_array(a, double, (size_t)c->length);
     double *spread = mase_new_array(a, double, (size_t)c->length);
     for (int i = 0; i < c->length; i++) {
-        const struct mase_sweep_spread v = mase_sweep_spread(
-            s, first + c->order[i] * c->stride, offsetof(struct mase_sweep_result, val_loss));
+        const struct mase_sweep_spread v =
+            mase_sweep_spread(s, first + c->order[i] * c->stride, measure(c));
         y[i] = v.mean;
         spread[i] = v.deviation;
     }
@@ -268,11 +312,12 @@ static const char *const *category_names(const struct mase_sweep *s, const struc
     return names;
 }
 
-static const char *y_label(const struct mase_sweep *s, struct mase_arena *a)
+static const char *y_label(const struct mase_sweep *s, const struct cut *c, struct mase_arena *a)
 {
+    const char *what = c->formats ? "test accuracy" : "validation loss";
     if (!mase_sweep_has_seeds(s))
-        return "validation loss";
-    return mase_arena_printf(a, "validation loss, mean ± deviation of %d seeds",
+        return what;
+    return mase_arena_printf(a, "%s, mean ± deviation of %d seeds", what,
                              s->axes[mase_sweep_seed_axis(s)].values->count);
 }
 
@@ -281,15 +326,19 @@ struct mase_plot mase_sweep_plot(const struct mase_sweep *s, struct mase_arena *
     struct cut c = longest_cut(s);
     order_cut(&c, s, a);
     struct mase_plot_series *lines =
-        mase_new_array(a, struct mase_plot_series, (size_t)(s->count / c.length));
+        mase_new_array(a, struct mase_plot_series, 2 * (size_t)(s->count / c.values));
     int n = 0;
-    for (int i = 0; i < s->count; i++)
-        if (i / c.stride % c.length == 0 && mase_sweep_is_first_seed(s, i))
-            lines[n++] = make_line(s, &c, i, a);
+    for (int i = 0; i < s->count; i++) {
+        if (i / c.stride % c.values != 0 || !mase_sweep_is_first_seed(s, i))
+            continue;
+        lines[n++] = make_line(s, &c, i, a);
+        if (c.length < c.values)
+            lines[n++] = make_level(s, &c, i, a);
+    }
     const double least = c.x[0], most = c.x[c.length - 1];
     return (struct mase_plot){
         .x_label = c.axis >= 0 ? s->axes[c.axis].key : NULL,
-        .y_label = y_label(s, a),
+        .y_label = y_label(s, &c, a),
         .series = lines,
         .count = n,
         .log_x = c.numeric && least > 0 && most / least >= 16,
@@ -303,7 +352,8 @@ void mase_sweep_svg(struct mase_str *out, const struct mase_sweep *s)
     struct mase_arena a = { 0 };
     struct mase_plot p = mase_sweep_plot(s, &a);
     const struct mase_dataset_info *info = mase_dataset_info(s->data);
-    p.title = mase_arena_printf(&a, "%s on %s%s", s->networks ? "models" : s->network->name,
+    const bool models = s->axis_count && mase_streq(s->axes[0].key, "model");
+    p.title = mase_arena_printf(&a, "%s on %s%s", models ? "models" : s->points[0].network->name,
                                 info->data.name, info->simulated ? " (simulated)" : "");
     mase_plot_svg(out, &p);
     mase_arena_release(&a);

@@ -149,3 +149,43 @@ run train --config linear.toml --freeze-bn-stats-after 1 --max-steps 1 --project
 err_has "without batch norms" 'WARNING  freeze_bn_stats_after is of no effect: the network has no batch norm'
 run sweep --config late.toml --quantize-after 0,1,2 --max-steps 700 --project s2
 succeeds "a sweep over the delay"
+
+# A sweep over formats.
+frac=passes.quantize.linear.config.weight_frac_width
+run sweep --config q.toml --set $frac=0..2 --seed 0,1 --max-epochs 1 --max-steps 100 --project bits
+succeeds "three fractions and float, two seeds"
+holds "eight configurations" test "$(wc -l <mase_output/bits/software/sweep/sweep.csv)" -eq 9
+out_has "mean and deviation" '^\| +1 +\| 2 \| .* ± '
+out_has "of float, too" '^\| +float +\| 2 \| .* ± '
+holds "the chart has a dashed level" grep -q 'float' mase_output/bits/software/sweep/sweep.svg
+holds "and is of accuracy" grep -q 'test accuracy' mase_output/bits/software/sweep/sweep.svg
+run train --config q.toml --set $frac=2 --seed 1 --max-epochs 1 --max-steps 100 --project alone
+run test --config q.toml --set $frac=2 --load mase_output/alone/$ckpts/last.ckpt --project alone
+row() { awk -F, -v v="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "test_acc") k = i } $1 == v && $2 == 1 { print $k }' mase_output/bits/software/sweep/sweep.csv; }
+holds "a point is what training alone comes to" test "$(row 2)" = "$(acc alone | tr -d ,)"
+run train --config float.toml --seed 1 --max-epochs 1 --max-steps 100 --project alone0
+run test --config float.toml --load mase_output/alone0/$ckpts/last.ckpt --project alone0
+holds "float as well" test "$(row float)" = "$(acc alone0 | tr -d ,)"
+run sweep --config q.toml --set $frac=0..2 --seed 0,1 --max-epochs 1 --max-steps 100 --project bits
+err_has "nothing is done twice" '8 configurations, 8 done before'
+run report mase_output/bits
+succeeds "its report"
+holds "shows accuracy" grep -q 'Test accuracy of every configuration' mase_output/bits/report.html
+run sweep --config q.toml --set $frac=0,2 --set passes.quantize.linear.config.data_in_width=3,6 --max-steps 5 --project two
+holds "two axes are a grid" test "$(wc -l <mase_output/two/software/sweep/sweep.csv)" -eq 5
+run report mase_output/two
+succeeds "with a report"
+run sweep --config q.toml --set $frac=0..2 --load alone.safetensors --max-epochs 0 --project eval
+succeeds "no epoch: measured only"
+run test --config q.toml --set $frac=1 --load alone.safetensors --project t9
+holds "as ch test measures" test "$(awk -F, '$1 == 1 { print $10 }' mase_output/eval/software/sweep/sweep.csv)" = "$(acc t9 | tr -d ,)"
+run sweep --config q.toml --set $frac=3..1 --project no3
+refused "a range that falls" 'a range of at most 100 numbers, the least first'
+run sweep --config q.toml --set batch_size=1,2 --project no4
+refused "an option is no format" 'a sweep varies number formats, keys of \[passes.quantize\]'
+run sweep --config q.toml --set $frac=1,x --project no5
+refused "a value that is none" "weight_frac_width must be an integer.*got string \"x\""
+run sweep --config q.toml --set $frac=1,1 --project no6
+refused "a value twice" 'linear.weight_frac_width: 1 is given twice'
+run train --config q.toml --set $frac=0..2 --project no7
+refused "training takes one" 'weight_frac_width must be an integer'

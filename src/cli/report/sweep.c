@@ -16,7 +16,15 @@ static enum mase_status find_axes(struct mase_sweep *s, const struct mase_report
         mase_new_array(r->arena, struct mase_sweep_axis, MASE_SWEEP_MAX_AXES);
     const struct mase_value *models = mase_value_get(options, "model");
     if (models && models->kind == MASE_LIST && models->count)
-        axes[s->axis_count++] = (struct mase_sweep_axis){ "model", models };
+        axes[s->axis_count++] = (struct mase_sweep_axis){ "model", models, true };
+    const struct mase_value *formats = mase_report_value(r, "results.format_axes");
+    for (int i = 0; formats && formats->kind == MASE_TABLE && i < formats->count; i++) {
+        const struct mase_value *v = formats->items[i];
+        if (s->axis_count == MASE_SWEEP_MAX_AXES || v->kind != MASE_LIST || !v->count)
+            return mase_fail_at(err, MASE_EPARSE, v->at, "'%s' cannot be an axis of the sweep",
+                                formats->keys[i]);
+        axes[s->axis_count++] = (struct mase_sweep_axis){ formats->keys[i], v, true };
+    }
     for (const struct mase_opt *row = mase_train_rows; row->key; row++) {
         const struct mase_value *v = mase_value_get(options, row->key);
         if (!v || v->kind != MASE_LIST)
@@ -24,7 +32,7 @@ static enum mase_status find_axes(struct mase_sweep *s, const struct mase_report
         if (s->axis_count == MASE_SWEEP_MAX_AXES || !v->count)
             return mase_fail_at(err, MASE_EPARSE, v->at, "'%s' cannot be an axis of the sweep",
                                 row->key);
-        axes[s->axis_count++] = (struct mase_sweep_axis){ row->key, v };
+        axes[s->axis_count++] = (struct mase_sweep_axis){ .key = row->key, .values = v };
     }
     s->axes = axes;
     return MASE_OK;
@@ -53,7 +61,9 @@ void mase_report_sweep(struct mase_str *out, const struct mase_report *r)
 {
     const struct mase_table t = mase_sweep_table(r->sweep, r->arena);
     struct mase_plot p = mase_sweep_plot(r->sweep, r->arena);
-    p.title = "Validation loss of every configuration";
+    p.title = mase_report_value(r, "results.format_axes")
+                  ? "Test accuracy of every configuration"
+                  : "Validation loss of every configuration";
     p.embedded = true;
     mase_str_add(out, "<div class=\"charts\">\n");
     mase_report_chart(out, &p);

@@ -47,7 +47,8 @@ static void set_axes(struct fixture *f, const char *axes)
 {
     const struct mase_value *v = json(&f->dir.arena, axes);
     for (int i = 0; i < v->count; i++)
-        f->axes[i] = (struct mase_sweep_axis){ v->keys[i], v->items[i] };
+        f->axes[i] =
+            (struct mase_sweep_axis){ v->keys[i], v->items[i], strchr(v->keys[i], '.') != NULL };
     f->sweep.axes = f->axes;
     f->sweep.axis_count = v->count;
 }
@@ -338,6 +339,42 @@ static void chart_of_any_grid(void **state)
     }
 }
 
+/* Over formats: a network for each value, accuracy over numbers in order, the plain one a level. */
+static void formats_are_an_axis(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct mase_graph *nets[3];
+    set_up(&f, "{\"linear.weight_width\": [4, 2, \"float\"], \"seed\": [0, 1]}");
+    for (int i = 0; i < 3; i++)
+        nets[i] = mase_graph_clone(f.network);
+    f.sweep.network = NULL;
+    f.sweep.networks = (const struct mase_graph *const *)nets;
+    expand(&f);
+    assert_int_equal(f.sweep.count, 6);
+    for (int i = 0; i < 6; i++) {
+        struct mase_sweep_point *p = &f.sweep.points[i];
+        assert_ptr_equal(p->network, nets[i / 2]);
+        assert_int_equal(mase_sweep_is_plain(&f.sweep, p), i >= 4);
+        assert_int_equal(p->opts.seed, i % 2);
+        p->done = true;
+        p->result.test_accuracy = 0.1 * (i + 1);
+    }
+    const struct mase_plot plot = mase_sweep_plot(&f.sweep, &f.dir.arena);
+    const struct mase_plot_series *line = &plot.series[0], *level = &plot.series[1];
+    assert_int_equal(plot.count, 2);
+    assert_string_equal(plot.x_label, "linear.weight_width");
+    assert_string_equal(plot.y_label, "test accuracy, mean ± deviation of 2 seeds");
+    assert_true(line->n == 2 && line->x[0] == 2 && line->x[1] == 4);
+    assert_true(fabs(line->y[0] - 0.35) < 1e-12 && fabs(line->y[1] - 0.15) < 1e-12);
+    assert_string_equal(level->name, "float");
+    assert_true(level->dashed && !line->dashed);
+    assert_true(fabs(level->y[0] - 0.55) < 1e-12 && level->y[0] == level->y[1]);
+    for (int i = 0; i < 3; i++)
+        mase_graph_free(nets[i]);
+    tear_down(&f);
+}
+
 /* ---- from the file again ---- */
 
 static struct mase_sweep grid_of(struct fixture *f)
@@ -425,6 +462,7 @@ int main(void)
         cmocka_unit_test(one_failure_does_not_stop_the_others),
         cmocka_unit_test(reports_name_every_configuration),
         cmocka_unit_test(chart_of_any_grid),
+        cmocka_unit_test(formats_are_an_axis),
         cmocka_unit_test(csv_reads_back),
         cmocka_unit_test(damaged_csv_is_refused),
     };
