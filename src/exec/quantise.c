@@ -17,7 +17,7 @@ static void forward(const struct mase_step *s, long from, long to)
     const struct mase_plan *p = s->plan;
     const struct mase_round *r = s->own;
     mase_round_run(r, p->k, s->out->x, s->in[0]->x, p->n, from, to);
-    if (mase_format_breaks_zeros(r->how.format)) /* sums over lanes take the padding in */
+    if (r->breaks_zeros) /* sums over lanes take the padding in */
         mase_round_clear(r, s->out->x, p->samples, p->n, from, to);
 }
 

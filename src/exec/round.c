@@ -137,6 +137,7 @@ static void list_rows(struct mase_round *r, struct mase_arena *a, const struct m
     r->blocks = b.count;
     r->count = r->how.format->row->looks_around && b.count ? 1 : b.count;
     r->shape = *s;
+    r->breaks_zeros = mase_format_breaks_zeros(r->how.format);
     r->row = row;
     r->end = end;
 }

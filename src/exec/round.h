@@ -19,6 +19,7 @@ struct mase_round {
     int64_t lanes;      /* the most; without geometry they are neighbours in a row */
     const int64_t *row; /* where the rows of each block begin; NULL without geometry */
     const int64_t *end; /* of block i in row; it begins at end[i - 1] */
+    bool breaks_zeros;  /* a block of zeros becomes NaN */
 };
 
 /* Of rows of lanes, stride floats apart, a row for each value of this shape: of one sample. */
