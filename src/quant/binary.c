@@ -118,9 +118,15 @@ static float chance_term(float x, float limit)
     return chance_of(x);
 }
 
+/* 1 + 2 + ... + levels */
+static int64_t whole_of(int64_t levels)
+{
+    return levels * (levels + 1) / 2;
+}
+
 static float residual(float x, int64_t levels)
 {
-    const float whole = (float)(levels * (levels + 1) / 2);
+    const float whole = (float)whole_of(levels);
     float r = x, q = 0;
     for (int64_t k = levels; k > 0; k--) {
         const float o = isnan(r) ? r : mase_sign_of(r) * ((float)k / whole);
@@ -163,15 +169,10 @@ static void quantize(float *q, const float *x, const struct mase_block *b, const
 
 /* ---- codes ---- */
 
-static int64_t whole_of(const struct binary *p)
-{
-    return p->levels * (p->levels + 1) / 2;
-}
-
 /* The largest parts that a code of the residual form is made of; a level may be zero. */
 static float residual_value(int64_t code, int64_t levels)
 {
-    const float whole = (float)(levels * (levels + 1) / 2);
+    const float whole = (float)whole_of(levels);
     int64_t left = code;
     float q = 0;
     for (int64_t k = levels; k > 0; k--) {
@@ -206,8 +207,8 @@ static bool encode(int64_t *code, int64_t *shared, const float *q, int64_t n, co
     memcpy(&bits, &scale, sizeof bits);
     *shared = (int64_t)bits;
     for (int64_t i = 0; i < n; i++) {
-        code[i] =
-            p->levels && isfinite(q[i]) ? (int64_t)rintf(q[i] * (float)whole_of(p)) : q[i] > 0;
+        code[i] = p->levels && isfinite(q[i]) ? (int64_t)rintf(q[i] * (float)whole_of(p->levels))
+                                              : q[i] > 0;
         if (decode(code[i], *shared, p) != q[i])
             code[i] = MASE_NO_CODE;
         all &= code[i] != MASE_NO_CODE;
@@ -219,7 +220,7 @@ static void range(int64_t *low, int64_t *high, const void *opaque, enum mase_sig
 {
     const struct binary *p = opaque;
     (void)sign;
-    *high = p->levels ? whole_of(p) : 1;
+    *high = p->levels ? whole_of(p->levels) : 1;
     *low = p->levels ? -*high : 0;
 }
 
