@@ -81,6 +81,21 @@ out_has "show has the formats" 'integer'
 run transform --config float.toml --load mase_output/q --project kept
 holds "transform keeps them" grep -q "weight_width: 3" mase_output/kept/software/transform/transformed_ckpt/graph_module.mg
 
+# Predictions are those of the quantised network, too.
+{
+    printf '\223NUMPY\001\000\166\000'
+    printf "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 16), }%80s" '' | head -c 117
+    echo
+    head -c 128 /dev/zero | tr '\000' '?'
+} >x.npy
+best=mase_output/q/$ckpts/best.ckpt
+run predict jsc-tiny --load $best --input x.npy --output trained.npy
+err_has "predict says so" "$told"
+run predict --config q.toml --load alone.safetensors --input x.npy --output given.npy
+holds "formats of either place give the same" cmp trained.npy given.npy
+run predict --config float.toml --load alone.safetensors --input x.npy --output float.npy
+holds "and not what floats give" sh -c '! cmp -s trained.npy float.npy'
+
 # Another configuration than what was trained.
 sed 's/^weight_width = 3/weight_width = 5/' q.toml >other.toml
 run test --config other.toml --load mase_output/q --project t7
