@@ -82,7 +82,8 @@ static enum mase_status make_worker(struct mase_predictor *p, int i, struct mase
         .like = i ? p->worker[0].plan : NULL,
     };
     const enum mase_status st = mase_plan_new(&s->plan, p->graph, &opts, &why);
-    if (st == MASE_EUNSUPPORTED || st == MASE_EVALUE) { /* the reference may run what a plan cannot */
+    if (st == MASE_EUNSUPPORTED ||
+        st == MASE_EVALUE) { /* the reference may run what a plan cannot */
         MASE_TRY(find_outputs(p, err));
         mase_warn("%s; the plain reference runs the network, which takes much longer", why.msg);
         use_reference(p);
