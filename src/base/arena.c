@@ -39,7 +39,8 @@ enum { GAP = 16 };
 enum { GAP = 0 };
 #endif
 
-enum { ALIGN = 16 };
+/* Arrays that vectors go over lie on whole lines of the cache. */
+enum { ALIGN = 16, LINE = 64, ARRAY = 256 };
 
 struct mase_chunk {
     struct mase_chunk *next; /* older */
@@ -119,10 +120,13 @@ void *mase_arena_alloc(struct mase_arena *a, size_t size)
         mase_out_of_memory(size);
     /* Even an empty object gets an address of its own. */
     const size_t need = ((size ? size : 1) + ALIGN - 1) / ALIGN * ALIGN + GAP;
-    struct mase_chunk *c = chunk_for(a, need);
+    const size_t line = size >= ARRAY ? LINE : ALIGN;
+    struct mase_chunk *c = chunk_for(a, need + line - ALIGN);
     unsigned char *p = payload(c) + c->used;
+    const size_t skip = (line - (uintptr_t)p % line) % line;
+    p += skip;
     ASAN_UNPOISON_MEMORY_REGION(p, size);
-    c->used += need;
+    c->used += skip + need;
     a->used += size;
     return p;
 }

@@ -82,8 +82,14 @@ static const struct family {
     { "integer(4, 1)", "ternary(2, false, NA, NA, NA)" },
 };
 static const struct family *family = families;
-#define EACH_FAMILY \
-    for (family = families; family < families + sizeof families / sizeof *families; family++)
+/* All; where every instruction takes long the first ones, which have kernels, a block's among them.
+ */
+static const struct family *families_end(void)
+{
+    const size_t all = sizeof families / sizeof *families;
+    return families + (getenv("MASE_QUICK") ? 3 : all);
+}
+#define EACH_FAMILY for (family = families; family < families_end(); family++)
 
 static struct mase_quant formats(bool result)
 {
