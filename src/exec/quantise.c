@@ -12,6 +12,26 @@
 
 /* ---- rounding rows ---- */
 
+/* A step's own. */
+struct rounding {
+    struct mase_round rows;   /* first: what changes with the format (reformat.c) */
+    struct mase_round single; /* the same of a single sample, whose values lie side by side */
+    struct mase_shape sample;
+};
+
+static void single(const struct mase_step *s, float *y, const float *x)
+{
+    const struct rounding *r = s->own;
+    mase_round_all(&r->single, s->plan->k, y, x);
+}
+
+static void refresh_single(struct mase_step *s)
+{
+    struct rounding *r = s->own;
+    if (!r->single.count || r->single.how.format != r->rows.how.format)
+        r->single = mase_round_dense(&s->plan->arena, r->rows.how, &r->sample);
+}
+
 static void forward(const struct mase_step *s, long from, long to)
 {
     const struct mase_plan *p = s->plan;
@@ -55,7 +75,8 @@ static void backward(const struct mase_step *s, long from, long to)
         gradients[mase_format_gradient(how.format)](s, limit, s->in[0]->dx, r * s->plan->stride);
 }
 
-static const struct mase_step_kind round_kind = { .name = "quantise" };
+static const struct mase_step_kind round_kind = { .name = "quantise",
+                                                  .refresh_single = refresh_single };
 
 /* Of one sample; a derived plan has none. */
 static struct mase_shape sample_shape(const struct mase_plan *p, const struct mase_slot *in,
@@ -72,10 +93,12 @@ static void add_rounding(struct mase_step *s, struct mase_slot *in, const struct
 {
     struct mase_plan *p = s->plan;
     const struct mase_shape shape = sample_shape(p, in, asked);
-    struct mase_round *r = s->own = mase_new(&p->arena, struct mase_round);
-    *r = mase_round_rows(&p->arena, asked->how, &shape, p->stride);
+    struct rounding *r = s->own = mase_new(&p->arena, struct rounding);
+    r->rows = mase_round_rows(&p->arena, asked->how, &shape, p->stride);
+    r->sample = shape;
+    s->single = single;
     mase_step_add_input(s, in);
-    mase_step_forward(s, forward, MASE_UNIT_ITEMS, (long)r->count);
+    mase_step_forward(s, forward, MASE_UNIT_ITEMS, (long)r->rows.count);
     mase_step_backward(s, backward, MASE_UNIT_ITEMS, in->rows);
     mase_plan_add_step(p, s);
     mase_site_add(&(struct mase_site){ .asked = *asked, .plan = p, .shape = shape, .step = s });
