@@ -19,8 +19,9 @@
  *                work, on the batch or on the instruction set; equal values are rounded alike.
  * zero           bipolar: 1; else 0; residual: 0.
  * infinity, NaN  bipolar: as any number, NaN as a negative one; else a is infinite or NaN.
- * Residual: infinity as any number, NaN stays. gradient       straight through; residual: clipped,
- * nothing where |x| > 1. again          scaled, a is the mean of less: results shrink.
+ *                Residual: infinity as any number, NaN stays.
+ * gradient       straight through; residual: clipped, nothing where |x| > 1.
+ * again          scaled, a is the mean of less: results shrink.
  */
 #include <float.h>
 #include <math.h>

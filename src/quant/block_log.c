@@ -1,16 +1,18 @@
 /*
  * block_log.c - powers of two with a bias that a block shares, the original's.
  *
- *     b = clamp(2^(width-1) - 1 - ceil(log2(max |x|)), 0, 2^exponent_bias_width - 1)   of each
- * block each value as log.c rounds it with exponent_bias = b
+ *     of each block: b = clamp(2^(width-1) - 1 - ceil(log2(max |x|)), 0, most),
+ *                    most = 2^exponent_bias_width - 1
+ *     each value as log.c rounds it with exponent_bias = b
  *
  * blocks         tiles of block_size (format.h, mase_geometry_tiles), smaller at the edge.
  * rounding       of the exponent to nearest, ties to even; the highest is that of the largest
- * value, rounded up, unless b is cut. zero           there is none: 0 gives 2^-b. A block of zeros
- * takes the smallest largest magnitude of the other blocks for its own, and 1 when all are zero.
- * The original looks at the whole tensor, batches of data included; here a sample looks at its own
- * blocks only, so that its result does not depend on the others of its batch. infinity, NaN
- * infinity saturates, its block having a bias of 0; NaN makes the whole block NaN.
+ *                value, rounded up, unless b is cut.
+ * zero           there is none: 0 gives 2^-b. A block of zeros takes the smallest largest magnitude
+ *                of the other blocks for its own, and 1 when all are zero. The original looks at
+ *                the whole tensor, batches of data included; here a sample looks at its own blocks
+ *                only, so that its result does not depend on the others of its batch.
+ * infinity, NaN  infinity saturates, its block having a bias of 0; NaN makes the whole block NaN.
  */
 #include <math.h>
 

@@ -4,8 +4,7 @@
  *
  *     e = clamp(floor(log2(|x| + 1e-9)), -bias, 2^exponent_width - 1 - bias)
  *     q = sign(x + 1e-9) * 2^e * (1 + clamp(round((|x| * 2^-e - 1) * 2^m), 0, 2^m - 1) / 2^m)
- *     of the lowest exponent: sign(x + 1e-9) * 2^(1-bias) * clamp(round(|x| 2^(m-1+bias)), ...) /
- * 2^m
+ *     of the lowest exponent: sign(x + 1e-9) * 2^(1-bias-m) * clamp(round(|x| 2^(m-1+bias)), ...)
  *
  *     m = width - exponent_width - 1 bits of mantissa
  *

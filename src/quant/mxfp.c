@@ -9,12 +9,14 @@
  *
  * blocks         as mxint.c has them: they must fill the tensor.
  * rounding       rn: to nearest, ties to even, of the fraction's first 15 bits: what lies below
- * them decides no tie. rz: toward zero. flaw           a fraction that rounds up to a whole is
- * or-ed into the exponent code, not added: if the code is odd, the value falls to the bottom of its
- * binade, 1.99 to 1. range          the largest value has the highest exponent code; no value is
- * cut. subnormals     of float32 count as zero. Those of the element, code 0, shift the fraction
- * with its leading one right by a bit and drop what falls out; a fraction of 0 is 0, a flaw: such a
- * result is 0 when rounded again. zero           stays zero; the maximum counts as 2^-126 at least.
+ *                them decides no tie. rz: toward zero.
+ * flaw           a fraction that rounds up to a whole is or-ed into the exponent code, not added:
+ *                if the code is odd, the value falls to the bottom of its binade, 1.99 to 1.
+ * range          the largest value has the highest exponent code; no value is cut.
+ * subnormals     of float32 count as zero. Those of the element, code 0, shift the fraction with
+ *                its leading one right by a bit and drop what falls out; a fraction of 0 is 0, a
+ *                flaw: such a result is 0 when rounded again.
+ * zero           stays zero; the maximum counts as 2^-126 at least.
  * infinity, NaN  make the whole block NaN.
  * log2           is the float32 logarithm.
  */

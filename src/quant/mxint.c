@@ -1,9 +1,8 @@
 /*
  * mxint.c - integers with a power of two that a block shares, the original's.
  *
- *     E = ceil(log2(max |x|))                                             of each block
- *     q = clamp(round(x / 2^E * 2^(b-1)), -2^(b-1), 2^(b-1) - 1) / 2^(b-1) * 2^E    b =
- * element_bits
+ *     E = ceil(log2(max |x|))       of each block; b = element_bits
+ *     q = clamp(round(x / 2^E * 2^(b-1)), -2^(b-1), 2^(b-1) - 1) / 2^(b-1) * 2^E
  *
  * blocks         block_size values in a row along block_dim; they must fill the tensor. A block may
  *                go on into the next rows, but not into another sample.
@@ -11,9 +10,11 @@
  * saturation     a largest value that is a positive power of two falls short by a step.
  * scale_bits     of E, whose bias is 2^(scale_bits-1) - 1; where E is cut, the values move with it.
  * quantile_search  a block tries other maxima, at 1, 0.995, 0.99, 0.97, 0.95, 0.93, 0.9, 0.8, 0.7,
- * 0.6 and 0.5 of its values, and keeps the first with the least sum of squared errors. zero stays
- * zero; the maximum counts as 2^-126 at least. infinity, NaN  make the whole block NaN. log2 is the
- * float32 logarithm.
+ *                0.6 and 0.5 of its values, and keeps the first with the least sum of squared
+ *                errors.
+ * zero           stays zero; the maximum counts as 2^-126 at least.
+ * infinity, NaN  make the whole block NaN.
+ * log2           is the float32 logarithm.
  */
 #include <float.h>
 #include <math.h>

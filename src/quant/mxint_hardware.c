@@ -2,15 +2,18 @@
  * mxint_hardware.c - integers with a power of two that a tile shares, rounded down, the original's
  * model of its hardware.
  *
- *     E = clamp(ceil(log2(max |x|)) - 2^(exponent_width-1), -2^(exponent_width-1),
- * 2^(exponent_width-1) - 1) q = clamp(floor(x / 2^E), -2^(width-1), 2^(width-1) - 1) * 2^E
+ *     E = clamp(ceil(log2(max |x|)) - h, -h, h - 1)      of each tile; h = 2^(exponent_width-1)
+ *     q = clamp(floor(x / 2^E), -2^(width-1), 2^(width-1) - 1) * 2^E
  *
  * blocks         tiles of parallelism along the last two dimensions, which they must fill. Data
- * with two dimensions has a tile for each sample: the first of two lengths must be 1. rounding
- * down, toward minus infinity. flaw           E does not depend on width: a value has as many bits
- * as it needs from 2^E on, which with few bits cuts large values, and with many leaves the upper
- * ones unused. zero           stays zero. infinity, NaN  make the whole block NaN. log2 is the
- * float32 logarithm.
+ *                with two dimensions has a tile for each sample: the first of two lengths must be
+ *                1.
+ * rounding       down, toward minus infinity.
+ * flaw           E does not depend on width: a value has as many bits as it needs from 2^E on,
+ *                which with few bits cuts large values, and with many leaves the upper ones unused.
+ * zero           stays zero.
+ * infinity, NaN  make the whole block NaN.
+ * log2           is the float32 logarithm.
  */
 #include <math.h>
 

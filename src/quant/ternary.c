@@ -7,11 +7,14 @@
  *
  * width          is kept for configurations; a value has two bits.
  * thresholds     threshold, mean, median, max and maximum are taken and not used: the original
- * finds a threshold by them and then the one above. blocks         each position of the first
- * dimension, an output of a layer or a sample, has d and a of its own. A vector that is no data is
- * one block. The original takes four dimensions only. zero           stays zero; but scaled, a
- * block of zeros is NaN, its a being 0 / 0. infinity, NaN  infinity makes d infinite and all values
- * zero; NaN all that is compared zero. Scaled: NaN. again          scaled, a is a mean that rounds.
+ *                finds a threshold by them and then the one above.
+ * blocks         each position of the first dimension, an output of a layer or a sample, has d and
+ *                a of its own. A vector that is no data is one block. The original takes four
+ *                dimensions only.
+ * zero           stays zero; but scaled, a block of zeros is NaN, its a being 0 / 0.
+ * infinity, NaN  infinity makes d infinite and all values zero; NaN all that is compared zero.
+ *                Scaled: NaN.
+ * again          scaled, a is a mean that rounds.
  */
 #include <float.h>
 #include <math.h>
