@@ -402,6 +402,8 @@ static void what_a_plan_cannot_run_is_named(void **state)
         { { "conv1d", "param w 2 3 2; x.sum(); operator.mul(w, sum_1); torch.conv1d(x, mul)",
             .in = { S(3, 4) } },
           "sum_1: sum mixes the samples of a batch, which a plan cannot" },
+        { { "matmul", "x.t(); torch.matmul(x, t)", .in = { S(3) } },
+          "matmul: its result mixes the samples of a batch, which a plan cannot run" },
         { { "div", "x.size(0); torch.div(x, size)", .in = { S(3) } },
           "div: 'other' of div depends on the number of samples, which a plan cannot" },
     };
@@ -512,6 +514,41 @@ static void a_rounded_value_is_refused_as_before(void **state)
     }
 }
 
+/* Blocks of (T, N, C) would reach from one sample to another, or be cut elsewhere than the
+ * reference does. */
+static void blocks_need_the_samples_first(void **state)
+{
+    static const struct step_case blocked[] = {
+        { "linear",
+          "torch.transpose(x, 0, 1); fc = Linear(4, 2); fc(transpose); torch.transpose(fc, 0, 1)",
+          .in = { S(3, 4) } },
+        { "mul", "torch.transpose(x, 0, 1); operator.mul(transpose, y); torch.transpose(mul, 0, 1)",
+          .in = { S(3, 4), S(4) } },
+        { "mul", "param p 3 1 4; operator.mul(x, p); torch.transpose(mul, 0, 1)", .in = { S(4) } },
+    };
+    (void)state;
+    EACH_FAMILY
+    for (size_t i = 0; i < sizeof blocked / sizeof *blocked; i++) {
+        struct running r = start(&blocked[i], 4);
+        struct mase_plan *p;
+        quantise(&r, false);
+        const struct mase_plan_opts o = { .batch = 4, .inputs = r.input, .input_count = r.inputs };
+        const enum mase_status st = mase_plan_new(&p, r.graph, &o, &err);
+        if (mase_format_has_blocks(format_of(family->data))) {
+            assert_true(st &&
+                        strstr(err.msg, "a format with blocks needs the samples in the first"));
+        } else {
+            must(st, &blocked[i]);
+            const struct mase_tensor want = reference(&r, &r.arena);
+            feed(&r, p, 4);
+            must(mase_plan_forward(p, &err), &blocked[i]);
+            check_rows(&r, p, &want);
+            mase_plan_free(p);
+        }
+        stop(&r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -524,6 +561,7 @@ int main(void)
         cmocka_unit_test(channels_drop_as_a_whole),
         cmocka_unit_test(what_a_plan_cannot_run_is_named),
         cmocka_unit_test(a_rounded_value_is_refused_as_before),
+        cmocka_unit_test(blocks_need_the_samples_first),
         cmocka_unit_test(what_mixes_samples_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
