@@ -53,6 +53,7 @@ struct mase_block {
     const int64_t *row; // (rows)
     int64_t rows, lanes;
     const float *least; // (lanes) for rows that look around, else NULL; infinite: all is zero
+    int64_t index;      /* of the block among those of its tensor, or of its sample */
 };
 
 /* Round the blocks; x and q may be the same array. */
@@ -67,8 +68,8 @@ typedef void mase_quant_geometry_fn(int64_t *length, const struct mase_shape *s,
 typedef enum mase_status mase_quant_fits_fn(const struct mase_shape *s, enum mase_role role,
                                             const void *params, struct mase_err *err);
 /* The n values of one block, which were rounded by this format or by others, as integers, and what
- * they share. False, with MASE_NO_CODE in the place of such values, when some are none of the
- * format's. */
+ * they share: *shared, which is on entry the number of the block. False, with MASE_NO_CODE in the
+ * place of such values, when some are none of the format's. */
 typedef bool mase_quant_encode_fn(int64_t *code, int64_t *shared, const float *q, int64_t n,
                                   const void *params, enum mase_sign sign);
 typedef float mase_quant_decode_fn(int64_t code, int64_t shared, const void *params);
@@ -86,6 +87,15 @@ struct mase_integer_form {
     int width, frac_width;
 };
 typedef struct mase_integer_form mase_quant_integer_fn(const void *params);
+
+/* Multiples of a step between two bounds: q = clamp(round(x / scale), lo, hi) scale. To nearest,
+ * ties to even; NaN stays NaN; unsigned zeros have no sign. */
+struct mase_grid {
+    float scale, lo, hi;
+};
+/* That of block `index`; false: the values of a block decide. */
+typedef bool mase_quant_grid_fn(struct mase_grid *g, const void *params, int64_t index,
+                                enum mase_sign sign);
 
 /* What passes back through a rounding. */
 enum mase_gradient {
@@ -123,14 +133,16 @@ struct mase_quant_info {
     int (*bits)(const void *params);        /* of a value, without what it shares */
     int (*shared_bits)(const void *params); /* of what a block shares; NULL: nothing */
     mase_quant_integer_fn *integer;         /* NULL: there is none */
+    mase_quant_grid_fn *grid;               /* NULL: its values are no multiples of a step */
     mase_quant_gradient_fn *gradient;       /* NULL: straight through */
     int rounds;                             /* of enum mase_rounds, or-ed */
     bool looks_around; /* a block of zeros is rounded by the smallest largest magnitude of the
                         * others: of the same sample, or in the whole of a tensor that is no data */
     bool for_data; /* what nobody says the role of is taken for data if it may be; else for a weight
                     */
-    bool unstable; /* by a flaw of its definition what it has rounded may change when rounded again
-                    */
+    bool by_values; /* data that cannot be negative is rounded without a sign (ir/operand.c) */
+    bool unstable;  /* by a flaw of its definition what it has rounded may change when rounded again
+                     */
 };
 
 extern const struct mase_quant_info *const mase_quants[MASE_QUANT_COUNT];
@@ -221,6 +233,9 @@ struct mase_neighbours mase_format_neighbours(const struct mase_format *f, float
 /* Half way from x to the next value above: what rounds to nearest has a tie there. NaN: none. */
 float mase_format_midpoint(const struct mase_format *f, float x, int64_t shared,
                            enum mase_sign sign);
+/* The step and bounds of block `index`; false: it has none before values are seen. */
+bool mase_format_grid(struct mase_grid *g, const struct mase_format *f, int64_t index,
+                      enum mase_sign sign);
 /* What passes back through a rounding; straight for float. */
 enum mase_gradient mase_format_gradient(const struct mase_format *f);
 /* Does it put values of different samples into one block, because it was told so? */

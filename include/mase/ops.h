@@ -49,6 +49,12 @@ struct mase_sig {
 struct mase_call;
 typedef enum mase_status mase_shape_fn(struct mase_call *c, struct mase_err *err);
 
+enum mase_nonnegative {
+    MASE_NONNEGATIVE_UNKNOWN,
+    MASE_NONNEGATIVE_ALWAYS,
+    MASE_NONNEGATIVE_KEPT, /* if those of its operands are */
+};
+
 struct mase_op_info {
     const char *name;       /* "linear" */
     enum mase_op_type type; /* as a function */
@@ -63,7 +69,8 @@ struct mase_op_info {
     const char *repr; /* how the constructor prints: see ops.def */
     bool quantisable;
     const char *quant_func; /* "mult.mult": file and name of the quantised function; or "" */
-    bool shares;            /* its result may lie in the memory of its first operand */
+    enum mase_nonnegative nonnegative; /* are values of its result? */
+    bool shares;                       /* its result may lie in the memory of its first operand */
 };
 extern const struct mase_op_info mase_ops[MASE_OP_COUNT];
 

@@ -24,16 +24,17 @@
 
 enum mase_opt_type {
     MASE_OPT_END = 0,
-    MASE_OPT_TYPE_BOOL,   /* bool */
-    MASE_OPT_TYPE_INT,    /* int64_t */
-    MASE_OPT_TYPE_FLOAT,  /* double; an integer is accepted */
-    MASE_OPT_TYPE_TEXT,   /* const char *; none ("NA", NULL) only where that is the default */
-    MASE_OPT_TYPE_PATH,   /* the same */
-    MASE_OPT_TYPE_CHOICE, /* const char *, one of choices */
-    MASE_OPT_TYPE_SWITCH, /* int64_t, 0 or 1: a boolean that may be none */
-    MASE_OPT_TYPE_INTS,   /* struct mase_ints; an integer is a list of one */
-    MASE_OPT_TYPE_VALUE,  /* const struct mase_value *, any kind, NULL when not given */
-    MASE_OPT_TYPE_REST,   /* struct mase_value * (a table): every key no other row knows */
+    MASE_OPT_TYPE_BOOL,    /* bool */
+    MASE_OPT_TYPE_INT,     /* int64_t */
+    MASE_OPT_TYPE_FLOAT,   /* double; an integer is accepted */
+    MASE_OPT_TYPE_TEXT,    /* const char *; none ("NA", NULL) only where that is the default */
+    MASE_OPT_TYPE_PATH,    /* the same */
+    MASE_OPT_TYPE_CHOICE,  /* const char *, one of choices */
+    MASE_OPT_TYPE_SWITCH,  /* int64_t, 0 or 1: a boolean that may be none */
+    MASE_OPT_TYPE_INTS,    /* struct mase_ints; an integer is a list of one */
+    MASE_OPT_TYPE_NUMBERS, /* const struct mase_value *: a number or a list of them; NULL: none */
+    MASE_OPT_TYPE_VALUE,   /* const struct mase_value *, any kind, NULL when not given */
+    MASE_OPT_TYPE_REST,    /* struct mase_value * (a table): every key no other row knows */
 };
 
 /* A number given as none ("NA"), where may_be_none allows it: whoever takes it decides. */

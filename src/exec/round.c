@@ -46,12 +46,22 @@ static void copy_block(float *y, const float *x, const struct mase_block *b)
         memcpy(y + b->row[r], x + b->row[r], (size_t)b->lanes * sizeof *y);
 }
 
+static void round_grid(const struct mase_kernels *k, float *y, const float *x,
+                       const struct mase_block *b, const struct mase_grid *g)
+{
+    for (int64_t r = 0; r < b->rows; r++)
+        k->quantize_grid(y + b->row[r], x + b->row[r], g, b->lanes);
+}
+
 static void round_block(const struct mase_round *r, const struct mase_kernels *k, float *y,
                         const float *x, const struct mase_block *b)
 {
     const struct mase_format *f = r->how.format;
+    struct mase_grid g;
     if (!f)
         copy_block(y, x, b);
+    else if (mase_format_grid(&g, f, b->index, r->how.sign))
+        round_grid(k, y, x, b, &g);
     else if (kernels[f->kind])
         kernels[f->kind](k, y, x, b, f->params, r->how.sign);
     else
@@ -80,7 +90,7 @@ static void round_side_by_side(const struct mase_round *r, const struct mase_ker
     float lane[SIDE_BY_SIDE_ROWS * MASE_LANES];
     int64_t start[SIDE_BY_SIDE_ROWS];
     gather(lane, start, x, at, rows, blocks);
-    round_block(r, k, lane, lane, &(struct mase_block){ start, rows, MASE_LANES, NULL });
+    round_block(r, k, lane, lane, &(struct mase_block){ start, rows, MASE_LANES, NULL, 0 });
     for (int64_t i = 0; i < rows; i++)
         for (int64_t b = 0; b < blocks; b++)
             y[at[b * rows + i]] = lane[i * MASE_LANES + b];
@@ -113,9 +123,37 @@ static void round_dense_blocks(const struct mase_round *r, const struct mase_ker
             continue;
         }
         n = 1;
-        f->row->quantize(y, x, &(struct mase_block){ first, rows, 1, NULL }, f->params,
+        f->row->quantize(y, x, &(struct mase_block){ first, rows, 1, NULL, 0 }, f->params,
                          r->how.sign);
     }
+}
+
+/* Blocks that have a grid each: their values side by side, so many at a time. */
+static void round_dense_grids(const struct mase_round *r, const struct mase_kernels *k, float *y,
+                              const float *x)
+{
+    enum { AT_ONCE = 256 };
+    float lane[AT_ONCE];
+    struct mase_grid g;
+    for (int64_t i = 0; i < r->count; i++) {
+        const int64_t *at = r->row + (i ? r->end[i - 1] : 0), rows = rows_of(r, i);
+        mase_format_grid(&g, r->how.format, i, r->how.sign);
+        for (int64_t from = 0, n; from < rows; from += n) {
+            n = rows - from < AT_ONCE ? rows - from : AT_ONCE;
+            memset(lane, 0, sizeof lane);
+            for (int64_t j = 0; j < n; j++)
+                lane[j] = x[at[from + j]];
+            k->quantize_grid(lane, lane, &g, (n + MASE_LANES - 1) / MASE_LANES * MASE_LANES);
+            for (int64_t j = 0; j < n; j++)
+                y[at[from + j]] = lane[j];
+        }
+    }
+}
+
+static bool has_grids(const struct mase_round *r)
+{
+    struct mase_grid g;
+    return r->row && r->lanes == 1 && mase_format_grid(&g, r->how.format, 0, r->how.sign);
 }
 
 /* ---- blocks ---- */
@@ -169,7 +207,7 @@ struct mase_round mase_round_dense(struct mase_arena *a, struct mase_rounding ho
 static struct mase_block block_at(const struct mase_round *r, int64_t i, int64_t lanes)
 {
     const int64_t begin = i ? r->end[i - 1] : 0;
-    return (struct mase_block){ r->row + begin, r->end[i] - begin, lanes, NULL };
+    return (struct mase_block){ r->row + begin, r->end[i] - begin, lanes, NULL, i };
 }
 
 /* All blocks of some samples, which look at each other. */
@@ -206,7 +244,7 @@ void mase_round_run(const struct mase_round *r, const struct mase_kernels *k, fl
     for (int64_t i = from; i < to; i++) {
         const int64_t single = i * r->stride;
         const struct mase_block b =
-            r->row ? block_at(r, i, lanes) : (struct mase_block){ &single, 1, lanes, NULL };
+            r->row ? block_at(r, i, lanes) : (struct mase_block){ &single, 1, lanes, NULL, 0 };
         round_block(r, k, y, x, &b);
     }
 }
@@ -227,6 +265,8 @@ void mase_round_all(const struct mase_round *r, const struct mase_kernels *k, fl
     const struct mase_rounding how = r->how;
     if (looks_around(r))
         mase_quantize(how.format, y, x, &r->shape, how.role, how.sign);
+    else if (has_grids(r))
+        round_dense_grids(r, k, y, x);
     else if (needs_lanes(r))
         round_dense_blocks(r, k, y, x);
     else

@@ -35,13 +35,52 @@ bool mase_mark_is_data(char mark)
 
 static const struct mase_rounding none = { 0 };
 
+/* How far back a sign is followed: cat of cats of cats takes time. */
+enum { SIGN_DEPTH = 12 };
+
+static bool is_nonnegative(const struct mase_node *n, int depth);
+
+static bool operands_nonnegative(const struct mase_node *n, int depth)
+{
+    bool all = n->input_count > 0;
+    for (int i = 0; i < n->input_count && all; i++)
+        all = is_nonnegative(n->inputs[i], depth);
+    return all;
+}
+
+static bool is_nonnegative(const struct mase_node *n, int depth)
+{
+    const struct mase_op_info *op = &mase_ops[n->op];
+    if (op->nonnegative == MASE_NONNEGATIVE_ALWAYS)
+        return !mase_result_rounding(n).format ||
+               mase_format_keeps_zero(mase_result_rounding(n).format);
+    const bool kept = op->nonnegative == MASE_NONNEGATIVE_KEPT || op->shares;
+    return kept && depth > 0 && operands_nonnegative(n, depth - 1);
+}
+
+/* What cannot be negative needs no sign, if the format says so. Parameters that are given as nodes
+ * are no data. */
+static enum mase_sign sign_of(const struct mase_node *n, const struct mase_mark *m,
+                              const struct mase_format *f)
+{
+    bool data = false, negative = false;
+    for (int i = 0; i < n->input_count && f->row->by_values && m->operand == MASE_DATA_IN; i++) {
+        if (n->inputs[i]->kind == MASE_GET_ATTR)
+            continue;
+        data = true;
+        negative |= !is_nonnegative(n->inputs[i], SIGN_DEPTH);
+    }
+    return data && !negative ? MASE_UNSIGNED : m->sign;
+}
+
 struct mase_rounding mase_mark_rounding(const struct mase_node *n, char mark)
 {
     const struct mase_quant *q = mase_node_quant(n);
     const struct mase_mark *m = mase_mark_find(mark);
     if (!q || q->bypass || !m || !q->operand[m->operand])
         return none;
-    return (struct mase_rounding){ q->operand[m->operand], m->sign, m->role };
+    const struct mase_format *f = q->operand[m->operand];
+    return (struct mase_rounding){ f, sign_of(n, m, f), m->role };
 }
 
 struct mase_rounding mase_operand_rounding(const struct mase_node *n, int i)

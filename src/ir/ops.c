@@ -30,6 +30,7 @@ const struct mase_op_info mase_ops[MASE_OP_COUNT] = {
     .module = #cls, .module_type = MASE_TYPE_##cls_type, .ctor = ctor_sig, .repr = repr_text,
 #define QUANTISABLE(func) .quantisable = true, .quant_func = func,
 #define SHARES() .shares = true,
+#define NONNEGATIVE(when) .nonnegative = MASE_NONNEGATIVE_##when,
 #include <mase/ops.def>
     },
 };

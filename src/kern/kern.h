@@ -158,7 +158,8 @@ struct mase_summary {
 
 enum { MASE_BINS = 64 };
 
-struct mase_block_fp_grid; /* quant/quant.h */
+struct mase_block_fp_grid;
+struct mase_grid; /* quant/quant.h */
 
 struct mase_kernels {
     const char *isa;

@@ -140,6 +140,40 @@ void KERNEL(quantize_integer)(float *y, const float *x, float scale, float inver
     }
 }
 
+/* As quant/grid.c, to the bit. */
+static inline vf on_grid(vf v, vf lo, vf hi)
+{
+    const vf r = vmin(hi, vadd(vrint(v), vzero()));
+    return vselect(vgt(lo, r), lo, r);
+}
+
+void KERNEL(quantize_grid)(float *y, const float *x, const struct mase_grid *g, long n)
+{
+    const vf s = vset1(g->scale), lo = vset1(g->lo), hi = vset1(g->hi);
+    for (long i = 0; i < n; i += MASE_LANES)
+        vstore(y + i, vmul(on_grid(vdiv(vload(x + i), s), lo, hi), s));
+}
+
+/* What was cut is what lies beyond the bounds before it is rounded. */
+void KERNEL(quantize_grid_back)(float *dx, float sum[3], const float *dy, const float *x,
+                                const struct mase_grid *g, bool add, long n)
+{
+    const vf s = vset1(g->scale), lo = vset1(g->lo), hi = vset1(g->hi);
+    vf in = vzero(), below = vzero(), above = vzero();
+    for (long i = 0; i < n; i += MASE_LANES) {
+        const vf d = vload(dy + i), v = vdiv(vload(x + i), s);
+        const vm low = vgt(lo, v), high = vgt(v, hi);
+        const vf kept = vselect(low, vzero(), vselect(high, vzero(), d));
+        in = vfma(kept, vselect(veq(kept, vzero()), vzero(), vsub(vrint(v), v)), in);
+        below = vadd(below, vselect(low, d, vzero()));
+        above = vadd(above, vselect(high, d, vzero()));
+        vstore(dx + i, add ? vadd(vload(dx + i), kept) : kept);
+    }
+    sum[0] = vsum(in);
+    sum[1] = vsum(below);
+    sum[2] = vsum(above);
+}
+
 void KERNEL(exp_rows)(float *y, const float *x, long n)
 {
     for (long i = 0; i < n; i += MASE_LANES)

@@ -98,12 +98,21 @@ static void quantize_blocks(const struct mase_format *f, float *q, const float *
     float least = INFINITY;
     for (int64_t i = from; i < to && f->row->looks_around; i++) {
         const int64_t rows = mase_blocks_offsets(blocks, i, offset);
-        mase_block_least(&least, x, &(struct mase_block){ offset, rows, 1, NULL });
+        mase_block_least(&least, x, &(struct mase_block){ offset, rows, 1, NULL, 0 });
     }
     for (int64_t i = from; i < to; i++) {
         const int64_t rows = mase_blocks_offsets(blocks, i, offset);
-        f->row->quantize(q, x, &(struct mase_block){ offset, rows, 1, &least }, f->params, sign);
+        const struct mase_block b = { offset, rows, 1, &least, i - from };
+        f->row->quantize(q, x, &b, f->params, sign);
     }
+}
+
+/* Blocks of a sample; of what is no data, all. */
+static int64_t blocks_each(const struct mase_blocks *b, enum mase_role role)
+{
+    const struct mase_shape *s = &b->shape;
+    const bool samples = role == MASE_ROLE_DATA && s->rank && b->length[0] == 1;
+    return samples && s->dim[0] ? b->count / s->dim[0] : b->count;
 }
 
 void mase_quantize(const struct mase_format *f, float *q, const float *x,
@@ -114,14 +123,13 @@ void mase_quantize(const struct mase_format *f, float *q, const float *x,
         const struct mase_blocks blocks = mase_format_blocks(f, s, role);
         struct mase_arena a = { 0 };
         int64_t *offset = mase_new_array(&a, int64_t, (size_t)blocks.largest);
-        const bool samples = role == MASE_ROLE_DATA && s->rank && blocks.length[0] == 1;
-        const int64_t each = samples && s->dim[0] ? blocks.count / s->dim[0] : blocks.count;
+        const int64_t each = blocks_each(&blocks, role);
         for (int64_t i = 0; i < blocks.count; i += each)
             quantize_blocks(f, q, x, &blocks, i, i + each, sign, offset);
         mase_arena_release(&a);
     } else if (f) {
         const int64_t start = 0;
-        f->row->quantize(q, x, &(struct mase_block){ &start, 1, n, NULL }, f->params, sign);
+        f->row->quantize(q, x, &(struct mase_block){ &start, 1, n, NULL, 0 }, f->params, sign);
     } else if (n > 0 && q != x) {
         memcpy(q, x, (size_t)n * sizeof *q);
     }
@@ -147,10 +155,10 @@ bool mase_encode_each(int64_t *code, const float *q, int64_t n, mase_code_fn *co
 }
 
 static int64_t encode_block(int64_t *code, const struct mase_format *f, const float *q,
-                            const int64_t *offset, int64_t n, enum mase_sign sign, float *values,
-                            int64_t *codes)
+                            const int64_t *offset, int64_t n, int64_t index, enum mase_sign sign,
+                            float *values, int64_t *codes)
 {
-    int64_t shared, missing = 0;
+    int64_t shared = index, missing = 0;
     for (int64_t k = 0; k < n; k++)
         values[k] = q[offset[k]];
     f->row->encode(codes, &shared, values, n, f->params, sign);
@@ -166,7 +174,7 @@ int64_t mase_format_codes(int64_t *code, const struct mase_format *f, const floa
 {
     const int64_t n = mase_shape_count(s);
     const struct mase_blocks blocks = mase_format_blocks(f, s, role);
-    int64_t missing = 0, shared;
+    int64_t missing = 0, shared = 0;
     if (!f) {
         for (int64_t i = 0; i < n; i++)
             code[i] = MASE_NO_CODE;
@@ -183,9 +191,10 @@ int64_t mase_format_codes(int64_t *code, const struct mase_format *f, const floa
     int64_t *offset = mase_new_array(&a, int64_t, (size_t)blocks.largest);
     int64_t *codes = mase_new_array(&a, int64_t, (size_t)blocks.largest);
     float *values = mase_new_array(&a, float, (size_t)blocks.largest);
+    const int64_t each = blocks_each(&blocks, role);
     for (int64_t i = 0; i < blocks.count; i++) {
         const int64_t rows = mase_blocks_offsets(&blocks, i, offset);
-        missing += encode_block(code, f, q, offset, rows, sign, values, codes);
+        missing += encode_block(code, f, q, offset, rows, i % each, sign, values, codes);
     }
     mase_arena_release(&a);
     return missing;
@@ -210,6 +219,12 @@ void mase_format_limits(float *low, float *high, const struct mase_format *f, en
 float mase_format_step(const struct mase_format *f)
 {
     return f && f->row->integer ? f->row->decode(1, 0, f->params) : 0.0f;
+}
+
+bool mase_format_grid(struct mase_grid *g, const struct mase_format *f, int64_t index,
+                      enum mase_sign sign)
+{
+    return f && f->row->grid && f->row->grid(g, f->params, index, sign);
 }
 
 enum mase_gradient mase_format_gradient(const struct mase_format *f)

@@ -23,6 +23,18 @@ static struct {
     struct entry *entries[MASE_QUANT_COUNT];
 } pool = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
+/* Parameters may point into the configuration: into the copy that stays. They were checked. */
+static const void *bind(const struct mase_quant_info *row, const struct mase_value *config,
+                        const void *params)
+{
+    void *own = mase_arena_memdup(&pool.arena, params, row->size);
+    for (int i = 0; i < config->count; i++)
+        if (row->params[i].type == MASE_OPT_TYPE_NUMBERS &&
+            mase_opt_bind_value(own, &row->params[i], config->items[i], NULL))
+            mase_bug("%s: a parameter that was checked is none", row->name);
+    return own;
+}
+
 const struct mase_format *mase_format_intern(enum mase_quant_kind kind,
                                              const struct mase_value *config, const void *params)
 {
@@ -33,11 +45,10 @@ const struct mase_format *mase_format_intern(enum mase_quant_kind kind,
         e = e->next;
     if (!e) {
         e = mase_new(&pool.arena, struct entry);
-        e->format =
-            (struct mase_format){ .kind = kind,
-                                  .row = row,
-                                  .config = mase_value_copy(&pool.arena, config),
-                                  .params = mase_arena_memdup(&pool.arena, params, row->size) };
+        const struct mase_value *own = mase_value_copy(&pool.arena, config);
+        e->format = (struct mase_format){
+            .kind = kind, .row = row, .config = own, .params = bind(row, own, params)
+        };
         e->next = pool.entries[kind];
         pool.entries[kind] = e;
     }

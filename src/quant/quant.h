@@ -18,6 +18,11 @@ struct mase_integer_grid {
 };
 struct mase_integer_grid mase_integer_grid(const void *params, enum mase_sign sign);
 
+/* One value, and a block, on a grid (grid.c). */
+float mase_grid_round(float x, const struct mase_grid *g);
+void mase_grid_quantize(float *q, const float *x, const struct mase_block *b,
+                        const struct mase_grid *g);
+
 /* The same for block_fp: the exponents that a block may have, and how many mantissas there are
  * (block_fp.c). */
 struct mase_block_fp_grid {

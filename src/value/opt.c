@@ -44,7 +44,7 @@ static bool has_range(const struct mase_opt *row)
 
 static void add_number(struct mase_str *out, const struct mase_opt *row, double f)
 {
-    if (row->type == MASE_OPT_TYPE_FLOAT)
+    if (row->type == MASE_OPT_TYPE_FLOAT || row->type == MASE_OPT_TYPE_NUMBERS)
         mase_repr_float(out, f);
     else
         mase_str_printf(out, "%.0f", f);
@@ -277,6 +277,33 @@ static void describe_ints(struct mase_str *out, const struct mase_opt *row)
     }
 }
 
+/* ---- numbers ---- */
+
+static bool is_number(const struct mase_value *v)
+{
+    return v->kind == MASE_INT || v->kind == MASE_FLOAT;
+}
+
+static enum mase_status bind_numbers(void *f, const struct mase_opt *row,
+                                     const struct mase_value *v, struct mase_err *err)
+{
+    const bool is_list = v->kind == MASE_LIST || v->kind == MASE_TUPLE;
+    *(const struct mase_value **)f = NULL;
+    if (row->may_be_none && mase_value_is_none(v))
+        return MASE_OK;
+    if ((!is_list && !is_number(v)) || (is_list && !v->count))
+        return wrong_type(row, v, err);
+    for (int i = 0; i < (is_list ? v->count : 1); i++) {
+        const struct mase_value *item = is_list ? v->items[i] : v;
+        if (!is_number(item))
+            return wrong_type(row, v, err);
+        if (!in_range(row, mase_value_number(item)))
+            return out_of_range(row, item, err);
+    }
+    *(const struct mase_value **)f = v;
+    return MASE_OK;
+}
+
 /* ---- texts and values ---- */
 
 static void default_text(void *f, const struct mase_opt *row)
@@ -367,6 +394,8 @@ static const struct type types[MASE_OPT_TYPE_REST + 1] = {
     [MASE_OPT_TYPE_CHOICE] = { "string",  default_text,  bind_choice, show_text,   describe_choice },
     [MASE_OPT_TYPE_SWITCH] = { "boolean", default_int,   bind_switch, show_switch, describe_switch },
     [MASE_OPT_TYPE_INTS]   = { "list",    default_ints,  bind_ints,   show_text,   describe_ints },
+    [MASE_OPT_TYPE_NUMBERS] = { "number or list of numbers", NULL, bind_numbers, show_text,
+                                describe_number },
     [MASE_OPT_TYPE_VALUE]  = { "value",   NULL,          bind_value,  show_text,   describe_value },
     [MASE_OPT_TYPE_REST]   = { "table",   NULL,          NULL,        show_text,   describe_rest },
 };

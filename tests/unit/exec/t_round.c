@@ -39,13 +39,13 @@ static void add_block(const struct mase_format *f, float size, enum mase_sign si
 {
     static const float parts[] = { 1, -0.77f, 0.5f, -0.26f, 0.03f, 0, 0.91f, -0.0101f };
     enum { N = sizeof parts / sizeof *parts };
-    int64_t row[N], code[N], shared;
+    int64_t row[N], code[N], shared = 0;
     float q[N], low, high;
     for (int i = 0; i < N; i++) {
         q[i] = parts[i] * size;
         row[i] = i;
     }
-    f->row->quantize(q, q, &(struct mase_block){ row, N, 1, NULL }, f->params, sign);
+    f->row->quantize(q, q, &(struct mase_block){ row, N, 1, NULL, 0 }, f->params, sign);
     f->row->encode(code, &shared, q, N, f->params, sign);
     mase_format_limits(&low, &high, f, sign);
     for (int i = 0; i < N; i++)
@@ -216,6 +216,16 @@ static void rounding_is_the_reference_to_the_bit(void **state)
         "binary(1, true, false)",
         "binary_residual(1, false, true, 3)",
         "ternary(2, true, NA, NA, NA)",
+        "int(4, 0.37)",
+        "int(1, 0.5, NA, NA, NA, true, false, false, false)",
+        "int(8, 0.1, 3)",
+        "int(24, 1e-6, NA, NA, NA, true, true)",
+        "int(8, 0.02, 100, NA, NA, true, false, false, false)",
+        "int(3, [0.5, 0.25, 1, 0.125, 3, 0.1, 7], NA, -1)",
+        "int([0, 1, 2, 3, 4, 5, 6], [0.5, 0.25, 1, 0.125, 3, 0.1, 7], [0, 1, 0, 1, -1, 2, 0], -1)",
+        "int(4, NA, NA, 0)",
+        "int(4, NA, NA, NA, 3, false)",
+        "int(5, NA, NA, NA, NA, true, true, true)",
     };
     (void)state;
     for (int k = MASE_QUANT_float + 1; k < MASE_QUANT_COUNT; k++) {

@@ -161,6 +161,22 @@ CASE(quantize_integer)
     k->quantize_integer(s->out, s->x, 16.0f, 1.0f / 16, lo, hi, s->n);
     return (struct wrote){ s->n, 0 };
 }
+static struct mase_grid grid(const struct scene *s)
+{
+    return (struct mase_grid){ 0.07f, s->add ? -8.0f : 0.0f, s->flag ? 7.0f : 255.0f };
+}
+CASE(quantize_grid)
+{
+    const struct mase_grid g = grid(s);
+    k->quantize_grid(s->out, s->x, &g, s->n);
+    return (struct wrote){ s->n, 0 };
+}
+CASE(quantize_grid_back)
+{
+    const struct mase_grid g = grid(s);
+    k->quantize_grid_back(s->out, s->out + s->n, s->in[1], s->x, &g, s->add, s->n);
+    return (struct wrote){ s->n + 3, 0 };
+}
 CASE(quantize_block_fp)
 {
     const int64_t row[ROWS] = { 0, MAX_N, 2 * MAX_N, 3 * MAX_N, 4 * MAX_N };

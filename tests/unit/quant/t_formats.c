@@ -55,6 +55,8 @@ static void text_bits_equality(void **state)
                                          "log(8, -2)",
                                          "block_minifloat(8, 4, 8, [16])",
                                          "scale_integer(8)",
+                                         "int(8)",
+                                         "int(4, [0.5, 0.25], [1, 0], 0)",
                                          "binary(1, false, true)",
                                          "ternary(2, true, NA, 0.5, NA)",
                                          "mxint(32, 8)",
@@ -100,6 +102,21 @@ static void wrong_texts(void **state)
         "mxfp(32, 4, 3, -1, 8, true, up)",
         "mxint(2048, 8, -1, 8, true)",
         "mxint_hardware(8, 4, [1, 2, 3])",
+        "int(0)",
+        "int(40)",
+        "int(8.5)",
+        "int(eight)",
+        "int(8, 0)",
+        "int(8, -0.5)",
+        "int(8, auto)",
+        "int(8, [])",
+        "int(8, [0.5, 0.25])",
+        "int([8, 4], [0.5, 0.25, 1], NA, 0)",
+        "int(8, [0.5, x], NA, 0)",
+        "int(8, NA, 3)",
+        "int(8, 0.5, 0.5)",
+        "int(8, 0.5, 0, 0, 16)",
+        "int(8, 0.5, 0, NA, NA, true, false, true)",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         const struct mase_format *f = NULL;
@@ -117,7 +134,7 @@ static void check_promises(const struct mase_format *f, const char *text, enum m
     enum { N = 24 };
     const struct mase_quant_info *row = f->row;
     float x[N], q[N], again[N], low, high;
-    int64_t code[N], shared, offset[N];
+    int64_t code[N], shared = 0, offset[N];
     for (int i = 0; i < N; i++) {
         x[i] = ldexpf(i % 2 ? -1.25f : 1.625f, i % 3 * 2 - i / 3);
         offset[i] = i;
@@ -125,7 +142,7 @@ static void check_promises(const struct mase_format *f, const char *text, enum m
     x[0] = 0.0f;
     x[1] = -0.0f;
     x[2] = 0x1p-20f;
-    const struct mase_block b = { offset, N, 1, NULL };
+    const struct mase_block b = { offset, N, 1, NULL, 0 };
     row->quantize(q, x, &b, f->params, sign);
     row->quantize(again, q, &b, f->params, sign);
     if (row->unstable) /* it may change, but not for ever */
@@ -165,7 +182,7 @@ static int count_moved(const struct mase_format *f, const char *text, enum mase_
     for (int64_t c = low; c <= high; c++) {
         const float v = f->row->decode(c, 0, f->params);
         float q;
-        f->row->quantize(&q, &v, &(struct mase_block){ &start, 1, 1, NULL }, f->params, sign);
+        f->row->quantize(&q, &v, &(struct mase_block){ &start, 1, 1, NULL, 0 }, f->params, sign);
         if (!f->row->encode(&code, &shared, &v, 1, f->params, sign) || code != c)
             fail_msg("%s: %a, code %d, has code %d", text, (double)v, (int)c, (int)code);
         moved += q != v;
