@@ -56,13 +56,13 @@ enum mase_status mase_call_fail(const struct mase_call *c, struct mase_err *err,
                                 ...) MASE_PRINTF(3, 4);
 
 /* How operand i is rounded before the call computes with it; no format: it stays as it is. And the
- * shape that its blocks are cut from (operand.c). */
+ * shape that blocks of t are cut from, which is the operand or one of its list (operand.c). */
 struct mase_rounding mase_call_rounding(const struct mase_call *c, int i);
-struct mase_shape mase_call_shape(const struct mase_call *c, int i);
+struct mase_shape mase_call_shape(const struct mase_call *c, int i, const struct mase_tensor *t);
 /* Can the formats of the call, whose result has its shape, cut operands and result? */
 enum mase_status mase_call_check_formats(const struct mase_call *c,
                                          struct mase_err *err) MASE_MUST_CHECK;
-/* Is operand i a tensor that could have a format? */
+/* Is operand i a tensor that could have a format, or a list with one? */
 bool mase_call_is_f32(const struct mase_call *c, int i);
 /* Does the call write into its first operand, and does anybody see it? */
 bool mase_call_writes(const struct mase_call *c);

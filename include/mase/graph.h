@@ -132,7 +132,7 @@ struct mase_quant {
 
 /* The marks of signatures that are tensors: whose format they take, and how. */
 struct mase_mark {
-    char mark; /* x u y s w b */
+    char mark; /* x u p y s w b */
     enum mase_operand operand;
     enum mase_sign sign;
     enum mase_role role;
@@ -149,6 +149,7 @@ struct mase_rounding {
 /* The one answer to "which format has this operand": by its mark; as parameter i of the call's
  * signature; by the name that metadata has, data_in_1, weight, bias; and for the result. */
 struct mase_rounding mase_mark_rounding(const struct mase_node *n, char mark);
+char mase_named_mark(const struct mase_node *n, const char *name); /* 0: it has none */
 struct mase_rounding mase_operand_rounding(const struct mase_node *n, int i);
 struct mase_rounding mase_named_rounding(const struct mase_node *n, const char *name);
 struct mase_rounding mase_result_rounding(const struct mase_node *n);

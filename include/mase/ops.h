@@ -35,7 +35,7 @@ enum { MASE_MAX_PARAMS = 16 };
 /* One parameter of a signature. The text form, "name:mark=default", is explained in ops.def. */
 struct mase_sig_param {
     const char *name;
-    char role;     /* x u y s w b t: a tensor operand and its role; 0: a plain value */
+    char role;     /* x u p y s w b t: a tensor operand and its role; 0: a plain value */
     char coerce;   /* a conversion: 1 2 3 n f ? as in ops.def; 0: none */
     bool variadic; /* *shape: takes the rest */
     bool has_default;
@@ -52,7 +52,7 @@ typedef enum mase_status mase_shape_fn(struct mase_call *c, struct mase_err *err
 enum mase_nonnegative {
     MASE_NONNEGATIVE_UNKNOWN,
     MASE_NONNEGATIVE_ALWAYS,
-    MASE_NONNEGATIVE_KEPT, /* if those of its operands are */
+    MASE_NONNEGATIVE_KEPT, /* if those of its data operands are */
 };
 
 struct mase_op_info {
@@ -68,6 +68,7 @@ struct mase_op_info {
     const char *ctor; /* constructor signature */
     const char *repr; /* how the constructor prints: see ops.def */
     bool quantisable;
+    bool usual; /* defaults and patterns of the quantise pass reach it; others have to be named */
     const char *quant_func; /* "mult.mult": file and name of the quantised function; or "" */
     enum mase_nonnegative nonnegative; /* are values of its result? */
     bool shares;                       /* its result may lie in the memory of its first operand */

@@ -19,6 +19,7 @@
 
 enum mase_reason {
     MASE_NOT_QUANTISABLE, /* the operation has no quantised form */
+    MASE_NOT_NAMED,       /* it has one for those who name it, which nobody did */
     MASE_NOT_A_LAYER,     /* it has, but not as this kind of node: a method stays in float */
     MASE_SAYS_NA,         /* the section that it falls under names no format */
     MASE_BYPASSED,        /* of the quantised class, computing in float */

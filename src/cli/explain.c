@@ -17,6 +17,8 @@ static const char *why(struct mase_arena *a, const struct mase_decision *d)
     switch (d->reason) {
     case MASE_NOT_QUANTISABLE:
         return mase_arena_printf(a, "%s is not quantisable", mase_ops[d->node->op].name);
+    case MASE_NOT_NAMED:
+        return mase_arena_printf(a, "%s has to be named", mase_ops[d->node->op].name);
     case MASE_NOT_A_LAYER:
         return mase_arena_printf(a, "matched by %s, but a %s stays in float", matched(a, d),
                                  mase_node_kind_names[d->node->kind]);

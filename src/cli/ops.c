@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include <mase/ops.h>
+#include <mase/graph.h>
 
 #include "cli/cli.h"
 
@@ -25,6 +25,30 @@ static struct mase_value *words(struct mase_arena *a, const char *text)
     return list;
 }
 
+/* "yes", "if named" or otherwise: does the quantise pass reach it? */
+static const char *quantisable(const struct mase_op_info *o, const char *otherwise)
+{
+    return !o->quantisable ? otherwise : o->usual ? "yes" : "if named";
+}
+
+/* The groups of a configuration that it has operands for. */
+static const char *operands(struct mase_arena *a, enum mase_op op)
+{
+    const struct mase_sig *sig = mase_op_call_sig(op);
+    const bool sequence = sig->param[0].role == 's'; /* its weights stand in no signature */
+    bool has[MASE_OPERAND_COUNT] = {
+        [MASE_WEIGHT] = sequence, [MASE_BIAS] = sequence, [MASE_DATA_OUT] = !sequence
+    };
+    const char *list = "";
+    for (int i = 0; i < sig->count; i++)
+        if (mase_mark_find(sig->param[i].role))
+            has[mase_mark_find(sig->param[i].role)->operand] = true;
+    for (int i = 0; i < MASE_OPERAND_COUNT; i++)
+        if (has[i])
+            list = mase_arena_printf(a, "%s%s%s", list, *list ? ", " : "", mase_operand_names[i]);
+    return list;
+}
+
 static struct mase_value *op_json(struct mase_arena *a, const struct mase_op_info *o)
 {
     struct mase_value *v = mase_value_table(a);
@@ -39,6 +63,7 @@ static struct mase_value *op_json(struct mase_arena *a, const struct mase_op_inf
                    text_or_none(a, o->module ? mase_op_type_names[o->module_type] : NULL));
     mase_value_set(a, v, "constructor", text_or_none(a, o->ctor));
     mase_value_set(a, v, "quantisable", mase_value_bool(a, o->quantisable));
+    mase_value_set(a, v, "usual", mase_value_bool(a, o->usual));
     return v;
 }
 
@@ -50,7 +75,7 @@ static void put_all(struct mase_cli *c)
     for (int i = MASE_OP_unknown + 1; i < MASE_OP_COUNT; i++) {
         const struct mase_op_info *o = &mase_ops[i];
         mase_table_add(&t, (const char *[]){ o->name, o->module ? o->module : "-",
-                                             o->quantisable ? "yes" : "", o->help });
+                                             quantisable(o, ""), o->help });
     }
     mase_cli_put_table(c, &t);
 }
@@ -74,7 +99,10 @@ static void put_details(struct mase_cli *c, const struct mase_op_info *o)
         mase_table_add(&t, (const char *[]){ "functions", o->functions });
     if (o->methods && *o->methods)
         mase_table_add(&t, (const char *[]){ "methods", o->methods });
-    mase_table_add(&t, (const char *[]){ "quantisable", o->quantisable ? "yes" : "no" });
+    mase_table_add(&t, (const char *[]){ "quantisable", quantisable(o, "no") });
+    if (o->quantisable)
+        mase_table_add(&t,
+                       (const char *[]){ "formats of", operands(a, (enum mase_op)(o - mase_ops)) });
     mase_cli_put_pairs(c, &t);
 }
 

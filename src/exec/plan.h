@@ -72,6 +72,8 @@ enum mase_status mase_plan_add_plain_call(struct mase_plan *p, struct mase_call 
                                           struct mase_err *err) MASE_MUST_CHECK;
 /* All steps are there: place their values and list their work. */
 enum mase_status mase_plan_finish(struct mase_plan *p, struct mase_err *err) MASE_MUST_CHECK;
+/* Weights have changed: what steps that evaluate have made of them is made anew. */
+void mase_plan_refresh(struct mase_plan *p);
 /* List the work of forward, anew when watchers came, and of backward (works.c). */
 void mase_plan_list_forward(struct mase_plan *p);
 void mase_plan_list_backward(struct mase_plan *p);

@@ -148,9 +148,8 @@ enum mase_status mase_plan_follow_formats(struct mase_plan *p, const struct mase
         follow(s);
         derived |= s->plan != p;
     }
-    p->single_stale = true;
-    if (!derived)
-        return MASE_OK;
-    mase_derive_forward(p, p->threads);
-    return mase_plan_check(p->derived, err);
+    if (derived)
+        mase_derive_forward(p, p->threads);
+    mase_plan_refresh(p);
+    return derived ? mase_plan_check(p->derived, err) : MASE_OK;
 }

@@ -17,32 +17,54 @@ static bool is_f32(const struct mase_arg *a)
     return a->kind == MASE_ARG_TENSOR && a->tensor->dtype == MASE_F32;
 }
 
-/* Replace the float32 tensors among the operands by quantised copies. Numbers stay as they are. */
+/* A copy of operand i, or of a tensor in its list, rounded. Numbers stay as they are. */
+static enum mase_status quantise_tensor(struct mase_call *c, int i, struct mase_arg *a,
+                                        struct mase_rounding r, struct mase_err *err)
+{
+    if (!is_f32(a))
+        return MASE_OK;
+    const struct mase_tensor *x = a->tensor;
+    const struct mase_shape shape = mase_call_shape(c, i, x);
+    struct mase_tensor t = mase_tensor(c->arena, MASE_F32, &x->shape, false);
+    struct mase_arg copy = { .kind = MASE_ARG_TENSOR, .tensor = &t };
+    MASE_TRY(mase_ref_room(c, &copy, err));
+    mase_ref_allocate(c->arena, &copy);
+    mase_quantize(r.format, mase_f32(&t), mase_f32(x), &shape, r.role, r.sign);
+    a->tensor = mase_arena_memdup(c->arena, &t, sizeof t);
+    return MASE_OK;
+}
+
+/* Replace the float32 tensors among the operands by quantised copies. */
 static enum mase_status quantise_operands(struct mase_call *c, struct mase_err *err)
 {
     for (int i = 0; i < c->sig->count; i++) {
         const struct mase_rounding r = mase_call_rounding(c, i);
+        struct mase_arg *a = &c->param[i];
         if (!r.format)
             continue;
-        const struct mase_tensor *x = c->param[i].tensor;
-        const struct mase_shape shape = mase_call_shape(c, i);
-        struct mase_tensor t = mase_tensor(c->arena, MASE_F32, &x->shape, false);
-        struct mase_arg copy = { .kind = MASE_ARG_TENSOR, .tensor = &t };
-        MASE_TRY(mase_ref_room(c, &copy, err));
-        mase_ref_allocate(c->arena, &copy);
-        mase_quantize(r.format, mase_f32(&t), mase_f32(x), &shape, r.role, r.sign);
-        c->param[i].tensor = mase_arena_memdup(c->arena, &t, sizeof t);
+        if (mase_arg_is_seq(a))
+            *a = mase_arg_seq(c->arena, a->kind, a->items, a->count);
+        for (int k = 0; mase_arg_is_seq(a) && k < a->count; k++)
+            MASE_TRY(quantise_tensor(c, i, &a->items[k], r, err));
+        MASE_TRY(quantise_tensor(c, i, a, r, err));
     }
     return MASE_OK;
 }
 
-static void quantise_result(struct mase_call *c)
+static void quantise_results(const struct mase_arg *a, struct mase_rounding r)
+{
+    for (int k = 0; mase_arg_is_seq(a) && k < a->count; k++)
+        quantise_results(&a->items[k], r);
+    if (is_f32(a))
+        mase_quantize(r.format, mase_f32(a->tensor), mase_f32(a->tensor), &a->tensor->shape, r.role,
+                      r.sign);
+}
+
+static void quantise_result(const struct mase_call *c)
 {
     const struct mase_rounding r = mase_result_rounding(c->node);
-    if (!r.format || !is_f32(&c->result))
-        return;
-    struct mase_tensor *t = c->result.tensor;
-    mase_quantize(r.format, mase_f32(t), mase_f32(t), &t->shape, r.role, r.sign);
+    if (r.format)
+        quantise_results(&c->result, r);
 }
 
 /* ---- operations that write into their operand ---- */

@@ -293,6 +293,14 @@ static void copy_out(const struct mase_weight *w)
         mase_tensor_set(t, j, w->x[j]);
 }
 
+void mase_plan_refresh(struct mase_plan *p)
+{
+    p->single_stale = true;
+    for (int i = 0; i < p->step_count && !p->train; i++)
+        if (p->step[i]->kind->refresh)
+            p->step[i]->kind->refresh(p->step[i]);
+}
+
 void mase_plan_read_weights(struct mase_plan *p)
 {
     if (find_borrowed(p) && p->derived)
@@ -302,10 +310,7 @@ void mase_plan_read_weights(struct mase_plan *p)
             copy_in(&p->weight[i]);
     mase_derive_forward(p, 1);
     mase_quantise_weights(p);
-    p->single_stale = true;
-    for (int i = 0; i < p->step_count && !p->train; i++)
-        if (p->step[i]->kind->refresh)
-            p->step[i]->kind->refresh(p->step[i]);
+    mase_plan_refresh(p);
 }
 
 void mase_plan_write_weights(const struct mase_plan *p)

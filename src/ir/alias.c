@@ -13,7 +13,7 @@
 
 /* ---- who writes ---- */
 
-static const struct mase_arg *argument(const struct mase_node *n, const char *name)
+const struct mase_arg *mase_node_argument(const struct mase_node *n, const char *name)
 {
     const int i = mase_sig_find(mase_op_call_sig(n->op), name);
     for (int k = 0; k < n->kwargs.count; k++)
@@ -28,7 +28,7 @@ static bool has_inplace(const struct mase_node *n)
     const struct mase_module *m = mase_node_module(n);
     const struct mase_arg *flag = NULL;
     if (!m)
-        flag = argument(n, "inplace");
+        flag = mase_node_argument(n, "inplace");
     else if (mase_sig_find(mase_op_ctor_sig(m->op), "inplace") >= 0)
         flag = mase_module_attr(m, "inplace");
     return flag && mase_arg_truthy(flag);
@@ -63,7 +63,7 @@ static struct mase_node *operand(const struct mase_node *n)
     const struct mase_sig *sig = mase_ops[n->op].call ? mase_op_call_sig(n->op) : NULL;
     const struct mase_arg *x = n->args.count ? &n->args.items[0] : NULL;
     if (!x && sig && sig->count)
-        x = argument(n, sig->param[0].name);
+        x = mase_node_argument(n, sig->param[0].name);
     return x && x->kind == MASE_ARG_NODE ? x->node : NULL;
 }
 

@@ -79,6 +79,12 @@ bool mase_graph_next_registered(const struct mase_graph *g, struct mase_register
 enum mase_status mase_graph_follow_assigned(struct mase_graph *g, struct mase_node *const *nodes,
                                             int count, struct mase_err *err) MASE_MUST_CHECK;
 
+/* What a call is given for this parameter of its signature; NULL: nothing (alias.c). */
+const struct mase_arg *mase_node_argument(const struct mase_node *n, const char *name);
+/* Is no result, is no data operand of this call ever negative (sign.c)? */
+bool mase_node_never_negative(const struct mase_node *n);
+bool mase_data_never_negative(const struct mase_node *n);
+
 /* Free the weight blocks that g owns. */
 void mase_weights_free(struct mase_graph *g);
 

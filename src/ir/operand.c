@@ -9,12 +9,14 @@
 
 #include <mase/call.h>
 
+#include "ir/graph.h"
 #include "ir/shape.h"
 
 static const struct mase_mark marks[] = {
     { 'x', MASE_DATA_IN, MASE_SIGNED, MASE_ROLE_DATA },
     { 's', MASE_DATA_IN, MASE_SIGNED, MASE_ROLE_DATA },
     { 'u', MASE_DATA_IN, MASE_UNSIGNED, MASE_ROLE_DATA },
+    { 'p', MASE_DATA_IN, MASE_SIGNED, MASE_ROLE_DATA }, /* unless what is passed on has none */
     { 'y', MASE_WEIGHT, MASE_SIGNED, MASE_ROLE_WEIGHT },
     { 'w', MASE_WEIGHT, MASE_SIGNED, MASE_ROLE_WEIGHT },
     { 'b', MASE_BIAS, MASE_SIGNED, MASE_ROLE_WEIGHT },
@@ -30,47 +32,17 @@ const struct mase_mark *mase_mark_find(char mark)
 
 bool mase_mark_is_data(char mark)
 {
-    return mark == 'x' || mark == 'u' || mark == 'y' || mark == 's';
+    return mark == 'x' || mark == 'u' || mark == 'p' || mark == 'y' || mark == 's';
 }
 
 static const struct mase_rounding none = { 0 };
 
-/* How far back a sign is followed: cat of cats of cats takes time. */
-enum { SIGN_DEPTH = 12 };
-
-static bool is_nonnegative(const struct mase_node *n, int depth);
-
-static bool operands_nonnegative(const struct mase_node *n, int depth)
-{
-    bool all = n->input_count > 0;
-    for (int i = 0; i < n->input_count && all; i++)
-        all = is_nonnegative(n->inputs[i], depth);
-    return all;
-}
-
-static bool is_nonnegative(const struct mase_node *n, int depth)
-{
-    const struct mase_op_info *op = &mase_ops[n->op];
-    if (op->nonnegative == MASE_NONNEGATIVE_ALWAYS)
-        return !mase_result_rounding(n).format ||
-               mase_format_keeps_zero(mase_result_rounding(n).format);
-    const bool kept = op->nonnegative == MASE_NONNEGATIVE_KEPT || op->shares;
-    return kept && depth > 0 && operands_nonnegative(n, depth - 1);
-}
-
-/* What cannot be negative needs no sign, if the format says so. Parameters that are given as nodes
- * are no data. */
+/* What cannot be negative needs no sign, if the mark or the format says so. */
 static enum mase_sign sign_of(const struct mase_node *n, const struct mase_mark *m,
                               const struct mase_format *f)
 {
-    bool data = false, negative = false;
-    for (int i = 0; i < n->input_count && f->row->by_values && m->operand == MASE_DATA_IN; i++) {
-        if (n->inputs[i]->kind == MASE_GET_ATTR)
-            continue;
-        data = true;
-        negative |= !is_nonnegative(n->inputs[i], SIGN_DEPTH);
-    }
-    return data && !negative ? MASE_UNSIGNED : m->sign;
+    const bool asks = m->mark == 'p' || (m->operand == MASE_DATA_IN && f->row->by_values);
+    return asks && mase_data_never_negative(n) ? MASE_UNSIGNED : m->sign;
 }
 
 struct mase_rounding mase_mark_rounding(const struct mase_node *n, char mark)
@@ -99,24 +71,32 @@ char mase_param_mark(const struct mase_module *m, const struct mase_param *p)
                                                 : 0;
 }
 
-/* data_in_1 is the second of the parameters that are data; weight and bias go by their names. */
-struct mase_rounding mase_named_rounding(const struct mase_node *n, const char *name)
+/* data_in_1 is the second of the parameters that are data, or of a list of tensors; weight and bias
+ * go by their names. */
+char mase_named_mark(const struct mase_node *n, const char *name)
 {
     const struct mase_sig *sig = mase_op_call_sig(n->op);
     int wanted = -1, seen = 0;
+    char last = 'x';
     if (mase_starts_with(name, "data_in_"))
         sscanf(name, "data_in_%d", &wanted);
     for (int i = 0; i < sig->count; i++) {
         const char mark = sig->param[i].role;
         if (wanted < 0 ? mase_streq(sig->param[i].name, name)
                        : mase_mark_is_data(mark) && seen++ == wanted)
-            return mase_mark_rounding(n, mark);
+            return mark;
+        last = mase_mark_is_data(mark) ? mark : last;
     }
     if (wanted >= 0)
-        return mase_mark_rounding(n, 'x'); /* one of a list of tensors */
+        return last;
     const struct mase_module *m = mase_node_module(n);
     const struct mase_param *p = m ? mase_module_param(m, name) : NULL;
-    return p ? mase_mark_rounding(n, mase_param_mark(m, p)) : none;
+    return p ? mase_param_mark(m, p) : 0;
+}
+
+struct mase_rounding mase_named_rounding(const struct mase_node *n, const char *name)
+{
+    return mase_mark_rounding(n, mase_named_mark(n, name));
 }
 
 struct mase_rounding mase_result_rounding(const struct mase_node *n)
@@ -124,7 +104,9 @@ struct mase_rounding mase_result_rounding(const struct mase_node *n)
     const struct mase_quant *q = mase_node_quant(n);
     if (!q || q->bypass || !q->operand[MASE_DATA_OUT])
         return none;
-    return (struct mase_rounding){ q->operand[MASE_DATA_OUT], MASE_SIGNED, MASE_ROLE_DATA };
+    return (struct mase_rounding){ q->operand[MASE_DATA_OUT],
+                                   mase_node_never_negative(n) ? MASE_UNSIGNED : MASE_SIGNED,
+                                   MASE_ROLE_DATA };
 }
 
 /* ---- of a call ---- */
@@ -136,22 +118,28 @@ static bool is_f32(const struct mase_arg *a)
 
 bool mase_call_is_f32(const struct mase_call *c, int i)
 {
-    return is_f32(&c->param[i]);
+    const struct mase_arg *a = &c->param[i];
+    bool found = is_f32(a);
+    for (int k = 0; mase_arg_is_seq(a) && k < a->count; k++)
+        found |= is_f32(&a->items[k]);
+    return found;
 }
 
 struct mase_rounding mase_call_rounding(const struct mase_call *c, int i)
 {
     const bool own = c->sig->param[i].role == 's'; /* the operation rounds it itself */
-    return is_f32(&c->param[i]) && !own ? mase_operand_rounding(c->node, i) : none;
+    return mase_call_is_f32(c, i) && !own ? mase_operand_rounding(c->node, i) : none;
 }
 
 /* Operands broadcast from the last dimension on: w of x * w has ones before its own, as in x. So a
  * block of it is what it would be after broadcasting. */
-struct mase_shape mase_call_shape(const struct mase_call *c, int i)
+struct mase_shape mase_call_shape(const struct mase_call *c, int i, const struct mase_tensor *t)
 {
-    const struct mase_shape *own = &c->param[i].tensor->shape;
+    const struct mase_shape *own = &t->shape;
     int rank = own->rank;
-    for (int k = 0; k < c->sig->count && mase_mark_is_data(c->sig->param[i].role); k++)
+    for (int k = 0; c->param[i].kind == MASE_ARG_TENSOR && k < c->sig->count &&
+                    mase_mark_is_data(c->sig->param[i].role);
+         k++)
         if (mase_mark_is_data(c->sig->param[k].role) && is_f32(&c->param[k]) &&
             c->param[k].tensor->shape.rank > rank)
             rank = c->param[k].tensor->shape.rank;
@@ -184,29 +172,47 @@ static enum mase_status check_recurrent(const struct mase_call *c, struct mase_e
     return MASE_OK;
 }
 
-static enum mase_status check_operand(const struct mase_call *c, int i, struct mase_err *err)
+static enum mase_status check_tensor(const struct mase_call *c, int i, const struct mase_arg *a,
+                                     struct mase_rounding how, struct mase_err *err)
 {
-    const struct mase_rounding how = mase_call_rounding(c, i);
     const char *name = c->sig->param[i].name;
-    if (!how.format)
+    if (!is_f32(a))
         return MASE_OK;
-    const struct mase_shape shape = mase_call_shape(c, i);
+    const struct mase_shape shape = mase_call_shape(c, i, a->tensor);
     const bool factor = how.role == MASE_ROLE_WEIGHT && c->sig->param[i].role == 'y';
     if (factor && shape.rank > 2 && mase_format_blocks(how.format, &shape, how.role).length[0] > 1)
         return mase_call_fail(c, err, "the blocks of %s would span samples", name);
     return fits(c->node, name, how, &shape, err);
 }
 
+static enum mase_status check_operand(const struct mase_call *c, int i, struct mase_err *err)
+{
+    const struct mase_rounding how = mase_call_rounding(c, i);
+    const struct mase_arg *a = &c->param[i];
+    if (!how.format)
+        return MASE_OK;
+    for (int k = 0; mase_arg_is_seq(a) && k < a->count; k++)
+        MASE_TRY(check_tensor(c, i, &a->items[k], how, err));
+    return check_tensor(c, i, a, how, err);
+}
+
+static enum mase_status check_result(const struct mase_call *c, const struct mase_arg *a,
+                                     struct mase_err *err)
+{
+    for (int k = 0; mase_arg_is_seq(a) && k < a->count; k++)
+        MASE_TRY(check_result(c, &a->items[k], err));
+    if (!is_f32(a))
+        return MASE_OK;
+    return fits(c->node, "result", mase_result_rounding(c->node), &a->tensor->shape, err);
+}
+
 enum mase_status mase_call_check_formats(const struct mase_call *c, struct mase_err *err)
 {
-    const struct mase_rounding result = mase_result_rounding(c->node);
     if (!mase_node_quant(c->node))
         return MASE_OK;
     if (c->sig->count && c->sig->param[0].role == 's')
         return check_recurrent(c, err);
     for (int i = 0; i < c->sig->count; i++)
         MASE_TRY(check_operand(c, i, err));
-    if (!result.format || !is_f32(&c->result))
-        return MASE_OK;
-    return fits(c->node, "result", result, &c->result.tensor->shape, err);
+    return mase_result_rounding(c->node).format ? check_result(c, &c->result, err) : MASE_OK;
 }

@@ -15,6 +15,8 @@
 
 #define mase_shape_NONE NULL
 
+enum { REACH_NAMED, REACH_USUAL };
+
 /* Each OP ends the row before it and opens its own. */
 /* clang-format off */
 const struct mase_op_info mase_ops[MASE_OP_COUNT] = {
@@ -28,7 +30,7 @@ const struct mase_op_info mase_ops[MASE_OP_COUNT] = {
 #define CALL(sig, funcs, meths) .call = sig, .functions = funcs, .methods = meths,
 #define MODULE(cls, cls_type, ctor_sig, repr_text, params) \
     .module = #cls, .module_type = MASE_TYPE_##cls_type, .ctor = ctor_sig, .repr = repr_text,
-#define QUANTISABLE(func) .quantisable = true, .quant_func = func,
+#define QUANTISABLE(func, reach) .quantisable = true, .usual = REACH_##reach, .quant_func = func,
 #define SHARES() .shares = true,
 #define NONNEGATIVE(when) .nonnegative = MASE_NONNEGATIVE_##when,
 #include <mase/ops.def>
@@ -69,7 +71,7 @@ static char *cut(char **text, char sep)
 
 static void parse_mark(struct mase_sig_param *p, char mark, const char *sig)
 {
-    if (strchr("xuyswbt", mark))
+    if (strchr("xupyswbt", mark))
         p->role = mark;
     else if (strchr("123nf?", mark))
         p->coerce = mark;

@@ -265,31 +265,43 @@ static bool may_round(const struct lowering *low, const struct mase_call *c, int
            mase_call_is_f32(c, i) && mase_mark_find(role) && role != 's';
 }
 
+/* Operand i of the call, or a tensor of its list. */
+static void round_operand(struct lowering *low, struct mase_lowered *l, int i,
+                          struct mase_arg *value, const struct mase_arg *from)
+{
+    const struct mase_call *c = &l->call[0];
+    struct mase_pvalue *x = mase_pvalue_of(value);
+    if (!x || x->type.dtype != MASE_F32)
+        return;
+    const int rank = mase_call_shape(c, i, from->tensor).rank;
+    struct mase_instr *r = add_round(low->p, x, mase_call_rounding(c, i), rank, c->node);
+    r->operand = i;
+    r->writes = i == 0 && mase_call_writes_in_float(c);
+    r->kept = r->writes && !mase_call_writes(c);
+    *value = mase_pvalue_arg(r->result[0]);
+}
+
 /* Operands are rounded before a rule sees them: it computes with what is left. */
 static void round_operands(struct lowering *low, struct mase_lowered *l)
 {
     const struct mase_call *c = &l->call[0];
     for (int i = 0; i < c->sig->count; i++) {
-        const struct mase_rounding how = mase_call_rounding(c, i);
-        struct mase_pvalue *x = mase_pvalue_of(&l->param[i]);
-        if (!x || !(how.format || may_round(low, c, i)))
+        struct mase_arg *value = &l->param[i];
+        if (!mase_call_rounding(c, i).format && !may_round(low, c, i))
             continue;
-        struct mase_instr *r = add_round(low->p, x, how, mase_call_shape(c, i).rank, c->node);
-        r->operand = i;
-        r->writes = i == 0 && mase_call_writes_in_float(c);
-        r->kept = r->writes && !mase_call_writes(c);
-        l->param[i] = mase_pvalue_arg(r->result[0]);
+        for (int k = 0; mase_arg_is_seq(value) && k < value->count; k++)
+            round_operand(low, l, i, &value->items[k], &c->param[i].items[k]);
+        round_operand(low, l, i, value, &c->param[i]);
     }
 }
 
-/* Is the result rounded? */
+/* Is a result of this type rounded? */
 static bool rounds_result(const struct lowering *low, const struct mase_node *n,
-                          const struct fresh *f, const struct mase_ptype *type)
+                          const struct mase_ptype *type)
 {
-    return f->count == 1 && type->dtype == MASE_F32 &&
-           (mase_result_rounding(n).format ||
-            (low->opts->formats_change && mase_ops[n->op].quantisable &&
-             mase_op_call_sig(n->op)->param[0].role != 's'));
+    return type->dtype == MASE_F32 && (mase_result_rounding(n).format ||
+                                       (low->opts->formats_change && mase_ops[n->op].quantisable &&
+                                        mase_op_call_sig(n->op)->param[0].role != 's'));
 }
 
 /* ---- calls ---- */
@@ -305,7 +317,7 @@ static void add_instr(struct lowering *low, struct mase_lowered *l, const struct
     i->sum = mase_instr_sum(i);
     for (int k = 0; k < f->count; k++) {
         struct mase_pvalue *v = i->result[k];
-        if (rounds_result(low, n, f, type))
+        if (rounds_result(low, n, &type[k]))
             v = add_round(low->p, v, mase_result_rounding(n), type[k].rank, n)->result[0];
         mase_ptrmap_put(&low->value_of, &low->scratch, f->t[k][0], v);
     }

@@ -5,6 +5,8 @@
  * operation is its own. Most have nothing to do: the call is its primitive. The others say the same
  * in the words of another operation, so that fewer are left to know.
  */
+#include <string.h>
+
 #include "ir/bind.h"
 #include "ir/shape.h"
 #include "program/program.h"
@@ -184,19 +186,22 @@ enum mase_status mase_lower_batch_norm(struct mase_lowered *l, struct mase_err *
 {
     const struct mase_call *c = &l->call[0];
     const bool counts = l->program->training && mase_module_param(c->module, "num_batches_tracked");
-    const struct mase_arg x = l->param[0];
+    struct mase_arg given[MASE_MAX_PARAMS]; /* rounded */
     (void)err;
+    memcpy(given, l->param, sizeof given);
     l->op = counts ? MASE_OP_counted_batch_norm : MASE_OP_batch_norm;
     const struct mase_sig *sig = mase_op_call_sig(l->op);
     for (int i = 0; i < sig->count; i++) {
         const char *name = sig->param[i].name;
         const struct mase_arg *attr = mase_call_arg(c, name);
-        if (sig->param[i].role)
+        const int at = mase_sig_find(c->sig, name);
+        if (at >= 0)
+            l->param[i] = given[at];
+        else if (sig->param[i].role)
             l->param[i] = mase_lowered_tensor(l, mase_call_tensor(c, name), name);
         else
             l->param[i] = attr ? mase_arg_copy(&l->program->arena, attr) : mase_arg_none();
     }
-    l->param[0] = x;
     set_training(l, "training");
     return MASE_OK;
 }

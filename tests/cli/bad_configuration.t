@@ -213,7 +213,7 @@ by = "type"
 name = "integer"
 END
 fails "an operation that is not there" <<'END'
-c.toml:6:18: pass quantize: 'liner' is no operation that can be quantised, did you mean 'linear'? allowed: linear, matmul, bmm, conv1d, conv2d, rnn, lstm, gru, rnn_cell, lstm_cell, gru_cell, relu, add, sub, mul
+c.toml:6:18: pass quantize: 'liner' is no operation that can be quantised, did you mean 'linear'? allowed: linear, bilinear, matmul, bmm, addmm, baddbmm, scaled_dot_product_attention, conv1d, conv2d, conv3d, convtranspose2d, rnn, lstm, gru, rnn_cell, lstm_cell, gru_cell, adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_max_pool1d, adaptive_max_pool2d, avg_pool1d, avg_pool2d, max_pool1d, max_pool2d, batch_norm, batch_norm1d, batch_norm2d, batch_norm3d, instance_norm1d, instance_norm2d, layer_norm, group_norm, relu, relu6, leaky_relu, elu, selu, silu, gelu, sigmoid, tanh, hardtanh, hardswish, hardsigmoid, hardshrink, softshrink, softplus, softsign, logsigmoid, softmax, log_softmax, embedding, add, sub, mul, div, mean, sum, cat, stack
     6 | [passes.quantize.liner.config]
       |                  ^~~~~
 END
@@ -339,7 +339,7 @@ bias_width = 8
 bias_frac_width = 4
 END
 fails "a node that is not there" <<'END'
-c.toml:9:18: pass quantize: no node is called 'seq_block_2', did you mean 'seq_blocks_2'? those that can be quantised: seq_blocks_1, seq_blocks_2, seq_blocks_3
+c.toml:9:18: pass quantize: no node is called 'seq_block_2', did you mean 'seq_blocks_2'? those that can be quantised: seq_blocks_0, seq_blocks_1, seq_blocks_2, seq_blocks_3
     9 | [passes.quantize.seq_block_2.config]
       |                  ^~~~~~~~~~~
 END

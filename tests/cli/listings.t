@@ -20,9 +20,13 @@ succeeds "ops"
 for op in add bmm conv1d conv2d matmul mul linear relu sub; do
     out_has "$op can be quantised" "^$op +[A-Za-z0-9-]+ +yes"
 done
-out_has "batch_norm1d cannot" '^batch_norm1d +BatchNorm1d +[^y ]'
+out_has "batch_norm1d where it is named" '^batch_norm1d +BatchNorm1d +if named'
+out_has "dropout cannot" '^dropout +Dropout +x when'
 run ops linear
 out_has "its module" 'module +Linear\(in_features, out_features'
+out_has "its operands that have formats" '^formats of +data_in, weight, bias, data_out$'
+run ops softmax
+out_has "an operation without weights" '^formats of +data_in, data_out$'
 run ops liner
 fails "an operation that is not there" <<'END'
 ch: no operation is called 'liner', did you mean 'linear'? ch ops lists them

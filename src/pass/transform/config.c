@@ -7,9 +7,9 @@
  *     bypass = true             of the quantised class, but computing in float
  *
  * Which operands an operation has follows from the roles in its signature: x is data_in, w and y
- * are weight, b is bias (only if the layer has one). Keys of operands that the operation lacks are
- * accepted and dropped, so that one configuration can serve all; any other key is an error. A layer
- * with weights may also be told data_out.
+ * are weight, b is bias, the last two only if the layer has them. Keys of operands that the
+ * operation lacks are accepted and dropped, so that one configuration can serve all; any other key
+ * is an error. All but recurrent layers may also be told data_out.
  */
 #include <stdio.h>
 
@@ -72,34 +72,30 @@ enum mase_status mase_quant_check(const struct mase_rule *rule, struct mase_err 
 /* ---- what it means for one node ---- */
 
 struct operands {
+    bool layer; /* it has weights */
     bool needed[MASE_OPERAND_COUNT];
     bool allowed[MASE_OPERAND_COUNT];
 };
 
 /* Does this call really have the operand: a parameter of its module, or an argument not None? */
-static bool has_operand(const struct mase_node *n, const struct mase_sig *sig, int i)
+static bool has_operand(const struct mase_node *n, const char *name)
 {
     const struct mase_module *m = mase_node_module(n);
-    if (m)
-        return mase_module_param(m, sig->param[i].name) != NULL;
-    if (i < n->args.count)
-        return n->args.items[i].kind != MASE_ARG_NONE;
-    for (int k = 0; k < n->kwargs.count; k++)
-        if (mase_streq(n->kwargs.keys[k], sig->param[i].name))
-            return n->kwargs.items[k].kind != MASE_ARG_NONE;
-    return false;
+    const struct mase_arg *given = m ? NULL : mase_node_argument(n, name);
+    return m ? mase_module_param(m, name) != NULL : given && given->kind != MASE_ARG_NONE;
 }
 
 static struct operands operands_of(const struct mase_node *n)
 {
     struct operands o = { 0 };
     const struct mase_sig *sig = mase_op_call_sig(n->op);
+    const bool sequence = sig->param[0].role == 's'; /* which rounds within */
     for (int i = 0; i < sig->count; i++) {
         const struct mase_mark *m = mase_mark_find(sig->param[i].role);
         if (!m)
             continue;
-        o.needed[m->operand] |= m->operand != MASE_BIAS || has_operand(n, sig, i);
-        o.allowed[MASE_DATA_OUT] |= m->mark == 'w';
+        o.needed[m->operand] |= mase_mark_is_data(m->mark) || has_operand(n, sig->param[i].name);
+        o.layer |= m->mark == 'w';
     }
     const struct mase_module *m = mase_node_module(n);
     for (int i = 0; m && i < m->param_count; i++) { /* weight_ih_l0 stands in no signature */
@@ -107,6 +103,7 @@ static struct operands operands_of(const struct mase_node *n)
         if (mark)
             o.needed[mark->operand] = true;
     }
+    o.allowed[MASE_DATA_OUT] = !sequence;
     return o;
 }
 
@@ -119,10 +116,9 @@ static void leave_out(struct operands *o, const struct mase_quant_table *t,
                                                         [MASE_WEIGHT] = MASE_ROUNDS_WEIGHT,
                                                         [MASE_DATA_OUT] = MASE_ROUNDS_DATA };
     const int rounds = mase_quants[t->named]->rounds;
-    const bool layer = o->needed[MASE_WEIGHT] && o->allowed[MASE_DATA_OUT];
     const bool all = n->op == MASE_OP_conv1d && t->named == MASE_QUANT_binary; /* the original's */
     if (rounds == MASE_ROUNDS_ALL || all ||
-        !(layer || (n->op == MASE_OP_relu && mase_node_module(n))))
+        !(o->layer || (n->op == MASE_OP_relu && mase_node_module(n))))
         return;
     for (int i = 0; i < MASE_OPERAND_COUNT; i++) {
         char key[32];
@@ -159,24 +155,16 @@ static enum mase_status check_missing(const struct mase_quant_table *t, const st
 static enum mase_status check_fits(const struct mase_quant *q, const struct mase_quant_table *t,
                                    const struct mase_node *n, struct mase_err *err)
 {
-    const struct mase_sig *sig = mase_op_call_sig(n->op);
-    int data = 0;
-    for (int i = 0; i < sig->count && n->meta && !q->bypass; i++) {
-        const struct mase_mark *m = mase_mark_find(sig->param[i].role);
-        char name[32];
-        if (!m)
+    for (int i = 0; n->meta && i < n->meta->arg_count && !q->bypass; i++) {
+        const struct mase_meta_arg *a = &n->meta->args[i];
+        const struct mase_mark *m = mase_mark_find(mase_named_mark(n, a->name));
+        const bool tensor = a->kind == MASE_META_TENSOR || a->kind == MASE_META_PARAM;
+        if (!m || !tensor || a->dtype != MASE_F32 ||
+            !mase_format_fits(q->operand[m->operand], &a->shape, m->role, err))
             continue;
-        if (mase_mark_is_data(m->mark))
-            snprintf(name, sizeof name, "data_in_%d", data++);
-        else
-            snprintf(name, sizeof name, "%s", sig->param[i].name);
-        const struct mase_meta_arg *a = mase_meta_arg(n->meta, name);
-        if (a && (a->kind == MASE_META_TENSOR || a->kind == MASE_META_PARAM) &&
-            mase_format_fits(q->operand[m->operand], &a->shape, m->role, err)) {
-            mase_place(err, t->config->at);
-            return mase_wrap(err, "%s (%s): %s", n->name, mase_ops[n->op].name,
-                             mase_operand_names[m->operand]);
-        }
+        mase_place(err, t->config->at);
+        return mase_wrap(err, "%s (%s): %s", n->name, mase_ops[n->op].name,
+                         mase_operand_names[m->operand]);
     }
     return MASE_OK;
 }

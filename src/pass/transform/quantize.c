@@ -13,7 +13,7 @@
 #include "pass/transform/quantize.h"
 
 struct quantize_opts {
-    const char *by;
+    const char *by, *reach;
     const struct mase_value *fallback;
     struct mase_value *sections;
     bool report;
@@ -21,6 +21,7 @@ struct quantize_opts {
 
 const char *const mase_reason_names[] = {
     [MASE_NOT_QUANTISABLE] = "not quantisable",
+    [MASE_NOT_NAMED] = "has to be named",
     [MASE_NOT_A_LAYER] = "not a layer or function",
     [MASE_SAYS_NA] = "NA",
     [MASE_BYPASSED] = "bypass",
@@ -28,6 +29,7 @@ const char *const mase_reason_names[] = {
 };
 
 static const char *const ways[] = { "type", "name", "regex_name", NULL };
+static const char *const reaches[] = { "usual", "all", NULL };
 
 /* ---- deciding ---- */
 
@@ -55,6 +57,9 @@ static enum mase_status decide(struct mase_decision *d, struct mase_rules *r, st
     if (!mase_ops[n->op].quantisable)
         return MASE_OK;
     MASE_TRY(mase_rules_pick(r, &rule, n, err));
+    d->reason = MASE_NOT_NAMED;
+    if (!rule)
+        return MASE_OK;
     d->key = rule->key;
     d->fallback = rule == &r->fallback;
     d->reason = MASE_SAYS_NA;
@@ -147,12 +152,18 @@ static enum mase_status apply(struct mase_graph *g, struct mase_rules *r, struct
     return MASE_OK;
 }
 
+static enum mase_status rules_of(struct mase_rules *r, struct mase_arena *a,
+                                 const struct quantize_opts *o, struct mase_err *err)
+{
+    const struct mase_rules_opts opts = { o->by, o->reach, o->sections, o->fallback };
+    return mase_rules_init(r, a, &opts, err);
+}
+
 static enum mase_status check(const void *options, struct mase_err *err)
 {
-    const struct quantize_opts *o = options;
     struct mase_arena a = { 0 };
     struct mase_rules r;
-    enum mase_status st = mase_rules_init(&r, &a, o->by, o->sections, o->fallback, err);
+    enum mase_status st = rules_of(&r, &a, options, err);
     mase_rules_release(&r);
     mase_arena_release(&a);
     return st;
@@ -161,9 +172,8 @@ static enum mase_status check(const void *options, struct mase_err *err)
 static enum mase_status run(struct mase_graph **g, const void *options, struct mase_pass_env *env,
                             struct mase_err *err)
 {
-    const struct quantize_opts *o = options;
     struct mase_rules r;
-    enum mase_status st = mase_rules_init(&r, env->scratch, o->by, o->sections, o->fallback, err);
+    enum mase_status st = rules_of(&r, env->scratch, options, err);
     if (!st)
         st = apply(*g, &r, env, err);
     mase_rules_release(&r);
@@ -177,6 +187,9 @@ static const struct mase_opt opts[] = {
       .required = true,
       .choices = ways,
       .help = "what the sections are named after: operations, nodes, or patterns of node names" },
+    MASE_OPT_CHOICE(struct quantize_opts, reach, "reach", "usual", reaches,
+                    "what patterns and the default reach: products, sums, relu and recurrent "
+                    "layers, or all operations; a section named after one reaches it in any case"),
     MASE_OPT_VALUE(struct quantize_opts, fallback, "default",
                    "configuration of what no section names; config.name = \"NA\" leaves it alone"),
     MASE_OPT_BOOL(struct quantize_opts, report, "report", true,
@@ -206,9 +219,8 @@ enum mase_status mase_quantize_explain(struct mase_decision *list, struct mase_a
 {
     if (run->pass != &mase_pass_quantize)
         mase_bug("a run of %s is none of quantize", run->pass->name);
-    const struct quantize_opts *o = run->opts;
     struct mase_rules r = { 0 };
-    enum mase_status st = mase_rules_init(&r, a, o->by, o->sections, o->fallback, err);
+    enum mase_status st = rules_of(&r, a, run->opts, err);
     if (!st)
         st = decide_all(list, &r, g, err);
     mase_rules_release(&r);

@@ -19,6 +19,7 @@ struct mase_rule {
 
 struct mase_rules {
     enum mase_by by;
+    bool reach_all; /* patterns and the default reach all operations, not only the usual ones */
     struct mase_rule *rules; /* in the order of the file: of several that match, the first wins */
     int count;
     struct mase_rule fallback; /* [passes.quantize.default]; section NULL when there is none */
@@ -26,16 +27,20 @@ struct mase_rules {
 
 /* Compile the sections: keys of by = "type" must be quantisable operations, those of "regex_name"
  * regular expressions, and every section a well-formed configuration. */
-enum mase_status mase_rules_init(struct mase_rules *r, struct mase_arena *a, const char *by,
-                                 const struct mase_value *sections,
-                                 const struct mase_value *fallback,
+struct mase_rules_opts {
+    const char *by, *reach;
+    const struct mase_value *sections, *fallback;
+};
+enum mase_status mase_rules_init(struct mase_rules *r, struct mase_arena *a,
+                                 const struct mase_rules_opts *o,
                                  struct mase_err *err) MASE_MUST_CHECK;
 void mase_rules_release(struct mase_rules *r);
 /* by = "name": every key must be a node of g that can be quantised, by = "regex_name": match one,
  * unless it says to leave its nodes alone. */
 enum mase_status mase_rules_check_nodes(const struct mase_rules *r, const struct mase_graph *g,
                                         struct mase_err *err) MASE_MUST_CHECK;
-/* The rule of a node: its own or the default; an error when it has neither. */
+/* The rule of a node that can be quantised: its own or the default; an error when it has neither.
+ * NULL: it would have to be named, and is not. */
 enum mase_status mase_rules_pick(struct mase_rules *r, struct mase_rule **rule,
                                  const struct mase_node *n, struct mase_err *err) MASE_MUST_CHECK;
 

@@ -64,14 +64,16 @@ static enum mase_by parse_by(const char *by)
                                     : MASE_BY_REGEX;
 }
 
-enum mase_status mase_rules_init(struct mase_rules *r, struct mase_arena *a, const char *by,
-                                 const struct mase_value *sections,
-                                 const struct mase_value *fallback, struct mase_err *err)
+enum mase_status mase_rules_init(struct mase_rules *r, struct mase_arena *a,
+                                 const struct mase_rules_opts *o, struct mase_err *err)
 {
-    *r = (struct mase_rules){ .by = parse_by(by), .fallback = { .key = "default" } };
-    if (fallback) {
-        r->fallback.at = fallback->at;
-        r->fallback.section = fallback;
+    const struct mase_value *sections = o->sections;
+    *r = (struct mase_rules){ .by = parse_by(o->by),
+                              .reach_all = mase_streq(o->reach, "all"),
+                              .fallback = { .key = "default" } };
+    if (o->fallback) {
+        r->fallback.at = o->fallback->at;
+        r->fallback.section = o->fallback;
         MASE_TRY(mase_quant_check(&r->fallback, err));
     }
     r->rules = mase_new_array(a, struct mase_rule, (size_t)sections->count);
@@ -92,15 +94,23 @@ void mase_rules_release(struct mase_rules *r)
         pcre2_code_free(r->rules[i].code);
 }
 
+/* Can a section reach it: one that names it, or a pattern? */
+static bool can_reach(const struct mase_rules *r, const struct mase_node *n)
+{
+    const struct mase_op_info *op = &mase_ops[n->op];
+    return op->quantisable && (r->by == MASE_BY_NAME || op->usual || r->reach_all);
+}
+
 /* what: the beginning of the message, in which key stands. */
-static enum mase_status not_a_node(const char *what, const struct mase_rule *rule,
-                                   const struct mase_graph *g, struct mase_err *err)
+static enum mase_status not_a_node(const char *what, const struct mase_rules *r,
+                                   const struct mase_rule *rule, const struct mase_graph *g,
+                                   struct mase_err *err)
 {
     struct mase_arena a = { 0 };
     const char **names = mase_new_array(&a, const char *, (size_t)g->node_count);
     int n = 0;
     for (const struct mase_node *node = g->first; node; node = node->next)
-        if (mase_ops[node->op].quantisable)
+        if (can_reach(r, node))
             names[n++] = node->name;
     const struct mase_unknown unknown = { .word = rule->key,
                                           .names = names,
@@ -114,8 +124,8 @@ static enum mase_status not_a_node(const char *what, const struct mase_rule *rul
     return MASE_EVALUE;
 }
 
-static enum mase_status check_name(const struct mase_rule *rule, const struct mase_graph *g,
-                                   struct mase_err *err)
+static enum mase_status check_name(const struct mase_rules *r, const struct mase_rule *rule,
+                                   const struct mase_graph *g, struct mase_err *err)
 {
     const struct mase_node *n = mase_graph_find(g, rule->key);
     if (n && (mase_ops[n->op].quantisable || mase_quant_is_none(rule)))
@@ -126,7 +136,7 @@ static enum mase_status check_name(const struct mase_rule *rule, const struct ma
                         mase_ops[n->op].name);
     else
         mase_str_printf(&what, "no node is called '%s'", rule->key);
-    const enum mase_status st = not_a_node(mase_str_text(&what), rule, g, err);
+    const enum mase_status st = not_a_node(mase_str_text(&what), r, rule, g, err);
     mase_str_release(&what);
     return st;
 }
@@ -159,18 +169,27 @@ static enum mase_status match(bool *hit, const struct mase_rule *rule, const cha
 }
 
 /* A pattern must match some node that can be quantised, whether or not an earlier one takes it. */
-static enum mase_status check_pattern(const struct mase_rule *rule, const struct mase_graph *g,
-                                      struct mase_err *err)
+static enum mase_status check_pattern(const struct mase_rules *r, const struct mase_rule *rule,
+                                      const struct mase_graph *g, struct mase_err *err)
 {
     bool hit = mase_quant_is_none(rule);
-    for (const struct mase_node *n = g->first; n && !hit; n = n->next)
+    const struct mase_node *out_of_reach = NULL;
+    for (const struct mase_node *n = g->first; n && !hit; n = n->next) {
+        bool matches = false;
         if (mase_ops[n->op].quantisable)
-            MASE_TRY(match(&hit, rule, n->name, err));
+            MASE_TRY(match(&matches, rule, n->name, err));
+        hit = matches && can_reach(r, n);
+        out_of_reach = matches && !hit ? n : out_of_reach;
+    }
     if (hit)
         return MASE_OK;
+    if (out_of_reach)
+        return mase_fail_at(err, MASE_EVALUE, rule->at,
+                            "'%s' matches '%s', but patterns reach no %s without reach = \"all\"",
+                            rule->key, out_of_reach->name, mase_ops[out_of_reach->op].name);
     struct mase_str what = { 0 };
     mase_str_printf(&what, "'%s' matches no node that can be quantised", rule->key);
-    const enum mase_status st = not_a_node(mase_str_text(&what), rule, g, err);
+    const enum mase_status st = not_a_node(mase_str_text(&what), r, rule, g, err);
     mase_str_release(&what);
     return st;
 }
@@ -180,9 +199,9 @@ enum mase_status mase_rules_check_nodes(const struct mase_rules *r, const struct
 {
     for (int i = 0; i < r->count; i++) {
         if (r->by == MASE_BY_NAME)
-            MASE_TRY(check_name(&r->rules[i], g, err));
+            MASE_TRY(check_name(r, &r->rules[i], g, err));
         if (r->by == MASE_BY_REGEX)
-            MASE_TRY(check_pattern(&r->rules[i], g, err));
+            MASE_TRY(check_pattern(r, &r->rules[i], g, err));
     }
     return MASE_OK;
 }
@@ -201,13 +220,16 @@ static enum mase_status applies(bool *hit, enum mase_by by, const struct mase_ru
 enum mase_status mase_rules_pick(struct mase_rules *r, struct mase_rule **rule,
                                  const struct mase_node *n, struct mase_err *err)
 {
+    const bool reached = mase_ops[n->op].usual || r->reach_all;
     bool hit = false;
     *rule = NULL;
-    for (int i = 0; i < r->count && !hit; i++) {
+    for (int i = 0; i < r->count && !hit && (reached || r->by != MASE_BY_REGEX); i++) {
         MASE_TRY(applies(&hit, r->by, &r->rules[i], n, err));
         if (hit)
             *rule = &r->rules[i];
     }
+    if (!*rule && !reached)
+        return MASE_OK;
     if (!*rule && !r->fallback.section)
         return mase_fail(err, MASE_EVALUE,
                          "node '%s' (%s) has no section of its own, and there is no default",

@@ -36,6 +36,11 @@ static const struct step_case cases[] = {
       "torch.nn.functional.linear(x, neg, neg_1)",
       .in = { S(3, 5) } },
     { "add", "param w 4; param u 4; operator.add(w, u); operator.sub(x, add)", .in = { S(3, 4) } },
+    { "layer_norm", "n = LayerNorm(4); n(x); torch.softmax(n, 2)", .in = { S(3, 4) } },
+    { "cat", "torch.relu(x); torch.sigmoid(x); torch.cat((relu, sigmoid), 1); torch.mean(cat, 1)",
+      .in = { S(4) } },
+    { "max_pool1d", "p = MaxPool1d(2); p(x); param w 3 4; torch.stack((p, p), 1)",
+      .in = { S(3, 8) } },
     { 0 },
 };
 
@@ -223,9 +228,9 @@ static void what_cannot_follow(void **state)
     assert_int_equal(mase_plan_new(&p, r.graph, &o, &err), MASE_EUNSUPPORTED);
     stop(&r);
 
-    r = start(&cases[3], SAMPLES);
+    r = start(&cases[9], SAMPLES);
     p = plan(&r, true);
-    refused(&r, p, "b", "has no formats");
+    refused(&r, p, "neg", "has no formats");
     mase_plan_free(p);
     stop(&r);
 

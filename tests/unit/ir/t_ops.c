@@ -82,17 +82,64 @@ static void test_conv2d_signature(void **state)
     assert_true(mase_op_call_sig(MASE_OP_view)->param[1].variadic);
 }
 
-/* The rows whose type reports print, and those that may be quantised. */
-static void test_the_quantisable(void **state)
+/* What defaults and patterns reach is what the original quantises, and its recurrent layers. */
+static void test_the_usual(void **state)
 {
     (void)state;
     struct mase_str names = { 0 };
     for (int op = 0; op < MASE_OP_COUNT; op++)
-        if (mase_ops[op].quantisable)
+        if (mase_ops[op].usual)
             mase_str_printf(&names, "%s ", mase_ops[op].name);
     assert_string_equal(mase_str_text(&names), "linear matmul bmm conv1d conv2d rnn lstm gru "
                                                "rnn_cell lstm_cell gru_cell relu add sub mul ");
     mase_str_release(&names);
+}
+
+/* All layers of these names can be quantised, and as functions where there are any. */
+static void test_the_quantisable(void **state)
+{
+    static const char *const names[] = {
+        "batch_norm1d",
+        "batch_norm2d",
+        "batch_norm",
+        "layer_norm",
+        "group_norm",
+        "leaky_relu",
+        "elu",
+        "selu",
+        "silu",
+        "gelu",
+        "sigmoid",
+        "tanh",
+        "hardtanh",
+        "softplus",
+        "softsign",
+        "softmax",
+        "max_pool1d",
+        "max_pool2d",
+        "avg_pool1d",
+        "avg_pool2d",
+        "embedding",
+        "cat",
+        "mean",
+        "adaptive_avg_pool2d",
+        "adaptive_max_pool2d",
+        "relu6",
+        "stack",
+        "convtranspose2d",
+        "scaled_dot_product_attention",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const enum mase_op op = mase_op_find(names[i]);
+        if (op == MASE_OP_unknown || !mase_ops[op].quantisable || mase_ops[op].usual)
+            fail_msg("%s", names[i]);
+    }
+    for (int op = 0; op < MASE_OP_COUNT; op++) /* a format needs an operand */
+        for (int i = 0, marks = 0; mase_ops[op].quantisable && !marks; i++) {
+            assert_true(i < mase_op_call_sig(op)->count);
+            marks += mase_mark_find(mase_op_call_sig(op)->param[i].role) != NULL;
+        }
 }
 
 int main(void)
@@ -100,7 +147,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_found_by_every_name), cmocka_unit_test(test_rows_are_complete),
         cmocka_unit_test(test_signatures),          cmocka_unit_test(test_conv2d_signature),
-        cmocka_unit_test(test_the_quantisable),
+        cmocka_unit_test(test_the_usual),           cmocka_unit_test(test_the_quantisable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,7 +50,8 @@ static void by_type(void **state)
         explain(&f, "by = 'type'\n" NA_DEFAULT "linear.config = " INTEGER);
     assert_int_equal(of(&f, d, "x")->reason, MASE_NOT_QUANTISABLE);
     assert_null(of(&f, d, "x")->key);
-    assert_int_equal(of(&f, d, "seq_blocks_0")->reason, MASE_NOT_QUANTISABLE);
+    assert_int_equal(of(&f, d, "seq_blocks_0")->reason, MASE_NOT_NAMED);
+    assert_null(of(&f, d, "seq_blocks_0")->key);
     assert_int_equal(of(&f, d, "seq_blocks_1")->reason, MASE_SAYS_NA);
     assert_true(of(&f, d, "seq_blocks_1")->fallback);
     assert_int_equal(of(&f, d, "seq_blocks_2")->reason, MASE_QUANTISED);

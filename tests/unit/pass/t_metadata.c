@@ -211,9 +211,12 @@ static void the_boundary_passes_over_views(void **state)
 static void every_model_can_be_described(void **state)
 {
     (void)state;
-    static const char all[] = "by = 'type'\n[default.config]\nname = 'integer'\n"
-                              "data_in_width = 8\ndata_in_frac_width = 4\nweight_width = 8\n"
-                              "weight_frac_width = 4\nbias_width = 8\nbias_frac_width = 4\n";
+#define DEFAULT                                                                       \
+    "[default.config]\nname = 'integer'\ndata_in_width = 8\ndata_in_frac_width = 4\n" \
+    "weight_width = 8\nweight_frac_width = 4\nbias_width = 8\nbias_frac_width = 4\n"
+    static const char all[] = "by = 'type'\n" DEFAULT;
+    static const char reach_all[] = "by = 'type'\nreach = 'all'\n" DEFAULT;
+#undef DEFAULT
     for (const struct mase_model *model = mase_zoo; model->name; model++) {
         struct fixture f;
         struct mase_err err;
@@ -230,9 +233,13 @@ static void every_model_can_be_described(void **state)
         RUN(&f, "report_node_hardware_type", NULL);
         RUN(&f, "report_node_meta_param", NULL);
         for (const struct mase_node *n = g->first; n; n = n->next) {
-            assert_int_equal(mase_node_quant(n) != NULL, mase_ops[n->op].quantisable);
+            assert_int_equal(mase_node_quant(n) != NULL, mase_ops[n->op].usual);
             assert_true(n->meta->has_common && n->meta->has_software && n->meta->hw.valid);
         }
+        RUN(&f, "quantize", reach_all);
+        RUN(&f, "verify_common_metadata", NULL);
+        for (const struct mase_node *n = g->first; n; n = n->next)
+            assert_int_equal(mase_node_quant(n) != NULL, mase_ops[n->op].quantisable);
         teardown(&f);
     }
 }

@@ -202,11 +202,60 @@ ON(a_pattern_that_comes_too_late_is_warned_of, "jsc-toy")
     free(text);
 }
 
-ON(a_node_that_cannot_be_quantised_is_refused, "jsc-tiny")
+ON(a_node_that_cannot_be_quantised_is_refused, "toy")
 {
-    FAILS(f, "quantize", "by = 'name'\n" NONE "[seq_blocks_0.config]\n" INTEGER("8", "8", "8"), 4,
-          2, "'seq_blocks_0' is a batch_norm1d, which cannot be quantised");
-    RUN(f, "quantize", "by = 'name'\n" NONE "[seq_blocks_0.config]\nname = 'NA'");
+    FAILS(f, "quantize", "by = 'name'\n" NONE "[size.config]\n" INTEGER("8", "8", "8"), 4, 2,
+          "'size' is a size, which cannot be quantised");
+    RUN(f, "quantize", "by = 'name'\n" NONE "[size.config]\nname = 'NA'");
+}
+
+/* Norms and pools stay as they are unless somebody says their name: the original knows none. */
+ON(what_is_not_usual_has_to_be_named, "jsc-tiny")
+{
+    RUN(f, "quantize", "by = 'type'\n[default.config]\n" INTEGER("8", "8", "8"));
+    assert_null(quant_of(f, "seq_blocks_0"));
+    assert_non_null(quant_of(f, "seq_blocks_1"));
+    RUN(f, "quantize", "by = 'type'\n[linear.config]\nname = 'NA'\n[relu.config]\nname = 'NA'");
+    RUN(f, "quantize", "by = 'regex_name'\n['.*'.config]\n" INTEGER("8", "8", "8"));
+    assert_null(quant_of(f, "seq_blocks_0"));
+    FAILS(f, "quantize", "by = 'regex_name'\n" NONE "['.*_0'.config]\n" INTEGER("8", "8", "8"), 4,
+          2,
+          "'.*_0' matches 'seq_blocks_0', but patterns reach no batch_norm1d without reach = "
+          "\"all\"");
+}
+
+ON(what_is_named_is_reached, "jsc-tiny")
+{
+    RUN(f, "quantize", "by = 'type'\n" NONE "[batch_norm1d.config]\n" INTEGER("8", "6", "5"));
+    const struct mase_quant *q = quant_of(f, "seq_blocks_0");
+    assert_ptr_equal(q->operand[MASE_DATA_IN], integer_format(8, 4));
+    assert_ptr_equal(q->operand[MASE_WEIGHT], integer_format(6, 4));
+    assert_ptr_equal(q->operand[MASE_BIAS], integer_format(5, 4));
+    RUN(f, "quantize", "by = 'name'\n" NONE "[seq_blocks_0.config]\n" INTEGER("7", "7", "7"));
+    assert_ptr_equal(quant_of(f, "seq_blocks_0")->operand[0], integer_format(7, 4));
+}
+
+ON(reach_all_is_all, "jsc-tiny")
+{
+    RUN(f, "quantize",
+        "by = 'regex_name'\nreach = 'all'\n" NONE "['.*_0'.config]\n" INTEGER("8", "8", "8"));
+    assert_non_null(quant_of(f, "seq_blocks_0"));
+    assert_int_equal(quantised(f), 1);
+    FAILS(f, "quantize", "by = 'type'\nreach = 'some'\n" NONE, 2, 9,
+          "reach = \"some\" is not one of usual, all");
+}
+
+/* A result may have a format of its own, whatever the operation; without a sign where it has none.
+ */
+ON(results_of_all_operations, "jsc-tiny")
+{
+    RUN(f, "quantize",
+        "by = 'type'\n" NONE
+        "[relu.config]\nname = 'integer'\ndata_in_width = 8\ndata_in_frac_width = 4\n"
+        "data_out_width = 3\ndata_out_frac_width = 2\n");
+    const struct mase_node *n = mase_graph_find(f->g, "seq_blocks_1");
+    assert_ptr_equal(mase_result_rounding(n).format, integer_format(3, 2));
+    assert_int_equal(mase_result_rounding(n).sign, MASE_UNSIGNED);
 }
 
 ON(keys_beside_none_are_those_of_formats, "jsc-tiny")
@@ -370,6 +419,10 @@ int main(void)
         cmocka_unit_test(a_pattern_must_match_the_whole_name),
         cmocka_unit_test(a_pattern_that_comes_too_late_is_warned_of),
         cmocka_unit_test(a_node_that_cannot_be_quantised_is_refused),
+        cmocka_unit_test(what_is_not_usual_has_to_be_named),
+        cmocka_unit_test(what_is_named_is_reached),
+        cmocka_unit_test(reach_all_is_all),
+        cmocka_unit_test(results_of_all_operations),
         cmocka_unit_test(keys_beside_none_are_those_of_formats),
         cmocka_unit_test(calls_of_one_module_must_agree),
         cmocka_unit_test(functions_are_quantised_too),
