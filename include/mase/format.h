@@ -52,8 +52,8 @@ enum mase_role { MASE_ROLE_DATA, MASE_ROLE_WEIGHT };
 struct mase_block {
     const int64_t *row; // (rows)
     int64_t rows, lanes;
-    const float *least; // (lanes) for rows that look around, else NULL; infinite: all is zero
-    int64_t index;      /* of the block among those of its tensor, or of its sample */
+    const float *around; // (lanes) what rows that look around find, else NULL
+    int64_t index;       /* of the block among those of its tensor, or of its sample */
 };
 
 /* Round the blocks; x and q may be the same array. */
@@ -105,6 +105,11 @@ enum mase_gradient {
 
 typedef enum mase_gradient mase_quant_gradient_fn(const void *params);
 
+/* What a block is told of all blocks of its sample, or of a tensor that is no data: of their
+ * largest magnitudes, but those that are zero, infinite or NaN, the least or the most. Where there
+ * is none, the least is infinite and the most 0. */
+enum mase_looks { MASE_LOOKS_NOWHERE, MASE_LOOKS_FOR_LEAST, MASE_LOOKS_FOR_MOST };
+
 /* Which operands a format rounds where it stands for a whole layer: those of a layer with weights,
  * or nn.ReLU. An operand that names the format itself is rounded in any case. */
 enum mase_rounds {
@@ -118,9 +123,12 @@ struct mase_quant_info {
     const char *suffix; /* of class names: "Integer" */
     const char *func;   /* suffix of function names: "integer" */
     const char *help;
-    const struct mase_opt *params;    /* required rows must be configured; ends with a zeroed row */
-    size_t size;                      /* of the struct that they bind */
-    mase_quant_resolve_fn *resolve;   /* NULL: nothing to do */
+    const char *standard;           /* that defines it; NULL: the original's arithmetic */
+    const char *same_as;            /* of a preset: the format that it stands for, less what its own
+                                     * parameters say; else NULL */
+    const struct mase_opt *params;  /* required rows must be configured; ends with a zeroed row */
+    size_t size;                    /* of the struct that they bind */
+    mase_quant_resolve_fn *resolve; /* NULL: nothing to do */
     mase_quant_geometry_fn *geometry; /* NULL: every value is a block */
     bool (*alone)(
         const void *params);  /* NULL, or: with these parameters every value is one, after all */
@@ -136,13 +144,13 @@ struct mase_quant_info {
     mase_quant_grid_fn *grid;               /* NULL: its values are no multiples of a step */
     mase_quant_gradient_fn *gradient;       /* NULL: straight through */
     int rounds;                             /* of enum mase_rounds, or-ed */
-    bool looks_around; /* a block of zeros is rounded by the smallest largest magnitude of the
-                        * others: of the same sample, or in the whole of a tensor that is no data */
+    enum mase_looks looks_around;
     bool for_data; /* what nobody says the role of is taken for data if it may be; else for a weight
                     */
     bool by_values; /* data that cannot be negative is rounded without a sign (ir/operand.c) */
-    bool unstable;  /* by a flaw of its definition what it has rounded may change when rounded again
-                     */
+    bool (*by_chance)(const void *params); /* NULL: never */
+    bool unstable; /* by a flaw of its definition what it has rounded may change when rounded again
+                    */
 };
 
 extern const struct mase_quant_info *const mase_quants[MASE_QUANT_COUNT];
@@ -198,6 +206,10 @@ void mase_geometry_tiles(int64_t *length, const struct mase_shape *s, enum mase_
  * others, the last of them first; each of those is filled before the next. */
 void mase_geometry_run(int64_t *length, const struct mase_shape *s, enum mase_role role,
                        int64_t values, int64_t dim);
+/* As many values in a row along a dimension, counted from the end when negative, fewer at its end.
+ * Along that of samples every value is a block. */
+void mase_geometry_line(int64_t *length, const struct mase_shape *s, enum mase_role role,
+                        int64_t values, int64_t dim);
 /* All values at one position of the first dimension; those of a vector that is no data. */
 void mase_geometry_items(int64_t *length, const struct mase_shape *s, enum mase_role role);
 /* All values that are not of different samples. */

@@ -21,8 +21,23 @@ static void round_integer(const struct mase_kernels *k, float *y, const float *x
 {
     const struct mase_integer_grid g = mase_integer_grid(params, sign);
     for (int64_t r = 0; r < b->rows; r++)
-        k->quantize_integer(y + b->row[r], x + b->row[r], g.scale, 1.0f / g.scale, g.lo, g.hi,
-                            b->lanes);
+        k->quantize_integer(y + b->row[r], x + b->row[r], &g, b->lanes);
+}
+
+static void round_minifloat(const struct mase_kernels *k, float *y, const float *x,
+                            const struct mase_block *b, const void *params, enum mase_sign sign)
+{
+    const struct mase_float_grid *g = mase_minifloat_float_grid(params);
+    (void)sign;
+    for (int64_t r = 0; r < b->rows; r++)
+        k->quantize_float(y + b->row[r], x + b->row[r], g, b->lanes);
+}
+
+static void round_mx(const struct mase_kernels *k, float *y, const float *x,
+                     const struct mase_block *b, const void *params, enum mase_sign sign)
+{
+    (void)sign;
+    k->quantize_mx(y, x, b->row, b->rows, mase_mx_grid(params), b->lanes);
 }
 
 static void round_block_fp(const struct mase_kernels *k, float *y, const float *x,
@@ -38,6 +53,12 @@ static round_fn *const kernels[MASE_QUANT_COUNT] = {
 #define QUANT(name, kernel) [MASE_QUANT_##name] = round_##kernel,
 #include <mase/quants.def>
 };
+
+/* NULL: the reference rounds. So it does by chance, whatever the row. */
+static round_fn *kernel_of(const struct mase_format *f)
+{
+    return f->row->by_chance && f->row->by_chance(f->params) ? NULL : kernels[f->kind];
+}
 
 /* No format. */
 static void copy_block(float *y, const float *x, const struct mase_block *b)
@@ -62,8 +83,8 @@ static void round_block(const struct mase_round *r, const struct mase_kernels *k
         copy_block(y, x, b);
     else if (mase_format_grid(&g, f, b->index, r->how.sign))
         round_grid(k, y, x, b, &g);
-    else if (kernels[f->kind])
-        kernels[f->kind](k, y, x, b, f->params, r->how.sign);
+    else if (kernel_of(f))
+        kernel_of(f)(k, y, x, b, f->params, r->how.sign);
     else
         f->row->quantize(y, x, b, f->params, r->how.sign);
 }
@@ -105,7 +126,7 @@ static int64_t rows_of(const struct mase_round *r, int64_t i)
 static bool needs_lanes(const struct mase_round *r)
 {
     const struct mase_format *f = r->how.format;
-    return r->row && r->lanes == 1 && f && kernels[f->kind];
+    return r->row && r->lanes == 1 && f && kernel_of(f);
 }
 
 /* As many blocks of the same size as a vector has lanes, again and again. */
@@ -214,16 +235,17 @@ static struct mase_block block_at(const struct mase_round *r, int64_t i, int64_t
 static void round_around(const struct mase_round *r, const struct mase_kernels *k, float *y,
                          const float *x, int64_t lanes)
 {
-    float least[MASE_BLOCK_CHUNK];
+    const enum mase_looks looks = r->how.format->row->looks_around;
+    float around[MASE_BLOCK_CHUNK];
     for (int64_t l = 0; l < lanes; l++)
-        least[l] = INFINITY;
+        around[l] = mase_around_none(looks);
     for (int64_t i = 0; i < r->blocks; i++) {
         const struct mase_block b = block_at(r, i, lanes);
-        mase_block_least(least, x, &b);
+        mase_block_look(around, x, &b, looks);
     }
     for (int64_t i = 0; i < r->blocks; i++) {
         struct mase_block b = block_at(r, i, lanes);
-        b.least = least;
+        b.around = around;
         round_block(r, k, y, x, &b);
     }
 }

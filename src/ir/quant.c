@@ -48,7 +48,8 @@ struct mase_arg mase_quant_config(struct mase_arena *a, const struct mase_quant 
     set(a, &dict, &cap, "name", mase_arg_text(mase_quants[q->kind]->name));
     for (int o = 0; o < MASE_OPERAND_COUNT; o++) {
         const struct mase_format *f = q->operand[o];
-        if (f && f->kind != q->kind)
+        /* an operand that says nothing would be taken for one without a format */
+        if (f && (f->kind != q->kind || !f->config->count))
             set(a, &dict, &cap, mase_arena_printf(a, "%s_name", mase_operand_names[o]),
                 mase_arg_text(f->row->name));
         for (int p = 0; f && p < f->config->count; p++)

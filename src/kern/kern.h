@@ -158,8 +158,11 @@ struct mase_summary {
 
 enum { MASE_BINS = 64 };
 
+struct mase_integer_grid; /* quant/quant.h */
+struct mase_float_grid;
+struct mase_mx_grid;
 struct mase_block_fp_grid;
-struct mase_grid; /* quant/quant.h */
+struct mase_grid;
 
 struct mase_kernels {
     const char *isa;

@@ -128,18 +128,6 @@ void KERNEL(mul_add)(float *y, const float *a, const float *b, long n)
         vstore(y + i, vfma(vload(a + i), vload(b + i), vload(y + i)));
 }
 
-/* As quant/integer.c, to the bit: NaN stays NaN, being the second operand of min and no equal of
- * lo; what rounds to an unsigned zero from below is lo itself, which has no sign. */
-void KERNEL(quantize_integer)(float *y, const float *x, float scale, float inverse, float lo,
-                              float hi, long n)
-{
-    const vf s = vset1(scale), back = vset1(inverse), l = vset1(lo), h = vset1(hi);
-    for (long i = 0; i < n; i += MASE_LANES) {
-        const vf r = vmin(h, vrint(vmul(vload(x + i), s)));
-        vstore(y + i, vmul(vselect(at_least(l, r), l, r), back));
-    }
-}
-
 /* As quant/grid.c, to the bit. */
 static inline vf on_grid(vf v, vf lo, vf hi)
 {

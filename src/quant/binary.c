@@ -27,8 +27,6 @@
 #include <math.h>
 #include <string.h>
 
-#include <mase/rng.h>
-
 #include "quant/quant.h"
 
 struct binary {
@@ -101,10 +99,7 @@ static float chance_of(float x)
 
 static bool falls_up(float x)
 {
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    struct mase_rng r = mase_rng(0, MASE_STREAM_ROUND, bits);
-    return chance_of(x) >= mase_rng_float(&r);
+    return chance_of(x) >= mase_chance_at(x);
 }
 
 static float size_of(float x, float limit)

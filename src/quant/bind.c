@@ -5,6 +5,7 @@
  * operand's name is the caller's; the parameters, whether they may be none and their ranges are the
  * format's rows.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,24 +34,30 @@ struct draft {
     enum mase_quant_kind kind;
     void *params;
     struct mase_value *config;
-    int said; /* parameters up to the last one that is not left to its default */
+    int said;            /* parameters up to the last one that is not left to its default */
+    struct mase_loc at;  /* of the first of them */
+    const char *operand; /* whose format it is; empty: nobody's */
 };
 
-static void draft_init(struct draft *d, enum mase_quant_kind kind)
+static void draft_init(struct draft *d, enum mase_quant_kind kind, const char *operand)
 {
-    *d = (struct draft){ .kind = kind };
+    *d = (struct draft){ .kind = kind, .at = MASE_NOWHERE, .operand = operand };
     d->params = mase_arena_alloc(&d->arena, mase_quants[kind]->size);
     d->config = mase_value_list(&d->arena);
 }
 
-/* v NULL: the default, which only an optional parameter may be left to. */
+/* v NULL: the default, which only an optional parameter may be left to. So is NA, unless that means
+ * something else to it: formats print what nobody said as NA when something behind it was said. */
 static enum mase_status draft_add(struct draft *d, const struct mase_opt *row, const char *key,
                                   const struct mase_value *v, struct mase_err *err)
 {
     struct mase_opt named = *row;
     named.key = key;
+    if (v && mase_value_is_none(v) && !row->required && !row->may_be_none)
+        v = NULL;
     if (v) {
         MASE_TRY(mase_opt_bind_value(d->params, &named, v, err));
+        d->at = d->said ? d->at : v->at;
         d->said = d->config->count + 1;
     } else {
         mase_opt_set_default(d->params, row);
@@ -67,8 +74,11 @@ static enum mase_status draft_end(struct draft *d, const struct mase_format **f,
 {
     const struct mase_quant_info *row = mase_quants[d->kind];
     d->config->count = d->said;
-    if (!st && row->resolve)
-        st = row->resolve(d->params, err);
+    if (!st && row->resolve && (st = row->resolve(d->params, err))) {
+        mase_place(err, d->at);
+        if (*d->operand)
+            mase_wrap(err, "%s", d->operand);
+    }
     if (!st)
         *f = mase_format_intern(d->kind, d->config, d->params);
     mase_arena_release(&d->arena);
@@ -87,7 +97,7 @@ enum mase_status mase_format_bind(const struct mase_format **f, enum mase_quant_
         *f = NULL;
         return MASE_OK;
     }
-    draft_init(&d, kind);
+    draft_init(&d, kind, prefix);
     for (const struct mase_opt *row = mase_quants[kind]->params; row->type && !st; row++) {
         mase_str_clear(&key);
         mase_str_printf(&key, "%s%s%s", prefix, *prefix ? "_" : "", row->key);
@@ -129,7 +139,7 @@ enum mase_status mase_format_from_list(const struct mase_format **f, enum mase_q
         *f = NULL;
         return MASE_OK;
     }
-    draft_init(&d, kind);
+    draft_init(&d, kind, "");
     for (int i = 0; i < most && !st; i++)
         st = draft_add(&d, &q->params[i], q->params[i].key, i < list->count ? list->items[i] : NULL,
                        err);
@@ -162,7 +172,7 @@ static struct mase_value *take_word(struct mase_arena *a, const char **p)
     if (end != word && !*end && !errno)
         return mase_value_int(a, i);
     const double d = strtod(word, &end);
-    if (end != word && !*end)
+    if (end != word && !*end && !isalpha((unsigned char)*word)) /* infinity is a word */
         return mase_value_float(a, d);
     if (mase_streq(word, "true") || mase_streq(word, "True"))
         return mase_value_bool(a, true);
@@ -192,6 +202,8 @@ static enum mase_status parse(const struct mase_format **f, struct mase_arena *a
     if (!mase_streq(name, mase_quants[MASE_QUANT_float]->name))
         MASE_TRY(mase_quant_need(&kind, name, MASE_NOWHERE, err));
     const char *p = open ? open : text + n;
+    if (open && open[1] == ')') /* NAME() is NAME */
+        p++;
     while (*p == '(' || *p == ',') {
         p++;
         mase_value_push(a, list, take_word(a, &p));

@@ -70,7 +70,7 @@ static void quantize(float *q, const float *x, const struct mase_block *b, const
         float largest;
         mase_block_largest(&largest, x, b, l, 1);
         if (largest == 0)
-            largest = b->least && isfinite(b->least[l]) ? b->least[l] : 1.0f;
+            largest = b->around && isfinite(b->around[l]) ? b->around[l] : 1.0f;
         const struct mase_log_grid g = grid_of(isnan(largest) ? 0 : bias_of(largest, p), p);
         for (int64_t r = 0; r < b->rows; r++) {
             const int64_t i = b->row[r] + l;
@@ -137,5 +137,5 @@ const struct mase_quant_info mase_quant_block_log = {
     .range = range,
     .bits = bits,
     .shared_bits = shared_bits,
-    .looks_around = true,
+    .looks_around = MASE_LOOKS_FOR_LEAST,
 };

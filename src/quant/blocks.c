@@ -96,6 +96,32 @@ enum mase_status mase_run_fits(const struct mase_shape *s, enum mase_role role, 
     return st;
 }
 
+void mase_geometry_line(int64_t *length, const struct mase_shape *s, enum mase_role role,
+                        int64_t values, int64_t dim)
+{
+    const int at = mase_shape_axis(s, (int)dim);
+    for (int d = 0; d < s->rank; d++)
+        length[d] = 1;
+    if (at >= 0 && !(at == 0 && role == MASE_ROLE_DATA))
+        length[at] = values < s->dim[at] ? values : s->dim[at];
+}
+
+enum mase_status mase_line_fits(const struct mase_shape *s, enum mase_role role, int64_t dim,
+                                struct mase_err *err)
+{
+    const int at = mase_shape_axis(s, (int)dim);
+    struct mase_str text = { 0 };
+    if (at >= 0 && !(at == 0 && role == MASE_ROLE_DATA))
+        return MASE_OK;
+    mase_blocks_tell(&text, s, role);
+    const enum mase_status st =
+        mase_fail(err, MASE_EVALUE, "blocks along dimension %lld do not fit %s: block_dim must %s",
+                  (long long)dim, mase_str_text(&text),
+                  at == 0 ? "not be that of samples" : "be one of the tensor's dimensions");
+    mase_str_release(&text);
+    return st;
+}
+
 void mase_geometry_items(int64_t *length, const struct mase_shape *s, enum mase_role role)
 {
     for (int d = 0; d < s->rank; d++)
@@ -182,15 +208,25 @@ void mase_block_largest(float *largest, const float *x, const struct mase_block 
         }
 }
 
-void mase_block_least(float *least, const float *x, const struct mase_block *b)
+float mase_around_none(enum mase_looks looks)
+{
+    return looks == MASE_LOOKS_FOR_LEAST ? INFINITY : 0.0f;
+}
+
+void mase_block_look(float *around, const float *x, const struct mase_block *b,
+                     enum mase_looks looks)
 {
     float largest[MASE_BLOCK_CHUNK];
     for (int64_t from = 0; from < b->lanes; from += MASE_BLOCK_CHUNK) {
         const int64_t n = b->lanes - from < MASE_BLOCK_CHUNK ? b->lanes - from : MASE_BLOCK_CHUNK;
         mase_block_largest(largest, x, b, from, n);
-        for (int64_t l = 0; l < n; l++)
-            if (largest[l] > 0 && largest[l] < least[from + l])
-                least[from + l] = largest[l];
+        for (int64_t l = 0; l < n; l++) {
+            float *found = &around[from + l];
+            const bool better =
+                looks == MASE_LOOKS_FOR_LEAST ? largest[l] < *found : largest[l] > *found;
+            if (largest[l] > 0 && isfinite(largest[l]) && better)
+                *found = largest[l];
+        }
     }
 }
 

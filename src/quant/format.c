@@ -95,14 +95,15 @@ static void quantize_blocks(const struct mase_format *f, float *q, const float *
                             const struct mase_blocks *blocks, int64_t from, int64_t to,
                             enum mase_sign sign, int64_t *offset)
 {
-    float least = INFINITY;
-    for (int64_t i = from; i < to && f->row->looks_around; i++) {
+    const enum mase_looks looks = f->row->looks_around;
+    float around = mase_around_none(looks);
+    for (int64_t i = from; i < to && looks; i++) {
         const int64_t rows = mase_blocks_offsets(blocks, i, offset);
-        mase_block_least(&least, x, &(struct mase_block){ offset, rows, 1, NULL, 0 });
+        mase_block_look(&around, x, &(struct mase_block){ offset, rows, 1, NULL, 0 }, looks);
     }
     for (int64_t i = from; i < to; i++) {
         const int64_t rows = mase_blocks_offsets(blocks, i, offset);
-        const struct mase_block b = { offset, rows, 1, &least, i - from };
+        const struct mase_block b = { offset, rows, 1, &around, i - from };
         f->row->quantize(q, x, &b, f->params, sign);
     }
 }
@@ -255,6 +256,8 @@ static void print_param(struct mase_str *out, const struct mase_value *v)
 {
     if (v->kind == MASE_NONE)
         mase_str_add(out, "NA");
+    else if (v->kind == MASE_STRING) /* one of a few words */
+        mase_str_add(out, v->s);
     else
         mase_json_print(out, v, 0);
 }

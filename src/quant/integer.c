@@ -9,8 +9,8 @@
  *
  * frac_width   may be negative (steps larger than 1) or exceed width (all values below 1); none
  *              means width / 2, rounded down.
- * rounding     to nearest, ties to even: the default rounding mode, which nothing here changes.
- *              integer_floor and fixed_floor round down instead, toward minus infinity.
+ * rounding     to nearest, ties to even, unless another direction is said (direction.c).
+ *              integer_floor and fixed_floor round down, toward minus infinity.
  * saturation   beyond lo and hi, infinities included.
  * NaN          stays NaN.
  * zero         x that rounds to zero keeps its sign: -0.01 gives -0.0 signed; unsigned gives +0.0
@@ -28,28 +28,25 @@
 
 struct integer {
     int64_t width, frac_width;
+    const char *rounding; /* NULL: to nearest, and the row leaves no choice */
+    enum mase_direction direction;
 };
 
+#define INTEGER_PARAMS                                                                         \
+    MASE_PARAM_INT(struct integer, width, 8, 1, 32, "bits of the integer"),                    \
+    {                                                                                          \
+        .key = "frac_width", .type = MASE_OPT_TYPE_INT,                                        \
+        .offset = offsetof(struct integer, frac_width), .required = true, .may_be_none = true, \
+        .num = 4, .min = -32, .max = 64,                                                       \
+        .help = "bits after the binary point; none: half of width"                             \
+    }
+
 static const struct mase_opt params[] = {
-    { .key = "width",
-      .type = MASE_OPT_TYPE_INT,
-      .offset = offsetof(struct integer, width),
-      .required = true,
-      .num = 8,
-      .min = 1,
-      .max = 32,
-      .help = "bits of the integer" },
-    { .key = "frac_width",
-      .type = MASE_OPT_TYPE_INT,
-      .offset = offsetof(struct integer, frac_width),
-      .required = true,
-      .may_be_none = true,
-      .num = 4,
-      .min = -32,
-      .max = 64,
-      .help = "bits after the binary point; none: half of width" },
+    INTEGER_PARAMS,
+    MASE_PARAM_ROUNDING(struct integer, rounding),
     { 0 },
 };
+static const struct mase_opt two_params[] = { INTEGER_PARAMS, { 0 } };
 
 static enum mase_status resolve(void *opaque, struct mase_err *err)
 {
@@ -57,7 +54,15 @@ static enum mase_status resolve(void *opaque, struct mase_err *err)
     (void)err;
     if (p->frac_width == MASE_NA)
         p->frac_width = p->width / 2;
+    if (p->rounding)
+        p->direction = mase_direction_of(&p->rounding);
     return MASE_OK;
+}
+
+static enum mase_status resolve_floor(void *opaque, struct mase_err *err)
+{
+    ((struct integer *)opaque)->direction = MASE_TO_FLOOR;
+    return resolve(opaque, err);
 }
 
 static int64_t steps_of(const struct integer *p, enum mase_sign sign)
@@ -73,6 +78,7 @@ struct mase_integer_grid mase_integer_grid(const void *opaque, enum mase_sign si
         .scale = ldexpf(1.0f, (int)p->frac_width),
         .lo = sign == MASE_SIGNED ? -(float)steps : 0.0f,
         .hi = (float)(steps - 1),
+        .direction = p->direction,
     };
 }
 
@@ -89,16 +95,7 @@ static void quantize(float *q, const float *x, const struct mase_block *b, const
     const struct mase_integer_grid g = mase_integer_grid(opaque, sign);
     for (int64_t r = 0; r < b->rows; r++)
         for (int64_t i = b->row[r]; i < b->row[r] + b->lanes; i++)
-            q[i] = cut(rintf(x[i] * g.scale), &g);
-}
-
-static void quantize_floor(float *q, const float *x, const struct mase_block *b, const void *opaque,
-                           enum mase_sign sign)
-{
-    const struct mase_integer_grid g = mase_integer_grid(opaque, sign);
-    for (int64_t r = 0; r < b->rows; r++)
-        for (int64_t i = b->row[r]; i < b->row[r] + b->lanes; i++)
-            q[i] = cut(floorf(x[i] * g.scale), &g);
+            q[i] = cut((float)mase_direct((double)(x[i] * g.scale), g.direction, x[i]), &g);
 }
 
 /* In double every product is exact. An hi of more than 24 bits is no float32: there the reference's
@@ -150,27 +147,32 @@ static struct mase_integer_form integer(const void *opaque)
     return (struct mase_integer_form){ (int)p->width, (int)p->frac_width };
 }
 
-#define ROW(name_, suffix_, func_, quantize_, rounds_, help_)                               \
+static bool by_chance(const void *opaque)
+{
+    return ((const struct integer *)opaque)->direction == MASE_BY_CHANCE;
+}
+
+#define ROW(name_, suffix_, func_, params_, resolve_, rounds_, help_)                       \
     {                                                                                       \
-        .name = name_, .suffix = suffix_, .func = func_, .help = help_, .params = params,   \
-        .size = sizeof(struct integer), .resolve = resolve, .quantize = quantize_,          \
+        .name = name_, .suffix = suffix_, .func = func_, .help = help_, .params = params_,  \
+        .size = sizeof(struct integer), .resolve = resolve_, .quantize = quantize,          \
         .encode = encode, .decode = decode, .limits = limits, .range = range, .bits = bits, \
-        .integer = integer, .rounds = rounds_                                               \
+        .integer = integer, .rounds = rounds_, .by_chance = by_chance                       \
     }
 
 const struct mase_quant_info mase_quant_integer =
-    ROW("integer", "Integer", "integer", quantize, MASE_ROUNDS_ALL,
+    ROW("integer", "Integer", "integer", params, resolve, MASE_ROUNDS_ALL,
         "fixed point: round to a multiple of 2^-frac_width, ties to even, saturate at width bits");
 const struct mase_quant_info mase_quant_fixed =
-    ROW("fixed", "Integer", "integer", quantize, MASE_ROUNDS_ALL, "the same as integer");
-const struct mase_quant_info mase_quant_integer_floor =
-    ROW("integer_floor", "IntegerFloor", "integer_floor", quantize_floor, MASE_ROUNDS_ALL,
-        "fixed point, rounded down: to the multiple of 2^-frac_width that is not above");
+    ROW("fixed", "Integer", "integer", params, resolve, MASE_ROUNDS_ALL, "the same as integer");
+const struct mase_quant_info mase_quant_integer_floor = ROW(
+    "integer_floor", "IntegerFloor", "integer_floor", two_params, resolve_floor, MASE_ROUNDS_ALL,
+    "fixed point, rounded down: to the multiple of 2^-frac_width that is not above");
 const struct mase_quant_info mase_quant_fixed_floor =
-    ROW("fixed_floor", "IntegerFloor", "integer_floor", quantize_floor, MASE_ROUNDS_ALL,
+    ROW("fixed_floor", "IntegerFloor", "integer_floor", two_params, resolve_floor, MASE_ROUNDS_ALL,
         "the same as integer_floor");
 /* Its layers are tables over the codes of what comes in: data and result are rounded, weights not.
  */
 const struct mase_quant_info mase_quant_logicnets =
-    ROW("logicnets", "LogicNets", "logicnets", quantize, MASE_ROUNDS_DATA,
+    ROW("logicnets", "LogicNets", "logicnets", two_params, resolve, MASE_ROUNDS_DATA,
         "integer for the data of a layer, whose weights stay as they are");

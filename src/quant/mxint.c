@@ -31,8 +31,7 @@ struct mxint {
 static const struct mase_opt params[] = {
     MASE_PARAM_INT(struct mxint, block_size, 32, 1, 1 << 30, "values of a block"),
     MASE_PARAM_INT(struct mxint, element_bits, 8, 2, 24, "bits of a value"),
-    MASE_OPT_INT(struct mxint, block_dim, "block_dim", -1, -8, 7,
-                 "dimension along which blocks lie; negative: from the last"),
+    MASE_PARAM_BLOCK_DIM(struct mxint, block_dim),
     MASE_OPT_INT(struct mxint, scale_bits, "scale_bits", 8, 2, 8,
                  "bits of the exponent that a block shares"),
     MASE_OPT_BOOL(struct mxint, quantile_search, "quantile_search", false,

@@ -11,26 +11,78 @@
 #define QUANT(name, kernel) extern const struct mase_quant_info mase_quant_##name;
 #include <mase/quants.def>
 
-/* What rounding to integer needs to know: q = clamp(round(x scale), lo, hi) / scale (integer.c). */
-struct mase_integer_grid {
-    float scale; /* a power of two */
-    float lo, hi;
-};
-struct mase_integer_grid mase_integer_grid(const void *params, enum mase_sign sign);
-
 /* One value, and a block, on a grid (grid.c). */
 float mase_grid_round(float x, const struct mase_grid *g);
 void mase_grid_quantize(float *q, const float *x, const struct mase_block *b,
                         const struct mase_grid *g);
 
-/* The same for block_fp: the exponents that a block may have, and how many mantissas there are
- * (block_fp.c). */
+/* What rounding to block_fp needs to know: the exponents that a block may have, and how many
+ * mantissas there are (block_fp.c). */
 struct mase_block_fp_grid {
     float lo, hi, mantissas;
 };
 struct mase_block_fp_grid mase_block_fp_grid(const void *params);
 
+/* ---- rounding ---- */
+
+/* Which way a number between two steps goes (direction.c). */
+enum mase_direction {
+    MASE_TO_NEAREST_EVEN,
+    MASE_TO_NEAREST_AWAY,
+    MASE_TO_FLOOR,
+    MASE_TO_ZERO,
+    MASE_BY_CHANCE,
+};
+extern const char *const mase_direction_names[];
+/* Of a name, one of those; it becomes the table's own, which outlives the configuration. */
+enum mase_direction mase_direction_of(const char **name);
+/* The number of steps, whole; x, whose bits decide by chance, is the value they measure. */
+double mase_direct(double steps, enum mase_direction d, float x);
+/* In [0, 1), for each value its own. */
+float mase_chance_at(float x);
+
+/* What rounding to integer needs to know: q = clamp(round(x scale), lo, hi) / scale (integer.c). */
+struct mase_integer_grid {
+    float scale; /* a power of two */
+    float lo, hi;
+    enum mase_direction direction;
+};
+struct mase_integer_grid mase_integer_grid(const void *params, enum mase_sign sign);
+
+/* Floating point with subnormals (minifloat.c): steps of 2^-m times the power of two that is not
+ * above |x|, or 2^emin if that is more. Everything is a float32, so that kernels need no more. */
+struct mase_float_grid {
+    float emin;           /* an integer, -126 .. 127 */
+    float least, inverse; /* 2^emin, the smallest normal value, and 2^-emin */
+    float steps, step;    /* 2^m, 2^-m */
+    float most;           /* the largest finite value, 0 < most < 2^128 */
+    float above, below;   /* what finite values beyond most and -most become */
+    float infinite;       /* what infinity becomes */
+    float zero;           /* is added to results: -0.0 changes nothing, 0.0 leaves no -0.0 */
+    enum mase_direction direction;
+};
+float mase_float_round(float x, const struct mase_float_grid *g);
+/* Codes: exponent and mantissa side by side, as they are stored, with the sign of the value. */
+float mase_float_decode(int64_t code, const struct mase_float_grid *g);
+int64_t mase_float_encode(float q, const void *grid); /* MASE_NO_CODE: none of its values */
+/* Of the parameters of minifloat and its presets. */
+const struct mase_float_grid *mase_minifloat_float_grid(const void *params);
+/* By the name of a preset: "fp8_e4m3". What exceeds it saturates. NULL if there is none. */
+bool mase_float_grid_named(struct mase_float_grid *g, int *bits, const char *name,
+                           enum mase_direction d);
+
+/* Such elements and a power of two for each block (mx.c). */
+struct mase_mx_grid {
+    struct mase_float_grid element;
+    float emax; /* the exponent of the largest element */
+};
+const struct mase_mx_grid *mase_mx_grid(const void *params);
+
 /* ---- rows of parameters ---- */
+
+#define MASE_PARAM_ROUNDING(S, f)                                           \
+    MASE_OPT_CHOICE(S, f, "rounding", "nearest_even", mase_direction_names, \
+                    "which way numbers between two values go")
 
 /* A whole number that must be said, and one that may be said to be none. */
 #define MASE_PARAM_INT(S, f, dflt, lo, hi, hlp)                                           \
@@ -57,6 +109,9 @@ struct mase_block_fp_grid mase_block_fp_grid(const void *params);
         .num = (double)MASE_NA,                                                                 \
         .help = "no block spans two positions of the first dimension; none: so for data"        \
     }
+#define MASE_PARAM_BLOCK_DIM(S, f)             \
+    MASE_OPT_INT(S, f, "block_dim", -1, -8, 7, \
+                 "dimension along which blocks lie; negative: from the last")
 
 /* ---- the original's arithmetic ---- */
 
@@ -114,15 +169,21 @@ int64_t mase_log_encode(float q, const void *grid);
 void mase_block_largest(float *largest, const float *x, const struct mase_block *b, int64_t from,
                         int64_t n);
 enum { MASE_BLOCK_CHUNK = 64 }; /* lanes that references take at a time */
-/* Of each lane, the less of least, which starts as infinity, and of b's largest if that is not
- * zero: what a format that looks around is given, once it has seen all blocks of a sample. */
-void mase_block_least(float *least, const float *x, const struct mase_block *b);
+/* What a row that looks around is told: first that nothing was found, then, for each lane, what is
+ * less or more in each block of a sample. */
+float mase_around_none(enum mase_looks looks);
+void mase_block_look(float *around, const float *x, const struct mase_block *b,
+                     enum mase_looks looks);
 
 /* What blocks do not fill, in a message: "a tensor [8, 16]", "samples of [16]". */
 void mase_blocks_tell(struct mase_str *out, const struct mase_shape *s, enum mase_role role);
 /* Does mase_geometry_run fill a tensor of this shape with whole blocks? */
 enum mase_status mase_run_fits(const struct mase_shape *s, enum mase_role role, int64_t values,
                                int64_t dim, struct mase_err *err);
+/* May values in a row along this dimension be a block (mase_geometry_line)? Not if it is that of
+ * samples or there is none. */
+enum mase_status mase_line_fits(const struct mase_shape *s, enum mase_role role, int64_t dim,
+                                struct mase_err *err);
 /* The largest magnitude of some values; NaN is passed by. */
 float mase_largest(const float *q, int64_t n);
 

@@ -260,7 +260,10 @@ static enum mase_status bind_ints(void *f, const struct mase_opt *row, const str
         const struct mase_value *item = is_list ? v->items[i] : v;
         if (item->kind != MASE_INT)
             return wrong_type(row, v, err);
-        if (!in_range(row, (double)item->i) || (item->i == 0 && row->min < 0))
+        if (item->i == 0 && row->min < 0)
+            return mase_fail_at(err, MASE_EVALUE, item->at,
+                                "%s = 0 is neither -1 nor within 1..%.0f", row->key, row->max);
+        if (!in_range(row, (double)item->i))
             return out_of_range(row, item, err);
         list.item[list.count++] = item->i;
     }

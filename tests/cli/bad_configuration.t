@@ -297,6 +297,69 @@ c.toml:13:16: pass quantize: weight_width must be an integer 1..32, got string "
       |                ^~~
 END
 
+# What no parameter is wrong in alone: the operand is named, at the first of its parameters.
+bad <<'END'
+model = "jsc-tiny"
+dataset = "jsc"
+project = "p"
+[passes.quantize]
+by = "type"
+[passes.quantize.default.config]
+name = "NA"
+[passes.quantize.linear.config]
+name = "fp8_e4m3"
+weight_name = "minifloat"
+weight_width = 8
+weight_exponent_width = 8
+weight_exponent_bias = "NA"
+END
+fails "widths that do not go together" <<'END'
+c.toml:11:16: pass quantize: weight: a width of 8 leaves -1 bits of mantissa beside the sign and exponent_width = 8: 0..23 are allowed
+   11 | weight_width = 8
+      |                ^
+END
+
+bad <<'END'
+model = "jsc-tiny"
+dataset = "jsc"
+project = "p"
+[passes.quantize]
+by = "type"
+[passes.quantize.default.config]
+name = "NA"
+[passes.quantize.linear.config]
+name = "mx"
+data_in_element = "fp8_e4m3"
+weight_element = "fp9"
+bias_element = "fp8_e4m3"
+END
+fails "an element that is not there" <<'END'
+c.toml:11:18: pass quantize: weight_element = "fp9" is not one of fp8_e4m3, fp8_e5m2, fp6_e3m2, fp6_e2m3, fp4_e2m1, int8
+   11 | weight_element = "fp9"
+      |                  ^~~~~
+END
+
+bad <<'END'
+model = "jsc-tiny"
+dataset = "jsc"
+project = "p"
+[passes.quantize]
+by = "type"
+[passes.quantize.default.config]
+name = "NA"
+[passes.quantize.linear.config]
+name = "mx"
+data_in_element = "fp8_e4m3"
+data_in_block_dim = 0
+weight_element = "fp8_e4m3"
+bias_element = "fp8_e4m3"
+END
+fails "blocks along the samples" <<'END'
+c.toml:8:25: pass quantize: seq_blocks_2 (linear): data_in: blocks along dimension 0 do not fit samples of [16]: block_dim must not be that of samples
+    8 | [passes.quantize.linear.config]
+      |                         ^~~~~~
+END
+
 bad <<'END'
 model = "jsc-tiny"
 dataset = "jsc"

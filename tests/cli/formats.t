@@ -45,7 +45,7 @@ ch: width = 99 is outside 1..32
 END
 run formats integer --apply in.npy out.npy widht=8
 fails "a parameter that is not there" <<'END'
-ch: widht=8: not a parameter of integer; it takes width=, frac_width=
+ch: widht=8: not a parameter of integer; it takes width=, frac_width=, rounding=
 END
 run formats mxint --apply in.npy out.npy block_size=4 element_bits=8
 fails "blocks that do not fill the tensor" <<'END'
@@ -68,4 +68,81 @@ refused "a file that is not there" '^none\.npy: '
 printf 'not an array' >bad.npy
 run formats integer --apply bad.npy out.npy
 refused "a file that is no array" '^bad\.npy'
+holds "and nothing is written" [ ! -e out.npy ]
+
+# Every value of the array in formats of standards, worked out by hand: 0.3 -0.3 7.99 100 -100 0.03125.
+applied()
+{
+    name=$1
+    shift
+    run formats "$name" --apply in.npy out.npy "$@"
+    succeeds "$name $*"
+    echo "$(values out.npy | tr -s ' \n' ' ' | sed 's/^ //; s/ $//')" >"$T/got"
+    cat >"$T/want"
+    same "$name $*: values" "$T/want" "$T/got"
+}
+applied fp8_e4m3 <<'END'
+0.3125 -0.3125 8 96 -96 0.03125
+END
+applied fp8_e4m3 rounding=floor <<'END'
+0.28125 -0.3125 7.5 96 -104 0.03125
+END
+applied fp4_e2m1 <<'END'
+0.5 -0.5 6 6 -6 0
+END
+applied minifloat width=6 exponent_width=2 exponent_bias=NA specials=fn rounding=toward_zero <<'END'
+0.25 -0.25 7 7 -7 0
+END
+applied minifloat width=6 exponent_width=2 exponent_bias=0 overflow=infinity <<'END'
+0.25 -0.25 inf inf -inf 0
+END
+applied half <<'END'
+0.30004883 -0.30004883 7.9882812 100 -100 0.03125
+END
+applied mx element=fp4_e2m1 block_size=3 <<'END'
+0.5 -0.5 6 96 -96 0
+END
+applied mx element=int8 block_size=2 <<'END'
+0.30078125 -0.30078125 8 100 -100 0
+END
+applied nvfp4 tensor_scale=1 block_size=3 <<'END'
+0 -0 8.25 96 -96 0
+END
+applied posit width=8 <<'END'
+0.3125 -0.3125 8 96 -96 0.03125
+END
+applied integer width=8 frac_width=1 rounding=nearest_away <<'END'
+0.5 -0.5 8 63.5 -64 0
+END
+applied block_fp "block_size=[1,2]" width=4 exponent_width=8 exponent_bias=NA <<'END'
+0.3125 -0.3125 0 96 -96 0
+END
+
+rm -f out.npy
+while IFS='|' read -r name params message; do
+    # shellcheck disable=SC2086 # words
+    run formats "$name" --apply in.npy out.npy $params
+    fails "$name $params" <<END
+ch: $message
+END
+done <<'END'
+integer|width=0|width = 0 is outside 1..32
+minifloat|width=40|width = 40 is outside 2..32
+integer|frac_width=half|frac_width must be an integer -32..64 or "NA", got string "half"
+integer|frac_width=1.5|frac_width must be an integer -32..64 or "NA", got float 1.5
+integer|rounding=up|rounding = "up" is not one of nearest_even, nearest_away, floor, toward_zero, stochastic
+minifloat|width=8 exponent_width=8|a width of 8 leaves -1 bits of mantissa beside the sign and exponent_width = 8: 0..23 are allowed
+minifloat|exponent_bias=200|exponent_bias = 200 with exponent_width = 4 has values that float32 lacks: its normal numbers must lie within 2^-126 and 2^128
+minifloat|width=2 exponent_width=1|width = 2 with exponent_width = 1 and specials = ieee has no value but zero: a wider format, or specials = none, is needed
+minifloat|specials=none overflow=infinity|overflow = infinity needs specials = ieee, fn or fnuz: without codes for infinity or NaN only saturate is allowed
+fp8_e4m3|width=8|width=8: not a parameter of fp8_e4m3; it takes overflow=, rounding=
+mx|element=fp5|element = "fp5" is not one of fp8_e4m3, fp8_e5m2, fp6_e3m2, fp6_e2m3, fp4_e2m1, int8
+mx|block_size=[1,16]|block_size must be an integer 1..1073741824, got list [1, 16]
+mx|block_dim=1|blocks along dimension 1 do not fit a tensor [6]: block_dim must be one of the tensor's dimensions
+nvfp4|tensor_scale=1e-40|tensor_scale = 1e-40 is neither 0 nor within 2^-126 .. 2^115
+posit|width=20 es=4|width = 20 with es = 4 has values that float32 lacks: (width - 2) * 2^es may be at most 126
+block_fp|block_size=[1,0]|block_size = 0 is neither -1 nor within 1..1073741824
+binary|bipolar=yes|bipolar must be a boolean, got string "yes"
+fp8||no number format is called 'fp8', did you mean 'fp8_e4m3'? ch formats lists them
+END
 holds "and nothing is written" [ ! -e out.npy ]

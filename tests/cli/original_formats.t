@@ -1,5 +1,5 @@
-# Every number format of the original through the whole program: transform, read back, weights, trace,
-# report, test, and training through one of them.
+# Every number format of the original, and those of standards, through the whole program: transform,
+# read back, weights, trace, report, test, and training through one of them.
 config()
 {
     cat >c.toml <<END
@@ -56,6 +56,12 @@ binary width=1 stochastic=false bipolar=true
 binary_residual width=1 stochastic=false bipolar=true levels=2
 ternary width=2 scaling_factor=true mean="NA" median="NA" max="NA"
 logicnets width=8 frac_width=4
+integer width=8 frac_width=4 rounding="nearest_away"
+minifloat width=8 exponent_width=3 exponent_bias="NA" specials="none" rounding="stochastic"
+fp8_e4m3
+mx element="fp4_e2m1"
+nvfp4
+posit width=8
 END
 
 config ternary 'width=2 scaling_factor=true mean="NA" median="NA" max="NA"'

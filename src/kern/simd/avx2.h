@@ -86,6 +86,20 @@ static inline vf vrint(vf a)
     return (vf){ _mm256_round_ps(a.lo, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC),
                  _mm256_round_ps(a.hi, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC) };
 }
+static inline vf vfloor(vf a)
+{
+    return (vf){ _mm256_floor_ps(a.lo), _mm256_floor_ps(a.hi) };
+}
+static inline __m256 copysign_half(__m256 a, __m256 b)
+{
+    const __m256 sign = _mm256_set1_ps(-0.0f);
+    return _mm256_or_ps(_mm256_andnot_ps(sign, a), _mm256_and_ps(sign, b));
+}
+/* The size of a with the sign of b. */
+static inline vf vcopysign(vf a, vf b)
+{
+    return (vf){ copysign_half(a.lo, b.lo), copysign_half(a.hi, b.hi) };
+}
 static inline __m256 scale2_half(__m256 a, __m256 k)
 {
     __m256i e =

@@ -79,6 +79,15 @@ static inline vf vrint(vf a)
 {
     return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
+static inline vf vfloor(vf a)
+{
+    return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+}
+/* The size of a with the sign of b. */
+static inline vf vcopysign(vf a, vf b)
+{
+    return _mm512_or_ps(vabs(a), _mm512_and_ps(b, _mm512_set1_ps(-0.0f)));
+}
 /* a * 2^k for integral k in -126..127 */
 static inline vf vscale2(vf a, vf k)
 {

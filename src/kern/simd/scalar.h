@@ -99,6 +99,15 @@ static inline vf vrint(vf a)
 {
     LANES(rintf(a.l[i]));
 }
+static inline vf vfloor(vf a)
+{
+    LANES(floorf(a.l[i]));
+}
+/* The size of a with the sign of b. */
+static inline vf vcopysign(vf a, vf b)
+{
+    LANES(copysignf(a.l[i], b.l[i]));
+}
 static inline vm vfirst(int n)
 {
     return (1u << n) - 1u;

@@ -35,7 +35,7 @@ static void check_rounding(const struct mase_format *f, enum mase_sign sign, lon
         struct buf y = make(n, 1);
         if (in_place)
             memcpy(y.x, x.x, (size_t)n * sizeof(float));
-        k->quantize_integer(y.x, in_place ? y.x : x.x, g.scale, 1.0f / g.scale, g.lo, g.hi, n);
+        k->quantize_integer(y.x, in_place ? y.x : x.x, &g, n);
         const long at = differs(y.x, want.x, n);
         if (at >= 0)
             fail_msg("%s %s width %d, 2^-%d: %a gives %a, the reference %a", k->isa,

@@ -157,8 +157,26 @@ CASE(mul_add)
 }
 CASE(quantize_integer)
 {
-    const float lo = s->add ? -128.0f : 0.0f, hi = s->flag ? 127.0f : 4294967296.0f;
-    k->quantize_integer(s->out, s->x, 16.0f, 1.0f / 16, lo, hi, s->n);
+    const struct mase_integer_grid g = { 16.0f, s->add ? -128.0f : 0.0f,
+                                         s->flag ? 127.0f : 4294967296.0f,
+                                         s->add ? MASE_TO_NEAREST_EVEN : MASE_TO_NEAREST_AWAY };
+    k->quantize_integer(s->out, s->x, &g, s->n);
+    return (struct wrote){ s->n, 0 };
+}
+CASE(quantize_float) /* e4m3, with infinity, or with steps of one */
+{
+    const struct mase_float_grid g = { .emin = s->flag ? -6 : 127,
+                                       .least = s->flag ? 0x1p-6f : 0x1p127f,
+                                       .inverse = s->flag ? 0x1p6f : 0x1p-127f,
+                                       .steps = s->flag ? 8 : 1,
+                                       .step = s->flag ? 0.125f : 1,
+                                       .most = s->flag ? 448 : 0x1p127f,
+                                       .above = INFINITY,
+                                       .below = -INFINITY,
+                                       .infinite = INFINITY,
+                                       .zero = s->flag ? -0.0f : 0.0f,
+                                       .direction = s->add ? MASE_TO_FLOOR : MASE_TO_NEAREST_EVEN };
+    k->quantize_float(s->out, s->x, &g, s->n);
     return (struct wrote){ s->n, 0 };
 }
 static struct mase_grid grid(const struct scene *s)
@@ -183,6 +201,24 @@ CASE(quantize_block_fp)
     const struct mase_block_fp_grid g = { s->add ? -126.0f : -3.0f, s->flag ? 128.0f : 4.0f,
                                           0x1p7f };
     k->quantize_block_fp(s->out, s->in[1], row, ROWS, &g, s->n);
+    return (struct wrote){ ROWS * MAX_N, 0 };
+}
+CASE(quantize_mx)
+{
+    const int64_t row[ROWS] = { 0, MAX_N, 2 * MAX_N, 3 * MAX_N, 4 * MAX_N };
+    const struct mase_mx_grid g = { { .emin = 0,
+                                      .least = 1,
+                                      .inverse = 1,
+                                      .steps = 2,
+                                      .step = 0.5f,
+                                      .most = 6,
+                                      .above = 6,
+                                      .below = -6,
+                                      .infinite = 6,
+                                      .zero = -0.0f,
+                                      .direction = s->add ? MASE_TO_FLOOR : MASE_TO_NEAREST_AWAY },
+                                    2 };
+    k->quantize_mx(s->out, s->in[1], row, ROWS, &g, s->n);
     return (struct wrote){ ROWS * MAX_N, 0 };
 }
 CASE(exp_rows)

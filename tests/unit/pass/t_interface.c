@@ -418,7 +418,7 @@ static void metadata_that_does_not_fit_is_refused(void **state)
         { "shape = [8, 16]", "shape = [8, -1]", "a shape holds integers from 0" },
         { "shape = [8, 16]", "shape = 8", "shape must be of type" },
         { "type = \"float\"", "type = \"flaot\"", "'flaot' is no number format" },
-        { "type = \"float\"", "type = \"integer\"", "integer has 2 to 2 parameters" },
+        { "type = \"float\"", "type = \"integer\"", "integer has 2 to 3 parameters" },
         { "torch_dtype = \"torch.float32\"", "torch_dtype = \"torch.float33\"",
           "torch_dtype 'torch.float33' is unknown" },
     };

@@ -1,0 +1,163 @@
+/*
+ * round.inc.c - rounding of single values and of blocks to number formats, as their references in
+ * src/quant do, to the bit. By chance only the references round.
+ */
+
+/* Sixteen numbers of steps, whole (quant/direction.c). */
+static INLINE vf direct(vf v, enum mase_direction d)
+{
+    const vf size = vabs(v), below = vfloor(size);
+    switch (d) {
+    case MASE_TO_NEAREST_AWAY: {
+        const vm up = vnot(vgt(vset1(0.5f), vsub(size, below)));
+        return vcopysign(vselect(up, vadd(below, vset1(1.0f)), below), v);
+    }
+    case MASE_TO_FLOOR:
+        return vfloor(v);
+    case MASE_TO_ZERO:
+        return vcopysign(below, v);
+    default:
+        return vrint(v);
+    }
+}
+
+/* ---- fixed point ---- */
+
+/* NaN stays NaN, being the second operand of min and no equal of lo; what rounds to an unsigned
+ * zero from below is lo itself, which has no sign. */
+static INLINE void round_fixed(float *y, const float *x, const struct mase_integer_grid *g, long n,
+                               enum mase_direction d)
+{
+    const vf s = vset1(g->scale), back = vset1(1.0f / g->scale), l = vset1(g->lo), h = vset1(g->hi);
+    for (long i = 0; i < n; i += MASE_LANES) {
+        const vf r = vmin(h, direct(vmul(vload(x + i), s), d));
+        vstore(y + i, vmul(vselect(at_least(l, r), l, r), back));
+    }
+}
+
+void KERNEL(quantize_integer)(float *y, const float *x, const struct mase_integer_grid *g, long n)
+{
+    switch (g->direction) {
+    case MASE_TO_NEAREST_AWAY:
+        round_fixed(y, x, g, n, MASE_TO_NEAREST_AWAY);
+        break;
+    case MASE_TO_FLOOR:
+        round_fixed(y, x, g, n, MASE_TO_FLOOR);
+        break;
+    case MASE_TO_ZERO:
+        round_fixed(y, x, g, n, MASE_TO_ZERO);
+        break;
+    default:
+        round_fixed(y, x, g, n, MASE_TO_NEAREST_EVEN);
+    }
+}
+
+/* ---- floating point ---- */
+
+/* A grid (quant/quant.h) in all lanes. */
+struct float_lanes {
+    vf emin, least, inverse, steps, step, most, above, below, infinite, zero;
+};
+
+static INLINE struct float_lanes lanes_of(const struct mase_float_grid *g)
+{
+    return (struct float_lanes){ vset1(g->emin),  vset1(g->least), vset1(g->inverse),
+                                 vset1(g->steps), vset1(g->step),  vset1(g->most),
+                                 vset1(g->above), vset1(g->below), vset1(g->infinite),
+                                 vset1(g->zero) };
+}
+
+/* x 2^-e with e the exponent of x, at least emin, is exact or so small that only its sign counts,
+ * and that only on the way down. */
+static INLINE vf float_value(vf x, const struct float_lanes *g, enum mase_direction d)
+{
+    const vf size = vabs(x), infinity = vset1(INFINITY);
+    const vm low = vgt(g->least, size);
+    const vf e = vselect(low, g->emin, vexponent(size));
+    vf v = vcopysign(vselect(low, vmul(size, g->inverse), vmantissa(size)), x);
+    if (d == MASE_TO_FLOOR)
+        v = vselect(vgt(vzero(), x), vmin(v, vset1(-0x1p-126f)), v);
+    vf q = vscale2(vmul(direct(vmul(v, g->steps), d), g->step), e);
+    q = vselect(vgt(q, g->most), g->above, vselect(vgt(vsub(vzero(), g->most), q), g->below, q));
+    if (d == MASE_TO_FLOOR || d == MASE_TO_ZERO)
+        q = vselect(veq(size, infinity), vcopysign(g->infinite, x), q);
+    return vselect(veq(x, x), vadd(q, g->zero), x);
+}
+
+static INLINE void round_float(float *y, const float *x, const struct mase_float_grid *grid, long n,
+                               enum mase_direction d)
+{
+    const struct float_lanes g = lanes_of(grid);
+    for (long i = 0; i < n; i += MASE_LANES)
+        vstore(y + i, float_value(vload(x + i), &g, d));
+}
+
+void KERNEL(quantize_float)(float *y, const float *x, const struct mase_float_grid *g, long n)
+{
+    switch (g->direction) {
+    case MASE_TO_NEAREST_AWAY:
+        round_float(y, x, g, n, MASE_TO_NEAREST_AWAY);
+        break;
+    case MASE_TO_FLOOR:
+        round_float(y, x, g, n, MASE_TO_FLOOR);
+        break;
+    case MASE_TO_ZERO:
+        round_float(y, x, g, n, MASE_TO_ZERO);
+        break;
+    default:
+        round_float(y, x, g, n, MASE_TO_NEAREST_EVEN);
+    }
+}
+
+/* ---- blocks: a power of two for each lane ---- */
+
+/* 2^e in two factors, since it may be too small for one; e within +-254. */
+struct power_lanes {
+    vf a, b;
+};
+
+static inline struct power_lanes power_lanes(vf e)
+{
+    const vf half = vrint(vmul(e, vset1(0.5f))), one = vset1(1.0f);
+    return (struct power_lanes){ vscale2(one, half), vscale2(one, vsub(e, half)) };
+}
+
+/* What underflows on the way up would have become zero, or minus one step on the way down. */
+static INLINE void round_mx(float *y, const float *x, const int64_t *row, long rows,
+                            const struct mase_mx_grid *grid, long n, enum mase_direction d)
+{
+    const struct float_lanes g = lanes_of(&grid->element);
+    for (long i = 0; i < n; i += MASE_LANES) {
+        const vf largest = largest_of(x + i, row, rows);
+        const vf scale =
+            vmax(vsub(vexponent(largest), vset1(grid->emax)), vset1(-127.0f)); /* of subnormals */
+        const struct power_lanes up = power_lanes(vsub(vzero(), scale)), down = power_lanes(scale);
+        const vm finite = vgt(vset1(INFINITY), largest);
+        for (long r = 0; r < rows; r++) {
+            const vf v = vload(x + row[r] + i);
+            vf moved = vmul(vmul(v, up.a), up.b);
+            if (d == MASE_TO_FLOOR)
+                moved = vselect(vgt(vzero(), v), vmin(moved, vset1(-0x1p-126f)), moved);
+            const vf q = vmul(vmul(float_value(moved, &g, d), down.a), down.b);
+            vstore(y + row[r] + i, vselect(finite, q, vset1(NAN)));
+        }
+    }
+}
+
+void KERNEL(quantize_mx)(float *y, const float *x, const int64_t *row, long rows,
+                         const struct mase_mx_grid *g, long n)
+{
+    switch (g->element.direction) {
+    case MASE_TO_NEAREST_AWAY:
+        round_mx(y, x, row, rows, g, n, MASE_TO_NEAREST_AWAY);
+        break;
+    case MASE_TO_FLOOR:
+        round_mx(y, x, row, rows, g, n, MASE_TO_FLOOR);
+        break;
+    case MASE_TO_ZERO:
+        round_mx(y, x, row, rows, g, n, MASE_TO_ZERO);
+        break;
+    default:
+        round_mx(y, x, row, rows, g, n, MASE_TO_NEAREST_EVEN);
+    }
+}

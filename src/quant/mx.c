@@ -1,0 +1,231 @@
+/*
+ * mx.c - Microscaling (OCP MX 1.0): small floating point, or integers, and a power of two for each
+ * block of them.
+ *
+ *     S = max(floor(log2(max |x|)) - emax, -127)       of each block; E8M0
+ *     q = 2^S * element(x / 2^S)
+ *
+ *     element      emax    largest        MX calls it
+ *     fp8_e4m3     8       448            MXFP8
+ *     fp8_e5m2     15      57344          MXFP8
+ *     fp6_e3m2     4       28             MXFP6
+ *     fp6_e2m3     2       7.5            MXFP6
+ *     fp4_e2m1     2       6              MXFP4
+ *     int8         0       127/64         MXINT8: steps of 1/64, from -127/64 on
+ *
+ * blocks         block_size values in a row along block_dim, fewer at its end; never along the
+ *                samples of data.
+ * log2           is exact: the exponent of the largest magnitude.
+ * rounding       (direction.c) of the element, which carries; nearest_even unless said, as MX 1.0
+ *                demands at least. The scale is rounded down, always.
+ * saturation     an element beyond the largest becomes it: values of the top binade may be cut.
+ * subnormals     those of the element; and float32's count as what they are.
+ * zero           stays, with its sign; int8: +0. A block of zeros has S = -127.
+ * infinity, NaN  make the scale NaN, code 255, and with it the whole block.
+ * again          what is rounded stays.
+ *
+ * What MX 1.0 leaves open is as in Microsoft's microxcaling: NaN for blocks with infinities, -128
+ * of int8 unused.
+ */
+#include <float.h>
+#include <math.h>
+
+#include "quant/quant.h"
+
+enum { LEAST_SCALE = -127 };
+
+struct mx {
+    const char *element;
+    int64_t block_size, block_dim;
+    const char *rounding;
+    int bits; /* what follows from them */
+    struct mase_mx_grid grid;
+};
+
+static const char *const elements[] = { "fp8_e4m3", "fp8_e5m2", "fp6_e3m2", "fp6_e2m3",
+                                        "fp4_e2m1", "int8",     NULL };
+
+static const struct mase_opt params[] = {
+    { .key = "element",
+      .type = MASE_OPT_TYPE_CHOICE,
+      .offset = offsetof(struct mx, element),
+      .required = true,
+      .text = "fp8_e4m3",
+      .choices = elements,
+      .help = "format of a value" },
+    MASE_OPT_INT(struct mx, block_size, "block_size", 32, 1, 1 << 30, "values of a block"),
+    MASE_PARAM_BLOCK_DIM(struct mx, block_dim),
+    MASE_PARAM_ROUNDING(struct mx, rounding),
+    { 0 },
+};
+
+/* Integers are floats of one binade: code 1 of the only bit of exponent, m = 6, and no -0. */
+static const struct mase_float_grid int8 = {
+    .emin = 0,
+    .least = 1,
+    .inverse = 1,
+    .steps = 64,
+    .step = 1.0f / 64,
+    .most = 127.0f / 64,
+    .above = 127.0f / 64,
+    .below = -127.0f / 64,
+    .infinite = 127.0f / 64,
+    .zero = 0.0f,
+};
+
+static enum mase_status resolve(void *opaque, struct mase_err *err)
+{
+    struct mx *p = opaque;
+    struct mase_float_grid *g = &p->grid.element;
+    const enum mase_direction d = mase_direction_of(&p->rounding);
+    int i = 0;
+    (void)err;
+    while (!mase_streq(elements[i], p->element))
+        i++;
+    p->element = elements[i]; /* one that outlives the file */
+    if (!mase_float_grid_named(g, &p->bits, p->element, d)) {
+        *g = int8;
+        g->direction = d;
+        p->bits = 8;
+    }
+    p->grid.emax = (float)ilogbf(g->most);
+    return MASE_OK;
+}
+
+const struct mase_mx_grid *mase_mx_grid(const void *opaque)
+{
+    return &((const struct mx *)opaque)->grid;
+}
+
+static void geometry(int64_t *length, const struct mase_shape *s, enum mase_role role,
+                     const void *opaque)
+{
+    const struct mx *p = opaque;
+    mase_geometry_line(length, s, role, p->block_size, p->block_dim);
+}
+
+static enum mase_status fits(const struct mase_shape *s, enum mase_role role, const void *opaque,
+                             struct mase_err *err)
+{
+    return mase_line_fits(s, role, ((const struct mx *)opaque)->block_dim, err);
+}
+
+/* ---- rounding ---- */
+
+static int scale_of(float largest, const struct mase_mx_grid *g)
+{
+    const int e = largest >= FLT_MIN ? ilogbf(largest) - (int)g->emax : LEAST_SCALE;
+    return e > LEAST_SCALE ? e : LEAST_SCALE;
+}
+
+/* x / 2^scale may be none of float32's, so the grid is moved to x instead; chance looks at x. */
+static float round_value(float x, int scale, const struct mase_float_grid *g)
+{
+    int e;
+    frexpf(x, &e);
+    e = e - 1 - scale > (int)g->emin ? e - 1 - scale : (int)g->emin;
+    const double steps = ldexp((double)x, -e - scale) * (double)g->steps;
+    const double q = ldexp(mase_direct(steps, g->direction, x) * (double)g->step, e);
+    const double cut = fabs(q) > (double)g->most ? copysign((double)g->most, q) : q;
+    return (float)ldexp(cut, scale) + g->zero;
+}
+
+static void quantize(float *q, const float *x, const struct mase_block *b, const void *opaque,
+                     enum mase_sign sign)
+{
+    const struct mase_mx_grid *g = mase_mx_grid(opaque);
+    (void)sign; /* the sign has a bit of its own */
+    for (int64_t l = 0; l < b->lanes; l++) {
+        float largest;
+        mase_block_largest(&largest, x, b, l, 1);
+        const int scale = isfinite(largest) ? scale_of(largest, g) : 0;
+        for (int64_t r = 0; r < b->rows; r++) {
+            const int64_t i = b->row[r] + l;
+            q[i] = isfinite(largest) ? round_value(x[i], scale, &g->element) : NAN;
+        }
+    }
+}
+
+/* ---- codes: those of the element ---- */
+
+static float decode(int64_t code, int64_t shared, const void *opaque)
+{
+    return ldexpf(mase_float_decode(code, &mase_mx_grid(opaque)->element), (int)shared);
+}
+
+struct scaled {
+    const struct mase_float_grid *grid;
+    int64_t scale;
+};
+
+/* What is none of the format's may be too small to be divided exactly. */
+static int64_t code_of(float q, const void *opaque)
+{
+    const struct scaled *s = opaque;
+    const float element = ldexpf(q, (int)-s->scale);
+    return ldexpf(element, (int)s->scale) == q ? mase_float_encode(element, s->grid) : MASE_NO_CODE;
+}
+
+/* The largest result has the exponent of the largest value: beyond, it saturates. */
+static bool encode(int64_t *code, int64_t *shared, const float *q, int64_t n, const void *opaque,
+                   enum mase_sign sign)
+{
+    const struct mase_mx_grid *g = mase_mx_grid(opaque);
+    const float largest = mase_largest(q, n);
+    (void)sign;
+    *shared = isfinite(largest) ? scale_of(largest, g) : 0;
+    return mase_encode_each(code, q, n, code_of, &(struct scaled){ &g->element, *shared });
+}
+
+static void range(int64_t *low, int64_t *high, const void *opaque, enum mase_sign sign)
+{
+    const struct mase_float_grid *g = &mase_mx_grid(opaque)->element;
+    (void)sign;
+    *high = mase_float_encode(g->most, g);
+    *low = -*high;
+}
+
+static void limits(float *low, float *high, const void *opaque, enum mase_sign sign)
+{
+    const struct mase_mx_grid *g = mase_mx_grid(opaque);
+    (void)sign;
+    *high = ldexpf(g->element.most, 127 - (int)g->emax);
+    *low = -*high;
+}
+
+static int bits(const void *opaque)
+{
+    return ((const struct mx *)opaque)->bits;
+}
+
+static int shared_bits(const void *opaque)
+{
+    (void)opaque;
+    return 8;
+}
+
+static bool by_chance(const void *opaque)
+{
+    return mase_mx_grid(opaque)->element.direction == MASE_BY_CHANCE;
+}
+
+const struct mase_quant_info mase_quant_mx = {
+    .name = "mx",
+    .suffix = "MX",
+    .func = "mx",
+    .help = "microscaling: small floats or integers, and a power of two for each block of 32",
+    .standard = "OCP MX 1.0",
+    .params = params,
+    .size = sizeof(struct mx),
+    .resolve = resolve,
+    .geometry = geometry,
+    .fits = fits,
+    .quantize = quantize,
+    .encode = encode,
+    .decode = decode,
+    .limits = limits,
+    .range = range,
+    .bits = bits,
+    .shared_bits = shared_bits,
+    .by_chance = by_chance,
+};
