@@ -97,6 +97,25 @@ struct mase_grid {
 typedef bool mase_quant_grid_fn(struct mase_grid *g, const void *params, int64_t index,
                                 enum mase_sign sign);
 
+/* Values of a block, by which what is learned of it starts. */
+struct mase_block_size {
+    double mean;    /* of the magnitudes */
+    float min, max; /* and zero */
+    enum mase_role role;
+};
+
+/* What training learns of a format: so many numbers for each block, parameters of the graph. */
+enum { MASE_LEARNED_MAX = 2 };
+struct mase_learning {
+    const char *const *names; /* up to NULL: what parameters are called */
+    struct mase_grid (*grid)(const float *value, const void *params, enum mase_sign sign);
+    void (*start)(float *value, const struct mase_block_size *s, const void *params,
+                  enum mase_sign sign);
+    /* Of the loss by the values of a block of so many numbers; sums as kernels.def has them. */
+    void (*gradient)(float *d, const float sum[3], const float *value, const void *params,
+                     enum mase_sign sign, int64_t count);
+};
+
 /* What passes back through a rounding. */
 enum mase_gradient {
     MASE_GRADIENT_STRAIGHT, /* the gradient of the result, as if nothing were rounded */
@@ -143,6 +162,7 @@ struct mase_quant_info {
     mase_quant_integer_fn *integer;         /* NULL: there is none */
     mase_quant_grid_fn *grid;               /* NULL: its values are no multiples of a step */
     mase_quant_gradient_fn *gradient;       /* NULL: straight through */
+    const struct mase_learning *learned;    /* NULL: nothing */
     int rounds;                             /* of enum mase_rounds, or-ed */
     enum mase_looks looks_around;
     bool for_data; /* what nobody says the role of is taken for data if it may be; else for a weight
@@ -248,6 +268,16 @@ float mase_format_midpoint(const struct mase_format *f, float x, int64_t shared,
 /* The step and bounds of block `index`; false: it has none before values are seen. */
 bool mase_format_grid(struct mase_grid *g, const struct mase_format *f, int64_t index,
                       enum mase_sign sign);
+/* How many numbers of each block are learned. */
+int mase_format_learned(const struct mase_format *f);
+/* By the values that are learned, value[j][block]: a block's grid, and the int that f is now. */
+struct mase_grid mase_learned_grid(const struct mase_format *f, const float *const *value,
+                                   int64_t block, enum mase_sign sign);
+const struct mase_format *mase_learned_now(const struct mase_format *f, const float *const *value,
+                                           int64_t blocks, enum mase_sign sign);
+/* What a block starts by: the first so many of its lanes. */
+struct mase_block_size mase_block_sizes(const float *x, const struct mase_block *b, int64_t lanes,
+                                        enum mase_role role);
 /* What passes back through a rounding; straight for float. */
 enum mase_gradient mase_format_gradient(const struct mase_format *f);
 /* Does it put values of different samples into one block, because it was told so? */

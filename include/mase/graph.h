@@ -154,6 +154,22 @@ struct mase_rounding mase_operand_rounding(const struct mase_node *n, int i);
 struct mase_rounding mase_named_rounding(const struct mase_node *n, const char *name);
 struct mase_rounding mase_result_rounding(const struct mase_node *n);
 
+/* What training learns of the format of an operand (format.h): number j of it, a parameter of the
+ * graph, LAYER.weight_scale; or NULL while there is none. */
+struct mase_param *mase_learned_param(const struct mase_node *n, enum mase_operand o, int j);
+/* Give every format that learns its parameters, which have no values before training starts them,
+ * and drop those of formats that are gone. Shapes of data are those of the metadata. */
+enum mase_status mase_graph_learn(struct mase_graph *g, struct mase_err *err) MASE_MUST_CHECK;
+/* Those of another graph of the same network, without values: before its weights are loaded. */
+void mase_graph_take_learned(struct mase_graph *g, const struct mase_graph *from);
+/* The same rounding by a format that learns nothing, with what was learned of this operand; itself
+ * where nothing is to learn or nothing was learned. */
+struct mase_rounding mase_rounding_now(const struct mase_node *n, enum mase_operand o,
+                                       struct mase_rounding how);
+/* An error when a format has nothing learned yet. */
+enum mase_status mase_graph_need_learned(const struct mase_graph *g,
+                                         struct mase_err *err) MASE_MUST_CHECK;
+
 /* ---- modules ---- */
 
 enum mase_init {
@@ -161,6 +177,7 @@ enum mase_init {
     MASE_INIT_ONES,
     MASE_INIT_UNIFORM,
     MASE_INIT_NORMAL,
+    MASE_INIT_UNSET,  /* NaN, until training starts it: what a number format learns */
     MASE_INIT_VALUES, /* a constant of the model */
 };
 
@@ -303,6 +320,8 @@ enum mase_status mase_module_set_attr(struct mase_graph *g, struct mase_module *
 struct mase_param *mase_graph_add_attr(struct mase_graph *g, const char *path,
                                        enum mase_dtype dtype, const struct mase_shape *shape,
                                        bool is_buffer);
+/* Forget one again; a bug if there is none. */
+void mase_graph_drop_attr(struct mase_graph *g, const char *path);
 /* By full path, a module's parameter ("fc.weight") included; or NULL. */
 struct mase_param *mase_graph_attr(const struct mase_graph *g, const char *path);
 

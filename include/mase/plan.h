@@ -35,6 +35,7 @@ struct mase_plan_opts {
     int64_t batch;        /* most samples at once */
     bool train;           /* gradients, batch statistics, dropout; else evaluation */
     bool input_gradients; /* when training: of the inputs too */
+    bool learns;          /* in evaluation: what formats learn may have no values yet */
     bool formats_change;  /* in evaluation: mase_plan_follow_formats may come */
     /* In evaluation: another plan of this graph, made for it and freed later. What that one makes
      * of the weights, rounded or computed from them, is read from there; so it reads weights first.

@@ -87,8 +87,10 @@ enum { MASE_RESULT = -1 }; /* instead of the number of a parameter */
 
 struct mase_instr {
     enum mase_prim prim;
-    enum mase_op op;        /* which of the primitive's; unknown: round */
-    struct mase_arg *param; /* by the signature of op: values, attributes */
+    enum mase_op op; /* which of the primitive's; unknown: round */
+    /* By the signature of op: values, attributes. Of round: what is rounded, and what its format
+     * has learned. */
+    struct mase_arg *param;
     struct mase_pvalue **result;
     int result_count;
     bool no_grad;                 /* no gradient passes the results */

@@ -114,6 +114,8 @@ static enum mase_status follow(struct mase_graph *g, const struct mase_graph *tr
         mase_info("%s was trained quantised: its number formats are used", path);
         copy_formats(g, trained);
     }
+    if (!st && same)
+        mase_graph_take_learned(g, trained);
     mase_str_release(&why);
     return st;
 }
@@ -172,8 +174,8 @@ static enum mase_status take_weights(struct mase_graph **g, struct mase_cli *c, 
         mase_graph_init_weights(*g, (uint64_t)mase_cli_value(c, MASE_CLI_seed)->i);
         return MASE_OK;
     }
-    MASE_TRY(mase_cli_load_weights(*g, c, path, err));
-    return mase_cli_follow_checkpoint(*g, path, err);
+    MASE_TRY(mase_cli_follow_checkpoint(*g, path, err));
+    return mase_cli_load_weights(*g, c, path, err);
 }
 
 enum mase_status mase_cli_take_weights(struct mase_graph **g, struct mase_cli *c, const char *name,

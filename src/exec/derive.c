@@ -261,6 +261,7 @@ void mase_derive_forward(struct mase_plan *p, int threads)
     if (!p->derived)
         return;
     p->derived->number = p->number;
+    p->derived->starting = p->starting;
     mase_quantise_weights(p->derived);
     mase_works_run(&p->derived->forward, threads);
 }

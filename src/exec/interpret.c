@@ -15,6 +15,20 @@ static const struct mase_tensor *operand(const struct mase_arg *a,
     return tensor[((const struct mase_pvalue *)a->node)->number];
 }
 
+/* With what it has learned. */
+static const struct mase_format *format_now(const struct mase_instr *i,
+                                            struct mase_tensor *const *tensor)
+{
+    const int learned = mase_format_learned(i->round.format);
+    const float *value[MASE_LEARNED_MAX];
+    for (int j = 0; j < learned; j++)
+        value[j] = mase_f32(operand(&i->param[1 + j], tensor));
+    if (!learned)
+        return i->round.format;
+    return mase_learned_now(i->round.format, value,
+                            mase_tensor_count(operand(&i->param[1], tensor)), i->round.sign);
+}
+
 static enum mase_status run_round(const struct mase_instr *i, struct mase_arena *a,
                                   struct mase_tensor **tensor, struct mase_err *err)
 {
@@ -26,7 +40,8 @@ static enum mase_status run_round(const struct mase_instr *i, struct mase_arena 
     *y = mase_tensor(a, MASE_F32, &x->shape, false);
     MASE_TRY(mase_ref_room(&(struct mase_call){ .arena = a, .node = &node }, &result, err));
     mase_ref_allocate(a, &result);
-    mase_quantize(i->round.format, mase_f32(y), mase_f32(x), &shape, i->round.role, i->round.sign);
+    mase_quantize(format_now(i, tensor), mase_f32(y), mase_f32(x), &shape, i->round.role,
+                  i->round.sign);
     tensor[i->result[0]->number] = y;
     return MASE_OK;
 }

@@ -82,6 +82,8 @@ static void plan_weights(struct mase_plan *p)
         plan_weight(&p->weight[i]);
     for (int i = 0; i < p->number_count; i++)
         plan_weight(p->numbers[i]);
+    for (int i = 0; i < p->copy_count; i++)
+        plan_weight(p->copies[i]);
 }
 
 static void live_until(struct mase_slot *s, int time)

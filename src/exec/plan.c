@@ -318,6 +318,8 @@ enum mase_status mase_plan_new_tile(struct mase_plan **out, struct mase_graph *g
     const struct mase_kernels *k;
     if (o->train && o->formats_change) /* gradients would be summed in another order */
         return mase_fail(err, MASE_EUNSUPPORTED, "formats can change in evaluation alone");
+    if (!o->train && !o->learns)
+        MASE_TRY(mase_graph_need_learned(g, err));
     MASE_TRY(mase_plan_check_like(g, o, err));
     MASE_TRY(mase_kernels_select(&k, err));
     struct mase_plan *p = mase_xcalloc(sizeof *p);

@@ -9,6 +9,7 @@
 #include "exec/ref.h"
 #include "exec/round.h"
 #include "ir/shape.h"
+#include "program/program.h"
 
 /* ---- rounding rows ---- */
 
@@ -17,6 +18,7 @@ struct rounding {
     struct mase_round rows;   /* first: what changes with the format (reformat.c) */
     struct mase_round single; /* the same of a single sample, whose values lie side by side */
     struct mase_shape sample;
+    struct mase_gridded *grid; /* NULL: gradients pass straight, and nothing is learned */
 };
 
 static void single(const struct mase_step *s, float *y, const float *x)
@@ -25,9 +27,24 @@ static void single(const struct mase_step *s, float *y, const float *x)
     mase_round_all(&r->single, s->plan->k, y, x);
 }
 
+static void single_learned(const struct mase_step *s, float *y, const float *x)
+{
+    const struct rounding *r = s->own;
+    mase_gridded_single(r->grid, s->plan->k, y, x);
+}
+
+static void refresh(struct mase_step *s)
+{
+    const struct rounding *r = s->own;
+    if (r->grid)
+        mase_gridded_refresh(r->grid);
+}
+
 static void refresh_single(struct mase_step *s)
 {
     struct rounding *r = s->own;
+    if (r->grid)
+        return;
     if (!r->single.count || r->single.how.format != r->rows.how.format)
         r->single = mase_round_dense(&s->plan->arena, r->rows.how, &r->sample);
 }
@@ -41,41 +58,54 @@ static void forward(const struct mase_step *s, long from, long to)
         mase_round_clear(r, s->out->x, p->samples, p->n, from, to);
 }
 
-static void straight(const struct mase_step *s, const float *limit, float *dx, long at)
+static void straight(const struct mase_step *s, long from, long to)
 {
     const struct mase_plan *p = s->plan;
-    const float *dy = s->out->dx + at;
-    (void)limit;
-    if (s->add[0])
-        p->k->axpy(dx + at, dy, 1.0f, p->n);
-    else
-        memcpy(dx + at, dy, (size_t)p->n * sizeof *dx);
+    for (long at = from * p->stride; at < to * p->stride && s->in[0]->dx; at += p->stride) {
+        const float *dy = s->out->dx + at;
+        if (s->add[0])
+            p->k->axpy(s->in[0]->dx + at, dy, 1.0f, p->n);
+        else
+            memcpy(s->in[0]->dx + at, dy, (size_t)p->n * sizeof *dy);
+    }
 }
 
-static void clipped(const struct mase_step *s, const float *limit, float *dx, long at)
+/* ---- rounding rows to grids ---- */
+
+static void find_grids(const struct mase_step *s, long from, long to)
 {
     const struct mase_plan *p = s->plan;
-    p->k->curve_back(MASE_CURVE_clamp, dx + at, s->out->dx + at, s->in[0]->x + at, limit, s->add[0],
-                     p->n);
+    const struct rounding *r = s->own;
+    (void)from;
+    (void)to;
+    if (p->starting)
+        mase_gridded_start(r->grid, s->in[0]->x, p->samples);
+    mase_gridded_refresh(r->grid);
 }
 
-/* A row of the gradient, by what the format lets pass. limit: the format's. */
-static void (*const gradients[])(const struct mase_step *s, const float *limit, float *dx,
-                                 long at) = {
-    [MASE_GRADIENT_STRAIGHT] = straight,
-    [MASE_GRADIENT_CLIPPED] = clipped,
-};
+static void forward_learned(const struct mase_step *s, long from, long to)
+{
+    const struct rounding *r = s->own;
+    mase_gridded_rows(r->grid, s->plan->k, s->out->x, s->in[0]->x, s->plan->n, from, to);
+}
 
+/* Where nobody asks for the gradient of x, it goes where that of the result was. */
 static void backward(const struct mase_step *s, long from, long to)
 {
-    const struct mase_rounding how = ((const struct mase_round *)s->own)->how;
-    float limit[2];
-    mase_format_limits(&limit[0], &limit[1], how.format, how.sign);
-    for (long r = from; r < to && s->in[0]->dx; r++)
-        gradients[mase_format_gradient(how.format)](s, limit, s->in[0]->dx, r * s->plan->stride);
+    const struct rounding *r = s->own;
+    const struct mase_slot *in = s->in[0];
+    mase_gridded_rows_back(r->grid, s->plan->k, in->dx ? in->dx : s->out->dx, s->work, s->out->dx,
+                           in->x, in->dx && s->add[0], s->plan->n, from, to);
+}
+
+static void backward_learned(const struct mase_step *s, long from, long to)
+{
+    const struct rounding *r = s->own;
+    mase_gridded_learn(s, r->grid, s->work, from, to);
 }
 
 static const struct mase_step_kind round_kind = { .name = "quantise",
+                                                  .refresh = refresh,
                                                   .refresh_single = refresh_single };
 
 /* Of one sample; a derived plan has none. */
@@ -89,6 +119,30 @@ static struct mase_shape sample_shape(const struct mase_plan *p, const struct ma
     return s;
 }
 
+/* When training, grids follow from what the last step learned; else they are known. */
+static void add_phases(struct mase_step *s, long rows)
+{
+    const struct mase_plan *p = s->plan;
+    struct rounding *r = s->own;
+    struct mase_gridded *g = r->grid;
+    if (g && g->learned)
+        mase_gridded_use(s, g);
+    if (g && (p->train || p->of))
+        mase_step_forward(s, find_grids, MASE_UNIT_ITEMS, 1);
+    if (g && g->learned)
+        mase_step_forward(s, forward_learned, MASE_UNIT_ITEMS, rows);
+    else
+        mase_step_forward(s, forward, MASE_UNIT_ITEMS, (long)r->rows.count);
+    if (!g) {
+        mase_step_backward(s, straight, MASE_UNIT_ITEMS, rows);
+        return;
+    }
+    s->work_size = 3 * rows;
+    mase_step_backward(s, backward, MASE_UNIT_ITEMS, rows);
+    if (g->learned)
+        mase_step_backward(s, backward_learned, MASE_UNIT_ITEMS, (long)g->blocks);
+}
+
 static void add_rounding(struct mase_step *s, struct mase_slot *in, const struct mase_asked *asked)
 {
     struct mase_plan *p = s->plan;
@@ -96,10 +150,10 @@ static void add_rounding(struct mase_step *s, struct mase_slot *in, const struct
     struct rounding *r = s->own = mase_new(&p->arena, struct rounding);
     r->rows = mase_round_rows(&p->arena, asked->how, &shape, p->stride);
     r->sample = shape;
-    s->single = single;
+    r->grid = mase_gridded(p, asked, &r->rows, in->rows);
+    s->single = r->grid ? single_learned : single;
     mase_step_add_input(s, in);
-    mase_step_forward(s, forward, MASE_UNIT_ITEMS, (long)r->rows.count);
-    mase_step_backward(s, backward, MASE_UNIT_ITEMS, in->rows);
+    add_phases(s, (long)in->rows);
     mase_plan_add_step(p, s);
     mase_site_add(&(struct mase_site){ .asked = *asked, .plan = p, .shape = shape, .step = s });
 }
@@ -111,14 +165,20 @@ const char *mase_quantise_refusal(const struct mase_plan *p, struct mase_roundin
     if (!p->train || mase_format_gradient(how.format) == MASE_GRADIENT_STRAIGHT)
         return NULL;
     return mase_arena_printf(&((struct mase_plan *)p)->arena,
-                             "%s clips gradients, which training does for data between layers, not "
-                             "for weights or within recurrent layers",
+                             "%s clips gradients, which training does not within recurrent layers",
                              how.format->row->name);
 }
 
 void mase_quantise_weight(const struct mase_plan *p, const struct mase_rounded *r)
 {
-    mase_round_all(&r->how, p->k, r->weight.x, r->weight.base->x);
+    if (r->grid && p->starting)
+        mase_gridded_start(r->grid, r->from->x, 1);
+    if (r->grid)
+        mase_gridded_refresh(r->grid);
+    if (r->grid && r->grid->learned)
+        mase_gridded_dense(r->grid, p->k, r->weight.x, r->from->x);
+    else
+        mase_round_all(&r->how, p->k, r->weight.x, r->from->x);
 }
 
 static void round_weights(const struct mase_step *s, long from, long to)
@@ -129,10 +189,30 @@ static void round_weights(const struct mase_step *s, long from, long to)
             mase_quantise_weight(s->plan, r);
 }
 
+/* The gradients of rounded weights, which the step has found, become those of the weights. */
+static void weights_back(const struct mase_step *s, long from, long to)
+{
+    long i = 0;
+    for (const struct mase_rounded *r = s->rounded; r; r = r->next, i++)
+        if (i >= from && i < to && r->grid)
+            mase_gridded_dense_back(s, r->grid, r->from->dx, r->weight.dx, r->from->x,
+                                    mase_step_adds(s, r->from));
+}
+
 void mase_quantise_weights(struct mase_plan *p)
 {
     for (const struct mase_rounded *r = p->rounded; r; r = r->next)
         mase_quantise_weight(p, r);
+}
+
+void mase_quantise_finish(struct mase_step *s)
+{
+    long count = 0;
+    bool grids = false;
+    for (const struct mase_rounded *r = s->rounded; r; r = r->next, count++)
+        grids |= r->grid != NULL;
+    if (grids && s->plan->train)
+        mase_step_backward(s, weights_back, MASE_UNIT_ITEMS, count);
 }
 
 /* Training: rounded by a phase of the step's own, which comes first, since weights are asked for
@@ -166,6 +246,27 @@ static float *copy_of_like(struct mase_plan *p)
     return from->weight.x;
 }
 
+/* A rounding with grids finds the gradient of the weight by that of the copy. */
+static void give_gradient(struct mase_step *s, struct mase_rounded *r,
+                          const struct mase_asked *asked, size_t floats)
+{
+    struct mase_plan *p = s->plan;
+    r->grid = mase_gridded(p, asked, &r->how, r->weight.count);
+    if (!r->grid)
+        return;
+    mase_gridded_use(s, r->grid);
+    if (!p->train || !(r->from->dx || r->grid->learned))
+        return;
+    mase_step_use(s, r->from);
+    r->weight.base = NULL;
+    r->weight.derived = true;
+    r->weight.uses = NULL;
+    r->weight.dx = mase_new_array(&p->arena, float, floats);
+    p->copies = mase_arena_grow(&p->arena, p->copies, p->copy_count, &p->copy_cap,
+                                sizeof(struct mase_weight *));
+    p->copies[p->copy_count++] = &r->weight;
+}
+
 static struct mase_weight *rounded_copy(struct mase_step *s, struct mase_weight *w,
                                         const struct mase_asked *asked)
 {
@@ -174,7 +275,7 @@ static struct mase_weight *rounded_copy(struct mase_step *s, struct mase_weight 
     struct mase_rounded *r = mase_new(&p->arena, struct mase_rounded);
     *r = (struct mase_rounded){ .weight = *w };
     r->weight.views = NULL;
-    r->weight.base = w->base ? w->base : w;
+    r->from = r->weight.base = w->base ? w->base : w;
     if (p->like) {
         r->weight.x = copy_of_like(p);
         return &r->weight;
@@ -182,6 +283,7 @@ static struct mase_weight *rounded_copy(struct mase_step *s, struct mase_weight 
     const size_t n = (size_t)(w->count + MASE_LANES - 1) / MASE_LANES * MASE_LANES;
     r->weight.x = mase_new_array(&p->arena, float, n);
     r->how = mase_round_dense(&p->arena, asked->how, &shape);
+    give_gradient(s, r, asked, n);
     if (p->train)
         round_in_step(s, r);
     else
@@ -226,7 +328,7 @@ struct mase_slot *mase_quantise_lanes(struct mase_plan *p, struct mase_slot *fro
 
 bool mase_asked_fits(const struct mase_asked *a, const struct mase_format *f)
 {
-    return !a->apart || !f || !mase_format_has_blocks(f);
+    return (!a->apart || !f || !mase_format_has_blocks(f)) && !mase_format_learned(f);
 }
 
 static enum mase_status round_lanes(struct mase_plan *p, struct mase_slot *to,
@@ -234,7 +336,7 @@ static enum mase_status round_lanes(struct mase_plan *p, struct mase_slot *to,
                                     struct mase_err *err)
 {
     asked->apart = from->axis || asked->rank != from->tensor->shape.rank;
-    if (!mase_asked_fits(asked, asked->how.format))
+    if (asked->apart && mase_format_has_blocks(asked->how.format))
         return mase_fail(err, MASE_EUNSUPPORTED,
                          "%s: a format with blocks needs the samples in the first dimension, here "
                          "they are in dimension %d",
@@ -279,21 +381,28 @@ enum mase_status mase_plan_round(struct mase_plan *p, const struct mase_instr *i
                                   .rank = i->round_rank,
                                   .writes = i->writes,
                                   .kept = i->kept };
+    const int learned = mase_format_learned(i->round.format);
+    for (int j = 0; j < learned; j++)
+        asked->learned[j] = mase_pvalue_of(&i->param[1 + j])->param;
+    if (learned && p->formats_change)
+        return mase_fail(err, MASE_EUNSUPPORTED,
+                         "%s: %s has learned of this network, formats of which cannot be changed",
+                         i->from, i->round.format->row->name);
     if (to->lanes)
         return round_lanes(p, to, from, asked, err);
     to->why = from->why;
     if (from->why)
         return MASE_OK;
-    if (from->tensor->data)
+    if (from->tensor->data && !learned)
         round_data(p, (struct mase_tensor *)to->tensor, from->tensor, asked);
     if (from->derived || from->unrounded) {
         mase_derive_round(p, to, from, asked);
     } else if (from->weight) {
-        const char *why = from->weight->dx ? mase_quantise_refusal(p, i->round) : NULL;
         to->unrounded = from;
         to->asked = asked;
-        if (why)
-            to->why = mase_arena_printf(&p->arena, "%s: %s", i->from, why);
+    } else if (learned) {
+        return mase_fail(err, MASE_EUNSUPPORTED, "%s: %s cannot be learned for a constant", i->from,
+                         i->round.format->row->name);
     } else {
         round_constant(p, to, from, asked);
     }

@@ -19,18 +19,62 @@
 struct mase_asked {
     struct mase_rounding how; /* format NULL: a copy */
     const struct mase_node *node;
-    int operand;       /* parameter of its signature, or MASE_RESULT */
-    int rank;          /* dimensions that blocks are cut from */
+    int operand;                                  /* parameter of its signature, or MASE_RESULT */
+    int rank;                                     /* dimensions that blocks are cut from */
+    struct mase_param *learned[MASE_LEARNED_MAX]; /* what the format learns of it */
     bool apart;        /* blocks would have to be cut across what a plan keeps apart */
     bool writes, kept; /* in float the call writes into it; with formats it does not */
 };
 
 /* A weight's copy, and how it is rounded. */
 struct mase_rounded {
-    struct mase_weight weight;
+    struct mase_weight weight; /* with a gradient of its own if it has a grid, else from's */
+    struct mase_weight *from;
     struct mase_round how;
+    struct mase_gridded *grid; /* NULL: gradients pass straight */
     struct mase_rounded *next;
 };
+
+/* ---- grids whose gradient is not straight: what was cut has none, and steps may be learned
+ * (gridded.c) ---- */
+
+/* Values that lie on grids, one for each block. */
+struct mase_gridded {
+    struct mase_rounding how;
+    struct mase_weight *value[MASE_LEARNED_MAX]; /* what is learned of each block */
+    int learned;
+    int64_t blocks, rows;
+    const int64_t *row; // (rows) of each block, one block after the other, as struct mase_round
+    const int64_t *end; // (blocks)
+    const int32_t *block_of; // (rows), by row / stride
+    struct mase_grid *grid;  // (blocks)
+    int64_t stride, lanes;
+};
+/* NULL where a format needs none of this: gradients pass straight. r: its blocks, rows in all. */
+struct mase_gridded *mase_gridded(struct mase_plan *p, const struct mase_asked *asked,
+                                  const struct mase_round *r, int64_t rows);
+/* The step's: it uses what is learned. */
+void mase_gridded_use(struct mase_step *s, struct mase_gridded *g);
+/* Grids as they follow from what is learned now. */
+void mase_gridded_refresh(const struct mase_gridded *g);
+/* What has no value yet is started by x, of which so many lanes are samples. */
+void mase_gridded_start(const struct mase_gridded *g, const float *x, int64_t lanes);
+/* Of rows, by number: y, and later dx, with the sums of each row, (rows, 3). */
+void mase_gridded_rows(const struct mase_gridded *g, const struct mase_kernels *k, float *y,
+                       const float *x, int64_t lanes, int64_t from, int64_t to);
+void mase_gridded_rows_back(const struct mase_gridded *g, const struct mase_kernels *k, float *dx,
+                            float *sum, const float *dy, const float *x, bool add, int64_t lanes,
+                            int64_t from, int64_t to);
+/* The gradients of what is learned of blocks from..to, out of the sums of their rows. */
+void mase_gridded_learn(const struct mase_step *s, const struct mase_gridded *g, const float *sum,
+                        int64_t from, int64_t to);
+/* All of a dense tensor; sum: (rows, 3), NULL when nothing is learned. */
+void mase_gridded_single(const struct mase_gridded *g, const struct mase_kernels *k, float *y,
+                         const float *x);
+void mase_gridded_dense(const struct mase_gridded *g, const struct mase_kernels *k, float *y,
+                        const float *x);
+void mase_gridded_dense_back(const struct mase_step *s, const struct mase_gridded *g, float *dx,
+                             const float *dy, const float *x, bool add);
 
 /* Why a plan cannot pass gradients through this rounding other than straight; NULL: it need not. */
 const char *mase_quantise_refusal(const struct mase_plan *p, struct mase_rounding how);
@@ -43,6 +87,8 @@ struct mase_slot *mase_quantise_lanes(struct mase_plan *p, struct mase_slot *fro
                                       const struct mase_asked *asked);
 /* What the step reads instead of slot: its own rounded copy, if slot is a weight to be rounded. */
 struct mase_slot *mase_rounded_for(struct mase_step *s, struct mase_slot *slot);
+/* The step is prepared: it gives what it rounded its gradient. */
+void mase_quantise_finish(struct mase_step *s);
 /* Can it be rounded to this format? */
 bool mase_asked_fits(const struct mase_asked *a, const struct mase_format *f);
 /* Round all weights that do not change until they are read again. */

@@ -38,10 +38,11 @@ static enum mase_status quantise_tensor(struct mase_call *c, int i, struct mase_
 static enum mase_status quantise_operands(struct mase_call *c, struct mase_err *err)
 {
     for (int i = 0; i < c->sig->count; i++) {
-        const struct mase_rounding r = mase_call_rounding(c, i);
+        struct mase_rounding r = mase_call_rounding(c, i);
         struct mase_arg *a = &c->param[i];
         if (!r.format)
             continue;
+        r = mase_rounding_now(c->node, mase_mark_find(c->sig->param[i].role)->operand, r);
         if (mase_arg_is_seq(a))
             *a = mase_arg_seq(c->arena, a->kind, a->items, a->count);
         for (int k = 0; mase_arg_is_seq(a) && k < a->count; k++)
@@ -64,7 +65,7 @@ static void quantise_result(const struct mase_call *c)
 {
     const struct mase_rounding r = mase_result_rounding(c->node);
     if (r.format)
-        quantise_results(&c->result, r);
+        quantise_results(&c->result, mase_rounding_now(c->node, MASE_DATA_OUT, r));
 }
 
 /* ---- operations that write into their operand ---- */
@@ -218,6 +219,7 @@ enum mase_status mase_run_reference(struct mase_values *v, struct mase_arena *a,
         .inputs = inputs, .input_count = input_count, .with_data = true, .step = run_step
     };
     MASE_TRY(mase_graph_check_writes(g, err));
+    MASE_TRY(mase_graph_need_learned(g, err));
     MASE_TRY(check_total(g, inputs, input_count, err));
     return mase_values_walk(v, a, g, &plan, err);
 }

@@ -183,6 +183,7 @@ struct mase_slot *mase_plan_add_plain(struct mase_plan *p, const struct mase_ten
 
 void mase_plan_add_step(struct mase_plan *p, struct mase_step *s)
 {
+    mase_quantise_finish(s);
     bool wanted = s->trains;
     for (int i = 0; i < s->in_count; i++)
         wanted |= s->in[i]->needs_grad;

@@ -160,6 +160,8 @@ struct mase_plan {
     struct mase_plan *of;         /* set: this is the derived plan of that one */
     struct mase_weight **numbers; /* what steps of this plan read of derived values */
     int number_count, number_cap;
+    struct mase_weight **copies; /* rounded weights with a gradient of their own */
+    int copy_count, copy_cap;
     float *memory, *params, *grads, *losses;
     int64_t memory_size, param_size; /* floats */
     int64_t batch, samples;
@@ -167,8 +169,9 @@ struct mase_plan {
     int64_t n;      /* lanes in use: samples rounded up to 16 */
     int threads;
     bool train, accumulate, input_gradients;
-    bool single;                                 /* every step can run a single sample */
-    bool single_stale;                           /* but must refresh before it does */
+    bool starting;     /* this forward starts what formats learn and have no value of */
+    bool single;       /* every step can run a single sample */
+    bool single_stale; /* but must refresh before it does */
     struct mase_rounded *rounded, **rounded_end; /* weights quantised once, when read */
     const struct mase_plan *like;                /* has them in p's stead; NULL: none */
     const struct mase_rounded *like_next;        /* the next of its rounded weights */

@@ -6,6 +6,7 @@
 
 #include <omp.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <mase/progress.h>
 
@@ -250,6 +251,36 @@ static void step_in_time(struct mase_tiled_plan *t, const struct mase_tiled_batc
     const uint64_t started = mase_clock();
     step(t, b, mase_thread_tuner_single(&t->tuner) ? 1 : t->threads);
     mase_thread_tuner_record(&t->tuner, (double)(mase_clock() - started), b->samples);
+}
+
+/* Everything but what formats learn is as it was: a batch norm would have counted the samples. */
+static void start_first(struct mase_plan *p)
+{
+    struct mase_arena a = { 0 };
+    float **was = mase_new_array(&a, float *, (size_t)p->weight_count);
+    for (int i = 0; i < p->weight_count; i++)
+        was[i] = mase_arena_memdup(&a, p->weight[i].x, (size_t)p->weight[i].count * sizeof(float));
+    p->starting = true;
+    mase_derive_forward(p, 1);
+    mase_works_run(&p->forward, 1);
+    p->starting = false;
+    for (int i = 0; i < p->weight_count; i++)
+        if (p->weight[i].param->init != MASE_INIT_UNSET)
+            memcpy(p->weight[i].x, was[i], (size_t)p->weight[i].count * sizeof(float));
+    mase_arena_release(&a);
+}
+
+enum mase_status mase_tiled_plan_start(struct mase_tiled_plan *t, const struct mase_tiled_batch *b,
+                                       struct mase_err *err)
+{
+    struct mase_plan *first = mase_tiled_plan_first(t);
+    struct mase_tiled_batch own = *b;
+    if (own.samples > first->batch)
+        own.samples = first->batch;
+    t->tiling.count = 1;
+    load(t, (struct share){ 0, 1 }, &own);
+    start_first(first);
+    return check(t, err);
 }
 
 enum mase_status mase_tiled_plan_step(struct mase_tiled_plan *t, struct mase_loss_result *result,

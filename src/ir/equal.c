@@ -158,15 +158,27 @@ static bool same_modules(const struct mase_graph *a, const struct mase_graph *b,
     return true;
 }
 
+/* The next attribute from i on; what formats learn comes and goes with them. */
+static const struct mase_param *attr_from(const struct mase_graph *g, int *i, enum depth depth)
+{
+    while (*i < g->attr_count && depth < ALL && g->attrs[*i].init == MASE_INIT_UNSET)
+        ++*i;
+    return *i < g->attr_count ? &g->attrs[(*i)++] : NULL;
+}
+
 static bool same_attrs(const struct mase_graph *a, const struct mase_graph *b, enum depth depth,
                        struct mase_str *why)
 {
-    if (a->attr_count != b->attr_count)
-        return differ(why, "%d and %d attributes", a->attr_count, b->attr_count);
-    for (int i = 0; i < a->attr_count; i++)
-        if (!same_param(&a->attrs[i], &b->attrs[i], depth))
-            return differ(why, "attribute %s is another in the other graph", a->attrs[i].name);
-    return true;
+    int i = 0, k = 0;
+    for (;;) {
+        const struct mase_param *x = attr_from(a, &i, depth), *y = attr_from(b, &k, depth);
+        if (!x != !y)
+            return differ(why, "attribute %s is in one graph only", (x ? x : y)->name);
+        if (!x)
+            return true;
+        if (!same_param(x, y, depth))
+            return differ(why, "attribute %s is another in the other graph", x->name);
+    }
 }
 
 static bool same(const struct mase_graph *a, const struct mase_graph *b, enum depth depth,

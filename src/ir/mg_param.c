@@ -56,16 +56,16 @@ enum mase_status mase_mg_start(struct mase_mg_parser *p, struct mase_param *para
 {
     if (mase_mg_at(p, "["))
         return take_values(p, param);
-    for (int i = MASE_INIT_ZEROS; i <= MASE_INIT_NORMAL; i++) {
+    for (int i = MASE_INIT_ZEROS; i <= MASE_INIT_UNSET; i++) {
         if (!mase_mg_at(p, mase_init_names[i]))
             continue;
         param->init = (enum mase_init)i;
         param->scale = param->centre = 0;
         param->zero_row = 0;
         MASE_TRY(mase_mg_next(&p->lx));
-        return i < MASE_INIT_UNIFORM ? MASE_OK : take_spread(p, param);
+        return i == MASE_INIT_UNIFORM || i == MASE_INIT_NORMAL ? take_spread(p, param) : MASE_OK;
     }
-    return mase_mg_expected(p, "zeros, ones, uniform(BOUND), normal(DEVIATION) or [values]");
+    return mase_mg_expected(p, "zeros, ones, uniform(BOUND), normal(DEVIATION), unset or [values]");
 }
 
 /* {NAME..., NAME...}: take reads what follows each of these names of m's parameters. */

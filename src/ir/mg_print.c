@@ -13,6 +13,7 @@ const char *const mase_init_names[] = {
     [MASE_INIT_ONES] = "ones",
     [MASE_INIT_UNIFORM] = "uniform",
     [MASE_INIT_NORMAL] = "normal",
+    [MASE_INIT_UNSET] = "unset",
 };
 
 static void print_label(struct mase_str *out, const char *s)
@@ -70,7 +71,7 @@ static void print_start(struct mase_str *out, const struct mase_param *p)
         return;
     }
     mase_str_add(out, mase_init_names[p->init]);
-    if (p->init < MASE_INIT_UNIFORM)
+    if (p->init != MASE_INIT_UNIFORM && p->init != MASE_INIT_NORMAL)
         return;
     mase_str_addc(out, '(');
     mase_repr_float(out, p->scale);

@@ -211,6 +211,20 @@ struct mase_param *mase_graph_add_attr(struct mase_graph *g, const char *path,
                                             .tensor = { .dtype = dtype, .shape = *shape } });
 }
 
+void mase_graph_drop_attr(struct mase_graph *g, const char *path)
+{
+    const intptr_t position = (intptr_t)mase_map_get(&g->attr_map, path);
+    if (!position)
+        mase_bug("there is no attribute '%s'", path);
+    mase_map_put(&g->attr_map, path, NULL);
+    for (intptr_t i = position; i < g->attr_count; i++) {
+        g->attrs[i - 1] = g->attrs[i];
+        mase_map_put(&g->attr_map, g->attrs[i].name, (void *)i);
+    }
+    g->attr_count--;
+    g->edits++;
+}
+
 struct mase_param *mase_graph_copy_attr(struct mase_graph *g, const struct mase_param *src)
 {
     return put_attr(g, copy_param(g, src));

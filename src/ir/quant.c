@@ -4,7 +4,8 @@
  *     name = "integer"          the number format
  *     data_in_width = 8         OPERAND_PARAMETER for every operand and every parameter
  *     weight_name = "block_fp"  another format for one operand, whose parameters are then that
- * one's bypass = true             of the quantised class, but computing in float
+ *                               one's; "float" or NA: none
+ *     bypass = true             of the quantised class, but computing in float
  *
  * Configurations of the quantise pass and .mg files have such tables.
  */
@@ -71,6 +72,17 @@ static enum mase_status find_kind(enum mase_quant_kind *kind, const struct mase_
         return mase_fail_at(err, MASE_EVALUE, name->at, "%s must be a string, not %s", key,
                             mase_value_kind_names[name->kind]);
     return mase_quant_need(kind, name->s, name->at, err);
+}
+
+/* An operand may stay in float, whatever the others do. */
+static enum mase_status find_operand_kind(enum mase_quant_kind *kind, const struct mase_value *name,
+                                          const char *key, struct mase_err *err)
+{
+    *kind = MASE_QUANT_float;
+    if (mase_value_is_none(name) ||
+        (name->kind == MASE_STRING && mase_streq(name->s, mase_format_name(NULL))))
+        return MASE_OK;
+    return find_kind(kind, name, key, err);
 }
 
 /* The keys that a table may have, growing. */
@@ -142,7 +154,7 @@ static enum mase_status find_kinds(struct mase_quant_table *t, struct mase_err *
         const struct mase_value *own = mase_value_get(t->config, key);
         t->kind[o] = t->named;
         if (own)
-            MASE_TRY(find_kind(&t->kind[o], own, key, err));
+            MASE_TRY(find_operand_kind(&t->kind[o], own, key, err));
     }
     return MASE_OK;
 }

@@ -5,6 +5,7 @@
  * block of their own. A clone's list begins with its own blocks and goes on with those it borrows.
  */
 #include <stdio.h>
+#include <math.h>
 #include <string.h>
 
 #include <mase/rng.h>
@@ -214,6 +215,8 @@ static double start_value(const struct mase_param *p, int64_t i, struct mase_rng
         return p->centre + mase_rng_range(r, -p->scale, p->scale);
     case MASE_INIT_NORMAL:
         return p->centre + p->scale * mase_rng_normal(r);
+    case MASE_INIT_UNSET:
+        return NAN;
     case MASE_INIT_VALUES:
         return p->values[i];
     }
@@ -251,7 +254,8 @@ static bool count_not_finite(const char *full, struct mase_param *p, void *data)
 {
     enum { SHOWN = 4 };
     struct count *c = data;
-    const int64_t n = p->tensor.data && !p->tied ? mase_tensor_not_finite(&p->tensor) : 0;
+    const bool counts = p->tensor.data && !p->tied && p->init != MASE_INIT_UNSET;
+    const int64_t n = counts ? mase_tensor_not_finite(&p->tensor) : 0;
     c->values += n;
     if (!n || !c->where || c->tensors++ > SHOWN)
         return true;

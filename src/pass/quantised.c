@@ -52,12 +52,19 @@ static void add(struct found *f, const struct mase_node *n, const char *name,
     (void)mase_quantised_judge(p, &q); /* of the same shape */
 }
 
+/* What was learned counts. */
+static struct mase_rounding rounding_of(const struct mase_node *n, char mark)
+{
+    const struct mase_rounding r = mase_mark_rounding(n, mark);
+    return r.format ? mase_rounding_now(n, mase_mark_find(mark)->operand, r) : r;
+}
+
 static void add_module(struct found *f, const struct mase_node *n, const struct mase_module *m)
 {
     for (int i = 0; i < m->param_count; i++) {
         const struct mase_param *p = &m->params[i];
         add(f, n, mase_arena_printf(f->arena, "%s.%s", m->path, p->name), &p->tensor,
-            mase_mark_rounding(n, mase_param_mark(m, p)));
+            rounding_of(n, mase_param_mark(m, p)));
     }
 }
 
@@ -67,7 +74,7 @@ static void add_function(struct found *f, const struct mase_node *n)
     struct mase_named_arg *args;
     const int count = mase_named_args(f->arena, n, &args);
     for (int i = 0; i < count; i++) {
-        const struct mase_rounding r = mase_mark_rounding(n, args[i].role);
+        const struct mase_rounding r = rounding_of(n, args[i].role);
         const struct mase_arg *arg = args[i].arg;
         if (!r.format || r.role == MASE_ROLE_DATA || arg->kind != MASE_ARG_NODE ||
             arg->node->kind != MASE_GET_ATTR)

@@ -507,6 +507,55 @@ static enum mase_status lower_node(struct lowering *low, const struct mase_node 
     }
 }
 
+/* ---- what formats learn ---- */
+
+static struct mase_pvalue *learned_value(struct lowering *low, struct mase_param *param)
+{
+    struct mase_pvalue *v = mase_ptrmap_get(&low->value_of, param);
+    if (v)
+        return v;
+    const struct mase_ptype type = { .dtype = MASE_F32,
+                                     .rank = 1,
+                                     .dim = { { param->tensor.shape.dim[0], 0 } } };
+    v = mase_program_add_value(low->p, MASE_PSOURCE_PARAM, &type, param->name);
+    v->param = param;
+    mase_ptrmap_put(&low->value_of, &low->scratch, param, v);
+    return v;
+}
+
+static enum mase_status find_learned(struct lowering *low, struct mase_instr *i,
+                                     struct mase_err *err)
+{
+    const struct mase_node *n = i->node;
+    const bool result = i->operand == MASE_RESULT;
+    const struct mase_mark *mark =
+        result ? NULL : mase_mark_find(mase_op_call_sig(n->op)->param[i->operand].role);
+    const enum mase_operand o = mark ? mark->operand : MASE_DATA_OUT;
+    for (int j = 0; j < mase_format_learned(i->round.format); j++) {
+        struct mase_param *p = mark || result ? mase_learned_param(n, o, j) : NULL;
+        if (!p)
+            return mase_fail(err, MASE_EUNSUPPORTED,
+                             "%s: %s cannot be learned for an operand of %s", n->name,
+                             i->round.format->row->name, mase_ops[n->op].name);
+        i->param[1 + j] = mase_pvalue_arg(learned_value(low, p));
+    }
+    return MASE_OK;
+}
+
+static enum mase_status find_all_learned(struct lowering *low, struct mase_err *err)
+{
+    for (struct mase_instr *i = low->p->first; i; i = i->next) {
+        const int count = mase_format_learned(i->round.format);
+        if (count && i->prim != MASE_PRIM_round)
+            return mase_fail(err, MASE_EUNSUPPORTED,
+                             "%s: %s cannot be learned for the data of a recurrent layer", i->from,
+                             i->round.format->row->name);
+        if (count)
+            MASE_TRY(mase_node_place(i->node, find_learned(low, i, err), err));
+    }
+    return MASE_OK;
+}
+
 static void map_nodes(struct lowering *low)
 {
     struct mase_arena *a = &low->p->arena;
@@ -535,7 +584,7 @@ static enum mase_status lower(struct lowering *low, struct mase_err *err)
         }
     }
     map_nodes(low);
-    return MASE_OK;
+    return find_all_learned(low, err);
 }
 
 enum mase_status mase_program_lower(struct mase_program **out, const struct mase_graph *g,

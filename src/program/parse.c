@@ -200,14 +200,22 @@ static enum mase_status parse_round(struct parser *ps, struct mase_instr *i)
     MASE_TRY(mase_mg_next(&p->lx));
     MASE_TRY(mase_mg_need(p, "("));
     const struct mase_loc at = p->lx.t.at;
-    MASE_TRY(mase_mg_value(p, &x));
-    if (x.kind != MASE_ARG_NODE)
-        return mase_fail_at(p->err, MASE_EPARSE, at, "expected a value to round");
-    i->param[0] = adopt(ps, &x);
+    int count = 0;
+    do {
+        if (count)
+            MASE_TRY(mase_mg_next(&p->lx));
+        MASE_TRY(mase_mg_value(p, &x));
+        if (x.kind != MASE_ARG_NODE || count > MASE_LEARNED_MAX)
+            return mase_fail_at(p->err, MASE_EPARSE, at, "expected a value to round");
+        i->param[count++] = adopt(ps, &x);
+    } while (mase_mg_at(p, ","));
     i->round_rank = mase_pvalue_of(&i->param[0])->type.rank;
     MASE_TRY(mase_mg_need(p, ")"));
     MASE_TRY(mase_mg_need(p, "to"));
     MASE_TRY(parse_rounding(ps, &i->round));
+    if (count != mase_instr_params(i))
+        return mase_fail_at(p->err, MASE_EPARSE, at, "%s learns %d values, not %d",
+                            i->round.format->row->name, mase_instr_params(i) - 1, count - 1);
     if (!mase_mg_at(p, "rank"))
         return MASE_OK;
     MASE_TRY(mase_mg_next(&p->lx));

@@ -107,7 +107,10 @@ static void print_params(struct mase_str *out, const struct mase_instr *i)
 static void print_round(struct mase_str *out, const struct mase_instr *i)
 {
     mase_str_add(out, "round(");
-    mase_arg_write(out, &i->param[0], MASE_ARG_MG);
+    for (int k = 0; k < mase_instr_params(i); k++) {
+        mase_str_add(out, k ? ", " : "");
+        mase_arg_write(out, &i->param[k], MASE_ARG_MG);
+    }
     mase_str_add(out, ") to ");
     print_rounding(out, &i->round);
     if (i->round_rank != i->result[0]->type.rank)

@@ -204,12 +204,14 @@ void mase_instr_set_op(struct mase_program *p, struct mase_instr *i, enum mase_p
 {
     i->prim = prim;
     i->op = op;
-    i->param = mase_new_array(&p->arena, struct mase_arg, (size_t)mase_instr_params(i));
+    const int most = prim == MASE_PRIM_round ? 1 + MASE_LEARNED_MAX : mase_instr_params(i);
+    i->param = mase_new_array(&p->arena, struct mase_arg, (size_t)most);
 }
 
 int mase_instr_params(const struct mase_instr *i)
 {
-    return i->prim == MASE_PRIM_round ? 1 : mase_op_call_sig(i->op)->count;
+    return i->prim == MASE_PRIM_round ? 1 + mase_format_learned(i->round.format)
+                                      : mase_op_call_sig(i->op)->count;
 }
 
 struct mase_pvalue *mase_program_value(const struct mase_program *p, const struct mase_node *n)

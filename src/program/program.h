@@ -31,7 +31,8 @@ void mase_each_pvalue(const struct mase_arg *a, mase_each_pvalue_fn *fn, void *d
 void mase_program_renumber(struct mase_program *p);
 /* Does any number in it depend on the number of samples? */
 bool mase_arg_follows_samples(const struct mase_arg *a);
-/* The parameters of an instruction: of its operation's signature; of round, one. */
+/* The parameters of an instruction: of its operation's signature; of round, what it rounds and what
+ * its format learns. */
 int mase_instr_params(const struct mase_instr *i);
 
 /* "N", "Nx4-1" as an atom of an argument; false when it is no extent. */

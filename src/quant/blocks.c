@@ -142,6 +142,37 @@ void mase_geometry_axis(int64_t *length, const struct mase_shape *s, enum mase_r
         length[at] = 1;
 }
 
+/* ---- the whole, channels, or runs of the last dimension ---- */
+
+enum mase_status mase_check_channels(int64_t axis, int64_t block_size, struct mase_err *err)
+{
+    if (axis == MASE_NA || block_size == MASE_NA)
+        return MASE_OK;
+    return mase_fail(err, MASE_EVALUE, "blocks go by axis or by block_size, not by both");
+}
+
+void mase_geometry_channels(int64_t *length, const struct mase_shape *s, enum mase_role role,
+                            int64_t axis, int64_t block_size)
+{
+    if (block_size != MASE_NA)
+        mase_geometry_run(length, s, role, block_size, -1);
+    else if (axis != MASE_NA)
+        mase_geometry_axis(length, s, role, (int)axis);
+    else
+        mase_geometry_whole(length, s, role);
+}
+
+enum mase_status mase_channels_fit(const struct mase_shape *s, enum mase_role role, int64_t axis,
+                                   int64_t block_size, struct mase_err *err)
+{
+    const int at = axis == MASE_NA ? s->rank - 1 : mase_shape_axis(s, axis);
+    if (axis != MASE_NA && (at < 0 || at >= s->rank || (role == MASE_ROLE_DATA && at == 0)))
+        return mase_fail(err, MASE_EVALUE, "axis = %lld is no dimension of %s with %d",
+                         (long long)axis,
+                         role == MASE_ROLE_DATA ? "a batch of samples" : "a tensor", s->rank);
+    return block_size > 1 ? mase_run_fits(s, role, block_size, -1, err) : MASE_OK;
+}
+
 /* ---- blocks ---- */
 
 static int64_t along(const struct mase_blocks *b, int d)

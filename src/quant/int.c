@@ -19,6 +19,7 @@
  * saturation   beyond lo and hi, infinities included where the scale is given.
  * NaN          stays NaN. Where no scale is given it spoils none; an infinity makes its block NaN.
  * zero         stays zero, without a sign.
+ * gradient     nothing passes where x was cut; without a scale nothing is cut.
  */
 #include <float.h>
 #include <math.h>
@@ -57,33 +58,14 @@ static const struct mase_opt params[] = {
       .min = -(1 << 23),
       .max = 1 << 23,
       .help = "the integer that stands for zero, or a list for each block; none: 0" },
-    { .key = "axis",
-      .type = MASE_OPT_TYPE_INT,
-      .offset = offsetof(struct ints, axis),
-      .may_be_none = true,
-      .num = (double)MASE_NA,
-      .min = -MASE_MAX_RANK,
-      .max = MASE_MAX_RANK - 1,
-      .help = "the dimension of channels, each of which is a block; none: the whole tensor" },
-    { .key = "block_size",
-      .type = MASE_OPT_TYPE_INT,
-      .offset = offsetof(struct ints, block_size),
-      .may_be_none = true,
-      .num = (double)MASE_NA,
-      .min = 1,
-      .max = 1 << 30,
-      .help = "values of a block along the last dimension" },
+    MASE_PARAM_AXIS(struct ints, axis),
+    MASE_PARAM_BLOCK_RUN(struct ints, block_size),
     MASE_OPT_BOOL(struct ints, symmetric, "symmetric", true,
                   "a scale by values: zero_point is 0; else the range is used up"),
     MASE_OPT_BOOL(struct ints, narrow, "narrow", false, "leave out the lowest signed code"),
     MASE_OPT_BOOL(struct ints, power_of_two, "power_of_two", false,
                   "a scale by values is a power of two"),
-    { .key = "signed",
-      .type = MASE_OPT_TYPE_SWITCH,
-      .offset = offsetof(struct ints, is_signed),
-      .may_be_none = true,
-      .num = (double)MASE_NA,
-      .help = "spend a bit on the sign; none: unless values cannot be negative" },
+    MASE_PARAM_SIGNED(struct ints, is_signed),
     { 0 },
 };
 
@@ -137,9 +119,8 @@ static enum mase_status resolve(void *opaque, struct mase_err *err)
                          p->scale->count, (long long)count);
     if (!is_list(p->width) && number_at(p->width, 0, 0) < 1)
         return mase_fail(err, MASE_EVALUE, "width = 0 is outside 1..%d", MOST_BITS);
-    if (p->axis != MASE_NA && p->block_size != MASE_NA)
-        return mase_fail(err, MASE_EVALUE, "blocks go by axis or by block_size, not by both");
-    if (count && p->axis == MASE_NA && p->block_size == MASE_NA)
+    MASE_TRY(mase_check_channels(p->axis, p->block_size, err));
+    if (count > 1 && p->axis == MASE_NA && p->block_size == MASE_NA)
         return mase_fail(err, MASE_EVALUE,
                          "a list of %lld needs axis or block_size, which say what it counts",
                          (long long)count);
@@ -157,35 +138,24 @@ static enum mase_status resolve(void *opaque, struct mase_err *err)
 static bool alone(const void *opaque)
 {
     const struct ints *p = opaque;
-    return p->scale && !listed(p);
+    return p->scale && listed(p) <= 1;
 }
 
 static void geometry(int64_t *length, const struct mase_shape *s, enum mase_role role,
                      const void *opaque)
 {
     const struct ints *p = opaque;
-    if (p->block_size != MASE_NA)
-        mase_geometry_run(length, s, role, p->block_size, -1);
-    else if (p->axis != MASE_NA)
-        mase_geometry_axis(length, s, role, (int)p->axis);
-    else
-        mase_geometry_whole(length, s, role);
+    mase_geometry_channels(length, s, role, p->axis, p->block_size);
 }
 
 static enum mase_status fits(const struct mase_shape *s, enum mase_role role, const void *opaque,
                              struct mase_err *err)
 {
     const struct ints *p = opaque;
-    const int at = p->axis == MASE_NA ? s->rank - 1 : mase_shape_axis(s, p->axis);
     int64_t length[MASE_MAX_RANK], count = 1;
     if (alone(p))
         return MASE_OK;
-    if (at < 0 || (p->axis != MASE_NA && role == MASE_ROLE_DATA && at == 0))
-        return mase_fail(err, MASE_EVALUE, "axis = %lld is no dimension of %s with %d",
-                         (long long)p->axis, role == MASE_ROLE_DATA ? "samples" : "a tensor",
-                         s->rank);
-    if (p->block_size != MASE_NA && p->block_size > 1)
-        MASE_TRY(mase_run_fits(s, role, p->block_size, -1, err));
+    MASE_TRY(mase_channels_fit(s, role, p->axis, p->block_size, err));
     geometry(length, s, role, p);
     for (int d = role == MASE_ROLE_DATA ? 1 : 0; d < s->rank; d++)
         count *= length[d] ? s->dim[d] / length[d] : 1;
@@ -376,6 +346,11 @@ static int shared_bits(const void *opaque)
     return p->zero_point || !p->symmetric ? 32 + (int)bits(p) : 32;
 }
 
+static enum mase_gradient gradient(const void *opaque)
+{
+    return ((const struct ints *)opaque)->scale ? MASE_GRADIENT_CLIPPED : MASE_GRADIENT_STRAIGHT;
+}
+
 const struct mase_quant_info mase_quant_int = {
     .name = "int",
     .suffix = "Int",
@@ -395,5 +370,6 @@ const struct mase_quant_info mase_quant_int = {
     .bits = bits,
     .shared_bits = shared_bits,
     .grid = grid,
+    .gradient = gradient,
     .by_values = true,
 };

@@ -175,6 +175,42 @@ float mase_around_none(enum mase_looks looks);
 void mase_block_look(float *around, const float *x, const struct mase_block *b,
                      enum mase_looks looks);
 
+/* Blocks that are the whole, a channel along an axis, or so many values of the last dimension: at
+ * most one of both is not MASE_NA. */
+#define MASE_PARAM_AXIS(S, f)                                                                 \
+    {                                                                                         \
+        .key = #f, .type = MASE_OPT_TYPE_INT, .offset = offsetof(S, f), .may_be_none = true,  \
+        .num = (double)MASE_NA, .min = -MASE_MAX_RANK, .max = MASE_MAX_RANK - 1,              \
+        .help = "the dimension of channels, each of which is a block; none: the whole tensor" \
+    }
+#define MASE_PARAM_BLOCK_RUN(S, f)                                                           \
+    {                                                                                        \
+        .key = #f, .type = MASE_OPT_TYPE_INT, .offset = offsetof(S, f), .may_be_none = true, \
+        .num = (double)MASE_NA, .min = 1, .max = 1 << 30,                                    \
+        .help = "values of a block along the last dimension"                                 \
+    }
+#define MASE_PARAM_SIGNED(S, f)                                                   \
+    {                                                                             \
+        .key = "signed", .type = MASE_OPT_TYPE_SWITCH, .offset = offsetof(S, f),  \
+        .may_be_none = true, .num = (double)MASE_NA,                              \
+        .help = "spend a bit on the sign; none: unless values cannot be negative" \
+    }
+enum mase_status mase_check_channels(int64_t axis, int64_t block_size,
+                                     struct mase_err *err) MASE_MUST_CHECK;
+void mase_geometry_channels(int64_t *length, const struct mase_shape *s, enum mase_role role,
+                            int64_t axis, int64_t block_size);
+enum mase_status mase_channels_fit(const struct mase_shape *s, enum mase_role role, int64_t axis,
+                                   int64_t block_size, struct mase_err *err) MASE_MUST_CHECK;
+
+/* What rows have whose values training learns (learned.c): rounding by what each block would start
+ * with, and no codes before they are an int. */
+void mase_learned_quantize(float *q, const float *x, const struct mase_block *b,
+                           const struct mase_learning *learned, const void *params,
+                           enum mase_sign sign);
+mase_quant_encode_fn mase_learned_encode;
+mase_quant_decode_fn mase_learned_decode;
+mase_quant_limits_fn mase_learned_limits;
+
 /* What blocks do not fill, in a message: "a tensor [8, 16]", "samples of [16]". */
 void mase_blocks_tell(struct mase_str *out, const struct mase_shape *s, enum mase_role role);
 /* Does mase_geometry_run fill a tensor of this shape with whole blocks? */

@@ -12,6 +12,7 @@
 #include <mase/progress.h>
 #include <mase/tiled_plan.h>
 
+#include "exec/plan.h"
 #include "train/trainer.h"
 
 enum { TICK_NS = 100000000 };
@@ -97,6 +98,23 @@ static enum mase_status run_batch(struct run *r, struct mase_err *err)
     return MASE_OK;
 }
 
+/* What formats learn and have no value of starts by the first batch that they meet. */
+static enum mase_status start_formats(struct mase_trainer *t, struct mase_err *err)
+{
+    const int64_t from = t->state.batch * t->opts.batch_size;
+    bool unset = false;
+    for (int i = 0; i < t->plan->weight_count; i++)
+        unset |=
+            t->plan->weight[i].param->init == MASE_INIT_UNSET && isnan(t->plan->weight[i].x[0]);
+    if (!unset || !t->quantised || from >= t->rows)
+        return MASE_OK;
+    const int64_t n = t->rows - from < t->opts.batch_size ? t->rows - from : t->opts.batch_size;
+    return mase_tiled_plan_start(
+        t->tiled,
+        &(struct mase_tiled_batch){ .samples = n, .load = load, .data = t, .row = t->order + from },
+        err);
+}
+
 static bool out_of_steps(const struct mase_trainer *t)
 {
     return t->opts.max_steps > 0 && t->state.step >= t->opts.max_steps;
@@ -160,6 +178,7 @@ static enum mase_status train_epoch(struct run *r, struct mase_err *err)
         t->shuffled = t->state.epoch;
     }
     r->trained = 0;
+    MASE_TRY(start_formats(t, err));
     while (t->state.batch < t->batches && !out_of_steps(t))
         MASE_TRY(train_step(r, err));
     return MASE_OK;

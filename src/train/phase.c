@@ -119,8 +119,9 @@ static enum mase_status make_plans(struct mase_trainer *t, struct mase_err *err)
     const int64_t rows = mase_dataset_split(t->data, MASE_SPLIT_VALIDATION).count;
     const int asked = (int)t->opts.threads;
     t->threads = mase_train_threads(t->trained, &info->sample, batch, asked);
-    const struct mase_predictor_opts vo = { .threads = mase_predict_threads(
-                                                t->evaluated, &info->sample, rows, asked) };
+    const struct mase_predictor_opts vo = {
+        .threads = mase_predict_threads(t->evaluated, &info->sample, rows, asked), .learns = true
+    };
     MASE_TRY(mase_predictor_new(&t->validator, t->evaluated, &info->sample, &vo, err));
     if (t->validator->outputs != info->classes)
         return mase_fail(err, MASE_EVALUE, "the network has %lld outputs, but %s has %d classes",

@@ -80,6 +80,7 @@ static enum mase_status make_worker(struct mase_predictor *p, int i, struct mase
         .inputs = &p->input,
         .input_count = 1,
         .like = i ? p->worker[0].plan : NULL,
+        .learns = p->learns,
     };
     const enum mase_status st = mase_plan_new(&s->plan, p->graph, &opts, &why);
     if (st == MASE_EUNSUPPORTED ||
@@ -120,8 +121,9 @@ enum mase_status mase_predictor_new(struct mase_predictor **out, struct mase_gra
     p->features = mase_shape_count(sample);
     p->batch = o->batch > 0 ? o->batch : good_batch(p->features);
     p->scaling = o->scaling && o->scaling->n ? o->scaling : NULL;
-    enum mase_status st = MASE_OK;
-    if (p->scaling && p->scaling->n != p->features)
+    p->learns = o->learns;
+    enum mase_status st = o->learns ? MASE_OK : mase_graph_need_learned(g, err);
+    if (!st && p->scaling && p->scaling->n != p->features)
         st = mase_fail(err, MASE_EVALUE, "a scaling of %lld features does not fit samples of %lld",
                        (long long)p->scaling->n, (long long)p->features);
     if (st || (st = find_input(&p->input, g, sample, p->batch, err)) ||

@@ -23,6 +23,7 @@ struct mase_predictor {
     int64_t batch, features, outputs;
     struct mase_worker *worker;
     int workers; /* threads; one for the reference */
+    bool learns; /* what formats learn may have no values yet */
 };
 
 /* What to do with the batch of samples from `at` on: fill s->x with s->samples of them (scaling

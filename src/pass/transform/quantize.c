@@ -149,7 +149,7 @@ static enum mase_status apply(struct mase_graph *g, struct mase_rules *r, struct
         mase_new_array(env->scratch, struct mase_decision, (size_t)g->node_count);
     MASE_TRY(decide_all(list, r, g, err));
     mase_quantize_apply(g, list, g->node_count);
-    return MASE_OK;
+    return mase_graph_learn(g, err);
 }
 
 static enum mase_status rules_of(struct mase_rules *r, struct mase_arena *a,

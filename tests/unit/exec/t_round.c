@@ -340,12 +340,10 @@ static void clipped_gradients_stop_at_the_limits(void **state)
     }
 }
 
-/* Weights and recurrent layers pass gradients straight or not at all. */
-static void other_gradients_are_refused_for_weights(void **state)
+/* Recurrent layers pass gradients straight or not at all. */
+static void other_gradients_are_refused_in_recurrent_layers(void **state)
 {
     static const struct step_case refused[] = {
-        { "linear", "fc = Linear(5, 7); fc(x)", .in = { S(5) } },
-        { "linear", "param w 4 5; torch.nn.functional.linear(x, w)", .in = { S(5) } },
         { "rnn", "l = RNN(3, 4, batch_first=True); l(x); operator.getitem(l, 0)",
           .in = { S(5, 3) } },
     };
@@ -379,7 +377,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rounding_is_the_reference_to_the_bit),
         cmocka_unit_test(clipped_gradients_stop_at_the_limits),
-        cmocka_unit_test(other_gradients_are_refused_for_weights),
+        cmocka_unit_test(other_gradients_are_refused_in_recurrent_layers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -182,7 +182,7 @@ static const struct {
       "module a: Conv2d: in_channels = 6 is not a multiple of groups = 4", 4, 8 },
     { HEAD "module a = ReLU() init {weight: zeros}", "module a has no parameter 'weight'", 4, 25 },
     { HEAD "module a = Linear(1, 2) init {weight: norm(1)}",
-      "expected zeros, ones, uniform(BOUND), normal(DEVIATION) or [values], got 'norm'", 4, 39 },
+      "expected zeros, ones, uniform(BOUND), normal(DEVIATION), unset or [values], got 'norm'", 4, 39 },
     { HEAD "module a = Flatten() quantized {name: 'integer'}", "Flatten cannot be quantised", 4,
       22 },
     { HEAD "module a = Linear(1, 2) quantized {name: 'intger'}",

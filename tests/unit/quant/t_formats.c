@@ -139,6 +139,8 @@ static void wrong_texts(void **state)
  * stays. Values above 1e-8: below, block_fp passes them on, as the original does. */
 static void check_promises(const struct mase_format *f, const char *text, enum mase_sign sign)
 {
+    if (mase_format_learned(f)) /* it has codes as the int that it becomes */
+        return;
     enum { N = 24 };
     const struct mase_quant_info *row = f->row;
     float x[N], q[N], again[N], low, high;
@@ -236,7 +238,7 @@ static void unstable_formats_are_unstable(void **state)
     int unstable = 0;
     (void)state;
     for (int k = 0; k < MASE_QUANT_COUNT; k++)
-        unstable += mase_quants[k]->unstable;
+        unstable += mase_quants[k]->unstable && !mase_quants[k]->learned;
     assert_int_equal(unstable, sizeof rows / sizeof *rows + 1); /* binary_residual is as binary */
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         enum { N = 108 };

@@ -1,0 +1,231 @@
+/*
+ * lsq.c - integers whose step, offset or bound is learned: lsq (Esser et al., 2020), lsq_plus
+ * (Bhalgat et al., 2020) and pact (Choi et al., 2018).
+ *
+ *     q = clamp(round(x / scale), lo, hi) scale         codes lo .. hi as int.c has them
+ *
+ * lsq          scale is learned. Its gradient is that of q with rounding taken as the identity:
+ *              round(v) - v where v = x / scale was not cut, lo or hi where it was; times
+ *              1 / sqrt(values of the block * hi), without which steps outrun weights.
+ * lsq_plus     and an offset: codes count from round(offset / scale), so that zero stays a value.
+ * pact         the bound is learned, scale = bound / hi; its gradient is that of what was cut.
+ *              Signed codes are -hi .. hi.
+ *
+ * blocks       what has a scale of its own: the whole tensor, a channel along axis, or block_size
+ *              values along the last dimension; of data the same for all samples.
+ * start        where nothing is learned yet: scale = 2 mean |x| / sqrt(hi), in lsq_plus of data the
+ *              range of the values, bound = max |x|; of a block of zeros 1.
+ * gradient     of x: nothing where it was cut, else as if nothing were rounded.
+ * rounding, saturation, NaN, zero: as int.c has them. A scale that was trained below 2^-60 counts
+ * as that.
+ */
+#include <math.h>
+
+#include "quant/quant.h"
+
+struct lsq {
+    int64_t width, axis, block_size, is_signed;
+};
+
+static const struct mase_opt params[] = {
+    MASE_PARAM_INT(struct lsq, width, 8, 1, 24, "bits of the integer"),
+    MASE_PARAM_AXIS(struct lsq, axis),
+    MASE_PARAM_BLOCK_RUN(struct lsq, block_size),
+    MASE_PARAM_SIGNED(struct lsq, is_signed),
+    { 0 },
+};
+
+static enum mase_status resolve(void *opaque, struct mase_err *err)
+{
+    const struct lsq *p = opaque;
+    return mase_check_channels(p->axis, p->block_size, err);
+}
+
+static void geometry(int64_t *length, const struct mase_shape *s, enum mase_role role,
+                     const void *opaque)
+{
+    const struct lsq *p = opaque;
+    mase_geometry_channels(length, s, role, p->axis, p->block_size);
+}
+
+static enum mase_status fits(const struct mase_shape *s, enum mase_role role, const void *opaque,
+                             struct mase_err *err)
+{
+    const struct lsq *p = opaque;
+    return mase_channels_fit(s, role, p->axis, p->block_size, err);
+}
+
+static bool negative(const struct lsq *p, enum mase_sign sign)
+{
+    return p->is_signed == MASE_NA ? sign == MASE_SIGNED : p->is_signed;
+}
+
+static struct mase_grid codes(const struct lsq *p, enum mase_sign sign)
+{
+    const float steps = ldexpf(1.0f, (int)p->width - (negative(p, sign) ? 1 : 0));
+    return (struct mase_grid){ 1, negative(p, sign) ? -steps : 0.0f, steps - 1 };
+}
+
+/* 1 for the single positive code of signed integers of one bit. */
+static float most(const struct mase_grid *g)
+{
+    return g->hi > 0 ? g->hi : 1.0f;
+}
+
+static float step(float scale)
+{
+    return scale >= 0x1p-60f ? scale : 0x1p-60f;
+}
+
+static float slowed(float gradient, const struct mase_grid *c, int64_t count)
+{
+    return gradient / sqrtf((float)count * most(c));
+}
+
+/* ---- lsq ---- */
+
+static const char *const lsq_names[] = { "scale", NULL };
+
+static void lsq_start(float *value, const struct mase_block_size *s, const void *opaque,
+                      enum mase_sign sign)
+{
+    const struct mase_grid c = codes(opaque, sign);
+    value[0] = s->mean > 0 ? (float)(2 * s->mean / sqrt((double)most(&c))) : 1.0f;
+}
+
+static struct mase_grid lsq_grid(const float *value, const void *opaque, enum mase_sign sign)
+{
+    struct mase_grid g = codes(opaque, sign);
+    g.scale = step(value[0]);
+    return g;
+}
+
+static void lsq_gradient(float *d, const float sum[3], const float *value, const void *opaque,
+                         enum mase_sign sign, int64_t count)
+{
+    const struct mase_grid c = codes(opaque, sign);
+    (void)value;
+    d[0] = slowed(sum[0] + c.lo * sum[1] + c.hi * sum[2], &c, count);
+}
+
+/* ---- lsq_plus ---- */
+
+static const char *const lsq_plus_names[] = { "scale", "offset", NULL };
+
+static void lsq_plus_start(float *value, const struct mase_block_size *s, const void *opaque,
+                           enum mase_sign sign)
+{
+    const struct mase_grid c = codes(opaque, sign);
+    lsq_start(value, s, opaque, sign);
+    value[1] = 0;
+    if (s->role == MASE_ROLE_WEIGHT || !(s->max > s->min))
+        return;
+    value[0] = (s->max - s->min) / (c.hi - c.lo);
+    value[1] = s->min - c.lo * value[0];
+}
+
+static struct mase_grid lsq_plus_grid(const float *value, const void *opaque, enum mase_sign sign)
+{
+    struct mase_grid g = lsq_grid(value, opaque, sign);
+    const float zero = mase_clamp(rintf(value[1] / g.scale), -0x1p22f, 0x1p22f);
+    g.lo += zero;
+    g.hi += zero;
+    return g;
+}
+
+static void lsq_plus_gradient(float *d, const float sum[3], const float *value, const void *opaque,
+                              enum mase_sign sign, int64_t count)
+{
+    const struct mase_grid c = codes(opaque, sign);
+    lsq_gradient(d, sum, value, opaque, sign, count);
+    d[1] = slowed(sum[1] + sum[2], &c, count);
+}
+
+/* ---- pact ---- */
+
+static const char *const pact_names[] = { "bound", NULL };
+
+static struct mase_grid pact_codes(const struct lsq *p, enum mase_sign sign)
+{
+    struct mase_grid g = codes(p, sign);
+    g.hi = most(&g);
+    g.lo = negative(p, sign) ? -g.hi : 0.0f;
+    return g;
+}
+
+static void pact_start(float *value, const struct mase_block_size *s, const void *opaque,
+                       enum mase_sign sign)
+{
+    const float low = negative(opaque, sign) ? -s->min : 0.0f;
+    const float largest = low > s->max ? low : s->max;
+    value[0] = largest > 0 ? largest : 1.0f;
+}
+
+static struct mase_grid pact_grid(const float *value, const void *opaque, enum mase_sign sign)
+{
+    struct mase_grid g = pact_codes(opaque, sign);
+    g.scale = step(value[0] / g.hi);
+    return g;
+}
+
+static void pact_gradient(float *d, const float sum[3], const float *value, const void *opaque,
+                          enum mase_sign sign, int64_t count)
+{
+    (void)value;
+    (void)count;
+    d[0] = sum[2] - (negative(opaque, sign) ? sum[1] : 0.0f);
+}
+
+/* ---- rows ---- */
+
+static int bits(const void *opaque)
+{
+    return (int)((const struct lsq *)opaque)->width;
+}
+
+static int shared_bits(const void *opaque)
+{
+    (void)opaque;
+    return 32;
+}
+
+static void range(int64_t *low, int64_t *high, const void *opaque, enum mase_sign sign)
+{
+    const struct mase_grid c = codes(opaque, sign);
+    *low = (int64_t)c.lo;
+    *high = (int64_t)c.hi;
+}
+
+#define ROW(name_, suffix_, help_)                                                         \
+    static const struct mase_learning name_##_learning = { .names = name_##_names,         \
+                                                           .grid = name_##_grid,           \
+                                                           .start = name_##_start,         \
+                                                           .gradient = name_##_gradient }; \
+    static void name_##_quantize(float *q, const float *x, const struct mase_block *b,     \
+                                 const void *opaque, enum mase_sign sign)                  \
+    {                                                                                      \
+        mase_learned_quantize(q, x, b, &name_##_learning, opaque, sign);                   \
+    }                                                                                      \
+    const struct mase_quant_info mase_quant_##name_ = { .name = #name_,                    \
+                                                        .suffix = suffix_,                 \
+                                                        .func = #name_,                    \
+                                                        .help = help_,                     \
+                                                        .params = params,                  \
+                                                        .size = sizeof(struct lsq),        \
+                                                        .resolve = resolve,                \
+                                                        .geometry = geometry,              \
+                                                        .fits = fits,                      \
+                                                        .quantize = name_##_quantize,      \
+                                                        .encode = mase_learned_encode,     \
+                                                        .decode = mase_learned_decode,     \
+                                                        .limits = mase_learned_limits,     \
+                                                        .range = range,                    \
+                                                        .bits = bits,                      \
+                                                        .shared_bits = shared_bits,        \
+                                                        .by_values = true,                 \
+                                                        .unstable = true,                  \
+                                                        .learned = &name_##_learning };
+
+ROW(lsq, "LSQ", "integers with a scale that training learns")
+ROW(lsq_plus, "LSQPlus", "integers with a scale and an offset that training learns")
+ROW(pact, "PACT", "integers up to a bound that training learns")
