@@ -24,9 +24,9 @@ interop: ## install PyTorch, scikit-learn, Chromium and so on, and compare with 
 	@scripts/build --tests
 	@scripts/interop $(BUILD)
 
-bench: ## start-up, plans, training, prediction, loading and profiling, beside their peers; BENCH_QUICK=1: briefly
+bench: ## start-up, plans, training, prediction, loading, profiling and rounding, beside their peers; BENCH_QUICK=1: briefly
 	@scripts/packages install bench
-	@scripts/build all bench_peak bench_infer bench_load bench_profile bench_setup bench_growth
+	@scripts/build all bench_peak bench_infer bench_load bench_profile bench_setup bench_growth bench_round
 	@bench/startup $(if $(BENCH_QUICK),5)
 	@bench/setup
 	@bench/growth
@@ -34,6 +34,7 @@ bench: ## start-up, plans, training, prediction, loading and profiling, beside t
 	@bench/infer
 	@bench/load
 	@bench/profile
+	@bench/round
 
 fuzz: ## run each fuzzer for FUZZ_SECONDS (default 60)
 	@scripts/packages install build lint

@@ -60,6 +60,12 @@ static round_fn *kernel_of(const struct mase_format *f)
     return f->row->by_chance && f->row->by_chance(f->params) ? NULL : kernels[f->kind];
 }
 
+bool mase_round_has_kernel(const struct mase_format *f)
+{
+    struct mase_grid g;
+    return kernel_of(f) || mase_format_grid(&g, f, 0, MASE_SIGNED);
+}
+
 /* No format. */
 static void copy_block(float *y, const float *x, const struct mase_block *b)
 {
@@ -149,6 +155,88 @@ static void round_dense_blocks(const struct mase_round *r, const struct mase_ker
     }
 }
 
+/* Blocks one after the other, of whole vectors each, that need not be turned to lie side by side.
+ */
+typedef void run_fn(const struct mase_kernels *k, float *y, const float *x, int64_t run,
+                    int64_t blocks, const void *params);
+
+static void run_mx(const struct mase_kernels *k, float *y, const float *x, int64_t run,
+                   int64_t blocks, const void *params)
+{
+    k->quantize_mx_runs(y, x, run, blocks, mase_mx_grid(params));
+}
+
+static run_fn *const run_kernels[MASE_QUANT_COUNT] = { [MASE_QUANT_mx] = run_mx };
+
+/* Blocks of so many values in a row, `apart` from each other. */
+static void round_runs(const struct mase_round *r, const struct mase_kernels *k, float *y,
+                       const float *x, int64_t rows, int64_t apart, int64_t blocks)
+{
+    float lane[SIDE_BY_SIDE_ROWS * MASE_LANES];
+    int64_t start[SIDE_BY_SIDE_ROWS];
+    const struct mase_block side_by_side = { start, rows, MASE_LANES, NULL, 0 };
+    const struct mase_format *f = r->how.format;
+    if (run_kernels[f->kind] && rows % MASE_LANES == 0 && apart == rows) {
+        run_kernels[f->kind](k, y, x, rows, blocks, f->params);
+        return;
+    }
+    for (int64_t i = 0; i < rows; i++)
+        start[i] = i * MASE_LANES;
+    for (int64_t b = 0; b < blocks; b += MASE_LANES) {
+        const int64_t n = blocks - b < MASE_LANES ? blocks - b : MASE_LANES;
+        float *y_b = y + b * apart;
+        k->gather(&(struct mase_gather){ .y = lane,
+                                         .table = x + b * apart,
+                                         .F = rows,
+                                         .n = MASE_LANES,
+                                         .samples = n,
+                                         .y_stride = MASE_LANES,
+                                         .table_stride = apart });
+        round_block(r, k, lane, lane, &side_by_side);
+        if (n == MASE_LANES && apart == rows && rows % MASE_LANES == 0) {
+            k->transpose(y_b, lane, rows, MASE_LANES, MASE_LANES);
+            continue;
+        }
+        for (int64_t l = 0; l < n; l++)
+            for (int64_t i = 0; i < rows; i++)
+                y_b[l * apart + i] = lane[i * MASE_LANES + l];
+    }
+}
+
+/* The whole blocks of each line, of all lines where they fill them, and then the shorter ones. */
+static void round_dense_runs(const struct mase_round *r, const struct mase_kernels *k, float *y,
+                             const float *x)
+{
+    const int64_t lines = r->count, rest = r->line % r->run, full = r->line - rest;
+    if (!rest) {
+        round_runs(r, k, y, x, r->run, r->run, lines * (full / r->run));
+        return;
+    }
+    for (int64_t i = 0; i < lines; i++)
+        round_runs(r, k, y + i * r->line, x + i * r->line, r->run, r->run, full / r->run);
+    round_runs(r, k, y + full, x + full, rest, r->line, lines);
+}
+
+/* Are the blocks of a dense tensor runs? All dimensions behind one are whole, none before it is
+ * cut. */
+static bool find_runs(struct mase_round *r, const struct mase_shape *s)
+{
+    const struct mase_blocks b = mase_format_blocks(r->how.format, s, r->how.role);
+    int64_t behind = 1;
+    int d = s->rank - 1;
+    for (; d > 0 && b.length[d] == s->dim[d]; d--)
+        behind *= s->dim[d];
+    for (int i = 0; i < d; i++)
+        if (b.length[i] != 1)
+            return false;
+    if (d < 0 || !b.count || b.length[d] * behind > SIDE_BY_SIDE_ROWS)
+        return false;
+    r->run = b.length[d] * behind;
+    r->line = s->dim[d] * behind;
+    r->count = mase_shape_count(s) / r->line;
+    return true;
+}
+
 /* Blocks that have a grid each: their values side by side, so many at a time. */
 static void round_dense_grids(const struct mase_round *r, const struct mase_kernels *k, float *y,
                               const float *x)
@@ -174,7 +262,7 @@ static void round_dense_grids(const struct mase_round *r, const struct mase_kern
 static bool has_grids(const struct mase_round *r)
 {
     struct mase_grid g;
-    return r->row && r->lanes == 1 && mase_format_grid(&g, r->how.format, 0, r->how.sign);
+    return mase_format_grid(&g, r->how.format, 0, r->how.sign);
 }
 
 /* ---- blocks ---- */
@@ -216,12 +304,16 @@ struct mase_round mase_round_dense(struct mase_arena *a, struct mase_rounding ho
                                    const struct mase_shape *s)
 {
     struct mase_round r = { .how = how, .stride = 1, .lanes = mase_shape_count(s), .count = 1 };
-    if (how.format && mase_format_has_blocks(how.format)) {
-        list_rows(&r, a, s);
-        r.lanes = 1;
-    } else {
+    if (!how.format || !mase_format_has_blocks(how.format)) {
         r.lanes = (r.lanes + MASE_LANES - 1) / MASE_LANES * MASE_LANES;
+        return r;
     }
+    r.lanes = 1;
+    r.shape = *s;
+    r.whole = how.format->row->looks_around;
+    if (r.whole || (kernel_of(how.format) && !has_grids(&r) && find_runs(&r, s)))
+        return r;
+    list_rows(&r, a, s);
     return r;
 }
 
@@ -285,9 +377,11 @@ void mase_round_all(const struct mase_round *r, const struct mase_kernels *k, fl
                     const float *x)
 {
     const struct mase_rounding how = r->how;
-    if (looks_around(r))
+    if (r->whole)
         mase_quantize(how.format, y, x, &r->shape, how.role, how.sign);
-    else if (has_grids(r))
+    else if (r->run)
+        round_dense_runs(r, k, y, x);
+    else if (r->row && r->lanes == 1 && has_grids(r))
         round_dense_grids(r, k, y, x);
     else if (needs_lanes(r))
         round_dense_blocks(r, k, y, x);

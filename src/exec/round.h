@@ -20,7 +20,13 @@ struct mase_round {
     const int64_t *row; /* where the rows of each block begin; NULL without geometry */
     const int64_t *end; /* of block i in row; it begins at end[i - 1] */
     bool breaks_zeros;  /* a block of zeros becomes NaN */
+    int64_t run, line;  /* a dense tensor: its blocks are so many values in a row, of lines of so
+                         * many, whose last may be shorter; 0: they are listed */
+    bool whole;         /* a dense tensor whose blocks look around: the reference rounds it */
 };
+
+/* Or does only the reference round to it? */
+bool mase_round_has_kernel(const struct mase_format *f);
 
 /* Of rows of lanes, stride floats apart, a row for each value of this shape: of one sample. */
 struct mase_round mase_round_rows(struct mase_arena *a, struct mase_rounding how,

@@ -109,7 +109,7 @@ void KERNEL(quantize_float)(float *y, const float *x, const struct mase_float_gr
     }
 }
 
-/* ---- blocks: a power of two for each lane ---- */
+/* ---- mx: a power of two for each block ---- */
 
 /* 2^e in two factors, since it may be too small for one; e within +-254. */
 struct power_lanes {
@@ -122,23 +122,34 @@ static inline struct power_lanes power_lanes(vf e)
     return (struct power_lanes){ vscale2(one, half), vscale2(one, vsub(e, half)) };
 }
 
-/* What underflows on the way up would have become zero, or minus one step on the way down. */
+/* x 2^-scale on the grid, times 2^scale. What underflows on the way up would have become zero, or
+ * minus one step on the way down. */
+static INLINE vf scaled_value(vf x, const struct power_lanes *up, const struct power_lanes *down,
+                              const struct float_lanes *g, enum mase_direction d)
+{
+    vf v = vmul(vmul(x, up->a), up->b);
+    if (d == MASE_TO_FLOOR)
+        v = vselect(vgt(vzero(), x), vmin(v, vset1(-0x1p-126f)), v);
+    return vmul(vmul(float_value(v, g, d), down->a), down->b);
+}
+
+/* The exponent of subnormals counts as -127, and no scale is less. */
+static inline vf mx_scale(vf largest, const struct mase_mx_grid *g)
+{
+    return vmax(vsub(vexponent(largest), vset1(g->emax)), vset1(-127.0f));
+}
+
+/* Blocks side by side, one in each lane. */
 static INLINE void round_mx(float *y, const float *x, const int64_t *row, long rows,
                             const struct mase_mx_grid *grid, long n, enum mase_direction d)
 {
     const struct float_lanes g = lanes_of(&grid->element);
     for (long i = 0; i < n; i += MASE_LANES) {
-        const vf largest = largest_of(x + i, row, rows);
-        const vf scale =
-            vmax(vsub(vexponent(largest), vset1(grid->emax)), vset1(-127.0f)); /* of subnormals */
+        const vf largest = largest_of(x + i, row, rows), scale = mx_scale(largest, grid);
         const struct power_lanes up = power_lanes(vsub(vzero(), scale)), down = power_lanes(scale);
         const vm finite = vgt(vset1(INFINITY), largest);
         for (long r = 0; r < rows; r++) {
-            const vf v = vload(x + row[r] + i);
-            vf moved = vmul(vmul(v, up.a), up.b);
-            if (d == MASE_TO_FLOOR)
-                moved = vselect(vgt(vzero(), v), vmin(moved, vset1(-0x1p-126f)), moved);
-            const vf q = vmul(vmul(float_value(moved, &g, d), down.a), down.b);
+            const vf q = scaled_value(vload(x + row[r] + i), &up, &down, &g, d);
             vstore(y + row[r] + i, vselect(finite, q, vset1(NAN)));
         }
     }
@@ -159,5 +170,78 @@ void KERNEL(quantize_mx)(float *y, const float *x, const int64_t *row, long rows
         break;
     default:
         round_mx(y, x, row, rows, g, n, MASE_TO_NEAREST_EVEN);
+    }
+}
+
+static INLINE void round_mx_run(float *y, const float *x, long n, vf largest,
+                                const struct mase_mx_grid *grid, enum mase_direction d)
+{
+    const struct float_lanes g = lanes_of(&grid->element);
+    const vf scale = mx_scale(largest, grid);
+    const struct power_lanes up = power_lanes(vsub(vzero(), scale)), down = power_lanes(scale);
+    for (long i = 0; i < n; i += MASE_LANES)
+        vstore(y + i, scaled_value(vload(x + i), &up, &down, &g, d));
+}
+
+/* To nearest even without scaling: a number so much larger that its last bit is a step of x is
+ * added and taken away again. Every power of two on the way has to be a normal number. */
+static INLINE void round_mx_run_even(float *y, const float *x, long n, float scale,
+                                     const struct mase_float_grid *g)
+{
+    const vf least = vset1(scale * g->least), most = vset1(scale * g->most);
+    const vf lowest = vset1(-scale * g->most), larger = vset1(0x1.8p23f * g->step);
+    const bool keeps_sign = signbit(g->zero);
+    for (long i = 0; i < n; i += MASE_LANES) {
+        const vf v = vload(x + i), far = vmul(vmax(vpower(v), least), larger);
+        const vf q = vmax(lowest, vmin(most, vsub(vadd(v, far), far)));
+        vstore(y + i, keeps_sign ? vcopysign(q, v) : q);
+    }
+}
+
+static inline float power_below(float a)
+{
+    uint32_t bits;
+    memcpy(&bits, &a, sizeof bits);
+    bits &= 0x7f800000;
+    memcpy(&a, &bits, sizeof a);
+    return a;
+}
+
+/* Blocks one after the other, of whole vectors each. */
+static INLINE void round_mx_runs(float *y, const float *x, long run, long blocks,
+                                 const struct mase_mx_grid *g, enum mase_direction d)
+{
+    const float top = ldexpf(1.0f, (int)g->emax), from = 0x1p-126f * top / g->element.least;
+    const float to = 0x1p103f * g->element.steps;
+    for (long b = 0; b < blocks; b++, x += run, y += run) {
+        vf size = vabs(vload(x));
+        for (long i = MASE_LANES; i < run; i += MASE_LANES)
+            size = vlarger(size, vabs(vload(x + i)));
+        const float largest = vlargest(size), power = power_below(largest);
+        if (d == MASE_TO_NEAREST_EVEN && power >= from && power <= to)
+            round_mx_run_even(y, x, run, power / top, &g->element);
+        else if (largest < INFINITY)
+            round_mx_run(y, x, run, vset1(largest), g, d);
+        else
+            for (long i = 0; i < run; i += MASE_LANES)
+                vstore(y + i, vset1(NAN));
+    }
+}
+
+void KERNEL(quantize_mx_runs)(float *y, const float *x, long run, long blocks,
+                              const struct mase_mx_grid *g)
+{
+    switch (g->element.direction) {
+    case MASE_TO_NEAREST_AWAY:
+        round_mx_runs(y, x, run, blocks, g, MASE_TO_NEAREST_AWAY);
+        break;
+    case MASE_TO_FLOOR:
+        round_mx_runs(y, x, run, blocks, g, MASE_TO_FLOOR);
+        break;
+    case MASE_TO_ZERO:
+        round_mx_runs(y, x, run, blocks, g, MASE_TO_ZERO);
+        break;
+    default:
+        round_mx_runs(y, x, run, blocks, g, MASE_TO_NEAREST_EVEN);
     }
 }

@@ -341,6 +341,15 @@ static void show_text(struct mase_str *out, const struct mase_opt *row)
     mase_str_add(out, row->text ? row->text : "None");
 }
 
+/* What must be said has a number to propose, what need not has none. */
+static void show_numbers(struct mase_str *out, const struct mase_opt *row)
+{
+    if (row->required)
+        mase_str_printf(out, "%g", row->num);
+    else
+        mase_str_add(out, "NA");
+}
+
 static enum mase_status bind_choice(void *f, const struct mase_opt *row, const struct mase_value *v,
                                     struct mase_err *err)
 {
@@ -397,7 +406,7 @@ static const struct type types[MASE_OPT_TYPE_REST + 1] = {
     [MASE_OPT_TYPE_CHOICE] = { "string",  default_text,  bind_choice, show_text,   describe_choice },
     [MASE_OPT_TYPE_SWITCH] = { "boolean", default_int,   bind_switch, show_switch, describe_switch },
     [MASE_OPT_TYPE_INTS]   = { "list",    default_ints,  bind_ints,   show_text,   describe_ints },
-    [MASE_OPT_TYPE_NUMBERS] = { "number or list of numbers", NULL, bind_numbers, show_text,
+    [MASE_OPT_TYPE_NUMBERS] = { "number or list of numbers", NULL, bind_numbers, show_numbers,
                                 describe_number },
     [MASE_OPT_TYPE_VALUE]  = { "value",   NULL,          bind_value,  show_text,   describe_value },
     [MASE_OPT_TYPE_REST]   = { "table",   NULL,          NULL,        show_text,   describe_rest },

@@ -100,6 +100,29 @@ static inline vf vcopysign(vf a, vf b)
 {
     return (vf){ copysign_half(a.lo, b.lo), copysign_half(a.hi, b.hi) };
 }
+/* The power of two that is not above |a|; 0 of zero and of subnormals, infinite of NaN. */
+static inline vf vpower(vf a)
+{
+    const __m256 exponent = _mm256_castsi256_ps(_mm256_set1_epi32(0x7f800000));
+    return (vf){ _mm256_and_ps(exponent, a.lo), _mm256_and_ps(exponent, a.hi) };
+}
+static inline __m256 larger_half(__m256 a, __m256 b)
+{
+    return _mm256_castsi256_ps(_mm256_max_epi32(_mm256_castps_si256(a), _mm256_castps_si256(b)));
+}
+/* Of numbers without a sign the larger, NaN being larger than all. */
+static inline vf vlarger(vf a, vf b)
+{
+    return (vf){ larger_half(a.lo, b.lo), larger_half(a.hi, b.hi) };
+}
+static inline float vlargest(vf a)
+{
+    const __m256i b = _mm256_castps_si256(larger_half(a.lo, a.hi));
+    __m128i c = _mm_max_epi32(_mm256_castsi256_si128(b), _mm256_extracti128_si256(b, 1));
+    c = _mm_max_epi32(c, _mm_shuffle_epi32(c, 0x4e));
+    c = _mm_max_epi32(c, _mm_shuffle_epi32(c, 0xb1));
+    return _mm_cvtss_f32(_mm_castsi128_ps(c));
+}
 static inline __m256 scale2_half(__m256 a, __m256 k)
 {
     __m256i e =
@@ -131,17 +154,42 @@ static inline vf vsum16(const vf a[16])
     return vload(s);
 }
 
+/* Eight rows of eight lanes in place. */
+static inline void transpose8(__m256 a[8])
+{
+    __m256 t[8];
+    for (int i = 0; i < 4; i++) { /* pairs of rows, interleaved within halves */
+        t[2 * i] = _mm256_unpacklo_ps(a[2 * i], a[2 * i + 1]);
+        t[2 * i + 1] = _mm256_unpackhi_ps(a[2 * i], a[2 * i + 1]);
+    }
+    for (int i = 0; i < 2; i++) { /* four rows: half h of a[4i + j] is column 4h + j */
+        a[4 * i] = _mm256_shuffle_ps(t[4 * i], t[4 * i + 2], 0x44);
+        a[4 * i + 1] = _mm256_shuffle_ps(t[4 * i], t[4 * i + 2], 0xee);
+        a[4 * i + 2] = _mm256_shuffle_ps(t[4 * i + 1], t[4 * i + 3], 0x44);
+        a[4 * i + 3] = _mm256_shuffle_ps(t[4 * i + 1], t[4 * i + 3], 0xee);
+    }
+    for (int j = 0; j < 4; j++) {
+        t[j] = _mm256_permute2f128_ps(a[j], a[4 + j], 0x20);
+        t[4 + j] = _mm256_permute2f128_ps(a[j], a[4 + j], 0x31);
+    }
+    for (int i = 0; i < 8; i++)
+        a[i] = t[i];
+}
 static inline void vtranspose16(vf a[16])
 {
-    float t[16][16];
-    for (int i = 0; i < 16; i++)
-        vstore(t[i], a[i]);
-    float u[16][16];
-    for (int i = 0; i < 16; i++)
-        for (int j = 0; j < 16; j++)
-            u[j][i] = t[i][j];
-    for (int i = 0; i < 16; i++)
-        a[i] = vload(u[i]);
+    __m256 q[4][8]; /* quarters: rows 0 to 7 and 8 to 15, their first and last lanes */
+    for (int i = 0; i < 8; i++) {
+        q[0][i] = a[i].lo;
+        q[1][i] = a[i].hi;
+        q[2][i] = a[8 + i].lo;
+        q[3][i] = a[8 + i].hi;
+    }
+    for (int k = 0; k < 4; k++)
+        transpose8(q[k]);
+    for (int i = 0; i < 8; i++) {
+        a[i] = (vf){ q[0][i], q[2][i] };
+        a[8 + i] = (vf){ q[1][i], q[3][i] };
+    }
 }
 static inline __m256 exponent_half(__m256 a)
 {

@@ -88,6 +88,21 @@ static inline vf vcopysign(vf a, vf b)
 {
     return _mm512_or_ps(vabs(a), _mm512_and_ps(b, _mm512_set1_ps(-0.0f)));
 }
+/* The power of two that is not above |a|; 0 of zero and of subnormals, infinite of NaN. */
+static inline vf vpower(vf a)
+{
+    return _mm512_and_ps(a, _mm512_castsi512_ps(_mm512_set1_epi32(0x7f800000)));
+}
+/* Of numbers without a sign the larger, NaN being larger than all. */
+static inline vf vlarger(vf a, vf b)
+{
+    return _mm512_castsi512_ps(_mm512_max_epi32(_mm512_castps_si512(a), _mm512_castps_si512(b)));
+}
+static inline float vlargest(vf a)
+{
+    return _mm_cvtss_f32(
+        _mm_castsi128_ps(_mm_cvtsi32_si128(_mm512_reduce_max_epi32(_mm512_castps_si512(a)))));
+}
 /* a * 2^k for integral k in -126..127 */
 static inline vf vscale2(vf a, vf k)
 {

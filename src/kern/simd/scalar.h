@@ -145,6 +145,23 @@ static inline float bits_float(uint32_t b)
     memcpy(&a, &b, sizeof(a));
     return a;
 }
+/* The power of two that is not above |a|; 0 of zero and of subnormals, infinite of NaN. */
+static inline vf vpower(vf a)
+{
+    LANES(bits_float(float_bits(a.l[i]) & 0x7f800000));
+}
+/* Of numbers without a sign the larger, NaN being larger than all. */
+static inline vf vlarger(vf a, vf b)
+{
+    LANES(float_bits(a.l[i]) > float_bits(b.l[i]) ? a.l[i] : b.l[i]);
+}
+static inline float vlargest(vf a)
+{
+    uint32_t most = 0;
+    for (int i = 0; i < 16; i++)
+        most = float_bits(a.l[i]) > most ? float_bits(a.l[i]) : most;
+    return bits_float(most);
+}
 /* NaN has no integer; what it scales is NaN anyway. */
 static inline vf vscale2(vf a, vf k)
 {

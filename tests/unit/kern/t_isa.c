@@ -203,23 +203,33 @@ CASE(quantize_block_fp)
     k->quantize_block_fp(s->out, s->in[1], row, ROWS, &g, s->n);
     return (struct wrote){ ROWS * MAX_N, 0 };
 }
+static struct mase_mx_grid fp4_grid(enum mase_direction d)
+{
+    return (struct mase_mx_grid){ { .emin = 0,
+                                    .least = 1,
+                                    .inverse = 1,
+                                    .steps = 2,
+                                    .step = 0.5f,
+                                    .most = 6,
+                                    .above = 6,
+                                    .below = -6,
+                                    .infinite = 6,
+                                    .zero = -0.0f,
+                                    .direction = d },
+                                  2 };
+}
 CASE(quantize_mx)
 {
     const int64_t row[ROWS] = { 0, MAX_N, 2 * MAX_N, 3 * MAX_N, 4 * MAX_N };
-    const struct mase_mx_grid g = { { .emin = 0,
-                                      .least = 1,
-                                      .inverse = 1,
-                                      .steps = 2,
-                                      .step = 0.5f,
-                                      .most = 6,
-                                      .above = 6,
-                                      .below = -6,
-                                      .infinite = 6,
-                                      .zero = -0.0f,
-                                      .direction = s->add ? MASE_TO_FLOOR : MASE_TO_NEAREST_AWAY },
-                                    2 };
+    const struct mase_mx_grid g = fp4_grid(s->add ? MASE_TO_FLOOR : MASE_TO_NEAREST_AWAY);
     k->quantize_mx(s->out, s->in[1], row, ROWS, &g, s->n);
     return (struct wrote){ ROWS * MAX_N, 0 };
+}
+CASE(quantize_mx_runs)
+{
+    const struct mase_mx_grid g = fp4_grid(s->add ? MASE_TO_FLOOR : MASE_TO_NEAREST_EVEN);
+    k->quantize_mx_runs(s->out, s->x, MASE_LANES, s->n / MASE_LANES, &g);
+    return (struct wrote){ s->n, 0 };
 }
 CASE(exp_rows)
 {
