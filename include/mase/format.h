@@ -142,12 +142,13 @@ struct mase_quant_info {
     const char *suffix; /* of class names: "Integer" */
     const char *func;   /* suffix of function names: "integer" */
     const char *help;
-    const char *standard;           /* that defines it; NULL: the original's arithmetic */
-    const char *same_as;            /* of a preset: the format that it stands for, less what its own
-                                     * parameters say; else NULL */
-    const struct mase_opt *params;  /* required rows must be configured; ends with a zeroed row */
-    size_t size;                    /* of the struct that they bind */
-    mase_quant_resolve_fn *resolve; /* NULL: nothing to do */
+    const char *standard; /* that defines it; NULL: the original's arithmetic */
+    const char *same_as;  /* of a preset: the format that it stands for, less what its own
+                           * parameters say; else NULL */
+    const char *drawn;    /* a small one of the family, whose values can be told apart on a line */
+    const struct mase_opt *params;    /* required rows must be configured; ends with a zeroed row */
+    size_t size;                      /* of the struct that they bind */
+    mase_quant_resolve_fn *resolve;   /* NULL: nothing to do */
     mase_quant_geometry_fn *geometry; /* NULL: every value is a block */
     bool (*alone)(
         const void *params);  /* NULL, or: with these parameters every value is one, after all */

@@ -1,5 +1,6 @@
 /*
- * formats.c - ch formats [NAME]: the number formats; with --apply, one of them on a NumPy file.
+ * formats.c - ch formats [NAME]: the number formats; with --values, what values they have; with
+ * --apply, one of them on a NumPy file.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include <mase/npy.h>
 
 #include "cli/cli.h"
+#include "cli/formats.h"
 
 static struct mase_value *param_json(struct mase_arena *a, const struct mase_opt *p)
 {
@@ -112,9 +114,10 @@ static enum mase_status unknown_param(const char *word, const struct mase_quant_
     return st;
 }
 
-/* What was said, and the defaults of what was not. */
+/* What was said from operand `first` on, and the defaults of what was not. */
 static enum mase_status read_params(struct mase_value **out, struct mase_cli *c,
-                                    const struct mase_quant_info *q, struct mase_err *err)
+                                    const struct mase_quant_info *q, int first,
+                                    struct mase_err *err)
 {
     struct mase_arena *a = &c->arena;
     struct mase_value *table = *out = mase_value_table(a);
@@ -128,7 +131,7 @@ static enum mase_status read_params(struct mase_value **out, struct mase_cli *c,
             mase_value_set(a, table, names[i], mase_format_word(a, mase_str_text(&dflt)));
         mase_str_release(&dflt);
     }
-    for (int i = 3; i < c->operand_count; i++) {
+    for (int i = first; i < c->operand_count; i++) {
         const char *word = c->operands[i], *eq = strchr(word, '=');
         const char *key = eq ? mase_arena_printf(a, "%.*s", (int)(eq - word), word) : word;
         int k = 0;
@@ -165,7 +168,7 @@ static enum mase_status apply(struct mase_cli *c, enum mase_quant_kind kind, str
                          "--apply needs two files: ch formats %s --apply IN.npy "
                          "OUT.npy [PARAMETER=VALUE]...",
                          q->name);
-    MASE_TRY(read_params(&params, c, q, err));
+    MASE_TRY(read_params(&params, c, q, 3, err));
     MASE_TRY(mase_format_bind(&f, kind, params, "", err));
     MASE_TRY(mase_npy_read(&in, &c->arena, c->operands[1], err));
 
@@ -183,11 +186,36 @@ static enum mase_status apply(struct mase_cli *c, enum mase_quant_kind kind, str
     return MASE_OK;
 }
 
+/* ---- --values ---- */
+
+enum mase_status mase_cli_format_proposed(const struct mase_format **f, struct mase_cli *c,
+                                          enum mase_quant_kind kind, struct mase_err *err)
+{
+    struct mase_value *params;
+    MASE_TRY(read_params(&params, c, mase_quants[kind], c->operand_count, err));
+    return mase_format_bind(f, kind, params, "", err);
+}
+
+static enum mase_status show_values(struct mase_cli *c, enum mase_quant_kind kind,
+                                    struct mase_err *err)
+{
+    const struct mase_format *f;
+    struct mase_value *params;
+    if (kind == MASE_QUANT_COUNT)
+        return mase_cli_all_format_values(c, err);
+    if (kind == MASE_QUANT_float)
+        return mase_fail(err, MASE_EVALUE, "float has every value of 32 bits: nothing to show");
+    MASE_TRY(read_params(&params, c, mase_quants[kind], 1, err));
+    MASE_TRY(mase_format_bind(&f, kind, params, "", err));
+    return mase_cli_format_values(c, f, err);
+}
+
 enum mase_status mase_cli_formats(struct mase_cli *c, struct mase_err *err)
 {
     const bool json = mase_cli_wants_json(c), run = mase_cli_flag(c, MASE_CLI_apply);
+    const bool values = mase_cli_flag(c, MASE_CLI_values);
     enum mase_quant_kind kind = MASE_QUANT_COUNT;
-    if (!run)
+    if (!run && !values)
         MASE_TRY(mase_cli_operands(c, 1, err));
     if (c->operand_count)
         MASE_TRY(find(&kind, c->operands[0], err));
@@ -198,6 +226,8 @@ enum mase_status mase_cli_formats(struct mase_cli *c, struct mase_err *err)
                              "IN.npy OUT.npy");
         return apply(c, kind, err);
     }
+    if (values)
+        return show_values(c, kind, err);
     if (json && kind != MASE_QUANT_COUNT) {
         mase_cli_put_json(format_json(&c->arena, mase_quants[kind]));
     } else if (json) {

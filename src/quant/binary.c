@@ -244,19 +244,19 @@ static enum mase_gradient gradient(const void *opaque)
     return ((const struct binary *)opaque)->levels ? MASE_GRADIENT_CLIPPED : MASE_GRADIENT_STRAIGHT;
 }
 
-#define ROW(name_, suffix_, params_, resolve_, gradient_, rounds_, help_)                  \
-    {                                                                                      \
-        .name = name_, .suffix = suffix_, .func = name_, .help = help_, .params = params_, \
-        .size = sizeof(struct binary), .resolve = resolve_, .geometry = geometry,          \
-        .alone = is_alone, .quantize = quantize, .encode = encode, .decode = decode,       \
-        .limits = limits, .range = range, .bits = bits_of, .shared_bits = shared_bits,     \
-        .gradient = gradient_, .rounds = rounds_, .unstable = true                         \
+#define ROW(name_, suffix_, params_, resolve_, gradient_, rounds_, drawn_, help_)                  \
+    {                                                                                              \
+        .name = name_, .suffix = suffix_, .func = name_, .help = help_, .params = params_,         \
+        .drawn = drawn_, .size = sizeof(struct binary), .resolve = resolve_, .geometry = geometry, \
+        .alone = is_alone, .quantize = quantize, .encode = encode, .decode = decode,               \
+        .limits = limits, .range = range, .bits = bits_of, .shared_bits = shared_bits,             \
+        .gradient = gradient_, .rounds = rounds_, .unstable = true                                 \
     }
 
 const struct mase_quant_info mase_quant_binary =
-    ROW("binary", "Binary", params, NULL, NULL, MASE_ROUNDS_WEIGHT,
+    ROW("binary", "Binary", params, NULL, NULL, MASE_ROUNDS_WEIGHT, "binary(1, false, true)",
         "one bit: -1 and 1, or 0 and the mean of the magnitudes");
 const struct mase_quant_info mase_quant_binary_residual =
     ROW("binary_residual", "BinaryResidualSign", residual_params, resolve, gradient,
-        MASE_ROUNDS_DATA | MASE_ROUNDS_WEIGHT,
+        MASE_ROUNDS_DATA | MASE_ROUNDS_WEIGHT, "binary_residual(1, false, true, 2)",
         "several bits in turn, each the sign of what the ones before leave");

@@ -166,6 +166,7 @@ const struct mase_quant_info mase_quant_block_fp = {
     .suffix = "BlockFP",
     .func = "block_fp",
     .help = "block floating point: sign and mantissa for each value, one exponent for a block",
+    .drawn = "block_fp(5, 8, NA, [16])",
     .params = params,
     .size = sizeof(struct block_fp),
     .resolve = resolve,

@@ -128,6 +128,7 @@ const struct mase_quant_info mase_quant_block_log = {
     .suffix = "BlockLog",
     .func = "block_log",
     .help = "powers of two with a bias that a block shares; no zero",
+    .drawn = "block_log(3, 8, [16])",
     .params = params,
     .size = sizeof(struct block_log),
     .geometry = geometry,

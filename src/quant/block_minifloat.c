@@ -126,6 +126,7 @@ const struct mase_quant_info mase_quant_block_minifloat = {
     .suffix = "BlockMinifloat",
     .func = "block_minifloat",
     .help = "minifloat_ieee with a bias that a block shares, which grows with its values",
+    .drawn = "block_minifloat(5, 2, 8, [16])",
     .params = params,
     .size = sizeof(struct block_minifloat),
     .resolve = resolve,

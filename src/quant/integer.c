@@ -152,12 +152,13 @@ static bool by_chance(const void *opaque)
     return ((const struct integer *)opaque)->direction == MASE_BY_CHANCE;
 }
 
-#define ROW(name_, suffix_, func_, params_, resolve_, rounds_, help_)                       \
-    {                                                                                       \
-        .name = name_, .suffix = suffix_, .func = func_, .help = help_, .params = params_,  \
-        .size = sizeof(struct integer), .resolve = resolve_, .quantize = quantize,          \
-        .encode = encode, .decode = decode, .limits = limits, .range = range, .bits = bits, \
-        .integer = integer, .rounds = rounds_, .by_chance = by_chance                       \
+#define ROW(name_, suffix_, func_, params_, resolve_, rounds_, help_)                      \
+    {                                                                                      \
+        .name = name_, .suffix = suffix_, .func = func_, .help = help_, .params = params_, \
+        .drawn = "integer(4, 2)", .size = sizeof(struct integer), .resolve = resolve_,     \
+        .quantize = quantize, .encode = encode, .decode = decode, .limits = limits,        \
+        .range = range, .bits = bits, .integer = integer, .rounds = rounds_,               \
+        .by_chance = by_chance                                                             \
     }
 
 const struct mase_quant_info mase_quant_integer =

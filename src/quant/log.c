@@ -114,6 +114,7 @@ const struct mase_quant_info mase_quant_log = {
     .suffix = "Log",
     .func = "log",
     .help = "powers of two with a sign; no zero: what is nearest to it is the smallest of them",
+    .drawn = "log(3, NA)",
     .params = params,
     .size = sizeof(struct logarithm),
     .resolve = resolve,

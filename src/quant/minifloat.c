@@ -251,16 +251,16 @@ static bool by_chance(const void *opaque)
 
 /* ---- rows ---- */
 
-#define ROW(name_, suffix_, params_, resolve_, standard_, same_as_, help_)                   \
-    {                                                                                        \
-        .name = #name_, .suffix = suffix_, .func = #name_, .help = help_, .params = params_, \
-        .standard = standard_, .same_as = same_as_, .size = sizeof(struct minifloat),        \
-        .resolve = resolve_, .quantize = quantize, .encode = encode, .decode = decode,       \
-        .range = range, .bits = bits, .by_chance = by_chance                                 \
+#define ROW(name_, suffix_, params_, resolve_, standard_, same_as_, help_)                       \
+    {                                                                                            \
+        .name = #name_, .suffix = suffix_, .func = #name_, .help = help_, .params = params_,     \
+        .standard = standard_, .same_as = same_as_, .drawn = "minifloat(5, 2, NA, none)",        \
+        .size = sizeof(struct minifloat), .resolve = resolve_, .quantize = quantize,             \
+        .encode = encode, .decode = decode, .range = range, .bits = bits, .by_chance = by_chance \
     }
 
 const struct mase_quant_info mase_quant_minifloat =
-    ROW(minifloat, "Minifloat", params, resolve, "IEEE 754-2019, and as the presets", NULL,
+    ROW(minifloat, "Minifloat", params, resolve, "IEEE 754-2019", NULL,
         "floating point of few bits, rounded to nearest with a carry, subnormals included");
 
 /*      name       class       width, exponent  specials    parameters   standard */

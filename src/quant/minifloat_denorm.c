@@ -101,6 +101,7 @@ const struct mase_quant_info mase_quant_minifloat_denorm = {
     .func = "minifloat_denorm",
     .help = "floating point without an implicit bit; a mantissa that rounds up to the next power "
             "of two is cut",
+    .drawn = "minifloat_denorm(5, 2, NA)",
     .params = mase_minifloat_params,
     .size = sizeof(struct mase_minifloat),
     .resolve = mase_minifloat_resolve,

@@ -152,6 +152,7 @@ const struct mase_quant_info mase_quant_minifloat_ieee = {
     .func = "minifloat_ieee",
     .help = "floating point with an implicit bit; a mantissa that rounds up to the next power of "
             "two is cut",
+    .drawn = "minifloat_ieee(5, 2, NA)",
     .params = mase_minifloat_params,
     .size = sizeof(struct mase_minifloat),
     .resolve = mase_minifloat_resolve,

@@ -215,6 +215,7 @@ const struct mase_quant_info mase_quant_mx = {
     .func = "mx",
     .help = "microscaling: small floats or integers, and a power of two for each block of 32",
     .standard = "OCP MX 1.0",
+    .drawn = "mx(fp4_e2m1)",
     .params = params,
     .size = sizeof(struct mx),
     .resolve = resolve,

@@ -212,6 +212,7 @@ const struct mase_quant_info mase_quant_mxfp = {
     .suffix = "MXFP",
     .func = "mxfp",
     .help = "small floating point with a power of two that a block shares",
+    .drawn = "mxfp(32, 2, 1)",
     .params = params,
     .size = sizeof(struct mxfp),
     .resolve = resolve,

@@ -218,6 +218,7 @@ const struct mase_quant_info mase_quant_mxint = {
     .suffix = "MXInt",
     .func = "mxint",
     .help = "integers with a power of two that a block shares",
+    .drawn = "mxint(32, 4)",
     .params = params,
     .size = sizeof(struct mxint),
     .resolve = resolve,

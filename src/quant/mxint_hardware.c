@@ -174,6 +174,7 @@ const struct mase_quant_info mase_quant_mxint_hardware = {
     .suffix = "MXIntHardware",
     .func = "mxint_hardware",
     .help = "integers with a power of two that a tile shares, rounded down, as in hardware",
+    .drawn = "mxint_hardware(4, 4, [1, 4])",
     .params = params,
     .size = sizeof(struct hardware),
     .resolve = resolve,

@@ -199,6 +199,7 @@ const struct mase_quant_info mase_quant_nvfp4 = {
     .func = "nvfp4",
     .help = "four bits, fp4_e2m1, with a scale in fp8_e4m3 for each block of 16",
     .standard = "Nvidia NVFP4",
+    .drawn = "nvfp4",
     .params = params,
     .size = sizeof(struct nvfp4),
     .resolve = resolve,

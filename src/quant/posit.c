@@ -158,6 +158,7 @@ const struct mase_quant_info mase_quant_posit = {
     .func = "posit",
     .help = "posits: floating point with more bits of fraction near 1 than far from it",
     .standard = "Posit Standard 2022",
+    .drawn = "posit(5, 0)",
     .params = params,
     .size = sizeof(struct posit),
     .resolve = resolve,

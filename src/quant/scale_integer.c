@@ -164,6 +164,7 @@ const struct mase_quant_info mase_quant_scale_integer = {
     .suffix = "ScaleInteger",
     .func = "scale_integer",
     .help = "integers with a scale for each vector along the last dimension, by its largest value",
+    .drawn = "scale_integer(4)",
     .params = params,
     .size = sizeof(struct scale_integer),
     .geometry = geometry,

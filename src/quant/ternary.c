@@ -147,6 +147,7 @@ const struct mase_quant_info mase_quant_ternary = {
     .suffix = "Ternary",
     .func = "ternary",
     .help = "-1, 0 and 1, or these times a mean of magnitudes",
+    .drawn = "ternary(2, true, NA, NA, NA)",
     .params = params,
     .size = sizeof(struct ternary),
     .geometry = geometry,

@@ -146,3 +146,36 @@ binary|bipolar=yes|bipolar must be a boolean, got string "yes"
 fp8||no number format is called 'fp8', did you mean 'fp8_e4m3'? ch formats lists them
 END
 holds "and nothing is written" [ ! -e out.npy ]
+
+# --values says which values a format has, in numbers and on a line.
+run formats fp4_e2m1 --values
+succeeds "values"
+out_is "of a small format" <<'END'
+Format      Bits  Block      Lowest    Highest  Step        Values  Standard    Preset of
+--------  ------  -------  --------  ---------  --------  --------  ----------  -------------------------
+fp4_e2m1       4  -              -6          6  0.5 .. 2        15  OCP MX 1.0  minifloat(4, 2, NA, none)
+
+fp4_e2m1
+
+|-----------|-----|-----|--|--|--|--|--|--|--|--|-----|-----|-----------|
+-6                                  0                                   6
+END
+run formats posit --values width=16 --format csv
+succeeds "values for programs"
+out_is "of parameters that are said" <<'END'
+Format,Bits,Block,Lowest,Highest,Step,Values,Standard,Preset of
+posit(16),16,-,-7.20576e+16,7.20576e+16,2.082e-16 .. 6.755e+16,65535,Posit Standard 2022,-
+END
+run formats --values --format csv
+succeeds "values of all"
+"$CH" formats --format csv | sed '1,2d; s/,.*//' >"$T/want"
+sed '1d; s/"//; s/[,(].*//' "$T/out" | uniq >"$T/got"
+same "every format has a line" "$T/want" "$T/got"
+run formats float --values
+fails "float" <<'END'
+ch: float has every value of 32 bits: nothing to show
+END
+run formats mx --values width=3
+fails "a parameter that is not there" <<'END'
+ch: width=3: not a parameter of mx; it takes element=, block_size=, block_dim=, rounding=
+END
