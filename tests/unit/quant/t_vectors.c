@@ -1,6 +1,7 @@
 /*
- * t_vectors.c - every number format of the original against its own results, to the bit: the
- * parameters of a call by name, inputs and outputs of any shape.
+ * t_vectors.c - every number format of the original against its own results, and those of standards
+ * against other programs', to the bit: the parameters of a call by name, inputs and outputs of any
+ * shape.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -125,6 +126,22 @@ static void original_results(void **state)
         check_family(rows[i].name, rows[i].name, check_case, rows[i].compared, rows[i].failed);
 }
 
+/* Those of ml_dtypes and SoftPosit (tests/interop/formats.py). */
+static void standard_results(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int compared; /* at least */
+    } rows[] = {
+        { "fp8_e4m3", 2 }, { "fp8_e5m2", 2 }, { "fp6_e2m3", 1 }, { "fp6_e3m2", 1 },
+        { "fp4_e2m1", 1 }, { "half", 1 },     { "bfloat16", 1 }, { "minifloat", 6 },
+        { "mx", 18 },      { "nvfp4", 1 },    { "posit", 7 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        check_family(rows[i].name, rows[i].name, check_case, rows[i].compared, 0);
+}
+
 /* Levels of the residual sign lie one behind the other; the format is their sum. */
 static void check_residual(const char *line, const float *xs, const float *ys, int64_t nx,
                            int64_t ny)
@@ -178,6 +195,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(original_results),
+        cmocka_unit_test(standard_results),
         cmocka_unit_test(residual_signs),
         cmocka_unit_test(codes_for_hardware),
     };
