@@ -24,6 +24,7 @@ enum mase_stream {
     MASE_STREAM_SHUFFLE,  /* order of the training rows; index: the epoch */
     MASE_STREAM_DROPOUT,  /* which values stay; index: see op_dropout.c */
     MASE_STREAM_ROUND,    /* rounding by chance; index: the bits of the value */
+    MASE_STREAM_PRUNE,    /* which weights go; index: the parameter's name */
 };
 
 struct mase_rng {

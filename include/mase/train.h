@@ -20,6 +20,7 @@
 #include <mase/graph.h>
 #include <mase/opt.h>
 #include <mase/plan.h>
+#include <mase/prune.h>
 
 /* ---- options ---- */
 
@@ -50,6 +51,8 @@ struct mase_train_opts {
     int64_t seed;
     int64_t log_every; /* steps between logged values; 0: none */
     bool dev_run;      /* one batch to train on, one to validate on, and no files */
+    const struct mase_prune_opts *prune; /* weights that become zero on the way; NULL: none. Not
+                                          * among the rows */
 };
 extern const struct mase_opt mase_train_rows[]; /* by the names of the command line */
 
@@ -169,6 +172,7 @@ struct mase_train_epoch {
     int64_t samples;               /* trained on in train_seconds */
     bool best;
     bool plain;       /* the number formats were not on yet */
+    double sparsity;  /* share of the weights that are pruned; NaN: they are not */
     const char *stop; /* NULL, or why this is the last: "patience" ... */
 };
 

@@ -92,6 +92,10 @@ enum mase_status mase_cli_follow_checkpoint(struct mase_graph *g, const char *pa
 
 /* ---- quantise.c ---- */
 
+/* What [passes.prune] says, for training; NULL: nothing. */
+struct mase_prune_opts;
+enum mase_status mase_cli_pruning(const struct mase_prune_opts **o, const struct mase_cli *c,
+                                  struct mase_err *err) MASE_MUST_CHECK;
 /* Give g the formats of [passes.quantize], if there are any, and say in one line what it computes
  * in. A warning when it came with others. */
 enum mase_status mase_cli_quantise(struct mase_graph **g, struct mase_cli *c,

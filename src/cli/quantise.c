@@ -4,8 +4,8 @@
  * [passes.quantize] of the configuration counts for every command that computes, so that one file
  * means one network: ch train trains through the formats, ch test measures what was trained.
  * Formats that come with a checkpoint, a folder or a .mg file stay where the configuration gives
- * none; where it gives others it decides, and a warning says so. Other passes are for ch transform
- * alone.
+ * none; where it gives others it decides, and a warning says so. [passes.prune] counts for
+ * training. Other passes are for ch transform alone.
  */
 #include <mase/compare.h>
 #include <mase/log.h>
@@ -20,6 +20,17 @@ enum mase_status mase_cli_run_quantize(struct mase_manager *m, struct mase_graph
     while ((run = mase_pass_runs_find(&c->passes, "quantize", run)))
         MASE_TRY(mase_manager_run_bound(m, g, run, err));
     return MASE_OK;
+}
+
+enum mase_status mase_cli_pruning(const struct mase_prune_opts **o, const struct mase_cli *c,
+                                  struct mase_err *err)
+{
+    const struct mase_pass_run *run = mase_pass_runs_find(&c->passes, "prune", NULL);
+    const struct mase_pass_run *second = run ? mase_pass_runs_find(&c->passes, "prune", run) : NULL;
+    *o = run ? run->opts : NULL;
+    return second ? mase_fail_at(err, MASE_EVALUE, second->at,
+                                 "training prunes in one way: there are several [[passes.prune]]")
+                  : MASE_OK;
 }
 
 /* ---- what a network computes in ---- */
@@ -75,12 +86,19 @@ const char *mase_cli_formats_in(struct mase_arena *a, const struct mase_graph *g
 
 /* ---- giving it formats ---- */
 
+/* Weights are pruned while they are trained; later they are what they have become. */
+static bool prunes(const struct mase_cli *c)
+{
+    return mase_streq(c->command->name, "train");
+}
+
 /* What else would change the network is no part of this command. */
 static void warn_of_transforms(const struct mase_cli *c)
 {
     for (int i = 0; i < c->passes.count; i++) {
         const struct mase_pass *p = c->passes.items[i].pass;
-        if (p->transform && !mase_streq(p->name, "quantize"))
+        if (p->transform && !mase_streq(p->name, "quantize") &&
+            !(mase_streq(p->name, "prune") && prunes(c)))
             mase_warn("pass %s is not run by ch %s: ch transform runs it, and --load takes what it "
                       "saved",
                       p->name, c->command->name);

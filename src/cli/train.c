@@ -8,6 +8,8 @@
  */
 #include "cli/train.h"
 
+#include <math.h>
+
 #include <mase/file.h>
 #include <mase/log.h>
 #include <mase/progress.h>
@@ -55,6 +57,7 @@ static enum mase_status bind_options(struct job *j, struct mase_err *err)
             mase_value_set(a, table, row->key, mase_value_int(a, 0)); /* None: none */
     }
     MASE_TRY(mase_opts_bind(&j->opts, sizeof j->opts, mase_train_rows, table, a, err));
+    MASE_TRY(mase_cli_pruning(&j->opts.prune, j->c, err));
     j->saves = !j->opts.dev_run;
     return MASE_OK;
 }
@@ -179,6 +182,9 @@ static enum mase_status on_epoch(void *data, const struct mase_train_epoch *e, s
               e->train_accuracy, e->val_loss, e->val_accuracy, e->lr, e->seconds,
               (double)e->samples / e->train_seconds, e->best ? ", best so far" : "",
               e->plain ? ", float" : "");
+    if (isfinite(e->sparsity))
+        mase_info("Epoch %lld/%lld: sparsity %.4f", (long long)e->epoch + 1,
+                  (long long)j->opts.max_epochs, e->sparsity);
     return j->saves ? mase_cli_train_files_epoch(&j->files, e, err) : MASE_OK;
 }
 
@@ -223,6 +229,8 @@ static struct mase_value *results(const struct job *j)
     set_float(a, v, "val_acc_epoch", j->last.val_accuracy);
     mase_value_set(a, v, "best_epoch", mase_value_int(a, s->best_epoch));
     set_float(a, v, "best_val_loss", s->best_loss);
+    if (j->opts.prune)
+        set_float(a, v, "sparsity", j->last.sparsity);
     set_float(a, v, "train_seconds", j->train_seconds);
     set_float(a, v, "samples_per_second",
               j->train_seconds > 0 ? (double)j->samples / j->train_seconds : 0);

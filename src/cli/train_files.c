@@ -267,6 +267,8 @@ enum mase_status mase_cli_train_files_epoch(struct mase_cli_train_files *f,
     add_point(f, e);
     MASE_TRY(check_metrics(f, err));
     MASE_TRY(mase_events_scalar(f->events, "val_acc_epoch", step, e->val_accuracy, err));
+    if (isfinite(e->sparsity))
+        MASE_TRY(mase_events_scalar(f->events, "sparsity", step, e->sparsity, err));
     MASE_TRY(mase_events_scalar(f->events, "val_loss_epoch", step, e->val_loss, err));
     return mase_events_flush(f->events, err);
 }

@@ -15,6 +15,8 @@
  *         graph                    the network as .mg has it, number formats and all
  *         graph_to_come            before quantize_after: the same with its formats, which are not
  *                                  on yet
+ *         prune                    [passes.prune]: section, masks (uint8, 0: pruned), scores of
+ *                                  movement
  *         data                     name, sample, classes, class_names, checksum, rows, simulated,
  *                                  notice, scaling (none for images),
  *                                  mean, std (float64[features]; none: not scaled)
@@ -136,6 +138,8 @@ enum mase_status mase_trainer_save(const struct mase_trainer *t, const char *pat
     set_int(a, ours, "seed", t->opts.seed);
     mase_obj_set(a, ours, "state", counters(a, s));
     mase_obj_set(a, ours, "data", data_info(a, t->data));
+    if (t->pruning.on)
+        mase_obj_set(a, ours, "prune", mase_trainer_save_pruning(a, t));
     set_text(a, ours, "graph", t->network);
     if (t->network_to_come)
         set_text(a, ours, "graph_to_come", t->network_to_come);

@@ -54,7 +54,9 @@ static void load(void *data, struct mase_plan *tile, int32_t *label, int64_t fro
 static void update(void *data, int64_t from, int64_t to)
 {
     const struct mase_trainer *t = data;
+    mase_trainer_prune_gradients(t, from, to);
     mase_optimizer_part(&t->optim, t->lr, from, to);
+    mase_trainer_prune_weights(t, from, to);
 }
 
 /* Does the batch under way complete the gradients of a step? */
@@ -144,12 +146,20 @@ static void tick(struct run *r)
     r->env->on_tick(r->env->data, &r->point);
 }
 
+static void step_at_once(struct mase_trainer *t)
+{
+    mase_trainer_prune_gradients(t, 0, t->optim.params.n);
+    mase_optimizer_step(&t->optim, t->lr);
+    mase_trainer_prune_weights(t, 0, t->optim.params.n);
+}
+
 static enum mase_status train_step(struct run *r, struct mase_err *err)
 {
     struct mase_trainer *t = r->t;
     struct mase_train_state *s = &t->state;
     bool last;
     t->lr = mase_train_lr(&t->opts, s->epoch, s->step, t->steps);
+    mase_trainer_prune(t);
     do {
         last = ends_step(t);
         MASE_TRY(run_batch(r, err));
@@ -157,7 +167,7 @@ static enum mase_status train_step(struct run *r, struct mase_err *err)
     if (mase_optimizer_has_parts(&t->optim))
         t->optim.step++;
     else
-        mase_optimizer_step(&t->optim, t->lr);
+        step_at_once(t);
     s->step++;
     r->point.lr = t->lr;
     r->point.epoch = s->epoch;
@@ -271,6 +281,7 @@ static enum mase_status run_epoch(struct run *r, struct mase_train_epoch *e, str
     e->train_seconds = 1e-9 * (double)(mase_clock() - started);
     e->samples = r->trained;
     e->lr = r->point.lr;
+    e->sparsity = mase_trainer_sparsity(t);
     MASE_TRY(validate(t, &v, err));
     e->val_loss = v.loss;
     e->val_accuracy = v.accuracy;
@@ -294,5 +305,6 @@ enum mase_status mase_trainer_run(struct mase_trainer *t, const struct mase_trai
     while (!e.stop)
         MASE_TRY(run_epoch(&r, &e, err));
     mase_plan_write_weights(t->plan);
+    mase_trainer_end_pruning(t);
     return MASE_OK;
 }

@@ -302,6 +302,7 @@ static enum mase_status resume(struct mase_trainer *t, const struct mase_obj *ro
     MASE_TRY(check_options(t, root, path, err));
     MASE_TRY(check_data(t, mase_obj_get(ours, "data"), path, err));
     MASE_TRY(check_state(t, &s, path, err));
+    MASE_TRY(mase_trainer_check_pruning(t, mase_obj_get(ours, "prune"), path, err));
     if (s.step > 0)
         MASE_TRY(take_moments(t, root, false, path, err));
     MASE_TRY(check_network(t, root, path, err));
@@ -311,6 +312,7 @@ static enum mase_status resume(struct mase_trainer *t, const struct mase_obj *ro
     mase_plan_read_weights(t->plan);
     if (s.step > 0)
         MASE_TRY(take_moments(t, root, true, path, err));
+    mase_trainer_load_pruning(t, mase_obj_get(ours, "prune"));
     t->optim.step = s.step;
     return MASE_OK;
 }

@@ -120,7 +120,7 @@ enum mase_status mase_trainer_new(struct mase_trainer **out, struct mase_graph *
     t->state.best_epoch = -1;
     if ((st = mase_graph_to_train(&t->trained, g, err)) || (st = set_rows(t, err)) ||
         (st = set_class_weights(t, err)) || (st = mase_trainer_check_phases(t, err)) ||
-        (st = mase_trainer_enter_phase(t, err))) {
+        (st = mase_trainer_enter_phase(t, err)) || (st = mase_trainer_start_pruning(t, err))) {
         mase_trainer_free(t);
         return st;
     }

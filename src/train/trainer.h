@@ -4,8 +4,20 @@
 #ifndef MASE_TRAIN_TRAINER_H
 #define MASE_TRAIN_TRAINER_H
 
+#include <mase/prune.h>
+
 #include "train/optim.h"
 #include "train/predict.h"
+
+/* What becomes zero, and how far it has come (prune.c). */
+struct mase_trainer_pruning {
+    bool on;
+    struct mase_pruning how;
+    struct mase_prune_target *list; /* with their masks */
+    int64_t *at;                    // (count): where they lie among the flat parameters
+    int count;
+    float *score; // (flat parameters), movement; else NULL
+};
 
 struct mase_trainer {
     struct mase_arena arena;
@@ -29,6 +41,7 @@ struct mase_trainer {
     int64_t steps;                /* of an epoch */
     int64_t shuffled;             /* the epoch whose order it is; -1: none */
     int threads;
+    struct mase_trainer_pruning pruning;
     double lr;                   /* of the step under way */
     bool quantised;              /* the number formats are on, if the graph has any */
     bool frozen;                 /* batch norms do not follow the batches any more */
@@ -45,6 +58,24 @@ enum mase_status mase_trainer_enter_phase(struct mase_trainer *t,
 void mase_trainer_leave_phase(struct mase_trainer *t);
 /* In the epoch in which the formats come on: the best network so far was none of theirs. */
 void mase_trainer_begin_formats(struct mase_trainer *t);
+
+/* prune.c: nothing of it does anything unless opts.prune asks for it. Choose masks anew if the step
+ * to come is one of the schedule's. */
+enum mase_status mase_trainer_start_pruning(struct mase_trainer *t,
+                                            struct mase_err *err) MASE_MUST_CHECK;
+void mase_trainer_prune(struct mase_trainer *t);
+/* Before and after the optimiser's step with the flat parameters from..to. */
+void mase_trainer_prune_gradients(const struct mase_trainer *t, int64_t from, int64_t to);
+void mase_trainer_prune_weights(const struct mase_trainer *t, int64_t from, int64_t to);
+void mase_trainer_end_pruning(const struct mase_trainer *t);
+double mase_trainer_sparsity(const struct mase_trainer *t); /* NaN: nothing is pruned */
+/* What a checkpoint keeps of it; was: that, or NULL. It is checked before it is loaded. */
+struct mase_obj;
+struct mase_obj *mase_trainer_save_pruning(struct mase_arena *a, const struct mase_trainer *t);
+enum mase_status mase_trainer_check_pruning(const struct mase_trainer *t,
+                                            const struct mase_obj *was, const char *path,
+                                            struct mase_err *err) MASE_MUST_CHECK;
+void mase_trainer_load_pruning(struct mase_trainer *t, const struct mase_obj *was);
 
 /* Parameter or buffer number i of the state dict, as training has it. */
 struct mase_train_param {
