@@ -119,6 +119,10 @@ static const struct {
       "sweep.svg. What is there already is not trained again; the table of another sweep moves to "
       "PROJECT/version_N.",
       "  ch sweep jsc-tiny jsc --batch-size 64,128,256 --learning-rate 0.1,1e-3\n" },
+    { "prune",
+      "Results go where those of ch transform go: PROJECT_DIR/PROJECT/run.json and "
+      "software/transform, with the pruned network in transformed_ckpt.",
+      "  ch prune jsc-toy jsc --load best.ckpt --sparsity 0.5 --scope global\n" },
     { "transform",
       "Results go to PROJECT_DIR/PROJECT: run.json says what was run and lists every file written; "
       "software/transform holds the passes' files and transformed_ckpt. What an earlier transform "

@@ -33,11 +33,13 @@ const char *mase_show_type(const struct mase_tensor *t)
 
 /* ---- statistics ---- */
 
-const char *const mase_show_stats[MASE_SHOW_STATS] = { "Min", "Max", "Mean", "Std", "Not finite" };
+const char *const mase_show_stats[MASE_SHOW_STATS] = { "Min", "Max",        "Mean",
+                                                       "Std", "Not finite", "Zeros" };
 
 struct moments {
     double min, max, mean, std;
     int64_t strange; /* infinite or no number; the rest are over the others */
+    int64_t zeros;
 };
 
 static struct moments measure(const struct mase_tensor *x)
@@ -51,6 +53,7 @@ static struct moments measure(const struct mase_tensor *x)
             m.strange++;
             continue;
         }
+        m.zeros += v == 0;
         m.min = fmin(m.min, v);
         m.max = fmax(m.max, v);
         sum += v;
@@ -74,6 +77,7 @@ void mase_show_set_stats(struct mase_table *t, int row, int column, const struct
     for (int i = 0; i < 4 && m.strange < mase_tensor_count(x); i++)
         mase_cli_set_error(t, row, column + i, value[i]);
     mase_table_setf(t, row, column + 4, "%" PRId64, m.strange);
+    mase_table_setf(t, row, column + 5, "%" PRId64, m.zeros);
 }
 
 /* ---- any file ---- */

@@ -32,7 +32,7 @@ typedef enum mase_status mase_show_fn(struct mase_show *s, struct mase_err *err)
 mase_show_fn mase_show_graph, mase_show_tensors, mase_show_record, mase_show_curves, mase_show_data;
 
 /* Columns of statistics behind the others, and a tensor's in row; a shape has none. */
-enum { MASE_SHOW_STATS = 5 };
+enum { MASE_SHOW_STATS = 6 };
 extern const char *const mase_show_stats[MASE_SHOW_STATS];
 void mase_show_set_stats(struct mase_table *t, int row, int column, const struct mase_tensor *x);
 

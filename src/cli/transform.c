@@ -203,11 +203,15 @@ static void set_up_manager(struct job *j)
 
 enum mase_status mase_cli_transform(struct mase_cli *c, struct mase_err *err)
 {
-    struct job j = { .c = c, .started = mase_clock(), .claim = { .lock = -1 } };
-
     if (!mase_cli_text(c, MASE_CLI_config))
         return mase_fail(err, MASE_EVALUE, "expected configuration via --config, got None");
     MASE_TRY(mase_cli_merge(c, err));
+    return mase_cli_run_passes(c, err);
+}
+
+enum mase_status mase_cli_run_passes(struct mase_cli *c, struct mase_err *err)
+{
+    struct job j = { .c = c, .started = mase_clock(), .claim = { .lock = -1 } };
     MASE_TRY(mase_cli_load_kind(&j.weights, c, err));
     mase_cli_announce(c);
     MASE_TRY(find_model(&j, err));

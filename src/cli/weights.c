@@ -8,6 +8,7 @@
 #include <inttypes.h>
 
 #include <mase/compare.h>
+#include <mase/prune.h>
 
 #include "cli/net.h"
 
@@ -110,9 +111,10 @@ static enum mase_status select_node(struct job *j, struct mase_err *err)
 
 static struct mase_sheet summary(const struct job *j, int64_t *off_grid, int64_t *values)
 {
-    static const char *const headers[] = { "Parameter", "Format",     "Step",     "Lowest",
-                                           "Highest",   "Values",     "Off grid", "Saturated",
-                                           "Max error", "Mean error", "SQNR dB",  NULL };
+    static const char *const headers[] = { "Parameter", "Format",    "Step",       "Lowest",
+                                           "Highest",   "Values",    "Zeros",      "Off grid",
+                                           "Saturated", "Max error", "Mean error", "SQNR dB",
+                                           NULL };
     struct mase_arena *a = &j->c->arena;
     struct mase_sheet s = { .key = "parameters", .table = mase_table(a, headers) };
     for (int i = 0; i < j->count; i++) {
@@ -130,11 +132,12 @@ static struct mase_sheet summary(const struct job *j, int64_t *off_grid, int64_t
         mase_cli_set_real(&s.table, row, 3, p->low);
         mase_cli_set_real(&s.table, row, 4, p->high);
         mase_table_setf(&s.table, row, 5, "%" PRId64, p->error.count);
-        mase_table_setf(&s.table, row, 6, "%" PRId64, p->off_grid);
-        mase_table_setf(&s.table, row, 7, "%" PRId64, p->saturated);
-        mase_cli_set_error(&s.table, row, 8, p->error.max);
-        mase_cli_set_error(&s.table, row, 9, p->error.mean);
-        mase_table_setf(&s.table, row, 10, "%.2f", p->error.sqnr);
+        mase_table_setf(&s.table, row, 6, "%" PRId64, mase_tensor_sparsity(&p->q).zeros);
+        mase_table_setf(&s.table, row, 7, "%" PRId64, p->off_grid);
+        mase_table_setf(&s.table, row, 8, "%" PRId64, p->saturated);
+        mase_cli_set_error(&s.table, row, 9, p->error.max);
+        mase_cli_set_error(&s.table, row, 10, p->error.mean);
+        mase_table_setf(&s.table, row, 11, "%.2f", p->error.sqnr);
         *off_grid += p->off_grid;
         *values += p->error.count;
     }

@@ -26,7 +26,7 @@ const struct mase_opt mase_prune_rows[] = {
         struct mase_prune_opts, sparsity, "sparsity",
         "share of the weights that become zero, 0 to 1; or a table of shares by node, in "
         "which default is that of the others"),
-    MASE_OPT_CHOICE(struct mase_prune_opts, method, "method", "random", mase_prune_methods,
+    MASE_OPT_CHOICE(struct mase_prune_opts, method, "method", "l1-norm", mase_prune_methods,
                     "which go first: any, those of the smallest magnitude or square, or, in "
                     "training, those that move towards zero"),
     MASE_OPT_CHOICE(struct mase_prune_opts, scope, "scope", "local", scopes,

@@ -20,6 +20,7 @@ train toy toy_tiny --max-epochs 3 --learning-rate 0.01 --project out
 test jsc-toy jsc-sim --load saved --project out
 predict jsc-toy jsc-sim --load saved --input $SOURCE/tests/data/models/jsc-toy/x.npy --output y.npy --project out
 transform jsc-toy jsc-sim --config c.toml --project out
+prune jsc-toy jsc-sim --sparsity 0.5 --project out
 sweep toy toy_tiny --max-epochs 2 --learning-rate 0.01,0.1 --threads 1 --project out
 data info jsc-sim
 show saved --stats

@@ -19,6 +19,7 @@ static const struct {
     { "in_bits", "Input bits", "activations read", true },
     { "out_bits", "Output bits", "activations written", true },
     { "traffic_bytes", "Traffic in bytes", "every operand read once, results written once", true },
+    { "nonzero_macs", "Nonzero MACs", "without the weights that are zero", true },
     { "bitops", "BitOPs", "MACs times the widths of both factors", true },
     { "nonzero_bitops", "Nonzero BitOPs", "without the weights that are zero", true },
     { "bops", "BOPs", "with the adders, as the QONNX tools count", true },

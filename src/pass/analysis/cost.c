@@ -325,11 +325,13 @@ static void count_bit_operations(struct mase_cost *cost, const struct mase_node 
     const int64_t a = bits_of(c->x), w = bits_of(c->factor);
     int64_t weights = 0;
     const struct mase_module *module = mase_node_module(n);
+    cost->nonzero_macs = c->macs;
     cost->bitops = times(c->macs, a * w);
     cost->nonzero_bitops = cost->ebops = cost->bitops;
     const struct density d = module ? density_of_layer(n, module, &weights) : (struct density){ 0 };
     if (weights) {
-        cost->nonzero_bitops = times(times(c->macs / weights, d.nonzero), a * w);
+        cost->nonzero_macs = times(c->macs / weights, d.nonzero);
+        cost->nonzero_bitops = times(cost->nonzero_macs, a * w);
         cost->ebops = times(times(c->macs / weights, d.bits), a);
     }
     cost->bops = (double)cost->nonzero_bitops +
@@ -431,12 +433,13 @@ struct mase_cost mase_node_cost(const struct mase_node *n)
 
 /* The counts of a cost, which is these and the BOPs. */
 static const size_t counts[] = {
-    offsetof(struct mase_cost, macs),       offsetof(struct mase_cost, ops),
-    offsetof(struct mase_cost, flops),      offsetof(struct mase_cost, params),
-    offsetof(struct mase_cost, param_bits), offsetof(struct mase_cost, in_bits),
-    offsetof(struct mase_cost, out_bits),   offsetof(struct mase_cost, traffic),
-    offsetof(struct mase_cost, bitops),     offsetof(struct mase_cost, nonzero_bitops),
-    offsetof(struct mase_cost, ebops),      offsetof(struct mase_cost, train_flops),
+    offsetof(struct mase_cost, macs),         offsetof(struct mase_cost, ops),
+    offsetof(struct mase_cost, flops),        offsetof(struct mase_cost, params),
+    offsetof(struct mase_cost, param_bits),   offsetof(struct mase_cost, in_bits),
+    offsetof(struct mase_cost, out_bits),     offsetof(struct mase_cost, traffic),
+    offsetof(struct mase_cost, bitops),       offsetof(struct mase_cost, nonzero_bitops),
+    offsetof(struct mase_cost, ebops),        offsetof(struct mase_cost, train_flops),
+    offsetof(struct mase_cost, nonzero_macs),
 };
 enum { COUNTS = sizeof counts / sizeof *counts };
 

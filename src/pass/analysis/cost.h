@@ -17,6 +17,7 @@ struct mase_cost {
     int64_t param_bits; /* parameters and buffers as they are stored */
     int64_t in_bits, out_bits;
     int64_t traffic;        /* bytes: every operand read once, the result written once */
+    int64_t nonzero_macs;   /* those whose weight is not zero */
     int64_t bitops;         /* macs times the widths of both factors */
     int64_t nonzero_bitops; /* those whose weight is not zero */
     double bops;            /* and the adder of every product */

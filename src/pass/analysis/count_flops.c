@@ -27,6 +27,7 @@ static const struct {
     { "In bits", "in_bits", offsetof(struct mase_cost, in_bits) },
     { "Out bits", "out_bits", offsetof(struct mase_cost, out_bits) },
     { "Traffic B", "traffic_bytes", offsetof(struct mase_cost, traffic) },
+    { "Nonzero MACs", "nonzero_macs", offsetof(struct mase_cost, nonzero_macs) },
     { "BitOPs", "bitops", offsetof(struct mase_cost, bitops) },
     { "Nonzero BitOPs", "nonzero_bitops", offsetof(struct mase_cost, nonzero_bitops) },
     { "BOPs", "bops", offsetof(struct mase_cost, bops) },

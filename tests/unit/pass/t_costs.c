@@ -271,6 +271,8 @@ static void the_weights_of_the_example(void **state)
     memcpy(weight_of(&f, "seq_blocks.2"), weights, sizeof weights);
     struct mase_cost c = cost_of(&f, "seq_blocks_2");
     assert_int_equal(c.bitops, 80 * 32 * 32);
+    assert_int_equal(c.macs, 80);
+    assert_int_equal(c.nonzero_macs, 5);
     assert_int_equal(c.nonzero_bitops, 5 * 32 * 32);
     assert_true(c.bops == 5 * 32 * 32 + 80 * (32 + 32 + 4));
     assert_int_equal(c.ebops, 5 * 32 * 32);
@@ -278,6 +280,7 @@ static void the_weights_of_the_example(void **state)
     RUN(&f, "add_common_metadata", NULL);
     c = cost_of(&f, "seq_blocks_2");
     assert_int_equal(c.bitops, 80 * 8 * 6);
+    assert_int_equal(c.nonzero_macs, 4);
     assert_int_equal(c.nonzero_bitops, 4 * 8 * 6);
     assert_true(c.bops == 4 * 8 * 6 + 80 * (8 + 6 + 4));
     assert_int_equal(c.ebops, 8 * (2 + 1 + 3 + 3));
