@@ -191,6 +191,10 @@ enum mase_status mase_quant_need(enum mase_quant_kind *kind, const char *name, s
 enum mase_status mase_format_bind(const struct mase_format **f, enum mase_quant_kind kind,
                                   const struct mase_value *config, const char *prefix,
                                   struct mase_err *err) MASE_MUST_CHECK;
+/* The same without interning it: a candidate, which lives in a and is gone with it. Not float. */
+enum mase_status mase_format_try(struct mase_format *f, struct mase_arena *a,
+                                 enum mase_quant_kind kind, const struct mase_value *config,
+                                 const char *prefix, struct mase_err *err) MASE_MUST_CHECK;
 /* From the parameters in order, as metadata has them: [8, 4]. */
 enum mase_status mase_format_from_list(const struct mase_format **f, enum mase_quant_kind kind,
                                        const struct mase_value *list,
@@ -202,6 +206,23 @@ enum mase_status mase_format_parse(const struct mase_format **f, const char *tex
 bool mase_format_mentioned(const struct mase_value *config, const char *prefix);
 /* A parameter on a command line: 8, 0.5, true, NA, [1, 16]; anything else is a text. */
 struct mase_value *mase_format_word(struct mase_arena *a, const char *word);
+
+/* ---- what calibration may find (calibrate.h) ---- */
+
+/* A parameter that is "auto" in a configuration is decided before a format is made of it. */
+#define MASE_AUTO "auto"
+bool mase_value_is_auto(const struct mase_value *v); /* v may be NULL */
+
+enum mase_tuning {
+    MASE_NOT_TUNED,
+    MASE_TUNED_EXPONENT, /* an integer; one more or less doubles every value */
+    MASE_TUNED_SCALE,    /* every value is a multiple of it */
+    MASE_TUNED_ZERO,     /* the code of zero */
+};
+enum mase_tuning mase_param_tuning(const struct mase_opt *row);
+/* The error of an "auto" that nobody decided, or that the parameter cannot be. */
+enum mase_status mase_format_refuse_auto(enum mase_quant_kind kind, const struct mase_opt *row,
+                                         const char *key, struct mase_loc at, struct mase_err *err);
 
 /* ---- blocks ---- */
 
@@ -300,5 +321,7 @@ int64_t mase_format_stored_bits(const struct mase_format *f, const struct mase_s
 const char *mase_format_name(const struct mase_format *f); /* "integer", "float" */
 /* "float", "integer(8, 4)", "integer(8, NA)", "block_fp(8, 8, NA, [16])". */
 void mase_format_print(struct mase_str *out, const struct mase_format *f);
+/* The same for people: of a long list "[64 from 0.01 to 0.3]". */
+void mase_format_tell(struct mase_str *out, const struct mase_format *f);
 
 #endif /* MASE_FORMAT_H */

@@ -121,7 +121,7 @@ static struct mase_sheet summary(const struct job *j, int64_t *off_grid, int64_t
         const struct mase_quantised *p = &j->list[i];
         const int row = mase_table_row(&s.table);
         struct mase_str format = { 0 };
-        mase_format_print(&format, p->rounding.format);
+        mase_format_tell(&format, p->rounding.format);
         mase_table_set(&s.table, row, 0, p->name);
         mase_table_set(&s.table, row, 1, mase_str_text(&format));
         mase_str_release(&format);

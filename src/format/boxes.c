@@ -186,7 +186,7 @@ static const char *format_line(struct mase_arena *a, const struct mase_format *c
         mase_str_clear(&names);
     else
         mase_str_addc(&names, ' ');
-    mase_format_print(&names, format);
+    mase_format_tell(&names, format);
     return keep(a, &names);
 }
 

@@ -129,13 +129,13 @@ void mase_quant_print(struct mase_str *out, const struct mase_quant *q)
     if (!q || q->bypass)
         mase_str_add(out, q ? "float (bypass)" : "float");
     else if (common)
-        mase_format_print(out, common);
+        mase_format_tell(out, common);
     else
         for (int i = 0; i < MASE_OPERAND_COUNT; i++) {
             if (!q->operand[i])
                 continue;
             mase_str_printf(out, "%s%s ", between, mase_operand_names[i]);
-            mase_format_print(out, q->operand[i]);
+            mase_format_tell(out, q->operand[i]);
             between = ", ";
         }
 }

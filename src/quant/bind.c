@@ -30,7 +30,7 @@ static enum mase_status fail_missing(const struct mase_value *config, const char
 
 /* A format in the making. */
 struct draft {
-    struct mase_arena arena;
+    struct mase_arena *arena;
     enum mase_quant_kind kind;
     void *params;
     struct mase_value *config;
@@ -39,12 +39,57 @@ struct draft {
     const char *operand; /* whose format it is; empty: nobody's */
 };
 
-static void draft_init(struct draft *d, enum mase_quant_kind kind, const char *operand)
+static void draft_init(struct draft *d, struct mase_arena *a, enum mase_quant_kind kind,
+                       const char *operand)
 {
-    *d = (struct draft){ .kind = kind, .at = MASE_NOWHERE, .operand = operand };
-    d->params = mase_arena_alloc(&d->arena, mase_quants[kind]->size);
-    d->config = mase_value_list(&d->arena);
+    *d = (struct draft){ .arena = a, .kind = kind, .at = MASE_NOWHERE, .operand = operand };
+    d->params = mase_arena_alloc(a, mase_quants[kind]->size);
+    d->config = mase_value_list(a);
 }
+
+/* ---- what calibration finds ---- */
+
+static const struct {
+    const char *key;
+    enum mase_tuning tuning;
+} tunings[] = { { "frac_width", MASE_TUNED_EXPONENT },
+                { "exponent_bias", MASE_TUNED_EXPONENT },
+                { "scale", MASE_TUNED_SCALE },
+                { "zero_point", MASE_TUNED_ZERO } };
+
+enum mase_tuning mase_param_tuning(const struct mase_opt *row)
+{
+    for (size_t i = 0; i < sizeof tunings / sizeof *tunings; i++)
+        if (mase_streq(tunings[i].key, row->key))
+            return tunings[i].tuning;
+    return MASE_NOT_TUNED;
+}
+
+bool mase_value_is_auto(const struct mase_value *v)
+{
+    return v && v->kind == MASE_STRING && mase_streq(v->s, MASE_AUTO);
+}
+
+enum mase_status mase_format_refuse_auto(enum mase_quant_kind kind, const struct mase_opt *row,
+                                         const char *key, struct mase_loc at, struct mase_err *err)
+{
+    struct mase_str can = { 0 };
+    for (const struct mase_opt *p = mase_quants[kind]->params; p->type; p++)
+        if (mase_param_tuning(p))
+            mase_str_printf(&can, "%s%s", can.len ? " and " : "only ", p->key);
+    const enum mase_status st =
+        mase_param_tuning(row)
+            ? mase_fail_at(err, MASE_EVALUE, at,
+                           "%s = \"" MASE_AUTO "\" is for a calibration to find, and none was made",
+                           key)
+            : mase_fail_at(err, MASE_EVALUE, at,
+                           "%s cannot be \"" MASE_AUTO "\": of %s %s can be calibrated", key,
+                           mase_quants[kind]->name, can.len ? mase_str_text(&can) : "nothing");
+    mase_str_release(&can);
+    return st;
+}
+
+/* ---- drafts ---- */
 
 /* v NULL: the default, which only an optional parameter may be left to. So is NA, unless that means
  * something else to it: formats print what nobody said as NA when something behind it was said. */
@@ -53,6 +98,8 @@ static enum mase_status draft_add(struct draft *d, const struct mase_opt *row, c
 {
     struct mase_opt named = *row;
     named.key = key;
+    if (mase_value_is_auto(v))
+        return mase_format_refuse_auto(d->kind, row, key, v->at, err);
     if (v && mase_value_is_none(v) && !row->required && !row->may_be_none)
         v = NULL;
     if (v) {
@@ -62,26 +109,49 @@ static enum mase_status draft_add(struct draft *d, const struct mase_opt *row, c
     } else {
         mase_opt_set_default(d->params, row);
     }
-    mase_value_push(&d->arena, d->config,
-                    v && !mase_value_is_none(v) ? mase_value_copy(&d->arena, v)
-                                                : mase_value_none(&d->arena));
+    mase_value_push(d->arena, d->config,
+                    v && !mase_value_is_none(v) ? mase_value_copy(d->arena, v)
+                                                : mase_value_none(d->arena));
     return MASE_OK;
 }
 
-/* Resolve and intern when all went well; release in any case. */
-static enum mase_status draft_end(struct draft *d, const struct mase_format **f,
-                                  enum mase_status st, struct mase_err *err)
+static enum mase_status draft_resolve(struct draft *d, struct mase_err *err)
 {
     const struct mase_quant_info *row = mase_quants[d->kind];
     d->config->count = d->said;
-    if (!st && row->resolve && (st = row->resolve(d->params, err))) {
+    const enum mase_status st = row->resolve ? row->resolve(d->params, err) : MASE_OK;
+    if (st)
         mase_place(err, d->at);
-        if (*d->operand)
-            mase_wrap(err, "%s", d->operand);
-    }
+    if (st && *d->operand)
+        mase_wrap(err, "%s", d->operand);
+    return st;
+}
+
+/* Resolve and intern when all went well; release what it was made in, in any case. */
+static enum mase_status draft_end(struct draft *d, const struct mase_format **f,
+                                  enum mase_status st, struct mase_err *err)
+{
+    if (!st)
+        st = draft_resolve(d, err);
     if (!st)
         *f = mase_format_intern(d->kind, d->config, d->params);
-    mase_arena_release(&d->arena);
+    mase_arena_release(d->arena);
+    return st;
+}
+
+static enum mase_status draft_add_table(struct draft *d, const struct mase_value *config,
+                                        const char *prefix, struct mase_err *err)
+{
+    struct mase_str key = { 0 };
+    enum mase_status st = MASE_OK;
+    for (const struct mase_opt *row = mase_quants[d->kind]->params; row->type && !st; row++) {
+        mase_str_clear(&key);
+        mase_str_printf(&key, "%s%s%s", prefix, *prefix ? "_" : "", row->key);
+        const struct mase_value *v = mase_value_get(config, mase_str_text(&key));
+        st = v || !row->required ? draft_add(d, row, mase_str_text(&key), v, err)
+                                 : fail_missing(config, mase_str_text(&key), d->kind, err);
+    }
+    mase_str_release(&key);
     return st;
 }
 
@@ -89,25 +159,28 @@ enum mase_status mase_format_bind(const struct mase_format **f, enum mase_quant_
                                   const struct mase_value *config, const char *prefix,
                                   struct mase_err *err)
 {
+    struct mase_arena a = { 0 };
     struct draft d;
-    struct mase_str key = { 0 };
-    enum mase_status st = MASE_OK;
-
     if (kind == MASE_QUANT_float) {
         *f = NULL;
         return MASE_OK;
     }
-    draft_init(&d, kind, prefix);
-    for (const struct mase_opt *row = mase_quants[kind]->params; row->type && !st; row++) {
-        mase_str_clear(&key);
-        mase_str_printf(&key, "%s%s%s", prefix, *prefix ? "_" : "", row->key);
-        const struct mase_value *v = mase_value_get(config, mase_str_text(&key));
-        st = v || !row->required ? draft_add(&d, row, mase_str_text(&key), v, err)
-                                 : fail_missing(config, mase_str_text(&key), kind, err);
-    }
-    st = draft_end(&d, f, st, err);
-    mase_str_release(&key);
-    return st;
+    draft_init(&d, &a, kind, prefix);
+    return draft_end(&d, f, draft_add_table(&d, config, prefix, err), err);
+}
+
+enum mase_status mase_format_try(struct mase_format *f, struct mase_arena *a,
+                                 enum mase_quant_kind kind, const struct mase_value *config,
+                                 const char *prefix, struct mase_err *err)
+{
+    struct draft d;
+    draft_init(&d, a, kind, prefix);
+    MASE_TRY(draft_add_table(&d, config, prefix, err));
+    MASE_TRY(draft_resolve(&d, err));
+    *f = (struct mase_format){
+        .kind = kind, .row = mase_quants[kind], .config = d.config, .params = d.params
+    };
+    return MASE_OK;
 }
 
 bool mase_format_mentioned(const struct mase_value *config, const char *prefix)
@@ -127,6 +200,7 @@ enum mase_status mase_format_from_list(const struct mase_format **f, enum mase_q
     const struct mase_quant_info *q = mase_quants[kind];
     const int most = mase_quant_param_count(q);
     int least = 0;
+    struct mase_arena a = { 0 };
     struct draft d;
     enum mase_status st = MASE_OK;
 
@@ -139,7 +213,7 @@ enum mase_status mase_format_from_list(const struct mase_format **f, enum mase_q
         *f = NULL;
         return MASE_OK;
     }
-    draft_init(&d, kind, "");
+    draft_init(&d, &a, kind, "");
     for (int i = 0; i < most && !st; i++)
         st = draft_add(&d, &q->params[i], q->params[i].key, i < list->count ? list->items[i] : NULL,
                        err);

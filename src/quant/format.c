@@ -262,13 +262,48 @@ static void print_param(struct mase_str *out, const struct mase_value *v)
         mase_json_print(out, v, 0);
 }
 
-void mase_format_print(struct mase_str *out, const struct mase_format *f)
+/* Lengths of blocks are few and short; scales of channels are neither. */
+static bool is_long(const struct mase_value *v)
+{
+    bool fractions = false;
+    for (int i = 0; v->kind == MASE_LIST && i < v->count; i++)
+        fractions |= v->items[i]->kind == MASE_FLOAT;
+    return v->kind == MASE_LIST && v->count > (fractions ? 2 : MASE_INTS_MAX);
+}
+
+/* A long list: from what to what, and how many. */
+static void tell_param(struct mase_str *out, const struct mase_value *v)
+{
+    double least = INFINITY, most = -INFINITY;
+    if (!is_long(v)) {
+        print_param(out, v);
+        return;
+    }
+    for (int i = 0; i < v->count; i++) {
+        least = fmin(least, mase_value_number(v->items[i]));
+        most = fmax(most, mase_value_number(v->items[i]));
+    }
+    mase_str_printf(out, "[%d from %.4g to %.4g]", v->count, least, most);
+}
+
+static void print_with(struct mase_str *out, const struct mase_format *f,
+                       void (*param)(struct mase_str *out, const struct mase_value *v))
 {
     mase_str_add(out, mase_format_name(f));
     for (int i = 0; f && i < f->config->count; i++) {
         mase_str_add(out, i ? ", " : "(");
-        print_param(out, f->config->items[i]);
+        param(out, f->config->items[i]);
     }
     if (f && f->config->count)
         mase_str_addc(out, ')');
+}
+
+void mase_format_print(struct mase_str *out, const struct mase_format *f)
+{
+    print_with(out, f, print_param);
+}
+
+void mase_format_tell(struct mase_str *out, const struct mase_format *f)
+{
+    print_with(out, f, tell_param);
 }

@@ -99,7 +99,7 @@ static void rounding_rows(struct mase_str *out, const struct mase_report *r,
         struct mase_str format = { 0 };
         if (!s->rounding.format)
             continue;
-        mase_format_print(&format, s->rounding.format);
+        mase_format_tell(&format, s->rounding.format);
         mase_html_row(out, NULL, mase_arena_printf(r->arena, "#layer-%s", s->node->name),
                       mase_arena_printf(r->arena, "%s.%s", s->node->name, s->operand));
         mase_html_cell(out, mase_str_text(&format));

@@ -93,7 +93,7 @@ static void put_facts(struct mase_str *out, const struct mase_report_spread *s,
     put_range(out, h->min, h->max);
     if (s->rounding.format) {
         mase_str_add(out, "<br><b>");
-        mase_format_print(out, s->rounding.format);
+        mase_format_tell(out, s->rounding.format);
         mase_str_add(out, "</b>");
         mase_str_add(out, s->rounding.sign == MASE_SIGNED ? "" : " without sign");
         if (h->limit) {
