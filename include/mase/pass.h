@@ -68,6 +68,7 @@ struct mase_pass_env {
     struct mase_value *files;      /* a list: paths of the files written; may be NULL */
     struct mase_sheets *sheets;    /* tables go here; NULL: to out, each in its own style */
     int threads;                   /* that may compute; 0: one. Results do not depend on it */
+    bool rehearsal;                /* only to find out what is wrong: nothing is calibrated */
     const char
         *again; /* NULL: the first run of a pass; "_2": its second, which goes by that name */
 };

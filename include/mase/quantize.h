@@ -36,6 +36,9 @@ struct mase_decision {
     const char *key;         /* the section that decided: "linear"; NULL: none was asked */
     bool fallback;           /* it is the default, for want of a section of the node's own */
     struct mase_quant quant; /* bypassed, quantised */
+    /* Parameters that are "auto" in it are still to be found (calibrate.h), and what quant has in
+     * their place counts for nothing; NULL: quant is what is meant. */
+    const struct mase_value *pending;
 };
 
 /* One decision for each node of g in order, (node_count), for a bound run of the pass

@@ -57,6 +57,12 @@ void mase_meta_boundary(struct mase_graph *g);
 enum mase_status mase_meta_read(struct mase_graph *g, const struct mase_value *table,
                                 struct mase_err *err) MASE_MUST_CHECK;
 
+/* ---- who uses a module (sharing.c) ---- */
+
+int mase_module_calls(const struct mase_graph *g, const struct mase_module *m);
+/* Does anything but the module's own calls read its parameters? */
+bool mase_module_is_shared(const struct mase_graph *g, const struct mase_module *m);
+
 /* ---- hardware ---- */
 
 /* What an operation becomes in hardware: a module of ours, or high-level synthesis. All static. */

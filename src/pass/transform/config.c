@@ -56,6 +56,59 @@ bool mase_quant_is_none(const struct mase_rule *rule)
     return mase_value_get(config_of(rule), "name")->kind == MASE_NONE;
 }
 
+/* ---- what calibration is to find ---- */
+
+/* The parameter that key is of, and the format that has it; NULL: none. */
+static const struct mase_opt *find_param(enum mase_quant_kind *kind,
+                                         const struct mase_quant_table *t, const char *key)
+{
+    for (int o = 0; o < MASE_OPERAND_COUNT; o++)
+        for (const struct mase_opt *p = mase_quants[t->kind[o]]->params; p->type; p++) {
+            char full[64];
+            snprintf(full, sizeof full, "%s_%s", mase_operand_names[o], p->key);
+            if (!mase_streq(full, key))
+                continue;
+            *kind = t->kind[o];
+            return p;
+        }
+    return NULL;
+}
+
+static enum mase_status check_autos(const struct mase_quant_table *t, struct mase_err *err)
+{
+    for (int i = 0; i < t->config->count; i++) {
+        enum mase_quant_kind kind;
+        const struct mase_opt *p = find_param(&kind, t, t->config->keys[i]);
+        if (p && mase_value_is_auto(t->config->items[i]) && !mase_param_tuning(p))
+            return mase_format_refuse_auto(kind, p, t->config->keys[i], t->config->items[i]->at,
+                                           err);
+    }
+    return MASE_OK;
+}
+
+bool mase_quant_has_auto(const struct mase_value *config)
+{
+    for (int i = 0; i < config->count; i++)
+        if (mase_value_is_auto(config->items[i]))
+            return true;
+    return false;
+}
+
+/* A copy in which what is to be found is anything that the parameter may be. */
+static const struct mase_value *provisional(struct mase_arena *a, const struct mase_quant_table *t)
+{
+    struct mase_value *copy = mase_value_copy(a, t->config);
+    for (int i = 0; i < copy->count; i++) {
+        enum mase_quant_kind kind;
+        const struct mase_opt *p = find_param(&kind, t, copy->keys[i]);
+        if (p && mase_value_is_auto(copy->items[i]))
+            copy->items[i] = p->may_be_none                 ? mase_value_none(a)
+                             : p->type == MASE_OPT_TYPE_INT ? mase_value_int(a, (int64_t)p->num)
+                                                            : mase_value_float(a, p->num);
+    }
+    return copy;
+}
+
 enum mase_status mase_quant_check(const struct mase_rule *rule, struct mase_err *err)
 {
     struct mase_quant_table t;
@@ -66,7 +119,7 @@ enum mase_status mase_quant_check(const struct mase_rule *rule, struct mase_err 
     const enum mase_status st = mase_quant_table(&t, config, err);
     if (st && name->kind == MASE_STRING && t.named == MASE_QUANT_COUNT)
         return mase_fail_at(err, st, name->at, "%s, or NA to leave the node alone", err->msg);
-    return st;
+    return st ? st : check_autos(&t, err);
 }
 
 /* ---- what it means for one node ---- */
@@ -169,13 +222,18 @@ static enum mase_status check_fits(const struct mase_quant *q, const struct mase
     return MASE_OK;
 }
 
-enum mase_status mase_quant_bind(struct mase_quant *q, const struct mase_rule *rule,
+enum mase_status mase_quant_bind(struct mase_quant *q, const struct mase_value **pending,
+                                 struct mase_arena *a, const struct mase_rule *rule,
                                  const struct mase_node *n, struct mase_err *err)
 {
     struct mase_quant_table t;
     struct operands o = operands_of(n);
-    MASE_TRY(mase_quant_table(&t, config_of(rule), err));
+    const struct mase_value *config = config_of(rule);
+    MASE_TRY(mase_quant_table(&t, config, err));
     leave_out(&o, &t, n);
+    *pending = mase_quant_has_auto(config) ? config : NULL;
+    if (*pending)
+        t.config = provisional(a, &t);
     *q = (struct mase_quant){ .kind = t.named, .bypass = t.bypass };
     if (!t.bypass)
         MASE_TRY(check_missing(&t, &o, n, err));

@@ -31,45 +31,6 @@ static bool can_scale(enum mase_op op)
 
 /* ---- what stays ---- */
 
-static int calls_of(const struct mase_graph *g, const struct mase_module *m)
-{
-    int calls = 0;
-    for (const struct mase_node *n = g->first; n; n = n->next)
-        calls += mase_node_module(n) == m;
-    return calls;
-}
-
-struct sharing {
-    const struct mase_graph *g;
-    const struct mase_module *m;
-    bool found;
-};
-
-static bool is_of(const struct mase_module *m, const struct mase_param *p)
-{
-    return p >= m->params && p < m->params + m->param_count;
-}
-
-/* Is it another name of one of m's parameters, or the other way round? */
-static bool find_sharing(const char *full, struct mase_param *p, void *data)
-{
-    struct sharing *s = data;
-    (void)full;
-    if (p->tied)
-        s->found |= is_of(s->m, p) || is_of(s->m, mase_param_root(s->g, p));
-    return !s->found;
-}
-
-/* Does anything but the module's own call read its parameters? */
-static bool is_shared(const struct mase_graph *g, const struct mase_module *m)
-{
-    struct sharing s = { g, m, false };
-    mase_graph_each_param(g, find_sharing, &s);
-    for (const struct mase_node *n = g->first; n && !s.found; n = n->next)
-        s.found = n->kind == MASE_GET_ATTR && is_of(m, mase_graph_attr(g, n->target));
-    return s.found;
-}
-
 /* The dimension of a batch norm is the second: of a linear layer's result that must be the last. */
 static bool meets_channels(const struct mase_node *layer)
 {
@@ -88,9 +49,9 @@ static const char *reason_to_stay(const struct mase_graph *g, const struct mase_
         return "no linear or convolutional layer comes before it";
     if (layer->user_count > 1)
         return "others use the result of the layer before it";
-    if (calls_of(g, m) > 1 || calls_of(g, norm) > 1)
+    if (mase_module_calls(g, m) > 1 || mase_module_calls(g, norm) > 1)
         return "it or the layer before it is called several times";
-    if (is_shared(g, m))
+    if (mase_module_is_shared(g, m))
         return "others read the weights of the layer before it";
     if (mase_node_quant(layer) || mase_node_quant(n))
         return "it has number formats: fold before you quantise";

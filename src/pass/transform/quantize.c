@@ -5,6 +5,7 @@
  * go on and another format can be tried at any time. A layer keeps its place and name; a function
  * call keeps its name and arguments. Operations that cannot be quantised are left alone.
  */
+#include <mase/calibrate.h>
 #include <mase/log.h>
 #include <mase/quantize.h>
 
@@ -16,6 +17,7 @@ struct quantize_opts {
     const char *by, *reach;
     const struct mase_value *fallback;
     struct mase_value *sections;
+    const struct mase_value *calibrate;
     bool report;
 };
 
@@ -49,8 +51,8 @@ static enum mase_status refuse(const struct mase_rules *r, const struct mase_rul
     return MASE_OK;
 }
 
-static enum mase_status decide(struct mase_decision *d, struct mase_rules *r, struct mase_node *n,
-                               struct mase_err *err)
+static enum mase_status decide(struct mase_decision *d, struct mase_arena *a, struct mase_rules *r,
+                               struct mase_node *n, struct mase_err *err)
 {
     struct mase_rule *rule;
     *d = (struct mase_decision){ .node = n, .by = ways[r->by] };
@@ -68,7 +70,7 @@ static enum mase_status decide(struct mase_decision *d, struct mase_rules *r, st
     d->reason = MASE_NOT_A_LAYER;
     if (n->kind != MASE_CALL_MODULE && n->kind != MASE_CALL_FUNCTION)
         return refuse(r, rule, n, err);
-    MASE_TRY(mase_quant_bind(&d->quant, rule, n, err));
+    MASE_TRY(mase_quant_bind(&d->quant, &d->pending, a, rule, n, err));
     d->reason = d->quant.bypass ? MASE_BYPASSED : MASE_QUANTISED;
     return MASE_OK;
 }
@@ -90,12 +92,13 @@ static void report_unused(const struct mase_rules *r)
 }
 
 /* Every node of g, into list (node_count). */
-static enum mase_status decide_all(struct mase_decision *list, struct mase_rules *r,
-                                   const struct mase_graph *g, struct mase_err *err)
+static enum mase_status decide_all(struct mase_decision *list, struct mase_arena *a,
+                                   struct mase_rules *r, const struct mase_graph *g,
+                                   struct mase_err *err)
 {
     MASE_TRY(mase_rules_check_nodes(r, g, err));
     for (struct mase_node *n = g->first; n; n = n->next)
-        MASE_TRY(decide(list++, r, n, err));
+        MASE_TRY(decide(list++, a, r, n, err));
     report_unused(r);
     return MASE_OK;
 }
@@ -141,13 +144,66 @@ void mase_quantize_apply(struct mase_graph *g, const struct mase_decision *list,
     mase_arena_release(&a);
 }
 
+/* ---- calibrating ---- */
+
+static enum mase_status bind_calibration(struct mase_calibrate_opts *c,
+                                         const struct quantize_opts *o, struct mase_arena *a,
+                                         struct mase_err *err)
+{
+    if (o->calibrate && o->calibrate->kind != MASE_TABLE)
+        return mase_fail_at(err, MASE_EVALUE, o->calibrate->at,
+                            "calibrate must be a table with method, rows, ..., not %s",
+                            mase_value_kind_names[o->calibrate->kind]);
+    return mase_opts_bind(c, sizeof *c, mase_calibrate_rows, o->calibrate, a, err);
+}
+
+static const struct mase_decision *first_pending(const struct mase_decision *list, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (list[i].pending)
+            return &list[i];
+    return NULL;
+}
+
+/* Without data there are only the formats that the network came with. */
+static enum mase_status fail_pending(const struct mase_decision *d, struct mase_err *err)
+{
+    int i = 0;
+    while (!mase_value_is_auto(d->pending->items[i]))
+        i++;
+    return mase_fail_at(err, MASE_EVALUE, d->pending->items[i]->at,
+                        "%s = \"" MASE_AUTO
+                        "\" is to be found on samples of a dataset, and there are none here: "
+                        "ch calibrate finds it and writes a configuration with the numbers",
+                        d->pending->keys[i]);
+}
+
+/* Decide what is "auto". */
+static enum mase_status settle(struct mase_decision *list, struct mase_graph *g,
+                               const struct quantize_opts *o, struct mase_pass_env *env,
+                               struct mase_err *err)
+{
+    struct mase_calibrate_opts c;
+    MASE_TRY(bind_calibration(&c, o, env->scratch, err));
+    if (c.keep)
+        mase_calibrate_keep(list, g->node_count, env->scratch);
+    const struct mase_decision *open = first_pending(list, g->node_count);
+    if (env->rehearsal || (!open && (c.keep || !(c.gptq || c.bias_correction))))
+        return MASE_OK;
+    if (!env->samples && open)
+        return fail_pending(open, err);
+    return mase_calibrate(list, g->node_count, g, &c, env, err);
+}
+
 /* All or nothing: everything is decided before the first node changes. */
-static enum mase_status apply(struct mase_graph *g, struct mase_rules *r, struct mase_pass_env *env,
+static enum mase_status apply(struct mase_graph *g, struct mase_rules *r,
+                              const struct quantize_opts *o, struct mase_pass_env *env,
                               struct mase_err *err)
 {
     struct mase_decision *list =
         mase_new_array(env->scratch, struct mase_decision, (size_t)g->node_count);
-    MASE_TRY(decide_all(list, r, g, err));
+    MASE_TRY(decide_all(list, env->scratch, r, g, err));
+    MASE_TRY(settle(list, g, o, env, err));
     mase_quantize_apply(g, list, g->node_count);
     return mase_graph_learn(g, err);
 }
@@ -161,9 +217,12 @@ static enum mase_status rules_of(struct mase_rules *r, struct mase_arena *a,
 
 static enum mase_status check(const void *options, struct mase_err *err)
 {
+    struct mase_calibrate_opts c;
     struct mase_arena a = { 0 };
     struct mase_rules r;
     enum mase_status st = rules_of(&r, &a, options, err);
+    if (!st)
+        st = bind_calibration(&c, options, &a, err);
     mase_rules_release(&r);
     mase_arena_release(&a);
     return st;
@@ -175,7 +234,7 @@ static enum mase_status run(struct mase_graph **g, const void *options, struct m
     struct mase_rules r;
     enum mase_status st = rules_of(&r, env->scratch, options, err);
     if (!st)
-        st = apply(*g, &r, env, err);
+        st = apply(*g, &r, options, env, err);
     mase_rules_release(&r);
     return st;
 }
@@ -192,6 +251,9 @@ static const struct mase_opt opts[] = {
                     "layers, or all operations; a section named after one reaches it in any case"),
     MASE_OPT_VALUE(struct quantize_opts, fallback, "default",
                    "configuration of what no section names; config.name = \"NA\" leaves it alone"),
+    MASE_OPT_VALUE(struct quantize_opts, calibrate, "calibrate",
+                   "how \"auto\" is found: a table of method, quantile, rows, keep, gptq, "
+                   "bias_correction, damping"),
     MASE_OPT_BOOL(struct quantize_opts, report, "report", true,
                   "accepted for older files: the summary is always made"),
     MASE_OPT_REST(struct quantize_opts, sections, "KEY",
@@ -222,8 +284,13 @@ enum mase_status mase_quantize_explain(struct mase_decision *list, struct mase_a
     struct mase_rules r = { 0 };
     enum mase_status st = rules_of(&r, a, run->opts, err);
     if (!st)
-        st = decide_all(list, &r, g, err);
+        st = decide_all(list, a, &r, g, err);
     mase_rules_release(&r);
+    if (!st)
+        mase_calibrate_keep(list, g->node_count, a);
+    const struct mase_decision *open = st ? NULL : first_pending(list, g->node_count);
+    if (open)
+        st = fail_pending(open, err);
     if (!st)
         return MASE_OK;
     mase_place(err, run->at);

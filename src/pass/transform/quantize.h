@@ -49,8 +49,12 @@ enum mase_status mase_quant_check(const struct mase_rule *rule,
                                   struct mase_err *err) MASE_MUST_CHECK;
 /* Does the rule leave its nodes alone (name none)? */
 bool mase_quant_is_none(const struct mase_rule *rule);
-/* The formats a rule gives to one node: the operands it really has, all of them said. */
-enum mase_status mase_quant_bind(struct mase_quant *q, const struct mase_rule *rule,
+/* The formats a rule gives to one node: the operands it really has, all of them said. Where some
+ * parameter is "auto", *pending is the configuration, and formats are provisional; else NULL. */
+enum mase_status mase_quant_bind(struct mase_quant *q, const struct mase_value **pending,
+                                 struct mase_arena *a, const struct mase_rule *rule,
                                  const struct mase_node *n, struct mase_err *err) MASE_MUST_CHECK;
+/* Is any of its parameters "auto"? */
+bool mase_quant_has_auto(const struct mase_value *config);
 
 #endif /* MASE_PASS_TRANSFORM_QUANTIZE_H */

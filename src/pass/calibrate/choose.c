@@ -1,0 +1,407 @@
+/*
+ * choose.c - the parameters of a format that suit given values.
+ *
+ * The format's limits say where to look: with an exponent one apart every value is twice as large
+ * or half, with a scale every value is a multiple of it, so one set of limits places all others.
+ * The largest that is looked at holds every value; from there the range shrinks. What is left to
+ * choose is judged by a score of the format's own rounding.
+ */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "pass/calibrate/calibrate.h"
+
+/* A range is cut to 1/64 at most; floating point may want a far larger one, to have its precision
+ * where the values are. Steps of a scale: 1/16 of a power of two first, then between the neighbours
+ * of the best. */
+enum { OCTAVES = 6, WIDER = 16, STEPS = 16, REFINED = 14 };
+
+struct search {
+    enum mase_quant_kind kind;
+    struct mase_value *config; /* prefix_PARAMETER, those that are sought as tried last */
+    const char *prefix;
+    struct mase_value *exponent, *scale, *zero; /* of the table, NULL: not sought */
+    const struct mase_opt *exponent_row;
+    bool power_of_two;
+    struct mase_cal_scorer scorer;
+    mase_cal_score_fn *score; /* NULL: the finest that holds the range */
+    double low, high;         /* what is to be held */
+    double best;              /* the least score, of */
+    int64_t best_exponent, best_zero;
+    double best_scale;
+};
+
+/* ---- methods ---- */
+
+static int by_size(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+/* The ends between which all but a share of the values lie, linear between neighbours. */
+static void quantiles(double *low, double *high, const struct mase_cal_values *v, double share,
+                      struct mase_arena *a)
+{
+    int64_t n = 0, at = 0;
+    for (int i = 0; i < v->count; i++)
+        n += mase_shape_count(&v->tensor[i].shape);
+    float *x = mase_new_array(a, float, (size_t)n);
+    for (int i = 0; i < v->count; i++)
+        for (int64_t k = 0; k < mase_shape_count(&v->tensor[i].shape); k++)
+            x[at++] = v->tensor[i].x[k];
+    qsort(x, (size_t)n, sizeof *x, by_size);
+    const double place = share * (double)(n - 1);
+    const int64_t k = (int64_t)place, next = k + 1 < n ? k + 1 : k;
+    const double part = place - (double)k;
+    *high = (1 - part) * (double)x[k] + part * (double)x[next];
+    *low = (1 - part) * (double)x[n - 1 - k] + part * (double)x[n - 1 - next];
+}
+
+static const struct method {
+    const char *name;
+    mase_cal_score_fn *score;
+    bool quantile, histogram;
+} methods[] = { { .name = "minmax" },
+                { .name = "quantile", .quantile = true },
+                { .name = "mse", .score = mase_cal_mse },
+                { .name = "kl", .score = mase_cal_kl, .histogram = true } };
+enum { METHODS = sizeof methods / sizeof *methods };
+
+const char *const mase_calibrate_methods[] = { "minmax", "quantile", "mse", "kl", NULL };
+
+static const struct method *method_of(const char *name)
+{
+    for (int i = 0; i < METHODS; i++)
+        if (mase_streq(methods[i].name, name))
+            return &methods[i];
+    mase_bug("no method is called %s", name);
+}
+
+/* ---- candidates ---- */
+
+/* What %.9g says of a float reads back to it, and is no longer than it must be. */
+static double short_float(double x)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.9g", (double)(float)x);
+    return strtod(text, NULL);
+}
+
+static void set_scale(struct search *s, double scale)
+{
+    s->scale->kind = MASE_FLOAT;
+    s->scale->f = s->power_of_two ? exp2(ceil(log2(scale))) : short_float(scale);
+}
+
+static void set_int(struct mase_value *v, int64_t i)
+{
+    v->kind = MASE_INT;
+    v->i = i;
+}
+
+static enum mase_sign sign_of(const struct search *s)
+{
+    return s->scorer.v->tensor[0].sign;
+}
+
+/* The limits of the format as it stands. */
+static enum mase_status limits(const struct search *s, double *low, double *high,
+                               struct mase_err *err)
+{
+    struct mase_arena a = { 0 };
+    struct mase_format f;
+    float l = 0, h = 0;
+    const enum mase_status st = mase_format_try(&f, &a, s->kind, s->config, s->prefix, err);
+    if (!st)
+        mase_format_limits(&l, &h, &f, sign_of(s));
+    mase_arena_release(&a);
+    *low = (double)l;
+    *high = (double)h;
+    return st;
+}
+
+/* Those that hold the range are the better the narrower they are; the others the wider. */
+static double coverage(const struct search *s, const struct mase_format *f)
+{
+    float low, high;
+    mase_format_limits(&low, &high, f, sign_of(s));
+    const double width = (double)high - (double)low;
+    return (double)low <= s->low && (double)high >= s->high ? width : FLT_MAX + FLT_MAX / width;
+}
+
+static enum mase_status try(struct search *s, double *score, struct mase_err *err)
+{
+    struct mase_arena a = { 0 };
+    struct mase_format f;
+    const enum mase_status st = mase_format_try(&f, &a, s->kind, s->config, s->prefix, err);
+    *score = st ? INFINITY : s->score ? s->score(&s->scorer, &f) : coverage(s, &f);
+    mase_arena_release(&a);
+    if (st || !(*score < s->best))
+        return st;
+    s->best = *score;
+    s->best_exponent = s->exponent ? s->exponent->i : 0;
+    s->best_scale = s->scale ? s->scale->f : 0;
+    s->best_zero = s->zero ? s->zero->i : 0;
+    return MASE_OK;
+}
+
+/* How often `has` must be doubled to reach `wants`; what lies on the other side of zero never does.
+ */
+static double octaves(double wants, double has)
+{
+    return wants * has > 0 ? log2(wants / has) : -INFINITY;
+}
+
+static enum mase_status refuse(const struct search *s, const char *what, struct mase_err *err)
+{
+    return mase_fail(err, MASE_EUNSUPPORTED, "%s of %s cannot be calibrated: its range %s", what,
+                     mase_quants[s->kind]->name, "does not follow from it");
+}
+
+/* Limits with two exponents that are neighbours, small enough to be told apart: 0 and 1, or further
+ * from there. */
+struct places {
+    int64_t at;
+    double low, high; /* of it */
+    double step;      /* octaves from there to the next */
+};
+
+static enum mase_status find_places(struct search *s, struct places *p, struct mase_err *err)
+{
+    const double large = 0x1p100;
+    const struct mase_opt *row = s->exponent_row;
+    for (int64_t at = 0; at <= 1 << 16; at = at > 0 ? -at : at < 0 ? -2 * at : 1) {
+        double low, high;
+        if ((double)at < row->min || (double)at + 1 > row->max)
+            continue;
+        set_int(s->exponent, at);
+        MASE_TRY(limits(s, &p->low, &p->high, err));
+        set_int(s->exponent, at + 1);
+        MASE_TRY(limits(s, &low, &high, err));
+        p->at = at;
+        p->step = log2(high / p->high);
+        if (fabs(p->step) == 1 && p->high < large && p->high > 1 / large)
+            return MASE_OK;
+    }
+    return refuse(s, row->key, err);
+}
+
+/* The wanted exponent lies so many steps from there that the range is just held; finer ones follow.
+ */
+static enum mase_status seek_exponent(struct search *s, struct mase_err *err)
+{
+    const struct mase_opt *row = s->exponent_row;
+    struct places p;
+    double score;
+    MASE_TRY(find_places(s, &p, err));
+    double need = fmax(octaves(s->high, p.high), octaves(s->low, p.low));
+    need = isfinite(need) ? ceil(need) : 0;
+    for (int k = -WIDER; k <= OCTAVES; k++) {
+        double at = (double)p.at + p.step * (need - k);
+        at = at < row->min ? row->min : at > row->max ? row->max : at;
+        set_int(s->exponent, (int64_t)at);
+        MASE_TRY(try(s, &score, err));
+    }
+    set_int(s->exponent, s->best_exponent);
+    return MASE_OK;
+}
+
+/* ---- scales ---- */
+
+/* The codes' own range: limits with scale 1 and zero at 0, if it is sought. */
+struct codes {
+    double low, high;
+};
+
+/* The range [low, high] by a scale, and a zero point if that is sought: zero is always a value. */
+static enum mase_status try_range(struct search *s, const struct codes *c, double low, double high,
+                                  double *score, struct mase_err *err)
+{
+    double scale;
+    low = fmin(low, 0);
+    high = fmax(high, 0);
+    if (s->zero) {
+        scale = (high - low) / (c->high - c->low);
+        const double zero = scale > 0 ? rint(c->low - low / scale) : 0;
+        set_int(s->zero, (int64_t)fmin(fmax(zero, c->low), c->high));
+    } else {
+        scale = fmax(c->high > 0 ? high / c->high : 0, c->low < 0 ? low / c->low : 0);
+    }
+    set_scale(s, scale >= FLT_MIN ? scale : 1);
+    return try(s, score, err);
+}
+
+/* One end of the range, or both: the best factor to cut it by, coarse and then fine. */
+struct cutting {
+    double low, high; /* what is cut */
+    bool cuts_low, cuts_high;
+};
+
+static enum mase_status try_factor(struct search *s, const struct codes *c,
+                                   const struct cutting *cut, double octave, double *score,
+                                   struct mase_err *err)
+{
+    const double f = exp2(-octave);
+    return try_range(s, c, cut->cuts_low ? cut->low * f : cut->low,
+                     cut->cuts_high ? cut->high * f : cut->high, score, err);
+}
+
+static enum mase_status seek_factor(struct search *s, const struct codes *c,
+                                    const struct cutting *cut, double *octave, struct mase_err *err)
+{
+    double score, least = INFINITY, at = 0;
+    for (int k = 0; k <= OCTAVES * STEPS; k++) {
+        MASE_TRY(try_factor(s, c, cut, (double)k / STEPS, &score, err));
+        if (score < least) {
+            least = score;
+            at = (double)k / STEPS;
+        }
+    }
+    double width = 1.0 / STEPS;
+    for (int k = 0; k < REFINED; k++) {
+        const double side = k % 2 ? at + width / 2 : at - width / 2;
+        MASE_TRY(try_factor(s, c, cut, side > 0 ? side : 0, &score, err));
+        if (score < least) {
+            least = score;
+            at = side > 0 ? side : 0;
+        }
+        width /= k % 2 ? 2 : 1;
+    }
+    *octave = at;
+    return MASE_OK;
+}
+
+/* Both ends by one factor, then each by its own where there is a zero point to allow it. */
+static enum mase_status seek_scale(struct search *s, struct mase_err *err)
+{
+    struct codes c;
+    double score, octave;
+    set_scale(s, 1);
+    if (s->zero)
+        set_int(s->zero, 0);
+    MASE_TRY(limits(s, &c.low, &c.high, err));
+    if (c.high >= FLT_MAX || !(c.high > c.low))
+        return refuse(s, "the scale", err);
+    struct cutting cut = { s->low, s->high, true, true };
+    MASE_TRY(try_range(s, &c, cut.low, cut.high, &score, err));
+    if (s->score)
+        MASE_TRY(seek_factor(s, &c, &cut, &octave, err));
+    for (int end = 0; s->score && s->zero && end < 2; end++) {
+        cut.low *= end == 0 ? exp2(-octave) : cut.cuts_low ? exp2(-octave) : 1;
+        cut.high *= end == 0 ? exp2(-octave) : 1;
+        cut.cuts_low = end == 0;
+        cut.cuts_high = end == 1;
+        MASE_TRY(seek_factor(s, &c, &cut, &octave, err));
+    }
+    set_scale(s, s->best_scale);
+    if (s->zero)
+        set_int(s->zero, s->best_zero);
+    return MASE_OK;
+}
+
+/* A zero point alone, by a scale that is given. */
+static enum mase_status seek_zero(struct search *s, struct mase_err *err)
+{
+    double low, high, score;
+    set_int(s->zero, 0);
+    MASE_TRY(limits(s, &low, &high, err));
+    set_int(s->zero, 1);
+    double low1, high1;
+    MASE_TRY(limits(s, &low1, &high1, err));
+    const double step = low - low1;
+    if (!(step > 0) || high >= FLT_MAX)
+        return refuse(s, "the zero point", err);
+    const double least = rint(low / step), most = rint(high / step);
+    for (double z = least; z <= most && most - least <= 65536; z++) {
+        set_int(s->zero, (int64_t)z);
+        MASE_TRY(try(s, &score, err));
+    }
+    set_int(s->zero, s->best_zero);
+    return MASE_OK;
+}
+
+/* ---- all of it ---- */
+
+/* Where prefix_KEY stands in the table; -1: it does not. */
+static int find_key(const struct search *s, const char *key)
+{
+    char full[64];
+    snprintf(full, sizeof full, "%s_%s", s->prefix, key);
+    return mase_value_find(s->config, full);
+}
+
+/* A scale that is chosen is told, so the format need not make it a power of two. */
+static void take_power_of_two(struct search *s, struct mase_arena *a)
+{
+    const int at = find_key(s, "power_of_two");
+    if (at < 0 || !s->scale || s->config->items[at]->kind != MASE_BOOL)
+        return;
+    s->power_of_two = s->config->items[at]->b;
+    s->config->items[at] = mase_value_bool(a, false);
+}
+
+static void find_sought(struct search *s, struct mase_arena *a)
+{
+    for (const struct mase_opt *row = mase_quants[s->kind]->params; row->type; row++) {
+        const int at = find_key(s, row->key);
+        if (at < 0 || !mase_value_is_auto(s->config->items[at]))
+            continue;
+        struct mase_value *v = mase_value_int(a, 0);
+        v->at = s->config->items[at]->at;
+        s->config->items[at] = v;
+        switch (mase_param_tuning(row)) {
+        case MASE_TUNED_EXPONENT:
+            s->exponent = v;
+            s->exponent_row = row;
+            break;
+        case MASE_TUNED_SCALE:
+            s->scale = v;
+            break;
+        case MASE_TUNED_ZERO:
+            s->zero = v;
+            break;
+        case MASE_NOT_TUNED:
+            mase_bug("%s is not for calibration", row->key);
+        }
+    }
+    take_power_of_two(s, a);
+}
+
+enum mase_status mase_cal_choose(struct mase_value *config, const char *prefix,
+                                 struct mase_cal_fit *fit, enum mase_quant_kind kind,
+                                 const struct mase_cal_values *v,
+                                 const struct mase_calibrate_opts *o, struct mase_arena *a,
+                                 struct mase_err *err)
+{
+    const struct method *m = method_of(o->method);
+    struct search s = { .kind = kind,
+                        .config = config,
+                        .prefix = prefix,
+                        .score = m->score,
+                        .low = v->min,
+                        .high = v->max,
+                        .best = INFINITY };
+    struct mase_format f;
+    if (!isfinite(v->min) || !isfinite(v->max))
+        return mase_fail(err, MASE_EVALUE, "some of its values are NaN or infinite");
+    mase_cal_scorer_init(&s.scorer, v, a, m->histogram);
+    if (m->quantile)
+        quantiles(&s.low, &s.high, v, o->quantile, a);
+    find_sought(&s, a);
+    if (s.exponent)
+        MASE_TRY(seek_exponent(&s, err));
+    if (s.scale)
+        MASE_TRY(seek_scale(&s, err));
+    else if (s.zero)
+        MASE_TRY(seek_zero(&s, err));
+    MASE_TRY(mase_format_try(&f, a, kind, config, prefix, err));
+    if (m->histogram && mase_format_has_blocks(&f))
+        return mase_fail(err, MASE_EUNSUPPORTED,
+                         "kl is for formats that round each value for itself, and %s does not: "
+                         "use mse",
+                         mase_quants[kind]->name);
+    *fit = mase_cal_fit(&s.scorer, &f);
+    return MASE_OK;
+}
