@@ -38,6 +38,10 @@ static const struct action actions[] = {
       .paths = { "software/training_ckpts", "software/metrics.csv", "software/training_curve.svg",
                  "software/tensorboard" } },
     { .name = "transform", .folder = "software/transform", .paths = { "software/transform" } },
+    { .name = "calibrate",
+      .folder = "software/calibrate",
+      .paths = { "software/calibrate" },
+      .shared = true },
     /* results of single configurations stay for the next sweep to use */
     { .name = "sweep",
       .folder = "software/sweep",

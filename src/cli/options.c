@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <mase/calibrate.h>
 #include <mase/file.h>
 #include <mase/log.h>
 #include <mase/sheet.h>
@@ -26,6 +27,7 @@ static const char *const splits[] = { "held-out", "mase", NULL };
 static const char *const precisions[] = { "16-mixed", "32", "64", "bf16", NULL };
 static const char *const accelerators[] = { "auto", "cpu", "gpu", "mps", NULL };
 static const char *const strategies[] = { "auto", "ddp", "ddp_find_unused_parameters_true", NULL };
+static const char *const measured[] = { "none", "validation", "test", NULL };
 static const char *const occasions[] = { "auto", "always", "never", NULL };
 static const char *const prune_methods[] = { "random", "l1-norm", "l2-norm", NULL };
 static const char *const scopes[] = { "local", "global", NULL };
@@ -42,6 +44,7 @@ const char *const mase_cli_group_titles[MASE_CLI_GROUP_COUNT] = {
     [MASE_CLI_GROUP_HARDWARE] = "hardware options",
     [MASE_CLI_GROUP_LANGUAGE] = "language model options",
     [MASE_CLI_GROUP_PRUNE] = "pruning options",
+    [MASE_CLI_GROUP_CALIBRATE] = "calibration options",
     [MASE_CLI_GROUP_PREDICT] = "prediction options",
     [MASE_CLI_GROUP_INSPECT] = "looking options",
     [MASE_CLI_GROUP_REPORT] = "report options",

@@ -112,6 +112,11 @@ enum mase_status mase_cli_run_quantize(struct mase_manager *m, struct mase_graph
 /* "4 nodes: integer(8, 4)", in a; NULL: all is float. */
 const char *mase_cli_formats_in(struct mase_arena *a, const struct mase_graph *g);
 
+/* ---- calibrate_file.c ---- */
+
+/* The formats of g as a section of the quantise pass by names; what has none stays in float. */
+struct mase_value *mase_cli_formats_by_name(struct mase_arena *a, const struct mase_graph *g);
+
 /* ---- folder.c ---- */
 
 bool mase_cli_is_saved(const char *dir);

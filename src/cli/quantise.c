@@ -117,16 +117,40 @@ static void warn_of_difference(const struct mase_cli *c, const struct mase_graph
     mase_str_release(&why);
 }
 
+/* What was found on the spot is part of the configuration in force, which the record says. */
+static void note_calibration(struct mase_cli *c, const struct mase_graph *g,
+                             const struct mase_value *info)
+{
+    struct mase_arena *a = &c->arena;
+    struct mase_value *passes = mase_value_get(c->config, "passes");
+    if (!mase_value_get(info, "calibrate"))
+        return;
+    mase_value_set(a, passes, "quantize", mase_cli_formats_by_name(a, g));
+    if (!mase_cli_text(c, MASE_CLI_load_name))
+        mase_warn("the number formats were calibrated on initial weights: train in float first, "
+                  "and --load what was trained");
+}
+
+/* The data is opened if something is to be calibrated on it. */
 enum mase_status mase_cli_apply_formats(struct mase_graph **g, struct mase_cli *c,
                                         const struct mase_shape *sample, struct mase_err *err)
 {
     struct mase_manager m = { .env = { .seed = (uint64_t)mase_cli_value(c, MASE_CLI_seed)->i } };
+    struct mase_cli_samples samples;
     struct mase_graph *was = mase_graph_clone(*g);
     mase_cli_sample_inputs(&m.env, &c->arena, *g, sample);
+    mase_cli_samples_init(&samples, c);
+    if (mase_cli_text(c, MASE_CLI_dataset))
+        m.env.samples = &samples.source;
+    m.env.info = mase_value_table(&c->arena);
+    m.env.info_arena = &c->arena;
     const enum mase_status st = mase_cli_run_quantize(&m, g, c, err);
+    mase_cli_samples_close(&samples);
     mase_manager_release(&m);
-    if (!st)
+    if (!st) {
         warn_of_difference(c, was, *g);
+        note_calibration(c, *g, m.env.info);
+    }
     mase_graph_free(was);
     return st;
 }

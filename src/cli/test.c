@@ -24,47 +24,10 @@ struct job {
     struct mase_predictor *predictor;
     const char *began; /* the graph before the configuration quantised it; NULL: of the zoo */
     struct mase_checkpoint_info checkpoint;
-    int32_t *class_map; /* NULL: the same order */
-    const char *const *class_names;
+    struct mase_cli_classes classes;
     int threads;
     struct mase_evaluation e;
 };
-
-static int find_class(const char *const *names, int n, const char *name)
-{
-    for (int i = 0; i < n; i++)
-        if (mase_streq(names[i], name))
-            return i;
-    return -1;
-}
-
-/* By name, if the checkpoint has the dataset's classes in another order. Classes of other names are
- * taken to be the same ones, with a word. */
-static void match_classes(struct job *j)
-{
-    const struct mase_dataset_info *info = mase_dataset_info(j->data);
-    const int n = info->data.classes;
-    const char *const *theirs = (const char *const *)j->checkpoint.class_names;
-    j->class_names = info->class_names;
-    if (!theirs || j->checkpoint.data.classes != n)
-        return;
-    int32_t *map = mase_new_array(&j->c->arena, int32_t, (size_t)n);
-    bool same = true;
-    for (int i = 0; i < n; i++) {
-        map[i] = find_class(theirs, n, info->class_names[i]);
-        same = same && map[i] == i;
-        if (map[i] < 0) {
-            mase_warn("the checkpoint knows no class '%s': classes are matched by their order",
-                      info->class_names[i]);
-            return;
-        }
-    }
-    if (same)
-        return;
-    mase_info("Classes are matched by their names: their order differs from the checkpoint's");
-    j->class_map = map;
-    j->class_names = theirs;
-}
 
 /* The test split, or every row there is. */
 static struct mase_split_rows rows_of(const struct job *j)
@@ -84,7 +47,7 @@ static enum mase_status set_up(struct job *j, struct mase_err *err)
     mase_info("Initialising dataset '%s'...", mase_cli_text(j->c, MASE_CLI_dataset));
     MASE_TRY(mase_cli_checkpoint_info(&j->checkpoint, j->c, j->weights, err));
     MASE_TRY(mase_cli_open_data_for(&j->data, j->c, &j->checkpoint, err));
-    match_classes(j);
+    mase_cli_match_classes(&j->classes, &j->c->arena, j->data, &j->checkpoint);
     const struct mase_data_info *info = &mase_dataset_info(j->data)->data;
     MASE_TRY(mase_cli_build(&j->graph, j->c, j->model, info, j->weights, err));
     j->began = mase_cli_graph_text(&j->c->arena, j->model, j->graph);
@@ -156,7 +119,7 @@ static void put_classes(struct job *j)
         int64_t samples = 0;
         for (int k = 0; k < e->classes; k++)
             samples += e->confusion[c * e->classes + k];
-        mase_table_set(&t, row, 0, j->class_names[c]);
+        mase_table_set(&t, row, 0, j->classes.names[c]);
         mase_table_setf(&t, row, 1, "%lld", (long long)samples);
         set_rate(&t, row, 2, e->precision[c]);
         set_rate(&t, row, 3, e->recall[c]);
@@ -168,7 +131,7 @@ static void put_classes(struct job *j)
 /* Up to as many classes as a table has columns. */
 static void put_confusion(struct job *j)
 {
-    const char *const *names = j->class_names;
+    const char *const *names = j->classes.names;
     const char *headers[MASE_TABLE_MAX_COLUMNS + 1] = { "Truth \\ answer" };
     const int C = j->e.classes;
     if (C >= MASE_TABLE_MAX_COLUMNS)
@@ -201,7 +164,7 @@ static struct mase_value *classes(struct mase_arena *a, const struct job *j)
         struct mase_value *v = mase_value_table(a), *answers = mase_value_list(a);
         for (int k = 0; k < e->classes; k++)
             mase_value_push(a, answers, mase_value_int(a, e->confusion[c * e->classes + k]));
-        mase_value_set(a, v, "name", mase_value_string(a, j->class_names[c]));
+        mase_value_set(a, v, "name", mase_value_string(a, j->classes.names[c]));
         mase_value_set(a, v, "precision", number(a, e->precision[c]));
         mase_value_set(a, v, "recall", number(a, e->recall[c]));
         mase_value_set(a, v, "auc", number(a, e->auc[c]));
@@ -280,7 +243,7 @@ static enum mase_status run(struct job *j, struct mase_err *err)
 {
     MASE_TRY(set_up(j, err));
     mase_info("Testing model '%s'...", j->model->name);
-    const struct mase_evaluate_opts opts = { rows_of(j), j->class_map, &j->c->arena };
+    const struct mase_evaluate_opts opts = { rows_of(j), j->classes.map, &j->c->arena };
     MASE_TRY(mase_evaluate_rows(&j->e, j->predictor, j->data, &opts, err));
     if (!isfinite(j->e.loss))
         mase_warn("the loss is %g: some outputs of the network are NaN or infinite", j->e.loss);

@@ -41,6 +41,17 @@ enum mase_status mase_cli_keep_scaling(const char *dir, struct mase_arena *a,
 /* "standardised: ..., over the 720 rows that train" */
 const char *mase_cli_scaling_words(struct mase_arena *a, const struct mase_dataset *d);
 
+/* ---- classes.c ---- */
+
+struct mase_cli_classes {
+    int32_t *map; /* (classes) the network's for each of the dataset's; NULL: the same order */
+    const char *const *names; /* in the network's order */
+};
+/* By name, if the checkpoint has the dataset's classes in another order. Classes of other names are
+ * taken to be the same ones, with a word. */
+void mase_cli_match_classes(struct mase_cli_classes *c, struct mase_arena *a,
+                            const struct mase_dataset *d, const struct mase_checkpoint_info *of);
+
 /* ---- train_files.c: the files of a run beside its checkpoints ---- */
 
 struct mase_cli_curve { /* by epochs */

@@ -101,7 +101,8 @@ static enum mase_status rehearse(const struct job *j, struct mase_err *err)
 {
     struct mase_manager m = { .env = { .inputs = j->manager.env.inputs,
                                        .input_count = j->manager.env.input_count,
-                                       .seed = j->manager.env.seed } };
+                                       .seed = j->manager.env.seed,
+                                       .rehearsal = true } };
     struct mase_graph *copy = mase_graph_clone(j->graph);
     const enum mase_log_level level = mase_log_get_level();
     const struct mase_pass_runs *runs = &j->c->passes;

@@ -55,6 +55,7 @@ static const struct {
 } tunings[] = { { "frac_width", MASE_TUNED_EXPONENT },
                 { "exponent_bias", MASE_TUNED_EXPONENT },
                 { "scale", MASE_TUNED_SCALE },
+                { "tensor_scale", MASE_TUNED_SCALE },
                 { "zero_point", MASE_TUNED_ZERO } };
 
 enum mase_tuning mase_param_tuning(const struct mase_opt *row)

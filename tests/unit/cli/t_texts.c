@@ -43,6 +43,7 @@ static const struct {
     { "predict", "--config c.toml --load saved --input x.npy --output y.npy" },
     { "transform", "--config c.toml" },
     { "prune", "--config c.toml --sparsity 0.5" },
+    { "calibrate", "--config c.toml --load saved" },
     { "sweep", "--config c.toml --max-steps 1 --max-epochs 1 --learning-rate 0.1,0.2" },
     { "data", "info toy_tiny" },
     { "show", "toy --config c.toml" },

@@ -288,7 +288,26 @@ static void a_scale_for_each_channel(void **state)
     mase_arena_release(&a);
 }
 
-/* 8000 values of a bell and one far away: the bell decides. */
+/* The scale of a whole tensor whose blocks have one, too. */
+static void a_scale_above_those_of_blocks(void **state)
+{
+    float x[VALUES];
+    struct mase_arena a = { 0 };
+    struct mase_cal_tensor t;
+    struct mase_cal_fit fit, plain;
+    (void)state;
+    draw(x, VALUES, 4);
+    const struct mase_cal_values v = values_of(&t, x, VALUES, MASE_SIGNED);
+    const struct mase_value *s =
+        mase_value_get(found(&a, "name = \"nvfp4\"\nw_tensor_scale = \"auto\"\n", "mse", &v, &fit),
+                       "w_tensor_scale");
+    assert_true(s->f > 0);
+    assert_non_null(found(&a, "name = \"nvfp4\"\nw_tensor_scale = 0.01\n", "mse", &v, &plain));
+    assert_true(fit.mse <= plain.mse);
+    mase_arena_release(&a);
+}
+
+/* Values of a bell and one far away: the bell decides. */
 static void kl_lets_outliers_go(void **state)
 {
     float x[VALUES];
@@ -647,6 +666,7 @@ int main(void)
         cmocka_unit_test(a_scale_is_near_the_best),
         cmocka_unit_test(a_zero_point_uses_the_range),
         cmocka_unit_test(a_scale_for_each_channel),
+        cmocka_unit_test(a_scale_above_those_of_blocks),
         cmocka_unit_test(kl_lets_outliers_go),
         cmocka_unit_test(nothing_but_zeros_and_no_numbers),
         cmocka_unit_test(gptq_is_numpys),
