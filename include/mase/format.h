@@ -109,6 +109,8 @@ enum { MASE_LEARNED_MAX = 2 };
 struct mase_learning {
     const char *const *names; /* up to NULL: what parameters are called */
     struct mase_grid (*grid)(const float *value, const void *params, enum mase_sign sign);
+    /* Bits of a value without its sign, where they are learned too; NULL: they are fixed. */
+    int (*bits)(const float *value, const void *params, enum mase_sign sign);
     void (*start)(float *value, const struct mase_block_size *s, const void *params,
                   enum mase_sign sign);
     /* Of the loss by the values of a block of so many numbers; sums as kernels.def has them. */

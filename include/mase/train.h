@@ -45,6 +45,9 @@ struct mase_train_opts {
     int64_t quantize_after; /* epochs in float before the graph's number formats are on */
     int64_t
         freeze_bn_stats_after; /* epochs before batch norms keep their statistics; below 0: all */
+    double ebops_weight;       /* of the network's effective bit operations in the loss */
+    double ebops_ramp;         /* share of the quantised epochs in which that weight rises from 0 */
+    double bits_hold;          /* share of them, the last, in which learned bits stay as they are */
     double label_smoothing;
     const char *class_weights; /* "1,2,0.5", "balanced", or NULL */
     int64_t threads;           /* 0: as many as the network can use */
@@ -171,6 +174,7 @@ struct mase_train_epoch {
     double train_seconds, seconds; /* training alone; with validation */
     int64_t samples;               /* trained on in train_seconds */
     bool best;
+    double ebops;     /* effective bit operations after it, where formats learn bits; else 0 */
     bool plain;       /* the number formats were not on yet */
     double sparsity;  /* share of the weights that are pruned; NaN: they are not */
     const char *stop; /* NULL, or why this is the last: "patience" ... */

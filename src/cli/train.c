@@ -176,10 +176,13 @@ static enum mase_status on_epoch(void *data, const struct mase_train_epoch *e, s
     j->samples += e->samples;
     j->drawn_epoch = -1;
     mase_log_status(NULL);
-    mase_info("Epoch %lld/%lld: train_loss %.4f, train_acc %.4f, val_loss %.4f, val_acc %.4f, lr "
+    char ebops[32] = "";
+    if (e->ebops > 0)
+        snprintf(ebops, sizeof ebops, ", ebops %.0f", e->ebops);
+    mase_info("Epoch %lld/%lld: train_loss %.4f, train_acc %.4f, val_loss %.4f, val_acc %.4f%s, lr "
               "%.3g, %.2f s, %.0f samples/s%s%s",
               (long long)e->epoch + 1, (long long)j->opts.max_epochs, e->train_loss,
-              e->train_accuracy, e->val_loss, e->val_accuracy, e->lr, e->seconds,
+              e->train_accuracy, e->val_loss, e->val_accuracy, ebops, e->lr, e->seconds,
               (double)e->samples / e->train_seconds, e->best ? ", best so far" : "",
               e->plain ? ", float" : "");
     if (isfinite(e->sparsity))

@@ -67,8 +67,9 @@ static bool negative(const struct hgq *p, enum mase_sign sign)
 }
 
 /* Bits without the sign. */
-static int magnitude_bits(const float *value, const struct hgq *p, enum mase_sign sign)
+static int magnitude_bits(const float *value, const void *opaque, enum mase_sign sign)
 {
+    const struct hgq *p = opaque;
     const float bits = rintf(value[FRAC]) + rintf(value[INT]);
     return (int)mase_clamp(bits, 0, (float)(p->most - (negative(p, sign) ? 1 : 0)));
 }
@@ -124,7 +125,7 @@ static void range(int64_t *low, int64_t *high, const void *opaque, enum mase_sig
 }
 
 static const struct mase_learning learning = {
-    .names = names, .grid = grid, .start = start, .gradient = gradient
+    .names = names, .grid = grid, .bits = magnitude_bits, .start = start, .gradient = gradient
 };
 
 static void quantize(float *q, const float *x, const struct mase_block *b, const void *opaque,

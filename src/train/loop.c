@@ -59,6 +59,33 @@ static void update(void *data, int64_t from, int64_t to)
     mase_trainer_prune_weights(t, from, to);
 }
 
+/* Can each thread update its part of the parameters when it has their gradients? */
+static bool in_parts(const struct mase_trainer *t)
+{
+    return mase_optimizer_has_parts(&t->optim) && !t->ebops;
+}
+
+/* How far training through the formats has come, 0 .. 1. */
+static double progress(const struct mase_trainer *t)
+{
+    const int64_t before = t->opts.quantize_after * t->steps;
+    const int64_t all = t->opts.max_epochs * t->steps - before;
+    return all > 0 ? (double)(t->state.step - before) / (double)all : 1;
+}
+
+/* The cost counts more and more: bits that are taken at once are not found again. */
+static double ebops_weight(const struct mase_trainer *t)
+{
+    const double ramp = t->opts.ebops_ramp, at = progress(t);
+    return t->opts.ebops_weight * (at < ramp ? at / ramp : 1);
+}
+
+/* At the end weights adapt to bits that stay: otherwise a bit may go in the last step. */
+static bool holds_bits(const struct mase_trainer *t)
+{
+    return t->ebops && progress(t) >= 1 - t->opts.bits_hold;
+}
+
 /* Does the batch under way complete the gradients of a step? */
 static bool ends_step(const struct mase_trainer *t)
 {
@@ -71,7 +98,7 @@ static bool ends_step(const struct mase_trainer *t)
 static enum mase_status run_batch(struct run *r, struct mase_err *err)
 {
     struct mase_trainer *t = r->t;
-    const bool parts = ends_step(t) && mase_optimizer_has_parts(&t->optim);
+    const bool parts = ends_step(t) && in_parts(t);
     struct mase_train_state *s = &t->state;
     const int64_t from = s->batch * t->opts.batch_size;
     const int64_t n = t->rows - from < t->opts.batch_size ? t->rows - from : t->opts.batch_size;
@@ -153,6 +180,21 @@ static void step_at_once(struct mase_trainer *t)
     mase_trainer_prune_weights(t, 0, t->optim.params.n);
 }
 
+/* Gradients are complete; where nothing is added to them, parts have been updated already. */
+static void finish_step(struct mase_trainer *t)
+{
+    if (t->ebops) {
+        mase_ebops_hold(t->ebops);
+        mase_ebops_add_gradient(t->ebops, ebops_weight(t));
+    }
+    if (in_parts(t))
+        t->optim.step++;
+    else
+        step_at_once(t);
+    if (holds_bits(t))
+        mase_ebops_put_back(t->ebops);
+}
+
 static enum mase_status train_step(struct run *r, struct mase_err *err)
 {
     struct mase_trainer *t = r->t;
@@ -164,10 +206,7 @@ static enum mase_status train_step(struct run *r, struct mase_err *err)
         last = ends_step(t);
         MASE_TRY(run_batch(r, err));
     } while (!last);
-    if (mase_optimizer_has_parts(&t->optim))
-        t->optim.step++;
-    else
-        step_at_once(t);
+    finish_step(t);
     s->step++;
     r->point.lr = t->lr;
     r->point.epoch = s->epoch;
@@ -254,6 +293,7 @@ static void close_epoch(struct mase_trainer *t, struct mase_train_epoch *e)
     e->step = s->step;
     e->train_loss = s->weight > 0 ? s->loss / s->weight : NAN;
     e->train_accuracy = s->seen ? (double)s->correct / (double)s->seen : NAN;
+    e->ebops = t->ebops ? mase_ebops(t->ebops) : 0;
     if (s->batch < t->batches)
         return; /* stopped in the middle: the rest of the epoch may follow */
     s->epoch++;

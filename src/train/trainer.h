@@ -6,6 +6,7 @@
 
 #include <mase/prune.h>
 
+#include "train/ebops.h"
 #include "train/optim.h"
 #include "train/predict.h"
 
@@ -32,6 +33,7 @@ struct mase_trainer {
     struct mase_plan *plan; /* its first tile, which has the parameters */
     struct mase_predictor *validator;
     struct mase_optimizer optim;
+    struct mase_ebops *ebops;     /* NULL: no format learns bits */
     struct mase_table_view table; /* data is NULL for images */
     const int32_t *labels;        /* of all rows of the table */
     uint32_t *order;              // (rows): the training rows in the order of the epoch

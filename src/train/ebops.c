@@ -1,0 +1,315 @@
+/*
+ * ebops.c - the cost of products in bits (ebops.h).
+ *
+ * A layer multiplies the values of an input feature or channel with the weights that belong to it,
+ * all with all. So its cost is the sum over features of (bits of the feature's values) (bits of its
+ * weights), and the derivative by a bit of a value is the sum of the bits of its weights: as much
+ * work as there are values and weights.
+ */
+#include "train/ebops.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "exec/plan.h"
+#include "ir/shape.h"
+#include "program/program.h"
+
+/* An operand: what bits its blocks have, and to which feature its values belong. */
+struct side {
+    struct mase_rounding how;
+    const struct mase_weight *value[MASE_LEARNED_MAX]; /* NULL: the bits are fixed */
+    int64_t count, blocks;
+    int32_t *block;                // (count)
+    int32_t *feature;              // (count); NULL: it belongs to none
+    double *bits;                  // (blocks)
+    double *sum;                   // (features)
+    float *held[MASE_LEARNED_MAX]; // (blocks)
+};
+
+struct product {
+    const char *layer;
+    struct side x, w, bias; /* bias without format: none */
+    int64_t features;
+    double share;   /* products of a value with each of its weights */
+    double outputs; /* for each bias */
+};
+
+struct mase_ebops {
+    struct mase_arena arena;
+    const struct mase_plan *plan;
+    struct product *product;
+    struct mase_layer_bits *layer;
+    int count, cap;
+};
+
+/* ---- finding products ---- */
+
+static bool learns_bits(const struct mase_format *f)
+{
+    return mase_format_learned(f) && f->row->learned->bits;
+}
+
+static void map_blocks(struct side *s, struct mase_arena *a, const struct mase_shape *shape)
+{
+    const struct mase_blocks b = mase_format_blocks(s->how.format, shape, s->how.role);
+    int64_t *offset = mase_new_array(a, int64_t, (size_t)b.largest);
+    s->blocks = mase_format_has_blocks(s->how.format) ? b.count : 1;
+    s->block = mase_new_array(a, int32_t, (size_t)s->count);
+    for (int64_t i = 0; i < b.count && s->blocks > 1; i++) {
+        const int64_t n = mase_blocks_offsets(&b, i, offset);
+        for (int64_t k = 0; k < n; k++)
+            s->block[offset[k]] = (int32_t)i;
+    }
+}
+
+static void find_side(struct side *s, struct mase_ebops *e, const struct mase_pvalue *v)
+{
+    const struct mase_instr *i = v->made_by;
+    const struct mase_shape own = mase_ptype_shape(&v->type, 1);
+    struct mase_shape shape = own;
+    *s = (struct side){ .how = v->rounded, .count = mase_shape_count(&own) };
+    if (i && i->prim == MASE_PRIM_round)
+        shape = mase_shape_to_rank(&own, i->round_rank);
+    for (int j = 0; i && i->prim == MASE_PRIM_round && learns_bits(s->how.format) &&
+                    j < mase_format_learned(s->how.format);
+         j++)
+        s->value[j] = mase_plan_weight(e->plan, mase_pvalue_of(&i->param[1 + j])->param);
+    map_blocks(s, &e->arena, &shape);
+    s->bits = mase_new_array(&e->arena, double, (size_t)s->blocks);
+    for (int j = 0; j < MASE_LEARNED_MAX && s->value[j]; j++)
+        s->held[j] = mase_new_array(&e->arena, float, (size_t)s->blocks);
+}
+
+/* Value i belongs to feature i / run % features. */
+static void belong(struct side *s, struct mase_arena *a, int64_t features, int64_t run)
+{
+    s->feature = mase_new_array(a, int32_t, (size_t)s->count);
+    s->sum = mase_new_array(a, double, (size_t)features);
+    for (int64_t i = 0; i < s->count; i++)
+        s->feature[i] = (int32_t)(i / run % features);
+}
+
+static int64_t run_behind(const struct mase_ptype *t, int dim)
+{
+    int64_t run = 1;
+    for (int d = dim + 1; d < t->rank; d++)
+        run *= t->dim[d].plus;
+    return run;
+}
+
+static void find_linear(struct product *p, struct mase_ebops *e, const struct mase_pvalue *x,
+                        const struct mase_pvalue *w)
+{
+    p->features = w->type.dim[w->type.rank - 1].plus;
+    p->share = 1;
+    belong(&p->x, &e->arena, p->features, 1);
+    belong(&p->w, &e->arena, p->features, 1);
+    (void)x;
+}
+
+/* Weights (outputs, channels of a group, ...): the groups lie one behind the other along outputs. A
+ * value meets each weight of its channel as often as there are outputs for each input. */
+static void find_conv(struct product *p, struct mase_ebops *e, const struct mase_pvalue *x,
+                      const struct mase_pvalue *w, const struct mase_pvalue *y)
+{
+    const int64_t channels = x->type.dim[1].plus, each = w->type.dim[1].plus;
+    const int64_t groups = channels / each, kernel = run_behind(&w->type, 1);
+    const int64_t outputs = w->type.dim[0].plus / groups;
+    p->features = channels;
+    p->share = (double)run_behind(&y->type, 1) / (double)run_behind(&x->type, 1);
+    belong(&p->x, &e->arena, channels, run_behind(&x->type, 1));
+    belong(&p->w, &e->arena, channels, 1);
+    for (int64_t i = 0; i < p->w.count; i++) {
+        const int64_t o = i / (each * kernel), c = i / kernel % each;
+        p->w.feature[i] = (int32_t)(o / outputs * each + c);
+    }
+}
+
+static bool is_conv(enum mase_op op)
+{
+    return op == MASE_OP_conv1d || op == MASE_OP_conv2d || op == MASE_OP_conv3d;
+}
+
+static void add_product(struct mase_ebops *e, const struct mase_instr *i)
+{
+    const struct mase_pvalue *x = mase_pvalue_of(&i->param[0]), *w = mase_pvalue_of(&i->param[1]);
+    const struct mase_pvalue *b = mase_pvalue_of(&i->param[2]);
+    if (!x || !w || (i->op != MASE_OP_linear && !is_conv(i->op)) || mase_ptype_follows(&w->type))
+        return;
+    e->product = mase_arena_grow(&e->arena, e->product, e->count, &e->cap, sizeof *e->product);
+    struct product *p = &e->product[e->count++];
+    *p = (struct product){ .layer = i->from };
+    find_side(&p->x, e, x);
+    find_side(&p->w, e, w);
+    if (i->op == MASE_OP_linear)
+        find_linear(p, e, x, w);
+    else
+        find_conv(p, e, x, w, i->result[0]);
+    if (b && b->rounded.format) {
+        const struct mase_shape y = mase_ptype_shape(&i->result[0]->type, 1);
+        find_side(&p->bias, e, b);
+        p->outputs = (double)mase_shape_count(&y) / (double)p->bias.count;
+    }
+}
+
+struct mase_ebops *mase_ebops_new(const struct mase_plan *p)
+{
+    bool learns = false;
+    for (const struct mase_instr *i = p->program->first; i; i = i->next)
+        learns |= i->prim == MASE_PRIM_round && learns_bits(i->round.format);
+    if (!learns)
+        return NULL;
+    struct mase_ebops *e = mase_xcalloc(sizeof *e);
+    e->plan = p;
+    for (const struct mase_instr *i = p->program->first; i; i = i->next)
+        if (i->prim == MASE_PRIM_dot || i->prim == MASE_PRIM_conv)
+            add_product(e, i);
+    e->layer = mase_new_array(&e->arena, struct mase_layer_bits, (size_t)e->count);
+    return e;
+}
+
+void mase_ebops_free(struct mase_ebops *e)
+{
+    if (!e)
+        return;
+    mase_arena_release(&e->arena);
+    free(e);
+}
+
+/* ---- bits ---- */
+
+static double fixed_bits(const struct mase_rounding *how)
+{
+    return mase_format_bits(how->format) - (how->format && how->sign == MASE_SIGNED ? 1 : 0);
+}
+
+static void find_bits(struct side *s)
+{
+    const struct mase_format *f = s->how.format;
+    for (int64_t b = 0; b < s->blocks; b++) {
+        float v[MASE_LEARNED_MAX];
+        for (int j = 0; j < MASE_LEARNED_MAX && s->value[j]; j++)
+            v[j] = s->value[j]->x[b];
+        s->bits[b] =
+            s->value[0] ? f->row->learned->bits(v, f->params, s->how.sign) : fixed_bits(&s->how);
+    }
+}
+
+static void sum_features(struct side *s, int64_t features)
+{
+    memset(s->sum, 0, (size_t)features * sizeof *s->sum);
+    for (int64_t i = 0; i < s->count; i++)
+        s->sum[s->feature[i]] += s->bits[s->block[i]];
+}
+
+static double sum_bits(const struct side *s)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < s->count; i++)
+        sum += s->bits[s->block[i]];
+    return sum;
+}
+
+static double cost_of(struct product *p)
+{
+    double cost = 0;
+    find_bits(&p->x);
+    find_bits(&p->w);
+    sum_features(&p->x, p->features);
+    sum_features(&p->w, p->features);
+    for (int64_t i = 0; i < p->features; i++)
+        cost += p->x.sum[i] * p->w.sum[i];
+    cost *= p->share;
+    if (!p->bias.how.format)
+        return cost;
+    find_bits(&p->bias);
+    return cost + p->outputs * sum_bits(&p->bias);
+}
+
+double mase_ebops(struct mase_ebops *e)
+{
+    double cost = 0;
+    for (int i = 0; i < e->count; i++)
+        cost += cost_of(&e->product[i]);
+    return cost;
+}
+
+/* ---- gradients ---- */
+
+/* d(cost)/d(bits of value i) = factor[feature of i], or one for all. What has no bits has none to
+ * lose. */
+static void add_side(const struct side *s, const double *factor, double weight)
+{
+    for (int64_t i = 0; i < s->count && s->value[0]; i++) {
+        const int64_t b = s->block[i];
+        const double d = weight * (factor ? factor[s->feature[i]] : 1.0);
+        for (int j = 0; j < MASE_LEARNED_MAX && s->value[j] && s->bits[b] > 0; j++)
+            if (s->value[j]->dx)
+                s->value[j]->dx[b] += (float)d;
+    }
+}
+
+void mase_ebops_add_gradient(struct mase_ebops *e, double weight)
+{
+    for (int i = 0; i < e->count; i++) {
+        struct product *p = &e->product[i];
+        cost_of(p);
+        add_side(&p->x, p->w.sum, weight * p->share);
+        add_side(&p->w, p->x.sum, weight * p->share);
+        if (p->bias.how.format)
+            add_side(&p->bias, NULL, weight * p->outputs);
+    }
+}
+
+/* ---- keeping bits ---- */
+
+static void copy_side(struct side *s, bool back)
+{
+    for (int j = 0; j < MASE_LEARNED_MAX && s->value[j]; j++) {
+        float *x = s->value[j]->x, *held = s->held[j];
+        memcpy(back ? x : held, back ? held : x, (size_t)s->blocks * sizeof *x);
+    }
+}
+
+static void copy_all(struct mase_ebops *e, bool back)
+{
+    for (int i = 0; i < e->count; i++) {
+        copy_side(&e->product[i].x, back);
+        copy_side(&e->product[i].w, back);
+        copy_side(&e->product[i].bias, back);
+    }
+}
+
+void mase_ebops_hold(struct mase_ebops *e)
+{
+    copy_all(e, false);
+}
+
+void mase_ebops_put_back(struct mase_ebops *e)
+{
+    copy_all(e, true);
+}
+
+/* ---- for reports ---- */
+
+static double mean_bits(const struct side *s)
+{
+    return s->how.format ? sum_bits(s) / (double)s->count + (s->how.sign == MASE_SIGNED ? 1 : 0)
+                         : 0;
+}
+
+int mase_ebops_layers(struct mase_ebops *e, const struct mase_layer_bits **out)
+{
+    for (int i = 0; i < e->count; i++) {
+        struct product *p = &e->product[i];
+        const double cost = cost_of(p);
+        e->layer[i] = (struct mase_layer_bits){
+            .layer = p->layer, .data = mean_bits(&p->x), .weight = mean_bits(&p->w), .ebops = cost
+        };
+    }
+    *out = e->layer;
+    return e->count;
+}

@@ -1,0 +1,81 @@
+# Formats that training learns: steps (lsq), offsets, bounds, bits (hgq) and their cost.
+MASE_DATA=; XDG_CACHE_HOME=$T/cache
+export MASE_DATA XDG_CACHE_HOME
+config() {
+    printf 'model = "jsc-tiny"\ndataset = "jsc-sim"\nbatch_size = 1024\nmax_epochs = 2\n'
+    printf 'learning_rate = 0.01\n[passes.quantize]\nby = "type"\n'
+    printf 'default = { config = { name = "NA" } }\n[passes.quantize.linear.config]\n%s\n' "$1"
+}
+config 'name = "lsq"
+data_in_width = 4
+weight_width = 3
+weight_axis = 0
+bias_name = "NA"' >lsq.toml
+config 'name = "hgq"
+data_in_width = 6
+data_in_axis = 1
+weight_width = 6
+weight_block_size = 1
+bias_width = 6' >hgq.toml
+ckpts=software/training_ckpts
+acc() { sed -n 's/.*"test_acc_epoch": //p' "mase_output/$1/software/test/run.json"; }
+
+run train --config lsq.toml --project lsq
+succeeds "a network learns its steps"
+err_has "and says in what" 'Quantised, 1 node: data_in lsq\(4\), weight lsq\(3, 0\)'
+run show mase_output/lsq/$ckpts/last.ckpt
+out_has "they lie among its parameters" 'seq_blocks.2.weight_scale'
+run test --config lsq.toml --load mase_output/lsq --project t1
+succeeds "tested with its configuration"
+run test jsc-tiny jsc-sim --load mase_output/lsq --project t2
+succeeds "and without"
+holds "alike" test "$(acc t1)" = "$(acc t2)"
+run test --config lsq.toml --load mase_output/lsq --cpu 2 --project t3
+holds "by two threads, too" test "$(acc t1)" = "$(acc t3)"
+run weights mase_output/lsq/$ckpts/last.ckpt
+succeeds "weights are shown"
+
+# What was never trained has nothing to round by.
+run train jsc-tiny jsc-sim --max-steps 1 --batch-size 1024 --project float
+run test --config lsq.toml --load mase_output/float --project never
+refused "an untrained one" "'seq_blocks.2.data_in_scale' has no value: training learns it"
+
+# The same bits after a pause, and by any number of threads.
+run train --config lsq.toml --max-epochs 1 --project half
+run train --config lsq.toml --project half --resume
+succeeds "resumed"
+holds "to the same bytes" cmp mase_output/half/$ckpts/last.ckpt mase_output/lsq/$ckpts/last.ckpt
+run train --config lsq.toml --cpu 2 --project two
+holds "and with two threads" cmp mase_output/two/$ckpts/last.ckpt mase_output/lsq/$ckpts/last.ckpt
+
+# Steps that come on later start then.
+run train --config lsq.toml --quantize-after 1 --project later
+succeeds "after an epoch in float"
+run test jsc-tiny jsc-sim --load mase_output/later --project t4
+succeeds "which is tested as it was trained"
+
+# Bits: a cost draws them down.
+run train --config hgq.toml --project free
+succeeds "bits are learned"
+err_has "and counted" 'Epoch 2/2: .*ebops [0-9]+,'
+run train --config hgq.toml --ebops-weight 0.001 --bits-hold 0 --project dear
+err_has "dear ones go" 'Epoch 2/2: .*ebops [0-9]{1,3},'
+run test jsc-tiny jsc-sim --load mase_output/dear --project t5
+succeeds "what is left computes"
+
+# What cannot be.
+config 'name = "lsq"
+data_in_width = 4
+weight_width = 0
+bias_name = "NA"' >bad.toml
+run train --config bad.toml
+refused "no bits" 'weight_width = 0 is outside 1..24'
+config 'name = "lsq"
+data_in_width = 4
+weight_width = 4
+weight_axis = 2
+bias_name = "NA"' >bad.toml
+run train --config bad.toml
+refused "an axis that is none" 'weight: axis = 2 is no dimension of a tensor with 2'
+run train --config hgq.toml --ebops-weight 2
+refused "a weight beyond 1" 'ebops-weight = 2.0 is outside 0.0..1.0'
