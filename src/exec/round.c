@@ -33,6 +33,43 @@ static void round_minifloat(const struct mase_kernels *k, float *y, const float 
         k->quantize_float(y + b->row[r], x + b->row[r], g, b->lanes);
 }
 
+#define ROUND_MINIFLOAT(name)                                                                     \
+    static void round_##name(const struct mase_kernels *k, float *y, const float *x,              \
+                             const struct mase_block *b, const void *params, enum mase_sign sign) \
+    {                                                                                             \
+        const struct mase_minifloat_grid g = mase_minifloat_grid_of(params);                      \
+        (void)sign;                                                                               \
+        for (int64_t r = 0; r < b->rows; r++)                                                     \
+            k->quantize_##name(y + b->row[r], x + b->row[r], &g, b->lanes);                       \
+    }
+ROUND_MINIFLOAT(denorm)
+ROUND_MINIFLOAT(ieee)
+
+static void round_mxint(const struct mase_kernels *k, float *y, const float *x,
+                        const struct mase_block *b, const void *params, enum mase_sign sign)
+{
+    struct mase_mxint_grid g;
+    if (mase_mxint_grid(&g, params))
+        k->quantize_mxint(y, x, b->row, b->rows, &g, b->lanes);
+    else
+        mase_quant_mxint.quantize(y, x, b, params, sign);
+}
+
+static void round_mxint_down(const struct mase_kernels *k, float *y, const float *x,
+                             const struct mase_block *b, const void *params, enum mase_sign sign)
+{
+    const struct mase_mxint_grid g = mase_mxint_hardware_grid(params);
+    (void)sign;
+    k->quantize_mxint_down(y, x, b->row, b->rows, &g, b->lanes);
+}
+
+static void round_scaled(const struct mase_kernels *k, float *y, const float *x,
+                         const struct mase_block *b, const void *params, enum mase_sign sign)
+{
+    const struct mase_scaled_grid g = mase_scaled_grid(params, sign);
+    k->quantize_scaled(y, x, b->row, b->rows, &g, b->lanes);
+}
+
 static void round_mx(const struct mase_kernels *k, float *y, const float *x,
                      const struct mase_block *b, const void *params, enum mase_sign sign)
 {

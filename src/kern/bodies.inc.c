@@ -23,6 +23,7 @@
 #include "kern/loss.inc.c"
 #include "kern/norm.inc.c"
 #include "kern/optim.inc.c"
+#include "kern/original.inc.c"
 #include "kern/round.inc.c"
 #include "kern/rows.inc.c"
 #include "kern/stat.inc.c"

@@ -161,6 +161,9 @@ enum { MASE_BINS = 64 };
 struct mase_integer_grid; /* quant/quant.h */
 struct mase_float_grid;
 struct mase_mx_grid;
+struct mase_minifloat_grid;
+struct mase_mxint_grid;
+struct mase_scaled_grid;
 struct mase_block_fp_grid;
 struct mase_grid;
 

@@ -70,6 +70,15 @@ static int64_t bias_of(const struct mxint *p)
     return (INT64_C(1) << (p->scale_bits - 1)) - 1;
 }
 
+bool mase_mxint_grid(struct mase_mxint_grid *g, const void *opaque)
+{
+    const struct mxint *p = opaque;
+    g->least = (float)-bias_of(p);
+    g->most = (float)((INT64_C(1) << p->scale_bits) - 1 - bias_of(p));
+    g->steps = ldexpf(1.0f, (int)p->element_bits - 1);
+    return !p->quantile_search;
+}
+
 struct scaled {
     float scale, out, steps; /* x / scale, result * out; 2^(b-1) */
 };
@@ -77,9 +86,9 @@ struct scaled {
 static struct scaled scaled_by(float largest, const struct mxint *p)
 {
     const float e = ceilf(log2f(largest > FLT_MIN ? largest : FLT_MIN));
-    const float top = (float)((INT64_C(1) << p->scale_bits) - 1 - bias_of(p));
-    return (struct scaled){ exp2f(e), exp2f(mase_clamp(e, (float)-bias_of(p), top)),
-                            ldexpf(1.0f, (int)p->element_bits - 1) };
+    struct mase_mxint_grid g;
+    mase_mxint_grid(&g, p);
+    return (struct scaled){ exp2f(e), exp2f(mase_clamp(e, g.least, g.most)), g.steps };
 }
 
 static float round_value(float x, const struct scaled *s)

@@ -88,10 +88,17 @@ static enum mase_status fits(const struct mase_shape *s, enum mase_role role, co
     return st;
 }
 
+struct mase_mxint_grid mase_mxint_hardware_grid(const void *opaque)
+{
+    const struct hardware *p = opaque;
+    const float half = ldexpf(1.0f, (int)p->exponent_width - 1);
+    return (struct mase_mxint_grid){ -half, half - 1, ldexpf(1.0f, (int)p->width - 1) };
+}
+
 static float exponent_of(float largest, const struct hardware *p)
 {
-    const float half = ldexpf(1.0f, (int)p->exponent_width - 1);
-    return mase_clamp(ceilf(log2f(largest)) - half, -half, half - 1); /* log2(0) is cut, too */
+    const struct mase_mxint_grid g = mase_mxint_hardware_grid(p);
+    return mase_clamp(ceilf(log2f(largest)) + g.least, g.least, g.most); /* log2(0) is cut, too */
 }
 
 static void quantize(float *q, const float *x, const struct mase_block *b, const void *opaque,

@@ -157,6 +157,21 @@ int64_t mase_minifloat_ieee_top(const struct mase_minifloat_grid *g); /* the hig
 /* Sign and mantissa must fit: an error that names width. */
 enum mase_status mase_minifloat_check(int64_t width, int64_t exponent_width, struct mase_err *err);
 
+/* Integers of -steps .. steps - 1 with a power of two for each block, 2^least .. 2^most (mxint.c
+ * and mxint_hardware.c). */
+struct mase_mxint_grid {
+    float least, most, steps;
+};
+/* False: each block looks for the best power. */
+bool mase_mxint_grid(struct mase_mxint_grid *g, const void *params);
+struct mase_mxint_grid mase_mxint_hardware_grid(const void *params);
+
+/* Integers lo .. hi, of which `steps` are the largest value of a block (scale_integer.c). */
+struct mase_scaled_grid {
+    float lo, hi, steps;
+};
+struct mase_scaled_grid mase_scaled_grid(const void *params, enum mase_sign sign);
+
 /* Powers of two with a sign and exponents lo .. hi; no zero. */
 struct mase_log_grid {
     int64_t lo, hi;

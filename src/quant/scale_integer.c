@@ -52,31 +52,24 @@ static enum mase_status fits(const struct mase_shape *s, enum mase_role role, co
                      "one vector of all samples");
 }
 
-static void bounds(float *lo, float *hi, const struct scale_integer *p, enum mase_sign sign)
+struct mase_scaled_grid mase_scaled_grid(const void *opaque, enum mase_sign sign)
 {
+    const struct scale_integer *p = opaque;
     const float steps = ldexpf(1.0f, (int)p->width - (sign == MASE_SIGNED ? 1 : 0));
-    *lo = sign == MASE_SIGNED ? -steps : 0.0f;
-    *hi = steps - 1;
-}
-
-static float scale_of(float largest, const struct scale_integer *p, enum mase_sign sign)
-{
-    return ldexpf(1.0f, (int)p->width - (sign == MASE_SIGNED ? 1 : 0)) / (largest + MASE_TINY);
+    return (struct mase_scaled_grid){ sign == MASE_SIGNED ? -steps : 0.0f, steps - 1, steps };
 }
 
 static void quantize(float *q, const float *x, const struct mase_block *b, const void *opaque,
                      enum mase_sign sign)
 {
-    const struct scale_integer *p = opaque;
-    float lo, hi;
-    bounds(&lo, &hi, p, sign);
+    const struct mase_scaled_grid g = mase_scaled_grid(opaque, sign);
     for (int64_t l = 0; l < b->lanes; l++) {
         float largest;
         mase_block_largest(&largest, x, b, l, 1);
-        const float s = scale_of(largest, p, sign);
+        const float s = g.steps / (largest + MASE_TINY);
         for (int64_t r = 0; r < b->rows; r++) {
             const int64_t i = b->row[r] + l;
-            q[i] = mase_clamp(rintf(x[i] * s), lo, hi) / s;
+            q[i] = mase_clamp(rintf(x[i] * s), g.lo, g.hi) / s;
         }
     }
 }
@@ -123,9 +116,8 @@ static bool encode(int64_t *code, int64_t *shared, const float *q, int64_t n, co
                    enum mase_sign sign)
 {
     uint32_t bits;
-    float lo, hi;
-    bounds(&lo, &hi, opaque, sign);
-    const float s = find_scale(q, n, lo, hi);
+    const struct mase_scaled_grid g = mase_scaled_grid(opaque, sign);
+    const float s = find_scale(q, n, g.lo, g.hi);
     memcpy(&bits, &s, sizeof bits);
     *shared = (int64_t)bits;
     for (int64_t i = 0; i < n; i++)
@@ -135,10 +127,9 @@ static bool encode(int64_t *code, int64_t *shared, const float *q, int64_t n, co
 
 static void range(int64_t *low, int64_t *high, const void *opaque, enum mase_sign sign)
 {
-    float lo, hi;
-    bounds(&lo, &hi, opaque, sign);
-    *low = (int64_t)lo;
-    *high = (int64_t)hi;
+    const struct mase_scaled_grid g = mase_scaled_grid(opaque, sign);
+    *low = (int64_t)g.lo;
+    *high = (int64_t)g.hi;
 }
 
 static void limits(float *low, float *high, const void *opaque, enum mase_sign sign)

@@ -203,6 +203,39 @@ CASE(quantize_block_fp)
     k->quantize_block_fp(s->out, s->in[1], row, ROWS, &g, s->n);
     return (struct wrote){ ROWS * MAX_N, 0 };
 }
+CASE(quantize_denorm)
+{
+    const struct mase_minifloat_grid g = { s->add ? -126.0f : -3.0f, s->flag ? 128.0f : 4.0f, 8 };
+    k->quantize_denorm(s->out, s->x, &g, s->n);
+    return (struct wrote){ s->n, 0 };
+}
+CASE(quantize_ieee)
+{
+    const struct mase_minifloat_grid g = { s->add ? -126.0f : -3.0f, s->flag ? 128.0f : 4.0f, 8 };
+    k->quantize_ieee(s->out, s->x, &g, s->n);
+    return (struct wrote){ s->n, 0 };
+}
+CASE(quantize_mxint)
+{
+    const int64_t row[ROWS] = { 0, MAX_N, 2 * MAX_N, 3 * MAX_N, 4 * MAX_N };
+    const struct mase_mxint_grid g = { s->add ? -127.0f : -3.0f, s->flag ? 128.0f : 4.0f, 8 };
+    k->quantize_mxint(s->out, s->in[1], row, ROWS, &g, s->n);
+    return (struct wrote){ ROWS * MAX_N, 0 };
+}
+CASE(quantize_mxint_down)
+{
+    const int64_t row[ROWS] = { 0, MAX_N, 2 * MAX_N, 3 * MAX_N, 4 * MAX_N };
+    const struct mase_mxint_grid g = { s->add ? -128.0f : -8.0f, s->add ? 127.0f : 7.0f, 8 };
+    k->quantize_mxint_down(s->out, s->in[1], row, ROWS, &g, s->n);
+    return (struct wrote){ ROWS * MAX_N, 0 };
+}
+CASE(quantize_scaled)
+{
+    const int64_t row[ROWS] = { 0, MAX_N, 2 * MAX_N, 3 * MAX_N, 4 * MAX_N };
+    const struct mase_scaled_grid g = { s->add ? -128.0f : 0.0f, 127, 128 };
+    k->quantize_scaled(s->out, s->in[1], row, ROWS, &g, s->n);
+    return (struct wrote){ ROWS * MAX_N, 0 };
+}
 static struct mase_mx_grid fp4_grid(enum mase_direction d)
 {
     return (struct mase_mx_grid){ { .emin = 0,
