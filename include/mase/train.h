@@ -45,6 +45,7 @@ struct mase_train_opts {
     int64_t quantize_after; /* epochs in float before the graph's number formats are on */
     int64_t
         freeze_bn_stats_after; /* epochs before batch norms keep their statistics; below 0: all */
+    double average_weights;    /* decay of the average that is evaluated and kept; 0: none */
     double ebops_weight;       /* of the network's effective bit operations in the loss */
     double ebops_ramp;         /* share of the quantised epochs in which that weight rises from 0 */
     double bits_hold;          /* share of them, the last, in which learned bits stay as they are */

@@ -15,6 +15,7 @@
  *         graph                    the network as .mg has it, number formats and all
  *         graph_to_come            before quantize_after: the same with its formats, which are not
  *                                  on yet
+ *         weights                  what training goes on with, where state_dict is an average
  *         prune                    [passes.prune]: section, masks (uint8, 0: pruned), scores of
  *                                  movement
  *         data                     name, sample, classes, class_names, checksum, rows, simulated,
@@ -120,7 +121,7 @@ enum mase_status mase_trainer_save(const struct mase_trainer *t, const char *pat
     struct mase_arena arena = { 0 }, *a = &arena;
     const struct mase_train_state *s = &t->state;
     struct mase_obj *root = mase_obj_dict(a);
-    mase_plan_write_weights(t->plan);
+    mase_trainer_write_weights(t);
     set_int(a, root, "epoch", s->batch || !s->epoch ? s->epoch : s->epoch - 1);
     set_int(a, root, "global_step", s->step);
     set_text(a, root, "pytorch-lightning_version", "2.1.0");
@@ -138,6 +139,8 @@ enum mase_status mase_trainer_save(const struct mase_trainer *t, const char *pat
     set_int(a, ours, "seed", t->opts.seed);
     mase_obj_set(a, ours, "state", counters(a, s));
     mase_obj_set(a, ours, "data", data_info(a, t->data));
+    if (t->average)
+        mase_obj_set(a, ours, "weights", mase_trainer_save_weights(a, t));
     if (t->pruning.on)
         mase_obj_set(a, ours, "prune", mase_trainer_save_pruning(a, t));
     set_text(a, ours, "graph", t->network);

@@ -193,6 +193,7 @@ static void finish_step(struct mase_trainer *t)
         step_at_once(t);
     if (holds_bits(t))
         mase_ebops_put_back(t->ebops);
+    mase_trainer_average(t);
 }
 
 static enum mase_status train_step(struct run *r, struct mase_err *err)
@@ -238,7 +239,7 @@ static enum mase_status train_epoch(struct run *r, struct mase_err *err)
 static enum mase_status validate(struct mase_trainer *t, struct mase_evaluation *v,
                                  struct mase_err *err)
 {
-    mase_plan_write_weights(t->plan);
+    mase_trainer_write_weights(t);
     mase_predictor_read_weights(t->validator);
     const int64_t limit = t->opts.dev_run ? mase_predictor_batch(t->validator) : 0;
     return mase_evaluate(v, t->validator, t->data, MASE_SPLIT_VALIDATION, limit, NULL, err);
@@ -344,7 +345,7 @@ enum mase_status mase_trainer_run(struct mase_trainer *t, const struct mase_trai
     r.point.batches = t->batches;
     while (!e.stop)
         MASE_TRY(run_epoch(&r, &e, err));
-    mase_plan_write_weights(t->plan);
+    mase_trainer_write_weights(t);
     mase_trainer_end_pruning(t);
     return MASE_OK;
 }

@@ -40,6 +40,8 @@ const struct mase_opt mase_train_rows[] = {
         "epochs in float before the number formats are on"),
     INT(freeze_bn_stats_after, "freeze_bn_stats_after", -1, -1, NO_LIMIT,
         "epochs before the statistics of batch norms are frozen; -1: never"),
+    FLOAT(average_weights, "average_weights", 0, 0, 1,
+          "decay of an average of the weights, which is evaluated and kept; 0: none"),
     FLOAT(ebops_weight, "ebops_weight", 0, 0, 1,
           "how much an effective bit operation counts in the loss, for formats that learn bits"),
     FLOAT(ebops_ramp, "ebops_ramp", 0.5, 0, 1,

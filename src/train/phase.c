@@ -203,4 +203,5 @@ void mase_trainer_begin_formats(struct mase_trainer *t)
     s->best_loss = INFINITY;
     s->best_epoch = -1;
     s->waited = 0;
+    mase_trainer_forget_average(t);
 }

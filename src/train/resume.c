@@ -312,6 +312,7 @@ static enum mase_status resume(struct mase_trainer *t, const struct mase_obj *ro
     mase_plan_read_weights(t->plan);
     if (s.step > 0)
         MASE_TRY(take_moments(t, root, true, path, err));
+    MASE_TRY(mase_trainer_load_weights(t, mase_obj_get(ours, "weights"), path, err));
     mase_trainer_load_pruning(t, mase_obj_get(ours, "prune"));
     t->optim.step = s.step;
     return MASE_OK;

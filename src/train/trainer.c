@@ -133,6 +133,7 @@ void mase_trainer_free(struct mase_trainer *t)
     if (!t)
         return;
     mase_optimizer_release(&t->optim);
+    mase_trainer_forget_average(t);
     mase_trainer_leave_phase(t);
     free(t->order);
     mase_arena_release(&t->arena);

@@ -33,6 +33,7 @@ struct mase_trainer {
     struct mase_plan *plan; /* its first tile, which has the parameters */
     struct mase_predictor *validator;
     struct mase_optimizer optim;
+    float *average;               // (parameters), or NULL: average_weights is off, or has seen none
     struct mase_ebops *ebops;     /* NULL: no format learns bits */
     struct mase_table_view table; /* data is NULL for images */
     const int32_t *labels;        /* of all rows of the table */
@@ -78,6 +79,16 @@ enum mase_status mase_trainer_check_pruning(const struct mase_trainer *t,
                                             const struct mase_obj *was, const char *path,
                                             struct mase_err *err) MASE_MUST_CHECK;
 void mase_trainer_load_pruning(struct mase_trainer *t, const struct mase_obj *was);
+
+/* average.c: count a step; begin anew. */
+void mase_trainer_average(struct mase_trainer *t);
+void mase_trainer_forget_average(struct mase_trainer *t);
+/* Weights to the graph: the average, if there is one. */
+void mase_trainer_write_weights(const struct mase_trainer *t);
+/* Weights that training goes on with, where checkpoints have an average. */
+struct mase_obj *mase_trainer_save_weights(struct mase_arena *a, const struct mase_trainer *t);
+enum mase_status mase_trainer_load_weights(struct mase_trainer *t, const struct mase_obj *saved,
+                                           const char *path, struct mase_err *err) MASE_MUST_CHECK;
 
 /* Parameter or buffer number i of the state dict, as training has it. */
 struct mase_train_param {

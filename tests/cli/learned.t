@@ -48,6 +48,15 @@ holds "to the same bytes" cmp mase_output/half/$ckpts/last.ckpt mase_output/lsq/
 run train --config lsq.toml --cpu 2 --project two
 holds "and with two threads" cmp mase_output/two/$ckpts/last.ckpt mase_output/lsq/$ckpts/last.ckpt
 
+# An average of the weights is what is measured and kept; training goes on with the weights.
+run train --config lsq.toml --average-weights 0.9 --project average
+succeeds "averaged"
+holds "it is another network" sh -c "! cmp -s mase_output/average/$ckpts/last.ckpt mase_output/lsq/$ckpts/last.ckpt"
+run train --config lsq.toml --max-epochs 1 --average-weights 0.9 --project half2
+run train --config lsq.toml --average-weights 0.9 --project half2 --resume
+succeeds "resumed"
+holds "to the same bytes" cmp mase_output/half2/$ckpts/last.ckpt mase_output/average/$ckpts/last.ckpt
+
 # Steps that come on later start then.
 run train --config lsq.toml --quantize-after 1 --project later
 succeeds "after an epoch in float"

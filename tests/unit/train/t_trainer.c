@@ -442,6 +442,39 @@ struct fault {
     const char *message;
 };
 
+/* The weight of jsc-tiny after so many steps. */
+static struct mase_graph *after(int64_t steps, double decay)
+{
+    struct mase_train_opts o = quick_opts();
+    struct mase_graph *g = build("jsc-tiny", 1);
+    struct mase_trainer *t;
+    o.max_steps = steps;
+    o.average_weights = decay;
+    must(mase_trainer_new(&t, g, jets, &o, &err));
+    must(mase_trainer_run(t, &(struct mase_train_env){ 0 }, &err));
+    mase_trainer_free(t);
+    return g;
+}
+
+static void averages_follow_the_weights(void **state)
+{
+    (void)state;
+    struct mase_graph *w[] = { after(1, 0), after(2, 0), after(3, 0) }, *mean = after(3, 0.75);
+    int moved = 0;
+    for (int i = 0; i < 80; i++) {
+        const float *x[3], got = mase_f32(&mase_graph_attr(mean, "seq_blocks.2.weight")->tensor)[i];
+        for (int k = 0; k < 3; k++)
+            x[k] = mase_f32(&mase_graph_attr(w[k], "seq_blocks.2.weight")->tensor);
+        const double two = 0.75 * (double)x[0][i] + 0.25 * (double)x[1][i];
+        check_near((double)got, 0.75 * two + 0.25 * (double)x[2][i], 1e-6, "average", i);
+        moved += x[0][i] != x[1][i] && x[1][i] != x[2][i];
+    }
+    assert_true(moved > 0);
+    for (int k = 0; k < 3; k++)
+        mase_graph_free(w[k]);
+    mase_graph_free(mean);
+}
+
 static void bad_options_are_told(void **state)
 {
     (void)state;
@@ -553,6 +586,7 @@ int main(void)
         cmocka_unit_test(accumulated_batches_are_one),
         cmocka_unit_test(class_weights_pull),
         cmocka_unit_test(quantised_networks_train),
+        cmocka_unit_test(averages_follow_the_weights),
         cmocka_unit_test(bad_options_are_told),
         cmocka_unit_test(a_single_last_sample_is_left_out),
         cmocka_unit_test(scaling_is_applied),
