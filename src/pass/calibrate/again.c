@@ -79,7 +79,7 @@ static enum mase_status measure(double *mse, struct mase_graph *plain, struct ma
 /* Weights that lie on their grid have been fitted: what they were in float is not known here. */
 static bool is_on_grid(const struct mase_node *n)
 {
-    const struct mase_rounding how = mase_mark_rounding(n, 'w');
+    const struct mase_rounding how = mase_rounding_now(n, MASE_WEIGHT, mase_mark_rounding(n, 'w'));
     if (!how.format || mase_cal_fixed(n))
         return false;
     const struct mase_tensor *w = &mase_module_param(mase_node_module(n), "weight")->tensor;

@@ -138,9 +138,9 @@ bool mase_cholesky(double *h, int64_t n);
 /* Solve h z = b for rows of b, (rows, n), in their place; h as factored. */
 void mase_cholesky_solve(const double *h, int64_t n, double *b, int64_t rows);
 /* Round w (out, in), column by column: what each loses on the inputs whose products' sum is the
- * Hessian (in, in), the columns behind it make up for. f must round every column for itself.
- * hessian is destroyed. False: it has no Cholesky factor. */
-bool mase_gptq(float *w, int64_t out, int64_t in, double *hessian, double damping,
+ * Hessian (in, in), the columns behind it make up for. What was zero stays zero. f must round every
+ * column for itself. hessian is destroyed. False: it has no Cholesky factor. */
+bool mase_gptq(float *w, const float *was, int64_t out, int64_t in, double *hessian, double damping,
                const struct mase_format *f);
 
 /* What a linear layer is given, in float and rounded as it rounds it: deviations from the means,

@@ -7,7 +7,8 @@
  *
  *     e = (w_i - round(w_i)) / U_ii,    w_k -= e U_ik  for k > i
  *
- * All of it in double; the rounding is the format's own.
+ * All of it in double; the rounding is the format's own. A weight that was zero stays zero: it was
+ * pruned, and the others make up for what fitting would make of it.
  */
 #include <math.h>
 #include <string.h>
@@ -91,7 +92,7 @@ void mase_damp(double *h, int64_t n, double damping)
         h[i * n + i] += mean > 0 ? damping * mean : 1;
 }
 
-bool mase_gptq(float *w, int64_t out, int64_t in, double *hessian, double damping,
+bool mase_gptq(float *w, const float *was, int64_t out, int64_t in, double *hessian, double damping,
                const struct mase_format *f)
 {
     const struct mase_shape column = { 2, { out, 1 } };
@@ -110,6 +111,8 @@ bool mase_gptq(float *w, int64_t out, int64_t in, double *hessian, double dampin
         mase_quantize(f, x, x, &column, MASE_ROLE_WEIGHT, MASE_SIGNED);
         for (int64_t o = 0; o < out; o++) {
             double *row = v + o * in;
+            if (was[o * in + i] == 0)
+                x[o] = 0;
             const double e = (row[i] - (double)x[o]) / u[i];
             w[o * in + i] = x[o];
             for (int64_t k = i + 1; k < in; k++)

@@ -29,6 +29,12 @@ static struct mase_tensor *weight_of(const struct mase_node *n)
     return &mase_module_param(mase_node_module(n), "weight")->tensor;
 }
 
+/* How an operand is rounded, by what was learned of it if something was. */
+static struct mase_rounding rounding(const struct mase_node *n, char mark)
+{
+    return mase_rounding_now(n, mase_mark_find(mark)->operand, mase_mark_rounding(n, mark));
+}
+
 const char *mase_cal_unfit(const struct mase_node *n)
 {
     enum { MOST_INPUTS = 4096 };
@@ -118,7 +124,7 @@ enum mase_status mase_cal_gather(struct mase_cal_inputs *x, struct mase_node *n,
                                    .w = mase_arena_memdup(a, w->data,
                                                           (size_t)mase_tensor_bytes(w)) };
     struct gathering g = { .out = x,
-                           .how = mase_mark_rounding(n, 'x'),
+                           .how = rounding(n, 'x'),
                            .arena = a,
                            .mean_f = mase_new_array(a, double, in),
                            .mean_q = mase_new_array(a, double, in) };
@@ -187,7 +193,7 @@ enum mase_status mase_cal_round(struct mase_node *n, const struct mase_cal_input
 {
     MASE_TRY(mase_cal_own(n, false, err));
     struct mase_tensor *t = weight_of(n);
-    const struct mase_rounding how = mase_mark_rounding(n, 'w');
+    const struct mase_rounding how = rounding(n, 'w');
     const int64_t out = t->shape.dim[0], in = x->in;
     const size_t count = (size_t)(out * in);
     struct mase_arena a = { 0 };
@@ -197,8 +203,8 @@ enum mase_status mase_cal_round(struct mase_node *n, const struct mase_cal_input
     mase_quantize(how.format, plain, x->w, &t->shape, how.role, how.sign);
     *fitted = *nearest = error_of(x, plain, out);
     memcpy(t->data, plain, count * sizeof *w);
-    if (rounds_columns(how.format, &t->shape) && mase_gptq(w, out, in, h, damping, how.format) &&
-        error_of(x, w, out) < *nearest) {
+    if (rounds_columns(how.format, &t->shape) &&
+        mase_gptq(w, x->w, out, in, h, damping, how.format) && error_of(x, w, out) < *nearest) {
         *fitted = error_of(x, w, out);
         memcpy(t->data, w, count * sizeof *w);
     }

@@ -55,13 +55,35 @@ static bool has_formats(const struct mase_decision *d)
     return d->reason == MASE_QUANTISED || d->reason == MASE_BYPASSED;
 }
 
-static void set_quant(struct mase_node *n, const struct mase_quant *q)
+static void give(struct mase_node *n, const struct mase_quant *q)
 {
     struct mase_module *m = mase_node_module(n);
     if (m)
         mase_module_set_quant(n->graph, m, q);
     else
         mase_node_set_quant(n, q);
+}
+
+/* Is there nothing yet by which the format of an operand could round? Training is to learn it. */
+static bool is_unlearned(const struct mase_node *n, enum mase_operand o)
+{
+    const struct mase_quant *q = mase_node_quant(n);
+    const struct mase_rounding how = { .format = q ? q->operand[o] : NULL };
+    return mase_format_learned(mase_rounding_now(n, o, how).format) > 0;
+}
+
+/* What is to be learned computes in float until then. */
+static void set_quant(struct mase_node *n, const struct mase_quant *q)
+{
+    struct mase_quant now;
+    give(n, q);
+    if (!q)
+        return;
+    now = *q;
+    for (int o = 0; o < MASE_OPERAND_COUNT; o++)
+        if (is_unlearned(n, (enum mase_operand)o))
+            now.operand[o] = NULL;
+    give(n, &now);
 }
 
 /* ---- what was found ---- */
@@ -195,7 +217,11 @@ static enum mase_status begin_fit(struct walk *w, struct work *k, int at, struct
     *x = (struct mase_cal_inputs){ 0 };
     if (!w->o->gptq || k->quant.bypass || !d->quant.operand[MASE_WEIGHT])
         return MASE_OK;
-    const char *why = mase_cal_unfit(k->node);
+    give(k->node, &d->quant);
+    const char *why = is_unlearned(k->node, MASE_WEIGHT)
+                          ? "training is to learn the format of its weights"
+                          : mase_cal_unfit(k->node);
+    set_quant(k->node, &k->quant);
     if (why) {
         mase_info("gptq: %s stays as it is: %s", k->node->name, why);
         return MASE_OK;

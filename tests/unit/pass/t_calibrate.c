@@ -420,6 +420,14 @@ static const char two[] = "mase-graph 1\nname net\n\nmodule a = Linear(6, 8)\nmo
                           "%x = placeholder[target=x]\n" CALL("a", "a", "x") CALL("r", "r", "a")
                               CALL("b", "b", "r") "return %b\n";
 
+static const char convolutions[] =
+    "mase-graph 1\nname net\n\nmodule a = Conv2d(2, 4, 3, padding=1)\nmodule r = ReLU()\n"
+    "module p = MaxPool2d(2)\nmodule b = Conv2d(4, 3, 3, bias=False)\nmodule l = LeakyReLU(0.1)\n"
+    "module fc = Linear(12, 5)\n\n%x = placeholder[target=x]\n" CALL("a", "a", "x")
+        CALL("r", "r", "a") CALL("p", "p", "r") CALL("b", "b", "p")
+            CALL("l", "l", "b") "%flat = call_function[target=torch.flatten](args = (%l, 1), "
+                                "kwargs = {})\n" CALL("fc", "fc", "flat") "return %fc\n";
+
 static struct mase_tensor *param(struct net *n, const char *path)
 {
     return &mase_graph_attr(n->f.g, path)->tensor;
@@ -504,6 +512,27 @@ static void weights_lie_on_the_grids_of_their_channels(void **state)
     teardown(&n.f);
 }
 
+/* What was pruned stays away. */
+static void zeros_stay_zeros(void **state)
+{
+    struct net n;
+    (void)state;
+    open_net(&n, two, (struct mase_shape){ 2, { 1, 6 } }, 300);
+    float *w = mase_f32(param(&n, "b.weight"));
+    for (int i = 0; i < 32; i += 3)
+        w[i] = 0;
+    RUN(&n.f, "quantize", mase_arena_printf(&n.f.arena, "default.config.name = \"NA\"\n%s", told));
+    RUN(&n.f, "gptq", "rows = 300\n");
+    w = mase_f32(param(&n, "b.weight"));
+    int others = 0;
+    for (int i = 0; i < 32; i++) {
+        assert_true(i % 3 || w[i] == 0);
+        others += i % 3 && w[i] != 0;
+    }
+    assert_true(others > 15);
+    teardown(&n.f);
+}
+
 /* The mean of every channel of a node on all rows. */
 static void means(struct net *n, struct mase_graph *g, const char *node, double *mean, int count)
 {
@@ -539,6 +568,50 @@ static void biases_make_up_for_means(void **state)
     }
     assert_true(apart > 0.01);
     assert_non_null(strstr(printed(&n.f), "mean squared error against float"));
+    teardown(&n.f);
+}
+
+/* The mean of one channel of a convolution over samples and places. */
+static double channel_mean(struct net *n, struct mase_graph *g, const char *node, int64_t channel)
+{
+    struct mase_arena a = { 0 };
+    struct mase_input in = n->f.dummy;
+    struct mase_values v;
+    double sum = 0;
+    in.tensor.shape.dim[0] = n->table.rows;
+    in.tensor.data = (void *)n->table.x;
+    if (mase_run_reference(&v, &a, g, &in, 1, &err))
+        fail_msg("%s", err.msg);
+    const struct mase_tensor *y = mase_values_get(&v, mase_graph_find(g, node))->tensor;
+    const struct mase_axis at = mase_axis_of(&y->shape, 1);
+    for (int64_t o = 0; o < at.outer; o++)
+        for (int64_t i = 0; i < at.inner; i++)
+            sum += (double)mase_f32(y)[(o * at.len + channel) * at.inner + i];
+    mase_arena_release(&a);
+    return sum / (double)(at.outer * at.inner);
+}
+
+/* A convolution without a bias gets one, and each channel of its weight has a scale. */
+static void convolutions_too(void **state)
+{
+    struct net n;
+    (void)state;
+    open_net(&n, convolutions, (struct mase_shape){ 4, { 1, 2, 8, 8 } }, 24);
+    struct mase_graph *plain = mase_graph_clone(n.f.g);
+    mase_graph_own_weights(plain);
+    RUN(&n.f, "quantize",
+        "by = \"type\"\ndefault.config.name = \"NA\"\n[calibrate]\nbias_correction = true\n"
+        "rows = 24\n[conv2d.config]\nname = \"int\"\ndata_in_width = 3\ndata_in_scale = \"auto\"\n"
+        "weight_width = 3\nweight_scale = \"auto\"\nweight_axis = 0\nbias_width = 24\n"
+        "bias_scale = \"auto\"\n");
+    const struct mase_module *m = mase_graph_module(n.f.g, "b");
+    assert_non_null(mase_module_param(m, "bias"));
+    assert_int_equal(m->quant->operand[MASE_WEIGHT]->config->items[1]->count, 3);
+    for (int64_t c = 0; c < 3; c++) {
+        const double want = channel_mean(&n, plain, "b", c), has = channel_mean(&n, n.f.g, "b", c);
+        assert_true(fabs(want - has) < 1e-4 * fmax(1, fabs(want)));
+    }
+    mase_graph_free(plain);
     teardown(&n.f);
 }
 
@@ -593,14 +666,6 @@ static void equalised_channels_have_one_range(void **state)
                 1e-5 * mase_value_get(note, "largest_output")->f);
     teardown(&n.f);
 }
-
-static const char convolutions[] =
-    "mase-graph 1\nname net\n\nmodule a = Conv2d(2, 4, 3, padding=1)\nmodule r = ReLU()\n"
-    "module p = MaxPool2d(2)\nmodule b = Conv2d(4, 3, 3, bias=False)\nmodule l = LeakyReLU(0.1)\n"
-    "module fc = Linear(12, 5)\n\n%x = placeholder[target=x]\n" CALL("a", "a", "x")
-        CALL("r", "r", "a") CALL("p", "p", "r") CALL("b", "b", "p")
-            CALL("l", "l", "b") "%flat = call_function[target=torch.flatten](args = (%l, 1), "
-                                "kwargs = {})\n" CALL("fc", "fc", "flat") "return %fc\n";
 
 static void powers_of_two_keep_every_bit(void **state)
 {
@@ -671,7 +736,9 @@ int main(void)
         cmocka_unit_test(nothing_but_zeros_and_no_numbers),
         cmocka_unit_test(gptq_is_numpys),
         cmocka_unit_test(weights_lie_on_the_grids_of_their_channels),
+        cmocka_unit_test(zeros_stay_zeros),
         cmocka_unit_test(biases_make_up_for_means),
+        cmocka_unit_test(convolutions_too),
         cmocka_unit_test(what_a_network_has_is_kept),
         cmocka_unit_test(equalised_channels_have_one_range),
         cmocka_unit_test(powers_of_two_keep_every_bit),
