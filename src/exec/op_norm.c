@@ -4,6 +4,7 @@
  *
  * A group of consecutive rows is normalised at a time. With z = (x - mean) rstd and g = w dy:
  *     dx = rstd (g - mean of g - z mean of g z),  dw = sum dy z,  db = sum dy
+ * An rms norm takes no mean off, and has none of g.
  */
 #include <math.h>
 
@@ -16,6 +17,7 @@ struct norm {
     long groups, count;             /* rows of a group */
     long elements, run;             /* w and b: element of row r is r / run % elements */
     double eps;
+    bool about_zero; /* the root of the mean square; no mean is taken off */
 };
 
 static long element_of(const struct norm *m, long row)
@@ -47,6 +49,18 @@ static struct mase_standard standard_at(const struct mase_step *s, long row)
     return st;
 }
 
+/* The same with 0 for the mean; rstd sums squares first. */
+static void lane_squares(float *mean, float *rstd, const struct mase_channel *x, double eps)
+{
+    for (long i = 0; i < x->n; i++)
+        mean[i] = rstd[i] = 0.0f;
+    for (long r = 0; r < x->count; r++)
+        for (long i = 0; i < x->n; i++)
+            rstd[i] += x->x[r * x->stride + i] * x->x[r * x->stride + i];
+    for (long i = 0; i < x->n; i++)
+        rstd[i] = (float)(1.0 / sqrt((double)rstd[i] / (double)x->count + eps));
+}
+
 static void forward(const struct mase_step *s, long from, long to)
 {
     const struct norm *m = s->own;
@@ -55,7 +69,10 @@ static void forward(const struct mase_step *s, long from, long to)
         float *mean = mean_row(s, g), *rstd = mean + p->stride;
         const struct mase_channel x = { s->in[0]->x + g * m->count * p->stride, m->count, p->stride,
                                         p->n, p->samples };
-        p->k->lane_moments(mean, rstd, &x, (float)m->eps);
+        if (m->about_zero)
+            lane_squares(mean, rstd, &x, m->eps);
+        else
+            p->k->lane_moments(mean, rstd, &x, (float)m->eps);
         for (long r = g * m->count; r < (g + 1) * m->count; r++)
             p->k->standardise(s->out->x + r * p->stride, s->in[0]->x + r * p->stride, mean, rstd,
                               weight_at(m, r), m->b ? m->b->x[element_of(m, r)] : 0.0f, p->n);
@@ -75,6 +92,8 @@ static void backward_data(const struct mase_step *s, long from, long to)
             p->k->standard_sums(sum, sum_z, s->out->dx + r * p->stride, st.x, st.mean, st.rstd,
                                 weight_at(m, r), p->n);
         }
+        for (long i = 0; i < p->n && m->about_zero; i++)
+            sum[i] = 0.0f; /* there is no mean that x moves */
         for (long r = g * m->count; r < (g + 1) * m->count; r++) {
             const struct mase_standard st = standard_at(s, r);
             p->k->standard_back(s->in[0]->dx + r * p->stride, s->out->dx + r * p->stride, &st,
@@ -171,7 +190,9 @@ static enum mase_status begin(struct mase_step *s, struct norm **m, struct mase_
     *m = s->own = mase_new(&s->plan->arena, struct norm);
     MASE_TRY(mase_step_weight(s, &(*m)->w, "weight", err));
     MASE_TRY(mase_step_weight(s, &(*m)->b, "bias", err));
-    return mase_call_float(s->call, &(*m)->eps, "eps", err);
+    (*m)->about_zero = s->call->node->op == MASE_OP_rms_norm;
+    return (*m)->about_zero ? mase_rms_eps(s->call, &(*m)->eps, err)
+                            : mase_call_float(s->call, &(*m)->eps, "eps", err);
 }
 
 static void finish(struct mase_step *s, long groups)
@@ -261,6 +282,9 @@ static enum mase_status prepare_batch(struct mase_step *s, struct mase_call *c,
 
 const struct mase_step_kind mase_step_layer_norm = {
     .name = "layer_norm", .prepare = prepare_layer, .axes = MASE_AXES_KEPT, .derives = true
+};
+const struct mase_step_kind mase_step_rms_norm = {
+    .name = "rms_norm", .prepare = prepare_layer, .axes = MASE_AXES_KEPT, .derives = true
 };
 const struct mase_step_kind mase_step_group_norm = { .name = "group_norm",
                                                      .prepare = prepare_group };

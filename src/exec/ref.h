@@ -114,6 +114,9 @@ enum mase_status mase_ref_softmax_axis(const struct mase_call *c, int *axis,
 enum mase_status mase_ref_index(const struct mase_call *c, const struct mase_tensor *index,
                                 int64_t k, int64_t len, bool wrap, int64_t *at,
                                 struct mase_err *err) MASE_MUST_CHECK;
+/* What an rms norm adds to the mean square: as it says, else the step of its type at 1. */
+enum mase_status mase_rms_eps(const struct mase_call *c, double *eps,
+                              struct mase_err *err) MASE_MUST_CHECK;
 /* An embedding's index v of a sample that is none of 0..len - 1. */
 enum mase_status mase_ref_bad_index(const struct mase_call *c, double v, int64_t sample,
                                     int64_t len, struct mase_err *err);

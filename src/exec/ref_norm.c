@@ -1,6 +1,7 @@
 /*
  * ref_norm.c - normalisations. Variances are those of the population: divided by the count.
  */
+#include <float.h>
 #include <math.h>
 
 #include "exec/ref.h"
@@ -114,6 +115,32 @@ enum mase_status mase_forward_layer_norm(struct mase_call *c, struct mase_err *e
         struct moments m = moments_of(x, first, length, 0, 1);
         for (int64_t i = 0; i < length; i++)
             ref_set(ref_out(c), first + i, normalised(ref_get(x, first + i), &m, eps, w, b, i));
+    }
+    return MASE_OK;
+}
+
+enum mase_status mase_rms_eps(const struct mase_call *c, double *eps, struct mase_err *err)
+{
+    const struct mase_arg *given = mase_call_arg(c, "eps");
+    const struct mase_tensor *x = mase_call_tensor(c, "input");
+    *eps = x && x->dtype == MASE_F64 ? DBL_EPSILON : FLT_EPSILON;
+    return mase_arg_present(given) ? mase_call_float(c, eps, "eps", err) : MASE_OK;
+}
+
+enum mase_status mase_forward_rms_norm(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x = mase_call_tensor(c, "input"), *w = mase_call_tensor(c, "weight");
+    struct mase_shape over;
+    double eps;
+    MASE_TRY(mase_call_sizes(c, &over, "normalized_shape", err));
+    MASE_TRY(mase_rms_eps(c, &eps, err));
+    const int64_t length = mase_shape_count(&over), count = mase_tensor_count(x);
+    for (int64_t first = 0; first < count; first += length) {
+        struct moments m = { 0 }; /* about zero, not about their mean */
+        for (int64_t i = first; i < first + length; i++)
+            m.var += ref_get(x, i) * ref_get(x, i) / (double)length;
+        for (int64_t i = 0; i < length; i++)
+            ref_set(ref_out(c), first + i, normalised(ref_get(x, first + i), &m, eps, w, NULL, i));
     }
     return MASE_OK;
 }

@@ -229,6 +229,13 @@ static enum mase_status params_layer_norm(const struct making *k)
     return flag(k, "bias") ? add_shift(k, &s) : MASE_OK;
 }
 
+static enum mase_status params_rms_norm(const struct making *k)
+{
+    struct mase_shape s = { 0 };
+    MASE_TRY(attr_dims(k, "normalized_shape", 0, &s));
+    return flag(k, "elementwise_affine") ? add_scale(k, &s) : MASE_OK;
+}
+
 static enum mase_status params_group_norm(const struct making *k)
 {
     struct mase_shape s = { .rank = 1 };

@@ -212,6 +212,11 @@ const struct step_case step_cases[] = {
     { "layer_norm", "n = LayerNorm(6); n(x)", .in = { S(3, 6) } },
     { "layer_norm", "n = LayerNorm((2, 3)); n(x)", .in = { S(2, 2, 3) } },
     { "layer_norm", "n = LayerNorm(4, elementwise_affine=False); n(x)", .in = { S(4) } },
+    { "rms_norm", "n = RMSNorm(6); n(x)", .in = { S(3, 6) } },
+    { "rms_norm", "n = RMSNorm((2, 3), eps=0.5); n(x)", .in = { S(2, 2, 3) } },
+    { "rms_norm", "torch.nn.functional.rms_norm(x, (4,))", .in = { S(4) } },
+    { "rms_norm", "param w 4; torch.neg(w); torch.nn.functional.rms_norm(x, (4,), neg, 0.25)",
+      .in = { S(3, 4) } },
     { "group_norm", "n = GroupNorm(2, 4); n(x)", .in = { S(4, 3) } },
     { "group_norm", "n = GroupNorm(2, 4, affine=False); n(x)", .in = { S(4, 2, 2) } },
 

@@ -103,6 +103,7 @@ static void test_the_quantisable(void **state)
         "batch_norm2d",
         "batch_norm",
         "layer_norm",
+        "rms_norm",
         "group_norm",
         "leaky_relu",
         "elu",
