@@ -179,9 +179,13 @@ static enum mase_status check_tensor(const struct mase_call *c, int i, const str
     if (!is_f32(a))
         return MASE_OK;
     const struct mase_shape shape = mase_call_shape(c, i, a->tensor);
-    const bool factor = how.role == MASE_ROLE_WEIGHT && c->sig->param[i].role == 'y';
-    if (factor && shape.rank > 2 && mase_format_blocks(how.format, &shape, how.role).length[0] > 1)
+    const bool factor =
+        how.role == MASE_ROLE_WEIGHT && c->sig->param[i].role == 'y' && shape.rank > 2;
+    if (factor && mase_format_blocks(how.format, &shape, how.role).length[0] > 1)
         return mase_call_fail(c, err, "the blocks of %s would span samples", name);
+    if (factor && how.format->row->looks_around == MASE_LOOKS_FOR_MOST)
+        return mase_call_fail(c, err, "%s takes one scale from the whole of %s, all samples of it",
+                              how.format->row->name, name);
     return fits(c->node, name, how, &shape, err);
 }
 

@@ -146,7 +146,8 @@ static bool at_a_tie(double unrounded)
 
 static bool agree(double got, double want, double unrounded)
 {
-    if (fabs(got - want) <= 1e-5 * fmax(1.0, fabs(want)) || (isnan(got) && isnan(want)))
+    if (fabs(got - want) <= 1e-5 * fmax(1.0, fabs(want)) || (isnan(got) && isnan(want)) ||
+        got == want)
         return true;
     return fabs(got - want) == 1.0 / OUT_STEPS && at_a_tie(unrounded);
 }
@@ -180,6 +181,65 @@ static void plans_compute_what_the_reference_does(void **state)
 {
     (void)state;
     on_every_operation(check_values);
+}
+
+/* ---- every format ---- */
+
+static const struct mase_format *proposed; /* for all operands */
+
+/* What a format cannot do, it cannot do in the reference or in a plan; what it can is the same in
+ * both. */
+static void check_format(struct running *r, struct mase_node *n)
+{
+    struct mase_quant q = { .kind = proposed->kind, .operand = { proposed, proposed, proposed } };
+    struct mase_plan *p = NULL;
+    struct mase_values v;
+    const struct mase_plan_opts o = { .batch = SAMPLES,
+                                      .inputs = r->input,
+                                      .input_count = r->inputs };
+    if (quantised[n->op]) /* one case is enough */
+        return;
+    if (mase_node_module(n))
+        mase_module_set_quant(r->graph, mase_node_module(n), &q);
+    else
+        mase_node_set_quant(n, &q);
+    const bool runs = !mase_run_reference(&v, &r->arena, r->graph, r->input, r->inputs, &err);
+    const bool plans = !mase_plan_new(&p, r->graph, &o, &err);
+    quantised[n->op] = true;
+    if (!runs && plans)
+        fail_msg("%s in %s: a plan without a reference", r->c->text, mase_format_name(proposed));
+    if (!plans && runs && !strstr(err.msg, "needs the samples in the first dimension"))
+        fail_msg("%s in %s: %s", r->c->text, mase_format_name(proposed), err.msg);
+    if (!plans)
+        return;
+    const struct mase_tensor *want = mase_run_output(&v, r->graph)->tensor;
+    feed(r, p, SAMPLES);
+    must(mase_plan_forward(p, &err), r->c);
+    const struct mase_lanes y = mase_plan_output(p);
+    for (int64_t i = 0; i < mase_tensor_count(want); i++) {
+        const double got = (double)y.data[i % y.rows * y.stride + i / y.rows];
+        if (!agree(got, mase_tensor_get(want, i), 0))
+            fail_msg("%s in %s: [%lld]: got %.9g, want %.9g", r->c->text,
+                     mase_format_name(proposed), (long long)i, got, mase_tensor_get(want, i));
+    }
+    mase_plan_free(p);
+}
+
+static void every_format_on_every_operation(void **state)
+{
+    (void)state;
+    for (int k = MASE_QUANT_float + 1; k < MASE_QUANT_COUNT; k++) {
+        struct mase_str text = { 0 };
+        format_proposed(&text, mase_quants[k]);
+        proposed = format_of(mase_str_text(&text));
+        memset(quantised, mase_format_learned(proposed) > 0, sizeof quantised); /* by the pass */
+        on_list(more, check_format); /* the plain ones first */
+        on_list(step_cases, check_format);
+        for (int op = 0; op < MASE_OP_COUNT; op++)
+            if (mase_ops[op].quantisable && !quantised[op])
+                fail_msg("%s in %s is not looked at", mase_ops[op].name, mase_str_text(&text));
+        mase_str_release(&text);
+    }
 }
 
 /* ---- gradients ---- */
@@ -433,6 +493,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plans_compute_what_the_reference_does),
+        cmocka_unit_test(every_format_on_every_operation),
         cmocka_unit_test(gradients_pass_straight),
         cmocka_unit_test(weights_are_rounded_once),
         cmocka_unit_test(formats_have_signs_where_values_do),
