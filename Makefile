@@ -24,13 +24,14 @@ interop: ## install PyTorch, scikit-learn, Chromium and so on, and compare with 
 	@scripts/build --tests
 	@scripts/interop $(BUILD)
 
-bench: ## start-up, plans, training, prediction, loading, profiling and rounding, beside their peers; BENCH_QUICK=1: briefly
+bench: ## start-up, plans, training (quantised, too), prediction, loading, profiling and rounding, beside their peers; BENCH_QUICK=1: briefly
 	@scripts/packages install bench
-	@scripts/build all bench_peak bench_infer bench_load bench_profile bench_setup bench_growth bench_round
+	@scripts/build all bench_peak bench_infer bench_load bench_profile bench_setup bench_growth bench_round bench_table
 	@bench/startup $(if $(BENCH_QUICK),5)
 	@bench/setup
 	@bench/growth
 	@bench/train
+	@bench/qat
 	@bench/infer
 	@bench/load
 	@bench/profile

@@ -16,7 +16,16 @@ find_python()
     return 1
 }
 
-# Start bench/peers.py; it answers by ask.
+# start_peer PYTHON SCRIPT WORDS...: a script that says its versions, then answers by ask.
+start_peer()
+{
+    local python=$1
+    coproc PEERS { exec "$@" 2>"$scratch/peers.log"; }
+    read -r versions <&"${PEERS[0]}" || { cat "$scratch/peers.log" >&2 && exit 2; }
+    echo "peers: $versions ($python)"
+}
+
+# Start bench/peers.py.
 start_peers()
 {
     local python
@@ -24,9 +33,7 @@ start_peers()
         echo "peers: no python3 with torch and numpy here; MASE_BENCH_PYTHON names one. Ours alone:"
         return 1
     fi
-    coproc PEERS { "$python" bench/peers.py 2>"$scratch/peers.log"; }
-    read -r versions <&"${PEERS[0]}" || { cat "$scratch/peers.log" >&2 && exit 2; }
-    echo "peers: $versions ($python)"
+    start_peer "$python" bench/peers.py
 }
 
 # ask WORDS...: one question to the peers, their answer; "-" when there are none.
@@ -39,9 +46,14 @@ ask()
     echo "$answer"
 }
 
+stop_peers()
+{
+    [ -z "${PEERS_PID-}" ] || { kill "$PEERS_PID" && wait "$PEERS_PID"; } 2>/dev/null
+}
+
 finish()
 {
-    [ -z "${PEERS_PID-}" ] || kill "$PEERS_PID" 2>/dev/null
+    stop_peers
     rm -rf "$scratch"
 }
 trap finish EXIT

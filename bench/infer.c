@@ -1,16 +1,20 @@
 /*
  * infer.c - our side of bench/infer: predictions a second, by the library's own call.
  *
- *     infer NETWORK DATASET BATCH THREADS SECONDS      samples a second
- *     infer NETWORK DATASET                            "PARAMETERS MULTIPLICATIONS" of a sample
+ *     infer NETWORK DATASET BATCH THREADS SECONDS [FORMATS]    samples a second
+ *     infer NETWORK DATASET                "PARAMETERS MULTIPLICATIONS" of a sample
+ *
+ * FORMATS is the section [passes.quantize] of a configuration: the numbers that are emulated.
  *
  * The weights are those of seed 0, the samples random numbers in a table that does not fit into the
  * nearest cache. No dataset is read: only the shape of its samples matters.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <mase/data.h>
+#include <mase/pass.h>
 #include <mase/progress.h>
 #include <mase/train.h>
 #include <mase/zoo.h>
@@ -86,6 +90,38 @@ static enum mase_status predict(struct mase_graph *g, const struct mase_shape *s
     return st;
 }
 
+/* Steps that training would learn: their size does not matter here, only that they are there. */
+static void set_learned(struct mase_graph *g)
+{
+    for (int k = 0; k < g->attr_count; k++) {
+        const struct mase_tensor *t = &g->attrs[k].tensor;
+        float *v = t->data;
+        for (int64_t i = 0; g->attrs[k].init == MASE_INIT_UNSET && i < mase_tensor_count(t); i++)
+            v[i] = 0x1p-4f;
+    }
+}
+
+static enum mase_status quantise(struct mase_graph **g, const struct mase_shape *sample,
+                                 const char *formats, struct mase_err *err)
+{
+    const struct mase_shape one = { 2, { 1, mase_shape_count(sample) } };
+    struct mase_arena arena = { 0 };
+    struct mase_input input = { .name = "x", .tensor = mase_tensor(&arena, MASE_F32, &one, false) };
+    FILE *nowhere = fopen("/dev/null", "w"); /* for the pass's summary */
+    struct mase_manager m = { .env = { .out = nowhere, .inputs = &input, .input_count = 1 } };
+    struct mase_value *options;
+    enum mase_status st =
+        mase_toml_parse(&options, &arena, formats, strlen(formats), "FORMATS", err);
+    if (!st)
+        st = mase_manager_run(&m, g, "quantize", options, err);
+    set_learned(*g);
+    mase_manager_release(&m);
+    mase_arena_release(&arena);
+    if (nowhere)
+        fclose(nowhere);
+    return st;
+}
+
 static enum mase_status run(int argc, char **argv, struct mase_err *err)
 {
     const struct mase_model *model;
@@ -99,7 +135,7 @@ static enum mase_status run(int argc, char **argv, struct mase_err *err)
     mase_graph_init_weights(g, 0);
     if (argc == 3)
         printf("%lld %lld\n", (long long)mase_graph_param_count(g), (long long)multiplications(g));
-    else
+    else if (argc == 6 || !(st = quantise(&g, &data->sample, argv[6], err)))
         st = predict(g, &data->sample, argv, err);
     mase_graph_free(g);
     return st;
@@ -108,8 +144,8 @@ static enum mase_status run(int argc, char **argv, struct mase_err *err)
 int main(int argc, char **argv)
 {
     struct mase_err err = { 0 };
-    if (argc != 3 && argc != 6) {
-        fprintf(stderr, "usage: infer NETWORK DATASET [BATCH THREADS SECONDS]\n");
+    if (argc != 3 && argc != 6 && argc != 7) {
+        fprintf(stderr, "usage: infer NETWORK DATASET [BATCH THREADS SECONDS [FORMATS]]\n");
         return 2;
     }
     if (!run(argc, argv, &err))
