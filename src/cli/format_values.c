@@ -76,6 +76,11 @@ static const char *steps_text(struct mase_arena *a, const struct facts *f)
     return mase_arena_printf(a, "%.4g .. %.4g", (double)f->small, (double)f->large);
 }
 
+static const char *standard_of(const struct mase_quant_info *q)
+{
+    return q->standard ? q->standard : q->learned ? "learned" : "MASE";
+}
+
 static void add_facts(struct mase_table *t, struct mase_arena *a, const struct mase_format *f)
 {
     const struct facts facts = facts_of(f);
@@ -90,9 +95,9 @@ static void add_facts(struct mase_table *t, struct mase_arena *a, const struct m
         mase_table_set(t, row, 2, "-");
     mase_table_setf(t, row, 3, "%.6g", (double)facts.low);
     mase_table_setf(t, row, 4, "%.6g", (double)facts.high);
-    mase_table_set(t, row, 5, steps_text(a, &facts));
+    mase_table_set(t, row, 5, f->row->learned ? "-" : steps_text(a, &facts));
     mase_table_setf(t, row, 6, "%" PRId64, facts.values);
-    mase_table_set(t, row, 7, f->row->standard ? f->row->standard : "MASE");
+    mase_table_set(t, row, 7, standard_of(f->row));
     mase_table_set(t, row, 8, f->row->same_as ? f->row->same_as : "-");
     mase_str_release(&text);
 }
@@ -163,6 +168,8 @@ enum mase_status mase_cli_format_values(struct mase_cli *c, const struct mase_fo
     const struct mase_format *drawn = f;
     add_facts(&t, &c->arena, f);
     mase_cli_put_table(c, &t);
+    if (f->row->learned) /* training decides which values there are */
+        return MASE_OK;
     if (facts_of(f).values > MOST_DRAWN) { /* a small one of the family shows more */
         if (!f->row->drawn)
             return MASE_OK;

@@ -89,13 +89,19 @@ static inline float cut(float v, const struct mase_integer_grid *g)
     return (v > g->hi ? g->hi : v) / g->scale;
 }
 
+/* The usual direction without a call: it is asked for a million times. */
+static inline float whole(float steps, enum mase_direction d, float x)
+{
+    return d == MASE_TO_NEAREST_EVEN ? rintf(steps) : (float)mase_direct((double)steps, d, x);
+}
+
 static void quantize(float *q, const float *x, const struct mase_block *b, const void *opaque,
                      enum mase_sign sign)
 {
     const struct mase_integer_grid g = mase_integer_grid(opaque, sign);
     for (int64_t r = 0; r < b->rows; r++)
         for (int64_t i = b->row[r]; i < b->row[r] + b->lanes; i++)
-            q[i] = cut((float)mase_direct((double)(x[i] * g.scale), g.direction, x[i]), &g);
+            q[i] = cut(whole(x[i] * g.scale, g.direction, x[i]), &g);
 }
 
 /* In double every product is exact. An hi of more than 24 bits is no float32: there the reference's

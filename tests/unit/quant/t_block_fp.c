@@ -129,7 +129,8 @@ static void lanes_are_blocks_of_their_own(void **state)
     for (int i = 0; i < ROWS * LANES; i++)
         x[i] = ldexpf(noise(&seed), i % LANES % 11 - 5);
     x[3] = NAN;
-    f->row->quantize(q, x, &(struct mase_block){ row, ROWS, LANES, NULL, 0 }, f->params, MASE_SIGNED);
+    f->row->quantize(q, x, &(struct mase_block){ row, ROWS, LANES, NULL, 0 }, f->params,
+                     MASE_SIGNED);
     for (int l = 0; l < LANES; l++) {
         float one[ROWS];
         for (int r = 0; r < ROWS; r++)
