@@ -35,6 +35,7 @@ bench: ## start-up, plans, training (quantised, too), prediction, loading, profi
 	@bench/infer
 	@bench/load
 	@bench/profile
+	@bench/ptq
 	@bench/round
 
 fuzz: ## run each fuzzer for FUZZ_SECONDS (default 60)
