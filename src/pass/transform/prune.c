@@ -89,8 +89,8 @@ static void report(struct mase_pass_env *env, const struct mase_prune_target *li
     mase_table_setf(&t, row, 3, "%.4f", sum.values ? (double)sum.zeros / (double)sum.values : 0.0);
     mase_table_setf(&t, row, 5, "%lld", (long long)sum.bits);
     mase_table_setf(&t, row, 6, "%lld", (long long)sum.packed);
-    mase_pass_show(env, "Pruned weights:\n", &(struct mase_sheet){ .key = "prune", .table = t }, NULL,
-                   NULL);
+    mase_pass_show(env, "Pruned weights:\n", &(struct mase_sheet){ .key = "prune", .table = t },
+                   NULL, NULL);
     mase_value_set(a, v, "values", mase_value_int(a, sum.values));
     mase_value_set(a, v, "zeros", mase_value_int(a, sum.zeros));
     mase_value_set(a, v, "sparsity",
