@@ -236,7 +236,6 @@ class Seconds:
 
 class Hgq2(Peer):
     def __init__(self, table):
-        import hgq
         import keras
         from importlib.metadata import version
         super().__init__(table)
