@@ -192,9 +192,10 @@ enum mase_status mase_graph_need_learned(const struct mase_graph *g, struct mase
 {
     for (int i = 0; i < g->attr_count && mase_graph_is_quantised(g); i++)
         if (g->attrs[i].init == MASE_INIT_UNSET && !is_started(&g->attrs[i]))
-            return mase_fail(err, MASE_EVALUE,
-                             "'%s' has no value: training learns it (ch train), and the network has "
-                             "not been trained through its number formats",
-                             g->attrs[i].name);
+            return mase_fail(
+                err, MASE_EVALUE,
+                "'%s' has no value: training learns it (ch train), and the network has "
+                "not been trained through its number formats",
+                g->attrs[i].name);
     return MASE_OK;
 }

@@ -9,11 +9,8 @@
 #include "ir/mg.h"
 
 const char *const mase_init_names[] = {
-    [MASE_INIT_ZEROS] = "zeros",
-    [MASE_INIT_ONES] = "ones",
-    [MASE_INIT_UNIFORM] = "uniform",
-    [MASE_INIT_NORMAL] = "normal",
-    [MASE_INIT_UNSET] = "unset",
+    [MASE_INIT_ZEROS] = "zeros",   [MASE_INIT_ONES] = "ones",   [MASE_INIT_UNIFORM] = "uniform",
+    [MASE_INIT_NORMAL] = "normal", [MASE_INIT_UNSET] = "unset",
 };
 
 static void print_label(struct mase_str *out, const char *s)

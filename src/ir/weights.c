@@ -4,8 +4,8 @@
  * Blocks never move once made, because a clone may look into them: parameters added later get a
  * block of their own. A clone's list begins with its own blocks and goes on with those it borrows.
  */
-#include <stdio.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <mase/rng.h>
