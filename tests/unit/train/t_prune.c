@@ -104,8 +104,8 @@ static const char *const sections[] = {
     "sparsity = 0.7\nmethod = 'random'\nbegin = 1",
     "sparsity = 0.8\nmethod = 'l1-norm'\nscope = 'global'\nend = 3",
     "sparsity = 0.6\nmethod = 'movement'\nbegin = 1\nend = 3",
-    "sparsity = 0.4\nmethod = 'l2-norm'\ngranularity = 'channel'\nunit = 'steps'\nbegin = 10\n"
-    "end = 100\nevery = 7",
+    ("sparsity = 0.4\nmethod = 'l2-norm'\ngranularity = 'channel'\nunit = 'steps'\nbegin = 10\n"
+     "end = 100\nevery = 7"),
     "sparsity = 0.6\nmethod = 'movement'\ngranularity = 'channel'\nbegin = 2",
 };
 enum { SECTIONS = sizeof sections / sizeof *sections };
