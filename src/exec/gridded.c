@@ -195,12 +195,27 @@ static int64_t gather(float *lane, const float *x, const struct mase_block *b, i
     return n;
 }
 
+/* Are the values of a block neighbours, in whole vectors? Then they can stay where they are. */
+static bool lies_together(const struct mase_block *b)
+{
+    return b->rows % MASE_LANES == 0 && b->row[0] % MASE_LANES == 0 &&
+           b->row[b->rows - 1] - b->row[0] == b->rows - 1;
+}
+
 void mase_gridded_dense(const struct mase_gridded *g, const struct mase_kernels *k, float *y,
                         const float *x)
 {
     float lane[AT_ONCE];
     for (int64_t b = 0; b < g->blocks; b++) {
         const struct mase_block block = block_at(g, b, 1);
+        if (block.rows == 1) {
+            y[block.row[0]] = mase_grid_round(x[block.row[0]], &g->grid[b]);
+            continue;
+        }
+        if (lies_together(&block)) {
+            k->quantize_grid(y + block.row[0], x + block.row[0], &g->grid[b], block.rows);
+            continue;
+        }
         for (int64_t i = 0, n; i < block.rows; i += n) {
             n = gather(lane, x, &block, i);
             k->quantize_grid(lane, lane, &g->grid[b], vectors(n));
@@ -210,24 +225,53 @@ void mase_gridded_dense(const struct mase_gridded *g, const struct mase_kernels 
     }
 }
 
+/* Value by value, side by side in a buffer. */
+static void scattered_back(const struct mase_step *s, const struct mase_block *block,
+                           const struct mase_grid *g, float all[3], float *dx, const float *dy,
+                           const float *x, bool add)
+{
+    float lane[AT_ONCE], d[AT_ONCE];
+    for (int64_t i = 0, n; i < block->rows; i += n) {
+        float sum[3];
+        n = gather(lane, x, block, i);
+        gather(d, dy, block, i);
+        s->plan->k->quantize_grid_back(d, sum, d, lane, g, false, vectors(n));
+        for (int64_t j = 0; j < n && dx; j++) {
+            float *to = &dx[block->row[i + j]];
+            *to = add ? *to + d[j] : d[j];
+        }
+        for (int j = 0; j < 3; j++)
+            all[j] += sum[j];
+    }
+}
+
+/* One value, as the kernel would. */
+static float value_back(float sum[3], float dy, float x, const struct mase_grid *g)
+{
+    const float v = x / g->scale;
+    const bool low = v<g->lo, high = v> g->hi;
+    sum[0] = low || high || dy == 0 ? 0.0f : dy * (rintf(v) - v);
+    sum[1] = low ? dy : 0.0f;
+    sum[2] = high ? dy : 0.0f;
+    return low || high ? 0.0f : dy;
+}
+
 void mase_gridded_dense_back(const struct mase_step *s, const struct mase_gridded *g, float *dx,
                              const float *dy, const float *x, bool add)
 {
-    float lane[AT_ONCE], d[AT_ONCE];
     for (int64_t b = 0; b < g->blocks; b++) {
         const struct mase_block block = block_at(g, b, 1);
+        const int64_t at = block.row[0];
         float all[3] = { 0, 0, 0 };
-        for (int64_t i = 0, n; i < block.rows; i += n) {
-            float sum[3];
-            n = gather(lane, x, &block, i);
-            gather(d, dy, &block, i);
-            s->plan->k->quantize_grid_back(d, sum, d, lane, &g->grid[b], false, vectors(n));
-            for (int64_t j = 0; j < n && dx; j++) {
-                float *to = &dx[block.row[i + j]];
-                *to = add ? *to + d[j] : d[j];
-            }
-            for (int j = 0; j < 3; j++)
-                all[j] += sum[j];
+        if (block.rows == 1) {
+            const float d = value_back(all, dy[at], x[at], &g->grid[b]);
+            if (dx)
+                dx[at] = add ? dx[at] + d : d;
+        } else if (dx && lies_together(&block)) {
+            s->plan->k->quantize_grid_back(dx + at, all, dy + at, x + at, &g->grid[b], add,
+                                           block.rows);
+        } else {
+            scattered_back(s, &block, &g->grid[b], all, dx, dy, x, add);
         }
         if (g->learned)
             learn_block(s, g, b, all);

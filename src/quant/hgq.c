@@ -19,6 +19,7 @@
  * rounding     to nearest, ties to even. Zero has no sign; NaN stays NaN.
  */
 #include <math.h>
+#include <string.h>
 
 #include "quant/quant.h"
 
@@ -74,6 +75,15 @@ static int magnitude_bits(const float *value, const void *opaque, enum mase_sign
     return (int)mase_clamp(bits, 0, (float)(p->most - (negative(p, sign) ? 1 : 0)));
 }
 
+/* 2^e, of a normal number. */
+static float power(int e)
+{
+    const uint32_t bits = (uint32_t)(e + 127) << 23;
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
 static int whole(float x)
 {
     return (int)mase_clamp(rintf(x), -60, 60);
@@ -96,9 +106,8 @@ static struct mase_grid grid(const float *value, const void *opaque, enum mase_s
 {
     const struct hgq *p = opaque;
     const int b = magnitude_bits(value, p, sign);
-    const float hi = ldexpf(1.0f, b) - 1;
-    return (struct mase_grid){ ldexpf(1.0f, whole(value[INT]) - b), negative(p, sign) ? -hi : 0.0f,
-                               hi };
+    const float hi = power(b) - 1;
+    return (struct mase_grid){ power(whole(value[INT]) - b), negative(p, sign) ? -hi : 0.0f, hi };
 }
 
 static void gradient(float *d, const float sum[3], const float *value, const void *opaque,

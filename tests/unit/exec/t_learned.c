@@ -10,9 +10,9 @@
 #include "formats.h"
 #include "ir/graph.h"
 
-enum { N = 21, I = 6, O = 4 };
+enum { N = 21, I = 16, O = 4 };
 
-static const struct step_case linear = { "linear", "fc = Linear(6, 4); fc(x)",
+static const struct step_case linear = { "linear", "fc = Linear(16, 4); fc(x)",
                                          .in = { { 1, { I } } } };
 
 /* ---- the network: x rounded to one format, the weight to another ---- */
@@ -193,6 +193,7 @@ struct learning_case {
 static const struct learning_case cases[] = {
     { "lsq(3)", "lsq(2)", lsq, { "scale" }, { 0.4f }, { 0.4f }, { -4, -2 }, { 3, 1 }, true },
     { "lsq(3, 1)", "lsq(3, 0)", lsq, { "scale" }, { 0.4f }, { 0.2f }, { -4, -4 }, { 3, 3 }, true },
+    { "lsq(3)", "lsq(3, 1)", lsq, { "scale" }, { 0.4f }, { 0.2f }, { -4, -4 }, { 3, 3 }, true },
     { "lsq(2)", "lsq(3, NA, 1)", lsq, { "scale" }, { 0.5f }, { 0.2f }, { -2, -4 }, { 1, 3 }, true },
     { "lsq_plus(3)",
       "lsq_plus(3, 0)",
@@ -261,7 +262,7 @@ static int64_t block_at(int64_t blocks, int row, int column, enum mase_operand o
 {
     if (blocks == 1)
         return 0;
-    return blocks == O * I ? row * I + column : o == MASE_WEIGHT ? row : column;
+    return blocks == O * I ? row * I + column : o == MASE_WEIGHT && blocks == O ? row : column;
 }
 
 static struct rounded x_rounded(const struct running *r, const struct learning_case *c, int k,
