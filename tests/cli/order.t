@@ -10,6 +10,7 @@ default.config.name = "NA"
 linear.config = { name = "integer", data_in_width = 8, data_in_frac_width = 4, weight_width = 8, weight_frac_width = 4, bias_width = 8, bias_frac_width = 4 }
 [passes.count_flops]
 END
+sed -e 's/data_in_frac_width = 4/data_in_frac_width = "auto"/' c.toml >auto.toml
 run convert jsc-toy saved
 run transform jsc-toy jsc-sim --config c.toml --project run
 succeeds "something to look at"
@@ -21,6 +22,7 @@ test jsc-toy jsc-sim --load saved --project out
 predict jsc-toy jsc-sim --load saved --input $SOURCE/tests/data/models/jsc-toy/x.npy --output y.npy --project out
 transform jsc-toy jsc-sim --config c.toml --project out
 prune jsc-toy jsc-sim --sparsity 0.5 --project out
+calibrate jsc-toy jsc-sim --config auto.toml --load saved --project out
 sweep toy toy_tiny --max-epochs 2 --learning-rate 0.01,0.1 --threads 1 --project out
 data info jsc-sim
 show saved --stats
