@@ -83,10 +83,17 @@ static void find_grids(const struct mase_step *s, long from, long to)
     mase_gridded_refresh(r->grid);
 }
 
+/* What comes behind starts by values that are not rounded: the first steps of few bits are far off.
+ */
 static void forward_learned(const struct mase_step *s, long from, long to)
 {
     const struct rounding *r = s->own;
-    mase_gridded_rows(r->grid, s->plan->k, s->out->x, s->in[0]->x, s->plan->n, from, to);
+    const int64_t stride = s->plan->stride;
+    if (s->plan->starting)
+        memcpy(s->out->x + from * stride, s->in[0]->x + from * stride,
+               (size_t)((to - from) * stride) * sizeof(float));
+    else
+        mase_gridded_rows(r->grid, s->plan->k, s->out->x, s->in[0]->x, s->plan->n, from, to);
 }
 
 /* Where nobody asks for the gradient of x, it goes where that of the result was. */
@@ -175,7 +182,9 @@ void mase_quantise_weight(const struct mase_plan *p, const struct mase_rounded *
         mase_gridded_start(r->grid, r->from->x, 1);
     if (r->grid)
         mase_gridded_refresh(r->grid);
-    if (r->grid && r->grid->learned)
+    if (r->grid && r->grid->learned && p->starting)
+        memcpy(r->weight.x, r->from->x, (size_t)r->weight.count * sizeof(float));
+    else if (r->grid && r->grid->learned)
         mase_gridded_dense(r->grid, p->k, r->weight.x, r->from->x);
     else
         mase_round_all(&r->how, p->k, r->weight.x, r->from->x);
