@@ -294,7 +294,8 @@ bool mase_format_grid(struct mase_grid *g, const struct mase_format *f, int64_t 
                       enum mase_sign sign);
 /* How many numbers of each block are learned. */
 int mase_format_learned(const struct mase_format *f);
-/* By the values that are learned, value[j][block]: a block's grid, and the int that f is now. */
+/* By the values that are learned, value[j][block]: a block's grid, whose step is NaN where one of
+ * them is; and the int that f is now, which needs them all. */
 struct mase_grid mase_learned_grid(const struct mase_format *f, const float *const *value,
                                    int64_t block, enum mase_sign sign);
 const struct mase_format *mase_learned_now(const struct mase_format *f, const float *const *value,

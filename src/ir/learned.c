@@ -165,9 +165,13 @@ void mase_graph_take_learned(struct mase_graph *g, const struct mase_graph *from
 
 /* ---- what was learned ---- */
 
-static bool is_started(const struct mase_param *p)
+/* Has every value of it been learned, to a number? */
+static bool is_learned(const struct mase_param *p)
 {
-    return p && p->tensor.data && !isnan(mase_f32(&p->tensor)[0]);
+    bool learned = p && p->tensor.data;
+    for (int64_t i = 0; learned && i < mase_tensor_count(&p->tensor); i++)
+        learned = isfinite(mase_f32(&p->tensor)[i]);
+    return learned;
 }
 
 struct mase_rounding mase_rounding_now(const struct mase_node *n, enum mase_operand o,
@@ -178,7 +182,7 @@ struct mase_rounding mase_rounding_now(const struct mase_node *n, enum mase_oper
     int64_t blocks = 0;
     for (int j = 0; j < count; j++) {
         const struct mase_param *p = mase_learned_param(n, o, j);
-        if (!is_started(p))
+        if (!is_learned(p))
             return how;
         value[j] = mase_f32(&p->tensor);
         blocks = mase_tensor_count(&p->tensor);
@@ -191,7 +195,7 @@ struct mase_rounding mase_rounding_now(const struct mase_node *n, enum mase_oper
 enum mase_status mase_graph_need_learned(const struct mase_graph *g, struct mase_err *err)
 {
     for (int i = 0; i < g->attr_count && mase_graph_is_quantised(g); i++)
-        if (g->attrs[i].init == MASE_INIT_UNSET && !is_started(&g->attrs[i]))
+        if (g->attrs[i].init == MASE_INIT_UNSET && !is_learned(&g->attrs[i]))
             return mase_fail(
                 err, MASE_EVALUE,
                 "'%s' has no value: training learns it (ch train), and the network has "

@@ -67,12 +67,18 @@ static bool negative(const struct hgq *p, enum mase_sign sign)
     return p->is_signed == MASE_NA ? sign == MASE_SIGNED : p->is_signed;
 }
 
+/* A whole number; NaN, as after training that came to nothing, is the least. */
+static int whole_within(float x, float lo, float hi)
+{
+    return isnan(x) ? (int)lo : (int)mase_clamp(rintf(x), lo, hi);
+}
+
 /* Bits without the sign. */
 static int magnitude_bits(const float *value, const void *opaque, enum mase_sign sign)
 {
     const struct hgq *p = opaque;
     const float bits = rintf(value[FRAC]) + rintf(value[INT]);
-    return (int)mase_clamp(bits, 0, (float)(p->most - (negative(p, sign) ? 1 : 0)));
+    return whole_within(bits, 0, (float)(p->most - (negative(p, sign) ? 1 : 0)));
 }
 
 /* 2^e, of a normal number. */
@@ -82,11 +88,6 @@ static float power(int e)
     float x;
     memcpy(&x, &bits, sizeof x);
     return x;
-}
-
-static int whole(float x)
-{
-    return (int)mase_clamp(rintf(x), -60, 60);
 }
 
 static void start(float *value, const struct mase_block_size *s, const void *opaque,
@@ -107,7 +108,8 @@ static struct mase_grid grid(const float *value, const void *opaque, enum mase_s
     const struct hgq *p = opaque;
     const int b = magnitude_bits(value, p, sign);
     const float hi = power(b) - 1;
-    return (struct mase_grid){ power(whole(value[INT]) - b), negative(p, sign) ? -hi : 0.0f, hi };
+    return (struct mase_grid){ power(whole_within(value[INT], -60, 60) - b),
+                               negative(p, sign) ? -hi : 0.0f, hi };
 }
 
 static void gradient(float *d, const float sum[3], const float *value, const void *opaque,

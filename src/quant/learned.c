@@ -21,8 +21,13 @@ struct mase_grid mase_learned_grid(const struct mase_format *f, const float *con
                                    int64_t block, enum mase_sign sign)
 {
     float v[MASE_LEARNED_MAX];
-    for (int j = 0; j < mase_format_learned(f); j++)
+    bool known = true;
+    for (int j = 0; j < mase_format_learned(f); j++) {
         v[j] = value[j][block];
+        known &= !isnan(v[j]);
+    }
+    if (!known)
+        return (struct mase_grid){ .scale = NAN };
     return f->row->learned->grid(v, f->params, sign);
 }
 

@@ -16,8 +16,8 @@
  * start        where nothing is learned yet: scale = 2 mean |x| / sqrt(hi), in lsq_plus of data the
  *              range of the values, bound = max |x|; of a block of zeros 1.
  * gradient     of x: nothing where it was cut, else as if nothing were rounded.
- * rounding, saturation, NaN, zero: as int.c has them. A scale that was trained below 2^-60 counts
- * as that.
+ * rounding, saturation, NaN, zero: as int.c has them. A scale that was trained below 2^-60 or
+ * beyond 2^90 counts as that.
  */
 #include <math.h>
 
@@ -74,7 +74,7 @@ static float most(const struct mase_grid *g)
 
 static float step(float scale)
 {
-    return scale >= 0x1p-60f ? scale : 0x1p-60f;
+    return scale >= 0x1p-60f ? scale < 0x1p90f ? scale : 0x1p90f : 0x1p-60f;
 }
 
 static float slowed(float gradient, const struct mase_grid *c, int64_t count)

@@ -438,6 +438,24 @@ static void what_was_learned_is_an_int(void **state)
         }
 }
 
+/* Whatever a file says was learned: computed with or refused. */
+static void strange_values_are_taken_or_refused(void **state)
+{
+    static const float strange[] = { NAN, INFINITY, -INFINITY, 0, -1, 1e-38f, 3e38f, -3e38f };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (size_t k = 0; k < sizeof strange / sizeof *strange; k++) {
+            struct running r = set_case(&cases[i]);
+            struct mase_values v;
+            struct mase_param *p = &r.graph->attrs[r.graph->attr_count - 1];
+            mase_f32(&p->tensor)[mase_tensor_count(&p->tensor) - 1] = strange[k];
+            const enum mase_status st =
+                mase_run_reference(&v, &r.arena, r.graph, r.input, r.inputs, &err);
+            assert_int_equal(st, isfinite(strange[k]) ? MASE_OK : MASE_EVALUE);
+            stop(&r);
+        }
+}
+
 static void threads_change_no_bit(void **state)
 {
     (void)state;
@@ -500,6 +518,7 @@ int main(void)
         cmocka_unit_test(gradients_are_those_of_the_papers),
         cmocka_unit_test(all_ways_agree),
         cmocka_unit_test(what_was_learned_is_an_int),
+        cmocka_unit_test(strange_values_are_taken_or_refused),
         cmocka_unit_test(threads_change_no_bit),
         cmocka_unit_test(parameters_come_and_go_with_formats),
     };
