@@ -145,8 +145,12 @@ static void print_file(const char *path)
         fclose(f);
 }
 
+/* MASE_QUICK: one line in three, another third of the texts for each option. */
 static void must_end_well(struct line *l)
 {
+    static int lines;
+    if (getenv("MASE_QUICK") && lines++ % 3)
+        return;
     const int how = run(l);
     if (WIFEXITED(how) && (WEXITSTATUS(how) == 0 || WEXITSTATUS(how) == REFUSED))
         return;
