@@ -10,9 +10,9 @@
 #include "formats.h"
 #include "ir/graph.h"
 
-enum { N = 21, I = 16, O = 4 };
+enum { N = 21, I = 20, O = 4 };
 
-static const struct step_case linear = { "linear", "fc = Linear(16, 4); fc(x)",
+static const struct step_case linear = { "linear", "fc = Linear(20, 4); fc(x)",
                                          .in = { { 1, { I } } } };
 
 /* ---- the network: x rounded to one format, the weight to another ---- */
