@@ -29,7 +29,8 @@ struct mase_train_opts {
     double learning_rate, weight_decay;
     double momentum;                     /* sgd */
     bool plain_momentum;                 /* sgd: without Nesterov's step */
-    const char *schedule;                /* "cosine", "step", "constant": by epochs */
+    const char *schedule;                /* "cosine", "step", "constant" */
+    const char *lr_interval;             /* cosine falls with each "epoch" or "step" */
     double lr_min;                       /* cosine: where it ends; below 0: 1e-6, for sgd 0 */
     int64_t lr_step_size;                /* step: epochs between two cuts */
     double lr_gamma;                     /* step: factor of a cut */
@@ -63,6 +64,9 @@ extern const struct mase_opt mase_train_rows[]; /* by the names of the command l
 /* The learning rate of a step (counted from 0) in an epoch (from 0). */
 double mase_train_lr(const struct mase_train_opts *o, int64_t epoch, int64_t step,
                      int64_t steps_per_epoch);
+/* Where a cosine ends, and whether it goes by steps. */
+double mase_train_lr_min(const struct mase_train_opts *o);
+bool mase_train_lr_by_steps(const struct mase_train_opts *o);
 
 /* How many threads a user lets us have: the CPUs of the process's affinity mask (taskset, a
  * container's set), or what OMP_NUM_THREADS says. */

@@ -22,6 +22,7 @@ static const char *const log_levels[] = { "debug", "info", "warning", "error", "
 static const char *const reporters[] = { "wandb", "tensorboard", NULL };
 static const char *const optimizers[] = { "adam", "sgd", "adamw", NULL };
 static const char *const schedules[] = { "cosine", "step", "constant", NULL };
+static const char *const intervals[] = { "epoch", "step", NULL };
 static const char *const scalings[] = { "none", "standard", "minmax", NULL };
 static const char *const splits[] = { "held-out", "mase", NULL };
 static const char *const precisions[] = { "16-mixed", "32", "64", "bf16", NULL };

@@ -122,6 +122,7 @@ static const struct {
     { MASE_CLI_map, MASE_CLI_load_name, NULL },
     { MASE_CLI_momentum, MASE_CLI_training_optimizer, "sgd" },
     { MASE_CLI_plain_momentum, MASE_CLI_training_optimizer, "sgd" },
+    { MASE_CLI_lr_interval, MASE_CLI_lr_schedule, "cosine" },
     { MASE_CLI_lr_min, MASE_CLI_lr_schedule, "cosine" },
     { MASE_CLI_lr_step_size, MASE_CLI_lr_schedule, "step" },
     { MASE_CLI_lr_gamma, MASE_CLI_lr_schedule, "step" },

@@ -217,18 +217,19 @@ static struct mase_obj *float_list(struct mase_arena *a, double f)
 struct mase_obj *mase_torch_schedule(struct mase_arena *a, const struct mase_trainer *t)
 {
     const struct mase_train_opts *o = &t->opts;
+    const bool by_steps = mase_train_lr_by_steps(o);
+    const int64_t at = by_steps ? t->state.step : t->state.epoch;
     struct mase_obj *s = mase_obj_dict(a);
     if (mase_streq(o->schedule, "cosine")) {
-        const double usual = t->optim.kind == MASE_OPTIM_SGD ? 0 : 1e-6;
-        set_int(a, s, "T_max", o->max_epochs);
-        mase_obj_set(a, s, "eta_min", mase_obj_float(a, o->lr_min >= 0 ? o->lr_min : usual));
+        set_int(a, s, "T_max", o->max_epochs * (by_steps ? t->steps : 1));
+        mase_obj_set(a, s, "eta_min", mase_obj_float(a, mase_train_lr_min(o)));
     } else if (mase_streq(o->schedule, "step")) {
         set_int(a, s, "step_size", o->lr_step_size);
         mase_obj_set(a, s, "gamma", mase_obj_float(a, o->lr_gamma));
     }
     mase_obj_set(a, s, "base_lrs", float_list(a, o->learning_rate));
-    set_int(a, s, "last_epoch", t->state.epoch);
-    set_int(a, s, "_step_count", t->state.epoch + 1);
+    set_int(a, s, "last_epoch", at);
+    set_int(a, s, "_step_count", at + 1);
     mase_obj_set(a, s, "_get_lr_called_within_step", mase_obj_bool(a, false));
     mase_obj_set(a, s, "_last_lr",
                  float_list(a, mase_train_lr(o, t->state.epoch, t->state.step, t->steps)));

@@ -7,6 +7,7 @@
 
 static const char *const optimizers[] = { "adam", "adamw", "sgd", NULL };
 static const char *const schedules[] = { "cosine", "step", "constant", NULL };
+static const char *const intervals[] = { "epoch", "step", NULL };
 
 #define FLOAT(f, k, d, lo, hi, h) MASE_OPT_FLOAT(struct mase_train_opts, f, k, d, lo, hi, h)
 #define INT(f, k, d, lo, hi, h)   MASE_OPT_INT(struct mase_train_opts, f, k, d, lo, hi, h)
@@ -20,7 +21,9 @@ const struct mase_opt mase_train_rows[] = {
     MASE_OPT_BOOL(struct mase_train_opts, plain_momentum, "plain_momentum", false,
                   "sgd without Nesterov's step"),
     MASE_OPT_CHOICE(struct mase_train_opts, schedule, "lr_schedule", "cosine", schedules,
-                    "how the learning rate falls from epoch to epoch"),
+                    "how the learning rate falls"),
+    MASE_OPT_CHOICE(struct mase_train_opts, lr_interval, "lr_interval", "epoch", intervals,
+                    "cosine: when the rate falls"),
     FLOAT(lr_min, "lr_min", -1, 0, 0, "where cosine ends; below 0: 1e-6, for sgd 0"),
     INT(lr_step_size, "lr_step_size", 10, 1, NO_LIMIT, "step: epochs between two cuts"),
     FLOAT(lr_gamma, "lr_gamma", 0.1, 0, 1, "step: factor of a cut"),

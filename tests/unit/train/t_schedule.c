@@ -66,6 +66,22 @@ static void a_given_end_is_reached(void **state)
     check_near(mase_train_lr(&o, 4, 400, 100), 0.75, 1e-15, "lr_min", 4);
 }
 
+/* CosineAnnealingLR(T_max = 10), stepped with the optimiser, is the table's first row. */
+static void a_cosine_may_go_by_steps(void **state)
+{
+    (void)state;
+    struct mase_train_opts o = default_opts();
+    o.lr_interval = "step";
+    o.learning_rate = wanted[0].lr;
+    o.max_epochs = 2;
+    for (int s = 0; s < 10; s++)
+        check_near(mase_train_lr(&o, s / 5, s, 5), wanted[0].rate[s], 1e-15, "steps", s);
+    o.schedule = "step"; /* epochs between two cuts */
+    o.lr_step_size = 1;
+    o.lr_gamma = 0.5;
+    check_near(mase_train_lr(&o, 1, 7, 5), 0.005, 1e-15, "step", 7);
+}
+
 /* As LinearLR with a start factor of 1/5 over 4 steps. */
 static void warm_up_rises_step_by_step(void **state)
 {
@@ -149,11 +165,9 @@ static void threads_follow_the_work(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(schedules_equal_pytorch),
-        cmocka_unit_test(a_given_end_is_reached),
-        cmocka_unit_test(warm_up_rises_step_by_step),
-        cmocka_unit_test(orders_are_permutations),
-        cmocka_unit_test(orders_are_fair),
+        cmocka_unit_test(schedules_equal_pytorch),  cmocka_unit_test(a_given_end_is_reached),
+        cmocka_unit_test(a_cosine_may_go_by_steps), cmocka_unit_test(warm_up_rises_step_by_step),
+        cmocka_unit_test(orders_are_permutations),  cmocka_unit_test(orders_are_fair),
         cmocka_unit_test(threads_follow_the_work),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
