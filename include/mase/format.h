@@ -101,6 +101,7 @@ typedef bool mase_quant_grid_fn(struct mase_grid *g, const void *params, int64_t
 struct mase_block_size {
     double mean;    /* of the magnitudes */
     float min, max; /* and zero */
+    int64_t count;
     enum mase_role role;
 };
 
@@ -303,6 +304,9 @@ const struct mase_format *mase_learned_now(const struct mase_format *f, const fl
 /* What a block starts by: the first so many of its lanes. */
 struct mase_block_size mase_block_sizes(const float *x, const struct mase_block *b, int64_t lanes,
                                         enum mase_role role);
+/* The same of both together. */
+struct mase_block_size mase_block_sizes_of_both(const struct mase_block_size *a,
+                                                const struct mase_block_size *b);
 /* What passes back through a rounding; straight for float. */
 enum mase_gradient mase_format_gradient(const struct mase_format *f);
 /* Does it put values of different samples into one block, because it was told so? */

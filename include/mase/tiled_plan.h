@@ -50,8 +50,8 @@ struct mase_tiled_batch {
     uint64_t number;     /* of dropout's masks */
     const uint32_t *row; /* (samples): what they are called in messages; NULL: 0, 1, ... */
 };
-/* Start what formats learn and have no value of by the first samples of the batch; nothing else
- * changes. */
+/* Start what formats learn and have no value of by the batch, which may be larger than the plan's;
+ * nothing else changes. */
 enum mase_status mase_tiled_plan_start(struct mase_tiled_plan *t, const struct mase_tiled_batch *b,
                                        struct mase_err *err) MASE_MUST_CHECK;
 /* Load, forward, loss, backward, update. When mase_plan_forward fails, the parameters stay as they

@@ -59,6 +59,8 @@ struct mase_gridded *mase_gridded(struct mase_plan *p, const struct mase_asked *
         whole(g, &p->arena);
     map_rows(g, &p->arena);
     g->grid = mase_new_array(&p->arena, struct mase_grid, (size_t)g->blocks);
+    if (learned && p->train && g->how.role == MASE_ROLE_DATA)
+        g->seen = mase_new_array(&p->arena, struct mase_block_size, (size_t)g->blocks);
     return g;
 }
 
@@ -99,18 +101,27 @@ static struct mase_block block_at(const struct mase_gridded *g, int64_t b, int64
     return (struct mase_block){ g->row + begin, g->end[b] - begin, lanes, NULL, b };
 }
 
-void mase_gridded_start(const struct mase_gridded *g, const float *x, int64_t lanes)
+static void set(const struct mase_gridded *g, int64_t b, const struct mase_block_size *size)
 {
     const struct mase_format *f = g->how.format;
+    float value[MASE_LEARNED_MAX];
+    f->row->learned->start(value, size, f->params, g->how.sign);
+    for (int j = 0; j < g->learned; j++)
+        g->value[j]->x[b] = value[j];
+}
+
+void mase_gridded_start(const struct mase_gridded *g, const float *x, int64_t lanes, bool first)
+{
     for (int64_t b = 0; b < g->blocks && g->learned; b++) {
-        if (!isnan(g->value[0]->x[b]))
+        if (first ? !isnan(g->value[0]->x[b]) : !g->seen || !g->seen[b].count)
             continue;
-        float value[MASE_LEARNED_MAX];
         const struct mase_block block = block_at(g, b, lanes);
-        const struct mase_block_size size = mase_block_sizes(x, &block, lanes, g->how.role);
-        f->row->learned->start(value, &size, f->params, g->how.sign);
-        for (int j = 0; j < g->learned; j++)
-            g->value[j]->x[b] = value[j];
+        struct mase_block_size size = mase_block_sizes(x, &block, lanes, g->how.role);
+        if (g->seen && !first)
+            size = mase_block_sizes_of_both(&g->seen[b], &size);
+        if (g->seen)
+            g->seen[b] = size;
+        set(g, b, &size);
     }
 }
 

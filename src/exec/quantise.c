@@ -79,7 +79,7 @@ static void find_grids(const struct mase_step *s, long from, long to)
     (void)from;
     (void)to;
     if (p->starting)
-        mase_gridded_start(r->grid, s->in[0]->x, p->samples);
+        mase_gridded_start(r->grid, s->in[0]->x, p->samples, p->starting == 1);
     mase_gridded_refresh(r->grid);
 }
 
@@ -179,7 +179,7 @@ const char *mase_quantise_refusal(const struct mase_plan *p, struct mase_roundin
 void mase_quantise_weight(const struct mase_plan *p, const struct mase_rounded *r)
 {
     if (r->grid && p->starting)
-        mase_gridded_start(r->grid, r->from->x, 1);
+        mase_gridded_start(r->grid, r->from->x, 1, p->starting == 1);
     if (r->grid)
         mase_gridded_refresh(r->grid);
     if (r->grid && r->grid->learned && p->starting)

@@ -48,6 +48,8 @@ struct mase_gridded {
     const int64_t *end; // (blocks)
     const int32_t *block_of; // (rows), by row / stride
     struct mase_grid *grid;  // (blocks)
+    struct mase_block_size
+        *seen; // (blocks) of data by which what is learned starts; of weights NULL
     int64_t stride, lanes;
 };
 /* NULL where a format needs none of this: gradients pass straight. r: its blocks, rows in all. */
@@ -57,8 +59,9 @@ struct mase_gridded *mase_gridded(struct mase_plan *p, const struct mase_asked *
 void mase_gridded_use(struct mase_step *s, struct mase_gridded *g);
 /* Grids as they follow from what is learned now. */
 void mase_gridded_refresh(const struct mase_gridded *g);
-/* What has no value yet is started by x, of which so many lanes are samples. */
-void mase_gridded_start(const struct mase_gridded *g, const float *x, int64_t lanes);
+/* What has no value yet is started by x, of which so many lanes are samples: of data by every x
+ * since the first, of weights by that one. */
+void mase_gridded_start(const struct mase_gridded *g, const float *x, int64_t lanes, bool first);
 /* Of rows, by number: y, and later dx, with the sums of each row, (rows, 3). */
 void mase_gridded_rows(const struct mase_gridded *g, const struct mase_kernels *k, float *y,
                        const float *x, int64_t lanes, int64_t from, int64_t to);

@@ -169,7 +169,7 @@ struct mase_plan {
     int64_t n;      /* lanes in use: samples rounded up to 16 */
     int threads;
     bool train, accumulate, input_gradients;
-    bool starting;     /* this forward starts what formats learn and have no value of */
+    int starting;      /* the how many-th forward that starts what formats learn; 0: it does not */
     bool single;       /* every step can run a single sample */
     bool single_stale; /* but must refresh before it does */
     struct mase_rounded *rounded, **rounded_end; /* weights quantised once, when read */

@@ -115,20 +115,26 @@ static struct share share_of(const struct mase_tiled_plan *t, int thread, int th
     return (struct share){ n * thread / threads, n * (thread + 1) / threads };
 }
 
+/* n samples of the batch from the given one on. */
+static void load_tile(struct mase_plan *p, int32_t *label, const struct mase_tiled_batch *b,
+                      int64_t from, int64_t n)
+{
+    p->first = from;
+    p->number = b->number;
+    p->row = b->row ? b->row + from : NULL;
+    b->load(b->data, p, label, from, n);
+}
+
 static void load(const struct mase_tiled_plan *t, struct share own,
                  const struct mase_tiled_batch *b)
 {
     const int64_t size = tile_size(b->samples);
     for (int k = own.from; k < own.to; k++) {
         struct mase_plan *p = t->tiling.tile[k];
-        const int64_t left = b->samples - k * size;
-        p->first = k * size;
-        p->number = b->number;
-        p->row = b->row ? b->row + p->first : NULL;
+        const int64_t from = k * size, left = b->samples - from;
         p->accumulate = b->accumulate && k == 0;
-        b->load(b->data, p, t->label + p->first, p->first, left < size ? left : size);
-        t->part[k].result.weight =
-            mase_plan_weight_sum(p, t->label + p->first, b->loss.class_weight);
+        load_tile(p, t->label + from, b, from, left < size ? left : size);
+        t->part[k].result.weight = mase_plan_weight_sum(p, t->label + from, b->loss.class_weight);
     }
 }
 
@@ -254,33 +260,30 @@ static void step_in_time(struct mase_tiled_plan *t, const struct mase_tiled_batc
 }
 
 /* Everything but what formats learn is as it was: a batch norm would have counted the samples. */
-static void start_first(struct mase_plan *p)
+enum mase_status mase_tiled_plan_start(struct mase_tiled_plan *t, const struct mase_tiled_batch *b,
+                                       struct mase_err *err)
 {
+    struct mase_plan *p = mase_tiled_plan_first(t);
     struct mase_arena a = { 0 };
+    enum mase_status st = MASE_OK;
     float **was = mase_new_array(&a, float *, (size_t)p->weight_count);
     for (int i = 0; i < p->weight_count; i++)
         was[i] = mase_arena_memdup(&a, p->weight[i].x, (size_t)p->weight[i].count * sizeof(float));
-    p->starting = true;
-    mase_derive_forward(p, 1);
-    mase_works_run(&p->forward, 1);
-    p->starting = false;
+    t->tiling.count = 1;
+    for (int64_t at = 0; at < b->samples && !st; at += p->batch) {
+        const int64_t left = b->samples - at;
+        load_tile(p, t->label, b, at, left < p->batch ? left : p->batch);
+        p->starting++;
+        mase_derive_forward(p, 1);
+        mase_works_run(&p->forward, 1);
+        st = check(t, err);
+    }
+    p->starting = 0;
     for (int i = 0; i < p->weight_count; i++)
         if (p->weight[i].param->init != MASE_INIT_UNSET)
             memcpy(p->weight[i].x, was[i], (size_t)p->weight[i].count * sizeof(float));
     mase_arena_release(&a);
-}
-
-enum mase_status mase_tiled_plan_start(struct mase_tiled_plan *t, const struct mase_tiled_batch *b,
-                                       struct mase_err *err)
-{
-    struct mase_plan *first = mase_tiled_plan_first(t);
-    struct mase_tiled_batch own = *b;
-    if (own.samples > first->batch)
-        own.samples = first->batch;
-    t->tiling.count = 1;
-    load(t, (struct share){ 0, 1 }, &own);
-    start_first(first);
-    return check(t, err);
+    return st;
 }
 
 enum mase_status mase_tiled_plan_step(struct mase_tiled_plan *t, struct mase_loss_result *result,

@@ -122,7 +122,7 @@ const struct mase_format *mase_learned_now(const struct mase_format *f, const fl
 struct mase_block_size mase_block_sizes(const float *x, const struct mase_block *b, int64_t lanes,
                                         enum mase_role role)
 {
-    struct mase_block_size s = { .role = role };
+    struct mase_block_size s = { .role = role, .count = b->rows * lanes };
     for (int64_t r = 0; r < b->rows; r++)
         for (int64_t l = 0; l < lanes; l++) {
             const float v = x[b->row[r] + l];
@@ -130,7 +130,19 @@ struct mase_block_size mase_block_sizes(const float *x, const struct mase_block 
             s.min = v < s.min ? v : s.min;
             s.max = v > s.max ? v : s.max;
         }
-    s.mean /= b->rows * lanes > 0 ? (double)(b->rows * lanes) : 1.0;
+    s.mean /= s.count > 0 ? (double)s.count : 1.0;
+    return s;
+}
+
+struct mase_block_size mase_block_sizes_of_both(const struct mase_block_size *a,
+                                                const struct mase_block_size *b)
+{
+    struct mase_block_size s = *a;
+    s.count = a->count + b->count;
+    if (s.count > 0)
+        s.mean = (a->mean * (double)a->count + b->mean * (double)b->count) / (double)s.count;
+    s.min = fminf(a->min, b->min);
+    s.max = fmaxf(a->max, b->max);
     return s;
 }
 

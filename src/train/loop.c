@@ -127,7 +127,11 @@ static enum mase_status run_batch(struct run *r, struct mase_err *err)
     return MASE_OK;
 }
 
-/* What formats learn and have no value of starts by the first batch that they meet. */
+/* By so many samples what formats learn starts: those of one batch give steps that are off by
+ * several percent, which training with few bits does not always make good. */
+enum { START_SAMPLES = 2048 };
+
+/* What formats learn and have no value of starts by the first samples that they meet. */
 static enum mase_status start_formats(struct mase_trainer *t, struct mase_err *err)
 {
     const int64_t from = t->state.batch * t->opts.batch_size;
@@ -137,7 +141,7 @@ static enum mase_status start_formats(struct mase_trainer *t, struct mase_err *e
             t->plan->weight[i].param->init == MASE_INIT_UNSET && isnan(t->plan->weight[i].x[0]);
     if (!unset || !t->quantised || from >= t->rows)
         return MASE_OK;
-    const int64_t n = t->rows - from < t->opts.batch_size ? t->rows - from : t->opts.batch_size;
+    const int64_t n = t->rows - from < START_SAMPLES ? t->rows - from : START_SAMPLES;
     return mase_tiled_plan_start(
         t->tiled,
         &(struct mase_tiled_batch){ .samples = n, .load = load, .data = t, .row = t->order + from },

@@ -5,6 +5,7 @@
 #include "step_case.h"
 
 #include <mase/program.h>
+#include <mase/tiled_plan.h>
 
 #include "exec/plan.h"
 #include "formats.h"
@@ -61,9 +62,9 @@ static void set(struct running *r, const char *name, const float *value)
 
 static void start_plan(struct mase_plan *p)
 {
-    p->starting = true;
+    p->starting = 1;
     assert_int_equal(mase_plan_forward(p, &err), MASE_OK);
-    p->starting = false;
+    p->starting = 0;
 }
 
 static float value_of(const struct running *r, const struct mase_plan *p, const char *name, int i)
@@ -117,6 +118,62 @@ static void scales_start_by_the_values(void **state)
     start_plan(p); /* what has a value keeps it */
     assert_true(before == value_of(&r, p, "fc.data_in_scale", 0));
     mase_plan_free(p);
+    stop(&r);
+}
+
+static void load_rows(void *data, struct mase_plan *tile, int32_t *label, int64_t from, int64_t n)
+{
+    const struct running *r = data;
+    const struct mase_lanes x = mase_plan_input(tile, 0);
+    mase_plan_set_samples(tile, n);
+    for (int64_t k = 0; k < n; k++) {
+        label[k] = 0;
+        for (int64_t i = 0; i < I; i++)
+            x.data[i * x.stride + k] = (float)x_at(r, (int)(from + k), (int)i);
+    }
+}
+
+/* A plan that takes fewer samples at once than it starts by. */
+static struct mase_tiled_plan *started(struct running *r)
+{
+    struct mase_tiled_plan *t = NULL;
+    const struct mase_plan_opts o = { .batch = 8, .inputs = r->input, .input_count = 1 };
+    const struct mase_tiled_batch all = { .samples = N, .load = load_rows, .data = r };
+    must(mase_tiled_plan_new(&t, r->graph, &o, &err), r->c);
+    must(mase_tiled_plan_start(t, &all, &err), r->c);
+    return t;
+}
+
+static void scales_start_by_every_sample(void **state)
+{
+    (void)state;
+    struct running r = network("lsq(4)", "lsq(3, 0)");
+    set(&r, "fc.weight_scale", (const float[]){ 1, NAN, 3, 4 });
+    struct mase_tiled_plan *t = started(&r);
+    const struct mase_plan *p = mase_tiled_plan_first(t);
+    double sum = 0;
+    for (int k = 0; k < N * I; k++)
+        sum += fabs(x_at(&r, 0, k));
+    assert_near("x", value_of(&r, p, "fc.data_in_scale", 0), 2 * sum / (N * I) / sqrt(7));
+    assert_true(value_of(&r, p, "fc.weight_scale", 0) == 1); /* it had one */
+    assert_false(isnan(value_of(&r, p, "fc.weight_scale", 1)));
+    mase_tiled_plan_free(t);
+    stop(&r);
+}
+
+static void ranges_start_by_every_sample(void **state)
+{
+    (void)state;
+    struct running r = network("lsq_plus(4)", "lsq(3, 0)");
+    struct mase_tiled_plan *t = started(&r);
+    double low = 0, high = 0;
+    for (int k = 0; k < N * I; k++) {
+        low = fmin(low, x_at(&r, 0, k));
+        high = fmax(high, x_at(&r, 0, k));
+    }
+    assert_near("scale", value_of(&r, mase_tiled_plan_first(t), "fc.data_in_scale", 0),
+                (high - low) / 15);
+    mase_tiled_plan_free(t);
     stop(&r);
 }
 
@@ -514,6 +571,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scales_start_by_the_values),
+        cmocka_unit_test(scales_start_by_every_sample),
+        cmocka_unit_test(ranges_start_by_every_sample),
         cmocka_unit_test(untrained_networks_are_refused),
         cmocka_unit_test(gradients_are_those_of_the_papers),
         cmocka_unit_test(all_ways_agree),
