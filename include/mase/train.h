@@ -171,6 +171,17 @@ struct mase_train_point {
     int64_t step;
     double lr, loss, accuracy; /* of this batch */
 };
+/* Bits of an operand of a layer: those of each value with its sign, which is 0 where training has
+ * left none. */
+struct mase_layer_bits {
+    const char *layer, *operand; /* a node of the graph; "data_in", "weight", "bias", "data_out" */
+    bool learned;
+    int64_t values; /* of a weight, or of data for one sample */
+    double mean;
+    int min, max;
+    double zero;  /* share of the values that have none */
+    double ebops; /* of the layer; NaN: it has no products that count */
+};
 struct mase_train_epoch {
     int64_t epoch, step;
     double lr;
@@ -179,8 +190,10 @@ struct mase_train_epoch {
     double train_seconds, seconds; /* training alone; with validation */
     int64_t samples;               /* trained on in train_seconds */
     bool best;
-    double ebops;     /* effective bit operations after it, where formats learn bits; else 0 */
-    bool plain;       /* the number formats were not on yet */
+    double ebops; /* effective bit operations of what was validated; NaN: no bits are learned */
+    const struct mase_layer_bits *bits; /* the trainer's until the next epoch ends */
+    int bit_rows;                       /* 0: there are no number formats, or not yet */
+    bool plain;                         /* the number formats were not on yet */
     double sparsity;  /* share of the weights that are pruned; NaN: they are not */
     const char *stop; /* NULL, or why this is the last: "patience" ... */
 };
@@ -216,6 +229,8 @@ const struct mase_train_state *mase_trainer_state(const struct mase_trainer *t);
 int64_t mase_trainer_batches(const struct mase_trainer *t); /* of an epoch */
 const struct mase_plan *mase_trainer_plan(const struct mase_trainer *t);
 int mase_trainer_threads(const struct mase_trainer *t);
+/* Does a format of the graph learn its bits, now or when formats are on? */
+bool mase_trainer_learns_bits(const struct mase_trainer *t);
 /* What the last epoch trained and validated: the graph, without its formats until they are on. */
 const struct mase_graph *mase_trainer_graph(const struct mase_trainer *t);
 

@@ -35,8 +35,8 @@ struct action {
 static const struct action actions[] = {
     { .name = "train",
       .folder = "software/training_ckpts",
-      .paths = { "software/training_ckpts", "software/metrics.csv", "software/training_curve.svg",
-                 "software/tensorboard" } },
+      .paths = { "software/training_ckpts", "software/metrics.csv", "software/bits.csv",
+                 "software/training_curve.svg", "software/tensorboard" } },
     { .name = "transform", .folder = "software/transform", .paths = { "software/transform" } },
     { .name = "calibrate",
       .folder = "software/calibrate",

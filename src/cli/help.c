@@ -102,9 +102,8 @@ static const struct {
     { "train",
       "Results go to PROJECT_DIR/PROJECT: run.json says what was run and lists every file written; "
       "software/training_ckpts holds best.ckpt and last.ckpt, which PyTorch reads; beside it are "
-      "metrics.csv, training_curve.svg and TensorBoard's files. What an earlier training left "
-      "there "
-      "moves to PROJECT/version_N.",
+      "metrics.csv, training_curve.svg and TensorBoard's files, and of a quantised network "
+      "bits.csv. What an earlier training left there moves to PROJECT/version_N.",
       "  ch train jsc-tiny jsc --max-epochs 10 --batch-size 256\n" },
     { "test",
       "Tables go to stdout, or JSON with --json, and the same to "

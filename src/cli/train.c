@@ -2,7 +2,7 @@
  * train.c - ch train: fit a network to a dataset.
  *
  *     PROJECT/software/training_ckpts/{best,last}.ckpt
- *     PROJECT/software/metrics.csv, training_curve.svg
+ *     PROJECT/software/metrics.csv, training_curve.svg, and bits.csv of a quantised network
  *     PROJECT/software/tensorboard/lightning_logs/version_N/{events..., hparams.yaml}
  *     PROJECT/run.json
  */
@@ -126,8 +126,11 @@ static enum mase_status set_up(struct job *j, struct mase_err *err)
                                       .model = j->model->name,
                                       .dataset = mase_dataset_info(j->data)->data.name,
                                       .opts = &j->opts,
+                                      .quantised = mase_graph_is_quantised(j->graph),
+                                      .learns_bits = mase_trainer_learns_bits(j->trainer),
                                       .resume = again,
-                                      .step = mase_trainer_state(j->trainer)->step },
+                                      .step = mase_trainer_state(j->trainer)->step,
+                                      .epoch = mase_trainer_state(j->trainer)->epoch },
         err);
 }
 
@@ -177,7 +180,7 @@ static enum mase_status on_epoch(void *data, const struct mase_train_epoch *e, s
     j->drawn_epoch = -1;
     mase_log_status(NULL);
     char ebops[32] = "";
-    if (e->ebops > 0)
+    if (isfinite(e->ebops))
         snprintf(ebops, sizeof ebops, ", ebops %.0f", e->ebops);
     mase_info("Epoch %lld/%lld: train_loss %.4f, train_acc %.4f, val_loss %.4f, val_acc %.4f%s, lr "
               "%.3g, %.2f s, %.0f samples/s%s%s",
@@ -234,6 +237,7 @@ static struct mase_value *results(const struct job *j)
     set_float(a, v, "best_val_loss", s->best_loss);
     if (j->opts.prune)
         set_float(a, v, "sparsity", j->last.sparsity);
+    mase_cli_bits_set(a, v, &j->last);
     set_float(a, v, "train_seconds", j->train_seconds);
     set_float(a, v, "samples_per_second",
               j->train_seconds > 0 ? (double)j->samples / j->train_seconds : 0);
@@ -266,6 +270,7 @@ static void print_results(const struct job *j)
     mase_sheets_line(s, "%s on %s%s, validated on %lld rows", j->model->name, info->data.name,
                      mase_graph_is_quantised(mase_trainer_graph(j->trainer)) ? ", quantised" : "",
                      (long long)mase_dataset_split(j->data, MASE_SPLIT_VALIDATION).count);
+    mase_cli_bits_tell(s, &j->last);
     if (info->notice)
         mase_sheets_line(s, "%s", info->notice);
 }

@@ -4,6 +4,7 @@
 #ifndef MASE_CLI_TRAIN_H
 #define MASE_CLI_TRAIN_H
 
+#include <mase/events.h>
 #include <mase/train.h>
 
 #include "cli/project.h"
@@ -59,11 +60,18 @@ struct mase_cli_curve { /* by epochs */
     int count, cap;
 };
 
+struct mase_cli_bits {
+    const char *path;
+    FILE *file; /* NULL: the network has no number formats */
+};
+
 struct mase_cli_train_files {
     struct mase_arena *arena;
     const char *lr_tag; /* "lr-Adam" */
     const char *metrics_path, *curve_path, *hparams_path;
     FILE *metrics;
+    int columns; /* of metrics.csv */
+    struct mase_cli_bits bits;
     struct mase_events *events;
     struct mase_cli_curve curve;
 };
@@ -73,8 +81,9 @@ struct mase_cli_train_run {
     const char *software; /* the folder they lie below */
     const char *model, *dataset;
     const struct mase_train_opts *opts;
-    bool resume; /* what metrics.csv says up to this step is kept */
-    int64_t step;
+    bool quantised, learns_bits; /* some epochs are */
+    bool resume; /* what metrics.csv says up to this step is kept, and bits.csv of whole epochs */
+    int64_t step, epoch;
 };
 enum mase_status mase_cli_train_files_open(struct mase_cli_train_files *f, struct mase_arena *a,
                                            const struct mase_cli_train_run *r,
@@ -90,5 +99,22 @@ enum mase_status mase_cli_train_files_epoch(struct mase_cli_train_files *f,
 enum mase_status mase_cli_train_files_close(struct mase_cli_train_files *f, const char *title,
                                             struct mase_value *list,
                                             struct mase_err *err) MASE_MUST_CHECK;
+
+/* ---- train_bits.c: how many bits a quantised training has come to ---- */
+
+enum mase_status mase_cli_bits_open(struct mase_cli_bits *b, const char *path, bool resume,
+                                    int64_t epoch, struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_cli_bits_epoch(struct mase_cli_bits *b, const struct mase_train_epoch *e,
+                                     struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_cli_bits_close(struct mase_cli_bits *b, struct mase_err *err) MASE_MUST_CHECK;
+/* Learned ones, and their cost; nothing if there are none. */
+enum mase_status mase_cli_bits_events(struct mase_events *events, struct mase_arena *a,
+                                      const struct mase_train_epoch *e,
+                                      struct mase_err *err) MASE_MUST_CHECK;
+/* "ebops" and "bits" of results, if there are any. */
+void mase_cli_bits_set(struct mase_arena *a, struct mase_value *results,
+                       const struct mase_train_epoch *e);
+/* A line about learned bits: "6219 EBOPs, weights of 1.23 bits (41.0 % of none), ..." */
+void mase_cli_bits_tell(struct mase_sheets *s, const struct mase_train_epoch *e);
 
 #endif /* MASE_CLI_TRAIN_H */

@@ -1,12 +1,14 @@
 /*
- * train_files.c - metrics.csv, TensorBoard's events, hparams.yaml and the curve as SVG.
+ * train_files.c - metrics.csv, TensorBoard's events, hparams.yaml and the curve as SVG; bits.csv
+ * beside them is train_bits.c's.
  *
  * metrics.csv has Lightning's columns and ours behind them; a logged step fills one half of a row,
  * the end of an epoch the other:
  *
  *     epoch,lr-Adam,step,train_acc_step,train_loss_step,val_acc_epoch,val_loss_epoch,
- *     train_acc_epoch,train_loss_epoch,samples_per_second
+ *     train_acc_epoch,train_loss_epoch,samples_per_second[,ebops]
  *
+ * The last one only where bits are learned.
  * Steps count from 0, as Lightning counts: the first is step 0.
  */
 #include <errno.h>
@@ -20,7 +22,7 @@
 
 #include "cli/train.h"
 
-enum { COLUMNS = 10, STEP_COLUMN = 2, VAL_LOSS_COLUMN = 6 };
+enum { COLUMNS = 10, MOST_COLUMNS = 11, STEP_COLUMN = 2, VAL_LOSS_COLUMN = 6 };
 
 static const char *lr_tag(const struct mase_train_opts *o)
 {
@@ -90,17 +92,17 @@ static enum mase_status draw(const struct mase_cli_train_files *f, const char *t
 
 /* ---- metrics.csv ---- */
 
-/* The fields of a line, in place; false when there are not as many as ours. */
-static bool split_line(char *line, char *field[COLUMNS])
+/* The fields of a line, in place; false when there are fewer. */
+static bool split_line(char *line, char *field[MOST_COLUMNS], int columns)
 {
     int n = 0;
-    for (char *p = line; p && n < COLUMNS; n++) {
+    for (char *p = line; p && n < columns; n++) {
         field[n] = p;
         p = strchr(p, ',');
         if (p)
             *p++ = '\0';
     }
-    return n == COLUMNS;
+    return n == columns;
 }
 
 /* Keep a line of an earlier run if it is of a step before this one. */
@@ -108,8 +110,8 @@ static void keep_line(struct mase_cli_train_files *f, struct mase_str *out, cons
                       int64_t step)
 {
     struct mase_arena a = { 0 };
-    char *field[COLUMNS];
-    if (split_line(mase_arena_strdup(&a, line), field) && *field[STEP_COLUMN] &&
+    char *field[MOST_COLUMNS];
+    if (split_line(mase_arena_strdup(&a, line), field, f->columns) && *field[STEP_COLUMN] &&
         atoll(field[STEP_COLUMN]) < step) {
         mase_str_printf(out, "%s\n", line);
         if (*field[VAL_LOSS_COLUMN])
@@ -144,8 +146,8 @@ static enum mase_status open_metrics(struct mase_cli_train_files *f, bool resume
     enum mase_status st = MASE_OK;
     mase_str_printf(&text,
                     "epoch,%s,step,train_acc_step,train_loss_step,val_acc_epoch,val_loss_epoch,"
-                    "train_acc_epoch,train_loss_epoch,samples_per_second\n",
-                    f->lr_tag);
+                    "train_acc_epoch,train_loss_epoch,samples_per_second%s\n",
+                    f->lr_tag, f->columns > COLUMNS ? ",ebops" : "");
     if (resume)
         st = keep_lines(f, &text, step, err);
     if (!st)
@@ -154,6 +156,16 @@ static enum mase_status open_metrics(struct mase_cli_train_files *f, bool resume
     if (!st && !(f->metrics = fopen(f->metrics_path, "a")))
         st = mase_fail_errno(err, f->metrics_path, "cannot open");
     return st;
+}
+
+/* What learned bits have come to, and the end of the line. */
+static void end_line(const struct mase_cli_train_files *f, double ebops)
+{
+    if (f->columns > COLUMNS)
+        fputc(',', f->metrics);
+    if (f->columns > COLUMNS && isfinite(ebops))
+        fprintf(f->metrics, "%.17g", ebops);
+    fputc('\n', f->metrics);
 }
 
 static enum mase_status check_metrics(const struct mase_cli_train_files *f, struct mase_err *err)
@@ -235,11 +247,16 @@ enum mase_status mase_cli_train_files_open(struct mase_cli_train_files *f, struc
                                            const struct mase_cli_train_run *r, struct mase_err *err)
 {
     const char *version = new_version(a, r->software);
-    *f = (struct mase_cli_train_files){ .arena = a, .lr_tag = lr_tag(r->opts) };
+    *f = (struct mase_cli_train_files){ .arena = a,
+                                        .lr_tag = lr_tag(r->opts),
+                                        .columns = r->learns_bits ? MOST_COLUMNS : COLUMNS };
     f->metrics_path = mase_path_join(a, r->software, "metrics.csv");
     f->curve_path = mase_path_join(a, r->software, "training_curve.svg");
     f->hparams_path = mase_path_join(a, version, "hparams.yaml");
     MASE_TRY(open_metrics(f, r->resume, r->step, err));
+    if (r->quantised)
+        MASE_TRY(mase_cli_bits_open(&f->bits, mase_path_join(a, r->software, "bits.csv"), r->resume,
+                                    r->epoch, err));
     MASE_TRY(mase_events_open(&f->events, version, err));
     return write_hparams(f, r, err);
 }
@@ -248,8 +265,9 @@ enum mase_status mase_cli_train_files_step(struct mase_cli_train_files *f,
                                            const struct mase_train_point *p, struct mase_err *err)
 {
     const int64_t step = p->step - 1;
-    fprintf(f->metrics, "%lld,%.9g,%lld,%.9g,%.9g,,,,,\n", (long long)p->epoch, p->lr,
+    fprintf(f->metrics, "%lld,%.9g,%lld,%.9g,%.9g,,,,,", (long long)p->epoch, p->lr,
             (long long)step, p->accuracy, p->loss);
+    end_line(f, NAN);
     MASE_TRY(mase_events_scalar(f->events, f->lr_tag, step, p->lr, err));
     MASE_TRY(mase_events_scalar(f->events, "train_acc_step", step, p->accuracy, err));
     MASE_TRY(mase_events_scalar(f->events, "train_loss_step", step, p->loss, err));
@@ -260,13 +278,16 @@ enum mase_status mase_cli_train_files_epoch(struct mase_cli_train_files *f,
                                             const struct mase_train_epoch *e, struct mase_err *err)
 {
     const int64_t step = e->step - 1;
-    fprintf(f->metrics, "%lld,%.9g,%lld,,,%.9g,%.9g,%.9g,%.9g,%.0f\n", (long long)e->epoch, e->lr,
+    fprintf(f->metrics, "%lld,%.9g,%lld,,,%.9g,%.9g,%.9g,%.9g,%.0f", (long long)e->epoch, e->lr,
             (long long)step, e->val_accuracy, e->val_loss, e->train_accuracy, e->train_loss,
             (double)e->samples / e->train_seconds);
+    end_line(f, e->ebops);
     fflush(f->metrics);
     add_point(f, e);
     MASE_TRY(check_metrics(f, err));
+    MASE_TRY(mase_cli_bits_epoch(&f->bits, e, err));
     MASE_TRY(mase_events_scalar(f->events, "val_acc_epoch", step, e->val_accuracy, err));
+    MASE_TRY(mase_cli_bits_events(f->events, f->arena, e, err));
     if (isfinite(e->sparsity))
         MASE_TRY(mase_events_scalar(f->events, "sparsity", step, e->sparsity, err));
     MASE_TRY(mase_events_scalar(f->events, "val_loss_epoch", step, e->val_loss, err));
@@ -290,6 +311,8 @@ enum mase_status mase_cli_train_files_close(struct mase_cli_train_files *f, cons
         if (fclose(f->metrics) != 0 && !st)
             st = mase_fail_errno(err, f->metrics_path, "cannot write");
     }
+    const enum mase_status counted = mase_cli_bits_close(&f->bits, st ? NULL : err);
+    st = st ? st : counted;
     const enum mase_status closed = mase_events_close(f->events, st ? NULL : err);
     f->events = NULL;
     f->metrics = NULL;
@@ -297,6 +320,7 @@ enum mase_status mase_cli_train_files_close(struct mase_cli_train_files *f, cons
     if (!st && title && f->curve.count)
         st = draw(f, title, err);
     list_file(f, list, f->metrics_path);
+    list_file(f, list, f->bits.path);
     list_file(f, list, f->curve_path);
     list_file(f, list, f->hparams_path);
     list_file(f, list, events);

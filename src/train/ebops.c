@@ -17,79 +17,107 @@
 #include "ir/shape.h"
 #include "program/program.h"
 
-/* An operand: what bits its blocks have, and to which feature its values belong. */
+/* An operand: what bits its values have, and to which feature they belong. */
 struct side {
     struct mase_rounding how;
-    const struct mase_weight *value[MASE_LEARNED_MAX]; /* NULL: the bits are fixed */
+    const struct mase_weight *value[MASE_LEARNED_MAX]; /* NULL: all have the same bits */
     int64_t count, blocks;
+    double *sum; // (features): of bits; NULL: values belong to none
+    /* where bits are learned */
     int32_t *block;                // (count)
-    int32_t *feature;              // (count); NULL: it belongs to none
+    int32_t *feature;              // (count), or NULL
     double *bits;                  // (blocks)
-    double *sum;                   // (features)
     float *held[MASE_LEARNED_MAX]; // (blocks)
 };
 
 struct product {
-    const char *layer;
+    const struct mase_node *node;
     struct side x, w, bias; /* bias without format: none */
     int64_t features;
     double share;   /* products of a value with each of its weights */
     double outputs; /* for each bias */
+    double cost;    /* when it was last asked for */
 };
 
 struct mase_ebops {
     struct mase_arena arena;
     const struct mase_plan *plan;
     struct product *product;
-    struct mase_layer_bits *layer;
     int count, cap;
+    bool learns;
 };
+
+/* Whose parameters say how many bits there are. */
+enum whose { OF_PLAN, OF_GRAPH };
 
 /* ---- finding products ---- */
 
-static bool learns_bits(const struct mase_format *f)
+bool mase_learns_bits(const struct mase_format *f)
 {
     return mase_format_learned(f) && f->row->learned->bits;
+}
+
+bool mase_rounding_has_sign(const struct mase_rounding *how)
+{
+    int64_t low, high;
+    how->format->row->range(&low, &high, how->format->params, how->sign);
+    return low < 0;
+}
+
+/* Of one value, without its sign. One that is 1 or -1 counts as a bit, too. */
+static double fixed_bits(const struct mase_rounding *how)
+{
+    if (!how->format)
+        return 32;
+    return fmax(mase_format_bits(how->format) - (mase_rounding_has_sign(how) ? 1 : 0), 1);
 }
 
 static void map_blocks(struct side *s, struct mase_arena *a, const struct mase_shape *shape)
 {
     const struct mase_blocks b = mase_format_blocks(s->how.format, shape, s->how.role);
     int64_t *offset = mase_new_array(a, int64_t, (size_t)b.largest);
-    s->blocks = mase_format_has_blocks(s->how.format) ? b.count : 1;
+    s->blocks = b.count;
     s->block = mase_new_array(a, int32_t, (size_t)s->count);
     for (int64_t i = 0; i < b.count && s->blocks > 1; i++) {
         const int64_t n = mase_blocks_offsets(&b, i, offset);
         for (int64_t k = 0; k < n; k++)
             s->block[offset[k]] = (int32_t)i;
     }
+    s->bits = mase_new_array(a, double, (size_t)s->blocks);
+    for (int j = 0; j < MASE_LEARNED_MAX && s->value[j]; j++)
+        s->held[j] = mase_new_array(a, float, (size_t)s->blocks);
 }
 
 static void find_side(struct side *s, struct mase_ebops *e, const struct mase_pvalue *v)
 {
     const struct mase_instr *i = v->made_by;
     const struct mase_shape own = mase_ptype_shape(&v->type, 1);
-    struct mase_shape shape = own;
     *s = (struct side){ .how = v->rounded, .count = mase_shape_count(&own) };
-    if (i && i->prim == MASE_PRIM_round)
-        shape = mase_shape_to_rank(&own, i->round_rank);
-    for (int j = 0; i && i->prim == MASE_PRIM_round && learns_bits(s->how.format) &&
-                    j < mase_format_learned(s->how.format);
-         j++)
+    if (!i || i->prim != MASE_PRIM_round || !mase_learns_bits(s->how.format))
+        return;
+    const struct mase_shape shape = mase_shape_to_rank(&own, i->round_rank);
+    for (int j = 0; j < mase_format_learned(s->how.format); j++)
         s->value[j] = mase_plan_weight(e->plan, mase_pvalue_of(&i->param[1 + j])->param);
     map_blocks(s, &e->arena, &shape);
-    s->bits = mase_new_array(&e->arena, double, (size_t)s->blocks);
-    for (int j = 0; j < MASE_LEARNED_MAX && s->value[j]; j++)
-        s->held[j] = mase_new_array(&e->arena, float, (size_t)s->blocks);
 }
 
-/* Value i belongs to feature i / run % features. */
-static void belong(struct side *s, struct mase_arena *a, int64_t features, int64_t run)
+/* How values lie: number i belongs to feature i / group * each + i / run % each. */
+struct layout {
+    int64_t run, each, group;
+};
+
+static void belong(struct side *s, struct mase_arena *a, int64_t features, struct layout at)
 {
-    s->feature = mase_new_array(a, int32_t, (size_t)s->count);
+    const double bits = fixed_bits(&s->how);
     s->sum = mase_new_array(a, double, (size_t)features);
-    for (int64_t i = 0; i < s->count; i++)
-        s->feature[i] = (int32_t)(i / run % features);
+    s->feature = s->value[0] ? mase_new_array(a, int32_t, (size_t)s->count) : NULL;
+    for (int64_t i = 0; i < s->count; i++) {
+        const int64_t f = i / at.group * at.each + i / at.run % at.each;
+        if (s->feature)
+            s->feature[i] = (int32_t)f;
+        else
+            s->sum[f] += bits;
+    }
 }
 
 static int64_t run_behind(const struct mase_ptype *t, int dim)
@@ -100,14 +128,12 @@ static int64_t run_behind(const struct mase_ptype *t, int dim)
     return run;
 }
 
-static void find_linear(struct product *p, struct mase_ebops *e, const struct mase_pvalue *x,
-                        const struct mase_pvalue *w)
+static void find_linear(struct product *p, struct mase_ebops *e, const struct mase_pvalue *w)
 {
     p->features = w->type.dim[w->type.rank - 1].plus;
     p->share = 1;
-    belong(&p->x, &e->arena, p->features, 1);
-    belong(&p->w, &e->arena, p->features, 1);
-    (void)x;
+    belong(&p->x, &e->arena, p->features, (struct layout){ 1, p->features, p->x.count });
+    belong(&p->w, &e->arena, p->features, (struct layout){ 1, p->features, p->w.count });
 }
 
 /* Weights (outputs, channels of a group, ...): the groups lie one behind the other along outputs. A
@@ -116,16 +142,12 @@ static void find_conv(struct product *p, struct mase_ebops *e, const struct mase
                       const struct mase_pvalue *w, const struct mase_pvalue *y)
 {
     const int64_t channels = x->type.dim[1].plus, each = w->type.dim[1].plus;
-    const int64_t groups = channels / each, kernel = run_behind(&w->type, 1);
-    const int64_t outputs = w->type.dim[0].plus / groups;
+    const int64_t run = run_behind(&x->type, 1), kernel = run_behind(&w->type, 1);
+    const int64_t outputs = w->type.dim[0].plus / (channels / each);
     p->features = channels;
-    p->share = (double)run_behind(&y->type, 1) / (double)run_behind(&x->type, 1);
-    belong(&p->x, &e->arena, channels, run_behind(&x->type, 1));
-    belong(&p->w, &e->arena, channels, 1);
-    for (int64_t i = 0; i < p->w.count; i++) {
-        const int64_t o = i / (each * kernel), c = i / kernel % each;
-        p->w.feature[i] = (int32_t)(o / outputs * each + c);
-    }
+    p->share = (double)run_behind(&y->type, 1) / (double)run;
+    belong(&p->x, &e->arena, channels, (struct layout){ run, channels, p->x.count });
+    belong(&p->w, &e->arena, channels, (struct layout){ kernel, each, outputs * each * kernel });
 }
 
 static bool is_conv(enum mase_op op)
@@ -141,11 +163,11 @@ static void add_product(struct mase_ebops *e, const struct mase_instr *i)
         return;
     e->product = mase_arena_grow(&e->arena, e->product, e->count, &e->cap, sizeof *e->product);
     struct product *p = &e->product[e->count++];
-    *p = (struct product){ .layer = i->from };
+    *p = (struct product){ .node = i->node };
     find_side(&p->x, e, x);
     find_side(&p->w, e, w);
     if (i->op == MASE_OP_linear)
-        find_linear(p, e, x, w);
+        find_linear(p, e, w);
     else
         find_conv(p, e, x, w, i->result[0]);
     if (b && b->rounded.format) {
@@ -157,18 +179,25 @@ static void add_product(struct mase_ebops *e, const struct mase_instr *i)
 
 struct mase_ebops *mase_ebops_new(const struct mase_plan *p)
 {
-    bool learns = false;
-    for (const struct mase_instr *i = p->program->first; i; i = i->next)
-        learns |= i->prim == MASE_PRIM_round && learns_bits(i->round.format);
-    if (!learns)
+    bool rounds = false, learns = false;
+    for (const struct mase_instr *i = p->program->first; i; i = i->next) {
+        rounds |= i->round.format != NULL;
+        learns |= i->prim == MASE_PRIM_round && mase_learns_bits(i->round.format);
+    }
+    if (!rounds)
         return NULL;
     struct mase_ebops *e = mase_xcalloc(sizeof *e);
     e->plan = p;
+    e->learns = learns;
     for (const struct mase_instr *i = p->program->first; i; i = i->next)
         if (i->prim == MASE_PRIM_dot || i->prim == MASE_PRIM_conv)
             add_product(e, i);
-    e->layer = mase_new_array(&e->arena, struct mase_layer_bits, (size_t)e->count);
     return e;
+}
+
+bool mase_ebops_learns(const struct mase_ebops *e)
+{
+    return e && e->learns;
 }
 
 void mase_ebops_free(struct mase_ebops *e)
@@ -181,60 +210,67 @@ void mase_ebops_free(struct mase_ebops *e)
 
 /* ---- bits ---- */
 
-static double fixed_bits(const struct mase_rounding *how)
-{
-    return mase_format_bits(how->format) - (how->format && how->sign == MASE_SIGNED ? 1 : 0);
-}
-
-static void find_bits(struct side *s)
+static void find_bits(struct side *s, enum whose whose)
 {
     const struct mase_format *f = s->how.format;
     for (int64_t b = 0; b < s->blocks; b++) {
         float v[MASE_LEARNED_MAX];
         for (int j = 0; j < MASE_LEARNED_MAX && s->value[j]; j++)
-            v[j] = s->value[j]->x[b];
-        s->bits[b] =
-            s->value[0] ? f->row->learned->bits(v, f->params, s->how.sign) : fixed_bits(&s->how);
+            v[j] = whose == OF_PLAN ? s->value[j]->x[b] : mase_f32(&s->value[j]->param->tensor)[b];
+        s->bits[b] = f->row->learned->bits(v, f->params, s->how.sign);
     }
 }
 
-static void sum_features(struct side *s, int64_t features)
+/* What is fixed has been summed. */
+static void sum_features(struct side *s, int64_t features, enum whose whose)
 {
+    if (!s->value[0])
+        return;
+    find_bits(s, whose);
     memset(s->sum, 0, (size_t)features * sizeof *s->sum);
     for (int64_t i = 0; i < s->count; i++)
         s->sum[s->feature[i]] += s->bits[s->block[i]];
 }
 
-static double sum_bits(const struct side *s)
+static double sum_bits(struct side *s, enum whose whose)
 {
     double sum = 0;
+    if (!s->value[0])
+        return (double)s->count * fixed_bits(&s->how);
+    find_bits(s, whose);
     for (int64_t i = 0; i < s->count; i++)
         sum += s->bits[s->block[i]];
     return sum;
 }
 
-static double cost_of(struct product *p)
+static void find_cost(struct product *p, enum whose whose)
 {
     double cost = 0;
-    find_bits(&p->x);
-    find_bits(&p->w);
-    sum_features(&p->x, p->features);
-    sum_features(&p->w, p->features);
+    sum_features(&p->x, p->features, whose);
+    sum_features(&p->w, p->features, whose);
     for (int64_t i = 0; i < p->features; i++)
         cost += p->x.sum[i] * p->w.sum[i];
-    cost *= p->share;
-    if (!p->bias.how.format)
-        return cost;
-    find_bits(&p->bias);
-    return cost + p->outputs * sum_bits(&p->bias);
+    p->cost = cost * p->share;
+    if (p->bias.how.format)
+        p->cost += p->outputs * sum_bits(&p->bias, whose);
 }
 
 double mase_ebops(struct mase_ebops *e)
 {
     double cost = 0;
-    for (int i = 0; i < e->count; i++)
-        cost += cost_of(&e->product[i]);
+    for (int i = 0; i < e->count; i++) {
+        find_cost(&e->product[i], OF_GRAPH);
+        cost += e->product[i].cost;
+    }
     return cost;
+}
+
+double mase_ebops_of(const struct mase_ebops *e, const struct mase_node *n)
+{
+    for (int i = 0; i < e->count; i++)
+        if (e->product[i].node == n)
+            return e->product[i].cost;
+    return NAN;
 }
 
 /* ---- gradients ---- */
@@ -256,7 +292,7 @@ void mase_ebops_add_gradient(struct mase_ebops *e, double weight)
 {
     for (int i = 0; i < e->count; i++) {
         struct product *p = &e->product[i];
-        cost_of(p);
+        find_cost(p, OF_PLAN);
         add_side(&p->x, p->w.sum, weight * p->share);
         add_side(&p->w, p->x.sum, weight * p->share);
         if (p->bias.how.format)
@@ -291,25 +327,4 @@ void mase_ebops_hold(struct mase_ebops *e)
 void mase_ebops_put_back(struct mase_ebops *e)
 {
     copy_all(e, true);
-}
-
-/* ---- for reports ---- */
-
-static double mean_bits(const struct side *s)
-{
-    return s->how.format ? sum_bits(s) / (double)s->count + (s->how.sign == MASE_SIGNED ? 1 : 0)
-                         : 0;
-}
-
-int mase_ebops_layers(struct mase_ebops *e, const struct mase_layer_bits **out)
-{
-    for (int i = 0; i < e->count; i++) {
-        struct product *p = &e->product[i];
-        const double cost = cost_of(p);
-        e->layer[i] = (struct mase_layer_bits){
-            .layer = p->layer, .data = mean_bits(&p->x), .weight = mean_bits(&p->w), .ebops = cost
-        };
-    }
-    *out = e->layer;
-    return e->count;
 }

@@ -62,7 +62,7 @@ static void update(void *data, int64_t from, int64_t to)
 /* Can each thread update its part of the parameters when it has their gradients? */
 static bool in_parts(const struct mase_trainer *t)
 {
-    return mase_optimizer_has_parts(&t->optim) && !t->ebops;
+    return mase_optimizer_has_parts(&t->optim) && !mase_ebops_learns(t->ebops);
 }
 
 /* How far training through the formats has come, 0 .. 1. */
@@ -83,7 +83,7 @@ static double ebops_weight(const struct mase_trainer *t)
 /* At the end weights adapt to bits that stay: otherwise a bit may go in the last step. */
 static bool holds_bits(const struct mase_trainer *t)
 {
-    return t->ebops && progress(t) >= 1 - t->opts.bits_hold;
+    return mase_ebops_learns(t->ebops) && progress(t) >= 1 - t->opts.bits_hold;
 }
 
 /* Does the batch under way complete the gradients of a step? */
@@ -187,7 +187,7 @@ static void step_at_once(struct mase_trainer *t)
 /* Gradients are complete; where nothing is added to them, parts have been updated already. */
 static void finish_step(struct mase_trainer *t)
 {
-    if (t->ebops) {
+    if (mase_ebops_learns(t->ebops)) {
         mase_ebops_hold(t->ebops);
         mase_ebops_add_gradient(t->ebops, ebops_weight(t));
     }
@@ -290,6 +290,18 @@ static enum mase_status save(const struct run *r, bool best, struct mase_err *er
     return st;
 }
 
+/* After validation, which has left in the graph what it measured. */
+static void count_bits(struct mase_trainer *t, struct mase_train_epoch *e)
+{
+    e->ebops = NAN;
+    if (!t->bits)
+        return;
+    const double ebops = mase_ebops(t->ebops);
+    if (mase_ebops_learns(t->ebops))
+        e->ebops = ebops;
+    e->bit_rows = mase_bits_count(t->bits, t->ebops, &e->bits);
+}
+
 /* The epoch's sums become its report, and the counters go on. */
 static void close_epoch(struct mase_trainer *t, struct mase_train_epoch *e)
 {
@@ -298,7 +310,6 @@ static void close_epoch(struct mase_trainer *t, struct mase_train_epoch *e)
     e->step = s->step;
     e->train_loss = s->weight > 0 ? s->loss / s->weight : NAN;
     e->train_accuracy = s->seen ? (double)s->correct / (double)s->seen : NAN;
-    e->ebops = t->ebops ? mase_ebops(t->ebops) : 0;
     if (s->batch < t->batches)
         return; /* stopped in the middle: the rest of the epoch may follow */
     s->epoch++;
@@ -331,6 +342,7 @@ static enum mase_status run_epoch(struct run *r, struct mase_train_epoch *e, str
     e->val_loss = v.loss;
     e->val_accuracy = v.accuracy;
     warn_of_validation(r, v.loss);
+    count_bits(t, e);
     close_epoch(t, e);
     judge(t, e);
     e->stop = reason_to_stop(t);

@@ -135,6 +135,7 @@ static enum mase_status make_plans(struct mase_trainer *t, struct mase_err *err)
     MASE_TRY(mase_tiled_plan_new(&t->tiled, t->trained, &po, err));
     t->plan = mase_tiled_plan_first(t->tiled);
     t->ebops = mase_ebops_new(t->plan);
+    t->bits = mase_bits_new(t->plan);
     if (!t->plan->output->needs_grad)
         return mase_fail(err, MASE_EVALUE,
                          "nothing to train: no gradient reaches a parameter, all that the output "
@@ -165,7 +166,9 @@ static const char *print_network(struct mase_arena *a, const struct mase_graph *
 void mase_trainer_leave_phase(struct mase_trainer *t)
 {
     mase_ebops_free(t->ebops);
+    mase_bits_free(t->bits);
     t->ebops = NULL;
+    t->bits = NULL;
     mase_tiled_plan_free(t->tiled);
     mase_predictor_free(t->validator);
     mase_graph_free(t->fixed);

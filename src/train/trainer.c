@@ -165,6 +165,17 @@ int mase_trainer_threads(const struct mase_trainer *t)
     return t->threads;
 }
 
+bool mase_trainer_learns_bits(const struct mase_trainer *t)
+{
+    for (const struct mase_node *n = t->graph->first; n; n = n->next) {
+        const struct mase_quant *q = mase_node_quant(n);
+        for (int o = 0; q && !q->bypass && o < MASE_OPERAND_COUNT; o++)
+            if (mase_learns_bits(q->operand[o]))
+                return true;
+    }
+    return false;
+}
+
 /* ---- parameters ---- */
 
 struct listing {

@@ -33,8 +33,9 @@ struct mase_trainer {
     struct mase_plan *plan; /* its first tile, which has the parameters */
     struct mase_predictor *validator;
     struct mase_optimizer optim;
-    float *average;               // (parameters), or NULL: average_weights is off, or has seen none
-    struct mase_ebops *ebops;     /* NULL: no format learns bits */
+    float *average;           // (parameters), or NULL: average_weights is off, or has seen none
+    struct mase_ebops *ebops; /* NULL, like bits: no number formats are on */
+    struct mase_bits *bits;
     struct mase_table_view table; /* data is NULL for images */
     const int32_t *labels;        /* of all rows of the table */
     uint32_t *order;              // (rows): the training rows in the order of the epoch

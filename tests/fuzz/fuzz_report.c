@@ -16,6 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static const char *const names[] = { "run.json",
                                      "software/test/run.json",
                                      "software/metrics.csv",
+                                     "software/bits.csv",
                                      "software/sweep/sweep.csv",
                                      "software/sweep/graph.mg",
                                      NULL };

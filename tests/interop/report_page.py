@@ -74,7 +74,8 @@ def ch(program, folder, *args):
 
 
 def make_pages(program, folder):
-    """A training, a transformation of it, and a network with a name that is markup."""
+    """A training, a transformation of it, a network with a name that is markup, and a training that
+    learns bits."""
     with open(f"{folder}/q.toml", "w") as f:
         f.write('model = "jsc-toy"\ndataset = "jsc"\nproject = "q"\n'
                 'load_name = "mase_output/t/software/training_ckpts/best.ckpt"\n'
@@ -87,12 +88,19 @@ def make_pages(program, folder):
         f.write('dataset = "toy_tiny"\nproject = "x"\nmax_epochs = 1\n[model]\n'
                 'name = "<img src=x onerror=\'document.title=1\'>\\"</script><b>"\n'
                 'layers = ["Flatten()", "Linear(4, 2)"]\n')
+    with open(f"{folder}/b.toml", "w") as f:
+        f.write('model = "toy"\ndataset = "toy_tiny"\nproject = "b"\nmax_epochs = 3\n'
+                'learning_rate = 0.01\nebops_weight = 0.001\n[passes.quantize]\nby = "type"\n'
+                '[passes.quantize.default.config]\nname = "NA"\n'
+                '[passes.quantize.linear.config]\nname = "hgq"\ndata_in_width = 6\n'
+                'weight_width = 6\nweight_block_size = 1\nbias_width = 6\n')
+    ch(program, folder, "train", "--config", "b.toml")
     ch(program, folder, "train", "jsc-toy", "jsc", "--max-epochs", "3", "--batch-size", "512",
        "--learning-rate", "1e-2", "--project", "t")
     ch(program, folder, "transform", "--config", "q.toml")
     ch(program, folder, "train", "--config", "x.toml")
     return ["file://" + folder + "/" + ch(program, folder, "report", "mase_output/" + name)
-            for name in "tqx"]
+            for name in "tqxb"]
 
 
 class Check:
@@ -170,6 +178,24 @@ def check_charts(check, url):
     check.that("and by keys", b.evaluate(told).startswith("epoch 3: validation"), b.evaluate(told))
 
 
+def check_bits(check, url):
+    b = check.b
+    b.open(url)
+    plots = b.evaluate('Array.from(document.querySelectorAll("#bits svg[data-plot]"), (p) => [p.parentNode.'
+                       'querySelector("h3").textContent, JSON.parse(p.dataset.plot).series.map((s) => s.x)])')
+    epochs = [[1, 2, 3]]
+    check.same("bits of three layers over three epochs", plots[:3],
+               [[f"Mean bits of {what}", epochs * 3] for what in ("weights", "data", "biases")])
+    check.same("EBOPs over the epochs", plots[3], ["EBOPs", epochs])
+    check.same("and accuracy against them, from left to right", plots[4][1][0], sorted(plots[4][1][0]))
+    check.same("a row for each layer", b.evaluate(
+        'Array.from(document.querySelectorAll("#bits tbody th"), (h) => h.textContent)'),
+        ["seq_blocks_0", "seq_blocks_2", "seq_blocks_4"])
+    check.same("that leads to it", b.evaluate(
+        'Array.from(document.querySelectorAll("#bits tbody a"), (a) => !!document.querySelector(a.hash))'),
+        [True] * 3)
+
+
 def check_drawing(check, url):
     b = check.b
     b.open(url)
@@ -229,7 +255,7 @@ def main():
         print("skipped: there is no chromium")
         return SKIPPED
     with tempfile.TemporaryDirectory(prefix="mase-pages-") as folder, Browser() as b:
-        training, transformation, hostile = make_pages(program, folder)
+        training, transformation, hostile, bits = make_pages(program, folder)
         if len(sys.argv) > 2:
             b.open(training, width=1180, height=1240)
             b.screenshot(sys.argv[2])
@@ -239,6 +265,8 @@ def main():
         check_looks(check, transformation, "a transformation")
         check_tables(check, transformation)
         check_charts(check, training)
+        check_looks(check, bits, "learned bits")
+        check_bits(check, bits)
         check_drawing(check, transformation)
         check_policy(check, hostile)
     return 1 if check.failed else 0

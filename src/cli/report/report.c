@@ -10,6 +10,7 @@ static enum mase_status read_all(struct mase_report *r, struct mase_err *err)
     MASE_TRY(mase_report_read_record(r, err));
     MASE_TRY(mase_report_read_test(r, err));
     MASE_TRY(mase_report_read_metrics(r, err));
+    MASE_TRY(mase_report_read_bits(r, err));
     MASE_TRY(mase_report_read_sweep(r, err));
     MASE_TRY(mase_report_read_networks(r, err));
     MASE_TRY(mase_report_read_costs(r, err));

@@ -41,7 +41,7 @@ struct mase_report_metrics {
     int rows;
     const double *epoch, *step, *rate; // (rows) each
     const double *train_loss_step, *train_acc_step;
-    const double *train_loss, *train_acc, *val_loss, *val_acc;
+    const double *train_loss, *train_acc, *val_loss, *val_acc, *ebops;
 };
 
 struct mase_report {
@@ -72,9 +72,11 @@ struct mase_report {
     const char *activations_of; /* "the first 1,024 samples of ..." */
     struct mase_report_test *tested;
 
-    /* curves.c, sweep.c */
+    /* training.c, bits.c, sweep.c */
     struct mase_report_metrics *metrics; /* NULL: the run has none */
-    struct mase_sweep *sweep;            /* NULL: it is none */
+    struct mase_report_bits *bits;       // (bit_rows): by epochs
+    int bit_rows;
+    struct mase_sweep *sweep; /* NULL: it is none */
 
     const char **notes; /* what could not be shown, and why */
     int note_count, note_cap;
@@ -97,6 +99,7 @@ enum mase_status mase_report_read_networks(struct mase_report *r,
 enum mase_status mase_report_read_test(struct mase_report *r, struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_report_read_metrics(struct mase_report *r,
                                           struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_report_read_bits(struct mase_report *r, struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_report_read_sweep(struct mase_report *r,
                                         struct mase_err *err) MASE_MUST_CHECK;
 /* What count_flops says of both networks. */

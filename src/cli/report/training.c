@@ -34,6 +34,7 @@ static const struct {
     { "train_acc_epoch", METRIC(train_acc), false, false },
     { "val_loss_epoch", METRIC(val_loss), false, false },
     { "val_acc_epoch", METRIC(val_acc), false, false },
+    { "ebops", METRIC(ebops), false, false },
 #undef METRIC
 };
 enum { FIELDS = sizeof fields / sizeof fields[0] };

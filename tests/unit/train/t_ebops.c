@@ -1,6 +1,6 @@
 /*
- * t_ebops.c - effective bit operations against a count of every product, and the derivatives by
- * what is learned.
+ * t_ebops.c - effective bit operations against a count of every product, the derivatives by what
+ * is learned, and the bits of every operand.
  */
 #include "check.h"
 
@@ -124,12 +124,12 @@ static void every_product_counts(void **state)
     struct mase_graph *g = network();
     struct mase_plan *p = quantised_plan(g);
     struct mase_ebops *e = mase_ebops_new(p);
-    const struct mase_layer_bits *layer;
     const double want = count_conv(g) + count_dense(g);
+    assert_true(mase_ebops_learns(e));
     assert_true(want > 0 && fabs(mase_ebops(e) - want) < 1e-9 * want);
-    assert_int_equal(mase_ebops_layers(e, &layer), 2);
-    assert_string_equal(layer[1].layer, "fc");
-    assert_true(fabs(layer[0].ebops - count_conv(g)) < 1e-9 * want);
+    assert_true(fabs(mase_ebops_of(e, mase_graph_find(g, "conv")) - count_conv(g)) < 1e-9 * want);
+    assert_true(fabs(mase_ebops_of(e, mase_graph_find(g, "fc")) - count_dense(g)) < 1e-9 * want);
+    assert_true(isnan(mase_ebops_of(e, mase_graph_find(g, "x"))));
     mase_ebops_free(e);
     mase_plan_free(p);
     mase_graph_free(g);
@@ -169,11 +169,160 @@ static void derivatives_are_of_bits(void **state)
     mase_graph_free(g);
 }
 
+/* ---- bits of operands ---- */
+
+static const struct mase_layer_bits *find_row(const struct mase_layer_bits *row, int count,
+                                              const char *layer, const char *operand)
+{
+    for (int i = 0; i < count; i++)
+        if (mase_streq(row[i].layer, layer) && mase_streq(row[i].operand, operand))
+            return &row[i];
+    fail_msg("no row %s.%s", layer, operand);
+    return NULL;
+}
+
+/* As many values in each of these blocks; a bit more for the sign where there are any. */
+static void check_row(struct mase_graph *g, const struct mase_layer_bits *row, const char *operand,
+                      int64_t blocks, int64_t each)
+{
+    double sum = 0, none = 0;
+    int min = 99, max = 0;
+    for (int64_t b = 0; b < blocks; b++) {
+        const int n = (int)bits(g, operand, b), with_sign = n ? n + 1 : 0;
+        sum += (double)each * with_sign;
+        none += with_sign ? 0 : (double)each;
+        min = with_sign < min ? with_sign : min;
+        max = with_sign > max ? with_sign : max;
+    }
+    assert_true(row->learned);
+    assert_int_equal(row->values, blocks * each);
+    assert_float_equal(row->mean, sum / (double)row->values, 1e-12);
+    assert_float_equal(row->zero, none / (double)row->values, 1e-12);
+    assert_int_equal(row->min, min);
+    assert_int_equal(row->max, max);
+}
+
+static void every_operand_has_bits(void **state)
+{
+    (void)state;
+    struct mase_graph *g = network();
+    struct mase_plan *p = quantised_plan(g);
+    struct mase_ebops *e = mase_ebops_new(p);
+    struct mase_bits *b = mase_bits_new(p);
+    const struct mase_layer_bits *row;
+    values(g, "fc.weight_int_width")[2] = 3; /* the graph's count, which the plan has not seen */
+    mase_ebops(e);
+    const int count = mase_bits_count(b, e, &row);
+    assert_int_equal(count, 5);
+    check_row(g, find_row(row, count, "conv", "data_in"), "conv.data_in", C, L);
+    check_row(g, find_row(row, count, "conv", "weight"), "conv.weight", O * EACH * K, 1);
+    check_row(g, find_row(row, count, "fc", "data_in"), "fc.data_in", 1, O * POSITIONS);
+    check_row(g, find_row(row, count, "fc", "weight"), "fc.weight", F, POSITIONS);
+    check_row(g, find_row(row, count, "fc", "bias"), "fc.bias", F, 1);
+    assert_true(find_row(row, count, "conv", "weight")->zero > 0);
+    assert_float_equal(row[0].ebops, count_conv(g), 1e-9);
+    assert_float_equal(row[count - 1].ebops, count_dense(g), 1e-9);
+    mase_bits_free(b);
+    mase_ebops_free(e);
+    mase_plan_free(p);
+    mase_graph_free(g);
+}
+
+/* An LSTM, a layer of fixed bits, one of a single bit, a sum, and a result that is rounded. */
+static struct mase_plan *fixed_plan(struct mase_graph *g, struct mase_arena *a)
+{
+    struct mase_plan *p = NULL;
+    mase_build_input(g, "x", NULL);
+    mase_build_module(g, "lstm = LSTM(4, 3, batch_first=True)");
+    mase_build_module(g, "fc = Linear(3, 3)");
+    mase_build_module(g, "last = Linear(3, 2, bias=False)");
+    mase_build_call(g, "lstm(x)");
+    mase_build_call(g, "operator.getitem(lstm, 0)");
+    mase_build_call(g, "fc(getitem)");
+    mase_build_call(g, "operator.add(fc, getitem)");
+    mase_build_output(g, mase_build_call(g, "last(add)"));
+    const struct mase_format *i8 = integer_format(8, 4), *i5 = integer_format(5, 4);
+    const struct mase_quant lstm = { .operand = { i8, i5, i8 } };
+    const struct mase_quant fc = { .operand = { [MASE_DATA_IN] = i8, [MASE_WEIGHT] = i5 } };
+    const struct mase_quant sum = { .operand = { [MASE_DATA_IN] = i5 } };
+    const struct mase_quant last = { .operand = { i8, format_of("binary(1, false, true)"), i8, i5 } };
+    mase_module_set_quant(g, mase_graph_module(g, "lstm"), &lstm);
+    mase_module_set_quant(g, mase_graph_module(g, "fc"), &fc);
+    mase_module_set_quant(g, mase_graph_module(g, "last"), &last);
+    mase_node_set_quant(mase_graph_find(g, "add"), &sum);
+    mase_graph_alloc(g);
+    mase_graph_init_weights(g, 1);
+    const struct mase_shape shape = { 3, { 1, 6, 4 } };
+    const struct mase_input in = { .name = "x", .tensor = mase_tensor(a, MASE_F32, &shape, true) };
+    const struct mase_plan_opts o = { .batch = 16, .train = true, .inputs = &in, .input_count = 1 };
+    must(mase_plan_new(&p, g, &o, &err));
+    return p;
+}
+
+static void fixed_bits_are_told_too(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *layer, *operand;
+        int64_t values;
+        int bits;
+        double ebops;
+    } want[] = {
+        { "lstm", "data_in", 24, 8, NAN },        { "lstm", "weight", 12 * 4 + 12 * 3, 5, NAN },
+        { "lstm", "bias", 24, 8, NAN },           { "fc", "data_in", 18, 8, 6 * 9 * 7 * 4 },
+        { "fc", "weight", 9, 5, 6 * 9 * 7 * 4 },  { "add", "data_in", 36, 5, NAN },
+        { "last", "data_in", 18, 8, 6 * 6 * 7 },  { "last", "weight", 6, 1, 6 * 6 * 7 },
+        { "last", "data_out", 12, 5, 6 * 6 * 7 },
+    };
+    struct mase_arena a = { 0 };
+    struct mase_graph *g = mase_graph_new("fixed");
+    struct mase_plan *p = fixed_plan(g, &a);
+    struct mase_ebops *e = mase_ebops_new(p);
+    struct mase_bits *b = mase_bits_new(p);
+    const struct mase_layer_bits *row;
+    assert_false(mase_ebops_learns(e));
+    assert_float_equal(mase_ebops(e), 6 * 9 * 7 * 4 + 6 * 6 * 7, 1e-9);
+    assert_int_equal(mase_bits_count(b, e, &row), sizeof want / sizeof *want);
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        assert_string_equal(row[i].layer, want[i].layer);
+        assert_string_equal(row[i].operand, want[i].operand);
+        assert_int_equal(row[i].values, want[i].values);
+        assert_true(row[i].mean == want[i].bits && row[i].zero == 0 && !row[i].learned);
+        assert_true(row[i].min == want[i].bits && row[i].max == want[i].bits);
+        assert_true(isnan(want[i].ebops) ? isnan(row[i].ebops) : row[i].ebops == want[i].ebops);
+    }
+    mase_bits_free(b);
+    mase_ebops_free(e);
+    mase_plan_free(p);
+    mase_graph_free(g);
+    mase_arena_release(&a);
+}
+
+static void floats_have_none(void **state)
+{
+    (void)state;
+    struct mase_arena a = { 0 };
+    struct mase_graph *g = network();
+    struct mase_plan *p = NULL;
+    mase_graph_alloc(g);
+    mase_graph_init_weights(g, 1);
+    const struct mase_shape shape = { 3, { 1, C, L } };
+    const struct mase_input in = { .name = "x", .tensor = mase_tensor(&a, MASE_F32, &shape, true) };
+    const struct mase_plan_opts o = { .batch = 16, .train = true, .inputs = &in, .input_count = 1 };
+    must(mase_plan_new(&p, g, &o, &err));
+    assert_null(mase_ebops_new(p));
+    assert_null(mase_bits_new(p));
+    mase_plan_free(p);
+    mase_graph_free(g);
+    mase_arena_release(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_product_counts),
-        cmocka_unit_test(derivatives_are_of_bits),
+        cmocka_unit_test(every_product_counts),   cmocka_unit_test(derivatives_are_of_bits),
+        cmocka_unit_test(every_operand_has_bits), cmocka_unit_test(fixed_bits_are_told_too),
+        cmocka_unit_test(floats_have_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
