@@ -11,7 +11,7 @@
  *                positive, since 2^(width-1) is cut to hi.
  * quantile       is not used.
  * zero           stays zero; a vector of zeros, too.
- * infinity, NaN  give NaN: infinity in its whole vector, NaN alone, which the maximum passes by.
+ * infinity, NaN  make their whole vector NaN, as the maximum that scales it is theirs.
  * again          what was rounded has another maximum, and so another scale.
  * samples        the vectors of data with one dimension would go through all samples: refused.
  */

@@ -253,6 +253,22 @@ static void unstable_formats_are_unstable(void **state)
     }
 }
 
+/* scale_integer: the maximum of a vector is NaN if one of its values is, and an infinite one leaves
+ * no finite scale; other vectors are not touched. */
+static void nan_and_infinity_spoil_their_vector(void **state)
+{
+    const struct mase_shape s = { 2, { 3, 4 } };
+    const float x[12] = { 1, 2, NAN, 3, 1, -INFINITY, 2, 3, 1, 2, 3, 4 };
+    const float want[4] = { 1, 2, 3, 3.5f };
+    float q[12];
+    (void)state;
+    mase_quantize(format_of("scale_integer(4)"), q, x, &s, MASE_ROLE_WEIGHT, MASE_SIGNED);
+    for (int i = 0; i < 8; i++)
+        assert_true(isnan(q[i]));
+    for (int i = 0; i < 4; i++)
+        assert_float_equal(q[8 + i], want[i], 1e-6);
+}
+
 /* By chance, but always alike: the share of ones is the chance of one, and what is certain is. */
 static void chance_is_fair_and_repeats(void **state)
 {
@@ -445,6 +461,7 @@ int main(void)
         cmocka_unit_test(every_format_keeps_its_promises),
         cmocka_unit_test(every_code_is_that_of_its_value),
         cmocka_unit_test(unstable_formats_are_unstable),
+        cmocka_unit_test(nan_and_infinity_spoil_their_vector),
         cmocka_unit_test(chance_is_fair_and_repeats),
         cmocka_unit_test(neighbours_stand_side_by_side),
         cmocka_unit_test(text_bits_equality),
