@@ -191,10 +191,29 @@ static void check_format(const char *text)
     }
 }
 
-/* Every row as it proposes itself; and parameters at which its arithmetic is strained. */
-static void rounding_is_the_reference_to_the_bit(void **state)
+static void check_formats(const char *const *format)
 {
-    static const char *const more[] = {
+    for (; *format; format++)
+        check_format(*format);
+}
+
+/* Rounding is the reference to the bit: every row as it proposes itself, and families at parameters
+ * where their arithmetic is strained. */
+static void rows_round_as_their_reference(void **state)
+{
+    (void)state;
+    for (int k = MASE_QUANT_float + 1; k < MASE_QUANT_COUNT; k++) {
+        struct mase_str text = { 0 };
+        format_proposed(&text, mase_quants[k]);
+        check_format(mase_str_text(&text));
+        mase_str_release(&text);
+    }
+}
+
+/* Steps of one size, given or by the values of a block. */
+static void integers_round_as_their_reference(void **state)
+{
+    static const char *const formats[] = {
         "integer(1, 0)",
         "integer(25, 12)",
         "integer(32, 64)",
@@ -206,64 +225,8 @@ static void rounding_is_the_reference_to_the_bit(void **state)
         "integer(6, 3, stochastic)",
         "fixed(16, 8)",
         "integer_floor(1, 40)",
-        "minifloat(8, 4, NA, ieee, infinity)",
-        "minifloat(8, 4, NA, fn, infinity, nearest_away)",
-        "minifloat(8, 4, NA, fnuz, infinity)",
-        "minifloat(8, 5, NA, ieee, infinity, floor)",
-        "minifloat(8, 5, NA, ieee, infinity, toward_zero)",
-        "minifloat(8, 5, NA, fnuz, saturate, floor)",
-        "minifloat(6, 3, NA, none, saturate, stochastic)",
-        "minifloat(32, 8, NA, ieee, infinity)",
-        "minifloat(31, 7, 100, none, saturate, nearest_away)",
-        "minifloat(9, 8, 127, ieee)",
-        "minifloat(2, 1, NA, none)",
-        "minifloat(3, 1, -125, none, saturate, floor)",
-        "minifloat(4, 2, 127, none, saturate, floor)",
-        "mx(fp8_e4m3)",
-        "mx(fp8_e5m2, 3, -1, floor)",
-        "mx(fp6_e3m2, 5, -1, toward_zero)",
-        "mx(fp6_e2m3, 7)",
-        "mx(fp4_e2m1, 300, -1, nearest_away)",
-        "mx(fp4_e2m1, 16, -1, stochastic)",
-        "mx(int8, 16)",
-        "mx(int8, 2, -1, floor)",
-        "mx(fp8_e4m3, 1)",
-        "nvfp4(3, -1, 0, floor)",
-        "nvfp4(5, -1, 0.01)",
-        "posit(32)",
-        "posit(16)",
-        "posit(5, 0)",
-        "posit(9, 4)",
-        "half(saturate, floor)",
-        "bfloat16(infinity, toward_zero)",
-        "block_fp(8, 8, NA, [-1])",
-        "block_fp(2, 8, NA, [1])",
-        "block_fp(24, 8, NA, [3])",
-        "block_fp(6, 2, NA, [2])",
-        "block_fp(6, 1, 149, [2])",
-        "block_fp(6, 4, -120, [4, 4])",
-        "block_fp(6, 16, 0, [4])",
-        "block_fp(6, 16, NA, [2, 2])",
-        "minifloat_denorm(9, 8, NA)",
-        "minifloat_denorm(10, 3, -256)",
-        "minifloat_denorm(32, 8, 100)",
-        "minifloat_ieee(10, 8, 256)",
-        "minifloat_ieee(9, 2, -256)",
-        "minifloat_ieee(32, 8, NA)",
-        "minifloat_ieee(16, 5, NA)",
-        "log(8, 128)",
-        "block_minifloat(5, 2, 2, [3])",
-        "block_log(4, 3, [2])",
-        "block_log(5, 8, [2, 2])",
         "scale_integer(3)",
-        "mxint(7, 3, -1, 4, true)",
-        "mxint(1, 24, -1, 8)",
-        "mxint(1, 8, -1, 2)",
         "scale_integer(24)",
-        "mxint_hardware(12, 8, [1])",
-        "mxfp(7, 2, 3)",
-        "mxfp(7, 5, 2, -1, 8, false, rz)",
-        "mxint_hardware(4, 3, [7])",
         "binary(1, false, true)",
         "binary(1, true, true)",
         "binary(1, true, false)",
@@ -279,16 +242,86 @@ static void rounding_is_the_reference_to_the_bit(void **state)
         "int(4, NA, NA, 0)",
         "int(4, NA, NA, NA, 3, false)",
         "int(5, NA, NA, NA, NA, true, true, true)",
+        NULL,
     };
     (void)state;
-    for (int k = MASE_QUANT_float + 1; k < MASE_QUANT_COUNT; k++) {
-        struct mase_str text = { 0 };
-        format_proposed(&text, mase_quants[k]);
-        check_format(mase_str_text(&text));
-        mase_str_release(&text);
-    }
-    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
-        check_format(more[i]);
+    check_formats(formats);
+}
+
+/* Steps that grow with the value. */
+static void floats_round_as_their_reference(void **state)
+{
+    static const char *const formats[] = {
+        "minifloat(8, 4, NA, ieee, infinity)",
+        "minifloat(8, 4, NA, fn, infinity, nearest_away)",
+        "minifloat(8, 4, NA, fnuz, infinity)",
+        "minifloat(8, 5, NA, ieee, infinity, floor)",
+        "minifloat(8, 5, NA, ieee, infinity, toward_zero)",
+        "minifloat(8, 5, NA, fnuz, saturate, floor)",
+        "minifloat(6, 3, NA, none, saturate, stochastic)",
+        "minifloat(32, 8, NA, ieee, infinity)",
+        "minifloat(31, 7, 100, none, saturate, nearest_away)",
+        "minifloat(9, 8, 127, ieee)",
+        "minifloat(2, 1, NA, none)",
+        "minifloat(3, 1, -125, none, saturate, floor)",
+        "minifloat(4, 2, 127, none, saturate, floor)",
+        "posit(32)",
+        "posit(16)",
+        "posit(5, 0)",
+        "posit(9, 4)",
+        "half(saturate, floor)",
+        "bfloat16(infinity, toward_zero)",
+        "minifloat_denorm(9, 8, NA)",
+        "minifloat_denorm(10, 3, -256)",
+        "minifloat_denorm(32, 8, 100)",
+        "minifloat_ieee(10, 8, 256)",
+        "minifloat_ieee(9, 2, -256)",
+        "minifloat_ieee(32, 8, NA)",
+        "minifloat_ieee(16, 5, NA)",
+        "log(8, 128)",
+        NULL,
+    };
+    (void)state;
+    check_formats(formats);
+}
+
+/* Blocks that share an exponent. */
+static void shared_exponents_round_as_their_reference(void **state)
+{
+    static const char *const formats[] = {
+        "mx(fp8_e4m3)",
+        "mx(fp8_e5m2, 3, -1, floor)",
+        "mx(fp6_e3m2, 5, -1, toward_zero)",
+        "mx(fp6_e2m3, 7)",
+        "mx(fp4_e2m1, 300, -1, nearest_away)",
+        "mx(fp4_e2m1, 16, -1, stochastic)",
+        "mx(int8, 16)",
+        "mx(int8, 2, -1, floor)",
+        "mx(fp8_e4m3, 1)",
+        "nvfp4(3, -1, 0, floor)",
+        "nvfp4(5, -1, 0.01)",
+        "block_fp(8, 8, NA, [-1])",
+        "block_fp(2, 8, NA, [1])",
+        "block_fp(24, 8, NA, [3])",
+        "block_fp(6, 2, NA, [2])",
+        "block_fp(6, 1, 149, [2])",
+        "block_fp(6, 4, -120, [4, 4])",
+        "block_fp(6, 16, 0, [4])",
+        "block_fp(6, 16, NA, [2, 2])",
+        "block_minifloat(5, 2, 2, [3])",
+        "block_log(4, 3, [2])",
+        "block_log(5, 8, [2, 2])",
+        "mxint(7, 3, -1, 4, true)",
+        "mxint(1, 24, -1, 8)",
+        "mxint(1, 8, -1, 2)",
+        "mxint_hardware(12, 8, [1])",
+        "mxfp(7, 2, 3)",
+        "mxfp(7, 5, 2, -1, 8, false, rz)",
+        "mxint_hardware(4, 3, [7])",
+        NULL,
+    };
+    (void)state;
+    check_formats(formats);
 }
 
 /* ---- gradients ---- */
@@ -387,7 +420,10 @@ static void other_gradients_are_refused_in_recurrent_layers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rounding_is_the_reference_to_the_bit),
+        cmocka_unit_test(rows_round_as_their_reference),
+        cmocka_unit_test(integers_round_as_their_reference),
+        cmocka_unit_test(floats_round_as_their_reference),
+        cmocka_unit_test(shared_exponents_round_as_their_reference),
         cmocka_unit_test(clipped_gradients_stop_at_the_limits),
         cmocka_unit_test(other_gradients_are_refused_in_recurrent_layers),
     };
