@@ -310,7 +310,7 @@ static enum mase_status record(const struct job *j, struct mase_err *err)
     struct mase_arena *a = &j->c->arena;
     if (j->accuracy)
         mase_value_set(a, j->manager.env.info, "accuracy", j->accuracy);
-    return mase_cli_record(
+    return mase_cli_record_passes(
         &(struct mase_cli_record){ .c = j->c,
                                    .project_dir = j->project_dir,
                                    .name = j->dir == j->project_dir ? "run.json"
@@ -319,12 +319,8 @@ static enum mase_status record(const struct job *j, struct mase_err *err)
                                    .graph = j->graph,
                                    .weights = j->weights,
                                    .dataset = mase_cli_data_record(a, j->samples.dataset),
-                                   .threads = j->manager.env.threads,
-                                   .passes = j->manager.timings,
-                                   .results = j->manager.env.info,
-                                   .files = j->manager.env.files,
                                    .started = j->started },
-        err);
+        &j->manager, err);
 }
 
 static enum mase_status write_files(struct job *j, struct mase_err *err)
@@ -355,21 +351,6 @@ static enum mase_status run(struct job *j, struct mase_err *err)
     return MASE_OK;
 }
 
-static void set_up_manager(struct job *j)
-{
-    struct mase_arena *a = &j->c->arena;
-    mase_cli_samples_init(&j->samples, j->c);
-    j->manager.verify = mase_cli_flag(j->c, MASE_CLI_to_debug);
-    j->manager.timings = mase_value_list(a);
-    j->manager.env = (struct mase_pass_env){
-        .samples = &j->samples.source,
-        .seed = (uint64_t)mase_cli_value(j->c, MASE_CLI_seed)->i,
-        .info = mase_value_table(a),
-        .info_arena = a,
-        .files = mase_value_list(a),
-    };
-}
-
 enum mase_status mase_cli_calibrate(struct mase_cli *c, struct mase_err *err)
 {
     struct job j = { .c = c, .started = mase_clock(), .claim = { .lock = -1 } };
@@ -383,7 +364,7 @@ enum mase_status mase_cli_calibrate(struct mase_cli *c, struct mase_err *err)
     mase_cli_announce(c);
     MASE_TRY(mase_cli_find_model(&j.model, c, err));
     MASE_TRY(find_folder(&j, err));
-    set_up_manager(&j);
+    mase_cli_manager_init(&j.manager, c, &j.samples);
     const enum mase_status st = run(&j, err);
     mase_cli_unclaim(&j.claim);
     mase_manager_release(&j.manager);

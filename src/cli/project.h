@@ -143,6 +143,9 @@ struct mase_cli_samples {
 };
 void mase_cli_samples_init(struct mase_cli_samples *s, struct mase_cli *c);
 void mase_cli_samples_close(struct mase_cli_samples *s);
+/* A manager as the options want it, whose passes read s, which is initialised, and leave results,
+ * timings and names of files. What else it has stays. */
+void mase_cli_manager_init(struct mase_manager *m, struct mase_cli *c, struct mase_cli_samples *s);
 /* One sample for every placeholder of g: its shape, with a batch of one. */
 void mase_cli_sample_inputs(struct mase_pass_env *env, struct mase_arena *a,
                             const struct mase_graph *g, const struct mase_shape *sample);
@@ -187,6 +190,10 @@ struct mase_cli_record {
 };
 enum mase_status mase_cli_record(const struct mase_cli_record *r,
                                  struct mase_err *err) MASE_MUST_CHECK;
+/* The same of a run of passes: what its manager knows is filled in. */
+enum mase_status mase_cli_record_passes(const struct mase_cli_record *r,
+                                        const struct mase_manager *m,
+                                        struct mase_err *err) MASE_MUST_CHECK;
 /* The network that a run began with, as DIR/graph.mg, if it is not one of the zoo: who looks at the
  * run later needs neither its file nor what executes it. Its text in a, NULL of the zoo; and that
  * written, its path pushed to files. */

@@ -228,3 +228,14 @@ enum mase_status mase_cli_record(const struct mase_cli_record *r, struct mase_er
     mase_str_release(&text);
     return st;
 }
+
+enum mase_status mase_cli_record_passes(const struct mase_cli_record *r,
+                                        const struct mase_manager *m, struct mase_err *err)
+{
+    struct mase_cli_record whole = *r;
+    whole.threads = m->env.threads;
+    whole.passes = m->timings;
+    whole.results = m->env.info;
+    whole.files = m->env.files;
+    return mase_cli_record(&whole, err);
+}

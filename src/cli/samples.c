@@ -72,6 +72,21 @@ void mase_cli_samples_init(struct mase_cli_samples *s, struct mase_cli *c)
     };
 }
 
+void mase_cli_manager_init(struct mase_manager *m, struct mase_cli *c, struct mase_cli_samples *s)
+{
+    struct mase_arena *a = &c->arena;
+    mase_cli_samples_init(s, c);
+    m->verify = mase_cli_flag(c, MASE_CLI_to_debug);
+    m->timings = mase_value_list(a);
+    m->env = (struct mase_pass_env){
+        .samples = &s->source,
+        .seed = (uint64_t)mase_cli_value(c, MASE_CLI_seed)->i,
+        .info = mase_value_table(a),
+        .info_arena = a,
+        .files = mase_value_list(a),
+    };
+}
+
 void mase_cli_samples_close(struct mase_cli_samples *s)
 {
     mase_dataset_close(s->dataset);

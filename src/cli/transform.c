@@ -142,19 +142,15 @@ static struct mase_value *describe_data(const struct job *j)
 
 static enum mase_status record(const struct job *j, struct mase_err *err)
 {
-    return mase_cli_record(&(struct mase_cli_record){ .c = j->c,
-                                                      .project_dir = j->project_dir,
-                                                      .name = "run.json",
-                                                      .model = j->model,
-                                                      .graph = j->graph,
-                                                      .weights = j->weights,
-                                                      .dataset = describe_data(j),
-                                                      .threads = j->manager.env.threads,
-                                                      .passes = j->manager.timings,
-                                                      .results = j->manager.env.info,
-                                                      .files = j->manager.env.files,
-                                                      .started = j->started },
-                           err);
+    return mase_cli_record_passes(&(struct mase_cli_record){ .c = j->c,
+                                                             .project_dir = j->project_dir,
+                                                             .name = "run.json",
+                                                             .model = j->model,
+                                                             .graph = j->graph,
+                                                             .weights = j->weights,
+                                                             .dataset = describe_data(j),
+                                                             .started = j->started },
+                                  &j->manager, err);
 }
 
 static enum mase_status run(struct job *j, struct mase_err *err)
@@ -185,21 +181,11 @@ static enum mase_status run(struct job *j, struct mase_err *err)
 
 static void set_up_manager(struct job *j)
 {
-    struct mase_arena *a = &j->c->arena;
-    j->manager.verify = mase_cli_flag(j->c, MASE_CLI_to_debug);
-    j->manager.timings = mase_value_list(a);
-    mase_cli_samples_init(&j->samples, j->c);
-    j->manager.env = (struct mase_pass_env){
-        /* what is no table is for people */
-        .out = mase_sheets_for_programs(&j->c->sheets) ? stderr : stdout,
-        .sheets = &j->c->sheets,
-        .out_dir = j->transform_dir,
-        .samples = &j->samples.source,
-        .seed = (uint64_t)mase_cli_value(j->c, MASE_CLI_seed)->i,
-        .info = mase_value_table(a),
-        .info_arena = a,
-        .files = mase_value_list(a),
-    };
+    struct mase_sheets *sheets = &j->c->sheets;
+    mase_cli_manager_init(&j->manager, j->c, &j->samples);
+    j->manager.env.out = mase_sheets_for_programs(sheets) ? stderr : stdout; /* it is for people */
+    j->manager.env.sheets = sheets;
+    j->manager.env.out_dir = j->transform_dir;
 }
 
 enum mase_status mase_cli_transform(struct mase_cli *c, struct mase_err *err)
