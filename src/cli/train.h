@@ -114,7 +114,7 @@ enum mase_status mase_cli_bits_events(struct mase_events *events, struct mase_ar
 /* "ebops" and "bits" of results, if there are any. */
 void mase_cli_bits_set(struct mase_arena *a, struct mase_value *results,
                        const struct mase_train_epoch *e);
-/* A line about learned bits: "6219 EBOPs, weights of 1.23 bits (41.0 % of none), ..." */
+/* A line about learned bits: "6219 EBOPs, weights of 1.23 bits (41.0 % have none), ..." */
 void mase_cli_bits_tell(struct mase_sheets *s, const struct mase_train_epoch *e);
 
 #endif /* MASE_CLI_TRAIN_H */

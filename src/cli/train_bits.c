@@ -146,7 +146,7 @@ static void add_operand(struct mase_str *out, const struct mase_train_epoch *e, 
     if (values > 0)
         mase_str_printf(out, ", %s of %.2f bits", called, bits / values);
     if (none > 0)
-        mase_str_printf(out, " (%.1f %% of none)", 100 * none / values);
+        mase_str_printf(out, " (%.1f %% have none)", 100 * none / values);
 }
 
 void mase_cli_bits_tell(struct mase_sheets *s, const struct mase_train_epoch *e)

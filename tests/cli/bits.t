@@ -42,7 +42,7 @@ for tag in ebops bits/seq_blocks_0.weight bits/seq_blocks_4.data_in; do
     holds "TensorBoard has $tag" grep -qaF "$tag" "$events"
 done
 train --project told
-out_has "people are told, too" "^$last EBOPs, weights of [0-9.]+ bits \([0-9.]+ % of none\), data of [0-9.]+ bits"
+out_has "people are told, too" "^$last EBOPs, weights of [0-9.]+ bits \([0-9.]+ % have none\), data of [0-9.]+ bits"
 
 # The same files after a pause, between epochs and within one.
 for steps in 160 200; do
