@@ -151,6 +151,11 @@ struct mase_rounding {
 struct mase_rounding mase_mark_rounding(const struct mase_node *n, char mark);
 char mase_named_mark(const struct mase_node *n, const char *name); /* 0: it has none */
 struct mase_rounding mase_operand_rounding(const struct mase_node *n, int i);
+/* Does it round its data itself, at each step of a sequence? */
+bool mase_op_is_recurrent(enum mase_op op);
+/* Can it have these formats? The message does not say which node it is of. */
+enum mase_status mase_recurrent_check(enum mase_op op, const struct mase_quant *q,
+                                      struct mase_err *err) MASE_MUST_CHECK;
 struct mase_rounding mase_named_rounding(const struct mase_node *n, const char *name);
 struct mase_rounding mase_result_rounding(const struct mase_node *n);
 

@@ -35,9 +35,9 @@ static const char *quantisable(const struct mase_op_info *o, const char *otherwi
 static const char *operands(struct mase_arena *a, enum mase_op op)
 {
     const struct mase_sig *sig = mase_op_call_sig(op);
-    const bool sequence = sig->param[0].role == 's'; /* its weights stand in no signature */
+    const bool sequence = mase_op_is_recurrent(op); /* its weights stand in no signature */
     bool has[MASE_OPERAND_COUNT] = {
-        [MASE_WEIGHT] = sequence, [MASE_BIAS] = sequence, [MASE_DATA_OUT] = !sequence
+        [MASE_WEIGHT] = sequence, [MASE_BIAS] = sequence, [MASE_DATA_OUT] = true
     };
     const char *list = "";
     for (int i = 0; i < sig->count; i++)

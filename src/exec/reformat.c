@@ -29,12 +29,6 @@ static struct mase_plan *whole(struct mase_plan *p)
     return p->of ? p->of : p;
 }
 
-/* A recurrent layer rounds within its step, which is made for the formats it has. */
-static bool rounds_itself(const struct mase_node *n)
-{
-    return mase_op_call_sig(n->op)->param[0].role == 's';
-}
-
 /* ---- remembering ---- */
 
 static struct mase_round *round_of(const struct mase_site *s)
@@ -52,8 +46,8 @@ static void keep(struct mase_site *s, const struct mase_round *r)
 void mase_site_add(const struct mase_site *site)
 {
     struct mase_plan *p = whole(site->plan);
-    if (!p->formats_change || rounds_itself(site->asked.node))
-        return;
+    if (!p->formats_change || mase_op_is_recurrent(site->asked.node->op))
+        return; /* it rounds within its step, which is made for the formats it has */
     const void *key = key_of(site->asked.node);
     struct mase_site *s = mase_arena_memdup(&p->arena, site, sizeof *site);
     s->next = mase_ptrmap_get(&p->site_of, key);
@@ -135,7 +129,7 @@ enum mase_status mase_plan_follow_formats(struct mase_plan *p, const struct mase
                          "%s: the plan was made for the formats it has, not for others", n->name);
     if (!s)
         return mase_fail(err, MASE_EUNSUPPORTED,
-                         rounds_itself(n)
+                         mase_op_is_recurrent(n->op)
                              ? "%s: a plan is made for the formats of its %s"
                              : "%s: %s has no formats, or was computed when the plan was made",
                          n->name, mase_ops[n->op].name);

@@ -89,7 +89,7 @@ enum mase_status mase_call_init(struct mase_call *c, struct mase_arena *a,
 
     *c = (struct mase_call){ .arena = a, .node = n, .module = mase_node_module(n) };
     c->sig = mase_op_call_sig(n->op);
-    if (c->sig->count && c->sig->param[0].role == 's')
+    if (mase_op_is_recurrent(n->op))
         c->factors = mase_mark_rounding(n, 's');
     if (n->op == MASE_OP_unknown)
         return mase_fail(err, MASE_EUNSUPPORTED, "%s: unknown %s '%s'", n->name,

@@ -156,11 +156,43 @@ static enum mase_status fits(const struct mase_node *n, const char *operand,
     return st ? mase_wrap(err, "%s (%s): %s", n->name, mase_ops[n->op].name, operand) : MASE_OK;
 }
 
+/* Layers over sequences return states whose samples stand in the second dimension. */
+static bool returns_states(enum mase_op op)
+{
+    return op == MASE_OP_rnn || op == MASE_OP_lstm || op == MASE_OP_gru;
+}
+
+bool mase_op_is_recurrent(enum mase_op op)
+{
+    const struct mase_sig *sig = mase_op_call_sig(op);
+    return sig->count && sig->param[0].role == 's';
+}
+
+enum mase_status mase_recurrent_check(enum mase_op op, const struct mase_quant *q,
+                                      struct mase_err *err)
+{
+    const struct mase_format *out = q->operand[MASE_DATA_OUT];
+    for (int o = 0; o < MASE_OPERAND_COUNT && !q->bypass; o++)
+        if (mase_format_learned(q->operand[o]))
+            return mase_fail(err, MASE_EUNSUPPORTED,
+                             "%s: %s cannot be learned in a recurrent layer, whose formats must be "
+                             "given",
+                             mase_operand_names[o], q->operand[o]->row->name);
+    if (!q->bypass && out && returns_states(op) && mase_format_has_blocks(out))
+        return mase_fail(err, MASE_EUNSUPPORTED,
+                         "data_out: %s has blocks, which would span samples in the states that are "
+                         "returned: a format without blocks is needed",
+                         out->row->name);
+    return MASE_OK;
+}
+
 /* Weights of recurrent layers stand in no signature; each is as wide as the data it meets, which is
  * rounded step by step. */
 static enum mase_status check_recurrent(const struct mase_call *c, struct mase_err *err)
 {
     const struct mase_rounding data = mase_mark_rounding(c->node, 's');
+    if (mase_recurrent_check(c->node->op, mase_node_quant(c->node), err))
+        return mase_wrap(err, "%s (%s)", c->node->name, mase_ops[c->node->op].name);
     for (int i = 0; c->module && i < c->module->param_count; i++) {
         const struct mase_param *p = &c->module->params[i];
         const struct mase_rounding how = mase_named_rounding(c->node, p->name);
@@ -214,8 +246,8 @@ enum mase_status mase_call_check_formats(const struct mase_call *c, struct mase_
 {
     if (!mase_node_quant(c->node))
         return MASE_OK;
-    if (c->sig->count && c->sig->param[0].role == 's')
-        return check_recurrent(c, err);
+    if (mase_op_is_recurrent(c->node->op))
+        MASE_TRY(check_recurrent(c, err));
     for (int i = 0; i < c->sig->count; i++)
         MASE_TRY(check_operand(c, i, err));
     return mase_result_rounding(c->node).format ? check_result(c, &c->result, err) : MASE_OK;

@@ -261,10 +261,6 @@ enum mase_status mase_sequence_read(struct mase_sequence *q, const struct mase_c
     *q = (struct mase_sequence){ 0 };
     const struct source from = { c->node->op, c->module, c };
     MASE_TRY(read_layer(&q->layer, &from, err));
-    if (mase_result_rounding(c->node).format)
-        return mase_call_fail(c, err,
-                              "its results cannot have a format: give one to data_in of "
-                              "what follows");
     MASE_TRY(check_params(q, c, err));
     MASE_TRY(read_input(q, c, err));
     return read_states(q, c, err);

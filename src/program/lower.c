@@ -301,7 +301,7 @@ static bool rounds_result(const struct lowering *low, const struct mase_node *n,
 {
     return type->dtype == MASE_F32 && (mase_result_rounding(n).format ||
                                        (low->opts->formats_change && mase_ops[n->op].quantisable &&
-                                        mase_op_call_sig(n->op)->param[0].role != 's'));
+                                        !mase_op_is_recurrent(n->op)));
 }
 
 /* ---- calls ---- */
@@ -545,12 +545,7 @@ static enum mase_status find_learned(struct lowering *low, struct mase_instr *i,
 static enum mase_status find_all_learned(struct lowering *low, struct mase_err *err)
 {
     for (struct mase_instr *i = low->p->first; i; i = i->next) {
-        const int count = mase_format_learned(i->round.format);
-        if (count && i->prim != MASE_PRIM_round)
-            return mase_fail(err, MASE_EUNSUPPORTED,
-                             "%s: %s cannot be learned for the data of a recurrent layer", i->from,
-                             i->round.format->row->name);
-        if (count)
+        if (mase_format_learned(i->round.format))
             MASE_TRY(mase_node_place(i->node, find_learned(low, i, err), err));
     }
     return MASE_OK;

@@ -115,3 +115,47 @@ run train net.py:Derived csv:words.csv --max-steps 4 --batch-size 32 --learning-
 succeeds "a parameter that is doubled before its use"
 run convert mase_output/Derived/software/training_ckpts/last.ckpt w.npz
 holds "is no longer zero" sh -c 'unzip -p w.npz | od -An -tf4 -j128 | grep -q "[1-9]"'
+
+# Its results may have a format of their own; what cannot be is refused with its place.
+lstm() { printf '[passes.quantize]\nby = "type"\ndefault.config.name = "NA"\n[passes.quantize.lstm.config]\n%s\n' "$1" >lstm.toml; }
+integer='name = "integer"
+data_in_width = 8
+data_in_frac_width = 4
+weight_width = 8
+weight_frac_width = 5
+bias_width = 8
+bias_frac_width = 5'
+lstm "$integer
+data_out_width = 3
+data_out_frac_width = 2"
+run convert net.py:CharRNN rnn.mg --dataset csv:words.csv
+succeeds "as text, which needs no python3"
+best=mase_output/CharRNN/software/training_ckpts/best.ckpt
+run test rnn.mg csv:words.csv --load $best --config name.toml --project r1
+plain=$(loss)
+run test rnn.mg csv:words.csv --load $best --config lstm.toml --project r2
+succeeds "results of three bits"
+err_has "it says so" 'data_out integer\(3, 2\)'
+holds "and is another network" test "$(loss)" != "$plain"
+run train rnn.mg csv:words.csv --config lstm.toml --max-steps 3 --batch-size 32 --project r3
+succeeds "trained, too"
+holds "its bits are told" grep -q '^0,lstm,data_out,[0-9]*,3,3,3,0,$' mase_output/r3/software/bits.csv
+lstm "$integer
+data_out_name = \"block_fp\"
+data_out_width = 8
+data_out_exponent_width = 8
+data_out_exponent_bias = \"NA\"
+data_out_block_size = [4]"
+run train rnn.mg csv:words.csv --config lstm.toml --max-steps 1 --project r4
+refused "blocks of states" '^lstm\.toml:4:23: .*lstm \(lstm\): data_out: block_fp has blocks, which would span samples'
+lstm 'name = "lsq"
+data_in_width = 4
+weight_width = 4
+bias_name = "NA"'
+run train rnn.mg csv:words.csv --config lstm.toml --max-steps 1 --project r5
+refused "steps that are learned" '^lstm\.toml:4:23: .*lstm \(lstm\): data_in: lsq cannot be learned in a recurrent layer, whose formats must be given'
+lstm "$integer
+data_out_name = \"hgq\"
+data_out_width = 4"
+run train rnn.mg csv:words.csv --config lstm.toml --max-steps 1 --project r6
+refused "bits that are learned" '^lstm\.toml:4:23: .*lstm \(lstm\): data_out: hgq cannot be learned in a recurrent layer'

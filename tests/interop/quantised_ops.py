@@ -102,7 +102,35 @@ MODULES = [
     ("adaptive_max_pool2d", "nn.AdaptiveMaxPool2d(2)", (3, 5, 7)),
     ("convtranspose2d", "nn.ConvTranspose2d(3, 4, 2, stride=2)", (3, 3, 3)),
     ("conv3d", "nn.Conv3d(2, 3, 2)", (2, 3, 3, 3)), ("linear", "nn.Linear(6, 4, bias=False)", (6,)),
+    ("lstm", "nn.LSTM(4, 3, batch_first=True)", (5, 4)), ("gru", "nn.GRU(4, 3, batch_first=True)", (5, 4)),
 ]
+
+
+def recur(q, layer, x):
+    """The results of all steps. What weights multiply is rounded at each step, gates and states are not."""
+    p = dict(layer.named_parameters())
+    w, u, b, c = (p[k].T if p[k].ndim > 1 else p[k] for k in ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0"))
+    h = state = torch.zeros(len(x), layer.hidden_size, dtype=x.dtype)
+    results = []
+    for t in range(x.shape[1]):
+        of_x, of_h = q.data(x[:, t]) @ w + b, q.data(h) @ u + c
+        if isinstance(layer, nn.LSTM):
+            i, f, g, o = (of_x + of_h).chunk(4, 1)
+            state = f.sigmoid() * state + i.sigmoid() * g.tanh()
+            h = o.sigmoid() * state.tanh()
+        else:
+            (xr, xz, xn), (hr, hz, hn) = of_x.chunk(3, 1), of_h.chunk(3, 1)
+            r, z = (xr + hr).sigmoid(), (xz + hz).sigmoid()
+            h = (1 - z) * (xn + r * hn).tanh() + z * h
+        results.append(h)
+    return torch.stack(results, 1)
+
+
+def attention(q, x):
+    query, key, value = q.data(x), q.data(x * 2), q.data(x * 0.5)
+    return F.softmax(query @ key.transpose(1, 2) / 6 ** 0.5, dim=2) @ value
+
+
 FUNCTIONS = [
     ("cat", "torch.cat((x, x * 2), 1)", lambda q, x, w: torch.cat((q.data(x), q.data(x * 2)), 1), (6,)),
     ("stack", "torch.stack((x, x * 2), 1)", lambda q, x, w: torch.stack((q.data(x), q.data(x * 2)), 1), (6,)),
@@ -119,6 +147,8 @@ FUNCTIONS = [
      lambda q, x, w: F.layer_norm(q.data(x), (6,), q.weight(w), q.bias(B)), (3, 6)),
     ("matmul", "torch.matmul(x, x.transpose(1, 2))",
      lambda q, x, w: torch.matmul(q.data(x), q.weight(x.transpose(1, 2))), (3, 6)),
+    ("scaled_dot_product_attention", "F.scaled_dot_product_attention(x, x * 2, x * 0.5)",
+     lambda q, x, w: attention(q, x), (3, 6)),
 ]
 # data, results that cannot be negative
 UNSIGNED_IN = {"relu6"}
@@ -149,6 +179,7 @@ class Case:
 
     def __init__(self, number, kind, op, text, sample, wanted=None):
         self.op, self.text, self.sample = op, text, sample
+        self.recurs = op in ("lstm", "gru")
         x = np.random.RandomState(number).randn(ROWS, *sample) * 2
         self.x = x.astype("<f4")
         relu = wanted is not None and "relu(x)" in text and "*" not in text
@@ -172,8 +203,8 @@ class Case:
 
     def run_layer(self, x):
         for k, p in self.layer.named_parameters():
-            p.data = (self.q.weight if k == "weight" else self.q.bias)(p.data)
-        return self.layer(self.q.data(x))
+            p.data = (self.q.weight if k.startswith("weight") else self.q.bias)(p.data)
+        return recur(self.q, self.layer, x) if self.recurs else self.layer(self.q.data(x))
 
 
 def cases(kind):
@@ -190,7 +221,7 @@ def write_net(all_cases):
     for i, c in enumerate(all_cases):
         count, n = int(np.prod(c.sample)), c.exact.shape[1]
         lines += [f"        x = inputs[:, {first}:{first + count}].reshape(-1, {', '.join(map(str, c.sample))})",
-                  f"        x = {f'self.c{i}(x)' if c.layer else c.text}",
+                  f"        x = {f'self.c{i}(x)' + '[0]' * c.recurs if c.layer else c.text}",
                   f"        y = F.pad(torch.flatten(x, 1), ({out}, {width - out - n})) + y"]
         first, out = first + count, out + n
     with open("nets.py", "w") as f:

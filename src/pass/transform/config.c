@@ -9,7 +9,7 @@
  * Which operands an operation has follows from the roles in its signature: x is data_in, w and y
  * are weight, b is bias, the last two only if the layer has them. Keys of operands that the
  * operation lacks are accepted and dropped, so that one configuration can serve all; any other key
- * is an error. All but recurrent layers may also be told data_out.
+ * is an error. All may also be told data_out.
  */
 #include <stdio.h>
 
@@ -142,7 +142,6 @@ static struct operands operands_of(const struct mase_node *n)
 {
     struct operands o = { 0 };
     const struct mase_sig *sig = mase_op_call_sig(n->op);
-    const bool sequence = sig->param[0].role == 's'; /* which rounds within */
     for (int i = 0; i < sig->count; i++) {
         const struct mase_mark *m = mase_mark_find(sig->param[i].role);
         if (!m)
@@ -156,7 +155,7 @@ static struct operands operands_of(const struct mase_node *n)
         if (mark)
             o.needed[mark->operand] = true;
     }
-    o.allowed[MASE_DATA_OUT] = !sequence;
+    o.allowed[MASE_DATA_OUT] = true;
     return o;
 }
 
@@ -243,6 +242,10 @@ enum mase_status mase_quant_bind(struct mase_quant *q, const struct mase_value *
                                      : o.needed[i] || (said && o.allowed[i]);
         if (wanted)
             MASE_TRY(mase_quant_table_bind(q, &t, (enum mase_operand)i, err));
+    }
+    if (mase_op_is_recurrent(n->op) && mase_recurrent_check(n->op, q, err)) {
+        mase_place(err, t.config->at);
+        return mase_wrap(err, "%s (%s)", n->name, mase_ops[n->op].name);
     }
     return check_fits(q, &t, n, err);
 }

@@ -74,16 +74,11 @@ static bool is_called_twice(const struct mase_node *n)
     return calls > 1;
 }
 
-static bool rounds_itself(const struct mase_node *n)
-{
-    return mase_op_call_sig(n->op)->param[0].role == 's';
-}
-
 static void quantise(struct mase_graph *g, struct mase_node *n, bool result)
 {
     const struct mase_format *data = format_of(family->data), *weight = format_of(family->weight);
     struct mase_quant q = { .kind = data->kind, .operand = { data, weight, weight } };
-    if (result && !rounds_itself(n))
+    if (result)
         q.operand[MASE_DATA_OUT] = format_of("integer(8, 5)"); /* steps of 1 / OUT_STEPS */
     if (mase_node_module(n))
         mase_module_set_quant(g, mase_node_module(n), &q);
@@ -312,7 +307,7 @@ static void check_gradients(struct running *a, struct mase_node *n)
 {
     struct running b = start(a->c, SAMPLES);
     quantise(a->graph, n, false);
-    if (rounds_itself(n)) {
+    if (mase_op_is_recurrent(n->op)) {
         quantised[n->op] = true; /* its states, too, at every step: t_steps_quantised.c */
     } else if (round_operands(&b, n) && n->user_count == 1 && n->users[0]->kind == MASE_OUTPUT) {
         struct mase_plan *p = try_plan(a, true), *q = p ? try_plan(&b, true) : NULL;

@@ -130,8 +130,9 @@ static struct mase_node *call_of(struct running *r)
 static void quantise(struct running *r, bool result)
 {
     struct mase_node *n = call_of(r);
-    const bool can = mase_op_call_sig(n->op)->param[0].role != 's'; /* recurrent layers have none */
-    const struct mase_quant q = formats(result && can);
+    struct mase_quant q = formats(result);
+    if (result && mase_op_is_recurrent(n->op)) /* its states take no blocks */
+        q.operand[MASE_DATA_OUT] = format_of("integer(4, 1)");
     if (mase_node_module(n))
         mase_module_set_quant(r->graph, mase_node_module(n), &q);
     else
