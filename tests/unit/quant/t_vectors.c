@@ -126,7 +126,8 @@ static void original_results(void **state)
         check_family(rows[i].name, rows[i].name, check_case, rows[i].compared, rows[i].failed);
 }
 
-/* Those of ml_dtypes and SoftPosit (tests/interop/formats.py). */
+/* Those of ml_dtypes and SoftPosit (tests/interop/formats.py), and of ONNX Runtime (onnx_qdq.py).
+ */
 static void standard_results(void **state)
 {
     (void)state;
@@ -136,7 +137,7 @@ static void standard_results(void **state)
     } rows[] = {
         { "fp8_e4m3", 2 }, { "fp8_e5m2", 2 }, { "fp6_e2m3", 1 }, { "fp6_e3m2", 1 },
         { "fp4_e2m1", 1 }, { "half", 1 },     { "bfloat16", 1 }, { "minifloat", 6 },
-        { "mx", 18 },      { "nvfp4", 1 },    { "posit", 7 },
+        { "mx", 18 },      { "nvfp4", 1 },    { "posit", 7 },    { "int", 76 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         check_family(rows[i].name, rows[i].name, check_case, rows[i].compared, 0);
