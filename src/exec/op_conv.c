@@ -123,6 +123,9 @@ static enum mase_status prepare_transposed(struct mase_step *s, struct mase_call
     return MASE_OK;
 }
 
-const struct mase_step_kind mase_step_conv = { .name = "conv", .prepare = prepare };
+const struct mase_step_kind mase_step_conv = { .name = "conv",
+                                               .prepare = prepare,
+                                               .forgets_out = true };
 const struct mase_step_kind mase_step_conv_transpose = { .name = "conv_transpose",
-                                                         .prepare = prepare_transposed };
+                                                         .prepare = prepare_transposed,
+                                                         .forgets_out = true };

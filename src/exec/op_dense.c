@@ -126,4 +126,5 @@ const struct mase_step_kind mase_step_dense = { .name = "dense",
                                                 .prepare = prepare,
                                                 .bind = bind,
                                                 .refresh_single = refresh_single,
-                                                .derives = true };
+                                                .derives = true,
+                                                .forgets_out = true };

@@ -28,6 +28,8 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
     return MASE_OK;
 }
 
-const struct mase_step_kind mase_step_linear = {
-    .name = "linear", .prepare = prepare, .axes = MASE_AXES_KEPT, .derives = true
-};
+const struct mase_step_kind mase_step_linear = { .name = "linear",
+                                                 .prepare = prepare,
+                                                 .axes = MASE_AXES_KEPT,
+                                                 .derives = true,
+                                                 .forgets_out = true };

@@ -1,5 +1,5 @@
 /*
- * op_relu.c - max(x, 0), in place in effect: its backward needs only the result.
+ * op_relu.c - max(x, 0), in place where it can be: its backward needs only the result.
  */
 #include "exec/step.h"
 
@@ -59,6 +59,9 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
     return MASE_OK;
 }
 
-const struct mase_step_kind mase_step_relu = {
-    .name = "relu", .prepare = prepare, .axes = MASE_AXES_KEPT, .derives = true
-};
+const struct mase_step_kind mase_step_relu = { .name = "relu",
+                                               .prepare = prepare,
+                                               .axes = MASE_AXES_KEPT,
+                                               .derives = true,
+                                               .forgets_in = true,
+                                               .in_place = true };

@@ -1,10 +1,11 @@
 /*
  * place.c - where values and gradients lie: one block, reused as lifetimes allow.
  *
- * Time runs over the steps forward, 0 .. S - 1, and backward, step i again at 2 S - 1 - i. In
- * training a value lives from its step to that step's backward; in evaluation until its last
- * reader. A gradient lives from its first contribution (the backward of its last reader) to the
- * backward of its step. Buffers are placed first fit in the order of birth.
+ * Time runs over the steps forward, 0 .. S - 1, and backward, step i again at 2 S - 1 - i. A value
+ * lives until its last reader; in training, until the last backward that reads it. A gradient lives
+ * from its first contribution (the backward of its last reader) to the backward of its step. Steps
+ * that go element by element work in place where they can. Buffers are placed first fit in the
+ * order of birth.
  */
 #include <stdlib.h>
 
@@ -99,11 +100,13 @@ static void plan_lives(struct mase_plan *p)
         struct mase_step *s = p->step[i];
         if (!s->out->same)
             s->out->born = s->out->dies = i;
-        const int last = p->train ? backward_time(p, i) : i;
-        live_until(s->out, last);
+        const int last = p->train && s->backward.count ? backward_time(p, i) : i;
+        live_until(s->out, s->kind->forgets_out ? i : last);
         for (int j = 0; j < s->in_count; j++)
-            live_until(s->in[j], last);
+            live_until(s->in[j], s->kind->forgets_in ? i : last);
     }
+    for (int i = 0; i < p->slot_count; i++)
+        p->slot[i]->grad_dies = backward_time(p, p->slot[i]->born);
     const int end = 2 * p->step_count;
     if (p->output) {
         live_until(p->output, end);
@@ -111,6 +114,41 @@ static void plan_lives(struct mase_plan *p)
     }
     for (int i = 0; i < p->input_count; i++)
         live_until(p->input[i], end); /* filled before time 0; never reused */
+}
+
+/* Could the step's operand and result lie in one place? */
+static bool may_share(const struct mase_step *s, const struct mase_slot *in, int i)
+{
+    return s->kind->in_place && !s->out->same && s->out->born == i && in->lanes && s->out->lanes &&
+           in->rows == s->out->rows && !in->is_input;
+}
+
+static void share_values(struct mase_plan *p)
+{
+    for (int i = 0; i < p->step_count; i++) {
+        const struct mase_step *s = p->step[i];
+        struct mase_slot *in = s->in_count ? root(s->in[0]) : NULL;
+        if (!in || !may_share(s, in, i) || in->dies != i)
+            continue;
+        s->out->over = in->over ? in->over : in;
+        if (s->out->dies > s->out->over->dies)
+            s->out->over->dies = s->out->dies;
+    }
+}
+
+/* That of the operand begins where that of the result ends. */
+static void share_gradients(struct mase_plan *p)
+{
+    for (int i = p->step_count - 1; i >= 0; i--) {
+        const struct mase_step *s = p->step[i];
+        struct mase_slot *in = s->in_count ? root(s->in[0]) : NULL;
+        if (!in || !may_share(s, in, i) || !s->backward.count || !in->has_grad || s->add[0] ||
+            s->out == p->output)
+            continue;
+        in->grad_over = s->out->grad_over ? s->out->grad_over : s->out;
+        if (in->grad_dies > in->grad_over->grad_dies)
+            in->grad_over->grad_dies = in->grad_dies;
+    }
 }
 
 static void add_buffer(struct mase_plan *p, struct placing *pl, struct buffer b)
@@ -129,12 +167,10 @@ static void list_buffers(struct mase_plan *p, struct placing *pl)
         const int64_t size = s->rows * p->stride;
         if (s->same || !s->lanes)
             continue;
-        add_buffer(p, pl, (struct buffer){ &s->x, size, 0, s->born, s->dies });
-        if (s->needs_grad && s->has_grad) {
-            const int until =
-                p->output && s == root(p->output) ? s->grad_dies : backward_time(p, s->born);
-            add_buffer(p, pl, (struct buffer){ &s->dx, size, 0, s->grad_born, until });
-        }
+        if (!s->over)
+            add_buffer(p, pl, (struct buffer){ &s->x, size, 0, s->born, s->dies });
+        if (s->needs_grad && s->has_grad && !s->grad_over)
+            add_buffer(p, pl, (struct buffer){ &s->dx, size, 0, s->grad_born, s->grad_dies });
     }
     for (int i = 0; i < p->step_count; i++) {
         struct mase_step *s = p->step[i];
@@ -292,6 +328,9 @@ enum mase_status mase_plan_place(struct mase_plan *p, struct mase_err *err)
         plan_weights(p);
     }
     plan_lives(p);
+    share_values(p);
+    if (p->train)
+        share_gradients(p);
     list_buffers(p, &pl);
     p->memory_size = fit(&p->arena, &pl);
     const int64_t losses = p->memory_size;
@@ -302,6 +341,11 @@ enum mase_status mase_plan_place(struct mase_plan *p, struct mase_err *err)
     for (int i = 0; i < pl.count; i++)
         *pl.buffer[i].to = p->memory + pl.buffer[i].at;
     place_single(p);
+    for (int i = 0; i < p->slot_count; i++) {
+        struct mase_slot *s = p->slot[i];
+        s->x = s->over ? s->over->x : s->x;
+        s->dx = s->grad_over ? s->grad_over->dx : s->dx;
+    }
     for (int i = 0; i < p->slot_count; i++) {
         p->slot[i]->x = root(p->slot[i])->x;
         p->slot[i]->dx = root(p->slot[i])->dx;

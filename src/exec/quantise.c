@@ -65,7 +65,7 @@ static void straight(const struct mase_step *s, long from, long to)
         const float *dy = s->out->dx + at;
         if (s->add[0])
             p->k->axpy(s->in[0]->dx + at, dy, 1.0f, p->n);
-        else
+        else if (s->in[0]->dx != s->out->dx)
             memcpy(s->in[0]->dx + at, dy, (size_t)p->n * sizeof *dy);
     }
 }
@@ -90,8 +90,8 @@ static void forward_learned(const struct mase_step *s, long from, long to)
     const struct rounding *r = s->own;
     const int64_t stride = s->plan->stride;
     if (s->plan->starting)
-        memcpy(s->out->x + from * stride, s->in[0]->x + from * stride,
-               (size_t)((to - from) * stride) * sizeof(float));
+        memmove(s->out->x + from * stride, s->in[0]->x + from * stride,
+                (size_t)((to - from) * stride) * sizeof(float));
     else
         mase_gridded_rows(r->grid, s->plan->k, s->out->x, s->in[0]->x, s->plan->n, from, to);
 }
@@ -111,9 +111,24 @@ static void backward_learned(const struct mase_step *s, long from, long to)
     mase_gridded_learn(s, r->grid, s->work, from, to);
 }
 
-static const struct mase_step_kind round_kind = { .name = "quantise",
-                                                  .refresh = refresh,
-                                                  .refresh_single = refresh_single };
+#define KIND(...)                                                                 \
+    {                                                                             \
+        .name = "quantise", .refresh = refresh, .refresh_single = refresh_single, \
+        .forgets_out = true, __VA_ARGS__                                          \
+    }
+static const struct mase_step_kind block_kind = KIND(.forgets_in = true);
+static const struct mase_step_kind value_kind = KIND(.forgets_in = true, .in_place = true);
+static const struct mase_step_kind grid_kind = KIND(.in_place = true);
+
+/* A gradient by grids asks what was rounded; blocks are read again while they are written. */
+static const struct mase_step_kind *kind_of(const struct mase_plan *p, const struct rounding *r)
+{
+    if (r->grid)
+        return &grid_kind;
+    return r->rows.row || p->formats_change || !mase_round_has_kernel(r->rows.how.format)
+               ? &block_kind
+               : &value_kind;
+}
 
 /* Of one sample; a derived plan has none. */
 static struct mase_shape sample_shape(const struct mase_plan *p, const struct mase_slot *in,
@@ -158,6 +173,7 @@ static void add_rounding(struct mase_step *s, struct mase_slot *in, const struct
     r->rows = mase_round_rows(&p->arena, asked->how, &shape, p->stride);
     r->sample = shape;
     r->grid = mase_gridded(p, asked, &r->rows, in->rows);
+    s->kind = kind_of(p, r);
     s->single = r->grid ? single_learned : single;
     mase_step_add_input(s, in);
     add_phases(s, (long)in->rows);
@@ -322,7 +338,7 @@ static struct mase_step *new_step(struct mase_plan *p, const struct mase_asked *
     *n = (struct mase_node){ .name = asked->node->name,
                              .at = asked->node->at,
                              .no_grad = asked->node->no_grad };
-    *s = (struct mase_step){ .plan = p, .node = n, .kind = &round_kind };
+    *s = (struct mase_step){ .plan = p, .node = n, .kind = &block_kind };
     return s;
 }
 

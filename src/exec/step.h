@@ -39,6 +39,7 @@ struct mase_slot {
     struct mase_step *made_by; /* the last step whose result it is */
     int born, dies;            /* steps between which x is in use */
     int grad_born, grad_dies;
+    struct mase_slot *over, *grad_over; /* whose place x and dx take; NULL: they have their own */
 };
 
 struct mase_step;
@@ -107,6 +108,9 @@ struct mase_step_kind {
     enum mase_status (*refuse)(const struct mase_step *s, int64_t sample, struct mase_err *err);
     enum mase_axes axes;
     bool derives; /* it also runs where no dimension is the batch: on what parameters decide */
+    /* Backward reads neither the operands' values, or not the result's. */
+    bool forgets_in, forgets_out;
+    bool in_place; /* forward and backward go element by element: in[0] may lie where out lies */
 };
 
 struct mase_step {

@@ -300,6 +300,79 @@ static void steps_keep_apart_or_add_up(void **state)
     }
 }
 
+static int64_t memory_of(const char *text, bool train)
+{
+    const struct step_case c = { "relu", text, .in = { { 1, { 64 } } } };
+    struct running r = start(&c, 32);
+    struct mase_plan *p = plan_of(&r, 32, train, 1);
+    const int64_t bytes = mase_plan_memory(p);
+    mase_plan_free(p);
+    stop(&r);
+    return bytes;
+}
+
+/* What only a relu reads, it overwrites, and its gradient that of the result. */
+static void a_relu_takes_no_memory(void **state)
+{
+    (void)state;
+    static const char without[] = "a = Linear(64, 64); b = Linear(64, 64); a(x); b(a)";
+    static const char with[] =
+        "a = Linear(64, 64); b = Linear(64, 64); a(x); torch.relu(a); b(relu)";
+    assert_int_equal(memory_of(with, true), memory_of(without, true));
+    assert_int_equal(memory_of(with, false), memory_of(without, false));
+}
+
+/* Networks with the place of a relu open: its function, the name of its result, more arguments.
+ * What it would overwrite is read by itself alone, by others before it and behind it, by its own
+ * like. */
+static const char *const around[] = {
+    "l = Linear(5, 5); m = Linear(5, 3); l(x); %1$s(l%3$s); m(%2$s)",
+    "l = Linear(5, 5); l(x); %1$s(l%3$s); %1$s(%2$s%3$s)",
+    "l = Linear(5, 5); l(x); %1$s(l%3$s); operator.mul(%2$s, l)",
+    "l = Linear(5, 5); l(x); %1$s(l%3$s); operator.sub(%2$s, l)",
+    "l = Linear(5, 5); l(x); operator.mul(l, l); %1$s(l%3$s); operator.add(%2$s, mul)",
+    "l = Linear(5, 5); m = Linear(5, 5); l(x); %1$s(l%3$s); m(%2$s); operator.add(m, %2$s)",
+    "torch.exp(x); %1$s(exp%3$s); operator.mul(%2$s, %2$s)",
+    "l = Linear(5, 5); l(x); l.view(-1, 1, 5); %1$s(view%3$s); %2$s.view(-1, 5); operator.add(l, "
+    "view_1)",
+    "c = Conv1d(1, 3, 2); x.view(-1, 1, 5); c(view); %1$s(c%3$s); operator.mul(%2$s, 2)",
+};
+
+static float *around_relu(const char *text, const char *call, const char *name, const char *more,
+                          size_t *n)
+{
+    char all[256];
+    snprintf(all, sizeof all, text, call, name, more);
+    const struct step_case c = { "relu", all, .in = { { 1, { 5 } } } };
+    struct running r = start(&c, 7);
+    struct mase_rng same = mase_rng(7, MASE_STREAM_TEST, 0);
+    mase_graph_each_param(r.graph, fill_param, &same);
+    fill_input(&r, 0, &same);
+    const float *at = everything(&r, 7, 7, 1, n);
+    float *kept = malloc(*n * sizeof *kept);
+    memcpy(kept, at, *n * sizeof *kept);
+    stop(&r);
+    return kept;
+}
+
+/* A clamp from zero on is the same and never in place. */
+static void a_relu_in_place_overwrites_nothing_that_is_read(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof around / sizeof *around; i++) {
+        size_t n, m;
+        float *got = around_relu(around[i], "torch.relu", "relu", "", &n);
+        float *want = around_relu(around[i], "torch.clamp", "clamp", ", 0.0", &m);
+        assert_int_equal(n, m);
+        for (size_t k = 0; k < n; k++)
+            if (!(fabsf(got[k] - want[k]) <= 1e-6f * fmaxf(1, fabsf(want[k]))))
+                fail_msg("%s: %zu: %.9g, expected %.9g", around[i], k, (double)got[k],
+                         (double)want[k]);
+        free(got);
+        free(want);
+    }
+}
+
 /* ---- coverage ---- */
 
 /* Constants, labels and checks: no step takes them. */
@@ -360,6 +433,8 @@ int main(void)
         cmocka_unit_test(threads_and_isa_change_no_bit),
         cmocka_unit_test(room_for_more_changes_no_bit),
         cmocka_unit_test(steps_keep_apart_or_add_up),
+        cmocka_unit_test(a_relu_takes_no_memory),
+        cmocka_unit_test(a_relu_in_place_overwrites_nothing_that_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
