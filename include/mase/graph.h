@@ -453,6 +453,8 @@ bool mase_graph_same_formats(const struct mase_graph *a, const struct mase_graph
                              struct mase_str *why);
 /* Does any module or call of it have number formats? */
 bool mase_graph_is_quantised(const struct mase_graph *g);
+/* In float from now on. What formats have learned stays among its parameters. */
+void mase_graph_drop_formats(struct mase_graph *g);
 
 /* ---- text ---- */
 

@@ -132,11 +132,7 @@ static enum mase_status build(struct job *j, struct mase_err *err)
     MASE_TRY(mase_cli_build(&j->graph, j->c, j->model, data_of(j), j->weights, err));
     j->before = mase_graph_clone(j->graph);
     mase_graph_own_weights(j->before);
-    for (struct mase_module *m = j->before->modules; m; m = m->next)
-        mase_module_set_quant(j->before, m, NULL);
-    for (struct mase_node *n = j->before->first; n; n = n->next)
-        if (n->kind == MASE_CALL_FUNCTION)
-            mase_node_set_quant(n, NULL);
+    mase_graph_drop_formats(j->before);
     mase_cli_sample_inputs(&j->manager.env, a, j->graph, &data_of(j)->sample);
     const int asked = (int)mase_cli_value(j->c, MASE_CLI_threads)->i;
     j->manager.env.threads = mase_predict_threads(j->graph, &data_of(j)->sample, 512, asked);

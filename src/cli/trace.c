@@ -37,13 +37,7 @@ static void strip(struct mase_cli_net *out, const struct mase_cli_net *n)
     *out = *n;
     out->weights = (struct mase_tensors){ 0 };
     out->graph = mase_graph_clone(n->graph);
-    for (struct mase_node *i = out->graph->first; i; i = i->next) {
-        struct mase_module *m = mase_node_module(i);
-        if (m)
-            mase_module_set_quant(out->graph, m, NULL);
-        else if (i->quant)
-            mase_node_set_quant(i, NULL);
-    }
+    mase_graph_drop_formats(out->graph);
 }
 
 static enum mase_status open_both(struct job *j, const char *word, struct mase_err *err)

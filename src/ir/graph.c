@@ -306,6 +306,15 @@ bool mase_graph_is_quantised(const struct mase_graph *g)
     return false;
 }
 
+void mase_graph_drop_formats(struct mase_graph *g)
+{
+    for (struct mase_module *m = g->modules; m; m = m->next)
+        mase_module_set_quant(g, m, NULL);
+    for (struct mase_node *n = g->first; n; n = n->next)
+        if (n->quant)
+            mase_node_set_quant(n, NULL);
+}
+
 struct mase_node *mase_graph_find(const struct mase_graph *g, const char *name)
 {
     return mase_names_node(g->names, name);

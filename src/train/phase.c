@@ -60,15 +60,6 @@ enum mase_status mase_trainer_check_phases(struct mase_trainer *t, struct mase_e
 
 /* ---- graphs ---- */
 
-static void drop_formats(struct mase_graph *g)
-{
-    for (struct mase_module *m = g->modules; m; m = m->next)
-        mase_module_set_quant(g, m, NULL);
-    for (struct mase_node *n = g->first; n; n = n->next)
-        if (n->kind == MASE_CALL_FUNCTION)
-            mase_node_set_quant(n, NULL);
-}
-
 /* A function is told by its argument training, if that follows the network's mode. */
 static void freeze_function(struct mase_node *n)
 {
@@ -100,7 +91,7 @@ static enum mase_status make_graphs(struct mase_trainer *t, struct mase_err *err
     t->evaluated = t->graph;
     if (!t->quantised) {
         t->evaluated = t->plain = mase_graph_clone(t->graph);
-        drop_formats(t->plain);
+        mase_graph_drop_formats(t->plain);
     }
     MASE_TRY(mase_graph_to_train(&t->trained, t->evaluated, err));
     if (t->frozen) {

@@ -46,11 +46,7 @@ static struct mase_graph *without_formats(const struct mase_graph *g)
 {
     struct mase_graph *copy = mase_graph_clone(g);
     mase_graph_own_weights(copy);
-    for (struct mase_module *m = copy->modules; m; m = m->next)
-        mase_module_set_quant(copy, m, NULL);
-    for (struct mase_node *n = copy->first; n; n = n->next)
-        if (n->kind == MASE_CALL_FUNCTION)
-            mase_node_set_quant(n, NULL);
+    mase_graph_drop_formats(copy);
     return copy;
 }
 
