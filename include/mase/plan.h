@@ -97,13 +97,19 @@ struct mase_loss_opts {
     float smoothing;
     const float *class_weight; /* (classes) or NULL */
     float scale;               /* of the gradient; 0: 1 (gradient accumulation divides by steps) */
+    /* Outputs of a teacher for the same samples, with data: the loss is (1 - distill) of the cross
+     * entropy and distill T T KL(softmax(teacher / T) || softmax(output / T)), T the temperature,
+     * the mean over the samples whatever weights they have. */
+    struct mase_lanes teacher;
+    float distill, temperature;
 };
 struct mase_loss_result {
     double loss;     /* sum over samples, weighted */
     double weight;   /* sum of the samples' weights: loss / weight is the mean */
     int64_t correct; /* samples whose first largest output is the label */
 };
-/* Cross entropy of the output against labels; when training, also the output's gradient. */
+/* Cross entropy of the output against labels, or as opts has it; when training, also the output's
+ * gradient. */
 void mase_plan_loss(struct mase_plan *p, struct mase_loss_result *result, const int32_t *label,
                     const struct mase_loss_opts *opts);
 /* Or set the output's gradient yourself (same layout as the output, zero in the padding). */

@@ -36,6 +36,10 @@ struct mase_plan *mase_tiled_plan_first(const struct mase_tiled_plan *t);
 typedef void mase_load_fn(void *data, struct mase_plan *tile, int32_t *label, int64_t from,
                           int64_t n);
 
+/* The outputs of a teacher for the samples that the tile with this number has loaded, valid until
+ * the tile is loaded again. Called by several threads at once, each for other tiles. */
+typedef struct mase_lanes mase_teach_fn(void *data, const struct mase_plan *tile, int number);
+
 /* Parameters from..to (of mase_plan_params) have their gradients: take a step with them. Called by
  * several threads at once, each for other parameters. */
 typedef void mase_update_fn(void *data, int64_t from, int64_t to);
@@ -43,12 +47,13 @@ typedef void mase_update_fn(void *data, int64_t from, int64_t to);
 struct mase_tiled_batch {
     int64_t samples;
     mase_load_fn *load;
-    mase_update_fn *update; /* may be NULL */
-    void *data;             /* of both */
-    struct mase_loss_opts loss;
-    bool accumulate;     /* add to the gradients */
-    uint64_t number;     /* of dropout's masks */
-    const uint32_t *row; /* (samples): what they are called in messages; NULL: 0, 1, ... */
+    mase_teach_fn *teach; /* may be NULL, like the next */
+    mase_update_fn *update;
+    void *data;                 /* of all three */
+    struct mase_loss_opts loss; /* but for the teacher, whom teach asks */
+    bool accumulate;            /* add to the gradients */
+    uint64_t number;            /* of dropout's masks */
+    const uint32_t *row;        /* (samples): what they are called in messages; NULL: 0, 1, ... */
 };
 /* Start what formats learn and have no value of by the batch, which may be larger than the plan's;
  * nothing else changes. */

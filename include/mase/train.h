@@ -50,6 +50,9 @@ struct mase_train_opts {
     double ebops_weight;       /* of the network's effective bit operations in the loss */
     double ebops_ramp;         /* share of the quantised epochs in which that weight rises from 0 */
     double bits_hold;          /* share of them, the last, in which learned bits stay as they are */
+    double distill;            /* share of the loss by which the quantised network comes near the
+                                * float one it was; 0: none */
+    double distill_temperature;
     double label_smoothing;
     const char *class_weights; /* "1,2,0.5", "balanced", or NULL */
     int64_t threads;           /* 0: as many as the network can use */
@@ -60,6 +63,11 @@ struct mase_train_opts {
                                           * among the rows */
 };
 extern const struct mase_opt mase_train_rows[]; /* by the names of the command line */
+
+/* Is there a network in float beside g that distill could compare it with? at: of the option. */
+enum mase_status mase_train_check_distill(const struct mase_train_opts *o,
+                                          const struct mase_graph *g, struct mase_loc at,
+                                          struct mase_err *err) MASE_MUST_CHECK;
 
 /* The learning rate of a step (counted from 0) in an epoch (from 0). */
 double mase_train_lr(const struct mase_train_opts *o, int64_t epoch, int64_t step,

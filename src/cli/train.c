@@ -101,6 +101,16 @@ static enum mase_status resume(struct job *j, const char *path, struct mase_err 
     return MASE_OK;
 }
 
+static enum mase_status check_distill(const struct job *j, struct mase_err *err)
+{
+    const struct mase_value *v = mase_cli_value(j->c, MASE_CLI_distill);
+    MASE_TRY(mase_train_check_distill(&j->opts, j->graph, v->at, err));
+    if (j->opts.distill > 0 && j->weights == MASE_CLI_INITIALISED && !j->opts.quantize_after)
+        mase_warn("distill: the float network to learn from has initial weights; --load gives it "
+                  "better ones, and --quantize-after trains it first");
+    return MASE_OK;
+}
+
 static enum mase_status set_up(struct job *j, struct mase_err *err)
 {
     const char *last = mase_path_join(&j->c->arena, j->ckpt_dir, "last.ckpt");
@@ -111,6 +121,7 @@ static enum mase_status set_up(struct job *j, struct mase_err *err)
     MASE_TRY(mase_cli_build(&j->graph, j->c, j->model, &mase_dataset_info(j->data)->data,
                             j->weights, err));
     MASE_TRY(mase_cli_quantise(&j->graph, j->c, &mase_dataset_info(j->data)->data.sample, err));
+    MASE_TRY(check_distill(j, err));
     mase_cli_log_data(&j->c->arena, j->data);
     MASE_TRY(mase_trainer_new(&j->trainer, j->graph, j->data, &j->opts, err));
     if (j->saves)

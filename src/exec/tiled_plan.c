@@ -23,6 +23,7 @@ enum { TILE = 512 };
 /* Of one tile. Threads write them side by side: none shares a line of the cache with the next. */
 struct part {
     struct mase_loss_result result;
+    struct mase_lanes teacher;
     char apart[64];
 };
 
@@ -135,6 +136,8 @@ static void load(const struct mase_tiled_plan *t, struct share own,
         p->accumulate = b->accumulate && k == 0;
         load_tile(p, t->label + from, b, from, left < size ? left : size);
         t->part[k].result.weight = mase_plan_weight_sum(p, t->label + from, b->loss.class_weight);
+        if (b->teach)
+            t->part[k].teacher = b->teach(b->data, p, k);
     }
 }
 
@@ -168,7 +171,10 @@ static void losses(const struct mase_tiled_plan *t, struct share own,
         weight += t->part[k].result.weight;
     for (int k = own.from; k < own.to; k++) {
         struct mase_plan *p = t->tiling.tile[k];
-        mase_plan_loss_part(p, &t->part[k].result, t->label + p->first, &b->loss, weight);
+        struct mase_loss_opts o = b->loss;
+        if (b->teach)
+            o.teacher = t->part[k].teacher;
+        mase_plan_loss_part(p, &t->part[k].result, t->label + p->first, &o, weight, b->samples);
     }
 }
 

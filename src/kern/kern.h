@@ -63,6 +63,21 @@ struct mase_cross_entropy {
     int64_t correct; /* out: samples whose largest logit is the label's */
 };
 
+/* C logit rows beside those of a teacher: (1 - share) of the cross entropy, and of its gradient,
+ * and share T T KL(softmax(teacher / T) || softmax(logits / T)). */
+struct mase_distillation {
+    const float *logits;  // (C, n)
+    const float *teacher; // (C, n), its own stride
+    float *dlogits;       // (C, n) or NULL: the gradient of the cross entropy becomes that of both
+    float *loss;          // (n): so do the losses
+    long C, n, samples, stride, teacher_stride;
+    float keep;        /* 1 - share */
+    float weight;      /* share, in the measure of the losses: where samples have weights, times
+                        * their mean */
+    float temperature; /* T */
+    float scale;       /* of the gradient, as it was of the cross entropy's */
+};
+
 /* One optimiser step over flat arrays. */
 struct mase_optim {
     float *w, *m, *v;

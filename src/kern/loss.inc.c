@@ -1,9 +1,13 @@
 /*
- * loss.inc.c - cross entropy with its gradient, sixteen samples at a time.
+ * loss.inc.c - cross entropy and distillation with their gradients, sixteen samples at a time.
  *
  * With p = softmax(x), class weights w, smoothing s over C classes and label y:
  *     loss = (1 - s) w_y (-log p_y) + s / C sum over c of w_c (-log p_c)
  *     d loss / d x_j = (1 - s) w_y (p_j - [j = y]) + s / C (p_j sum of w - w_j)
+ *
+ * With q = softmax(x / T) and r = softmax(teacher / T):
+ *     loss = T T sum over c of r_c (log r_c - log q_c)
+ *     d loss / d x_j = T (q_j - r_j)
  */
 
 /* Largest logit and the first class that has it. */
@@ -90,5 +94,72 @@ void KERNEL(cross_entropy)(struct mase_cross_entropy *c)
         ce_loss(c, &l, n);
         if (c->dlogits)
             ce_gradient(c, &l, weight_sum, n);
+    }
+}
+
+/* ---- distillation ---- */
+
+/* Logits as log softmax(x / T) = (x - largest) / T - log_sum. */
+struct log_softmax {
+    const float *x;
+    long stride;
+    vf largest, temperature, log_sum;
+};
+
+static inline vf tempered(const struct log_softmax *s, long j)
+{
+    return vdiv(vsub(vload(s->x + j * s->stride), s->largest), s->temperature);
+}
+
+static inline vf log_share(const struct log_softmax *s, long j)
+{
+    return vsub(tempered(s, j), s->log_sum);
+}
+
+static inline struct log_softmax log_softmax(const float *x, long stride, long C, float temperature)
+{
+    struct log_softmax s = { x, stride, vload(x), vset1(temperature), vzero() };
+    vf sum = vzero();
+    for (long j = 1; j < C; j++) {
+        const vf v = vload(x + j * stride);
+        s.largest = vselect(vgt(v, s.largest), v, s.largest);
+    }
+    for (long j = 0; j < C; j++)
+        sum = vadd(sum, vexp(tempered(&s, j)));
+    s.log_sum = vlog(sum);
+    return s;
+}
+
+/* What the teacher rules out counts nothing, however sure of it the network is. */
+static inline vf divergence(const struct mase_distillation *d, const struct log_softmax *teacher,
+                            const struct log_softmax *own)
+{
+    vf sum = vzero();
+    for (long j = 0; j < d->C; j++) {
+        const vf log_r = log_share(teacher, j), r = vexp(log_r);
+        const vf each = vmul(r, vsub(log_r, log_share(own, j)));
+        sum = vadd(sum, vselect(veq(r, vzero()), vzero(), each));
+    }
+    return sum;
+}
+
+void KERNEL(distillation)(const struct mase_distillation *d)
+{
+    const vf keep = vset1(d->keep);
+    const vf weight = vset1(d->weight * d->temperature * d->temperature);
+    const vf slope = vset1(d->weight * d->temperature * d->scale);
+    for (long n = 0; n < d->n; n += MASE_LANES) {
+        const long left = d->samples - n; /* behind them the teacher may have anything */
+        const vm sample = vfirst(left < MASE_LANES ? (int)left : MASE_LANES);
+        const struct log_softmax own = log_softmax(d->logits + n, d->stride, d->C, d->temperature),
+                                 teacher = log_softmax(d->teacher + n, d->teacher_stride, d->C,
+                                                       d->temperature);
+        const vf loss = vmul(weight, divergence(d, &teacher, &own));
+        vstore(d->loss + n, vselect(sample, vfma(keep, vload(d->loss + n), loss), vzero()));
+        for (long j = 0; d->dlogits && j < d->C; j++) {
+            float *dx = d->dlogits + j * d->stride + n;
+            const vf apart = vsub(vexp(log_share(&own, j)), vexp(log_share(&teacher, j)));
+            vstore(dx, vselect(sample, vfma(keep, vload(dx), vmul(slope, apart)), vzero()));
+        }
     }
 }

@@ -5,6 +5,7 @@
  *     global_step                  optimiser steps
  *     pytorch-lightning_version    whose layout this is
  *     state_dict                   OrderedDict, names with "model." before them
+ *     teacher_state_dict           the same of the float network that distill compares with
  *     loops, callbacks             lightning.c
  *     optimizer_states             [torch.optim's state dict]
  *     lr_schedulers                [the scheduler's state dict]
@@ -126,6 +127,8 @@ enum mase_status mase_trainer_save(const struct mase_trainer *t, const char *pat
     set_int(a, root, "global_step", s->step);
     set_text(a, root, "pytorch-lightning_version", "2.1.0");
     mase_obj_set(a, root, "state_dict", state_dict(a, t));
+    if (t->teacher)
+        mase_obj_set(a, root, "teacher_state_dict", mase_trainer_save_teacher(a, t));
     mase_obj_set(a, root, "loops", mase_lightning_loops(a, t));
     mase_obj_set(a, root, "callbacks", mase_lightning_callbacks(a, t));
     struct mase_obj *list = mase_obj_set(a, root, "optimizer_states", mase_obj_list(a));

@@ -107,15 +107,19 @@ static enum mase_status run_batch(struct run *r, struct mase_err *err)
         t->tiled, &result,
         &(struct mase_tiled_batch){ .samples = n,
                                     .load = load,
+                                    .teach = t->teacher ? mase_trainer_teach : NULL,
                                     .update = parts ? update : NULL,
                                     .data = t,
                                     .loss = { .smoothing = (float)t->opts.label_smoothing,
                                               .class_weight = t->class_weight,
-                                              .scale = 1.0f / (float)t->opts.accumulate },
+                                              .scale = 1.0f / (float)t->opts.accumulate,
+                                              .distill = (float)t->opts.distill,
+                                              .temperature = (float)t->opts.distill_temperature },
                                     .accumulate = s->batch % t->opts.accumulate != 0,
                                     .number = (uint64_t)(s->epoch * t->batches + s->batch) + 1,
                                     .row = t->order + from },
         err));
+    MASE_TRY(mase_trainer_check_lesson(t, err));
     s->loss += result.loss;
     s->weight += result.weight;
     s->correct += result.correct;
@@ -331,7 +335,7 @@ static enum mase_status run_epoch(struct run *r, struct mase_train_epoch *e, str
     struct mase_evaluation v;
     const uint64_t started = mase_clock();
     MASE_TRY(mase_trainer_enter_phase(t, err));
-    mase_trainer_begin_formats(t);
+    MASE_TRY(mase_trainer_begin_formats(t, err));
     *e = (struct mase_train_epoch){ .plain = !t->quantised };
     MASE_TRY(train_epoch(r, err));
     e->train_seconds = 1e-9 * (double)(mase_clock() - started);

@@ -46,6 +46,7 @@ enum mase_status mase_trainer_check_phases(struct mase_trainer *t, struct mase_e
         mase_warn("quantize_after is of no effect: the network has no number formats");
         o->quantize_after = 0;
     }
+    MASE_TRY(mase_train_check_distill(o, t->graph, MASE_NOWHERE, err));
     if (o->freeze_bn_stats_after >= 0 && !has_batch_norm(t->trained)) {
         mase_warn("freeze_bn_stats_after is of no effect: the network has no batch norm");
         o->freeze_bn_stats_after = -1;
@@ -189,13 +190,18 @@ enum mase_status mase_trainer_enter_phase(struct mase_trainer *t, struct mase_er
     return MASE_OK;
 }
 
-void mase_trainer_begin_formats(struct mase_trainer *t)
+enum mase_status mase_trainer_begin_formats(struct mase_trainer *t, struct mase_err *err)
 {
     struct mase_train_state *s = &t->state;
-    if (t->opts.quantize_after == 0 || s->epoch != t->opts.quantize_after || s->batch > 0)
-        return;
+    if (s->epoch != t->opts.quantize_after || s->batch > 0)
+        return MASE_OK;
+    if (t->opts.distill > 0)
+        MASE_TRY(mase_trainer_take_teacher(t, err));
+    if (t->opts.quantize_after == 0)
+        return MASE_OK;
     s->best_loss = INFINITY;
     s->best_epoch = -1;
     s->waited = 0;
     mase_trainer_forget_average(t);
+    return MASE_OK;
 }

@@ -292,6 +292,7 @@ static enum mase_status resume(struct mase_trainer *t, const struct mase_obj *ro
                                const char *path, struct mase_err *err)
 {
     const struct mase_obj *ours = mase_obj_get(root, "mase");
+    const struct mase_obj *teacher = mase_obj_get(root, "teacher_state_dict");
     struct mase_train_state s = { 0 };
     if (!ours)
         return mase_fail_in(
@@ -306,6 +307,7 @@ static enum mase_status resume(struct mase_trainer *t, const struct mase_obj *ro
     if (s.step > 0)
         MASE_TRY(take_moments(t, root, false, path, err));
     MASE_TRY(check_network(t, root, path, err));
+    MASE_TRY(mase_trainer_check_teacher(t, &s, teacher, path, err));
     t->state = s;
     MASE_TRY(mase_trainer_enter_phase(t, err));
     MASE_TRY(mase_weights_load(t->graph, path, err));
@@ -313,6 +315,7 @@ static enum mase_status resume(struct mase_trainer *t, const struct mase_obj *ro
     if (s.step > 0)
         MASE_TRY(take_moments(t, root, true, path, err));
     MASE_TRY(mase_trainer_load_weights(t, mase_obj_get(ours, "weights"), path, err));
+    MASE_TRY(mase_trainer_load_teacher(t, teacher, err));
     mase_trainer_load_pruning(t, mase_obj_get(ours, "prune"));
     t->optim.step = s.step;
     return MASE_OK;

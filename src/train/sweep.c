@@ -74,6 +74,8 @@ static enum mase_status make_point(struct mase_sweep_point *p, const struct mase
         p->network = s->networks[network];
     MASE_TRY(mase_opts_bind(&p->opts, sizeof(p->opts), mase_train_rows, table, a, err));
     p->opts.threads = 1;
+    if (s->networks && !mase_graph_is_quantised(p->network))
+        p->opts.distill = 0; /* the float network beside those of the axis */
     return MASE_OK;
 }
 

@@ -134,6 +134,7 @@ void mase_trainer_free(struct mase_trainer *t)
         return;
     mase_optimizer_release(&t->optim);
     mase_trainer_forget_average(t);
+    mase_trainer_drop_teacher(t);
     mase_trainer_leave_phase(t);
     free(t->order);
     mase_arena_release(&t->arena);

@@ -5,6 +5,7 @@
 #define MASE_TRAIN_TRAINER_H
 
 #include <mase/prune.h>
+#include <mase/tiled_plan.h>
 
 #include "train/ebops.h"
 #include "train/optim.h"
@@ -18,6 +19,14 @@ struct mase_trainer_pruning {
     int64_t *at;                    // (count): where they lie among the flat parameters
     int count;
     float *score; // (flat parameters), movement; else NULL
+};
+
+/* The float network that the quantised one is compared with (distill.c). */
+struct mase_teacher {
+    struct mase_graph *graph; /* without formats, with weights of its own */
+    struct mase_plan **plan;  // (tiles)
+    struct mase_err *fault;   // (tiles): status MASE_OK: none
+    int tiles;
 };
 
 struct mase_trainer {
@@ -36,6 +45,7 @@ struct mase_trainer {
     float *average;           // (parameters), or NULL: average_weights is off, or has seen none
     struct mase_ebops *ebops; /* NULL, like bits: no number formats are on */
     struct mase_bits *bits;
+    struct mase_teacher *teacher; /* NULL: distill is off, or the formats are */
     struct mase_table_view table; /* data is NULL for images */
     const int32_t *labels;        /* of all rows of the table */
     uint32_t *order;              // (rows): the training rows in the order of the epoch
@@ -61,7 +71,27 @@ enum mase_status mase_trainer_enter_phase(struct mase_trainer *t,
                                           struct mase_err *err) MASE_MUST_CHECK;
 void mase_trainer_leave_phase(struct mase_trainer *t);
 /* In the epoch in which the formats come on: the best network so far was none of theirs. */
-void mase_trainer_begin_formats(struct mase_trainer *t);
+enum mase_status mase_trainer_begin_formats(struct mase_trainer *t,
+                                            struct mase_err *err) MASE_MUST_CHECK;
+
+/* distill.c: the network as it is now, in float, becomes the teacher. */
+enum mase_status mase_trainer_take_teacher(struct mase_trainer *t,
+                                           struct mase_err *err) MASE_MUST_CHECK;
+void mase_trainer_drop_teacher(struct mase_trainer *t);
+mase_teach_fn mase_trainer_teach; /* data is the trainer */
+/* The first sample of the last batch with which it could not compute. */
+enum mase_status mase_trainer_check_lesson(const struct mase_trainer *t,
+                                           struct mase_err *err) MASE_MUST_CHECK;
+/* Its weights in checkpoints. A file is checked before it is loaded: does it have all that a run in
+ * this state needs? */
+struct mase_obj;
+struct mase_obj *mase_trainer_save_teacher(struct mase_arena *a, const struct mase_trainer *t);
+enum mase_status mase_trainer_check_teacher(const struct mase_trainer *t,
+                                            const struct mase_train_state *s,
+                                            const struct mase_obj *saved, const char *path,
+                                            struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_trainer_load_teacher(struct mase_trainer *t, const struct mase_obj *saved,
+                                           struct mase_err *err) MASE_MUST_CHECK;
 
 /* prune.c: nothing of it does anything unless opts.prune asks for it. Choose masks anew if the step
  * to come is one of the schedule's. */
@@ -74,7 +104,6 @@ void mase_trainer_prune_weights(const struct mase_trainer *t, int64_t from, int6
 void mase_trainer_end_pruning(const struct mase_trainer *t);
 double mase_trainer_sparsity(const struct mase_trainer *t); /* NaN: nothing is pruned */
 /* What a checkpoint keeps of it; was: that, or NULL. It is checked before it is loaded. */
-struct mase_obj;
 struct mase_obj *mase_trainer_save_pruning(struct mase_arena *a, const struct mase_trainer *t);
 enum mase_status mase_trainer_check_pruning(const struct mase_trainer *t,
                                             const struct mase_obj *was, const char *path,

@@ -57,6 +57,34 @@ run train --config lsq.toml --average-weights 0.9 --project half2 --resume
 succeeds "resumed"
 holds "to the same bytes" cmp mase_output/half2/$ckpts/last.ckpt mase_output/average/$ckpts/last.ckpt
 
+# The float network that it was teaches it, and is kept beside it.
+taught() { run train --config lsq.toml --load mase_output/float --max-steps 6 --distill 0.5 "$@"; }
+taught --project taught
+succeeds "taught by the float network"
+run train --config lsq.toml --load mase_output/float --max-steps 6 --distill 0 --project alone1
+run train --config lsq.toml --load mase_output/float --max-steps 6 --project alone2
+holds "a share of 0 is none" cmp mase_output/alone1/$ckpts/last.ckpt mase_output/alone2/$ckpts/last.ckpt
+holds "and half of it another network" sh -c "! cmp -s mase_output/taught/$ckpts/last.ckpt mase_output/alone1/$ckpts/last.ckpt"
+taught --max-steps 3 --project half3
+taught --project half3 --resume
+succeeds "resumed"
+holds "to the same bytes" cmp mase_output/half3/$ckpts/last.ckpt mase_output/taught/$ckpts/last.ckpt
+taught --cpu 2 --project two3
+holds "and with two threads" cmp mase_output/two3/$ckpts/last.ckpt mase_output/taught/$ckpts/last.ckpt
+taught --project half3 --resume --distill 0.25
+refused "another share" 'cannot resume with another distill: the run had 0.5'
+run train --config lsq.toml --distill 0.5 --max-steps 1 --project untrained
+err_has "a teacher who has learned nothing is told" 'distill: the float network to learn from has initial weights'
+run train jsc-tiny jsc-sim --distill 0.5
+refused "none" 'distill = 0.5: the network has no number formats, and so no float network to learn from'
+printf 'model = "jsc-tiny"\ndataset = "jsc-sim"\ndistill = 0.5\n' >none.toml
+run train --config none.toml
+refused "none in a file" 'none.toml:3:11: distill = 0.5: the network has no number formats'
+run train --config lsq.toml --distill 1.5
+refused "more than all" 'distill = 1.5 is outside 0.0..1.0'
+run train --config lsq.toml --distill 0.5 --distill-temperature 0
+refused "no temperature" 'distill-temperature = 0.0 is outside 0.01..1000'
+
 # Steps that come on later start then.
 run train --config lsq.toml --quantize-after 1 --project later
 succeeds "after an epoch in float"

@@ -134,11 +134,17 @@ with tempfile.TemporaryDirectory() as folder:
     # Trained through number formats: the checkpoint says which, and its weights are still floats.
     with open("q.toml", "w", encoding="utf-8") as f:
         f.write(CONFIGURATION)
-    ask(ch, "train", "--config", "q.toml", "--project", "quantised")
+    start = "mase_output/adam/software/training_ckpts/last.ckpt"
+    ask(ch, "train", "--config", "q.toml", "--load", start, "--distill", "0.5", "--project", "quantised")
     path = "mase_output/quantised/software/training_ckpts/last.ckpt"
     c = torch.load(path, weights_only=KNOWS_FLOATS)
     net = Wrapper()
     net.load_state_dict(c["state_dict"], strict=True)
+    teacher, was = c["teacher_state_dict"], torch.load(start, weights_only=KNOWS_FLOATS)["state_dict"]
+    check("quantised: beside them lie those of the float network that taught it",
+          list(teacher) == list(was) and all(torch.equal(teacher[k], was[k]) for k in was))
+    check("quantised: which are others",
+          not any(torch.equal(p, teacher[k]) for k, p in net.named_parameters()))
     check("quantised: the graph in the checkpoint has its formats",
           "quantized {name: 'integer'" in c["mase"]["graph"])
     weights = torch.cat([p.flatten() for p in net.parameters()])

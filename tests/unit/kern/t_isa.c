@@ -429,6 +429,23 @@ CASE(cross_entropy)
     raw(s, &at, &c.correct, sizeof c.correct);
     return (struct wrote){ ROWS * MAX_N + s->n, 2 };
 }
+CASE(distillation)
+{
+    k->distillation(&(struct mase_distillation){ .logits = s->in[1],
+                                                 .teacher = s->in[2],
+                                                 .dlogits = s->out,
+                                                 .loss = s->out + ROWS * MAX_N,
+                                                 .C = ROWS,
+                                                 .n = s->n,
+                                                 .samples = s->samples,
+                                                 .stride = MAX_N,
+                                                 .teacher_stride = MAX_N,
+                                                 .keep = 0.75f,
+                                                 .weight = s->add ? 0.25f : 0.7f,
+                                                 .temperature = s->flag ? 3.0f : 0.5f,
+                                                 .scale = 0.25f });
+    return (struct wrote){ ROWS * MAX_N + s->n, 0 };
+}
 static struct mase_optim optim(const struct scene *s)
 {
     return (struct mase_optim){ .w = s->out,

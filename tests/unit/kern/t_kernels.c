@@ -296,6 +296,76 @@ static void cross_entropy_and_its_gradient(void **state)
         one_loss(&cases[i]);
 }
 
+/* log softmax(x / T) of sample i, class j, in double. */
+static double log_share(const float *x, long stride, long C, long i, long j, double T)
+{
+    double sum = 0;
+    for (long c = 0; c < C; c++)
+        sum += exp(x[c * stride + i] / T);
+    return x[j * stride + i] / T - log(sum);
+}
+
+/* Losses and gradients of one, ones and twos become those of both; padding becomes zero, whatever
+ * the teacher has there. */
+static void one_distillation(long C, long samples, float temperature)
+{
+    const long n = (samples + 15) / 16 * 16, apart = n + 16;
+    struct buf x = make(C * n, 21), teacher = make(C * apart, 22), standard = { 0 };
+    const double T = temperature, keep = 0.375, weight = 1.25, scale = 0.5;
+    for (long i = samples; i < n; i++)
+        teacher.x[i] = NAN;
+    teacher.x[(C - 1) * apart] = C > 1 ? -INFINITY : 0; /* ruled out: counts nothing */
+    EACH_ISA(k)
+    {
+        struct buf d = make(C * n + n, 23); /* the gradient, then the losses */
+        for (long i = 0; i < C * n + n; i++)
+            d.x[i] = i < C * n ? 2.0f : 1.0f;
+        k->distillation(&(struct mase_distillation){ .logits = x.x,
+                                                     .teacher = teacher.x,
+                                                     .dlogits = d.x,
+                                                     .loss = d.x + C * n,
+                                                     .C = C,
+                                                     .n = n,
+                                                     .samples = samples,
+                                                     .stride = n,
+                                                     .teacher_stride = apart,
+                                                     .keep = (float)keep,
+                                                     .weight = (float)weight,
+                                                     .temperature = temperature,
+                                                     .scale = (float)scale });
+        for (long i = 0; i < n; i++) {
+            double kl = 0;
+            for (long j = 0; j < C; j++) {
+                const double r = log_share(teacher.x, apart, C, i, j, T);
+                const double q = log_share(x.x, n, C, i, j, T);
+                kl += exp(r) > 0 ? exp(r) * (r - q) : 0;
+                const double want = keep * 2 + weight * scale * T * (exp(q) - exp(r));
+                check_close(d.x[j * n + i], i < samples ? want : 0, 2e-6);
+            }
+            check_close(d.x[C * n + i], i < samples ? keep + weight * T * T * kl : 0, 1e-5);
+        }
+        if (isa == 0) {
+            standard = d;
+            continue;
+        }
+        same_bits(&standard, &d);
+        drop(&d);
+    }
+    drop(&standard);
+    drop(&x);
+    drop(&teacher);
+}
+
+static void distillation_and_its_gradient(void **state)
+{
+    (void)state;
+    one_distillation(5, 48, 2);
+    one_distillation(5, 37, 1);
+    one_distillation(1, 3, 4);
+    one_distillation(10, 31, 0.5f);
+    one_distillation(33, 64, 3);
+}
+
 /* ---- optimisers ---- */
 
 static void adam_in_double(double *w, double *m, double *v, double g, const struct mase_optim *o)
@@ -500,6 +570,7 @@ int main(void)
         cmocka_unit_test(moments_leave_the_padding_out),
         cmocka_unit_test(exp_is_within_two_ulp),
         cmocka_unit_test(cross_entropy_and_its_gradient),
+        cmocka_unit_test(distillation_and_its_gradient),
         cmocka_unit_test(optimisers_step_as_defined),
         cmocka_unit_test(gather_puts_samples_in_lanes),
         cmocka_unit_test(a_summary_is_of_the_samples_alone),
