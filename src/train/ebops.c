@@ -328,3 +328,26 @@ void mase_ebops_put_back(struct mase_ebops *e)
 {
     copy_all(e, true);
 }
+
+/* ---- when ---- */
+
+/* How far training through the formats has come, 0 .. 1. */
+static double progress(const struct mase_train_opts *o, int64_t step, int64_t steps_per_epoch)
+{
+    const int64_t before = o->quantize_after * steps_per_epoch;
+    const int64_t all = o->max_epochs * steps_per_epoch - before;
+    return all > 0 ? (double)(step - before) / (double)all : 1;
+}
+
+/* The cost counts more and more: bits that are taken at once are not found again. */
+double mase_ebops_weight(const struct mase_train_opts *o, int64_t step, int64_t steps_per_epoch)
+{
+    const double ramp = o->ebops_ramp, at = progress(o, step, steps_per_epoch);
+    return o->ebops_weight * (at < ramp ? at / ramp : 1);
+}
+
+/* At the end weights adapt to bits that stay: otherwise a bit may go in the last step. */
+bool mase_ebops_holds(const struct mase_train_opts *o, int64_t step, int64_t steps_per_epoch)
+{
+    return progress(o, step, steps_per_epoch) >= 1 - o->bits_hold;
+}

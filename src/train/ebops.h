@@ -32,6 +32,11 @@ void mase_ebops_add_gradient(struct mase_ebops *e, double weight);
 void mase_ebops_hold(struct mase_ebops *e);
 void mase_ebops_put_back(struct mase_ebops *e);
 
+/* In a step (counted from 0) of a run with so many an epoch: what opts->ebops_weight comes to, and
+ * whether bits stay as they are. */
+double mase_ebops_weight(const struct mase_train_opts *o, int64_t step, int64_t steps_per_epoch);
+bool mase_ebops_holds(const struct mase_train_opts *o, int64_t step, int64_t steps_per_epoch);
+
 bool mase_learns_bits(const struct mase_format *f);
 bool mase_rounding_has_sign(const struct mase_rounding *how); /* which has a format */
 

@@ -65,27 +65,6 @@ static bool in_parts(const struct mase_trainer *t)
     return mase_optimizer_has_parts(&t->optim) && !mase_ebops_learns(t->ebops);
 }
 
-/* How far training through the formats has come, 0 .. 1. */
-static double progress(const struct mase_trainer *t)
-{
-    const int64_t before = t->opts.quantize_after * t->steps;
-    const int64_t all = t->opts.max_epochs * t->steps - before;
-    return all > 0 ? (double)(t->state.step - before) / (double)all : 1;
-}
-
-/* The cost counts more and more: bits that are taken at once are not found again. */
-static double ebops_weight(const struct mase_trainer *t)
-{
-    const double ramp = t->opts.ebops_ramp, at = progress(t);
-    return t->opts.ebops_weight * (at < ramp ? at / ramp : 1);
-}
-
-/* At the end weights adapt to bits that stay: otherwise a bit may go in the last step. */
-static bool holds_bits(const struct mase_trainer *t)
-{
-    return mase_ebops_learns(t->ebops) && progress(t) >= 1 - t->opts.bits_hold;
-}
-
 /* Does the batch under way complete the gradients of a step? */
 static bool ends_step(const struct mase_trainer *t)
 {
@@ -191,15 +170,17 @@ static void step_at_once(struct mase_trainer *t)
 /* Gradients are complete; where nothing is added to them, parts have been updated already. */
 static void finish_step(struct mase_trainer *t)
 {
-    if (mase_ebops_learns(t->ebops)) {
+    const int64_t step = t->state.step;
+    const bool learns = mase_ebops_learns(t->ebops);
+    if (learns) {
         mase_ebops_hold(t->ebops);
-        mase_ebops_add_gradient(t->ebops, ebops_weight(t));
+        mase_ebops_add_gradient(t->ebops, mase_ebops_weight(&t->opts, step, t->steps));
     }
     if (in_parts(t))
         t->optim.step++;
     else
         step_at_once(t);
-    if (holds_bits(t))
+    if (learns && mase_ebops_holds(&t->opts, step, t->steps))
         mase_ebops_put_back(t->ebops);
     mase_trainer_average(t);
 }

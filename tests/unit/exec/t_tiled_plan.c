@@ -15,6 +15,9 @@
 #include <mase/rng.h>
 #include <mase/tiled_plan.h>
 
+#include "exec/plan.h"
+#include "formats.h"
+
 enum { FEATURES = 8, CLASSES = 5, ROWS = 1600 };
 
 static struct mase_err err;
@@ -148,9 +151,35 @@ static void load(void *data, struct mase_plan *tile, int32_t *label, int64_t fro
     memcpy(label, labels + r->at + from, (size_t)n * sizeof *label);
 }
 
+/* Samples count alike, or by their classes, or so and with a teacher: his outputs are features. */
+enum how { ALIKE, WEIGHTED, TAUGHT };
+
+static struct mase_loss_opts loss_opts(enum how how)
+{
+    return (struct mase_loss_opts){ .class_weight = how == ALIKE ? NULL : class_weight,
+                                    .distill = 0.25f,
+                                    .temperature = 2 };
+}
+
+static void fill_outputs(float *out, int64_t stride, int64_t at, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        for (int c = 0; c < CLASSES; c++)
+            out[c * stride + i] = table[(at + i) * FEATURES + c];
+}
+
+static struct mase_lanes teach(void *data, const struct mase_plan *tile, int number)
+{
+    enum { TILES = 3, MOST = 512 };
+    static float out[TILES][CLASSES * MOST];
+    const struct rows *r = data;
+    fill_outputs(out[number], MOST, r->at + tile->first, tile->samples);
+    return (struct mase_lanes){ out[number], CLASSES, MOST };
+}
+
 /* Batches of these sizes one after the other, the second added to the first. */
 static struct outcome by_tiles(struct mase_arena *a, const int64_t size[2], int threads,
-                               bool weighted)
+                               enum how how)
 {
     struct outcome o = { 0 };
     struct mase_graph *g = make_graph();
@@ -160,15 +189,15 @@ static struct outcome by_tiles(struct mase_arena *a, const int64_t size[2], int 
     must(mase_tiled_plan_new(&t, g, &po, &err));
     struct rows r = { 0 };
     for (int i = 0; i < 2; i++) {
-        must(mase_tiled_plan_step(
-            t, &o.loss,
-            &(struct mase_tiled_batch){ .samples = size[i],
-                                        .load = load,
-                                        .data = &r,
-                                        .loss = { .class_weight = weighted ? class_weight : NULL },
-                                        .accumulate = i > 0,
-                                        .number = (uint64_t)i + 1 },
-            &err));
+        must(mase_tiled_plan_step(t, &o.loss,
+                                  &(struct mase_tiled_batch){ .samples = size[i],
+                                                              .load = load,
+                                                              .teach = how == TAUGHT ? teach : NULL,
+                                                              .data = &r,
+                                                              .loss = loss_opts(how),
+                                                              .accumulate = i > 0,
+                                                              .number = (uint64_t)i + 1 },
+                                  &err));
         r.at += size[i] / 2;
     }
     keep(&o, a, mase_tiled_plan_first(t), g);
@@ -177,14 +206,17 @@ static struct outcome by_tiles(struct mase_arena *a, const int64_t size[2], int 
     return o;
 }
 
-static struct outcome by_plan(struct mase_arena *a, const int64_t size[2], bool weighted)
+static struct outcome by_plan(struct mase_arena *a, const int64_t size[2], enum how how)
 {
+    static float out[CLASSES * (ROWS + 16)];
     struct outcome o = { 0 };
     struct mase_graph *g = make_graph();
     struct mase_plan *p;
     struct mase_input in;
     const struct mase_plan_opts po = opts_of(&in, size[0], 1);
-    const struct mase_loss_opts lo = { .class_weight = weighted ? class_weight : NULL };
+    struct mase_loss_opts lo = loss_opts(how);
+    if (how == TAUGHT)
+        lo.teacher = (struct mase_lanes){ out, CLASSES, ROWS + 16 };
     must(mase_plan_new(&p, g, &po, &err));
     int64_t at = 0;
     for (int i = 0; i < 2; i++) {
@@ -192,6 +224,7 @@ static struct outcome by_plan(struct mase_arena *a, const int64_t size[2], bool 
         mase_plan_set_step(p, (uint64_t)i); /* forward counts it */
         mase_plan_accumulate(p, i > 0);
         assert_int_equal(mase_plan_forward(p, &err), MASE_OK);
+        fill_outputs(out, ROWS + 16, at, size[i]);
         mase_plan_loss(p, &o.loss, labels + at, &lo);
         mase_plan_backward(p);
         at += size[i] / 2;
@@ -227,11 +260,11 @@ static void tiles_are_the_batch(void **state)
 {
     (void)state;
     for (size_t i = 0; i < 2 * (sizeof sizes / sizeof *sizes); i++)
-        for (int weighted = 0; weighted < 2; weighted++) {
+        for (int how = ALIKE; how <= TAUGHT; how++) {
             struct mase_arena a = { 0 };
             text = texts[i % 2];
-            const struct outcome t = by_tiles(&a, sizes[i / 2], 1, weighted);
-            const struct outcome p = by_plan(&a, sizes[i / 2], weighted);
+            const struct outcome t = by_tiles(&a, sizes[i / 2], 1, (enum how)how);
+            const struct outcome p = by_plan(&a, sizes[i / 2], (enum how)how);
             check_close(t.grads, p.grads, p.count, "gradient");
             check_close(t.weights, p.weights, p.weight_count, "weight or statistic");
             assert_true(fabs(t.loss.loss - p.loss.loss) < 1e-4);
@@ -247,9 +280,9 @@ static void threads_change_no_bit(void **state)
     for (size_t i = 0; i < 2 * (sizeof sizes / sizeof *sizes); i++) {
         struct mase_arena a = { 0 };
         text = texts[i % 2];
-        const struct outcome one = by_tiles(&a, sizes[i / 2], 1, true);
+        const struct outcome one = by_tiles(&a, sizes[i / 2], 1, TAUGHT);
         for (int threads = 2; threads <= 4; threads++) {
-            const struct outcome more = by_tiles(&a, sizes[i / 2], threads, true);
+            const struct outcome more = by_tiles(&a, sizes[i / 2], threads, TAUGHT);
             check_same(&more, &one);
         }
         mase_arena_release(&a);
@@ -261,11 +294,11 @@ static void fewer_threads_do_all_of_it(void **state)
 {
     struct mase_arena a = { 0 };
     (void)state;
-    const struct outcome one = by_tiles(&a, sizes[1], 1, true);
+    const struct outcome one = by_tiles(&a, sizes[1], 1, WEIGHTED);
     struct outcome within = { 0 };
 #pragma omp parallel num_threads(2)
 #pragma omp single
-    within = by_tiles(&a, sizes[1], 2, true);
+    within = by_tiles(&a, sizes[1], 2, WEIGHTED);
     check_same(&within, &one);
     mase_arena_release(&a);
 }
@@ -277,7 +310,7 @@ static void one_tile_is_a_plan(void **state)
     (void)state;
     for (int i = 0; i < 2; i++) {
         text = texts[i];
-        const struct outcome t = by_tiles(&a, size, 2, false), p = by_plan(&a, size, false);
+        const struct outcome t = by_tiles(&a, size, 2, ALIKE), p = by_plan(&a, size, ALIKE);
         check_same(&t, &p);
     }
     mase_arena_release(&a);
@@ -316,6 +349,41 @@ static void every_parameter_is_updated_once(void **state)
             mase_tiled_plan_free(t);
             mase_graph_free(g);
         }
+}
+
+/* What formats learn starts by a run of the network, which a batch norm must not count. */
+static void starting_changes_nothing_else(void **state)
+{
+    (void)state;
+    const struct mase_quant q = { .kind = MASE_QUANT_lsq,
+                                  .operand = { [MASE_WEIGHT] = format_of("lsq(4, 0)") } };
+    struct mase_graph *g;
+    struct mase_tiled_plan *t;
+    struct mase_input in;
+    struct mase_arena a = { 0 };
+    struct outcome before = { 0 }, after = { 0 };
+    struct rows r = { 0 };
+    text = layers;
+    g = make_graph();
+    mase_module_set_quant(g, mase_graph_module(g, "a"), &q);
+    must(mase_graph_learn(g, &err));
+    const struct mase_plan_opts po = opts_of(&in, 600, 1);
+    must(mase_tiled_plan_new(&t, g, &po, &err));
+    keep(&before, &a, mase_tiled_plan_first(t), g);
+    must(mase_tiled_plan_start(
+        t, &(struct mase_tiled_batch){ .samples = 600, .load = load, .data = &r }, &err));
+    keep(&after, &a, mase_tiled_plan_first(t), g);
+    int64_t started = 0;
+    for (int64_t i = 0; i < after.weight_count; i++) {
+        started += isnan(before.weights[i]) && after.weights[i] > 0;
+        if (!isnan(before.weights[i]) && before.weights[i] != after.weights[i])
+            fail_msg("value %lld was %g, is %g", (long long)i, (double)before.weights[i],
+                     (double)after.weights[i]);
+    }
+    assert_int_equal(started, 24); /* a scale for each output */
+    mase_tiled_plan_free(t);
+    mase_graph_free(g);
+    mase_arena_release(&a);
 }
 
 /* Indices that pick no row, in any tile: refused with the sample's name, whoever met it, and no
@@ -421,6 +489,7 @@ int main(void)
         cmocka_unit_test(fewer_threads_do_all_of_it),
         cmocka_unit_test(one_tile_is_a_plan),
         cmocka_unit_test(every_parameter_is_updated_once),
+        cmocka_unit_test(starting_changes_nothing_else),
         cmocka_unit_test(an_index_that_picks_no_row_is_refused),
         cmocka_unit_test(what_cannot_be_planned_is_refused),
     };

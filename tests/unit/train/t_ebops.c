@@ -245,7 +245,8 @@ static struct mase_plan *fixed_plan(struct mase_graph *g, struct mase_arena *a)
     const struct mase_quant lstm = { .operand = { i8, i5, i8 } };
     const struct mase_quant fc = { .operand = { [MASE_DATA_IN] = i8, [MASE_WEIGHT] = i5 } };
     const struct mase_quant sum = { .operand = { [MASE_DATA_IN] = i5 } };
-    const struct mase_quant last = { .operand = { i8, format_of("binary(1, false, true)"), i8, i5 } };
+    const struct mase_quant last = { .operand = { i8, format_of("binary(1, false, true)"), i8,
+                                                  i5 } };
     mase_module_set_quant(g, mase_graph_module(g, "lstm"), &lstm);
     mase_module_set_quant(g, mase_graph_module(g, "fc"), &fc);
     mase_module_set_quant(g, mase_graph_module(g, "last"), &last);
@@ -317,12 +318,98 @@ static void floats_have_none(void **state)
     mase_arena_release(&a);
 }
 
+/* ---- when ---- */
+
+/* Four epochs of ten steps, of which the first is float. */
+static void the_weight_rises_and_bits_stay(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t step;
+        double weight;
+        bool holds;
+    } cases[] = {
+        { 10, 0, false },   { 11, 0.5 / 18, false }, { 19, 0.25, false }, { 27, 17.0 / 36, false },
+        { 28, 0.5, false }, { 33, 0.5, false },      { 34, 0.5, true },   { 39, 0.5, true },
+    };
+    struct mase_train_opts o = default_opts();
+    o.max_epochs = 4;
+    o.quantize_after = 1;
+    o.ebops_weight = 0.5;
+    o.ebops_ramp = 0.6;
+    o.bits_hold = 0.2;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        check_near(mase_ebops_weight(&o, cases[i].step, 10), cases[i].weight, 1e-15, "weight",
+                   (long long)cases[i].step);
+        assert_int_equal(mase_ebops_holds(&o, cases[i].step, 10), cases[i].holds);
+    }
+    o.ebops_ramp = 0; /* all of it at once */
+    assert_true(mase_ebops_weight(&o, 10, 10) == 0.5);
+    o.bits_hold = 0; /* never */
+    assert_false(mase_ebops_holds(&o, 39, 10));
+    o.bits_hold = 1;
+    assert_true(mase_ebops_holds(&o, 10, 10));
+}
+
+static enum mase_status note_ebops(void *data, const struct mase_train_epoch *e, struct mase_err *x)
+{
+    (void)x;
+    ((double *)data)[e->epoch] = e->ebops;
+    return MASE_OK;
+}
+
+/* Bits of every weight, of which a run with this hold is left with so many after each epoch. */
+static void train_bits(double ebops[4], double hold, double weight)
+{
+    struct mase_train_opts o = default_opts();
+    struct mase_graph *g = build("jsc-tiny", 1);
+    const struct mase_quant q = { .kind = MASE_QUANT_hgq,
+                                  .operand = { [MASE_WEIGHT] = format_of("hgq(6, NA, 1)") } };
+    struct mase_dataset *jets;
+    struct mase_trainer *t;
+    for (struct mase_module *m = g->modules; m; m = m->next)
+        if (mase_streq(mase_ops[m->op].name, "linear"))
+            mase_module_set_quant(g, m, &q);
+    must(mase_graph_learn(g, &err));
+    must(
+        mase_dataset_open(&jets, "jsc-sim", &(struct mase_dataset_opts){ .sim_rows = 2000 }, &err));
+    o.learning_rate = 0.02;
+    o.schedule = "constant";
+    o.max_epochs = 4;
+    o.threads = 1;
+    o.ebops_weight = weight;
+    o.bits_hold = hold;
+    must(mase_trainer_new(&t, g, jets, &o, &err));
+    must(mase_trainer_run(t, &(struct mase_train_env){ .data = ebops, .on_epoch = note_ebops },
+                          &err));
+    mase_trainer_free(t);
+    mase_dataset_close(jets);
+    mase_graph_free(g);
+}
+
+static void a_run_holds_its_bits(void **state)
+{
+    (void)state;
+    double none[4], half[4], all[4], free_of_cost[4];
+    train_bits(none, 0, 1e-3);
+    train_bits(half, 0.5, 1e-3);
+    train_bits(all, 1, 1e-3);
+    train_bits(free_of_cost, 0, 0);
+    for (int e = 0; e < 4; e++) {
+        assert_true(e ? none[e] < none[e - 1] : none[e] > 0);
+        assert_true(half[e] == (e < 2 ? none[e] : half[1]));
+        assert_true(all[e] == all[0]);
+    }
+    assert_true(all[3] > half[3] && half[3] > none[3] && free_of_cost[3] > none[3]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_product_counts),   cmocka_unit_test(derivatives_are_of_bits),
         cmocka_unit_test(every_operand_has_bits), cmocka_unit_test(fixed_bits_are_told_too),
-        cmocka_unit_test(floats_have_none),
+        cmocka_unit_test(floats_have_none),       cmocka_unit_test(the_weight_rises_and_bits_stay),
+        cmocka_unit_test(a_run_holds_its_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
