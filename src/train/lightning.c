@@ -147,7 +147,9 @@ static struct mase_obj *view(struct mase_arena *a, const struct mase_train_param
     return mase_obj_tensor(a, &t);
 }
 
-static struct mase_obj *param_group(struct mase_arena *a, const struct mase_trainer *t, int count)
+/* params: the numbers of those that are in it. */
+static struct mase_obj *param_group(struct mase_arena *a, const struct mase_trainer *t,
+                                    double weight_decay, struct mase_obj *params)
 {
     const bool sgd = t->optim.kind == MASE_OPTIM_SGD;
     struct mase_obj *g = mase_obj_dict(a);
@@ -168,15 +170,13 @@ static struct mase_obj *param_group(struct mase_arena *a, const struct mase_trai
         mase_obj_set(a, g, "decoupled_weight_decay",
                      mase_obj_bool(a, t->optim.kind == MASE_OPTIM_ADAMW));
     }
-    mase_obj_set(a, g, "weight_decay", mase_obj_float(a, t->opts.weight_decay));
+    mase_obj_set(a, g, "weight_decay", mase_obj_float(a, weight_decay));
     mase_obj_set(a, g, "maximize", mase_obj_bool(a, false));
     mase_obj_set(a, g, "foreach", mase_obj_none(a));
     mase_obj_set(a, g, "differentiable", mase_obj_bool(a, false));
     mase_obj_set(a, g, "fused", mase_obj_none(a));
     mase_obj_set(a, g, "initial_lr", mase_obj_float(a, t->opts.learning_rate));
-    struct mase_obj *params = mase_obj_set(a, g, "params", mase_obj_list(a));
-    for (int i = 0; i < count; i++)
-        mase_obj_push(a, params, mase_obj_int(a, i));
+    mase_obj_set(a, g, "params", params);
     return g;
 }
 
@@ -184,11 +184,14 @@ struct mase_obj *mase_torch_optimizer(struct mase_arena *a, const struct mase_tr
 {
     struct mase_obj *o = mase_obj_dict(a);
     struct mase_obj *state = mase_obj_set(a, o, "state", mase_obj_dict(a));
+    struct mase_obj *weights = mase_obj_list(a), *learned = mase_obj_list(a);
     int count, params = 0;
     const struct mase_train_param *p = mase_trainer_params(t, a, &count);
     for (int i = 0; i < count; i++) {
         const int number = params;
-        params += !p[i].param->is_buffer && !p[i].param->tied;
+        const bool apart = t->opts.weight_decay > 0 && p[i].param->init == MASE_INIT_UNSET;
+        if (!p[i].param->is_buffer && !p[i].param->tied)
+            mase_obj_push(a, apart ? learned : weights, mase_obj_int(a, params++));
         if (p[i].at < 0) /* a frozen one is in the group, and has no state */
             continue;
         struct mase_obj *s = mase_obj_dict(a);
@@ -203,7 +206,9 @@ struct mase_obj *mase_torch_optimizer(struct mase_arena *a, const struct mase_tr
         mase_obj_set(a, s, "exp_avg_sq", view(a, &p[i], t->optim.v));
     }
     struct mase_obj *groups = mase_obj_set(a, o, "param_groups", mase_obj_list(a));
-    mase_obj_push(a, groups, param_group(a, t, params));
+    mase_obj_push(a, groups, param_group(a, t, t->opts.weight_decay, weights));
+    if (learned->count) /* what formats learn does not decay */
+        mase_obj_push(a, groups, param_group(a, t, 0, learned));
     return o;
 }
 

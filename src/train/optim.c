@@ -22,11 +22,12 @@ static void find_spans(struct mase_optimizer *o, const struct mase_plan *p)
             continue;
         const int64_t from = w->x - o->params.w;
         const int64_t n = (w->count + MASE_LANES - 1) / MASE_LANES * MASE_LANES;
+        const bool learned = w->param->init == MASE_INIT_UNSET;
         struct mase_optim_span *before = o->span_count ? &o->span[o->span_count - 1] : NULL;
-        if (before && before->to == from)
+        if (before && before->to == from && before->learned == learned)
             before->to += n;
         else
-            o->span[o->span_count++] = (struct mase_optim_span){ from, from + n };
+            o->span[o->span_count++] = (struct mase_optim_span){ from, from + n, learned };
     }
 }
 
@@ -116,10 +117,13 @@ static void apply(const struct mase_optimizer *o, double lr, double factor, int6
                   int64_t to)
 {
     const bool sgd = o->kind == MASE_OPTIM_SGD;
-    struct mase_optim k = { .clip = (float)factor };
-    (sgd ? set_sgd : set_adam)(&k, o, lr);
+    struct mase_optim weights = { .clip = (float)factor };
+    (sgd ? set_sgd : set_adam)(&weights, o, lr);
     for (int i = 0; i < o->span_count; i++) {
         const struct mase_optim_span *s = &o->span[i];
+        struct mase_optim k = weights;
+        if (s->learned)
+            k.decay = 0, k.keep = 1;
         const int64_t at = s->from > from ? s->from : from;
         const int64_t end = s->to < to ? s->to : to;
         if (at >= end)

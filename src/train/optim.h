@@ -10,9 +10,11 @@
 
 enum mase_optim_kind { MASE_OPTIM_ADAM, MASE_OPTIM_ADAMW, MASE_OPTIM_SGD };
 
-/* Neighbours among the flat parameters. */
+/* Neighbours among the flat parameters: weights, or what number formats learn, which are none and
+ * do not decay. */
 struct mase_optim_span {
     int64_t from, to;
+    bool learned;
 };
 
 struct mase_optimizer {

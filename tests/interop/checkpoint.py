@@ -160,4 +160,20 @@ with tempfile.TemporaryDirectory() as folder:
         far = np.abs(net.eval()(torch.from_numpy(x)).numpy() - y).max(axis=1)
     check("quantised: and not those of the floats", np.mean(far < 1e-4) < 0.5)
 
+    # What formats learn does not decay: a group of its own.
+    with open("lsq.toml", "w", encoding="utf-8") as f:
+        f.write(CONFIGURATION.replace("integer", "lsq").replace("data_in_frac_width", "# ")
+                .replace("weight_frac_width", "# ").replace("bias_frac_width", "# "))
+    ask(ch, "train", "--config", "lsq.toml", "--weight-decay", "1e-3", "--max-steps", "3", "--project", "lsq")
+    c = torch.load("mase_output/lsq/software/training_ckpts/last.ckpt", weights_only=KNOWS_FLOATS)
+    trained = {k: v for k, v in c["state_dict"].items() if not k.endswith(("mean", "var", "tracked"))}
+    optimiser = torch.optim.Adam([
+        {"params": [v for k, v in trained.items() if not k.endswith("_scale")], "weight_decay": 1e-3},
+        {"params": [v for k, v in trained.items() if k.endswith("_scale")], "weight_decay": 0}])
+    optimiser.load_state_dict(c["optimizer_states"][0])
+    check("lsq: two groups, of which one decays",
+          [g["weight_decay"] for g in optimiser.param_groups] == [1e-3, 0])
+    check("lsq: with moments of their parameters",
+          all(optimiser.state[p]["exp_avg"].shape == p.shape for g in optimiser.param_groups for p in g["params"]))
+
 finish()

@@ -8,6 +8,8 @@
 #include <mase/safetensors.h>
 
 #include "../../zoo_extra.h"
+#include "exec/plan.h"
+#include "formats.h"
 #include "train/optim.h"
 
 enum { BATCH = 64, STEPS = 100, SAVED = 3 };
@@ -301,12 +303,56 @@ static void momentum_looks_ahead_unless_plain(void **state)
     assert_true(moved_by(0.5, false) == -1.5f - (1.0f + 0.5f * 1.5f));
 }
 
+/* ---- what formats learn ---- */
+
+static const float *values_of(const struct mase_plan *p, const char *name)
+{
+    return mase_plan_weight(p, mase_graph_attr(p->graph, name))->x;
+}
+
+/* A step without gradients takes something off the weights, and off nothing else. */
+static void steps_of_formats_do_not_decay(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = { "adam", "adamw", "sgd" };
+    const struct mase_quant q = { .kind = MASE_QUANT_lsq,
+                                  .operand = { [MASE_WEIGHT] = format_of("lsq(4, 0)") } };
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        struct mase_graph *g = build("jsc-tiny", 1);
+        struct mase_train_opts o = default_opts();
+        struct mase_optimizer optim;
+        struct mase_plan *p;
+        const struct mase_input in = { "x", { MASE_F32, { 2, { 1, 16 } }, NULL } };
+        const struct mase_plan_opts po = {
+            .batch = 16, .train = true, .inputs = &in, .input_count = 1
+        };
+        mase_module_set_quant(g, mase_graph_module(g, "seq_blocks.2"), &q);
+        must(mase_graph_learn(g, &err));
+        for (int k = 0; k < 5; k++)
+            mase_f32(&mase_graph_attr(g, "seq_blocks.2.weight_scale")->tensor)[k] = 0.5f;
+        must(mase_plan_new(&p, g, &po, &err));
+        o.optimizer = kinds[i];
+        o.weight_decay = 0.1;
+        must(mase_optimizer_init(&optim, p, &o, &err));
+        memset(optim.params.g, 0, (size_t)optim.params.n * sizeof(float));
+        const float weight = values_of(p, "seq_blocks.2.weight")[0];
+        mase_optimizer_step(&optim, 0.01);
+        assert_true(fabsf(values_of(p, "seq_blocks.2.weight")[0]) < fabsf(weight));
+        for (int k = 0; k < 5; k++)
+            assert_true(values_of(p, "seq_blocks.2.weight_scale")[k] == 0.5f);
+        mase_optimizer_release(&optim);
+        mase_plan_free(p);
+        mase_graph_free(g);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_equal_pytorch),
         cmocka_unit_test(gradients_are_clipped),
         cmocka_unit_test(momentum_looks_ahead_unless_plain),
+        cmocka_unit_test(steps_of_formats_do_not_decay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
