@@ -109,6 +109,7 @@ struct mase_block_size {
 enum { MASE_LEARNED_MAX = 2 };
 struct mase_learning {
     const char *const *names; /* up to NULL: what parameters are called */
+    bool sized;               /* the first is a step or a bound: above 0 */
     struct mase_grid (*grid)(const float *value, const void *params, enum mase_sign sign);
     /* Bits of a value without its sign, where they are learned too; NULL: they are fixed. */
     int (*bits)(const float *value, const void *params, enum mase_sign sign);

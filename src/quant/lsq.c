@@ -198,6 +198,7 @@ static void range(int64_t *low, int64_t *high, const void *opaque, enum mase_sig
 
 #define ROW(name_, suffix_, help_)                                                         \
     static const struct mase_learning name_##_learning = { .names = name_##_names,         \
+                                                           .sized = true,                  \
                                                            .grid = name_##_grid,           \
                                                            .start = name_##_start,         \
                                                            .gradient = name_##_gradient }; \

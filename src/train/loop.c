@@ -25,6 +25,7 @@ struct run {
     uint64_t ticked;
     int64_t trained; /* samples of this epoch in this run */
     bool warned;
+    bool told_of_steps;
 };
 
 /* ---- one batch ---- */
@@ -310,6 +311,33 @@ static void warn_of_validation(struct run *r, double loss)
     r->warned = true;
 }
 
+/* Of an operand: true when one of its steps is not above 0, which training does not find back from.
+ */
+static bool lost_step(const struct mase_trainer *t, const struct mase_node *n, enum mase_operand o)
+{
+    const struct mase_quant *q = mase_node_quant(n);
+    const struct mase_format *f = q && !q->bypass ? q->operand[o] : NULL;
+    if (!mase_format_learned(f) || !f->row->learned->sized)
+        return false;
+    const struct mase_param *p = mase_learned_param(n, o, 0);
+    const struct mase_weight *w = p ? mase_plan_weight(t->plan, p) : NULL;
+    int64_t lost = 0;
+    for (int64_t i = 0; w && i < w->count; i++)
+        lost += w->x[i] <= 0;
+    if (lost)
+        mase_warn("'%s' was trained to 0 or below in %lld of %lld blocks, after step %lld: what is "
+                  "rounded by it becomes 0 there; a smaller learning rate may help",
+                  p->name, (long long)lost, (long long)w->count, (long long)t->state.step);
+    return lost > 0;
+}
+
+static void warn_of_steps(struct run *r)
+{
+    for (const struct mase_node *n = r->t->trained->first; n; n = n->next)
+        for (int o = 0; o < MASE_OPERAND_COUNT && !r->told_of_steps; o++)
+            r->told_of_steps = lost_step(r->t, n, (enum mase_operand)o);
+}
+
 static enum mase_status run_epoch(struct run *r, struct mase_train_epoch *e, struct mase_err *err)
 {
     struct mase_trainer *t = r->t;
@@ -328,6 +356,7 @@ static enum mase_status run_epoch(struct run *r, struct mase_train_epoch *e, str
     e->val_accuracy = v.accuracy;
     warn_of_validation(r, v.loss);
     count_bits(t, e);
+    warn_of_steps(r);
     close_epoch(t, e);
     judge(t, e);
     e->stop = reason_to_stop(t);

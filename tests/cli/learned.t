@@ -85,6 +85,9 @@ refused "more than all" 'distill = 1.5 is outside 0.0..1.0'
 run train --config lsq.toml --distill 0.5 --distill-temperature 0
 refused "no temperature" 'distill-temperature = 0.0 is outside 0.01..1000'
 
+run sweep --config lsq.toml --distill 0.5 --max-steps 2 --set passes.quantize.linear.config.weight_width=2,3 --project swept
+succeeds "in a sweep the float network has no teacher"
+
 # Steps that come on later start then.
 run train --config lsq.toml --quantize-after 1 --project later
 succeeds "after an epoch in float"
@@ -99,6 +102,18 @@ run train --config hgq.toml --ebops-weight 0.001 --bits-hold 0 --project dear
 err_has "dear ones go" 'Epoch 2/2: .*ebops [0-9]{1,3},'
 run test jsc-tiny jsc-sim --load mase_output/dear --project t5
 succeeds "what is left computes"
+
+# A step that is none any more is told, once.
+config 'name = "lsq"
+data_in_width = 2
+weight_width = 2
+weight_axis = 0
+bias_name = "NA"' >lost.toml
+run train --config lost.toml --learning-rate 3 --batch-size 16384 --project lost
+err_has "a lost step" "WARNING +'seq_blocks.2.(weight|data_in)_scale' was trained to 0 or below in [0-9] of [0-9] blocks, after step"
+holds "once" test "$(grep -c 'was trained to 0 or below' "$T/err")" = 1
+run train --config lost.toml --max-steps 2 --project kept
+holds "and not without need" sh -c "! grep -q 'trained to 0' '$T/err'"
 
 # What cannot be.
 config 'name = "lsq"
