@@ -25,7 +25,7 @@
 /* ---- options ---- */
 
 struct mase_train_opts {
-    const char *optimizer; /* "adam", "adamw", "sgd" */
+    const char *optimizer; /* one of mase_optimizer_names */
     double learning_rate, weight_decay;
     double momentum;                     /* sgd */
     bool plain_momentum;                 /* sgd: without Nesterov's step */
@@ -62,7 +62,10 @@ struct mase_train_opts {
     const struct mase_prune_opts *prune; /* weights that become zero on the way; NULL: none. Not
                                           * among the rows */
 };
-extern const struct mase_opt mase_train_rows[]; /* by the names of the command line */
+extern const struct mase_opt mase_train_rows[];  /* by the names of the command line */
+extern const char *const mase_optimizer_names[]; /* up to NULL */
+/* What PyTorch calls the class of one of them. */
+const char *mase_optimizer_title(const char *name);
 
 /* Is there a network in float beside g that distill could compare it with? at: of the option. */
 enum mase_status mase_train_check_distill(const struct mase_train_opts *o,

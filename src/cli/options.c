@@ -10,6 +10,7 @@
 #include <mase/file.h>
 #include <mase/log.h>
 #include <mase/sheet.h>
+#include <mase/train.h>
 
 #include "cli/options.h"
 
@@ -20,7 +21,6 @@ static const char *const load_types[] = {
 };
 static const char *const log_levels[] = { "debug", "info", "warning", "error", "critical", NULL };
 static const char *const reporters[] = { "wandb", "tensorboard", NULL };
-static const char *const optimizers[] = { "adam", "sgd", "adamw", NULL };
 static const char *const schedules[] = { "cosine", "step", "constant", NULL };
 static const char *const intervals[] = { "epoch", "step", NULL };
 static const char *const scalings[] = { "none", "standard", "minmax", NULL };

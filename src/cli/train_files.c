@@ -24,11 +24,10 @@
 
 enum { COLUMNS = 10, MOST_COLUMNS = 11, STEP_COLUMN = 2, VAL_LOSS_COLUMN = 6 };
 
-static const char *lr_tag(const struct mase_train_opts *o)
+/* As Lightning's LearningRateMonitor calls it. */
+static const char *lr_tag(struct mase_arena *a, const struct mase_train_opts *o)
 {
-    return mase_streq(o->optimizer, "sgd")     ? "lr-SGD"
-           : mase_streq(o->optimizer, "adamw") ? "lr-AdamW"
-                                               : "lr-Adam";
+    return mase_arena_printf(a, "lr-%s", mase_optimizer_title(o->optimizer));
 }
 
 /* ---- the curve ---- */
@@ -248,7 +247,7 @@ enum mase_status mase_cli_train_files_open(struct mase_cli_train_files *f, struc
 {
     const char *version = new_version(a, r->software);
     *f = (struct mase_cli_train_files){ .arena = a,
-                                        .lr_tag = lr_tag(r->opts),
+                                        .lr_tag = lr_tag(a, r->opts),
                                         .columns = r->learns_bits ? MOST_COLUMNS : COLUMNS };
     f->metrics_path = mase_path_join(a, r->software, "metrics.csv");
     f->curve_path = mase_path_join(a, r->software, "training_curve.svg");

@@ -86,10 +86,11 @@ struct mase_optim {
     float clip;         /* gradients are multiplied by this */
     float decay;        /* of the weight, added to the gradient; 0 when it is decoupled */
     float keep;         /* of the weight itself: 1, less when the decay is decoupled */
-    float beta1, take1; /* m = beta1 m + take1 g; sgd: beta1 is the momentum */
-    float beta2, take2; /* adam: v = beta2 v + take2 g g */
+    float beta1, take1; /* m = beta1 m + take1 g; sgd: beta1 is the momentum; lion: of its way */
+    float beta2, take2; /* v = beta2 v + take2 g g; lion: m = beta2 m + take2 g */
     float root, eps;    /* adam: the step is divided by root sqrt(v) + eps */
     float step;         /* the learning rate, for adam over the correction of m's bias */
+    float ahead;        /* nadam: the same along the gradient */
     bool nesterov;      /* sgd */
 };
 

@@ -35,3 +35,49 @@ void KERNEL(sgd)(const struct mase_optim *o)
         vstore(o->w + i, vfma(step, o->nesterov ? vfma(momentum, m, g) : m, w));
     }
 }
+
+/* The step goes along the moment and ahead of it, along the gradient. */
+void KERNEL(nadam)(const struct mase_optim *o)
+{
+    const vf b1 = vset1(o->beta1), t1 = vset1(o->take1);
+    const vf b2 = vset1(o->beta2), t2 = vset1(o->take2);
+    const vf step = vset1(-o->step), ahead = vset1(-o->ahead);
+    const vf root = vset1(o->root), eps = vset1(o->eps);
+    for (long i = 0; i < o->n; i += MASE_LANES) {
+        const vf w = vload(o->w + i), g = decayed(o, w, i);
+        const vf m = vfma(b1, vload(o->m + i), vmul(t1, g));
+        const vf v = vfma(b2, vload(o->v + i), vmul(t2, vmul(g, g)));
+        vstore(o->m + i, m);
+        vstore(o->v + i, v);
+        const vf size = vfma(vsqrt(v), root, eps);
+        vstore(o->w + i, vadd(w, vdiv(vfma(step, m, vmul(ahead, g)), size)));
+    }
+}
+
+/* rmsprop and adagrad: the gradient over the root of what its squares were. */
+void KERNEL(root_square)(const struct mase_optim *o)
+{
+    const vf b2 = vset1(o->beta2), t2 = vset1(o->take2), step = vset1(-o->step);
+    const vf eps = vset1(o->eps);
+    for (long i = 0; i < o->n; i += MASE_LANES) {
+        const vf w = vload(o->w + i), g = decayed(o, w, i);
+        const vf v = vfma(b2, vload(o->v + i), vmul(t2, vmul(g, g)));
+        vstore(o->v + i, v);
+        vstore(o->w + i, vfma(step, vdiv(g, vadd(vsqrt(v), eps)), w));
+    }
+}
+
+/* Every weight moves as far as any other; of zero not at all. */
+void KERNEL(lion)(const struct mase_optim *o)
+{
+    const vf b1 = vset1(o->beta1), t1 = vset1(o->take1);
+    const vf b2 = vset1(o->beta2), t2 = vset1(o->take2);
+    const vf keep = vset1(o->keep), step = vset1(-o->step);
+    for (long i = 0; i < o->n; i += MASE_LANES) {
+        const vf w = vload(o->w + i), g = decayed(o, w, i), m = vload(o->m + i);
+        const vf way = vfma(b1, m, vmul(t1, g));
+        const vf sign = vselect(veq(way, vzero()), vzero(), vcopysign(vset1(1.0f), way));
+        vstore(o->m + i, vfma(b2, m, vmul(t2, g)));
+        vstore(o->w + i, vfma(step, sign, vmul(w, keep)));
+    }
+}

@@ -147,37 +147,127 @@ static struct mase_obj *view(struct mase_arena *a, const struct mase_train_param
     return mase_obj_tensor(a, &t);
 }
 
+/* What a group of parameters says of its optimiser, beside what all say. */
+enum field_kind { END, NUMBER, WHOLE, YES, NO, NONE, BETAS, MOMENTUM, NESTEROV };
+struct field {
+    const char *key;
+    enum field_kind kind;
+    double value;
+};
+enum { MOST_FIELDS = 8 };
+static const struct {
+    const char *optimizer;
+    struct field field[MOST_FIELDS];
+} group_fields[] = {
+    { "adam",
+      { { "betas", BETAS, 0.999 },
+        { "eps", NUMBER, 1e-8 },
+        { "amsgrad", NO, 0 },
+        { "capturable", NO, 0 },
+        { "decoupled_weight_decay", NO, 0 },
+        { "fused", NONE, 0 } } },
+    { "adamw",
+      { { "betas", BETAS, 0.999 },
+        { "eps", NUMBER, 1e-8 },
+        { "amsgrad", NO, 0 },
+        { "capturable", NO, 0 },
+        { "decoupled_weight_decay", YES, 0 },
+        { "fused", NONE, 0 } } },
+    { "sgd",
+      { { "momentum", MOMENTUM, 0 },
+        { "dampening", WHOLE, 0 },
+        { "nesterov", NESTEROV, 0 },
+        { "fused", NONE, 0 } } },
+    { "nadam",
+      { { "betas", BETAS, 0.999 },
+        { "eps", NUMBER, 1e-8 },
+        { "momentum_decay", NUMBER, 4e-3 },
+        { "decoupled_weight_decay", NO, 0 },
+        { "capturable", NO, 0 } } },
+    { "rmsprop",
+      { { "momentum", WHOLE, 0 },
+        { "alpha", NUMBER, 0.99 },
+        { "eps", NUMBER, 1e-8 },
+        { "centered", NO, 0 },
+        { "capturable", NO, 0 } } },
+    { "adagrad",
+      { { "lr_decay", WHOLE, 0 },
+        { "eps", NUMBER, 1e-10 },
+        { "initial_accumulator_value", WHOLE, 0 },
+        { "fused", NONE, 0 } } },
+    { "lion", { { "betas", BETAS, 0.99 } } },
+};
+
+static struct mase_obj *field_value(struct mase_arena *a, const struct mase_trainer *t,
+                                    const struct field *f)
+{
+    struct mase_obj *betas;
+    switch (f->kind) {
+    case NUMBER:
+        return mase_obj_float(a, f->value);
+    case MOMENTUM:
+        return mase_obj_float(a, t->opts.momentum);
+    case WHOLE:
+        return mase_obj_int(a, (int64_t)f->value);
+    case YES:
+    case NO:
+        return mase_obj_bool(a, f->kind == YES);
+    case NESTEROV:
+        return mase_obj_bool(a, t->optim.nesterov);
+    case BETAS:
+        betas = mase_obj_tuple(a);
+        mase_obj_push(a, betas, mase_obj_float(a, 0.9));
+        mase_obj_push(a, betas, mase_obj_float(a, f->value));
+        return betas;
+    case END:
+    case NONE:
+        break;
+    }
+    return mase_obj_none(a);
+}
+
+static void set_fields(struct mase_arena *a, struct mase_obj *g, const struct mase_trainer *t)
+{
+    for (size_t i = 0; i < sizeof group_fields / sizeof *group_fields; i++) {
+        const struct field *f = group_fields[i].field;
+        for (; mase_streq(group_fields[i].optimizer, t->opts.optimizer) && f->kind != END; f++)
+            mase_obj_set(a, g, f->key, field_value(a, t, f));
+    }
+}
+
 /* params: the numbers of those that are in it. */
 static struct mase_obj *param_group(struct mase_arena *a, const struct mase_trainer *t,
                                     double weight_decay, struct mase_obj *params)
 {
-    const bool sgd = t->optim.kind == MASE_OPTIM_SGD;
     struct mase_obj *g = mase_obj_dict(a);
     mase_obj_set(
         a, g, "lr",
         mase_obj_float(a, mase_train_lr(&t->opts, t->state.epoch, t->state.step, t->steps)));
-    if (sgd) {
-        mase_obj_set(a, g, "momentum", mase_obj_float(a, t->opts.momentum));
-        mase_obj_set(a, g, "dampening", mase_obj_int(a, 0));
-        mase_obj_set(a, g, "nesterov", mase_obj_bool(a, t->optim.nesterov));
-    } else {
-        struct mase_obj *betas = mase_obj_set(a, g, "betas", mase_obj_tuple(a));
-        mase_obj_push(a, betas, mase_obj_float(a, 0.9));
-        mase_obj_push(a, betas, mase_obj_float(a, 0.999));
-        mase_obj_set(a, g, "eps", mase_obj_float(a, 1e-8));
-        mase_obj_set(a, g, "amsgrad", mase_obj_bool(a, false));
-        mase_obj_set(a, g, "capturable", mase_obj_bool(a, false));
-        mase_obj_set(a, g, "decoupled_weight_decay",
-                     mase_obj_bool(a, t->optim.kind == MASE_OPTIM_ADAMW));
-    }
+    set_fields(a, g, t);
     mase_obj_set(a, g, "weight_decay", mase_obj_float(a, weight_decay));
     mase_obj_set(a, g, "maximize", mase_obj_bool(a, false));
     mase_obj_set(a, g, "foreach", mase_obj_none(a));
     mase_obj_set(a, g, "differentiable", mase_obj_bool(a, false));
-    mase_obj_set(a, g, "fused", mase_obj_none(a));
     mase_obj_set(a, g, "initial_lr", mase_obj_float(a, t->opts.learning_rate));
     mase_obj_set(a, g, "params", params);
     return g;
+}
+
+/* What PyTorch's optimiser keeps of a parameter. */
+static struct mase_obj *param_state(struct mase_arena *a, const struct mase_trainer *t,
+                                    const struct mase_train_param *p)
+{
+    const struct mase_optim_row *row = t->optim.row;
+    struct mase_obj *s = mase_obj_dict(a);
+    if (row->counts)
+        mase_obj_set(a, s, "step", scalar(a, (double)t->optim.step));
+    if (mase_streq(row->name, "nadam"))
+        mase_obj_set(a, s, "mu_product", scalar(a, t->optim.mu));
+    if (row->m)
+        mase_obj_set(a, s, row->m, view(a, p, t->optim.m));
+    if (row->v)
+        mase_obj_set(a, s, row->v, view(a, p, t->optim.v));
+    return s;
 }
 
 struct mase_obj *mase_torch_optimizer(struct mase_arena *a, const struct mase_trainer *t)
@@ -194,16 +284,8 @@ struct mase_obj *mase_torch_optimizer(struct mase_arena *a, const struct mase_tr
             mase_obj_push(a, apart ? learned : weights, mase_obj_int(a, params++));
         if (p[i].at < 0) /* a frozen one is in the group, and has no state */
             continue;
-        struct mase_obj *s = mase_obj_dict(a);
         if (t->optim.step > 0)
-            mase_obj_set_key(a, state, mase_obj_int(a, number), s);
-        if (t->optim.kind == MASE_OPTIM_SGD) {
-            mase_obj_set(a, s, "momentum_buffer", view(a, &p[i], t->optim.m));
-            continue;
-        }
-        mase_obj_set(a, s, "step", scalar(a, (double)t->optim.step));
-        mase_obj_set(a, s, "exp_avg", view(a, &p[i], t->optim.m));
-        mase_obj_set(a, s, "exp_avg_sq", view(a, &p[i], t->optim.v));
+            mase_obj_set_key(a, state, mase_obj_int(a, number), param_state(a, t, &p[i]));
     }
     struct mase_obj *groups = mase_obj_set(a, o, "param_groups", mase_obj_list(a));
     mase_obj_push(a, groups, param_group(a, t, t->opts.weight_decay, weights));

@@ -178,7 +178,7 @@ static void finish_step(struct mase_trainer *t)
         mase_ebops_add_gradient(t->ebops, mase_ebops_weight(&t->opts, step, t->steps));
     }
     if (in_parts(t))
-        t->optim.step++;
+        mase_optimizer_count(&t->optim);
     else
         step_at_once(t);
     if (learns && mase_ebops_holds(&t->opts, step, t->steps))

@@ -1,5 +1,6 @@
 /*
- * optim.c - PyTorch's Adam, AdamW and SGD, one loop over all parameters.
+ * optim.c - optimisers as PyTorch has them, one loop over all parameters; and Lion (Chen et al.,
+ * 2023).
  */
 #include "train/optim.h"
 
@@ -9,8 +10,107 @@
 #include "base/alloc.h"
 #include "exec/plan.h"
 
+/* ---- the table ---- */
+
 /* PyTorch's defaults. */
 static const double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
+static const double lion_beta2 = 0.99, rmsprop_alpha = 0.99, adagrad_eps = 1e-10;
+static const double nadam_decay = 4e-3;
+
+/* Every coefficient is rounded once, from double: 1 - 0.999 taken in float32 would be off by 5e-5
+ * of itself, and v with it. */
+static void set_adam(struct mase_optim *k, const struct mase_optimizer *o, double lr)
+{
+    const double t = (double)(o->step + 1);
+    k->beta1 = (float)beta1, k->take1 = (float)(1 - beta1);
+    k->beta2 = (float)beta2, k->take2 = (float)(1 - beta2);
+    k->root = (float)(1 / sqrt(1 - pow(beta2, t))), k->eps = (float)eps;
+    k->step = (float)(lr / (1 - pow(beta1, t)));
+}
+
+static void set_sgd(struct mase_optim *k, const struct mase_optimizer *o, double lr)
+{
+    k->beta1 = (float)o->momentum;
+    k->step = (float)lr;
+    k->nesterov = o->nesterov;
+}
+
+/* The momentum of step t, counted from 1, which rises to beta1. */
+static double nadam_momentum(int64_t t)
+{
+    return beta1 * (1 - 0.5 * pow(0.96, (double)t * nadam_decay));
+}
+
+static void set_nadam(struct mase_optim *k, const struct mase_optimizer *o, double lr)
+{
+    const double mu = nadam_momentum(o->step + 1), next = nadam_momentum(o->step + 2);
+    set_adam(k, o, lr);
+    k->step = (float)(lr * next / (1 - o->mu * mu * next));
+    k->ahead = (float)(lr * (1 - mu) / (1 - o->mu * mu));
+}
+
+static void set_rmsprop(struct mase_optim *k, const struct mase_optimizer *o, double lr)
+{
+    (void)o;
+    k->beta2 = (float)rmsprop_alpha, k->take2 = (float)(1 - rmsprop_alpha);
+    k->eps = (float)eps;
+    k->step = (float)lr;
+}
+
+static void set_adagrad(struct mase_optim *k, const struct mase_optimizer *o, double lr)
+{
+    (void)o;
+    k->beta2 = k->take2 = 1.0f;
+    k->eps = (float)adagrad_eps;
+    k->step = (float)lr;
+}
+
+static void set_lion(struct mase_optim *k, const struct mase_optimizer *o, double lr)
+{
+    (void)o;
+    k->beta1 = (float)beta1, k->take1 = (float)(1 - beta1);
+    k->beta2 = (float)lion_beta2, k->take2 = (float)(1 - lion_beta2);
+    k->step = (float)lr;
+}
+
+#define RUN(name)                                                              \
+    static void name(const struct mase_kernels *k, const struct mase_optim *o) \
+    {                                                                          \
+        k->name(o);                                                            \
+    }
+RUN(adam)
+RUN(sgd)
+RUN(nadam)
+RUN(root_square)
+RUN(lion)
+
+static const struct mase_optim_row table[] = {
+    { "adam", "Adam", "exp_avg", "exp_avg_sq", true, false, set_adam, adam },
+    { "adamw", "AdamW", "exp_avg", "exp_avg_sq", true, true, set_adam, adam },
+    { "sgd", "SGD", "momentum_buffer", NULL, false, false, set_sgd, sgd },
+    { "nadam", "NAdam", "exp_avg", "exp_avg_sq", true, false, set_nadam, nadam },
+    { "rmsprop", "RMSprop", NULL, "square_avg", true, false, set_rmsprop, root_square },
+    { "adagrad", "Adagrad", NULL, "sum", true, false, set_adagrad, root_square },
+    { "lion", "Lion", "exp_avg", NULL, false, true, set_lion, lion },
+};
+
+const char *const mase_optimizer_names[] = { "adam",    "adamw",   "sgd",  "nadam",
+                                             "rmsprop", "adagrad", "lion", NULL };
+
+const struct mase_optim_row *mase_optim_row(const char *name)
+{
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (mase_streq(table[i].name, name))
+            return &table[i];
+    mase_bug("no optimiser is called %s", name);
+}
+
+const char *mase_optimizer_title(const char *name)
+{
+    return mase_optim_row(name)->title;
+}
+
+/* ---- life ---- */
 
 /* PyTorch passes over parameters whose gradient is None. */
 static void find_spans(struct mase_optimizer *o, const struct mase_plan *p)
@@ -43,11 +143,10 @@ enum mase_status mase_optimizer_init(struct mase_optimizer *o, const struct mase
                                   .nesterov = opts->momentum > 0 && !opts->plain_momentum,
                                   .clip_value = opts->clip_value,
                                   .clip_norm = opts->clip_norm };
-    o->kind = mase_streq(opts->optimizer, "sgd")     ? MASE_OPTIM_SGD
-              : mase_streq(opts->optimizer, "adamw") ? MASE_OPTIM_ADAMW
-                                                     : MASE_OPTIM_ADAM;
-    o->m = mase_plan_floats(o->params.n);
-    o->v = o->kind == MASE_OPTIM_SGD ? NULL : mase_plan_floats(o->params.n);
+    o->row = mase_optim_row(opts->optimizer);
+    o->m = o->row->m ? mase_plan_floats(o->params.n) : NULL;
+    o->v = o->row->v ? mase_plan_floats(o->params.n) : NULL;
+    o->mu = 1;
     find_spans(o, p);
     return MASE_OK;
 }
@@ -73,6 +172,8 @@ void mase_optimizer_release(struct mase_optimizer *o)
     o->span = NULL;
 }
 
+/* ---- steps ---- */
+
 static void cut_values(const struct mase_optimizer *o, int64_t from, int64_t to)
 {
     const float most = (float)o->clip_value;
@@ -91,34 +192,15 @@ static double norm_factor(const struct mase_optimizer *o)
     return fmin(o->clip_norm / (sqrt(sum) + 1e-6), 1);
 }
 
-/* Every coefficient is rounded once, from double: 1 - 0.999 taken in float32 would be off by 5e-5
- * of itself, and v with it. */
-static void set_adam(struct mase_optim *k, const struct mase_optimizer *o, double lr)
-{
-    const double t = (double)(o->step + 1);
-    const bool decoupled = o->kind == MASE_OPTIM_ADAMW;
-    k->decay = decoupled ? 0.0f : (float)o->weight_decay;
-    k->keep = decoupled ? (float)(1 - lr * o->weight_decay) : 1.0f;
-    k->beta1 = (float)beta1, k->take1 = (float)(1 - beta1);
-    k->beta2 = (float)beta2, k->take2 = (float)(1 - beta2);
-    k->root = (float)(1 / sqrt(1 - pow(beta2, t))), k->eps = (float)eps;
-    k->step = (float)(lr / (1 - pow(beta1, t)));
-}
-
-static void set_sgd(struct mase_optim *k, const struct mase_optimizer *o, double lr)
-{
-    k->decay = (float)o->weight_decay;
-    k->beta1 = (float)o->momentum;
-    k->step = (float)lr;
-    k->nesterov = o->nesterov;
-}
-
 static void apply(const struct mase_optimizer *o, double lr, double factor, int64_t from,
                   int64_t to)
 {
-    const bool sgd = o->kind == MASE_OPTIM_SGD;
-    struct mase_optim weights = { .clip = (float)factor };
-    (sgd ? set_sgd : set_adam)(&weights, o, lr);
+    struct mase_optim weights = { .clip = (float)factor, .keep = 1 };
+    if (o->row->decoupled)
+        weights.keep = (float)(1 - lr * o->weight_decay);
+    else
+        weights.decay = (float)o->weight_decay;
+    o->row->set(&weights, o, lr);
     for (int i = 0; i < o->span_count; i++) {
         const struct mase_optim_span *s = &o->span[i];
         struct mase_optim k = weights;
@@ -130,8 +212,8 @@ static void apply(const struct mase_optimizer *o, double lr, double factor, int6
             continue;
         k.n = (long)(end - at);
         k.w = o->params.w + at, k.g = o->params.g + at;
-        k.m = o->m + at, k.v = sgd ? NULL : o->v + at;
-        (sgd ? o->k->sgd : o->k->adam)(&k);
+        k.m = o->m ? o->m + at : NULL, k.v = o->v ? o->v + at : NULL;
+        o->row->run(o->k, &k);
     }
 }
 
@@ -152,5 +234,19 @@ void mase_optimizer_step(struct mase_optimizer *o, double lr)
     if (o->clip_value > 0)
         cut_values(o, 0, o->params.n);
     apply(o, lr, o->clip_norm > 0 ? norm_factor(o) : 1.0, 0, o->params.n);
+    mase_optimizer_count(o);
+}
+
+void mase_optimizer_count(struct mase_optimizer *o)
+{
     o->step++;
+    o->mu *= nadam_momentum(o->step);
+}
+
+void mase_optimizer_set_steps(struct mase_optimizer *o, int64_t steps)
+{
+    o->step = 0;
+    o->mu = 1;
+    while (o->step < steps)
+        mase_optimizer_count(o);
 }

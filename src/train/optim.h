@@ -8,7 +8,18 @@
 
 #include "kern/kern.h"
 
-enum mase_optim_kind { MASE_OPTIM_ADAM, MASE_OPTIM_ADAMW, MASE_OPTIM_SGD };
+struct mase_optimizer;
+
+/* One of mase_optimizer_names. */
+struct mase_optim_row {
+    const char *name, *title; /* ours, and that of PyTorch's class */
+    const char *m, *v;        /* what its moments are called there; NULL: it has none */
+    bool counts;              /* its states have the number of steps */
+    bool decoupled;           /* weights decay by themselves, not by their gradients */
+    void (*set)(struct mase_optim *k, const struct mase_optimizer *o, double lr);
+    void (*run)(const struct mase_kernels *k, const struct mase_optim *o);
+};
+const struct mase_optim_row *mase_optim_row(const char *name);
 
 /* Neighbours among the flat parameters: weights, or what number formats learn, which are none and
  * do not decay. */
@@ -18,16 +29,17 @@ struct mase_optim_span {
 };
 
 struct mase_optimizer {
-    enum mase_optim_kind kind;
+    const struct mase_optim_row *row;
     const struct mase_kernels *k;
     struct mase_plan_params params; /* borrowed from the plan */
-    float *m, *v;                   /* owned; v is NULL for sgd */
+    float *m, *v;                   /* owned; NULL where it has none */
     struct mase_optim_span *span;   /* owned: the parameters that have gradients; the others, which
                                      * the loss does not depend on, do not even decay */
     int span_count;
     double weight_decay, momentum, clip_value, clip_norm;
     bool nesterov;
     int64_t step; /* steps done */
+    double mu;    /* nadam: the product of all momenta so far */
 };
 
 enum mase_status mase_optimizer_init(struct mase_optimizer *o, const struct mase_plan *p,
@@ -40,6 +52,9 @@ void mase_optimizer_release(struct mase_optimizer *o);
 void mase_optimizer_step(struct mase_optimizer *o, double lr);
 /* The same in parts, each parameters from..to, whole vectors; the caller counts the step behind the
  * last. Not when gradients are clipped by the length of all of them. */
+void mase_optimizer_count(struct mase_optimizer *o);
+/* So many steps were done, by a run before this one. */
+void mase_optimizer_set_steps(struct mase_optimizer *o, int64_t steps);
 bool mase_optimizer_has_parts(const struct mase_optimizer *o);
 void mase_optimizer_part(const struct mase_optimizer *o, double lr, int64_t from, int64_t to);
 

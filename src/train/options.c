@@ -5,7 +5,6 @@
 
 #define NO_LIMIT 0x1p53
 
-static const char *const optimizers[] = { "adam", "adamw", "sgd", NULL };
 static const char *const schedules[] = { "cosine", "step", "constant", NULL };
 static const char *const intervals[] = { "epoch", "step", NULL };
 
@@ -13,8 +12,8 @@ static const char *const intervals[] = { "epoch", "step", NULL };
 #define INT(f, k, d, lo, hi, h)   MASE_OPT_INT(struct mase_train_opts, f, k, d, lo, hi, h)
 
 const struct mase_opt mase_train_rows[] = {
-    MASE_OPT_CHOICE(struct mase_train_opts, optimizer, "training_optimizer", "adam", optimizers,
-                    "optimiser"),
+    MASE_OPT_CHOICE(struct mase_train_opts, optimizer, "training_optimizer", "adam",
+                    mase_optimizer_names, "optimiser"),
     FLOAT(learning_rate, "learning_rate", 1e-5, 0, NO_LIMIT, "initial learning rate"),
     FLOAT(weight_decay, "weight_decay", 0, 0, NO_LIMIT, "weight decay"),
     FLOAT(momentum, "momentum", 0.9, 0, 1, "momentum of sgd"),

@@ -250,11 +250,11 @@ static enum mase_status get_moment(const float **data, const struct mase_obj *st
     return MASE_OK;
 }
 
-/* Both moments of every parameter that is trained; copy false: only see whether they are there. */
+/* The moments of every parameter that is trained; copy false: only see whether they are there. */
 static enum mase_status take_moments(struct mase_trainer *t, const struct mase_obj *root, bool copy,
                                      const char *path, struct mase_err *err)
 {
-    const bool sgd = t->optim.kind == MASE_OPTIM_SGD;
+    const struct mase_optim_row *row = t->optim.row;
     const struct mase_obj *list = mase_obj_get(root, "optimizer_states");
     const struct mase_obj *first =
         list && list->kind == MASE_OBJ_LIST && list->count == 1 ? list->items[0] : NULL;
@@ -272,13 +272,15 @@ static enum mase_status take_moments(struct mase_trainer *t, const struct mase_o
         if (p[i].at < 0)
             continue;
         const size_t size = (size_t)mase_tensor_count(&p[i].param->tensor) * sizeof(float);
-        const float *m, *v = NULL;
-        st = get_moment(&m, state, number, &p[i], sgd ? "momentum_buffer" : "exp_avg", path, err);
-        if (!st && !sgd)
-            st = get_moment(&v, state, number, &p[i], "exp_avg_sq", path, err);
+        const float *m = NULL, *v = NULL;
+        if (row->m)
+            st = get_moment(&m, state, number, &p[i], row->m, path, err);
+        if (!st && row->v)
+            st = get_moment(&v, state, number, &p[i], row->v, path, err);
         if (st || !copy)
             continue;
-        memcpy(t->optim.m + p[i].at, m, size);
+        if (m)
+            memcpy(t->optim.m + p[i].at, m, size);
         if (v)
             memcpy(t->optim.v + p[i].at, v, size);
     }
@@ -317,7 +319,7 @@ static enum mase_status resume(struct mase_trainer *t, const struct mase_obj *ro
     MASE_TRY(mase_trainer_load_weights(t, mase_obj_get(ours, "weights"), path, err));
     MASE_TRY(mase_trainer_load_teacher(t, teacher, err));
     mase_trainer_load_pruning(t, mase_obj_get(ours, "prune"));
-    t->optim.step = s.step;
+    mase_optimizer_set_steps(&t->optim, s.step);
     return MASE_OK;
 }
 

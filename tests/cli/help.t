@@ -57,7 +57,7 @@ if command -v bash >/dev/null; then
     }
     complete_is "a command" "train transform trace" tr
     complete_is "an option" "--max-epochs" transform --max-e
-    complete_is "a choice" "adam adamw" transform --training-optimizer ad
+    complete_is "a choice" "adam adamw adagrad" transform --training-optimizer ad
     complete_is "a model" "vgg7" transform vg
     complete_is "a pass" "quantize" passes qu
     complete_is "a format" "block_fp" formats block_f

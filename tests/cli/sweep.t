@@ -84,8 +84,8 @@ run sweep toy toy_tiny --batch-size 32,32
 refused "a value given twice" 'batch_size: 32 is given twice'
 run sweep toy toy_tiny --batch-size 32,
 refused "an empty value" "ch: --batch-size = '' is not a number"
-run sweep toy toy_tiny --training-optimizer adam,lion
-refused "an unknown choice" "ch: --training-optimizer.*lion"
+run sweep toy toy_tiny --training-optimizer adam,tiger
+refused "an unknown choice" "ch: --training-optimizer.*tiger"
 run sweep toy --batch-size 32,64
 refused "no dataset" 'ch: No model and/or dataset provided!'
 run transform toy toy_tiny --batch-size 32,64

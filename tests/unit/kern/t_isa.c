@@ -477,6 +477,25 @@ CASE(sgd)
     k->sgd(&o);
     return (struct wrote){ 2 * s->n, 0 };
 }
+CASE(nadam)
+{
+    struct mase_optim o = optim(s);
+    o.ahead = 0.03f;
+    k->nadam(&o);
+    return (struct wrote){ 3 * s->n, 0 };
+}
+CASE(root_square)
+{
+    const struct mase_optim o = optim(s);
+    k->root_square(&o);
+    return (struct wrote){ 3 * s->n, 0 };
+}
+CASE(lion)
+{
+    const struct mase_optim o = optim(s);
+    k->lion(&o);
+    return (struct wrote){ 2 * s->n, 0 };
+}
 CASE(gather)
 {
     uint32_t index[MAX_N];

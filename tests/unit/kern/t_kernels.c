@@ -368,22 +368,65 @@ static void distillation_and_its_gradient(void **state)
 
 /* ---- optimisers ---- */
 
+/* One weight, its moments and its gradient. */
+typedef void in_double_fn(double *w, double *m, double *v, double g, const struct mase_optim *o);
+
 static void adam_in_double(double *w, double *m, double *v, double g, const struct mase_optim *o)
 {
-    g = g * o->clip + o->decay * *w;
     *m = o->beta1 * *m + o->take1 * g;
     *v = o->beta2 * *v + o->take2 * g * g;
     *w = o->keep * *w - o->step * *m / (sqrt(*v) * o->root + o->eps);
 }
 
-static void sgd_in_double(double *w, double *m, double g, const struct mase_optim *o)
+static void sgd_in_double(double *w, double *m, double *v, double g, const struct mase_optim *o)
 {
-    g = g * o->clip + o->decay * *w;
+    (void)v;
     *m = o->beta1 * *m + g;
     *w -= o->step * (o->nesterov ? g + o->beta1 * *m : *m);
 }
 
-static void one_optimiser(bool adam, bool variant)
+static void nadam_in_double(double *w, double *m, double *v, double g, const struct mase_optim *o)
+{
+    *m = o->beta1 * *m + o->take1 * g;
+    *v = o->beta2 * *v + o->take2 * g * g;
+    *w -= (o->step * *m + o->ahead * g) / (sqrt(*v) * o->root + o->eps);
+}
+
+static void root_square_in_double(double *w, double *m, double *v, double g,
+                                  const struct mase_optim *o)
+{
+    (void)m;
+    *v = o->beta2 * *v + o->take2 * g * g;
+    *w -= o->step * g / (sqrt(*v) + o->eps);
+}
+
+static void lion_in_double(double *w, double *m, double *v, double g, const struct mase_optim *o)
+{
+    const double way = o->beta1 * *m + o->take1 * g;
+    (void)v;
+    *w = o->keep * *w - o->step * ((way > 0) - (way < 0));
+    *m = o->beta2 * *m + o->take2 * g;
+}
+
+#define OPTIMISER(name)                                       \
+    {                                                         \
+        offsetof(struct mase_kernels, name), name##_in_double \
+    }
+static const struct optimiser {
+    size_t kernel;
+    in_double_fn *in_double;
+} optimisers[] = { OPTIMISER(adam), OPTIMISER(sgd), OPTIMISER(nadam), OPTIMISER(root_square),
+                   OPTIMISER(lion) };
+
+static void run_optimiser(const struct mase_kernels *k, const struct optimiser *c,
+                          const struct mase_optim *o)
+{
+    void (*run)(const struct mase_optim *);
+    memcpy(&run, (const char *)k + c->kernel, sizeof run);
+    run(o);
+}
+
+static void one_optimiser(const struct optimiser *c, bool variant)
 {
     enum { N = 48 };
     struct buf g = make(N, 16), standard = { 0 };
@@ -391,21 +434,19 @@ static void one_optimiser(bool adam, bool variant)
     {
         struct buf s = make(3 * N, 17); /* w, m, v */
         double w[N], m[N], v[N];
+        s.x[N] = g.x[0] = 0; /* lion: no way to go */
         for (int i = 0; i < N; i++) {
             w[i] = s.x[i];
             m[i] = s.x[N + i];
             v[i] = s.x[2 * N + i] = fabsf(s.x[2 * N + i]);
         }
         struct mase_optim o = { .w = s.x, .m = s.x + N, .v = s.x + 2 * N, .g = g.x, .n = N };
-        o.clip = 0.5f, o.decay = adam && variant ? 0.0f : 0.02f, o.keep = variant ? 0.98f : 1.0f;
+        o.clip = 0.5f, o.decay = variant ? 0.0f : 0.02f, o.keep = variant ? 0.98f : 1.0f;
         o.beta1 = 0.9f, o.take1 = 0.1f, o.beta2 = 0.999f, o.take2 = 0.001f;
-        o.root = 22.0f, o.eps = 1e-8f, o.step = 0.05f, o.nesterov = variant;
-        (adam ? k->adam : k->sgd)(&o);
+        o.root = 22.0f, o.eps = 1e-8f, o.step = 0.05f, o.ahead = 0.03f, o.nesterov = variant;
+        run_optimiser(k, c, &o);
         for (int i = 0; i < N; i++) {
-            if (adam)
-                adam_in_double(&w[i], &m[i], &v[i], g.x[i], &o);
-            else
-                sgd_in_double(&w[i], &m[i], g.x[i], &o);
+            c->in_double(&w[i], &m[i], &v[i], g.x[i] * o.clip + o.decay * w[i], &o);
             check_close(s.x[i], w[i], 1e-6);
             check_close(s.x[N + i], m[i], 1e-6);
             check_close(s.x[2 * N + i], v[i], 1e-6);
@@ -424,8 +465,10 @@ static void one_optimiser(bool adam, bool variant)
 static void optimisers_step_as_defined(void **state)
 {
     (void)state;
-    for (int i = 0; i < 4; i++)
-        one_optimiser(i & 1, i & 2);
+    for (size_t i = 0; i < sizeof optimisers / sizeof *optimisers; i++) {
+        one_optimiser(&optimisers[i], false);
+        one_optimiser(&optimisers[i], true);
+    }
 }
 
 /* ---- table rows ---- */

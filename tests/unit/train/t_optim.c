@@ -303,6 +303,44 @@ static void momentum_looks_ahead_unless_plain(void **state)
     assert_true(moved_by(0.5, false) == -1.5f - (1.0f + 0.5f * 1.5f));
 }
 
+/* One weight of 1 that decays by 0.1, at a rate of 0.1: PyTorch's in float64, Lion's by its paper.
+ */
+static const float slopes[] = { 0.5f, -1.25f, 0.75f, 0.0f, 2.0f, -0.125f };
+enum { SLOPES = sizeof slopes / sizeof slopes[0] };
+static const struct {
+    const char *name;
+    double w[SLOPES];
+} walks[] = {
+    { "nadam",
+      { 0.8943548226, 0.9842957778, 0.9257185457, 0.9168371162, 0.8071488784, 0.8004372168 } },
+    { "rmsprop",
+      { 1.666666394e-07, 0.9023684229, 0.3818468368, 0.3580792043, -0.4284329759, -0.3633998351 } },
+    { "adagrad", { 0.9, 0.9888217643, 0.9343233294, 0.9283357139, 0.8481668933, 0.8497059871 } },
+    { "lion", { 0.89, 0.9811, 0.871289, 0.76257611, 0.6549503489, 0.5484008454 } },
+};
+
+static void a_weight_walks_as_it_should(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof walks / sizeof walks[0]; i++) {
+        struct run r = { .net = &nets[0], .o = &optimisers[0] };
+        open_run(&r);
+        mase_optimizer_release(&r.optim);
+        r.opts.optimizer = walks[i].name;
+        r.opts.weight_decay = 0.1;
+        must(mase_optimizer_init(&r.optim, r.plan, &r.opts, &err));
+        r.optim.params.w[0] = 1;
+        for (int k = 0; k < SLOPES; k++) {
+            if (k == 3) /* as after a resumption */
+                mase_optimizer_set_steps(&r.optim, 3);
+            r.optim.params.g[0] = slopes[k];
+            mase_optimizer_step(&r.optim, 0.1);
+            check_near(r.optim.params.w[0], walks[i].w[k], 1e-6, walks[i].name, k);
+        }
+        close_run(&r);
+    }
+}
+
 /* ---- what formats learn ---- */
 
 static const float *values_of(const struct mase_plan *p, const char *name)
@@ -314,10 +352,10 @@ static const float *values_of(const struct mase_plan *p, const char *name)
 static void steps_of_formats_do_not_decay(void **state)
 {
     (void)state;
-    static const char *const kinds[] = { "adam", "adamw", "sgd" };
+    const char *const *kinds = mase_optimizer_names;
     const struct mase_quant q = { .kind = MASE_QUANT_lsq,
                                   .operand = { [MASE_WEIGHT] = format_of("lsq(4, 0)") } };
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+    for (int i = 0; kinds[i]; i++) {
         struct mase_graph *g = build("jsc-tiny", 1);
         struct mase_train_opts o = default_opts();
         struct mase_optimizer optim;
@@ -352,6 +390,7 @@ int main(void)
         cmocka_unit_test(steps_equal_pytorch),
         cmocka_unit_test(gradients_are_clipped),
         cmocka_unit_test(momentum_looks_ahead_unless_plain),
+        cmocka_unit_test(a_weight_walks_as_it_should),
         cmocka_unit_test(steps_of_formats_do_not_decay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
