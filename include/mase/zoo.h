@@ -31,8 +31,11 @@ struct mase_model_opts {
     double memory_mb; /* 4096, of address space */
 };
 
-/* Does spec name a file: net.mg, net.py, net.py:Class? */
+/* Does spec name a file: net.mg, net.py, net.py:Net, net.py:Net(width=3)? Or a module of an
+ * installed package: torchvision.models:resnet18(num_classes=10)? */
 bool mase_model_is_file(const char *spec);
+/* "Net" of "net.py:Net(width=3)"; NULL where it does not say. */
+const char *mase_model_class(struct mase_arena *a, const char *spec);
 /* The graph that spec names, for this data, without weights: a file, or a model of the zoo. A .py
  * file is executed, by python3 in a child process. opts may be NULL. */
 enum mase_status mase_model_open(struct mase_graph **g, const char *spec,

@@ -65,10 +65,10 @@ static const char *short_name(struct mase_arena *a, const char *spec)
 {
     if (!mase_model_is_file(spec))
         return last_part(a, spec);
-    const char *colon = strrchr(spec, ':'), *slash = strrchr(spec, '/');
-    if (colon && (!slash || colon > slash) && colon[1])
-        return colon + 1;
-    const char *base = slash ? slash + 1 : spec;
+    const char *class_name = mase_model_class(a, spec);
+    if (class_name)
+        return class_name;
+    const char *slash = strrchr(spec, '/'), *base = slash ? slash + 1 : spec;
     return mase_arena_strndup(a, base, (size_t)(strrchr(base, '.') - base));
 }
 

@@ -10,35 +10,70 @@
 
 /* ---- files ---- */
 
-/* Where ".py" ends in "net.py" or "net.py:Class", or NULL. */
+/* Where ".py" ends in "net.py" or "net.py:Net(width=3)", or NULL. */
 static const char *end_of_py(const char *spec)
 {
-    const char *colon = strrchr(spec, ':');
-    const size_t n = colon ? (size_t)(colon - spec) : strlen(spec);
-    if (n > 3 && strncmp(spec + n - 3, ".py", 3) == 0)
-        return spec + n;
-    return mase_ends_with(spec, ".py") ? spec + strlen(spec) : NULL;
+    for (const char *p = strstr(spec, ".py"); p; p = strstr(p + 1, ".py"))
+        if (p > spec && (p[3] == ':' || !p[3]))
+            return p + 3;
+    return NULL;
+}
+
+static bool starts_name(char c)
+{
+    return isalpha((unsigned char)c) || c == '_';
+}
+
+/* Where the module ends in "torchvision.models:resnet18(num_classes=10)", or NULL. */
+static const char *end_of_module(const char *spec)
+{
+    const char *p = mase_data_kind_of(spec) ? "" : spec; /* csv:FILE is a data set */
+    while (starts_name(*p)) {
+        while (starts_name(*p) || isdigit((unsigned char)*p))
+            p++;
+        if (p[0] == ':')
+            return starts_name(p[1]) ? p : NULL;
+        p += *p == '.';
+    }
+    return NULL;
+}
+
+static const char *end_of_source(const char *spec)
+{
+    const char *end = end_of_py(spec);
+    return end ? end : end_of_module(spec);
 }
 
 bool mase_model_is_file(const char *spec)
 {
-    return mase_ends_with(spec, ".mg") || end_of_py(spec);
+    return mase_ends_with(spec, ".mg") || end_of_source(spec);
 }
 
-static enum mase_status open_py(struct mase_graph **g, const char *spec, const char *end,
-                                const struct mase_data_info *data,
-                                const struct mase_model_opts *opts, struct mase_err *err)
+const char *mase_model_class(struct mase_arena *a, const char *spec)
+{
+    const char *end = end_of_source(spec);
+    if (!end || end[0] != ':' || !end[1])
+        return NULL;
+    const size_t n = strcspn(end + 1, "(");
+    return mase_arena_strndup(a, end + 1, n);
+}
+
+static enum mase_status open_source(struct mase_graph **g, const char *spec, const char *end,
+                                    const struct mase_data_info *data,
+                                    const struct mase_model_opts *opts, struct mase_err *err)
 {
     struct mase_arena a = { 0 };
     struct mase_file f;
     const char *path = mase_arena_strndup(&a, spec, (size_t)(end - spec));
-    const char *class_name = end[0] == ':' && end[1] ? end + 1 : NULL;
-    enum mase_status st =
-        mase_file_open(&f, path, err); /* our words for a file that is not there */
-    if (!st) {
-        mase_file_close(&f);
-        st = mase_source_trace(g, path, class_name, data, opts, err);
+    const char *call = end[0] == ':' && end[1] ? end + 1 : NULL;
+    enum mase_status st = MASE_OK;
+    if (mase_ends_with(path, ".py")) {
+        st = mase_file_open(&f, path, err); /* our words for a file that is not there */
+        if (!st)
+            mase_file_close(&f);
     }
+    if (!st)
+        st = mase_source_trace(g, path, call, data, opts, err);
     mase_arena_release(&a);
     return st;
 }
@@ -57,9 +92,9 @@ enum mase_status mase_model_open(struct mase_graph **g, const char *spec,
                                  const struct mase_model_opts *opts, struct mase_err *err)
 {
     const struct mase_model *m;
-    const char *py = end_of_py(spec);
-    if (py)
-        return open_py(g, spec, py, data, opts, err);
+    const char *source = end_of_source(spec);
+    if (source)
+        return open_source(g, spec, source, data, opts, err);
     if (mase_ends_with(spec, ".mg"))
         return open_mg(g, spec, err);
     MASE_TRY(mase_zoo_find(&m, spec, err));

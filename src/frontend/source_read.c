@@ -2,7 +2,8 @@
  * source_read.c - the tracer's answer becomes a graph.
  *
  *     {"name": "Test", "modules": [...], "attrs": [...], "nodes": [...], "defaults": [...],
- *      "confined": true, "training": null, another {"modules", "attrs", "nodes"}, or {"error":
+ *      "passed": [...], "confined": true, "training": null, another {"modules", "attrs", "nodes"},
+ * or {"error":
  * {...}}}
  *     {"error": {"message": "...", "path": "net.py", "line": 12, "col": 9, "span": 4}}
  *
@@ -537,6 +538,25 @@ static enum mase_status tell_defaults(struct reading *r, const struct mase_value
     return MASE_OK;
 }
 
+/* [{"path": "net.py", "line": 40, "message": "..."}]: statements beside the network that fail. */
+static enum mase_status tell_passed(struct reading *r, const struct mase_value *v)
+{
+    if (!v || v->kind != MASE_LIST)
+        return malformed(r, "list of what was passed over");
+    if (!v->count)
+        return MASE_OK;
+    const struct mase_loc at = get_place(r, v->items[0]);
+    const char *message = get_text(v->items[0], "message");
+    struct mase_str more = { 0 };
+    for (int i = 1; i < v->count; i++)
+        mase_str_printf(&more, "%s%d", i > 1 ? ", " : "; so were lines ",
+                        get_int(v->items[i], "line"));
+    mase_warn("%s:%d was passed over: %s%s", at.path, at.line, message ? message : "it fails",
+              more.len ? mase_str_text(&more) : "");
+    mase_str_release(&more);
+    return MASE_OK;
+}
+
 static enum mase_status read_graph(struct reading *r, const struct mase_value *answer)
 {
     if (is_fault(mase_value_get(answer, "error")))
@@ -553,6 +573,7 @@ static enum mase_status read_graph(struct reading *r, const struct mase_value *a
         mase_warn("nothing keeps %s from starting programs: the kernel, or python3's ctypes, does "
                   "not help",
                   r->path);
+    MASE_TRY(tell_passed(r, mase_value_get(answer, "passed")));
     return tell_defaults(r, mase_value_get(answer, "defaults"));
 }
 

@@ -62,17 +62,25 @@ static struct mase_value *info(struct mase_arena *a, const struct mase_data_info
     return v;
 }
 
-static void write_request(struct mase_str *out, const char *path, const char *class_name,
+/* What python3 is told to do: our script is longer than an argument may be, so it comes first in
+ * what it reads. */
+static const char begin[] = "import sys; "
+                            "exec(compile(sys.stdin.buffer.read(int(sys.stdin.buffer.readline())), "
+                            "'<string>', 'exec'))";
+
+static void write_request(struct mase_str *out, const char *path, const char *call,
                           const struct mase_data_info *data, double seconds)
 {
     struct mase_arena a = { 0 };
     struct mase_value *v = mase_value_table(&a);
     mase_value_set(&a, v, "file", text(&a, path));
-    mase_value_set(&a, v, "class", text(&a, class_name));
+    mase_value_set(&a, v, "call", text(&a, call));
     mase_value_set(&a, v, "info", info(&a, data));
     mase_value_set(&a, v, "seconds", mase_value_float(&a, seconds));
     mase_value_set(&a, v, "filter", mase_confinement(&a));
     mase_value_set(&a, v, "ops", ops(&a));
+    mase_str_printf(out, "%zu\n", strlen(mase_tracer_script));
+    mase_str_add(out, mase_tracer_script);
     mase_json_print(out, v, 0);
     mase_arena_release(&a);
 }
@@ -135,7 +143,7 @@ static enum mase_status fail_crashed(const char *path, const char *dump, int cod
 static enum mase_status ask(struct mase_str *answer, const char *path, const char *request,
                             double seconds, double memory_mb, struct mase_err *err)
 {
-    const char *const argv[] = { "python3", "-I", "-B", "-c", mase_tracer_script, NULL };
+    const char *const argv[] = { "python3", "-I", "-B", "-c", begin, NULL };
     const struct mase_child child = { .program = "python3",
                                       .argv = argv,
                                       .input = request,
@@ -170,7 +178,7 @@ static enum mase_status ask(struct mase_str *answer, const char *path, const cha
     return MASE_OK;
 }
 
-enum mase_status mase_source_trace(struct mase_graph **g, const char *path, const char *class_name,
+enum mase_status mase_source_trace(struct mase_graph **g, const char *path, const char *call,
                                    const struct mase_data_info *data,
                                    const struct mase_model_opts *opts, struct mase_err *err)
 {
@@ -179,7 +187,7 @@ enum mase_status mase_source_trace(struct mase_graph **g, const char *path, cons
     struct mase_str request = { 0 }, answer = { 0 };
 
     mase_info("Executing %s with python3 to trace its model", path);
-    write_request(&request, path, class_name, data, seconds);
+    write_request(&request, path, call, data, seconds);
     enum mase_status st = ask(&answer, path, mase_str_text(&request), seconds, memory, err);
     if (!st) {
         const char *text = mase_str_text(&answer), *late = strstr(text, "\n{");

@@ -82,7 +82,7 @@ refused "layers that do not fit" '^net\.py:14:16: .*fc2: linear: input \[1, 32\]
 err_has "with the line" '^ +14 \| +return self\.fc2\(F\.relu\(self\.fc1\(x\)\)\)$'
 rm -rf mase_output
 read_it Deep
-refused "a parameter that no data set tells" "^net\.py: Deep needs 'depth', which no data set tells: give it a default"
+refused "a parameter that no data set tells" "^net\.py: Deep needs 'depth', which no data set tells: give it a default, or say FILE:Deep\(depth=\.\.\.\)"
 read_it Raises
 refused "an exception in __init__" "^net\.py:25:[0-9]+: KeyError: 'large'"
 read_it Branches
@@ -108,9 +108,9 @@ printf 'import torch.nn as nn\nclass Net(nn.Module):\n    def forward(self, x)\n
 run transform syntax.py:Net jsc --config c.toml
 refused "a syntax error" '^syntax\.py:3:[0-9]+: SyntaxError'
 err_has "with its line" '^ +3 \|     def forward\(self, x\)$'
-printf 'import nowhere_at_all\n' >imports.py
+printf 'import nowhere_at_all\nimport torch.nn as nn\nclass Net(nn.Module):\n    def forward(self, x): return nowhere_at_all.scale(x)\n' >imports.py
 run transform imports.py:Net jsc --config c.toml
-refused "a package that is missing" "^imports\.py:1:[0-9]+: ModuleNotFoundError: No module named 'nowhere_at_all'"
+refused "a package that is missing" "^imports\.py:4:[0-9]+: 'nowhere_at_all\.scale' is not read here"
 printf 'while True: pass\n' >endless.py
 run train endless.py:Net jsc --trace-seconds 1
 refused "an import without end" '^endless\.py:1:[0-9]+: still running after 1 s'

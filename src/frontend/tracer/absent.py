@@ -1,12 +1,54 @@
-"""absent.py - what files import beside a network: enough of it that the network can be read."""
+"""absent.py - what files import beside a network: enough of it that the network can be read.
 
-# Packages that files import beside a network: those that need torch themselves, and those that the
-# python3 at hand may lack.
-ON_TORCH = ("torchvision", "torchaudio", "torchtext", "torchmetrics", "torchinfo", "torchsummary",
-            "pytorch_lightning", "lightning", "timm", "fvcore", "thop", "accelerate", "brevitas",
-            "transformers")
-OFTEN = ("numpy", "scipy", "pandas", "sklearn", "skimage", "matplotlib", "seaborn", "tqdm", "wandb",
-         "tensorboard", "tensorboardX", "h5py", "PIL", "cv2", "yaml", "omegaconf", "hydra")
+A package that is not here becomes a stand-in, and so does one that needs torch itself, which would find
+ours. Stand-ins complain when somebody looks at what they give. Of some packages the sources are read after
+all, when a model is made of what they have: their torch is ours.
+"""
+
+# Packages that need torch themselves. The first are read when a network needs them.
+READ = ("torchvision", "timm", "transformers")
+ON_TORCH = READ + ("torchaudio", "torchtext", "torchmetrics", "torchinfo", "torchsummary",
+                   "pytorch_lightning", "lightning", "fvcore", "thop", "accelerate", "brevitas")
+# Parts of them that no network is made of.
+BESIDE = ("torchvision.datasets", "torchvision.transforms", "torchvision.utils", "torchvision.io",
+          "torchvision.extension", "torchvision._C", "timm.data", "timm.loss", "timm.optim",
+          "timm.scheduler", "timm.utils")
+IN_USE = set()  # packages whose sources are read
+
+
+def is_beside(name):
+    return any(name == part or name.startswith(part + ".") for part in BESIDE)
+
+
+def installed(name):
+    return importlib.machinery.PathFinder.find_spec(name) is not None
+
+
+def is_checkout(package):
+    """It lies among the user's own files."""
+    spec = importlib.machinery.PathFinder.find_spec(package)
+    return spec is not None and spec.origin is not None and is_users(spec.origin)
+
+
+def use(package):
+    """From now on its sources are read."""
+    if package not in IN_USE:
+        IN_USE.add(package)
+        for name in [n for n in sys.modules if n.partition(".")[0] == package]:
+            del sys.modules[name]
+
+
+def real(full):
+    """What a name of such a package stands for; None: nothing that can be had."""
+    package = full.partition(".")[0]
+    if package not in READ or is_beside(full) or "(" in full or not installed(package):
+        return None
+    use(package)
+    try:
+        module, _, name = full.rpartition(".")
+        return getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError):
+        return None
 
 
 class Absent:
@@ -17,8 +59,13 @@ class Absent:
         self.__dict__["_name"] = name
 
     def __call__(self, *args, **kwargs):
+        there = real(self._name)
+        if there is not None and not isinstance(there, Absent):
+            return there(*args, **kwargs)
         if contains_proxy(args) or contains_proxy(kwargs):
             raise Fault("'%s' is not read here, so what it computes cannot be traced" % self._name)
+        if len(args) == 1 and not kwargs and is_plain_code(args[0]):
+            return args[0]  # a decorator
         return Absent(self._name + "(...)")
 
     def __getattr__(self, name):
@@ -29,23 +76,85 @@ class Absent:
     def __setattr__(self, name, value):
         pass
 
+    def __repr__(self):
+        return "<%s, which is not here>" % self._name
+
     def __mro_entries__(self, bases):
-        return (AbsentBase,)
+        there = real(self._name)
+        if isinstance(there, type):
+            return (there,)
+        return (type("AbsentBase", (AbsentBase,), {"absent": self._name}),)
+
+    def __getitem__(self, index):
+        """Dataset[int] is a type; data[0] is not known."""
+        return self if is_type_name(self._name) and not contains_proxy(index) else self.look()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return False
 
     def look(self, *_):
         package = self._name.partition(".")[0]
         why = "it needs torch itself" if package in ON_TORCH else "python3 does not have it"
         raise Fault("'%s' is needed here, and %s is not read: %s" % (self._name, package, why))
 
-    __bool__ = __int__ = __float__ = __index__ = __iter__ = __len__ = __getitem__ = look
+    __bool__ = __int__ = __float__ = __index__ = __iter__ = __len__ = __contains__ = look
     __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = __neg__ = look
     __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = look
-    __lt__ = __le__ = __gt__ = __ge__ = look
+    __lt__ = __le__ = __gt__ = __ge__ = __and__ = __rand__ = __matmul__ = __rmatmul__ = look
+
+    def __or__(self, other):
+        """In annotations."""
+        return self if is_type_name(self._name) else self.look()
+
+    __ror__ = __or__
+
+
+def is_plain_code(v):
+    """A function or a class, as a decorator gets it."""
+    return inspect.isfunction(v) or isinstance(v, (type, staticmethod, classmethod, property))
+
+
+def is_type_name(name):
+    return name.rpartition(".")[2].lstrip("_")[:1].isupper() and not name.endswith(")")
 
 
 class AbsentBase:
     def __init__(self, *_, **__):
         pass
+
+    def __class_getitem__(cls, _):
+        return cls
+
+
+class Lost(Absent):
+    """A name whose statement failed at the top level of a file."""
+
+    def __init__(self, name, at, message):
+        self.__dict__.update(_name=name, at=at, message=message)
+
+    def look(self, *_):
+        raise Fault("'%s' is needed, and this line, which sets it, fails: %s"
+                    % (self._name, self.message), self.at)
+
+    def __call__(self, *args, **kwargs):
+        return self.look()
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self.look()
+
+    def __mro_entries__(self, bases):
+        return self.look()
+
+    __getitem__ = __or__ = __ror__ = __enter__ = look
+    __bool__ = __int__ = __float__ = __index__ = __iter__ = __len__ = __contains__ = look
+    __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = __neg__ = look
+    __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = look
+    __lt__ = __le__ = __gt__ = __ge__ = __and__ = __rand__ = __matmul__ = __rmatmul__ = look
 
 
 class AbsentPackage(types.ModuleType):
@@ -74,3 +183,83 @@ class LightningModule(Module):
         pass
 
     log_dict = log
+
+
+# ---- imports ----
+
+def importer():
+    """The frame that imports."""
+    frame = sys._getframe(2)
+    while frame and (frame.f_code.co_filename.startswith("<frozen") or
+                     frame.f_globals.get("__name__") in ("__main__", "importlib")):
+        frame = frame.f_back
+    return frame
+
+
+def expects_failure(frame):
+    """Does the statement stand in a try that handles it? Such files do without."""
+    if not frame:
+        return False
+    try:
+        with open(frame.f_code.co_filename, "rb") as f:
+            tree = ast.parse(f.read())
+    except (OSError, SyntaxError, ValueError):
+        return True  # a package that makes its code as it goes
+    return any(t.body[0].lineno <= frame.f_lineno <= t.body[-1].end_lineno
+               for t in ast.walk(tree) if isinstance(t, ast.Try) and t.handlers)
+
+
+class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """import torch.anything, and of packages that need torch"""
+
+    def find_spec(self, name, path=None, target=None):
+        package = name.partition(".")[0]
+        if package in READ and package not in IN_USE and is_checkout(package):
+            use(package)
+        if name.startswith("torch.") or (package in IN_USE and is_beside(name)) or (
+                package in ON_TORCH and package not in IN_USE and (
+                    installed(package) or not expects_failure(importer()))):
+            return importlib.machinery.ModuleSpec(name, self, is_package=True)
+        return None
+
+    def create_module(self, spec):
+        if spec.name.startswith("torch."):
+            return Package(spec.name)
+        made = AbsentPackage(spec.name)
+        if spec.name == "numpy":
+            made.__dict__.update(numpy_content())
+        if spec.name in ("pytorch_lightning", "lightning", "lightning.pytorch"):
+            made.LightningModule = LightningModule
+        return made
+
+    def exec_module(self, module):
+        pass
+
+
+def found_above(name, frame):
+    """Scripts are run from folders above them: src/net/a.py says "from net import b"."""
+    folder = os.path.dirname(os.path.abspath(frame.f_code.co_filename)) if frame else ""
+    for _ in range(LEVELS):
+        spec = importlib.machinery.PathFinder.find_spec(name, [folder])
+        if spec and isinstance(spec.loader, importlib.machinery.SourceFileLoader):
+            spec.loader = FileLoader(name, spec.origin)
+            return spec
+        if folder in ("/", "") or os.path.exists(os.path.join(folder, ".git")):
+            return None
+        folder = os.path.dirname(folder)
+    return None
+
+
+LEVELS = 6
+
+
+class LastFinder(Finder):
+    """Whatever nobody else has found."""
+
+    def find_spec(self, name, path=None, target=None):
+        above = found_above(name, importer()) if "." not in name else None
+        if above:
+            return above
+        if name != "numpy" and expects_failure(importer()):
+            return None
+        return importlib.machinery.ModuleSpec(name, self, is_package=True)

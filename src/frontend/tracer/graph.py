@@ -17,8 +17,12 @@ STDLIB = os.path.dirname(os.__file__) + os.sep
 
 
 def is_users(filename):
-    installed = os.sep + "site-packages" + os.sep in filename
-    return not installed and not filename.startswith(("<", STDLIB))
+    """Also a package's, where a network is made of it."""
+    for folder in ("site-packages", "dist-packages"):
+        _, found, rest = filename.partition(os.sep + folder + os.sep)
+        if found:
+            return re.split(r"[/.]", rest)[0] in IN_USE
+    return not filename.startswith(("<", STDLIB))
 
 
 def columns(filename, line, code, lasti):
@@ -81,7 +85,7 @@ class Grad:
     enabled = True
 
     def __new__(cls, mode=None):
-        if callable(mode):  # @torch.no_grad without brackets
+        if callable(mode) and not isinstance(mode, Proxy):  # @torch.no_grad without brackets
             return cls()(mode)
         return super().__new__(cls)
 
@@ -127,7 +131,7 @@ class set_grad_enabled(Grad):
     """At once; as a block, until its end."""
 
     def __init__(self, mode):
-        super().__init__(mode)
+        super().__init__(Grad.enabled if isinstance(mode, Proxy) else mode)  # x.requires_grad
         self.before.append(Grad.enabled)
         Grad.enabled = self.mode
 
@@ -137,6 +141,9 @@ class set_grad_enabled(Grad):
     def __call__(self, fn):
         self.__exit__()
         return super().__call__(fn)
+
+
+NEVER = ("is_cuda", "is_sparse", "is_quantized", "is_mkldnn", "is_meta", "is_nested")  # what no value here is
 
 
 class Proxy:
@@ -155,6 +162,8 @@ class Proxy:
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
+        if name in NEVER:
+            return False
         return Attribute(self, name)
 
     def __getitem__(self, index):
@@ -195,6 +204,34 @@ class Proxy:
 
     def __call__(self, *args, **kwargs):
         raise Fault("a traced value is not a function")
+
+
+class Known(Proxy):
+    """A parameter that forward found by walking over the modules: what it is, is known."""
+
+    def __init__(self, node, value):
+        super().__init__(node)
+        object.__setattr__(self, "value", value)
+
+    def __setattr__(self, name, value):
+        if name == "requires_grad":
+            self.value.requires_grad = value
+        else:
+            super().__setattr__(name, value)
+
+    def requires_grad_(self, requires_grad=True):
+        self.value.requires_grad_(requires_grad)
+        return self
+
+    shape = property(lambda self: self.value.shape)
+    ndim = property(lambda self: self.value.ndim)
+    requires_grad = property(lambda self: self.value.requires_grad)
+
+    def size(self, dim=None):
+        return self.value.size(dim)
+
+    def dim(self):
+        return self.value.ndim
 
 
 class Attribute(Proxy):
@@ -391,6 +428,8 @@ class Tracer:
             return {"dict": [[str(k), self.arg(i)] for k, i in v.items()]}
         if v is Ellipsis or isinstance(v, (dtype, device)):
             return {"atom": str(v)}
+        if isinstance(v, Absent):
+            v.look()
         raise Fault("a %s cannot be an argument in a graph" % type(v).__name__)
 
     # ---- tensors that are read ----
@@ -400,6 +439,11 @@ class Tracer:
             self.read[id(p)] = p, Proxy(self.tensor(p))
         return self.read[id(p)][1]
 
+    def known_parameter(self, p):
+        if id(p) not in self.read:
+            self.read[id(p)] = p, Known(self.tensor(p), p)
+        return self.read[id(p)][1]
+
     def home(self, t):
         """The first name of a parameter or buffer, which is its name."""
         return (self.parameters.get(id(t)) or self.buffers[id(t)])[0]
@@ -407,7 +451,7 @@ class Tracer:
     def tensor(self, t):
         path, owner, _ = (self.parameters.get(id(t)) or self.buffers.get(id(t)) or
                           self.constant(t))
-        if isinstance(owner, Layer):
+        if isinstance(owner, Layer) and owner is not self.root:
             self.use(owner)
         elif path not in self.attrs:
             self.attrs[path] = attribute(path, t, id(t) not in self.parameters)
@@ -440,6 +484,9 @@ class Tracer:
         return path
 
     def call(self, module, args, kwargs):
+        return module._hooked(lambda *a, **k: self.called(module, a, k), args, kwargs)
+
+    def called(self, module, args, kwargs):
         if not isinstance(module, Layer) or type(module).__module__ != LAYERS:
             return module.forward(*args, **kwargs)
         pinned = module._asks_mode and module.training != self.mode
@@ -465,7 +512,7 @@ class Tracer:
                 kwargs[p.name] = value
             else:
                 args.append(value)
-        result = forward(self.root, *args, **kwargs)
+        result = self.root._hooked(functools.partial(forward, self.root), tuple(args), kwargs)
         self.node("output", "output", (result,), {})
         self.keep_the_rest()
 
@@ -474,7 +521,7 @@ class Tracer:
         called, self.modules = self.modules, {}
         read, self.attrs = self.attrs, {}
         for path, m, first in self.root._named_places():
-            if first and isinstance(m, Layer):
+            if first and path and isinstance(m, Layer):
                 self.modules[path] = called.get(path) or m._describe(path, self.home)
                 continue
             for name, t in itertools.chain(m._parameters.items(), m._buffers.items()):

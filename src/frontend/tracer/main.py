@@ -1,29 +1,18 @@
 """main.py - read the request from standard input, trace the model, answer on standard output.
 
-Request:  {"file", "class" or null, "info": {...}, "seconds", "filter": [steps], "ops": [rows of
+Request:  {"file" or module, "call" or null, "info": {...}, "seconds", "filter": [steps], "ops": [rows of
           ops.def]}
-Answer:   {"name", "modules", "attrs", "nodes", "defaults", "training", "confined"}
+Answer:   {"name", "modules", "attrs", "nodes", "defaults", "passed", "training", "confined"}
           or {"error": {"message", "path", "line", ...}}
 
 The graph is that of evaluation. Where training computes something else, "training" has its modules,
 attrs and nodes, or its error; else it is null. "confined" says whether the kernel keeps the file from
 other processes. "defaults" lists arguments of forward that were left
-to their defaults.
+to their defaults, "passed" what was left out: {"path", "line", "message"}.
 """
 
 FORBIDDEN = ("socket.", "subprocess.", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork",
              "pty.spawn")
-
-
-# Names of constructor parameters that the data set answers.
-ANSWERS = {
-    "info": None, "config": None, "cfg": None, "dataset_info": None, "data_info": None,
-    "num_classes": "num_classes", "n_classes": "num_classes", "classes": "num_classes",
-    "out_features": "num_classes", "output_dim": "num_classes", "out_dim": "num_classes",
-    "num_features": "num_features", "n_features": "num_features", "in_features": "num_features",
-    "input_dim": "num_features", "in_dim": "num_features", "image_size": "image_size",
-    "in_channels": "in_channels",
-}
 
 
 def confine(steps):
@@ -53,67 +42,8 @@ def guard(event, args):
 
 
 def on_alarm(signum, frame):
-    raise Fault("still running after %g s: a loop without end? --trace-seconds gives it more"
-                % REQUEST["seconds"])
-
-
-def load(path):
-    """The file as a module; where it lies in a package, as a part of it."""
-    folder, name = os.path.split(os.path.abspath(path))
-    parts = [os.path.splitext(name)[0]]
-    sys.path[:0] = [folder]
-    sys.path.append(os.getcwd())  # models/net.py may say: from models.blocks import Block
-    while os.path.isfile(os.path.join(folder, "__init__.py")):
-        folder, name = os.path.split(folder)
-        parts.insert(0, name)
-    if len(parts) > 1:
-        sys.path.insert(1, folder)
-        importlib.import_module(".".join(parts[:-1]))
-    with open(path, "rb") as f:
-        code = compile(f.read(), path, "exec")
-    module = types.ModuleType(".".join(parts))
-    module.__file__ = path
-    module.__package__ = ".".join(parts[:-1])
-    sys.modules[module.__name__] = module
-    exec(code, module.__dict__)
-    return module
-
-
-def choose(module, name):
-    own = {n: v for n, v in vars(module).items()
-           if isinstance(v, type) and issubclass(v, Module) and v.__module__ == module.__name__}
-    if name is None:
-        if len(own) != 1:
-            raise Fault("say which: FILE:CLASS with one of %s" % (", ".join(own) or "(no class)"))
-        return next(iter(own.values()))
-    if not callable(getattr(module, name, None)):
-        import difflib
-        near = difflib.get_close_matches(name, list(own), 1)
-        raise Fault("no class '%s' in it; it has %s%s" % (
-            name, ", ".join(own) or "none", "; did you mean '%s'?" % near[0] if near else ""))
-    return getattr(module, name)
-
-
-def build(cls, info):
-    """The model, its required parameters answered from the data set."""
-    given = {}
-    for p in inspect.signature(cls).parameters.values():
-        if p.default is not p.empty or p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
-            continue
-        if p.name not in ANSWERS:
-            raise Fault("%s needs '%s', which no data set tells: give it a default"
-                        % (cls.__name__, p.name))
-        field = ANSWERS[p.name]
-        given[p.name] = info if field is None else info[field]
-        if field and info[field] is None:
-            raise Fault("%s needs '%s', which the data set '%s' does not have"
-                        % (cls.__name__, p.name, info["name"]))
-    model = cls(**given)
-    if not isinstance(model, Module):
-        raise Fault("%s gives %s and not a torch.nn.Module" % (cls.__name__, type(model).__name__))
-    if "_modules" not in model.__dict__:
-        raise Fault("%s does not call super().__init__()" % type(model).__name__)
-    return model
+    raise Late("still running after %g s: a loop without end? --trace-seconds gives it more"
+               % REQUEST["seconds"])
 
 
 def fault_of(e):
@@ -164,12 +94,11 @@ def answer():
     info = Info(REQUEST["info"])
     if info["image_size"] is not None:
         info["image_size"] = tuple(info["image_size"])
-    cls = choose(load(REQUEST["file"]), REQUEST["class"])
-    root = build(cls, info)
+    root, name = build(choose(load(REQUEST["file"]), REQUEST["call"]), info)
     kept = Kept(root)
     evaluated = traced(root, False)
     training = traced_in_training(root, kept, evaluated)
-    return dict(evaluated.graph(), name=cls.__name__, defaults=evaluated.defaults,
+    return dict(evaluated.graph(), name=name, defaults=evaluated.defaults, passed=PASSED,
                 training=training, confined=CONFINED)
 
 

@@ -112,16 +112,19 @@ class Module:
             for name, t in m.__dict__[kind].items():
                 if t is not None and id(t) not in seen:
                     seen.add(id(t))
-                    yield (path + "." + name if path else name), t
+                    is_read = TRACER and kind == "_parameters"
+                    yield (path + "." + name if path else name), TRACER.known_parameter(t) if is_read else t
 
-    def named_parameters(self, prefix="", recurse=True):
-        return self._named_owned("_parameters", recurse)
+    def named_parameters(self, prefix="", recurse=True, remove_duplicate=True):
+        lead = prefix + "." if prefix else ""
+        return ((lead + name, t) for name, t in self._named_owned("_parameters", recurse))
 
     def parameters(self, recurse=True):
         return (t for _, t in self.named_parameters(recurse=recurse))
 
-    def named_buffers(self, prefix="", recurse=True):
-        return self._named_owned("_buffers", recurse)
+    def named_buffers(self, prefix="", recurse=True, remove_duplicate=True):
+        lead = prefix + "." if prefix else ""
+        return ((lead + name, t) for name, t in self._named_owned("_buffers", recurse))
 
     def buffers(self, recurse=True):
         return (t for _, t in self.named_buffers(recurse=recurse))
@@ -131,6 +134,12 @@ class Module:
         for name in path.split(".") if path else ():
             m = m._modules[name]
         return m
+
+    def get_parameter(self, path):
+        owner, _, name = path.rpartition(".")
+        return getattr(self.get_submodule(owner), name)
+
+    get_buffer = get_parameter
 
     def apply(self, fn):
         for m in self.children():
@@ -152,18 +161,110 @@ class Module:
     def eval(self):
         return self.train(False)
 
+    # ---- hooks ----
+
+    def register_forward_hook(self, hook, with_kwargs=False, **_):
+        return Handle(self.__dict__.setdefault("_forward_hooks", []), hook, with_kwargs)
+
+    def register_forward_pre_hook(self, hook, with_kwargs=False, **_):
+        return Handle(self.__dict__.setdefault("_forward_pre_hooks", []), hook, with_kwargs)
+
+    def _no_hook(self, *_, **__):
+        """Of gradients and files, which are not ours."""
+        return Handle([], None, False)
+
+    register_backward_hook = register_full_backward_hook = register_full_backward_pre_hook = _no_hook
+    register_state_dict_pre_hook = register_load_state_dict_post_hook = _register_state_dict_hook = _no_hook
+    _register_load_state_dict_pre_hook = register_load_state_dict_pre_hook = _no_hook
+
+    def _hooked(self, forward, args, kwargs):
+        for handle in self.__dict__.get("_forward_pre_hooks", ()):
+            given = handle.hook(self, args, kwargs) if handle.with_kwargs else handle.hook(self, args)
+            if given is not None and handle.with_kwargs:
+                args, kwargs = given
+            elif given is not None:
+                args = given if isinstance(given, tuple) else (given,)
+        result = forward(*args, **kwargs)
+        for handle in self.__dict__.get("_forward_hooks", ()):
+            given = handle.hook(self, args, kwargs, result) if handle.with_kwargs else handle.hook(
+                self, args, result)
+            result = result if given is None else given
+        return result
+
+    # ---- states ----
+
+    def state_dict(self, *_, prefix="", **__):
+        out = {}
+        for path, m, _first in self._named_places():
+            for name, t in itertools.chain(m._parameters.items(), m._buffers.items()):
+                if t is not None and (t.persistent or isinstance(t, Parameter)):
+                    out[prefix + (path + "." + name if path else name)] = t
+        return out
+
+    def load_state_dict(self, state_dict, strict=True, assign=False):
+        if isinstance(state_dict, (Weights, Absent)):
+            note(here(), "weights that a model reads from a file are left out; --load gives it some")
+            return Keys((), ())
+        own = self.state_dict()
+        missing, more = [n for n in own if n not in state_dict], [n for n in state_dict if n not in own]
+        if strict and missing + more:
+            raise Fault("load_state_dict: %s %s" % (", ".join(missing or more),
+                                                    "missing" if missing else "not known"))
+        for name, t in own.items():
+            if name in state_dict:
+                if tuple(t.shape) != tuple(state_dict[name].shape):
+                    raise Fault("load_state_dict: '%s' is of %s, given %s" % (
+                        name, list(t.shape), list(state_dict[name].shape)))
+                t.copy_(state_dict[name].clone())
+        return Keys(missing, more)
+
     # ---- what changes nothing in a graph ----
 
     def _same(self, *_, **__):
         return self
 
-    to = cuda = cpu = float = double = half = _same
+    to = cuda = cpu = float = double = xpu = compile = share_memory = to_empty = zero_grad = _same
+
+    def half(self):
+        raise Fault("a network in half precision is not followed")
+
+    bfloat16 = half
+
+    def _get_name(self):
+        return type(self).__name__
 
     def extra_repr(self):
         return ""
 
     def __repr__(self):
         return "%s()" % type(self).__name__
+
+
+class Handle:
+    """What registering a hook gives."""
+
+    def __init__(self, hooks, hook, with_kwargs):
+        self.hooks, self.hook, self.with_kwargs = hooks, hook, with_kwargs
+        hooks.append(self)
+
+    def remove(self):
+        if self in self.hooks:
+            self.hooks.remove(self)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.remove()
+
+
+class Keys(tuple):
+    """What load_state_dict gives."""
+
+    def __new__(cls, missing, unexpected):
+        made = super().__new__(cls, (missing, unexpected))
+        made.missing_keys, made.unexpected_keys = list(missing), list(unexpected)
+        return made
 
 
 class Sequential(Module):
@@ -184,6 +285,27 @@ class Sequential(Module):
     def append(self, module):
         self.add_module(str(len(self)), checked(module, type(self).__name__))
         return self
+
+    def extend(self, modules):
+        for m in modules:
+            self.append(m)
+        return self
+
+    def insert(self, index, module):
+        modules = list(self)
+        modules.insert(index, checked(module, type(self).__name__))
+        self._modules.clear()
+        for m in modules:
+            self.append(m)
+        return self
+
+    def pop(self, i):
+        taken = self[i]
+        del self[i]
+        return taken
+
+    def __add__(self, other):
+        return type(self)(*self, *other) if type(self) is Sequential else type(self)([*self, *other])
 
     def __len__(self):
         return len(self._modules)
@@ -207,6 +329,8 @@ class Sequential(Module):
 
 
 def checked(m, owner):
+    if isinstance(m, Absent):
+        m.look()
     if not isinstance(m, Module):
         raise Fault("%s holds modules, got %s" % (owner, type(m).__name__))
     return m
@@ -220,18 +344,7 @@ class ModuleList(Sequential):
     def forward(self, *args):
         raise Fault("a ModuleList is not called: call the modules in it")
 
-    def extend(self, modules):
-        for m in modules:
-            self.append(m)
-        return self
-
-    __iadd__ = extend
-
-    def insert(self, index, module):
-        modules = list(self)
-        modules.insert(index, module)
-        self._modules.clear()
-        self.extend(modules)
+    __iadd__ = Sequential.extend
 
     def __getitem__(self, i):
         return ModuleList(list(self)[i]) if isinstance(i, slice) else list(self)[i]
@@ -260,6 +373,12 @@ class ModuleDict(Module):
 
     def __contains__(self, name):
         return name in self._modules
+
+    def __delitem__(self, name):
+        del self._modules[name]
+
+    def pop(self, name):
+        return self._modules.pop(name)
 
     def keys(self):
         return self._modules.keys()
@@ -294,6 +413,25 @@ class ParameterList(Module):
         return (self[i] for i in range(len(self)))
 
 
+    def extend(self, values):
+        for v in values:
+            self.append(v)
+        return self
+
+    __iadd__ = extend
+
+
+class DataParallel(Module):
+    """Without other devices it calls what it holds."""
+
+    def __init__(self, module, *_, **__):
+        super().__init__()
+        self.module = module
+
+    def forward(self, *args, **kwargs):
+        return self.module(*args, **kwargs)
+
+
 class ParameterDict(Module):
     def __init__(self, values=None):
         super().__init__()
@@ -309,8 +447,24 @@ class ParameterDict(Module):
     def __iter__(self):
         return iter(self._parameters)
 
+    def __len__(self):
+        return len(self._parameters)
+
     def __contains__(self, name):
         return name in self._parameters
+
+    def keys(self):
+        return self._parameters.keys()
+
+    def items(self):
+        return [(name, self[name]) for name in self]
+
+    def values(self):
+        return [self[name] for name in self]
+
+    def update(self, values):
+        for name, v in values.items() if hasattr(values, "items") else values:
+            self[name] = v
 
 
 # ---- layers ----
@@ -377,8 +531,10 @@ class Layer(Module):
 
     def __init__(self, *args, **kwargs):
         super().__init__()
-        for name in ("device", "dtype"):
+        for name in ("device", "dtype"):  # the last two of every layer
             kwargs.pop(name, None)
+        if len(self.signature.names) < len(args) <= len(self.signature.names) + 2:
+            args = args[:len(self.signature.names)]
         values = self.signature.bind(type(self).__name__, args, kwargs)
         for name, mark in self.signature.marks.items():
             value = values[name]

@@ -7,9 +7,12 @@ start: a flat list of numbers, or a rule that every element follows independentl
     ("normal", deviation, mean)
     None                            the default of the layer that owns it
 
-Arithmetic with plain numbers keeps a rule; everything else needs the numbers themselves.
-The files of this folder are joined in the order tensor, graph, nn, absent, torch, main to one script.
+Arithmetic with plain numbers keeps a rule; everything else needs the numbers themselves, which are then
+drawn, always the same. A view shares the numbers of its base, as in PyTorch: what is written there is
+written here. Numbers are rounded to the type of the tensor after every operation.
+The files of this folder are joined in the order that CMakeLists.txt says to one script.
 """
+import array
 import ast
 import builtins
 import copy
@@ -26,6 +29,8 @@ import math
 import numbers
 import operator
 import os
+import random
+import re
 import signal
 import struct
 import sys
@@ -36,7 +41,7 @@ if sys.version_info < (3, 8):
                                            "is %d.%d" % sys.version_info[:2]}}))
     sys.exit(0)
 
-MAX_NUMBERS = 1 << 17  # of one constant: a bound on the text that is sent back
+MAX_NUMBERS = 1 << 20  # of one constant: a bound on the text that is sent back
 
 
 class Fault(Exception):
@@ -55,6 +60,19 @@ class dtype:
 
     def __repr__(self):
         return "torch." + self.name
+
+    def rounded(self, numbers):
+        """Numbers as the type holds them."""
+        if self.name == "float32":
+            return array.array("f", numbers).tolist()
+        kind = builtins.float if self.is_floating_point else builtins.bool if self.name == "bool" else builtins.int
+        return [kind(v) for v in numbers]
+
+    @property
+    def itemsize(self):
+        return {"float64": 8, "int64": 8, "float32": 4, "int32": 4}.get(self.name, 2 if "16" in self.name else 1)
+
+    is_complex = False
 
 
 DTYPES = {
@@ -93,12 +111,22 @@ def is_number(v):
     return isinstance(v, numbers.Real)  # NumPy's too
 
 
+def is_whole(v):
+    return isinstance(v, numbers.Integral) or isinstance(v, Tensor) and not v.ndim and not v.dtype.is_floating_point
+
+
+def any_tensor(index):
+    """Does a list or a tensor of places stand in it?"""
+    index = index if isinstance(index, tuple) else (index,)
+    return any(isinstance(i, (list, range)) or isinstance(i, Tensor) and i.ndim for i in index)
+
+
 def flat_shape(size):
     """zeros(2, 3), zeros((2, 3)) and zeros([2, 3]) are the same."""
     if len(size) == 1 and isinstance(size[0], (tuple, list)):
         size = size[0]
     for n in size:
-        if not isinstance(n, numbers.Integral) or n < 0:
+        if not is_whole(n) or n < 0:
             raise Fault("a shape is made of integers that are not negative, got %r" % (n,))
     return Size(int(n) for n in size)
 
@@ -120,13 +148,25 @@ def broadcast(a, b):
     return Size(out)
 
 
-class Tensor:
+class Kind(type):
+    """torch.Tensor(2, 3) makes a tensor of that shape; anything of ours is an instance of it."""
+
+    def __call__(cls, *args, **kwargs):
+        return legacy(*args) if cls.__dict__.get("exposed") else super().__call__(*args, **kwargs)
+
+    def __instancecheck__(cls, value):
+        return issubclass(type(value), Tensor if cls.__dict__.get("exposed") else cls)
+
+
+class Tensor(metaclass=Kind):
     persistent = False  # in the state dict, as parameters and most buffers are
     maker = None  # the layer that made it for itself, and the name it had there
+    base = None  # (tensor, its shape): the places in it of our numbers, where we are a view
 
     def __init__(self, shape=(), start=("uniform", 0.0, 0.0), dtype=DTYPES["float32"]):
-        self.shape, self.start, self.dtype = Size(shape), start, dtype
+        self.shape, self.dtype = Size(shape), dtype
         self.wants_grad = self.used = False
+        self.start = start
 
     @property
     def start(self):
@@ -137,37 +177,99 @@ class Tensor:
     def start(self, start):
         self.initial = start
 
+    @property
+    def initial(self):
+        if self.base is None:
+            return self.own
+        root, order = self.base
+        own = root.own
+        return [own[i] for i in order()] if isinstance(own, list) else own
+
+    @initial.setter
+    def initial(self, start):
+        start = self.dtype.rounded(start) if isinstance(start, list) else start
+        if self.base is None:
+            self.own = start
+            return
+        root, order = self.base
+        if self.numel() == root.numel() and not isinstance(start, list):
+            root.own = start
+            return
+        numbers = list(root.numbers())
+        for i, v in zip(order(), self.like(self.shape, start).numbers()):
+            numbers[i] = v
+        root.own = numbers
+
     # ---- numbers ----
 
     def numbers(self):
-        if isinstance(self.start, list):
-            return self.start
-        if not self.start or self.start[1] != 0.0:
-            raise Fault("this needs the numbers of a random tensor, which are not drawn yet")
+        start = self.start
+        if isinstance(start, list):
+            return start
         if self.numel() > MAX_NUMBERS:
             raise Fault("a tensor of %s is too large to compute with while tracing; at most %d "
                         "numbers" % (list(self.shape), MAX_NUMBERS))
-        return [self.start[2]] * self.numel()
+        kind, spread, centre = start or self.default()
+        if kind == "unknown":
+            raise Fault("only the shape of this is known while the model is built, not its numbers")
+        if spread == 0.0:
+            return [centre] * self.numel()
+        draw = random.Random(self.numel()).gauss if kind == "normal" else (
+            lambda c, s, r=random.Random(self.numel()): r.uniform(c - s, c + s))
+        if self.base is None:
+            self.own = self.dtype.rounded([draw(centre, spread) for _ in range(self.numel())])
+            return self.own
+        return self.dtype.rounded([draw(centre, spread) for _ in range(self.numel())])
+
+    def default(self):
+        """How the layer that made it starts it."""
+        root = self.base[0] if self.base else self
+        if root.maker is None:
+            raise Fault("this needs numbers that are not known yet")
+        layer, name = root.maker
+        kind = type(layer).__mro__
+        if name in ("running_mean", "num_batches_tracked") or "Norm" in str(kind) and name == "bias":
+            return "uniform", 0.0, 0.0
+        if "Norm" in str(kind):
+            return "uniform", 0.0, 1.0
+        if "num_embeddings" in layer.values:
+            return "normal", 1.0, 0.0
+        weight = layer._parameters.get("weight")
+        fan = layer.values.get("hidden_size") or math.prod((weight if weight is not None else root).shape[1:])
+        return "uniform", 1 / math.sqrt(max(fan, 1)), 0.0
 
     def like(self, shape, start, dtype=None):
         return Tensor(shape, start, dtype or self.dtype)
 
     def moved(self, shape, order):
-        """Elements at the flat positions order; a rule has no positions."""
-        if not isinstance(self.start, list):
-            return self.like(shape, self.start)
-        return self.like(shape, [self.start[i] for i in order])
+        """A copy of the elements at the flat positions order; a rule has no positions."""
+        start = self.start
+        if not isinstance(start, list):
+            return self.like(shape, start if start or not self.maker else self.default())
+        return self.like(shape, [start[i] for i in order])
+
+    def viewed(self, shape, order):
+        """The same elements elsewhere: order() gives the flat positions of each."""
+        root, above = self.base or (self, None)
+        t = Tensor.__new__(Tensor)
+        t.shape, t.dtype, t.wants_grad, t.used = Size(shape), self.dtype, False, False
+        t.base = root, (lambda: [at[i] for at in (above(),) for i in order()]) if above else (
+            lambda: list(order()))
+        self.used |= TRACER is not None
+        return t
 
     def stretched(self, shape):
+        if tuple(shape) == tuple(self.shape):
+            return self.clone()
         steps = strides_of(self.shape)
         lead = len(shape) - len(self.shape)
         axes = [range(n) for n in shape]
         order = (sum(0 if self.shape[d] == 1 else at[lead + d] * steps[d]
                      for d in range(len(self.shape))) for at in itertools.product(*axes))
-        return self.moved(shape, order)
+        return self.moved(shape, order) if isinstance(self.start, list) else self.moved(shape, ())
 
     def scaled(self, factor, shift):
-        kind, spread, centre = self.start
+        kind, spread, centre = self.start or self.default()
         return self.like(self.shape, (kind, abs(spread * factor), centre * factor + shift),
                          None if self.dtype.is_floating_point else DTYPES["float32"])
 
@@ -227,8 +329,24 @@ class Tensor:
     ndimension = dim
     device = device("cpu")
     is_cuda = False
-    data = property(lambda self: self)
-    T = property(lambda self: self.t())
+    T = property(lambda self: self.permute(*reversed(range(self.ndim))))
+    mT = property(lambda self: self.transpose(-1, -2))
+    grad = layout = None
+    is_leaf = True
+    is_sparse = is_quantized = is_meta = False
+
+    @property
+    def data(self):
+        return self
+
+    @data.setter
+    def data(self, other):
+        if not isinstance(other, Tensor):
+            raise Fault("data is a tensor, got %s" % type(other).__name__)
+        self.check_write()
+        start = other.start if other.start or not other.maker else other.default()
+        self.shape, self.dtype, self.base = other.shape, other.dtype, None
+        self.start = list(start) if isinstance(start, list) else start
 
     def item(self):
         values = self.numbers()
@@ -277,7 +395,7 @@ class Tensor:
         size = [self.numel() // known if n == -1 and known else n for n in size]
         if math.prod(size) != self.numel():
             raise Fault("%s cannot be viewed as %s" % (list(self.shape), list(size)))
-        return self.like(size, self.start)
+        return self.viewed(size, lambda: range(self.numel()))
 
     reshape = view
 
@@ -298,9 +416,8 @@ class Tensor:
         dims = dims[0] if len(dims) == 1 and isinstance(dims[0], (tuple, list)) else dims
         shape = [self.shape[d] for d in dims]
         steps = strides_of(self.shape)
-        order = (sum(i * steps[d] for i, d in zip(at, dims))
-                 for at in itertools.product(*[range(n) for n in shape]))
-        return self.moved(shape, order)
+        return self.viewed(shape, lambda: [sum(i * steps[d] for i, d in zip(at, dims)) for at in
+                                           itertools.product(*[range(n) for n in shape])])
 
     def transpose(self, dim0, dim1):
         dims = list(range(self.ndim))
@@ -352,12 +469,6 @@ class Tensor:
         lead = (len(rows),) if index.dtype.name == "bool" else tuple(index.shape)
         return self.moved(lead + tuple(shape), [i * width + k for i in rows for k in range(width)])
 
-    def sum(self, dim=None):
-        if dim is not None:
-            raise Fault("a sum along a dimension cannot be computed while tracing")
-        whole = not self.dtype.is_floating_point
-        return Tensor((), [sum(self.numbers())], DTYPES["int64"] if whole else self.dtype)
-
     def chosen(self, index):
         """The shape and the flat positions of self[index]: integers, slices, None and ..."""
         index = index if isinstance(index, tuple) else (index,)
@@ -374,12 +485,42 @@ class Tensor:
             if isinstance(i, slice):
                 picked = range(*i.indices(self.shape[d]))
                 shape.append(len(picked))
-            elif isinstance(i, int) and -self.shape[d] <= i < self.shape[d]:
-                picked = [i % self.shape[d]]
+            elif is_whole(i) and -self.shape[d] <= i < self.shape[d]:
+                picked = [builtins.int(i) % self.shape[d]]
             else:
                 raise Fault("index %r does not fit a tensor of %s" % (i, list(self.shape)))
             axes.append([p * steps[d] for p in picked])
             d += 1
+        return shape, lambda: [sum(p) for p in itertools.product(*axes)]
+
+    def gathered(self, index):
+        """The shape and the flat positions where lists or tensors of places are among the index."""
+        index = index if isinstance(index, tuple) else (index,)
+        index = tuple(from_numbers(i) if isinstance(i, (list, range)) else i for i in index)
+        if any(i is None or i is Ellipsis for i in index) or any(
+                isinstance(i, Tensor) and i.dtype.name == "bool" for i in index):
+            raise Fault("an index of tensors with None, ... or a mask cannot be computed while tracing")
+        index += (slice(None),) * (self.ndim - len(index))
+        places = [d for d, i in enumerate(index) if isinstance(i, Tensor)]
+        if any(b != a + 1 for a, b in zip(places, places[1:])):
+            raise Fault("tensors apart from each other in an index cannot be computed while tracing")
+        common = Size()
+        for d in places:
+            common = broadcast(common, index[d].shape)
+        steps, axes, shape, lists = strides_of(self.shape), [], [], None
+        for d, i in enumerate(index):
+            if isinstance(i, Tensor):
+                at = [v % self.shape[d] * steps[d] for v in i.stretched(common).numbers()]
+                if lists is None:
+                    lists = at
+                    axes.append(lists)
+                    shape += common
+                else:
+                    lists[:] = [a + b for a, b in zip(lists, at)]
+            else:
+                picked = range(*i.indices(self.shape[d])) if isinstance(i, slice) else [i % self.shape[d]]
+                shape += [len(picked)] if isinstance(i, slice) else []
+                axes.append([p * steps[d] for p in picked])
         return shape, [sum(p) for p in itertools.product(*axes)]
 
     def __getitem__(self, index):
@@ -387,12 +528,22 @@ class Tensor:
             return Proxy.record("call_function", "operator.getitem", (self, index), {})
         if isinstance(index, Tensor) and index.ndim:
             return self.picked(index)
-        return self.moved(*self.chosen(index))
+        if any_tensor(index):
+            return self.moved(*self.gathered(index))
+        shape, order = self.chosen(index)
+        return self.viewed(shape, lambda: order())
 
     def __setitem__(self, index, value):
-        shape, order = self.chosen(index)
-        value = value if isinstance(value, Tensor) else Tensor((), [value], self.dtype)
         self.check_write()
+        if isinstance(index, Tensor) and index.dtype.name == "bool":
+            self.masked_fill_(index, value)
+            return
+        if any_tensor(index):
+            shape, order = self.gathered(index)
+        else:
+            shape, order = self.chosen(index)
+            order = order()
+        value = value if isinstance(value, Tensor) else Tensor((), [value], self.dtype)
         numbers = list(self.numbers())
         for i, v in zip(order, value.stretched(shape).numbers()):
             numbers[i] = v
@@ -408,8 +559,18 @@ class Tensor:
 
     def to(self, *target, dtype=None, **_):
         for t in target:
-            dtype = t if isinstance(t, type(self.dtype)) else dtype
-        return self.cast(dtype) if dtype else self
+            dtype = t if isinstance(t, type(self.dtype)) else t.dtype if isinstance(t, Tensor) else dtype
+        return self.cast(dtype) if dtype and dtype is not self.dtype else self
+
+    def type(self, dtype=None, **_):
+        if dtype is None:
+            return "torch.%sTensor" % {"float32": "Float", "int64": "Long", "float64": "Double", "bool": "Bool",
+                                       "int32": "Int", "uint8": "Byte"}.get(self.dtype.name, "")
+        name = dtype.rpartition(".")[2] if isinstance(dtype, str) else getattr(dtype, "legacy", None)
+        return self.to(dtype if not isinstance(name, str) else LEGACY[name.replace("Tensor", "")])
+
+    def astype(self, dtype, **_):
+        return self.cast(as_dtype(dtype))
 
     def type_as(self, other):
         return self.cast(other.dtype)
@@ -432,29 +593,30 @@ class Tensor:
     def same(self, *_, **__):
         return self
 
-    contiguous = detach = cpu = cuda = same
+    contiguous = detach = cpu = cuda = numpy = pin_memory = detach_ = same
 
-    def clone(self):
-        start = list(self.start) if isinstance(self.start, list) else self.start
-        return self.like(self.shape, start)
+    def clone(self, **_):
+        start = self.start if self.start or not self.maker else self.default()
+        return self.like(self.shape, list(start) if isinstance(start, list) else start)
 
     # ---- new starts, in place ----
 
     def check_write(self):
         """What lives longer than a call of forward must not change in it."""
-        if TRACER and id(self) in TRACER.lasting:
+        root = self.base[0] if self.base else self
+        if TRACER and id(root) in TRACER.lasting:
             raise Fault("forward changes '%s' in place, which the next call would find changed: that "
-                        "is not followed" % TRACER.home(self))
+                        "is not followed" % TRACER.home(root))
 
     def restart(self, start):
         self.check_write()
         self.start = start
         return self
 
-    def normal_(self, mean=0.0, std=1.0):
+    def normal_(self, mean=0.0, std=1.0, **_):
         return self.restart(("normal", std, mean))
 
-    def uniform_(self, a=0.0, b=1.0):
+    def uniform_(self, a=0.0, b=1.0, **_):
         return self.restart(("uniform", (b - a) / 2, (b + a) / 2))
 
     def fill_(self, value):
@@ -463,14 +625,9 @@ class Tensor:
     def zero_(self):
         return self.fill_(0.0)
 
-    def copy_(self, other):
+    def copy_(self, other, *_, **__):
+        other = other if isinstance(other, Tensor) else from_numbers(other)
         return self.restart(other.stretched(self.shape).start)
-
-    def mul_(self, other):
-        return self.restart((self * other).start)
-
-    def add_(self, other):
-        return self.restart((self + other).start)
 
     # ---- arithmetic ----
 
@@ -486,6 +643,9 @@ class Tensor:
 
     def __neg__(self):
         return self * -1
+
+    def __abs__(self):
+        return self.abs()
 
     def __sub__(self, other):
         return self + -other if is_number(other) else binary(self, other, operator.sub, True)
@@ -505,7 +665,7 @@ class Tensor:
         return binary(self, other, operator.pow, True)
 
     def __rpow__(self, other):
-        return binary(Tensor((), [other], DTYPES["float32"]), self, operator.pow, False)
+        return binary(self.beside(other), self, operator.pow, True)
 
     def __floordiv__(self, other):
         return binary(self, other, operator.floordiv, True)
@@ -525,26 +685,21 @@ class Tensor:
 
     __radd__, __rmul__ = __add__, __mul__
 
-    def exp(self):
-        return self.mapped(math.exp)
+    def __matmul__(self, other):
+        return matmul(self, other) if isinstance(other, Tensor) else NotImplemented
 
-    def log(self):
-        return self.mapped(math.log)
+    def __and__(self, other):
+        return self.compared(other, lambda a, b: a & b) if self.dtype.name == "bool" else binary(
+            self, other, operator.and_, True)
 
-    def sin(self):
-        return self.mapped(math.sin)
+    def __or__(self, other):
+        return self.compared(other, lambda a, b: a | b) if self.dtype.name == "bool" else binary(
+            self, other, operator.or_, True)
 
-    def cos(self):
-        return self.mapped(math.cos)
-
-    def sqrt(self):
-        return self.mapped(math.sqrt)
-
-    def abs(self):
-        return self.mapped(builtins.abs)
-
-    def tanh(self):
-        return self.mapped(math.tanh)
+    def __invert__(self):
+        if self.dtype.name == "bool":
+            return self.like(self.shape, [not v for v in self.numbers()])
+        return self.like(self.shape, [~v for v in self.numbers()])
 
     def __getattr__(self, name):
         if name.startswith("__"):
@@ -552,7 +707,13 @@ class Tensor:
         raise Fault("a tensor's '%s' cannot be computed while tracing" % name)
 
 
-Tensor.__module__ = "torch"
+class Exposed(Tensor):
+    """torch.Tensor, as files call it."""
+    exposed = True
+
+
+Tensor.__module__ = Exposed.__module__ = "torch"
+Exposed.__name__ = Exposed.__qualname__ = "Tensor"
 for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
     def _compare(self, other, fn=getattr(operator, _name)):
         if isinstance(other, Proxy) or not (is_number(other) or isinstance(other, Tensor)):
@@ -580,89 +741,3 @@ class Parameter(Tensor):
 
 
 Parameter.__module__ = "torch.nn.parameter"
-
-
-# ---- torch's functions that make tensors ----
-
-def from_numbers(data, dtype=None, **_):
-    def shape_of(d):
-        return (len(d),) + (shape_of(d[0]) if d else ()) if isinstance(d, (list, tuple)) else ()
-
-    def flat(d, shape):
-        if not shape:
-            if isinstance(d, Tensor):
-                d = d.item()
-            if not is_number(d):
-                raise Fault("a tensor is made of numbers, got %r" % (d,))
-            return [d]
-        if not isinstance(d, (list, tuple)) or len(d) != shape[0]:
-            raise Fault("the rows of a tensor must have one length")
-        return [v for row in d for v in flat(row, shape[1:])]
-    if isinstance(data, Tensor):
-        return data.clone().to(dtype=dtype)
-    shape = shape_of(data)
-    values = flat(data, shape)
-    guess = ("float32" if any(isinstance(v, float) for v in values) or not values else
-             "bool" if all(isinstance(v, bool) for v in values) else "int64")
-    return Tensor(shape, values, DTYPES[guess]).to(dtype=dtype)
-
-
-def filled(value):
-    def make(*size, dtype=None, **_):
-        return Tensor(flat_shape(size), ("uniform", 0.0, value)).to(dtype=dtype)
-    return make
-
-
-def like(value):
-    def make(t, dtype=None, **_):
-        return Tensor(t.shape, ("uniform", 0.0, value), dtype or t.dtype)
-    return make
-
-
-def full(size, fill_value, dtype=None, **_):
-    kind = DTYPES["float32" if isinstance(fill_value, float) else "int64"]
-    return Tensor(flat_shape([size]), ("uniform", 0.0, fill_value), dtype or kind)
-
-
-def randn(*size, **_):
-    return Tensor(flat_shape(size), ("normal", 1.0, 0.0))
-
-
-def rand(*size, **_):
-    return Tensor(flat_shape(size), ("uniform", 0.5, 0.5))
-
-
-def arange(*span, dtype=None, **_):
-    start, end, step = (0,) + span + (1,) if len(span) == 1 else (span + (1,))[:3]
-    count = max(0, math.ceil((end - start) / step))
-    whole = all(isinstance(v, int) for v in (start, end, step))
-    return Tensor((count,), [start + i * step for i in range(count)],
-                  DTYPES["int64" if whole else "float32"]).to(dtype=dtype)
-
-
-def linspace(start, end, steps, **_):
-    gap = (end - start) / max(steps - 1, 1)
-    return Tensor((steps,), [start + i * gap for i in range(steps)])
-
-
-def eye(n, m=None, **_):
-    m = n if m is None else m
-    return Tensor((n, m), [builtins.float(i == j) for i in range(n) for j in range(m)])
-
-
-def triangle(keep):
-    def make(t, diagonal=0):
-        rows, cols = t.shape[-2:]
-        numbers = [v if keep(i % cols - i // cols % rows, diagonal) else type(v)(0)
-                   for i, v in enumerate(t.numbers())]
-        return t.like(t.shape, numbers)
-    return make
-
-
-MAKERS = {
-    "tensor": from_numbers, "as_tensor": from_numbers, "FloatTensor": from_numbers,
-    "zeros": filled(0.0), "ones": filled(1.0), "empty": filled(0.0), "full": full,
-    "zeros_like": like(0.0), "ones_like": like(1.0), "empty_like": like(0.0),
-    "randn": randn, "rand": rand, "arange": arange, "linspace": linspace, "eye": eye,
-    "tril": triangle(operator.le), "triu": triangle(operator.ge),
-}

@@ -14,6 +14,7 @@ def as_written(target, maker=None):
     """torch's own functions: recorded as they are called."""
     def function(*args, **kwargs):
         if contains_proxy(args) or contains_proxy(kwargs):
+            known(target, TABLES.functions, "function")
             return Proxy.record("call_function", target, args, kwargs)
         if maker:
             return maker(*args, **kwargs)
@@ -45,16 +46,29 @@ def stacked(tensors, dim=0):
 JOINS = {"cat": joined, "concat": joined, "stack": stacked}
 
 
+def has_parameter(value):
+    """One that forward reads is a value of the graph."""
+    if isinstance(value, (tuple, list)):
+        return any(has_parameter(v) for v in value)
+    return isinstance(value, Tensor) and TRACER is not None and id(value) in TRACER.parameters
+
+
 def concrete(target, args, kwargs):
-    """The same function of a tensor that exists already."""
+    """The same function of tensors that exist already."""
     name = target.rpartition(".")[2]
-    if name in JOINS and args and all(isinstance(t, Tensor) for t in args[0]) and not any(
-            TRACER and id(t) in TRACER.parameters for t in args[0]):
+    if has_parameter(args):
+        return Proxy.record("call_function", target, args, kwargs)
+    if name in JOINS and args and all(isinstance(t, Tensor) for t in args[0]):
         return JOINS[name](*args, **kwargs)
+    if name in FUNCTIONS:
+        return FUNCTIONS[name](*args, **kwargs)
+    if not args and isinstance(kwargs.get("input"), Tensor):
+        kwargs = dict(kwargs)
+        args = (kwargs.pop("input"),)
+    if args and is_number(args[0]) and len(args) > 1 and isinstance(args[1], Tensor):
+        args = (args[1].beside(args[0]),) + args[1:]
     if args and isinstance(args[0], Tensor):
-        if TRACER and (id(args[0]) in TRACER.parameters):
-            return Proxy.record("call_function", target, args, kwargs)
-        if hasattr(operator, name) and len(args) == 2:
+        if not hasattr(Tensor, name) and hasattr(operator, name) and len(args) == 2:
             return getattr(operator, name)(*args)
         return getattr(args[0], name)(*args[1:], **kwargs)
     raise Fault("%s cannot be computed while tracing: none of its arguments is traced" % target)
@@ -65,6 +79,10 @@ def in_python(target, signature):
     def function(*args, **kwargs):
         bound = signature.bind(target, args, kwargs)
         required = tuple(bound[n] for n in signature.names if n not in signature.defaults)
+        name = target.rpartition(".")[2]
+        if required and isinstance(required[0], Tensor) and hasattr(Tensor, name) and not contains_proxy(
+                args) and not has_parameter(args):
+            return getattr(required[0], name)(*args[1:], **kwargs)
         named = {n: bound[n] for n in signature.names if n in signature.defaults}
         return Proxy.record("call_function", target, required, named)
     function.__name__ = target.rpartition(".")[2]
@@ -89,11 +107,14 @@ def functional(tables):
             out[name] = in_python(target, tables.functions[target])
         else:
             out[name] = as_written(first)
+    out.setdefault("one_hot", of_existing("torch.nn.functional.one_hot"))
     return out
 
 
-def split(tensor, split_size_or_sections, dim=0):
+def torch_split(tensor, split_size_or_sections, dim=0):
     """torch.split is Python too."""
+    if isinstance(tensor, Tensor) and not has_parameter(tensor):
+        return tensor.split(split_size_or_sections, dim)
     return Proxy.record("call_function", "torch.functional.split",
                         (tensor, split_size_or_sections), {"dim": dim})
 
@@ -149,17 +170,40 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, **_):
     return tensor.normal_(mean, std)
 
 
+def orthogonal_(tensor, gain=1, **_):
+    """A normal of the same deviation, and that is said."""
+    rows, columns = tensor.shape[0], tensor.numel() // max(tensor.shape[0], 1)
+    note(here(), "orthogonal_ starts as a normal of the same deviation, which is not orthogonal")
+    return tensor.normal_(0.0, gain / math.sqrt(max(rows, columns, 1)))
+
+
+def eye_(tensor):
+    return tensor.copy_(eye(*tensor.shape))
+
+
+def dirac_(tensor, groups=1):
+    out, into = tensor.shape[0] // groups, tensor.shape[1]
+    tensor.fill_(0.0)
+    middle = tuple(n // 2 for n in tensor.shape[2:])
+    for g in range(groups):
+        for i in range(min(out, into)):
+            tensor[(g * out + i, i) + middle] = 1.0
+    return tensor
+
+
 INIT = {
     "uniform_": lambda tensor, a=0.0, b=1.0, **_: tensor.uniform_(a, b),
     "normal_": lambda tensor, mean=0.0, std=1.0, **_: tensor.normal_(mean, std),
     "constant_": lambda tensor, val: tensor.fill_(val),
     "ones_": lambda tensor: tensor.fill_(1.0),
     "zeros_": lambda tensor: tensor.fill_(0.0),
-    "trunc_normal_": trunc_normal_,
+    "trunc_normal_": trunc_normal_, "orthogonal_": orthogonal_, "eye_": eye_, "dirac_": dirac_,
     "xavier_uniform_": xavier("uniform"), "xavier_normal_": xavier("normal"),
     "kaiming_uniform_": kaiming("uniform"), "kaiming_normal_": kaiming("normal"),
-    "calculate_gain": gain_of,
+    "calculate_gain": gain_of, "_calculate_fan_in_and_fan_out": fans,
+    "_calculate_correct_fan": lambda tensor, mode: fans(tensor)[("fan_in", "fan_out").index(mode.lower())],
 }
+INIT.update({name[:-1]: fn for name, fn in INIT.items() if name.endswith("_")})  # as they were once called
 
 
 # ---- the packages ----
@@ -179,7 +223,7 @@ class Package(types.ModuleType):
         full = self.__name__ + "." + name
         if full in sys.modules:
             return sys.modules[full]
-        if name[:1].isupper():
+        if name.lstrip("_")[:1].isupper():
             made = missing_layer(name, self._layers) if self._layers else Absent(full)
         else:
             made = UnknownFunction(full)
@@ -199,35 +243,19 @@ class UnknownFunction:
         return UnknownFunction("%s.%s" % (self.full, name))
 
     def __call__(self, *args, **kwargs):
+        if TRACER is None and len(args) == 1 and not kwargs and is_plain_code(args[0]):
+            return args[0]  # a decorator
         known(self.full, TABLES.functions, "function")
         raise Fault("'%s' cannot be used while tracing" % self.full)
 
 
-class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """import torch.anything, and of packages that need torch"""
-
-    def find_spec(self, name, path=None, target=None):
-        if name.startswith("torch.") or name.partition(".")[0] in self.names:
-            return importlib.machinery.ModuleSpec(name, self, is_package=True)
-        return None
-
-    def __init__(self, names):
-        self.names = names
-
-    def create_module(self, spec):
-        if spec.name.startswith("torch."):
-            return Package(spec.name)
-        made = AbsentPackage(spec.name)
-        if spec.name in ("pytorch_lightning", "lightning", "lightning.pytorch"):
-            made.LightningModule = LightningModule
-        return made
-
-    def exec_module(self, module):
-        pass
-
-
-def itself(fn=None, *_, **__):
-    return fn
+def of_existing(target):
+    def function(*args, **kwargs):
+        if contains_proxy(args) or contains_proxy(kwargs) or has_parameter(args):
+            known(target, TABLES.functions, "function")
+        return concrete(target, args, kwargs)
+    function.__name__ = target.rpartition(".")[2]
+    return function
 
 
 def torch_content(tables):
@@ -236,10 +264,13 @@ def torch_content(tables):
         head, _, name = target.rpartition(".")
         if head == "torch" and name not in content:
             content[name] = as_written(target)
-    content.update(DTYPES, dtype=dtype, device=device, Size=Size, Tensor=Tensor, split=split,
+    for name in itertools.chain(METHODS, FUNCTIONS):  # known of tensors that exist, not of traced ones
+        if name not in content and not name.endswith("_"):
+            content[name] = of_existing("torch." + name)
+    content.update(DTYPES, dtype=dtype, device=device, Size=Size, Tensor=Exposed, split=torch_split,
                    no_grad=no_grad, inference_mode=inference_mode, enable_grad=enable_grad,
                    set_grad_enabled=set_grad_enabled, is_grad_enabled=lambda: Grad.enabled,
-                   manual_seed=itself, inf=math.inf, pi=math.pi,
+                   inf=math.inf, pi=math.pi,
                    nan=math.nan, __version__="2.1.0", is_tensor=lambda t: isinstance(t, Tensor))
     return content
 
@@ -247,7 +278,8 @@ def torch_content(tables):
 def nn_content(tables):
     content = {"Module": Module, "Sequential": Sequential, "ModuleList": ModuleList,
                "ModuleDict": ModuleDict, "ParameterList": ParameterList,
-               "ParameterDict": ParameterDict, "Parameter": Parameter}
+               "ParameterDict": ParameterDict, "Parameter": Parameter,
+               "DataParallel": DataParallel}
     bases = {"Conv": type("_ConvNd", (Layer,), {}), "BatchNorm": type("_BatchNorm", (Layer,), {})}
     for name, signature in tables.layers.items():
         base = next((b for start, b in bases.items() if name.startswith(start)), Layer)
@@ -268,16 +300,16 @@ def install(tables):
         "torch.nn.functional": functional(tables),
         "torch.nn.init": INIT,
         "torch.nn.parameter": {"Parameter": Parameter},
+        "torch.nn.parallel": {"DataParallel": DataParallel, "DistributedDataParallel": DataParallel},
         "torch.nn.modules": layers,
         "torch.nn.modules.conv": {"_ConvNd": bases["Conv"]},
         "torch.nn.modules.batchnorm": {"_BatchNorm": bases["BatchNorm"]},
-        "torch.cuda": {"is_available": lambda: False, "device_count": lambda: 0},
-        "torch.autograd": {"Variable": itself},
-        "torch.jit": {"ignore": itself, "unused": itself, "export": itself},
-        "torch.fx": {"wrap": itself},
-        "torch.functional": {"split": split},
+        "torch.functional": {"split": torch_split},
         "torch.special": {"erf": as_written("torch.special.erf")},
     }
+    for name, content in NAMES.items():
+        packages[name] = dict(packages.get(name, {}), **content)
+        packages.setdefault(name.rpartition(".")[0] or "torch", {})
     for name, content in packages.items():
         is_layers = name in ("torch.nn", "torch.nn.modules")
         sys.modules[name] = Package(name, content, tables.layers if is_layers else None)
@@ -285,6 +317,7 @@ def install(tables):
         parent, _, last = name.rpartition(".")
         if parent:
             setattr(sys.modules[parent], last, sys.modules[name])
-    sys.meta_path.insert(0, Finder(ON_TORCH))
-    sys.meta_path.append(Finder(OFTEN))
+    sys.meta_path[:0] = [Finder(), FileFinder()]
+    sys.meta_path.append(LastFinder())
     watch_math(tables)
+    watch_arguments()

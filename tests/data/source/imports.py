@@ -1,2 +1,9 @@
-"""A module that nobody has."""
-import no_such_package_anywhere
+"""A package that nobody has matters where forward uses it."""
+import torch.nn as nn
+
+import nowhere_at_all
+
+
+class Net(nn.Module):
+    def forward(self, x):
+        return nowhere_at_all.scale(x)

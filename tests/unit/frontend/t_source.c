@@ -408,7 +408,7 @@ static void faults_name_the_line(void **state)
         { "faults.py:Pretrained", 205, 0, "'torchvision.models.resnet18(...)' is not read here" },
         { "faults.py:Scores", 214, 0, "unknown layer 'MSELoss'" },
         { "syntax.py:Net", 7, 0, "SyntaxError" },
-        { "imports.py:Net", 2, 0, "ModuleNotFoundError" },
+        { "imports.py:Net", 9, 0, "'nowhere_at_all.scale' is not read here" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         check_bad(&rows[i], &(struct mase_model_opts){ .seconds = 10, .memory_mb = 1024 });
@@ -456,7 +456,8 @@ static void answers_are_checked(void **state)
 {
     (void)state;
     static const char good[] = "{\"name\":\"N\",\"modules\":[],\"attrs\":[],\"nodes\":[" NODES
-                               "],\"defaults\":[\"m=None\"],"
+                               "],\"defaults\":[\"m=None\"],\"passed\":"
+                               "[{\"path\":\"n.py\",\"line\":3,\"message\":\"m\"}],"
                                "\"confined\":true,"
                                "\"training\":{\"modules\":[],\"attrs\":[],\"nodes\":[" NODES "]}}";
     struct mase_graph *g = NULL;

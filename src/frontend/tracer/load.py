@@ -1,0 +1,289 @@
+"""load.py - the user's file and what it imports, and the network that was asked for.
+
+A file is a script as often as not. Statements of its top level that fail are passed over, and told of:
+what they would have set complains when the network needs it.
+"""
+import __future__ as future
+
+PASSED = []  # {"path", "line", "message"}: what was left out
+
+
+class Late(Fault):
+    """Time is up: nobody passes that over."""
+
+
+def note(at, message):
+    if at and not any(p["path"] == at["path"] and p["line"] == at["line"] for p in PASSED):
+        PASSED.append({"path": at["path"], "line": at["line"], "message": message})
+
+
+# ---- top levels ----
+
+LOOPS = (ast.For, ast.While, ast.AsyncFor)
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+
+
+def bound(tree):
+    """(name, line) of what a statement sets in its own scope."""
+    if isinstance(tree, SCOPES):
+        if not isinstance(tree, ast.Lambda):
+            yield tree.name, tree.lineno
+        return
+    if isinstance(tree, ast.alias):
+        yield (tree.asname or tree.name).partition(".")[0], getattr(tree, "lineno", 0)
+    if isinstance(tree, ast.Name) and isinstance(tree.ctx, (ast.Store, ast.Del)):
+        yield tree.id, tree.lineno
+    for child in ast.iter_child_nodes(tree):
+        yield from bound(child)
+
+
+def unset(statement, line):
+    """Names that are not what they would be, since the statement failed at that line: those that it sets there
+    or later, and all of a loop around it."""
+    names = {name for name, at in bound(statement) if at >= line or at == 0}
+    for loop in ast.walk(statement):
+        if isinstance(loop, LOOPS) and loop.lineno <= line <= loop.end_lineno:
+            names.update(name for name, _ in bound(loop))
+    return names
+
+
+def failure(e, path):
+    """The line of that file that failed."""
+    step = e.__traceback__
+    while step:
+        if step.tb_frame.f_code.co_filename == path and step.tb_frame.f_code.co_name == "<module>":
+            return step.tb_lineno
+        step = step.tb_next
+    return 0
+
+
+def execute(tree, path, scope):
+    flags = 0
+    for statement in tree.body:
+        if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
+            for alias in statement.names:
+                flags |= getattr(future, alias.name).compiler_flag
+        try:
+            exec(compile(ast.Module([statement], []), path, "exec", flags, True), scope)
+        except (Late, MemoryError):
+            raise
+        except (Exception, SystemExit) as e:
+            pass_over(e, statement, path, scope)
+
+
+def pass_over(e, statement, path, scope):
+    fault = fault_of(e)
+    line = failure(e, path) or statement.lineno
+    at = fault if fault["path"] == path and fault["line"] else place_of_line(path, line)
+    for name in unset(statement, line):
+        scope[name] = Lost(name, {k: at[k] for k in ("path", "line", "col", "span")}, fault["message"])
+    note(place_of_line(path, line), fault["message"])
+
+
+def place_of_line(path, line):
+    text = linecache.getline(path, line)
+    return {"path": path, "line": line, "col": len(text) - len(text.lstrip()) + 1,
+            "span": max(len(text.strip()), 1)}
+
+
+def parsed(path):
+    with open(path, "rb") as f:
+        return ast.parse(f.read(), path)
+
+
+class FileLoader(importlib.machinery.SourceFileLoader):
+    def exec_module(self, module):
+        execute(parsed(self.path), self.path, module.__dict__)
+
+
+class FileFinder(importlib.abc.MetaPathFinder):
+    """What the file imports, where it is no part of Python and no package that has nothing to do with torch."""
+
+    def find_spec(self, name, path=None, target=None):
+        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
+        if spec and isinstance(spec.loader, importlib.machinery.SourceFileLoader) and (
+                name.partition(".")[0] in IN_USE or is_users(spec.origin)):
+            spec.loader = FileLoader(name, spec.origin)
+        return spec
+
+
+# ---- the file ----
+
+def package_of(path):
+    """The folder that imports start from, and the parts of the file's dotted name."""
+    folder, name = os.path.split(os.path.abspath(path))
+    parts = [os.path.splitext(name)[0]]
+    while os.path.isfile(os.path.join(folder, "__init__.py")):
+        folder, name = os.path.split(folder)
+        parts.insert(0, name)
+    return folder, parts
+
+
+def load(path):
+    """The file as a module; where it lies in a package, as a part of it."""
+    sys.argv = [path]
+    if not path.endswith(".py"):
+        sys.path.append(os.getcwd())
+        package = path.partition(".")[0]
+        if not installed(package):
+            raise Fault("no module '%s': python3 looks in %s" % (package, ", ".join(p for p in sys.path if p)))
+        use(package)
+        return importlib.import_module(path)
+    folder, parts = package_of(path)
+    sys.path[:0] = [os.path.dirname(os.path.abspath(path))]
+    sys.path.append(os.getcwd())  # models/net.py may say: from models.blocks import Block
+    full = ".".join(parts)
+    if len(parts) > 1:
+        sys.path.insert(1, folder)
+        use(parts[0])
+        importlib.import_module(".".join(parts[:-1]))
+        made = sys.modules.get(full)  # its package may have imported it already
+        if made is not None and os.path.samefile(made.__file__, path):
+            return made
+    module = types.ModuleType(full)
+    module.__file__ = path
+    module.__package__ = ".".join(parts[:-1])
+    sys.modules[full] = module
+    execute(parsed(path), path, module.__dict__)
+    return module
+
+
+# ---- the network ----
+
+def own_classes(module):
+    return {n: v for n, v in vars(module).items()
+            if isinstance(v, type) and issubclass(v, Module) and v.__module__ == module.__name__}
+
+
+class Call:
+    """NAME or NAME(ARGUMENTS), as the user wrote it. Arguments are plain values and names of the file."""
+
+    def __init__(self, text, module):
+        self.text, self.module, self.args, self.kwargs = text, module, None, {}
+        try:
+            tree = ast.parse(text.strip(), mode="eval").body
+        except (SyntaxError, ValueError) as e:
+            raise Fault("'%s' is neither a name nor NAME(ARGUMENTS): %s%s" % (
+                text, e, " at column %d" % e.offset if getattr(e, "offset", None) else ""))
+        if isinstance(tree, ast.Call):
+            self.args = [v for a in tree.args for v in self.items(a)]
+            self.kwargs = {k.arg: self.value(k.value) for k in tree.keywords if k.arg}
+            if any(k.arg is None for k in tree.keywords):
+                self.refuse(tree, "**")
+            tree = tree.func
+        self.maker = self.named(tree)
+
+    def refuse(self, tree, what=None):
+        raise Fault("'%s', column %d: '%s' is no plain value; numbers, texts, True, False, None, lists, tuples, "
+                    "dicts, and names of the file are" % (
+                        self.text, tree.col_offset + 1, what or ast.unparse(tree)
+                        if hasattr(ast, "unparse") else type(tree).__name__))
+
+    def items(self, tree):
+        if isinstance(tree, ast.Starred):
+            self.refuse(tree)
+        return [self.value(tree)]
+
+    def named(self, tree):
+        if isinstance(tree, ast.Name):
+            return self.global_name(tree.id)
+        if isinstance(tree, ast.Attribute) and not tree.attr.startswith("_"):
+            owner = self.named(tree.value)
+            if hasattr(owner, tree.attr):
+                return getattr(owner, tree.attr)
+            raise Fault("'%s' has no '%s'" % (ast.unparse(tree.value) if hasattr(ast, "unparse") else "it",
+                                              tree.attr))
+        return self.refuse(tree)
+
+    def global_name(self, name):
+        value = vars(self.module).get(name)
+        if value is None:
+            value = getattr(self.module, name, None)
+        if isinstance(value, Lost):
+            value.look()
+        if value is None:
+            import difflib
+            own = own_classes(self.module)
+            near = difflib.get_close_matches(name, list(own), 1)
+            raise Fault("no class '%s' in it; it has %s%s" % (
+                name, ", ".join(own) or "none", "; did you mean '%s'?" % near[0] if near else ""))
+        return value
+
+    def value(self, tree):
+        try:
+            return ast.literal_eval(tree)
+        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+            pass
+        if isinstance(tree, (ast.List, ast.Tuple)):
+            made = [self.value(t) for t in tree.elts]
+            return tuple(made) if isinstance(tree, ast.Tuple) else made
+        if isinstance(tree, ast.Dict) and None not in tree.keys:
+            return {self.value(k): self.value(v) for k, v in zip(tree.keys, tree.values)}
+        if isinstance(tree, ast.Call) and not any(k.arg is None for k in tree.keywords):
+            return self.named(tree.func)(*[v for a in tree.args for v in self.items(a)],
+                                         **{k.arg: self.value(k.value) for k in tree.keywords})
+        return self.named(tree)
+
+
+def choose(module, text):
+    """What makes the network: a class, a function, or a module that the file has made itself."""
+    if text is not None:
+        return Call(text, module)
+    own = own_classes(module)
+    if len(own) != 1:
+        if not own and PASSED:
+            raise Fault("%s" % PASSED[0]["message"], place_of_line(PASSED[0]["path"], PASSED[0]["line"]))
+        raise Fault("say which: FILE:CLASS with one of %s" % (", ".join(own) or "(no class)"))
+    return Call(next(iter(own)), module)
+
+
+# Names of constructor parameters that the data set answers.
+ANSWERS = {
+    "info": None, "config": None, "cfg": None, "dataset_info": None, "data_info": None,
+    "num_classes": "num_classes", "n_classes": "num_classes", "classes": "num_classes",
+    "out_features": "num_classes", "output_dim": "num_classes", "out_dim": "num_classes",
+    "num_features": "num_features", "n_features": "num_features", "in_features": "num_features",
+    "input_dim": "num_features", "in_dim": "num_features", "image_size": "image_size",
+    "in_channels": "in_channels",
+}
+
+
+def answered(maker, call, info):
+    """Required parameters that the user gave no value are answered from the data set."""
+    given = dict(call.kwargs)
+    try:
+        signature = inspect.signature(maker)
+    except (TypeError, ValueError):
+        return given
+    for i, p in enumerate(signature.parameters.values()):
+        if p.default is not p.empty or p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
+            continue
+        if p.name in given or i < len(call.args or ()):
+            continue
+        if p.name not in ANSWERS:
+            raise Fault("%s needs '%s', which no data set tells: give it a default, or say FILE:%s(%s=...)"
+                        % (maker.__name__, p.name, call.text.partition("(")[0], p.name))
+        field = ANSWERS[p.name]
+        given[p.name] = info if field is None else info[field]
+        if field and info[field] is None:
+            raise Fault("%s needs '%s', which the data set '%s' does not have"
+                        % (maker.__name__, p.name, info["name"]))
+    return given
+
+
+def build(call, info):
+    """The network, and what it is called."""
+    maker = call.maker
+    if isinstance(maker, Module) and call.args is None:
+        return maker, type(maker).__name__
+    if not callable(maker):
+        raise Fault("'%s' is a %s and no class" % (call.text, type(maker).__name__))
+    model = maker(*(call.args or ()), **answered(maker, call, info))
+    name = getattr(maker, "__name__", type(model).__name__)
+    if not isinstance(model, Module):
+        base = getattr(model, "absent", None)
+        raise Fault("%s gives %s and not a torch.nn.Module%s" % (
+            name, type(model).__name__, ": it is derived from '%s', which is not read" % base if base else ""))
+    if "_modules" not in model.__dict__:
+        raise Fault("%s does not call super().__init__()" % type(model).__name__)
+    return model, name

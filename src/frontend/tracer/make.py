@@ -1,0 +1,185 @@
+"""make.py - torch's functions that make tensors."""
+
+LEGACY = {"Float": DTYPES["float32"], "Double": DTYPES["float64"], "Long": DTYPES["int64"], "Int": DTYPES["int32"],
+          "Byte": DTYPES["uint8"], "Bool": DTYPES["bool"], "Half": DTYPES["float16"], "": DTYPES["float32"],
+          "Short": DTYPES["int16"], "Char": DTYPES["int8"], "BFloat16": DTYPES["bfloat16"]}
+
+
+def as_dtype(d):
+    """torch's, NumPy's or Python's name of a type."""
+    if isinstance(d, dtype):
+        return d
+    plain = {float: "float64", int: "int64", bool: "bool"}
+    name = plain.get(d) or getattr(d, "__name__", None) or str(d)
+    if name not in DTYPES:
+        raise Fault("unknown type %r" % (d,))
+    return DTYPES[name]
+
+
+def from_numbers(data, dtype=None, **_):
+    """torch.tensor of numbers, nested lists, tensors and NumPy's arrays."""
+    def shape_of(d):
+        if isinstance(d, Tensor):
+            return tuple(d.shape)
+        return (len(d),) + (shape_of(d[0]) if len(d) else ()) if isinstance(d, (list, tuple, range)) else ()
+
+    def flat(d, shape):
+        if isinstance(d, Tensor) and tuple(d.shape) == shape:
+            return d.numbers()
+        if not shape:
+            if isinstance(d, Absent):
+                d.look()
+            if not is_number(d):
+                raise Fault("a tensor is made of numbers, got %r" % (d,))
+            return [d]
+        if not isinstance(d, (list, tuple, range)) or len(d) != shape[0]:
+            raise Fault("the rows of a tensor must have one length")
+        return [v for row in d for v in flat(row, shape[1:])]
+    if isinstance(data, Tensor):
+        return data.clone().to(dtype=dtype)
+    if isinstance(data, Exposed):
+        return data
+    if hasattr(data, "__array__") and hasattr(data, "tolist"):  # NumPy's
+        kind = as_dtype(str(data.dtype))
+        shape = data.shape
+        made = Tensor(shape, [v.item() if hasattr(v, "item") else v for v in data.reshape(-1)], kind)
+        return made.to(dtype=dtype)
+    shape = shape_of(data)
+    values = flat(data, shape)
+    guess = ("float32" if any(isinstance(v, float) or not isinstance(v, (bool, numbers.Integral)) for v in values)
+             or not values else "bool" if all(isinstance(v, bool) for v in values) else "int64")
+    return Tensor(shape, values, DTYPES[guess]).to(dtype=dtype)
+
+
+def legacy(*args, dtype=DTYPES["float32"]):
+    """torch.Tensor(2, 3), torch.FloatTensor([1, 2]): a shape, or numbers."""
+    if len(args) == 1 and not is_number(args[0]) and not isinstance(args[0], Size):
+        return from_numbers(args[0], dtype)
+    return Tensor(flat_shape(args), ("uniform", 0.0, 0.0), dtype)
+
+
+class LegacyType:
+    """torch.FloatTensor and its kin."""
+
+    def __init__(self, legacy):
+        self.legacy, self.__name__ = legacy, legacy + "Tensor"
+
+    def __call__(self, *args, **_):
+        return legacy(*args, dtype=LEGACY[self.legacy])
+
+
+def filled(value):
+    def make(*size, dtype=None, **_):
+        return Tensor(flat_shape(size), ("uniform", 0.0, value)).to(dtype=dtype)
+    return make
+
+
+def like(value):
+    def make(t, dtype=None, **_):
+        return Tensor(t.shape, ("uniform", 0.0, value), dtype or t.dtype)
+    return make
+
+
+def random_like(rule):
+    def make(t, dtype=None, **_):
+        return Tensor(t.shape, rule, dtype or t.dtype)
+    return make
+
+
+def number_type(v):
+    return DTYPES["bool" if isinstance(v, bool) else "int64" if isinstance(v, int) else "float32"]
+
+
+def full(size, fill_value, dtype=None, **_):
+    value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
+    return Tensor(flat_shape([size] if not is_whole(size) else [(size,)]), ("uniform", 0.0, value),
+                  dtype or number_type(value))
+
+
+def full_like(t, fill_value, dtype=None, **_):
+    return Tensor(t.shape, ("uniform", 0.0, fill_value), dtype or t.dtype)
+
+
+def randn(*size, dtype=None, **_):
+    return Tensor(flat_shape(size), ("normal", 1.0, 0.0), dtype or DTYPES["float32"])
+
+
+def rand(*size, dtype=None, **_):
+    return Tensor(flat_shape(size), ("uniform", 0.5, 0.5), dtype or DTYPES["float32"])
+
+
+def normal(mean, std=1.0, size=None, **_):
+    if size is None or isinstance(mean, Tensor) or isinstance(std, Tensor):
+        raise Fault("torch.normal is computed for plain numbers and a size only")
+    return Tensor(flat_shape([size]), ("normal", std, mean))
+
+
+def randint(*args, size=None, dtype=None, **_):
+    bounds = list(args)
+    if size is None:
+        size = bounds.pop()
+    low, high = bounds if len(bounds) == 2 else (0, bounds[0])
+    draw = random.Random(math.prod(size)).randrange
+    return Tensor(flat_shape([size]), [draw(low, high) for _ in range(math.prod(size))], dtype or DTYPES["int64"])
+
+
+def randperm(n, dtype=None, **_):
+    order = list(range(n))
+    random.Random(n).shuffle(order)
+    return Tensor((n,), order, dtype or DTYPES["int64"])
+
+
+def plain_number(v):
+    return v.item() if isinstance(v, Tensor) else v
+
+
+def arange(*span, start=None, end=None, step=None, dtype=None, **_):
+    span = [plain_number(v) for v in span]
+    if len(span) == 1 and end is None:
+        end, span = span[0], []
+    start = span[0] if span else 0 if start is None else start
+    end = span[1] if len(span) > 1 else plain_number(end)
+    step = span[2] if len(span) > 2 else 1 if step is None else step
+    count = max(0, math.ceil((end - start) / step))
+    whole = all(isinstance(v, numbers.Integral) for v in (start, end, step))
+    return Tensor((count,), [start + i * step for i in range(count)],
+                  dtype or DTYPES["int64" if whole else "float32"])
+
+
+def linspace(start, end, steps, dtype=None, **_):
+    """As torch computes it: from both ends to the middle, in the type of the tensor."""
+    kind = dtype or DTYPES["float32"]
+    gap = kind.rounded([(end - start) / max(steps - 1, 1)])[0]
+    return Tensor((steps,), [start + i * gap if i < steps // 2 else end - (steps - 1 - i) * gap
+                             for i in range(steps)], kind)
+
+
+def logspace(start, end, steps, base=10.0, dtype=None, **_):
+    exponents = linspace(start, end, steps, DTYPES["float64"]).numbers()
+    return Tensor((steps,), [base ** v for v in exponents], dtype or DTYPES["float32"])
+
+
+def eye(n, m=None, dtype=None, **_):
+    m = n if m is None else m
+    return Tensor((n, m), [builtins.float(i == j) for i in range(n) for j in range(m)], dtype or DTYPES["float32"])
+
+
+def triangle(keep):
+    def make(t, diagonal=0):
+        rows, cols = t.shape[-2:]
+        return t.like(t.shape, [v if keep(i % cols - i // cols % rows, diagonal) else 0
+                                for i, v in enumerate(t.numbers())])
+    return make
+
+
+MAKERS = {
+    "tensor": from_numbers, "as_tensor": from_numbers, "from_numpy": from_numbers, "asarray": from_numbers,
+    "scalar_tensor": from_numbers,
+    "zeros": filled(0.0), "ones": filled(1.0), "empty": filled(0.0), "full": full, "full_like": full_like,
+    "zeros_like": like(0.0), "ones_like": like(1.0), "empty_like": like(0.0), "normal": normal,
+    "randn": randn, "rand": rand, "randint": randint, "randperm": randperm, "arange": arange,
+    "randn_like": random_like(("normal", 1.0, 0.0)), "rand_like": random_like(("uniform", 0.5, 0.5)),
+    "linspace": linspace, "logspace": logspace, "eye": eye,
+    "tril": triangle(operator.le), "triu": triangle(operator.ge),
+}
+MAKERS.update({name + "Tensor": LegacyType(name) for name in LEGACY if name})

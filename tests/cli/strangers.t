@@ -1,0 +1,148 @@
+# Files of others as they lie: scripts, packages, arguments. What the network does not need is no obstacle.
+cat >script.py <<'END'
+import argparse
+import os
+
+import missing_package as mp
+import torch
+import torch.nn as nn
+from missing_package.sub import Thing, helper
+from torch.optim.lr_scheduler import _LRScheduler
+from torch.utils.data import DataLoader, Dataset
+from torchvision import datasets, transforms
+
+try:
+    import faster_attention
+except ImportError:
+    faster_attention = None
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--data", required=True)
+parser.add_argument("--width", type=int, default=24)
+args = parser.parse_args()
+torch.backends.cudnn.benchmark = True
+torch.manual_seed(1)
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+loader = DataLoader(datasets.MNIST("data", transform=transforms.ToTensor()), batch_size=4)
+
+
+DEPTH = 2
+
+
+class Rows(Dataset[int]):
+    pass
+
+
+class Warm(_LRScheduler):
+    pass
+
+
+@torch.jit.script
+def shifted(x):
+    return x + 1
+
+
+class Net(nn.Module):
+    width: torch.jit.Final[int]
+
+    def __init__(self, depth=1, act="relu"):
+        super().__init__()
+        self.fc1 = nn.Linear(16, args.width)
+        self.mid = nn.ModuleList(nn.Linear(args.width, args.width) for _ in range(depth))
+        self.act = {"relu": nn.ReLU, "gelu": nn.GELU}[act]()
+        self.fc2 = nn.Linear(args.width, 5)
+        self.apply(self.start)
+        self.fc2.register_forward_hook(lambda module, given, out: out * 2)
+
+    @torch.no_grad()
+    def start(self, m):
+        if isinstance(m, nn.Linear):
+            nn.init.xavier_uniform_(m.weight)
+            m.bias.data.fill_(0.1)
+
+    @torch.jit.ignore
+    def unused(self):
+        return mp.anything(self)
+
+    def forward(self, x):
+        if torch.jit.is_scripting() or faster_attention is not None:
+            return x
+        x = self.act(self.fc1(shifted(x)))
+        for layer in self.mid:
+            x = self.act(layer(x))
+        return self.fc2(x)
+
+
+def deep(depth=3, **more):
+    return Net(depth, **more)
+
+
+model = Net().to(device)
+model = torch.compile(model)
+optimiser = torch.optim.Adam(model.parameters(), lr=1e-3)
+for epoch in range(3):
+    for x, y in loader:
+        loss = nn.CrossEntropyLoss()(model(x), y)
+        loss.backward()
+torch.save(model.state_dict(), "model.pt")
+print("trained for", epoch)
+END
+run show script.py:Net jsc
+succeeds "a training script"
+err_has "what fails in it is passed over, in one line" '^WARNING +script\.py:8[0-9] was passed over: '
+out_has "its arguments have their defaults" '^fc1 +Linear\(in_features=16, out_features=24, bias=True\)'
+out_has "its hook is a part of it" '^mul +call_function +mul +fc2'
+run show 'script.py:Net(depth=2, act="gelu")' jsc
+succeeds "arguments"
+out_has "that count" '^mid\.1 +Linear'
+out_has "and are texts, too" '^act +GELU'
+run show 'script.py:deep(act="gelu")' jsc
+succeeds "a function that makes a network"
+out_has "as deep as it says" '^mid\.2 +Linear'
+printf 'dataset = "jsc"\nmodel = "script.py:Net(depth=2)"\n[passes.report_graph]\n' >c.toml
+run transform --config c.toml --project p
+succeeds "arguments in a configuration"
+run train 'script.py:Net(2)' jsc --max-steps 2 --batch-size 8 --project q
+succeeds "and in training"
+run show 'script.py:Net(depth=DEPTH)' jsc
+succeeds "names of the file"
+run show 'script.py:Net(depth=[1 for _ in range(3)])' jsc
+refused "but no code" "^script\.py: 'Net\(depth=.*', column 11: '.*' is no plain value; numbers, texts"
+run show 'script.py:Net(depth=' jsc
+refused "nor half of it" "^script\.py: 'Net\(depth=' is neither a name nor NAME\(ARGUMENTS\)"
+run show 'script.py:Net(size=3)' jsc
+refused "nor what it does not take" "TypeError: .*unexpected keyword argument 'size'"
+run show script.py:model jsc
+succeeds "a network that the file has made"
+
+cat >lost.py <<'END'
+import torch.nn as nn
+
+WIDTH = 8
+WIDTH = int(open("settings.txt").read())
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(16, WIDTH)
+
+    def forward(self, x):
+        return self.fc(x)
+END
+run show lost.py:Net jsc
+refused "what a line would have set is not guessed" "^lost\.py:4:[0-9]+: 'WIDTH' is needed, and this line, which sets it, fails: FileNotFoundError"
+
+mkdir -p src/parts/deep
+touch src/parts/__init__.py src/parts/deep/__init__.py
+printf 'import nothing_here\nSIZE = 12\n' >src/parts/sizes.py
+printf 'from ..sizes import SIZE\nfrom parts.deep.block import Block\nimport torch.nn as nn\n\n\nclass Net(nn.Sequential):\n    def __init__(self, num_classes=5):\n        super().__init__(nn.Linear(16, SIZE), Block(), nn.Linear(SIZE, num_classes))\n' >src/parts/deep/net.py
+printf 'import torch.nn as nn\n\n\nclass Block(nn.Module):\n    def forward(self, x):\n        return x.relu()\n' >src/parts/deep/block.py
+run show 'src/parts/deep/net.py:Net' jsc
+succeeds "a file deep in a package"
+run show 'parts.deep.net:Net(num_classes=7)' jsc
+refused "a module that python3 does not find" "^parts\.deep\.net: no module 'parts': python3 looks in "
+cd src || exit 2
+run show 'parts.deep.net:Net(num_classes=7)' jsc
+succeeds "a module by its name"
+out_has "with arguments" '^ +2 +Linear\(in_features=12, out_features=7'
