@@ -29,11 +29,14 @@ struct mase_train_opts {
     double learning_rate, weight_decay;
     double momentum;                     /* sgd */
     bool plain_momentum;                 /* sgd: without Nesterov's step */
-    const char *schedule;                /* "cosine", "step", "constant" */
-    const char *lr_interval;             /* cosine falls with each "epoch" or "step" */
-    double lr_min;                       /* cosine: where it ends; below 0: 1e-6, for sgd 0 */
-    int64_t lr_step_size;                /* step: epochs between two cuts */
-    double lr_gamma;                     /* step: factor of a cut */
+    const char *schedule;                /* one of mase_schedule_names */
+    const char *lr_interval;             /* it falls with each "epoch" or "step" */
+    double lr_min;                       /* where it ends; below 0: 1e-6, for sgd 0 */
+    int64_t lr_step_size;                /* step: epochs between two cuts; restarts: the first */
+    double lr_gamma;                     /* step, plateau: factor of a cut */
+    double lr_power;                     /* polynomial */
+    int64_t lr_mult;                     /* restarts: factor of the epochs until the next */
+    int64_t lr_patience;                 /* plateau: epochs without progress before a cut */
     int64_t warmup_steps, warmup_epochs; /* linear from near 0; the longer of the two */
     int64_t max_epochs;
     int64_t max_steps; /* of the optimiser; not positive: no limit */
@@ -72,10 +75,16 @@ enum mase_status mase_train_check_distill(const struct mase_train_opts *o,
                                           const struct mase_graph *g, struct mase_loc at,
                                           struct mase_err *err) MASE_MUST_CHECK;
 
-/* The learning rate of a step (counted from 0) in an epoch (from 0). */
-double mase_train_lr(const struct mase_train_opts *o, int64_t epoch, int64_t step,
-                     int64_t steps_per_epoch);
-/* Where a cosine ends, and whether it goes by steps. */
+/* Where a run stands. */
+struct mase_train_at {
+    int64_t epoch, step; /* from 0 */
+    int64_t steps;       /* of an epoch */
+    int64_t cuts;        /* that a plateau made */
+};
+/* The learning rate of the step there. */
+double mase_train_lr(const struct mase_train_opts *o, const struct mase_train_at *at);
+extern const char *const mase_schedule_names[]; /* up to NULL */
+/* Where a cosine ends, and whether the schedule goes by steps. */
 double mase_train_lr_min(const struct mase_train_opts *o);
 bool mase_train_lr_by_steps(const struct mase_train_opts *o);
 
@@ -170,7 +179,10 @@ struct mase_train_state {
     int64_t step;  /* optimiser steps done */
     double best_loss;
     int64_t best_epoch;
-    int64_t waited;  /* epochs since the best one */
+    int64_t waited;         /* epochs since the best one */
+    double plateau_loss;    /* of the schedule: the best that counted as lower, */
+    int64_t plateau_waited; /* epochs since it, or since the last cut */
+    int64_t cuts;
     double val_loss; /* of the last validation */
     double loss, weight;
     int64_t correct, seen; /* sums over the epoch under way */

@@ -21,7 +21,6 @@ static const char *const load_types[] = {
 };
 static const char *const log_levels[] = { "debug", "info", "warning", "error", "critical", NULL };
 static const char *const reporters[] = { "wandb", "tensorboard", NULL };
-static const char *const schedules[] = { "cosine", "step", "constant", NULL };
 static const char *const intervals[] = { "epoch", "step", NULL };
 static const char *const scalings[] = { "none", "standard", "minmax", NULL };
 static const char *const splits[] = { "held-out", "mase", NULL };

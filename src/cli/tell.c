@@ -113,26 +113,44 @@ static void tell_ignored(const struct mase_cli *c)
     mase_str_release(&list);
 }
 
-/* Options that act only where another has this value; NULL: any. */
+/* Options that act only where another has one of these values; none: any. */
+enum { MOST_VALUES = 4 };
 static const struct {
     enum mase_cli_option_id id, needs;
-    const char *value;
+    const char *value[MOST_VALUES];
 } conditions[] = {
-    { MASE_CLI_load_type, MASE_CLI_load_name, NULL },
-    { MASE_CLI_map, MASE_CLI_load_name, NULL },
-    { MASE_CLI_momentum, MASE_CLI_training_optimizer, "sgd" },
-    { MASE_CLI_plain_momentum, MASE_CLI_training_optimizer, "sgd" },
-    { MASE_CLI_lr_interval, MASE_CLI_lr_schedule, "cosine" },
-    { MASE_CLI_lr_min, MASE_CLI_lr_schedule, "cosine" },
-    { MASE_CLI_lr_step_size, MASE_CLI_lr_schedule, "step" },
-    { MASE_CLI_lr_gamma, MASE_CLI_lr_schedule, "step" },
+    { MASE_CLI_load_type, MASE_CLI_load_name, { NULL } },
+    { MASE_CLI_map, MASE_CLI_load_name, { NULL } },
+    { MASE_CLI_momentum, MASE_CLI_training_optimizer, { "sgd" } },
+    { MASE_CLI_plain_momentum, MASE_CLI_training_optimizer, { "sgd" } },
+    { MASE_CLI_lr_interval, MASE_CLI_lr_schedule, { "cosine", "restarts", "polynomial" } },
+    { MASE_CLI_lr_min, MASE_CLI_lr_schedule, { "cosine", "restarts", "plateau" } },
+    { MASE_CLI_lr_step_size, MASE_CLI_lr_schedule, { "step", "restarts" } },
+    { MASE_CLI_lr_gamma, MASE_CLI_lr_schedule, { "step", "plateau" } },
+    { MASE_CLI_lr_power, MASE_CLI_lr_schedule, { "polynomial" } },
+    { MASE_CLI_lr_mult, MASE_CLI_lr_schedule, { "restarts" } },
+    { MASE_CLI_lr_patience, MASE_CLI_lr_schedule, { "plateau" } },
 };
 
-static bool holds(const struct mase_value *v, const char *value)
+static bool holds(const struct mase_value *v, const char *const *value)
 {
     if (v->kind == MASE_LIST) /* of a sweep */
         return true;
-    return v->kind == MASE_STRING && (!value || mase_streq(v->s, value));
+    bool met = v->kind == MASE_STRING && !value[0];
+    for (int i = 0; i < MOST_VALUES && value[i] && v->kind == MASE_STRING; i++)
+        met |= mase_streq(v->s, value[i]);
+    return met;
+}
+
+static void tell_condition(enum mase_cli_option_id id, enum mase_cli_option_id needs,
+                           const char *const *value)
+{
+    struct mase_str list = { 0 };
+    for (int i = 0; i < MOST_VALUES && value[i]; i++)
+        mase_str_printf(&list, "%s%s", i ? " or " : " = ", value[i]);
+    mase_warn("%s is of no effect: it is for %s%s", mase_cli_options[id].opt.key,
+              mase_cli_options[needs].opt.key, mase_str_text(&list));
+    mase_str_release(&list);
 }
 
 static void tell_unmet(const struct mase_cli *c)
@@ -140,12 +158,11 @@ static void tell_unmet(const struct mase_cli *c)
     for (size_t i = 0; i < sizeof conditions / sizeof conditions[0]; i++) {
         const enum mase_cli_option_id id = conditions[i].id, needs = conditions[i].needs;
         const struct mase_value *v = mase_cli_value(c, id);
-        const char *value = conditions[i].value;
+        const char *const *value = conditions[i].value;
         if (!mase_cli_command_uses(c->command, &mase_cli_options[id]) ||
             mase_value_equal(v, c->setting[id].dflt) || holds(mase_cli_value(c, needs), value))
             continue;
-        mase_warn("%s is of no effect: it is for %s%s%s", mase_cli_options[id].opt.key,
-                  mase_cli_options[needs].opt.key, value ? " = " : "", value ? value : "");
+        tell_condition(id, needs, value);
     }
 }
 

@@ -240,9 +240,7 @@ static struct mase_obj *param_group(struct mase_arena *a, const struct mase_trai
                                     double weight_decay, struct mase_obj *params)
 {
     struct mase_obj *g = mase_obj_dict(a);
-    mase_obj_set(
-        a, g, "lr",
-        mase_obj_float(a, mase_train_lr(&t->opts, t->state.epoch, t->state.step, t->steps)));
+    mase_obj_set(a, g, "lr", mase_obj_float(a, mase_trainer_lr(t)));
     set_fields(a, g, t);
     mase_obj_set(a, g, "weight_decay", mase_obj_float(a, weight_decay));
     mase_obj_set(a, g, "maximize", mase_obj_bool(a, false));
@@ -301,24 +299,71 @@ static struct mase_obj *float_list(struct mase_arena *a, double f)
     return list;
 }
 
+static void set_float(struct mase_arena *a, struct mase_obj *d, const char *key, double f)
+{
+    mase_obj_set(a, d, key, mase_obj_float(a, f));
+}
+
+static void set_cosine(struct mase_arena *a, struct mase_obj *s, const struct mase_trainer *t)
+{
+    const bool by_steps = mase_train_lr_by_steps(&t->opts);
+    set_int(a, s, "T_max", t->opts.max_epochs * (by_steps ? t->steps : 1));
+    set_float(a, s, "eta_min", mase_train_lr_min(&t->opts));
+}
+
+static void set_step(struct mase_arena *a, struct mase_obj *s, const struct mase_trainer *t)
+{
+    set_int(a, s, "step_size", t->opts.lr_step_size);
+    set_float(a, s, "gamma", t->opts.lr_gamma);
+}
+
+static void set_polynomial(struct mase_arena *a, struct mase_obj *s, const struct mase_trainer *t)
+{
+    const bool by_steps = mase_train_lr_by_steps(&t->opts);
+    set_int(a, s, "total_iters", t->opts.max_epochs * (by_steps ? t->steps : 1));
+    set_float(a, s, "power", t->opts.lr_power);
+}
+
+static void set_restarts(struct mase_arena *a, struct mase_obj *s, const struct mase_trainer *t)
+{
+    set_int(a, s, "T_0", t->opts.lr_step_size);
+    set_int(a, s, "T_mult", t->opts.lr_mult);
+    set_float(a, s, "eta_min", mase_train_lr_min(&t->opts));
+}
+
+static void set_onecycle(struct mase_arena *a, struct mase_obj *s, const struct mase_trainer *t)
+{
+    set_int(a, s, "total_steps", t->opts.max_epochs * t->steps);
+}
+
+static void set_plateau(struct mase_arena *a, struct mase_obj *s, const struct mase_trainer *t)
+{
+    set_float(a, s, "factor", t->opts.lr_gamma);
+    set_int(a, s, "patience", t->opts.lr_patience);
+    set_float(a, s, "best", t->state.plateau_loss);
+    set_int(a, s, "num_bad_epochs", t->state.plateau_waited);
+}
+
+/* What a scheduler's state says beside what all say. */
+static const struct {
+    const char *name;
+    void (*set)(struct mase_arena *a, struct mase_obj *s, const struct mase_trainer *t);
+} schedule_fields[] = {
+    { "cosine", set_cosine },     { "step", set_step },         { "polynomial", set_polynomial },
+    { "restarts", set_restarts }, { "onecycle", set_onecycle }, { "plateau", set_plateau },
+};
+
 struct mase_obj *mase_torch_schedule(struct mase_arena *a, const struct mase_trainer *t)
 {
-    const struct mase_train_opts *o = &t->opts;
-    const bool by_steps = mase_train_lr_by_steps(o);
-    const int64_t at = by_steps ? t->state.step : t->state.epoch;
+    const int64_t at = mase_train_lr_by_steps(&t->opts) ? t->state.step : t->state.epoch;
     struct mase_obj *s = mase_obj_dict(a);
-    if (mase_streq(o->schedule, "cosine")) {
-        set_int(a, s, "T_max", o->max_epochs * (by_steps ? t->steps : 1));
-        mase_obj_set(a, s, "eta_min", mase_obj_float(a, mase_train_lr_min(o)));
-    } else if (mase_streq(o->schedule, "step")) {
-        set_int(a, s, "step_size", o->lr_step_size);
-        mase_obj_set(a, s, "gamma", mase_obj_float(a, o->lr_gamma));
-    }
-    mase_obj_set(a, s, "base_lrs", float_list(a, o->learning_rate));
+    for (size_t i = 0; i < sizeof schedule_fields / sizeof *schedule_fields; i++)
+        if (mase_streq(schedule_fields[i].name, t->opts.schedule))
+            schedule_fields[i].set(a, s, t);
+    mase_obj_set(a, s, "base_lrs", float_list(a, t->opts.learning_rate));
     set_int(a, s, "last_epoch", at);
     set_int(a, s, "_step_count", at + 1);
     mase_obj_set(a, s, "_get_lr_called_within_step", mase_obj_bool(a, false));
-    mase_obj_set(a, s, "_last_lr",
-                 float_list(a, mase_train_lr(o, t->state.epoch, t->state.step, t->steps)));
+    mase_obj_set(a, s, "_last_lr", float_list(a, mase_trainer_lr(t)));
     return s;
 }

@@ -161,6 +161,12 @@ static void tick(struct run *r)
     r->env->on_tick(r->env->data, &r->point);
 }
 
+double mase_trainer_lr(const struct mase_trainer *t)
+{
+    const struct mase_train_state *s = &t->state;
+    return mase_train_lr(&t->opts, &(struct mase_train_at){ s->epoch, s->step, t->steps, s->cuts });
+}
+
 static void step_at_once(struct mase_trainer *t)
 {
     mase_trainer_prune_gradients(t, 0, t->optim.params.n);
@@ -191,7 +197,7 @@ static enum mase_status train_step(struct run *r, struct mase_err *err)
     struct mase_trainer *t = r->t;
     struct mase_train_state *s = &t->state;
     bool last;
-    t->lr = mase_train_lr(&t->opts, s->epoch, s->step, t->steps);
+    t->lr = mase_trainer_lr(t);
     mase_trainer_prune(t);
     do {
         last = ends_step(t);
@@ -248,6 +254,8 @@ static void judge(struct mase_trainer *t, struct mase_train_epoch *e)
     } else {
         s->waited++;
     }
+    if (mase_streq(t->opts.schedule, "plateau") && s->batch == 0) /* an epoch that is whole */
+        mase_train_judge_plateau(s, &t->opts);
 }
 
 static const char *reason_to_stop(const struct mase_trainer *t)

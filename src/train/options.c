@@ -5,7 +5,6 @@
 
 #define NO_LIMIT 0x1p53
 
-static const char *const schedules[] = { "cosine", "step", "constant", NULL };
 static const char *const intervals[] = { "epoch", "step", NULL };
 
 #define FLOAT(f, k, d, lo, hi, h) MASE_OPT_FLOAT(struct mase_train_opts, f, k, d, lo, hi, h)
@@ -19,13 +18,18 @@ const struct mase_opt mase_train_rows[] = {
     FLOAT(momentum, "momentum", 0.9, 0, 1, "momentum of sgd"),
     MASE_OPT_BOOL(struct mase_train_opts, plain_momentum, "plain_momentum", false,
                   "sgd without Nesterov's step"),
-    MASE_OPT_CHOICE(struct mase_train_opts, schedule, "lr_schedule", "cosine", schedules,
+    MASE_OPT_CHOICE(struct mase_train_opts, schedule, "lr_schedule", "cosine", mase_schedule_names,
                     "how the learning rate falls"),
     MASE_OPT_CHOICE(struct mase_train_opts, lr_interval, "lr_interval", "epoch", intervals,
-                    "cosine: when the rate falls"),
-    FLOAT(lr_min, "lr_min", -1, 0, 0, "where cosine ends; below 0: 1e-6, for sgd 0"),
-    INT(lr_step_size, "lr_step_size", 10, 1, NO_LIMIT, "step: epochs between two cuts"),
-    FLOAT(lr_gamma, "lr_gamma", 0.1, 0, 1, "step: factor of a cut"),
+                    "cosine, restarts, polynomial: when the rate falls"),
+    FLOAT(lr_min, "lr_min", -1, 0, 0, "where the rate ends; below 0: 1e-6, for sgd 0"),
+    INT(lr_step_size, "lr_step_size", 10, 1, NO_LIMIT,
+        "step: epochs between two cuts; restarts: epochs until the first"),
+    FLOAT(lr_gamma, "lr_gamma", 0.1, 0, 1, "step, plateau: factor of a cut"),
+    FLOAT(lr_power, "lr_power", 1, 0, NO_LIMIT, "polynomial: power of what is left"),
+    INT(lr_mult, "lr_mult", 1, 1, NO_LIMIT, "restarts: how much longer the next one takes"),
+    INT(lr_patience, "lr_patience", 10, 0, NO_LIMIT,
+        "plateau: epochs without a lower validation loss before a cut"),
     INT(warmup_steps, "warmup_steps", 0, 0, NO_LIMIT, "steps in which the rate rises from near 0"),
     INT(warmup_epochs, "warmup_epochs", 0, 0, NO_LIMIT, "the same in epochs"),
     INT(max_epochs, "max_epochs", 20, 0, NO_LIMIT, "passes over the training data"),

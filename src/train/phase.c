@@ -199,7 +199,7 @@ enum mase_status mase_trainer_begin_formats(struct mase_trainer *t, struct mase_
         MASE_TRY(mase_trainer_take_teacher(t, err));
     if (t->opts.quantize_after == 0)
         return MASE_OK;
-    s->best_loss = INFINITY;
+    s->best_loss = s->plateau_loss = INFINITY;
     s->best_epoch = -1;
     s->waited = 0;
     mase_trainer_forget_average(t);

@@ -1,18 +1,33 @@
 /*
- * schedule.c - the learning rate as a function of epoch and step, without a state of its own.
+ * schedule.c - the learning rate as a function of where a run stands, as PyTorch's schedulers have
+ * it. With e the epoch and E their number:
  *
- * The schedule goes by epochs, as the original's does: with e the epoch and E their number,
- *     cosine    min + (lr - min) (1 + cos(pi e / E)) / 2
- *     step      lr gamma^floor(e / size)
- * A cosine may go by steps: then e and E are numbers of steps.
- * Warm-up multiplies it by (s + 1) / W in the first W steps s.
+ *     cosine       min + (lr - min) (1 + cos(pi e / E)) / 2
+ *     step         lr gamma^floor(e / size)
+ *     polynomial   lr (1 - e / E)^power
+ *     restarts     a cosine over size epochs, again over mult times as many, and so on
+ *     onecycle     by steps: a cosine from lr / 25 up to lr in the first 30 %, then down to
+ *                  lr / 250 000; moments stay as they are
+ *     plateau      lr gamma^cuts: a cut after more than lr_patience epochs in which the validation
+ *                  loss was not lower by 1e-4 of itself
+ *
+ * All but step, onecycle and plateau may go by steps: then e and E are numbers of steps, in epochs
+ * for restarts. Warm-up multiplies the rate by (s + 1) / W in the first W steps s.
  */
 #include <math.h>
 
 #include <mase/str.h>
 #include <mase/train.h>
 
+#include "train/trainer.h"
+
 static const double pi = 3.14159265358979323846;
+
+/* From one rate to another by half a cosine, at share 0 .. 1 of the way. */
+static double between(double from, double to, double share)
+{
+    return to + (from - to) * (1 + cos(pi * share)) / 2;
+}
 
 double mase_train_lr_min(const struct mase_train_opts *o)
 {
@@ -22,31 +37,104 @@ double mase_train_lr_min(const struct mase_train_opts *o)
 
 bool mase_train_lr_by_steps(const struct mase_train_opts *o)
 {
-    return mase_streq(o->lr_interval, "step") && mase_streq(o->schedule, "cosine");
+    if (mase_streq(o->schedule, "onecycle"))
+        return true;
+    return mase_streq(o->lr_interval, "step") &&
+           (mase_streq(o->schedule, "cosine") || mase_streq(o->schedule, "restarts") ||
+            mase_streq(o->schedule, "polynomial"));
 }
 
-static double cosine(const struct mase_train_opts *o, int64_t at, int64_t end)
+/* Epochs so far, with a fraction where the schedule goes by steps. */
+static double epochs_done(const struct mase_train_opts *o, const struct mase_train_at *at)
 {
-    const double low = mase_train_lr_min(o), turn = end > 0 ? (double)at / (double)end : 0;
-    return low + (o->learning_rate - low) * (1 + cos(pi * turn)) / 2;
+    return mase_train_lr_by_steps(o) && at->steps > 0 ? (double)at->step / (double)at->steps
+                                                      : (double)at->epoch;
 }
 
-static double falling(const struct mase_train_opts *o, int64_t epoch, int64_t step,
-                      int64_t steps_per_epoch)
+static double share_done(const struct mase_train_opts *o, const struct mase_train_at *at)
 {
-    if (mase_train_lr_by_steps(o))
-        return cosine(o, step, o->max_epochs * steps_per_epoch);
-    if (mase_streq(o->schedule, "cosine"))
-        return cosine(o, epoch, o->max_epochs);
-    const int64_t drops = mase_streq(o->schedule, "step") ? epoch / o->lr_step_size : 0;
-    return o->learning_rate * pow(o->lr_gamma, (double)drops);
+    return o->max_epochs > 0 ? epochs_done(o, at) / (double)o->max_epochs : 0;
 }
 
-double mase_train_lr(const struct mase_train_opts *o, int64_t epoch, int64_t step,
-                     int64_t steps_per_epoch)
+/* ---- the table ---- */
+
+static double constant(const struct mase_train_opts *o, const struct mase_train_at *at)
 {
-    const double in_epochs = (double)o->warmup_epochs * (double)steps_per_epoch;
+    (void)at;
+    return o->learning_rate;
+}
+
+static double cosine(const struct mase_train_opts *o, const struct mase_train_at *at)
+{
+    return between(o->learning_rate, mase_train_lr_min(o), share_done(o, at));
+}
+
+static double step(const struct mase_train_opts *o, const struct mase_train_at *at)
+{
+    return o->learning_rate * pow(o->lr_gamma, (double)(at->epoch / o->lr_step_size));
+}
+
+static double polynomial(const struct mase_train_opts *o, const struct mase_train_at *at)
+{
+    return o->learning_rate * pow(1 - fmin(share_done(o, at), 1), o->lr_power);
+}
+
+static double restarts(const struct mase_train_opts *o, const struct mase_train_at *at)
+{
+    double left = epochs_done(o, at), period = (double)o->lr_step_size;
+    while (left >= period) {
+        left -= period;
+        period *= (double)o->lr_mult;
+    }
+    return between(o->learning_rate, mase_train_lr_min(o), left / period);
+}
+
+static double onecycle(const struct mase_train_opts *o, const struct mase_train_at *at)
+{
+    const double all = (double)(o->max_epochs * at->steps), peak = 0.3 * all - 1;
+    const double first = o->learning_rate / 25, last = first / 1e4, now = (double)at->step;
+    if (now <= peak)
+        return between(first, o->learning_rate, now / peak);
+    return between(o->learning_rate, last, fmin((now - peak) / fmax(all - 1 - peak, 1), 1));
+}
+
+static double plateau(const struct mase_train_opts *o, const struct mase_train_at *at)
+{
+    return fmax(o->learning_rate * pow(o->lr_gamma, (double)at->cuts),
+                o->lr_min >= 0 ? o->lr_min : 0);
+}
+
+typedef double schedule_fn(const struct mase_train_opts *o, const struct mase_train_at *at);
+static const struct {
+    const char *name;
+    schedule_fn *rate;
+} table[] = {
+    { "cosine", cosine },         { "step", step },         { "constant", constant },
+    { "polynomial", polynomial }, { "restarts", restarts }, { "onecycle", onecycle },
+    { "plateau", plateau },
+};
+
+const char *const mase_schedule_names[] = { "cosine",   "step",     "constant", "polynomial",
+                                            "restarts", "onecycle", "plateau",  NULL };
+
+double mase_train_lr(const struct mase_train_opts *o, const struct mase_train_at *at)
+{
+    const double in_epochs = (double)o->warmup_epochs * (double)at->steps;
     const double warm = fmax((double)o->warmup_steps, in_epochs);
-    const double rise = (double)step < warm ? (double)(step + 1) / warm : 1;
-    return falling(o, epoch, step, steps_per_epoch) * rise;
+    const double rise = (double)at->step < warm ? (double)(at->step + 1) / warm : 1;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (mase_streq(table[i].name, o->schedule))
+            return table[i].rate(o, at) * rise;
+    mase_bug("no schedule is called %s", o->schedule);
+}
+
+void mase_train_judge_plateau(struct mase_train_state *s, const struct mase_train_opts *o)
+{
+    if (s->val_loss < s->plateau_loss * (1 - 1e-4)) {
+        s->plateau_loss = s->val_loss;
+        s->plateau_waited = 0;
+    } else if (++s->plateau_waited > o->lr_patience) {
+        s->cuts++;
+        s->plateau_waited = 0;
+    }
 }

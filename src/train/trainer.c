@@ -116,7 +116,7 @@ enum mase_status mase_trainer_new(struct mase_trainer **out, struct mase_graph *
         t->opts.max_epochs = 1;
     t->table = mase_dataset_table(d);
     t->labels = mase_dataset_labels(d);
-    t->state.best_loss = INFINITY;
+    t->state.best_loss = t->state.plateau_loss = INFINITY;
     t->state.best_epoch = -1;
     if ((st = mase_graph_to_train(&t->trained, g, err)) || (st = set_rows(t, err)) ||
         (st = set_class_weights(t, err)) || (st = mase_trainer_check_phases(t, err)) ||

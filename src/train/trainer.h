@@ -98,6 +98,10 @@ enum mase_status mase_trainer_load_teacher(struct mase_trainer *t, const struct 
 enum mase_status mase_trainer_start_pruning(struct mase_trainer *t,
                                             struct mase_err *err) MASE_MUST_CHECK;
 void mase_trainer_prune(struct mase_trainer *t);
+/* The learning rate of the step to come. */
+double mase_trainer_lr(const struct mase_trainer *t);
+/* An epoch was validated: has a plateau been reached? (schedule.c) */
+void mase_train_judge_plateau(struct mase_train_state *s, const struct mase_train_opts *o);
 /* Before and after the optimiser's step with the flat parameters from..to. */
 void mase_trainer_prune_gradients(const struct mase_trainer *t, int64_t from, int64_t to);
 void mase_trainer_prune_weights(const struct mase_trainer *t, int64_t from, int64_t to);

@@ -75,14 +75,16 @@ refused "a full disk" 'training_ckpts/best\.ckpt'
 holds "leaves the checkpoint before it" cmp "$T/before" mase_output/whole/version_0/software/training_ckpts/last.ckpt
 holds "and nothing half written" test -z "$(ls -A mase_output/whole/software/training_ckpts)"
 
-# Every optimiser's moments are in the checkpoint: stopped within an epoch, it goes on to the same weights.
-for o in nadam rmsprop adagrad lion; do
-    small="train jsc-tiny jsc-sim --max-epochs 2 --batch-size 4096 --learning-rate 1e-3 --training-optimizer $o"
+# Every optimiser's moments are in the checkpoint, and what a plateau has seen: stopped within an epoch, a run
+# goes on to the same weights.
+for o in nadam rmsprop adagrad lion plateau; do
+    small="train jsc-tiny jsc-sim --max-epochs 3 --batch-size 4096 --learning-rate 1e-3 --training-optimizer $o"
+    [ $o != plateau ] || small="${small%plateau}adam --lr-schedule plateau --lr-patience 0 --learning-rate 1"
     # shellcheck disable=SC2086 # words
     run $small --project $o
     succeeds "$o"
     # shellcheck disable=SC2086
-    run $small --project $o-parts --max-steps 61
+    run $small --project $o-parts --max-steps 101
     # shellcheck disable=SC2086
     run $small --project $o-parts --resume
     succeeds "$o goes on"

@@ -77,7 +77,7 @@ T1="train toy toy_tiny --max-epochs 1"
     idle "passes read samples in batches" "" transform toy toy_tiny --config c.toml --batch-size 4 --threads 1
     idle "momentum of adam" "momentum is of no effect: it is for training_optimizer = sgd" $T1 --momentum 0.5
     idle "momentum of sgd" "" $T1 --momentum 0.5 --training-optimizer sgd
-    idle "cuts of a cosine" "lr_gamma is of no effect: it is for lr_schedule = step" $T1 --lr-gamma 0.5
+    idle "cuts of a cosine" "lr_gamma is of no effect: it is for lr_schedule = step or plateau" $T1 --lr-gamma 0.5
     idle "names of nothing" "map is of no effect: it is for load_name" $T1 --map a=b
 }
 printf 'accelerator = "gpu"\nmax_epochs = 3\nbatch_size = 64\n' | cat - c.toml >g.toml

@@ -58,4 +58,10 @@ static inline struct mase_graph *build(const char *name, uint64_t seed)
     return g;
 }
 
+static inline double rate_at(const struct mase_train_opts *o, int64_t epoch, int64_t step,
+                             int64_t steps)
+{
+    return mase_train_lr(o, &(struct mase_train_at){ epoch, step, steps, 0 });
+}
+
 #endif /* TESTS_TRAIN_CHECK_H */

@@ -172,7 +172,7 @@ static void step(struct run *r, int s)
     assert_int_equal(mase_plan_forward(r->plan, &err), MASE_OK);
     mase_plan_loss(r->plan, &loss, label, NULL);
     mase_plan_backward(r->plan);
-    const double lr = mase_train_lr(&r->opts, s / r->batches, s, r->batches);
+    const double lr = rate_at(&r->opts, s / r->batches, s, r->batches);
     check_near(lr, mase_tensor_get(curve, STEPS + s), 1e-8, "learning rate", s);
     check_near(loss.loss / BATCH, mase_tensor_get(curve, s),
                mase_tensor_get(of(r, "loss_tolerance"), 0),

@@ -6,6 +6,8 @@
 
 #include <omp.h>
 
+#include "train/trainer.h"
+
 struct wanted {
     const char *schedule, *optimizer;
     double lr;
@@ -13,7 +15,8 @@ struct wanted {
     double rate[10]; /* by epoch; 0 ends */
 };
 
-/* From CosineAnnealingLR (eta_min 1e-6, sgd: 0) and StepLR(3, 0.5). */
+/* From CosineAnnealingLR (eta_min 1e-6, sgd: 0), StepLR(3, 0.5), PolynomialLR(10, 2) and
+ * CosineAnnealingWarmRestarts(3, 2, 1e-6). */
 static const struct wanted wanted[] = {
     { "cosine",
       "adam",
@@ -36,6 +39,17 @@ static const struct wanted wanted[] = {
       { 1e-07, 2.3180194846605364e-07, 5.5e-07, 8.681980515339463e-07 } },
     { "step", "adam", 0.1, 10, { 0.1, 0.1, 0.1, 0.05, 0.05, 0.05, 0.025, 0.025 } },
     { "constant", "adam", 0.3, 10, { 0.3, 0.3, 0.3 } },
+    { "polynomial",
+      "adam",
+      0.01,
+      10,
+      { 0.01, 0.0081, 0.0064, 0.0049, 0.0036, 0.0025, 0.0016, 0.0009, 0.0004, 0.0001 } },
+    { "restarts",
+      "adam",
+      0.01,
+      10,
+      { 0.01, 0.00750025, 0.00250075, 0.01, 0.009330194006220302, 0.00750025, 0.0050005, 0.00250075,
+        0.00067080599377969874, 0.01 } },
 };
 
 static void schedules_equal_pytorch(void **state)
@@ -50,8 +64,10 @@ static void schedules_equal_pytorch(void **state)
         o.max_epochs = w->max_epochs;
         o.lr_step_size = 3;
         o.lr_gamma = 0.5;
+        o.lr_power = 2;
+        o.lr_mult = 2;
         for (int e = 0; e < 10 && w->rate[e] != 0; e++)
-            check_near(mase_train_lr(&o, e, 7 * e, 7), w->rate[e], 1e-15, w->schedule, e);
+            check_near(rate_at(&o, e, 7 * e, 7), w->rate[e], 1e-15, w->schedule, e);
     }
 }
 
@@ -62,8 +78,8 @@ static void a_given_end_is_reached(void **state)
     o.learning_rate = 1;
     o.lr_min = 0.5;
     o.max_epochs = 8;
-    check_near(mase_train_lr(&o, 8, 800, 100), 0.5, 1e-15, "lr_min", 8);
-    check_near(mase_train_lr(&o, 4, 400, 100), 0.75, 1e-15, "lr_min", 4);
+    check_near(rate_at(&o, 8, 800, 100), 0.5, 1e-15, "lr_min", 8);
+    check_near(rate_at(&o, 4, 400, 100), 0.75, 1e-15, "lr_min", 4);
 }
 
 /* CosineAnnealingLR(T_max = 10), stepped with the optimiser, is the table's first row. */
@@ -75,11 +91,56 @@ static void a_cosine_may_go_by_steps(void **state)
     o.learning_rate = wanted[0].lr;
     o.max_epochs = 2;
     for (int s = 0; s < 10; s++)
-        check_near(mase_train_lr(&o, s / 5, s, 5), wanted[0].rate[s], 1e-15, "steps", s);
+        check_near(rate_at(&o, s / 5, s, 5), wanted[0].rate[s], 1e-15, "steps", s);
     o.schedule = "step"; /* epochs between two cuts */
     o.lr_step_size = 1;
     o.lr_gamma = 0.5;
-    check_near(mase_train_lr(&o, 1, 7, 5), 0.005, 1e-15, "step", 7);
+    check_near(rate_at(&o, 1, 7, 5), 0.005, 1e-15, "step", 7);
+}
+
+/* OneCycleLR(0.01, 10 steps, cycle_momentum=False). */
+static void one_cycle_goes_by_steps(void **state)
+{
+    (void)state;
+    static const double rate[] = { 0.0004,
+                                   0.0052,
+                                   0.01,
+                                   0.0095048463201347373,
+                                   0.0081174565394976309,
+                                   0.0061126202193628925,
+                                   0.0038874197806371079,
+                                   0.0018825834605023699,
+                                   0.00049519367986526283,
+                                   4e-8 };
+    struct mase_train_opts o = default_opts();
+    o.schedule = "onecycle";
+    o.learning_rate = 0.01;
+    o.max_epochs = 2;
+    for (int s = 0; s < 10; s++)
+        check_near(rate_at(&o, s / 5, s, 5), rate[s], 1e-15, "onecycle", s);
+}
+
+/* ReduceLROnPlateau(factor=0.5, patience=1). */
+static void a_plateau_cuts_the_rate(void **state)
+{
+    (void)state;
+    static const double loss[] = { 1, 0.9, 0.91, 0.92, 0.8, 0.85, 0.79999, 0.9, 0.9, 0.1 };
+    static const double rate[] = { 0.01,  0.01,  0.01,   0.01,   0.005,
+                                   0.005, 0.005, 0.0025, 0.0025, 0.00125 };
+    struct mase_train_opts o = default_opts();
+    struct mase_train_state s = { .plateau_loss = INFINITY };
+    o.schedule = "plateau";
+    o.learning_rate = 0.01;
+    o.lr_gamma = 0.5;
+    o.lr_patience = 1;
+    for (int e = 0; e < 10; e++) {
+        const struct mase_train_at at = { e, 7 * e, 7, s.cuts };
+        check_near(mase_train_lr(&o, &at), rate[e], 1e-15, "plateau", e);
+        s.val_loss = loss[e];
+        mase_train_judge_plateau(&s, &o);
+    }
+    o.lr_min = 0.004;
+    check_near(mase_train_lr(&o, &(struct mase_train_at){ 9, 9, 1, 3 }), 0.004, 1e-15, "lowest", 9);
 }
 
 /* As LinearLR with a start factor of 1/5 over 4 steps. */
@@ -92,15 +153,15 @@ static void warm_up_rises_step_by_step(void **state)
     o.learning_rate = 0.3;
     o.warmup_steps = 5;
     for (int s = 0; s < 8; s++)
-        check_near(mase_train_lr(&o, 0, s, 100), rate[s], 1e-15, "steps", s);
+        check_near(rate_at(&o, 0, s, 100), rate[s], 1e-15, "steps", s);
     o.warmup_steps = 2;
     o.warmup_epochs = 1; /* the longer one counts */
     for (int s = 0; s < 8; s++)
-        check_near(mase_train_lr(&o, s / 5, s, 5), rate[s], 1e-15, "epochs", s);
+        check_near(rate_at(&o, s / 5, s, 5), rate[s], 1e-15, "epochs", s);
     o.schedule = "cosine"; /* both at once: a product */
     o.max_epochs = 4;
-    check_near(mase_train_lr(&o, 0, 0, 5), 0.06, 1e-15, "cosine", 0);
-    check_near(mase_train_lr(&o, 2, 10, 5), 1e-6 + (0.3 - 1e-6) / 2, 1e-15, "cosine", 10);
+    check_near(rate_at(&o, 0, 0, 5), 0.06, 1e-15, "cosine", 0);
+    check_near(rate_at(&o, 2, 10, 5), 1e-6 + (0.3 - 1e-6) / 2, 1e-15, "cosine", 10);
 }
 
 enum { ROWS = 5000 };
@@ -166,7 +227,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(schedules_equal_pytorch),  cmocka_unit_test(a_given_end_is_reached),
-        cmocka_unit_test(a_cosine_may_go_by_steps), cmocka_unit_test(warm_up_rises_step_by_step),
+        cmocka_unit_test(a_cosine_may_go_by_steps), cmocka_unit_test(one_cycle_goes_by_steps),
+        cmocka_unit_test(a_plateau_cuts_the_rate),  cmocka_unit_test(warm_up_rises_step_by_step),
         cmocka_unit_test(orders_are_permutations),  cmocka_unit_test(orders_are_fair),
         cmocka_unit_test(threads_follow_the_work),
     };
