@@ -38,6 +38,7 @@ static const struct unary table[MASE_OP_COUNT] = {
     [MASE_OP_neg] = { .curve = MASE_CURVE_neg },
     [MASE_OP_abs] = { .curve = MASE_CURVE_abs },
     [MASE_OP_sqrt] = { .curve = MASE_CURVE_sqrt },
+    [MASE_OP_square] = { .curve = MASE_CURVE_square },
     [MASE_OP_exp] = { .curve = MASE_CURVE_exp },
     [MASE_OP_round] = { .curve = MASE_CURVE_round },
     [MASE_OP_floor] = { .curve = MASE_CURVE_floor },
@@ -50,8 +51,24 @@ struct function {
     const struct unary *row;
     enum mase_curve curve;
     float p[2];
-    mase_unary_fn *value, *slope; /* set: of the C library; else the curve */
+    mase_unary_fn *value, *slope;      /* set: of the C library; else the curve */
+    struct mase_activation activation; /* or its value is set: neither */
 };
+
+static double value_of(const struct function *f, double x)
+{
+    return f->value ? f->value(x) : f->activation.value(x, f->activation.p);
+}
+
+static double slope_of(const struct function *f, double x)
+{
+    return f->value ? f->slope(x) : f->activation.slope(x, f->activation.p);
+}
+
+static bool has_curve(const struct function *f)
+{
+    return !f->value && !f->activation.slope;
+}
 
 /* Rows from..to in one piece when nothing lies between them. */
 static long contiguous(const struct mase_plan *p, long from, long to, long *rows)
@@ -69,10 +86,10 @@ static void forward(const struct mase_step *s, long from, long to)
         const long n = contiguous(p, r, to, &rows), at = r * p->stride;
         float *y = s->out->x + at;
         const float *x = s->in[0]->x + at;
-        if (!f->value)
+        if (has_curve(f))
             p->k->curve(f->curve, y, x, f->p, n);
-        for (long i = 0; f->value && i < n; i++)
-            y[i] = (float)f->value((double)x[i]);
+        for (long i = 0; !has_curve(f) && i < n; i++)
+            y[i] = (float)value_of(f, (double)x[i]);
     }
     mase_step_clear(s, s->out->x, from, to);
 }
@@ -87,10 +104,10 @@ static void backward(const struct mase_step *s, long from, long to)
         const long n = contiguous(p, r, to, &rows), at = r * p->stride;
         const float *x = s->in[0]->x + at, *dy = s->out->dx + at;
         float *dx = all + at;
-        if (!f->value)
+        if (has_curve(f))
             p->k->curve_back(f->curve, dx, dy, x, f->p, s->add[0], n);
-        for (long i = 0; f->value && i < n; i++) {
-            const float d = (float)((double)dy[i] * f->slope((double)x[i]));
+        for (long i = 0; !has_curve(f) && i < n; i++) {
+            const float d = (float)((double)dy[i] * slope_of(f, (double)x[i]));
             dx[i] = s->add[0] ? dx[i] + d : d;
         }
     }
@@ -132,6 +149,7 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
     if (f->curve == MASE_CURVE_identity) {
         f->value = mase_unary_of(c->node->op);
         f->slope = mase_slope_of(c->node->op);
+        MASE_TRY(mase_activation_read(c, &f->activation, err));
     }
     if (c->node->op == MASE_OP_invert) {
         if (c->param[0].tensor->dtype != MASE_DTYPE_BOOL)

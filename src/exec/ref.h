@@ -102,6 +102,18 @@ int64_t mase_ref_pad_source(enum mase_pad_mode mode, int64_t i, int64_t n);
 enum mase_status mase_check_dropout(const struct mase_call *c, bool training,
                                     struct mase_err *err) MASE_MUST_CHECK;
 
+/* ---- activations ---- */
+
+/* A function of one value, and its derivative where there is no vector body for it; p: what the
+ * call gives it. */
+typedef double mase_activation_fn(double x, const double *p);
+struct mase_activation {
+    mase_activation_fn *value, *slope;
+    double p[3];
+};
+enum mase_status mase_activation_read(const struct mase_call *c, struct mase_activation *a,
+                                      struct mase_err *err) MASE_MUST_CHECK;
+
 /* ---- softmax and indices ---- */
 
 /* The dimension of softmax, given or by PyTorch's default. */

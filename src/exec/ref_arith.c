@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "exec/ref.h"
+#include "ir/bind.h"
 
 /* A walk over the result with the first n parameters broadcast to it; numbers have no offset. */
 static struct mase_nd walk_operands(const struct mase_call *c, int n)
@@ -103,16 +104,43 @@ enum mase_status mase_forward_div(struct mase_call *c, struct mase_err *err)
 enum mase_status mase_forward_clamp(struct mase_call *c, struct mase_err *err)
 {
     (void)err;
-    bool low = mase_arg_present(&c->param[1]), high = mase_arg_present(&c->param[2]);
-    struct mase_nd w = walk_operands(c, 3);
+    const int low = mase_sig_find(c->sig, "min"), high = mase_sig_find(c->sig, "max");
+    const bool has_low = low > 0 && mase_arg_present(&c->param[low]);
+    const bool has_high = high > 0 && mase_arg_present(&c->param[high]);
+    struct mase_nd w = walk_operands(c, c->sig->count);
     for (; w.i < w.count; mase_nd_next(&w)) {
         double v = mase_ref_operand(&c->param[0], w.off[0]);
-        if (low && v < mase_ref_operand(&c->param[1], w.off[1]))
-            v = mase_ref_operand(&c->param[1], w.off[1]);
-        if (high && v > mase_ref_operand(&c->param[2], w.off[2]))
-            v = mase_ref_operand(&c->param[2], w.off[2]); /* which wins over min */
+        if (has_low && v < mase_ref_operand(&c->param[low], w.off[low]))
+            v = mase_ref_operand(&c->param[low], w.off[low]);
+        if (has_high && v > mase_ref_operand(&c->param[high], w.off[high]))
+            v = mase_ref_operand(&c->param[high], w.off[high]); /* which wins over min */
         ref_set(ref_out(c), w.i, v);
     }
+    return MASE_OK;
+}
+
+enum mase_status mase_forward_lerp(struct mase_call *c, struct mase_err *err)
+{
+    (void)err;
+    for (struct mase_nd w = walk_operands(c, 3); w.i < w.count; mase_nd_next(&w)) {
+        const double x = mase_ref_operand(&c->param[0], w.off[0]);
+        const double end = mase_ref_operand(&c->param[1], w.off[1]);
+        ref_set(ref_out(c), w.i, x + mase_ref_operand(&c->param[2], w.off[2]) * (end - x));
+    }
+    return MASE_OK;
+}
+
+/* addcmul, and addcdiv, which divides. */
+enum mase_status mase_forward_addcmul(struct mase_call *c, struct mase_err *err)
+{
+    mase_binary_fn *f = mase_binary_of(c->node->op == MASE_OP_addcmul ? MASE_OP_mul : MASE_OP_div);
+    double value;
+    MASE_TRY(mase_call_float(c, &value, "value", err));
+    for (struct mase_nd w = walk_operands(c, 3); w.i < w.count; mase_nd_next(&w))
+        ref_set(ref_out(c), w.i,
+                mase_ref_operand(&c->param[0], w.off[0]) +
+                    value * f(mase_ref_operand(&c->param[1], w.off[1]),
+                              mase_ref_operand(&c->param[2], w.off[2])));
     return MASE_OK;
 }
 

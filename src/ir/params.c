@@ -250,6 +250,18 @@ static enum mase_status params_group_norm(const struct making *k)
     return add_shift(k, &s);
 }
 
+static enum mase_status params_prelu(const struct making *k)
+{
+    struct mase_shape s = { .rank = 1 };
+    const struct mase_arg *init = attr(k, "init");
+    MASE_TRY(attr_int(k, "num_parameters", 1, &s.dim[0]));
+    if (init->kind != MASE_ARG_FLOAT)
+        return mase_fail(k->err, MASE_EVALUE, "init must be a number");
+    struct mase_param p = start("weight", MASE_INIT_UNIFORM, 0, f32(&s));
+    p.centre = (float)init->f;
+    return add(k, p);
+}
+
 static enum mase_status params_embedding(const struct making *k)
 {
     struct mase_shape s = { .rank = 2 };

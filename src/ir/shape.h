@@ -115,6 +115,9 @@ mase_binary_fn *mase_partial_of(enum mase_op op, int operand); /* by the first o
 bool mase_op_divides(enum mase_op op);
 bool mase_op_makes_float(enum mase_op op);
 bool mase_op_is_flat(enum mase_op op);
+/* The slope of rrelu below 0 in evaluation; in training it is random, which is refused. */
+enum mase_status mase_rrelu_slope(const struct mase_call *c, bool training, double *slope,
+                                  struct mase_err *err) MASE_MUST_CHECK;
 /* c->result from numbers alone, as Python computes: 7 // 2 is 3, 7 / 2 is 3.5. */
 enum mase_status mase_scalar_unary(struct mase_call *c, struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_scalar_binary(struct mase_call *c, struct mase_err *err) MASE_MUST_CHECK;

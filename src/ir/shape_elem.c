@@ -39,6 +39,83 @@ enum mase_status mase_shape_activation(struct mase_call *c, struct mase_err *err
     return MASE_OK;
 }
 
+enum mase_status mase_rrelu_slope(const struct mase_call *c, bool training, double *slope,
+                                  struct mase_err *err)
+{
+    double lower, upper;
+    if (mase_call_training(c, "training", training))
+        return mase_fail(err, MASE_EUNSUPPORTED,
+                         "%s: rrelu: its random slopes in training are not available: write "
+                         "LeakyReLU, or PReLU",
+                         c->node->name);
+    MASE_TRY(mase_call_float(c, &lower, "lower", err));
+    MASE_TRY(mase_call_float(c, &upper, "upper", err));
+    *slope = (lower + upper) / 2.0;
+    return MASE_OK;
+}
+
+/* One slope, or one for each channel: [C], or [C, 1, ...] in a program. */
+enum mase_status mase_shape_prelu(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x, *w;
+    MASE_TRY(mase_call_need(c, &x, "input", err));
+    MASE_TRY(mase_call_need(c, &w, "weight", err));
+    MASE_TRY(mase_call_float_tensor(c, x, "input", err));
+    const struct mase_shape *s = &x->shape;
+    const int64_t channels = s->rank > 1 ? s->dim[1] : 1, n = mase_tensor_count(w);
+    const bool lies = w->shape.rank < 2 || (w->shape.rank == s->rank - 1 && w->shape.dim[0] == n);
+    if (!lies || (n != 1 && n != channels))
+        return mase_call_fail(c, err, "weight %s must have 1 value, or the %lld of the channels",
+                              mase_show_shape(c, &w->shape), (long long)channels);
+    mase_call_result(c, x->dtype, s);
+    return MASE_OK;
+}
+
+enum mase_status mase_shape_glu(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x;
+    int axis;
+    MASE_TRY(mase_call_need(c, &x, "input", err));
+    MASE_TRY(mase_call_float_tensor(c, x, "input", err));
+    struct mase_shape s = x->shape;
+    if (!s.rank)
+        return mase_call_fail(c, err, "input must have a dimension to halve");
+    MASE_TRY(mase_call_axis_arg(c, &axis, &s, "dim", err));
+    if (s.dim[axis] % 2)
+        return mase_call_fail(c, err, "dim %d of %s cannot be halved", axis,
+                              mase_show_shape(c, &s));
+    s.dim[axis] /= 2;
+    mase_call_result(c, x->dtype, &s);
+    return MASE_OK;
+}
+
+/* x x of truth values is counted. */
+enum mase_status mase_shape_square(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x = mase_arg_tensor(&c->param[0]);
+    if (!x || x->dtype != MASE_DTYPE_BOOL)
+        return mase_shape_same(c, err);
+    mase_call_result(c, MASE_I64, &x->shape);
+    return MASE_OK;
+}
+
+enum mase_status mase_shape_nan_to_num(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x;
+    MASE_TRY(mase_call_need(c, &x, "input", err));
+    return mase_shape_same(c, err);
+}
+
+enum mase_status mase_shape_softmax2d(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x;
+    MASE_TRY(mase_call_need(c, &x, "input", err));
+    if (x->shape.rank != 3 && x->shape.rank != 4)
+        return mase_call_fail(c, err, "input must have 3 or 4 dimensions, got %s",
+                              mase_show_shape(c, &x->shape));
+    return mase_shape_activation(c, err);
+}
+
 enum mase_status mase_shape_softmax(struct mase_call *c, struct mase_err *err)
 {
     const struct mase_tensor *x;
@@ -251,7 +328,7 @@ enum mase_status mase_shape_clamp(struct mase_call *c, struct mase_err *err)
     MASE_TRY(mase_call_need(c, &x, "input", err));
     const struct mase_arg *args[3] = { &c->param[0] };
     int n = 1;
-    for (int i = 1; i < 3; i++) {
+    for (int i = 1; i < c->sig->count; i++) {
         if (!mase_arg_present(&c->param[i]))
             continue;
         MASE_TRY(need_operand(c, &c->param[i], i, err));
@@ -263,6 +340,38 @@ enum mase_status mase_shape_clamp(struct mase_call *c, struct mase_err *err)
     MASE_TRY(broadcast_args(c, &shape, args, n, err));
     mase_call_result(c, mase_dtype_of_args(args, n), &shape);
     return MASE_OK;
+}
+
+/* lerp, addcmul, addcdiv: three operands, of which the last of lerp may be a number. */
+enum mase_status mase_shape_weighted(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_arg *args[3];
+    struct mase_shape shape;
+    for (int i = 0; i < 3; i++) {
+        args[i] = &c->param[i];
+        MASE_TRY(need_operand(c, args[i], i, err));
+        const struct mase_tensor *t = mase_arg_tensor(args[i]);
+        if (!t && (i < 2 || c->node->op != MASE_OP_lerp))
+            return mase_call_fail(c, err, "%s must be a tensor, got %s", c->sig->param[i].name,
+                                  mase_show_arg(c, args[i]));
+        if (t)
+            MASE_TRY(mase_call_float_tensor(c, t, c->sig->param[i].name, err));
+    }
+    MASE_TRY(broadcast_args(c, &shape, args, 3, err));
+    mase_call_result(c, mase_dtype_of_args(args, 3), &shape);
+    return MASE_OK;
+}
+
+/* Of integers and truth values. */
+enum mase_status mase_shape_bitwise(struct mase_call *c, struct mase_err *err)
+{
+    for (int i = 0; i < 2; i++) {
+        const struct mase_tensor *t = mase_arg_tensor(&c->param[i]);
+        if (t ? mase_dtype_is_float(t->dtype) : c->param[i].kind == MASE_ARG_FLOAT)
+            return mase_call_fail(c, err, "%s must be integers or booleans, got %s",
+                                  c->sig->param[i].name, mase_show_arg(c, &c->param[i]));
+    }
+    return mase_shape_broadcast(c, err);
 }
 
 /* An assertion: a condition that is known already is checked here, a tensor when it has values. */

@@ -42,6 +42,12 @@ static double over_square(double x, double y)
     return x == 0.0 && y == 0.0 ? 0.0 : x / (x * x + y * y);
 }
 
+/* An integer's bits; what is none has no bits, and no rule lets it come here. */
+static int64_t bits(double x)
+{
+    return fabs(x) <= 0x1p53 ? (int64_t)x : 0;
+}
+
 /* ---- the functions that MAP and ZIP write out, and their derivatives ---- */
 
 #define OP(...)

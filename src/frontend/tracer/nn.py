@@ -489,6 +489,9 @@ def recurrent_shapes(cls, v):
                 yield "_parameters", "weight_hr" + end, (state, hidden)
 
 
+WITHOUT_BIAS = ("Embedding", "PReLU", "RMSNorm")
+
+
 def parameter_shapes(cls, v):
     """Of the parameters and buffers a constructor's values call for, so that __init__ can look."""
     weight = None
@@ -505,11 +508,13 @@ def parameter_shapes(cls, v):
         weight, bias = ends + v["kernel_size"], (v["out_channels"],)
     elif "num_embeddings" in v:
         weight, bias = (v["num_embeddings"], v["embedding_dim"]), None
+    elif "num_parameters" in v:
+        weight = (v["num_parameters"],)
     elif v.get("affine", v.get("elementwise_affine")):
         weight = bias = v.get("normalized_shape") or (v.get("num_features", v.get("num_channels")),)
     if weight:
         yield "_parameters", "weight", weight
-        if "num_embeddings" not in v:
+        if cls not in WITHOUT_BIAS:
             yield "_parameters", "bias", bias if v.get("bias", True) else None
     if v.get("track_running_stats"):
         yield "_buffers", "running_mean", (v["num_features"],)
@@ -523,7 +528,7 @@ class Layer(Module):
     @property
     def _asks_mode(self):
         """Does it compute something else while it is trained?"""
-        return bool(type(self).__name__.startswith(("Dropout", "BatchNorm")) or
+        return bool(any(word in type(self).__name__ for word in ("Dropout", "BatchNorm", "RReLU")) or
                     self.values.get("track_running_stats") or self.values.get("dropout"))
 
     def flatten_parameters(self):

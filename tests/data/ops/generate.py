@@ -797,3 +797,69 @@ method("clone", "clone", grid(2, 3))
 x = torch.tensor([-1.5, 0.25, -0.75])
 program("clone", {"x": x}, ["c = function torch.clone (%x,) {}", "r = method relu_ (%x,) {}",
                             "s = function operator.sub (%c, %x) {}"], "%s", x - x.relu())
+
+# ---- added later still: from here on the numbers do not depend on those above ----
+
+torch.manual_seed(11)
+NAN = float("nan")
+ODD = torch.tensor([-INF, -2.0, -1.0, -0.5, -0.0, 0.0, 0.25, 1.0, 3.0, INF, NAN])
+F_ = "torch.nn.functional."
+
+module("mish", "Mish", (), {}, (grid(2, 5),))
+function("mish", F_ + "mish", ODD)
+function("mish", F_ + "mish", torch.tensor([25.0, -25.0, 100.0]), inplace=False)
+module("celu", "CELU", (0.5,), {}, (grid(2, 5),))
+function("celu", "torch.celu", ODD)
+module("threshold", "Threshold", (0.25, -3), {}, (grid(2, 5),))
+function("threshold", F_ + "_threshold", ODD, 0.25, 20.0)
+module("rrelu", "RReLU", (), {}, (grid(2, 5),))
+function("rrelu", F_ + "rrelu", ODD, lower=0.25, upper=0.5)
+module("tanhshrink", "Tanhshrink", (), {}, (grid(2, 5),))
+function("tanhshrink", F_ + "tanhshrink", ODD)
+module("prelu", "PReLU", (), {}, (grid(2, 3, 2),))
+module("prelu", "PReLU", (3, 0.5), {}, (grid(2, 3, 2),))
+module("prelu", "PReLU", (3,), {}, (grid(4, 3),))
+function("prelu", "torch.prelu", ODD, torch.tensor([0.5]))
+method("prelu", "prelu", grid(1, 2, 2, 2), grid(2))
+module("glu", "GLU", (), {}, (grid(2, 6),))
+module("glu", "GLU", (1,), {}, (grid(2, 4, 3),))
+function("glu", F_ + "glu", grid(4), dim=-1)
+module("softmin", "Softmin", (1,), {}, (grid(2, 4),))
+function("softmin", F_ + "softmin", grid(2, 3, 2), dim=-1)
+module("softmax2d", "Softmax2d", (), {}, (grid(2, 3, 2, 2),))
+module("softmax2d", "Softmax2d", (), {}, (grid(3, 2, 2),))
+for op in ("rsqrt", "square", "sign", "reciprocal", "log2", "log10", "log1p", "exp2", "expm1", "asin", "acos",
+           "atan", "ceil", "trunc", "isnan", "isinf", "isfinite"):
+    function(op, "torch." + op, ODD)
+    function(op, "torch." + op, ints(-3, 5, 4))
+    method(op, op, positive(2, 3) / 4)
+function("square", "torch.square", mask(4))
+function("sign", "torch.sgn", ints(-3, 4, 4, dtype=torch.int32))
+function("trunc", "math.trunc", -2.75)
+function("ceil", "math.ceil", 2.25)
+for op in ("exp", "sqrt", "neg", "tanh", "sigmoid", "square", "pow"):
+    x = positive(3)
+    args = " 2," if op == "pow" else ""
+    result = getattr(x, op)(*([2] if args else []))
+    program(op, {"x": x}, ["y = method %s_ (%%x,%s) {}" % (op, args),
+                           "s = function operator.sub (%x, %y) {}",
+                           "t = function operator.add (%s, %x) {}"], "%t", result)
+function("nan_to_num", "torch.nan_to_num", ODD)
+function("nan_to_num", "torch.nan_to_num", ODD, 1.5, posinf=7.0, neginf=-7.0)
+method("nan_to_num", "nan_to_num", ints(0, 4, 3), nan=2.0)
+method("clamp_min", "clamp_min", ODD, -0.5)
+function("clamp_min", "torch.clamp_min", ints(-3, 4, 4), 1)
+function("clamp_max", "torch.clamp_max", ODD, 0.5)
+method("clamp_max", "clamp_max", grid(2, 3), torch.tensor([0.0, 0.5, -0.5]))
+function("lerp", "torch.lerp", grid(2, 3), grid(2, 3), 0.25)
+method("lerp", "lerp", grid(2, 3), grid(1, 3), positive(2, 1))
+function("addcmul", "torch.addcmul", grid(2, 3), grid(2, 1), grid(3), value=0.5)
+method("addcmul", "addcmul", grid(3), grid(3), grid(3))
+function("addcdiv", "torch.addcdiv", grid(2, 3), grid(2, 3), positive(2, 3), value=-2)
+for n in ("and", "or", "xor"):
+    function("logical_" + n, "torch.logical_" + n, torch.tensor([0.0, -0.0, NAN, 1.0, INF, 0.0]),
+             torch.tensor([0.0, 2.0, 1.0, 0.0, NAN, NAN]))
+    method("logical_" + n, "logical_" + n, mask(2, 3), ints(0, 2, 3))
+    function("bitwise_" + n, "operator." + {"and": "and_", "or": "or_", "xor": "xor"}[n], mask(2, 3), mask(3))
+    function("bitwise_" + n, "torch.bitwise_" + n, ints(-9, 9, 2, 3), 5)
+    function("bitwise_" + n, "torch.bitwise_" + n, ints(0, 200, 4, dtype=torch.uint8), ints(-9, 9, 4))

@@ -1,0 +1,190 @@
+/*
+ * compose.c - calls that are said in the words of several others (compose.h), and the rules that
+ * do so.
+ */
+#include "program/compose.h"
+
+#include <string.h>
+
+#include "ir/bind.h"
+#include "ir/infer.h"
+#include "ir/shape.h"
+
+/* ---- writing instructions ---- */
+
+struct collecting {
+    struct mase_arena *arena;
+    struct mase_tensor **tensor;
+    int64_t samples;
+};
+
+static void collect(struct mase_pvalue *v, void *data)
+{
+    const struct collecting *c = data;
+    const struct mase_shape s = mase_ptype_shape(&v->type, c->samples);
+    c->tensor[v->number] = mase_new(c->arena, struct mase_tensor);
+    *c->tensor[v->number] = mase_tensor(c->arena, v->type.dtype, &s, false);
+}
+
+/* What the shape rule of op finds for each number of samples. */
+static enum mase_status find_type(struct mase_compose *k, struct mase_arena *a,
+                                  struct mase_instr *i, struct mase_ptype *type)
+{
+    const struct mase_program *p = k->l->program;
+    const struct mase_tensor *t[MASE_LOWER_SIZES];
+    for (int s = 0; s < MASE_LOWER_SIZES; s++) {
+        struct collecting c = { a, mase_new_array(a, struct mase_tensor *, (size_t)p->value_count),
+                                mase_lower_samples[s] };
+        struct mase_pcall call;
+        for (int n = 0; n < mase_instr_params(i); n++)
+            mase_each_pvalue(&i->param[n], collect, &c);
+        mase_pcall_init(&call, a, i, c.tensor, c.samples);
+        call.node.name = k->l->call[0].node->name;
+        MASE_TRY(mase_call_infer(&call.call, k->err));
+        t[s] = call.call.result.tensor;
+    }
+    return mase_lowered_type(type, t, k->l->call[0].node, k->err);
+}
+
+/* The parameters of op: those given, then defaults. */
+static void bind(struct mase_compose *k, struct mase_arg *param, enum mase_op op,
+                 const struct mase_arg *arg, int count)
+{
+    const struct mase_sig *sig = mase_op_call_sig(op);
+    for (int i = 0; i < sig->count; i++)
+        param[i] = i < count ? arg[i] : mase_bind_default(&k->l->program->arena, sig, i, param);
+}
+
+struct mase_arg mase_compose_call(struct mase_compose *k, enum mase_op op,
+                                  const struct mase_arg *arg, int count)
+{
+    struct mase_arena a = { 0 };
+    struct mase_arg param[MASE_MAX_PARAMS];
+    struct mase_instr i = { .prim = mase_op_prim(op), .op = op, .param = param };
+    struct mase_ptype type;
+    if (k->status)
+        return mase_arg_none();
+    bind(k, param, op, arg, count);
+    k->status = find_type(k, &a, &i, &type);
+    mase_arena_release(&a);
+    return k->status ? mase_arg_none() : mase_pvalue_arg(mase_lowered_emit(k->l, op, param, &type));
+}
+
+enum mase_status mase_compose_end(struct mase_compose *k, enum mase_op op,
+                                  const struct mase_arg *arg, int count)
+{
+    struct mase_arg param[MASE_MAX_PARAMS] = { { 0 } };
+    if (k->status)
+        return k->status;
+    bind(k, param, op, arg, count);
+    memcpy(k->l->param, param, sizeof param);
+    k->l->op = op;
+    k->l->prim = mase_op_prim(op);
+    return MASE_OK;
+}
+
+struct mase_arg mase_compose_param(const struct mase_compose *k, const char *name)
+{
+    const int i = mase_sig_find(k->l->call[0].sig, name);
+    if (i < 0)
+        mase_bug("%s has no parameter %s", mase_ops[k->l->call[0].node->op].name, name);
+    return k->l->param[i];
+}
+
+struct mase_arg mase_compose_ints(struct mase_compose *k, const int64_t *v, int count)
+{
+    struct mase_arg item[MASE_MAX_RANK];
+    for (int i = 0; i < count; i++)
+        item[i] = mase_arg_int(v[i]);
+    return mase_arg_seq(&k->l->program->arena, MASE_ARG_TUPLE, item, count);
+}
+
+struct mase_shape mase_compose_shape(const struct mase_arg *value)
+{
+    return mase_ptype_shape(&mase_pvalue_of(value)->type, mase_lower_samples[0]);
+}
+
+/* ---- activations ---- */
+
+enum mase_status mase_lower_rrelu(struct mase_lowered *l, struct mase_err *err)
+{
+    struct mase_compose k = { .l = l, .err = err };
+    double slope;
+    MASE_TRY(mase_rrelu_slope(&l->call[0], l->program->training, &slope, err));
+    return mase_compose_last(&k, MASE_OP_leaky_relu, l->param[0], mase_arg_float(slope));
+}
+
+/* One slope for each channel stands beside the dimensions behind it. */
+enum mase_status mase_lower_prelu(struct mase_lowered *l, struct mase_err *err)
+{
+    struct mase_compose k = { .l = l, .err = err };
+    const struct mase_shape x = mase_compose_shape(&l->param[0]);
+    const struct mase_shape w = mase_compose_shape(&l->param[1]);
+    int64_t beside[MASE_MAX_RANK] = { w.rank ? w.dim[0] : 1 };
+    if (w.rank != 1 || w.dim[0] == 1 || x.rank <= 2)
+        return MASE_OK;
+    for (int i = 1; i < x.rank - 1; i++)
+        beside[i] = 1;
+    l->param[1] =
+        mase_compose(&k, MASE_OP_reshape, l->param[1], mase_compose_ints(&k, beside, x.rank - 1));
+    return k.status;
+}
+
+enum mase_status mase_lower_glu(struct mase_lowered *l, struct mase_err *err)
+{
+    struct mase_compose k = { .l = l, .err = err };
+    const struct mase_arg x = l->param[0];
+    const struct mase_shape s = mase_compose_shape(&x);
+    int axis;
+    MASE_TRY(mase_call_axis_arg(&l->call[0], &axis, &s, "dim", err));
+    const struct mase_arg dim = mase_arg_int(axis), half = mase_arg_int(s.dim[axis] / 2);
+    if (mase_pvalue_of(&x)->type.dim[axis].times)
+        return mase_call_fail(&l->call[0], err, "dim %d is the batch, which a program keeps", axis);
+    struct mase_arg a = mase_compose(&k, MASE_OP_slice, x, dim, mase_arg_int(0), half);
+    struct mase_arg b = mase_compose(&k, MASE_OP_slice, x, dim, half, mase_arg_none());
+    return mase_compose_last(&k, MASE_OP_mul, a, mase_compose(&k, MASE_OP_sigmoid, b));
+}
+
+enum mase_status mase_lower_softmin(struct mase_lowered *l, struct mase_err *err)
+{
+    struct mase_compose k = { .l = l, .err = err };
+    l->param[0] = mase_compose(&k, MASE_OP_neg, l->param[0]);
+    l->op = MASE_OP_softmax;
+    return k.status;
+}
+
+enum mase_status mase_lower_softmax2d(struct mase_lowered *l, struct mase_err *err)
+{
+    struct mase_compose k = { .l = l, .err = err };
+    return mase_compose_last(&k, MASE_OP_softmax, l->param[0], mase_arg_int(-3));
+}
+
+/* ---- arithmetic ---- */
+
+/* clamp_min and clamp_max. */
+enum mase_status mase_lower_clamp(struct mase_lowered *l, struct mase_err *err)
+{
+    struct mase_compose k = { .l = l, .err = err };
+    const struct mase_arg none = mase_arg_none(), bound = l->param[1];
+    const bool low = l->op == MASE_OP_clamp_min;
+    return mase_compose_last(&k, MASE_OP_clamp, l->param[0], low ? bound : none,
+                             low ? none : bound);
+}
+
+enum mase_status mase_lower_lerp(struct mase_lowered *l, struct mase_err *err)
+{
+    struct mase_compose k = { .l = l, .err = err };
+    const struct mase_arg x = l->param[0];
+    struct mase_arg way = mase_compose(&k, MASE_OP_sub, l->param[1], x);
+    return mase_compose_last(&k, MASE_OP_add, x, mase_compose(&k, MASE_OP_mul, way, l->param[2]));
+}
+
+/* addcmul, and addcdiv, which divides. */
+enum mase_status mase_lower_addcmul(struct mase_lowered *l, struct mase_err *err)
+{
+    struct mase_compose k = { .l = l, .err = err };
+    const enum mase_op f = l->op == MASE_OP_addcmul ? MASE_OP_mul : MASE_OP_div;
+    const struct mase_arg value = mase_compose_param(&k, "value");
+    struct mase_arg y = mase_compose(&k, f, l->param[1], l->param[2]);
+    return mase_compose_last(&k, MASE_OP_add, l->param[0], y, value);
+}
