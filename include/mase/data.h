@@ -19,10 +19,11 @@ extern const struct mase_data_info mase_datasets[]; /* from datasets.def; ends w
 
 /* The kinds of file that a table of the user's own may come in: "csv" and how to name one. */
 struct mase_data_kind {
-    const char *prefix, *help;
+    const char *prefix, *endings, *help; /* endings of names: ".csv .tsv" */
 };
 extern const struct mase_data_kind mase_data_kinds[]; /* ends with a NULL prefix */
-/* The kind of "csv:FILE", or NULL when name is not of that form. */
+/* The kind of "csv:FILE" or "FILE.csv", each with ":LABEL" or without; NULL when name is not of
+ * that form. */
 const struct mase_data_kind *mase_data_kind_of(const char *name);
 
 /* By name; '-' and '_' are the same. Unknown: an error naming the nearest. */

@@ -1,7 +1,9 @@
 /*
  * datasets.c - the table of datasets, gathered from datasets.def, and opening by name.
  */
+#include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include <mase/data.h>
 
@@ -36,15 +38,27 @@ static mase_dataset_fn *const openers[COUNT] = {
 };
 
 const struct mase_data_kind mase_data_kinds[] = {
-#define FILE_KIND(prefix_, open_, help_) { prefix_, help_ },
+#define FILE_KIND(prefix_, endings_, open_, help_) { prefix_, endings_, help_ },
 #include "data/datasets.def"
     { 0 },
 };
 
 static mase_dataset_fn *const kind_openers[] = {
-#define FILE_KIND(prefix_, open_, help_) open_,
+#define FILE_KIND(prefix_, endings_, open_, help_) open_,
 #include "data/datasets.def"
 };
+
+/* Behind the names that are known. */
+static void tell_kinds(struct mase_err *err)
+{
+    struct mase_str all = { 0 };
+    for (const struct mase_data_kind *k = mase_data_kinds; k->prefix; k++)
+        mase_str_printf(&all, " %s", k->endings);
+    const size_t used = strlen(err->msg);
+    snprintf(err->msg + used, sizeof err->msg - used, "; or a file whose name ends in one of%s",
+             mase_str_text(&all));
+    mase_str_release(&all);
+}
 
 /* The part before a colon is the name, what follows is a file's. */
 static enum mase_status find(int *index, const char **file, const char *name, struct mase_err *err)
@@ -52,11 +66,23 @@ static enum mase_status find(int *index, const char **file, const char *name, st
     char head[32];
     const size_t n = strcspn(name, ":");
     *file = name[n] ? name + n + 1 : NULL;
-    if (!name[n] || n >= sizeof head)
-        return mase_name_find(index, "dataset", name, names, COUNT, err);
-    memcpy(head, name, n);
-    head[n] = 0;
-    return mase_name_find(index, "dataset", head, names, COUNT, err);
+    if (name[n] && n < sizeof head) {
+        memcpy(head, name, n);
+        head[n] = 0;
+        name = head;
+    }
+    const enum mase_status st = mase_name_find(index, "dataset", name, names, COUNT, err);
+    if (st)
+        tell_kinds(err);
+    return st;
+}
+
+static bool is_named(const char *name)
+{
+    struct mase_err err;
+    const char *file;
+    int i;
+    return find(&i, &file, name, &err) == MASE_OK;
 }
 
 enum mase_status mase_data_find(const struct mase_data_info **d, const char *name,
@@ -69,13 +95,35 @@ enum mase_status mase_data_find(const struct mase_data_info **d, const char *nam
     return MASE_OK;
 }
 
+/* What follows the prefix; NULL: there is none. */
+static const char *behind_prefix(const struct mase_data_kind *k, const char *name)
+{
+    const size_t n = strlen(k->prefix);
+    return strncmp(name, k->prefix, n) == 0 && name[n] == ':' ? name + n + 1 : NULL;
+}
+
+/* Does a name of n characters end in one of the endings, in whatever case? */
+static bool has_ending(const struct mase_data_kind *k, const char *name, size_t n)
+{
+    for (const char *e = k->endings; *e;) {
+        const size_t size = strcspn(e, " ");
+        if (n > size && strncasecmp(name + n - size, e, size) == 0)
+            return true;
+        e += size + strspn(e + size, " ");
+    }
+    return false;
+}
+
 const struct mase_data_kind *mase_data_kind_of(const char *name)
 {
-    for (const struct mase_data_kind *k = mase_data_kinds; k->prefix; k++) {
-        const size_t n = strlen(k->prefix);
-        if (strncmp(name, k->prefix, n) == 0 && name[n] == ':')
+    for (const struct mase_data_kind *k = mase_data_kinds; k->prefix; k++)
+        if (behind_prefix(k, name))
             return k;
-    }
+    const char *colon = strrchr(name, ':');
+    const size_t whole = strlen(name), path = colon ? (size_t)(colon - name) : whole;
+    for (const struct mase_data_kind *k = mase_data_kinds; k->prefix; k++)
+        if ((has_ending(k, name, whole) || has_ending(k, name, path)) && !is_named(name))
+            return k;
     return NULL;
 }
 
@@ -84,7 +132,9 @@ static enum mase_status open_kind(struct mase_dataset *d, const struct mase_data
                                   const char *name, const struct mase_dataset_opts *opts,
                                   struct mase_err *err)
 {
-    const char *file = name + strlen(kind->prefix) + 1;
+    const char *file = behind_prefix(kind, name);
+    if (!file)
+        file = name;
     if (!file[0])
         return mase_fail(err, MASE_EVALUE, "dataset '%s' names no file; it is %s", name,
                          kind->help);

@@ -41,7 +41,7 @@ typedef enum mase_status mase_dataset_fn(struct mase_dataset *d,
                                          struct mase_err *err);
 
 #define DATASET(name_, sample_, classes_, open_, help_) mase_dataset_fn open_;
-#define FILE_KIND(prefix_, open_, help_)                mase_dataset_fn open_;
+#define FILE_KIND(prefix_, endings_, open_, help_)      mase_dataset_fn open_;
 #include "data/datasets.def"
 
 /* The features of jsc in order, and its classes. */

@@ -63,6 +63,29 @@ static void unknown_names(void **state)
     refuse("cifer10", "there is no dataset 'cifer10'; is 'cifar10' meant? known are jsc, ");
     refuse("", "there is no dataset ''; known are jsc, jsc-sim, ");
     refuse("jsc-", "is 'jsc' meant?");
+    refuse("data.parquet", "; or a file whose name ends in one of .npz .csv .tsv .arff .h5 .hdf5");
+}
+
+static void files_are_known_by_their_names(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *prefix; /* NULL: no file of a table */
+    } cases[] = {
+        { "csv:x", "csv" },        { "x.csv", "csv" },
+        { "a/b.CSV:kind", "csv" }, { "x.tsv", "csv" },
+        { "x.arff:class", "csv" }, { "c:/x.npz", "npz" },
+        { "x.h5", "h5" },          { "x.hdf5:label", "h5" },
+        { "h5:x.csv", "h5" },      { "jsc:jets.h5", NULL },
+        { "jsc", NULL },           { ".csv", NULL },
+        { "net.py:Net", NULL },    { "x.csv.gz", NULL },
+        { "csv", NULL },           { "torchvision.models", NULL },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct mase_data_kind *k = mase_data_kind_of(cases[i].name);
+        if (!k != !cases[i].prefix || (k && strcmp(k->prefix, cases[i].prefix) != 0))
+            fail_msg("%s is taken for %s", cases[i].name, k ? k->prefix : "no file");
+    }
 }
 
 int main(void)
@@ -71,6 +94,7 @@ int main(void)
         cmocka_unit_test(rows_are_complete),
         cmocka_unit_test(shapes),
         cmocka_unit_test(unknown_names),
+        cmocka_unit_test(files_are_known_by_their_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
