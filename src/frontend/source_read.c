@@ -2,7 +2,7 @@
  * source_read.c - the tracer's answer becomes a graph.
  *
  *     {"name": "Test", "modules": [...], "attrs": [...], "nodes": [...], "defaults": [...],
- *      "passed": [...], "confined": true, "training": null, another {"modules", "attrs", "nodes"},
+ *      "passed": [...], "decided": [...], "confined": true, "training": null, another {"modules", "attrs", "nodes"},
  * or {"error":
  * {...}}}
  *     {"error": {"message": "...", "path": "net.py", "line": 12, "col": 9, "span": 4}}
@@ -557,6 +557,22 @@ static enum mase_status tell_passed(struct reading *r, const struct mase_value *
     return MASE_OK;
 }
 
+/* Places where the shape of a sample decided what forward does. */
+static enum mase_status tell_decided(struct reading *r, const struct mase_value *v)
+{
+    struct mase_str lines = { 0 };
+    if (!v || v->kind != MASE_LIST)
+        return malformed(r, "list of decisions");
+    for (int i = 0; i < v->count; i++)
+        mase_str_printf(&lines, "%s%s:%d", i ? ", " : "", get_place(r, v->items[i]).path,
+                        get_place(r, v->items[i]).line);
+    if (lines.len)
+        mase_info("The graph holds for samples of this shape, which decided at %s",
+                  mase_str_text(&lines));
+    mase_str_release(&lines);
+    return MASE_OK;
+}
+
 static enum mase_status read_graph(struct reading *r, const struct mase_value *answer)
 {
     if (is_fault(mase_value_get(answer, "error")))
@@ -574,6 +590,7 @@ static enum mase_status read_graph(struct reading *r, const struct mase_value *a
                   "not help",
                   r->path);
     MASE_TRY(tell_passed(r, mase_value_get(answer, "passed")));
+    MASE_TRY(tell_decided(r, mase_value_get(answer, "decided")));
     return tell_defaults(r, mase_value_get(answer, "defaults"));
 }
 

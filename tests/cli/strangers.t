@@ -133,6 +133,79 @@ END
 run show lost.py:Net jsc
 refused "what a line would have set is not guessed" "^lost\.py:4:[0-9]+: 'WIDTH' is needed, and this line, which sets it, fails: FileNotFoundError"
 
+cat >sizes.py <<'END'
+from dataclasses import dataclass
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from einops import rearrange, reduce, repeat
+from einops.layers.torch import Rearrange
+
+
+@dataclass
+class Both:
+    logits: torch.Tensor
+    extra: object = None
+
+
+class Counted(nn.Module):
+    """Finds out how long its rows are by a call while it is built."""
+
+    def __init__(self, num_classes=10):
+        super().__init__()
+        self.features = nn.Sequential(nn.Conv2d(1, 4, 3, padding=1), nn.ReLU(), nn.MaxPool2d(3, stride=2, ceil_mode=True),
+                                      nn.ConvTranspose2d(4, 2, 2, stride=2), nn.AvgPool2d(2))
+        with torch.no_grad():
+            n = F.max_pool2d(self.features(torch.zeros(1, 1, 28, 28)), 2).flatten(1).shape[1]
+        self.fc = nn.Linear(n, num_classes)
+
+    def forward(self, x):
+        return Both(self.fc(F.max_pool2d(self.features(x), 2).flatten(1)))
+
+
+class Patches(nn.Module):
+    def __init__(self, patch=7, dim=12, num_classes=10):
+        super().__init__()
+        self.cut = nn.Sequential(Rearrange("b c (h p) (w q) -> b (h w) (p q c)", p=patch, q=patch),
+                                 nn.Linear(patch * patch, dim))
+        self.token = nn.Parameter(torch.randn(1, 1, dim))
+        self.fc = nn.Linear(dim, num_classes)
+
+    def forward(self, x):
+        x = self.cut(x)
+        b, n, d = x.shape
+        x = torch.cat([repeat(self.token, "1 1 d -> b 1 d", b=b), x], dim=1)
+        x = rearrange(x, "b n (k h) -> b h n k", k=3)
+        return self.fc(reduce(x, "b h n k -> b (k h)", "mean"))
+
+
+class Unknown(nn.Module):
+    def forward(self, x):
+        return x if len(x) > 3 else x * 2
+END
+run show sizes.py:Counted mnist
+succeeds "layers that are called while a model is built"
+out_has "give the right shape" '^fc +Linear\(in_features=98, out_features=10'
+run show sizes.py:Patches mnist
+succeeds "einops"
+out_has "cut into patches" '^permute +call_method +permute +reshape +\[1, 4, 4, 7, 7, 1\]'
+out_has "a token for each sample" '^cat +call_function +cat .* \[1, 17, 12\]'
+out_has "reduced" '^fc +call_module +Linear .* \[1, 10\]'
+run show sizes.py:Unknown mnist
+refused "how many samples there are is not known" '^sizes\.py:[0-9]+:[0-9]+: the length of a traced value is not known'
+cat >asks.py <<'END'
+import torch.nn as nn
+
+
+class Net(nn.Module):
+    def forward(self, x):
+        return x if x.dim() == 2 else x.flatten(1)
+END
+run show asks.py:Net mnist
+succeeds "an if on the number of dimensions"
+err_has "which is told" '^INFO +The graph holds for samples of this shape, which decided at asks\.py:6$'
+
 mkdir -p src/parts/deep
 touch src/parts/__init__.py src/parts/deep/__init__.py
 printf 'import nothing_here\nSIZE = 12\n' >src/parts/sizes.py

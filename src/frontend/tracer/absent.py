@@ -216,7 +216,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         package = name.partition(".")[0]
         if package in READ and package not in IN_USE and is_checkout(package):
             use(package)
-        if name.startswith("torch.") or (package in IN_USE and is_beside(name)) or (
+        if name.startswith("torch.") or name in EINOPS or (package in IN_USE and is_beside(name)) or (
                 package in ON_TORCH and package not in IN_USE and (
                     installed(package) or not expects_failure(importer()))):
             return importlib.machinery.ModuleSpec(name, self, is_package=True)
@@ -226,6 +226,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if spec.name.startswith("torch."):
             return Package(spec.name)
         made = AbsentPackage(spec.name)
+        made.__dict__.update(EINOPS.get(spec.name, {}))
         if spec.name == "numpy":
             made.__dict__.update(numpy_content())
         if spec.name in ("pytorch_lightning", "lightning", "lightning.pytorch"):

@@ -76,6 +76,8 @@ def of_one(fn, real):
         if fn is erfinv and is_wide_uniform(self.start):
             return self.like(self.shape, ("normal", math.sqrt(0.5), 0.0))
         kind = self.dtype if self.dtype.is_floating_point or not real else REAL
+        if self.is_unknown:
+            return self.like(self.shape, UNKNOWN, kind)
         return self.like(self.shape, [fn(v, *args) for v in self.numbers()], kind)
     return method
 

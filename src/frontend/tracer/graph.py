@@ -143,6 +143,20 @@ class set_grad_enabled(Grad):
         return super().__call__(fn)
 
 
+def plain_of(v):
+    return v if is_number(v) else NotImplemented
+
+
+def plain_truth(v):
+    return builtins.bool(v) if isinstance(v, (builtins.bool, int, float)) else NotImplemented
+
+
+def count_of(v):
+    if isinstance(v, tuple):
+        return len(v)
+    return v.shape[0] if is_number(v.shape[0]) else NotImplemented
+
+
 NEVER = ("is_cuda", "is_sparse", "is_quantized", "is_mkldnn", "is_meta", "is_nested")  # what no value here is
 
 
@@ -181,25 +195,46 @@ class Proxy:
         for step in dis.get_instructions(frame.f_code):
             if step.offset == frame.f_lasti and step.opname == "UNPACK_SEQUENCE":
                 return iter([self[i] for i in range(step.argval)])
+        count = decided(self, count_of)
+        if count is not None:
+            return iter([self[i] for i in range(count)])
         raise Fault("a loop over a traced value: its length is not known while tracing")
 
     def __bool__(self):
         message = assertion(sys._getframe(1))
         if message is None:
+            answer = decided(self, plain_truth)
+            if answer is not None:
+                return answer
             raise Fault("control flow on data: whether this holds is not known while tracing")
         Proxy.record("call_function", "torch._assert", (self,) + message, {})
         return True
 
     def __len__(self):
+        count = decided(self, count_of)
+        if count is not None:
+            return count
         raise Fault("the length of a traced value is not known while tracing; use x.size(0)")
 
     def __contains__(self, item):
         raise Fault("control flow on data: 'in' cannot be answered while tracing")
 
     def __int__(self):
-        raise Fault("a traced value is no plain number while tracing")
+        return int(self._number())
 
-    __index__ = __float__ = __complex__ = __int__
+    def __float__(self):
+        return float(self._number())
+
+    def __index__(self):
+        return operator.index(self._number())
+
+    def _number(self):
+        number = decided(self, plain_of)
+        if number is None:
+            raise Fault("a traced value is no plain number while tracing")
+        return number
+
+    __complex__ = __float__
     __hash__ = object.__hash__
 
     def __call__(self, *args, **kwargs):
@@ -372,7 +407,7 @@ class Tables:
 class Tracer:
     """One call of forward, in the mode the model is in."""
 
-    def __init__(self, root, tables, mode, constants=0):
+    def __init__(self, root, tables, mode, constants=0, sample=None):
         self.root, self.tables, self.mode = root, tables, mode
         self.defaults = []
         self.nodes, self.modules, self.attrs = [], {}, {}
@@ -391,6 +426,7 @@ class Tracer:
         self.read = {}  # parameters are read once; buffers and constants at each use
         self.constants = constants
         self.kept = []  # constants, so that their id stays theirs
+        self.sizes, self.decisions = Sizes(self, sample), []
 
     def node(self, kind, target, args, kwargs, **more):
         args = [self.arg(a) for a in args]
@@ -430,6 +466,8 @@ class Tracer:
             return {"atom": str(v)}
         if isinstance(v, Absent):
             v.look()
+        if dataclasses.is_dataclass(v) and not isinstance(v, type):
+            return self.arg({f.name: getattr(v, f.name) for f in dataclasses.fields(v)})
         raise Fault("a %s cannot be an argument in a graph" % type(v).__name__)
 
     # ---- tensors that are read ----
@@ -588,6 +626,8 @@ def start_json(t):
         return {"values": [float(v) if math.isfinite(v) else {"float": repr(float(v))}
                            for v in t.initial]}
     kind, spread, centre = t.initial
+    if t.is_unknown:
+        t.numbers()
     return {"kind": kind, "spread": float(spread), "centre": float(centre)}
 
 

@@ -2,13 +2,15 @@
 
 Request:  {"file" or module, "call" or null, "info": {...}, "seconds", "filter": [steps], "ops": [rows of
           ops.def]}
-Answer:   {"name", "modules", "attrs", "nodes", "defaults", "passed", "training", "confined"}
+Answer:   {"name", "modules", "attrs", "nodes", "defaults", "passed", "decided",
+          "training", "confined"}
           or {"error": {"message", "path", "line", ...}}
 
 The graph is that of evaluation. Where training computes something else, "training" has its modules,
 attrs and nodes, or its error; else it is null. "confined" says whether the kernel keeps the file from
 other processes. "defaults" lists arguments of forward that were left
-to their defaults, "passed" what was left out: {"path", "line", "message"}.
+to their defaults, "passed" what was left out: {"path", "line", "message"},
+"decided" the places where the shape of a sample decided.
 """
 
 FORBIDDEN = ("socket.", "subprocess.", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork",
@@ -67,7 +69,7 @@ def fault_of(e):
 def traced(root, mode, constants=0):
     global TRACER
     root.train(mode)
-    TRACER = Tracer(root, TABLES, mode, constants)
+    TRACER = Tracer(root, TABLES, mode, constants, SAMPLE)
     try:
         TRACER.trace()
         return TRACER
@@ -90,8 +92,22 @@ def traced_in_training(root, kept, evaluated):
         return {"error": fault_of(e)}
 
 
+def decisions(tracer):
+    """Where shapes decided what forward does."""
+    places = []
+    for at in tracer.decisions:
+        if at and not any(p["path"] == at["path"] and p["line"] == at["line"] for p in places):
+            places.append(at)
+    return places
+
+
+SAMPLE = None  # the shape of a sample
+
+
 def answer():
     info = Info(REQUEST["info"])
+    global SAMPLE
+    SAMPLE = info["image_size"] if info["num_features"] is None else [info["num_features"]]
     if info["image_size"] is not None:
         info["image_size"] = tuple(info["image_size"])
     root, name = build(choose(load(REQUEST["file"]), REQUEST["call"]), info)
@@ -99,6 +115,7 @@ def answer():
     evaluated = traced(root, False)
     training = traced_in_training(root, kept, evaluated)
     return dict(evaluated.graph(), name=name, defaults=evaluated.defaults, passed=PASSED,
+                decided=decisions(evaluated),
                 training=training, confined=CONFINED)
 
 

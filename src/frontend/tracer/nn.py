@@ -13,7 +13,7 @@ class Module:
 
     def __call__(self, *args, **kwargs):
         if TRACER is None:
-            raise Fault("a module is called while the model is built: only forward is traced")
+            return self._hooked(lambda *a, **k: called_early(self, a, k), args, kwargs)
         return TRACER.call(self, args, kwargs)
 
     def forward(self, *args, **kwargs):

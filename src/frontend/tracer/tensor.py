@@ -16,6 +16,7 @@ import array
 import ast
 import builtins
 import copy
+import dataclasses
 import dis
 import faulthandler
 import functools
@@ -148,6 +149,9 @@ def broadcast(a, b):
     return Size(out)
 
 
+UNKNOWN = ("unknown", 0.0, 0.0)  # the start of what a layer gives while the model is built: it has a shape
+
+
 class Kind(type):
     """torch.Tensor(2, 3) makes a tensor of that shape; anything of ours is an instance of it."""
 
@@ -210,7 +214,7 @@ class Tensor(metaclass=Kind):
             raise Fault("a tensor of %s is too large to compute with while tracing; at most %d "
                         "numbers" % (list(self.shape), MAX_NUMBERS))
         kind, spread, centre = start or self.default()
-        if kind == "unknown":
+        if start is UNKNOWN:
             raise Fault("only the shape of this is known while the model is built, not its numbers")
         if spread == 0.0:
             return [centre] * self.numel()
@@ -220,6 +224,10 @@ class Tensor(metaclass=Kind):
             self.own = self.dtype.rounded([draw(centre, spread) for _ in range(self.numel())])
             return self.own
         return self.dtype.rounded([draw(centre, spread) for _ in range(self.numel())])
+
+    @property
+    def is_unknown(self):
+        return self.initial is UNKNOWN
 
     def default(self):
         """How the layer that made it starts it."""
@@ -269,6 +277,8 @@ class Tensor(metaclass=Kind):
         return self.moved(shape, order) if isinstance(self.start, list) else self.moved(shape, ())
 
     def scaled(self, factor, shift):
+        if self.is_unknown:
+            return self.like(self.shape, UNKNOWN)
         kind, spread, centre = self.start or self.default()
         return self.like(self.shape, (kind, abs(spread * factor), centre * factor + shift),
                          None if self.dtype.is_floating_point else DTYPES["float32"])
@@ -278,6 +288,8 @@ class Tensor(metaclass=Kind):
         if not isinstance(other, Tensor):
             other = self.beside(other)
         shape = broadcast(self.shape, other.shape)
+        if self.is_unknown or other.is_unknown:
+            return Tensor(shape, UNKNOWN, self.dtype)
         a, b = self.stretched(shape).numbers(), other.stretched(shape).numbers()
         whole = exact and not (self.dtype.is_floating_point or other.dtype.is_floating_point)
         kind = self.dtype if self.dtype.is_floating_point or whole else other.dtype

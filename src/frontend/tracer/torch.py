@@ -27,6 +27,9 @@ def joined(tensors, dim=0):
     """torch.cat of tensors that exist already."""
     first = tensors[0]
     dim %= first.ndim
+    if any(t.is_unknown for t in tensors):
+        shape = first.shape[:dim] + (sum(t.shape[dim] for t in tensors),) + first.shape[dim + 1:]
+        return Tensor(shape, UNKNOWN)
     if any(t.shape[:dim] + t.shape[dim + 1:] != first.shape[:dim] + first.shape[dim + 1:]
            for t in tensors):
         raise Fault("tensors of %s cannot be joined" % ", ".join(str(list(t.shape))
@@ -83,6 +86,8 @@ def in_python(target, signature):
         if required and isinstance(required[0], Tensor) and hasattr(Tensor, name) and not contains_proxy(
                 args) and not has_parameter(args):
             return getattr(required[0], name)(*args[1:], **kwargs)
+        if TRACER is None and name in SHAPES and required and isinstance(required[0], Tensor):
+            return Tensor(SHAPES[name](required[0].shape, Info(bound)), UNKNOWN)
         named = {n: bound[n] for n in signature.names if n in signature.defaults}
         return Proxy.record("call_function", target, required, named)
     function.__name__ = target.rpartition(".")[2]

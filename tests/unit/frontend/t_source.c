@@ -458,6 +458,7 @@ static void answers_are_checked(void **state)
     static const char good[] = "{\"name\":\"N\",\"modules\":[],\"attrs\":[],\"nodes\":[" NODES
                                "],\"defaults\":[\"m=None\"],\"passed\":"
                                "[{\"path\":\"n.py\",\"line\":3,\"message\":\"m\"}],"
+                               "\"decided\":[{\"path\":\"n.py\",\"line\":3}],"
                                "\"confined\":true,"
                                "\"training\":{\"modules\":[],\"attrs\":[],\"nodes\":[" NODES "]}}";
     struct mase_graph *g = NULL;

@@ -1,0 +1,113 @@
+"""einops.py - einops in terms of reshape, permute, expand and reductions, so that a graph has these."""
+
+
+class Pattern:
+    """"b c (h p) -> b h (p c)": groups of names on both sides."""
+
+    def __init__(self, text):
+        left, arrow, right = text.partition("->")
+        if not arrow:
+            raise Fault("einops: '%s' has no arrow" % text)
+        if "..." in text:
+            raise Fault("einops: '%s' is not followed: how many dimensions stand for ... is not known while tracing"
+                        % text)
+        self.text, self.left, self.right = text, self.groups(left), self.groups(right)
+
+    @staticmethod
+    def groups(side):
+        """"(h p)" is a group of two; "1" and "()" are groups of none."""
+        parts = re.findall(r"\([^()]*\)|[^\s()]+", side)
+        return [[n for n in p.strip("()").split() if n != "1"] if p != "1" else [] for p in parts]
+
+
+class Lengths:
+    """How long each name of the left side is; the shape is asked only where it must be."""
+
+    def __init__(self, x, pattern, given):
+        self.x, self.pattern, self.known = x, pattern, dict(given)
+        for group in pattern.left:
+            unknown = [n for n in group if n not in given]
+            if len(unknown) > 1:
+                raise Fault("einops: '%s' leaves the lengths of %s open" % (pattern.text, ", ".join(unknown)))
+
+    def __getitem__(self, name):
+        if name not in self.known:
+            i, group = next((i, g) for i, g in enumerate(self.pattern.left) if name in g)
+            rest = math.prod(self.known[n] for n in group if n != name)
+            size = self.x.shape[i] if isinstance(self.x, Tensor) else self.x.size(i)
+            self.known[name] = size if len(group) == 1 else size // rest
+        return self.known[name]
+
+
+def product(values):
+    total = 1
+    for v in values:
+        total = v if isinstance(total, int) and total == 1 else total * v
+    return total
+
+
+def rearranged(x, text, lengths, reduction=None, is_repeat=False):
+    pattern = Pattern(text)
+    names = [n for group in pattern.left for n in group]
+    wanted = [n for group in pattern.right for n in group]
+    sizes = Lengths(x, pattern, lengths)
+    if any(len(g) != 1 for g in pattern.left):
+        x = x.reshape(*[sizes[n] for n in names])
+    kept = [n for n in wanted if n in names]
+    gone = [n for n in names if n not in wanted]
+    new = [n for n in wanted if n not in names]
+    if (gone and not reduction) or (new and not is_repeat) or len(set(wanted)) < len(wanted):
+        raise Fault("einops: '%s' does not have the same names on both sides" % text)
+    if kept + gone != names:
+        x = x.permute(*[names.index(n) for n in kept + gone])
+    if gone:
+        x = getattr(x, {"max": "amax", "min": "amin"}.get(reduction, reduction))(
+            dim=tuple(range(len(kept), len(names))))
+    for i, n in enumerate(wanted):
+        if n in new:
+            x = x.unsqueeze(i)
+    if new:
+        x = x.expand(*[sizes[n] if n in new else -1 for n in wanted])
+    if any(len(g) != 1 for g in pattern.right):
+        shape = [product(sizes[n] for n in g) for g in pattern.right]
+        x = x.reshape(*shape)
+    return x
+
+
+def rearrange(tensor, pattern, **lengths):
+    if isinstance(tensor, (list, tuple)):
+        tensor = sys.modules["torch"].stack(list(tensor))
+    return rearranged(tensor, pattern, lengths)
+
+
+def repeat_axes(tensor, pattern, **lengths):
+    return rearranged(tensor, pattern, lengths, is_repeat=True)
+
+
+def reduce_axes(tensor, pattern, reduction, **lengths):
+    return rearranged(tensor, pattern, lengths, reduction)
+
+
+class Rearrange(Module):
+    def __init__(self, pattern, **lengths):
+        super().__init__()
+        self.pattern, self.lengths = pattern, lengths
+
+    def forward(self, x):
+        return rearrange(x, self.pattern, **self.lengths)
+
+
+class Reduce(Module):
+    def __init__(self, pattern, reduction, **lengths):
+        super().__init__()
+        self.pattern, self.reduction, self.lengths = pattern, reduction, lengths
+
+    def forward(self, x):
+        return reduce_axes(x, self.pattern, self.reduction, **self.lengths)
+
+
+EINOPS = {
+    "einops": {"rearrange": rearrange, "repeat": repeat_axes, "reduce": reduce_axes,
+               "einsum": lambda *a: sys.modules["torch"].einsum(a[-1], *a[:-1])},
+    "einops.layers": {}, "einops.layers.torch": {"Rearrange": Rearrange, "Reduce": Reduce},
+}
