@@ -111,6 +111,17 @@ static enum mase_status check_distill(const struct job *j, struct mase_err *err)
     return MASE_OK;
 }
 
+/* The loss is the cross entropy of what the network gives, and takes a softmax itself. */
+static void warn_of_softmax(const struct mase_graph *g)
+{
+    const struct mase_node *out = mase_graph_output(g);
+    const struct mase_node *n = out && out->input_count == 1 ? out->inputs[0] : NULL;
+    if (n && n->op == MASE_OP_softmax)
+        mase_warn("the network ends in a softmax ('%s'), and the loss takes another: it learns "
+                  "slowly and not as far; give the values before it, which have the same order",
+                  n->name);
+}
+
 static enum mase_status set_up(struct job *j, struct mase_err *err)
 {
     const char *last = mase_path_join(&j->c->arena, j->ckpt_dir, "last.ckpt");
@@ -122,6 +133,7 @@ static enum mase_status set_up(struct job *j, struct mase_err *err)
                             j->weights, err));
     MASE_TRY(mase_cli_quantise(&j->graph, j->c, &mase_dataset_info(j->data)->data.sample, err));
     MASE_TRY(check_distill(j, err));
+    warn_of_softmax(j->graph);
     mase_cli_log_data(&j->c->arena, j->data);
     MASE_TRY(mase_trainer_new(&j->trainer, j->graph, j->data, &j->opts, err));
     if (j->saves)
@@ -180,6 +192,19 @@ static void on_tick(void *data, const struct mase_train_point *p)
     mase_progress_step(&j->progress, p->batch);
 }
 
+/* The default rate is the original's, which is low for few steps: say so to who did not choose it.
+ */
+static void warn_of_rate(const struct job *j, const struct mase_train_epoch *e)
+{
+    const double guessing = log((double)mase_dataset_info(j->data)->data.classes);
+    const struct mase_value *rate = mase_cli_value(j->c, MASE_CLI_learning_rate);
+    if (e->epoch == 0 && e->train_loss > 0.97 * guessing &&
+        mase_value_equal(rate, j->c->setting[MASE_CLI_learning_rate].dflt))
+        mase_warn("the first epoch has learnt nothing: its loss is %.4f, that of guessing %.4f; "
+                  "learning_rate = %g is the original's default, --learning-rate 1e-3 is usual",
+                  e->train_loss, guessing, j->opts.learning_rate);
+}
+
 static enum mase_status on_epoch(void *data, const struct mase_train_epoch *e, struct mase_err *err)
 {
     struct job *j = data;
@@ -202,6 +227,7 @@ static enum mase_status on_epoch(void *data, const struct mase_train_epoch *e, s
     if (isfinite(e->sparsity))
         mase_info("Epoch %lld/%lld: sparsity %.4f", (long long)e->epoch + 1,
                   (long long)j->opts.max_epochs, e->sparsity);
+    warn_of_rate(j, e);
     return j->saves ? mase_cli_train_files_epoch(&j->files, e, err) : MASE_OK;
 }
 

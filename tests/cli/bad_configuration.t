@@ -212,11 +212,9 @@ by = "type"
 [passes.quantize.liner.config]
 name = "integer"
 END
-fails "an operation that is not there" <<'END'
-c.toml:6:18: pass quantize: 'liner' is no operation that can be quantised, did you mean 'linear'? allowed: linear, bilinear, matmul, bmm, addmm, baddbmm, scaled_dot_product_attention, conv1d, conv2d, conv3d, convtranspose2d, rnn, lstm, gru, rnn_cell, lstm_cell, gru_cell, adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_max_pool1d, adaptive_max_pool2d, avg_pool1d, avg_pool2d, max_pool1d, max_pool2d, batch_norm, batch_norm1d, batch_norm2d, batch_norm3d, instance_norm1d, instance_norm2d, layer_norm, rms_norm, group_norm, relu, relu6, leaky_relu, elu, selu, silu, gelu, sigmoid, tanh, hardtanh, hardswish, hardsigmoid, hardshrink, softshrink, softplus, softsign, logsigmoid, softmax, log_softmax, embedding, add, sub, mul, div, mean, sum, cat, stack
-    6 | [passes.quantize.liner.config]
-      |                  ^~~~~
-END
+refused "an operation that is not there" \
+    "^c\.toml:6:18: pass quantize: 'liner' is no operation that can be quantised, did you mean 'linear'\? allowed: linear, bilinear, .*, stack$"
+err_has "with its place" '^ +\|                  \^~~~~$'
 
 bad <<'END'
 model = "jsc-tiny"

@@ -61,7 +61,7 @@ idle()
     same "$name" "$T/expected" "$T/seen"
 }
 : >q.toml
-T1="train toy toy_tiny --max-epochs 1"
+T1="train toy toy_tiny --max-epochs 1 --learning-rate 1e-3"
 # shellcheck disable=SC2086 # words
 {
     idle "nothing asked for" "" $T1
@@ -127,3 +127,25 @@ if [ -s odd.safetensors ]; then
 else
     skip "weights that are no numbers" "no python3"
 fi
+
+# What keeps a network from learning: a second softmax, and a rate that nobody chose.
+nothing='WARNING +the first epoch has learnt nothing: its loss is 0\.[67][0-9]*, that of guessing 0\.6931; learning_rate = 1e-05'
+run train toy toy_tiny --max-epochs 1 --project slow
+err_has "a rate that is too low" "$nothing"
+run train toy toy_tiny --max-epochs 1 --learning-rate 1e-6 --project slow
+err_lacks "one that was chosen" "$nothing"
+cat >soft.mg <<'END'
+mase-graph 1
+module fc = Linear(in_features=4, out_features=2)
+%x = placeholder[target=x]
+%flat = call_function[target=torch.flatten](args = (%x, 1), kwargs = {})
+%fc = call_module[target=fc](args = (%flat,), kwargs = {})
+%soft = call_function[target=torch.softmax](args = (%fc, 1), kwargs = {})
+return %soft
+END
+run train soft.mg toy_tiny --max-epochs 1 --learning-rate 1e-3 --project soft
+succeeds "a network that ends in a softmax is trained"
+err_has "and told of" "WARNING +the network ends in a softmax \('soft'\), and the loss takes another"
+sed 's/torch.softmax/torch.nn.functional.log_softmax/' soft.mg >log.mg
+run train log.mg toy_tiny --max-epochs 1 --learning-rate 1e-3 --project soft
+err_lacks "a logarithm of one changes nothing" 'ends in a softmax'
