@@ -153,6 +153,8 @@ char mase_named_mark(const struct mase_node *n, const char *name); /* 0: it has 
 struct mase_rounding mase_operand_rounding(const struct mase_node *n, int i);
 /* Does it round its data itself, at each step of a sequence? */
 bool mase_op_is_recurrent(enum mase_op op);
+/* A transposed convolution: the first dimension of its weight is the input's channels. */
+bool mase_op_is_transposed(enum mase_op op);
 /* Can it have these formats? The message does not say which node it is of. */
 enum mase_status mase_recurrent_check(enum mase_op op, const struct mase_quant *q,
                                       struct mase_err *err) MASE_MUST_CHECK;

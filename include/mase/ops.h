@@ -36,7 +36,7 @@ enum { MASE_MAX_PARAMS = 16 };
 struct mase_sig_param {
     const char *name;
     char role;     /* x u p y s w b t: a tensor operand and its role; 0: a plain value */
-    char coerce;   /* a conversion: 1 2 3 n f ? as in ops.def; 0: none */
+    char coerce;   /* a conversion: 1 2 3 4 6 n f ? as in ops.def; 0: none */
     bool variadic; /* *shape: takes the rest */
     bool has_default;
     const char *dflt; /* Python literal, or the name of an earlier parameter */

@@ -93,7 +93,7 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
     MASE_TRY(mase_check_dropout(c, s->plan->train, err));
     MASE_TRY(mase_step_input(s, c, "input", err));
     const struct mase_shape *shape = &s->in[0]->tensor->shape;
-    const bool channels = c->node->op == MASE_OP_dropout2d && shape->rank > 2;
+    const bool channels = c->node->op != MASE_OP_dropout && shape->rank > 2;
     if (channels && s->in[0]->axis)
         return mase_call_fail(c, err, "a plan needs the samples in the first dimension");
     const struct mase_shape plane = mase_shape_part(shape, channels ? 2 : 0, shape->rank);

@@ -1,6 +1,6 @@
 /*
  * op_layout.c - permute, cat, split, x[...], expand and their kin: each row of the result is a row
- * of an operand, or a constant.
+ * of an operand, or a constant, or 0.
  *
  * Which one is found by running the reference once, for two samples, on operands that hold their
  * own positions instead of values. So a plan and the reference cannot disagree, and a call that
@@ -125,6 +125,13 @@ static void retype(struct layout *l, struct mase_arg *r)
         retype(l, &r->items[i]);
 }
 
+static enum mase_status mixes(const struct mase_step *s, struct mase_err *err)
+{
+    return mase_fail(err, MASE_EUNSUPPORTED,
+                     "%s: %s moves values between samples, which a plan cannot", s->node->name,
+                     mase_ops[s->node->op].name);
+}
+
 static enum mase_status read_map(struct layout *l, const struct mase_tensor *t,
                                  struct mase_err *err)
 {
@@ -136,6 +143,10 @@ static enum mase_status read_map(struct layout *l, const struct mase_tensor *t,
     for (int64_t r = 0; r < s->out->rows; r++) {
         const double first = place[mase_slot_element(s->out, r, 0, samples)];
         const double second = place[mase_slot_element(s->out, r, samples - 1, samples)];
+        if (first == 0 && second == 0) /* nothing comes here */
+            continue;
+        if (first == 0)
+            return mixes(s, err);
         if (first < 0) {
             shift[r] = (float)l->number[(int)(-1.0 - first)];
             continue;
@@ -144,9 +155,7 @@ static enum mase_status read_map(struct layout *l, const struct mase_tensor *t,
         const int64_t at = (int64_t)fmod(first, PLACE), next = (int64_t)fmod(second, PLACE);
         const int64_t row = at / samples, further = s->in[input]->lanes ? samples - 1 : 0;
         if ((int)(second / PLACE) - 1 != input || at % samples || next != at + further)
-            return mase_fail(err, MASE_EUNSUPPORTED,
-                             "%s: %s moves values between samples, which a plan cannot",
-                             s->node->name, mase_ops[s->node->op].name);
+            return mixes(s, err);
         mase_rowmap_add(s, &terms, (struct mase_term){ input, (int32_t)r, (int32_t)row, 1.0f });
     }
     mase_rowmap_set(s, &terms, 1, shift);

@@ -19,41 +19,49 @@ struct pool {
     const struct averaging *mean; /* NULL: a maximum */
 };
 
-/* The terms of one output of a plane: all elements under the spans of both dimensions. */
+static int64_t length(const struct mase_span *s)
+{
+    return s->end > s->first ? (s->end - s->first + s->step - 1) / s->step : 0;
+}
+
+/* What the sum of an output is multiplied by. */
+static float weight_of(const struct pool *p, const struct mase_span *s)
+{
+    if (!p->mean)
+        return 1.0f;
+    if (p->mean->divisor != 0.0)
+        return (float)(1.0 / p->mean->divisor);
+    int64_t count = 1;
+    for (int d = 0; d < 3; d++)
+        count *= p->mean->count_pad ? s[d].padded : length(&s[d]);
+    return (float)(1.0 / (double)count);
+}
+
+/* The terms of one output of a plane: all elements under the spans of three dimensions. */
 static void add_output(struct pool *p, const struct mase_span *s, int64_t out)
 {
-    const int64_t width = p->window.in[p->window.n - 1];
-    int64_t count = 0;
-    for (int64_t h = s[0].first; h < s[0].end; h += s[0].step)
-        for (int64_t w = s[1].first; w < s[1].end; w += s[1].step)
-            count++;
-    if (p->mean && p->mean->count_pad)
-        count = s[0].padded * s[1].padded;
-    const double divisor = !p->mean                  ? 1.0
-                           : p->mean->divisor != 0.0 ? p->mean->divisor
-                                                     : (double)count;
-    const float coef = (float)(1.0 / divisor);
-    for (int64_t h = s[0].first; h < s[0].end; h += s[0].step)
-        for (int64_t w = s[1].first; w < s[1].end; w += s[1].step)
-            mase_rowmap_add(p->step, &p->terms,
-                            (struct mase_term){ 0, (int32_t)out, (int32_t)(h * width + w), coef });
+    const int64_t *in = p->window.in;
+    const float coef = weight_of(p, s);
+    for (int64_t d = s[0].first; d < s[0].end; d += s[0].step)
+        for (int64_t h = s[1].first; h < s[1].end; h += s[1].step)
+            for (int64_t w = s[2].first; w < s[2].end; w += s[2].step)
+                mase_rowmap_add(p->step, &p->terms,
+                                (struct mase_term){ 0, (int32_t)out,
+                                                    (int32_t)((d * in[1] + h) * in[2] + w), coef });
 }
 
 static enum mase_status list_plane(struct pool *p, mase_span_fn *span, struct mase_err *err)
 {
-    const struct mase_window *w = &p->window;
-    const int last = w->n - 1;
+    struct mase_window *w = &p->window;
     if (!w->batch)
         return mase_call_fail(p->step->call, err, "a plan needs an input with a batch dimension");
-    const int64_t outer = w->n == 2 ? w->out[0] : 1;
-    for (int64_t h = 0; h < outer; h++)
-        for (int64_t v = 0; v < w->out[last]; v++) {
-            struct mase_span s[2] = { { .first = 0, .end = 1, .step = 1, .padded = 1 } };
-            if (w->n == 2)
-                s[0] = span(w, 0, h);
-            s[1] = span(w, last, v);
-            add_output(p, s, h * w->out[last] + v);
-        }
+    mase_ref_lift_window(w);
+    for (struct mase_nd at = mase_nd_dims(w->out, 3); at.i < at.count; mase_nd_next(&at)) {
+        struct mase_span s[3];
+        for (int d = 0; d < 3; d++)
+            s[d] = span(w, d, at.at[d]);
+        add_output(p, s, at.i);
+    }
     const long planes = (long)p->step->in[0]->tensor->shape.dim[1];
     if (p->mean)
         mase_rowmap_set(p->step, &p->terms, planes, NULL);
@@ -113,24 +121,15 @@ static enum mase_status prepare_adaptive_max(struct mase_step *s, struct mase_ca
 
 /* ---- resampling ---- */
 
-/* The weighted corners around one output position of a plane. */
-static void add_corners(struct mase_step *s, struct mase_term_list *terms,
-                        const struct mase_resize *r, struct mase_blend *const *b,
-                        const struct mase_nd *at)
+/* The weighted neighbours of one output position of a plane. */
+static void add_neighbours(struct mase_step *s, struct mase_term_list *terms,
+                           const struct mase_resize *r, struct mase_blend *const *b,
+                           const struct mase_nd *at)
 {
-    for (int corner = 0; corner < 1 << r->n; corner++) {
-        double weight = 1.0;
-        int64_t off = 0;
-        for (int d = 0; d < r->n; d++) {
-            const struct mase_blend *e = &b[d][at->at[d]];
-            const bool high = corner >> d & 1;
-            weight *= high ? e->part : 1.0 - e->part;
-            off = off * r->in[d] + (high ? e->high : e->low);
-        }
-        if (weight != 0.0)
-            mase_rowmap_add(s, terms,
-                            (struct mase_term){ 0, (int32_t)at->i, (int32_t)off, (float)weight });
-    }
+    struct mase_blending k;
+    for (mase_blending_start(&k, r, b, at->at); mase_blending_next(&k);)
+        mase_rowmap_add(s, terms,
+                        (struct mase_term){ 0, (int32_t)at->i, (int32_t)k.off, (float)k.weight });
 }
 
 static enum mase_status prepare_upsample(struct mase_step *s, struct mase_call *c,
@@ -144,11 +143,32 @@ static enum mase_status prepare_upsample(struct mase_step *s, struct mase_call *
     for (int d = 0; d < r.n; d++)
         b[d] = mase_blends(c, &s->plan->arena, &r, d);
     for (struct mase_nd at = mase_nd_dims(r.out, r.n); at.i < at.count; mase_nd_next(&at))
-        add_corners(s, &terms, &r, b, &at);
+        add_neighbours(s, &terms, &r, b, &at);
     mase_rowmap_set(s, &terms, (long)s->in[0]->tensor->shape.dim[1], NULL);
     return MASE_OK;
 }
 
+/* ---- columns added up ---- */
+
+static enum mase_status prepare_fold(struct mase_step *s, struct mase_call *c, struct mase_err *err)
+{
+    struct mase_pick p;
+    struct mase_term_list terms = { 0 };
+    MASE_TRY(mase_step_input(s, c, "input", err));
+    MASE_TRY(mase_fold_plan(c, &p, err));
+    if (!p.window.batch)
+        return mase_call_fail(c, err, "a plan needs an input with a batch dimension");
+    p.out.dim[0] = p.in.dim[0] = 1; /* of one sample: the others are alike */
+    for (struct mase_nd w = mase_nd(&p.out); w.i < w.count; mase_nd_next(&w)) {
+        const int64_t to = p.from(&p, w.at);
+        if (to >= 0)
+            mase_rowmap_add(s, &terms, (struct mase_term){ 0, (int32_t)to, (int32_t)w.i, 1.0f });
+    }
+    mase_rowmap_set(s, &terms, 1, NULL);
+    return MASE_OK;
+}
+
+const struct mase_step_kind mase_step_fold = { .name = "fold", .prepare = prepare_fold };
 const struct mase_step_kind mase_step_avg_pool = { .name = "avg_pool", .prepare = prepare_avg };
 const struct mase_step_kind mase_step_max_pool = { .name = "max_pool", .prepare = prepare_max };
 const struct mase_step_kind mase_step_adaptive_avg_pool = { .name = "adaptive_avg_pool",

@@ -3,11 +3,13 @@
  */
 #include "exec/ref.h"
 
-/* full, ones and zeros. */
+/* full, ones and zeros, and what is like another tensor. */
 enum mase_status mase_forward_full(struct mase_call *c, struct mase_err *err)
 {
     (void)err;
-    double value = c->node->op == MASE_OP_ones ? 1.0 : 0.0;
+    const enum mase_op op = c->node->op;
+    const bool one = op == MASE_OP_ones || op == MASE_OP_ones_like || op == MASE_OP_new_ones;
+    double value = one ? 1.0 : 0.0;
     const struct mase_arg *fill = mase_call_arg(c, "fill_value");
     if (fill)
         mase_arg_number(fill, &value);

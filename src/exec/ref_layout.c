@@ -145,7 +145,52 @@ enum mase_status mase_forward_pad(struct mase_call *c, struct mase_err *err)
     return MASE_OK;
 }
 
+/* ---- values that are picked by a rule (shape_pick.c) ---- */
+
+enum mase_status mase_forward_pick(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x = mase_call_tensor(c, "input");
+    struct mase_pick p;
+    MASE_TRY(mase_pick_plan(c, &p, err));
+    for (struct mase_nd w = mase_nd(&p.out); w.i < w.count; mase_nd_next(&w)) {
+        const int64_t from = p.from(&p, w.at);
+        ref_set(ref_out(c), w.i, from < 0 ? 0.0 : ref_get(x, from));
+    }
+    return MASE_OK;
+}
+
+enum mase_status mase_forward_fold(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x = mase_call_tensor(c, "input");
+    const int64_t n = mase_tensor_count(ref_out(c));
+    double *sum = mase_new_array(c->arena, double, (size_t)n);
+    struct mase_pick p;
+    MASE_TRY(mase_fold_plan(c, &p, err));
+    for (struct mase_nd w = mase_nd(&p.out); w.i < w.count; mase_nd_next(&w)) {
+        const int64_t to = p.from(&p, w.at);
+        if (to >= 0)
+            sum[to] += ref_get(x, w.i);
+    }
+    for (int64_t i = 0; i < n; i++)
+        ref_set(ref_out(c), i, sum[i]);
+    return MASE_OK;
+}
+
 /* ---- joining and cutting ---- */
+
+/* narrow and select. */
+enum mase_status mase_forward_narrow(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x = mase_call_tensor(c, "input");
+    int axis;
+    int64_t start, length;
+    MASE_TRY(mase_narrow_plan(c, &axis, &start, &length, err));
+    struct mase_view v = mase_view_of(&x->shape);
+    v.shape.dim[axis] = length;
+    v.offset += start * v.stride[axis];
+    mase_ref_gather(ref_out(c), x, &v);
+    return MASE_OK;
+}
 
 enum mase_status mase_forward_cat(struct mase_call *c, struct mase_err *err)
 {

@@ -17,57 +17,54 @@ struct pooling {
 typedef void pool_fn(const struct pooling *p, const struct mase_span *s, int64_t plane,
                      int64_t out);
 
-/* The elements under the spans of up to two dimensions (the first of length 1 for one). */
+/* The elements under the spans of three dimensions, the first of length 1 where there are fewer. */
 static void average(const struct pooling *p, const struct mase_span *s, int64_t plane, int64_t out)
 {
-    int64_t width = p->window->in[p->window->n - 1], count = 0;
+    const struct mase_window *w = p->window;
+    int64_t count = 0;
     double sum = 0.0;
-    for (int64_t h = s[0].first; h < s[0].end; h++)
-        for (int64_t w = s[1].first; w < s[1].end; w++, count++)
-            sum += ref_get(p->x, plane + h * width + w);
+    for (int64_t d = s[0].first; d < s[0].end; d++)
+        for (int64_t h = s[1].first; h < s[1].end; h++)
+            for (int64_t v = s[2].first; v < s[2].end; v++, count++)
+                sum += ref_get(p->x, plane + (d * w->in[1] + h) * w->in[2] + v);
     if (p->count_pad)
-        count = s[0].padded * s[1].padded;
+        count = s[0].padded * s[1].padded * s[2].padded;
     ref_set(p->out, out, sum / (p->divisor != 0.0 ? p->divisor : (double)count));
 }
 
 static void maximum(const struct pooling *p, const struct mase_span *s, int64_t plane, int64_t out)
 {
-    int64_t width = p->window->in[p->window->n - 1], at = 0;
+    const struct mase_window *w = p->window;
+    int64_t at = -1;
     double top = -INFINITY;
-    bool first = true;
-    for (int64_t h = s[0].first; h < s[0].end; h += s[0].step) {
-        for (int64_t w = s[1].first; w < s[1].end; w += s[1].step) {
-            double v = ref_get(p->x, plane + h * width + w);
-            if (first || v > top || (isnan(v) && !isnan(top))) {
-                top = v;
-                at = h * width + w;
+    for (int64_t d = s[0].first; d < s[0].end; d += s[0].step)
+        for (int64_t h = s[1].first; h < s[1].end; h += s[1].step)
+            for (int64_t v = s[2].first; v < s[2].end; v += s[2].step) {
+                const int64_t place = (d * w->in[1] + h) * w->in[2] + v;
+                const double x = ref_get(p->x, plane + place);
+                if (at < 0 || x > top || (isnan(x) && !isnan(top))) {
+                    top = x;
+                    at = place;
+                }
             }
-            first = false;
-        }
-    }
     ref_set(p->out, out, top);
     if (p->indices)
-        ((int64_t *)p->indices->data)[out] = at;
+        ((int64_t *)p->indices->data)[out] = at < 0 ? 0 : at;
 }
 
 static void pool_all(const struct pooling *p, mase_span_fn *span, pool_fn *pool)
 {
     const struct mase_window *w = p->window;
-    int64_t H = w->n == 2 ? w->in[0] : 1, W = w->in[w->n - 1];
-    int64_t oh = w->n == 2 ? w->out[0] : 1, ow = w->out[w->n - 1];
-    int64_t outputs = oh * ow, out = 0;
-    int64_t planes = outputs ? mase_tensor_count(p->out) / outputs : 0;
-    for (int64_t plane = 0; plane < planes; plane++) {
-        for (int64_t h = 0; h < oh; h++) {
-            for (int64_t v = 0; v < ow; v++, out++) {
-                struct mase_span s[2] = { { .first = 0, .end = 1, .step = 1, .padded = 1 } };
-                if (w->n == 2)
-                    s[0] = span(w, 0, h);
-                s[1] = span(w, w->n - 1, v);
-                pool(p, s, plane * H * W, out);
-            }
+    const int64_t inputs = w->in[0] * w->in[1] * w->in[2];
+    const int64_t outputs = w->out[0] * w->out[1] * w->out[2];
+    const int64_t planes = outputs ? mase_tensor_count(p->out) / outputs : 0;
+    for (int64_t plane = 0; plane < planes; plane++)
+        for (struct mase_nd at = mase_nd_dims(w->out, 3); at.i < at.count; mase_nd_next(&at)) {
+            struct mase_span s[3];
+            for (int d = 0; d < 3; d++)
+                s[d] = span(w, d, at.at[d]);
+            pool(p, s, plane * inputs, plane * outputs + at.i);
         }
-    }
 }
 
 static struct pooling pooling_of(const struct mase_call *c, const struct mase_window *w)
@@ -84,6 +81,7 @@ enum mase_status mase_forward_avg_pool(struct mase_call *c, struct mase_err *err
 {
     struct mase_window w;
     MASE_TRY(mase_pool_window(c, &w, err));
+    mase_ref_lift_window(&w);
     struct pooling p = pooling_of(c, &w);
     p.count_pad = mase_call_flag(c, "count_include_pad");
     if (mase_arg_present(mase_call_arg(c, "divisor_override")))
@@ -96,6 +94,7 @@ enum mase_status mase_forward_max_pool(struct mase_call *c, struct mase_err *err
 {
     struct mase_window w;
     MASE_TRY(mase_pool_window(c, &w, err));
+    mase_ref_lift_window(&w);
     struct pooling p = pooling_of(c, &w);
     pool_all(&p, mase_window_span, maximum);
     return MASE_OK;
@@ -105,6 +104,7 @@ enum mase_status mase_forward_adaptive_avg_pool(struct mase_call *c, struct mase
 {
     struct mase_window w;
     MASE_TRY(mase_adaptive_window(c, &w, err));
+    mase_ref_lift_window(&w);
     struct pooling p = pooling_of(c, &w);
     pool_all(&p, mase_adaptive_span, average);
     return MASE_OK;
@@ -114,6 +114,7 @@ enum mase_status mase_forward_adaptive_max_pool(struct mase_call *c, struct mase
 {
     struct mase_window w;
     MASE_TRY(mase_adaptive_window(c, &w, err));
+    mase_ref_lift_window(&w);
     struct pooling p = pooling_of(c, &w);
     pool_all(&p, mase_adaptive_span, maximum);
     return MASE_OK;
@@ -121,23 +122,14 @@ enum mase_status mase_forward_adaptive_max_pool(struct mase_call *c, struct mase
 
 /* ---- resampling ---- */
 
-/* The weighted corners around one output position. */
+/* The weighted neighbours of one output position. */
 static double blended(const struct mase_tensor *x, const struct mase_resize *r, int64_t plane,
                       struct mase_blend *const *b, const int64_t *at)
 {
     double sum = 0.0;
-    for (int corner = 0; corner < 1 << r->n; corner++) {
-        double weight = 1.0;
-        int64_t off = plane;
-        for (int d = 0; d < r->n; d++) {
-            const struct mase_blend *e = &b[d][at[d]];
-            bool high = corner >> d & 1;
-            weight *= high ? e->part : 1.0 - e->part;
-            off = off * r->in[d] + (high ? e->high : e->low);
-        }
-        if (weight != 0.0)
-            sum += weight * ref_get(x, off);
-    }
+    struct mase_blending k;
+    for (mase_blending_start(&k, r, b, at); mase_blending_next(&k);)
+        sum += k.weight * ref_get(x, plane * k.size + k.off);
     return sum;
 }
 

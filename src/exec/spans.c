@@ -33,22 +33,46 @@ static struct mase_blend nearest(const struct mase_resize *r, int d, int64_t o, 
     int64_t at = (int64_t)floorf(((float)o + (exact ? 0.5f : 0.0f)) * scale);
     if (at > r->in[d] - 1)
         at = r->in[d] - 1;
-    return (struct mase_blend){ at, at, 0.0 };
+    return (struct mase_blend){ 1, { at }, { 1.0 } };
 }
 
-static struct mase_blend linear(const struct mase_resize *r, int d, int64_t o, bool corners)
+/* Where output o lies in the input. */
+static float coordinate(const struct mase_resize *r, int d, int64_t o, bool corners)
 {
     float scale = r->scale[d] > 0.0 ? (float)r->scale[d] : (float)r->in[d] / (float)r->out[d];
     if (corners)
         scale = r->out[d] > 1 ? (float)(r->in[d] - 1) / (float)(r->out[d] - 1) : 0.0f;
-    float at = corners ? (float)o * scale : ((float)o + 0.5f) * scale - 0.5f;
+    return corners ? (float)o * scale : ((float)o + 0.5f) * scale - 0.5f;
+}
+
+static struct mase_blend linear(const struct mase_resize *r, int d, int64_t o, bool corners)
+{
+    float at = coordinate(r, d, o, corners);
     if (at < 0.0f)
         at = 0.0f;
     int64_t low = (int64_t)at;
     if (low > r->in[d] - 1)
         low = r->in[d] - 1;
-    double part = (double)at - (double)low;
-    return (struct mase_blend){ low, low + (low < r->in[d] - 1), part < 1.0 ? part : 1.0 };
+    const double part = fmin((double)at - (double)low, 1.0);
+    return (struct mase_blend){ 2, { low, low + (low < r->in[d] - 1) }, { 1.0 - part, part } };
+}
+
+/* Cubic convolution with a = -0.75; beyond the edges their values go on. */
+static struct mase_blend cubic(const struct mase_resize *r, int d, int64_t o, bool corners)
+{
+    const double a = -0.75;
+    const float at = coordinate(r, d, o, corners), base = floorf(at);
+    const double t = (double)(at - base), u = 1.0 - t;
+    struct mase_blend b = { .count = 4 };
+    for (int i = 0; i < 4; i++) {
+        const int64_t n = (int64_t)base - 1 + i;
+        b.at[i] = n < 0 ? 0 : n > r->in[d] - 1 ? r->in[d] - 1 : n;
+    }
+    b.part[0] = ((a * (t + 1.0) - 5.0 * a) * (t + 1.0) + 8.0 * a) * (t + 1.0) - 4.0 * a;
+    b.part[1] = ((a + 2.0) * t - (a + 3.0)) * t * t + 1.0;
+    b.part[2] = ((a + 2.0) * u - (a + 3.0)) * u * u + 1.0;
+    b.part[3] = ((a * (u + 1.0) - 5.0 * a) * (u + 1.0) + 8.0 * a) * (u + 1.0) - 4.0 * a;
+    return b;
 }
 
 struct mase_blend *mase_blends(const struct mase_call *c, struct mase_arena *a,
@@ -58,7 +82,37 @@ struct mase_blend *mase_blends(const struct mase_call *c, struct mase_arena *a,
     bool corners = mase_call_flag(c, "align_corners"), exact = mase_streq(mode, "nearest-exact");
     struct mase_blend *b = mase_new_array(a, struct mase_blend, (size_t)r->out[d]);
     for (int64_t o = 0; o < r->out[d]; o++)
-        b[o] =
-            mase_starts_with(mode, "nearest") ? nearest(r, d, o, exact) : linear(r, d, o, corners);
+        b[o] = mase_starts_with(mode, "nearest") ? nearest(r, d, o, exact)
+               : mase_streq(mode, "bicubic")     ? cubic(r, d, o, corners)
+                                                 : linear(r, d, o, corners);
     return b;
+}
+
+void mase_blending_start(struct mase_blending *k, const struct mase_resize *r,
+                         struct mase_blend *const *b, const int64_t *at)
+{
+    *k = (struct mase_blending){ .r = r, .count = 1, .size = 1 };
+    for (int d = 0; d < r->n; d++) {
+        k->b[d] = &b[d][at[d]];
+        k->count *= k->b[d]->count;
+        k->size *= r->in[d];
+    }
+}
+
+bool mase_blending_next(struct mase_blending *k)
+{
+    while (k->next < k->count) {
+        int rest = k->next++;
+        k->weight = 1.0;
+        k->off = 0;
+        for (int d = 0; d < k->r->n; d++) { /* the first dimension counts fastest */
+            const struct mase_blend *b = k->b[d];
+            k->weight *= b->part[rest % b->count];
+            k->off = k->off * k->r->in[d] + b->at[rest % b->count];
+            rest /= b->count;
+        }
+        if (k->weight != 0.0)
+            return true;
+    }
+    return false;
 }

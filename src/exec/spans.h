@@ -19,13 +19,31 @@ typedef struct mase_span mase_span_fn(const struct mase_window *w, int d, int64_
 mase_span_fn mase_window_span;
 mase_span_fn mase_adaptive_span;
 
-/* An output element lies between two of the input: (1 - part) low + part high. */
+/* An output element is the sum of so many of the input, each with its part. */
+enum { MASE_NEIGHBOURS = 4 };
 struct mase_blend {
-    int64_t low, high;
-    double part;
+    int count;
+    int64_t at[MASE_NEIGHBOURS];
+    double part[MASE_NEIGHBOURS];
 };
 /* Those of dimension d, one for each output. */
 struct mase_blend *mase_blends(const struct mase_call *c, struct mase_arena *a,
                                const struct mase_resize *r, int d);
+
+/* The neighbours in all dimensions at once, those of weight 0 left out:
+ *
+ *     for (mase_blending_start(&k, r, b, at); mase_blending_next(&k);)
+ *         sum += k.weight * plane[k.off];
+ */
+struct mase_blending {
+    const struct mase_resize *r;
+    const struct mase_blend *b[3];
+    int next, count; /* combinations passed, and in all */
+    double weight;
+    int64_t off, size; /* in a plane, and of it */
+};
+void mase_blending_start(struct mase_blending *k, const struct mase_resize *r,
+                         struct mase_blend *const *b, const int64_t *at);
+bool mase_blending_next(struct mase_blending *k);
 
 #endif /* MASE_EXEC_SPANS_H */

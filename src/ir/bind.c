@@ -134,7 +134,7 @@ static bool follows_another(const struct mase_sig *sig, int i)
 
 static struct mase_arg repeated(struct mase_arena *a, const struct mase_arg *v, int n)
 {
-    struct mase_arg items[3] = { *v, *v, *v };
+    const struct mase_arg items[6] = { *v, *v, *v, *v, *v, *v };
     return mase_arg_seq(a, MASE_ARG_TUPLE, items, n);
 }
 

@@ -162,6 +162,12 @@ static bool returns_states(enum mase_op op)
     return op == MASE_OP_rnn || op == MASE_OP_lstm || op == MASE_OP_gru;
 }
 
+bool mase_op_is_transposed(enum mase_op op)
+{
+    return op == MASE_OP_convtranspose1d || op == MASE_OP_convtranspose2d ||
+           op == MASE_OP_convtranspose3d;
+}
+
 bool mase_op_is_recurrent(enum mase_op op)
 {
     const struct mase_sig *sig = mase_op_call_sig(op);

@@ -73,7 +73,7 @@ static void parse_mark(struct mase_sig_param *p, char mark, const char *sig)
 {
     if (strchr("xupyswbt", mark))
         p->role = mark;
-    else if (strchr("123nf?", mark))
+    else if (strchr("12346nf?", mark))
         p->coerce = mark;
     else
         mase_bug("signature \"%s\": '%c' is no mark", sig, mark);

@@ -195,7 +195,9 @@ static enum mase_status convolution(const struct making *k, const char *first, c
 
 static int spatial_of(enum mase_op op)
 {
-    return op == MASE_OP_conv1d ? 1 : op == MASE_OP_conv3d ? 3 : 2;
+    const bool one = op == MASE_OP_conv1d || op == MASE_OP_convtranspose1d;
+    const bool three = op == MASE_OP_conv3d || op == MASE_OP_convtranspose3d;
+    return one ? 1 : three ? 3 : 2;
 }
 
 static enum mase_status params_conv(const struct making *k)

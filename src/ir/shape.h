@@ -184,6 +184,9 @@ enum mase_status mase_slice_plan(const struct mase_call *c, const struct mase_ar
 enum mase_status mase_layout_order(const struct mase_call *c, int *order,
                                    const struct mase_shape *s,
                                    struct mase_err *err) MASE_MUST_CHECK;
+/* Which elements of a dimension narrow and select leave. */
+enum mase_status mase_narrow_plan(const struct mase_call *c, int *axis, int64_t *start,
+                                  int64_t *length, struct mase_err *err) MASE_MUST_CHECK;
 /* The order behind the attributes T (all dimensions reversed) and mT (the last two swapped). */
 void mase_attr_order(int *order, const struct mase_shape *s, bool all);
 
@@ -194,8 +197,29 @@ struct mase_pads {
     int64_t before[MASE_MAX_RANK], after[MASE_MAX_RANK];
     enum mase_pad_mode mode;
 };
+/* "constant", "reflect" ...: of the function as it says, of a layer by its class. */
+const char *mase_pad_mode(const struct mase_call *c);
 enum mase_status mase_pads_plan(const struct mase_call *c, struct mase_pads *p,
                                 const struct mase_shape *s, struct mase_err *err) MASE_MUST_CHECK;
+
+/* Where each value of a result comes from (shape_pick.c). */
+struct mase_pick {
+    struct mase_shape in, out;
+    struct mase_view view;     /* of the input */
+    int64_t n[MASE_MAX_RANK];  /* what the operation needs to know */
+    struct mase_window window; /* of unfold */
+    /* The offset in the input of what comes to a place of the result; -1: nothing does, it is 0. */
+    int64_t (*from)(const struct mase_pick *p, const int64_t *at);
+};
+enum mase_status mase_pick_plan(const struct mase_call *c, struct mase_pick *p,
+                                struct mase_err *err) MASE_MUST_CHECK;
+/* fold adds up what unfold writes out: from image `in` to columns `out`. */
+enum mase_status mase_fold_plan(const struct mase_call *c, struct mase_pick *p,
+                                struct mase_err *err) MASE_MUST_CHECK;
+/* The windows of unfold and fold on an image (N, C, H, W) or (C, H, W). */
+enum mase_status mase_unfold_window(const struct mase_call *c, struct mase_window *w,
+                                    const struct mase_shape *image,
+                                    struct mase_err *err) MASE_MUST_CHECK;
 
 /* The numbers of arange and range. */
 enum mase_status mase_range_plan(const struct mase_call *c, double *start, double *end,

@@ -60,6 +60,28 @@ static enum mase_dtype dtype_of_number(const struct mase_arg *a)
     return mase_dtype_of_args(&a, 1);
 }
 
+/* zeros_like(x) has x's shape, x.new_zeros(2, 3) another; both have its type. */
+enum mase_status mase_shape_like(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x;
+    const struct mase_arg *fill = mase_call_arg(c, "fill_value");
+    double number;
+    MASE_TRY(mase_call_need(c, &x, "input", err));
+    if (fill && !mase_arg_number(fill, &number))
+        return mase_call_fail(c, err, "fill_value must be a number, got %s",
+                              mase_show_arg(c, fill));
+    enum mase_dtype t = x->dtype;
+    struct mase_shape size = x->shape;
+    MASE_TRY(mase_call_dtype(c, &t, "dtype", err));
+    if (mase_call_arg(c, "size"))
+        MASE_TRY(mase_call_sizes(c, &size, "size", err));
+    if (mase_shape_count_checked(&size) < 0)
+        return mase_call_fail(c, err, "size %s is negative or too large",
+                              mase_show_shape(c, &size));
+    mase_call_result(c, t, &size);
+    return MASE_OK;
+}
+
 enum mase_status mase_shape_full(struct mase_call *c, struct mase_err *err)
 {
     struct mase_shape size;

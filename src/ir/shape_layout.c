@@ -226,6 +226,35 @@ static enum mase_status permute_order(const struct mase_call *c, int *order,
     return MASE_OK;
 }
 
+/* movedim: each source gets its destination, the others fill the gaps in their order. */
+static enum mase_status moved_order(const struct mase_call *c, int *order,
+                                    const struct mase_shape *s, struct mase_err *err)
+{
+    struct mase_shape from, to;
+    bool taken[MASE_MAX_RANK] = { false }, moved[MASE_MAX_RANK] = { false };
+    MASE_TRY(mase_call_sizes(c, &from, "source", err));
+    MASE_TRY(mase_call_sizes(c, &to, "destination", err));
+    if (from.rank != to.rank)
+        return mase_call_fail(c, err, "source and destination must be as many");
+    for (int i = 0; i < from.rank; i++) {
+        int a, b;
+        MASE_TRY(mase_call_axis(c, &a, s, from.dim[i], err));
+        MASE_TRY(mase_call_axis(c, &b, s, to.dim[i], err));
+        if (moved[a] || taken[b])
+            return mase_call_fail(c, err, "a dimension is named twice");
+        moved[a] = taken[b] = true;
+        order[b] = a;
+    }
+    for (int d = 0, next = 0; d < s->rank; d++) {
+        if (taken[d])
+            continue;
+        while (moved[next])
+            next++;
+        order[d] = next++;
+    }
+    return MASE_OK;
+}
+
 enum mase_status mase_layout_order(const struct mase_call *c, int *order,
                                    const struct mase_shape *s, struct mase_err *err)
 {
@@ -235,6 +264,8 @@ enum mase_status mase_layout_order(const struct mase_call *c, int *order,
     switch (c->node->op) {
     case MASE_OP_permute:
         return permute_order(c, order, s, err);
+    case MASE_OP_movedim:
+        return moved_order(c, order, s, err);
     case MASE_OP_transpose:
         MASE_TRY(mase_call_axis_arg(c, &a, s, "dim0", err));
         MASE_TRY(mase_call_axis_arg(c, &b, s, "dim1", err));
@@ -262,6 +293,89 @@ enum mase_status mase_shape_permute(struct mase_call *c, struct mase_err *err)
 }
 
 /* ---- more of the same ---- */
+
+/* One dimension as several, of which one may be -1. */
+enum mase_status mase_shape_unflatten(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x;
+    struct mase_shape sizes;
+    int axis, open = -1;
+    int64_t known = 1;
+    const char *name = c->module ? "unflattened_size" : "sizes";
+    MASE_TRY(mase_call_need(c, &x, "input", err));
+    MASE_TRY(mase_call_axis_arg(c, &axis, &x->shape, "dim", err));
+    MASE_TRY(mase_call_sizes(c, &sizes, name, err));
+    MASE_TRY(mase_call_rank(c, x->shape.rank + sizes.rank - 1, err));
+    for (int i = 0; i < sizes.rank; i++) {
+        if (sizes.dim[i] == -1 && open < 0)
+            open = i;
+        else if (sizes.dim[i] < 0 || sizes.dim[i] > MASE_MAX_ELEMENTS / (known ? known : 1))
+            return mase_call_fail(c, err, "%s %s cannot be", name, mase_show_shape(c, &sizes));
+        else
+            known *= sizes.dim[i];
+    }
+    const int64_t length = x->shape.rank ? x->shape.dim[axis] : 0;
+    if (open >= 0 && known && length % known == 0)
+        sizes.dim[open] = length / known;
+    if (!x->shape.rank || !sizes.rank || mase_shape_count_checked(&sizes) != length)
+        return mase_call_fail(c, err, "dim %d of %s cannot become %s", axis,
+                              mase_show_shape(c, &x->shape), mase_show_shape(c, &sizes));
+    struct mase_shape out = mase_shape_part(&x->shape, 0, axis);
+    const struct mase_shape rest = mase_shape_part(&x->shape, axis + 1, x->shape.rank);
+    mase_shape_append(&out, &sizes);
+    mase_shape_append(&out, &rest);
+    mase_call_result(c, x->dtype, &out);
+    return MASE_OK;
+}
+
+enum mase_status mase_shape_view_as(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x, *other;
+    MASE_TRY(mase_call_need(c, &x, "input", err));
+    MASE_TRY(mase_call_need(c, &other, "other", err));
+    if (mase_tensor_count(x) != mase_tensor_count(other))
+        return mase_call_fail(c, err, "%s cannot be viewed as %s", mase_show_shape(c, &x->shape),
+                              mase_show_shape(c, &other->shape));
+    mase_call_result(c, x->dtype, &other->shape);
+    return MASE_OK;
+}
+
+/* Elements start .. start + length of dim; of select one, without the dimension. */
+enum mase_status mase_narrow_plan(const struct mase_call *c, int *axis, int64_t *start,
+                                  int64_t *length, struct mase_err *err)
+{
+    const bool one = c->node->op == MASE_OP_select;
+    const struct mase_tensor *x;
+    MASE_TRY(mase_call_need(c, &x, "input", err));
+    MASE_TRY(mase_call_axis_arg(c, axis, &x->shape, "dim", err));
+    MASE_TRY(mase_call_int(c, start, one ? "index" : "start", err));
+    *length = 1;
+    if (!one)
+        MASE_TRY(mase_call_int(c, length, "length", err));
+    const int64_t all = x->shape.rank ? x->shape.dim[*axis] : 0;
+    const int64_t from = *start < 0 ? *start + all : *start;
+    if (from < 0 || *length < 0 || from > all || *length > all - from)
+        return mase_call_fail(c, err, "%lld from %lld on is not in dim %d of %s",
+                              (long long)*length, (long long)*start, *axis,
+                              mase_show_shape(c, &x->shape));
+    *start = from;
+    return MASE_OK;
+}
+
+enum mase_status mase_shape_narrow(struct mase_call *c, struct mase_err *err)
+{
+    int axis;
+    int64_t start, length;
+    MASE_TRY(mase_narrow_plan(c, &axis, &start, &length, err));
+    const struct mase_tensor *x = mase_call_tensor(c, "input");
+    struct mase_shape out = mase_shape_part(&x->shape, 0, axis);
+    const struct mase_shape rest = mase_shape_part(&x->shape, axis + 1, x->shape.rank);
+    if (c->node->op != MASE_OP_select)
+        mase_shape_push(&out, length);
+    mase_shape_append(&out, &rest);
+    mase_call_result(c, x->dtype, &out);
+    return MASE_OK;
+}
 
 enum mase_status mase_shape_expand(struct mase_call *c, struct mase_err *err)
 {
@@ -297,7 +411,7 @@ enum mase_status mase_shape_expand_as(struct mase_call *c, struct mase_err *err)
 static enum mase_status read_pads(const struct mase_call *c, struct mase_pads *p,
                                   const struct mase_shape *s, struct mase_err *err)
 {
-    const struct mase_arg *list = mase_call_arg(c, "pad");
+    const struct mase_arg *list = mase_call_arg(c, c->module ? "padding" : "pad");
     if (!mase_arg_is_seq(list) || list->count % 2 || list->count / 2 > s->rank)
         return mase_call_fail(c, err, "pad = %s must be pairs, for at most the %d dimensions of %s",
                               mase_show_arg(c, list), s->rank, mase_show_shape(c, s));
@@ -317,11 +431,41 @@ static bool can_pad(enum mase_pad_mode mode, int64_t by, int64_t length)
            by < length || (mode == MASE_PAD_CIRCULAR && by == length);
 }
 
+const char *mase_pad_mode(const struct mase_call *c)
+{
+    static const char *const layers[][2] = { { "Reflection", "reflect" },
+                                             { "Replication", "replicate" },
+                                             { "Circular", "circular" } };
+    const char *cls = c->module ? mase_ops[c->node->op].module : "";
+    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++)
+        if (mase_starts_with(cls, layers[i][0]))
+            return layers[i][1];
+    return mase_call_text(c, "mode", "constant");
+}
+
+/* Of (N, C, ...) or (C, ...) a layer widens the dimensions that its name counts. */
+enum mase_status mase_shape_pad_layer(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_arg *list = mase_call_arg(c, "padding");
+    const char *name = mase_ops[c->node->op].name;
+    const int dims = name[strlen(name) - 2] - '0';
+    const struct mase_tensor *x;
+    MASE_TRY(mase_call_need(c, &x, "input", err));
+    if (!mase_arg_is_seq(list) || list->count != 2 * dims)
+        return mase_call_fail(c, err, "padding %s must be a number or %d of them",
+                              mase_show_arg(c, list), 2 * dims);
+    if (!mase_streq(mase_pad_mode(c), "constant") && x->shape.rank != dims + 1 &&
+        x->shape.rank != dims + 2)
+        return mase_call_fail(c, err, "input must have %d or %d dimensions, got %s", dims + 1,
+                              dims + 2, mase_show_shape(c, &x->shape));
+    return mase_shape_pad(c, err);
+}
+
 enum mase_status mase_pads_plan(const struct mase_call *c, struct mase_pads *p,
                                 const struct mase_shape *s, struct mase_err *err)
 {
     static const char *const modes[] = { "constant", "reflect", "replicate", "circular" };
-    const char *mode = mase_call_text(c, "mode", "constant");
+    const char *mode = mase_pad_mode(c);
     *p = (struct mase_pads){ 0 };
     while (p->mode < 4 && !mase_streq(mode, modes[p->mode]))
         p->mode++;
@@ -333,9 +477,9 @@ enum mase_status mase_pads_plan(const struct mase_call *c, struct mase_pads *p,
         if (s->dim[i] + p->before[i] + p->after[i] < 0 || s->dim[i] + p->before[i] < 0 ||
             s->dim[i] + p->after[i] < 0 || !can_pad(p->mode, p->before[i], s->dim[i]) ||
             !can_pad(p->mode, p->after[i], s->dim[i]))
-            return mase_call_fail(c, err, "%s cannot be padded by %s, mode '%s'",
-                                  mase_show_shape(c, s), mase_show_arg(c, mase_call_arg(c, "pad")),
-                                  mode);
+            return mase_call_fail(
+                c, err, "%s cannot be padded by %s, mode '%s'", mase_show_shape(c, s),
+                mase_show_arg(c, mase_call_arg(c, c->module ? "padding" : "pad")), mode);
     return MASE_OK;
 }
 

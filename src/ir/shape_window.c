@@ -330,6 +330,31 @@ enum mase_status mase_shape_adaptive_pool(struct mase_call *c, struct mase_err *
     return MASE_OK;
 }
 
+/* ---- windows written out ---- */
+
+enum mase_status mase_unfold_window(const struct mase_call *c, struct mase_window *w,
+                                    const struct mase_shape *image, struct mase_err *err)
+{
+    *w = (struct mase_window){ .n = 2, .batch = image->rank == 4, .groups = 1 };
+    if (image->rank != 3 && image->rank != 4)
+        return mase_call_fail(c, err,
+                              "input must have 4 dimensions (or 3 without the batch), got %s",
+                              mase_show_shape(c, image));
+    memcpy(w->in, &image->dim[image->rank - 2], 2 * sizeof w->in[0]);
+    MASE_TRY(window_ints(c, w->kernel, 2, "kernel_size", 1, err));
+    MASE_TRY(window_ints(c, w->dilation, 2, "dilation", 1, err));
+    MASE_TRY(window_ints(c, w->pad, 2, "padding", 0, err));
+    MASE_TRY(window_ints(c, w->stride, 2, "stride", 1, err));
+    for (int i = 0; i < 2; i++) {
+        w->out[i] = pooled(w, i, false);
+        if (w->out[i] < 1)
+            return mase_call_fail(c, err, "window %s does not fit %s with padding %s",
+                                  mase_show_ints(c, w->kernel, 2), mase_show_ints(c, w->in, 2),
+                                  mase_show_ints(c, w->pad, 2));
+    }
+    return MASE_OK;
+}
+
 /* ---- resampling ---- */
 
 static const struct mase_arg *nth(const struct mase_arg *a, int i)
@@ -397,15 +422,18 @@ static enum mase_status check_mode(const struct mase_call *c, const struct mase_
     static const char *const by_dims[] = { "linear", "bilinear", "trilinear" };
     const char *mode = mase_call_text(c, "mode", "nearest");
     if (mase_streq(mode, "nearest") || mase_streq(mode, "nearest-exact") ||
-        mase_streq(mode, by_dims[r->n - 1]))
+        mase_streq(mode, by_dims[r->n - 1]) || (mase_streq(mode, "bicubic") && r->n == 2))
         return MASE_OK;
+    if (mase_streq(mode, "bicubic"))
+        return mase_call_fail(c, err, "mode = 'bicubic' needs an input of 4 dimensions, got %d",
+                              r->n + 2);
     for (int i = 0; i < 3; i++)
         if (mase_streq(mode, by_dims[i]))
             return mase_call_fail(c, err, "mode = '%s' needs an input of %d dimensions, got %d",
                                   mode, i + 3, r->n + 2);
     return mase_fail(err, MASE_EUNSUPPORTED,
                      "%s: upsample: mode = '%s' is not available (nearest, nearest-exact, linear, "
-                     "bilinear, trilinear)",
+                     "bilinear, trilinear, bicubic)",
                      c->node->name, mode);
 }
 

@@ -163,7 +163,7 @@ static bool can_prune(const struct mase_node *n)
 /* The first dimension of its weight is not that of the output. */
 static bool has_channels(const struct mase_node *n)
 {
-    return mase_op_prim(n->op) != MASE_PRIM_recur && n->op != MASE_OP_convtranspose2d;
+    return mase_op_prim(n->op) != MASE_PRIM_recur && !mase_op_is_transposed(n->op);
 }
 
 static double share_of(struct listing *l, const struct mase_node *n)

@@ -4,6 +4,7 @@
  */
 #include "program/compose.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "ir/bind.h"
@@ -187,4 +188,60 @@ enum mase_status mase_lower_addcmul(struct mase_lowered *l, struct mase_err *err
     const struct mase_arg value = mase_compose_param(&k, "value");
     struct mase_arg y = mase_compose(&k, f, l->param[1], l->param[2]);
     return mase_compose_last(&k, MASE_OP_add, l->param[0], y, value);
+}
+
+/* ---- edges and new tensors ---- */
+
+/* The layers that widen. */
+enum mase_status mase_lower_pad(struct mase_lowered *l, struct mase_err *err)
+{
+    struct mase_compose k = { .l = l, .err = err };
+    const struct mase_call *c = &l->call[0];
+    struct mase_arena *a = &l->program->arena;
+    const struct mase_arg *value = mase_call_arg(c, "value");
+    return mase_compose_last(
+        &k, MASE_OP_pad, l->param[0], mase_arg_copy(a, mase_call_arg(c, "padding")),
+        mase_arg_text(mase_pad_mode(c)), value ? mase_arg_copy(a, value) : mase_arg_none());
+}
+
+/* zeros_like(x), x.new_zeros(2, 3) ...: what counts of x is its shape and its type. */
+enum mase_status mase_lower_like(struct mase_lowered *l, struct mase_err *err)
+{
+    struct mase_compose k = { .l = l, .err = err };
+    const struct mase_call *c = &l->call[0];
+    const struct mase_tensor *t[MASE_LOWER_SIZES];
+    struct mase_ptype type;
+    const bool one = l->op == MASE_OP_ones_like || l->op == MASE_OP_new_ones;
+    const struct mase_arg *fill = mase_call_arg(c, "fill_value");
+    for (int s = 0; s < MASE_LOWER_SIZES; s++)
+        t[s] = l->call[s].result.tensor;
+    MASE_TRY(mase_lowered_type(&type, t, c->node, err));
+    const struct mase_arg dtype = { .kind = MASE_ARG_ATOM, .s = mase_dtypes[type.dtype].torch };
+    return mase_compose_last(&k, MASE_OP_full, mase_lowered_sizes(l, &type),
+                             fill ? mase_arg_copy(&l->program->arena, fill) : mase_arg_int(one),
+                             dtype);
+}
+
+/* ---- dropout that keeps mean and variance ---- */
+
+/* What is dropped becomes the least value of selu, and a line sets mean and variance right:
+ * a (m x + (1 - m) least) + b, m x being (1 - p) of what dropout makes of x. */
+enum mase_status mase_lower_alpha_dropout(struct mase_lowered *l, struct mase_err *err)
+{
+    const double least = -1.7580993408473766;
+    struct mase_compose k = { .l = l, .err = err };
+    const bool channels = l->op == MASE_OP_feature_alpha_dropout;
+    double p;
+    MASE_TRY(mase_call_float(&l->call[0], &p, "p", err));
+    l->alias = p == 0.0 || !mase_call_training(&l->call[0], "training", l->program->training);
+    if (l->alias)
+        return MASE_OK;
+    if (!(p > 0.0 && p < 1.0))
+        return mase_call_fail(&l->call[0], err, "p = %g must be at least 0 and below 1", p);
+    const double a = 1.0 / sqrt((1.0 - p) * (1.0 + p * least * least)), b = -a * least * p;
+    struct mase_arg y = mase_compose(&k, MASE_OP_sub, l->param[0], mase_arg_float(least));
+    y = mase_compose(&k, channels ? MASE_OP_dropout2d : MASE_OP_dropout, y, mase_arg_float(p),
+                     mase_arg_bool(true));
+    y = mase_compose(&k, MASE_OP_mul, y, mase_arg_float(a * (1.0 - p)));
+    return mase_compose_last(&k, MASE_OP_add, y, mase_arg_float(a * least + b));
 }

@@ -74,7 +74,7 @@ enum mase_status mase_lower_copy(struct mase_lowered *l, struct mase_err *err)
     return MASE_OK;
 }
 
-static struct mase_arg sizes_of(struct mase_lowered *l, const struct mase_ptype *type)
+struct mase_arg mase_lowered_sizes(struct mase_lowered *l, const struct mase_ptype *type)
 {
     struct mase_arg item[MASE_MAX_RANK];
     struct mase_arena *a = &l->program->arena;
@@ -98,7 +98,7 @@ enum mase_status mase_lower_reshape(struct mase_lowered *l, struct mase_err *err
     MASE_TRY(mase_lowered_type(&type, t, l->call[0].node, err));
     l->alias = mase_ptype_equal(&type, &x->type);
     l->op = MASE_OP_reshape;
-    l->param[1] = sizes_of(l, &type);
+    l->param[1] = mase_lowered_sizes(l, &type);
     return MASE_OK;
 }
 

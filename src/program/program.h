@@ -68,6 +68,8 @@ struct mase_pvalue *mase_lowered_emit(struct mase_lowered *l, enum mase_op op,
 /* A value rounded for the call's parameter; no format: the value itself. */
 struct mase_arg mase_lowered_round(struct mase_lowered *l, struct mase_arg value, int param,
                                    struct mase_rounding how);
+/* Its lengths as an argument; those that follow the samples as N. */
+struct mase_arg mase_lowered_sizes(struct mase_lowered *l, const struct mase_ptype *type);
 /* The type of the tensors that one result is for each batch. */
 enum mase_status mase_lowered_type(struct mase_ptype *type,
                                    const struct mase_tensor *const t[MASE_LOWER_SIZES],

@@ -543,9 +543,9 @@ class Layer(Module):
         values = self.signature.bind(type(self).__name__, args, kwargs)
         for name, mark in self.signature.marks.items():
             value = values[name]
-            if mark in tuple("123n") and isinstance(value, numbers.Integral):
+            if mark in tuple("12346n") and isinstance(value, numbers.Integral):
                 values[name] = (int(value),) * (1 if mark == "n" else int(mark))
-            elif mark in tuple("123n") and isinstance(value, list):
+            elif mark in tuple("12346n") and isinstance(value, list):
                 values[name] = tuple(value)
         self.__dict__["values"] = values
         self.__dict__["at"] = here()

@@ -107,6 +107,11 @@ static void count_window2(struct count *c, const struct mase_node *n, int64_t fa
     c->ops = times(times(factor, result_elements(n)), window(n, 2));
 }
 
+static void count_window3(struct count *c, const struct mase_node *n, int64_t factor)
+{
+    c->ops = times(times(factor, result_elements(n)), window(n, 3));
+}
+
 static void sums_of(struct count *c, const struct mase_node *n, int64_t fan_in, const char *x,
                     const char *factor)
 {

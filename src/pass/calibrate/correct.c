@@ -11,7 +11,7 @@
 static bool is_layer(enum mase_op op)
 {
     return op == MASE_OP_linear || op == MASE_OP_conv1d || op == MASE_OP_conv2d ||
-           op == MASE_OP_conv3d || op == MASE_OP_convtranspose2d;
+           op == MASE_OP_conv3d || mase_op_is_transposed(op);
 }
 
 const char *mase_cal_fixed(const struct mase_node *n)

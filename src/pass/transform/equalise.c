@@ -39,7 +39,9 @@ static bool passes_factor(enum mase_op op)
         MASE_OP_leaky_relu,
         MASE_OP_identity,
         MASE_OP_dropout,
+        MASE_OP_dropout1d,
         MASE_OP_dropout2d,
+        MASE_OP_dropout3d,
         MASE_OP_flatten,
         MASE_OP_avg_pool1d,
         MASE_OP_avg_pool2d,
@@ -67,7 +69,7 @@ static const char *reason_to_stay(const struct mase_node *n)
     const char *why = mase_cal_fixed(n);
     if (why || mase_node_quant(n))
         return why ? why : "it has number formats: equalise before you quantise";
-    if (n->op == MASE_OP_convtranspose2d)
+    if (mase_op_is_transposed(n->op))
         return "it is a transposed convolution";
     if (n->op != MASE_OP_linear && mase_module_attr(mase_node_module(n), "groups")->i != 1)
         return "its channels are in groups";

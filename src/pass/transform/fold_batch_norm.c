@@ -26,7 +26,7 @@ static bool is_batch_norm(const struct mase_node *n)
 static bool can_scale(enum mase_op op)
 {
     return op == MASE_OP_linear || op == MASE_OP_conv1d || op == MASE_OP_conv2d ||
-           op == MASE_OP_conv3d || op == MASE_OP_convtranspose2d;
+           op == MASE_OP_conv3d || mase_op_is_transposed(op);
 }
 
 /* ---- what stays ---- */
@@ -82,7 +82,7 @@ static int64_t channel_of(const struct mase_module *m, const struct mase_shape *
 {
     const struct mase_shape rest = mase_shape_part(w, 1, w->rank);
     const int64_t first = i / mase_shape_count(&rest);
-    if (m->op != MASE_OP_convtranspose2d)
+    if (!mase_op_is_transposed(m->op))
         return first;
     const struct mase_shape kernel = mase_shape_part(w, 2, w->rank);
     const int64_t inputs = w->dim[0] / mase_module_attr(m, "groups")->i;

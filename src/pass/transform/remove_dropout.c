@@ -5,6 +5,7 @@
  * training), since it computes something there.
  */
 #include <mase/log.h>
+#include <mase/program.h>
 
 #include "ir/bind.h"
 #include "ir/infer.h"
@@ -12,7 +13,7 @@
 
 static bool is_dropout(const struct mase_node *n)
 {
-    return n->op == MASE_OP_dropout || n->op == MASE_OP_dropout2d;
+    return mase_op_prim(n->op) == MASE_PRIM_dropout;
 }
 
 /* Is it on in evaluation? A function is told by an argument, a layer by its mode. */
