@@ -414,6 +414,9 @@ static inline bool mase_param_is_trained(const struct mase_param *p)
 /* Values of the parameters of all modules and attrs, and of those among them that are frozen. */
 int64_t mase_graph_param_count(const struct mase_graph *g);
 int64_t mase_graph_frozen_count(const struct mase_graph *g);
+/* Freeze the parameters of this name, of the module of this name, or whose names fit it as a
+ * pattern of file names: "layer[12].*". How many there are. */
+int mase_graph_freeze(struct mase_graph *g, const char *pattern);
 /* MASE_ELIMIT where parameters and buffers take more than a network may (MASE_MEMORY, else the
  * machine's memory): to be asked of a network from a file before mase_graph_alloc. */
 enum mase_status mase_graph_check_size(const struct mase_graph *g,

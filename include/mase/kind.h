@@ -16,6 +16,7 @@ enum mase_kind {
     /* tensors by name */
     MASE_KIND_TORCH,       /* PyTorch's zip with a pickle */
     MASE_KIND_TORCH_OLD,   /* PyTorch's pickles in a row, until version 1.6 */
+    MASE_KIND_SCRIPT,      /* PyTorch's zip with a pickle and code: TorchScript */
     MASE_KIND_SAFETENSORS, /* a JSON header and data */
     MASE_KIND_NPZ,         /* a zip of NumPy's arrays */
     MASE_KIND_NPY,         /* one array */
@@ -30,7 +31,6 @@ enum mase_kind {
     MASE_KIND_HDF5,   /* tables of HDF5 */
     MASE_KIND_TOML,   /* a configuration */
     MASE_KIND_ONNX,   /* known, not read */
-    MASE_KIND_SCRIPT, /* known, not read: a TorchScript program, a zip with code */
     MASE_KIND_PICKLE, /* known, not read: a pickle that is not PyTorch's */
     MASE_KIND_ZIP,    /* a zip of anything else */
     MASE_KIND_FOLDER, /* a folder of anything else */

@@ -27,9 +27,11 @@ struct mase_outline {
     int64_t file_bytes;
     struct mase_named_tensor *items; /* of the file's own types; no data unless asked for */
     int count;
-    /* A PyTorch file: all that it holds, and the dict in there whose tensors the items are; NULL
-     * when no dict is the model's, and the items are all tensors, named by the keys above them. */
+    /* A PyTorch file: all that it holds, and the dict or module in there whose tensors the items
+     * are; NULL when none is the model's, and the items are all tensors, named by the keys above
+     * them. */
     const struct mase_obj *tree, *state;
+    const char *state_key; /* the keys that lead to it, "" is the tree itself; NULL without one */
     const struct mase_value *metadata; /* of a .safetensors file: a table of strings; else NULL */
 
     struct mase_arena arena; /* private, like the rest */

@@ -63,10 +63,9 @@ struct mase_sweep {
     const struct mase_graph *const *networks; /* in its place: one for each combination of values
                                                * of the axes that change it, the last fastest */
     const struct mase_dataset *data;
-    const char *data_variant;          /* how the data was opened beyond its checksum, or NULL */
-    const char *weights;               /* file to start from; NULL: initialised from the seed */
-    const struct mase_rename *renames; /* of its tensors */
-    int rename_count;
+    const char *data_variant;         /* how the data was opened beyond its checksum, or NULL */
+    const char *weights;              /* file to start from; NULL: initialised from the seed */
+    struct mase_weights_opts load;    /* how; the seed is each configuration's own */
     const struct mase_value *options; /* what is the same everywhere; NULL: the defaults */
     const struct mase_sweep_axis *axes;
     int axis_count;

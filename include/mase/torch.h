@@ -3,12 +3,13 @@
  *
  * Such a file is a pickled tree of Python objects whose tensors lie beside it. A pickle is a
  * program for a stack machine that can call anything; ours calls nothing. It knows a fixed list of
- * names (tensors, their types, OrderedDict, NumPy's scalars) and builds plain data from them; any
- * other name is MASE_EUNSUPPORTED with the name and its place. What comes out is a tree without
- * cycles, at most MASE_OBJ_DEPTH deep, and what is read takes at most 128 MiB plus 16 times the
- * file's size. Python objects may be repeated: written out, the tree has at most 65536 objects more
- * than four times the bytes of its pickle, and never more than MASE_OBJ_COUNT. MASE_MEMORY in the
- * environment raises the first two bounds.
+ * names (tensors, their types, OrderedDict, NumPy's scalars) and builds plain data from them. What
+ * any other class or function was given is kept under its name, as an opaque object. Where such
+ * objects refer back to what holds them, or again to a large one, a mention by name stands. What
+ * comes out is a tree without cycles, at most MASE_OBJ_DEPTH deep, and what is read takes at most
+ * 128 MiB plus 16 times the file's size. Python objects may be repeated: written out, the tree has
+ * at most 65536 objects more than four times the bytes of its pickle, and never more than
+ * MASE_OBJ_COUNT. MASE_MEMORY in the environment raises the first two bounds.
  *
  *     struct mase_torch t;
  *     MASE_TRY(mase_torch_open(&t, "best.ckpt", err));
@@ -47,7 +48,9 @@ enum mase_obj_kind {
     MASE_OBJ_TUPLE,
     MASE_OBJ_DICT,
     MASE_OBJ_TENSOR,
-    MASE_OBJ_REF, /* private: a class or a storage; only while a file is read */
+    MASE_OBJ_OPAQUE, /* a class, a function or an object of unknown meaning: its name is in type;
+                      * keys and items are its arguments by number, then attributes, items ... */
+    MASE_OBJ_REF,    /* private: a class or a storage; only while a file is read */
     MASE_OBJ_KIND_COUNT
 };
 
@@ -72,9 +75,12 @@ struct mase_obj {
         struct mase_tensor *tensor; /* never NULL; its data belong to the file or to the caller */
         const struct mase_obj_ref *ref;
     };
-    bool ordered;    /* dict: an OrderedDict, as state dicts are */
-    uint8_t height;  /* private: of the tree below */
-    uint32_t weight; /* private: objects in the tree below */
+    const char *type; /* opaque: "argparse.Namespace" */
+    bool ordered;     /* dict: an OrderedDict, as state dicts are */
+    bool made;        /* opaque: what a call gave, not the class or function itself */
+    bool unread;      /* opaque: a tensor of a kind that we do not read */
+    uint8_t height;   /* private: of the tree below */
+    uint32_t weight;  /* private: objects in the tree below */
 };
 
 /* ---- building ---- */
@@ -105,7 +111,7 @@ struct mase_obj *mase_obj_set_key(struct mase_arena *a, struct mase_obj *dict, s
 
 /* ---- looking ---- */
 
-/* NULL when o is NULL, no dict, or has no such key. */
+/* NULL when o is NULL, neither dict nor opaque, or has no such key. */
 const struct mase_obj *mase_obj_get(const struct mase_obj *o, const char *key);
 const struct mase_obj *mase_obj_get_int(const struct mase_obj *o, int64_t key);
 bool mase_obj_is_text(const struct mase_obj *o, const char *text); /* false for NULL */
@@ -116,13 +122,26 @@ void mase_obj_print(struct mase_str *out, const struct mase_obj *o);
 
 /* ---- files ---- */
 
+/* Where in a file the model's tensors are. */
+struct mase_torch_state {
+    const struct mase_obj
+        *dict; /* names and what they stand for: tensors, and what is passed over */
+    const struct mase_obj *from; /* in the tree: the dict itself, or the module it was made from */
+    const char *key;             /* the keys that lead there, "ema.model"; "" is the root */
+    const char *others;          /* what else could have been meant: "'model_ema', 'teacher'"; "" */
+};
+
 struct mase_torch {
     struct mase_arena arena; /* owns the tree */
     struct mase_file file;
     const struct mase_obj *root;
     int converted; /* tensors of a type we lack (float16, int8), now of one that holds its values */
-    bool as_stored; /* private: none are converted */
-    bool no_data;   /* private: none are read */
+    struct mase_torch_state state; /* of the state dict that was asked for last */
+    struct mase_unread *unread;    /* in it */
+    int unread_count;
+    const char *key; /* which one to look for; NULL: the one that is meant most likely */
+    bool as_stored;  /* private: none are converted */
+    bool no_data;    /* private: none are read */
 };
 
 /* Zip files and the older format without. Tensors are views of the mapped file where it holds them
@@ -147,14 +166,18 @@ void mase_torch_close(struct mase_torch *t);
 enum mase_status mase_torch_write(const struct mase_obj *root, const char *path,
                                   struct mase_err *err) MASE_MUST_CHECK;
 
-/* The state dict itself, with all that is in it; NULL when there is none. */
-const struct mase_obj *mase_torch_find_state(const struct mase_obj *root);
-/* The model's tensors by name. A state dict is a dict with tensors, whose keys are texts and whose
- * values are tensors; what get_extra_state left (..._extra_state) is passed over. It is the first
- * of: the root itself; what the root has under state_dict, model_state_dict, model, net, network,
- * module, ema or weights, searched in the same way; the only state dict among the root's values.
- * In a Lightning checkpoint whose names begin with "model." the others (metrics, weights of the
- * loss) belong to the training loop and are left out. Names and data live as long as t. */
+/* A state dict is a dict whose keys are texts and that has tensors; what else is under a key with a
+ * dot or is a tensor of a kind that we do not read is passed over. A module, pickled whole or as
+ * TorchScript, stands for its own state_dict(). It is the first of: the root itself; what the root
+ * has under state_dict, model_state_dict, model and the like, searched in the same way; the only
+ * one among the root's values; the tensors among other values of the root. key, or NULL, says where
+ * to look instead. MASE_EVALUE: there is none, or more than one of equal rank. */
+enum mase_status mase_torch_find_state(struct mase_torch *t, const char *key,
+                                       struct mase_torch_state *state,
+                                       struct mase_err *err) MASE_MUST_CHECK;
+/* Its tensors by name. In a Lightning checkpoint whose names begin with "model." the others
+ * (metrics, weights of the loss) belong to the training loop and are left out. Names and data live
+ * as long as t. */
 enum mase_status mase_torch_state_dict(struct mase_torch *t, struct mase_named_tensor **items,
                                        int *count, struct mase_err *err) MASE_MUST_CHECK;
 

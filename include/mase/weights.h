@@ -13,13 +13,22 @@ struct mase_named_tensor {
     struct mase_tensor tensor; /* data borrowed: the mapped file's, or the caller's when writing */
 };
 
+/* A tensor that a file has in a form that is not read: "a sparse tensor", "a tensor of complex64".
+ */
+struct mase_unread {
+    const char *name, *what;
+};
+
 /* The tensors of a .safetensors or .npz file, or the state dict of a .pt, .pth or .ckpt file. What
  * it is, is told from its content, and from its name where that says nothing. */
 struct mase_tensors {
     struct mase_named_tensor *items;
     int count;
-    int converted;           /* tensors of types we lack (float16 ...), now of one of ours */
-    struct mase_arena arena; /* private, like the rest */
+    int converted;              /* tensors of types we lack (float16 ...), now of one of ours */
+    struct mase_unread *unread; /* what is passed over */
+    int unread_count;
+    const char *key, *others; /* where in a PyTorch file they are, what else it could have been */
+    struct mase_arena arena;  /* private, like the rest */
     struct mase_file file;
     struct mase_safetensors *safetensors;
     struct mase_torch *torch;
@@ -27,8 +36,11 @@ struct mase_tensors {
 };
 enum mase_status mase_tensors_open(struct mase_tensors *t, const char *path,
                                    struct mase_err *err) MASE_MUST_CHECK;
+/* The same from this state dict of a PyTorch file: keys with dots between; NULL: as above. */
+enum mase_status mase_tensors_open_key(struct mase_tensors *t, const char *path, const char *key,
+                                       struct mase_err *err) MASE_MUST_CHECK;
 /* The same, every tensor left in the type that the file has it in: float16, int8 ... */
-enum mase_status mase_tensors_open_stored(struct mase_tensors *t, const char *path,
+enum mase_status mase_tensors_open_stored(struct mase_tensors *t, const char *path, const char *key,
                                           struct mase_err *err) MASE_MUST_CHECK;
 void mase_tensors_close(struct mase_tensors *t);
 
@@ -44,6 +56,11 @@ enum mase_status mase_tensors_rename(struct mase_tensors *t, const struct mase_r
                                      int count, const char *path,
                                      struct mase_err *err) MASE_MUST_CHECK;
 
+/* Leave out of the names what wrappers put there: DataParallel's "module." before all of them,
+ * Lightning's "model.", torch.compile's "_orig_mod." anywhere. What went, as "'module.'" for
+ * messages; NULL: nothing. */
+const char *mase_tensors_unwrap(struct mase_tensors *t, bool lightning);
+
 struct mase_value;
 
 /* Tensors of any type to a file of the kind that the name of path says: .safetensors; .pt or .pth,
@@ -52,6 +69,9 @@ struct mase_value;
 enum mase_status mase_tensors_write(const struct mase_named_tensor *items, int count,
                                     const struct mase_value *metadata, const char *path,
                                     struct mase_err *err) MASE_MUST_CHECK;
+/* A state dict in PyTorch's format, whatever the name of path. */
+enum mase_status mase_tensors_write_plain(const struct mase_named_tensor *items, int count,
+                                          const char *path, struct mase_err *err) MASE_MUST_CHECK;
 bool mase_tensors_can_write(const char *path); /* is its name one of those? */
 bool mase_tensors_keep_metadata(const char *path);
 
@@ -62,14 +82,22 @@ enum mase_status mase_weights_save(const struct mase_graph *g, const char *path,
                                    struct mase_err *err) MASE_MUST_CHECK;
 
 /* And back. Names and shapes must agree; missing, unexpected and mis-shaped ones are listed in the
- * error, and then no weight has changed. A "model." or "module." prefix common to all names is
- * dropped. Conversions of type are told in the log. */
+ * error, and then no weight has changed. What wrappers put into names is dropped: "model.",
+ * "module." and the like before all of them, "_orig_mod." anywhere. The log tells that, which of
+ * several state dicts was taken, and conversions of type. */
 enum mase_status mase_weights_load(struct mase_graph *g, const char *path,
                                    struct mase_err *err) MASE_MUST_CHECK;
-/* The same with some names changed. */
-enum mase_status mase_weights_load_renamed(struct mase_graph *g, const char *path,
-                                           const struct mase_rename *renames, int count,
-                                           struct mase_err *err) MASE_MUST_CHECK;
+
+struct mase_weights_opts {
+    const struct mase_rename *renames; /* names to change first */
+    int rename_count;
+    const char *key; /* of the state dict, as mase_tensors_open_key has it; or NULL */
+    bool lenient;    /* take what fits; name the rest in the log, and draw it from the seed */
+    uint64_t seed;
+};
+enum mase_status mase_weights_load_by(struct mase_graph *g, const char *path,
+                                      const struct mase_weights_opts *opts,
+                                      struct mase_err *err) MASE_MUST_CHECK;
 /* The same from tensors in memory; path is used in messages only. */
 enum mase_status mase_weights_take(struct mase_graph *g, const struct mase_tensors *from,
                                    const char *path, struct mase_err *err) MASE_MUST_CHECK;

@@ -1,9 +1,11 @@
 /*
  * convert_weights.c - ch convert, from one file of weights to another.
  *
- * Between PyTorch's files the whole tree goes over: epochs, optimiser states and all. Every other
- * pair of kinds exchanges the tensors of the state dict, and strings of metadata where both have a
- * place for them; what stays behind is told.
+ * From one of PyTorch's files to a .ckpt the whole tree goes over: epochs, optimiser states and all
+ * but objects of unknown classes. Every other pair of kinds exchanges the tensors of the state
+ * dict, and strings of metadata where both have a place for them; what stays behind is told. A .pt
+ * is a plain state dict, as load_state_dict() takes it: what wrappers put before its names is left
+ * out.
  */
 #include <string.h>
 
@@ -21,10 +23,10 @@ struct bundle {
     const struct mase_value *metadata;
 };
 
-static bool is_torch_name(const char *path)
+static bool is_plain(const struct mase_cli *c, const char *out)
 {
-    return mase_ends_with(path, ".pt") || mase_ends_with(path, ".pth") ||
-           mase_ends_with(path, ".ckpt");
+    return mase_cli_flag(c, MASE_CLI_plain) || mase_ends_with(out, ".pt") ||
+           mase_ends_with(out, ".pth");
 }
 
 static enum mase_status rename_all(struct mase_tensors *t, struct mase_cli *c, const char *path,
@@ -50,7 +52,7 @@ static void take_state(struct mase_tensors *t, const struct mase_obj *dict)
 {
     t->items = mase_new_array(&t->arena, struct mase_named_tensor, (size_t)dict->count);
     for (int i = 0; i < dict->count; i++)
-        if (dict->items[i]->kind == MASE_OBJ_TENSOR)
+        if (dict->items[i]->kind == MASE_OBJ_TENSOR && dict->keys[i]->kind == MASE_OBJ_TEXT)
             t->items[t->count++] =
                 (struct mase_named_tensor){ dict->keys[i]->text, *dict->items[i]->tensor };
 }
@@ -105,7 +107,7 @@ static void tell_left_out(const struct mase_obj *root, const struct mase_obj *di
                           bool metadata_kept, const char *out)
 {
     struct left_out l = { 0 };
-    for (int i = 0; i < root->count; i++) {
+    for (int i = 0; root->kind == MASE_OBJ_DICT && i < root->count; i++) {
         const struct mase_obj *key = root->keys[i], *item = root->items[i];
         const bool kept = root == dict ? item->kind == MASE_OBJ_TENSOR
                                        : contains(item, dict) ||
@@ -138,47 +140,96 @@ static const struct mase_obj *renamed_dict(struct mase_arena *a, const struct ma
 {
     struct mase_obj *copy = dict->ordered ? mase_obj_ordered_dict(a) : mase_obj_dict(a);
     for (int i = 0, k = 0; i < dict->count; i++)
-        if (dict->items[i]->kind == MASE_OBJ_TENSOR)
+        if (dict->items[i]->kind == MASE_OBJ_TENSOR && dict->keys[i]->kind == MASE_OBJ_TEXT)
             mase_obj_set(a, copy, t->items[k++].name, dict->items[i]);
         else
             mase_obj_set_key(a, copy, dict->keys[i], dict->items[i]);
     return copy;
 }
 
-static enum mase_status torch_to_torch(struct bundle *b, struct mase_cli *c, const char *in,
-                                       const struct mase_obj *root, const char *out,
-                                       struct mase_err *err)
+static bool is_list(const struct mase_obj *o)
 {
-    const struct mase_obj *dict = mase_torch_find_state(root);
-    if (dict) {
-        take_state(&b->all, dict);
-        MASE_TRY(rename_all(&b->all, c, in, err));
-        root = replaced(&b->all.arena, root, dict, renamed_dict(&b->all.arena, dict, &b->all));
+    return o->kind == MASE_OBJ_LIST || o->kind == MASE_OBJ_TUPLE;
+}
+
+/* Objects of unknown classes cannot be written: their entries in dicts are left out, and in lists
+ * and for want of anything else, None stands for them. */
+static const struct mase_obj *without_objects(struct mase_arena *a, const struct mase_obj *o,
+                                              struct left_out *l)
+{
+    struct mase_obj *copy = (struct mase_obj *)o;
+    if (o->kind == MASE_OBJ_OPAQUE) {
+        leave_out(l, o->type, strlen(o->type));
+        return mase_obj_none(a);
     }
+    if (is_list(o)) {
+        copy = o->kind == MASE_OBJ_LIST ? mase_obj_list(a) : mase_obj_tuple(a);
+        for (int i = 0; i < o->count; i++)
+            mase_obj_push(a, copy, (struct mase_obj *)without_objects(a, o->items[i], l));
+    } else if (o->kind == MASE_OBJ_DICT) {
+        copy = o->ordered ? mase_obj_ordered_dict(a) : mase_obj_dict(a);
+        for (int i = 0; i < o->count; i++) {
+            const struct mase_obj *key = without_objects(a, o->keys[i], l);
+            const struct mase_obj *item = without_objects(a, o->items[i], l);
+            if (o->keys[i]->kind != MASE_OBJ_OPAQUE && o->items[i]->kind != MASE_OBJ_OPAQUE)
+                mase_obj_set_key(a, copy, (struct mase_obj *)key, (struct mase_obj *)item);
+        }
+    }
+    return copy;
+}
+
+/* The whole tree; state: its state dict, if it has one. */
+static enum mase_status write_tree(struct bundle *b, struct mase_cli *c, const char *in,
+                                   const struct mase_obj *root,
+                                   const struct mase_torch_state *state, const char *out,
+                                   struct mase_err *err)
+{
+    struct mase_arena *a = &b->all.arena;
+    struct left_out l = { 0 };
+    if (state->dict) {
+        take_state(&b->all, state->dict);
+        MASE_TRY(rename_all(&b->all, c, in, err));
+        root = replaced(a, root, state->from, renamed_dict(a, state->dict, &b->all));
+    }
+    root = without_objects(a, root, &l);
+    tell(&l, out, "cannot hold objects of unknown classes");
     return mase_torch_write(root, out, err);
+}
+
+/* The tensors of the state dict alone. */
+static enum mase_status write_tensors(struct bundle *b, struct mase_cli *c, const char *in,
+                                      const struct mase_torch *t,
+                                      const struct mase_torch_state *state, const char *out,
+                                      struct mase_err *err)
+{
+    const bool plain = is_plain(c, out);
+    take_state(&b->all, state->dict);
+    b->metadata = plain ? NULL : metadata_of(&b->all.arena, t->root);
+    tell_left_out(t->root, state->from, b->metadata && mase_tensors_keep_metadata(out), out);
+    if (plain && !mase_cli_has_renames(c)) {
+        const bool lightning = mase_obj_get(t->root, "pytorch-lightning_version") != NULL;
+        const char *gone = mase_tensors_unwrap(&b->all, lightning);
+        if (gone)
+            mase_info("%s: names are without %s", out, gone);
+    }
+    MASE_TRY(rename_all(&b->all, c, in, err));
+    if (mase_cli_flag(c, MASE_CLI_plain) && mase_ends_with(out, ".ckpt"))
+        return mase_tensors_write_plain(b->all.items, b->all.count, out, err);
+    return mase_tensors_write(b->all.items, b->all.count, b->metadata, out, err);
 }
 
 static enum mase_status from_torch(struct bundle *b, struct mase_cli *c, const char *in,
                                    const struct mase_file *f, const char *out, struct mase_err *err)
 {
     struct mase_torch t;
-    struct mase_named_tensor *unused;
-    int count;
+    struct mase_torch_state state = { 0 };
+    const char *key = mase_cli_text(c, MASE_CLI_load_key);
     MASE_TRY(mase_torch_parse_stored(&t, f->data, f->size, in, err));
-    const struct mase_obj *dict = mase_torch_find_state(t.root);
-    enum mase_status st = MASE_OK;
-    if (is_torch_name(out)) {
-        st = torch_to_torch(b, c, in, t.root, out, err);
-    } else if (!dict) {
-        st = mase_torch_state_dict(&t, &unused, &count, err); /* it says what there is instead */
-    } else {
-        take_state(&b->all, dict);
-        b->metadata = metadata_of(&b->all.arena, t.root);
-        tell_left_out(t.root, dict, b->metadata && mase_tensors_keep_metadata(out), out);
-        st = rename_all(&b->all, c, in, err);
-        if (!st)
-            st = mase_tensors_write(b->all.items, b->all.count, b->metadata, out, err);
-    }
+    enum mase_status st = mase_torch_find_state(&t, key, &state, err);
+    if (mase_ends_with(out, ".ckpt") && !is_plain(c, out) && !(st && key))
+        st = write_tree(b, c, in, t.root, &state, out, err);
+    else if (!st)
+        st = write_tensors(b, c, in, &t, &state, out, err);
     mase_torch_close(&t);
     return st;
 }
@@ -213,10 +264,10 @@ enum mase_status mase_cli_convert_weights(struct mase_cli_converted *done, struc
     MASE_TRY(mase_file_open(&f, in, err));
     const enum mase_kind kind = mase_kind_of(f.data, f.size, in);
     enum mase_status st;
-    if (kind == MASE_KIND_TORCH || kind == MASE_KIND_TORCH_OLD) {
+    if (kind == MASE_KIND_TORCH || kind == MASE_KIND_TORCH_OLD || kind == MASE_KIND_SCRIPT) {
         st = from_torch(&b, c, in, &f, out, err);
     } else {
-        st = mase_tensors_open_stored(&b.all, in, err);
+        st = mase_tensors_open_stored(&b.all, in, mase_cli_text(c, MASE_CLI_load_key), err);
         if (!st)
             st = from_tensors(&b.all, c, in, out, err);
     }

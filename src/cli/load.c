@@ -148,11 +148,27 @@ enum mase_status mase_cli_renames(const struct mase_rename **renames, int *count
     return MASE_OK;
 }
 
+bool mase_cli_has_renames(const struct mase_cli *c)
+{
+    return rename_list(c) != NULL;
+}
+
+enum mase_status mase_cli_load_opts(struct mase_weights_opts *opts, struct mase_cli *c,
+                                    struct mase_err *err)
+{
+    const struct mase_value *seed = mase_cli_value(c, MASE_CLI_seed);
+    *opts = (struct mase_weights_opts){
+        .key = mase_cli_text(c, MASE_CLI_load_key),
+        .lenient = mase_streq(mase_cli_text(c, MASE_CLI_strict), "no"),
+        .seed = seed->kind == MASE_INT ? (uint64_t)seed->i : 0, /* a sweep has several */
+    };
+    return mase_cli_renames(&opts->renames, &opts->rename_count, c, err);
+}
+
 enum mase_status mase_cli_load_weights(struct mase_graph *g, struct mase_cli *c, const char *path,
                                        struct mase_err *err)
 {
-    const struct mase_rename *renames = NULL;
-    int count = 0;
-    MASE_TRY(mase_cli_renames(&renames, &count, c, err));
-    return mase_weights_load_renamed(g, path, renames, count, err);
+    struct mase_weights_opts opts;
+    MASE_TRY(mase_cli_load_opts(&opts, c, err));
+    return mase_weights_load_by(g, path, &opts, err);
 }

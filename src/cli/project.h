@@ -28,7 +28,11 @@ enum mase_status mase_cli_load_kind(enum mase_cli_weights *kind, struct mase_cli
 /* --map as data, in the arena of c. */
 enum mase_status mase_cli_renames(const struct mase_rename **renames, int *count,
                                   struct mase_cli *c, struct mase_err *err) MASE_MUST_CHECK;
-/* The weights of a file, names changed as --map says. */
+bool mase_cli_has_renames(const struct mase_cli *c);
+/* --map, --load-key, --strict and the seed. */
+enum mase_status mase_cli_load_opts(struct mase_weights_opts *opts, struct mase_cli *c,
+                                    struct mase_err *err) MASE_MUST_CHECK;
+/* The weights of a file, loaded as these say. */
 enum mase_status mase_cli_load_weights(struct mase_graph *g, struct mase_cli *c, const char *path,
                                        struct mase_err *err) MASE_MUST_CHECK;
 
@@ -91,6 +95,10 @@ enum mase_status mase_cli_follow_checkpoint(struct mase_graph *g, const char *pa
                                             struct mase_err *err) MASE_MUST_CHECK;
 
 /* ---- quantise.c ---- */
+
+/* freeze.c: what --freeze names is not trained. */
+enum mase_status mase_cli_freeze(struct mase_graph *g, struct mase_cli *c,
+                                 struct mase_err *err) MASE_MUST_CHECK;
 
 /* What [passes.prune] says, for training; NULL: nothing. */
 struct mase_prune_opts;

@@ -56,6 +56,7 @@ static void add_tensors(struct mase_show *s, const struct mase_outline *o, int64
 
 struct tree {
     const struct mase_obj *state; /* already listed */
+    int listed;                   /* tensors */
     struct mase_table *table;
 };
 
@@ -65,7 +66,13 @@ struct content {
 
 static bool is_container(const struct mase_obj *o)
 {
-    return o->kind == MASE_OBJ_DICT || o->kind == MASE_OBJ_LIST || o->kind == MASE_OBJ_TUPLE;
+    return o->kind == MASE_OBJ_DICT || o->kind == MASE_OBJ_LIST || o->kind == MASE_OBJ_TUPLE ||
+           o->kind == MASE_OBJ_OPAQUE;
+}
+
+static bool has_keys(const struct mase_obj *o)
+{
+    return o->kind == MASE_OBJ_DICT || o->kind == MASE_OBJ_OPAQUE;
 }
 
 static void count_content(struct content *c, const struct mase_obj *o)
@@ -113,10 +120,12 @@ static const char *summed_up(struct mase_arena *a, const struct mase_obj *o,
                              const struct content *c)
 {
     const char *items = mase_show_count(a, o->count, "item");
-    if (c->tensors)
+    if (c->tensors && o->kind != MASE_OBJ_OPAQUE)
         return mase_arena_printf(a, "%s with %s, %s", items,
                                  mase_show_count(a, c->tensors, "tensor"),
                                  mase_show_count(a, c->values, "value"));
+    if (o->kind == MASE_OBJ_OPAQUE)
+        return printed(a, o);
     if (o->kind != MASE_OBJ_DICT)
         return mase_arena_printf(a, "%d items, the first is %s", o->count, printed(a, o->items[0]));
     struct mase_str keys = { 0 };
@@ -132,19 +141,39 @@ static const char *path_to(struct mase_arena *a, const char *above, const struct
                            int i)
 {
     const char *dot = above[0] ? "." : "";
-    return parent->kind == MASE_OBJ_DICT
+    return has_keys(parent)
                ? mase_arena_printf(a, "%s%s%s", above, dot, printed(a, parent->keys[i]))
                : mase_arena_printf(a, "%s%s%d", above, dot, i);
 }
 
-/* Named settings are worth a row each; numbered states and long lists are not. */
+/* Named settings are worth a row each; numbered states, long lists and insides of objects are not.
+ */
 static bool worth_opening(const struct mase_obj *o, int depth)
 {
+    if (o->kind == MASE_OBJ_OPAQUE)
+        return false;
     if (depth == 0)
         return o->count <= SHOWN_MOST;
     if (depth >= SHOWN_DEPTH || o->count > SHOWN_ITEMS)
         return false;
     return o->kind == MASE_OBJ_DICT ? o->keys[0]->kind == MASE_OBJ_TEXT : is_container(o->items[0]);
+}
+
+static void add_object(struct tree *t, const char *path, const struct mase_obj *o, int depth);
+
+/* What is listed already, and what of the outermost dict is not. */
+static void add_state(struct tree *t, const char *path, const struct mase_obj *o,
+                      const struct content *c, int depth)
+{
+    struct mase_arena *a = t->table->arena;
+    const bool object = o->kind == MASE_OBJ_OPAQUE;
+    const char *listed = mase_show_count(a, object ? (int64_t)t->listed : c->tensors, "tensor");
+    add_row(t, path, o,
+            mase_arena_printf(a, "%s%sthe %s above", object ? o->type : "", object ? ": " : "",
+                              listed));
+    for (int i = 0; !depth && !object && i < o->count; i++)
+        if (o->items[i]->kind != MASE_OBJ_TENSOR)
+            add_object(t, path_to(a, path, o, i), o->items[i], depth + 1);
 }
 
 static void add_object(struct tree *t, const char *path, const struct mase_obj *o, int depth)
@@ -153,8 +182,7 @@ static void add_object(struct tree *t, const char *path, const struct mase_obj *
     struct content c = { 0 };
     count_content(&c, o);
     if (o == t->state)
-        add_row(t, path, o,
-                mase_arena_printf(a, "the %s above", mase_show_count(a, c.tensors, "tensor")));
+        add_state(t, path, o, &c, depth);
     else if (!is_container(o) || !o->count)
         add_row(t, path, o, printed(a, o));
     else if (worth_opening(o, depth))
@@ -169,7 +197,7 @@ static void add_tree(struct mase_show *s, const struct mase_outline *o)
 {
     static const char *const headers[] = { "Key", "Kind", "Value", NULL };
     struct mase_sheet *sheet = mase_show_sheet(s, "contents", headers);
-    struct tree t = { o->state, &sheet->table };
+    struct tree t = { o->state, o->count, &sheet->table };
     add_object(&t, "", o->tree, 0);
     sheet->title = "all that the file holds";
 }
@@ -185,13 +213,11 @@ static void add_metadata(struct mase_show *s, const struct mase_value *metadata)
     sheet->title = "metadata";
 }
 
-/* Which dict of the file it is: "state_dict", or where none is the model's, nothing. */
-static const char *state_key(const struct mase_outline *o)
+/* Is there more than the tensors that are listed? */
+static bool holds_more(const struct mase_outline *o)
 {
-    for (int i = 0; o->state && o->tree->kind == MASE_OBJ_DICT && i < o->tree->count; i++)
-        if (o->tree->items[i] == o->state && o->tree->keys[i]->kind == MASE_OBJ_TEXT)
-            return o->tree->keys[i]->text;
-    return "";
+    return o->tree &&
+           (o->tree != o->state || o->tree->kind != MASE_OBJ_DICT || o->tree->count > o->count);
 }
 
 static void report(struct mase_show *s, const struct mase_outline *o)
@@ -211,9 +237,9 @@ static void report(struct mase_show *s, const struct mase_outline *o)
     mase_table_setf(t, row, 3, "%" PRId64, values);
     mase_table_setf(t, row, 4, "%" PRId64, bytes);
     if (o->tree)
-        mase_table_set(t, row, 5, state_key(o));
+        mase_table_set(t, row, 5, o->state_key ? o->state_key : "");
     summary->title = mase_arena_printf(&s->c->arena, "%s: %s", s->word, mase_kinds[o->kind].title);
-    if (o->tree && o->tree != o->state)
+    if (holds_more(o))
         add_tree(s, o);
     if (o->metadata && o->metadata->count)
         add_metadata(s, o->metadata);

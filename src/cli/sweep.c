@@ -196,6 +196,8 @@ static enum mase_status open_networks(struct job *j, struct mase_err *err)
         j->networks = bases;
         j->network_count = j->model_count;
     }
+    for (int i = 0; i < j->network_count && !st; i++)
+        st = mase_cli_freeze(j->networks[i], j->c, err);
     const bool several = j->models->kind == MASE_LIST || j->set_count;
     j->sweep.network = several || st ? NULL : j->networks[0];
     j->sweep.networks = several ? (const struct mase_graph *const *)j->networks : NULL;
@@ -211,7 +213,7 @@ static enum mase_status open_inputs(struct job *j, struct mase_err *err)
                          "a sweep starts from initial weights or a file of weights, not from a "
                          "saved graph");
     j->sweep.weights = mase_cli_text(c, MASE_CLI_load_name);
-    MASE_TRY(mase_cli_renames(&j->sweep.renames, &j->sweep.rename_count, c, err));
+    MASE_TRY(mase_cli_load_opts(&j->sweep.load, c, err));
     MASE_TRY(mase_cli_open_data(&j->data, c, err));
     j->sweep.data = j->data;
     MASE_TRY(open_networks(j, err));

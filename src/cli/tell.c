@@ -55,7 +55,10 @@ void mase_cli_tell_weights(const struct mase_cli *c, const struct mase_graph *g,
     mase_graph_each_param(g, count_param, &t);
     if (!t.tensors)
         return;
-    if (from)
+    if (from && mase_streq(mase_cli_text(c, MASE_CLI_strict), "no"))
+        mase_info("Weights from %s where they fit: of %" PRId64 " tensors, %" PRId64 " values",
+                  as_typed(from), t.tensors, t.values);
+    else if (from)
         mase_info("Weights from %s: %" PRId64 " tensors, %" PRId64 " values", as_typed(from),
                   t.tensors, t.values);
     else if (mase_cli_value(c, MASE_CLI_seed)->kind == MASE_LIST)
@@ -121,6 +124,7 @@ static const struct {
 } conditions[] = {
     { MASE_CLI_load_type, MASE_CLI_load_name, { NULL } },
     { MASE_CLI_map, MASE_CLI_load_name, { NULL } },
+    { MASE_CLI_strict, MASE_CLI_load_name, { NULL } },
     { MASE_CLI_momentum, MASE_CLI_training_optimizer, { "sgd" } },
     { MASE_CLI_plain_momentum, MASE_CLI_training_optimizer, { "sgd" } },
     { MASE_CLI_lr_interval, MASE_CLI_lr_schedule, { "cosine", "restarts", "polynomial" } },

@@ -34,7 +34,7 @@ static void add_item(struct collection *c, const char *name, const struct mase_o
 static void go_down(struct mase_str *path, const struct mase_obj *parent, int i)
 {
     mase_str_add(path, path->len ? "." : "");
-    if (parent->kind != MASE_OBJ_DICT)
+    if (parent->kind != MASE_OBJ_DICT && parent->kind != MASE_OBJ_OPAQUE)
         mase_str_printf(path, "%d", i);
     else if (parent->keys[i]->kind == MASE_OBJ_TEXT)
         mase_str_add(path, parent->keys[i]->text);
@@ -64,7 +64,8 @@ static enum mase_status add_all(struct collection *c, const struct mase_obj *o,
     const size_t len = c->path.len;
     if (o->kind == MASE_OBJ_TENSOR)
         return add_named(c, o, err);
-    if (o->kind != MASE_OBJ_DICT && o->kind != MASE_OBJ_LIST && o->kind != MASE_OBJ_TUPLE)
+    if (o->kind != MASE_OBJ_DICT && o->kind != MASE_OBJ_LIST && o->kind != MASE_OBJ_TUPLE &&
+        o->kind != MASE_OBJ_OPAQUE)
         return MASE_OK;
     for (int i = 0; i < o->count; i++) {
         go_down(&c->path, o, i);
@@ -91,12 +92,14 @@ static enum mase_status read_torch(struct mase_outline *o, const char *path, boo
                                                                      path, err));
     o->torch = t;
     o->tree = t->root;
-    o->state = mase_torch_find_state(t->root);
-    if (!o->state)
+    if (mase_torch_find_state(t, NULL, &t->state, NULL))
         return add_everything(o, err);
-    for (int i = 0; i < o->state->count; i++)
-        if (o->state->items[i]->kind == MASE_OBJ_TENSOR)
-            add_item(&c, o->state->keys[i]->text, o->state->items[i]);
+    const struct mase_obj *dict = t->state.dict;
+    o->state = t->state.from;
+    o->state_key = t->state.key;
+    for (int i = 0; i < dict->count; i++)
+        if (dict->items[i]->kind == MASE_OBJ_TENSOR && dict->keys[i]->kind == MASE_OBJ_TEXT)
+            add_item(&c, dict->keys[i]->text, dict->items[i]);
     return MASE_OK;
 }
 
@@ -175,11 +178,9 @@ typedef enum mase_status read_fn(struct mase_outline *o, const char *path, bool 
                                  struct mase_err *err);
 
 static read_fn *const readers[MASE_KIND_COUNT] = {
-    [MASE_KIND_TORCH] = read_torch,
-    [MASE_KIND_TORCH_OLD] = read_torch,
-    [MASE_KIND_SAFETENSORS] = read_safetensors,
-    [MASE_KIND_NPZ] = read_npz,
-    [MASE_KIND_NPY] = read_npy,
+    [MASE_KIND_TORCH] = read_torch,  [MASE_KIND_TORCH_OLD] = read_torch,
+    [MASE_KIND_SCRIPT] = read_torch, [MASE_KIND_SAFETENSORS] = read_safetensors,
+    [MASE_KIND_NPZ] = read_npz,      [MASE_KIND_NPY] = read_npy,
 };
 
 /* The file is there. */

@@ -16,9 +16,9 @@
 
 /* An element type by PyTorch's names. */
 struct mase_torch_type {
-    const char *storage; /* "FloatStorage" */
-    const char *dtype;   /* "torch.float32" */
-    struct mase_element element;
+    const char *storage;         /* "FloatStorage" */
+    const char *dtype;           /* "torch.float32" */
+    struct mase_element element; /* of kind 'X': not read */
 };
 extern const struct mase_torch_type mase_torch_types[];
 extern const int mase_torch_type_count;
@@ -101,8 +101,8 @@ struct mase_obj *mase_pickle_new(struct mase_pickle *p, enum mase_obj_kind kind)
 struct mase_loc mase_pickle_at(const struct mase_pickle *p);
 
 /* pickle_global.c: what a name stands for, a storage by its persistent id, the effect of BUILD. */
-enum mase_status mase_pickle_global(struct mase_pickle *p, struct mase_obj **result,
-                                    const char *module, const char *name, struct mase_err *err);
+void mase_pickle_global(struct mase_pickle *p, struct mase_obj **result, const char *module,
+                        const char *name);
 enum mase_status mase_pickle_call(struct mase_pickle *p, struct mase_obj **result,
                                   const struct mase_obj *callee, const struct mase_obj *args,
                                   struct mase_err *err);
@@ -111,17 +111,35 @@ enum mase_status mase_pickle_persistent(struct mase_pickle *p, struct mase_obj *
 enum mase_status mase_pickle_build(struct mase_pickle *p, struct mase_obj *o,
                                    const struct mase_obj *state, struct mase_err *err);
 
+/* pickle_opaque.c: a name that is not on the list; a call of one; more of what it was given; a
+ * tensor that is passed over; what was of use only to the machine, by its name. */
+struct mase_obj *mase_opaque_name(struct mase_pickle *p, const char *module, const char *name);
+struct mase_obj *mase_opaque_call(struct mase_pickle *p, const struct mase_obj *callee,
+                                  const struct mase_obj *args);
+void mase_opaque_add(struct mase_pickle *p, struct mase_obj *o, struct mase_obj *item);
+void mase_opaque_build(struct mase_pickle *p, struct mase_obj *o, const struct mase_obj *state);
+struct mase_obj *mase_opaque_tensor(struct mase_pickle *p, const char *what);
+void mase_opaque_settle(const struct mase_pickle *p, struct mase_obj *ref);
+struct mase_obj *mase_opaque_mention(const struct mase_pickle *p, const struct mase_obj *o);
+
 /* pickle_tensor.c: the calls that make tensors. */
 mase_call_fn mase_call_rebuild_tensor, mase_call_rebuild_tensor_v3, mase_call_rebuild_parameter,
     mase_call_rebuild_from_type;
 
-/* pickle_seal.c: check a finished tree: no cycles, bounded, nothing private, no key twice. */
+/* pickle_seal.c: make a finished tree fit to be walked: no cycles, bounded, nothing private, no key
+ * twice. */
 enum mase_status mase_pickle_seal(const struct mase_pickle *p, struct mase_obj *root,
                                   struct mase_err *err) MASE_MUST_CHECK;
 
 /* torch_read.c: bytes of the pickle with the magic number of files without zip; 0: there is none.
  */
 size_t mase_torch_old_magic(const unsigned char *data, size_t size);
+
+/* torch_module.c: is it a module that was pickled whole? Its state dict. */
+bool mase_torch_is_module(const struct mase_obj *o);
+enum mase_status mase_torch_module_state(struct mase_torch *t, const struct mase_obj *module,
+                                         const struct mase_obj **dict,
+                                         struct mase_err *err) MASE_MUST_CHECK;
 
 /* torch_dense.c: the data of all views, once the storages have theirs. Counts the conversions. */
 enum mase_status mase_views_fill(struct mase_pickle *p, int *converted,

@@ -1,8 +1,8 @@
 /*
  * pickle_global.c - the names that a pickle may mention, and what calling them gives.
  *
- * This list is the whole of what a file can make us do. A name that is not here ends the reading,
- * with the name in the message; nothing of it is looked up, imported or run.
+ * This list is the whole of what a file can make us do. What is called by a name that is not here
+ * becomes an opaque object (pickle_opaque.c); nothing of it is looked up, imported or run.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -26,6 +26,21 @@ const struct mase_torch_type mase_torch_types[] = {
     { NULL, "torch.uint16", { 'u', 2, MASE_I32 } }, /* without storages of their own */
     { NULL, "torch.uint32", { 'u', 4, MASE_I64 } },
     { NULL, "torch.uint64", { 'u', 8, MASE_I64 } },
+    /* kind X: their elements are passed over */
+    { "ComplexHalfStorage", "torch.complex32", { 'X', 4, MASE_F32 } },
+    { "ComplexFloatStorage", "torch.complex64", { 'X', 8, MASE_F32 } },
+    { "ComplexDoubleStorage", "torch.complex128", { 'X', 16, MASE_F32 } },
+    { "QInt8Storage", "torch.qint8", { 'X', 1, MASE_F32 } },
+    { "QUInt8Storage", "torch.quint8", { 'X', 1, MASE_F32 } },
+    { "QInt32Storage", "torch.qint32", { 'X', 4, MASE_F32 } },
+    { "QUInt4x2Storage", "torch.quint4x2", { 'X', 1, MASE_F32 } },
+    { "QUInt2x4Storage", "torch.quint2x4", { 'X', 1, MASE_F32 } },
+    { NULL, "torch.float8_e4m3fn", { 'X', 1, MASE_F32 } },
+    { NULL, "torch.float8_e4m3fnuz", { 'X', 1, MASE_F32 } },
+    { NULL, "torch.float8_e5m2", { 'X', 1, MASE_F32 } },
+    { NULL, "torch.float8_e5m2fnuz", { 'X', 1, MASE_F32 } },
+    { NULL, "torch.float8_e8m0fnu", { 'X', 1, MASE_F32 } },
+    { NULL, "torch.float4_e2m1fn_x2", { 'X', 1, MASE_F32 } },
 };
 const int mase_torch_type_count = sizeof mase_torch_types / sizeof mase_torch_types[0];
 
@@ -85,6 +100,28 @@ static enum mase_status call_sequence(struct mase_pickle *p, struct mase_obj **r
     (*result)->items =
         mase_arena_memdup(p->arena, from->items, (size_t)from->count * sizeof *from->items);
     (*result)->count = (*result)->cap = from->count;
+    return MASE_OK;
+}
+
+/* deque(items, length), frozenset(items) */
+static enum mase_status call_items(struct mase_pickle *p, struct mase_obj **result,
+                                   const struct mase_obj *args, struct mase_err *err)
+{
+    const struct mase_obj first = { .kind = MASE_OBJ_TUPLE,
+                                    .items = args->items,
+                                    .count = args->count > 0 };
+    return call_sequence(p, result, &first, MASE_OBJ_LIST, "collections.deque", err);
+}
+
+/* defaultdict(factory[, items]), Counter([items]): a dict, whatever makes the missing items. */
+static enum mase_status call_dict(struct mase_pickle *p, struct mase_obj **result,
+                                  const struct mase_obj *args, struct mase_err *err)
+{
+    const struct mase_obj *last = args->count ? args->items[args->count - 1] : NULL;
+    (void)err;
+    *result = mase_pickle_new(p, MASE_OBJ_DICT);
+    for (int i = 0; last && last->kind == MASE_OBJ_DICT && i < last->count; i++)
+        mase_obj_set_key(p->arena, *result, last->keys[i], last->items[i]);
     return MASE_OK;
 }
 
@@ -161,8 +198,9 @@ static enum mase_status call_numpy_dtype(struct mase_pickle *p, struct mase_obj 
         *result = new_ref(p, (struct mase_obj_ref){ .numpy = t });
         return MASE_OK;
     }
-    return mase_fail_at(err, MASE_EUNSUPPORTED, mase_pickle_at(p),
-                        "a NumPy type that is no number");
+    (void)err;
+    *result = mase_opaque_name(p, "numpy", "dtype"); /* of dates, texts, records */
+    return MASE_OK;
 }
 
 static struct mase_obj *number(struct mase_pickle *p, enum mase_dtype dtype, uint64_t bits)
@@ -184,15 +222,16 @@ static enum mase_status call_numpy_scalar(struct mase_pickle *p, struct mase_obj
     const struct mase_numpy_type *t = NULL;
     if (args->count == 2 && args->items[0]->kind == MASE_OBJ_REF)
         t = args->items[0]->ref->numpy;
+    *result = mase_opaque_name(p, "numpy", "generic");
+    if (args->count && args->items[0]->kind == MASE_OBJ_OPAQUE)
+        return MASE_OK;
     if (!t || args->items[1]->kind != MASE_OBJ_BYTES ||
         args->items[1]->len != (size_t)t->element.size)
         return bad_args(p, "numpy.core.multiarray.scalar", err);
     uint64_t bits;
     const unsigned char *data = (const unsigned char *)args->items[1]->text;
-    if (!mase_element_load(&t->element, &bits, data, t->big_endian))
-        return mase_fail_at(err, MASE_EUNSUPPORTED, mase_pickle_at(p),
-                            "an integer above the largest of 64 bits with sign");
-    *result = number(p, t->element.dtype, bits);
+    if (mase_element_load(&t->element, &bits, data, t->big_endian))
+        *result = number(p, t->element.dtype, bits);
     return MASE_OK;
 }
 
@@ -213,6 +252,11 @@ static const struct mase_global globals[] = {
     { "_codecs", "encode", call_encode },
     { "__builtin__", "set", call_set },
     { "builtins", "set", call_set },
+    { "__builtin__", "frozenset", call_items },
+    { "builtins", "frozenset", call_items },
+    { "collections", "deque", call_items },
+    { "collections", "defaultdict", call_dict },
+    { "collections", "Counter", call_dict },
     { "numpy", "dtype", call_numpy_dtype },
     { "numpy.core.multiarray", "scalar", call_numpy_scalar },
     { "numpy._core.multiarray", "scalar", call_numpy_scalar },
@@ -234,8 +278,8 @@ static struct mase_obj *torch_name(struct mase_pickle *p, const char *name)
     return NULL;
 }
 
-enum mase_status mase_pickle_global(struct mase_pickle *p, struct mase_obj **result,
-                                    const char *module, const char *name, struct mase_err *err)
+void mase_pickle_global(struct mase_pickle *p, struct mase_obj **result, const char *module,
+                        const char *name)
 {
     *result = mase_streq(module, "torch") ? torch_name(p, name) : NULL;
     if (mase_streq(module, "torch.storage") && mase_streq(name, "UntypedStorage"))
@@ -244,12 +288,7 @@ enum mase_status mase_pickle_global(struct mase_pickle *p, struct mase_obj **res
         if (mase_streq(module, globals[i].module) && mase_streq(name, globals[i].name))
             *result = new_ref(p, (struct mase_obj_ref){ .global = &globals[i] });
     if (!*result)
-        return mase_fail_at(
-            err, MASE_EUNSUPPORTED, mase_pickle_at(p),
-            "the file wants '%.100s.%.100s', which is not on the list of names that "
-            "may be used; save only tensors and plain data",
-            module, name);
-    return MASE_OK;
+        *result = mase_opaque_name(p, module, name);
 }
 
 enum mase_status mase_pickle_call(struct mase_pickle *p, struct mase_obj **result,
@@ -257,14 +296,17 @@ enum mase_status mase_pickle_call(struct mase_pickle *p, struct mase_obj **resul
                                   struct mase_err *err)
 {
     const struct mase_global *g = callee->kind == MASE_OBJ_REF ? callee->ref->global : NULL;
-    if (!g || !g->call)
+    if (!(g && g->call) && callee->kind != MASE_OBJ_OPAQUE)
         return mase_fail_at(err, MASE_EPARSE, mase_pickle_at(p), "a call of %s",
                             g ? g->name : mase_obj_kind_names[callee->kind]);
     if (args->kind != MASE_OBJ_TUPLE)
         return mase_fail_at(err, MASE_EPARSE, mase_pickle_at(p),
-                            "the arguments of %s are a %s, not a tuple", g->name,
+                            "the arguments of %s are a %s, not a tuple", g ? g->name : callee->type,
                             mase_obj_kind_names[args->kind]);
-    return g->call(p, result, args, err);
+    if (g)
+        return g->call(p, result, args, err);
+    *result = mase_opaque_call(p, callee, args);
+    return MASE_OK;
 }
 
 /* ---- BUILD ---- */
@@ -275,6 +317,10 @@ enum mase_status mase_pickle_build(struct mase_pickle *p, struct mase_obj *o,
 {
     if (o->kind == MASE_OBJ_TENSOR || (o->kind == MASE_OBJ_DICT && o->ordered))
         return MASE_OK;
+    if (o->kind == MASE_OBJ_OPAQUE) {
+        mase_opaque_build(p, o, state);
+        return MASE_OK;
+    }
     if (o->kind == MASE_OBJ_REF && o->ref->numpy && state->kind == MASE_OBJ_TUPLE &&
         state->count > 1 && state->items[1]->kind == MASE_OBJ_TEXT) {
         o->ref->numpy->big_endian = mase_obj_is_text(state->items[1], ">");

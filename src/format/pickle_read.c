@@ -75,7 +75,7 @@ static enum mase_status top(const struct mase_pickle *p, struct mase_obj **o,
                             "opcode 0x%02x needs a %s on the stack", p->in.data[p->at],
                             mase_obj_kind_names[kind]);
     *o = p->stack[p->height - 1];
-    if ((*o)->kind != kind)
+    if ((*o)->kind != kind && (*o)->kind != MASE_OBJ_OPAQUE)
         return mase_fail_at(err, MASE_EPARSE, mase_pickle_at(p),
                             "opcode 0x%02x needs a %s, not a %s", p->in.data[p->at],
                             mase_obj_kind_names[kind], mase_obj_kind_names[(*o)->kind]);
@@ -162,14 +162,19 @@ static enum mase_status op_int(struct mase_pickle *p, int arg, struct mase_err *
     return push(p, mase_obj_int(p->arena, arg == 4 ? (int32_t)(uint32_t)v : (int64_t)v));
 }
 
-/* Two's complement in as many bytes as it takes. */
+/* Two's complement in as many bytes as it takes. One that is too long, as the states of random
+ * number generators are, is of no use to us and only mentioned. */
 static enum mase_status op_long(struct mase_pickle *p, int arg, struct mase_err *err)
 {
     uint64_t n = 0, v = 0;
     MASE_TRY(operand(p, &n, arg, err));
-    if (n > 8)
-        return mase_fail_at(err, MASE_EUNSUPPORTED, mase_pickle_at(p),
-                            "an integer of %" PRIu64 " bytes; at most 8 are read", n);
+    if (n > 8) {
+        const unsigned char *unused_bytes = NULL;
+        MASE_TRY(mase_get_bytes(&p->in, &unused_bytes, n, err));
+        struct mase_obj *o = mase_pickle_new(p, MASE_OBJ_OPAQUE);
+        o->type = mase_arena_printf(p->arena, "an integer of %" PRIu64 " bytes", n);
+        return push(p, o);
+    }
     MASE_TRY(operand(p, &v, (int)n, err));
     const int unused = 64 - 8 * (int)n;
     return push(p, mase_obj_int(p->arena, n ? (int64_t)(v << unused) >> unused : 0));
@@ -269,7 +274,10 @@ static enum mase_status op_append(struct mase_pickle *p, int arg, struct mase_er
     MASE_TRY(arg ? pop_mark(p, &items, &n, err) : pop(p, &items, 1, err));
     MASE_TRY(top(p, &list, MASE_OBJ_LIST, err));
     for (int i = 0; i < n; i++)
-        mase_obj_push(p->arena, list, items[i]);
+        if (list->kind == MASE_OBJ_OPAQUE)
+            mase_opaque_add(p, list, items[i]);
+        else
+            mase_obj_push(p->arena, list, items[i]);
     return MASE_OK;
 }
 
@@ -370,7 +378,7 @@ static enum mase_status op_global(struct mase_pickle *p, int arg, struct mase_er
     (void)arg;
     MASE_TRY(line(p, &module, err));
     MASE_TRY(line(p, &name, err));
-    MASE_TRY(mase_pickle_global(p, &o, module, name, err));
+    mase_pickle_global(p, &o, module, name);
     return push(p, o);
 }
 
@@ -381,7 +389,7 @@ static enum mase_status op_stack_global(struct mase_pickle *p, int arg, struct m
     MASE_TRY(pop(p, &items, 2, err));
     if (items[0]->kind != MASE_OBJ_TEXT || items[1]->kind != MASE_OBJ_TEXT)
         return mase_fail_at(err, MASE_EPARSE, mase_pickle_at(p), "a class is named by two texts");
-    MASE_TRY(mase_pickle_global(p, &o, items[0]->text, items[1]->text, err));
+    mase_pickle_global(p, &o, items[0]->text, items[1]->text);
     return push(p, o);
 }
 
@@ -392,6 +400,19 @@ static enum mase_status op_call(struct mase_pickle *p, int arg, struct mase_err 
     (void)arg;
     MASE_TRY(pop(p, &items, 2, err));
     MASE_TRY(mase_pickle_call(p, &o, items[0], items[1], err));
+    return push(p, o);
+}
+
+/* NEWOBJ_EX: the same with arguments by name. */
+static enum mase_status op_call_named(struct mase_pickle *p, int arg, struct mase_err *err)
+{
+    struct mase_obj **items = NULL, *o = NULL;
+    (void)arg;
+    MASE_TRY(pop(p, &items, 3, err));
+    const struct mase_obj *named = items[2];
+    MASE_TRY(mase_pickle_call(p, &o, items[0], items[1], err));
+    if (o->kind == MASE_OBJ_OPAQUE)
+        mase_opaque_build(p, o, named);
     return push(p, o);
 }
 
@@ -473,6 +494,7 @@ static const struct {
     [0x93] = { op_stack_global, 0 },
     ['R'] = { op_call, 0 },
     [0x81] = { op_call, 0 },
+    [0x92] = { op_call_named, 0 },
     ['b'] = { op_build, 0 },
     ['Q'] = { op_persistent, 0 },
 };

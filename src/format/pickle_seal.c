@@ -5,18 +5,26 @@
  * of two references to a list of two references and so on. Every object is visited once, its height
  * and the size of the tree below are kept in it, and both are bounded: what walks or prints the
  * tree takes time and room in proportion to the file. What was of use only to the machine (classes,
- * storages) may not be left over, and a dict may not have a name twice.
+ * storages) becomes its name, and a dict may not have a name twice.
+ *
+ * Objects of unknown classes refer to each other as they like, a module to its trainer and that to
+ * the module. Below one of them, a reference back to what is being walked becomes a mention by
+ * name, and so does a second one to any of them that is large and no module.
  */
 #include <inttypes.h>
 #include <string.h>
 
 #include "format/pickle.h"
 
-enum { OPEN = UINT32_MAX }; /* weight of a container that is being walked */
+enum {
+    OPEN = UINT32_MAX, /* weight of a container that is being walked */
+    LARGE = 16         /* what is lighter may be repeated */
+};
 
 struct seal {
     const struct mase_pickle *pickle;
     uint64_t most; /* weight of the whole */
+    int opaque;    /* such objects above the one that is walked */
     struct mase_arena scratch;
 };
 
@@ -39,15 +47,30 @@ static uint32_t leaf_weight(const struct mase_obj *o)
 
 static bool is_container(const struct mase_obj *o)
 {
-    return o->kind == MASE_OBJ_LIST || o->kind == MASE_OBJ_TUPLE || o->kind == MASE_OBJ_DICT;
+    return o->kind == MASE_OBJ_LIST || o->kind == MASE_OBJ_TUPLE || o->kind == MASE_OBJ_DICT ||
+           o->kind == MASE_OBJ_OPAQUE;
+}
+
+static bool has_keys(const struct mase_obj *o)
+{
+    return o->kind == MASE_OBJ_DICT || o->kind == MASE_OBJ_OPAQUE;
+}
+
+static bool is_to_be_cut(const struct seal *s, const struct mase_obj *o)
+{
+    return s->opaque && (o->weight == OPEN || (o->kind == MASE_OBJ_OPAQUE && o->weight > LARGE &&
+                                               !mase_torch_is_module(o)));
 }
 
 static enum mase_status walk(struct seal *s, struct mase_obj *o, int depth, struct mase_err *err);
 
 /* Walk a child and add it to its parent. */
-static enum mase_status walk_child(struct seal *s, struct mase_obj *child, int depth,
+static enum mase_status walk_child(struct seal *s, struct mase_obj **slot, int depth,
                                    uint64_t *weight, int *height, struct mase_err *err)
 {
+    if (is_to_be_cut(s, *slot))
+        *slot = mase_opaque_mention(s->pickle, *slot);
+    struct mase_obj *child = *slot;
     MASE_TRY(walk(s, child, depth + 1, err));
     *weight += child->weight;
     if (*height <= child->height)
@@ -92,11 +115,13 @@ static enum mase_status walk_container(struct seal *s, struct mase_obj *o, int d
     uint64_t weight = 1;
     int height = 1;
     o->weight = OPEN;
+    s->opaque += o->kind == MASE_OBJ_OPAQUE;
     for (int i = 0; i < o->count; i++) {
-        if (o->kind == MASE_OBJ_DICT)
-            MASE_TRY(walk_child(s, o->keys[i], depth, &weight, &height, err));
-        MASE_TRY(walk_child(s, o->items[i], depth, &weight, &height, err));
+        if (has_keys(o))
+            MASE_TRY(walk_child(s, &o->keys[i], depth, &weight, &height, err));
+        MASE_TRY(walk_child(s, &o->items[i], depth, &weight, &height, err));
     }
+    s->opaque -= o->kind == MASE_OBJ_OPAQUE;
     if (o->kind == MASE_OBJ_DICT)
         MASE_TRY(check_keys(s, o, err));
     o->weight = (uint32_t)weight;
@@ -114,9 +139,7 @@ static enum mase_status walk(struct seal *s, struct mase_obj *o, int depth, stru
         return mase_fail_at(err, MASE_EUNSUPPORTED, at, "a %s that contains itself",
                             mase_obj_kind_names[o->kind]);
     if (o->kind == MASE_OBJ_REF)
-        return mase_fail_at(err, MASE_EUNSUPPORTED, at,
-                            "a %s among the data; save only tensors and plain data",
-                            mase_obj_kind_names[o->kind]);
+        mase_opaque_settle(s->pickle, o);
     if (o->weight == 0 && is_container(o))
         return walk_container(s, o, depth, err);
     o->weight = o->weight ? o->weight : leaf_weight(o);

@@ -50,9 +50,20 @@ static enum mase_status check_id(const struct mase_pickle *p, const struct mase_
     return MASE_OK;
 }
 
+/* ('module', class, file, source): how files before zip mention a module's class. */
+static bool is_class(const struct mase_obj *id)
+{
+    return id->kind == MASE_OBJ_TUPLE && id->count == 4 &&
+           mase_obj_is_text(id->items[0], "module") && id->items[1]->kind == MASE_OBJ_OPAQUE;
+}
+
 enum mase_status mase_pickle_persistent(struct mase_pickle *p, struct mase_obj **result,
                                         const struct mase_obj *id, struct mase_err *err)
 {
+    if (is_class(id)) {
+        *result = id->items[1];
+        return MASE_OK;
+    }
     MASE_TRY(check_id(p, id, err));
     const struct mase_torch_type *type = id->items[1]->ref->storage_type;
     const int64_t count = id->items[4]->i;
@@ -138,11 +149,17 @@ static enum mase_status rebuild(struct mase_pickle *p, struct mase_obj **result,
                                 struct mase_err *err)
 {
     struct mase_storage *s = args->count >= 4 ? ref_of(args->items[0])->storage : NULL;
+    const struct mase_torch_type *type = as || !s ? as : s->type;
+    if (s && type->element.kind == 'X') {
+        const char *dtype = type->dtype + strlen("torch.");
+        *result = mase_opaque_tensor(p, mase_arena_printf(p->arena, "a tensor of %s", dtype));
+        return MASE_OK;
+    }
     if (!s || args->items[1]->kind != MASE_OBJ_INT || args->items[1]->i < 0)
         return bad(p, "a tensor needs a storage, an offset, a size and a stride", err);
     struct mase_tensor *t = mase_new(p->arena, struct mase_tensor);
     struct mase_torch_view v = { .tensor = t,
-                                 .type = as ? as : s->type,
+                                 .type = type,
                                  .storage = s,
                                  .offset = args->items[1]->i,
                                  .at = mase_pickle_at(p) };
@@ -185,7 +202,8 @@ enum mase_status mase_call_rebuild_tensor_v3(struct mase_pickle *p, struct mase_
 enum mase_status mase_call_rebuild_parameter(struct mase_pickle *p, struct mase_obj **result,
                                              const struct mase_obj *args, struct mase_err *err)
 {
-    if (args->count < 1 || args->items[0]->kind != MASE_OBJ_TENSOR)
+    if (args->count < 1 ||
+        (args->items[0]->kind != MASE_OBJ_TENSOR && args->items[0]->kind != MASE_OBJ_OPAQUE))
         return bad(p, "a parameter needs a tensor", err);
     *result = args->items[0];
     return MASE_OK;
@@ -196,8 +214,10 @@ enum mase_status mase_call_rebuild_from_type(struct mase_pickle *p, struct mase_
                                              const struct mase_obj *args, struct mase_err *err)
 {
     const struct mase_global *g = args->count >= 3 ? ref_of(args->items[0])->global : NULL;
-    if (!g || (g->call != mase_call_rebuild_tensor && g->call != mase_call_rebuild_tensor_v3 &&
-               g->call != mase_call_rebuild_parameter))
+    const bool opaque = args->count >= 3 && args->items[0]->kind == MASE_OBJ_OPAQUE;
+    if (!opaque &&
+        (!g || (g->call != mase_call_rebuild_tensor && g->call != mase_call_rebuild_tensor_v3 &&
+                g->call != mase_call_rebuild_parameter)))
         return bad(p, "_rebuild_from_type_v2 needs a function that makes tensors", err);
     return mase_pickle_call(p, result, args->items[0], args->items[2], err);
 }

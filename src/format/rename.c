@@ -4,10 +4,33 @@
 #include <string.h>
 
 #include <mase/torch.h>
-#include <mase/weights.h>
+
+#include "format/loading.h"
 
 /* What wrappers put before every name: DataParallel, Lightning, DataParallel within it. */
 static const char *const wrappers[] = { "module.", "model.", "module." };
+
+/* What torch.compile and wrappers of parts put anywhere. */
+static const char *const inner_wrappers[] = { "_orig_mod.", "_fsdp_wrapped_module.",
+                                              "_checkpoint_wrapped_module." };
+
+const char *mase_name_without_wrappers(struct mase_arena *a, const char *name, const char **gone)
+{
+    for (size_t i = 0; i < sizeof inner_wrappers / sizeof inner_wrappers[0]; i++) {
+        const char *w = inner_wrappers[i], *at = name;
+        while ((at = strstr(at, w))) {
+            if (at > name && at[-1] != '.') {
+                at++;
+                continue;
+            }
+            const size_t before = (size_t)(at - name);
+            name = mase_arena_printf(a, "%.*s%s", (int)before, name, at + strlen(w));
+            at = name + before;
+            *gone = w;
+        }
+    }
+    return name;
+}
 
 static bool all_begin_with(const struct mase_tensors *t, size_t skip, const char *prefix)
 {
@@ -24,6 +47,31 @@ static size_t wrapper_length(const struct mase_tensors *t)
         if (all_begin_with(t, skip, wrappers[i]))
             skip += strlen(wrappers[i]);
     return skip;
+}
+
+static void drop(struct mase_tensors *t, const char *prefix)
+{
+    for (int i = 0; i < t->count; i++)
+        t->items[i].name += strlen(prefix);
+}
+
+const char *mase_tensors_unwrap(struct mase_tensors *t, bool lightning)
+{
+    struct mase_str gone = { 0 };
+    const char *inner = NULL;
+    for (int i = 0; i < t->count; i++)
+        t->items[i].name = mase_name_without_wrappers(&t->arena, t->items[i].name, &inner);
+    if (inner)
+        mase_str_printf(&gone, "'%s'", inner);
+    for (size_t i = 0; i < sizeof wrappers / sizeof wrappers[0]; i++) {
+        if ((i == 1 && !lightning) || !all_begin_with(t, 0, wrappers[i]))
+            continue;
+        drop(t, wrappers[i]);
+        mase_str_printf(&gone, "%s'%s'", gone.len ? " and " : "", wrappers[i]);
+    }
+    const char *text = gone.len ? mase_arena_strdup(&t->arena, mase_str_text(&gone)) : NULL;
+    mase_str_release(&gone);
+    return text;
 }
 
 /* What follows r->from in name: "" or ".weight"; NULL when name does not begin so. */

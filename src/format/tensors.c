@@ -13,8 +13,14 @@ static enum mase_status parse_torch(struct mase_tensors *t, const char *path, bo
     t->torch = mase_new(&t->arena, struct mase_torch);
     MASE_TRY((as_stored ? mase_torch_parse_stored : mase_torch_parse)(t->torch, f->data, f->size,
                                                                       path, err));
+    t->torch->key = t->key;
+    MASE_TRY(mase_torch_state_dict(t->torch, &t->items, &t->count, err));
     t->converted = t->torch->converted;
-    return mase_torch_state_dict(t->torch, &t->items, &t->count, err);
+    t->unread = t->torch->unread;
+    t->unread_count = t->torch->unread_count;
+    t->key = t->torch->state.key;
+    t->others = t->torch->state.others;
+    return MASE_OK;
 }
 
 static enum mase_status parse_npz(struct mase_tensors *t, const char *path, bool as_stored,
@@ -70,10 +76,10 @@ static parse_fn *parser_of(const struct mase_file *f)
     return mase_ends_with(f->path, ".npz") ? parse_npz : parse_safetensors;
 }
 
-static enum mase_status open_any(struct mase_tensors *t, const char *path, bool as_stored,
-                                 struct mase_err *err)
+static enum mase_status open_any(struct mase_tensors *t, const char *path, const char *key,
+                                 bool as_stored, struct mase_err *err)
 {
-    *t = (struct mase_tensors){ 0 };
+    *t = (struct mase_tensors){ .key = key };
     MASE_TRY(mase_file_open(&t->file, path, err));
     const enum mase_status st = parser_of(&t->file)(t, path, as_stored, err);
     if (st)
@@ -83,13 +89,19 @@ static enum mase_status open_any(struct mase_tensors *t, const char *path, bool 
 
 enum mase_status mase_tensors_open(struct mase_tensors *t, const char *path, struct mase_err *err)
 {
-    return open_any(t, path, false, err);
+    return open_any(t, path, NULL, false, err);
 }
 
-enum mase_status mase_tensors_open_stored(struct mase_tensors *t, const char *path,
+enum mase_status mase_tensors_open_key(struct mase_tensors *t, const char *path, const char *key,
+                                       struct mase_err *err)
+{
+    return open_any(t, path, key, false, err);
+}
+
+enum mase_status mase_tensors_open_stored(struct mase_tensors *t, const char *path, const char *key,
                                           struct mase_err *err)
 {
-    return open_any(t, path, true, err);
+    return open_any(t, path, key, true, err);
 }
 
 void mase_tensors_close(struct mase_tensors *t)

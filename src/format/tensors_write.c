@@ -64,6 +64,15 @@ static enum mase_status write_npz(struct mase_arena *a, const struct mase_named_
     return mase_npz_write(items, count, path, err);
 }
 
+enum mase_status mase_tensors_write_plain(const struct mase_named_tensor *items, int count,
+                                          const char *path, struct mase_err *err)
+{
+    struct mase_arena a = { 0 };
+    const enum mase_status st = write_pt(&a, items, count, NULL, path, err);
+    mase_arena_release(&a);
+    return st;
+}
+
 static const struct {
     const char *suffix;
     bool metadata; /* can it hold any? */

@@ -7,8 +7,19 @@
 #include <mase/value.h>
 
 const char *const mase_obj_kind_names[MASE_OBJ_KIND_COUNT] = {
-    "none",      "boolean", "integer", "float", "text",   "bytes",
-    "data type", "list",    "tuple",   "dict",  "tensor", "class or storage",
+    "none",
+    "boolean",
+    "integer",
+    "float",
+    "text",
+    "bytes",
+    "data type",
+    "list",
+    "tuple",
+    "dict",
+    "tensor",
+    "object",
+    "class or storage",
 };
 
 /* ---- building ---- */
@@ -110,7 +121,7 @@ struct mase_obj *mase_obj_push(struct mase_arena *a, struct mase_obj *list, stru
 struct mase_obj *mase_obj_set_key(struct mase_arena *a, struct mase_obj *dict, struct mase_obj *key,
                                   struct mase_obj *item)
 {
-    if (dict->kind != MASE_OBJ_DICT)
+    if (dict->kind != MASE_OBJ_DICT && dict->kind != MASE_OBJ_OPAQUE)
         mase_bug("a %s takes no keys", mase_obj_kind_names[dict->kind]);
     int cap = dict->cap;
     dict->keys = mase_arena_grow(a, dict->keys, dict->count, &cap, sizeof *dict->keys);
@@ -136,7 +147,8 @@ bool mase_obj_is_text(const struct mase_obj *o, const char *text)
 
 const struct mase_obj *mase_obj_get(const struct mase_obj *o, const char *key)
 {
-    for (int i = 0; o && o->kind == MASE_OBJ_DICT && i < o->count; i++)
+    const bool has_keys = o && (o->kind == MASE_OBJ_DICT || o->kind == MASE_OBJ_OPAQUE);
+    for (int i = 0; has_keys && i < o->count; i++)
         if (mase_obj_is_text(o->keys[i], key))
             return o->items[i];
     return NULL;
@@ -172,19 +184,50 @@ static void print_bytes(struct mase_str *out, const struct mase_obj *o)
     mase_str_addc(out, '\'');
 }
 
-/* Bytes and tensors. */
+/* argparse.Namespace(lr=0.1), pathlib.PosixPath('runs', 'a'), <torch.optim.adam.Adam>. */
+static void print_opaque(struct mase_str *out, const struct mase_obj *o)
+{
+    if (!o->made || (o->unread && !o->count)) {
+        mase_str_printf(out, "<%s>", o->type);
+        return;
+    }
+    mase_str_printf(out, "%s(", o->type);
+    for (int i = 0; i < o->count; i++) {
+        mase_str_add(out, i ? ", " : "");
+        if (o->keys[i]->kind == MASE_OBJ_TEXT)
+            mase_str_printf(out, "%s=", o->keys[i]->text);
+        mase_obj_print(out, o->items[i]);
+    }
+    mase_str_addc(out, ')');
+}
+
+/* Bytes, tensors and objects of unknown meaning. */
 static void print_own(struct mase_str *out, const struct mase_obj *o)
 {
     if (o->kind == MASE_OBJ_BYTES) {
         print_bytes(out, o);
         return;
     }
+    if (o->kind == MASE_OBJ_OPAQUE) {
+        print_opaque(out, o);
+        return;
+    }
     mase_str_printf(out, "tensor %s", mase_dtypes[o->tensor->dtype].name);
     mase_shape_print(out, &o->tensor->shape);
 }
 
+static bool equal_opaque(const struct mase_obj *a, const struct mase_obj *b)
+{
+    bool same = mase_streq(a->type, b->type) && a->made == b->made && a->count == b->count;
+    for (int i = 0; same && i < a->count; i++)
+        same = mase_obj_equal(a->keys[i], b->keys[i]) && mase_obj_equal(a->items[i], b->items[i]);
+    return same;
+}
+
 static bool equal_own(const struct mase_obj *a, const struct mase_obj *b)
 {
+    if (a->kind == MASE_OBJ_OPAQUE)
+        return equal_opaque(a, b);
     if (a->kind == MASE_OBJ_BYTES)
         return a->len == b->len && memcmp(a->text, b->text, a->len) == 0;
     return same_tensor(a->tensor, b->tensor);
@@ -196,7 +239,8 @@ static bool equal_own(const struct mase_obj *a, const struct mase_obj *b)
     [MASE_OBJ_NONE] = PY_NONE, [MASE_OBJ_BOOL] = PY_BOOL, [MASE_OBJ_INT] = PY_INT,      \
     [MASE_OBJ_FLOAT] = PY_FLOAT, [MASE_OBJ_TEXT] = PY_TEXT, [MASE_OBJ_BYTES] = PY_OWN,  \
     [MASE_OBJ_DTYPE] = PY_BARE, [MASE_OBJ_LIST] = PY_LIST, [MASE_OBJ_TUPLE] = PY_TUPLE, \
-    [MASE_OBJ_DICT] = PY_DICT, [MASE_OBJ_TENSOR] = PY_OWN, [MASE_OBJ_REF] = PY_NONE
+    [MASE_OBJ_DICT] = PY_DICT, [MASE_OBJ_TENSOR] = PY_OWN, [MASE_OBJ_OPAQUE] = PY_OWN,  \
+    [MASE_OBJ_REF] = PY_NONE
 #define ITEM(v, i)                     ((v)->items[i])
 #define TEXT(v)                        ((v)->text)
 #define LENGTH(v)                      ((v)->len)

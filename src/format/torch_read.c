@@ -48,9 +48,6 @@ static enum mase_status find_archive(const struct mase_zip *z, struct mase_arena
     if (!*pickle)
         return mase_fail_in(err, MASE_EPARSE, z->path,
                             "no PyTorch file: the zip has no entry NAME/data.pkl");
-    if (mase_zip_find(z, mase_arena_printf(a, "%s/constants.pkl", *archive)))
-        return mase_fail_in(err, MASE_EUNSUPPORTED, z->path,
-                            "a TorchScript program; save its state_dict() with torch.save instead");
     return MASE_OK;
 }
 

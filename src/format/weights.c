@@ -3,19 +3,19 @@
  *
  * Names are PyTorch's state-dict names. Loading is strict, and it is all or nothing: the file is
  * compared with the graph first, every difference is told at once, and only a file without any is
- * copied. Three things are forgiven: a wrapper's prefix before every name; constants that tracing
- * found in the code (_tensor_constant0), which are the graph's own: a file may lack them, and none
- * that we write has them; and names of a tied parameter, of which a file needs one. Those it has
- * must hold the same numbers.
+ * copied. Forgiven are: what wrappers put into names; constants that tracing found in the code
+ * (_tensor_constant0), which are the graph's own: a file may lack them, and none that we write has
+ * them; the counters num_batches_tracked, which old files lack; tensors of kinds that we do not
+ * read and do not need; and names of a tied parameter, of which a file needs one. Those it has must
+ * hold the same numbers. Lenient loading takes what fits of a file and says what it did of each
+ * other name; numbers that contradict each other or the graph are refused even so.
  */
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
-#include <mase/graph.h>
 #include <mase/log.h>
-#include <mase/str.h>
-#include <mase/weights.h>
+
+#include "format/loading.h"
 
 /* ---- saving ---- */
 
@@ -53,215 +53,30 @@ enum mase_status mase_weights_save(const struct mase_graph *g, const char *path,
     return st;
 }
 
-/* ---- comparing ---- */
+/* ---- loading ---- */
 
-/* Names that differ, and what to say of each. */
-struct names {
-    const char **name;
-    const char **note; /* or NULL */
-    int count, cap;
-};
-
-struct loading {
-    struct mase_arena *arena;
-    const struct mase_graph *graph;
-    const struct mase_tensors *file;
-    size_t skip;           /* bytes of the prefix that all names of the file have */
-    struct mase_map items; /* the file's tensors by name without the prefix */
-    struct mase_map known; /* the graph's names */
-    struct mase_map found; /* what the file has of a parameter, by its first name in the graph */
-    struct names missing, unexpected, misshaped, contrary, changed;
-    int converted; /* tensors whose type is not the parameter's */
-};
-
-static void add_name(struct loading *l, struct names *n, const char *name, const char *note)
+static void list_names(struct mase_str *out, const char *what, const struct mase_loading_names *n,
+                       int most)
 {
-    int cap = n->cap;
-    n->name = mase_arena_grow(l->arena, n->name, n->count, &cap, sizeof *n->name);
-    n->note = mase_arena_grow(l->arena, n->note, n->count, &n->cap, sizeof *n->note);
-    n->name[n->count] = mase_arena_strdup(l->arena, name);
-    n->note[n->count++] = note;
-}
-
-static bool know(const char *full, struct mase_param *p, void *data)
-{
-    struct loading *l = data;
-    mase_map_put(&l->known, mase_arena_strdup(l->arena, full), p);
-    return true;
-}
-
-static bool any_known_has(const char *full, struct mase_param *p, void *data)
-{
-    const char **prefix = data;
-    (void)p;
-    if (!mase_starts_with(full, *prefix))
-        return true;
-    *prefix = NULL; /* found: stop */
-    return false;
-}
-
-/* How many of the file's names are the graph's when so much of each is left out? */
-static int known_without(const struct loading *l, size_t skip)
-{
-    int n = 0;
-    for (int i = 0; i < l->file->count; i++)
-        n += mase_map_get(&l->known, l->file->items[i].name + skip) != NULL;
-    return n;
-}
-
-/* Is prefix before every name of the file, and either before none of the graph or, as in
- * model.model.0.weight, more of a name than the graph has? */
-static bool is_wrapper(const struct loading *l, const char *prefix)
-{
-    for (int i = 0; i < l->file->count; i++)
-        if (!mase_starts_with(l->file->items[i].name + l->skip, prefix))
-            return false;
-    const char *wanted = prefix;
-    mase_graph_each_param(l->graph, any_known_has, &wanted);
-    return l->file->count > 0 &&
-           (wanted || known_without(l, l->skip + strlen(prefix)) > known_without(l, l->skip));
-}
-
-static void skip_prefixes(struct loading *l)
-{
-    static const char *const wrappers[] = { "module.", "model.",
-                                            "module." }; /* DataParallel, Lightning */
-    for (size_t i = 0; i < sizeof wrappers / sizeof wrappers[0]; i++)
-        if (is_wrapper(l, wrappers[i]))
-            l->skip += strlen(wrappers[i]);
-}
-
-static const char *shape_note(struct mase_arena *a, const struct mase_shape *wanted,
-                              const struct mase_shape *found)
-{
-    struct mase_str s = { 0 };
-    mase_shape_print(&s, wanted);
-    mase_str_add(&s, " in the model, ");
-    mase_shape_print(&s, found);
-    mase_str_add(&s, " in the file");
-    const char *note = mase_arena_strdup(a, mase_str_text(&s));
-    mase_str_release(&s);
-    return note;
-}
-
-static bool same_values(const struct mase_tensor *a, const struct mase_tensor *b)
-{
-    const int64_t count = mase_tensor_count(a);
-    if (a->dtype == b->dtype)
-        return !count || memcmp(a->data, b->data, (size_t)mase_tensor_bytes(a)) == 0;
-    for (int64_t i = 0; i < count; i++) {
-        const double x = mase_tensor_get(a, i), y = mase_tensor_get(b, i);
-        if (x != y && (x == x || y == y)) /* two NaN are alike */
-            return false;
-    }
-    return true;
-}
-
-static const char *first_name(const char *full, const struct mase_param *p)
-{
-    return p->tied ? p->tied : full;
-}
-
-/* A name of a parameter and what the file has under it, of the right shape. */
-static void find(struct loading *l, const char *full, const struct mase_param *p,
-                 const struct mase_tensor *t)
-{
-    const char *first = first_name(full, p);
-    const struct mase_tensor *other = mase_map_get(&l->found, first);
-    if (!other)
-        mase_map_put(&l->found, mase_arena_strdup(l->arena, first), (void *)t);
-    else if (!same_values(other, t))
-        add_name(l, &l->contrary, full, mase_arena_printf(l->arena, "tied to '%s'", first));
-}
-
-/* Is it the buffer that the network was traced with? PyTorch computes in float32 what was computed
- * in more there, so that tables of sines differ a little. */
-static bool is_as_traced(const struct mase_param *p, const struct mase_tensor *t)
-{
-    const double tolerance = 1e-3;
-    double largest = 0, apart = 0;
-    for (int64_t i = 0, n = mase_tensor_count(t); i < n; i++) {
-        const double x = mase_tensor_get(t, i);
-        const double was = p->init == MASE_INIT_VALUES ? p->values[i]
-                           : p->init == MASE_INIT_ONES ? 1
-                                                       : p->centre;
-        if (x == was || (x != x && was != was))
-            continue;
-        apart = fmax(apart, fabs(x - was));
-        largest = fmax(largest, fabs(x));
-        if (!isfinite(x) || !isfinite(was))
-            return false;
-    }
-    return apart <= tolerance * largest && p->init != MASE_INIT_NORMAL && p->scale == 0;
-}
-
-static bool compare(const char *full, struct mase_param *p, void *data)
-{
-    struct loading *l = data;
-    const struct mase_tensor *t = mase_map_get(&l->items, full);
-    if (t && !mase_shape_equal(&t->shape, &p->tensor.shape))
-        add_name(l, &l->misshaped, full, shape_note(l->arena, &p->tensor.shape, &t->shape));
-    else if (t)
-        find(l, full, p, t);
-    if (t && p->is_fixed && mase_shape_equal(&t->shape, &p->tensor.shape) && !is_as_traced(p, t))
-        add_name(l, &l->changed, full, NULL);
-    return true;
-}
-
-static bool miss(const char *full, struct mase_param *p, void *data)
-{
-    struct loading *l = data;
-    if (!p->is_constant && !mase_map_get(&l->items, full) &&
-        !mase_map_get(&l->found, first_name(full, p)))
-        add_name(l, &l->missing, full, NULL);
-    return true;
-}
-
-static void compare_all(struct loading *l)
-{
-    mase_graph_each_param(l->graph, know, l);
-    skip_prefixes(l);
-    for (int i = 0; i < l->file->count; i++)
-        mase_map_put(&l->items, l->file->items[i].name + l->skip, &l->file->items[i].tensor);
-    mase_graph_each_param(l->graph, compare, l);
-    mase_graph_each_param(l->graph, miss, l);
-    for (int i = 0; i < l->file->count; i++) {
-        const char *name = l->file->items[i].name + l->skip;
-        if (!mase_map_get(&l->known, name))
-            add_name(l, &l->unexpected, name, NULL);
-    }
-    /* one note for each name of a list, not the end of a sentence: no mase_fail_unknown */
-    for (int i = 0; i < l->unexpected.count; i++) {
-        const char *near = mase_nearest(l->unexpected.name[i], l->missing.name, l->missing.count);
-        if (near)
-            l->unexpected.note[i] = mase_arena_printf(l->arena, "for '%s'?", near);
-    }
-}
-
-static void list_names(struct mase_str *out, const char *what, const struct names *n)
-{
-    enum { SHOWN = 4 };
     if (n->count == 0)
         return;
     mase_str_printf(out, "%s%d %s:", out->len ? "; " : "", n->count, what);
-    for (int i = 0; i < n->count && i < SHOWN; i++) {
+    for (int i = 0; i < n->count && i < most; i++) {
         mase_str_printf(out, "%s %s", i ? "," : "", n->name[i]);
         if (n->note[i])
             mase_str_printf(out, " (%s)", n->note[i]);
     }
-    if (n->count > SHOWN)
-        mase_str_printf(out, " and %d more", n->count - SHOWN);
+    if (n->count > most)
+        mase_str_printf(out, " and %d more", n->count - most);
 }
-
-/* ---- loading ---- */
 
 /* Same type: the bits; else the nearest value of ours, as PyTorch's copy_ does. */
 static bool copy_param(const char *full, struct mase_param *p, void *data)
 {
-    struct loading *l = data;
+    struct mase_loading *l = data;
     const struct mase_tensor *t = mase_map_get(&l->found, full);
     if (!t)
-        return true; /* a constant, or tied to what has been copied */
+        return true; /* a constant, tied to what has been copied, or drawn from the seed */
     const int64_t count = mase_tensor_count(t);
     if (t->dtype == p->tensor.dtype && count)
         memcpy(p->tensor.data, t->data, (size_t)mase_tensor_bytes(t));
@@ -272,61 +87,167 @@ static bool copy_param(const char *full, struct mase_param *p, void *data)
     return true;
 }
 
-/* All or nothing: what differs is listed, or the weights are copied. */
-static enum mase_status finish(struct loading *l, struct mase_graph *g, const char *path,
-                               struct mase_err *err)
+/* Counters that the file lacks start at 0, whatever was there before. */
+static void reset_counters(const struct mase_loading *l)
 {
-    struct mase_str text = { 0 };
-    list_names(&text, "missing", &l->missing);
-    list_names(&text, "unexpected", &l->unexpected);
-    list_names(&text, "of another shape", &l->misshaped);
-    list_names(&text, "with other values than what it is tied to", &l->contrary);
-    list_names(&text, "with other values than the network was traced with", &l->changed);
-    if (text.len) {
-        mase_fail_in(err, MASE_EVALUE, path, "these are not the model's weights: %s",
-                     mase_str_text(&text));
-        mase_str_release(&text);
-        return MASE_EVALUE;
+    for (int i = 0; i < l->untracked.count; i++) {
+        struct mase_param *p = mase_map_get(&l->known, l->untracked.name[i]);
+        for (int64_t k = 0; k < mase_tensor_count(&p->tensor); k++)
+            mase_tensor_set(&p->tensor, k, 0);
     }
+}
+
+enum { SHOWN = 4, NAMED = 200 };
+
+/* What no way of loading forgives, and what only the lenient does. */
+static void list_faults(struct mase_str *text, const struct mase_loading *l, bool lenient)
+{
+    if (!lenient) {
+        list_names(text, "missing", &l->missing, SHOWN);
+        list_names(text, "unexpected", &l->unexpected, SHOWN);
+        list_names(text, "of another shape", &l->misshaped, SHOWN);
+    }
+    list_names(text, "with other values than what it is tied to", &l->contrary, SHOWN);
+    list_names(text, "with other values than the network was traced with", &l->changed, SHOWN);
+}
+
+static bool any_fits(const struct mase_loading *l)
+{
+    for (int i = 0; i < l->count; i++) {
+        const struct mase_loading_entry *e = &l->entries[i];
+        const struct mase_param *p = mase_map_get(&l->known, e->name);
+        if (p && e->tensor && mase_shape_equal(&e->tensor->shape, &p->tensor.shape))
+            return true;
+    }
+    return false;
+}
+
+static enum mase_status refuse(const struct mase_loading *l, const struct mase_str *faults,
+                               const char *path, struct mase_err *err)
+{
+    const char *advice = mase_loading_advice(l);
+    if (!advice && any_fits(l) && !l->contrary.count && !l->changed.count)
+        advice = "--strict no takes what fits and draws the rest from the seed";
+    return mase_fail_in(err, MASE_EVALUE, path, "these are not the model's weights: %s%s%s",
+                        mase_str_text(faults), advice ? "; " : "", advice ? advice : "");
+}
+
+/* All or nothing: what differs is listed; else all can be copied. */
+static enum mase_status check(const struct mase_loading *l, bool lenient, const char *path,
+                              struct mase_err *err)
+{
+    struct mase_str faults = { 0 };
+    enum mase_status st = MASE_OK;
+    list_faults(&faults, l, lenient);
+    if (faults.len)
+        st = refuse(l, &faults, path, err);
+    else if (lenient && !any_fits(l) && (l->missing.count || l->misshaped.count))
+        st = mase_fail_in(err, MASE_EVALUE, path,
+                          "nothing in it fits the model: %d tensors of other names, %d of other "
+                          "shapes; --map OLD=NEW changes names",
+                          l->unexpected.count, l->misshaped.count);
+    mase_str_release(&faults);
+    return st;
+}
+
+static void copy_all(struct mase_loading *l, struct mase_graph *g,
+                     const struct mase_weights_opts *opts)
+{
     if (g->weights_borrowed)
         mase_graph_own_weights(g);
-    mase_graph_alloc(g);
-    mase_graph_init_constants(g);
+    if (l->missing.count || l->misshaped.count) {
+        mase_graph_init_weights(g, opts->seed);
+    } else {
+        mase_graph_alloc(g);
+        mase_graph_init_constants(g);
+    }
     mase_graph_each_param(g, copy_param, l);
-    return MASE_OK;
+    reset_counters(l);
+}
+
+static void warn_of(const char *path, const char *what, const struct mase_loading_names *n)
+{
+    struct mase_str text = { 0 };
+    list_names(&text, what, n, NAMED);
+    if (text.len)
+        mase_warn("%s: %s", path, mase_str_text(&text));
+    mase_str_release(&text);
+}
+
+/* The usual form of a file, also of ours, is not worth a line: a state dict, or one under that key
+ * with Lightning's prefix. */
+static void tell_taken(const struct mase_loading *l, const char *path)
+{
+    const char *key = l->file->key ? l->file->key : "";
+    const char *others = l->file->others ? l->file->others : "";
+    struct mase_str text = { 0 };
+    if (*key && (!mase_streq(key, "state_dict") || *others))
+        mase_str_printf(&text, "the weights of '%s' are taken", key);
+    if (*others)
+        mase_str_printf(&text, ", not those of %s", others);
+    if (l->wrappers.len &&
+        !(mase_streq(key, "state_dict") && mase_streq(mase_str_text(&l->wrappers), "'model.'")))
+        mase_str_printf(&text, "%snames are read without %s", text.len ? "; " : "",
+                        mase_str_text(&l->wrappers));
+    if (l->untracked.count)
+        mase_str_printf(&text, "%sthere is no num_batches_tracked, which starts at 0",
+                        text.len ? "; " : "");
+    if (text.len)
+        mase_info("%s: %s", path, mase_str_text(&text));
+    mase_str_release(&text);
+}
+
+static void tell(const struct mase_loading *l, const char *path)
+{
+    tell_taken(l, path);
+    warn_of(path, "not in the file, drawn from the seed", &l->missing);
+    warn_of(path, "of another shape, drawn from the seed", &l->misshaped);
+    warn_of(path, "not in the model, left out", &l->unexpected);
+    warn_of(path, "of a kind that is not read, left out", &l->passed);
+    if (l->file->converted)
+        mase_info("%s: %d tensors of types that are not ours (float16 and the like) were widened",
+                  path, l->file->converted);
+    if (l->converted)
+        mase_info("%s: %d tensors were converted to the types of the model's", path, l->converted);
+}
+
+static enum mase_status take(struct mase_graph *g, const struct mase_tensors *from,
+                             const char *path, const struct mase_weights_opts *opts,
+                             struct mase_err *err)
+{
+    struct mase_arena a = { 0 };
+    struct mase_loading l = { .arena = &a, .graph = g, .file = from };
+    l.items.arena = l.known.arena = l.found.arena = &a;
+    mase_loading_compare(&l);
+    const enum mase_status st = check(&l, opts->lenient, path, err);
+    if (!st) {
+        copy_all(&l, g, opts);
+        tell(&l, path);
+    }
+    mase_str_release(&l.wrappers);
+    mase_arena_release(&a);
+    return st;
 }
 
 enum mase_status mase_weights_take(struct mase_graph *g, const struct mase_tensors *from,
                                    const char *path, struct mase_err *err)
 {
-    struct mase_arena a = { 0 };
-    struct loading l = { .arena = &a, .graph = g, .file = from };
-    l.items.arena = l.known.arena = l.found.arena = &a;
-    compare_all(&l);
-    const enum mase_status st = finish(&l, g, path, err);
-    if (!st && from->converted)
-        mase_info("%s: %d tensors of types that are not ours (float16 and the like) were widened",
-                  path, from->converted);
-    if (!st && l.converted)
-        mase_info("%s: %d tensors were converted to the types of the model's", path, l.converted);
-    mase_arena_release(&a);
-    return st;
+    return take(g, from, path, &(struct mase_weights_opts){ 0 }, err);
 }
 
-enum mase_status mase_weights_load_renamed(struct mase_graph *g, const char *path,
-                                           const struct mase_rename *renames, int count,
-                                           struct mase_err *err)
+enum mase_status mase_weights_load_by(struct mase_graph *g, const char *path,
+                                      const struct mase_weights_opts *opts, struct mase_err *err)
 {
     struct mase_tensors file;
-    MASE_TRY(mase_tensors_open(&file, path, err));
-    enum mase_status st = mase_tensors_rename(&file, renames, count, path, err);
+    MASE_TRY(mase_tensors_open_key(&file, path, opts->key, err));
+    enum mase_status st = mase_tensors_rename(&file, opts->renames, opts->rename_count, path, err);
     if (!st)
-        st = mase_weights_take(g, &file, path, err);
+        st = take(g, &file, path, opts, err);
     mase_tensors_close(&file);
     return st;
 }
 
 enum mase_status mase_weights_load(struct mase_graph *g, const char *path, struct mase_err *err)
 {
-    return mase_weights_load_renamed(g, path, NULL, 0, err);
+    return mase_weights_load_by(g, path, &(struct mase_weights_opts){ 0 }, err);
 }

@@ -241,6 +241,11 @@ static enum mase_status get_moment(const float **data, const struct mase_obj *st
                                    const char *path, struct mase_err *err)
 {
     const struct mase_obj *o = mase_obj_get(mase_obj_get_int(state, i), key);
+    if (!mase_obj_get_int(state, i))
+        return mase_fail_in(err, MASE_EVALUE, path,
+                            "no checkpoint to resume from: %s of %s is missing: the run did not "
+                            "train it; what --freeze named then must be frozen now",
+                            key, p->name);
     if (!o || o->kind != MASE_OBJ_TENSOR || o->tensor->dtype != MASE_F32 ||
         !mase_shape_equal(&o->tensor->shape, &p->param->tensor.shape))
         return mase_fail_in(err, MASE_EPARSE, path,

@@ -197,9 +197,9 @@ static enum mase_status train_point(struct job *j, const struct mase_sweep *s, s
         .train_loss = NAN, .train_accuracy = NAN, .val_loss = NAN, .val_accuracy = NAN
     };
     mase_graph_init_weights(g, (uint64_t)j->p->opts.seed);
-    enum mase_status st =
-        s->weights ? mase_weights_load_renamed(g, s->weights, s->renames, s->rename_count, err)
-                   : MASE_OK;
+    struct mase_weights_opts load = s->load;
+    load.seed = (uint64_t)j->p->opts.seed;
+    enum mase_status st = s->weights ? mase_weights_load_by(g, s->weights, &load, err) : MASE_OK;
     if (!st)
         st = fit(j, s, g, err);
     mase_graph_free(g);

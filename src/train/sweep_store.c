@@ -102,9 +102,13 @@ static struct mase_value *identity(struct mase_arena *a, const struct mase_sweep
     mase_value_set(a, v, "checksum", mase_value_string(a, data->checksum));
     mase_value_set(a, v, "variant", text_or_none(a, s->data_variant));
     mase_value_set(a, v, "weights", mase_value_string(a, s->weights_hash));
-    for (int i = 0; i < s->rename_count; i++)
-        mase_value_set(a, v, mase_arena_printf(a, "rename %d %s", i, s->renames[i].from),
-                       mase_value_string(a, s->renames[i].to));
+    for (int i = 0; i < s->load.rename_count; i++)
+        mase_value_set(a, v, mase_arena_printf(a, "rename %d %s", i, s->load.renames[i].from),
+                       mase_value_string(a, s->load.renames[i].to));
+    if (s->load.key)
+        mase_value_set(a, v, "weights key", mase_value_string(a, s->load.key));
+    if (s->load.lenient)
+        mase_value_set(a, v, "weights that fit", mase_value_bool(a, true));
     mase_value_set(a, v, "options", as_table(a, &opts, mase_train_rows));
     return v;
 }

@@ -65,6 +65,49 @@ sed 's/self\.c\.requires_grad_(True)/self.requires_grad_(True)/' "$own" >other.p
 run train other.py:Halves "$data" --max-epochs 20 --batch-size 64 --learning-rate 1e-2 --seed 3 --project parts --resume
 refused "resumed with less frozen" 'exp_avg of a\.weight is missing'
 
+# --freeze names what a run does not train.
+freeze="jsc-tiny $data --max-steps 30 --batch-size 64 --learning-rate 1e-1 --weight-decay 0.1 --seed 3"
+# shellcheck disable=SC2086
+run train $freeze --project thawed
+# shellcheck disable=SC2086
+run train $freeze --freeze seq_blocks.2 --project layer
+succeeds "a module is frozen by its name"
+err_has "and counted" '^INFO +--freeze: 2 parameters are not trained, 85 values of 117; statistics of batch norms'
+holds "and recorded" grep -q '"frozen_parameters": 85' mase_output/layer/run.json
+# shellcheck disable=SC2086
+run train $freeze --freeze '*.2.*' --project pattern
+holds "a pattern is as good" cmp "$(weights layer last)" "$(weights pattern last)"
+run convert "$(weights layer last)" layer.npz
+run convert "$(weights thawed last)" thawed.npz
+run convert jsc-tiny start --seed 3
+run convert start start.npz
+same() { ( mkdir -p "u.$1" "u.$2" && cd "u.$1" && unzip -oq "../$1" && cd "../u.$2" && unzip -oq "../$2" && cd .. &&
+    cmp "u.$1/model.$3.npy" "u.$2/$3.npy" ) 2>&1; }
+if command -v unzip >/dev/null; then
+    holds "frozen weights do not move" same layer.npz start.npz seq_blocks.2.weight
+    holds "the others do" sh -c '! cmp u.layer.npz/model.seq_blocks.0.weight.npy u.start.npz/seq_blocks.0.weight.npy'
+    holds "as all do without" test -n "$(same thawed.npz start.npz seq_blocks.2.weight)"
+else
+    skip "frozen weights do not move" "no unzip"
+fi
+# shellcheck disable=SC2086
+run train $freeze --freeze seq_block.2 --project bad
+refused "a name that is not there" "^ch: --freeze 'seq_block.2': no parameter .*; did you mean 'seq_blocks.2'"
+# shellcheck disable=SC2086
+run train $freeze --freeze '*' --project bad
+refused "all of them" '^ch: nothing to train'
+half="jsc-tiny $data --max-epochs 20 --batch-size 64 --learning-rate 1e-2 --seed 3 --project half"
+# shellcheck disable=SC2086
+run train $half --freeze seq_blocks.2 --max-steps 20
+# shellcheck disable=SC2086
+run train $half --resume
+refused "resumed without" 'exp_avg of seq_blocks\.2\.weight is missing: the run did not train it; what --freeze named then'
+# shellcheck disable=SC2086
+run train $half --freeze seq_blocks.2 --resume
+succeeds "resumed with the same"
+run test mase_output/half "$data"
+succeeds "and tested"
+
 # What cannot be right is refused where it stands.
 cat >bad.py <<'EOF'
 import torch

@@ -73,3 +73,30 @@ d.toml:1:13: load_name: file or directory not found: 'missing.safetensors'
     1 | load_name = "missing.safetensors"
       |             ^~~~~~~~~~~~~~~~~~~~~
 END
+
+# ---- weights that fit in part: another head, another layer ----
+run convert jsc-tiny five.mg
+sed 's/out_features=5/out_features=6/' five.mg >six.mg
+sed 's/seq_blocks\.2/seq_blocks.head/g' five.mg >head.mg
+sed 's/seq_blocks/other/g' five.mg >other.mg
+tiny=$SOURCE/tests/data/torch/jsc-tiny.ckpt
+run convert six.mg six --load "$tiny" --dataset jsc
+refused "another head" '1 of another shape|2 of another shape: seq_blocks\.2\.weight \(\[6, 16\] in the model, \[5, 16\] in the file\).*; --strict no takes what fits and draws the rest from the seed$'
+run convert six.mg six --load "$tiny" --strict no --seed 5 --dataset jsc
+succeeds "what fits is taken"
+err_has "the rest is named" '^WARNING  .*jsc-tiny\.ckpt: 2 of another shape, drawn from the seed: seq_blocks\.2\.weight \(\[6, 16\] .*, seq_blocks\.2\.bias \(\[6\] in the model, \[5\] in the file\)$'
+run convert six.mg drawn --seed 5 --dataset jsc
+run convert five.mg five --load "$tiny" --dataset jsc
+for folder in six drawn five; do run show $folder --stats --json; cp "$T/out" $folder.json; done
+stats() { grep -F -A12 "\"$2\"" "$1.json" | tr -d ' \n'; }
+holds "a new head starts from the seed" test "$(stats six seq_blocks.2.weight)" = "$(stats drawn seq_blocks.2.weight)"
+holds "what fits has the file's numbers" test "$(stats six seq_blocks.0.weight)" = "$(stats five seq_blocks.0.weight)"
+holds "which are others" test "$(stats six seq_blocks.0.weight)" != "$(stats drawn seq_blocks.0.weight)"
+run convert head.mg head --load "$tiny" --strict no --dataset jsc
+succeeds "other names"
+err_has "missing ones are named" '^WARNING .*2 not in the file, drawn from the seed: seq_blocks\.head\.weight, seq_blocks\.head\.bias$'
+err_has "and those too many" '^WARNING .*2 not in the model, left out: seq_blocks\.2\.weight .*, seq_blocks\.2\.bias'
+run convert other.mg other --load "$tiny" --strict no --dataset jsc
+refused "nothing fits" 'nothing in it fits the model: 7 tensors of other names, 0 of other shapes; --map OLD=NEW'
+run convert five.mg x --load "$tiny" --load-key optimizer_states --dataset jsc
+refused "no state dict there" "'optimizer_states' leads to no state dict; the file holds a dict with the keys 'epoch', "

@@ -95,7 +95,9 @@ with tempfile.TemporaryDirectory() as folder:
 
     check("a .ckpt", convert("zip.safetensors", "a.ckpt")
           and same(wanted, load("a.ckpt")["state_dict"]))
-    check("a .pth of the same", convert("a.ckpt", "a.pth") and same(wanted, load("a.pth")["state_dict"]))
+    check("a .pth of the same is the plain state dict", convert("a.ckpt", "a.pth") and same(wanted, load("a.pth")))
+    check("and so is a .ckpt when asked", convert("a.ckpt", "plain.ckpt", "--plain")
+          and same(wanted, load("plain.ckpt")))
 
     # NumPy has no bfloat16.
     plain = collections.OrderedDict((k, v) for k, v in wanted.items() if v.dtype != torch.bfloat16)
@@ -112,8 +114,8 @@ with tempfile.TemporaryDirectory() as folder:
     tree = {"epoch": 3, "pytorch-lightning_version": "2.0.0", "state_dict": wanted,
             "optimizer_states": [{"state": {0: {"step": torch.tensor(5.0)}}, "param_groups": []}]}
     torch.save(tree, "tree.ckpt")
-    check("a tree", convert("tree.ckpt", "tree.pt", "--map", "net=model.net"))
-    back = load("tree.pt")
+    check("a tree", convert("tree.ckpt", "back.ckpt", "--map", "net=model.net"))
+    back = load("back.ckpt")
     renamed = collections.OrderedDict(
         (k.replace("net.", "model.net.", 1) if k.startswith("net.") else k, v)
         for k, v in wanted.items())

@@ -74,7 +74,7 @@ static void check_file(const char *path, const struct mase_named_tensor *items, 
 {
     struct mase_tensors file;
     struct mase_err err;
-    if (mase_tensors_open_stored(&file, path, &err))
+    if (mase_tensors_open_stored(&file, path, NULL, &err))
         fail_msg("%s", err.msg);
     assert_int_equal(file.count, count);
     assert_int_equal(file.converted, 0);
@@ -158,7 +158,7 @@ static void widened(void **state)
         const char *path = in_folder(&a, names[k]);
         const int count = make(items, &a, MASE_U64);
         assert_int_equal(mase_tensors_write(items, count, NULL, path, &err), MASE_OK);
-        assert_int_equal(mase_tensors_open_stored(&stored, path, &err), MASE_OK);
+        assert_int_equal(mase_tensors_open_stored(&stored, path, NULL, &err), MASE_OK);
         assert_int_equal(mase_tensors_open(&wide, path, &err), MASE_OK);
         assert_int_equal(wide.count, count);
         assert_int_equal(stored.converted, 0);
