@@ -18,6 +18,7 @@ enum mase_kind {
     MASE_KIND_TORCH_OLD,   /* PyTorch's pickles in a row, until version 1.6 */
     MASE_KIND_SCRIPT,      /* PyTorch's zip with a pickle and code: TorchScript */
     MASE_KIND_SAFETENSORS, /* a JSON header and data */
+    MASE_KIND_EXPORT,      /* torch.export's zip with a program and weights */
     MASE_KIND_NPZ,         /* a zip of NumPy's arrays */
     MASE_KIND_NPY,         /* one array */
     /* graphs */
@@ -32,6 +33,9 @@ enum mase_kind {
     MASE_KIND_TOML,   /* a configuration */
     MASE_KIND_ONNX,   /* known, not read */
     MASE_KIND_PICKLE, /* known, not read: a pickle that is not PyTorch's */
+    MASE_KIND_LFS,    /* known, not read: Git's text in place of a large file */
+    MASE_KIND_HTML,   /* known, not read: a page */
+    MASE_KIND_PACKED, /* known, not read: tar and gzip */
     MASE_KIND_ZIP,    /* a zip of anything else */
     MASE_KIND_FOLDER, /* a folder of anything else */
     MASE_KIND_COUNT

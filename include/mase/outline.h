@@ -38,6 +38,7 @@ struct mase_outline {
     struct mase_torch *torch;
     struct mase_safetensors *safetensors;
     struct mase_npz *npz;
+    struct mase_tensors *export;
     struct mase_file file;
 };
 

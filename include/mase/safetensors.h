@@ -15,6 +15,8 @@ struct mase_safetensors {
     struct mase_file file;
     struct mase_named_tensor *items;
     int count;
+    struct mase_unread *unread; /* of types that are not read: F8_E4M3 */
+    int unread_count;
     int converted;               /* items of types we lack, now of one of ours */
     struct mase_value *metadata; /* a table of strings, empty if the file has none */
 };

@@ -33,7 +33,9 @@ struct mase_tensors {
     struct mase_safetensors *safetensors;
     struct mase_torch *torch;
     struct mase_npz *npz;
+    struct mase_tensors *shards, *next; /* files that an index names */
 };
+/* Also a .pt2 file, and an index (model.safetensors.index.json) of several files. */
 enum mase_status mase_tensors_open(struct mase_tensors *t, const char *path,
                                    struct mase_err *err) MASE_MUST_CHECK;
 /* The same from this state dict of a PyTorch file: keys with dots between; NULL: as above. */
@@ -43,6 +45,8 @@ enum mase_status mase_tensors_open_key(struct mase_tensors *t, const char *path,
 enum mase_status mase_tensors_open_stored(struct mase_tensors *t, const char *path, const char *key,
                                           struct mase_err *err) MASE_MUST_CHECK;
 void mase_tensors_close(struct mase_tensors *t);
+/* The file of a Hugging Face folder that has the weights, or their index; NULL: there is none. */
+const char *mase_weights_in(struct mase_arena *a, const char *dir);
 
 /* A change of names. `from` is a whole name or its first parts: "fc1" is also that of fc1.weight
  * and fc1.bias, and "" that of all. `to` takes their place; "" drops them. */

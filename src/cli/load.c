@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <mase/file.h>
+#include <mase/kind.h>
 
 #include "cli/project.h"
 
@@ -19,6 +20,20 @@ static const struct {
     { ".pth", "pt" },
     { ".ckpt", "pl" },
     { ".npz", "npz" },
+    { ".bin", "pt" }, /* Hugging Face's */
+    { ".pth.tar", "pt" },
+    { ".pt2", "pt" },
+    { ".index.json", "hf" },
+};
+
+/* What bytes tell where a name does not. */
+static const char *const types[MASE_KIND_COUNT] = {
+    [MASE_KIND_TORCH] = "pt",
+    [MASE_KIND_TORCH_OLD] = "pt",
+    [MASE_KIND_SCRIPT] = "pt",
+    [MASE_KIND_EXPORT] = "pt",
+    [MASE_KIND_SAFETENSORS] = "safetensors",
+    [MASE_KIND_NPZ] = "npz",
 };
 
 /* pt and pl are one kind to us: a PyTorch file tells by its keys whether Lightning wrote it. */
@@ -35,6 +50,8 @@ static enum mase_status settle(struct mase_cli *c, struct mase_err *err)
     const char *path = NULL;
     if (load->kind != MASE_NONE) {
         path = mase_is_dir(load->s) ? mase_cli_network_in(&c->arena, load->s) : NULL;
+        if (!path && mase_is_dir(load->s))
+            path = mase_weights_in(&c->arena, load->s);
     } else if (model->kind == MASE_STRING && mase_cli_is_trained_model(c, model->s)) {
         MASE_TRY(mase_cli_need_network_in(&path, &c->arena, model->s, err));
         load = model;
@@ -55,35 +72,36 @@ static bool has_file(struct mase_arena *a, const char *dir, const char *name)
 /* NULL when the path does not say. */
 static const char *infer(struct mase_arena *a, const char *path)
 {
+    enum mase_kind kind = MASE_KIND_UNKNOWN;
     if (mase_is_dir(path))
-        return has_file(a, path, "graph_module.mg") ? "mz"
-               : has_file(a, path, "config.json")   ? "hf"
-                                                    : NULL;
+        return has_file(a, path, "graph_module.mg") ? "mz" : NULL;
     for (int i = 0; i < (int)(sizeof suffixes / sizeof suffixes[0]); i++)
         if (mase_ends_with(path, suffixes[i].suffix))
             return suffixes[i].type;
-    return NULL;
+    if (mase_is_file(path) && mase_kind_find(&kind, path, NULL))
+        return NULL;
+    return types[kind];
 }
 
 static bool holds_tensors(const char *type)
 {
-    return is_torch(type) || mase_streq(type, "safetensors") || mase_streq(type, "npz");
+    return is_torch(type) || mase_streq(type, "safetensors") || mase_streq(type, "npz") ||
+           mase_streq(type, "hf");
 }
 
-/* Formats that are known, but not to this version. */
-static enum mase_status refuse(const char *path, const char *type, struct mase_loc at,
-                               struct mase_err *err)
+/* A format that is known, but not to this version. */
+static enum mase_status refuse(const char *path, struct mase_loc at, struct mase_err *err)
 {
     return mase_fail_at(err, MASE_EUNSUPPORTED, at,
-                        "cannot load '%s': %s are not read by this version; use .safetensors, .pt, "
-                        ".ckpt or a saved folder",
-                        path,
-                        mase_streq(type, "hf") ? "HuggingFace folders" : "pickled graphs (.mz)");
+                        "cannot load '%s': pickled graphs (.mz) are not read by this version; use "
+                        ".safetensors, .pt, .ckpt or a saved folder",
+                        path);
 }
 
 static bool agree(const char *type, const char *asked)
 {
-    return mase_streq(type, asked) || (is_torch(type) && is_torch(asked));
+    const bool folder = mase_streq(asked, "hf") && holds_tensors(type); /* it has files of these */
+    return mase_streq(type, asked) || (is_torch(type) && is_torch(asked)) || folder;
 }
 
 /* NULL: none are given. */
@@ -105,11 +123,17 @@ enum mase_status mase_cli_load_kind(enum mase_cli_weights *kind, struct mase_cli
         return MASE_OK;
     const char *type = infer(&a, load->s), *asked = mase_streq(said->s, "auto") ? NULL : said->s;
     mase_arena_release(&a);
+    if (!type && mase_is_dir(load->s))
+        return mase_fail_at(err, MASE_EVALUE, load->at,
+                            "'%s' is a folder without weights: expected model.safetensors, "
+                            "pytorch_model.bin or an index of them, graph_module.mg, or what a run "
+                            "left",
+                            load->s);
     if (!type && !asked)
         return mase_fail_at(err, MASE_EVALUE, load->at,
-                            "cannot tell what '%s' is: expected a .safetensors, .npz, .pt, .pth or "
-                            ".ckpt file, a folder with graph_module.mg or the folder of a run; "
-                            "--load-type can say",
+                            "cannot tell what '%s' is: expected a .safetensors, .npz, .pt, .pth, "
+                            ".ckpt, .bin or .pt2 file, an index (.index.json), a folder with "
+                            "weights or the folder of a run; --load-type can say",
                             load->s);
     if (type && asked && !agree(type, asked))
         return mase_fail_at(err, MASE_EVALUE, said->at,
@@ -121,7 +145,7 @@ enum mase_status mase_cli_load_kind(enum mase_cli_weights *kind, struct mase_cli
     else if (mase_streq(type, "mz") && !mase_ends_with(load->s, ".mz"))
         *kind = MASE_CLI_SAVED;
     else
-        return refuse(load->s, type, load->at, err);
+        return refuse(load->s, load->at, err);
     if (*kind == MASE_CLI_SAVED && rename_list(c))
         return mase_fail(err, MASE_EVALUE, "--map renames the tensors of a file; '%s' is a folder",
                          load->s);

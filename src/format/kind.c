@@ -14,10 +14,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <strings.h>
 
 #include <mase/file.h>
 #include <mase/str.h>
 
+#include "format/export.h"
 #include "format/pickle.h"
 #include "format/zip.h"
 
@@ -25,6 +27,10 @@ const struct mase_kind_info mase_kinds[MASE_KIND_COUNT] = {
     [MASE_KIND_UNKNOWN] = { "unknown", "a file of an unknown kind", "" },
     [MASE_KIND_TORCH] = { "torch", "a PyTorch file", ".pt .pth .ckpt" },
     [MASE_KIND_TORCH_OLD] = { "torch_old", "a PyTorch file of the format before zip", "" },
+    [MASE_KIND_EXPORT] = { "export", "a program of torch.export", ".pt2" },
+    [MASE_KIND_LFS] = { "lfs", "a Git LFS pointer", "" },
+    [MASE_KIND_HTML] = { "html", "an HTML page", ".html" },
+    [MASE_KIND_PACKED] = { "packed", "a tar or gzip archive", ".tar .gz .tgz" },
     [MASE_KIND_SAFETENSORS] = { "safetensors", "a safetensors file", ".safetensors" },
     [MASE_KIND_NPZ] = { "npz", "a NumPy archive", ".npz" },
     [MASE_KIND_NPY] = { "npy", "a NumPy array", ".npy" },
@@ -93,6 +99,31 @@ static bool is_graph(const struct bytes *b)
     return has(b, at, head, sizeof head - 1);
 }
 
+static bool is_lfs(const struct bytes *b)
+{
+    static const char head[] = "version https://git-lfs.github.com/spec/";
+    return has(b, 0, head, sizeof head - 1);
+}
+
+/* <!doctype html or <html, in any case of letters, after blanks. */
+static bool is_html(const struct bytes *b)
+{
+    static const char *const heads[] = { "<!doctype html", "<html", "<?xml" };
+    size_t at = 0;
+    while (at < b->size && at < 512 && strchr(" \t\r\n", b->data[at]) && b->data[at])
+        at++;
+    for (int i = 0; i < 3; i++)
+        if (b->size - at >= strlen(heads[i]) &&
+            strncasecmp((const char *)b->data + at, heads[i], strlen(heads[i])) == 0)
+            return true;
+    return false;
+}
+
+static bool is_packed(const struct bytes *b)
+{
+    return has(b, 0, "\x1f\x8b", 2) || has(b, 257, "ustar", 5);
+}
+
 static bool is_pickle(const struct bytes *b)
 {
     return b->size > 2 && b->data[0] == 0x80 && b->data[1] >= 2 && b->data[1] <= 5;
@@ -110,6 +141,8 @@ static enum mase_kind kind_of_entries(const struct mase_zip *z)
         script |= slash && mase_streq(slash, "/constants.pkl");
         arrays += mase_ends_with(name, ".npy");
     }
+    if (mase_export_entry(z))
+        return MASE_KIND_EXPORT;
     if (torch)
         return script ? MASE_KIND_SCRIPT : MASE_KIND_TORCH;
     return z->count && arrays == z->count ? MASE_KIND_NPZ : MASE_KIND_ZIP;
@@ -171,6 +204,12 @@ enum mase_kind mase_kind_of(const void *data, size_t size, const char *path)
         return MASE_KIND_HDF5;
     if (is_safetensors(&b))
         return MASE_KIND_SAFETENSORS;
+    if (is_lfs(&b))
+        return MASE_KIND_LFS;
+    if (is_packed(&b))
+        return MASE_KIND_PACKED;
+    if (is_html(&b))
+        return MASE_KIND_HTML;
     if (is_events(&b))
         return MASE_KIND_EVENTS;
     if (is_graph(&b))

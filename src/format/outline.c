@@ -9,6 +9,7 @@
 #include <mase/torch.h>
 
 #include "base/limit.h"
+#include "format/export.h"
 #include "format/npy.h"
 #include "format/zip.h"
 
@@ -172,15 +173,31 @@ static enum mase_status read_npz(struct mase_outline *o, const char *path, bool 
     return MASE_OK;
 }
 
+/* ---- torch.export ---- */
+
+static enum mase_status read_export(struct mase_outline *o, const char *path, bool values,
+                                    struct mase_err *err)
+{
+    (void)values;
+    o->export = mase_new(&o->arena, struct mase_tensors);
+    o->export->file =
+        (struct mase_file){ .path = path, .data = o->file.data, .size = o->file.size };
+    MASE_TRY(mase_export_read(o->export, true, err));
+    o->items = o->export->items;
+    o->count = o->export->count;
+    return MASE_OK;
+}
+
 /* ---- any ---- */
 
 typedef enum mase_status read_fn(struct mase_outline *o, const char *path, bool values,
                                  struct mase_err *err);
 
 static read_fn *const readers[MASE_KIND_COUNT] = {
-    [MASE_KIND_TORCH] = read_torch,  [MASE_KIND_TORCH_OLD] = read_torch,
-    [MASE_KIND_SCRIPT] = read_torch, [MASE_KIND_SAFETENSORS] = read_safetensors,
-    [MASE_KIND_NPZ] = read_npz,      [MASE_KIND_NPY] = read_npy,
+    [MASE_KIND_TORCH] = read_torch,   [MASE_KIND_TORCH_OLD] = read_torch,
+    [MASE_KIND_SCRIPT] = read_torch,  [MASE_KIND_SAFETENSORS] = read_safetensors,
+    [MASE_KIND_NPZ] = read_npz,       [MASE_KIND_NPY] = read_npy,
+    [MASE_KIND_EXPORT] = read_export,
 };
 
 /* The file is there. */
@@ -222,6 +239,8 @@ void mase_outline_close(struct mase_outline *o)
         mase_safetensors_close(o->safetensors);
     if (o->npz)
         mase_npz_close(o->npz);
+    if (o->export)
+        mase_tensors_close(o->export);
     mase_arena_release(&o->arena);
     mase_file_close(&o->file);
     *o = (struct mase_outline){ 0 };

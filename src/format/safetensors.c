@@ -52,6 +52,7 @@ struct entry {
     struct mase_element element;
     struct mase_shape shape;
     uint64_t begin, end; /* from the start of the data */
+    const char *unread;  /* its type, if that is none of ours */
 };
 
 /* In which types the tensors come out. */
@@ -93,8 +94,7 @@ static enum mase_status get_dtype(struct entry *e, const struct mase_value *v, b
         if (mase_streq(types[i].name, v->s))
             e->element = as_stored ? mase_element_as_stored(&types[i].element) : types[i].element;
     if (!e->element.size)
-        return mase_fail_at(err, MASE_EUNSUPPORTED, e->at,
-                            "tensor '%s' has the type '%s', unknown here", e->name, v->s);
+        e->unread = v->s;
     return MASE_OK;
 }
 
@@ -145,7 +145,7 @@ static enum mase_status get_offsets(struct entry *e, const struct mase_value *v,
                             e->name, begin, end, src->size);
     uint64_t size = 0;
     MASE_TRY(get_size(e, &size, err));
-    if ((uint64_t)(end - begin) != size)
+    if (!e->unread && (uint64_t)(end - begin) != size)
         return mase_fail_at(err, MASE_EPARSE, e->at,
                             "tensor '%s' has %" PRId64
                             " bytes, its type and shape ask for %" PRIu64,
@@ -258,10 +258,16 @@ static enum mase_status get_items(struct mase_safetensors *st, const struct mase
     }
     MASE_TRY(check_cover(&st->arena, entries, count, src, err));
     st->items = mase_new_array(&st->arena, struct mase_named_tensor, (size_t)count);
-    for (; st->count < count; st->count++) {
-        const struct entry *e = &entries[st->count];
+    st->unread = mase_new_array(&st->arena, struct mase_unread, (size_t)count);
+    for (const struct entry *e = entries; e < entries + count; e++) {
+        if (e->unread) {
+            st->unread[st->unread_count++] =
+                (struct mase_unread){ e->name,
+                                      mase_arena_printf(&st->arena, "a tensor of %s", e->unread) };
+            continue;
+        }
         st->items[st->count].name = e->name;
-        MASE_TRY(get_tensor(&st->items[st->count].tensor, &st->arena, e, src, err));
+        MASE_TRY(get_tensor(&st->items[st->count++].tensor, &st->arena, e, src, err));
         st->converted += e->element.size != mase_dtypes[e->element.dtype].size;
     }
     return MASE_OK;

@@ -78,7 +78,8 @@ static enum mase_status find_end(const struct mase_zip *z, uint64_t *off, struct
         }
     }
     return mase_fail_in(err, MASE_EPARSE, z->path,
-                        "no zip file, or cut short: there is no end record");
+                        "no zip file, or cut short: there is no end record in its %zu bytes",
+                        z->size);
 }
 
 struct end {

@@ -45,19 +45,15 @@ abs=$W
 mkdir hf nothing
 : >hf/config.json
 run transform --config c.toml --load best.ckpt
-refused "an empty checkpoint" '^.*/best\.ckpt: no PyTorch file: neither a zip file nor'
+refused "an empty checkpoint" '^.*/best\.ckpt: the file is empty$'
 run transform --config c.toml --load graph.mz
 fails "a pickled graph" <<END
 ch: cannot load '$abs/graph.mz': pickled graphs (.mz) are not read by this version; use .safetensors, .pt, .ckpt or a saved folder
 END
-run transform --config c.toml --load hf
-fails "a HuggingFace folder" <<END
-ch: cannot load '$abs/hf': HuggingFace folders are not read by this version; use .safetensors, .pt, .ckpt or a saved folder
-END
-run transform --config c.toml --load nothing
-fails "some folder" <<END
-ch: cannot tell what '$abs/nothing' is: expected a .safetensors, .npz, .pt, .pth or .ckpt file, a folder with graph_module.mg or the folder of a run; --load-type can say
-END
+for folder in hf nothing; do
+    run transform --config c.toml --load $folder
+    refused "a folder without weights" "^ch: '.*/$folder' is a folder without weights: expected model.safetensors, pytorch_model.bin or an index"
+done
 run transform --config c.toml --load $a/state_dict.safetensors --load-type pl
 fails "a type that contradicts the file" <<END
 ch: load type pl contradicts '$abs/$a/state_dict.safetensors', which is of type safetensors
@@ -100,3 +96,44 @@ run convert other.mg other --load "$tiny" --strict no --dataset jsc
 refused "nothing fits" 'nothing in it fits the model: 7 tensors of other names, 0 of other shapes; --map OLD=NEW'
 run convert five.mg x --load "$tiny" --load-key optimizer_states --dataset jsc
 refused "no state dict there" "'optimizer_states' leads to no state dict; the file holds a dict with the keys 'epoch', "
+
+# ---- what lies in place of a file ----
+printf 'version https://git-lfs.github.com/spec/v1\noid sha256:ab\nsize 12\n' >lfs.pt
+printf '\n<!DOCTYPE html><html></html>' >page.safetensors
+printf '\037\213\010' >packed.ckpt
+head -c 700 "$SOURCE/tests/data/torch/jsc-tiny.pt" >cut.pt
+head -c 300 "$SOURCE/tests/data/torch/jsc-tiny.ckpt.safetensors" >cut.safetensors
+while read -r file message; do
+    run transform --config c.toml --load $file
+    refused "$file" "/$file$message"
+done <<'END'
+lfs.pt : a Git LFS pointer: 'git lfs pull' fetches the file itself$
+page.safetensors : an HTML page: the download gave a page in place of the file$
+packed.ckpt : a tar or gzip archive: unpack it first$
+cut.pt : no zip file, or cut short: there is no end record in its 700 bytes$
+cut.safetensors @0x8: file ends
+END
+
+# ---- folders of Hugging Face, whole and in parts ----
+whole=$SOURCE/tests/data/torch/jsc-tiny.ckpt.safetensors
+mkdir whole parts
+cp "$whole" whole/model.safetensors
+cp "$whole" parts/one.safetensors
+run show whole/model.safetensors --format csv
+grep -o '^[a-z_]*\.[a-z_0-9.]*' "$T/out" >names
+{
+    printf '{"weight_map": {'
+    awk '{ printf "%s\"%s\": \"one.safetensors\"", (NR > 1 ? ", " : ""), $0 }' names
+    printf '}}'
+} >parts/model.safetensors.index.json
+for folder in whole parts parts/model.safetensors.index.json; do
+    run transform --config c.toml --project hf --load $folder
+    succeeds "weights of $folder"
+    run transform --config c.toml --project file --load "$whole"
+    holds "are the file's" cmp mase_output/hf/software/transform/transformed_ckpt/state_dict.safetensors \
+        mase_output/file/software/transform/transformed_ckpt/state_dict.safetensors
+    rm -rf mase_output
+done
+sed 's/one\./..\/one./' parts/model.safetensors.index.json >parts/out.index.json
+run transform --config c.toml --load parts/out.index.json
+refused "an index leads nowhere else" 'parts/out\.index\.json:1:[0-9]+: expected the name of a file beside the index'
