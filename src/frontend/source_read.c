@@ -2,8 +2,8 @@
  * source_read.c - the tracer's answer becomes a graph.
  *
  *     {"name": "Test", "modules": [...], "attrs": [...], "nodes": [...], "defaults": [...],
- *      "passed": [...], "decided": [...], "confined": true, "training": null, another {"modules", "attrs", "nodes"},
- * or {"error":
+ *      "passed": [...], "decided": [...], "confined": true, "training": null, another {"modules",
+ * "attrs", "nodes"}, or {"error":
  * {...}}}
  *     {"error": {"message": "...", "path": "net.py", "line": 12, "col": 9, "span": 4}}
  *
@@ -16,33 +16,18 @@
 #include <mase/log.h>
 #include <mase/value.h>
 
-#include "frontend/source.h"
+#include "frontend/source_read.h"
 #include "ir/arg.h"
 #include "ir/bind.h"
 #include "ir/graph.h"
 
-struct reading {
-    struct mase_arena scratch;
-    struct mase_graph *g;
-    const char *path;                     /* the user's file */
-    struct mase_node **nodes, **assigned; /* assigned: those that are x += y */
-    int count, assigned_count;
-    struct tie {
-        const char *path, *to;
-        struct mase_loc at;
-    } * ties;
-    int tie_count, tie_cap;
-    int64_t bytes; /* of weights asked for so far */
-    struct mase_err *err;
-};
-
 /* The script's fault, or that of a file that meddles with it. */
-static enum mase_status malformed(const struct reading *r, const char *what)
+enum mase_status mase_reading_malformed(const struct reading *r, const char *what)
 {
     return mase_fail_in(r->err, MASE_EPARSE, r->path, "the tracer's answer has no proper %s", what);
 }
 
-static const char *get_text(const struct mase_value *v, const char *key)
+const char *mase_reading_text(const struct mase_value *v, const char *key)
 {
     const struct mase_value *t = mase_value_get(v, key);
     return t && t->kind == MASE_STRING ? t->s : NULL;
@@ -54,7 +39,7 @@ static int get_int(const struct mase_value *v, const char *key)
     return i && i->kind == MASE_INT && i->i >= 0 && i->i < INT32_MAX ? (int)i->i : 0;
 }
 
-static bool get_number(const struct mase_value *v, double *out)
+bool mase_reading_number(const struct mase_value *v, double *out)
 {
     const struct mase_value *special = mase_value_get(v, "float");
     if (!v || (v->kind != MASE_INT && v->kind != MASE_FLOAT && !special))
@@ -69,7 +54,7 @@ static bool get_number(const struct mase_value *v, double *out)
 /* The place that an object of the answer carries, or the file as a whole. */
 static struct mase_loc get_place(const struct reading *r, const struct mase_value *at)
 {
-    const char *path = get_text(at, "path");
+    const char *path = mase_reading_text(at, "path");
     return (struct mase_loc){ .path = path ? path : r->path,
                               .line = get_int(at, "line"),
                               .col = get_int(at, "col"),
@@ -84,7 +69,7 @@ static enum mase_status get_items(struct reading *r, const struct mase_value *v,
                                   enum mase_arg_kind kind, struct mase_arg *out)
 {
     if (!v || v->kind != MASE_LIST)
-        return malformed(r, "sequence");
+        return mase_reading_malformed(r, "sequence");
     *out = (struct mase_arg){ .kind = kind, .count = v->count };
     out->items = mase_new_array(&r->scratch, struct mase_arg, (size_t)v->count);
     for (int i = 0; i < v->count; i++)
@@ -93,18 +78,18 @@ static enum mase_status get_items(struct reading *r, const struct mase_value *v,
 }
 
 /* [[name, value], ...] */
-static enum mase_status get_dict(struct reading *r, const struct mase_value *v,
-                                 struct mase_arg *out)
+enum mase_status mase_reading_dict(struct reading *r, const struct mase_value *v,
+                                   struct mase_arg *out)
 {
     if (!v || v->kind != MASE_LIST)
-        return malformed(r, "keywords");
+        return mase_reading_malformed(r, "keywords");
     *out = (struct mase_arg){ .kind = MASE_ARG_DICT, .count = v->count };
     out->items = mase_new_array(&r->scratch, struct mase_arg, (size_t)v->count);
     out->keys = mase_new_array(&r->scratch, const char *, (size_t)v->count);
     for (int i = 0; i < v->count; i++) {
         const struct mase_value *pair = v->items[i];
         if (pair->kind != MASE_LIST || pair->count != 2 || pair->items[0]->kind != MASE_STRING)
-            return malformed(r, "keyword");
+            return mase_reading_malformed(r, "keyword");
         out->keys[i] = pair->items[0]->s;
         MASE_TRY(get_arg(r, pair->items[1], &out->items[i]));
     }
@@ -128,13 +113,13 @@ static enum mase_status get_special(struct reading *r, const struct mase_value *
     if (mase_streq(kind, "slice") && inner->kind == MASE_LIST && inner->count == 3)
         return get_items(r, inner, MASE_ARG_SLICE, out);
     if (mase_streq(kind, "dict"))
-        return get_dict(r, inner, out);
+        return mase_reading_dict(r, inner, out);
     if (mase_streq(kind, "atom") && inner->kind == MASE_STRING) {
         *out = (struct mase_arg){ .kind = MASE_ARG_ATOM, .s = inner->s };
         return MASE_OK;
     }
-    if (!get_number(v, &number))
-        return malformed(r, "value");
+    if (!mase_reading_number(v, &number))
+        return mase_reading_malformed(r, "value");
     *out = mase_arg_float(number);
     return MASE_OK;
 }
@@ -151,72 +136,6 @@ static enum mase_status get_arg(struct reading *r, const struct mase_value *v, s
 
 /* ---- modules and attributes ---- */
 
-/* {"class": "Linear", "values": [...], "param": "weight"}: the default of that layer's. */
-static enum mase_status get_made(struct reading *r, const struct mase_value *v,
-                                 struct mase_param *p)
-{
-    const char *class_name = get_text(v, "class"), *name = get_text(v, "param");
-    const enum mase_op op = class_name ? mase_op_of_module(class_name) : MASE_OP_unknown;
-    struct mase_arg kwargs;
-    struct mase_module *maker = NULL;
-    if (op == MASE_OP_unknown || !name)
-        return malformed(r, "start");
-    MASE_TRY(get_dict(r, mase_value_get(v, "values"), &kwargs));
-    struct mase_graph *g = mase_graph_new(NULL);
-    enum mase_status st = mase_graph_add_module(g, &maker, "maker", op, NULL, &kwargs, r->err);
-    const struct mase_param *made = st ? NULL : mase_module_param(maker, name);
-    if (!st && (!made || made->zero_row))
-        st = malformed(r, "start");
-    if (!st) {
-        p->init = made->init;
-        p->scale = made->scale;
-        p->centre = made->centre;
-    }
-    mase_graph_free(g);
-    return st;
-}
-
-static enum mase_status get_values(struct reading *r, const struct mase_value *v,
-                                   struct mase_param *p)
-{
-    const int64_t count = mase_tensor_count(&p->tensor);
-    if (v->kind != MASE_LIST || v->count != count)
-        return malformed(r, "values");
-    double *values = mase_new_array(&r->g->arena, double, (size_t)count);
-    for (int i = 0; i < v->count; i++)
-        if (!get_number(v->items[i], &values[i]))
-            return malformed(r, "values");
-    p->init = MASE_INIT_VALUES;
-    p->values = values;
-    return MASE_OK;
-}
-
-/* Zeros and ones are uniform without a spread, but have names of their own in reports. */
-static enum mase_status get_start(struct reading *r, const struct mase_value *v,
-                                  struct mase_param *p)
-{
-    const struct mase_value *values = mase_value_get(v, "values"),
-                            *made = mase_value_get(v, "made");
-    const char *kind = get_text(v, "kind");
-    double spread, centre;
-    p->zero_row = 0;
-    if (made)
-        return get_made(r, made, p);
-    if (values)
-        return get_values(r, values, p);
-    if (!kind || !get_number(mase_value_get(v, "spread"), &spread) ||
-        !get_number(mase_value_get(v, "centre"), &centre))
-        return malformed(r, "start");
-    p->init = mase_streq(kind, "normal") ? MASE_INIT_NORMAL : MASE_INIT_UNIFORM;
-    p->scale = (float)spread;
-    p->centre = (float)centre;
-    if (p->scale != 0 || (p->centre != 0 && p->centre != 1))
-        return MASE_OK;
-    p->init = p->centre == 0 ? MASE_INIT_ZEROS : MASE_INIT_ONES;
-    p->centre = 0;
-    return MASE_OK;
-}
-
 static bool get_flag(const struct mase_value *v, const char *key, bool *out)
 {
     const struct mase_value *flag = mase_value_get(v, key);
@@ -229,12 +148,12 @@ static enum mase_status get_frozen(struct reading *r, const struct mase_value *v
                                    struct mase_module *m)
 {
     if (!v || v->kind != MASE_LIST)
-        return malformed(r, "module");
+        return mase_reading_malformed(r, "module");
     for (int i = 0; i < v->count; i++) {
         struct mase_param *p =
             v->items[i]->kind == MASE_STRING ? mase_module_param(m, v->items[i]->s) : NULL;
         if (!p || p->is_buffer)
-            return malformed(r, "parameter");
+            return mase_reading_malformed(r, "parameter");
         p->is_frozen = true;
     }
     return MASE_OK;
@@ -245,7 +164,7 @@ static enum mase_status note_tie(struct reading *r, const char *path, const stru
                                  struct mase_loc at)
 {
     if (!to || to->kind != MASE_STRING)
-        return malformed(r, "tie");
+        return mase_reading_malformed(r, "tie");
     r->ties = mase_arena_grow(&r->scratch, r->ties, r->tie_count, &r->tie_cap, sizeof *r->ties);
     r->ties[r->tie_count++] = (struct tie){ path, to->s, at };
     return MASE_OK;
@@ -257,7 +176,7 @@ static enum mase_status get_ties(struct reading *r, const struct mase_value *v,
 {
     const struct mase_value *ties = mase_value_get(v, "tied");
     if (!ties || ties->kind != MASE_TABLE)
-        return malformed(r, "module");
+        return mase_reading_malformed(r, "module");
     for (int i = 0; i < ties->count; i++)
         MASE_TRY(note_tie(r, mase_arena_printf(&r->scratch, "%s.%s", m->path, ties->keys[i]),
                           ties->items[i], get_place(r, mase_value_get(v, "at"))));
@@ -288,14 +207,14 @@ static enum mase_status count_bytes(struct reading *r, const struct mase_value *
 
 static enum mase_status add_module(struct reading *r, const struct mase_value *v)
 {
-    const char *path = get_text(v, "path"), *class_name = get_text(v, "class");
+    const char *path = mase_reading_text(v, "path"), *class_name = mase_reading_text(v, "class");
     const struct mase_value *starts = mase_value_get(v, "start");
     struct mase_module *m = NULL;
     struct mase_arg kwargs;
     const enum mase_op op = class_name ? mase_op_of_module(class_name) : MASE_OP_unknown;
     if (!path || op == MASE_OP_unknown || !starts || starts->kind != MASE_TABLE)
-        return malformed(r, "module");
-    MASE_TRY(get_dict(r, mase_value_get(v, "values"), &kwargs));
+        return mase_reading_malformed(r, "module");
+    MASE_TRY(mase_reading_dict(r, mase_value_get(v, "values"), &kwargs));
     if (mase_graph_add_module(r->g, &m, path, op, NULL, &kwargs, r->err))
         return mase_place(r->err, get_place(r, mase_value_get(v, "at")));
     for (int i = 0; i < m->param_count; i++)
@@ -303,8 +222,8 @@ static enum mase_status add_module(struct reading *r, const struct mase_value *v
     for (int i = 0; i < starts->count; i++) {
         struct mase_param *p = mase_module_param(m, starts->keys[i]);
         if (!p)
-            return malformed(r, "parameter");
-        MASE_TRY(get_start(r, starts->items[i], p));
+            return mase_reading_malformed(r, "parameter");
+        MASE_TRY(mase_reading_start(r, starts->items[i], p));
     }
     MASE_TRY(get_ties(r, v, m));
     return get_frozen(r, mase_value_get(v, "frozen"), m);
@@ -313,10 +232,10 @@ static enum mase_status add_module(struct reading *r, const struct mase_value *v
 static enum mase_status get_tensor(struct reading *r, const struct mase_value *v,
                                    struct mase_tensor *t)
 {
-    const char *dtype = get_text(v, "dtype");
+    const char *dtype = mase_reading_text(v, "dtype");
     const struct mase_value *shape = mase_value_get(v, "shape");
     if (!dtype || !shape || shape->kind != MASE_LIST)
-        return malformed(r, "attribute");
+        return mase_reading_malformed(r, "attribute");
     if (shape->count > MASE_MAX_RANK)
         return mase_fail_at(r->err, MASE_ELIMIT, get_place(r, mase_value_get(v, "at")),
                             "a tensor has at most %d dimensions, this %d", MASE_MAX_RANK,
@@ -325,11 +244,11 @@ static enum mase_status get_tensor(struct reading *r, const struct mase_value *v
     while (t->dtype < MASE_DTYPE_COUNT && !mase_streq(mase_dtypes[t->dtype].name, dtype))
         t->dtype++;
     if (t->dtype == MASE_DTYPE_COUNT)
-        return malformed(r, "type");
+        return mase_reading_malformed(r, "type");
     for (int i = 0; i < shape->count; i++) {
         if (shape->items[i]->kind != MASE_INT || shape->items[i]->i < 0 ||
             shape->items[i]->i > INT32_MAX)
-            return malformed(r, "shape");
+            return mase_reading_malformed(r, "shape");
         t->shape.dim[i] = shape->items[i]->i;
     }
     return MASE_OK;
@@ -337,7 +256,7 @@ static enum mase_status get_tensor(struct reading *r, const struct mase_value *v
 
 static enum mase_status add_attr(struct reading *r, const struct mase_value *v)
 {
-    const char *path = get_text(v, "path");
+    const char *path = mase_reading_text(v, "path");
     const struct mase_value *tied = mase_value_get(v, "tied");
     const int after = get_int(v, "after");
     bool buffer, constant, frozen, fixed;
@@ -348,7 +267,7 @@ static enum mase_status add_attr(struct reading *r, const struct mase_value *v)
         !get_flag(v, "fixed", &fixed) || (fixed && !buffer) || (constant && !buffer) ||
         (frozen && buffer) || after > r->g->module_count ||
         (r->g->attr_count && after < r->g->attrs[r->g->attr_count - 1].after))
-        return malformed(r, "attribute");
+        return mase_reading_malformed(r, "attribute");
     MASE_TRY(mase_check_path(path, r->err));
     struct mase_param *p = mase_graph_add_attr(r->g, path, t.dtype, &t.shape, buffer);
     p->is_constant = constant;
@@ -358,7 +277,7 @@ static enum mase_status add_attr(struct reading *r, const struct mase_value *v)
     MASE_TRY(count_bytes(r, v, p));
     if (tied && tied->kind != MASE_NONE)
         return note_tie(r, path, tied, get_place(r, mase_value_get(v, "at")));
-    return get_start(r, mase_value_get(v, "start"), p);
+    return mase_reading_start(r, mase_value_get(v, "start"), p);
 }
 
 /* ---- nodes ---- */
@@ -378,9 +297,9 @@ static enum mase_status check_call(struct reading *r, enum mase_node_kind kind, 
                                    const struct mase_arg *args, const struct mase_arg *kwargs)
 {
     if (kind == MASE_GET_ATTR)
-        return mase_graph_attr(r->g, target) ? MASE_OK : malformed(r, "attribute");
+        return mase_graph_attr(r->g, target) ? MASE_OK : mase_reading_malformed(r, "attribute");
     if (kind == MASE_CALL_MODULE && !mase_graph_module(r->g, target))
-        return malformed(r, "module");
+        return mase_reading_malformed(r, "module");
     if (kind == MASE_PLACEHOLDER || kind == MASE_OUTPUT)
         return MASE_OK;
     const enum mase_op op = mase_graph_resolve(r->g, kind, target);
@@ -421,19 +340,20 @@ static bool has_form(enum mase_node_kind kind, const char *target, const struct 
 
 static enum mase_status add_node(struct reading *r, const struct mase_value *v)
 {
-    const char *target = get_text(v, "target"), *annotation = get_text(v, "annotation");
+    const char *target = mase_reading_text(v, "target"),
+               *annotation = mase_reading_text(v, "annotation");
     enum mase_node_kind kind;
     struct mase_arg args, kwargs;
     enum mase_mode mode;
     bool no_grad, assigned;
-    if (!get_kind(get_text(v, "kind"), &kind) || !target || mase_graph_output(r->g) ||
+    if (!get_kind(mase_reading_text(v, "kind"), &kind) || !target || mase_graph_output(r->g) ||
         !get_flag(v, "no_grad", &no_grad) || !get_flag(v, "assigned", &assigned) ||
-        !get_mode(get_text(v, "mode"), kind, &mode))
-        return malformed(r, "node");
+        !get_mode(mase_reading_text(v, "mode"), kind, &mode))
+        return mase_reading_malformed(r, "node");
     MASE_TRY(get_items(r, mase_value_get(v, "args"), MASE_ARG_TUPLE, &args));
-    MASE_TRY(get_dict(r, mase_value_get(v, "kwargs"), &kwargs));
+    MASE_TRY(mase_reading_dict(r, mase_value_get(v, "kwargs"), &kwargs));
     if (!has_form(kind, target, &args, &kwargs, no_grad))
-        return malformed(r, "node");
+        return mase_reading_malformed(r, "node");
     if (check_call(r, kind, target, &args, &kwargs))
         return mase_place(r->err, get_place(r, mase_value_get(v, "at")));
     struct mase_node *n = mase_graph_insert(r->g, NULL, kind, target, &args, &kwargs);
@@ -452,7 +372,7 @@ static enum mase_status each(struct reading *r, const struct mase_value *answer,
 {
     const struct mase_value *list = mase_value_get(answer, key);
     if (!list || list->kind != MASE_LIST)
-        return malformed(r, key);
+        return mase_reading_malformed(r, key);
     for (int i = 0; i < list->count; i++)
         MASE_TRY(add(r, list->items[i]));
     return MASE_OK;
@@ -460,12 +380,13 @@ static enum mase_status each(struct reading *r, const struct mase_value *answer,
 
 static enum mase_status fail_as_told(struct reading *r, const struct mase_value *fault)
 {
-    return mase_fail_at(r->err, MASE_EVALUE, get_place(r, fault), "%s", get_text(fault, "message"));
+    return mase_fail_at(r->err, MASE_EVALUE, get_place(r, fault), "%s",
+                        mase_reading_text(fault, "message"));
 }
 
 static bool is_fault(const struct mase_value *fault)
 {
-    return fault && get_text(fault, "message");
+    return fault && mase_reading_text(fault, "message");
 }
 
 /* The modules, attributes and nodes of one mode. */
@@ -473,7 +394,7 @@ static enum mase_status read_body(struct reading *r, const struct mase_value *v)
 {
     const struct mase_value *nodes = mase_value_get(v, "nodes");
     if (!nodes || nodes->kind != MASE_LIST)
-        return malformed(r, "graph");
+        return mase_reading_malformed(r, "graph");
     r->nodes = mase_new_array(&r->scratch, struct mase_node *, (size_t)nodes->count);
     r->assigned = mase_new_array(&r->scratch, struct mase_node *, (size_t)nodes->count);
     r->count = r->assigned_count = 0;
@@ -483,7 +404,7 @@ static enum mase_status read_body(struct reading *r, const struct mase_value *v)
     MASE_TRY(tie_all(r));
     MASE_TRY(each(r, v, "nodes", add_node));
     if (!mase_graph_output(r->g))
-        return malformed(r, "output");
+        return mase_reading_malformed(r, "output");
     return mase_graph_follow_assigned(r->g, r->assigned, r->assigned_count, r->err);
 }
 
@@ -494,14 +415,14 @@ static void refuse_training(struct reading *r, const struct mase_value *fault)
     const struct mase_loc at = get_place(r, fault);
     mase_graph_refuse_training(r->g,
                                mase_arena_printf(&r->scratch, "in training, %s:%d: %s", at.path,
-                                                 at.line, get_text(fault, "message")));
+                                                 at.line, mase_reading_text(fault, "message")));
 }
 
 static enum mase_status read_training(struct reading *r, const struct mase_value *v)
 {
     struct mase_graph *evaluated = r->g;
     if (!v)
-        return malformed(r, "training");
+        return mase_reading_malformed(r, "training");
     if (v->kind == MASE_NONE)
         return MASE_OK;
     if (is_fault(mase_value_get(v, "error"))) {
@@ -528,7 +449,7 @@ static enum mase_status tell_defaults(struct reading *r, const struct mase_value
 {
     struct mase_str text = { 0 };
     if (!v || v->kind != MASE_LIST)
-        return malformed(r, "defaults");
+        return mase_reading_malformed(r, "defaults");
     for (int i = 0; i < v->count; i++)
         if (v->items[i]->kind == MASE_STRING)
             mase_str_printf(&text, "%s%s", i ? ", " : "", v->items[i]->s);
@@ -542,11 +463,11 @@ static enum mase_status tell_defaults(struct reading *r, const struct mase_value
 static enum mase_status tell_passed(struct reading *r, const struct mase_value *v)
 {
     if (!v || v->kind != MASE_LIST)
-        return malformed(r, "list of what was passed over");
+        return mase_reading_malformed(r, "list of what was passed over");
     if (!v->count)
         return MASE_OK;
     const struct mase_loc at = get_place(r, v->items[0]);
-    const char *message = get_text(v->items[0], "message");
+    const char *message = mase_reading_text(v->items[0], "message");
     struct mase_str more = { 0 };
     for (int i = 1; i < v->count; i++)
         mase_str_printf(&more, "%s%d", i > 1 ? ", " : "; so were lines ",
@@ -562,7 +483,7 @@ static enum mase_status tell_decided(struct reading *r, const struct mase_value 
 {
     struct mase_str lines = { 0 };
     if (!v || v->kind != MASE_LIST)
-        return malformed(r, "list of decisions");
+        return mase_reading_malformed(r, "list of decisions");
     for (int i = 0; i < v->count; i++)
         mase_str_printf(&lines, "%s%s:%d", i ? ", " : "", get_place(r, v->items[i]).path,
                         get_place(r, v->items[i]).line);
@@ -577,14 +498,14 @@ static enum mase_status read_graph(struct reading *r, const struct mase_value *a
 {
     if (is_fault(mase_value_get(answer, "error")))
         return fail_as_told(r, mase_value_get(answer, "error"));
-    if (!get_text(answer, "name"))
-        return malformed(r, "graph");
-    r->g->name = mase_arena_strdup(&r->g->arena, get_text(answer, "name"));
+    if (!mase_reading_text(answer, "name"))
+        return mase_reading_malformed(r, "graph");
+    r->g->name = mase_arena_strdup(&r->g->arena, mase_reading_text(answer, "name"));
     MASE_TRY(read_body(r, answer));
     MASE_TRY(read_training(r, mase_value_get(answer, "training")));
     bool confined;
     if (!get_flag(answer, "confined", &confined))
-        return malformed(r, "confinement");
+        return mase_reading_malformed(r, "confinement");
     if (!confined)
         mase_warn("nothing keeps %s from starting programs: the kernel, or python3's ctypes, does "
                   "not help",

@@ -47,9 +47,21 @@ def erfinv(y):
     return x
 
 
-def is_wide_uniform(start):
-    """erfinv of it is a normal, cut where hardly anything is."""
-    return isinstance(start, tuple) and start[0] == "uniform" and start[1] > 0.9999 and abs(start[2]) < 1e-4
+MAX_DRAWN = 1 << 16  # numbers that are drawn to be cut; of more the few at the ends are left as they are
+
+
+def is_even_uniform(start):
+    """erfinv of it is a normal that is cut on both sides."""
+    return isinstance(start, tuple) and start[0] == "uniform" and 0.5 < start[1] <= 1 and abs(start[2]) < 1e-4
+
+
+def cut_deviation(kept):
+    """Of a normal of deviation 1 of which the middle is kept; a little less, and that is said."""
+    if kept > 0.9999:
+        return 1.0
+    note(here(), "a normal that is cut starts as a normal of the same deviation, which is not cut")
+    z = math.sqrt(2) * erfinv(kept)
+    return math.sqrt(1 - 2 * z * math.exp(-z * z / 2) / math.sqrt(2 * math.pi) / kept)
 
 
 REAL_FUNCTIONS = {  # of one number, a real one
@@ -73,8 +85,8 @@ TESTS = {"isnan": lambda v: v != v, "isinf": lambda v: abs(v) == math.inf,
 
 def of_one(fn, real):
     def method(self, *args, **_):
-        if fn is erfinv and is_wide_uniform(self.start):
-            return self.like(self.shape, ("normal", math.sqrt(0.5), 0.0))
+        if fn is erfinv and is_even_uniform(self.start):
+            return self.like(self.shape, ("normal", cut_deviation(self.start[1]) * math.sqrt(0.5), 0.0))
         kind = self.dtype if self.dtype.is_floating_point or not real else REAL
         if self.is_unknown:
             return self.like(self.shape, UNKNOWN, kind)
@@ -121,7 +133,8 @@ def clamp(self, min=None, max=None):
     low, high = plain_number(min), plain_number(max)
     if isinstance(self.start, tuple) and self.start[0] == "normal":
         _, spread, centre = self.start
-        if (low is None or centre - low >= 4 * spread) and (high is None or high - centre >= 4 * spread):
+        cut = 4 if self.numel() <= MAX_DRAWN else 2
+        if (low is None or centre - low >= cut * spread) and (high is None or high - centre >= cut * spread):
             return self.like(self.shape, self.start)
     fits = [v if low is None or v >= low else low for v in self.numbers()]
     return self.like(self.shape, [v if high is None or v <= high else high for v in fits])
@@ -408,6 +421,38 @@ def matmul(a, b):
 
 def outer(a, b):
     return a.unsqueeze(1) * b.unsqueeze(0)
+
+
+def solved(rows, right):
+    """Least squares by normal equations and elimination with pivots; what is not determined is zero."""
+    n, m = len(rows[0]), len(right[0])
+    a = [[math.fsum(r[i] * r[j] for r in rows) for j in range(n)] + [
+        math.fsum(r[i] * b[k] for r, b in zip(rows, right)) for k in range(m)] for i in range(n)]
+    for i in range(n):
+        best = max(range(i, n), key=lambda j: abs(a[j][i]))
+        a[i], a[best] = a[best], a[i]
+        if abs(a[i][i]) < 1e-12:
+            a[i] = [0.0] * (n + m)
+            continue
+        a[i] = [v / a[i][i] for v in a[i]]
+        for j in range(n):
+            if j != i and a[j][i]:
+                a[j] = [v - a[j][i] * w for v, w in zip(a[j], a[i])]
+    return [v for row in a for v in row[n:]]
+
+
+class Solution:
+    def __init__(self, solution):
+        self.solution = solution
+
+
+def lstsq(a, b, **_):
+    lead, (rows, n), m = a.shape[:-2], a.shape[-2:], b.shape[-1]
+    if math.prod(lead) * rows * n * n > 1 << 24:
+        raise Fault("lstsq of %s is too large to compute while tracing" % list(a.shape))
+    left, right = a.reshape(-1, rows, n).tolist(), b.reshape(-1, rows, m).tolist()
+    numbers = [v for x, y in zip(left, right) for v in solved(x, y)]
+    return Solution(Tensor(tuple(lead) + (n, m), numbers, a.dtype))
 
 
 def difference(self, n=1, dim=-1, **_):

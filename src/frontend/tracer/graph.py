@@ -283,6 +283,8 @@ class Attribute(Proxy):
         return self.read
 
     def __call__(self, *args, **kwargs):
+        if self.name in ("requires_grad_", "retain_grad") and self.name not in TRACER.tables.methods:
+            return self.owner  # of inputs: they have no gradients here
         known(self.name, TRACER.tables.methods, "method")
         if self.name.endswith("_") and not self.name.endswith("__"):
             TRACER.check_write(self.owner)
@@ -597,6 +599,11 @@ class Tracer:
         return Proxy(self.node("placeholder", p.name, default, {}, annotation=text))
 
     def graph(self):
+        first = {}  # many a layer has the same mask: it is sent once
+        for path, attr in self.attrs.items():
+            numbers = (attr["start"] or {}).get("hex")
+            if numbers and first.setdefault((numbers, attr["dtype"]), path) != path:
+                attr["start"] = {"as": first[numbers, attr["dtype"]]}
         return {"modules": list(self.modules.values()), "attrs": list(self.attrs.values()),
                 "nodes": self.nodes}
 
@@ -623,6 +630,8 @@ def start_json(t):
         if len(t.initial) > MAX_NUMBERS:
             raise Fault("a constant of %s is too large; at most %d numbers"
                         % (list(t.shape), MAX_NUMBERS))
+        if t.dtype.name == "float32" and len(t.initial) > 64:
+            return {"hex": array.array("f", t.initial).tobytes().hex()}
         return {"values": [float(v) if math.isfinite(v) else {"float": repr(float(v))}
                            for v in t.initial]}
     kind, spread, centre = t.initial

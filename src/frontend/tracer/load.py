@@ -278,7 +278,10 @@ def build(call, info):
         return maker, type(maker).__name__
     if not callable(maker):
         raise Fault("'%s' is a %s and no class" % (call.text, type(maker).__name__))
+    global BUILDING
+    BUILDING = True
     model = maker(*(call.args or ()), **answered(maker, call, info))
+    BUILDING = False
     name = getattr(maker, "__name__", type(model).__name__)
     if not isinstance(model, Module):
         base = getattr(model, "absent", None)

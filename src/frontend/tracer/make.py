@@ -29,11 +29,15 @@ def from_numbers(data, dtype=None, **_):
         if not shape:
             if isinstance(d, Absent):
                 d.look()
+            if isinstance(d, Proxy):
+                raise Fault("a traced value is no plain number while tracing")
             if not is_number(d):
                 raise Fault("a tensor is made of numbers, got %r" % (d,))
             return [d]
         if not isinstance(d, (list, tuple, range)) or len(d) != shape[0]:
             raise Fault("the rows of a tensor must have one length")
+        if len(shape) == 1 and set(map(type, d)) <= {int, float, bool}:
+            return list(d)
         return [v for row in d for v in flat(row, shape[1:])]
     if isinstance(data, Tensor):
         return data.clone().to(dtype=dtype)
@@ -46,8 +50,9 @@ def from_numbers(data, dtype=None, **_):
         return made.to(dtype=dtype)
     shape = shape_of(data)
     values = flat(data, shape)
-    guess = ("float32" if any(isinstance(v, float) or not isinstance(v, (bool, numbers.Integral)) for v in values)
-             or not values else "bool" if all(isinstance(v, bool) for v in values) else "int64")
+    kinds = set(map(type, values))
+    guess = ("float32" if not all(issubclass(k, (bool, numbers.Integral)) for k in kinds) or not kinds else
+             "bool" if kinds == {bool} else "int64")
     return Tensor(shape, values, DTYPES[guess]).to(dtype=dtype)
 
 

@@ -543,6 +543,8 @@ class Layer(Module):
         values = self.signature.bind(type(self).__name__, args, kwargs)
         for name, mark in self.signature.marks.items():
             value = values[name]
+            if isinstance(value, Tensor) and not value.ndim:
+                value = values[name] = value.item()
             if mark in tuple("12346n") and isinstance(value, numbers.Integral):
                 values[name] = (int(value),) * (1 if mark == "n" else int(mark))
             elif mark in tuple("12346n") and isinstance(value, list):

@@ -2,6 +2,9 @@
 what comes out has a shape and no numbers."""
 
 
+BUILDING = False  # the network that was asked for is being made
+
+
 def each(v, n):
     return tuple(v) if isinstance(v, (tuple, list)) else (v,) * n
 
@@ -62,7 +65,10 @@ SHAPES.update({name: same_shape for name in (
 
 
 def called_early(module, args, kwargs):
-    """A module of the user's own does what its forward says; a layer has a rule."""
+    """A module of the user's own does what its forward says; a layer has a rule. Scripts that run a network are
+    not followed."""
+    if not BUILDING:
+        raise Fault("a network is run by the file itself: only its forward is followed")
     if not isinstance(module, Layer) or type(module).__module__ != LAYERS:
         return module.forward(*args, **kwargs)
     name = module._layer_class()

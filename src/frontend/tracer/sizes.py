@@ -184,6 +184,7 @@ METHOD_SHAPES = {
     "stack": lambda ts, dim=0: unsqueezed(ts[0], dim) and Shaped(
         ts[0].shape[:dim] + (len(ts),) + ts[0].shape[dim:]),
 }
+METHOD_SHAPES["linear"] = lambda x, weight, bias=None: Shaped(x.shape[:-1] + (weight.shape[0],))
 METHOD_SHAPES.update({n: elementwise for n in (
     "add", "sub", "mul", "div", "pow", "relu", "relu_", "sigmoid", "tanh", "exp", "log", "sqrt", "abs", "gelu", "silu",
     "leaky_relu", "elu", "relu6", "hardswish", "dropout", "dropout2d", "sin", "cos", "neg", "clamp", "softplus", "log_softmax",

@@ -140,6 +140,13 @@ def strides_of(shape):
     return steps
 
 
+def flat_positions(shape, strides, offset):
+    places = [offset]
+    for n, step in zip(shape, strides):
+        places = [p + i * step for p in places for i in range(n)]
+    return places
+
+
 def broadcast(a, b):
     out = []
     for m, n in itertools.zip_longest(reversed(a), reversed(b), fillvalue=1):
@@ -165,7 +172,8 @@ class Kind(type):
 class Tensor(metaclass=Kind):
     persistent = False  # in the state dict, as parameters and most buffers are
     maker = None  # the layer that made it for itself, and the name it had there
-    base = None  # (tensor, its shape): the places in it of our numbers, where we are a view
+    base = None  # the tensor whose numbers we share, where we are a view
+    strides, offset = None, 0  # where they lie in it; None: one behind the other
 
     def __init__(self, shape=(), start=("uniform", 0.0, 0.0), dtype=DTYPES["float32"]):
         self.shape, self.dtype = Size(shape), dtype
@@ -185,9 +193,8 @@ class Tensor(metaclass=Kind):
     def initial(self):
         if self.base is None:
             return self.own
-        root, order = self.base
-        own = root.own
-        return [own[i] for i in order()] if isinstance(own, list) else own
+        own = self.base.own
+        return [own[i] for i in self.positions()] if isinstance(own, list) else own
 
     @initial.setter
     def initial(self, start):
@@ -195,14 +202,17 @@ class Tensor(metaclass=Kind):
         if self.base is None:
             self.own = start
             return
-        root, order = self.base
-        if self.numel() == root.numel() and not isinstance(start, list):
-            root.own = start
+        if self.numel() == self.base.numel() and not isinstance(start, list):
+            self.base.own = start
             return
-        numbers = list(root.numbers())
-        for i, v in zip(order(), self.like(self.shape, start).numbers()):
+        numbers = list(self.base.numbers())
+        for i, v in zip(self.positions(), self.like(self.shape, start).numbers()):
             numbers[i] = v
-        root.own = numbers
+        self.base.own = numbers
+
+    def positions(self):
+        """Where our numbers lie, in order."""
+        return flat_positions(self.shape, self.strides, self.offset)
 
     # ---- numbers ----
 
@@ -231,7 +241,7 @@ class Tensor(metaclass=Kind):
 
     def default(self):
         """How the layer that made it starts it."""
-        root = self.base[0] if self.base else self
+        root = self.base if self.base is not None else self
         if root.maker is None:
             raise Fault("this needs numbers that are not known yet")
         layer, name = root.maker
@@ -256,25 +266,25 @@ class Tensor(metaclass=Kind):
             return self.like(shape, start if start or not self.maker else self.default())
         return self.like(shape, [start[i] for i in order])
 
-    def viewed(self, shape, order):
-        """The same elements elsewhere: order() gives the flat positions of each."""
-        root, above = self.base or (self, None)
+    def viewed(self, shape, strides, offset=0):
+        """The same numbers, elsewhere among those of the base."""
         t = Tensor.__new__(Tensor)
         t.shape, t.dtype, t.wants_grad, t.used = Size(shape), self.dtype, False, False
-        t.base = root, (lambda: [at[i] for at in (above(),) for i in order()]) if above else (
-            lambda: list(order()))
+        t.base = self if self.base is None else self.base
+        t.strides, t.offset = list(strides), offset
         self.used |= TRACER is not None
         return t
+
+    def own_strides(self):
+        return strides_of(self.shape) if self.strides is None else self.strides
 
     def stretched(self, shape):
         if tuple(shape) == tuple(self.shape):
             return self.clone()
-        steps = strides_of(self.shape)
-        lead = len(shape) - len(self.shape)
-        axes = [range(n) for n in shape]
-        order = (sum(0 if self.shape[d] == 1 else at[lead + d] * steps[d]
-                     for d in range(len(self.shape))) for at in itertools.product(*axes))
-        return self.moved(shape, order) if isinstance(self.start, list) else self.moved(shape, ())
+        steps = [0] * (len(shape) - len(self.shape)) + [
+            0 if n == 1 else step for n, step in zip(self.shape, strides_of(self.shape))]
+        order = flat_positions(shape, steps, 0) if isinstance(self.initial, list) else ()
+        return self.moved(shape, order)
 
     def scaled(self, factor, shift):
         if self.is_unknown:
@@ -357,7 +367,7 @@ class Tensor(metaclass=Kind):
             raise Fault("data is a tensor, got %s" % type(other).__name__)
         self.check_write()
         start = other.start if other.start or not other.maker else other.default()
-        self.shape, self.dtype, self.base = other.shape, other.dtype, None
+        self.shape, self.dtype, self.base, self.strides, self.offset = other.shape, other.dtype, None, None, 0
         self.start = list(start) if isinstance(start, list) else start
 
     def item(self):
@@ -407,7 +417,9 @@ class Tensor(metaclass=Kind):
         size = [self.numel() // known if n == -1 and known else n for n in size]
         if math.prod(size) != self.numel():
             raise Fault("%s cannot be viewed as %s" % (list(self.shape), list(size)))
-        return self.viewed(size, lambda: range(self.numel()))
+        if self.own_strides() != strides_of(self.shape):
+            return self.clone().view(*size)
+        return self.viewed(size, strides_of(size), self.offset)
 
     reshape = view
 
@@ -426,10 +438,8 @@ class Tensor(metaclass=Kind):
 
     def permute(self, *dims):
         dims = dims[0] if len(dims) == 1 and isinstance(dims[0], (tuple, list)) else dims
-        shape = [self.shape[d] for d in dims]
-        steps = strides_of(self.shape)
-        return self.viewed(shape, lambda: [sum(i * steps[d] for i, d in zip(at, dims)) for at in
-                                           itertools.product(*[range(n) for n in shape])])
+        steps = self.own_strides()
+        return self.viewed([self.shape[d] for d in dims], [steps[d] for d in dims], self.offset)
 
     def transpose(self, dim0, dim1):
         dims = list(range(self.ndim))
@@ -452,11 +462,10 @@ class Tensor(metaclass=Kind):
             return Proxy.record("call_method", "repeat", (self,) + sizes, {})
         sizes = sizes[0] if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)) else sizes
         own = (1,) * (len(sizes) - self.ndim) + tuple(self.shape)
-        steps = strides_of(own)
-        shape = [n * k for n, k in zip(own, sizes)]
-        order = (sum(i % n * s for i, n, s in zip(at, own, steps))
-                 for at in itertools.product(*[range(n) for n in shape]))
-        return self.moved(shape, order)
+        places = [0]
+        for n, k, step in zip(own, sizes, strides_of(own)):
+            places = [p + i % n * step for p in places for i in range(n * k)]
+        return self.moved([n * k for n, k in zip(own, sizes)], places)
 
     def nonzero(self):
         """(places, dimensions)"""
@@ -481,29 +490,31 @@ class Tensor(metaclass=Kind):
         lead = (len(rows),) if index.dtype.name == "bool" else tuple(index.shape)
         return self.moved(lead + tuple(shape), [i * width + k for i in rows for k in range(width)])
 
-    def chosen(self, index):
-        """The shape and the flat positions of self[index]: integers, slices, None and ..."""
+    def chosen(self, index, steps, offset):
+        """The shape, strides and offset of self[index]: integers, slices, None and ..."""
         index = index if isinstance(index, tuple) else (index,)
         used = sum(1 for i in index if i is not None and i is not Ellipsis)
         if Ellipsis not in [i for i in index if i is Ellipsis]:
             index += (Ellipsis,)
         at = next(n for n, i in enumerate(index) if i is Ellipsis)
         index = index[:at] + (slice(None),) * (self.ndim - used) + index[at + 1:]
-        steps, shape, axes, d = strides_of(self.shape), [], [], 0
+        shape, strides, d = [], [], 0
         for i in index:
             if i is None:
                 shape.append(1)
+                strides.append(0)
                 continue
             if isinstance(i, slice):
                 picked = range(*i.indices(self.shape[d]))
                 shape.append(len(picked))
+                strides.append(picked.step * steps[d])
+                offset += picked.start * steps[d] if len(picked) else 0
             elif is_whole(i) and -self.shape[d] <= i < self.shape[d]:
-                picked = [builtins.int(i) % self.shape[d]]
+                offset += builtins.int(i) % self.shape[d] * steps[d]
             else:
                 raise Fault("index %r does not fit a tensor of %s" % (i, list(self.shape)))
-            axes.append([p * steps[d] for p in picked])
             d += 1
-        return shape, lambda: [sum(p) for p in itertools.product(*axes)]
+        return shape, strides, offset
 
     def gathered(self, index):
         """The shape and the flat positions where lists or tensors of places are among the index."""
@@ -542,8 +553,7 @@ class Tensor(metaclass=Kind):
             return self.picked(index)
         if any_tensor(index):
             return self.moved(*self.gathered(index))
-        shape, order = self.chosen(index)
-        return self.viewed(shape, lambda: order())
+        return self.viewed(*self.chosen(index, self.own_strides(), self.offset))
 
     def __setitem__(self, index, value):
         self.check_write()
@@ -553,8 +563,8 @@ class Tensor(metaclass=Kind):
         if any_tensor(index):
             shape, order = self.gathered(index)
         else:
-            shape, order = self.chosen(index)
-            order = order()
+            shape, strides, offset = self.chosen(index, strides_of(self.shape), 0)
+            order = flat_positions(shape, strides, offset)
         value = value if isinstance(value, Tensor) else Tensor((), [value], self.dtype)
         numbers = list(self.numbers())
         for i, v in zip(order, value.stretched(shape).numbers()):
@@ -615,7 +625,7 @@ class Tensor(metaclass=Kind):
 
     def check_write(self):
         """What lives longer than a call of forward must not change in it."""
-        root = self.base[0] if self.base else self
+        root = self.base if self.base is not None else self
         if TRACER and id(root) in TRACER.lasting:
             raise Fault("forward changes '%s' in place, which the next call would find changed: that "
                         "is not followed" % TRACER.home(root))

@@ -8,6 +8,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <mase/npy.h>
 #include <mase/run.h>
@@ -54,7 +55,8 @@ static enum mase_status compute(struct mase_graph *g, char **given, int count, s
     struct mase_values v;
     int n = 0;
     mase_graph_init_weights(g, 0);
-    enum mase_status st = mase_weights_load(g, given[0], err);
+    const bool has_weights = strcmp(given[0], "-") != 0;
+    enum mase_status st = has_weights ? mase_weights_load(g, given[0], err) : MASE_OK;
     for (const struct mase_node *x = g->first; !st && x && n < count - 2; x = x->next) {
         if (x->kind != MASE_PLACEHOLDER)
             continue;

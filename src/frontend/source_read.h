@@ -1,0 +1,38 @@
+/*
+ * source_read.h - between the files that read the tracer's answer.
+ */
+#ifndef MASE_FRONTEND_SOURCE_READ_H
+#define MASE_FRONTEND_SOURCE_READ_H
+
+#include <mase/value.h>
+
+#include "frontend/source.h"
+#include "ir/arg.h"
+
+struct reading {
+    struct mase_arena scratch;
+    struct mase_graph *g;
+    const char *path;                     /* the user's file */
+    struct mase_node **nodes, **assigned; /* assigned: those that are x += y */
+    int count, assigned_count;
+    struct tie {
+        const char *path, *to;
+        struct mase_loc at;
+    } * ties;
+    int tie_count, tie_cap;
+    int64_t bytes; /* of weights asked for so far */
+    struct mase_err *err;
+};
+
+/* The script's fault, or that of a file that meddles with it. */
+enum mase_status mase_reading_malformed(const struct reading *r, const char *what);
+const char *mase_reading_text(const struct mase_value *v, const char *key); /* or NULL */
+bool mase_reading_number(const struct mase_value *v, double *out);
+/* [[name, value], ...] */
+enum mase_status mase_reading_dict(struct reading *r, const struct mase_value *v,
+                                   struct mase_arg *out);
+/* How a parameter or buffer starts. */
+enum mase_status mase_reading_start(struct reading *r, const struct mase_value *v,
+                                    struct mase_param *p);
+
+#endif /* MASE_FRONTEND_SOURCE_READ_H */
