@@ -379,7 +379,7 @@ static void faults_name_the_line(void **state)
     static const struct bad rows[] = {
         { "faults.py:IfOnData", 13, 12, "control flow on data" },
         { "faults.py:LoopOnData", 20, 0, "a loop over a traced value" },
-        { "faults.py:UnknownLayer", 29, 0, "unknown layer 'Fold'" },
+        { "faults.py:UnknownLayer", 29, 0, "unknown layer 'FractionalMaxPool2d'" },
         { "faults.py:UnknownFunction", 37, 0, "unknown function 'torch.fft'" },
         { "faults.py:UnknownMethod", 42, 0, "unknown method 'veiw'; did you mean 'view'?" },
         { "faults.py:Raises", 48, 0, "ValueError: no such width" },
