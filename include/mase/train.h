@@ -126,6 +126,7 @@ int64_t mase_predictor_batch(const struct mase_predictor *p);
 bool mase_predictor_planned(const struct mase_predictor *p);
 const char *mase_predictor_isa(const struct mase_predictor *p); /* "scalar" for the reference */
 int64_t mase_predictor_outputs(const struct mase_predictor *p); /* per sample */
+struct mase_shape mase_predictor_result(const struct mase_predictor *p); /* of one sample */
 
 /* n samples of a row-major (samples, features) array to y, (n, outputs). Any n. */
 enum mase_status mase_predictor_run(struct mase_predictor *p, float *y, const float *x, int64_t n,

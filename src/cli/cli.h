@@ -55,6 +55,9 @@ void mase_cli_release(struct mase_cli *c);
 /* settings.c: read --config, apply --set, check every key, fill the file column of c->setting;
  * then put the merged log level into force and turn positives that are not into None. */
 enum mase_status mase_cli_merge(struct mase_cli *c, struct mase_err *err) MASE_MUST_CHECK;
+/* An operand names the dataset. */
+enum mase_status mase_cli_name_dataset(struct mase_cli *c, const char *name,
+                                       struct mase_err *err) MASE_MUST_CHECK;
 /* Load the plugins of the command line and the configuration; merging does it. */
 /* One --set, "KEY=VALUE", over the configuration. */
 enum mase_status mase_cli_set(struct mase_cli *c, const char *text,

@@ -79,7 +79,7 @@ enum mase_status mase_cli_explain(struct mase_cli *c, struct mase_err *err)
     MASE_TRY(mase_cli_operands(c, 2, err));
     MASE_TRY(mase_cli_merge(c, err));
     if (c->operand_count > 1)
-        c->setting[MASE_CLI_dataset].cmdline = mase_value_string(&c->arena, c->operands[1]);
+        MASE_TRY(mase_cli_name_dataset(c, c->operands[1], err));
     MASE_TRY(mase_cli_quantize_run(&run, c, err));
     const struct mase_value *section = mase_value_at(c->config, "passes.quantize");
     if (mase_pass_runs_find(&c->passes, "quantize", run))

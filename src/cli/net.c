@@ -107,7 +107,9 @@ static enum mase_status open_model(struct mase_cli_net *n, struct mase_cli *c, c
         dataset = NULL; /* the configuration's is for its own model */
     if (!dataset && !model)
         return mase_fail(err, MASE_EVALUE,
-                         "'%s' does not say what data it takes: give --dataset NAME", name);
+                         "'%s' does not say what data it takes: give --dataset NAME, or "
+                         "--input-shape N,N,... of a sample",
+                         name);
     MASE_TRY(mase_cli_data_info(&data, c, dataset ? dataset : model->dataset, err));
     MASE_TRY(mase_cli_open_model(&n->graph, c, name, data, err));
     n->sample = data->sample;

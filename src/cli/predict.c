@@ -7,6 +7,8 @@
  *     Y.npy                                the outputs, (samples, outputs)
  *     PROJECT/software/predict/run.json
  */
+#include <string.h>
+
 #include <mase/file.h>
 #include <mase/log.h>
 #include <mase/npy.h>
@@ -59,36 +61,29 @@ static enum mase_status read_checkpoint(struct job *j, struct mase_err *err)
     return MASE_OK;
 }
 
-static enum mase_status find_data(struct job *j, struct mase_err *err)
-{
-    const struct mase_value *name = mase_cli_value(j->c, MASE_CLI_dataset);
-    const struct mase_data_info *info = &j->checkpoint.data;
-    if (name->kind != MASE_NONE || !info->name) {
-        const char *which = name->kind != MASE_NONE ? name->s : j->model->dataset;
-        if (!which)
-            return mase_fail(err, MASE_EVALUE,
-                             "No dataset provided! A model of one's own needs it, because %s does "
-                             "not tell.",
-                             mase_cli_text(j->c, MASE_CLI_load_name));
-        if (mase_cli_data_info(&info, j->c, which, err))
-            return mase_place(err, name->at);
-    }
-    j->data = *info;
-    if (name->kind == MASE_NONE) /* what the project is named after, and run.json says */
-        j->c->setting[MASE_CLI_dataset].dflt = mase_value_string(&j->c->arena, info->name);
-    return MASE_OK;
-}
-
 /* ---- the samples ---- */
 
-static enum mase_status fail_shape(const struct job *j, const char *path, struct mase_err *err)
+/* Of one in a row of samples. */
+static struct mase_shape sample_of(const struct mase_shape *all)
 {
+    struct mase_shape s = { .rank = all->rank - 1 };
+    for (int i = 0; i < s.rank; i++)
+        s.dim[i] = all->dim[i + 1];
+    return s;
+}
+
+static enum mase_status check_samples(const struct job *j, struct mase_err *err)
+{
+    const struct mase_shape sample = sample_of(&j->x.shape);
+    if (mase_shape_equal(&sample, &j->data.sample))
+        return MASE_OK;
     struct mase_str got = { 0 }, want = { 0 };
     mase_shape_print(&got, &j->x.shape);
     mase_shape_print(&want, &j->data.sample);
-    const enum mase_status st = mase_fail_in(
-        err, MASE_EVALUE, path, "its shape is %s; expected a row of samples, each %s as of %s",
-        mase_str_text(&got), mase_str_text(&want), j->data.name);
+    const enum mase_status st =
+        mase_fail_in(err, MASE_EVALUE, mase_cli_text(j->c, MASE_CLI_input),
+                     "its shape is %s; expected a row of samples, each %s as of %s",
+                     mase_str_text(&got), mase_str_text(&want), j->data.name);
     mase_str_release(&got);
     mase_str_release(&want);
     return st;
@@ -100,16 +95,38 @@ static enum mase_status read_samples(struct job *j, struct mase_err *err)
     struct mase_tensor t;
     MASE_TRY(mase_npy_read(&t, &j->c->arena, path, err));
     j->x = t;
-    struct mase_shape sample = { .rank = t.shape.rank - 1 };
-    for (int i = 0; i < sample.rank; i++)
-        sample.dim[i] = t.shape.dim[i + 1];
-    if (t.shape.rank < 1 || !mase_shape_equal(&sample, &j->data.sample))
-        return fail_shape(j, path, err);
+    if (t.shape.rank < 1)
+        return mase_fail_in(err, MASE_EVALUE, path, "it holds a single number; expected samples");
     if (t.dtype == MASE_F32)
         return MASE_OK;
     j->x = mase_tensor(&j->c->arena, MASE_F32, &t.shape, true);
     for (int64_t i = 0; i < mase_tensor_count(&t); i++)
         mase_tensor_set(&j->x, i, mase_tensor_get(&t, i));
+    return MASE_OK;
+}
+
+/* Where nothing else tells what a sample is like, those that are given do. */
+static void find_by_samples(struct job *j)
+{
+    j->data = (struct mase_data_info){ .name = "samples", .sample = sample_of(&j->x.shape) };
+}
+
+static enum mase_status find_data(struct job *j, struct mase_err *err)
+{
+    const struct mase_value *name = mase_cli_value(j->c, MASE_CLI_dataset);
+    const struct mase_data_info *info = &j->checkpoint.data;
+    if (name->kind != MASE_NONE || !info->name) {
+        const char *which = name->kind != MASE_NONE ? name->s : j->model->dataset;
+        if (which && mase_cli_data_info(&info, j->c, which, err))
+            return mase_place(err, name->at);
+        if (!which) {
+            find_by_samples(j);
+            info = &j->data;
+        }
+    }
+    j->data = *info;
+    if (name->kind == MASE_NONE) /* what the project is named after, and run.json says */
+        j->c->setting[MASE_CLI_dataset].dflt = mase_value_string(&j->c->arena, info->name);
     return MASE_OK;
 }
 
@@ -122,7 +139,7 @@ static struct mase_value *results(const struct job *j)
     const char *input = mase_cli_text(j->c, MASE_CLI_input);
     mase_value_set(a, v, "input", mase_value_string(a, input));
     mase_value_set(a, v, "samples", mase_value_int(a, j->y.shape.dim[0]));
-    mase_value_set(a, v, "outputs", mase_value_int(a, j->y.shape.dim[1]));
+    mase_value_set(a, v, "outputs", mase_value_int(a, mase_predictor_outputs(j->predictor)));
     mase_value_set(a, v, "planned", mase_value_bool(a, mase_predictor_planned(j->predictor)));
     mase_value_set(a, v, "seconds", mase_value_float(a, j->seconds));
     return v;
@@ -166,7 +183,9 @@ static enum mase_status predict(struct job *j, struct mase_err *err)
         .scaling = mase_cli_flag(j->c, MASE_CLI_raw) ? &j->checkpoint.scaling : NULL,
     };
     MASE_TRY(mase_predictor_new(&j->predictor, j->graph, &j->data.sample, &opts, err));
-    const struct mase_shape shape = { 2, { n, mase_predictor_outputs(j->predictor) } };
+    const struct mase_shape result = mase_predictor_result(j->predictor);
+    struct mase_shape shape = { result.rank + 1, { n } };
+    memcpy(shape.dim + 1, result.dim, (size_t)result.rank * sizeof result.dim[0]);
     j->y = mase_tensor(&j->c->arena, MASE_F32, &shape, true);
     const uint64_t started = mase_clock();
     MASE_TRY(mase_predictor_run(j->predictor, mase_f32(&j->y), mase_f32(&j->x), n, err));
@@ -189,9 +208,10 @@ enum mase_status mase_cli_predict(struct mase_cli *c, struct mase_err *err)
     MASE_TRY(need(c, MASE_CLI_output, err));
     MASE_TRY(find_model(&j, err));
     MASE_TRY(read_checkpoint(&j, err));
-    MASE_TRY(find_data(&j, err));
-    MASE_TRY(mase_cli_find_project(&j.project_dir, c, err));
     MASE_TRY(read_samples(&j, err));
+    MASE_TRY(find_data(&j, err));
+    MASE_TRY(check_samples(&j, err));
+    MASE_TRY(mase_cli_find_project(&j.project_dir, c, err));
     const enum mase_status st = predict(&j, err);
     mase_predictor_free(j.predictor);
     mase_graph_free(j.graph);

@@ -23,6 +23,9 @@ static enum mase_status count_samples(void *data, const char *split, int64_t *co
     if (!s->dataset)
         MASE_TRY(mase_cli_open_data(&s->dataset, s->c, err));
     *count = mase_dataset_split(s->dataset, split_of(split)).count;
+    if (*count == 0)
+        return mase_fail(err, MASE_EVALUE, "the %s split of %s is empty", split,
+                         mase_dataset_info(s->dataset)->data.name);
     return MASE_OK;
 }
 

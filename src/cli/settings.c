@@ -239,6 +239,40 @@ static void set_log_level(const struct mase_cli *c)
     mase_log_set_level((enum mase_log_level)level);
 }
 
+static enum mase_status fail_two_shapes(const struct mase_value *shape, const char *dataset,
+                                        struct mase_err *err)
+{
+    return mase_fail_at(err, MASE_EVALUE, shape->at,
+                        "input_shape = %s beside dataset = %s, which has a shape of its own: give "
+                        "one of them",
+                        shape->s, dataset);
+}
+
+enum mase_status mase_cli_name_dataset(struct mase_cli *c, const char *name, struct mase_err *err)
+{
+    const struct mase_value *shape = mase_cli_value(c, MASE_CLI_input_shape);
+    if (shape->kind == MASE_STRING)
+        return fail_two_shapes(shape, name, err);
+    c->setting[MASE_CLI_dataset].cmdline = mase_value_string(&c->arena, name);
+    return MASE_OK;
+}
+
+/* A shape stands for a dataset of which nobody asks for samples. */
+static enum mase_status take_input_shape(struct mase_cli *c, struct mase_err *err)
+{
+    const struct mase_value *shape = mase_cli_value(c, MASE_CLI_input_shape);
+    const struct mase_value *dataset = mase_cli_value(c, MASE_CLI_dataset);
+    if (shape->kind != MASE_STRING)
+        return MASE_OK;
+    if (dataset->kind != MASE_NONE)
+        return fail_two_shapes(shape, dataset->kind == MASE_STRING ? dataset->s : "a list", err);
+    struct mase_value *named =
+        mase_value_string(&c->arena, mase_arena_printf(&c->arena, "shape:%s", shape->s));
+    named->at = shape->at;
+    c->setting[MASE_CLI_dataset].cmdline = named;
+    return MASE_OK;
+}
+
 enum mase_status mase_cli_merge(struct mase_cli *c, struct mase_err *err)
 {
     const char *path = mase_cli_text(c, MASE_CLI_config);
@@ -261,6 +295,7 @@ enum mase_status mase_cli_merge(struct mase_cli *c, struct mase_err *err)
             drop_nonpositive(c->setting[i].file);
             drop_nonpositive(c->setting[i].cmdline);
         }
+    MASE_TRY(take_input_shape(c, err));
     if (c->command->kind >= MASE_CLI_ACTION)
         mase_cli_tell_idle_options(c);
     return MASE_OK;

@@ -157,7 +157,7 @@ enum mase_status mase_cli_show(struct mase_cli *c, struct mase_err *err)
     MASE_TRY(mase_cli_merge(c, err));
     MASE_TRY(mase_cli_subject(&s.word, c, err));
     if (c->operand_count > 1)
-        c->setting[MASE_CLI_dataset].cmdline = mase_value_string(&c->arena, c->operands[1]);
+        MASE_TRY(mase_cli_name_dataset(c, c->operands[1], err));
     MASE_TRY(show(&s, err));
     mase_cli_put_sheets(c, s.sheet, s.sheets);
     return MASE_OK;

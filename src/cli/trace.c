@@ -185,7 +185,7 @@ enum mase_status mase_cli_trace(struct mase_cli *c, struct mase_err *err)
     MASE_TRY(mase_cli_merge(c, err));
     MASE_TRY(mase_cli_subject(&word, c, err));
     if (c->operand_count > 1 && mase_model_is_file(word)) /* one's own is made for the data */
-        c->setting[MASE_CLI_dataset].cmdline = mase_value_string(&c->arena, c->operands[1]);
+        MASE_TRY(mase_cli_name_dataset(c, c->operands[1], err));
     enum mase_status st = open_both(&j, word, err);
     if (!st)
         st = check_node(&j, err);

@@ -53,7 +53,7 @@ static void tell_kinds(struct mase_err *err)
 {
     struct mase_str all = { 0 };
     for (const struct mase_data_kind *k = mase_data_kinds; k->prefix; k++)
-        mase_str_printf(&all, " %s", k->endings);
+        mase_str_printf(&all, "%s%s", k->endings[0] ? " " : "", k->endings);
     const size_t used = strlen(err->msg);
     snprintf(err->msg + used, sizeof err->msg - used, "; or a file whose name ends in one of%s",
              mase_str_text(&all));

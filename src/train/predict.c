@@ -44,6 +44,15 @@ static enum mase_status find_input(struct mase_input *in, const struct mase_grap
     return MASE_OK;
 }
 
+/* out: that of a batch, which stands first. */
+static void set_result(struct mase_predictor *p, const struct mase_shape *out)
+{
+    p->result = *out;
+    p->result.rank--;
+    memmove(p->result.dim, p->result.dim + 1, (size_t)p->result.rank * sizeof out->dim[0]);
+    p->outputs = mase_shape_count(&p->result);
+}
+
 /* What the output node returns has one row per sample. */
 static enum mase_status find_outputs(struct mase_predictor *p, struct mase_err *err)
 {
@@ -56,7 +65,7 @@ static enum mase_status find_outputs(struct mase_predictor *p, struct mase_err *
         st = mase_fail(err, MASE_EUNSUPPORTED,
                        "the network must return one tensor with a row for each sample");
     if (!st)
-        p->outputs = mase_tensor_count(out->tensor) / p->batch;
+        set_result(p, &out->tensor->shape);
     mase_arena_release(&a);
     return st;
 }
@@ -94,7 +103,7 @@ static enum mase_status make_worker(struct mase_predictor *p, int i, struct mase
         return mase_fail_at(err, st, why.loc, "%s", why.msg);
     s->x = mase_plan_input(s->plan, 0);
     s->y = mase_plan_output(s->plan);
-    p->outputs = s->y.rows;
+    set_result(p, &s->plan->output->tensor->shape);
     return MASE_OK;
 }
 
@@ -169,6 +178,11 @@ bool mase_predictor_planned(const struct mase_predictor *p)
 const char *mase_predictor_isa(const struct mase_predictor *p)
 {
     return p->worker->plan ? mase_plan_isa(p->worker->plan) : "scalar";
+}
+
+struct mase_shape mase_predictor_result(const struct mase_predictor *p)
+{
+    return p->result;
 }
 
 int64_t mase_predictor_outputs(const struct mase_predictor *p)

@@ -21,6 +21,7 @@ struct mase_predictor {
     const struct mase_scaling *scaling;
     struct mase_input input; /* the shape of a whole batch */
     int64_t batch, features, outputs;
+    struct mase_shape result; /* of a sample: outputs in all */
     struct mase_worker *worker;
     int workers; /* threads; one for the reference */
     bool learns; /* what formats learn may have no values yet */

@@ -85,7 +85,7 @@ if python3 -c '' 2>/dev/null; then
     run convert class.py:Test again.mg --dataset jsc
     holds "which is the same network" cmp py.mg again.mg
     run convert "$SOURCE/examples/own_network/net.py:Test" py2.mg
-    refused "but what data it takes, someone must say" '--dataset NAME$'
+    refused "but what data it takes, someone must say" '--dataset NAME, or --input-shape N,N,... of a sample$'
 else
     skip "a class of PyTorch's" "no python3"
 fi

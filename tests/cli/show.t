@@ -108,7 +108,7 @@ none/model.pt: file not found
 END
 run show d/source/test.py:Test
 fails "a class without its data" <<'END'
-ch: 'd/source/test.py:Test' does not say what data it takes: give --dataset NAME
+ch: 'd/source/test.py:Test' does not say what data it takes: give --dataset NAME, or --input-shape N,N,... of a sample
 END
 mkdir empty
 run show empty
