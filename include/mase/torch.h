@@ -139,6 +139,7 @@ struct mase_torch {
     struct mase_torch_state state; /* of the state dict that was asked for last */
     struct mase_unread *unread;    /* in it */
     int unread_count;
+    int left_out;    /* of Lightning's training loop */
     const char *key; /* which one to look for; NULL: the one that is meant most likely */
     bool as_stored;  /* private: none are converted */
     bool no_data;    /* private: none are read */

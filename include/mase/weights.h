@@ -27,6 +27,7 @@ struct mase_tensors {
     int converted;              /* tensors of types we lack (float16 ...), now of one of ours */
     struct mase_unread *unread; /* what is passed over */
     int unread_count;
+    int left_out;             /* tensors of a training loop around the model */
     const char *key, *others; /* where in a PyTorch file they are, what else it could have been */
     struct mase_arena arena;  /* private, like the rest */
     struct mase_file file;

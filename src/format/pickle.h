@@ -137,6 +137,7 @@ size_t mase_torch_old_magic(const unsigned char *data, size_t size);
 
 /* torch_module.c: is it a module that was pickled whole? Its state dict. */
 bool mase_torch_is_module(const struct mase_obj *o);
+bool mase_torch_has_state(const struct mase_obj *o); /* one that has any tensor? */
 enum mase_status mase_torch_module_state(struct mase_torch *t, const struct mase_obj *module,
                                          const struct mase_obj **dict,
                                          struct mase_err *err) MASE_MUST_CHECK;

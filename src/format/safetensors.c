@@ -141,7 +141,9 @@ static enum mase_status get_offsets(struct entry *e, const struct mase_value *v,
     if (begin < 0 || end < begin || (uint64_t)end > src->size)
         return mase_fail_at(err, MASE_EPARSE, e->at,
                             "tensor '%s': offsets [%" PRId64 ", %" PRId64
-                            "] are outside the %" PRIu64 " bytes of data",
+                            "] are outside the %" PRIu64
+                            " bytes of data: the file is cut short, or its "
+                            "header is wrong",
                             e->name, begin, end, src->size);
     uint64_t size = 0;
     MASE_TRY(get_size(e, &size, err));

@@ -19,6 +19,7 @@ enum mase_status mase_tensors_of_torch(struct mase_tensors *t, const void *data,
     t->converted = t->torch->converted;
     t->unread = t->torch->unread;
     t->unread_count = t->torch->unread_count;
+    t->left_out = t->torch->left_out;
     t->key = t->torch->state.key;
     t->others = t->torch->state.others;
     return MASE_OK;

@@ -45,6 +45,32 @@ bool mase_torch_is_module(const struct mase_obj *o)
     return is_script(o) || body_of(o);
 }
 
+static bool is_tensor(const struct mase_obj *o)
+{
+    return o->kind == MASE_OBJ_TENSOR || (o->kind == MASE_OBJ_OPAQUE && o->unread);
+}
+
+static bool any_tensor(const struct mase_obj *o)
+{
+    for (int i = 0; o && i < o->count; i++)
+        if (is_tensor(o->items[i]))
+            return true;
+    return false;
+}
+
+bool mase_torch_has_state(const struct mase_obj *o)
+{
+    if (!mase_torch_is_module(o))
+        return false;
+    const struct mase_obj *body = body_of(o), *inner = body ? mase_obj_get(body, "_modules") : o;
+    bool any = body ? any_tensor(mase_obj_get(body, "_parameters")) ||
+                          any_tensor(dict_of(body, "_buffers"))
+                    : any_tensor(o);
+    for (int i = 0; !any && i < inner->count; i++)
+        any = mase_torch_has_state(inner->items[i]);
+    return any;
+}
+
 struct walk {
     struct mase_torch *torch;
     struct mase_obj *dict;
@@ -71,11 +97,6 @@ static enum mase_status add(struct walk *w, const struct mase_obj *key, struct m
     mase_map_put(&w->seen, name, item);
     mase_obj_set(a, w->dict, name, item);
     return MASE_OK;
-}
-
-static bool is_tensor(const struct mase_obj *o)
-{
-    return o->kind == MASE_OBJ_TENSOR || (o->kind == MASE_OBJ_OPAQUE && o->unread);
 }
 
 static bool lists(const struct mase_obj *list, const char *name)

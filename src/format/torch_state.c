@@ -44,7 +44,7 @@ static bool is_state_dict(const struct mase_obj *o)
 
 static bool is_candidate(const struct mase_obj *o)
 {
-    return is_state_dict(o) || mase_torch_is_module(o);
+    return is_state_dict(o) || mase_torch_has_state(o);
 }
 
 /* ---- searching ---- */
@@ -224,9 +224,12 @@ static bool any_begins_with(const struct mase_obj *dict, const char *prefix)
     return false;
 }
 
+/* A tensor that is not read, or what holds some: a quantised layer's pair of weight and bias. */
 static void pass_over(struct mase_torch *t, const char *name, const struct mase_obj *o)
 {
     const bool opaque = o->kind == MASE_OBJ_OPAQUE;
+    if (!(opaque && o->unread) && o->kind != MASE_OBJ_TUPLE)
+        return;
     t->unread[t->unread_count++] = (struct mase_unread){
         name, opaque ? o->type : mase_arena_printf(&t->arena, "a %s", mase_obj_kind_names[o->kind])
     };
@@ -242,11 +245,15 @@ enum mase_status mase_torch_state_dict(struct mase_torch *t, struct mase_named_t
         wanted = "model.";
     *items = mase_new_array(&t->arena, struct mase_named_tensor, (size_t)dict->count);
     t->unread = mase_new_array(&t->arena, struct mase_unread, (size_t)dict->count);
-    *count = t->unread_count = 0;
+    *count = t->unread_count = t->left_out = 0;
     for (int i = 0; i < dict->count; i++) {
         const struct mase_obj *key = dict->keys[i], *item = dict->items[i];
-        if (key->kind != MASE_OBJ_TEXT || !mase_starts_with(key->text, wanted))
+        if (key->kind != MASE_OBJ_TEXT)
             continue;
+        if (!mase_starts_with(key->text, wanted)) {
+            t->left_out += item->kind == MASE_OBJ_TENSOR;
+            continue;
+        }
         if (item->kind == MASE_OBJ_TENSOR)
             (*items)[(*count)++] = (struct mase_named_tensor){ key->text, *item->tensor };
         else

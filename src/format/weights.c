@@ -189,6 +189,9 @@ static void tell_taken(const struct mase_loading *l, const char *path)
         !(mase_streq(key, "state_dict") && mase_streq(mase_str_text(&l->wrappers), "'model.'")))
         mase_str_printf(&text, "%snames are read without %s", text.len ? "; " : "",
                         mase_str_text(&l->wrappers));
+    if (l->file->left_out)
+        mase_str_printf(&text, "%s%d tensors of the training loop are left out",
+                        text.len ? "; " : "", l->file->left_out);
     if (l->untracked.count)
         mase_str_printf(&text, "%sthere is no num_batches_tracked, which starts at 0",
                         text.len ? "; " : "");

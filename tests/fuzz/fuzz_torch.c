@@ -50,6 +50,10 @@ static void read_pickle(const uint8_t *data, size_t size)
         struct mase_str text = { 0 };
         mase_obj_print(&text, root);
         mase_str_release(&text);
+        struct mase_torch t = { .root = root, .file = { .path = "fuzz.pkl", .size = size } };
+        struct mase_torch_state state;
+        (void)!mase_torch_find_state(&t, NULL, &state, &err);
+        mase_arena_release(&t.arena);
     }
     mase_arena_release(&a);
 }
