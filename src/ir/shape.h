@@ -122,6 +122,15 @@ enum mase_status mase_rrelu_slope(const struct mase_call *c, bool training, doub
 enum mase_status mase_scalar_unary(struct mase_call *c, struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_scalar_binary(struct mase_call *c, struct mase_err *err) MASE_MUST_CHECK;
 
+/* ---- reductions (shape_reduce.c) ---- */
+
+/* The dimensions that a variance, norm or extreme goes over. */
+enum mase_status mase_line_axes(const struct mase_call *c, bool *in,
+                                struct mase_err *err) MASE_MUST_CHECK;
+/* What a variance subtracts from the count, the order of a norm; 0 for the others. */
+enum mase_status mase_line_number(const struct mase_call *c, double *p,
+                                  struct mase_err *err) MASE_MUST_CHECK;
+
 /* ---- windows (shape_window.c) ---- */
 
 enum mase_pad_mode { MASE_PAD_ZEROS, MASE_PAD_REFLECT, MASE_PAD_REPLICATE, MASE_PAD_CIRCULAR };

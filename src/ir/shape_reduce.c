@@ -100,3 +100,156 @@ enum mase_status mase_shape_minmax(struct mase_call *c, struct mase_err *err)
     mase_call_result(c, x->dtype, &(struct mase_shape){ 0 });
     return MASE_OK;
 }
+
+/* ---- variances, norms, extremes ---- */
+
+/* x.var(False): the first argument may say unbiased, too. */
+static bool is_unbiased_flag(const struct mase_call *c)
+{
+    const struct mase_arg *dim = mase_call_arg(c, "dim");
+    return dim && dim->kind == MASE_ARG_BOOL;
+}
+
+enum mase_status mase_line_axes(const struct mase_call *c, bool *in, struct mase_err *err)
+{
+    const struct mase_shape *s = &mase_call_tensor(c, "input")->shape;
+    if (is_unbiased_flag(c)) {
+        for (int i = 0; i < s->rank; i++)
+            in[i] = true;
+        return MASE_OK;
+    }
+    return mase_call_axes(c, in, s, "dim", true, err);
+}
+
+static enum mase_status norm_order(const struct mase_call *c, const char *name, double *p,
+                                   struct mase_err *err)
+{
+    const struct mase_arg *order = mase_call_arg(c, name), *dim = mase_call_arg(c, "dim");
+    const bool frobenius = order->kind == MASE_ARG_TEXT && mase_streq(order->s, "fro");
+    *p = 2.0;
+    if (!mase_arg_present(order) || frobenius)
+        return MASE_OK;
+    if (!mase_arg_number(order, p))
+        return mase_fail(err, MASE_EUNSUPPORTED,
+                         "%s: %s: %s = %s is not available ('fro' or a number)", c->node->name,
+                         mase_ops[c->node->op].name, name, mase_show_arg(c, order));
+    const int rank = mase_call_tensor(c, "input")->shape.rank;
+    const bool matrix = mase_arg_present(dim) ? mase_arg_is_seq(dim) && dim->count == 2 : rank == 2;
+    if (c->node->op == MASE_OP_linalg_norm && matrix)
+        return mase_fail(err, MASE_EUNSUPPORTED,
+                         "%s: linalg_norm: ord = %s of a matrix is not available (vector_norm is "
+                         "the norm of its values)",
+                         c->node->name, mase_show_arg(c, order));
+    return MASE_OK;
+}
+
+enum mase_status mase_line_number(const struct mase_call *c, double *p, struct mase_err *err)
+{
+    const enum mase_op op = c->node->op;
+    *p = 0.0;
+    if (op == MASE_OP_norm)
+        return norm_order(c, "p", p, err);
+    if (op == MASE_OP_linalg_norm || op == MASE_OP_vector_norm)
+        return norm_order(c, "ord", p, err);
+    if (op != MASE_OP_var && op != MASE_OP_std)
+        return MASE_OK;
+    *p = mase_call_flag(c, "unbiased") ? 1.0 : 0.0;
+    if (is_unbiased_flag(c))
+        *p = mase_arg_truthy(mase_call_arg(c, "dim")) ? 1.0 : 0.0;
+    if (mase_arg_present(mase_call_arg(c, "correction")))
+        return mase_call_float(c, p, "correction", err);
+    return MASE_OK;
+}
+
+/* The type of a result; MASE_DTYPE_COUNT: it has none. */
+static enum mase_dtype line_type(enum mase_op op, enum mase_dtype t)
+{
+    switch (op) {
+    case MASE_OP_amax:
+    case MASE_OP_amin:
+        return t;
+    case MASE_OP_argmax:
+    case MASE_OP_argmin:
+        return MASE_I64;
+    case MASE_OP_any:
+    case MASE_OP_all:
+        return t == MASE_U8 ? t : MASE_DTYPE_BOOL;
+    case MASE_OP_prod:
+        return mase_dtype_is_float(t) ? t : MASE_I64;
+    default:
+        return mase_dtype_is_float(t) ? t : MASE_DTYPE_COUNT;
+    }
+}
+
+static bool needs_values(enum mase_op op)
+{
+    return op == MASE_OP_amax || op == MASE_OP_amin || op == MASE_OP_argmax || op == MASE_OP_argmin;
+}
+
+enum mase_status mase_shape_line(struct mase_call *c, struct mase_err *err)
+{
+    const enum mase_op op = c->node->op;
+    const struct mase_arg *dim = mase_call_arg(c, "dim");
+    const struct mase_tensor *x;
+    bool in[MASE_MAX_RANK] = { false };
+    double p;
+    MASE_TRY(mase_call_need(c, &x, "input", err));
+    enum mase_dtype t = x->dtype;
+    MASE_TRY(mase_call_dtype(c, &t, "dtype", err));
+    if (mase_call_arg(c, "dtype") && t != x->dtype && op != MASE_OP_prod)
+        return mase_fail(err, MASE_EUNSUPPORTED, "%s: %s: another dtype is not available",
+                         c->node->name, mase_ops[op].name);
+    if ((op == MASE_OP_argmax || op == MASE_OP_argmin) && mase_arg_present(dim) &&
+        dim->kind != MASE_ARG_INT)
+        return mase_call_fail(c, err, "dim must be one dimension, got %s", mase_show_arg(c, dim));
+    t = op == MASE_OP_prod && t != x->dtype ? t : line_type(op, x->dtype);
+    if (t == MASE_DTYPE_COUNT)
+        return mase_call_float_tensor(c, x, "input", err);
+    MASE_TRY(mase_line_axes(c, in, err));
+    MASE_TRY(mase_line_number(c, &p, err));
+    for (int d = 0; d < x->shape.rank; d++)
+        if (in[d] && x->shape.dim[d] == 0 && (needs_values(op) || isinf(p)))
+            return mase_call_fail(c, err, "dim %d of %s is empty", d,
+                                  mase_show_shape(c, &x->shape));
+    const struct mase_shape out = reduced(&x->shape, in, mase_call_flag(c, "keepdim"));
+    mase_call_result(c, t, &out);
+    return MASE_OK;
+}
+
+/* normalize: x; cosine_similarity and pairwise_distance: one value for each pair of vectors. */
+enum mase_status mase_shape_normalize(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x;
+    bool in[MASE_MAX_RANK];
+    double p;
+    MASE_TRY(mase_call_need(c, &x, "input", err));
+    MASE_TRY(mase_call_float_tensor(c, x, "input", err));
+    MASE_TRY(mase_call_axes(c, in, &x->shape, "dim", true, err));
+    MASE_TRY(mase_call_float(c, &p, "p", err));
+    mase_call_result(c, x->dtype, &x->shape);
+    return MASE_OK;
+}
+
+enum mase_status mase_shape_pairs(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x, *y;
+    const bool distance = c->node->op == MASE_OP_pairwise_distance;
+    bool in[MASE_MAX_RANK] = { false };
+    int axis;
+    MASE_TRY(mase_call_need(c, &x, "x1", err));
+    MASE_TRY(mase_call_need(c, &y, "x2", err));
+    MASE_TRY(mase_call_float_tensor(c, x, "x1", err));
+    MASE_TRY(mase_call_float_tensor(c, y, "x2", err));
+    struct mase_shape both = x->shape;
+    if (!mase_shape_widen(&both, &y->shape) || !both.rank)
+        return mase_call_fail(c, err, "shapes %s and %s cannot be broadcast together",
+                              mase_show_shape(c, &x->shape), mase_show_shape(c, &y->shape));
+    if (distance)
+        axis = both.rank - 1;
+    else
+        MASE_TRY(mase_call_axis_arg(c, &axis, &both, "dim", err));
+    in[axis] = true;
+    const struct mase_shape out = reduced(&both, in, distance && mase_call_flag(c, "keepdim"));
+    mase_call_result(c, mase_dtype_promote(x->dtype, y->dtype), &out);
+    return MASE_OK;
+}

@@ -245,3 +245,43 @@ enum mase_status mase_lower_alpha_dropout(struct mase_lowered *l, struct mase_er
     y = mase_compose(&k, MASE_OP_mul, y, mase_arg_float(a * (1.0 - p)));
     return mase_compose_last(&k, MASE_OP_add, y, mase_arg_float(a * least + b));
 }
+
+/* ---- norms ---- */
+
+/* The norm along dim, at least eps, in the shape that divides x. */
+static struct mase_arg length_of(struct mase_compose *k, struct mase_arg x, struct mase_arg p,
+                                 struct mase_arg dim, struct mase_arg eps)
+{
+    struct mase_arg norm = mase_compose(k, MASE_OP_norm, x, p, dim, mase_arg_bool(true));
+    return mase_compose(k, MASE_OP_clamp, norm, eps);
+}
+
+enum mase_status mase_lower_normalize(struct mase_lowered *l, struct mase_err *err)
+{
+    struct mase_compose k = { .l = l, .err = err };
+    const struct mase_arg x = l->param[0];
+    struct mase_arg by = length_of(&k, x, mase_compose_param(&k, "p"),
+                                   mase_compose_param(&k, "dim"), mase_compose_param(&k, "eps"));
+    return mase_compose_last(&k, MASE_OP_div, x, by);
+}
+
+enum mase_status mase_lower_cosine_similarity(struct mase_lowered *l, struct mase_err *err)
+{
+    struct mase_compose k = { .l = l, .err = err };
+    const struct mase_arg x = mase_compose_param(&k, "x1"), y = mase_compose_param(&k, "x2");
+    const struct mase_arg dim = mase_compose_param(&k, "dim"), eps = mase_compose_param(&k, "eps");
+    const struct mase_arg two = mase_arg_float(2.0);
+    struct mase_arg a = mase_compose(&k, MASE_OP_div, x, length_of(&k, x, two, dim, eps));
+    struct mase_arg b = mase_compose(&k, MASE_OP_div, y, length_of(&k, y, two, dim, eps));
+    return mase_compose_last(&k, MASE_OP_sum, mase_compose(&k, MASE_OP_mul, a, b), dim);
+}
+
+enum mase_status mase_lower_pairwise_distance(struct mase_lowered *l, struct mase_err *err)
+{
+    struct mase_compose k = { .l = l, .err = err };
+    const struct mase_arg keep = mase_compose_param(&k, "keepdim"), p = mase_compose_param(&k, "p");
+    struct mase_arg d =
+        mase_compose(&k, MASE_OP_sub, mase_compose_param(&k, "x1"), mase_compose_param(&k, "x2"));
+    d = mase_compose(&k, MASE_OP_add, d, mase_compose_param(&k, "eps"));
+    return mase_compose_last(&k, MASE_OP_norm, d, p, mase_arg_int(-1), keep);
+}

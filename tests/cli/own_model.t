@@ -41,7 +41,7 @@ import torch.nn as nn
 class Net(nn.Module):
     def __init__(self, info):
         super().__init__()
-        self.rnn = nn.Fold(info.num_features, 5)
+        self.rnn = nn.FractionalMaxPool2d(info.num_features, 5)
 
     def forward(self, x):
         return self.rnn(x)
@@ -52,8 +52,8 @@ class Loop(nn.Module):
         while True: pass
 END
 run transform net.py:Net jsc --config c.toml
-refused "an unknown layer names its line" '^net\.py:7:[0-9]+: unknown layer .Fold.'
-err_has "and shows it" 'self\.rnn = nn\.Fold\(info\.num_features, 5\)$'
+refused "an unknown layer names its line" '^net\.py:7:[0-9]+: unknown layer .FractionalMaxPool2d.'
+err_has "and shows it" 'self\.rnn = nn\.FractionalMaxPool2d\(info\.num_features, 5\)$'
 run transform net.py:Nett jsc --config c.toml
 refused "an unknown class" "^net\.py: no class 'Nett' in it; it has Net, Loop; did you mean 'Net'\?"
 run transform net.py:Loop jsc --config c.toml --trace-seconds 1
@@ -66,7 +66,7 @@ run transform net.py:Net jsc --config c.toml
 PATH=$path
 refused "no python3" 'reading a \.py model needs python3 \(3\.8 or later\)'
 run sweep net.py:Net jsc --batch-size 64,128
-refused "a sweep of it" '^net\.py:7:[0-9]+: unknown layer .Fold.'
+refused "a sweep of it" '^net\.py:7:[0-9]+: unknown layer .FractionalMaxPool2d.'
 
 printf 'dataset = "jsc"\n[model]\nlayers = ["ReLU()",\n  "Linera(16, 5)"]\n' >l.toml
 run transform --config l.toml

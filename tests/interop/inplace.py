@@ -6,16 +6,15 @@ usage: inplace.py CH
 """
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
-from checks import check, finish, run
+from checks import check, finish
 
 try:
     import numpy as np
     import torch
-    from torch_models import IS_OLD
+    from one_step import follow, predict
 except ImportError as lacking:
     print(f"skipped: {lacking}")
     sys.exit(77)
@@ -92,45 +91,9 @@ REFUSED = {
 }
 
 
-def predict(name):
-    return subprocess.run([ch, "predict", f"nets.py:{name}", "npz:data.npz", "--load", "start.pt", "--input", "x.npy",
-                           "--output", "y.npy"], capture_output=True, text=True)
-
-
-def gradients(name, net, start, x, y):
-    """A step of descent, where PyTorch takes one: it may need what was written over."""
-    net = net.double().train()
-    try:
-        torch.nn.functional.cross_entropy(net(x.double()), y).backward()
-    except RuntimeError:
-        return
-    ok = run(ch, "train", f"nets.py:{name}", "npz:data.npz", "--load", "start.pt", "--split", "mase", "--scaling", "none",
-             "--batch-size", str(ROWS), "--max-steps", "1", "--max-epochs", "1", "--learning-rate", "1",
-             "--weight-decay", "0", "--momentum", "0", "--lr-schedule", "constant", "--training-optimizer", "sgd",
-             "--project", name)
-    saved = torch.load(f"mase_output/{name}/software/training_ckpts/last.ckpt", weights_only=not IS_OLD) if ok else {}
-    ours = saved.get("state_dict", {})
-    far = max((ours["model." + k].double() - start[k].double() + p.grad).abs().max().item()
-              for k, p in net.named_parameters()) if ok else np.inf
-    check(f"{name}: the same gradients, {far:.1e} apart", far <= 1e-5)
-
-
-def follow(name, nets, x, y):
-    torch.manual_seed(4)
-    net = getattr(nets, name)()
-    torch.save(net.state_dict(), "start.pt")
-    start = {k: v.clone() for k, v in net.state_dict().items()}
-    done = predict(name)
-    with torch.no_grad():
-        theirs = net.eval()(x.clone()).numpy()
-    far = np.abs(np.load("y.npy") - theirs).max() if done.returncode == 0 else np.inf
-    check(f"{name}: the same outputs, {far:.1e} apart {done.stderr if done.returncode else ''}", far <= 1e-5)
-    gradients(name, net, start, x, y)
-
-
 def refuse(name, nets):
     torch.save(getattr(nets, name)().state_dict(), "start.pt")
-    done = predict(name)
+    done = predict(ch, name)
     place = re.search(r"nets\.py:\d+:\d+: .*(in place|assigns)", done.stderr)
     check(f"{name}: refused with its place", done.returncode == 2 and place)
     if not place:
@@ -150,7 +113,7 @@ with tempfile.TemporaryDirectory() as folder:
     sys.path.insert(0, folder)
     import nets
     for name in FOLLOWED:
-        follow(name, nets, torch.from_numpy(x), torch.from_numpy(y))
+        follow(ch, name, nets, torch.from_numpy(x), torch.from_numpy(y))
     for name in REFUSED:
         refuse(name, nets)
 finish()

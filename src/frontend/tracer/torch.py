@@ -94,6 +94,16 @@ def in_python(target, signature):
     return function
 
 
+def python_or(traced, existing):
+    """The first of traced values and parameters, the second of tensors that exist already."""
+    def function(*args, **kwargs):
+        if contains_proxy(args) or contains_proxy(kwargs) or (
+                TRACER and args and id(args[0]) in TRACER.parameters):
+            return traced(*args, **kwargs)
+        return existing(*args, **kwargs)
+    return function
+
+
 def by_method(name):
     """nn.functional.sigmoid(x) is x.sigmoid()."""
     def function(input):
@@ -274,6 +284,10 @@ def torch_content(tables):
     for name in itertools.chain(METHODS, FUNCTIONS):  # known of tensors that exist, not of traced ones
         if name not in content and not name.endswith("_"):
             content[name] = of_existing("torch." + name)
+    for target, signature in tables.functions.items():  # torch.norm is torch.functional's, in Python
+        head, _, name = target.rpartition(".")
+        if head == "torch.functional" and name != "split":
+            content[name] = python_or(in_python(target, signature), content[name])
     content.update(DTYPES, dtype=dtype, device=device, Size=Size, Tensor=Exposed, split=torch_split,
                    no_grad=no_grad, inference_mode=inference_mode, enable_grad=enable_grad,
                    set_grad_enabled=set_grad_enabled, is_grad_enabled=lambda: Grad.enabled,
@@ -312,8 +326,11 @@ def install(tables):
         "torch.nn.modules.conv": {"_ConvNd": bases["Conv"]},
         "torch.nn.modules.batchnorm": {"_BatchNorm": bases["BatchNorm"]},
         "torch.functional": {"split": torch_split},
-        "torch.linalg": {"lstsq": lstsq, "norm": of_existing("torch.linalg.norm")},
-        "torch.special": {"erf": as_written("torch.special.erf")},
+        "torch.linalg": {"lstsq": lstsq, "norm": python_or(as_written("torch._C._linalg.linalg_norm"),
+                                                           of_existing("torch.linalg.norm")),
+                         "vector_norm": as_written("torch._C._linalg.linalg_vector_norm")},
+        "torch.special": {name: as_written("torch.special." + name)
+                          for name in ("erf", "log1p", "exp2", "expm1")},
     }
     for name, content in NAMES.items():
         packages[name] = dict(packages.get(name, {}), **content)

@@ -139,6 +139,8 @@ static const struct {
     { "Dropout3d()", "Dropout3d(p=0.5, inplace=False)" },
     { "AlphaDropout(0.1)", "AlphaDropout(p=0.1, inplace=False)" },
     { "FeatureAlphaDropout()", "FeatureAlphaDropout(p=0.5, inplace=False)" },
+    { "CosineSimilarity(dim=2)", "CosineSimilarity()" },
+    { "PairwiseDistance(keepdim=True)", "PairwiseDistance()" },
     { "RNN(3, 4)", "RNN(3, 4)" },
     { "LSTM(3, 4, 2, batch_first=True, dropout=0.5, bidirectional=True, proj_size=2)",
       "LSTM(3, 4, proj_size=2, num_layers=2, batch_first=True, dropout=0.5, bidirectional=True)" },

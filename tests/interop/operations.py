@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Operations and layers in small networks: traced as torch.fx traces them, with PyTorch's outputs and gradients.
+
+usage: operations.py CH TRACE_TOOL
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+from checks import check, finish
+
+try:
+    import numpy as np
+    import torch
+    from one_step import follow
+    from torch_models import IS_OLD, graph_text
+except ImportError as lacking:
+    print(f"skipped: {lacking}")
+    sys.exit(77)
+
+ch, trace_tool = map(os.path.abspath, sys.argv[1:3])
+ROWS, FEATURES, CLASSES = 24, 16, 6
+HEAD = """import torch
+from torch import nn
+import torch.nn.functional as F
+from torch.nn.utils import weight_norm
+
+
+"""
+NETWORK = """class {name}(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(16, 16)
+        {init}
+        self.out = nn.Linear({width}, 6)
+
+    def forward(self, x):
+        x = self.fc(x)
+        {body}
+        return self.out(x)
+
+
+"""
+NETWORKS = {  # by name: further layers, what comes to the last, the body of forward
+    "Activations": ("self.p = nn.PReLU(16); self.m = nn.Mish(); self.g = nn.GLU()", 8,
+                    "x = F.celu(self.m(self.p(x)), 0.5); x = self.g(x)"),
+    "Functions": ("pass", 16, "x = torch.log1p(x.square()) * torch.sign(x); x = x.exp_(); x = torch.rsqrt(x + 1)"),
+    "Logic": ("pass", 16, "m = (x > 0) & (x < 0.5) | torch.isnan(x); x = x.masked_fill(m, 0.25)"),
+    "Norms": ("pass", 17, "n = torch.norm(x, dim=1, keepdim=True); x = torch.cat([F.normalize(x), n], 1)"),
+    "Spread": ("pass", 16, "x = (x - x.mean(1, True)) / (x.std(1, keepdim=True) + 0.1) + torch.var(x, 1, keepdim=True)"),
+    "Extremes": ("pass", 16, "x = x - x.amax(1, keepdim=True) + torch.logsumexp(x, 1, keepdim=True) * x.argmax(1, True) / 16"),
+    "Angles": ("pass", 1, "y = torch.flip(x, (1,)); x = F.cosine_similarity(x, y, dim=1).unsqueeze(1)"),
+    "Shuffled": ("self.s = nn.PixelShuffle(2); self.u = nn.PixelUnshuffle(4)", 16,
+                 "x = self.u(self.s(x.view(-1, 4, 2, 2))).flatten(1); x = torch.roll(x, 3, 1)"),
+    "Padded": ("self.r = nn.ReflectionPad2d(1); self.z = nn.ZeroPad2d((1, 0, 0, 1)); self.c = nn.Conv2d(1, 2, 3)", 50,
+               "x = self.c(self.z(self.r(x.view(-1, 1, 4, 4)))); x = x.flatten(1)"),
+    "Columns": ("self.u = nn.Unfold(2); self.f = nn.Fold((4, 4), 2)", 16,
+                "x = self.f(self.u(x.view(-1, 1, 4, 4)).tanh()).flatten(1)"),
+    "Volumes": ("self.t = nn.ConvTranspose3d(1, 2, 2); self.p = nn.MaxPool3d((1, 2, 2)); self.a = nn.AvgPool3d(1)", 12,
+                "x = self.a(self.p(self.t(x.view(-1, 1, 2, 2, 4)))).flatten(1)"),
+    "Larger": ("self.u = nn.Upsample(scale_factor=2, mode='bicubic'); self.t = nn.ConvTranspose1d(1, 1, 3, 2)", 129,
+               "x = self.t(self.u(x.view(-1, 1, 4, 4)).view(-1, 1, 64)).flatten(1)"),
+    "Masks": ("pass", 16, "x = torch.tril(x.view(-1, 4, 4)).flatten(1) + torch.zeros_like(x) + x.new_ones(16)"),
+}
+OTHERWISE = {  # torch.fx has a layer, we have what it computes
+    "Normed": ("self.c = weight_norm(nn.Conv1d(1, 3, 3, padding=1)); self.l = weight_norm(nn.Linear(48, 8), dim=None)", 8,
+               "x = self.l(self.c(x.view(-1, 1, 16)).flatten(1))"),
+}
+
+
+def compare_graphs(name, cls):
+    theirs = graph_text(cls)
+    ours = subprocess.run([trace_tool, f"nets.py:{name}", str(CLASSES), str(FEATURES)], stdout=subprocess.PIPE, text=True)
+    same = ours.stdout.rstrip("\n") == theirs
+    check(f"{name}: the graph of torch.fx", same)
+    if not same:
+        print(ours.stdout, theirs, sep="\n")
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    rng = np.random.RandomState(3)
+    x = rng.randn(ROWS, FEATURES).astype("<f4")
+    y = np.arange(ROWS) % CLASSES
+    np.savez("data.npz", X_train=x, y_train=y, X_test=x, y_test=y)
+    np.save("x.npy", x)
+    with open("nets.py", "w") as f:
+        f.write(HEAD + "".join(NETWORK.format(name=name, init=init.replace("; ", "\n        "), width=width,
+                                              body=body.replace("; ", "\n        "))
+                               for name, (init, width, body) in {**NETWORKS, **OTHERWISE}.items()))
+    sys.path.insert(0, folder)
+    import nets
+    for name in {**NETWORKS, **OTHERWISE}:
+        if name in NETWORKS and not IS_OLD:
+            compare_graphs(name, getattr(nets, name))
+        follow(ch, name, nets, torch.from_numpy(x), torch.from_numpy(y))
+finish()
