@@ -1,0 +1,65 @@
+"""grads.py - where gradients stop."""
+
+
+class Grad:
+    """torch.no_grad() and its kin: as a block, a decorator or a call. A call that is recorded while
+    gradients are off stops them."""
+    enabled = True
+
+    def __new__(cls, mode=None):
+        if callable(mode) and not isinstance(mode, Proxy):  # @torch.no_grad without brackets
+            return cls()(mode)
+        return super().__new__(cls)
+
+    def __init__(self, mode=True):
+        self.mode, self.before = bool(mode), []
+
+    def __enter__(self):
+        self.before.append(Grad.enabled)
+        Grad.enabled = self.wanted()
+        return self
+
+    def __exit__(self, *_):
+        Grad.enabled = self.before.pop()
+        return False
+
+    def __call__(self, fn):
+        if isinstance(fn, type):
+            raise Fault("%s is put on a class: put it on its methods" % type(self).__name__)
+
+        @functools.wraps(fn)
+        def wrapped(*args, **kwargs):
+            with type(self)(self.mode):
+                return fn(*args, **kwargs)
+        return wrapped
+
+
+class no_grad(Grad):
+    def wanted(self):
+        return False
+
+
+class enable_grad(Grad):
+    def wanted(self):
+        return True
+
+
+class inference_mode(Grad):
+    def wanted(self):
+        return Grad.enabled and not self.mode  # inference_mode(False) leaves all as it is
+
+
+class set_grad_enabled(Grad):
+    """At once; as a block, until its end."""
+
+    def __init__(self, mode):
+        super().__init__(Grad.enabled if isinstance(mode, Proxy) else mode)  # x.requires_grad
+        self.before.append(Grad.enabled)
+        Grad.enabled = self.mode
+
+    def __enter__(self):
+        return self
+
+    def __call__(self, fn):
+        self.__exit__()
+        return super().__call__(fn)

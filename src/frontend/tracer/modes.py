@@ -1,0 +1,54 @@
+"""modes.py - one graph for both modes where it can be: forward is called once in each."""
+
+FLAGS = ("training", "use_input_stats")  # arguments that say which mode a call is in
+FOLLOWS = {"atom": "self.training"}
+
+
+class Kept:
+    """What forward may change in the model: it is called once in each mode."""
+
+    def __init__(self, root):
+        self.grad, self.modules, self.tensors = Grad.enabled, [], []
+        for m in root.modules():
+            own = {k: dict(v) if isinstance(v, dict) else v for k, v in vars(m).items()}
+            self.modules.append((m, own))
+            owned = itertools.chain(vars(m).values(), m._parameters.values(), m._buffers.values())
+            self.tensors += [(t, dict(vars(t))) for t in owned if isinstance(t, Tensor)]
+
+    def restore(self):
+        Grad.enabled = self.grad
+        for m, own in self.modules:
+            vars(m).clear()
+            vars(m).update({k: dict(v) if isinstance(v, dict) else v for k, v in own.items()})
+        for t, own in self.tensors:
+            vars(t).clear()
+            vars(t).update(own)
+
+
+def placeless(v):
+    """The same without places in the source."""
+    if isinstance(v, dict):
+        return {k: placeless(i) for k, i in v.items() if k != "at"}
+    return [placeless(i) for i in v] if isinstance(v, list) else v
+
+
+def one_call(trained, evaluated):
+    """The call that is each of these in its mode, or None. Of gradients only training knows."""
+    modes = {("follows", "follows"): "follows", ("eval", "follows"): "eval",
+             ("follows", "train"): "train"}
+    mode = modes.get((trained["mode"], evaluated["mode"]))
+    follows = {k for (k, t), (name, e) in zip(trained["kwargs"], evaluated["kwargs"])
+               if k == name and k in FLAGS and t is True and e is False}
+    both, hers = (dict(node, mode=mode, no_grad=trained["no_grad"], kwargs=[
+        [k, FOLLOWS if k in follows else v] for k, v in node["kwargs"]])
+        for node in (evaluated, trained))
+    return both if mode and placeless(both) == placeless(hers) else None
+
+
+def one_graph(trained, evaluated):
+    """The graph that is each of these in its mode, or None."""
+    if len(trained["nodes"]) != len(evaluated["nodes"]) or any(
+            placeless(trained[k]) != placeless(evaluated[k]) for k in ("modules", "attrs")):
+        return None
+    nodes = [one_call(t, e) for t, e in zip(trained["nodes"], evaluated["nodes"])]
+    return None if None in nodes else dict(evaluated, nodes=nodes)
