@@ -213,6 +213,7 @@ printf 'from ..sizes import SIZE\nfrom parts.deep.block import Block\nimport tor
 printf 'import torch.nn as nn\n\n\nclass Block(nn.Module):\n    def forward(self, x):\n        return x.relu()\n' >src/parts/deep/block.py
 run show 'src/parts/deep/net.py:Net' jsc
 succeeds "a file deep in a package"
+out_has "whose input is called as in PyTorch" '^input_1 +placeholder'
 run show 'parts.deep.net:Net(num_classes=7)' jsc
 refused "a module that python3 does not find" "^parts\.deep\.net: no module 'parts': python3 looks in "
 cd src || exit 2

@@ -180,9 +180,14 @@ class Proxy:
 class Known(Proxy):
     """A parameter that forward found by walking over the modules: what it is, is known."""
 
-    def __init__(self, node, value):
-        super().__init__(node)
-        object.__setattr__(self, "value", value)
+    def __init__(self, value):
+        self.value, self.made, self.tracer = value, None, TRACER
+
+    @property
+    def node(self):
+        if self.made is None:
+            self.made = TRACER.tensor(self.value)
+        return self.made
 
     def __setattr__(self, name, value):
         if name == "requires_grad":
@@ -417,7 +422,7 @@ class Tracer:
 
     def known_parameter(self, p):
         if id(p) not in self.read:
-            self.read[id(p)] = p, Known(self.tensor(p), p)
+            self.read[id(p)] = p, Known(p)
         return self.read[id(p)][1]
 
     def home(self, t):

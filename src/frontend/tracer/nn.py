@@ -277,10 +277,10 @@ class Sequential(Module):
             for i, m in enumerate(modules):
                 self.add_module(str(i), checked(m, "Sequential"))
 
-    def forward(self, x):
+    def forward(self, input):
         for m in self._modules.values():
-            x = m(x)
-        return x
+            input = m(input)
+        return input
 
     def append(self, module):
         self.add_module(str(len(self)), checked(module, type(self).__name__))
