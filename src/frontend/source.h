@@ -6,8 +6,8 @@
 
 #include <mase/zoo.h>
 
-/* The graph of what call says, "Net" or "Net(width=3)" (NULL: the only class), in the Python file at
- * path or the module of that name, without weights. */
+/* The graph of what call says, "Net" or "Net(width=3)" (NULL: the only class), in the Python file
+ * at path or the module of that name, without weights. */
 enum mase_status mase_source_trace(struct mase_graph **g, const char *path, const char *call,
                                    const struct mase_data_info *data,
                                    const struct mase_model_opts *opts,

@@ -71,7 +71,8 @@ static double cosine(const struct mase_train_opts *o, const struct mase_train_at
 
 static double step(const struct mase_train_opts *o, const struct mase_train_at *at)
 {
-    return o->learning_rate * pow(o->lr_gamma, (double)(at->epoch / o->lr_step_size));
+    const int64_t cuts = at->epoch / o->lr_step_size;
+    return o->learning_rate * pow(o->lr_gamma, (double)cuts);
 }
 
 static double polynomial(const struct mase_train_opts *o, const struct mase_train_at *at)
