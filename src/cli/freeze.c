@@ -57,7 +57,7 @@ enum mase_status mase_cli_freeze(struct mase_graph *g, struct mase_cli *c, struc
 {
     const struct mase_value *list = mase_cli_value(c, MASE_CLI_freeze);
     int count = 0, norms = 0;
-    if (list->kind != MASE_LIST)
+    if (list->kind != MASE_LIST || !list->count)
         return MASE_OK;
     for (int i = 0; i < list->count; i++) {
         const int n = mase_graph_freeze(g, list->items[i]->s);

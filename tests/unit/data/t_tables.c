@@ -176,7 +176,7 @@ static void bad_csv(void **state)
     refuse_csv("@relation x\n@attribute a real\nnonsense\n", "",
                "expected @relation, @attribute or @data", 3, 1);
     refuse_csv("@relation x\n@data\n1,2\n", "", "expected @relation or @attribute", 2, 1);
-    refuse("csv:", &plain, MASE_EVALUE, "dataset 'csv:' names no file; it is csv:FILE:LABEL");
+    refuse("csv:", &plain, MASE_EVALUE, "dataset 'csv:' names no file; it is FILE.csv:LABEL");
     refuse("csv:/nowhere.csv", &plain, MASE_EIO, "file not found");
 }
 

@@ -333,8 +333,7 @@ static const char *const around[] = {
     "l = Linear(5, 5); l(x); operator.mul(l, l); %1$s(l%3$s); operator.add(%2$s, mul)",
     "l = Linear(5, 5); m = Linear(5, 5); l(x); %1$s(l%3$s); m(%2$s); operator.add(m, %2$s)",
     "torch.exp(x); %1$s(exp%3$s); operator.mul(%2$s, %2$s)",
-    "l = Linear(5, 5); l(x); l.view(-1, 1, 5); %1$s(view%3$s); %2$s.view(-1, 5); operator.add(l, "
-    "view_1)",
+    "l = Linear(5, 5); l(x); l.view(-1, 1, 5); %1$s(view%3$s); %2$s.view(-1, 5); l.add(view_1)",
     "c = Conv1d(1, 3, 2); x.view(-1, 1, 5); c(view); %1$s(c%3$s); operator.mul(%2$s, 2)",
 };
 
