@@ -201,9 +201,10 @@ static void warn_of_rate(const struct job *j, const struct mase_train_epoch *e)
     const struct mase_value *rate = mase_cli_value(j->c, MASE_CLI_learning_rate);
     if (e->epoch == 0 && e->train_loss > 0.97 * guessing &&
         mase_value_equal(rate, j->c->setting[MASE_CLI_learning_rate].dflt))
-        mase_warn("the first epoch has learnt nothing: its loss is %.4f, that of guessing %.4f; "
-                  "learning_rate = %g is the original's default, --learning-rate 1e-3 is usual",
-                  e->train_loss, guessing, j->opts.learning_rate);
+        mase_warn(
+            "the first epoch has learnt hardly anything: its loss is %.4f, that of guessing %.4f; "
+            "learning_rate = %g is the original's default, --learning-rate 1e-3 is usual",
+            e->train_loss, guessing, j->opts.learning_rate);
 }
 
 static enum mase_status on_epoch(void *data, const struct mase_train_epoch *e, struct mase_err *err)

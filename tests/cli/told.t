@@ -129,7 +129,7 @@ else
 fi
 
 # What keeps a network from learning: a second softmax, and a rate that nobody chose.
-nothing='WARNING +the first epoch has learnt nothing: its loss is 0\.[67][0-9]*, that of guessing 0\.6931; learning_rate = 1e-05'
+nothing='WARNING +the first epoch has learnt hardly anything: its loss is 0\.[67][0-9]*, that of guessing 0\.6931; learning_rate = 1e-05'
 run train toy toy_tiny --max-epochs 1 --project slow
 err_has "a rate that is too low" "$nothing"
 run train toy toy_tiny --max-epochs 1 --learning-rate 1e-6 --project slow
