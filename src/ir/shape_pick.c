@@ -361,7 +361,8 @@ enum mase_status mase_fold_plan(const struct mase_call *c, struct mase_pick *p,
     MASE_TRY(mase_call_ints(c, kernel, 2, "kernel_size", err));
     const struct mase_shape *s = &x->shape;
     const int first = s->rank == 3;
-    const int64_t area = kernel[0] * kernel[1];
+    const int64_t area =
+        mase_shape_count_checked(&(struct mase_shape){ 2, { kernel[0], kernel[1] } });
     if ((s->rank != 2 && s->rank != 3) || area < 1 || s->dim[first] % area)
         return mase_call_fail(c, err,
                               "input must be (N, C kernel, windows) or (C kernel, windows), got %s",
@@ -372,6 +373,9 @@ enum mase_status mase_fold_plan(const struct mase_call *c, struct mase_pick *p,
     mase_shape_push(&image, s->dim[first] / area);
     mase_shape_push(&image, size[0]);
     mase_shape_push(&image, size[1]);
+    if (mase_shape_count_checked(&image) < 0)
+        return mase_call_fail(c, err, "output_size %s is negative or too large",
+                              mase_show_ints(c, size, 2));
     *p = (struct mase_pick){ 0 };
     MASE_TRY(plan_windows(c, p, &image, err));
     if (!mase_shape_equal(&p->out, s))

@@ -158,7 +158,6 @@ static bool is_conv(enum mase_op op)
 static void add_product(struct mase_ebops *e, const struct mase_instr *i)
 {
     const struct mase_pvalue *x = mase_pvalue_of(&i->param[0]), *w = mase_pvalue_of(&i->param[1]);
-    const struct mase_pvalue *b = mase_pvalue_of(&i->param[2]);
     if (!x || !w || (i->op != MASE_OP_linear && !is_conv(i->op)) || mase_ptype_follows(&w->type))
         return;
     e->product = mase_arena_grow(&e->arena, e->product, e->count, &e->cap, sizeof *e->product);
@@ -170,6 +169,7 @@ static void add_product(struct mase_ebops *e, const struct mase_instr *i)
         find_linear(p, e, w);
     else
         find_conv(p, e, x, w, i->result[0]);
+    const struct mase_pvalue *b = mase_pvalue_of(&i->param[2]); /* both have a bias, or None */
     if (b && b->rounded.format) {
         const struct mase_shape y = mase_ptype_shape(&i->result[0]->type, 1);
         find_side(&p->bias, e, b);
