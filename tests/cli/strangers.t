@@ -131,7 +131,71 @@ class Net(nn.Module):
         return self.fc(x)
 END
 run show lost.py:Net jsc
-refused "what a line would have set is not guessed" "^lost\.py:4:[0-9]+: 'WIDTH' is needed, and this line, which sets it, fails: FileNotFoundError"
+refused "what a line would have set is not guessed" "^lost\.py:4:[0-9]+: 'WIDTH' is needed, and this line, which decides it, fails: FileNotFoundError"
+
+# decides WIDTH LINES: a network of that width, which the lines decide.
+decides()
+{
+    cat >decided.py <<END
+import argparse
+import logging
+import random
+import missing
+import torch
+import torch.nn as nn
+args = argparse.Namespace(width=4, device="cuda")
+logger = logging.getLogger()
+cfg, hidden, device = {}, [4], torch.device("cpu")
+class Cfg: width = 4
+WIDTH = 4
+$2
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        logger.debug("made")
+        self.fc = nn.Linear(16, $1)
+    def forward(self, x):
+        return self.fc(x.to(device))
+END
+    run show decided.py:Net jsc
+}
+
+# What a failing line would have changed is as lost as what it would have set.
+while IFS='|' read -r width lines; do
+    decides "$width" "$(printf %b "$lines")"
+    refused "not guessed: $lines" "^decided\.py:1[2-9]:[0-9]+: '.*' is needed"
+done <<'END'
+cfg.get("width", 4)|cfg.update(missing.load())
+cfg.get("width", 4)|also = cfg\nalso["width"] = int(open("none").read())
+cfg.get("width", 4)|also = {"a": cfg}\ncfg["width"] = 2 * missing.width
+hidden[-1]|hidden.append(undefined())
+hidden[0]|random.shuffle(hidden, undefined())
+args.width|args.width = missing.width // 2
+args.width|setattr(args, "width", missing.width // 2)
+args.width|def main(given):\n    given.width = 8 // missing.x\nmain(args)
+args.width|def inner(a):\n    a.width = 1 / 0\ndef main(given):\n    inner(given)\nmain(args)
+Cfg.width|Cfg.width = undefined()
+WIDTH|def setup():\n    global WIDTH\n    WIDTH = undefined()\nsetup()
+WIDTH|WIDTH = int(\n    undefined())
+WIDTH|for WIDTH in missing.widths: pass
+WIDTH|try:\n    WIDTH = missing.load()["w"]\nexcept Exception:\n    WIDTH = 5
+WIDTH|if missing.mode == "wide": WIDTH = 8
+WIDTH|WIDTH = {"wide": 8}.get(missing.mode, 4)
+Cfg.width|class Run:\n    def go(self):\n        Cfg.width = undefined()\nRun().go()
+END
+
+# What it leaves alone is no obstacle.
+while IFS='|' read -r width lines; do
+    decides "$width" "$(printf %b "$lines")"
+    succeeds "no obstacle: $lines"
+done <<'END'
+args.width|def main(given):\n    given.device = undefined()\nmain(args)
+args.width|torch.save(args, missing.path / "net.pt")
+args.width|print(args, undefined())
+hidden[0]|for batch in missing.loader: print(batch.to(device), hidden)
+Cfg.width|logger.info(missing.version + 1)
+WIDTH|net = nn.Linear(2, 2)\nnet.load_state_dict(torch.load("none.pt"))
+END
 
 cat >sizes.py <<'END'
 from dataclasses import dataclass

@@ -51,6 +51,22 @@ def real(full):
         return None
 
 
+LOOKED = []  # faults of those who looked at what is not there, until somebody answers for them
+
+
+def looked(message, at=None):
+    LOOKED.append(Fault(message, at))
+    return LOOKED[-1]
+
+
+def answer_for(e):
+    """The fault is told or passed over. One that the file itself swallows remains: what it did instead is not
+    what it does where all is there."""
+    while e:
+        LOOKED[:] = [fault for fault in LOOKED if fault is not e]
+        e = e.__cause__ or e.__context__
+
+
 class Absent:
     """A name of a package that is not here. It may be called, for what scripts do beside the network;
     nobody may look at what comes of it."""
@@ -98,7 +114,7 @@ class Absent:
     def look(self, *_):
         package = self._name.partition(".")[0]
         why = "it needs torch itself" if package in ON_TORCH else "python3 does not have it"
-        raise Fault("'%s' is needed here, and %s is not read: %s" % (self._name, package, why))
+        raise looked("'%s' is needed here, and %s is not read: %s" % (self._name, package, why))
 
     __bool__ = __int__ = __float__ = __index__ = __iter__ = __len__ = __contains__ = look
     __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = __neg__ = look
@@ -110,6 +126,15 @@ class Absent:
         return self if is_type_name(self._name) else self.look()
 
     __ror__ = __or__
+
+    def __eq__(self, other):
+        """Types are compared for what they are; of values nothing is known."""
+        if self is other or is_type_name(self._name):
+            return self is other or isinstance(other, Absent) and self._name == other._name
+        return self.look()
+
+    def __hash__(self):
+        return hash(self._name) if is_type_name(self._name) else self.look()
 
 
 def is_plain_code(v):
@@ -136,7 +161,7 @@ class Lost(Absent):
         self.__dict__.update(_name=name, at=at, message=message)
 
     def look(self, *_):
-        raise Fault("'%s' is needed, and this line, which sets it, fails: %s"
+        raise looked("'%s' is needed, and this line, which decides it, fails: %s"
                     % (self._name, self.message), self.at)
 
     def __call__(self, *args, **kwargs):
@@ -150,7 +175,7 @@ class Lost(Absent):
     def __mro_entries__(self, bases):
         return self.look()
 
-    __getitem__ = __or__ = __ror__ = __enter__ = look
+    __getitem__ = __or__ = __ror__ = __enter__ = __eq__ = __hash__ = look
     __bool__ = __int__ = __float__ = __index__ = __iter__ = __len__ = __contains__ = look
     __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = __neg__ = look
     __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = look

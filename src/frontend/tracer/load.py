@@ -19,34 +19,6 @@ def note(at, message):
 
 # ---- top levels ----
 
-LOOPS = (ast.For, ast.While, ast.AsyncFor)
-SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
-
-
-def bound(tree):
-    """(name, line) of what a statement sets in its own scope."""
-    if isinstance(tree, SCOPES):
-        if not isinstance(tree, ast.Lambda):
-            yield tree.name, tree.lineno
-        return
-    if isinstance(tree, ast.alias):
-        yield (tree.asname or tree.name).partition(".")[0], getattr(tree, "lineno", 0)
-    if isinstance(tree, ast.Name) and isinstance(tree.ctx, (ast.Store, ast.Del)):
-        yield tree.id, tree.lineno
-    for child in ast.iter_child_nodes(tree):
-        yield from bound(child)
-
-
-def unset(statement, line):
-    """Names that are not what they would be, since the statement failed at that line: those that it sets there
-    or later, and all of a loop around it."""
-    names = {name for name, at in bound(statement) if at >= line or at == 0}
-    for loop in ast.walk(statement):
-        if isinstance(loop, LOOPS) and loop.lineno <= line <= loop.end_lineno:
-            names.update(name for name, _ in bound(loop))
-    return names
-
-
 def failure(e, path):
     """The line of that file that failed."""
     step = e.__traceback__
@@ -59,6 +31,7 @@ def failure(e, path):
 
 def execute(tree, path, scope):
     flags = 0
+    TOP_LEVELS.append(scope)
     for statement in tree.body:
         if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
             for alias in statement.names:
@@ -73,10 +46,11 @@ def execute(tree, path, scope):
 
 def pass_over(e, statement, path, scope):
     fault = fault_of(e)
+    answer_for(e)
     line = failure(e, path) or statement.lineno
     at = fault if fault["path"] == path and fault["line"] else place_of_line(path, line)
-    for name in unset(statement, line):
-        scope[name] = Lost(name, {k: at[k] for k in ("path", "line", "col", "span")}, fault["message"])
+    at = {k: at[k] for k in ("path", "line", "col", "span")}
+    Undone(statement, line, scope, lambda name: Lost(name, at, fault["message"]))
     note(place_of_line(path, line), fault["message"])
 
 

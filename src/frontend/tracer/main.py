@@ -89,6 +89,7 @@ def traced_in_training(root, kept, evaluated):
         kept.restore()
         return traced(root, True, evaluated.constants).graph()
     except Exception as e:
+        answer_for(e)
         return {"error": fault_of(e)}
 
 
@@ -114,6 +115,8 @@ def answer():
     kept = Kept(root)
     evaluated = traced(root, False)
     training = traced_in_training(root, kept, evaluated)
+    if LOOKED:
+        raise LOOKED[0]
     return dict(evaluated.graph(), name=name, defaults=evaluated.defaults, passed=PASSED,
                 decided=decisions(evaluated),
                 training=training, confined=CONFINED)

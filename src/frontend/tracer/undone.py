@@ -1,0 +1,194 @@
+"""undone.py - what a statement that failed leaves undone: names it would have set, objects it would have changed.
+
+Whatever it might have made different is lost: who needs it hears of the line that failed. Of functions of the
+same file that it calls, the bodies are looked at, too.
+"""
+
+LOOPS = (ast.For, ast.While, ast.AsyncFor)
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+STILL = (bool, builtins.int, builtins.float, complex, str, bytes, tuple, frozenset, range, type(None), device, dtype,
+         os.PathLike, types.ModuleType, types.FunctionType, types.BuiltinFunctionType)  # no call changes these
+WRITERS = ("setattr", "delattr", "shuffle", "exec", "heappush", "heapify")  # functions that change what they get
+HARMLESS = ("to", "cuda", "cpu", "eval", "train", "half", "float", "double", "parameters", "named_parameters",
+            "modules", "named_modules", "children", "state_dict", "load_state_dict", "zero_grad", "share_memory",
+            "forward")  # methods of modules that leave the network what it is
+
+
+# ---- what did not run ----
+
+def own_nodes(tree):
+    """A statement's nodes, without the statements in it and without what functions do later."""
+    yield tree
+    if isinstance(tree, SCOPES):
+        return
+    for child in ast.iter_child_nodes(tree):
+        if not isinstance(child, (ast.stmt, ast.ExceptHandler)):
+            yield from own_nodes(child)
+
+
+def statements(tree):
+    """Those directly inside another."""
+    for child in ast.iter_child_nodes(tree):
+        if isinstance(child, ast.stmt):
+            yield child
+        elif not isinstance(child, ast.expr):
+            yield from statements(child)
+
+
+def unrun(tree, line):
+    """The nodes of a statement that did not run to their end, since it failed at that line: those that end there
+    or later, and all of a loop around it."""
+    if isinstance(tree, LOOPS) and line <= tree.end_lineno:
+        line = min(line, tree.lineno)
+    inner = [] if isinstance(tree, SCOPES) else list(statements(tree))
+    end = inner[0].lineno - 1 if inner else tree.end_lineno
+    if max(end, tree.lineno) >= line:
+        yield from own_nodes(tree)
+    for statement in inner:
+        if statement.end_lineno >= line:
+            yield from unrun(statement, line)
+
+
+def names_set(nodes):
+    for node in nodes:
+        if isinstance(node, ast.alias):
+            yield (node.asname or node.name).partition(".")[0]
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
+            yield node.id
+        elif isinstance(node, SCOPES) and not isinstance(node, ast.Lambda):
+            yield node.name
+
+
+# ---- what it would have changed ----
+
+class Undone:
+    """Finds all of it for one failed statement, and loses it."""
+
+    def __init__(self, statement, line, scope, lost):
+        self.lost = lost  # name: what stands for it from now on
+        self.functions = set()
+        nodes = list(unrun(statement, line))
+        for name in names_set(nodes):
+            scope[name] = lost(name)
+        self.follow(nodes, scope)
+
+    def follow(self, nodes, names):
+        """names: what the statements see, which in a function are its arguments, too."""
+        for node in nodes:
+            if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, (ast.Store, ast.Del)):
+                self.write(node, names)
+            elif isinstance(node, ast.Call):
+                self.call(node, names)
+
+    def value(self, tree, names):
+        """What a name, or an attribute of one, stands for now; Ellipsis: nothing that can be known."""
+        if isinstance(tree, ast.Name):
+            return names.get(tree.id, ...)
+        if isinstance(tree, ast.Attribute):
+            owner = self.value(tree.value, names)
+            if isinstance(owner, types.ModuleType):
+                return vars(owner).get(tree.attr, ...)
+            return ... if owner is ... else inspect.getattr_static(owner, tree.attr, ...)
+        return ...
+
+    def base(self, tree, names):
+        """The outermost object that tree is a part of and that a statement can change."""
+        chain = [tree]
+        while isinstance(chain[-1], (ast.Attribute, ast.Subscript, ast.Call)):
+            chain.append(chain[-1].func if isinstance(chain[-1], ast.Call) else chain[-1].value)
+        for part in reversed(chain):
+            found = self.value(part, names)
+            if found is ... or not isinstance(found, types.ModuleType):
+                return found
+        return ...
+
+    def write(self, node, names):
+        """owner.name = v, owner[key] = v: where the owner can hold it, that part alone is lost."""
+        owner = self.value(node.value, names)
+        if isinstance(node, ast.Attribute) and owner is not ... and not isinstance(owner, (Absent, Module)):
+            if not isinstance(owner, types.ModuleType) or is_users(getattr(owner, "__file__", None) or "<"):
+                self.write_part(owner, node.attr)
+            return
+        key = getattr(node, "slice", None)
+        key = getattr(key, "value", key)  # before 3.9 an Index around it
+        key = getattr(key, "value", key)
+        if isinstance(owner, dict) and isinstance(key, (str, builtins.int)):
+            dict.__setitem__(owner, key, self.lost(str(key)))
+            return
+        self.change(self.base(node.value, names))
+
+    def write_part(self, owner, name):
+        try:
+            (type if isinstance(owner, type) else object).__setattr__(owner, name, self.lost(name))
+        except (AttributeError, TypeError):
+            self.change(owner)
+
+    def call(self, node, names):
+        """function(...), owner.method(...): what code of the user's does is looked at; else the owner may change."""
+        given = [a.value if isinstance(a, ast.Starred) else a for a in node.args] + [k.value for k in node.keywords]
+        owner, method = ..., getattr(node.func, "attr", None)
+        called = self.value(node.func, names)
+        if method:
+            owner = self.base(node.func.value, names)
+        elif isinstance(called, type):
+            owner, method = called, "__init__"
+        if owner is not ... and not isinstance(owner, STILL):
+            called = inspect.getattr_static(owner if isinstance(owner, type) else type(owner), method, ...)
+            called = getattr(called, "__func__", called)
+        if inspect.isfunction(called) and is_users(called.__code__.co_filename):
+            tree = definition(called)
+            if tree:
+                self.enter(called, tree, owner, node, names)
+                return
+        elif (method or getattr(node.func, "id", "")) not in WRITERS:
+            given = []
+            if isinstance(owner, type) or isinstance(owner, Module) and method in HARMLESS:
+                owner = ...
+        for tree in given:
+            self.change(self.base(tree, names))
+        self.change(owner)
+
+    def enter(self, function, tree, owner, node, names):
+        """What a function of the user's would have done, with what it would have been given."""
+        if function in self.functions:
+            return
+        self.functions.add(function)
+        nodes = [n for s in tree.body for n in unrun(s, 0)]
+        outer = {n for g in nodes if isinstance(g, ast.Global) for n in g.names}
+        inner = dict(function.__globals__)
+        for name in set(names_set(nodes)):
+            inner[name] = ...
+            if name in outer:
+                function.__globals__[name] = self.lost(name)
+        parameters = [a.arg for a in getattr(tree.args, "posonlyargs", []) + tree.args.args + tree.args.kwonlyargs]
+        inner.update(dict.fromkeys(parameters, ...))
+        given = [] if owner is ... else [owner]
+        given += [self.base(a, names) for a in node.args]
+        inner.update(zip(parameters, given))
+        inner.update({k.arg: self.base(k.value, names) for k in node.keywords})
+        self.follow(nodes, inner)
+
+    def change(self, owner):
+        """Every name that stands for it, in any file, is lost."""
+        if owner is ... or isinstance(owner, STILL + (Absent,)) or type(owner).__module__ == "logging":
+            return
+        for scope in TOP_LEVELS:
+            for name in [n for n, v in scope.items() if v is owner and not n.startswith("__")]:
+                scope[name] = self.lost(name)
+
+
+def definition(function):
+    """The tree of a function, from its file."""
+    try:
+        tree = parsed(function.__code__.co_filename)
+    except (OSError, SyntaxError, ValueError):
+        return None
+    line = function.__code__.co_firstlineno
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == function.__name__ and \
+                min([node.lineno] + [d.lineno for d in node.decorator_list]) == line:
+            return node
+    return None
+
+
+TOP_LEVELS = []  # the names of every file that was read
