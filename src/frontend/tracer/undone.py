@@ -106,7 +106,7 @@ class Undone:
         """owner.name = v, owner[key] = v: where the owner can hold it, that part alone is lost."""
         owner = self.value(node.value, names)
         if isinstance(node, ast.Attribute) and owner is not ... and not isinstance(owner, (Absent, Module)):
-            if not isinstance(owner, types.ModuleType) or is_users(getattr(owner, "__file__", None) or "<"):
+            if not isinstance(owner, (type, types.ModuleType)) or is_own(owner):
                 self.write_part(owner, node.attr)
             return
         key = getattr(node, "slice", None)
@@ -130,15 +130,17 @@ class Undone:
         called = self.value(node.func, names)
         if method:
             owner = self.base(node.func.value, names)
-        elif isinstance(called, type):
-            owner, method = called, "__init__"
-        if owner is not ... and not isinstance(owner, STILL):
+        if isinstance(called, type):  # of what it makes nobody knows yet
+            owner, method = Absent(called.__name__), "__init__"
+            called = inspect.getattr_static(called, method, ...)
+        elif owner is not ... and not isinstance(owner, STILL):
             called = inspect.getattr_static(owner if isinstance(owner, type) else type(owner), method, ...)
-            called = getattr(called, "__func__", called)
-        if inspect.isfunction(called) and is_users(called.__code__.co_filename):
-            tree = definition(called)
+        code = getattr(called, "__func__", called)
+        if inspect.isfunction(code) and is_users(code.__code__.co_filename):
+            tree = definition(code)
             if tree:
-                self.enter(called, tree, owner, node, names)
+                is_free = isinstance(called, staticmethod) or isinstance(owner, type) and called is code
+                self.enter(code, tree, ... if is_free else owner, node, names)
                 return
         elif (method or getattr(node.func, "id", "")) not in WRITERS:
             given = []
@@ -175,6 +177,12 @@ class Undone:
         for scope in TOP_LEVELS:
             for name in [n for n, v in scope.items() if v is owner and not n.startswith("__")]:
                 scope[name] = self.lost(name)
+
+
+def is_own(value):
+    """A module or a class of the user's files."""
+    module = value if isinstance(value, types.ModuleType) else sys.modules.get(value.__module__)
+    return is_users(getattr(module, "__file__", None) or "<")
 
 
 def definition(function):
