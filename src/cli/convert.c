@@ -254,7 +254,9 @@ enum mase_status mase_cli_convert(struct mase_cli *c, struct mase_err *err)
     if (c->operand_count < 2)
         return mase_fail(err, MASE_EVALUE, "expected two names; usage: ch %s %s", c->command->name,
                          c->command->operands);
-    struct job j = { .c = c, .in = c->operands[0], .out = c->operands[1] };
+    struct job j = { .c = c,
+                     .in = mase_cli_weights_behind(&c->arena, c->operands[0]),
+                     .out = c->operands[1] };
     MASE_TRY(check_out(&j, err));
     MASE_TRY((is_weights_file(j.in) ? from_weights
               : mase_is_dir(j.in)   ? from_folder

@@ -42,6 +42,14 @@ static bool is_torch(const char *type)
     return mase_streq(type, "pt") || mase_streq(type, "pl");
 }
 
+const char *mase_cli_weights_behind(struct mase_arena *a, const char *word)
+{
+    if (!mase_is_dir(word) || mase_cli_network_in(a, word))
+        return word;
+    const char *inside = mase_weights_in(a, word);
+    return inside ? inside : word;
+}
+
 /* A folder of a run becomes what it stands for, so that everyone names and reads the same. */
 static enum mase_status settle(struct mase_cli *c, struct mase_err *err)
 {
@@ -50,8 +58,8 @@ static enum mase_status settle(struct mase_cli *c, struct mase_err *err)
     const char *path = NULL;
     if (load->kind != MASE_NONE) {
         path = mase_is_dir(load->s) ? mase_cli_network_in(&c->arena, load->s) : NULL;
-        if (!path && mase_is_dir(load->s))
-            path = mase_weights_in(&c->arena, load->s);
+        if (!path)
+            path = mase_cli_weights_behind(&c->arena, load->s);
     } else if (model->kind == MASE_STRING && mase_cli_is_trained_model(c, model->s)) {
         MASE_TRY(mase_cli_need_network_in(&path, &c->arena, model->s, err));
         load = model;

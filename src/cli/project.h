@@ -131,6 +131,8 @@ bool mase_cli_is_saved(const char *dir);
 /* What of a folder is its network: the folder of a saved graph, or the checkpoint of a training
  * run; NULL: it holds none. A file is it itself. */
 const char *mase_cli_network_in(struct mase_arena *a, const char *dir);
+/* The file of weights that a folder of Hugging Face stands for; any other word as it is. */
+const char *mase_cli_weights_behind(struct mase_arena *a, const char *word);
 /* The same, or an error that says so. */
 enum mase_status mase_cli_need_network_in(const char **path, struct mase_arena *a, const char *dir,
                                           struct mase_err *err) MASE_MUST_CHECK;

@@ -125,6 +125,7 @@ static enum mase_status show_project(struct mase_show *s, struct mase_err *err)
 
 static enum mase_status show_file(struct mase_show *s, struct mase_err *err)
 {
+    s->word = mase_cli_weights_behind(&s->c->arena, s->word);
     MASE_TRY(mase_kind_find(&s->kind, s->word, err));
     const char *network = mase_cli_network_in(&s->c->arena, s->word);
     if (mase_is_dir(s->word) && network && !mase_streq(network, s->word))

@@ -190,6 +190,8 @@ static void look(struct search *s, const struct mase_obj *root, const char *key)
         find_only(s, root);
     if (!s->found && !s->rivals.len)
         find_mixed(s, root);
+    if (!s->found && root->kind == MASE_OBJ_DICT && !root->count)
+        s->found = root; /* of a network that has no parameters */
 }
 
 enum mase_status mase_torch_find_state(struct mase_torch *t, const char *key,

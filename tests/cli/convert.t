@@ -142,3 +142,12 @@ holds "leaves nothing" test ! -e cut.npz
 run convert evil.pt evil.npz
 refused "a pickle that runs a command" '^evil.pt: there is no state dict in the file: it holds a posix.system$'
 holds "which is not run" test ! -e escaped -a ! -e evil.npz
+
+# A folder of Hugging Face stands for the weights in it.
+mkdir hub && cp a.safetensors hub/model.safetensors && echo '{}' >hub/config.json
+run show hub
+succeeds "a folder of Hugging Face is shown"
+out_has "with its tensors" 'seq_blocks'
+run convert hub hub.npz
+succeeds "and converted"
+out_has "as its weights are" '^hub.npz +npz +7 +150$'

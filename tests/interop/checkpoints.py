@@ -230,6 +230,7 @@ variant("keys", "one of two networks", saved({"generator": state, "discriminator
         options=["--load-key", "generator"])
 variant("keys", "an optimiser alone", saved(optimizer.state_dict()), wanted="there is no state dict in the file")
 variant("keys", "a list of tensors", saved(list(state.values())), wanted="there is no state dict in the file: it holds a list")
+variant("keys", "no tensor at all", saved({}), wanted="these are not the model's weights: 9 missing")
 
 # ---- wrappers ----
 for prefix in ("module.", "model.", "net.", "network.", "_orig_mod.", "module._orig_mod.", "_orig_mod.module.",
