@@ -39,6 +39,20 @@ static void sum_var(const struct mase_line_op *op, const struct mase_line *l,
     s->value = squares / degrees(op, l);
 }
 
+static void sum_mean(const struct mase_line_op *op, const struct mase_line *l,
+                     struct mase_line_sum *s)
+{
+    sum_var(op, l, s);
+    s->value = s->mean;
+}
+
+static double slope_mean(const struct mase_line_op *op, const struct mase_line *l,
+                         const struct mase_line_sum *s, double x)
+{
+    (void)op, (void)s, (void)x;
+    return 1.0 / (double)l->count;
+}
+
 static double slope_var(const struct mase_line_op *op, const struct mase_line *l,
                         const struct mase_line_sum *s, double x)
 {
@@ -217,6 +231,8 @@ static void sum_all(const struct mase_line_op *op, const struct mase_line *l,
 static const struct mase_reduction table[MASE_OP_COUNT] = {
     [MASE_OP_var] = { sum_var, slope_var },
     [MASE_OP_std] = { sum_std, slope_std },
+    [MASE_OP_var_mean] = { sum_var, slope_var },
+    [MASE_OP_std_mean] = { sum_std, slope_std },
     [MASE_OP_norm] = { sum_norm, slope_norm },
     [MASE_OP_linalg_norm] = { sum_norm, slope_norm },
     [MASE_OP_vector_norm] = { sum_norm, slope_norm },
@@ -230,10 +246,13 @@ static const struct mase_reduction table[MASE_OP_COUNT] = {
     [MASE_OP_all] = { sum_all, NULL },
 };
 
-enum mase_status mase_line_read(const struct mase_call *c, struct mase_line_op *op,
+/* The second result of var_mean and std_mean. */
+static const struct mase_reduction mean_row = { sum_mean, slope_mean };
+
+enum mase_status mase_line_read(const struct mase_call *c, int result, struct mase_line_op *op,
                                 struct mase_err *err)
 {
-    *op = (struct mase_line_op){ .row = &table[c->node->op] };
+    *op = (struct mase_line_op){ .row = result ? &mean_row : &table[c->node->op] };
     MASE_TRY(mase_line_axes(c, op->in, err));
     return mase_line_number(c, &op->p, err);
 }
@@ -280,12 +299,13 @@ static int32_t *sort_elements(struct mase_call *c, const struct mase_tensor *x,
     return row;
 }
 
-enum mase_status mase_forward_line(struct mase_call *c, struct mase_err *err)
+/* One of the results. */
+static enum mase_status run_lines(struct mase_call *c, struct mase_tensor *out, int result,
+                                  struct mase_err *err)
 {
     const struct mase_tensor *x = mase_call_tensor(c, "input");
-    struct mase_tensor *out = ref_out(c);
     struct mase_line_op op;
-    MASE_TRY(mase_line_read(c, &op, err));
+    MASE_TRY(mase_line_read(c, result, &op, err));
     int64_t length = 1;
     for (int d = 0; d < x->shape.rank; d++)
         length *= op.in[d] ? x->shape.dim[d] : 1;
@@ -297,6 +317,15 @@ enum mase_status mase_forward_line(struct mase_call *c, struct mase_err *err)
         };
         ref_set(out, i, mase_line_sum(&op, &l).value);
     }
+    return MASE_OK;
+}
+
+enum mase_status mase_forward_line(struct mase_call *c, struct mase_err *err)
+{
+    if (!mase_arg_is_seq(&c->result))
+        return run_lines(c, ref_out(c), 0, err);
+    for (int i = 0; i < c->result.count; i++)
+        MASE_TRY(run_lines(c, c->result.items[i].tensor, i, err));
     return MASE_OK;
 }
 

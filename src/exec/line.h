@@ -30,7 +30,8 @@ struct mase_line_sum {
     int64_t zeros, place;
 };
 
-enum mase_status mase_line_read(const struct mase_call *c, struct mase_line_op *op,
+/* result: which of the results, where there are two. */
+enum mase_status mase_line_read(const struct mase_call *c, int result, struct mase_line_op *op,
                                 struct mase_err *err) MASE_MUST_CHECK;
 struct mase_line_sum mase_line_sum(const struct mase_line_op *op, const struct mase_line *l);
 /* The derivative of the result by a value x of the line. */

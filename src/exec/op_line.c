@@ -64,7 +64,7 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
     struct mase_term_list terms = { 0 };
     bool in[MASE_MAX_RANK];
     MASE_TRY(mase_step_input(s, c, "input", err));
-    MASE_TRY(mase_line_read(c, &k->op, err));
+    MASE_TRY(mase_line_read(c, s->result_index, &k->op, err));
     const struct mase_slot *x = s->in[0];
     const int first = mase_plan_first(s->plan);
     for (int i = 0; i < x->tensor->shape.rank; i++)

@@ -284,3 +284,66 @@ enum mase_status mase_forward_embedding(struct mase_call *c, struct mase_err *er
     }
     return MASE_OK;
 }
+
+enum mase_status mase_forward_outer(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x = mase_call_tensor(c, "input"), *y = mase_call_tensor(c, "vec2");
+    const int64_t columns = y->shape.dim[0];
+    (void)err;
+    for (int64_t i = 0; i < mase_tensor_count(ref_out(c)); i++)
+        ref_set(ref_out(c), i, ref_get(x, i / columns) * ref_get(y, i % columns));
+    return MASE_OK;
+}
+
+/* ---- einsum ---- */
+
+/* The labels that are summed up, behind those of the result. */
+static int all_labels(const struct mase_einsum *e, int *label)
+{
+    int count = e->out_rank;
+    memcpy(label, e->out, sizeof e->out);
+    for (int i = 0; i < e->operands; i++)
+        for (int d = 0; d < e->rank[i]; d++) {
+            int k = 0;
+            while (k < count && label[k] != e->label[i][d])
+                k++;
+            label[k] = e->label[i][d];
+            count += k == count;
+        }
+    return count;
+}
+
+enum mase_status mase_forward_einsum(struct mase_call *c, struct mase_err *err)
+{
+    struct mase_einsum e;
+    int label[MASE_EINSUM_OPERANDS * MASE_MAX_RANK];
+    int64_t dim[MASE_EINSUM_OPERANDS * MASE_MAX_RANK], inner = 1;
+    MASE_TRY(mase_einsum_read(c, &e, err));
+    const int labels = all_labels(&e, label);
+    for (int i = 0; i < labels; i++) {
+        dim[i] = e.size[label[i]];
+        inner *= i < e.out_rank ? 1 : dim[i];
+    }
+    struct mase_nd w = mase_nd_dims(dim, labels);
+    for (int i = 0; i < e.operands; i++) {
+        const struct mase_view v = mase_view_of(&c->param[1].items[i].tensor->shape);
+        int64_t stride[MASE_ND_RANK] = { 0 };
+        for (int k = 0; k < labels; k++)
+            for (int d = 0; d < e.rank[i]; d++)
+                if (e.label[i][d] == label[k] && v.shape.dim[d] != 1)
+                    stride[k] += v.stride[d];
+        mase_nd_add_strides(&w, stride, 0);
+    }
+    double sum = 0.0;
+    for (int64_t i = 0; inner == 0 && i < mase_tensor_count(ref_out(c)); i++)
+        ref_set(ref_out(c), i, 0.0);
+    for (; w.i < w.count; mase_nd_next(&w)) {
+        double product = 1.0;
+        for (int i = 0; i < e.operands; i++)
+            product *= ref_get(c->param[1].items[i].tensor, w.off[i]);
+        sum = w.i % inner ? sum + product : product;
+        if (w.i % inner == inner - 1)
+            ref_set(ref_out(c), w.i / inner, sum);
+    }
+    return MASE_OK;
+}

@@ -131,6 +131,19 @@ enum mase_status mase_line_axes(const struct mase_call *c, bool *in,
 enum mase_status mase_line_number(const struct mase_call *c, double *p,
                                   struct mase_err *err) MASE_MUST_CHECK;
 
+/* ---- einsum (shape_einsum.c) ---- */
+
+enum { MASE_EINSUM_OPERANDS = 4, MASE_EINSUM_LABELS = 52 + MASE_MAX_RANK };
+/* The dimensions of operands and result by the labels of the equation. */
+struct mase_einsum {
+    int operands;
+    int label[MASE_EINSUM_OPERANDS][MASE_MAX_RANK], rank[MASE_EINSUM_OPERANDS];
+    int out[MASE_MAX_RANK], out_rank;
+    int64_t size[MASE_EINSUM_LABELS]; /* of a label; an operand may have 1 in its place */
+};
+enum mase_status mase_einsum_read(const struct mase_call *c, struct mase_einsum *e,
+                                  struct mase_err *err) MASE_MUST_CHECK;
+
 /* ---- windows (shape_window.c) ---- */
 
 enum mase_pad_mode { MASE_PAD_ZEROS, MASE_PAD_REFLECT, MASE_PAD_REPLICATE, MASE_PAD_CIRCULAR };

@@ -250,3 +250,15 @@ enum mase_status mase_shape_embedding(struct mase_call *c, struct mase_err *err)
     mase_call_result(c, w->dtype, &out);
     return MASE_OK;
 }
+
+enum mase_status mase_shape_outer(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x, *y;
+    MASE_TRY(mase_call_need(c, &x, "input", err));
+    MASE_TRY(mase_call_need(c, &y, "vec2", err));
+    MASE_TRY(need_rank(c, x, "input", 1, err));
+    MASE_TRY(need_rank(c, y, "vec2", 1, err));
+    const struct mase_shape out = { .rank = 2, .dim = { x->shape.dim[0], y->shape.dim[0] } };
+    mase_call_result(c, mase_dtype_promote(x->dtype, y->dtype), &out);
+    return MASE_OK;
+}

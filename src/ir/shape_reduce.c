@@ -151,7 +151,7 @@ enum mase_status mase_line_number(const struct mase_call *c, double *p, struct m
         return norm_order(c, "p", p, err);
     if (op == MASE_OP_linalg_norm || op == MASE_OP_vector_norm)
         return norm_order(c, "ord", p, err);
-    if (op != MASE_OP_var && op != MASE_OP_std)
+    if (!mase_call_arg(c, "unbiased"))
         return MASE_OK;
     *p = mase_call_flag(c, "unbiased") ? 1.0 : 0.0;
     if (is_unbiased_flag(c))
@@ -212,7 +212,12 @@ enum mase_status mase_shape_line(struct mase_call *c, struct mase_err *err)
             return mase_call_fail(c, err, "dim %d of %s is empty", d,
                                   mase_show_shape(c, &x->shape));
     const struct mase_shape out = reduced(&x->shape, in, mase_call_flag(c, "keepdim"));
-    mase_call_result(c, t, &out);
+    const struct mase_tensor both[2] = { { .dtype = t, .shape = out },
+                                         { .dtype = t, .shape = out } };
+    if (op == MASE_OP_var_mean || op == MASE_OP_std_mean)
+        mase_call_result_tuple(c, both, 2);
+    else
+        mase_call_result(c, t, &out);
     return MASE_OK;
 }
 

@@ -190,6 +190,16 @@ enum mase_status mase_lower_addcmul(struct mase_lowered *l, struct mase_err *err
     return mase_compose_last(&k, MASE_OP_add, l->param[0], y, value);
 }
 
+enum mase_status mase_lower_outer(struct mase_lowered *l, struct mase_err *err)
+{
+    struct mase_compose k = { .l = l, .err = err };
+    struct mase_ptype type = mase_pvalue_of(&l->param[0])->type;
+    type.dim[type.rank++] = (struct mase_extent){ .plus = 1 };
+    struct mase_arg column =
+        mase_compose(&k, MASE_OP_reshape, l->param[0], mase_lowered_sizes(l, &type));
+    return mase_compose_last(&k, MASE_OP_mul, column, l->param[1]);
+}
+
 /* ---- edges and new tensors ---- */
 
 /* The layers that widen. */

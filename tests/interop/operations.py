@@ -24,7 +24,8 @@ ROWS, FEATURES, CLASSES = 24, 16, 6
 HEAD = """import torch
 from torch import nn
 import torch.nn.functional as F
-from torch.nn.utils import weight_norm
+from torch.nn.utils import spectral_norm, weight_norm
+from torch.nn.utils.parametrizations import spectral_norm as new_spectral_norm
 
 
 """
@@ -63,9 +64,22 @@ NETWORKS = {  # by name: further layers, what comes to the last, the body of for
                "x = self.t(self.u(x.view(-1, 1, 4, 4)).view(-1, 1, 64)).flatten(1)"),
     "Masks": ("pass", 16, "x = torch.tril(x.view(-1, 4, 4)).flatten(1) + torch.zeros_like(x) + x.new_ones(16)"),
 }
+NETWORKS.update({
+    "Einsum": ("self.w = nn.Parameter(torch.rand(2, 4, 3))", 6,
+               "h = x.view(-1, 2, 2, 4); a = torch.einsum('bhid,bhjd->bhij', h, h); "
+               "h = torch.einsum('bhij,bhjd->bihd', a.softmax(-1), h); x = torch.einsum('b i h d, h d e -> b h e', h, self.w).flatten(1)"),
+    "Moments": ("pass", 16, "v, m = torch.var_mean(x, dim=1, keepdim=True); x = (x - m) / (v + 1)"),
+})
 OTHERWISE = {  # torch.fx has a layer, we have what it computes
     "Normed": ("self.c = weight_norm(nn.Conv1d(1, 3, 3, padding=1)); self.l = weight_norm(nn.Linear(48, 8), dim=None)", 8,
                "x = self.l(self.c(x.view(-1, 1, 16)).flatten(1))"),
+    "NormedEdges": ("self.c = weight_norm(nn.Conv2d(1, 3, 3, padding=1, padding_mode='reflect'))", 48,
+                    "x = self.c(x.view(-1, 1, 4, 4)).flatten(1)"),
+}
+EVALUATED = {  # in training their vectors change with every call, which is refused
+    "Spectral": ("self.c = spectral_norm(nn.Conv1d(1, 3, 3)); self.t = spectral_norm(nn.ConvTranspose1d(3, 2, 2)); "
+                 "self.l = new_spectral_norm(nn.Linear(30, 8))", 8,
+                 "x = self.l(self.t(self.c(x.view(-1, 1, 16))).flatten(1))"),
 }
 
 
@@ -88,11 +102,13 @@ with tempfile.TemporaryDirectory() as folder:
     with open("nets.py", "w") as f:
         f.write(HEAD + "".join(NETWORK.format(name=name, init=init.replace("; ", "\n        "), width=width,
                                               body=body.replace("; ", "\n        "))
-                               for name, (init, width, body) in {**NETWORKS, **OTHERWISE}.items()))
+                               for name, (init, width, body) in {**NETWORKS, **OTHERWISE, **EVALUATED}.items()))
     sys.path.insert(0, folder)
     import nets
     for name in {**NETWORKS, **OTHERWISE}:
         if name in NETWORKS and not IS_OLD:
             compare_graphs(name, getattr(nets, name))
         follow(ch, name, nets, torch.from_numpy(x), torch.from_numpy(y))
+    for name in EVALUATED:
+        follow(ch, name, nets, torch.from_numpy(x), torch.from_numpy(y), trains=False)
 finish()

@@ -232,8 +232,8 @@ NAMES = {
                         "has_torch_function_variadic": no, "is_tensor_like": no},
     "torch.onnx": {"is_in_onnx_export": no},
     "torch._utils": {}, "torch.types": {},
-    "torch.nn.utils": {"weight_norm": weight_norm, **{n: Parametrised(n) for n in (
-        "spectral_norm", "remove_weight_norm", "remove_spectral_norm")}},
-    "torch.nn.utils.parametrizations": {"weight_norm": new_weight_norm, **{n: Parametrised(n) for n in (
-        "spectral_norm", "orthogonal")}},
+    "torch.nn.utils": {"weight_norm": weight_norm, "spectral_norm": spectral_norm, **{
+        n: Parametrised(n) for n in ("remove_weight_norm", "remove_spectral_norm")}},
+    "torch.nn.utils.parametrizations": {"weight_norm": new_weight_norm, "spectral_norm": new_spectral_norm,
+                                        "orthogonal": Parametrised("orthogonal")},
 }

@@ -1,37 +1,35 @@
-"""parametrised.py - layers whose weight is computed from other parameters each time: weight_norm.
+"""parametrised.py - layers whose weight is computed from other parameters each time: weight_norm, spectral_norm.
 
 A graph has what they compute, and their parameters under PyTorch's names; the weight itself is none.
 """
 
 
-class WeightNormed(Module):
-    """What a Linear or convolution becomes: weight = v g / |v|, the norm over all dimensions but one."""
+def padded(x, values):
+    """The edges that a convolution's padding_mode asks for, and the padding that is left to do."""
+    mode, padding = values["padding_mode"], values["padding"]
+    if mode == "zeros":
+        return x, padding
+    if isinstance(padding, str):
+        raise Fault("a parametrised convolution with padding=%r and padding_mode=%r is not supported" % (padding, mode))
+    widths = tuple(n for p in reversed(padding) for n in (p, p))
+    return sys.modules["torch.nn.functional"].pad(x, widths, mode), (0,) * len(padding)
+
+
+class ParametrisedLayer(Module):
+    """What a Linear or convolution becomes; its weight is what rule computes."""
 
     def __getattr__(self, name):
         values = self.__dict__.get("values", {})
         if name in values and name not in self.__dict__["_parameters"]:
             return values[name]
         if name == "weight":  # computed at the next call: what is written into it is lost, as in PyTorch
-            return Tensor(self.__dict__["normed"]["shape"])
+            return Tensor(self.__dict__["rule"].shape)
         return super().__getattr__(name)
-
-    def _factors(self):
-        home = self
-        if self.normed["new"]:
-            home = self._modules["parametrizations"]._modules["weight"]
-        return getattr(home, self.normed["g"]), getattr(home, self.normed["v"])
-
-    def _weight(self):
-        g, v = self._factors()
-        dim, rank = self.normed["dim"], len(self.normed["shape"])
-        others = tuple(d for d in range(rank) if d != dim)
-        norm = sys.modules["torch"].norm(v, 2, others, True)
-        return v * (g / norm)
 
     def forward(self, x):
         torch, values = sys.modules["torch"], self.values
         bias = self.bias if self._parameters.get("bias") is not None else None
-        weight = self._weight()
+        weight = self.rule.weight(self)
         if "in_features" in values:
             return sys.modules["torch.nn.functional"].linear(x, weight, bias)
         dims = len(values["kernel_size"])
@@ -39,52 +37,118 @@ class WeightNormed(Module):
             return getattr(torch, "conv_transpose%dd" % dims)(
                 x, weight, bias, values["stride"], values["padding"], values["output_padding"],
                 values["groups"], values["dilation"])
-        return getattr(torch, "conv%dd" % dims)(x, weight, bias, values["stride"], values["padding"],
+        x, padding = padded(x, values)
+        return getattr(torch, "conv%dd" % dims)(x, weight, bias, values["stride"], padding,
                                                 values["dilation"], values["groups"])
 
 
-def start_of(shape, values):
-    """The bound of a layer's weight by default, and the mean norm of what is drawn within it."""
-    bound = 1 / math.sqrt(max(1, math.prod(shape[1:])))
-    return bound, lambda count: bound * math.sqrt(count / 3)
+class WeightNorm:
+    """weight = v g / |v|, the norm over all dimensions but one."""
+
+    def __init__(self, shape, dim, new):
+        self.shape, self.new = shape, new
+        self.dim = None if dim is None or dim == -1 else dim % len(shape)
+        self.names = ("original0", "original1") if new else ("weight_g", "weight_v")
+
+    def make(self, module, home, bound):
+        count = math.prod(self.shape) // (self.shape[self.dim] if self.dim is not None else 1)
+        sizes = tuple(n if d == self.dim else 1 for d, n in enumerate(self.shape)) if self.dim is not None else ()
+        g, v = Parameter(Tensor(sizes)), Parameter(Tensor(self.shape))
+        v.uniform_(-bound, bound)
+        g.fill_(bound * math.sqrt(count / 3))  # the mean norm of what is drawn
+        home._parameters[self.names[0]], home._parameters[self.names[1]] = g, v
+
+    def weight(self, module):
+        home = module._modules["parametrizations"]._modules["weight"] if self.new else module
+        g, v = (getattr(home, name) for name in self.names)
+        others = tuple(d for d in range(len(self.shape)) if d != self.dim)
+        return v * (g / sys.modules["torch"].norm(v, 2, others, True))
 
 
-def make_normed(module, name, dim, new):
+class SpectralNorm:
+    """weight = original / (u W v), W being the original as a matrix: u and v come near its first singular vectors in training, where each
+    call iterates them, and stay in evaluation."""
+
+    def __init__(self, shape, dim, new):
+        if len(shape) < 2:
+            raise Fault("spectral_norm of a weight of %s is not supported: it takes matrices" % list(shape))
+        self.shape, self.new, self.dim = shape, new, dim % len(shape)
+
+    def make(self, module, home, bound):
+        original = Parameter(Tensor(self.shape))
+        original.uniform_(-bound, bound)
+        home._parameters["original" if self.new else "weight_orig"] = original
+        rows = self.shape[self.dim]
+        if self.new:
+            vectors = Module()
+            home.add_module("0", vectors)
+        for name, n in (("u", rows), ("v", math.prod(self.shape) // rows)):
+            t = Tensor((n,))
+            t.normal_(0.0, 1 / math.sqrt(n))
+            if self.new:
+                vectors.register_buffer("_" + name, t)
+            else:
+                module.register_buffer("weight_" + name, t)
+
+    def weight(self, module):
+        if TRACER.mode and module.training:
+            raise Fault("spectral_norm in training changes its vectors with every call, which is not followed; "
+                        "evaluation takes them as they are")
+        torch = sys.modules["torch"]
+        if self.new:
+            home = module._modules["parametrizations"]._modules["weight"]
+            original, vectors = home.original, home._modules["0"]
+            u, v = vectors._u, vectors._v
+        else:
+            original, u, v = module.weight_orig, module.weight_u, module.weight_v
+        matrix, rows = original, self.shape[self.dim]
+        if self.dim:
+            matrix = matrix.permute(self.dim, *(d for d in range(len(self.shape)) if d != self.dim))
+        sigma = torch.matmul(matrix.reshape(rows, math.prod(self.shape) // rows), v)
+        return original / (sigma * u).sum()
+
+
+def parametrise(kind, what, module, name, dim, new):
     values = module.__dict__.get("values", {})
     known_layer = isinstance(module, Layer) and ("in_features" in values or "out_channels" in values)
     if not known_layer or name != "weight":
-        raise Fault("weight_norm of %s's %s is not supported: it takes the weight of Linear and convolutions"
-                    % (type(module).__name__, name))
-    if values.get("padding_mode", "zeros") != "zeros":
-        raise Fault("weight_norm of a convolution with padding_mode=%r is not supported" % values["padding_mode"])
-    weight = module._parameters["weight"]
-    shape = tuple(weight.shape)
-    dim = None if dim is None or dim == -1 else dim % len(shape)
-    sizes = tuple(n if d == dim else 1 for d, n in enumerate(shape)) if dim is not None else ()
-    bound, norm = start_of(shape, values)
-    v, g = Parameter(Tensor(shape)), Parameter(Tensor(sizes))
-    v.uniform_(-bound, bound)
-    g.fill_(norm(math.prod(shape) // (shape[dim] if dim is not None else 1)))
-    names = ("original0", "original1") if new else ("weight_g", "weight_v")
+        raise Fault("%s of %s's %s is not supported: it takes the weight of Linear and convolutions"
+                    % (what, type(module).__name__, name))
+    shape = tuple(module._parameters["weight"].shape)
+    rule = kind(shape, dim, new)
+    bound = 1 / math.sqrt(max(1, math.prod(shape[1:])))  # of a layer's weight by default
     bias = module._parameters.get("bias")
     if bias is not None and bias.initial is None:
         bias.uniform_(-bound, bound)
         bias.maker = None
     del module._parameters["weight"]
-    module.__class__ = WeightNormed
-    module.__dict__["normed"] = {"dim": dim, "shape": shape, "g": names[0], "v": names[1], "new": new}
+    module.__class__ = ParametrisedLayer
+    module.__dict__["rule"] = rule
     home = module
     if new:
         outer, home = Module(), Module()
         module.add_module("parametrizations", outer)
         outer.add_module("weight", home)
-    home._parameters[names[0]], home._parameters[names[1]] = g, v
+    rule.make(module, home, bound)
     return module
 
 
 def weight_norm(module, name="weight", dim=0):
-    return make_normed(module, name, dim, False)
+    return parametrise(WeightNorm, "weight_norm", module, name, dim, False)
 
 
 def new_weight_norm(module, name="weight", dim=0):
-    return make_normed(module, name, dim, True)
+    return parametrise(WeightNorm, "weight_norm", module, name, dim, True)
+
+
+def spectral_dim(module, dim):
+    """Of transposed convolutions the outputs are the second."""
+    return dim if dim is not None else int("output_padding" in module.__dict__.get("values", {}))
+
+
+def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=None):
+    return parametrise(SpectralNorm, "spectral_norm", module, name, spectral_dim(module, dim), False)
+
+
+def new_spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=None):
+    return parametrise(SpectralNorm, "spectral_norm", module, name, spectral_dim(module, dim), True)

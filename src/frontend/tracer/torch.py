@@ -134,6 +134,17 @@ def torch_split(tensor, split_size_or_sections, dim=0):
                         (tensor, split_size_or_sections), {"dim": dim})
 
 
+def torch_einsum(equation, *operands):
+    """torch.einsum is Python too; its operands may stand in a list."""
+    if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
+        operands = tuple(operands[0])
+    if not isinstance(equation, str):
+        raise Fault("einsum of lists of numbers is not supported: write its equation as a text")
+    if not contains_proxy(operands) and not has_parameter(operands):
+        return FUNCTIONS["einsum"](equation, *operands)
+    return Proxy.record("call_function", "torch.functional.einsum", (equation,) + operands, {})
+
+
 def watch_math(tables):
     """math.sqrt of a traced value is a node."""
     for name, fn in list(vars(math).items()):
@@ -286,9 +297,9 @@ def torch_content(tables):
             content[name] = of_existing("torch." + name)
     for target, signature in tables.functions.items():  # torch.norm is torch.functional's, in Python
         head, _, name = target.rpartition(".")
-        if head == "torch.functional" and name != "split":
+        if head == "torch.functional" and name not in ("split", "einsum"):
             content[name] = python_or(in_python(target, signature), content[name])
-    content.update(DTYPES, dtype=dtype, device=device, Size=Size, Tensor=Exposed, split=torch_split,
+    content.update(DTYPES, dtype=dtype, device=device, Size=Size, Tensor=Exposed, split=torch_split, einsum=torch_einsum,
                    no_grad=no_grad, inference_mode=inference_mode, enable_grad=enable_grad,
                    set_grad_enabled=set_grad_enabled, is_grad_enabled=lambda: Grad.enabled,
                    inf=math.inf, pi=math.pi,
@@ -325,7 +336,7 @@ def install(tables):
         "torch.nn.modules": layers,
         "torch.nn.modules.conv": {"_ConvNd": bases["Conv"]},
         "torch.nn.modules.batchnorm": {"_BatchNorm": bases["BatchNorm"]},
-        "torch.functional": {"split": torch_split},
+        "torch.functional": {"split": torch_split, "einsum": torch_einsum},
         "torch.linalg": {"lstsq": lstsq, "norm": python_or(as_written("torch._C._linalg.linalg_norm"),
                                                            of_existing("torch.linalg.norm")),
                          "vector_norm": as_written("torch._C._linalg.linalg_vector_norm")},

@@ -11,6 +11,7 @@
 #include <mase/program.h>
 
 #include "base/ptrmap.h"
+#include "ir/shape.h"
 #include "pass/analysis/cost.h"
 
 /* What a rule finds. */
@@ -163,6 +164,38 @@ static void count_product(struct count *c, const struct mase_node *n, int64_t fa
     /* of x.matmul(y) the metadata has y alone: (k, n), or (k) */
     const int rank = a->shape.rank;
     sums_of(c, n, a->shape.dim[rank > 1 ? rank - 2 : 0], "", "data_in_0");
+}
+
+/* Every product of the equation, for each further operand once more. */
+static void count_einsum(struct count *c, const struct mase_node *n, int64_t factor)
+{
+    (void)factor;
+    struct mase_tensor tensor[MASE_EINSUM_OPERANDS];
+    struct mase_arg operand[MASE_EINSUM_OPERANDS];
+    struct mase_arena arena = { 0 };
+    struct mase_call call = { .arena = &arena, .node = n, .param = { n->args.items[0] } };
+    struct mase_err err;
+    struct mase_einsum e;
+    int count = 0;
+    for (int i = 0; i < n->meta->arg_count && count < MASE_EINSUM_OPERANDS; i++) {
+        const struct mase_meta_arg *a = &n->meta->args[i];
+        if (a->kind != MASE_META_TENSOR && a->kind != MASE_META_PARAM)
+            continue;
+        tensor[count] = (struct mase_tensor){ .dtype = a->dtype, .shape = a->shape };
+        operand[count] = (struct mase_arg){ .kind = MASE_ARG_TENSOR, .tensor = &tensor[count] };
+        c->x = count ? c->x : a;
+        c->factor = a;
+        count++;
+    }
+    call.param[1] = mase_arg_seq(&arena, MASE_ARG_TUPLE, operand, count);
+    int64_t products = 1;
+    if (!mase_einsum_read(&call, &e, &err))
+        for (int i = 0; i < MASE_EINSUM_LABELS; i++)
+            products = times(products, e.size[i]);
+    mase_arena_release(&arena);
+    const int64_t results = result_elements(n);
+    c->macs = times(products, count > 1 ? count - 1 : 0);
+    c->fan_in = results ? products / results : 0;
 }
 
 static void count_sum_product(struct count *c, const struct mase_node *n, int64_t factor)

@@ -991,3 +991,16 @@ function("cosine_similarity", "torch.cosine_similarity", grid(2, 3, 2), grid(1, 
 module("pairwise_distance", "PairwiseDistance", (), {}, (grid(2, 3), grid(2, 3)))
 module("pairwise_distance", "PairwiseDistance", (1.0,), {"keepdim": True}, (grid(2, 3), grid(2, 3)))
 function("pairwise_distance", "torch.pairwise_distance", grid(2, 3), grid(3), p=3.0)
+EINSUM = "torch.functional.einsum"
+for equation, *shapes in (("bij,bjk->bik", (2, 3, 4), (2, 4, 2)), ("i j, k j", (2, 3), (4, 3)), ("ij->ji", (2, 3)), ("ij->", (2, 3)),
+                          ("ii->i", (3, 3)), ("iij->j", (2, 2, 3)), ("bhid,bhjd->bhij", (1, 2, 3, 4), (1, 2, 2, 4)),
+                          ("...ij,...jk->...ik", (2, 1, 2, 3), (3, 3, 2)), ("i,j,k->kij", (2,), (3,), (2,)),
+                          ("ij,ij->i", (2, 3), (1, 3)), ("bA,Ba", (2, 3), (1, 2)), ("bn,anm,bm->ba", (2, 3), (2, 3, 4), (2, 4)),
+                          ("i...->...", (2, 3)), ("ab,cd->dabc", (2, 1), (2, 3)), ("...,...->...", (2, 3), (3,))):
+    function("einsum", EINSUM, equation, *(grid(*s) for s in shapes))
+function("outer", "torch.outer", grid(3), grid(2))
+method("outer", "outer", ints(0, 5, 2), grid(3))
+for op in ("var_mean", "std_mean"):
+    function(op, "torch." + op, grid(2, 5), 1)
+    function(op, "torch." + op, grid(2, 3, 2), (0, 2), unbiased=False, keepdim=True)
+    function(op, "torch." + op, grid(4), correction=0, dim=None)
