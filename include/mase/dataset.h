@@ -54,6 +54,25 @@ struct mase_scaling {
 };
 bool mase_scaling_equal(const struct mase_scaling *a, const struct mase_scaling *b);
 
+/* Which columns of a table are read, by their names: of a .csv file or of a table of HDF5. Of an
+ * .npz or an HDF5 file with arrays, the names are those of the arrays, one of each. */
+struct mase_data_columns {
+    const char *const *labels;   /* (label_count); none: "label", "class" or "target" */
+    const char *const *features; /* (feature_count) in the order of a sample; none: all others. Also
+                                  * "FIRST..LAST", the columns from one to the other */
+    int label_count, feature_count;
+    bool except;        /* features are those that are left out */
+    bool usual_label;   /* a file without the labels that are named has the usual ones */
+    const char *origin; /* who wants them, for messages; NULL: nobody in particular */
+};
+/* From "A,B" and "A,B" or "!A,B", either of which may be NULL; in a. */
+enum mase_status mase_data_columns_parse(struct mase_data_columns *c, struct mase_arena *a,
+                                         const char *labels, const char *features,
+                                         struct mase_err *err) MASE_MUST_CHECK;
+
+/* The same names in the same order? */
+bool mase_data_columns_equal(const struct mase_data_columns *a, const struct mase_data_columns *b);
+
 struct mase_dataset_opts {
     const char *data_dir;  /* where files are; also a file itself. NULL: MASE_DATA, the cache */
     const char *cache_dir; /* NULL: $XDG_CACHE_HOME/mase, ~/.cache/mase */
@@ -61,6 +80,8 @@ struct mase_dataset_opts {
     bool original_splits;  /* validation as the original has it: train (jsc), test (images) */
     enum mase_scale scale; /* tables of numbers; images have a way of their own */
     const struct mase_scaling *scaling; /* for MASE_SCALE_GIVEN; borrowed while opening */
+    struct mase_data_columns columns;   /* tables of one's own; borrowed while opening */
+    bool drop_missing;                  /* leave out rows with a missing value, which are errors */
     bool ranges;                        /* mase_dataset_range will be asked */
     uint64_t split_seed;                /* which rows are held out for validation */
     uint64_t sim_seed;                  /* jsc-sim: another sample of the same kind */
@@ -75,6 +96,9 @@ struct mase_dataset_info {
     char checksum[65];                /* SHA-256 of the source, or of generator and parameters */
     int64_t rows;                     /* of the table */
     int64_t duplicates;               /* left out of it */
+    int64_t dropped;                  /* left out of it for a missing value */
+    bool drop_missing;                /* they would have been */
+    struct mase_data_columns columns; /* what was read; none: not by names of columns */
     const char *const *feature_names; /* (features) or NULL: images */
     const char *const *class_names;   /* (classes) */
     enum mase_scale scale;            /* what was done; USUAL: images, which are not scaled so */

@@ -271,8 +271,10 @@ struct mase_checkpoint_info {
     struct mase_data_info data; /* name is NULL: not said */
     const char **class_names;   /* (data.classes), or NULL */
     const char *checksum, *notice;
-    enum mase_scale scale;       /* how its training data was scaled; USUAL: not said */
-    struct mase_scaling scaling; /* n is 0: none */
+    enum mase_scale scale;            /* how its training data was scaled; USUAL: not said */
+    struct mase_scaling scaling;      /* n is 0: none */
+    struct mase_data_columns columns; /* that it was read from; none: not said */
+    bool drop_missing;                /* rows with a missing value were left out */
 };
 /* Of a file that PyTorch reads. Texts and arrays in the arena. */
 enum mase_status mase_checkpoint_info(struct mase_checkpoint_info *info, struct mase_arena *a,

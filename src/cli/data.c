@@ -83,8 +83,13 @@ static void put_facts(struct mase_cli *c, const struct mase_dataset *d)
     if (info->duplicates)
         mase_table_setf(&t, row, 1, "%" PRId64 " (%" PRId64 " duplicates left out)", info->rows,
                         info->duplicates);
+    else if (info->drop_missing)
+        mase_table_setf(&t, row, 1, "%" PRId64 " (%" PRId64 " with a missing value left out)",
+                        info->rows, info->dropped);
     else
         mase_table_setf(&t, row, 1, "%" PRId64, info->rows);
+    if (info->columns.label_count)
+        mase_table_add(&t, (const char *[]){ "label", info->columns.labels[0] });
     mase_table_add(&t, (const char *[]){ "features", mase_cli_scaling_words(&c->arena, d) });
     mase_cli_put_pairs(c, &t);
 }
@@ -209,9 +214,11 @@ static enum mase_status info(struct mase_cli *c, struct mase_err *err)
 
 static enum mase_status import(struct mase_cli *c, struct mase_err *err)
 {
-    const struct mase_dataset_opts opts = mase_cli_data_opts(c), kept = { .require_real = true };
+    const struct mase_dataset_opts kept = { .require_real = true };
+    struct mase_dataset_opts opts;
     struct mase_dataset *d = NULL;
     MASE_TRY(mase_cli_operands(c, 3, err));
+    MASE_TRY(mase_cli_data_opts(&opts, c, NULL, err));
     if (c->operand_count < 3)
         return mase_fail(err, MASE_EVALUE,
                          "ch data import needs a dataset and a file: ch data "

@@ -141,31 +141,3 @@ enum mase_status mase_cli_find_project(const char **dir, struct mase_cli *c, str
     *dir = mase_path_join(&c->arena, mase_cli_text(c, MASE_CLI_project_dir), name);
     return MASE_OK;
 }
-
-/* ---- the data ---- */
-
-struct mase_dataset_opts mase_cli_data_opts(const struct mase_cli *c)
-{
-    return (struct mase_dataset_opts){
-        .data_dir = mase_cli_text(c, MASE_CLI_data_dir),
-        .require_real = mase_cli_flag(c, MASE_CLI_require_real_data),
-        .original_splits = mase_streq(mase_cli_text(c, MASE_CLI_split), "mase"),
-        .ranges = mase_streq(c->command->name, "data"), /* which shows them */
-    };
-}
-
-enum mase_status mase_cli_data_info(const struct mase_data_info **info, struct mase_cli *c,
-                                    const char *name, struct mase_err *err)
-{
-    const struct mase_dataset_opts opts = mase_cli_data_opts(c);
-    struct mase_dataset *d;
-    if (!mase_data_kind_of(name))
-        return mase_data_find(info, name, err);
-    MASE_TRY(mase_dataset_open(&d, name, &opts, err));
-    struct mase_data_info *own = mase_arena_memdup(&c->arena, &mase_dataset_info(d)->data,
-                                                   sizeof mase_dataset_info(d)->data);
-    own->name = mase_arena_strdup(&c->arena, name);
-    mase_dataset_close(d);
-    *info = own;
-    return MASE_OK;
-}

@@ -65,9 +65,8 @@ enum mase_status mase_cli_open_model(struct mase_graph **g, const struct mase_cl
 /* PROJECT_DIR/PROJECT, in the arena of c. */
 enum mase_status mase_cli_find_project(const char **dir, struct mase_cli *c,
                                        struct mase_err *err) MASE_MUST_CHECK;
-/* The options of opening a dataset but for the scaling; and it opened, scaled as --scaling says or
- * as the weights of --load want it (scaling.c). */
-struct mase_dataset_opts mase_cli_data_opts(const struct mase_cli *c);
+/* The dataset of the options, scaled as --scaling says or as the weights of --load want it
+ * (scaling.c). */
 enum mase_status mase_cli_open_data(struct mase_dataset **d, struct mase_cli *c,
                                     struct mase_err *err) MASE_MUST_CHECK;
 /* What a dataset is by its name; a table of the user's own is opened to find out. */

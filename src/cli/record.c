@@ -84,6 +84,10 @@ struct mase_value *mase_cli_data_record(struct mase_arena *a, const struct mase_
         set_int(a, splits, mase_split_names[s], mase_dataset_split(d, (enum mase_split)s).count);
     set_int(a, v, "rows_read", info->rows);
     set_int(a, v, "duplicates", info->duplicates);
+    if (info->drop_missing)
+        set_int(a, v, "dropped", info->dropped);
+    if (info->columns.label_count)
+        set_text(a, v, "label", info->columns.labels[0]);
     mase_value_set(a, v, "splits", splits);
     set_text(a, v, "source", info->source);
     set_text(a, v, "sha256", info->checksum);

@@ -7,8 +7,9 @@
  *
  *     {"mean": [0.5, ...], "scale": [1.25, ...],         one number for each feature
  *      "classes": ["g", "q", ...]}                       in the order of the outputs; may be left
- * out
+ *                                                        out
  *
+ * Saved folders also say which columns were read: "labels", "features", "drop_nan".
  * "std" is another name for scale; {"scaling": "none"} says that there was none. A .safetensors or
  * .pt file may hold mean and scale as tensors.
  */
@@ -27,7 +28,7 @@
 
 #define SCALING_FILE "scaling.json" /* of a saved folder */
 
-static const char *const names[2][2] = { { "mean", "mean" }, { "scale", "std" } };
+static const char *const number_names[2][2] = { { "mean", "mean" }, { "scale", "std" } };
 
 static enum mase_status fail_missing(const char *path, int which, struct mase_err *err)
 {
@@ -41,8 +42,8 @@ static enum mase_status get_list(const double **out, int64_t *n, struct mase_are
                                  const struct mase_value *root, const char *path, int which,
                                  struct mase_err *err)
 {
-    const struct mase_value *list = mase_value_get(root, names[which][0]);
-    list = list ? list : mase_value_get(root, names[which][1]);
+    const struct mase_value *list = mase_value_get(root, number_names[which][0]);
+    list = list ? list : mase_value_get(root, number_names[which][1]);
     if (!list || list->kind != MASE_LIST || !list->count)
         return fail_missing(path, which, err);
     double *values = mase_new_array(a, double, (size_t)list->count);
@@ -58,19 +59,38 @@ static enum mase_status get_list(const double **out, int64_t *n, struct mase_are
     return MASE_OK;
 }
 
-static enum mase_status get_classes(struct mase_checkpoint_info *info, struct mase_arena *a,
-                                    const struct mase_value *list, struct mase_err *err)
+/* A list of at least `least` names. */
+static enum mase_status get_names(const char ***names, int *count, struct mase_arena *a,
+                                  const struct mase_value *list, const char *what, int least,
+                                  struct mase_err *err)
 {
-    if (list->kind != MASE_LIST || list->count < 2)
-        return mase_fail_at(err, MASE_EVALUE, list->at, "classes must be a list of names");
-    info->class_names = mase_new_array(a, const char *, (size_t)list->count);
-    info->data.classes = list->count;
+    if (list->kind != MASE_LIST || list->count < least)
+        return mase_fail_at(err, MASE_EVALUE, list->at, "%s must be a list of names", what);
+    *names = mase_new_array(a, const char *, (size_t)list->count);
+    *count = list->count;
     for (int i = 0; i < list->count; i++) {
         if (list->items[i]->kind != MASE_STRING)
             return mase_fail_at(err, MASE_EVALUE, list->items[i]->at,
-                                "the name of a class is a text, got %s",
+                                "%s: a name is a text, got %s", what,
                                 mase_value_kind_names[list->items[i]->kind]);
-        info->class_names[i] = list->items[i]->s;
+        (*names)[i] = list->items[i]->s;
+    }
+    return MASE_OK;
+}
+
+static enum mase_status get_columns(struct mase_data_columns *c, struct mase_arena *a,
+                                    const struct mase_value *root, struct mase_err *err)
+{
+    const struct mase_value *labels = mase_value_get(root, "labels"),
+                            *features = mase_value_get(root, "features");
+    const char **names;
+    if (labels) {
+        MASE_TRY(get_names(&names, &c->label_count, a, labels, "labels", 1, err));
+        c->labels = names;
+    }
+    if (features) {
+        MASE_TRY(get_names(&names, &c->feature_count, a, features, "features", 1, err));
+        c->features = names;
     }
     return MASE_OK;
 }
@@ -83,11 +103,14 @@ static enum mase_status from_json(struct mase_checkpoint_info *info, const doubl
     MASE_TRY(mase_json_read(&root, a, path, err));
     const struct mase_value *classes = mase_value_get(root, "classes");
     if (classes)
-        MASE_TRY(get_classes(info, a, classes, err));
+        MASE_TRY(get_names(&info->class_names, &info->data.classes, a, classes, "classes", 2, err));
+    MASE_TRY(get_columns(&info->columns, a, root, err));
     const struct mase_value *how = mase_value_get(root, "scaling"),
+                            *drop = mase_value_get(root, "drop_nan"),
                             *sum = mase_value_get(root, "sha256");
     if (sum && sum->kind == MASE_STRING)
         info->checksum = sum->s;
+    info->drop_missing = drop && drop->kind == MASE_BOOL && drop->b;
     for (int i = MASE_SCALE_NONE; how && how->kind == MASE_STRING && i < MASE_SCALE_COUNT; i++)
         if (mase_streq(how->s, mase_scale_names[i]))
             info->scale = (enum mase_scale)i;
@@ -103,8 +126,8 @@ static enum mase_status from_json(struct mase_checkpoint_info *info, const doubl
 static const struct mase_tensor *find(const struct mase_tensors *file, int which)
 {
     for (int i = 0; i < file->count; i++)
-        if (mase_streq(file->items[i].name, names[which][0]) ||
-            mase_streq(file->items[i].name, names[which][1]))
+        if (mase_streq(file->items[i].name, number_names[which][0]) ||
+            mase_streq(file->items[i].name, number_names[which][1]))
             return &file->items[i].tensor;
     return NULL;
 }
@@ -187,6 +210,14 @@ static enum mase_status trained_on(struct mase_checkpoint_info *info, struct mas
     if (kind == MASE_CLI_INITIALISED)
         return MASE_OK;
     return mase_cli_trained_on(info, &c->arena, mase_cli_text(c, MASE_CLI_load_name), err);
+}
+
+enum mase_status mase_cli_loaded_info(struct mase_checkpoint_info *info, struct mase_cli *c,
+                                      struct mase_err *err)
+{
+    enum mase_cli_weights kind;
+    MASE_TRY(mase_cli_load_kind(&kind, c, err));
+    return trained_on(info, c, kind, err);
 }
 
 /* The word that --scaling is; USUAL: it is none, but a file, or not given. */
@@ -293,10 +324,12 @@ enum mase_status mase_cli_open_data_for(struct mase_dataset **d, struct mase_cli
                                         struct mase_err *err)
 {
     const struct mase_value *name = mase_cli_value(c, MASE_CLI_dataset);
-    struct mase_dataset_opts opts = mase_cli_data_opts(c);
+    struct mase_dataset_opts opts;
+    MASE_TRY(mase_cli_data_opts(&opts, c, info, err));
     MASE_TRY(find_scaling(&opts, c, info, err));
     if (mase_dataset_open(d, name->s, &opts, err))
         return mase_place(err, name->at);
+    mase_cli_tell_columns(c, *d, info);
     say_scaling(c, *d, info);
     return MASE_OK;
 }
@@ -321,6 +354,14 @@ static struct mase_value *numbers(struct mase_arena *a, const double *x, int64_t
     return list;
 }
 
+static void set_names(struct mase_arena *a, struct mase_value *v, const char *key,
+                      const char *const *names, int n)
+{
+    struct mase_value *list = n ? mase_value_set(a, v, key, mase_value_list(a)) : NULL;
+    for (int i = 0; i < n; i++)
+        mase_value_push(a, list, mase_value_string(a, names[i]));
+}
+
 enum mase_status mase_cli_keep_scaling(const char *dir, struct mase_arena *a,
                                        const struct mase_checkpoint_info *info,
                                        struct mase_value *files, struct mase_err *err)
@@ -338,11 +379,11 @@ enum mase_status mase_cli_keep_scaling(const char *dir, struct mase_arena *a,
         mase_value_set(a, v, "mean", numbers(a, info->scaling.mean, info->scaling.n));
         mase_value_set(a, v, "scale", numbers(a, info->scaling.std, info->scaling.n));
     }
-    if (info->class_names) {
-        struct mase_value *classes = mase_value_set(a, v, "classes", mase_value_list(a));
-        for (int i = 0; i < info->data.classes; i++)
-            mase_value_push(a, classes, mase_value_string(a, info->class_names[i]));
-    }
+    set_names(a, v, "classes", info->class_names, info->class_names ? info->data.classes : 0);
+    set_names(a, v, "labels", info->columns.labels, info->columns.label_count);
+    set_names(a, v, "features", info->columns.features, info->columns.feature_count);
+    if (info->drop_missing)
+        mase_value_set(a, v, "drop_nan", mase_value_bool(a, true));
     struct mase_str text = { 0 };
     mase_json_print(&text, v, 2);
     mase_str_addc(&text, '\n');

@@ -111,5 +111,7 @@ void mase_cli_log_data(struct mase_arena *a, const struct mase_dataset *d)
               i->source, (long long)mase_dataset_split(d, MASE_SPLIT_TRAIN).count,
               (long long)mase_dataset_split(d, MASE_SPLIT_VALIDATION).count,
               (long long)mase_dataset_split(d, MASE_SPLIT_TEST).count);
+    if (i->drop_missing)
+        mase_info("%lld rows with a missing value are left out", (long long)i->dropped);
     mase_info("Features are %s", mase_cli_scaling_words(a, d));
 }

@@ -26,6 +26,9 @@ enum mase_status mase_cli_trained_on(struct mase_checkpoint_info *info, struct m
 enum mase_status mase_cli_checkpoint_info(struct mase_checkpoint_info *info, struct mase_cli *c,
                                           enum mase_cli_weights kind,
                                           struct mase_err *err) MASE_MUST_CHECK;
+/* The same without --scaling. */
+enum mase_status mase_cli_loaded_info(struct mase_checkpoint_info *info, struct mase_cli *c,
+                                      struct mase_err *err) MASE_MUST_CHECK;
 /* The dataset of the options for weights that were trained so. */
 enum mase_status mase_cli_open_data_for(struct mase_dataset **d, struct mase_cli *c,
                                         const struct mase_checkpoint_info *info,
@@ -41,6 +44,17 @@ enum mase_status mase_cli_keep_scaling(const char *dir, struct mase_arena *a,
                                        struct mase_err *err) MASE_MUST_CHECK;
 /* "standardised: ..., over the 720 rows that train" */
 const char *mase_cli_scaling_words(struct mase_arena *a, const struct mase_dataset *d);
+
+/* ---- data_opts.c ---- */
+
+/* The options of opening a dataset but for the scaling, for weights that were trained so (NULL:
+ * there are none). */
+enum mase_status mase_cli_data_opts(struct mase_dataset_opts *o, struct mase_cli *c,
+                                    const struct mase_checkpoint_info *info,
+                                    struct mase_err *err) MASE_MUST_CHECK;
+/* A warning if the weights are given other features than they were trained on. */
+void mase_cli_tell_columns(struct mase_cli *c, const struct mase_dataset *d,
+                           const struct mase_checkpoint_info *info);
 
 /* ---- classes.c ---- */
 

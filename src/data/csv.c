@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/alloc.h"
 
@@ -187,9 +188,13 @@ bool mase_csv_decimal(const struct mase_csv_field *f, double *v)
     return ((first >= '0' && first <= '9') || first == '.') && to_double(f, v, text);
 }
 
-static bool is_missing(const struct mase_csv_field *f)
+bool mase_csv_is_missing(const struct mase_csv_field *f)
 {
-    return f->size == 0 || (f->size == 1 && f->text[0] == '?');
+    static const char *const words[] = { "", "?", "nan", "na", "n/a", "#n/a", "null", "none" };
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (f->size == strlen(words[i]) && strncasecmp(f->text, words[i], f->size) == 0)
+            return true;
+    return false;
 }
 
 enum mase_status mase_csv_number(const struct mase_csv *c, int field, double *v, const char *what,
@@ -198,7 +203,7 @@ enum mase_status mase_csv_number(const struct mase_csv *c, int field, double *v,
     const struct mase_csv_field *f = &c->field[field];
     char text[DIGITS_MAX + 1];
     const struct mase_loc at = mase_csv_at(c, field);
-    if (is_missing(f))
+    if (mase_csv_is_missing(f))
         return mase_fail_at(err, MASE_EVALUE, at, "the value of %s is missing", what);
     if (!to_double(f, v, text))
         return mase_fail_at(err, MASE_EVALUE, at, "%s is '%.40s', not a number", what, text);

@@ -31,7 +31,7 @@ struct header {
 /* Which column is which feature, and the label's. */
 struct layout {
     int *column; // (features)
-    int features, label, columns;
+    int label, columns;
 };
 
 static void add_column(struct header *h, struct mase_arena *a, const char *name, struct mase_loc at)
@@ -138,71 +138,18 @@ static enum mase_status read_header(struct header *h, struct mase_arena *a, stru
 
 /* ---- columns ---- */
 
-/* "j_zlogz" is also called "zlogz". */
-static bool same_column(const char *wanted, const char *name)
-{
-    return mase_streq(wanted, name) ||
-           (mase_starts_with(wanted, "j_") && mase_streq(wanted + 2, name));
-}
-
-static int find_column(const struct header *h, const char *wanted)
-{
-    for (int i = 0; i < h->count; i++)
-        if (same_column(wanted, h->column[i].name))
-            return i;
-    return -1;
-}
-
-static enum mase_status fail_label(const struct header *h, const char *wanted, struct mase_err *err)
-{
-    const char **names = mase_xcalloc((size_t)h->count * sizeof *names);
-    for (int i = 0; i < h->count; i++)
-        names[i] = h->column[i].name;
-    const struct mase_unknown u = { .word = wanted,
-                                    .names = names,
-                                    .count = h->count,
-                                    .before = "; is '",
-                                    .after = "' meant?;",
-                                    .tail = "the first line names the columns" };
-    const enum mase_status st =
-        mase_fail_unknown(err, h->column[0].at, &u, "there is no column '%s' for the labels",
-                          wanted ? wanted : "label");
-    free(names);
-    return st;
-}
-
-static enum mase_status find_label(struct layout *l, const struct header *h, const char *wanted,
-                                   struct mase_err *err)
-{
-    static const char *const usual[] = { "label", "class", "target" };
-    l->label = wanted ? find_column(h, wanted) : -1;
-    for (int i = 0; !wanted && i < 3 && l->label < 0; i++)
-        l->label = find_column(h, usual[i]);
-    return l->label >= 0 ? MASE_OK : fail_label(h, wanted, err);
-}
-
 static enum mase_status lay_out(struct layout *l, struct mase_raw *r, struct mase_arena *a,
                                 const struct header *h, const struct mase_columns *c,
                                 struct mase_err *err)
 {
-    const struct mase_loc at = h->column[0].at;
+    const char **names = mase_new_array(a, const char *, (size_t)h->count);
+    for (int i = 0; i < h->count; i++)
+        names[i] = h->column[i].name;
+    const struct mase_header found = { names, h->count, h->column[0].at };
     l->columns = h->count;
-    MASE_TRY(find_label(l, h, c->label, err));
+    MASE_TRY(mase_find_label(&l->label, &found, &c->chosen, err));
     MASE_TRY(check_names(h, err));
-    l->features = c->features ? c->feature_count : h->count - 1;
-    if (l->features < 1)
-        return mase_fail_at(err, MASE_EVALUE, at, "there is no column beside the label's");
-    l->column = mase_new_array(a, int, (size_t)l->features);
-    const char **names = mase_new_array(a, const char *, (size_t)l->features);
-    for (int i = 0; i < l->features; i++) {
-        l->column[i] = c->features ? find_column(h, c->features[i]) : i + (i >= l->label);
-        if (l->column[i] < 0)
-            return mase_fail_at(err, MASE_EVALUE, at, "there is no column '%s'", c->features[i]);
-        names[i] = c->features ? c->features[i] : h->column[l->column[i]].name;
-    }
-    r->features = l->features;
-    r->feature_names = names;
-    return MASE_OK;
+    return mase_find_features(&l->column, r, a, &found, &c->chosen, l->label, err);
 }
 
 /* ---- labels ---- */
@@ -278,8 +225,6 @@ static enum mase_status any_class(int32_t *label, struct classes *k, const struc
                                   int field, struct mase_err *err)
 {
     const struct mase_csv_field *f = &c->field[field];
-    if (is_missing(f))
-        return mase_fail_at(err, MASE_EVALUE, mase_csv_at(c, field), "the label is missing");
     const char *text = mase_intern_n(&k->texts, f->text, f->size);
     intptr_t number = (intptr_t)mase_map_get(&k->numbers, text);
     if (!number) {
@@ -322,17 +267,40 @@ static void number_classes(struct mase_raw *r, const struct classes *k, struct m
 
 /* ---- rows ---- */
 
+/* The first field without a value; -1: there is none. */
+static int find_missing(const struct mase_raw *r, const struct mase_csv *c, const struct layout *l)
+{
+    for (int64_t i = 0; i < r->features; i++)
+        if (mase_csv_is_missing(&c->field[l->column[i]]))
+            return l->column[i];
+    return is_missing(&c->field[l->label]) ? l->label : -1;
+}
+
+static enum mase_status fail_missing(const struct mase_csv *c, int field, const struct layout *l,
+                                     const struct header *h, struct mase_err *err)
+{
+    return mase_fail_at(err, MASE_EVALUE, mase_csv_at(c, field),
+                        "the %s%s is missing; --drop-nan leaves such rows out",
+                        field == l->label ? "label" : "value of ",
+                        field == l->label ? "" : h->column[field].name);
+}
+
 static enum mase_status read_row(struct mase_raw *r, struct classes *k, const struct mase_csv *c,
-                                 const struct layout *l, const struct mase_columns *wanted,
-                                 struct mase_err *err)
+                                 const struct layout *l, const struct header *h,
+                                 const struct mase_columns *wanted, struct mase_err *err)
 {
     double *row;
     int32_t *label;
     if (c->count != l->columns)
         return mase_fail_at(err, MASE_EPARSE, mase_csv_at(c, 0), "%d fields, expected %d", c->count,
                             l->columns);
+    const int missing = wanted->classes ? -1 : find_missing(r, c, l);
+    if (missing >= 0) {
+        r->dropped++;
+        return r->drop ? MASE_OK : fail_missing(c, missing, l, h, err);
+    }
     MASE_TRY(mase_raw_add(r, &row, &label, c->path, err));
-    for (int i = 0; i < l->features; i++)
+    for (int64_t i = 0; i < r->features; i++)
         MASE_TRY(mase_csv_number(c, l->column[i], &row[i], r->feature_names[i], err));
     return wanted->classes ? expected_class(label, c, l->label, wanted, err)
                            : any_class(label, k, c, l->label, err);
@@ -350,7 +318,7 @@ static enum mase_status read_rows(struct mase_raw *r, struct mase_arena *a, stru
         MASE_TRY(mase_csv_next(c, err));
         if (c->count == 0)
             break;
-        MASE_TRY(read_row(r, &k, c, &l, wanted, err));
+        MASE_TRY(read_row(r, &k, c, &l, &h, wanted, err));
     }
     if (wanted->classes) {
         r->class_names = wanted->classes;
@@ -384,10 +352,11 @@ enum mase_status mase_open_csv(struct mase_dataset *d, const struct mase_dataset
                                const char *file, struct mase_err *err)
 {
     const char *path, *label;
-    struct mase_raw r = { 0 };
+    struct mase_columns c;
+    struct mase_raw r = { .drop = opts->drop_missing };
     mase_split_name(&d->arena, file, &path, &label);
-    enum mase_status st =
-        mase_csv_read(&r, &d->arena, path, &(struct mase_columns){ .label = label }, err);
+    MASE_TRY(mase_columns_of(&c, &d->arena, opts, label, err));
+    enum mase_status st = mase_csv_read(&r, &d->arena, path, &c, err);
     d->info.data.sample = (struct mase_shape){ 1, { r.features } };
     if (!st)
         st = mase_source(d, path, err);

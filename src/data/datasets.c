@@ -153,6 +153,22 @@ static enum mase_status open_named(struct mase_dataset *d, const char *name,
     return openers[i](d, opts, file, err);
 }
 
+/* What is for tables of one's own. */
+static enum mase_status check_columns(const char *name, const struct mase_dataset_opts *opts,
+                                      struct mase_err *err)
+{
+    const char *option = opts->drop_missing            ? "--drop-nan"
+                         : opts->columns.label_count   ? "--label"
+                         : opts->columns.feature_count ? "--features"
+                                                       : NULL;
+    if (!option || opts->columns.origin)
+        return MASE_OK;
+    return mase_fail(err, MASE_EVALUE,
+                     "%s is for tables of your own, .csv, .npz or .h5 files; %s has columns that "
+                     "are known",
+                     option, name);
+}
+
 /* Images and built-in samples are given as they are, or in a way of their own. */
 static enum mase_status check_scale(const struct mase_dataset *d,
                                     const struct mase_dataset_opts *opts, struct mase_err *err)
@@ -173,6 +189,8 @@ enum mase_status mase_dataset_open(struct mase_dataset **out, const char *name,
     struct mase_dataset *d = mase_xcalloc(sizeof *d);
     opts = opts ? opts : &defaults;
     enum mase_status st = opts->data_dir ? mase_check_data_dir(opts, err) : MASE_OK;
+    if (!st && !kind)
+        st = check_columns(name, opts, err);
     if (!st)
         st = kind ? open_kind(d, kind, name, opts, err) : open_named(d, name, opts, err);
     if (!st)

@@ -1,9 +1,9 @@
 /*
  * h5_table.c - tables in HDF5 files: jets, and the user's own.
  *
- * h5:FILE reads datasets X (N, ...) and y (N) at the root, if X is there; else the first compound
- * table with a column `label` (h5:FILE:NAME names another), all of whose other columns are
- * features.
+ * h5:FILE reads datasets X (N, ...) and y (N) at the root, or of other names that are usual
+ * (columns.c); else the first compound table with a column of labels (h5:FILE:NAME or --label names
+ * another), all of whose other columns are features unless some are chosen.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static enum mase_status add_record(struct mase_raw *r, const struct reading *in,
     memcpy(row, record, (size_t)r->features * sizeof *row);
     record += r->features;
     return in->one_hot ? one_hot_label(label, record, in->one_hot, path, at, err)
-                       : mase_raw_label(label, record[0], path, "the label", at, err);
+                       : mase_raw_label(r, record[0], path, "the label", at, err);
 }
 
 static enum mase_status read_records(struct mase_raw *r, const struct reading *in,
@@ -72,41 +72,38 @@ static enum mase_status read_records(struct mase_raw *r, const struct reading *i
     return st;
 }
 
-/* The columns of a table without the label's. */
-static const char *const *other_columns(struct mase_arena *a, const struct mase_h5_set *s,
-                                        const char *label, int *count)
+/* Features and label of r; the label's column is none where it is one-hot. */
+static enum mase_status find_columns(struct mase_raw *r, struct mase_arena *a,
+                                     const struct mase_h5_set *s, const struct mase_columns *c,
+                                     bool one_hot, struct mase_err *err)
 {
-    int n;
-    const char *const *all = mase_h5_columns(s, a, &n);
-    const char **names = mase_new_array(a, const char *, (size_t)n);
-    *count = 0;
-    for (int i = 0; i < n; i++)
-        if (!mase_streq(all[i], label))
-            names[(*count)++] = all[i];
-    return names;
+    struct mase_header h = { .at = { .path = s->path, .off = -1 } };
+    int label = -1, *columns;
+    h.names = mase_h5_columns(s, a, &h.count);
+    if (!one_hot)
+        MASE_TRY(mase_find_label(&label, &h, &c->chosen, err));
+    MASE_TRY(mase_find_features(&columns, r, a, &h, &c->chosen, label, err));
+    if (r->features <= COLUMNS_MAX)
+        return MASE_OK;
+    return mase_fail_in(err, MASE_ELIMIT, s->path,
+                        "table %s has %" PRId64 " feature columns, expected 1 to %d", s->name,
+                        r->features, COLUMNS_MAX);
 }
 
 static enum mase_status read_table(struct mase_raw *r, struct mase_arena *a,
                                    const struct mase_h5_set *s, const struct mase_columns *c,
                                    const char *const *one_hot, struct mase_err *err)
 {
-    int features = c->feature_count;
-    const char *const *names = c->features;
-    if (!names)
-        names = other_columns(a, s, c->label, &features);
-    const int labels = one_hot ? c->class_count : 1;
-    if (features < 1 || features > COLUMNS_MAX)
-        return mase_fail_in(err, MASE_ELIMIT, s->path,
-                            "table %s has %d feature columns, expected 1 to %d", s->name, features,
-                            COLUMNS_MAX);
+    MASE_TRY(find_columns(r, a, s, c, one_hot != NULL, err));
+    const int features = (int)r->features, labels = one_hot ? c->class_count : 1;
     const char **all = mase_new_array(a, const char *, (size_t)(features + labels));
     for (int i = 0; i < features + labels; i++)
-        all[i] = i < features ? names[i] : one_hot ? one_hot[i - features] : c->label;
+        all[i] = i < features ? r->feature_names[i]
+                 : one_hot    ? one_hot[i - features]
+                              : r->label_name;
     struct reading in = { s, { 0 }, features + labels, one_hot ? labels : 0 };
     MASE_TRY(mase_h5_choose(&in.choice, s, all, in.columns, err));
     r->single = in.choice.single;
-    r->features = features;
-    r->feature_names = names;
     r->class_names = c->classes;
     r->classes = c->class_count;
     const enum mase_status st = read_records(r, &in, err);
@@ -164,21 +161,24 @@ static enum mase_status check_pair(const struct mase_h5_set *x, const struct mas
     const enum mase_status st =
         fit ? MASE_OK
             : mase_fail_in(err, MASE_EVALUE, x->path,
-                           "X and y have shapes %s, expected [N, ...] and [N]",
+                           "%s and %s have shapes %s, expected [N, ...] and [N]", x->name, y->name,
                            mase_str_text(&text));
     mase_str_release(&text);
     return st;
 }
 
-static enum mase_status add_rows(struct mase_raw *r, const double *x, const double *y, int64_t n,
-                                 const char *path, struct mase_err *err)
+/* n rows from row first of the datasets on. */
+static enum mase_status add_rows(struct mase_raw *r, const double *x, const double *y,
+                                 int64_t first, int64_t n, const struct mase_h5_set *labels,
+                                 struct mase_err *err)
 {
+    const char *path = labels->path;
     for (int64_t i = 0; i < n; i++) {
         double *row;
         int32_t *label;
         MASE_TRY(mase_raw_add(r, &row, &label, path, err));
         memcpy(row, x + i * r->features, (size_t)r->features * sizeof *row);
-        MASE_TRY(mase_raw_label(label, y[i], path, "y", r->rows - 1, err));
+        MASE_TRY(mase_raw_label(r, y[i], path, labels->name, first + i, err));
     }
     return MASE_OK;
 }
@@ -188,7 +188,7 @@ static enum mase_status read_pair(struct mase_raw *r, const struct mase_h5_set *
 {
     enum mase_status st = MASE_OK;
     const int64_t rows = x->shape.dim[0], step = FEATURES_MAX / r->features;
-    MASE_TRY(mase_raw_reserve(r, rows, x->most, x->path, err));
+    MASE_TRY(mase_raw_reserve(r, r->rows + rows, x->most, x->path, err));
     double *buffer = mase_xcalloc((size_t)(step * (r->features + 1)) * sizeof *buffer);
     double *labels = buffer + step * r->features;
     for (int64_t first = 0; !st && first < rows; first += step) {
@@ -197,69 +197,113 @@ static enum mase_status read_pair(struct mase_raw *r, const struct mase_h5_set *
         if (!st)
             st = mase_h5_rows(y, labels, first, n, err);
         if (!st)
-            st = add_rows(r, buffer, labels, n, x->path, err);
+            st = add_rows(r, buffer, labels, first, n, y, err);
     }
     free(buffer);
     return st;
 }
 
-static const char *const *feature_numbers(struct mase_arena *a, int64_t n)
+/* The shape of a sample, which that of other arrays must be, too. */
+static enum mase_status take_shape(struct mase_isolated *t, struct mase_arena *a,
+                                   const struct mase_h5_set *x, struct mase_err *err)
 {
-    const char **names = mase_new_array(a, const char *, (size_t)n);
-    for (int64_t i = 0; i < n; i++)
-        names[i] = mase_arena_printf(a, "x%" PRId64, i);
-    return names;
+    struct mase_raw *r = &t->raw;
+    struct mase_shape sample = { .rank = x->shape.rank - 1 };
+    memcpy(sample.dim, x->shape.dim + 1, (size_t)sample.rank * sizeof sample.dim[0]);
+    if (!r->features) {
+        t->sample = sample;
+        r->single = x->single;
+        r->features = mase_shape_count(&sample);
+        r->feature_names = mase_number_features(a, r->features);
+    }
+    r->single = r->single && x->single;
+    if (mase_shape_equal(&sample, &t->sample))
+        return MASE_OK;
+    return mase_fail_in(err, MASE_EVALUE, x->path,
+                        "the samples of %s have another shape than those that train", x->name);
 }
 
-static enum mase_status open_pair(struct mase_isolated *t, struct mase_arena *a,
-                                  const struct mase_h5 *f, struct mase_err *err)
+static enum mase_status add_pair(struct mase_isolated *t, struct mase_arena *a,
+                                 const struct mase_h5 *f, const char *x_name, const char *y_name,
+                                 struct mase_err *err)
 {
     struct mase_h5_set x = { 0 }, y = { 0 };
-    struct mase_raw *r = &t->raw;
-    enum mase_status st = mase_h5_set_open(&x, f, "X", err);
+    enum mase_status st = mase_h5_set_open(&x, f, x_name, err);
     if (!st)
-        st = mase_h5_set_open(&y, f, "y", err);
+        st = mase_h5_set_open(&y, f, y_name, err);
     if (!st)
         st = check_pair(&x, &y, err);
-    if (!st) {
-        t->sample.rank = x.shape.rank - 1;
-        memcpy(t->sample.dim, x.shape.dim + 1, (size_t)t->sample.rank * sizeof t->sample.dim[0]);
-        r->single = x.single;
-        r->features = mase_shape_count(&t->sample);
-        r->feature_names = feature_numbers(a, r->features);
-        st = read_pair(r, &x, &y, err);
-    }
+    if (!st)
+        st = take_shape(t, a, &x, err);
+    if (!st)
+        st = read_pair(&t->raw, &x, &y, err);
     mase_h5_set_close(&x);
     mase_h5_set_close(&y);
     return st;
 }
 
+static enum mase_status open_arrays(struct mase_isolated *t, struct mase_arena *a,
+                                    const struct mase_h5 *f, const struct mase_array_names *n,
+                                    struct mase_err *err)
+{
+    struct mase_raw *r = &t->raw;
+    MASE_TRY(add_pair(t, a, f, n->x[0], n->y[0], err));
+    const int64_t training = r->rows;
+    if (n->x[1])
+        MASE_TRY(add_pair(t, a, f, n->x[1], n->y[1], err));
+    r->validation = r->rows - training;
+    if (n->x[2])
+        MASE_TRY(add_pair(t, a, f, n->x[2], n->y[2], err));
+    r->training = n->x[1] || n->x[2] ? training : 0;
+    return MASE_OK;
+}
+
+/* The first table with a column of labels; NULL: there is none. */
+static const char *find_table(const struct mase_h5 *f, struct mase_arena *a,
+                              const struct mase_data_columns *c)
+{
+    static const char *const usual[] = { "label", "class", "target" };
+    const char *name = c->label_count ? mase_h5_find_table(f, a, c->labels[0]) : NULL;
+    if (!c->label_count || c->usual_label)
+        for (int i = 0; i < 3 && !name; i++)
+            name = mase_h5_find_table(f, a, usual[i]);
+    return name;
+}
+
 static enum mase_status open_records(struct mase_isolated *t, struct mase_arena *a,
-                                     const struct mase_h5 *f, const char *label,
+                                     const struct mase_h5 *f, const struct mase_columns *c,
                                      struct mase_err *err)
 {
-    const char *name = mase_h5_find_table(f, a, label);
+    const char *name = find_table(f, a, &c->chosen);
     if (!name)
         return mase_fail_in(err, MASE_EVALUE, f->path,
-                            "neither datasets X and y nor a table with a column '%s'", label);
-    const struct mase_columns c = { .label = label };
+                            "neither datasets X and y nor a table with a column '%s'",
+                            c->chosen.label_count ? c->chosen.labels[0] : "label");
     struct mase_h5_set s = { 0 };
     enum mase_status st = mase_h5_set_open(&s, f, name, err);
     if (!st)
-        st = read_table(&t->raw, a, &s, &c, NULL, err);
+        st = read_table(&t->raw, a, &s, c, NULL, err);
     mase_h5_set_close(&s);
     t->sample = (struct mase_shape){ 1, { t->raw.features } };
     return st;
 }
 
-static enum mase_status read_own(struct mase_isolated *t, struct mase_arena *a, const char *path,
-                                 const void *label, struct mase_err *err)
+static bool has_set(const void *file, const char *name)
 {
+    return mase_h5_has(file, name);
+}
+
+/* Arrays, if those of features are there; a table else. */
+static enum mase_status read_own(struct mase_isolated *t, struct mase_arena *a, const char *path,
+                                 const void *columns, struct mase_err *err)
+{
+    const struct mase_columns *c = columns;
     struct mase_h5 f;
     MASE_TRY(mase_h5_open(&f, path, err));
     mase_isolate_seal();
+    const struct mase_array_names n = mase_find_arrays(a, &c->chosen, has_set, &f);
     const enum mase_status st =
-        mase_h5_has(&f, "X") ? open_pair(t, a, &f, err) : open_records(t, a, &f, label, err);
+        mase_h5_has(&f, n.x[0]) ? open_arrays(t, a, &f, &n, err) : open_records(t, a, &f, c, err);
     mase_h5_close(&f);
     return st;
 }
@@ -268,9 +312,11 @@ enum mase_status mase_open_h5(struct mase_dataset *d, const struct mase_dataset_
                               const char *file, struct mase_err *err)
 {
     const char *path, *label;
-    struct mase_isolated t = { 0 };
+    struct mase_columns c;
+    struct mase_isolated t = { .raw.drop = opts->drop_missing };
     mase_split_name(&d->arena, file, &path, &label);
-    enum mase_status st = mase_isolate(&t, &d->arena, path, read_own, label, err);
+    MASE_TRY(mase_columns_of(&c, &d->arena, opts, label, err));
+    enum mase_status st = mase_isolate(&t, &d->arena, path, read_own, &c, err);
     d->info.data.sample = t.sample;
     if (!st)
         st = mase_source(d, path, err);

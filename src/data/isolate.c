@@ -2,7 +2,7 @@
  * isolate.c - a child process that reads a table and writes it to a pipe:
  *
  *     struct reply     status, error and sizes; on failure nothing follows
- *     names            a 32-bit length and the bytes, for each feature
+ *     names            a 32-bit length and the bytes, for each feature and the label
  *     numbers          doubles (rows, features), then 32-bit labels (rows)
  *
  * Both ends are one program, so structs travel as they are. The parent still checks the sizes: a
@@ -45,9 +45,7 @@ struct reply {
     enum mase_status status;
     struct mase_err err;
     struct mase_shape sample;
-    int64_t rows, features;
-    int classes;
-    bool single;
+    struct mase_raw raw; /* whose pointers mean nothing here */
 };
 
 /* All of it, or false. */
@@ -148,14 +146,19 @@ void mase_isolate_seal(void)
     limit(RLIMIT_NOFILE, 0, 0);
 }
 
+static bool send_name(int fd, const char *name)
+{
+    const uint32_t n = name ? (uint32_t)strlen(name) : 0;
+    return send(fd, &n, sizeof n) && (!n || send(fd, name, n));
+}
+
 static bool send_table(int fd, const struct mase_raw *r)
 {
     bool ok = true;
-    for (int64_t f = 0; ok && f < r->features; f++) {
-        const uint32_t n = (uint32_t)strlen(r->feature_names[f]);
-        ok = send(fd, &n, sizeof n) && send(fd, r->feature_names[f], n);
-    }
-    return ok && send(fd, r->x, number_bytes(r)) && send(fd, r->label, label_bytes(r));
+    for (int64_t f = 0; ok && f < r->features; f++)
+        ok = send_name(fd, r->feature_names[f]);
+    return ok && send_name(fd, r->label_name) && send(fd, r->x, number_bytes(r)) &&
+           send(fd, r->label, label_bytes(r));
 }
 
 /* A crash must end the child, whatever handlers the program has. */
@@ -175,36 +178,39 @@ static _Noreturn void run_child(int fd, struct mase_isolated *t, const char *pat
     limit_child(t, size);
     reply.status = read_table(t, &a, path, user, &reply.err);
     reply.sample = t->sample;
-    reply.rows = t->raw.rows;
-    reply.features = t->raw.features;
-    reply.classes = t->raw.classes;
-    reply.single = t->raw.single;
+    reply.raw = t->raw;
     const bool ok = send(fd, &reply, sizeof reply) && (reply.status || send_table(fd, &t->raw));
     _exit(ok ? 0 : 1); /* no handlers, no flushing of what the parent has buffered */
 }
 
 /* ---- the parent ---- */
 
+static bool receive_name(int fd, const char **name, struct mase_arena *a)
+{
+    uint32_t n;
+    if (!receive(fd, &n, sizeof n) || n > NAME_MAX_BYTES)
+        return false;
+    char *text = mase_arena_alloc(a, n + 1);
+    *name = text;
+    return receive(fd, text, n);
+}
+
 static bool receive_names(int fd, struct mase_raw *r, struct mase_arena *a)
 {
     const char **names = mase_new_array(a, const char *, (size_t)r->features);
-    for (int64_t f = 0; f < r->features; f++) {
-        uint32_t n;
-        if (!receive(fd, &n, sizeof n) || n > NAME_MAX_BYTES)
+    for (int64_t f = 0; f < r->features; f++)
+        if (!receive_name(fd, &names[f], a))
             return false;
-        char *name = mase_arena_alloc(a, n + 1);
-        if (!receive(fd, name, n))
-            return false;
-        names[f] = name;
-    }
     r->feature_names = names;
-    return true;
+    return receive_name(fd, &r->label_name, a);
 }
 
 static bool receive_table(int fd, struct mase_raw *r, struct mase_arena *a, uint64_t size)
 {
-    if (r->rows < 0 || r->rows > UINT32_MAX || r->features < 1 || r->features > FEATURES_LIMIT ||
-        number_bytes(r) > mase_data_memory(size) || !receive_names(fd, r, a))
+    if (r->rows < 0 || r->rows > UINT32_MAX || r->training < 0 || r->training > r->rows ||
+        r->validation < 0 || r->validation > r->rows - r->training || r->features < 1 ||
+        r->features > FEATURES_LIMIT || number_bytes(r) > mase_data_memory(size) ||
+        !receive_names(fd, r, a))
         return false;
     r->cap = r->rows;
     r->x = mase_xrealloc(NULL, number_bytes(r) + 1);
@@ -227,10 +233,15 @@ static bool take_reply(int fd, struct mase_isolated *t, struct mase_arena *a, ui
         return true;
     }
     t->sample = reply.sample;
-    t->raw = (struct mase_raw){ .rows = reply.rows,
-                                .features = reply.features,
-                                .classes = reply.classes,
-                                .single = reply.single };
+    const struct mase_raw *r = &reply.raw;
+    t->raw = (struct mase_raw){ .rows = r->rows,
+                                .features = r->features,
+                                .classes = r->classes,
+                                .single = r->single,
+                                .named = r->named,
+                                .drop = t->raw.drop,
+                                .training = r->training,
+                                .validation = r->validation };
     return receive_table(fd, &t->raw, a, size);
 }
 

@@ -27,8 +27,7 @@ static const char *const file_names[] = {
 enum { NAME_COUNT = sizeof file_names / sizeof file_names[0] };
 
 static const struct mase_columns columns = {
-    .features = mase_jsc_features,
-    .feature_count = MASE_JSC_FEATURES,
+    .chosen = { .features = mase_jsc_features, .feature_count = MASE_JSC_FEATURES },
     .classes = mase_jsc_classes,
     .class_count = MASE_JSC_CLASSES,
 };

@@ -1,6 +1,6 @@
 /*
  * npz.c - npz:FILE, tables that NumPy's savez wrote: arrays X (N, ...) and y (N), or X_train,
- * y_train, X_test and y_test.
+ * y_train, X_test and y_test, or by other names that are usual (columns.c).
  */
 #include <inttypes.h>
 #include <string.h>
@@ -52,7 +52,8 @@ static enum mase_status read_array(struct mase_tensor *t, struct reading *in, co
 /* The features of one sample, which all arrays must share. */
 static enum mase_status check_arrays(struct mase_dataset *d, struct mase_raw *r,
                                      const struct mase_tensor *x, const struct mase_tensor *y,
-                                     const char *path, struct mase_err *err)
+                                     const char *const names[2], const char *path,
+                                     struct mase_err *err)
 {
     struct mase_str text = { 0 };
     mase_shape_print(&text, &x->shape);
@@ -69,9 +70,9 @@ static enum mase_status check_arrays(struct mase_dataset *d, struct mase_raw *r,
         st = mase_fail_in(err, MASE_ELIMIT, path, "samples of %" PRId64 " features, at most %d",
                           mase_shape_count(&sample), FEATURES_MAX);
     if (!fit)
-        st =
-            mase_fail_in(err, MASE_EVALUE, path,
-                         "X and y have shapes %s, expected [N, ...] and [N]", mase_str_text(&text));
+        st = mase_fail_in(err, MASE_EVALUE, path,
+                          "%s and %s have shapes %s, expected [N, ...] and [N]", names[0], names[1],
+                          mase_str_text(&text));
     mase_str_release(&text);
     d->info.data.sample = sample;
     r->features = fit ? mase_shape_count(&sample) : 0;
@@ -85,7 +86,7 @@ static enum mase_status add_arrays(struct mase_dataset *d, struct mase_raw *r, s
     const char *path = in->zip.path;
     MASE_TRY(read_array(&x, in, x_name, err));
     MASE_TRY(read_array(&y, in, y_name, err));
-    MASE_TRY(check_arrays(d, r, &x, &y, path, err));
+    MASE_TRY(check_arrays(d, r, &x, &y, (const char *const[]){ x_name, y_name }, path, err));
     r->single = x.dtype == MASE_F32 || x.dtype == MASE_F16;
     MASE_TRY(mase_raw_reserve(r, r->rows + x.shape.dim[0], in->most, path, err));
     for (int64_t i = 0; i < x.shape.dim[0]; i++) {
@@ -94,34 +95,46 @@ static enum mase_status add_arrays(struct mase_dataset *d, struct mase_raw *r, s
         MASE_TRY(mase_raw_add(r, &row, &label, path, err));
         for (int64_t f = 0; f < r->features; f++)
             row[f] = mase_tensor_get(&x, i * r->features + f);
-        MASE_TRY(mase_raw_label(label, mase_tensor_get(&y, i), path, y_name, i, err));
+        MASE_TRY(mase_raw_label(r, mase_tensor_get(&y, i), path, y_name, i, err));
     }
     return MASE_OK;
 }
 
+static bool has_array(const void *file, const char *name)
+{
+    const struct mase_zip *z = file;
+    const size_t n = strlen(name);
+    for (int i = 0; i < z->count; i++)
+        if (strncmp(z->entries[i].name, name, n) == 0 && mase_streq(z->entries[i].name + n, ".npy"))
+            return true;
+    return false;
+}
+
 static enum mase_status read_arrays(struct mase_dataset *d, struct mase_raw *r, struct reading *in,
-                                    const struct mase_file *f, struct mase_err *err)
+                                    const struct mase_file *f, const struct mase_columns *c,
+                                    struct mase_err *err)
 {
     MASE_TRY(mase_zip_open(&in->zip, &in->scratch, f->data, f->size, f->path, err));
-    if (mase_zip_find(&in->zip, "X_train.npy")) {
-        MASE_TRY(add_arrays(d, r, in, "X_train", "y_train", err));
-        r->training = r->rows;
-        MASE_TRY(add_arrays(d, r, in, "X_test", "y_test", err));
-    } else {
-        MASE_TRY(add_arrays(d, r, in, "X", "y", err));
-    }
-    const char **names = mase_new_array(&d->arena, const char *, (size_t)r->features);
-    for (int64_t i = 0; i < r->features; i++)
-        names[i] = mase_arena_printf(&d->arena, "x%" PRId64, i);
-    r->feature_names = names;
+    const struct mase_array_names n =
+        mase_find_arrays(&in->scratch, &c->chosen, has_array, &in->zip);
+    MASE_TRY(add_arrays(d, r, in, n.x[0], n.y[0], err));
+    const int64_t training = r->rows;
+    if (n.x[1])
+        MASE_TRY(add_arrays(d, r, in, n.x[1], n.y[1], err));
+    r->validation = r->rows - training;
+    if (n.x[2])
+        MASE_TRY(add_arrays(d, r, in, n.x[2], n.y[2], err));
+    r->training = n.x[1] || n.x[2] ? training : 0;
+    r->feature_names = mase_number_features(&d->arena, r->features);
     return MASE_OK;
 }
 
 enum mase_status mase_npz_table(struct mase_dataset *d, struct mase_raw *r,
-                                const struct mase_file *f, struct mase_err *err)
+                                const struct mase_file *f, const struct mase_columns *c,
+                                struct mase_err *err)
 {
     struct reading in = { .most = mase_data_memory(f->size) / 4 };
-    const enum mase_status st = read_arrays(d, r, &in, f, err);
+    const enum mase_status st = read_arrays(d, r, &in, f, c, err);
     mase_arena_release(&in.scratch);
     return st;
 }
@@ -130,9 +143,11 @@ enum mase_status mase_open_npz(struct mase_dataset *d, const struct mase_dataset
                                const char *file, struct mase_err *err)
 {
     struct mase_file f;
-    struct mase_raw r = { 0 };
+    struct mase_columns c;
+    struct mase_raw r = { .drop = opts->drop_missing };
+    MASE_TRY(mase_columns_of(&c, &d->arena, opts, NULL, err));
     MASE_TRY(mase_file_open(&f, file, err));
-    enum mase_status st = mase_npz_table(d, &r, &f, err);
+    enum mase_status st = mase_npz_table(d, &r, &f, &c, err);
     mase_file_close(&f);
     if (!st)
         st = mase_source(d, file, err);

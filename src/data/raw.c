@@ -111,9 +111,13 @@ void mase_raw_drop_duplicates(struct mase_raw *r)
 
 /* ---- checks ---- */
 
-enum mase_status mase_raw_label(int32_t *label, double value, const char *path, const char *array,
-                                int64_t row, struct mase_err *err)
+enum mase_status mase_raw_label(struct mase_raw *r, double value, const char *path,
+                                const char *array, int64_t row, struct mase_err *err)
 {
+    int32_t *label = &r->label[r->rows - 1];
+    *label = -1;
+    if (r->drop && isnan(value))
+        return MASE_OK;
     if (!(value >= 0 && value < CLASSES_MAX) || value != floor(value))
         return mase_fail_in(err, MASE_EVALUE, path,
                             "row %" PRId64 ": %s is %.15g, which is not an integer from 0 to %d",
@@ -149,24 +153,80 @@ static enum mase_status fail_feature(const struct mase_raw *r, int64_t i, int64_
                                      const char *path, struct mase_err *err)
 {
     const double x = r->x[i * r->features + f];
-    const bool tests = r->training && i >= r->training; /* of arrays that the file splits */
+    const char *part = "";
+    if (r->training && i >= r->training) { /* of arrays that the file splits */
+        i -= r->training;
+        part = i < r->validation ? " to validate" : " to test";
+        i -= i < r->validation ? 0 : r->validation;
+    }
     char limit[64];
     snprintf(limit, sizeof limit, "32-bit floats end at %g", (double)FLT_MAX);
-    return mase_fail_in(err, MASE_EVALUE, path, "row %" PRId64 "%s: feature %s is %g; %s",
-                        tests ? i - r->training : i, tests ? " of X_test" : "", r->feature_names[f],
-                        x, isfinite(x) ? limit : "features must be finite");
+    return mase_fail_in(err, MASE_EVALUE, path, "row %" PRId64 "%s: feature %s is %g; %s", i, part,
+                        r->feature_names[f], x,
+                        isnan(x) && !r->published
+                            ? "features must be finite; --drop-nan leaves such rows out"
+                        : isfinite(x) ? limit
+                                      : "features must be finite");
+}
+
+static bool lacks_value(const struct mase_raw *r, int64_t i)
+{
+    const double *x = r->x + i * r->features;
+    for (int64_t f = 0; f < r->features; f++)
+        if (isnan(x[f]))
+            return true;
+    return r->label[i] < 0;
+}
+
+/* Leave out rows with a missing value. */
+static void drop_missing(struct mase_raw *r)
+{
+    int64_t kept = 0, training = r->training, validation = r->validation;
+    for (int64_t i = 0; i < r->rows; i++) {
+        if (lacks_value(r, i)) {
+            r->dropped++;
+            training -= i < r->training;
+            validation -= i >= r->training && i < r->training + r->validation;
+            continue;
+        }
+        memmove(r->x + kept * r->features, r->x + i * r->features,
+                (size_t)r->features * sizeof *r->x);
+        r->label[kept++] = r->label[i];
+    }
+    r->rows = kept;
+    r->training = training;
+    r->validation = validation;
+}
+
+/* Parts that the file itself divides its rows into must not be empty. */
+static enum mase_status check_parts(const struct mase_raw *r, bool divided, const char *path,
+                                    struct mase_err *err)
+{
+    if (r->rows < ROWS_MIN)
+        return mase_fail_in(err, MASE_EVALUE, path,
+                            "%" PRId64 " rows are too few to split; %d are needed%s", r->rows,
+                            ROWS_MIN, r->dropped ? " without a missing value" : "");
+    if (divided && r->training < ROWS_MIN)
+        return mase_fail_in(err, MASE_EVALUE, path,
+                            "%" PRId64 " rows to train on are too few; %d are needed", r->training,
+                            ROWS_MIN);
+    return MASE_OK;
 }
 
 enum mase_status mase_raw_check(struct mase_raw *r, const char *path, struct mase_err *err)
 {
-    if (r->rows < ROWS_MIN)
-        return mase_fail_in(err, MASE_EVALUE, path,
-                            "%" PRId64 " rows are too few to split; %d are needed", r->rows,
-                            ROWS_MIN);
+    const bool divided = r->training > 0;
+    if (r->rows < ROWS_MIN) /* before a single row is looked at */
+        return check_parts(r, divided, path, err);
     for (int64_t i = 0; i < r->rows; i++)
-        for (int64_t f = 0; f < r->features; f++)
-            if (!isfinite((float)r->x[i * r->features + f]))
+        for (int64_t f = 0; f < r->features; f++) {
+            const double x = r->x[i * r->features + f];
+            if (!isfinite((float)x) && !(r->drop && isnan(x)))
                 return fail_feature(r, i, f, path, err);
+        }
+    if (r->drop)
+        drop_missing(r);
+    MASE_TRY(check_parts(r, divided, path, err));
     if (!r->classes)
         count_classes(r, path);
     return MASE_OK;
@@ -246,6 +306,35 @@ static const char *const *number_names(struct mase_arena *a, int n)
     return names;
 }
 
+static const char *const *copy_names(struct mase_arena *a, const char *const *names, int n)
+{
+    const char **copy = mase_new_array(a, const char *, (size_t)n);
+    for (int i = 0; i < n; i++)
+        copy[i] = mase_arena_strdup(a, names[i]);
+    return copy;
+}
+
+/* What must be said to read the same columns again. Arrays go by their usual names unless others
+ * were chosen. */
+static struct mase_data_columns columns_read(struct mase_dataset *d, const struct mase_raw *r,
+                                             const struct mase_dataset_opts *opts)
+{
+    struct mase_arena *a = &d->arena;
+    struct mase_data_columns c = { 0 };
+    if (r->named && !r->published) {
+        c = (struct mase_data_columns){ .labels = copy_names(a, &r->label_name, 1),
+                                        .label_count = 1,
+                                        .features = r->feature_names,
+                                        .feature_count = (int)r->features };
+    } else if (!r->named) {
+        c.label_count = opts->columns.label_count;
+        c.labels = copy_names(a, opts->columns.labels, c.label_count);
+        c.feature_count = opts->columns.feature_count;
+        c.features = copy_names(a, opts->columns.features, c.feature_count);
+    }
+    return c;
+}
+
 enum mase_status mase_raw_finish(struct mase_dataset *d, struct mase_raw *r,
                                  const struct mase_dataset_opts *opts, const char *path,
                                  struct mase_err *err)
@@ -254,10 +343,13 @@ enum mase_status mase_raw_finish(struct mase_dataset *d, struct mase_raw *r,
     struct ordered o = order_rows(r);
     d->info.rows = r->rows;
     d->info.duplicates = r->duplicates;
+    d->info.dropped = r->dropped;
+    d->info.drop_missing = r->drop;
+    d->info.columns = columns_read(d, r, opts);
     d->info.data.classes = r->classes;
     d->info.feature_names = r->feature_names;
     d->info.class_names = r->class_names ? r->class_names : number_names(&d->arena, r->classes);
-    mase_split_rows(d, opts, r->training, MASE_SPLIT_TRAIN);
+    mase_split_parts(d, opts, r->training, r->validation, MASE_SPLIT_TRAIN);
     d->label = ordered_labels(d, &o);
     const enum mase_status st = fill_tables(d, &o, opts, err);
     free(o.row);

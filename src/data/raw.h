@@ -12,13 +12,18 @@ struct mase_raw {
     int32_t *label; // (rows)
     int64_t rows, features, cap;
     int classes;
+    bool drop;              /* a row with a missing value is left out: a NaN, or a label of -1 */
+    int64_t dropped;        /* so many were */
+    bool named;             /* features and label are columns with names */
+    const char *label_name; /* or NULL */
     const char *const *feature_names; /* (features); in the dataset's arena, or static */
     const char *const *class_names;   /* (classes) or NULL: 0, 1, ... */
     int64_t duplicates;
-    bool single;      /* the numbers were 32-bit floats */
-    int64_t training; /* rows from here on test; 0: not yet split */
-    bool published;   /* jsc: scaled as it was published unless something else is asked for; what
-                       * was before scaling is kept */
+    bool single;        /* the numbers were 32-bit floats */
+    int64_t training;   /* rows that train come first; 0: not yet split */
+    int64_t validation; /* those that validate follow; 0: not said. The rest tests */
+    bool published;     /* jsc: scaled as it was published unless something else is asked for; what
+                         * was before scaling is kept */
 };
 
 void mase_raw_release(struct mase_raw *r);
@@ -38,9 +43,11 @@ void mase_raw_drop_duplicates(struct mase_raw *r);
  * 0) is no such number. */
 enum mase_status mase_raw_check(struct mase_raw *r, const char *path,
                                 struct mase_err *err) MASE_MUST_CHECK;
-/* A label that came as a number, in row `row` of an array or column of this name. */
-enum mase_status mase_raw_label(int32_t *label, double value, const char *path, const char *array,
-                                int64_t row, struct mase_err *err) MASE_MUST_CHECK;
+/* The label of the last row of r, which came as a number, in row `row` of an array or column of
+ * this name. One that is missing is -1 if such rows are dropped. */
+enum mase_status mase_raw_label(struct mase_raw *r, double value, const char *path,
+                                const char *array, int64_t row,
+                                struct mase_err *err) MASE_MUST_CHECK;
 
 /* The table of d: training rows first, then the test rows; split as jsc is (a permutation by
  * NumPy's RandomState(42), a fifth to test) unless the file had splits of its own; scaled as opts
@@ -51,14 +58,45 @@ enum mase_status mase_raw_finish(struct mase_dataset *d, struct mase_raw *r,
 
 /* ---- readers ---- */
 
-/* Which columns of a file are wanted. Without names every column but the label is a feature. */
+/* Which columns of a file are wanted, and what classes the label's may have. */
 struct mase_columns {
-    const char *const *features; /* NULL: all others */
-    int feature_count;
+    struct mase_data_columns chosen;
     const char *const *classes; /* NULL: numbers, or any names */
     int class_count;
-    const char *label; /* NULL: "label", "class" or "target" */
 };
+
+/* What opts choose, and the label that stands behind the file's name (NULL: none does). Classes
+ * have one label. */
+enum mase_status mase_columns_of(struct mase_columns *c, struct mase_arena *a,
+                                 const struct mase_dataset_opts *opts, const char *label,
+                                 struct mase_err *err) MASE_MUST_CHECK;
+
+/* The columns that a file has. */
+struct mase_header {
+    const char *const *names; /* (count) */
+    int count;
+    struct mase_loc at; /* of a line that names them, or the file */
+};
+/* Where the label's column is. */
+enum mase_status mase_find_label(int *column, const struct mase_header *h,
+                                 const struct mase_data_columns *c,
+                                 struct mase_err *err) MASE_MUST_CHECK;
+/* Which columns are the features of r, in a; their names and number go to r, with the label's. */
+enum mase_status mase_find_features(int **columns, struct mase_raw *r, struct mase_arena *a,
+                                    const struct mase_header *h, const struct mase_data_columns *c,
+                                    int label, struct mase_err *err) MASE_MUST_CHECK;
+
+/* Names of arrays, one for each part of the data. Those of validation and test may be NULL. */
+struct mase_array_names {
+    const char *x[3], *y[3]; /* train, validation, test */
+};
+typedef bool mase_has_fn(const void *file, const char *name);
+/* Those that the file has, of what people call them: X and y, x_train and y_test, data and target.
+ * If it has none, the names that are missed: X and y, or those that are chosen. */
+struct mase_array_names mase_find_arrays(struct mase_arena *a, const struct mase_data_columns *c,
+                                         mase_has_fn *has, const void *file);
+/* "x0", "x1", ... for the features of arrays; in a. */
+const char *const *mase_number_features(struct mase_arena *a, int64_t n);
 
 /* A compound table of HDF5: the features by name, and either the classes as one-hot columns (given
  * one_hot names) or a label column. */
@@ -74,10 +112,10 @@ enum mase_status mase_csv_read(struct mase_raw *r, struct mase_arena *a, const c
 enum mase_status mase_csv_parse(struct mase_raw *r, struct mase_arena *a, const struct mase_file *f,
                                 const struct mase_columns *c, struct mase_err *err) MASE_MUST_CHECK;
 
-/* Arrays X and y, or X_train, y_train, X_test, y_test, of an .npz file; the shape of a sample goes
- * to d->info.data. */
+/* Arrays of features and labels of an .npz file; the shape of a sample goes to d->info.data. */
 enum mase_status mase_npz_table(struct mase_dataset *d, struct mase_raw *r,
-                                const struct mase_file *f, struct mase_err *err) MASE_MUST_CHECK;
+                                const struct mase_file *f, const struct mase_columns *c,
+                                struct mase_err *err) MASE_MUST_CHECK;
 
 /* ---- the cache ---- */
 

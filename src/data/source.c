@@ -13,7 +13,7 @@ void mase_split_name(struct mase_arena *a, const char *name, const char **path, 
     const bool named = colon && colon[1] && !mase_is_file(name);
     *path = named ? mase_arena_strndup(a, name, (size_t)(colon - name)) : name;
     *path = mase_arena_strdup(a, *path);
-    *label = named ? mase_arena_strdup(a, colon + 1) : "label";
+    *label = named ? mase_arena_strdup(a, colon + 1) : NULL;
 }
 
 enum mase_status mase_source(struct mase_dataset *d, const char *path, struct mase_err *err)

@@ -47,15 +47,23 @@ static void hold_out(struct mase_dataset *d, uint64_t seed, int64_t n)
     d->split[MASE_SPLIT_VALIDATION] = (struct mase_split_rows){ held, helds };
 }
 
-void mase_split_rows(struct mase_dataset *d, const struct mase_dataset_opts *opts, int64_t training,
-                     enum mase_split original_validation)
+void mase_split_parts(struct mase_dataset *d, const struct mase_dataset_opts *opts,
+                      int64_t training, int64_t validation, enum mase_split original_validation)
 {
-    d->split[MASE_SPLIT_TEST] = mase_split_range(d, training, d->info.rows - training);
+    const int64_t tests = training + validation, count = d->info.rows - tests;
+    const struct mase_split_rows held = mase_split_range(d, training, validation);
+    d->split[MASE_SPLIT_TEST] = count ? mase_split_range(d, tests, count) : held;
     d->split[MASE_SPLIT_PRED] = d->split[MASE_SPLIT_TEST];
-    if (opts->original_splits) {
+    if (validation || opts->original_splits) {
         d->split[MASE_SPLIT_TRAIN] = mase_split_range(d, 0, training);
-        d->split[MASE_SPLIT_VALIDATION] = d->split[original_validation];
+        d->split[MASE_SPLIT_VALIDATION] = validation ? held : d->split[original_validation];
     } else {
         hold_out(d, opts->split_seed, training);
     }
+}
+
+void mase_split_rows(struct mase_dataset *d, const struct mase_dataset_opts *opts, int64_t training,
+                     enum mase_split original_validation)
+{
+    mase_split_parts(d, opts, training, 0, original_validation);
 }

@@ -57,8 +57,8 @@ void mase_jsc_sim_rows(float *x, int32_t *label, uint64_t seed, int64_t first, i
 
 /* ---- sources (source.c) ---- */
 
-/* "FILE:LABEL" in its parts; the label is "label" when none is named, or when there is a file of
- * the whole name. */
+/* "FILE:LABEL" in its parts; the label is NULL when none is named, or when there is a file of the
+ * whole name. */
 void mase_split_name(struct mase_arena *a, const char *name, const char **path, const char **label);
 /* Set source and checksum of d from the file. */
 enum mase_status mase_source(struct mase_dataset *d, const char *path,
@@ -82,6 +82,10 @@ int64_t mase_split_test_count(int64_t n);
  * by opts->split_seed, is held out for validation; with original_splits validation is as given. */
 void mase_split_rows(struct mase_dataset *d, const struct mase_dataset_opts *opts, int64_t training,
                      enum mase_split original_validation);
+/* The same where `validation` rows behind those that train validate, if there are any; where none
+ * remain to test, those do. */
+void mase_split_parts(struct mase_dataset *d, const struct mase_dataset_opts *opts,
+                      int64_t training, int64_t validation, enum mase_split original_validation);
 /* Rows first, first + 1, ...; owned by d. */
 struct mase_split_rows mase_split_range(struct mase_dataset *d, int64_t first, int64_t count);
 

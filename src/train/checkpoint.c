@@ -21,7 +21,9 @@
  *                                  movement
  *         data                     name, sample, classes, class_names, checksum, rows, simulated,
  *                                  notice, scaling (none for images),
- *                                  mean, std (float64[features]; none: not scaled)
+ *                                  mean, std (float64[features]; none: not scaled),
+ *                                  labels, features (columns of one's own table; none: not by
+ *                                  name), drop_nan
  */
 #include <math.h>
 
@@ -93,6 +95,14 @@ static struct mase_obj *doubles(struct mase_arena *a, const double *x, int64_t n
     return n ? mase_obj_tensor(a, &t) : mase_obj_none(a);
 }
 
+static struct mase_obj *texts(struct mase_arena *a, const char *const *text, int n)
+{
+    struct mase_obj *list = n ? mase_obj_list(a) : mase_obj_none(a);
+    for (int i = 0; i < n; i++)
+        mase_obj_push(a, list, mase_obj_text(a, text[i]));
+    return list;
+}
+
 static struct mase_obj *data_info(struct mase_arena *a, const struct mase_dataset *d)
 {
     const struct mase_dataset_info *i = mase_dataset_info(d);
@@ -102,9 +112,7 @@ static struct mase_obj *data_info(struct mase_arena *a, const struct mase_datase
     for (int k = 0; k < i->data.sample.rank; k++)
         mase_obj_push(a, sample, mase_obj_int(a, i->data.sample.dim[k]));
     set_int(a, o, "classes", i->data.classes);
-    struct mase_obj *names = mase_obj_set(a, o, "class_names", mase_obj_list(a));
-    for (int k = 0; k < i->data.classes; k++)
-        mase_obj_push(a, names, mase_obj_text(a, i->class_names[k]));
+    mase_obj_set(a, o, "class_names", texts(a, i->class_names, i->data.classes));
     set_text(a, o, "checksum", i->checksum);
     set_int(a, o, "rows", i->rows);
     set_int(a, o, "train_rows", mase_dataset_split(d, MASE_SPLIT_TRAIN).count);
@@ -113,6 +121,9 @@ static struct mase_obj *data_info(struct mase_arena *a, const struct mase_datase
     set_text(a, o, "scaling", i->scale == MASE_SCALE_USUAL ? NULL : mase_scale_names[i->scale]);
     mase_obj_set(a, o, "mean", doubles(a, i->scaling.mean, i->scaling.n));
     mase_obj_set(a, o, "std", doubles(a, i->scaling.std, i->scaling.n));
+    mase_obj_set(a, o, "labels", texts(a, i->columns.labels, i->columns.label_count));
+    mase_obj_set(a, o, "features", texts(a, i->columns.features, i->columns.feature_count));
+    mase_obj_set(a, o, "drop_nan", mase_obj_bool(a, i->drop_missing));
     return o;
 }
 

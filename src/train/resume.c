@@ -121,6 +121,38 @@ static const char *get_text(struct mase_arena *a, const struct mase_obj *d, cons
     return o && o->kind == MASE_OBJ_TEXT ? mase_arena_strndup(a, o->text, o->len) : NULL;
 }
 
+/* A list of texts; NULL: there is none, or it has something else. */
+static const char **get_texts(struct mase_arena *a, const struct mase_obj *d, const char *key,
+                              int *n)
+{
+    const struct mase_obj *list = mase_obj_get(d, key);
+    *n = 0;
+    if (!list || list->kind != MASE_OBJ_LIST || !list->count)
+        return NULL;
+    const char **texts = mase_new_array(a, const char *, (size_t)list->count);
+    for (int i = 0; i < list->count; i++) {
+        if (list->items[i]->kind != MASE_OBJ_TEXT)
+            return NULL;
+        texts[i] = mase_arena_strndup(a, list->items[i]->text, list->items[i]->len);
+    }
+    *n = list->count;
+    return texts;
+}
+
+static struct mase_data_columns read_columns(struct mase_arena *a, const struct mase_obj *data)
+{
+    struct mase_data_columns c = { 0 };
+    c.labels = get_texts(a, data, "labels", &c.label_count);
+    c.features = get_texts(a, data, "features", &c.feature_count);
+    return c;
+}
+
+static bool read_flag(const struct mase_obj *data, const char *key)
+{
+    const struct mase_obj *o = mase_obj_get(data, key);
+    return o && o->kind == MASE_OBJ_BOOL && o->b;
+}
+
 static const double *get_doubles(struct mase_arena *a, const struct mase_obj *d, const char *key,
                                  int64_t *n)
 {
@@ -171,6 +203,23 @@ static enum mase_status check_scaling(const struct mase_trainer *t, const struct
     return st;
 }
 
+/* A run from before columns were named says nothing of them. */
+static enum mase_status check_columns(const struct mase_trainer *t, const struct mase_obj *was,
+                                      const char *path, struct mase_err *err)
+{
+    const struct mase_dataset_info *info = mase_dataset_info(t->data);
+    struct mase_arena a = { 0 };
+    const struct mase_data_columns c = read_columns(&a, was);
+    enum mase_status st = MASE_OK;
+    if (mase_obj_get(was, "features") && !mase_data_columns_equal(&c, &info->columns))
+        st = mase_fail_in(err, MASE_EVALUE, path,
+                          "cannot resume: the run read other columns of %s; --label and --features "
+                          "say which",
+                          info->data.name);
+    mase_arena_release(&a);
+    return st;
+}
+
 static enum mase_status check_data(const struct mase_trainer *t, const struct mase_obj *was,
                                    const char *path, struct mase_err *err)
 {
@@ -186,6 +235,7 @@ static enum mase_status check_data(const struct mase_trainer *t, const struct ma
         return mase_fail_in(err, MASE_EVALUE, path,
                             "cannot resume: the run trained on %lld rows of %s, this one on %lld",
                             (long long)rows, info->data.name, (long long)now);
+    MASE_TRY(check_columns(t, was, path, err));
     return check_scaling(t, was, path, err);
 }
 
@@ -370,21 +420,6 @@ static struct mase_data_info data_info(struct mase_arena *a, const struct mase_o
     return info;
 }
 
-static const char **class_names(struct mase_arena *a, const struct mase_obj *d, int classes)
-{
-    const struct mase_obj *list = mase_obj_get(d, "class_names");
-    if (!list || list->kind != MASE_OBJ_LIST || list->count != classes || classes == 0)
-        return NULL;
-    const char **names = mase_new_array(a, const char *, (size_t)classes);
-    for (int i = 0; i < classes; i++) {
-        const struct mase_obj *name = list->items[i];
-        if (name->kind != MASE_OBJ_TEXT)
-            return NULL;
-        names[i] = mase_arena_strndup(a, name->text, name->len);
-    }
-    return names;
-}
-
 static enum mase_status read_info(struct mase_checkpoint_info *info, struct mase_arena *a,
                                   const struct mase_obj *root, const char *path,
                                   struct mase_err *err)
@@ -398,7 +433,12 @@ static enum mase_status read_info(struct mase_checkpoint_info *info, struct mase
     if (step && step->kind == MASE_OBJ_INT)
         info->step = step->i;
     info->data = data_info(a, data);
-    info->class_names = class_names(a, data, info->data.classes);
+    int names = 0;
+    info->class_names = get_texts(a, data, "class_names", &names);
+    if (names != info->data.classes)
+        info->class_names = NULL;
+    info->columns = read_columns(a, data);
+    info->drop_missing = read_flag(data, "drop_nan");
     info->checksum = get_text(a, data, "checksum");
     info->notice = get_text(a, data, "notice");
     return data ? read_scaling(&info->scale, &info->scaling, a, data, path, err) : MASE_OK;

@@ -67,7 +67,7 @@ fails "an empty file" <<'END'
 empty.csv: the file is empty
 END
 run data info "jsc:$D/bad_column.h5"
-refused "a missing column" "has no column 'j_mass_mmdt'"
+refused "a missing column" "there is no column 'j_mass_mmdt' for the features"
 run data info "jsc:$D/bad_nan.h5"
 refused "a feature that is no number" 'row 17: feature j_c2_b1_mmdt is nan'
 run data info "jsc:$D/bad_label.h5"

@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct mase_raw r = { 0 };
     struct mase_err err = { 0 };
     mase_log_set_level(MASE_CRITICAL); /* warnings are no faults */
-    if (mase_npz_table(&d, &r, &f, &err) == MASE_OK) {
+    if (mase_npz_table(&d, &r, &f, &(struct mase_columns){ 0 }, &err) == MASE_OK) {
         double sum = 0; /* every number can be read, every feature has a name */
         for (int64_t i = 0; i < r.rows * r.features; i++)
             sum += r.x[i];

@@ -487,7 +487,7 @@ static void bad_files(void **state)
         { "absent.h5", MASE_EIO, "file not found" },
         { "jsc_sim_check.json", MASE_EPARSE, "not an HDF5 file" },
         { "bad_name.h5", MASE_EVALUE, "there is no dataset 't_allpar_new'" },
-        { "bad_column.h5", MASE_EVALUE, "table t_allpar_new has no column 'j_mass_mmdt'" },
+        { "bad_column.h5", MASE_EVALUE, "there is no column 'j_mass_mmdt' for the features" },
         { "bad_nan.h5", MASE_EVALUE, "row 17: feature j_c2_b1_mmdt is nan" },
         { "bad_inf.h5", MASE_EVALUE, "row 17: feature j_zlogz is inf" },
         { "bad_label.h5", MASE_EVALUE, "row 17: the label columns must hold one 1" },

@@ -152,7 +152,7 @@ static void bad_csv(void **state)
     refuse_csv("a,label\n1,2\n\n3,4,5\n", "", "3 fields, expected 2", 4, 1);
     refuse_csv("a,label\n1,2\nxyz,4\n", "", "a is 'xyz', not a number", 3, 1);
     refuse_csv("a,label\n1,2\n 1e,4\n", "", "a is '1e', not a number", 3, 2);
-    refuse_csv("b,a,label\n1,nan,0\n", "", "a is nan; features must be finite", 2, 3);
+    refuse_csv("b,a,label\n1,nan,0\n", "", "the value of a is missing; --drop-nan leaves", 2, 3);
     refuse_csv("a,label\n1e999,0\n", "", "a is inf; features must be finite", 2, 1);
     refuse_csv("a,label\n,0\n", "", "the value of a is missing", 2, 1);
     refuse_csv("a,label\n?,0\n", "", "the value of a is missing", 2, 1);

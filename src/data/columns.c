@@ -1,0 +1,301 @@
+/*
+ * columns.c - which columns of a table, and which arrays of a file, are features and labels.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include <mase/str.h>
+
+#include "data/raw.h"
+
+/* ---- lists of names ---- */
+
+/* "A,B" in its parts, without blanks around them. */
+static enum mase_status split_list(const char *const **out, int *count, struct mase_arena *a,
+                                   const char *option, const char *text, struct mase_err *err)
+{
+    const char **names = NULL;
+    int n = 0, cap = 0;
+    for (const char *p = text;; p++) {
+        p += strspn(p, " ");
+        const size_t size = strcspn(p, ",");
+        size_t used = size;
+        while (used && p[used - 1] == ' ')
+            used--;
+        if (!used)
+            return mase_fail(err, MASE_EVALUE,
+                             "%s '%s' has an empty name; expected names of columns with commas "
+                             "between, as a,b,c",
+                             option, text);
+        names = mase_arena_grow(a, names, n, &cap, sizeof *names);
+        names[n++] = mase_arena_strndup(a, p, used);
+        p += size;
+        if (!*p)
+            break;
+    }
+    *out = names;
+    *count = n;
+    return MASE_OK;
+}
+
+enum mase_status mase_data_columns_parse(struct mase_data_columns *c, struct mase_arena *a,
+                                         const char *labels, const char *features,
+                                         struct mase_err *err)
+{
+    *c = (struct mase_data_columns){ .except = features && features[0] == '!' };
+    if (labels)
+        MASE_TRY(split_list(&c->labels, &c->label_count, a, "--label", labels, err));
+    if (features)
+        MASE_TRY(split_list(&c->features, &c->feature_count, a, "--features", features + c->except,
+                            err));
+    return MASE_OK;
+}
+
+static bool equal_lists(const char *const *a, int n, const char *const *b, int m)
+{
+    for (int i = 0; i < n && n == m; i++)
+        if (!mase_streq(a[i], b[i]))
+            return false;
+    return n == m;
+}
+
+bool mase_data_columns_equal(const struct mase_data_columns *a, const struct mase_data_columns *b)
+{
+    return equal_lists(a->labels, a->label_count, b->labels, b->label_count) &&
+           equal_lists(a->features, a->feature_count, b->features, b->feature_count);
+}
+
+enum mase_status mase_columns_of(struct mase_columns *c, struct mase_arena *a,
+                                 const struct mase_dataset_opts *opts, const char *label,
+                                 struct mase_err *err)
+{
+    *c = (struct mase_columns){ .chosen = opts->columns };
+    struct mase_data_columns *chosen = &c->chosen;
+    if (label && chosen->label_count && !chosen->usual_label &&
+        !mase_streq(label, chosen->labels[0]))
+        return mase_fail(err, MASE_EVALUE,
+                         "the column '%s' that the dataset's name has behind its colon contradicts "
+                         "--label %s",
+                         label, chosen->labels[0]);
+    if (label) {
+        const char **labels = mase_new_array(a, const char *, 1);
+        labels[0] = label;
+        chosen->labels = labels;
+        chosen->label_count = 1;
+        chosen->usual_label = false;
+    }
+    if (chosen->label_count > 1)
+        return mase_fail(err, MASE_EVALUE,
+                         "--label names %d columns, '%s' and others; classes are in one",
+                         chosen->label_count, chosen->labels[0]);
+    return MASE_OK;
+}
+
+/* ---- columns ---- */
+
+/* "j_zlogz" is also called "zlogz". */
+static bool same_column(const char *wanted, const char *name)
+{
+    return mase_streq(wanted, name) ||
+           (mase_starts_with(wanted, "j_") && mase_streq(wanted + 2, name));
+}
+
+static int find_column(const struct mase_header *h, const char *wanted)
+{
+    for (int i = 0; i < h->count; i++)
+        if (same_column(wanted, h->names[i]))
+            return i;
+    return -1;
+}
+
+static enum mase_status fail_column(const struct mase_header *h, const char *wanted,
+                                    const char *what, const char *tail, struct mase_err *err)
+{
+    const struct mase_unknown u = { .word = wanted,
+                                    .names = h->names,
+                                    .count = h->count,
+                                    .before = "; is '",
+                                    .after = tail ? "' meant?;" : "' meant?",
+                                    .tail = tail };
+    return mase_fail_unknown(err, h->at, &u, "there is no column '%s' for the %s", wanted, what);
+}
+
+enum mase_status mase_find_label(int *column, const struct mase_header *h,
+                                 const struct mase_data_columns *c, struct mase_err *err)
+{
+    static const char *const usual[] = { "label", "class", "target" };
+    *column = c->label_count ? find_column(h, c->labels[0]) : -1;
+    if (!c->label_count || c->usual_label)
+        for (int i = 0; i < 3 && *column < 0; i++)
+            *column = find_column(h, usual[i]);
+    return *column >= 0
+               ? MASE_OK
+               : fail_column(
+                     h, c->label_count ? c->labels[0] : usual[0], "labels",
+                     h->at.line ? "the first line names the columns" : "--label says another", err);
+}
+
+/* The columns that a name of the list means: itself, or from FIRST to LAST. */
+static enum mase_status find_range(int *first, int *last, struct mase_arena *a,
+                                   const struct mase_header *h, const char *name,
+                                   const struct mase_data_columns *c, struct mase_err *err)
+{
+    const char *dots = strstr(name, "..");
+    const char *tail =
+        c->origin    ? mase_arena_printf(a,
+                                         "%s was trained on it; --features says which column stands "
+                                            "for it",
+                                         c->origin)
+        : h->at.line ? "the first line names the columns"
+                     : NULL;
+    *first = *last = find_column(h, name);
+    if (*first >= 0)
+        return MASE_OK;
+    if (!dots)
+        return fail_column(h, name, "features", tail, err);
+    const char *const ends[] = { mase_arena_strndup(a, name, (size_t)(dots - name)), dots + 2 };
+    *first = find_column(h, ends[0]);
+    *last = find_column(h, ends[1]);
+    if (*first < 0 || *last < 0)
+        return fail_column(h, ends[*first >= 0], "features", tail, err);
+    if (*first > *last)
+        return mase_fail_at(err, MASE_EVALUE, h->at,
+                            "features %s: column '%s' stands behind '%s' in the file", name,
+                            ends[0], ends[1]);
+    return MASE_OK;
+}
+
+/* How often each column is named, and in which order: order[0..*count - 1]. */
+static enum mase_status take_list(int *order, int *count, struct mase_arena *a,
+                                  const struct mase_header *h, const struct mase_data_columns *c,
+                                  int label, struct mase_err *err)
+{
+    bool *seen = mase_new_array(a, bool, (size_t)h->count);
+    *count = 0;
+    for (int i = 0; i < c->feature_count; i++) {
+        int first, last;
+        MASE_TRY(find_range(&first, &last, a, h, c->features[i], c, err));
+        if (first == label && last == label && !c->except)
+            return mase_fail_at(err, MASE_EVALUE, h->at,
+                                "column '%s' is the label's and cannot be a feature, too",
+                                h->names[label]);
+        for (int k = first; k <= last; k++) {
+            if (k == label)
+                continue;
+            if (seen[k])
+                return mase_fail_at(err, MASE_EVALUE, h->at, "the features name column '%s' twice",
+                                    h->names[k]);
+            seen[k] = true;
+            order[(*count)++] = k;
+        }
+    }
+    return MASE_OK;
+}
+
+/* All columns but the label's and those of the list. */
+static void take_others(int *order, int *count, struct mase_arena *a, const struct mase_header *h,
+                        int label)
+{
+    bool *out = mase_new_array(a, bool, (size_t)h->count);
+    for (int i = 0; i < *count; i++)
+        out[order[i]] = true;
+    *count = 0;
+    for (int k = 0; k < h->count; k++)
+        if (k != label && !out[k])
+            order[(*count)++] = k;
+}
+
+enum mase_status mase_find_features(int **columns, struct mase_raw *r, struct mase_arena *a,
+                                    const struct mase_header *h, const struct mase_data_columns *c,
+                                    int label, struct mase_err *err)
+{
+    int *order = mase_new_array(a, int, (size_t)h->count), count = 0;
+    MASE_TRY(take_list(order, &count, a, h, c, label, err));
+    if (c->except || !c->feature_count)
+        take_others(order, &count, a, h, label);
+    if (count < 1)
+        return mase_fail_at(err, MASE_EVALUE, h->at, "there is no column beside the label's");
+    const char **names = mase_new_array(a, const char *, (size_t)count);
+    const bool listed = !c->except && count == c->feature_count; /* maybe by other names */
+    for (int i = 0; i < count; i++)
+        names[i] = listed && same_column(c->features[i], h->names[order[i]]) ? c->features[i]
+                                                                             : h->names[order[i]];
+    *columns = order;
+    r->features = count;
+    r->feature_names = names;
+    r->named = true;
+    r->label_name = label >= 0 ? h->names[label] : NULL;
+    return MASE_OK;
+}
+
+/* ---- arrays ---- */
+
+static const struct stem {
+    const char *x, *y;
+} stems[] = {
+    { "X", "y" },
+    { "x", "y" },
+    { "X", "Y" },
+    { "data", "target" },
+    { "data", "targets" },
+    { "data", "labels" },
+    { "data", "label" },
+    { "images", "labels" },
+    { "features", "labels" },
+    { "features", "label" },
+    { "inputs", "targets" },
+};
+enum { STEMS = sizeof stems / sizeof stems[0], PARTS = 3, WORDS = 3 };
+
+static const char *const part_words[PARTS][WORDS] = { { "train", "training" },
+                                                      { "val", "valid", "validation" },
+                                                      { "test", "testing" } };
+
+/* One stem with a part before or behind it: x_train, train_x. */
+static bool find_parts(struct mase_array_names *n, struct mase_arena *a, const struct stem *s,
+                       bool before, mase_has_fn *has, const void *file)
+{
+    for (int p = 0; p < PARTS; p++)
+        for (int w = 0; w < WORDS && part_words[p][w] && !n->x[p]; w++) {
+            const char *word = part_words[p][w];
+            const char *x = before ? mase_arena_printf(a, "%s_%s", word, s->x)
+                                   : mase_arena_printf(a, "%s_%s", s->x, word);
+            const char *y = before ? mase_arena_printf(a, "%s_%s", word, s->y)
+                                   : mase_arena_printf(a, "%s_%s", s->y, word);
+            if (has(file, x)) {
+                n->x[p] = x;
+                n->y[p] = y;
+            }
+        }
+    return n->x[0] && has(file, n->y[0]);
+}
+
+struct mase_array_names mase_find_arrays(struct mase_arena *a, const struct mase_data_columns *c,
+                                         mase_has_fn *has, const void *file)
+{
+    struct stem s = stems[0];
+    for (int i = 0; i < STEMS; i++)
+        for (int form = 0; form < 3; form++) {
+            struct mase_array_names n = { 0 };
+            s = (struct stem){ c->feature_count ? c->features[0] : stems[i].x,
+                               c->label_count ? c->labels[0] : stems[i].y };
+            if (form < 2 && find_parts(&n, a, &s, form, has, file))
+                return n;
+            if (form == 2 && has(file, s.x) && has(file, s.y))
+                return (struct mase_array_names){ { s.x }, { s.y } };
+        }
+    /* What is missed: the labels of X_train, say, or both of X and y. */
+    s = (struct stem){ c->feature_count ? c->features[0] : "X",
+                       c->label_count ? c->labels[0] : "y" };
+    struct mase_array_names n = { 0 };
+    (void)find_parts(&n, a, &s, false, has, file);
+    return n.x[0] ? n : (struct mase_array_names){ { s.x }, { s.y } };
+}
+
+const char *const *mase_number_features(struct mase_arena *a, int64_t n)
+{
+    const char **names = mase_new_array(a, const char *, (size_t)n);
+    for (int64_t i = 0; i < n; i++)
+        names[i] = mase_arena_printf(a, "x%" PRId64, i);
+    return names;
+}

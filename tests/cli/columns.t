@@ -1,0 +1,79 @@
+# Columns of a table of one's own: which are features, which is the label, what is left out; the checkpoint
+# remembers.
+cat >net.py <<'END'
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+
+    def forward(self, x):
+        return self.fc(x)
+END
+# left where a > b; id and name are no features, one b is missing.
+awk 'BEGIN { print "id,a,name,b,side"
+    for (i = 0; i < 120; i++) { a = i * 7 % 120; b = i * 11 % 113
+        print i "," a ",n" i "," (i == 5 ? "" : b) "," (a > b ? "left" : "right") } }' >t.csv
+awk -F, '{ print $4 "," $5 "," $2 }' t.csv >turned.csv # b,side,a
+run convert net.py:Net net.mg --input-shape 2
+succeeds "a network"
+
+run data info t.csv --label side --features a,b
+fails "a missing value" <<'END'
+t.csv:7:9: the value of b is missing; --drop-nan leaves such rows out
+    7 | 5,35,n5,,right
+      |         ^
+END
+run data info t.csv --label side --features a,b --drop-nan
+succeeds "or left out"
+out_has "and counted" '^rows +119 \(1 with a missing value left out\)$'
+out_has "the label is shown" '^label +side$'
+run data info t.csv:side --features '!id,name' --drop-nan --json
+out_has "all but some" '"name": "b"'
+run data info t.csv --label side --features a,bb
+fails "no such column" <<'END'
+t.csv:1:1: there is no column 'bb' for the features; is 'b' meant?; the first line names the columns
+    1 | id,a,name,b,side
+      | ^~
+END
+run data info t.csv --label 'side,a'
+refused "classes have one label" '--label names 2 columns'
+run data info t.csv --features 'a,,b'
+refused "an empty name" "--features 'a,,b' has an empty name"
+run data info jsc --features a
+refused "not of named data" '--features is for tables of your own'
+
+run train net.mg t.csv --label side --features a,b --drop-nan --scaling standard --learning-rate 0.1 \
+    --max-epochs 3 --project p --batch-size 16
+succeeds "trained"
+err_has "what was left out is said" '1 rows with a missing value are left out'
+load=$(find mase_output/p -name best.ckpt)
+run test net.mg t.csv --load "$load" --json --project t --all-rows
+succeeds "tested without being told again"
+grep -o '"test_acc_epoch": [0-9.]*' "$T/out" >"$T/expected"
+run test net.mg turned.csv --load "$load" --json --project t --all-rows
+succeeds "columns in another order"
+grep -o '"test_acc_epoch": [0-9.]*' "$T/out" >"$T/shown"
+same "are found by their names" "$T/expected" "$T/shown"
+run test net.mg t.csv --load "$load" --features b,a --json --project t --all-rows
+err_has "other features are told" 'was trained on the features a, b; it is given b, a'
+sed '1s/b,/c,/' turned.csv >renamed.csv
+run test net.mg renamed.csv --load "$load" --project t
+refused "a feature that is missing" "there is no column 'b' for the features.* was trained on it; --features says which column stands for it"
+run test net.mg renamed.csv --load "$load" --features a,c --project t
+succeeds "and which column stands for it"
+
+printf '[passes.report_graph]\n' >c.toml
+run transform net.mg t.csv --load "$load" --config c.toml --project s
+succeeds "a folder"
+run test net.mg turned.csv --load mase_output/s/software/transform/transformed_ckpt --json --project t --all-rows
+succeeds "remembers, too"
+grep -o '"test_acc_epoch": [0-9.]*' "$T/out" >"$T/shown"
+same "to the same numbers" "$T/expected" "$T/shown"
+
+run train net.mg t.csv --label side --features b,a --drop-nan --scaling standard --learning-rate 0.1 \
+    --max-epochs 4 --project p --batch-size 16 --resume
+refused "not resumed with other columns" 'cannot resume: the run read other columns'
