@@ -99,6 +99,8 @@ struct pipes {
     int to, from, said; /* our ends: of its input, output, errors; -1 when closed */
     const char *rest;
     size_t left;            /* of rest */
+    struct mase_str reply;  /* what rest is of, after a question */
+    size_t line, looked_at; /* in its output: where the last line begins, how much of it is known */
     size_t heard, too_much; /* bytes of its errors: passed on, and left out */
 };
 
@@ -109,14 +111,14 @@ static void shut(int *fd)
     *fd = -1;
 }
 
-static void feed(struct pipes *p)
+static void feed(struct pipes *p, bool asks)
 {
     const ssize_t n = write(p->to, p->rest, p->left);
     if (n > 0) {
         p->rest += n;
         p->left -= (size_t)n;
     }
-    if ((n < 0 && errno != EINTR && errno != EAGAIN) || !p->left)
+    if ((n < 0 && errno != EINTR && errno != EAGAIN) || (!p->left && !asks))
         shut(&p->to); /* a child that does not read to the end says why in its answer */
 }
 
@@ -135,6 +137,26 @@ static void drain(struct pipes *p, struct mase_str *out)
 {
     char buffer[READ_BYTES];
     mase_str_addn(out, buffer, take(&p->from, buffer));
+}
+
+/* The last line, when it has come to its end, may be a question. */
+static void hear(struct pipes *p, struct mase_str *out, const struct mase_child *c)
+{
+    const char *text = mase_str_text(out);
+    for (; p->looked_at < out->len; p->looked_at++) {
+        if (text[p->looked_at] != '\n')
+            continue;
+        if (text[p->line] == '?' && p->looked_at + 1 == out->len) {
+            mase_str_clear(&p->reply);
+            c->ask(&p->reply, text + p->line + 1, p->looked_at - p->line - 1, c->data);
+            p->rest = mase_str_text(&p->reply);
+            p->left = p->reply.len;
+            mase_str_cut(out, p->line);
+            p->looked_at = p->line;
+            return;
+        }
+        p->line = p->looked_at + 1;
+    }
 }
 
 static void pass_on(struct pipes *p, size_t most)
@@ -172,7 +194,7 @@ static enum mase_child_end converse(struct pipes *p, struct mase_str *out,
         if (spent >= (begun ? own_ms : START_MS + own_ms))
             return MASE_CHILD_LATE;
         struct pollfd fds[3] = { { .fd = p->from, .events = POLLIN },
-                                 { .fd = p->to, .events = POLLOUT },
+                                 { .fd = p->left || !c->ask ? p->to : -1, .events = POLLOUT },
                                  { .fd = p->said, .events = POLLIN } };
         const int ready = poll(fds, 3, POLL_MS);
         if (ready == 0 && has_ended(child))
@@ -180,11 +202,14 @@ static enum mase_child_end converse(struct pipes *p, struct mase_str *out,
         if (ready <= 0)
             continue;
         if (fds[1].revents)
-            feed(p);
+            feed(p, c->ask != NULL);
         if (fds[2].revents)
             pass_on(p, c->max_said);
-        if (fds[0].revents)
+        if (fds[0].revents) {
             drain(p, out);
+            if (c->ask)
+                hear(p, out, c);
+        }
         if (!begun && out->len) {
             begun = true;
             start = mase_clock();
@@ -290,6 +315,7 @@ enum mase_status mase_child_run(enum mase_child_end *end, int *code, struct mase
     shut(&p.to);
     shut(&p.from);
     shut(&p.said);
+    mase_str_release(&p.reply);
     *left_out = p.too_much;
 out:
     mase_arena_release(&a);

@@ -361,9 +361,14 @@ static enum mase_status add_node(struct reading *r, const struct mase_value *v)
     n->no_grad = no_grad;
     n->mode = mode;
     mase_node_set_place(n, get_place(r, mase_value_get(v, "at")));
+    r->nodes =
+        mase_arena_grow(&r->scratch, r->nodes, r->count, &r->cap, sizeof(struct mase_node *));
     r->nodes[r->count++] = n;
-    if (assigned)
+    if (assigned) {
+        r->assigned = mase_arena_grow(&r->scratch, r->assigned, r->assigned_count, &r->assigned_cap,
+                                      sizeof(struct mase_node *));
         r->assigned[r->assigned_count++] = n;
+    }
     return MASE_OK;
 }
 
@@ -389,20 +394,20 @@ static bool is_fault(const struct mase_value *fault)
     return fault && mase_reading_text(fault, "message");
 }
 
-/* The modules, attributes and nodes of one mode. */
-static enum mase_status read_body(struct reading *r, const struct mase_value *v)
+enum mase_status mase_reading_extend(struct reading *r, const struct mase_value *v)
 {
-    const struct mase_value *nodes = mase_value_get(v, "nodes");
-    if (!nodes || nodes->kind != MASE_LIST)
-        return mase_reading_malformed(r, "graph");
-    r->nodes = mase_new_array(&r->scratch, struct mase_node *, (size_t)nodes->count);
-    r->assigned = mase_new_array(&r->scratch, struct mase_node *, (size_t)nodes->count);
-    r->count = r->assigned_count = 0;
-    r->bytes = 0;
     MASE_TRY(each(r, v, "modules", add_module));
     MASE_TRY(each(r, v, "attrs", add_attr));
     MASE_TRY(tie_all(r));
-    MASE_TRY(each(r, v, "nodes", add_node));
+    return each(r, v, "nodes", add_node);
+}
+
+/* The modules, attributes and nodes of one mode. */
+static enum mase_status read_body(struct reading *r, const struct mase_value *v)
+{
+    r->count = r->assigned_count = 0;
+    r->bytes = 0;
+    MASE_TRY(mase_reading_extend(r, v));
     if (!mase_graph_output(r->g))
         return mase_reading_malformed(r, "output");
     return mase_graph_follow_assigned(r->g, r->assigned, r->assigned_count, r->err);

@@ -14,7 +14,7 @@ struct reading {
     struct mase_graph *g;
     const char *path;                     /* the user's file */
     struct mase_node **nodes, **assigned; /* assigned: those that are x += y */
-    int count, assigned_count;
+    int count, cap, assigned_count, assigned_cap;
     struct tie {
         const char *path, *to;
         struct mase_loc at;
@@ -28,11 +28,25 @@ struct reading {
 enum mase_status mase_reading_malformed(const struct reading *r, const char *what);
 const char *mase_reading_text(const struct mase_value *v, const char *key); /* or NULL */
 bool mase_reading_number(const struct mase_value *v, double *out);
+/* Add {"modules": [...], "attrs": [...], "nodes": [...]} to what was read. */
+enum mase_status mase_reading_extend(struct reading *r, const struct mase_value *v);
 /* [[name, value], ...] */
 enum mase_status mase_reading_dict(struct reading *r, const struct mase_value *v,
                                    struct mase_arg *out);
 /* How a parameter or buffer starts. */
 enum mase_status mase_reading_start(struct reading *r, const struct mase_value *v,
                                     struct mase_param *p);
+
+/* ---- questions (source_ask.c) ---- */
+
+/* What the tracer has recorded so far, told question by question. */
+struct mase_asked {
+    struct reading r;
+    const struct mase_data_info *data;
+    bool is_lost; /* a question could not be read: the nodes since are not known */
+};
+/* How the new nodes are shaped, a line of JSON. data: a struct mase_asked. */
+void mase_asked_reply(struct mase_str *reply, const char *question, size_t size, void *data);
+void mase_asked_release(struct mase_asked *q);
 
 #endif /* MASE_FRONTEND_SOURCE_READ_H */

@@ -19,6 +19,7 @@
 
 #include "frontend/child.h"
 #include "frontend/source.h"
+#include "frontend/source_read.h"
 #include "frontend/tracer.h"
 
 enum { DEFAULT_SECONDS = 20, DEFAULT_MEMORY_MB = 4096, MAX_SAID = 1 << 16 };
@@ -82,6 +83,7 @@ static void write_request(struct mase_str *out, const char *path, const char *ca
     mase_str_printf(out, "%zu\n", strlen(mase_tracer_script));
     mase_str_add(out, mase_tracer_script);
     mase_json_print(out, v, 0);
+    mase_str_add(out, "\n");
     mase_arena_release(&a);
 }
 
@@ -141,7 +143,8 @@ static enum mase_status fail_crashed(const char *path, const char *dump, int cod
 }
 
 static enum mase_status ask(struct mase_str *answer, const char *path, const char *request,
-                            double seconds, double memory_mb, struct mase_err *err)
+                            double seconds, double memory_mb, struct mase_asked *asked,
+                            struct mase_err *err)
 {
     const char *const argv[] = { "python3", "-I", "-B", "-c", begin, NULL };
     const struct mase_child child = { .program = "python3",
@@ -150,7 +153,9 @@ static enum mase_status ask(struct mase_str *answer, const char *path, const cha
                                       .seconds = seconds,
                                       .memory = (int64_t)(memory_mb * (1 << 20)),
                                       .max_output = MASE_TEXT_MAX,
-                                      .max_said = MAX_SAID };
+                                      .max_said = MAX_SAID,
+                                      .ask = mase_asked_reply,
+                                      .data = asked };
     enum mase_child_end end;
     size_t left_out;
     int code = 0;
@@ -185,10 +190,11 @@ enum mase_status mase_source_trace(struct mase_graph **g, const char *path, cons
     const double seconds = opts && opts->seconds > 0 ? opts->seconds : DEFAULT_SECONDS;
     const double memory = opts && opts->memory_mb > 0 ? opts->memory_mb : DEFAULT_MEMORY_MB;
     struct mase_str request = { 0 }, answer = { 0 };
+    struct mase_asked asked = { .r.path = path, .data = data };
 
     mase_info("Executing %s with python3 to trace its model", path);
     write_request(&request, path, call, data, seconds);
-    enum mase_status st = ask(&answer, path, mase_str_text(&request), seconds, memory, err);
+    enum mase_status st = ask(&answer, path, mase_str_text(&request), seconds, memory, &asked, err);
     if (!st) {
         const char *text = mase_str_text(&answer), *late = strstr(text, "\n{");
         const size_t skip = text[0] != '{' && late ? (size_t)(late + 1 - text) : 0;
@@ -196,5 +202,6 @@ enum mase_status mase_source_trace(struct mase_graph **g, const char *path, cons
     }
     mase_str_release(&request);
     mase_str_release(&answer);
+    mase_asked_release(&asked);
     return st;
 }

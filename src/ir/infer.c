@@ -159,8 +159,11 @@ enum mase_status mase_values_walk(struct mase_values *v, struct mase_arena *a,
     *v = (struct mase_values){ .arena = a, .index.arena = a };
     v->value = mase_new_array(a, struct mase_arg, (size_t)g->node_count);
     for (const struct mase_node *n = g->first; n; n = n->next) {
-        MASE_TRY(mase_node_place(n, node_value(&v->value[v->count], v, g, n, plan, err), err));
+        const enum mase_status st = node_value(&v->value[v->count], v, g, n, plan, err);
         v->count++;
+        if (st && plan->goes_on)
+            continue;
+        MASE_TRY(mase_node_place(n, st, err));
         mase_map_put(&v->index, n->name, (void *)(uintptr_t)v->count);
     }
     return MASE_OK;

@@ -25,6 +25,7 @@ struct mase_walk_plan {
     const struct mase_input *inputs;
     int input_count;
     bool with_data;
+    bool goes_on; /* what fails has no result, and neither has what needs it */
     mase_step_fn *step;
     void *data;
 };

@@ -259,16 +259,67 @@ out_has "reduced" '^fc +call_module +Linear .* \[1, 10\]'
 run show sizes.py:Unknown mnist
 refused "how many samples there are is not known" '^sizes\.py:[0-9]+:[0-9]+: the length of a traced value is not known'
 cat >asks.py <<'END'
+import torch
 import torch.nn as nn
 
 
 class Net(nn.Module):
     def forward(self, x):
         return x if x.dim() == 2 else x.flatten(1)
+
+
+class Even(nn.Module):
+    """Every operation has a shape, whatever comes before."""
+
+    def forward(self, x):
+        x = torch.cat([x, x.flip(2)], 1).roll(1, 3).amax(1, keepdim=True)[:, :, 1:]
+        if x.size(2) % 2:
+            x = x[:, :, :-1]
+        b, c, h, w = x.data.size()
+        x = x.view(b, c, h, int(w / 4), 4)
+        parts = [p.sum(-1) for p in x.chunk(2, 2)]
+        assert parts[0].size(0) == b and len(parts) == 2
+        return torch.stack(parts, 1).flatten(1)[:, :h]
+
+
+class Batch(nn.Module):
+    def forward(self, x):
+        return x if x.size(0) > 1 else x * 2
+
+
+class Squeezed(nn.Module):
+    """With one sample it has a dimension less."""
+
+    def forward(self, x):
+        x = x[:, :, 0, 0].squeeze()
+        return x if x.dim() == 1 else x * 2
+
+
+class Reads(nn.Module):
+    def __init__(self):
+        super().__init__()
+        try:
+            input()
+            self.n = 1
+        except EOFError:
+            self.n = 2
+
+    def forward(self, x):
+        return x[:, 0, 0, :self.n]
 END
 run show asks.py:Net mnist
 succeeds "an if on the number of dimensions"
-err_has "which is told" '^INFO +The graph holds for samples of this shape, which decided at asks\.py:6$'
+err_has "which is told" '^INFO +The graph holds for samples of this shape, which decided at asks\.py:7$'
+run show asks.py:Even mnist
+succeeds "an if on what many operations make of a shape"
+out_has "which is computed right" '^getitem_[0-9]+ .* \[1, 26\]'
+run show asks.py:Batch mnist
+refused "an if on the number of samples" '^asks\.py:26:[0-9]+: control flow on data'
+run show asks.py:Squeezed mnist
+refused "nor on what one sample alone changes" '^asks\.py:34:[0-9]+: control flow on data'
+run show asks.py:Reads mnist
+succeeds "a file that reads finds nothing"
+out_has "and goes on" '\[1, 2\]'
 
 mkdir -p src/parts/deep
 touch src/parts/__init__.py src/parts/deep/__init__.py

@@ -1,7 +1,7 @@
 /*
  * fuzz_source.c - any bytes as the answer of the script that traces a model: a status, or a graph
  * that verifies, is written as .mg and read back equal, copied equal, and written as a class or
- * refused.
+ * refused. The same bytes as a question of it, twice: a line of JSON.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -9,7 +9,7 @@
 
 #include <mase/log.h>
 
-#include "frontend/source.h"
+#include "frontend/source_read.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -34,6 +34,24 @@ static void check_text(const struct mase_graph *g)
     mase_str_release(&why);
 }
 
+static void check_question(const char *text, size_t size)
+{
+    const struct mase_data_info info = { .sample = { .rank = 3, .dim = { 3, 8, 8 } } };
+    struct mase_asked q = { .r.path = "net.py", .data = &info };
+    struct mase_str reply = { 0 };
+    for (int i = 0; i < 2; i++) {
+        struct mase_arena a = { 0 };
+        struct mase_value *v;
+        struct mase_err err;
+        mase_str_clear(&reply);
+        mase_asked_reply(&reply, text, size, &q);
+        must(!mase_json_parse(&v, &a, reply.data, reply.len, "reply", &err), &reply);
+        mase_arena_release(&a);
+    }
+    mase_str_release(&reply);
+    mase_asked_release(&q);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct mase_graph *g;
@@ -41,6 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct mase_err err;
 
     mase_log_set_level(MASE_CRITICAL);
+    check_question((const char *)data, size);
     if (mase_source_read(&g, "net.py", (const char *)data, size, &err))
         return 0;
     must(!mase_graph_verify(g, &why), &why);

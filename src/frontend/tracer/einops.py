@@ -8,9 +8,6 @@ class Pattern:
         left, arrow, right = text.partition("->")
         if not arrow:
             raise Fault("einops: '%s' has no arrow" % text)
-        if "..." in text:
-            raise Fault("einops: '%s' is not followed: how many dimensions stand for ... is not known while tracing"
-                        % text)
         self.text, self.left, self.right = text, self.groups(left), self.groups(right)
 
     @staticmethod
@@ -18,6 +15,17 @@ class Pattern:
         """"(h p)" is a group of two; "1" and "()" are groups of none."""
         parts = re.findall(r"\([^()]*\)|[^\s()]+", side)
         return [[n for n in p.strip("()").split() if n != "1"] if p != "1" else [] for p in parts]
+
+
+def spelt_out(x, text):
+    """With names in place of ..., as many as there are dimensions left."""
+    if "..." not in text:
+        return text
+    rank = len(x.shape) if isinstance(x, Tensor) else decided(x, lambda v: len(v.shape))
+    if rank is None:
+        raise Fault("einops: '%s' is not followed: how many dimensions stand for ... is not known while tracing" % text)
+    count = rank - len(Pattern.groups(text.partition("->")[0])) + 1
+    return text.replace("...", " ".join("dots%d" % i for i in range(count)))
 
 
 class Lengths:
@@ -47,7 +55,7 @@ def product(values):
 
 
 def rearranged(x, text, lengths, reduction=None, is_repeat=False):
-    pattern = Pattern(text)
+    pattern = Pattern(spelt_out(x, text))
     names = [n for group in pattern.left for n in group]
     wanted = [n for group in pattern.right for n in group]
     sizes = Lengths(x, pattern, lengths)

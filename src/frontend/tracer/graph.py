@@ -114,6 +114,8 @@ class Proxy:
             raise AttributeError(name)
         if name in NEVER:
             return False
+        if name == "data":
+            return self.detach()
         return Attribute(self, name)
 
     def __getitem__(self, index):

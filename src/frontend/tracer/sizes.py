@@ -1,8 +1,8 @@
-"""sizes.py - what is known of a traced value's shape when Python must decide: an if, an int(), a loop.
+"""sizes.py - what is known of a traced value when Python must decide: an if, an int(), a loop.
 
-The shape of a sample is given, so shapes of what follows from it are known where each step on the way has a rule
-here; a graph that was decided so holds for samples of this shape, and that is told. How many samples a batch has
-stays open. What has no rule is not known, and refused as before.
+The shape of a sample is given, and whoever started us has the rules of all operations: it is asked for the shapes of
+what was recorded. A graph that was decided so holds for samples of this shape, and that is told. How many samples a
+batch has stays open. What is not known is refused.
 """
 
 
@@ -10,8 +10,8 @@ class Open(Exception):
     """Not known."""
 
 
-class Batch:
-    """How many samples there are: equal to itself, and nothing else is known of it."""
+class Unknown:
+    """A length, such as how many samples there are: equal to itself, and nothing else is known of it."""
 
     def _open(self, *_):
         raise Open
@@ -28,139 +28,12 @@ class Batch:
     __hash__ = object.__hash__
 
 
-BATCH = Batch()
+BATCH = Unknown()
 
 
 class Shaped:
     def __init__(self, shape):
         self.shape = Size(shape)
-
-
-def joined_shape(a, b):
-    out = []
-    for m, n in itertools.zip_longest(reversed(a), reversed(b), fillvalue=1):
-        if m is BATCH or n is BATCH:
-            if not (m is n or m is BATCH and n == 1 or n is BATCH and m == 1):
-                raise Open
-            out.insert(0, BATCH)
-        else:
-            out.insert(0, n if m == 1 else m)
-    return Shaped(out)
-
-
-def shape_of_value(v):
-    return v.shape if isinstance(v, (Shaped, Tensor)) else ()
-
-
-def elementwise(*args, **_):
-    shapes = [shape_of_value(a) for a in args[:2]]
-    made = Shaped(shapes[0])
-    for s in shapes[1:]:
-        made = joined_shape(made.shape, s)
-    return made
-
-
-def viewed_as(x, *size):
-    size = list(size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size)
-    own = list(x.shape)
-    while own and size and own[0] is BATCH and (size[0] is BATCH or size[0] == -1 and size.count(-1) == 1
-                                                and math.prod(own[1:]) == math.prod(size[1:])):
-        own, size, lead = own[1:], size[1:], [BATCH]
-        if -1 in size:
-            known_ = math.prod(n for n in size if n != -1)
-            size[size.index(-1)] = math.prod(own) // known_
-        return Shaped(lead + size)
-    if BATCH in [n for n in own if n is BATCH] or any(n is BATCH for n in size):
-        raise Open
-    if -1 in size:
-        size[size.index(-1)] = math.prod(own) // math.prod(n for n in size if n != -1)
-    return Shaped(size)
-
-
-def flattened(x, start_dim=0, end_dim=-1):
-    end = end_dim % len(x.shape) + 1
-    middle = x.shape[start_dim:end]
-    if any(n is BATCH for n in middle):
-        raise Open
-    return Shaped(x.shape[:start_dim] + (math.prod(middle),) + x.shape[end:])
-
-
-def permuted(x, *dims):
-    dims = dims[0] if len(dims) == 1 and isinstance(dims[0], (tuple, list)) else dims
-    return Shaped([x.shape[d] for d in dims])
-
-
-def swapped(x, a, b):
-    dims = list(x.shape)
-    dims[a], dims[b] = dims[b], dims[a]
-    return Shaped(dims)
-
-
-def concatenated(tensors, dim=0):
-    shape = list(tensors[0].shape)
-    shape[dim] = sum(t.shape[dim] for t in tensors)
-    return Shaped(shape)
-
-
-def parts_of(x, sizes, dim=0):
-    n = x.shape[dim]
-    if isinstance(sizes, int):
-        sizes = [min(sizes, n - i) for i in range(0, n, sizes)]
-    return tuple(Shaped(x.shape[:dim % len(x.shape)] + (s,) + x.shape[dim % len(x.shape) + 1:]) for s in sizes)
-
-
-def chunks_of(x, chunks, dim=0):
-    return parts_of(x, -(-x.shape[dim] // chunks), dim)
-
-
-def unsqueezed(x, dim):
-    at = dim % (len(x.shape) + 1)
-    return Shaped(x.shape[:at] + (1,) + x.shape[at:])
-
-
-def squeezed(x, dim=None):
-    if dim is None:
-        raise Open
-    return Shaped(x.shape[:dim % len(x.shape)] + x.shape[dim % len(x.shape) + 1:]) if x.shape[dim] == 1 else x
-
-
-def reduced_shape(x, dim=None, keepdim=False, **_):
-    dims = range(len(x.shape)) if dim is None else [dim] if isinstance(dim, int) else dim
-    dims = {d % len(x.shape) for d in dims}
-    return Shaped([1 if i in dims else n for i, n in enumerate(x.shape) if keepdim or i not in dims])
-
-
-def multiplied(a, b):
-    if len(a.shape) < 2 or len(b.shape) < 2:
-        raise Open
-    lead = joined_shape(a.shape[:-2], b.shape[:-2]).shape
-    return Shaped(lead + (a.shape[-2], b.shape[-1]))
-
-
-def taken(x, index):
-    if not isinstance(x, Shaped):
-        return x[index]
-    out, d = [], 0
-    index = index if isinstance(index, tuple) else (index,)
-    if any(i is Ellipsis or isinstance(i, (Shaped, Tensor, list)) for i in index):
-        raise Open
-    for i in index:
-        if i is None:
-            out.append(1)
-            continue
-        if isinstance(i, slice):
-            if x.shape[d] is BATCH and i != slice(None):
-                raise Open
-            out.append(x.shape[d] if i == slice(None) else len(range(*i.indices(x.shape[d]))))
-        d += 1
-    return Shaped(out + list(x.shape[d:]))
-
-
-def interpolated(x, size=None, scale_factor=None, **_):
-    n = len(x.shape) - 2
-    if size is not None:
-        return Shaped(x.shape[:2] + each(size, n))
-    return Shaped(x.shape[:2] + tuple(math.floor(m * s) for m, s in zip(x.shape[2:], each(scale_factor, n))))
 
 
 def attribute_of(x, name):
@@ -171,45 +44,59 @@ def attribute_of(x, name):
     raise Open
 
 
-METHOD_SHAPES = {
-    "view": viewed_as, "reshape": viewed_as, "flatten": flattened, "permute": permuted, "transpose": swapped,
-    "t": lambda x: swapped(x, 0, 1), "contiguous": lambda x, *_: x, "clone": lambda x, *_: x, "float": lambda x: x,
-    "detach": lambda x: x, "to": lambda x, *_: x, "chunk": chunks_of, "split": parts_of, "unsqueeze": unsqueezed,
-    "squeeze": squeezed, "mean": reduced_shape, "sum": reduced_shape, "amax": reduced_shape, "std": reduced_shape,
+def taken(x, index):
+    if isinstance(x, Shaped):
+        raise Open
+    return x[index]
+
+
+METHODS = {
     "dim": lambda x: len(x.shape), "ndimension": lambda x: len(x.shape), "numel": lambda x: math.prod(x.shape),
-    "size": lambda x, dim=None: x.shape if dim is None else x.shape[dim], "matmul": multiplied, "bmm": multiplied,
-    "unbind": lambda x, dim=0: (reduced_shape(x, dim),) * x.shape[dim], "cat": concatenated,
-    "concat": concatenated, "softmax": lambda x, *_, **__: x, "interpolate": interpolated,
-    "upsample": interpolated, "long": lambda x: x, "int": lambda x: x, "type_as": lambda x, _: x,
-    "stack": lambda ts, dim=0: unsqueezed(ts[0], dim) and Shaped(
-        ts[0].shape[:dim] + (len(ts),) + ts[0].shape[dim:]),
+    "size": lambda x, dim=None: x.shape if dim is None else x.shape[dim],
 }
-METHOD_SHAPES["linear"] = lambda x, weight, bias=None: Shaped(x.shape[:-1] + (weight.shape[0],))
-METHOD_SHAPES.update({n: elementwise for n in (
-    "add", "sub", "mul", "div", "pow", "relu", "relu_", "sigmoid", "tanh", "exp", "log", "sqrt", "abs", "gelu", "silu",
-    "leaky_relu", "elu", "relu6", "hardswish", "dropout", "dropout2d", "sin", "cos", "neg", "clamp", "softplus", "log_softmax",
-    "add_", "mul_", "square", "maximum", "minimum", "masked_fill", "layer_norm", "group_norm")})
-METHOD_SHAPES["batch_norm"] = lambda x, *_, **__: x
 SCALAR = {n: getattr(operator, n) for n in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "eq", "ne", "lt",
                                             "le", "gt", "ge", "neg", "iadd", "imul") if hasattr(operator, n)}
 
 
 class Sizes:
-    """The values of nodes that Python asks about, computed once each."""
+    """The values of nodes that Python asks about: shapes are told, numbers computed, once each."""
 
     def __init__(self, tracer, sample):
-        self.tracer, self.sample, self.values = tracer, sample, {}
+        self.tracer, self.sample, self.values, self.told = tracer, sample, {}, []
+        self.modules, self.attrs = set(), set()  # those that were sent
 
     def of(self, node):
         if node not in self.values:
             self.values[node] = Open
             try:
-                self.values[node] = self.computed(self.tracer.nodes[node])
+                self.values[node] = self.found(node)
             except (Open, AttributeError, TypeError, ValueError, IndexError, KeyError, ZeroDivisionError):
                 pass
         if self.values[node] is Open:
             raise Open
         return self.values[node]
+
+    def found(self, node):
+        if self.sample is None:
+            raise Open
+        if node >= len(self.told):
+            self.ask()
+        known = shaped(self.told[node])
+        return self.computed(self.tracer.nodes[node]) if known is None else known
+
+    def ask(self):
+        """The shapes of all nodes that are new."""
+        tracer, first = self.tracer, len(self.told)
+        modules = [m for path, m in tracer.modules.items() if path not in self.modules]
+        attrs = [a for path, a in tracer.attrs.items() if path not in self.attrs]
+        self.modules.update(tracer.modules)
+        self.attrs.update(tracer.attrs)
+        answers = question({
+            "from": first,
+            "modules": [dict(m, start={}, tied={}, frozen=[]) for m in modules],
+            "attrs": [dict(a, start=NO_NUMBERS, tied=None, after=0) for a in attrs],
+            "nodes": tracer.nodes[first:]})
+        self.told += answers + [None] * (len(tracer.nodes) - first - len(answers))
 
     def value(self, v):
         """An argument as the nodes have it, read back."""
@@ -224,50 +111,37 @@ class Sizes:
             return tuple(self.value(i) for i in inner)
         if kind == "slice":
             return slice(*(self.value(i) for i in inner))
-        if kind == "atom" and inner == "Ellipsis":
-            return Ellipsis
         if kind == "float":
             return builtins.float(inner)
         raise Open
 
     def computed(self, node):
-        kind, target = node["kind"], node["target"]
-        if kind == "placeholder":
-            first = next(n for n in self.tracer.nodes if n["kind"] == "placeholder")
-            if node is not first or self.sample is None:
-                raise Open
-            return Shaped((BATCH,) + tuple(self.sample))
-        if kind == "get_attr":
-            return Shaped(self.tracer.attrs[target]["shape"]) if target in self.tracer.attrs else self.parameter(target)
+        """What is no tensor."""
+        if not node["kind"].startswith("call_"):
+            raise Open
         args = [self.value(a) for a in node["args"]]
         kwargs = {k: self.value(v) for k, v in node["kwargs"]}
-        if kind == "call_module":
-            return self.layer(self.tracer.modules[target], args)
-        if target == "builtins.getattr":
+        if node["target"] == "builtins.getattr":
             return attribute_of(*args)
-        name = target.rpartition(".")[2]
+        name = node["target"].rpartition(".")[2]
         if name == "getitem":
             return taken(*args)
-        if name in SCALAR and not any(isinstance(a, (Shaped, Tensor)) for a in args):
+        if name in SCALAR and not any(isinstance(a, Shaped) for a in args):
             return SCALAR[name](*args)
-        if name == "matmul":
-            return multiplied(*args)
-        if name in SHAPES and kind == "call_function":
-            bound = self.tracer.tables.functions[target].bind(target, args, kwargs)
-            return Shaped(SHAPES[name](tuple(args[0].shape), Info(bound)))
-        return (elementwise if name in SCALAR else METHOD_SHAPES[name])(*args, **kwargs)
+        return METHODS[name](*args, **kwargs)
 
-    def parameter(self, path):
-        owner, _, name = path.rpartition(".")
-        return Shaped(self.tracer.root.get_submodule(owner)._parameters[name].shape)
 
-    def layer(self, module, args):
-        name = module["class"]
-        if name == "Flatten":
-            values = dict(module["values"])
-            return flattened(args[0], values["start_dim"], values["end_dim"])
-        values = Info((k, self.value(v)) for k, v in module["values"])
-        return Shaped(SHAPES[name](tuple(args[0].shape), values))
+NO_NUMBERS = {"kind": "uniform", "spread": 0.0, "centre": 0.0}
+
+
+def shaped(told):
+    """An answer as values have it; None: no tensor."""
+    if isinstance(told, list):
+        parts = tuple(shaped(t) for t in told)
+        return None if None in parts else parts
+    if told is None:
+        return None
+    return Shaped(BATCH if n == "batch" else Unknown() if n is None else n for n in told["shape"])
 
 
 def decided(proxy, what):

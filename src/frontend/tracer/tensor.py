@@ -436,6 +436,8 @@ class Tensor(metaclass=Kind):
         return self.like(self.shape, start, dtype)
 
     def to(self, *target, dtype=None, **_):
+        if contains_proxy(target) or contains_proxy(dtype):  # self.mask.to(x.device, dtype=x.dtype)
+            return Proxy.record("call_method", "to", (self,) + target, {} if dtype is None else {"dtype": dtype})
         for t in target:
             dtype = t if isinstance(t, type(self.dtype)) else t.dtype if isinstance(t, Tensor) else dtype
         return self.cast(dtype) if dtype and dtype is not self.dtype else self
@@ -451,6 +453,8 @@ class Tensor(metaclass=Kind):
         return self.cast(as_dtype(dtype))
 
     def type_as(self, other):
+        if contains_proxy(other):
+            return Proxy.record("call_method", "type_as", (self, other), {})
         return self.cast(other.dtype)
 
     def float(self):

@@ -1,0 +1,180 @@
+/*
+ * source_ask.c - what the tracer asks while it traces: how the nodes are shaped that it has so far.
+ *
+ *     ?{"from": 12, "modules": [...], "attrs": [...], "nodes": [...]}     what is new since node 12
+ *     [{"shape": ["batch", 64, 8, 8]}, [{"shape": [4]}, null], null]      of nodes 12, 13, 14
+ *
+ * Python decides by shapes: if x.size(2) % 2. The rules are those of the operations, applied to
+ * batches of several sizes: a length that is the same for all is known, one that is the batch's is
+ * called so, any other is null. So is a result that is no tensor: the tracer computes with numbers
+ * itself, since it must know which of them depend on the batch.
+ */
+#include <mase/value.h>
+
+#include "frontend/source_read.h"
+#include "ir/infer.h"
+
+/* One, and two that many numbers divide: x.view(-1, 4, 8) holds for both. */
+static const int64_t batches[] = { 1, 96, 160 };
+/* Nobody has said yet whether samples are numbers or indices: what does not take the one may take
+ * the other. */
+static const enum mase_dtype dtypes[] = { MASE_F32, MASE_I64 };
+enum { BATCHES = sizeof batches / sizeof batches[0], DTYPES = sizeof dtypes / sizeof dtypes[0] };
+
+/* ---- shapes ---- */
+
+static enum mase_status infer_step(struct mase_call *c, void *data, struct mase_err *err)
+{
+    (void)data;
+    return mase_call_infer(c, err);
+}
+
+/* What has no rule, or is against it, stays without a result. */
+static void infer(struct mase_values *v, struct mase_arena *a, const struct mase_asked *q,
+                  int64_t batch, enum mase_dtype dtype)
+{
+    const struct mase_node *first = q->r.g->first;
+    struct mase_input in = { .tensor = { .dtype = dtype, .shape = q->data->sample } };
+    struct mase_shape *s = &in.tensor.shape;
+    struct mase_err err;
+    for (int i = s->rank++; i > 0; i--)
+        s->dim[i] = s->dim[i - 1];
+    s->dim[0] = batch;
+    in.name = first && first->kind == MASE_PLACEHOLDER ? first->name : "";
+    const struct mase_walk_plan plan = {
+        .inputs = &in, .input_count = 1, .step = infer_step, .goes_on = true
+    };
+    if (mase_values_walk(v, a, q->r.g, &plan, &err))
+        *v = (struct mase_values){ .arena = a };
+}
+
+/* ---- the answer ---- */
+
+static void print_length(struct mase_str *out, const int64_t n[BATCHES])
+{
+    bool is_same = true, is_batch = true;
+    for (int i = 0; i < BATCHES; i++) {
+        is_same = is_same && n[i] == n[0];
+        is_batch = is_batch && n[i] == batches[i];
+    }
+    if (is_same)
+        mase_str_printf(out, "%lld", (long long)n[0]);
+    else
+        mase_str_add(out, is_batch ? "\"batch\"" : "null");
+}
+
+static void print_shape(struct mase_str *out, const struct mase_arg *const v[BATCHES])
+{
+    mase_str_add(out, "{\"shape\": [");
+    for (int d = 0; d < v[0]->tensor->shape.rank; d++) {
+        int64_t n[BATCHES];
+        for (int i = 0; i < BATCHES; i++)
+            n[i] = v[i]->tensor->shape.dim[d];
+        mase_str_add(out, d ? ", " : "");
+        print_length(out, n);
+    }
+    mase_str_add(out, "]}");
+}
+
+static bool is_sequence(const struct mase_arg *v)
+{
+    return v->kind == MASE_ARG_TUPLE || v->kind == MASE_ARG_LIST;
+}
+
+/* Are they of one form for all batches? */
+static bool agree(const struct mase_arg *const v[BATCHES])
+{
+    for (int i = 0; i < BATCHES; i++) {
+        if (!v[i] || v[i]->kind != v[0]->kind)
+            return false;
+        if (v[i]->kind == MASE_ARG_TENSOR ? v[i]->tensor->shape.rank != v[0]->tensor->shape.rank
+                                          : !is_sequence(v[i]) || v[i]->count != v[0]->count)
+            return false;
+    }
+    return true;
+}
+
+static void print_result(struct mase_str *out, const struct mase_arg *const v[BATCHES])
+{
+    if (!agree(v)) {
+        mase_str_add(out, "null");
+        return;
+    }
+    if (v[0]->kind == MASE_ARG_TENSOR) {
+        print_shape(out, v);
+        return;
+    }
+    mase_str_add(out, "[");
+    for (int k = 0; k < v[0]->count; k++) {
+        const struct mase_arg *inner[BATCHES];
+        for (int i = 0; i < BATCHES; i++)
+            inner[i] = &v[i]->items[k];
+        mase_str_add(out, k ? ", " : "");
+        print_result(out, inner);
+    }
+    mase_str_add(out, "]");
+}
+
+static void print_results(struct mase_str *out, const struct mase_asked *q, int from)
+{
+    struct mase_arena a = { 0 };
+    struct mase_values v[DTYPES][BATCHES];
+    for (int t = 0; t < DTYPES; t++)
+        for (int i = 0; i < BATCHES; i++)
+            infer(&v[t][i], &a, q, batches[i], dtypes[t]);
+    for (int k = from; k < q->r.count; k++) {
+        const struct mase_arg *of[BATCHES];
+        int t = 0;
+        do
+            for (int i = 0; i < BATCHES; i++)
+                of[i] = mase_values_get(&v[t][i], q->r.nodes[k]);
+        while (!agree(of) && ++t < DTYPES);
+        mase_str_add(out, k > from ? ", " : "");
+        print_result(out, of);
+    }
+    mase_arena_release(&a);
+}
+
+/* ---- the question ---- */
+
+void mase_asked_release(struct mase_asked *q)
+{
+    mase_graph_free(q->r.g);
+    mase_arena_release(&q->r.scratch);
+    q->r = (struct reading){ .path = q->r.path };
+    q->is_lost = false;
+}
+
+/* What is new joins what is there; a new trace begins anew. */
+static enum mase_status extend(struct mase_asked *q, int *from, const char *text, size_t size,
+                               struct mase_err *err)
+{
+    struct mase_arena a = { 0 };
+    struct mase_value *root = NULL;
+    enum mase_status st = mase_json_parse(&root, &a, text, size, "the tracer's question", err);
+    const struct mase_value *first = st ? NULL : mase_value_get(root, "from");
+    if (first && first->kind == MASE_INT && first->i == 0)
+        mase_asked_release(q);
+    if (!q->r.g)
+        q->r.g = mase_graph_new(NULL);
+    q->r.err = err;
+    *from = q->r.count;
+    if (!st && (!first || first->kind != MASE_INT || first->i != q->r.count || q->is_lost))
+        st = mase_reading_malformed(&q->r, "question");
+    if (!st)
+        st = mase_reading_extend(&q->r, root);
+    q->is_lost = st != MASE_OK;
+    mase_arena_release(&a);
+    return st;
+}
+
+void mase_asked_reply(struct mase_str *reply, const char *question, size_t size, void *data)
+{
+    struct mase_asked *q = data;
+    struct mase_err err;
+    int from = 0;
+    mase_str_add(reply, "[");
+    if (!extend(q, &from, question, size, &err) && q->data->sample.rank < MASE_MAX_RANK)
+        print_results(reply, q, from);
+    mase_str_add(reply, "]\n");
+}
