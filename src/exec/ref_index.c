@@ -130,3 +130,76 @@ enum mase_status mase_forward_index_select(struct mase_call *c, struct mase_err 
                                .shape = ref_out(c)->shape };
     return take(c, x, &plan, err);
 }
+
+/* ---- putting and adding ---- */
+
+static void copy_input(struct mase_call *c, const struct mase_tensor *x)
+{
+    memmove(ref_out(c)->data, x->data,
+            (size_t)mase_tensor_count(x) * (size_t)mase_dtypes[x->dtype].size);
+}
+
+/* scatter and scatter_add. */
+enum mase_status mase_forward_scatter(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x = mase_arg_tensor(&c->param[0]);
+    const struct mase_tensor *index = mase_call_tensor(c, "index");
+    const struct mase_arg *source = mase_scatter_source(c);
+    const bool adds = c->node->op == MASE_OP_scatter_add;
+    int axis;
+    MASE_TRY(mase_call_axis_arg(c, &axis, &x->shape, "dim", err));
+    struct mase_view v = mase_view_of(&x->shape), from = { 0 };
+    if (mase_arg_tensor(source))
+        from = mase_view_of(&source->tensor->shape);
+    const int64_t step = v.stride[axis];
+    v.stride[axis] = 0;
+    copy_input(c, x);
+    struct mase_nd w = mase_nd(&index->shape);
+    mase_nd_add_strides(&w, v.stride, 0);
+    mase_nd_add_strides(&w, from.stride, 0);
+    for (; w.i < w.count; mase_nd_next(&w)) {
+        int64_t at;
+        MASE_TRY(mase_ref_index(c, index, w.i, x->shape.dim[axis], false, &at, err));
+        at = w.off[0] + at * step;
+        ref_set(ref_out(c), at,
+                mase_ref_operand(source, w.off[1]) + (adds ? ref_get(ref_out(c), at) : 0.0));
+    }
+    return MASE_OK;
+}
+
+enum mase_status mase_forward_index_add(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x = mase_arg_tensor(&c->param[0]);
+    const struct mase_tensor *index = mase_call_tensor(c, "index");
+    const struct mase_tensor *source = mase_call_tensor(c, "source");
+    double alpha;
+    int axis;
+    MASE_TRY(mase_call_axis_arg(c, &axis, &x->shape, "dim", err));
+    MASE_TRY(mase_call_float(c, &alpha, "alpha", err));
+    struct mase_view v = mase_view_of(&x->shape);
+    const int64_t step = v.stride[axis];
+    v.stride[axis] = 0;
+    copy_input(c, x);
+    struct mase_nd w = mase_nd(&source->shape);
+    mase_nd_add_strides(&w, v.stride, 0);
+    for (; w.i < w.count; mase_nd_next(&w)) {
+        int64_t at;
+        MASE_TRY(mase_ref_index(c, index, w.at[axis], x->shape.dim[axis], false, &at, err));
+        at = w.off[0] + at * step;
+        ref_set(ref_out(c), at, ref_get(ref_out(c), at) + alpha * ref_get(source, w.i));
+    }
+    return MASE_OK;
+}
+
+enum mase_status mase_forward_one_hot(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x = mase_call_tensor(c, "tensor");
+    int64_t classes, at;
+    MASE_TRY(mase_call_int(c, &classes, "num_classes", err));
+    for (int64_t i = 0; i < mase_tensor_count(x); i++) {
+        MASE_TRY(mase_ref_index(c, x, i, classes, false, &at, err));
+        for (int64_t k = 0; k < classes; k++)
+            ref_set(ref_out(c), i * classes + k, k == at);
+    }
+    return MASE_OK;
+}

@@ -131,6 +131,15 @@ enum mase_status mase_line_axes(const struct mase_call *c, bool *in,
 enum mase_status mase_line_number(const struct mase_call *c, double *p,
                                   struct mase_err *err) MASE_MUST_CHECK;
 
+/* The dimension that sort, argsort and topk go along, and how many values they leave of it. */
+struct mase_order {
+    int axis;
+    int64_t count;
+    bool descending;
+};
+enum mase_status mase_order_read(const struct mase_call *c, struct mase_order *o,
+                                 struct mase_err *err) MASE_MUST_CHECK;
+
 /* ---- einsum (shape_einsum.c) ---- */
 
 enum { MASE_EINSUM_OPERANDS = 4, MASE_EINSUM_LABELS = 52 + MASE_MAX_RANK };
@@ -198,6 +207,8 @@ enum mase_status mase_index_masks(struct mase_call *c, struct mase_err *err) MAS
 enum mase_status mase_index_plan(const struct mase_call *c, struct mase_index *x,
                                  const struct mase_tensor *t, const struct mase_arg *index,
                                  struct mase_err *err) MASE_MUST_CHECK;
+/* What scatter puts: a tensor or a number. */
+const struct mase_arg *mase_scatter_source(const struct mase_call *c);
 /* Python's slice on a length: first element, count and step. */
 enum mase_status mase_slice_plan(const struct mase_call *c, const struct mase_arg *slice,
                                  int64_t len, int64_t *first, int64_t *count, int64_t *step,

@@ -380,3 +380,99 @@ enum mase_status mase_shape_index_select(struct mase_call *c, struct mase_err *e
     mase_call_result(c, x->dtype, &out);
     return MASE_OK;
 }
+
+/* ---- putting and adding ---- */
+
+const struct mase_arg *mase_scatter_source(const struct mase_call *c)
+{
+    const struct mase_arg *src = mase_call_arg(c, "src"), *value = mase_call_arg(c, "value");
+    return mase_arg_present(src) || !value ? src : value;
+}
+
+/* src must be there for every place, and no place outside x. */
+static enum mase_status check_source(const struct mase_call *c, const struct mase_tensor *x,
+                                     const struct mase_tensor *index, int axis,
+                                     struct mase_err *err)
+{
+    const struct mase_arg *source = mase_scatter_source(c);
+    const struct mase_tensor *src = mase_arg_tensor(source);
+    double number;
+    bool fit = index->shape.rank == x->shape.rank;
+    if (!src && !mase_arg_number(source, &number))
+        return mase_call_fail(c, err, "src must be a tensor or a number, got %s",
+                              mase_show_arg(c, source));
+    for (int i = 0; i < x->shape.rank && fit; i++)
+        fit = i == axis || index->shape.dim[i] <= x->shape.dim[i];
+    fit = fit && (!src || src->shape.rank == index->shape.rank);
+    for (int i = 0; i < x->shape.rank && fit && src; i++)
+        fit = index->shape.dim[i] <= src->shape.dim[i];
+    if (!fit)
+        return mase_call_fail(
+            c, err, "index %s must lie within the source %s, and but for dim %d within %s",
+            mase_show_shape(c, &index->shape), mase_show_arg(c, source), axis,
+            mase_show_shape(c, &x->shape));
+    if (src && src->dtype != x->dtype)
+        return mase_call_fail(c, err, "operands must have one type, got %s and %s",
+                              mase_dtypes[x->dtype].name, mase_dtypes[src->dtype].name);
+    return MASE_OK;
+}
+
+enum mase_status mase_shape_scatter(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x, *index;
+    int axis;
+    MASE_TRY(mase_call_need(c, &x, "input", err));
+    MASE_TRY(need_index(c, &index, err));
+    MASE_TRY(mase_call_axis_arg(c, &axis, &x->shape, "dim", err));
+    if (x->shape.rank == 0)
+        return mase_call_fail(c, err, "a tensor without dimensions has no places");
+    MASE_TRY(check_source(c, x, index, axis, err));
+    if (mase_arg_present(mase_call_arg(c, "reduce")))
+        return mase_fail(err, MASE_EUNSUPPORTED,
+                         "%s: %s: reduce is not available (scatter_add adds)", c->node->name,
+                         mase_ops[c->node->op].name);
+    mase_call_result(c, x->dtype, &x->shape);
+    return MASE_OK;
+}
+
+enum mase_status mase_shape_index_add(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x, *index, *source;
+    int axis;
+    double alpha;
+    MASE_TRY(mase_call_need(c, &x, "input", err));
+    MASE_TRY(need_index(c, &index, err));
+    MASE_TRY(mase_call_need(c, &source, "source", err));
+    MASE_TRY(mase_call_axis_arg(c, &axis, &x->shape, "dim", err));
+    MASE_TRY(mase_call_float(c, &alpha, "alpha", err));
+    bool fit = index->shape.rank == 1 && x->shape.rank && source->shape.rank == x->shape.rank;
+    for (int i = 0; fit && i < x->shape.rank; i++)
+        fit = source->shape.dim[i] == (i == axis ? index->shape.dim[0] : x->shape.dim[i]);
+    if (!fit || source->dtype != x->dtype)
+        return mase_call_fail(c, err, "index %s and source %s%s do not fit dim %d of %s%s",
+                              mase_show_shape(c, &index->shape), mase_dtypes[source->dtype].name,
+                              mase_show_shape(c, &source->shape), axis, mase_dtypes[x->dtype].name,
+                              mase_show_shape(c, &x->shape));
+    mase_call_result(c, x->dtype, &x->shape);
+    return MASE_OK;
+}
+
+enum mase_status mase_shape_one_hot(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x;
+    int64_t classes;
+    MASE_TRY(mase_call_need(c, &x, "tensor", err));
+    MASE_TRY(mase_call_int(c, &classes, "num_classes", err));
+    if (x->dtype != MASE_I64)
+        return mase_call_fail(c, err, "tensor must be 64-bit integers, got %s",
+                              mase_dtypes[x->dtype].name);
+    if (classes < 1)
+        return mase_call_fail(c, err,
+                              "num_classes must be given here: by the largest number a result has "
+                              "no shape known beforehand");
+    struct mase_shape out = x->shape;
+    MASE_TRY(mase_call_rank(c, out.rank + 1, err));
+    mase_shape_push(&out, classes);
+    mase_call_result(c, MASE_I64, &out);
+    return MASE_OK;
+}

@@ -258,3 +258,40 @@ enum mase_status mase_shape_pairs(struct mase_call *c, struct mase_err *err)
     mase_call_result(c, mase_dtype_promote(x->dtype, y->dtype), &out);
     return MASE_OK;
 }
+
+/* ---- order ---- */
+
+enum mase_status mase_order_read(const struct mase_call *c, struct mase_order *o,
+                                 struct mase_err *err)
+{
+    const struct mase_shape *s = &mase_call_tensor(c, "input")->shape;
+    const bool topk = c->node->op == MASE_OP_topk;
+    MASE_TRY(mase_call_axis_arg(c, &o->axis, s, "dim", err));
+    const int64_t length = s->rank ? s->dim[o->axis] : 1;
+    o->descending = mase_call_flag(c, topk ? "largest" : "descending");
+    o->count = length;
+    if (topk)
+        MASE_TRY(mase_call_int(c, &o->count, "k", err));
+    if (o->count < 0 || o->count > length)
+        return mase_call_fail(c, err, "k = %lld is outside 0..%lld", (long long)o->count,
+                              (long long)length);
+    return MASE_OK;
+}
+
+enum mase_status mase_shape_order(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x;
+    struct mase_order o;
+    MASE_TRY(mase_call_need(c, &x, "input", err));
+    MASE_TRY(mase_order_read(c, &o, err));
+    struct mase_tensor pair[2] = { { .dtype = x->dtype, .shape = x->shape },
+                                   { .dtype = MASE_I64 } };
+    if (x->shape.rank)
+        pair[0].shape.dim[o.axis] = o.count;
+    pair[1].shape = pair[0].shape;
+    if (c->node->op == MASE_OP_argsort)
+        mase_call_result(c, MASE_I64, &pair[1].shape);
+    else
+        mase_call_result_tuple(c, pair, 2);
+    return MASE_OK;
+}

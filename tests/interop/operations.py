@@ -68,11 +68,23 @@ NETWORKS.update({
     "Einsum": ("self.w = nn.Parameter(torch.rand(2, 4, 3))", 6,
                "h = x.view(-1, 2, 2, 4); a = torch.einsum('bhid,bhjd->bhij', h, h); "
                "h = torch.einsum('bhij,bhjd->bihd', a.softmax(-1), h); x = torch.einsum('b i h d, h d e -> b h e', h, self.w).flatten(1)"),
+    "Ordered": ("pass", 14, "v, i = torch.sort(x, dim=1, descending=True); t = torch.topk(x, 3, dim=1); "
+                "x = torch.cat([v[:, :8], torch.gather(x, 1, i[:, 3:6]) * 2, t.values * t.indices], 1)"),
+    "Placed": ("self.i = torch.tensor([0, 3, 3])", 22, "i = x.argmax(1, keepdim=True); m = torch.zeros_like(x).scatter_(1, i, 1.0); "
+               "h = F.one_hot(i.squeeze(1), 16).float(); "
+               "x = x * m - torch.scatter_add(x, 1, x.argsort(1)[:, :5], x.tanh()) + h; "
+               "x = torch.cat([x, x[:, :6].index_add(1, self.i, x[:, 4:7], alpha=2)], 1)"),
     "Moments": ("pass", 16, "v, m = torch.var_mean(x, dim=1, keepdim=True); x = (x - m) / (v + 1)"),
 })
 OTHERWISE = {  # torch.fx has a layer, we have what it computes
     "Normed": ("self.c = weight_norm(nn.Conv1d(1, 3, 3, padding=1)); self.l = weight_norm(nn.Linear(48, 8), dim=None)", 8,
                "x = self.l(self.c(x.view(-1, 1, 16)).flatten(1))"),
+    "Decoder": ("self.d = nn.TransformerDecoder(nn.TransformerDecoderLayer(4, 2, 8, 0.0, 'gelu', batch_first=True), 2); "
+                "self.e = nn.TransformerDecoderLayer(4, 1, 6, 0.0, norm_first=True); self.m = nn.Transformer.generate_square_subsequent_mask(4)", 16,
+                "x = x.view(-1, 4, 4); y = self.d(x, x.tanh(), tgt_mask=self.m).permute(1, 0, 2); "
+                "x = self.e(y, y[:2]).permute(1, 0, 2).flatten(1)"),
+    "Whole": ("self.t = nn.Transformer(4, 2, 1, 1, 8, 0.0, batch_first=True); self.p = torch.tensor([[False, False, False, True]])", 16,
+              "x = x.view(-1, 4, 4); x = self.t(x, x.relu(), memory_key_padding_mask=self.p.expand(x.size(0), 4)).flatten(1)"),
     "NormedEdges": ("self.c = weight_norm(nn.Conv2d(1, 3, 3, padding=1, padding_mode='reflect'))", 48,
                     "x = self.c(x.view(-1, 1, 4, 4)).flatten(1)"),
 }

@@ -610,22 +610,11 @@ class Layer(Module):
                 "frozen": frozen, "tied": tied, "at": self.at}
 
 
-# Layers that are known by name and not supported: what to write in their place.
-INSTEAD = {name: "write it with MultiheadAttention, Linear and LayerNorm"
-           for name in ("Transformer", "TransformerDecoder", "TransformerDecoderLayer")}
-
-
-def unknown_layer(name, layers):
-    if name in INSTEAD:
-        raise Fault("unknown layer '%s': %s" % (name, INSTEAD[name]))
-    known(name, layers, "layer")
-
-
 def missing_layer(name, layers):
     """A class that says so when it is made: files import more than a model uses. A loss belongs to
     training, so it may be made, and is unknown when forward calls it."""
     def refuse(self, *args, **kwargs):
-        unknown_layer(name, layers)
+        known(name, layers, "layer")
 
     def make(self, *args, **kwargs):
         Module.__init__(self)

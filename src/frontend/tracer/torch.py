@@ -122,7 +122,6 @@ def functional(tables):
             out[name] = in_python(target, tables.functions[target])
         else:
             out[name] = as_written(first)
-    out.setdefault("one_hot", of_existing("torch.nn.functional.one_hot"))
     return out
 
 

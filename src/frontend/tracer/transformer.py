@@ -1,4 +1,4 @@
-"""transformer.py - attention and encoder layers of torch.nn, in terms of the layers and functions that
+"""transformer.py - attention, encoder and decoder layers of torch.nn, in terms of the layers and functions that
 ops.def knows: a graph has their products, not them, so that each can be quantised and counted.
 
 Parameters have PyTorch's names and start as they do there. What is not done is refused by its name.
@@ -114,39 +114,75 @@ class MultiheadAttention(Module):
         return out, Deferred(lambda: weights.mean(1)) if average_attn_weights else weights
 
 
-class TransformerEncoderLayer(Module):
-    def __init__(self, d_model, nhead, dim_feedforward=2048, dropout=0.1, activation="relu", layer_norm_eps=1e-5,
-                 batch_first=False, norm_first=False, bias=True, device=None, dtype=None):
-        super().__init__()
+def activation_of(what, activation):
+    if not isinstance(activation, str):
+        return activation
+    if activation not in ("relu", "gelu"):
+        raise Fault("%s: activation %r is neither 'relu' nor 'gelu'" % (what, activation))
+    return getattr(sys.modules["torch.nn.functional"], activation)
+
+
+class TransformerLayer(Module):
+    """What encoder and decoder layers share."""
+
+    def make(self, d_model, dim_feedforward, dropout, activation, layer_norm_eps, norm_first, bias, attentions):
         nn = sys.modules["torch.nn"]
-        self.self_attn = MultiheadAttention(d_model, nhead, dropout=dropout, bias=bias, batch_first=batch_first)
         self.linear1 = nn.Linear(d_model, dim_feedforward, bias=bias)
         self.dropout = nn.Dropout(dropout)
         self.linear2 = nn.Linear(dim_feedforward, d_model, bias=bias)
         self.norm_first = norm_first
-        self.norm1 = nn.LayerNorm(d_model, eps=layer_norm_eps, bias=bias)
-        self.norm2 = nn.LayerNorm(d_model, eps=layer_norm_eps, bias=bias)
-        self.dropout1, self.dropout2 = nn.Dropout(dropout), nn.Dropout(dropout)
-        if isinstance(activation, str):
-            if activation not in ("relu", "gelu"):
-                raise Fault("TransformerEncoderLayer: activation %r is neither 'relu' nor 'gelu'" % activation)
-            activation = getattr(sys.modules["torch.nn.functional"], activation)
-        self.activation = activation
+        for i in range(1, attentions + 2):
+            setattr(self, "norm%d" % i, nn.LayerNorm(d_model, eps=layer_norm_eps, bias=bias))
+        for i in range(1, attentions + 2):
+            setattr(self, "dropout%d" % i, nn.Dropout(dropout))
+        self.activation = activation_of(type(self).__name__, activation)
 
     def attended(self, x, mask, padding):
         out, _ = self.self_attn(x, x, x, attn_mask=mask, key_padding_mask=padding, need_weights=False)
         return self.dropout1(out)
 
-    def fed_forward(self, x):
-        return self.dropout2(self.linear2(self.dropout(self.activation(self.linear1(x)))))
+    def fed_forward(self, x, last):
+        return last(self.linear2(self.dropout(self.activation(self.linear1(x)))))
+
+
+class TransformerEncoderLayer(TransformerLayer):
+    def __init__(self, d_model, nhead, dim_feedforward=2048, dropout=0.1, activation="relu", layer_norm_eps=1e-5,
+                 batch_first=False, norm_first=False, bias=True, device=None, dtype=None):
+        super().__init__()
+        self.self_attn = MultiheadAttention(d_model, nhead, dropout=dropout, bias=bias, batch_first=batch_first)
+        self.make(d_model, dim_feedforward, dropout, activation, layer_norm_eps, norm_first, bias, 1)
 
     def forward(self, src, src_mask=None, src_key_padding_mask=None, is_causal=False):
         x = src
         if self.norm_first:
             x = x + self.attended(self.norm1(x), src_mask, src_key_padding_mask)
-            return x + self.fed_forward(self.norm2(x))
+            return x + self.fed_forward(self.norm2(x), self.dropout2)
         x = self.norm1(x + self.attended(x, src_mask, src_key_padding_mask))
-        return self.norm2(x + self.fed_forward(x))
+        return self.norm2(x + self.fed_forward(x, self.dropout2))
+
+
+class TransformerDecoderLayer(TransformerLayer):
+    def __init__(self, d_model, nhead, dim_feedforward=2048, dropout=0.1, activation="relu", layer_norm_eps=1e-5,
+                 batch_first=False, norm_first=False, bias=True, device=None, dtype=None):
+        super().__init__()
+        self.self_attn = MultiheadAttention(d_model, nhead, dropout=dropout, bias=bias, batch_first=batch_first)
+        self.multihead_attn = MultiheadAttention(d_model, nhead, dropout=dropout, bias=bias, batch_first=batch_first)
+        self.make(d_model, dim_feedforward, dropout, activation, layer_norm_eps, norm_first, bias, 2)
+
+    def looked_up(self, x, memory, mask, padding):
+        out, _ = self.multihead_attn(x, memory, memory, attn_mask=mask, key_padding_mask=padding, need_weights=False)
+        return self.dropout2(out)
+
+    def forward(self, tgt, memory, tgt_mask=None, memory_mask=None, tgt_key_padding_mask=None,
+                memory_key_padding_mask=None, tgt_is_causal=False, memory_is_causal=False):
+        x, memory_masks = tgt, (memory_mask, memory_key_padding_mask)
+        if self.norm_first:
+            x = x + self.attended(self.norm1(x), tgt_mask, tgt_key_padding_mask)
+            x = x + self.looked_up(self.norm2(x), memory, *memory_masks)
+            return x + self.fed_forward(self.norm3(x), self.dropout3)
+        x = self.norm1(x + self.attended(x, tgt_mask, tgt_key_padding_mask))
+        x = self.norm2(x + self.looked_up(x, memory, *memory_masks))
+        return self.norm3(x + self.fed_forward(x, self.dropout3))
 
 
 class TransformerEncoder(Module):
@@ -162,4 +198,51 @@ class TransformerEncoder(Module):
         return src if self.norm is None else self.norm(src)
 
 
-COMPOSED = (MultiheadAttention, TransformerEncoderLayer, TransformerEncoder)
+class TransformerDecoder(Module):
+    def __init__(self, decoder_layer, num_layers, norm=None):
+        super().__init__()
+        self.layers = ModuleList([copy.deepcopy(decoder_layer) for _ in range(num_layers)])
+        self.num_layers = num_layers
+        self.norm = norm
+
+    def forward(self, tgt, memory, tgt_mask=None, memory_mask=None, tgt_key_padding_mask=None,
+                memory_key_padding_mask=None, tgt_is_causal=None, memory_is_causal=False):
+        for layer in self.layers:
+            tgt = layer(tgt, memory, tgt_mask=tgt_mask, memory_mask=memory_mask,
+                        tgt_key_padding_mask=tgt_key_padding_mask,
+                        memory_key_padding_mask=memory_key_padding_mask)
+        return tgt if self.norm is None else self.norm(tgt)
+
+
+class Transformer(Module):
+    def __init__(self, d_model=512, nhead=8, num_encoder_layers=6, num_decoder_layers=6, dim_feedforward=2048,
+                 dropout=0.1, activation="relu", custom_encoder=None, custom_decoder=None, layer_norm_eps=1e-5,
+                 batch_first=False, norm_first=False, bias=True, device=None, dtype=None):
+        super().__init__()
+        nn = sys.modules["torch.nn"]
+        values = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias)
+        self.encoder = custom_encoder or TransformerEncoder(
+            TransformerEncoderLayer(*values), num_encoder_layers, nn.LayerNorm(d_model, eps=layer_norm_eps, bias=bias))
+        self.decoder = custom_decoder or TransformerDecoder(
+            TransformerDecoderLayer(*values), num_decoder_layers, nn.LayerNorm(d_model, eps=layer_norm_eps, bias=bias))
+        for p in self.parameters():
+            if p.dim() > 1:
+                INIT["xavier_uniform_"](p)
+        self.d_model, self.nhead, self.batch_first = d_model, nhead, batch_first
+
+    def forward(self, src, tgt, src_mask=None, tgt_mask=None, memory_mask=None, src_key_padding_mask=None,
+                tgt_key_padding_mask=None, memory_key_padding_mask=None, src_is_causal=None, tgt_is_causal=None,
+                memory_is_causal=False):
+        memory = self.encoder(src, mask=src_mask, src_key_padding_mask=src_key_padding_mask)
+        return self.decoder(tgt, memory, tgt_mask=tgt_mask, memory_mask=memory_mask,
+                            tgt_key_padding_mask=tgt_key_padding_mask,
+                            memory_key_padding_mask=memory_key_padding_mask)
+
+    @staticmethod
+    def generate_square_subsequent_mask(sz, device=None, dtype=None):
+        torch = sys.modules["torch"]
+        return torch.triu(torch.full((sz, sz), -math.inf), diagonal=1)
+
+
+COMPOSED = (MultiheadAttention, TransformerEncoderLayer, TransformerEncoder, TransformerDecoderLayer,
+            TransformerDecoder, Transformer)
