@@ -73,6 +73,19 @@ enum mase_status mase_data_columns_parse(struct mase_data_columns *c, struct mas
 /* The same names in the same order? */
 bool mase_data_columns_equal(const struct mase_data_columns *a, const struct mase_data_columns *b);
 
+/* How the rows are divided. Which rows go where depends on labels, column and seed alone. */
+struct mase_data_split {
+    double share[3]; /* of rows to train on, validate and test, of each class alike; 0, 0, 0: as the
+                      * dataset divides itself. The last is 0 where it has its own rows to test */
+    const char *by;  /* a column: rows of one value stay together, or the values name the part
+                      * (train, valid, test); NULL: none */
+    uint64_t seed;
+};
+/* Shares from "0.8,0.1,0.1" or "0.9,0.1". */
+enum mase_status mase_data_split_parse(struct mase_data_split *s, const char *text,
+                                       struct mase_err *err) MASE_MUST_CHECK;
+bool mase_data_split_equal(const struct mase_data_split *a, const struct mase_data_split *b);
+
 struct mase_dataset_opts {
     const char *data_dir;  /* where files are; also a file itself. NULL: MASE_DATA, the cache */
     const char *cache_dir; /* NULL: $XDG_CACHE_HOME/mase, ~/.cache/mase */
@@ -83,7 +96,7 @@ struct mase_dataset_opts {
     struct mase_data_columns columns;   /* tables of one's own; borrowed while opening */
     bool drop_missing;                  /* leave out rows with a missing value, which are errors */
     bool ranges;                        /* mase_dataset_range will be asked */
-    uint64_t split_seed;                /* which rows are held out for validation */
+    struct mase_data_split split;       /* also the seed of those held out for validation */
     uint64_t sim_seed;                  /* jsc-sim: another sample of the same kind */
     int64_t sim_rows;                   /* jsc-sim: 0 means 800 000 */
 };
@@ -98,6 +111,7 @@ struct mase_dataset_info {
     int64_t duplicates;               /* left out of it */
     int64_t dropped;                  /* left out of it for a missing value */
     bool drop_missing;                /* they would have been */
+    struct mase_data_split split;     /* as it was done; share 0 and no column: as usual */
     struct mase_data_columns columns; /* what was read; none: not by names of columns */
     const char *const *feature_names; /* (features) or NULL: images */
     const char *const *class_names;   /* (classes) */

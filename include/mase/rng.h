@@ -25,6 +25,7 @@ enum mase_stream {
     MASE_STREAM_DROPOUT,  /* which values stay; index: see op_dropout.c */
     MASE_STREAM_ROUND,    /* rounding by chance; index: the bits of the value */
     MASE_STREAM_PRUNE,    /* which weights go; index: the parameter's name */
+    MASE_STREAM_SPLIT,    /* rows of a class or groups in order; index: the class, or all bits */
 };
 
 struct mase_rng {

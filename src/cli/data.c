@@ -90,6 +90,9 @@ static void put_facts(struct mase_cli *c, const struct mase_dataset *d)
         mase_table_setf(&t, row, 1, "%" PRId64, info->rows);
     if (info->columns.label_count)
         mase_table_add(&t, (const char *[]){ "label", info->columns.labels[0] });
+    const char *split = mase_cli_split_words(&c->arena, d);
+    if (split)
+        mase_table_add(&t, (const char *[]){ "split", split });
     mase_table_add(&t, (const char *[]){ "features", mase_cli_scaling_words(&c->arena, d) });
     mase_cli_put_pairs(c, &t);
 }

@@ -58,6 +58,110 @@ void mase_cli_tell_columns(struct mase_cli *c, const struct mase_dataset *d,
               list(&c->arena, now->features, now->feature_count));
 }
 
+/* ---- splits ---- */
+
+/* The record of a run, which a report reads as its file, has defaults in it, too. */
+static bool is_said(const struct mase_cli *c, enum mase_cli_option_id id)
+{
+    const struct mase_cli_setting *s = &c->setting[id];
+    return s->cmdline || (s->file && !mase_value_equal(s->file, s->dflt));
+}
+
+static bool trains(const struct mase_cli *c)
+{
+    return mase_streq(c->command->name, "train") || mase_streq(c->command->name, "sweep");
+}
+
+static enum mase_status find_split(struct mase_dataset_opts *o, const struct mase_cli *c,
+                                   const struct mase_checkpoint_info *info, struct mase_err *err)
+{
+    const struct mase_value *how = mase_cli_value(c, MASE_CLI_split);
+    const bool said = is_said(c, MASE_CLI_split) || is_said(c, MASE_CLI_split_by) ||
+                      is_said(c, MASE_CLI_split_seed);
+    if (!said && info) {
+        o->split = info->split;
+        return MASE_OK;
+    }
+    o->original_splits = mase_streq(how->s, "mase");
+    o->split = (struct mase_data_split){
+        .by = mase_cli_text(c, MASE_CLI_split_by),
+        .seed = (uint64_t)mase_cli_value(c, MASE_CLI_split_seed)->i,
+    };
+    if (o->original_splits || mase_streq(how->s, "held-out"))
+        return MASE_OK;
+    return mase_data_split_parse(&o->split, how->s, err) ? mase_place(err, how->at) : MASE_OK;
+}
+
+/* Are the rows to test other ones than usual? */
+static bool moves_tests(const struct mase_data_split *s)
+{
+    return s->share[2] > 0 || s->by;
+}
+
+static const char *split_words(struct mase_arena *a, const struct mase_data_split *s)
+{
+    const char *shares =
+        s->share[2] > 0   ? mase_arena_printf(a, "%g,%g,%g", s->share[0], s->share[1], s->share[2])
+        : s->share[0] > 0 ? mase_arena_printf(a, "%g,%g", s->share[0], s->share[1])
+                          : "held-out";
+    const char *by = s->by ? mase_arena_printf(a, " by column %s", s->by) : "";
+    return s->seed
+               ? mase_arena_printf(a, "%s%s, seed %llu", shares, by, (unsigned long long)s->seed)
+               : mase_arena_printf(a, "%s%s", shares, by);
+}
+
+const char *mase_cli_split_words(struct mase_arena *a, const struct mase_dataset *d)
+{
+    const struct mase_data_split *s = &mase_dataset_info(d)->split;
+    return s->share[0] > 0 || s->by || s->seed ? split_words(a, s) : NULL;
+}
+
+enum mase_status mase_cli_check_split(struct mase_cli *c, const struct mase_dataset *d,
+                                      const struct mase_checkpoint_info *info, struct mase_err *err)
+{
+    const struct mase_dataset_info *now = mase_dataset_info(d);
+    const bool same_data = info->checksum && mase_streq(info->checksum, now->checksum);
+    const bool differ = moves_tests(&info->split) || moves_tests(&now->split)
+                            ? !mase_data_split_equal(&info->split, &now->split)
+                            : false;
+    if (!same_data || !differ)
+        return MASE_OK;
+    const char *load = mase_cli_text(c, MASE_CLI_load_name),
+               *was = split_words(&c->arena, &info->split),
+               *is = split_words(&c->arena, &now->split);
+    if (trains(c)) {
+        mase_warn(
+            "%s was trained with the split %s of this data; with %s it is tested on rows that "
+            "it has seen",
+            load, was, is);
+        return MASE_OK;
+    }
+    return mase_fail_at(err, MASE_EVALUE, mase_cli_value(c, MASE_CLI_split)->at,
+                        "the split %s contradicts %s, which was trained with the split %s of this "
+                        "data: rows that it has seen would be tested; without --split, --split-by "
+                        "and --split-seed its own is taken",
+                        is, load, was);
+}
+
+const char *mase_cli_data_variant(struct mase_cli *c)
+{
+    static const enum mase_cli_option_id ids[] = { MASE_CLI_split_by, MASE_CLI_split_seed,
+                                                   MASE_CLI_scaling,  MASE_CLI_label,
+                                                   MASE_CLI_features, MASE_CLI_drop_nan };
+    const char *text = mase_cli_text(c, MASE_CLI_split);
+    for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
+        const struct mase_value *v = mase_cli_value(c, ids[i]);
+        const char *key = mase_cli_options[ids[i]].opt.key;
+        if (mase_value_equal(v, c->setting[ids[i]].dflt))
+            continue;
+        text = v->kind == MASE_STRING ? mase_arena_printf(&c->arena, "%s, %s %s", text, key, v->s)
+               : v->kind == MASE_INT
+                   ? mase_arena_printf(&c->arena, "%s, %s %lld", text, key, (long long)v->i)
+                   : mase_arena_printf(&c->arena, "%s, %s", text, key);
+    }
+    return text;
+}
+
 /* ---- all of it ---- */
 
 enum mase_status mase_cli_data_opts(struct mase_dataset_opts *o, struct mase_cli *c,
@@ -66,9 +170,9 @@ enum mase_status mase_cli_data_opts(struct mase_dataset_opts *o, struct mase_cli
     *o = (struct mase_dataset_opts){
         .data_dir = mase_cli_text(c, MASE_CLI_data_dir),
         .require_real = mase_cli_flag(c, MASE_CLI_require_real_data),
-        .original_splits = mase_streq(mase_cli_text(c, MASE_CLI_split), "mase"),
         .ranges = mase_streq(c->command->name, "data"), /* which shows them */
     };
+    MASE_TRY(find_split(o, c, info, err));
     return find_columns(o, c, info, err);
 }
 

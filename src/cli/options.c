@@ -24,7 +24,6 @@ static const char *const log_levels[] = { "debug", "info", "warning", "error", "
 static const char *const reporters[] = { "wandb", "tensorboard", NULL };
 static const char *const intervals[] = { "epoch", "step", NULL };
 static const char *const scalings[] = { "none", "standard", "minmax", NULL };
-static const char *const splits[] = { "held-out", "mase", NULL };
 static const char *const precisions[] = { "16-mixed", "32", "64", "bf16", NULL };
 static const char *const accelerators[] = { "auto", "cpu", "gpu", "mps", NULL };
 static const char *const strategies[] = { "auto", "ddp", "ddp_find_unused_parameters_true", NULL };

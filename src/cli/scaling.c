@@ -9,7 +9,8 @@
  *      "classes": ["g", "q", ...]}                       in the order of the outputs; may be left
  *                                                        out
  *
- * Saved folders also say which columns were read: "labels", "features", "drop_nan".
+ * Saved folders also say which columns were read, "labels", "features", "drop_nan", and how the
+ * rows were divided, "split", "split_by", "split_seed".
  * "std" is another name for scale; {"scaling": "none"} says that there was none. A .safetensors or
  * .pt file may hold mean and scale as tensors.
  */
@@ -95,6 +96,19 @@ static enum mase_status get_columns(struct mase_data_columns *c, struct mase_are
     return MASE_OK;
 }
 
+static enum mase_status get_split(struct mase_data_split *s, const struct mase_value *root,
+                                  struct mase_err *err)
+{
+    const struct mase_value *shares = mase_value_get(root, "split"),
+                            *by = mase_value_get(root, "split_by"),
+                            *seed = mase_value_get(root, "split_seed");
+    if (shares && (shares->kind != MASE_STRING || mase_data_split_parse(s, shares->s, err)))
+        return mase_fail_at(err, MASE_EVALUE, shares->at, "split must be shares, as 0.8,0.1,0.1");
+    s->by = by && by->kind == MASE_STRING ? by->s : NULL;
+    s->seed = seed && seed->kind == MASE_INT ? (uint64_t)seed->i : 0;
+    return MASE_OK;
+}
+
 static enum mase_status from_json(struct mase_checkpoint_info *info, const double *v[2],
                                   int64_t n[2], struct mase_arena *a, const char *path,
                                   struct mase_err *err)
@@ -111,6 +125,7 @@ static enum mase_status from_json(struct mase_checkpoint_info *info, const doubl
     if (sum && sum->kind == MASE_STRING)
         info->checksum = sum->s;
     info->drop_missing = drop && drop->kind == MASE_BOOL && drop->b;
+    MASE_TRY(get_split(&info->split, root, err));
     for (int i = MASE_SCALE_NONE; how && how->kind == MASE_STRING && i < MASE_SCALE_COUNT; i++)
         if (mase_streq(how->s, mase_scale_names[i]))
             info->scale = (enum mase_scale)i;
@@ -329,6 +344,12 @@ enum mase_status mase_cli_open_data_for(struct mase_dataset **d, struct mase_cli
     MASE_TRY(find_scaling(&opts, c, info, err));
     if (mase_dataset_open(d, name->s, &opts, err))
         return mase_place(err, name->at);
+    const enum mase_status st = mase_cli_check_split(c, *d, info, err);
+    if (st) {
+        mase_dataset_close(*d);
+        *d = NULL;
+        return st;
+    }
     mase_cli_tell_columns(c, *d, info);
     say_scaling(c, *d, info);
     return MASE_OK;
@@ -362,6 +383,18 @@ static void set_names(struct mase_arena *a, struct mase_value *v, const char *ke
         mase_value_push(a, list, mase_value_string(a, names[i]));
 }
 
+static void set_split(struct mase_arena *a, struct mase_value *v, const struct mase_data_split *s)
+{
+    const char *two = mase_arena_printf(a, "%.17g,%.17g", s->share[0], s->share[1]);
+    const char *all = s->share[2] > 0 ? mase_arena_printf(a, "%s,%.17g", two, s->share[2]) : two;
+    if (s->share[0] > 0)
+        mase_value_set(a, v, "split", mase_value_string(a, all));
+    if (s->by)
+        mase_value_set(a, v, "split_by", mase_value_string(a, s->by));
+    if (s->seed)
+        mase_value_set(a, v, "split_seed", mase_value_int(a, (int64_t)s->seed));
+}
+
 enum mase_status mase_cli_keep_scaling(const char *dir, struct mase_arena *a,
                                        const struct mase_checkpoint_info *info,
                                        struct mase_value *files, struct mase_err *err)
@@ -384,6 +417,7 @@ enum mase_status mase_cli_keep_scaling(const char *dir, struct mase_arena *a,
     set_names(a, v, "features", info->columns.features, info->columns.feature_count);
     if (info->drop_missing)
         mase_value_set(a, v, "drop_nan", mase_value_bool(a, true));
+    set_split(a, v, &info->split);
     struct mase_str text = { 0 };
     mase_json_print(&text, v, 2);
     mase_str_addc(&text, '\n');

@@ -18,6 +18,7 @@
 
 #include "cli/project.h"
 #include "cli/sweep.h"
+#include "cli/train.h"
 
 struct job {
     struct mase_cli *c;
@@ -218,10 +219,7 @@ static enum mase_status open_inputs(struct job *j, struct mase_err *err)
     j->sweep.data = j->data;
     MASE_TRY(open_networks(j, err));
     mase_cli_tell_weights(c, j->networks[0], j->sweep.weights);
-    const char *scaling = mase_cli_text(c, MASE_CLI_scaling),
-               *split = mase_cli_text(c, MASE_CLI_split);
-    j->sweep.data_variant =
-        scaling ? mase_arena_printf(&c->arena, "%s, scaling %s", split, scaling) : split;
+    j->sweep.data_variant = mase_cli_data_variant(c);
     return MASE_OK;
 }
 
@@ -253,7 +251,10 @@ static bool is_same_value(const struct mase_value *was, const struct mase_value 
 /* Is what the folder holds of this very sweep? Then the table that follows has its rows, too. */
 static bool is_same_sweep(const struct job *j, const char *dir)
 {
-    static const enum mase_cli_option_id ids[] = { MASE_CLI_model, MASE_CLI_dataset, MASE_CLI_split,
+    static const enum mase_cli_option_id ids[] = { MASE_CLI_model,      MASE_CLI_dataset,
+                                                   MASE_CLI_split,      MASE_CLI_split_by,
+                                                   MASE_CLI_split_seed, MASE_CLI_label,
+                                                   MASE_CLI_features,   MASE_CLI_drop_nan,
                                                    MASE_CLI_load_name };
     struct mase_arena *a = &j->c->arena;
     struct mase_value *run;

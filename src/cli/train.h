@@ -56,6 +56,15 @@ enum mase_status mase_cli_data_opts(struct mase_dataset_opts *o, struct mase_cli
 void mase_cli_tell_columns(struct mase_cli *c, const struct mase_dataset *d,
                            const struct mase_checkpoint_info *info);
 
+/* Weights are not tested on rows that they were trained on. */
+enum mase_status mase_cli_check_split(struct mase_cli *c, const struct mase_dataset *d,
+                                      const struct mase_checkpoint_info *info,
+                                      struct mase_err *err) MASE_MUST_CHECK;
+/* "0.8,0.1,0.1 by column batch", in a; NULL: as usual. */
+const char *mase_cli_split_words(struct mase_arena *a, const struct mase_dataset *d);
+/* What is said of the data beside its name: "held-out, scaling standard". */
+const char *mase_cli_data_variant(struct mase_cli *c);
+
 /* ---- classes.c ---- */
 
 struct mase_cli_classes {

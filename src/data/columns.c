@@ -69,7 +69,7 @@ enum mase_status mase_columns_of(struct mase_columns *c, struct mase_arena *a,
                                  const struct mase_dataset_opts *opts, const char *label,
                                  struct mase_err *err)
 {
-    *c = (struct mase_columns){ .chosen = opts->columns };
+    *c = (struct mase_columns){ .chosen = opts->columns, .group = opts->split.by };
     struct mase_data_columns *chosen = &c->chosen;
     if (label && chosen->label_count && !chosen->usual_label &&
         !mase_streq(label, chosen->labels[0]))
@@ -135,6 +135,16 @@ enum mase_status mase_find_label(int *column, const struct mase_header *h,
                      h->at.line ? "the first line names the columns" : "--label says another", err);
 }
 
+enum mase_status mase_find_group(int *column, struct mase_raw *r, const struct mase_header *h,
+                                 const struct mase_columns *c, struct mase_err *err)
+{
+    *column = c->group ? find_column(h, c->group) : -1;
+    r->grouped = *column >= 0;
+    return !c->group || r->grouped
+               ? MASE_OK
+               : fail_column(h, c->group, "split", "--split-by says another", err);
+}
+
 /* The columns that a name of the list means: itself, or from FIRST to LAST. */
 static enum mase_status find_range(int *first, int *last, struct mase_arena *a,
                                    const struct mase_header *h, const char *name,
@@ -168,7 +178,7 @@ static enum mase_status find_range(int *first, int *last, struct mase_arena *a,
 /* How often each column is named, and in which order: order[0..*count - 1]. */
 static enum mase_status take_list(int *order, int *count, struct mase_arena *a,
                                   const struct mase_header *h, const struct mase_data_columns *c,
-                                  int label, struct mase_err *err)
+                                  int label, int group, struct mase_err *err)
 {
     bool *seen = mase_new_array(a, bool, (size_t)h->count);
     *count = 0;
@@ -180,7 +190,7 @@ static enum mase_status take_list(int *order, int *count, struct mase_arena *a,
                                 "column '%s' is the label's and cannot be a feature, too",
                                 h->names[label]);
         for (int k = first; k <= last; k++) {
-            if (k == label)
+            if (k == label || (k == group && first != last))
                 continue;
             if (seen[k])
                 return mase_fail_at(err, MASE_EVALUE, h->at, "the features name column '%s' twice",
@@ -192,27 +202,27 @@ static enum mase_status take_list(int *order, int *count, struct mase_arena *a,
     return MASE_OK;
 }
 
-/* All columns but the label's and those of the list. */
+/* All columns but the label's, the group's and those of the list. */
 static void take_others(int *order, int *count, struct mase_arena *a, const struct mase_header *h,
-                        int label)
+                        int label, int group)
 {
     bool *out = mase_new_array(a, bool, (size_t)h->count);
     for (int i = 0; i < *count; i++)
         out[order[i]] = true;
     *count = 0;
     for (int k = 0; k < h->count; k++)
-        if (k != label && !out[k])
+        if (k != label && k != group && !out[k])
             order[(*count)++] = k;
 }
 
 enum mase_status mase_find_features(int **columns, struct mase_raw *r, struct mase_arena *a,
                                     const struct mase_header *h, const struct mase_data_columns *c,
-                                    int label, struct mase_err *err)
+                                    int label, int group, struct mase_err *err)
 {
     int *order = mase_new_array(a, int, (size_t)h->count), count = 0;
-    MASE_TRY(take_list(order, &count, a, h, c, label, err));
+    MASE_TRY(take_list(order, &count, a, h, c, label, group, err));
     if (c->except || !c->feature_count)
-        take_others(order, &count, a, h, label);
+        take_others(order, &count, a, h, label, group);
     if (count < 1)
         return mase_fail_at(err, MASE_EVALUE, h->at, "there is no column beside the label's");
     const char **names = mase_new_array(a, const char *, (size_t)count);
@@ -290,6 +300,12 @@ struct mase_array_names mase_find_arrays(struct mase_arena *a, const struct mase
     struct mase_array_names n = { 0 };
     (void)find_parts(&n, a, &s, false, has, file);
     return n.x[0] ? n : (struct mase_array_names){ { s.x }, { s.y } };
+}
+
+enum mase_status mase_fail_no_column(const char *path, const char *column, struct mase_err *err)
+{
+    return mase_fail_in(err, MASE_EVALUE, path,
+                        "--split-by %s is for columns of a table; this file has arrays", column);
 }
 
 const char *const *mase_number_features(struct mase_arena *a, int64_t n)

@@ -30,8 +30,8 @@ struct header {
 
 /* Which column is which feature, and the label's. */
 struct layout {
-    int *column; // (features)
-    int label, columns;
+    int *column;               // (features)
+    int label, group, columns; /* group: to split by, -1: none */
 };
 
 static void add_column(struct header *h, struct mase_arena *a, const char *name, struct mase_loc at)
@@ -148,8 +148,9 @@ static enum mase_status lay_out(struct layout *l, struct mase_raw *r, struct mas
     const struct mase_header found = { names, h->count, h->column[0].at };
     l->columns = h->count;
     MASE_TRY(mase_find_label(&l->label, &found, &c->chosen, err));
+    MASE_TRY(mase_find_group(&l->group, r, &found, c, err));
     MASE_TRY(check_names(h, err));
-    return mase_find_features(&l->column, r, a, &found, &c->chosen, l->label, err);
+    return mase_find_features(&l->column, r, a, &found, &c->chosen, l->label, l->group, err);
 }
 
 /* ---- labels ---- */
@@ -265,7 +266,38 @@ static void number_classes(struct mase_raw *r, const struct classes *k, struct m
     }
 }
 
+/* ---- groups ---- */
+
+/* Values of the column to split by, numbered as they come. */
+struct groups {
+    struct mase_intern texts;
+    struct mase_map numbers; /* text to number + 1 */
+    const char **name;
+    int count, cap;
+};
+
+static double group_of(struct groups *g, const struct mase_csv_field *f)
+{
+    const char *text = mase_intern_n(&g->texts, f->text, f->size);
+    intptr_t number = (intptr_t)mase_map_get(&g->numbers, text);
+    if (!number) {
+        g->name = mase_arena_grow(g->texts.arena, g->name, g->count, &g->cap, sizeof *g->name);
+        g->name[g->count++] = text;
+        number = g->count;
+        mase_map_put(&g->numbers, text, (void *)number); /* NOLINT(performance-no-int-to-ptr) */
+    }
+    return (double)number - 1;
+}
+
 /* ---- rows ---- */
+
+/* What rows are read by, and what is learnt from them. */
+struct reading {
+    struct layout layout;
+    struct header header;
+    struct classes classes;
+    struct groups groups;
+};
 
 /* The first field without a value; -1: there is none. */
 static int find_missing(const struct mase_raw *r, const struct mase_csv *c, const struct layout *l)
@@ -273,6 +305,8 @@ static int find_missing(const struct mase_raw *r, const struct mase_csv *c, cons
     for (int64_t i = 0; i < r->features; i++)
         if (mase_csv_is_missing(&c->field[l->column[i]]))
             return l->column[i];
+    if (l->group >= 0 && is_missing(&c->field[l->group]))
+        return l->group;
     return is_missing(&c->field[l->label]) ? l->label : -1;
 }
 
@@ -285,46 +319,48 @@ static enum mase_status fail_missing(const struct mase_csv *c, int field, const 
                         field == l->label ? "" : h->column[field].name);
 }
 
-static enum mase_status read_row(struct mase_raw *r, struct classes *k, const struct mase_csv *c,
-                                 const struct layout *l, const struct header *h,
+static enum mase_status read_row(struct mase_raw *r, struct reading *in, const struct mase_csv *c,
                                  const struct mase_columns *wanted, struct mase_err *err)
 {
     double *row;
     int32_t *label;
+    const struct layout *l = &in->layout;
     if (c->count != l->columns)
         return mase_fail_at(err, MASE_EPARSE, mase_csv_at(c, 0), "%d fields, expected %d", c->count,
                             l->columns);
     const int missing = wanted->classes ? -1 : find_missing(r, c, l);
     if (missing >= 0) {
         r->dropped++;
-        return r->drop ? MASE_OK : fail_missing(c, missing, l, h, err);
+        return r->drop ? MASE_OK : fail_missing(c, missing, l, &in->header, err);
     }
     MASE_TRY(mase_raw_add(r, &row, &label, c->path, err));
     for (int64_t i = 0; i < r->features; i++)
         MASE_TRY(mase_csv_number(c, l->column[i], &row[i], r->feature_names[i], err));
+    if (l->group >= 0)
+        r->group[r->rows - 1] = group_of(&in->groups, &c->field[l->group]);
     return wanted->classes ? expected_class(label, c, l->label, wanted, err)
-                           : any_class(label, k, c, l->label, err);
+                           : any_class(label, &in->classes, c, l->label, err);
 }
 
 static enum mase_status read_rows(struct mase_raw *r, struct mase_arena *a, struct mase_csv *c,
                                   const struct mase_columns *wanted, struct mase_err *err)
 {
-    struct header h = { 0 };
-    struct layout l = { 0 };
-    struct classes k = { .texts.arena = a, .numbers.arena = a };
-    MASE_TRY(read_header(&h, a, c, err));
-    MASE_TRY(lay_out(&l, r, a, &h, wanted, err));
+    struct reading in = { .classes = { .texts.arena = a, .numbers.arena = a },
+                          .groups = { .texts.arena = a, .numbers.arena = a } };
+    MASE_TRY(read_header(&in.header, a, c, err));
+    MASE_TRY(lay_out(&in.layout, r, a, &in.header, wanted, err));
     for (;;) {
         MASE_TRY(mase_csv_next(c, err));
         if (c->count == 0)
             break;
-        MASE_TRY(read_row(r, &k, c, &l, &h, wanted, err));
+        MASE_TRY(read_row(r, &in, c, wanted, err));
     }
+    r->group_names = in.groups.name;
     if (wanted->classes) {
         r->class_names = wanted->classes;
         r->classes = wanted->class_count;
     } else if (r->rows) {
-        number_classes(r, &k, a);
+        number_classes(r, &in.classes, a);
     }
     return MASE_OK;
 }

@@ -37,7 +37,7 @@ static enum mase_status one_hot_label(int32_t *label, const double *column, int 
 struct reading {
     const struct mase_h5_set *set;
     struct mase_h5_choice choice;
-    int columns; /* features, then the label's */
+    int columns; /* features, then the label's, then the group's */
     int one_hot; /* label columns that are one-hot; 0: one column with a number */
 };
 
@@ -51,6 +51,8 @@ static enum mase_status add_record(struct mase_raw *r, const struct reading *in,
     MASE_TRY(mase_raw_add(r, &row, &label, path, err));
     memcpy(row, record, (size_t)r->features * sizeof *row);
     record += r->features;
+    if (r->grouped)
+        r->group[at] = record[1];
     return in->one_hot ? one_hot_label(label, record, in->one_hot, path, at, err)
                        : mase_raw_label(r, record[0], path, "the label", at, err);
 }
@@ -73,16 +75,24 @@ static enum mase_status read_records(struct mase_raw *r, const struct reading *i
 }
 
 /* Features and label of r; the label's column is none where it is one-hot. */
-static enum mase_status find_columns(struct mase_raw *r, struct mase_arena *a,
-                                     const struct mase_h5_set *s, const struct mase_columns *c,
-                                     bool one_hot, struct mase_err *err)
+static enum mase_status find_columns(const char **group_name, struct mase_raw *r,
+                                     struct mase_arena *a, const struct mase_h5_set *s,
+                                     const struct mase_columns *c, bool one_hot,
+                                     struct mase_err *err)
 {
     struct mase_header h = { .at = { .path = s->path, .off = -1 } };
-    int label = -1, *columns;
+    int label = -1, group, *columns;
     h.names = mase_h5_columns(s, a, &h.count);
     if (!one_hot)
         MASE_TRY(mase_find_label(&label, &h, &c->chosen, err));
-    MASE_TRY(mase_find_features(&columns, r, a, &h, &c->chosen, label, err));
+    MASE_TRY(mase_find_group(&group, r, &h, c, err));
+    *group_name = group >= 0 ? h.names[group] : NULL;
+    MASE_TRY(mase_find_features(&columns, r, a, &h, &c->chosen, label, group, err));
+    for (int64_t i = 0; group >= 0 && i < r->features; i++)
+        if (columns[i] == group) /* a record has each column once */
+            return mase_fail_in(err, MASE_EVALUE, s->path,
+                                "column '%s' of table %s cannot be a feature and split the rows",
+                                *group_name, s->name);
     if (r->features <= COLUMNS_MAX)
         return MASE_OK;
     return mase_fail_in(err, MASE_ELIMIT, s->path,
@@ -94,14 +104,16 @@ static enum mase_status read_table(struct mase_raw *r, struct mase_arena *a,
                                    const struct mase_h5_set *s, const struct mase_columns *c,
                                    const char *const *one_hot, struct mase_err *err)
 {
-    MASE_TRY(find_columns(r, a, s, c, one_hot != NULL, err));
+    const char *group;
+    MASE_TRY(find_columns(&group, r, a, s, c, one_hot != NULL, err));
     const int features = (int)r->features, labels = one_hot ? c->class_count : 1;
-    const char **all = mase_new_array(a, const char *, (size_t)(features + labels));
+    const char **all = mase_new_array(a, const char *, (size_t)(features + labels) + 1);
     for (int i = 0; i < features + labels; i++)
         all[i] = i < features ? r->feature_names[i]
                  : one_hot    ? one_hot[i - features]
                               : r->label_name;
-    struct reading in = { s, { 0 }, features + labels, one_hot ? labels : 0 };
+    all[features + labels] = group;
+    struct reading in = { s, { 0 }, features + labels + r->grouped, one_hot ? labels : 0 };
     MASE_TRY(mase_h5_choose(&in.choice, s, all, in.columns, err));
     r->single = in.choice.single;
     r->class_names = c->classes;
@@ -302,8 +314,10 @@ static enum mase_status read_own(struct mase_isolated *t, struct mase_arena *a, 
     MASE_TRY(mase_h5_open(&f, path, err));
     mase_isolate_seal();
     const struct mase_array_names n = mase_find_arrays(a, &c->chosen, has_set, &f);
-    const enum mase_status st =
-        mase_h5_has(&f, n.x[0]) ? open_arrays(t, a, &f, &n, err) : open_records(t, a, &f, c, err);
+    const bool arrays = mase_h5_has(&f, n.x[0]);
+    enum mase_status st = arrays && c->group ? mase_fail_no_column(path, c->group, err) : MASE_OK;
+    if (!st)
+        st = arrays ? open_arrays(t, a, &f, &n, err) : open_records(t, a, &f, c, err);
     mase_h5_close(&f);
     return st;
 }

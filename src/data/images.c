@@ -52,13 +52,6 @@ static void add_part(struct mase_dataset *d, const unsigned char *data, int64_t 
     d->info.rows += n;
 }
 
-static void finish(struct mase_dataset *d, const struct mase_dataset_opts *opts, int64_t training,
-                   const int32_t *label)
-{
-    d->label = label;
-    mase_split_rows(d, opts, training, MASE_SPLIT_TEST);
-}
-
 /* ---- IDX ---- */
 
 static enum mase_status open_idx(struct mase_file *f, struct mase_dataset *d,
@@ -128,8 +121,8 @@ enum mase_status mase_open_mnist(struct mase_dataset *d, const struct mase_datas
         label[i] = i < training ? d->file[1].data[8 + i] : d->file[3].data[8 + i - training];
     d->info.source = mase_path_absolute(&d->arena, d->file[0].path);
     d->info.class_names = mase_streq(d->info.data.name, "mnist") ? digits : clothes;
-    finish(d, opts, training, label);
-    return MASE_OK;
+    d->label = label;
+    return mase_split_parts(d, opts, training, 0, MASE_SPLIT_TEST, err);
 }
 
 /* ---- CIFAR ---- */
@@ -209,6 +202,6 @@ enum mase_status mase_open_cifar(struct mase_dataset *d, const struct mase_datas
     d->info.source = mase_path_absolute(&d->arena, d->file[0].path);
     d->info.class_names =
         kind == cifars ? photographs : class_numbers(&d->arena, d->info.data.classes);
-    finish(d, opts, training, label);
-    return MASE_OK;
+    d->label = label;
+    return mase_split_parts(d, opts, training, 0, MASE_SPLIT_TEST, err);
 }

@@ -3,7 +3,8 @@
  *
  *     struct reply     status, error and sizes; on failure nothing follows
  *     names            a 32-bit length and the bytes, for each feature and the label
- *     numbers          doubles (rows, features), then 32-bit labels (rows)
+ *     numbers          doubles (rows, features), 32-bit labels (rows), and the groups as doubles
+ *                      (rows) if there are any
  *
  * Both ends are one program, so structs travel as they are. The parent still checks the sizes: a
  * child that has gone wrong may have written anything. The child has limits of memory and time, and
@@ -87,6 +88,11 @@ static size_t label_bytes(const struct mase_raw *r)
     return (size_t)r->rows * sizeof *r->label;
 }
 
+static size_t group_bytes(const struct mase_raw *r)
+{
+    return (size_t)r->rows * sizeof *r->group;
+}
+
 uint64_t mase_data_memory(uint64_t file_size)
 {
     return ((uint64_t)4 << 30) + 16 * file_size;
@@ -158,7 +164,8 @@ static bool send_table(int fd, const struct mase_raw *r)
     for (int64_t f = 0; ok && f < r->features; f++)
         ok = send_name(fd, r->feature_names[f]);
     return ok && send_name(fd, r->label_name) && send(fd, r->x, number_bytes(r)) &&
-           send(fd, r->label, label_bytes(r));
+           send(fd, r->label, label_bytes(r)) &&
+           (!r->grouped || send(fd, r->group, group_bytes(r)));
 }
 
 /* A crash must end the child, whatever handlers the program has. */
@@ -215,7 +222,10 @@ static bool receive_table(int fd, struct mase_raw *r, struct mase_arena *a, uint
     r->cap = r->rows;
     r->x = mase_xrealloc(NULL, number_bytes(r) + 1);
     r->label = mase_xrealloc(NULL, label_bytes(r) + 1);
-    return receive(fd, r->x, number_bytes(r)) && receive(fd, r->label, label_bytes(r));
+    if (r->grouped)
+        r->group = mase_xrealloc(NULL, group_bytes(r) + 1);
+    return receive(fd, r->x, number_bytes(r)) && receive(fd, r->label, label_bytes(r)) &&
+           (!r->grouped || receive(fd, r->group, group_bytes(r)));
 }
 
 /* What the child has to say; false: it did not finish. */
@@ -239,6 +249,7 @@ static bool take_reply(int fd, struct mase_isolated *t, struct mase_arena *a, ui
                                 .classes = r->classes,
                                 .single = r->single,
                                 .named = r->named,
+                                .grouped = r->grouped,
                                 .drop = t->raw.drop,
                                 .training = r->training,
                                 .validation = r->validation };

@@ -89,7 +89,7 @@ static enum mase_status finish(struct mase_dataset *d, const struct mase_dataset
 {
     d->info.feature_names = mase_jsc_features;
     d->info.class_names = mase_jsc_classes;
-    mase_split_rows(d, opts, training, MASE_SPLIT_TRAIN);
+    MASE_TRY(mase_split_parts(d, opts, training, 0, MASE_SPLIT_TRAIN, err));
     if (!wants_other(d, opts))
         return MASE_OK;
     const struct mase_floats plain = { d->plain, MASE_JSC_FEATURES };

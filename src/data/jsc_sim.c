@@ -270,6 +270,6 @@ enum mase_status mase_open_jsc_sim(struct mase_dataset *d, const struct mase_dat
     d->info.class_names = mase_jsc_classes;
     checksum(d->info.checksum, opts->sim_seed, rows);
     const int64_t training = rows - mase_split_test_count(rows);
-    mase_split_rows(d, opts, training, MASE_SPLIT_TRAIN);
+    MASE_TRY(mase_split_parts(d, opts, training, 0, MASE_SPLIT_TRAIN, err));
     return scale(d, d->block, opts, training, err);
 }

@@ -22,7 +22,17 @@ void mase_raw_release(struct mase_raw *r)
 {
     free(r->x);
     free(r->label);
+    free(r->group);
     *r = (struct mase_raw){ 0 };
+}
+
+/* For cap rows. */
+static void make_room(struct mase_raw *r)
+{
+    r->x = mase_xrealloc(r->x, (size_t)r->cap * (size_t)r->features * sizeof *r->x);
+    r->label = mase_xrealloc(r->label, (size_t)r->cap * sizeof *r->label);
+    if (r->grouped)
+        r->group = mase_xrealloc(r->group, (size_t)r->cap * sizeof *r->group);
 }
 
 enum mase_status mase_raw_reserve(struct mase_raw *r, int64_t rows, uint64_t most, const char *path,
@@ -40,8 +50,7 @@ enum mase_status mase_raw_reserve(struct mase_raw *r, int64_t rows, uint64_t mos
     if (rows <= r->cap)
         return MASE_OK;
     r->cap = rows;
-    r->x = mase_xrealloc(r->x, (size_t)bytes);
-    r->label = mase_xrealloc(r->label, (size_t)r->cap * sizeof *r->label);
+    make_room(r);
     return MASE_OK;
 }
 
@@ -52,8 +61,7 @@ enum mase_status mase_raw_add(struct mase_raw *r, double **row, int32_t **label,
         return mase_fail_in(err, MASE_ELIMIT, path, "more than %u rows", UINT32_MAX);
     if (r->rows == r->cap) {
         r->cap = r->cap ? 2 * r->cap : 1024;
-        r->x = mase_xrealloc(r->x, (size_t)r->cap * (size_t)r->features * sizeof *r->x);
-        r->label = mase_xrealloc(r->label, (size_t)r->cap * sizeof *r->label);
+        make_room(r);
     }
     *row = r->x + r->rows * r->features;
     *label = r->label + r->rows;
@@ -175,7 +183,7 @@ static bool lacks_value(const struct mase_raw *r, int64_t i)
     for (int64_t f = 0; f < r->features; f++)
         if (isnan(x[f]))
             return true;
-    return r->label[i] < 0;
+    return r->label[i] < 0 || (r->grouped && isnan(r->group[i]));
 }
 
 /* Leave out rows with a missing value. */
@@ -191,6 +199,8 @@ static void drop_missing(struct mase_raw *r)
         }
         memmove(r->x + kept * r->features, r->x + i * r->features,
                 (size_t)r->features * sizeof *r->x);
+        if (r->grouped)
+            r->group[kept] = r->group[i];
         r->label[kept++] = r->label[i];
     }
     r->rows = kept;
@@ -246,12 +256,13 @@ static void get_row(double *row, const void *table, int64_t i)
     memcpy(row, o->raw->x + o->row[i] * o->raw->features, (size_t)o->raw->features * sizeof *row);
 }
 
-/* Training rows first. NumPy's permutation has the test rows first. */
-static struct ordered order_rows(struct mase_raw *r)
+/* Training rows first. NumPy's permutation has the test rows first. Rows that are divided otherwise
+ * stay as they are. */
+static struct ordered order_rows(struct mase_raw *r, const struct mase_dataset_opts *opts)
 {
     struct ordered o = { r, mase_xcalloc((size_t)r->rows * sizeof(uint32_t)) };
     const uint32_t n = (uint32_t)r->rows;
-    if (r->training) {
+    if (r->training || (mase_is_divided(opts) && !r->published)) {
         for (uint32_t i = 0; i < n; i++)
             o.row[i] = i;
         return o;
@@ -306,6 +317,55 @@ static const char *const *number_names(struct mase_arena *a, int n)
     return names;
 }
 
+/* ---- splits ---- */
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The values of the column to split by, numbered by their size; texts are numbers already. */
+static enum mase_status number_groups(struct mase_groups *g, struct mase_dataset *d,
+                                      const struct mase_raw *r, const char *by,
+                                      struct mase_err *err)
+{
+    uint32_t *of = mase_new_array(&d->arena, uint32_t, (size_t)r->rows);
+    double *value = mase_xcalloc((size_t)r->rows * sizeof *value);
+    enum mase_status st = MASE_OK;
+    for (int64_t i = 0; i < r->rows && !st; i++) {
+        value[i] = r->group[i];
+        if (!isfinite(value[i]))
+            st = mase_fail(err, MASE_EVALUE, "row %" PRId64 ": %s, by which rows are split, is %g",
+                           i, by, value[i]);
+    }
+    qsort(value, (size_t)r->rows, sizeof *value, compare_numbers);
+    int64_t count = 0;
+    for (int64_t i = 0; i < r->rows && !st; i++)
+        if (!count || value[i] != value[count - 1])
+            value[count++] = value[i];
+    for (int64_t i = 0; i < r->rows && !st; i++) {
+        const double *at =
+            bsearch(&r->group[i], value, (size_t)count, sizeof *value, compare_numbers);
+        of[i] = (uint32_t)(at - value);
+    }
+    free(value);
+    *g = (struct mase_groups){ of, (int)count, r->group_names };
+    return st;
+}
+
+static enum mase_status divide(struct mase_dataset *d, const struct mase_raw *r,
+                               const struct mase_dataset_opts *opts, struct mase_err *err)
+{
+    struct mase_groups g;
+    if (!mase_is_divided(opts) || r->training)
+        return mase_split_parts(d, opts, r->training, r->validation, MASE_SPLIT_TRAIN, err);
+    if (!r->grouped)
+        return mase_divide(d, opts, 0, NULL, err);
+    MASE_TRY(number_groups(&g, d, r, opts->split.by, err));
+    return mase_divide(d, opts, 0, &g, err);
+}
+
 static const char *const *copy_names(struct mase_arena *a, const char *const *names, int n)
 {
     const char **copy = mase_new_array(a, const char *, (size_t)n);
@@ -340,7 +400,7 @@ enum mase_status mase_raw_finish(struct mase_dataset *d, struct mase_raw *r,
                                  struct mase_err *err)
 {
     MASE_TRY(mase_raw_check(r, path, err));
-    struct ordered o = order_rows(r);
+    struct ordered o = order_rows(r, opts);
     d->info.rows = r->rows;
     d->info.duplicates = r->duplicates;
     d->info.dropped = r->dropped;
@@ -349,9 +409,12 @@ enum mase_status mase_raw_finish(struct mase_dataset *d, struct mase_raw *r,
     d->info.data.classes = r->classes;
     d->info.feature_names = r->feature_names;
     d->info.class_names = r->class_names ? r->class_names : number_names(&d->arena, r->classes);
-    mase_split_parts(d, opts, r->training, r->validation, MASE_SPLIT_TRAIN);
     d->label = ordered_labels(d, &o);
-    const enum mase_status st = fill_tables(d, &o, opts, err);
+    enum mase_status st = divide(d, r, opts, err);
+    if (st && err)
+        mase_place(err, (struct mase_loc){ .path = path, .off = -1 });
+    if (!st)
+        st = fill_tables(d, &o, opts, err);
     free(o.row);
     return st;
 }

@@ -16,6 +16,9 @@ struct mase_raw {
     int64_t dropped;        /* so many were */
     bool named;             /* features and label are columns with names */
     const char *label_name; /* or NULL */
+    bool grouped;           /* a column says which rows belong together: */
+    double *group;          // (rows), numbers, or positions in
+    const char *const *group_names;   /* NULL: they are numbers */
     const char *const *feature_names; /* (features); in the dataset's arena, or static */
     const char *const *class_names;   /* (classes) or NULL: 0, 1, ... */
     int64_t duplicates;
@@ -61,6 +64,7 @@ enum mase_status mase_raw_finish(struct mase_dataset *d, struct mase_raw *r,
 /* Which columns of a file are wanted, and what classes the label's may have. */
 struct mase_columns {
     struct mase_data_columns chosen;
+    const char *group;          /* the column to split by; NULL: none */
     const char *const *classes; /* NULL: numbers, or any names */
     int class_count;
 };
@@ -81,10 +85,15 @@ struct mase_header {
 enum mase_status mase_find_label(int *column, const struct mase_header *h,
                                  const struct mase_data_columns *c,
                                  struct mase_err *err) MASE_MUST_CHECK;
-/* Which columns are the features of r, in a; their names and number go to r, with the label's. */
+/* Where the column to split by is; -1: there need be none. */
+enum mase_status mase_find_group(int *column, struct mase_raw *r, const struct mase_header *h,
+                                 const struct mase_columns *c,
+                                 struct mase_err *err) MASE_MUST_CHECK;
+/* Which columns are the features of r, in a; their names and number go to r, with the label's. The
+ * group's is one only if it is named. */
 enum mase_status mase_find_features(int **columns, struct mase_raw *r, struct mase_arena *a,
                                     const struct mase_header *h, const struct mase_data_columns *c,
-                                    int label, struct mase_err *err) MASE_MUST_CHECK;
+                                    int label, int group, struct mase_err *err) MASE_MUST_CHECK;
 
 /* Names of arrays, one for each part of the data. Those of validation and test may be NULL. */
 struct mase_array_names {
@@ -95,6 +104,8 @@ typedef bool mase_has_fn(const void *file, const char *name);
  * If it has none, the names that are missed: X and y, or those that are chosen. */
 struct mase_array_names mase_find_arrays(struct mase_arena *a, const struct mase_data_columns *c,
                                          mase_has_fn *has, const void *file);
+/* Arrays have no columns to split by. */
+enum mase_status mase_fail_no_column(const char *path, const char *column, struct mase_err *err);
 /* "x0", "x1", ... for the features of arrays; in a. */
 const char *const *mase_number_features(struct mase_arena *a, int64_t n);
 

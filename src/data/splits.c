@@ -18,9 +18,8 @@ struct mase_split_rows mase_split_range(struct mase_dataset *d, int64_t first, i
     return (struct mase_split_rows){ row, count };
 }
 
-/* A number in [0, n), every one as likely: the part of the 2^32 that n does not divide is drawn
- * again. */
-static uint32_t draw_below(struct mase_rng *r, uint32_t n)
+/* The part of the 2^32 that n does not divide is drawn again. */
+uint32_t mase_draw_below(struct mase_rng *r, uint32_t n)
 {
     const uint32_t uneven = (uint32_t)(0u - n) % n;
     uint64_t product;
@@ -39,7 +38,7 @@ static void hold_out(struct mase_dataset *d, uint64_t seed, int64_t n)
     uint32_t *held = mase_new_array(&d->arena, uint32_t, (size_t)wanted);
     int64_t trains = 0, helds = 0;
     for (int64_t i = 0; i < n; i++)
-        if (draw_below(&r, (uint32_t)(n - i)) < (uint32_t)(wanted - helds))
+        if (mase_draw_below(&r, (uint32_t)(n - i)) < (uint32_t)(wanted - helds))
             held[helds++] = (uint32_t)i;
         else
             train[trains++] = (uint32_t)i;
@@ -47,23 +46,27 @@ static void hold_out(struct mase_dataset *d, uint64_t seed, int64_t n)
     d->split[MASE_SPLIT_VALIDATION] = (struct mase_split_rows){ held, helds };
 }
 
-void mase_split_parts(struct mase_dataset *d, const struct mase_dataset_opts *opts,
-                      int64_t training, int64_t validation, enum mase_split original_validation)
+enum mase_status mase_split_parts(struct mase_dataset *d, const struct mase_dataset_opts *opts,
+                                  int64_t training, int64_t validation,
+                                  enum mase_split original_validation, struct mase_err *err)
 {
     const int64_t tests = training + validation, count = d->info.rows - tests;
     const struct mase_split_rows held = mase_split_range(d, training, validation);
+    if (validation && mase_is_divided(opts))
+        return mase_fail(err, MASE_EVALUE,
+                         "%s says itself which rows validate and test; they cannot be split "
+                         "otherwise",
+                         d->info.data.name);
+    if (mase_is_divided(opts))
+        return mase_divide(d, opts, training, NULL, err);
+    d->info.split.seed = opts->split.seed;
     d->split[MASE_SPLIT_TEST] = count ? mase_split_range(d, tests, count) : held;
     d->split[MASE_SPLIT_PRED] = d->split[MASE_SPLIT_TEST];
     if (validation || opts->original_splits) {
         d->split[MASE_SPLIT_TRAIN] = mase_split_range(d, 0, training);
         d->split[MASE_SPLIT_VALIDATION] = validation ? held : d->split[original_validation];
     } else {
-        hold_out(d, opts->split_seed, training);
+        hold_out(d, opts->split.seed, training);
     }
-}
-
-void mase_split_rows(struct mase_dataset *d, const struct mase_dataset_opts *opts, int64_t training,
-                     enum mase_split original_validation)
-{
-    mase_split_parts(d, opts, training, 0, original_validation);
+    return MASE_OK;
 }

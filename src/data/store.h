@@ -76,16 +76,38 @@ enum mase_status mase_check_data_dir(const struct mase_dataset_opts *opts,
 
 /* ---- splits (splits.c) ---- */
 
+struct mase_rng;
+
 /* How many of n rows are for testing: a fifth, rounded up. */
 int64_t mase_split_test_count(int64_t n);
-/* The first `training` rows train and validate, the rest test. A tenth of the training rows, drawn
- * by opts->split_seed, is held out for validation; with original_splits validation is as given. */
-void mase_split_rows(struct mase_dataset *d, const struct mase_dataset_opts *opts, int64_t training,
-                     enum mase_split original_validation);
-/* The same where `validation` rows behind those that train validate, if there are any; where none
- * remain to test, those do. */
-void mase_split_parts(struct mase_dataset *d, const struct mase_dataset_opts *opts,
-                      int64_t training, int64_t validation, enum mase_split original_validation);
+/* The first `training` rows train, `validation` rows behind them validate, the rest tests; where
+ * none remain to test, those that validate do. Without such rows a tenth of the training rows,
+ * drawn by the seed of opts, is held out for validation; with original_splits validation is as
+ * given; or the training rows are divided by the shares of opts. Labels are set. */
+enum mase_status mase_split_parts(struct mase_dataset *d, const struct mase_dataset_opts *opts,
+                                  int64_t training, int64_t validation,
+                                  enum mase_split original_validation,
+                                  struct mase_err *err) MASE_MUST_CHECK;
+/* A number in [0, n), every one as likely. */
+uint32_t mase_draw_below(struct mase_rng *r, uint32_t n);
+
+/* ---- division by shares (divide.c) ---- */
+
+/* The values of a column, numbered. */
+struct mase_groups {
+    const uint32_t *of; /* (rows) */
+    int count;
+    const char *const *names; /* (count) or NULL: numbers */
+};
+/* Do opts want the rows divided otherwise than the dataset does? */
+bool mase_is_divided(const struct mase_dataset_opts *opts);
+/* Divide them; the first `own` rows only if the others are the dataset's own to test (0: it has
+ * none). Rows, classes and labels of d are set. g: the column's values, or NULL. */
+enum mase_status mase_divide(struct mase_dataset *d, const struct mase_dataset_opts *opts,
+                             int64_t own, const struct mase_groups *g,
+                             struct mase_err *err) MASE_MUST_CHECK;
+/* The split that a word such as "train", "valid" or "test" names; -1: none. */
+int mase_part_of_name(const char *name);
 /* Rows first, first + 1, ...; owned by d. */
 struct mase_split_rows mase_split_range(struct mase_dataset *d, int64_t first, int64_t count);
 

@@ -23,7 +23,8 @@
  *                                  notice, scaling (none for images),
  *                                  mean, std (float64[features]; none: not scaled),
  *                                  labels, features (columns of one's own table; none: not by
- *                                  name), drop_nan
+ *                                  name), drop_nan,
+ *                                  split (float64[3]), split_by (none: as usual), split_seed
  */
 #include <math.h>
 
@@ -124,6 +125,9 @@ static struct mase_obj *data_info(struct mase_arena *a, const struct mase_datase
     mase_obj_set(a, o, "labels", texts(a, i->columns.labels, i->columns.label_count));
     mase_obj_set(a, o, "features", texts(a, i->columns.features, i->columns.feature_count));
     mase_obj_set(a, o, "drop_nan", mase_obj_bool(a, i->drop_missing));
+    mase_obj_set(a, o, "split", doubles(a, i->split.share, i->split.share[0] > 0 ? 3 : 0));
+    set_text(a, o, "split_by", i->split.by);
+    set_int(a, o, "split_seed", (int64_t)i->split.seed);
     return o;
 }
 

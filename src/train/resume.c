@@ -164,6 +164,20 @@ static const double *get_doubles(struct mase_arena *a, const struct mase_obj *d,
     return mase_arena_memdup(a, o->tensor->data, (size_t)*n * sizeof(double));
 }
 
+/* Files from before rows could be divided otherwise say nothing. */
+static struct mase_data_split read_split(struct mase_arena *a, const struct mase_obj *data)
+{
+    struct mase_data_split s = { .by = get_text(a, data, "split_by") };
+    const struct mase_obj *seed = mase_obj_get(data, "split_seed");
+    int64_t n;
+    const double *share = get_doubles(a, data, "split", &n);
+    if (n == 3)
+        memcpy(s.share, share, sizeof s.share);
+    if (seed && seed->kind == MASE_OBJ_INT)
+        s.seed = (uint64_t)seed->i;
+    return s;
+}
+
 /* How the training data was scaled. Files from before it had a name say it by their numbers. */
 static enum mase_status read_scaling(enum mase_scale *scale, struct mase_scaling *s,
                                      struct mase_arena *a, const struct mase_obj *data,
@@ -216,6 +230,13 @@ static enum mase_status check_columns(const struct mase_trainer *t, const struct
                           "cannot resume: the run read other columns of %s; --label and --features "
                           "say which",
                           info->data.name);
+    const struct mase_data_split split = read_split(&a, was);
+    if (!st && !mase_data_split_equal(&split, &info->split))
+        st = mase_fail_in(
+            err, MASE_EVALUE, path,
+            "cannot resume: the run split the rows of %s otherwise; --split, --split-by "
+            "and --split-seed say how",
+            info->data.name);
     mase_arena_release(&a);
     return st;
 }
@@ -439,6 +460,7 @@ static enum mase_status read_info(struct mase_checkpoint_info *info, struct mase
         info->class_names = NULL;
     info->columns = read_columns(a, data);
     info->drop_missing = read_flag(data, "drop_nan");
+    info->split = read_split(a, data);
     info->checksum = get_text(a, data, "checksum");
     info->notice = get_text(a, data, "notice");
     return data ? read_scaling(&info->scale, &info->scaling, a, data, path, err) : MASE_OK;

@@ -77,3 +77,30 @@ same "to the same numbers" "$T/expected" "$T/shown"
 run train net.mg t.csv --label side --features b,a --drop-nan --scaling standard --learning-rate 0.1 \
     --max-epochs 4 --project p --batch-size 16 --resume
 refused "not resumed with other columns" 'cannot resume: the run read other columns'
+
+# Splits: shares of each class, or by a column; a checkpoint is tested on rows that it has not seen.
+run data info t.csv --label side --features a,b --drop-nan --split 0.5,0.25,0.25
+out_has "shares are shown" '^split +0\.5,0\.25,0\.25$'
+out_has "of each class" '^train +59 +30 +29$'
+run data info t.csv --label side --split 0.8,0.3
+refused "shares that do not sum to 1" "split '0.8,0.3' does not sum to 1; expected held-out, mase, or shares"
+run train net.mg t.csv --label side --features a,b --drop-nan --split 0.5,0.25,0.25 --split-seed 3 --project q \
+    --max-epochs 1 --json
+succeeds "trained so"
+load=$(find mase_output/q -name best.ckpt)
+run test net.mg t.csv --load "$load" --json --project t
+succeeds "tested so"
+out_has "on the rows that are left" '"samples": 30,'
+run test net.mg t.csv --load "$load" --split 0.8,0.1,0.1 --project t
+refused "not on others" 'the split 0\.8,0\.1,0\.1 contradicts .*best\.ckpt, which was trained with the split 0\.5,0\.25,0\.25, seed 3 of this data'
+run test net.mg t.csv --load "$load" --split held-out --project t
+refused "nor on the usual ones" 'the split held-out contradicts'
+run test net.mg turned.csv --load "$load" --split 0.8,0.1,0.1 --drop-nan --project t
+succeeds "but other data is split as one likes"
+run transform net.mg t.csv --load "$load" --config c.toml --project s2
+run test net.mg t.csv --load mase_output/s2/software/transform/transformed_ckpt --json --project t
+out_has "a folder remembers, too" '"samples": 30,'
+run train net.mg t.csv --label side --features a,b --drop-nan --split 0.5,0.25,0.25 --project q --max-epochs 2 --resume
+refused "not resumed with other rows" 'cannot resume: the run split the rows of .* otherwise'
+run data info t.csv --label side --features a,b --drop-nan --split-by name --json
+out_has "by a column" '"test": 12'

@@ -288,6 +288,207 @@ static void dropped_of_arrays(void **state)
     refuse(spec, &drop, MASE_EVALUE, "row 5: feature x0 is inf; features must be finite");
 }
 
+/* ---- splits ---- */
+
+/* n rows: `i` numbers them, `kind` is a in a tenth of them, `batch` is i / 7, `part` names parts.
+ */
+static const char *numbered(int n)
+{
+    struct mase_str text = { 0 };
+    mase_str_add(&text, "i,kind,batch,part\n");
+    for (int i = 0; i < n; i++)
+        mase_str_printf(&text, "%d,%s,b%d,%s\n", i, i % 10 ? "b" : "a", i / 7,
+                        i % 5 == 1   ? "Test"
+                        : i % 5 == 2 ? "valid"
+                                     : "train");
+    const char *spec = table(mase_str_text(&text));
+    mase_str_release(&text);
+    return spec;
+}
+
+static struct mase_dataset_opts split_opts(struct mase_arena *a, const char *shares, const char *by)
+{
+    struct mase_dataset_opts o = { 0 };
+    struct mase_err err;
+    assert_int_equal(mase_data_columns_parse(&o.columns, a, "kind", "i", &err), MASE_OK);
+    if (shares)
+        assert_int_equal(mase_data_split_parse(&o.split, shares, &err), MASE_OK);
+    o.split.by = by;
+    return o;
+}
+
+/* Which part row i of the file is in: each is in one. */
+static void parts_of(int *part, const struct mase_dataset *d)
+{
+    const int64_t n = mase_dataset_info(d)->rows;
+    const struct mase_table_view t = mase_dataset_table(d);
+    for (int64_t i = 0; i < n; i++)
+        part[i] = -1;
+    for (int s = MASE_SPLIT_TRAIN; s <= MASE_SPLIT_TEST; s++) {
+        const struct mase_split_rows rows = mase_dataset_split(d, (enum mase_split)s);
+        for (int64_t k = 0; k < rows.count; k++) {
+            const int i = (int)t.data[rows.row[k] * t.stride];
+            assert_int_equal(part[i], -1);
+            part[i] = s;
+        }
+    }
+    for (int64_t i = 0; i < n; i++)
+        assert_int_not_equal(part[i], -1);
+}
+
+/* Each class has its share of each part; the seed draws others, the same seed the same. */
+static void by_class(void **state)
+{
+    (void)state;
+    struct mase_arena a = { 0 };
+    struct mase_dataset_opts o = split_opts(&a, "0.7,0.2,0.1", NULL);
+    int part[300], again[300];
+    struct mase_dataset *d = open_data(numbered(300), &o);
+    int64_t count[2];
+    static const int expected[3][2] = { { 21, 189 }, { 6, 54 }, { 3, 27 } };
+    for (int s = 0; s < 3; s++) {
+        mase_dataset_balance(d, (enum mase_split)s, count);
+        assert_int_equal(count[0], expected[s][0]);
+        assert_int_equal(count[1], expected[s][1]);
+    }
+    parts_of(part, d);
+    mase_dataset_close(d);
+    d = open_data(numbered(300), &o);
+    parts_of(again, d);
+    assert_memory_equal(part, again, sizeof part);
+    mase_dataset_close(d);
+    o.split.seed = 1;
+    d = open_data(numbered(300), &o);
+    parts_of(again, d);
+    int moved = 0;
+    for (int i = 0; i < 300; i++)
+        moved += part[i] != again[i];
+    assert_true(moved > 60);
+    mase_dataset_close(d);
+    mase_arena_release(&a);
+}
+
+/* What rounding leaves is made up for: ten classes of nine rows are 90. */
+static void shares_of_small_classes(void **state)
+{
+    (void)state;
+    struct mase_arena a = { 0 };
+    const struct mase_dataset_opts o = split_opts(&a, "0.8,0.1,0.1", NULL);
+    struct mase_str text = { 0 };
+    mase_str_add(&text, "i,kind\n");
+    for (int i = 0; i < 90; i++)
+        mase_str_printf(&text, "%d,%d\n", i, i % 10);
+    struct mase_dataset *d = open_data(table(mase_str_text(&text)), &o);
+    assert_int_equal(mase_dataset_split(d, MASE_SPLIT_TRAIN).count, 72);
+    assert_int_equal(mase_dataset_split(d, MASE_SPLIT_VALIDATION).count, 9);
+    assert_int_equal(mase_dataset_split(d, MASE_SPLIT_TEST).count, 9);
+    int64_t count[10];
+    mase_dataset_balance(d, MASE_SPLIT_TRAIN, count);
+    for (int k = 0; k < 10; k++)
+        assert_true(count[k] >= 1);
+    mase_dataset_close(d);
+    mase_str_release(&text);
+    mase_arena_release(&a);
+}
+
+/* Statistics are of the rows that train, whichever these are. */
+static void scaled_by_train(void **state)
+{
+    (void)state;
+    struct mase_arena a = { 0 };
+    struct mase_dataset_opts o = split_opts(&a, "0.5,0.25,0.25", NULL);
+    o.scale = MASE_SCALE_STANDARD;
+    struct mase_dataset *d = open_data(numbered(100), &o);
+    const struct mase_split_rows train = mase_dataset_split(d, MASE_SPLIT_TRAIN);
+    const struct mase_table_view t = mase_dataset_table(d);
+    double sum = 0, squares = 0;
+    for (int64_t k = 0; k < train.count; k++) {
+        const double x = (double)t.data[train.row[k]];
+        sum += x;
+        squares += x * x;
+    }
+    assert_true(fabs(sum) < 1e-4 && fabs(squares / (double)train.count - 1) < 1e-5);
+    mase_dataset_close(d);
+    mase_arena_release(&a);
+}
+
+static void by_column(void **state)
+{
+    (void)state;
+    struct mase_arena a = { 0 };
+    struct mase_dataset_opts o = split_opts(&a, NULL, "batch");
+    int part[210], count[3] = { 0 };
+    struct mase_dataset *d = open_data(numbered(210), &o);
+    parts_of(part, d);
+    for (int i = 0; i < 210; i++) {
+        assert_int_equal(part[i], part[i - i % 7]); /* a batch stays together */
+        count[part[i]]++;
+    }
+    assert_true(count[0] == 168 && count[1] == 21 && count[2] == 21);
+    assert_true(mase_dataset_info(d)->split.share[0] == 0.8);
+    mase_dataset_close(d);
+
+    o = split_opts(&a, NULL, "part");
+    d = open_data(numbered(210), &o);
+    parts_of(part, d);
+    for (int i = 0; i < 210; i++)
+        assert_int_equal(part[i], i % 5 == 1   ? MASE_SPLIT_TEST
+                                  : i % 5 == 2 ? MASE_SPLIT_VALIDATION
+                                               : MASE_SPLIT_TRAIN);
+    mase_dataset_close(d);
+
+    o = split_opts(&a, NULL, "b"); /* of HDF5, a number */
+    o.columns.features = NULL;
+    o.columns.feature_count = 0;
+    d = open_data(DATA "own_table.h5", &o);
+    assert_int_equal(mase_dataset_table(d).stride, 1); /* b is no feature then */
+    assert_int_equal(mase_dataset_split(d, MASE_SPLIT_TEST).count, 5);
+    mase_dataset_close(d);
+    mase_arena_release(&a);
+}
+
+static void refused_splits(void **state)
+{
+    (void)state;
+    static const char *const bad[] = { "0.8",       "0.8,0.1",     "0.8,0.3,-0.1",
+                                       "0.8,x,0.1", "1,0,0",       "0.8,0.1,0.1,0",
+                                       "",          "0.8,0.2,",    "0.8;0.1;0.1",
+                                       "80,10,10",  "nan,0.5,0.5", "0.4,0.4,0.3" };
+    struct mase_arena a = { 0 };
+    struct mase_err err;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct mase_data_split s;
+        assert_int_equal(mase_data_split_parse(&s, bad[i], &err), MASE_EVALUE);
+        assert_non_null(strstr(err.msg, "shares above 0 that sum to 1"));
+    }
+    struct mase_dataset_opts o = split_opts(&a, "0.9,0.1", NULL);
+    refuse(numbered(100), &o, MASE_EVALUE, "three shares are needed");
+    o = split_opts(&a, "0.98,0.01,0.01", NULL);
+    refuse(numbered(20), &o, MASE_EVALUE, "the split leaves none of 20 rows to validate");
+    o = split_opts(&a, "0.8,0.1,0.1", "part");
+    refuse(numbered(100), &o, MASE_EVALUE, "contradict column 'part', whose values name the parts");
+    o = split_opts(&a, NULL, "bat");
+    refuse(numbered(100), &o, MASE_EVALUE,
+           "there is no column 'bat' for the split; is 'batch' meant?");
+    o = split_opts(&a, NULL, "batch");
+    refuse(numbered(12), &o, MASE_EVALUE,
+           "column 'batch' has 2 different values; three are needed");
+    const struct mase_dataset_opts three = { .split.share = { 0.8, 0.1, 0.1 }, .sim_rows = 100 },
+                                   two = { .split.share = { 0.5, 0.5, 0 }, .sim_rows = 100 };
+    refuse("jsc-sim", &three, MASE_EVALUE, "jsc-sim has its own rows to test");
+    refuse("toy_tiny", &three, MASE_EVALUE, "cannot be split otherwise");
+    refuse(DATA "own_split.npz", &three, MASE_EVALUE, "has its own rows to test");
+    struct mase_dataset *d = open_data("jsc-sim", &two);
+    assert_int_equal(mase_dataset_split(d, MASE_SPLIT_TRAIN).count, 40);
+    assert_int_equal(mase_dataset_split(d, MASE_SPLIT_TEST).count, 20);
+    mase_dataset_close(d);
+    o = split_opts(&a, NULL, "X");
+    o.columns = (struct mase_data_columns){ 0 };
+    refuse(DATA "own.npz", &o, MASE_EVALUE, "--split-by X is for columns of a table");
+    refuse(DATA "own.h5", &o, MASE_EVALUE, "--split-by X is for columns of a table");
+    mase_arena_release(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -298,6 +499,11 @@ int main(void)
         cmocka_unit_test(named_arrays),
         cmocka_unit_test(dropped),
         cmocka_unit_test(dropped_of_arrays),
+        cmocka_unit_test(by_class),
+        cmocka_unit_test(shares_of_small_classes),
+        cmocka_unit_test(scaled_by_train),
+        cmocka_unit_test(by_column),
+        cmocka_unit_test(refused_splits),
     };
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
 }

@@ -130,7 +130,7 @@ static void held_out(void **state)
 {
     (void)state;
     const struct mase_dataset_opts opts = { .cache_dir = scratch },
-                                   other = { .cache_dir = scratch, .split_seed = 1 };
+                                   other = { .cache_dir = scratch, .split.seed = 1 };
     struct mase_dataset *d = open_data("jsc:" DATA "jsc_single.h5", &opts);
     struct mase_dataset *e = open_data("jsc:" DATA "jsc_single.h5", &other);
     const struct mase_split_rows train = mase_dataset_split(d, MASE_SPLIT_TRAIN),
