@@ -39,6 +39,8 @@ struct mase_prim_info {
 extern const struct mase_prim_info mase_prims[MASE_PRIM_COUNT];
 /* The primitive that an operation is; MASE_PRIM_COUNT when programs do not have it. */
 enum mase_prim mase_op_prim(enum mase_op op);
+/* The first node that draws numbers whenever the graph runs, or NULL. */
+const struct mase_node *mase_graph_draws(const struct mase_graph *g);
 
 /* ---- values ---- */
 

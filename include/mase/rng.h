@@ -26,6 +26,8 @@ enum mase_stream {
     MASE_STREAM_ROUND,    /* rounding by chance; index: the bits of the value */
     MASE_STREAM_PRUNE,    /* which weights go; index: the parameter's name */
     MASE_STREAM_SPLIT,    /* rows of a class or groups in order; index: the class, or all bits */
+    MASE_STREAM_DRAW,     /* what forward draws, and the second number of a normal one; */
+    MASE_STREAM_TURN,     /* index: see op_random.c */
 };
 
 struct mase_rng {

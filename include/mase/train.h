@@ -113,6 +113,7 @@ struct mase_predictor_opts {
     int64_t batch;                      /* most samples at once; 0: a good number */
     int threads;                        /* 0: one */
     bool learns;                        /* what formats learn may have no values yet */
+    uint64_t seed;                      /* of what the network draws */
     const struct mase_scaling *scaling; /* applied to the features first; NULL: none. Borrowed */
 };
 /* The graph takes one input; it is borrowed and its weights are copied. opts may be NULL. */

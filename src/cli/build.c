@@ -9,6 +9,7 @@
 #include <mase/file.h>
 #include <mase/kind.h>
 #include <mase/log.h>
+#include <mase/program.h>
 
 #include "cli/net.h"
 #include "cli/project.h"
@@ -186,6 +187,14 @@ enum mase_status mase_cli_take_weights(struct mase_graph **g, struct mase_cli *c
     if (kind != MASE_CLI_INITIALISED || !mase_cli_flag(c, MASE_CLI_resume))
         mase_cli_tell_weights(c, *g, mase_cli_text(c, MASE_CLI_load_name));
     return MASE_OK;
+}
+
+void mase_cli_tell_draws(const struct mase_graph *g)
+{
+    const struct mase_node *n = mase_graph_draws(g);
+    if (n)
+        mase_info("%s draws numbers in evaluation too: results are random, and decided by --seed",
+                  n->name);
 }
 
 enum mase_status mase_cli_build(struct mase_graph **g, struct mase_cli *c,

@@ -180,8 +180,10 @@ static enum mase_status predict(struct job *j, struct mase_err *err)
     j->threads = mase_predict_threads(j->graph, &j->data.sample, n, asked);
     const struct mase_predictor_opts opts = {
         .threads = j->threads,
+        .seed = (uint64_t)mase_cli_value(j->c, MASE_CLI_seed)->i,
         .scaling = mase_cli_flag(j->c, MASE_CLI_raw) ? &j->checkpoint.scaling : NULL,
     };
+    mase_cli_tell_draws(j->graph);
     MASE_TRY(mase_predictor_new(&j->predictor, j->graph, &j->data.sample, &opts, err));
     const struct mase_shape result = mase_predictor_result(j->predictor);
     struct mase_shape shape = { result.rank + 1, { n } };

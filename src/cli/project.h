@@ -75,6 +75,8 @@ enum mase_status mase_cli_data_info(const struct mase_data_info **info, struct m
 
 /* ---- build.c ---- */
 
+/* Say that results are random, if they are. */
+void mase_cli_tell_draws(const struct mase_graph *g);
 /* The graph for this data with the weights that --load names, or initial ones. A folder that holds
  * another network than the model that is named is refused. */
 enum mase_status mase_cli_build(struct mase_graph **g, struct mase_cli *c,

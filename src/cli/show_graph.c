@@ -10,6 +10,7 @@
 #include <mase/program.h>
 #include <mase/value.h>
 
+#include "cli/project.h"
 #include "cli/show.h"
 
 /* What is counted over a network. */
@@ -102,6 +103,7 @@ static const char *const node_headers[] = { "Node",  "Kind",       "Calls",   "I
 static void add_training(struct job *j)
 {
     const struct mase_graph *g = j->net.graph;
+    mase_cli_tell_draws(g);
     if (g->untrainable)
         mase_warn("it cannot be trained: %s", g->untrainable);
     if (!g->training)

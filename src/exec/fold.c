@@ -32,7 +32,7 @@ static void need_known(struct mase_pvalue *v, void *data)
 
 static bool folds(struct folding *f, const struct mase_instr *i)
 {
-    f->known = i->result_count > 0 && i->prim != MASE_PRIM_dropout;
+    f->known = i->result_count > 0 && i->prim != MASE_PRIM_dropout && i->prim != MASE_PRIM_random;
     for (int k = 0; k < mase_instr_params(i); k++) {
         mase_each_pvalue(&i->param[k], need_known, f);
         f->known &= !mase_arg_follows_samples(&i->param[k]);

@@ -102,6 +102,41 @@ enum mase_status mase_shape_full(struct mase_call *c, struct mase_err *err)
     return MASE_OK;
 }
 
+/* ---- numbers drawn ---- */
+
+static enum mase_status need_float(const struct mase_call *c, struct mase_err *err)
+{
+    const enum mase_dtype t = c->result.tensor->dtype;
+    if (t == MASE_F32 || t == MASE_F64)
+        return MASE_OK;
+    return mase_call_fail(c, err, "draws floats, and is asked for %s", mase_dtypes[t].name);
+}
+
+enum mase_status mase_shape_random(struct mase_call *c, struct mase_err *err)
+{
+    MASE_TRY(mase_shape_full(c, err));
+    return need_float(c, err);
+}
+
+enum mase_status mase_shape_random_like(struct mase_call *c, struct mase_err *err)
+{
+    static const char *const numbers[] = { "from", "to", "mean", "std", "p" };
+    double v;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (mase_arg_present(mase_call_arg(c, numbers[i])))
+            MASE_TRY(mase_call_float(c, &v, numbers[i], err));
+    MASE_TRY(mase_shape_like(c, err));
+    return need_float(c, err);
+}
+
+enum mase_status mase_shape_normal(struct mase_call *c, struct mase_err *err)
+{
+    if (!mase_arg_tensor(&c->param[0]) && !mase_arg_tensor(&c->param[1]))
+        return mase_call_fail(c, err, "mean or std must be a tensor (randn takes a size)");
+    MASE_TRY(mase_shape_broadcast(c, err));
+    return need_float(c, err);
+}
+
 enum mase_status mase_range_plan(const struct mase_call *c, double *start, double *end,
                                  double *step, bool *integers, struct mase_err *err)
 {

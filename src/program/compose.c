@@ -232,6 +232,75 @@ enum mase_status mase_lower_like(struct mase_lowered *l, struct mase_err *err)
                              dtype);
 }
 
+/* ---- numbers drawn ---- */
+
+/* rand or randn in the shape of the result. */
+static struct mase_arg drawn(struct mase_compose *k, enum mase_op op)
+{
+    const struct mase_tensor *t[MASE_LOWER_SIZES];
+    struct mase_ptype type;
+    for (int s = 0; s < MASE_LOWER_SIZES; s++)
+        t[s] = k->l->call[s].result.tensor;
+    k->status = mase_lowered_type(&type, t, k->l->call[0].node, k->err);
+    if (k->status)
+        return mase_arg_none();
+    const struct mase_arg dtype = { .kind = MASE_ARG_ATOM, .s = mase_dtypes[type.dtype].torch };
+    return mase_compose(k, op, mase_lowered_sizes(k->l, &type), dtype);
+}
+
+/* y scale + shift, without what changes nothing. */
+static enum mase_status set_line(struct mase_compose *k, struct mase_arg y, double scale,
+                                 double shift)
+{
+    if (scale != 1.0)
+        y = mase_compose(k, MASE_OP_mul, y, mase_arg_float(scale));
+    if (shift != 0.0)
+        y = mase_compose(k, MASE_OP_add, y, mase_arg_float(shift));
+    k->l->param[0] = y;
+    k->l->alias = true;
+    return k->status;
+}
+
+/* 1 where what is drawn is below the probability, in the type of the result. */
+static enum mase_status set_chances(struct mase_compose *k, struct mase_arg chance)
+{
+    const struct mase_arg target = { .kind = MASE_ARG_ATOM,
+                                     .s = mase_dtypes[k->l->call[0].result.tensor->dtype].torch };
+    struct mase_arg below = mase_compose(k, MASE_OP_lt, drawn(k, MASE_OP_rand), chance);
+    return mase_compose_last(k, MASE_OP_cast, below,
+                             mase_arg_seq(&k->l->program->arena, MASE_ARG_TUPLE, &target, 1));
+}
+
+enum mase_status mase_lower_random(struct mase_lowered *l, struct mase_err *err)
+{
+    struct mase_compose k = { .l = l, .err = err };
+    const struct mase_call *c = &l->call[0];
+    const struct mase_arg *p = mase_call_arg(c, "p");
+    double from = 0.0, to = 1.0;
+    if (l->op == MASE_OP_bernoulli || l->op == MASE_OP_fill_bernoulli)
+        return set_chances(&k, mase_arg_present(p) ? *p : l->param[0]);
+    if (l->op == MASE_OP_fill_uniform) {
+        MASE_TRY(mase_call_float(c, &from, "from", err));
+        MASE_TRY(mase_call_float(c, &to, "to", err));
+        return set_line(&k, drawn(&k, MASE_OP_rand), to - from, from);
+    }
+    if (l->op == MASE_OP_fill_normal) {
+        MASE_TRY(mase_call_float(c, &from, "mean", err));
+        MASE_TRY(mase_call_float(c, &to, "std", err));
+    }
+    const bool even = l->op == MASE_OP_rand_like;
+    return set_line(&k, drawn(&k, even ? MASE_OP_rand : MASE_OP_randn), to, from);
+}
+
+/* No gradient passes to mean and deviation, as in PyTorch. */
+enum mase_status mase_lower_normal(struct mase_lowered *l, struct mase_err *err)
+{
+    struct mase_compose k = { .l = l, .err = err };
+    struct mase_arg z = mase_compose(&k, MASE_OP_mul, drawn(&k, MASE_OP_randn), l->param[1]);
+    struct mase_arg y = mase_compose(&k, MASE_OP_add, z, l->param[0]);
+    return mase_compose_last(&k, MASE_OP_detach, y);
+}
+
 /* ---- dropout that keeps mean and variance ---- */
 
 /* What is dropped becomes the least value of selu, and a line sets mean and variance right:

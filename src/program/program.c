@@ -39,6 +39,14 @@ enum mase_prim mase_op_prim(enum mase_op op)
     return rows[op].lowers ? rows[op].prim : MASE_PRIM_COUNT;
 }
 
+const struct mase_node *mase_graph_draws(const struct mase_graph *g)
+{
+    for (const struct mase_node *n = g->first; n; n = n->next)
+        if (mase_lower_rule(n->op) && mase_op_prim(n->op) == MASE_PRIM_random)
+            return n;
+    return NULL;
+}
+
 mase_lower_fn *mase_lower_rule(enum mase_op op)
 {
     return rows[op].rule;

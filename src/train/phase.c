@@ -112,7 +112,9 @@ static enum mase_status make_plans(struct mase_trainer *t, struct mase_err *err)
     const int asked = (int)t->opts.threads;
     t->threads = mase_train_threads(t->trained, &info->sample, batch, asked);
     const struct mase_predictor_opts vo = {
-        .threads = mase_predict_threads(t->evaluated, &info->sample, rows, asked), .learns = true
+        .threads = mase_predict_threads(t->evaluated, &info->sample, rows, asked),
+        .learns = true,
+        .seed = (uint64_t)t->opts.seed,
     };
     MASE_TRY(mase_predictor_new(&t->validator, t->evaluated, &info->sample, &vo, err));
     if (t->validator->outputs != info->classes)

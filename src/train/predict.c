@@ -90,10 +90,11 @@ static enum mase_status make_worker(struct mase_predictor *p, int i, struct mase
         .input_count = 1,
         .like = i ? p->worker[0].plan : NULL,
         .learns = p->learns,
+        .seed = p->seed,
     };
     const enum mase_status st = mase_plan_new(&s->plan, p->graph, &opts, &why);
-    if (st == MASE_EUNSUPPORTED ||
-        st == MASE_EVALUE) { /* the reference may run what a plan cannot */
+    if ((st == MASE_EUNSUPPORTED || st == MASE_EVALUE) &&
+        !mase_graph_draws(p->graph)) { /* the reference may run what a plan cannot */
         MASE_TRY(find_outputs(p, err));
         mase_warn("%s; the plain reference runs the network, which takes much longer", why.msg);
         use_reference(p);
@@ -131,6 +132,7 @@ enum mase_status mase_predictor_new(struct mase_predictor **out, struct mase_gra
     p->batch = o->batch > 0 ? o->batch : good_batch(p->features);
     p->scaling = o->scaling && o->scaling->n ? o->scaling : NULL;
     p->learns = o->learns;
+    p->seed = o->seed;
     enum mase_status st = o->learns ? MASE_OK : mase_graph_need_learned(g, err);
     if (!st && p->scaling && p->scaling->n != p->features)
         st = mase_fail(err, MASE_EVALUE, "a scaling of %lld features does not fit samples of %lld",

@@ -25,6 +25,7 @@ struct mase_predictor {
     struct mase_worker *worker;
     int workers; /* threads; one for the reference */
     bool learns; /* what formats learn may have no values yet */
+    uint64_t seed;
 };
 
 /* What to do with the batch of samples from `at` on: fill s->x with s->samples of them (scaling

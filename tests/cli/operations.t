@@ -33,3 +33,49 @@ succeeds "spectral_norm in evaluation"
 out_has "its vectors are its own" 'weight_u'
 run train net.py jsc --max-steps 1 --project p
 refused "but not in training" "spectral_norm in training changes its vectors with every call"
+
+cat >drawn.py <<'END'
+import torch
+import torch.nn as nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mean, self.deviation = nn.Linear(16, 4), nn.Linear(16, 4)
+        self.out = nn.Linear(4, 5)
+
+    def forward(self, x):
+        mean, deviation = self.mean(x), torch.exp(self.deviation(x) / 2)
+        if self.training:
+            mean = mean * torch.empty(x.size(0), 1).bernoulli_(0.9)
+        return self.out(mean + torch.randn_like(deviation) * deviation)
+END
+run show drawn.py jsc
+err_has "a network that draws is told of" '^INFO +randn_like draws numbers in evaluation too: results are random'
+run train drawn.py jsc --max-steps 3 --batch-size 64 --threads 1 --project r1
+succeeds "it can be trained"
+run train drawn.py jsc --max-steps 3 --batch-size 64 --threads 2 --project r2
+python3 - <<'END'
+import struct
+rows = struct.pack("<5000f", *((i * 37 % 101) / 50 - 1 for i in range(5000)))[:16 * 4 * 300]
+head = "{'descr': '<f4', 'fortran_order': False, 'shape': (300, 16), }".ljust(117) + "\n"
+open("x.npy", "wb").write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + rows)
+END
+last=mase_output/r1/software/training_ckpts/last.ckpt
+# predicts FILE WEIGHTS [OPTIONS]: its outputs
+predicts()
+{
+    out=$1 weights=$2
+    shift 2
+    run predict drawn.py jsc --load "$weights" --input x.npy --output "$out" --project s "$@"
+}
+predicts a.npy $last --threads 1
+succeeds "its results are random"
+err_has "which is said" 'decided by --seed'
+predicts b.npy $last --threads 2
+predicts c.npy mase_output/r2/software/training_ckpts/last.ckpt
+predicts d.npy $last --seed 7
+holds "the same numbers with more threads" cmp a.npy b.npy
+holds "also in training" cmp a.npy c.npy
+holds "and others with another seed" test "$(cksum <a.npy)" != "$(cksum <d.npy)"

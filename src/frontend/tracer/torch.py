@@ -10,11 +10,17 @@ ALIASES = {
 }
 
 
+# In forward these draw anew with every call.
+DRAWN = {"torch." + name for name in ("rand", "randn", "rand_like", "randn_like", "normal", "bernoulli")}
+
+
 def as_written(target, maker=None):
     """torch's own functions: recorded as they are called."""
     def function(*args, **kwargs):
         if contains_proxy(args) or contains_proxy(kwargs):
             known(target, TABLES.functions, "function")
+            return Proxy.record("call_function", target, args, kwargs)
+        if TRACER is not None and target in DRAWN:
             return Proxy.record("call_function", target, args, kwargs)
         if maker:
             return maker(*args, **kwargs)

@@ -1023,3 +1023,12 @@ function("index_add", "torch.index_add", grid(2, 4), 1, ints(0, 4, 5), grid(2, 5
 method("index_add", "index_add_", grid(3, 2, 2), -2, ints(0, 2, 3), grid(3, 3, 2))
 function("one_hot", "torch._C._nn.one_hot", ints(0, 4, 2, 3), 4)
 function("one_hot", F_ + "one_hot", torch.tensor(2), num_classes=5)
+# What is drawn cannot be compared, only what is drawn without a choice.
+for op in ("rand", "randn"):
+    function(op, "torch." + op, 0, 3)
+    function(op + "_like", "torch." + op + "_like", grid(2, 0))
+method("fill_uniform", "uniform_", grid(2, 3), 0.5, 0.5)
+method("fill_normal", "normal_", grid(2, 3), mean=-1.5, std=0.0)
+method("fill_bernoulli", "bernoulli_", grid(2, 3), 1.0)
+function("bernoulli", "torch.bernoulli", mask(2, 3).float())
+function("normal", "torch.normal", grid(2, 3), torch.zeros(3))
