@@ -71,7 +71,7 @@ static enum mase_status print_epoch(void *data, const struct mase_train_epoch *e
     (void)data;
     (void)err;
     printf("step %lld: train_loss %.4f, val_loss %.4f, val_acc %.4f\n", (long long)e->step,
-           e->train_loss, e->val_loss, e->val_accuracy);
+           e->train_loss, e->val_loss, e->val_score);
     return MASE_OK;
 }
 
@@ -101,7 +101,7 @@ static enum mase_status test(struct mase_graph *g, const struct mase_dataset *d,
     struct mase_evaluation e;
     struct mase_predictor *p;
     MASE_TRY(mase_predictor_new(&p, g, &mase_dataset_info(d)->data.sample, NULL, err));
-    const enum mase_status st = mase_evaluate(&e, p, d, MASE_SPLIT_TEST, 0, NULL, err);
+    const enum mase_status st = mase_evaluate(&e, p, d, NULL, MASE_SPLIT_TEST, 0, NULL, err);
     if (!st)
         printf("%s: test_loss %.4f, test_acc %.4f\n", what, e.loss, e.accuracy);
     mase_predictor_free(p);

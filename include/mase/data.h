@@ -13,6 +13,8 @@ struct mase_data_info {
     struct mase_shape sample; /* one sample without the batch: [16], [3, 32, 32] */
     int classes;
     const char *help;
+    int64_t targets; /* numbers of a sample to predict, or positions with a class; 0: a sample has a
+                      * class */
 };
 
 extern const struct mase_data_info mase_datasets[]; /* from datasets.def; ends with a NULL name */

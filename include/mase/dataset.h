@@ -86,12 +86,21 @@ enum mase_status mase_data_split_parse(struct mase_data_split *s, const char *te
                                        struct mase_err *err) MASE_MUST_CHECK;
 bool mase_data_split_equal(const struct mase_data_split *a, const struct mase_data_split *b);
 
+/* What a dataset has for each of its samples, beside their features. */
+enum mase_target {
+    MASE_TARGET_CLASS,   /* the class it is of */
+    MASE_TARGET_NUMBERS, /* numbers to predict */
+    MASE_TARGET_MAP,     /* a class at each position; -1 and -100: none there */
+    MASE_TARGET_NONE,    /* nothing that anybody wants to know */
+};
+
 struct mase_dataset_opts {
-    const char *data_dir;  /* where files are; also a file itself. NULL: MASE_DATA, the cache */
-    const char *cache_dir; /* NULL: $XDG_CACHE_HOME/mase, ~/.cache/mase */
-    bool require_real;     /* a simulated stand-in is an error */
-    bool original_splits;  /* validation as the original has it: train (jsc), test (images) */
-    enum mase_scale scale; /* tables of numbers; images have a way of their own */
+    enum mase_target target; /* what the file is to be read for */
+    const char *data_dir;    /* where files are; also a file itself. NULL: MASE_DATA, the cache */
+    const char *cache_dir;   /* NULL: $XDG_CACHE_HOME/mase, ~/.cache/mase */
+    bool require_real;       /* a simulated stand-in is an error */
+    bool original_splits;    /* validation as the original has it: train (jsc), test (images) */
+    enum mase_scale scale;   /* tables of numbers; images have a way of their own */
     const struct mase_scaling *scaling; /* for MASE_SCALE_GIVEN; borrowed while opening */
     struct mase_data_columns columns;   /* tables of one's own; borrowed while opening */
     bool drop_missing;                  /* leave out rows with a missing value, which are errors */
@@ -115,6 +124,8 @@ struct mase_dataset_info {
     struct mase_data_columns columns; /* what was read; none: not by names of columns */
     const char *const *feature_names; /* (features) or NULL: images */
     const char *const *class_names;   /* (classes) */
+    struct mase_shape target;         /* numbers or map of a sample: [3], [28, 28] */
+    const char *const *target_names;  /* (data.targets) or NULL: a map */
     enum mase_scale scale;            /* what was done; USUAL: images, which are not scaled so */
     int64_t scale_rows;               /* whose statistics it took; 0: none */
     struct mase_scaling scaling;
@@ -139,8 +150,10 @@ struct mase_split_rows {
 };
 struct mase_split_rows mase_dataset_split(const struct mase_dataset *d, enum mase_split split);
 
-/* The label of every row of the table. */
+/* The label of every row of the table; NULL: they have none. */
 const int32_t *mase_dataset_labels(const struct mase_dataset *d);
+/* Numbers or map of every row, (rows, targets); NULL: they have none. */
+const float *mase_dataset_targets(const struct mase_dataset *d);
 
 /* The features of row r: data + r * stride, floats; data is NULL for images. */
 struct mase_table_view {

@@ -11,7 +11,7 @@
  *     x.data[feature * x.stride + sample] = ...;
  *     mase_plan_set_samples(p, n);
  *     MASE_TRY(mase_plan_forward(p, err));
- *     mase_plan_loss(p, &result, labels, &opts);     // and the gradient of the output
+ *     mase_plan_loss(p, &result, &targets, &opts);   // and the gradient of the output
  *     mase_plan_backward(p);
  *
  * Everything is float32; integers (an embedding's indices) and truth values are floats too, exact
@@ -93,7 +93,39 @@ enum mase_status mase_plan_forward(struct mase_plan *p, struct mase_err *err) MA
 /* Once after each forward: it reuses the memory of values it has no more need of. */
 void mase_plan_backward(struct mase_plan *p);
 
+enum mase_loss {
+#define LOSS(name, help) MASE_LOSS_##name,
+#include <mase/losses.def>
+    MASE_LOSS_COUNT
+};
+extern const char *const mase_loss_names[]; /* up to NULL */
+
+/* What the outputs of the samples should have been. */
+struct mase_targets {
+    const int32_t *label; /* cross entropy: (positions, samples), rows label_stride apart; below 0:
+                           * does not count */
+    int64_t label_stride; /* of several positions */
+    struct mase_lanes y;  /* other losses: a number for every output, rows aligned as outputs are */
+};
+
+/* How good a batch is, in two sums over its samples: the score of several batches is that of
+ * their sums. What it is of these is its owner's affair. */
+struct mase_score {
+    double part, whole;
+};
+/* mean: (outputs), opts->target_mean. */
+typedef void mase_score_fn(struct mase_score *s, const struct mase_lanes *output,
+                           const struct mase_lanes *target, const double *mean, int64_t samples);
+
 struct mase_loss_opts {
+    enum mase_loss loss; /* 0: cross entropy */
+    /* Cross entropy: a sample has classes at so many positions, 0: one. The output is (classes,
+     * positions), or with classes_last (positions, classes). */
+    int64_t positions;
+    bool classes_last;
+    float delta;          /* huber */
+    mase_score_fn *score; /* of the other losses; NULL: none. Cross entropy counts right answers */
+    const double *target_mean; /* (outputs), for the score */
     float smoothing;
     const float *class_weight; /* (classes) or NULL */
     float scale;               /* of the gradient; 0: 1 (gradient accumulation divides by steps) */
@@ -104,14 +136,19 @@ struct mase_loss_opts {
     float distill, temperature;
 };
 struct mase_loss_result {
-    double loss;     /* sum over samples, weighted */
-    double weight;   /* sum of the samples' weights: loss / weight is the mean */
-    int64_t correct; /* samples whose first largest output is the label */
+    double loss;             /* sum over samples, and positions or outputs, weighted */
+    double weight;           /* sum of the weights: loss / weight is the mean */
+    struct mase_score score; /* cross entropy: part of the whole has its largest output first at the
+                              * label */
 };
-/* Cross entropy of the output against labels, or as opts has it; when training, also the output's
- * gradient. */
-void mase_plan_loss(struct mase_plan *p, struct mase_loss_result *result, const int32_t *label,
-                    const struct mase_loss_opts *opts);
+/* The loss of the output against targets; when training, also the output's gradient. opts may be
+ * NULL: cross entropy. */
+void mase_plan_loss(struct mase_plan *p, struct mase_loss_result *result,
+                    const struct mase_targets *targets, const struct mase_loss_opts *opts);
+/* The same of outputs that no plan has computed, in double, without weights and smoothing. */
+void mase_reference_loss(struct mase_loss_result *result, const struct mase_lanes *output,
+                         const struct mase_targets *targets, const struct mase_loss_opts *opts,
+                         int64_t samples);
 /* Or set the output's gradient yourself (same layout as the output, zero in the padding). */
 float *mase_plan_output_gradient(struct mase_plan *p);
 

@@ -38,13 +38,14 @@ enum { MASE_SWEEP_MAX_AXES = 5, MASE_SWEEP_MAX_RUNS = 10000 };
 
 /* What a configuration came to. A loss that is no number is NaN. */
 struct mase_sweep_result {
-    int64_t epochs, steps;             /* done; fewer than asked when it stopped early */
-    double train_loss, train_accuracy; /* over the last epoch */
-    double val_loss, val_accuracy;     /* after the last epoch */
+    int64_t epochs, steps;          /* done; fewer than asked when it stopped early */
+    double train_loss, train_score; /* over the last epoch */
+    double val_loss, val_score;     /* after the last epoch */
     double best_val_loss;
     int64_t best_epoch;
-    double test_loss, test_accuracy, test_error; /* of the last weights; standard error */
-    double seconds;                              /* of training */
+    double test_loss, test_score,
+        test_error; /* of the last weights; standard error of an accuracy */
+    double seconds; /* of training */
     double samples_per_second;
 };
 
@@ -87,6 +88,9 @@ enum mase_status mase_sweep_expand(struct mase_sweep *s, struct mase_arena *a,
  * error returned, and each point has its own. */
 enum mase_status mase_sweep_run(struct mase_sweep *s, struct mase_err *err) MASE_MUST_CHECK;
 
+/* What all configurations of a grid are trained for; tables are by the name of its score. */
+const struct mase_task *mase_sweep_task(const struct mase_sweep *s);
+
 /* ---- what came of it ---- */
 
 /* One row per configuration, rounded for people; and all digits for programs. */
@@ -108,10 +112,10 @@ enum mase_status mase_sweep_read_csv(struct mase_sweep *s, const char *path,
                                      struct mase_err *err) MASE_MUST_CHECK;
 /* Is it a configuration without the formats that others have? */
 bool mase_sweep_is_plain(const struct mase_sweep *s, const struct mase_sweep_point *p);
-/* Validation loss over the axis with most values, or test accuracy over that of formats, the plain
- * network as a dashed line; a line for each combination of the others: as a
- * chart without title, and as a whole document. Over seeds its mean, and a bar as long as the
- * deviation up and down. */
+/* Validation loss over the axis with most values, or the score in the test over that of formats,
+ * the plain network as a dashed line; a line for each combination of the others: as a chart without
+ * title, and as a whole document. Over seeds its mean, and a bar as long as the deviation up and
+ * down. */
 struct mase_plot mase_sweep_plot(const struct mase_sweep *s, struct mase_arena *a);
 void mase_sweep_svg(struct mase_str *out, const struct mase_sweep *s);
 /* "batch_size=64 learning_rate=0.1" */

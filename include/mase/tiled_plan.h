@@ -30,11 +30,12 @@ int mase_tiled_plan_tiles(int64_t samples);
 /* The plan that has the parameters and, after a step, the batch's gradients. */
 struct mase_plan *mase_tiled_plan_first(const struct mase_tiled_plan *t);
 
-/* Fill the inputs of a tile with n samples of the batch (mase_plan_gather, or mase_plan_input and
- * mase_plan_set_samples) and label with theirs. The first of them is sample `from` of the batch.
- * Called by several threads at once, each for other samples. */
-typedef void mase_load_fn(void *data, struct mase_plan *tile, int32_t *label, int64_t from,
-                          int64_t n);
+/* Fill the inputs of the tile with this number with n samples of the batch (mase_plan_gather, or
+ * mase_plan_input and mase_plan_set_samples), and say what their targets are, which stay valid
+ * until the tile is loaded again. The first of them is sample `from` of the batch. Called by
+ * several threads at once, each for other tiles. */
+typedef void mase_load_fn(void *data, struct mase_plan *tile, struct mase_targets *targets,
+                          int number, int64_t from, int64_t n);
 
 /* The outputs of a teacher for the samples that the tile with this number has loaded, valid until
  * the tile is loaded again. Called by several threads at once, each for other tiles. */

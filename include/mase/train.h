@@ -21,10 +21,14 @@
 #include <mase/opt.h>
 #include <mase/plan.h>
 #include <mase/prune.h>
+#include <mase/task.h>
 
 /* ---- options ---- */
 
 struct mase_train_opts {
+    const char *task;      /* one of mase_tasks */
+    const char *loss;      /* one of the task's; NULL: its usual one */
+    double loss_delta;     /* huber: where it becomes straight */
     const char *optimizer; /* one of mase_optimizer_names */
     double learning_rate, weight_decay;
     double momentum;                     /* sgd */
@@ -69,6 +73,11 @@ extern const struct mase_opt mase_train_rows[];  /* by the names of the command 
 extern const char *const mase_optimizer_names[]; /* up to NULL */
 /* What PyTorch calls the class of one of them. */
 const char *mase_optimizer_title(const char *name);
+
+/* What is trained for. An option that the task has no use for is an error. */
+enum mase_status mase_train_objective(struct mase_objective *objective,
+                                      const struct mase_train_opts *o,
+                                      struct mase_err *err) MASE_MUST_CHECK;
 
 /* Is there a network in float beside g that distill could compare it with? at: of the option. */
 enum mase_status mase_train_check_distill(const struct mase_train_opts *o,
@@ -135,14 +144,38 @@ enum mase_status mase_predictor_run(struct mase_predictor *p, float *y, const fl
 
 /* ---- evaluation ---- */
 
+/* A number of a task by its name in files: "mae", and in tables: "mean absolute error". */
+struct mase_metric {
+    const char *name, *title;
+    double value; /* NaN: there is none, as of a class that does not occur */
+};
+/* Numbers for each output, label or class. */
+struct mase_metric_table {
+    const char *title;          /* of the rows: "Output" */
+    const char *const *columns; /* (column_count), by their names in files */
+    int column_count;
+    int64_t rows;
+    const char *const *names; /* (rows), or NULL: 0, 1, ... */
+    double *value;            // (rows, column_count)
+};
+
 struct mase_evaluation {
+    const struct mase_task *task;
     int64_t samples;
-    int classes;
-    double loss;           /* mean cross entropy over the samples */
-    double accuracy;       /* of all samples (micro) */
-    double accuracy_error; /* standard error of it */
+    double loss;  /* mean over all that counts in it: samples, positions, outputs */
+    double score; /* what the task calls so */
+    double hits;  /* cross entropy: share of positions with the right answer; else NaN */
     double seconds;
-    /* The rest only on request, in the arena given; NaN where a class does not occur. */
+    /* Of other tasks than classification, on request, in the arena given. */
+    const struct mase_metric *metric;
+    int metrics;
+    struct mase_metric_table by_output; /* rows is 0: there is none */
+    /* Of classification and two classes; else NaN. */
+    double accuracy;       /* of all samples (micro): the score */
+    double accuracy_error; /* standard error of it */
+    int classes;
+    /* The rest only of classification and on request, in the arena given; NaN where a class does
+     * not occur. */
     double macro_accuracy;      /* mean recall of the classes that occur */
     int64_t *confusion;         /* (classes, classes): [truth][answer] */
     double *precision, *recall; /* (classes) */
@@ -151,18 +184,20 @@ struct mase_evaluation {
 /* Which rows, and how their labels are to be understood. */
 struct mase_evaluate_opts {
     struct mase_split_rows rows;
+    const struct mase_objective *objective; /* NULL: classification */
     const int32_t *class_map; /* (classes): the network's class for each of the dataset's; NULL: the
                                * same */
-    struct mase_arena *detail; /* NULL: loss and accuracy only */
+    struct mase_arena *detail; /* NULL: loss and score only */
 };
 enum mase_status mase_evaluate_rows(struct mase_evaluation *e, struct mase_predictor *p,
                                     const struct mase_dataset *d,
                                     const struct mase_evaluate_opts *o,
                                     struct mase_err *err) MASE_MUST_CHECK;
-/* Of a split, limit samples at most, 0: all. */
+/* Of a split, limit samples at most, 0: all. o may be NULL: classification. */
 enum mase_status mase_evaluate(struct mase_evaluation *e, struct mase_predictor *p,
-                               const struct mase_dataset *d, enum mase_split split, int64_t limit,
-                               struct mase_arena *detail, struct mase_err *err) MASE_MUST_CHECK;
+                               const struct mase_dataset *d, const struct mase_objective *o,
+                               enum mase_split split, int64_t limit, struct mase_arena *detail,
+                               struct mase_err *err) MASE_MUST_CHECK;
 
 /* From (n, classes) outputs and labels: everything but loss and seconds. */
 void mase_metrics(struct mase_evaluation *e, struct mase_arena *a, const float *y,
@@ -185,16 +220,16 @@ struct mase_train_state {
     double plateau_loss;    /* of the schedule: the best that counted as lower, */
     int64_t plateau_waited; /* epochs since it, or since the last cut */
     int64_t cuts;
-    double val_loss; /* of the last validation */
-    double loss, weight;
-    int64_t correct, seen; /* sums over the epoch under way */
+    double val_loss;     /* of the last validation */
+    double loss, weight; /* sums over the epoch under way, like those of its score */
+    double score_part, score_whole;
 };
 
 /* What a step or an epoch came to. */
 struct mase_train_point {
     int64_t epoch, batch, batches; /* under way; batches done of it, of how many */
     int64_t step;
-    double lr, loss, accuracy; /* of this batch */
+    double lr, loss, score; /* of this batch */
 };
 /* Bits of an operand of a layer: those of each value with its sign, which is 0 where training has
  * left none. */
@@ -210,8 +245,8 @@ struct mase_layer_bits {
 struct mase_train_epoch {
     int64_t epoch, step;
     double lr;
-    double train_loss, train_accuracy; /* over the epoch, while weights changed */
-    double val_loss, val_accuracy;
+    double train_loss, train_score; /* over the epoch, while weights changed */
+    double val_loss, val_score;
     double train_seconds, seconds; /* training alone; with validation */
     int64_t samples;               /* trained on in train_seconds */
     bool best;
@@ -251,6 +286,7 @@ enum mase_status mase_trainer_run(struct mase_trainer *t, const struct mase_trai
                                   struct mase_err *err) MASE_MUST_CHECK;
 
 const struct mase_train_state *mase_trainer_state(const struct mase_trainer *t);
+const struct mase_objective *mase_trainer_objective(const struct mase_trainer *t);
 int64_t mase_trainer_batches(const struct mase_trainer *t); /* of an epoch */
 const struct mase_plan *mase_trainer_plan(const struct mase_trainer *t);
 int mase_trainer_threads(const struct mase_trainer *t);
@@ -271,6 +307,8 @@ struct mase_checkpoint_info {
     int64_t epoch, step;        /* -1: not said */
     struct mase_data_info data; /* name is NULL: not said */
     const char **class_names;   /* (data.classes), or NULL */
+    const char *task, *loss;    /* NULL: not said; the task's usual one */
+    double loss_delta;
     const char *checksum, *notice;
     enum mase_scale scale;            /* how its training data was scaled; USUAL: not said */
     struct mase_scaling scaling;      /* n is 0: none */

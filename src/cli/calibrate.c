@@ -11,6 +11,7 @@
  */
 #include "cli/calibrate.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <math.h>
 
@@ -37,7 +38,8 @@ struct job {
     struct mase_manager manager;
     struct mase_cli_samples samples;
     struct mase_cli_claim claim;
-    struct mase_value *accuracy; /* a list of tables; NULL: not measured */
+    struct mase_objective objective;
+    struct mase_value *measured; /* a list of tables; NULL: not measured */
 };
 
 /* ---- what is asked for ---- */
@@ -127,6 +129,7 @@ static enum mase_status build(struct job *j, struct mase_err *err)
     mase_info("Initialising model '%s'...", j->model->name);
     mase_info("Initialising dataset '%s'...", mase_cli_text(j->c, MASE_CLI_dataset));
     MASE_TRY(mase_cli_checkpoint_info(&j->trained, j->c, j->weights, err));
+    MASE_TRY(mase_cli_objective(&j->objective, j->c, err));
     MASE_TRY(mase_cli_open_data_for(&j->samples.dataset, j->c, &j->trained, err));
     mase_cli_match_classes(&j->classes, a, j->samples.dataset, &j->trained);
     MASE_TRY(mase_cli_build(&j->graph, j->c, j->model, data_of(j), j->weights, err));
@@ -153,6 +156,13 @@ static enum mase_status run_transforms(struct job *j, struct mase_err *err)
 
 /* ---- how good it is ---- */
 
+/* "accuracy" where it is one; else as the task calls it in files. */
+static const char *score_key(const struct job *j)
+{
+    const struct mase_task *t = j->objective.task;
+    return mase_streq(t->score, "acc") ? "accuracy" : t->score;
+}
+
 static enum mase_status measure(struct job *j, struct mase_graph *g, const char *which,
                                 enum mase_split split, struct mase_err *err)
 {
@@ -163,6 +173,7 @@ static enum mase_status measure(struct job *j, struct mase_graph *g, const char 
     const struct mase_predictor_opts opts = { .threads = j->manager.env.threads };
     MASE_TRY(mase_predictor_new(&p, g, &data_of(j)->sample, &opts, err));
     const struct mase_evaluate_opts rows = { .rows = mase_dataset_split(j->samples.dataset, split),
+                                             .objective = &j->objective,
                                              .class_map = j->classes.map };
     const enum mase_status st = mase_evaluate_rows(&e, p, j->samples.dataset, &rows, err);
     mase_predictor_free(p);
@@ -170,9 +181,9 @@ static enum mase_status measure(struct job *j, struct mase_graph *g, const char 
     mase_value_set(a, v, "network", mase_value_string(a, which));
     mase_value_set(a, v, "split", mase_value_string(a, mase_split_names[split]));
     mase_value_set(a, v, "samples", mase_value_int(a, e.samples));
-    mase_value_set(a, v, "accuracy", mase_value_float(a, e.accuracy));
+    mase_value_set(a, v, score_key(j), mase_value_float(a, e.score));
     mase_value_set(a, v, "loss", mase_value_float(a, e.loss));
-    mase_value_push(a, j->accuracy, v);
+    mase_value_push(a, j->measured, v);
     return MASE_OK;
 }
 
@@ -183,7 +194,7 @@ static enum mase_status measure_both(struct job *j, struct mase_err *err)
         return MASE_OK;
     const enum mase_split split =
         mase_streq(which, "test") ? MASE_SPLIT_TEST : MASE_SPLIT_VALIDATION;
-    j->accuracy = mase_value_list(&j->c->arena);
+    j->measured = mase_value_list(&j->c->arena);
     MASE_TRY(measure(j, j->before, "float", split, err));
     return measure(j, j->graph, "quantised", split, err);
 }
@@ -255,25 +266,33 @@ static void put_layers(struct job *j)
                                               .style = MASE_TABLE_SIMPLE });
 }
 
-static void put_accuracy(struct job *j)
+static const char *capital(struct mase_arena *a, const char *word)
 {
-    static const char *const headers[] = {
-        "Network", "Split", "Samples", "Accuracy", "Loss", NULL
-    };
+    char *copy = mase_arena_strdup(a, word);
+    copy[0] = (char)toupper((unsigned char)copy[0]);
+    return copy;
+}
+
+static void put_score(struct job *j)
+{
+    struct mase_arena *a = &j->c->arena;
+    const char *title = capital(a, j->objective.task->score_title);
+    const char *const headers[] = { "Network", "Split", "Samples", title, "Loss", NULL };
     struct mase_table t = mase_table(&j->c->arena, headers);
-    for (int i = 0; j->accuracy && i < j->accuracy->count; i++) {
-        const struct mase_value *v = j->accuracy->items[i];
+    for (int i = 0; j->measured && i < j->measured->count; i++) {
+        const struct mase_value *v = j->measured->items[i];
         const int row = mase_table_row(&t);
         mase_table_set(&t, row, 0, mase_value_get(v, "network")->s);
         mase_table_set(&t, row, 1, mase_value_get(v, "split")->s);
         mase_table_setf(&t, row, 2, "%lld", (long long)mase_value_get(v, "samples")->i);
-        mase_table_setf(&t, row, 3, "%.4f", mase_value_get(v, "accuracy")->f);
+        mase_table_setf(&t, row, 3, "%.4f", mase_value_get(v, score_key(j))->f);
         mase_table_setf(&t, row, 4, "%.4f", mase_value_get(v, "loss")->f);
     }
-    if (j->accuracy)
+    if (j->measured)
         mase_sheets_add(&j->c->sheets, &(struct mase_sheet){
-                                           .key = "accuracy",
-                                           .title = "Accuracy on samples that were not trained on",
+                                           .key = score_key(j),
+                                           .title = mase_arena_printf(
+                                               a, "%s on samples that were not trained on", title),
                                            .table = t,
                                            .style = MASE_TABLE_SIMPLE });
 }
@@ -304,8 +323,8 @@ static enum mase_status write_configuration(struct job *j, const char *network,
 static enum mase_status record(const struct job *j, struct mase_err *err)
 {
     struct mase_arena *a = &j->c->arena;
-    if (j->accuracy)
-        mase_value_set(a, j->manager.env.info, "accuracy", j->accuracy);
+    if (j->measured)
+        mase_value_set(a, j->manager.env.info, score_key(j), j->measured);
     return mase_cli_record_passes(
         &(struct mase_cli_record){ .c = j->c,
                                    .project_dir = j->project_dir,
@@ -339,7 +358,7 @@ static enum mase_status run(struct job *j, struct mase_err *err)
     MASE_TRY(measure_both(j, err));
     put_operands(j);
     put_layers(j);
-    put_accuracy(j);
+    put_score(j);
     MASE_TRY(write_files(j, err));
     mase_sheets_set(&j->c->sheets, "results", j->manager.env.info);
     mase_sheets_end(&j->c->sheets);
@@ -357,6 +376,7 @@ enum mase_status mase_cli_calibrate(struct mase_cli *c, struct mase_err *err)
     MASE_TRY(mase_cli_load_kind(&j.weights, c, err));
     if (!mase_cli_text(c, MASE_CLI_load_name))
         return mase_fail(err, MASE_EVALUE, "expected trained weights via --load, got None");
+    MASE_TRY(mase_cli_settle_load(c, j.weights, err));
     mase_cli_announce(c);
     MASE_TRY(mase_cli_find_model(&j.model, c, err));
     MASE_TRY(find_folder(&j, err));

@@ -171,6 +171,7 @@ enum mase_status mase_cli_data_opts(struct mase_dataset_opts *o, struct mase_cli
         .data_dir = mase_cli_text(c, MASE_CLI_data_dir),
         .require_real = mase_cli_flag(c, MASE_CLI_require_real_data),
         .ranges = mase_streq(c->command->name, "data"), /* which shows them */
+        .target = mase_cli_task(c) ? mase_task_reads(mase_cli_task(c)) : MASE_TARGET_CLASS,
     };
     MASE_TRY(find_split(o, c, info, err));
     return find_columns(o, c, info, err);

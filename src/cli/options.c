@@ -14,8 +14,14 @@
 
 #include "cli/options.h"
 
-static const char *const tasks[] = { "classification",    "cls", "translation", "tran",
-                                     "language_modeling", "lm",  NULL };
+/* The last two are the original's, and not trained here. */
+static const char *const tasks[] = {
+#define TASK(name, alias, ...) name alias,
+#define ALIAS(alias)           , alias
+#define NO_ALIAS
+#include "train/tasks.def"
+    "translation", "tran", NULL
+};
 static const char *const load_types[] = {
     "auto", "pt", "pl", "mz", "hf", "safetensors", "npz", NULL
 };

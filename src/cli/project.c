@@ -1,7 +1,7 @@
 /*
  * project.c - the beginning of every action on a network.
  */
-#include "cli/project.h"
+#include "cli/train.h"
 
 #include <string.h>
 #include <time.h>
@@ -107,11 +107,14 @@ enum mase_status mase_cli_open_model(struct mase_graph **g, const struct mase_cl
     const struct mase_model_opts opts = {
         .seconds = (double)mase_cli_value(c, MASE_CLI_trace_seconds)->i,
     };
+    struct mase_data_info fitted = data ? *data : (struct mase_data_info){ 0 };
+    if (data && mase_cli_task(c))
+        fitted.classes = (int)mase_task_outputs(mase_cli_task(c), data);
     if (own_layers(c))
         return mase_model_layers(g, name, own_layers(c), err);
     if (mase_cli_is_trained_model(c, name))
         return mase_cli_graph_in(g, name, err);
-    return mase_model_open(g, name, data, &opts, err);
+    return mase_model_open(g, name, data ? &fitted : NULL, &opts, err);
 }
 
 /* ---- the folder ---- */

@@ -109,6 +109,14 @@ static enum mase_status get_split(struct mase_data_split *s, const struct mase_v
     return MASE_OK;
 }
 
+/* Left as it is if there is none. */
+static void get_text(const char **text, const struct mase_value *root, const char *key)
+{
+    const struct mase_value *v = mase_value_get(root, key);
+    if (v && v->kind == MASE_STRING)
+        *text = v->s;
+}
+
 static enum mase_status from_json(struct mase_checkpoint_info *info, const double *v[2],
                                   int64_t n[2], struct mase_arena *a, const char *path,
                                   struct mase_err *err)
@@ -120,16 +128,21 @@ static enum mase_status from_json(struct mase_checkpoint_info *info, const doubl
         MASE_TRY(get_names(&info->class_names, &info->data.classes, a, classes, "classes", 2, err));
     MASE_TRY(get_columns(&info->columns, a, root, err));
     const struct mase_value *how = mase_value_get(root, "scaling"),
-                            *drop = mase_value_get(root, "drop_nan"),
-                            *sum = mase_value_get(root, "sha256");
-    if (sum && sum->kind == MASE_STRING)
-        info->checksum = sum->s;
+                            *drop = mase_value_get(root, "drop_nan");
     info->drop_missing = drop && drop->kind == MASE_BOOL && drop->b;
     MASE_TRY(get_split(&info->split, root, err));
+    get_text(&info->checksum, root, "sha256");
+    get_text(&info->task, root, "task");
+    get_text(&info->loss, root, "loss");
+    const struct mase_value *delta = mase_value_get(root, "loss_delta");
+    if (delta && delta->kind == MASE_FLOAT)
+        info->loss_delta = delta->f;
     for (int i = MASE_SCALE_NONE; how && how->kind == MASE_STRING && i < MASE_SCALE_COUNT; i++)
         if (mase_streq(how->s, mase_scale_names[i]))
             info->scale = (enum mase_scale)i;
-    if (info->scale == MASE_SCALE_NONE)
+    const bool unscaled =
+        how && how->kind == MASE_STRING && mase_streq(how->s, mase_scale_names[MASE_SCALE_USUAL]);
+    if (info->scale == MASE_SCALE_NONE || unscaled)
         return MASE_OK;
     for (int i = 0; i < 2; i++)
         MASE_TRY(get_list(&v[i], &n[i], a, root, path, i, err));
@@ -190,7 +203,7 @@ enum mase_status mase_cli_scaling(struct mase_checkpoint_info *info, struct mase
                                 "above 0",
                                 (long long)i, v[0][i], v[1][i]);
     info->scaling = (struct mase_scaling){ n[0], v[0], v[1] };
-    if (info->scale == MASE_SCALE_USUAL)
+    if (info->scale == MASE_SCALE_USUAL && n[0])
         info->scale = MASE_SCALE_GIVEN;
     return MASE_OK;
 }
@@ -255,6 +268,7 @@ enum mase_status mase_cli_checkpoint_info(struct mase_checkpoint_info *info, str
 {
     const char *file = said_file(c);
     MASE_TRY(trained_on(info, c, kind, err));
+    MASE_TRY(mase_cli_settle_task(c, info, err));
     if (!file)
         return MASE_OK;
     if (info->scale)
@@ -401,13 +415,20 @@ enum mase_status mase_cli_keep_scaling(const char *dir, struct mase_arena *a,
 {
     const char *path = mase_path_join(a, dir, SCALING_FILE);
     struct mase_value *v = mase_value_table(a);
-    if (info->scale == MASE_SCALE_USUAL)
+    const bool special = info->task && mase_task_find(info->task) != mase_tasks;
+    if (info->scale == MASE_SCALE_USUAL && !special)
         return unlink(path) && errno != ENOENT
                    ? mase_fail_errno(err, path, "cannot remove what an earlier run left")
                    : mase_saved_add(dir, SCALING_FILE, err);
     mase_value_set(a, v, "scaling", mase_value_string(a, mase_scale_names[info->scale]));
     if (info->checksum)
         mase_value_set(a, v, "sha256", mase_value_string(a, info->checksum));
+    if (special) {
+        mase_value_set(a, v, "task", mase_value_string(a, info->task));
+        if (info->loss)
+            mase_value_set(a, v, "loss", mase_value_string(a, info->loss));
+        mase_value_set(a, v, "loss_delta", mase_value_float(a, info->loss_delta));
+    }
     if (info->scaling.n) {
         mase_value_set(a, v, "mean", numbers(a, info->scaling.mean, info->scaling.n));
         mase_value_set(a, v, "scale", numbers(a, info->scaling.std, info->scaling.n));

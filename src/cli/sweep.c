@@ -374,7 +374,8 @@ static struct mase_value *results(const struct job *j)
         mase_value_set(a, options, s->axes[i].key, mase_value_copy(a, p->value[i]));
     mase_value_set(a, v, "best", options);
     mase_value_set(a, v, "best_val_loss", mase_value_float(a, p->result.val_loss));
-    mase_value_set(a, v, "best_test_acc", mase_value_float(a, p->result.test_accuracy));
+    mase_value_set(a, v, mase_arena_printf(a, "best_test_%s", mase_sweep_task(&j->sweep)->score),
+                   mase_value_float(a, p->result.test_score));
     if (mase_sweep_has_seeds(s)) {
         const struct mase_table seeds = mase_sweep_seeds_csv(s, a);
         mase_value_set(a, v, "seeds", mase_sheet_rows(a, &seeds));

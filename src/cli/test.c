@@ -1,5 +1,5 @@
 /*
- * test.c - ch test: how good a network is on the test split.
+ * test.c - ch test: how good a network is on the test split, by the metrics of its task.
  *
  * A checkpoint knows how the data it was trained on was scaled and what its classes are called. The
  * features are scaled as it says; classes that stand in another order are matched by their names.
@@ -26,8 +26,12 @@ struct job {
     struct mase_checkpoint_info checkpoint;
     struct mase_cli_classes classes;
     int threads;
+    struct mase_objective objective;
     struct mase_evaluation e;
 };
+
+/* A table of more rows is for programs. */
+enum { ROWS_SHOWN = 64 };
 
 /* The test split, or every row there is. */
 static struct mase_split_rows rows_of(const struct job *j)
@@ -46,6 +50,7 @@ static enum mase_status set_up(struct job *j, struct mase_err *err)
     mase_info("Initialising model '%s'...", j->model->name);
     mase_info("Initialising dataset '%s'...", mase_cli_text(j->c, MASE_CLI_dataset));
     MASE_TRY(mase_cli_checkpoint_info(&j->checkpoint, j->c, j->weights, err));
+    MASE_TRY(mase_cli_objective(&j->objective, j->c, err));
     MASE_TRY(mase_cli_open_data_for(&j->data, j->c, &j->checkpoint, err));
     mase_cli_match_classes(&j->classes, &j->c->arena, j->data, &j->checkpoint);
     const struct mase_data_info *info = &mase_dataset_info(j->data)->data;
@@ -78,6 +83,12 @@ static void add_number(struct mase_table *t, const char *name, const char *forma
     mase_table_set(t, row, 1, text);
 }
 
+/* "test_acc_epoch" */
+static const char *score_key(const struct job *j)
+{
+    return mase_arena_printf(&j->c->arena, "test_%s_epoch", j->objective.task->score);
+}
+
 /* What Lightning prints, and behind it what it does not. */
 static void put_overall(struct job *j)
 {
@@ -86,13 +97,17 @@ static void put_overall(struct job *j)
     const struct mase_evaluation *e = &j->e;
     const struct mase_dataset_info *info = mase_dataset_info(j->data);
     struct mase_table t = mase_table(&j->c->arena, headers);
-    add_number(&t, "test_acc_epoch", "%.9g", e->accuracy);
+    add_number(&t, score_key(j), "%.9g", e->score);
     add_number(&t, "test_loss_epoch", "%.9g", e->loss);
     put_table(j, "metrics", &t);
     t = mase_table(&j->c->arena, more);
     add_number(&t, "samples", "%.0f", (double)e->samples);
-    add_number(&t, "standard error of accuracy", "%.2g", e->accuracy_error);
-    add_number(&t, "macro accuracy", "%.6f", e->macro_accuracy);
+    if (e->confusion) {
+        add_number(&t, "standard error of accuracy", "%.2g", e->accuracy_error);
+        add_number(&t, "macro accuracy", "%.6f", e->macro_accuracy);
+    }
+    for (int i = 0; i < e->metrics; i++)
+        add_number(&t, e->metric[i].title, "%.6g", e->metric[i].value);
     add_number(&t, "samples per second", "%.0f", (double)e->samples / e->seconds);
     t.align[0] = MASE_ALIGN_LEFT;
     put_table(j, "also", &t);
@@ -129,6 +144,38 @@ static void put_classes(struct job *j)
         set_rate(&t, row, 4, e->auc[c]);
     }
     put_table(j, "classes", &t);
+}
+
+static const char *row_name(struct mase_arena *a, const struct mase_metric_table *m, int64_t r)
+{
+    return m->names ? m->names[r] : mase_arena_printf(a, "%lld", (long long)r);
+}
+
+static void put_outputs(struct job *j)
+{
+    const struct mase_metric_table *m = &j->e.by_output;
+    const char *headers[MASE_TABLE_MAX_COLUMNS + 1] = { m->title };
+    if (m->rows > ROWS_SHOWN) {
+        mase_sheets_line(&j->c->sheets, "by output: %lld rows, which --json and run.json have",
+                         (long long)m->rows);
+        return;
+    }
+    for (int k = 0; k < m->column_count; k++)
+        headers[k + 1] = m->columns[k];
+    struct mase_table t = mase_table(&j->c->arena, headers);
+    t.align[0] = MASE_ALIGN_LEFT;
+    for (int64_t r = 0; r < m->rows; r++) {
+        const int row = mase_table_row(&t);
+        mase_table_set(&t, row, 0, row_name(&j->c->arena, m, r));
+        for (int k = 0; k < m->column_count; k++) {
+            const double x = m->value[r * m->column_count + k];
+            if (isnan(x))
+                mase_table_set(&t, row, k + 1, "-");
+            else
+                mase_table_setf(&t, row, k + 1, "%.5g", x);
+        }
+    }
+    put_table(j, "outputs", &t);
 }
 
 /* Up to as many classes as a table has columns. */
@@ -177,6 +224,19 @@ static struct mase_value *classes(struct mase_arena *a, const struct job *j)
     return list;
 }
 
+static struct mase_value *outputs(struct mase_arena *a, const struct mase_metric_table *m)
+{
+    struct mase_value *list = mase_value_list(a);
+    for (int64_t r = 0; r < m->rows; r++) {
+        struct mase_value *v = mase_value_table(a);
+        mase_value_set(a, v, "name", mase_value_string(a, row_name(a, m, r)));
+        for (int k = 0; k < m->column_count; k++)
+            mase_value_set(a, v, m->columns[k], number(a, m->value[r * m->column_count + k]));
+        mase_value_push(a, list, v);
+    }
+    return list;
+}
+
 static struct mase_value *results(const struct job *j)
 {
     struct mase_arena *a = &j->c->arena;
@@ -184,14 +244,23 @@ static struct mase_value *results(const struct job *j)
     const struct mase_evaluation *e = &j->e;
     mase_value_set(a, v, "split",
                    mase_value_string(a, mase_cli_flag(j->c, MASE_CLI_all_rows) ? "all" : "test"));
+    if (!e->confusion)
+        mase_value_set(a, v, "task", mase_value_string(a, e->task->name));
     mase_value_set(a, v, "samples", mase_value_int(a, e->samples));
     mase_value_set(a, v, "test_loss_epoch", number(a, e->loss));
-    mase_value_set(a, v, "test_acc_epoch", number(a, e->accuracy));
-    mase_value_set(a, v, "accuracy_standard_error", number(a, e->accuracy_error));
-    mase_value_set(a, v, "macro_accuracy", number(a, e->macro_accuracy));
+    mase_value_set(a, v, score_key(j), number(a, e->score));
+    if (e->confusion) {
+        mase_value_set(a, v, "accuracy_standard_error", number(a, e->accuracy_error));
+        mase_value_set(a, v, "macro_accuracy", number(a, e->macro_accuracy));
+    }
+    for (int i = 0; i < e->metrics; i++)
+        mase_value_set(a, v, e->metric[i].name, number(a, e->metric[i].value));
     mase_value_set(a, v, "seconds", number(a, e->seconds));
     mase_value_set(a, v, "samples_per_second", number(a, (double)e->samples / e->seconds));
-    mase_value_set(a, v, "classes", classes(a, j));
+    if (e->confusion)
+        mase_value_set(a, v, "classes", classes(a, j));
+    if (e->by_output.rows)
+        mase_value_set(a, v, "outputs", outputs(a, &e->by_output));
     return v;
 }
 
@@ -246,7 +315,10 @@ static enum mase_status run(struct job *j, struct mase_err *err)
 {
     MASE_TRY(set_up(j, err));
     mase_info("Testing model '%s'...", j->model->name);
-    const struct mase_evaluate_opts opts = { rows_of(j), j->classes.map, &j->c->arena };
+    const struct mase_evaluate_opts opts = { .rows = rows_of(j),
+                                             .objective = &j->objective,
+                                             .class_map = j->classes.map,
+                                             .detail = &j->c->arena };
     MASE_TRY(mase_evaluate_rows(&j->e, j->predictor, j->data, &opts, err));
     if (!isfinite(j->e.loss))
         mase_warn("the loss is %g: some outputs of the network are NaN or infinite", j->e.loss);
@@ -255,8 +327,12 @@ static enum mase_status run(struct job *j, struct mase_err *err)
         put_json(j, found);
     } else {
         put_overall(j);
-        put_classes(j);
-        put_confusion(j);
+        if (j->e.confusion) {
+            put_classes(j);
+            put_confusion(j);
+        } else if (j->e.by_output.rows) {
+            put_outputs(j);
+        }
     }
     MASE_TRY(record(j, found, err));
     mase_info("Testing is completed");
@@ -270,6 +346,7 @@ enum mase_status mase_cli_test(struct mase_cli *c, struct mase_err *err)
     MASE_TRY(mase_cli_load_kind(&j.weights, c, err));
     if (!mase_cli_text(c, MASE_CLI_load_name))
         return mase_fail(err, MASE_EVALUE, "expected checkpoint via --load, got None");
+    MASE_TRY(mase_cli_settle_load(c, j.weights, err));
     mase_cli_announce(c);
     MASE_TRY(mase_cli_find_model(&j.model, c, err));
     MASE_TRY(mase_cli_find_project(&j.project_dir, c, err));

@@ -23,6 +23,7 @@ struct job {
     const char *project_dir, *software, *ckpt_dir;
     uint64_t started;
     struct mase_train_opts opts;
+    struct mase_objective objective;
     struct mase_dataset *data; /* owned, like the next three */
     struct mase_graph *graph;
     struct mase_trainer *trainer;
@@ -111,21 +112,37 @@ static enum mase_status check_distill(const struct job *j, struct mase_err *err)
     return MASE_OK;
 }
 
-/* The loss is the cross entropy of what the network gives, and takes a softmax itself. */
-static void warn_of_softmax(const struct mase_graph *g)
+/* Layers that a network should not end in, by what its loss does with the outputs. */
+enum { DIFFERENCES = 1 << MASE_LOSS_mse | 1 << MASE_LOSS_l1 | 1 << MASE_LOSS_huber };
+static const struct {
+    enum mase_op op;
+    unsigned losses;
+    const char *name, *why;
+} bad_endings[] = {
+    { MASE_OP_softmax, 1 << MASE_LOSS_cross_entropy, "softmax",
+      ", and the loss takes another: it learns slowly and not as far; give the values before it, "
+      "which have the same order" },
+    { MASE_OP_sigmoid, 1 << MASE_LOSS_bce, "sigmoid",
+      ", and the loss takes another: no output can then mean no; give the values before it" },
+    { MASE_OP_relu, DIFFERENCES, "relu",
+      ": it gives no number below 0, and learns nothing where it gives 0" },
+};
+
+static void warn_of_ending(const struct mase_graph *g, const struct mase_objective *o)
 {
     const struct mase_node *out = mase_graph_output(g);
     const struct mase_node *n = out && out->input_count == 1 ? out->inputs[0] : NULL;
-    if (n && n->op == MASE_OP_softmax)
-        mase_warn("the network ends in a softmax ('%s'), and the loss takes another: it learns "
-                  "slowly and not as far; give the values before it, which have the same order",
-                  n->name);
+    for (size_t i = 0; n && i < sizeof bad_endings / sizeof bad_endings[0]; i++)
+        if (n->op == bad_endings[i].op && bad_endings[i].losses >> o->loss & 1)
+            mase_warn("the network ends in a %s ('%s')%s", bad_endings[i].name, n->name,
+                      bad_endings[i].why);
 }
 
 static enum mase_status set_up(struct job *j, struct mase_err *err)
 {
     const char *last = mase_path_join(&j->c->arena, j->ckpt_dir, "last.ckpt");
     const bool again = goes_on(j, last);
+    MASE_TRY(mase_train_objective(&j->objective, &j->opts, err));
     mase_info("Initialising model '%s'...", j->model->name);
     mase_info("Initialising dataset '%s'...", mase_cli_text(j->c, MASE_CLI_dataset));
     MASE_TRY(mase_cli_open_data(&j->data, j->c, err));
@@ -134,8 +151,8 @@ static enum mase_status set_up(struct job *j, struct mase_err *err)
     MASE_TRY(mase_cli_quantise(&j->graph, j->c, &mase_dataset_info(j->data)->data.sample, err));
     MASE_TRY(mase_cli_freeze(j->graph, j->c, err));
     MASE_TRY(check_distill(j, err));
-    warn_of_softmax(j->graph);
     mase_cli_log_data(&j->c->arena, j->data);
+    warn_of_ending(j->graph, &j->objective);
     MASE_TRY(mase_trainer_new(&j->trainer, j->graph, j->data, &j->opts, err));
     if (j->saves)
         MASE_TRY(mase_cli_claim(&j->claim, j->c, j->project_dir, again, err));
@@ -150,6 +167,7 @@ static enum mase_status set_up(struct job *j, struct mase_err *err)
                                       .model = j->model->name,
                                       .dataset = mase_dataset_info(j->data)->data.name,
                                       .opts = &j->opts,
+                                      .task = j->objective.task,
                                       .quantised = mase_graph_is_quantised(j->graph),
                                       .learns_bits = mase_trainer_learns_bits(j->trainer),
                                       .resume = again,
@@ -186,8 +204,9 @@ static void on_tick(void *data, const struct mase_train_point *p)
         mase_progress_start(&j->progress, j->title, p->batches);
         j->drawn_epoch = p->epoch;
     }
-    snprintf(j->progress.note, sizeof j->progress.note, "loss %.3f acc %.3f %.0f steps/s", p->loss,
-             p->accuracy, 1e9 * (double)(p->step - j->ticked_step) / (double)(now - j->ticked));
+    snprintf(j->progress.note, sizeof j->progress.note, "loss %.3f %s %.3f %.0f steps/s", p->loss,
+             j->objective.task->score, p->score,
+             1e9 * (double)(p->step - j->ticked_step) / (double)(now - j->ticked));
     j->ticked = now;
     j->ticked_step = p->step;
     mase_progress_step(&j->progress, p->batch);
@@ -197,14 +216,20 @@ static void on_tick(void *data, const struct mase_train_point *p)
  */
 static void warn_of_rate(const struct job *j, const struct mase_train_epoch *e)
 {
-    const double guessing = log((double)mase_dataset_info(j->data)->data.classes);
+    const int classes = mase_dataset_info(j->data)->data.classes;
     const struct mase_value *rate = mase_cli_value(j->c, MASE_CLI_learning_rate);
-    if (e->epoch == 0 && e->train_loss > 0.97 * guessing &&
-        mase_value_equal(rate, j->c->setting[MASE_CLI_learning_rate].dflt))
+    if (e->epoch > 0 || !mase_value_equal(rate, j->c->setting[MASE_CLI_learning_rate].dflt))
+        return;
+    if (classes > 1 && e->train_loss > 0.97 * log((double)classes))
         mase_warn(
             "the first epoch has learnt hardly anything: its loss is %.4f, that of guessing %.4f; "
             "learning_rate = %g is the original's default, --learning-rate 1e-3 is usual",
-            e->train_loss, guessing, j->opts.learning_rate);
+            e->train_loss, log((double)classes), j->opts.learning_rate);
+    if (mase_streq(j->objective.task->score, "r2") && e->train_score < 0.03)
+        mase_warn("the first epoch has learnt hardly anything: its R2 is %.4f, that of the mean 0; "
+                  "learning_rate = %g is the original's default, --learning-rate 1e-3 is usual, "
+                  "and large targets want --target-scaling standard",
+                  e->train_score, j->opts.learning_rate);
 }
 
 static enum mase_status on_epoch(void *data, const struct mase_train_epoch *e, struct mase_err *err)
@@ -220,10 +245,11 @@ static enum mase_status on_epoch(void *data, const struct mase_train_epoch *e, s
     char ebops[32] = "";
     if (isfinite(e->ebops))
         snprintf(ebops, sizeof ebops, ", ebops %.0f", e->ebops);
-    mase_info("Epoch %lld/%lld: train_loss %.4f, train_acc %.4f, val_loss %.4f, val_acc %.4f%s, lr "
+    const char *score = j->objective.task->score;
+    mase_info("Epoch %lld/%lld: train_loss %.4f, train_%s %.4f, val_loss %.4f, val_%s %.4f%s, lr "
               "%.3g, %.2f s, %.0f samples/s%s%s",
-              (long long)e->epoch + 1, (long long)j->opts.max_epochs, e->train_loss,
-              e->train_accuracy, e->val_loss, e->val_accuracy, ebops, e->lr, e->seconds,
+              (long long)e->epoch + 1, (long long)j->opts.max_epochs, e->train_loss, score,
+              e->train_score, e->val_loss, score, e->val_score, ebops, e->lr, e->seconds,
               (double)e->samples / e->train_seconds, e->best ? ", best so far" : "",
               e->plain ? ", float" : "");
     if (isfinite(e->sparsity))
@@ -269,9 +295,12 @@ static struct mase_value *results(const struct job *j)
     mase_value_set(a, v, "stopped",
                    mase_value_string(a, j->last.stop ? j->last.stop : "nothing to do"));
     set_float(a, v, "train_loss_epoch", j->last.train_loss);
-    set_float(a, v, "train_acc_epoch", j->last.train_accuracy);
+    if (j->objective.task != mase_tasks)
+        mase_value_set(a, v, "task", mase_value_string(a, j->objective.task->name));
+    const char *score = j->objective.task->score;
+    set_float(a, v, mase_arena_printf(a, "train_%s_epoch", score), j->last.train_score);
     set_float(a, v, "val_loss_epoch", j->last.val_loss);
-    set_float(a, v, "val_acc_epoch", j->last.val_accuracy);
+    set_float(a, v, mase_arena_printf(a, "val_%s_epoch", score), j->last.val_score);
     mase_value_set(a, v, "best_epoch", mase_value_int(a, s->best_epoch));
     set_float(a, v, "best_val_loss", s->best_loss);
     if (j->opts.prune)
@@ -289,15 +318,20 @@ static void add_row(struct mase_table *t, const char *which, const struct mase_t
     mase_table_set(t, row, 0, which);
     mase_table_setf(t, row, 1, "%lld", (long long)e->epoch + 1);
     mase_table_setf(t, row, 2, "%.4f", e->train_loss);
-    mase_table_setf(t, row, 3, "%.4f", e->train_accuracy);
+    mase_table_setf(t, row, 3, "%.4f", e->train_score);
     mase_table_setf(t, row, 4, "%.4f", e->val_loss);
-    mase_table_setf(t, row, 5, "%.4f", e->val_accuracy);
+    mase_table_setf(t, row, 5, "%.4f", e->val_score);
 }
 
 static void print_results(const struct job *j)
 {
-    static const char *const headers[] = { "Checkpoint", "Epoch",   "train_loss", "train_acc",
-                                           "val_loss",   "val_acc", NULL };
+    const char *score = j->objective.task->score;
+    const char *const headers[] = {
+        "Checkpoint", "Epoch",
+        "train_loss", mase_arena_printf(&j->c->arena, "train_%s", score),
+        "val_loss",   mase_arena_printf(&j->c->arena, "val_%s", score),
+        NULL
+    };
     struct mase_table t = mase_table(&j->c->arena, headers);
     const struct mase_dataset_info *info = mase_dataset_info(j->data);
     struct mase_sheets *s = &j->c->sheets;
@@ -374,6 +408,7 @@ enum mase_status mase_cli_train(struct mase_cli *c, struct mase_err *err)
     struct job j = { .c = c, .started = mase_clock(), .drawn_epoch = -1, .claim = { .lock = -1 } };
     MASE_TRY(mase_cli_merge(c, err));
     MASE_TRY(mase_cli_load_kind(&j.weights, c, err));
+    MASE_TRY(mase_cli_settle_load(c, j.weights, err));
     MASE_TRY(bind_options(&j, err));
     mase_cli_announce(c);
     warn_of_differences(c);

@@ -65,6 +65,19 @@ const char *mase_cli_split_words(struct mase_arena *a, const struct mase_dataset
 /* What is said of the data beside its name: "held-out, scaling standard". */
 const char *mase_cli_data_variant(struct mase_cli *c);
 
+/* ---- task.c ---- */
+
+/* NULL: one that is not trained. */
+const struct mase_task *mase_cli_task(const struct mase_cli *c);
+enum mase_status mase_cli_objective(struct mase_objective *o, const struct mase_cli *c,
+                                    struct mase_err *err) MASE_MUST_CHECK;
+/* Where the options do not say what the run is for, it is what the weights were trained for. */
+enum mase_status mase_cli_settle_task(struct mase_cli *c, const struct mase_checkpoint_info *info,
+                                      struct mase_err *err) MASE_MUST_CHECK;
+/* The same of what --load names, before the options are shown. */
+enum mase_status mase_cli_settle_load(struct mase_cli *c, enum mase_cli_weights kind,
+                                      struct mase_err *err) MASE_MUST_CHECK;
+
 /* ---- classes.c ---- */
 
 struct mase_cli_classes {
@@ -79,7 +92,7 @@ void mase_cli_match_classes(struct mase_cli_classes *c, struct mase_arena *a,
 /* ---- train_files.c: the files of a run beside its checkpoints ---- */
 
 struct mase_cli_curve { /* by epochs */
-    double *epoch, *train_loss, *val_loss, *train_acc, *val_acc;
+    double *epoch, *train_loss, *val_loss, *train_score, *val_score;
     int count, cap;
 };
 
@@ -91,6 +104,7 @@ struct mase_cli_bits {
 struct mase_cli_train_files {
     struct mase_arena *arena;
     const char *lr_tag; /* "lr-Adam" */
+    const struct mase_task *task;
     const char *metrics_path, *curve_path, *hparams_path;
     FILE *metrics;
     int columns; /* of metrics.csv */
@@ -104,6 +118,7 @@ struct mase_cli_train_run {
     const char *software; /* the folder they lie below */
     const char *model, *dataset;
     const struct mase_train_opts *opts;
+    const struct mase_task *task;
     bool quantised, learns_bits; /* some epochs are */
     bool resume; /* what metrics.csv says up to this step is kept, and bits.csv of whole epochs */
     int64_t step, epoch;

@@ -8,7 +8,7 @@
  *     epoch,lr-Adam,step,train_acc_step,train_loss_step,val_acc_epoch,val_loss_epoch,
  *     train_acc_epoch,train_loss_epoch,samples_per_second[,ebops]
  *
- * The last one only where bits are learned.
+ * The last one only where bits are learned. acc is what the task calls its score: r2, f1, ppl.
  * Steps count from 0, as Lightning counts: the first is step 0.
  */
 #include <errno.h>
@@ -44,14 +44,14 @@ static void add_point(struct mase_cli_train_files *f, const struct mase_train_ep
     c->epoch = mase_arena_grow(f->arena, c->epoch, c->count, &cap, sizeof *c->epoch);
     c->train_loss = grow(f->arena, c->train_loss, c->count, c->cap);
     c->val_loss = grow(f->arena, c->val_loss, c->count, c->cap);
-    c->train_acc = grow(f->arena, c->train_acc, c->count, c->cap);
-    c->val_acc = grow(f->arena, c->val_acc, c->count, c->cap);
+    c->train_score = grow(f->arena, c->train_score, c->count, c->cap);
+    c->val_score = grow(f->arena, c->val_score, c->count, c->cap);
     c->cap = cap;
     c->epoch[c->count] = (double)(e->epoch + 1);
     c->train_loss[c->count] = e->train_loss;
     c->val_loss[c->count] = e->val_loss;
-    c->train_acc[c->count] = e->train_accuracy;
-    c->val_acc[c->count] = e->val_accuracy;
+    c->train_score[c->count] = e->train_score;
+    c->val_score[c->count] = e->val_score;
     c->count++;
 }
 
@@ -59,6 +59,7 @@ static enum mase_status draw(const struct mase_cli_train_files *f, const char *t
                              struct mase_err *err)
 {
     const struct mase_cli_curve *c = &f->curve;
+    const char *score = f->task->score_title;
     const struct {
         const char *name;
         const double *y;
@@ -67,8 +68,10 @@ static enum mase_status draw(const struct mase_cli_train_files *f, const char *t
     } rows[] = {
         { "training loss", c->train_loss, MASE_COLOUR_TRAINING, false },
         { "validation loss", c->val_loss, MASE_COLOUR_VALIDATION, false },
-        { "training accuracy", c->train_acc, MASE_COLOUR_TRAINING, true },
-        { "validation accuracy", c->val_acc, MASE_COLOUR_VALIDATION, true },
+        { mase_arena_printf(f->arena, "training %s", score), c->train_score, MASE_COLOUR_TRAINING,
+          true },
+        { mase_arena_printf(f->arena, "validation %s", score), c->val_score, MASE_COLOUR_VALIDATION,
+          true },
     };
     struct mase_plot_series series[4];
     for (int i = 0; i < 4; i++)
@@ -79,11 +82,12 @@ static enum mase_status draw(const struct mase_cli_train_files *f, const char *t
                                                .colour = rows[i].colour,
                                                .dashed = rows[i].dashed };
     struct mase_str svg = { 0 };
-    mase_plot_svg(&svg, &(struct mase_plot){ .title = title,
-                                             .x_label = "epoch",
-                                             .y_label = "loss, accuracy",
-                                             .series = series,
-                                             .count = 4 });
+    mase_plot_svg(&svg,
+                  &(struct mase_plot){ .title = title,
+                                       .x_label = "epoch",
+                                       .y_label = mase_arena_printf(f->arena, "loss, %s", score),
+                                       .series = series,
+                                       .count = 4 });
     const enum mase_status st = mase_file_write(f->curve_path, svg.data, svg.len, err);
     mase_str_release(&svg);
     return st;
@@ -115,9 +119,9 @@ static void keep_line(struct mase_cli_train_files *f, struct mase_str *out, cons
         mase_str_printf(out, "%s\n", line);
         if (*field[VAL_LOSS_COLUMN])
             add_point(f, &(struct mase_train_epoch){ .epoch = atoll(field[0]),
-                                                     .val_accuracy = atof(field[5]),
+                                                     .val_score = atof(field[5]),
                                                      .val_loss = atof(field[6]),
-                                                     .train_accuracy = atof(field[7]),
+                                                     .train_score = atof(field[7]),
                                                      .train_loss = atof(field[8]) });
     }
     mase_arena_release(&a);
@@ -143,10 +147,11 @@ static enum mase_status open_metrics(struct mase_cli_train_files *f, bool resume
 {
     struct mase_str text = { 0 };
     enum mase_status st = MASE_OK;
+    const char *score = f->task->score;
     mase_str_printf(&text,
-                    "epoch,%s,step,train_acc_step,train_loss_step,val_acc_epoch,val_loss_epoch,"
-                    "train_acc_epoch,train_loss_epoch,samples_per_second%s\n",
-                    f->lr_tag, f->columns > COLUMNS ? ",ebops" : "");
+                    "epoch,%s,step,train_%s_step,train_loss_step,val_%s_epoch,val_loss_epoch,"
+                    "train_%s_epoch,train_loss_epoch,samples_per_second%s\n",
+                    f->lr_tag, score, score, score, f->columns > COLUMNS ? ",ebops" : "");
     if (resume)
         st = keep_lines(f, &text, step, err);
     if (!st)
@@ -248,6 +253,7 @@ enum mase_status mase_cli_train_files_open(struct mase_cli_train_files *f, struc
     const char *version = new_version(a, r->software);
     *f = (struct mase_cli_train_files){ .arena = a,
                                         .lr_tag = lr_tag(a, r->opts),
+                                        .task = r->task,
                                         .columns = r->learns_bits ? MOST_COLUMNS : COLUMNS };
     f->metrics_path = mase_path_join(a, r->software, "metrics.csv");
     f->curve_path = mase_path_join(a, r->software, "training_curve.svg");
@@ -260,15 +266,25 @@ enum mase_status mase_cli_train_files_open(struct mase_cli_train_files *f, struc
     return write_hparams(f, r, err);
 }
 
+/* "train_acc_step" and the like, by the task's name of it. */
+static enum mase_status put_score(struct mase_cli_train_files *f, const char *part,
+                                  const char *when, int64_t step, double score,
+                                  struct mase_err *err)
+{
+    char tag[64];
+    snprintf(tag, sizeof tag, "%s_%s_%s", part, f->task->score, when);
+    return mase_events_scalar(f->events, tag, step, score, err);
+}
+
 enum mase_status mase_cli_train_files_step(struct mase_cli_train_files *f,
                                            const struct mase_train_point *p, struct mase_err *err)
 {
     const int64_t step = p->step - 1;
     fprintf(f->metrics, "%lld,%.9g,%lld,%.9g,%.9g,,,,,", (long long)p->epoch, p->lr,
-            (long long)step, p->accuracy, p->loss);
+            (long long)step, p->score, p->loss);
     end_line(f, NAN);
     MASE_TRY(mase_events_scalar(f->events, f->lr_tag, step, p->lr, err));
-    MASE_TRY(mase_events_scalar(f->events, "train_acc_step", step, p->accuracy, err));
+    MASE_TRY(put_score(f, "train", "step", step, p->score, err));
     MASE_TRY(mase_events_scalar(f->events, "train_loss_step", step, p->loss, err));
     return mase_events_scalar(f->events, "epoch", step, (double)p->epoch, err);
 }
@@ -278,14 +294,14 @@ enum mase_status mase_cli_train_files_epoch(struct mase_cli_train_files *f,
 {
     const int64_t step = e->step - 1;
     fprintf(f->metrics, "%lld,%.9g,%lld,,,%.9g,%.9g,%.9g,%.9g,%.0f", (long long)e->epoch, e->lr,
-            (long long)step, e->val_accuracy, e->val_loss, e->train_accuracy, e->train_loss,
+            (long long)step, e->val_score, e->val_loss, e->train_score, e->train_loss,
             (double)e->samples / e->train_seconds);
     end_line(f, e->ebops);
     fflush(f->metrics);
     add_point(f, e);
     MASE_TRY(check_metrics(f, err));
     MASE_TRY(mase_cli_bits_epoch(&f->bits, e, err));
-    MASE_TRY(mase_events_scalar(f->events, "val_acc_epoch", step, e->val_accuracy, err));
+    MASE_TRY(put_score(f, "val", "epoch", step, e->val_score, err));
     MASE_TRY(mase_cli_bits_events(f->events, f->arena, e, err));
     if (isfinite(e->sparsity))
         MASE_TRY(mase_events_scalar(f->events, "sparsity", step, e->sparsity, err));

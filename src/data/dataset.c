@@ -18,6 +18,7 @@ void mase_dataset_close(struct mase_dataset *d)
         mase_file_close(&d->file[i]);
     free(d->block);
     free(d->plain_block);
+    free(d->target_block);
     mase_arena_release(&d->arena);
     free(d);
 }
@@ -35,6 +36,11 @@ struct mase_split_rows mase_dataset_split(const struct mase_dataset *d, enum mas
 const int32_t *mase_dataset_labels(const struct mase_dataset *d)
 {
     return d->label;
+}
+
+const float *mase_dataset_targets(const struct mase_dataset *d)
+{
+    return d->target;
 }
 
 static int64_t feature_count(const struct mase_dataset *d)

@@ -21,7 +21,7 @@
     }
 
 const struct mase_data_info mase_datasets[] = {
-#define DATASET(name_, sample_, classes_, open_, help_) { name_, sample_, classes_, help_ },
+#define DATASET(name_, sample_, classes_, open_, help_) { name_, sample_, classes_, help_, 0 },
 #include "data/datasets.def"
     { 0 },
 };

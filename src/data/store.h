@@ -27,12 +27,14 @@ struct mase_dataset {
     struct mase_dataset_info info;
     struct mase_arena arena; /* names, lists, scaling */
     struct mase_split_rows split[MASE_SPLIT_COUNT];
-    const int32_t *label;           /* (rows) */
-    const float *table;             /* (rows, features), NULL for images */
-    const float *plain;             /* the same before scaling; NULL: not kept */
-    struct mase_image_store *image; /* NULL for tables */
-    void *block, *plain_block;      /* heap memory behind table and plain; freed on closing */
-    struct mase_file file[MASE_DATA_FILES]; /* closed on closing */
+    const int32_t *label;                     /* (rows) */
+    const float *target;                      /* (rows, targets) or NULL */
+    const float *table;                       /* (rows, features), NULL for images */
+    const float *plain;                       /* the same before scaling; NULL: not kept */
+    struct mase_image_store *image;           /* NULL for tables */
+    void *block, *plain_block, *target_block; /* heap memory behind table, plain and target; freed
+                                               * on closing */
+    struct mase_file file[MASE_DATA_FILES];   /* closed on closing */
 };
 
 /* Fill a dataset whose info.data is set. file is what stands after "NAME:", or NULL. */

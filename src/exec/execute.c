@@ -141,69 +141,6 @@ void mase_plan_gather(struct mase_plan *p, const float *table, int64_t row_strid
                                         .table_stride = row_stride });
 }
 
-double mase_plan_weight_sum(const struct mase_plan *p, const int32_t *label,
-                            const float *class_weight)
-{
-    if (!class_weight)
-        return (double)p->samples;
-    double sum = 0;
-    for (int64_t i = 0; i < p->samples; i++)
-        sum += class_weight[label[i]];
-    return sum;
-}
-
-/* What weighs the samples weighs no difference from the teacher: its mean is that over the samples,
- * and is weighted here so that dividing by the sum of the weights gives it. */
-static void distil(const struct mase_plan *p, const struct mase_loss_opts *o,
-                   const struct mase_cross_entropy *ce, double mean_weight)
-{
-    p->k->distillation(&(struct mase_distillation){ .logits = ce->logits,
-                                                    .teacher = o->teacher.data,
-                                                    .dlogits = ce->dlogits,
-                                                    .loss = ce->loss,
-                                                    .C = ce->C,
-                                                    .n = ce->n,
-                                                    .samples = ce->samples,
-                                                    .stride = ce->stride,
-                                                    .teacher_stride = o->teacher.stride,
-                                                    .keep = 1.0f - o->distill,
-                                                    .weight = (float)(o->distill * mean_weight),
-                                                    .temperature = o->temperature,
-                                                    .scale = ce->scale });
-}
-
-void mase_plan_loss_part(struct mase_plan *p, struct mase_loss_result *result, const int32_t *label,
-                         const struct mase_loss_opts *o, double weight, int64_t samples)
-{
-    struct mase_cross_entropy ce = { .logits = p->output->x,
-                                     .dlogits = p->train ? p->output->dx : NULL,
-                                     .label = label,
-                                     .weight = o->class_weight,
-                                     .loss = p->losses,
-                                     .C = p->output->rows,
-                                     .n = p->n,
-                                     .samples = p->samples,
-                                     .stride = p->stride,
-                                     .scale = (float)((o->scale > 0 ? o->scale : 1.0f) / weight),
-                                     .smoothing = o->smoothing };
-    p->k->cross_entropy(&ce);
-    if (o->teacher.data)
-        distil(p, o, &ce, weight / (double)samples);
-    result->correct = ce.correct;
-    result->loss = 0;
-    for (int64_t i = 0; i < p->samples; i++)
-        result->loss += p->losses[i];
-}
-
-void mase_plan_loss(struct mase_plan *p, struct mase_loss_result *result, const int32_t *label,
-                    const struct mase_loss_opts *opts)
-{
-    const struct mase_loss_opts none = { 0 };
-    const struct mase_loss_opts *o = opts ? opts : &none;
-    result->weight = mase_plan_weight_sum(p, label, o->class_weight);
-    mase_plan_loss_part(p, result, label, o, result->weight, p->samples);
-}
-
 void mase_step_clear(const struct mase_step *s, float *x, long from, long to)
 {
     const struct mase_plan *p = s->plan;

@@ -94,12 +94,13 @@ void mase_work_run(const struct mase_work *w, int thread, int threads);
 enum mase_status mase_plan_check(const struct mase_plan *p, struct mase_err *err) MASE_MUST_CHECK;
 /* All phases, shared among as many threads. */
 void mase_works_run(const struct mase_works *works, int threads);
-/* The sum of the samples' weights, and mase_plan_loss when the batch's is known, and how many
- * samples it has. */
-double mase_plan_weight_sum(const struct mase_plan *p, const int32_t *label,
-                            const float *class_weight);
-void mase_plan_loss_part(struct mase_plan *p, struct mase_loss_result *result, const int32_t *label,
-                         const struct mase_loss_opts *opts, double weight, int64_t samples);
+/* loss.c: the sum of the weights of all that counts in the loss, and mase_plan_loss when that of
+ * the batch is known, and how many samples it has. */
+double mase_plan_weight_sum(const struct mase_plan *p, const struct mase_targets *targets,
+                            const struct mase_loss_opts *opts);
+void mase_plan_loss_part(struct mase_plan *p, struct mase_loss_result *result,
+                         const struct mase_targets *targets, const struct mase_loss_opts *opts,
+                         double weight, int64_t samples);
 /* Decide who needs gradients and where everything lies, then let the steps bind (place.c). */
 enum mase_status mase_plan_place(struct mase_plan *p, struct mase_err *err) MASE_MUST_CHECK;
 /* Would that many plans like p take more than a network may? */

@@ -23,6 +23,7 @@ enum { TILE = 512 };
 /* Of one tile. Threads write them side by side: none shares a line of the cache with the next. */
 struct part {
     struct mase_loss_result result;
+    struct mase_targets targets;
     struct mase_lanes teacher;
     char apart[64];
 };
@@ -31,7 +32,6 @@ struct mase_tiled_plan {
     struct mase_tiling tiling;
     int tiles, threads;
     struct mase_thread_tuner tuner;
-    int32_t *label;    // (batch)
     struct part *part; // (tiles)
 };
 
@@ -75,7 +75,6 @@ enum mase_status mase_tiled_plan_new(struct mase_tiled_plan **out, struct mase_g
     t->threads = opts->threads > 1 ? opts->threads : 1;
     t->tuner = mase_thread_tuner();
     t->tiling.tile = mase_xcalloc((size_t)t->tiles * sizeof *t->tiling.tile);
-    t->label = mase_xcalloc((size_t)opts->batch * sizeof *t->label);
     t->part = mase_xcalloc((size_t)t->tiles * sizeof *t->part);
     const enum mase_status st = make_tiles(t, g, opts, err);
     if (st) {
@@ -93,7 +92,6 @@ void mase_tiled_plan_free(struct mase_tiled_plan *t)
     for (int k = t->tiles - 1; k >= 0; k--) /* the others know the first */
         mase_plan_free(t->tiling.tile[k]);
     free(t->tiling.tile);
-    free(t->label);
     free(t->part);
     free(t);
 }
@@ -117,13 +115,14 @@ static struct share share_of(const struct mase_tiled_plan *t, int thread, int th
 }
 
 /* n samples of the batch from the given one on. */
-static void load_tile(struct mase_plan *p, int32_t *label, const struct mase_tiled_batch *b,
+static void load_tile(const struct mase_tiled_plan *t, int k, const struct mase_tiled_batch *b,
                       int64_t from, int64_t n)
 {
+    struct mase_plan *p = t->tiling.tile[k];
     p->first = from;
     p->number = b->number;
     p->row = b->row ? b->row + from : NULL;
-    b->load(b->data, p, label, from, n);
+    b->load(b->data, p, &t->part[k].targets, k, from, n);
 }
 
 static void load(const struct mase_tiled_plan *t, struct share own,
@@ -134,8 +133,8 @@ static void load(const struct mase_tiled_plan *t, struct share own,
         struct mase_plan *p = t->tiling.tile[k];
         const int64_t from = k * size, left = b->samples - from;
         p->accumulate = b->accumulate && k == 0;
-        load_tile(p, t->label + from, b, from, left < size ? left : size);
-        t->part[k].result.weight = mase_plan_weight_sum(p, t->label + from, b->loss.class_weight);
+        load_tile(t, k, b, from, left < size ? left : size);
+        t->part[k].result.weight = mase_plan_weight_sum(p, &t->part[k].targets, &b->loss);
         if (b->teach)
             t->part[k].teacher = b->teach(b->data, p, k);
     }
@@ -174,7 +173,7 @@ static void losses(const struct mase_tiled_plan *t, struct share own,
         struct mase_loss_opts o = b->loss;
         if (b->teach)
             o.teacher = t->part[k].teacher;
-        mase_plan_loss_part(p, &t->part[k].result, t->label + p->first, &o, weight, b->samples);
+        mase_plan_loss_part(p, &t->part[k].result, &t->part[k].targets, &o, weight, b->samples);
     }
 }
 
@@ -278,7 +277,7 @@ enum mase_status mase_tiled_plan_start(struct mase_tiled_plan *t, const struct m
     t->tiling.count = 1;
     for (int64_t at = 0; at < b->samples && !st; at += p->batch) {
         const int64_t left = b->samples - at;
-        load_tile(p, t->label, b, at, left < p->batch ? left : p->batch);
+        load_tile(t, 0, b, at, left < p->batch ? left : p->batch);
         p->starting++;
         mase_derive_forward(p, 1);
         mase_works_run(&p->forward, 1);
@@ -308,7 +307,8 @@ enum mase_status mase_tiled_plan_step(struct mase_tiled_plan *t, struct mase_los
     for (int k = 0; k < t->tiling.count; k++) {
         result->loss += t->part[k].result.loss;
         result->weight += t->part[k].result.weight;
-        result->correct += t->part[k].result.correct;
+        result->score.part += t->part[k].result.score.part;
+        result->score.whole += t->part[k].result.score.whole;
     }
     return MASE_OK;
 }

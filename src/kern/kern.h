@@ -54,7 +54,7 @@ struct mase_channel {
 struct mase_cross_entropy {
     const float *logits;  // (C, n)
     float *dlogits;       // (C, n) or NULL: gradient times scale
-    const int32_t *label; // (samples)
+    const int32_t *label; // (samples); below 0: the sample does not count
     const float *weight;  // (C) or NULL: class weights
     float *loss;          // (n): each sample's loss, not yet weighted by scale
     long C, n, samples, stride;
@@ -76,6 +76,17 @@ struct mase_distillation {
                         * their mean */
     float temperature; /* T */
     float scale;       /* of the gradient, as it was of the cross entropy's */
+};
+
+/* A loss of each of the numbers in rows against its target: losses of a sample are summed. */
+struct mase_pointwise_loss {
+    const float *x;      // (rows, n)
+    const float *target; // (rows, n), its own stride
+    float *dx;           // (rows, n) or NULL: gradient times scale
+    float *loss;         // (n): each sample's sum, not yet weighted by scale
+    long rows, n, samples, stride, target_stride;
+    float scale; /* of the gradient */
+    float delta; /* huber: where it becomes straight */
 };
 
 /* One optimiser step over flat arrays. */

@@ -1,5 +1,5 @@
 /*
- * loss.inc.c - cross entropy and distillation with their gradients, sixteen samples at a time.
+ * loss.inc.c - losses with their gradients, sixteen samples at a time.
  *
  * With p = softmax(x), class weights w, smoothing s over C classes and label y:
  *     loss = (1 - s) w_y (-log p_y) + s / C sum over c of w_c (-log p_c)
@@ -66,7 +66,7 @@ static inline struct ce_lanes ce_prepare(struct mase_cross_entropy *c, long n)
 {
     float label[MASE_LANES], weight[MASE_LANES], share[MASE_LANES];
     for (long i = 0; i < MASE_LANES; i++) {
-        const bool sample = n + i < c->samples;
+        const bool sample = n + i < c->samples && c->label[n + i] >= 0;
         const int32_t y = sample ? c->label[n + i] : 0;
         label[i] = sample ? (float)y : -1.0f;
         weight[i] = sample ? (1.0f - c->smoothing) * (c->weight ? c->weight[y] : 1.0f) : 0.0f;
@@ -163,3 +163,73 @@ void KERNEL(distillation)(const struct mase_distillation *d)
         }
     }
 }
+
+/* ---- numbers ---- */
+
+/* Of every number x with its target t, d = x - t:
+ *     mse    d d                                        slope 2 d
+ *     l1     |d|                                        slope sign(d)
+ *     huber  d d / 2 up to delta, delta (|d| - delta / 2) beyond
+ *                                                       slope d, cut at +- delta
+ *     bce    max(x, 0) - x t + log(1 + e^-|x|)          slope 1 / (1 + e^-x) - t
+ */
+struct pointwise {
+    vf value, slope;
+};
+
+static inline struct pointwise mse_at(vf x, vf t, vf delta)
+{
+    const vf d = vsub(x, t);
+    (void)delta;
+    return (struct pointwise){ vmul(d, d), vadd(d, d) };
+}
+
+static inline struct pointwise l1_at(vf x, vf t, vf delta)
+{
+    const vf d = vsub(x, t), zero = vzero();
+    (void)delta;
+    return (struct pointwise){ vabs(d), vselect(veq(d, zero), zero, vcopysign(vset1(1.0f), d)) };
+}
+
+static inline struct pointwise huber_at(vf x, vf t, vf delta)
+{
+    const vf d = vsub(x, t), size = vabs(d), half = vset1(0.5f);
+    const vm straight = vgt(size, delta);
+    const vf line = vmul(delta, vsub(size, vmul(half, delta)));
+    return (struct pointwise){ vselect(straight, line, vmul(half, vmul(d, d))),
+                               vselect(straight, vcopysign(delta, d), d) };
+}
+
+static inline struct pointwise bce_at(vf x, vf t, vf delta)
+{
+    const vf e = vexp(vsub(vzero(), vabs(x))), one = vset1(1.0f), zero = vzero();
+    const vf share = vdiv(vselect(vgt(zero, x), e, one), vadd(one, e));
+    (void)delta;
+    return (struct pointwise){ vadd(vsub(vmax(x, zero), vmul(x, t)), vlog1p(e)), vsub(share, t) };
+}
+
+#define POINTWISE_LOSS(name)                                                       \
+    void KERNEL(name)(const struct mase_pointwise_loss *l)                         \
+    {                                                                              \
+        const vf scale = vset1(l->scale), delta = vset1(l->delta), zero = vzero(); \
+        for (long n = 0; n < l->n; n += MASE_LANES) {                              \
+            const long left = l->samples - n;                                      \
+            const vm sample = vfirst(left < MASE_LANES ? (int)left : MASE_LANES);  \
+            vf sum = zero;                                                         \
+            for (long r = 0; r < l->rows; r++) {                                   \
+                const struct pointwise at =                                        \
+                    name##_at(vload(l->x + r * l->stride + n),                     \
+                              vload(l->target + r * l->target_stride + n), delta); \
+                sum = vadd(sum, at.value);                                         \
+                if (l->dx)                                                         \
+                    vstore(l->dx + r * l->stride + n,                              \
+                           vselect(sample, vmul(at.slope, scale), zero));          \
+            }                                                                      \
+            vstore(l->loss + n, vselect(sample, sum, zero));                       \
+        }                                                                          \
+    }
+
+POINTWISE_LOSS(mse)
+POINTWISE_LOSS(l1)
+POINTWISE_LOSS(huber)
+POINTWISE_LOSS(bce)

@@ -114,6 +114,7 @@ static struct mase_obj *data_info(struct mase_arena *a, const struct mase_datase
         mase_obj_push(a, sample, mase_obj_int(a, i->data.sample.dim[k]));
     set_int(a, o, "classes", i->data.classes);
     mase_obj_set(a, o, "class_names", texts(a, i->class_names, i->data.classes));
+    set_int(a, o, "targets", i->data.targets);
     set_text(a, o, "checksum", i->checksum);
     set_int(a, o, "rows", i->rows);
     set_int(a, o, "train_rows", mase_dataset_split(d, MASE_SPLIT_TRAIN).count);

@@ -1,5 +1,5 @@
 /*
- * evaluate.c - a split through a predictor: loss and accuracy, and on request the fuller metrics.
+ * evaluate.c - a split through a predictor: loss and score, and on request the fuller metrics.
  */
 #include <math.h>
 
@@ -7,136 +7,121 @@
 
 #include "exec/plan.h"
 #include "train/predict.h"
-
-/* Sums over the samples of a batch. */
-struct tally {
-    double loss;
-    int64_t correct;
-};
+#include "train/task_metrics.h"
 
 /* An evaluation under way. */
 struct work {
-    const struct mase_dataset *data;
     const struct mase_evaluate_opts *opts;
-    int32_t *label;      // (samples): as the network numbers the classes
-    float *y;            // (samples, classes), or NULL: outputs are not kept
-    struct tally *tally; // (batches)
+    struct mase_target_source source;
+    struct mase_target_buffer *buffer; // (workers)
+    struct mase_loss_result *result;   // (batches)
+    struct mase_kept_outputs kept;     /* nothing unless details are asked for */
 };
-
-/* Cross entropy of the reference's outputs, in double. */
-static void tally_reference(struct tally *t, const struct mase_predictor *p,
-                            const struct mase_worker *s, const int32_t *label)
-{
-    for (int64_t i = 0; i < s->samples; i++) {
-        const float *y = s->y.data + i; // (classes), stride apart
-        int64_t best = 0;
-        for (int64_t c = 1; c < p->outputs; c++)
-            if (y[c * s->y.stride] > y[best * s->y.stride])
-                best = c;
-        double sum = 0;
-        for (int64_t c = 0; c < p->outputs; c++)
-            sum += exp((double)y[c * s->y.stride] - y[best * s->y.stride]);
-        t->loss += log(sum) + (double)y[best * s->y.stride] - y[label[i] * s->y.stride];
-        t->correct += best == label[i];
-    }
-}
 
 static void fill(const struct mase_predictor *p, struct mase_worker *s, int64_t at, void *data)
 {
     const struct work *w = data;
     const uint32_t *row = w->opts->rows.row + at;
-    const struct mase_table_view table = mase_dataset_table(w->data);
-    const int32_t *labels = mase_dataset_labels(w->data), *map = w->opts->class_map;
-    (void)p;
+    const struct mase_table_view table = mase_dataset_table(w->source.data);
     if (s->plan)
         s->plan->row = row;
-    for (int64_t i = 0; i < s->samples; i++)
-        w->label[at + i] = map ? map[labels[row[i]]] : labels[row[i]];
     if (table.data && s->plan)
         mase_plan_gather(s->plan, table.data, table.stride, row, s->samples);
     else
-        mase_dataset_batch(w->data, &(struct mase_batch){ .row = row,
-                                                          .n = s->samples,
-                                                          .x = s->x.data,
-                                                          .feature_stride = s->x.stride,
-                                                          .sample_stride = 1 });
+        mase_dataset_batch(w->source.data, &(struct mase_batch){ .row = row,
+                                                                 .n = s->samples,
+                                                                 .x = s->x.data,
+                                                                 .feature_stride = s->x.stride,
+                                                                 .sample_stride = 1 });
+    /* here, since the memory of the samples is used again for what comes of them */
+    s->targets = mase_targets_load(&w->buffer[s - p->worker], &w->source, row, s->samples, s->x);
 }
 
 static void take(const struct mase_predictor *p, struct mase_worker *s, int64_t at, void *data)
 {
     const struct work *w = data;
-    struct tally *t = &w->tally[at / p->batch];
-    if (s->plan) {
-        struct mase_loss_result r;
-        mase_plan_loss(s->plan, &r, w->label + at, NULL);
-        *t = (struct tally){ r.loss, r.correct };
-    } else {
-        tally_reference(t, p, s, w->label + at);
-    }
-    for (int64_t i = 0; w->y && i < s->samples; i++)
-        for (int64_t c = 0; c < p->outputs; c++)
-            w->y[(at + i) * p->outputs + c] = s->y.data[c * s->y.stride + i];
+    const struct mase_loss_opts o = mase_target_loss(&w->source);
+    struct mase_loss_result *r = &w->result[at / p->batch];
+    if (s->plan)
+        mase_plan_loss(s->plan, r, &s->targets, &o);
+    else
+        mase_reference_loss(r, &s->y, &s->targets, &o, s->samples);
+    mase_keep_outputs(&w->kept, &s->y, &s->targets, at, s->samples);
 }
 
-static enum mase_status check(const struct mase_predictor *p, const struct mase_dataset *d,
-                              struct mase_split_rows rows, struct mase_err *err)
+static void set_result(struct mase_evaluation *e, const struct work *w, int64_t batches, int64_t n)
 {
-    const struct mase_data_info *info = &mase_dataset_info(d)->data;
-    if (p->outputs != info->classes)
-        return mase_fail(err, MASE_EVALUE, "the network has %lld outputs, but %s has %d classes",
-                         (long long)p->outputs, info->name, info->classes);
-    if (rows.count == 0)
-        return mase_fail(err, MASE_EVALUE, "%s has no rows to evaluate the network on", info->name);
-    return MASE_OK;
-}
-
-static void set_result(struct mase_evaluation *e, const struct tally *t, int64_t batches, int64_t n)
-{
-    double loss = 0;
-    int64_t correct = 0;
+    const struct mase_task *task = w->source.objective.task;
+    struct mase_loss_result sum = { 0 };
     for (int64_t i = 0; i < batches; i++) {
-        loss += t[i].loss;
-        correct += t[i].correct;
+        sum.loss += w->result[i].loss;
+        sum.weight += w->result[i].weight;
+        sum.score.part += w->result[i].score.part;
+        sum.score.whole += w->result[i].score.whole;
     }
+    e->task = task;
     e->samples = n;
-    e->loss = loss / (double)n;
-    e->accuracy = (double)correct / (double)n;
+    e->loss = sum.loss / sum.weight;
+    e->score = task->of_sums(&sum);
+    e->hits = task->sums ? NAN : sum.score.part / sum.score.whole;
+    e->accuracy = task->target == MASE_TASK_CLASS ? e->score : NAN;
     e->accuracy_error = sqrt(e->accuracy * (1 - e->accuracy) / (double)n);
+}
+
+static enum mase_status evaluate(struct mase_evaluation *e, struct mase_predictor *p,
+                                 struct work *w, struct mase_arena *a, struct mase_err *err)
+{
+    const uint64_t started = mase_clock();
+    const int64_t n = w->opts->rows.count, batches = (n + p->batch - 1) / p->batch;
+    w->buffer = mase_new_array(a, struct mase_target_buffer, (size_t)p->workers);
+    w->result = mase_new_array(a, struct mase_loss_result, (size_t)batches);
+    mase_target_source_score(&w->source, w->opts->rows);
+    for (int i = 0; i < p->workers; i++)
+        mase_target_buffer_init(&w->buffer[i], &w->source, p->batch);
+    if (w->opts->detail)
+        mase_kept_outputs_init(&w->kept, a, &w->source, p->outputs, n, p->batch);
+    const enum mase_status st = mase_predictor_each(p, n, fill, take, w, err);
+    for (int i = 0; i < p->workers; i++)
+        mase_target_buffer_release(&w->buffer[i]);
+    if (st)
+        return st;
+    e->seconds = 1e-9 * (double)(mase_clock() - started);
+    e->classes = w->source.positions == 1 ? (int)p->outputs : 0;
+    set_result(e, w, batches, n);
+    if (w->opts->detail)
+        mase_task_metrics(e, w->opts->detail, &w->kept);
+    return MASE_OK;
 }
 
 enum mase_status mase_evaluate_rows(struct mase_evaluation *e, struct mase_predictor *p,
                                     const struct mase_dataset *d,
                                     const struct mase_evaluate_opts *o, struct mase_err *err)
 {
-    MASE_TRY(check(p, d, o->rows, err));
-    const uint64_t started = mase_clock();
-    const int64_t n = o->rows.count, batches = (n + p->batch - 1) / p->batch;
+    struct mase_objective usual = { 0 };
     struct mase_arena a = { 0 };
-    struct work w = { .data = d,
-                      .opts = o,
-                      .label = mase_new_array(&a, int32_t, (size_t)n),
-                      .tally = mase_new_array(&a, struct tally, (size_t)batches) };
-    if (o->detail)
-        w.y = mase_new_array(&a, float, (size_t)(n * p->outputs));
-    const enum mase_status st = mase_predictor_each(p, n, fill, take, &w, err);
-    if (!st) {
-        e->seconds = 1e-9 * (double)(mase_clock() - started);
-        e->classes = (int)p->outputs;
-        if (o->detail)
-            mase_metrics(e, o->detail, w.y, w.label, n, (int)p->outputs);
-        set_result(e, w.tally, batches, n);
-    }
+    struct work w = { .opts = o };
+    MASE_TRY(mase_objective_find(&usual, NULL, NULL, 0, err));
+    MASE_TRY(mase_target_source_init(&w.source, o->objective ? o->objective : &usual, d, &p->result,
+                                     err));
+    w.source.class_map = o->class_map;
+    if (o->rows.count == 0)
+        return mase_fail(err, MASE_EVALUE, "%s has no rows to evaluate the network on",
+                         mase_dataset_info(d)->data.name);
+    *e = (struct mase_evaluation){ 0 };
+    const enum mase_status st = evaluate(e, p, &w, &a, err);
+    mase_target_source_release(&w.source);
     mase_arena_release(&a);
     return st;
 }
 
 enum mase_status mase_evaluate(struct mase_evaluation *e, struct mase_predictor *p,
-                               const struct mase_dataset *d, enum mase_split split, int64_t limit,
-                               struct mase_arena *detail, struct mase_err *err)
+                               const struct mase_dataset *d, const struct mase_objective *o,
+                               enum mase_split split, int64_t limit, struct mase_arena *detail,
+                               struct mase_err *err)
 {
     struct mase_split_rows rows = mase_dataset_split(d, split);
     if (limit > 0 && limit < rows.count)
         rows.count = limit;
-    const struct mase_evaluate_opts o = { .rows = rows, .detail = detail };
-    return mase_evaluate_rows(e, p, d, &o, err);
+    const struct mase_evaluate_opts opts = { .rows = rows, .objective = o, .detail = detail };
+    return mase_evaluate_rows(e, p, d, &opts, err);
 }

@@ -30,12 +30,9 @@ struct run {
 
 /* ---- one batch ---- */
 
-static void load(void *data, struct mase_plan *tile, int32_t *label, int64_t from, int64_t n)
+static void load_inputs(const struct mase_trainer *t, struct mase_plan *tile, const uint32_t *row,
+                        int64_t n)
 {
-    const struct mase_trainer *t = data;
-    const uint32_t *row = t->order + t->state.batch * t->opts.batch_size + from;
-    for (int64_t i = 0; i < n; i++)
-        label[i] = t->labels[row[i]];
     if (t->table.data) {
         mase_plan_gather(tile, t->table.data, t->table.stride, row, n);
         return;
@@ -50,6 +47,26 @@ static void load(void *data, struct mase_plan *tile, int32_t *label, int64_t fro
                                                       .augment = true,
                                                       .seed = (uint64_t)t->opts.seed,
                                                       .epoch = (uint64_t)t->state.epoch });
+}
+
+static void load(void *data, struct mase_plan *tile, struct mase_targets *targets, int number,
+                 int64_t from, int64_t n)
+{
+    const struct mase_trainer *t = data;
+    const uint32_t *row = t->order + t->state.batch * t->opts.batch_size + from;
+    load_inputs(t, tile, row, n);
+    *targets = mase_targets_load(&t->target[number], &t->targets, row, n, mase_plan_input(tile, 0));
+}
+
+static struct mase_loss_opts loss_opts(const struct mase_trainer *t)
+{
+    struct mase_loss_opts o = mase_target_loss(&t->targets);
+    o.smoothing = (float)t->opts.label_smoothing;
+    o.class_weight = t->class_weight;
+    o.scale = 1.0f / (float)t->opts.accumulate;
+    o.distill = (float)t->opts.distill;
+    o.temperature = (float)t->opts.distill_temperature;
+    return o;
 }
 
 static void update(void *data, int64_t from, int64_t to)
@@ -90,11 +107,7 @@ static enum mase_status run_batch(struct run *r, struct mase_err *err)
                                     .teach = t->teacher ? mase_trainer_teach : NULL,
                                     .update = parts ? update : NULL,
                                     .data = t,
-                                    .loss = { .smoothing = (float)t->opts.label_smoothing,
-                                              .class_weight = t->class_weight,
-                                              .scale = 1.0f / (float)t->opts.accumulate,
-                                              .distill = (float)t->opts.distill,
-                                              .temperature = (float)t->opts.distill_temperature },
+                                    .loss = loss_opts(t),
                                     .accumulate = s->batch % t->opts.accumulate != 0,
                                     .number = (uint64_t)(s->epoch * t->batches + s->batch) + 1,
                                     .row = t->order + from },
@@ -102,12 +115,12 @@ static enum mase_status run_batch(struct run *r, struct mase_err *err)
     MASE_TRY(mase_trainer_check_lesson(t, err));
     s->loss += result.loss;
     s->weight += result.weight;
-    s->correct += result.correct;
-    s->seen += n;
+    s->score_part += result.score.part;
+    s->score_whole += result.score.whole;
     s->batch++;
     r->trained += n;
     r->point.loss = result.loss / result.weight;
-    r->point.accuracy = (double)result.correct / (double)n;
+    r->point.score = t->objective.task->of_sums(&result);
     return MASE_OK;
 }
 
@@ -238,7 +251,8 @@ static enum mase_status validate(struct mase_trainer *t, struct mase_evaluation 
     mase_trainer_write_weights(t);
     mase_predictor_read_weights(t->validator);
     const int64_t limit = t->opts.dev_run ? mase_predictor_batch(t->validator) : 0;
-    return mase_evaluate(v, t->validator, t->data, MASE_SPLIT_VALIDATION, limit, NULL, err);
+    return mase_evaluate(v, t->validator, t->data, &t->objective, MASE_SPLIT_VALIDATION, limit,
+                         NULL, err);
 }
 
 static void judge(struct mase_trainer *t, struct mase_train_epoch *e)
@@ -303,12 +317,13 @@ static void close_epoch(struct mase_trainer *t, struct mase_train_epoch *e)
     e->epoch = s->epoch;
     e->step = s->step;
     e->train_loss = s->weight > 0 ? s->loss / s->weight : NAN;
-    e->train_accuracy = s->seen ? (double)s->correct / (double)s->seen : NAN;
+    e->train_score = t->objective.task->of_sums(&(struct mase_loss_result){
+        .loss = s->loss, .weight = s->weight, .score = { s->score_part, s->score_whole } });
     if (s->batch < t->batches)
         return; /* stopped in the middle: the rest of the epoch may follow */
     s->epoch++;
-    s->batch = s->seen = s->correct = 0;
-    s->loss = s->weight = 0;
+    s->batch = 0;
+    s->loss = s->weight = s->score_part = s->score_whole = 0;
 }
 
 static void warn_of_validation(struct run *r, double loss)
@@ -361,7 +376,7 @@ static enum mase_status run_epoch(struct run *r, struct mase_train_epoch *e, str
     e->sparsity = mase_trainer_sparsity(t);
     MASE_TRY(validate(t, &v, err));
     e->val_loss = v.loss;
-    e->val_accuracy = v.accuracy;
+    e->val_score = v.score;
     warn_of_validation(r, v.loss);
     count_bits(t, e);
     warn_of_steps(r);

@@ -11,6 +11,11 @@ static const char *const intervals[] = { "epoch", "step", NULL };
 #define INT(f, k, d, lo, hi, h)   MASE_OPT_INT(struct mase_train_opts, f, k, d, lo, hi, h)
 
 const struct mase_opt mase_train_rows[] = {
+    MASE_OPT_TEXT(struct mase_train_opts, task, "task", "classification", "what it is trained for"),
+    MASE_OPT_TEXT(struct mase_train_opts, loss, "loss", NULL,
+                  "what training makes small; none: the usual loss of the task"),
+    FLOAT(loss_delta, "loss_delta", 1, 0, NO_LIMIT,
+          "huber: how far a difference is squared before it counts as it is"),
     MASE_OPT_CHOICE(struct mase_train_opts, optimizer, "training_optimizer", "adam",
                     mase_optimizer_names, "optimiser"),
     FLOAT(learning_rate, "learning_rate", 1e-5, 0, NO_LIMIT, "initial learning rate"),

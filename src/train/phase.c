@@ -117,9 +117,7 @@ static enum mase_status make_plans(struct mase_trainer *t, struct mase_err *err)
         .seed = (uint64_t)t->opts.seed,
     };
     MASE_TRY(mase_predictor_new(&t->validator, t->evaluated, &info->sample, &vo, err));
-    if (t->validator->outputs != info->classes)
-        return mase_fail(err, MASE_EVALUE, "the network has %lld outputs, but %s has %d classes",
-                         (long long)t->validator->outputs, info->name, info->classes);
+    MASE_TRY(mase_trainer_find_targets(t, err));
     const struct mase_plan_opts po = { .batch = batch,
                                        .train = true,
                                        .threads = t->threads,
@@ -128,6 +126,7 @@ static enum mase_status make_plans(struct mase_trainer *t, struct mase_err *err)
                                        .input_count = 1 };
     MASE_TRY(mase_tiled_plan_new(&t->tiled, t->trained, &po, err));
     t->plan = mase_tiled_plan_first(t->tiled);
+    mase_trainer_hold_targets(t, mase_tiled_plan_tiles(batch));
     t->ebops = mase_ebops_new(t->plan);
     t->bits = mase_bits_new(t->plan);
     if (!t->plan->output->needs_grad)

@@ -9,11 +9,12 @@
 
 /* What a thread needs to run a batch. */
 struct mase_worker {
-    struct mase_plan *plan; /* NULL: the reference runs it */
-    struct mase_lanes x, y; /* the plan's, or the reference's own */
-    int64_t samples;        /* in x */
-    int64_t fault;          /* where the batch begins that could not be run; -1: none */
-    struct mase_err err;    /* then why */
+    struct mase_plan *plan;      /* NULL: the reference runs it */
+    struct mase_lanes x, y;      /* the plan's, or the reference's own */
+    int64_t samples;             /* in x */
+    struct mase_targets targets; /* of evaluate.c: theirs */
+    int64_t fault;               /* where the batch begins that could not be run; -1: none */
+    struct mase_err err;         /* then why */
 };
 
 struct mase_predictor {

@@ -429,9 +429,12 @@ static struct mase_data_info data_info(struct mase_arena *a, const struct mase_o
                           *classes = mase_obj_get(d, "classes");
     struct mase_data_info info = { .name = get_text(a, d, "name"), .help = "" };
     if (!sample || sample->kind != MASE_OBJ_LIST || sample->count >= MASE_MAX_RANK || !classes ||
-        classes->kind != MASE_OBJ_INT || classes->i < 1 || classes->i > INT32_MAX)
+        classes->kind != MASE_OBJ_INT || classes->i < 0 || classes->i > INT32_MAX)
         return (struct mase_data_info){ 0 };
     info.classes = (int)classes->i;
+    const struct mase_obj *targets = mase_obj_get(d, "targets");
+    if (targets && targets->kind == MASE_OBJ_INT && targets->i > 0)
+        info.targets = targets->i;
     info.sample.rank = sample->count;
     for (int i = 0; i < sample->count; i++) {
         if (sample->items[i]->kind != MASE_OBJ_INT || sample->items[i]->i < 1)
@@ -461,6 +464,11 @@ static enum mase_status read_info(struct mase_checkpoint_info *info, struct mase
     info->columns = read_columns(a, data);
     info->drop_missing = read_flag(data, "drop_nan");
     info->split = read_split(a, data);
+    const struct mase_obj *opts = ours ? mase_obj_get(root, "hyper_parameters") : NULL;
+    const struct mase_obj *delta = mase_obj_get(opts, "loss_delta");
+    info->task = get_text(a, opts, "task");
+    info->loss = get_text(a, opts, "loss");
+    info->loss_delta = delta && delta->kind == MASE_OBJ_FLOAT ? delta->f : 1;
     info->checksum = get_text(a, data, "checksum");
     info->notice = get_text(a, data, "notice");
     return data ? read_scaling(&info->scale, &info->scaling, a, data, path, err) : MASE_OK;

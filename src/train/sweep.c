@@ -111,6 +111,11 @@ enum mase_status mase_sweep_expand(struct mase_sweep *s, struct mase_arena *a, s
     return MASE_OK;
 }
 
+const struct mase_task *mase_sweep_task(const struct mase_sweep *s)
+{
+    return mase_task_find(s->count ? s->points[0].opts.task : NULL);
+}
+
 void mase_sweep_label(struct mase_str *out, const struct mase_sweep *s,
                       const struct mase_sweep_point *p)
 {
@@ -142,9 +147,9 @@ static enum mase_status on_epoch(void *data, const struct mase_train_epoch *e, s
     r->epochs++;
     r->steps = e->step;
     r->train_loss = e->train_loss;
-    r->train_accuracy = e->train_accuracy;
+    r->train_score = e->train_score;
     r->val_loss = e->val_loss;
-    r->val_accuracy = e->val_accuracy;
+    r->val_score = e->val_score;
     r->seconds += e->train_seconds;
     j->samples += e->samples;
 #pragma omp critical(mase_sweep_display)
@@ -154,19 +159,20 @@ static enum mase_status on_epoch(void *data, const struct mase_train_epoch *e, s
 
 /* Of what was not trained nobody has measured the validation split either. */
 static enum mase_status test(struct mase_sweep_result *r, struct mase_graph *g,
-                             const struct mase_dataset *d, struct mase_err *err)
+                             const struct mase_dataset *d, const struct mase_objective *o,
+                             struct mase_err *err)
 {
     struct mase_predictor *predictor;
-    struct mase_evaluation e = { 0 }, v = { .loss = r->val_loss, .accuracy = r->val_accuracy };
+    struct mase_evaluation e = { 0 }, v = { .loss = r->val_loss, .score = r->val_score };
     MASE_TRY(mase_predictor_new(&predictor, g, &mase_dataset_info(d)->data.sample, NULL, err));
-    enum mase_status st = mase_evaluate(&e, predictor, d, MASE_SPLIT_TEST, 0, NULL, err);
+    enum mase_status st = mase_evaluate(&e, predictor, d, o, MASE_SPLIT_TEST, 0, NULL, err);
     if (!st && r->epochs == 0)
-        st = mase_evaluate(&v, predictor, d, MASE_SPLIT_VALIDATION, 0, NULL, err);
+        st = mase_evaluate(&v, predictor, d, o, MASE_SPLIT_VALIDATION, 0, NULL, err);
     mase_predictor_free(predictor);
     r->val_loss = v.loss;
-    r->val_accuracy = v.accuracy;
+    r->val_score = v.score;
     r->test_loss = e.loss;
-    r->test_accuracy = e.accuracy;
+    r->test_score = e.score;
     r->test_error = e.accuracy_error;
     return st;
 }
@@ -186,15 +192,16 @@ static enum mase_status fit(struct job *j, const struct mase_sweep *s, struct ma
     r->best_val_loss = mase_trainer_state(t)->best_loss;
     r->best_epoch = mase_trainer_state(t)->best_epoch;
     r->samples_per_second = r->seconds > 0 ? (double)j->samples / r->seconds : 0;
+    const struct mase_objective o = *mase_trainer_objective(t);
     mase_trainer_free(t);
-    return st ? st : test(r, g, s->data, err);
+    return st ? st : test(r, g, s->data, &o, err);
 }
 
 static enum mase_status train_point(struct job *j, const struct mase_sweep *s, struct mase_err *err)
 {
     struct mase_graph *g = mase_graph_clone(j->p->network);
     j->p->result = (struct mase_sweep_result){
-        .train_loss = NAN, .train_accuracy = NAN, .val_loss = NAN, .val_accuracy = NAN
+        .train_loss = NAN, .train_score = NAN, .val_loss = NAN, .val_score = NAN
     };
     mase_graph_init_weights(g, (uint64_t)j->p->opts.seed);
     struct mase_weights_opts load = s->load;
@@ -213,6 +220,7 @@ static void finish(struct mase_sweep_point *p, const struct mase_sweep *s, struc
                    enum mase_status st)
 {
     struct mase_str label = { 0 };
+    const char *score = mase_sweep_task(s)->score;
     if (!st)
         st = mase_sweep_store(p, s, &p->failure);
     p->done = !st;
@@ -220,8 +228,8 @@ static void finish(struct mase_sweep_point *p, const struct mase_sweep *s, struc
     if (st)
         mase_log(MASE_ERROR, "%s: %s", mase_str_text(&label), p->failure.msg);
     else
-        mase_info("%s: val_loss %.4f, val_acc %.4f, test_acc %.4f in %.1f s", mase_str_text(&label),
-                  p->result.val_loss, p->result.val_accuracy, p->result.test_accuracy,
+        mase_info("%s: val_loss %.4f, val_%s %.4f, test_%s %.4f in %.1f s", mase_str_text(&label),
+                  p->result.val_loss, score, p->result.val_score, score, p->result.test_score,
                   p->result.seconds);
     mase_progress_step(&display->bar, display->epochs);
     mase_str_release(&label);

@@ -2,6 +2,7 @@
  * sweep_report.c - the results of a sweep as tables and as a chart.
  */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <mase/plot.h>
@@ -13,6 +14,8 @@
 static const struct column {
     const char *name;
     size_t offset;
+    bool score; /* the name of the task's score follows, then that of: */
+    const char *of_score;
     bool integer;
     bool in_table; /* for people too */
     int digits;    /* after the point, there */
@@ -20,14 +23,14 @@ static const struct column {
 #define RESULT(f) offsetof(struct mase_sweep_result, f)
     { "epochs", RESULT(epochs), .integer = true, .in_table = true },
     { "train_loss", RESULT(train_loss), .in_table = true, .digits = 4 },
-    { "train_acc", RESULT(train_accuracy), .in_table = true, .digits = 4 },
+    { "train_", RESULT(train_score), true, "", .in_table = true, .digits = 4 },
     { "val_loss", RESULT(val_loss), .in_table = true, .digits = 4 },
-    { "val_acc", RESULT(val_accuracy), .in_table = true, .digits = 4 },
+    { "val_", RESULT(val_score), true, "", .in_table = true, .digits = 4 },
     { "best_val_loss", RESULT(best_val_loss), .in_table = false },
     { "best_epoch", RESULT(best_epoch), .integer = true },
     { "test_loss", RESULT(test_loss), .in_table = true, .digits = 4 },
-    { "test_acc", RESULT(test_accuracy), .in_table = true, .digits = 4 },
-    { "test_acc_error", RESULT(test_error), .in_table = true, .digits = 4 },
+    { "test_", RESULT(test_score), true, "", .in_table = true, .digits = 4 },
+    { "test_", RESULT(test_error), true, "_error", .in_table = true, .digits = 4 },
     { "seconds", RESULT(seconds), .in_table = true, .digits = 1 },
 #undef RESULT
 };
@@ -36,12 +39,21 @@ _Static_assert(MASE_SWEEP_MAX_AXES + COLUMNS <= MASE_TABLE_MAX_COLUMNS, "a table
 
 /* ---- tables ---- */
 
+/* In the room given, where the task has a part in it. */
+static const char *name_of(const struct column *c, const struct mase_sweep *s, char room[64])
+{
+    if (!c->score)
+        return c->name;
+    snprintf(room, 64, "%s%s%s", c->name, mase_sweep_task(s)->score, c->of_score);
+    return room;
+}
+
 static void set_cell(struct mase_table *t, int row, int at, const struct column *c,
                      const struct mase_sweep_point *p, bool exact)
 {
     const void *field = (const char *)&p->result + c->offset;
     struct mase_str text = { 0 };
-    if (!p->done)
+    if (!p->done || (!exact && c->score && isnan(*(const double *)field)))
         mase_str_add(&text, exact ? "" : "-");
     else if (c->integer)
         mase_str_printf(&text, "%lld", (long long)*(const int64_t *)field);
@@ -56,12 +68,13 @@ static void set_cell(struct mase_table *t, int row, int at, const struct column 
 static struct mase_table make_table(const struct mase_sweep *s, struct mase_arena *a, bool exact)
 {
     const char *headers[MASE_TABLE_MAX_COLUMNS + 1] = { 0 };
+    char room[64];
     int n = s->axis_count;
     for (int i = 0; i < s->axis_count; i++)
         headers[i] = s->axes[i].key;
     for (int i = 0; i < COLUMNS; i++)
         if (exact || columns[i].in_table)
-            headers[n++] = columns[i].name;
+            headers[n++] = mase_arena_strdup(a, name_of(&columns[i], s, room));
     struct mase_table t = mase_table(a, headers);
     for (int i = 0; i < s->count; i++) {
         const int row = mase_table_row(&t);
@@ -106,7 +119,9 @@ static enum mase_status check_columns(const struct mase_csv *csv, const struct m
                             "%d columns, a sweep of %d options has %d", csv->count, s->axis_count,
                             expected);
     for (int i = 0; i < expected; i++) {
-        const char *name = i < s->axis_count ? s->axes[i].key : columns[i - s->axis_count].name;
+        char room[64];
+        const char *name =
+            i < s->axis_count ? s->axes[i].key : name_of(&columns[i - s->axis_count], s, room);
         if (!says(&csv->field[i], name))
             return mase_fail_at(err, MASE_EPARSE, mase_csv_at(csv, i),
                                 "expected the column '%s' here", name);
@@ -260,7 +275,7 @@ static const char *line_name(const struct mase_sweep *s, const struct cut *c, in
 /* What a chart shows: formats cost accuracy, options of training are chosen by the loss. */
 static size_t measure(const struct cut *c)
 {
-    return c->formats ? offsetof(struct mase_sweep_result, test_accuracy)
+    return c->formats ? offsetof(struct mase_sweep_result, test_score)
                       : offsetof(struct mase_sweep_result, val_loss);
 }
 
@@ -314,7 +329,8 @@ static const char *const *category_names(const struct mase_sweep *s, const struc
 
 static const char *y_label(const struct mase_sweep *s, const struct cut *c, struct mase_arena *a)
 {
-    const char *what = c->formats ? "test accuracy" : "validation loss";
+    const char *what = c->formats ? mase_arena_printf(a, "test %s", mase_sweep_task(s)->score_title)
+                                  : "validation loss";
     if (!mase_sweep_has_seeds(s))
         return what;
     return mase_arena_printf(a, "%s, mean ± deviation of %d seeds", what,

@@ -65,16 +65,13 @@ struct mase_sweep_spread mase_sweep_spread(const struct mase_sweep *s, int first
 }
 
 static const struct {
-    const char *name, *mean, *deviation;
+    const char *part, *of; /* "val" and "loss"; NULL: the task's score */
     size_t offset;
 } columns[] = {
-#define RESULT(name, f)                                                        \
-    {                                                                          \
-        name, name "_mean", name "_std", offsetof(struct mase_sweep_result, f) \
-    }
-    RESULT("train_loss", train_loss),  RESULT("val_loss", val_loss),
-    RESULT("val_acc", val_accuracy),   RESULT("test_loss", test_loss),
-    RESULT("test_acc", test_accuracy),
+#define RESULT(f) offsetof(struct mase_sweep_result, f)
+    { "train", "loss", RESULT(train_loss) }, { "val", "loss", RESULT(val_loss) },
+    { "val", NULL, RESULT(val_score) },      { "test", "loss", RESULT(test_loss) },
+    { "test", NULL, RESULT(test_score) },
 #undef RESULT
 };
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
@@ -136,9 +133,10 @@ static struct mase_table make_table(const struct mase_sweep *s, struct mase_aren
             headers[n++] = s->axes[i].key;
     headers[n++] = "n";
     for (int c = 0; c < COLUMNS; c++) {
-        headers[n++] = exact ? columns[c].mean : columns[c].name;
+        const char *of = columns[c].of ? columns[c].of : mase_sweep_task(s)->score;
+        headers[n++] = mase_arena_printf(a, "%s_%s%s", columns[c].part, of, exact ? "_mean" : "");
         if (exact)
-            headers[n++] = columns[c].deviation;
+            headers[n++] = mase_arena_printf(a, "%s_%s_std", columns[c].part, of);
     }
     struct mase_table t = mase_table(a, headers);
     for (int i = 0; i < s->count; i++)

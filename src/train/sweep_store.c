@@ -22,13 +22,13 @@ static const struct mase_opt result_rows[] = {
     INT(epochs),
     INT(steps),
     FLOAT(train_loss),
-    FLOAT(train_accuracy),
+    FLOAT(train_score),
     FLOAT(val_loss),
-    FLOAT(val_accuracy),
+    FLOAT(val_score),
     FLOAT(best_val_loss),
     INT(best_epoch),
     FLOAT(test_loss),
-    FLOAT(test_accuracy),
+    FLOAT(test_score),
     FLOAT(test_error),
     FLOAT(seconds),
     FLOAT(samples_per_second),
@@ -95,7 +95,7 @@ static struct mase_value *identity(struct mase_arena *a, const struct mase_sweep
     opts.threads = 1; /* these two change no result */
     opts.log_every = 0;
     struct mase_value *v = mase_value_table(a);
-    mase_value_set(a, v, "format", mase_value_int(a, 1));
+    mase_value_set(a, v, "format", mase_value_int(a, 2));
     mase_value_set(a, v, "model", mase_value_string(a, p->network->name));
     mase_value_set(a, v, "network", mase_value_string(a, network_hash(a, p->network)));
     mase_value_set(a, v, "dataset", mase_value_string(a, data->data.name));

@@ -101,6 +101,47 @@ static enum mase_status set_rows(struct mase_trainer *t, struct mase_err *err)
     return MASE_OK;
 }
 
+/* ---- targets ---- */
+
+/* The names as checkpoints have them. */
+static enum mase_status set_objective(struct mase_trainer *t, struct mase_err *err)
+{
+    struct mase_objective usual;
+    MASE_TRY(mase_train_objective(&t->objective, &t->opts, err));
+    t->opts.task = t->objective.task->name;
+    MASE_TRY(mase_objective_find(&usual, t->opts.task, NULL, 0, err));
+    if (usual.loss == t->objective.loss)
+        t->opts.loss = NULL;
+    return MASE_OK;
+}
+
+void mase_trainer_drop_targets(struct mase_trainer *t)
+{
+    for (int k = 0; k < t->target_tiles; k++)
+        mase_target_buffer_release(&t->target[k]);
+    mase_target_source_release(&t->targets);
+    free(t->target);
+    t->target = NULL;
+    t->target_tiles = 0;
+}
+
+enum mase_status mase_trainer_find_targets(struct mase_trainer *t, struct mase_err *err)
+{
+    const struct mase_shape result = mase_predictor_result(t->validator);
+    mase_trainer_drop_targets(t);
+    MASE_TRY(mase_target_source_init(&t->targets, &t->objective, t->data, &result, err));
+    mase_target_source_score(&t->targets, mase_dataset_split(t->data, MASE_SPLIT_TRAIN));
+    return MASE_OK;
+}
+
+void mase_trainer_hold_targets(struct mase_trainer *t, int tiles)
+{
+    t->target_tiles = tiles;
+    t->target = mase_xcalloc((size_t)tiles * sizeof *t->target);
+    for (int k = 0; k < tiles; k++)
+        mase_target_buffer_init(&t->target[k], &t->targets, t->plan->batch);
+}
+
 /* ---- life ---- */
 
 enum mase_status mase_trainer_new(struct mase_trainer **out, struct mase_graph *g,
@@ -115,12 +156,12 @@ enum mase_status mase_trainer_new(struct mase_trainer **out, struct mase_graph *
     if (o->dev_run)
         t->opts.max_epochs = 1;
     t->table = mase_dataset_table(d);
-    t->labels = mase_dataset_labels(d);
     t->state.best_loss = t->state.plateau_loss = INFINITY;
     t->state.best_epoch = -1;
-    if ((st = mase_graph_to_train(&t->trained, g, err)) || (st = set_rows(t, err)) ||
-        (st = set_class_weights(t, err)) || (st = mase_trainer_check_phases(t, err)) ||
-        (st = mase_trainer_enter_phase(t, err)) || (st = mase_trainer_start_pruning(t, err))) {
+    if ((st = set_objective(t, err)) || (st = mase_graph_to_train(&t->trained, g, err)) ||
+        (st = set_rows(t, err)) || (st = set_class_weights(t, err)) ||
+        (st = mase_trainer_check_phases(t, err)) || (st = mase_trainer_enter_phase(t, err)) ||
+        (st = mase_trainer_start_pruning(t, err))) {
         mase_trainer_free(t);
         return st;
     }
@@ -136,6 +177,7 @@ void mase_trainer_free(struct mase_trainer *t)
     mase_trainer_forget_average(t);
     mase_trainer_drop_teacher(t);
     mase_trainer_leave_phase(t);
+    mase_trainer_drop_targets(t);
     free(t->order);
     mase_arena_release(&t->arena);
     free(t);
@@ -144,6 +186,11 @@ void mase_trainer_free(struct mase_trainer *t)
 const struct mase_train_state *mase_trainer_state(const struct mase_trainer *t)
 {
     return &t->state;
+}
+
+const struct mase_objective *mase_trainer_objective(const struct mase_trainer *t)
+{
+    return &t->objective;
 }
 
 int64_t mase_trainer_batches(const struct mase_trainer *t)

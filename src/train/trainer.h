@@ -10,6 +10,7 @@
 #include "train/ebops.h"
 #include "train/optim.h"
 #include "train/predict.h"
+#include "train/targets.h"
 
 /* What becomes zero, and how far it has come (prune.c). */
 struct mase_trainer_pruning {
@@ -37,6 +38,7 @@ struct mase_trainer {
     struct mase_graph *plain, *fixed; /* owned, or NULL: without formats; with batch norms frozen */
     const struct mase_dataset *data;
     struct mase_train_opts opts;
+    struct mase_objective objective;
     struct mase_train_state state;
     struct mase_tiled_plan *tiled;
     struct mase_plan *plan; /* its first tile, which has the parameters */
@@ -47,13 +49,15 @@ struct mase_trainer {
     struct mase_bits *bits;
     struct mase_teacher *teacher; /* NULL: distill is off, or the formats are */
     struct mase_table_view table; /* data is NULL for images */
-    const int32_t *labels;        /* of all rows of the table */
-    uint32_t *order;              // (rows): the training rows in the order of the epoch
-    float *class_weight;          // (classes) or NULL
-    int64_t rows;                 /* to train on */
-    int64_t batches;              /* of an epoch */
-    int64_t steps;                /* of an epoch */
-    int64_t shuffled;             /* the epoch whose order it is; -1: none */
+    struct mase_target_source targets;
+    struct mase_target_buffer *target; // (target_tiles): of each tile of a batch
+    int target_tiles;
+    uint32_t *order;     // (rows): the training rows in the order of the epoch
+    float *class_weight; // (classes) or NULL
+    int64_t rows;        /* to train on */
+    int64_t batches;     /* of an epoch */
+    int64_t steps;       /* of an epoch */
+    int64_t shuffled;    /* the epoch whose order it is; -1: none */
     int threads;
     struct mase_trainer_pruning pruning;
     double lr;                   /* of the step under way */
@@ -70,6 +74,12 @@ enum mase_status mase_trainer_check_phases(struct mase_trainer *t,
 enum mase_status mase_trainer_enter_phase(struct mase_trainer *t,
                                           struct mase_err *err) MASE_MUST_CHECK;
 void mase_trainer_leave_phase(struct mase_trainer *t);
+/* trainer.c: where targets come from, when the validator is there; and room for those of a batch,
+ * when the plan is. */
+enum mase_status mase_trainer_find_targets(struct mase_trainer *t,
+                                           struct mase_err *err) MASE_MUST_CHECK;
+void mase_trainer_hold_targets(struct mase_trainer *t, int tiles);
+void mase_trainer_drop_targets(struct mase_trainer *t);
 /* In the epoch in which the formats come on: the best network so far was none of theirs. */
 enum mase_status mase_trainer_begin_formats(struct mase_trainer *t,
                                             struct mase_err *err) MASE_MUST_CHECK;

@@ -206,7 +206,7 @@ static enum mase_status evaluate(struct mase_evaluation *e, struct mase_report *
     };
     MASE_TRY(mase_predictor_new(&p, g, &r->data.sample, &opts, err));
     const enum mase_status st =
-        mase_evaluate(e, p, r->samples.dataset, MASE_SPLIT_TEST, 0, r->arena, err);
+        mase_evaluate(e, p, r->samples.dataset, NULL, MASE_SPLIT_TEST, 0, r->arena, err);
     mase_predictor_free(p);
     return st;
 }

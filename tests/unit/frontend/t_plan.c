@@ -182,7 +182,7 @@ static void training_equals_pytorch(void **state)
         forward(&n, p, 0, 64);
         check_lanes(mase_plan_output(p), &y, names[i]);
         struct mase_loss_result loss;
-        mase_plan_loss(p, &loss, labels_of(&n), NULL);
+        mase_plan_loss(p, &loss, &(struct mase_targets){ .label = labels_of(&n) }, NULL);
         mase_plan_backward(p);
         struct cursor c = { .got = mase_plan_params(p).g, .want = &gradient };
         mase_graph_each_param(n.graph, check_gradient, &c);
@@ -200,7 +200,7 @@ static float *gradients(struct net *n, int threads, int64_t *count)
     struct mase_plan *p = plan_of(n, 64, true, threads);
     struct mase_loss_result loss;
     forward(n, p, 0, 61);
-    mase_plan_loss(p, &loss, labels_of(n), NULL);
+    mase_plan_loss(p, &loss, &(struct mase_targets){ .label = labels_of(n) }, NULL);
     mase_plan_backward(p);
     *count = mase_plan_params(p).n;
     float *copy =
@@ -235,7 +235,7 @@ static void step(struct net *n, struct mase_plan *p)
 {
     struct mase_loss_result loss;
     forward(n, p, 0, 64);
-    mase_plan_loss(p, &loss, labels_of(n), NULL);
+    mase_plan_loss(p, &loss, &(struct mase_targets){ .label = labels_of(n) }, NULL);
     mase_plan_backward(p);
 }
 

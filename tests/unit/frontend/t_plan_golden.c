@@ -157,7 +157,7 @@ static void training_equals_pytorch(void **state)
         for (int64_t k = 0; k < samples; k++)
             label[k] = (int32_t)mase_tensor_get(&labels, k);
         struct mase_loss_result loss;
-        mase_plan_loss(p, &loss, label, NULL);
+        mase_plan_loss(p, &loss, &(struct mase_targets){ .label = label }, NULL);
         mase_plan_backward(p);
         mase_plan_write_weights(p);
         struct cursor c = { .net = &n, .gradient = mase_plan_params(p).g };

@@ -82,7 +82,7 @@ static void physical(void **state)
 {
     (void)state;
     static const char *const names[] = { "jsc-tiny", "jsc-toy", "jsc-s", "jsc-test" };
-    const struct mase_data_info jsc = { "jsc", { 1, { 16 } }, 5, "" };
+    const struct mase_data_info jsc = { "jsc", { 1, { 16 } }, 5, "", 0 };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         check(names[i], build(names[i], &jsc));
 }
@@ -90,8 +90,8 @@ static void physical(void **state)
 static void toys(void **state)
 {
     (void)state;
-    const struct mase_data_info ten = { "small", { 3, { 1, 4, 4 } }, 10, "" };
-    const struct mase_data_info two = { "small", { 3, { 1, 4, 4 } }, 2, "" };
+    const struct mase_data_info ten = { "small", { 3, { 1, 4, 4 } }, 10, "", 0 };
+    const struct mase_data_info two = { "small", { 3, { 1, 4, 4 } }, 2, "", 0 };
     check("toy", build("toy", &ten));
     check("toy_tiny", build("toy_tiny", &two));
 }

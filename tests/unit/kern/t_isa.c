@@ -446,6 +446,26 @@ CASE(distillation)
                                                  .scale = 0.25f });
     return (struct wrote){ ROWS * MAX_N + s->n, 0 };
 }
+#define LOSS_CASE(name)                                                          \
+    CASE(name)                                                                   \
+    {                                                                            \
+        k->name(&(struct mase_pointwise_loss){ .x = s->in[1],                    \
+                                               .target = s->in[2],               \
+                                               .dx = s->out,                     \
+                                               .loss = s->out + ROWS * MAX_N,    \
+                                               .rows = ROWS,                     \
+                                               .n = s->n,                        \
+                                               .samples = s->samples,            \
+                                               .stride = MAX_N,                  \
+                                               .target_stride = MAX_N,           \
+                                               .scale = 0.25f,                   \
+                                               .delta = s->add ? 0.5f : 1.5f }); \
+        return (struct wrote){ ROWS * MAX_N + s->n, 0 };                         \
+    }
+LOSS_CASE(mse)
+LOSS_CASE(l1)
+LOSS_CASE(huber)
+LOSS_CASE(bce)
 static struct mase_optim optim(const struct scene *s)
 {
     return (struct mase_optim){ .w = s->out,

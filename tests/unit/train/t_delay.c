@@ -142,7 +142,7 @@ static void the_best_is_quantised(void **state)
     struct mase_graph *g = network(3);
     must(mase_weights_load(g, file("best.ckpt"), &err));
     must(mase_predictor_new(&p, g, &mase_dataset_info(jets)->data.sample, NULL, &err));
-    must(mase_evaluate(&e, p, jets, MASE_SPLIT_VALIDATION, 0, NULL, &err));
+    must(mase_evaluate(&e, p, jets, NULL, MASE_SPLIT_VALIDATION, 0, NULL, &err));
     assert_true(e.loss == n.epoch[3].val_loss);
     mase_predictor_free(p);
     mase_graph_free(g);

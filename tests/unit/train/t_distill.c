@@ -91,7 +91,7 @@ static void loss_and_gradient_are_pytorchs(void **state)
                 teacher[c][i] = i < SAMPLES ? other[i][c] : NAN;
         mase_plan_gather(p, own[0], CLASSES, NULL, SAMPLES);
         must(mase_plan_forward(p, &err));
-        mase_plan_loss(p, &r, label, &o);
+        mase_plan_loss(p, &r, &(struct mase_targets){ .label = label }, &o);
         check_near(r.loss / r.weight, golden[k].loss, 2e-6, "loss", (long long)k);
         const float *d = mase_plan_output_gradient(p);
         const int64_t stride = mase_plan_output(p).stride;

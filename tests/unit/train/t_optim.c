@@ -170,7 +170,7 @@ static void step(struct run *r, int s)
         label[i] = (int32_t)mase_tensor_get(r->labels, from + i);
     mase_plan_gather(r->plan, mase_f32(r->x) + from * features, features, NULL, BATCH);
     assert_int_equal(mase_plan_forward(r->plan, &err), MASE_OK);
-    mase_plan_loss(r->plan, &loss, label, NULL);
+    mase_plan_loss(r->plan, &loss, &(struct mase_targets){ .label = label }, NULL);
     mase_plan_backward(r->plan);
     const double lr = rate_at(&r->opts, s / r->batches, s, r->batches);
     check_near(lr, mase_tensor_get(curve, STEPS + s), 1e-8, "learning rate", s);

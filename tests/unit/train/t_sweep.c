@@ -219,7 +219,7 @@ static void results_are_those_of_training_alone(void **state)
             assert_true(p->done && p->result.epochs == 2);
             assert_true(p->result.train_loss == alone.train_loss);
             assert_true(p->result.val_loss == alone.val_loss);
-            assert_true(p->result.test_accuracy > 0.2 && p->result.test_accuracy < 1);
+            assert_true(p->result.test_score > 0.2 && p->result.test_score < 1);
             for (int j = 0; j < i; j++)
                 assert_true(p->result.val_loss != f.sweep.points[j].result.val_loss);
         }
@@ -292,9 +292,8 @@ static void reports_name_every_configuration(void **state)
     expand(&f);
     for (int i = 0; i < 6; i++) {
         f.sweep.points[i].done = i != 5;
-        f.sweep.points[i].result = (struct mase_sweep_result){ .epochs = 2,
-                                                               .val_loss = 0.5 + i,
-                                                               .test_accuracy = 1.0 / 3 };
+        f.sweep.points[i].result =
+            (struct mase_sweep_result){ .epochs = 2, .val_loss = 0.5 + i, .test_score = 1.0 / 3 };
     }
     const struct mase_table csv = mase_sweep_csv(&f.sweep, &f.dir.arena);
     mase_table_render(&csv, MASE_TABLE_CSV, &out);
@@ -358,7 +357,7 @@ static void formats_are_an_axis(void **state)
         assert_int_equal(mase_sweep_is_plain(&f.sweep, p), i >= 4);
         assert_int_equal(p->opts.seed, i % 2);
         p->done = true;
-        p->result.test_accuracy = 0.1 * (i + 1);
+        p->result.test_score = 0.1 * (i + 1);
     }
     const struct mase_plot plot = mase_sweep_plot(&f.sweep, &f.dir.arena);
     const struct mase_plot_series *line = &plot.series[0], *level = &plot.series[1];

@@ -1,0 +1,45 @@
+/*
+ * targets.h - what a task compares the outputs of a network with, sample by sample.
+ */
+#ifndef MASE_TRAIN_TARGETS_H
+#define MASE_TRAIN_TARGETS_H
+
+#include <mase/task.h>
+
+/* Where targets come from. */
+struct mase_target_source {
+    struct mase_objective objective;
+    const struct mase_dataset *data; /* borrowed, like class_map */
+    const int32_t *class_map;        /* (classes): the network's class for each; NULL: the same */
+    int64_t positions;               /* labels of a sample; 0: it has numbers */
+    int64_t width;                   /* these numbers */
+    double *mean; /* (width): of the numbers of the rows that are scored; owned; NULL: not wanted */
+};
+
+/* Does a network that gives this for a sample fit task and data? Then the source of its targets. */
+enum mase_status mase_target_source_init(struct mase_target_source *s,
+                                         const struct mase_objective *o,
+                                         const struct mase_dataset *d,
+                                         const struct mase_shape *result,
+                                         struct mase_err *err) MASE_MUST_CHECK;
+/* Take the mean that a score is told by from these rows, if it has one. */
+void mase_target_source_score(struct mase_target_source *s, struct mase_split_rows rows);
+void mase_target_source_release(struct mase_target_source *s);
+/* What a plan has to know of its loss. */
+struct mase_loss_opts mase_target_loss(const struct mase_target_source *s);
+
+/* Room for the targets of some samples. */
+struct mase_target_buffer {
+    int32_t *label; // (positions, stride), or
+    float *y;       // (width, stride)
+    int64_t stride;
+};
+void mase_target_buffer_init(struct mase_target_buffer *b, const struct mase_target_source *s,
+                             int64_t samples);
+void mase_target_buffer_release(struct mase_target_buffer *b);
+/* The targets of n rows of the data, whose features have been loaded to x. */
+struct mase_targets mase_targets_load(const struct mase_target_buffer *b,
+                                      const struct mase_target_source *s, const uint32_t *row,
+                                      int64_t n, struct mase_lanes x);
+
+#endif /* MASE_TRAIN_TARGETS_H */

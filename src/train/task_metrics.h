@@ -1,0 +1,32 @@
+/*
+ * task_metrics.h - outputs and targets that an evaluation keeps, and the metrics of them.
+ */
+#ifndef MASE_TRAIN_TASK_METRICS_H
+#define MASE_TRAIN_TASK_METRICS_H
+
+#include <mase/train.h>
+
+#include "train/targets.h"
+
+/* What is kept of every sample, or counted of every batch. */
+struct mase_kept_outputs {
+    const struct mase_target_source *source; /* NULL: nothing is kept */
+    int64_t samples, outputs, batch;
+    int32_t *label;     // (samples): of one class each
+    float *y, *target;  // (samples, outputs): numbers; of classes y alone
+    int64_t classes;    /* of maps */
+    int64_t *confusion; // (batches, classes, classes): of maps, [truth][answer]
+};
+/* In a; for batches of so many samples. */
+void mase_kept_outputs_init(struct mase_kept_outputs *k, struct mase_arena *a,
+                            const struct mase_target_source *s, int64_t outputs, int64_t samples,
+                            int64_t batch);
+/* n samples from `at` on, which is where a batch begins. Several threads do so for other batches.
+ */
+void mase_keep_outputs(const struct mase_kept_outputs *k, const struct mase_lanes *output,
+                       const struct mase_targets *targets, int64_t at, int64_t n);
+/* The metrics of the task; loss and score of e are set. */
+void mase_task_metrics(struct mase_evaluation *e, struct mase_arena *a,
+                       const struct mase_kept_outputs *k);
+
+#endif /* MASE_TRAIN_TASK_METRICS_H */
