@@ -94,11 +94,12 @@ enum mase_status mase_plan_forward(struct mase_plan *p, struct mase_err *err) MA
 void mase_plan_backward(struct mase_plan *p);
 
 enum mase_loss {
-#define LOSS(name, help) MASE_LOSS_##name,
+#define LOSS(name, title, help) MASE_LOSS_##name,
 #include <mase/losses.def>
     MASE_LOSS_COUNT
 };
-extern const char *const mase_loss_names[]; /* up to NULL */
+extern const char *const mase_loss_names[];  /* up to NULL */
+extern const char *const mase_loss_titles[]; /* what PyTorch calls them */
 
 /* What the outputs of the samples should have been. */
 struct mase_targets {

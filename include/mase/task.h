@@ -24,6 +24,7 @@ struct mase_task {
     const char *losses;      /* "mse l1 huber", the usual one first */
     const char *score;       /* in names of metrics: "acc" in train_acc_epoch */
     const char *score_title; /* "accuracy" */
+    const char *score_class; /* what torchmetrics calls it */
     bool score_is_share;     /* from 0 to 1, and best there */
     mase_score_fn *sums;     /* what a batch adds; NULL: cross entropy counts right answers */
     double (*of_sums)(const struct mase_loss_result *r); /* the score of all that was added */

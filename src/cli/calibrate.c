@@ -11,7 +11,6 @@
  */
 #include "cli/calibrate.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <math.h>
 
@@ -266,17 +265,10 @@ static void put_layers(struct job *j)
                                               .style = MASE_TABLE_SIMPLE });
 }
 
-static const char *capital(struct mase_arena *a, const char *word)
-{
-    char *copy = mase_arena_strdup(a, word);
-    copy[0] = (char)toupper((unsigned char)copy[0]);
-    return copy;
-}
-
 static void put_score(struct job *j)
 {
     struct mase_arena *a = &j->c->arena;
-    const char *title = capital(a, j->objective.task->score_title);
+    const char *title = mase_cli_capital(a, j->objective.task->score_title);
     const char *const headers[] = { "Network", "Split", "Samples", title, "Loss", NULL };
     struct mase_table t = mase_table(&j->c->arena, headers);
     for (int i = 0; j->measured && i < j->measured->count; i++) {

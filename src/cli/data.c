@@ -2,6 +2,7 @@
  * data.c - ch data: which datasets there are, what one holds, keeping the file of one or no longer.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -88,8 +89,8 @@ static void put_facts(struct mase_cli *c, const struct mase_dataset *d)
                         info->rows, info->dropped);
     else
         mase_table_setf(&t, row, 1, "%" PRId64, info->rows);
-    if (info->columns.label_count)
-        mase_table_add(&t, (const char *[]){ "label", info->columns.labels[0] });
+    for (int i = 0; i < info->columns.label_count && i < FEATURES_SHOWN; i++)
+        mase_table_add(&t, (const char *[]){ "label", info->columns.labels[i] });
     const char *split = mase_cli_split_words(&c->arena, d);
     if (split)
         mase_table_add(&t, (const char *[]){ "split", split });
@@ -103,7 +104,7 @@ static void put_splits(struct mase_cli *c, const struct mase_dataset *d)
     struct mase_arena *a = &c->arena;
     enum { COLUMNS = 12 };
     const struct mase_dataset_info *info = mase_dataset_info(d);
-    const int classes = info->data.classes;
+    const int classes = mase_dataset_labels(d) ? info->data.classes : 0;
     const bool each = classes <= COLUMNS;
     const char *headers[COLUMNS + 3] = { "Split", "Rows" };
     for (int k = 0; each && k < classes; k++)
@@ -153,6 +154,32 @@ static void put_features(struct mase_cli *c, const struct mase_dataset *d)
     mase_cli_put_table(c, &t);
 }
 
+/* The numbers to predict. */
+static void put_targets(struct mase_cli *c, const struct mase_dataset *d)
+{
+    static const char *const headers[] = { "Target", "Min", "Max", "Mean", NULL };
+    const struct mase_dataset_info *info = mase_dataset_info(d);
+    const struct mase_split_rows rows = mase_dataset_split(d, MASE_SPLIT_TRAIN);
+    const float *y = mase_dataset_targets(d);
+    struct mase_table t = mase_table(&c->arena, headers);
+    for (int64_t k = 0; k < info->data.targets && k < FEATURES_SHOWN; k++) {
+        double min = INFINITY, max = -INFINITY, sum = 0;
+        for (int64_t i = 0; i < rows.count; i++) {
+            const double x = y[rows.row[i] * info->data.targets + k];
+            min = x < min ? x : min;
+            max = x > max ? x : max;
+            sum += x;
+        }
+        const int row = mase_table_row(&t);
+        mase_table_set(&t, row, 0, info->target_names[k]);
+        mase_table_setf(&t, row, 1, "%.5g", min);
+        mase_table_setf(&t, row, 2, "%.5g", max);
+        mase_table_setf(&t, row, 3, "%.5g", sum / (double)rows.count);
+    }
+    mase_sheets_say(&c->sheets, "\nOver the training split:\n\n");
+    mase_cli_put_table(c, &t);
+}
+
 /* A 32-bit float as the shortest decimal number that is the same float: what the file says. */
 static double as_written(double x)
 {
@@ -174,7 +201,7 @@ static void info_json(struct mase_arena *a, const struct mase_dataset *d)
     for (int s = 0; s < MASE_SPLIT_COUNT; s++) {
         struct mase_value *counts = mase_value_table(a);
         mase_dataset_balance(d, (enum mase_split)s, count);
-        for (int k = 0; k < info->data.classes; k++)
+        for (int k = 0; mase_dataset_labels(d) && k < info->data.classes; k++)
             mase_value_set(a, counts, info->class_names[k], mase_value_int(a, count[k]));
         mase_value_set(a, balance, mase_split_names[s], counts);
     }
@@ -208,6 +235,8 @@ static enum mase_status info(struct mase_cli *c, struct mase_err *err)
         put_splits(c, d);
         if (shows_features(d))
             put_features(c, d);
+        if (mase_dataset_info(d)->target_names)
+            put_targets(c, d);
     }
     mase_dataset_close(d);
     return MASE_OK;

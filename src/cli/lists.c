@@ -19,13 +19,13 @@ static bool trains(const struct mase_opt *o)
     return false;
 }
 
-/* Options that a sweep may vary. */
+/* Options that a sweep may vary; its results are compared, so it is for one task. */
 static bool may_vary(enum mase_cli_option_id id)
 {
     const struct mase_opt *o = &mase_cli_options[id].opt;
     const bool scalar = o->type == MASE_OPT_TYPE_INT || o->type == MASE_OPT_TYPE_FLOAT ||
                         o->type == MASE_OPT_TYPE_CHOICE;
-    return id == MASE_CLI_model || (scalar && trains(o));
+    return id == MASE_CLI_model || (scalar && trains(o) && id != MASE_CLI_task);
 }
 
 bool mase_cli_is_list(enum mase_cli_option_id id, const char *text)

@@ -72,6 +72,8 @@ struct mase_value *mase_cli_data_shape(struct mase_arena *a, const struct mase_d
     set_text(a, v, "name", d->name);
     mase_value_set(a, v, "sample", sample);
     set_int(a, v, "classes", d->classes);
+    if (d->targets)
+        set_int(a, v, "targets", d->targets);
     set_int(a, v, "rows_read", 0);
     return v;
 }

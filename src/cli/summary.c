@@ -26,14 +26,24 @@ static void add_count(struct mase_str *out, int64_t n)
                         units[unit]);
 }
 
-static const struct {
+enum { HELPERS = 6, NAME_WIDTH = 9, TYPE_WIDTH = 18 };
+
+/* Of the original's training module; they have no parameters. */
+struct helper {
     const char *name, *type;
-} helpers[] = { /* of the original's training module; they have no parameters */
-                { "loss_fn", "CrossEntropyLoss" },   { "acc_train", "MulticlassAccuracy" },
-                { "acc_val", "MulticlassAccuracy" }, { "acc_test", "MulticlassAccuracy" },
-                { "loss_val", "MeanMetric" },        { "loss_test", "MeanMetric" }
 };
-enum { HELPERS = sizeof helpers / sizeof helpers[0], NAME_WIDTH = 9, TYPE_WIDTH = 18 };
+
+static void set_helpers(struct helper h[HELPERS], struct mase_arena *a,
+                        const struct mase_objective *o)
+{
+    static const char *const scored[] = { "train", "val", "test" };
+    h[0] = (struct helper){ "loss_fn", mase_loss_titles[o->loss] };
+    for (int i = 0; i < 3; i++)
+        h[1 + i] = (struct helper){ mase_arena_printf(a, "%s_%s", o->task->score, scored[i]),
+                                    o->task->score_class };
+    h[4] = (struct helper){ "loss_val", "MeanMetric" };
+    h[5] = (struct helper){ "loss_test", "MeanMetric" };
+}
 
 static void add_line(struct mase_str *out, const char *index, const char *name, const char *type,
                      int width, const char *params)
@@ -49,7 +59,8 @@ static void add_total(struct mase_str *out, int64_t count, const char *what)
     mase_str_release(&text);
 }
 
-static void add_text(struct mase_str *out, const struct mase_model *m, const struct mase_graph *g)
+static void add_text(struct mase_str *out, const struct mase_model *m, const struct mase_graph *g,
+                     const struct helper *helpers)
 {
     struct mase_str count = { 0 };
     const int64_t n = mase_graph_param_count(g), frozen = mase_graph_frozen_count(g);
@@ -80,7 +91,7 @@ static void add_text(struct mase_str *out, const struct mase_model *m, const str
 
 /* In the other formats: its lines, without the totals. */
 static struct mase_table as_table(struct mase_arena *a, const struct mase_model *m,
-                                  const struct mase_graph *g)
+                                  const struct mase_graph *g, const struct helper *helpers)
 {
     static const char *const headers[] = { "Name", "Type", "Params", NULL };
     struct mase_table t = mase_table(a, headers);
@@ -91,15 +102,19 @@ static struct mase_table as_table(struct mase_arena *a, const struct mase_model 
     return t;
 }
 
-void mase_cli_summary(struct mase_cli *c, const struct mase_model *m, const struct mase_graph *g)
+void mase_cli_summary(struct mase_cli *c, const struct mase_model *m, const struct mase_graph *g,
+                      const struct mase_objective *o)
 {
     struct mase_str out = { 0 };
+    struct helper helpers[HELPERS];
+    set_helpers(helpers, &c->arena, o);
     if (c->sheets.format != MASE_SHEET_TEXT) {
-        mase_sheets_add(&c->sheets, &(struct mase_sheet){ .key = "modules",
-                                                          .table = as_table(&c->arena, m, g) });
+        mase_sheets_add(
+            &c->sheets,
+            &(struct mase_sheet){ .key = "modules", .table = as_table(&c->arena, m, g, helpers) });
         return;
     }
-    add_text(&out, m, g);
+    add_text(&out, m, g, helpers);
     mase_sheets_say(&c->sheets, "%s", mase_str_text(&out));
     mase_str_release(&out);
 }

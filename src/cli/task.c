@@ -2,6 +2,8 @@
  * task.c - what a run is for: as --task and --loss say, else what the weights of --load were
  * trained for, else classification.
  */
+#include <ctype.h>
+
 #include <mase/log.h>
 
 #include "cli/train.h"
@@ -20,6 +22,13 @@ enum mase_status mase_cli_objective(struct mase_objective *o, const struct mase_
                             mase_value_number(mase_cli_value(c, MASE_CLI_loss_delta)), err))
         return mase_place(err, loss->at.path ? loss->at : task->at);
     return MASE_OK;
+}
+
+const char *mase_cli_capital(struct mase_arena *a, const char *word)
+{
+    char *copy = mase_arena_strdup(a, word);
+    copy[0] = (char)toupper((unsigned char)copy[0]);
+    return copy;
 }
 
 static bool is_said(const struct mase_cli *c, enum mase_cli_option_id id)

@@ -178,7 +178,7 @@ static enum mase_status set_up(struct job *j, struct mase_err *err)
 
 static void print_summary(const struct job *j)
 {
-    mase_cli_summary(j->c, j->model, j->graph);
+    mase_cli_summary(j->c, j->model, j->graph, &j->objective);
     mase_info("%lld trainable parameters, %lld batches of %lld an epoch, %s with %d %s",
               (long long)(mase_graph_param_count(j->graph) - mase_graph_frozen_count(j->graph)),
               (long long)mase_trainer_batches(j->trainer), (long long)j->opts.batch_size,

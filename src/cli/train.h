@@ -12,7 +12,8 @@
 /* ---- summary.c ---- */
 
 /* The table that Lightning prints before it trains. */
-void mase_cli_summary(struct mase_cli *c, const struct mase_model *m, const struct mase_graph *g);
+void mase_cli_summary(struct mase_cli *c, const struct mase_model *m, const struct mase_graph *g,
+                      const struct mase_objective *o);
 /* "jsc: 576000 rows to train on, ..." and the notice to the log. */
 void mase_cli_log_data(struct mase_arena *a, const struct mase_dataset *d);
 
@@ -77,6 +78,9 @@ enum mase_status mase_cli_settle_task(struct mase_cli *c, const struct mase_chec
 /* The same of what --load names, before the options are shown. */
 enum mase_status mase_cli_settle_load(struct mase_cli *c, enum mase_cli_weights kind,
                                       struct mase_err *err) MASE_MUST_CHECK;
+
+/* "Accuracy" of "accuracy"; in a. */
+const char *mase_cli_capital(struct mase_arena *a, const char *word);
 
 /* ---- classes.c ---- */
 

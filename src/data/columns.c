@@ -69,24 +69,29 @@ enum mase_status mase_columns_of(struct mase_columns *c, struct mase_arena *a,
                                  const struct mase_dataset_opts *opts, const char *label,
                                  struct mase_err *err)
 {
-    *c = (struct mase_columns){ .chosen = opts->columns, .group = opts->split.by };
-    struct mase_data_columns *chosen = &c->chosen;
+    *c = (struct mase_columns){ .chosen = opts->columns,
+                                .group = opts->split.by,
+                                .target = opts->target };
+    struct mase_data_columns *chosen = &c->chosen, named = { 0 };
+    if (label && opts->target == MASE_TARGET_NUMBERS)
+        MASE_TRY(split_list(&named.labels, &named.label_count, a, "the label", label, err));
+    else if (label)
+        named.labels = mase_arena_memdup(a, &label, sizeof label), named.label_count = 1;
     if (label && chosen->label_count && !chosen->usual_label &&
-        !mase_streq(label, chosen->labels[0]))
+        !equal_lists(named.labels, named.label_count, chosen->labels, chosen->label_count))
         return mase_fail(err, MASE_EVALUE,
                          "the column '%s' that the dataset's name has behind its colon contradicts "
                          "--label %s",
                          label, chosen->labels[0]);
     if (label) {
-        const char **labels = mase_new_array(a, const char *, 1);
-        labels[0] = label;
-        chosen->labels = labels;
-        chosen->label_count = 1;
+        chosen->labels = named.labels;
+        chosen->label_count = named.label_count;
         chosen->usual_label = false;
     }
-    if (chosen->label_count > 1)
+    if (chosen->label_count > 1 && opts->target != MASE_TARGET_NUMBERS)
         return mase_fail(err, MASE_EVALUE,
-                         "--label names %d columns, '%s' and others; classes are in one",
+                         "--label names %d columns, '%s' and others; classes are in one, numbers "
+                         "(--task reg, --task multilabel) may be in several",
                          chosen->label_count, chosen->labels[0]);
     return MASE_OK;
 }
@@ -120,19 +125,53 @@ static enum mase_status fail_column(const struct mase_header *h, const char *wan
     return mase_fail_unknown(err, h->at, &u, "there is no column '%s' for the %s", wanted, what);
 }
 
-enum mase_status mase_find_label(int *column, const struct mase_header *h,
-                                 const struct mase_data_columns *c, struct mase_err *err)
+static const char *const usual_labels[] = { "label", "class", "target" };
+
+static int find_usual(const struct mase_header *h)
 {
-    static const char *const usual[] = { "label", "class", "target" };
-    *column = c->label_count ? find_column(h, c->labels[0]) : -1;
-    if (!c->label_count || c->usual_label)
-        for (int i = 0; i < 3 && *column < 0; i++)
-            *column = find_column(h, usual[i]);
-    return *column >= 0
-               ? MASE_OK
-               : fail_column(
-                     h, c->label_count ? c->labels[0] : usual[0], "labels",
-                     h->at.line ? "the first line names the columns" : "--label says another", err);
+    int column = -1;
+    for (int i = 0; i < 3 && column < 0; i++)
+        column = find_column(h, usual_labels[i]);
+    return column;
+}
+
+enum mase_status mase_find_labels(struct mase_label_columns *l, struct mase_arena *a,
+                                  const struct mase_header *h, const struct mase_columns *c,
+                                  struct mase_err *err)
+{
+    const struct mase_data_columns *chosen = &c->chosen;
+    const int wanted = chosen->label_count ? chosen->label_count : 1;
+    if (c->target == MASE_TARGET_MAP)
+        return mase_fail_at(err, MASE_EVALUE, h->at,
+                            "a table has no classes by position; task segmentation takes arrays X "
+                            "and y of an .npz or .h5 file");
+    *l = (struct mase_label_columns){ .column = mase_new_array(a, int, (size_t)wanted) };
+    for (int i = 0; i < wanted; i++) {
+        const char *name = chosen->label_count ? chosen->labels[i] : usual_labels[0];
+        int column = chosen->label_count ? find_column(h, name) : -1;
+        if (column < 0 && (!chosen->label_count || chosen->usual_label))
+            column = find_usual(h);
+        if (column < 0 && !chosen->label_count && c->target == MASE_TARGET_NONE)
+            return MASE_OK;
+        if (column < 0)
+            return fail_column(
+                h, name, "labels",
+                h->at.line ? "the first line names the columns" : "--label says another", err);
+        for (int k = 0; k < l->count; k++)
+            if (l->column[k] == column)
+                return mase_fail_at(err, MASE_EVALUE, h->at, "the labels name column '%s' twice",
+                                    h->names[column]);
+        l->column[l->count++] = column;
+    }
+    return MASE_OK;
+}
+
+static bool is_label(const struct mase_label_columns *l, int column)
+{
+    for (int i = 0; i < l->count; i++)
+        if (l->column[i] == column)
+            return true;
+    return false;
 }
 
 enum mase_status mase_find_group(int *column, struct mase_raw *r, const struct mase_header *h,
@@ -178,19 +217,20 @@ static enum mase_status find_range(int *first, int *last, struct mase_arena *a,
 /* How often each column is named, and in which order: order[0..*count - 1]. */
 static enum mase_status take_list(int *order, int *count, struct mase_arena *a,
                                   const struct mase_header *h, const struct mase_data_columns *c,
-                                  int label, int group, struct mase_err *err)
+                                  const struct mase_label_columns *l, int group,
+                                  struct mase_err *err)
 {
     bool *seen = mase_new_array(a, bool, (size_t)h->count);
     *count = 0;
     for (int i = 0; i < c->feature_count; i++) {
         int first, last;
         MASE_TRY(find_range(&first, &last, a, h, c->features[i], c, err));
-        if (first == label && last == label && !c->except)
+        if (first == last && is_label(l, first) && !c->except)
             return mase_fail_at(err, MASE_EVALUE, h->at,
                                 "column '%s' is the label's and cannot be a feature, too",
-                                h->names[label]);
+                                h->names[first]);
         for (int k = first; k <= last; k++) {
-            if (k == label || (k == group && first != last))
+            if (is_label(l, k) || (k == group && first != last))
                 continue;
             if (seen[k])
                 return mase_fail_at(err, MASE_EVALUE, h->at, "the features name column '%s' twice",
@@ -204,37 +244,46 @@ static enum mase_status take_list(int *order, int *count, struct mase_arena *a,
 
 /* All columns but the label's, the group's and those of the list. */
 static void take_others(int *order, int *count, struct mase_arena *a, const struct mase_header *h,
-                        int label, int group)
+                        const struct mase_label_columns *l, int group)
 {
     bool *out = mase_new_array(a, bool, (size_t)h->count);
     for (int i = 0; i < *count; i++)
         out[order[i]] = true;
     *count = 0;
     for (int k = 0; k < h->count; k++)
-        if (k != label && k != group && !out[k])
+        if (!is_label(l, k) && k != group && !out[k])
             order[(*count)++] = k;
 }
 
 enum mase_status mase_find_features(int **columns, struct mase_raw *r, struct mase_arena *a,
-                                    const struct mase_header *h, const struct mase_data_columns *c,
-                                    int label, int group, struct mase_err *err)
+                                    const struct mase_header *h, const struct mase_columns *wanted,
+                                    const struct mase_label_columns *l, int group,
+                                    struct mase_err *err)
 {
+    const struct mase_data_columns *c = &wanted->chosen;
     int *order = mase_new_array(a, int, (size_t)h->count), count = 0;
-    MASE_TRY(take_list(order, &count, a, h, c, label, group, err));
+    MASE_TRY(take_list(order, &count, a, h, c, l, group, err));
     if (c->except || !c->feature_count)
-        take_others(order, &count, a, h, label, group);
+        take_others(order, &count, a, h, l, group);
     if (count < 1)
         return mase_fail_at(err, MASE_EVALUE, h->at, "there is no column beside the label's");
-    const char **names = mase_new_array(a, const char *, (size_t)count);
+    const char **names = mase_new_array(a, const char *, (size_t)h->count);
     const bool listed = !c->except && count == c->feature_count; /* maybe by other names */
     for (int i = 0; i < count; i++)
         names[i] = listed && same_column(c->features[i], h->names[order[i]]) ? c->features[i]
                                                                              : h->names[order[i]];
+    r->targets = wanted->target == MASE_TARGET_NUMBERS ? l->count : 0;
+    if (r->targets)
+        r->target_shape = (struct mase_shape){ 1, { r->targets } };
+    for (int i = 0; i < r->targets; i++) {
+        order[count + i] = l->column[i];
+        names[count + i] = h->names[l->column[i]];
+    }
     *columns = order;
-    r->features = count;
+    r->features = count + r->targets;
     r->feature_names = names;
     r->named = true;
-    r->label_name = label >= 0 ? h->names[label] : NULL;
+    r->label_name = l->count && !r->targets ? h->names[l->column[0]] : NULL;
     return MASE_OK;
 }
 
@@ -263,7 +312,7 @@ static const char *const part_words[PARTS][WORDS] = { { "train", "training" },
 
 /* One stem with a part before or behind it: x_train, train_x. */
 static bool find_parts(struct mase_array_names *n, struct mase_arena *a, const struct stem *s,
-                       bool before, mase_has_fn *has, const void *file)
+                       bool before, bool labelled, mase_has_fn *has, const void *file)
 {
     for (int p = 0; p < PARTS; p++)
         for (int w = 0; w < WORDS && part_words[p][w] && !n->x[p]; w++) {
@@ -274,32 +323,34 @@ static bool find_parts(struct mase_array_names *n, struct mase_arena *a, const s
                                    : mase_arena_printf(a, "%s_%s", s->y, word);
             if (has(file, x)) {
                 n->x[p] = x;
-                n->y[p] = y;
+                n->y[p] = labelled ? y : NULL;
             }
         }
-    return n->x[0] && has(file, n->y[0]);
+    return n->x[0] && (!labelled || has(file, n->y[0]));
 }
 
-struct mase_array_names mase_find_arrays(struct mase_arena *a, const struct mase_data_columns *c,
+struct mase_array_names mase_find_arrays(struct mase_arena *a, const struct mase_columns *wanted,
                                          mase_has_fn *has, const void *file)
 {
+    const struct mase_data_columns *c = &wanted->chosen;
+    const bool labelled = wanted->target != MASE_TARGET_NONE;
     struct stem s = stems[0];
     for (int i = 0; i < STEMS; i++)
         for (int form = 0; form < 3; form++) {
             struct mase_array_names n = { 0 };
             s = (struct stem){ c->feature_count ? c->features[0] : stems[i].x,
                                c->label_count ? c->labels[0] : stems[i].y };
-            if (form < 2 && find_parts(&n, a, &s, form, has, file))
+            if (form < 2 && find_parts(&n, a, &s, form, labelled, has, file))
                 return n;
-            if (form == 2 && has(file, s.x) && has(file, s.y))
-                return (struct mase_array_names){ { s.x }, { s.y } };
+            if (form == 2 && has(file, s.x) && (!labelled || has(file, s.y)))
+                return (struct mase_array_names){ { s.x }, { labelled ? s.y : NULL } };
         }
     /* What is missed: the labels of X_train, say, or both of X and y. */
     s = (struct stem){ c->feature_count ? c->features[0] : "X",
                        c->label_count ? c->labels[0] : "y" };
     struct mase_array_names n = { 0 };
-    (void)find_parts(&n, a, &s, false, has, file);
-    return n.x[0] ? n : (struct mase_array_names){ { s.x }, { s.y } };
+    (void)find_parts(&n, a, &s, false, labelled, has, file);
+    return n.x[0] ? n : (struct mase_array_names){ { s.x }, { labelled ? s.y : NULL } };
 }
 
 enum mase_status mase_fail_no_column(const char *path, const char *column, struct mase_err *err)
@@ -308,10 +359,75 @@ enum mase_status mase_fail_no_column(const char *path, const char *column, struc
                         "--split-by %s is for columns of a table; this file has arrays", column);
 }
 
-const char *const *mase_number_features(struct mase_arena *a, int64_t n)
+void mase_name_features(struct mase_raw *r, struct mase_arena *a)
 {
-    const char **names = mase_new_array(a, const char *, (size_t)n);
-    for (int64_t i = 0; i < n; i++)
+    const char **names = mase_new_array(a, const char *, (size_t)r->features);
+    const int64_t inputs = r->features - r->targets;
+    for (int64_t i = 0; i < inputs; i++)
         names[i] = mase_arena_printf(a, "x%" PRId64, i);
-    return names;
+    for (int64_t i = 0; i < r->targets; i++)
+        names[inputs + i] = r->targets == 1 ? "y" : mase_arena_printf(a, "y%" PRId64, i);
+    r->feature_names = names;
+}
+
+static struct mase_shape without_rows(const struct mase_shape *all)
+{
+    struct mase_shape s = { .rank = all->rank - 1 };
+    memcpy(s.dim, all->dim + 1, (size_t)s.rank * sizeof s.dim[0]);
+    return s;
+}
+
+/* What the array of labels has to look like, and what is wanted of it. */
+static const char *const label_shapes[] = {
+    [MASE_TARGET_CLASS] = "[N]",
+    [MASE_TARGET_NUMBERS] = "[N] or [N, numbers]",
+    [MASE_TARGET_MAP] = "[N, positions ...]",
+    [MASE_TARGET_NONE] = "nothing",
+};
+
+/* One label for each sample, or as many numbers as an array has for it. */
+static bool fits_target(struct mase_shape *target, enum mase_target kind,
+                        const struct mase_shape *y, int64_t rows)
+{
+    *target = (struct mase_shape){ 0 };
+    if (kind == MASE_TARGET_NONE || !y)
+        return kind == MASE_TARGET_NONE;
+    if (y->rank < 1 || y->dim[0] != rows)
+        return false;
+    const int64_t each = mase_shape_count(y) / rows;
+    if (kind == MASE_TARGET_CLASS)
+        return each == 1;
+    *target = y->rank > 1 ? without_rows(y) : (struct mase_shape){ 1, { 1 } };
+    return each > 0 && (kind != MASE_TARGET_MAP || y->rank > 1);
+}
+
+enum mase_status mase_fit_arrays(struct mase_raw *r, struct mase_shape *sample,
+                                 const struct mase_shape *x, const struct mase_shape *y,
+                                 const char *const names[2], const char *path, struct mase_err *err)
+{
+    struct mase_shape shape, target = { 0 };
+    bool fit =
+        x->rank >= 2 && mase_shape_count(x) > 0 && fits_target(&target, r->target, y, x->dim[0]);
+    if (fit)
+        shape = without_rows(x);
+    if (fit && r->features)
+        fit = mase_shape_equal(&shape, sample) && mase_shape_equal(&target, &r->target_shape);
+    if (!fit) {
+        struct mase_str text = { 0 };
+        mase_shape_print(&text, x);
+        if (y) {
+            mase_str_add(&text, " and ");
+            mase_shape_print(&text, y);
+        }
+        const enum mase_status st = mase_fail_in(
+            err, MASE_EVALUE, path, "%s and %s have shapes %s, expected [N, ...] and %s", names[0],
+            y ? names[1] : "no labels", mase_str_text(&text), label_shapes[r->target]);
+        mase_str_release(&text);
+        return st;
+    }
+    *sample = shape;
+    r->target_shape = target;
+    r->targets = target.rank ? mase_shape_count(&target) : 0;
+    r->features = mase_shape_count(&shape) + r->targets;
+    return MASE_OK;
 }

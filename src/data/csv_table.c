@@ -147,10 +147,12 @@ static enum mase_status lay_out(struct layout *l, struct mase_raw *r, struct mas
         names[i] = h->column[i].name;
     const struct mase_header found = { names, h->count, h->column[0].at };
     l->columns = h->count;
-    MASE_TRY(mase_find_label(&l->label, &found, &c->chosen, err));
+    struct mase_label_columns labels;
+    MASE_TRY(mase_find_labels(&labels, a, &found, c, err));
     MASE_TRY(mase_find_group(&l->group, r, &found, c, err));
     MASE_TRY(check_names(h, err));
-    return mase_find_features(&l->column, r, a, &found, &c->chosen, l->label, l->group, err);
+    l->label = c->target == MASE_TARGET_CLASS ? labels.column[0] : -1;
+    return mase_find_features(&l->column, r, a, &found, c, &labels, l->group, err);
 }
 
 /* ---- labels ---- */
@@ -214,7 +216,7 @@ static enum mase_status check_class(struct class *new, struct classes *k, const 
     if (numeric && !(v >= 0 && v < CLASSES_MAX && v == floor(v)))
         return mase_fail_at(err, MASE_EVALUE, at,
                             "label %.40s is no class; classes are whole numbers from 0 to %d, or "
-                            "names",
+                            "names; --task reg takes numbers of any kind",
                             new->text, CLASSES_MAX - 1);
     if (k->count == CLASSES_MAX)
         return mase_fail_at(err, MASE_ELIMIT, at, "more than %d different labels", CLASSES_MAX);
@@ -307,7 +309,7 @@ static int find_missing(const struct mase_raw *r, const struct mase_csv *c, cons
             return l->column[i];
     if (l->group >= 0 && is_missing(&c->field[l->group]))
         return l->group;
-    return is_missing(&c->field[l->label]) ? l->label : -1;
+    return l->label >= 0 && is_missing(&c->field[l->label]) ? l->label : -1;
 }
 
 static enum mase_status fail_missing(const struct mase_csv *c, int field, const struct layout *l,
@@ -338,6 +340,9 @@ static enum mase_status read_row(struct mase_raw *r, struct reading *in, const s
         MASE_TRY(mase_csv_number(c, l->column[i], &row[i], r->feature_names[i], err));
     if (l->group >= 0)
         r->group[r->rows - 1] = group_of(&in->groups, &c->field[l->group]);
+    *label = 0;
+    if (l->label < 0)
+        return MASE_OK;
     return wanted->classes ? expected_class(label, c, l->label, wanted, err)
                            : any_class(label, &in->classes, c, l->label, err);
 }
@@ -359,7 +364,7 @@ static enum mase_status read_rows(struct mase_raw *r, struct mase_arena *a, stru
     if (wanted->classes) {
         r->class_names = wanted->classes;
         r->classes = wanted->class_count;
-    } else if (r->rows) {
+    } else if (r->rows && in.layout.label >= 0) {
         number_classes(r, &in.classes, a);
     }
     return MASE_OK;
@@ -389,11 +394,11 @@ enum mase_status mase_open_csv(struct mase_dataset *d, const struct mase_dataset
 {
     const char *path, *label;
     struct mase_columns c;
-    struct mase_raw r = { .drop = opts->drop_missing };
+    struct mase_raw r = { .drop = opts->drop_missing, .target = opts->target };
     mase_split_name(&d->arena, file, &path, &label);
     MASE_TRY(mase_columns_of(&c, &d->arena, opts, label, err));
     enum mase_status st = mase_csv_read(&r, &d->arena, path, &c, err);
-    d->info.data.sample = (struct mase_shape){ 1, { r.features } };
+    d->info.data.sample = (struct mase_shape){ 1, { r.features - r.targets } };
     if (!st)
         st = mase_source(d, path, err);
     if (!st)

@@ -57,7 +57,7 @@ void mase_dataset_balance(const struct mase_dataset *d, enum mase_split split, i
 {
     const struct mase_split_rows rows = d->split[split];
     memset(count, 0, (size_t)d->info.data.classes * sizeof *count);
-    for (int64_t i = 0; i < rows.count; i++)
+    for (int64_t i = 0; d->label && i < rows.count; i++)
         count[d->label[rows.row[i]]]++;
 }
 

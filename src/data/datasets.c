@@ -181,6 +181,21 @@ static enum mase_status check_scale(const struct mase_dataset *d,
         d->info.data.name, d->info.pixels ? ": " : "", d->info.pixels ? d->info.pixels : "");
 }
 
+/* Datasets with a name have classes; what they have is not always what is asked for. */
+static enum mase_status check_target(const struct mase_dataset *d,
+                                     const struct mase_dataset_opts *opts, struct mase_err *err)
+{
+    const bool classes = opts->target == MASE_TARGET_CLASS || opts->target == MASE_TARGET_NONE;
+    if (classes || d->target || !d->label)
+        return MASE_OK;
+    return mase_fail(
+        err, MASE_EVALUE,
+        "%s has classes, and no %s; a table of one's own may have them: FILE.csv:COLUMN, "
+        "or FILE.npz with arrays X and y",
+        d->info.data.name,
+        opts->target == MASE_TARGET_MAP ? "classes by position" : "numbers to predict");
+}
+
 enum mase_status mase_dataset_open(struct mase_dataset **out, const char *name,
                                    const struct mase_dataset_opts *opts, struct mase_err *err)
 {
@@ -195,6 +210,8 @@ enum mase_status mase_dataset_open(struct mase_dataset **out, const char *name,
         st = kind ? open_kind(d, kind, name, opts, err) : open_named(d, name, opts, err);
     if (!st)
         st = check_scale(d, opts, err);
+    if (!st)
+        st = check_target(d, opts, err);
     if (st)
         mase_dataset_close(d);
     else

@@ -177,10 +177,10 @@ static void hold_out_of_train(unsigned char *part, const struct mase_dataset *d,
     int64_t count = 0;
     for (int64_t i = 0; i < n; i++)
         if (part[i] == MASE_SPLIT_TRAIN) {
-            label[count] = d->label[i];
+            label[count] = d->label ? d->label[i] : 0;
             row[count++] = (uint32_t)i;
         }
-    divide_by_class(inner, label, d->info.data.classes, count, share, seed);
+    divide_by_class(inner, label, d->label ? d->info.data.classes : 1, count, share, seed);
     for (int64_t i = 0; i < count; i++)
         part[row[i]] = inner[i];
     free(row);
@@ -314,12 +314,14 @@ enum mase_status mase_divide(struct mase_dataset *d, const struct mase_dataset_o
                          "validate and test, as --split 0.8,0.1,0.1",
                          d->info.data.name);
     unsigned char *part = mase_xcalloc((size_t)n + 1);
+    int32_t *alike = d->label ? NULL : mase_xcalloc((size_t)n * sizeof *alike); /* one class */
     enum mase_status st = MASE_OK;
     if (g)
         st = divide_by_column(part, d, g, err);
     else
-        divide_by_class(part, d->label, d->info.data.classes, n, opts->split.share,
-                        opts->split.seed);
+        divide_by_class(part, d->label ? d->label : alike, d->label ? d->info.data.classes : 1, n,
+                        opts->split.share, opts->split.seed);
+    free(alike);
     if (!st)
         st = collect(d, part, n, err);
     free(part);

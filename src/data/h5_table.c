@@ -52,7 +52,10 @@ static enum mase_status add_record(struct mase_raw *r, const struct reading *in,
     memcpy(row, record, (size_t)r->features * sizeof *row);
     record += r->features;
     if (r->grouped)
-        r->group[at] = record[1];
+        r->group[at] = record[r->target == MASE_TARGET_CLASS]; /* behind the label's column */
+    *label = 0;
+    if (r->target != MASE_TARGET_CLASS)
+        return MASE_OK;
     return in->one_hot ? one_hot_label(label, record, in->one_hot, path, at, err)
                        : mase_raw_label(r, record[0], path, "the label", at, err);
 }
@@ -81,13 +84,14 @@ static enum mase_status find_columns(const char **group_name, struct mase_raw *r
                                      struct mase_err *err)
 {
     struct mase_header h = { .at = { .path = s->path, .off = -1 } };
-    int label = -1, group, *columns;
+    struct mase_label_columns labels = { 0 };
+    int group, *columns;
     h.names = mase_h5_columns(s, a, &h.count);
     if (!one_hot)
-        MASE_TRY(mase_find_label(&label, &h, &c->chosen, err));
+        MASE_TRY(mase_find_labels(&labels, a, &h, c, err));
     MASE_TRY(mase_find_group(&group, r, &h, c, err));
     *group_name = group >= 0 ? h.names[group] : NULL;
-    MASE_TRY(mase_find_features(&columns, r, a, &h, &c->chosen, label, group, err));
+    MASE_TRY(mase_find_features(&columns, r, a, &h, c, &labels, group, err));
     for (int64_t i = 0; group >= 0 && i < r->features; i++)
         if (columns[i] == group) /* a record has each column once */
             return mase_fail_in(err, MASE_EVALUE, s->path,
@@ -106,7 +110,8 @@ static enum mase_status read_table(struct mase_raw *r, struct mase_arena *a,
 {
     const char *group;
     MASE_TRY(find_columns(&group, r, a, s, c, one_hot != NULL, err));
-    const int features = (int)r->features, labels = one_hot ? c->class_count : 1;
+    const int features = (int)r->features;
+    const int labels = one_hot ? c->class_count : r->target == MASE_TARGET_CLASS;
     const char **all = mase_new_array(a, const char *, (size_t)(features + labels) + 1);
     for (int i = 0; i < features + labels; i++)
         all[i] = i < features ? r->feature_names[i]
@@ -159,38 +164,42 @@ enum mase_status mase_h5_read_table(struct mase_raw *r, struct mase_arena *a, co
 
 /* ---- X and y ---- */
 
-static enum mase_status check_pair(const struct mase_h5_set *x, const struct mase_h5_set *y,
+/* Plain arrays that belong together, and to those that were read before. y: NULL, there is none. */
+static enum mase_status check_pair(struct mase_isolated *t, struct mase_arena *a,
+                                   const struct mase_h5_set *x, const struct mase_h5_set *y,
                                    struct mase_err *err)
 {
-    struct mase_str text = { 0 };
-    mase_shape_print(&text, &x->shape);
-    mase_str_add(&text, " and ");
-    mase_shape_print(&text, &y->shape);
-    const bool fit = !x->compound && !y->compound && x->shape.rank >= 2 &&
-                     mase_shape_count(&x->shape) > 0 && x->shape.dim[0] == y->shape.dim[0] &&
-                     mase_shape_count(&y->shape) == y->shape.dim[0] &&
-                     mase_shape_count(&x->shape) / x->shape.dim[0] <= FEATURES_MAX;
-    const enum mase_status st =
-        fit ? MASE_OK
-            : mase_fail_in(err, MASE_EVALUE, x->path,
-                           "%s and %s have shapes %s, expected [N, ...] and [N]", x->name, y->name,
-                           mase_str_text(&text));
-    mase_str_release(&text);
-    return st;
+    struct mase_raw *r = &t->raw;
+    const bool first = !r->features, records = x->compound || (y && y->compound);
+    static const struct mase_shape none = { 0 };
+    MASE_TRY(mase_fit_arrays(r, &t->sample, records ? &none : &x->shape, y ? &y->shape : NULL,
+                             (const char *const[]){ x->name, y ? y->name : NULL }, x->path, err));
+    if (r->features > FEATURES_MAX)
+        return mase_fail_in(err, MASE_ELIMIT, x->path,
+                            "samples of %" PRId64 " features, at most %d", r->features,
+                            FEATURES_MAX);
+    r->single = x->single && (first || r->single);
+    if (first)
+        mase_name_features(r, a);
+    return MASE_OK;
 }
 
-/* n rows from row first of the datasets on. */
+/* n rows from row first of the datasets on; labels: NULL, nobody asks for them. */
 static enum mase_status add_rows(struct mase_raw *r, const double *x, const double *y,
-                                 int64_t first, int64_t n, const struct mase_h5_set *labels,
+                                 int64_t first, int64_t n, const char *path, const char *labels,
                                  struct mase_err *err)
 {
-    const char *path = labels->path;
+    const int64_t inputs = r->features - r->targets;
     for (int64_t i = 0; i < n; i++) {
         double *row;
         int32_t *label;
         MASE_TRY(mase_raw_add(r, &row, &label, path, err));
-        memcpy(row, x + i * r->features, (size_t)r->features * sizeof *row);
-        MASE_TRY(mase_raw_label(r, y[i], path, labels->name, first + i, err));
+        *label = 0;
+        memcpy(row, x + i * inputs, (size_t)inputs * sizeof *row);
+        if (r->targets)
+            memcpy(row + inputs, y + i * r->targets, (size_t)r->targets * sizeof *row);
+        if (r->target == MASE_TARGET_CLASS)
+            MASE_TRY(mase_raw_label(r, y[i], path, labels, first + i, err));
     }
     return MASE_OK;
 }
@@ -202,37 +211,17 @@ static enum mase_status read_pair(struct mase_raw *r, const struct mase_h5_set *
     const int64_t rows = x->shape.dim[0], step = FEATURES_MAX / r->features;
     MASE_TRY(mase_raw_reserve(r, r->rows + rows, x->most, x->path, err));
     double *buffer = mase_xcalloc((size_t)(step * (r->features + 1)) * sizeof *buffer);
-    double *labels = buffer + step * r->features;
+    double *labels = buffer + step * (r->features - r->targets); /* one, or the targets */
     for (int64_t first = 0; !st && first < rows; first += step) {
         const int64_t n = rows - first < step ? rows - first : step;
         st = mase_h5_rows(x, buffer, first, n, err);
-        if (!st)
+        if (!st && y)
             st = mase_h5_rows(y, labels, first, n, err);
         if (!st)
-            st = add_rows(r, buffer, labels, first, n, y, err);
+            st = add_rows(r, buffer, labels, first, n, x->path, y ? y->name : NULL, err);
     }
     free(buffer);
     return st;
-}
-
-/* The shape of a sample, which that of other arrays must be, too. */
-static enum mase_status take_shape(struct mase_isolated *t, struct mase_arena *a,
-                                   const struct mase_h5_set *x, struct mase_err *err)
-{
-    struct mase_raw *r = &t->raw;
-    struct mase_shape sample = { .rank = x->shape.rank - 1 };
-    memcpy(sample.dim, x->shape.dim + 1, (size_t)sample.rank * sizeof sample.dim[0]);
-    if (!r->features) {
-        t->sample = sample;
-        r->single = x->single;
-        r->features = mase_shape_count(&sample);
-        r->feature_names = mase_number_features(a, r->features);
-    }
-    r->single = r->single && x->single;
-    if (mase_shape_equal(&sample, &t->sample))
-        return MASE_OK;
-    return mase_fail_in(err, MASE_EVALUE, x->path,
-                        "the samples of %s have another shape than those that train", x->name);
 }
 
 static enum mase_status add_pair(struct mase_isolated *t, struct mase_arena *a,
@@ -241,14 +230,12 @@ static enum mase_status add_pair(struct mase_isolated *t, struct mase_arena *a,
 {
     struct mase_h5_set x = { 0 }, y = { 0 };
     enum mase_status st = mase_h5_set_open(&x, f, x_name, err);
-    if (!st)
+    if (!st && y_name)
         st = mase_h5_set_open(&y, f, y_name, err);
     if (!st)
-        st = check_pair(&x, &y, err);
+        st = check_pair(t, a, &x, y_name ? &y : NULL, err);
     if (!st)
-        st = take_shape(t, a, &x, err);
-    if (!st)
-        st = read_pair(&t->raw, &x, &y, err);
+        st = read_pair(&t->raw, &x, y_name ? &y : NULL, err);
     mase_h5_set_close(&x);
     mase_h5_set_close(&y);
     return st;
@@ -296,7 +283,7 @@ static enum mase_status open_records(struct mase_isolated *t, struct mase_arena 
     if (!st)
         st = read_table(&t->raw, a, &s, c, NULL, err);
     mase_h5_set_close(&s);
-    t->sample = (struct mase_shape){ 1, { t->raw.features } };
+    t->sample = (struct mase_shape){ 1, { t->raw.features - t->raw.targets } };
     return st;
 }
 
@@ -313,7 +300,7 @@ static enum mase_status read_own(struct mase_isolated *t, struct mase_arena *a, 
     struct mase_h5 f;
     MASE_TRY(mase_h5_open(&f, path, err));
     mase_isolate_seal();
-    const struct mase_array_names n = mase_find_arrays(a, &c->chosen, has_set, &f);
+    const struct mase_array_names n = mase_find_arrays(a, c, has_set, &f);
     const bool arrays = mase_h5_has(&f, n.x[0]);
     enum mase_status st = arrays && c->group ? mase_fail_no_column(path, c->group, err) : MASE_OK;
     if (!st)
@@ -327,7 +314,7 @@ enum mase_status mase_open_h5(struct mase_dataset *d, const struct mase_dataset_
 {
     const char *path, *label;
     struct mase_columns c;
-    struct mase_isolated t = { .raw.drop = opts->drop_missing };
+    struct mase_isolated t = { .raw = { .drop = opts->drop_missing, .target = opts->target } };
     mase_split_name(&d->arena, file, &path, &label);
     MASE_TRY(mase_columns_of(&c, &d->arena, opts, label, err));
     enum mase_status st = mase_isolate(&t, &d->arena, path, read_own, &c, err);

@@ -212,12 +212,27 @@ static bool receive_names(int fd, struct mase_raw *r, struct mase_arena *a)
     return receive_name(fd, &r->label_name, a);
 }
 
+/* The shape of the targets is that of so many. */
+static bool fits_targets(const struct mase_raw *r)
+{
+    const struct mase_shape *s = &r->target_shape;
+    int64_t left = r->targets;
+    if (s->rank < 0 || s->rank > MASE_MAX_RANK || (s->rank == 0) != (r->targets == 0))
+        return false;
+    for (int i = 0; i < s->rank; i++) {
+        if (s->dim[i] < 1 || left % s->dim[i])
+            return false;
+        left /= s->dim[i];
+    }
+    return left <= 1;
+}
+
 static bool receive_table(int fd, struct mase_raw *r, struct mase_arena *a, uint64_t size)
 {
     if (r->rows < 0 || r->rows > UINT32_MAX || r->training < 0 || r->training > r->rows ||
         r->validation < 0 || r->validation > r->rows - r->training || r->features < 1 ||
-        r->features > FEATURES_LIMIT || number_bytes(r) > mase_data_memory(size) ||
-        !receive_names(fd, r, a))
+        r->features > FEATURES_LIMIT || r->targets < 0 || r->targets >= r->features ||
+        !fits_targets(r) || number_bytes(r) > mase_data_memory(size) || !receive_names(fd, r, a))
         return false;
     r->cap = r->rows;
     r->x = mase_xrealloc(NULL, number_bytes(r) + 1);
@@ -251,6 +266,9 @@ static bool take_reply(int fd, struct mase_isolated *t, struct mase_arena *a, ui
                                 .named = r->named,
                                 .grouped = r->grouped,
                                 .drop = t->raw.drop,
+                                .target = t->raw.target,
+                                .targets = r->targets,
+                                .target_shape = r->target_shape,
                                 .training = r->training,
                                 .validation = r->validation };
     return receive_table(fd, &t->raw, a, size);

@@ -49,53 +49,43 @@ static enum mase_status read_array(struct mase_tensor *t, struct reading *in, co
     return mase_wrap(err, "%s", entry);
 }
 
-/* The features of one sample, which all arrays must share. */
 static enum mase_status check_arrays(struct mase_dataset *d, struct mase_raw *r,
                                      const struct mase_tensor *x, const struct mase_tensor *y,
                                      const char *const names[2], const char *path,
                                      struct mase_err *err)
 {
-    struct mase_str text = { 0 };
-    mase_shape_print(&text, &x->shape);
-    mase_str_add(&text, " and ");
-    mase_shape_print(&text, &y->shape);
-    struct mase_shape sample = { .rank = x->shape.rank - 1 };
-    bool fit = x->shape.rank >= 2 && mase_tensor_count(x) > 0 && y->shape.rank >= 1 &&
-               x->shape.dim[0] == y->shape.dim[0] && mase_tensor_count(y) == y->shape.dim[0];
-    if (fit)
-        memcpy(sample.dim, x->shape.dim + 1, (size_t)sample.rank * sizeof sample.dim[0]);
-    fit = fit && (!r->features || mase_shape_equal(&sample, &d->info.data.sample));
-    enum mase_status st = MASE_OK;
-    if (fit && mase_shape_count(&sample) > FEATURES_MAX)
-        st = mase_fail_in(err, MASE_ELIMIT, path, "samples of %" PRId64 " features, at most %d",
-                          mase_shape_count(&sample), FEATURES_MAX);
-    if (!fit)
-        st = mase_fail_in(err, MASE_EVALUE, path,
-                          "%s and %s have shapes %s, expected [N, ...] and [N]", names[0], names[1],
-                          mase_str_text(&text));
-    mase_str_release(&text);
-    d->info.data.sample = sample;
-    r->features = fit ? mase_shape_count(&sample) : 0;
-    return st;
+    MASE_TRY(mase_fit_arrays(r, &d->info.data.sample, &x->shape, y ? &y->shape : NULL, names, path,
+                             err));
+    if (r->features > FEATURES_MAX)
+        return mase_fail_in(err, MASE_ELIMIT, path, "samples of %" PRId64 " features, at most %d",
+                            r->features, FEATURES_MAX);
+    return MASE_OK;
 }
 
 static enum mase_status add_arrays(struct mase_dataset *d, struct mase_raw *r, struct reading *in,
                                    const char *x_name, const char *y_name, struct mase_err *err)
 {
-    struct mase_tensor x, y;
+    struct mase_tensor x, y = { 0 };
     const char *path = in->zip.path;
     MASE_TRY(read_array(&x, in, x_name, err));
-    MASE_TRY(read_array(&y, in, y_name, err));
-    MASE_TRY(check_arrays(d, r, &x, &y, (const char *const[]){ x_name, y_name }, path, err));
+    if (y_name)
+        MASE_TRY(read_array(&y, in, y_name, err));
+    MASE_TRY(check_arrays(d, r, &x, y_name ? &y : NULL, (const char *const[]){ x_name, y_name },
+                          path, err));
     r->single = x.dtype == MASE_F32 || x.dtype == MASE_F16;
     MASE_TRY(mase_raw_reserve(r, r->rows + x.shape.dim[0], in->most, path, err));
+    const int64_t inputs = r->features - r->targets;
     for (int64_t i = 0; i < x.shape.dim[0]; i++) {
         double *row;
         int32_t *label;
         MASE_TRY(mase_raw_add(r, &row, &label, path, err));
-        for (int64_t f = 0; f < r->features; f++)
-            row[f] = mase_tensor_get(&x, i * r->features + f);
-        MASE_TRY(mase_raw_label(r, mase_tensor_get(&y, i), path, y_name, i, err));
+        *label = 0;
+        for (int64_t f = 0; f < inputs; f++)
+            row[f] = mase_tensor_get(&x, i * inputs + f);
+        for (int64_t k = 0; k < r->targets; k++)
+            row[inputs + k] = mase_tensor_get(&y, i * r->targets + k);
+        if (r->target == MASE_TARGET_CLASS)
+            MASE_TRY(mase_raw_label(r, mase_tensor_get(&y, i), path, y_name, i, err));
     }
     return MASE_OK;
 }
@@ -115,8 +105,7 @@ static enum mase_status read_arrays(struct mase_dataset *d, struct mase_raw *r, 
                                     struct mase_err *err)
 {
     MASE_TRY(mase_zip_open(&in->zip, &in->scratch, f->data, f->size, f->path, err));
-    const struct mase_array_names n =
-        mase_find_arrays(&in->scratch, &c->chosen, has_array, &in->zip);
+    const struct mase_array_names n = mase_find_arrays(&in->scratch, c, has_array, &in->zip);
     MASE_TRY(add_arrays(d, r, in, n.x[0], n.y[0], err));
     const int64_t training = r->rows;
     if (n.x[1])
@@ -125,7 +114,7 @@ static enum mase_status read_arrays(struct mase_dataset *d, struct mase_raw *r, 
     if (n.x[2])
         MASE_TRY(add_arrays(d, r, in, n.x[2], n.y[2], err));
     r->training = n.x[1] || n.x[2] ? training : 0;
-    r->feature_names = mase_number_features(&d->arena, r->features);
+    mase_name_features(r, &d->arena);
     return MASE_OK;
 }
 
@@ -144,7 +133,7 @@ enum mase_status mase_open_npz(struct mase_dataset *d, const struct mase_dataset
 {
     struct mase_file f;
     struct mase_columns c;
-    struct mase_raw r = { .drop = opts->drop_missing };
+    struct mase_raw r = { .drop = opts->drop_missing, .target = opts->target };
     MASE_TRY(mase_columns_of(&c, &d->arena, opts, NULL, err));
     if (c.group)
         return mase_fail_no_column(file, c.group, err);

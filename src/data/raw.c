@@ -128,7 +128,8 @@ enum mase_status mase_raw_label(struct mase_raw *r, double value, const char *pa
         return MASE_OK;
     if (!(value >= 0 && value < CLASSES_MAX) || value != floor(value))
         return mase_fail_in(err, MASE_EVALUE, path,
-                            "row %" PRId64 ": %s is %.15g, which is not an integer from 0 to %d",
+                            "row %" PRId64 ": %s is %.15g, which is not an integer from 0 to %d; "
+                            "--task reg takes numbers of any kind",
                             row, array, value, CLASSES_MAX - 1);
     *label = (int32_t)value;
     return MASE_OK;
@@ -169,12 +170,11 @@ static enum mase_status fail_feature(const struct mase_raw *r, int64_t i, int64_
     }
     char limit[64];
     snprintf(limit, sizeof limit, "32-bit floats end at %g", (double)FLT_MAX);
-    return mase_fail_in(err, MASE_EVALUE, path, "row %" PRId64 "%s: feature %s is %g; %s", i, part,
-                        r->feature_names[f], x,
-                        isnan(x) && !r->published
-                            ? "features must be finite; --drop-nan leaves such rows out"
-                        : isfinite(x) ? limit
-                                      : "features must be finite");
+    const char *what = f < r->features - r->targets ? "feature" : "target";
+    return mase_fail_in(err, MASE_EVALUE, path, "row %" PRId64 "%s: %s %s is %g; %s%s%s", i, part,
+                        what, r->feature_names[f], x, isfinite(x) ? limit : what,
+                        isfinite(x) ? "" : "s must be finite",
+                        isnan(x) && !r->published ? "; --drop-nan leaves such rows out" : "");
 }
 
 static bool lacks_value(const struct mase_raw *r, int64_t i)
@@ -223,6 +223,26 @@ static enum mase_status check_parts(const struct mase_raw *r, bool divided, cons
     return MASE_OK;
 }
 
+/* Classes by position are numbered as others are; -1 and PyTorch's -100 say that there is none. */
+static enum mase_status check_maps(struct mase_raw *r, const char *path, struct mase_err *err)
+{
+    double largest = 1; /* two classes at least */
+    for (int64_t i = 0; i < r->rows; i++)
+        for (int64_t k = r->features - r->targets; k < r->features; k++) {
+            double *x = &r->x[i * r->features + k];
+            if (*x == -100)
+                *x = -1;
+            if (!(*x >= -1 && *x < CLASSES_MAX) || *x != floor(*x))
+                return mase_fail_in(err, MASE_EVALUE, path,
+                                    "row %" PRId64 ": a class is %.15g; classes by position are "
+                                    "integers from 0 to %d, and -1 or -100 where there is none",
+                                    i, *x, CLASSES_MAX - 1);
+            largest = *x > largest ? *x : largest;
+        }
+    r->classes = (int)largest + 1;
+    return MASE_OK;
+}
+
 enum mase_status mase_raw_check(struct mase_raw *r, const char *path, struct mase_err *err)
 {
     const bool divided = r->training > 0;
@@ -237,7 +257,9 @@ enum mase_status mase_raw_check(struct mase_raw *r, const char *path, struct mas
     if (r->drop)
         drop_missing(r);
     MASE_TRY(check_parts(r, divided, path, err));
-    if (!r->classes)
+    if (r->target == MASE_TARGET_MAP)
+        return check_maps(r, path, err);
+    if (!r->classes && r->target == MASE_TARGET_CLASS)
         count_classes(r, path);
     return MASE_OK;
 }
@@ -253,7 +275,8 @@ struct ordered {
 static void get_row(double *row, const void *table, int64_t i)
 {
     const struct ordered *o = table;
-    memcpy(row, o->raw->x + o->row[i] * o->raw->features, (size_t)o->raw->features * sizeof *row);
+    const struct mase_raw *r = o->raw;
+    memcpy(row, r->x + o->row[i] * r->features, (size_t)(r->features - r->targets) * sizeof *row);
 }
 
 /* Training rows first. NumPy's permutation has the test rows first. Rows that are divided otherwise
@@ -287,6 +310,17 @@ static const int32_t *ordered_labels(struct mase_dataset *d, const struct ordere
     return label;
 }
 
+static float *ordered_targets(const struct ordered *o)
+{
+    const struct mase_raw *r = o->raw;
+    float *y = mase_xcalloc((size_t)(r->rows * r->targets) * sizeof *y);
+    for (int64_t i = 0; i < r->rows; i++)
+        for (int64_t k = 0; k < r->targets; k++)
+            y[i * r->targets + k] =
+                (float)r->x[o->row[i] * r->features + r->features - r->targets + k];
+    return y;
+}
+
 /* The table as opts want it, and the one before scaling if somebody will look at it. */
 static enum mase_status fill_tables(struct mase_dataset *d, const struct ordered *o,
                                     const struct mase_dataset_opts *opts, struct mase_err *err)
@@ -298,11 +332,12 @@ static enum mase_status fill_tables(struct mase_dataset *d, const struct ordered
     if (!opts->ranges && !r->published)
         return MASE_OK;
     float *plain = d->plain_block = mase_new_table(d);
-    double *row = mase_xcalloc((size_t)r->features * sizeof *row);
+    const int64_t inputs = r->features - r->targets;
+    double *row = mase_xcalloc((size_t)inputs * sizeof *row);
     for (int64_t i = 0; i < r->rows; i++) {
         get_row(row, o, i);
-        for (int64_t f = 0; f < r->features; f++)
-            plain[i * r->features + f] = (float)row[f];
+        for (int64_t f = 0; f < inputs; f++)
+            plain[i * inputs + f] = (float)row[f];
     }
     free(row);
     d->plain = plain;
@@ -382,10 +417,11 @@ static struct mase_data_columns columns_read(struct mase_dataset *d, const struc
     struct mase_arena *a = &d->arena;
     struct mase_data_columns c = { 0 };
     if (r->named && !r->published) {
-        c = (struct mase_data_columns){ .labels = copy_names(a, &r->label_name, 1),
-                                        .label_count = 1,
-                                        .features = r->feature_names,
-                                        .feature_count = (int)r->features };
+        const int inputs = (int)(r->features - r->targets);
+        c = (struct mase_data_columns){ .features = r->feature_names, .feature_count = inputs };
+        c.label_count = r->targets ? (int)r->targets : r->label_name && r->label_name[0];
+        c.labels =
+            r->targets ? r->feature_names + inputs : copy_names(a, &r->label_name, c.label_count);
     } else if (!r->named) {
         c.label_count = opts->columns.label_count;
         c.labels = copy_names(a, opts->columns.labels, c.label_count);
@@ -409,7 +445,14 @@ enum mase_status mase_raw_finish(struct mase_dataset *d, struct mase_raw *r,
     d->info.data.classes = r->classes;
     d->info.feature_names = r->feature_names;
     d->info.class_names = r->class_names ? r->class_names : number_names(&d->arena, r->classes);
-    d->label = ordered_labels(d, &o);
+    d->info.data.targets = r->targets;
+    d->info.target = r->target_shape;
+    if (r->target == MASE_TARGET_NUMBERS)
+        d->info.target_names = r->feature_names + (r->features - r->targets);
+    if (r->target == MASE_TARGET_CLASS)
+        d->label = ordered_labels(d, &o);
+    if (r->targets)
+        d->target = d->target_block = ordered_targets(&o);
     enum mase_status st = divide(d, r, opts, err);
     if (st && err)
         mase_place(err, (struct mase_loc){ .path = path, .off = -1 });

@@ -12,6 +12,9 @@ struct mase_raw {
     int32_t *label; // (rows)
     int64_t rows, features, cap;
     int classes;
+    enum mase_target target; /* what is read of a row beside its features */
+    int64_t targets;         /* of numbers and maps: the last of the features are these */
+    struct mase_shape target_shape;
     bool drop;              /* a row with a missing value is left out: a NaN, or a label of -1 */
     int64_t dropped;        /* so many were */
     bool named;             /* features and label are columns with names */
@@ -67,6 +70,7 @@ struct mase_columns {
     const char *group;          /* the column to split by; NULL: none */
     const char *const *classes; /* NULL: numbers, or any names */
     int class_count;
+    enum mase_target target; /* what the labels are */
 };
 
 /* What opts choose, and the label that stands behind the file's name (NULL: none does). Classes
@@ -81,33 +85,47 @@ struct mase_header {
     int count;
     struct mase_loc at; /* of a line that names them, or the file */
 };
-/* Where the label's column is. */
-enum mase_status mase_find_label(int *column, const struct mase_header *h,
-                                 const struct mase_data_columns *c,
-                                 struct mase_err *err) MASE_MUST_CHECK;
+/* Columns of labels: one of classes, any of numbers, perhaps none where nobody asks for them. */
+struct mase_label_columns {
+    int *column; // (count), in the arena
+    int count;
+};
+enum mase_status mase_find_labels(struct mase_label_columns *l, struct mase_arena *a,
+                                  const struct mase_header *h, const struct mase_columns *c,
+                                  struct mase_err *err) MASE_MUST_CHECK;
 /* Where the column to split by is; -1: there need be none. */
 enum mase_status mase_find_group(int *column, struct mase_raw *r, const struct mase_header *h,
                                  const struct mase_columns *c,
                                  struct mase_err *err) MASE_MUST_CHECK;
-/* Which columns are the features of r, in a; their names and number go to r, with the label's. The
- * group's is one only if it is named. */
+/* Which columns are the features of r, in a, behind them the labels if these are numbers; names and
+ * numbers go to r. The group's is one only if it is named. */
 enum mase_status mase_find_features(int **columns, struct mase_raw *r, struct mase_arena *a,
-                                    const struct mase_header *h, const struct mase_data_columns *c,
-                                    int label, int group, struct mase_err *err) MASE_MUST_CHECK;
+                                    const struct mase_header *h, const struct mase_columns *c,
+                                    const struct mase_label_columns *l, int group,
+                                    struct mase_err *err) MASE_MUST_CHECK;
 
-/* Names of arrays, one for each part of the data. Those of validation and test may be NULL. */
+/* Names of arrays, one for each part of the data. Those of validation and test may be NULL, and
+ * where nobody asks for labels those of y. */
 struct mase_array_names {
     const char *x[3], *y[3]; /* train, validation, test */
 };
 typedef bool mase_has_fn(const void *file, const char *name);
 /* Those that the file has, of what people call them: X and y, x_train and y_test, data and target.
  * If it has none, the names that are missed: X and y, or those that are chosen. */
-struct mase_array_names mase_find_arrays(struct mase_arena *a, const struct mase_data_columns *c,
+struct mase_array_names mase_find_arrays(struct mase_arena *a, const struct mase_columns *c,
                                          mase_has_fn *has, const void *file);
 /* Arrays have no columns to split by. */
 enum mase_status mase_fail_no_column(const char *path, const char *column, struct mase_err *err);
-/* "x0", "x1", ... for the features of arrays; in a. */
-const char *const *mase_number_features(struct mase_arena *a, int64_t n);
+/* "x0", "x1", ... for the features of arrays, and "y", or "y0", "y1", ... for the targets behind
+ * them. Owned by a. */
+void mase_name_features(struct mase_raw *r, struct mase_arena *a);
+/* Do arrays of these shapes belong together as samples and what target wants of them? y: NULL,
+ * there is none. Then the shape of a sample and how many features and targets there are, which
+ * further arrays must have, too, go to sample and r. */
+enum mase_status mase_fit_arrays(struct mase_raw *r, struct mase_shape *sample,
+                                 const struct mase_shape *x, const struct mase_shape *y,
+                                 const char *const names[2], const char *path,
+                                 struct mase_err *err) MASE_MUST_CHECK;
 
 /* A compound table of HDF5: the features by name, and either the classes as one-hot columns (given
  * one_hot names) or a label column. */

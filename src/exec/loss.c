@@ -9,7 +9,13 @@
 #include "exec/plan.h"
 
 const char *const mase_loss_names[] = {
-#define LOSS(name, help) #name,
+#define LOSS(name, title, help) #name,
+#include <mase/losses.def>
+    NULL
+};
+
+const char *const mase_loss_titles[] = {
+#define LOSS(name, title, help) title,
 #include <mase/losses.def>
     NULL
 };

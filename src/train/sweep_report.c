@@ -369,7 +369,11 @@ void mase_sweep_svg(struct mase_str *out, const struct mase_sweep *s)
     struct mase_plot p = mase_sweep_plot(s, &a);
     const struct mase_dataset_info *info = mase_dataset_info(s->data);
     const bool models = s->axis_count && mase_streq(s->axes[0].key, "model");
-    p.title = mase_arena_printf(&a, "%s on %s%s", models ? "models" : s->points[0].network->name,
+    const char *name = s->points[0].network->name; /* a file of a graph may have none */
+    p.title = mase_arena_printf(&a, "%s on %s%s",
+                                models ? "models"
+                                : name ? name
+                                       : "network",
                                 info->data.name, info->simulated ? " (simulated)" : "");
     mase_plot_svg(out, &p);
     mase_arena_release(&a);

@@ -96,7 +96,7 @@ static struct mase_value *identity(struct mase_arena *a, const struct mase_sweep
     opts.log_every = 0;
     struct mase_value *v = mase_value_table(a);
     mase_value_set(a, v, "format", mase_value_int(a, 2));
-    mase_value_set(a, v, "model", mase_value_string(a, p->network->name));
+    mase_value_set(a, v, "model", text_or_none(a, p->network->name));
     mase_value_set(a, v, "network", mase_value_string(a, network_hash(a, p->network)));
     mase_value_set(a, v, "dataset", mase_value_string(a, data->data.name));
     mase_value_set(a, v, "checksum", mase_value_string(a, data->checksum));

@@ -302,7 +302,8 @@ void mase_task_metrics(struct mase_evaluation *e, struct mase_arena *a,
                        const struct mase_kept_outputs *k)
 {
     static metrics_fn *const of[] = {
-#define TASK(name, alias, target, losses, score, title, share, sums, of_sums, metrics, help) \
+#define TASK(name, alias, target, losses, score, title, class, share, sums, of_sums, metrics, \
+             help)                                                                            \
     metrics,
 #include "train/tasks.def"
     };

@@ -71,18 +71,20 @@ static double perplexity(const struct mase_loss_result *r)
 const struct mase_task mase_tasks[] = {
 #define ALIAS(alias) alias
 #define NO_ALIAS     NULL
-#define TASK(name_, alias_, target_, losses_, score_, title_, share_, sums_, of_sums_, metrics_, \
-             help_)                                                                              \
-    { .name = name_,                                                                             \
-      .alias = alias_,                                                                           \
-      .help = help_,                                                                             \
-      .target = MASE_TASK_##target_,                                                             \
-      .losses = losses_,                                                                         \
-      .score = score_,                                                                           \
-      .score_title = title_,                                                                     \
-      .score_is_share = share_,                                                                  \
-      .sums = sums_,                                                                             \
+#define TASK(name_, alias_, target_, losses_, score_, title_, class_, share_, sums_, of_sums_, \
+             ...)                                                                              \
+    { .name = name_,                                                                           \
+      .alias = alias_,                                                                         \
+      .help = TASK_HELP(__VA_ARGS__),                                                          \
+      .target = MASE_TASK_##target_,                                                           \
+      .losses = losses_,                                                                       \
+      .score = score_,                                                                         \
+      .score_title = title_,                                                                   \
+      .score_class = class_,                                                                   \
+      .score_is_share = share_,                                                                \
+      .sums = sums_,                                                                           \
       .of_sums = of_sums_ },
+#define TASK_HELP(metrics, help) help
 #include "train/tasks.def"
     { 0 },
 };

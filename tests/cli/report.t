@@ -209,7 +209,7 @@ damaged run.json '$d' "a record that ends early" "^$r:[0-9]+:[0-9]+: "
 damaged run.json 's/"action"/"acting"/' "no action" "^$r:1:1: 'action' is missing"
 damaged run.json 's/"action": "train"/"action": 5/' "an action that is a number" "^$r:3:13: 'action': expected string, got integer"
 damaged run.json 's/"action": "train"/"action": "predict"/' "another action" "^$r:3:13: 'predict' is no action that reports are made of"
-damaged run.json 's/"classes": 2/"classes": -2/' "minus two classes" "^$r:[0-9]+:[0-9]+: classes = -2 is outside 1\.\."
+damaged run.json 's/"classes": 2/"classes": -2/' "minus two classes" "^$r:[0-9]+:[0-9]+: classes = -2 is outside 0\.\."
 damaged run.json 's/"seed": 0,/"seed": "x",/' "a seed that is none" "^$r:[0-9]+:[0-9]+: "
 m='mase_output/t/software/metrics\.csv'
 damaged software/metrics.csv '1s/step/stop/' "metrics without steps" "^$m:1:1: the header has no column 'step'"

@@ -169,7 +169,7 @@ static void operand_chart(struct mase_str *out, const struct mase_report *r, con
 /* ---- what they cost ---- */
 
 struct cost {
-    double epoch, ebops, accuracy;
+    double epoch, ebops, score;
 };
 
 static int by_ebops(const void *a, const void *b)
@@ -186,7 +186,7 @@ static int find_costs(struct cost **out, const struct mase_report *r)
     *out = mase_new_array(r->arena, struct cost, (size_t)(m ? m->rows : 0));
     for (int i = 0; m && i < m->rows; i++)
         if (!isnan(m->ebops[i]))
-            (*out)[n++] = (struct cost){ m->epoch[i] + 1, m->ebops[i], m->val_acc[i] };
+            (*out)[n++] = (struct cost){ m->epoch[i] + 1, m->ebops[i], m->val_score[i] };
     return n;
 }
 
@@ -212,8 +212,9 @@ static void cost_charts(struct mase_str *out, const struct mase_report *r)
     mase_report_chart(out, &p);
     qsort(cost, (size_t)n, sizeof *cost, by_ebops); /* a line goes from left to right */
     for (int i = 0; i < n; i++)
-        x[i] = cost[i].ebops, y[i] = cost[i].accuracy;
-    p.title = "Validation accuracy of every epoch against EBOPs";
+        x[i] = cost[i].ebops, y[i] = cost[i].score;
+    p.title = mase_arena_printf(r->arena, "Validation %s of every epoch against EBOPs",
+                                mase_report_task(r)->score_title);
     p.x_label = "EBOPs";
     p.log_y = false;
     p.log_x = true;

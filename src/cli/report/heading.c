@@ -143,13 +143,21 @@ static void tile_cost(struct mase_str *out, const struct mase_report *r, const c
     tile_close(out, detail);
 }
 
-static void tile_accuracy(struct mase_str *out, const char *label, double accuracy,
-                          const char *detail)
+void mase_report_score(struct mase_str *out, const struct mase_task *task, double score)
 {
-    if (isnan(accuracy))
+    if (task->score_is_share)
+        mase_html_percent(out, score);
+    else
+        mase_str_printf(out, "%.4f", score);
+}
+
+static void tile_score(struct mase_str *out, const struct mase_task *task, const char *label,
+                       double score, const char *detail)
+{
+    if (isnan(score))
         return;
     tile_open(out, label);
-    mase_html_percent(out, accuracy);
+    mase_report_score(out, task, score);
     tile_close(out, detail);
 }
 
@@ -158,8 +166,11 @@ static void training_tiles(struct mase_str *out, const struct mase_report *r)
     const double loss = mase_report_number(r, "results.best_val_loss");
     const double epoch = mase_report_number(r, "results.best_epoch");
     const double epochs = mase_report_number(r, "results.epochs");
-    tile_accuracy(out, "Validation accuracy", mase_report_number(r, "results.val_acc_epoch"),
-                  epochs > 0 ? mase_arena_printf(r->arena, "after %.0f epochs", epochs) : NULL);
+    const struct mase_task *task = mase_report_task(r);
+    tile_score(
+        out, task, mase_arena_printf(r->arena, "Validation %s", task->score_title),
+        mase_report_number(r, mase_arena_printf(r->arena, "results.val_%s_epoch", task->score)),
+        epochs > 0 ? mase_arena_printf(r->arena, "after %.0f epochs", epochs) : NULL);
     if (isnan(loss))
         return;
     tile_open(out, "Best validation loss");
@@ -172,10 +183,20 @@ static void test_tile(struct mase_str *out, const struct mase_report *r)
     const struct mase_report_test *t = r->tested;
     if (!t)
         return;
-    tile_accuracy(
-        out, mase_streq(t->split, "all") ? "Accuracy, all rows" : "Test accuracy", t->e.accuracy,
-        t->before.samples ? mase_arena_printf(r->arena, "%.2f %% before", 100 * t->before.accuracy)
-                          : mase_arena_printf(r->arena, "± %.2f %%", 100 * t->e.accuracy_error));
+    const struct mase_task *task = t->e.task;
+    struct mase_str detail = { 0 };
+    if (t->before.samples) {
+        mase_report_score(&detail, task, t->before.score);
+        mase_str_add(&detail, " before");
+    } else if (!isnan(t->e.accuracy_error)) {
+        mase_str_printf(&detail, "± %.2f %%", 100 * t->e.accuracy_error);
+    }
+    const char *label = mase_streq(t->split, "all")
+                            ? mase_arena_printf(r->arena, "%s, all rows", task->score_title)
+                            : mase_arena_printf(r->arena, "Test %s", task->score_title);
+    tile_score(out, task, mase_cli_capital(r->arena, label), t->e.score,
+               detail.len ? mase_str_text(&detail) : NULL);
+    mase_str_release(&detail);
 }
 
 static void sweep_tiles(struct mase_str *out, const struct mase_report *r)

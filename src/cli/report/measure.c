@@ -204,9 +204,11 @@ static enum mase_status evaluate(struct mase_evaluation *e, struct mase_report *
         .threads = mase_predict_threads(g, &r->data.sample, rows,
                                         (int)mase_cli_value(r->c, MASE_CLI_threads)->i),
     };
+    struct mase_objective objective;
+    MASE_TRY(mase_cli_objective(&objective, r->c, err));
     MASE_TRY(mase_predictor_new(&p, g, &r->data.sample, &opts, err));
     const enum mase_status st =
-        mase_evaluate(e, p, r->samples.dataset, NULL, MASE_SPLIT_TEST, 0, r->arena, err);
+        mase_evaluate(e, p, r->samples.dataset, &objective, MASE_SPLIT_TEST, 0, r->arena, err);
     mase_predictor_free(p);
     return st;
 }

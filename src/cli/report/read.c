@@ -139,11 +139,14 @@ static enum mase_status read_sample(struct mase_shape *s, const struct mase_valu
 static enum mase_status read_data(struct mase_report *r, struct mase_err *err)
 {
     const struct mase_value *classes = mase_report_value(r, "dataset.classes");
-    if (classes->i < 1 || classes->i > 1 << 20)
-        return mase_fail_at(err, MASE_EPARSE, classes->at, "classes = %lld is outside 1..%d",
+    const double targets = mase_report_number(r, "dataset.targets");
+    if (classes->i < 0 || classes->i > 1 << 20)
+        return mase_fail_at(err, MASE_EPARSE, classes->at, "classes = %lld is outside 0..%d",
                             (long long)classes->i, 1 << 20);
     r->data = (struct mase_data_info){ .name = mase_report_text(r, "dataset.name"),
                                        .classes = (int)classes->i,
+                                       .targets =
+                                           targets > 0 && targets <= 1 << 22 ? (int64_t)targets : 0,
                                        .help = "" };
     const struct mase_value *simulated = mase_report_value(r, "dataset.simulated");
     r->notice = mase_report_text(r, "dataset.notice");
@@ -168,7 +171,8 @@ static enum mase_status restore_options(struct mase_report *r, struct mase_err *
     static const enum mase_cli_option_id ids[] = {
         MASE_CLI_model,    MASE_CLI_dataset,           MASE_CLI_seed,          MASE_CLI_split,
         MASE_CLI_split_by, MASE_CLI_split_seed,        MASE_CLI_label,         MASE_CLI_features,
-        MASE_CLI_drop_nan, MASE_CLI_require_real_data, MASE_CLI_trace_seconds,
+        MASE_CLI_drop_nan, MASE_CLI_require_real_data, MASE_CLI_trace_seconds, MASE_CLI_task,
+        MASE_CLI_loss,     MASE_CLI_loss_delta,
     };
     const struct mase_value *options = mase_report_value(r, "configuration.options");
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
@@ -232,4 +236,10 @@ enum mase_status mase_report_read_record(struct mase_report *r, struct mase_err 
                             r->action);
     MASE_TRY(read_data(r, err));
     return restore_options(r, err);
+}
+
+const struct mase_task *mase_report_task(const struct mase_report *r)
+{
+    const struct mase_task *task = mase_cli_task(r->c);
+    return task ? task : mase_tasks;
 }

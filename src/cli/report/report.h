@@ -12,7 +12,7 @@
 #include <mase/plot.h>
 #include <mase/sweep.h>
 
-#include "cli/project.h"
+#include "cli/train.h"
 
 /* Values of one operand: how they are spread, and what a number format makes of them. */
 struct mase_report_spread {
@@ -40,8 +40,8 @@ struct mase_report_test {
 struct mase_report_metrics {
     int rows;
     const double *epoch, *step, *rate; // (rows) each
-    const double *train_loss_step, *train_acc_step;
-    const double *train_loss, *train_acc, *val_loss, *val_acc, *ebops;
+    const double *train_loss_step, *train_score_step;
+    const double *train_loss, *train_score, *val_loss, *val_score, *ebops;
 };
 
 struct mase_report {
@@ -110,6 +110,8 @@ double mase_report_cost(const struct mase_value *costs, const char *node, const 
 /* Parameters, activations, and the test split if that is asked for. */
 enum mase_status mase_report_measure(struct mase_report *r, struct mase_err *err) MASE_MUST_CHECK;
 
+/* What the run is for. */
+const struct mase_task *mase_report_task(const struct mase_report *r);
 /* DIR/name, in the arena; and a path without DIR, if it lies there. */
 const char *mase_report_path(const struct mase_report *r, const char *name);
 const char *mase_report_relative(const struct mase_report *r, const char *path);
@@ -126,6 +128,9 @@ enum mase_status mase_report_expect(const struct mase_value *v, enum mase_value_
 /* The same for a number, as a double; null is NaN. */
 enum mase_status mase_report_expect_number(double *x, const struct mase_value *owner,
                                            const char *key, struct mase_err *err) MASE_MUST_CHECK;
+
+/* A score as people write it: 71.20 %, 0.8974. */
+void mase_report_score(struct mase_str *out, const struct mase_task *task, double score);
 
 /* ---- the page ---- */
 

@@ -44,6 +44,10 @@ enum mase_status mase_report_read_sweep(struct mase_report *r, struct mase_err *
     if (!mase_streq(r->action, "sweep"))
         return MASE_OK;
     struct mase_sweep *s = mase_new(r->arena, struct mase_sweep);
+    struct mase_value *common = mase_value_table(r->arena);
+    mase_value_set(r->arena, common, "task",
+                   mase_value_string(r->arena, mase_report_task(r)->name)); /* names the scores */
+    s->options = common;
     MASE_TRY(find_axes(s, r, err));
     if (mase_sweep_grid(s, r->arena, err))
         return mase_place(err, mase_report_value(r, "configuration.options")->at);
@@ -62,7 +66,8 @@ void mase_report_sweep(struct mase_str *out, const struct mase_report *r)
     const struct mase_table t = mase_sweep_table(r->sweep, r->arena);
     struct mase_plot p = mase_sweep_plot(r->sweep, r->arena);
     p.title = mase_report_value(r, "results.format_axes")
-                  ? "Test accuracy of every configuration"
+                  ? mase_arena_printf(r->arena, "Test %s of every configuration",
+                                      mase_report_task(r)->score_title)
                   : "Validation loss of every configuration";
     p.embedded = true;
     mase_str_add(out, "<div class=\"charts\">\n");

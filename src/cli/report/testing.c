@@ -3,6 +3,7 @@
  */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/report/html.h"
@@ -10,8 +11,10 @@
 
 enum {
     SHADES = 10,
-    MOST_CLASSES = 64,  /* of a matrix that people can still read */
-    READ_CLASSES = 2048 /* and that memory can hold */
+    MOST_CLASSES = 64,   /* of a matrix that people can still read */
+    READ_CLASSES = 2048, /* and that memory can hold */
+    MOST_COLUMNS = 16,
+    MOST_OUTPUTS = 256
 };
 
 /* ---- what ch test left ---- */
@@ -69,6 +72,80 @@ static enum mase_status read_classes(struct mase_report_test *t, struct mase_are
     return MASE_OK;
 }
 
+static enum mase_status read_classification(struct mase_report_test *t, struct mase_arena *a,
+                                            const struct mase_value *results, struct mase_err *err)
+{
+    MASE_TRY(mase_report_expect_number(&t->e.accuracy, results, "test_acc_epoch", err));
+    MASE_TRY(
+        mase_report_expect_number(&t->e.accuracy_error, results, "accuracy_standard_error", err));
+    MASE_TRY(mase_report_expect_number(&t->e.macro_accuracy, results, "macro_accuracy", err));
+    t->e.score = t->e.accuracy;
+    return read_classes(t, a, results, err);
+}
+
+/* The numbers of every output: a table for each, all with the same keys. */
+static enum mase_status read_outputs(struct mase_metric_table *m, struct mase_arena *a,
+                                     const struct mase_value *list, struct mase_err *err)
+{
+    MASE_TRY(mase_report_expect(list, MASE_LIST, list, "outputs", err));
+    if (list->count == 0)
+        return MASE_OK;
+    MASE_TRY(mase_report_expect(list->items[0], MASE_TABLE, list, "outputs", err));
+    const struct mase_value *first = list->items[0];
+    const char **columns = mase_new_array(a, const char *, (size_t)first->count);
+    const char **names = mase_new_array(a, const char *, (size_t)list->count);
+    m->columns = columns;
+    m->names = names;
+    for (int k = 0; k < first->count && m->column_count < MOST_COLUMNS; k++)
+        if (!mase_streq(first->keys[k], "name"))
+            columns[m->column_count++] = first->keys[k];
+    m->value = mase_new_array(a, double, (size_t)list->count *(size_t)m->column_count);
+    for (; m->rows < list->count; m->rows++) {
+        const struct mase_value *v = list->items[m->rows], *name = mase_value_get(v, "name");
+        MASE_TRY(mase_report_expect(v, MASE_TABLE, list, "outputs", err));
+        MASE_TRY(mase_report_expect(name, MASE_STRING, v, "name", err));
+        names[m->rows] = name->s;
+        for (int k = 0; k < m->column_count; k++)
+            MASE_TRY(mase_report_expect_number(&m->value[m->rows * m->column_count + k], v,
+                                               columns[k], err));
+    }
+    return MASE_OK;
+}
+
+/* What every test says, whatever its task. */
+static bool is_common(const char *key)
+{
+    static const char *const common[] = {
+        "split", "task", "samples", "test_loss_epoch", "seconds", "outputs", "samples_per_second"
+    };
+    for (size_t i = 0; i < sizeof common / sizeof common[0]; i++)
+        if (mase_streq(key, common[i]))
+            return true;
+    return false;
+}
+
+static enum mase_status read_metrics(struct mase_report_test *t, struct mase_arena *a,
+                                     const struct mase_value *results, struct mase_err *err)
+{
+    const char *score = mase_arena_printf(a, "test_%s_epoch", t->e.task->score);
+    struct mase_metric *list = mase_new_array(a, struct mase_metric, (size_t)results->count);
+    const struct mase_value *outputs = mase_value_get(results, "outputs");
+    MASE_TRY(mase_report_expect_number(&t->e.score, results, score, err));
+    t->e.accuracy_error = NAN;
+    for (int i = 0; i < results->count; i++) {
+        const char *key = results->keys[i];
+        if (is_common(key) || mase_streq(key, score))
+            continue;
+        struct mase_metric *m = &list[t->e.metrics++];
+        m->name = m->title = key;
+        MASE_TRY(mase_report_expect_number(&m->value, results, key, err));
+        if (mase_streq(key, "accuracy_standard_error"))
+            t->e.accuracy_error = m->value;
+    }
+    t->e.metric = list;
+    return outputs ? read_outputs(&t->e.by_output, a, outputs, err) : MASE_OK;
+}
+
 enum mase_status mase_report_read_test(struct mase_report *r, struct mase_err *err)
 {
     if (!r->test)
@@ -81,11 +158,12 @@ enum mase_status mase_report_read_test(struct mase_report *r, struct mase_err *e
     MASE_TRY(mase_report_expect(split, MASE_STRING, results, "split", err));
     MASE_TRY(mase_report_expect_number(&samples, results, "samples", err));
     MASE_TRY(mase_report_expect_number(&t->e.loss, results, "test_loss_epoch", err));
-    MASE_TRY(mase_report_expect_number(&t->e.accuracy, results, "test_acc_epoch", err));
-    MASE_TRY(
-        mase_report_expect_number(&t->e.accuracy_error, results, "accuracy_standard_error", err));
-    MASE_TRY(mase_report_expect_number(&t->e.macro_accuracy, results, "macro_accuracy", err));
-    MASE_TRY(read_classes(t, r->arena, results, err));
+    const struct mase_value *task = mase_value_get(results, "task");
+    t->e.task = mase_task_find(task && task->kind == MASE_STRING ? task->s : NULL);
+    if (!t->e.task)
+        return mase_fail_at(err, MASE_EPARSE, task->at, "no task is called '%s'", task->s);
+    MASE_TRY(t->e.task == mase_tasks ? read_classification(t, r->arena, results, err)
+                                     : read_metrics(t, r->arena, results, err));
     t->e.samples = (int64_t)samples;
     t->split = split->s;
     t->weights =
@@ -167,6 +245,38 @@ static void matrix(struct mase_str *out, const struct mase_report_test *t)
     mase_str_add(out, "</tbody>\n</table>\n</div>\n");
 }
 
+/* Of other tasks than classification: what there is to say in all, and by output. */
+static void metrics_tables(struct mase_str *out, const struct mase_evaluation *e)
+{
+    static const struct mase_html_column overall[] = { { "Metric", NULL, true },
+                                                       { "Value", NULL, false } };
+    const struct mase_metric_table *m = &e->by_output;
+    struct mase_html_column columns[MOST_COLUMNS + 1] = { { "Output", NULL, true } };
+    if (e->metrics)
+        mase_html_table(out, "Metrics", overall, 2);
+    for (int i = 0; i < e->metrics; i++) {
+        mase_html_row(out, NULL, NULL, e->metric[i].title);
+        mase_html_cell_real(out, e->metric[i].value, 6);
+        mase_html_row_end(out);
+    }
+    if (e->metrics)
+        mase_html_table_end(out, false);
+    if (!m->rows || m->rows > MOST_OUTPUTS)
+        return;
+    for (int k = 0; k < m->column_count; k++)
+        columns[k + 1] = (struct mase_html_column){ m->columns[k], NULL, false };
+    mase_html_table(out, "By output", columns, m->column_count + 1);
+    for (int64_t r = 0; r < m->rows; r++) {
+        char number[24];
+        snprintf(number, sizeof number, "%" PRId64, r);
+        mase_html_row(out, NULL, NULL, m->names ? m->names[r] : number);
+        for (int k = 0; k < m->column_count; k++)
+            mase_html_cell_real(out, m->value[r * m->column_count + k], 5);
+        mase_html_row_end(out);
+    }
+    mase_html_table_end(out, m->rows > 12);
+}
+
 /* ---- the section ---- */
 
 bool mase_report_has_testing(const struct mase_report *r)
@@ -185,10 +295,13 @@ static bool is_older(const struct mase_report *r)
 static void summary(struct mase_str *out, const struct mase_report *r)
 {
     const struct mase_report_test *t = r->tested;
-    mase_str_add(out, "<p>Accuracy <b>");
-    mase_html_percent(out, t->e.accuracy);
-    mase_str_printf(out, "</b> ± %.2f %% (standard error), loss %.4f, over ",
-                    100 * t->e.accuracy_error, t->e.loss);
+    const struct mase_task *task = t->e.task;
+    mase_str_printf(out, "<p>%s <b>", mase_cli_capital(r->arena, task->score_title));
+    mase_report_score(out, task, t->e.score);
+    mase_str_add(out, "</b>");
+    if (!isnan(t->e.accuracy_error))
+        mase_str_printf(out, " ± %.2f %% (standard error)", 100 * t->e.accuracy_error);
+    mase_str_printf(out, ", loss %.4f, over ", t->e.loss);
     mase_html_count(out, t->e.samples);
     mase_str_add(out, mase_streq(t->split, "all") ? " samples, all there are"
                                                   : " samples of the test split");
@@ -198,11 +311,15 @@ static void summary(struct mase_str *out, const struct mase_report *r)
     }
     mase_str_add(out, t->measured ? ". Measured for this report.</p>\n" : ".</p>\n");
     if (t->before.samples) {
-        mase_str_add(out, "<p>Before the transforms the accuracy was ");
-        mase_html_percent(out, t->before.accuracy);
-        const double change = 100 * (t->e.accuracy - t->before.accuracy);
-        mase_str_printf(out, " and the loss %.4f: %.2f percentage points %s now.</p>\n",
-                        t->before.loss, fabs(change), change < 0 ? "less" : "more");
+        const double change = t->e.score - t->before.score;
+        mase_str_printf(out, "<p>Before the transforms the %s was ", task->score_title);
+        mase_report_score(out, task, t->before.score);
+        mase_str_printf(out, " and the loss %.4f: ", t->before.loss);
+        if (task->score_is_share)
+            mase_str_printf(out, "%.2f percentage points", 100 * fabs(change));
+        else
+            mase_str_printf(out, "%.4g", fabs(change));
+        mase_str_printf(out, " %s now.</p>\n", change < 0 ? "less" : "more");
     }
     if (!t->measured && r->run != r->test && is_older(r))
         mase_html_element(out, "p", "warning", "This test is older than the run.");
@@ -212,6 +329,10 @@ void mase_report_testing(struct mase_str *out, const struct mase_report *r)
 {
     const struct mase_report_test *t = r->tested;
     summary(out, r);
+    if (t->e.task != mase_tasks) {
+        metrics_tables(out, &t->e);
+        return;
+    }
     mase_str_add(out, "<div class=\"beside\">\n");
     if (t->e.classes <= MOST_CLASSES)
         matrix(out, t);

@@ -1,10 +1,11 @@
 /*
- * training.c - metrics.csv as curves: loss, accuracy, learning rate over the epochs.
+ * training.c - metrics.csv as curves: loss, score, learning rate over the epochs.
  *
  * A row of a step and a row of an epoch fill different columns (train_files.c). Steps are many:
  * they are drawn as means of so many that a curve has a bounded number of points.
  */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <mase/file.h>
@@ -23,18 +24,19 @@ static const struct {
     const char *name;
     size_t offset;
     bool prefix, needed;
+    const char *behind; /* the name of the task's score stands between name and this; NULL: not */
 } fields[] = {
 #define METRIC(f) offsetof(struct mase_report_metrics, f)
-    { "epoch", METRIC(epoch), false, true },
-    { "step", METRIC(step), false, true },
-    { "lr-", METRIC(rate), true, false },
-    { "train_loss_step", METRIC(train_loss_step), false, false },
-    { "train_acc_step", METRIC(train_acc_step), false, false },
-    { "train_loss_epoch", METRIC(train_loss), false, false },
-    { "train_acc_epoch", METRIC(train_acc), false, false },
-    { "val_loss_epoch", METRIC(val_loss), false, false },
-    { "val_acc_epoch", METRIC(val_acc), false, false },
-    { "ebops", METRIC(ebops), false, false },
+    { "epoch", METRIC(epoch), false, true, NULL },
+    { "step", METRIC(step), false, true, NULL },
+    { "lr-", METRIC(rate), true, false, NULL },
+    { "train_loss_step", METRIC(train_loss_step), false, false, NULL },
+    { "train_", METRIC(train_score_step), false, false, "_step" },
+    { "train_loss_epoch", METRIC(train_loss), false, false, NULL },
+    { "train_", METRIC(train_score), false, false, "_epoch" },
+    { "val_loss_epoch", METRIC(val_loss), false, false, NULL },
+    { "val_", METRIC(val_score), false, false, "_epoch" },
+    { "ebops", METRIC(ebops), false, false, NULL },
 #undef METRIC
 };
 enum { FIELDS = sizeof fields / sizeof fields[0] };
@@ -52,12 +54,15 @@ static bool is_named(const struct mase_csv_field *f, const char *name, bool pref
 }
 
 static enum mase_status find_columns(struct series *s, const struct mase_csv *csv,
-                                     struct mase_err *err)
+                                     const struct mase_task *task, struct mase_err *err)
 {
     for (int k = 0; k < FIELDS; k++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s%s%s", fields[k].name, fields[k].behind ? task->score : "",
+                 fields[k].behind ? fields[k].behind : "");
         s[k].column = -1;
         for (int i = 0; i < csv->count; i++)
-            if (is_named(&csv->field[i], fields[k].name, fields[k].prefix))
+            if (is_named(&csv->field[i], name, fields[k].prefix))
                 s[k].column = i;
         if (s[k].column < 0 && fields[k].needed)
             return mase_fail_at(err, MASE_EPARSE, mase_csv_at(csv, 0),
@@ -97,12 +102,13 @@ static enum mase_status read_row(struct series *s, int row, int columns, const s
 }
 
 static enum mase_status read_rows(struct mase_report_metrics *m, struct mase_csv *csv,
-                                  struct mase_arena *a, struct mase_err *err)
+                                  const struct mase_task *task, struct mase_arena *a,
+                                  struct mase_err *err)
 {
     struct series s[FIELDS] = { 0 };
     MASE_TRY(mase_csv_next(csv, err));
     const int columns = csv->count;
-    MASE_TRY(find_columns(s, csv, err));
+    MASE_TRY(find_columns(s, csv, task, err));
     for (;;) {
         MASE_TRY(mase_csv_next(csv, err));
         if (!csv->count)
@@ -124,7 +130,7 @@ enum mase_status mase_report_read_metrics(struct mase_report *r, struct mase_err
     struct mase_report_metrics *m = mase_new(r->arena, struct mase_report_metrics);
     MASE_TRY(mase_file_open(&f, path, err));
     struct mase_csv csv = mase_csv_of(&f);
-    const enum mase_status st = read_rows(m, &csv, r->arena, err);
+    const enum mase_status st = read_rows(m, &csv, mase_report_task(r), r->arena, err);
     mase_csv_release(&csv);
     mase_file_close(&f);
     if (!st && m->rows)
@@ -198,15 +204,15 @@ void mase_report_training(struct mase_str *out, const struct mase_report *r)
         curve(r, "training", MASE_COLOUR_TRAINING, m->train_loss),
         curve(r, "training, by step", MASE_COLOUR_STEPS, m->train_loss_step)
     };
-    const struct mase_plot_series accuracy[] = {
-        curve(r, "validation", MASE_COLOUR_VALIDATION, m->val_acc),
-        curve(r, "training", MASE_COLOUR_TRAINING, m->train_acc),
-        curve(r, "training, by step", MASE_COLOUR_STEPS, m->train_acc_step)
+    const struct mase_plot_series score[] = {
+        curve(r, "validation", MASE_COLOUR_VALIDATION, m->val_score),
+        curve(r, "training", MASE_COLOUR_TRAINING, m->train_score),
+        curve(r, "training, by step", MASE_COLOUR_STEPS, m->train_score_step)
     };
     const struct mase_plot_series rate = curve(r, "learning rate", 0, m->rate);
     mase_str_add(out, "<div class=\"charts training\">\n");
     curves(out, "Loss", loss, 3, by_epochs);
-    curves(out, "Accuracy", accuracy, 3, by_epochs);
+    curves(out, mase_cli_capital(r->arena, mase_report_task(r)->score_title), score, 3, by_epochs);
     curves(out, "Learning rate", &rate, 1, by_epochs);
     mase_str_add(out, "</div>\n");
 }

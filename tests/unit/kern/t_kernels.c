@@ -296,6 +296,74 @@ static void cross_entropy_and_its_gradient(void **state)
         one_loss(&cases[i]);
 }
 
+/* ---- losses of numbers ---- */
+
+/* Three samples of three numbers each: what PyTorch 1.13 says in double of mse_loss, l1_loss,
+ * huber_loss with delta 1.5 and binary_cross_entropy_with_logits of targets cut to 0..1. */
+static const float loss_x[3][3] = { { 0.5f, -1.25f, 3 }, { 20, -30, 0 }, { -0.75f, 2.5f, 1e-3f } };
+static const float loss_t[3][3] = { { 1, -1, 0.25f }, { 0, 1, 1 }, { 0.5f, 2.5f, 0 } };
+static const struct {
+    const char *name;
+    double mean, gradient[9];
+} torch_losses[] = {
+    { "mse",
+      152.38194455555555,
+      { -0.111111111, -0.0555555556, 0.611111111, 4.44444444, -6.88888889, -0.222222222,
+        -0.277777778, 0, 0.000222222222 } },
+    { "l1",
+      6.3056666666666672,
+      { -0.111111111, -0.111111111, 0.111111111, 0.111111111, -0.111111111, -0.111111111,
+        -0.111111111, 0, 0.111111111 } },
+    { "huber",
+      8.7430556111111102,
+      { -0.0555555556, -0.0277777778, 0.166666667, 0.166666667, -0.166666667, -0.111111111,
+        -0.138888889, 0, 0.000111111111 } },
+    { "bce",
+      6.1391276272986444,
+      { -0.0419489632, 0.0247444599, 0.0780637919, 0.111111111, -0.111111111, -0.0555555556,
+        -0.0199087444, -0.00842868667, 0.0555833333 } },
+};
+
+static void losses_of_numbers_are_those_of_pytorch(void **state)
+{
+    (void)state;
+    EACH_ISA(k)
+    {
+        void (*const run[])(const struct mase_pointwise_loss *) = { k->mse, k->l1, k->huber,
+                                                                    k->bce };
+        for (int i = 0; i < 4; i++) {
+            struct buf x = make(3 * 16, 1), t = make(3 * 16, 2), d = make(4 * 16, 3);
+            double sum = 0;
+            for (int n = 0; n < 3; n++)
+                for (int r = 0; r < 3; r++) {
+                    x.x[r * 16 + n] = loss_x[n][r];
+                    t.x[r * 16 + n] = i == 3 ? fminf(fmaxf(loss_t[n][r], 0), 1) : loss_t[n][r];
+                }
+            run[i](&(struct mase_pointwise_loss){ .x = x.x,
+                                                  .target = t.x,
+                                                  .dx = d.x,
+                                                  .loss = d.x + 3 * 16,
+                                                  .rows = 3,
+                                                  .n = 16,
+                                                  .samples = 3,
+                                                  .stride = 16,
+                                                  .target_stride = 16,
+                                                  .scale = 1.0f / 9,
+                                                  .delta = 1.5f });
+            for (int n = 0; n < 16; n++) {
+                sum += d.x[3 * 16 + n];
+                for (int r = 0; r < 3; r++)
+                    check_close(d.x[r * 16 + n], n < 3 ? torch_losses[i].gradient[3 * n + r] : 0,
+                                3e-7);
+            }
+            check_close(sum / 9, torch_losses[i].mean, 3e-7);
+            drop(&x);
+            drop(&t);
+            drop(&d);
+        }
+    }
+}
+
 /* log softmax(x / T) of sample i, class j, in double. */
 static double log_share(const float *x, long stride, long C, long i, long j, double T)
 {
@@ -614,6 +682,7 @@ int main(void)
         cmocka_unit_test(exp_is_within_two_ulp),
         cmocka_unit_test(cross_entropy_and_its_gradient),
         cmocka_unit_test(distillation_and_its_gradient),
+        cmocka_unit_test(losses_of_numbers_are_those_of_pytorch),
         cmocka_unit_test(optimisers_step_as_defined),
         cmocka_unit_test(gather_puts_samples_in_lanes),
         cmocka_unit_test(a_summary_is_of_the_samples_alone),

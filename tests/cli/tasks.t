@@ -1,0 +1,131 @@
+# What a network is trained for: --task decides loss, metrics and what is read of the data.
+data=$SOURCE/tests/data/tasks
+# linear IN OUT: a network of one layer
+linear()
+{
+    cat <<END
+mase-graph 1
+module fc = Linear(in_features=$1, out_features=$2)
+%x = placeholder[target=x]
+%y = call_module[target=fc](args = (%x,), kwargs = {})
+return %y
+END
+}
+linear 2 1 >one.mg
+linear 2 2 >two.mg
+linear 4 2 >labels.mg
+cat >maps.mg <<'END'
+mase-graph 1
+module c = Conv2d(in_channels=1, out_channels=3, kernel_size=3, padding=1)
+%x = placeholder[target=x]
+%y = call_module[target=c](args = (%x,), kwargs = {})
+return %y
+END
+cat >tokens.mg <<'END'
+mase-graph 1
+module e = Embedding(num_embeddings=7, embedding_dim=7)
+%x = placeholder[target=x]
+%i = call_method[target=long](args = (%x,), kwargs = {})
+%y = call_module[target=e](args = (%i,), kwargs = {})
+return %y
+END
+# price = 2 a - b + 1, rent = a / 4; side is left where a > b
+awk 'BEGIN { print "a,b,price,rent,side"
+    for (i = 0; i < 200; i++) { a = i * 7 % 20 / 10; b = i * 11 % 17 / 10
+        print a "," b "," 2 * a - b + 1 "," a / 4 "," (a > b ? "left" : "right") } }' >t.csv
+quick='--learning-rate 0.1 --batch-size 16 --max-epochs 6 --log-level error'
+
+# ---- regression ----
+run train one.mg t.csv:price --task reg --features a,b --project reg $quick
+succeeds "a regression trains"
+out_has "its table has R2" '\| train_loss \| train_r2 +\| val_loss \| +val_r2 +\|'
+out_lacks "and no accuracy" '_acc'
+holds "metrics.csv has R2" grep -q '^epoch,lr-Adam,step,train_r2_step,train_loss_step,val_r2_epoch,' mase_output/reg/software/metrics.csv
+run test one.mg t.csv:price --load mase_output/reg --project test --json
+succeeds "it is tested without being told its task"
+out_has "R2" '"test_r2_epoch": 0\.[789]'
+out_has "by output" '"rmse": [0-9.e-]+'
+out_has "by the column's name" '"name": "price"'
+out_lacks "no accuracy" 'acc'
+run test one.mg t.csv:price --load mase_output/reg --project test --task cls
+refused "not as another task" '--task cls contradicts .*, which was trained for task regression'
+run test one.mg t.csv:price --load mase_output/reg --project reg --log-level error
+run report mase_output/reg --log-level error
+succeeds "its report"
+holds "shows R2" grep -q 'Test R2' mase_output/reg/report.html
+holds "and no accuracy" sh -c '! grep -qi accuracy mase_output/reg/report.html'
+run train two.mg t.csv --label price,rent --features a,b --task reg --loss huber --loss-delta 0.5 --project both $quick
+succeeds "two numbers by Huber's loss"
+run test two.mg t.csv --load mase_output/both --project test --format csv --log-level error
+out_has "each is told" '^rent,[0-9.]+,[0-9.e-]+,[0-9.e-]+$'
+run predict two.mg --load mase_output/both --input "$data/points.npy" --output y.npy --project test
+succeeds "numbers are predicted"
+run sweep one.mg t.csv:price --task reg --features a,b --loss mse --learning-rate 0.1,0.01 --project sweep --max-epochs 2 \
+    --log-level error
+succeeds "a sweep"
+out_has "by R2" '\| test_r2 \|'
+run report mase_output/sweep --log-level error
+succeeds "and its report"
+run train one.mg t.csv:price --task reg --features a,b --project reg --resume $quick --loss l1
+refused "a run goes on with its loss" 'cannot resume with another loss: the run had None'
+cat >q.toml <<'END'
+[passes.quantize]
+by = "type"
+default.config = { name = "integer", data_in_width = 8, data_in_frac_width = 5, weight_width = 8, weight_frac_width = 5, bias_width = 8, bias_frac_width = 5 }
+END
+run calibrate --config q.toml one.mg t.csv:price --load mase_output/reg --project calibrated --measure test --log-level error
+succeeds "calibration"
+out_has "compares R2" '^Network +Split +Samples +R2 +Loss$'
+
+# ---- two classes, several labels, the input itself, positions, tokens ----
+run train one.mg t.csv:side --task binary --features a,b --project binary $quick
+succeeds "two classes by one output"
+run test one.mg t.csv:side --load mase_output/binary --project test --json --log-level error
+out_has "AUC" '"auc": [01]'
+out_has "F1" '"f1": [01]'
+run train labels.mg "$data/labels.npz" --task multilabel --project labels $quick
+succeeds "several labels"
+run test labels.mg "$data/labels.npz" --load mase_output/labels --project test --json --log-level error
+out_has "exact matches" '"exact_match": 0\.[0-9]'
+out_has "AUC of each" '"auc": [01]'
+run train two.mg t.csv:side --task autoencode --features a,b --project auto $quick
+succeeds "the input itself"
+run train maps.mg "$data/maps.npz" --task seg --project maps $quick
+succeeds "a class at each position"
+run test maps.mg "$data/maps.npz" --load mase_output/maps --project test --json --log-level error
+out_has "IoU" '"mean_iou": 0\.[0-9]'
+run train tokens.mg "$data/tokens.npz" --task lm --project tokens $quick
+succeeds "the next token"
+out_has "perplexity" 'val_ppl'
+
+# ---- what does not fit ----
+run train one.mg t.csv:price --features a,b --project bad
+refused "numbers are no classes" 'label 1\.3 is no class.*--task reg takes numbers of any kind'
+run train one.mg jsc --task reg --project bad
+refused "named data has no numbers" 'jsc has classes, and no numbers to predict'
+run train two.mg t.csv:price --task reg --features a,b --project bad
+refused "outputs and targets" 'the network has 2 outputs, but t.csv:price has 1 target for a sample'
+run train one.mg t.csv:price --task multilabel --features a,b --project bad
+refused "labels of 0 and 1" 'a value of target price is [-0-9.]+; labels of task multilabel are 0 or 1'
+run train two.mg t.csv:side --task binary --features a,b --project bad
+refused "one output for two classes" 'for task binary it has one, positive for class right'
+run train one.mg t.csv:side --task reg --features a,b --project bad
+refused "names are no numbers" "side is 'right', not a number"
+run train maps.mg t.csv --task seg --project bad
+refused "tables have no maps" 'task segmentation takes arrays X and y'
+run train one.mg t.csv:price --task reg --loss bce --project bad
+refused "a loss of another task" 'loss = bce: task regression has mse l1 huber'
+run train one.mg t.csv:price --task reg --class-weights balanced --project bad
+refused "class weights" 'class_weights is not for task regression'
+run train one.mg t.csv:price --task tran --project bad
+refused "a task that is not there" 'task tran is not trained or tested by this version'
+sed '5s/,[^,]*,\([^,]*,[^,]*\)$/,nan,\1/' t.csv >nan.csv
+run train one.mg nan.csv:price --task reg --features a,b --project bad
+refused "no number" 'nan.csv:5:[0-9]+: '
+run train one.mg t.csv:price,price --task reg --features a,b --project bad
+refused "a column twice" "the labels name column 'price' twice"
+run sweep one.mg t.csv:price --task reg,cls --features a,b --project bad
+refused "one task for a sweep" 'is not one of classification'
+run data info t.csv:price --task reg --features a,b --split 0.5,0.25,0.25
+succeeds "numbers are divided by shares"
+out_has "as they are asked for" '^validation +50$'
