@@ -3,7 +3,7 @@
  *
  * As with dropout, a number is that of a random stream chosen by the plan's seed, the step's number
  * and the node's name, at a place given by row and sample: neither threads, tiles nor the batch's
- * size change it. In evaluation the step's number is 0 and a sample is known by its row of the data
+ * size change it. In evaluation there are no steps, and a sample is known by its row of the data
  * set, so that the same seed gives the same results.
  */
 #include <math.h>
@@ -128,7 +128,8 @@ static void forward(const struct mase_step *s, long from, long to)
     const struct draw *own = s->own;
     const struct mase_plan *p = s->plan;
     struct draw d = *own;
-    d.stream ^= p->number * UINT64_C(0x9e3779b97f4a7c15);
+    if (p->train)
+        d.stream ^= p->number * UINT64_C(0x9e3779b97f4a7c15);
     for (long r = from; r < to; r++)
         draw_row(s->out->x + r * p->stride, &d, r, p->first, p->n);
 }

@@ -186,6 +186,10 @@ struct mase_resize {
 enum mase_status mase_resize_plan(const struct mase_call *c, struct mase_resize *r,
                                   struct mase_err *err) MASE_MUST_CHECK;
 
+/* grid_sample: bilinear or nearest; zeros, border or reflection. */
+enum mase_status mase_grid_modes(const struct mase_call *c, int *mode, int *edge,
+                                 struct mase_err *err) MASE_MUST_CHECK;
+
 /* ---- normalisation (shape_norm.c) ---- */
 
 /* The channels' dimension: 1, or 0 for an instance norm without a batch dimension. */

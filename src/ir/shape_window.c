@@ -452,3 +452,80 @@ enum mase_status mase_shape_upsample(struct mase_call *c, struct mase_err *err)
     mase_call_result(c, x->dtype, &out);
     return MASE_OK;
 }
+
+/* ---- places between pixels ---- */
+
+static enum mase_status choose(const struct mase_call *c, const char *name,
+                               const char *const *choices, int count, int *which,
+                               struct mase_err *err)
+{
+    const struct mase_arg *given = mase_call_arg(c, name);
+    for (*which = 0; *which < count; ++*which)
+        if (given->kind == MASE_ARG_TEXT && mase_streq(given->s, choices[*which]))
+            return MASE_OK;
+    return mase_fail(err, MASE_EUNSUPPORTED, "%s: %s: %s = %s is not available ('%s', '%s'%s%s%s)",
+                     c->node->name, mase_ops[c->node->op].name, name, mase_show_arg(c, given),
+                     choices[0], choices[1], count > 2 ? ", '" : "", count > 2 ? choices[2] : "",
+                     count > 2 ? "'" : "");
+}
+
+enum mase_status mase_grid_modes(const struct mase_call *c, int *mode, int *edge,
+                                 struct mase_err *err)
+{
+    static const char *const modes[] = { "bilinear", "nearest" };
+    static const char *const edges[] = { "zeros", "border", "reflection" };
+    MASE_TRY(choose(c, "mode", modes, 2, mode, err));
+    return choose(c, "padding_mode", edges, 3, edge, err);
+}
+
+enum mase_status mase_shape_grid_sample(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x, *grid;
+    int mode, edge;
+    MASE_TRY(mase_call_need(c, &x, "input", err));
+    MASE_TRY(mase_call_need(c, &grid, "grid", err));
+    MASE_TRY(mase_call_float_tensor(c, x, "input", err));
+    MASE_TRY(mase_grid_modes(c, &mode, &edge, err));
+    const struct mase_shape *s = &x->shape, *g = &grid->shape;
+    bool fit = (s->rank == 4 || s->rank == 5) && g->rank == s->rank && s->dim[0] == g->dim[0] &&
+               g->dim[g->rank - 1] == s->rank - 2 && grid->dtype == x->dtype;
+    for (int d = 1; fit && d < s->rank; d++)
+        fit = s->dim[d] > 0;
+    if (!fit)
+        return mase_call_fail(
+            c, err,
+            "an image (N, C, H, W) needs a grid (N, ..., ..., 2) of its type, got "
+            "%s and %s",
+            mase_show_arg(c, mase_call_arg(c, "input")),
+            mase_show_arg(c, mase_call_arg(c, "grid")));
+    struct mase_shape out = { 2, { s->dim[0], s->dim[1] } };
+    for (int d = 1; d + 1 < g->rank; d++)
+        mase_shape_push(&out, g->dim[d]);
+    mase_call_result(c, x->dtype, &out);
+    return MASE_OK;
+}
+
+enum mase_status mase_shape_affine_grid(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *theta;
+    struct mase_shape size;
+    MASE_TRY(mase_call_need(c, &theta, "theta", err));
+    MASE_TRY(mase_call_float_tensor(c, theta, "theta", err));
+    MASE_TRY(mase_call_sizes(c, &size, "size", err));
+    const struct mase_shape *t = &theta->shape;
+    const int n = size.rank - 2;
+    bool fit = (n == 2 || n == 3) && t->rank == 3 && t->dim[0] == size.dim[0] && t->dim[1] == n &&
+               t->dim[2] == n + 1;
+    for (int d = 0; fit && d < size.rank; d++)
+        fit = size.dim[d] > 0;
+    if (!fit || mase_shape_count_checked(&size) < 0)
+        return mase_call_fail(c, err,
+                              "matrices %s do not fit the size %s: (N, 2, 3) and (N, C, H, W)",
+                              mase_show_shape(c, t), mase_show_shape(c, &size));
+    struct mase_shape out = { 1, { size.dim[0] } };
+    for (int d = 0; d < n; d++)
+        mase_shape_push(&out, size.dim[d + 2]);
+    mase_shape_push(&out, n);
+    mase_call_result(c, theta->dtype, &out);
+    return MASE_OK;
+}

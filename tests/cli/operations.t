@@ -58,8 +58,8 @@ succeeds "it can be trained"
 run train drawn.py jsc --max-steps 3 --batch-size 64 --threads 2 --project r2
 python3 - <<'END'
 import struct
-rows = struct.pack("<5000f", *((i * 37 % 101) / 50 - 1 for i in range(5000)))[:16 * 4 * 300]
-head = "{'descr': '<f4', 'fortran_order': False, 'shape': (300, 16), }".ljust(117) + "\n"
+rows = struct.pack("<96000f", *((i * 37 % 101) / 50 - 1 for i in range(96000)))
+head = "{'descr': '<f4', 'fortran_order': False, 'shape': (6000, 16), }".ljust(117) + "\n"
 open("x.npy", "wb").write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + rows)
 END
 last=mase_output/r1/software/training_ckpts/last.ckpt

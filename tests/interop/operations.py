@@ -74,6 +74,8 @@ NETWORKS.update({
                "h = F.one_hot(i.squeeze(1), 16).float(); "
                "x = x * m - torch.scatter_add(x, 1, x.argsort(1)[:, :5], x.tanh()) + h; "
                "x = torch.cat([x, x[:, :6].index_add(1, self.i, x[:, 4:7], alpha=2)], 1)"),
+    "Warped": ("self.l = nn.Linear(16, 6)", 16, "t = self.l(x).view(-1, 2, 3); y = x.view(-1, 1, 4, 4); "
+               "x = F.grid_sample(y, F.affine_grid(t, y.size(), align_corners=False), padding_mode='border', align_corners=False).flatten(1)"),
     "Moments": ("pass", 16, "v, m = torch.var_mean(x, dim=1, keepdim=True); x = (x - m) / (v + 1)"),
 })
 OTHERWISE = {  # torch.fx has a layer, we have what it computes

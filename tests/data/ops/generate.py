@@ -1032,3 +1032,13 @@ method("fill_normal", "normal_", grid(2, 3), mean=-1.5, std=0.0)
 method("fill_bernoulli", "bernoulli_", grid(2, 3), 1.0)
 function("bernoulli", "torch.bernoulli", mask(2, 3).float())
 function("normal", "torch.normal", grid(2, 3), torch.zeros(3))
+for edge in ("zeros", "border", "reflection"):
+    for mode in ("bilinear", "nearest"):
+        for corners in (False, True):
+            function("grid_sample", F_ + "grid_sample", grid(1, 2, 3, 4), grid(1, 3, 3, 2, scale=1.3) + 1 / 64,
+                     mode=mode, padding_mode=edge, align_corners=corners)
+function("grid_sample", F_ + "grid_sample", grid(2, 1, 2, 3, 2), grid(2, 1, 2, 2, 3), align_corners=True, mode="bilinear", padding_mode="zeros")
+function("grid_sample", F_ + "grid_sample", grid(1, 1, 1, 3), grid(1, 1, 3, 2, scale=2), align_corners=True, padding_mode="reflection")
+for corners in (False, True):
+    function("affine_grid", F_ + "affine_grid", grid(2, 2, 3), (2, 3, 3, 4), align_corners=corners)
+function("affine_grid", F_ + "affine_grid", grid(1, 3, 4), (1, 1, 2, 1, 3), align_corners=True)

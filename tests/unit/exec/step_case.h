@@ -239,6 +239,7 @@ static inline struct mase_plan *plan_of(struct running *r, int64_t batch, bool t
 static inline void feed(struct running *r, struct mase_plan *p, int64_t samples)
 {
     mase_plan_set_samples(p, samples);
+    mase_plan_set_step(p, UINT64_MAX); /* the next is 0, which draws as the reference does */
     for (int i = 0; i < r->inputs; i++) {
         const struct mase_lanes x = mase_plan_input(p, i);
         for (int64_t row = 0; row < x.rows; row++)
