@@ -14,7 +14,7 @@ prefix=${pcfiledir}/../..
 Name: mase
 Description: @PROJECT_DESCRIPTION@
 Version: @PROJECT_VERSION@
-Requires.private: libpcre2-8 zlib
+Requires.private: libpcre2-8 zlib libpng libjpeg
 Cflags: -I${prefix}/include
 Libs: -L${prefix}/lib -lmase
 Libs.private: -fopenmp -lm

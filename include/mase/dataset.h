@@ -94,6 +94,26 @@ enum mase_target {
     MASE_TARGET_NONE,    /* nothing that anybody wants to know */
 };
 
+/* What becomes of pictures. */
+struct mase_image_opts {
+    int height, width; /* pictures of a folder are made this size; 0: they must have one */
+    int channels;      /* 1: grey, 3: colours; 0: as the files have it */
+    bool normalise;    /* pixels become (p / 255 - mean) / std by channel, with those below; */
+    bool fit;          /* or with those of the rows that train */
+    double mean[3], std[3];
+    bool augment; /* in training, other than the dataset does by itself: */
+    bool flip;    /* every other picture from left to right, by chance */
+    int crop;     /* a part as large as the picture, of it with so many black pixels around it */
+};
+
+/* From "auto", "imagenet" or "0.5/0.25"; from "none", "flip" or "flip,crop=4". */
+enum mase_status mase_image_normalise_parse(struct mase_image_opts *o, const char *text,
+                                            struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_image_augment_parse(struct mase_image_opts *o, const char *text,
+                                          struct mase_err *err) MASE_MUST_CHECK;
+/* Do bytes become the same? */
+bool mase_image_same_levels(const struct mase_image_opts *a, const struct mase_image_opts *b);
+
 struct mase_dataset_opts {
     enum mase_target target; /* what the file is to be read for */
     const char *data_dir;    /* where files are; also a file itself. NULL: MASE_DATA, the cache */
@@ -103,6 +123,7 @@ struct mase_dataset_opts {
     enum mase_scale scale;   /* tables of numbers; images have a way of their own */
     const struct mase_scaling *scaling; /* for MASE_SCALE_GIVEN; borrowed while opening */
     struct mase_data_columns columns;   /* tables of one's own; borrowed while opening */
+    struct mase_image_opts image;       /* datasets of pictures */
     bool drop_missing;                  /* leave out rows with a missing value, which are errors */
     bool ranges;                        /* mase_dataset_range will be asked */
     struct mase_data_split split;       /* also the seed of those held out for validation */
@@ -129,7 +150,8 @@ struct mase_dataset_info {
     enum mase_scale scale;            /* what was done; USUAL: images, which are not scaled so */
     int64_t scale_rows;               /* whose statistics it took; 0: none */
     struct mase_scaling scaling;
-    const char *pixels; /* images: what becomes of them, in words; NULL: nothing */
+    const char *pixels;           /* images: what becomes of them, in words; NULL: nothing */
+    struct mase_image_opts image; /* what was done to pictures; channels is 0: there are none */
 };
 
 struct mase_dataset;
@@ -170,6 +192,8 @@ struct mase_batch {
     float *x;
     int64_t feature_stride, sample_stride;
     int32_t *label; /* (n) */
+    bool raw;       /* before scaling: of pictures the bytes, of a table what was read, if it was
+                     * opened with ranges */
     bool augment;   /* images: crop and flip as the dataset does in training */
     uint64_t seed;  /* of the augmentation, which depends on seed, epoch and row only */
     uint64_t epoch;

@@ -315,6 +315,7 @@ struct mase_checkpoint_info {
     struct mase_data_columns columns; /* that it was read from; none: not said */
     bool drop_missing;                /* rows with a missing value were left out */
     struct mase_data_split split;     /* of its rows; share 0 and no column: as usual */
+    struct mase_image_opts image;     /* channels is 0: not said */
 };
 /* Of a file that PyTorch reads. Texts and arrays in the arena. */
 enum mase_status mase_checkpoint_info(struct mase_checkpoint_info *info, struct mase_arena *a,

@@ -285,7 +285,11 @@ static enum mase_status remove_kept(struct mase_cli *c, struct mase_err *err)
 static const struct {
     const char *name;
     mase_cli_run_fn *run;
-} verbs[] = { { "list", list }, { "info", info }, { "import", import }, { "remove", remove_kept } };
+} verbs[] = { { "list", list },
+              { "info", info },
+              { "import", import },
+              { "remove", remove_kept },
+              { "export", mase_cli_data_export } };
 
 enum mase_status mase_cli_data(struct mase_cli *c, struct mase_err *err)
 {
@@ -294,6 +298,6 @@ enum mase_status mase_cli_data(struct mase_cli *c, struct mase_err *err)
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
         if (mase_streq(verbs[i].name, c->operands[0]))
             return verbs[i].run(c, err);
-    return mase_fail(err, MASE_EVALUE, "ch data can list, info, import and remove, not '%s'",
-                     c->operands[0]);
+    return mase_fail(err, MASE_EVALUE,
+                     "ch data can list, info, import, remove and export, not '%s'", c->operands[0]);
 }

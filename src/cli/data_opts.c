@@ -2,6 +2,9 @@
  * data_opts.c - how a dataset is opened: as the options say; where they say nothing, as that was
  * which the weights of --load were trained on.
  */
+#include <stdlib.h>
+#include <string.h>
+
 #include <mase/log.h>
 
 #include "cli/train.h"
@@ -143,11 +146,83 @@ enum mase_status mase_cli_check_split(struct mase_cli *c, const struct mase_data
                         is, load, was);
 }
 
+/* ---- pictures ---- */
+
+static enum mase_status read_size(struct mase_image_opts *o, const char *text, struct mase_err *err)
+{
+    char *end = NULL;
+    const bool digits = text[0] >= '0' && text[0] <= '9';
+    const long h = digits ? strtol(text, &end, 10) : 0;
+    const bool two = h >= 1 && *end == ',' && end[1] >= '0' && end[1] <= '9';
+    const long w = two ? strtol(end + 1, &end, 10) : h >= 1 && !*end ? h : 0;
+    if (h < 1 || w < 1 || h > 16384 || w > 16384 || *end)
+        return mase_fail(err, MASE_EVALUE,
+                         "image size '%s': expected height and width from 1 to 16384, as 32,32",
+                         text);
+    o->height = (int)h;
+    o->width = (int)w;
+    return MASE_OK;
+}
+
+static enum mase_status find_image(struct mase_dataset_opts *o, const struct mase_cli *c,
+                                   const struct mase_checkpoint_info *info, struct mase_err *err)
+{
+    const struct mase_value *size = mase_cli_value(c, MASE_CLI_image_size),
+                            *how = mase_cli_value(c, MASE_CLI_normalize),
+                            *augment = mase_cli_value(c, MASE_CLI_augment);
+    const char *name = mase_cli_text(c, MASE_CLI_dataset);
+    const struct mase_data_kind *kind = name ? mase_data_kind_of(name) : NULL;
+    const bool folder = kind && mase_streq(kind->prefix, "images");
+    const struct mase_image_opts *was = info && info->image.channels ? &info->image : NULL;
+    struct mase_image_opts *i = &o->image;
+    i->channels = (int)mase_cli_value(c, MASE_CLI_image_channels)->i;
+    if (size->kind == MASE_STRING && read_size(i, size->s, err))
+        return mase_place(err, size->at);
+    if (how->kind == MASE_STRING && mase_image_normalise_parse(i, how->s, err))
+        return mase_place(err, how->at);
+    if (augment->kind == MASE_STRING && mase_image_augment_parse(i, augment->s, err))
+        return mase_place(err, augment->at);
+    if (i->channels == 2)
+        return mase_fail_at(err, MASE_EVALUE, mase_cli_value(c, MASE_CLI_image_channels)->at,
+                            "pictures have 1 channel or 3, not 2");
+    if (was && folder && !i->channels)
+        i->channels = was->channels;
+    if (was && folder && !i->height) {
+        i->height = was->height;
+        i->width = was->width;
+    }
+    if (was && was->normalise && how->kind != MASE_STRING && (folder || !kind)) {
+        i->normalise = true;
+        memcpy(i->mean, was->mean, sizeof i->mean);
+        memcpy(i->std, was->std, sizeof i->std);
+    }
+    return MASE_OK;
+}
+
+enum mase_status mase_cli_check_pixels(const struct mase_cli *c, const struct mase_dataset *d,
+                                       const struct mase_checkpoint_info *info,
+                                       struct mase_err *err)
+{
+    const struct mase_image_opts *now = &mase_dataset_info(d)->image;
+    const char *load = mase_cli_text(c, MASE_CLI_load_name);
+    if (!now->channels || !info->image.channels || mase_image_same_levels(now, &info->image))
+        return MASE_OK;
+    if (!trains(c))
+        return mase_fail_at(err, MASE_EVALUE, mase_cli_value(c, MASE_CLI_normalize)->at,
+                            "--normalize contradicts %s, which was trained with pixels normalised "
+                            "otherwise; without it they are as they were then",
+                            load);
+    mase_warn("%s was trained with pixels normalised otherwise", load);
+    return MASE_OK;
+}
+
 const char *mase_cli_data_variant(struct mase_cli *c)
 {
-    static const enum mase_cli_option_id ids[] = { MASE_CLI_split_by, MASE_CLI_split_seed,
-                                                   MASE_CLI_scaling,  MASE_CLI_label,
-                                                   MASE_CLI_features, MASE_CLI_drop_nan };
+    static const enum mase_cli_option_id ids[] = { MASE_CLI_split_by,   MASE_CLI_split_seed,
+                                                   MASE_CLI_scaling,    MASE_CLI_label,
+                                                   MASE_CLI_features,   MASE_CLI_drop_nan,
+                                                   MASE_CLI_image_size, MASE_CLI_image_channels,
+                                                   MASE_CLI_normalize,  MASE_CLI_augment };
     const char *text = mase_cli_text(c, MASE_CLI_split);
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
         const struct mase_value *v = mase_cli_value(c, ids[i]);
@@ -174,6 +249,7 @@ enum mase_status mase_cli_data_opts(struct mase_dataset_opts *o, struct mase_cli
         .target = mase_cli_task(c) ? mase_task_reads(mase_cli_task(c)) : MASE_TARGET_CLASS,
     };
     MASE_TRY(find_split(o, c, info, err));
+    MASE_TRY(find_image(o, c, info, err));
     return find_columns(o, c, info, err);
 }
 

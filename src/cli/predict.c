@@ -48,13 +48,28 @@ static enum mase_status find_model(struct job *j, struct mase_err *err)
     return mase_cli_named_model(&j->model, j->c, err);
 }
 
+/* Bytes of pictures as they became in training: by channel. */
+static struct mase_scaling pixel_scaling(const struct job *j)
+{
+    const struct mase_shape *s = &j->data.sample;
+    const int64_t n = mase_shape_count(s), plane = s->rank == 3 ? s->dim[1] * s->dim[2] : n;
+    double *mean = mase_new_array(&j->c->arena, double, (size_t)n),
+           *std = mase_new_array(&j->c->arena, double, (size_t)n);
+    for (int64_t f = 0; f < n; f++) {
+        const int64_t c = f / plane % 3;
+        mean[f] = 255 * j->checkpoint.image.mean[c];
+        std[f] = 255 * j->checkpoint.image.std[c];
+    }
+    return (struct mase_scaling){ n, mean, std };
+}
+
 static enum mase_status read_checkpoint(struct job *j, struct mase_err *err)
 {
     MASE_TRY(mase_cli_checkpoint_info(&j->checkpoint, j->c, j->weights, err));
     const bool raw = mase_cli_flag(j->c, MASE_CLI_raw);
     if (!raw && j->checkpoint.scaling.n)
         mase_info("The samples are taken as scaled already; --raw scales them");
-    if (raw && !j->checkpoint.scale)
+    if (raw && !j->checkpoint.scale && !j->checkpoint.image.normalise)
         return mase_fail_in(
             err, MASE_EVALUE, mase_cli_text(j->c, MASE_CLI_load_name),
             "--raw: this file does not say how its training data was scaled; --scaling can");
@@ -178,6 +193,8 @@ static enum mase_status predict(struct job *j, struct mase_err *err)
     MASE_TRY(mase_cli_build(&j->graph, j->c, j->model, &j->data, j->weights, err));
     MASE_TRY(mase_cli_quantise(&j->graph, j->c, &j->data.sample, err));
     j->threads = mase_predict_threads(j->graph, &j->data.sample, n, asked);
+    if (j->checkpoint.image.normalise)
+        j->checkpoint.scaling = pixel_scaling(j);
     const struct mase_predictor_opts opts = {
         .threads = j->threads,
         .seed = (uint64_t)mase_cli_value(j->c, MASE_CLI_seed)->i,

@@ -10,7 +10,8 @@
  *                                                        out
  *
  * Saved folders also say which columns were read, "labels", "features", "drop_nan", and how the
- * rows were divided, "split", "split_by", "split_seed".
+ * rows were divided, "split", "split_by", "split_seed"; of pictures, "image_channels",
+ * "image_height", "image_width", "image_mean" and "image_std".
  * "std" is another name for scale; {"scaling": "none"} says that there was none. A .safetensors or
  * .pt file may hold mean and scale as tensors.
  */
@@ -39,14 +40,9 @@ static enum mase_status fail_missing(const char *path, int which, struct mase_er
 
 /* ---- JSON ---- */
 
-static enum mase_status get_list(const double **out, int64_t *n, struct mase_arena *a,
-                                 const struct mase_value *root, const char *path, int which,
-                                 struct mase_err *err)
+static enum mase_status get_numbers(const double **out, int64_t *n, struct mase_arena *a,
+                                    const struct mase_value *list, struct mase_err *err)
 {
-    const struct mase_value *list = mase_value_get(root, number_names[which][0]);
-    list = list ? list : mase_value_get(root, number_names[which][1]);
-    if (!list || list->kind != MASE_LIST || !list->count)
-        return fail_missing(path, which, err);
     double *values = mase_new_array(a, double, (size_t)list->count);
     for (int i = 0; i < list->count; i++) {
         const struct mase_value *v = list->items[i];
@@ -58,6 +54,17 @@ static enum mase_status get_list(const double **out, int64_t *n, struct mase_are
     *out = values;
     *n = list->count;
     return MASE_OK;
+}
+
+static enum mase_status get_list(const double **out, int64_t *n, struct mase_arena *a,
+                                 const struct mase_value *root, const char *path, int which,
+                                 struct mase_err *err)
+{
+    const struct mase_value *list = mase_value_get(root, number_names[which][0]);
+    list = list ? list : mase_value_get(root, number_names[which][1]);
+    if (!list || list->kind != MASE_LIST || !list->count)
+        return fail_missing(path, which, err);
+    return get_numbers(out, n, a, list, err);
 }
 
 /* A list of at least `least` names. */
@@ -117,6 +124,37 @@ static void get_text(const char **text, const struct mase_value *root, const cha
         *text = v->s;
 }
 
+/* A whole number above 0, or 0. */
+static int get_count(const struct mase_value *root, const char *key)
+{
+    const struct mase_value *v = mase_value_get(root, key);
+    return v && v->kind == MASE_INT && v->i > 0 && v->i < 65536 ? (int)v->i : 0;
+}
+
+static enum mase_status get_image(struct mase_image_opts *o, struct mase_arena *a,
+                                  const struct mase_value *root, const char *path,
+                                  struct mase_err *err)
+{
+    static const char *const keys[] = { "image_mean", "image_std" };
+    double *const to[] = { o->mean, o->std };
+    o->channels = get_count(root, "image_channels");
+    o->height = get_count(root, "image_height");
+    o->width = get_count(root, "image_width");
+    for (int k = 0; k < 2; k++) {
+        const struct mase_value *list = mase_value_get(root, keys[k]);
+        if (!list || list->kind != MASE_LIST)
+            return MASE_OK;
+        const double *v;
+        int64_t n = 0;
+        MASE_TRY(get_numbers(&v, &n, a, list, err));
+        if (n != 3)
+            return mase_fail_in(err, MASE_EVALUE, path, "%s must be three numbers", keys[k]);
+        memcpy(to[k], v, 3 * sizeof *v);
+    }
+    o->normalise = true;
+    return MASE_OK;
+}
+
 static enum mase_status from_json(struct mase_checkpoint_info *info, const double *v[2],
                                   int64_t n[2], struct mase_arena *a, const char *path,
                                   struct mase_err *err)
@@ -140,9 +178,10 @@ static enum mase_status from_json(struct mase_checkpoint_info *info, const doubl
     for (int i = MASE_SCALE_NONE; how && how->kind == MASE_STRING && i < MASE_SCALE_COUNT; i++)
         if (mase_streq(how->s, mase_scale_names[i]))
             info->scale = (enum mase_scale)i;
+    MASE_TRY(get_image(&info->image, a, root, path, err));
     const bool unscaled =
         how && how->kind == MASE_STRING && mase_streq(how->s, mase_scale_names[MASE_SCALE_USUAL]);
-    if (info->scale == MASE_SCALE_NONE || unscaled)
+    if (info->scale == MASE_SCALE_NONE || unscaled || info->image.channels)
         return MASE_OK;
     for (int i = 0; i < 2; i++)
         MASE_TRY(get_list(&v[i], &n[i], a, root, path, i, err));
@@ -358,7 +397,9 @@ enum mase_status mase_cli_open_data_for(struct mase_dataset **d, struct mase_cli
     MASE_TRY(find_scaling(&opts, c, info, err));
     if (mase_dataset_open(d, name->s, &opts, err))
         return mase_place(err, name->at);
-    const enum mase_status st = mase_cli_check_split(c, *d, info, err);
+    enum mase_status st = mase_cli_check_split(c, *d, info, err);
+    if (!st)
+        st = mase_cli_check_pixels(c, *d, info, err);
     if (st) {
         mase_dataset_close(*d);
         *d = NULL;
@@ -409,6 +450,19 @@ static void set_split(struct mase_arena *a, struct mase_value *v, const struct m
         mase_value_set(a, v, "split_seed", mase_value_int(a, (int64_t)s->seed));
 }
 
+static void set_image(struct mase_arena *a, struct mase_value *v, const struct mase_image_opts *o)
+{
+    mase_value_set(a, v, "image_channels", mase_value_int(a, o->channels));
+    if (o->height) {
+        mase_value_set(a, v, "image_height", mase_value_int(a, o->height));
+        mase_value_set(a, v, "image_width", mase_value_int(a, o->width));
+    }
+    if (o->normalise) {
+        mase_value_set(a, v, "image_mean", numbers(a, o->mean, 3));
+        mase_value_set(a, v, "image_std", numbers(a, o->std, 3));
+    }
+}
+
 enum mase_status mase_cli_keep_scaling(const char *dir, struct mase_arena *a,
                                        const struct mase_checkpoint_info *info,
                                        struct mase_value *files, struct mase_err *err)
@@ -416,11 +470,12 @@ enum mase_status mase_cli_keep_scaling(const char *dir, struct mase_arena *a,
     const char *path = mase_path_join(a, dir, SCALING_FILE);
     struct mase_value *v = mase_value_table(a);
     const bool special = info->task && mase_task_find(info->task) != mase_tasks;
-    if (info->scale == MASE_SCALE_USUAL && !special)
+    if (info->scale == MASE_SCALE_USUAL && !special && !info->image.channels)
         return unlink(path) && errno != ENOENT
                    ? mase_fail_errno(err, path, "cannot remove what an earlier run left")
                    : mase_saved_add(dir, SCALING_FILE, err);
-    mase_value_set(a, v, "scaling", mase_value_string(a, mase_scale_names[info->scale]));
+    if (info->scale)
+        mase_value_set(a, v, "scaling", mase_value_string(a, mase_scale_names[info->scale]));
     if (info->checksum)
         mase_value_set(a, v, "sha256", mase_value_string(a, info->checksum));
     if (special) {
@@ -439,6 +494,8 @@ enum mase_status mase_cli_keep_scaling(const char *dir, struct mase_arena *a,
     if (info->drop_missing)
         mase_value_set(a, v, "drop_nan", mase_value_bool(a, true));
     set_split(a, v, &info->split);
+    if (info->image.channels)
+        set_image(a, v, &info->image);
     struct mase_str text = { 0 };
     mase_json_print(&text, v, 2);
     mase_str_addc(&text, '\n');

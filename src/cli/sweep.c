@@ -251,11 +251,12 @@ static bool is_same_value(const struct mase_value *was, const struct mase_value 
 /* Is what the folder holds of this very sweep? Then the table that follows has its rows, too. */
 static bool is_same_sweep(const struct job *j, const char *dir)
 {
-    static const enum mase_cli_option_id ids[] = { MASE_CLI_model,      MASE_CLI_dataset,
-                                                   MASE_CLI_split,      MASE_CLI_split_by,
-                                                   MASE_CLI_split_seed, MASE_CLI_label,
-                                                   MASE_CLI_features,   MASE_CLI_drop_nan,
-                                                   MASE_CLI_load_name };
+    static const enum mase_cli_option_id ids[] = {
+        MASE_CLI_model,      MASE_CLI_dataset,        MASE_CLI_split,     MASE_CLI_split_by,
+        MASE_CLI_split_seed, MASE_CLI_label,          MASE_CLI_features,  MASE_CLI_drop_nan,
+        MASE_CLI_image_size, MASE_CLI_image_channels, MASE_CLI_normalize, MASE_CLI_augment,
+        MASE_CLI_load_name
+    };
     struct mase_arena *a = &j->c->arena;
     struct mase_value *run;
     if (mase_json_read(&run, a, mase_path_join(a, dir, "run.json"), NULL))

@@ -61,6 +61,10 @@ void mase_cli_tell_columns(struct mase_cli *c, const struct mase_dataset *d,
 enum mase_status mase_cli_check_split(struct mase_cli *c, const struct mase_dataset *d,
                                       const struct mase_checkpoint_info *info,
                                       struct mase_err *err) MASE_MUST_CHECK;
+/* Pixels become what they became in training. */
+enum mase_status mase_cli_check_pixels(const struct mase_cli *c, const struct mase_dataset *d,
+                                       const struct mase_checkpoint_info *info,
+                                       struct mase_err *err) MASE_MUST_CHECK;
 /* "0.8,0.1,0.1 by column batch", in a; NULL: as usual. */
 const char *mase_cli_split_words(struct mase_arena *a, const struct mase_dataset *d);
 /* What is said of the data beside its name: "held-out, scaling standard". */
@@ -81,6 +85,10 @@ enum mase_status mase_cli_settle_load(struct mase_cli *c, enum mase_cli_weights 
 
 /* "Accuracy" of "accuracy"; in a. */
 const char *mase_cli_capital(struct mase_arena *a, const char *word);
+
+/* ---- data_export.c ---- */
+
+enum mase_status mase_cli_data_export(struct mase_cli *c, struct mase_err *err) MASE_MUST_CHECK;
 
 /* ---- classes.c ---- */
 

@@ -16,4 +16,15 @@ enum { MASE_CIFAR_IMAGE = 3 * 32 * 32 };
 enum mase_status mase_cifar_check(const struct mase_file *f, int label_bytes, int classes,
                                   int64_t *n, struct mase_err *err) MASE_MUST_CHECK;
 
+/* A batch as Python pickled it: a dict with data, (n, 3072) bytes, and a list of labels under key.
+ * Images and labels in a. */
+struct mase_cifar_batch {
+    const unsigned char *images;
+    const int32_t *labels;
+    int64_t n;
+};
+enum mase_status mase_cifar_pickle(struct mase_cifar_batch *b, struct mase_arena *a,
+                                   const struct mase_file *f, const char *key, int classes,
+                                   struct mase_err *err) MASE_MUST_CHECK;
+
 #endif /* MASE_DATA_CIFAR_H */

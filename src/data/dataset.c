@@ -105,15 +105,18 @@ struct mase_feature_range mase_dataset_range(const struct mase_dataset *d, enum 
 static void batch_table(const struct mase_dataset *d, const struct mase_batch *b)
 {
     const int64_t F = feature_count(d);
+    const float *table = b->raw && d->plain ? d->plain : d->table;
+    if (b->raw && !d->plain && d->info.scaling.n)
+        mase_bug("%s was not opened to be asked for what was read", d->info.data.name);
     for (int64_t i = 0; i < b->n; i++) {
-        const float *from = d->table + (int64_t)b->row[i] * F; // (F)
+        const float *from = table + (int64_t)b->row[i] * F; // (F)
         float *to = b->x + i * b->sample_stride;
         for (int64_t f = 0; f < F; f++)
             to[f * b->feature_stride] = from[f];
     }
 }
 
-static const unsigned char *image_bytes(const struct mase_image_store *s, int64_t row)
+const unsigned char *mase_image_bytes(const struct mase_image_store *s, int64_t row)
 {
     for (int p = 0; p < s->parts; p++)
         if (row - s->part[p].first < s->part[p].count)
@@ -130,14 +133,14 @@ struct placing {
 static struct placing place_image(const struct mase_image_store *s, const struct mase_batch *b,
                                   uint32_t row)
 {
-    if (!b->augment || !s->pad)
+    if (!b->augment || (!s->pad && !s->flip))
         return (struct placing){ 0 };
     struct mase_rng r = mase_rng(b->seed, MASE_STREAM_AUGMENT, b->epoch << 32 | row);
     const uint32_t places = 2 * (uint32_t)s->pad + 1;
     /* 32 bits times 9 places: the bias is 2e-9. */
     const int top = (int)((uint64_t)mase_rng_u32(&r) * places >> 32) - s->pad;
     const int left = (int)((uint64_t)mase_rng_u32(&r) * places >> 32) - s->pad;
-    return (struct placing){ top, left, mase_rng_u32(&r) & 1 };
+    return (struct placing){ top, left, s->flip && (mase_rng_u32(&r) & 1) };
 }
 
 /* One sample. Pixels outside the image are black, as in an image padded before it is normalised. */
@@ -146,7 +149,7 @@ static void put_image(const struct mase_dataset *d, const struct mase_batch *b, 
     const struct mase_image_store *s = d->image;
     const int64_t *dim = d->info.data.sample.dim;
     const int C = (int)dim[0], H = (int)dim[1], W = (int)dim[2];
-    const unsigned char *bytes = image_bytes(s, b->row[i]);
+    const unsigned char *bytes = mase_image_bytes(s, b->row[i]);
     const struct placing at = place_image(s, b, b->row[i]);
     float *to = b->x + i * b->sample_stride;
     for (int c = 0; c < C; c++)
@@ -157,7 +160,7 @@ static void put_image(const struct mase_dataset *d, const struct mase_batch *b, 
                 const int x = (at.flip ? W - 1 - w : w) + at.left;
                 const unsigned char byte =
                     inside && x >= 0 && x < W ? bytes[(c * H + y) * W + x] : 0;
-                *to = s->level[c][byte];
+                *to = b->raw ? (float)byte : s->level[c][byte];
             }
         }
 }

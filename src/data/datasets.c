@@ -55,7 +55,8 @@ static void tell_kinds(struct mase_err *err)
     for (const struct mase_data_kind *k = mase_data_kinds; k->prefix; k++)
         mase_str_printf(&all, "%s%s", k->endings[0] ? " " : "", k->endings);
     const size_t used = strlen(err->msg);
-    snprintf(err->msg + used, sizeof err->msg - used, "; or a file whose name ends in one of%s",
+    snprintf(err->msg + used, sizeof err->msg - used,
+             "; or a file whose name ends in one of%s, or a folder of pictures by class",
              mase_str_text(&all));
     mase_str_release(&all);
 }
@@ -124,6 +125,9 @@ const struct mase_data_kind *mase_data_kind_of(const char *name)
     for (const struct mase_data_kind *k = mase_data_kinds; k->prefix; k++)
         if ((has_ending(k, name, whole) || has_ending(k, name, path)) && !is_named(name))
             return k;
+    for (const struct mase_data_kind *k = mase_data_kinds; k->prefix; k++)
+        if (mase_streq(k->prefix, "images") && !is_named(name) && mase_is_dir(name))
+            return k;
     return NULL;
 }
 
@@ -153,6 +157,18 @@ static enum mase_status open_named(struct mase_dataset *d, const char *name,
     return openers[i](d, opts, file, err);
 }
 
+enum mase_status mase_open_as(struct mase_dataset *d, const struct mase_dataset_opts *opts,
+                              const char *name, struct mase_err *err)
+{
+    int i = 0;
+    const char *called = d->info.data.name, *file;
+    MASE_TRY(find(&i, &file, name, err));
+    d->info.data = mase_datasets[i];
+    const enum mase_status st = openers[i](d, opts, NULL, err);
+    d->info.data.name = called;
+    return st;
+}
+
 /* What is for tables of one's own. */
 static enum mase_status check_columns(const char *name, const struct mase_dataset_opts *opts,
                                       struct mase_err *err)
@@ -167,6 +183,22 @@ static enum mase_status check_columns(const char *name, const struct mase_datase
                      "%s is for tables of your own, .csv, .npz or .h5 files; %s has columns that "
                      "are known",
                      option, name);
+}
+
+/* What is for pictures. */
+static enum mase_status check_image(const struct mase_dataset *d,
+                                    const struct mase_dataset_opts *opts, struct mase_err *err)
+{
+    const struct mase_image_opts *o = &opts->image;
+    const char *option = o->height                ? "--image-size"
+                         : o->channels            ? "--image-channels"
+                         : o->normalise || o->fit ? "--normalize"
+                         : o->augment             ? "--augment"
+                                                  : NULL;
+    if (d->image || !option)
+        return MASE_OK;
+    return mase_fail(err, MASE_EVALUE, "%s is for pictures; %s has none", option,
+                     d->info.data.name);
 }
 
 /* Images and built-in samples are given as they are, or in a way of their own. */
@@ -204,7 +236,7 @@ enum mase_status mase_dataset_open(struct mase_dataset **out, const char *name,
     struct mase_dataset *d = mase_xcalloc(sizeof *d);
     opts = opts ? opts : &defaults;
     enum mase_status st = opts->data_dir ? mase_check_data_dir(opts, err) : MASE_OK;
-    if (!st && !kind)
+    if (!st && (!kind || mase_streq(kind->prefix, "images")))
         st = check_columns(name, opts, err);
     if (!st)
         st = kind ? open_kind(d, kind, name, opts, err) : open_named(d, name, opts, err);
@@ -212,6 +244,8 @@ enum mase_status mase_dataset_open(struct mase_dataset **out, const char *name,
         st = check_scale(d, opts, err);
     if (!st)
         st = check_target(d, opts, err);
+    if (!st)
+        st = check_image(d, opts, err);
     if (st)
         mase_dataset_close(d);
     else

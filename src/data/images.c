@@ -4,6 +4,7 @@
  *
  * IDX, of mnist (idx.c):     images of rank 3 (N, 28, 28), labels of rank 1
  * binary CIFAR (cifar.c):    records of a label (cifar100: two, the fine one second) and an image
+ * pickled CIFAR (cifar.c):   a dict of an array of images and a list of labels
  *
  * mnist's pixels stay 0 to 255, as the original has them. cifar's become (p / 255 - mean) / std
  * with the means and deviations of ImageNet; in training they are cropped at random from an image
@@ -32,8 +33,7 @@ static enum mase_status fail_missing(const struct mase_dataset *d,
                         name, d->info.data.name);
 }
 
-/* Sums of all files in order, as one. */
-static void add_checksum(struct mase_dataset *d, const struct mase_file *f)
+void mase_add_checksum(struct mase_dataset *d, const struct mase_file *f)
 {
     char text[2 * 64 + 1] = "";
     memcpy(text, d->info.checksum, 64);
@@ -52,6 +52,19 @@ static void add_part(struct mase_dataset *d, const unsigned char *data, int64_t 
     d->info.rows += n;
 }
 
+static enum mase_status finish(struct mase_dataset *d, const struct mase_dataset_opts *opts,
+                               int64_t training, struct mase_err *err)
+{
+    if (opts->image.height || opts->image.channels)
+        return mase_fail(err, MASE_EVALUE,
+                         "size and channels are chosen of a folder of pictures; those of %s are "
+                         "known",
+                         d->info.data.name);
+    MASE_TRY(mase_split_parts(d, opts, training, 0, MASE_SPLIT_TEST, err));
+    mase_image_apply(d, opts);
+    return MASE_OK;
+}
+
 /* ---- IDX ---- */
 
 static enum mase_status open_idx(struct mase_file *f, struct mase_dataset *d,
@@ -66,10 +79,13 @@ static enum mase_status open_idx(struct mase_file *f, struct mase_dataset *d,
         mase_arena_printf(a, "%s.idx%d-ubyte", what, rank),
     };
     const char *path = mase_find_file(d, opts, d->info.data.name, names, 3);
+    const bool digit = mase_streq(d->info.data.name, "mnist");
+    if (!path) /* where torchvision puts them */
+        path = mase_find_file(d, opts, digit ? "MNIST/raw" : "FashionMNIST/raw", names, 3);
     if (!path)
         return fail_missing(d, opts, names[0], err);
     MASE_TRY(mase_file_open(f, path, err));
-    add_checksum(d, f);
+    mase_add_checksum(d, f);
     return mase_idx_check(f, a, item, n, err);
 }
 
@@ -122,42 +138,81 @@ enum mase_status mase_open_mnist(struct mase_dataset *d, const struct mase_datas
     d->info.source = mase_path_absolute(&d->arena, d->file[0].path);
     d->info.class_names = mase_streq(d->info.data.name, "mnist") ? digits : clothes;
     d->label = label;
-    return mase_split_parts(d, opts, training, 0, MASE_SPLIT_TEST, err);
+    return finish(d, opts, training, err);
 }
 
 /* ---- CIFAR ---- */
 
 static const struct cifar {
     const char *name, *folder;
-    int label_bytes; /* the last one counts */
+    int label_bytes;    /* of a record, the last one counts */
+    const char *labels; /* of a pickle: what they are called; NULL: it is none */
     const char *files[MASE_DATA_FILES + 1];
     int training; /* files; the rest test */
 } cifars[] = {
     { "cifar10",
       "cifar-10-batches-bin",
       1,
+      NULL,
       { "data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin",
         "data_batch_5.bin", "test_batch.bin", NULL },
       5 },
-    { "cifar100", "cifar-100-binary", 2, { "train.bin", "test.bin", NULL }, 1 },
+    { "cifar10",
+      "cifar-10-batches-py",
+      0,
+      "labels",
+      { "data_batch_1", "data_batch_2", "data_batch_3", "data_batch_4", "data_batch_5",
+        "test_batch", NULL },
+      5 },
+    { "cifar100", "cifar-100-binary", 2, NULL, { "train.bin", "test.bin", NULL }, 1 },
+    { "cifar100", "cifar-100-python", 0, "fine_labels", { "train", "test", NULL }, 1 },
 };
+enum { CIFARS = sizeof cifars / sizeof cifars[0] };
 
 static const char *const photographs[] = { "airplane", "automobile", "bird",  "cat",  "deer",
                                            "dog",      "frog",       "horse", "ship", "truck" };
 
+/* The form whose first file is there; the first form if none is. */
+static const struct cifar *find_cifar(struct mase_dataset *d, const struct mase_dataset_opts *opts)
+{
+    const struct cifar *first = NULL;
+    for (int k = 0; k < CIFARS; k++) {
+        if (!mase_streq(cifars[k].name, d->info.data.name))
+            continue;
+        if (mase_find_file(d, opts, cifars[k].folder, cifars[k].files, 1))
+            return &cifars[k];
+        first = first ? first : &cifars[k];
+    }
+    return first;
+}
+
+/* The labels of the part go behind those that are there. */
 static enum mase_status open_cifar_part(struct mase_dataset *d,
                                         const struct mase_dataset_opts *opts,
-                                        const struct cifar *kind, int i, struct mase_err *err)
+                                        const struct cifar *kind, int i, int32_t **label, int *cap,
+                                        struct mase_err *err)
 {
     const char *path = mase_find_file(d, opts, kind->folder, &kind->files[i], 1);
     struct mase_file *f = &d->file[i];
-    int64_t n = 0;
+    struct mase_cifar_batch b = { 0 };
+    int64_t stride = MASE_CIFAR_IMAGE;
     if (!path)
         return fail_missing(d, opts, kind->files[i], err);
     MASE_TRY(mase_file_open(f, path, err));
-    add_checksum(d, f);
-    MASE_TRY(mase_cifar_check(f, kind->label_bytes, d->info.data.classes, &n, err));
-    add_part(d, f->data + kind->label_bytes, n, kind->label_bytes + MASE_CIFAR_IMAGE);
+    mase_add_checksum(d, f);
+    if (kind->labels) {
+        MASE_TRY(mase_cifar_pickle(&b, &d->arena, f, kind->labels, d->info.data.classes, err));
+    } else {
+        MASE_TRY(mase_cifar_check(f, kind->label_bytes, d->info.data.classes, &b.n, err));
+        b.images = f->data + kind->label_bytes;
+        stride += kind->label_bytes;
+    }
+    for (int64_t k = 0; k < b.n; k++) {
+        const int at = (int)(d->info.rows + k);
+        *label = mase_arena_grow(&d->arena, *label, at, cap, sizeof **label);
+        (*label)[at] = b.labels ? b.labels[k] : b.images[k * stride - 1];
+    }
+    add_part(d, b.images, b.n, stride);
     return MASE_OK;
 }
 
@@ -168,6 +223,7 @@ static void set_levels(struct mase_image_store *s)
         for (int v = 0; v < 256; v++)
             s->level[c][v] = (float)((v / 255.0 - mean[c]) / std[c]);
     s->pad = 4;
+    s->flip = true;
 }
 
 static const char *const *class_numbers(struct mase_arena *a, int n)
@@ -181,27 +237,25 @@ static const char *const *class_numbers(struct mase_arena *a, int n)
 enum mase_status mase_open_cifar(struct mase_dataset *d, const struct mase_dataset_opts *opts,
                                  const char *file, struct mase_err *err)
 {
-    const struct cifar *kind = &cifars[mase_streq(d->info.data.name, cifars[1].name)];
     int64_t training = 0;
+    int32_t *label = NULL;
+    int cap = 0;
     if (file)
         return mase_fail(err, MASE_EVALUE, "%s is read from a folder: name it by --data-dir",
                          d->info.data.name);
     MASE_TRY(mase_check_data_dir(opts, err));
     d->image = mase_new(&d->arena, struct mase_image_store);
     set_levels(d->image);
-    d->info.pixels = "(p / 255 - mean) / deviation, by colour; in training cropped and flipped";
+    d->image->words = "(p / 255 - mean) / deviation, by colour";
+    const struct cifar *kind = find_cifar(d, opts);
     for (int i = 0; kind->files[i]; i++) {
-        MASE_TRY(open_cifar_part(d, opts, kind, i, err));
+        MASE_TRY(open_cifar_part(d, opts, kind, i, &label, &cap, err));
         if (i == kind->training - 1)
             training = d->info.rows;
     }
-    int32_t *label = mase_new_array(&d->arena, int32_t, (size_t)d->info.rows), *to = label;
-    for (int p = 0; p < d->image->parts; p++)
-        for (int64_t i = 0; i < d->image->part[p].count; i++)
-            *to++ = d->image->part[p].data[i * d->image->part[p].stride - 1];
     d->info.source = mase_path_absolute(&d->arena, d->file[0].path);
     d->info.class_names =
-        kind == cifars ? photographs : class_numbers(&d->arena, d->info.data.classes);
+        d->info.data.classes == 10 ? photographs : class_numbers(&d->arena, d->info.data.classes);
     d->label = label;
-    return mase_split_parts(d, opts, training, 0, MASE_SPLIT_TEST, err);
+    return finish(d, opts, training, err);
 }

@@ -133,18 +133,25 @@ static void limit(int what, uint64_t most, uint64_t grace)
         (void)!setrlimit(what, &(struct rlimit){ (rlim_t)most, (rlim_t)(most + grace) });
 }
 
+/* A crash must end the child, whatever handlers the program has. */
+static void reset_signals(void)
+{
+    static const int crashes[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGPIPE, SIGXCPU };
+    for (size_t i = 0; i < sizeof crashes / sizeof crashes[0]; i++)
+        signal(crashes[i], SIG_DFL);
+}
+
+void mase_isolate_limit(uint64_t file_bytes)
+{
+    reset_signals();
+    limit(RLIMIT_CORE, 0, 0);
+    if (!SANITIZED)
+        limit(RLIMIT_AS, own_memory() + mase_data_memory(file_bytes), 0);
+}
+
 static uint64_t seconds_for(const struct mase_isolated *t, uint64_t size)
 {
     return (t->seconds ? t->seconds : SECONDS) + (size >> 20);
-}
-
-/* A small file may unpack to anything, and a damaged one keep the library busy for ever. */
-static void limit_child(const struct mase_isolated *t, uint64_t size)
-{
-    limit(RLIMIT_CORE, 0, 0);
-    limit(RLIMIT_CPU, seconds_for(t, size), 5);
-    if (!SANITIZED)
-        limit(RLIMIT_AS, own_memory() + mase_data_memory(size), 0);
 }
 
 void mase_isolate_seal(void)
@@ -168,21 +175,14 @@ static bool send_table(int fd, const struct mase_raw *r)
            (!r->grouped || send(fd, r->group, group_bytes(r)));
 }
 
-/* A crash must end the child, whatever handlers the program has. */
-static void reset_signals(void)
-{
-    static const int crashes[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGPIPE, SIGXCPU };
-    for (size_t i = 0; i < sizeof crashes / sizeof crashes[0]; i++)
-        signal(crashes[i], SIG_DFL);
-}
-
 static _Noreturn void run_child(int fd, struct mase_isolated *t, const char *path, uint64_t size,
                                 mase_isolated_fn *read_table, const void *user)
 {
     struct mase_arena a = { 0 };
     struct reply reply = { 0 };
-    reset_signals();
-    limit_child(t, size);
+    /* A small file may unpack to anything, and a damaged one keep the library busy for ever. */
+    mase_isolate_limit(size);
+    limit(RLIMIT_CPU, seconds_for(t, size), 5);
     reply.status = read_table(t, &a, path, user, &reply.err);
     reply.sample = t->sample;
     reply.raw = t->raw;

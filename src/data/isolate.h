@@ -27,6 +27,9 @@ enum mase_status mase_isolate(struct mase_isolated *t, struct mase_arena *a, con
                               mase_isolated_fn *read, const void *user,
                               struct mase_err *err) MASE_MUST_CHECK;
 
+/* For a child: signals end it, and its memory is bounded by what a file of this size may take. */
+void mase_isolate_limit(uint64_t file_bytes);
+
 /* For a reader, once its file is open: from here on the process can open no other. */
 void mase_isolate_seal(void);
 

@@ -3,6 +3,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "data/raw.h"
 #include "data/store.h"
@@ -24,6 +25,14 @@ enum mase_status mase_source(struct mase_dataset *d, const char *path, struct ma
     mase_file_close(&f);
     d->info.source = mase_path_absolute(&d->arena, path);
     return MASE_OK;
+}
+
+bool mase_is_fashion(const char *dir)
+{
+    for (const char *p = dir; *p; p++)
+        if (strncasecmp(p, "fashion", 7) == 0)
+            return true;
+    return false;
 }
 
 static const char *environment(const char *name)

@@ -20,7 +20,9 @@ struct mase_image_store {
     struct mase_image_part part[MASE_DATA_FILES];
     int parts;
     float level[MASE_IMAGE_CHANNELS][256]; /* what a byte becomes, per channel */
-    int pad;                               /* pixels around for random crops; 0: no augmentation */
+    int pad;                               /* black pixels around for random crops */
+    bool flip;                             /* in training, by chance */
+    const char *words;                     /* what a byte becomes; NULL: it stays */
 };
 
 struct mase_dataset {
@@ -75,6 +77,21 @@ const char *mase_data_dir(const struct mase_dataset_opts *opts);
 /* A place that was named must be there; it may lack the files of a dataset. */
 enum mase_status mase_check_data_dir(const struct mase_dataset_opts *opts,
                                      struct mase_err *err) MASE_MUST_CHECK;
+
+/* ---- pictures (images.c, levels.c) ---- */
+
+/* Sums of all files in order, as one. */
+void mase_add_checksum(struct mase_dataset *d, const struct mase_file *f);
+/* Open as the dataset of this name, keeping what it is called. */
+enum mase_status mase_open_as(struct mase_dataset *d, const struct mase_dataset_opts *opts,
+                              const char *name, struct mase_err *err) MASE_MUST_CHECK;
+/* Is "fashion" in the last parts of a path? */
+bool mase_is_fashion(const char *dir);
+/* What bytes become and what training does to them, where opts say it; d->image has what is usual.
+ * Splits and pixels are set. */
+void mase_image_apply(struct mase_dataset *d, const struct mase_dataset_opts *opts);
+/* The bytes of a row, (channels, height, width). */
+const unsigned char *mase_image_bytes(const struct mase_image_store *s, int64_t row);
 
 /* ---- splits (splits.c) ---- */
 

@@ -106,7 +106,7 @@ void mase_opaque_build(struct mase_pickle *p, struct mase_obj *o, const struct m
         add_all(p, o, state->items[0]);
         add_all(p, o, state->items[1]);
     } else if (mase_streq(o->type, "numpy.ndarray") && state->kind == MASE_OBJ_TUPLE &&
-               state->count > 1) {
+               state->count > 1 && !p->keep_arrays) {
         mase_opaque_add(p, o, state->items[1]);
     } else {
         mase_opaque_add(p, o, (struct mase_obj *)state);

@@ -24,7 +24,10 @@
  *                                  mean, std (float64[features]; none: not scaled),
  *                                  labels, features (columns of one's own table; none: not by
  *                                  name), drop_nan,
- *                                  split (float64[3]), split_by (none: as usual), split_seed
+ *                                  split (float64[3]), split_by (none: as usual), split_seed,
+ *                                  of pictures: image_channels, image_height, image_width (0: as
+ *                                  they were), image_mean, image_std (float64[3]; none: as usual
+ *                                  for the dataset), crop, flip
  */
 #include <math.h>
 
@@ -104,6 +107,17 @@ static struct mase_obj *texts(struct mase_arena *a, const char *const *text, int
     return list;
 }
 
+static void image_info(struct mase_arena *a, struct mase_obj *o, const struct mase_image_opts *i)
+{
+    set_int(a, o, "image_channels", i->channels);
+    set_int(a, o, "image_height", i->height);
+    set_int(a, o, "image_width", i->width);
+    mase_obj_set(a, o, "image_mean", doubles(a, i->mean, i->normalise ? 3 : 0));
+    mase_obj_set(a, o, "image_std", doubles(a, i->std, i->normalise ? 3 : 0));
+    set_int(a, o, "crop", i->crop);
+    mase_obj_set(a, o, "flip", mase_obj_bool(a, i->flip));
+}
+
 static struct mase_obj *data_info(struct mase_arena *a, const struct mase_dataset *d)
 {
     const struct mase_dataset_info *i = mase_dataset_info(d);
@@ -129,6 +143,8 @@ static struct mase_obj *data_info(struct mase_arena *a, const struct mase_datase
     mase_obj_set(a, o, "split", doubles(a, i->split.share, i->split.share[0] > 0 ? 3 : 0));
     set_text(a, o, "split_by", i->split.by);
     set_int(a, o, "split_seed", (int64_t)i->split.seed);
+    if (i->image.channels)
+        image_info(a, o, &i->image);
     return o;
 }
 

@@ -178,6 +178,31 @@ static struct mase_data_split read_split(struct mase_arena *a, const struct mase
     return s;
 }
 
+static int read_count(const struct mase_obj *data, const char *key)
+{
+    const struct mase_obj *o = mase_obj_get(data, key);
+    return o && o->kind == MASE_OBJ_INT && o->i > 0 && o->i < 65536 ? (int)o->i : 0;
+}
+
+/* What was done to pictures; of files from before it was written, nothing is known. */
+static struct mase_image_opts read_image(struct mase_arena *a, const struct mase_obj *data)
+{
+    struct mase_image_opts i = { .channels = read_count(data, "image_channels"),
+                                 .height = read_count(data, "image_height"),
+                                 .width = read_count(data, "image_width"),
+                                 .crop = read_count(data, "crop"),
+                                 .flip = read_flag(data, "flip") };
+    int64_t means, stds;
+    const double *mean = get_doubles(a, data, "image_mean", &means);
+    const double *std = get_doubles(a, data, "image_std", &stds);
+    i.normalise = means == 3 && stds == 3;
+    for (int c = 0; c < 3 && i.normalise; c++) {
+        i.mean[c] = mean[c];
+        i.std[c] = std[c];
+    }
+    return i;
+}
+
 /* How the training data was scaled. Files from before it had a name say it by their numbers. */
 static enum mase_status read_scaling(enum mase_scale *scale, struct mase_scaling *s,
                                      struct mase_arena *a, const struct mase_obj *data,
@@ -230,6 +255,15 @@ static enum mase_status check_columns(const struct mase_trainer *t, const struct
                           "cannot resume: the run read other columns of %s; --label and --features "
                           "say which",
                           info->data.name);
+    const struct mase_image_opts image = read_image(&a, was);
+    if (!st && image.channels &&
+        (!mase_image_same_levels(&image, &info->image) || image.crop != info->image.crop ||
+         image.flip != info->image.flip || image.channels != info->image.channels))
+        st = mase_fail_in(
+            err, MASE_EVALUE, path,
+            "cannot resume: the run did otherwise with the pictures of %s; --normalize, "
+            "--augment and --image-channels say what",
+            info->data.name);
     const struct mase_data_split split = read_split(&a, was);
     if (!st && !mase_data_split_equal(&split, &info->split))
         st = mase_fail_in(
@@ -464,6 +498,7 @@ static enum mase_status read_info(struct mase_checkpoint_info *info, struct mase
     info->columns = read_columns(a, data);
     info->drop_missing = read_flag(data, "drop_nan");
     info->split = read_split(a, data);
+    info->image = read_image(a, data);
     const struct mase_obj *opts = ours ? mase_obj_get(root, "hyper_parameters") : NULL;
     const struct mase_obj *delta = mase_obj_get(opts, "loss_delta");
     info->task = get_text(a, opts, "task");

@@ -76,7 +76,7 @@ run data info mnist
 refused "files that are not there" 'name their folder by --data-dir'
 run data inform jsc
 fails "another verb" <<'END'
-ch: ch data can list, info, import and remove, not 'inform'
+ch: ch data can list, info, import, remove and export, not 'inform'
 END
 run data info
 refused "no name" 'needs the name of a dataset'

@@ -60,6 +60,24 @@ holds "validation images never" test "$(column still 7 | wc -l)" -eq 1
 run data info cifar10 --data-dir photographs
 out_has "what becomes of the pixels is said" '^features +\(p / 255 - mean\) / deviation, by colour; '
 
+# Folders as they are named: torchvision's own, by their files.
+mkdir -p root/MNIST && ln -s "$PWD/digits" root/MNIST/raw && ln -s "$PWD/digits" fashion
+run data info root/MNIST/raw
+succeeds "MNIST/raw"
+out_has "digits" '^Split +Rows +0 +1 +2 '
+run data info mnist --data-dir root --split 0.8,0.2 --normalize auto
+succeeds "the root above it"
+out_has "other shares, and normalised" '^train +240 '
+out_has "which is said" '^features +\(p / 255 - mean\) / deviation'
+run data info fashion
+out_has "clothes" '^Split +Rows +T-shirt'
+run data info photographs
+out_has "cifar's binary files" '^Split +Rows +airplane'
+run data info cifar10 --data-dir photographs --augment none
+out_has "not augmented" '^features +\(p / 255 - mean\) / deviation, by colour$'
+run data info mnist --data-dir digits --image-size 14,14
+refused "a size that is known" 'size and channels are chosen of a folder of pictures'
+
 ls mase_output >before
 head -c 30000 digits/train-images-idx3-ubyte >short && mv short digits/train-images-idx3-ubyte
 run train lfc mnist --data-dir digits

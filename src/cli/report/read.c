@@ -169,10 +169,15 @@ static bool is_listed(const struct mase_report *r)
 static enum mase_status restore_options(struct mase_report *r, struct mase_err *err)
 {
     static const enum mase_cli_option_id ids[] = {
-        MASE_CLI_model,    MASE_CLI_dataset,           MASE_CLI_seed,          MASE_CLI_split,
-        MASE_CLI_split_by, MASE_CLI_split_seed,        MASE_CLI_label,         MASE_CLI_features,
-        MASE_CLI_drop_nan, MASE_CLI_require_real_data, MASE_CLI_trace_seconds, MASE_CLI_task,
-        MASE_CLI_loss,     MASE_CLI_loss_delta,
+        MASE_CLI_model,         MASE_CLI_dataset,
+        MASE_CLI_seed,          MASE_CLI_split,
+        MASE_CLI_split_by,      MASE_CLI_split_seed,
+        MASE_CLI_label,         MASE_CLI_features,
+        MASE_CLI_drop_nan,      MASE_CLI_require_real_data,
+        MASE_CLI_trace_seconds, MASE_CLI_task,
+        MASE_CLI_loss,          MASE_CLI_loss_delta,
+        MASE_CLI_image_size,    MASE_CLI_image_channels,
+        MASE_CLI_normalize,
     };
     const struct mase_value *options = mase_report_value(r, "configuration.options");
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {

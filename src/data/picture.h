@@ -1,0 +1,37 @@
+/*
+ * picture.h - single pictures in PNG and JPEG files: what their headers say, and their pixels.
+ *
+ * Headers are read by our own code, pixels by libpng and libjpeg, in a process of its own
+ * (worker.h). Pixels are those that PIL gives: palettes looked up, alpha left out, 16 bits of a
+ * colour cut to 8, YCbCr converted and upsampled as libjpeg does it by default.
+ */
+#ifndef MASE_DATA_PICTURE_H
+#define MASE_DATA_PICTURE_H
+
+#include <mase/err.h>
+#include <mase/file.h>
+
+struct mase_picture {
+    bool jpeg;
+    int width, height;
+    int channels; /* 1: grey, 3: colour */
+};
+
+/* What the file says; one that cannot be read is refused with the byte. */
+enum mase_status mase_picture_header(struct mase_picture *p, const struct mase_file *f,
+                                     struct mase_err *err) MASE_MUST_CHECK;
+
+/* What is wanted of a picture: (channels, height, width) bytes. */
+struct mase_picture_want {
+    int channels, height, width;
+};
+/* Decode a whole file into `to`. Colours become grey as PIL's "L" has it; another size is made by
+ * PIL's bilinear filter, as torchvision resizes pictures. */
+enum mase_status mase_picture_decode(unsigned char *to, const struct mase_picture_want *want,
+                                     const void *data, size_t size,
+                                     struct mase_err *err) MASE_MUST_CHECK;
+
+/* One plane of w x h bytes to one of to_w x to_h (resample.c). */
+void mase_resample(unsigned char *to, int to_w, int to_h, const unsigned char *from, int w, int h);
+
+#endif /* MASE_DATA_PICTURE_H */
