@@ -92,4 +92,9 @@ enum mase_status mase_infer_shapes(struct mase_values *v, struct mase_arena *a,
                                    const struct mase_graph *g, const struct mase_input *inputs,
                                    int input_count, struct mase_err *err) MASE_MUST_CHECK;
 
+/* The first node that takes a part of the samples, as x[:100] does, or NULL: results then depend on
+ * how many there are. The inputs have the samples first. (batch.c) */
+const struct mase_node *mase_graph_cuts_batch(const struct mase_graph *g,
+                                              const struct mase_input *inputs, int count);
+
 #endif /* MASE_CALL_H */

@@ -60,7 +60,9 @@ static enum mase_status set_up(struct job *j, struct mase_err *err)
     const int64_t asked = mase_cli_value(j->c, MASE_CLI_threads)->i;
     j->threads = mase_predict_threads(j->graph, &info->sample, rows_of(j).count, (int)asked);
     const struct mase_predictor_opts opts = {
-        .threads = j->threads, .seed = (uint64_t)mase_cli_value(j->c, MASE_CLI_seed)->i
+        .threads = j->threads,
+        .together = mase_cli_value(j->c, MASE_CLI_batch_size)->i,
+        .seed = (uint64_t)mase_cli_value(j->c, MASE_CLI_seed)->i,
     };
     mase_cli_tell_draws(j->graph);
     return mase_predictor_new(&j->predictor, j->graph, &info->sample, &opts, err);

@@ -147,6 +147,8 @@ static enum mase_status read_map(struct layout *l, const struct mase_tensor *t,
             continue;
         if (first == 0)
             return mixes(s, err);
+        if (first < 0 && second != first)
+            return mixes(s, err);
         if (first < 0) {
             shift[r] = (float)l->number[(int)(-1.0 - first)];
             continue;

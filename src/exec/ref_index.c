@@ -65,13 +65,15 @@ enum mase_status mase_forward_getitem(struct mase_call *c, struct mase_err *err)
     return take(c, t, &x, err);
 }
 
-/* Writes into its first operand, as Python does. */
 enum mase_status mase_forward_setitem(struct mase_call *c, struct mase_err *err)
 {
-    struct mase_tensor *t = c->param[0].tensor;
+    const struct mase_tensor *before = c->param[0].tensor;
+    struct mase_tensor *t = ref_out(c);
     const struct mase_tensor *value = mase_arg_tensor(&c->param[2]);
     struct mase_index x;
     MASE_TRY(mase_index_plan(c, &x, t, &c->param[1], err));
+    for (int64_t i = 0; i < mase_tensor_count(t); i++)
+        ref_set(t, i, ref_get(before, i));
     struct mase_nd w = walk_index(&x);
     mase_nd_add(&w, value ? &value->shape : &(struct mase_shape){ 0 });
     for (; w.i < w.count; mase_nd_next(&w)) {

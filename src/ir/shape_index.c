@@ -300,7 +300,7 @@ enum mase_status mase_shape_getitem(struct mase_call *c, struct mase_err *err)
     return MASE_OK;
 }
 
-/* x[index] = value writes into x and gives None, as in Python. */
+/* x[index] = value gives x as it is afterwards, which is what later readers of x find. */
 enum mase_status mase_shape_setitem(struct mase_call *c, struct mase_err *err)
 {
     const struct mase_tensor *t, *value = mase_arg_tensor(&c->param[2]);
@@ -314,7 +314,7 @@ enum mase_status mase_shape_setitem(struct mase_call *c, struct mase_err *err)
     if (value && !mase_shape_fits(&value->shape, &x.shape))
         return mase_call_fail(c, err, "value %s cannot be broadcast to the place %s",
                               mase_show_shape(c, &value->shape), mase_show_shape(c, &x.shape));
-    c->result = mase_arg_none();
+    mase_call_result(c, t->dtype, &t->shape);
     return MASE_OK;
 }
 

@@ -582,12 +582,27 @@ static enum mase_status lower(struct lowering *low, struct mase_err *err)
     return find_all_learned(low, err);
 }
 
+static enum mase_status check_batch(const struct mase_graph *g, const struct mase_lower_opts *opts,
+                                    struct mase_err *err)
+{
+    const struct mase_node *n = mase_graph_cuts_batch(g, opts->inputs, opts->input_count);
+    if (!n)
+        return MASE_OK;
+    return mase_node_place(n,
+                           mase_fail(err, MASE_EUNSUPPORTED,
+                                     "%s: %s takes a part of the samples of a batch, whose number "
+                                     "is not known",
+                                     n->name, mase_ops[n->op].name),
+                           err);
+}
+
 enum mase_status mase_program_lower(struct mase_program **out, const struct mase_graph *g,
                                     const struct mase_lower_opts *opts, struct mase_err *err)
 {
     struct lowering low = { .g = g, .opts = opts };
     *out = NULL;
     MASE_TRY(mase_graph_check_writes(g, err));
+    MASE_TRY(check_batch(g, opts, err));
     low.p = mase_program_new(g->name, opts->training);
     const enum mase_status st = lower(&low, err);
     mase_arena_release(&low.scratch);

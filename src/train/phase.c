@@ -113,6 +113,7 @@ static enum mase_status make_plans(struct mase_trainer *t, struct mase_err *err)
     t->threads = mase_train_threads(t->trained, &info->sample, batch, asked);
     const struct mase_predictor_opts vo = {
         .threads = mase_predict_threads(t->evaluated, &info->sample, rows, asked),
+        .together = t->opts.batch_size,
         .learns = true,
         .seed = (uint64_t)t->opts.seed,
     };

@@ -70,12 +70,16 @@ static enum mase_status find_outputs(struct mase_predictor *p, struct mase_err *
     return st;
 }
 
-static void use_reference(struct mase_predictor *p)
+/* Room for batches of n samples. */
+static void use_reference(struct mase_predictor *p, int64_t n)
 {
-    const int64_t n = p->batch;
+    struct mase_worker *s = p->worker;
+    mase_aligned_free(s->x.data);
+    mase_aligned_free(s->y.data);
     p->workers = 1;
-    p->worker->x = (struct mase_lanes){ mase_plan_floats(p->features * n), p->features, n };
-    p->worker->y = (struct mase_lanes){ mase_plan_floats(p->outputs * n), p->outputs, n };
+    p->batch = n;
+    s->x = (struct mase_lanes){ mase_plan_floats(p->features * n), p->features, n };
+    s->y = (struct mase_lanes){ mase_plan_floats(p->outputs * n), p->outputs, n };
 }
 
 /* Worker i. Where no plan can be made for the first one, the reference takes its place. */
@@ -97,7 +101,7 @@ static enum mase_status make_worker(struct mase_predictor *p, int i, struct mase
         !mase_graph_draws(p->graph)) { /* the reference may run what a plan cannot */
         MASE_TRY(find_outputs(p, err));
         mase_warn("%s; the plain reference runs the network, which takes much longer", why.msg);
-        use_reference(p);
+        use_reference(p, p->batch);
         return MASE_OK;
     }
     if (st)
@@ -133,6 +137,7 @@ enum mase_status mase_predictor_new(struct mase_predictor **out, struct mase_gra
     p->scaling = o->scaling && o->scaling->n ? o->scaling : NULL;
     p->learns = o->learns;
     p->seed = o->seed;
+    p->together = o->together;
     enum mase_status st = o->learns ? MASE_OK : mase_graph_need_learned(g, err);
     if (!st && p->scaling && p->scaling->n != p->features)
         st = mase_fail(err, MASE_EVALUE, "a scaling of %lld features does not fit samples of %lld",
@@ -229,7 +234,10 @@ static enum mase_status run_reference(const struct mase_predictor *p, struct mas
     in.tensor.shape.dim[0] = s->samples;
     in.tensor.data = mase_new_array(&a, float, (size_t)(s->samples * p->features));
     from_lanes(in.tensor.data, s->x, s->samples);
-    const enum mase_status st = mase_run_reference(&v, &a, p->graph, &in, 1, err);
+    enum mase_status st = mase_run_reference(&v, &a, p->graph, &in, 1, err);
+    if (!st && mase_tensor_count(mase_run_output(&v, p->graph)->tensor) != s->samples * p->outputs)
+        st = mase_fail(err, MASE_EVALUE, "of %lld samples the network returns another number",
+                       (long long)s->samples);
     if (!st)
         to_lanes(s->y, mase_f32(mase_run_output(&v, p->graph)->tensor), s->samples);
     mase_arena_release(&a);
@@ -258,9 +266,72 @@ static void begin(const struct each *e, struct mase_worker *s, int64_t at)
     scale(e->p, s);
 }
 
+/* ---- the reference ---- */
+
+/* One sample alone, of those at x: does it give what it gave among others? */
+static bool is_same_alone(const struct mase_predictor *p, const float *x, const float *y)
+{
+    struct mase_worker *s = p->worker;
+    struct mase_err err;
+    s->samples = 1;
+    to_lanes(s->x, x, 1);
+    if (run_reference(p, s, &err))
+        return false;
+    for (int64_t r = 0; r < p->outputs; r++)
+        if (memcmp(&s->y.data[r * s->y.stride], &y[r], sizeof *y) != 0)
+            return false;
+    return true;
+}
+
+/* Does what a sample gives depend on those beside it? Tried with the first few, if it is not seen.
+ */
+static enum mase_status mixes(bool *out, const struct each *e, struct mase_err *err)
+{
+    enum { TRIED = 8 };
+    struct mase_predictor *p = e->p;
+    struct mase_worker *s = p->worker;
+    struct mase_arena a = { 0 };
+    *out = false;
+    if (mase_graph_cuts_batch(p->graph, &p->input, 1)) {
+        *out = true;
+        return MASE_OK;
+    }
+    if (p->batch < TRIED)
+        use_reference(p, TRIED);
+    begin(e, s, 0);
+    const int64_t n = s->samples < TRIED ? s->samples : TRIED;
+    s->samples = n;
+    float *x = mase_new_array(&a, float, (size_t)(n * p->features));
+    float *y = mase_new_array(&a, float, (size_t)(n * p->outputs));
+    from_lanes(x, s->x, n);
+    const enum mase_status st = n > 1 ? run_reference(p, s, err) : MASE_OK;
+    from_lanes(y, s->y, n);
+    for (int64_t i = 0; !st && !*out && n > 1 && i < n; i++)
+        *out = !is_same_alone(p, x + i * p->features, y + i * p->outputs);
+    mase_arena_release(&a);
+    return st;
+}
+
+/* What PyTorch computes depends on how many samples it is given at once: as many are taken here. */
+static enum mase_status settle_batch(const struct each *e, struct mase_err *err)
+{
+    struct mase_predictor *p = e->p;
+    bool mixed;
+    MASE_TRY(mixes(&mixed, e, err));
+    if (!mixed)
+        return MASE_OK;
+    const int64_t n = p->together && p->together < e->n ? p->together : e->n;
+    mase_warn("what a sample gives depends on the others of its batch; they are taken %lld at a "
+              "time",
+              (long long)n);
+    use_reference(p, n);
+    return MASE_OK;
+}
+
 static enum mase_status each_by_reference(const struct each *e, struct mase_err *err)
 {
     struct mase_worker *s = e->p->worker;
+    MASE_TRY(settle_batch(e, err));
     for (int64_t at = 0; at < e->n; at += e->p->batch) {
         begin(e, s, at);
         const enum mase_status st = run_reference(e->p, s, err);

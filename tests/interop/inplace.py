@@ -62,7 +62,24 @@ FOLLOWED = {  # by name: the body of forward
     "NoView": "y = x[:, :2].sum(1, keepdim=True); x.relu_(); return x + y",
     "Masked": "x.masked_fill_(x > 0.1, 0.5); return x",
     "Sizes": "n = x.size(1); m = n; n += 1; return x * m + n",
+    "SetItem": "x[..., 0] = 0; return x",
+    "SetSlice": "y = x * 2; y[:, 1:3] = x[:, :2]; return y",
+    "SetColumns": "x[:, ::2] = x[:, 1::2] * 2; return x",
+    "SetPicked": "x[:, [0, 3]] = 1.5; return x",
+    "SetHalves": "y = torch.zeros_like(x); y[:, :3] = x[:, 3:]; y[:, 3:] = x[:, :3].relu(); return y",
+    "SetWhere": "x[x > 0.1] = 0.5; return x",
+    "SetSum": "y = x * 1; y[..., -1] = x.sum(1); return y",
+    "SetNew": "y = x.new_zeros(x.shape[0], 6); y[:, 1:] = x[:, 1:]; return y",
+    "SetShifted": "x[:, 1:] = x[:, :-1].clone(); return x",
     "Picked": "y = x[:, [0, 2]]; x.add_(1); return torch.cat([x[:, :4], y], 1)",
+}
+MIXED = {  # what a sample gives depends on the others
+    "SetRow": "y = x * 1; y[0] = 1; return y",
+    "SetRows": "x[:20] = 0; return x",
+    "CutRows": "return torch.cat([x[:10], x[10:] * 2])",
+    "FirstRow": "return x - x[:1]",
+    "LessMean": "return x - x.mean(0)",
+    "Reversed": "return x.flip(0)",
 }
 REFUSED = {
     "Slice": "y = x[:, :2]; x.add_(1); return torch.cat([x, y], 1)",
@@ -80,8 +97,8 @@ REFUSED = {
     "Identity": "y = self.same(x); x.relu_(); return y",
     "Dropout": "y = self.drop(x); x.relu_(); return y",
     "Detached": "y = x.detach(); y.add_(1); return x",
-    "SetItem": "x[..., 0] = 0; return x",
-    "SetSlice": "y = x * 2; y[:, 1:3] = x[:, :2]; return y",
+    "SetViewed": "y = x[:, :2]; x[:, 0] = 0; return torch.cat([x, y], 1)",
+    "SetChunk": "a, b = x.chunk(2, 1); a[:, 0] = 0; return x",
     "Buffer": "self.count.add_(1); return x * self.count",
     "BufferItem": "self.count[0] = 2; return x * self.count",
     "BufferAssigned": "self.count = self.count + 1; return x * self.count",
@@ -109,11 +126,15 @@ with tempfile.TemporaryDirectory() as folder:
     np.save("x.npy", x)
     with open("nets.py", "w") as f:
         f.write(HEAD + "".join(NETWORK.format(name=name, body=body.replace("; ", "\n        "))
-                               for name, body in {**FOLLOWED, **REFUSED}.items()))
+                               for name, body in {**FOLLOWED, **MIXED, **REFUSED}.items()))
     sys.path.insert(0, folder)
     import nets
     for name in FOLLOWED:
         follow(ch, name, nets, torch.from_numpy(x), torch.from_numpy(y))
     for name in REFUSED:
         refuse(name, nets)
+    many = rng.randn(2500, FEATURES).astype("<f4")  # more than are computed at a time elsewhere
+    np.save("x.npy", many)
+    for name in MIXED:
+        follow(ch, name, nets, torch.from_numpy(many), None, trains=False)
 finish()

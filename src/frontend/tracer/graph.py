@@ -125,7 +125,11 @@ class Proxy:
         return Proxy.record("call_function", "operator.getitem", (self, index), {})
 
     def __setitem__(self, index, value):
-        raise Fault("x[...] = ... changes a traced value in place; write torch.where or torch.cat")
+        """Readers of self from now on find it changed, as in graphs; x[mask] = 0 is a function of its own."""
+        if isinstance(index, Proxy):
+            self.masked_fill_(index, value)
+        else:
+            Proxy.record("call_function", "operator.setitem", (self, index, value), {})
 
     def __iter__(self):
         """a, b = x is known to take two; a loop is not known to end."""
