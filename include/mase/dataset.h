@@ -134,6 +134,7 @@ struct mase_dataset_opts {
 struct mase_dataset_info {
     struct mase_data_info data; /* name, shape of a sample, classes: what a model must know */
     const char *source;         /* the file or folder read, "built in" if generated */
+    const char *cache;          /* the table that is kept of it; NULL: none is */
     bool simulated;
     const char *notice;               /* NULL, or what every report must say */
     char checksum[65];                /* SHA-256 of the source, or of generator and parameters */

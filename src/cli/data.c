@@ -79,6 +79,8 @@ static void put_facts(struct mase_cli *c, const struct mase_dataset *d)
         mase_table_add(&t, (const char *[]){ "note", info->notice });
     mase_table_add(&t, (const char *[]){ "source", info->source });
     mase_table_add(&t, (const char *[]){ "sha256", info->checksum });
+    if (info->cache)
+        mase_table_add(&t, (const char *[]){ "cache", info->cache });
     const int row = mase_table_row(&t);
     mase_table_set(&t, row, 0, "rows");
     if (info->duplicates)

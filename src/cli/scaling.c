@@ -381,7 +381,8 @@ static void say_scaling(struct mase_cli *c, const struct mase_dataset *d,
     else if (done == MASE_SCALE_GIVEN)
         mase_info("The features are scaled as those of %s, on which the checkpoint was trained",
                   info->data.name ? info->data.name : "the data");
-    else if (load && is_own_table(c) && !info->scale && !said_word(c))
+    else if (load && is_own_table(c) && !mase_dataset_info(d)->image.channels && !info->scale &&
+             !said_word(c))
         mase_warn("%s does not say how the features were scaled that it was trained on: they are "
                   "given as stored; --scaling says otherwise",
                   load);

@@ -56,7 +56,9 @@ static void tell_kinds(struct mase_err *err)
         mase_str_printf(&all, "%s%s", k->endings[0] ? " " : "", k->endings);
     const size_t used = strlen(err->msg);
     snprintf(err->msg + used, sizeof err->msg - used,
-             "; or a file whose name ends in one of%s, or a folder of pictures by class",
+             "; or a file whose name ends in one of%s (npz:FILE, csv:FILE, h5:FILE whatever its "
+             "name), a "
+             "folder of pictures by class, or shape:3,224,224",
              mase_str_text(&all));
     mase_str_release(&all);
 }

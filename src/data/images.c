@@ -55,7 +55,8 @@ static void add_part(struct mase_dataset *d, const unsigned char *data, int64_t 
 static enum mase_status finish(struct mase_dataset *d, const struct mase_dataset_opts *opts,
                                int64_t training, struct mase_err *err)
 {
-    if (opts->image.height || opts->image.channels)
+    const int channels = opts->image.channels;
+    if (opts->image.height || (channels && channels != d->info.data.sample.dim[0]))
         return mase_fail(err, MASE_EVALUE,
                          "size and channels are chosen of a folder of pictures; those of %s are "
                          "known",

@@ -116,8 +116,11 @@ static enum mase_status build_table(struct mase_dataset *d, const char *path, co
     published.scale = MASE_SCALE_USUAL;
     MASE_TRY(build(d, path, &published, err));
     const int64_t training = d->info.rows - d->split[MASE_SPLIT_TEST].count;
-    if (table && mase_cache_write(d, training, table, &trouble))
+    d->info.cache = table;
+    if (table && mase_cache_write(d, training, table, &trouble)) {
         mase_warn("the table could not be kept in the cache: %s", trouble.msg);
+        d->info.cache = NULL;
+    }
     return finish(d, opts, training, err);
 }
 
@@ -132,6 +135,7 @@ static enum mase_status open_source(struct mase_dataset *d, const char *path,
     if (table && mase_is_file(table)) {
         const bool whole = read_table(d, &training, table, opts, &fault) == MASE_OK;
         d->info.source = source; /* the same content may have moved */
+        d->info.cache = table;
         if (whole)
             return finish(d, opts, training, err);
         mase_warn("the cached table %s is made again: %s", table, fault.msg);
@@ -144,6 +148,7 @@ static enum mase_status open_imported(struct mase_dataset *d, const char *table,
                                       const struct mase_dataset_opts *opts, struct mase_err *err)
 {
     int64_t training = 0;
+    d->info.cache = table;
     if (read_table(d, &training, table, opts, err) == MASE_OK)
         return finish(d, opts, training, err);
     const char *source = d->info.source;

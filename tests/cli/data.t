@@ -16,6 +16,7 @@ refused "or refused" 'simulated stand-in is not wanted'
 
 run data import jsc "$D/jsc_single.h5"
 succeeds "a file is imported"
+out_has "into the cache" "^cache +$XDG_CACHE_HOME/mase/jsc.table$"
 out_has "without duplicates" '^rows +604 \(29 duplicates left out\)$'
 run data info jsc --require-real-data --split mase
 succeeds "and found"

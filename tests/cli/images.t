@@ -71,6 +71,9 @@ out_has "other shares, and normalised" '^train +240 '
 out_has "which is said" '^features +\(p / 255 - mean\) / deviation'
 run data info fashion
 out_has "clothes" '^Split +Rows +T-shirt'
+run test lfc fashion --load "$(ckpt fashion-mnist)"
+succeeds "tested by the folder's name"
+holds "without a word about scaling" sh -c '! grep -q "does not say how" "$1"' sh "$T/err"
 run data info photographs
 out_has "cifar's binary files" '^Split +Rows +airplane'
 run data info cifar10 --data-dir photographs --augment none

@@ -40,7 +40,7 @@ refused "no channels" 'pictures have 1 channel or 3'
 run data info jsc-sim --augment flip
 refused "no pictures" '--augment is for pictures; jsc-sim has none'
 run data info nowhere
-refused "what is understood" 'or a file whose name ends in one of .*\.npz .*, or a folder of pictures by class'
+refused "what is understood" 'or a file whose name ends in one of .*\.npz .*, a folder of pictures by class, or shape:3,224,224'
 
 # weights PROJECT NAME: of its checkpoint, in PROJECT.npz
 weights()
@@ -96,6 +96,11 @@ run data export t.csv:kind out.csv --raw --scaling standard
 holds "numbers as they were" grep -qx 'train,.*,0.100000001,"a ""b"", c"' out.csv
 run data info out.csv --split-by split --json
 out_has "read back" '"test": 4'
+
+run data export t.csv reg.npz --task reg --label a --features b
+succeeds "numbers to predict"
+run data info reg.npz --task reg --json
+out_has "are read back" '"test": 4'
 
 printf 'damaged' >photos/left/x.png
 run data info photos
