@@ -122,6 +122,8 @@ struct mase_dataset_opts {
     bool original_splits;    /* validation as the original has it: train (jsc), test (images) */
     enum mase_scale scale;   /* tables of numbers; images have a way of their own */
     const struct mase_scaling *scaling; /* for MASE_SCALE_GIVEN; borrowed while opening */
+    bool scale_targets; /* numbers to predict: mean 0, deviation 1 over the rows that train, or: */
+    const struct mase_scaling *target_scaling; /* by these; borrowed while opening */
     struct mase_data_columns columns;   /* tables of one's own; borrowed while opening */
     struct mase_image_opts image;       /* datasets of pictures */
     bool drop_missing;                  /* leave out rows with a missing value, which are errors */
@@ -148,6 +150,7 @@ struct mase_dataset_info {
     const char *const *class_names;   /* (classes) */
     struct mase_shape target;         /* numbers or map of a sample: [3], [28, 28] */
     const char *const *target_names;  /* (data.targets) or NULL: a map */
+    struct mase_scaling target_scaling; /* what was done to them; n is 0: nothing */
     enum mase_scale scale;            /* what was done; USUAL: images, which are not scaled so */
     int64_t scale_rows;               /* whose statistics it took; 0: none */
     struct mase_scaling scaling;

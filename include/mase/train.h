@@ -310,6 +310,7 @@ struct mase_checkpoint_info {
     const char **class_names;   /* (data.classes), or NULL */
     const char *task, *loss;    /* NULL: not said; the task's usual one */
     double loss_delta;
+    struct mase_scaling target_scaling; /* of the numbers to predict; n is 0: none */
     const char *checksum, *notice;
     enum mase_scale scale;            /* how its training data was scaled; USUAL: not said */
     struct mase_scaling scaling;      /* n is 0: none */

@@ -218,11 +218,11 @@ enum mase_status mase_cli_check_pixels(const struct mase_cli *c, const struct ma
 
 const char *mase_cli_data_variant(struct mase_cli *c)
 {
-    static const enum mase_cli_option_id ids[] = { MASE_CLI_split_by,   MASE_CLI_split_seed,
-                                                   MASE_CLI_scaling,    MASE_CLI_label,
-                                                   MASE_CLI_features,   MASE_CLI_drop_nan,
-                                                   MASE_CLI_image_size, MASE_CLI_image_channels,
-                                                   MASE_CLI_normalize,  MASE_CLI_augment };
+    static const enum mase_cli_option_id ids[] = {
+        MASE_CLI_split_by,  MASE_CLI_split_seed, MASE_CLI_scaling,       MASE_CLI_label,
+        MASE_CLI_features,  MASE_CLI_drop_nan,   MASE_CLI_image_size,    MASE_CLI_image_channels,
+        MASE_CLI_normalize, MASE_CLI_augment,    MASE_CLI_target_scaling
+    };
     const char *text = mase_cli_text(c, MASE_CLI_split);
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
         const struct mase_value *v = mase_cli_value(c, ids[i]);
@@ -235,6 +235,37 @@ const char *mase_cli_data_variant(struct mase_cli *c)
                    : mase_arena_printf(&c->arena, "%s, %s", text, key);
     }
     return text;
+}
+
+/* ---- targets ---- */
+
+/* Weights are used with the scaling they were trained with; only training may change it. */
+static enum mase_status find_targets(struct mase_dataset_opts *o, struct mase_cli *c,
+                                     const struct mase_checkpoint_info *info, struct mase_err *err)
+{
+    const struct mase_value *how = mase_cli_value(c, MASE_CLI_target_scaling);
+    const bool standard = mase_streq(how->s, "standard"),
+               said = is_said(c, MASE_CLI_target_scaling);
+    const struct mase_task *task = mase_cli_task(c);
+    if (standard && !(task && mase_streq(task->name, "regression")))
+        return mase_fail_at(err, MASE_EVALUE, how->at,
+                            "--target-scaling is for the numbers of task regression");
+    if (info && info->target_scaling.n && !(said && trains(c))) {
+        if (said && !standard)
+            return mase_fail_at(err, MASE_EVALUE, how->at,
+                                "--target-scaling none contradicts %s, whose targets were scaled",
+                                mase_cli_text(c, MASE_CLI_load_name));
+        o->target_scaling =
+            mase_arena_memdup(&c->arena, &info->target_scaling, sizeof info->target_scaling);
+        return MASE_OK;
+    }
+    if (standard && info && info->task && !trains(c))
+        return mase_fail_at(err, MASE_EVALUE, how->at,
+                            "--target-scaling standard contradicts %s, whose targets were not "
+                            "scaled",
+                            mase_cli_text(c, MASE_CLI_load_name));
+    o->scale_targets = standard;
+    return MASE_OK;
 }
 
 /* ---- all of it ---- */
@@ -250,6 +281,7 @@ enum mase_status mase_cli_data_opts(struct mase_dataset_opts *o, struct mase_cli
     };
     MASE_TRY(find_split(o, c, info, err));
     MASE_TRY(find_image(o, c, info, err));
+    MASE_TRY(find_targets(o, c, info, err));
     return find_columns(o, c, info, err);
 }
 

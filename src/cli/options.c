@@ -29,6 +29,7 @@ static const char *const yes_or_no[] = { "yes", "no", NULL };
 static const char *const log_levels[] = { "debug", "info", "warning", "error", "critical", NULL };
 static const char *const reporters[] = { "wandb", "tensorboard", NULL };
 static const char *const intervals[] = { "epoch", "step", NULL };
+static const char *const target_scalings[] = { "none", "standard", NULL };
 static const char *const scalings[] = { "none", "standard", "minmax", NULL };
 static const char *const precisions[] = { "16-mixed", "32", "64", "bf16", NULL };
 static const char *const accelerators[] = { "auto", "cpu", "gpu", "mps", NULL };

@@ -186,6 +186,23 @@ static enum mase_status record(const struct job *j, struct mase_err *err)
     return st;
 }
 
+/* Numbers that were scaled to be trained on come in the measure of the data. */
+static enum mase_status scale_back(struct job *j, struct mase_err *err)
+{
+    const struct mase_scaling *s = &j->checkpoint.target_scaling;
+    const int64_t outputs = mase_predictor_outputs(j->predictor);
+    float *y = mase_f32(&j->y);
+    if (!s->n)
+        return MASE_OK;
+    if (s->n != outputs)
+        return mase_fail(err, MASE_EVALUE,
+                         "the network has %lld outputs, but its checkpoint scaled %lld targets",
+                         (long long)outputs, (long long)s->n);
+    for (int64_t i = 0; i < mase_tensor_count(&j->y); i++)
+        y[i] = (float)(y[i] * s->std[i % outputs] + s->mean[i % outputs]);
+    return MASE_OK;
+}
+
 static enum mase_status predict(struct job *j, struct mase_err *err)
 {
     const int64_t n = j->x.shape.dim[0];
@@ -209,6 +226,7 @@ static enum mase_status predict(struct job *j, struct mase_err *err)
     const uint64_t started = mase_clock();
     MASE_TRY(mase_predictor_run(j->predictor, mase_f32(&j->y), mase_f32(&j->x), n, err));
     j->seconds = 1e-9 * (double)(mase_clock() - started);
+    MASE_TRY(scale_back(j, err));
     const char *path = mase_cli_text(j->c, MASE_CLI_output);
     MASE_TRY(mase_npy_write(&j->y, path, err));
     mase_info("Outputs of %s for %lld samples written to %s (%.0f samples/s%s)", j->model->name,

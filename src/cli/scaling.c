@@ -155,6 +155,32 @@ static enum mase_status get_image(struct mase_image_opts *o, struct mase_arena *
     return MASE_OK;
 }
 
+/* What became of the numbers to predict, if anything did. */
+static enum mase_status get_targets(struct mase_checkpoint_info *info, struct mase_arena *a,
+                                    const struct mase_value *root, const char *path,
+                                    struct mase_err *err)
+{
+    const struct mase_value *mean = mase_value_get(root, "target_mean"),
+                            *scale = mase_value_get(root, "target_scale");
+    struct mase_scaling *s = &info->target_scaling;
+    int64_t n = 0;
+    if (!mean && !scale)
+        return MASE_OK;
+    if (!mean || !scale || mean->kind != MASE_LIST || scale->kind != MASE_LIST ||
+        mean->count != scale->count)
+        return mase_fail_in(err, MASE_EVALUE, path,
+                            "target_mean and target_scale must be lists of as many numbers");
+    MASE_TRY(get_numbers(&s->mean, &s->n, a, mean, err));
+    MASE_TRY(get_numbers(&s->std, &n, a, scale, err));
+    for (int64_t i = 0; i < n; i++)
+        if (!isfinite(s->mean[i]) || !isfinite(s->std[i]) || !(s->std[i] > 0))
+            return mase_fail_in(err, MASE_EVALUE, path,
+                                "target %lld: mean %g and scale %g; both must be finite, a scale "
+                                "above 0",
+                                (long long)i, s->mean[i], s->std[i]);
+    return MASE_OK;
+}
+
 static enum mase_status from_json(struct mase_checkpoint_info *info, const double *v[2],
                                   int64_t n[2], struct mase_arena *a, const char *path,
                                   struct mase_err *err)
@@ -175,6 +201,7 @@ static enum mase_status from_json(struct mase_checkpoint_info *info, const doubl
     const struct mase_value *delta = mase_value_get(root, "loss_delta");
     if (delta && delta->kind == MASE_FLOAT)
         info->loss_delta = delta->f;
+    MASE_TRY(get_targets(info, a, root, path, err));
     for (int i = MASE_SCALE_NONE; how && how->kind == MASE_STRING && i < MASE_SCALE_COUNT; i++)
         if (mase_streq(how->s, mase_scale_names[i]))
             info->scale = (enum mase_scale)i;
@@ -484,6 +511,11 @@ enum mase_status mase_cli_keep_scaling(const char *dir, struct mase_arena *a,
         if (info->loss)
             mase_value_set(a, v, "loss", mase_value_string(a, info->loss));
         mase_value_set(a, v, "loss_delta", mase_value_float(a, info->loss_delta));
+    }
+    if (info->target_scaling.n) {
+        const struct mase_scaling *s = &info->target_scaling;
+        mase_value_set(a, v, "target_mean", numbers(a, s->mean, s->n));
+        mase_value_set(a, v, "target_scale", numbers(a, s->std, s->n));
     }
     if (info->scaling.n) {
         mase_value_set(a, v, "mean", numbers(a, info->scaling.mean, info->scaling.n));

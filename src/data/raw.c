@@ -344,6 +344,37 @@ static enum mase_status fill_tables(struct mase_dataset *d, const struct ordered
     return MASE_OK;
 }
 
+static void get_targets(double *row, const void *data, int64_t i)
+{
+    const struct mase_dataset *d = data;
+    for (int64_t k = 0; k < d->info.data.targets; k++)
+        row[k] = d->target[i * d->info.data.targets + k];
+}
+
+static enum mase_status scale_targets(struct mase_dataset *d, const struct mase_dataset_opts *opts,
+                                      const char *path, struct mase_err *err)
+{
+    const int64_t n = d->info.data.targets;
+    const struct mase_scaling *given = opts->target_scaling;
+    struct mase_scaling *s = &d->info.target_scaling;
+    float *y = d->target_block;
+    if (given && given->n && given->n != n)
+        return mase_fail_in(err, MASE_EVALUE, path,
+                            "%" PRId64 " targets, but the scaling that is given has %" PRId64, n,
+                            given->n);
+    if (given && given->n)
+        *s = (struct mase_scaling){
+            n, mase_arena_memdup(&d->arena, given->mean, (size_t)n * sizeof *given->mean),
+            mase_arena_memdup(&d->arena, given->std, (size_t)n * sizeof *given->std)
+        };
+    else if (opts->scale_targets)
+        *s = mase_scaling_fit(&d->arena, n, d->split[MASE_SPLIT_TRAIN], get_targets, d);
+    for (int64_t i = 0; s->n && i < d->info.rows; i++)
+        for (int64_t k = 0; k < n; k++)
+            y[i * n + k] = (float)((y[i * n + k] - s->mean[k]) / s->std[k]);
+    return MASE_OK;
+}
+
 static const char *const *number_names(struct mase_arena *a, int n)
 {
     const char **names = mase_new_array(a, const char *, (size_t)n);
@@ -458,6 +489,8 @@ enum mase_status mase_raw_finish(struct mase_dataset *d, struct mase_raw *r,
         mase_place(err, (struct mase_loc){ .path = path, .off = -1 });
     if (!st)
         st = fill_tables(d, &o, opts, err);
+    if (!st && r->target == MASE_TARGET_NUMBERS)
+        st = scale_targets(d, opts, path, err);
     free(o.row);
     return st;
 }

@@ -129,6 +129,11 @@ static struct mase_obj *data_info(struct mase_arena *a, const struct mase_datase
     set_int(a, o, "classes", i->data.classes);
     mase_obj_set(a, o, "class_names", texts(a, i->class_names, i->data.classes));
     set_int(a, o, "targets", i->data.targets);
+    if (i->target_scaling.n) {
+        const struct mase_scaling *s = &i->target_scaling;
+        mase_obj_set(a, o, "target_mean", doubles(a, s->mean, s->n));
+        mase_obj_set(a, o, "target_std", doubles(a, s->std, s->n));
+    }
     set_text(a, o, "checksum", i->checksum);
     set_int(a, o, "rows", i->rows);
     set_int(a, o, "train_rows", mase_dataset_split(d, MASE_SPLIT_TRAIN).count);

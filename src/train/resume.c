@@ -225,6 +225,23 @@ static enum mase_status read_scaling(enum mase_scale *scale, struct mase_scaling
                                "what it says of the scaling of its data is damaged");
 }
 
+/* What became of the numbers to predict; n is 0: nothing. */
+static enum mase_status read_target_scaling(struct mase_scaling *s, struct mase_arena *a,
+                                            const struct mase_obj *data, const char *path,
+                                            struct mase_err *err)
+{
+    int64_t means, stds;
+    s->mean = get_doubles(a, data, "target_mean", &means);
+    s->std = get_doubles(a, data, "target_std", &stds);
+    s->n = means;
+    bool fits = means == stds;
+    for (int64_t i = 0; fits && i < means; i++)
+        fits = isfinite(s->mean[i]) && isfinite(s->std[i]) && s->std[i] > 0;
+    return fits ? MASE_OK
+                : mase_fail_in(err, MASE_EPARSE, path,
+                               "what it says of the scaling of its targets is damaged");
+}
+
 static enum mase_status check_scaling(const struct mase_trainer *t, const struct mase_obj *was,
                                       const char *path, struct mase_err *err)
 {
@@ -232,7 +249,14 @@ static enum mase_status check_scaling(const struct mase_trainer *t, const struct
     struct mase_arena a = { 0 };
     struct mase_scaling s = { 0 };
     enum mase_scale scale = MASE_SCALE_USUAL;
+    struct mase_scaling targets = { 0 };
     enum mase_status st = read_scaling(&scale, &s, &a, was, path, err);
+    if (!st)
+        st = read_target_scaling(&targets, &a, was, path, err);
+    if (!st && !mase_scaling_equal(&targets, &info->target_scaling))
+        st = mase_fail_in(err, MASE_EVALUE, path,
+                          "cannot resume: the run scaled the targets otherwise than this one; "
+                          "--target-scaling says how");
     if (!st && !mase_scaling_equal(&s, &info->scaling))
         st = mase_fail_in(err, MASE_EVALUE, path,
                           "cannot resume: the run scaled the features otherwise (%s) than this one "
@@ -506,7 +530,10 @@ static enum mase_status read_info(struct mase_checkpoint_info *info, struct mase
     info->loss_delta = delta && delta->kind == MASE_OBJ_FLOAT ? delta->f : 1;
     info->checksum = get_text(a, data, "checksum");
     info->notice = get_text(a, data, "notice");
-    return data ? read_scaling(&info->scale, &info->scaling, a, data, path, err) : MASE_OK;
+    if (!data)
+        return MASE_OK;
+    MASE_TRY(read_target_scaling(&info->target_scaling, a, data, path, err));
+    return read_scaling(&info->scale, &info->scaling, a, data, path, err);
 }
 
 enum mase_status mase_checkpoint_info(struct mase_checkpoint_info *info, struct mase_arena *a,

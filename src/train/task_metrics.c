@@ -213,12 +213,17 @@ struct differences {
     double squares, sizes, spread;
 };
 
+/* In the measure of the data, whatever training made of it. */
 static struct differences differences(const struct mase_kept_outputs *k, int64_t output)
 {
+    const struct mase_scaling *s = &mase_dataset_info(k->source->data)->target_scaling;
+    const bool scaled = s->n && k->source->objective.task->target == MASE_TASK_NUMBERS;
+    const double unit = scaled ? s->std[output] : 1;
     struct differences d = { 0 };
     for (int64_t i = 0; i < k->samples; i++) {
-        const double t = k->target[i * k->outputs + output],
-                     off = k->y[i * k->outputs + output] - t, from = t - k->source->mean[output];
+        const double t = k->target[i * k->outputs + output];
+        const double off = unit * (k->y[i * k->outputs + output] - t),
+                     from = unit * (t - k->source->mean[output]);
         d.squares += off * off;
         d.sizes += fabs(off);
         d.spread += from * from;

@@ -129,3 +129,30 @@ refused "one task for a sweep" 'is not one of classification'
 run data info t.csv:price --task reg --features a,b --split 0.5,0.25,0.25
 succeeds "numbers are divided by shares"
 out_has "as they are asked for" '^validation +50$'
+
+# ---- scaled targets ----
+# sales = 1000 price + 5000: too large to be learnt as it is
+awk -F, 'NR == 1 { print $0 ",sales" } NR > 1 { print $0 "," 1000 * $3 + 5000 }' t.csv >large.csv
+run train one.mg large.csv:sales --task reg --features a,b --target-scaling standard --project large $quick
+succeeds "scaled targets"
+run test one.mg large.csv:sales --load mase_output/large --project test --json --log-level error
+succeeds "are remembered"
+out_has "R2" '"test_r2_epoch": 0\.[789]'
+out_has "errors are in the measure of the data" '"rmse": [1-9][0-9][0-9]\.'
+run predict one.mg --load mase_output/large --input "$data/points.npy" --output large.npy --project test --log-level error
+if command -v python3 >/dev/null && python3 -c 'import numpy' 2>/dev/null; then
+    holds "and so are predictions" python3 -c '
+import numpy; y = numpy.load("large.npy"); assert abs(y[1, 0] - 8000) < 1000 and abs(y[2, 0] - 6000) < 1500, y'
+else
+    skip "and so are predictions" "no numpy"
+fi
+run test one.mg large.csv:sales --load mase_output/large --project test --target-scaling none
+refused "and not undone" '--target-scaling none contradicts'
+run train one.mg t.csv:side --task binary --target-scaling standard --project bad
+refused "of numbers alone" '--target-scaling is for the numbers of task regression'
+run transform --config q.toml one.mg large.csv:sales --load mase_output/large --project quantised --log-level error
+succeeds "a network is saved"
+saved=$(find mase_output/quantised -name graph_module.mg | head -n 1)
+run test one.mg large.csv:sales --load "${saved%/*}" --project test --json --log-level error
+succeeds "with its task and scaling"
+out_has "errors stay in the measure of the data" '"rmse": [1-9][0-9]+[.0-9]*,'
