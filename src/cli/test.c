@@ -109,7 +109,8 @@ static void put_overall(struct job *j)
         add_number(&t, "macro accuracy", "%.6f", e->macro_accuracy);
     }
     for (int i = 0; i < e->metrics; i++)
-        add_number(&t, e->metric[i].title, "%.6g", e->metric[i].value);
+        add_number(&t, e->metric[i].title, isnan(e->metric[i].value) ? "-" : "%.6g",
+                   e->metric[i].value);
     add_number(&t, "samples per second", "%.0f", (double)e->samples / e->seconds);
     t.align[0] = MASE_ALIGN_LEFT;
     put_table(j, "also", &t);
