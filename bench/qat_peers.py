@@ -26,7 +26,7 @@ os.environ.update(OMP_NUM_THREADS="1", KERAS_BACKEND="jax", JAX_PLATFORMS="cpu",
                   XLA_FLAGS="--xla_cpu_multi_thread_eigen=false")
 import numpy
 
-BATCH, RATE, INPUT_BITS = 256, 1e-3, 8
+BATCH, RATE, FREE_RATE, INPUT_BITS = 256, 1e-3, 3e-3, 8
 WIDTHS = (16, 64, 32, 32, 5)
 LAYERS = len(WIDTHS) - 1
 
@@ -315,7 +315,7 @@ class Hgq2(Peer):
         from hgq.utils.sugar import FreeEBOPs
         self.keras.utils.set_random_seed(int(seed))
         net = self.free(float(beta))
-        self.run(net, int(epochs), RATE, [FreeEBOPs()])
+        self.run(net, int(epochs), FREE_RATE, [FreeEBOPs()])
         trace_minmax(net, self.x, batch_size=10000, verbose=0)
         right = 100 * (self.predict(net)(self.xte).argmax(1) == self.yte).mean()
         return f"{sum(int(layer.ebops) for layer in net.layers)} {right:.3f}"
