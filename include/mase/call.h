@@ -86,6 +86,9 @@ struct mase_input {
     const char *name;
     struct mase_tensor tensor;
 };
+/* Nobody says whether samples are numbers or indices: the inputs become 64-bit integers where
+ * float32 does not fit and they do, as in front of an embedding. Shapes are enough. */
+void mase_inputs_find_type(struct mase_input *in, int count, const struct mase_graph *g);
 /* Walk g in order. A placeholder without an input takes its default; if it has none, the message
  * lists the placeholders. Parameters need shapes only. */
 enum mase_status mase_infer_shapes(struct mase_values *v, struct mase_arena *a,

@@ -2,7 +2,8 @@
  * predict.c - ch predict: a network's outputs for samples in a NumPy file.
  *
  * The network is built for the dataset that is named, else for the one its checkpoint was trained
- * on, else for its usual one.
+ * on, else for its usual one. Several inputs come in a .npz, several results go to one
+ * (predict_many.h).
  *
  *     Y.npy                                the outputs, (samples, outputs)
  *     PROJECT/software/predict/run.json
@@ -12,8 +13,11 @@
 #include <mase/file.h>
 #include <mase/log.h>
 #include <mase/npy.h>
+#include <mase/program.h>
 #include <mase/progress.h>
+#include <mase/run.h>
 
+#include "cli/predict_many.h"
 #include "cli/train.h"
 
 struct job {
@@ -23,6 +27,9 @@ struct job {
     struct mase_checkpoint_info checkpoint;
     struct mase_data_info data;
     struct mase_tensor x, y;
+    struct mase_tensor given;      /* the samples as their file has them */
+    struct mase_cli_arrays arrays; /* of a .npz, or the samples under the name of the input */
+    struct mase_cli_many many;
     struct mase_graph *graph; /* owned, like the predictor */
     struct mase_predictor *predictor;
     const char *project_dir;
@@ -90,7 +97,7 @@ static struct mase_shape sample_of(const struct mase_shape *all)
 static enum mase_status check_samples(const struct job *j, struct mase_err *err)
 {
     const struct mase_shape sample = sample_of(&j->x.shape);
-    if (mase_shape_equal(&sample, &j->data.sample))
+    if (j->arrays.count || mase_shape_equal(&sample, &j->data.sample))
         return MASE_OK;
     struct mase_str got = { 0 }, want = { 0 };
     mase_shape_print(&got, &j->x.shape);
@@ -108,8 +115,13 @@ static enum mase_status read_samples(struct job *j, struct mase_err *err)
 {
     const char *path = mase_cli_text(j->c, MASE_CLI_input);
     struct mase_tensor t;
+    if (mase_ends_with(path, ".npz")) {
+        MASE_TRY(mase_cli_read_arrays(&j->arrays, &j->c->arena, path, err));
+        j->x = j->arrays.items[0].tensor;
+        return MASE_OK;
+    }
     MASE_TRY(mase_npy_read(&t, &j->c->arena, path, err));
-    j->x = t;
+    j->x = j->given = t;
     if (t.shape.rank < 1)
         return mase_fail_in(err, MASE_EVALUE, path, "it holds a single number; expected samples");
     if (t.dtype == MASE_F32)
@@ -153,6 +165,12 @@ static struct mase_value *results(const struct job *j)
     struct mase_value *v = mase_value_table(a);
     const char *input = mase_cli_text(j->c, MASE_CLI_input);
     mase_value_set(a, v, "input", mase_value_string(a, input));
+    if (!j->predictor) {
+        mase_value_set(a, v, "samples", mase_value_int(a, j->many.samples));
+        mase_value_set(a, v, "results", mase_value_int(a, j->many.results));
+        mase_value_set(a, v, "planned", mase_value_bool(a, false));
+        return v;
+    }
     mase_value_set(a, v, "samples", mase_value_int(a, j->y.shape.dim[0]));
     mase_value_set(a, v, "outputs", mase_value_int(a, mase_predictor_outputs(j->predictor)));
     mase_value_set(a, v, "planned", mase_value_bool(a, mase_predictor_planned(j->predictor)));
@@ -168,20 +186,21 @@ static enum mase_status record(const struct job *j, struct mase_err *err)
     mase_value_push(a, files, mase_value_string(a, output));
     struct mase_cli_claim claim;
     MASE_TRY(mase_cli_claim(&claim, j->c, j->project_dir, false, err));
-    const enum mase_status st =
-        mase_cli_record(&(struct mase_cli_record){ .c = j->c,
-                                                   .project_dir = j->project_dir,
-                                                   .name = "software/predict/run.json",
-                                                   .model = j->model,
-                                                   .graph = j->graph,
-                                                   .weights = j->weights,
-                                                   .dataset = mase_cli_data_shape(a, &j->data),
-                                                   .isa = mase_predictor_isa(j->predictor),
-                                                   .threads = j->threads,
-                                                   .results = results(j),
-                                                   .files = files,
-                                                   .started = j->started },
-                        err);
+    const enum mase_status st = mase_cli_record(
+        &(struct mase_cli_record){ .c = j->c,
+                                   .project_dir = j->project_dir,
+                                   .name = "software/predict/run.json",
+                                   .model = j->model,
+                                   .graph = j->graph,
+                                   .weights = j->weights,
+                                   .dataset = mase_cli_data_shape(a, &j->data),
+                                   .isa =
+                                       j->predictor ? mase_predictor_isa(j->predictor) : "scalar",
+                                   .threads = j->threads,
+                                   .results = results(j),
+                                   .files = files,
+                                   .started = j->started },
+        err);
     mase_cli_unclaim(&claim);
     return st;
 }
@@ -203,11 +222,80 @@ static enum mase_status scale_back(struct job *j, struct mase_err *err)
     return MASE_OK;
 }
 
+/* ---- several inputs or results ---- */
+
+/* Does the network return anything but one tensor? in: as it takes the samples. */
+static bool has_results(const struct job *j, struct mase_input *in)
+{
+    struct mase_arena a = { 0 };
+    struct mase_values v;
+    struct mase_err err;
+    in->tensor.shape = j->x.shape;
+    in->tensor.shape.dim[0] = 1;
+    mase_inputs_find_type(in, 1, j->graph);
+    const bool many = !mase_infer_shapes(&v, &a, j->graph, in, 1, &err) &&
+                      mase_run_output(&v, j->graph)->kind != MASE_ARG_TENSOR;
+    mase_arena_release(&a);
+    return many;
+}
+
+/* The fast way is for one input and one result. */
+static bool is_many(struct job *j)
+{
+    const struct mase_node *node = NULL;
+    for (const struct mase_node *n = j->graph->first; n; n = n->next) {
+        if (n->kind == MASE_PLACEHOLDER && node)
+            return true;
+        node = n->kind == MASE_PLACEHOLDER ? n : node;
+    }
+    if (j->arrays.count || !node)
+        return true;
+    struct mase_input in = { .name = node->name };
+    if (!has_results(j, &in))
+        return false;
+    j->arrays.items = mase_new(&j->c->arena, struct mase_named_tensor);
+    j->arrays.items[0] =
+        (struct mase_named_tensor){ node->target, in.tensor.dtype == MASE_I64
+                                                      ? mase_cli_as_input(&j->c->arena, &j->given)
+                                                      : j->x };
+    j->arrays.count = 1;
+    return true;
+}
+
+static enum mase_status predict_many(struct job *j, struct mase_err *err)
+{
+    const char *input = mase_cli_text(j->c, MASE_CLI_input);
+    if (mase_cli_flag(j->c, MASE_CLI_raw))
+        return mase_fail(err, MASE_EUNSUPPORTED,
+                         "--raw is for networks of one input and one result");
+    if (j->checkpoint.target_scaling.n)
+        return mase_fail(err, MASE_EUNSUPPORTED,
+                         "the checkpoint scaled its targets, and the network has several inputs or "
+                         "results");
+    if (mase_graph_draws(j->graph))
+        return mase_fail(err, MASE_EUNSUPPORTED,
+                         "%s draws numbers, and the network has several inputs or results",
+                         mase_graph_draws(j->graph)->name);
+    if (!j->arrays.count)
+        return mase_fail_in(err, MASE_EVALUE, input,
+                            "the network has several inputs: give a .npz file that has an array "
+                            "for each, by its name");
+    j->many =
+        (struct mase_cli_many){ .input = input, .output = mase_cli_text(j->c, MASE_CLI_output) };
+    MASE_TRY(mase_cli_predict_many(&j->many, &j->c->arena, j->graph, &j->arrays, err));
+    mase_info("%d result%s of %s for %lld samples written to %s, by the reference", j->many.results,
+              j->many.results == 1 ? "" : "s", j->model->name, (long long)j->many.samples,
+              j->many.output);
+    return record(j, err);
+}
+
 static enum mase_status predict(struct job *j, struct mase_err *err)
 {
     const int64_t n = j->x.shape.dim[0];
     const int asked = (int)mase_cli_value(j->c, MASE_CLI_threads)->i;
     MASE_TRY(mase_cli_build(&j->graph, j->c, j->model, &j->data, j->weights, err));
+    if (is_many(j))
+        return predict_many(j, err);
     MASE_TRY(mase_cli_quantise(&j->graph, j->c, &j->data.sample, err));
     j->threads = mase_predict_threads(j->graph, &j->data.sample, n, asked);
     if (j->checkpoint.image.normalise)

@@ -109,6 +109,7 @@ void mase_cli_sample_inputs(struct mase_pass_env *env, struct mase_arena *a,
                 .name = mase_arena_strdup(a, n->name),
                 .tensor = mase_tensor(a, MASE_F32, &shape, false),
             };
+    mase_inputs_find_type(inputs, count, g);
     env->inputs = inputs;
     env->input_count = count;
 }

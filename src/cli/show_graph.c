@@ -39,6 +39,7 @@ static bool set_input(const struct job *j, struct mase_input *in)
     in->name = x->name;
     memcpy(in->tensor.shape.dim + 1, j->net.sample.dim,
            sizeof in->tensor.shape.dim - sizeof(int64_t));
+    mase_inputs_find_type(in, 1, j->net.graph);
     return true;
 }
 

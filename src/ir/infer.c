@@ -184,3 +184,24 @@ enum mase_status mase_infer_shapes(struct mase_values *v, struct mase_arena *a,
                                    .step = infer_step };
     return mase_values_walk(v, a, g, &plan, err);
 }
+
+/* Do inputs of this type fit? */
+static bool fits(struct mase_input *in, int count, enum mase_dtype dtype,
+                 const struct mase_graph *g)
+{
+    struct mase_arena a = { 0 };
+    struct mase_values v;
+    struct mase_err err;
+    for (int i = 0; i < count; i++)
+        in[i].tensor.dtype = dtype;
+    const bool fit = mase_infer_shapes(&v, &a, g, in, count, &err) == MASE_OK;
+    mase_arena_release(&a);
+    return fit;
+}
+
+void mase_inputs_find_type(struct mase_input *in, int count, const struct mase_graph *g)
+{
+    if (!fits(in, count, MASE_F32, g) && !fits(in, count, MASE_I64, g))
+        for (int i = 0; i < count; i++)
+            in[i].tensor.dtype = MASE_F32;
+}

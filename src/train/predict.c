@@ -3,6 +3,7 @@
  */
 #include "train/predict.h"
 
+#include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,7 @@ static enum mase_status find_input(struct mase_input *in, const struct mase_grap
     in->tensor = (struct mase_tensor){ .dtype = MASE_F32,
                                        .shape = { .rank = sample->rank + 1, .dim = { batch } } };
     memcpy(in->tensor.shape.dim + 1, sample->dim, (size_t)sample->rank * sizeof sample->dim[0]);
+    mase_inputs_find_type(in, 1, g);
     return MASE_OK;
 }
 
@@ -225,6 +227,24 @@ static void from_lanes(float *y, struct mase_lanes x, int64_t n)
             y[i * x.rows + r] = x.data[r * x.stride + i];
 }
 
+/* The samples as the input's type has them. */
+static enum mase_status give_samples(struct mase_input *in, struct mase_arena *a, float *x,
+                                     int64_t count, struct mase_err *err)
+{
+    in->tensor.data = x;
+    if (in->tensor.dtype == MASE_F32)
+        return MASE_OK;
+    in->tensor = mase_tensor(a, in->tensor.dtype, &in->tensor.shape, true);
+    for (int64_t i = 0; i < count; i++) {
+        if (!(fabsf(x[i]) <= 0x1p24f) || x[i] != floorf(x[i]))
+            return mase_fail(err, MASE_EVALUE,
+                             "the network takes integers of up to 24 bits, and a sample has %g",
+                             (double)x[i]);
+        mase_tensor_set(&in->tensor, i, (double)x[i]);
+    }
+    return MASE_OK;
+}
+
 static enum mase_status run_reference(const struct mase_predictor *p, struct mase_worker *s,
                                       struct mase_err *err)
 {
@@ -232,9 +252,11 @@ static enum mase_status run_reference(const struct mase_predictor *p, struct mas
     struct mase_values v;
     struct mase_input in = p->input;
     in.tensor.shape.dim[0] = s->samples;
-    in.tensor.data = mase_new_array(&a, float, (size_t)(s->samples * p->features));
-    from_lanes(in.tensor.data, s->x, s->samples);
-    enum mase_status st = mase_run_reference(&v, &a, p->graph, &in, 1, err);
+    float *x = mase_new_array(&a, float, (size_t)(s->samples * p->features));
+    from_lanes(x, s->x, s->samples);
+    enum mase_status st = give_samples(&in, &a, x, s->samples * p->features, err);
+    if (!st)
+        st = mase_run_reference(&v, &a, p->graph, &in, 1, err);
     if (!st && mase_tensor_count(mase_run_output(&v, p->graph)->tensor) != s->samples * p->outputs)
         st = mase_fail(err, MASE_EVALUE, "of %lld samples the network returns another number",
                        (long long)s->samples);

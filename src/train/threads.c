@@ -37,6 +37,8 @@ static double sample_products(const struct mase_graph *g, const struct mase_shap
     for (const struct mase_node *n = g->first; n && !in.name; n = n->next)
         if (n->kind == MASE_PLACEHOLDER)
             in.name = n->name;
+    if (in.name)
+        mase_inputs_find_type(&in, 1, g);
     if (in.name && mase_infer_shapes(&v, &a, g, &in, 1, NULL) == MASE_OK)
         for (const struct mase_node *n = g->first; n; n = n->next)
             sum += products(n, mase_values_get(&v, n));

@@ -79,3 +79,21 @@ predicts d.npy $last --seed 7
 holds "the same numbers with more threads" cmp a.npy b.npy
 holds "also in training" cmp a.npy c.npy
 holds "and others with another seed" test "$(cksum <a.npy)" != "$(cksum <d.npy)"
+
+cat >ends.py <<'END'
+from drawn import Net
+
+
+class Two(Net):
+    def forward(self, left, right):
+        return self.out(self.mean(left) + self.mean(right))
+
+
+class Pair(Net):
+    def forward(self, x):
+        return self.mean(x), self.deviation(x)
+END
+run predict ends.py:Two jsc --load $last --input x.npy --output y.npy
+refused "several inputs need names" 'x\.npy: the network has several inputs: give a \.npz file that has an array for each'
+run predict ends.py:Pair jsc --load $last --input x.npy --output y.npy
+refused "several results, too" 'y\.npy: the network has 2 results: name a file that ends with \.npz'

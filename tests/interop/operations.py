@@ -96,6 +96,63 @@ EVALUATED = {  # in training their vectors change with every call, which is refu
                  "x = self.l(self.t(self.c(x.view(-1, 1, 16))).flatten(1))"),
 }
 
+ENDS = """class Two(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(4, 3), nn.Linear(2, 3)
+
+    def forward(self, left, right, scale=2.0):
+        return self.a(left) * scale + self.b(right)
+
+
+class Masked(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table, self.out = nn.Embedding(10, 4), nn.Linear(4, 3)
+
+    def forward(self, ids, mask):
+        h = self.table(ids) * mask.unsqueeze(-1)
+        y = self.out(h.sum(1))
+        return {"logits": y, "best": y.argmax(1), "states": (h, h.mean(1))}
+
+
+class Tokens(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table, self.out = nn.Embedding(10, 4), nn.Linear(4, 3)
+
+    def forward(self, ids):
+        return self.out(self.table(ids).mean(1))
+"""
+
+
+def named(y, name=""):
+    """The tensors of a result, by the names under which they are written."""
+    if isinstance(y, torch.Tensor):
+        return {name or "output": y}
+    pairs = y.items() if isinstance(y, dict) else ((str(i), v) for i, v in enumerate(y))
+    head = name if name or isinstance(y, dict) else "output"
+    return {k: v for key, part in pairs for k, v in named(part, head + "_" * bool(head) + key).items()}
+
+
+def compare_ends(name, inputs, files):
+    """Several inputs, integers, several results: all by their names."""
+    net = getattr(nets, name)().eval()
+    torch.save(net.state_dict(), "start.pt")
+    with torch.no_grad():
+        want = named(net(**inputs))
+    np.savez("in.npz", **{k: v.numpy() for k, v in inputs.items()})
+    np.save("in.npy", next(iter(inputs.values())).numpy())
+    for file in files:
+        out = "out.npz" if len(want) > 1 else "out.npy"
+        done = subprocess.run([ch, "predict", f"nets.py:{name}", "--load", "start.pt", "--input", file, "--output", out],
+                              capture_output=True, text=True)
+        got = {} if done.returncode else np.load(out)
+        got = {"output": got} if isinstance(got, np.ndarray) else dict(got)
+        same = sorted(got) == sorted(want) and all(
+            got[k].dtype == v.numpy().dtype and np.abs(got[k] - v.numpy()).max() <= 1e-5 for k, v in want.items())
+        check(f"{name}: {file}, {', '.join(want)} {done.stderr if done.returncode else ''}", same)
+
 
 def compare_graphs(name, cls):
     theirs = graph_text(cls)
@@ -116,7 +173,7 @@ with tempfile.TemporaryDirectory() as folder:
     with open("nets.py", "w") as f:
         f.write(HEAD + "".join(NETWORK.format(name=name, init=init.replace("; ", "\n        "), width=width,
                                               body=body.replace("; ", "\n        "))
-                               for name, (init, width, body) in {**NETWORKS, **OTHERWISE, **EVALUATED}.items()))
+                               for name, (init, width, body) in {**NETWORKS, **OTHERWISE, **EVALUATED}.items()) + ENDS)
     sys.path.insert(0, folder)
     import nets
     for name in {**NETWORKS, **OTHERWISE}:
@@ -125,4 +182,9 @@ with tempfile.TemporaryDirectory() as folder:
         follow(ch, name, nets, torch.from_numpy(x), torch.from_numpy(y))
     for name in EVALUATED:
         follow(ch, name, nets, torch.from_numpy(x), torch.from_numpy(y), trains=False)
+    torch.manual_seed(5)
+    ids, mask = torch.randint(0, 10, (130, 5)), torch.rand(130, 5) > 0.5
+    compare_ends("Two", {"left": torch.randn(130, 4), "right": torch.randn(130, 2)}, ["in.npz"])
+    compare_ends("Masked", {"ids": ids, "mask": mask}, ["in.npz"])
+    compare_ends("Tokens", {"ids": ids}, ["in.npz", "in.npy"])
 finish()
