@@ -124,13 +124,13 @@ struct mase_dataset_opts {
     const struct mase_scaling *scaling; /* for MASE_SCALE_GIVEN; borrowed while opening */
     bool scale_targets; /* numbers to predict: mean 0, deviation 1 over the rows that train, or: */
     const struct mase_scaling *target_scaling; /* by these; borrowed while opening */
-    struct mase_data_columns columns;   /* tables of one's own; borrowed while opening */
-    struct mase_image_opts image;       /* datasets of pictures */
-    bool drop_missing;                  /* leave out rows with a missing value, which are errors */
-    bool ranges;                        /* mase_dataset_range will be asked */
-    struct mase_data_split split;       /* also the seed of those held out for validation */
-    uint64_t sim_seed;                  /* jsc-sim: another sample of the same kind */
-    int64_t sim_rows;                   /* jsc-sim: 0 means 800 000 */
+    struct mase_data_columns columns;          /* tables of one's own; borrowed while opening */
+    struct mase_image_opts image;              /* datasets of pictures */
+    bool drop_missing;            /* leave out rows with a missing value, which are errors */
+    bool ranges;                  /* mase_dataset_range will be asked */
+    struct mase_data_split split; /* also the seed of those held out for validation */
+    uint64_t sim_seed;            /* jsc-sim: another sample of the same kind */
+    int64_t sim_rows;             /* jsc-sim: 0 means 800 000 */
 };
 
 struct mase_dataset_info {
@@ -138,21 +138,21 @@ struct mase_dataset_info {
     const char *source;         /* the file or folder read, "built in" if generated */
     const char *cache;          /* the table that is kept of it; NULL: none is */
     bool simulated;
-    const char *notice;               /* NULL, or what every report must say */
-    char checksum[65];                /* SHA-256 of the source, or of generator and parameters */
-    int64_t rows;                     /* of the table */
-    int64_t duplicates;               /* left out of it */
-    int64_t dropped;                  /* left out of it for a missing value */
-    bool drop_missing;                /* they would have been */
-    struct mase_data_split split;     /* as it was done; share 0 and no column: as usual */
-    struct mase_data_columns columns; /* what was read; none: not by names of columns */
-    const char *const *feature_names; /* (features) or NULL: images */
-    const char *const *class_names;   /* (classes) */
-    struct mase_shape target;         /* numbers or map of a sample: [3], [28, 28] */
-    const char *const *target_names;  /* (data.targets) or NULL: a map */
+    const char *notice;                 /* NULL, or what every report must say */
+    char checksum[65];                  /* SHA-256 of the source, or of generator and parameters */
+    int64_t rows;                       /* of the table */
+    int64_t duplicates;                 /* left out of it */
+    int64_t dropped;                    /* left out of it for a missing value */
+    bool drop_missing;                  /* they would have been */
+    struct mase_data_split split;       /* as it was done; share 0 and no column: as usual */
+    struct mase_data_columns columns;   /* what was read; none: not by names of columns */
+    const char *const *feature_names;   /* (features) or NULL: images */
+    const char *const *class_names;     /* (classes) */
+    struct mase_shape target;           /* numbers or map of a sample: [3], [28, 28] */
+    const char *const *target_names;    /* (data.targets) or NULL: a map */
     struct mase_scaling target_scaling; /* what was done to them; n is 0: nothing */
-    enum mase_scale scale;            /* what was done; USUAL: images, which are not scaled so */
-    int64_t scale_rows;               /* whose statistics it took; 0: none */
+    enum mase_scale scale;              /* what was done; USUAL: images, which are not scaled so */
+    int64_t scale_rows;                 /* whose statistics it took; 0: none */
     struct mase_scaling scaling;
     const char *pixels;           /* images: what becomes of them, in words; NULL: nothing */
     struct mase_image_opts image; /* what was done to pictures; channels is 0: there are none */
@@ -204,7 +204,7 @@ struct mase_batch {
 };
 void mase_dataset_batch(const struct mase_dataset *d, const struct mase_batch *b);
 
-/* Rows of each class in a split. */
+/* Rows of each class in a split; of maps, positions. */
 void mase_dataset_balance(const struct mase_dataset *d, enum mase_split split, int64_t *count);
 
 struct mase_feature_range {

@@ -119,11 +119,11 @@ void mase_train_shuffle(uint32_t *order, const uint32_t *row, int64_t n, uint64_
 struct mase_predictor;
 
 struct mase_predictor_opts {
-    int64_t batch;                      /* most samples at once; 0: a good number */
+    int64_t batch;    /* most samples at once; 0: a good number */
     int64_t together; /* a network that mixes the samples of a batch gets so many; 0: all */
-    int threads;                        /* 0: one */
-    bool learns;                        /* what formats learn may have no values yet */
-    uint64_t seed;                      /* of what the network draws */
+    int threads;      /* 0: one */
+    bool learns;      /* what formats learn may have no values yet */
+    uint64_t seed;    /* of what the network draws */
     const struct mase_scaling *scaling; /* applied to the features first; NULL: none. Borrowed */
 };
 /* The graph takes one input; it is borrowed and its weights are copied. opts may be NULL. */

@@ -106,7 +106,7 @@ static void put_splits(struct mase_cli *c, const struct mase_dataset *d)
     struct mase_arena *a = &c->arena;
     enum { COLUMNS = 12 };
     const struct mase_dataset_info *info = mase_dataset_info(d);
-    const int classes = mase_dataset_labels(d) ? info->data.classes : 0;
+    const int classes = info->data.classes;
     const bool each = classes <= COLUMNS;
     const char *headers[COLUMNS + 3] = { "Split", "Rows" };
     for (int k = 0; each && k < classes; k++)
@@ -203,7 +203,7 @@ static void info_json(struct mase_arena *a, const struct mase_dataset *d)
     for (int s = 0; s < MASE_SPLIT_COUNT; s++) {
         struct mase_value *counts = mase_value_table(a);
         mase_dataset_balance(d, (enum mase_split)s, count);
-        for (int k = 0; mase_dataset_labels(d) && k < info->data.classes; k++)
+        for (int k = 0; k < info->data.classes; k++)
             mase_value_set(a, counts, info->class_names[k], mase_value_int(a, count[k]));
         mase_value_set(a, balance, mase_split_names[s], counts);
     }

@@ -53,12 +53,21 @@ struct mase_table_view mase_dataset_table(const struct mase_dataset *d)
     return (struct mase_table_view){ d->table, d->table ? feature_count(d) : 0 };
 }
 
+static void count_map(int64_t *count, const float *map, int64_t positions)
+{
+    for (int64_t k = 0; k < positions; k++)
+        if (map[k] >= 0)
+            count[(int32_t)map[k]]++;
+}
+
 void mase_dataset_balance(const struct mase_dataset *d, enum mase_split split, int64_t *count)
 {
     const struct mase_split_rows rows = d->split[split];
     memset(count, 0, (size_t)d->info.data.classes * sizeof *count);
     for (int64_t i = 0; d->label && i < rows.count; i++)
         count[d->label[rows.row[i]]]++;
+    for (int64_t i = 0; !d->label && d->info.data.classes && i < rows.count; i++)
+        count_map(count, d->target + rows.row[i] * d->info.data.targets, d->info.data.targets);
 }
 
 /* ---- ranges ---- */

@@ -22,7 +22,7 @@ struct mase_predictor {
     const struct mase_scaling *scaling;
     struct mase_input input; /* the shape of a whole batch */
     int64_t batch, features, outputs;
-    int64_t together; /* samples of a batch where the network mixes them; 0: all */
+    int64_t together;         /* samples of a batch where the network mixes them; 0: all */
     struct mase_shape result; /* of a sample: outputs in all */
     struct mase_worker *worker;
     int workers; /* threads; one for the reference */

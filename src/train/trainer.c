@@ -19,7 +19,9 @@ static void balance(struct mase_trainer *t)
     const int classes = mase_dataset_info(t->data)->data.classes;
     int64_t *count = mase_new_array(&t->arena, int64_t, (size_t)classes);
     mase_dataset_balance(t->data, MASE_SPLIT_TRAIN, count);
-    const double rows = (double)mase_dataset_split(t->data, MASE_SPLIT_TRAIN).count;
+    double rows = 0;
+    for (int c = 0; c < classes; c++)
+        rows += (double)count[c];
     for (int c = 0; c < classes; c++)
         t->class_weight[c] = count[c] ? (float)(rows / ((double)classes * (double)count[c])) : 0;
 }
@@ -130,6 +132,12 @@ enum mase_status mase_trainer_find_targets(struct mase_trainer *t, struct mase_e
     const struct mase_shape result = mase_predictor_result(t->validator);
     mase_trainer_drop_targets(t);
     MASE_TRY(mase_target_source_init(&t->targets, &t->objective, t->data, &result, err));
+    const int classes = mase_dataset_info(t->data)->data.classes;
+    if (t->class_weight && t->validator->outputs / t->targets.positions != classes)
+        return mase_fail(err, MASE_EVALUE,
+                         "class_weights are for the %d classes of %s, but the network tells %lld",
+                         classes, mase_dataset_info(t->data)->data.name,
+                         (long long)(t->validator->outputs / t->targets.positions));
     mase_target_source_score(&t->targets, mase_dataset_split(t->data, MASE_SPLIT_TRAIN));
     return MASE_OK;
 }

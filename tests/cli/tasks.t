@@ -156,3 +156,8 @@ saved=$(find mase_output/quantised -name graph_module.mg | head -n 1)
 run test one.mg large.csv:sales --load "${saved%/*}" --project test --json --log-level error
 succeeds "with its task and scaling"
 out_has "errors stay in the measure of the data" '"rmse": [1-9][0-9]+[.0-9]*,'
+run data info "$data/maps.npz" --task seg
+succeeds "maps are shown"
+out_has "by the positions of each class" '^train +87 +[0-9]+ +[0-9]+ +[0-9]+$'
+run train maps.mg "$data/maps.npz" --task seg --class-weights balanced --project weighted $quick
+succeeds "and may be weighted by class"
