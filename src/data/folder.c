@@ -19,8 +19,8 @@
 #include "base/alloc.h"
 #include "data/isolate.h"
 #include "data/picture.h"
+#include "data/sealed.h"
 #include "data/store.h"
-#include "data/worker.h"
 
 enum { DEPTH_MAX = 16, CLASSES_MAX = 65536, ROWS_MIN = 10 };
 
@@ -241,14 +241,14 @@ static enum mase_status answer(void *reply, const void *data, size_t size, const
 }
 
 static enum mase_status decode_all(struct mase_dataset *d, const struct collection *c,
-                                   struct mase_worker *w, size_t size, struct mase_err *err)
+                                   struct mase_sealed *w, size_t size, struct mase_err *err)
 {
     unsigned char *to = d->block;
     for (int i = 0; i < c->count; i++, to += size) {
         struct mase_file f;
         MASE_TRY(mase_file_open(&f, c->item[i].path, err));
         mase_add_checksum(d, &f);
-        const enum mase_status st = mase_worker_ask(w, to, f.data, f.size, c->item[i].path, err);
+        const enum mase_status st = mase_sealed_ask(w, to, f.data, f.size, c->item[i].path, err);
         mase_file_close(&f);
         if (st)
             return st;
@@ -271,11 +271,11 @@ static enum mase_status read_pixels(struct mase_dataset *d, const struct collect
                             " bytes, the most for files of this size; --image-size H,W makes them "
                             "smaller",
                             c->count, size, most);
-    struct mase_worker w = { .reply_size = size, .library = "libpng or libjpeg" };
-    MASE_TRY(mase_worker_start(&w, answer, &want, err));
+    struct mase_sealed w = { .reply_size = size, .library = "libpng or libjpeg" };
+    MASE_TRY(mase_sealed_start(&w, answer, &want, err));
     d->block = mase_xrealloc(NULL, size * (size_t)c->count + 1);
     const enum mase_status st = decode_all(d, c, &w, size, err);
-    mase_worker_stop(&w);
+    mase_sealed_stop(&w);
     d->info.data.sample = (struct mase_shape){ 3, { want.channels, want.height, want.width } };
     d->image->part[d->image->parts++] =
         (struct mase_image_part){ d->block, 0, c->count, (int64_t)size };

@@ -11,7 +11,7 @@
 #include <mase/npy.h>
 
 #include "data/picture.h"
-#include "data/worker.h"
+#include "data/sealed.h"
 
 #define PICTURES MASE_SOURCE_DIR "/tests/data/pictures/"
 enum { H = 6, W = 9 };
@@ -168,20 +168,20 @@ static enum mase_status crash(void *reply, const void *data, size_t size, const 
 static void worker(void **state)
 {
     (void)state;
-    struct mase_worker w = { .reply_size = 1, .library = "libtest" };
+    struct mase_sealed w = { .reply_size = 1, .library = "libtest" };
     struct mase_err err = { 0 };
     char reply = 0;
-    assert_int_equal(mase_worker_start(&w, crash, NULL, &err), MASE_OK);
-    assert_int_equal(mase_worker_ask(&w, &reply, "ok", 2, "a.png", &err), MASE_OK);
+    assert_int_equal(mase_sealed_start(&w, crash, NULL, &err), MASE_OK);
+    assert_int_equal(mase_sealed_ask(&w, &reply, "ok", 2, "a.png", &err), MASE_OK);
     assert_int_equal(reply, 'o');
-    assert_int_equal(mase_worker_ask(&w, &reply, "e", 1, "b.png", &err), MASE_EPARSE);
+    assert_int_equal(mase_sealed_ask(&w, &reply, "e", 1, "b.png", &err), MASE_EPARSE);
     assert_string_equal(err.msg, "no good");
     assert_string_equal(err.path, "b.png");
     assert_int_equal(err.loc.off, 7);
-    assert_int_equal(mase_worker_ask(&w, &reply, "again", 5, "c.png", &err), MASE_OK);
-    assert_int_not_equal(mase_worker_ask(&w, &reply, "x", 1, "d.png", &err), MASE_OK);
+    assert_int_equal(mase_sealed_ask(&w, &reply, "again", 5, "c.png", &err), MASE_OK);
+    assert_int_not_equal(mase_sealed_ask(&w, &reply, "x", 1, "d.png", &err), MASE_OK);
     assert_string_equal(err.path, "d.png");
-    mase_worker_stop(&w);
+    mase_sealed_stop(&w);
 }
 
 /* ---- folders ---- */

@@ -1,8 +1,8 @@
 /*
- * worker.c - a question is a 64-bit size and the bytes; the answer a status, an error, and on
+ * sealed.c - a question is a 64-bit size and the bytes; the answer a status, an error, and on
  * success the reply.
  */
-#include "data/worker.h"
+#include "data/sealed.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -65,7 +65,7 @@ static void limit_time(void)
         (void)!setrlimit(RLIMIT_CPU, &(struct rlimit){ most, now.rlim_max });
 }
 
-static _Noreturn void serve(int fd, size_t reply_size, mase_worker_fn *answer, const void *user)
+static _Noreturn void serve(int fd, size_t reply_size, mase_sealed_fn *answer, const void *user)
 {
     unsigned char *data = NULL;
     void *reply = mase_xcalloc(reply_size + 1);
@@ -87,7 +87,7 @@ static _Noreturn void serve(int fd, size_t reply_size, mase_worker_fn *answer, c
 
 /* ---- the parent ---- */
 
-enum mase_status mase_worker_start(struct mase_worker *w, mase_worker_fn *answer, const void *user,
+enum mase_status mase_sealed_start(struct mase_sealed *w, mase_sealed_fn *answer, const void *user,
                                    struct mase_err *err)
 {
     int ends[2];
@@ -110,7 +110,7 @@ enum mase_status mase_worker_start(struct mase_worker *w, mase_worker_fn *answer
 }
 
 /* It is gone: by which signal? */
-static enum mase_status fail_dead(struct mase_worker *w, const char *path, struct mase_err *err)
+static enum mase_status fail_dead(struct mase_sealed *w, const char *path, struct mase_err *err)
 {
     int how = 0;
     while (waitpid(w->child, &how, 0) < 0 && errno == EINTR)
@@ -127,7 +127,7 @@ static enum mase_status fail_dead(struct mase_worker *w, const char *path, struc
                         WEXITSTATUS(how));
 }
 
-enum mase_status mase_worker_ask(struct mase_worker *w, void *reply, const void *data, size_t size,
+enum mase_status mase_sealed_ask(struct mase_sealed *w, void *reply, const void *data, size_t size,
                                  const char *path, struct mase_err *err)
 {
     struct verdict v;
@@ -144,7 +144,7 @@ enum mase_status mase_worker_ask(struct mase_worker *w, void *reply, const void 
     return take(w->fd, reply, w->reply_size) ? MASE_OK : fail_dead(w, path, err);
 }
 
-void mase_worker_stop(struct mase_worker *w)
+void mase_sealed_stop(struct mase_sealed *w)
 {
     if (w->fd < 0)
         return;
