@@ -80,6 +80,8 @@ struct mase_data_split {
     const char *by;  /* a column: rows of one value stay together, or the values name the part
                       * (train, valid, test); NULL: none */
     uint64_t seed;
+    bool inherited; /* of other data, such as a checkpoint's: a dataset that it does not fit is
+                     * divided as usual */
 };
 /* Shares from "0.8,0.1,0.1" or "0.9,0.1". */
 enum mase_status mase_data_split_parse(struct mase_data_split *s, const char *text,

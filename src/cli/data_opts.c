@@ -83,6 +83,7 @@ static enum mase_status find_split(struct mase_dataset_opts *o, const struct mas
                       is_said(c, MASE_CLI_split_seed);
     if (!said && info) {
         o->split = info->split;
+        o->split.inherited = true;
         return MASE_OK;
     }
     o->original_splits = mase_streq(how->s, "mase");

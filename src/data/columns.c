@@ -71,6 +71,7 @@ enum mase_status mase_columns_of(struct mase_columns *c, struct mase_arena *a,
 {
     *c = (struct mase_columns){ .chosen = opts->columns,
                                 .group = opts->split.by,
+                                .group_inherited = opts->split.inherited,
                                 .target = opts->target };
     struct mase_data_columns *chosen = &c->chosen, named = { 0 };
     if (label && opts->target == MASE_TARGET_NUMBERS)
@@ -179,7 +180,7 @@ enum mase_status mase_find_group(int *column, struct mase_raw *r, const struct m
 {
     *column = c->group ? find_column(h, c->group) : -1;
     r->grouped = *column >= 0;
-    return !c->group || r->grouped
+    return !c->group || r->grouped || c->group_inherited
                ? MASE_OK
                : fail_column(h, c->group, "split", "--split-by says another", err);
 }
@@ -329,8 +330,8 @@ static bool find_parts(struct mase_array_names *n, struct mase_arena *a, const s
     return n->x[0] && (!labelled || has(file, n->y[0]));
 }
 
-struct mase_array_names mase_find_arrays(struct mase_arena *a, const struct mase_columns *wanted,
-                                         mase_has_fn *has, const void *file)
+static struct mase_array_names find_arrays(struct mase_arena *a, const struct mase_columns *wanted,
+                                           mase_has_fn *has, const void *file)
 {
     const struct mase_data_columns *c = &wanted->chosen;
     const bool labelled = wanted->target != MASE_TARGET_NONE;
@@ -351,6 +352,17 @@ struct mase_array_names mase_find_arrays(struct mase_arena *a, const struct mase
     struct mase_array_names n = { 0 };
     (void)find_parts(&n, a, &s, false, labelled, has, file);
     return n.x[0] ? n : (struct mase_array_names){ { s.x }, { labelled ? s.y : NULL } };
+}
+
+struct mase_array_names mase_find_arrays(struct mase_arena *a, const struct mase_columns *wanted,
+                                         mase_has_fn *has, const void *file)
+{
+    struct mase_columns usual = *wanted;
+    const struct mase_array_names n = find_arrays(a, wanted, has, file);
+    if (has(file, n.x[0]) || !wanted->chosen.origin)
+        return n;
+    usual.chosen = (struct mase_data_columns){ 0 }; /* a checkpoint was trained on columns */
+    return find_arrays(a, &usual, has, file);
 }
 
 enum mase_status mase_fail_no_column(const char *path, const char *column, struct mase_err *err)

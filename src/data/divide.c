@@ -291,6 +291,18 @@ bool mase_is_divided(const struct mase_dataset_opts *opts)
     return has_shares(&opts->split) || opts->split.by;
 }
 
+struct mase_dataset_opts mase_fit_split(const struct mase_dataset_opts *opts, bool own_tests,
+                                        bool own_validation, bool grouped)
+{
+    const struct mase_data_split *s = &opts->split;
+    const bool tests = s->share[2] > 0 || s->by;
+    struct mase_dataset_opts fitted = *opts;
+    if (s->inherited && mase_is_divided(opts) &&
+        (own_validation || own_tests == tests || (s->by && !grouped)))
+        fitted.split = (struct mase_data_split){ .inherited = true };
+    return fitted;
+}
+
 enum mase_status mase_divide(struct mase_dataset *d, const struct mase_dataset_opts *opts,
                              int64_t own, const struct mase_groups *g, struct mase_err *err)
 {

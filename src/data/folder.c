@@ -287,14 +287,14 @@ static enum mase_status read_pixels(struct mase_dataset *d, const struct collect
 static enum mase_status split(struct mase_dataset *d, const struct collection *c,
                               const struct mase_dataset_opts *opts, struct mase_err *err)
 {
-    struct mase_dataset_opts all = *opts;
+    struct mase_dataset_opts all = mase_fit_split(opts, c->parts, false, false);
     int64_t count[MASE_SPLIT_COUNT] = { 0 };
     for (int i = 0; i < c->count; i++)
         count[c->item[i].part]++;
     if (c->parts)
         return mase_split_parts(d, opts, count[MASE_SPLIT_TRAIN], count[MASE_SPLIT_VALIDATION],
                                 MASE_SPLIT_TEST, err);
-    if (!mase_is_divided(opts)) { /* the usual shares, of each class */
+    if (!mase_is_divided(&all)) { /* the usual shares, of each class */
         static const double usual[] = { 0.72, 0.08, 0.2 };
         memcpy(all.split.share, usual, sizeof usual);
         all.original_splits = false;

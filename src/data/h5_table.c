@@ -302,7 +302,9 @@ static enum mase_status read_own(struct mase_isolated *t, struct mase_arena *a, 
     mase_isolate_seal();
     const struct mase_array_names n = mase_find_arrays(a, c, has_set, &f);
     const bool arrays = mase_h5_has(&f, n.x[0]);
-    enum mase_status st = arrays && c->group ? mase_fail_no_column(path, c->group, err) : MASE_OK;
+    enum mase_status st = arrays && c->group && !c->group_inherited
+                              ? mase_fail_no_column(path, c->group, err)
+                              : MASE_OK;
     if (!st)
         st = arrays ? open_arrays(t, a, &f, &n, err) : open_records(t, a, &f, c, err);
     mase_h5_close(&f);

@@ -135,7 +135,7 @@ enum mase_status mase_open_npz(struct mase_dataset *d, const struct mase_dataset
     struct mase_columns c;
     struct mase_raw r = { .drop = opts->drop_missing, .target = opts->target };
     MASE_TRY(mase_columns_of(&c, &d->arena, opts, NULL, err));
-    if (c.group)
+    if (c.group && !c.group_inherited)
         return mase_fail_no_column(file, c.group, err);
     MASE_TRY(mase_file_open(&f, file, err));
     enum mase_status st = mase_npz_table(d, &r, &f, &c, err);

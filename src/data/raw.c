@@ -466,6 +466,9 @@ enum mase_status mase_raw_finish(struct mase_dataset *d, struct mase_raw *r,
                                  const struct mase_dataset_opts *opts, const char *path,
                                  struct mase_err *err)
 {
+    const struct mase_dataset_opts fitted =
+        mase_fit_split(opts, r->training || r->published, r->validation > 0, r->grouped);
+    opts = &fitted;
     MASE_TRY(mase_raw_check(r, path, err));
     struct ordered o = order_rows(r, opts);
     d->info.rows = r->rows;

@@ -68,6 +68,7 @@ enum mase_status mase_raw_finish(struct mase_dataset *d, struct mase_raw *r,
 struct mase_columns {
     struct mase_data_columns chosen;
     const char *group;          /* the column to split by; NULL: none */
+    bool group_inherited;       /* it need not be there */
     const char *const *classes; /* NULL: numbers, or any names */
     int class_count;
     enum mase_target target; /* what the labels are */

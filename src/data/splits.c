@@ -50,6 +50,8 @@ enum mase_status mase_split_parts(struct mase_dataset *d, const struct mase_data
                                   int64_t training, int64_t validation,
                                   enum mase_split original_validation, struct mase_err *err)
 {
+    const struct mase_dataset_opts fitted = mase_fit_split(opts, true, validation > 0, false);
+    opts = &fitted;
     const int64_t tests = training + validation, count = d->info.rows - tests;
     const struct mase_split_rows held = mase_split_range(d, training, validation);
     if (validation && mase_is_divided(opts))

@@ -120,6 +120,10 @@ struct mase_groups {
 };
 /* Do opts want the rows divided otherwise than the dataset does? */
 bool mase_is_divided(const struct mase_dataset_opts *opts);
+/* The same opts; without a split that was inherited, if it does not fit: the dataset has its own
+ * rows to test or to validate, or no such column. */
+struct mase_dataset_opts mase_fit_split(const struct mase_dataset_opts *opts, bool own_tests,
+                                        bool own_validation, bool grouped);
 /* Divide them; the first `own` rows only if the others are the dataset's own to test (0: it has
  * none). Rows, classes and labels of d are set. g: the column's values, or NULL. */
 enum mase_status mase_divide(struct mase_dataset *d, const struct mase_dataset_opts *opts,

@@ -489,6 +489,45 @@ static void refused_splits(void **state)
     mase_arena_release(&a);
 }
 
+/* What a checkpoint says of its own data holds for other data where it fits. */
+static void inherited(void **state)
+{
+    (void)state;
+    struct mase_arena a = { 0 };
+    struct mase_dataset_opts o = { .split = { .share = { 0.6, 0.2, 0.2 }, .inherited = true } };
+    struct mase_dataset *d = open_data(DATA "own_split.npz", &o); /* has rows to test */
+    assert_int_equal(mase_dataset_split(d, MASE_SPLIT_TEST).count, 10);
+    assert_int_equal(mase_dataset_split(d, MASE_SPLIT_TRAIN).count, 36);
+    mase_dataset_close(d);
+    d = open_data(DATA "own.npz", &o); /* has not */
+    assert_int_equal(mase_dataset_split(d, MASE_SPLIT_TRAIN).count, 30);
+    mase_dataset_close(d);
+    d = open_data("toy_tiny", &o);
+    mase_dataset_close(d);
+    o = split_opts(&a, "0.5,0.5", NULL); /* of what is not for testing: a table is as usual */
+    o.split.inherited = true;
+    d = open_data(numbered(100), &o);
+    assert_int_equal(mase_dataset_split(d, MASE_SPLIT_TRAIN).count, 72);
+    mase_dataset_close(d);
+    o = split_opts(&a, NULL, "patient"); /* no such column */
+    o.split.inherited = true;
+    d = open_data(numbered(100), &o);
+    assert_int_equal(mase_dataset_split(d, MASE_SPLIT_TRAIN).count, 72);
+    mase_dataset_close(d);
+    o.columns.origin = "best.ckpt"; /* columns of a table, but a file of arrays */
+    d = open_data(DATA "own.npz", &o);
+    assert_int_equal(mase_dataset_info(d)->rows, 50);
+    mase_dataset_close(d);
+    refuse(numbered(100),
+           &(struct mase_dataset_opts){ .columns = { .features = (const char *const[]){ "z" },
+                                                     .feature_count = 1,
+                                                     .labels = (const char *const[]){ "kind" },
+                                                     .label_count = 1,
+                                                     .origin = "best.ckpt" } },
+           MASE_EVALUE, "best.ckpt was trained on it; --features says which column stands for it");
+    mase_arena_release(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -504,6 +543,7 @@ int main(void)
         cmocka_unit_test(scaled_by_train),
         cmocka_unit_test(by_column),
         cmocka_unit_test(refused_splits),
+        cmocka_unit_test(inherited),
     };
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
 }
