@@ -205,3 +205,43 @@ enum mase_status mase_forward_one_hot(struct mase_call *c, struct mase_err *err)
     }
     return MASE_OK;
 }
+
+/* ---- bags of rows ---- */
+
+/* Column k of what a sample's rows are joined to. */
+static enum mase_status join_rows(const struct mase_call *c, enum mase_bag mode, int64_t padding,
+                                  int64_t sample, int64_t k, double *y, struct mase_err *err)
+{
+    const struct mase_tensor *index = mase_call_tensor(c, "input");
+    const struct mase_tensor *w = mase_call_tensor(c, "weight");
+    const struct mase_tensor *scale = mase_call_tensor(c, "per_sample_weights");
+    const int64_t length = index->shape.dim[1];
+    int64_t count = 0, row;
+    *y = 0.0;
+    for (int64_t i = sample * length; i < (sample + 1) * length; i++) {
+        MASE_TRY(mase_ref_index(c, index, i, w->shape.dim[0], false, &row, err));
+        if (row == padding)
+            continue;
+        const double v = ref_get(w, row * w->shape.dim[1] + k) * (scale ? ref_get(scale, i) : 1.0);
+        const bool best = !count || v > *y || v != v;
+        *y = mode != MASE_BAG_MAX ? *y + v : best ? v : *y;
+        count++;
+    }
+    *y /= mode == MASE_BAG_MEAN && count ? (double)count : 1.0;
+    return MASE_OK;
+}
+
+enum mase_status mase_forward_embedding_bag(struct mase_call *c, struct mase_err *err)
+{
+    const int64_t columns = mase_call_tensor(c, "weight")->shape.dim[1];
+    enum mase_bag mode;
+    int64_t padding;
+    double y;
+    MASE_TRY(mase_bag_mode(c, &mode, err));
+    MASE_TRY(mase_bag_padding(c, &padding, err));
+    for (int64_t i = 0; i < mase_tensor_count(ref_out(c)); i++) {
+        MASE_TRY(join_rows(c, mode, padding, i / columns, i % columns, &y, err));
+        ref_set(ref_out(c), i, y);
+    }
+    return MASE_OK;
+}

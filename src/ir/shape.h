@@ -211,6 +211,13 @@ enum mase_status mase_index_masks(struct mase_call *c, struct mase_err *err) MAS
 enum mase_status mase_index_plan(const struct mase_call *c, struct mase_index *x,
                                  const struct mase_tensor *t, const struct mase_arg *index,
                                  struct mase_err *err) MASE_MUST_CHECK;
+/* How embedding_bag joins rows. */
+enum mase_bag { MASE_BAG_SUM, MASE_BAG_MEAN, MASE_BAG_MAX };
+enum mase_status mase_bag_mode(const struct mase_call *c, enum mase_bag *mode,
+                               struct mase_err *err) MASE_MUST_CHECK;
+/* Its padding_idx, or -1. */
+enum mase_status mase_bag_padding(const struct mase_call *c, int64_t *row,
+                                  struct mase_err *err) MASE_MUST_CHECK;
 /* What scatter puts: a tensor or a number. */
 const struct mase_arg *mase_scatter_source(const struct mase_call *c);
 /* Python's slice on a length: first element, count and step. */

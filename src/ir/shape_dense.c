@@ -262,3 +262,78 @@ enum mase_status mase_shape_outer(struct mase_call *c, struct mase_err *err)
     mase_call_result(c, mase_dtype_promote(x->dtype, y->dtype), &out);
     return MASE_OK;
 }
+
+/* ---- bags of rows ---- */
+
+enum mase_status mase_bag_mode(const struct mase_call *c, enum mase_bag *mode, struct mase_err *err)
+{
+    static const char *const names[] = { "sum", "mean", "max" };
+    const struct mase_arg *given = mase_call_arg(c, "mode");
+    for (int i = 0; i < 3 && given->kind == MASE_ARG_TEXT; i++)
+        if (mase_streq(given->s, names[i])) {
+            *mode = (enum mase_bag)i;
+            return MASE_OK;
+        }
+    return mase_call_fail(c, err, "mode must be 'sum', 'mean' or 'max', got %s",
+                          mase_show_arg(c, given));
+}
+
+enum mase_status mase_bag_padding(const struct mase_call *c, int64_t *row, struct mase_err *err)
+{
+    const int64_t rows = mase_call_tensor(c, "weight")->shape.dim[0];
+    *row = -1;
+    if (!mase_arg_present(mase_call_arg(c, "padding_idx")))
+        return MASE_OK;
+    MASE_TRY(mase_call_int(c, row, "padding_idx", err));
+    if (*row < -rows || *row >= rows)
+        return mase_call_fail(c, err, "padding_idx = %lld is outside the %lld rows",
+                              (long long)*row, (long long)rows);
+    *row += *row < 0 ? rows : 0;
+    return MASE_OK;
+}
+
+/* What is not done. */
+static enum mase_status check_bag(const struct mase_call *c, enum mase_bag mode, int64_t padding,
+                                  struct mase_err *err)
+{
+    const char *why = NULL;
+    if (mase_call_tensor(c, "offsets"))
+        why = "offsets are not available: give rows of one length, (samples, length)";
+    else if (mase_arg_present(mase_call_arg(c, "max_norm")))
+        why = "max_norm is not available";
+    else if (mase_call_flag(c, "scale_grad_by_freq"))
+        why = "scale_grad_by_freq is not available";
+    else if (mode == MASE_BAG_MAX && padding >= 0)
+        why = "padding_idx is not available for mode = 'max'";
+    else if (mode != MASE_BAG_SUM && mase_call_tensor(c, "per_sample_weights"))
+        why = "per_sample_weights are for mode = 'sum'";
+    if (!why)
+        return MASE_OK;
+    return mase_fail(err, MASE_EUNSUPPORTED, "%s: embedding_bag: %s", c->node->name, why);
+}
+
+enum mase_status mase_shape_embedding_bag(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *index, *w, *scale = mase_call_tensor(c, "per_sample_weights");
+    enum mase_bag mode;
+    int64_t padding;
+    MASE_TRY(mase_call_need(c, &index, "input", err));
+    MASE_TRY(mase_call_need(c, &w, "weight", err));
+    MASE_TRY(need_rank(c, w, "weight", 2, err));
+    MASE_TRY(mase_bag_mode(c, &mode, err));
+    MASE_TRY(mase_bag_padding(c, &padding, err));
+    MASE_TRY(check_bag(c, mode, padding, err));
+    MASE_TRY(need_rank(c, index, "input", 2, err));
+    if (index->dtype != MASE_I64 && index->dtype != MASE_I32)
+        return mase_call_fail(c, err, "input must be integers, got %s%s",
+                              mase_dtypes[index->dtype].name, mase_show_shape(c, &index->shape));
+    if (index->shape.dim[1] < 1)
+        return mase_call_fail(c, err, "input %s has no rows to join",
+                              mase_show_shape(c, &index->shape));
+    if (scale && (!mase_shape_equal(&scale->shape, &index->shape) || scale->dtype != w->dtype))
+        return mase_call_fail(c, err, "per_sample_weights %s must have the shape of the input %s",
+                              mase_show_shape(c, &scale->shape), mase_show_shape(c, &index->shape));
+    const struct mase_shape out = { .rank = 2, .dim = { index->shape.dim[0], w->shape.dim[1] } };
+    mase_call_result(c, w->dtype, &out);
+    return MASE_OK;
+}

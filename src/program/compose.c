@@ -364,3 +364,49 @@ enum mase_status mase_lower_pairwise_distance(struct mase_lowered *l, struct mas
     d = mase_compose(&k, MASE_OP_add, d, mase_compose_param(&k, "eps"));
     return mase_compose_last(&k, MASE_OP_norm, d, p, mase_arg_int(-1), keep);
 }
+
+/* ---- bags of rows ---- */
+
+/* (N, L) beside the columns of (N, L, E). */
+static struct mase_arg beside_columns(struct mase_compose *k, struct mase_arg x)
+{
+    if (k->status)
+        return x;
+    struct mase_ptype type = mase_pvalue_of(&x)->type;
+    type.dim[type.rank++] = (struct mase_extent){ .plus = 1 };
+    return mase_compose(k, MASE_OP_reshape, x, mase_lowered_sizes(k->l, &type));
+}
+
+/* 1 where a row counts, 0 where it is padding. */
+static struct mase_arg counted(struct mase_compose *k, struct mase_arg index, int64_t padding)
+{
+    const struct mase_arg target = { .kind = MASE_ARG_ATOM, .s = mase_dtypes[MASE_F32].torch };
+    return mase_compose(k, MASE_OP_cast, mase_compose(k, MASE_OP_ne, index, mase_arg_int(padding)),
+                        mase_arg_seq(&k->l->program->arena, MASE_ARG_TUPLE, &target, 1));
+}
+
+enum mase_status mase_lower_embedding_bag(struct mase_lowered *l, struct mase_err *err)
+{
+    struct mase_compose k = { .l = l, .err = err };
+    const struct mase_arg index = mase_compose_param(&k, "input"), one = mase_arg_int(1);
+    const struct mase_arg weight = mase_compose_param(&k, "weight");
+    const struct mase_arg scale = mase_compose_param(&k, "per_sample_weights");
+    enum mase_bag mode;
+    int64_t padding;
+    MASE_TRY(mase_bag_mode(&l->call[0], &mode, err));
+    MASE_TRY(mase_bag_padding(&l->call[0], &padding, err));
+    struct mase_arg rows = mase_compose(&k, MASE_OP_embedding, index, weight);
+    if (mase_pvalue_of(&scale))
+        rows = mase_compose(&k, MASE_OP_mul, rows, beside_columns(&k, scale));
+    if (mode == MASE_BAG_MAX)
+        return mase_compose_last(&k, MASE_OP_amax, rows, one);
+    if (padding < 0)
+        return mase_compose_last(&k, mode == MASE_BAG_MEAN ? MASE_OP_mean : MASE_OP_sum, rows, one);
+    const struct mase_arg counts = counted(&k, index, padding);
+    rows = mase_compose(&k, MASE_OP_mul, rows, beside_columns(&k, counts));
+    if (mode == MASE_BAG_SUM)
+        return mase_compose_last(&k, MASE_OP_sum, rows, one);
+    struct mase_arg count = mase_compose(&k, MASE_OP_sum, counts, one, mase_arg_bool(true));
+    return mase_compose_last(&k, MASE_OP_div, mase_compose(&k, MASE_OP_sum, rows, one),
+                             mase_compose(&k, MASE_OP_clamp, count, mase_arg_float(1.0)));
+}

@@ -27,6 +27,22 @@ err_has "terms without operands" "there are more terms than operands"
 body "return torch.einsum('bi,j->b', x, self.w[0])"
 run show net.py --input-shape 4
 err_has "a term that is too short" "operand 2 is \[3, 4\], which has 2 dimensions"
+cat >made.py <<'END'
+import torch
+import torch.nn as nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        widths = torch.diff(torch.divide(torch.tensor([2.0, 10.0, 22.0]), 2)).int().tolist()
+        self.fc = nn.Linear(widths[0], widths[1])
+
+    def forward(self, x):
+        return self.fc(x)
+END
+run show made.py --input-shape 4
+out_has "what a constructor computes with tensors" 'Linear\(in_features=4, out_features=6'
 body "return self.fc(x)"
 run show net.py --input-shape 4
 succeeds "spectral_norm in evaluation"

@@ -489,7 +489,7 @@ def recurrent_shapes(cls, v):
                 yield "_parameters", "weight_hr" + end, (state, hidden)
 
 
-WITHOUT_BIAS = ("Embedding", "PReLU", "RMSNorm")
+WITHOUT_BIAS = ("Embedding", "EmbeddingBag", "PReLU", "RMSNorm")
 
 
 def parameter_shapes(cls, v):

@@ -50,7 +50,7 @@ def taken(x, index):
     return x[index]
 
 
-METHODS = {
+OF_SHAPES = {
     "dim": lambda x: len(x.shape), "ndimension": lambda x: len(x.shape), "numel": lambda x: math.prod(x.shape),
     "size": lambda x, dim=None: x.shape if dim is None else x.shape[dim],
 }
@@ -128,7 +128,7 @@ class Sizes:
             return taken(*args)
         if name in SCALAR and not any(isinstance(a, Shaped) for a in args):
             return SCALAR[name](*args)
-        return METHODS[name](*args, **kwargs)
+        return OF_SHAPES[name](*args, **kwargs)
 
 
 NO_NUMBERS = {"kind": "uniform", "spread": 0.0, "centre": 0.0}

@@ -1042,3 +1042,9 @@ function("grid_sample", F_ + "grid_sample", grid(1, 1, 1, 3), grid(1, 1, 3, 2, s
 for corners in (False, True):
     function("affine_grid", F_ + "affine_grid", grid(2, 2, 3), (2, 3, 3, 4), align_corners=corners)
 function("affine_grid", F_ + "affine_grid", grid(1, 3, 4), (1, 1, 2, 1, 3), align_corners=True)
+for mode in ("sum", "mean", "max"):
+    module("embedding_bag_layer", "EmbeddingBag", (5, 3), {"mode": mode}, (ints(0, 5, 2, 4),))
+    function("embedding_bag", F_ + "embedding_bag", ints(0, 5, 2, 4), grid(5, 3), mode=mode)
+for mode in ("sum", "mean"):
+    module("embedding_bag_layer", "EmbeddingBag", (5, 3), {"mode": mode, "padding_idx": -4}, (torch.tensor([[1, 0, 1], [1, 1, 1]]),))
+function("embedding_bag", F_ + "embedding_bag", ints(0, 5, 2, 4), grid(5, 3), mode="sum", per_sample_weights=grid(2, 4))
