@@ -79,7 +79,7 @@ ch: --learning-rate = nan is outside 0.0..
 END
 run transform --task guess
 fails "not a choice" <<'END'
-ch: --task = "guess" is not one of classification, cls, translation, tran, language_modeling, lm
+ch: --task = "guess" is not one of classification, cls, binary, multilabel, regression, reg, autoencode, segmentation, seg, language_modeling, lm, translation, tran
 END
 run transform a b c
 fails "one argument too many" <<'END'

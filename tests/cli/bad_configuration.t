@@ -56,7 +56,7 @@ bad <<'END'
 task = "guess"
 END
 fails "a value that is not a choice" <<'END'
-c.toml:1:8: task = "guess" is not one of classification, cls, translation, tran, language_modeling, lm
+c.toml:1:8: task = "guess" is not one of classification, cls, binary, multilabel, regression, reg, autoencode, segmentation, seg, language_modeling, lm, translation, tran
     1 | task = "guess"
       |        ^~~~~~~
 END
