@@ -30,7 +30,7 @@ static enum mase_status infer_step(struct mase_call *c, void *data, struct mase_
 }
 
 /* What has no rule, or is against it, stays without a result. */
-static void infer(struct mase_values *v, struct mase_arena *a, const struct mase_asked *q,
+static void infer(struct mase_values *v, struct mase_arena *a, const struct mase_question *q,
                   int64_t batch, enum mase_dtype dtype)
 {
     const struct mase_node *first = q->r.g->first;
@@ -115,7 +115,7 @@ static void print_result(struct mase_str *out, const struct mase_arg *const v[BA
     mase_str_add(out, "]");
 }
 
-static void print_results(struct mase_str *out, const struct mase_asked *q, int from)
+static void print_results(struct mase_str *out, const struct mase_question *q, int from)
 {
     struct mase_arena a = { 0 };
     struct mase_values v[DTYPES][BATCHES];
@@ -137,7 +137,7 @@ static void print_results(struct mase_str *out, const struct mase_asked *q, int 
 
 /* ---- the question ---- */
 
-void mase_asked_release(struct mase_asked *q)
+void mase_asked_release(struct mase_question *q)
 {
     mase_graph_free(q->r.g);
     mase_arena_release(&q->r.scratch);
@@ -146,7 +146,7 @@ void mase_asked_release(struct mase_asked *q)
 }
 
 /* What is new joins what is there; a new trace begins anew. */
-static enum mase_status extend(struct mase_asked *q, int *from, const char *text, size_t size,
+static enum mase_status extend(struct mase_question *q, int *from, const char *text, size_t size,
                                struct mase_err *err)
 {
     struct mase_arena a = { 0 };
@@ -170,7 +170,7 @@ static enum mase_status extend(struct mase_asked *q, int *from, const char *text
 
 void mase_asked_reply(struct mase_str *reply, const char *question, size_t size, void *data)
 {
-    struct mase_asked *q = data;
+    struct mase_question *q = data;
     struct mase_err err;
     int from = 0;
     mase_str_add(reply, "[");

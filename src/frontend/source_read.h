@@ -40,13 +40,13 @@ enum mase_status mase_reading_start(struct reading *r, const struct mase_value *
 /* ---- questions (source_ask.c) ---- */
 
 /* What the tracer has recorded so far, told question by question. */
-struct mase_asked {
+struct mase_question {
     struct reading r;
     const struct mase_data_info *data;
     bool is_lost; /* a question could not be read: the nodes since are not known */
 };
-/* How the new nodes are shaped, a line of JSON. data: a struct mase_asked. */
+/* How the new nodes are shaped, a line of JSON. data: a struct mase_question. */
 void mase_asked_reply(struct mase_str *reply, const char *question, size_t size, void *data);
-void mase_asked_release(struct mase_asked *q);
+void mase_asked_release(struct mase_question *q);
 
 #endif /* MASE_FRONTEND_SOURCE_READ_H */

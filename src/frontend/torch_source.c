@@ -143,7 +143,7 @@ static enum mase_status fail_crashed(const char *path, const char *dump, int cod
 }
 
 static enum mase_status ask(struct mase_str *answer, const char *path, const char *request,
-                            double seconds, double memory_mb, struct mase_asked *asked,
+                            double seconds, double memory_mb, struct mase_question *asked,
                             struct mase_err *err)
 {
     const char *const argv[] = { "python3", "-I", "-B", "-c", begin, NULL };
@@ -190,7 +190,7 @@ enum mase_status mase_source_trace(struct mase_graph **g, const char *path, cons
     const double seconds = opts && opts->seconds > 0 ? opts->seconds : DEFAULT_SECONDS;
     const double memory = opts && opts->memory_mb > 0 ? opts->memory_mb : DEFAULT_MEMORY_MB;
     struct mase_str request = { 0 }, answer = { 0 };
-    struct mase_asked asked = { .r.path = path, .data = data };
+    struct mase_question asked = { .r.path = path, .data = data };
 
     mase_info("Executing %s with python3 to trace its model", path);
     write_request(&request, path, call, data, seconds);
