@@ -89,7 +89,7 @@ class Unsupported(nn.Module):
 
     def forward(self, x):
         if self.training:
-            x = x + torch.randn_like(x)
+            x = x + torch.linalg.svdvals(x).sum()
         return self.fc(x)
 
 
