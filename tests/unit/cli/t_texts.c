@@ -145,11 +145,11 @@ static void print_file(const char *path)
         fclose(f);
 }
 
-/* MASE_QUICK: one line in three, another third of the texts for each option. */
+/* One line in two, with MASE_QUICK one in seven: other texts for each option. */
 static void must_end_well(struct line *l)
 {
     static int lines;
-    if (getenv("MASE_QUICK") && lines++ % 3)
+    if (lines++ % (getenv("MASE_QUICK") ? 7 : 2))
         return;
     const int how = run(l);
     if (WIFEXITED(how) && (WEXITSTATUS(how) == 0 || WEXITSTATUS(how) == REFUSED))
