@@ -30,10 +30,22 @@ static enum mase_status get_int(int64_t *v, const struct mase_obj *d, const char
     return MASE_OK;
 }
 
+/* Before there were tasks, what scores are made of were counts of right answers. */
+static const struct mase_obj *former(const struct mase_obj *d, const char *key)
+{
+    return mase_streq(key, "score_part")    ? mase_obj_get(d, "correct")
+           : mase_streq(key, "score_whole") ? mase_obj_get(d, "seen")
+                                            : NULL;
+}
+
 static enum mase_status get_float(double *v, const struct mase_obj *d, const char *key,
                                   const char *path, struct mase_err *err)
 {
-    const struct mase_obj *o = mase_obj_get(d, key);
+    const struct mase_obj *o = mase_obj_get(d, key), *old = o ? NULL : former(d, key);
+    if (old && old->kind == MASE_OBJ_INT && old->i >= 0) {
+        *v = (double)old->i;
+        return MASE_OK;
+    }
     if (!o || o->kind != MASE_OBJ_FLOAT)
         return fail_field(path, key, o, err);
     *v = o->f;
