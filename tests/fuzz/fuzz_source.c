@@ -37,19 +37,19 @@ static void check_text(const struct mase_graph *g)
 static void check_question(const char *text, size_t size)
 {
     const struct mase_data_info info = { .sample = { .rank = 3, .dim = { 3, 8, 8 } } };
-    struct mase_asked q = { .r.path = "net.py", .data = &info };
+    struct mase_question q = { .r.path = "net.py", .data = &info };
     struct mase_str reply = { 0 };
     for (int i = 0; i < 2; i++) {
         struct mase_arena a = { 0 };
         struct mase_value *v;
         struct mase_err err;
         mase_str_clear(&reply);
-        mase_asked_reply(&reply, text, size, &q);
+        mase_question_reply(&reply, text, size, &q);
         must(!mase_json_parse(&v, &a, reply.data, reply.len, "reply", &err), &reply);
         mase_arena_release(&a);
     }
     mase_str_release(&reply);
-    mase_asked_release(&q);
+    mase_question_release(&q);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
