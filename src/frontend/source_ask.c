@@ -137,7 +137,7 @@ static void print_results(struct mase_str *out, const struct mase_question *q, i
 
 /* ---- the question ---- */
 
-void mase_asked_release(struct mase_question *q)
+void mase_question_release(struct mase_question *q)
 {
     mase_graph_free(q->r.g);
     mase_arena_release(&q->r.scratch);
@@ -154,7 +154,7 @@ static enum mase_status extend(struct mase_question *q, int *from, const char *t
     enum mase_status st = mase_json_parse(&root, &a, text, size, "the tracer's question", err);
     const struct mase_value *first = st ? NULL : mase_value_get(root, "from");
     if (first && first->kind == MASE_INT && first->i == 0)
-        mase_asked_release(q);
+        mase_question_release(q);
     if (!q->r.g)
         q->r.g = mase_graph_new(NULL);
     q->r.err = err;
@@ -168,7 +168,7 @@ static enum mase_status extend(struct mase_question *q, int *from, const char *t
     return st;
 }
 
-void mase_asked_reply(struct mase_str *reply, const char *question, size_t size, void *data)
+void mase_question_reply(struct mase_str *reply, const char *question, size_t size, void *data)
 {
     struct mase_question *q = data;
     struct mase_err err;

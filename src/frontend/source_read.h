@@ -46,7 +46,7 @@ struct mase_question {
     bool is_lost; /* a question could not be read: the nodes since are not known */
 };
 /* How the new nodes are shaped, a line of JSON. data: a struct mase_question. */
-void mase_asked_reply(struct mase_str *reply, const char *question, size_t size, void *data);
-void mase_asked_release(struct mase_question *q);
+void mase_question_reply(struct mase_str *reply, const char *question, size_t size, void *data);
+void mase_question_release(struct mase_question *q);
 
 #endif /* MASE_FRONTEND_SOURCE_READ_H */

@@ -154,7 +154,7 @@ static enum mase_status ask(struct mase_str *answer, const char *path, const cha
                                       .memory = (int64_t)(memory_mb * (1 << 20)),
                                       .max_output = MASE_TEXT_MAX,
                                       .max_said = MAX_SAID,
-                                      .ask = mase_asked_reply,
+                                      .ask = mase_question_reply,
                                       .data = asked };
     enum mase_child_end end;
     size_t left_out;
@@ -202,6 +202,6 @@ enum mase_status mase_source_trace(struct mase_graph **g, const char *path, cons
     }
     mase_str_release(&request);
     mase_str_release(&answer);
-    mase_asked_release(&asked);
+    mase_question_release(&asked);
     return st;
 }
