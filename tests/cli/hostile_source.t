@@ -192,7 +192,7 @@ err_has "and the rest counted" 'WARNING +net\.py printed [0-9.]+ MB more, which 
 show Writes
 status_was=$status
 holds "an answer that never ends" test "$status_was" -eq 2
-run show net.py:Grows jsc
+run show net.py:Grows jsc --trace-seconds 120 # that long only where others compute, too
 refused "memory without end" '^net\.py:[0-9]+:[0-9]+: MemoryError'
 show Spins
 refused "a loop that is deaf" '^net\.py:[0-9]+:[0-9]+: still running after 2 s'
