@@ -1,10 +1,16 @@
-# Joins FILES into one C array NAME in OUT, which HEADER declares:
-#     cmake -DOUT=x.c -DNAME=x -DHEADER=x.h "-DFILES=a;b" -P embed.cmake
+# Joins FILES into one C array NAME in OUT, which HEADER declares; with SIZED, also how many bytes they have, NAME_size:
+#     cmake -DOUT=x.c -DNAME=x -DHEADER=x.h [-DSIZED=ON] "-DFILES=a;b" -P embed.cmake
 set(hex "")
 foreach(file ${FILES})
     file(READ ${file} part HEX)
-    string(APPEND hex ${part})
+    string(APPEND hex "${part}")
 endforeach()
-string(REGEX REPLACE "(................................)" "\\1\n" hex ${hex})
-string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," hex ${hex})
-file(WRITE ${OUT} "#include \"${HEADER}\"\n\nconst char ${NAME}[] = {\n${hex}0\n};\n")
+string(LENGTH "${hex}" digits)
+math(EXPR size "${digits} / 2")
+string(REGEX REPLACE "(................................)" "\\1\n" hex "${hex}")
+string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," hex "${hex}")
+set(text "#include \"${HEADER}\"\n\nconst char ${NAME}[] = {\n${hex}0\n};\n")
+if(SIZED)
+    string(APPEND text "const size_t ${NAME}_size = ${size};\n")
+endif()
+file(WRITE ${OUT} "${text}")

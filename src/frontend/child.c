@@ -300,7 +300,7 @@ enum mase_status mase_child_run(enum mase_child_end *end, int *code, struct mase
     const int its[3] = { ends[0][0], ends[1][1], ends[2][1] };
     struct pipes p = { .to = ends[0][1], .from = ends[1][0], .said = ends[2][0] };
     p.rest = c->input;
-    p.left = strlen(c->input);
+    p.left = c->input_size;
     const pid_t child = fork();
     if (child == 0)
         become(c, file, env, its);

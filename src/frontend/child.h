@@ -14,10 +14,11 @@ struct mase_child {
     const char *program;     /* looked for in PATH */
     const char *const *argv; /* ends with NULL */
     const char *input;       /* its standard input, of which questions get the rest */
-    double seconds;          /* killed so long after its first output */
-    int64_t memory;          /* bytes of address space */
-    size_t max_output;       /* killed when it writes more */
-    size_t max_said;         /* of its standard error, what is passed on to ours */
+    size_t input_size;
+    double seconds;    /* killed so long after its first output */
+    int64_t memory;    /* bytes of address space */
+    size_t max_output; /* killed when it writes more */
+    size_t max_said;   /* of its standard error, what is passed on to ours */
     /* A last line of its output that begins with '?' is a question, and no output; what is appended
      * to reply is its next input. NULL: it asks nothing, and its input ends. */
     void (*ask)(struct mase_str *reply, const char *question, size_t size, void *data);

@@ -64,10 +64,13 @@ static struct mase_value *info(struct mase_arena *a, const struct mase_data_info
 }
 
 /* What python3 is told to do: our script is longer than an argument may be, so it comes first in
- * what it reads. */
-static const char begin[] = "import sys; "
-                            "exec(compile(sys.stdin.buffer.read(int(sys.stdin.buffer.readline())), "
-                            "'<string>', 'exec'))";
+ * what it reads, compiled and as a text. Code is taken by the Python that has made it. */
+static const char begin[] =
+    "import importlib.util, marshal, sys\n"
+    "sizes = sys.stdin.buffer.readline().split()\n"
+    "code, script = [sys.stdin.buffer.read(int(n)) for n in sizes]\n"
+    "is_ours = code[:4] == importlib.util.MAGIC_NUMBER\n"
+    "exec(marshal.loads(code[4:]) if is_ours else compile(script, '<string>', 'exec'))";
 
 static void write_request(struct mase_str *out, const char *path, const char *call,
                           const struct mase_data_info *data, double seconds)
@@ -80,8 +83,9 @@ static void write_request(struct mase_str *out, const char *path, const char *ca
     mase_value_set(&a, v, "seconds", mase_value_float(&a, seconds));
     mase_value_set(&a, v, "filter", mase_confinement(&a));
     mase_value_set(&a, v, "ops", ops(&a));
-    mase_str_printf(out, "%zu\n", strlen(mase_tracer_script));
-    mase_str_add(out, mase_tracer_script);
+    mase_str_printf(out, "%zu %zu\n", mase_tracer_code_size, mase_tracer_script_size);
+    mase_str_addn(out, mase_tracer_code, mase_tracer_code_size);
+    mase_str_addn(out, mase_tracer_script, mase_tracer_script_size);
     mase_json_print(out, v, 0);
     mase_str_add(out, "\n");
     mase_arena_release(&a);
@@ -142,14 +146,15 @@ static enum mase_status fail_crashed(const char *path, const char *dump, int cod
     return st;
 }
 
-static enum mase_status ask(struct mase_str *answer, const char *path, const char *request,
-                            double seconds, double memory_mb, struct mase_question *asked,
-                            struct mase_err *err)
+static enum mase_status ask(struct mase_str *answer, const char *path,
+                            const struct mase_str *request, double seconds, double memory_mb,
+                            struct mase_question *asked, struct mase_err *err)
 {
     const char *const argv[] = { "python3", "-I", "-B", "-c", begin, NULL };
     const struct mase_child child = { .program = "python3",
                                       .argv = argv,
-                                      .input = request,
+                                      .input = mase_str_text(request),
+                                      .input_size = request->len,
                                       .seconds = seconds,
                                       .memory = (int64_t)(memory_mb * (1 << 20)),
                                       .max_output = MASE_TEXT_MAX,
@@ -194,7 +199,7 @@ enum mase_status mase_source_trace(struct mase_graph **g, const char *path, cons
 
     mase_info("Executing %s with python3 to trace its model", path);
     write_request(&request, path, call, data, seconds);
-    enum mase_status st = ask(&answer, path, mase_str_text(&request), seconds, memory, &asked, err);
+    enum mase_status st = ask(&answer, path, &request, seconds, memory, &asked, err);
     if (!st) {
         const char *text = mase_str_text(&answer), *late = strstr(text, "\n{");
         const size_t skip = text[0] != '{' && late ? (size_t)(late + 1 - text) : 0;

@@ -65,6 +65,38 @@ PATH=/nonexistent
 run transform net.py:Net jsc --config c.toml
 PATH=$path
 refused "no python3" 'reading a \.py model needs python3 \(3\.8 or later\)'
+
+# The tracer is compiled for the Python of the build; another compiles it anew.
+with_python() # MAGIC, then what ch is asked: python3 says so of itself, and tells of long texts that it compiles
+{
+    cat >bin/python3 <<END
+#!/bin/sh
+exec "$python" -I -B -c "
+import builtins, importlib.util, sys
+def compile(text, *more, plainly=builtins.compile, **rest):
+    if isinstance(text, bytes) and len(text) > 100000:
+        print('a long text is compiled', file=sys.stderr)
+    return plainly(text, *more, **rest)
+builtins.compile = compile
+importlib.util.MAGIC_NUMBER = $1
+\$4"
+END
+    chmod +x bin/python3
+    shift
+    PATH=$PWD/bin:$path
+    run "$@"
+    PATH=$path
+}
+python=$(command -v python3)
+mkdir bin
+with_python importlib.util.MAGIC_NUMBER convert $own/net.py:Test ours.mg --dataset jsc
+succeeds "traced by the Python of the build"
+err_lacks "which compiles nothing" 'a long text is compiled'
+with_python "b'none'" convert $own/net.py:Test theirs.mg --dataset jsc
+succeeds "traced by another Python"
+err_has "which does not know the code" 'a long text is compiled'
+holds "to the same graph" cmp ours.mg theirs.mg
+rm -r bin ours.mg theirs.mg
 run sweep net.py:Net jsc --batch-size 64,128
 refused "a sweep of it" '^net\.py:7:[0-9]+: unknown layer .FractionalMaxPool2d.'
 

@@ -11,7 +11,7 @@
 #     fails NAME            status 2, stderr exactly as standard input says, and nothing written
 #     refused NAME REGEX    status 2, a line of stderr matches
 #     out_is NAME           stdout exactly as standard input says; so err_is
-#     out_has NAME REGEX    a line of stdout matches; so err_has; out_lacks when none may
+#     out_has NAME REGEX    a line of stdout matches; so err_has; out_lacks and err_lacks when none may
 #     file_is NAME FILE     a file exactly as standard input says
 #     holds NAME CMD...     a command succeeds
 #     shown NAME FILE ARGS  ch ARGS succeeds and prints expected/SCENARIO/FILE; BLESS=1 writes it
@@ -118,6 +118,13 @@ err_has()
 {
     cp "$T/err" "$T/why"
     grep -Eq -e "$2" "$T/err"
+    report $? "$1"
+}
+
+err_lacks()
+{
+    cp "$T/err" "$T/why"
+    ! grep -Eq -e "$2" "$T/err"
     report $? "$1"
 }
 
