@@ -271,6 +271,9 @@ void mase_node_type_name(struct mase_str *out, const struct mase_node *n);
 void mase_node_target(struct mase_str *out, const struct mase_node *n);
 /* The operand that a call writes into, relu_(x) or x[i] = y, where it is a node; else NULL. */
 struct mase_node *mase_node_written(const struct mase_node *n);
+/* The node in whose memory the result of n may lie, by views and writes: n itself, where it makes a
+ * tensor. whole: by nothing but writes, so that n is all of what lies there. */
+const struct mase_node *mase_node_memory(const struct mase_node *n, bool *whole);
 bool mase_node_uses(const struct mase_node *n, const struct mase_node *input);
 /* at, its path kept in the graph. */
 void mase_node_set_place(struct mase_node *n, struct mase_loc at);

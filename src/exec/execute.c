@@ -116,6 +116,7 @@ void mase_plan_backward(struct mase_plan *p)
 {
     mase_works_run(&p->backward, p->threads);
     mase_derive_backward(p, p->threads);
+    mase_plan_store(p);
 }
 
 void mase_plan_set_samples(struct mase_plan *p, int64_t samples)

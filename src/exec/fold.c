@@ -66,7 +66,7 @@ static void mark_used(struct mase_pvalue *v, void *data)
 
 static bool is_needed(const struct mase_instr *i, const bool *used)
 {
-    bool needed = i->prim == MASE_PRIM_check;
+    bool needed = i->prim == MASE_PRIM_check || i->prim == MASE_PRIM_store;
     for (int k = 0; k < i->result_count; k++)
         needed |= used[i->result[k]->number];
     return needed;

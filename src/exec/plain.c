@@ -56,7 +56,8 @@ static void add_nature(const struct mase_plan *p, const struct mase_arg *a, stru
     if (!s)
         return;
     n->lanes |= s->lanes;
-    n->live |= s->derived || s->unrounded || (s->weight && s->tensor->dtype == MASE_F32);
+    n->live |=
+        s->derived || s->unrounded || s->changes || (s->weight && s->tensor->dtype == MASE_F32);
     n->why = n->why ? n->why : s->why;
 }
 

@@ -197,6 +197,12 @@ static enum mase_status add_instr(struct mase_plan *p, const struct mase_instr *
 {
     if (i->prim == MASE_PRIM_round)
         return mase_node_place(i->node, add_round(p, i, err), err);
+    if (i->prim == MASE_PRIM_store)
+        return mase_node_place(i->node,
+                               mase_plan_add_store(p, mase_pvalue_of(&i->param[0]),
+                                                   slot_of(p, mase_pvalue_of(&i->param[1])),
+                                                   i->from, err),
+                               err);
     return i->result_count ? add_call(p, i, err) : MASE_OK; /* a check: the reference makes it */
 }
 
@@ -271,6 +277,9 @@ static enum mase_status build(struct mase_plan *p, const struct mase_plan_opts *
     p->probe = mase_new_array(&p->arena, struct mase_tensor *, count);
     for (int n = 0; n < program->value_count; n++)
         MASE_TRY(add_source(p, program->value[n], err));
+    for (const struct mase_instr *i = program->first; i; i = i->next)
+        if (i->prim == MASE_PRIM_store)
+            slot_of(p, mase_pvalue_of(&i->param[0]))->changes = true;
     for (const struct mase_instr *i = program->first; i; i = i->next)
         MASE_TRY(add_instr(p, i, err));
     return set_output(p, err);

@@ -60,6 +60,15 @@ void mase_derive_forward(struct mase_plan *p, int threads);
 void mase_derive_backward(struct mase_plan *p, int threads);
 void mase_derive_free(struct mase_plan *p);
 
+/* ---- buffers that change (store.c) ---- */
+
+/* At the end of each step of training a buffer of the graph becomes the value. name: of the node,
+ * for messages. */
+enum mase_status mase_plan_add_store(struct mase_plan *p, const struct mase_pvalue *buffer,
+                                     struct mase_slot *value, const char *name,
+                                     struct mase_err *err) MASE_MUST_CHECK;
+void mase_plan_store(const struct mase_plan *p);
+
 /* ---- making (plan.c) ---- */
 
 /* Steps for those of the call's results that have lanes. */

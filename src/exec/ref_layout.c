@@ -44,6 +44,17 @@ enum mase_status mase_forward_cast(struct mase_call *c, struct mase_err *err)
     return MASE_OK;
 }
 
+enum mase_status mase_forward_copy_into(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_arg *src = mase_call_arg(c, "src");
+    struct mase_nd w = mase_nd(&ref_out(c)->shape);
+    (void)err;
+    mase_nd_add(&w, mase_arg_tensor(src) ? &src->tensor->shape : &(struct mase_shape){ 0 });
+    for (; w.i < w.count; mase_nd_next(&w))
+        ref_set(ref_out(c), w.i, mase_ref_operand(src, w.off[0]));
+    return MASE_OK;
+}
+
 enum mase_status mase_forward_permute(struct mase_call *c, struct mase_err *err)
 {
     const struct mase_tensor *x = mase_arg_tensor(&c->param[0]);

@@ -34,6 +34,7 @@ struct mase_slot {
     const struct mase_asked *asked;
     struct mase_weight *weight; /* plain: the weight it is; NULL: a constant */
     bool derived;               /* plain: computed from parameters, if a step asks (derive.c) */
+    bool changes;               /* plain: a buffer that is another for each batch (store.c) */
     const char *why;            /* set: no step can use it, and why */
     bool is_input;
     struct mase_step *made_by; /* the last step whose result it is */
@@ -164,6 +165,7 @@ struct mase_plan {
     struct mase_plan *of;         /* set: this is the derived plan of that one */
     struct mase_weight **numbers; /* what steps of this plan read of derived values */
     int number_count, number_cap;
+    struct mase_store *store;    /* buffers that take new values at the end of a step */
     struct mase_weight **copies; /* rounded weights with a gradient of their own */
     int copy_count, copy_cap;
     float *memory, *params, *grads, *losses;

@@ -304,6 +304,7 @@ enum mase_status mase_tiled_plan_step(struct mase_tiled_plan *t, struct mase_los
         step(t, b, 1);
     *result = (struct mase_loss_result){ 0 };
     MASE_TRY(check(t, err));
+    mase_plan_store(first);
     for (int k = 0; k < t->tiling.count; k++) {
         result->loss += t->part[k].result.loss;
         result->weight += t->part[k].result.weight;

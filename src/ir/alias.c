@@ -128,6 +128,14 @@ static const struct mase_node *base_of(const struct mase_node *n)
     return operand(n);
 }
 
+const struct mase_node *mase_node_memory(const struct mase_node *n, bool *whole)
+{
+    const struct mase_node *base;
+    for (*whole = true; (base = base_of(n)); n = base)
+        *whole &= writes(n) || n->op == MASE_OP_detach;
+    return n;
+}
+
 static struct value *root(struct value *v)
 {
     while (v->base)

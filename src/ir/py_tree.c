@@ -247,7 +247,7 @@ static void add_layer(struct mase_str *out, const struct mase_module *m)
 
 static void add_shape(struct mase_str *out, const struct mase_param *p)
 {
-    mase_str_addc(out, '(');
+    mase_str_add(out, p->tensor.shape.rank ? "(" : "(()"); /* of a single number */
     for (int i = 0; i < p->tensor.shape.rank; i++)
         mase_str_printf(out, "%lld,%s", (long long)p->tensor.shape.dim[i],
                         i + 1 < p->tensor.shape.rank ? " " : "");

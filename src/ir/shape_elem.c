@@ -194,6 +194,23 @@ static bool join_tuples(struct mase_call *c)
     return true;
 }
 
+/* (1,) * (x.ndim - 1), in either order: Python repeats tuples. */
+static bool repeat_tuple(struct mase_call *c)
+{
+    enum { MOST = 4096 };
+    const bool swapped = mase_arg_is_seq(&c->param[1]);
+    const struct mase_arg *a = &c->param[swapped], *times = &c->param[!swapped];
+    if (c->node->op != MASE_OP_mul || !mase_arg_is_seq(a) || times->kind != MASE_ARG_INT ||
+        times->i > MOST || a->count > MOST)
+        return false;
+    const int count = times->i > 0 ? a->count * (int)times->i : 0;
+    struct mase_arg *items = mase_new_array(c->arena, struct mase_arg, (size_t)count);
+    for (int i = 0; i < count; i++)
+        items[i] = a->items[i % a->count];
+    c->result = mase_arg_seq(c->arena, a->kind, items, count);
+    return true;
+}
+
 static enum mase_status broadcast_type(const struct mase_call *c, enum mase_dtype *t,
                                        struct mase_err *err)
 {
@@ -214,7 +231,7 @@ static enum mase_status broadcast_type(const struct mase_call *c, enum mase_dtyp
 enum mase_status mase_shape_broadcast(struct mase_call *c, struct mase_err *err)
 {
     const struct mase_arg *args[] = { &c->param[0], &c->param[1] };
-    if (join_tuples(c))
+    if (join_tuples(c) || repeat_tuple(c))
         return MASE_OK;
     if (!mase_arg_tensor(args[0]) && !mase_arg_tensor(args[1]))
         return mase_scalar_binary(c, err);

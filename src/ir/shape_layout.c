@@ -407,6 +407,22 @@ enum mase_status mase_shape_expand_as(struct mase_call *c, struct mase_err *err)
     return MASE_OK;
 }
 
+/* x.copy_(y): what y is, broadcast to x, in its type. */
+enum mase_status mase_shape_copy_into(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x, *src = mase_arg_tensor(mase_call_arg(c, "src"));
+    double number;
+    MASE_TRY(mase_call_need(c, &x, "input", err));
+    if (!src && !mase_arg_number(mase_call_arg(c, "src"), &number))
+        return mase_call_fail(c, err, "src must be a tensor or a number, got %s",
+                              mase_show_arg(c, mase_call_arg(c, "src")));
+    if (src && !mase_shape_fits(&src->shape, &x->shape))
+        return mase_call_fail(c, err, "%s cannot be copied into %s",
+                              mase_show_shape(c, &src->shape), mase_show_shape(c, &x->shape));
+    mase_call_result(c, x->dtype, &x->shape);
+    return MASE_OK;
+}
+
 /* Pairs of numbers, the last dimension first. */
 static enum mase_status read_pads(const struct mase_call *c, struct mase_pads *p,
                                   const struct mase_shape *s, struct mase_err *err)

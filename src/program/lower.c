@@ -6,11 +6,10 @@
  * rule of the operation (lower_ops.c) then says what the call is in terms of primitives, and the
  * formats of the node become instructions before and behind it.
  */
-#include "program/program.h"
+#include "program/lowering.h"
 
 #include <string.h>
 
-#include "base/ptrmap.h"
 #include "ir/arg.h"
 #include "ir/bind.h"
 #include "ir/infer.h"
@@ -18,16 +17,6 @@
 
 /* Unlike other lengths, so that broadcasting does not hide what follows the samples. */
 const int64_t mase_lower_samples[MASE_LOWER_SIZES] = { 11, 13, 17 };
-
-struct lowering {
-    struct mase_program *p;
-    struct mase_arena scratch; /* calls, tensors and what is found by them */
-    const struct mase_graph *g;
-    const struct mase_lower_opts *opts;
-    struct mase_values v[MASE_LOWER_SIZES];
-    struct mase_ptrmap value_of; /* from tensors for the first number of samples, and parameters */
-    int position;                /* of the node under way */
-};
 
 /* The lowering behind a call: rules see calls and the program alone. */
 struct lowering_call {
@@ -401,7 +390,8 @@ static enum mase_status lower_call(struct lowering *low, const struct mase_node 
                         mase_arg_tensor(&l->call[0].param[0]);
     if (f.count || effect)
         MASE_TRY(lower_tensors(low, l, &f, err));
-    return follow_writes(low, l, err);
+    MASE_TRY(follow_writes(low, l, err));
+    return mase_lowering_note_stored(low, l, err);
 }
 
 /* ---- what comes from outside ---- */
@@ -507,62 +497,6 @@ static enum mase_status lower_node(struct lowering *low, const struct mase_node 
     }
 }
 
-/* ---- what formats learn ---- */
-
-static struct mase_pvalue *learned_value(struct lowering *low, struct mase_param *param)
-{
-    struct mase_pvalue *v = mase_ptrmap_get(&low->value_of, param);
-    if (v)
-        return v;
-    const struct mase_ptype type = { .dtype = MASE_F32,
-                                     .rank = 1,
-                                     .dim = { { param->tensor.shape.dim[0], 0 } } };
-    v = mase_program_add_value(low->p, MASE_PSOURCE_PARAM, &type, param->name);
-    v->param = param;
-    mase_ptrmap_put(&low->value_of, &low->scratch, param, v);
-    return v;
-}
-
-static enum mase_status find_learned(struct lowering *low, struct mase_instr *i,
-                                     struct mase_err *err)
-{
-    const struct mase_node *n = i->node;
-    const bool result = i->operand == MASE_RESULT;
-    const struct mase_mark *mark =
-        result ? NULL : mase_mark_find(mase_op_call_sig(n->op)->param[i->operand].role);
-    const enum mase_operand o = mark ? mark->operand : MASE_DATA_OUT;
-    for (int j = 0; j < mase_format_learned(i->round.format); j++) {
-        struct mase_param *p = mark || result ? mase_learned_param(n, o, j) : NULL;
-        if (!p)
-            return mase_fail(err, MASE_EUNSUPPORTED,
-                             "%s: %s cannot be learned for an operand of %s", n->name,
-                             i->round.format->row->name, mase_ops[n->op].name);
-        i->param[1 + j] = mase_pvalue_arg(learned_value(low, p));
-    }
-    return MASE_OK;
-}
-
-static enum mase_status find_all_learned(struct lowering *low, struct mase_err *err)
-{
-    for (struct mase_instr *i = low->p->first; i; i = i->next) {
-        if (mase_format_learned(i->round.format))
-            MASE_TRY(mase_node_place(i->node, find_learned(low, i, err), err));
-    }
-    return MASE_OK;
-}
-
-static void map_nodes(struct lowering *low)
-{
-    struct mase_arena *a = &low->p->arena;
-    const struct mase_arg *value = low->v[0].value;
-    low->p->of_node = mase_new(a, struct mase_ptrmap);
-    for (const struct mase_node *n = low->g->first; n; n = n->next, value++) {
-        struct mase_pvalue *v = mase_ptrmap_get(&low->value_of, mase_arg_tensor(value));
-        if (v)
-            mase_ptrmap_put(low->p->of_node, a, n, v);
-    }
-}
-
 static enum mase_status lower(struct lowering *low, struct mase_err *err)
 {
     struct mase_arena *a = &low->scratch;
@@ -578,8 +512,7 @@ static enum mase_status lower(struct lowering *low, struct mase_err *err)
             mase_map_put(&low->v[s].index, n->name, (void *)(uintptr_t)low->position);
         }
     }
-    map_nodes(low);
-    return find_all_learned(low, err);
+    return mase_lowering_end(low, err);
 }
 
 static enum mase_status check_batch(const struct mase_graph *g, const struct mase_lower_opts *opts,

@@ -47,8 +47,68 @@ body "return self.fc(x)"
 run show net.py --input-shape 4
 succeeds "spectral_norm in evaluation"
 out_has "its vectors are its own" 'weight_u'
-run train net.py jsc --max-steps 1 --project p
-refused "but not in training" "spectral_norm in training changes its vectors with every call"
+
+# Buffers that a network changes in training are others for the next batch, whoever computes it.
+cat >buffers.py <<'END'
+import torch
+import torch.nn as nn
+from torch.nn.utils import spectral_norm
+
+
+class Spectral(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc, self.out = spectral_norm(nn.Linear(16, 8)), nn.Linear(8, 5)
+        self.register_buffer("steps", torch.tensor(0))
+        self.register_buffer("mean", torch.zeros(8))
+
+    def act(self, x):
+        self.steps += 1
+
+    def forward(self, x):
+        x = self.fc(x)
+        if self.training:
+            self.act(x)
+        return self.out(x)
+
+
+class Mean(Spectral):
+    def act(self, x):
+        self.mean.mul_(0.9).add_(0.1 * x.mean(0))
+
+
+class Part(Spectral):
+    def act(self, x):
+        self.mean[0] = 1
+
+
+class Number(Spectral):
+    def act(self, x):
+        self.steps += 1
+        return x * float(self.steps)
+
+
+class Early(Spectral):
+    def act(self, x):
+        if self.steps < 3:
+            self.steps += 1
+END
+for threads in 1 2; do
+    run train buffers.py:Spectral jsc --max-steps 3 --batch-size 1024 --threads $threads --project b$threads
+    succeeds "trained by $threads threads, in two tiles"
+    run convert mase_output/b$threads/software/training_ckpts/last.ckpt b$threads.safetensors
+done
+holds "to the same bytes" cmp b1.safetensors b2.safetensors
+run show b1.safetensors
+out_has "with the buffer" '^model\.steps '
+run train buffers.py:Mean jsc --max-steps 1 --project no
+refused "what samples decide is no such buffer" "'mean' would take what the samples of a batch decide, which is not followed in training"
+run train buffers.py:Part jsc --max-steps 1 --project no
+refused "nor is a part" "forward changes 'mean' in place"
+run train buffers.py:Number jsc --max-steps 1 --project no
+refused "a number of what has changed" "a traced value is no plain number while tracing"
+run train buffers.py:Early jsc --max-steps 1 --project no
+refused "or that has decided" "forward assigns 'steps' anew"
 
 cat >drawn.py <<'END'
 import torch

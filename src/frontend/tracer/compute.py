@@ -472,6 +472,8 @@ def one_hot(t, num_classes=-1):
 def written(name):
     """x.name_() is x.copy_(x.name())."""
     def method(self, *args, **kwargs):
+        if TRACER and TRACER.may_change(self):
+            return TRACER.change(self, name + "_", args, kwargs)
         return self.restart(getattr(self, name)(*args, **kwargs).start)
     return method
 

@@ -375,6 +375,7 @@ class Tracer:
         self.read = {}  # parameters are read once; buffers and constants at each use
         self.constants = constants
         self.kept = []  # constants, so that their id stays theirs
+        self.changed = {}  # buffers that forward has written to: what they are now
         self.sizes, self.decisions = Sizes(self, sample), []
 
     def node(self, kind, target, args, kwargs, **more):
@@ -436,6 +437,12 @@ class Tracer:
         return (self.parameters.get(id(t)) or self.buffers[id(t)])[0]
 
     def tensor(self, t):
+        if id(t) in self.changed:
+            return self.changed[id(t)].node
+        return self.stored(t)
+
+    def stored(self, t):
+        """As it is when forward begins."""
         path, owner, _ = (self.parameters.get(id(t)) or self.buffers.get(id(t)) or
                           self.constant(t))
         if isinstance(owner, Layer) and owner is not self.root:
@@ -443,6 +450,17 @@ class Tracer:
         elif path not in self.attrs:
             self.attrs[path] = attribute(path, t, id(t) not in self.parameters)
         return self.node("get_attr", path, (), {})
+
+    def may_change(self, t):
+        """A buffer that is saved may be another for each batch of training; where the graph depends on its numbers, not."""
+        return self.mode and t.persistent and not t.used and self.buffers.get(id(t), (None, None))[1] is not None
+
+    def change(self, t, method, args, kwargs):
+        """buffer.method(...), which the next batch finds changed."""
+        before = self.stored(t) if method == "copy_" else self.tensor(t)
+        known(method, self.tables.methods, "method")
+        self.changed[id(t)] = Proxy(self.node("call_method", method, (Proxy(before),) + args, kwargs))
+        return self.changed[id(t)]
 
     def check_write(self, value):
         """A parameter as forward reads it is a proxy."""

@@ -23,8 +23,10 @@ class Module:
         kinds = (("_parameters", Parameter), ("_modules", Module))
         if "_modules" not in self.__dict__ and isinstance(value, (Parameter, Module)):
             raise Fault("cannot assign '%s' before super().__init__() is called" % name)
-        if TRACER and any(self.__dict__.get(k, {}).get(name) is not None
-                          for k in ("_parameters", "_buffers")):
+        held = [self.__dict__.get(k, {}).get(name) for k in ("_parameters", "_buffers")]
+        if TRACER and any(v is not None and TRACER.changed.get(id(v)) is value for v in held):
+            return  # self.steps += 1 assigns what it has changed
+        if TRACER and any(v is not None for v in held):
             raise Fault("forward assigns '%s' anew, which the next call would find changed: that is "
                         "not followed" % name)
         home = next((k for k, cls in kinds if isinstance(value, cls)), None)
@@ -51,7 +53,8 @@ class Module:
             if name in table:
                 value = table[name]
                 is_read = TRACER and kind == "_parameters" and value is not None
-                return TRACER.parameter(value) if is_read else value
+                changed = TRACER.changed.get(id(value)) if TRACER else None
+                return TRACER.parameter(value) if is_read else value if changed is None else changed
         raise AttributeError("'%s' object has no attribute '%s'" % (type(self).__name__, name))
 
     def __delattr__(self, name):

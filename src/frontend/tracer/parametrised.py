@@ -69,10 +69,11 @@ class SpectralNorm:
     """weight = original / (u W v), W being the original as a matrix: u and v come near its first singular vectors in training, where each
     call iterates them, and stay in evaluation."""
 
-    def __init__(self, shape, dim, new):
+    def __init__(self, shape, dim, new, iterations, eps):
         if len(shape) < 2:
             raise Fault("spectral_norm of a weight of %s is not supported: it takes matrices" % list(shape))
         self.shape, self.new, self.dim = shape, new, dim % len(shape)
+        self.iterations, self.eps = iterations, eps
 
     def make(self, module, home, bound):
         original = Parameter(Tensor(self.shape))
@@ -90,32 +91,43 @@ class SpectralNorm:
             else:
                 module.register_buffer("weight_" + name, t)
 
+    def iterated(self, matrix, home, names):
+        """The old form begins with v, the new one with u. The buffers get a copy: the next call writes over it."""
+        torch, normalize = sys.modules["torch"], sys.modules["torch.nn.functional"].normalize
+        now = [getattr(home, name) for name in names]
+        sides = [(1, matrix.t()), (0, matrix)]
+        with no_grad():
+            for _ in range(self.iterations):
+                for k, m in reversed(sides) if self.new else sides:
+                    now[k] = normalize(torch.matmul(m, now[1 - k]), dim=0, eps=self.eps)
+            for name, vector in zip(names, now):
+                home._buffers[name].copy_(vector)
+        return now
+
     def weight(self, module):
-        if TRACER.mode and module.training:
-            raise Fault("spectral_norm in training changes its vectors with every call, which is not followed; "
-                        "evaluation takes them as they are")
         torch = sys.modules["torch"]
+        home, original, names = module, None, ("weight_u", "weight_v")
         if self.new:
-            home = module._modules["parametrizations"]._modules["weight"]
-            original, vectors = home.original, home._modules["0"]
-            u, v = vectors._u, vectors._v
-        else:
-            original, u, v = module.weight_orig, module.weight_u, module.weight_v
+            inner = module._modules["parametrizations"]._modules["weight"]
+            home, original, names = inner._modules["0"], inner.original, ("_u", "_v")
+        original = module.weight_orig if original is None else original
         matrix, rows = original, self.shape[self.dim]
         if self.dim:
             matrix = matrix.permute(self.dim, *(d for d in range(len(self.shape)) if d != self.dim))
-        sigma = torch.matmul(matrix.reshape(rows, math.prod(self.shape) // rows), v)
-        return original / (sigma * u).sum()
+        matrix = matrix.reshape(rows, math.prod(self.shape) // rows)
+        iterates = TRACER.mode and module.training
+        u, v = self.iterated(matrix, home, names) if iterates else [getattr(home, name) for name in names]
+        return original / (torch.matmul(matrix, v) * u).sum()
 
 
-def parametrise(kind, what, module, name, dim, new):
+def parametrise(kind, what, module, name, dim, new, *more):
     values = module.__dict__.get("values", {})
     known_layer = isinstance(module, Layer) and ("in_features" in values or "out_channels" in values)
     if not known_layer or name != "weight":
         raise Fault("%s of %s's %s is not supported: it takes the weight of Linear and convolutions"
                     % (what, type(module).__name__, name))
     shape = tuple(module._parameters["weight"].shape)
-    rule = kind(shape, dim, new)
+    rule = kind(shape, dim, new, *more)
     bound = 1 / math.sqrt(max(1, math.prod(shape[1:])))  # of a layer's weight by default
     bias = module._parameters.get("bias")
     if bias is not None and bias.initial is None:
@@ -147,8 +159,10 @@ def spectral_dim(module, dim):
 
 
 def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=None):
-    return parametrise(SpectralNorm, "spectral_norm", module, name, spectral_dim(module, dim), False)
+    return parametrise(SpectralNorm, "spectral_norm", module, name, spectral_dim(module, dim), False,
+                       n_power_iterations, eps)
 
 
 def new_spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=None):
-    return parametrise(SpectralNorm, "spectral_norm", module, name, spectral_dim(module, dim), True)
+    return parametrise(SpectralNorm, "spectral_norm", module, name, spectral_dim(module, dim), True,
+                       n_power_iterations, eps)

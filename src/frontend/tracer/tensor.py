@@ -38,6 +38,9 @@ class Tensor(metaclass=Kind):
 
     @property
     def start(self):
+        if TRACER is not None and id(self) in TRACER.changed:
+            raise Fault("the numbers of '%s' are needed after forward has changed them: that is not followed"
+                        % TRACER.home(self))
         self.used |= TRACER is not None  # the graph depends on it from now on
         return self.initial
 
@@ -508,6 +511,8 @@ class Tensor(metaclass=Kind):
         return self.fill_(0.0)
 
     def copy_(self, other, *_, **__):
+        if TRACER and TRACER.may_change(self):
+            return TRACER.change(self, "copy_", (other,), {})
         other = other if isinstance(other, Tensor) else from_numbers(other)
         return self.restart(other.stretched(self.shape).start)
 
@@ -566,6 +571,13 @@ class Tensor(metaclass=Kind):
         return Tensor((), [number], DTYPES["float32"] if isinstance(number, float) else self.dtype)
 
     __radd__, __rmul__ = __add__, __mul__
+
+    def __iadd__(self, other):
+        """Of a buffer in training; else a new tensor."""
+        return self.add_(other) if TRACER and TRACER.may_change(self) else self + other
+
+    def __imul__(self, other):
+        return self.mul_(other) if TRACER and TRACER.may_change(self) else self * other
 
     def __matmul__(self, other):
         return matmul(self, other) if isinstance(other, Tensor) else NotImplemented

@@ -1048,3 +1048,9 @@ for mode in ("sum", "mean", "max"):
 for mode in ("sum", "mean"):
     module("embedding_bag_layer", "EmbeddingBag", (5, 3), {"mode": mode, "padding_idx": -4}, (torch.tensor([[1, 0, 1], [1, 1, 1]]),))
 function("embedding_bag", F_ + "embedding_bag", ints(0, 5, 2, 4), grid(5, 3), mode="sum", per_sample_weights=grid(2, 4))
+method("copy_into", "copy_", grid(2, 3), grid(3))
+method("copy_into", "copy_", ints(0, 9, 2, 2), grid(2, 1, scale=3))
+method("copy_into", "copy_", mask(3), torch.tensor(2.5))
+function("mul", "operator.mul", (2, 3), 2)
+function("mul", "operator.mul", 3, [1])
+function("mul", "operator.mul", (1,), -1)

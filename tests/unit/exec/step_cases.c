@@ -484,6 +484,8 @@ const struct step_case step_cases[] = {
       .values = DISTINCT },
     { "index_add", "torch.tensor((2, 0, 2)); torch.index_add(x, 1, tensor, y, alpha=0.5)",
       .in = { S(4, 2), S(3, 2) } },
+    { "copy_into", "operator.mul(x, 2); mul.copy_(y); operator.mul(copy_, x)",
+      .in = { S(3, 2), S(1, 2) } },
     { "one_hot", "torch.nn.functional.one_hot(x, 5); torch.sum(one_hot, 2); torch.cumsum(sum_1, 1)",
       .in = { S(2, 3) }, .values = INDEX },
     { "amax", "torch.amax(x, 1)", .in = { S(5, 2) }, .values = DISTINCT },

@@ -1,0 +1,35 @@
+/*
+ * lowering.h - a lowering under way: what lower.c and lower_end.c share.
+ */
+#ifndef MASE_PROGRAM_LOWERING_H
+#define MASE_PROGRAM_LOWERING_H
+
+#include "base/ptrmap.h"
+#include "program/program.h"
+
+/* What a buffer holds for the next batch. */
+struct stored {
+    struct mase_pvalue *buffer, *value;
+    const struct mase_node *node; /* that wrote it */
+};
+
+struct lowering {
+    struct mase_program *p;
+    struct mase_arena scratch; /* calls, tensors and what is found by them */
+    const struct mase_graph *g;
+    const struct mase_lower_opts *opts;
+    struct mase_values v[MASE_LOWER_SIZES];
+    struct mase_ptrmap value_of; /* from tensors for the first number of samples, and parameters */
+    int position;                /* of the node under way */
+    struct stored *stored;
+    int stored_count, stored_cap;
+};
+
+/* The call writes into a buffer: the next batch of training finds it. */
+enum mase_status mase_lowering_note_stored(struct lowering *low, const struct mase_lowered *l,
+                                           struct mase_err *err) MASE_MUST_CHECK;
+/* What stands behind the last node: buffers take their values, formats find what they learn, nodes
+ * the values they became. */
+enum mase_status mase_lowering_end(struct lowering *low, struct mase_err *err) MASE_MUST_CHECK;
+
+#endif /* MASE_PROGRAM_LOWERING_H */
