@@ -24,6 +24,7 @@ enum mase_kind {
     /* graphs */
     MASE_KIND_MG,     /* our text form */
     MASE_KIND_PYTHON, /* the source of a network */
+    MASE_KIND_ONNX,   /* a network with its weights */
     MASE_KIND_SAVED,  /* a folder with graph_module.mg */
     /* others */
     MASE_KIND_RUN,    /* a folder with run.json */
@@ -31,7 +32,6 @@ enum mase_kind {
     MASE_KIND_EVENTS, /* TensorBoard's curves */
     MASE_KIND_HDF5,   /* tables of HDF5 */
     MASE_KIND_TOML,   /* a configuration */
-    MASE_KIND_ONNX,   /* known, not read */
     MASE_KIND_PICKLE, /* known, not read: a pickle that is not PyTorch's */
     MASE_KIND_LFS,    /* known, not read: Git's text in place of a large file */
     MASE_KIND_HTML,   /* known, not read: a page */

@@ -6,6 +6,7 @@
 
 #include <mase/data.h>
 #include <mase/graph.h>
+#include <mase/onnx.h>
 #include <mase/value.h>
 
 struct mase_model {
@@ -31,8 +32,8 @@ struct mase_model_opts {
     double memory_mb; /* 4096, of address space */
 };
 
-/* Does spec name a file: net.mg, net.py, net.py:Net, net.py:Net(width=3)? Or a module of an
- * installed package: torchvision.models:resnet18(num_classes=10)? */
+/* Does spec name a file: net.mg, net.onnx, net.py, net.py:Net, net.py:Net(width=3)? Or a module of
+ * an installed package: torchvision.models:resnet18(num_classes=10)? */
 bool mase_model_is_file(const char *spec);
 /* "Net" of "net.py:Net(width=3)"; NULL where it does not say. */
 const char *mase_model_class(struct mase_arena *a, const char *spec);
@@ -42,6 +43,11 @@ enum mase_status mase_model_open(struct mase_graph **g, const char *spec,
                                  const struct mase_data_info *data,
                                  const struct mase_model_opts *opts,
                                  struct mase_err *err) MASE_MUST_CHECK;
+/* The same of an ONNX file, which has its weights: they are the graph's. sample: the shape that
+ * samples shall have, or NULL. info says what they have. */
+enum mase_status mase_model_open_onnx(struct mase_graph **g, struct mase_onnx_info *info,
+                                      const char *path, const struct mase_shape *sample,
+                                      struct mase_err *err) MASE_MUST_CHECK;
 /* The chain of layers that a list of texts spells as PyTorch does, "Linear(16, 64)". Errors point
  * into the texts. */
 enum mase_status mase_model_layers(struct mase_graph **g, const char *name,

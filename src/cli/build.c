@@ -170,6 +170,8 @@ static enum mase_status take_weights(struct mase_graph **g, struct mase_cli *c, 
     const char *path = mase_cli_text(c, MASE_CLI_load_name);
     if (kind == MASE_CLI_SAVED)
         return take_saved(g, c, name, err);
+    if (kind == MASE_CLI_OWN)
+        return MASE_OK;
     MASE_TRY(mase_cli_check_size(*g, sample, err));
     if (kind == MASE_CLI_INITIALISED) {
         mase_graph_init_weights(*g, (uint64_t)mase_cli_value(c, MASE_CLI_seed)->i);

@@ -24,6 +24,7 @@ static const struct {
     { ".pth.tar", "pt" },
     { ".pt2", "pt" },
     { ".index.json", "hf" },
+    { ".onnx", "onnx" },
 };
 
 /* What bytes tell where a name does not. */
@@ -63,6 +64,10 @@ static enum mase_status settle(struct mase_cli *c, struct mase_err *err)
     } else if (model->kind == MASE_STRING && mase_cli_is_trained_model(c, model->s)) {
         MASE_TRY(mase_cli_need_network_in(&path, &c->arena, model->s, err));
         load = model;
+    } else if (model->kind == MASE_STRING && mase_ends_with(model->s, ".onnx") &&
+               mase_is_file(model->s)) {
+        path = model->s;
+        load = model;
     }
     if (!path || (load != model && mase_streq(path, load->s)))
         return MASE_OK;
@@ -100,6 +105,11 @@ static bool holds_tensors(const char *type)
 /* A format that is known, but not to this version. */
 static enum mase_status refuse(const char *path, struct mase_loc at, struct mase_err *err)
 {
+    if (mase_ends_with(path, ".onnx"))
+        return mase_fail_at(err, MASE_EUNSUPPORTED, at,
+                            "'%s' has weights under names of its own: it can be the model, and ch "
+                            "convert takes its weights to a .safetensors file",
+                            path);
     return mase_fail_at(err, MASE_EUNSUPPORTED, at,
                         "cannot load '%s': pickled graphs (.mz) are not read by this version; use "
                         ".safetensors, .pt, .ckpt or a saved folder",
@@ -117,6 +127,14 @@ static const struct mase_value *rename_list(const struct mase_cli *c)
 {
     const struct mase_cli_setting *s = &c->setting[MASE_CLI_map];
     return s->cmdline ? s->cmdline : s->file;
+}
+
+/* Is the file of weights the model itself? */
+static bool is_model(struct mase_cli *c, const char *load)
+{
+    const struct mase_value *model = mase_cli_value(c, MASE_CLI_model);
+    return model->kind == MASE_STRING &&
+           mase_streq(mase_path_absolute(&c->arena, model->s), mase_path_absolute(&c->arena, load));
 }
 
 enum mase_status mase_cli_load_kind(enum mase_cli_weights *kind, struct mase_cli *c,
@@ -150,6 +168,8 @@ enum mase_status mase_cli_load_kind(enum mase_cli_weights *kind, struct mase_cli
     type = type ? type : asked;
     if (holds_tensors(type))
         *kind = MASE_CLI_WEIGHTS;
+    else if (mase_streq(type, "onnx") && is_model(c, load->s))
+        *kind = MASE_CLI_OWN;
     else if (mase_streq(type, "mz") && !mase_ends_with(load->s, ".mz"))
         *kind = MASE_CLI_SAVED;
     else

@@ -117,6 +117,22 @@ static enum mase_status open_model(struct mase_cli_net *n, struct mase_cli *c, c
     return give_weights(n, c, err);
 }
 
+/* It has its weights, and says what samples are like. */
+static enum mase_status open_onnx(struct mase_cli_net *n, struct mase_cli *c, const char *path,
+                                  struct mase_err *err)
+{
+    const struct mase_data_info *data = NULL;
+    const bool asked = c->setting[MASE_CLI_dataset].cmdline;
+    struct mase_onnx_info info;
+    if (asked)
+        MASE_TRY(mase_cli_data_info(&data, c, mase_cli_text(c, MASE_CLI_dataset), err));
+    MASE_TRY(mase_model_open_onnx(&n->graph, &info, path, data ? &data->sample : NULL, err));
+    n->sample = info.sample;
+    n->has_sample = info.has_sample;
+    mase_cli_warn_of_weights(n->graph);
+    return mase_cli_text(c, MASE_CLI_load_name) ? give_weights(n, c, err) : MASE_OK;
+}
+
 /* A checkpoint that says what it was trained with is a network; else it is weights alone. */
 static enum mase_status open_checkpoint(struct mase_cli_net *n, const char *path,
                                         struct mase_err *err)
@@ -163,6 +179,8 @@ static enum mase_status open_word(struct mase_cli_net *n, struct mase_cli *c, st
     MASE_TRY(mase_kind_find(&kind, n->word, err));
     if (kind == MASE_KIND_MG || mase_ends_with(n->word, ".mg"))
         return open_graph(n, c, n->word, err);
+    if (mase_ends_with(n->word, ".onnx"))
+        return open_onnx(n, c, n->word, err);
     if (mase_model_is_file(n->word))
         return open_model(n, c, n->word, err);
     return open_checkpoint(n, n->word, err);

@@ -17,6 +17,7 @@ enum mase_cli_weights {
     MASE_CLI_INITIALISED,
     MASE_CLI_WEIGHTS, /* from a .safetensors, .npz, .pt, .pth or .ckpt file */
     MASE_CLI_SAVED,   /* with their graph, from a folder */
+    MASE_CLI_OWN,     /* the model's own, of an .onnx file */
 };
 
 /* load.c: what --load is, told from its name and held against --load-type. A folder of a run

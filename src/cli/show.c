@@ -87,10 +87,11 @@ static mase_show_fn *const handlers[MASE_KIND_COUNT] = {
     [MASE_KIND_TORCH_OLD] = mase_show_tensors, [MASE_KIND_SAFETENSORS] = mase_show_tensors,
     [MASE_KIND_SCRIPT] = mase_show_tensors,    [MASE_KIND_NPZ] = mase_show_tensors,
     [MASE_KIND_NPY] = mase_show_tensors,       [MASE_KIND_MG] = mase_show_graph,
-    [MASE_KIND_PYTHON] = mase_show_graph,      [MASE_KIND_SAVED] = mase_show_graph,
-    [MASE_KIND_RUN] = mase_show_record,        [MASE_KIND_JSON] = mase_show_record,
-    [MASE_KIND_TOML] = mase_show_record,       [MASE_KIND_EVENTS] = mase_show_curves,
-    [MASE_KIND_HDF5] = mase_show_data,         [MASE_KIND_EXPORT] = mase_show_tensors,
+    [MASE_KIND_ONNX] = mase_show_graph,        [MASE_KIND_PYTHON] = mase_show_graph,
+    [MASE_KIND_SAVED] = mase_show_graph,       [MASE_KIND_RUN] = mase_show_record,
+    [MASE_KIND_JSON] = mase_show_record,       [MASE_KIND_TOML] = mase_show_record,
+    [MASE_KIND_EVENTS] = mase_show_curves,     [MASE_KIND_HDF5] = mase_show_data,
+    [MASE_KIND_EXPORT] = mase_show_tensors,
 };
 
 /* "PyTorch file (.pt .pth .ckpt), ...": what has a handler. */

@@ -213,7 +213,7 @@ static enum mase_status open_inputs(struct job *j, struct mase_err *err)
         return mase_fail(err, MASE_EUNSUPPORTED,
                          "a sweep starts from initial weights or a file of weights, not from a "
                          "saved graph");
-    j->sweep.weights = mase_cli_text(c, MASE_CLI_load_name);
+    j->sweep.weights = j->weights == MASE_CLI_OWN ? NULL : mase_cli_text(c, MASE_CLI_load_name);
     MASE_TRY(mase_cli_load_opts(&j->sweep.load, c, err));
     MASE_TRY(mase_cli_open_data(&j->data, c, err));
     j->sweep.data = j->data;

@@ -46,7 +46,7 @@ static const char *end_of_source(const char *spec)
 
 bool mase_model_is_file(const char *spec)
 {
-    return mase_ends_with(spec, ".mg") || end_of_source(spec);
+    return mase_ends_with(spec, ".mg") || mase_ends_with(spec, ".onnx") || end_of_source(spec);
 }
 
 const char *mase_model_class(struct mase_arena *a, const char *spec)
@@ -82,8 +82,46 @@ static enum mase_status open_mg(struct mase_graph **g, const char *path, struct 
 {
     MASE_TRY(mase_graph_read_mg(g, path, err));
     const enum mase_status st = mase_graph_check_writes(*g, err);
-    if (st)
+    if (st) {
         mase_graph_free(*g);
+        *g = NULL;
+    }
+    return st;
+}
+
+/* Of ONNX files we ask that samples are as they say, in batches of any size. */
+static enum mase_status check_onnx(const struct mase_onnx_info *info, const char *path,
+                                   const struct mase_shape *sample, struct mase_err *err)
+{
+    struct mase_str want = { 0 }, got = { 0 };
+    enum mase_status st = MASE_OK;
+    if (info->batch)
+        return mase_fail_in(err, MASE_EUNSUPPORTED, path,
+                            "its shapes hold for batches of %lld alone; export it with a batch of "
+                            "any size (dynamic_axes, dynamic_shapes)",
+                            (long long)info->batch);
+    if (sample && info->has_sample && !mase_shape_equal(sample, &info->sample)) {
+        mase_shape_print(&want, &info->sample);
+        mase_shape_print(&got, sample);
+        st = mase_fail_in(err, MASE_EVALUE, path, "it takes samples of %s, not of %s",
+                          mase_str_text(&want), mase_str_text(&got));
+    }
+    mase_str_release(&want);
+    mase_str_release(&got);
+    return st;
+}
+
+enum mase_status mase_model_open_onnx(struct mase_graph **g, struct mase_onnx_info *info,
+                                      const char *path, const struct mase_shape *sample,
+                                      struct mase_err *err)
+{
+    const struct mase_onnx_opts opts = { .sample = sample };
+    MASE_TRY(mase_onnx_read(g, info, path, &opts, err));
+    const enum mase_status st = check_onnx(info, path, sample, err);
+    if (st) {
+        mase_graph_free(*g);
+        *g = NULL;
+    }
     return st;
 }
 
@@ -97,6 +135,9 @@ enum mase_status mase_model_open(struct mase_graph **g, const char *spec,
         return open_source(g, spec, source, data, opts, err);
     if (mase_ends_with(spec, ".mg"))
         return open_mg(g, spec, err);
+    struct mase_onnx_info info;
+    if (mase_ends_with(spec, ".onnx"))
+        return mase_model_open_onnx(g, &info, spec, data ? &data->sample : NULL, err);
     MASE_TRY(mase_zoo_find(&m, spec, err));
     return m->build(g, data, err);
 }

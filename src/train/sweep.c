@@ -203,7 +203,10 @@ static enum mase_status train_point(struct job *j, const struct mase_sweep *s, s
     j->p->result = (struct mase_sweep_result){
         .train_loss = NAN, .train_score = NAN, .val_loss = NAN, .val_score = NAN
     };
-    mase_graph_init_weights(g, (uint64_t)j->p->opts.seed);
+    if (g->weights) /* those of an .onnx file */
+        mase_graph_own_weights(g);
+    else
+        mase_graph_init_weights(g, (uint64_t)j->p->opts.seed);
     struct mase_weights_opts load = s->load;
     load.seed = (uint64_t)j->p->opts.seed;
     enum mase_status st = s->weights ? mase_weights_load_by(g, s->weights, &load, err) : MASE_OK;

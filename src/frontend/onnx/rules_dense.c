@@ -1,0 +1,356 @@
+/*
+ * rules_dense.c - products and convolutions. Where the weights are tensors of the model they are
+ * layers, else calls of functions.
+ */
+#include <string.h>
+
+#include "frontend/onnx/import.h"
+#include "ir/shape.h"
+
+static const struct mase_shape *shape_of(struct mase_ox_import *im, const struct mase_ox_value *v)
+{
+    return v->init ? &v->like.shape : &mase_ox_tensor(im, v->node)->shape;
+}
+
+/* ---- products ---- */
+
+/* The only use of output 0, if there is only one and it is this operation; else NULL. */
+static const struct mase_onnx_node *only_use(struct mase_ox_import *im, const char *op)
+{
+    const struct mase_ox_use *u = mase_map_get(&im->uses, im->node->output.items[0]);
+    return !im->scope->call && u && u->count == 1 && u->by && mase_streq(u->by->op_type, op) &&
+                   !u->by->domain[0]
+               ? u->by
+               : NULL;
+}
+
+/* The vector that the node behind adds to the product, one number for each output. */
+static struct mase_ox_value *bias_behind(struct mase_ox_import *im,
+                                         const struct mase_onnx_node *add, int64_t outputs)
+{
+    const char *own = im->node->output.items[0];
+    if (!add || add->input.count != 2)
+        return NULL;
+    const char *other = add->input.items[mase_streq(add->input.items[0], own)];
+    struct mase_ox_value *v = mase_map_get(&im->scope->values, other);
+    return v && v->init && mase_ox_fits_layer(im, v, 1) && shape_of(im, v)->dim[0] == outputs
+               ? v
+               : NULL;
+}
+
+static struct mase_node *linear_layer(struct mase_ox_import *im, struct mase_node *x,
+                                      struct mase_ox_value *w, struct mase_ox_value *b,
+                                      bool transposed)
+{
+    const struct mase_shape *s = shape_of(im, w);
+    const struct mase_ox_value *params[] = { w, b };
+    const char *names[] = { "weight", "bias" }, *key = "bias";
+    const char *path = mase_ox_layer_path(im, params, names, b ? 2 : 1);
+    const struct mase_arg args[] = { I(s->dim[transposed ? 0 : 1]), I(s->dim[transposed ? 1 : 0]) };
+    const struct mase_arg has_bias = B(b != NULL);
+    if (!mase_ox_add_layer(im, path, MASE_OP_linear, args, 2, &key, &has_bias, 1))
+        return NULL;
+    mase_ox_fill(im, path, "weight", w, transposed);
+    if (b)
+        mase_ox_fill(im, path, "bias", b, false);
+    return mase_ox_emit_layer(im, path, x);
+}
+
+OX_RULE(gemm)
+{
+    const double alpha = mase_ox_attr_float(im, "alpha", 1.0),
+                 beta = mase_ox_attr_float(im, "beta", 1.0);
+    const int64_t ta = mase_ox_attr_int(im, "transA", 0), tb = mase_ox_attr_int(im, "transB", 0);
+    struct mase_node *a = mase_ox_x(im, 0);
+    struct mase_ox_value *w = mase_ox_in(im, 1), *c = mase_ox_in(im, 2);
+    if (im->scope->opset < 7)
+        (void)mase_ox_attr_int(im, "broadcast", 0); /* what does not fit without is refused */
+    if (im->status || !w)
+        return im->status ? im->status : mase_ox_fail(im, MASE_EVALUE, "it has no second operand");
+    const int64_t outputs = shape_of(im, w)->dim[tb ? 0 : 1];
+    const bool bias_fits =
+        !c || (c != w && mase_ox_fits_layer(im, c, shape_of(im, c)->rank) &&
+               shape_of(im, c)->dim[shape_of(im, c)->rank - 1] == outputs &&
+               mase_shape_count(shape_of(im, c)) == outputs && shape_of(im, c)->rank > 0);
+    if (alpha == 1.0 && (beta == 1.0 || !c) && !ta && bias_fits && mase_ox_fits_layer(im, w, 2) &&
+        !mase_ox_result(im, a)->known && mase_ox_dtype(im, a) == MASE_F32)
+        return mase_ox_out(im, 0, linear_layer(im, a, w, c, !tb));
+    struct mase_node *b = mase_ox_node_of(im, w), *bias = c ? mase_ox_node_of(im, c) : NULL;
+    return mase_ox_out(
+        im, 0, EMIT(im, MASE_OP_gemm, N(a), N(b), N(bias), F(alpha), F(beta), I(ta), I(tb)));
+}
+
+OX_RULE(matmul)
+{
+    struct mase_node *a = mase_ox_x(im, 0);
+    struct mase_ox_value *w = mase_ox_in(im, 1);
+    if (im->status || !w)
+        return im->status ? im->status : mase_ox_fail(im, MASE_EVALUE, "it has no second operand");
+    if (!mase_ox_fits_layer(im, w, 2) || mase_ox_rank(im, a) < 2 || mase_ox_result(im, a)->known ||
+        mase_ox_dtype(im, a) != MASE_F32)
+        return mase_ox_out(im, 0, EMIT(im, MASE_OP_matmul, N(a), N(mase_ox_node_of(im, w))));
+    const struct mase_onnx_node *add = only_use(im, "Add");
+    struct mase_ox_value *b = bias_behind(im, add, shape_of(im, w)->dim[1]);
+    struct mase_node *y = linear_layer(im, a, w, b, true);
+    if (b && y)
+        mase_ptrmap_put(&im->absorbed, &im->arena, add, y);
+    return mase_ox_out(im, 0, y);
+}
+
+OX_RULE(einsum)
+{
+    struct mase_arg args[OX_OPERANDS + 1];
+    const int count = im->node->input.count;
+    if (count > OX_OPERANDS)
+        return mase_ox_fail(im, MASE_ELIMIT, "more than %d operands", OX_OPERANDS);
+    args[0] = T(mase_ox_attr_text(im, "equation", ""));
+    for (int i = 0; i < count; i++)
+        args[i + 1] = N(mase_ox_x(im, i));
+    return mase_ox_out(im, 0, mase_ox_emit(im, MASE_OP_einsum, args, count + 1));
+}
+
+/* ---- windows ---- */
+
+static bool read_each(struct mase_ox_import *im, const char *name, int64_t *v, int n, int64_t dflt)
+{
+    int count = 0;
+    const int64_t *given = mase_ox_attr_ints(im, name, &count);
+    if (given && count != n) {
+        mase_ox_fail(im, MASE_EVALUE, "%s has %d entries, expected %d", name, count, n);
+        return false;
+    }
+    for (int i = 0; i < n; i++)
+        v[i] = given ? given[i] : dflt;
+    return !im->status;
+}
+
+/* What is put around x so that every stride gives one result. */
+static void same_pads(struct mase_ox_import *im, struct mase_ox_window *w, struct mase_node *x,
+                      bool upper)
+{
+    for (int i = 0; i < w->n; i++) {
+        const int64_t in = mase_ox_tensor(im, x)->shape.dim[i + 2];
+        const int64_t out = (in + w->stride[i] - 1) / w->stride[i];
+        const int64_t reach = (w->kernel[i] - 1) * w->dilation[i] + 1;
+        int64_t all = (out - 1) * w->stride[i] + reach - in;
+        all = all < 0 ? 0 : all;
+        w->before[i] = upper ? all / 2 : all - all / 2;
+        w->after[i] = all - w->before[i];
+        if (!mase_ox_dim_is_fixed(im, x, i + 2))
+            mase_ox_fail(im, MASE_EUNSUPPORTED, "auto_pad along the samples");
+    }
+}
+
+bool mase_ox_read_window(struct mase_ox_import *im, struct mase_ox_window *w, struct mase_node *x,
+                         const int64_t *kernel)
+{
+    const char *mode = mase_ox_attr_text(im, "auto_pad", "NOTSET");
+    int count = 0;
+    const int64_t *given = mase_ox_attr_ints(im, "kernel_shape", &count), *pads = NULL;
+    w->n = mase_ox_rank(im, x) - 2;
+    if (im->status)
+        return false;
+    if (w->n < 1 || w->n > 3 || (given && count != w->n) || (!given && !kernel)) {
+        mase_ox_fail(im, MASE_EUNSUPPORTED,
+                     "expected 1 to 3 spatial dimensions, and a kernel_shape of as many");
+        return false;
+    }
+    for (int i = 0; i < w->n; i++) {
+        w->kernel[i] = given ? given[i] : kernel[i];
+        if (w->kernel[i] < 1 || (kernel && w->kernel[i] != kernel[i])) {
+            mase_ox_fail(im, MASE_EVALUE, "kernel_shape is not that of the weight");
+            return false;
+        }
+    }
+    if (!read_each(im, "strides", w->stride, w->n, 1) ||
+        !read_each(im, "dilations", w->dilation, w->n, 1))
+        return false;
+    for (int i = 0; i < w->n; i++)
+        if (w->stride[i] < 1 || w->dilation[i] < 1) {
+            mase_ox_fail(im, MASE_EVALUE, "strides and dilations must be at least 1");
+            return false;
+        }
+    pads = mase_ox_attr_ints(im, "pads", &count);
+    if (pads && count != 2 * w->n) {
+        mase_ox_fail(im, MASE_EVALUE, "pads has %d entries, expected %d", count, 2 * w->n);
+        return false;
+    }
+    w->is_same = mase_starts_with(mode, "SAME_");
+    w->is_upper = mase_streq(mode, "SAME_UPPER");
+    for (int i = 0; i < w->n; i++) {
+        const bool use = pads && mase_streq(mode, "NOTSET");
+        w->before[i] = use ? pads[i] : 0;
+        w->after[i] = use ? pads[i + w->n] : 0;
+    }
+    if (w->is_same && !w->transposed)
+        same_pads(im, w, x, w->is_upper);
+    else if (!w->is_same && !mase_streq(mode, "NOTSET") && !mase_streq(mode, "VALID"))
+        mase_ox_fail(im, MASE_EVALUE,
+                     "auto_pad '%s' is none of NOTSET, VALID, SAME_UPPER and SAME_LOWER", mode);
+    return !im->status;
+}
+
+bool mase_ox_is_symmetric(const struct mase_ox_window *w)
+{
+    for (int i = 0; i < w->n; i++)
+        if (w->before[i] != w->after[i] || w->before[i] < 0)
+            return false;
+    return true;
+}
+
+/* Spatial pads become part of x. */
+struct mase_node *mase_ox_pad_window(struct mase_ox_import *im, struct mase_ox_window *w,
+                                     struct mase_node *x, double value)
+{
+    int64_t before[MASE_MAX_RANK] = { 0 }, after[MASE_MAX_RANK] = { 0 };
+    for (int i = 0; i < w->n; i++) {
+        before[i + 2] = w->before[i];
+        after[i + 2] = w->after[i];
+        w->before[i] = w->after[i] = 0;
+    }
+    return mase_ox_pad(im, x, before, after, "constant", value);
+}
+
+/* ---- convolutions ---- */
+
+struct conv {
+    struct mase_ox_window w;
+    int64_t groups, output_padding[3];
+    struct mase_ox_value *weight, *bias;
+    struct mase_node *x;
+};
+
+static const enum mase_op conv_ops[] = { MASE_OP_conv1d, MASE_OP_conv2d, MASE_OP_conv3d };
+static const enum mase_op transposed_ops[] = { MASE_OP_convtranspose1d, MASE_OP_convtranspose2d,
+                                               MASE_OP_convtranspose3d };
+
+static bool conv_fits_layer(struct mase_ox_import *im, const struct conv *c)
+{
+    return mase_ox_fits_layer(im, c->weight, c->w.n + 2) &&
+           (!c->bias || mase_ox_fits_layer(im, c->bias, 1)) && !mase_ox_result(im, c->x)->known &&
+           mase_ox_dtype(im, c->x) == MASE_F32;
+}
+
+static struct mase_node *conv_layer(struct mase_ox_import *im, const struct conv *c,
+                                    enum mase_op op)
+{
+    static const char *const keys[] = { "stride", "padding", "dilation",
+                                        "groups", "bias",    "output_padding" };
+    const struct mase_shape *s = shape_of(im, c->weight);
+    const struct mase_ox_value *params[] = { c->weight, c->bias };
+    const char *names[] = { "weight", "bias" };
+    const char *path = mase_ox_layer_path(im, params, names, c->bias ? 2 : 1);
+    const int64_t in = c->w.transposed ? s->dim[0] : s->dim[1] * c->groups;
+    const int64_t out = c->w.transposed ? s->dim[1] * c->groups : s->dim[0];
+    const struct mase_arg args[] = { I(in), I(out), mase_ox_int_list(im, c->w.kernel, c->w.n) };
+    const struct mase_arg values[] = { mase_ox_int_list(im, c->w.stride, c->w.n),
+                                       mase_ox_int_list(im, c->w.before, c->w.n),
+                                       mase_ox_int_list(im, c->w.dilation, c->w.n),
+                                       I(c->groups),
+                                       B(c->bias != NULL),
+                                       mase_ox_int_list(im, c->output_padding, c->w.n) };
+    if (!mase_ox_add_layer(im, path, op, args, 3, keys, values, c->w.transposed ? 6 : 5))
+        return NULL;
+    mase_ox_fill(im, path, "weight", c->weight, false);
+    if (c->bias)
+        mase_ox_fill(im, path, "bias", c->bias, false);
+    return mase_ox_emit_layer(im, path, c->x);
+}
+
+static struct mase_node *conv_call(struct mase_ox_import *im, const struct conv *c, enum mase_op op)
+{
+    struct mase_node *w = mase_ox_node_of(im, c->weight),
+                     *b = c->bias ? mase_ox_node_of(im, c->bias) : NULL;
+    const struct mase_arg stride = mase_ox_int_list(im, c->w.stride, c->w.n),
+                          padding = mase_ox_int_list(im, c->w.before, c->w.n),
+                          dilation = mase_ox_int_list(im, c->w.dilation, c->w.n);
+    if (!c->w.transposed)
+        return EMIT(im, op, N(c->x), N(w), N(b), stride, padding, dilation, I(c->groups));
+    return EMIT(im, op, N(c->x), N(w), N(b), stride, padding,
+                mase_ox_int_list(im, c->output_padding, c->w.n), I(c->groups), dilation);
+}
+
+static bool read_conv(struct mase_ox_import *im, struct conv *c, bool transposed)
+{
+    *c = (struct conv){ .x = mase_ox_x(im, 0),
+                        .weight = mase_ox_in(im, 1),
+                        .bias = mase_ox_in(im, 2) };
+    c->w.transposed = transposed;
+    c->groups = mase_ox_attr_int(im, "group", 1);
+    if (im->status)
+        return false;
+    if (!c->weight || shape_of(im, c->weight)->rank != mase_ox_rank(im, c->x) || c->groups < 1) {
+        mase_ox_fail(im, MASE_EVALUE,
+                     "its weight has not the rank of its input, or group is below 1");
+        return false;
+    }
+    return mase_ox_read_window(im, &c->w, c->x, shape_of(im, c->weight)->dim + 2);
+}
+
+OX_RULE(conv)
+{
+    struct conv c;
+    if (!read_conv(im, &c, false))
+        return im->status;
+    if (!mase_ox_is_symmetric(&c.w))
+        c.x = mase_ox_pad_window(im, &c.w, c.x, 0.0);
+    const enum mase_op op = conv_ops[c.w.n - 1];
+    if (im->status)
+        return im->status;
+    return mase_ox_out(im, 0,
+                       conv_fits_layer(im, &c) ? conv_layer(im, &c, op) : conv_call(im, &c, op));
+}
+
+/* Pads that give the asked shape, or that of SAME: input times stride. */
+static bool solve_transposed(struct mase_ox_import *im, struct conv *c)
+{
+    int count = 0;
+    const int64_t *shape = mase_ox_attr_ints(im, "output_shape", &count);
+    struct mase_ox_window *w = &c->w;
+    if (!read_each(im, "output_padding", c->output_padding, w->n, 0))
+        return false;
+    if (shape && count != w->n) {
+        mase_ox_fail(im, MASE_EVALUE, "output_shape has %d entries, expected %d", count, w->n);
+        return false;
+    }
+    for (int i = 0; i < w->n && (shape || w->is_same); i++) {
+        const int64_t in = mase_ox_tensor(im, c->x)->shape.dim[i + 2];
+        const int64_t out = shape ? shape[i] : in * w->stride[i];
+        const int64_t reach = (w->kernel[i] - 1) * w->dilation[i] + 1;
+        int64_t all = w->stride[i] * (in - 1) + c->output_padding[i] + reach - out;
+        if (all < 0) {
+            c->output_padding[i] -= all;
+            all = 0;
+        }
+        w->before[i] = w->is_upper ? all / 2 : all - all / 2;
+        w->after[i] = all - w->before[i];
+    }
+    return !im->status;
+}
+
+/* Positions before..n - after of the spatial dimensions. */
+static struct mase_node *cut(struct mase_ox_import *im, struct mase_node *y,
+                             const struct mase_ox_window *w)
+{
+    for (int i = 0; i < w->n; i++)
+        if (w->before[i] || w->after[i])
+            y = mase_ox_slice(im, y, i + 2, I(w->before[i]), w->after[i] ? I(-w->after[i]) : NONE,
+                              1);
+    return y;
+}
+
+OX_RULE(conv_transpose)
+{
+    struct conv c;
+    if (!read_conv(im, &c, true) || !solve_transposed(im, &c))
+        return im->status;
+    struct mase_ox_window cuts = { .n = c.w.n };
+    if (!mase_ox_is_symmetric(&c.w)) {
+        cuts = c.w;
+        for (int i = 0; i < c.w.n; i++)
+            c.w.before[i] = c.w.after[i] = 0;
+    }
+    const enum mase_op op = transposed_ops[c.w.n - 1];
+    struct mase_node *y = conv_fits_layer(im, &c) ? conv_layer(im, &c, op) : conv_call(im, &c, op);
+    return mase_ox_out(im, 0, cut(im, y, &cuts));
+}

@@ -1,0 +1,126 @@
+"""Write the networks of this folder, and what ONNX Runtime computes with them.
+
+    python3 generate.py            needs torch, onnx, onnxscript, onnxruntime
+    python3 generate.py CASES      also copies the cases below from a folder of onnx's node cases
+
+NAME.onnx, NAME_x.npy, NAME_y.npy: networks of both exporters of PyTorch, with batches of any size
+and of one; external.onnx has its tensors in external.data.
+"""
+import os
+import shutil
+import sys
+
+import numpy as np
+import onnx
+import onnxruntime
+import torch
+from torch import nn
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+# Each is here for something that changed between opsets, or that PyTorch does in another way.
+CASES = """
+add_bcast argmax_keepdims_example_select_last_index averagepool_2d_same_lower averagepool_2d_ceil
+averagepool_2d_precomputed_pads_count_include_pad basic_conv_without_padding batchnorm_example clip_default_inbounds
+clip_example clip_min_greater_than_max conv_with_autopad_same conv_with_strides_and_asymmetric_padding convtranspose_autopad_same
+convtranspose_output_shape cumsum_1d_reverse_exclusive depthtospace_example div_int32_trunc elu_example expand_dim_changed
+gather_negative_indices gather_elements_negative_indices gemm_all_attributes gemm_default_vector_bias group_normalization_example
+hardmax_one_hot isinf_negative layer_normalization_3d_axis1_epsilon logsoftmax_axis_0 matmul_3d max_float32 maxpool_2d_ceil
+maxpool_2d_same_upper maxpool_2d_dilations mod_mixed_sign_int64 mod_int64_fmod onehot_negative_indices
+pow_types_int64_float32 prelu_broadcast reduce_l2_negative_axes_keep_dims_example reduce_log_sum_exp_default_axes_keepdims_example
+reshape_zero_and_negative_dim reshape_allowzero_reordered scatter_elements_with_negative_indices shape_start_1_end_negative_1
+shrink_soft slice_neg_steps slice_end_out_of_bounds slice_default_axes softmax_axis_1 split_1d_uneven_split_opset18
+squeeze_negative_axes top_k_negative_axis transpose_default tril_out_neg unsqueeze_unsorted_axes where_example
+""".split()
+
+
+class Mlp(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc1 = nn.Linear(16, 8)
+        self.bn = nn.BatchNorm1d(8)
+        self.drop = nn.Dropout(0.3)
+        self.fc2 = nn.Linear(8, 5)
+
+    def forward(self, x):
+        return self.fc2(self.drop(torch.relu(self.bn(self.fc1(x)))))
+
+
+class Cnn(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 4, 3, padding=1)
+        self.norm = nn.BatchNorm2d(4)
+        self.down = nn.Conv2d(4, 4, 3, stride=2, groups=2)
+        self.fc = nn.Linear(16, 6)
+
+    def forward(self, x):
+        x = nn.functional.max_pool2d(torch.relu(self.norm(self.conv(x))), 2)
+        x = nn.functional.hardswish(self.down(nn.functional.pad(x, (0, 1, 0, 1))))
+        return torch.softmax(self.fc(x.view(x.size(0), -1)), 1)
+
+
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed = nn.Embedding(11, 8)
+        self.q, self.k, self.v = nn.Linear(8, 8), nn.Linear(8, 8), nn.Linear(8, 8, bias=False)
+        self.norm = nn.LayerNorm(8)
+        self.out = nn.Linear(8, 3)
+
+    def forward(self, x):
+        x = self.embed(x)
+        b, t, c = x.shape
+        q, k, v = (f(x).view(b, t, 2, c // 2).transpose(1, 2) for f in (self.q, self.k, self.v))
+        a = torch.softmax(q @ k.transpose(-1, -2) / 2.0, -1) @ v
+        x = self.norm(x + a.transpose(1, 2).reshape(b, t, c))
+        return self.out(nn.functional.gelu(x)).mean(1)
+
+
+def inputs(name, batch):
+    if name == "attention":
+        return torch.randint(0, 11, (batch, 6))
+    return torch.randn(batch, *{"mlp": (16,), "cnn": (3, 8, 8)}[name])
+
+
+def export(net, x, path, dynamo, any_batch):
+    if dynamo:
+        shapes = ({0: torch.export.Dim("batch")},) if any_batch else None
+        torch.onnx.export(net, (x,), path, dynamo=True, dynamic_shapes=shapes, external_data=False, verbose=False)
+    else:
+        axes = {"x": {0: "N"}, "y": {0: "N"}} if any_batch else None
+        torch.onnx.export(net, (x,), path, dynamo=False, input_names=["x"], output_names=["y"], dynamic_axes=axes,
+                          opset_version=13)
+    model = onnx.load(path)  # paths and stacks of whoever made it say nothing
+    for part in (model, model.graph, *model.graph.node, *model.graph.input, *model.graph.output, *model.graph.value_info):
+        part.ClearField("metadata_props")
+        part.ClearField("doc_string")
+    model.graph.ClearField("value_info")
+    onnx.save(model, path)
+    return onnxruntime.InferenceSession(path)
+
+
+def main():
+    torch.manual_seed(0)
+    for name, net in (("mlp", Mlp()), ("cnn", Cnn()), ("attention", Attention())):
+        for module in net.modules():
+            if isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d)):
+                module.running_mean.uniform_(-0.3, 0.3)
+                module.running_var.uniform_(0.5, 2)
+        net.eval()
+        x = inputs(name, 3)
+        for kind, dynamo, any_batch in (("script", False, True), ("dynamo", True, True), ("single", False, False)):
+            path = f"{HERE}/{name}_{kind}.onnx"
+            session = export(net, x if any_batch else x[:1], path, dynamo, any_batch)
+            feed = session.get_inputs()[0].name
+            y = [session.run(None, {feed: part})[0] for part in ([x.numpy()] if any_batch else np.split(x.numpy(), 3))]
+        np.save(f"{HERE}/{name}_x.npy", x.numpy())
+        np.save(f"{HERE}/{name}_y.npy", np.concatenate(y))
+    model = onnx.load(f"{HERE}/mlp_script.onnx")
+    if os.path.exists(f"{HERE}/external.data"):
+        os.remove(f"{HERE}/external.data")
+    onnx.save(model, f"{HERE}/external.onnx", save_as_external_data=True, location="external.data", size_threshold=0)
+    for case in CASES if len(sys.argv) > 1 else ():
+        shutil.copytree(f"{sys.argv[1]}/test_{case}", f"{HERE}/cases/{case}", dirs_exist_ok=True)
+
+
+main()

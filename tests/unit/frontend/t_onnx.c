@@ -1,0 +1,193 @@
+/*
+ * t_onnx.c - ONNX files as networks: what PyTorch's exporters write computes what ONNX Runtime
+ * does, as layers under their names; what would compute something else is refused; damaged files do
+ * no harm. The cases of tests/data/onnx/cases are run by onnx_tool.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <mase/file.h>
+#include <mase/npy.h>
+#include <mase/onnx.h>
+#include <mase/run.h>
+
+#include "bounded.h"
+#include "format/onnx.h"
+
+#define DATA MASE_SOURCE_DIR "/tests/data/onnx/"
+
+/* ---- networks ---- */
+
+static struct mase_graph *open_network(const char *name, struct mase_onnx_info *info)
+{
+    struct mase_arena a = { 0 };
+    struct mase_graph *g;
+    struct mase_err err = { 0 };
+    if (mase_onnx_read(&g, info, mase_arena_printf(&a, DATA "%s.onnx", name), NULL, &err))
+        fail_msg("%s: %s", name, err.msg);
+    mase_arena_release(&a);
+    return g;
+}
+
+static void compare(const char *name, const char *kind)
+{
+    struct mase_arena a = { 0 };
+    struct mase_onnx_info info;
+    struct mase_values v;
+    struct mase_err err = { 0 };
+    struct mase_input in;
+    struct mase_tensor want;
+    struct mase_graph *g = open_network(mase_arena_printf(&a, "%s_%s", name, kind), &info);
+    in.name = g->first->name;
+    assert_int_equal(
+        mase_npy_read(&in.tensor, &a, mase_arena_printf(&a, DATA "%s_x.npy", name), &err), MASE_OK);
+    assert_int_equal(mase_npy_read(&want, &a, mase_arena_printf(&a, DATA "%s_y.npy", name), &err),
+                     MASE_OK);
+    assert_int_equal(info.batch, 0);
+    assert_int_equal(info.dtype, in.tensor.dtype);
+    assert_int_equal(info.sample.rank, in.tensor.shape.rank - 1);
+    if (mase_run_reference(&v, &a, g, &in, 1, &err))
+        fail_msg("%s_%s: %s", name, kind, err.msg);
+    const struct mase_tensor *y = mase_run_output(&v, g)->tensor;
+    assert_true(mase_shape_equal(&y->shape, &want.shape));
+    for (int64_t i = 0; i < mase_tensor_count(y); i++)
+        if (!(fabs(mase_tensor_get(y, i) - mase_tensor_get(&want, i)) < 1e-5))
+            fail_msg("%s_%s: %lld: %g, not %g", name, kind, (long long)i, mase_tensor_get(y, i),
+                     mase_tensor_get(&want, i));
+    struct mase_str faults = { 0 };
+    if (mase_graph_verify(g, &faults))
+        fail_msg("%s", mase_str_text(&faults));
+    mase_graph_free(g);
+    mase_arena_release(&a);
+}
+
+static void networks_compute_what_onnx_runtime_does(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = { "script", "dynamo", "single" };
+    for (int k = 0; k < 3; k++) {
+        compare("mlp", kinds[k]);
+        compare("cnn", kinds[k]);
+        compare("attention", kinds[k]);
+    }
+}
+
+static void layers_have_the_names_of_their_weights(void **state)
+{
+    (void)state;
+    static const char *const layers[][2] = {
+        { "cnn_script", "conv: Conv2d(3, 4, kernel_size=(3, 3), stride=(1, 1), padding=(1, 1))" },
+        { "cnn_script", "down: Conv2d(4, 4, kernel_size=(3, 3), stride=(2, 2), groups=2)" },
+        { "cnn_script", "fc: Linear(in_features=16, out_features=6, bias=True)" },
+        { "attention_script", "q: Linear(in_features=8, out_features=8, bias=True)" },
+        { "attention_script", "embed: Embedding(11, 8)" },
+        { "attention_dynamo", "norm: LayerNorm((8,), eps=1e-05, elementwise_affine=True)" },
+        { "attention_dynamo", "out: Linear(in_features=8, out_features=3, bias=True)" },
+    };
+    for (size_t i = 0; i < sizeof layers / sizeof layers[0]; i++) {
+        struct mase_graph *g = open_network(layers[i][0], NULL);
+        struct mase_str text = { 0 };
+        bool found = false;
+        for (const struct mase_module *m = g->modules; m; m = m->next) {
+            mase_str_clear(&text);
+            mase_str_printf(&text, "%s: ", m->path);
+            mase_module_repr(&text, m);
+            found |= mase_streq(mase_str_text(&text), layers[i][1]);
+        }
+        if (!found)
+            fail_msg("%s has no %s", layers[i][0], layers[i][1]);
+        mase_str_release(&text);
+        mase_graph_free(g);
+    }
+}
+
+static void tensors_may_lie_in_another_file(void **state)
+{
+    (void)state;
+    struct mase_graph *inside = open_network("mlp_script", NULL),
+                      *outside = open_network("external", NULL);
+    assert_int_equal(mase_graph_param_count(inside), mase_graph_param_count(outside));
+    for (const struct mase_module *m = inside->modules; m; m = m->next)
+        for (int i = 0; i < m->param_count; i++) {
+            const struct mase_param *p =
+                mase_module_param(mase_graph_module(outside, m->path), m->params[i].name);
+            assert_memory_equal(p->tensor.data, m->params[i].tensor.data,
+                                (size_t)mase_tensor_bytes(&p->tensor));
+        }
+    mase_graph_free(inside);
+    mase_graph_free(outside);
+}
+
+/* The text of a graph reads back, constants included. */
+static void text_reads_back(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "mlp_dynamo", "cnn_script", "attention_script" };
+    for (int i = 0; i < 3; i++) {
+        struct mase_graph *g = open_network(names[i], NULL), *again;
+        struct mase_str text = { 0 }, why = { 0 };
+        struct mase_err err = { 0 };
+        mase_graph_print_mg(&text, g);
+        if (mase_graph_parse_mg(&again, mase_str_text(&text), text.len, "text", &err))
+            fail_msg("%s: %s", names[i], err.msg);
+        if (!mase_graph_equal(g, again, &why))
+            fail_msg("%s: %s", names[i], mase_str_text(&why));
+        mase_str_release(&text);
+        mase_str_release(&why);
+        mase_graph_free(g);
+        mase_graph_free(again);
+    }
+}
+
+/* ---- damage ---- */
+
+static void try_bytes(const unsigned char *data, size_t size)
+{
+    struct mase_graph *g;
+    struct mase_err err = { 0 };
+    if (mase_onnx_parse_graph(&g, NULL, data, size, "damaged.onnx", NULL, &err) == MASE_OK)
+        mase_graph_free(g);
+    else
+        assert_true(err.msg[0] != 0);
+}
+
+static void damaged_files_do_no_harm(void **state)
+{
+    (void)state;
+    struct mase_file f;
+    struct mase_err err = { 0 };
+    const size_t step = getenv("MASE_QUICK") ? 97 : 3;
+    assert_int_equal(mase_file_open(&f, DATA "attention_dynamo.onnx", &err), MASE_OK);
+    unsigned char *copy = malloc(f.size);
+    bound_memory();
+    for (size_t n = 0; n < f.size; n += step)
+        try_bytes(f.data, n);
+    for (size_t n = 0; n < f.size; n += step) {
+        memcpy(copy, f.data, f.size);
+        copy[n] ^= (unsigned char)(1u << n % 8);
+        try_bytes(copy, f.size);
+        copy[n] = 0xff;
+        try_bytes(copy, f.size);
+    }
+    free(copy);
+    mase_file_close(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(networks_compute_what_onnx_runtime_does),
+        cmocka_unit_test(layers_have_the_names_of_their_weights),
+        cmocka_unit_test(tensors_may_lie_in_another_file),
+        cmocka_unit_test(text_reads_back),
+        cmocka_unit_test(damaged_files_do_no_harm),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
