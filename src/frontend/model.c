@@ -125,6 +125,19 @@ enum mase_status mase_model_open_onnx(struct mase_graph **g, struct mase_onnx_in
     return st;
 }
 
+/* A shape alone says nothing of classes: then those of the usual data. */
+static enum mase_status build_named(struct mase_graph **g, const struct mase_model *m,
+                                    const struct mase_data_info *data, struct mase_err *err)
+{
+    struct mase_data_info fitted = *data;
+    if (fitted.classes == 0) {
+        const struct mase_data_info *usual;
+        MASE_TRY(mase_data_find(&usual, m->dataset, err));
+        fitted.classes = usual->classes;
+    }
+    return m->build(g, &fitted, err);
+}
+
 enum mase_status mase_model_open(struct mase_graph **g, const char *spec,
                                  const struct mase_data_info *data,
                                  const struct mase_model_opts *opts, struct mase_err *err)
@@ -139,7 +152,7 @@ enum mase_status mase_model_open(struct mase_graph **g, const char *spec,
     if (mase_ends_with(spec, ".onnx"))
         return mase_model_open_onnx(g, &info, spec, data ? &data->sample : NULL, err);
     MASE_TRY(mase_zoo_find(&m, spec, err));
-    return m->build(g, data, err);
+    return build_named(g, m, data, err);
 }
 
 /* ---- lists of layers ---- */

@@ -12,6 +12,10 @@ succeeds "a network is shown"
 out_has "with its shapes" '^relu +call_function +relu +c +\[1, 3, 6, 7\]'
 run show conv.mg shape:2,5,5
 out_has "the same as the name of a dataset" '^relu +call_function +relu +c +\[1, 3, 3, 3\]'
+run show jsc-tiny --input-shape 16
+out_has "a network by name has the classes of its usual data" '^seq_blocks_2 .* \[1, 5\]'
+run show jsc-tiny --input-shape 16:3
+out_has "or as many as are said" '^seq_blocks_2 .* \[1, 3\]'
 printf 'model = "conv.mg"\ninput_shape = "2,8,9"\n[passes.quantize]\nby = "type"\n[passes.quantize.default.config]\nname = "fp8_e4m3"\n' >q.toml
 run transform --config q.toml --project q
 succeeds "quantised without data, by a file"
