@@ -119,6 +119,7 @@ void mase_train_shuffle(uint32_t *order, const uint32_t *row, int64_t n, uint64_
 struct mase_predictor;
 
 struct mase_predictor_opts {
+    bool exact; /* in integers (exact.h); refused where the network has none */
     int64_t batch;    /* most samples at once; 0: a good number */
     int64_t together; /* a network that mixes the samples of a batch gets so many; 0: all */
     int threads;      /* 0: one */

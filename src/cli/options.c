@@ -25,6 +25,7 @@ static const char *const tasks[] = {
 static const char *const load_types[] = {
     "auto", "pt", "pl", "mz", "hf", "safetensors", "npz", NULL
 };
+static const char *const engines[] = { "float", "int", NULL };
 static const char *const yes_or_no[] = { "yes", "no", NULL };
 static const char *const log_levels[] = { "debug", "info", "warning", "error", "critical", NULL };
 static const char *const reporters[] = { "wandb", "tensorboard", NULL };

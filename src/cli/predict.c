@@ -302,6 +302,7 @@ static enum mase_status predict(struct job *j, struct mase_err *err)
         j->checkpoint.scaling = pixel_scaling(j);
     const struct mase_predictor_opts opts = {
         .threads = j->threads,
+        .exact = mase_streq(mase_cli_text(j->c, MASE_CLI_engine), "int"),
         .seed = (uint64_t)mase_cli_value(j->c, MASE_CLI_seed)->i,
         .scaling = mase_cli_flag(j->c, MASE_CLI_raw) ? &j->checkpoint.scaling : NULL,
     };

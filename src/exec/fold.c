@@ -14,7 +14,6 @@ struct folding {
     bool weights;
     struct mase_tensor **tensor; /* of values that are known, by number */
     struct mase_arena scratch;
-    bool known; /* of the operands under way */
 };
 
 static bool is_known(const struct mase_pvalue *v, bool weights)
@@ -24,22 +23,28 @@ static bool is_known(const struct mase_pvalue *v, bool weights)
     return v->source == MASE_PSOURCE_CONST;
 }
 
+struct operands {
+    struct mase_tensor *const *tensor;
+    bool known;
+};
+
 static void need_known(struct mase_pvalue *v, void *data)
 {
-    struct folding *f = data;
-    f->known &= f->tensor[v->number] != NULL;
+    struct operands *o = data;
+    o->known &= o->tensor[v->number] != NULL;
 }
 
-static bool folds(struct folding *f, const struct mase_instr *i)
+bool mase_instr_is_known(const struct mase_instr *i, struct mase_tensor *const *tensor)
 {
-    f->known = i->result_count > 0 && i->prim != MASE_PRIM_dropout && i->prim != MASE_PRIM_random;
+    struct operands o = { tensor, i->result_count > 0 && i->prim != MASE_PRIM_dropout &&
+                                      i->prim != MASE_PRIM_random };
     for (int k = 0; k < mase_instr_params(i); k++) {
-        mase_each_pvalue(&i->param[k], need_known, f);
-        f->known &= !mase_arg_follows_samples(&i->param[k]);
+        mase_each_pvalue(&i->param[k], need_known, &o);
+        o.known &= !mase_arg_follows_samples(&i->param[k]);
     }
     for (int k = 0; k < i->result_count; k++)
-        f->known &= !mase_ptype_follows(&i->result[k]->type);
-    return f->known;
+        o.known &= !mase_ptype_follows(&i->result[k]->type);
+    return o.known;
 }
 
 static enum mase_status fold_instr(struct folding *f, struct mase_instr *i, struct mase_err *err)
@@ -114,7 +119,7 @@ static enum mase_status fold(struct folding *f, int *gone, struct mase_err *err)
         f->tensor[n]->data = (void *)(v->param ? v->param->tensor.data : v->data);
     }
     for (struct mase_instr *i = p->first; i; i = i->next, count++)
-        if (folds(f, i))
+        if (mase_instr_is_known(i, f->tensor))
             MASE_TRY(fold_instr(f, i, err));
     *gone = drop_unused(f, count);
     mase_program_renumber(p);

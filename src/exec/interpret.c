@@ -15,8 +15,7 @@ static const struct mase_tensor *operand(const struct mase_arg *a,
     return tensor[((const struct mase_pvalue *)a->node)->number];
 }
 
-/* With what it has learned. */
-static const struct mase_format *format_now(const struct mase_instr *i,
+const struct mase_format *mase_instr_format(const struct mase_instr *i,
                                             struct mase_tensor *const *tensor)
 {
     const int learned = mase_format_learned(i->round.format);
@@ -40,7 +39,7 @@ static enum mase_status run_round(const struct mase_instr *i, struct mase_arena 
     *y = mase_tensor(a, MASE_F32, &x->shape, false);
     MASE_TRY(mase_ref_room(&(struct mase_call){ .arena = a, .node = &node }, &result, err));
     mase_ref_allocate(a, &result);
-    mase_quantize(format_now(i, tensor), mase_f32(y), mase_f32(x), &shape, i->round.role,
+    mase_quantize(mase_instr_format(i, tensor), mase_f32(y), mase_f32(x), &shape, i->round.role,
                   i->round.sign);
     tensor[i->result[0]->number] = y;
     return MASE_OK;

@@ -11,5 +11,10 @@
 enum mase_status mase_instr_run(const struct mase_instr *i, struct mase_arena *a,
                                 struct mase_tensor **tensor, int64_t samples,
                                 struct mase_err *err) MASE_MUST_CHECK;
+/* What a rounding rounds to, with what its format has learned. */
+const struct mase_format *mase_instr_format(const struct mase_instr *i,
+                                            struct mase_tensor *const *tensor);
+/* Does it give the same every time, and are all its operands known, tensor[number] being there? */
+bool mase_instr_is_known(const struct mase_instr *i, struct mase_tensor *const *tensor);
 
 #endif /* MASE_EXEC_INTERPRET_H */

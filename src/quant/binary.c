@@ -83,6 +83,14 @@ static bool is_alone(const void *opaque)
     return p->bipolar || p->levels;
 }
 
+bool mase_binary_is_sign(const struct mase_format *f)
+{
+    const struct binary *p = f->params;
+    return (f->kind == MASE_QUANT_binary ||
+            (f->kind == MASE_QUANT_binary_residual && !p->levels)) &&
+           p->bipolar && !p->stochastic;
+}
+
 static void geometry(int64_t *length, const struct mase_shape *s, enum mase_role role,
                      const void *opaque)
 {

@@ -16,6 +16,9 @@ float mase_grid_round(float x, const struct mase_grid *g);
 void mase_grid_quantize(float *q, const float *x, const struct mase_block *b,
                         const struct mase_grid *g);
 
+/* Is it 1 from zero on, else -1? (binary.c) */
+bool mase_binary_is_sign(const struct mase_format *f);
+
 /* What rounding to block_fp needs to know: the exponents that a block may have, and how many
  * mantissas there are (block_fp.c). */
 struct mase_block_fp_grid {

@@ -84,6 +84,23 @@ static void use_reference(struct mase_predictor *p, int64_t n)
     s->y = (struct mase_lanes){ mase_plan_floats(p->outputs * n), p->outputs, n };
 }
 
+/* Memory is eight bytes a value, so batches are small. */
+static enum mase_status make_exact(struct mase_predictor *p, struct mase_err *err)
+{
+    enum { SAMPLES = 64 };
+    p->batch = p->batch < SAMPLES ? p->batch : SAMPLES;
+    MASE_TRY(mase_exact_new(&p->exact, p->graph, &p->input, 1, err));
+    set_result(p, &p->exact->result);
+    return MASE_OK;
+}
+
+static void make_exact_worker(struct mase_predictor *p, struct mase_worker *s)
+{
+    s->exact = mase_exact_work_new(p->exact, p->batch);
+    s->x = mase_exact_input(s->exact);
+    s->y = mase_exact_output(s->exact);
+}
+
 /* Worker i. Where no plan can be made for the first one, the reference takes its place. */
 static enum mase_status make_worker(struct mase_predictor *p, int i, struct mase_err *err)
 {
@@ -119,6 +136,10 @@ static enum mase_status make_workers(struct mase_predictor *p, int threads, stru
     p->workers = threads > 1 ? threads : 1;
     p->worker = mase_xcalloc((size_t)p->workers * sizeof *p->worker);
     for (int i = 0; i < p->workers; i++) {
+        if (p->exact) {
+            make_exact_worker(p, &p->worker[i]);
+            continue;
+        }
         MASE_TRY(make_worker(p, i, err));
         if (p->worker[0].plan)
             MASE_TRY(mase_plan_check_size(p->worker[0].plan, p->workers, err));
@@ -145,7 +166,7 @@ enum mase_status mase_predictor_new(struct mase_predictor **out, struct mase_gra
         st = mase_fail(err, MASE_EVALUE, "a scaling of %lld features does not fit samples of %lld",
                        (long long)p->scaling->n, (long long)p->features);
     if (st || (st = find_input(&p->input, g, sample, p->batch, err)) ||
-        (st = make_workers(p, o->threads, err))) {
+        (o->exact && (st = make_exact(p, err))) || (st = make_workers(p, o->threads, err))) {
         mase_predictor_free(p);
         return st;
     }
@@ -158,12 +179,14 @@ void mase_predictor_free(struct mase_predictor *p)
     if (!p)
         return;
     for (int i = 0; p->worker && i < p->workers; i++) {
-        if (!p->worker[i].plan) {
+        if (!p->worker[i].plan && !p->exact) {
             mase_aligned_free(p->worker[i].x.data);
             mase_aligned_free(p->worker[i].y.data);
         }
         mase_plan_free(p->worker[i].plan);
+        mase_exact_work_free(p->worker[i].exact);
     }
+    mase_exact_free(p->exact);
     free(p->worker);
     free(p);
 }
@@ -181,7 +204,7 @@ int64_t mase_predictor_batch(const struct mase_predictor *p)
 
 bool mase_predictor_planned(const struct mase_predictor *p)
 {
-    return p->worker->plan != NULL;
+    return p->worker->plan || p->exact;
 }
 
 const char *mase_predictor_isa(const struct mase_predictor *p)
@@ -370,7 +393,8 @@ static void run_worker(const struct each *e, int worker, int workers)
     struct mase_worker *s = &e->p->worker[worker];
     for (int64_t at = worker * e->p->batch; at < e->n; at += workers * e->p->batch) {
         begin(e, s, at);
-        if (mase_plan_forward(s->plan, &s->err)) {
+        if (s->exact ? mase_exact_run(s->exact, s->samples, &s->err)
+                     : mase_plan_forward(s->plan, &s->err)) {
             s->fault = at;
             return;
         }
@@ -397,10 +421,12 @@ enum mase_status mase_predictor_each(struct mase_predictor *p, int64_t n, mase_w
                                      mase_worker_fn *take, void *data, struct mase_err *err)
 {
     const struct each e = { p, n, fill, take, data };
-    if (!p->worker->plan)
+    if (!mase_predictor_planned(p))
         return each_by_reference(&e, err);
     const bool many = p->workers > 1 && n > p->batch;
-    mase_plan_set_threads(p->worker->plan, many ? 1 : p->workers); /* a single batch is shared */
+    if (!p->exact)
+        mase_plan_set_threads(p->worker->plan,
+                              many ? 1 : p->workers); /* a single batch is shared */
     for (int i = 0; i < p->workers; i++)
         p->worker[i].fault = -1;
     if (!many) {

@@ -5,20 +5,23 @@
 #define MASE_TRAIN_PREDICT_H
 
 #include <mase/call.h>
+#include <mase/exact.h>
 #include <mase/train.h>
 
 /* What a thread needs to run a batch. */
 struct mase_worker {
-    struct mase_plan *plan;      /* NULL: the reference runs it */
-    struct mase_lanes x, y;      /* the plan's, or the reference's own */
-    int64_t samples;             /* in x */
-    struct mase_targets targets; /* of evaluate.c: theirs */
-    int64_t fault;               /* where the batch begins that could not be run; -1: none */
-    struct mase_err err;         /* then why */
+    struct mase_plan *plan;        /* NULL: the reference runs it, or */
+    struct mase_exact_work *exact; /* integers */
+    struct mase_lanes x, y;        /* the plan's, that of integers, or the reference's own */
+    int64_t samples;               /* in x */
+    struct mase_targets targets;   /* of evaluate.c: theirs */
+    int64_t fault;                 /* where the batch begins that could not be run; -1: none */
+    struct mase_err err;           /* then why */
 };
 
 struct mase_predictor {
     struct mase_graph *graph; /* borrowed */
+    struct mase_exact *exact; /* NULL: floats */
     const struct mase_scaling *scaling;
     struct mase_input input; /* the shape of a whole batch */
     int64_t batch, features, outputs;

@@ -1,0 +1,132 @@
+/*
+ * exact.h - what the files of the exact engine share (exact.c, exact_*.c).
+ */
+#ifndef MASE_EXEC_EXACT_H
+#define MASE_EXEC_EXACT_H
+
+#include <mase/exact.h>
+
+#include "quant/quant.h"
+
+/* Beside the directions of formats: 1 from zero on, else -1. */
+enum { MASE_EXACT_SIGN = MASE_BY_CHANCE + 1 };
+
+/* Codes and sums stay below 2^MASE_EXACT_BITS, so that adding two cannot overflow. */
+enum { MASE_EXACT_BITS = 62, MASE_EXACT_OPERANDS = 16 };
+#define MASE_EXACT_MOST (INT64_C(1) << MASE_EXACT_BITS)
+
+/* ---- exact arithmetic while lowering (exact_number.c) ---- */
+
+/* m 2^e, m odd or 0. */
+struct mase_dyadic {
+    int64_t m;
+    int e;
+};
+struct mase_dyadic mase_dyadic_of(double x);
+bool mase_dyadic_mul(struct mase_dyadic *p, struct mase_dyadic a, struct mase_dyadic b);
+double mase_dyadic_double(struct mase_dyadic d); /* rounded if it has more than 53 bits */
+/* A power of two? */
+bool mase_dyadic_is_power(struct mase_dyadic d);
+
+int64_t mase_gcd(int64_t a, int64_t b);
+/* n / d, d above 0. */
+int64_t mase_divide_rounded(int64_t n, int64_t d, int direction);
+
+/* A meaning as an integer: v / step = (code mul + add) / div, for codes in lo..hi, with the step a
+ * power of two. What is left over of the constant counts as a little more than add, which is all
+ * that a rounding needs to know. False: more than MASE_EXACT_BITS would be needed. */
+struct mase_line_form {
+    int64_t mul, add, div;
+};
+bool mase_meaning_over(struct mase_line_form *f, const struct mase_meaning *m, double step,
+                       int64_t lo, int64_t hi);
+/* The largest step of which every value is a multiple; 0: there is none that can be told. */
+double mase_meaning_unit(const struct mase_meaning *m);
+/* Is a value the code times the step, and no more? */
+bool mase_meaning_plain(const struct mase_meaning *m);
+bool mase_meaning_equal(const struct mase_meaning *a, const struct mase_meaning *b);
+
+int64_t mase_exact_encode(float x, const struct mase_exact_grid *g); /* x is a number */
+
+/* ---- lowering (exact_lower.c, exact_sum.c, exact_window.c) ---- */
+
+struct mase_exact_lowering {
+    struct mase_exact *e;
+    struct mase_arena *a; /* the engine's own */
+    struct mase_arena scratch;
+    struct mase_tensor **known;        /* by number: what constants alone decide */
+    const struct mase_format **format; /* by number: what a known value was rounded to */
+    struct mase_exact_mapped *mapped;  /* by number: functions that await a rounding */
+    const struct mase_instr *instr;    /* under way */
+};
+/* Functions of one value, one after the other, of the codes of another. */
+struct mase_exact_mapped {
+    const struct mase_exact_value *of; /* NULL: it is no such value */
+    const struct mase_instr **by;
+    int count, cap;
+};
+
+enum mase_status mase_exact_refuse(const struct mase_exact_lowering *l, struct mase_err *err,
+                                   const char *fmt, ...) MASE_PRINTF(3, 4);
+/* A value with room for rows of its own; those of another if like. */
+struct mase_exact_value *mase_exact_add_value(struct mase_exact_lowering *l, bool codes,
+                                              int64_t rows, const struct mase_exact_value *like);
+struct mase_exact_instr *mase_exact_add_instr(struct mase_exact_lowering *l, enum mase_exact_op op,
+                                              const struct mase_exact_value *in,
+                                              const struct mase_exact_value *out);
+/* Meanings and bounds that are the value's own to write. */
+struct mase_meaning *mase_exact_meanings(struct mase_exact_lowering *l, struct mase_exact_value *v);
+int64_t *mase_exact_bounds(struct mase_exact_lowering *l, struct mase_exact_value *v);
+/* What the value's codes mean is in plain codes: it itself, or one that is computed from it. */
+enum mase_status mase_exact_plain(struct mase_exact_lowering *l, const struct mase_exact_value **v,
+                                  struct mase_err *err) MASE_MUST_CHECK;
+/* Rows of memory with what their codes mean, of one value or of several. */
+struct mase_exact_rowset {
+    const struct mase_exact_value *value[MASE_EXACT_OPERANDS];
+    int count;
+};
+/* The value that has a row, and which of its rows it is. */
+const struct mase_exact_value *mase_exact_row(const struct mase_exact_rowset *s, int64_t *row,
+                                              int64_t at);
+/* Sums of products of plain codes; weight: (groups * outputs, inputs) or NULL: ones; bias: (groups
+ * * outputs) or NULL. */
+struct mase_exact_sum {
+    struct mase_exact_affine shape; /* weight and bias are not set yet */
+    const float *weight, *bias;
+    const double *scale;  /* of the weights, codes times these: (groups * outputs); NULL: each is
+                           * the number that it is */
+    const int64_t *parts; // (positions): what sums are divided by; NULL: 1
+};
+enum mase_status mase_exact_add_sum(struct mase_exact_lowering *l,
+                                    const struct mase_exact_value **out,
+                                    const struct mase_exact_rowset *x,
+                                    const struct mase_exact_sum *s,
+                                    struct mase_err *err) MASE_MUST_CHECK;
+/* Instructions whose rows come from windows or from sums. */
+enum mase_status mase_exact_lower_linear(struct mase_exact_lowering *l, const struct mase_instr *i,
+                                         struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_exact_lower_conv(struct mase_exact_lowering *l, const struct mase_instr *i,
+                                       struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_exact_lower_window(struct mase_exact_lowering *l, const struct mase_instr *i,
+                                         struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_exact_lower_add(struct mase_exact_lowering *l, const struct mase_instr *i,
+                                      struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_exact_lower_layout(struct mase_exact_lowering *l, const struct mase_instr *i,
+                                         struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_exact_lower_mean(struct mase_exact_lowering *l, const struct mase_instr *i,
+                                       struct mase_err *err) MASE_MUST_CHECK;
+
+/* What an operand is; NULL where it is no value of the engine. */
+const struct mase_exact_value *mase_exact_operand(const struct mase_exact_lowering *l,
+                                                  const struct mase_arg *a);
+/* The same, which has to be codes. */
+enum mase_status mase_exact_codes(struct mase_exact_lowering *l, const struct mase_exact_value **v,
+                                  const struct mase_arg *a, struct mase_err *err) MASE_MUST_CHECK;
+/* v is what the instruction gives. */
+void mase_exact_give(struct mase_exact_lowering *l, const struct mase_instr *i,
+                     const struct mase_exact_value *v);
+/* The instruction as a call for one sample, with the data of what is known. */
+enum mase_status mase_exact_call(struct mase_exact_lowering *l, struct mase_pcall *k,
+                                 const struct mase_instr *i, struct mase_err *err) MASE_MUST_CHECK;
+
+#endif /* MASE_EXEC_EXACT_H */

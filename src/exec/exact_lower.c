@@ -1,0 +1,689 @@
+/*
+ * exact_lower.c - a program of rounded values becomes integers (mase/exact.h).
+ *
+ * Instruction by instruction. What constants alone decide is computed first, by the reference. Then
+ * a rounding makes codes; sums of products of codes are codes; and what is a line in each code, or
+ * cuts at zero, changes what codes mean.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "exec/exact.h"
+#include "exec/interpret.h"
+#include "ir/infer.h"
+#include "ir/shape.h"
+#include "program/program.h"
+
+enum mase_status mase_exact_refuse(const struct mase_exact_lowering *l, struct mase_err *err,
+                                   const char *fmt, ...)
+{
+    struct mase_str text = { 0 };
+    va_list ap;
+    va_start(ap, fmt);
+    mase_str_vprintf(&text, fmt, ap);
+    va_end(ap);
+    const enum mase_status st = mase_fail(
+        err, MASE_EUNSUPPORTED, "%s: no exact integers: %s",
+        l->instr && l->instr->from ? l->instr->from : "the network", mase_str_text(&text));
+    mase_str_release(&text);
+    return st;
+}
+
+/* ---- values ---- */
+
+struct mase_exact_value *mase_exact_add_value(struct mase_exact_lowering *l, bool codes,
+                                              int64_t rows, const struct mase_exact_value *like)
+{
+    struct mase_exact_value *v = mase_new(l->a, struct mase_exact_value);
+    if (like)
+        *v = *like;
+    v->of = NULL;
+    v->codes = codes;
+    v->from = l->instr ? l->instr->from : NULL;
+    if (like)
+        return v;
+    v->rows = rows;
+    v->at = l->e->rows;
+    l->e->rows += rows;
+    return v;
+}
+
+struct mase_meaning *mase_exact_meanings(struct mase_exact_lowering *l, struct mase_exact_value *v)
+{
+    struct mase_meaning *m = mase_new_array(l->a, struct mase_meaning, (size_t)v->rows);
+    for (int64_t r = 0; r < v->rows; r++)
+        m[r] =
+            v->meaning ? v->meaning[r] : (struct mase_meaning){ .step = 1, .parts = 1, .scale = 1 };
+    v->meaning = m;
+    return m;
+}
+
+/* lo, and hi behind it. */
+int64_t *mase_exact_bounds(struct mase_exact_lowering *l, struct mase_exact_value *v)
+{
+    int64_t *lo = mase_new_array(l->a, int64_t, (size_t)(2 * v->rows));
+    v->lo = lo;
+    v->hi = lo + v->rows;
+    return lo;
+}
+
+struct mase_exact_instr *mase_exact_add_instr(struct mase_exact_lowering *l, enum mase_exact_op op,
+                                              const struct mase_exact_value *in,
+                                              const struct mase_exact_value *out)
+{
+    struct mase_exact_instr *i = mase_new(l->a, struct mase_exact_instr);
+    i->op = op;
+    i->in = in;
+    i->out = out;
+    if (l->e->last)
+        ((struct mase_exact_instr *)l->e->last)->next = i;
+    else
+        l->e->first = i;
+    l->e->last = i;
+    return i;
+}
+
+const struct mase_exact_value *mase_exact_operand(const struct mase_exact_lowering *l,
+                                                  const struct mase_arg *a)
+{
+    const struct mase_pvalue *v = mase_pvalue_of(a);
+    return v ? l->e->value[v->number] : NULL;
+}
+
+enum mase_status mase_exact_codes(struct mase_exact_lowering *l, const struct mase_exact_value **v,
+                                  const struct mase_arg *a, struct mase_err *err)
+{
+    *v = mase_exact_operand(l, a);
+    if (*v && (*v)->codes)
+        return MASE_OK;
+    const struct mase_pvalue *p = mase_pvalue_of(a);
+    if (p && l->mapped[p->number].of)
+        return mase_exact_refuse(l, err, "what %s gives is not rounded",
+                                 l->mapped[p->number].by[0]->from);
+    return mase_exact_refuse(l, err, "what comes in is not rounded to a format with integer codes");
+}
+
+void mase_exact_give(struct mase_exact_lowering *l, const struct mase_instr *i,
+                     const struct mase_exact_value *v)
+{
+    const struct mase_pvalue *p = i->result[0];
+    struct mase_exact_value *own = mase_arena_memdup(l->a, v, sizeof *v);
+    own->of = p;
+    own->from = i->from;
+    l->e->value[p->number] = own;
+}
+
+enum mase_status mase_exact_call(struct mase_exact_lowering *l, struct mase_pcall *k,
+                                 const struct mase_instr *i, struct mase_err *err)
+{
+    struct mase_tensor **t =
+        mase_new_array(&l->scratch, struct mase_tensor *, (size_t)l->e->program->value_count);
+    for (int n = 0; n < l->e->program->value_count; n++) {
+        const struct mase_ptype *type = &l->e->program->value[n]->type;
+        const struct mase_shape one = mase_ptype_shape(type, 1);
+        const struct mase_tensor empty = mase_tensor(&l->scratch, type->dtype, &one, false);
+        t[n] = l->known[n] ? l->known[n] : mase_arena_memdup(&l->scratch, &empty, sizeof empty);
+    }
+    mase_pcall_init(k, &l->scratch, i, t, 1);
+    return mase_call_infer(&k->call, err);
+}
+
+/* ---- rounding ---- */
+
+/* Where the codes of a format lie for each row of a sample. */
+static enum mase_status grids_of(struct mase_exact_lowering *l, struct mase_exact_grid **out,
+                                 const struct mase_instr *i, const struct mase_format *f,
+                                 struct mase_err *err)
+{
+    const struct mase_shape whole = mase_ptype_shape(&i->result[0]->type, 1),
+                            s = mase_shape_to_rank(&whole, i->round_rank);
+    const int64_t rows = mase_shape_count(&s);
+    struct mase_exact_grid *g = *out = mase_new_array(l->a, struct mase_exact_grid, (size_t)rows);
+    if (f->row->by_chance && f->row->by_chance(f->params))
+        return mase_exact_refuse(l, err, "%s rounds by chance", f->row->name);
+    if (f->row->integer) {
+        const struct mase_integer_grid k = mase_integer_grid(f->params, i->round.sign);
+        for (int64_t r = 0; r < rows; r++)
+            g[r] = (struct mase_exact_grid){ 1.0 / (double)k.scale, (int64_t)k.lo, (int64_t)k.hi,
+                                             k.direction, false };
+        return MASE_OK;
+    }
+    if (mase_binary_is_sign(f)) {
+        for (int64_t r = 0; r < rows; r++)
+            g[r] = (struct mase_exact_grid){ 1, -1, 1, MASE_EXACT_SIGN, false };
+        return MASE_OK;
+    }
+    const struct mase_blocks b = mase_format_blocks(f, &s, i->round.role);
+    int64_t *offset = mase_new_array(&l->scratch, int64_t, (size_t)b.largest);
+    for (int64_t k = 0; k < b.count; k++) {
+        struct mase_grid grid;
+        if (!mase_format_grid(&grid, f, k, i->round.sign))
+            return mase_exact_refuse(l, err,
+                                     "the codes of %s are no multiples of a step that is known "
+                                     "before the data; integer, fixed and int with a scale are, "
+                                     "and binary with bipolar",
+                                     f->row->name);
+        const int64_t n = mase_blocks_offsets(&b, k, offset);
+        for (int64_t r = 0; r < n; r++)
+            g[offset[r]] = (struct mase_exact_grid){
+                (double)grid.scale, (int64_t)grid.lo, (int64_t)grid.hi, MASE_TO_NEAREST_EVEN,
+                !mase_dyadic_is_power(mase_dyadic_of((double)grid.scale))
+            };
+    }
+    return MASE_OK;
+}
+
+/* A value of these grids' codes. */
+static struct mase_exact_value *add_codes(struct mase_exact_lowering *l,
+                                          const struct mase_exact_grid *g, int64_t rows)
+{
+    struct mase_exact_value *v = mase_exact_add_value(l, true, rows, NULL);
+    struct mase_meaning *m = mase_exact_meanings(l, v);
+    int64_t *lo = mase_exact_bounds(l, v), *hi = lo + rows;
+    for (int64_t r = 0; r < rows; r++) {
+        m[r].step = g[r].step;
+        m[r].scaled = g[r].scaled;
+        lo[r] = g[r].lo;
+        hi[r] = g[r].hi;
+    }
+    return v;
+}
+
+/* Rounding codes in integers. lo and hi of the result become what can occur. */
+static bool round_row(struct mase_exact_round *f, const struct mase_meaning *m,
+                      const struct mase_exact_grid *g, int64_t *lo, int64_t *hi)
+{
+    struct mase_line_form line;
+    if (!mase_meaning_over(&line, m, g->step, *lo, *hi))
+        return false;
+    *f = (struct mase_exact_round){ line.mul, line.add,
+                                    line.div, m->relu && g->lo < 0 ? 0 : g->lo,
+                                    g->hi,    g->direction };
+    int64_t end[2];
+    for (int k = 0; k < 2; k++) {
+        const int64_t v =
+            mase_divide_rounded((k ? *hi : *lo) * f->mul + f->add, f->div, f->direction);
+        end[k] = v < f->lo ? f->lo : v > f->hi ? f->hi : v;
+    }
+    *lo = end[0] < end[1] ? end[0] : end[1];
+    *hi = end[0] < end[1] ? end[1] : end[0];
+    return true;
+}
+
+static struct mase_exact_scale scale_row(const struct mase_meaning *m,
+                                         const struct mase_exact_grid *g)
+{
+    const float step = (float)g->step;
+    struct mase_exact_scale f = { .lo = m->relu && g->lo < 0 ? 0 : g->lo, .hi = g->hi };
+    f.factor = (float)m->step * m->scale / step / (float)m->parts;
+    f.offset = (float)(((double)m->bias * (double)m->scale + (double)m->shift) / g->step);
+    return f;
+}
+
+/* Binary asks for the sign of what is cut at zero: 0 has one, so there is nothing to cut. */
+static void cut_sign(struct mase_meaning *m, const struct mase_exact_grid *g)
+{
+    if (g->direction == MASE_EXACT_SIGN && m->relu) {
+        m->relu = false;
+        m->scale = 0.0f;
+        m->shift = m->bias = 0.0f;
+    }
+}
+
+static enum mase_status round_codes(struct mase_exact_lowering *l,
+                                    const struct mase_exact_value **out,
+                                    const struct mase_exact_value *x,
+                                    const struct mase_exact_grid *g, struct mase_err *err)
+{
+    struct mase_exact_value *y = add_codes(l, g, x->rows);
+    int64_t *lo = (int64_t *)y->lo, *hi = (int64_t *)y->hi;
+    struct mase_exact_round *round = mase_new_array(l->a, struct mase_exact_round, (size_t)x->rows);
+    struct mase_exact_scale *scale = mase_new_array(l->a, struct mase_exact_scale, (size_t)x->rows);
+    bool scaled = false;
+    for (int64_t r = 0; r < x->rows; r++)
+        scaled |= x->meaning[r].scaled || g[r].scaled;
+    for (int64_t r = 0; r < x->rows; r++) {
+        struct mase_meaning m = x->meaning[r];
+        if (scaled && (g[r].direction == MASE_EXACT_SIGN || g[r].direction != MASE_TO_NEAREST_EVEN))
+            return mase_exact_refuse(l, err,
+                                     "scaled integers are rounded to nearest, ties to even");
+        if (scaled) {
+            scale[r] = scale_row(&m, &g[r]);
+            lo[r] = scale[r].lo;
+            continue;
+        }
+        cut_sign(&m, &g[r]);
+        lo[r] = x->lo[r];
+        hi[r] = x->hi[r];
+        if (!round_row(&round[r], &m, &g[r], &lo[r], &hi[r]))
+            return mase_exact_refuse(l, err, "rounding needs more than %d bits", MASE_EXACT_BITS);
+    }
+    struct mase_exact_instr *i =
+        mase_exact_add_instr(l, scaled ? MASE_EXACT_SCALE : MASE_EXACT_ROUND, x, y);
+    if (scaled)
+        i->u.scale = scale;
+    else
+        i->u.round = round;
+    *out = y;
+    return MASE_OK;
+}
+
+enum mase_status mase_exact_plain(struct mase_exact_lowering *l, const struct mase_exact_value **v,
+                                  struct mase_err *err)
+{
+    const struct mase_exact_value *x = *v;
+    struct mase_exact_grid *g =
+        mase_new_array(&l->scratch, struct mase_exact_grid, (size_t)x->rows);
+    bool plain = true;
+    for (int64_t r = 0; r < x->rows; r++) {
+        const struct mase_meaning *m = &x->meaning[r];
+        plain &= mase_meaning_plain(m);
+        const double unit = m->scaled ? 0 : mase_meaning_unit(m);
+        g[r] = (struct mase_exact_grid){ unit, -MASE_EXACT_MOST, MASE_EXACT_MOST, MASE_TO_FLOOR,
+                                         false };
+    }
+    for (int64_t r = 0; !plain && r < x->rows; r++)
+        if (g[r].step == 0)
+            return mase_exact_refuse(l, err,
+                                     "what comes in is neither rounded nor a whole number "
+                                     "of steps");
+    return plain ? MASE_OK : round_codes(l, v, x, g, err);
+}
+
+/* ---- tables ---- */
+
+enum { TABLE_BITS = 16 };
+
+/* The codes of g for the codes lo..hi of m, through the functions. */
+static enum mase_status fill_table(struct mase_exact_lowering *l, int64_t *code,
+                                   const struct mase_exact_mapped *by, const struct mase_meaning *m,
+                                   const struct mase_exact_grid *g, int64_t lo, int64_t n,
+                                   struct mase_err *err)
+{
+    const struct mase_shape s = { 1, { n } };
+    struct mase_tensor x = mase_tensor(&l->scratch, MASE_F32, &s, true);
+    for (int64_t k = 0; k < n; k++)
+        mase_f32(&x)[k] = mase_exact_decode(lo + k, m);
+    struct mase_tensor **t =
+        mase_new_array(&l->scratch, struct mase_tensor *, (size_t)l->e->program->value_count);
+    memcpy(t, l->known, (size_t)l->e->program->value_count * sizeof *t);
+    t[mase_pvalue_of(&by->by[0]->param[0])->number] = &x;
+    for (int k = 0; k < by->count; k++)
+        MASE_TRY(mase_instr_run(by->by[k], &l->scratch, t, 1, err));
+    const float *y = mase_f32(t[by->by[by->count - 1]->result[0]->number]);
+    for (int64_t k = 0; k < n; k++) {
+        if (isnan(y[k]))
+            return mase_exact_refuse(l, err, "%s of %g is no number", by->by[0]->from,
+                                     (double)mase_exact_decode(lo + k, m));
+        code[k] = mase_exact_encode(y[k], g);
+    }
+    return MASE_OK;
+}
+
+static bool same_grid(const struct mase_exact_grid *a, const struct mase_exact_grid *b)
+{
+    return a->step == b->step && a->lo == b->lo && a->hi == b->hi && a->direction == b->direction;
+}
+
+/* A row before r whose table serves r, too; r: none. */
+static int64_t row_like(const struct mase_exact_value *x, const struct mase_exact_grid *g,
+                        int64_t r)
+{
+    for (int64_t k = r - 1; k >= 0 && k >= r - 1; k--) /* rows of a channel lie side by side */
+        if (mase_meaning_equal(&x->meaning[k], &x->meaning[r]) && x->lo[k] == x->lo[r] &&
+            x->hi[k] == x->hi[r] && same_grid(&g[k], &g[r]))
+            return k;
+    return r;
+}
+
+static enum mase_status round_mapped(struct mase_exact_lowering *l,
+                                     const struct mase_exact_value **out,
+                                     const struct mase_exact_mapped *by,
+                                     const struct mase_exact_grid *g, struct mase_err *err)
+{
+    const struct mase_exact_value *x = by->of;
+    struct mase_exact_value *y = add_codes(l, g, x->rows);
+    struct mase_exact_instr *i = mase_exact_add_instr(l, MASE_EXACT_TABLE, x, y);
+    struct mase_exact_table *t = &i->u.table;
+    if (mase_exact_bits(x) > TABLE_BITS)
+        return mase_exact_refuse(l, err,
+                                 "%s is a table, for which what comes in has %d bits: at most %d, "
+                                 "so round its data_in",
+                                 by->by[0]->from, mase_exact_bits(x), TABLE_BITS);
+    t->table = mase_new_array(l->a, int32_t, (size_t)x->rows);
+    t->lo = mase_new_array(l->a, int64_t, (size_t)x->rows);
+    t->length = mase_new_array(l->a, int64_t, (size_t)x->rows);
+    t->code = mase_new_array(l->a, int64_t *, (size_t)x->rows);
+    for (int64_t r = 0; r < x->rows; r++) {
+        const int64_t like = row_like(x, g, r);
+        t->table[r] = like < r ? t->table[like] : t->count++;
+        if (like < r)
+            continue;
+        const int k = t->table[r];
+        t->lo[k] = x->lo[r];
+        t->length[k] = x->hi[r] - x->lo[r] + 1;
+        t->code[k] = mase_new_array(l->a, int64_t, (size_t)t->length[k]);
+        MASE_TRY(fill_table(l, t->code[k], by, &x->meaning[r], &g[r], t->lo[k], t->length[k], err));
+    }
+    *out = y;
+    return MASE_OK;
+}
+
+static enum mase_status lower_round(struct mase_exact_lowering *l, const struct mase_instr *i,
+                                    struct mase_err *err)
+{
+    const struct mase_format *f = mase_instr_format(i, l->known);
+    const struct mase_exact_value *x = mase_exact_operand(l, &i->param[0]), *y = NULL;
+    const struct mase_exact_mapped *by = &l->mapped[mase_pvalue_of(&i->param[0])->number];
+    struct mase_exact_grid *g;
+    if (!f) {
+        if (!x)
+            return mase_exact_refuse(l, err, "what comes in is not rounded");
+        mase_exact_give(l, i, x);
+        return MASE_OK;
+    }
+    MASE_TRY(grids_of(l, &g, i, f, err));
+    if (by->of) {
+        MASE_TRY(round_mapped(l, &y, by, g, err));
+    } else if (x->codes) {
+        MASE_TRY(round_codes(l, &y, x, g, err));
+    } else {
+        y = add_codes(l, g, x->rows);
+        mase_exact_add_instr(l, MASE_EXACT_ENCODE, x, y)->u.encode = g;
+    }
+    mase_exact_give(l, i, y);
+    return MASE_OK;
+}
+
+/* ---- lines and cuts ---- */
+
+/* On floats an instruction of its own. */
+static void line_of_floats(struct mase_exact_lowering *l, const struct mase_instr *i,
+                           const struct mase_exact_value *x, const float *scale, const float *shift,
+                           bool relu)
+{
+    struct mase_exact_value *y = mase_exact_add_value(l, false, x->rows, NULL);
+    struct mase_exact_instr *made = mase_exact_add_instr(l, MASE_EXACT_LINE, x, y);
+    made->u.line.scale = scale;
+    made->u.line.shift = shift;
+    made->u.line.relu = relu;
+    mase_exact_give(l, i, y);
+}
+
+static float *same_floats(struct mase_exact_lowering *l, int64_t n, float value)
+{
+    float *f = mase_new_array(l->a, float, (size_t)n);
+    for (int64_t k = 0; k < n; k++)
+        f[k] = value;
+    return f;
+}
+
+static enum mase_status lower_relu(struct mase_exact_lowering *l, const struct mase_instr *i,
+                                   struct mase_err *err)
+{
+    const struct mase_exact_value *x = mase_exact_operand(l, &i->param[0]);
+    if (x && !x->codes) {
+        line_of_floats(l, i, x, same_floats(l, x->rows, 1.0f), same_floats(l, x->rows, 0.0f), true);
+        return MASE_OK;
+    }
+    MASE_TRY(mase_exact_codes(l, &x, &i->param[0], err));
+    struct mase_exact_value *y = mase_exact_add_value(l, true, x->rows, x);
+    struct mase_meaning *m = mase_exact_meanings(l, y);
+    for (int64_t r = 0; r < y->rows; r++)
+        m[r].relu = true;
+    mase_exact_give(l, i, y);
+    return MASE_OK;
+}
+
+/* The scale and shift of every channel, as plans compute them. */
+static enum mase_status channel_lines(struct mase_exact_lowering *l, const struct mase_call *c,
+                                      float *scale, float *shift, int64_t channels,
+                                      struct mase_err *err)
+{
+    const struct mase_tensor *mean = mase_call_tensor(c, "running_mean"),
+                             *var = mase_call_tensor(c, "running_var"),
+                             *weight = mase_call_tensor(c, "weight"),
+                             *bias = mase_call_tensor(c, "bias");
+    double eps;
+    MASE_TRY(mase_call_float(c, &eps, "eps", err));
+    if (!mean || !var || !mean->data || !var->data || (weight && !weight->data) ||
+        (bias && !bias->data) || mase_call_training(c, "training", false))
+        return mase_exact_refuse(l, err,
+                                 "batch norm by statistics of the batch, or by values that "
+                                 "are not constant");
+    for (int64_t k = 0; k < channels; k++) {
+        const float rstd = (float)(1 / sqrt((double)mase_f32(var)[k] + eps));
+        scale[k] = weight ? rstd * mase_f32(weight)[k] : rstd;
+        shift[k] = (bias ? mase_f32(bias)[k] : 0.0f) - mase_f32(mean)[k] * scale[k];
+    }
+    return MASE_OK;
+}
+
+static enum mase_status lower_batch_norm(struct mase_exact_lowering *l, const struct mase_instr *i,
+                                         struct mase_err *err)
+{
+    const struct mase_exact_value *x = mase_exact_operand(l, &i->param[0]);
+    struct mase_pcall k;
+    MASE_TRY(mase_exact_call(l, &k, i, err));
+    const struct mase_shape *s = &k.call.param[0].tensor->shape;
+    const int64_t channels = s->rank > 1 ? s->dim[1] : 1;
+    float *scale = mase_new_array(l->a, float, (size_t)channels),
+          *shift = mase_new_array(l->a, float, (size_t)channels);
+    MASE_TRY(channel_lines(l, &k.call, scale, shift, channels, err));
+    if (!x || x->codes)
+        MASE_TRY(mase_exact_codes(l, &x, &i->param[0], err));
+    const int64_t per = x->rows / channels;
+    if (!x->codes) {
+        float *a = same_floats(l, x->rows, 0.0f), *b = same_floats(l, x->rows, 0.0f);
+        for (int64_t r = 0; r < x->rows; r++) {
+            a[r] = scale[r / per];
+            b[r] = shift[r / per];
+        }
+        line_of_floats(l, i, x, a, b, false);
+        return MASE_OK;
+    }
+    bool lined = false;
+    for (int64_t r = 0; r < x->rows; r++)
+        lined |= x->meaning[r].relu || x->meaning[r].scale != 1.0f || x->meaning[r].shift != 0.0f;
+    if (lined)
+        MASE_TRY(mase_exact_plain(l, &x, err));
+    struct mase_exact_value *y = mase_exact_add_value(l, true, x->rows, x);
+    struct mase_meaning *m = mase_exact_meanings(l, y);
+    for (int64_t r = 0; r < y->rows; r++) {
+        m[r].scale = scale[r / per];
+        m[r].shift = shift[r / per];
+    }
+    mase_exact_give(l, i, y);
+    return MASE_OK;
+}
+
+/* ---- functions, which wait for a rounding ---- */
+
+/* The only operand that is no constant is the first, and it has one value for one. */
+static bool is_function(const struct mase_exact_lowering *l, const struct mase_instr *i)
+{
+    const struct mase_pvalue *x = mase_pvalue_of(&i->param[0]);
+    if (i->result_count != 1 || !x || (i->prim != MASE_PRIM_map && i->prim != MASE_PRIM_zip))
+        return false;
+    for (int k = 1; k < mase_instr_params(i); k++) {
+        const struct mase_pvalue *v = mase_pvalue_of(&i->param[k]);
+        if (v && (!l->known[v->number] || mase_tensor_count(l->known[v->number]) != 1))
+            return false;
+    }
+    return mase_ptype_equal(&x->type, &i->result[0]->type);
+}
+
+static enum mase_status lower_function(struct mase_exact_lowering *l, const struct mase_instr *i,
+                                       struct mase_err *err)
+{
+    const struct mase_pvalue *p = mase_pvalue_of(&i->param[0]);
+    const struct mase_exact_mapped *before = &l->mapped[p->number];
+    struct mase_exact_mapped *m = &l->mapped[i->result[0]->number];
+    if (!before->of && !(l->e->value[p->number] && l->e->value[p->number]->codes))
+        return mase_exact_refuse(l, err,
+                                 "what comes in is not rounded to a format with integer "
+                                 "codes");
+    m->of = before->of ? before->of : l->e->value[p->number];
+    for (int k = 0; k < before->count; k++) {
+        m->by = mase_arena_grow(l->a, m->by, m->count, &m->cap, sizeof *m->by);
+        m->by[m->count++] = before->by[k];
+    }
+    m->by = mase_arena_grow(l->a, m->by, m->count, &m->cap, sizeof *m->by);
+    m->by[m->count++] = i;
+    return MASE_OK;
+}
+
+/* ---- instructions ---- */
+
+typedef enum mase_status lower_fn(struct mase_exact_lowering *l, const struct mase_instr *i,
+                                  struct mase_err *err);
+
+static const struct {
+    enum mase_prim prim;
+    enum mase_op op; /* unknown: every one */
+    lower_fn *lower;
+} rules[] = {
+    { MASE_PRIM_round, MASE_OP_unknown, lower_round },
+    { MASE_PRIM_map, MASE_OP_relu, lower_relu },
+    { MASE_PRIM_norm, MASE_OP_batch_norm, lower_batch_norm },
+    { MASE_PRIM_dot, MASE_OP_linear, mase_exact_lower_linear },
+    { MASE_PRIM_conv, MASE_OP_conv1d, mase_exact_lower_conv },
+    { MASE_PRIM_conv, MASE_OP_conv2d, mase_exact_lower_conv },
+    { MASE_PRIM_conv, MASE_OP_conv3d, mase_exact_lower_conv },
+    { MASE_PRIM_window, MASE_OP_unknown, mase_exact_lower_window },
+    { MASE_PRIM_zip, MASE_OP_add, mase_exact_lower_add },
+    { MASE_PRIM_reduce, MASE_OP_mean, mase_exact_lower_mean },
+    { MASE_PRIM_reshape, MASE_OP_unknown, mase_exact_lower_layout },
+    { MASE_PRIM_permute, MASE_OP_unknown, mase_exact_lower_layout },
+    { MASE_PRIM_expand, MASE_OP_unknown, mase_exact_lower_layout },
+    { MASE_PRIM_flip, MASE_OP_unknown, mase_exact_lower_layout },
+    { MASE_PRIM_rearrange, MASE_OP_unknown, mase_exact_lower_layout },
+    { MASE_PRIM_pad, MASE_OP_unknown, mase_exact_lower_layout },
+    { MASE_PRIM_cut, MASE_OP_unknown, mase_exact_lower_layout },
+};
+
+/* Samples come first, and nothing else depends on how many there are. */
+static enum mase_status check_types(struct mase_exact_lowering *l, const struct mase_instr *i,
+                                    struct mase_err *err)
+{
+    for (int k = 0; k < i->result_count; k++) {
+        const struct mase_ptype *t = &i->result[k]->type;
+        bool first = t->rank > 0 && t->dim[0].times == 1 && t->dim[0].plus == 0;
+        for (int d = 1; d < t->rank; d++)
+            first &= t->dim[d].times == 0;
+        if (!first)
+            return mase_exact_refuse(l, err, "its result does not have the samples first");
+    }
+    return MASE_OK;
+}
+
+static enum mase_status lower_instr(struct mase_exact_lowering *l, const struct mase_instr *i,
+                                    struct mase_err *err)
+{
+    l->instr = i;
+    if (i->prim == MASE_PRIM_check && i->result_count == 0)
+        return MASE_OK;
+    if (mase_instr_is_known(i, l->known)) {
+        if (i->prim == MASE_PRIM_round)
+            l->format[i->result[0]->number] = mase_instr_format(i, l->known);
+        return mase_instr_run(i, &l->scratch, l->known, 0, err);
+    }
+    MASE_TRY(check_types(l, i, err));
+    for (size_t k = 0; k < sizeof rules / sizeof *rules; k++)
+        if (rules[k].prim == i->prim && (rules[k].op == i->op || rules[k].op == MASE_OP_unknown))
+            return rules[k].lower(l, i, err);
+    if (is_function(l, i))
+        return lower_function(l, i, err);
+    return mase_exact_refuse(l, err, "%s has none", mase_ops[i->op].name);
+}
+
+/* ---- the whole ---- */
+
+static enum mase_status add_sources(struct mase_exact_lowering *l, struct mase_err *err)
+{
+    struct mase_program *p = l->e->program;
+    for (int n = 0; n < p->value_count; n++) {
+        struct mase_pvalue *v = p->value[n];
+        const struct mase_shape s = mase_ptype_shape(&v->type, 1);
+        if (v->source == MASE_PSOURCE_INPUT) {
+            if (l->e->input || v->type.dtype != MASE_F32)
+                return mase_exact_refuse(l, err, "it must have one input, of floats");
+            struct mase_exact_value *in =
+                mase_exact_add_value(l, false, mase_shape_count(&s), NULL);
+            in->of = v;
+            in->from = v->name;
+            l->e->input = l->e->value[n] = in;
+        } else if (v->source != MASE_PSOURCE_RESULT) {
+            struct mase_tensor *t = l->known[n] = mase_new(&l->scratch, struct mase_tensor);
+            *t = (struct mase_tensor){ v->type.dtype, mase_ptype_shape(&v->type, 0),
+                                       (void *)(v->param ? v->param->tensor.data : v->data) };
+        }
+    }
+    return l->e->input ? MASE_OK : mase_exact_refuse(l, err, "it has no input");
+}
+
+static enum mase_status set_output(struct mase_exact_lowering *l, struct mase_err *err)
+{
+    const struct mase_pvalue *v = mase_pvalue_of(&l->e->program->output);
+    l->instr = NULL;
+    if (!v)
+        return mase_exact_refuse(l, err, "it must return one tensor");
+    if (l->mapped[v->number].of)
+        return mase_exact_refuse(l, err, "what %s gives is returned and not rounded",
+                                 l->mapped[v->number].by[0]->from);
+    l->e->output = l->e->value[v->number];
+    if (!l->e->output || !l->e->output->codes)
+        return mase_exact_refuse(l, err, "what it returns was never rounded: quantise it first");
+    l->e->result = mase_ptype_shape(&v->type, 1);
+    return MASE_OK;
+}
+
+static enum mase_status lower(struct mase_exact_lowering *l, struct mase_err *err)
+{
+    const size_t n = (size_t)l->e->program->value_count;
+    l->e->value = mase_new_array(l->a, struct mase_exact_value *, n);
+    l->known = mase_new_array(&l->scratch, struct mase_tensor *, n);
+    l->format = mase_new_array(&l->scratch, const struct mase_format *, n);
+    l->mapped = mase_new_array(l->a, struct mase_exact_mapped, n);
+    MASE_TRY(add_sources(l, err));
+    for (const struct mase_instr *i = l->e->program->first; i; i = i->next)
+        MASE_TRY(mase_node_place(i->node, lower_instr(l, i, err), err));
+    return set_output(l, err);
+}
+
+enum mase_status mase_exact_new(struct mase_exact **out, struct mase_graph *g,
+                                const struct mase_input *inputs, int input_count,
+                                struct mase_err *err)
+{
+    const struct mase_lower_opts opts = { .inputs = inputs, .input_count = input_count };
+    struct mase_exact *e = mase_xcalloc(sizeof *e);
+    struct mase_exact_lowering l = { .e = e, .a = &e->arena };
+    enum mase_status st = mase_graph_need_learned(g, err);
+    if (!st)
+        st = mase_program_lower(&e->program, g, &opts, err);
+    if (!st)
+        st = lower(&l, err);
+    mase_arena_release(&l.scratch);
+    if (st) {
+        mase_exact_free(e);
+        return st;
+    }
+    *out = e;
+    return MASE_OK;
+}
+
+int mase_exact_bits(const struct mase_exact_value *v)
+{
+    int bits = 1;
+    for (int64_t r = 0; v->codes && r < v->rows; r++) {
+        const bool negative = v->lo[r] < 0;
+        const int64_t most = negative && -(v->lo[r] + 1) > v->hi[r] ? -(v->lo[r] + 1) : v->hi[r];
+        int b = negative;
+        while (b < 63 && (most >> (b - negative)) > 0)
+            b++;
+        bits = b > bits ? b : bits;
+    }
+    return bits;
+}

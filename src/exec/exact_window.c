@@ -1,0 +1,407 @@
+/*
+ * exact_window.c - which rows an instruction looks at: layers, convolutions, pools, layouts.
+ */
+#include <math.h>
+
+#include "exec/exact.h"
+#include "exec/interpret.h"
+#include "exec/ref.h"
+#include "exec/spans.h"
+#include "ir/bind.h"
+#include "program/program.h"
+
+/* ---- weights ---- */
+
+/* What a layer multiplies by: known numbers, and the scale of each output where codes are scaled.
+ */
+static enum mase_status take_weights(struct mase_exact_lowering *l, struct mase_exact_sum *s,
+                                     const struct mase_instr *i, struct mase_err *err)
+{
+    const struct mase_pvalue *w = mase_pvalue_of(&i->param[1]), *b = mase_pvalue_of(&i->param[2]);
+    const struct mase_tensor *t = w ? l->known[w->number] : NULL;
+    if (!t || (b && !l->known[b->number]))
+        return mase_exact_refuse(l, err, "its weights are not constant");
+    s->weight = mase_f32(t);
+    s->bias = b ? mase_f32(l->known[b->number]) : NULL;
+    const struct mase_format *f = l->format[w->number];
+    const int64_t outputs = t->shape.dim[0], per = mase_tensor_count(t) / outputs;
+    if (!f || !f->row->grid)
+        return MASE_OK;
+    const struct mase_blocks blocks = mase_format_blocks(f, &t->shape, w->rounded.role);
+    int64_t *offset = mase_new_array(&l->scratch, int64_t, (size_t)blocks.largest);
+    double *scale = mase_new_array(&l->scratch, double, (size_t)outputs);
+    bool scaled = false, mixed = false;
+    for (int64_t k = 0; k < blocks.count; k++) {
+        struct mase_grid g;
+        if (!mase_format_grid(&g, f, k, w->rounded.sign))
+            return MASE_OK; /* by the values: the numbers are what they are */
+        scaled |= !mase_dyadic_is_power(mase_dyadic_of((double)g.scale));
+        const int64_t n = mase_blocks_offsets(&blocks, k, offset);
+        for (int64_t j = 0; j < n; j++) {
+            double *of = &scale[offset[j] / per];
+            mixed |= *of != 0 && *of != (double)g.scale;
+            *of = (double)g.scale;
+        }
+    }
+    if (scaled && mixed)
+        return mase_exact_refuse(l, err, "the weights of one sum have several scales");
+    s->scale = scaled ? scale : NULL;
+    return MASE_OK;
+}
+
+static void tell_rounded_bias(struct mase_exact_lowering *l, const struct mase_exact_sum *s,
+                              const struct mase_exact_value *y)
+{
+    bool rounded = false;
+    const int64_t outputs = s->shape.groups * s->shape.outputs;
+    for (int64_t o = 0; s->bias && o < outputs; o++)
+        rounded |= y->meaning[o * s->shape.output_stride].scaled && s->bias[o] != 0.0f;
+    l->e->rounded_biases += rounded;
+}
+
+static enum mase_status add_layer(struct mase_exact_lowering *l, const struct mase_instr *i,
+                                  const struct mase_exact_value *x, struct mase_exact_sum *s,
+                                  struct mase_err *err)
+{
+    const struct mase_exact_rowset rows = { { x }, 1 };
+    const struct mase_exact_value *y;
+    MASE_TRY(take_weights(l, s, i, err));
+    MASE_TRY(mase_exact_add_sum(l, &y, &rows, s, err));
+    tell_rounded_bias(l, s, y);
+    mase_exact_give(l, i, y);
+    return MASE_OK;
+}
+
+/* The last dimension of the data meets that of the weight. */
+enum mase_status mase_exact_lower_linear(struct mase_exact_lowering *l, const struct mase_instr *i,
+                                         struct mase_err *err)
+{
+    const struct mase_exact_value *x;
+    MASE_TRY(mase_exact_codes(l, &x, &i->param[0], err));
+    MASE_TRY(mase_exact_plain(l, &x, err));
+    const struct mase_ptype *w = &mase_pvalue_of(&i->param[1])->type;
+    const int64_t outputs = w->dim[0].plus, inputs = w->dim[1].plus, positions = x->rows / inputs;
+    struct mase_exact_sum s = { .shape = { 1, outputs, inputs, positions, 1, outputs } };
+    int32_t *from = mase_new_array(l->a, int32_t, (size_t)x->rows);
+    for (int64_t r = 0; r < x->rows; r++)
+        from[r] = (int32_t)(x->at + r);
+    s.shape.from = from;
+    return add_layer(l, i, x, &s, err);
+}
+
+/* ---- windows ---- */
+
+static int64_t volume(const int64_t *v)
+{
+    return v[0] * v[1] * v[2];
+}
+
+/* The row of a channel that kernel element k sees at an output position; -1: the edge. */
+static int64_t seen(const struct mase_window *w, const int64_t *out, const int64_t *k)
+{
+    int64_t row = 0;
+    for (int d = 0; d < 3; d++) {
+        const int64_t at = out[d] * w->stride[d] + k[d] * w->dilation[d] - w->pad[d];
+        if (at < 0 || at >= w->in[d])
+            return -1;
+        row = row * w->in[d] + at;
+    }
+    return row;
+}
+
+static void fill_conv(int32_t *from, const struct mase_exact_value *x, const struct mase_window *w,
+                      int64_t channels)
+{
+    const int64_t size = volume(w->in);
+    for (int64_t g = 0; g < w->groups; g++)
+        for (struct mase_nd o = mase_nd_dims(w->out, 3); o.i < o.count; mase_nd_next(&o))
+            for (int64_t c = 0; c < channels; c++)
+                for (struct mase_nd k = mase_nd_dims(w->kernel, 3); k.i < k.count;
+                     mase_nd_next(&k)) {
+                    const int64_t at = seen(w, o.at, k.at);
+                    *from++ = at < 0 ? -1 : (int32_t)(x->at + (g * channels + c) * size + at);
+                }
+}
+
+enum mase_status mase_exact_lower_conv(struct mase_exact_lowering *l, const struct mase_instr *i,
+                                       struct mase_err *err)
+{
+    const struct mase_exact_value *x;
+    struct mase_pcall k;
+    struct mase_window w;
+    MASE_TRY(mase_exact_codes(l, &x, &i->param[0], err));
+    MASE_TRY(mase_exact_plain(l, &x, err));
+    MASE_TRY(mase_exact_call(l, &k, i, err));
+    MASE_TRY(mase_conv_window(&k.call, &w, err));
+    mase_ref_lift_window(&w);
+    const struct mase_shape *weight = &mase_call_tensor(&k.call, "weight")->shape;
+    const int64_t channels = weight->dim[1], inputs = channels * volume(w.kernel),
+                  positions = volume(w.out);
+    struct mase_exact_sum s = { .shape = { w.groups, weight->dim[0] / w.groups, inputs, positions,
+                                           positions, 1 } };
+    int32_t *from = mase_new_array(l->a, int32_t, (size_t)(w.groups * positions * inputs));
+    fill_conv(from, x, &w, channels);
+    s.shape.from = from;
+    return add_layer(l, i, x, &s, err);
+}
+
+/* ---- pools ---- */
+
+static const struct {
+    enum mase_op op;
+    bool largest, adaptive;
+} pools[] = {
+    { MASE_OP_max_pool1d, true, false },          { MASE_OP_max_pool2d, true, false },
+    { MASE_OP_max_pool3d, true, false },          { MASE_OP_adaptive_max_pool1d, true, true },
+    { MASE_OP_adaptive_max_pool2d, true, true },  { MASE_OP_adaptive_max_pool3d, true, true },
+    { MASE_OP_avg_pool1d, false, false },         { MASE_OP_avg_pool2d, false, false },
+    { MASE_OP_avg_pool3d, false, false },         { MASE_OP_adaptive_avg_pool1d, false, true },
+    { MASE_OP_adaptive_avg_pool2d, false, true }, { MASE_OP_adaptive_avg_pool3d, false, true },
+};
+
+/* The rows under each output of one channel, in rows of that channel. */
+struct pooled {
+    struct mase_window w;
+    mase_span_fn *span;
+    int64_t most;            /* rows under one output */
+    int64_t *count, *padded; // (positions)
+    int64_t *row;            // (positions, most)
+};
+
+static void find_pooled(struct mase_exact_lowering *l, struct pooled *p)
+{
+    const int64_t positions = volume(p->w.out);
+    p->count = mase_new_array(&l->scratch, int64_t, (size_t)positions);
+    p->padded = mase_new_array(&l->scratch, int64_t, (size_t)positions);
+    for (int pass = 0; pass < 2; pass++) {
+        for (struct mase_nd o = mase_nd_dims(p->w.out, 3); o.i < o.count; mase_nd_next(&o)) {
+            struct mase_span s[3];
+            int64_t n = 0;
+            for (int d = 0; d < 3; d++)
+                s[d] = p->span(&p->w, d, o.at[d]);
+            for (int64_t d = s[0].first; d < s[0].end; d += s[0].step)
+                for (int64_t h = s[1].first; h < s[1].end; h += s[1].step)
+                    for (int64_t v = s[2].first; v < s[2].end; v += s[2].step, n++)
+                        if (pass)
+                            p->row[o.i * p->most + n] = (d * p->w.in[1] + h) * p->w.in[2] + v;
+            p->count[o.i] = n;
+            p->padded[o.i] = s[0].padded * s[1].padded * s[2].padded;
+            p->most = n > p->most ? n : p->most;
+        }
+        if (!pass)
+            p->row = mase_new_array(&l->scratch, int64_t, (size_t)(positions * p->most));
+    }
+}
+
+/* A larger code has to mean a larger value, and the rows of a channel the same. */
+static enum mase_status check_largest(struct mase_exact_lowering *l,
+                                      const struct mase_exact_value *x, int64_t per,
+                                      struct mase_err *err)
+{
+    for (int64_t r = 0; r < x->rows; r++)
+        if (!(x->meaning[r].scale > 0.0f) ||
+            !mase_meaning_equal(&x->meaning[r], &x->meaning[r / per * per]))
+            return mase_exact_refuse(l, err,
+                                     "its channels are multiplied by numbers that are not "
+                                     "positive, or have several scales");
+    return MASE_OK;
+}
+
+static enum mase_status lower_largest(struct mase_exact_lowering *l, const struct mase_instr *i,
+                                      const struct mase_exact_value *x, const struct pooled *p,
+                                      struct mase_err *err)
+{
+    const int64_t size = volume(p->w.in), positions = volume(p->w.out), channels = x->rows / size;
+    MASE_TRY(check_largest(l, x, size, err));
+    struct mase_exact_value *y = mase_exact_add_value(l, true, channels * positions, NULL);
+    struct mase_meaning *m = mase_exact_meanings(l, y);
+    int64_t *lo = mase_exact_bounds(l, y), *hi = lo + y->rows, n = 0;
+    int64_t *first = mase_new_array(l->a, int64_t, (size_t)(y->rows + 1));
+    int32_t *from = mase_new_array(l->a, int32_t, (size_t)(y->rows * p->most));
+    for (int64_t r = 0; r < y->rows; r++) {
+        const int64_t c = r / positions, o = r % positions;
+        m[r] = x->meaning[c * size];
+        first[r] = n;
+        for (int64_t k = 0; k < p->count[o]; k++) {
+            const int64_t row = c * size + p->row[o * p->most + k];
+            from[n++] = (int32_t)(x->at + row);
+            lo[r] = k == 0 || x->lo[row] > lo[r] ? x->lo[row] : lo[r];
+            hi[r] = k == 0 || x->hi[row] > hi[r] ? x->hi[row] : hi[r];
+        }
+    }
+    first[y->rows] = n;
+    mase_exact_add_instr(l, MASE_EXACT_MAX, x, y)->u.rows = (struct mase_exact_rows){ first, from };
+    mase_exact_give(l, i, y);
+    return MASE_OK;
+}
+
+/* A sum over the rows of a window, and a division that the next rounding does. */
+static enum mase_status lower_average(struct mase_exact_lowering *l, const struct mase_instr *i,
+                                      const struct mase_exact_value *x, const struct pooled *p,
+                                      const int64_t *parts, struct mase_err *err)
+{
+    const int64_t size = volume(p->w.in), positions = volume(p->w.out);
+    const struct mase_exact_value *y;
+    MASE_TRY(mase_exact_plain(l, &x, err));
+    const int64_t channels = x->rows / size;
+    const struct mase_exact_rowset rows = { { x }, 1 };
+    struct mase_exact_sum s = { .shape = { channels, 1, p->most, positions, positions, 1 },
+                                .parts = parts };
+    int32_t *from = mase_new_array(l->a, int32_t, (size_t)(channels * positions * p->most));
+    s.shape.from = from;
+    for (int64_t c = 0; c < channels; c++)
+        for (int64_t o = 0; o < positions; o++)
+            for (int64_t k = 0; k < p->most; k++)
+                *from++ =
+                    k < p->count[o] ? (int32_t)(x->at + c * size + p->row[o * p->most + k]) : -1;
+    MASE_TRY(mase_exact_add_sum(l, &y, &rows, &s, err));
+    mase_exact_give(l, i, y);
+    return MASE_OK;
+}
+
+enum mase_status mase_exact_lower_window(struct mase_exact_lowering *l, const struct mase_instr *i,
+                                         struct mase_err *err)
+{
+    const struct mase_exact_value *x;
+    struct mase_pcall k;
+    struct pooled p = { .span = NULL };
+    size_t row = 0;
+    while (row < sizeof pools / sizeof *pools && pools[row].op != i->op)
+        row++;
+    if (row == sizeof pools / sizeof *pools || i->result_count != 1)
+        return mase_exact_refuse(l, err, "%s has none", mase_ops[i->op].name);
+    MASE_TRY(mase_exact_codes(l, &x, &i->param[0], err));
+    MASE_TRY(mase_exact_call(l, &k, i, err));
+    MASE_TRY(pools[row].adaptive ? mase_adaptive_window(&k.call, &p.w, err)
+                                 : mase_pool_window(&k.call, &p.w, err));
+    mase_ref_lift_window(&p.w);
+    p.span = pools[row].adaptive ? mase_adaptive_span : mase_window_span;
+    find_pooled(l, &p);
+    if (pools[row].largest)
+        return lower_largest(l, i, x, &p, err);
+    const bool padded = !pools[row].adaptive && mase_call_flag(&k.call, "count_include_pad");
+    const struct mase_arg *divisor =
+        pools[row].adaptive ? NULL : mase_call_arg(&k.call, "divisor_override");
+    if (divisor && mase_arg_present(divisor))
+        return mase_exact_refuse(l, err, "divisor_override has none");
+    return lower_average(l, i, x, &p, padded ? p.padded : p.count, err);
+}
+
+/* ---- what an instruction does to rows ---- */
+
+/* The numbers of the rows, counted from 1, go through the reference: where they come out the rows
+ * do. */
+static enum mase_status number_rows(struct mase_exact_lowering *l, struct mase_tensor **out,
+                                    const struct mase_instr *i, struct mase_err *err)
+{
+    const struct mase_pvalue *p = mase_pvalue_of(&i->param[0]);
+    const size_t count = (size_t)l->e->program->value_count;
+    const struct mase_shape s = mase_ptype_shape(&p->type, 1);
+    struct mase_tensor number = mase_tensor(&l->scratch, MASE_F32, &s, true);
+    struct mase_tensor **t = mase_new_array(&l->scratch, struct mase_tensor *, count);
+    if (mase_tensor_count(&number) >= 1 << 23)
+        return mase_exact_refuse(l, err, "a sample has too many numbers");
+    for (size_t n = 0; n < count; n++)
+        t[n] = l->known[n];
+    for (int64_t r = 0; r < mase_tensor_count(&number); r++)
+        mase_f32(&number)[r] = (float)(r + 1);
+    t[p->number] = &number;
+    MASE_TRY(mase_instr_run(i, &l->scratch, t, 1, err));
+    *out = t[i->result[0]->number];
+    return MASE_OK;
+}
+
+/* ---- sums of two, means ---- */
+
+enum mase_status mase_exact_lower_add(struct mase_exact_lowering *l, const struct mase_instr *i,
+                                      struct mase_err *err)
+{
+    const struct mase_exact_value *x[2], *y;
+    if (!mase_exact_operand(l, &i->param[0]) || !mase_exact_operand(l, &i->param[1]))
+        return mase_exact_refuse(l, err, "it adds what is no code");
+    for (int k = 0; k < 2; k++) {
+        MASE_TRY(mase_exact_codes(l, &x[k], &i->param[k], err));
+        MASE_TRY(mase_exact_plain(l, &x[k], err));
+    }
+    const int scale = mase_sig_find(mase_op_call_sig(i->op), "alpha");
+    if (x[0]->rows != x[1]->rows ||
+        !mase_ptype_equal(&mase_pvalue_of(&i->param[0])->type, &i->result[0]->type) ||
+        (scale >= 0 && mase_arg_present(&i->param[scale]) &&
+         !(i->param[scale].kind == MASE_ARG_INT && i->param[scale].i == 1)))
+        return mase_exact_refuse(l, err, "it adds tensors of other shapes, or a multiple");
+    const struct mase_exact_rowset rows = { { x[0], x[1] }, 2 };
+    struct mase_exact_sum s = { .shape = { x[0]->rows, 1, 2, 1, 1, 1 } };
+    int32_t *from = mase_new_array(l->a, int32_t, (size_t)(2 * x[0]->rows));
+    s.shape.from = from;
+    for (int64_t r = 0; r < x[0]->rows; r++)
+        for (int k = 0; k < 2; k++)
+            *from++ = (int32_t)(x[k]->at + r);
+    MASE_TRY(mase_exact_add_sum(l, &y, &rows, &s, err));
+    mase_exact_give(l, i, y);
+    return MASE_OK;
+}
+
+/* Is each result the mean of as many rows side by side? The means of their numbers tell: no other
+ * rows have the first of them, then none the second. */
+static enum mase_status check_runs(struct mase_exact_lowering *l, const struct mase_instr *i,
+                                   int64_t inputs, struct mase_err *err)
+{
+    struct mase_tensor *out;
+    MASE_TRY(number_rows(l, &out, i, err));
+    for (int64_t r = 0; r < mase_tensor_count(out); r++)
+        if (mase_f32(out)[r] != (float)(r * inputs) + (float)(inputs + 1) / 2)
+            return mase_exact_refuse(l, err, "a mean over other than the last dimensions has none");
+    return MASE_OK;
+}
+
+enum mase_status mase_exact_lower_mean(struct mase_exact_lowering *l, const struct mase_instr *i,
+                                       struct mase_err *err)
+{
+    const struct mase_shape out = mase_ptype_shape(&i->result[0]->type, 1);
+    const struct mase_exact_value *x, *y;
+    MASE_TRY(mase_exact_codes(l, &x, &i->param[0], err));
+    const int64_t positions = mase_shape_count(&out), inputs = x->rows / positions;
+    MASE_TRY(check_runs(l, i, inputs, err));
+    MASE_TRY(mase_exact_plain(l, &x, err));
+    const struct mase_exact_rowset rows = { { x }, 1 };
+    struct mase_exact_sum s = { .shape = { positions, 1, inputs, 1, 1, 1 }, .parts = &inputs };
+    int32_t *from = mase_new_array(l->a, int32_t, (size_t)x->rows);
+    s.shape.from = from;
+    for (int64_t r = 0; r < x->rows; r++)
+        from[r] = (int32_t)(x->at + r);
+    MASE_TRY(mase_exact_add_sum(l, &y, &rows, &s, err));
+    mase_exact_give(l, i, y);
+    return MASE_OK;
+}
+
+/* ---- layouts ---- */
+
+/* Where 0 comes out is a new row. */
+enum mase_status mase_exact_lower_layout(struct mase_exact_lowering *l, const struct mase_instr *i,
+                                         struct mase_err *err)
+{
+    const struct mase_exact_value *x = mase_exact_operand(l, &i->param[0]);
+    struct mase_tensor *out;
+    if (!x || i->result_count != 1)
+        return mase_exact_refuse(l, err, "%s of what is no code", mase_ops[i->op].name);
+    MASE_TRY(number_rows(l, &out, i, err));
+    struct mase_exact_value *y = mase_exact_add_value(l, x->codes, mase_tensor_count(out), NULL);
+    struct mase_meaning *m = x->codes ? mase_exact_meanings(l, y) : NULL;
+    int64_t *lo = x->codes ? mase_exact_bounds(l, y) : NULL;
+    int32_t *from = mase_new_array(l->a, int32_t, (size_t)y->rows);
+    for (int64_t r = 0; r < y->rows; r++) {
+        const float number = mase_f32(out)[r];
+        const int64_t row = (int64_t)number - 1;
+        if (row < -1 || row >= x->rows || (float)(row + 1) != number)
+            return mase_exact_refuse(l, err, "%s computes", mase_ops[i->op].name);
+        from[r] = row < 0 ? -1 : (int32_t)(x->at + row);
+        if (!x->codes || row < 0)
+            continue;
+        m[r] = x->meaning[row];
+        lo[r] = x->lo[row];
+        lo[y->rows + r] = x->hi[row];
+    }
+    mase_exact_add_instr(l, MASE_EXACT_PICK, x, y)->u.rows = (struct mase_exact_rows){ NULL, from };
+    mase_exact_give(l, i, y);
+    return MASE_OK;
+}
