@@ -33,16 +33,20 @@ struct job {
 /* A table of more rows is for programs. */
 enum { ROWS_SHOWN = 64 };
 
-/* The test split, or every row there is. */
-static struct mase_split_rows rows_of(const struct job *j)
+struct mase_split_rows mase_cli_rows_to_test(struct mase_cli *c, const struct mase_dataset *d)
 {
-    const int64_t n = mase_dataset_info(j->data)->rows;
-    if (!mase_cli_flag(j->c, MASE_CLI_all_rows))
-        return mase_dataset_split(j->data, MASE_SPLIT_TEST);
-    uint32_t *row = mase_new_array(&j->c->arena, uint32_t, (size_t)n);
+    const int64_t n = mase_dataset_info(d)->rows;
+    if (!mase_cli_flag(c, MASE_CLI_all_rows))
+        return mase_dataset_split(d, MASE_SPLIT_TEST);
+    uint32_t *row = mase_new_array(&c->arena, uint32_t, (size_t)n);
     for (int64_t i = 0; i < n; i++)
         row[i] = (uint32_t)i;
     return (struct mase_split_rows){ row, n };
+}
+
+static struct mase_split_rows rows_of(const struct job *j)
+{
+    return mase_cli_rows_to_test(j->c, j->data);
 }
 
 static enum mase_status set_up(struct job *j, struct mase_err *err)

@@ -70,6 +70,11 @@ const char *mase_cli_split_words(struct mase_arena *a, const struct mase_dataset
 /* What is said of the data beside its name: "held-out, scaling standard". */
 const char *mase_cli_data_variant(struct mase_cli *c);
 
+/* ---- test.c ---- */
+
+/* The test split, or with --all-rows every row there is; in the arena of c. */
+struct mase_split_rows mase_cli_rows_to_test(struct mase_cli *c, const struct mase_dataset *d);
+
 /* ---- task.c ---- */
 
 /* NULL: one that is not trained. */

@@ -1,0 +1,42 @@
+/*
+ * verify.h - a quantised network twice: emulated in float32, as it was trained, and in exact
+ * integers, as it will be deployed. Value by value, node by node.
+ *
+ *     MASE_TRY(mase_verify(&v, &arena, graph, dataset, rows, err));
+ *     if (v.differ == 0)
+ *         puts("what is deployed is what was trained");
+ */
+#ifndef MASE_VERIFY_H
+#define MASE_VERIFY_H
+
+#include <mase/dataset.h>
+#include <mase/exact.h>
+
+struct mase_verified_node {
+    const struct mase_node *node;
+    bool codes;      /* integers; else floats before the first rounding */
+    int bits;        /* of the widest code */
+    int64_t values;  /* compared */
+    int64_t differ;  /* of them: the float is not the nearest to the exact number */
+    int64_t first;   /* samples in which it differs and nothing before it does */
+    double most;     /* the largest difference */
+    const char *why; /* float32 is not exact here; NULL: it is */
+};
+
+struct mase_verification {
+    int64_t samples;
+    int64_t outputs, differ; /* numbers that come out, and those that are not the same */
+    int64_t decisions;       /* samples whose largest output is another */
+    int rounded_biases;      /* layers whose bias the integers round to the scale of products */
+    struct mase_verified_node *node;
+    int count;
+    double seconds;
+};
+
+/* The graph has weights and formats with integer codes; else it is refused as mase_exact_new does.
+ * What is found lies in the arena. */
+enum mase_status mase_verify(struct mase_verification *v, struct mase_arena *a,
+                             struct mase_graph *g, const struct mase_dataset *d,
+                             struct mase_split_rows rows, struct mase_err *err) MASE_MUST_CHECK;
+
+#endif /* MASE_VERIFY_H */
