@@ -193,18 +193,14 @@ static void find_pooled(struct mase_exact_lowering *l, struct pooled *p)
     }
 }
 
-/* A larger code has to mean a larger value, and the rows of a channel the same. */
-static enum mase_status check_largest(struct mase_exact_lowering *l,
-                                      const struct mase_exact_value *x, int64_t per,
-                                      struct mase_err *err)
+/* Does a larger code mean a larger value, and the rows of a channel the same? */
+static bool is_ordered(const struct mase_exact_value *x, int64_t per)
 {
     for (int64_t r = 0; r < x->rows; r++)
         if (!(x->meaning[r].scale > 0.0f) ||
             !mase_meaning_equal(&x->meaning[r], &x->meaning[r / per * per]))
-            return mase_exact_refuse(l, err,
-                                     "its channels are multiplied by numbers that are not "
-                                     "positive, or have several scales");
-    return MASE_OK;
+            return false;
+    return true;
 }
 
 static enum mase_status lower_largest(struct mase_exact_lowering *l, const struct mase_instr *i,
@@ -212,7 +208,10 @@ static enum mase_status lower_largest(struct mase_exact_lowering *l, const struc
                                       struct mase_err *err)
 {
     const int64_t size = volume(p->w.in), positions = volume(p->w.out), channels = x->rows / size;
-    MASE_TRY(check_largest(l, x, size, err));
+    if (!is_ordered(x, size))
+        MASE_TRY(mase_exact_plain(l, &x, err));
+    if (!is_ordered(x, size))
+        return mase_exact_refuse(l, err, "the rows of a channel have several scales");
     struct mase_exact_value *y = mase_exact_add_value(l, true, channels * positions, NULL);
     struct mase_meaning *m = mase_exact_meanings(l, y);
     int64_t *lo = mase_exact_bounds(l, y), *hi = lo + y->rows, n = 0;
