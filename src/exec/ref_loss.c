@@ -1,5 +1,6 @@
 /*
- * ref_loss.c - cross entropy, with class weights, label smoothing and ignored positions.
+ * ref_loss.c - losses: of classes, with weights, label smoothing and ignored positions, and of
+ * numbers, each beside its target.
  */
 #include <math.h>
 
@@ -11,6 +12,7 @@ struct entropy {
     int64_t ignore;
     double smoothing;
     double *logp; /* (C) of the position at hand */
+    bool is_log;  /* the input is that already */
 };
 
 static double class_weight(const struct entropy *e, int64_t k)
@@ -25,6 +27,8 @@ static void log_softmax_at(const struct entropy *e, int64_t first)
         e->logp[k] = ref_get(e->x, first + k * e->axis.inner);
         top = fmax(top, e->logp[k]);
     }
+    if (e->is_log)
+        return;
     for (int64_t k = 0; k < e->axis.len; k++)
         sum += exp(e->logp[k] - top);
     for (int64_t k = 0; k < e->axis.len; k++)
@@ -73,7 +77,9 @@ static enum mase_status entropy_of(const struct mase_call *c, struct entropy *e,
     e->axis = mase_axis_of(&e->x->shape, e->x->shape.rank > 1);
     e->logp = mase_new_array(c->arena, double, (size_t)e->axis.len);
     MASE_TRY(mase_call_int(c, &e->ignore, "ignore_index", err));
-    return mase_call_float(c, &e->smoothing, "label_smoothing", err);
+    e->is_log = c->node->op == MASE_OP_nll_loss;
+    e->smoothing = 0.0;
+    return e->is_log ? MASE_OK : mase_call_float(c, &e->smoothing, "label_smoothing", err);
 }
 
 enum mase_status mase_forward_cross_entropy(struct mase_call *c, struct mase_err *err)
@@ -98,5 +104,117 @@ enum mase_status mase_forward_cross_entropy(struct mase_call *c, struct mase_err
     }
     if (!each)
         ref_set(ref_out(c), 0, mase_streq(reduction, "mean") ? sum / shares : sum);
+    return MASE_OK;
+}
+
+/* ---- of numbers ---- */
+
+/* What the loss of a number depends on. */
+struct number {
+    double x, target, positive; /* positive: the weight of positive targets */
+    double bound;
+    bool log_target;
+};
+
+static double mse_loss(const struct number *n)
+{
+    return (n->x - n->target) * (n->x - n->target);
+}
+
+static double l1_loss(const struct number *n)
+{
+    return fabs(n->x - n->target);
+}
+
+static double huber_loss(const struct number *n)
+{
+    const double d = fabs(n->x - n->target);
+    return d < n->bound ? 0.5 * d * d : n->bound * (d - 0.5 * n->bound);
+}
+
+static double smooth_l1_loss(const struct number *n)
+{
+    return n->bound > 0.0 ? huber_loss(n) / n->bound : l1_loss(n);
+}
+
+static double binary_cross_entropy(const struct number *n)
+{
+    return -n->target * fmax(log(n->x), -100.0) - (1.0 - n->target) * fmax(log1p(-n->x), -100.0);
+}
+
+static double bce_with_logits(const struct number *n)
+{
+    const double log_sigmoid = fmin(n->x, 0.0) - log1p(exp(-fabs(n->x)));
+    return (1.0 - n->target) * n->x - (1.0 + (n->positive - 1.0) * n->target) * log_sigmoid;
+}
+
+static double kl_div(const struct number *n)
+{
+    if (n->log_target)
+        return exp(n->target) * (n->target - n->x);
+    return n->target > 0.0 ? n->target * (log(n->target) - n->x) : 0.0 * n->x;
+}
+
+static double (*const pointwise[MASE_OP_COUNT])(const struct number *n) = {
+    [MASE_OP_mse_loss] = mse_loss,
+    [MASE_OP_l1_loss] = l1_loss,
+    [MASE_OP_smooth_l1_loss] = smooth_l1_loss,
+    [MASE_OP_huber_loss] = huber_loss,
+    [MASE_OP_binary_cross_entropy] = binary_cross_entropy,
+    [MASE_OP_bce_with_logits] = bce_with_logits,
+    [MASE_OP_kl_div] = kl_div,
+};
+
+enum { WEIGHT, POSITIVE, WEIGHTS };
+
+/* Weights are broadcast to the input. */
+static struct mase_nd walk(const struct mase_tensor *const weight[WEIGHTS],
+                           const struct mase_shape *shape)
+{
+    struct mase_nd w = mase_nd(shape);
+    const struct mase_shape none = { 0 };
+    for (int i = 0; i < WEIGHTS; i++)
+        mase_nd_add(&w, weight[i] ? &weight[i]->shape : &none);
+    return w;
+}
+
+/* The fields of n that are the same for all numbers. */
+static enum mase_status number_of(const struct mase_call *c, struct number *n, struct mase_err *err)
+{
+    const struct mase_arg *logs = mase_call_arg(c, "log_target");
+    *n = (struct number){ .log_target = logs && mase_arg_truthy(logs) };
+    if (c->node->op == MASE_OP_smooth_l1_loss)
+        return mase_call_float(c, &n->bound, "beta", err);
+    return c->node->op == MASE_OP_huber_loss ? mase_call_float(c, &n->bound, "delta", err)
+                                             : MASE_OK;
+}
+
+enum mase_status mase_forward_pointwise_loss(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x = mase_call_tensor(c, "input");
+    const struct mase_tensor *target = mase_call_tensor(c, "target");
+    const struct mase_tensor *const weight[WEIGHTS] = { mase_call_tensor(c, "weight"),
+                                                        mase_call_tensor(c, "pos_weight") };
+    const char *reduction = mase_call_text(c, "reduction", "mean");
+    const bool each = mase_streq(reduction, "none");
+    struct number n;
+    double sum = 0.0;
+    MASE_TRY(number_of(c, &n, err));
+    struct mase_nd w = walk(weight, &x->shape);
+    for (; w.i < w.count; mase_nd_next(&w)) {
+        n.x = ref_get(x, w.i);
+        n.target = ref_get(target, w.i);
+        n.positive = weight[POSITIVE] ? ref_get(weight[POSITIVE], w.off[POSITIVE]) : 1.0;
+        const double loss = pointwise[c->node->op](&n) *
+                            (weight[WEIGHT] ? ref_get(weight[WEIGHT], w.off[WEIGHT]) : 1.0);
+        if (each)
+            ref_set(ref_out(c), w.i, loss);
+        sum += loss;
+    }
+    const double divisor = mase_streq(reduction, "mean")        ? (double)w.count
+                           : mase_streq(reduction, "batchmean") ? (double)x->shape.dim[0]
+                                                                : 1.0;
+    if (!each)
+        ref_set(ref_out(c), 0, sum / divisor);
     return MASE_OK;
 }

@@ -1054,3 +1054,25 @@ method("copy_into", "copy_", mask(3), torch.tensor(2.5))
 function("mul", "operator.mul", (2, 3), 2)
 function("mul", "operator.mul", 3, [1])
 function("mul", "operator.mul", (1,), -1)
+
+# ---- losses ----
+NLL, BCE, BCEL = F_ + "nll_loss", F_ + "binary_cross_entropy", F_ + "binary_cross_entropy_with_logits"
+for reduction in ("none", "mean", "sum"):
+    function("nll_loss", NLL, grid(4, 3), torch.tensor([0, 1, 2, 1]), positive(3), ignore_index=1, reduction=reduction)
+    for name, cls, more in (("mse_loss", "MSELoss", {}), ("l1_loss", "L1Loss", {}), ("huber_loss", "HuberLoss", {"delta": 0.5}),
+                            ("smooth_l1_loss", "SmoothL1Loss", {"beta": 0.5})):
+        function(name, F_ + name, grid(2, 3), grid(2, 3), reduction=reduction, **more)
+        module(name, cls, (), {"reduction": reduction}, (grid(2, 3), grid(2, 3)))
+    function("binary_cross_entropy", BCE, torch.tensor([[0.0, 0.25, 1.0], [0.5, 1.0, 0.75]]), torch.tensor([[0.5, 1.0, 1.0], [0.0, 0.25, 1.0]]),
+             positive(3), reduction=reduction)
+    function("bce_with_logits", BCEL, grid(2, 3, scale=4), mask(2, 3).float(), positive(2, 3), pos_weight=positive(3),
+             reduction=reduction)
+    function("bce_with_logits", BCEL, grid(2, 3) * 32, mask(2, 3).float(), reduction=reduction)
+    function("kl_div", F_ + "kl_div", grid(2, 3), torch.tensor([[0.0, 0.25, 0.75], [0.5, 0.5, 0.0]]), reduction=reduction)
+function("nll_loss", NLL, grid(2, 3, 2), ints(0, 3, 2, 2))
+module("nll_loss", "NLLLoss", (), {}, (grid(4, 3), ints(0, 3, 4)))
+function("smooth_l1_loss", F_ + "smooth_l1_loss", grid(2, 3), grid(2, 3), beta=0.0)
+module("binary_cross_entropy", "BCELoss", (), {}, (torch.tensor([0.25, 0.5]), torch.tensor([1.0, 0.0])))
+module("bce_with_logits", "BCEWithLogitsLoss", (), {}, (grid(4), mask(4).float()))
+function("kl_div", F_ + "kl_div", grid(2, 3), grid(2, 3), reduction="batchmean", log_target=True)
+module("kl_div", "KLDivLoss", (), {"reduction": "batchmean"}, (grid(2, 3), positive(2, 3)))

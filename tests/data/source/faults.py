@@ -208,7 +208,7 @@ class Pretrained(nn.Module):
 class Scores(nn.Module):
     def __init__(self):
         super().__init__()
-        self.loss = nn.MSELoss()
+        self.loss = nn.CTCLoss()
 
     def forward(self, x):
         return self.loss(x, x)

@@ -411,7 +411,7 @@ static void faults_name_the_line(void **state)
         { "faults.py:AllInputs", 188, 0, "forward takes *inputs, **more: a graph needs inputs" },
         { "faults.py:Attends", 195, 0, "unknown layer 'FractionalMaxPool2d'" },
         { "faults.py:Pretrained", 205, 0, "'torchvision.models.resnet18(...)' is not read here" },
-        { "faults.py:Scores", 214, 0, "unknown layer 'MSELoss'" },
+        { "faults.py:Scores", 214, 0, "unknown layer 'CTCLoss'" },
         { "syntax.py:Net", 7, 0, "SyntaxError" },
         { "imports.py:Net", 9, 0, "'nowhere_at_all.scale' is not read here" },
     };
