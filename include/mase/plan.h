@@ -118,8 +118,13 @@ struct mase_score {
 typedef void mase_score_fn(struct mase_score *s, const struct mase_lanes *output,
                            const struct mase_lanes *target, const double *mean, int64_t samples);
 
+struct mase_own_loss; /* one that is a graph (exec/own_loss.h) */
+
 struct mase_loss_opts {
     enum mase_loss loss; /* 0: cross entropy */
+    /* Set: this one instead, in training on tiled plans. Its value for a batch counts as often as
+     * that has samples. */
+    struct mase_own_loss *own;
     /* Cross entropy: a sample has classes at so many positions, 0: one. The output is (classes,
      * positions), or with classes_last (positions, classes). */
     int64_t positions;

@@ -35,6 +35,10 @@ struct mase_objective {
     const struct mase_task *task;
     enum mase_loss loss;
     double delta; /* huber: where it becomes straight */
+    /* Set: one of the user's own instead, as he wrote it, and its graph, if it is at hand. Both are
+     * borrowed. */
+    const char *own;
+    struct mase_graph *own_graph;
 };
 
 extern const struct mase_task mase_tasks[]; /* up to a NULL name; the first is the usual one */
@@ -43,8 +47,8 @@ const struct mase_task *mase_task_find(const char *name);
 /* The same; that there is none is an error, which says which there are. */
 enum mase_status mase_task_need(const struct mase_task **t, const char *name,
                                 struct mase_err *err) MASE_MUST_CHECK;
-/* By names; NULL: the usual task, its usual loss. A loss that the task does not have is an error.
- */
+/* By names; NULL: the usual task, its usual loss. A loss that the task does not have is an error,
+ * unless it is an expression or in a file. */
 enum mase_status mase_objective_find(struct mase_objective *o, const char *task, const char *loss,
                                      double delta, struct mase_err *err) MASE_MUST_CHECK;
 /* What a dataset has to be opened for. */

@@ -30,6 +30,9 @@ enum mase_status mase_zoo_find(const struct mase_model **m, const char *name,
 struct mase_model_opts {
     double seconds;   /* 20 */
     double memory_mb; /* 4096, of address space */
+    /* Set: not a network but a loss, a module or function of an output, which the samples of the
+     * data are then, and a target, of which this is that of a sample. */
+    const struct mase_tensor *target;
 };
 
 /* Does spec name a file: net.mg, net.onnx, net.py, net.py:Net, net.py:Net(width=3)? Or a module of

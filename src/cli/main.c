@@ -11,6 +11,7 @@
 
 #include "base/limit.h"
 #include "cli/cli.h"
+#include "cli/train.h"
 
 enum { FAILED = 2 }; /* exit status of every failure */
 
@@ -65,6 +66,8 @@ int main(int argc, char **argv)
         st = mase_cli_parse(&c, argc, argv, &err);
     if (!st)
         st = dispatch(&c, &err);
+    if (st && c.command)
+        mase_cli_place_loss(&c, &err);
     if (!st)
         st = flush_stdout(&err);
     else

@@ -3,10 +3,12 @@
  * trained for, else classification.
  */
 #include <ctype.h>
+#include <string.h>
 
 #include <mase/log.h>
 
 #include "cli/train.h"
+#include "frontend/loss_source.h"
 
 const struct mase_task *mase_cli_task(const struct mase_cli *c)
 {
@@ -22,6 +24,26 @@ enum mase_status mase_cli_objective(struct mase_objective *o, const struct mase_
                             mase_value_number(mase_cli_value(c, MASE_CLI_loss_delta)), err))
         return mase_place(err, loss->at.path ? loss->at : task->at);
     return MASE_OK;
+}
+
+int64_t mase_cli_loss_batch(const struct mase_cli *c, const struct mase_objective *o)
+{
+    return o->own ? mase_cli_value(c, MASE_CLI_batch_size)->i : 0;
+}
+
+/* Behind the quote; a text of several lines has no place within it. */
+void mase_cli_place_loss(const struct mase_cli *c, struct mase_err *err)
+{
+    const struct mase_value *loss = mase_cli_value(c, MASE_CLI_loss);
+    const int col = err->loc.col;
+    if (!mase_streq(err->path, MASE_LOSS_PLACE) || !loss || !loss->at.path || !loss->at.line)
+        return;
+    err->loc = loss->at;
+    if (!strchr(loss->s, '\n'))
+        err->loc.col += col;
+    err->loc.span = 0;
+    snprintf(err->path, sizeof err->path, "%s", loss->at.path);
+    err->loc.path = err->path;
 }
 
 const char *mase_cli_capital(struct mase_arena *a, const char *word)

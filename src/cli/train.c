@@ -132,7 +132,7 @@ static void warn_of_ending(const struct mase_graph *g, const struct mase_objecti
 {
     const struct mase_node *out = mase_graph_output(g);
     const struct mase_node *n = out && out->input_count == 1 ? out->inputs[0] : NULL;
-    for (size_t i = 0; n && i < sizeof bad_endings / sizeof bad_endings[0]; i++)
+    for (size_t i = 0; n && !o->own && i < sizeof bad_endings / sizeof bad_endings[0]; i++)
         if (n->op == bad_endings[i].op && bad_endings[i].losses >> o->loss & 1)
             mase_warn("the network ends in a %s ('%s')%s", bad_endings[i].name, n->name,
                       bad_endings[i].why);
@@ -220,7 +220,7 @@ static void warn_of_rate(const struct job *j, const struct mase_train_epoch *e)
     const struct mase_value *rate = mase_cli_value(j->c, MASE_CLI_learning_rate);
     if (e->epoch > 0 || !mase_value_equal(rate, j->c->setting[MASE_CLI_learning_rate].dflt))
         return;
-    if (classes > 1 && e->train_loss > 0.97 * log((double)classes))
+    if (classes > 1 && !j->objective.own && e->train_loss > 0.97 * log((double)classes))
         mase_warn(
             "the first epoch has learnt hardly anything: its loss is %.4f, that of guessing %.4f; "
             "learning_rate = %g is the original's default, --learning-rate 1e-3 is usual",

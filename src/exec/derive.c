@@ -48,7 +48,7 @@ static void read_back(const struct mase_step *s, long from, long to)
 
 static const struct mase_step_kind read_kind = { .name = "read" };
 
-static struct mase_slot *add_slot(struct mase_plan *d, const struct mase_tensor *t)
+struct mase_slot *mase_derive_add_slot(struct mase_plan *d, const struct mase_tensor *t)
 {
     struct mase_slot *s = mase_plan_new_slot(d, t);
     s->lanes = true;
@@ -64,7 +64,7 @@ static struct mase_slot *add_reading(struct mase_plan *d, const struct mase_slot
     struct mase_step *s = mase_new(&d->arena, struct mase_step);
     *s = (struct mase_step){ .plan = d, .kind = &read_kind, .own = o };
     o->constant = from->weight ? NULL : from->x;
-    s->out = add_slot(d, t);
+    s->out = mase_derive_add_slot(d, t);
     mase_step_forward(s, read, MASE_UNIT_ITEMS, (long)s->out->rows);
     if (from->weight) {
         o->weight = mase_plan_weight(d, from->weight->param);
@@ -186,7 +186,7 @@ struct mase_weight *mase_derive_numbers(struct mase_plan *p, struct mase_slot *s
 /* ---- making ---- */
 
 /* It has the parameters of p, and notes by itself who uses them. */
-static struct mase_plan *new_derived(struct mase_plan *p)
+struct mase_plan *mase_derive_plan(struct mase_plan *p)
 {
     struct mase_plan *d = mase_xcalloc(sizeof *d);
     *d = (struct mase_plan){ .graph = p->graph, .k = p->k, .of = p, .train = p->train };
@@ -217,11 +217,17 @@ static enum mase_status add_results(struct mase_plan *d, const struct mase_call 
         if (value->tensor->dtype == MASE_F64)
             return mase_fail(err, MASE_EUNSUPPORTED, "%s: a plan computes in %s only, not %s",
                              c->node->name, mase_dtypes[MASE_F32].name, mase_dtypes[MASE_F64].name);
-        add_slot(d, value->tensor);
+        mase_derive_add_slot(d, value->tensor);
     }
     for (int i = 0; mase_arg_is_seq(value) && i < value->count; i++)
         MASE_TRY(add_results(d, c, &value->items[i], err));
     return MASE_OK;
+}
+
+enum mase_status mase_derive_add(struct mase_plan *d, struct mase_call *c, struct mase_err *err)
+{
+    MASE_TRY(add_results(d, c, &c->result, err));
+    return mase_plan_add_call(d, c, c, err);
 }
 
 enum mase_status mase_derive_call(struct mase_plan *p, struct mase_call *c, struct mase_err *err)
@@ -229,9 +235,8 @@ enum mase_status mase_derive_call(struct mase_plan *p, struct mase_call *c, stru
     if (mase_plan_first_tile(p))
         return MASE_OK; /* the first tile derives it */
     if (!p->derived)
-        p->derived = new_derived(p);
-    MASE_TRY(add_results(p->derived, c, &c->result, err));
-    return mase_plan_add_call(p->derived, c, c, err);
+        p->derived = mase_derive_plan(p);
+    return mase_derive_add(p->derived, c, err);
 }
 
 void mase_derive_round(struct mase_plan *p, struct mase_slot *to, const struct mase_slot *from,
@@ -241,17 +246,22 @@ void mase_derive_round(struct mase_plan *p, struct mase_slot *to, const struct m
     if (mase_plan_first_tile(p))
         return;
     if (!p->derived)
-        p->derived = new_derived(p);
+        p->derived = mase_derive_plan(p);
     add_rounding(p->derived, to->tensor, from, asked);
+}
+
+void mase_derive_plan_free(struct mase_plan *d)
+{
+    if (!d)
+        return;
+    mase_aligned_free(d->memory);
+    mase_arena_release(&d->arena);
+    free(d);
 }
 
 void mase_derive_free(struct mase_plan *p)
 {
-    if (!p->derived)
-        return;
-    mase_aligned_free(p->derived->memory);
-    mase_arena_release(&p->derived->arena);
-    free(p->derived);
+    mase_derive_plan_free(p->derived);
 }
 
 /* ---- running ---- */

@@ -130,6 +130,8 @@ double mase_plan_weight_sum(const struct mase_plan *p, const struct mase_targets
                             const struct mase_loss_opts *o)
 {
     double sum = 0;
+    if (o->own)
+        return (double)p->samples;
     if (o->loss != MASE_LOSS_cross_entropy)
         return (double)p->samples * (double)p->output->rows;
     for (int64_t at = 0; at < positions_of(o); at++) {
@@ -164,38 +166,65 @@ void mase_plan_loss(struct mase_plan *p, struct mase_loss_result *result,
     mase_plan_loss_part(p, result, targets, o, result->weight, p->samples);
 }
 
-/* ---- the reference ---- */
+/* ---- classes, position by position ---- */
 
-/* Cross entropy at one position of one sample, whose C outputs are stride apart. */
-static void reference_position(struct mase_loss_result *r, const float *y, int64_t C,
-                               int64_t stride, int32_t label)
-{
-    int64_t best = 0;
-    double sum = 0;
-    for (int64_t c = 1; c < C; c++)
-        if (y[c * stride] > y[best * stride])
-            best = c;
-    for (int64_t c = 0; c < C; c++)
-        sum += exp((double)y[c * stride] - y[best * stride]);
-    r->loss += log(sum) + (double)y[best * stride] - y[label * stride];
-    r->weight++;
-    r->score.part += best == label;
-    r->score.whole++;
-}
+/* C outputs at one position of one sample, stride apart. */
+struct position {
+    const float *y;
+    int64_t C, stride, largest; /* largest: the first of the largest */
+    int32_t label;
+};
+typedef void position_fn(struct mase_loss_result *r, const struct position *p);
 
-static void reference_entropy(struct mase_loss_result *r, const struct mase_lanes *output,
-                              const struct mase_targets *targets, const struct mase_loss_opts *o,
-                              int64_t samples)
+/* Every position that has a label. */
+static void each_position(struct mase_loss_result *r, const struct mase_lanes *output,
+                          const struct mase_targets *targets, const struct mase_loss_opts *o,
+                          int64_t samples, position_fn *fn)
 {
     const int64_t positions = positions_of(o), C = output->rows / positions;
     const int64_t apart = (o->classes_last ? C : 1) * output->stride;
-    const int64_t stride = (o->classes_last ? 1 : positions) * output->stride;
+    struct position p = { .C = C, .stride = (o->classes_last ? 1 : positions) * output->stride };
     for (int64_t i = 0; i < samples; i++)
         for (int64_t at = 0; at < positions; at++) {
-            const int32_t label = targets->label[at * targets->label_stride + i];
-            if (label >= 0)
-                reference_position(r, output->data + at * apart + i, C, stride, label);
+            p.label = targets->label[at * targets->label_stride + i];
+            p.y = output->data + at * apart + i;
+            p.largest = 0;
+            for (int64_t c = 1; c < C; c++)
+                if (p.y[c * p.stride] > p.y[p.largest * p.stride])
+                    p.largest = c;
+            if (p.label >= 0)
+                fn(r, &p);
         }
+}
+
+static void count_right(struct mase_loss_result *r, const struct position *p)
+{
+    r->score.part += p->largest == p->label;
+    r->score.whole++;
+}
+
+void mase_loss_score(struct mase_loss_result *r, const struct mase_lanes *output,
+                     const struct mase_targets *targets, const struct mase_loss_opts *o,
+                     int64_t samples)
+{
+    r->score = (struct mase_score){ 0 };
+    if (o->score)
+        o->score(&r->score, output, &targets->y, o->target_mean, samples);
+    else if (targets->label)
+        each_position(r, output, targets, o, samples, count_right);
+}
+
+/* ---- the reference ---- */
+
+static void reference_position(struct mase_loss_result *r, const struct position *p)
+{
+    const double largest = p->y[p->largest * p->stride];
+    double sum = 0;
+    for (int64_t c = 0; c < p->C; c++)
+        sum += exp((double)p->y[c * p->stride] - largest);
+    r->loss += log(sum) + largest - p->y[p->label * p->stride];
+    r->weight++;
+    count_right(r, p);
 }
 
 static double mse(double x, double t, double delta)
@@ -234,7 +263,7 @@ void mase_reference_loss(struct mase_loss_result *result, const struct mase_lane
     };
     *result = (struct mase_loss_result){ 0 };
     if (o->loss == MASE_LOSS_cross_entropy) {
-        reference_entropy(result, output, targets, o, samples);
+        each_position(result, output, targets, o, samples, reference_position);
         return;
     }
     for (int64_t i = 0; i < samples; i++)

@@ -299,14 +299,14 @@ static enum mase_status prepare_one_hot(struct mase_step *s, struct mase_call *c
     return MASE_OK;
 }
 
-const struct mase_step_kind mase_step_gather = { .name = "gather",
-                                                 .prepare = prepare_gather,
-                                                 .refuse = refuse };
-const struct mase_step_kind mase_step_scatter = { .name = "scatter",
-                                                  .prepare = prepare_scatter,
-                                                  .refuse = refuse };
+const struct mase_step_kind mase_step_gather = {
+    .name = "gather", .prepare = prepare_gather, .derives = true, .refuse = refuse
+};
+const struct mase_step_kind mase_step_scatter = {
+    .name = "scatter", .prepare = prepare_scatter, .derives = true, .refuse = refuse
+};
 const struct mase_step_kind mase_step_index_add = { .name = "index_add",
                                                     .prepare = prepare_index_add };
-const struct mase_step_kind mase_step_one_hot = { .name = "one_hot",
-                                                  .prepare = prepare_one_hot,
-                                                  .refuse = refuse };
+const struct mase_step_kind mase_step_one_hot = {
+    .name = "one_hot", .prepare = prepare_one_hot, .derives = true, .refuse = refuse
+};

@@ -48,9 +48,11 @@ static int backward_time(const struct mase_plan *p, int step)
 /* Walk backward: which gradients are wanted, who stores first and who adds. */
 static void plan_gradients(struct mase_plan *p)
 {
-    if (p->output) { /* of a derived plan, what it collects is the output */
-        root(p->output)->has_grad = true;
-        root(p->output)->grad_born = p->step_count;
+    for (int i = 0; i < p->slot_count; i++) { /* what a derived plan collects is no result */
+        if (!p->slot[i]->is_result)
+            continue;
+        root(p->slot[i])->has_grad = true;
+        root(p->slot[i])->grad_born = p->step_count;
     }
     for (int i = p->step_count - 1; i >= 0; i--) {
         struct mase_step *s = p->step[i];
@@ -108,9 +110,11 @@ static void plan_lives(struct mase_plan *p)
     for (int i = 0; i < p->slot_count; i++)
         p->slot[i]->grad_dies = backward_time(p, p->slot[i]->born);
     const int end = 2 * p->step_count;
-    if (p->output) {
-        live_until(p->output, end);
-        root(p->output)->grad_dies = end;
+    for (int i = 0; i < p->slot_count; i++) {
+        if (!p->slot[i]->is_result)
+            continue;
+        live_until(p->slot[i], end);
+        root(p->slot[i])->grad_dies = end;
     }
     for (int i = 0; i < p->input_count; i++)
         live_until(p->input[i], end); /* filled before time 0; never reused */
@@ -143,7 +147,7 @@ static void share_gradients(struct mase_plan *p)
         const struct mase_step *s = p->step[i];
         struct mase_slot *in = s->in_count ? root(s->in[0]) : NULL;
         if (!in || !may_share(s, in, i) || !s->backward.count || !in->has_grad || s->add[0] ||
-            s->out == p->output)
+            s->out->is_result)
             continue;
         in->grad_over = s->out->grad_over ? s->out->grad_over : s->out;
         if (in->grad_dies > in->grad_over->grad_dies)

@@ -70,11 +70,10 @@ static struct nature nature_of(const struct mase_plan *p, const struct mase_call
     return n;
 }
 
-/* No step may use the result: say why to the one that would. */
-static void refuse(struct mase_plan *p, const struct mase_arg *a, const char *why)
+void mase_plan_refuse(struct mase_plan *p, const struct mase_arg *a, const char *why)
 {
     for (int i = 0; mase_arg_is_seq(a) && i < a->count; i++)
-        refuse(p, &a->items[i], why);
+        mase_plan_refuse(p, &a->items[i], why);
     struct mase_slot *s = mase_plan_slot(p, mase_arg_tensor(a));
     if (s && !s->lanes)
         s->why = why;
@@ -89,9 +88,9 @@ static void set_derived(struct mase_plan *p, const struct mase_arg *a)
         s->derived = true;
 }
 
-/* The result of constants alone, now. */
-static enum mase_status add_constant(struct mase_plan *p, struct mase_call *c,
-                                     const struct mase_arg *probe, bool *done, struct mase_err *err)
+enum mase_status mase_plan_add_constant(struct mase_plan *p, struct mase_call *c,
+                                        const struct mase_arg *probe, bool *done,
+                                        struct mase_err *err)
 {
     bool known = true;
     for (int i = 0; i < c->sig->count; i++)
@@ -132,19 +131,20 @@ enum mase_status mase_plan_add_plain_call(struct mase_plan *p, struct mase_call 
     struct mase_err why = { 0 };
     bool constant = false;
     if (n.lanes || n.why) {
-        refuse(p, &c->result,
-               n.why ? n.why
-                     : mase_arena_printf(&p->arena,
-                                         "%s: %s mixes the samples of a batch, which a plan cannot",
-                                         c->node->name, mase_ops[c->node->op].name));
+        mase_plan_refuse(
+            p, &c->result,
+            n.why ? n.why
+                  : mase_arena_printf(&p->arena,
+                                      "%s: %s mixes the samples of a batch, which a plan cannot",
+                                      c->node->name, mase_ops[c->node->op].name));
         return MASE_OK;
     }
-    MASE_TRY(add_constant(p, c, probe, &constant, err));
+    MASE_TRY(mase_plan_add_constant(p, c, probe, &constant, err));
     if (add_view(p, c) || (constant && !n.live))
         return MASE_OK;
     if (!mase_derive_call(p, c, &why))
         set_derived(p, &c->result);
     else if (!constant)
-        refuse(p, &c->result, mase_arena_printf(&p->arena, "%s", why.msg));
+        mase_plan_refuse(p, &c->result, mase_arena_printf(&p->arena, "%s", why.msg));
     return MASE_OK;
 }

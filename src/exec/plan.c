@@ -108,6 +108,14 @@ enum mase_status mase_plan_add_call(struct mase_plan *p, struct mase_call *c,
 
 /* ---- instructions ---- */
 
+static bool follows_samples(const struct mase_instr *i, const struct mase_call *c)
+{
+    for (int n = 0; n < c->sig->count; n++)
+        if (mase_arg_follows_samples(&i->param[n]))
+            return true;
+    return false;
+}
+
 /* Lengths of the result may depend on the number of samples. Other numbers may not: x / x.size(0)
  * would be a plan for full batches alone. */
 static enum mase_status check_numbers(const struct mase_instr *i, const struct mase_call *c,
@@ -155,6 +163,10 @@ static enum mase_status plan_call(struct mase_plan *p, const struct mase_instr *
     for (int k = 0; k < i->result_count; k++) {
         MASE_TRY(add_slot(p, i->result[k], c->node->name, err));
         lanes |= slot_of(p, i->result[k])->lanes;
+    }
+    if (!lanes && p->left && follows_samples(i, c)) {
+        mase_plan_refuse(p, &c->result, "it depends on the number of samples");
+        return MASE_OK;
     }
     MASE_TRY(check_numbers(i, c, err));
     MASE_TRY(check_in_place(p, i, c, err));
@@ -214,7 +226,8 @@ static void add_input(struct mase_plan *p, struct mase_slot *s)
         mase_arena_grow(&p->arena, p->input, p->input_count, &p->input_cap, sizeof *p->input);
     p->input[p->input_count++] = s;
     s->is_input = true;
-    s->needs_grad = p->train && p->input_gradients && s->tensor->dtype == MASE_F32;
+    s->needs_grad = p->train && p->input_gradients && s->tensor->dtype == MASE_F32 &&
+                    (!p->left || p->input_count == 1);
 }
 
 /* A parameter is trained unless it is frozen, a buffer is a constant. */
@@ -245,10 +258,13 @@ static enum mase_status add_source(struct mase_plan *p, const struct mase_pvalue
 static enum mase_status set_output(struct mase_plan *p, struct mase_err *err)
 {
     const struct mase_pvalue *v = mase_pvalue_of(&p->program->output);
+    if (p->left)
+        return p->left(p, err);
     p->output = v ? slot_of(p, v) : NULL;
     if (!p->output || !p->output->lanes || p->output->axis)
         return mase_fail(err, MASE_EUNSUPPORTED,
                          "output: a plan returns one tensor whose first dimension is the samples");
+    p->output->is_result = true;
     return MASE_OK;
 }
 
@@ -280,7 +296,7 @@ static enum mase_status build(struct mase_plan *p, const struct mase_plan_opts *
     for (const struct mase_instr *i = program->first; i; i = i->next)
         if (i->prim == MASE_PRIM_store)
             slot_of(p, mase_pvalue_of(&i->param[0]))->changes = true;
-    for (const struct mase_instr *i = program->first; i; i = i->next)
+    for (const struct mase_instr *i = program->first; i && !p->inputs_only; i = i->next)
         MASE_TRY(add_instr(p, i, err));
     return set_output(p, err);
 }
@@ -320,9 +336,10 @@ static enum mase_status make(struct mase_plan *p, const struct mase_plan_opts *o
     return p->derived ? mase_plan_check(p->derived, err) : MASE_OK;
 }
 
-enum mase_status mase_plan_new_tile(struct mase_plan **out, struct mase_graph *g,
-                                    const struct mase_plan_opts *o,
-                                    const struct mase_tiling *tiling, struct mase_err *err)
+/* The plan of `kind` for the graph. */
+static enum mase_status new_plan(struct mase_plan **out, const struct mase_plan *kind,
+                                 struct mase_graph *g, const struct mase_plan_opts *o,
+                                 struct mase_err *err)
 {
     const struct mase_kernels *k;
     if (o->train && o->formats_change) /* gradients would be summed in another order */
@@ -332,9 +349,12 @@ enum mase_status mase_plan_new_tile(struct mase_plan **out, struct mase_graph *g
     MASE_TRY(mase_plan_check_like(g, o, err));
     MASE_TRY(mase_kernels_select(&k, err));
     struct mase_plan *p = mase_xcalloc(sizeof *p);
-    *p = (struct mase_plan){
-        .graph = g, .k = k, .batch = o->batch, .train = o->train, .seed = o->seed, .tiling = tiling
-    };
+    *p = *kind;
+    p->graph = g;
+    p->k = k;
+    p->batch = o->batch;
+    p->train = o->train;
+    p->seed = o->seed;
     *out = p; /* a tile is known to the others of its batch from the beginning */
     p->threads = o->threads > 1 ? o->threads : 1;
     p->input_gradients = o->input_gradients;
@@ -351,10 +371,25 @@ enum mase_status mase_plan_new_tile(struct mase_plan **out, struct mase_graph *g
     return st;
 }
 
+enum mase_status mase_plan_new_tile(struct mase_plan **out, struct mase_graph *g,
+                                    const struct mase_plan_opts *o,
+                                    const struct mase_tiling *tiling, struct mase_err *err)
+{
+    return new_plan(out, &(struct mase_plan){ .tiling = tiling }, g, o, err);
+}
+
+enum mase_status mase_plan_new_part(struct mase_plan **out, struct mase_graph *g,
+                                    const struct mase_plan_opts *o, mase_left_fn *left,
+                                    bool inputs_only, struct mase_err *err)
+{
+    return new_plan(out, &(struct mase_plan){ .left = left, .inputs_only = inputs_only }, g, o,
+                    err);
+}
+
 enum mase_status mase_plan_new(struct mase_plan **out, struct mase_graph *g,
                                const struct mase_plan_opts *o, struct mase_err *err)
 {
-    return mase_plan_new_tile(out, g, o, NULL, err);
+    return new_plan(out, &(struct mase_plan){ 0 }, g, o, err);
 }
 
 void mase_plan_free(struct mase_plan *p)

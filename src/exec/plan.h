@@ -51,6 +51,13 @@ enum mase_status mase_derive_call(struct mase_plan *p, struct mase_call *c,
 struct mase_slot *mase_derive_slot(struct mase_plan *d, const struct mase_tensor *t);
 /* The numbers of a derived value, for steps of p to read: slot is p's. */
 struct mase_weight *mase_derive_numbers(struct mase_plan *p, struct mase_slot *slot);
+/* A plan in which no dimension is the batch, with the parameters and constants of p, which lives
+ * longer; and a call in it. */
+struct mase_plan *mase_derive_plan(struct mase_plan *p);
+enum mase_status mase_derive_add(struct mase_plan *d, struct mase_call *c,
+                                 struct mase_err *err) MASE_MUST_CHECK;
+struct mase_slot *mase_derive_add_slot(struct mase_plan *d, const struct mase_tensor *t);
+void mase_derive_plan_free(struct mase_plan *d);
 /* to := from rounded, neither of which follows the samples. */
 void mase_derive_round(struct mase_plan *p, struct mase_slot *to, const struct mase_slot *from,
                        const struct mase_asked *asked);
@@ -79,6 +86,12 @@ enum mase_status mase_plan_add_call(struct mase_plan *p, struct mase_call *c,
 enum mase_status mase_plan_add_plain_call(struct mase_plan *p, struct mase_call *c,
                                           const struct mase_arg *probe,
                                           struct mase_err *err) MASE_MUST_CHECK;
+/* No step may use the result: say why to the one that would. */
+void mase_plan_refuse(struct mase_plan *p, const struct mase_arg *result, const char *why);
+/* The result of a call of constants alone, computed now: *done. */
+enum mase_status mase_plan_add_constant(struct mase_plan *p, struct mase_call *c,
+                                        const struct mase_arg *probe, bool *done,
+                                        struct mase_err *err) MASE_MUST_CHECK;
 /* All steps are there: place their values and list their work. */
 enum mase_status mase_plan_finish(struct mase_plan *p, struct mase_err *err) MASE_MUST_CHECK;
 /* Weights have changed: what steps that evaluate have made of them is made anew. */
@@ -97,6 +110,12 @@ enum mase_status mase_plan_new_tile(struct mase_plan **out, struct mase_graph *g
                                     const struct mase_plan_opts *o,
                                     const struct mase_tiling *tiling,
                                     struct mase_err *err) MASE_MUST_CHECK;
+/* A plan of what a graph computes sample by sample; what mixes them is left to the caller, who in
+ * `left`, when all steps are there, marks the values he reads as results. The plan has no output.
+ * inputs_only: all of it is left. With input_gradients the first input has one, no other. */
+enum mase_status mase_plan_new_part(struct mase_plan **out, struct mase_graph *g,
+                                    const struct mase_plan_opts *o, mase_left_fn *left,
+                                    bool inputs_only, struct mase_err *err) MASE_MUST_CHECK;
 /* Items of a phase that fall to one of several threads. */
 void mase_work_run(const struct mase_work *w, int thread, int threads);
 /* After forward: were the values of all samples such that steps could compute with them? */
@@ -110,6 +129,10 @@ double mase_plan_weight_sum(const struct mase_plan *p, const struct mase_targets
 void mase_plan_loss_part(struct mase_plan *p, struct mase_loss_result *result,
                          const struct mase_targets *targets, const struct mase_loss_opts *opts,
                          double weight, int64_t samples);
+/* The score alone. */
+void mase_loss_score(struct mase_loss_result *result, const struct mase_lanes *output,
+                     const struct mase_targets *targets, const struct mase_loss_opts *opts,
+                     int64_t samples);
 /* Decide who needs gradients and where everything lies, then let the steps bind (place.c). */
 enum mase_status mase_plan_place(struct mase_plan *p, struct mase_err *err) MASE_MUST_CHECK;
 /* Would that many plans like p take more than a network may? */

@@ -37,6 +37,7 @@ struct mase_slot {
     bool changes;               /* plain: a buffer that is another for each batch (store.c) */
     const char *why;            /* set: no step can use it, and why */
     bool is_input;
+    bool is_result;            /* whoever runs the plan reads x, and when training writes dx */
     struct mase_step *made_by; /* the last step whose result it is */
     int born, dies;            /* steps between which x is in use */
     int grad_born, grad_dies;
@@ -141,6 +142,8 @@ struct mase_step {
     void *own; /* the kind's, in the plan's arena */
 };
 
+typedef enum mase_status mase_left_fn(struct mase_plan *p, struct mase_err *err);
+
 struct mase_plan {
     struct mase_arena arena;
     struct mase_graph *graph; /* borrowed */
@@ -153,6 +156,8 @@ struct mase_plan {
     struct mase_slot **input;
     int input_count, input_cap;
     struct mase_slot *output;
+    mase_left_fn *left; /* set: of a part of the graph, and who marks its results */
+    bool inputs_only;   /* of that part nothing is computed */
     struct mase_step *watch, **watch_end; /* who looks at the inputs */
     struct mase_program *program;         /* what it computes; a tile's is the first's */
     struct mase_tensor **tensor;          /* of every value of the program, for the largest batch */

@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "exec/collective.h"
+#include "exec/own_loss.h"
 #include "exec/plan.h"
 #include "exec/thread_tuner.h"
 
@@ -162,10 +163,46 @@ static void run(const struct mase_tiled_plan *t, struct share own, bool backward
     }
 }
 
-static void losses(const struct mase_tiled_plan *t, struct share own,
-                   const struct mase_tiled_batch *b)
+static void wait_for_all(int threads)
+{
+    if (threads > 1) {
+#pragma omp barrier
+    }
+}
+
+/* A loss of one's own is one number of all tiles. False: it could not be computed of them. */
+static bool own_losses(const struct mase_tiled_plan *t, struct share own,
+                       const struct mase_tiled_batch *b, int thread, int threads)
+{
+    struct mase_own_loss *l = b->loss.own;
+    for (int k = own.from; k < own.to; k++) {
+        struct mase_plan *p = t->tiling.tile[k];
+        const struct mase_lanes y = mase_plan_output(p);
+        struct part *part = &t->part[k];
+        part->result.loss = 0;
+        mase_own_loss_tile(l, k, p->first, p->samples, &y, &part->targets);
+        mase_loss_score(&part->result, &y, &part->targets, &b->loss, p->samples);
+    }
+    wait_for_all(threads);
+    if (mase_own_loss_check(l, NULL, NULL))
+        return false;
+    if (thread == 0)
+        t->part[0].result.loss = (double)b->samples * mase_own_loss_end(l, b->loss.scale);
+    wait_for_all(threads);
+    for (int k = own.from; k < own.to; k++) {
+        struct mase_plan *p = t->tiling.tile[k];
+        mase_own_loss_gradient(l, k,
+                               (struct mase_lanes){ p->output->dx, p->output->rows, p->stride });
+    }
+    return true;
+}
+
+static bool losses(const struct mase_tiled_plan *t, struct share own,
+                   const struct mase_tiled_batch *b, int thread, int threads)
 {
     double weight = 0;
+    if (b->loss.own)
+        return own_losses(t, own, b, thread, threads);
     for (int k = 0; k < t->tiling.count; k++)
         weight += t->part[k].result.weight;
     for (int k = own.from; k < own.to; k++) {
@@ -175,6 +212,7 @@ static void losses(const struct mase_tiled_plan *t, struct share own,
             o.teacher = t->part[k].teacher;
         mase_plan_loss_part(p, &t->part[k].result, &t->part[k].targets, &o, weight, b->samples);
     }
+    return true;
 }
 
 /* What was derived from parameters gives them its gradients: one thread's work, for which all
@@ -184,14 +222,10 @@ static void finish_derived(const struct mase_tiled_plan *t, int thread, int thre
     struct mase_plan *first = t->tiling.tile[0];
     if (!first->derived)
         return;
-    if (threads > 1) {
-#pragma omp barrier
-    }
+    wait_for_all(threads);
     if (thread == 0)
         mase_derive_backward(first, 1);
-    if (threads > 1) {
-#pragma omp barrier
-    }
+    wait_for_all(threads);
 }
 
 /* A thread's part of the parameters: the gradients of all tiles, in their order. What one thread
@@ -224,9 +258,8 @@ static void step_part(const struct mase_tiled_plan *t, const struct mase_tiled_b
     const struct share own = share_of(t, thread, threads);
     load(t, own, b);
     run(t, own, false, threads);
-    if (check(t, NULL))
+    if (check(t, NULL) || !losses(t, own, b, thread, threads))
         return;
-    losses(t, own, b);
     run(t, own, true, threads);
     finish(t, b, thread, threads);
 }
@@ -238,9 +271,8 @@ static void step_whole(const struct mase_tiled_plan *t, const struct mase_tiled_
     struct mase_plan *p = mase_tiled_plan_first(t);
     load(t, (struct share){ 0, 1 }, b);
     mase_works_run(&p->forward, threads);
-    if (check(t, NULL))
+    if (check(t, NULL) || !losses(t, (struct share){ 0, 1 }, b, 0, 1))
         return;
-    losses(t, (struct share){ 0, 1 }, b);
     mase_works_run(&p->backward, threads);
     finish(t, b, 0, 1);
 }
@@ -297,6 +329,8 @@ enum mase_status mase_tiled_plan_step(struct mase_tiled_plan *t, struct mase_los
     struct mase_plan *first = mase_tiled_plan_first(t);
     t->tiling.count = mase_tiled_plan_tiles(b->samples);
     first->number = b->number;
+    if (b->loss.own)
+        MASE_TRY(mase_own_loss_begin(b->loss.own, b->samples, t->tiling.count, err));
     mase_derive_forward(first, t->threads);
     if (t->threads > 1)
         step_in_time(t, b);
@@ -304,6 +338,8 @@ enum mase_status mase_tiled_plan_step(struct mase_tiled_plan *t, struct mase_los
         step(t, b, 1);
     *result = (struct mase_loss_result){ 0 };
     MASE_TRY(check(t, err));
+    if (b->loss.own)
+        MASE_TRY(mase_own_loss_check(b->loss.own, b->row, err));
     mase_plan_store(first);
     for (int k = 0; k < t->tiling.count; k++) {
         result->loss += t->part[k].result.loss;

@@ -29,20 +29,32 @@ static enum mase_status infer_step(struct mase_call *c, void *data, struct mase_
     return mase_call_infer(c, err);
 }
 
+/* Of a batch of such samples, called as the node. */
+static struct mase_input input_of(const struct mase_node *n, enum mase_dtype dtype,
+                                  const struct mase_shape *sample, int64_t batch)
+{
+    struct mase_input in = { .tensor = { .dtype = dtype, .shape = *sample } };
+    struct mase_shape *s = &in.tensor.shape;
+    for (int i = s->rank++; i > 0; i--)
+        s->dim[i] = s->dim[i - 1];
+    s->dim[0] = batch;
+    in.name = n && n->kind == MASE_PLACEHOLDER ? n->name : "";
+    return in;
+}
+
 /* What has no rule, or is against it, stays without a result. */
 static void infer(struct mase_values *v, struct mase_arena *a, const struct mase_question *q,
                   int64_t batch, enum mase_dtype dtype)
 {
     const struct mase_node *first = q->r.g->first;
-    struct mase_input in = { .tensor = { .dtype = dtype, .shape = q->data->sample } };
-    struct mase_shape *s = &in.tensor.shape;
+    struct mase_input in[2];
     struct mase_err err;
-    for (int i = s->rank++; i > 0; i--)
-        s->dim[i] = s->dim[i - 1];
-    s->dim[0] = batch;
-    in.name = first && first->kind == MASE_PLACEHOLDER ? first->name : "";
+    int count = 0;
+    in[count++] = input_of(first, q->target ? MASE_F32 : dtype, &q->data->sample, batch);
+    if (q->target && first)
+        in[count++] = input_of(first->next, q->target->dtype, &q->target->shape, batch);
     const struct mase_walk_plan plan = {
-        .inputs = &in, .input_count = 1, .step = infer_step, .goes_on = true
+        .inputs = in, .input_count = count, .step = infer_step, .goes_on = true
     };
     if (mase_values_walk(v, a, q->r.g, &plan, &err))
         *v = (struct mase_values){ .arena = a };

@@ -43,6 +43,7 @@ enum mase_status mase_reading_start(struct reading *r, const struct mase_value *
 struct mase_question {
     struct reading r;
     const struct mase_data_info *data;
+    const struct mase_tensor *target; /* of a loss: its second input, for a sample; else NULL */
     bool is_lost; /* a question could not be read: the nodes since are not known */
 };
 /* How the new nodes are shaped, a line of JSON. data: a struct mase_question. */

@@ -73,12 +73,13 @@ static const char begin[] =
     "exec(marshal.loads(code[4:]) if is_ours else compile(script, '<string>', 'exec'))";
 
 static void write_request(struct mase_str *out, const char *path, const char *call,
-                          const struct mase_data_info *data, double seconds)
+                          const struct mase_data_info *data, bool is_loss, double seconds)
 {
     struct mase_arena a = { 0 };
     struct mase_value *v = mase_value_table(&a);
     mase_value_set(&a, v, "file", text(&a, path));
     mase_value_set(&a, v, "call", text(&a, call));
+    mase_value_set(&a, v, "loss", mase_value_bool(&a, is_loss));
     mase_value_set(&a, v, "info", info(&a, data));
     mase_value_set(&a, v, "seconds", mase_value_float(&a, seconds));
     mase_value_set(&a, v, "filter", mase_confinement(&a));
@@ -195,10 +196,11 @@ enum mase_status mase_source_trace(struct mase_graph **g, const char *path, cons
     const double seconds = opts && opts->seconds > 0 ? opts->seconds : DEFAULT_SECONDS;
     const double memory = opts && opts->memory_mb > 0 ? opts->memory_mb : DEFAULT_MEMORY_MB;
     struct mase_str request = { 0 }, answer = { 0 };
-    struct mase_question asked = { .r.path = path, .data = data };
+    const struct mase_tensor *target = opts ? opts->target : NULL;
+    struct mase_question asked = { .r.path = path, .data = data, .target = target };
 
-    mase_info("Executing %s with python3 to trace its model", path);
-    write_request(&request, path, call, data, seconds);
+    mase_info("Executing %s with python3 to trace its %s", path, target ? "loss" : "model");
+    write_request(&request, path, call, data, target != NULL, seconds);
     enum mase_status st = ask(&answer, path, &request, seconds, memory, &asked, err);
     if (!st) {
         const char *text = mase_str_text(&answer), *late = strstr(text, "\n{");

@@ -14,6 +14,7 @@ struct work {
     const struct mase_evaluate_opts *opts;
     struct mase_target_source source;
     struct mase_target_buffer *buffer; // (workers)
+    struct mase_own_loss **own;        // (workers): NULL: the task's loss
     struct mase_loss_result *result;   // (batches)
     struct mase_kept_outputs kept;     /* nothing unless details are asked for */
 };
@@ -37,12 +38,34 @@ static void fill(const struct mase_predictor *p, struct mase_worker *s, int64_t 
     s->targets = mase_targets_load(&w->buffer[s - p->worker], &w->source, row, s->samples, s->x);
 }
 
+/* Its value for the batch, made ready for batches of this size if it is not. */
+static enum mase_status own_loss(const struct work *w, struct mase_own_loss **own,
+                                 const struct mase_predictor *p, const struct mase_worker *s,
+                                 struct mase_loss_result *r, const uint32_t *row,
+                                 struct mase_err *err)
+{
+    const struct mase_loss_opts o = mase_target_loss(&w->source);
+    if (!*own)
+        MASE_TRY(mase_target_own_loss(own, &w->source, p->batch, 1, false, err));
+    MASE_TRY(mase_own_loss_begin(*own, s->samples, 1, err));
+    mase_own_loss_tile(*own, 0, 0, s->samples, &s->y, &s->targets);
+    MASE_TRY(mase_own_loss_check(*own, row, err));
+    r->weight = (double)s->samples;
+    r->loss = r->weight * mase_own_loss_end(*own, 1.0f);
+    mase_loss_score(r, &s->y, &s->targets, &o, s->samples);
+    return MASE_OK;
+}
+
 static void take(const struct mase_predictor *p, struct mase_worker *s, int64_t at, void *data)
 {
     const struct work *w = data;
     const struct mase_loss_opts o = mase_target_loss(&w->source);
     struct mase_loss_result *r = &w->result[at / p->batch];
-    if (s->plan)
+    if (w->source.own) {
+        if (s->fault < 0 &&
+            own_loss(w, &w->own[s - p->worker], p, s, r, w->opts->rows.row + at, &s->err))
+            s->fault = at;
+    } else if (s->plan)
         mase_plan_loss(s->plan, r, &s->targets, &o);
     else
         mase_reference_loss(r, &s->y, &s->targets, &o, s->samples);
@@ -75,14 +98,17 @@ static enum mase_status evaluate(struct mase_evaluation *e, struct mase_predicto
     const int64_t n = w->opts->rows.count, batches = (n + p->batch - 1) / p->batch;
     w->buffer = mase_new_array(a, struct mase_target_buffer, (size_t)p->workers);
     w->result = mase_new_array(a, struct mase_loss_result, (size_t)batches);
+    w->own = mase_new_array(a, struct mase_own_loss *, (size_t)p->workers);
     mase_target_source_score(&w->source, w->opts->rows);
     for (int i = 0; i < p->workers; i++)
         mase_target_buffer_init(&w->buffer[i], &w->source, p->batch);
     if (w->opts->detail)
         mase_kept_outputs_init(&w->kept, a, &w->source, p->outputs, n, p->batch);
     const enum mase_status st = mase_predictor_each(p, n, fill, take, w, err);
-    for (int i = 0; i < p->workers; i++)
+    for (int i = 0; i < p->workers; i++) {
         mase_target_buffer_release(&w->buffer[i]);
+        mase_own_loss_free(w->own[i]);
+    }
     if (st)
         return st;
     e->seconds = 1e-9 * (double)(mase_clock() - started);

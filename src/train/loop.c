@@ -61,6 +61,7 @@ static void load(void *data, struct mase_plan *tile, struct mase_targets *target
 static struct mase_loss_opts loss_opts(const struct mase_trainer *t)
 {
     struct mase_loss_opts o = mase_target_loss(&t->targets);
+    o.own = t->own_loss;
     o.smoothing = (float)t->opts.label_smoothing;
     o.class_weight = t->class_weight;
     o.scale = 1.0f / (float)t->opts.accumulate;

@@ -18,6 +18,11 @@ enum mase_status mase_train_objective(struct mase_objective *objective,
     const enum mase_task_target target = objective->task->target;
     if (objective->loss == MASE_LOSS_huber && !(o->loss_delta > 0))
         return mase_fail(err, MASE_EVALUE, "loss_delta = %g is not above 0", o->loss_delta);
+    if (objective->own && (o->class_weights || o->label_smoothing > 0 || o->distill > 0))
+        return mase_fail(err, MASE_EVALUE, "%s is not for a loss of one's own, which says all",
+                         o->class_weights         ? "class_weights"
+                         : o->label_smoothing > 0 ? "label_smoothing"
+                                                  : "distill");
     if (o->class_weights && (!classes || target == MASE_TASK_NEXT))
         return refuse(objective, "class_weights",
                       "its samples have no classes that could be weighed", err);

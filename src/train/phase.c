@@ -114,6 +114,7 @@ static enum mase_status make_plans(struct mase_trainer *t, struct mase_err *err)
     const struct mase_predictor_opts vo = {
         .threads = mase_predict_threads(t->evaluated, &info->sample, rows, asked),
         .together = t->opts.batch_size,
+        .batch = t->objective.own ? batch : 0, /* it may be no mean over the samples */
         .learns = true,
         .seed = (uint64_t)t->opts.seed,
     };
@@ -128,6 +129,10 @@ static enum mase_status make_plans(struct mase_trainer *t, struct mase_err *err)
     MASE_TRY(mase_tiled_plan_new(&t->tiled, t->trained, &po, err));
     t->plan = mase_tiled_plan_first(t->tiled);
     mase_trainer_hold_targets(t, mase_tiled_plan_tiles(batch));
+    MASE_TRY(mase_target_own_loss(&t->own_loss, &t->targets, t->plan->batch,
+                                  mase_tiled_plan_tiles(batch), true, err));
+    if (t->own_loss) /* whether it is one at all shows there */
+        MASE_TRY(mase_own_loss_begin(t->own_loss, batch, mase_tiled_plan_tiles(batch), err));
     t->ebops = mase_ebops_new(t->plan);
     t->bits = mase_bits_new(t->plan);
     if (!t->plan->output->needs_grad)
@@ -163,10 +168,12 @@ void mase_trainer_leave_phase(struct mase_trainer *t)
     mase_bits_free(t->bits);
     t->ebops = NULL;
     t->bits = NULL;
+    mase_own_loss_free(t->own_loss);
     mase_tiled_plan_free(t->tiled);
     mase_predictor_free(t->validator);
     mase_graph_free(t->fixed);
     mase_graph_free(t->plain);
+    t->own_loss = NULL;
     t->tiled = NULL;
     t->plan = NULL;
     t->validator = NULL;

@@ -373,6 +373,21 @@ static enum mase_status settle_batch(const struct each *e, struct mase_err *err)
     return MASE_OK;
 }
 
+/* The first fault among all batches, whichever worker met it. */
+static enum mase_status first_fault(const struct mase_predictor *p, int workers,
+                                    struct mase_err *err)
+{
+    const struct mase_worker *first = NULL;
+    for (int i = 0; i < workers; i++)
+        if (p->worker[i].fault >= 0 && (!first || p->worker[i].fault < first->fault))
+            first = &p->worker[i];
+    if (!first)
+        return MASE_OK;
+    *err = first->err;
+    err->loc.path = first->err.loc.path ? err->path : NULL; /* it points into its own */
+    return first->err.status;
+}
+
 static enum mase_status each_by_reference(const struct each *e, struct mase_err *err)
 {
     struct mase_worker *s = e->p->worker;
@@ -383,6 +398,8 @@ static enum mase_status each_by_reference(const struct each *e, struct mase_err 
         if (st)
             return at ? mase_wrap(err, "in the batch from sample %lld on", (long long)at) : st;
         e->take(e->p, s, at, e->data);
+        if (s->fault >= 0)
+            return first_fault(e->p, 1, err);
     }
     return MASE_OK;
 }
@@ -399,36 +416,23 @@ static void run_worker(const struct each *e, int worker, int workers)
             return;
         }
         e->take(e->p, s, at, e->data);
+        if (s->fault >= 0)
+            return;
     }
-}
-
-/* The first fault among all batches, whichever worker met it. */
-static enum mase_status first_fault(const struct mase_predictor *p, int workers,
-                                    struct mase_err *err)
-{
-    const struct mase_worker *first = NULL;
-    for (int i = 0; i < workers; i++)
-        if (p->worker[i].fault >= 0 && (!first || p->worker[i].fault < first->fault))
-            first = &p->worker[i];
-    if (!first)
-        return MASE_OK;
-    *err = first->err;
-    err->loc.path = first->err.loc.path ? err->path : NULL; /* it points into its own */
-    return first->err.status;
 }
 
 enum mase_status mase_predictor_each(struct mase_predictor *p, int64_t n, mase_worker_fn *fill,
                                      mase_worker_fn *take, void *data, struct mase_err *err)
 {
     const struct each e = { p, n, fill, take, data };
+    for (int i = 0; i < p->workers; i++)
+        p->worker[i].fault = -1;
     if (!mase_predictor_planned(p))
         return each_by_reference(&e, err);
     const bool many = p->workers > 1 && n > p->batch;
     if (!p->exact)
         mase_plan_set_threads(p->worker->plan,
                               many ? 1 : p->workers); /* a single batch is shared */
-    for (int i = 0; i < p->workers; i++)
-        p->worker[i].fault = -1;
     if (!many) {
         run_worker(&e, 0, 1);
         return first_fault(p, 1, err);

@@ -34,7 +34,8 @@ struct mase_predictor {
 };
 
 /* What to do with the batch of samples from `at` on: fill s->x with s->samples of them (scaling
- * follows), or take s->y away. Several threads call it at once, for other batches. */
+ * follows), or take s->y away; that this cannot be done s->fault and s->err tell. Several threads
+ * call it at once, for other batches. */
 typedef void mase_worker_fn(const struct mase_predictor *p, struct mase_worker *s, int64_t at,
                             void *data);
 /* n samples: for every batch fill, forward, take. */

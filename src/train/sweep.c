@@ -160,11 +160,12 @@ static enum mase_status on_epoch(void *data, const struct mase_train_epoch *e, s
 /* Of what was not trained nobody has measured the validation split either. */
 static enum mase_status test(struct mase_sweep_result *r, struct mase_graph *g,
                              const struct mase_dataset *d, const struct mase_objective *o,
-                             struct mase_err *err)
+                             int64_t batch, struct mase_err *err)
 {
     struct mase_predictor *predictor;
+    const struct mase_predictor_opts po = { .batch = o->own ? batch : 0 };
     struct mase_evaluation e = { 0 }, v = { .loss = r->val_loss, .score = r->val_score };
-    MASE_TRY(mase_predictor_new(&predictor, g, &mase_dataset_info(d)->data.sample, NULL, err));
+    MASE_TRY(mase_predictor_new(&predictor, g, &mase_dataset_info(d)->data.sample, &po, err));
     enum mase_status st = mase_evaluate(&e, predictor, d, o, MASE_SPLIT_TEST, 0, NULL, err);
     if (!st && r->epochs == 0)
         st = mase_evaluate(&v, predictor, d, o, MASE_SPLIT_VALIDATION, 0, NULL, err);
@@ -192,9 +193,10 @@ static enum mase_status fit(struct job *j, const struct mase_sweep *s, struct ma
     r->best_val_loss = mase_trainer_state(t)->best_loss;
     r->best_epoch = mase_trainer_state(t)->best_epoch;
     r->samples_per_second = r->seconds > 0 ? (double)j->samples / r->seconds : 0;
-    const struct mase_objective o = *mase_trainer_objective(t);
+    struct mase_objective o = *mase_trainer_objective(t);
+    o.own_graph = NULL; /* it goes with the trainer */
     mase_trainer_free(t);
-    return st ? st : test(r, g, s->data, &o, err);
+    return st ? st : test(r, g, s->data, &o, j->p->opts.batch_size, err);
 }
 
 static enum mase_status train_point(struct job *j, const struct mase_sweep *s, struct mase_err *err)

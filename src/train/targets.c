@@ -10,6 +10,8 @@
 
 #include "base/alloc.h"
 #include "exec/plan.h"
+#include "frontend/loss_source.h"
+#include "ir/shape.h"
 
 enum { ROWS_AT_ONCE = 256 };
 
@@ -154,7 +156,9 @@ static enum mase_status fit_next(struct mase_target_source *s, const struct mase
 void mase_target_source_release(struct mase_target_source *s)
 {
     free(s->mean);
+    mase_graph_free(s->to_free);
     s->mean = NULL;
+    s->own = s->to_free = NULL;
 }
 
 struct mase_loss_opts mase_target_loss(const struct mase_target_source *s)
@@ -167,6 +171,55 @@ struct mase_loss_opts mase_target_loss(const struct mase_target_source *s)
         .score = s->objective.task->sums,
         .target_mean = s->mean,
     };
+}
+
+/* ---- a loss of one's own ---- */
+
+/* What it is given for a sample: a class, classes at positions, or numbers as the output has them.
+ */
+static struct mase_tensor target_of(const struct mase_target_source *s)
+{
+    struct mase_tensor t = { .dtype = s->positions ? MASE_I64 : MASE_F32 };
+    if (!s->positions)
+        t.shape = s->result;
+    else if (s->objective.task->target == MASE_TASK_MAP)
+        t.shape = mase_shape_part(&s->result, 1, s->result.rank);
+    return t;
+}
+
+/* Its graph: the objective's, or one of the source's own. */
+static enum mase_status open_own(struct mase_target_source *s, struct mase_err *err)
+{
+    const struct mase_data_info output = { .name = mase_dataset_info(s->data)->data.name,
+                                           .sample = s->result,
+                                           .classes = mase_dataset_info(s->data)->data.classes };
+    const struct mase_tensor target = target_of(s);
+    s->own = s->objective.own_graph;
+    if (s->own || !s->objective.own)
+        return MASE_OK;
+    MASE_TRY(mase_loss_open(&s->to_free, s->objective.own, &output, &target, err));
+    s->own = s->to_free;
+    return MASE_OK;
+}
+
+enum mase_status mase_target_own_loss(struct mase_own_loss **out,
+                                      const struct mase_target_source *s, int64_t batch, int tiles,
+                                      bool train, struct mase_err *err)
+{
+    const struct mase_tensor target = target_of(s);
+    struct mase_own_loss_opts o = { .graph = s->own,
+                                    .output = s->result,
+                                    .target = target.shape,
+                                    .target_type = target.dtype,
+                                    .batch = batch,
+                                    .tiles = tiles,
+                                    .train = train };
+    *out = NULL;
+    if (!s->own)
+        return MASE_OK;
+    if (train)
+        MASE_TRY(mase_graph_to_train(&o.graph, s->own, err));
+    return mase_own_loss_new(out, &o, err);
 }
 
 /* ---- loading ---- */
@@ -275,9 +328,10 @@ enum mase_status mase_target_source_init(struct mase_target_source *s,
                                          const struct mase_dataset *d,
                                          const struct mase_shape *result, struct mase_err *err)
 {
-    *s = (struct mase_target_source){ .objective = *o, .data = d };
+    *s = (struct mase_target_source){ .objective = *o, .data = d, .result = *result };
     MASE_TRY(check_data(s, err));
-    return kinds[o->task->target].fit(s, result, err);
+    MASE_TRY(kinds[o->task->target].fit(s, result, err));
+    return open_own(s, err);
 }
 
 struct mase_targets mase_targets_load(const struct mase_target_buffer *b,

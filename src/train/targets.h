@@ -6,6 +6,8 @@
 
 #include <mase/task.h>
 
+#include "exec/own_loss.h"
+
 /* Where targets come from. */
 struct mase_target_source {
     struct mase_objective objective;
@@ -13,6 +15,9 @@ struct mase_target_source {
     const int32_t *class_map;        /* (classes): the network's class for each; NULL: the same */
     int64_t positions;               /* labels of a sample; 0: it has numbers */
     int64_t width;                   /* these numbers */
+    struct mase_shape result;        /* what the network gives for a sample */
+    struct mase_graph *own;          /* the loss of one's own; NULL: none */
+    struct mase_graph *to_free;      /* that, if it is the source's */
     double *mean; /* (width): of the numbers of the rows that are scored; owned; NULL: not wanted */
 };
 
@@ -27,6 +32,11 @@ void mase_target_source_score(struct mase_target_source *s, struct mase_split_ro
 void mase_target_source_release(struct mase_target_source *s);
 /* What a plan has to know of its loss. */
 struct mase_loss_opts mase_target_loss(const struct mase_target_source *s);
+/* The loss of one's own, made ready for batches of tiles of so many samples; *out = NULL: the
+ * task's is used. The caller frees it before the source. */
+enum mase_status mase_target_own_loss(struct mase_own_loss **out,
+                                      const struct mase_target_source *s, int64_t batch, int tiles,
+                                      bool train, struct mase_err *err) MASE_MUST_CHECK;
 
 /* Room for the targets of some samples. */
 struct mase_target_buffer {

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "frontend/loss_source.h"
+
 /* ---- what a batch adds ---- */
 
 static float at(const struct mase_lanes *l, int64_t row, int64_t sample)
@@ -123,14 +125,31 @@ static bool has_loss(const struct mase_task *t, const char *name)
     return false;
 }
 
+static enum mase_status check_own(const struct mase_task *t, const char *loss, struct mase_err *err)
+{
+    if (t->target == MASE_TASK_NEXT)
+        return mase_fail(err, MASE_EUNSUPPORTED,
+                         "task %s is judged by its perplexity, e to the cross entropy: it has no "
+                         "loss of one's own",
+                         t->name);
+    return mase_loss_check(loss, err);
+}
+
 enum mase_status mase_objective_find(struct mase_objective *o, const char *task, const char *loss,
                                      double delta, struct mase_err *err)
 {
     *o = (struct mase_objective){ .delta = delta };
     MASE_TRY(mase_task_need(&o->task, task, err));
+    if (loss && mase_loss_is_own(loss)) {
+        MASE_TRY(check_own(o->task, loss, err));
+        o->own = loss;
+        loss = NULL;
+    }
     if (loss && !has_loss(o->task, loss))
-        return mase_fail(err, MASE_EVALUE, "loss = %s: task %s has %s", loss, o->task->name,
-                         o->task->losses);
+        return mase_fail(err, MASE_EVALUE,
+                         "loss = %s: task %s has %s; or say an expression of output and target, or "
+                         "FILE.py:NAME",
+                         loss, o->task->name, o->task->losses);
     const size_t n = loss ? strlen(loss) : strcspn(o->task->losses, " ");
     const char *name = loss ? loss : o->task->losses;
     for (int i = 0; i < MASE_LOSS_COUNT; i++)

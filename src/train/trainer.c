@@ -112,7 +112,7 @@ static enum mase_status set_objective(struct mase_trainer *t, struct mase_err *e
     MASE_TRY(mase_train_objective(&t->objective, &t->opts, err));
     t->opts.task = t->objective.task->name;
     MASE_TRY(mase_objective_find(&usual, t->opts.task, NULL, 0, err));
-    if (usual.loss == t->objective.loss)
+    if (usual.loss == t->objective.loss && !t->objective.own)
         t->opts.loss = NULL;
     return MASE_OK;
 }
@@ -132,6 +132,10 @@ enum mase_status mase_trainer_find_targets(struct mase_trainer *t, struct mase_e
     const struct mase_shape result = mase_predictor_result(t->validator);
     mase_trainer_drop_targets(t);
     MASE_TRY(mase_target_source_init(&t->targets, &t->objective, t->data, &result, err));
+    if (t->targets.to_free) { /* once for all phases and validations */
+        t->own_graph = t->objective.own_graph = t->targets.to_free;
+        t->targets.to_free = NULL;
+    }
     const int classes = mase_dataset_info(t->data)->data.classes;
     if (t->class_weight && t->validator->outputs / t->targets.positions != classes)
         return mase_fail(err, MASE_EVALUE,
@@ -186,6 +190,7 @@ void mase_trainer_free(struct mase_trainer *t)
     mase_trainer_drop_teacher(t);
     mase_trainer_leave_phase(t);
     mase_trainer_drop_targets(t);
+    mase_graph_free(t->own_graph);
     free(t->order);
     mase_arena_release(&t->arena);
     free(t);

@@ -50,6 +50,8 @@ struct mase_trainer {
     struct mase_teacher *teacher; /* NULL: distill is off, or the formats are */
     struct mase_table_view table; /* data is NULL for images */
     struct mase_target_source targets;
+    struct mase_graph *own_graph;      /* of a loss of one's own; NULL: none */
+    struct mase_own_loss *own_loss;    /* that loss for the tiles */
     struct mase_target_buffer *target; // (target_tiles): of each tile of a batch
     int target_tiles;
     uint32_t *order;     // (rows): the training rows in the order of the epoch

@@ -161,3 +161,68 @@ succeeds "maps are shown"
 out_has "by the positions of each class" '^train +87 +[0-9]+ +[0-9]+ +[0-9]+$'
 run train maps.mg "$data/maps.npz" --task seg --class-weights balanced --project weighted $quick
 succeeds "and may be weighted by class"
+
+# ---- a loss of one's own ----
+sgd="--task reg --features a,b --log-level warning --training-optimizer sgd --lr-schedule constant --learning-rate 0.05 --batch-size 48 --seed 1"
+own='sqrt(mean((output - target) ** 2)) + 1e-3 * mean(abs(output))'
+last=software/training_ckpts/last.ckpt
+run train one.mg t.csv:price $sgd --loss "$own" --max-epochs 4 --threads 1 --project own1
+succeeds "an expression"
+run train one.mg t.csv:price $sgd --loss "$own" --max-epochs 4 --threads 2 --project own2
+run convert mase_output/own1/$last own1.npz
+run convert mase_output/own2/$last own2.npz
+holds "the same bits with two threads" cmp own1.npz own2.npz
+run train one.mg t.csv:price $sgd --loss "$own" --max-epochs 2 --project own3
+run train one.mg t.csv:price $sgd --loss "$own" --max-epochs 4 --project own3 --resume
+succeeds "goes on"
+run convert mase_output/own3/$last own3.npz
+holds "with the same bits" cmp own1.npz own3.npz
+run train one.mg t.csv:price $sgd --loss 'mean(abs(output - target))' --max-epochs 6 --project own3 --resume
+refused "not with another" 'cannot resume with another loss: the run had .sqrt'
+holds "it is recorded" grep -q '"loss": "sqrt(mean' mase_output/own1/run.json
+run test one.mg t.csv:price --load mase_output/own1 --features a,b --project test --json --log-level error
+out_has "the test has it from the checkpoint" '"test_loss_epoch": [0-9]'
+for loss in mse 'mean((output - target) ** 2)'; do
+    run train one.mg t.csv:price $sgd --loss "$loss" --max-epochs 3 --project "same$((n += 1))"
+    run test one.mg t.csv:price --load "mase_output/same$n" --features a,b --project test --json --log-level error
+    grep -oE '"test_(loss|r2)_epoch": [-0-9]+.[0-9]{5}' out >"same$n"
+done
+holds "that of the table, written out, is the same" cmp same1 same2
+cat >own.py <<'END'
+import torch
+
+
+def quantile(output, target, q=0.5):
+    d = target - output
+    return torch.maximum(q * d, (q - 1) * d).mean()
+
+
+class Learns(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = torch.nn.Parameter(torch.ones(1))
+
+    def forward(self, output, target):
+        return (self.scale * (output - target)).abs().mean()
+END
+run train one.mg t.csv:price $sgd --loss 'own.py:quantile(q=0.9)' --max-epochs 2 --project own4
+succeeds "a function of a file"
+run test one.mg t.csv:price --load mase_output/own4 --features a,b --project test --json --log-level error
+succeeds "which the test asks again"
+run sweep one.mg t.csv:price $sgd --loss "$own" --learning-rate 0.01,0.05 --max-epochs 1 --project swept
+succeeds "sweeps take it"
+run train one.mg t.csv:price $sgd --loss own.py:Learns --project bad
+refused "it has nothing to learn" 'the loss has parameters of its own, which nothing would train: scale'
+run train one.mg t.csv:price $sgd --loss 'output - target' --project bad
+refused "one number" 'the loss is f32\[N, 1\]; it has to be one number for a batch'
+run train one.mg t.csv:price $sgd --loss 'mean(target)' --project bad
+refused "of the output" 'the loss does not follow the output'
+run train one.mg t.csv:price $sgd --loss 'mean(rand_like(output))' --project bad
+refused "by no chance" 'loss:1:6: rand_like: a loss draws no numbers'
+run train one.mg t.csv:side --task binary --features a,b --loss 'mean(abs(output))' --label-smoothing 0.1 --project bad
+refused "it says all" "label_smoothing is not for a loss of one's own"
+run train tokens.mg "$data/tokens.npz" --task lm --loss 'mean(abs(output))' --project bad
+refused "perplexity is of cross entropy" 'task language_modeling is judged by its perplexity'
+printf 'task = "reg"\nloss = "mean(abs(outptu - target))"\n' >own.toml
+run train --config own.toml one.mg t.csv:price --features a,b --project bad
+refused "a fault has its place in the file" "own.toml:2:18: 'outptu' is neither output nor target"

@@ -200,12 +200,13 @@ static enum mase_status evaluate(struct mase_evaluation *e, struct mase_report *
 {
     struct mase_predictor *p = NULL;
     const int64_t rows = mase_dataset_split(r->samples.dataset, MASE_SPLIT_TEST).count;
+    struct mase_objective objective;
+    MASE_TRY(mase_cli_objective(&objective, r->c, err));
     const struct mase_predictor_opts opts = {
         .threads = mase_predict_threads(g, &r->data.sample, rows,
                                         (int)mase_cli_value(r->c, MASE_CLI_threads)->i),
+        .batch = mase_cli_loss_batch(r->c, &objective),
     };
-    struct mase_objective objective;
-    MASE_TRY(mase_cli_objective(&objective, r->c, err));
     MASE_TRY(mase_predictor_new(&p, g, &r->data.sample, &opts, err));
     const enum mase_status st =
         mase_evaluate(e, p, r->samples.dataset, &objective, MASE_SPLIT_TEST, 0, r->arena, err);

@@ -245,9 +245,31 @@ def answered(maker, call, info):
     return given
 
 
+class FunctionLoss(Module):
+    """A function of output and target, as a module."""
+
+    def __init__(self, function, kwargs):
+        super().__init__()
+        self.function, self.kwargs = function, kwargs
+
+    def forward(self, output, target):
+        return self.function(output, target, **self.kwargs)
+
+
+def is_loss_function(maker, call):
+    """Does it wait for an output and a target, or does it make a module?"""
+    if not isinstance(maker, types.FunctionType) or call.args:
+        return False
+    waits = [p for p in inspect.signature(maker).parameters.values()
+             if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD and p.name not in call.kwargs]
+    return len(waits) == 2
+
+
 def build(call, info):
     """The network, and what it is called."""
     maker = call.maker
+    if REQUEST["loss"] and is_loss_function(maker, call):
+        return FunctionLoss(maker, call.kwargs), maker.__name__
     if isinstance(maker, Module) and call.args is None:
         return maker, type(maker).__name__
     if not callable(maker):

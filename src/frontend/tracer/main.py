@@ -1,6 +1,6 @@
 """main.py - read the request from standard input, trace the model, answer on standard output.
 
-Request:  {"file" or module, "call" or null, "info": {...}, "seconds", "filter": [steps], "ops": [rows of
+Request:  {"file" or module, "call" or null, "loss": whether it is one, "info": {...}, "seconds", "filter": [steps], "ops": [rows of
           ops.def]}
 Answer:   {"name", "modules", "attrs", "nodes", "defaults", "passed", "decided",
           "training", "confined"}
