@@ -34,8 +34,13 @@ static void fill(const struct mase_predictor *p, struct mase_worker *s, int64_t 
                                                                  .x = s->x.data,
                                                                  .feature_stride = s->x.stride,
                                                                  .sample_stride = 1 });
+    struct mase_target_buffer *b = &w->buffer[s - p->worker];
+    if (b->stride < s->samples) { /* the samples depend on each other: more are taken at once */
+        mase_target_buffer_release(b);
+        mase_target_buffer_init(b, &w->source, s->samples);
+    }
     /* here, since the memory of the samples is used again for what comes of them */
-    s->targets = mase_targets_load(&w->buffer[s - p->worker], &w->source, row, s->samples, s->x);
+    s->targets = mase_targets_load(b, &w->source, row, s->samples, s->x);
 }
 
 /* Its value for the batch, made ready for batches of this size if it is not. */
@@ -95,7 +100,9 @@ static enum mase_status evaluate(struct mase_evaluation *e, struct mase_predicto
                                  struct work *w, struct mase_arena *a, struct mase_err *err)
 {
     const uint64_t started = mase_clock();
-    const int64_t n = w->opts->rows.count, batches = (n + p->batch - 1) / p->batch;
+    /* samples that depend on each other are taken so many at a time */
+    const int64_t least = p->together && p->together < p->batch ? p->together : p->batch;
+    const int64_t n = w->opts->rows.count, batches = (n + least - 1) / least;
     w->buffer = mase_new_array(a, struct mase_target_buffer, (size_t)p->workers);
     w->result = mase_new_array(a, struct mase_loss_result, (size_t)batches);
     w->own = mase_new_array(a, struct mase_own_loss *, (size_t)p->workers);

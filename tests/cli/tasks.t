@@ -185,7 +185,7 @@ out_has "the test has it from the checkpoint" '"test_loss_epoch": [0-9]'
 for loss in mse 'mean((output - target) ** 2)'; do
     run train one.mg t.csv:price $sgd --loss "$loss" --max-epochs 3 --project "same$((n += 1))"
     run test one.mg t.csv:price --load "mase_output/same$n" --features a,b --project test --json --log-level error
-    grep -oE '"test_(loss|r2)_epoch": [-0-9]+.[0-9]{5}' out >"same$n"
+    grep -oE '"test_(loss|r2)_epoch": [-0-9]+.[0-9]{5}' "$T/out" >"same$n"
 done
 holds "that of the table, written out, is the same" cmp same1 same2
 cat >own.py <<'END'
@@ -226,3 +226,22 @@ refused "perplexity is of cross entropy" 'task language_modeling is judged by it
 printf 'task = "reg"\nloss = "mean(abs(outptu - target))"\n' >own.toml
 run train --config own.toml one.mg t.csv:price --features a,b --project bad
 refused "a fault has its place in the file" "own.toml:2:18: 'outptu' is neither output nor target"
+
+# ---- a network whose samples depend on each other ----
+cat >mix.mg <<'END'
+mase-graph 1
+name mix
+module fc = Linear(2, 1)
+%x = placeholder[target=x]
+%fc = call_module[target=fc](args = (%x,), kwargs = {})
+%mean = call_method[target=mean](args = (%fc, 0), kwargs = {})
+%sub = call_function[target=operator.sub](args = (%fc, %mean), kwargs = {})
+return %sub
+END
+run convert mase_output/own1/software/training_ckpts/last.ckpt mix.pt
+for batch in 3 150; do
+    run test mix.mg t.csv:price --task reg --features a,b --load mix.pt --batch-size $batch --project test --json --log-level warning
+    succeeds "tested $batch at a time"
+    grep -o '"test_loss_epoch": [0-9.]*' "$T/out" >"mix$batch"
+done
+holds "which makes a difference" sh -c '! cmp -s mix3 mix150'
