@@ -132,9 +132,10 @@ struct mase_exact {
     const struct mase_exact_instr *first, *last;
     struct mase_exact_value **value; /* by the number of the program's, NULL: none */
     const struct mase_exact_value *input, *output;
-    struct mase_shape result; /* of one sample */
-    int64_t rows;             /* of all values together */
-    int rounded_biases;       /* layers whose bias was rounded to the scale of their products */
+    struct mase_shape result;     /* of one sample */
+    int64_t rows;                 /* of all values together */
+    struct mase_exact_fast *fast; /* how kernels run it; NULL: number by number */
+    int rounded_biases;           /* layers whose bias was rounded to the scale of their products */
 };
 
 /* The graph has weights and is borrowed, until the end of what is made here. Refused, by the name

@@ -14,8 +14,10 @@ const char *const mase_exact_op_names[] = { "line",  "encode", "affine", "round"
 /* A row of memory holds lanes numbers of eight bytes: codes, or floats in the first half. */
 struct mase_exact_work {
     const struct mase_exact *e;
+    struct mase_fast_work *fast; /* NULL: number by number, in memory */
     int64_t lanes;
     int64_t *memory; // (e->rows, lanes)
+    int64_t *codes;  // (lanes): a row of them
     float *output;   // (outputs, lanes)
 };
 
@@ -40,7 +42,11 @@ struct mase_exact_work *mase_exact_work_new(const struct mase_exact *e, int64_t 
 {
     struct mase_exact_work *w = mase_xcalloc(sizeof *w);
     *w = (struct mase_exact_work){ .e = e, .lanes = samples };
-    w->memory = mase_xcalloc((size_t)(e->rows * samples) * sizeof *w->memory);
+    if (e->fast)
+        w->fast = mase_fast_work_new(e, samples);
+    else
+        w->memory = mase_xcalloc((size_t)(e->rows * samples) * sizeof *w->memory);
+    w->codes = mase_xcalloc((size_t)samples * sizeof *w->codes);
     w->output = mase_xcalloc((size_t)(e->output->rows * samples) * sizeof *w->output);
     return w;
 }
@@ -49,13 +55,17 @@ void mase_exact_work_free(struct mase_exact_work *w)
 {
     if (!w)
         return;
+    mase_fast_work_free(w->fast);
     free(w->memory);
+    free(w->codes);
     free(w->output);
     free(w);
 }
 
 struct mase_lanes mase_exact_input(struct mase_exact_work *w)
 {
+    if (w->fast)
+        return mase_fast_input(w->fast);
     return (struct mase_lanes){ floats_at(w, w->e->input, 0), w->e->input->rows, 2 * w->lanes };
 }
 
@@ -84,14 +94,22 @@ static int64_t clamp(int64_t x, int64_t lo, int64_t hi)
     return x < lo ? lo : x > hi ? hi : x;
 }
 
+enum mase_status mase_exact_no_number(const struct mase_exact_instr *i, int64_t sample,
+                                      struct mase_err *err)
+{
+    return mase_fail(err, MASE_EVALUE,
+                     "%s: sample %lld has a value that is no number: integers have none for it",
+                     i->out->from, (long long)sample);
+}
+
 /* A step that is a power of two divides exactly; any other is divided by as formats do. */
 int64_t mase_exact_encode(float x, const struct mase_exact_grid *g)
 {
     if (g->direction == MASE_EXACT_SIGN)
         return x >= 0.0f ? 1 : -1;
-    const double v = g->scaled
-                         ? (double)rintf(x / (float)g->step)
-                         : mase_direct((double)x / g->step, (enum mase_direction)g->direction, x);
+    const double v = g->scaled ? (double)rintf(x / (float)g->step)
+                               : mase_direct((double)(x * (float)(1 / g->step)),
+                                             (enum mase_direction)g->direction, x);
     return v <= (double)g->lo ? g->lo : v >= (double)g->hi ? g->hi : (int64_t)v;
 }
 
@@ -104,10 +122,7 @@ static enum mase_status run_encode(const struct mase_exact_work *w,
         int64_t *y = codes_at(w, i->out, r);
         for (int64_t k = 0; k < n; k++) {
             if (isnan(x[k]))
-                return mase_fail(err, MASE_EVALUE,
-                                 "%s: sample %lld has a value that is no number: integers have "
-                                 "none for it",
-                                 i->out->from, (long long)k);
+                return mase_exact_no_number(i, k, err);
             y[k] = mase_exact_encode(x[k], &i->u.encode[r]);
         }
     }
@@ -212,7 +227,8 @@ static run_fn *const runs[MASE_EXACT_OP_COUNT] = {
     [MASE_EXACT_PICK] = run_pick,
 };
 
-enum mase_status mase_exact_run(struct mase_exact_work *w, int64_t samples, struct mase_err *err)
+static enum mase_status run_all(const struct mase_exact_work *w, int64_t samples,
+                                struct mase_err *err)
 {
     for (const struct mase_exact_instr *i = w->e->first; i; i = i->next) {
         if (i->op == MASE_EXACT_ENCODE)
@@ -220,6 +236,12 @@ enum mase_status mase_exact_run(struct mase_exact_work *w, int64_t samples, stru
         else
             runs[i->op](w, i, samples);
     }
+    return MASE_OK;
+}
+
+enum mase_status mase_exact_run(struct mase_exact_work *w, int64_t samples, struct mase_err *err)
+{
+    MASE_TRY(w->fast ? mase_fast_run(w->fast, samples, err) : run_all(w, samples, err));
     mase_exact_read(w, w->output, w->lanes, w->e->output, samples);
     return MASE_OK;
 }
@@ -230,7 +252,7 @@ enum mase_status mase_exact_run(struct mase_exact_work *w, int64_t samples, stru
 struct decoding {
     const struct mase_meaning *m;
     struct mase_line_form form;
-    int exponent;
+    float unit; /* 2^e */
     bool exact; /* else in double */
 };
 
@@ -238,9 +260,9 @@ static struct decoding decoding_of(const struct mase_meaning *m, int64_t lo, int
 {
     struct decoding d = { .m = m };
     const double unit = m->scaled ? 0 : mase_meaning_unit(m);
-    d.exact = unit > 0 && mase_meaning_over(&d.form, m, unit, lo, hi) && d.form.div == 1;
-    if (d.exact)
-        frexp(unit, &d.exponent);
+    d.unit = (float)unit;
+    d.exact = (double)d.unit == unit && unit > 0 && mase_meaning_over(&d.form, m, unit, lo, hi) &&
+              d.form.div == 1;
     return d;
 }
 
@@ -257,7 +279,7 @@ static float decode(int64_t code, const struct decoding *d)
     const struct mase_meaning *m = d->m;
     float v;
     if (d->exact)
-        v = ldexpf((float)(code * d->form.mul + d->form.add), d->exponent - 1);
+        v = (float)(code * d->form.mul + d->form.add) * d->unit;
     else if (m->scaled)
         v = decode_scaled(code, m);
     else
@@ -273,16 +295,31 @@ float mase_exact_decode(int64_t code, const struct mase_meaning *m)
     return decode(code, &d);
 }
 
+static const float *floats_of(const struct mase_exact_work *w, const struct mase_exact_value *v,
+                              int64_t row)
+{
+    return w->fast ? mase_fast_floats(w->fast, v, row) : floats_at(w, v, row);
+}
+
+static const int64_t *codes_of(const struct mase_exact_work *w, const struct mase_exact_value *v,
+                               int64_t row, int64_t samples)
+{
+    if (!w->fast)
+        return codes_at(w, v, row);
+    mase_fast_codes(w->fast, w->codes, v, row, samples);
+    return w->codes;
+}
+
 void mase_exact_read(const struct mase_exact_work *w, float *y, int64_t stride,
                      const struct mase_exact_value *v, int64_t samples)
 {
     for (int64_t r = 0; r < v->rows; r++) {
         if (!v->codes) {
-            memcpy(y + r * stride, floats_at(w, v, r), (size_t)samples * sizeof *y);
+            memcpy(y + r * stride, floats_of(w, v, r), (size_t)samples * sizeof *y);
             continue;
         }
         const struct decoding d = decoding_of(&v->meaning[r], v->lo[r], v->hi[r]);
-        const int64_t *code = codes_at(w, v, r);
+        const int64_t *code = codes_of(w, v, r, samples);
         for (int64_t k = 0; k < samples; k++)
             y[r * stride + k] = decode(code[k], &d);
     }

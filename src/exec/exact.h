@@ -48,6 +48,26 @@ bool mase_meaning_equal(const struct mase_meaning *a, const struct mase_meaning 
 
 int64_t mase_exact_encode(float x, const struct mase_exact_grid *g); /* x is a number */
 
+/* A sample has no number where it is rounded. */
+enum mase_status mase_exact_no_number(const struct mase_exact_instr *i, int64_t sample,
+                                      struct mase_err *err);
+
+/* ---- by kernels (exact_fast.c) ---- */
+
+/* e->fast, if the network is one of 16-bit codes and 32-bit sums. */
+void mase_exact_find_fast(struct mase_exact *e);
+struct mase_fast_work;
+struct mase_fast_work *mase_fast_work_new(const struct mase_exact *e, int64_t samples);
+void mase_fast_work_free(struct mase_fast_work *w);
+struct mase_lanes mase_fast_input(const struct mase_fast_work *w);
+enum mase_status mase_fast_run(struct mase_fast_work *w, int64_t samples,
+                               struct mase_err *err) MASE_MUST_CHECK;
+/* A row of codes, and one of floats. */
+void mase_fast_codes(const struct mase_fast_work *w, int64_t *code,
+                     const struct mase_exact_value *v, int64_t row, int64_t samples);
+const float *mase_fast_floats(const struct mase_fast_work *w, const struct mase_exact_value *v,
+                              int64_t row);
+
 /* ---- lowering (exact_lower.c, exact_sum.c, exact_window.c) ---- */
 
 struct mase_exact_lowering {

@@ -650,7 +650,9 @@ static enum mase_status lower(struct mase_exact_lowering *l, struct mase_err *er
     MASE_TRY(add_sources(l, err));
     for (const struct mase_instr *i = l->e->program->first; i; i = i->next)
         MASE_TRY(mase_node_place(i->node, lower_instr(l, i, err), err));
-    return set_output(l, err);
+    MASE_TRY(set_output(l, err));
+    mase_exact_find_fast(l->e);
+    return MASE_OK;
 }
 
 enum mase_status mase_exact_new(struct mase_exact **out, struct mase_graph *g,

@@ -20,6 +20,7 @@
 #include "kern/curve.inc.c"
 #include "kern/gather.inc.c"
 #include "kern/gemm.inc.c"
+#include "kern/int.inc.c"
 #include "kern/loss.inc.c"
 #include "kern/norm.inc.c"
 #include "kern/optim.inc.c"

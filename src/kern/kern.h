@@ -34,6 +34,25 @@ struct mase_gemm {
     bool relu;   /* cut at zero when storing */
 };
 
+/* y[o][n] = bias[o] + sum over k of w[o][k] rows[k][n], in integers that 32 bits hold. Weights come
+ * in pairs, the first of two in the lower half; an odd last one has a row and a weight of zeros. */
+struct mase_int_gemm {
+    int32_t *const *y;          // (O)
+    const int32_t *w;           // (O, pairs)
+    const int32_t *bias;        // (O)
+    const int16_t *const *rows; // (2 * pairs)
+    long O, pairs;
+};
+
+/* What makes 16 bits of a number: clamp(round(x mul + add), lo, hi), to nearest, ties to even; or of
+ * x / 2^shift; or of x factor + offset in float32. */
+struct mase_int_line {
+    double mul, add, lo, hi;
+    int shift;
+    float factor, offset;
+    bool divides, floor; /* of floats: by factor, not times it; down */
+};
+
 /* dw[o][k] = sum over positions p and lanes of dy[o][p][n] rows[p][k][n]. */
 struct mase_grad {
     float *dw;                // (O, K), rows dw_stride apart

@@ -84,10 +84,10 @@ static void use_reference(struct mase_predictor *p, int64_t n)
     s->y = (struct mase_lanes){ mase_plan_floats(p->outputs * n), p->outputs, n };
 }
 
-/* Memory is eight bytes a value, so batches are small. */
+/* As many as stay in the nearer caches. */
 static enum mase_status make_exact(struct mase_predictor *p, struct mase_err *err)
 {
-    enum { SAMPLES = 64 };
+    enum { SAMPLES = 128 };
     p->batch = p->batch < SAMPLES ? p->batch : SAMPLES;
     MASE_TRY(mase_exact_new(&p->exact, p->graph, &p->input, 1, err));
     set_result(p, &p->exact->result);

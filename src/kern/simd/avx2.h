@@ -1,6 +1,8 @@
 /* avx2.h - the sixteen lanes as two 256-bit registers. */
 #include <immintrin.h>
 
+#include "kern/simd/int256.h"
+
 typedef struct {
     __m256 lo, hi;
 } vf;
@@ -22,6 +24,19 @@ static inline void vstore(float *p, vf a)
 {
     _mm256_storeu_ps(p, a.lo);
     _mm256_storeu_ps(p + 8, a.hi);
+}
+static inline __m256 load_i32_half(const int32_t *p)
+{
+    return _mm256_cvtepi32_ps(_mm256_loadu_si256((const __m256i *)p));
+}
+static inline vf vload_i32(const int32_t *p)
+{
+    return (vf){ load_i32_half(p), load_i32_half(p + 8) };
+}
+/* Whole numbers that 16 bits hold. */
+static inline void vstore_i16(int16_t *p, vf a)
+{
+    vp_store16(p, _mm256_cvtps_epi32(a.lo), _mm256_cvtps_epi32(a.hi));
 }
 static inline vf vset1(float a)
 {

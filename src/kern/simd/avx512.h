@@ -1,6 +1,8 @@
 /* avx512.h - the sixteen lanes as one 512-bit register. */
 #include <immintrin.h>
 
+#include "kern/simd/int256.h"
+
 typedef __m512 vf;
 typedef __mmask16 vm; /* one bit per lane */
 
@@ -18,6 +20,15 @@ static inline vf vload(const float *p)
 static inline void vstore(float *p, vf a)
 {
     _mm512_storeu_ps(p, a);
+}
+static inline vf vload_i32(const int32_t *p)
+{
+    return _mm512_cvtepi32_ps(_mm512_loadu_si512(p));
+}
+/* Whole numbers that 16 bits hold. */
+static inline void vstore_i16(int16_t *p, vf a)
+{
+    _mm256_storeu_si256((__m256i *)p, _mm512_cvtepi32_epi16(_mm512_cvtps_epi32(a)));
 }
 static inline vf vset1(float a)
 {

@@ -33,6 +33,16 @@ static inline void vstore(float *p, vf a)
 {
     memcpy(p, &a, sizeof(a));
 }
+static inline vf vload_i32(const int32_t *p)
+{
+    LANES((float)p[i]);
+}
+/* Whole numbers that 16 bits hold. */
+static inline void vstore_i16(int16_t *p, vf a)
+{
+    for (int i = 0; i < 16; i++)
+        p[i] = (int16_t)a.l[i];
+}
 static inline vf vset1(float a)
 {
     LANES(a);
@@ -230,4 +240,62 @@ static inline void vtally(uint8_t *count, vword a, int weight)
     for (int i = 0; i < 8; i++)
         for (int b = 0; b < 64; b++)
             count[b] = (uint8_t)(count[b] + (int)(a.l[i] >> b & 1) * weight);
+}
+
+/* ---- integers ---- */
+
+typedef struct {
+    int32_t l[16];
+} vp;
+
+static inline vp vp_set1(int32_t a)
+{
+    vp r;
+    for (int i = 0; i < 16; i++)
+        r.l[i] = a;
+    return r;
+}
+/* The numbers of two rows side by side, the first in the lower half. */
+static inline vp vp_pairs(const int16_t *a, const int16_t *b)
+{
+    vp r;
+    for (int i = 0; i < 16; i++)
+        r.l[i] = (int32_t)((uint32_t)(uint16_t)a[i] | (uint32_t)(uint16_t)b[i] << 16);
+    return r;
+}
+static inline int32_t lower(int32_t pair)
+{
+    return (int16_t)(uint16_t)((uint32_t)pair & 0xffff);
+}
+static inline int32_t upper(int32_t pair)
+{
+    return (int16_t)(uint16_t)((uint32_t)pair >> 16);
+}
+static inline vp vp_dot(vp acc, vp x, int32_t w)
+{
+    for (int i = 0; i < 16; i++)
+        acc.l[i] += lower(x.l[i]) * lower(w) + upper(x.l[i]) * upper(w);
+    return acc;
+}
+static inline void vp_store(int32_t *p, vp a)
+{
+    memcpy(p, &a, sizeof a);
+}
+/* clamp(round(x mul + add), lo, hi), in double. */
+static inline void vp_line(int16_t *y, const int32_t *x, double mul, double add, double lo,
+                           double hi)
+{
+    for (int i = 0; i < 16; i++) {
+        const double v = rint(fma((double)x[i], mul, add));
+        y[i] = (int16_t)(v < lo ? lo : v > hi ? hi : v);
+    }
+}
+/* clamp(round(x / 2^shift), lo, hi): half and one are 0 where shift is. */
+static inline void vp_shift(int16_t *y, const int32_t *x, int shift, int half, int one, int lo,
+                            int hi)
+{
+    for (int i = 0; i < 16; i++) {
+        const int32_t v = (x[i] + half + ((x[i] >> shift) & one)) >> shift;
+        y[i] = (int16_t)(v < lo ? lo : v > hi ? hi : v);
+    }
 }

@@ -155,6 +155,80 @@ CASE(mul_add)
     k->mul_add(s->out, s->x, s->in[1], s->n);
     return (struct wrote){ s->n, 0 };
 }
+/* Integers out of floats, whatever these are. */
+static const int32_t *integers_of(const float *x, int32_t most)
+{
+    static int32_t y[ROWS * MAX_N];
+    for (int i = 0; i < ROWS * MAX_N; i++) {
+        memcpy(&y[i], &x[i], sizeof y[i]);
+        y[i] %= most;
+    }
+    return y;
+}
+static struct wrote shorts(const struct scene *s)
+{
+    return (struct wrote){ 0, s->n / 2 };
+}
+CASE(int_gemm)
+{
+    enum { O = 6, PAIRS = 3 };
+    static int16_t shortened[2 * PAIRS][MAX_N];
+    const int16_t *rows[2 * PAIRS];
+    const int32_t *a = integers_of(s->in[0], 32768);
+    int32_t *y[O], w[O * PAIRS], bias[O];
+    for (int i = 0; i < 2 * PAIRS; i++) {
+        rows[i] = shortened[i];
+        for (int j = 0; j < MAX_N; j++)
+            shortened[i][j] = (int16_t)a[(i * 7 + j) % (ROWS * MAX_N)];
+    }
+    for (int i = 0; i < O * PAIRS; i++)
+        w[i] = (int32_t)((uint32_t)(uint16_t)(int16_t)(a[i] % 1000) << 16 |
+                         (uint16_t)(int16_t)(a[i + 40] % 1000));
+    for (int i = 0; i < O; i++) {
+        bias[i] = a[i + 80];
+        y[i] = (int32_t *)s->out + i * s->n;
+    }
+    const struct mase_int_gemm g = { y, w, bias, rows, O, PAIRS };
+    k->int_gemm(&g, 0, s->n);
+    return (struct wrote){ 0, O * s->n };
+}
+CASE(int_line)
+{
+    const struct mase_int_line l = { .mul = s->add ? 0.25 : -3.75e-3,
+                                     .add = s->flag ? 0.125 : -17,
+                                     .lo = -128,
+                                     .hi = s->flag ? 127 : 32767 };
+    k->int_line((int16_t *)s->out, integers_of(s->in[0], 1 << 24), &l, s->n);
+    return shorts(s);
+}
+CASE(int_shift)
+{
+    const struct mase_int_line l = { .shift = s->add    ? 3
+                                              : s->flag ? 0
+                                                        : 11,
+                                     .lo = -128,
+                                     .hi = 127 };
+    k->int_shift((int16_t *)s->out, integers_of(s->in[0], s->flag ? 300 : 1 << 20), &l, s->n);
+    return shorts(s);
+}
+CASE(int_scale)
+{
+    const struct mase_int_line l = {
+        .factor = s->add ? 0.0137f : 1e-5f, .offset = s->flag ? 0.5f : 0, .lo = 0, .hi = 255
+    };
+    k->int_scale((int16_t *)s->out, integers_of(s->in[0], 1 << 30), &l, s->n);
+    return shorts(s);
+}
+CASE(int_encode)
+{
+    const struct mase_int_line l = { .factor = s->add ? 0.037f : 16.0f,
+                                     .divides = s->add,
+                                     .floor = s->flag,
+                                     .lo = -32768,
+                                     .hi = 32767 };
+    k->int_encode((int16_t *)s->out, s->in[0], &l, s->n);
+    return shorts(s);
+}
 CASE(quantize_integer)
 {
     const struct mase_integer_grid g = { 16.0f, s->add ? -128.0f : 0.0f,
