@@ -1,10 +1,11 @@
 /*
  * infer.c - our side of bench/infer: predictions a second, by the library's own call.
  *
- *     infer NETWORK DATASET BATCH THREADS SECONDS [FORMATS]    samples a second
+ *     infer NETWORK DATASET BATCH THREADS SECONDS [FORMATS [int]]    samples a second
  *     infer NETWORK DATASET                "PARAMETERS MULTIPLICATIONS" of a sample
  *
- * FORMATS is the section [passes.quantize] of a configuration: the numbers that are emulated.
+ * FORMATS is the section [passes.quantize] of a configuration: the numbers that are emulated, or
+ * with int computed in integers.
  *
  * The weights are those of seed 0, the samples random numbers in a table that does not fit into the
  * nearest cache. No dataset is read: only the shape of its samples matters.
@@ -75,11 +76,12 @@ static enum mase_status measure(struct mase_predictor *p, int64_t features, int6
 }
 
 static enum mase_status predict(struct mase_graph *g, const struct mase_shape *sample, char **argv,
-                                struct mase_err *err)
+                                bool exact, struct mase_err *err)
 {
     struct mase_predictor *p;
     const struct mase_predictor_opts opts = { .batch = strtol(argv[3], NULL, 10),
-                                              .threads = (int)strtol(argv[4], NULL, 10) };
+                                              .threads = (int)strtol(argv[4], NULL, 10),
+                                              .exact = exact };
     if (opts.batch < 1 || opts.batch * mase_shape_count(sample) > TABLE_VALUES)
         return mase_fail(err, MASE_ELIMIT, "batch %s: a batch has at most %d values", argv[3],
                          TABLE_VALUES);
@@ -136,7 +138,7 @@ static enum mase_status run(int argc, char **argv, struct mase_err *err)
     if (argc == 3)
         printf("%lld %lld\n", (long long)mase_graph_param_count(g), (long long)multiplications(g));
     else if (argc == 6 || !(st = quantise(&g, &data->sample, argv[6], err)))
-        st = predict(g, &data->sample, argv, err);
+        st = predict(g, &data->sample, argv, argc == 8, err);
     mase_graph_free(g);
     return st;
 }
@@ -144,8 +146,8 @@ static enum mase_status run(int argc, char **argv, struct mase_err *err)
 int main(int argc, char **argv)
 {
     struct mase_err err = { 0 };
-    if (argc != 3 && argc != 6 && argc != 7) {
-        fprintf(stderr, "usage: infer NETWORK DATASET [BATCH THREADS SECONDS [FORMATS]]\n");
+    if (argc != 3 && argc != 6 && argc != 7 && !(argc == 8 && strcmp(argv[7], "int") == 0)) {
+        fprintf(stderr, "usage: infer NETWORK DATASET [BATCH THREADS SECONDS [FORMATS [int]]]\n");
         return 2;
     }
     if (!run(argc, argv, &err))

@@ -11,14 +11,42 @@
 const char *const mase_exact_op_names[] = { "line",  "encode", "affine", "round",
                                             "scale", "table",  "max",    "pick" };
 
+/* ---- codes as floats ---- */
+
+/* The nearest float to n / div 2^e. */
+struct decoding {
+    const struct mase_meaning *m;
+    struct mase_line_form form;
+    float unit; /* 2^e */
+    bool exact; /* else in double */
+};
+
+static struct decoding decoding_between(const struct mase_meaning *m, int64_t lo, int64_t hi)
+{
+    struct decoding d = { .m = m };
+    const double unit = m->scaled ? 0 : mase_meaning_unit(m);
+    d.unit = (float)unit;
+    d.exact = (double)d.unit == unit && unit > 0 && mase_meaning_over(&d.form, m, unit, lo, hi) &&
+              d.form.div == 1;
+    return d;
+}
+
+static struct decoding decoding_of(const struct mase_exact_value *v, int64_t row)
+{
+    return decoding_between(&v->meaning[row], v->lo[row], v->hi[row]);
+}
+
+/* ---- memory ---- */
+
 /* A row of memory holds lanes numbers of eight bytes: codes, or floats in the first half. */
 struct mase_exact_work {
     const struct mase_exact *e;
     struct mase_fast_work *fast; /* NULL: number by number, in memory */
     int64_t lanes;
-    int64_t *memory; // (e->rows, lanes)
-    int64_t *codes;  // (lanes): a row of them
-    float *output;   // (outputs, lanes)
+    int64_t *memory;           // (e->rows, lanes)
+    int64_t *codes;            // (lanes): a row of them
+    float *output;             // (outputs, lanes)
+    struct decoding *decoding; // (outputs)
 };
 
 static int64_t *row_at(const struct mase_exact_work *w, int64_t row)
@@ -48,6 +76,9 @@ struct mase_exact_work *mase_exact_work_new(const struct mase_exact *e, int64_t 
         w->memory = mase_xcalloc((size_t)(e->rows * samples) * sizeof *w->memory);
     w->codes = mase_xcalloc((size_t)samples * sizeof *w->codes);
     w->output = mase_xcalloc((size_t)(e->output->rows * samples) * sizeof *w->output);
+    w->decoding = mase_xcalloc((size_t)e->output->rows * sizeof *w->decoding);
+    for (int64_t r = 0; r < e->output->rows; r++)
+        w->decoding[r] = decoding_of(e->output, r);
     return w;
 }
 
@@ -59,6 +90,7 @@ void mase_exact_work_free(struct mase_exact_work *w)
     free(w->memory);
     free(w->codes);
     free(w->output);
+    free(w->decoding);
     free(w);
 }
 
@@ -246,25 +278,7 @@ enum mase_status mase_exact_run(struct mase_exact_work *w, int64_t samples, stru
     return MASE_OK;
 }
 
-/* ---- codes as floats ---- */
-
-/* The nearest float to n / div 2^e. */
-struct decoding {
-    const struct mase_meaning *m;
-    struct mase_line_form form;
-    float unit; /* 2^e */
-    bool exact; /* else in double */
-};
-
-static struct decoding decoding_of(const struct mase_meaning *m, int64_t lo, int64_t hi)
-{
-    struct decoding d = { .m = m };
-    const double unit = m->scaled ? 0 : mase_meaning_unit(m);
-    d.unit = (float)unit;
-    d.exact = (double)d.unit == unit && unit > 0 && mase_meaning_over(&d.form, m, unit, lo, hi) &&
-              d.form.div == 1;
-    return d;
-}
+/* ---- codes as floats, decoded ---- */
 
 static float decode_scaled(int64_t code, const struct mase_meaning *m)
 {
@@ -291,7 +305,7 @@ static float decode(int64_t code, const struct decoding *d)
 
 float mase_exact_decode(int64_t code, const struct mase_meaning *m)
 {
-    const struct decoding d = decoding_of(m, code, code);
+    const struct decoding d = decoding_between(m, code, code);
     return decode(code, &d);
 }
 
@@ -318,7 +332,7 @@ void mase_exact_read(const struct mase_exact_work *w, float *y, int64_t stride,
             memcpy(y + r * stride, floats_of(w, v, r), (size_t)samples * sizeof *y);
             continue;
         }
-        const struct decoding d = decoding_of(&v->meaning[r], v->lo[r], v->hi[r]);
+        const struct decoding d = v == w->e->output ? w->decoding[r] : decoding_of(v, r);
         const int64_t *code = codes_of(w, v, r, samples);
         for (int64_t k = 0; k < samples; k++)
             y[r * stride + k] = decode(code[k], &d);
