@@ -212,6 +212,8 @@ enum mase_status mase_forward_cat(struct mase_call *c, struct mase_err *err)
     struct mase_view v = mase_view_of(&ref_out(c)->shape);
     for (int i = 0; i < count; i++) {
         v.shape = items[i].tensor->shape;
+        if (mase_cat_skips(&v.shape))
+            continue;
         mase_ref_scatter(ref_out(c), &v, items[i].tensor);
         v.offset += v.shape.dim[axis] * v.stride[axis];
     }

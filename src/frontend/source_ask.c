@@ -2,7 +2,8 @@
  * source_ask.c - what the tracer asks while it traces: how the nodes are shaped that it has so far.
  *
  *     ?{"from": 12, "modules": [...], "attrs": [...], "nodes": [...]}     what is new since node 12
- *     [{"shape": ["batch", 64, 8, 8]}, [{"shape": [4]}, null], null]      of nodes 12, 13, 14
+ *     [{"shape": ["batch", 64, 8, 8], "dtype": "float32"}, [{"shape": [4]}, null], null]
+ *                                                                         of nodes 12, 13, 14
  *
  * Python decides by shapes: if x.size(2) % 2. The rules are those of the operations, applied to
  * batches of several sizes: a length that is the same for all is known, one that is the batch's is
@@ -13,6 +14,7 @@
 
 #include "frontend/source_read.h"
 #include "ir/infer.h"
+#include "ir/shape.h"
 
 /* One, and two that many numbers divide: x.view(-1, 4, 8) holds for both. */
 static const int64_t batches[] = { 1, 96, 160 };
@@ -23,9 +25,23 @@ enum { BATCHES = sizeof batches / sizeof batches[0], DTYPES = sizeof dtypes / si
 
 /* ---- shapes ---- */
 
+/* Does it multiply integers by weights that are none? PyTorch does not. */
+static bool mixes_types(const struct mase_call *c)
+{
+    bool integers = false, floats = false;
+    for (int i = 0; i < c->sig->count; i++) {
+        const struct mase_tensor *t = mase_arg_tensor(&c->param[i]);
+        integers |= t && c->sig->param[i].role == 'x' && !mase_dtype_is_float(t->dtype);
+        floats |= t && c->sig->param[i].role == 'w' && mase_dtype_is_float(t->dtype);
+    }
+    return integers && floats;
+}
+
 static enum mase_status infer_step(struct mase_call *c, void *data, struct mase_err *err)
 {
     (void)data;
+    if (mixes_types(c))
+        return mase_call_fail(c, err, "takes no integers");
     return mase_call_infer(c, err);
 }
 
@@ -75,7 +91,9 @@ static void print_length(struct mase_str *out, const int64_t n[BATCHES])
         mase_str_add(out, is_batch ? "\"batch\"" : "null");
 }
 
-static void print_shape(struct mase_str *out, const struct mase_arg *const v[BATCHES])
+/* dtype: MASE_DTYPE_COUNT where it depends on what the samples are. */
+static void print_shape(struct mase_str *out, const struct mase_arg *const v[BATCHES],
+                        enum mase_dtype dtype)
 {
     mase_str_add(out, "{\"shape\": [");
     for (int d = 0; d < v[0]->tensor->shape.rank; d++) {
@@ -85,7 +103,10 @@ static void print_shape(struct mase_str *out, const struct mase_arg *const v[BAT
         mase_str_add(out, d ? ", " : "");
         print_length(out, n);
     }
-    mase_str_add(out, "]}");
+    mase_str_add(out, "]");
+    if (dtype != MASE_DTYPE_COUNT)
+        mase_str_printf(out, ", \"dtype\": \"%s\"", mase_dtypes[dtype].torch + sizeof "torch." - 1);
+    mase_str_add(out, "}");
 }
 
 static bool is_sequence(const struct mase_arg *v)
@@ -106,14 +127,15 @@ static bool agree(const struct mase_arg *const v[BATCHES])
     return true;
 }
 
-static void print_result(struct mase_str *out, const struct mase_arg *const v[BATCHES])
+static void print_result(struct mase_str *out, const struct mase_arg *const v[BATCHES],
+                         enum mase_dtype dtype)
 {
     if (!agree(v)) {
         mase_str_add(out, "null");
         return;
     }
     if (v[0]->kind == MASE_ARG_TENSOR) {
-        print_shape(out, v);
+        print_shape(out, v, dtype);
         return;
     }
     mase_str_add(out, "[");
@@ -122,9 +144,23 @@ static void print_result(struct mase_str *out, const struct mase_arg *const v[BA
         for (int i = 0; i < BATCHES; i++)
             inner[i] = &v[i]->items[k];
         mase_str_add(out, k ? ", " : "");
-        print_result(out, inner);
+        print_result(out, inner, MASE_DTYPE_COUNT);
     }
     mase_str_add(out, "]");
+}
+
+/* The type of a tensor, if it is the same whether samples are numbers or indices. Samples of three
+ * dimensions are pictures, of numbers. */
+static enum mase_dtype sure_type(const struct mase_arg *const of[DTYPES][BATCHES], int first,
+                                 int rank)
+{
+    if (of[first][0]->kind != MASE_ARG_TENSOR)
+        return MASE_DTYPE_COUNT;
+    const enum mase_dtype t = of[first][0]->tensor->dtype;
+    for (int k = first + 1; k < DTYPES && rank < 3; k++)
+        if (agree(of[k]) && of[k][0]->tensor->dtype != t)
+            return MASE_DTYPE_COUNT;
+    return t;
 }
 
 static void print_results(struct mase_str *out, const struct mase_question *q, int from)
@@ -135,14 +171,17 @@ static void print_results(struct mase_str *out, const struct mase_question *q, i
         for (int i = 0; i < BATCHES; i++)
             infer(&v[t][i], &a, q, batches[i], dtypes[t]);
     for (int k = from; k < q->r.count; k++) {
-        const struct mase_arg *of[BATCHES];
-        int t = 0;
-        do
+        const struct mase_arg *of[DTYPES][BATCHES];
+        int first = 0;
+        for (int t = 0; t < DTYPES; t++)
             for (int i = 0; i < BATCHES; i++)
-                of[i] = mase_values_get(&v[t][i], q->r.nodes[k]);
-        while (!agree(of) && ++t < DTYPES);
+                of[t][i] = mase_values_get(&v[t][i], q->r.nodes[k]);
+        while (first < DTYPES - 1 && !agree(of[first]))
+            first++;
         mase_str_add(out, k > from ? ", " : "");
-        print_result(out, of);
+        print_result(out, of[first],
+                     agree(of[first]) ? sure_type(of, first, q->data->sample.rank)
+                                      : MASE_DTYPE_COUNT);
     }
     mase_arena_release(&a);
 }

@@ -243,6 +243,8 @@ struct mase_pads {
 };
 /* "constant", "reflect" ...: of the function as it says, of a layer by its class. */
 const char *mase_pad_mode(const struct mase_call *c);
+/* Does cat leave a tensor of this shape out? [0] joins what has any dimensions, as in PyTorch. */
+bool mase_cat_skips(const struct mase_shape *s);
 enum mase_status mase_pads_plan(const struct mase_call *c, struct mase_pads *p,
                                 const struct mase_shape *s, struct mase_err *err) MASE_MUST_CHECK;
 

@@ -554,21 +554,30 @@ static enum mase_dtype joined_type(const struct mase_arg *items, int count)
     return t;
 }
 
+bool mase_cat_skips(const struct mase_shape *s)
+{
+    return s->rank == 1 && s->dim[0] == 0;
+}
+
 enum mase_status mase_shape_cat(struct mase_call *c, struct mase_err *err)
 {
     const struct mase_arg *items;
-    int count, axis;
+    int count, axis, first = 0;
     MASE_TRY(mase_call_tensors(c, &items, &count, "tensors", err));
-    struct mase_shape out = items[0].tensor->shape;
+    while (first + 1 < count && mase_cat_skips(&items[first].tensor->shape))
+        first++;
+    struct mase_shape out = items[first].tensor->shape;
     if (out.rank == 0)
         return mase_call_fail(c, err, "tensors without dimensions cannot be joined; stack them");
     MASE_TRY(mase_call_axis_arg(c, &axis, &out, "dim", err));
-    for (int i = 1; i < count; i++) {
+    for (int i = first + 1; i < count; i++) {
         struct mase_shape s = items[i].tensor->shape;
+        if (mase_cat_skips(&s))
+            continue;
         int64_t length = s.rank == out.rank ? s.dim[axis] : 0;
         s.dim[axis] = out.dim[axis];
         if (!mase_shape_equal(&s, &out))
-            return join_error(c, items[0].tensor, items[i].tensor, i, err);
+            return join_error(c, items[first].tensor, items[i].tensor, i, err);
         out.dim[axis] += length;
     }
     mase_call_result(c, joined_type(items, count), &out);

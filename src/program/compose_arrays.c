@@ -24,6 +24,27 @@ static enum mase_status end_as(struct mase_compose *k, struct mase_arg y, enum m
     return MASE_OK;
 }
 
+/* Without what has no values, unless the type depends on it. */
+enum mase_status mase_lower_cat(struct mase_lowered *l, struct mase_err *err)
+{
+    struct mase_arg *list = &l->param[0];
+    struct mase_arg *items =
+        mase_new_array(&l->program->arena, struct mase_arg, (size_t)list->count);
+    int kept = 0;
+    (void)err;
+    for (int i = 0; i < list->count; i++) {
+        const struct mase_shape s = mase_compose_shape(&list->items[i]);
+        if (mase_cat_skips(&s))
+            continue;
+        items[kept++] = list->items[i];
+        if (mase_pvalue_of(&list->items[i])->type.dtype != l->call[0].result.tensor->dtype)
+            return MASE_OK;
+    }
+    if (kept)
+        *list = mase_arg_seq(&l->program->arena, list->kind, items, kept);
+    return MASE_OK;
+}
+
 /* x.copy_(y): of x its shape and type count. */
 enum mase_status mase_lower_copy_into(struct mase_lowered *l, struct mase_err *err)
 {

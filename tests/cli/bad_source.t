@@ -69,7 +69,7 @@ class Forks(nn.Module):
         if child == 0:
             while True: time.sleep(1)
         with open("child", "w") as f: f.write(str(child))
-        return nn.Flatten()(x)
+        return nn.Linear(16, 5)(x)
 EOF
 printf '[passes.report_graph]\n' >c.toml
 read_it()

@@ -335,3 +335,45 @@ cd src || exit 2
 run show 'parts.deep.net:Net(num_classes=7)' jsc
 succeeds "a module by its name"
 out_has "with arguments" '^ +2 +Linear\(in_features=12, out_features=7'
+
+# What newer files say.
+cat >new.py <<'END'
+import importlib.util
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from torch.nn.attention.flex_attention import BlockMask
+
+THERE = importlib.util.find_spec("nothing_here") is not None or torch.npu.is_available()
+
+
+class Cache:
+    """No tensor."""
+
+
+class Net(nn.Module):
+    def __init__(self, width=8, limit: torch.FloatTensor | None = None):
+        super().__init__()
+        self.mask = nn.Buffer(torch.ones(16), persistent=False)
+        self.scale = nn.Buffer(torch.ones(16))
+        self.q, self.k = nn.Linear(16, 4 * width), nn.Linear(16, 2 * width)
+        self.scale._mark = THERE or hasattr(self.scale, "num_embeddings")
+
+    def forward(self, x):
+        assert not getattr(self.scale, "_mark", True) and not isinstance(x, BlockMask)
+        x = x * self.mask * self.scale
+        q, k = self.q(x).unflatten(1, (4, 1, -1)), self.k(x).unflatten(1, (2, 1, -1))
+        y = F.scaled_dot_product_attention(q, k, k, enable_gqa=True).flatten(1)
+        return {"y": y, "cache": Cache()}
+END
+if python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))'; then
+    run show 'new.py:Net(width=4)' jsc
+    succeeds "types of today"
+    out_has "fewer heads of keys than of queries" '^repeat_interleave +call_method .* \[1, 4, 1, 4\]'
+    out_has "a buffer" '^scale +buffer '
+    err_has "what is no tensor is left out" "'cache' of what forward gives is a Cache, which is left out"
+else
+    skip "types of today" "an old Python"
+fi
+run show 'parts.deep.net:Net(parts.sizes.SIZE)' jsc
+out_has "a package by its name among arguments" '^ +2 +Linear\(in_features=12, out_features=12'

@@ -28,6 +28,11 @@ from torch.nn.utils import spectral_norm, weight_norm
 from torch.nn.utils.parametrizations import spectral_norm as new_spectral_norm
 
 
+class Scaled(nn.LayerNorm):
+    def forward(self, x):
+        return super().forward(x) * 2
+
+
 """
 NETWORK = """class {name}(nn.Module):
     def __init__(self):
@@ -89,8 +94,11 @@ OTHERWISE = {  # torch.fx has a layer, we have what it computes
               "x = x.view(-1, 4, 4); x = self.t(x, x.relu(), memory_key_padding_mask=self.p.expand(x.size(0), 4)).flatten(1)"),
     "NormedEdges": ("self.c = weight_norm(nn.Conv2d(1, 3, 3, padding=1, padding_mode='reflect'))", 48,
                     "x = self.c(x.view(-1, 1, 4, 4)).flatten(1)"),
-}
-EVALUATED = {  # in training their vectors change with every call, which is refused
+    "Derived": ("self.n = Scaled(16)", 16, "x = self.n(x)"),
+    "Made": ("pass", 16, "x = nn.Softmax(dim=1)(nn.ReLU()(x)); x = nn.ReLU()(x - 0.1)"),
+    "Types": ("pass", 16, "x = x.tanh() if x.dtype not in (torch.int64, torch.bool) else x.exp(); x = x * 2 if isinstance(x, torch.Tensor) else x; "
+              "x = x + 1 if x.is_floating_point() else x; x = x.masked_fill(x > 1.5, torch.finfo(torch.float32).eps)"),
+    "Grown": ("pass", 18, "x = torch.cat([torch.tensor([]), x, torch.FloatTensor([x.size(1), 2.5]).expand(x.size(0), 2)], 1)"),
     "Spectral": ("self.c = spectral_norm(nn.Conv1d(1, 3, 3)); self.t = spectral_norm(nn.ConvTranspose1d(3, 2, 2)); "
                  "self.l = new_spectral_norm(nn.Linear(30, 8))", 8,
                  "x = self.l(self.t(self.c(x.view(-1, 1, 16))).flatten(1))"),
@@ -173,15 +181,13 @@ with tempfile.TemporaryDirectory() as folder:
     with open("nets.py", "w") as f:
         f.write(HEAD + "".join(NETWORK.format(name=name, init=init.replace("; ", "\n        "), width=width,
                                               body=body.replace("; ", "\n        "))
-                               for name, (init, width, body) in {**NETWORKS, **OTHERWISE, **EVALUATED}.items()) + ENDS)
+                               for name, (init, width, body) in {**NETWORKS, **OTHERWISE}.items()) + ENDS)
     sys.path.insert(0, folder)
     import nets
     for name in {**NETWORKS, **OTHERWISE}:
         if name in NETWORKS and not IS_OLD:
             compare_graphs(name, getattr(nets, name))
         follow(ch, name, nets, torch.from_numpy(x), torch.from_numpy(y))
-    for name in EVALUATED:
-        follow(ch, name, nets, torch.from_numpy(x), torch.from_numpy(y), trains=False)
     torch.manual_seed(5)
     ids, mask = torch.randint(0, 10, (130, 5)), torch.rand(130, 5) > 0.5
     compare_ends("Two", {"left": torch.randn(130, 4), "right": torch.randn(130, 2)}, ["in.npz"])

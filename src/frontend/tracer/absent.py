@@ -101,6 +101,12 @@ class Absent:
             return (there,)
         return (type("AbsentBase", (AbsentBase,), {"absent": self._name}),)
 
+    def __instancecheck__(self, value):
+        """Nothing is of a class that is not here."""
+        return False if is_type_name(self._name) else self.look()
+
+    __subclasscheck__ = __instancecheck__
+
     def __getitem__(self, index):
         """Dataset[int] is a type; data[0] is not known."""
         return self if is_type_name(self._name) and not contains_proxy(index) else self.look()
@@ -175,7 +181,7 @@ class Lost(Absent):
     def __mro_entries__(self, bases):
         return self.look()
 
-    __getitem__ = __or__ = __ror__ = __enter__ = __eq__ = __hash__ = look
+    __getitem__ = __or__ = __ror__ = __enter__ = __eq__ = __hash__ = __instancecheck__ = __subclasscheck__ = look
     __bool__ = __int__ = __float__ = __index__ = __iter__ = __len__ = __contains__ = look
     __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = __neg__ = look
     __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = look
@@ -234,6 +240,14 @@ def expects_failure(frame):
                for t in ast.walk(tree) if isinstance(t, ast.Try) and t.handlers)
 
 
+def only_asks():
+    """importlib.util.find_spec(name): whether a package is there."""
+    frame = sys._getframe(2)
+    while frame and frame.f_globals.get("__name__") in ("importlib._bootstrap", "_frozen_importlib", "__main__"):
+        frame = frame.f_back
+    return frame is not None and frame.f_globals.get("__name__") == "importlib.util"
+
+
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """import torch.anything, and of packages that need torch"""
 
@@ -264,8 +278,9 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 def found_above(name, frame):
     """Scripts are run from folders above them: src/net/a.py says "from net import b"."""
-    folder = os.path.dirname(os.path.abspath(frame.f_code.co_filename)) if frame else ""
-    for _ in range(LEVELS):
+    file = os.path.abspath(frame.f_code.co_filename) if frame else ""
+    folder = os.path.dirname(file)
+    for _ in range(0 if in_packages(file) else LEVELS):
         spec = importlib.machinery.PathFinder.find_spec(name, [folder])
         if spec and isinstance(spec.loader, importlib.machinery.SourceFileLoader):
             spec.loader = FileLoader(name, spec.origin)
@@ -283,6 +298,8 @@ class LastFinder(Finder):
     """Whatever nobody else has found."""
 
     def find_spec(self, name, path=None, target=None):
+        if only_asks():
+            return None
         above = found_above(name, importer()) if "." not in name else None
         if above:
             return above

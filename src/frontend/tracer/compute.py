@@ -380,6 +380,21 @@ def broadcast_tensors(*tensors):
     return tuple(t.stretched(shape) for t in tensors)
 
 
+def pad(self, pad, mode="constant", value=None):
+    """By a value; edges are not known."""
+    if not any(pad):
+        return self
+    if mode != "constant":
+        raise Fault("pad(mode=%r) cannot be computed while tracing" % mode)
+    for i in range(len(pad) // 2):
+        d = self.ndim - 1 - i
+        ends = [full([n if k == d else m for k, m in enumerate(self.shape)], value or 0, dtype=self.dtype)
+                for n in (max(pad[2 * i], 0), max(pad[2 * i + 1], 0))]
+        inner = self.narrow(d, max(-pad[2 * i], 0), self.shape[d] + min(pad[2 * i], 0) + min(pad[2 * i + 1], 0))
+        self = joined([ends[0], inner, ends[1]], d)
+    return self
+
+
 # ---- products ----
 
 def einsum(equation, *operands):
@@ -504,7 +519,7 @@ METHODS = {
     "narrow": narrow, "select": select, "unbind": unbind, "flip": flip, "roll": roll, "index_select": index_select,
     "repeat_interleave": repeat_interleave, "gather": gather, "scatter": scatter, "movedim": movedim,
     "moveaxis": movedim, "expand_as": expand_as, "view_as": view_as, "reshape_as": view_as, "unfold": unfold,
-    "diag": diagonal, "diagonal": diagonal, "matmul": matmul, "mm": matmul, "bmm": matmul, "outer": outer,
+    "pad": pad, "diag": diagonal, "diagonal": diagonal, "matmul": matmul, "mm": matmul, "bmm": matmul, "outer": outer,
     "ger": outer, "dot": matmul, "mv": matmul, "diff": difference,
     "tril": MAKERS["tril"], "triu": MAKERS["triu"], "maximum": picked_by(max), "minimum": picked_by(min),
     "logical_and": logical(lambda a, b: a and b), "logical_or": logical(lambda a, b: a or b),

@@ -16,13 +16,19 @@ ASSIGNED = [n for n in REFLECTED if n != "matmul"]  # x += y changes x, as x.add
 STDLIB = os.path.dirname(os.__file__) + os.sep
 
 
-def is_users(filename):
-    """Also a package's, where a network is made of it."""
+def in_packages(filename):
+    """Where it lies among installed packages; "": elsewhere."""
     for folder in ("site-packages", "dist-packages"):
         _, found, rest = filename.partition(os.sep + folder + os.sep)
         if found:
-            return re.split(r"[/.]", rest)[0] in IN_USE
-    return not filename.startswith(("<", STDLIB))
+            return rest
+    return ""
+
+
+def is_users(filename):
+    """Also a package's, where a network is made of it."""
+    rest = in_packages(filename)
+    return re.split(r"[/.]", rest)[0] in IN_USE if rest else not filename.startswith(("<", STDLIB))
 
 
 def columns(filename, line, code, lasti):
@@ -208,6 +214,10 @@ class Known(Proxy):
     shape = property(lambda self: self.value.shape)
     ndim = property(lambda self: self.value.ndim)
     requires_grad = property(lambda self: self.value.requires_grad)
+    dtype = property(lambda self: self.value.dtype)
+
+    def is_floating_point(self):
+        return self.value.dtype.is_floating_point
 
     def size(self, dim=None):
         return self.value.size(dim)
@@ -232,6 +242,8 @@ class Attribute(Proxy):
     def __call__(self, *args, **kwargs):
         if self.name in ("requires_grad_", "retain_grad") and self.name not in TRACER.tables.methods:
             return self.owner  # of inputs: they have no gradients here
+        if self.name == "is_floating_point" and not args:
+            return has_floats(self.owner)
         known(self.name, TRACER.tables.methods, "method")
         if self.name.endswith("_") and not self.name.endswith("__"):
             TRACER.check_write(self.owner)
@@ -374,6 +386,7 @@ class Tracer:
         self.lasting = set(self.parameters) | set(self.buffers)  # not made by forward itself
         self.read = {}  # parameters are read once; buffers and constants at each use
         self.constants = constants
+        self.made = []  # layers without parameters that forward makes
         self.kept = []  # constants, so that their id stays theirs
         self.changed = {}  # buffers that forward has written to: what they are now
         self.sizes, self.decisions = Sizes(self, sample), []
@@ -414,6 +427,8 @@ class Tracer:
             return {"dict": [[str(k), self.arg(i)] for k, i in v.items()]}
         if v is Ellipsis or isinstance(v, (dtype, device)):
             return {"atom": str(v)}
+        if isinstance(v, LegacyKind):
+            return {"atom": str(v.dtype)}
         if isinstance(v, Absent):
             v.look()
         if dataclasses.is_dataclass(v) and not isinstance(v, type):
@@ -481,9 +496,12 @@ class Tracer:
 
     def use(self, layer):
         path = self.paths.get(id(layer))
-        if path is None:
+        if path is None and (layer._parameters or layer._buffers):
             raise Fault("this layer is not part of the model: assign it to self, or to a "
                         "ModuleList, in __init__")
+        if path is None:  # nn.ReLU()(x): one for each place that makes one
+            path = self.paths[id(layer)] = "_made_%d" % len(self.made)
+            self.made.append(layer)
         if path not in self.modules:
             self.modules[path] = layer._describe(path, self.home)
         return path
@@ -494,6 +512,9 @@ class Tracer:
     def called(self, module, args, kwargs):
         if not isinstance(module, Layer) or type(module).__module__ != LAYERS:
             return module.forward(*args, **kwargs)
+        return self.layer(module, args, kwargs)
+
+    def layer(self, module, args, kwargs):
         pinned = module._asks_mode and module.training != self.mode
         mode = ("train" if module.training else "eval") if pinned else "follows"
         return Proxy(self.node("call_module", self.use(module), args, kwargs, mode=mode))
@@ -518,7 +539,7 @@ class Tracer:
             else:
                 args.append(value)
         result = self.root._hooked(functools.partial(forward, self.root), tuple(args), kwargs)
-        self.node("output", "output", (result,), {})
+        self.node("output", "output", (told(result),), {})
         self.keep_the_rest()
 
     def keep_the_rest(self):
@@ -532,6 +553,7 @@ class Tracer:
             for name, t in itertools.chain(m._parameters.items(), m._buffers.items()):
                 if t is not None:
                     self.keep(path + "." + name if path else name, t, read)
+        self.modules.update((self.paths[id(layer)], called[self.paths[id(layer)]]) for layer in self.made)
         self.attrs.update(read)
         self.order()
 
@@ -571,6 +593,21 @@ class Tracer:
                 attr["start"] = {"as": first[numbers, attr["dtype"]]}
         return {"modules": list(self.modules.values()), "attrs": list(self.attrs.values()),
                 "nodes": self.nodes}
+
+
+def told(result):
+    """What forward gives; of a dict without objects that are no tensors, as caches of keys and values."""
+    if not isinstance(result, dict):
+        return result
+    kept = {}
+    for name, v in result.items():
+        if type(v).__module__ != "builtins" and not isinstance(v, (Proxy, Tensor, dict, tuple, list)) \
+                and not dataclasses.is_dataclass(v):
+            note(here() or {"path": REQUEST["file"], "line": 0}, "'%s' of what forward gives is a %s, which is left out" % (
+                name, type(v).__name__))
+        else:
+            kept[name] = v
+    return kept
 
 
 def type_text(t):

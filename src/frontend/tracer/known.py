@@ -39,6 +39,25 @@ class Context:
         return fn
 
 
+class CustomOp:
+    """torch.library.custom_op: what it computes is its function."""
+
+    def __init__(self, fn):
+        self.fn = fn
+
+    def __call__(self, *args, **kwargs):
+        return self.fn(*args, **kwargs)
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return decorator  # register_fake, register_autograd
+
+
+def custom_op(name, fn=None, **_):
+    return CustomOp if fn is None else CustomOp(fn)
+
+
 class autocast(Context):
     def __init__(self, device_type="cuda", dtype=None, enabled=True, **_):
         if enabled and str(device_type).startswith("cpu"):
@@ -180,7 +199,7 @@ NAMES = {
         "set_printoptions": nothing, "use_deterministic_algorithms": nothing, "set_warn_always": nothing,
         "set_float32_matmul_precision": nothing, "set_default_device": nothing, "seed": nothing,
         "set_default_dtype": set_default_dtype, "set_default_tensor_type": set_default_tensor_type,
-        "get_default_dtype": lambda: DTYPES["float32"], "autocast": autocast, "manual_seed": nothing,
+        "get_default_dtype": lambda: DTYPES["float32"], "get_default_device": lambda: device("cpu"), "autocast": autocast, "manual_seed": nothing,
         "is_autocast_enabled": no, "memory_format": Subscripted, "contiguous_format": None,
         "channels_last": None, "preserve_format": None, "strided": None, "initial_seed": lambda: 0,
         "get_rng_state": nothing, "set_rng_state": nothing, "typename": lambda t: type(t).__name__,
@@ -206,7 +225,8 @@ NAMES = {
                       "optimize": decorator, "reset": nothing, "mark_dynamic": nothing,
                       "mark_static": nothing, "graph_break": nothing, "disallow_in_graph": itself,
                       "config": types.SimpleNamespace()},
-    "torch.fx": {"wrap": itself},
+    "torch.library": {"custom_op": custom_op, "register_fake": decorator, "impl": decorator, "define": nothing},
+    "torch.fx": {"wrap": itself, "Proxy": Proxy},
     "torch.cuda": {"is_available": no, "device_count": lambda: 0, "manual_seed": nothing,
                    "manual_seed_all": nothing, "set_device": nothing, "empty_cache": nothing,
                    "synchronize": nothing, "is_bf16_supported": no, "is_initialized": no,
@@ -232,6 +252,7 @@ NAMES = {
                         "has_torch_function_variadic": no, "is_tensor_like": no},
     "torch.onnx": {"is_in_onnx_export": no},
     "torch._utils": {}, "torch.types": {},
+    "torch.utils._pytree": {"register_pytree_node": nothing, "_register_pytree_node": nothing},
     "torch.nn.utils": {"weight_norm": weight_norm, "spectral_norm": spectral_norm, **{
         n: Parametrised(n) for n in ("remove_weight_norm", "remove_spectral_norm")}},
     "torch.nn.utils.parametrizations": {"weight_norm": new_weight_norm, "spectral_norm": new_spectral_norm,

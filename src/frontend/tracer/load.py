@@ -173,6 +173,8 @@ class Call:
         value = vars(self.module).get(name)
         if value is None:
             value = getattr(self.module, name, None)
+        if value is None and name == self.module.__name__.partition(".")[0]:
+            value = sys.modules[name]  # transformers.BertConfig(...)
         if isinstance(value, Lost):
             value.look()
         if value is None:

@@ -63,14 +63,48 @@ def legacy(*args, dtype=DTYPES["float32"]):
     return Tensor(flat_shape(args), ("uniform", 0.0, 0.0), dtype)
 
 
-class LegacyType:
-    """torch.FloatTensor and its kin."""
+class LegacyKind(type):
+    """torch.FloatTensor and its kin: types, which make tensors of numbers or of a shape."""
 
-    def __init__(self, legacy):
-        self.legacy, self.__name__ = legacy, legacy + "Tensor"
+    def __new__(cls, legacy):
+        return super().__new__(cls, legacy + "Tensor", (), {"legacy": legacy, "dtype": LEGACY[legacy], "__module__": "torch"})
 
-    def __call__(self, *args, **_):
-        return legacy(*args, dtype=LEGACY[self.legacy])
+    def __init__(cls, legacy):
+        super().__init__(legacy, (), {})
+
+    def __call__(cls, *args, **_):
+        if not contains_proxy(args):
+            return legacy(*args, dtype=cls.dtype)
+        if len(args) == 1 and isinstance(args[0], (list, tuple)):
+            return Proxy.record("call_function", "torch.tensor", (args[0],), {"dtype": cls.dtype})
+        if any(isinstance(a, (list, tuple)) for a in args) or len(args) == 1:
+            raise Fault("%s of a traced value is not followed: x.to(dtype) says what it becomes" % cls.__name__)
+        return Proxy.record("call_function", "torch.empty", args, {"dtype": cls.dtype})
+
+    def __instancecheck__(cls, value):
+        return issubclass(type(value), Tensor) and value.dtype is cls.dtype
+
+
+class Limits:
+    """torch.finfo and torch.iinfo of a type that is known."""
+
+    def __init__(self, kind):
+        self.dtype = str(kind).rpartition(".")[2]
+        self.bits = 8 * kind.itemsize
+        if not kind.is_floating_point:
+            self.min, self.max = (0, 255) if kind.name == "uint8" else (-1 << (self.bits - 1), (1 << (self.bits - 1)) - 1)
+            return
+        digits, top = {"float64": (52, 1023), "float32": (23, 127), "float16": (10, 15), "bfloat16": (7, 127),
+                       "float8_e5m2": (2, 15)}.get(kind.name, (3, 8))
+        self.eps, self.max = 2.0 ** -digits, (2 - 2.0 ** -digits) * 2.0 ** top
+        self.max = 448.0 if digits == 3 else self.max
+        self.min, self.tiny = -self.max, 2.0 ** (1 - top if digits != 3 else -6)
+        self.smallest_normal = self.tiny
+        self.resolution = 10.0 ** -int(digits * math.log10(2))
+
+
+def limits(kind=None):
+    return Limits(DTYPES["float32"] if kind is None else as_dtype(kind))
 
 
 def filled(value):
@@ -187,4 +221,4 @@ MAKERS = {
     "linspace": linspace, "logspace": logspace, "eye": eye,
     "tril": triangle(operator.le), "triu": triangle(operator.ge),
 }
-MAKERS.update({name + "Tensor": LegacyType(name) for name in LEGACY if name})
+LEGACY_TYPES = {name + "Tensor": LegacyKind(name) for name in LEGACY if name}

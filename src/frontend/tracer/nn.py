@@ -30,6 +30,9 @@ class Module:
             raise Fault("forward assigns '%s' anew, which the next call would find changed: that is "
                         "not followed" % name)
         home = next((k for k, cls in kinds if isinstance(value, cls)), None)
+        if isinstance(value, Tensor) and value.becomes_buffer and "_buffers" in self.__dict__:
+            self.register_buffer(name, value, value.persistent)
+            home = "_buffers"
         tables = [self.__dict__[k] for k in ("_parameters", "_buffers", "_modules")
                   if k in self.__dict__]
         if not home and any(name in t for t in tables) and (value is None or
@@ -241,6 +244,15 @@ class Module:
 
     def __repr__(self):
         return "%s()" % type(self).__name__
+
+
+class Buffer:
+    """self.mask = nn.Buffer(t) is self.register_buffer("mask", t)."""
+
+    def __new__(cls, data=None, *, persistent=True):
+        data = Tensor((0,)) if data is None else data.view(*data.shape)
+        data.persistent, data.becomes_buffer = persistent, True
+        return data
 
 
 class Handle:
@@ -583,9 +595,11 @@ class Layer(Module):
         else:
             super().__setattr__(name, value)
 
-    def forward(self, *args):
-        raise Fault("%s is traced through because it is a class of your own, but has no forward of "
-                    "its own" % type(self).__name__)
+    def forward(self, *args, **kwargs):
+        """super().forward(x) of a class derived from a layer."""
+        if TRACER is None:
+            raise Fault("%s is called while the model is built, which is not followed: only forward is" % type(self).__name__)
+        return TRACER.layer(self, args, kwargs)
 
     def _layer_class(self):
         return next(c for c in type(self).__mro__ if c.__module__ == LAYERS).__name__

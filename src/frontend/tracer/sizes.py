@@ -32,8 +32,8 @@ BATCH = Unknown()
 
 
 class Shaped:
-    def __init__(self, shape):
-        self.shape = Size(shape)
+    def __init__(self, shape, kind=None):
+        self.shape, self.dtype = Size(shape), kind
 
 
 def attribute_of(x, name):
@@ -41,6 +41,8 @@ def attribute_of(x, name):
         return x.shape
     if isinstance(x, Shaped) and name == "ndim":
         return len(x.shape)
+    if isinstance(x, Shaped) and name == "dtype" and x.dtype:
+        return x.dtype
     raise Open
 
 
@@ -113,6 +115,8 @@ class Sizes:
             return slice(*(self.value(i) for i in inner))
         if kind == "float":
             return builtins.float(inner)
+        if kind == "atom" and inner.startswith("torch."):
+            return DTYPES[inner.partition(".")[2]]
         raise Open
 
     def computed(self, node):
@@ -141,7 +145,28 @@ def shaped(told):
         return None if None in parts else parts
     if told is None:
         return None
-    return Shaped(BATCH if n == "batch" else Unknown() if n is None else n for n in told["shape"])
+    return Shaped((BATCH if n == "batch" else Unknown() if n is None else n for n in told["shape"]),
+                  DTYPES.get(told.get("dtype")))
+
+
+NO_TENSORS = ("getattr", "size", "dim", "ndimension", "numel", "split", "chunk", "unbind", "tensor_split", "len")
+
+
+def has_floats(proxy):
+    """x.is_floating_point()"""
+    answer = decided(proxy, lambda v: v.dtype.is_floating_point if v.dtype else NotImplemented)
+    if answer is None:
+        raise Fault("the type of a traced value is not known here while tracing")
+    return answer
+
+
+def is_traced_tensor(proxy):
+    """Files ask isinstance(x, torch.Tensor) where lists and dicts come, too. Of what has no rule the name tells."""
+    try:
+        return isinstance(TRACER.sizes.of(proxy.node), Shaped)
+    except Open:
+        node = TRACER.nodes[proxy.node]
+        return node["kind"] != "output" and node["target"].rpartition(".")[2] not in NO_TENSORS
 
 
 def decided(proxy, what):

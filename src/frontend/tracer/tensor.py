@@ -22,11 +22,14 @@ class Kind(type):
         return legacy(*args) if cls.__dict__.get("exposed") else super().__call__(*args, **kwargs)
 
     def __instancecheck__(cls, value):
+        if cls.__dict__.get("exposed") and issubclass(type(value), Proxy):
+            return is_traced_tensor(value)
         return issubclass(type(value), Tensor if cls.__dict__.get("exposed") else cls)
 
 
 class Tensor(metaclass=Kind):
     persistent = False  # in the state dict, as parameters and most buffers are
+    becomes_buffer = False  # where it is assigned to a module: nn.Buffer
     maker = None  # the layer that made it for itself, and the name it had there
     base = None  # the tensor whose numbers we share, where we are a view
     strides, offset = None, 0  # where they lie in it; None: one behind the other
@@ -596,9 +599,9 @@ class Tensor(metaclass=Kind):
         return self.like(self.shape, [~v for v in self.numbers()])
 
     def __getattr__(self, name):
-        if name.startswith("__"):
+        if name.startswith("_"):  # a mark of the user's, which is not there
             raise AttributeError(name)
-        raise Fault("a tensor's '%s' cannot be computed while tracing" % name)
+        raise Lacking("a tensor's '%s' cannot be computed while tracing" % name)
 
 
 class Exposed(Tensor):

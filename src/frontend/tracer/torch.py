@@ -128,6 +128,7 @@ def functional(tables):
             out[name] = in_python(target, tables.functions[target])
         else:
             out[name] = as_written(first)
+    out["scaled_dot_product_attention"] = attention(out["scaled_dot_product_attention"])
     return out
 
 
@@ -148,6 +149,19 @@ def torch_einsum(equation, *operands):
     if not contains_proxy(operands) and not has_parameter(operands):
         return FUNCTIONS["einsum"](equation, *operands)
     return Proxy.record("call_function", "torch.functional.einsum", (equation,) + operands, {})
+
+
+def attention(sdpa):
+    """Where fewer heads have keys and values than queries, each is for several."""
+    def scaled_dot_product_attention(query, key, value, *args, enable_gqa=False, **kwargs):
+        if enable_gqa:
+            heads = [decided(t, lambda v: v.shape[-3]) for t in (query, key)]
+            if not all(is_number(n) for n in heads):
+                raise Fault("scaled_dot_product_attention(enable_gqa=True): how many heads there are is not known")
+            if heads[0] != heads[1]:
+                key, value = (t.repeat_interleave(heads[0] // heads[1], dim=-3) for t in (key, value))
+        return sdpa(query, key, value, *args, **kwargs)
+    return scaled_dot_product_attention
 
 
 def watch_math(tables):
@@ -247,6 +261,7 @@ class Package(types.ModuleType):
     def __init__(self, name, content=(), layers=None):
         super().__init__(name)
         self.__path__ = []
+        self.__spec__ = importlib.machinery.ModuleSpec(name, None, is_package=True)  # others look whether torch is there
         self.__dict__.update(content)
         self.__dict__["_layers"] = layers
 
@@ -278,6 +293,8 @@ class UnknownFunction:
     def __call__(self, *args, **kwargs):
         if TRACER is None and len(args) == 1 and not kwargs and is_plain_code(args[0]):
             return args[0]  # a decorator
+        if self.full.endswith(".is_available"):
+            return False  # of devices: torch.npu
         known(self.full, TABLES.functions, "function")
         raise Fault("'%s' cannot be used while tracing" % self.full)
 
@@ -304,6 +321,7 @@ def torch_content(tables):
         head, _, name = target.rpartition(".")
         if head == "torch.functional" and name not in ("split", "einsum"):
             content[name] = python_or(in_python(target, signature), content[name])
+    content.update(LEGACY_TYPES, finfo=as_written("torch.finfo", limits), iinfo=limits)
     content.update(DTYPES, dtype=dtype, device=device, Size=Size, Tensor=Exposed, split=torch_split, einsum=torch_einsum,
                    no_grad=no_grad, inference_mode=inference_mode, enable_grad=enable_grad,
                    set_grad_enabled=set_grad_enabled, is_grad_enabled=lambda: Grad.enabled,
@@ -316,7 +334,7 @@ def nn_content(tables):
     content = {"Module": Module, "Sequential": Sequential, "ModuleList": ModuleList,
                "ModuleDict": ModuleDict, "ParameterList": ParameterList,
                "ParameterDict": ParameterDict, "Parameter": Parameter,
-               "DataParallel": DataParallel}
+               "DataParallel": DataParallel, "Buffer": Buffer}
     bases = {"Conv": type("_ConvNd", (Layer,), {}), "BatchNorm": type("_BatchNorm", (Layer,), {})}
     for name, signature in tables.layers.items():
         base = next((b for start, b in bases.items() if name.startswith(start)), Layer)
@@ -336,7 +354,7 @@ def install(tables):
         "torch.nn": layers,
         "torch.nn.functional": functional(tables),
         "torch.nn.init": INIT,
-        "torch.nn.parameter": {"Parameter": Parameter},
+        "torch.nn.parameter": {"Parameter": Parameter, "Buffer": Buffer},
         "torch.nn.parallel": {"DataParallel": DataParallel, "DistributedDataParallel": DataParallel},
         "torch.nn.modules": layers,
         "torch.nn.modules.conv": {"_ConvNd": bases["Conv"]},

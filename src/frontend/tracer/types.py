@@ -43,6 +43,10 @@ class Fault(Exception):
         self.at = at
 
 
+class Lacking(Fault, AttributeError):
+    """An attribute that is not there: hasattr says so."""
+
+
 class dtype:
     """torch.float32 and its kin; short is the name in our graphs, None: not stored."""
 
@@ -61,7 +65,8 @@ class dtype:
 
     @property
     def itemsize(self):
-        return {"float64": 8, "int64": 8, "float32": 4, "int32": 4}.get(self.name, 2 if "16" in self.name else 1)
+        bits = int("0" + re.sub("_.*", "", self.name).lstrip("abcdefghijklmnopqrstuvwxyz"))
+        return max(bits // 8, 1)
 
     is_complex = False
 
@@ -78,6 +83,8 @@ DTYPES = {
     "uint8": dtype("uint8", "u8", False),
     "bool": dtype("bool", "bool", False),
 }
+DTYPES.update({name: dtype(name, None, name[0] == "f") for name in (
+    "float8_e4m3fn", "float8_e5m2", "uint16", "uint32", "uint64", "complex64", "complex128")})
 DTYPES.update(float=DTYPES["float32"], double=DTYPES["float64"], half=DTYPES["float16"],
               long=DTYPES["int64"], int=DTYPES["int32"], short=DTYPES["int16"])
 
@@ -88,6 +95,12 @@ class device:
 
     def __repr__(self):
         return self.type
+
+    def __eq__(self, other):
+        return isinstance(other, device) and (self.type, self.index) == (other.type, other.index)
+
+    def __hash__(self):
+        return hash((self.type, self.index))
 
 
 class Size(tuple):
