@@ -497,8 +497,7 @@ class Tracer:
     def use(self, layer):
         path = self.paths.get(id(layer))
         if path is None and (layer._parameters or layer._buffers):
-            raise Fault("this layer is not part of the model: assign it to self, or to a "
-                        "ModuleList, in __init__")
+            raise Fault(NO_PART)
         if path is None:  # nn.ReLU()(x): one for each place that makes one
             path = self.paths[id(layer)] = "_made_%d" % len(self.made)
             self.made.append(layer)

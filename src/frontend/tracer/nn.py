@@ -537,6 +537,9 @@ def parameter_shapes(cls, v):
         yield "_buffers", "num_batches_tracked", ()
 
 
+NO_PART = "this layer is not part of the model: assign it to self, or to a ModuleList, in __init__"
+
+
 class Layer(Module):
     signature = None
 
@@ -568,6 +571,8 @@ class Layer(Module):
         self.__dict__["at"] = here()
         try:
             for kind, name, shape in parameter_shapes(type(self).__name__, values):
+                if TRACER is not None:
+                    raise Fault(NO_PART)
                 self.__dict__[kind][name] = self._own(kind, name, shape)
         except TypeError as e:
             raise Fault("%s(%s): %s" % (type(self).__name__, ", ".join(
