@@ -43,11 +43,17 @@ static bool is_own_domain(const char *domain)
     return !domain[0] || mase_streq(domain, "ai.onnx");
 }
 
+static bool is_qonnx_domain(const char *domain)
+{
+    return mase_streq(domain, "qonnx.custom_op.general") || mase_streq(domain, "onnx.brevitas") ||
+           mase_streq(domain, "finn.custom_op.general");
+}
+
 static const struct mase_ox_rule *find_rule(const struct mase_onnx_node *n, int opset)
 {
     for (const struct mase_ox_rule *r = mase_ox_rules; r->name; r++)
         if (mase_streq(r->name, n->op_type) && opset >= r->from && opset <= r->to &&
-            is_own_domain(n->domain))
+            (r->domain ? is_qonnx_domain(n->domain) : is_own_domain(n->domain)))
             return r;
     return NULL;
 }
@@ -440,6 +446,8 @@ static const struct mase_tensor *source_of(struct mase_ox_import *im, const stru
                                            struct mase_tensor *own, struct mase_arena *a)
 {
     const struct mase_ox_value *v = f->value;
+    if (v->data)
+        return v->data;
     if (v->node && !v->init)
         return mase_ox_tensor(im, v->node);
     *own = v->like;

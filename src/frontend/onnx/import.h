@@ -40,6 +40,22 @@ struct mase_ox_value {
     struct mase_tensor like;             /* its type and shape */
     const char *owner;                   /* the parameter of a layer that it has become */
     bool transposed;                     /* it is its transpose */
+    const struct mase_tensor *data;      /* numbers that were computed of the model's */
+    struct mase_ox_value *base;          /* what is rounded, which nobody has done yet */
+    const struct mase_ox_grid *grid;     /* to this */
+    bool is_codes;                       /* and is its codes, not the values that they stand for */
+};
+
+/* Integers with a scale and a zero point: (clamp(round(x / scale) + zero, lowest, highest) - zero)
+ * scale. */
+struct mase_ox_grid {
+    int64_t count; /* of scales and zero points: 1, or one for each position of the axis */
+    const double *scale, *zero;
+    int axis, bits;
+    bool is_signed, narrow;
+    bool shifted;          /* the zero point is added before rounding, as QONNX does */
+    enum mase_op rounding; /* round, floor, ceil, trunc */
+    enum mase_dtype type;  /* of codes */
 };
 
 /* Where the values of a parameter come from when there is memory for it. */
@@ -94,6 +110,7 @@ struct mase_ox_import {
 typedef enum mase_status mase_ox_rule_fn(struct mase_ox_import *im);
 
 struct mase_ox_rule {
+    const char *domain; /* NULL: ONNX's own */
     const char *name;
     int from, to; /* opsets, inclusive */
     mase_ox_rule_fn *apply;
@@ -120,6 +137,8 @@ enum mase_status mase_ox_out(struct mase_ox_import *im, int i, struct mase_node 
 struct mase_ox_value *mase_ox_new_value(struct mase_ox_import *im, const char *name);
 
 bool mase_ox_result_is_constant(const struct mase_ox_import *im, const struct mase_ox_result *r);
+/* Type and shape of a value, read or not. */
+const struct mase_tensor *mase_ox_like(struct mase_ox_import *im, const struct mase_ox_value *v);
 const struct mase_ox_result *mase_ox_result(struct mase_ox_import *im, const struct mase_node *n);
 /* Its tensor in a batch of the first size; a tensor of nothing after a failure. */
 const struct mase_tensor *mase_ox_tensor(struct mase_ox_import *im, const struct mase_node *n);
@@ -206,6 +225,34 @@ struct mase_node *mase_ox_slice(struct mase_ox_import *im, struct mase_node *x, 
 struct mase_node *mase_ox_pad(struct mase_ox_import *im, struct mase_node *x, const int64_t *before,
                               const int64_t *after, const char *mode, double value);
 
+/* ---- rounded values (quantised.c) ---- */
+
+/* A value that has a base, rounded. */
+struct mase_node *mase_ox_rounded(struct mase_ox_import *im, struct mase_ox_value *v);
+/* Does the format int say all of it? */
+bool mase_ox_grid_is_format(const struct mase_ox_grid *g);
+const struct mase_format *mase_ox_format(struct mase_ox_import *im, const struct mase_ox_grid *g,
+                                         int axis);
+/* The value before it is rounded, and the grid that a layer must round it to; NULL: none. */
+struct mase_node *mase_ox_data_in(struct mase_ox_import *im, struct mase_ox_value *v,
+                                  const struct mase_ox_grid **g);
+/* The same of what may be the parameter of a layer. */
+struct mase_ox_value *mase_ox_weight(struct mase_ox_import *im, struct mase_ox_value *v,
+                                     const struct mase_ox_grid **g);
+/* axis: of channels in the layer's weight. */
+void mase_ox_quantise_layer(struct mase_ox_import *im, struct mase_module *m,
+                            const struct mase_ox_grid *data, const struct mase_ox_grid *weight,
+                            int axis);
+
+/* ---- products of values (rules_dense.c) ---- */
+
+/* a w + b, as a layer where w is a tensor of the model; b may be NULL. */
+struct mase_node *mase_ox_matmul(struct mase_ox_import *im, struct mase_ox_value *a,
+                                 struct mase_ox_value *w, struct mase_ox_value *b);
+/* The convolution that the attributes of the node under way describe. */
+struct mase_node *mase_ox_conv(struct mase_ox_import *im, struct mase_ox_value *x,
+                               struct mase_ox_value *w, struct mase_ox_value *b);
+
 /* ---- windows (rules_dense.c) ---- */
 
 /* How a convolution or pool slides. */
@@ -257,6 +304,7 @@ enum mase_status mase_ox_attrs_done(struct mase_ox_import *im);
 
 #define OX_RULE(name)                  enum mase_status mase_ox_rule_##name(struct mase_ox_import *im)
 #define ONNX(name, from, to, rule, op) OX_RULE(rule);
+#define QONNX(name, rule)              OX_RULE(rule);
 #include "frontend/onnx/rules.def"
 
 #endif /* MASE_FRONTEND_ONNX_IMPORT_H */

@@ -9,9 +9,9 @@ bool mase_ox_fits_layer(struct mase_ox_import *im, struct mase_ox_value *v, int 
 {
     if (!v || !mase_ox_is_param(im, v))
         return false;
-    const struct mase_tensor *t = v->init ? &v->like : mase_ox_tensor(im, v->node);
+    const struct mase_tensor *t = mase_ox_like(im, v);
     return t->dtype == MASE_F32 && t->shape.rank == rank && mase_tensor_count(t) > 0 && !v->owner &&
-           !(v->init && v->node);
+           !((v->init || v->data) && v->node);
 }
 
 /* "fc1" of "fc1.weight", where that is what the parameter is called in PyTorch; else NULL. */

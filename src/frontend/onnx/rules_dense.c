@@ -9,7 +9,7 @@
 
 static const struct mase_shape *shape_of(struct mase_ox_import *im, const struct mase_ox_value *v)
 {
-    return v->init ? &v->like.shape : &mase_ox_tensor(im, v->node)->shape;
+    return &mase_ox_like(im, v)->shape;
 }
 
 /* ---- products ---- */
@@ -33,27 +33,53 @@ static struct mase_ox_value *bias_behind(struct mase_ox_import *im,
         return NULL;
     const char *other = add->input.items[mase_streq(add->input.items[0], own)];
     struct mase_ox_value *v = mase_map_get(&im->scope->values, other);
-    return v && v->init && mase_ox_fits_layer(im, v, 1) && shape_of(im, v)->dim[0] == outputs
+    return v && (v->init || v->data) && mase_ox_fits_layer(im, v, 1) &&
+                   shape_of(im, v)->dim[0] == outputs
                ? v
                : NULL;
 }
 
-static struct mase_node *linear_layer(struct mase_ox_import *im, struct mase_node *x,
-                                      struct mase_ox_value *w, struct mase_ox_value *b,
+/* x w^T + b, as a layer. The weight of the model may be its transpose, and rounded as x may be. */
+static struct mase_node *linear_layer(struct mase_ox_import *im, struct mase_ox_value *data,
+                                      struct mase_ox_value *weight, struct mase_ox_value *b,
                                       bool transposed)
 {
+    const struct mase_ox_grid *x_grid, *w_grid;
+    struct mase_node *x = mase_ox_data_in(im, data, &x_grid);
+    struct mase_ox_value *w = mase_ox_weight(im, weight, &w_grid);
     const struct mase_shape *s = shape_of(im, w);
     const struct mase_ox_value *params[] = { w, b };
     const char *names[] = { "weight", "bias" }, *key = "bias";
     const char *path = mase_ox_layer_path(im, params, names, b ? 2 : 1);
     const struct mase_arg args[] = { I(s->dim[transposed ? 0 : 1]), I(s->dim[transposed ? 1 : 0]) };
     const struct mase_arg has_bias = B(b != NULL);
-    if (!mase_ox_add_layer(im, path, MASE_OP_linear, args, 2, &key, &has_bias, 1))
+    struct mase_module *m =
+        mase_ox_add_layer(im, path, MASE_OP_linear, args, 2, &key, &has_bias, 1);
+    if (!m)
         return NULL;
+    mase_ox_quantise_layer(im, m, x_grid, w_grid,
+                           w_grid && transposed ? 1 - w_grid->axis
+                           : w_grid             ? w_grid->axis
+                                                : 0);
     mase_ox_fill(im, path, "weight", w, transposed);
     if (b)
         mase_ox_fill(im, path, "bias", b, false);
     return mase_ox_emit_layer(im, path, x);
+}
+
+/* Is it data in float32, of two dimensions or more, that no constant decides? */
+static bool is_data(struct mase_ox_import *im, struct mase_ox_value *v)
+{
+    const struct mase_ox_grid *unused;
+    struct mase_node *x = mase_ox_data_in(im, v, &unused);
+    return x && mase_ox_dtype(im, x) == MASE_F32 && mase_ox_rank(im, x) >= 2 &&
+           !mase_ox_result(im, x)->known;
+}
+
+static bool weight_fits(struct mase_ox_import *im, struct mase_ox_value *v, int rank)
+{
+    const struct mase_ox_grid *unused;
+    return mase_ox_fits_layer(im, mase_ox_weight(im, v, &unused), rank);
 }
 
 OX_RULE(gemm)
@@ -61,37 +87,43 @@ OX_RULE(gemm)
     const double alpha = mase_ox_attr_float(im, "alpha", 1.0),
                  beta = mase_ox_attr_float(im, "beta", 1.0);
     const int64_t ta = mase_ox_attr_int(im, "transA", 0), tb = mase_ox_attr_int(im, "transB", 0);
-    struct mase_node *a = mase_ox_x(im, 0);
-    struct mase_ox_value *w = mase_ox_in(im, 1), *c = mase_ox_in(im, 2);
+    struct mase_ox_value *x = mase_ox_in(im, 0), *w = mase_ox_in(im, 1), *c = mase_ox_in(im, 2);
     if (im->scope->opset < 7)
         (void)mase_ox_attr_int(im, "broadcast", 0); /* what does not fit without is refused */
-    if (im->status || !w)
-        return im->status ? im->status : mase_ox_fail(im, MASE_EVALUE, "it has no second operand");
+    if (im->status || !x || !w)
+        return im->status ? im->status : mase_ox_fail(im, MASE_EVALUE, "an operand is missing");
     const int64_t outputs = shape_of(im, w)->dim[tb ? 0 : 1];
-    const bool bias_fits =
-        !c || (c != w && mase_ox_fits_layer(im, c, shape_of(im, c)->rank) &&
-               shape_of(im, c)->dim[shape_of(im, c)->rank - 1] == outputs &&
-               mase_shape_count(shape_of(im, c)) == outputs && shape_of(im, c)->rank > 0);
-    if (alpha == 1.0 && (beta == 1.0 || !c) && !ta && bias_fits && mase_ox_fits_layer(im, w, 2) &&
-        !mase_ox_result(im, a)->known && mase_ox_dtype(im, a) == MASE_F32)
-        return mase_ox_out(im, 0, linear_layer(im, a, w, c, !tb));
-    struct mase_node *b = mase_ox_node_of(im, w), *bias = c ? mase_ox_node_of(im, c) : NULL;
+    const bool bias_fits = !c || (c != w && shape_of(im, c)->rank > 0 &&
+                                  mase_ox_fits_layer(im, c, shape_of(im, c)->rank) &&
+                                  shape_of(im, c)->dim[shape_of(im, c)->rank - 1] == outputs &&
+                                  mase_shape_count(shape_of(im, c)) == outputs);
+    if (alpha == 1.0 && (beta == 1.0 || !c) && !ta && bias_fits && weight_fits(im, w, 2) &&
+        is_data(im, x))
+        return mase_ox_out(im, 0, linear_layer(im, x, w, c, !tb));
+    struct mase_node *a = mase_ox_node_of(im, x), *b = mase_ox_node_of(im, w),
+                     *bias = c ? mase_ox_node_of(im, c) : NULL;
     return mase_ox_out(
         im, 0, EMIT(im, MASE_OP_gemm, N(a), N(b), N(bias), F(alpha), F(beta), I(ta), I(tb)));
 }
 
+struct mase_node *mase_ox_matmul(struct mase_ox_import *im, struct mase_ox_value *a,
+                                 struct mase_ox_value *w, struct mase_ox_value *b)
+{
+    if (weight_fits(im, w, 2) && is_data(im, a))
+        return linear_layer(im, a, w, b, true);
+    struct mase_node *x = mase_ox_node_of(im, a), *y = mase_ox_node_of(im, w);
+    return EMIT(im, MASE_OP_matmul, N(x), N(y));
+}
+
 OX_RULE(matmul)
 {
-    struct mase_node *a = mase_ox_x(im, 0);
-    struct mase_ox_value *w = mase_ox_in(im, 1);
-    if (im->status || !w)
-        return im->status ? im->status : mase_ox_fail(im, MASE_EVALUE, "it has no second operand");
-    if (!mase_ox_fits_layer(im, w, 2) || mase_ox_rank(im, a) < 2 || mase_ox_result(im, a)->known ||
-        mase_ox_dtype(im, a) != MASE_F32)
-        return mase_ox_out(im, 0, EMIT(im, MASE_OP_matmul, N(a), N(mase_ox_node_of(im, w))));
+    struct mase_ox_value *a = mase_ox_in(im, 0), *w = mase_ox_in(im, 1), *b = NULL;
+    if (im->status || !a || !w)
+        return im->status ? im->status : mase_ox_fail(im, MASE_EVALUE, "an operand is missing");
     const struct mase_onnx_node *add = only_use(im, "Add");
-    struct mase_ox_value *b = bias_behind(im, add, shape_of(im, w)->dim[1]);
-    struct mase_node *y = linear_layer(im, a, w, b, true);
+    if (weight_fits(im, w, 2) && is_data(im, a))
+        b = bias_behind(im, add, shape_of(im, w)->dim[1]);
+    struct mase_node *y = mase_ox_matmul(im, a, w, b);
     if (b && y)
         mase_ptrmap_put(&im->absorbed, &im->arena, add, y);
     return mase_ox_out(im, 0, y);
@@ -216,8 +248,9 @@ struct mase_node *mase_ox_pad_window(struct mase_ox_import *im, struct mase_ox_w
 struct conv {
     struct mase_ox_window w;
     int64_t groups, output_padding[3];
-    struct mase_ox_value *weight, *bias;
+    struct mase_ox_value *data, *weight, *bias;
     struct mase_node *x;
+    const struct mase_ox_grid *x_grid, *w_grid; /* of a layer */
 };
 
 static const enum mase_op conv_ops[] = { MASE_OP_conv1d, MASE_OP_conv2d, MASE_OP_conv3d };
@@ -226,18 +259,19 @@ static const enum mase_op transposed_ops[] = { MASE_OP_convtranspose1d, MASE_OP_
 
 static bool conv_fits_layer(struct mase_ox_import *im, const struct conv *c)
 {
-    return mase_ox_fits_layer(im, c->weight, c->w.n + 2) &&
-           (!c->bias || mase_ox_fits_layer(im, c->bias, 1)) && !mase_ox_result(im, c->x)->known &&
-           mase_ox_dtype(im, c->x) == MASE_F32;
+    return weight_fits(im, c->weight, c->w.n + 2) &&
+           (!c->bias || mase_ox_fits_layer(im, c->bias, 1)) && is_data(im, c->data);
 }
 
 static struct mase_node *conv_layer(struct mase_ox_import *im, const struct conv *c,
                                     enum mase_op op)
 {
+    const struct mase_ox_grid *w_grid;
+    struct mase_ox_value *weight = mase_ox_weight(im, c->weight, &w_grid);
     static const char *const keys[] = { "stride", "padding", "dilation",
                                         "groups", "bias",    "output_padding" };
-    const struct mase_shape *s = shape_of(im, c->weight);
-    const struct mase_ox_value *params[] = { c->weight, c->bias };
+    const struct mase_shape *s = shape_of(im, weight);
+    const struct mase_ox_value *params[] = { weight, c->bias };
     const char *names[] = { "weight", "bias" };
     const char *path = mase_ox_layer_path(im, params, names, c->bias ? 2 : 1);
     const int64_t in = c->w.transposed ? s->dim[0] : s->dim[1] * c->groups;
@@ -249,9 +283,12 @@ static struct mase_node *conv_layer(struct mase_ox_import *im, const struct conv
                                        I(c->groups),
                                        B(c->bias != NULL),
                                        mase_ox_int_list(im, c->output_padding, c->w.n) };
-    if (!mase_ox_add_layer(im, path, op, args, 3, keys, values, c->w.transposed ? 6 : 5))
+    struct mase_module *m =
+        mase_ox_add_layer(im, path, op, args, 3, keys, values, c->w.transposed ? 6 : 5);
+    if (!m)
         return NULL;
-    mase_ox_fill(im, path, "weight", c->weight, false);
+    mase_ox_quantise_layer(im, m, c->x_grid, w_grid, w_grid ? w_grid->axis : 0);
+    mase_ox_fill(im, path, "weight", weight, false);
     if (c->bias)
         mase_ox_fill(im, path, "bias", c->bias, false);
     return mase_ox_emit_layer(im, path, c->x);
@@ -272,14 +309,17 @@ static struct mase_node *conv_call(struct mase_ox_import *im, const struct conv 
 
 static bool read_conv(struct mase_ox_import *im, struct conv *c, bool transposed)
 {
-    *c = (struct conv){ .x = mase_ox_x(im, 0),
-                        .weight = mase_ox_in(im, 1),
-                        .bias = mase_ox_in(im, 2) };
+    const struct mase_ox_grid *unused;
     c->w.transposed = transposed;
     c->groups = mase_ox_attr_int(im, "group", 1);
+    if (!c->data || !c->weight) {
+        mase_ox_fail(im, MASE_EVALUE, "an operand is missing");
+        return false;
+    }
+    c->x = mase_ox_data_in(im, c->data, &unused);
     if (im->status)
         return false;
-    if (!c->weight || shape_of(im, c->weight)->rank != mase_ox_rank(im, c->x) || c->groups < 1) {
+    if (shape_of(im, c->weight)->rank != mase_ox_rank(im, c->x) || c->groups < 1) {
         mase_ox_fail(im, MASE_EVALUE,
                      "its weight has not the rank of its input, or group is below 1");
         return false;
@@ -287,18 +327,31 @@ static bool read_conv(struct mase_ox_import *im, struct conv *c, bool transposed
     return mase_ox_read_window(im, &c->w, c->x, shape_of(im, c->weight)->dim + 2);
 }
 
-OX_RULE(conv)
+/* x as it is multiplied: a layer rounds it itself, after zeros were put around it. */
+static bool take_data(struct mase_ox_import *im, struct conv *c)
 {
-    struct conv c;
+    const bool layer = conv_fits_layer(im, c);
+    c->x = layer ? mase_ox_data_in(im, c->data, &c->x_grid) : mase_ox_node_of(im, c->data);
+    return layer;
+}
+
+struct mase_node *mase_ox_conv(struct mase_ox_import *im, struct mase_ox_value *x,
+                               struct mase_ox_value *w, struct mase_ox_value *b)
+{
+    struct conv c = { .data = x, .weight = w, .bias = b };
     if (!read_conv(im, &c, false))
-        return im->status;
+        return NULL;
+    const bool layer = take_data(im, &c);
     if (!mase_ox_is_symmetric(&c.w))
         c.x = mase_ox_pad_window(im, &c.w, c.x, 0.0);
     const enum mase_op op = conv_ops[c.w.n - 1];
-    if (im->status)
-        return im->status;
+    return im->status ? NULL : layer ? conv_layer(im, &c, op) : conv_call(im, &c, op);
+}
+
+OX_RULE(conv)
+{
     return mase_ox_out(im, 0,
-                       conv_fits_layer(im, &c) ? conv_layer(im, &c, op) : conv_call(im, &c, op));
+                       mase_ox_conv(im, mase_ox_in(im, 0), mase_ox_in(im, 1), mase_ox_in(im, 2)));
 }
 
 /* Pads that give the asked shape, or that of SAME: input times stride. */
@@ -341,7 +394,9 @@ static struct mase_node *cut(struct mase_ox_import *im, struct mase_node *y,
 
 OX_RULE(conv_transpose)
 {
-    struct conv c;
+    struct conv c = { .data = mase_ox_in(im, 0),
+                      .weight = mase_ox_in(im, 1),
+                      .bias = mase_ox_in(im, 2) };
     if (!read_conv(im, &c, true) || !solve_transposed(im, &c))
         return im->status;
     struct mase_ox_window cuts = { .n = c.w.n };
@@ -351,6 +406,9 @@ OX_RULE(conv_transpose)
             c.w.before[i] = c.w.after[i] = 0;
     }
     const enum mase_op op = transposed_ops[c.w.n - 1];
-    struct mase_node *y = conv_fits_layer(im, &c) ? conv_layer(im, &c, op) : conv_call(im, &c, op);
+    const bool layer = take_data(im, &c);
+    struct mase_node *y = im->status ? NULL
+                          : layer    ? conv_layer(im, &c, op)
+                                     : conv_call(im, &c, op);
     return mase_ox_out(im, 0, cut(im, y, &cuts));
 }

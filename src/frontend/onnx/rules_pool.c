@@ -252,7 +252,7 @@ static bool norm_fits(struct mase_ox_import *im, struct mase_ox_value *v,
 {
     if (!v || !mase_ox_fits_layer(im, v, dims->count))
         return false;
-    const struct mase_shape *s = v->init ? &v->like.shape : &mase_ox_tensor(im, v->node)->shape;
+    const struct mase_shape *s = &mase_ox_like(im, v)->shape;
     for (int d = 0; d < s->rank; d++)
         if (s->dim[d] != dims->items[d].i)
             return false;

@@ -353,8 +353,7 @@ OX_RULE(gather)
     if (asked == 0 && !known->known && mase_ox_fits_layer(im, table, 2)) {
         const struct mase_ox_value *params[] = { table };
         const char *names[] = { "weight" }, *path = mase_ox_layer_path(im, params, names, 1);
-        const struct mase_shape s =
-            table->init ? table->like.shape : mase_ox_tensor(im, table->node)->shape;
+        const struct mase_shape s = mase_ox_like(im, table)->shape;
         const struct mase_arg args[] = { I(s.dim[0]), I(s.dim[1]) };
         index = wrapped(im, index, I(s.dim[0]));
         if (!mase_ox_add_layer(im, path, MASE_OP_embedding, args, 2, NULL, NULL, 0))

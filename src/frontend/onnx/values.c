@@ -40,7 +40,9 @@ struct mase_ox_value *mase_ox_in(struct mase_ox_import *im, int i)
     if (!v)
         mase_ox_fail(im, MASE_EVALUE, "its input '%s' is made by no node before it",
                      im->node->input.items[i]);
-    return v && !v->node && !v->init ? NULL : v; /* a function was called without it */
+    return v && !v->node && !v->init && !v->data && !v->base
+               ? NULL
+               : v; /* a function was called without it */
 }
 
 bool mase_ox_has_out(const struct mase_ox_import *im, int i)
@@ -131,7 +133,7 @@ void mase_ox_fill(struct mase_ox_import *im, const char *path, const char *name,
 {
     const char *full = mase_arena_printf(&im->arena, "%s.%s", path, name);
     add_fill(im, full, v, transposed);
-    if (v->init && !v->owner) {
+    if ((v->init || v->data) && !v->owner) {
         v->owner = full;
         v->transposed = transposed;
     }
@@ -174,6 +176,10 @@ struct mase_node *mase_ox_node_of(struct mase_ox_import *im, struct mase_ox_valu
 {
     if (im->status || v->node)
         return im->status ? NULL : v->node;
+    if (v->base)
+        return mase_ox_rounded(im, v);
+    if (v->data)
+        return v->node = add_attr(im, v, v->data, is_weight(v->data));
     if (v->like.dtype >= MASE_DTYPE_COUNT) {
         mase_ox_fail(im, MASE_EUNSUPPORTED, "tensor '%s' is of type %s, which is not computed with",
                      v->name, mase_onnx_type_name(v->init->data_type));
@@ -197,7 +203,9 @@ struct mase_node *mase_ox_node_of(struct mase_ox_import *im, struct mase_ox_valu
 struct mase_node *mase_ox_constant(struct mase_ox_import *im, const struct mase_tensor *t)
 {
     struct mase_ox_value *v = mase_new(&im->arena, struct mase_ox_value);
-    const char *from = im->node->output.count ? im->node->output.items[0] : im->node->name;
+    const char *from = !im->node                ? "constant"
+                       : im->node->output.count ? im->node->output.items[0]
+                                                : im->node->name;
     if (im->status)
         return NULL;
     v->name = mase_arena_printf(&im->arena, "%s%s", im->scope->prefix, from);
@@ -227,6 +235,13 @@ const struct mase_tensor *mase_ox_tensor(struct mase_ox_import *im, const struct
     static const struct mase_tensor nothing = { .dtype = MASE_F32 };
     const struct mase_ox_result *r = n ? mase_ox_result(im, n) : NULL;
     return r && r->value[0].kind == MASE_ARG_TENSOR ? r->value[0].tensor : &nothing;
+}
+
+const struct mase_tensor *mase_ox_like(struct mase_ox_import *im, const struct mase_ox_value *v)
+{
+    if (!v->node && v->base)
+        return mase_ox_like(im, v->base);
+    return v->node ? mase_ox_tensor(im, v->node) : &v->like;
 }
 
 enum mase_dtype mase_ox_dtype(struct mase_ox_import *im, const struct mase_node *n)
@@ -328,14 +343,15 @@ bool mase_ox_result_is_constant(const struct mase_ox_import *im, const struct ma
 bool mase_ox_is_param(struct mase_ox_import *im, struct mase_ox_value *v)
 {
     const struct mase_ox_result *r = v && v->node ? mase_ox_result(im, v->node) : NULL;
-    return v && (v->init || (r && r->known && !r->given && r->value[0].kind == MASE_ARG_TENSOR &&
-                             is_same(im, r)));
+    return v &&
+           (v->init || v->data ||
+            (r && r->known && !r->given && r->value[0].kind == MASE_ARG_TENSOR && is_same(im, r)));
 }
 
 bool mase_ox_is_known(struct mase_ox_import *im, struct mase_ox_value *v)
 {
     const struct mase_ox_result *r = v && v->node ? mase_ox_result(im, v->node) : NULL;
-    return v && (v->init || (r && r->known && r->value[0].kind == MASE_ARG_TENSOR));
+    return v && (v->init || v->data || (r && r->known && r->value[0].kind == MASE_ARG_TENSOR));
 }
 
 static const struct mase_ox_result *need_known(struct mase_ox_import *im, struct mase_ox_value *v)

@@ -14,6 +14,8 @@ import numpy as np
 import onnx
 import onnxruntime
 import torch
+from onnx import helper, numpy_helper
+from onnxruntime import quantization
 from torch import nn
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -99,6 +101,83 @@ def export(net, x, path, dynamo, any_batch):
     return onnxruntime.InferenceSession(path)
 
 
+def plain(path):
+    """A session that computes every node as it stands."""
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    return onnxruntime.InferenceSession(path, options)
+
+
+class Reader(quantization.CalibrationDataReader):
+    def __init__(self, rows):
+        self.rows = iter([{"x": rows}])
+
+    def get_next(self):
+        return next(self.rows, None)
+
+
+def quant(x, scale, zero, bits, signed, narrow):
+    """Quant of QONNX by its definition."""
+    low = -(2 ** (bits - 1)) + narrow if signed else 0
+    high = 2 ** (bits - 1) - 1 if signed else 2**bits - 1 - narrow
+    codes = np.clip(np.rint(x.astype(np.float64) / scale + zero), low, high)
+    return ((codes - zero) * scale).astype(np.float32)
+
+
+def qonnx_network():
+    """Two layers: weights of 4 bits for each channel, narrow, data of 6 and 5 bits, unsigned behind the ReLU."""
+    rng = np.random.default_rng(1)
+    w = [rng.normal(size=s).astype(np.float32) for s in ((8, 16), (5, 8))]
+    b = [rng.normal(size=n).astype(np.float32) for n in (8, 5)]
+    scales = [np.abs(v).max(1, keepdims=True).astype(np.float32) / 7 for v in w]
+    constants, nodes = [], []
+
+    def constant(name, v):
+        constants.append(numpy_helper.from_array(np.asarray(v, np.float32), name))
+        return name
+
+    def add_quant(x, y, scale, bits, signed, narrow):
+        nodes.append(helper.make_node("Quant", [x, constant(y + "_s", scale), constant(y + "_z", 0), constant(y + "_b", bits)], [y], name=y,
+                                      domain="qonnx.custom_op.general", signed=signed, narrow=narrow, rounding_mode="ROUND"))
+
+    def forward(x):
+        h = quant(x, np.float32(0.11), 0, 6, True, False) @ quant(w[0], scales[0], 0, 4, True, True).T + b[0]
+        h = quant(np.maximum(h, 0), np.float32(0.25), 0, 5, False, False)
+        return h @ quant(w[1], scales[1], 0, 4, True, True).T + b[1]
+
+    add_quant("x", "xq", 0.11, 6, 1, 0)
+    add_quant(constant("fc1.weight", w[0]), "w1q", scales[0], 4, 1, 1)
+    add_quant(constant("fc2.weight", w[1]), "w2q", scales[1], 4, 1, 1)
+    nodes.append(helper.make_node("Gemm", ["xq", "w1q", constant("fc1.bias", b[0])], ["h"], name="fc1", transB=1))
+    nodes.append(helper.make_node("Relu", ["h"], ["r"], name="relu"))
+    add_quant("r", "rq", 0.25, 5, 0, 0)
+    nodes.append(helper.make_node("Gemm", ["rq", "w2q", constant("fc2.bias", b[1])], ["y"], name="fc2", transB=1))
+    info = [helper.make_tensor_value_info(n, onnx.TensorProto.FLOAT, ["N", k]) for n, k in (("x", 16), ("y", 5))]
+    graph = helper.make_graph(nodes, "qonnx", info[:1], info[1:], constants)
+    sets = [helper.make_opsetid("", 13), helper.make_opsetid("qonnx.custom_op.general", 1)]
+    onnx.save(helper.make_model(graph, opset_imports=sets), f"{HERE}/qonnx.onnx")
+    return forward
+
+
+def quantised():
+    """qdq, qoperator: of ONNX Runtime, weights of 7 bits, for with 8 its sums saturate on some processors; qonnx."""
+    rng = np.random.default_rng(0)
+    x = {"qdq": rng.normal(size=(64, 16)), "qoperator": rng.normal(size=(16, 3, 6, 6))}
+    convs = f"{HERE}/convs.onnx"
+    net = nn.Sequential(nn.Conv2d(3, 4, 3, padding=1), nn.ReLU(), nn.Conv2d(4, 2, 3, stride=2)).eval()
+    export(net, torch.randn(2, 3, 6, 6), convs, False, True)
+    for name, source, form, channels in (("qdq", f"{HERE}/mlp_dynamo.onnx", quantization.QuantFormat.QDQ, True),
+                                         ("qoperator", convs, quantization.QuantFormat.QOperator, True)):
+        rows = x[name].astype(np.float32)
+        quantization.quantize_static(source, f"{HERE}/{name}.onnx", Reader(rows), quant_format=form, per_channel=channels, reduce_range=True,
+                                     activation_type=quantization.QuantType.QUInt8, weight_type=quantization.QuantType.QInt8)
+        np.save(f"{HERE}/{name}_x.npy", rows)
+        np.save(f"{HERE}/{name}_y.npy", plain(f"{HERE}/{name}.onnx").run(None, {"x": rows})[0])
+    os.remove(convs)
+    np.save(f"{HERE}/qonnx_x.npy", x["qdq"].astype(np.float32))
+    np.save(f"{HERE}/qonnx_y.npy", qonnx_network()(x["qdq"].astype(np.float32)))
+
+
 def main():
     torch.manual_seed(0)
     for name, net in (("mlp", Mlp()), ("cnn", Cnn()), ("attention", Attention())):
@@ -119,6 +198,7 @@ def main():
     if os.path.exists(f"{HERE}/external.data"):
         os.remove(f"{HERE}/external.data")
     onnx.save(model, f"{HERE}/external.onnx", save_as_external_data=True, location="external.data", size_threshold=0)
+    quantised()
     for case in CASES if len(sys.argv) > 1 else ():
         shutil.copytree(f"{sys.argv[1]}/test_{case}", f"{HERE}/cases/{case}", dirs_exist_ok=True)
 

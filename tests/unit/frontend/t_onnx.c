@@ -44,7 +44,8 @@ static void compare(const char *name, const char *kind)
     struct mase_err err = { 0 };
     struct mase_input in;
     struct mase_tensor want;
-    struct mase_graph *g = open_network(mase_arena_printf(&a, "%s_%s", name, kind), &info);
+    struct mase_graph *g =
+        open_network(kind[0] ? mase_arena_printf(&a, "%s_%s", name, kind) : name, &info);
     in.name = g->first->name;
     assert_int_equal(
         mase_npy_read(&in.tensor, &a, mase_arena_printf(&a, DATA "%s_x.npy", name), &err), MASE_OK);
@@ -76,6 +77,44 @@ static void networks_compute_what_onnx_runtime_does(void **state)
         compare("mlp", kinds[k]);
         compare("cnn", kinds[k]);
         compare("attention", kinds[k]);
+    }
+}
+
+static const struct mase_quant *layer_quant(const struct mase_graph *g, int i)
+{
+    const struct mase_module *m = g->modules;
+    while (i-- > 0)
+        m = m->next;
+    return m->quant;
+}
+
+/* QDQ and QOperators of ONNX Runtime, and QONNX: layers with the format int. */
+static void quantised_networks_are_quantised_layers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int layers;
+        const char *data, *weight; /* how the formats of the first layer begin */
+    } rows[] = {
+        { "qdq", 2, "int(8, ", "int(8, [" },
+        { "qoperator", 2, "int(8, ", "int(8, [" },
+        { "qonnx", 2, "int(6, 0.1", "int(4, [" },
+    };
+    for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
+        struct mase_graph *g = open_network(rows[k].name, NULL);
+        struct mase_str text = { 0 };
+        compare(rows[k].name, "");
+        assert_int_equal(g->module_count, rows[k].layers);
+        for (int i = 0; i < rows[k].layers; i++)
+            assert_non_null(layer_quant(g, i));
+        mase_format_print(&text, layer_quant(g, 0)->operand[MASE_DATA_IN]);
+        assert_true(mase_starts_with(mase_str_text(&text), rows[k].data));
+        mase_str_clear(&text);
+        mase_format_print(&text, layer_quant(g, 0)->operand[MASE_WEIGHT]);
+        assert_true(mase_starts_with(mase_str_text(&text), rows[k].weight));
+        mase_str_release(&text);
+        mase_graph_free(g);
     }
 }
 
@@ -184,6 +223,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(networks_compute_what_onnx_runtime_does),
+        cmocka_unit_test(quantised_networks_are_quantised_layers),
         cmocka_unit_test(layers_have_the_names_of_their_weights),
         cmocka_unit_test(tensors_may_lie_in_another_file),
         cmocka_unit_test(text_reads_back),
