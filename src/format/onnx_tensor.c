@@ -6,6 +6,7 @@
  * location, a path that counts from the model's folder, offset and length. Whatever a path says,
  * no file outside of that folder is read.
  */
+#define _XOPEN_SOURCE 700 /* realpath */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
