@@ -27,8 +27,7 @@ static const struct mase_tensor *known_tensor(struct mase_ox_import *im, struct 
         return t;
     }
     const struct mase_ox_result *r = v && v->node ? mase_ox_result(im, v->node) : NULL;
-    return r && r->known && r->value[0].kind == MASE_ARG_TENSOR ? r->value[0].tensor
-                                                                             : NULL;
+    return r && r->known && r->value[0].kind == MASE_ARG_TENSOR ? r->value[0].tensor : NULL;
 }
 
 static const double *doubles(struct mase_ox_import *im, const struct mase_tensor *t)
