@@ -3,7 +3,9 @@
  */
 #include <inttypes.h>
 #include <string.h>
+#include <strings.h>
 
+#include <mase/log.h>
 #include <mase/str.h>
 
 #include "data/raw.h"
@@ -133,6 +135,9 @@ static int find_usual(const struct mase_header *h)
     int column = -1;
     for (int i = 0; i < 3 && column < 0; i++)
         column = find_column(h, usual_labels[i]);
+    for (int i = 0; i < 3 && column < 0; i++) /* Target, LABEL */
+        for (int k = 0; k < h->count && column < 0; k++)
+            column = strcasecmp(usual_labels[i], h->names[k]) == 0 ? k : -1;
     return column;
 }
 
@@ -252,7 +257,7 @@ static void take_others(int *order, int *count, struct mase_arena *a, const stru
         out[order[i]] = true;
     *count = 0;
     for (int k = 0; k < h->count; k++)
-        if (!is_label(l, k) && k != group && !out[k])
+        if (!is_label(l, k) && k != group && !out[k] && h->names[k][0])
             order[(*count)++] = k;
 }
 
@@ -303,7 +308,11 @@ static const struct stem {
     { "images", "labels" },
     { "features", "labels" },
     { "features", "label" },
+    { "features", "targets" },
+    { "features", "target" },
     { "inputs", "targets" },
+    { "inputs", "labels" },
+    { "arr_0", "arr_1" }, /* np.savez(file, x, y) */
 };
 enum { STEMS = sizeof stems / sizeof stems[0], PARTS = 3, WORDS = 3 };
 
@@ -391,7 +400,7 @@ static struct mase_shape without_rows(const struct mase_shape *all)
 
 /* What the array of labels has to look like, and what is wanted of it. */
 static const char *const label_shapes[] = {
-    [MASE_TARGET_CLASS] = "[N]",
+    [MASE_TARGET_CLASS] = "[N], or one-hot [N, classes]",
     [MASE_TARGET_NUMBERS] = "[N] or [N, numbers]",
     [MASE_TARGET_MAP] = "[N, positions ...]",
     [MASE_TARGET_NONE] = "nothing",
@@ -407,8 +416,8 @@ static bool fits_target(struct mase_shape *target, enum mase_target kind,
     if (y->rank < 1 || y->dim[0] != rows)
         return false;
     const int64_t each = mase_shape_count(y) / rows;
-    if (kind == MASE_TARGET_CLASS)
-        return each == 1;
+    if (kind == MASE_TARGET_CLASS) /* one, or a column for each class */
+        return each == 1 || y->rank == 2;
     *target = y->rank > 1 ? without_rows(y) : (struct mase_shape){ 1, { 1 } };
     return each > 0 && (kind != MASE_TARGET_MAP || y->rank > 1);
 }
@@ -422,8 +431,11 @@ enum mase_status mase_fit_arrays(struct mase_raw *r, struct mase_shape *sample,
         x->rank >= 2 && mase_shape_count(x) > 0 && fits_target(&target, r->target, y, x->dim[0]);
     if (fit)
         shape = without_rows(x);
+    const int64_t columns =
+        fit && r->target == MASE_TARGET_CLASS ? mase_shape_count(y) / y->dim[0] : 1;
     if (fit && r->features)
-        fit = mase_shape_equal(&shape, sample) && mase_shape_equal(&target, &r->target_shape);
+        fit = mase_shape_equal(&shape, sample) && mase_shape_equal(&target, &r->target_shape) &&
+              (columns > 1 ? r->classes == columns : !r->classes);
     if (!fit) {
         struct mase_str text = { 0 };
         mase_shape_print(&text, x);
@@ -438,8 +450,18 @@ enum mase_status mase_fit_arrays(struct mase_raw *r, struct mase_shape *sample,
         return st;
     }
     *sample = shape;
+    r->classes = columns > 1 ? (int)columns : 0;
     r->target_shape = target;
     r->targets = target.rank ? mase_shape_count(&target) : 0;
     r->features = mase_shape_count(&shape) + r->targets;
     return MASE_OK;
+}
+
+void mase_warn_of_channels(const struct mase_shape *sample, const char *path)
+{
+    const int64_t *n = sample->dim;
+    if (sample->rank == 3 && (n[2] == 1 || n[2] == 3 || n[2] == 4) && n[0] > 4 && n[1] > 4)
+        mase_warn("%s: a sample is [%lld, %lld, %lld], a picture with its channels behind it? "
+                  "Networks of PyTorch take them first: np.transpose(X, (0, 3, 1, 2))",
+                  path, (long long)n[0], (long long)n[1], (long long)n[2]);
 }

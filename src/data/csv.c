@@ -197,6 +197,11 @@ bool mase_csv_is_missing(const struct mase_csv_field *f)
     return false;
 }
 
+static bool is_word(const struct mase_csv_field *f, const char *word)
+{
+    return f->size == strlen(word) && strncasecmp(f->text, word, f->size) == 0;
+}
+
 enum mase_status mase_csv_number(const struct mase_csv *c, int field, double *v, const char *what,
                                  struct mase_err *err)
 {
@@ -205,6 +210,10 @@ enum mase_status mase_csv_number(const struct mase_csv *c, int field, double *v,
     const struct mase_loc at = mase_csv_at(c, field);
     if (mase_csv_is_missing(f))
         return mase_fail_at(err, MASE_EVALUE, at, "the value of %s is missing", what);
+    if (is_word(f, "true") || is_word(f, "false")) { /* as pandas writes truth values */
+        *v = is_word(f, "true");
+        return MASE_OK;
+    }
     if (!to_double(f, v, text))
         return mase_fail_at(err, MASE_EVALUE, at, "%s is '%.40s', not a number", what, text);
     if (isfinite(*v) && isfinite((float)*v))

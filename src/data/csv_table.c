@@ -7,9 +7,12 @@
  * names, numbered in alphabetical order; a mixture is a mistake.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#include <mase/log.h>
 
 #include "base/alloc.h"
 #include "data/csv.h"
@@ -58,10 +61,13 @@ static enum mase_status check_names(const struct header *h, struct mase_err *err
         const struct column *c = &h->column[i];
         const char *name = mase_intern(&names, c->name);
         const struct column *first = mase_map_get(&seen, name);
-        if (!name[0])
+        if (!name[0] && i == 0 && h->count > 1)
+            mase_info("%s: column 1 has no name and is left out, as the index that pandas writes",
+                      c->at.path);
+        else if (!name[0])
             st = mase_fail_at(err, MASE_EVALUE, c->at,
-                              "column %d has no name; an index that pandas wrote is left out by "
-                              "to_csv(index=False)",
+                              "column %d has no name; only the first may have none, as the index "
+                              "that pandas writes",
                               i + 1);
         else if (first)
             st = mase_fail_at(err, MASE_EVALUE, c->at, "column %d is called '%s', as column %d is",
@@ -321,6 +327,18 @@ static enum mase_status fail_missing(const struct mase_csv *c, int field, const 
                         field == l->label ? "" : h->column[field].name);
 }
 
+/* A column of names or dates can be left out. */
+static enum mase_status fail_number(const struct mase_raw *r, int64_t feature, struct mase_err *err)
+{
+    char why[sizeof err->msg];
+    if (!err || feature >= r->features - r->targets || !strstr(err->msg, "not a number"))
+        return err ? err->status : MASE_EVALUE;
+    snprintf(why, sizeof why, "%s", err->msg);
+    return mase_fail_at(err, err->status, err->loc,
+                        "%.800s; --features '!%.100s' leaves the column out", why,
+                        r->feature_names[feature]);
+}
+
 static enum mase_status read_row(struct mase_raw *r, struct reading *in, const struct mase_csv *c,
                                  const struct mase_columns *wanted, struct mase_err *err)
 {
@@ -337,7 +355,8 @@ static enum mase_status read_row(struct mase_raw *r, struct reading *in, const s
     }
     MASE_TRY(mase_raw_add(r, &row, &label, c->path, err));
     for (int64_t i = 0; i < r->features; i++)
-        MASE_TRY(mase_csv_number(c, l->column[i], &row[i], r->feature_names[i], err));
+        if (mase_csv_number(c, l->column[i], &row[i], r->feature_names[i], err))
+            return fail_number(r, i, err);
     if (l->group >= 0)
         r->group[r->rows - 1] = group_of(&in->groups, &c->field[l->group]);
     *label = 0;

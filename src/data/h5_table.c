@@ -198,8 +198,10 @@ static enum mase_status add_rows(struct mase_raw *r, const double *x, const doub
         memcpy(row, x + i * inputs, (size_t)inputs * sizeof *row);
         if (r->targets)
             memcpy(row + inputs, y + i * r->targets, (size_t)r->targets * sizeof *row);
-        if (r->target == MASE_TARGET_CLASS)
-            MASE_TRY(mase_raw_label(r, y[i], path, labels, first + i, err));
+        if (r->target != MASE_TARGET_CLASS)
+            continue;
+        MASE_TRY(r->classes ? mase_raw_one_hot(r, y + i * r->classes, path, labels, first + i, err)
+                            : mase_raw_label(r, y[i], path, labels, first + i, err));
     }
     return MASE_OK;
 }
@@ -210,7 +212,8 @@ static enum mase_status read_pair(struct mase_raw *r, const struct mase_h5_set *
     enum mase_status st = MASE_OK;
     const int64_t rows = x->shape.dim[0], step = FEATURES_MAX / r->features;
     MASE_TRY(mase_raw_reserve(r, r->rows + rows, x->most, x->path, err));
-    double *buffer = mase_xcalloc((size_t)(step * (r->features + 1)) * sizeof *buffer);
+    const int64_t most = r->features + (r->classes ? r->classes : 1);
+    double *buffer = mase_xcalloc((size_t)(step * most) * sizeof *buffer);
     double *labels = buffer + step * (r->features - r->targets); /* one, or the targets */
     for (int64_t first = 0; !st && first < rows; first += step) {
         const int64_t n = rows - first < step ? rows - first : step;
@@ -321,6 +324,10 @@ enum mase_status mase_open_h5(struct mase_dataset *d, const struct mase_dataset_
     MASE_TRY(mase_columns_of(&c, &d->arena, opts, label, err));
     enum mase_status st = mase_isolate(&t, &d->arena, path, read_own, &c, err);
     d->info.data.sample = t.sample;
+    if (!st && !t.raw.named) {
+        mase_raw_tell_one_hot(&t.raw, path);
+        mase_warn_of_channels(&t.sample, path);
+    }
     if (!st)
         st = mase_source(d, path, err);
     if (!st)

@@ -135,6 +135,36 @@ enum mase_status mase_raw_label(struct mase_raw *r, double value, const char *pa
     return MASE_OK;
 }
 
+enum mase_status mase_raw_one_hot(struct mase_raw *r, const double *value, const char *path,
+                                  const char *array, int64_t row, struct mase_err *err)
+{
+    int ones = 0, others = 0, missing = 0;
+    for (int k = 0; k < r->classes; k++) {
+        if (value[k] == 1)
+            r->label[r->rows - 1] = k;
+        ones += value[k] == 1;
+        missing += isnan(value[k]);
+        others += value[k] != 0 && value[k] != 1;
+    }
+    if (r->drop && missing)
+        r->label[r->rows - 1] = -1;
+    if (ones == 1 && !others)
+        return MASE_OK;
+    if (r->drop && missing)
+        return MASE_OK;
+    return mase_fail_in(err, MASE_EVALUE, path,
+                        "row %" PRId64
+                        ": %s has %d columns, of which one should be 1 and the others "
+                        "0; --task multilabel takes several, --task reg numbers of any kind",
+                        row, array, r->classes);
+}
+
+void mase_raw_tell_one_hot(const struct mase_raw *r, const char *path)
+{
+    if (r->target == MASE_TARGET_CLASS && r->classes && !r->class_names)
+        mase_info("%s: the labels are one-hot: %d columns, one for each class", path, r->classes);
+}
+
 /* Classes that no row is of are kept, since labels are positions in the network's output, but they
  * are often a mistake: labels that count from 1, or numbers that are no classes. */
 static void count_classes(struct mase_raw *r, const char *path)

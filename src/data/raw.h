@@ -55,6 +55,16 @@ enum mase_status mase_raw_label(struct mase_raw *r, double value, const char *pa
                                 const char *array, int64_t row,
                                 struct mase_err *err) MASE_MUST_CHECK;
 
+/* The same where it came as a row of columns, one for each class, all 0 but one. */
+enum mase_status mase_raw_one_hot(struct mase_raw *r, const double *value, const char *path,
+                                  const char *array, int64_t row,
+                                  struct mase_err *err) MASE_MUST_CHECK;
+/* Say that labels came so, if they did. */
+void mase_raw_tell_one_hot(const struct mase_raw *r, const char *path);
+
+/* Samples that look like pictures with their channels behind: PyTorch has them first. */
+void mase_warn_of_channels(const struct mase_shape *sample, const char *path);
+
 /* The table of d: training rows first, then the test rows; split as jsc is (a permutation by
  * NumPy's RandomState(42), a fifth to test) unless the file had splits of its own; scaled as opts
  * say. Fills rows, splits, names, scaling. */

@@ -18,6 +18,7 @@
  * what we accept in it is ASCII.
  */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <mase/cursor.h>
@@ -25,6 +26,7 @@
 #include <mase/str.h>
 
 #include "format/npy.h"
+#include "value/utf8.h"
 
 static const struct npy_type {
     char descr[4];
@@ -41,6 +43,9 @@ enum { TYPE_COUNT = sizeof types / sizeof types[0] };
 
 struct npy_header {
     struct mase_element element;
+    bool texts;      /* asked for: an array of texts has a kind and a length, and no element */
+    char text;       /* U: code points of 32 bits, S: bytes; 0: numbers */
+    int64_t letters; /* of each */
     bool big_endian, fortran;
     struct mase_shape shape;
 };
@@ -156,6 +161,20 @@ static enum mase_status get_bool(struct mase_cursor *c, bool *v, struct mase_err
     return MASE_OK;
 }
 
+/* 'U12' or 'S3': texts of so many letters at most. */
+static bool is_text(struct npy_header *h, const char *descr)
+{
+    enum { LETTERS_MAX = 1 << 20 };
+    if ((descr[0] != 'U' && descr[0] != 'S') || !descr[1] ||
+        descr[1 + strspn(descr + 1, "0123456789")])
+        return false;
+    h->letters = strtoll(descr + 1, NULL, 10);
+    h->text = descr[0];
+    h->element =
+        (struct mase_element){ .size = (int)(h->text == 'U' ? 4 * h->letters : h->letters) };
+    return h->letters <= LETTERS_MAX;
+}
+
 static enum mase_status get_descr(struct mase_cursor *c, struct npy_header *h, struct mase_err *err)
 {
     char descr[16];
@@ -166,8 +185,13 @@ static enum mase_status get_descr(struct mase_cursor *c, struct npy_header *h, s
     MASE_TRY(get_string(c, descr, sizeof descr, "a type such as '<f4'", err));
     if (descr[0] && descr[1] == 'O')
         return mase_fail_at(err, MASE_EUNSUPPORTED, at,
-                            "an object array holds Python pickles, which are not read");
+                            "an object array holds Python pickles, which are not read; save texts "
+                            "with .astype(str), numbers with .astype(float)");
     h->element.size = 0;
+    h->text = 0;
+    h->big_endian = descr[0] == '>' || (descr[0] == '=' && mase_host_is_big);
+    if (h->texts && descr[0] && is_text(h, descr + 1))
+        return MASE_OK;
     for (int i = 0; i < TYPE_COUNT; i++)
         if (descr[0] && mase_streq(descr + 1, types[i].descr))
             h->element = types[i].element;
@@ -176,7 +200,6 @@ static enum mase_status get_descr(struct mase_cursor *c, struct npy_header *h, s
                             "type '%s' is not supported; f2 f4 f8 i1..i8 u1..u8 b1 are", descr);
     if (!strchr("<>=|", descr[0]) || (descr[0] == '|' && h->element.size > 1))
         return mase_fail_at(err, MASE_EPARSE, at, "type '%s' has no byte order", descr);
-    h->big_endian = descr[0] == '>' || (descr[0] == '=' && mase_host_is_big);
     return MASE_OK;
 }
 
@@ -327,11 +350,63 @@ static enum mase_status copy_array(struct mase_tensor *t, struct mase_arena *a,
     return MASE_OK;
 }
 
+/* ---- texts ---- */
+
+static uint32_t letter_at(const struct npy_header *h, const unsigned char *p, int64_t i)
+{
+    if (h->text == 'S')
+        return p[i];
+    uint32_t letter = 0;
+    for (int b = 0; b < 4; b++)
+        letter |= (uint32_t)p[4 * i + b] << 8 * (h->big_endian ? 3 - b : b);
+    return letter;
+}
+
+/* Zeros behind a text fill its place. */
+static const char *text_at(struct mase_arena *a, const struct npy_header *h, const unsigned char *p)
+{
+    struct mase_str text = { 0 };
+    int64_t n = h->letters;
+    while (n && !letter_at(h, p, n - 1))
+        n--;
+    for (int64_t i = 0; i < n; i++) {
+        const uint32_t letter = letter_at(h, p, i);
+        if (h->text == 'S')
+            mase_str_addc(&text, letter ? (char)letter : '?');
+        else
+            mase_utf8_add(&text, letter && mase_utf8_is_scalar(letter) ? letter : '?');
+    }
+    const char *copy = mase_arena_strdup(a, mase_str_text(&text));
+    mase_str_release(&text);
+    return copy;
+}
+
+enum mase_status mase_npy_texts(struct mase_npy_texts *t, struct mase_arena *a,
+                                struct mase_cursor *in, struct mase_err *err)
+{
+    struct npy_header h = { .texts = true };
+    const unsigned char *p = NULL;
+    const size_t start = in->pos;
+    MASE_TRY(get_array(&h, &p, in, err));
+    in->pos = start;
+    *t = (struct mase_npy_texts){ .shape = h.shape };
+    if (!h.text)
+        return MASE_OK;
+    if (h.fortran && h.shape.rank > 1)
+        return mase_fail_at(err, MASE_EUNSUPPORTED, mase_cursor_at(in),
+                            "texts in Fortran order are not supported");
+    t->count = mase_shape_count(&h.shape);
+    t->text = mase_new_array(a, const char *, (size_t)t->count);
+    for (int64_t i = 0; i < t->count; i++)
+        t->text[i] = text_at(a, &h, p + i * h.element.size);
+    return MASE_OK;
+}
+
 enum mase_status mase_npy_parse(struct mase_tensor *t, struct mase_arena *a, const void *data,
                                 size_t size, const char *path, struct mase_err *err)
 {
     struct mase_cursor c = { .path = path, .data = data, .size = size };
-    struct npy_header h;
+    struct npy_header h = { 0 };
     const unsigned char *elements = NULL;
     MASE_TRY(get_array(&h, &elements, &c, err));
     return copy_array(t, a, &h, &c, elements, err);
@@ -345,7 +420,7 @@ static bool must_copy(const struct npy_header *h, const unsigned char *elements)
 enum mase_status mase_npy_copied(uint64_t *bytes, bool as_stored, struct mase_cursor *in,
                                  struct mase_err *err)
 {
-    struct npy_header h;
+    struct npy_header h = { 0 };
     const unsigned char *elements = NULL;
     MASE_TRY(get_array(&h, &elements, in, err));
     if (as_stored)
@@ -358,7 +433,7 @@ enum mase_status mase_npy_copied(uint64_t *bytes, bool as_stored, struct mase_cu
 enum mase_status mase_npy_view(struct mase_tensor *t, struct mase_arena *a, bool as_stored,
                                int *converted, struct mase_cursor *in, struct mase_err *err)
 {
-    struct npy_header h;
+    struct npy_header h = { 0 };
     const unsigned char *elements = NULL;
     MASE_TRY(get_array(&h, &elements, in, err));
     if (as_stored)
@@ -374,7 +449,7 @@ enum mase_status mase_npy_view(struct mase_tensor *t, struct mase_arena *a, bool
 enum mase_status mase_npy_outline(struct mase_tensor *t, struct mase_cursor *in, uint64_t whole,
                                   struct mase_err *err)
 {
-    struct npy_header h;
+    struct npy_header h = { 0 };
     uint64_t bytes = 0;
     MASE_TRY(get_header(in, &h, err));
     MASE_TRY(data_size(in, &h, &bytes, err));

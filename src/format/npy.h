@@ -17,6 +17,15 @@ enum mase_status mase_npy_view(struct mase_tensor *t, struct mase_arena *a, bool
                                int *converted, struct mase_cursor *in,
                                struct mase_err *err) MASE_MUST_CHECK;
 
+/* The same of an array of texts, in UTF-8; text = NULL: it holds numbers. */
+struct mase_npy_texts {
+    struct mase_shape shape;
+    const char **text; // (count)
+    int64_t count;
+};
+enum mase_status mase_npy_texts(struct mase_npy_texts *t, struct mase_arena *a,
+                                struct mase_cursor *in, struct mase_err *err) MASE_MUST_CHECK;
+
 /* How many bytes of the array mase_npy_view would copy; 0: it is viewed where it lies. */
 enum mase_status mase_npy_copied(uint64_t *bytes, bool as_stored, struct mase_cursor *in,
                                  struct mase_err *err) MASE_MUST_CHECK;

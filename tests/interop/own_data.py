@@ -100,7 +100,16 @@ def text_files():
     agrees("np.savetxt", "csv:savetxt.csv")
     lines = rows().splitlines()
     put("index.csv", "\n".join(["," + lines[0], *(f"{i},{line}" for i, line in enumerate(lines[1:]))]))
-    refused("pandas' index", "csv:index.csv", r"^index\.csv:1:1: column 1 has no name")
+    agrees("pandas' index", "csv:index.csv")
+    put("trail.csv", "\n".join(line + "," for line in lines))
+    refused("another column without a name", "csv:trail.csv", r"^trail\.csv:1:\d+: column 5 has no name")
+    put("target.csv", rows(head=[*names, "Target"]))
+    agrees("the usual name in another case", "csv:target.csv")
+    truths = np.c_[X[:, :2], X[:, 0] > 0]
+    put("truth.csv", "wide,high,deep,label\n" + "".join(f"{a!r},{b!r},{bool(t)},{k}\n" for (a, b, t), k in zip(truths.tolist(), y)))
+    agrees("truth values", "csv:truth.csv", truths)
+    put("dates.csv", "day,wide,label\n" + "".join(f"2024-01-{i % 28 + 1:02},{a!r},{k}\n" for i, (a, k) in enumerate(zip(X[:, 0].tolist(), y))))
+    refused("dates", "csv:dates.csv", r"day is '2024-01-01', not a number; --features '!day' leaves the column out")
     put("decimal.csv", rows(";").replace(".", ","))
     refused("decimal commas", "csv:decimal.csv", r"^decimal\.csv:2:1: wide is '.*,.*', not a number")
     put("doubled.csv", rows(head=["wide", "high", "wide", "label"]))
@@ -131,6 +140,22 @@ def numpy_files():
         np.savez_compressed("x.npz", X=x, y=labels)
         agrees(f"npz, packed: {what}", "npz:x.npz", x, labels.ravel().astype(int))
 
+    trees = np.array(["\u00e9rable", "birch", "cedar \U0001f332"])
+    for what, labels in (("texts", kinds[y]), ("texts as bytes", kinds[y].astype("S")), ("texts of big-endian letters", kinds[y].astype(">U9")),
+                         ("one-hot labels", np.eye(3)[y]), ("one-hot integers", np.eye(3, dtype="u1")[y])):
+        np.savez("x.npz", X=X, y=labels)
+        agrees(f"npz: {what}", "npz:x.npz")
+    np.savez("x.npz", X=X, y=trees[y])
+    order = np.argsort(np.argsort([t.encode() for t in trees]))
+    agrees("npz: texts beyond ASCII", "npz:x.npz", X, order[y])
+    check("npz: with their names", list(json.loads(ask("npz:x.npz").stdout)["balance"]["train"]) == sorted(trees, key=str.encode))
+    np.savez("x.npz", X, y)
+    agrees("npz: arrays without names", "npz:x.npz")
+    np.savez("x.npz", features=X, targets=y)
+    agrees("npz: features and targets", "npz:x.npz")
+    np.savez("x.npz", X=np.zeros((200, 8, 8, 3), "u1"), y=y)
+    check("npz: channels behind the picture are said", "its channels behind it" in ask("npz:x.npz").stderr)
+
     def bad(what, pattern, **arrays):
         np.savez("bad.npz", **arrays)
         refused(f"npz: {what}", "npz:bad.npz", r"^bad\.npz: " + pattern)
@@ -142,8 +167,11 @@ def numpy_files():
     bad("fractions", r"row \d+: y is 0\.5, which is not", X=X, y=y / 2)
     bad("NaN as a label", r"row 3: y is nan", X=X, y=np.where(np.arange(200) == 3, np.nan, y))
     bad("labels beyond 32 bits", r"row 0: y is 10995116277\d\d", X=X, y=y + 2**40)
-    bad("one-hot labels", r"X and y have shapes \[200, 3\] and \[200, 3\]", X=X, y=np.eye(3)[y])
-    bad("texts", r"y\.npy: type '<U5' is not supported", X=X, y=kinds[y])
+    bad("nearly one-hot labels", r"row 0: y has 3 columns, of which one should be 1", X=X, y=np.eye(3)[y] * 2)
+    bad("several texts", r"y has several texts for a sample", X=X, y=np.c_[kinds[y], kinds[y]])
+    bad("a text that is missing", r"row 3: the label is missing; --drop-nan leaves", X=X, y=np.where(np.arange(200) == 3, "", kinds[y]))
+    bad("texts to train on, numbers to test", "some labels are texts", X_train=X, y_train=kinds[y], X_test=X, y_test=y)
+    bad("texts as features", r"X\.npy: type '<U\d+' is not supported", X=X.astype(str), y=y)
     bad("objects", r"y\.npy: an object array holds Python pickles", X=X, y=kinds[y].astype(object))
     bad("complex numbers", r"X\.npy: type '<c16' is not supported", X=X + 1j, y=y)
     bad("other names", r"there is no array 'X' in the file; it has points\.npy, y\.npy", points=X, y=y)
@@ -206,6 +234,8 @@ def hdf5_files():
     with h5py.File("x.h5", "w") as f:
         f["things"] = table
     agrees("h5: a table", "h5:x.h5")
+    put_pair(X, np.eye(3)[y])
+    agrees("h5: one-hot labels", "h5:x.h5")
     put_pair(X, y, compression="lzf")
     refused("h5: a filter of h5py's own", "h5:x.h5", r"rows 0 to 199 of X cannot be read \(HDF5: .*filter")
     for what, x, labels, pattern in (("NaN", np.where(np.arange(600).reshape(200, 3) == 50, np.nan, X), y, "row 16: feature x2 is nan"),
@@ -213,7 +243,7 @@ def hdf5_files():
                                      ("fractions", X, y / 2, r"row \d+: y is 0\.5"),
                                      ("booleans", X, y > 0, "dataset y holds no numbers"),
                                      ("texts", X, kinds[y].astype("S"), "dataset y holds no numbers"),
-                                     ("one-hot labels", X, np.eye(3)[y], r"shapes \[200, 3\] and \[200, 3\]")):
+                                     ("nearly one-hot labels", X, np.eye(3)[y] * 2, r"row 0: y has 3 columns, of which one")):
         put_pair(x, labels)
         refused(f"h5: {what}", "h5:x.h5", r"^x\.h5: .*" + pattern)
 

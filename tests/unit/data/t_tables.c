@@ -167,7 +167,7 @@ static void bad_csv(void **state)
     refuse_csv("a,label\ninf,0\n", "", "a is inf; features must be finite", 2, 1);
     refuse_csv("a,a,label\n1,2,0\n", "", "column 2 is called 'a', as column 1 is", 1, 3);
     refuse_csv("a,label,label\n1,2,0\n", "", "column 3 is called 'label', as column 2 is", 1, 9);
-    refuse_csv(",a,label\n0,1,2\n", "", "column 1 has no name; an index that pandas wrote", 1, 1);
+    refuse_csv("a,,label\n0,1,2\n", "", "column 2 has no name; only the first may have none", 1, 3);
     refuse_csv("a;label\n1,5;0\n", "", "a is '1,5', not a number", 2, 1);
     refuse_csv("label\n1\n", "", "there is no column beside the label's", 1, 1);
     refuse_csv("a,label\n1,0\n", "", "1 rows are too few to split; 10 are needed", 0, 0);
