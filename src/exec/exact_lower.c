@@ -147,7 +147,7 @@ static enum mase_status grids_of(struct mase_exact_lowering *l, struct mase_exac
         const struct mase_integer_grid k = mase_integer_grid(f->params, i->round.sign);
         for (int64_t r = 0; r < rows; r++)
             g[r] = (struct mase_exact_grid){ 1.0 / (double)k.scale, (int64_t)k.lo, (int64_t)k.hi,
-                                             k.direction, false };
+                                             (int)k.direction, false };
         return MASE_OK;
     }
     if (mase_binary_is_sign(f)) {
