@@ -25,6 +25,22 @@ static int64_t good_batch(int64_t features)
     return n < BATCH_LEAST ? BATCH_LEAST : n > BATCH_MOST ? BATCH_MOST : n;
 }
 
+static enum mase_status fail_inputs(const struct mase_graph *g, int count, struct mase_err *err)
+{
+    struct mase_str names = { 0 };
+    for (const struct mase_node *n = g->first; n; n = n->next)
+        if (n->kind == MASE_PLACEHOLDER)
+            mase_str_printf(&names, "%s%s", names.len ? ", " : "", n->name);
+    const enum mase_status st =
+        mase_fail(err, MASE_EUNSUPPORTED,
+                  "the network has %d inputs%s%s; training, testing and calibration take one, ch "
+                  "predict takes "
+                  "several from a .npz file that has an array for each, by its name",
+                  count, count ? ": " : "", mase_str_text(&names));
+    mase_str_release(&names);
+    return st;
+}
+
 static enum mase_status find_input(struct mase_input *in, const struct mase_graph *g,
                                    const struct mase_shape *sample, int64_t batch,
                                    struct mase_err *err)
@@ -34,8 +50,7 @@ static enum mase_status find_input(struct mase_input *in, const struct mase_grap
         if (n->kind == MASE_PLACEHOLDER && count++ == 0)
             in->name = n->name;
     if (count != 1)
-        return mase_fail(err, MASE_EUNSUPPORTED,
-                         "the network has %d inputs; training and prediction take one", count);
+        return fail_inputs(g, count, err);
     if (sample->rank + 1 > MASE_MAX_RANK)
         return mase_fail(err, MASE_ELIMIT, "a sample has %d dimensions; at most %d fit",
                          sample->rank, MASE_MAX_RANK - 1);

@@ -245,3 +245,14 @@ for batch in 3 150; do
     grep -o '"test_loss_epoch": [0-9.]*' "$T/out" >"mix$batch"
 done
 holds "which makes a difference" sh -c '! cmp -s mix3 mix150'
+
+# ---- several inputs ----
+cat >both.mg <<'END'
+mase-graph 1
+%x = placeholder[target=x]
+%y = placeholder[target=y]
+%add = call_function[target=operator.add](args = (%x, %y), kwargs = {})
+return %add
+END
+run train both.mg t.csv:price --task reg --features a,b --project bad
+refused "training takes one input" 'the network has 2 inputs: x, y; training, testing and calibration take one, ch predict takes several from a .npz'
