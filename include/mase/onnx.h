@@ -37,4 +37,11 @@ enum mase_status mase_onnx_parse_graph(struct mase_graph **g, struct mase_onnx_i
                                        const struct mase_onnx_opts *opts,
                                        struct mase_err *err) MASE_MUST_CHECK;
 
+/* The network as an ONNX model, in evaluation: its operations in float, roundings as QuantizeLinear
+ * and DequantizeLinear, weights and biases as codes. The graph has weights; inputs give shapes, the
+ * number of samples stays open. Refused, by the name of the node: what ONNX cannot say exactly. */
+enum mase_status mase_onnx_export(struct mase_str *out, struct mase_graph *g,
+                                  const struct mase_input *inputs, int input_count,
+                                  struct mase_err *err) MASE_MUST_CHECK;
+
 #endif /* MASE_ONNX_H */

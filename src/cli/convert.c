@@ -3,9 +3,10 @@
  *
  *     from                                to
  *     .pt .pth .ckpt .safetensors .npz    each other: tensors, unchanged to the bit
- *     a saved folder, a run, its .ckpt    each of these: its weights; .mg, .py: its graph; a folder
- *     a model by name, net.py:CLASS, .mg  .mg, .py; a folder, with initial weights or --load's
- *     a file of weights                   a saved folder that is there: its weights are replaced
+ *     a saved folder, a run, its .ckpt    each of these: its weights; .mg, .py: its graph; a
+ * folder; .onnx: both a model by name, net.py:CLASS, .mg  .mg, .py; a folder or .onnx, with initial
+ * weights or --load's a file of weights                   a saved folder that is there: its weights
+ * are replaced
  *
  * What IN is, is told from what is there; what OUT shall be, from its name.
  */
@@ -16,6 +17,7 @@
 #include <mase/file.h>
 #include <mase/graph.h>
 #include <mase/kind.h>
+#include <mase/onnx.h>
 #include <mase/pass.h>
 #include <mase/zoo.h>
 
@@ -47,6 +49,12 @@ static bool is_weights_file(const char *word)
 static bool is_graph_name(const char *path)
 {
     return mase_ends_with(path, ".mg") || mase_ends_with(path, ".py");
+}
+
+/* A graph with its weights. */
+static bool is_network_name(const char *path)
+{
+    return is_folder_name(path) || mase_ends_with(path, ".onnx");
 }
 
 static enum mase_status write_graph(struct job *j, const struct mase_graph *g, struct mase_err *err)
@@ -97,6 +105,40 @@ static enum mase_status save_folder(struct job *j, const struct mase_cli_net *ne
     return mase_cli_keep_scaling(j->out, a, &info, files, err);
 }
 
+/* Quantised first, if a configuration says so. */
+static enum mase_status write_onnx(struct job *j, const struct mase_cli_net *net,
+                                   struct mase_err *err)
+{
+    struct mase_cli_net quantised = { 0 };
+    const bool quantises = j->c->config && mase_value_at(j->c->config, "passes.quantize");
+    struct mase_input in[MASE_MAX_PARAMS];
+    struct mase_str bytes = { 0 };
+    int count = 0;
+    if (!net->has_sample)
+        return mase_fail(err, MASE_EVALUE,
+                         "the shape of a sample is not known: say --dataset NAME, or --input-shape "
+                         "N,N,... of a sample");
+    if (quantises)
+        MASE_TRY(mase_cli_net_quantise(&quantised, j->c, net, err));
+    struct mase_graph *g = quantises ? quantised.graph : net->graph;
+    for (const struct mase_node *n = g->first; n && count < MASE_MAX_PARAMS; n = n->next)
+        if (n->kind == MASE_PLACEHOLDER) {
+            struct mase_tensor *t = &in[count].tensor;
+            *t = (struct mase_tensor){ MASE_F32, { net->sample.rank + 1, { 1 } }, NULL };
+            memcpy(t->shape.dim + 1, net->sample.dim,
+                   (size_t)net->sample.rank * sizeof net->sample.dim[0]);
+            in[count++].name = n->name;
+        }
+    mase_inputs_find_type(in, count, g);
+    enum mase_status st = mase_onnx_export(&bytes, g, in, count, err);
+    if (!st)
+        st = mase_file_write(j->out, mase_str_text(&bytes), bytes.len, err);
+    mase_str_release(&bytes);
+    if (quantises)
+        mase_cli_net_close(&quantised);
+    return st;
+}
+
 /* Where the weights of a network come from; NULL: from the seed. */
 static const char *weights_of(const struct job *j)
 {
@@ -117,7 +159,8 @@ static enum mase_status convert_network(struct job *j, struct mase_err *err)
     } else {
         j->done.tensors = 0;
         mase_graph_each_param(net.graph, count_tensor, &j->done);
-        st = save_folder(j, &net, weights_of(j), err);
+        st = mase_ends_with(j->out, ".onnx") ? write_onnx(j, &net, err)
+                                             : save_folder(j, &net, weights_of(j), err);
     }
     mase_cli_net_close(&net);
     return st;
@@ -188,7 +231,7 @@ static enum mase_status from_folder(struct job *j, struct mase_err *err)
     const char *path;
     MASE_TRY(refuse_load(j, err));
     MASE_TRY(mase_cli_need_network_in(&path, a, j->in, err));
-    if (is_graph_name(j->out) || is_folder_name(j->out))
+    if (is_graph_name(j->out) || is_network_name(j->out))
         return convert_network(j, err);
     const bool saved = mase_is_dir(path);
     return mase_cli_convert_weights(
@@ -200,7 +243,7 @@ static enum mase_status from_network(struct job *j, struct mase_err *err)
     const struct mase_model *model;
     if (!mase_model_is_file(j->in) && mase_zoo_find(&model, j->in, err))
         return mase_wrap(err, "'%s' is no file or folder", j->in);
-    if (is_graph_name(j->out) || is_folder_name(j->out))
+    if (is_graph_name(j->out) || is_network_name(j->out))
         return convert_network(j, err);
     return mase_fail(err, MASE_EVALUE,
                      "'%s' has no weights for '%s': ch train makes some, and its graph can be "
@@ -210,10 +253,10 @@ static enum mase_status from_network(struct job *j, struct mase_err *err)
 
 static enum mase_status check_out(const struct job *j, struct mase_err *err)
 {
-    if (!is_graph_name(j->out) && !mase_tensors_can_write(j->out) && !is_folder_name(j->out))
+    if (!is_graph_name(j->out) && !mase_tensors_can_write(j->out) && !is_network_name(j->out))
         return mase_fail(err, MASE_EVALUE,
                          "cannot tell what '%s' shall be: expected a name in .pt, .pth, .ckpt, "
-                         ".safetensors, .npz, .mg or .py, or a folder",
+                         ".safetensors, .npz, .mg, .py or .onnx, or a folder",
                          j->out);
     const bool empty = mase_is_dir(j->out) && !mase_cli_is_saved(j->out);
     if (!empty && (mase_is_dir(j->out) || mase_is_file(j->out)) &&

@@ -46,6 +46,10 @@ double mase_meaning_unit(const struct mase_meaning *m);
 bool mase_meaning_plain(const struct mase_meaning *m);
 bool mase_meaning_equal(const struct mase_meaning *a, const struct mase_meaning *b);
 
+/* Where the codes of a format lie, for each number of a tensor; false: they are no multiples of a
+ * step that is known without its values. */
+bool mase_exact_grids(struct mase_exact_grid *g, struct mase_arena *a,
+                      const struct mase_rounding *how, const struct mase_shape *s);
 int64_t mase_exact_encode(float x, const struct mase_exact_grid *g); /* x is a number */
 
 /* A sample has no number where it is rounded. */

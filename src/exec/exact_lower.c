@@ -132,39 +132,16 @@ enum mase_status mase_exact_call(struct mase_exact_lowering *l, struct mase_pcal
 
 /* ---- rounding ---- */
 
-/* Where the codes of a format lie for each row of a sample. */
-static enum mase_status grids_of(struct mase_exact_lowering *l, struct mase_exact_grid **out,
-                                 const struct mase_instr *i, const struct mase_format *f,
-                                 struct mase_err *err)
+/* A step for every row of a block. */
+static bool grids_of_blocks(struct mase_exact_grid *g, struct mase_arena *a,
+                            const struct mase_rounding *how, const struct mase_shape *s)
 {
-    const struct mase_shape whole = mase_ptype_shape(&i->result[0]->type, 1),
-                            s = mase_shape_to_rank(&whole, i->round_rank);
-    const int64_t rows = mase_shape_count(&s);
-    struct mase_exact_grid *g = *out = mase_new_array(l->a, struct mase_exact_grid, (size_t)rows);
-    if (f->row->by_chance && f->row->by_chance(f->params))
-        return mase_exact_refuse(l, err, "%s rounds by chance", f->row->name);
-    if (f->row->integer) {
-        const struct mase_integer_grid k = mase_integer_grid(f->params, i->round.sign);
-        for (int64_t r = 0; r < rows; r++)
-            g[r] = (struct mase_exact_grid){ 1.0 / (double)k.scale, (int64_t)k.lo, (int64_t)k.hi,
-                                             (int)k.direction, false };
-        return MASE_OK;
-    }
-    if (mase_binary_is_sign(f)) {
-        for (int64_t r = 0; r < rows; r++)
-            g[r] = (struct mase_exact_grid){ 1, -1, 1, MASE_EXACT_SIGN, false };
-        return MASE_OK;
-    }
-    const struct mase_blocks b = mase_format_blocks(f, &s, i->round.role);
-    int64_t *offset = mase_new_array(&l->scratch, int64_t, (size_t)b.largest);
+    const struct mase_blocks b = mase_format_blocks(how->format, s, how->role);
+    int64_t *offset = mase_new_array(a, int64_t, (size_t)b.largest);
     for (int64_t k = 0; k < b.count; k++) {
         struct mase_grid grid;
-        if (!mase_format_grid(&grid, f, k, i->round.sign))
-            return mase_exact_refuse(l, err,
-                                     "the codes of %s are no multiples of a step that is known "
-                                     "before the data; integer, fixed and int with a scale are, "
-                                     "and binary with bipolar",
-                                     f->row->name);
+        if (!mase_format_grid(&grid, how->format, k, how->sign))
+            return false;
         const int64_t n = mase_blocks_offsets(&b, k, offset);
         for (int64_t r = 0; r < n; r++)
             g[offset[r]] = (struct mase_exact_grid){
@@ -172,7 +149,48 @@ static enum mase_status grids_of(struct mase_exact_lowering *l, struct mase_exac
                 !mase_dyadic_is_power(mase_dyadic_of((double)grid.scale))
             };
     }
-    return MASE_OK;
+    return true;
+}
+
+bool mase_exact_grids(struct mase_exact_grid *g, struct mase_arena *a,
+                      const struct mase_rounding *how, const struct mase_shape *s)
+{
+    const struct mase_format *f = how->format;
+    const int64_t rows = mase_shape_count(s);
+    struct mase_exact_grid each;
+    if (f->row->by_chance && f->row->by_chance(f->params))
+        return false;
+    if (f->row->integer) {
+        const struct mase_integer_grid k = mase_integer_grid(f->params, how->sign);
+        each = (struct mase_exact_grid){ 1.0 / (double)k.scale, (int64_t)k.lo, (int64_t)k.hi,
+                                         (int)k.direction, false };
+    } else if (mase_binary_is_sign(f)) {
+        each = (struct mase_exact_grid){ 1, -1, 1, MASE_EXACT_SIGN, false };
+    } else {
+        return grids_of_blocks(g, a, how, s);
+    }
+    for (int64_t r = 0; r < rows; r++)
+        g[r] = each;
+    return true;
+}
+
+static enum mase_status grids_of(struct mase_exact_lowering *l, struct mase_exact_grid **out,
+                                 const struct mase_instr *i, const struct mase_format *f,
+                                 struct mase_err *err)
+{
+    const struct mase_shape whole = mase_ptype_shape(&i->result[0]->type, 1),
+                            s = mase_shape_to_rank(&whole, i->round_rank);
+    const struct mase_rounding how = { f, i->round.sign, i->round.role };
+    *out = mase_new_array(l->a, struct mase_exact_grid, (size_t)mase_shape_count(&s));
+    if (mase_exact_grids(*out, &l->scratch, &how, &s))
+        return MASE_OK;
+    if (f->row->by_chance && f->row->by_chance(f->params))
+        return mase_exact_refuse(l, err, "%s rounds by chance", f->row->name);
+    return mase_exact_refuse(l, err,
+                             "the codes of %s are no multiples of a step that is known before the "
+                             "data; integer, fixed and int with a scale are, and binary with "
+                             "bipolar",
+                             f->row->name);
 }
 
 /* A value of these grids' codes. */

@@ -134,23 +134,18 @@ static enum mase_status scaled_sum(struct mase_exact_lowering *l, struct sum *s,
     return MASE_OK;
 }
 
-/* A whole number of steps, if it is one; of scaled sums the nearest. */
+/* A whole number of steps, if it is one; of scaled sums the nearest, if 32 bits hold it. Else it is
+ * left to what the sums mean. */
 static enum mase_status set_bias(struct mase_exact_lowering *l, struct sum *s, float bias,
                                  struct mase_err *err)
 {
-    const double steps = (double)bias / s->step;
+    const double steps = rint((double)bias / s->step);
     if (!isfinite(bias))
         return mase_exact_refuse(l, err, "a bias is not finite");
-    *s->bias = 0;
-    s->left = 0;
-    if (s->scaled && !(fabs(rint(steps)) <= INT32_MAX))
-        return mase_exact_refuse(l, err, "a bias of %g is no integer of 32 bits at the scale %g",
-                                 (double)bias, s->step);
-    if (s->scaled ||
-        (steps == rint(steps) && fabs(steps) < 0x1p52 && steps * s->step == (double)bias))
-        *s->bias = (int64_t)rint(steps);
-    else
-        s->left = bias;
+    const bool whole = s->scaled ? fabs(steps) <= INT32_MAX
+                                 : fabs(steps) < 0x1p52 && steps * s->step == (double)bias;
+    *s->bias = whole ? (int64_t)steps : 0;
+    s->left = whole ? 0.0f : bias;
     return MASE_OK;
 }
 

@@ -13,6 +13,7 @@
 #include <mase/arena.h>
 #include <mase/err.h>
 #include <mase/file.h>
+#include <mase/str.h>
 #include <mase/tensor.h>
 
 struct mase_onnx_bytes {
@@ -119,6 +120,10 @@ void mase_onnx_file_close(struct mase_onnx_file *f);
 enum mase_status mase_onnx_parse(void *out, struct mase_arena *a, enum mase_onnx_message_id id,
                                  const void *data, size_t size, const char *path,
                                  struct mase_err *err) MASE_MUST_CHECK;
+
+/* A message as a file has it (onnx_write.c): texts may be NULL, single numbers are written where
+ * head.has says so. */
+void mase_onnx_print(struct mase_str *out, enum mase_onnx_message_id id, const void *message);
 
 /* A place in the file. */
 struct mase_loc mase_onnx_at(const struct mase_onnx_file *f, const struct mase_onnx_head *h);

@@ -319,6 +319,61 @@ static void outside_data_stay_in_the_folder(void **state)
     assert_int_equal(system(path), 0);
 }
 
+/* ---- writing ---- */
+
+/* All kinds of fields, numbers of either sign, zeros that are there and some that are not. */
+static void what_is_written_is_read(void **state)
+{
+    int64_t dims[] = { 3, 0, -1, INT64_MIN, INT64_MAX };
+    float floats[] = { 1.5f, -0.0f };
+    const char *names[] = { "a", "", "c" };
+    struct mase_onnx_tensor tensor = { .name = "w", .data_type = 0 };
+    struct mase_onnx_attribute attributes[3] = { { .name = "ints", .type = 7 },
+                                                 { .name = "alpha", .f = 0.0f },
+                                                 { .name = "none" } };
+    struct mase_onnx_node node = { .op_type = "Conv" };
+    struct mase_arena a = { 0 };
+    struct mase_err err;
+    struct mase_str bytes = { 0 };
+    (void)state;
+    tensor.dims.items = dims;
+    tensor.dims.count = 5;
+    tensor.float_data.items = floats;
+    tensor.float_data.count = 2;
+    tensor.head.has = 1u << 2;
+    tensor.raw_data = (struct mase_onnx_bytes){ (const unsigned char *)"\0\1", 2 };
+    attributes[0].head.has = 1u << 20;
+    attributes[0].t = &tensor;
+    attributes[1].head.has = 1u << 2;
+    node.attribute.items = attributes;
+    node.attribute.count = 3;
+    node.input.items = names;
+    node.input.count = 3;
+    mase_onnx_print(&bytes, MASE_ONNX_MESSAGE_node, &node);
+
+    struct mase_onnx_node got = { 0 };
+    assert_int_equal(
+        mase_onnx_parse(&got, &a, MASE_ONNX_MESSAGE_node, bytes.data, bytes.len, "n", &err),
+        MASE_OK);
+    assert_string_equal(got.op_type, "Conv");
+    assert_int_equal(got.input.count, 3);
+    assert_string_equal(got.input.items[1], "");
+    assert_string_equal(got.input.items[2], "c");
+    assert_int_equal(got.attribute.count, 3);
+    assert_true(mase_onnx_has(&got.attribute.items[1].head, 2));
+    assert_false(mase_onnx_has(&got.attribute.items[2].head, 2));
+    const struct mase_onnx_tensor *t = got.attribute.items[0].t;
+    assert_non_null(t);
+    assert_true(mase_onnx_has(&t->head, 2));
+    assert_int_equal(t->dims.count, 5);
+    assert_memory_equal(t->dims.items, dims, sizeof dims);
+    assert_memory_equal(t->float_data.items, floats, sizeof floats);
+    assert_int_equal(t->raw_data.size, 2);
+    assert_memory_equal(t->raw_data.data, "\0\1", 2);
+    mase_str_release(&bytes);
+    mase_arena_release(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -328,6 +383,7 @@ int main(void)
         cmocka_unit_test(memory_is_bounded),
         cmocka_unit_test(tensors_are_what_their_type_says),
         cmocka_unit_test(outside_data_stay_in_the_folder),
+        cmocka_unit_test(what_is_written_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
