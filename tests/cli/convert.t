@@ -124,8 +124,8 @@ run transform --config "$SOURCE/configs/examples/jsc_toy_by_type.toml" --project
 run convert mase_output/quantised/software/transform/transformed_ckpt quantised.py
 refused "no class for formats" 'seq_blocks_2 is quantised, and PyTorch has no class for that'
 holds "nothing is written" test ! -e quantised.py
-run convert out.pt out.onnx
-refused "a kind that we do not write" "cannot tell what 'out.onnx' shall be"
+run convert out.pt out.tflite
+refused "a kind that we do not write" "cannot tell what 'out.tflite' shall be"
 run convert out.pt
 refused "one name" 'usage: ch convert IN OUT$'
 head -c 700 out.pt >cut.pt
