@@ -119,7 +119,7 @@ void mase_train_shuffle(uint32_t *order, const uint32_t *row, int64_t n, uint64_
 struct mase_predictor;
 
 struct mase_predictor_opts {
-    bool exact; /* in integers (exact.h); refused where the network has none */
+    bool exact;       /* in integers (exact.h); refused where the network has none */
     int64_t batch;    /* most samples at once; 0: a good number */
     int64_t together; /* a network that mixes the samples of a batch gets so many; 0: all */
     int threads;      /* 0: one */
@@ -257,6 +257,8 @@ struct mase_train_epoch {
     int bit_rows;                       /* 0: there are no number formats, or not yet */
     bool plain;                         /* the number formats were not on yet */
     double sparsity;  /* share of the weights that are pruned; NaN: they are not */
+    double val_iou;   /* of classes by position: the mean over them of intersection over union, in
+                       * validation; NaN: the task has none */
     const char *stop; /* NULL, or why this is the last: "patience" ... */
 };
 

@@ -242,14 +242,16 @@ static enum mase_status on_epoch(void *data, const struct mase_train_epoch *e, s
     j->samples += e->samples;
     j->drawn_epoch = -1;
     mase_log_status(NULL);
-    char ebops[32] = "";
+    char more[64] = "";
     if (isfinite(e->ebops))
-        snprintf(ebops, sizeof ebops, ", ebops %.0f", e->ebops);
+        snprintf(more, sizeof more, ", ebops %.0f", e->ebops);
+    else if (isfinite(e->val_iou))
+        snprintf(more, sizeof more, ", val_mean_iou %.4f", e->val_iou);
     const char *score = j->objective.task->score;
     mase_info("Epoch %lld/%lld: train_loss %.4f, train_%s %.4f, val_loss %.4f, val_%s %.4f%s, lr "
               "%.3g, %.2f s, %.0f samples/s%s%s",
               (long long)e->epoch + 1, (long long)j->opts.max_epochs, e->train_loss, score,
-              e->train_score, e->val_loss, score, e->val_score, ebops, e->lr, e->seconds,
+              e->train_score, e->val_loss, score, e->val_score, more, e->lr, e->seconds,
               (double)e->samples / e->train_seconds, e->best ? ", best so far" : "",
               e->plain ? ", float" : "");
     if (isfinite(e->sparsity))

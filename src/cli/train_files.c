@@ -305,6 +305,8 @@ enum mase_status mase_cli_train_files_epoch(struct mase_cli_train_files *f,
     MASE_TRY(mase_cli_bits_events(f->events, f->arena, e, err));
     if (isfinite(e->sparsity))
         MASE_TRY(mase_events_scalar(f->events, "sparsity", step, e->sparsity, err));
+    if (isfinite(e->val_iou))
+        MASE_TRY(mase_events_scalar(f->events, "val_mean_iou_epoch", step, e->val_iou, err));
     MASE_TRY(mase_events_scalar(f->events, "val_loss_epoch", step, e->val_loss, err));
     return mase_events_flush(f->events, err);
 }

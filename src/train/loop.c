@@ -246,14 +246,34 @@ static enum mase_status train_epoch(struct run *r, struct mase_err *err)
 
 /* ---- between epochs ---- */
 
-static enum mase_status validate(struct mase_trainer *t, struct mase_evaluation *v,
+static double metric(const struct mase_evaluation *v, const char *name)
+{
+    for (int i = 0; i < v->metrics; i++)
+        if (mase_streq(v->metric[i].name, name))
+            return v->metric[i].value;
+    return NAN;
+}
+
+/* Classes by position are counted for what their accuracy hides: those that are rare. */
+static enum mase_status validate(struct mase_trainer *t, struct mase_train_epoch *e,
                                  struct mase_err *err)
 {
+    struct mase_evaluation v;
+    struct mase_arena detail = { 0 };
+    const bool maps = t->objective.task->target == MASE_TASK_MAP;
     mase_trainer_write_weights(t);
     mase_predictor_read_weights(t->validator);
     const int64_t limit = t->opts.dev_run ? mase_predictor_batch(t->validator) : 0;
-    return mase_evaluate(v, t->validator, t->data, &t->objective, MASE_SPLIT_VALIDATION, limit,
-                         NULL, err);
+    const enum mase_status st =
+        mase_evaluate(&v, t->validator, t->data, &t->objective, MASE_SPLIT_VALIDATION, limit,
+                      maps ? &detail : NULL, err);
+    if (!st) {
+        e->val_loss = v.loss;
+        e->val_score = v.score;
+        e->val_iou = maps ? metric(&v, "mean_iou") : NAN;
+    }
+    mase_arena_release(&detail);
+    return st;
 }
 
 static void judge(struct mase_trainer *t, struct mase_train_epoch *e)
@@ -365,7 +385,6 @@ static void warn_of_steps(struct run *r)
 static enum mase_status run_epoch(struct run *r, struct mase_train_epoch *e, struct mase_err *err)
 {
     struct mase_trainer *t = r->t;
-    struct mase_evaluation v;
     const uint64_t started = mase_clock();
     MASE_TRY(mase_trainer_enter_phase(t, err));
     MASE_TRY(mase_trainer_begin_formats(t, err));
@@ -375,10 +394,8 @@ static enum mase_status run_epoch(struct run *r, struct mase_train_epoch *e, str
     e->samples = r->trained;
     e->lr = r->point.lr;
     e->sparsity = mase_trainer_sparsity(t);
-    MASE_TRY(validate(t, &v, err));
-    e->val_loss = v.loss;
-    e->val_score = v.score;
-    warn_of_validation(r, v.loss);
+    MASE_TRY(validate(t, e, err));
+    warn_of_validation(r, e->val_loss);
     count_bits(t, e);
     warn_of_steps(r);
     close_epoch(t, e);

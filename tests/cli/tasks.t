@@ -90,10 +90,12 @@ out_has "exact matches" '"exact_match": 0\.[0-9]'
 out_has "AUC of each" '"auc": [01]'
 run train two.mg t.csv:side --task autoencode --features a,b --project auto $quick
 succeeds "the input itself"
-run train maps.mg "$data/maps.npz" --task seg --project maps $quick
+run train maps.mg "$data/maps.npz" --task seg --project maps $quick --log-level info
 succeeds "a class at each position"
+iou=$(grep -o 'val_mean_iou [0-9.]*' "$T/err" | tail -n 1)
 run test maps.mg "$data/maps.npz" --load mase_output/maps --project test --json --log-level error
 out_has "IoU" '"mean_iou": 0\.[0-9]'
+holds "which every epoch tells of what validates" test -n "$iou"
 run train tokens.mg "$data/tokens.npz" --task lm --project tokens $quick
 succeeds "the next token"
 out_has "perplexity" 'val_ppl'
