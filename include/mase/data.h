@@ -8,6 +8,8 @@
 #include <mase/tensor.h>
 
 /* What a model must know of its data. */
+enum { MASE_MORE_INPUTS = 7 };
+
 struct mase_data_info {
     const char *name;         /* "jsc" */
     struct mase_shape sample; /* one sample without the batch: [16], [3, 32, 32] */
@@ -15,6 +17,8 @@ struct mase_data_info {
     const char *help;
     int64_t targets; /* numbers of a sample to predict, or positions with a class; 0: a sample has a
                       * class */
+    struct mase_shape more[MASE_MORE_INPUTS]; /* of the inputs behind the first, in their order */
+    int more_count;                           /* none where there are data: only shapes say them */
 };
 
 extern const struct mase_data_info mase_datasets[]; /* from datasets.def; ends with a NULL name */

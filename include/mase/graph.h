@@ -298,6 +298,9 @@ struct mase_graph {
                                   * the same parameters. NULL: the same */
     const char *untrainable;     /* why it cannot be trained, or NULL */
 
+    const struct mase_shape *more; /* samples of the placeholders behind the first, where known */
+    int more_count;
+
     struct mase_weights *weights; /* NULL before mase_graph_alloc; private, see weights.c */
     bool weights_borrowed;        /* from the graph this is a clone of */
 
@@ -377,6 +380,12 @@ int mase_graph_sweep(struct mase_graph *g);
 /* Give a module or a function call number formats; NULL makes it float again. q is copied. */
 void mase_module_set_quant(struct mase_graph *g, struct mase_module *m, const struct mase_quant *q);
 void mase_node_set_quant(struct mase_node *n, const struct mase_quant *q);
+
+/* Say what samples of the placeholders behind the first are like; they are copied. */
+void mase_graph_set_more(struct mase_graph *g, const struct mase_shape *more, int count);
+/* That of placeholder number i, counted from 0: the first's, unless it is known. */
+const struct mase_shape *mase_graph_sample(const struct mase_graph *g, int i,
+                                           const struct mase_shape *first);
 
 struct mase_node *mase_graph_find(const struct mase_graph *g, const char *name); /* or NULL */
 struct mase_node *mase_graph_output(const struct mase_graph *g);                 /* or NULL */

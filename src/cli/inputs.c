@@ -59,12 +59,13 @@ static enum mase_status draw(struct mase_cli_inputs *in, struct mase_cli *c,
     MASE_TRY(need_sample(n, err));
     if (n->sample.rank == MASE_MAX_RANK)
         return mase_fail(err, MASE_ELIMIT, "a sample of '%s' has too many dimensions", n->word);
-    const struct mase_shape shape = batch_of(&n->sample, rows);
-    const int64_t each = mase_shape_count(&n->sample);
     int i = 0;
     for (const struct mase_node *x = n->graph->first; x; x = x->next) {
         if (x->kind != MASE_PLACEHOLDER)
             continue;
+        const struct mase_shape *own = mase_graph_sample(n->graph, i, &n->sample);
+        const struct mase_shape shape = batch_of(own, rows);
+        const int64_t each = mase_shape_count(own);
         struct mase_tensor *t = &in->tensor[i++];
         *t = mase_tensor(&c->arena, MASE_F32, &shape, true);
         for (int64_t r = 0; r < rows; r++)

@@ -29,28 +29,35 @@ struct job {
 
 /* ---- shapes ---- */
 
-/* A batch of one sample; false when its shape is not known. */
-static bool set_input(const struct job *j, struct mase_input *in)
+/* Batches of one sample: of the first placeholder, and of those whose samples are known. */
+static int set_inputs(const struct job *j, struct mase_input in[1 + MASE_MORE_INPUTS])
 {
-    const struct mase_node *x = j->net.graph->first;
-    *in = (struct mase_input){ .tensor = { .shape = { j->net.sample.rank + 1, { 1 } } } };
-    if (!j->net.has_sample || !x || x->kind != MASE_PLACEHOLDER)
-        return false;
-    in->name = x->name;
-    memcpy(in->tensor.shape.dim + 1, j->net.sample.dim,
-           sizeof in->tensor.shape.dim - sizeof(int64_t));
-    mase_inputs_find_type(in, 1, j->net.graph);
-    return true;
+    const struct mase_graph *g = j->net.graph;
+    int count = 0;
+    for (const struct mase_node *x = g->first; x && j->net.has_sample; x = x->next) {
+        if (x->kind != MASE_PLACEHOLDER || count > g->more_count)
+            continue;
+        const struct mase_shape *own = mase_graph_sample(g, count, &j->net.sample);
+        struct mase_shape *s = &in[count].tensor.shape;
+        in[count] = (struct mase_input){ .name = x->name };
+        *s = (struct mase_shape){ own->rank + 1, { 1 } };
+        memcpy(s->dim + 1, own->dim, sizeof s->dim - sizeof s->dim[0]);
+        count++;
+    }
+    mase_inputs_find_type(in, count, g);
+    return count;
 }
 
 /* For one sample. A network that cannot be inferred is shown without shapes. */
 static void infer(struct job *j)
 {
     struct mase_err err = { 0 };
-    struct mase_input in;
-    if (!set_input(j, &in))
+    struct mase_input in[1 + MASE_MORE_INPUTS];
+    const int count = set_inputs(j, in);
+    if (!count)
         return;
-    j->has_shapes = mase_infer_shapes(&j->values, &j->s->c->arena, j->net.graph, &in, 1, &err) == 0;
+    j->has_shapes =
+        mase_infer_shapes(&j->values, &j->s->c->arena, j->net.graph, in, count, &err) == 0;
     if (!j->has_shapes)
         mase_warn("shapes are not known: %s", err.msg);
 }
@@ -252,15 +259,16 @@ static enum mase_status draw(const struct job *j, const char *path, struct mase_
 static enum mase_status put_program(const struct job *j, struct mase_err *err)
 {
     struct mase_cli *c = j->s->c;
-    struct mase_input in;
+    struct mase_input in[1 + MASE_MORE_INPUTS];
+    const int count = set_inputs(j, in);
     struct mase_program *p;
     struct mase_str text = { 0 };
-    if (!set_input(j, &in))
+    if (!count)
         return mase_fail(err, MASE_EVALUE,
                          "--program: the shape of a sample is not known; name the data, as in "
                          "'ch show %s DATASET --program'",
                          j->s->word);
-    const struct mase_lower_opts opts = { .inputs = &in, .input_count = 1 };
+    const struct mase_lower_opts opts = { .inputs = in, .input_count = count };
     MASE_TRY(mase_program_lower(&p, j->net.graph, &opts, err));
     mase_program_print(&text, p);
     if (mase_cli_wants_json(c)) {

@@ -21,7 +21,8 @@
     }
 
 const struct mase_data_info mase_datasets[] = {
-#define DATASET(name_, sample_, classes_, open_, help_) { name_, sample_, classes_, help_, 0 },
+#define DATASET(name_, sample_, classes_, open_, help_) \
+    { .name = name_, .sample = sample_, .classes = classes_, .help = help_ },
 #include "data/datasets.def"
     { 0 },
 };

@@ -138,9 +138,9 @@ static enum mase_status build_named(struct mase_graph **g, const struct mase_mod
     return m->build(g, &fitted, err);
 }
 
-enum mase_status mase_model_open(struct mase_graph **g, const char *spec,
-                                 const struct mase_data_info *data,
-                                 const struct mase_model_opts *opts, struct mase_err *err)
+static enum mase_status open_model(struct mase_graph **g, const char *spec,
+                                   const struct mase_data_info *data,
+                                   const struct mase_model_opts *opts, struct mase_err *err)
 {
     const struct mase_model *m;
     const char *source = end_of_source(spec);
@@ -153,6 +153,15 @@ enum mase_status mase_model_open(struct mase_graph **g, const char *spec,
         return mase_model_open_onnx(g, &info, spec, data ? &data->sample : NULL, err);
     MASE_TRY(mase_zoo_find(&m, spec, err));
     return build_named(g, m, data, err);
+}
+
+enum mase_status mase_model_open(struct mase_graph **g, const char *spec,
+                                 const struct mase_data_info *data,
+                                 const struct mase_model_opts *opts, struct mase_err *err)
+{
+    MASE_TRY(open_model(g, spec, data, opts, err));
+    mase_graph_set_more(*g, data->more, data->more_count);
+    return MASE_OK;
 }
 
 /* ---- lists of layers ---- */

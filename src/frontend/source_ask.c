@@ -63,12 +63,17 @@ static void infer(struct mase_values *v, struct mase_arena *a, const struct mase
                   int64_t batch, enum mase_dtype dtype)
 {
     const struct mase_node *first = q->r.g->first;
-    struct mase_input in[2];
+    struct mase_input in[2 + MASE_MORE_INPUTS];
     struct mase_err err;
     int count = 0;
     in[count++] = input_of(first, q->target ? MASE_F32 : dtype, &q->data->sample, batch);
     if (q->target && first)
         in[count++] = input_of(first->next, q->target->dtype, &q->target->shape, batch);
+    const struct mase_node *n = first;
+    for (int i = 0; i < q->data->more_count && n; i++) {
+        n = n->next;
+        in[count++] = input_of(n, dtype, &q->data->more[i], batch);
+    }
     const struct mase_walk_plan plan = {
         .inputs = in, .input_count = count, .step = infer_step, .goes_on = true
     };

@@ -52,6 +52,7 @@ struct mase_graph *mase_graph_clone(const struct mase_graph *src)
     }
     g->meta = src->meta ? mase_meta_copy(g, src->meta) : NULL;
     mase_names_copy(g->names, src->names);
+    mase_graph_set_more(g, src->more, src->more_count);
     g->training = src->training ? mase_graph_clone(src->training) : NULL;
     g->untrainable = src->untrainable ? mase_arena_strdup(&g->arena, src->untrainable) : NULL;
     g->weights = src->weights;

@@ -364,3 +364,15 @@ bool mase_node_uses(const struct mase_node *n, const struct mase_node *input)
             return true;
     return false;
 }
+
+void mase_graph_set_more(struct mase_graph *g, const struct mase_shape *more, int count)
+{
+    g->more = count ? mase_arena_memdup(&g->arena, more, (size_t)count * sizeof *more) : NULL;
+    g->more_count = count;
+}
+
+const struct mase_shape *mase_graph_sample(const struct mase_graph *g, int i,
+                                           const struct mase_shape *first)
+{
+    return i > 0 && i <= g->more_count ? &g->more[i - 1] : first;
+}

@@ -55,3 +55,32 @@ abs = false
 END
 run transform --config p.toml --load $saved --project p
 refused "and so do statistics" 'split of shape:2,8,9 is empty'
+
+# ---- several inputs ----
+cat >both.py <<'END'
+import torch
+from torch import nn
+
+
+class Both(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.image, self.table = nn.Conv2d(3, 4, 3), nn.Linear(10, 4)
+
+    def forward(self, image, table):
+        if table.size(1) % 2:
+            table = table[:, 1:]
+        return self.image(image).mean((2, 3)) + self.table(table)
+END
+run show both.py:Both --input-shape 3,8,8 --input-shape 11
+succeeds "a shape for each input"
+out_has "of the second" '^table +placeholder +table +\[1, 11\]'
+out_has "by which Python decided" '^getitem .*\[1, 10\]'
+out_has "to the end" '^output .*\[1, 4\]'
+run show both.py:Both --input-shape '3,8,8;10' --program
+out_has "in one text" '^%1 : f32\[N, 10\] = input table'
+printf 'model = "both.py:Both"\ninput_shape = "3,8,8;10"\n' >both.toml
+run show --config both.toml
+out_has "in a configuration" '^table +placeholder +table +\[1, 10\]'
+run show both.py:Both --input-shape '3,8,8;'
+refused "an empty one" "'3,8,8;' is no shape of a sample; .* those of at most 7 further inputs behind semicolons"

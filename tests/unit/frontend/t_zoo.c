@@ -176,7 +176,9 @@ static void texts_of_the_original(void **state)
 {
     (void)state;
     static const char *const jsc[] = { "jsc-tiny", "jsc-toy", "jsc-s", "jsc-test" };
-    const struct mase_data_info small = { "small", { 3, { 1, 4, 4 } }, 10, "", 0 };
+    const struct mase_data_info small = {
+        .name = "small", .sample = { 3, { 1, 4, 4 } }, .classes = 10, .help = ""
+    };
     for (size_t i = 0; i < sizeof jsc / sizeof jsc[0]; i++)
         check_texts(jsc[i], build(jsc[i], "jsc"));
     check_texts("toy", build_on("toy", &small));

@@ -82,7 +82,9 @@ static void physical(void **state)
 {
     (void)state;
     static const char *const names[] = { "jsc-tiny", "jsc-toy", "jsc-s", "jsc-test" };
-    const struct mase_data_info jsc = { "jsc", { 1, { 16 } }, 5, "", 0 };
+    const struct mase_data_info jsc = {
+        .name = "jsc", .sample = { 1, { 16 } }, .classes = 5, .help = ""
+    };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         check(names[i], build(names[i], &jsc));
 }
@@ -90,8 +92,12 @@ static void physical(void **state)
 static void toys(void **state)
 {
     (void)state;
-    const struct mase_data_info ten = { "small", { 3, { 1, 4, 4 } }, 10, "", 0 };
-    const struct mase_data_info two = { "small", { 3, { 1, 4, 4 } }, 2, "", 0 };
+    const struct mase_data_info ten = {
+        .name = "small", .sample = { 3, { 1, 4, 4 } }, .classes = 10, .help = ""
+    };
+    const struct mase_data_info two = {
+        .name = "small", .sample = { 3, { 1, 4, 4 } }, .classes = 2, .help = ""
+    };
     check("toy", build("toy", &ten));
     check("toy_tiny", build("toy_tiny", &two));
 }
