@@ -4,9 +4,11 @@
  *     from                                to
  *     .pt .pth .ckpt .safetensors .npz    each other: tensors, unchanged to the bit
  *     a saved folder, a run, its .ckpt    each of these: its weights; .mg, .py: its graph; a
- * folder; .onnx: both a model by name, net.py:CLASS, .mg  .mg, .py; a folder or .onnx, with initial
- * weights or --load's a file of weights                   a saved folder that is there: its weights
- * are replaced
+ *                                         folder; .onnx: both
+ *     a model by name, net.py:CLASS, .mg  .mg, .py; a folder or .onnx, with initial weights or
+ *                                         --load's
+ *     .onnx                               each of all these, with its own weights
+ *     a file of weights                   a saved folder that is there: its weights are replaced
  *
  * What IN is, is told from what is there; what OUT shall be, from its name.
  */
@@ -238,9 +240,23 @@ static enum mase_status from_folder(struct job *j, struct mase_err *err)
         &j->done, j->c, saved ? mase_path_join(a, path, MASE_SAVED_WEIGHTS) : path, j->out, err);
 }
 
+/* A network that comes with weights: they are all that goes out. */
+static enum mase_status save_weights(struct job *j, struct mase_err *err)
+{
+    struct mase_cli_net net;
+    MASE_TRY(mase_cli_net_open(&net, j->c, j->in, err));
+    j->done = (struct mase_cli_converted){ .nodes = -1 };
+    mase_graph_each_param(net.graph, count_tensor, &j->done);
+    const enum mase_status st = mase_weights_save(net.graph, j->out, err);
+    mase_cli_net_close(&net);
+    return st;
+}
+
 static enum mase_status from_network(struct job *j, struct mase_err *err)
 {
     const struct mase_model *model;
+    if (mase_ends_with(j->in, ".onnx") && mase_tensors_can_write(j->out))
+        return save_weights(j, err);
     if (!mase_model_is_file(j->in) && mase_zoo_find(&model, j->in, err))
         return mase_wrap(err, "'%s' is no file or folder", j->in);
     if (is_graph_name(j->out) || is_network_name(j->out))

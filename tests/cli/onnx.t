@@ -8,7 +8,9 @@ out_has "and its weights" 'fc.weight +parameter'
 
 run predict $net/mlp_dynamo.onnx --input $net/mlp_x.npy --output y.npy
 succeeds "it needs neither weights nor a data set"
-run predict $net/cnn_single.onnx --input $net/cnn_x.npy --output y.npy
+run predict $net/mlp_script.onnx --input $net/mlp_x.npy --output y.npy
+succeeds "whatever exporter wrote it"
+run predict $net/cnn_single.onnx --input $net/cnn_x.npy --output c.npy
 succeeds "one with a batch of one takes more"
 run predict $net/mlp_dynamo.onnx --input $net/cnn_x.npy --output y.npy
 refused "samples of another shape" 'it takes samples of \[16\], not of \[3, 8, 8\]'
@@ -27,6 +29,12 @@ run convert $net/mlp_script.onnx folder
 succeeds "and to a folder"
 run convert folder w.safetensors
 succeeds "which has its weights"
+run convert $net/mlp_script.onnx v.safetensors
+succeeds "and to a file of weights"
+holds "which are the same" cmp w.safetensors v.safetensors
+run predict $net/mlp_script.onnx --load v.safetensors --input $net/mlp_x.npy --output z.npy
+succeeds "that it can be given again"
+holds "without a difference" cmp y.npy z.npy
 
 head -c 700 $net/mlp_script.onnx >cut.onnx
 run show cut.onnx

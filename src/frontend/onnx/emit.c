@@ -74,6 +74,37 @@ static enum mase_status infer(struct mase_ox_import *im, struct mase_ox_result *
     return MASE_OK;
 }
 
+/* ---- samples ---- */
+
+/* How many dimensions of a result follow the samples; -1: one is not a multiple of them. */
+static int following(const struct mase_ox_import *im, const struct mase_ox_result *r)
+{
+    int count = 0;
+    if (r->value[0].kind != MASE_ARG_TENSOR)
+        return 0;
+    for (int d = 0; d < r->value[0].tensor->shape.rank; d++) {
+        const int64_t a = r->value[0].tensor->shape.dim[d], b = r->value[1].tensor->shape.dim[d];
+        if (a != b && a * im->samples[1] != b * im->samples[0])
+            return -1;
+        count += a != b;
+    }
+    return count;
+}
+
+/* A file with one size of batch computes what it does for these samples together. To hold for any
+ * batch each sample must be by itself: no dimension of samples may be summed up, cut, or met by
+ * another. */
+static bool keeps_apart(struct mase_ox_import *im, const struct mase_node *n,
+                        const struct mase_ox_result *r)
+{
+    bool has_samples = false;
+    for (int i = 0; i < n->input_count; i++) {
+        const struct mase_ox_result *in = mase_ptrmap_get(&im->results, n->inputs[i]);
+        has_samples |= following(im, in) > 0;
+    }
+    return !has_samples || r->value[0].kind != MASE_ARG_TENSOR || following(im, r) == 1;
+}
+
 struct mase_node *mase_ox_learn_of(struct mase_ox_import *im, struct mase_node *n)
 {
     struct mase_ox_result *r = mase_new(&im->arena, struct mase_ox_result);
@@ -96,6 +127,11 @@ struct mase_node *mase_ox_learn_of(struct mase_ox_import *im, struct mase_node *
                          s ? ", in a batch of another size than the file's" : "");
             return NULL;
         }
+    }
+    if (im->static_batch && im->sizes > 1 && !keeps_apart(im, n, r)) {
+        im->batch_matters = true;
+        mase_ox_fail(im, MASE_EUNSUPPORTED, "it mixes the samples of a batch");
+        return NULL;
     }
     mase_ptrmap_put(&im->results, &im->arena, n, r);
     return n;

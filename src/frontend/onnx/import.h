@@ -148,6 +148,9 @@ int mase_ox_rank(struct mase_ox_import *im, const struct mase_node *n);
 struct mase_arg mase_ox_dim(struct mase_ox_import *im, const struct mase_node *n, int d);
 /* Is the dimension the same in every batch? */
 bool mase_ox_dim_is_fixed(struct mase_ox_import *im, const struct mase_node *n, int d);
+/* Along the samples of a file that has one size of batch it would hold for that alone. */
+enum mase_status mase_ox_refuse_samples(struct mase_ox_import *im, const struct mase_node *x,
+                                        int axis);
 /* An axis that may count from the end; an error outside of the rank. */
 int mase_ox_axis(struct mase_ox_import *im, int64_t axis, int rank);
 

@@ -150,6 +150,7 @@ static enum mase_status along_axis(struct mase_ox_import *im, bool flattens, int
     struct mase_arg dims[MASE_MAX_RANK];
     if (im->status)
         return im->status;
+    MASE_TRY(mase_ox_refuse_samples(im, x, axis));
     if (!flattens || axis == rank - 1)
         return mase_ox_out(im, 0, f(im, x, axis));
     for (int d = 0; d < rank; d++)
@@ -230,6 +231,8 @@ OX_RULE(cumsum)
         return im->status ? im->status : mase_ox_fail(im, MASE_EVALUE, "it has no axis");
     const int axis = mase_ox_axis(im, (int64_t)asked, mase_ox_rank(im, x));
     const enum mase_dtype dtype = mase_ox_dtype(im, x);
+    if (!im->status)
+        MASE_TRY(mase_ox_refuse_samples(im, x, axis));
     struct mase_node *from = reverse ? flip(im, x, axis) : x;
     struct mase_node *y = mase_ox_cast(im, EMIT(im, MASE_OP_cumsum, N(from), I(axis)), dtype);
     if (exclusive) { /* each without itself: the sums one place further */

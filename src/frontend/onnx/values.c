@@ -431,3 +431,12 @@ struct mase_arg mase_ox_number_or_node(struct mase_ox_import *im, int i, enum ma
         return N(n);
     return dtype == MASE_F32 ? F(mase_f32(t)[0]) : I(((const int64_t *)t->data)[0]);
 }
+
+enum mase_status mase_ox_refuse_samples(struct mase_ox_import *im, const struct mase_node *x,
+                                        int axis)
+{
+    if (!im->static_batch || im->sizes == 1 || mase_ox_dim_is_fixed(im, x, axis))
+        return MASE_OK;
+    im->batch_matters = true;
+    return mase_ox_fail(im, MASE_EUNSUPPORTED, "it goes along the samples");
+}

@@ -178,6 +178,15 @@ def quantised():
     np.save(f"{HERE}/qonnx_y.npy", qonnx_network()(x["qdq"].astype(np.float32)))
 
 
+def mixed():
+    """x - mean(x) over the samples: fixed.onnx for a batch of 2, open.onnx for any."""
+    for name, batch in (("fixed", 2), ("open", "N")):
+        info = [helper.make_tensor_value_info(n, onnx.TensorProto.FLOAT, [batch, 4]) for n in "xy"]
+        nodes = [helper.make_node("ReduceMean", ["x"], ["m"], name="mean", axes=[0]), helper.make_node("Sub", ["x", "m"], ["y"], name="sub")]
+        graph = helper.make_graph(nodes, "mixed", info[:1], info[1:])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]), f"{HERE}/mixed_{name}.onnx")
+
+
 def main():
     torch.manual_seed(0)
     for name, net in (("mlp", Mlp()), ("cnn", Cnn()), ("attention", Attention())):
@@ -199,6 +208,7 @@ def main():
         os.remove(f"{HERE}/external.data")
     onnx.save(model, f"{HERE}/external.onnx", save_as_external_data=True, location="external.data", size_threshold=0)
     quantised()
+    mixed()
     for case in CASES if len(sys.argv) > 1 else ():
         shutil.copytree(f"{sys.argv[1]}/test_{case}", f"{HERE}/cases/{case}", dirs_exist_ok=True)
 

@@ -17,6 +17,7 @@
 #include <mase/npy.h>
 #include <mase/onnx.h>
 #include <mase/run.h>
+#include <mase/zoo.h>
 
 #include "bounded.h"
 #include "format/onnx.h"
@@ -147,6 +148,23 @@ static void layers_have_the_names_of_their_weights(void **state)
     }
 }
 
+/* What mixes its samples holds for a batch of the file's size alone, where it has one. */
+static void mixed_samples_keep_their_batch(void **state)
+{
+    (void)state;
+    struct mase_onnx_info info;
+    struct mase_err err = { 0 };
+    struct mase_graph *g = open_network("mixed_fixed", &info);
+    assert_int_equal(info.batch, 2);
+    mase_graph_free(g);
+    assert_int_equal(mase_model_open(&g, DATA "mixed_fixed.onnx", NULL, NULL, &err),
+                     MASE_EUNSUPPORTED);
+    assert_non_null(strstr(err.msg, "its shapes hold for batches of 2 alone"));
+    g = open_network("mixed_open", &info);
+    assert_int_equal(info.batch, 0);
+    mase_graph_free(g);
+}
+
 static void tensors_may_lie_in_another_file(void **state)
 {
     (void)state;
@@ -225,6 +243,7 @@ int main(void)
         cmocka_unit_test(networks_compute_what_onnx_runtime_does),
         cmocka_unit_test(quantised_networks_are_quantised_layers),
         cmocka_unit_test(layers_have_the_names_of_their_weights),
+        cmocka_unit_test(mixed_samples_keep_their_batch),
         cmocka_unit_test(tensors_may_lie_in_another_file),
         cmocka_unit_test(text_reads_back),
         cmocka_unit_test(damaged_files_do_no_harm),
