@@ -513,6 +513,7 @@ static enum mase_status import(struct mase_ox_import *im)
     const struct mase_onnx_model *m = im->file->model;
     struct mase_ox_scope top = { .values.arena = &im->arena, .prefix = "" };
     im->scope = &top;
+    im->paths.arena = im->path_numbers.arena = &im->arena;
     MASE_TRY(find_opset(im, m->opset_import.items, m->opset_import.count, &top.opset));
     MASE_TRY(check_operations(im, m->graph->node.items, m->graph->node.count, top.opset));
     MASE_TRY(add_tensors(im));

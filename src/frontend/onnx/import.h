@@ -95,6 +95,7 @@ struct mase_ox_import {
     struct mase_node *batch_size;
     struct mase_ptrmap absorbed; /* nodes of the model that an earlier one has computed, too */
     struct mase_map uses;        /* of values: how often, and by which node */
+    struct mase_map paths, path_numbers; /* of layers and tensors: those that are taken */
     struct mase_ox_fill *fills;
     uint64_t folded; /* bytes of what was computed */
     /* the node under way */
@@ -275,6 +276,9 @@ struct mase_node *mase_ox_pad_window(struct mase_ox_import *im, struct mase_ox_w
 
 /* ---- layers (layers.c) ---- */
 
+/* A dotted path of letters, digits and _ like this name, which nothing had and which is taken now.
+ */
+const char *mase_ox_free_path(struct mase_ox_import *im, const char *name);
 /* A path for a layer, after the parameters that it takes, or else after the node. */
 const char *mase_ox_layer_path(struct mase_ox_import *im, const struct mase_ox_value *const *params,
                                const char *const *names, int count);

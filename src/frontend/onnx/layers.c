@@ -60,22 +60,46 @@ static const char *legal(struct mase_ox_import *im, const char *name)
     return path;
 }
 
-/* Is it the path of something, or of something below or above it? */
-static bool is_taken(const struct mase_ox_import *im, const char *path)
+/* ---- paths ---- */
+
+/* What a path is in im->paths: that of a layer or tensor, or the first parts of one. */
+enum { PATH_FREE, PATH_PREFIX, PATH_WHOLE };
+
+static uintptr_t path_use(const struct mase_ox_import *im, const char *path)
 {
-    const size_t n = strlen(path);
-    for (const struct mase_module *m = im->g->modules; m; m = m->next) {
-        const size_t k = strlen(m->path);
-        if (strncmp(m->path, path, n < k ? n : k) == 0 &&
-            (n == k || (n < k ? m->path[n] == '.' : path[k] == '.')))
+    return (uintptr_t)mase_map_get(&im->paths, path);
+}
+
+/* Does it lie below something that has no parts? */
+static bool is_inside(struct mase_ox_import *im, const char *path)
+{
+    for (const char *dot = strchr(path, '.'); dot; dot = strchr(dot + 1, '.'))
+        if (path_use(im, mase_arena_strndup(&im->arena, path, (size_t)(dot - path))) == PATH_WHOLE)
             return true;
-    }
-    for (int i = 0; i < im->g->attr_count; i++) {
-        const char *a = im->g->attrs[i].name;
-        if (strncmp(a, path, n) == 0 && (!a[n] || a[n] == '.'))
-            return true;
-    }
     return false;
+}
+
+static void take_path(struct mase_ox_import *im, const char *path)
+{
+    mase_map_put(&im->paths, path, (void *)(uintptr_t)PATH_WHOLE);
+    for (const char *dot = strchr(path, '.'); dot; dot = strchr(dot + 1, '.'))
+        mase_map_put(&im->paths, mase_arena_strndup(&im->arena, path, (size_t)(dot - path)),
+                     (void *)(uintptr_t)PATH_PREFIX);
+}
+
+const char *mase_ox_free_path(struct mase_ox_import *im, const char *name)
+{
+    char *base = mase_arena_strdup(&im->arena, legal(im, name));
+    if (is_inside(im, base))
+        for (char *p = base; *p; p++)
+            *p = *p == '.' ? '_' : *p;
+    const char *path = base;
+    uintptr_t number = (uintptr_t)mase_map_get(&im->path_numbers, base);
+    while (path_use(im, path) != PATH_FREE)
+        path = mase_arena_printf(&im->arena, "%s_%llu", base, (unsigned long long)++number);
+    mase_map_put(&im->path_numbers, base, (void *)number);
+    take_path(im, path);
+    return path;
 }
 
 const char *mase_ox_layer_path(struct mase_ox_import *im, const struct mase_ox_value *const *params,
@@ -88,11 +112,7 @@ const char *mase_ox_layer_path(struct mase_ox_import *im, const struct mase_ox_v
         base = module_of_node(im);
     if (!base)
         base = im->node->name[0] ? im->node->name : count && params[0] ? params[0]->name : "";
-    base = legal(im, base);
-    const char *path = base;
-    for (int k = 1; is_taken(im, path); k++)
-        path = mase_arena_printf(&im->arena, "%s_%d", base, k);
-    return path;
+    return mase_ox_free_path(im, base);
 }
 
 struct mase_module *mase_ox_add_layer(struct mase_ox_import *im, const char *path, enum mase_op op,

@@ -71,24 +71,6 @@ enum mase_status mase_ox_out(struct mase_ox_import *im, int i, struct mase_node 
 
 /* ---- tensors of the model in the graph ---- */
 
-/* A dotted path of letters, digits and _ that nothing has. */
-static const char *free_path(struct mase_ox_import *im, const char *name)
-{
-    struct mase_str s = { 0 };
-    for (const char *p = name; *p; p++) {
-        const bool plain = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
-                           (*p >= '0' && *p <= '9') || *p == '_';
-        const bool dot = *p == '.' && s.len && s.data[s.len - 1] != '.' && p[1];
-        mase_str_addc(&s, dot ? '.' : plain ? *p : '_');
-    }
-    const char *base = mase_arena_strdup(&im->arena, s.len ? mase_str_text(&s) : "constant");
-    const char *path = base;
-    for (int k = 1; mase_graph_attr(im->g, path) || mase_graph_module(im->g, path); k++)
-        path = mase_arena_printf(&im->arena, "%s_%d", base, k);
-    mase_str_release(&s);
-    return path;
-}
-
 /* Every value as a double, or NULL if there are too many, or one that a double does not hold. */
 static const double *as_doubles(struct mase_ox_import *im, const struct mase_tensor *t)
 {
@@ -143,7 +125,7 @@ void mase_ox_fill(struct mase_ox_import *im, const char *path, const char *name,
 static struct mase_node *add_attr(struct mase_ox_import *im, struct mase_ox_value *v,
                                   const struct mase_tensor *t, bool learned)
 {
-    const char *path = free_path(im, v->name);
+    const char *path = mase_ox_free_path(im, v->name);
     const double *values = learned ? NULL : as_doubles(im, t);
     if (mase_check_path(path, im->err)) {
         im->status = im->err ? im->err->status : MASE_ELIMIT;

@@ -187,6 +187,16 @@ def mixed():
         onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]), f"{HERE}/mixed_{name}.onnx")
 
 
+def nested():
+    """A layer whose name lies below that of another, which PyTorch cannot have, and one name twice."""
+    names = ("a.weight", "a.b.weight", "c d.weight", "c/d.weight")
+    info = [helper.make_tensor_value_info(n, onnx.TensorProto.FLOAT, ["N", 2]) for n in "xy"]
+    nodes = [helper.make_node("MatMul", [f"h{i}" if i else "x", n], [f"h{i + 1}" if i < 3 else "y"]) for i, n in enumerate(names)]
+    weights = [numpy_helper.from_array(np.eye(2, dtype=np.float32) * (i + 2), n) for i, n in enumerate(names)]
+    graph = helper.make_graph(nodes, "nested", info[:1], info[1:], weights)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]), f"{HERE}/nested.onnx")
+
+
 def main():
     torch.manual_seed(0)
     for name, net in (("mlp", Mlp()), ("cnn", Cnn()), ("attention", Attention())):
@@ -209,6 +219,7 @@ def main():
     onnx.save(model, f"{HERE}/external.onnx", save_as_external_data=True, location="external.data", size_threshold=0)
     quantised()
     mixed()
+    nested()
     for case in CASES if len(sys.argv) > 1 else ():
         shutil.copytree(f"{sys.argv[1]}/test_{case}", f"{HERE}/cases/{case}", dirs_exist_ok=True)
 

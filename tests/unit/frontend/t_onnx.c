@@ -129,6 +129,10 @@ static void layers_have_the_names_of_their_weights(void **state)
         { "attention_script", "q: Linear(in_features=8, out_features=8, bias=True)" },
         { "attention_script", "embed: Embedding(11, 8)" },
         { "attention_dynamo", "norm: LayerNorm((8,), eps=1e-05, elementwise_affine=True)" },
+        { "nested", "a: Linear(in_features=2, out_features=2, bias=False)" },
+        { "nested", "a_b: Linear(in_features=2, out_features=2, bias=False)" },
+        { "nested", "c_d: Linear(in_features=2, out_features=2, bias=False)" },
+        { "nested", "c_d_1: Linear(in_features=2, out_features=2, bias=False)" },
         { "attention_dynamo", "out: Linear(in_features=8, out_features=3, bias=True)" },
     };
     for (size_t i = 0; i < sizeof layers / sizeof layers[0]; i++) {
