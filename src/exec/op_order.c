@@ -1,6 +1,6 @@
 /*
- * op_order.c - values along a dimension in their order: sort, argsort, topk. The order is found
- * once more for the gradient, which goes back to where the values came from.
+ * op_order.c - values along a dimension in their order: sort, argsort, topk, median, kthvalue. The
+ * order is found once more for the gradient, which goes back to where the values came from.
  *
  * Equal values keep their order, and NaN is larger than anything.
  */
@@ -53,6 +53,16 @@ static void find_order(const struct mase_line *l, bool descending, int32_t *orde
         memcpy(order, from, (size_t)l->count * sizeof *order);
 }
 
+/* Where among the sorted the values begin that are asked for. NaN stands last. */
+static int64_t first_of(const struct mase_line *l, const struct mase_order *o, const int32_t *order)
+{
+    int64_t first = o->first;
+    if (o->nan_wins && isnan(l->at(l, order[l->count - 1])))
+        for (first = l->count - 1; first && isnan(l->at(l, order[first - 1]));)
+            first--;
+    return first;
+}
+
 /* ---- the reference ---- */
 
 static double element(const struct mase_line *l, int64_t k)
@@ -64,11 +74,13 @@ enum mase_status mase_forward_order(struct mase_call *c, struct mase_err *err)
 {
     const struct mase_tensor *x = mase_call_tensor(c, "input");
     const bool pair = mase_arg_is_seq(&c->result);
-    struct mase_tensor *values = pair ? c->result.items[0].tensor : NULL;
-    struct mase_tensor *places = pair ? c->result.items[1].tensor : c->result.tensor;
     struct mase_order o;
     MASE_TRY(mase_order_read(c, &o, err));
-    const struct mase_axis a = mase_axis_of(&x->shape, o.axis);
+    const bool all = o.axis < 0; /* the median of all has no place */
+    struct mase_tensor *values = pair ? c->result.items[0].tensor : all ? c->result.tensor : NULL;
+    struct mase_tensor *places = pair ? c->result.items[1].tensor : all ? NULL : c->result.tensor;
+    const struct mase_shape row = { .rank = 1, .dim = { mase_tensor_count(x) } };
+    const struct mase_axis a = all ? mase_axis_of(&row, 0) : mase_axis_of(&x->shape, o.axis);
     int32_t *order = mase_new_array(c->arena, int32_t, (size_t)(2 * a.len));
     for (int64_t i = 0; i < a.outer * a.inner; i++) {
         const struct mase_line l = { .at = element,
@@ -77,11 +89,13 @@ enum mase_status mase_forward_order(struct mase_call *c, struct mase_err *err)
                                      .first = i / a.inner * a.len * a.inner + i % a.inner,
                                      .stride = a.inner };
         find_order(&l, o.descending, order);
+        const int32_t *picked = order + first_of(&l, &o, order);
         for (int64_t k = 0; k < o.count; k++) {
             const int64_t to = (i / a.inner * o.count + k) * a.inner + i % a.inner;
             if (values)
-                ref_set(values, to, element(&l, order[k]));
-            ref_set(places, to, (double)order[k]);
+                ref_set(values, to, element(&l, picked[k]));
+            if (places)
+                ref_set(places, to, (double)picked[k]);
         }
     }
     return MASE_OK;
@@ -101,8 +115,9 @@ static double lane(const struct mase_line *l, int64_t k)
     return (double)((const float *)l->from)[k * l->stride + l->first];
 }
 
-/* The values of line i in one lane, sorted; the order found. */
-static int32_t *sorted(const struct mase_step *s, long i, long n)
+/* The values of line i in one lane, sorted; the order found. picked: the first of those that are
+ * asked for. */
+static int32_t *sorted(const struct mase_step *s, long i, long n, int64_t *picked)
 {
     const struct ordering *k = s->own;
     const struct mase_axis *a = &k->axis;
@@ -114,6 +129,7 @@ static int32_t *sorted(const struct mase_step *s, long i, long n)
                                  .stride = a->inner * s->plan->stride };
     int32_t *order = k->order + i * 2 * a->len;
     find_order(&l, k->o.descending, order);
+    *picked = first_of(&l, &k->o, order);
     return order;
 }
 
@@ -133,11 +149,12 @@ static void forward(const struct mase_step *s, long from, long to)
     const long stride = s->plan->stride;
     for (long i = from; i < to; i++)
         for (long n = 0; n < s->plan->n; n++) {
-            const int32_t *order = sorted(s, i, n);
+            int64_t first;
+            const int32_t *order = sorted(s, i, n, &first);
             for (int64_t r = 0; r < k->o.count; r++)
                 s->out->x[result_row(k, i, r) * stride + n] =
-                    k->places ? (float)order[r]
-                              : s->in[0]->x[input_row(k, i, order[r]) * stride + n];
+                    k->places ? (float)order[first + r]
+                              : s->in[0]->x[input_row(k, i, order[first + r]) * stride + n];
         }
 }
 
@@ -148,12 +165,13 @@ static void backward(const struct mase_step *s, long from, long to)
     float *const dx = s->in[0]->dx;
     for (long i = from; i < to && dx; i++)
         for (long n = 0; n < s->plan->n; n++) {
-            const int32_t *order = sorted(s, i, n);
+            int64_t first;
+            const int32_t *order = sorted(s, i, n, &first);
             for (int64_t r = 0; r < k->axis.len; r++) {
                 float *d = dx + input_row(k, i, order[r]) * stride + n;
-                const bool passed = r < k->o.count && n < s->plan->samples;
+                const bool passed = r >= first && r < first + k->o.count && n < s->plan->samples;
                 *d = (s->add[0] ? *d : 0.0f) +
-                     (passed ? s->out->dx[result_row(k, i, r) * stride + n] : 0.0f);
+                     (passed ? s->out->dx[result_row(k, i, r - first) * stride + n] : 0.0f);
             }
         }
 }
@@ -163,6 +181,8 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
     struct ordering *k = s->own = mase_new(&s->plan->arena, struct ordering);
     MASE_TRY(mase_step_input(s, c, "input", err));
     MASE_TRY(mase_order_read(c, &k->o, err));
+    if (k->o.axis < 0)
+        return mase_call_fail(c, err, "of all values mixes the samples, which a plan cannot");
     const int axis = mase_slot_dim(s->in[0], k->o.axis) - mase_plan_first(s->plan);
     if (axis < 0)
         return mase_call_fail(c, err, "dim = %d is the batch, which a plan keeps", k->o.axis);

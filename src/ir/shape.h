@@ -131,14 +131,27 @@ enum mase_status mase_line_axes(const struct mase_call *c, bool *in,
 enum mase_status mase_line_number(const struct mase_call *c, double *p,
                                   struct mase_err *err) MASE_MUST_CHECK;
 
-/* The dimension that sort, argsort and topk go along, and how many values they leave of it. */
+/* The dimension that sort, topk and median go along, and which values they leave of it: count of
+ * them from first on, in their order. */
 struct mase_order {
-    int axis;
-    int64_t count;
+    int axis; /* -1: all values as one row */
+    int64_t first, count;
     bool descending;
+    bool nan_wins; /* where one is no number, the first such */
 };
 enum mase_status mase_order_read(const struct mase_call *c, struct mase_order *o,
                                  struct mase_err *err) MASE_MUST_CHECK;
+
+/* The dimensions that tensordot sums over, and then those that it leaves, of a and b. */
+struct mase_tensordot {
+    int sums, kept[2];
+    int order[2][MASE_MAX_RANK];
+};
+enum mase_status mase_tensordot_read(const struct mase_call *c, struct mase_tensordot *t,
+                                     struct mase_err *err) MASE_MUST_CHECK;
+
+/* searchsorted and bucketize: do values that are found stand before the place? */
+bool mase_search_right(const struct mase_call *c);
 
 /* ---- einsum (shape_einsum.c) ---- */
 

@@ -261,20 +261,60 @@ enum mase_status mase_shape_pairs(struct mase_call *c, struct mase_err *err)
 
 /* ---- order ---- */
 
+static enum mase_status one_of_order(const struct mase_call *c, struct mase_order *o,
+                                     const struct mase_shape *s, struct mase_err *err)
+{
+    const bool median = c->node->op == MASE_OP_median;
+    int64_t k;
+    *o = (struct mase_order){ .axis = -1, .count = 1, .nan_wins = median };
+    if (!median || mase_arg_present(mase_call_arg(c, "dim")))
+        MASE_TRY(mase_call_axis_arg(c, &o->axis, s, "dim", err));
+    const int64_t length = o->axis < 0 ? mase_shape_count(s) : s->rank ? s->dim[o->axis] : 1;
+    if (length == 0)
+        return mase_call_fail(c, err, "%s has no values along it", mase_show_shape(c, s));
+    o->first = (length - 1) / 2;
+    if (median)
+        return MASE_OK;
+    MASE_TRY(mase_call_int(c, &k, "k", err));
+    if (k < 1 || k > length)
+        return mase_call_fail(c, err, "k = %lld is outside 1..%lld", (long long)k,
+                              (long long)length);
+    o->first = k - 1;
+    return MASE_OK;
+}
+
 enum mase_status mase_order_read(const struct mase_call *c, struct mase_order *o,
                                  struct mase_err *err)
 {
     const struct mase_shape *s = &mase_call_tensor(c, "input")->shape;
     const bool topk = c->node->op == MASE_OP_topk;
+    if (c->node->op == MASE_OP_median || c->node->op == MASE_OP_kthvalue)
+        return one_of_order(c, o, s, err);
     MASE_TRY(mase_call_axis_arg(c, &o->axis, s, "dim", err));
     const int64_t length = s->rank ? s->dim[o->axis] : 1;
+    *o = (struct mase_order){ .axis = o->axis, .count = length };
     o->descending = mase_call_flag(c, topk ? "largest" : "descending");
-    o->count = length;
     if (topk)
         MASE_TRY(mase_call_int(c, &o->count, "k", err));
     if (o->count < 0 || o->count > length)
         return mase_call_fail(c, err, "k = %lld is outside 0..%lld", (long long)o->count,
                               (long long)length);
+    return MASE_OK;
+}
+
+/* What median and kthvalue leave: a value, and where it lies unless it is one of all. */
+static enum mase_status shape_one(struct mase_call *c, const struct mase_tensor *x,
+                                  const struct mase_order *o)
+{
+    bool in[MASE_MAX_RANK] = { false };
+    if (o->axis < 0) {
+        mase_call_result(c, x->dtype, &(struct mase_shape){ 0 });
+        return MASE_OK;
+    }
+    in[o->axis] = true;
+    struct mase_tensor pair[2] = { { .dtype = x->dtype }, { .dtype = MASE_I64 } };
+    pair[0].shape = pair[1].shape = reduced(&x->shape, in, mase_call_flag(c, "keepdim"));
+    mase_call_result_tuple(c, pair, 2);
     return MASE_OK;
 }
 
@@ -284,6 +324,8 @@ enum mase_status mase_shape_order(struct mase_call *c, struct mase_err *err)
     struct mase_order o;
     MASE_TRY(mase_call_need(c, &x, "input", err));
     MASE_TRY(mase_order_read(c, &o, err));
+    if (c->node->op == MASE_OP_median || c->node->op == MASE_OP_kthvalue)
+        return shape_one(c, x, &o);
     struct mase_tensor pair[2] = { { .dtype = x->dtype, .shape = x->shape },
                                    { .dtype = MASE_I64 } };
     if (x->shape.rank)

@@ -377,3 +377,32 @@ else
 fi
 run show 'parts.deep.net:Net(parts.sizes.SIZE)' jsc
 out_has "a package by its name among arguments" '^ +2 +Linear\(in_features=12, out_features=12'
+
+cat >packed.py <<'END'
+import torch
+import torch.nn as nn
+from einops import pack, unpack
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cls, self.out = nn.Parameter(torch.ones(1, 4)), nn.Linear(4, 3)
+
+    def forward(self, x):
+        x = x.view(-1, 2, 2, 4)
+        y, shapes = pack([self.cls.expand(x.size(0), 4), x], "b * c")
+        first, rest = unpack(self.out(y), shapes, "b * c")
+        return first + rest.sum((1, 2))
+
+
+class Loose(Net):
+    def forward(self, x):
+        return pack([x], "b c")[0]
+END
+run show packed.py:Net jsc
+succeeds "einops packs and unpacks"
+out_has "one token and four" '^cat +call_function .* \[1, 5, 4\]'
+out_has "which come apart again" '^reshape_[0-9] +call_method .* \[1, 2, 2, 3\]'
+run show packed.py:Loose jsc
+refused "without a star" "einops: 'b c' needs one \* among names that differ"

@@ -94,6 +94,12 @@ OTHERWISE = {  # torch.fx has a layer, we have what it computes
               "x = x.view(-1, 4, 4); x = self.t(x, x.relu(), memory_key_padding_mask=self.p.expand(x.size(0), 4)).flatten(1)"),
     "NormedEdges": ("self.c = weight_norm(nn.Conv2d(1, 3, 3, padding=1, padding_mode='reflect'))", 48,
                     "x = self.c(x.view(-1, 1, 4, 4)).flatten(1)"),
+    "Middles": ("self.b = torch.tensor([-0.5, 0.1, 0.7])", 16, "m = x.median(dim=1, keepdim=True); k = torch.kthvalue(x, 3, dim=1, keepdim=True); "
+                "x = x - m.values + k[0] * torch.bucketize(x, self.b) / 4"),
+    "Products": ("self.w = nn.Parameter(torch.rand(4, 3, 2)); self.c = nn.Parameter(torch.randn(5, 4))", 26,
+                 "h = x.view(-1, 4, 4); d = torch.cdist(h, self.c); t = torch.tensordot(h, self.w, dims=([1], [0])); "
+                 "x = torch.cat([d.flatten(1)[:, :2], t.flatten(1)], 1)"),
+    "Drawn": ("pass", 16, "n = torch.distributions.Normal(x, torch.exp(x) * 1e-9); x = n.rsample() + n.entropy() * 0.1"),
     "Derived": ("self.n = Scaled(16)", 16, "x = self.n(x)"),
     "Made": ("pass", 16, "x = nn.Softmax(dim=1)(nn.ReLU()(x)); x = nn.ReLU()(x - 0.1)"),
     "Types": ("pass", 16, "x = x.tanh() if x.dtype not in (torch.int64, torch.bool) else x.exp(); x = x * 2 if isinstance(x, torch.Tensor) else x; "

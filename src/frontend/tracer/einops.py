@@ -96,6 +96,45 @@ def reduce_axes(tensor, pattern, reduction, **lengths):
     return rearranged(tensor, pattern, lengths, reduction)
 
 
+def pack_parts(text):
+    """How many axes stand before and behind the star."""
+    names = text.split()
+    if names.count("*") != 1 or len(set(names)) < len(names):
+        raise Fault("einops: '%s' needs one * among names that differ" % text)
+    return names.index("*"), len(names) - 1 - names.index("*")
+
+
+def rank_of(x):
+    rank = x.ndim if isinstance(x, Tensor) else decided(x, lambda v: len(v.shape))
+    if rank is None:
+        raise Fault("einops: how many dimensions a tensor has is not known while tracing")
+    return rank
+
+
+def pack(tensors, pattern):
+    """Each as (before, one axis, behind), joined; and the shapes that became the axis."""
+    before, behind = pack_parts(pattern)
+    flat, shapes = [], []
+    for x in tensors:
+        sizes = [x.shape[d] if isinstance(x, Tensor) else x.size(d) for d in range(rank_of(x))]
+        if len(sizes) < before + behind:
+            raise Fault("einops: pack(..., '%s') of a tensor of %d dimensions" % (pattern, len(sizes)))
+        end = len(sizes) - behind
+        shapes.append(tuple(sizes[before:end]))
+        flat.append(x.reshape(*sizes[:before], product(sizes[before:end]), *sizes[end:]))
+    return sys.modules["torch"].cat(flat, dim=before), shapes
+
+
+def unpack(tensor, packed_shapes, pattern):
+    before, behind = pack_parts(pattern)
+    lengths = [product(shape) for shape in packed_shapes]
+    if any(isinstance(n, int) and n == -1 for shape in packed_shapes for n in shape):
+        raise Fault("einops: unpack with a length of -1 is not followed")
+    sizes = [tensor.shape[d] if isinstance(tensor, Tensor) else tensor.size(d) for d in range(rank_of(tensor))]
+    parts = sys.modules["torch"].split(tensor, lengths, dim=before)
+    return [parts[i].reshape(*sizes[:before], *shape, *sizes[before + 1:]) for i, shape in enumerate(packed_shapes)]
+
+
 class Rearrange(Module):
     def __init__(self, pattern, **lengths):
         super().__init__()
@@ -115,7 +154,7 @@ class Reduce(Module):
 
 
 EINOPS = {
-    "einops": {"rearrange": rearrange, "repeat": repeat_axes, "reduce": reduce_axes,
+    "einops": {"pack": pack, "unpack": unpack, "rearrange": rearrange, "repeat": repeat_axes, "reduce": reduce_axes,
                "einsum": lambda *a: sys.modules["torch"].einsum(a[-1], *a[:-1])},
     "einops.layers": {}, "einops.layers.torch": {"Rearrange": Rearrange, "Reduce": Reduce},
 }

@@ -251,6 +251,8 @@ NAMES = {
     "torch.overrides": {"has_torch_function": no, "has_torch_function_unary": no,
                         "has_torch_function_variadic": no, "is_tensor_like": no},
     "torch.onnx": {"is_in_onnx_export": no},
+    "torch.distributions": {"Normal": Normal, "kl_divergence": kl_divergence},
+    "torch.distributions.normal": {"Normal": Normal}, "torch.distributions.kl": {"kl_divergence": kl_divergence},
     "torch._utils": {}, "torch.types": {},
     "torch.utils._pytree": {"register_pytree_node": nothing, "_register_pytree_node": nothing},
     "torch.nn.utils": {"weight_norm": weight_norm, "spectral_norm": spectral_norm, **{

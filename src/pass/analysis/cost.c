@@ -166,6 +166,16 @@ static void count_product(struct count *c, const struct mase_node *n, int64_t fa
     sums_of(c, n, a->shape.dim[rank > 1 ? rank - 2 : 0], "", "data_in_0");
 }
 
+/* a has A K values, b K B, the result A B. */
+static void count_tensordot(struct count *c, const struct mase_node *n, int64_t factor)
+{
+    (void)factor;
+    const double a = (double)elements(arg_of(n, "data_in_0")),
+                 b = (double)elements(arg_of(n, "data_in_1"));
+    const int64_t results = result_elements(n);
+    sums_of(c, n, results ? llround(sqrt(a * b / (double)results)) : 0, "data_in_0", "data_in_1");
+}
+
 /* Every product of the equation, for each further operand once more. */
 static void count_einsum(struct count *c, const struct mase_node *n, int64_t factor)
 {
