@@ -7,6 +7,8 @@
 
 #include <mase/log.h>
 
+#include <mase/zoo.h>
+
 #include "cli/train.h"
 
 /* 117, 5.6 K, 11.0 K, 14.0 M, 402 K: one decimal below 100 of a unit. */
@@ -37,7 +39,10 @@ static void set_helpers(struct helper h[HELPERS], struct mase_arena *a,
                         const struct mase_objective *o)
 {
     static const char *const scored[] = { "train", "val", "test" };
-    h[0] = (struct helper){ "loss_fn", mase_loss_titles[o->loss] };
+    const char *own = o->own ? mase_model_class(a, o->own) : NULL;
+    h[0] = (struct helper){ "loss_fn", own      ? own
+                                       : o->own ? "an expression"
+                                                : mase_loss_titles[o->loss] };
     for (int i = 0; i < 3; i++)
         h[1 + i] = (struct helper){ mase_arena_printf(a, "%s_%s", o->task->score, scored[i]),
                                     o->task->score_class };

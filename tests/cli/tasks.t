@@ -209,6 +209,7 @@ class Learns(torch.nn.Module):
 END
 run train one.mg t.csv:price $sgd --loss 'own.py:quantile(q=0.9)' --max-epochs 2 --project own4
 succeeds "a function of a file"
+out_has "the summary names it" '^1 \| loss_fn +\| quantile '
 run test one.mg t.csv:price --load mase_output/own4 --features a,b --project test --json --log-level error
 succeeds "which the test asks again"
 run sweep one.mg t.csv:price $sgd --loss "$own" --learning-rate 0.01,0.05 --max-epochs 1 --project swept
