@@ -32,6 +32,8 @@
 #include <mase/plan.h>
 #include <mase/program.h>
 
+struct mase_window;
+
 /* What is left of directions when chance is not: the same numbers as the formats'. */
 struct mase_meaning {
     double step; /* above 0 */
@@ -71,6 +73,9 @@ struct mase_exact_affine {
     const int32_t *from;   // (groups, positions, inputs); -1: zero
     const int64_t *weight; // (groups * outputs, inputs)
     const int64_t *bias;   // (groups * outputs)
+    /* What from comes from, of one channel: where a convolution or an average looks. NULL: no such
+     * window. */
+    const struct mase_window *window;
 };
 
 struct mase_exact_round {
@@ -96,6 +101,7 @@ struct mase_exact_table {
 struct mase_exact_rows {
     const int64_t *first; // (rows + 1)
     const int32_t *from;
+    const struct mase_window *window; /* of max, as of affine */
 };
 
 struct mase_exact_value {

@@ -13,17 +13,9 @@ const char *const mase_exact_op_names[] = { "line",  "encode", "affine", "round"
 
 /* ---- codes as floats ---- */
 
-/* The nearest float to n / div 2^e. */
-struct decoding {
-    const struct mase_meaning *m;
-    struct mase_line_form form;
-    float unit; /* 2^e */
-    bool exact; /* else in double */
-};
-
-static struct decoding decoding_between(const struct mase_meaning *m, int64_t lo, int64_t hi)
+struct mase_decoding mase_decoding_between(const struct mase_meaning *m, int64_t lo, int64_t hi)
 {
-    struct decoding d = { .m = m };
+    struct mase_decoding d = { .m = m };
     const double unit = m->scaled ? 0 : mase_meaning_unit(m);
     d.unit = (float)unit;
     d.exact = (double)d.unit == unit && unit > 0 && mase_meaning_over(&d.form, m, unit, lo, hi) &&
@@ -31,9 +23,9 @@ static struct decoding decoding_between(const struct mase_meaning *m, int64_t lo
     return d;
 }
 
-static struct decoding decoding_of(const struct mase_exact_value *v, int64_t row)
+static struct mase_decoding decoding_of(const struct mase_exact_value *v, int64_t row)
 {
-    return decoding_between(&v->meaning[row], v->lo[row], v->hi[row]);
+    return mase_decoding_between(&v->meaning[row], v->lo[row], v->hi[row]);
 }
 
 /* ---- memory ---- */
@@ -43,10 +35,10 @@ struct mase_exact_work {
     const struct mase_exact *e;
     struct mase_fast_work *fast; /* NULL: number by number, in memory */
     int64_t lanes;
-    int64_t *memory;           // (e->rows, lanes)
-    int64_t *codes;            // (lanes): a row of them
-    float *output;             // (outputs, lanes)
-    struct decoding *decoding; // (outputs)
+    int64_t *memory;                // (e->rows, lanes)
+    int64_t *codes;                 // (lanes): a row of them
+    float *output;                  // (outputs, lanes)
+    struct mase_decoding *decoding; // (outputs)
 };
 
 static int64_t *row_at(const struct mase_exact_work *w, int64_t row)
@@ -288,7 +280,7 @@ static float decode_scaled(int64_t code, const struct mase_meaning *m)
                : fmaf(v + m->bias, m->scale, m->shift);
 }
 
-static float decode(int64_t code, const struct decoding *d)
+static float decode(int64_t code, const struct mase_decoding *d)
 {
     const struct mase_meaning *m = d->m;
     float v;
@@ -305,7 +297,7 @@ static float decode(int64_t code, const struct decoding *d)
 
 float mase_exact_decode(int64_t code, const struct mase_meaning *m)
 {
-    const struct decoding d = decoding_between(m, code, code);
+    const struct mase_decoding d = mase_decoding_between(m, code, code);
     return decode(code, &d);
 }
 
@@ -332,7 +324,7 @@ void mase_exact_read(const struct mase_exact_work *w, float *y, int64_t stride,
             memcpy(y + r * stride, floats_of(w, v, r), (size_t)samples * sizeof *y);
             continue;
         }
-        const struct decoding d = v == w->e->output ? w->decoding[r] : decoding_of(v, r);
+        const struct mase_decoding d = v == w->e->output ? w->decoding[r] : decoding_of(v, r);
         const int64_t *code = codes_of(w, v, r, samples);
         for (int64_t k = 0; k < samples; k++)
             y[r * stride + k] = decode(code[k], &d);

@@ -50,6 +50,16 @@ bool mase_meaning_equal(const struct mase_meaning *a, const struct mase_meaning 
  * step that is known without its values. */
 bool mase_exact_grids(struct mase_exact_grid *g, struct mase_arena *a,
                       const struct mase_rounding *how, const struct mase_shape *s);
+/* How codes lo..hi become floats: (code mul + add) unit, rounded to float before it is scaled, if
+ * that is exact; else in float32 where m is scaled, and in double where not. */
+struct mase_decoding {
+    const struct mase_meaning *m;
+    struct mase_line_form form;
+    float unit; /* a power of two */
+    bool exact;
+};
+struct mase_decoding mase_decoding_between(const struct mase_meaning *m, int64_t lo, int64_t hi);
+
 int64_t mase_exact_encode(float x, const struct mase_exact_grid *g); /* x is a number */
 
 /* A sample has no number where it is rounded. */

@@ -142,6 +142,7 @@ enum mase_status mase_exact_lower_conv(struct mase_exact_lowering *l, const stru
     int32_t *from = mase_new_array(l->a, int32_t, (size_t)(w.groups * positions * inputs));
     fill_conv(from, x, &w, channels);
     s.shape.from = from;
+    s.shape.window = mase_arena_memdup(l->a, &w, sizeof w);
     return add_layer(l, i, x, &s, err);
 }
 
@@ -193,6 +194,21 @@ static void find_pooled(struct mase_exact_lowering *l, struct pooled *p)
     }
 }
 
+/* The window for whoever wants loops rather than lists; NULL: adaptive outputs look at spans that a
+ * window does not give. */
+static const struct mase_window *keep_window(struct mase_exact_lowering *l, const struct pooled *p)
+{
+    struct mase_window w = p->w;
+    for (int d = 0; d < 3 && p->span == mase_adaptive_span; d++) {
+        if (w.in[d] % w.out[d] != 0)
+            return NULL;
+        w.kernel[d] = w.stride[d] = w.in[d] / w.out[d];
+        w.dilation[d] = 1;
+        w.pad[d] = w.pad_end[d] = 0;
+    }
+    return mase_arena_memdup(l->a, &w, sizeof w);
+}
+
 /* Does a larger code mean a larger value, and the rows of a channel the same? */
 static bool is_ordered(const struct mase_exact_value *x, int64_t per)
 {
@@ -229,7 +245,8 @@ static enum mase_status lower_largest(struct mase_exact_lowering *l, const struc
         }
     }
     first[y->rows] = n;
-    mase_exact_add_instr(l, MASE_EXACT_MAX, x, y)->u.rows = (struct mase_exact_rows){ first, from };
+    mase_exact_add_instr(l, MASE_EXACT_MAX, x, y)->u.rows =
+        (struct mase_exact_rows){ first, from, keep_window(l, p) };
     mase_exact_give(l, i, y);
     return MASE_OK;
 }
@@ -246,6 +263,7 @@ static enum mase_status lower_average(struct mase_exact_lowering *l, const struc
     const struct mase_exact_rowset rows = { { x }, 1 };
     struct mase_exact_sum s = { .shape = { channels, 1, p->most, positions, positions, 1 },
                                 .parts = parts };
+    s.shape.window = keep_window(l, p);
     int32_t *from = mase_new_array(l->a, int32_t, (size_t)(channels * positions * p->most));
     s.shape.from = from;
     for (int64_t c = 0; c < channels; c++)
@@ -400,7 +418,8 @@ enum mase_status mase_exact_lower_layout(struct mase_exact_lowering *l, const st
         lo[r] = x->lo[row];
         lo[y->rows + r] = x->hi[row];
     }
-    mase_exact_add_instr(l, MASE_EXACT_PICK, x, y)->u.rows = (struct mase_exact_rows){ NULL, from };
+    mase_exact_add_instr(l, MASE_EXACT_PICK, x, y)->u.rows =
+        (struct mase_exact_rows){ NULL, from, NULL };
     mase_exact_give(l, i, y);
     return MASE_OK;
 }
