@@ -1,0 +1,472 @@
+/*
+ * from_program.c - a program without number formats as steps of floats.
+ *
+ * What constants alone decide is computed first, by the reference. A batch norm is a line for each
+ * channel; it and a relu are done with the sum before them, where nobody else reads that.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "emit/emit.h"
+#include "exec/interpret.h"
+#include "exec/ref.h"
+#include "exec/spans.h"
+#include "ir/bind.h"
+#include "ir/infer.h"
+#include "program/program.h"
+
+struct reading {
+    struct mase_emit_net *n;
+    struct mase_arena *a;
+    const struct mase_program *p;
+    struct mase_tensor **known;     /* by number */
+    struct mase_emit_value **value; /* by number */
+    int *uses;                      /* by number */
+};
+
+typedef enum mase_status read_fn(struct reading *r, const struct mase_instr *i,
+                                 struct mase_emit_value *x, struct mase_err *err);
+
+static struct mase_emit_value *add_value(struct reading *r, const struct mase_instr *i)
+{
+    const struct mase_shape s = mase_ptype_shape(&i->result[0]->type, 1);
+    struct mase_emit_value *v = mase_emit_add_value(r->n, MASE_EMIT_F32, mase_shape_count(&s));
+    r->value[i->result[0]->number] = v;
+    return v;
+}
+
+static struct mase_emit_value *value_of(const struct reading *r, const struct mase_arg *a)
+{
+    const struct mase_pvalue *v = mase_pvalue_of(a);
+    return v ? r->value[v->number] : NULL;
+}
+
+static const struct mase_tensor *known_of(const struct reading *r, const struct mase_arg *a)
+{
+    const struct mase_pvalue *v = mase_pvalue_of(a);
+    return v ? r->known[v->number] : NULL;
+}
+
+/* The instruction as a call for one sample. */
+static enum mase_status call(struct reading *r, struct mase_pcall *k, const struct mase_instr *i,
+                             struct mase_err *err)
+{
+    struct mase_tensor **t = mase_new_array(r->a, struct mase_tensor *, (size_t)r->p->value_count);
+    for (int n = 0; n < r->p->value_count; n++) {
+        const struct mase_ptype *type = &r->p->value[n]->type;
+        const struct mase_shape one = mase_ptype_shape(type, 1);
+        const struct mase_tensor empty = mase_tensor(r->a, type->dtype, &one, false);
+        t[n] = r->known[n] ? r->known[n] : mase_arena_memdup(r->a, &empty, sizeof empty);
+    }
+    mase_pcall_init(k, r->a, i, t, 1);
+    return mase_call_infer(&k->call, err);
+}
+
+/* ---- sums ---- */
+
+static enum mase_status check_finite(const struct mase_instr *i, const float *w, int64_t n,
+                                     struct mase_err *err)
+{
+    for (int64_t k = 0; k < n; k++)
+        if (!isfinite(w[k]))
+            return mase_emit_refuse(i->from, err, "a weight is not finite");
+    return MASE_OK;
+}
+
+static enum mase_status add_sum(struct reading *r, const struct mase_instr *i,
+                                struct mase_emit_value *x, struct mase_emit_sum *s,
+                                struct mase_err *err)
+{
+    const struct mase_tensor *w = known_of(r, &i->param[1]), *b = known_of(r, &i->param[2]);
+    const int64_t outputs = s->groups * s->outputs;
+    if (!w || (mase_pvalue_of(&i->param[2]) && !b))
+        return mase_emit_refuse(i->from, err, "its weights are not constant");
+    s->fweight = mase_f32(w);
+    s->fbias = b ? mase_f32(b) : mase_new_array(r->a, float, (size_t)outputs);
+    s->acc = s->wtype = MASE_EMIT_F32;
+    MASE_TRY(check_finite(i, s->fweight, outputs * s->inputs, err));
+    MASE_TRY(check_finite(i, s->fbias, outputs, err));
+    struct mase_emit_step *step =
+        mase_emit_add_step(r->n, MASE_EMIT_SUM, i->from, x, add_value(r, i));
+    step->sum = *s;
+    step->map.op = MASE_EMIT_STORE;
+    return MASE_OK;
+}
+
+static enum mase_status read_linear(struct reading *r, const struct mase_instr *i,
+                                    struct mase_emit_value *x, struct mase_err *err)
+{
+    const struct mase_ptype *w = &mase_pvalue_of(&i->param[1])->type;
+    const int64_t outputs = w->dim[0].plus, inputs = w->dim[1].plus;
+    struct mase_emit_sum s = { .groups = 1,
+                               .outputs = outputs,
+                               .inputs = inputs,
+                               .positions = x->rows / inputs,
+                               .output_stride = 1,
+                               .position_stride = outputs,
+                               .look = MASE_EMIT_ROWS };
+    return add_sum(r, i, x, &s, err);
+}
+
+static bool is_flat(const struct mase_window *w)
+{
+    return w->in[0] == 1 && w->out[0] == 1 && w->kernel[0] == 1 && w->pad[0] == 0;
+}
+
+static enum mase_status read_conv(struct reading *r, const struct mase_instr *i,
+                                  struct mase_emit_value *x, struct mase_err *err)
+{
+    struct mase_pcall k;
+    struct mase_window w;
+    MASE_TRY(call(r, &k, i, err));
+    MASE_TRY(mase_conv_window(&k.call, &w, err));
+    mase_ref_lift_window(&w);
+    if (!is_flat(&w) || w.mode != MASE_PAD_ZEROS)
+        return mase_emit_refuse(i->from, err,
+                                "only convolutions of one or two dimensions, padded with zeros");
+    const struct mase_shape *weight = &mase_call_tensor(&k.call, "weight")->shape;
+    const int64_t channels = weight->dim[1], positions = w.out[1] * w.out[2];
+    struct mase_emit_sum s = { .groups = w.groups,
+                               .outputs = weight->dim[0] / w.groups,
+                               .inputs = channels * w.kernel[1] * w.kernel[2],
+                               .positions = positions,
+                               .output_stride = positions,
+                               .position_stride = 1,
+                               .group_rows = channels * w.in[1] * w.in[2],
+                               .look = MASE_EMIT_WINDOW,
+                               .window = mase_arena_memdup(r->a, &w, sizeof w) };
+    return add_sum(r, i, x, &s, err);
+}
+
+/* ---- functions of single numbers ---- */
+
+/* The sum just before, if nobody but i reads it and nothing is done with it yet but a line. */
+static struct mase_emit_step *sum_before(const struct reading *r, const struct mase_instr *i,
+                                         const struct mase_emit_value *x, enum mase_emit_map_op op)
+{
+    struct mase_emit_step *s = r->n->last;
+    const bool open = s && (s->kind == MASE_EMIT_SUM || s->kind == MASE_EMIT_ADD) && s->out == x &&
+                      r->uses[mase_pvalue_of(&i->param[0])->number] == 1;
+    if (!open || s->map.relu || s->map.op == MASE_EMIT_RELU ||
+        (op == MASE_EMIT_AXPY && (s->map.op != MASE_EMIT_STORE || s->kind != MASE_EMIT_SUM)))
+        return NULL;
+    return s;
+}
+
+static enum mase_status read_relu(struct reading *r, const struct mase_instr *i,
+                                  struct mase_emit_value *x, struct mase_err *err)
+{
+    struct mase_emit_step *s = sum_before(r, i, x, MASE_EMIT_RELU);
+    (void)err;
+    if (s) {
+        s->map.relu = s->map.op == MASE_EMIT_AXPY;
+        s->map.op = s->map.relu ? MASE_EMIT_AXPY : MASE_EMIT_RELU;
+        r->value[i->result[0]->number] = x;
+        return MASE_OK;
+    }
+    mase_emit_add_step(r->n, MASE_EMIT_MAP, i->from, x, add_value(r, i))->map.op = MASE_EMIT_RELU;
+    return MASE_OK;
+}
+
+static enum mase_status read_batch_norm(struct reading *r, const struct mase_instr *i,
+                                        struct mase_emit_value *x, struct mase_err *err)
+{
+    struct mase_pcall k;
+    double eps;
+    MASE_TRY(call(r, &k, i, err));
+    MASE_TRY(mase_call_float(&k.call, &eps, "eps", err));
+    const struct mase_tensor *mean = mase_call_tensor(&k.call, "running_mean"),
+                             *var = mase_call_tensor(&k.call, "running_var"),
+                             *weight = mase_call_tensor(&k.call, "weight"),
+                             *bias = mase_call_tensor(&k.call, "bias");
+    if (!mean || !var || !mean->data || !var->data || (weight && !weight->data) ||
+        (bias && !bias->data) || mase_call_training(&k.call, "training", false))
+        return mase_emit_refuse(i->from, err, "batch norm by statistics of the batch");
+    const int64_t channels = mean->shape.dim[0], per = x->rows / channels;
+    struct mase_emit_step *s = sum_before(r, i, x, MASE_EMIT_AXPY);
+    const int64_t rows = s ? channels : x->rows, run = s ? 1 : per;
+    float *scale = mase_new_array(r->a, float, (size_t)rows),
+          *shift = mase_new_array(r->a, float, (size_t)rows);
+    if (s && (s->sum.groups * s->sum.outputs != channels || s->sum.output_stride != per))
+        return mase_emit_refuse(i->from, err, "its channels are not those of the layer before it");
+    for (int64_t row = 0; row < rows; row++) {
+        const int64_t c = row / run;
+        const double by =
+            (weight ? (double)mase_f32(weight)[c] : 1) / sqrt((double)mase_f32(var)[c] + eps);
+        scale[row] = (float)by;
+        shift[row] =
+            (float)((bias ? (double)mase_f32(bias)[c] : 0) - (double)mase_f32(mean)[c] * by);
+    }
+    MASE_TRY(check_finite(i, scale, rows, err));
+    MASE_TRY(check_finite(i, shift, rows, err));
+    if (s)
+        r->value[i->result[0]->number] = x;
+    else
+        s = mase_emit_add_step(r->n, MASE_EMIT_MAP, i->from, x, add_value(r, i));
+    s->map = (struct mase_emit_map){ .op = MASE_EMIT_AXPY,
+                                     .factor = mase_emit_reals(r->a, scale, rows),
+                                     .offset = mase_emit_reals(r->a, shift, rows) };
+    return MASE_OK;
+}
+
+/* ---- sums of two, pools, means ---- */
+
+static enum mase_status read_add(struct reading *r, const struct mase_instr *i,
+                                 struct mase_emit_value *x, struct mase_err *err)
+{
+    struct mase_emit_value *y = value_of(r, &i->param[1]);
+    const int scale = mase_sig_find(mase_op_call_sig(i->op), "alpha");
+    if (!y || y->rows != x->rows ||
+        !mase_ptype_equal(&mase_pvalue_of(&i->param[0])->type, &i->result[0]->type) ||
+        (scale >= 0 && mase_arg_present(&i->param[scale]) &&
+         !(i->param[scale].kind == MASE_ARG_INT && i->param[scale].i == 1)))
+        return mase_emit_refuse(i->from, err, "it adds tensors of other shapes, or a multiple");
+    const float one = 1, none = 0;
+    struct mase_emit_step *s = mase_emit_add_step(r->n, MASE_EMIT_ADD, i->from, x, add_value(r, i));
+    s->in[1] = y;
+    s->acc = MASE_EMIT_F32;
+    s->weight[0] = s->weight[1] = mase_emit_reals(r->a, &one, 1);
+    s->bias = mase_emit_reals(r->a, &none, 1);
+    s->map.op = MASE_EMIT_STORE;
+    return MASE_OK;
+}
+
+static const struct {
+    enum mase_op op;
+    bool largest, adaptive;
+} pools[] = {
+    { MASE_OP_max_pool1d, true, false },          { MASE_OP_max_pool2d, true, false },
+    { MASE_OP_adaptive_max_pool1d, true, true },  { MASE_OP_adaptive_max_pool2d, true, true },
+    { MASE_OP_avg_pool1d, false, false },         { MASE_OP_avg_pool2d, false, false },
+    { MASE_OP_adaptive_avg_pool1d, false, true }, { MASE_OP_adaptive_avg_pool2d, false, true },
+};
+
+/* Adaptive outputs that divide the input look through a window, too. */
+static bool lay_out(struct mase_window *w, bool adaptive)
+{
+    for (int d = 0; d < 3 && adaptive; d++) {
+        if (w->in[d] % w->out[d] != 0)
+            return false;
+        w->kernel[d] = w->stride[d] = w->in[d] / w->out[d];
+        w->dilation[d] = 1;
+        w->pad[d] = w->pad_end[d] = 0;
+    }
+    return is_flat(w);
+}
+
+static enum mase_status read_pool(struct reading *r, const struct mase_instr *i,
+                                  struct mase_emit_value *x, struct mase_err *err)
+{
+    struct mase_pcall k;
+    struct mase_window w;
+    size_t row = 0;
+    while (row < sizeof pools / sizeof *pools && pools[row].op != i->op)
+        row++;
+    if (row == sizeof pools / sizeof *pools)
+        return mase_emit_refuse(i->from, err, "%s has none", mase_ops[i->op].name);
+    MASE_TRY(call(r, &k, i, err));
+    MASE_TRY(pools[row].adaptive ? mase_adaptive_window(&k.call, &w, err)
+                                 : mase_pool_window(&k.call, &w, err));
+    mase_ref_lift_window(&w);
+    const struct mase_arg *divisor = pools[row].adaptive || pools[row].largest
+                                         ? NULL
+                                         : mase_call_arg(&k.call, "divisor_override");
+    const bool edges = w.pad[1] || w.pad[2] || w.pad_end[1] || w.pad_end[2];
+    bool even = lay_out(&w, pools[row].adaptive);
+    /* an average at an edge may divide by less */
+    for (int d = 1; d < 3 && !pools[row].largest; d++)
+        even &= (w.out[d] - 1) * w.stride[d] + (w.kernel[d] - 1) * w.dilation[d] < w.in[d];
+    if (!even || (divisor && mase_arg_present(divisor)) ||
+        (!pools[row].largest && edges && !pools[row].adaptive))
+        return mase_emit_refuse(i->from, err, "a pool whose windows are not all alike");
+    struct mase_emit_step *s =
+        mase_emit_add_step(r->n, MASE_EMIT_POOL, i->from, x, add_value(r, i));
+    s->largest = pools[row].largest;
+    s->window = mase_arena_memdup(r->a, &w, sizeof w);
+    s->channels = x->rows / (w.in[1] * w.in[2]);
+    s->acc = MASE_EMIT_F32;
+    s->parts = s->largest ? 1 : w.kernel[1] * w.kernel[2];
+    return MASE_OK;
+}
+
+/* ---- layouts ---- */
+
+/* The numbers of the rows, counted from 1, through the reference: where they come out the rows do.
+ */
+static enum mase_status number_rows(struct reading *r, struct mase_tensor **out,
+                                    const struct mase_instr *i, struct mase_err *err)
+{
+    const struct mase_pvalue *p = mase_pvalue_of(&i->param[0]);
+    const struct mase_shape s = mase_ptype_shape(&p->type, 1);
+    struct mase_tensor *number = mase_new(r->a, struct mase_tensor);
+    struct mase_tensor **t = mase_new_array(r->a, struct mase_tensor *, (size_t)r->p->value_count);
+    *number = mase_tensor(r->a, MASE_F32, &s, true);
+    if (mase_tensor_count(number) >= 1 << 23)
+        return mase_emit_refuse(i->from, err, "a sample has too many numbers");
+    memcpy(t, r->known, (size_t)r->p->value_count * sizeof *t);
+    for (int64_t k = 0; k < mase_tensor_count(number); k++)
+        mase_f32(number)[k] = (float)(k + 1);
+    t[p->number] = number;
+    MASE_TRY(mase_instr_run(i, r->a, t, 1, err));
+    *out = t[i->result[0]->number];
+    return MASE_OK;
+}
+
+static enum mase_status read_layout(struct reading *r, const struct mase_instr *i,
+                                    struct mase_emit_value *x, struct mase_err *err)
+{
+    struct mase_tensor *out;
+    if (i->result_count != 1)
+        return mase_emit_refuse(i->from, err, "%s has several results", mase_ops[i->op].name);
+    MASE_TRY(number_rows(r, &out, i, err));
+    const int64_t rows = mase_tensor_count(out);
+    int32_t *list = mase_new_array(r->a, int32_t, (size_t)rows);
+    bool same = rows == x->rows;
+    for (int64_t k = 0; k < rows; k++) {
+        const float number = mase_f32(out)[k];
+        list[k] = (int32_t)number - 1;
+        if (list[k] < -1 || list[k] >= x->rows || (float)(list[k] + 1) != number)
+            return mase_emit_refuse(i->from, err, "%s computes", mase_ops[i->op].name);
+        same &= list[k] == k;
+    }
+    if (same) {
+        r->value[i->result[0]->number] = x;
+        return MASE_OK;
+    }
+    mase_emit_add_step(r->n, MASE_EMIT_PICK, i->from, x, add_value(r, i))->list = list;
+    return MASE_OK;
+}
+
+/* A mean of rows side by side: the means of their numbers tell. */
+static enum mase_status read_mean(struct reading *r, const struct mase_instr *i,
+                                  struct mase_emit_value *x, struct mase_err *err)
+{
+    struct mase_tensor *out;
+    MASE_TRY(number_rows(r, &out, i, err));
+    const int64_t rows = mase_tensor_count(out), inputs = x->rows / rows;
+    for (int64_t k = 0; k < rows; k++)
+        if (mase_f32(out)[k] != (float)(k * inputs) + (float)(inputs + 1) / 2)
+            return mase_emit_refuse(i->from, err, "a mean over other than the last dimensions");
+    const struct mase_window w = { .n = 3,
+                                   .in = { 1, 1, inputs },
+                                   .out = { 1, 1, 1 },
+                                   .kernel = { 1, 1, inputs },
+                                   .stride = { 1, 1, 1 },
+                                   .dilation = { 1, 1, 1 } };
+    struct mase_emit_step *s =
+        mase_emit_add_step(r->n, MASE_EMIT_POOL, i->from, x, add_value(r, i));
+    s->window = mase_arena_memdup(r->a, &w, sizeof w);
+    s->channels = rows;
+    s->acc = MASE_EMIT_F32;
+    s->parts = inputs;
+    return MASE_OK;
+}
+
+/* ---- the whole ---- */
+
+static const struct {
+    enum mase_prim prim;
+    enum mase_op op; /* unknown: every one */
+    read_fn *read;
+} rules[] = {
+    { MASE_PRIM_map, MASE_OP_relu, read_relu },
+    { MASE_PRIM_norm, MASE_OP_batch_norm, read_batch_norm },
+    { MASE_PRIM_dot, MASE_OP_linear, read_linear },
+    { MASE_PRIM_conv, MASE_OP_conv1d, read_conv },
+    { MASE_PRIM_conv, MASE_OP_conv2d, read_conv },
+    { MASE_PRIM_window, MASE_OP_unknown, read_pool },
+    { MASE_PRIM_zip, MASE_OP_add, read_add },
+    { MASE_PRIM_reduce, MASE_OP_mean, read_mean },
+    { MASE_PRIM_reshape, MASE_OP_unknown, read_layout },
+    { MASE_PRIM_permute, MASE_OP_unknown, read_layout },
+    { MASE_PRIM_expand, MASE_OP_unknown, read_layout },
+    { MASE_PRIM_flip, MASE_OP_unknown, read_layout },
+    { MASE_PRIM_rearrange, MASE_OP_unknown, read_layout },
+    { MASE_PRIM_pad, MASE_OP_unknown, read_layout },
+    { MASE_PRIM_cut, MASE_OP_unknown, read_layout },
+};
+
+/* Samples come first, and nothing else depends on how many there are. */
+static bool is_by_samples(const struct mase_instr *i)
+{
+    for (int k = 0; k < i->result_count; k++) {
+        const struct mase_ptype *t = &i->result[k]->type;
+        bool first =
+            t->rank > 0 && t->dim[0].times == 1 && t->dim[0].plus == 0 && t->dtype == MASE_F32;
+        for (int d = 1; d < t->rank; d++)
+            first &= t->dim[d].times == 0;
+        if (!first)
+            return false;
+    }
+    return true;
+}
+
+static enum mase_status read_instr(struct reading *r, const struct mase_instr *i,
+                                   struct mase_err *err)
+{
+    if (i->prim == MASE_PRIM_check && i->result_count == 0)
+        return MASE_OK;
+    if (mase_instr_is_known(i, r->known))
+        return mase_instr_run(i, r->a, r->known, 0, err);
+    struct mase_emit_value *x = value_of(r, &i->param[0]);
+    for (size_t k = 0; k < sizeof rules / sizeof *rules; k++)
+        if (rules[k].prim == i->prim && (rules[k].op == i->op || rules[k].op == MASE_OP_unknown))
+            return x && is_by_samples(i)
+                       ? rules[k].read(r, i, x, err)
+                       : mase_emit_refuse(i->from, err,
+                                          "its result does not have the samples first, or "
+                                          "its operand is no such value");
+    return mase_emit_refuse(i->from, err, "%s has none", mase_ops[i->op].name);
+}
+
+static enum mase_status read_sources(struct reading *r, struct mase_err *err)
+{
+    for (int n = 0; n < r->p->value_count; n++) {
+        struct mase_pvalue *v = r->p->value[n];
+        const struct mase_shape s = mase_ptype_shape(&v->type, 1);
+        if (v->source == MASE_PSOURCE_INPUT) {
+            if (r->n->input || v->type.dtype != MASE_F32)
+                return mase_emit_refuse(NULL, err, "it must have one input, of floats");
+            r->n->input = r->value[n] =
+                mase_emit_add_value(r->n, MASE_EMIT_F32, mase_shape_count(&s));
+        } else if (v->source != MASE_PSOURCE_RESULT) {
+            struct mase_tensor *t = r->known[n] = mase_new(r->a, struct mase_tensor);
+            *t = (struct mase_tensor){ v->type.dtype, mase_ptype_shape(&v->type, 0),
+                                       (void *)(v->param ? v->param->tensor.data : v->data) };
+        }
+    }
+    return r->n->input ? MASE_OK : mase_emit_refuse(NULL, err, "it has no input");
+}
+
+static void count_uses(struct reading *r)
+{
+    for (const struct mase_instr *i = r->p->first; i; i = i->next)
+        for (int k = 0; k < mase_instr_params(i); k++)
+            if (mase_pvalue_of(&i->param[k]))
+                r->uses[mase_pvalue_of(&i->param[k])->number]++;
+    if (mase_pvalue_of(&r->p->output))
+        r->uses[mase_pvalue_of(&r->p->output)->number]++;
+}
+
+enum mase_status mase_emit_from_program(struct mase_emit_net *n, const struct mase_program *p,
+                                        struct mase_err *err)
+{
+    const size_t count = (size_t)p->value_count;
+    struct reading r = { .n = n, .a = n->a, .p = p };
+    r.known = mase_new_array(r.a, struct mase_tensor *, count);
+    r.value = mase_new_array(r.a, struct mase_emit_value *, count);
+    r.uses = mase_new_array(r.a, int, count);
+    count_uses(&r);
+    MASE_TRY(read_sources(&r, err));
+    for (const struct mase_instr *i = p->first; i; i = i->next)
+        MASE_TRY(mase_node_place(i->node, read_instr(&r, i, err), err));
+    struct mase_emit_value *y = value_of(&r, &p->output);
+    if (!y)
+        return mase_emit_refuse(NULL, err, "it must return one tensor");
+    if (y == n->input) { /* the caller's memory is not ours to return */
+        y = mase_emit_add_value(n, MASE_EMIT_F32, y->rows);
+        mase_emit_add_step(n, MASE_EMIT_MAP, "output", n->input, y)->map.op = MASE_EMIT_STORE;
+    }
+    n->output = y;
+    return MASE_OK;
+}
