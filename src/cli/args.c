@@ -122,15 +122,17 @@ static enum mase_status read_words(struct mase_cli *c, struct words *w, struct m
     return MASE_OK;
 }
 
-/* An action's operands are the model and the dataset. */
+/* An action's operands are the model and the dataset, behind a word that says what to do if its row
+ * begins with one: "c MODEL". */
 static enum mase_status take_operands(struct mase_cli *c, struct mase_err *err)
 {
     static const enum mase_cli_option_id positional[] = { MASE_CLI_model, MASE_CLI_dataset };
-    MASE_TRY(mase_cli_operands(c, 2, err));
-    for (int i = 0; i < c->operand_count; i++) {
+    const int word = c->command->operands[0] >= 'a' && c->command->operands[0] <= 'z';
+    MASE_TRY(mase_cli_operands(c, 2 + word, err));
+    for (int i = 0; i + word < c->operand_count; i++) {
         struct mase_cli_setting *s = &c->setting[positional[i]];
         s->spelt = mase_cli_options[positional[i]].metavar;
-        s->list = c->operands[i];
+        s->list = c->operands[i + word];
         if (c->command->kind == MASE_CLI_GRID && mase_cli_is_list(positional[i], s->list))
             MASE_TRY(mase_cli_read_list(c, positional[i], err));
         else

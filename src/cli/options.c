@@ -26,6 +26,7 @@ static const char *const load_types[] = {
     "auto", "pt", "pl", "mz", "hf", "safetensors", "npz", NULL
 };
 static const char *const engines[] = { "float", "int", NULL };
+static const char *const styles[] = { "tables", "unrolled", NULL };
 static const char *const yes_or_no[] = { "yes", "no", NULL };
 static const char *const log_levels[] = { "debug", "info", "warning", "error", "critical", NULL };
 static const char *const reporters[] = { "wandb", "tensorboard", NULL };

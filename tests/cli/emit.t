@@ -1,0 +1,82 @@
+# ch emit c: a network as C source, with the test vectors that it must give.
+cat >c8.toml <<'TOML'
+[passes.quantize]
+by = "type"
+default.config.name = "NA"
+[passes.quantize.linear.config]
+name = "integer"
+data_in_width = 8
+data_in_frac_width = 4
+weight_width = 8
+weight_frac_width = 4
+bias_width = 8
+bias_frac_width = 4
+TOML
+strict='-std=c99 -Wall -Wextra -pedantic -Werror -ffreestanding'
+"$CH" convert jsc-toy net >/dev/null 2>&1
+net="jsc-toy jsc-sim --load net"
+
+# compiles FOLDER: the strictest C there is, and the vectors are right
+compiles()
+{
+    if ! command -v cc >/dev/null; then
+        skip "$1 is compiled" "no C compiler"
+        return
+    fi
+    holds "$1 is C99 that needs nothing" cc $strict -Os -c "$1/net.c" -o "$1/net.o"
+    holds "$1 calls nothing" test -z "$(nm -u "$1/net.o" 2>/dev/null)"
+    holds "$1 gives what the engine gives" make -s -C "$1"
+}
+
+run emit c $net --config c8.toml --output ints
+succeeds "a quantised network becomes integers"
+out_has "the types are as small as the bounds allow" '^\| seq_blocks_2 +\| sum +\| u?int8_t'
+out_has "operations are counted" '^ints: jsc_toy\(\) in integers of 16 inputs and 5 outputs, [0-9]+ multiply-adds, 32 roundings a sample$'
+out_has "so are bytes" '^constants [0-9]+ bytes, code about [0-9]+, static memory [0-9]+$'
+out_has "samples are the dataset's" '^16 test vectors: test samples of jsc-sim; make -C ints checks them$'
+holds "no header but two" test "$(grep -h '#include <' ints/net.c ints/net.h | sort)" = "$(printf '#include <stddef.h>\n#include <stdint.h>')"
+holds "the header says what samples must be" grep -q '^ \* A sample is \[16\] as of jsc-sim' ints/net.h
+compiles ints
+run emit c $net --config c8.toml --output unrolled --style unrolled --vectors 3
+succeeds "with the weights in the code"
+holds "and none in tables" sh -c '! grep -q weight_ unrolled/net.c'
+compiles unrolled
+run emit c $net --output floats --json
+succeeds "without number formats it becomes floats, for programs"
+out_has "which is said" '"arithmetic": "floats"'
+compiles floats
+run emit c $net --config c8.toml --output none --vectors 0
+holds "no vectors, no test" test ! -e none/net_test.c -a -e none/net.c
+
+# a wrong number is seen
+sed 's/static const int8_t weight_\([0-9]*\)\[128\] = {/&\n    9,/' ints/net.c >ints/other.c
+if command -v cc >/dev/null; then
+    cc -std=c99 -w ints/other.c ints/net_test.c -o ints/other
+    ints/other >ints/said
+    holds "another weight is another result" test $? = 1
+fi
+
+# what is refused, and leaves nothing behind
+run emit c $net --config c8.toml --output codes --codes
+refused "codes behind a batch norm in floats" 'seq_blocks_2: no C: codes cannot be given: it is not what samples meet first'
+run emit $net --output d
+refused "what is emitted must be said" "emit what\? 'jsc-toy' is not there; ch emit c MODEL"
+run emit c jsc-toy jsc-sim --output d
+refused "without weights" 'emit needs --load PATH'
+run emit c $net
+refused "without a folder" 'emit needs --output DIR'
+run emit c $net --codes --output d
+refused "codes of floats" 'codes: the network has no number formats'
+printf '[passes.quantize]\nby = "type"\ndefault.config.name = "NA"\nlinear.config.name = "fp8_e4m3"\n' >m.toml
+run emit c $net --config m.toml --output d
+refused "a format without integers" 'seq_blocks_2: no exact integers: the codes of fp8_e4m3'
+printf 'from torch import nn\nclass Soft(nn.Sequential):\n    def __init__(self):\n        super().__init__(nn.Linear(4, 3), nn.Softmax(1))\n' >soft.py
+"$CH" convert soft.py:Soft soft --input-shape 4 >/dev/null 2>&1
+run emit c soft.py:Soft --input-shape 4 --load soft --output d
+refused "an operation without C, by its node" '_1: no C: softmax has none'
+holds "and nothing is written" test ! -e d -a ! -e codes
+: >file
+run emit c $net --output file/d
+refused "a folder that cannot be made" 'file'
+run emit c $net --output d --style rolled
+refused "no such style" 'style = "rolled" is not one of tables, unrolled'
