@@ -231,6 +231,8 @@ struct mase_node *mase_ox_pad(struct mase_ox_import *im, struct mase_node *x, co
 
 /* ---- rounded values (quantised.c) ---- */
 
+/* The values of a tensor that is known, whatever its type; else NULL. */
+const struct mase_tensor *mase_ox_known_tensor(struct mase_ox_import *im, struct mase_ox_value *v);
 /* A value that has a base, rounded. */
 struct mase_node *mase_ox_rounded(struct mase_ox_import *im, struct mase_ox_value *v);
 /* Does the format int say all of it? */

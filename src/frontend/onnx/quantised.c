@@ -15,8 +15,7 @@
 
 /* ---- grids ---- */
 
-/* The values of a tensor that must be known, whatever its type. */
-static const struct mase_tensor *known_tensor(struct mase_ox_import *im, struct mase_ox_value *v)
+const struct mase_tensor *mase_ox_known_tensor(struct mase_ox_import *im, struct mase_ox_value *v)
 {
     if (v && v->data)
         return v->data;
@@ -61,8 +60,8 @@ static struct mase_ox_grid *read_grid(struct mase_ox_import *im, int scale_at, i
                                       enum mase_dtype type)
 {
     struct mase_ox_value *zero_value = mase_ox_in(im, zero_at);
-    const struct mase_tensor *scale = known_tensor(im, mase_ox_in(im, scale_at)),
-                             *zero = known_tensor(im, zero_value);
+    const struct mase_tensor *scale = mase_ox_known_tensor(im, mase_ox_in(im, scale_at)),
+                             *zero = mase_ox_known_tensor(im, zero_value);
     struct mase_ox_grid *g = mase_new(&im->arena, struct mase_ox_grid);
     if (im->status)
         return NULL;
@@ -349,7 +348,7 @@ static struct mase_ox_value dequantise(struct mase_ox_import *im, struct mase_ox
     const struct mase_ox_value none = { 0 };
     const enum mase_dtype type = x->is_codes ? x->grid->type : mase_ox_like(im, x)->dtype;
     struct mase_ox_grid *g = read_grid(im, scale_at, zero_at, type);
-    const struct mase_tensor *t = x->is_codes ? NULL : known_tensor(im, x);
+    const struct mase_tensor *t = x->is_codes ? NULL : mase_ox_known_tensor(im, x);
     if (!g)
         return none;
     g->rounding = MASE_OP_round;
@@ -420,7 +419,7 @@ static struct mase_ox_value *read_bias(struct mase_ox_import *im, const struct m
                                        const struct mase_ox_grid *w)
 {
     struct mase_ox_value *b = mase_ox_in(im, 8);
-    const struct mase_tensor *t = known_tensor(im, b);
+    const struct mase_tensor *t = mase_ox_known_tensor(im, b);
     if (b && (!t || t->dtype != MASE_I32 || !x || !w || x->count > 1))
         mase_ox_fail(im, MASE_EUNSUPPORTED, "its bias is not known");
     if (!b || im->status)
@@ -471,9 +470,9 @@ static struct mase_ox_grid *read_qonnx_grid(struct mase_ox_import *im, struct ma
                       { "ROUND_TO_ZERO", MASE_OP_trunc },
                       { "DOWN", MASE_OP_trunc } };
     const char *rounding = mase_ox_attr_text(im, "rounding_mode", "ROUND");
-    const struct mase_tensor *scale = known_tensor(im, mase_ox_in(im, 1)),
-                             *zero = known_tensor(im, mase_ox_in(im, 2)),
-                             *bits = known_tensor(im, mase_ox_in(im, 3));
+    const struct mase_tensor *scale = mase_ox_known_tensor(im, mase_ox_in(im, 1)),
+                             *zero = mase_ox_known_tensor(im, mase_ox_in(im, 2)),
+                             *bits = mase_ox_known_tensor(im, mase_ox_in(im, 3));
     struct mase_ox_grid *g = mase_new(&im->arena, struct mase_ox_grid);
     g->is_signed = mase_ox_attr_int(im, "signed", 1) != 0;
     g->narrow = mase_ox_attr_int(im, "narrow", 0) != 0;

@@ -78,10 +78,23 @@ class Attention(nn.Module):
         return self.out(nn.functional.gelu(x)).mean(1)
 
 
+class Recurrent(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lstm = nn.LSTM(3, 4, batch_first=True, bidirectional=True)
+        self.gru = nn.GRU(8, 5)
+        self.rnn = nn.RNN(5, 2, nonlinearity="tanh", bias=False)
+
+    def forward(self, x):
+        x, (h, c) = self.lstm(x)
+        x, last = self.gru(x.transpose(0, 1))
+        return torch.cat([self.rnn(x)[1][0], last[0], h[1], c[0]], 1)
+
+
 def inputs(name, batch):
     if name == "attention":
         return torch.randint(0, 11, (batch, 6))
-    return torch.randn(batch, *{"mlp": (16,), "cnn": (3, 8, 8)}[name])
+    return torch.randn(batch, *{"mlp": (16,), "cnn": (3, 8, 8), "recurrent": (6, 3)}[name])
 
 
 def export(net, x, path, dynamo, any_batch):
@@ -199,7 +212,7 @@ def nested():
 
 def main():
     torch.manual_seed(0)
-    for name, net in (("mlp", Mlp()), ("cnn", Cnn()), ("attention", Attention())):
+    for name, net in (("mlp", Mlp()), ("cnn", Cnn()), ("attention", Attention()), ("recurrent", Recurrent())):
         for module in net.modules():
             if isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d)):
                 module.running_mean.uniform_(-0.3, 0.3)
@@ -207,6 +220,8 @@ def main():
         net.eval()
         x = inputs(name, 3)
         for kind, dynamo, any_batch in (("script", False, True), ("dynamo", True, True), ("single", False, False)):
+            if name == "recurrent" and kind != "script":
+                continue
             path = f"{HERE}/{name}_{kind}.onnx"
             session = export(net, x if any_batch else x[:1], path, dynamo, any_batch)
             feed = session.get_inputs()[0].name

@@ -79,6 +79,7 @@ static void networks_compute_what_onnx_runtime_does(void **state)
         compare("cnn", kinds[k]);
         compare("attention", kinds[k]);
     }
+    compare("recurrent", "script");
 }
 
 static const struct mase_quant *layer_quant(const struct mase_graph *g, int i)
@@ -129,6 +130,8 @@ static void layers_have_the_names_of_their_weights(void **state)
         { "attention_script", "q: Linear(in_features=8, out_features=8, bias=True)" },
         { "attention_script", "embed: Embedding(11, 8)" },
         { "attention_dynamo", "norm: LayerNorm((8,), eps=1e-05, elementwise_affine=True)" },
+        { "recurrent_script", "lstm: LSTM(3, 4, bidirectional=True)" },
+        { "recurrent_script", "gru: GRU(8, 5)" },
         { "nested", "a: Linear(in_features=2, out_features=2, bias=False)" },
         { "nested", "a_b: Linear(in_features=2, out_features=2, bias=False)" },
         { "nested", "c_d: Linear(in_features=2, out_features=2, bias=False)" },
