@@ -40,6 +40,52 @@ static void combine(struct mase_call *c, mase_binary_fn *f, double scale)
                   scale * mase_ref_operand(&c->param[1], w.off[1])));
 }
 
+/* ---- integers ---- */
+
+static bool is_whole(const struct mase_arg *a)
+{
+    return a->kind == MASE_ARG_TENSOR ? !mase_dtype_is_float(a->tensor->dtype)
+                                      : a->kind == MASE_ARG_INT || a->kind == MASE_ARG_BOOL;
+}
+
+static uint64_t whole_at(const struct mase_arg *a, int64_t off)
+{
+    if (a->kind == MASE_ARG_INT)
+        return (uint64_t)a->i;
+    if (a->kind == MASE_ARG_TENSOR && a->tensor->dtype == MASE_I64)
+        return (uint64_t)((const int64_t *)a->tensor->data)[off];
+    return (uint64_t)(int64_t)mase_ref_operand(a, off);
+}
+
+/* The lowest bits of v, as many as the type has. */
+static void set_wrapped(struct mase_tensor *t, int64_t i, uint64_t v)
+{
+    if (t->dtype == MASE_I64)
+        ((int64_t *)t->data)[i] = (int64_t)v;
+    else if (t->dtype == MASE_I32)
+        ((int32_t *)t->data)[i] = (int32_t)(uint32_t)v;
+    else
+        ((uint8_t *)t->data)[i] = (uint8_t)v;
+}
+
+/* x + scale y, or x y, of integers: they wrap around and are exact however large, as PyTorch's and
+ * NumPy's. False where an operand is none. */
+static bool combine_integers(struct mase_call *c, double scale)
+{
+    const enum mase_op op = c->node->op;
+    const struct mase_arg *x = &c->param[0], *y = &c->param[1];
+    if (mase_dtype_is_float(ref_out(c)->dtype) || ref_out(c)->dtype == MASE_DTYPE_BOOL ||
+        (op != MASE_OP_add && op != MASE_OP_sub && op != MASE_OP_mul) || !is_whole(x) ||
+        !is_whole(y) || scale != rint(scale) || fabs(scale) > 0x1p53)
+        return false;
+    const uint64_t times = (uint64_t)(int64_t)(op == MASE_OP_sub ? -scale : scale);
+    for (struct mase_nd w = walk_operands(c, 2); w.i < w.count; mase_nd_next(&w)) {
+        const uint64_t a = whole_at(x, w.off[0]), b = whole_at(y, w.off[1]);
+        set_wrapped(ref_out(c), w.i, op == MASE_OP_mul ? a * b : a + times * b);
+    }
+    return true;
+}
+
 enum mase_status mase_ref_zero_divisor(const struct mase_call *c, struct mase_err *err)
 {
     return mase_call_fail(c, err, "division of integers by zero");
@@ -60,7 +106,8 @@ enum mase_status mase_forward_binary(struct mase_call *c, struct mase_err *err)
 {
     if (mase_op_divides(c->node->op))
         MASE_TRY(check_divisor(c, err));
-    combine(c, mase_binary_of(c->node->op), 1.0);
+    if (!combine_integers(c, 1.0))
+        combine(c, mase_binary_of(c->node->op), 1.0);
     return MASE_OK;
 }
 
@@ -69,7 +116,8 @@ enum mase_status mase_forward_add(struct mase_call *c, struct mase_err *err)
 {
     double alpha;
     MASE_TRY(mase_call_float(c, &alpha, "alpha", err));
-    combine(c, mase_binary_of(c->node->op), alpha);
+    if (!combine_integers(c, alpha))
+        combine(c, mase_binary_of(c->node->op), alpha);
     return MASE_OK;
 }
 

@@ -103,6 +103,9 @@ OX_RULE(swish)
 OX_RULE(prelu)
 {
     struct mase_node *x = mase_ox_x(im, 0), *slope = mase_ox_x(im, 1);
+    const int rank = mase_ox_rank(im, x);
+    for (int d = 2; im->scope->opset < 7 && d < rank && mase_ox_rank(im, slope) < rank - 1; d++)
+        slope = EMIT(im, MASE_OP_unsqueeze, N(slope), I(-1)); /* it was that of channels */
     struct mase_node *below = EMIT(im, MASE_OP_lt, N(x), I(0));
     struct mase_node *scaled = EMIT(im, MASE_OP_mul, N(slope), N(x));
     return mase_ox_out(im, 0, EMIT(im, MASE_OP_where, N(below), N(scaled), N(x)));

@@ -1092,3 +1092,9 @@ function("bucketize", "torch.bucketize", torch.tensor(2), torch.tensor([1, 2, 2,
 for p in (2.0, 1.0, 0.0, 3.0):
     function("cdist", "torch.functional.cdist", grid(2, 3, 4), grid(1, 2, 4), p=p)
 function("cdist", "torch.cdist", grid(3, 2), grid(2, 2))
+# Integers wrap around.
+bytes_ = torch.tensor([250, 3, 128], dtype=torch.uint8)
+function("add", "operator.add", bytes_, torch.tensor([10, 4, 128], dtype=torch.uint8))
+function("sub", "operator.sub", bytes_, torch.tensor([251, 4, 1], dtype=torch.uint8))
+function("mul", "operator.mul", bytes_, torch.tensor([3, 100, 2], dtype=torch.uint8))
+function("mul", "operator.mul", torch.tensor([2147483647, -65536], dtype=torch.int32), torch.tensor([3, 65537], dtype=torch.int32))
