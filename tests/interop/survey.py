@@ -6,7 +6,8 @@ usage: survey.py BUILD CHECKOUTS [--python PYTHON] [--only TEXT] [--markdown FIL
 BUILD is a folder with ch and trace_tool. CHECKOUTS has a folder owner+name for each repository of networks.list, at
 the commit that is named there; nothing of them is in this repository. PYTHON has PyTorch; what it computes is
 kept in CHECKOUTS/.reference and computed once. A network is named directly, FILE:NAME(ARGUMENTS), where its
-arguments are plain values; else a file of a few lines makes it.
+arguments are plain values; else a file of a few lines makes it. [site:PACKAGE VERSION] is a package that is installed
+beside PYTHON, whose networks are named by their module, MODULE:NAME(ARGUMENTS).
 """
 import argparse
 import ast
@@ -59,8 +60,18 @@ def package_of(path):
     return folder, ".".join(parts)
 
 
+def is_site(repository):
+    return repository.startswith("site:")
+
+
+def top_of(args, repository):
+    return args.checkouts if is_site(repository) else os.path.join(args.checkouts, repository.replace("/", "+"))
+
+
 def specification(path, expression, folder):
     """The network as ch is told of it, and how: directly or wrapped."""
+    if not path.endswith(".py"):
+        return f"{os.path.basename(path)}:{expression}", "direct"
     if is_plain(expression):
         return f"{path}:{re.sub('[(][)]$', '', expression)}", "direct"
     root, name = package_of(path)
@@ -94,7 +105,7 @@ def reference(args, row):
     answer = os.path.join(folder, "answer.json")
     if not os.path.exists(answer) and not args.cached:
         os.makedirs(folder, exist_ok=True)
-        args.torch.ask(folder, os.path.join(args.checkouts, repository.replace("/", "+")), path, expression, inputs)
+        args.torch.ask(folder, top_of(args, repository), path, expression, inputs)
     if not os.path.exists(answer):
         return folder, {} if args.cached else {"failed": "no answer", "untraced": "no answer"}
     with open(answer) as f:
@@ -173,7 +184,7 @@ def examine(args, row):
     import numpy as np
     repository, commit, path, expression, inputs = row
     folder, answer = reference(args, row)
-    top = os.path.join(args.checkouts, repository.replace("/", "+"))
+    top = top_of(args, repository)
     result = dict(row=row, captured=False, equal=None, far=None, why="", asked=bool(answer))
     x = os.path.join(folder, "x0.npy")
     dims = [str(n) for n in np.load(x).shape[1:]] if os.path.exists(x) else ["16"]
@@ -217,8 +228,8 @@ def cells(r):
 
 PAGE = """# Networks that were tried
 
-Networks of public repositories, each as it lies there: named directly, `FILE:NAME(ARGUMENTS)`, or, where its arguments are objects, made by a file
-of a few lines around it (`wrapped`). PyTorch {torch} ran the same code with the same weights, which are random.
+Networks of public repositories, each as it lies there, and of installed packages (`site`): named directly, `FILE:NAME(ARGUMENTS)`, or, where its arguments
+are objects, made by a file of a few lines around it (`wrapped`). PyTorch {torch} ran the same code with the same weights, which are random.
 
 - **captured**: the network is read and becomes a graph.
 - **torch.fx**: the graph is the one that torch.fx traces, node by node; `-`: torch.fx cannot trace it.
@@ -303,6 +314,7 @@ def main():
     args.build, args.checkouts = os.path.abspath(args.build), os.path.abspath(args.checkouts)
     chosen = [row for row in rows(args.list) if args.only in " ".join(row)]
     args.torch = Torch(args.python)
+    os.environ["PATH"] = os.path.dirname(os.path.abspath(args.python)) + os.pathsep + os.environ["PATH"]  # its packages
     results = []
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         for r in pool.map(lambda row: examine(args, row), chosen):

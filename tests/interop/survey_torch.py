@@ -86,7 +86,9 @@ class Finder:
 
 
 def load(path):
-    """The file as a module of the package that it lies in."""
+    """The file as a module of the package that it lies in; an installed module by its name."""
+    if not path.endswith(".py"):
+        return importlib.import_module(path)
     folder, name = os.path.split(os.path.abspath(path))
     parts = [os.path.splitext(name)[0]]
     sys.path[:0] = [folder, os.getcwd()]
@@ -183,15 +185,29 @@ def outputs(make, xs):
     return got, max((float(np.nan_to_num(d, posinf=0).max(initial=0)) for d in apart), default=0.0)
 
 
+class Names(dict):
+    """Of a module, which may make them when they are asked for."""
+
+    def __init__(self, module):
+        super().__init__()
+        self.module = module
+
+    def __missing__(self, name):
+        if not hasattr(self.module, name):
+            raise KeyError(name)
+        return getattr(self.module, name)
+
+
 def main(folder, repository, path, expression, inputs):
-    sys.meta_path.append(Finder)
+    if path.endswith(".py"):
+        sys.meta_path.append(Finder)
     sys.argv = [path]
     os.chdir(repository)
     module = load(path)
 
     def make():
         torch.manual_seed(1)
-        net = copy.deepcopy(eval(expression, module.__dict__))  # which may be one that the file has made
+        net = copy.deepcopy(eval(expression, dict(module.__dict__), Names(module)))  # which may be one that the file has made
         torch.manual_seed(2)
         for name, p in list(net.named_parameters()) + list(net.named_buffers()):
             if p.dtype.is_floating_point and p.dim() == 1 and not name.endswith("running_var"):

@@ -227,17 +227,23 @@ def importer():
     return frame
 
 
+@functools.lru_cache(maxsize=None)
+def guarded_lines(path):
+    """First and last line of what a try handles; None: no file of Python's, but code that a package makes as it goes."""
+    try:
+        with open(path, "rb") as f:
+            tree = ast.parse(f.read())
+    except (OSError, SyntaxError, ValueError):
+        return None
+    return [(t.body[0].lineno, t.body[-1].end_lineno) for t in ast.walk(tree) if isinstance(t, ast.Try) and t.handlers]
+
+
 def expects_failure(frame):
     """Does the statement stand in a try that handles it? Such files do without."""
     if not frame:
         return False
-    try:
-        with open(frame.f_code.co_filename, "rb") as f:
-            tree = ast.parse(f.read())
-    except (OSError, SyntaxError, ValueError):
-        return True  # a package that makes its code as it goes
-    return any(t.body[0].lineno <= frame.f_lineno <= t.body[-1].end_lineno
-               for t in ast.walk(tree) if isinstance(t, ast.Try) and t.handlers)
+    lines = guarded_lines(frame.f_code.co_filename)
+    return lines is None or any(first <= frame.f_lineno <= last for first, last in lines)
 
 
 def only_asks():
