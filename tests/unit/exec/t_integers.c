@@ -42,6 +42,13 @@ static const struct step_case nets[] = {
       "torch.relu(c); p(relu); torch.flatten(p, 1); fc(flatten)",
       .in = { S(2, 4, 4) } },
     { "conv2d",
+      "c = Conv2d(2, 4, 3); p = AvgPool2d(2, padding=1, count_include_pad=False); "
+      "d = Conv2d(4, 2, 1); c(x); p(c); d(p)",
+      .in = { S(2, 4, 4) } },
+    { "conv2d",
+      "c = Conv2d(2, 4, 3); p = AvgPool2d(2, padding=1); d = Conv2d(4, 2, 1); c(x); p(c); d(p)",
+      .in = { S(2, 4, 4) } },
+    { "conv2d",
       "c = Conv2d(2, 4, 3); p = AdaptiveAvgPool2d(1); fc = Linear(4, 3); c(x); "
       "p(c); torch.flatten(p, 1); fc(flatten)",
       .in = { S(2, 4, 6) } },
@@ -249,6 +256,17 @@ static void what_is_left_decides_ties(void **state)
     }
 }
 
+/* A third of a step is no multiple of half a unit: what is left over counts by its size. */
+static void means_keep_what_is_left(void **state)
+{
+    const struct mase_meaning m = { .step = 1, .parts = 3, .scale = 1, .shift = 0.2f };
+    (void)state;
+    assert_int_equal(rounded(&m, 1, 1.0), 1);  /* 0.533 */
+    assert_int_equal(rounded(&m, 0, 1.0), 0);  /* 0.2 */
+    assert_int_equal(rounded(&m, -2, 1.0), 0); /* -0.467 */
+    assert_int_equal(rounded(&m, -3, 1.0), -1);
+}
+
 /* Far apart in magnitude, so that no product fits 62 bits. */
 static void what_does_not_fit_is_known(void **state)
 {
@@ -311,6 +329,60 @@ static void scaled_codes_are_rounded_in_float32(void **state)
                          (double)want);
         }
     mase_exact_work_free(w);
+    mase_exact_free(e);
+    stop(&r);
+}
+
+/* Codes may have a sign though nothing negative comes: relu still cuts. */
+static void relu_cuts_scaled_codes(void **state)
+{
+    static const struct step_case c = {
+        "linear", "a = Linear(5, 6); b = Linear(6, 3); a(x); torch.relu(a); b(relu)", .in = { S(5) }
+    };
+    struct mase_quant q = { .kind = MASE_QUANT_int,
+                            .operand = { format_of("int(8, 0.041, NA, NA, NA, true, false, false, "
+                                                   "true)"),
+                                         format_of("int(8, 0.029)") } };
+    struct running r = start(&c, 40);
+    struct mase_exact *e;
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        mase_module_set_quant(r.graph, mase_node_module(mase_graph_find(r.graph, i ? "b" : "a")),
+                              &q);
+    must(mase_exact_new(&e, r.graph, r.input, 1, &err), &c);
+    const struct mase_exact_instr *scale = e->first;
+    while (scale && scale->op != MASE_EXACT_SCALE)
+        scale = scale->next;
+    assert_non_null(scale);
+    assert_int_equal(scale->u.scale[0].lo, 0);
+    assert_int_equal(scale->u.scale[0].hi, 127);
+    mase_exact_free(e);
+    stop(&r);
+}
+
+/* Sums that 32 bits do not hold are not left to kernels of 32 bits. */
+static void wide_sums_are_exact(void **state)
+{
+    static const struct step_case c = { "linear", "fc = Linear(5, 2, bias=False); fc(x)",
+                                        .in = { S(5) } };
+    struct running r = start(&c, 3);
+    struct mase_exact *e;
+    (void)state;
+    quantise(&r, "integer(16, 0)", "float");
+    float *w = mase_f32(&mase_node_module(mase_graph_find(r.graph, "fc"))->params[0].tensor);
+    float *x = mase_f32(&r.input[0].tensor);
+    for (int i = 0; i < 10; i++)
+        w[i] = (i == 3 ? -32767.0f : 32767.0f) / 32768;
+    for (int i = 0; i < 15; i++)
+        x[i] = i % 5 == 3 ? 32767.0f : -32768.0f;
+    must(mase_exact_new(&e, r.graph, r.input, 1, &err), &c);
+    struct mase_exact_work *work = mase_exact_work_new(e, 3);
+    const struct mase_lanes y = run_exact(&r, e, work);
+    for (int k = 0; k < 3; k++) {
+        assert_true(y.data[k] == (float)(-32767.0 * (4 * 32768.0 + 32767) / 32768));
+        assert_true(y.data[y.stride + k] == (float)(-32767.0 * (4 * 32768.0 - 32767) / 32768));
+    }
+    mase_exact_work_free(work);
     mase_exact_free(e);
     stop(&r);
 }
@@ -448,7 +520,10 @@ int main(void)
         cmocka_unit_test(codes_stay_within_their_bounds),
         cmocka_unit_test(fractions_are_rounded_by_every_direction),
         cmocka_unit_test(what_is_left_decides_ties),
+        cmocka_unit_test(means_keep_what_is_left),
         cmocka_unit_test(what_does_not_fit_is_known),
+        cmocka_unit_test(relu_cuts_scaled_codes),
+        cmocka_unit_test(wide_sums_are_exact),
         cmocka_unit_test(scaled_codes_are_rounded_in_float32),
         cmocka_unit_test(functions_between_roundings_are_tables),
         cmocka_unit_test(what_has_no_integers_is_refused_by_name),
