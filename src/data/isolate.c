@@ -1,5 +1,5 @@
 /*
- * isolate.c - a child process that reads a table and writes it to a pipe:
+ * isolate.c - a child process that reads a table and writes it to a socket:
  *
  *     struct reply     status, error and sizes; on failure nothing follows
  *     names            a 32-bit length and the bytes, for each feature and the label
@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,11 +50,10 @@ struct reply {
     struct mase_raw raw; /* whose pointers mean nothing here */
 };
 
-/* All of it, or false. */
-static bool send(int fd, const void *data, size_t size)
+bool mase_isolate_send(int fd, const void *data, size_t size)
 {
     for (const char *p = data; size;) {
-        const ssize_t n = write(fd, p, size);
+        const ssize_t n = send(fd, p, size, MSG_NOSIGNAL);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
@@ -64,7 +64,7 @@ static bool send(int fd, const void *data, size_t size)
     return true;
 }
 
-static bool receive(int fd, void *data, size_t size)
+bool mase_isolate_receive(int fd, void *data, size_t size)
 {
     for (char *p = data; size;) {
         const ssize_t n = read(fd, p, size);
@@ -162,7 +162,7 @@ void mase_isolate_seal(void)
 static bool send_name(int fd, const char *name)
 {
     const uint32_t n = name ? (uint32_t)strlen(name) : 0;
-    return send(fd, &n, sizeof n) && (!n || send(fd, name, n));
+    return mase_isolate_send(fd, &n, sizeof n) && (!n || mase_isolate_send(fd, name, n));
 }
 
 static bool send_table(int fd, const struct mase_raw *r)
@@ -170,9 +170,9 @@ static bool send_table(int fd, const struct mase_raw *r)
     bool ok = true;
     for (int64_t f = 0; ok && f < r->features; f++)
         ok = send_name(fd, r->feature_names[f]);
-    return ok && send_name(fd, r->label_name) && send(fd, r->x, number_bytes(r)) &&
-           send(fd, r->label, label_bytes(r)) &&
-           (!r->grouped || send(fd, r->group, group_bytes(r)));
+    return ok && send_name(fd, r->label_name) && mase_isolate_send(fd, r->x, number_bytes(r)) &&
+           mase_isolate_send(fd, r->label, label_bytes(r)) &&
+           (!r->grouped || mase_isolate_send(fd, r->group, group_bytes(r)));
 }
 
 static _Noreturn void run_child(int fd, struct mase_isolated *t, const char *path, uint64_t size,
@@ -186,7 +186,8 @@ static _Noreturn void run_child(int fd, struct mase_isolated *t, const char *pat
     reply.status = read_table(t, &a, path, user, &reply.err);
     reply.sample = t->sample;
     reply.raw = t->raw;
-    const bool ok = send(fd, &reply, sizeof reply) && (reply.status || send_table(fd, &t->raw));
+    const bool ok =
+        mase_isolate_send(fd, &reply, sizeof reply) && (reply.status || send_table(fd, &t->raw));
     _exit(ok ? 0 : 1); /* no handlers, no flushing of what the parent has buffered */
 }
 
@@ -195,11 +196,11 @@ static _Noreturn void run_child(int fd, struct mase_isolated *t, const char *pat
 static bool receive_name(int fd, const char **name, struct mase_arena *a)
 {
     uint32_t n;
-    if (!receive(fd, &n, sizeof n) || n > NAME_MAX_BYTES)
+    if (!mase_isolate_receive(fd, &n, sizeof n) || n > NAME_MAX_BYTES)
         return false;
     char *text = mase_arena_alloc(a, n + 1);
     *name = text;
-    return receive(fd, text, n);
+    return mase_isolate_receive(fd, text, n);
 }
 
 static bool receive_names(int fd, struct mase_raw *r, struct mase_arena *a)
@@ -239,8 +240,9 @@ static bool receive_table(int fd, struct mase_raw *r, struct mase_arena *a, uint
     r->label = mase_xrealloc(NULL, label_bytes(r) + 1);
     if (r->grouped)
         r->group = mase_xrealloc(NULL, group_bytes(r) + 1);
-    return receive(fd, r->x, number_bytes(r)) && receive(fd, r->label, label_bytes(r)) &&
-           (!r->grouped || receive(fd, r->group, group_bytes(r)));
+    return mase_isolate_receive(fd, r->x, number_bytes(r)) &&
+           mase_isolate_receive(fd, r->label, label_bytes(r)) &&
+           (!r->grouped || mase_isolate_receive(fd, r->group, group_bytes(r)));
 }
 
 /* What the child has to say; false: it did not finish. */
@@ -248,7 +250,7 @@ static bool take_reply(int fd, struct mase_isolated *t, struct mase_arena *a, ui
                        enum mase_status *status, struct mase_err *err)
 {
     struct reply reply;
-    if (!receive(fd, &reply, sizeof reply))
+    if (!mase_isolate_receive(fd, &reply, sizeof reply))
         return false;
     *status = reply.status;
     if (reply.status) {
@@ -303,8 +305,8 @@ enum mase_status mase_isolate(struct mase_isolated *t, struct mase_arena *a, con
 {
     int ends[2];
     const uint64_t size = file_size(path);
-    if (pipe(ends) != 0)
-        return mase_fail_errno(err, path, "cannot make a pipe");
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
+        return mase_fail_errno(err, path, "cannot make a socket");
     const pid_t child = fork();
     if (child < 0) {
         const enum mase_status st = mase_fail_errno(err, path, "cannot start a process to read it");

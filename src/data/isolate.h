@@ -2,7 +2,7 @@
  * isolate.h - reading a table in a child process.
  *
  * libhdf5 can crash on a damaged file. It then takes only the child with it, and the file gets a
- * sentence like any other. The table comes back through a pipe.
+ * sentence like any other. The table comes back through a socket.
  */
 #ifndef MASE_DATA_ISOLATE_H
 #define MASE_DATA_ISOLATE_H
@@ -26,6 +26,10 @@ typedef enum mase_status mase_isolated_fn(struct mase_isolated *t, struct mase_a
 enum mase_status mase_isolate(struct mase_isolated *t, struct mase_arena *a, const char *path,
                               mase_isolated_fn *read, const void *user,
                               struct mase_err *err) MASE_MUST_CHECK;
+
+/* All of it through a socket, or false: the other side is gone. */
+bool mase_isolate_send(int fd, const void *data, size_t size);
+bool mase_isolate_receive(int fd, void *data, size_t size);
 
 /* For a child: signals end it, and its memory is bounded by what a file of this size may take. */
 void mase_isolate_limit(uint64_t file_bytes);

@@ -23,34 +23,6 @@ struct verdict {
     struct mase_err err;
 };
 
-static bool give(int fd, const void *data, size_t size)
-{
-    for (const char *p = data; size;) {
-        const ssize_t n = send(fd, p, size, MSG_NOSIGNAL);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        p += n;
-        size -= (size_t)n;
-    }
-    return true;
-}
-
-static bool take(int fd, void *data, size_t size)
-{
-    for (char *p = data; size;) {
-        const ssize_t n = recv(fd, p, size, 0);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        p += n;
-        size -= (size_t)n;
-    }
-    return true;
-}
-
 /* ---- the child ---- */
 
 /* From now on so many seconds of computing. */
@@ -72,14 +44,15 @@ static _Noreturn void serve(int fd, size_t reply_size, mase_sealed_fn *answer, c
     uint64_t size;
     mase_isolate_limit(0);
     mase_isolate_seal();
-    while (take(fd, &size, sizeof size)) {
+    while (mase_isolate_receive(fd, &size, sizeof size)) {
         struct verdict v = { 0 };
         limit_time();
         data = mase_xrealloc(data, (size_t)size + 1);
-        if (!take(fd, data, (size_t)size))
+        if (!mase_isolate_receive(fd, data, (size_t)size))
             break;
         v.status = answer(reply, data, (size_t)size, user, &v.err);
-        if (!give(fd, &v, sizeof v) || (!v.status && !give(fd, reply, reply_size)))
+        if (!mase_isolate_send(fd, &v, sizeof v) ||
+            (!v.status && !mase_isolate_send(fd, reply, reply_size)))
             break;
     }
     _exit(0);
@@ -132,8 +105,8 @@ enum mase_status mase_sealed_ask(struct mase_sealed *w, void *reply, const void 
 {
     struct verdict v;
     const uint64_t bytes = size;
-    if (!give(w->fd, &bytes, sizeof bytes) || !give(w->fd, data, size) ||
-        !take(w->fd, &v, sizeof v))
+    if (!mase_isolate_send(w->fd, &bytes, sizeof bytes) || !mase_isolate_send(w->fd, data, size) ||
+        !mase_isolate_receive(w->fd, &v, sizeof v))
         return fail_dead(w, path, err);
     if (v.status) {
         struct mase_loc at = v.err.loc;
@@ -141,7 +114,7 @@ enum mase_status mase_sealed_ask(struct mase_sealed *w, void *reply, const void 
         v.err.msg[sizeof v.err.msg - 1] = 0;
         return mase_fail_at(err, v.status, at, "%s", v.err.msg);
     }
-    return take(w->fd, reply, w->reply_size) ? MASE_OK : fail_dead(w, path, err);
+    return mase_isolate_receive(w->fd, reply, w->reply_size) ? MASE_OK : fail_dead(w, path, err);
 }
 
 void mase_sealed_stop(struct mase_sealed *w)

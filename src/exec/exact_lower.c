@@ -264,7 +264,7 @@ static enum mase_status round_codes(struct mase_exact_lowering *l,
         scaled |= x->meaning[r].scaled || g[r].scaled;
     for (int64_t r = 0; r < x->rows; r++) {
         struct mase_meaning m = x->meaning[r];
-        if (scaled && (g[r].direction == MASE_EXACT_SIGN || g[r].direction != MASE_TO_NEAREST_EVEN))
+        if (scaled && g[r].direction != MASE_TO_NEAREST_EVEN)
             return mase_exact_refuse(l, err,
                                      "scaled integers are rounded to nearest, ties to even");
         if (scaled) {

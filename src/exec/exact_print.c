@@ -32,7 +32,7 @@ static void print_instr(struct mase_str *out, const struct mase_exact_instr *i)
     mase_str_printf(out, " = %s(@%lld", mase_exact_op_names[i->op], (long long)i->in->at);
     if (i->op == MASE_EXACT_AFFINE) {
         const struct mase_exact_affine *f = &i->u.affine;
-        mase_str_printf(out, ", %lldx%lld", (long long)(f->groups * f->outputs),
+        mase_str_printf(out, ", %lldx%lld", (long long)f->groups * (long long)f->outputs,
                         (long long)f->inputs);
         if (f->positions > 1)
             mase_str_printf(out, " at %lld", (long long)f->positions);

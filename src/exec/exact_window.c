@@ -10,6 +10,18 @@
 #include "ir/bind.h"
 #include "program/program.h"
 
+/* Sums of so many products, the results of one output side by side. */
+static struct mase_exact_affine sums(int64_t groups, int64_t outputs, int64_t inputs,
+                                     int64_t positions)
+{
+    return (struct mase_exact_affine){ .groups = groups,
+                                       .outputs = outputs,
+                                       .inputs = inputs,
+                                       .positions = positions,
+                                       .output_stride = positions,
+                                       .position_stride = 1 };
+}
+
 /* ---- weights ---- */
 
 /* What a layer multiplies by: known numbers, and the scale of each output where codes are scaled.
@@ -81,7 +93,9 @@ enum mase_status mase_exact_lower_linear(struct mase_exact_lowering *l, const st
     MASE_TRY(mase_exact_plain(l, &x, err));
     const struct mase_ptype *w = &mase_pvalue_of(&i->param[1])->type;
     const int64_t outputs = w->dim[0].plus, inputs = w->dim[1].plus, positions = x->rows / inputs;
-    struct mase_exact_sum s = { .shape = { 1, outputs, inputs, positions, 1, outputs } };
+    struct mase_exact_sum s = { .shape = sums(1, outputs, inputs, positions) };
+    s.shape.output_stride = 1; /* the outputs of one position are */
+    s.shape.position_stride = outputs;
     int32_t *from = mase_new_array(l->a, int32_t, (size_t)x->rows);
     for (int64_t r = 0; r < x->rows; r++)
         from[r] = (int32_t)(x->at + r);
@@ -137,8 +151,8 @@ enum mase_status mase_exact_lower_conv(struct mase_exact_lowering *l, const stru
     const struct mase_shape *weight = &mase_call_tensor(&k.call, "weight")->shape;
     const int64_t channels = weight->dim[1], inputs = channels * volume(w.kernel),
                   positions = volume(w.out);
-    struct mase_exact_sum s = { .shape = { w.groups, weight->dim[0] / w.groups, inputs, positions,
-                                           positions, 1 } };
+    struct mase_exact_sum s = { .shape =
+                                    sums(w.groups, weight->dim[0] / w.groups, inputs, positions) };
     int32_t *from = mase_new_array(l->a, int32_t, (size_t)(w.groups * positions * inputs));
     fill_conv(from, x, &w, channels);
     s.shape.from = from;
@@ -261,8 +275,7 @@ static enum mase_status lower_average(struct mase_exact_lowering *l, const struc
     MASE_TRY(mase_exact_plain(l, &x, err));
     const int64_t channels = x->rows / size;
     const struct mase_exact_rowset rows = { { x }, 1 };
-    struct mase_exact_sum s = { .shape = { channels, 1, p->most, positions, positions, 1 },
-                                .parts = parts };
+    struct mase_exact_sum s = { .shape = sums(channels, 1, p->most, positions), .parts = parts };
     s.shape.window = keep_window(l, p);
     int32_t *from = mase_new_array(l->a, int32_t, (size_t)(channels * positions * p->most));
     s.shape.from = from;
@@ -347,7 +360,7 @@ enum mase_status mase_exact_lower_add(struct mase_exact_lowering *l, const struc
          !(i->param[scale].kind == MASE_ARG_INT && i->param[scale].i == 1)))
         return mase_exact_refuse(l, err, "it adds tensors of other shapes, or a multiple");
     const struct mase_exact_rowset rows = { { x[0], x[1] }, 2 };
-    struct mase_exact_sum s = { .shape = { x[0]->rows, 1, 2, 1, 1, 1 } };
+    struct mase_exact_sum s = { .shape = sums(x[0]->rows, 1, 2, 1) };
     int32_t *from = mase_new_array(l->a, int32_t, (size_t)(2 * x[0]->rows));
     s.shape.from = from;
     for (int64_t r = 0; r < x[0]->rows; r++)
@@ -381,7 +394,7 @@ enum mase_status mase_exact_lower_mean(struct mase_exact_lowering *l, const stru
     MASE_TRY(check_runs(l, i, inputs, err));
     MASE_TRY(mase_exact_plain(l, &x, err));
     const struct mase_exact_rowset rows = { { x }, 1 };
-    struct mase_exact_sum s = { .shape = { positions, 1, inputs, 1, 1, 1 }, .parts = &inputs };
+    struct mase_exact_sum s = { .shape = sums(positions, 1, inputs, 1), .parts = &inputs };
     int32_t *from = mase_new_array(l->a, int32_t, (size_t)x->rows);
     s.shape.from = from;
     for (int64_t r = 0; r < x->rows; r++)
