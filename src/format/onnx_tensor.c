@@ -199,7 +199,7 @@ static enum mase_status find_external(struct mase_onnx_bytes *b, struct mase_onn
         return mase_fail_at(err, MASE_EPARSE, mase_onnx_at(f, &t->head),
                             "tensor '%s': bytes %llu to %llu are asked for of '%s', which has %zu",
                             t->name, (unsigned long long)s.offset,
-                            (unsigned long long)(s.offset + bytes), s.location, file->size);
+                            (unsigned long long)s.offset + bytes, s.location, file->size);
     *b = (struct mase_onnx_bytes){ file->data + s.offset, (size_t)bytes };
     return MASE_OK;
 }

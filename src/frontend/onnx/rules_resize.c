@@ -80,7 +80,9 @@ static void weigh(const struct resize *r, double *column, int64_t y)
         column[within(nearest(r, x), r->in)] = 1.0;
         return;
     }
-    for (double k = ceil(x - reach); k <= floor(x + reach); k++) {
+    const int64_t first = (int64_t)ceil(x - reach), last = (int64_t)floor(x + reach);
+    for (int64_t i = first; i <= last; i++) {
+        const double k = (double)i;
         const double w = is_cubic ? cubic(r, (x - k) * shrink) : linear((x - k) * shrink);
         const bool inside = k >= 0 && k < (double)r->in;
         sum += w;
