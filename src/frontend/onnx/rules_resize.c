@@ -211,6 +211,10 @@ static struct mase_node *resize_all(struct mase_ox_import *im, struct resize *r,
         const bool whole = !crops || (r->from == 0.0 && r->to == 1.0);
         if (out == (double)r->in && r->scale == 1.0 && whole)
             continue;
+        if (!(fabs(r->from) <= 1e6 && fabs(r->to) <= 1e6)) {
+            mase_ox_fail(im, MASE_EVALUE, "its roi is not within 1e6 of the input");
+            return NULL;
+        }
         if (!(out >= 1 && out <= 1 << 16) || r->in > 1 << 16 || !mase_ox_dim_is_fixed(im, x, d)) {
             mase_ox_fail(im, MASE_EUNSUPPORTED,
                          "axis %d becomes %g long, or is that of the samples", d, out);
