@@ -65,8 +65,9 @@ static enum mase_status build(struct job *j, struct mase_err *err)
 static bool take_rows(struct job *j, int64_t n)
 {
     struct mase_dataset *d = NULL;
+    struct mase_err why = { 0 }; /* the samples are drawn then */
     if (mase_starts_with(j->data.name, "shape:") ||
-        mase_cli_open_data_for(&d, j->c, &j->checkpoint, NULL))
+        mase_cli_open_data_for(&d, j->c, &j->checkpoint, &why))
         return false;
     const struct mase_split_rows rows = mase_dataset_split(d, MASE_SPLIT_TEST);
     const int64_t features = mase_shape_count(&j->data.sample);

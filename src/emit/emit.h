@@ -118,6 +118,7 @@ struct mase_emit_sum {
     const int64_t *weight, *bias; // integers, or
     const float *fweight, *fbias; // floats
     enum mase_emit_type acc, wtype;
+    bool tiled; /* tile.c: many outputs side by side */
 };
 
 struct mase_emit_step {
@@ -172,8 +173,14 @@ enum mase_status mase_emit_from_exact(struct mase_emit_net *n, const struct mase
                                       bool codes, struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_emit_from_program(struct mase_emit_net *n, const struct mase_program *p,
                                         struct mase_err *err) MASE_MUST_CHECK;
-/* plan.c: lifetimes and slots. */
+/* net.c: lifetimes and slots; rows that a value takes there, even so that pairs can be read. */
+int64_t mase_emit_room(const struct mase_emit_value *v);
 void mase_emit_place(struct mase_emit_net *n);
+
+/* tile.c: which sums are computed in tiles; what they read becomes 16-bit codes. */
+void mase_emit_find_tiles(struct mase_emit_net *n);
+/* How many outputs of a group are. */
+int64_t mase_emit_tiled(const struct mase_emit_sum *f);
 
 /* ---- writing ---- */
 
@@ -187,7 +194,7 @@ struct mase_emit_writer {
     struct mase_map names;     /* that are taken */
     int numbered;
     int64_t acc_rows[MASE_EMIT_TYPES], patch_rows[MASE_EMIT_TYPES]; /* by type */
-    bool fma, window;
+    bool fma, window, vectors; /* what the source has to define */
 };
 
 /* A function by its parameters and its body; what it is called. bytes: how large it may be. */
@@ -201,6 +208,10 @@ const char *mase_emit_window(struct mase_emit_writer *w, const struct mase_windo
 /* Numbers in lines, with commas between. */
 void mase_emit_list(struct mase_str *s, enum mase_emit_type t, const int64_t *number,
                     const float *real, int64_t count);
+/* tile.c: the function of tiles, its weights, and the vectors that it is made of. */
+const char *mase_emit_tile_function(struct mase_emit_writer *w);
+const char *mase_emit_tile_table(struct mase_emit_writer *w, const struct mase_emit_sum *f);
+extern const char mase_emit_vectors[];
 /* The text of fused(): a product and a sum, rounded once. */
 extern const char mase_emit_fused[];
 const char *mase_emit_upper(struct mase_arena *a, const char *name);

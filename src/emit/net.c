@@ -153,6 +153,11 @@ static int find_slot(const struct mase_emit_net *n, const struct mase_emit_value
     return n->slot_count;
 }
 
+int64_t mase_emit_room(const struct mase_emit_value *v)
+{
+    return v->type == MASE_EMIT_I16 ? v->rows + v->rows % 2 : v->rows;
+}
+
 void mase_emit_place(struct mase_emit_net *n)
 {
     find_lifetimes(n);
@@ -168,7 +173,7 @@ void mase_emit_place(struct mase_emit_net *n)
             n->slot = mase_arena_grow(n->a, n->slot, n->slot_count, &n->slot_cap, sizeof *n->slot);
             n->slot[n->slot_count++] = 0;
         }
-        const int64_t bytes = v->rows * mase_emit_types[v->type].bytes;
+        const int64_t bytes = mase_emit_room(v) * mase_emit_types[v->type].bytes;
         n->slot[v->slot] = bytes > n->slot[v->slot] ? bytes : n->slot[v->slot];
     }
 }

@@ -133,6 +133,8 @@ static void add_head(struct mase_str *s, const struct mase_emit_writer *w)
                         "#endif\n");
     mase_str_add(s, "typedef char needs_int_of_32_bits_and_shifts_that_keep_the_sign\n"
                     "    [sizeof(int) >= 4 && (-1 >> 1) == -1 ? 1 : -1];\n\n");
+    if (w->vectors)
+        mase_str_add(s, mase_emit_vectors);
     if (w->window)
         mase_str_add(s,
                      "struct window {\n"
@@ -148,7 +150,7 @@ static void add_memory(struct mase_str *s, const struct mase_emit_writer *w)
         for (int i = 0; i < n->value_count; i++)
             if (n->value[i]->slot == slot)
                 mase_str_printf(s, "    %s v%d[%lld];\n", mase_emit_types[n->value[i]->type].name,
-                                n->value[i]->number, (long long)n->value[i]->rows);
+                                n->value[i]->number, (long long)mase_emit_room(n->value[i]));
         mase_str_printf(s, "} memory%d;\n", slot);
         w->e->memory += n->slot[slot];
     }
@@ -385,6 +387,8 @@ static enum mase_status emit(struct mase_emitted *e, struct mase_arena *a, const
     struct mase_emit_writer w = {
         .a = a, .e = e, .net = &n, .o = o, .functions = { .arena = a }, .names = { .arena = a }
     };
+    if (!o->unrolled)
+        mase_emit_find_tiles(&n);
     mase_emit_place(&n);
     e->name = c_name(&e->arena, name);
     e->inputs = n.input->rows;

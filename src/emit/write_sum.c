@@ -5,6 +5,8 @@
  * integers may be added in any order; those of floats are added input by input, so that outputs can
  * be computed side by side and a compiler needs no leave to reorder.
  */
+#include <string.h>
+
 #include "emit/emit.h"
 
 static const char *type_name(enum mase_emit_type t)
@@ -21,9 +23,14 @@ static const char *plus(struct mase_arena *a, const char *base, int64_t times, c
                       : mase_arena_printf(a, "%s + %lld * %s", base, (long long)times, name);
 }
 
+/* base + by. */
+static const char *offset(struct mase_arena *a, const char *base, int64_t by)
+{
+    return by ? mase_arena_printf(a, "%s + %lld", base, (long long)by) : base;
+}
+
 /* ---- functions ---- */
 
-/* Two sums at once read every number of x once for both. */
 static const char *dot_function(struct mase_emit_writer *w, const struct mase_emit_sum *s,
                                 enum mase_emit_type x)
 {
@@ -46,16 +53,19 @@ static const char *dot_function(struct mase_emit_writer *w, const struct mase_em
     return name;
 }
 
+/* The biases are the first row of the weights. */
 static const char *float_function(struct mase_emit_writer *w)
 {
     return mase_emit_function(w, "dot",
                               "float *restrict y, const float *restrict x, const float *restrict "
-                              "w, const float *restrict b, int m, int n, int relu",
+                              "w, int m, int n, int relu",
                               "    for (int o = 0; o < m; o++)\n"
-                              "        y[o] = b[o];\n"
-                              "    for (int k = 0; k < n; k++, w += m)\n"
+                              "        y[o] = w[o];\n"
+                              "    for (int k = 0; k < n; k++) {\n"
+                              "        w += m;\n"
                               "        for (int o = 0; o < m; o++)\n"
                               "            y[o] += w[o] * x[k];\n"
+                              "    }\n"
                               "    for (int o = 0; relu && o < m; o++)\n"
                               "        y[o] = y[o] < 0 ? 0 : y[o];\n",
                               120);
@@ -260,7 +270,7 @@ static const char *write_operand(struct mase_emit_writer *w, const struct mase_e
     if (f->look == MASE_EMIT_ROWS)
         return plus(w->a, x, f->positions > 1 ? f->inputs : 0, "p");
     const char *patch = mase_arena_printf(w->a, "patch_%s", type_name(t));
-    need(w->patch_rows, t, f->inputs);
+    need(w->patch_rows, t, f->inputs + f->inputs % 2);
     mase_str_pad(&w->body, ' ', indent);
     if (f->look == MASE_EMIT_WINDOW) {
         const int64_t area = f->window->kernel[1] * f->window->kernel[2];
@@ -284,15 +294,15 @@ static bool is_unrolled(const struct mase_emit_writer *w, const struct mase_emit
     return w->o->unrolled && f->groups == 1;
 }
 
-/* Of floats the weights of one input lie side by side. */
+/* Of floats the weights of one input lie side by side, behind the biases. */
 static const float *turned(struct mase_emit_writer *w, const struct mase_emit_sum *f)
 {
     const int64_t m = f->outputs, n = f->inputs;
-    float *t = mase_new_array(w->a, float, (size_t)(f->groups * m * n));
+    float *t = mase_new_array(w->a, float, (size_t)(f->groups * m * (n + 1))), *to = t;
     for (int64_t g = 0; g < f->groups; g++)
-        for (int64_t o = 0; o < m; o++)
-            for (int64_t k = 0; k < n; k++)
-                t[(g * n + k) * m + o] = f->fweight[(g * m + o) * n + k];
+        for (int64_t k = -1; k < n; k++)
+            for (int64_t o = g * m; o < (g + 1) * m; o++)
+                *to++ = k < 0 ? f->fbias[o] : f->fweight[o * n + k];
     return t;
 }
 
@@ -303,29 +313,73 @@ static bool cuts_itself(const struct mase_emit_writer *w, const struct mase_emit
            !is_unrolled(w, &s->sum);
 }
 
+/* Some outputs of each group, from the first on. */
+struct products {
+    const struct mase_emit_sum *f;
+    const char *y, *x, *b;
+    int64_t first, count;
+    int indent;
+};
+
+static void write_call(struct mase_emit_writer *w, const char *name, const char *weights,
+                       int64_t inputs, const struct products *p)
+{
+    weights = plus(w->a, weights, p->f->groups > 1 ? p->count * inputs : 0, "g");
+    mase_str_pad(&w->body, ' ', p->indent);
+    mase_str_printf(&w->body, "%s(%s, %s, %s, %s, %lld, %lld);\n", name,
+                    offset(w->a, p->y, p->first), p->x, weights, offset(w->a, p->b, p->first),
+                    (long long)p->count, (long long)p->f->inputs);
+}
+
+/* In tiles as far as they go. */
+static void write_integers(struct mase_emit_writer *w, const struct mase_emit_step *s,
+                           const char *y, const char *x, int indent)
+{
+    const struct mase_emit_sum *f = &s->sum;
+    const int64_t tiled = mase_emit_tiled(f), rest = f->outputs - tiled;
+    const char *b = mase_emit_table(w, "bias", f->acc, f->bias, NULL, f->groups * f->outputs);
+    b = plus(w->a, b, f->groups > 1 ? f->outputs : 0, "g");
+    if (tiled)
+        write_call(w, mase_emit_tile_function(w), mase_emit_tile_table(w, f),
+                   f->inputs + f->inputs % 2, &(struct products){ f, y, x, b, 0, tiled, indent });
+    if (!rest)
+        return;
+    int64_t *weight = mase_new_array(w->a, int64_t, (size_t)(f->groups * rest * f->inputs));
+    for (int64_t g = 0; g < f->groups; g++)
+        memcpy(weight + g * rest * f->inputs, f->weight + (g * f->outputs + tiled) * f->inputs,
+               (size_t)(rest * f->inputs) * sizeof *weight);
+    write_call(w, dot_function(w, f, s->in[0]->type),
+               mase_emit_table(w, "weight", f->wtype, weight, NULL, f->groups * rest * f->inputs),
+               f->inputs, &(struct products){ f, y, x, b, tiled, rest, indent });
+}
+
+static void write_floats(struct mase_emit_writer *w, const struct mase_emit_step *s, const char *y,
+                         const char *x, int indent)
+{
+    const struct mase_emit_sum *f = &s->sum;
+    const int64_t size = f->outputs * (f->inputs + 1);
+    const char *name = float_function(w), *by = mase_emit_table(w, "weight", MASE_EMIT_F32, NULL,
+                                                                turned(w, f), f->groups * size);
+    mase_str_pad(&w->body, ' ', indent);
+    mase_str_printf(&w->body, "%s(%s, %s, %s, %lld, %lld, %d);\n", name, y, x,
+                    plus(w->a, by, f->groups > 1 ? size : 0, "g"), (long long)f->outputs,
+                    (long long)f->inputs, cuts_itself(w, s));
+}
+
 static void write_products(struct mase_emit_writer *w, const struct mase_emit_step *s,
                            const char *y, const char *x, int indent)
 {
     const struct mase_emit_sum *f = &s->sum;
-    const int64_t outputs = f->groups * f->outputs;
     if (is_unrolled(w, f)) {
         const char *name = unrolled_function(w, s);
         mase_str_pad(&w->body, ' ', indent);
         mase_str_printf(&w->body, "%s(%s, %s);\n", name, y, x);
         return;
     }
-    const char *name = f->weight ? dot_function(w, f, s->in[0]->type) : float_function(w),
-               *by = mase_emit_table(w, "weight", f->wtype, f->weight,
-                                     f->weight ? NULL : turned(w, f), outputs * f->inputs),
-               *b = mase_emit_table(w, "bias", f->acc, f->bias, f->fbias, outputs);
-    by = plus(w->a, by, f->groups > 1 ? f->outputs * f->inputs : 0, "g");
-    b = plus(w->a, b, f->groups > 1 ? f->outputs : 0, "g");
-    mase_str_pad(&w->body, ' ', indent);
-    mase_str_printf(&w->body, "%s(%s, %s, %s, %s, %lld, %lld%s);\n", name, y, x, by, b,
-                    (long long)f->outputs, (long long)f->inputs,
-                    f->weight           ? ""
-                    : cuts_itself(w, s) ? ", 1"
-                                        : ", 0");
+    if (f->weight)
+        write_integers(w, s, y, x, indent);
+    else
+        write_floats(w, s, y, x, indent);
 }
 
 static void write_sum(struct mase_emit_writer *w, const struct mase_emit_step *s)

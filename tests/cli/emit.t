@@ -1,17 +1,16 @@
 # ch emit c: a network as C source, with the test vectors that it must give.
-cat >c8.toml <<'TOML'
-[passes.quantize]
-by = "type"
-default.config.name = "NA"
-[passes.quantize.linear.config]
-name = "integer"
-data_in_width = 8
-data_in_frac_width = 4
-weight_width = 8
-weight_frac_width = 4
-bias_width = 8
-bias_frac_width = 4
-TOML
+# fixed KIND...: layers of these kinds in 8 bits
+fixed()
+{
+    printf '[passes.quantize]\nby = "type"\ndefault.config.name = "NA"\n'
+    for kind; do
+        printf '[passes.quantize.%s.config]\nname = "integer"\n' "$kind"
+        for operand in data_in weight bias; do
+            printf '%s_width = 8\n%s_frac_width = 4\n' $operand $operand
+        done
+    done
+}
+fixed linear >c8.toml
 strict='-std=c99 -Wall -Wextra -pedantic -Werror -ffreestanding'
 "$CH" convert jsc-toy net >/dev/null 2>&1
 net="jsc-toy jsc-sim --load net"
@@ -47,6 +46,14 @@ out_has "which is said" '"arithmetic": "floats"'
 compiles floats
 run emit c $net --config c8.toml --output none --vectors 0
 holds "no vectors, no test" test ! -e none/net_test.c -a -e none/net.c
+
+# a convolution; of data that is not there, samples are drawn
+"$CH" convert toy_convnet conv --force >/dev/null 2>&1
+fixed linear conv1d conv2d >conv.toml
+run emit c toy_convnet cifar10 --load conv --config conv.toml --output conv2d --vectors 2
+succeeds "a network of convolutions"
+out_has "by loops over windows" '^2 test vectors: samples drawn from the seed'
+compiles conv2d
 
 # a wrong number is seen
 sed 's/static const int8_t weight_\([0-9]*\)\[128\] = {/&\n    9,/' ints/net.c >ints/other.c
