@@ -30,6 +30,21 @@ struct job {
 
 /* ---- the network ---- */
 
+/* An ONNX file says what a sample is: "shape:3,32,32". */
+static enum mase_status sample_of_file(struct job *j, const char **name, const char *path,
+                                       struct mase_err *err)
+{
+    struct mase_graph *g;
+    struct mase_onnx_info info;
+    MASE_TRY(mase_model_open_onnx(&g, &info, path, NULL, err));
+    mase_graph_free(g);
+    *name = "shape:";
+    for (int d = 0; d < info.sample.rank; d++)
+        *name = mase_arena_printf(&j->c->arena, "%s%s%lld", *name, d ? "," : "",
+                                  (long long)info.sample.dim[d]);
+    return MASE_OK;
+}
+
 /* What a sample is: of the dataset that is named, else as the weights were trained, else as usual.
  */
 static enum mase_status find_data(struct job *j, struct mase_err *err)
@@ -38,6 +53,9 @@ static enum mase_status find_data(struct job *j, struct mase_err *err)
     const struct mase_data_info *info = &j->checkpoint.data;
     const char *which = name->kind != MASE_NONE ? name->s : j->model->dataset;
     if (name->kind != MASE_NONE || !info->name) {
+        const char *path = mase_cli_text(j->c, MASE_CLI_model);
+        if (!which && path && mase_ends_with(path, ".onnx"))
+            MASE_TRY(sample_of_file(j, &which, path, err));
         if (!which)
             return mase_fail(err, MASE_EVALUE,
                              "emit needs a DATASET or --input-shape: the network does not say what "
@@ -259,7 +277,7 @@ static void put_json(const struct job *j, const char *dir)
 
 /* ---- the command ---- */
 
-static enum mase_status emit(struct job *j, const char *dir, struct mase_err *err)
+static enum mase_status emit(struct job *j, struct mase_err *err)
 {
     const struct mase_shape *s = &j->data.sample;
     struct mase_input in = { .tensor = { .dtype = MASE_F32,
@@ -268,6 +286,7 @@ static enum mase_status emit(struct job *j, const char *dir, struct mase_err *er
     for (const struct mase_node *n = j->graph->first; n; n = n->next)
         if (n->kind == MASE_PLACEHOLDER && !in.name)
             in.name = n->name;
+    mase_inputs_find_type(&in, 1, j->graph);
     const struct mase_emit_opts o = {
         .name = j->graph->name,
         .about = about(j),
@@ -277,16 +296,26 @@ static enum mase_status emit(struct job *j, const char *dir, struct mase_err *er
         .y = j->y,
         .vectors = j->vectors,
     };
-    MASE_TRY(mase_emit_c(&j->e, j->graph, &in, 1, &o, err));
-    return write_files(j, dir, err);
+    return mase_emit_c(&j->e, j->graph, &in, 1, &o, err);
+}
+
+/* A network that cannot be run for its vectors mostly is one that has no C, which tells more. */
+static enum mase_status emit_tested(struct job *j, struct mase_err *err)
+{
+    struct mase_err why = { 0 };
+    const enum mase_status st = make_vectors(j, err);
+    if (!st)
+        return emit(j, err);
+    j->vectors = 0;
+    return emit(j, &why) ? emit(j, err) : st;
 }
 
 static enum mase_status run(struct job *j, struct mase_err *err)
 {
     const char *dir = mase_cli_text(j->c, MASE_CLI_output);
     MASE_TRY(build(j, err));
-    MASE_TRY(make_vectors(j, err));
-    MASE_TRY(emit(j, dir, err));
+    MASE_TRY(emit_tested(j, err));
+    MASE_TRY(write_files(j, dir, err));
     if (mase_cli_wants_json(j->c)) {
         put_json(j, dir);
         return MASE_OK;

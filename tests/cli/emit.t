@@ -55,6 +55,14 @@ succeeds "a network of convolutions"
 out_has "by loops over windows" '^2 test vectors: samples drawn from the seed'
 compiles conv2d
 
+# an ONNX file has its weights, formats and shapes
+run emit c "$SOURCE/tests/data/onnx/qdq.onnx" --output qdq
+succeeds "a quantised ONNX file"
+out_has "in integers" '^qdq: qdq_onnx\(\) in integers'
+compiles qdq
+run emit c "$SOURCE/tests/data/onnx/attention_script.onnx" --output d
+refused "an operation that has no C is named, not what its samples lack" 'the network: no C: it must have one input, of floats'
+
 # a wrong number is seen
 sed 's/static const int8_t weight_\([0-9]*\)\[128\] = {/&\n    9,/' ints/net.c >ints/other.c
 if command -v cc >/dev/null; then

@@ -38,7 +38,7 @@ from torch import nn
 class Layers(nn.Module):
     def __init__(self):
         super().__init__()
-        self.net = nn.Sequential(nn.Linear(16, 64), nn.ReLU(), nn.Linear(64, 31), nn.ReLU(), nn.Linear(31, 5))
+        self.net = nn.Sequential(nn.Linear(16, 64), nn.ReLU(), nn.Linear(64, 31), nn.ReLU(), nn.Linear(31, 20), nn.ReLU(), nn.Linear(20, 5))
     def forward(self, x):
         return self.net(x)
 
@@ -64,6 +64,16 @@ class Residual(nn.Module):
         x = self.pool(torch.relu(self.deep(x)))
         return self.last(x.mean((2, 3)))
 
+class Wide(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv2d(2, 36, 3, groups=2)
+        self.second = nn.Conv2d(36, 34, (1, 2), stride=2, groups=2)
+        self.last = nn.Linear(34, 17)
+    def forward(self, x):
+        x = torch.relu(self.second(torch.relu(self.first(x))))
+        return self.last(torch.flatten(nn.functional.max_pool2d(x, 2), 1))
+
 class Add(nn.Module):
     def __init__(self):
         super().__init__()
@@ -86,7 +96,7 @@ class Rows(nn.Module):
         return self.b(torch.flatten(x, 1))
 '''
 
-SHAPES = {"Layers": (16,), "Curves": (16,), "Residual": (3, 8, 7), "Add": (16,), "Rows": (8, 4)}
+SHAPES = {"Layers": (16,), "Curves": (16,), "Residual": (3, 8, 7), "Wide": (2, 6, 6), "Add": (16,), "Rows": (8, 4)}
 KINDS = ("linear", "conv1d", "conv2d", "relu", "tanh", "sigmoid", "add", "adaptive_avg_pool1d", "max_pool2d", "mean")
 
 
@@ -125,7 +135,7 @@ FORMATS = {
     "binary": mixed('weight_name = "binary"\nweight_width = 1\nweight_bipolar = true\nweight_stochastic = false\n'),
     "ternary": mixed('weight_name = "ternary"\nweight_width = 2\nweight_scaling_factor = false\nweight_mean = "NA"\nweight_median = "NA"\nweight_max = "NA"\n'),
 }
-USUAL = (("Layers", "8/4"), ("Residual", "scaled"), ("Residual", "6/3"), ("Curves", "8/4"), ("Add", None), ("Residual", None))
+USUAL = (("Layers", "8/4"), ("Residual", "scaled"), ("Wide", "8/4"), ("Curves", "8/4"), ("Residual", None))
 FORMATS["6/3"] = fixed(6, 3)
 
 
@@ -197,7 +207,7 @@ def test_program(cc, flags):
 
 def builds(case):
     """Two of the compilers and options, others for each case, so that all have their turn."""
-    every = [(c, o) for o in ("-O0", "-O3 -march=native", "-Os", "-O3") for c in CC]
+    every = [(c, o) for o in ("-O0", "-O3 -march=native", "-Os", "-O2 -U__SSE2__", "-O3") for c in CC]
     return [every[(case + k) % len(every)] for k in (0, 3)] if ALL else [(CC[0], "-O1")]
 
 
@@ -236,7 +246,9 @@ def compare(case, network, format_name, rng):
             bad += different
             if different:
                 print("%s %s %s %s %s: %d different" % (network, format_name, style, cc, flags, different))
-        status, text = test_program(CC[-1], ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"] if ALL else ["-O1"])
+        if not ALL:
+            continue
+        status, text = test_program(CC[-1], ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"])
         if status or not text.startswith("0 of "):
             print("net_test: %s" % text)
             bad += 1
