@@ -231,57 +231,31 @@ static enum mase_status read_add(struct reading *r, const struct mase_instr *i,
     return MASE_OK;
 }
 
-static const struct {
-    enum mase_op op;
-    bool largest, adaptive;
-} pools[] = {
-    { MASE_OP_max_pool1d, true, false },          { MASE_OP_max_pool2d, true, false },
-    { MASE_OP_adaptive_max_pool1d, true, true },  { MASE_OP_adaptive_max_pool2d, true, true },
-    { MASE_OP_avg_pool1d, false, false },         { MASE_OP_avg_pool2d, false, false },
-    { MASE_OP_adaptive_avg_pool1d, false, true }, { MASE_OP_adaptive_avg_pool2d, false, true },
-};
-
-/* Adaptive outputs that divide the input look through a window, too. */
-static bool lay_out(struct mase_window *w, bool adaptive)
-{
-    for (int d = 0; d < 3 && adaptive; d++) {
-        if (w->in[d] % w->out[d] != 0)
-            return false;
-        w->kernel[d] = w->stride[d] = w->in[d] / w->out[d];
-        w->dilation[d] = 1;
-        w->pad[d] = w->pad_end[d] = 0;
-    }
-    return is_flat(w);
-}
-
 static enum mase_status read_pool(struct reading *r, const struct mase_instr *i,
                                   struct mase_emit_value *x, struct mase_err *err)
 {
     struct mase_pcall k;
     struct mase_window w;
-    size_t row = 0;
-    while (row < sizeof pools / sizeof *pools && pools[row].op != i->op)
-        row++;
-    if (row == sizeof pools / sizeof *pools)
+    const struct mase_pool *pool = mase_pool_of(i->op);
+    if (!pool || i->result_count != 1)
         return mase_emit_refuse(i->from, err, "%s has none", mase_ops[i->op].name);
     MASE_TRY(call(r, &k, i, err));
-    MASE_TRY(pools[row].adaptive ? mase_adaptive_window(&k.call, &w, err)
-                                 : mase_pool_window(&k.call, &w, err));
+    MASE_TRY(pool->adaptive ? mase_adaptive_window(&k.call, &w, err)
+                            : mase_pool_window(&k.call, &w, err));
     mase_ref_lift_window(&w);
-    const struct mase_arg *divisor = pools[row].adaptive || pools[row].largest
-                                         ? NULL
-                                         : mase_call_arg(&k.call, "divisor_override");
+    const struct mase_arg *divisor =
+        pool->adaptive || pool->largest ? NULL : mase_call_arg(&k.call, "divisor_override");
     const bool edges = w.pad[1] || w.pad[2] || w.pad_end[1] || w.pad_end[2];
-    bool even = lay_out(&w, pools[row].adaptive);
+    bool even = (!pool->adaptive || mase_window_adapt(&w)) && is_flat(&w);
     /* an average at an edge may divide by less */
-    for (int d = 1; d < 3 && !pools[row].largest; d++)
+    for (int d = 1; d < 3 && !pool->largest; d++)
         even &= (w.out[d] - 1) * w.stride[d] + (w.kernel[d] - 1) * w.dilation[d] < w.in[d];
     if (!even || (divisor && mase_arg_present(divisor)) ||
-        (!pools[row].largest && edges && !pools[row].adaptive))
+        (!pool->largest && edges && !pool->adaptive))
         return mase_emit_refuse(i->from, err, "a pool whose windows are not all alike");
     struct mase_emit_step *s =
         mase_emit_add_step(r->n, MASE_EMIT_POOL, i->from, x, add_value(r, i));
-    s->largest = pools[row].largest;
+    s->largest = pool->largest;
     s->window = mase_arena_memdup(r->a, &w, sizeof w);
     s->channels = x->rows / (w.in[1] * w.in[2]);
     s->acc = MASE_EMIT_F32;
@@ -291,25 +265,10 @@ static enum mase_status read_pool(struct reading *r, const struct mase_instr *i,
 
 /* ---- layouts ---- */
 
-/* The numbers of the rows, counted from 1, through the reference: where they come out the rows do.
- */
 static enum mase_status number_rows(struct reading *r, struct mase_tensor **out,
                                     const struct mase_instr *i, struct mase_err *err)
 {
-    const struct mase_pvalue *p = mase_pvalue_of(&i->param[0]);
-    const struct mase_shape s = mase_ptype_shape(&p->type, 1);
-    struct mase_tensor *number = mase_new(r->a, struct mase_tensor);
-    struct mase_tensor **t = mase_new_array(r->a, struct mase_tensor *, (size_t)r->p->value_count);
-    *number = mase_tensor(r->a, MASE_F32, &s, true);
-    if (mase_tensor_count(number) >= 1 << 23)
-        return mase_emit_refuse(i->from, err, "a sample has too many numbers");
-    memcpy(t, r->known, (size_t)r->p->value_count * sizeof *t);
-    for (int64_t k = 0; k < mase_tensor_count(number); k++)
-        mase_f32(number)[k] = (float)(k + 1);
-    t[p->number] = number;
-    MASE_TRY(mase_instr_run(i, r->a, t, 1, err));
-    *out = t[i->result[0]->number];
-    return MASE_OK;
+    return mase_instr_rows(out, i, r->a, r->known, r->p->value_count, err);
 }
 
 static enum mase_status read_layout(struct reading *r, const struct mase_instr *i,

@@ -162,18 +162,6 @@ enum mase_status mase_exact_lower_conv(struct mase_exact_lowering *l, const stru
 
 /* ---- pools ---- */
 
-static const struct {
-    enum mase_op op;
-    bool largest, adaptive;
-} pools[] = {
-    { MASE_OP_max_pool1d, true, false },          { MASE_OP_max_pool2d, true, false },
-    { MASE_OP_max_pool3d, true, false },          { MASE_OP_adaptive_max_pool1d, true, true },
-    { MASE_OP_adaptive_max_pool2d, true, true },  { MASE_OP_adaptive_max_pool3d, true, true },
-    { MASE_OP_avg_pool1d, false, false },         { MASE_OP_avg_pool2d, false, false },
-    { MASE_OP_avg_pool3d, false, false },         { MASE_OP_adaptive_avg_pool1d, false, true },
-    { MASE_OP_adaptive_avg_pool2d, false, true }, { MASE_OP_adaptive_avg_pool3d, false, true },
-};
-
 /* The rows under each output of one channel, in rows of that channel. */
 struct pooled {
     struct mase_window w;
@@ -213,13 +201,8 @@ static void find_pooled(struct mase_exact_lowering *l, struct pooled *p)
 static const struct mase_window *keep_window(struct mase_exact_lowering *l, const struct pooled *p)
 {
     struct mase_window w = p->w;
-    for (int d = 0; d < 3 && p->span == mase_adaptive_span; d++) {
-        if (w.in[d] % w.out[d] != 0)
-            return NULL;
-        w.kernel[d] = w.stride[d] = w.in[d] / w.out[d];
-        w.dilation[d] = 1;
-        w.pad[d] = w.pad_end[d] = 0;
-    }
+    if (p->span == mase_adaptive_span && !mase_window_adapt(&w))
+        return NULL;
     return mase_arena_memdup(l->a, &w, sizeof w);
 }
 
@@ -295,50 +278,31 @@ enum mase_status mase_exact_lower_window(struct mase_exact_lowering *l, const st
     const struct mase_exact_value *x;
     struct mase_pcall k;
     struct pooled p = { .span = NULL };
-    size_t row = 0;
-    while (row < sizeof pools / sizeof *pools && pools[row].op != i->op)
-        row++;
-    if (row == sizeof pools / sizeof *pools || i->result_count != 1)
+    const struct mase_pool *pool = mase_pool_of(i->op);
+    if (!pool || i->result_count != 1)
         return mase_exact_refuse(l, err, "%s has none", mase_ops[i->op].name);
     MASE_TRY(mase_exact_codes(l, &x, &i->param[0], err));
     MASE_TRY(mase_exact_call(l, &k, i, err));
-    MASE_TRY(pools[row].adaptive ? mase_adaptive_window(&k.call, &p.w, err)
-                                 : mase_pool_window(&k.call, &p.w, err));
+    MASE_TRY(pool->adaptive ? mase_adaptive_window(&k.call, &p.w, err)
+                            : mase_pool_window(&k.call, &p.w, err));
     mase_ref_lift_window(&p.w);
-    p.span = pools[row].adaptive ? mase_adaptive_span : mase_window_span;
+    p.span = pool->adaptive ? mase_adaptive_span : mase_window_span;
     find_pooled(l, &p);
-    if (pools[row].largest)
+    if (pool->largest)
         return lower_largest(l, i, x, &p, err);
-    const bool padded = !pools[row].adaptive && mase_call_flag(&k.call, "count_include_pad");
+    const bool padded = !pool->adaptive && mase_call_flag(&k.call, "count_include_pad");
     const struct mase_arg *divisor =
-        pools[row].adaptive ? NULL : mase_call_arg(&k.call, "divisor_override");
+        pool->adaptive ? NULL : mase_call_arg(&k.call, "divisor_override");
     if (divisor && mase_arg_present(divisor))
         return mase_exact_refuse(l, err, "divisor_override has none");
     return lower_average(l, i, x, &p, padded ? p.padded : p.count, err);
 }
 
-/* ---- what an instruction does to rows ---- */
-
-/* The numbers of the rows, counted from 1, go through the reference: where they come out the rows
- * do. */
+/* What the instruction does to rows: numbers of rows. */
 static enum mase_status number_rows(struct mase_exact_lowering *l, struct mase_tensor **out,
                                     const struct mase_instr *i, struct mase_err *err)
 {
-    const struct mase_pvalue *p = mase_pvalue_of(&i->param[0]);
-    const size_t count = (size_t)l->e->program->value_count;
-    const struct mase_shape s = mase_ptype_shape(&p->type, 1);
-    struct mase_tensor number = mase_tensor(&l->scratch, MASE_F32, &s, true);
-    struct mase_tensor **t = mase_new_array(&l->scratch, struct mase_tensor *, count);
-    if (mase_tensor_count(&number) >= 1 << 23)
-        return mase_exact_refuse(l, err, "a sample has too many numbers");
-    for (size_t n = 0; n < count; n++)
-        t[n] = l->known[n];
-    for (int64_t r = 0; r < mase_tensor_count(&number); r++)
-        mase_f32(&number)[r] = (float)(r + 1);
-    t[p->number] = &number;
-    MASE_TRY(mase_instr_run(i, &l->scratch, t, 1, err));
-    *out = t[i->result[0]->number];
-    return MASE_OK;
+    return mase_instr_rows(out, i, &l->scratch, l->known, l->e->program->value_count, err);
 }
 
 /* ---- sums of two, means ---- */

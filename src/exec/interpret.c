@@ -6,6 +6,7 @@
 #include "exec/ref.h"
 #include "ir/infer.h"
 #include "ir/shape.h"
+#include "program/program.h"
 
 /* ---- one instruction ---- */
 
@@ -59,6 +60,26 @@ enum mase_status mase_instr_run(const struct mase_instr *i, struct mase_arena *a
     if (todo && forward)
         MASE_TRY(forward(&k.call, err));
     mase_pcall_results(&k, i, tensor);
+    return MASE_OK;
+}
+
+enum mase_status mase_instr_rows(struct mase_tensor **out, const struct mase_instr *i,
+                                 struct mase_arena *a, struct mase_tensor *const *known, int count,
+                                 struct mase_err *err)
+{
+    const struct mase_pvalue *p = mase_pvalue_of(&i->param[0]);
+    const struct mase_shape s = mase_ptype_shape(&p->type, 1);
+    struct mase_tensor number = mase_tensor(a, MASE_F32, &s, true);
+    struct mase_tensor **t = mase_new_array(a, struct mase_tensor *, (size_t)count);
+    if (mase_tensor_count(&number) >= 1 << 23) /* float32 counts no further */
+        return mase_fail(err, MASE_EUNSUPPORTED, "%s: a sample has too many numbers", i->from);
+    for (int n = 0; n < count; n++)
+        t[n] = known[n];
+    for (int64_t r = 0; r < mase_tensor_count(&number); r++)
+        mase_f32(&number)[r] = (float)(r + 1);
+    t[p->number] = &number;
+    MASE_TRY(mase_instr_run(i, a, t, 1, err));
+    *out = mase_arena_memdup(a, t[i->result[0]->number], sizeof **out);
     return MASE_OK;
 }
 

@@ -16,5 +16,11 @@ const struct mase_format *mase_instr_format(const struct mase_instr *i,
                                             struct mase_tensor *const *tensor);
 /* Does it give the same every time, and are all its operands known, tensor[number] being there? */
 bool mase_instr_is_known(const struct mase_instr *i, struct mase_tensor *const *tensor);
+/* What an instruction does to the rows of one sample: the numbers of the rows of its first operand,
+ * counted from 1, go through the reference; where they come out the rows do, and 0 is a new one.
+ * known has the other operands, by number, as many as the program has values. */
+enum mase_status mase_instr_rows(struct mase_tensor **out, const struct mase_instr *i,
+                                 struct mase_arena *a, struct mase_tensor *const *known, int count,
+                                 struct mase_err *err) MASE_MUST_CHECK;
 
 #endif /* MASE_EXEC_INTERPRET_H */

@@ -26,6 +26,34 @@ struct mase_span mase_adaptive_span(const struct mase_window *w, int d, int64_t 
     return s;
 }
 
+const struct mase_pool *mase_pool_of(enum mase_op op)
+{
+    static const struct mase_pool pools[] = {
+        { MASE_OP_max_pool1d, true, false },          { MASE_OP_max_pool2d, true, false },
+        { MASE_OP_max_pool3d, true, false },          { MASE_OP_adaptive_max_pool1d, true, true },
+        { MASE_OP_adaptive_max_pool2d, true, true },  { MASE_OP_adaptive_max_pool3d, true, true },
+        { MASE_OP_avg_pool1d, false, false },         { MASE_OP_avg_pool2d, false, false },
+        { MASE_OP_avg_pool3d, false, false },         { MASE_OP_adaptive_avg_pool1d, false, true },
+        { MASE_OP_adaptive_avg_pool2d, false, true }, { MASE_OP_adaptive_avg_pool3d, false, true },
+    };
+    for (size_t i = 0; i < sizeof pools / sizeof *pools; i++)
+        if (pools[i].op == op)
+            return &pools[i];
+    return NULL;
+}
+
+bool mase_window_adapt(struct mase_window *w)
+{
+    for (int d = 0; d < 3; d++) {
+        if (w->in[d] % w->out[d] != 0)
+            return false;
+        w->kernel[d] = w->stride[d] = w->in[d] / w->out[d];
+        w->dilation[d] = 1;
+        w->pad[d] = w->pad_end[d] = 0;
+    }
+    return true;
+}
+
 /* PyTorch maps coordinates in float32, which decides ties: so do we. */
 static struct mase_blend nearest(const struct mase_resize *r, int d, int64_t o, bool exact)
 {

@@ -19,6 +19,15 @@ typedef struct mase_span mase_span_fn(const struct mase_window *w, int d, int64_
 mase_span_fn mase_window_span;
 mase_span_fn mase_adaptive_span;
 
+/* Pools that computers other than plans know. */
+struct mase_pool {
+    enum mase_op op;
+    bool largest, adaptive;
+};
+const struct mase_pool *mase_pool_of(enum mase_op op); /* NULL: it is none */
+/* An adaptive pool as one of windows; false: its outputs look at spans of different lengths. */
+bool mase_window_adapt(struct mase_window *w);
+
 /* An output element is the sum of so many of the input, each with its part. */
 enum { MASE_NEIGHBOURS = 4 };
 struct mase_blend {
