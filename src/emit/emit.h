@@ -195,6 +195,7 @@ struct mase_emit_writer {
     int numbered;
     int64_t acc_rows[MASE_EMIT_TYPES], patch_rows[MASE_EMIT_TYPES]; /* by type */
     bool fma, window, vectors; /* what the source has to define */
+    bool rounds;               /* floats are rounded where they are computed */
 };
 
 /* A function by its parameters and its body; what it is called. bytes: how large it may be. */

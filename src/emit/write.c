@@ -127,9 +127,10 @@ static void add_head(struct mase_str *s, const struct mase_emit_writer *w)
     if (!w->net->floats)
         mase_str_add(s, "#ifdef __FAST_MATH__\n#error \"roundings need IEEE arithmetic: compile "
                         "without -ffast-math\"\n#endif\n");
-    if (w->fma)
+    if (w->fma || w->rounds)
         mase_str_add(s, "#if defined __FLT_EVAL_METHOD__ && __FLT_EVAL_METHOD__ > 1\n"
-                        "#error \"doubles must be doubles: compile with -msse2 -mfpmath=sse\"\n"
+                        "#error \"floats must be floats, and doubles doubles: compile with -msse2 "
+                        "-mfpmath=sse\"\n"
                         "#endif\n");
     mase_str_add(s, "typedef char needs_int_of_32_bits_and_shifts_that_keep_the_sign\n"
                     "    [sizeof(int) >= 4 && (-1 >> 1) == -1 ? 1 : -1];\n\n");

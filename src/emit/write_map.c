@@ -215,6 +215,7 @@ static void write_encode(struct mapping *k)
     }
     const char *by = number(k, &m->factor, "step", MASE_EMIT_F32);
     const char *real = m->doubles ? "double" : "float";
+    k->w->rounds |= m->scaled;
     if (m->scaled)
         line(k, "%s v = (float)(x[i] / %s);", real, by);
     else
@@ -226,6 +227,7 @@ static void write_scale(struct mapping *k)
 {
     const struct mase_emit_map *m = k->m;
     const char *by = number(k, &m->factor, "factor", MASE_EMIT_F32);
+    k->w->rounds = true;
     if (mase_emit_all(&m->offset, 0)) {
         line(k, "float v = (float)%s * %s;", operand(k), by);
     } else {
@@ -268,6 +270,7 @@ static void write_decode(struct mapping *k)
         mase_str_release(&v);
         return;
     }
+    k->w->rounds = true;
     /* volatile: no compiler may join a product and a sum */
     const char *real = m->scaled ? "float" : "double",
                *parts = number(k, &m->parts, "parts", MASE_EMIT_I64);
