@@ -40,6 +40,7 @@ static const struct {
 } works[] = {
     { "train", "--config c.toml --max-steps 1 --max-epochs 1" },
     { "test", "--config c.toml --load saved" },
+    { "verify", "--config c.toml --load saved" },
     { "predict", "--config c.toml --load saved --input x.npy --output y.npy" },
     { "transform", "--config c.toml" },
     { "prune", "--config c.toml --sparsity 0.5" },
