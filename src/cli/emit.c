@@ -65,7 +65,7 @@ static enum mase_status find_data(struct job *j, struct mase_err *err)
     }
     j->data = *info;
     if (name->kind == MASE_NONE)
-        j->c->setting[MASE_CLI_dataset].dflt = mase_value_string(&j->c->arena, info->name);
+        j->c->setting[MASE_CLI_dataset].cmdline = mase_value_string(&j->c->arena, info->name);
     return MASE_OK;
 }
 
@@ -84,7 +84,7 @@ static bool take_rows(struct job *j, int64_t n)
 {
     struct mase_dataset *d = NULL;
     struct mase_err why = { 0 }; /* the samples are drawn then */
-    if (mase_starts_with(j->data.name, "shape:") ||
+    if (!j->data.name || mase_starts_with(j->data.name, "shape:") ||
         mase_cli_open_data_for(&d, j->c, &j->checkpoint, &why))
         return false;
     const struct mase_split_rows rows = mase_dataset_split(d, MASE_SPLIT_TEST);

@@ -137,6 +137,8 @@ enum mase_status mase_exact_add_sum(struct mase_exact_lowering *l,
                                     const struct mase_exact_sum *s,
                                     struct mase_err *err) MASE_MUST_CHECK;
 /* Instructions whose rows come from windows or from sums. */
+enum mase_status mase_exact_lower_round(struct mase_exact_lowering *l, const struct mase_instr *i,
+                                        struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_exact_lower_linear(struct mase_exact_lowering *l, const struct mase_instr *i,
                                          struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_exact_lower_conv(struct mase_exact_lowering *l, const struct mase_instr *i,

@@ -44,8 +44,8 @@ struct mase_int_gemm {
     long O, pairs;
 };
 
-/* What makes 16 bits of a number: clamp(round(x mul + add), lo, hi), to nearest, ties to even; or of
- * x / 2^shift; or of x factor + offset in float32. */
+/* What makes 16 bits of a number: clamp(round(x mul + add), lo, hi), to nearest, ties to even; or
+ * of x / 2^shift; or of x factor + offset in float32. */
 struct mase_int_line {
     double mul, add, lo, hi;
     int shift;

@@ -42,6 +42,7 @@ static const struct {
     { "test", "--config c.toml --load saved" },
     { "verify", "--config c.toml --load saved" },
     { "predict", "--config c.toml --load saved --input x.npy --output y.npy" },
+    { "emit", "c toy --config c.toml --load saved --output emitted" },
     { "transform", "--config c.toml" },
     { "prune", "--config c.toml --sparsity 0.5" },
     { "calibrate", "--config c.toml --load saved" },
