@@ -25,7 +25,7 @@ const char *const mase_emit_kind_names[MASE_EMIT_KINDS] = { "sum",  "add",     "
 enum mase_emit_type mase_emit_type_for(mase_emit_wide lo, mase_emit_wide hi,
                                        enum mase_emit_type least)
 {
-    int t = least;
+    int t = (int)least;
     while (t < MASE_EMIT_I64 && (lo < mase_emit_types[t].lo || hi > mase_emit_types[t].hi))
         t++;
     return (enum mase_emit_type)t;
