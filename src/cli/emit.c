@@ -3,7 +3,7 @@
  *
  *     DIR/net.c, net.h       the network
  *     DIR/net_test.c         test vectors: samples, and what the engine makes of them
- *     DIR/Makefile           make: both, compiled and checked
+ *     DIR/net.mk             make -f net.mk: both, compiled and checked
  */
 #include <math.h>
 #include <string.h>
@@ -178,7 +178,7 @@ static enum mase_status write_files(const struct job *j, const char *dir, struct
     } files[] = { { "net.c", mase_str_text(&j->e.source), j->e.source.len },
                   { "net.h", mase_str_text(&j->e.header), j->e.header.len },
                   { "net_test.c", mase_str_text(&j->e.test), j->e.test.len },
-                  { "Makefile", makefile, sizeof makefile - 1 } };
+                  { "net.mk", makefile, sizeof makefile - 1 } };
     struct mase_writer w[4];
     enum mase_status st = MASE_OK;
     int opened = 0;
@@ -234,7 +234,7 @@ static void put_overall(const struct job *j, const char *dir)
     mase_sheets_line(&j->c->sheets, "constants %lld bytes, code about %lld, static memory %lld",
                      (long long)e->constants, (long long)e->code, (long long)e->memory);
     if (j->vectors)
-        mase_sheets_line(&j->c->sheets, "%lld test vectors: %s; make -C %s checks them",
+        mase_sheets_line(&j->c->sheets, "%lld test vectors: %s; make -C %s -f net.mk checks them",
                          (long long)j->vectors, j->source, dir);
 }
 

@@ -24,7 +24,7 @@ compiles()
     fi
     holds "$1 is C99 that needs nothing" cc $strict -Os -c "$1/net.c" -o "$1/net.o"
     holds "$1 calls nothing" test -z "$(nm -u "$1/net.o" 2>/dev/null)"
-    holds "$1 gives what the engine gives" make -s -C "$1"
+    holds "$1 gives what the engine gives" make -s -C "$1" -f net.mk
 }
 
 run emit c $net --config c8.toml --output ints
@@ -32,7 +32,7 @@ succeeds "a quantised network becomes integers"
 out_has "the types are as small as the bounds allow" '^\| seq_blocks_2 +\| sum +\| u?int8_t'
 out_has "operations are counted" '^ints: jsc_toy\(\) in integers of 16 inputs and 5 outputs, [0-9]+ multiply-adds, 32 roundings a sample$'
 out_has "so are bytes" '^constants [0-9]+ bytes, code about [0-9]+, static memory [0-9]+$'
-out_has "samples are the dataset's" '^16 test vectors: test samples of jsc-sim; make -C ints checks them$'
+out_has "samples are the dataset's" '^16 test vectors: test samples of jsc-sim; make -C ints -f net.mk checks them$'
 holds "no header but two" test "$(grep -h '#include <' ints/net.c ints/net.h | sort)" = "$(printf '#include <stddef.h>\n#include <stdint.h>')"
 holds "the header says what samples must be" grep -q '^ \* A sample is \[16\] as of jsc-sim' ints/net.h
 compiles ints
@@ -62,6 +62,11 @@ out_has "in integers" '^qdq: qdq_onnx\(\) in integers'
 compiles qdq
 run emit c "$SOURCE/tests/data/onnx/attention_script.onnx" --output d
 refused "an operation that has no C is named, not what its samples lack" 'the network: no C: it must have one input, of floats'
+
+# a folder of one's own keeps what is in it
+mkdir own && echo all: >own/Makefile
+run emit c $net --config c8.toml --output own
+holds "among the files of others" test "$(cat own/Makefile)" = all: -a -e own/net.mk
 
 # a wrong number is seen
 sed 's/static const int8_t weight_\([0-9]*\)\[128\] = {/&\n    9,/' ints/net.c >ints/other.c
