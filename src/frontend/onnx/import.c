@@ -184,6 +184,8 @@ static enum mase_status import_nodes(struct mase_ox_import *im, const struct mas
             MASE_TRY(inline_function(im, f));
             continue;
         }
+        if (nodes[i].output.count == 0)
+            return mase_ox_fail(im, MASE_EVALUE, "it has no outputs");
         MASE_TRY(im->rule->apply(im));
         MASE_TRY(mase_ox_attrs_done(im));
         for (int k = 0; k < nodes[i].output.count; k++)

@@ -244,6 +244,44 @@ static void damaged_files_do_no_harm(void **state)
     mase_file_close(&f);
 }
 
+/* A product that nobody asks for, with two inputs that are not there, and no name for its result.
+ */
+static void a_node_without_outputs_is_refused(void **state)
+{
+    const char *inputs[] = { "x", "x" };
+    struct mase_onnx_node node = { .op_type = "MatMul", .name = "lost" };
+    struct mase_onnx_graph graph = { .name = "g" };
+    struct mase_onnx_opset opset = { .version = 18 };
+    struct mase_onnx_model model = { .ir_version = 8, .graph = &graph };
+    struct mase_onnx_tensor_type tensor = { .elem_type = 1 };
+    struct mase_onnx_type type = { .tensor_type = &tensor };
+    struct mase_onnx_dimension dims[2] = { { .dim_value = 3 }, { .dim_value = 3 } };
+    struct mase_onnx_shape shape = { 0 };
+    struct mase_onnx_value_info x = { .name = "x", .type = &type };
+    struct mase_str bytes = { 0 };
+    struct mase_graph *g = NULL;
+    struct mase_err err = { 0 };
+    (void)state;
+    node.input.items = inputs;
+    node.input.count = 2;
+    dims[0].head.has = dims[1].head.has = tensor.head.has = model.head.has = 1u << 1;
+    opset.head.has = 1u << 2;
+    shape.dim.items = dims;
+    shape.dim.count = 2;
+    tensor.shape = &shape;
+    graph.node.items = &node;
+    graph.node.count = 1;
+    graph.input.items = graph.output.items = &x;
+    graph.input.count = graph.output.count = 1;
+    model.opset_import.items = &opset;
+    model.opset_import.count = 1;
+    mase_onnx_print(&bytes, MASE_ONNX_MESSAGE_model, &model);
+    assert_int_equal(mase_onnx_parse_graph(&g, NULL, bytes.data, bytes.len, "m.onnx", NULL, &err),
+                     MASE_EVALUE);
+    assert_non_null(strstr(err.msg, "it has no outputs"));
+    mase_str_release(&bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -254,6 +292,7 @@ int main(void)
         cmocka_unit_test(tensors_may_lie_in_another_file),
         cmocka_unit_test(text_reads_back),
         cmocka_unit_test(damaged_files_do_no_harm),
+        cmocka_unit_test(a_node_without_outputs_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
