@@ -316,4 +316,15 @@ enum mase_status mase_ox_attrs_done(struct mase_ox_import *im);
 #define QONNX(name, rule)              OX_RULE(rule);
 #include "frontend/onnx/rules.def"
 
+/* Element i as an integer; what is none, or larger than any length, is 2^62 or less. */
+static inline int64_t mase_ox_element(const struct mase_tensor *t, int64_t i)
+{
+    if (t->dtype == MASE_I64)
+        return ((const int64_t *)t->data)[i];
+    const double v = mase_tensor_get(t, i);
+    if (v >= -0x1p62 && v <= 0x1p62)
+        return (int64_t)v;
+    return v > 0 ? INT64_C(1) << 62 : -(INT64_C(1) << 62);
+}
+
 #endif /* MASE_FRONTEND_ONNX_IMPORT_H */

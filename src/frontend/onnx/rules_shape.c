@@ -367,8 +367,7 @@ OX_RULE(gather)
         return im->status;
     const struct mase_tensor *t = mase_ox_tensor(im, index);
     if (known->known && t->shape.rank == 0) { /* one of them, of which no dimension is left */
-        const int64_t at = (int64_t)mase_tensor_get(t, 0),
-                      n = mase_ox_tensor(im, x)->shape.dim[axis];
+        const int64_t at = mase_ox_element(t, 0), n = mase_ox_tensor(im, x)->shape.dim[axis];
         if (at < -n || at >= n)
             return mase_ox_fail(im, MASE_EVALUE, "index %lld is outside of %lld elements",
                                 (long long)at, (long long)n);

@@ -363,8 +363,7 @@ const int64_t *mase_ox_ints(struct mase_ox_import *im, struct mase_ox_value *v, 
     *count = (int)mase_tensor_count(t);
     int64_t *out = mase_new_array(&im->arena, int64_t, (size_t)*count);
     for (int i = 0; i < *count; i++)
-        out[i] =
-            t->dtype == MASE_I64 ? ((const int64_t *)t->data)[i] : (int64_t)mase_tensor_get(t, i);
+        out[i] = mase_ox_element(t, i);
     return out;
 }
 
@@ -384,7 +383,7 @@ const struct mase_arg *mase_ox_sizes(struct mase_ox_import *im, struct mase_ox_v
                 mase_ox_fail(im, MASE_EUNSUPPORTED, "a rank depends on the number of samples");
                 return NULL;
             }
-            n[s] = (int64_t)mase_tensor_get(r->value[s].tensor, i);
+            n[s] = mase_ox_element(r->value[s].tensor, i);
         }
         out[i] = affine(im, n);
     }
