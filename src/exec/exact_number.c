@@ -141,7 +141,7 @@ static bool constant_at(wide *x, bool *rest, const struct line *l, int e)
         if (!floor_at(&c, &none, l->part[0], low) || !floor_at(&d, &none, l->part[1], low))
             return false;
         *x = e - low < 120 ? (c + d) >> (e - low) : c + d < 0 ? -1 : 0;
-        *rest = e - low >= 120 ? c + d != 0 : ((*x) << (e - low)) != c + d;
+        *rest = e - low >= 120 ? c + d != 0 : *x * ((wide)1 << (e - low)) != c + d;
         return fits(*x);
     }
     *x = a + b;
@@ -168,7 +168,7 @@ bool mase_meaning_over(struct mase_line_form *f, const struct mase_meaning *m, d
     if (l.slope.e - unit >= MASE_EXACT_BITS || step_e - unit >= MASE_EXACT_BITS ||
         !constant_at(&add, &rest, &l, unit))
         return false;
-    mul = (wide)l.slope.m << (l.slope.e - unit);
+    mul = (wide)l.slope.m * ((wide)1 << (l.slope.e - unit));
     wide div = (wide)m->parts << (step_e - unit);
     if (rest) { /* more than add, less than the next */
         mul *= 2;

@@ -75,7 +75,8 @@ static bool common(int64_t *out, double *step, const struct mase_dyadic *d, int6
     }
     for (int64_t k = 0; k < n; k++) {
         const int shift = d[k].m ? d[k].e - least : 0;
-        const wide v = shift < MASE_EXACT_BITS ? (wide)d[k].m << shift : (wide)MASE_EXACT_MOST;
+        const wide v =
+            shift < MASE_EXACT_BITS ? (wide)d[k].m * ((wide)1 << shift) : (wide)MASE_EXACT_MOST;
         if (v >= MASE_EXACT_MOST || v <= -(wide)MASE_EXACT_MOST)
             return false;
         out[k] = (int64_t)v;
