@@ -2,19 +2,49 @@
  * norm.inc.c - per sample over rows: moments and softmax, with their gradients.
  */
 
+/* So many rows are added one by one, then their sums: a group norm over an image has 1e5 and more,
+ * and a sum that has grown large would round each of them away. */
+enum { SUMMED_ROWS = 1024 };
+
+static INLINE long run_end(long first, long count)
+{
+    return count - first < SUMMED_ROWS ? count : first + SUMMED_ROWS;
+}
+
+static INLINE vf lane_sum(const float *x, long stride, long count)
+{
+    vf sum = vzero();
+    for (long i = 0; i < count;) {
+        vf part = vzero();
+        for (const long end = run_end(i, count); i < end; i++)
+            part = vadd(part, vload(x + i * stride));
+        sum = vadd(sum, part);
+    }
+    return sum;
+}
+
+/* Of the squares of x - from. */
+static INLINE vf lane_squares(const float *x, long stride, long count, vf from)
+{
+    vf sum = vzero();
+    for (long i = 0; i < count;) {
+        vf part = vzero();
+        for (const long end = run_end(i, count); i < end; i++) {
+            const vf d = vsub(vload(x + i * stride), from);
+            part = vfma(d, d, part);
+        }
+        sum = vadd(sum, part);
+    }
+    return sum;
+}
+
 /* Mean and 1 / sqrt(variance + eps) of count rows, lane by lane. */
 void KERNEL(lane_moments)(float *mean, float *rstd, const struct mase_channel *c, float eps)
 {
     const vf share = vset1(1.0f / (float)c->count), e = vset1(eps);
     for (long l = 0; l < c->n; l += MASE_LANES) {
-        vf sum = vzero(), squares = vzero();
-        for (long i = 0; i < c->count; i++)
-            sum = vadd(sum, vload(c->x + i * c->stride + l));
-        const vf m = vmul(sum, share);
-        for (long i = 0; i < c->count; i++) {
-            const vf d = vsub(vload(c->x + i * c->stride + l), m);
-            squares = vfma(d, d, squares);
-        }
+        const vf m = vmul(lane_sum(c->x + l, c->stride, c->count), share);
+        const vf squares = lane_squares(c->x + l, c->stride, c->count, m);
         vstore(mean + l, m);
         vstore(rstd + l, vdiv(vset1(1.0f), vsqrt(vfma(squares, share, e))));
     }
@@ -79,11 +109,15 @@ void KERNEL(softmax)(float *y, const struct mase_channel *c, bool logarithm)
         for (long i = 1; i < c->count; i++)
             top = vmax(top, vload(c->x + i * c->stride + l));
         top = vmax(vset1(-3e38f), top);
-        for (long i = 0; i < c->count; i++) {
-            const vf e = vexp(vsub(vload(c->x + i * c->stride + l), top));
-            sum = vadd(sum, e);
-            if (!logarithm)
-                vstore(y + i * c->stride + l, e);
+        for (long i = 0; i < c->count;) {
+            vf part = vzero();
+            for (const long end = run_end(i, c->count); i < end; i++) {
+                const vf e = vexp(vsub(vload(c->x + i * c->stride + l), top));
+                part = vadd(part, e);
+                if (!logarithm)
+                    vstore(y + i * c->stride + l, e);
+            }
+            sum = vadd(sum, part);
         }
         const vf inverse = vdiv(vset1(1.0f), vmax(vset1(1e-30f), sum));
         const vf shift = vadd(top, vlog(vmax(vset1(1e-30f), sum)));
