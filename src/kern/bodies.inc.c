@@ -7,13 +7,7 @@
 #include "kern/simd/math.h"
 #include "quant/quant.h"
 
-/* Register blocks are arrays with constant bounds: they live in registers only when unrolled. */
-#ifdef __clang__
-#define UNROLL _Pragma("unroll")
-#else
-#define UNROLL _Pragma("GCC unroll 16")
-#endif
-#define INLINE inline __attribute__((always_inline))
+#include "kern/simd/inline.h"
 
 #include "kern/binary.inc.c"
 #include "kern/block.inc.c"
@@ -21,6 +15,7 @@
 #include "kern/gather.inc.c"
 #include "kern/gemm.inc.c"
 #include "kern/int.inc.c"
+#include "kern/int_layer.inc.c"
 #include "kern/loss.inc.c"
 #include "kern/norm.inc.c"
 #include "kern/optim.inc.c"

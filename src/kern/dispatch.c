@@ -12,8 +12,11 @@
     void mase_##name##__avx2 args;   \
     void mase_##name##__avx512 args;
 #include "kern/kernels.def"
+#define KERNEL_ROW(name, args)
+#define BYTE_ROW(name, args) void mase_##name##__vnni args;
+#include "kern/kernels.def"
 
-const char *const mase_isa_names[] = { "scalar", "avx2", "avx512", NULL };
+const char *const mase_isa_names[] = { "scalar", "avx2", "avx512", "vnni", NULL };
 
 static const struct mase_kernels sets[MASE_ISA_COUNT] = {
     [MASE_ISA_SCALAR] = { .isa = "scalar",
@@ -28,11 +31,19 @@ static const struct mase_kernels sets[MASE_ISA_COUNT] = {
 #define KERNEL_ROW(name, args) .name = mase_##name##__avx512,
 #include "kern/kernels.def"
     },
+    [MASE_ISA_VNNI] = { .isa = "vnni",
+                        .long_sums = true,
+#define KERNEL_ROW(name, args) .name = mase_##name##__avx512,
+#define BYTE_ROW(name, args)   .name = mase_##name##__vnni,
+#include "kern/kernels.def"
+    },
 };
 
 bool mase_isa_supported(enum mase_isa isa)
 {
     switch (isa) {
+    case MASE_ISA_VNNI:
+        return mase_isa_supported(MASE_ISA_AVX512) && __builtin_cpu_supports("avx512vnni");
     case MASE_ISA_AVX512:
         return __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx512f") &&
                __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
@@ -65,5 +76,6 @@ enum mase_status mase_kernels_select(const struct mase_kernels **k, struct mase_
             return MASE_OK;
         }
     }
-    return mase_fail(err, MASE_EVALUE, "MASE_ISA=%s is not one of scalar, avx2, avx512", wanted);
+    return mase_fail(err, MASE_EVALUE, "MASE_ISA=%s is not one of scalar, avx2, avx512, vnni",
+                     wanted);
 }

@@ -53,6 +53,62 @@ struct mase_int_line {
     bool divides, floor; /* of floats: by factor, not times it; down */
 };
 
+/* ---- layers of integers, the numbers of a sample side by side (int_layer.inc.c) ---- */
+
+/* What numbers are stored in: bytes are codes less their lowest, so that none is below zero. */
+enum mase_int_type { MASE_INT_BYTES, MASE_INT_SHORTS, MASE_INT_LONGS };
+/* How sums become codes: they are them; clamp(round(sum factor + offset), lo, hi) in float32; or
+ * of sum mul + add in double. To nearest, ties to even. */
+enum mase_int_how { MASE_INT_SUMS, MASE_INT_BY_FLOAT, MASE_INT_BY_DOUBLE };
+
+/* Where number 0..15 of a tile has its weights, its bias and its constants: packing sixteen to 16
+ * bits takes them out of this order. */
+static inline int mase_int_lane(int number)
+{
+    return (number & 3) | (number & 4) << 1 | (number & 8) >> 1;
+}
+
+/* The sums of sixteen outputs: bias + sum over k of weight[k] words of the input, word[k]. A word
+ * has four bytes or two shorts, and a weight as many. Bytes come in groups of four words, of two
+ * and of one, in this order: in a group, products add up by pairs in 16 bits, which hold them (not
+ * where the set of kernels has long_sums). */
+struct mase_int_tile {
+    long fours, twos, ones; /* groups; of shorts, ones alone */
+    const int32_t *word;    // (words)
+    const int32_t *weight;  // (words, 16)
+    const int32_t *bias;    // (16)
+};
+/* Constants of sixteen numbers. Those of a layer stand by lanes, the others in order; base, which
+ * bytes are less, by lanes. */
+struct mase_int_finish {
+    float factor[16], offset[16], lo[16], hi[16], scale[16], shift[16], parts[16];
+    double mul[16], add[16], lowest[16], highest[16];
+    int32_t base[16];
+};
+enum { MASE_INT_SAMPLES = 64 }; /* at most, at once */
+struct mase_int_layer {
+    long tiles, x_stride, y_stride; /* of samples, in bytes */
+    const struct mase_int_tile *tile;
+    const struct mase_int_finish *finish; // (tiles)
+    enum mase_int_type from, to;
+    enum mase_int_how how;
+};
+/* Floats to codes: max(x scale + shift, 0) if relu, then over or times factor, rounded, cut. */
+struct mase_int_encoding {
+    long tiles, x_stride, y_stride; /* floats, bytes */
+    const struct mase_int_finish *finish;
+    enum mase_int_type to;
+    bool lines, relu, divides, floor;
+};
+/* Codes to floats, not below lo: code factor + offset; (code mul + add) factor, what is in brackets
+ * in double and rounded to float; or ((code factor) / parts + offset) scale + shift. */
+enum mase_decode_how { MASE_DECODE_BY_FLOAT, MASE_DECODE_BY_DOUBLE, MASE_DECODE_SCALED };
+struct mase_int_decoding {
+    long tiles, outputs, x_stride;
+    const struct mase_int_finish *finish;
+    enum mase_decode_how how;
+};
+
 /* dw[o][k] = sum over positions p and lanes of dy[o][p][n] rows[p][k][n]. */
 struct mase_grad {
     float *dw;                // (O, K), rows dw_stride apart
@@ -215,12 +271,13 @@ struct mase_grid;
 
 struct mase_kernels {
     const char *isa;
+    bool long_sums; /* products of bytes go to 32 bits at once: any words make a group */
 #define KERNEL_ROW(name, args) void(*name) args;
 #include "kern/kernels.def"
 };
 
-enum mase_isa { MASE_ISA_SCALAR, MASE_ISA_AVX2, MASE_ISA_AVX512, MASE_ISA_COUNT };
-extern const char *const mase_isa_names[]; /* "scalar", "avx2", "avx512" */
+enum mase_isa { MASE_ISA_SCALAR, MASE_ISA_AVX2, MASE_ISA_AVX512, MASE_ISA_VNNI, MASE_ISA_COUNT };
+extern const char *const mase_isa_names[]; /* "scalar", "avx2", "avx512", "vnni", NULL */
 bool mase_isa_supported(enum mase_isa isa);
 /* One set; a bug if this CPU lacks it. */
 const struct mase_kernels *mase_kernels_of(enum mase_isa isa);

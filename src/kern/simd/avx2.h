@@ -15,6 +15,7 @@ typedef struct {
 #define EXTENT_TILE 1
 #define GRAD_MR     3
 #define GRAD_NR     2
+#define INT_MR      4
 
 static inline vf vload(const float *p)
 {
@@ -37,6 +38,26 @@ static inline vf vload_i32(const int32_t *p)
 static inline void vstore_i16(int16_t *p, vf a)
 {
     vp_store16(p, _mm256_cvtps_epi32(a.lo), _mm256_cvtps_epi32(a.hi));
+}
+static inline vf vp_floats(vp a)
+{
+    return (vf){ _mm256_cvtepi32_ps(a.lo), _mm256_cvtepi32_ps(a.hi) };
+}
+/* Numbers that 32 bits hold, to nearest even; in order before, as lanes behind. */
+static inline vp vp_rounded(vf a)
+{
+    return (vp){ _mm256_cvtps_epi32(a.lo), _mm256_cvtps_epi32(a.hi) };
+}
+static inline vp vp_ordered(vf a)
+{
+    const vp r = vp_rounded(a);
+    return (vp){ _mm256_permute2x128_si256(r.lo, r.hi, 0x20),
+                 _mm256_permute2x128_si256(r.lo, r.hi, 0x31) };
+}
+/* In order. */
+static inline vf vp_double_floats(const int32_t *x, const double *mul, const double *add)
+{
+    return (vf){ double_floats8(x, mul, add), double_floats8(x + 8, mul + 8, add + 8) };
 }
 static inline vf vset1(float a)
 {

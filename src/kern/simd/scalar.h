@@ -14,6 +14,7 @@ typedef unsigned vm;
 #define EXTENT_TILE 1
 #define GRAD_MR     4
 #define GRAD_NR     4
+#define INT_MR      1
 
 #define LANES(expr)                  \
     do {                             \
@@ -244,6 +245,7 @@ static inline void vtally(uint8_t *count, vword a, int weight)
 
 /* ---- integers ---- */
 
+/* Lanes stand as mase_int_lane says. */
 typedef struct {
     int32_t l[16];
 } vp;
@@ -260,7 +262,8 @@ static inline vp vp_pairs(const int16_t *a, const int16_t *b)
 {
     vp r;
     for (int i = 0; i < 16; i++)
-        r.l[i] = (int32_t)((uint32_t)(uint16_t)a[i] | (uint32_t)(uint16_t)b[i] << 16);
+        r.l[mase_int_lane(i)] =
+            (int32_t)((uint32_t)(uint16_t)a[i] | (uint32_t)(uint16_t)b[i] << 16);
     return r;
 }
 static inline int32_t lower(int32_t pair)
@@ -274,12 +277,90 @@ static inline int32_t upper(int32_t pair)
 static inline vp vp_dot(vp acc, vp x, int32_t w)
 {
     for (int i = 0; i < 16; i++)
-        acc.l[i] += lower(x.l[i]) * lower(w) + upper(x.l[i]) * upper(w);
+        acc.l[i] = (int32_t)((uint32_t)acc.l[i] + (uint32_t)(lower(x.l[i]) * lower(w)) +
+                             (uint32_t)(upper(x.l[i]) * upper(w)));
     return acc;
 }
 static inline void vp_store(int32_t *p, vp a)
 {
+    for (int i = 0; i < 16; i++)
+        p[i] = a.l[mase_int_lane(i)];
+}
+static inline void vp_store_shorts(int16_t *p, vp a)
+{
+    for (int i = 0; i < 16; i++)
+        p[i] = (int16_t)a.l[mase_int_lane(i)];
+}
+static inline void vp_store_bytes(uint8_t *p, vp a)
+{
+    for (int i = 0; i < 16; i++)
+        p[i] = (uint8_t)a.l[mase_int_lane(i)];
+}
+static inline vp vp_load(const int32_t *p)
+{
+    vp a;
+    memcpy(&a, p, sizeof a);
+    return a;
+}
+/* As lanes, as vp_load takes them. */
+static inline void vp_put(int32_t *p, vp a)
+{
     memcpy(p, &a, sizeof a);
+}
+static inline vp vp_sub(vp a, vp b)
+{
+    for (int i = 0; i < 16; i++)
+        a.l[i] -= b.l[i];
+    return a;
+}
+static inline vf vp_floats(vp a)
+{
+    LANES((float)a.l[i]);
+}
+/* Numbers that 32 bits hold, to nearest even; in order before, as lanes behind. */
+static inline vp vp_rounded(vf a)
+{
+    vp r;
+    for (int i = 0; i < 16; i++)
+        r.l[i] = (int32_t)rintf(a.l[i]);
+    return r;
+}
+static inline vp vp_ordered(vf a)
+{
+    vp r;
+    for (int i = 0; i < 16; i++)
+        r.l[mase_int_lane(i)] = (int32_t)rintf(a.l[i]);
+    return r;
+}
+static inline vp vp_double_line(vp x, const double *mul, const double *add, const double *lo,
+                                const double *hi)
+{
+    for (int i = 0; i < 16; i++) {
+        const double v = rint(fma((double)x.l[i], mul[i], add[i]));
+        x.l[i] = (int32_t)(v < lo[i] ? lo[i] : v > hi[i] ? hi[i] : v);
+    }
+    return x;
+}
+
+/* In order. */
+static inline vf vp_double_floats(const int32_t *x, const double *mul, const double *add)
+{
+    LANES((float)fma((double)x[i], mul[i], add[i]));
+}
+/* Words of bytes without a sign, at x + 4 word[j], times bytes that have one. */
+static inline vp vp_dot_bytes(vp acc, const int32_t *w, const char *x, const int32_t *word,
+                              int words)
+{
+    for (int j = 0; j < words; j++) {
+        uint8_t a[4];
+        int8_t b[16][4];
+        memcpy(a, x + 4 * (long)word[j], sizeof a);
+        memcpy(b, w + 16 * j, sizeof b);
+        for (int i = 0; i < 16; i++)
+            acc.l[i] = (int32_t)((uint32_t)acc.l[i] + (uint32_t)(a[0] * b[i][0] + a[1] * b[i][1] +
+                                                                 a[2] * b[i][2] + a[3] * b[i][3]));
+    }
+    return acc;
 }
 /* clamp(round(x mul + add), lo, hi), in double. */
 static inline void vp_line(int16_t *y, const int32_t *x, double mul, double add, double lo,

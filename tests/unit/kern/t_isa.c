@@ -229,6 +229,82 @@ CASE(int_encode)
     k->int_encode((int16_t *)s->out, s->in[0], &l, s->n);
     return shorts(s);
 }
+/* Constants of a tile, out of floats. */
+static struct mase_int_finish finish_of(const int32_t *a)
+{
+    struct mase_int_finish f;
+    for (int i = 0; i < 16; i++) {
+        f.factor[i] = (float)(a[i] % 1000) * 0x1p-12f;
+        f.offset[i] = (float)(a[i + 16] % 999) * 0.37f;
+        f.lo[i] = (float)(f.lowest[i] = -abs(a[i + 32] % 128));
+        f.hi[i] = (float)(f.highest[i] = abs(a[i + 48] % 128));
+        f.mul[i] = (double)(a[i] % 1000) * 0x1p-12;
+        f.add[i] = (double)(a[i + 16] % 999) / 8;
+        f.scale[i] = (float)(a[i + 64] % 77) * 0.01f;
+        f.shift[i] = (float)(a[i + 80] % 77) * 0.3f;
+        f.parts[i] = (float)(abs(a[i + 96] % 9) + 1);
+        f.base[i] = (int32_t)f.lowest[i];
+    }
+    return f;
+}
+CASE(int_layer)
+{
+    enum { WORDS = 7 };
+    static const int32_t word[WORDS] = { 3, 0, 1, 2, 1, 2, 0 }; /* four, two, one */
+    const int32_t *a = integers_of(s->in[0], 0x7fffffff);
+    const struct mase_int_finish f = finish_of(a);
+    int32_t weight[WORDS * 16], x[MAX_N * 4], y[MAX_N * 16] = { 0 };
+    for (int i = 0; i < WORDS * 16; i++) /* bytes below 15: seven pairs fit 16 bits */
+        weight[i] = s->add ? a[i + 9] & 0x0f0f0f0f : a[i + 9];
+    for (int i = 0; i < MAX_N * 4; i++)
+        x[i] = a[(i * 5 + 7) % (ROWS * MAX_N)];
+    const struct mase_int_tile tile = { s->add, s->add, s->add ? 1 : WORDS, word, weight, a + 100 };
+    const enum mase_int_type to = s->flag ? (enum mase_int_type)(s->f % 3) : MASE_INT_LONGS;
+    const struct mase_int_layer l = {
+        .tiles = 1,
+        .x_stride = 16,
+        .y_stride = 64,
+        .tile = &tile,
+        .finish = &f,
+        .from = s->add ? MASE_INT_BYTES : MASE_INT_SHORTS,
+        .to = to,
+        .how = s->flag ? (s->f % 2 ? MASE_INT_BY_FLOAT : MASE_INT_BY_DOUBLE) : MASE_INT_SUMS
+    };
+    k->int_layer(&l, y, x, s->samples);
+    memcpy(s->out, y, sizeof y);
+    return (struct wrote){ 0, MAX_N * 16 };
+}
+CASE(int_encode_samples)
+{
+    const struct mase_int_finish f = finish_of(integers_of(s->in[1], 0x7fffffff));
+    int32_t y[MAX_N * 16] = { 0 };
+    long wrong = 0, at = 0;
+    const struct mase_int_encoding e = { .tiles = 1,
+                                         .x_stride = 4,
+                                         .y_stride = 64,
+                                         .finish = &f,
+                                         .to = s->f % 2 ? MASE_INT_BYTES : MASE_INT_SHORTS,
+                                         .lines = s->add,
+                                         .relu = s->flag,
+                                         .divides = s->f % 3 == 0,
+                                         .floor = s->f % 5 == 0 };
+    k->int_encode_samples(&e, y, s->in[0], s->samples, &wrong);
+    raw(s, &at, y, sizeof y);
+    raw(s, &at, &wrong, sizeof wrong);
+    return (struct wrote){ 0, at };
+}
+CASE(int_decode_samples)
+{
+    enum { OUTPUTS = 5 };
+    const struct mase_int_finish f = finish_of(integers_of(s->in[1], 0x7fffffff));
+    const struct mase_int_decoding d = { .tiles = 1,
+                                         .outputs = OUTPUTS,
+                                         .x_stride = 4,
+                                         .finish = &f,
+                                         .how = (enum mase_decode_how)(s->f % 3) };
+    k->int_decode_samples(&d, s->out, integers_of(s->in[0], 1 << 30), s->samples);
+    return (struct wrote){ OUTPUTS * s->samples, 0 };
+}
 CASE(quantize_integer)
 {
     const struct mase_integer_grid g = { 16.0f, s->add ? -128.0f : 0.0f,

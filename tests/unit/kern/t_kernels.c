@@ -576,7 +576,7 @@ static void the_environment_chooses(void **state)
     assert_string_equal(k->isa, "scalar");
     setenv("MASE_ISA", "avx9", 1);
     assert_int_equal(mase_kernels_select(&k, &err), MASE_EVALUE);
-    assert_string_equal(err.msg, "MASE_ISA=avx9 is not one of scalar, avx2, avx512");
+    assert_string_equal(err.msg, "MASE_ISA=avx9 is not one of scalar, avx2, avx512, vnni");
     unsetenv("MASE_ISA");
     assert_int_equal(mase_kernels_select(&k, &err), MASE_OK);
 }
