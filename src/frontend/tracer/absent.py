@@ -268,6 +268,8 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return None
 
     def create_module(self, spec):
+        if spec.name.startswith("torch.nn.modules."):
+            return Package(spec.name, LAYER_CLASSES, TABLES.layers)  # torch.nn.modules.module.Module is nn.Module
         if spec.name.startswith("torch."):
             return Package(spec.name)
         made = AbsentPackage(spec.name)
@@ -287,14 +289,20 @@ def found_above(name, frame):
     file = os.path.abspath(frame.f_code.co_filename) if frame else ""
     folder = os.path.dirname(file)
     for _ in range(0 if in_packages(file) else LEVELS):
-        spec = importlib.machinery.PathFinder.find_spec(name, [folder])
+        spec = importlib.machinery.PathFinder.find_spec(name, [folder, os.path.join(folder, "src")])
         if spec and isinstance(spec.loader, importlib.machinery.SourceFileLoader):
             spec.loader = FileLoader(name, spec.origin)
             return spec
+        if spec and spec.submodule_search_locations and has_sources(spec.submodule_search_locations[0]):
+            return spec  # a folder without __init__.py
         if folder in ("/", "") or os.path.exists(os.path.join(folder, ".git")):
             return None
         folder = os.path.dirname(folder)
     return None
+
+
+def has_sources(folder):
+    return any(name.endswith(".py") for name in os.listdir(folder))
 
 
 LEVELS = 6

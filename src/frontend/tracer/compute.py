@@ -551,6 +551,14 @@ for _name, _method in METHODS.items():
         setattr(Tensor, _name, _method)
 
 # torch's functions of tensors that exist, beside those that are methods.
-FUNCTIONS = {"meshgrid": meshgrid, "einsum": einsum, "where": where, "broadcast_tensors": broadcast_tensors,
+def unique(t, sorted=True, return_inverse=False, return_counts=False, dim=None):
+    if return_inverse or return_counts or dim is not None:
+        raise Fault("unique is computed of all numbers, without their places and counts")
+    kept = list(dict.fromkeys(t.numbers()))
+    kept.sort()
+    return t.like((len(kept),), kept)
+
+
+FUNCTIONS = {"unique": unique, "meshgrid": meshgrid, "einsum": einsum, "where": where, "broadcast_tensors": broadcast_tensors,
              "diag": diagonal, "one_hot": one_hot, "numel": Tensor.numel, "flatten": Tensor.flatten,
              "norm": norm}

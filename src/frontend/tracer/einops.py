@@ -153,8 +153,21 @@ class Reduce(Module):
         return reduce_axes(x, self.pattern, self.reduction, **self.lengths)
 
 
+def einsum_axes(*args):
+    """einops.einsum(a, b, "row inner, inner col -> row col"): names become letters."""
+    *operands, text = args
+    if not isinstance(text, str):
+        raise Fault("einops: the pattern of einsum stands last and is a text")
+    names = [n for n in dict.fromkeys(re.findall(r"\w+", text))]
+    letters = dict(zip(names, string.ascii_letters))
+    if len(names) > len(letters):
+        raise Fault("einops: '%s' has more than %d names" % (text, len(letters)))
+    equation = re.sub(r"\w+", lambda m: letters[m[0]], text).replace(" ", "")
+    return sys.modules["torch"].einsum(equation, *operands)
+
+
 EINOPS = {
     "einops": {"pack": pack, "unpack": unpack, "rearrange": rearrange, "repeat": repeat_axes, "reduce": reduce_axes,
-               "einsum": lambda *a: sys.modules["torch"].einsum(a[-1], *a[:-1])},
+               "einsum": einsum_axes},
     "einops.layers": {}, "einops.layers.torch": {"Rearrange": Rearrange, "Reduce": Reduce},
 }

@@ -8,6 +8,8 @@ TRACER = None  # the one at work; None while the model is built
 OPERATORS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor",
              "lshift", "rshift", "eq", "ne", "lt", "le", "gt", "ge", "neg", "pos", "invert", "abs")
 REFLECTED = OPERATORS[:13]
+OF_NUMPY = {"add": "add", "subtract": "sub", "multiply": "mul", "divide": "truediv", "true_divide": "truediv",
+            "floor_divide": "floordiv", "power": "pow", "remainder": "mod"}  # what NumPy calls them
 ASSIGNED = [n for n in REFLECTED if n != "matmul"]  # x += y changes x, as x.add_(y) does
 
 
@@ -185,6 +187,14 @@ class Proxy:
     __complex__ = __float__
     __hash__ = object.__hash__
 
+    def __array_ufunc__(self, ufunc, method, *args, **kwargs):
+        """np.float64(2) * x is our product; np.log(x.size(1)) a number, where it is known."""
+        plain = [a.item() if hasattr(a, "item") and not isinstance(a, (Proxy, Tensor)) else a for a in args]
+        name = OF_NUMPY.get(ufunc.__name__)
+        if method == "__call__" and name and not kwargs:
+            return getattr(operator, name)(*plain)
+        return getattr(ufunc, method)(*[a._number() if isinstance(a, Proxy) else a for a in args], **kwargs)
+
     def __call__(self, *args, **kwargs):
         raise Fault("a traced value is not a function")
 
@@ -238,6 +248,24 @@ class Attribute(Proxy):
             self.read = TRACER.node("call_function", "builtins.getattr",
                                     (self.owner, self.name), {})
         return self.read
+
+    # There is one device, so what is asked of x.device is known.
+
+    def __str__(self):
+        return "cpu" if self.name == "device" else super().__str__()
+
+    def __getattr__(self, name):
+        if self.name == "device" and name in ("type", "index"):
+            return getattr(device("cpu"), name)
+        return super().__getattr__(name)
+
+    def __eq__(self, other):
+        return str(other) == "cpu" if self.name == "device" else Proxy.__eq__(self, other)
+
+    def __ne__(self, other):
+        return not self == other if self.name == "device" else Proxy.__ne__(self, other)
+
+    __hash__ = object.__hash__
 
     def __call__(self, *args, **kwargs):
         if self.name in ("requires_grad_", "retain_grad") and self.name not in TRACER.tables.methods:
@@ -513,7 +541,15 @@ class Tracer:
             return module.forward(*args, **kwargs)
         return self.layer(module, args, kwargs)
 
+    def is_outside(self, module):
+        """A layer in a plain list, of which the network holds the parameters alone."""
+        own = [p for p in module._parameters.values() if p is not None]
+        return id(module) not in self.paths and own and all(id(p) in self.parameters for p in own)
+
     def layer(self, module, args, kwargs):
+        if module._layer_class() == "Linear" and self.is_outside(module):
+            held = {name: None if p is None else self.parameter(p) for name, p in module._parameters.items()}
+            return sys.modules["torch.nn.functional"].linear(*args, **kwargs, **held)
         pinned = module._asks_mode and module.training != self.mode
         mode = ("train" if module.training else "eval") if pinned else "follows"
         return Proxy(self.node("call_module", self.use(module), args, kwargs, mode=mode))

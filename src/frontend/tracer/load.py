@@ -93,6 +93,19 @@ def package_of(path):
     return folder, parts
 
 
+def made_package(folder, tree):
+    """A file that says "from .blocks import Block" is a part of a package, though its folder has no __init__.py: its folders
+    stand for it."""
+    level = max((n.level for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)), default=0)
+    names = []
+    for path in reversed([functools.reduce(lambda f, _: os.path.dirname(f), range(i), folder) for i in range(level)]):
+        names.append(os.path.basename(path))
+        package = types.ModuleType(".".join(names))
+        package.__path__ = [path]
+        sys.modules[package.__name__] = package
+    return names
+
+
 def load(path):
     """The file as a module; where it lies in a package, as a part of it."""
     sys.argv = [path]
@@ -106,8 +119,12 @@ def load(path):
     folder, parts = package_of(path)
     sys.path[:0] = [os.path.dirname(os.path.abspath(path))]
     sys.path.append(os.getcwd())  # models/net.py may say: from models.blocks import Block
+    tree = parsed(path)
     full = ".".join(parts)
-    if len(parts) > 1:
+    if len(parts) == 1:
+        parts = made_package(folder, tree) + parts
+        full = ".".join(parts)
+    else:
         sys.path.insert(1, folder)
         use(parts[0])
         importlib.import_module(".".join(parts[:-1]))
@@ -118,7 +135,7 @@ def load(path):
     module.__file__ = path
     module.__package__ = ".".join(parts[:-1])
     sys.modules[full] = module
-    execute(parsed(path), path, module.__dict__)
+    execute(tree, path, module.__dict__)
     return module
 
 

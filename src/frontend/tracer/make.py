@@ -63,6 +63,13 @@ def legacy(*args, dtype=DTYPES["float32"]):
     return Tensor(flat_shape(args), ("uniform", 0.0, 0.0), dtype)
 
 
+def is_size(proxy):
+    """x.size(), x.shape"""
+    node = TRACER.nodes[proxy.node]
+    return (node["kind"], node["target"], len(node["args"])) == ("call_method", "size", 1) and not node["kwargs"] or (
+        node["target"] == "builtins.getattr" and node["args"][1] == "shape")
+
+
 class LegacyKind(type):
     """torch.FloatTensor and its kin: types, which make tensors of numbers or of a shape."""
 
@@ -77,6 +84,8 @@ class LegacyKind(type):
             return legacy(*args, dtype=cls.dtype)
         if len(args) == 1 and isinstance(args[0], (list, tuple)):
             return Proxy.record("call_function", "torch.tensor", (args[0],), {"dtype": cls.dtype})
+        if len(args) == 1 and is_size(args[0]):
+            return Proxy.record("call_function", "torch.empty", args, {"dtype": cls.dtype})
         if any(isinstance(a, (list, tuple)) for a in args) or len(args) == 1:
             raise Fault("%s of a traced value is not followed: x.to(dtype) says what it becomes" % cls.__name__)
         return Proxy.record("call_function", "torch.empty", args, {"dtype": cls.dtype})
@@ -107,9 +116,14 @@ def limits(kind=None):
     return Limits(DTYPES["float32"] if kind is None else as_dtype(kind))
 
 
+def asked_shape(args, size):
+    """zeros(2, 3) and zeros(size=(2, 3))"""
+    return flat_shape(args if size is None else [size])
+
+
 def filled(value):
-    def make(*size, dtype=None, **_):
-        return Tensor(flat_shape(size), ("uniform", 0.0, value)).to(dtype=dtype)
+    def make(*args, size=None, dtype=None, **_):
+        return Tensor(asked_shape(args, size), ("uniform", 0.0, value)).to(dtype=dtype)
     return make
 
 
@@ -139,17 +153,24 @@ def full_like(t, fill_value, dtype=None, **_):
     return Tensor(t.shape, ("uniform", 0.0, fill_value), dtype or t.dtype)
 
 
-def randn(*size, dtype=None, **_):
-    return Tensor(flat_shape(size), ("normal", 1.0, 0.0), dtype or DTYPES["float32"])
+def randn(*args, size=None, dtype=None, **_):
+    return Tensor(asked_shape(args, size), ("normal", 1.0, 0.0), dtype or DTYPES["float32"])
 
 
-def rand(*size, dtype=None, **_):
-    return Tensor(flat_shape(size), ("uniform", 0.5, 0.5), dtype or DTYPES["float32"])
+def rand(*args, size=None, dtype=None, **_):
+    return Tensor(asked_shape(args, size), ("uniform", 0.5, 0.5), dtype or DTYPES["float32"])
 
 
-def normal(mean, std=1.0, size=None, **_):
+DRAWS = random.Random(1)  # who draws until numbers suit does not draw the same again
+
+
+def normal(mean=0.0, std=1.0, size=None, **_):
+    if isinstance(mean, Tensor) and isinstance(std, (Tensor, numbers.Real)):
+        deviations = std.numbers() if isinstance(std, Tensor) else [std] * mean.numel()
+        if len(deviations) == mean.numel():
+            return mean.like(mean.shape, [DRAWS.gauss(m, d) for m, d in zip(mean.numbers(), deviations)])
     if size is None or isinstance(mean, Tensor) or isinstance(std, Tensor):
-        raise Fault("torch.normal is computed for plain numbers and a size only")
+        raise Fault("torch.normal is computed for plain numbers and a size, or a tensor of means")
     return Tensor(flat_shape([size]), ("normal", std, mean))
 
 

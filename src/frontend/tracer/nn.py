@@ -556,6 +556,8 @@ class Layer(Module):
         super().__init__()
         for name in ("device", "dtype"):  # the last two of every layer
             kwargs.pop(name, None)
+        if self._layer_class() == "Identity":  # takes anything
+            args, kwargs = (), {}
         if len(self.signature.names) < len(args) <= len(self.signature.names) + 2:
             args = args[:len(self.signature.names)]
         values = self.signature.bind(type(self).__name__, args, kwargs)
@@ -630,6 +632,18 @@ class Layer(Module):
                   and not p.requires_grad]
         return {"path": path, "class": self._layer_class(), "values": values, "start": starts,
                 "frozen": frozen, "tied": tied, "at": self.at}
+
+
+class Table(Layer):
+    """Embedding and EmbeddingBag."""
+
+    @classmethod
+    def from_pretrained(cls, embeddings, freeze=True, **more):
+        if embeddings.ndim != 2:
+            raise Fault("from_pretrained takes a table, got a tensor of %s" % list(embeddings.shape))
+        made = cls(*embeddings.shape, **more)
+        made._parameters["weight"] = Parameter(embeddings.clone(), not freeze)
+        return made
 
 
 def missing_layer(name, layers):

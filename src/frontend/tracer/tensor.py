@@ -33,6 +33,7 @@ class Tensor(metaclass=Kind):
     maker = None  # the layer that made it for itself, and the name it had there
     base = None  # the tensor whose numbers we share, where we are a view
     strides, offset = None, 0  # where they lie in it; None: one behind the other
+    __array_ufunc__ = None  # np.float64(2) * t is our product
 
     def __init__(self, shape=(), start=("uniform", 0.0, 0.0), dtype=DTYPES["float32"]):
         self.shape, self.dtype = Size(shape), dtype
@@ -420,7 +421,10 @@ class Tensor(metaclass=Kind):
     def __setitem__(self, index, value):
         self.check_write()
         if isinstance(index, Tensor) and index.dtype.name == "bool":
-            self.masked_fill_(index, value)
+            if isinstance(value, Tensor) and value.numel() != 1:
+                self.take_masked(index, value)
+            else:
+                self.masked_fill_(index, value)
             return
         if any_tensor(index):
             shape, order = self.gathered(index)
@@ -430,6 +434,16 @@ class Tensor(metaclass=Kind):
         value = value if isinstance(value, Tensor) else Tensor((), [value], self.dtype)
         numbers = list(self.numbers())
         for i, v in zip(order, value.stretched(shape).numbers()):
+            numbers[i] = v
+        self.start = numbers
+
+    def take_masked(self, mask, value):
+        """t[mask] = u: as many numbers as there are places."""
+        places = [i for i, chosen in enumerate(mask.numbers()) if chosen]
+        if mask.shape != self.shape or value.numel() != len(places):
+            raise Fault("%d numbers for %d places of a mask of %s" % (value.numel(), len(places), list(mask.shape)))
+        numbers = list(self.numbers())
+        for i, v in zip(places, value.numbers()):
             numbers[i] = v
         self.start = numbers
 

@@ -11,7 +11,7 @@ ALIASES = {
 
 
 # In forward these draw anew with every call.
-DRAWN = {"torch." + name for name in ("rand", "randn", "rand_like", "randn_like", "normal", "bernoulli")}
+DRAWN = {"torch." + name for name in ("rand", "randn", "randint", "rand_like", "randn_like", "normal", "bernoulli")}
 
 
 def as_written(target, maker=None):
@@ -19,6 +19,8 @@ def as_written(target, maker=None):
     def function(*args, **kwargs):
         if contains_proxy(args) or contains_proxy(kwargs):
             known(target, TABLES.functions, "function")
+            if target.endswith("_") and args:
+                TRACER.check_write(args[0])
             return Proxy.record("call_function", target, args, kwargs)
         if TRACER is not None and target in DRAWN:
             return Proxy.record("call_function", target, args, kwargs)
@@ -129,6 +131,10 @@ def functional(tables):
         else:
             out[name] = as_written(first)
     out["scaled_dot_product_attention"] = attention(out["scaled_dot_product_attention"])
+    for name in list(out):  # relu_ is torch's own, leaky_relu_ one of torch._C._nn
+        for target in ("torch.%s_" % name, "torch._C._nn.%s_" % name):
+            if target in tables.functions:
+                out[name + "_"] = as_written(target)
     return out
 
 
@@ -265,6 +271,11 @@ class Package(types.ModuleType):
         self.__dict__.update(content)
         self.__dict__["_layers"] = layers
 
+    def __setattr__(self, name, value):
+        """"import torch.nn.utils.weight_norm as w" is the function, though a file has the same name."""
+        if not isinstance(value, types.ModuleType) or not callable(self.__dict__.get(name)):
+            super().__setattr__(name, value)
+
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
@@ -321,6 +332,7 @@ def torch_content(tables):
         head, _, name = target.rpartition(".")
         if head == "torch.functional" and name not in ("split", "einsum"):
             content[name] = python_or(in_python(target, signature), content[name])
+    content["spmm"] = content["mm"]  # of dense tensors
     content.update(LEGACY_TYPES, finfo=as_written("torch.finfo", limits), iinfo=limits)
     content.update(DTYPES, dtype=dtype, device=device, Size=Size, Tensor=Exposed, split=torch_split, einsum=torch_einsum,
                    no_grad=no_grad, inference_mode=inference_mode, enable_grad=enable_grad,
@@ -335,7 +347,7 @@ def nn_content(tables):
                "ModuleDict": ModuleDict, "ParameterList": ParameterList,
                "ParameterDict": ParameterDict, "Parameter": Parameter,
                "DataParallel": DataParallel, "Buffer": Buffer}
-    bases = {"Conv": type("_ConvNd", (Layer,), {}), "BatchNorm": type("_BatchNorm", (Layer,), {})}
+    bases = {"Conv": type("_ConvNd", (Layer,), {}), "BatchNorm": type("_BatchNorm", (Layer,), {}), "Embedding": Table}
     for name, signature in tables.layers.items():
         base = next((b for start, b in bases.items() if name.startswith(start)), Layer)
         content[name] = type(name, (base,), {"signature": signature, "__module__": LAYERS,
@@ -346,9 +358,18 @@ def nn_content(tables):
     return content, bases
 
 
+LAYER_CLASSES = {}  # torch.nn's names
+
+
+def repeated(count):
+    """_pair(3) is (3, 3)."""
+    return lambda v: tuple(v) if isinstance(v, (tuple, list)) else (v,) * count
+
+
 def install(tables):
     """Put the stand-ins where import finds them."""
     layers, bases = nn_content(tables)
+    LAYER_CLASSES.update(layers)
     packages = {
         "torch": torch_content(tables),
         "torch.nn": layers,
@@ -357,14 +378,17 @@ def install(tables):
         "torch.nn.parameter": {"Parameter": Parameter, "Buffer": Buffer},
         "torch.nn.parallel": {"DataParallel": DataParallel, "DistributedDataParallel": DataParallel},
         "torch.nn.modules": layers,
-        "torch.nn.modules.conv": {"_ConvNd": bases["Conv"]},
-        "torch.nn.modules.batchnorm": {"_BatchNorm": bases["BatchNorm"]},
+        "torch.nn.modules.conv": dict(layers, _ConvNd=bases["Conv"]),
+        "torch.nn.modules.batchnorm": dict(layers, _BatchNorm=bases["BatchNorm"]),
+        "torch.nn.modules.utils": dict({"_%s" % n: repeated(i + 1) for i, n in enumerate((
+            "single", "pair", "triple", "quadruple"))}, _ntuple=repeated),
         "torch.functional": {"split": torch_split, "einsum": torch_einsum},
         "torch.linalg": {"lstsq": lstsq, "norm": python_or(as_written("torch._C._linalg.linalg_norm"),
                                                            of_existing("torch.linalg.norm")),
-                         "vector_norm": as_written("torch._C._linalg.linalg_vector_norm")},
-        "torch.special": {name: as_written("torch.special." + name)
-                          for name in ("erf", "log1p", "exp2", "expm1")},
+                         "vector_norm": as_written("torch._C._linalg.linalg_vector_norm"),
+                         "cross": as_written("torch._C._linalg.linalg_cross")},
+        "torch.special": {target.rpartition(".")[2]: as_written(target) for target in tables.functions
+                          if target.startswith("torch.special.")},
     }
     for name, content in NAMES.items():
         packages[name] = dict(packages.get(name, {}), **content)

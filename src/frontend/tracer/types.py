@@ -23,6 +23,7 @@ import os
 import random
 import re
 import signal
+import string
 import struct
 import sys
 import types
@@ -97,7 +98,9 @@ class device:
         return self.type
 
     def __eq__(self, other):
-        return isinstance(other, device) and (self.type, self.index) == (other.type, other.index)
+        if not isinstance(other, device):
+            return NotImplemented  # of x.device, x says
+        return (self.type, self.index) == (other.type, other.index)
 
     def __hash__(self):
         return hash((self.type, self.index))
