@@ -86,9 +86,24 @@ struct mase_input {
     const char *name;
     struct mase_tensor tensor;
 };
-/* Nobody says whether samples are numbers or indices: the inputs become 64-bit integers where
- * float32 does not fit and they do, as in front of an embedding. Shapes are enough. */
+/* Nobody says whether samples are numbers, indices or truth values: as few inputs as possible
+ * become 64-bit integers or booleans, where float32 does not fit and they do, as in front of an
+ * embedding. Shapes are enough. */
 void mase_inputs_find_type(struct mase_input *in, int count, const struct mase_graph *g);
+/* One for each placeholder of g in their order, in a: a batch of samples without values, the first
+ * like `sample`, of the types that fit. */
+struct mase_inputs {
+    const struct mase_input *item; // (count)
+    int count;
+};
+struct mase_inputs mase_graph_inputs(struct mase_arena *a, const struct mase_graph *g,
+                                     const struct mase_shape *sample, int64_t batch);
+/* Values of one sample, of all inputs together. */
+int64_t mase_inputs_features(const struct mase_inputs *in);
+/* The same inputs for n samples with the values of x, (n, features): those of an input stand behind
+ * those of the one before. In a. */
+struct mase_input *mase_inputs_fill(struct mase_arena *a, const struct mase_inputs *in,
+                                    const float *x, int64_t n);
 /* Walk g in order. A placeholder without an input takes its default; if it has none, the message
  * lists the placeholders. Parameters need shapes only. */
 enum mase_status mase_infer_shapes(struct mase_values *v, struct mase_arena *a,

@@ -4,6 +4,8 @@
 #ifndef MASE_DATA_H
 #define MASE_DATA_H
 
+#include <stdbool.h>
+
 #include <mase/err.h>
 #include <mase/tensor.h>
 
@@ -18,8 +20,28 @@ struct mase_data_info {
     int64_t targets; /* numbers of a sample to predict, or positions with a class; 0: a sample has a
                       * class */
     struct mase_shape more[MASE_MORE_INPUTS]; /* of the inputs behind the first, in their order */
-    int more_count;                           /* none where there are data: only shapes say them */
+    int more_count;
+    const char *names[1 + MASE_MORE_INPUTS]; /* of the arrays that are the inputs; NULL: no names */
+    /* Further arrays of the file with a row for each sample, which nobody has asked for: inputs of
+     * these names may. */
+    const struct mase_data_array *others; // (other_count)
+    int other_count;
+    bool guessed; /* no array has a usual name: the first that is no label is the input */
 };
+
+struct mase_data_array {
+    const char *name;
+    struct mase_shape sample;
+};
+
+/* Numbers of a sample, of all its inputs. */
+int64_t mase_data_features(const struct mase_data_info *d);
+/* A copy with its names in a. */
+struct mase_arena;
+struct mase_data_info *mase_data_info_copy(struct mase_arena *a, const struct mase_data_info *d);
+/* The shape of the input that is called so, among the arrays that are inputs and the others; NULL:
+ * there is none. */
+const struct mase_shape *mase_data_input(const struct mase_data_info *d, const char *name);
 
 extern const struct mase_data_info mase_datasets[]; /* from datasets.def; ends with a NULL name */
 

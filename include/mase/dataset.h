@@ -61,7 +61,9 @@ struct mase_data_columns {
     const char *const *features; /* (feature_count) in the order of a sample; none: all others. Also
                                   * "FIRST..LAST", the columns from one to the other */
     int label_count, feature_count;
-    bool except;        /* features are those that are left out */
+    int inputs[1 + MASE_MORE_INPUTS], input_count; /* of columns: so many to each input; 0: all to
+                                                    * one */
+    bool except;                                   /* features are those that are left out */
     bool usual_label;   /* a file without the labels that are named has the usual ones */
     const char *origin; /* who wants them, for messages; NULL: nobody in particular */
 };

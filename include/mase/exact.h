@@ -138,10 +138,11 @@ struct mase_exact {
     const struct mase_exact_instr *first, *last;
     struct mase_exact_value **value; /* by the number of the program's, NULL: none */
     const struct mase_exact_value *input, *output;
-    struct mase_shape result;     /* of one sample */
-    int64_t rows;                 /* of all values together */
-    struct mase_exact_fast *fast; /* how kernels run it; NULL: number by number */
-    int rounded_biases;           /* layers whose bias was rounded to the scale of their products */
+    struct mase_shape result;       /* of one sample */
+    int64_t rows;                   /* of all values together */
+    struct mase_exact_fast *fast;   /* how kernels run it; NULL: number by number */
+    struct mase_exact_dense *dense; /* how they run it sample by sample; NULL: they do not */
+    int rounded_biases; /* layers whose bias was rounded to the scale of their products */
 };
 
 /* The graph has weights and is borrowed, until the end of what is made here. Refused, by the name
@@ -151,9 +152,12 @@ enum mase_status mase_exact_new(struct mase_exact **out, struct mase_graph *g,
                                 struct mase_err *err) MASE_MUST_CHECK;
 void mase_exact_free(struct mase_exact *e);
 
-/* Memory to run it, for at most so many samples at once. Several may be at work. */
+/* Memory to run it, for at most so many samples at once. Several may be at work. What can be read
+ * behind a run: its output, which leaves the choice of how to compute it, or every value. */
+enum mase_exact_keep { MASE_EXACT_OUTPUT, MASE_EXACT_ALL };
 struct mase_exact_work;
-struct mase_exact_work *mase_exact_work_new(const struct mase_exact *e, int64_t samples);
+struct mase_exact_work *mase_exact_work_new(const struct mase_exact *e, int64_t samples,
+                                            enum mase_exact_keep keep);
 void mase_exact_work_free(struct mase_exact_work *w);
 /* Where the samples go; then run them. MASE_EVALUE: a sample is NaN where it is rounded. */
 struct mase_lanes mase_exact_input(struct mase_exact_work *w);
@@ -161,7 +165,11 @@ enum mase_status mase_exact_run(struct mase_exact_work *w, int64_t samples,
                                 struct mase_err *err) MASE_MUST_CHECK;
 /* What came out, as floats: each the nearest to the number that it stands for. */
 struct mase_lanes mase_exact_output(struct mase_exact_work *w);
-/* The same of any value, into y (rows, samples), rows stride apart. */
+/* Both at once, with the samples one after the other: (samples, rows of the input) to (samples,
+ * rows of the output). */
+enum mase_status mase_exact_run_array(struct mase_exact_work *w, float *y, const float *x,
+                                      int64_t samples, struct mase_err *err) MASE_MUST_CHECK;
+/* What came out of any value, where all are kept, into y (rows, samples), rows stride apart. */
 void mase_exact_read(const struct mase_exact_work *w, float *y, int64_t stride,
                      const struct mase_exact_value *v, int64_t samples);
 /* The nearest float to what a code means. */

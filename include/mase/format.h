@@ -294,6 +294,10 @@ float mase_format_midpoint(const struct mase_format *f, float x, int64_t shared,
 /* The step and bounds of block `index`; false: it has none before values are seen. */
 bool mase_format_grid(struct mase_grid *g, const struct mase_format *f, int64_t index,
                       enum mase_sign sign);
+/* The step of a block of n values that were rounded to the format; false: they are no codes times a
+ * step. */
+bool mase_format_step_of(float *step, const struct mase_format *f, int64_t index, const float *q,
+                         int64_t n, enum mase_sign sign);
 /* How many numbers of each block are learned. */
 int mase_format_learned(const struct mase_format *f);
 /* By the values that are learned, value[j][block]: a block's grid, whose step is NaN where one of

@@ -59,7 +59,12 @@ struct mase_lanes {
     float *data;
     int64_t rows, stride;
 };
+/* n samples between lanes and an array (n, rows). */
+void mase_to_lanes(struct mase_lanes y, const float *x, int64_t n);
+void mase_from_lanes(float *y, struct mase_lanes x, int64_t n);
 struct mase_lanes mase_plan_input(const struct mase_plan *p, int i);
+/* All of them: the rows of one behind those of the one before. */
+struct mase_lanes mase_plan_inputs(const struct mase_plan *p);
 struct mase_lanes mase_plan_output(const struct mase_plan *p);
 /* Look at what a node computes, right after it did: later values take its memory. forward calls
  * `lanes` first, with all samples in shares of whole blocks of 64 (the last may be shorter), then
@@ -80,8 +85,8 @@ struct mase_lanes mase_plan_input_gradient(const struct mase_plan *p, int i);
 
 /* How many samples the inputs hold now: 1..batch. */
 void mase_plan_set_samples(struct mase_plan *p, int64_t samples);
-/* Rows of a row-major table to input 0: sample i is table[index[i]], or table[i] when index is
- * NULL. Sets the number of samples. */
+/* Rows of a row-major table to the inputs, whose features stand one behind the other: sample i is
+ * table[index[i]], or table[i] when index is NULL. Sets the number of samples. */
 void mase_plan_gather(struct mase_plan *p, const float *table, int64_t row_stride,
                       const uint32_t *index, int64_t samples);
 

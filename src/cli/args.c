@@ -88,8 +88,9 @@ static enum mase_status set_option(struct mase_cli *c, struct words *w, int id, 
     if (o->flags & MASE_CLI_MANY) {
         s->cmdline = s->cmdline ? s->cmdline : mase_value_list(&c->arena);
         mase_value_push(&c->arena, s->cmdline, v);
-    } else if (id == MASE_CLI_input_shape && s->cmdline) { /* of the next input */
-        s->cmdline = mase_value_string(&c->arena,
+    } else if ((id == MASE_CLI_input_shape || id == MASE_CLI_input) && s->cmdline) {
+        s->cmdline = mase_value_string(/* of the next input */
+                                       &c->arena,
                                        mase_arena_printf(&c->arena, "%s;%s", s->cmdline->s, v->s));
     } else {
         s->cmdline = v;

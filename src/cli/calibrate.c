@@ -132,6 +132,7 @@ static enum mase_status build(struct job *j, struct mase_err *err)
     MASE_TRY(mase_cli_open_data_for(&j->samples.dataset, j->c, &j->trained, err));
     mase_cli_match_classes(&j->classes, a, j->samples.dataset, &j->trained);
     MASE_TRY(mase_cli_build(&j->graph, j->c, j->model, data_of(j), j->weights, err));
+    MASE_TRY(mase_cli_match_inputs(&j->samples.dataset, j->c, j->graph, data_of(j), err));
     j->before = mase_graph_clone(j->graph);
     mase_graph_own_weights(j->before);
     mase_graph_drop_formats(j->before);

@@ -92,6 +92,17 @@ static void print_node_figures(struct mase_str *out, const struct mase_value *re
     }
 }
 
+/* An operand of a layer that stays in float must say so, or it would be asked for its format. */
+static void name_floats(struct mase_arena *a, struct mase_value *config, const struct mase_node *n)
+{
+    static const enum mase_operand of[] = { MASE_WEIGHT, MASE_BIAS };
+    const struct mase_module *m = mase_node_module(n);
+    for (size_t k = 0; m && k < sizeof of / sizeof *of; k++)
+        if (!mase_node_quant(n)->operand[of[k]] && mase_module_param(m, mase_operand_names[of[k]]))
+            mase_value_set(a, config, mase_arena_printf(a, "%s_name", mase_operand_names[of[k]]),
+                           mase_value_none(a));
+}
+
 struct mase_value *mase_cli_formats_by_name(struct mase_arena *a, const struct mase_graph *g)
 {
     struct mase_value *v = mase_value_table(a), *none = mase_value_table(a);
@@ -101,9 +112,11 @@ struct mase_value *mase_cli_formats_by_name(struct mase_arena *a, const struct m
     for (const struct mase_node *n = g->first; n; n = n->next) {
         const struct mase_quant *q = mase_node_quant(n);
         const struct mase_arg dict = q ? mase_quant_config(a, q) : mase_arg_none();
-        if (q)
-            mase_value_set(a, mase_value_set(a, v, n->name, mase_value_table(a)), "config",
-                           mase_arg_to_value(a, &dict));
+        if (!q)
+            continue;
+        struct mase_value *config = mase_arg_to_value(a, &dict);
+        name_floats(a, config, n);
+        mase_value_set(a, mase_value_set(a, v, n->name, mase_value_table(a)), "config", config);
     }
     return v;
 }

@@ -11,6 +11,16 @@
 
 /* ---- columns ---- */
 
+/* Columns that the network was trained on, among its inputs; arrays have names of their own. */
+static void divide_columns(struct mase_data_columns *c, const struct mase_data_info *was)
+{
+    if (!was->more_count || mase_data_features(was) != c->feature_count)
+        return;
+    c->input_count = 1 + was->more_count;
+    for (int i = 0; i < c->input_count; i++)
+        c->inputs[i] = (int)mase_shape_count(i ? &was->more[i - 1] : &was->sample);
+}
+
 static enum mase_status find_columns(struct mase_dataset_opts *o, struct mase_cli *c,
                                      const struct mase_checkpoint_info *info, struct mase_err *err)
 {
@@ -31,6 +41,7 @@ static enum mase_status find_columns(struct mase_dataset_opts *o, struct mase_cl
     if (!features && info->columns.feature_count) {
         o->columns.features = info->columns.features;
         o->columns.feature_count = info->columns.feature_count;
+        divide_columns(&o->columns, &info->data);
     }
     if (!labels && !features)
         o->columns.origin = mase_cli_text(c, MASE_CLI_load_name);
@@ -297,8 +308,7 @@ enum mase_status mase_cli_data_info(const struct mase_data_info **info, struct m
     MASE_TRY(mase_cli_loaded_info(&trained, c, err));
     MASE_TRY(mase_cli_data_opts(&opts, c, &trained, err));
     MASE_TRY(mase_dataset_open(&d, name, &opts, err));
-    struct mase_data_info *own = mase_arena_memdup(&c->arena, &mase_dataset_info(d)->data,
-                                                   sizeof mase_dataset_info(d)->data);
+    struct mase_data_info *own = mase_data_info_copy(&c->arena, &mase_dataset_info(d)->data);
     own->name = mase_arena_strdup(&c->arena, name);
     mase_dataset_close(d);
     *info = own;

@@ -279,14 +279,7 @@ static void put_json(const struct job *j, const char *dir)
 
 static enum mase_status emit(struct job *j, struct mase_err *err)
 {
-    const struct mase_shape *s = &j->data.sample;
-    struct mase_input in = { .tensor = { .dtype = MASE_F32,
-                                         .shape = { .rank = s->rank + 1, .dim = { 1 } } } };
-    memcpy(in.tensor.shape.dim + 1, s->dim, (size_t)s->rank * sizeof s->dim[0]);
-    for (const struct mase_node *n = j->graph->first; n; n = n->next)
-        if (n->kind == MASE_PLACEHOLDER && !in.name)
-            in.name = n->name;
-    mase_inputs_find_type(&in, 1, j->graph);
+    const struct mase_inputs in = mase_graph_inputs(&j->c->arena, j->graph, &j->data.sample, 1);
     const struct mase_emit_opts o = {
         .name = j->graph->name,
         .about = about(j),
@@ -296,7 +289,7 @@ static enum mase_status emit(struct job *j, struct mase_err *err)
         .y = j->y,
         .vectors = j->vectors,
     };
-    return mase_emit_c(&j->e, j->graph, &in, 1, &o, err);
+    return mase_emit_c(&j->e, j->graph, in.item, in.count, &o, err);
 }
 
 /* A network that cannot be run for its vectors mostly is one that has no C, which tells more. */

@@ -23,16 +23,28 @@ static uint64_t seed(const struct mase_cli *c)
     return (uint64_t)mase_cli_value(c, MASE_CLI_seed)->i;
 }
 
+static const struct mase_shape *batch_of(const struct mase_node *x)
+{
+    const bool known = x->meta && x->meta->result_count && x->meta->results[0].shape.rank >= 1;
+    return known ? &x->meta->results[0].shape : NULL;
+}
+
 static void find_sample(struct mase_cli_net *n)
 {
-    const struct mase_node *x = n->graph->first;
-    if (!x || x->kind != MASE_PLACEHOLDER || !x->meta || !x->meta->result_count ||
-        x->meta->results[0].shape.rank < 1)
-        return;
-    const struct mase_shape *whole = &x->meta->results[0].shape;
-    n->sample.rank = whole->rank - 1;
-    memcpy(n->sample.dim, whole->dim + 1, sizeof n->sample.dim - sizeof n->sample.dim[0]);
-    n->has_sample = true;
+    struct mase_shape more[MASE_MORE_INPUTS] = { 0 };
+    int count = 0;
+    for (const struct mase_node *x = n->graph->first; x && count <= MASE_MORE_INPUTS; x = x->next) {
+        const struct mase_shape *whole = x->kind == MASE_PLACEHOLDER ? batch_of(x) : NULL;
+        if (!whole)
+            continue;
+        struct mase_shape *one = count ? &more[count - 1] : &n->sample;
+        one->rank = whole->rank - 1;
+        memcpy(one->dim, whole->dim + 1, sizeof one->dim - sizeof one->dim[0]);
+        count++;
+    }
+    n->has_sample = count > 0;
+    if (count > 1)
+        mase_graph_set_more(n->graph, more, count - 1);
 }
 
 /* Initial weights, for what has none of its own. */
@@ -149,6 +161,7 @@ static enum mase_status open_checkpoint(struct mase_cli_net *n, const char *path
     if (!st && info.data.name) {
         n->sample = info.data.sample;
         n->has_sample = true;
+        mase_graph_set_more(n->graph, info.data.more, info.data.more_count);
     }
     if (!st && !n->no_values) {
         st = mase_cli_check_size(n->graph, n->has_sample ? &n->sample : NULL, err);

@@ -28,6 +28,7 @@ static const char *const load_types[] = {
 static const char *const engines[] = { "float", "int", NULL };
 static const char *const styles[] = { "tables", "unrolled", NULL };
 static const char *const yes_or_no[] = { "yes", "no", NULL };
+static const char *const dialects[] = { "any", "qdq", "qonnx", NULL };
 static const char *const log_levels[] = { "debug", "info", "warning", "error", "critical", NULL };
 static const char *const reporters[] = { "wandb", "tensorboard", NULL };
 static const char *const intervals[] = { "epoch", "step", NULL };

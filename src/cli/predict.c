@@ -115,8 +115,10 @@ static enum mase_status read_samples(struct job *j, struct mase_err *err)
 {
     const char *path = mase_cli_text(j->c, MASE_CLI_input);
     struct mase_tensor t;
-    if (mase_ends_with(path, ".npz")) {
-        MASE_TRY(mase_cli_read_arrays(&j->arrays, &j->c->arena, path, err));
+    const bool several = strchr(path, ';') && !mase_is_file(path);
+    if (mase_ends_with(path, ".npz") || several) {
+        MASE_TRY(several ? mase_cli_read_files(&j->arrays, &j->c->arena, path, err)
+                         : mase_cli_read_arrays(&j->arrays, &j->c->arena, path, err));
         j->x = j->arrays.items[0].tensor;
         return MASE_OK;
     }
@@ -135,7 +137,19 @@ static enum mase_status read_samples(struct job *j, struct mase_err *err)
 /* Where nothing else tells what a sample is like, those that are given do. */
 static void find_by_samples(struct job *j)
 {
+    struct mase_data_array *others =
+        mase_new_array(&j->c->arena, struct mase_data_array, (size_t)j->arrays.count);
     j->data = (struct mase_data_info){ .name = "samples", .sample = sample_of(&j->x.shape) };
+    for (int i = 0; i < j->arrays.count; i++) {
+        const struct mase_named_tensor *x = &j->arrays.items[i];
+        const struct mase_shape one =
+            x->tensor.shape.rank ? sample_of(&x->tensor.shape) : (struct mase_shape){ 0 };
+        if (x->name)
+            others[j->data.other_count++] = (struct mase_data_array){ x->name, one };
+        else if (i && j->data.more_count < MASE_MORE_INPUTS)
+            j->data.more[j->data.more_count++] = one;
+    }
+    j->data.others = others;
 }
 
 static enum mase_status find_data(struct job *j, struct mase_err *err)
@@ -224,42 +238,65 @@ static enum mase_status scale_back(struct job *j, struct mase_err *err)
 
 /* ---- several inputs or results ---- */
 
-/* Does the network return anything but one tensor? in: as it takes the samples. */
-static bool has_results(const struct job *j, struct mase_input *in)
+/* Does the network return anything but one tensor? */
+static bool has_results(const struct job *j)
 {
     struct mase_arena a = { 0 };
     struct mase_values v;
     struct mase_err err;
-    in->tensor.shape = j->x.shape;
-    in->tensor.shape.dim[0] = 1;
-    mase_inputs_find_type(in, 1, j->graph);
-    const bool many = !mase_infer_shapes(&v, &a, j->graph, in, 1, &err) &&
+    const struct mase_inputs in = mase_graph_inputs(&a, j->graph, &j->data.sample, 1);
+    const bool many = !mase_infer_shapes(&v, &a, j->graph, in.item, in.count, &err) &&
                       mase_run_output(&v, j->graph)->kind != MASE_ARG_TENSOR;
     mase_arena_release(&a);
     return many;
 }
 
-/* The fast way is for one input and one result. */
-static bool is_many(struct job *j)
+static int count_inputs(const struct mase_graph *g)
 {
-    const struct mase_node *node = NULL;
-    for (const struct mase_node *n = j->graph->first; n; n = n->next) {
-        if (n->kind == MASE_PLACEHOLDER && node)
-            return true;
-        node = n->kind == MASE_PLACEHOLDER ? n : node;
-    }
-    if (j->arrays.count || !node)
-        return true;
-    struct mase_input in = { .name = node->name };
-    if (!has_results(j, &in))
-        return false;
+    int count = 0;
+    for (const struct mase_node *n = g->first; n; n = n->next)
+        count += n->kind == MASE_PLACEHOLDER;
+    return count;
+}
+
+/* The samples of a single input as the network takes them, which has several results. */
+static void give_single(struct job *j)
+{
+    const struct mase_inputs in = mase_graph_inputs(&j->c->arena, j->graph, &j->data.sample, 1);
     j->arrays.items = mase_new(&j->c->arena, struct mase_named_tensor);
-    j->arrays.items[0] =
-        (struct mase_named_tensor){ node->target, in.tensor.dtype == MASE_I64
-                                                      ? mase_cli_as_input(&j->c->arena, &j->given)
-                                                      : j->x };
+    j->arrays.items[0] = (struct mase_named_tensor){
+        in.item[0].name,
+        in.item[0].tensor.dtype == MASE_F32 ? j->x : mase_cli_as_input(&j->c->arena, &j->given)
+    };
     j->arrays.count = 1;
-    return true;
+}
+
+/* The fast way is for one result: then j->x has the samples. */
+static enum mase_status choose_way(struct job *j, bool *many, struct mase_err *err)
+{
+    const char *input = mase_cli_text(j->c, MASE_CLI_input);
+    const int inputs = count_inputs(j->graph);
+    if (!inputs)
+        return mase_fail(err, MASE_EUNSUPPORTED, "the network has no input");
+    if (!j->arrays.count && inputs > 1)
+        return mase_fail_in(err, MASE_EVALUE, input,
+                            "the network has several inputs: give a .npz file that has an array "
+                            "for each, by its name, or --input for each");
+    if (!j->arrays.count) {
+        *many = has_results(j);
+        if (*many)
+            give_single(j);
+        return MASE_OK;
+    }
+    MASE_TRY(mase_cli_order_arrays(&j->arrays, &j->c->arena, j->graph, input, err));
+    if (!j->arrays.count)
+        return mase_fail_in(err, MASE_EVALUE, input, "it has no array that the network takes");
+    j->data.sample = sample_of(&j->arrays.items[0].tensor.shape);
+    const struct mase_tensor all = mase_cli_join_arrays(&j->c->arena, &j->arrays);
+    *many = has_results(j) || !all.data || j->arrays.count != inputs;
+    if (!*many)
+        j->x = all;
+    return MASE_OK;
 }
 
 static enum mase_status predict_many(struct job *j, struct mase_err *err)
@@ -268,6 +305,9 @@ static enum mase_status predict_many(struct job *j, struct mase_err *err)
     if (mase_cli_flag(j->c, MASE_CLI_raw))
         return mase_fail(err, MASE_EUNSUPPORTED,
                          "--raw is for networks of one input and one result");
+    if (mase_streq(mase_cli_text(j->c, MASE_CLI_engine), "int"))
+        return mase_fail(err, MASE_EUNSUPPORTED,
+                         "--engine int is for networks of one input and one result");
     if (j->checkpoint.target_scaling.n)
         return mase_fail(err, MASE_EUNSUPPORTED,
                          "the checkpoint scaled its targets, and the network has several inputs or "
@@ -276,10 +316,6 @@ static enum mase_status predict_many(struct job *j, struct mase_err *err)
         return mase_fail(err, MASE_EUNSUPPORTED,
                          "%s draws numbers, and the network has several inputs or results",
                          mase_graph_draws(j->graph)->name);
-    if (!j->arrays.count)
-        return mase_fail_in(err, MASE_EVALUE, input,
-                            "the network has several inputs: give a .npz file that has an array "
-                            "for each, by its name");
     j->many =
         (struct mase_cli_many){ .input = input, .output = mase_cli_text(j->c, MASE_CLI_output) };
     MASE_TRY(mase_cli_predict_many(&j->many, &j->c->arena, j->graph, &j->arrays, err));
@@ -291,12 +327,14 @@ static enum mase_status predict_many(struct job *j, struct mase_err *err)
 
 static enum mase_status predict(struct job *j, struct mase_err *err)
 {
-    const int64_t n = j->x.shape.dim[0];
     const int asked = (int)mase_cli_value(j->c, MASE_CLI_threads)->i;
+    bool many = false;
     MASE_TRY(mase_cli_build(&j->graph, j->c, j->model, &j->data, j->weights, err));
-    if (is_many(j))
-        return predict_many(j, err);
+    MASE_TRY(choose_way(j, &many, err));
     MASE_TRY(mase_cli_quantise(&j->graph, j->c, &j->data.sample, err));
+    if (many)
+        return predict_many(j, err);
+    const int64_t n = j->x.shape.dim[0];
     j->threads = mase_predict_threads(j->graph, &j->data.sample, n, asked);
     if (j->checkpoint.image.normalise)
         j->checkpoint.scaling = pixel_scaling(j);

@@ -8,6 +8,9 @@
  */
 #include "cli/predict_many.h"
 
+#include <math.h>
+#include <string.h>
+
 #include <mase/file.h>
 #include <mase/npy.h>
 #include <mase/run.h>
@@ -50,10 +53,32 @@ enum mase_status mase_cli_read_arrays(struct mase_cli_arrays *x, struct mase_are
     return st;
 }
 
-static const struct mase_tensor *find_array(const struct mase_cli_arrays *x, const char *name)
+enum mase_status mase_cli_read_files(struct mase_cli_arrays *x, struct mase_arena *a,
+                                     const char *paths, struct mase_err *err)
+{
+    x->items = mase_new_array(a, struct mase_named_tensor, MASE_CLI_INPUTS);
+    for (const char *p = paths; *p; p += strspn(p, ";")) {
+        const char *path = mase_arena_strndup(a, p, strcspn(p, ";"));
+        struct mase_tensor t;
+        if (x->count == MASE_CLI_INPUTS)
+            return mase_fail(err, MASE_ELIMIT, "--input is given more than %d times",
+                             (int)MASE_CLI_INPUTS);
+        if (mase_ends_with(path, ".npz"))
+            return mase_fail_in(
+                err, MASE_EVALUE, path,
+                "several --input are .npy files, one for each input; a .npz has all");
+        MASE_TRY(mase_npy_read(&t, a, path, err));
+        x->items[x->count++] = (struct mase_named_tensor){ NULL, mase_cli_as_input(a, &t) };
+        p += strlen(path);
+    }
+    return MASE_OK;
+}
+
+static const struct mase_tensor *find_array(const struct mase_cli_arrays *x, const char *name,
+                                            int number)
 {
     for (int i = 0; i < x->count; i++)
-        if (mase_streq(x->items[i].name, name))
+        if (x->items[i].name ? mase_streq(x->items[i].name, name) : i == number)
             return &x->items[i].tensor;
     return NULL;
 }
@@ -62,6 +87,9 @@ static enum mase_status no_array(const struct mase_cli_arrays *x, const char *na
                                  const char *path, struct mase_err *err)
 {
     struct mase_str has = { 0 };
+    if (!x->items[0].name)
+        return mase_fail(err, MASE_EVALUE, "--input is given %d times, and there is none for '%s'",
+                         x->count, name);
     for (int i = 0; i < x->count; i++)
         mase_str_printf(&has, "%s%s", i ? ", " : "", x->items[i].name);
     const enum mase_status st = mase_fail_in(
@@ -72,29 +100,62 @@ static enum mase_status no_array(const struct mase_cli_arrays *x, const char *na
 }
 
 /* An array for each placeholder without a default, all with as many rows. */
-static enum mase_status find_inputs(struct mase_input *in, int *count, int64_t *rows,
-                                    const struct mase_cli_arrays *x, const struct mase_graph *g,
-                                    const char *path, struct mase_err *err)
+enum mase_status mase_cli_order_arrays(struct mase_cli_arrays *x, struct mase_arena *a,
+                                       struct mase_graph *g, const char *path, struct mase_err *err)
 {
-    *count = 0;
+    struct mase_named_tensor *of = mase_new_array(a, struct mase_named_tensor, MASE_CLI_INPUTS);
+    struct mase_shape more[MASE_CLI_INPUTS] = { 0 };
+    int count = 0, number = 0;
     for (const struct mase_node *n = g->first; n; n = n->next) {
         if (n->kind != MASE_PLACEHOLDER)
             continue;
-        const struct mase_tensor *t = find_array(x, n->target);
+        const struct mase_tensor *t = find_array(x, n->target, number++);
         if (!t && n->args.count)
             continue;
         if (!t)
             return no_array(x, n->target, path, err);
+        if (count == MASE_CLI_INPUTS)
+            return mase_fail(err, MASE_ELIMIT, "the network has more than %d inputs",
+                             (int)MASE_CLI_INPUTS);
         if (t->shape.rank < 1 || t->shape.dim[0] < 1)
             return mase_fail_in(err, MASE_EVALUE, path, "'%s' holds no samples", n->target);
-        if (*count && t->shape.dim[0] != *rows)
+        if (count && t->shape.dim[0] != of[0].tensor.shape.dim[0])
             return mase_fail_in(err, MASE_EVALUE, path,
                                 "'%s' has %lld samples, the arrays before it %lld", n->target,
-                                (long long)t->shape.dim[0], (long long)*rows);
-        *rows = t->shape.dim[0];
-        in[(*count)++] = (struct mase_input){ .name = n->name, .tensor = *t };
+                                (long long)t->shape.dim[0], (long long)of[0].tensor.shape.dim[0]);
+        more[count] = t->shape;
+        more[count].rank--;
+        memmove(more[count].dim, more[count].dim + 1, sizeof t->shape.dim - sizeof t->shape.dim[0]);
+        of[count++] = (struct mase_named_tensor){ n->name, *t };
     }
+    if (!x->items[0].name && x->count > number)
+        return mase_fail(err, MASE_EVALUE, "--input is given %d times; the network takes %d",
+                         x->count, number);
+    *x = (struct mase_cli_arrays){ of, count };
+    mase_graph_set_more(g, more + 1, count > 1 ? count - 1 : 0);
     return MASE_OK;
+}
+
+struct mase_tensor mase_cli_join_arrays(struct mase_arena *a, const struct mase_cli_arrays *x)
+{
+    const int64_t n = x->items[0].tensor.shape.dim[0];
+    int64_t features = 0, first = 0;
+    for (int k = 0; k < x->count; k++)
+        features += mase_tensor_count(&x->items[k].tensor) / n;
+    struct mase_tensor all =
+        mase_tensor(a, MASE_F32, &(struct mase_shape){ 2, { n, features } }, true);
+    for (int k = 0; k < x->count; k++) {
+        const struct mase_tensor *t = &x->items[k].tensor;
+        const int64_t each = mase_tensor_count(t) / n;
+        for (int64_t i = 0; i < n * each; i++) {
+            const double v = mase_tensor_get(t, i);
+            if (t->dtype == MASE_I64 && !(fabs(v) <= 0x1p24))
+                return (struct mase_tensor){ 0 };
+            mase_f32(&all)[i / each * features + first + i % each] = (float)v;
+        }
+        first += each;
+    }
+    return all;
 }
 
 /* ---- results ---- */
@@ -147,14 +208,10 @@ enum mase_status mase_cli_predict_many(struct mase_cli_many *m, struct mase_aren
     struct mase_input in[MASE_CLI_INPUTS];
     struct results r = { .arena = a };
     struct mase_values v;
-    int count = 0;
-    for (const struct mase_node *n = g->first; n; n = n->next)
-        count += n->kind == MASE_PLACEHOLDER;
-    if (count > MASE_CLI_INPUTS)
-        return mase_fail(err, MASE_ELIMIT, "the network has %d inputs; at most %d are known", count,
-                         (int)MASE_CLI_INPUTS);
-    MASE_TRY(find_inputs(in, &count, &m->samples, x, g, m->input, err));
-    MASE_TRY(mase_run_reference(&v, a, g, in, count, err));
+    for (int i = 0; i < x->count; i++)
+        in[i] = (struct mase_input){ .name = x->items[i].name, .tensor = x->items[i].tensor };
+    m->samples = x->items[0].tensor.shape.dim[0];
+    MASE_TRY(mase_run_reference(&v, a, g, in, x->count, err));
     r.item = mase_new_array(a, struct mase_named_tensor, MOST_RESULTS);
     MASE_TRY(take(&r, "", mase_run_output(&v, g), err));
     m->results = r.count;

@@ -19,6 +19,18 @@ struct mase_tensor mase_cli_as_input(struct mase_arena *a, const struct mase_ten
 enum mase_status mase_cli_read_arrays(struct mase_cli_arrays *x, struct mase_arena *a,
                                       const char *path, struct mase_err *err) MASE_MUST_CHECK;
 
+/* Several .npy files, "a.npy;b.npy": the inputs in their order. */
+enum mase_status mase_cli_read_files(struct mase_cli_arrays *x, struct mase_arena *a,
+                                     const char *paths, struct mase_err *err) MASE_MUST_CHECK;
+/* Which of them each input of g takes, in its order: by names, or as they come where they have
+ * none. What samples of them are like g then knows. */
+enum mase_status mase_cli_order_arrays(struct mase_cli_arrays *x, struct mase_arena *a,
+                                       struct mase_graph *g, const char *path,
+                                       struct mase_err *err) MASE_MUST_CHECK;
+/* One behind the other, (samples, features); no data: they have integers that floats do not hold.
+ */
+struct mase_tensor mase_cli_join_arrays(struct mase_arena *a, const struct mase_cli_arrays *x);
+
 struct mase_cli_many {
     const char *input, *output; /* files */
     int64_t samples;            /* set: rows of the inputs, and */

@@ -83,6 +83,12 @@ void mase_cli_tell_draws(const struct mase_graph *g);
 enum mase_status mase_cli_build(struct mase_graph **g, struct mase_cli *c,
                                 const struct mase_model *m, const struct mase_data_info *data,
                                 enum mase_cli_weights kind, struct mase_err *err) MASE_MUST_CHECK;
+/* Which arrays of the data the inputs of g are: by their names, else in the order of --features.
+ * Says so where there are several, and sets --features if these are not what was read: then *d is
+ * opened anew, unless d is NULL. */
+enum mase_status mase_cli_match_inputs(struct mase_dataset **d, struct mase_cli *c,
+                                       struct mase_graph *g, const struct mase_data_info *data,
+                                       struct mase_err *err) MASE_MUST_CHECK;
 /* The same for the graph of a model that is called name. */
 enum mase_status mase_cli_take_weights(struct mase_graph **g, struct mase_cli *c, const char *name,
                                        const struct mase_shape *sample, enum mase_cli_weights kind,

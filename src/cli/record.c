@@ -64,13 +64,23 @@ static enum mase_status configuration(struct mase_value **out, struct mase_arena
     return MASE_OK;
 }
 
+static struct mase_value *shape_of(struct mase_arena *a, const struct mase_shape *s)
+{
+    struct mase_value *list = mase_value_list(a);
+    for (int i = 0; i < s->rank; i++)
+        mase_value_push(a, list, mase_value_int(a, s->dim[i]));
+    return list;
+}
+
 struct mase_value *mase_cli_data_shape(struct mase_arena *a, const struct mase_data_info *d)
 {
-    struct mase_value *v = mase_value_table(a), *sample = mase_value_list(a);
-    for (int i = 0; i < d->sample.rank; i++)
-        mase_value_push(a, sample, mase_value_int(a, d->sample.dim[i]));
+    struct mase_value *v = mase_value_table(a), *more = mase_value_list(a);
     set_text(a, v, "name", d->name);
-    mase_value_set(a, v, "sample", sample);
+    mase_value_set(a, v, "sample", shape_of(a, &d->sample));
+    for (int i = 0; i < d->more_count; i++)
+        mase_value_push(a, more, shape_of(a, &d->more[i]));
+    if (d->more_count)
+        mase_value_set(a, v, "more", more);
     set_int(a, v, "classes", d->classes);
     if (d->targets)
         set_int(a, v, "targets", d->targets);

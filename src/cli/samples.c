@@ -45,7 +45,7 @@ static enum mase_status read_samples(void *data, const char *split, int64_t firs
                            .n = n,
                            .x = x,
                            .feature_stride = 1,
-                           .sample_stride = mase_shape_count(&info->sample),
+                           .sample_stride = mase_data_features(info),
                        });
     return MASE_OK;
 }
@@ -99,20 +99,7 @@ void mase_cli_samples_close(struct mase_cli_samples *s)
 void mase_cli_sample_inputs(struct mase_pass_env *env, struct mase_arena *a,
                             const struct mase_graph *g, const struct mase_shape *sample)
 {
-    struct mase_input *inputs = mase_new_array(a, struct mase_input, (size_t)g->node_count);
-    int count = 0;
-    for (const struct mase_node *n = g->first; n; n = n->next) {
-        const struct mase_shape *own = mase_graph_sample(g, count, sample);
-        struct mase_shape shape = { .rank = 1 + own->rank, .dim = { 1 } };
-        if (n->kind != MASE_PLACEHOLDER)
-            continue;
-        memcpy(shape.dim + 1, own->dim, sizeof shape.dim - sizeof shape.dim[0]);
-        inputs[count++] = (struct mase_input){
-            .name = mase_arena_strdup(a, n->name),
-            .tensor = mase_tensor(a, MASE_F32, &shape, false),
-        };
-    }
-    mase_inputs_find_type(inputs, count, g);
-    env->inputs = inputs;
-    env->input_count = count;
+    const struct mase_inputs in = mase_graph_inputs(a, g, sample, 1);
+    env->inputs = in.item;
+    env->input_count = in.count;
 }

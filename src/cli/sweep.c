@@ -135,6 +135,9 @@ static enum mase_status open_base(struct mase_graph **g, struct job *j, int i, s
     const struct mase_data_info *data = &mase_dataset_info(j->data)->data;
     const char *name = j->models->kind == MASE_LIST ? j->models->items[i]->s : j->model->name;
     MASE_TRY(mase_cli_open_model(g, c, name, data, err));
+    MASE_TRY(mase_cli_match_inputs(&j->data, c, *g, data, err));
+    data = &mase_dataset_info(j->data)->data;
+    j->sweep.data = j->data;
     MASE_TRY(mase_cli_check_size(*g, &data->sample, err));
     if (j->sweep.weights)
         MASE_TRY(mase_cli_follow_checkpoint(*g, j->sweep.weights, err));

@@ -59,6 +59,8 @@ static enum mase_status set_up(struct job *j, struct mase_err *err)
     mase_cli_match_classes(&j->classes, &j->c->arena, j->data, &j->checkpoint);
     const struct mase_data_info *info = &mase_dataset_info(j->data)->data;
     MASE_TRY(mase_cli_build(&j->graph, j->c, j->model, info, j->weights, err));
+    MASE_TRY(mase_cli_match_inputs(&j->data, j->c, j->graph, info, err));
+    info = &mase_dataset_info(j->data)->data;
     j->began = mase_cli_graph_text(&j->c->arena, j->model, j->graph);
     MASE_TRY(mase_cli_quantise(&j->graph, j->c, &info->sample, err));
     const int64_t asked = mase_cli_value(j->c, MASE_CLI_threads)->i;

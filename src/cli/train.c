@@ -148,6 +148,8 @@ static enum mase_status set_up(struct job *j, struct mase_err *err)
     MASE_TRY(mase_cli_open_data(&j->data, j->c, err));
     MASE_TRY(mase_cli_build(&j->graph, j->c, j->model, &mase_dataset_info(j->data)->data,
                             j->weights, err));
+    MASE_TRY(
+        mase_cli_match_inputs(&j->data, j->c, j->graph, &mase_dataset_info(j->data)->data, err));
     MASE_TRY(mase_cli_quantise(&j->graph, j->c, &mase_dataset_info(j->data)->data.sample, err));
     MASE_TRY(mase_cli_freeze(j->graph, j->c, err));
     MASE_TRY(check_distill(j, err));

@@ -87,6 +87,10 @@ static enum mase_status find_dumps(struct job *j, struct mase_err *err)
 static enum mase_status build(struct job *j, struct mase_err *err)
 {
     MASE_TRY(mase_cli_build(&j->graph, j->c, j->model, j->data, j->weights, err));
+    const char *features = mase_cli_text(j->c, MASE_CLI_features);
+    MASE_TRY(mase_cli_match_inputs(NULL, j->c, j->graph, j->data, err));
+    if (features != mase_cli_text(j->c, MASE_CLI_features)) /* other arrays than were looked at */
+        MASE_TRY(mase_cli_data_info(&j->data, j->c, j->data->name, err));
     mase_cli_sample_inputs(&j->manager.env, &j->c->arena, j->graph, &j->data->sample);
     const int64_t asked = mase_cli_value(j->c, MASE_CLI_threads)->i;
     j->manager.env.threads =

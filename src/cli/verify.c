@@ -23,6 +23,8 @@ static enum mase_status set_up(struct job *j, struct mase_err *err)
     MASE_TRY(mase_cli_open_data_for(&j->data, j->c, &j->checkpoint, err));
     const struct mase_data_info *info = &mase_dataset_info(j->data)->data;
     MASE_TRY(mase_cli_build(&j->graph, j->c, j->model, info, j->weights, err));
+    MASE_TRY(mase_cli_match_inputs(&j->data, j->c, j->graph, info, err));
+    info = &mase_dataset_info(j->data)->data;
     MASE_TRY(mase_cli_quantise(&j->graph, j->c, &info->sample, err));
     if (mase_graph_is_quantised(j->graph))
         return MASE_OK;

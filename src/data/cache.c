@@ -120,7 +120,7 @@ static const char *header_fault(struct header *h, const struct mase_file *f, str
     memcpy(d->info.checksum, h->checksum, sizeof h->checksum);
     if (h->version != VERSION)
         return "not a table of this version";
-    const uint64_t features = (uint64_t)mase_shape_count(&d->info.data.sample);
+    const uint64_t features = (uint64_t)mase_data_features(&d->info.data);
     if (h->features != features || features > FEATURES_MAX || h->rows > UINT32_MAX ||
         h->training > h->rows || h->classes != (uint64_t)d->info.data.classes)
         return "not a table of this dataset";

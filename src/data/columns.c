@@ -40,6 +40,32 @@ static enum mase_status split_list(const char *const **out, int *count, struct m
     return MASE_OK;
 }
 
+/* The same with semicolons between the columns of one input and those of the next. */
+static enum mase_status split_inputs(struct mase_data_columns *c, struct mase_arena *a,
+                                     const char *text, struct mase_err *err)
+{
+    const char **all = mase_new_array(a, const char *, strlen(text) + 1);
+    for (const char *p = text;; p++) {
+        const size_t size = strcspn(p, ";");
+        const char *const *names;
+        int n;
+        MASE_TRY(split_list(&names, &n, a, "--features", mase_arena_strndup(a, p, size), err));
+        if (c->input_count == 1 + MASE_MORE_INPUTS || (c->except && p[size]))
+            return mase_fail(err, MASE_EVALUE,
+                             "--features '%s': semicolons divide the columns that are named among "
+                             "at most %d inputs",
+                             text, 1 + MASE_MORE_INPUTS);
+        c->inputs[c->input_count++] = n;
+        memcpy(all + c->feature_count, names, (size_t)n * sizeof *names);
+        c->feature_count += n;
+        p += size;
+        if (!*p)
+            break;
+    }
+    c->features = all;
+    return MASE_OK;
+}
+
 enum mase_status mase_data_columns_parse(struct mase_data_columns *c, struct mase_arena *a,
                                          const char *labels, const char *features,
                                          struct mase_err *err)
@@ -47,10 +73,7 @@ enum mase_status mase_data_columns_parse(struct mase_data_columns *c, struct mas
     *c = (struct mase_data_columns){ .except = features && features[0] == '!' };
     if (labels)
         MASE_TRY(split_list(&c->labels, &c->label_count, a, "--label", labels, err));
-    if (features)
-        MASE_TRY(split_list(&c->features, &c->feature_count, a, "--features", features + c->except,
-                            err));
-    return MASE_OK;
+    return features ? split_inputs(c, a, features + c->except, err) : MASE_OK;
 }
 
 static bool equal_lists(const char *const *a, int n, const char *const *b, int m)
@@ -220,8 +243,18 @@ static enum mase_status find_range(int *first, int *last, struct mase_arena *a,
     return MASE_OK;
 }
 
+/* Where one input ends and the next begins: name number i is that of column number `column`. */
+static void begin_input(struct mase_raw *r, const struct mase_data_columns *c, int i, int column)
+{
+    int first = 0;
+    for (int k = 0; k < c->input_count; first += c->inputs[k++]) {
+        if (k && first == i) /* until a further one begins, it has all that follow */
+            r->more[r->more_count++] = (struct mase_shape){ 1, { column } };
+    }
+}
+
 /* How often each column is named, and in which order: order[0..*count - 1]. */
-static enum mase_status take_list(int *order, int *count, struct mase_arena *a,
+static enum mase_status take_list(int *order, int *count, struct mase_raw *r, struct mase_arena *a,
                                   const struct mase_header *h, const struct mase_data_columns *c,
                                   const struct mase_label_columns *l, int group,
                                   struct mase_err *err)
@@ -230,6 +263,7 @@ static enum mase_status take_list(int *order, int *count, struct mase_arena *a,
     *count = 0;
     for (int i = 0; i < c->feature_count; i++) {
         int first, last;
+        begin_input(r, c, i, *count);
         MASE_TRY(find_range(&first, &last, a, h, c->features[i], c, err));
         if (first == last && is_label(l, first) && !c->except)
             return mase_fail_at(err, MASE_EVALUE, h->at,
@@ -268,7 +302,7 @@ enum mase_status mase_find_features(int **columns, struct mase_raw *r, struct ma
 {
     const struct mase_data_columns *c = &wanted->chosen;
     int *order = mase_new_array(a, int, (size_t)h->count), count = 0;
-    MASE_TRY(take_list(order, &count, a, h, c, l, group, err));
+    MASE_TRY(take_list(order, &count, r, a, h, c, l, group, err));
     if (c->except || !c->feature_count)
         take_others(order, &count, a, h, l, group);
     if (count < 1)
@@ -314,23 +348,25 @@ static const struct stem {
     { "inputs", "labels" },
     { "arr_0", "arr_1" }, /* np.savez(file, x, y) */
 };
-enum { STEMS = sizeof stems / sizeof stems[0], PARTS = 3, WORDS = 3 };
+enum { STEMS = sizeof stems / sizeof stems[0], PARTS = 3, WORDS = 3, FORMS = 3 };
 
 static const char *const part_words[PARTS][WORDS] = { { "train", "training" },
                                                       { "val", "valid", "validation" },
                                                       { "test", "testing" } };
 
-/* One stem with a part before or behind it: x_train, train_x. */
+/* One stem with a part before or behind it: x_train, train_x, train/x of HDF5's groups. */
 static bool find_parts(struct mase_array_names *n, struct mase_arena *a, const struct stem *s,
-                       bool before, bool labelled, mase_has_fn *has, const void *file)
+                       int form, bool labelled, mase_has_fn *has, const void *file)
 {
+    const bool before = form > 0;
+    const char *between = form == 2 ? "/" : "_";
     for (int p = 0; p < PARTS; p++)
         for (int w = 0; w < WORDS && part_words[p][w] && !n->x[p]; w++) {
             const char *word = part_words[p][w];
-            const char *x = before ? mase_arena_printf(a, "%s_%s", word, s->x)
-                                   : mase_arena_printf(a, "%s_%s", s->x, word);
-            const char *y = before ? mase_arena_printf(a, "%s_%s", word, s->y)
-                                   : mase_arena_printf(a, "%s_%s", s->y, word);
+            const char *x =
+                mase_arena_printf(a, "%s%s%s", before ? word : s->x, between, before ? s->x : word);
+            const char *y =
+                mase_arena_printf(a, "%s%s%s", before ? word : s->y, between, before ? s->y : word);
             if (has(file, x)) {
                 n->x[p] = x;
                 n->y[p] = labelled ? y : NULL;
@@ -346,21 +382,31 @@ static struct mase_array_names find_arrays(struct mase_arena *a, const struct ma
     const bool labelled = wanted->target != MASE_TARGET_NONE;
     struct stem s = stems[0];
     for (int i = 0; i < STEMS; i++)
-        for (int form = 0; form < 3; form++) {
-            struct mase_array_names n = { 0 };
+        for (int form = 0; form <= FORMS; form++) {
+            struct mase_array_names n;
             s = (struct stem){ c->feature_count ? c->features[0] : stems[i].x,
                                c->label_count ? c->labels[0] : stems[i].y };
-            if (form < 2 && find_parts(&n, a, &s, form, labelled, has, file))
+            n = (struct mase_array_names){ .stem = s.x,
+                                           .before = form == 1 || form == 2,
+                                           .chosen = c->feature_count > 0 };
+            if (form < FORMS && find_parts(&n, a, &s, form, labelled, has, file))
                 return n;
-            if (form == 2 && has(file, s.x) && (!labelled || has(file, s.y)))
-                return (struct mase_array_names){ { s.x }, { labelled ? s.y : NULL } };
+            if (form == FORMS && has(file, s.x) && (!labelled || has(file, s.y))) {
+                n.x[0] = s.x;
+                n.y[0] = labelled ? s.y : NULL;
+                return n;
+            }
         }
     /* What is missed: the labels of X_train, say, or both of X and y. */
     s = (struct stem){ c->feature_count ? c->features[0] : "X",
                        c->label_count ? c->labels[0] : "y" };
-    struct mase_array_names n = { 0 };
-    (void)find_parts(&n, a, &s, false, labelled, has, file);
-    return n.x[0] ? n : (struct mase_array_names){ { s.x }, { labelled ? s.y : NULL } };
+    struct mase_array_names n = { .stem = s.x, .chosen = c->feature_count > 0 };
+    (void)find_parts(&n, a, &s, 0, labelled, has, file);
+    if (!n.x[0]) {
+        n.x[0] = s.x;
+        n.y[0] = labelled ? s.y : NULL;
+    }
+    return n;
 }
 
 struct mase_array_names mase_find_arrays(struct mase_arena *a, const struct mase_columns *wanted,
@@ -372,6 +418,31 @@ struct mase_array_names mase_find_arrays(struct mase_arena *a, const struct mase
         return n;
     usual.chosen = (struct mase_data_columns){ 0 }; /* a checkpoint was trained on columns */
     return find_arrays(a, &usual, has, file);
+}
+
+bool mase_guess_arrays(struct mase_array_names *n, const struct mase_columns *wanted,
+                       const char *const *all, int count)
+{
+    static const char *const labels[] = { "y",      "Y",       "label", "labels",
+                                          "target", "targets", "class", "classes" };
+    const struct mase_data_columns *c = &wanted->chosen;
+    const bool labelled = wanted->target != MASE_TARGET_NONE;
+    const char *x = NULL, *y = NULL;
+    for (size_t k = 0; k < sizeof labels / sizeof labels[0] && !y; k++)
+        for (int i = 0; i < count && !y; i++)
+            if (mase_streq(all[i], c->label_count ? c->labels[0] : labels[k]))
+                y = all[i];
+    for (int i = 0; i < count && !x; i++)
+        if (all[i] != y && (!c->feature_count || mase_streq(all[i], c->features[0])))
+            x = all[i];
+    if (!x || (labelled && !y))
+        return false;
+    *n = (struct mase_array_names){ { x },
+                                    { labelled ? y : NULL },
+                                    .stem = x,
+                                    .guessed = !c->feature_count,
+                                    .chosen = c->feature_count > 0 };
+    return true;
 }
 
 enum mase_status mase_fail_no_column(const char *path, const char *column, struct mase_err *err)
@@ -391,7 +462,7 @@ void mase_name_features(struct mase_raw *r, struct mase_arena *a)
     r->feature_names = names;
 }
 
-static struct mase_shape without_rows(const struct mase_shape *all)
+struct mase_shape mase_without_rows(const struct mase_shape *all)
 {
     struct mase_shape s = { .rank = all->rank - 1 };
     memcpy(s.dim, all->dim + 1, (size_t)s.rank * sizeof s.dim[0]);
@@ -418,7 +489,7 @@ static bool fits_target(struct mase_shape *target, enum mase_target kind,
     const int64_t each = mase_shape_count(y) / rows;
     if (kind == MASE_TARGET_CLASS) /* one, or a column for each class */
         return each == 1 || y->rank == 2;
-    *target = y->rank > 1 ? without_rows(y) : (struct mase_shape){ 1, { 1 } };
+    *target = y->rank > 1 ? mase_without_rows(y) : (struct mase_shape){ 1, { 1 } };
     return each > 0 && (kind != MASE_TARGET_MAP || y->rank > 1);
 }
 
@@ -427,10 +498,10 @@ enum mase_status mase_fit_arrays(struct mase_raw *r, struct mase_shape *sample,
                                  const char *const names[2], const char *path, struct mase_err *err)
 {
     struct mase_shape shape, target = { 0 };
-    bool fit =
-        x->rank >= 2 && mase_shape_count(x) > 0 && fits_target(&target, r->target, y, x->dim[0]);
+    bool fit = x->rank >= 2 - r->any_rank && mase_shape_count(x) > 0 &&
+               fits_target(&target, r->target, y, x->dim[0]);
     if (fit)
-        shape = without_rows(x);
+        shape = mase_without_rows(x);
     const int64_t columns =
         fit && r->target == MASE_TARGET_CLASS ? mase_shape_count(y) / y->dim[0] : 1;
     if (fit && r->features)

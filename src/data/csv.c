@@ -9,6 +9,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include <mase/log.h>
+
 #include "base/alloc.h"
 
 enum { FIELDS_MAX = 1 << 20, DIGITS_MAX = 127 };
@@ -169,15 +171,61 @@ enum mase_status mase_csv_next(struct mase_csv *c, struct mase_err *err)
     return MASE_OK;
 }
 
-/* The number that the whole field is; text gets its first bytes, for messages. */
-static bool to_double(const struct mase_csv_field *f, double *v, char text[DIGITS_MAX + 1])
+/* The number that the whole field is, in decimal digits; text gets its first bytes, for messages.
+ */
+static bool to_double(const struct mase_csv_field *f, char decimal, double *v,
+                      char text[DIGITS_MAX + 1])
 {
     const size_t n = f->size < DIGITS_MAX ? f->size : DIGITS_MAX;
+    char digits[DIGITS_MAX + 1], *end;
     memcpy(text, f->text, n);
     text[n] = 0;
-    char *end;
-    *v = strtod(text, &end);
-    return n == f->size && n > 0 && end == text + n;
+    memcpy(digits, text, n + 1);
+    char *comma = decimal == ',' ? strchr(digits, ',') : NULL;
+    if (comma)
+        *comma = '.';
+    *v = strtod(digits, &end);
+    return n == f->size && n > 0 && end == digits + n && !strpbrk(digits, "xX") &&
+           !(decimal == ',' && strchr(text, '.'));
+}
+
+/* What a field with a comma tells of commas. */
+enum comma { NO_NUMBER, POINT, COMMA, EITHER };
+
+static enum comma comma_of(const struct mase_csv_field *f)
+{
+    char text[DIGITS_MAX + 1];
+    double v;
+    if (to_double(f, '.', &v, text))
+        return strchr(text, '.') ? POINT : NO_NUMBER;
+    if (!to_double(f, ',', &v, text))
+        return NO_NUMBER;
+    const char *comma = strchr(text, ',');
+    const size_t before = (size_t)(comma - text) - strspn(text, "+-");
+    const bool group = strspn(comma + 1, "0123456789") == 3 && !comma[4] && before >= 1 &&
+                       before <= 3 && text[strspn(text, "+-")] != '0';
+    return group ? EITHER : COMMA;
+}
+
+enum mase_status mase_csv_find_decimal(struct mase_csv *c, struct mase_err *err)
+{
+    struct mase_csv rest = *c;
+    int64_t seen[EITHER + 1] = { 0 };
+    enum mase_status st = MASE_OK;
+    if (c->separator == ',' || !memchr(c->at, ',', (size_t)(c->end - c->at)))
+        return MASE_OK;
+    rest.field = NULL;
+    rest.cap = 0;
+    rest.arena = (struct mase_arena){ 0 };
+    while (!st && !(st = mase_csv_next(&rest, err)) && rest.count)
+        for (int i = 0; i < rest.count; i++)
+            seen[comma_of(&rest.field[i])]++;
+    mase_csv_release(&rest);
+    if (!st && seen[COMMA] && !seen[POINT]) {
+        c->decimal = ',';
+        mase_info("%s: numbers have decimal commas", c->path);
+    }
+    return st;
 }
 
 bool mase_csv_decimal(const struct mase_csv_field *f, double *v)
@@ -185,7 +233,7 @@ bool mase_csv_decimal(const struct mase_csv_field *f, double *v)
     char text[DIGITS_MAX + 1];
     const size_t sign = f->size && strchr("+-", f->text[0]) && f->text[0];
     const char first = f->size > sign ? f->text[sign] : 0;
-    return ((first >= '0' && first <= '9') || first == '.') && to_double(f, v, text);
+    return ((first >= '0' && first <= '9') || first == '.') && to_double(f, '.', v, text);
 }
 
 bool mase_csv_is_missing(const struct mase_csv_field *f)
@@ -214,8 +262,12 @@ enum mase_status mase_csv_number(const struct mase_csv *c, int field, double *v,
         *v = is_word(f, "true");
         return MASE_OK;
     }
-    if (!to_double(f, v, text))
-        return mase_fail_at(err, MASE_EVALUE, at, "%s is '%.40s', not a number", what, text);
+    if (!to_double(f, c->decimal, v, text))
+        return mase_fail_at(err, MASE_EVALUE, at, "%s is '%.40s', not a number%s", what, text,
+                            strchr(text, ',') && c->separator != ','
+                                ? ": its comma may be a decimal one or "
+                                  "group thousands"
+                                : "");
     if (isfinite(*v) && isfinite((float)*v))
         return MASE_OK;
     return isfinite(*v)

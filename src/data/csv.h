@@ -24,6 +24,7 @@ struct mase_csv {
     const char *at, *end; /* the rest of the file */
     const char *quotes;   /* which characters quote */
     char separator;       /* between fields */
+    char decimal;         /* in numbers: a point, or a comma where mase_csv_find_decimal says so */
     char comment;         /* lines that begin so are skipped; 0: none */
     int line;             /* of the fields */
     struct mase_csv_field *field;
@@ -36,6 +37,9 @@ void mase_csv_release(struct mase_csv *c);
 /* The next line's fields; count is 0 at the end. */
 enum mase_status mase_csv_next(struct mase_csv *c, struct mase_err *err) MASE_MUST_CHECK;
 struct mase_loc mase_csv_at(const struct mase_csv *c, int field);
+/* Where commas do not separate fields, numbers may have them for decimal points: if some can be
+ * nothing else (1,5 and not 1,234, which may be thousands) and none has a point. Says so. */
+enum mase_status mase_csv_find_decimal(struct mase_csv *c, struct mase_err *err) MASE_MUST_CHECK;
 /* Is the field a decimal number, and which? */
 bool mase_csv_decimal(const struct mase_csv_field *f, double *v);
 /* Is there no value: nothing, a question mark, or a word of pandas for it (NaN, NA, null)? */

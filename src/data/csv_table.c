@@ -373,6 +373,7 @@ static enum mase_status read_rows(struct mase_raw *r, struct mase_arena *a, stru
                           .groups = { .texts.arena = a, .numbers.arena = a } };
     MASE_TRY(read_header(&in.header, a, c, err));
     MASE_TRY(lay_out(&in.layout, r, a, &in.header, wanted, err));
+    MASE_TRY(mase_csv_find_decimal(c, err));
     for (;;) {
         MASE_TRY(mase_csv_next(c, err));
         if (c->count == 0)
@@ -417,7 +418,7 @@ enum mase_status mase_open_csv(struct mase_dataset *d, const struct mase_dataset
     mase_split_name(&d->arena, file, &path, &label);
     MASE_TRY(mase_columns_of(&c, &d->arena, opts, label, err));
     enum mase_status st = mase_csv_read(&r, &d->arena, path, &c, err);
-    d->info.data.sample = (struct mase_shape){ 1, { r.features - r.targets } };
+    d->info.data.sample = mase_group_columns(&r);
     if (!st)
         st = mase_source(d, path, err);
     if (!st)

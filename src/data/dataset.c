@@ -45,7 +45,7 @@ const float *mase_dataset_targets(const struct mase_dataset *d)
 
 static int64_t feature_count(const struct mase_dataset *d)
 {
-    return mase_shape_count(&d->info.data.sample);
+    return mase_data_features(&d->info.data);
 }
 
 struct mase_table_view mase_dataset_table(const struct mase_dataset *d)

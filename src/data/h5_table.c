@@ -164,21 +164,35 @@ enum mase_status mase_h5_read_table(struct mase_raw *r, struct mase_arena *a, co
 
 /* ---- X and y ---- */
 
-/* Plain arrays that belong together, and to those that were read before. y: NULL, there is none. */
-static enum mase_status check_pair(struct mase_isolated *t, struct mase_arena *a,
-                                   const struct mase_h5_set *x, const struct mase_h5_set *y,
-                                   struct mase_err *err)
+/* The arrays of a part: the inputs, and y, if there are labels. */
+struct part {
+    struct mase_h5_set x[1 + MASE_MORE_INPUTS], y;
+    int inputs;
+    bool labelled;
+};
+
+/* Plain arrays that belong together, and to those that were read before. */
+static enum mase_status check_part(struct mase_isolated *t, struct mase_arena *a,
+                                   const struct part *p, struct mase_err *err)
 {
     struct mase_raw *r = &t->raw;
+    const struct mase_h5_set *x = p->x, *y = p->labelled ? &p->y : NULL;
     const bool first = !r->features, records = x->compound || (y && y->compound);
     static const struct mase_shape none = { 0 };
     MASE_TRY(mase_fit_arrays(r, &t->sample, records ? &none : &x->shape, y ? &y->shape : NULL,
                              (const char *const[]){ x->name, y ? y->name : NULL }, x->path, err));
+    r->single = x->single && (first || r->single);
+    r->integers[0] = x->integer;
+    for (int i = 1; i < p->inputs; i++) {
+        r->integers[i] = x[i].integer;
+        r->single = r->single && (x[i].single || x[i].integer);
+        MASE_TRY(mase_fit_more(r, i, x[i].compound ? &none : &x[i].shape, x->shape.dim[0],
+                               x[i].name, x->path, err));
+    }
     if (r->features > FEATURES_MAX)
         return mase_fail_in(err, MASE_ELIMIT, x->path,
                             "samples of %" PRId64 " features, at most %d", r->features,
                             FEATURES_MAX);
-    r->single = x->single && (first || r->single);
     if (first)
         mase_name_features(r, a);
     return MASE_OK;
@@ -198,7 +212,7 @@ static enum mase_status add_rows(struct mase_raw *r, const double *x, const doub
         memcpy(row, x + i * inputs, (size_t)inputs * sizeof *row);
         if (r->targets)
             memcpy(row + inputs, y + i * r->targets, (size_t)r->targets * sizeof *row);
-        if (r->target != MASE_TARGET_CLASS)
+        if (r->target != MASE_TARGET_CLASS || !labels)
             continue;
         MASE_TRY(r->classes ? mase_raw_one_hot(r, y + i * r->classes, path, labels, first + i, err)
                             : mase_raw_label(r, y[i], path, labels, first + i, err));
@@ -206,18 +220,37 @@ static enum mase_status add_rows(struct mase_raw *r, const double *x, const doub
     return MASE_OK;
 }
 
-static enum mase_status read_pair(struct mase_raw *r, const struct mase_h5_set *x,
+/* n rows of all inputs from row first on, (n, features); room: for as many of one. */
+static enum mase_status read_inputs(double *x, double *room, const struct part *p, int64_t inputs,
+                                    int64_t first, int64_t n, struct mase_err *err)
+{
+    if (p->inputs == 1)
+        return mase_h5_rows(p->x, x, first, n, err);
+    for (int k = 0; k < p->inputs; k++) {
+        const int64_t each = mase_shape_count(&p->x[k].shape) / p->x[k].shape.dim[0];
+        MASE_TRY(mase_h5_rows(&p->x[k], room, first, n, err));
+        for (int64_t i = 0; i < n; i++)
+            memcpy(x + i * inputs, room + i * each, (size_t)each * sizeof *x);
+        x += each;
+    }
+    return MASE_OK;
+}
+
+/* y: NULL, there are no labels, or they are texts. */
+static enum mase_status read_part(struct mase_raw *r, const struct part *p,
                                   const struct mase_h5_set *y, struct mase_err *err)
 {
+    const struct mase_h5_set *x = p->x;
     enum mase_status st = MASE_OK;
     const int64_t rows = x->shape.dim[0], step = FEATURES_MAX / r->features;
     MASE_TRY(mase_raw_reserve(r, r->rows + rows, x->most, x->path, err));
-    const int64_t most = r->features + (r->classes ? r->classes : 1);
+    const int64_t inputs = r->features - r->targets;
+    const int64_t most = r->features + (r->classes ? r->classes : 1) + inputs;
     double *buffer = mase_xcalloc((size_t)(step * most) * sizeof *buffer);
-    double *labels = buffer + step * (r->features - r->targets); /* one, or the targets */
+    double *room = buffer + step * inputs, *labels = room + step * inputs;
     for (int64_t first = 0; !st && first < rows; first += step) {
         const int64_t n = rows - first < step ? rows - first : step;
-        st = mase_h5_rows(x, buffer, first, n, err);
+        st = read_inputs(buffer, room, p, inputs, first, n, err);
         if (!st && y)
             st = mase_h5_rows(y, labels, first, n, err);
         if (!st)
@@ -227,37 +260,83 @@ static enum mase_status read_pair(struct mase_raw *r, const struct mase_h5_set *
     return st;
 }
 
-static enum mase_status add_pair(struct mase_isolated *t, struct mase_arena *a,
-                                 const struct mase_h5 *f, const char *x_name, const char *y_name,
+static enum mase_status read_labelled(struct mase_isolated *t, struct mase_arena *a,
+                                      const struct part *p, struct mase_texts *texts,
+                                      struct mase_err *err)
+{
+    const bool text = p->labelled && p->y.text && t->raw.target == MASE_TARGET_CLASS;
+    const char *const *labels;
+    MASE_TRY(read_part(&t->raw, p, p->labelled && !text ? &p->y : NULL, err));
+    if (text) {
+        MASE_TRY(mase_h5_texts(&labels, &p->y, a, err));
+        mase_texts_add(texts, a, labels, p->y.shape.dim[0]);
+    }
+    return mase_texts_check(texts, &t->raw, text, p->y.name, p->x->path, err);
+}
+
+static enum mase_status add_part(struct mase_isolated *t, struct mase_arena *a,
+                                 const struct mase_h5 *f, const struct mase_array_names *n,
+                                 const struct mase_columns *c, int number, struct mase_texts *texts,
                                  struct mase_err *err)
 {
-    struct mase_h5_set x = { 0 }, y = { 0 };
-    enum mase_status st = mase_h5_set_open(&x, f, x_name, err);
-    if (!st && y_name)
-        st = mase_h5_set_open(&y, f, y_name, err);
+    struct part p = { .inputs = mase_array_inputs(c, n), .labelled = n->y[number] };
+    enum mase_status st = MASE_OK;
+    if (p.inputs > 1 + MASE_MORE_INPUTS)
+        return mase_fail_in(err, MASE_ELIMIT, f->path, "--features names %d arrays, at most %d",
+                            p.inputs, 1 + MASE_MORE_INPUTS);
+    t->raw.any_rank = n->guessed || p.inputs > 1;
+    for (int i = 0; i < p.inputs && !st; i++)
+        st = mase_h5_set_open(&p.x[i], f, mase_array_of_part(a, n, c, number, i), err);
+    if (!st && p.labelled)
+        st = mase_h5_set_open(&p.y, f, n->y[number], err);
     if (!st)
-        st = check_pair(t, a, &x, y_name ? &y : NULL, err);
+        st = check_part(t, a, &p, err);
     if (!st)
-        st = read_pair(&t->raw, &x, y_name ? &y : NULL, err);
-    mase_h5_set_close(&x);
-    mase_h5_set_close(&y);
+        st = read_labelled(t, a, &p, texts, err);
+    for (int i = 0; i < p.inputs; i++)
+        mase_h5_set_close(&p.x[i]);
+    mase_h5_set_close(&p.y);
     return st;
+}
+
+/* What a visit of the file's datasets offers. */
+struct offers {
+    struct mase_raw *raw;
+    struct mase_arena *a;
+    const struct mase_h5 *file;
+    const struct mase_array_names *names;
+};
+
+static void offer(void *data, const char *name)
+{
+    const struct offers *o = data;
+    struct mase_h5_set s;
+    struct mase_err err;
+    if (mase_h5_set_open(&s, o->file, name, &err))
+        return;
+    if (!s.compound)
+        mase_raw_offer(o->raw, o->a, o->names, name, &s.shape, o->raw->rows);
+    mase_h5_set_close(&s);
 }
 
 static enum mase_status open_arrays(struct mase_isolated *t, struct mase_arena *a,
                                     const struct mase_h5 *f, const struct mase_array_names *n,
-                                    struct mase_err *err)
+                                    const struct mase_columns *c, struct mase_err *err)
 {
     struct mase_raw *r = &t->raw;
-    MASE_TRY(add_pair(t, a, f, n->x[0], n->y[0], err));
+    struct offers offers = { r, a, f, n };
+    struct mase_texts texts = { 0 };
+    MASE_TRY(add_part(t, a, f, n, c, 0, &texts, err));
+    mase_raw_name_array(r, n);
+    mase_h5_each(f, offer, &offers);
     const int64_t training = r->rows;
     if (n->x[1])
-        MASE_TRY(add_pair(t, a, f, n->x[1], n->y[1], err));
+        MASE_TRY(add_part(t, a, f, n, c, 1, &texts, err));
     r->validation = r->rows - training;
     if (n->x[2])
-        MASE_TRY(add_pair(t, a, f, n->x[2], n->y[2], err));
+        MASE_TRY(add_part(t, a, f, n, c, 2, &texts, err));
     r->training = n->x[1] || n->x[2] ? training : 0;
-    return MASE_OK;
+    return texts.text ? mase_texts_number(&texts, r, a, c, f->path, err) : MASE_OK;
 }
 
 /* The first table with a column of labels; NULL: there is none. */
@@ -286,13 +365,47 @@ static enum mase_status open_records(struct mase_isolated *t, struct mase_arena 
     if (!st)
         st = read_table(&t->raw, a, &s, c, NULL, err);
     mase_h5_set_close(&s);
-    t->sample = (struct mase_shape){ 1, { t->raw.features - t->raw.targets } };
+    t->sample = mase_group_columns(&t->raw);
     return st;
 }
 
 static bool has_set(const void *file, const char *name)
 {
     return mase_h5_has(file, name);
+}
+
+/* Names of the arrays at the root. */
+struct list {
+    struct mase_arena *a;
+    const struct mase_h5 *file;
+    const char **name;
+    int count, cap;
+};
+
+static void add_name(void *data, const char *name)
+{
+    struct list *l = data;
+    struct mase_h5_set s;
+    struct mase_err err;
+    if (mase_h5_set_open(&s, l->file, name, &err))
+        return;
+    if (!s.compound) {
+        l->name = mase_arena_grow(l->a, l->name, l->count, &l->cap, sizeof *l->name);
+        l->name[l->count++] = mase_arena_strdup(l->a, name);
+    }
+    mase_h5_set_close(&s);
+}
+
+static struct mase_array_names choose_arrays(struct mase_arena *a, const struct mase_columns *c,
+                                             const struct mase_h5 *f)
+{
+    struct mase_array_names n = mase_find_arrays(a, c, has_set, f);
+    struct list all = { a, f, NULL, 0, 0 };
+    if (mase_h5_has(f, n.x[0]) || find_table(f, a, &c->chosen))
+        return n;
+    mase_h5_each(f, add_name, &all);
+    (void)mase_guess_arrays(&n, c, all.name, all.count);
+    return n;
 }
 
 /* Arrays, if those of features are there; a table else. */
@@ -303,13 +416,13 @@ static enum mase_status read_own(struct mase_isolated *t, struct mase_arena *a, 
     struct mase_h5 f;
     MASE_TRY(mase_h5_open(&f, path, err));
     mase_isolate_seal();
-    const struct mase_array_names n = mase_find_arrays(a, c, has_set, &f);
+    const struct mase_array_names n = choose_arrays(a, c, &f);
     const bool arrays = mase_h5_has(&f, n.x[0]);
     enum mase_status st = arrays && c->group && !c->group_inherited
                               ? mase_fail_no_column(path, c->group, err)
                               : MASE_OK;
     if (!st)
-        st = arrays ? open_arrays(t, a, &f, &n, err) : open_records(t, a, &f, c, err);
+        st = arrays ? open_arrays(t, a, &f, &n, c, err) : open_records(t, a, &f, c, err);
     mase_h5_close(&f);
     return st;
 }

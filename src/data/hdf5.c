@@ -12,11 +12,13 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <mase/file.h>
 #include <mase/str.h>
 
+#include "base/alloc.h"
 #include "data/isolate.h"
 
 /* Everything of the library that is used; the last two are variables. */
@@ -31,6 +33,7 @@
     X(H5Screate_simple) X(H5Sselect_hyperslab) X(H5Sget_simple_extent_ndims)                   \
     X(H5Sget_simple_extent_dims) X(H5Sclose)                                                   \
     X(H5Tcreate) X(H5Tinsert) X(H5Tclose) X(H5Tget_class) X(H5Tget_size) X(H5Tget_nmembers)    \
+    X(H5Tis_variable_str) X(H5Dvlen_reclaim)                                                   \
     X(H5Tget_member_name) X(H5Tget_member_index) X(H5Tget_member_class)                        \
     X(H5Tget_member_type) X(H5Tget_member_offset) X(H5T_NATIVE_DOUBLE_g)                       \
     X(H5P_CLS_DATASET_ACCESS_ID_g)
@@ -68,6 +71,7 @@ static void load(void)
 enum {
     GAIN = 1032, /* deflate, the usual filter, gains no more */
     CHUNK_USUAL = 64 << 20,
+    TEXT_MOST = 4096,
     READ_ONLY = 0, /* H5F_ACC_RDONLY, whose macro calls the library */
 };
 
@@ -212,11 +216,14 @@ static enum mase_status read_type(struct mase_h5_set *s, hid_t plist, struct mas
         return fail(err, s->path, "a dataset without type or shape");
     const H5T_class_t class = h5.H5Tget_class(s->type);
     s->compound = class == H5T_COMPOUND;
+    s->truth = class == H5T_ENUM && h5.H5Tget_size(s->type) == 1; /* h5py's, 0 and 1 */
+    s->integer = class == H5T_INTEGER || s->truth;
+    s->text = class == H5T_STRING;
     s->single = class == H5T_FLOAT && h5.H5Tget_size(s->type) <= sizeof(float);
-    if (!s->compound && class != H5T_FLOAT && class != H5T_INTEGER)
+    if (!s->compound && !s->integer && !s->text && class != H5T_FLOAT)
         return mase_fail_in(err, MASE_EVALUE, s->path,
-                            "dataset %s holds no numbers; integers and floats are read, booleans "
-                            "and texts are not",
+                            "dataset %s holds no numbers; integers, floats and truth values are "
+                            "read, and texts as labels",
                             s->name);
     return read_shape(s, plist, err);
 }
@@ -290,10 +297,78 @@ static enum mase_status read_rows(const struct mase_h5_set *s, hid_t type, void 
     return st;
 }
 
+/* Truth values are bytes, which HDF5 does not make numbers of. */
+static enum mase_status read_bytes(const struct mase_h5_set *s, double *x, int64_t first, int64_t n,
+                                   struct mase_err *err)
+{
+    const int64_t count = n * (mase_shape_count(&s->shape) / s->shape.dim[0]);
+    signed char *bytes = mase_xcalloc((size_t)count);
+    const enum mase_status st = read_rows(s, s->type, bytes, first, n, err);
+    for (int64_t i = 0; i < count && !st; i++)
+        x[i] = (double)bytes[i];
+    free(bytes);
+    return st;
+}
+
 enum mase_status mase_h5_rows(const struct mase_h5_set *s, double *x, int64_t first, int64_t n,
                               struct mase_err *err)
 {
+    if (s->text)
+        return mase_fail_in(err, MASE_EVALUE, s->path, "dataset %s holds texts, not numbers",
+                            s->name);
+    if (s->truth)
+        return read_bytes(s, x, first, n, err);
     return read_rows(s, *h5.H5T_NATIVE_DOUBLE_g, x, first, n, err);
+}
+
+/* ---- texts ---- */
+
+/* Without the zeros or blanks that fill it up. */
+static const char *trimmed(struct mase_arena *a, const char *p, size_t size)
+{
+    const char *end = memchr(p, 0, size);
+    size = end ? (size_t)(end - p) : size;
+    while (size && p[size - 1] == ' ')
+        size--;
+    return mase_arena_strndup(a, p, size);
+}
+
+/* Texts of any length lie in memory of HDF5's own, which takes it back. */
+static enum mase_status read_varying(const char **text, const struct mase_h5_set *s, int64_t n,
+                                     struct mase_arena *a, struct mase_err *err)
+{
+    char **own = mase_xcalloc((size_t)n * sizeof *own);
+    const enum mase_status st = read_rows(s, s->type, own, 0, n, err);
+    for (int64_t i = 0; i < n && !st; i++)
+        text[i] = trimmed(a, own[i] ? own[i] : "", own[i] ? strlen(own[i]) : 0);
+    if (!st)
+        h5.H5Dvlen_reclaim(s->type, s->space, H5P_DEFAULT, own);
+    h5.H5Eclear2(H5E_DEFAULT);
+    free(own);
+    return st;
+}
+
+enum mase_status mase_h5_texts(const char *const **out, const struct mase_h5_set *s,
+                               struct mase_arena *a, struct mase_err *err)
+{
+    const int64_t n = s->shape.dim[0];
+    const size_t size = h5.H5Tget_size(s->type);
+    const char **text = mase_new_array(a, const char *, (size_t)n);
+    *out = text;
+    if (s->shape.rank != 1)
+        return mase_fail_in(err, MASE_EVALUE, s->path, "%s has several texts for a sample",
+                            s->name);
+    if (h5.H5Tis_variable_str(s->type) > 0)
+        return read_varying(text, s, n, a, err);
+    if (size > TEXT_MOST || (uint64_t)n * size > s->most)
+        return mase_fail_in(err, MASE_ELIMIT, s->path, "texts of %zu bytes in %s, at most %d", size,
+                            s->name, (int)TEXT_MOST);
+    char *bytes = mase_xcalloc((size_t)n * size + 1);
+    const enum mase_status st = read_rows(s, s->type, bytes, 0, n, err);
+    for (int64_t i = 0; i < n && !st; i++)
+        text[i] = trimmed(a, bytes + (size_t)i * size, size);
+    free(bytes);
+    return st;
 }
 
 /* libhdf5 itself does not look whether a column lies within its record. */
@@ -417,4 +492,27 @@ const char *mase_h5_find_table(const struct mase_h5 *f, struct mase_arena *a, co
     h5.H5Literate(f->file, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, visit, &h);
     h5.H5Eclear2(H5E_DEFAULT);
     return h.found;
+}
+
+/* ---- all of them ---- */
+
+struct visitor {
+    mase_h5_visit_fn *visit;
+    void *data;
+};
+
+static herr_t visit_each(hid_t group, const char *name, const H5L_info_t *info, void *user)
+{
+    const struct visitor *v = user;
+    (void)group;
+    if (info->type == H5L_TYPE_HARD)
+        v->visit(v->data, name);
+    return 0;
+}
+
+void mase_h5_each(const struct mase_h5 *f, mase_h5_visit_fn *visit_name, void *data)
+{
+    struct visitor v = { visit_name, data };
+    h5.H5Literate(f->file, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, visit_each, &v);
+    h5.H5Eclear2(H5E_DEFAULT);
 }

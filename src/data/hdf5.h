@@ -27,7 +27,10 @@ struct mase_h5_set {
     const char *path, *name; /* borrowed */
     int64_t id, type, space;
     bool compound;
-    bool single; /* floats of 32 bits or fewer */
+    bool single;  /* floats of 32 bits or fewer */
+    bool integer; /* or integers; so are */
+    bool truth;   /* truth values */
+    bool text;    /* or texts, which mase_h5_texts reads */
     struct mase_shape shape;
     uint64_t most; /* bytes of memory that its numbers may take */
 };
@@ -39,6 +42,10 @@ bool mase_h5_has(const struct mase_h5 *f, const char *name);
 /* The first dataset at the root that is a compound table with this column, or NULL; in a. */
 const char *mase_h5_find_table(const struct mase_h5 *f, struct mase_arena *a, const char *column);
 
+/* Every dataset at the root by its name. */
+typedef void mase_h5_visit_fn(void *data, const char *name);
+void mase_h5_each(const struct mase_h5 *f, mase_h5_visit_fn *visit, void *data);
+
 enum mase_status mase_h5_set_open(struct mase_h5_set *s, const struct mase_h5 *f, const char *name,
                                   struct mase_err *err) MASE_MUST_CHECK;
 void mase_h5_set_close(struct mase_h5_set *s);
@@ -46,6 +53,9 @@ void mase_h5_set_close(struct mase_h5_set *s);
 /* Rows first..first + n - 1 of a dataset of numbers to x. */
 enum mase_status mase_h5_rows(const struct mase_h5_set *s, double *x, int64_t first, int64_t n,
                               struct mase_err *err) MASE_MUST_CHECK;
+/* All texts of a dataset of one dimension; in a. */
+enum mase_status mase_h5_texts(const char *const **text, const struct mase_h5_set *s,
+                               struct mase_arena *a, struct mase_err *err) MASE_MUST_CHECK;
 /* The names of a compound table's columns; in a. */
 const char *const *mase_h5_columns(const struct mase_h5_set *s, struct mase_arena *a, int *count);
 /* Choose n of them, whose numbers mase_h5_records then reads. The caller closes the choice. */

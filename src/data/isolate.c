@@ -27,6 +27,7 @@
 enum {
     NAME_MAX_BYTES = 1 << 16,
     FEATURES_LIMIT = 1 << 20,
+    CLASSES_LIMIT = 1 << 16,
     SECONDS = 60, /* of computing, and one more for each megabyte of the file */
 };
 
@@ -170,6 +171,8 @@ static bool send_table(int fd, const struct mase_raw *r)
     bool ok = true;
     for (int64_t f = 0; ok && f < r->features; f++)
         ok = send_name(fd, r->feature_names[f]);
+    for (int k = 0; ok && r->class_names && k < r->classes; k++)
+        ok = send_name(fd, r->class_names[k]);
     return ok && send_name(fd, r->label_name) && mase_isolate_send(fd, r->x, number_bytes(r)) &&
            mase_isolate_send(fd, r->label, label_bytes(r)) &&
            (!r->grouped || mase_isolate_send(fd, r->group, group_bytes(r)));
@@ -203,6 +206,21 @@ static bool receive_name(int fd, const char **name, struct mase_arena *a)
     return mase_isolate_receive(fd, text, n);
 }
 
+/* r->class_names: whether the child has any. */
+static bool receive_classes(int fd, struct mase_raw *r, struct mase_arena *a)
+{
+    if (!r->class_names)
+        return true;
+    if (r->classes < 0 || r->classes > CLASSES_LIMIT)
+        return false;
+    const char **names = mase_new_array(a, const char *, (size_t)r->classes + 1);
+    for (int k = 0; k < r->classes; k++)
+        if (!receive_name(fd, &names[k], a))
+            return false;
+    r->class_names = names;
+    return true;
+}
+
 static bool receive_names(int fd, struct mase_raw *r, struct mase_arena *a)
 {
     const char **names = mase_new_array(a, const char *, (size_t)r->features);
@@ -210,7 +228,7 @@ static bool receive_names(int fd, struct mase_raw *r, struct mase_arena *a)
         if (!receive_name(fd, &names[f], a))
             return false;
     r->feature_names = names;
-    return receive_name(fd, &r->label_name, a);
+    return receive_classes(fd, r, a) && receive_name(fd, &r->label_name, a);
 }
 
 /* The shape of the targets is that of so many. */
@@ -226,6 +244,42 @@ static bool fits_targets(const struct mase_raw *r)
         left /= s->dim[i];
     }
     return left <= 1;
+}
+
+/* The values of a sample of this shape; -1: it is none. */
+static int64_t count_of(const struct mase_shape *s)
+{
+    int64_t count = 1;
+    if (s->rank < 0 || s->rank >= MASE_MAX_RANK)
+        return -1;
+    for (int i = 0; i < s->rank; i++) {
+        if (s->dim[i] < 1 || s->dim[i] > FEATURES_LIMIT)
+            return -1;
+        count *= s->dim[i];
+        if (count > FEATURES_LIMIT)
+            return -1;
+    }
+    return count;
+}
+
+/* The shapes of the inputs are those of the features, and names are texts. */
+static bool fits_inputs(const struct mase_raw *r, const struct mase_shape *sample)
+{
+    if (r->more_count < 0 || r->more_count > MASE_MORE_INPUTS || r->other_count < 0 ||
+        r->other_count > MASE_RAW_OTHERS || !memchr(r->array, 0, sizeof r->array))
+        return false;
+    for (int i = 0; i < r->other_count; i++)
+        if (!memchr(r->other[i].name, 0, sizeof r->other[i].name) || r->other[i].sample.rank < 0 ||
+            r->other[i].sample.rank >= MASE_MAX_RANK)
+            return false;
+    int64_t left = r->features - r->targets;
+    for (int i = 0; i <= r->more_count && r->more_count; i++) {
+        const int64_t count = count_of(i ? &r->more[i - 1] : sample);
+        if (count < 0)
+            return false;
+        left -= count;
+    }
+    return !r->more_count || left == 0;
 }
 
 static bool receive_table(int fd, struct mase_raw *r, struct mase_arena *a, uint64_t size)
@@ -272,8 +326,16 @@ static bool take_reply(int fd, struct mase_isolated *t, struct mase_arena *a, ui
                                 .targets = r->targets,
                                 .target_shape = r->target_shape,
                                 .training = r->training,
-                                .validation = r->validation };
-    return receive_table(fd, &t->raw, a, size);
+                                .validation = r->validation,
+                                .guessed = r->guessed,
+                                .class_names = r->class_names,
+                                .more_count = r->more_count,
+                                .other_count = r->other_count };
+    memcpy(t->raw.more, r->more, sizeof r->more);
+    memcpy(t->raw.integers, r->integers, sizeof r->integers);
+    memcpy(t->raw.array, r->array, sizeof r->array);
+    memcpy(t->raw.other, r->other, sizeof r->other);
+    return fits_inputs(&t->raw, &t->sample) && receive_table(fd, &t->raw, a, size);
 }
 
 static enum mase_status run_parent(int fd, pid_t child, struct mase_isolated *t,

@@ -21,8 +21,7 @@ typedef enum mase_status mase_isolated_fn(struct mase_isolated *t, struct mase_a
                                           const char *path, const void *user, struct mase_err *err);
 
 /* Run read in a child and take over what it has read; t must be zeroed but for seconds and
- * raw.drop. Class names
- * are not carried: raw.class_names stays NULL. */
+ * raw.drop. */
 enum mase_status mase_isolate(struct mase_isolated *t, struct mase_arena *a, const char *path,
                               mase_isolated_fn *read, const void *user,
                               struct mase_err *err) MASE_MUST_CHECK;

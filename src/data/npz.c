@@ -11,8 +11,9 @@
 #include "data/store.h"
 #include "format/npy.h"
 #include "format/zip.h"
+#include "ir/shape.h"
 
-enum { NAMES_SHOWN = 8, FEATURES_MAX = 1 << 22, CLASSES_MAX = 65536, COLUMNS_MAX = 4096 };
+enum { NAMES_SHOWN = 8, FEATURES_MAX = 1 << 22, COLUMNS_MAX = 4096 };
 
 static enum mase_status fail_missing(struct mase_arena *a, const struct mase_zip *z,
                                      const char *name, struct mase_err *err)
@@ -30,8 +31,7 @@ struct reading {
     struct mase_arena scratch; /* arrays unpacked; released when their rows are taken */
     uint64_t most;
     const struct mase_columns *columns;
-    const char **text; // (texts): labels that are texts, in the order of the rows; NULL: numbers
-    int64_t texts;
+    struct mase_texts texts; /* labels that are no numbers */
 };
 
 /* The bytes of an array. */
@@ -67,65 +67,6 @@ static enum mase_status read_array(struct mase_tensor *t, struct reading *in, co
 
 /* ---- labels that are texts ---- */
 
-static int compare_texts(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* As NumPy writes out what is not there. */
-static bool is_missing(const char *text)
-{
-    return !text[0] || mase_streq(text, "nan") || mase_streq(text, "None");
-}
-
-/* Classes are numbered as those of tables: in the order of their names, or as they were. */
-static const char **sort_classes(struct mase_arena *a, const struct reading *in, int *count)
-{
-    const char **sorted = mase_new_array(a, const char *, (size_t)in->texts + 1);
-    int64_t n = 0;
-    int64_t there = 0;
-    for (int64_t i = 0; i < in->texts; i++)
-        if (!is_missing(in->text[i]))
-            sorted[there++] = in->text[i];
-    qsort(sorted, (size_t)there, sizeof *sorted, compare_texts);
-    for (int64_t i = 0; i < there; i++)
-        if (!n || !mase_streq(sorted[i], sorted[n - 1]))
-            sorted[n++] = sorted[i];
-    *count = n <= CLASSES_MAX ? (int)n : -1;
-    for (int64_t i = 0; i < n; i++)
-        sorted[i] = mase_arena_strdup(a, sorted[i]);
-    return sorted;
-}
-
-static enum mase_status name_classes(struct mase_dataset *d, struct mase_raw *r,
-                                     const struct reading *in, struct mase_err *err)
-{
-    const struct mase_columns *c = in->columns;
-    int count = c->class_count;
-    const char *const *names = c->classes ? c->classes : sort_classes(&d->arena, in, &count);
-    if (count < 0)
-        return mase_fail_in(err, MASE_ELIMIT, in->zip.path, "more than %d different labels",
-                            CLASSES_MAX);
-    for (int64_t i = 0; i < r->rows; i++) {
-        const bool missing = is_missing(in->text[i]);
-        int k = 0;
-        while (k < count && !mase_streq(names[k], in->text[i]))
-            k++;
-        if (missing && !r->drop)
-            return mase_fail_in(
-                err, MASE_EVALUE, in->zip.path,
-                "row %" PRId64 ": the label is missing; --drop-nan leaves such rows out", i);
-        if (k == count && !missing)
-            return mase_fail_in(err, MASE_EVALUE, in->zip.path,
-                                "row %" PRId64 ": label '%.40s' is none of the %d that are known",
-                                i, in->text[i], count);
-        r->label[i] = missing ? -1 : k;
-    }
-    r->class_names = names;
-    r->classes = count;
-    return MASE_OK;
-}
-
 /* Are the labels texts? Then they are kept, and y says how many there are. */
 static enum mase_status read_texts(struct mase_tensor *y, bool *texts, struct reading *in,
                                    const char *name, struct mase_err *err)
@@ -139,22 +80,26 @@ static enum mase_status read_texts(struct mase_tensor *y, bool *texts, struct re
     if (!*texts)
         return MASE_OK;
     y->shape = t.shape;
-    const char **all = mase_new_array(&in->scratch, const char *, (size_t)(in->texts + t.count));
-    if (in->texts)
-        memcpy(all, in->text, (size_t)in->texts * sizeof *all);
-    memcpy(all + in->texts, t.text, (size_t)t.count * sizeof *all);
-    in->text = all;
-    in->texts += t.count;
+    mase_texts_add(&in->texts, &in->scratch, t.text, t.count);
     return MASE_OK;
 }
 
+/* The arrays of a part: the inputs, and y if there are labels. */
+struct part {
+    struct mase_tensor x[1 + MASE_MORE_INPUTS], y;
+    const char *x_name[1 + MASE_MORE_INPUTS], *y_name;
+    int inputs;
+};
+
 static enum mase_status check_arrays(struct mase_dataset *d, struct mase_raw *r,
-                                     const struct mase_tensor *x, const struct mase_tensor *y,
-                                     const char *const names[2], const char *path,
-                                     struct mase_err *err)
+                                     const struct part *p, const char *path, struct mase_err *err)
 {
-    MASE_TRY(mase_fit_arrays(r, &d->info.data.sample, &x->shape, y ? &y->shape : NULL, names, path,
-                             err));
+    const char *const names[2] = { p->x_name[0], p->y_name };
+    MASE_TRY(mase_fit_arrays(r, &d->info.data.sample, &p->x[0].shape,
+                             p->y_name ? &p->y.shape : NULL, names, path, err));
+    for (int i = 1; i < p->inputs; i++)
+        MASE_TRY(
+            mase_fit_more(r, i, &p->x[i].shape, p->x[0].shape.dim[0], p->x_name[i], path, err));
     if (r->features > FEATURES_MAX)
         return mase_fail_in(err, MASE_ELIMIT, path, "samples of %" PRId64 " features, at most %d",
                             r->features, FEATURES_MAX);
@@ -176,41 +121,84 @@ static enum mase_status take_label(struct mase_raw *r, const struct mase_tensor 
     return mase_raw_one_hot(r, column, path, name, i, err);
 }
 
-static enum mase_status add_arrays(struct mase_dataset *d, struct mase_raw *r, struct reading *in,
-                                   const char *x_name, const char *y_name, struct mase_err *err)
+static enum mase_status read_part(struct part *p, bool *texts, struct mase_raw *r,
+                                  struct reading *in, const struct mase_array_names *n, int number,
+                                  struct mase_err *err)
 {
-    struct mase_tensor x, y = { 0 };
+    *p = (struct part){ .y_name = n->y[number], .inputs = mase_array_inputs(in->columns, n) };
+    if (p->inputs > 1 + MASE_MORE_INPUTS)
+        return mase_fail_in(err, MASE_ELIMIT, in->zip.path,
+                            "--features names %d arrays, at most %d", p->inputs,
+                            1 + MASE_MORE_INPUTS);
+    r->single = true;
+    r->any_rank = n->guessed || p->inputs > 1;
+    for (int i = 0; i < p->inputs; i++) {
+        p->x_name[i] = mase_array_of_part(&in->scratch, n, in->columns, number, i);
+        MASE_TRY(read_array(&p->x[i], in, p->x_name[i], err));
+        r->integers[i] = !mase_dtype_is_float(p->x[i].dtype);
+        r->single = r->single && (p->x[i].dtype == MASE_F32 || p->x[i].dtype == MASE_F16 ||
+                                  (p->inputs > 1 && r->integers[i]));
+    }
+    if (p->y_name && r->target == MASE_TARGET_CLASS)
+        MASE_TRY(read_texts(&p->y, texts, in, p->y_name, err));
+    return p->y_name && !*texts ? read_array(&p->y, in, p->y_name, err) : MASE_OK;
+}
+
+static void take_inputs(double *row, const struct part *p, int64_t i)
+{
+    for (int k = 0; k < p->inputs; k++) {
+        const int64_t each = mase_tensor_count(&p->x[k]) / p->x[k].shape.dim[0];
+        for (int64_t f = 0; f < each; f++)
+            *row++ = mase_tensor_get(&p->x[k], i * each + f);
+    }
+}
+
+static enum mase_status add_arrays(struct mase_dataset *d, struct mase_raw *r, struct reading *in,
+                                   const struct mase_array_names *n, int number,
+                                   struct mase_err *err)
+{
+    struct part p;
     const char *path = in->zip.path;
     bool texts = false;
-    MASE_TRY(read_array(&x, in, x_name, err));
-    if (y_name && r->target == MASE_TARGET_CLASS)
-        MASE_TRY(read_texts(&y, &texts, in, y_name, err));
-    if (y_name && !texts)
-        MASE_TRY(read_array(&y, in, y_name, err));
-    MASE_TRY(check_arrays(d, r, &x, y_name ? &y : NULL, (const char *const[]){ x_name, y_name },
-                          path, err));
+    MASE_TRY(read_part(&p, &texts, r, in, n, number, err));
+    MASE_TRY(check_arrays(d, r, &p, path, err));
     if (texts && r->classes)
-        return mase_fail_in(err, MASE_EVALUE, path, "%s has several texts for a sample", y_name);
-    r->single = x.dtype == MASE_F32 || x.dtype == MASE_F16;
-    MASE_TRY(mase_raw_reserve(r, r->rows + x.shape.dim[0], in->most, path, err));
+        return mase_fail_in(err, MASE_EVALUE, path, "%s has several texts for a sample", p.y_name);
+    MASE_TRY(mase_raw_reserve(r, r->rows + p.x[0].shape.dim[0], in->most, path, err));
     const int64_t inputs = r->features - r->targets;
-    for (int64_t i = 0; i < x.shape.dim[0]; i++) {
+    for (int64_t i = 0; i < p.x[0].shape.dim[0]; i++) {
         double *row;
         int32_t *label;
         MASE_TRY(mase_raw_add(r, &row, &label, path, err));
         *label = 0;
-        for (int64_t f = 0; f < inputs; f++)
-            row[f] = mase_tensor_get(&x, i * inputs + f);
+        take_inputs(row, &p, i);
         for (int64_t k = 0; k < r->targets; k++)
-            row[inputs + k] = mase_tensor_get(&y, i * r->targets + k);
+            row[inputs + k] = mase_tensor_get(&p.y, i * r->targets + k);
         if (r->target == MASE_TARGET_CLASS && !texts)
-            MASE_TRY(take_label(r, &y, i, path, y_name, err));
+            MASE_TRY(take_label(r, &p.y, i, path, p.y_name, err));
     }
-    if (in->text && in->texts != r->rows)
-        return mase_fail_in(err, MASE_EVALUE, path,
-                            "some labels are texts, and those of '%s' are%s", y_name,
-                            texts ? "; the others are numbers" : " numbers");
-    return MASE_OK;
+    return mase_texts_check(&in->texts, r, texts, p.y_name, path, err);
+}
+
+/* What else the file has with as many rows: inputs of a network may be called so. */
+static void offer_others(struct mase_raw *r, struct reading *in, const struct mase_array_names *n)
+{
+    enum { HEADER = 1 << 12 };
+    for (int i = 0; i < in->zip.count; i++) {
+        const struct mase_zip_entry *e = &in->zip.entries[i];
+        const unsigned char *head;
+        size_t size = HEADER;
+        struct mase_tensor t;
+        struct mase_err err;
+        if (!mase_ends_with(e->name, ".npy") ||
+            mase_zip_peek(&in->zip, e, &in->scratch, &head, &size, &err))
+            continue;
+        struct mase_cursor c = { .path = in->zip.path, .data = head, .size = size };
+        const char *name =
+            mase_arena_strndup(&in->scratch, e->name, strlen(e->name) - strlen(".npy"));
+        if (!mase_npy_outline(&t, &c, e->size, &err))
+            mase_raw_offer(r, &in->scratch, n, name, &t.shape, r->rows);
+    }
 }
 
 static bool has_array(const void *file, const char *name)
@@ -223,24 +211,42 @@ static bool has_array(const void *file, const char *name)
     return false;
 }
 
+static struct mase_array_names choose_arrays(struct reading *in, const struct mase_columns *c)
+{
+    const struct mase_zip *z = &in->zip;
+    struct mase_array_names n = mase_find_arrays(&in->scratch, c, has_array, z);
+    const char **all = mase_new_array(&in->scratch, const char *, (size_t)z->count);
+    int count = 0;
+    if (has_array(z, n.x[0]) && (!n.y[0] || has_array(z, n.y[0])))
+        return n;
+    for (int i = 0; i < z->count; i++)
+        if (mase_ends_with(z->entries[i].name, ".npy"))
+            all[count++] = mase_arena_strndup(&in->scratch, z->entries[i].name,
+                                              strlen(z->entries[i].name) - strlen(".npy"));
+    (void)mase_guess_arrays(&n, c, all, count);
+    return n;
+}
+
 static enum mase_status read_arrays(struct mase_dataset *d, struct mase_raw *r, struct reading *in,
                                     const struct mase_file *f, const struct mase_columns *c,
                                     struct mase_err *err)
 {
     MASE_TRY(mase_zip_open(&in->zip, &in->scratch, f->data, f->size, f->path, err));
-    const struct mase_array_names n = mase_find_arrays(&in->scratch, c, has_array, &in->zip);
-    MASE_TRY(add_arrays(d, r, in, n.x[0], n.y[0], err));
+    const struct mase_array_names n = choose_arrays(in, c);
+    MASE_TRY(add_arrays(d, r, in, &n, 0, err));
+    mase_raw_name_array(r, &n);
+    offer_others(r, in, &n);
     const int64_t training = r->rows;
     if (n.x[1])
-        MASE_TRY(add_arrays(d, r, in, n.x[1], n.y[1], err));
+        MASE_TRY(add_arrays(d, r, in, &n, 1, err));
     r->validation = r->rows - training;
     if (n.x[2])
-        MASE_TRY(add_arrays(d, r, in, n.x[2], n.y[2], err));
+        MASE_TRY(add_arrays(d, r, in, &n, 2, err));
     r->training = n.x[1] || n.x[2] ? training : 0;
     mase_name_features(r, &d->arena);
     mase_warn_of_channels(&d->info.data.sample, in->zip.path);
-    if (in->text)
-        return name_classes(d, r, in, err);
+    if (in->texts.text)
+        return mase_texts_number(&in->texts, r, &d->arena, c, in->zip.path, err);
     mase_raw_tell_one_hot(r, in->zip.path);
     return MASE_OK;
 }

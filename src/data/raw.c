@@ -500,6 +500,7 @@ enum mase_status mase_raw_finish(struct mase_dataset *d, struct mase_raw *r,
         mase_fit_split(opts, r->training || r->published, r->validation > 0, r->grouped);
     opts = &fitted;
     MASE_TRY(mase_raw_check(r, path, err));
+    mase_raw_inputs(d, r, opts);
     struct ordered o = order_rows(r, opts);
     d->info.rows = r->rows;
     d->info.duplicates = r->duplicates;

@@ -7,6 +7,13 @@
 #include <mase/dataset.h>
 #include <mase/file.h>
 
+/* An array beside those that are read. */
+enum { MASE_RAW_OTHERS = 16 };
+struct mase_raw_other {
+    char name[64];
+    struct mase_shape sample;
+};
+
 struct mase_raw {
     double *x;      // (rows, features)
     int32_t *label; // (rows)
@@ -28,8 +35,16 @@ struct mase_raw {
     bool single;        /* the numbers were 32-bit floats */
     int64_t training;   /* rows that train come first; 0: not yet split */
     int64_t validation; /* those that validate follow; 0: not said. The rest tests */
-    bool published;     /* jsc: scaled as it was published unless something else is asked for; what
-                         * was before scaling is kept */
+    struct mase_shape more[MASE_MORE_INPUTS]; /* of the inputs behind the first */
+    int more_count;
+    bool integers[1 + MASE_MORE_INPUTS]; /* of arrays: they hold integers or truth values */
+    char array[64];                      /* the one that is the input; "": columns are */
+    bool guessed;                        /* since no other name is usual */
+    bool any_rank;                       /* a sample may be a single number, [N] */
+    struct mase_raw_other other[MASE_RAW_OTHERS];
+    int other_count;
+    bool published; /* jsc: scaled as it was published unless something else is asked for; what
+                     * was before scaling is kept */
 };
 
 void mase_raw_release(struct mase_raw *r);
@@ -119,12 +134,20 @@ enum mase_status mase_find_features(int **columns, struct mase_raw *r, struct ma
  * where nobody asks for labels those of y. */
 struct mase_array_names {
     const char *x[3], *y[3]; /* train, validation, test */
+    const char *stem;        /* x without its part: "x" of "x_train" */
+    bool guessed;            /* x has no usual name */
+    bool before;             /* the part stands before the name: train_x */
+    bool chosen;             /* the features are those that were chosen */
 };
 typedef bool mase_has_fn(const void *file, const char *name);
 /* Those that the file has, of what people call them: X and y, x_train and y_test, data and target.
  * If it has none, the names that are missed: X and y, or those that are chosen. */
 struct mase_array_names mase_find_arrays(struct mase_arena *a, const struct mase_columns *c,
                                          mase_has_fn *has, const void *file);
+/* Where it has none of them: labels by a usual name and, if nobody names features, the first other
+ * array of `all`. False: there are no such. */
+bool mase_guess_arrays(struct mase_array_names *n, const struct mase_columns *c,
+                       const char *const *all, int count);
 /* Arrays have no columns to split by. */
 enum mase_status mase_fail_no_column(const char *path, const char *column, struct mase_err *err);
 /* "x0", "x1", ... for the features of arrays, and "y", or "y0", "y1", ... for the targets behind
@@ -137,6 +160,47 @@ enum mase_status mase_fit_arrays(struct mase_raw *r, struct mase_shape *sample,
                                  const struct mase_shape *x, const struct mase_shape *y,
                                  const char *const names[2], const char *path,
                                  struct mase_err *err) MASE_MUST_CHECK;
+
+/* ---- labels that are texts (texts.c) ---- */
+
+struct mase_texts {
+    const char *const *text; // (count), in the order of the rows; NULL: labels are numbers
+    int64_t count;
+};
+void mase_texts_add(struct mase_texts *t, struct mase_arena *a, const char *const *text, int64_t n);
+/* All rows that r has so far, or none, must have them; these: the last array does. */
+enum mase_status mase_texts_check(const struct mase_texts *t, const struct mase_raw *r, bool these,
+                                  const char *array, const char *path,
+                                  struct mase_err *err) MASE_MUST_CHECK;
+/* Labels and names of the classes of r, in a. */
+enum mase_status mase_texts_number(const struct mase_texts *t, struct mase_raw *r,
+                                   struct mase_arena *a, const struct mase_columns *c,
+                                   const char *path, struct mase_err *err) MASE_MUST_CHECK;
+
+/* ---- several inputs (inputs.c) ---- */
+
+/* How many arrays the inputs of a sample are, and what input number `input` of a part is called. */
+int mase_array_inputs(const struct mase_columns *c, const struct mase_array_names *n);
+const char *mase_array_of_part(struct mase_arena *a, const struct mase_array_names *n,
+                               const struct mase_columns *c, int part, int input);
+/* A further input, counted from 1, whose features follow those of r. */
+enum mase_status mase_fit_more(struct mase_raw *r, int input, const struct mase_shape *x,
+                               int64_t rows, const char *name, const char *path,
+                               struct mase_err *err) MASE_MUST_CHECK;
+/* An array that nobody has asked for, like those of training; kept if it has a row for each sample.
+ */
+void mase_raw_offer(struct mase_raw *r, struct mase_arena *a, const struct mase_array_names *n,
+                    const char *array, const struct mase_shape *x, int64_t rows);
+/* What the array that is the input is called, without its part. */
+void mase_raw_name_array(struct mase_raw *r, const struct mase_array_names *n);
+/* Where semicolons in --features divide columns, r->more has the first of each input behind the
+ * first: it becomes their shapes. Returns the shape of the first. */
+struct mase_shape mase_group_columns(struct mase_raw *r);
+/* What r knows of them goes to d, which has the shape of the first. */
+void mase_raw_inputs(struct mase_dataset *d, struct mase_raw *r,
+                     const struct mase_dataset_opts *opts);
+/* Those of one sample, from the shape of all. */
+struct mase_shape mase_without_rows(const struct mase_shape *all);
 
 /* A compound table of HDF5: the features by name, and either the classes as one-hot columns (given
  * one_hot names) or a label column. */

@@ -102,8 +102,7 @@ void mase_floats_row(double *row, const void *floats, int64_t i)
 
 float *mase_new_table(const struct mase_dataset *d)
 {
-    const size_t size =
-        (size_t)(d->info.rows * mase_shape_count(&d->info.data.sample)) * sizeof(float);
+    const size_t size = (size_t)(d->info.rows * mase_data_features(&d->info.data)) * sizeof(float);
     float *table = aligned_alloc(64, (size + 63) / 64 * 64);
     if (!table)
         mase_out_of_memory(size);
@@ -120,7 +119,7 @@ static void apply(const struct mase_scaling *s, float *y, const double *x, bool 
 
 static void fill(const struct mase_dataset *d, float *to, const struct mase_scale_source *from)
 {
-    const int64_t features = mase_shape_count(&d->info.data.sample);
+    const int64_t features = mase_data_features(&d->info.data);
     double *row = mase_xcalloc((size_t)features * sizeof *row);
     for (int64_t i = 0; i < d->info.rows; i++) {
         float *y = to + i * features;
@@ -153,7 +152,7 @@ enum mase_status mase_scale_table(struct mase_dataset *d, float *to,
                                   const struct mase_dataset_opts *opts,
                                   const struct mase_scale_source *from, struct mase_err *err)
 {
-    const int64_t features = mase_shape_count(&d->info.data.sample);
+    const int64_t features = mase_data_features(&d->info.data);
     const enum mase_scale usual = from->published ? MASE_SCALE_STANDARD : MASE_SCALE_NONE;
     struct mase_split_rows rows = d->split[MASE_SPLIT_TRAIN];
     d->info.scale = opts->scale == MASE_SCALE_USUAL ? usual : opts->scale;
@@ -166,6 +165,8 @@ enum mase_status mase_scale_table(struct mase_dataset *d, float *to,
     } else if (fits[d->info.scale]) {
         d->info.scaling = fits[d->info.scale](&d->arena, features, rows, from->get, from->table);
         d->info.scale_rows = rows.count;
+        mase_keep_integers(d, (double *)(uintptr_t)d->info.scaling.mean,
+                           (double *)(uintptr_t)d->info.scaling.std);
     }
     fill(d, to, from);
     d->table = to;

@@ -29,6 +29,7 @@ struct mase_dataset {
     struct mase_dataset_info info;
     struct mase_arena arena; /* names, lists, scaling */
     struct mase_split_rows split[MASE_SPLIT_COUNT];
+    bool integers[1 + MASE_MORE_INPUTS];      /* of several inputs: whole numbers, never scaled */
     const int32_t *label;                     /* (rows) */
     const float *target;                      /* (rows, targets) or NULL */
     const float *table;                       /* (rows, features), NULL for images */
@@ -158,6 +159,8 @@ enum mase_status mase_scale_table(struct mase_dataset *d, float *to,
                                   const struct mase_dataset_opts *opts,
                                   const struct mase_scale_source *from,
                                   struct mase_err *err) MASE_MUST_CHECK;
+/* Of several inputs: features that are whole numbers stay as they are. */
+void mase_keep_integers(struct mase_dataset *d, double *mean, double *std);
 /* Floats for every feature of every row of d; freed by the caller. */
 float *mase_new_table(const struct mase_dataset *d);
 /* Row i of the floats of d->plain, or of another table of floats. */

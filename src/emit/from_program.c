@@ -9,6 +9,7 @@
 
 #include "emit/emit.h"
 #include "exec/interpret.h"
+#include "exec/norm_line.h"
 #include "exec/ref.h"
 #include "exec/spans.h"
 #include "ir/bind.h"
@@ -45,21 +46,6 @@ static const struct mase_tensor *known_of(const struct reading *r, const struct 
 {
     const struct mase_pvalue *v = mase_pvalue_of(a);
     return v ? r->known[v->number] : NULL;
-}
-
-/* The instruction as a call for one sample. */
-static enum mase_status call(struct reading *r, struct mase_pcall *k, const struct mase_instr *i,
-                             struct mase_err *err)
-{
-    struct mase_tensor **t = mase_new_array(r->a, struct mase_tensor *, (size_t)r->p->value_count);
-    for (int n = 0; n < r->p->value_count; n++) {
-        const struct mase_ptype *type = &r->p->value[n]->type;
-        const struct mase_shape one = mase_ptype_shape(type, 1);
-        const struct mase_tensor empty = mase_tensor(r->a, type->dtype, &one, false);
-        t[n] = r->known[n] ? r->known[n] : mase_arena_memdup(r->a, &empty, sizeof empty);
-    }
-    mase_pcall_init(k, r->a, i, t, 1);
-    return mase_call_infer(&k->call, err);
 }
 
 /* ---- sums ---- */
@@ -118,7 +104,7 @@ static enum mase_status read_conv(struct reading *r, const struct mase_instr *i,
 {
     struct mase_pcall k;
     struct mase_window w;
-    MASE_TRY(call(r, &k, i, err));
+    MASE_TRY(mase_instr_call(&k, i, r->a, r->p, r->known, err));
     MASE_TRY(mase_conv_window(&k.call, &w, err));
     mase_ref_lift_window(&w);
     if (!is_flat(&w) || w.mode != MASE_PAD_ZEROS)
@@ -172,30 +158,21 @@ static enum mase_status read_batch_norm(struct reading *r, const struct mase_ins
                                         struct mase_emit_value *x, struct mase_err *err)
 {
     struct mase_pcall k;
-    double eps;
-    MASE_TRY(call(r, &k, i, err));
-    MASE_TRY(mase_call_float(&k.call, &eps, "eps", err));
-    const struct mase_tensor *mean = mase_call_tensor(&k.call, "running_mean"),
-                             *var = mase_call_tensor(&k.call, "running_var"),
-                             *weight = mase_call_tensor(&k.call, "weight"),
-                             *bias = mase_call_tensor(&k.call, "bias");
-    if (!mean || !var || !mean->data || !var->data || (weight && !weight->data) ||
-        (bias && !bias->data) || mase_call_training(&k.call, "training", false))
-        return mase_emit_refuse(i->from, err, "batch norm by statistics of the batch");
-    const int64_t channels = mean->shape.dim[0], per = x->rows / channels;
+    MASE_TRY(mase_instr_call(&k, i, r->a, r->p, r->known, err));
+    const struct mase_shape *shape = &k.call.param[0].tensor->shape;
+    const int64_t channels = shape->rank > 1 ? shape->dim[1] : 1, per = x->rows / channels;
     struct mase_emit_step *s = sum_before(r, i, x, MASE_EMIT_AXPY);
     const int64_t rows = s ? channels : x->rows, run = s ? 1 : per;
-    float *scale = mase_new_array(r->a, float, (size_t)rows),
+    float *line = mase_new_array(r->a, float, (size_t)(2 * channels)),
+          *scale = mase_new_array(r->a, float, (size_t)rows),
           *shift = mase_new_array(r->a, float, (size_t)rows);
+    if (!mase_norm_lines(line, line + channels, &k.call, channels))
+        return mase_emit_refuse(i->from, err, "batch norm by statistics of the batch");
     if (s && (s->sum.groups * s->sum.outputs != channels || s->sum.output_stride != per))
         return mase_emit_refuse(i->from, err, "its channels are not those of the layer before it");
     for (int64_t row = 0; row < rows; row++) {
-        const int64_t c = row / run;
-        const double by =
-            (weight ? (double)mase_f32(weight)[c] : 1) / sqrt((double)mase_f32(var)[c] + eps);
-        scale[row] = (float)by;
-        shift[row] =
-            (float)((bias ? (double)mase_f32(bias)[c] : 0) - (double)mase_f32(mean)[c] * by);
+        scale[row] = line[row / run];
+        shift[row] = line[channels + row / run];
     }
     MASE_TRY(check_finite(i, scale, rows, err));
     MASE_TRY(check_finite(i, shift, rows, err));
@@ -239,7 +216,7 @@ static enum mase_status read_pool(struct reading *r, const struct mase_instr *i,
     const struct mase_pool *pool = mase_pool_of(i->op);
     if (!pool || i->result_count != 1)
         return mase_emit_refuse(i->from, err, "%s has none", mase_ops[i->op].name);
-    MASE_TRY(call(r, &k, i, err));
+    MASE_TRY(mase_instr_call(&k, i, r->a, r->p, r->known, err));
     MASE_TRY(pool->adaptive ? mase_adaptive_window(&k.call, &w, err)
                             : mase_pool_window(&k.call, &w, err));
     mase_ref_lift_window(&w);

@@ -6,6 +6,7 @@
 
 #include "emit/emit.h"
 #include "exec/exact.h"
+#include "exec/interpret.h"
 
 /* ---- types ---- */
 
@@ -63,14 +64,10 @@ struct mase_emit_step *mase_emit_add_step(struct mase_emit_net *n, enum mase_emi
 
 enum mase_status mase_emit_refuse(const char *from, struct mase_err *err, const char *fmt, ...)
 {
-    struct mase_str text = { 0 };
     va_list ap;
     va_start(ap, fmt);
-    mase_str_vprintf(&text, fmt, ap);
+    const enum mase_status st = mase_refuse_node(err, from, "no C", fmt, ap);
     va_end(ap);
-    const enum mase_status st = mase_fail(err, MASE_EUNSUPPORTED, "%s: no C: %s",
-                                          from ? from : "the network", mase_str_text(&text));
-    mase_str_release(&text);
     return st;
 }
 

@@ -33,8 +33,10 @@ static struct mase_decoding decoding_of(const struct mase_exact_value *v, int64_
 /* A row of memory holds lanes numbers of eight bytes: codes, or floats in the first half. */
 struct mase_exact_work {
     const struct mase_exact *e;
-    struct mase_fast_work *fast; /* NULL: number by number, in memory */
+    struct mase_dense_work *dense; /* if it runs sample by sample: x and y are those of samples */
+    struct mase_fast_work *fast;   /* NULL: number by number, in memory */
     int64_t lanes;
+    float *x, *y;
     int64_t *memory;                // (e->rows, lanes)
     int64_t *codes;                 // (lanes): a row of them
     float *output;                  // (outputs, lanes)
@@ -58,11 +60,23 @@ static float *floats_at(const struct mase_exact_work *w, const struct mase_exact
     return (float *)codes_at(w, v, row);
 }
 
-struct mase_exact_work *mase_exact_work_new(const struct mase_exact *e, int64_t samples)
+static void make_dense(struct mase_exact_work *w, int64_t samples)
+{
+    const struct mase_exact *e = w->e;
+    w->dense = mase_dense_work_new(e);
+    w->memory = mase_xcalloc((size_t)(e->input->rows * samples) * sizeof *w->memory);
+    w->x = mase_xcalloc((size_t)(e->input->rows * samples) * sizeof *w->x);
+    w->y = mase_xcalloc((size_t)(e->output->rows * samples) * sizeof *w->y);
+}
+
+struct mase_exact_work *mase_exact_work_new(const struct mase_exact *e, int64_t samples,
+                                            enum mase_exact_keep keep)
 {
     struct mase_exact_work *w = mase_xcalloc(sizeof *w);
     *w = (struct mase_exact_work){ .e = e, .lanes = samples };
-    if (e->fast)
+    if (e->dense && keep == MASE_EXACT_OUTPUT)
+        make_dense(w, samples);
+    else if (e->fast)
         w->fast = mase_fast_work_new(e, samples);
     else
         w->memory = mase_xcalloc((size_t)(e->rows * samples) * sizeof *w->memory);
@@ -78,8 +92,11 @@ void mase_exact_work_free(struct mase_exact_work *w)
 {
     if (!w)
         return;
+    mase_dense_work_free(w->dense);
     mase_fast_work_free(w->fast);
     free(w->memory);
+    free(w->x);
+    free(w->y);
     free(w->codes);
     free(w->output);
     free(w->decoding);
@@ -90,6 +107,8 @@ struct mase_lanes mase_exact_input(struct mase_exact_work *w)
 {
     if (w->fast)
         return mase_fast_input(w->fast);
+    if (w->dense)
+        return (struct mase_lanes){ (float *)w->memory, w->e->input->rows, 2 * w->lanes };
     return (struct mase_lanes){ floats_at(w, w->e->input, 0), w->e->input->rows, 2 * w->lanes };
 }
 
@@ -263,8 +282,25 @@ static enum mase_status run_all(const struct mase_exact_work *w, int64_t samples
     return MASE_OK;
 }
 
+enum mase_status mase_exact_run_array(struct mase_exact_work *w, float *y, const float *x,
+                                      int64_t samples, struct mase_err *err)
+{
+    if (w->dense)
+        return mase_dense_run(w->dense, y, x, samples, err);
+    mase_to_lanes(mase_exact_input(w), x, samples);
+    MASE_TRY(mase_exact_run(w, samples, err));
+    mase_from_lanes(y, mase_exact_output(w), samples);
+    return MASE_OK;
+}
+
 enum mase_status mase_exact_run(struct mase_exact_work *w, int64_t samples, struct mase_err *err)
 {
+    if (w->dense) {
+        mase_from_lanes(w->x, mase_exact_input(w), samples);
+        MASE_TRY(mase_dense_run(w->dense, w->y, w->x, samples, err));
+        mase_to_lanes(mase_exact_output(w), w->y, samples);
+        return MASE_OK;
+    }
     MASE_TRY(w->fast ? mase_fast_run(w->fast, samples, err) : run_all(w, samples, err));
     mase_exact_read(w, w->output, w->lanes, w->e->output, samples);
     return MASE_OK;
@@ -280,7 +316,7 @@ static float decode_scaled(int64_t code, const struct mase_meaning *m)
                : fmaf(v + m->bias, m->scale, m->shift);
 }
 
-static float decode(int64_t code, const struct mase_decoding *d)
+float mase_decoded(int64_t code, const struct mase_decoding *d)
 {
     const struct mase_meaning *m = d->m;
     float v;
@@ -298,7 +334,7 @@ static float decode(int64_t code, const struct mase_decoding *d)
 float mase_exact_decode(int64_t code, const struct mase_meaning *m)
 {
     const struct mase_decoding d = mase_decoding_between(m, code, code);
-    return decode(code, &d);
+    return mase_decoded(code, &d);
 }
 
 static const float *floats_of(const struct mase_exact_work *w, const struct mase_exact_value *v,
@@ -327,7 +363,7 @@ void mase_exact_read(const struct mase_exact_work *w, float *y, int64_t stride,
         const struct mase_decoding d = v == w->e->output ? w->decoding[r] : decoding_of(v, r);
         const int64_t *code = codes_of(w, v, r, samples);
         for (int64_t k = 0; k < samples; k++)
-            y[r * stride + k] = decode(code[k], &d);
+            y[r * stride + k] = mase_decoded(code[k], &d);
     }
 }
 

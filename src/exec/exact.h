@@ -60,6 +60,8 @@ struct mase_decoding {
 };
 struct mase_decoding mase_decoding_between(const struct mase_meaning *m, int64_t lo, int64_t hi);
 
+float mase_decoded(int64_t code, const struct mase_decoding *d);
+
 int64_t mase_exact_encode(float x, const struct mase_exact_grid *g); /* x is a number */
 
 /* A sample has no number where it is rounded. */
@@ -81,6 +83,36 @@ void mase_fast_codes(const struct mase_fast_work *w, int64_t *code,
                      const struct mase_exact_value *v, int64_t row, int64_t samples);
 const float *mase_fast_floats(const struct mase_fast_work *w, const struct mase_exact_value *v,
                               int64_t row);
+
+/* Roundings as kernels do them: a line in double, or if shift may be the division by a power of two
+ * that l->shift says; false: more bits or another direction. most: the largest magnitude of a code.
+ */
+struct mase_int_line;
+bool mase_exact_round_line(struct mase_int_line *l, bool *shift, const struct mase_exact_round *r,
+                           int64_t most);
+/* Do kernels encode by it? */
+bool mase_exact_grid_fast(const struct mase_exact_grid *g);
+
+/* Do all codes of a value lie between? */
+bool mase_exact_within(const struct mase_exact_value *v, int64_t lo, int64_t hi);
+
+/* ---- by kernels, sample by sample (exact_dense.c, exact_pack.c) ---- */
+
+/* The weights of a dense layer of l->tiles tiles for some kernels, in the type of input that takes
+ * less; false: they or the codes have too many bits. Sets tile, from and x_stride. */
+struct mase_int_layer;
+struct mase_kernels;
+bool mase_exact_pack(struct mase_int_layer *l, const struct mase_exact_instr *i,
+                     const struct mase_kernels *k, struct mase_arena *a);
+
+/* e->dense, if the network is a chain of dense layers. */
+void mase_exact_find_dense(struct mase_exact *e);
+struct mase_dense_work;
+struct mase_dense_work *mase_dense_work_new(const struct mase_exact *e);
+void mase_dense_work_free(struct mase_dense_work *w);
+/* x: (samples, features), y: (samples, outputs). */
+enum mase_status mase_dense_run(const struct mase_dense_work *w, float *y, const float *x,
+                                int64_t samples, struct mase_err *err) MASE_MUST_CHECK;
 
 /* ---- lowering (exact_lower.c, exact_sum.c, exact_window.c) ---- */
 
@@ -161,8 +193,5 @@ enum mase_status mase_exact_codes(struct mase_exact_lowering *l, const struct ma
 /* v is what the instruction gives. */
 void mase_exact_give(struct mase_exact_lowering *l, const struct mase_instr *i,
                      const struct mase_exact_value *v);
-/* The instruction as a call for one sample, with the data of what is known. */
-enum mase_status mase_exact_call(struct mase_exact_lowering *l, struct mase_pcall *k,
-                                 const struct mase_instr *i, struct mase_err *err) MASE_MUST_CHECK;
 
 #endif /* MASE_EXEC_EXACT_H */

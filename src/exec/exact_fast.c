@@ -37,18 +37,17 @@ struct mase_exact_fast {
 
 /* ---- can it be run so? ---- */
 
-static bool fits(const struct mase_exact_value *v, int64_t most)
-{
-    for (int64_t r = 0; r < v->rows; r++)
-        if (v->lo[r] < -most - 1 || v->hi[r] > most)
-            return false;
-    return true;
-}
-
 static void set_type(struct mase_exact_fast *f, const struct mase_exact_value *v, enum type t)
 {
     for (int64_t r = v->at; r < v->at + v->rows; r++)
         f->type[r] = t;
+}
+
+bool mase_exact_grid_fast(const struct mase_exact_grid *g)
+{
+    const double factor = g->scaled ? g->step : 1 / g->step;
+    return (g->direction == MASE_TO_NEAREST_EVEN || g->direction == MASE_TO_FLOOR) &&
+           factor >= (double)0x1p-126f && factor <= (double)0x1p127f;
 }
 
 static bool prepare_encode(struct step *s, struct mase_exact_fast *f, struct mase_arena *a)
@@ -59,8 +58,7 @@ static bool prepare_encode(struct step *s, struct mase_exact_fast *f, struct mas
     for (int64_t r = 0; r < y->rows; r++) {
         const struct mase_exact_grid *g = &s->i->u.encode[r];
         const double factor = g->scaled ? g->step : 1 / g->step;
-        if ((g->direction != MASE_TO_NEAREST_EVEN && g->direction != MASE_TO_FLOOR) ||
-            factor < (double)0x1p-126f || factor > (double)0x1p127f)
+        if (!mase_exact_grid_fast(g))
             return false;
         s->line[r] = (struct mase_int_line){ .lo = (double)g->lo,
                                              .hi = (double)g->hi,
@@ -68,7 +66,7 @@ static bool prepare_encode(struct step *s, struct mase_exact_fast *f, struct mas
                                              .divides = g->scaled,
                                              .floor = g->direction == MASE_TO_FLOOR };
     }
-    return fits(y, INT16_MAX);
+    return mase_exact_within(y, INT16_MIN, INT16_MAX);
 }
 
 /* Does the sum of the magnitudes of all products stay below 2^31, in whatever order? */
@@ -102,10 +100,9 @@ static void pack_weights(struct step *s, struct mase_arena *a)
     }
 }
 
-static int64_t magnitude(const struct mase_exact_fast *f, const struct mase_exact *e)
+static int64_t magnitude(const struct mase_exact *e)
 {
     int64_t most = 0;
-    (void)f;
     for (const struct mase_exact_instr *i = e->first; i; i = i->next)
         for (int64_t r = 0; i->out->codes && r < i->out->rows; r++) {
             const int64_t m = -i->out->lo[r] > i->out->hi[r] ? -i->out->lo[r] : i->out->hi[r];
@@ -130,8 +127,8 @@ static bool prepare_affine(struct step *s, struct mase_exact_fast *f, struct mas
 }
 
 /* floor(n / d) is n less (d - 1) / 2, over d, to the nearest: no tie is left. */
-static bool round_line(struct mase_int_line *l, bool *shift, const struct mase_exact_round *r,
-                       int64_t most)
+bool mase_exact_round_line(struct mase_int_line *l, bool *shift, const struct mase_exact_round *r,
+                           int64_t most)
 {
     const bool floor = r->direction == MASE_TO_FLOOR;
     const int bits = __builtin_ctzll((uint64_t)r->div);
@@ -160,7 +157,7 @@ static bool prepare_round(struct step *s, struct mase_exact_fast *f, struct mase
         struct mase_int_line *l = &s->line[r];
         const int64_t most = -x->lo[r] > x->hi[r] ? -x->lo[r] : x->hi[r];
         if (s->i->op == MASE_EXACT_ROUND) {
-            if (!round_line(l, &s->shift[r], &s->i->u.round[r], most))
+            if (!mase_exact_round_line(l, &s->shift[r], &s->i->u.round[r], most))
                 return false;
         } else {
             const struct mase_exact_scale *g = &s->i->u.scale[r];
@@ -171,7 +168,7 @@ static bool prepare_round(struct step *s, struct mase_exact_fast *f, struct mase
         if (l->lo < INT16_MIN || l->hi > INT16_MAX)
             return false;
     }
-    return f->type[x->at] == LONG && fits(y, INT16_MAX);
+    return f->type[x->at] == LONG && mase_exact_within(y, INT16_MIN, INT16_MAX);
 }
 
 /* Rows of one kind go to rows of that kind. */
@@ -229,7 +226,7 @@ void mase_exact_find_fast(struct mase_exact *e)
     f->step = mase_new_array(a, struct step, (size_t)count);
     f->type = mase_new_array(a, enum type, (size_t)e->rows);
     f->place = mase_new_array(a, int64_t, (size_t)e->rows);
-    const int64_t most = magnitude(f, e);
+    const int64_t most = magnitude(e);
     for (const struct mase_exact_instr *i = e->first; i; i = i->next) {
         struct step *s = &f->step[f->count++];
         s->i = i;

@@ -5,13 +5,13 @@
  * a rounding makes codes; sums of products of codes are codes; and what is a line in each code, or
  * cuts at zero, changes what codes mean.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "exec/exact.h"
 #include "exec/interpret.h"
+#include "exec/norm_line.h"
 #include "ir/infer.h"
 #include "ir/shape.h"
 #include "program/program.h"
@@ -19,15 +19,11 @@
 enum mase_status mase_exact_refuse(const struct mase_exact_lowering *l, struct mase_err *err,
                                    const char *fmt, ...)
 {
-    struct mase_str text = { 0 };
     va_list ap;
     va_start(ap, fmt);
-    mase_str_vprintf(&text, fmt, ap);
+    const enum mase_status st =
+        mase_refuse_node(err, l->instr ? l->instr->from : NULL, "no exact integers", fmt, ap);
     va_end(ap);
-    const enum mase_status st = mase_fail(
-        err, MASE_EUNSUPPORTED, "%s: no exact integers: %s",
-        l->instr && l->instr->from ? l->instr->from : "the network", mase_str_text(&text));
-    mase_str_release(&text);
     return st;
 }
 
@@ -115,21 +111,6 @@ void mase_exact_give(struct mase_exact_lowering *l, const struct mase_instr *i,
     l->e->value[p->number] = own;
 }
 
-enum mase_status mase_exact_call(struct mase_exact_lowering *l, struct mase_pcall *k,
-                                 const struct mase_instr *i, struct mase_err *err)
-{
-    struct mase_tensor **t =
-        mase_new_array(&l->scratch, struct mase_tensor *, (size_t)l->e->program->value_count);
-    for (int n = 0; n < l->e->program->value_count; n++) {
-        const struct mase_ptype *type = &l->e->program->value[n]->type;
-        const struct mase_shape one = mase_ptype_shape(type, 1);
-        const struct mase_tensor empty = mase_tensor(&l->scratch, type->dtype, &one, false);
-        t[n] = l->known[n] ? l->known[n] : mase_arena_memdup(&l->scratch, &empty, sizeof empty);
-    }
-    mase_pcall_init(k, &l->scratch, i, t, 1);
-    return mase_call_infer(&k->call, err);
-}
-
 /* ---- lines and cuts ---- */
 
 /* On floats an instruction of its own. */
@@ -170,41 +151,20 @@ static enum mase_status lower_relu(struct mase_exact_lowering *l, const struct m
     return MASE_OK;
 }
 
-/* The scale and shift of every channel, as plans compute them. */
-static enum mase_status channel_lines(struct mase_exact_lowering *l, const struct mase_call *c,
-                                      float *scale, float *shift, int64_t channels,
-                                      struct mase_err *err)
-{
-    const struct mase_tensor *mean = mase_call_tensor(c, "running_mean"),
-                             *var = mase_call_tensor(c, "running_var"),
-                             *weight = mase_call_tensor(c, "weight"),
-                             *bias = mase_call_tensor(c, "bias");
-    double eps;
-    MASE_TRY(mase_call_float(c, &eps, "eps", err));
-    if (!mean || !var || !mean->data || !var->data || (weight && !weight->data) ||
-        (bias && !bias->data) || mase_call_training(c, "training", false))
-        return mase_exact_refuse(l, err,
-                                 "batch norm by statistics of the batch, or by values that "
-                                 "are not constant");
-    for (int64_t k = 0; k < channels; k++) {
-        const float rstd = (float)(1 / sqrt((double)mase_f32(var)[k] + eps));
-        scale[k] = weight ? rstd * mase_f32(weight)[k] : rstd;
-        shift[k] = (bias ? mase_f32(bias)[k] : 0.0f) - mase_f32(mean)[k] * scale[k];
-    }
-    return MASE_OK;
-}
-
 static enum mase_status lower_batch_norm(struct mase_exact_lowering *l, const struct mase_instr *i,
                                          struct mase_err *err)
 {
     const struct mase_exact_value *x = mase_exact_operand(l, &i->param[0]);
     struct mase_pcall k;
-    MASE_TRY(mase_exact_call(l, &k, i, err));
+    MASE_TRY(mase_instr_call(&k, i, &l->scratch, l->e->program, l->known, err));
     const struct mase_shape *s = &k.call.param[0].tensor->shape;
     const int64_t channels = s->rank > 1 ? s->dim[1] : 1;
     float *scale = mase_new_array(l->a, float, (size_t)channels),
           *shift = mase_new_array(l->a, float, (size_t)channels);
-    MASE_TRY(channel_lines(l, &k.call, scale, shift, channels, err));
+    if (!mase_norm_lines(scale, shift, &k.call, channels))
+        return mase_exact_refuse(l, err,
+                                 "batch norm by statistics of the batch, or by values that "
+                                 "are not constant");
     if (!x || x->codes)
         MASE_TRY(mase_exact_codes(l, &x, &i->param[0], err));
     const int64_t per = x->rows / channels;
@@ -385,6 +345,7 @@ static enum mase_status lower(struct mase_exact_lowering *l, struct mase_err *er
         MASE_TRY(mase_node_place(i->node, lower_instr(l, i, err), err));
     MASE_TRY(set_output(l, err));
     mase_exact_find_fast(l->e);
+    mase_exact_find_dense(l->e);
     return MASE_OK;
 }
 

@@ -41,18 +41,21 @@ static enum mase_status take_weights(struct mase_exact_lowering *l, struct mase_
         return MASE_OK;
     const struct mase_blocks blocks = mase_format_blocks(f, &t->shape, w->rounded.role);
     int64_t *offset = mase_new_array(&l->scratch, int64_t, (size_t)blocks.largest);
+    float *value = mase_new_array(&l->scratch, float, (size_t)blocks.largest);
     double *scale = mase_new_array(&l->scratch, double, (size_t)outputs);
     bool scaled = false, mixed = false;
     for (int64_t k = 0; k < blocks.count; k++) {
-        struct mase_grid g;
-        if (!mase_format_grid(&g, f, k, w->rounded.sign))
-            return MASE_OK; /* by the values: the numbers are what they are */
-        scaled |= !mase_dyadic_is_power(mase_dyadic_of((double)g.scale));
         const int64_t n = mase_blocks_offsets(&blocks, k, offset);
+        float step;
+        for (int64_t j = 0; j < n; j++)
+            value[j] = s->weight[offset[j]];
+        if (!mase_format_step_of(&step, f, k, value, n, w->rounded.sign))
+            return MASE_OK; /* the numbers are what they are */
+        scaled |= !mase_dyadic_is_power(mase_dyadic_of((double)step));
         for (int64_t j = 0; j < n; j++) {
             double *of = &scale[offset[j] / per];
-            mixed |= *of != 0 && *of != (double)g.scale;
-            *of = (double)g.scale;
+            mixed |= *of != 0 && *of != (double)step;
+            *of = (double)step;
         }
     }
     if (scaled && mixed)
@@ -145,7 +148,7 @@ enum mase_status mase_exact_lower_conv(struct mase_exact_lowering *l, const stru
     struct mase_window w;
     MASE_TRY(mase_exact_codes(l, &x, &i->param[0], err));
     MASE_TRY(mase_exact_plain(l, &x, err));
-    MASE_TRY(mase_exact_call(l, &k, i, err));
+    MASE_TRY(mase_instr_call(&k, i, &l->scratch, l->e->program, l->known, err));
     MASE_TRY(mase_conv_window(&k.call, &w, err));
     mase_ref_lift_window(&w);
     const struct mase_shape *weight = &mase_call_tensor(&k.call, "weight")->shape;
@@ -282,7 +285,7 @@ enum mase_status mase_exact_lower_window(struct mase_exact_lowering *l, const st
     if (!pool || i->result_count != 1)
         return mase_exact_refuse(l, err, "%s has none", mase_ops[i->op].name);
     MASE_TRY(mase_exact_codes(l, &x, &i->param[0], err));
-    MASE_TRY(mase_exact_call(l, &k, i, err));
+    MASE_TRY(mase_instr_call(&k, i, &l->scratch, l->e->program, l->known, err));
     MASE_TRY(pool->adaptive ? mase_adaptive_window(&k.call, &p.w, err)
                             : mase_pool_window(&k.call, &p.w, err));
     mase_ref_lift_window(&p.w);

@@ -131,11 +131,11 @@ void mase_plan_gather(struct mase_plan *p, const float *table, int64_t row_strid
                       const uint32_t *index, int64_t samples)
 {
     mase_plan_set_samples(p, samples);
-    const struct mase_slot *in = p->input[0];
-    p->k->gather(&(struct mase_gather){ .y = in->x,
+    const struct mase_lanes in = mase_plan_inputs(p);
+    p->k->gather(&(struct mase_gather){ .y = in.data,
                                         .table = table,
                                         .index = index,
-                                        .F = in->rows,
+                                        .F = in.rows,
                                         .n = p->n,
                                         .samples = samples,
                                         .y_stride = p->stride,
@@ -160,6 +160,18 @@ static struct mase_lanes lanes_of(const struct mase_plan *p, const struct mase_s
 struct mase_lanes mase_plan_input(const struct mase_plan *p, int i)
 {
     return lanes_of(p, p->input[i], p->input[i]->x);
+}
+
+/* They are born first and live to the end, so they are placed side by side (place.c). */
+struct mase_lanes mase_plan_inputs(const struct mase_plan *p)
+{
+    struct mase_lanes all = mase_plan_input(p, 0);
+    for (int i = 1; i < p->input_count; i++) {
+        if (p->input[i]->x != all.data + all.rows * all.stride)
+            mase_bug("input %d of a plan does not lie behind the one before", i);
+        all.rows += p->input[i]->rows;
+    }
+    return all;
 }
 
 struct mase_lanes mase_plan_input_gradient(const struct mase_plan *p, int i)

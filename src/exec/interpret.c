@@ -6,7 +6,6 @@
 #include "exec/ref.h"
 #include "ir/infer.h"
 #include "ir/shape.h"
-#include "program/program.h"
 
 /* ---- one instruction ---- */
 
@@ -61,6 +60,32 @@ enum mase_status mase_instr_run(const struct mase_instr *i, struct mase_arena *a
         MASE_TRY(forward(&k.call, err));
     mase_pcall_results(&k, i, tensor);
     return MASE_OK;
+}
+
+enum mase_status mase_instr_call(struct mase_pcall *k, const struct mase_instr *i,
+                                 struct mase_arena *a, const struct mase_program *p,
+                                 struct mase_tensor *const *known, struct mase_err *err)
+{
+    struct mase_tensor **t = mase_new_array(a, struct mase_tensor *, (size_t)p->value_count);
+    for (int n = 0; n < p->value_count; n++) {
+        const struct mase_ptype *type = &p->value[n]->type;
+        const struct mase_shape one = mase_ptype_shape(type, 1);
+        const struct mase_tensor empty = mase_tensor(a, type->dtype, &one, false);
+        t[n] = known[n] ? known[n] : mase_arena_memdup(a, &empty, sizeof empty);
+    }
+    mase_pcall_init(k, a, i, t, 1);
+    return mase_call_infer(&k->call, err);
+}
+
+enum mase_status mase_refuse_node(struct mase_err *err, const char *from, const char *what,
+                                  const char *fmt, va_list ap)
+{
+    struct mase_str text = { 0 };
+    mase_str_vprintf(&text, fmt, ap);
+    const enum mase_status st = mase_fail(err, MASE_EUNSUPPORTED, "%s: %s: %s",
+                                          from ? from : "the network", what, mase_str_text(&text));
+    mase_str_release(&text);
+    return st;
 }
 
 enum mase_status mase_instr_rows(struct mase_tensor **out, const struct mase_instr *i,

@@ -10,9 +10,8 @@
  * order (collective.h).
  * Without tiles the two halves of the work run channel by channel, while a channel is in the cache.
  */
-#include <math.h>
-
 #include "exec/collective.h"
+#include "exec/norm_line.h"
 
 /* What one tile measured of a channel, and of how many values. */
 struct moments {
@@ -54,11 +53,12 @@ static void follow(const struct batch_norm *b, long c, float mean, float var, do
 static void channel_line(const struct batch_norm *b, long c, float mean, float var, float *scale,
                          float *shift)
 {
-    const float rstd = (float)(1 / sqrt(var + b->eps));
+    const struct mase_norm_line line = mase_norm_line(
+        mean, var, b->eps, b->weight ? b->weight->x[c] : 1.0f, b->bias ? b->bias->x[c] : 0.0f);
     b->batch_mean[c] = mean;
-    b->batch_rstd[c] = rstd;
-    *scale = b->weight ? rstd * b->weight->x[c] : rstd;
-    *shift = (b->bias ? b->bias->x[c] : 0.0f) - mean * *scale;
+    b->batch_rstd[c] = line.rstd;
+    *scale = line.scale;
+    *shift = line.shift;
 }
 
 static void measure(const struct mase_step *s, long from, long to)

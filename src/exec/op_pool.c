@@ -2,6 +2,8 @@
  * op_pool.c - pools and resampling: averages and interpolations are maps, maxima windows, the same
  * in every channel.
  */
+#include <math.h>
+
 #include "exec/ref.h"
 #include "exec/spans.h"
 #include "exec/window.h"
@@ -50,6 +52,54 @@ static void add_output(struct pool *p, const struct mase_span *s, int64_t out)
                                                     (int32_t)((d * in[1] + h) * in[2] + w), coef });
 }
 
+/* ---- where maxima lie ---- */
+
+/* Counted in the whole plane: the terms of output o are start[o] .. start[o + 1]. */
+struct places {
+    int32_t *start, *in;
+    long outputs, inputs;
+};
+
+/* Of the first maximum, or the first NaN. */
+static void forward_places(const struct mase_step *s, long from, long to)
+{
+    const struct places *k = s->own;
+    const struct mase_plan *p = s->plan;
+    for (long row = from; row < to; row++) {
+        const float *x = s->in[0]->x + row / k->outputs * k->inputs * p->stride;
+        const int32_t *term = k->in + k->start[row % k->outputs];
+        const int32_t count = k->start[row % k->outputs + 1] - k->start[row % k->outputs];
+        for (int64_t n = 0; n < p->n; n++) {
+            int32_t best = count ? term[0] : 0;
+            for (int32_t i = 1; i < count; i++) {
+                const float v = x[term[i] * p->stride + n], top = x[best * p->stride + n];
+                best = v > top || (isnan(v) && !isnan(top)) ? term[i] : best;
+            }
+            s->out->x[row * p->stride + n] = (float)best;
+        }
+    }
+}
+
+static void set_places(struct pool *p, long planes)
+{
+    struct mase_arena *a = &p->step->plan->arena;
+    struct places *k = p->step->own = mase_new(a, struct places);
+    const int64_t *in = p->window.in, *out = p->window.out;
+    k->outputs = (long)(out[0] * out[1] * out[2]);
+    k->inputs = (long)(in[0] * in[1] * in[2]);
+    k->start = mase_new_array(a, int32_t, (size_t)k->outputs + 1);
+    k->in = mase_new_array(a, int32_t, (size_t)p->terms.count);
+    for (long i = 0; i < p->terms.count; i++) { /* in the order of the outputs */
+        k->in[i] = p->terms.term[i].in;
+        k->start[p->terms.term[i].out + 1] = (int32_t)i + 1;
+    }
+    for (long o = 0; o < k->outputs; o++)
+        if (k->start[o + 1] < k->start[o])
+            k->start[o + 1] = k->start[o];
+    p->step->stops = true;
+    mase_step_forward(p->step, forward_places, MASE_UNIT_ITEMS, planes * k->outputs);
+}
+
 static enum mase_status list_plane(struct pool *p, mase_span_fn *span, struct mase_err *err)
 {
     struct mase_window *w = &p->window;
@@ -63,18 +113,17 @@ static enum mase_status list_plane(struct pool *p, mase_span_fn *span, struct ma
         add_output(p, s, at.i);
     }
     const long planes = (long)p->step->in[0]->tensor->shape.dim[1];
-    if (p->mean)
+    if (p->step->result_index > 0)
+        set_places(p, planes);
+    else if (p->mean)
         mase_rowmap_set(p->step, &p->terms, planes, NULL);
     else
         mase_window_set(p->step, &p->terms, planes, 1.0f, false);
     return MASE_OK;
 }
 
-/* Where a maximum lies is counted in the whole plane, not in its window. */
 static enum mase_status begin(struct pool *p, struct mase_call *c, struct mase_err *err)
 {
-    if (p->step->result_index > 0)
-        return mase_call_fail(c, err, "a plan does not give the indices of a pool");
     return mase_step_input(p->step, c, "input", err);
 }
 

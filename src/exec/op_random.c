@@ -16,6 +16,7 @@
 struct draw {
     bool normal;
     uint64_t seed, stream;
+    int64_t each; /* of what is the same for all samples: rows of its first dimension; else 0 */
 };
 
 /* Four samples' numbers are one block of Philox. */
@@ -67,6 +68,7 @@ static bool is_normal(enum mase_op op)
 /* What a call makes of the numbers that are drawn. */
 struct made {
     double scale, shift;
+    int64_t count;                /* of integers from shift on; 0: floats */
     bool chance;                  /* 1 below a probability, else 0: */
     const struct mase_arg *a, *b; /* that, or mean and deviation; NULL: as said above */
 };
@@ -92,7 +94,21 @@ static enum mase_status read_call(const struct mase_call *c, struct made *m, str
         MASE_TRY(mase_call_float(c, &m->shift, "mean", err));
         MASE_TRY(mase_call_float(c, &m->scale, "std", err));
     }
+    if (op == MASE_OP_randint) {
+        struct mase_shape size;
+        int64_t low, high;
+        MASE_TRY(mase_randint_read(c, &low, &high, &size, err));
+        m->count = high - low;
+        m->shift = (double)low;
+    }
     return MASE_OK;
+}
+
+/* One of count: a product in float may come to the end. */
+static double whole_of(float y, int64_t count)
+{
+    const double v = floor((double)(y * (float)count));
+    return v < (double)count ? v : (double)(count - 1);
 }
 
 /* With the seed 0, the samples in the first dimension. */
@@ -111,7 +127,7 @@ enum mase_status mase_forward_random(struct mase_call *c, struct mase_err *err)
     for (; w.i < w.count; mase_nd_next(&w)) {
         float y;
         draw_row(&y, &d, w.i % rows, w.i / rows, 1);
-        double v = (double)y * m.scale + m.shift;
+        double v = (m.count ? whole_of(y, m.count) : (double)y * m.scale) + m.shift;
         if (m.chance)
             v = v < mase_ref_operand(m.a, w.off[0]);
         else if (m.b)
@@ -130,23 +146,26 @@ static void forward(const struct mase_step *s, long from, long to)
     struct draw d = *own;
     if (p->train)
         d.stream ^= p->number * UINT64_C(0x9e3779b97f4a7c15);
-    for (long r = from; r < to; r++)
+    for (long r = from; r < to && d.each; r++)
+        draw_row(s->out->x + r * p->stride, &d, r % d.each, r / d.each, 1);
+    for (long r = from; r < to && !d.each; r++)
         draw_row(s->out->x + r * p->stride, &d, r, p->first, p->n);
 }
 
 static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct mase_err *err)
 {
+    (void)err;
     struct draw *d = s->own = mase_new(&s->plan->arena, struct draw);
-    if (!s->out->lanes)
-        return mase_call_fail(c, err, "a plan draws numbers for each sample, and %s has none",
-                              mase_show_shape(c, &s->out->tensor->shape));
+    const struct mase_shape *shape = &s->out->tensor->shape;
     *d = (struct draw){ .normal = is_normal(c->node->op),
                         .seed = s->plan->seed,
                         .stream = mase_rng_name(s->node->name) };
+    if (s->plan->of) /* as the reference counts them */
+        d->each = shape->rank ? s->out->rows / shape->dim[0] : 1;
     mase_step_forward(s, forward, MASE_UNIT_ITEMS, (long)s->out->rows);
     return MASE_OK;
 }
 
-const struct mase_step_kind mase_step_random = { .name = "random",
-                                                 .prepare = prepare,
-                                                 .axes = MASE_AXES_ANY };
+const struct mase_step_kind mase_step_random = {
+    .name = "random", .prepare = prepare, .axes = MASE_AXES_ANY, .derives = true
+};

@@ -1,6 +1,8 @@
 /*
  * op_reduce.c - sums and means along dimensions, running sums: maps; maxima and minima: windows.
  */
+#include <math.h>
+
 #include "exec/ref.h"
 #include "exec/rowmap.h"
 #include "exec/window.h"
@@ -61,6 +63,91 @@ static enum mase_status prepare_cumsum(struct mase_step *s, struct mase_call *c,
     return MASE_OK;
 }
 
+/* ---- running products, and sums of exponentials ---- */
+
+struct scan {
+    struct mase_axis axis;
+    bool product;
+};
+
+/* The rows of line i in lane n: first, and the distance between them. */
+static int64_t first_row(const struct scan *k, long i)
+{
+    return i / k->axis.inner * k->axis.len * k->axis.inner + i % k->axis.inner;
+}
+
+static void forward_scan(const struct mase_step *s, long from, long to)
+{
+    const struct scan *k = s->own;
+    const int64_t stride = s->plan->stride, step = k->axis.inner * stride;
+    for (long i = from; i < to; i++)
+        for (int64_t n = 0; n < s->plan->n; n++) {
+            const float *x = s->in[0]->x + first_row(k, i) * stride + n;
+            float *y = s->out->x + first_row(k, i) * stride + n;
+            double run = k->product ? 1.0 : 0.0, top = -INFINITY;
+            for (int64_t j = 0; j < k->axis.len; j++) {
+                const double v = (double)x[j * step];
+                if (k->product) {
+                    run *= v;
+                } else if (v > top) { /* the sum is of e^(x - top) */
+                    run = run * exp(top - v) + 1.0;
+                    top = v;
+                } else if (!(isinf(v) && v < 0.0)) {
+                    run += exp(v - top);
+                }
+                y[j * step] = (float)(k->product ? run : top + log(run));
+            }
+        }
+}
+
+/* What d of row j adds up to: of products, those without x[j]. */
+static double scan_slope(const struct scan *k, const float *x, const float *y, const float *dy,
+                         int64_t step, int64_t j)
+{
+    double run = 1.0, sum = 0.0;
+    for (int64_t i = 0; i < j && k->product; i++)
+        run *= (double)x[i * step];
+    for (int64_t i = j; i < k->axis.len; i++) {
+        if (k->product && i > j)
+            run *= (double)x[i * step];
+        sum += (double)dy[i * step] *
+               (k->product ? run : exp((double)x[j * step] - (double)y[i * step]));
+    }
+    return sum;
+}
+
+static void backward_scan(const struct mase_step *s, long from, long to)
+{
+    const struct scan *k = s->own;
+    const int64_t stride = s->plan->stride, step = k->axis.inner * stride;
+    for (long i = from; i < to && s->in[0]->dx; i++)
+        for (int64_t n = 0; n < s->plan->n; n++) {
+            const int64_t at = first_row(k, i) * stride + n;
+            for (int64_t j = 0; j < k->axis.len; j++) {
+                float *dx = s->in[0]->dx + at + j * step;
+                const double d =
+                    n < s->plan->samples
+                        ? scan_slope(k, s->in[0]->x + at, s->out->x + at, s->out->dx + at, step, j)
+                        : 0.0;
+                *dx = (s->add[0] ? *dx : 0.0f) + (float)d;
+            }
+        }
+}
+
+static enum mase_status prepare_scan(struct mase_step *s, struct mase_call *c, struct mase_err *err)
+{
+    struct scan *k = s->own = mase_new(&s->plan->arena, struct scan);
+    MASE_TRY(mase_step_input(s, c, "input", err));
+    MASE_TRY(line_of(s, &k->axis, err));
+    k->product = c->node->op == MASE_OP_cumprod;
+    const long lines = (long)(k->axis.outer * k->axis.inner);
+    mase_step_forward(s, forward_scan, MASE_UNIT_ITEMS, lines);
+    mase_step_backward(s, backward_scan, MASE_UNIT_ITEMS, lines);
+    return MASE_OK;
+}
+
+/* ---- extremes ---- */
+
 /* max(x, y) is element by element; max(x, dim) gives values and their places. */
 static enum mase_status prepare_minmax(struct mase_step *s, struct mase_call *c,
                                        struct mase_err *err)
@@ -87,6 +174,9 @@ const struct mase_step_kind mase_step_sum = {
 };
 const struct mase_step_kind mase_step_cumsum = {
     .name = "cumsum", .prepare = prepare_cumsum, .axes = MASE_AXES_ANY, .derives = true
+};
+const struct mase_step_kind mase_step_scan = {
+    .name = "scan", .prepare = prepare_scan, .axes = MASE_AXES_ANY, .derives = true
 };
 const struct mase_step_kind mase_step_minmax = {
     .name = "minmax", .prepare = prepare_minmax, .axes = MASE_AXES_KEPT, .derives = true

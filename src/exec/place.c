@@ -30,6 +30,20 @@ static int64_t padded(int64_t n)
     return (n + MASE_LANES - 1) / MASE_LANES * MASE_LANES;
 }
 
+void mase_to_lanes(struct mase_lanes y, const float *x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t r = 0; r < y.rows; r++)
+            y.data[r * y.stride + i] = x[i * y.rows + r];
+}
+
+void mase_from_lanes(float *y, struct mase_lanes x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t r = 0; r < x.rows; r++)
+            y[i * x.rows + r] = x.data[r * x.stride + i];
+}
+
 float *mase_plan_floats(int64_t n)
 {
     return mase_aligned_calloc((size_t)padded(n) * sizeof(float));

@@ -139,7 +139,8 @@ enum mase_status mase_plan_add_plain_call(struct mase_plan *p, struct mase_call 
                                       c->node->name, mase_ops[c->node->op].name));
         return MASE_OK;
     }
-    MASE_TRY(mase_plan_add_constant(p, c, probe, &constant, err));
+    if (mase_op_prim(c->node->op) != MASE_PRIM_random) /* which is another with every step */
+        MASE_TRY(mase_plan_add_constant(p, c, probe, &constant, err));
     if (add_view(p, c) || (constant && !n.live))
         return MASE_OK;
     if (!mase_derive_call(p, c, &why))

@@ -34,6 +34,10 @@ enum mase_status mase_forward_arange(struct mase_call *c, struct mase_err *err)
 static int64_t fill_literal(struct mase_tensor *out, const struct mase_arg *a, int64_t at)
 {
     double v;
+    if (mase_arg_tensor(a)) {
+        ref_set(out, at, ref_get(a->tensor, 0));
+        return at + 1;
+    }
     if (mase_arg_number(a, &v)) {
         ref_set(out, at, v);
         return at + 1;
@@ -46,6 +50,6 @@ static int64_t fill_literal(struct mase_tensor *out, const struct mase_arg *a, i
 enum mase_status mase_forward_tensor(struct mase_call *c, struct mase_err *err)
 {
     (void)err;
-    fill_literal(ref_out(c), &c->param[0], 0);
+    fill_literal(ref_out(c), mase_call_arg(c, "data"), 0);
     return MASE_OK;
 }

@@ -120,6 +120,48 @@ enum mase_status mase_forward_adaptive_max_pool(struct mase_call *c, struct mase
     return MASE_OK;
 }
 
+/* The mean of powers, which counts as often as a whole window has elements. */
+enum mase_status mase_forward_lp_pool(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x = mase_call_tensor(c, "input");
+    struct mase_window w;
+    double p;
+    MASE_TRY(mase_pool_window(c, &w, err));
+    MASE_TRY(mase_call_float(c, &p, "norm_type", err));
+    const double count = (double)(w.kernel[0] * (w.n > 1 ? w.kernel[1] : 1));
+    struct mase_tensor powers = mase_tensor(c->arena, MASE_F64, &x->shape, true);
+    struct mase_tensor means = mase_tensor(c->arena, MASE_F64, &ref_out(c)->shape, true);
+    for (int64_t i = 0; i < mase_tensor_count(x); i++)
+        ref_set(&powers, i, pow(ref_get(x, i), p));
+    mase_ref_lift_window(&w);
+    const struct pooling mean = { .window = &w, .x = &powers, .out = &means, .count_pad = true };
+    pool_all(&mean, mase_window_span, average);
+    for (int64_t i = 0; i < mase_tensor_count(&means); i++)
+        ref_set(ref_out(c), i, pow(ref_get(&means, i) * count, 1.0 / p));
+    return MASE_OK;
+}
+
+enum mase_status mase_forward_max_unpool(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x = mase_call_tensor(c, "input");
+    const struct mase_tensor *places = mase_call_tensor(c, "indices");
+    struct mase_tensor *out = ref_out(c);
+    const int n = mase_ops[c->node->op].name[sizeof "max_unpool" - 1] - '0';
+    int64_t inputs = 1, outputs = 1;
+    for (int d = 0; d < n; d++) {
+        inputs *= x->shape.dim[x->shape.rank - n + d];
+        outputs *= out->shape.dim[out->shape.rank - n + d];
+    }
+    for (int64_t i = 0; i < mase_tensor_count(out); i++)
+        ref_set(out, i, 0.0);
+    for (int64_t i = 0; i < mase_tensor_count(x); i++) {
+        int64_t at;
+        MASE_TRY(mase_ref_index(c, places, i, outputs, false, &at, err));
+        ref_set(out, i / inputs * outputs + at, ref_get(x, i));
+    }
+    return MASE_OK;
+}
+
 /* ---- resampling ---- */
 
 /* The weighted neighbours of one output position. */

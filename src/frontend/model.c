@@ -155,12 +155,41 @@ static enum mase_status open_model(struct mase_graph **g, const char *spec,
     return build_named(g, m, data, err);
 }
 
+/* ---- inputs ---- */
+
+/* Arrays by their names, where there are several; else in their order. */
+const struct mase_shape *mase_model_sample(const struct mase_data_info *data, const char *name,
+                                           int number)
+{
+    const struct mase_shape *own =
+        data->more_count || data->other_count ? mase_data_input(data, name) : NULL;
+    if (own)
+        return own;
+    return !number ? &data->sample : number <= data->more_count ? &data->more[number - 1] : NULL;
+}
+
+static void set_inputs(struct mase_graph *g, const struct mase_data_info *data)
+{
+    struct mase_shape more[MASE_MORE_INPUTS] = { 0 };
+    int count = 0;
+    for (const struct mase_node *n = g->first; n; n = n->next) {
+        const struct mase_shape *own =
+            n->kind == MASE_PLACEHOLDER ? mase_model_sample(data, n->target, count) : NULL;
+        if (own && count)
+            more[count - 1] = *own;
+        count += own != NULL;
+        if (count > MASE_MORE_INPUTS)
+            break;
+    }
+    mase_graph_set_more(g, more, count > 1 ? count - 1 : 0);
+}
+
 enum mase_status mase_model_open(struct mase_graph **g, const char *spec,
                                  const struct mase_data_info *data,
                                  const struct mase_model_opts *opts, struct mase_err *err)
 {
     MASE_TRY(open_model(g, spec, data, opts, err));
-    mase_graph_set_more(*g, data->more, data->more_count);
+    set_inputs(*g, data);
     return MASE_OK;
 }
 

@@ -17,4 +17,8 @@ enum mase_status mase_source_trace(struct mase_graph **g, const char *path, cons
 enum mase_status mase_source_read(struct mase_graph **g, const char *path, const char *answer,
                                   size_t size, struct mase_err *err) MASE_MUST_CHECK;
 
+/* What samples of an input of this name and number are like, model.c; NULL: nobody knows. */
+const struct mase_shape *mase_model_sample(const struct mase_data_info *data, const char *name,
+                                           int number);
+
 #endif /* MASE_FRONTEND_SOURCE_H */

@@ -19,9 +19,15 @@
 /* One, and two that many numbers divide: x.view(-1, 4, 8) holds for both. */
 static const int64_t batches[] = { 1, 96, 160 };
 /* Nobody has said yet whether samples are numbers or indices: what does not take the one may take
- * the other. */
-static const enum mase_dtype dtypes[] = { MASE_F32, MASE_I64 };
-enum { BATCHES = sizeof batches / sizeof batches[0], DTYPES = sizeof dtypes / sizeof dtypes[0] };
+ * the other. A bit for each input that is of indices: none, all, and of several the first three in
+ * every mixture. */
+static const unsigned indices[] = { 0, ~0u, 2, 1, 4, 3, 5, 6 };
+enum { BATCHES = sizeof batches / sizeof batches[0], TYPES = sizeof indices / sizeof indices[0] };
+
+static int types_tried(const struct mase_question *q)
+{
+    return q->data->more_count || q->data->other_count ? TYPES : 2;
+}
 
 /* ---- shapes ---- */
 
@@ -60,19 +66,24 @@ static struct mase_input input_of(const struct mase_node *n, enum mase_dtype dty
 
 /* What has no rule, or is against it, stays without a result. */
 static void infer(struct mase_values *v, struct mase_arena *a, const struct mase_question *q,
-                  int64_t batch, enum mase_dtype dtype)
+                  int64_t batch, unsigned is_index)
 {
     const struct mase_node *first = q->r.g->first;
-    struct mase_input in[2 + MASE_MORE_INPUTS];
+    struct mase_input in[1 + MASE_MORE_INPUTS];
     struct mase_err err;
     int count = 0;
-    in[count++] = input_of(first, q->target ? MASE_F32 : dtype, &q->data->sample, batch);
-    if (q->target && first)
+    if (q->target && first) {
+        in[count++] = input_of(first, MASE_F32, &q->data->sample, batch);
         in[count++] = input_of(first->next, q->target->dtype, &q->target->shape, batch);
-    const struct mase_node *n = first;
-    for (int i = 0; i < q->data->more_count && n; i++) {
-        n = n->next;
-        in[count++] = input_of(n, dtype, &q->data->more[i], batch);
+    }
+    for (const struct mase_node *n = first; n && !q->target && count <= MASE_MORE_INPUTS;
+         n = n->next) {
+        const struct mase_shape *own =
+            n->kind == MASE_PLACEHOLDER ? mase_model_sample(q->data, n->target, count) : NULL;
+        if (!own)
+            break;
+        in[count] = input_of(n, is_index >> count & 1 ? MASE_I64 : MASE_F32, own, batch);
+        count++;
     }
     const struct mase_walk_plan plan = {
         .inputs = in, .input_count = count, .step = infer_step, .goes_on = true
@@ -156,13 +167,13 @@ static void print_result(struct mase_str *out, const struct mase_arg *const v[BA
 
 /* The type of a tensor, if it is the same whether samples are numbers or indices. Samples of three
  * dimensions are pictures, of numbers. */
-static enum mase_dtype sure_type(const struct mase_arg *const of[DTYPES][BATCHES], int first,
-                                 int rank)
+static enum mase_dtype sure_type(const struct mase_arg *const of[TYPES][BATCHES], int first,
+                                 int tried, int rank)
 {
     if (of[first][0]->kind != MASE_ARG_TENSOR)
         return MASE_DTYPE_COUNT;
     const enum mase_dtype t = of[first][0]->tensor->dtype;
-    for (int k = first + 1; k < DTYPES && rank < 3; k++)
+    for (int k = first + 1; k < tried && rank < 3; k++)
         if (agree(of[k]) && of[k][0]->tensor->dtype != t)
             return MASE_DTYPE_COUNT;
     return t;
@@ -171,21 +182,22 @@ static enum mase_dtype sure_type(const struct mase_arg *const of[DTYPES][BATCHES
 static void print_results(struct mase_str *out, const struct mase_question *q, int from)
 {
     struct mase_arena a = { 0 };
-    struct mase_values v[DTYPES][BATCHES];
-    for (int t = 0; t < DTYPES; t++)
+    struct mase_values v[TYPES][BATCHES];
+    const int tried = types_tried(q);
+    for (int t = 0; t < tried; t++)
         for (int i = 0; i < BATCHES; i++)
-            infer(&v[t][i], &a, q, batches[i], dtypes[t]);
+            infer(&v[t][i], &a, q, batches[i], indices[t]);
     for (int k = from; k < q->r.count; k++) {
-        const struct mase_arg *of[DTYPES][BATCHES];
+        const struct mase_arg *of[TYPES][BATCHES];
         int first = 0;
-        for (int t = 0; t < DTYPES; t++)
+        for (int t = 0; t < tried; t++)
             for (int i = 0; i < BATCHES; i++)
                 of[t][i] = mase_values_get(&v[t][i], q->r.nodes[k]);
-        while (first < DTYPES - 1 && !agree(of[first]))
+        while (first < tried - 1 && !agree(of[first]))
             first++;
         mase_str_add(out, k > from ? ", " : "");
         print_result(out, of[first],
-                     agree(of[first]) ? sure_type(of, first, q->data->sample.rank)
+                     agree(of[first]) ? sure_type(of, first, tried, q->data->sample.rank)
                                       : MASE_DTYPE_COUNT);
     }
     mase_arena_release(&a);

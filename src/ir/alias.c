@@ -45,7 +45,13 @@ static bool is_inplace_operator(const char *target)
     return false;
 }
 
-/* x.add_(y), relu(x, inplace=True), x[i] = y. */
+/* add_, torch.relu_ */
+static bool is_inplace_name(const char *target)
+{
+    return mase_ends_with(target, "_") && !mase_ends_with(target, "__");
+}
+
+/* x.add_(y), relu_(x), relu(x, inplace=True), x[i] = y. */
 static bool writes(const struct mase_node *n)
 {
     if (!mase_ops[n->op].call)
@@ -53,8 +59,10 @@ static bool writes(const struct mase_node *n)
     if (n->op == MASE_OP_setitem)
         return true;
     if (n->kind == MASE_CALL_METHOD)
-        return mase_ends_with(n->target, "_") && !mase_ends_with(n->target, "__");
-    return (n->kind == MASE_CALL_FUNCTION && is_inplace_operator(n->target)) || has_inplace(n);
+        return is_inplace_name(n->target);
+    return (n->kind == MASE_CALL_FUNCTION &&
+            (is_inplace_operator(n->target) || is_inplace_name(n->target))) ||
+           has_inplace(n);
 }
 
 /* The first operand, where it is a node. */

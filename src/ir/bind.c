@@ -65,11 +65,28 @@ static enum mase_status bind_positions(struct mase_binding *b, struct mase_arena
     return MASE_OK;
 }
 
+/* Names that PyTorch takes beside its own: NumPy's, and what a method calls its parameter. */
+static const struct synonym {
+    const char *name, *of;
+} synonyms[] = {
+    { "axis", "dim" }, { "axis", "dims" }, { "keepdims", "keepdim" },
+    { "x1", "input" }, { "x2", "other" },  { "split_size", "split_size_or_sections" },
+};
+
+static int find_named(const struct mase_sig *sig, const char *name)
+{
+    int i = mase_sig_find(sig, name);
+    for (size_t k = 0; i < 0 && k < sizeof synonyms / sizeof *synonyms; k++)
+        if (mase_streq(synonyms[k].name, name))
+            i = mase_sig_find(sig, synonyms[k].of);
+    return i;
+}
+
 static enum mase_status bind_names(struct mase_binding *b, const struct mase_sig *sig,
                                    const struct mase_arg *kwargs, struct mase_err *err)
 {
     for (int k = 0; k < kwargs->count; k++) {
-        int i = mase_sig_find(sig, kwargs->keys[k]);
+        const int i = find_named(sig, kwargs->keys[k]);
         if (i < 0)
             return fail_unknown(sig, kwargs->keys[k], err);
         if (b->bound[i])

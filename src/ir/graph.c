@@ -200,11 +200,31 @@ struct mase_node *mase_graph_insert(struct mase_graph *g, struct mase_node *at,
     return n;
 }
 
+/* Is one of the names, separated by spaces, this one, or does it end with a dot and this one? */
+static bool has_name(const char *names, const char *name)
+{
+    for (const char *at = names; at && *at; at += strcspn(at, " "), at += *at == ' ') {
+        const size_t n = strcspn(at, " "), own = strlen(name);
+        if (n >= own && memcmp(at + n - own, name, own) == 0 &&
+            (n == own || at[n - own - 1] == '.'))
+            return true;
+    }
+    return false;
+}
+
+/* A method of the operation's own name goes before functions that all have others, and may want
+ * their arguments otherwise (x.expand(2, 3), torch.broadcast_to(x, (2, 3))). */
+static bool is_called_as_function(const struct mase_op_info *row)
+{
+    return row->functions && *row->functions &&
+           (has_name(row->functions, row->name) || !has_name(row->methods, row->name));
+}
+
 struct mase_node *mase_graph_insert_op(struct mase_graph *g, struct mase_node *at, enum mase_op op,
                                        const struct mase_arg *args, const struct mase_arg *kwargs)
 {
     const struct mase_op_info *row = &mase_ops[op];
-    const bool function = row->functions && *row->functions;
+    const bool function = is_called_as_function(row);
     const char *names = function ? row->functions : row->methods;
     if (!names || !*names)
         mase_bug("%s is called by modules alone", row->name);

@@ -1,6 +1,8 @@
 /*
  * infer.c - walk a graph and give every node a result: shapes alone, or (through exec) values.
  */
+#include <string.h>
+
 #include <mase/call.h>
 
 #include "ir/infer.h"
@@ -185,23 +187,88 @@ enum mase_status mase_infer_shapes(struct mase_values *v, struct mase_arena *a,
     return mase_values_walk(v, a, g, &plan, err);
 }
 
-/* Do inputs of this type fit? */
-static bool fits(struct mase_input *in, int count, enum mase_dtype dtype,
-                 const struct mase_graph *g)
+/* ---- inputs ---- */
+
+static bool fits(const struct mase_input *in, int count, const struct mase_graph *g)
 {
     struct mase_arena a = { 0 };
     struct mase_values v;
     struct mase_err err;
-    for (int i = 0; i < count; i++)
-        in[i].tensor.dtype = dtype;
     const bool fit = mase_infer_shapes(&v, &a, g, in, count, &err) == MASE_OK;
     mase_arena_release(&a);
     return fit;
 }
 
+/* Try every way to make `left` of the inputs from `first` on something else than floats. */
+static bool try_types(struct mase_input *in, int count, int first, int left,
+                      const struct mase_graph *g)
+{
+    static const enum mase_dtype others[] = { MASE_I64, MASE_DTYPE_BOOL };
+    if (!left)
+        return fits(in, count, g);
+    for (int i = first; i + left <= count; i++) {
+        for (int k = 0; k < 2; k++) {
+            in[i].tensor.dtype = others[k];
+            if (try_types(in, count, i + 1, left - 1, g))
+                return true;
+        }
+        in[i].tensor.dtype = MASE_F32;
+    }
+    return false;
+}
+
 void mase_inputs_find_type(struct mase_input *in, int count, const struct mase_graph *g)
 {
-    if (!fits(in, count, MASE_F32, g) && !fits(in, count, MASE_I64, g))
-        for (int i = 0; i < count; i++)
-            in[i].tensor.dtype = MASE_F32;
+    enum { MOST_TRIED = 5 }; /* of more inputs there are too many ways */
+    for (int i = 0; i < count; i++)
+        in[i].tensor.dtype = MASE_F32;
+    for (int others = 0; others <= count; others++)
+        if ((count <= MOST_TRIED || others < 2) && try_types(in, count, 0, others, g))
+            return;
+}
+
+struct mase_inputs mase_graph_inputs(struct mase_arena *a, const struct mase_graph *g,
+                                     const struct mase_shape *sample, int64_t batch)
+{
+    struct mase_input *in = mase_new_array(a, struct mase_input, (size_t)g->node_count);
+    int count = 0;
+    for (const struct mase_node *n = g->first; n; n = n->next) {
+        if (n->kind != MASE_PLACEHOLDER)
+            continue;
+        const struct mase_shape *own = mase_graph_sample(g, count, sample);
+        struct mase_tensor t = { .dtype = MASE_F32, .shape = { own->rank + 1, { batch } } };
+        memcpy(t.shape.dim + 1, own->dim, sizeof t.shape.dim - sizeof t.shape.dim[0]);
+        in[count++] = (struct mase_input){ mase_arena_strdup(a, n->name), t };
+    }
+    mase_inputs_find_type(in, count, g);
+    return (struct mase_inputs){ in, count };
+}
+
+int64_t mase_inputs_features(const struct mase_inputs *in)
+{
+    int64_t features = 0;
+    for (int i = 0; i < in->count; i++) {
+        struct mase_shape one = in->item[i].tensor.shape;
+        one.dim[0] = 1;
+        features += mase_shape_count(&one);
+    }
+    return features;
+}
+
+struct mase_input *mase_inputs_fill(struct mase_arena *a, const struct mase_inputs *in,
+                                    const float *x, int64_t n)
+{
+    const int64_t features = mase_inputs_features(in);
+    struct mase_input *out = mase_arena_memdup(a, in->item, (size_t)in->count * sizeof *in->item);
+    for (int k = 0; k < in->count; k++) {
+        struct mase_tensor *t = &out[k].tensor;
+        t->shape.dim[0] = n;
+        *t = mase_tensor(a, t->dtype, &t->shape, true);
+        const int64_t each = n ? mase_tensor_count(t) / n : 0;
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t f = 0; f < each; f++)
+                mase_tensor_set(t, i * each + f, (double)x[i * features + f]);
+        x += each;
+    }
+    return out;
 }

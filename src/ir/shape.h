@@ -153,6 +153,13 @@ enum mase_status mase_tensordot_read(const struct mase_call *c, struct mase_tens
 /* searchsorted and bucketize: do values that are found stand before the place? */
 bool mase_search_right(const struct mase_call *c);
 
+/* The dimension whose three values cross multiplies. */
+enum mase_status mase_cross_axis(const struct mase_call *c, int *axis, const struct mase_shape *s,
+                                 struct mase_err *err) MASE_MUST_CHECK;
+/* What randint draws: size integers from low to below high. */
+enum mase_status mase_randint_read(const struct mase_call *c, int64_t *low, int64_t *high,
+                                   struct mase_shape *size, struct mase_err *err) MASE_MUST_CHECK;
+
 /* ---- einsum (shape_einsum.c) ---- */
 
 enum { MASE_EINSUM_OPERANDS = 4, MASE_EINSUM_LABELS = 52 + MASE_MAX_RANK };

@@ -118,6 +118,58 @@ enum mase_status mase_shape_random(struct mase_call *c, struct mase_err *err)
     return need_float(c, err);
 }
 
+/* randint(high, size), randint(low, high, size), and by keywords. */
+enum mase_status mase_randint_read(const struct mase_call *c, int64_t *low, int64_t *high,
+                                   struct mase_shape *size, struct mase_err *err)
+{
+    const struct mase_arg *given = &c->param[0], *named = mase_call_arg(c, "size");
+    const struct mase_arg *ends[2] = { mase_call_arg(c, "low"), mase_call_arg(c, "high") };
+    const int64_t most = INT64_C(1) << 24; /* floats are drawn */
+    int count = mase_arg_is_seq(given) ? given->count : 0;
+    int64_t v[2] = { 0, 0 };
+    *size = (struct mase_shape){ 0 };
+    if (!mase_arg_present(named) && count)
+        named = &given->items[--count];
+    for (int i = 0; i < count && i < 2; i++)
+        ends[count == 1 && !mase_arg_present(ends[1]) ? 1 : i] = &given->items[i];
+    for (int i = 0; i < 2; i++)
+        if (mase_arg_present(ends[i]) && ends[i]->kind == MASE_ARG_INT)
+            v[i] = ends[i]->i;
+        else if (i || mase_arg_present(ends[i]))
+            return mase_call_fail(c, err, "%s must be an integer, got %s", i ? "high" : "low",
+                                  mase_show_arg(c, ends[i]));
+    if (count > 2 || !mase_arg_is_seq(named) || named->count > MASE_MAX_RANK)
+        return mase_call_fail(c, err, "needs low, high and a size, got %s",
+                              mase_show_arg(c, given));
+    for (int i = 0; i < named->count; i++) {
+        if (named->items[i].kind != MASE_ARG_INT)
+            return mase_call_fail(c, err, "size must be integers, got %s", mase_show_arg(c, named));
+        mase_shape_push(size, named->items[i].i);
+    }
+    if (v[0] >= v[1] || v[0] < -most || v[1] > most)
+        return mase_call_fail(c, err,
+                              "integers from %lld to below %lld cannot be drawn: at least "
+                              "one, between -2^24 and 2^24",
+                              (long long)v[0], (long long)v[1]);
+    *low = v[0];
+    *high = v[1];
+    return MASE_OK;
+}
+
+enum mase_status mase_shape_randint(struct mase_call *c, struct mase_err *err)
+{
+    struct mase_shape size;
+    enum mase_dtype t = MASE_I64;
+    int64_t low, high;
+    MASE_TRY(mase_randint_read(c, &low, &high, &size, err));
+    MASE_TRY(mase_call_dtype(c, &t, "dtype", err));
+    if (mase_shape_count_checked(&size) < 0)
+        return mase_call_fail(c, err, "size %s is negative or too large",
+                              mase_show_shape(c, &size));
+    mase_call_result(c, t, &size);
+    return MASE_OK;
+}
+
 enum mase_status mase_shape_random_like(struct mase_call *c, struct mase_err *err)
 {
     static const char *const numbers[] = { "from", "to", "mean", "std", "p" };
@@ -180,6 +232,10 @@ static enum mase_status literal_shape(const struct mase_call *c, const struct ma
                                       struct mase_err *err)
 {
     double number;
+    if (mase_arg_tensor(a) && depth == s->rank && mase_tensor_count(a->tensor) == 1) {
+        *t = mase_dtype_promote(*t, a->tensor->dtype);
+        return MASE_OK;
+    }
     if (!mase_arg_is_seq(a)) {
         if (depth != s->rank || !mase_arg_number(a, &number))
             return mase_call_fail(c, err, "data must be numbers or equally long lists, got %s",
@@ -195,20 +251,43 @@ static enum mase_status literal_shape(const struct mase_call *c, const struct ma
     return MASE_OK;
 }
 
-enum mase_status mase_shape_tensor(struct mase_call *c, struct mase_err *err)
+/* The shape of data, and the type that holds all of it. */
+static enum mase_status literal_read(const struct mase_call *c, struct mase_shape *s,
+                                     enum mase_dtype *t, struct mase_err *err)
 {
-    const struct mase_arg *data = &c->param[0];
-    struct mase_shape s = { 0 };
+    const struct mase_arg *data = mase_call_arg(c, "data");
+    *s = (struct mase_shape){ 0 };
+    *t = MASE_DTYPE_BOOL;
     for (const struct mase_arg *a = data; mase_arg_is_seq(a); a = a->items) {
-        MASE_TRY(mase_call_rank(c, s.rank + 1, err));
-        mase_shape_push(&s, a->count);
+        MASE_TRY(mase_call_rank(c, s->rank + 1, err));
+        mase_shape_push(s, a->count);
         if (a->count == 0)
             break;
     }
-    enum mase_dtype t = MASE_DTYPE_BOOL;
-    MASE_TRY(literal_shape(c, data, 0, &s, &t, err));
-    if (mase_shape_count(&s) == 0)
-        t = MASE_F32;
+    MASE_TRY(literal_shape(c, data, 0, s, t, err));
+    if (mase_shape_count(s) == 0)
+        *t = MASE_F32;
+    return MASE_OK;
+}
+
+enum mase_status mase_shape_tensor(struct mase_call *c, struct mase_err *err)
+{
+    struct mase_shape s;
+    enum mase_dtype t;
+    MASE_TRY(literal_read(c, &s, &t, err));
+    MASE_TRY(mase_call_dtype(c, &t, "dtype", err));
+    mase_call_result(c, t, &s);
+    return MASE_OK;
+}
+
+enum mase_status mase_shape_new_tensor(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x;
+    struct mase_shape s;
+    enum mase_dtype t;
+    MASE_TRY(mase_call_need(c, &x, "input", err));
+    MASE_TRY(literal_read(c, &s, &t, err));
+    t = x->dtype;
     MASE_TRY(mase_call_dtype(c, &t, "dtype", err));
     mase_call_result(c, t, &s);
     return MASE_OK;

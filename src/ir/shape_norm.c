@@ -45,6 +45,8 @@ static enum mase_status batch_norm_rank(const struct mase_call *c, const struct 
         return check_rank(c, s, 4, 4, err);
     case MASE_OP_batch_norm3d:
         return check_rank(c, s, 5, 5, err);
+    case MASE_OP_instance_norm3d:
+        return check_rank(c, s, 4, 5, err);
     case MASE_OP_instance_norm2d:
         return check_rank(c, s, 3, c->module ? 4 : MASE_MAX_RANK, err);
     default:
@@ -55,7 +57,8 @@ static enum mase_status batch_norm_rank(const struct mase_call *c, const struct 
 int mase_norm_channel_dim(const struct mase_call *c, const struct mase_shape *s)
 {
     bool unbatched = (c->node->op == MASE_OP_instance_norm1d && s->rank == 2) ||
-                     (c->node->op == MASE_OP_instance_norm2d && c->module && s->rank == 3);
+                     (c->node->op == MASE_OP_instance_norm2d && c->module && s->rank == 3) ||
+                     (c->node->op == MASE_OP_instance_norm3d && s->rank == 4);
     return unbatched ? 0 : 1;
 }
 

@@ -224,18 +224,12 @@ static int64_t from_diagonal(const struct mase_pick *p, const int64_t *at)
     return offset_of(p, from);
 }
 
-static enum mase_status plan_diagonal(const struct mase_call *c, struct mase_pick *p,
-                                      struct mase_err *err)
+/* Across dimensions a and b. */
+static enum mase_status plan_across(struct mase_pick *p, int a, int b, int64_t offset)
 {
-    int a, b;
-    MASE_TRY(mase_call_axis_arg(c, &a, &p->in, "dim1", err));
-    MASE_TRY(mase_call_axis_arg(c, &b, &p->in, "dim2", err));
-    MASE_TRY(mase_call_int(c, &p->n[2], "offset", err));
-    if (a == b || p->in.rank < 2)
-        return mase_call_fail(c, err, "dim1 and dim2 must be two dimensions of %s",
-                              mase_show_shape(c, &p->in));
     p->n[0] = a;
     p->n[1] = b;
+    p->n[2] = offset;
     p->out.rank = 0;
     for (int d = 0; d < p->in.rank; d++)
         if (d != a && d != b)
@@ -245,6 +239,95 @@ static enum mase_status plan_diagonal(const struct mase_call *c, struct mase_pic
     const int64_t length = high < wide ? high : wide;
     mase_shape_push(&p->out, length > 0 ? length : 0);
     p->from = from_diagonal;
+    return MASE_OK;
+}
+
+static enum mase_status plan_diagonal(const struct mase_call *c, struct mase_pick *p,
+                                      struct mase_err *err)
+{
+    int a, b;
+    int64_t offset;
+    MASE_TRY(mase_call_axis_arg(c, &a, &p->in, "dim1", err));
+    MASE_TRY(mase_call_axis_arg(c, &b, &p->in, "dim2", err));
+    MASE_TRY(mase_call_int(c, &offset, "offset", err));
+    if (a == b || p->in.rank < 2)
+        return mase_call_fail(c, err, "dim1 and dim2 must be two dimensions of %s",
+                              mase_show_shape(c, &p->in));
+    return plan_across(p, a, b, offset);
+}
+
+/* A row of values becomes the diagonal of a square, which is 0 elsewhere. */
+static int64_t from_vector(const struct mase_pick *p, const int64_t *at)
+{
+    int64_t from[MASE_MAX_RANK];
+    const int d = p->in.rank - 1;
+    memcpy(from, at, sizeof from);
+    from[d] = p->n[0] < 0 ? at[d + 1] : at[d];
+    return at[d + 1] - at[d] == p->n[0] ? offset_of(p, from) : -1;
+}
+
+static enum mase_status plan_square(const struct mase_call *c, struct mase_pick *p, int64_t offset,
+                                    struct mase_err *err)
+{
+    int64_t *length = &p->out.dim[p->in.rank - 1];
+    if (p->in.rank == MASE_MAX_RANK || offset > INT32_MAX || offset < -INT32_MAX)
+        return mase_call_fail(c, err, "input has too many dimensions, or the diagonal is too far");
+    p->n[0] = offset;
+    *length += offset < 0 ? -offset : offset;
+    mase_shape_push(&p->out, *length);
+    p->from = from_vector;
+    return MASE_OK;
+}
+
+static enum mase_status plan_diag(const struct mase_call *c, struct mase_pick *p,
+                                  struct mase_err *err)
+{
+    int64_t offset;
+    MASE_TRY(mase_call_int(c, &offset, "diagonal", err));
+    if (p->in.rank != 1 && p->in.rank != 2)
+        return mase_call_fail(c, err, "input must have 1 or 2 dimensions, got %s",
+                              mase_show_shape(c, &p->in));
+    return p->in.rank == 1 ? plan_square(c, p, offset, err) : plan_across(p, 0, 1, offset);
+}
+
+/* n: the two dimensions, the offset, and where the vectors' dimension stood: last. */
+static int64_t from_embedded(const struct mase_pick *p, const int64_t *at)
+{
+    const int64_t row = at[p->n[0]], column = at[p->n[1]];
+    int64_t from[MASE_MAX_RANK];
+    int n = 0;
+    if (column - row != p->n[2])
+        return -1;
+    for (int d = 0; d < p->out.rank; d++)
+        if (d != p->n[0] && d != p->n[1])
+            from[n++] = at[d];
+    from[n] = p->n[2] > 0 ? row : column;
+    return offset_of(p, from);
+}
+
+static enum mase_status plan_embedded(const struct mase_call *c, struct mase_pick *p,
+                                      struct mase_err *err)
+{
+    MASE_TRY(mase_call_rank(c, p->in.rank + 1, err));
+    if (!p->in.rank)
+        return mase_call_fail(c, err, "input must be vectors, got a number");
+    const struct mase_shape in = p->in;
+    struct mase_shape out = { .rank = in.rank + 1 };
+    int a, b, n = 0;
+    MASE_TRY(mase_call_axis_arg(c, &a, &out, "dim1", err));
+    MASE_TRY(mase_call_axis_arg(c, &b, &out, "dim2", err));
+    MASE_TRY(mase_call_int(c, &p->n[2], "offset", err));
+    if (a == b)
+        return mase_call_fail(c, err, "dim1 and dim2 must be two dimensions");
+    const int64_t most = MASE_MAX_ELEMENTS, length = in.dim[in.rank - 1];
+    if (p->n[2] > most || p->n[2] < -most)
+        return mase_call_fail(c, err, "offset = %lld is too large", (long long)p->n[2]);
+    for (int d = 0; d < out.rank; d++)
+        out.dim[d] = d == a || d == b ? length + (p->n[2] < 0 ? -p->n[2] : p->n[2]) : in.dim[n++];
+    p->out = out;
+    p->n[0] = a;
+    p->n[1] = b;
+    p->from = from_embedded;
     return MASE_OK;
 }
 
@@ -331,6 +414,10 @@ enum mase_status mase_pick_plan(const struct mase_call *c, struct mase_pick *p,
         return plan_interleave(c, p, err);
     case MASE_OP_diagonal:
         return plan_diagonal(c, p, err);
+    case MASE_OP_diag:
+        return plan_diag(c, p, err);
+    case MASE_OP_diag_embed:
+        return plan_embedded(c, p, err);
     case MASE_OP_slide:
         return plan_slide(c, p, err);
     case MASE_OP_unfold:

@@ -42,6 +42,64 @@ static double over_square(double x, double y)
     return x == 0.0 && y == 0.0 ? 0.0 : x / (x * x + y * y);
 }
 
+static double sine_quotient(double x)
+{
+    const double a = 3.141592653589793 * x;
+    return x == 0.0 ? 1.0 : sin(a) / a;
+}
+
+/* From a series for the middle and the ends, and two steps of Newton. */
+static double inverse_erf(double x)
+{
+    if (!(x > -1.0 && x < 1.0))
+        return x == 1.0 ? INFINITY : x == -1.0 ? -INFINITY : NAN;
+    const double w = log1p(-x * x), a = 2.0 / (3.141592653589793 * 0.147) + w / 2.0;
+    double y = copysign(sqrt(sqrt(a * a - w / 0.147) - a), x);
+    for (int i = 0; i < 4; i++) {
+        const double off = fabs(x) < 0.9 ? erf(y) - x
+                           : x > 0.0     ? 1.0 - x - erfc(y)
+                                         : erfc(-y) - 1.0 - x;
+        y -= off / (1.1283791670955126 * exp(-y * y));
+    }
+    return y;
+}
+
+/* The derivative of lgamma, and its own: the asymptotic series from 10 on, below it by what one
+ * step adds, and of negative numbers by reflection. */
+static double psi(double x)
+{
+    if (x <= 0.0 && x == floor(x))
+        return x == 0.0 ? copysign(INFINITY, -x) : NAN;
+    if (x < 0.0)
+        return psi(1.0 - x) - 3.141592653589793 / tan(3.141592653589793 * (x - floor(x)));
+    double sum = 0.0;
+    while (x < 10.0) {
+        sum -= 1.0 / x;
+        x += 1.0;
+    }
+    const double z = 1.0 / (x * x);
+    return sum + log(x) - 0.5 / x -
+           z * (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z / 132))));
+}
+
+static double psi_slope(double x)
+{
+    if (x <= 0.0 && x == floor(x))
+        return INFINITY;
+    if (x < 0.0) {
+        const double s = sin(3.141592653589793 * (x - floor(x)));
+        return 9.869604401089358 / (s * s) - psi_slope(1.0 - x);
+    }
+    double sum = 0.0;
+    while (x < 10.0) {
+        sum += 1.0 / (x * x);
+        x += 1.0;
+    }
+    const double z = 1.0 / (x * x);
+    return sum + 1.0 / x + z / 2.0 +
+           z / x * (1.0 / 6 - z * (1.0 / 30 - z * (1.0 / 42 - z * (1.0 / 30 - z * 5 / 66))));
+}
+
 /* An integer's bits; what is none has no bits, and no rule lets it come here. */
 static int64_t bits(double x)
 {

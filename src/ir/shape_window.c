@@ -242,7 +242,8 @@ static enum mase_status pool_arguments(const struct mase_call *c, struct mase_wi
         MASE_TRY(window_ints(c, w->stride, w->n, "stride", 1, err));
     else
         memcpy(w->stride, w->kernel, sizeof w->stride);
-    MASE_TRY(window_ints(c, w->pad, w->n, "padding", 0, err));
+    if (mase_call_arg(c, "padding"))
+        MASE_TRY(window_ints(c, w->pad, w->n, "padding", 0, err));
     for (int i = 0; i < w->n; i++)
         w->dilation[i] = 1;
     if (mase_call_arg(c, "dilation"))
@@ -293,6 +294,47 @@ enum mase_status mase_shape_pool(struct mase_call *c, struct mase_err *err)
     struct mase_window w;
     MASE_TRY(mase_pool_window(c, &w, err));
     pool_result(c, &w);
+    return MASE_OK;
+}
+
+/* The shape that was pooled: as it is said, in all dimensions or those of the windows, or the
+ * smallest that fits. */
+enum mase_status mase_shape_max_unpool(struct mase_call *c, struct mase_err *err)
+{
+    const struct mase_tensor *x, *places;
+    const struct mase_arg *size = mase_call_arg(c, "output_size");
+    struct mase_window w = { .groups = 1 };
+    struct mase_shape asked;
+    MASE_TRY(mase_call_need(c, &x, "input", err));
+    MASE_TRY(mase_call_need(c, &places, "indices", err));
+    MASE_TRY(window_input(c, &w, x, err));
+    MASE_TRY(pool_arguments(c, &w, err));
+    if (places->dtype != MASE_I64 || !mase_shape_equal(&places->shape, &x->shape))
+        return mase_call_fail(c, err,
+                              "indices must be 64-bit integers in the shape of input %s, got %s%s",
+                              mase_show_shape(c, &x->shape), mase_dtypes[places->dtype].name,
+                              mase_show_shape(c, &places->shape));
+    for (int i = 0; i < w.n; i++)
+        w.out[i] = (w.in[i] - 1) * w.stride[i] - 2 * w.pad[i] + w.kernel[i];
+    if (mase_arg_present(size)) {
+        MASE_TRY(mase_call_sizes(c, &asked, "output_size", err));
+        if (asked.rank != w.n && asked.rank != x->shape.rank)
+            return mase_call_fail(c, err, "output_size %s must have %d dimensions",
+                                  mase_show_shape(c, &asked), w.n);
+        for (int i = 0; i < w.n; i++) {
+            const int64_t n = asked.dim[asked.rank - w.n + i];
+            if (n <= w.out[i] - w.stride[i] || n >= w.out[i] + w.stride[i])
+                return mase_call_fail(
+                    c, err, "output_size %s: length %lld is not between %lld and %lld",
+                    mase_show_shape(c, &asked), (long long)n, (long long)(w.out[i] - w.stride[i]),
+                    (long long)(w.out[i] + w.stride[i]));
+            w.out[i] = n;
+        }
+    }
+    const struct mase_shape out = window_output(&w, &x->shape, x->shape.dim[w.batch]);
+    if (mase_shape_count_checked(&out) < 1)
+        return mase_call_fail(c, err, "%s has no place for maxima", mase_show_shape(c, &out));
+    mase_call_result(c, x->dtype, &out);
     return MASE_OK;
 }
 

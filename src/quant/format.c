@@ -2,10 +2,12 @@
  * format.c - the table of number formats, and what can be asked of any of them.
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <mase/arena.h>
 
+#include "base/alloc.h"
 #include "quant/quant.h"
 
 static const struct mase_opt no_params[] = { { 0 } };
@@ -226,6 +228,24 @@ bool mase_format_grid(struct mase_grid *g, const struct mase_format *f, int64_t 
                       enum mase_sign sign)
 {
     return f && f->row->grid && f->row->grid(g, f->params, index, sign);
+}
+
+bool mase_format_step_of(float *step, const struct mase_format *f, int64_t index, const float *q,
+                         int64_t n, enum mase_sign sign)
+{
+    struct mase_grid g;
+    int64_t shared = index;
+    if (mase_format_grid(&g, f, index, sign)) {
+        *step = g.scale;
+        return true;
+    }
+    if (!f->row->grid || !f->row->encode)
+        return false;
+    int64_t *code = mase_xcalloc((size_t)(n + 1) * sizeof *code);
+    const bool found = f->row->encode(code, &shared, q, n, f->params, sign);
+    free(code);
+    *step = f->row->decode(1, shared, f->params) - f->row->decode(0, shared, f->params);
+    return found;
 }
 
 enum mase_gradient mase_format_gradient(const struct mase_format *f)

@@ -118,14 +118,30 @@ static void image_info(struct mase_arena *a, struct mase_obj *o, const struct ma
     mase_obj_set(a, o, "flip", mase_obj_bool(a, i->flip));
 }
 
+static struct mase_obj *shape_of(struct mase_arena *a, const struct mase_shape *s)
+{
+    struct mase_obj *list = mase_obj_list(a);
+    for (int k = 0; k < s->rank; k++)
+        mase_obj_push(a, list, mase_obj_int(a, s->dim[k]));
+    return list;
+}
+
+static struct mase_obj *further_inputs(struct mase_arena *a, const struct mase_data_info *d)
+{
+    struct mase_obj *list = mase_obj_list(a);
+    for (int k = 0; k < d->more_count; k++)
+        mase_obj_push(a, list, shape_of(a, &d->more[k]));
+    return list;
+}
+
 static struct mase_obj *data_info(struct mase_arena *a, const struct mase_dataset *d)
 {
     const struct mase_dataset_info *i = mase_dataset_info(d);
     struct mase_obj *o = mase_obj_dict(a);
     set_text(a, o, "name", i->data.name);
-    struct mase_obj *sample = mase_obj_set(a, o, "sample", mase_obj_list(a));
-    for (int k = 0; k < i->data.sample.rank; k++)
-        mase_obj_push(a, sample, mase_obj_int(a, i->data.sample.dim[k]));
+    mase_obj_set(a, o, "sample", shape_of(a, &i->data.sample));
+    if (i->data.more_count)
+        mase_obj_set(a, o, "more", further_inputs(a, &i->data));
     set_int(a, o, "classes", i->data.classes);
     mase_obj_set(a, o, "class_names", texts(a, i->class_names, i->data.classes));
     set_int(a, o, "targets", i->data.targets);

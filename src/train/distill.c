@@ -57,8 +57,8 @@ static enum mase_status make_plans(struct mase_teacher *e, const struct mase_tra
 {
     struct mase_plan_opts o = { .batch = t->plan->batch, /* of a tile */
                                 .threads = e->tiles > 1 ? 1 : t->threads,
-                                .inputs = &t->validator->input,
-                                .input_count = 1 };
+                                .inputs = t->validator->inputs.item,
+                                .input_count = t->validator->inputs.count };
     for (int k = 0; k < e->tiles; k++) {
         const enum mase_status st = mase_plan_new(&e->plan[k], e->graph, &o, err);
         if (st)
@@ -99,7 +99,7 @@ struct mase_lanes mase_trainer_teach(void *data, const struct mase_plan *tile, i
 {
     const struct mase_teacher *e = ((const struct mase_trainer *)data)->teacher;
     struct mase_plan *p = e->plan[number];
-    const struct mase_lanes from = mase_plan_input(tile, 0), to = mase_plan_input(p, 0);
+    const struct mase_lanes from = mase_plan_inputs(tile), to = mase_plan_inputs(p);
     mase_plan_set_samples(p, tile->samples);
     p->first = tile->first;
     p->row = tile->row;

@@ -37,7 +37,7 @@ static void load_inputs(const struct mase_trainer *t, struct mase_plan *tile, co
         mase_plan_gather(tile, t->table.data, t->table.stride, row, n);
         return;
     }
-    const struct mase_lanes x = mase_plan_input(tile, 0);
+    const struct mase_lanes x = mase_plan_inputs(tile);
     mase_plan_set_samples(tile, n);
     mase_dataset_batch(t->data, &(struct mase_batch){ .row = row,
                                                       .n = n,
@@ -55,7 +55,7 @@ static void load(void *data, struct mase_plan *tile, struct mase_targets *target
     const struct mase_trainer *t = data;
     const uint32_t *row = t->order + t->state.batch * t->opts.batch_size + from;
     load_inputs(t, tile, row, n);
-    *targets = mase_targets_load(&t->target[number], &t->targets, row, n, mase_plan_input(tile, 0));
+    *targets = mase_targets_load(&t->target[number], &t->targets, row, n, mase_plan_inputs(tile));
 }
 
 static struct mase_loss_opts loss_opts(const struct mase_trainer *t)

@@ -124,8 +124,8 @@ static enum mase_status make_plans(struct mase_trainer *t, struct mase_err *err)
                                        .train = true,
                                        .threads = t->threads,
                                        .seed = (uint64_t)t->opts.seed,
-                                       .inputs = &t->validator->input,
-                                       .input_count = 1 };
+                                       .inputs = t->validator->inputs.item,
+                                       .input_count = t->validator->inputs.count };
     MASE_TRY(mase_tiled_plan_new(&t->tiled, t->trained, &po, err));
     t->plan = mase_tiled_plan_first(t->tiled);
     mase_trainer_hold_targets(t, mase_tiled_plan_tiles(batch));

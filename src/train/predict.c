@@ -25,39 +25,16 @@ static int64_t good_batch(int64_t features)
     return n < BATCH_LEAST ? BATCH_LEAST : n > BATCH_MOST ? BATCH_MOST : n;
 }
 
-static enum mase_status fail_inputs(const struct mase_graph *g, int count, struct mase_err *err)
+static enum mase_status find_inputs(struct mase_predictor *p, const struct mase_shape *sample,
+                                    struct mase_err *err)
 {
-    struct mase_str names = { 0 };
-    for (const struct mase_node *n = g->first; n; n = n->next)
-        if (n->kind == MASE_PLACEHOLDER)
-            mase_str_printf(&names, "%s%s", names.len ? ", " : "", n->name);
-    const enum mase_status st =
-        mase_fail(err, MASE_EUNSUPPORTED,
-                  "the network has %d inputs%s%s; training, testing and calibration take one, ch "
-                  "predict takes "
-                  "several from a .npz file that has an array for each, by its name",
-                  count, count ? ": " : "", mase_str_text(&names));
-    mase_str_release(&names);
-    return st;
-}
-
-static enum mase_status find_input(struct mase_input *in, const struct mase_graph *g,
-                                   const struct mase_shape *sample, int64_t batch,
-                                   struct mase_err *err)
-{
-    int count = 0;
-    for (const struct mase_node *n = g->first; n; n = n->next)
-        if (n->kind == MASE_PLACEHOLDER && count++ == 0)
-            in->name = n->name;
-    if (count != 1)
-        return fail_inputs(g, count, err);
     if (sample->rank + 1 > MASE_MAX_RANK)
         return mase_fail(err, MASE_ELIMIT, "a sample has %d dimensions; at most %d fit",
                          sample->rank, MASE_MAX_RANK - 1);
-    in->tensor = (struct mase_tensor){ .dtype = MASE_F32,
-                                       .shape = { .rank = sample->rank + 1, .dim = { batch } } };
-    memcpy(in->tensor.shape.dim + 1, sample->dim, (size_t)sample->rank * sizeof sample->dim[0]);
-    mase_inputs_find_type(in, 1, g);
+    p->inputs = mase_graph_inputs(&p->arena, p->graph, sample, p->batch);
+    if (!p->inputs.count)
+        return mase_fail(err, MASE_EUNSUPPORTED, "the network has no input");
+    p->features = mase_inputs_features(&p->inputs);
     return MASE_OK;
 }
 
@@ -75,7 +52,7 @@ static enum mase_status find_outputs(struct mase_predictor *p, struct mase_err *
 {
     struct mase_arena a = { 0 };
     struct mase_values v;
-    enum mase_status st = mase_infer_shapes(&v, &a, p->graph, &p->input, 1, err);
+    enum mase_status st = mase_infer_shapes(&v, &a, p->graph, p->inputs.item, p->inputs.count, err);
     const struct mase_arg *out = st ? NULL : mase_run_output(&v, p->graph);
     if (!st && (out->kind != MASE_ARG_TENSOR || out->tensor->shape.rank < 1 ||
                 out->tensor->shape.dim[0] != p->batch))
@@ -104,14 +81,14 @@ static enum mase_status make_exact(struct mase_predictor *p, struct mase_err *er
 {
     enum { SAMPLES = 128 };
     p->batch = p->batch < SAMPLES ? p->batch : SAMPLES;
-    MASE_TRY(mase_exact_new(&p->exact, p->graph, &p->input, 1, err));
+    MASE_TRY(mase_exact_new(&p->exact, p->graph, p->inputs.item, p->inputs.count, err));
     set_result(p, &p->exact->result);
     return MASE_OK;
 }
 
 static void make_exact_worker(struct mase_predictor *p, struct mase_worker *s)
 {
-    s->exact = mase_exact_work_new(p->exact, p->batch);
+    s->exact = mase_exact_work_new(p->exact, p->batch, MASE_EXACT_OUTPUT);
     s->x = mase_exact_input(s->exact);
     s->y = mase_exact_output(s->exact);
 }
@@ -124,8 +101,8 @@ static enum mase_status make_worker(struct mase_predictor *p, int i, struct mase
     const struct mase_plan_opts opts = {
         .batch = p->batch,
         .threads = i ? 1 : p->workers,
-        .inputs = &p->input,
-        .input_count = 1,
+        .inputs = p->inputs.item,
+        .input_count = p->inputs.count,
         .like = i ? p->worker[0].plan : NULL,
         .learns = p->learns,
         .seed = p->seed,
@@ -140,7 +117,7 @@ static enum mase_status make_worker(struct mase_predictor *p, int i, struct mase
     }
     if (st)
         return mase_fail_at(err, st, why.loc, "%s", why.msg);
-    s->x = mase_plan_input(s->plan, 0);
+    s->x = mase_plan_inputs(s->plan);
     s->y = mase_plan_output(s->plan);
     set_result(p, &s->plan->output->tensor->shape);
     return MASE_OK;
@@ -170,18 +147,18 @@ enum mase_status mase_predictor_new(struct mase_predictor **out, struct mase_gra
     const struct mase_predictor_opts *o = opts ? opts : &none;
     struct mase_predictor *p = mase_xcalloc(sizeof *p);
     p->graph = g;
-    p->features = mase_shape_count(sample);
-    p->batch = o->batch > 0 ? o->batch : good_batch(p->features);
+    p->batch = o->batch > 0 ? o->batch : good_batch(mase_shape_count(sample));
     p->scaling = o->scaling && o->scaling->n ? o->scaling : NULL;
     p->learns = o->learns;
     p->seed = o->seed;
     p->together = o->together;
     enum mase_status st = o->learns ? MASE_OK : mase_graph_need_learned(g, err);
+    if (!st)
+        st = find_inputs(p, sample, err);
     if (!st && p->scaling && p->scaling->n != p->features)
         st = mase_fail(err, MASE_EVALUE, "a scaling of %lld features does not fit samples of %lld",
                        (long long)p->scaling->n, (long long)p->features);
-    if (st || (st = find_input(&p->input, g, sample, p->batch, err)) ||
-        (o->exact && (st = make_exact(p, err))) || (st = make_workers(p, o->threads, err))) {
+    if (st || (o->exact && (st = make_exact(p, err))) || (st = make_workers(p, o->threads, err))) {
         mase_predictor_free(p);
         return st;
     }
@@ -202,6 +179,7 @@ void mase_predictor_free(struct mase_predictor *p)
         mase_exact_work_free(p->worker[i].exact);
     }
     mase_exact_free(p->exact);
+    mase_arena_release(&p->arena);
     free(p->worker);
     free(p);
 }
@@ -250,56 +228,20 @@ static void scale(const struct mase_predictor *p, const struct mase_worker *s)
     }
 }
 
-/* (n, rows) to lanes, and back. */
-static void to_lanes(struct mase_lanes y, const float *x, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t r = 0; r < y.rows; r++)
-            y.data[r * y.stride + i] = x[i * y.rows + r];
-}
-
-static void from_lanes(float *y, struct mase_lanes x, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t r = 0; r < x.rows; r++)
-            y[i * x.rows + r] = x.data[r * x.stride + i];
-}
-
-/* The samples as the input's type has them. */
-static enum mase_status give_samples(struct mase_input *in, struct mase_arena *a, float *x,
-                                     int64_t count, struct mase_err *err)
-{
-    in->tensor.data = x;
-    if (in->tensor.dtype == MASE_F32)
-        return MASE_OK;
-    in->tensor = mase_tensor(a, in->tensor.dtype, &in->tensor.shape, true);
-    for (int64_t i = 0; i < count; i++) {
-        if (!(fabsf(x[i]) <= 0x1p24f) || x[i] != floorf(x[i]))
-            return mase_fail(err, MASE_EVALUE,
-                             "the network takes integers of up to 24 bits, and a sample has %g",
-                             (double)x[i]);
-        mase_tensor_set(&in->tensor, i, (double)x[i]);
-    }
-    return MASE_OK;
-}
-
 static enum mase_status run_reference(const struct mase_predictor *p, struct mase_worker *s,
                                       struct mase_err *err)
 {
     struct mase_arena a = { 0 };
     struct mase_values v;
-    struct mase_input in = p->input;
-    in.tensor.shape.dim[0] = s->samples;
     float *x = mase_new_array(&a, float, (size_t)(s->samples * p->features));
-    from_lanes(x, s->x, s->samples);
-    enum mase_status st = give_samples(&in, &a, x, s->samples * p->features, err);
-    if (!st)
-        st = mase_run_reference(&v, &a, p->graph, &in, 1, err);
+    mase_from_lanes(x, s->x, s->samples);
+    const struct mase_input *in = mase_inputs_fill(&a, &p->inputs, x, s->samples);
+    enum mase_status st = mase_run_reference(&v, &a, p->graph, in, p->inputs.count, err);
     if (!st && mase_tensor_count(mase_run_output(&v, p->graph)->tensor) != s->samples * p->outputs)
         st = mase_fail(err, MASE_EVALUE, "of %lld samples the network returns another number",
                        (long long)s->samples);
     if (!st)
-        to_lanes(s->y, mase_f32(mase_run_output(&v, p->graph)->tensor), s->samples);
+        mase_to_lanes(s->y, mase_f32(mase_run_output(&v, p->graph)->tensor), s->samples);
     mase_arena_release(&a);
     return st;
 }
@@ -314,7 +256,24 @@ struct each {
     void *data;
 };
 
-static void begin(const struct each *e, struct mase_worker *s, int64_t at)
+/* A plan has floats for truth values, and would compute with others as they are; an index that is
+ * none it finds by itself. */
+static void check_types(const struct mase_predictor *p, struct mase_worker *s, int64_t at)
+{
+    const struct mase_input *in = p->inputs.item;
+    int64_t first = 0, rows;
+    for (int i = 0; i < p->inputs.count && s->fault < 0; i++, first += rows) {
+        rows = mase_shape_count(&in[i].tensor.shape) / in[i].tensor.shape.dim[0];
+        if (s->plan && in[i].tensor.dtype != MASE_DTYPE_BOOL)
+            continue;
+        for (int64_t r = first; r < first + rows && s->fault < 0; r++)
+            if (mase_input_check(&in[i], s->x.data + r * s->x.stride, 1, s->samples, &s->err))
+                s->fault = at;
+    }
+}
+
+/* False: the samples are not what the network takes. */
+static bool begin(const struct each *e, struct mase_worker *s, int64_t at)
 {
     s->samples = e->n - at < e->p->batch ? e->n - at : e->p->batch;
     if (s->plan) {
@@ -324,6 +283,8 @@ static void begin(const struct each *e, struct mase_worker *s, int64_t at)
     }
     e->fill(e->p, s, at, e->data);
     scale(e->p, s);
+    check_types(e->p, s, at);
+    return s->fault < 0;
 }
 
 /* ---- the reference ---- */
@@ -334,7 +295,7 @@ static bool is_same_alone(const struct mase_predictor *p, const float *x, const 
     struct mase_worker *s = p->worker;
     struct mase_err err;
     s->samples = 1;
-    to_lanes(s->x, x, 1);
+    mase_to_lanes(s->x, x, 1);
     if (run_reference(p, s, &err))
         return false;
     for (int64_t r = 0; r < p->outputs; r++)
@@ -352,20 +313,21 @@ static enum mase_status mixes(bool *out, const struct each *e, struct mase_err *
     struct mase_worker *s = p->worker;
     struct mase_arena a = { 0 };
     *out = false;
-    if (mase_graph_cuts_batch(p->graph, &p->input, 1)) {
+    if (mase_graph_cuts_batch(p->graph, p->inputs.item, p->inputs.count)) {
         *out = true;
         return MASE_OK;
     }
     if (p->batch < TRIED)
         use_reference(p, TRIED);
-    begin(e, s, 0);
+    if (!begin(e, s, 0))
+        return MASE_OK; /* it comes again */
     const int64_t n = s->samples < TRIED ? s->samples : TRIED;
     s->samples = n;
     float *x = mase_new_array(&a, float, (size_t)(n * p->features));
     float *y = mase_new_array(&a, float, (size_t)(n * p->outputs));
-    from_lanes(x, s->x, n);
+    mase_from_lanes(x, s->x, n);
     const enum mase_status st = n > 1 ? run_reference(p, s, err) : MASE_OK;
-    from_lanes(y, s->y, n);
+    mase_from_lanes(y, s->y, n);
     for (int64_t i = 0; !st && !*out && n > 1 && i < n; i++)
         *out = !is_same_alone(p, x + i * p->features, y + i * p->outputs);
     mase_arena_release(&a);
@@ -408,7 +370,8 @@ static enum mase_status each_by_reference(const struct each *e, struct mase_err 
     struct mase_worker *s = e->p->worker;
     MASE_TRY(settle_batch(e, err));
     for (int64_t at = 0; at < e->n; at += e->p->batch) {
-        begin(e, s, at);
+        if (!begin(e, s, at))
+            return first_fault(e->p, 1, err);
         const enum mase_status st = run_reference(e->p, s, err);
         if (st)
             return at ? mase_wrap(err, "in the batch from sample %lld on", (long long)at) : st;
@@ -424,7 +387,8 @@ static void run_worker(const struct each *e, int worker, int workers)
 {
     struct mase_worker *s = &e->p->worker[worker];
     for (int64_t at = worker * e->p->batch; at < e->n; at += workers * e->p->batch) {
-        begin(e, s, at);
+        if (!begin(e, s, at))
+            return;
         if (s->exact ? mase_exact_run(s->exact, s->samples, &s->err)
                      : mase_plan_forward(s->plan, &s->err)) {
             s->fault = at;
@@ -434,6 +398,23 @@ static void run_worker(const struct each *e, int worker, int workers)
         if (s->fault >= 0)
             return;
     }
+}
+
+enum mase_status mase_input_check(const struct mase_input *in, const float *x, int64_t stride,
+                                  int64_t n, struct mase_err *err)
+{
+    for (int64_t i = 0; in->tensor.dtype != MASE_F32 && i < n; i++) {
+        const float v = x[i * stride];
+        if (in->tensor.dtype == MASE_DTYPE_BOOL && v != 0 && v != 1)
+            return mase_fail(err, MASE_EVALUE,
+                             "the network takes truth values, 0 or 1, as '%s', and a sample has %g",
+                             in->name, (double)v);
+        if (!(fabsf(v) <= 0x1p24f) || v != floorf(v))
+            return mase_fail(err, MASE_EVALUE,
+                             "the network takes integers of up to 24 bits, and a sample has %g",
+                             (double)v);
+    }
+    return MASE_OK;
 }
 
 enum mase_status mase_predictor_each(struct mase_predictor *p, int64_t n, mase_worker_fn *fill,
@@ -471,19 +452,49 @@ static void fill_array(const struct mase_predictor *p, struct mase_worker *s, in
     if (s->plan)
         mase_plan_gather(s->plan, a->x + at * p->features, p->features, NULL, s->samples);
     else
-        to_lanes(s->x, a->x + at * p->features, s->samples);
+        mase_to_lanes(s->x, a->x + at * p->features, s->samples);
 }
 
 static void take_array(const struct mase_predictor *p, struct mase_worker *s, int64_t at,
                        void *data)
 {
     const struct arrays *a = data;
-    from_lanes(a->y + at * p->outputs, s->y, s->samples);
+    mase_from_lanes(a->y + at * p->outputs, s->y, s->samples);
+}
+
+/* Every workers-th batch of an array, which integers take as it is. */
+static void run_exact_worker(const struct mase_predictor *p, const struct arrays *a, int64_t n,
+                             int worker, int workers)
+{
+    struct mase_worker *s = &p->worker[worker];
+    for (int64_t at = worker * p->batch; at < n && s->fault < 0; at += workers * p->batch) {
+        const int64_t samples = n - at < p->batch ? n - at : p->batch;
+        if (mase_exact_run_array(s->exact, a->y + at * p->outputs, a->x + at * p->features, samples,
+                                 &s->err))
+            s->fault = at;
+    }
+}
+
+static enum mase_status run_exact(struct mase_predictor *p, const struct arrays *a, int64_t n,
+                                  struct mase_err *err)
+{
+    const int workers = n > p->batch ? p->workers : 1;
+    for (int i = 0; i < workers; i++)
+        p->worker[i].fault = -1;
+    if (workers == 1) {
+        run_exact_worker(p, a, n, 0, 1);
+        return first_fault(p, 1, err);
+    }
+#pragma omp parallel num_threads(workers)
+    run_exact_worker(p, a, n, omp_get_thread_num(), omp_get_num_threads()); /* may be fewer */
+    return first_fault(p, workers, err);
 }
 
 enum mase_status mase_predictor_run(struct mase_predictor *p, float *y, const float *x, int64_t n,
                                     struct mase_err *err)
 {
     struct arrays a = { x, y };
+    if (p->exact && !p->scaling && p->inputs.item[0].tensor.dtype == MASE_F32)
+        return run_exact(p, &a, n, err);
     return mase_predictor_each(p, n, fill_array, take_array, &a, err);
 }

@@ -23,7 +23,8 @@ struct mase_predictor {
     struct mase_graph *graph; /* borrowed */
     struct mase_exact *exact; /* NULL: floats */
     const struct mase_scaling *scaling;
-    struct mase_input input; /* the shape of a whole batch */
+    struct mase_arena arena;
+    struct mase_inputs inputs; /* the shapes of a whole batch */
     int64_t batch, features, outputs;
     int64_t together;         /* samples of a batch where the network mixes them; 0: all */
     struct mase_shape result; /* of a sample: outputs in all */
@@ -32,6 +33,10 @@ struct mase_predictor {
     bool learns; /* what formats learn may have no values yet */
     uint64_t seed;
 };
+
+/* Are n values of a sample's, stride apart, such as the input takes? Floats are any. */
+enum mase_status mase_input_check(const struct mase_input *in, const float *x, int64_t stride,
+                                  int64_t n, struct mase_err *err) MASE_MUST_CHECK;
 
 /* What to do with the batch of samples from `at` on: fill s->x with s->samples of them (scaling
  * follows), or take s->y away; that this cannot be done s->fault and s->err tell. Several threads

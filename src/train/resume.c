@@ -57,7 +57,17 @@ static enum mase_status read_state(struct mase_train_state *s, const struct mase
 {
 #define COUNT(f) MASE_TRY(get_int(&s->f, d, #f, path, err));
 #define VALUE(f) MASE_TRY(get_float(&s->f, d, #f, path, err));
+#define LATER_COUNT(f, before) \
+    s->f = before;             \
+    if (mase_obj_get(d, #f))   \
+    COUNT(f)
+#define LATER_VALUE(f, before) \
+    s->f = before;             \
+    if (mase_obj_get(d, #f))   \
+    VALUE(f)
 #include "train/state.def"
+    if (s->batch && !mase_obj_get(d, "score_whole")) /* the sums of an epoch under way */
+        return fail_field(path, "score_whole", NULL, err);
     return MASE_OK;
 }
 
@@ -492,25 +502,34 @@ enum mase_status mase_checkpoint_graph(struct mase_graph **g, const char *path,
 
 /* ---- about the data ---- */
 
+static bool read_shape(struct mase_shape *s, const struct mase_obj *list)
+{
+    if (!list || list->kind != MASE_OBJ_LIST || list->count >= MASE_MAX_RANK)
+        return false;
+    s->rank = list->count;
+    for (int i = 0; i < list->count; i++) {
+        if (list->items[i]->kind != MASE_OBJ_INT || list->items[i]->i < 1)
+            return false;
+        s->dim[i] = list->items[i]->i;
+    }
+    return true;
+}
+
 /* All of it, or nothing. */
 static struct mase_data_info data_info(struct mase_arena *a, const struct mase_obj *d)
 {
-    const struct mase_obj *sample = mase_obj_get(d, "sample"),
-                          *classes = mase_obj_get(d, "classes");
+    const struct mase_obj *classes = mase_obj_get(d, "classes"), *more = mase_obj_get(d, "more");
     struct mase_data_info info = { .name = get_text(a, d, "name"), .help = "" };
-    if (!sample || sample->kind != MASE_OBJ_LIST || sample->count >= MASE_MAX_RANK || !classes ||
+    if (!read_shape(&info.sample, mase_obj_get(d, "sample")) || !classes ||
         classes->kind != MASE_OBJ_INT || classes->i < 0 || classes->i > INT32_MAX)
         return (struct mase_data_info){ 0 };
     info.classes = (int)classes->i;
     const struct mase_obj *targets = mase_obj_get(d, "targets");
     if (targets && targets->kind == MASE_OBJ_INT && targets->i > 0)
         info.targets = targets->i;
-    info.sample.rank = sample->count;
-    for (int i = 0; i < sample->count; i++) {
-        if (sample->items[i]->kind != MASE_OBJ_INT || sample->items[i]->i < 1)
+    for (int i = 0; more && more->kind == MASE_OBJ_LIST && i < more->count; i++)
+        if (i == MASE_MORE_INPUTS || !read_shape(&info.more[info.more_count++], more->items[i]))
             return (struct mase_data_info){ 0 };
-        info.sample.dim[i] = sample->items[i]->i;
-    }
     return info;
 }
 

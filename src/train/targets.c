@@ -117,13 +117,16 @@ static enum mase_status check_tokens(const struct mase_target_source *s, int64_t
 {
     const struct mase_dataset_info *info = mase_dataset_info(s->data);
     const struct mase_table_view t = mase_dataset_table(s->data);
-    for (int64_t i = 0; i < info->rows * t.stride; i++)
-        if (!(t.data[i] >= 0 && t.data[i] < (float)tokens) || t.data[i] != floorf(t.data[i]))
+    for (int64_t i = 0; i < info->rows * t.stride; i++) {
+        const bool token = i % t.stride < s->positions; /* not of a further input */
+        if (token &&
+            (!(t.data[i] >= 0 && t.data[i] < (float)tokens) || t.data[i] != floorf(t.data[i])))
             return mase_fail(
                 err, MASE_EVALUE,
                 "%s: a token is %g; the network has outputs for the whole numbers from "
                 "0 to %lld",
                 info->data.name, (double)t.data[i], (long long)tokens - 1);
+    }
     return MASE_OK;
 }
 

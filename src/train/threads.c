@@ -29,17 +29,9 @@ static double sample_products(const struct mase_graph *g, const struct mase_shap
 {
     struct mase_arena a = { 0 };
     struct mase_values v;
-    struct mase_input in = { .tensor = { .dtype = MASE_F32,
-                                         .shape = { .rank = sample->rank + 1, .dim = { 1 } } } };
     double sum = 0;
-    for (int i = 0; i < sample->rank; i++)
-        in.tensor.shape.dim[i + 1] = sample->dim[i];
-    for (const struct mase_node *n = g->first; n && !in.name; n = n->next)
-        if (n->kind == MASE_PLACEHOLDER)
-            in.name = n->name;
-    if (in.name)
-        mase_inputs_find_type(&in, 1, g);
-    if (in.name && mase_infer_shapes(&v, &a, g, &in, 1, NULL) == MASE_OK)
+    const struct mase_inputs in = mase_graph_inputs(&a, g, sample, 1);
+    if (in.count && mase_infer_shapes(&v, &a, g, in.item, in.count, NULL) == MASE_OK)
         for (const struct mase_node *n = g->first; n; n = n->next)
             sum += products(n, mase_values_get(&v, n));
     mase_arena_release(&a);

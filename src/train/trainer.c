@@ -154,6 +154,24 @@ void mase_trainer_hold_targets(struct mase_trainer *t, int tiles)
         mase_target_buffer_init(&t->target[k], &t->targets, t->plan->batch);
 }
 
+/* ---- inputs ---- */
+
+/* What a plan cannot see: it has floats for truth values, too. */
+static enum mase_status check_inputs(const struct mase_trainer *t, struct mase_err *err)
+{
+    const struct mase_inputs *in = &t->validator->inputs;
+    const int64_t rows = mase_dataset_info(t->data)->rows;
+    int64_t first = 0, each;
+    for (int i = 0; i < in->count; i++, first += each) {
+        const struct mase_tensor *x = &in->item[i].tensor;
+        each = mase_shape_count(&x->shape) / x->shape.dim[0];
+        for (int64_t r = 0; r < rows && t->table.data && x->dtype == MASE_DTYPE_BOOL; r++)
+            MASE_TRY(mase_input_check(&in->item[i], t->table.data + r * t->table.stride + first, 1,
+                                      each, err));
+    }
+    return MASE_OK;
+}
+
 /* ---- life ---- */
 
 enum mase_status mase_trainer_new(struct mase_trainer **out, struct mase_graph *g,
@@ -173,7 +191,7 @@ enum mase_status mase_trainer_new(struct mase_trainer **out, struct mase_graph *
     if ((st = set_objective(t, err)) || (st = mase_graph_to_train(&t->trained, g, err)) ||
         (st = set_rows(t, err)) || (st = set_class_weights(t, err)) ||
         (st = mase_trainer_check_phases(t, err)) || (st = mase_trainer_enter_phase(t, err)) ||
-        (st = mase_trainer_start_pruning(t, err))) {
+        (st = check_inputs(t, err)) || (st = mase_trainer_start_pruning(t, err))) {
         mase_trainer_free(t);
         return st;
     }

@@ -28,7 +28,8 @@ struct verifying {
     struct mase_graph *graph;
     struct mase_plan *plan;
     struct mase_exact *exact;
-    struct mase_exact_work *work;
+    struct mase_exact_work *work;   /* keeps every value */
+    struct mase_exact_work *output; /* the output alone, as predict and test run it */
     struct watched *node;
     const struct mase_dataset *data;
 };
@@ -106,17 +107,15 @@ static enum mase_status watch_node(struct verifying *k, const struct mase_node *
 
 static enum mase_status set_up(struct verifying *k, struct mase_err *err)
 {
-    const struct mase_shape *s = &mase_dataset_info(k->data)->data.sample;
-    struct mase_input in = { .tensor = { .dtype = MASE_F32,
-                                         .shape = { .rank = s->rank + 1, .dim = { BATCH } } } };
-    memcpy(in.tensor.shape.dim + 1, s->dim, (size_t)s->rank * sizeof s->dim[0]);
-    for (const struct mase_node *n = k->graph->first; n; n = n->next)
-        if (n->kind == MASE_PLACEHOLDER && !in.name)
-            in.name = n->name;
-    const struct mase_plan_opts opts = { .batch = BATCH, .inputs = &in, .input_count = 1 };
-    MASE_TRY(mase_exact_new(&k->exact, k->graph, &in, 1, err));
+    const struct mase_shape *sample = &mase_dataset_info(k->data)->data.sample;
+    const struct mase_inputs in = mase_graph_inputs(k->a, k->graph, sample, BATCH);
+    const struct mase_plan_opts opts = { .batch = BATCH,
+                                         .inputs = in.item,
+                                         .input_count = in.count };
+    MASE_TRY(mase_exact_new(&k->exact, k->graph, in.item, in.count, err));
     MASE_TRY(mase_plan_new(&k->plan, k->graph, &opts, err));
-    k->work = mase_exact_work_new(k->exact, BATCH);
+    k->work = mase_exact_work_new(k->exact, BATCH, MASE_EXACT_ALL);
+    k->output = mase_exact_work_new(k->exact, BATCH, MASE_EXACT_OUTPUT);
     k->v->rounded_biases = k->exact->rounded_biases;
     k->v->node = mase_new_array(k->a, struct mase_verified_node, (size_t)k->graph->node_count);
     k->node = mase_new_array(k->a, struct watched, (size_t)k->graph->node_count);
@@ -185,6 +184,25 @@ static void compare_outputs(const struct verifying *k, int64_t samples)
     }
 }
 
+/* What kernels compute where no other value is asked for. */
+static enum mase_status check_kernels(const struct verifying *k, const struct mase_lanes *x,
+                                      int64_t samples, struct mase_err *err)
+{
+    const struct mase_lanes to = mase_exact_input(k->output);
+    for (int64_t r = 0; r < x->rows; r++)
+        memcpy(to.data + r * to.stride, x->data + r * x->stride, (size_t)samples * sizeof *x->data);
+    MASE_TRY(mase_exact_run(k->output, samples, err));
+    const struct mase_lanes a = mase_exact_output(k->work), b = mase_exact_output(k->output);
+    for (int64_t r = 0; r < a.rows; r++)
+        if (memcmp(a.data + r * a.stride, b.data + r * b.stride,
+                   (size_t)samples * sizeof *a.data) != 0)
+            return mase_fail(err, MASE_EVALUE,
+                             "output %lld of the kernels is not that of plain integers: this is a "
+                             "fault of mase",
+                             (long long)r);
+    return MASE_OK;
+}
+
 static enum mase_status verify_batch(const struct verifying *k, const uint32_t *row,
                                      int64_t samples, struct mase_err *err)
 {
@@ -198,6 +216,7 @@ static enum mase_status verify_batch(const struct verifying *k, const uint32_t *
                                                           .sample_stride = 1 });
     MASE_TRY(mase_plan_forward(k->plan, err));
     MASE_TRY(mase_exact_run(k->work, samples, err));
+    MASE_TRY(check_kernels(k, &to[1], samples, err));
     for (int i = 0; i < k->v->count; i++)
         compare_node(k, &k->node[i], samples);
     compare_outputs(k, samples);
@@ -230,6 +249,7 @@ enum mase_status mase_verify(struct mase_verification *v, struct mase_arena *a,
     *v = (struct mase_verification){ 0 };
     const enum mase_status st = verify(&k, rows, err);
     mase_exact_work_free(k.work);
+    mase_exact_work_free(k.output);
     mase_plan_free(k.plan);
     mase_exact_free(k.exact);
     return st;

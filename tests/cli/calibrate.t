@@ -107,6 +107,13 @@ holds "there" test -f mase_output/cal/software/calibrate/calibrated.toml
 run test --config mase_output/cal/software/calibrate/calibrated.toml --project t9
 succeeds "which runs, too"
 
+sed -e '/^bias_/d' q.toml >nobias.toml
+echo 'bias_name = "NA"' >>nobias.toml
+run calibrate --config nobias.toml --load $float --output c5
+succeeds "biases that stay in float"
+run test --config c5/calibrated.toml --project t11
+succeeds "stay so in the file"
+
 # Passes before it are part of the network.
 section 4 >p.toml
 cat >>p.toml <<'END'

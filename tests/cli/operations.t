@@ -173,3 +173,23 @@ run predict ends.py:Two jsc --load $last --input x.npy --output y.npy
 refused "several inputs need names" 'x\.npy: the network has several inputs: give a \.npz file that has an array for each'
 run predict ends.py:Pair jsc --load $last --input x.npy --output y.npy
 refused "several results, too" 'y\.npy: the network has 2 results: name a file that ends with \.npz'
+cat >>ends.py <<'END'
+
+
+class Mean(Net):
+    def forward(self, x):
+        return self.mean(x)
+END
+cat >narrow.toml <<'END'
+[passes.quantize]
+by = "type"
+default.config = { name = "integer", data_in_width = 6, data_in_frac_width = 3, weight_width = 6, weight_frac_width = 3, bias_width = 6, bias_frac_width = 3 }
+END
+run predict ends.py:Mean jsc --load $last --input x.npy --output mean.npy --config narrow.toml --project s
+run predict ends.py:Pair jsc --load $last --input x.npy --output pair.npz --config narrow.toml --project s
+succeeds "several results by number formats"
+err_has "which is said" 'Quantised, 2 nodes'
+holds "are those of one" python3 -c 'import zipfile
+assert zipfile.ZipFile("pair.npz").read("output_0.npy") == open("mean.npy", "rb").read()'
+run predict ends.py:Pair jsc --load $last --input x.npy --output pair.npz --config narrow.toml --engine int
+refused "integers have one result" '^ch: --engine int is for networks of one input and one result'

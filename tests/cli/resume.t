@@ -92,3 +92,13 @@ for o in nadam rmsprop adagrad lion plateau; do
     run convert "$(weights $o-parts last)" $o-parts.safetensors
     holds "$o: to the same weights" cmp $o.safetensors $o-parts.safetensors
 done
+
+# ---- what an earlier version wrote ----
+older=$SOURCE/tests/data/train/older
+mkdir -p mase_output/older/software/training_ckpts
+cp "$older.ckpt" mase_output/older/software/training_ckpts/last.ckpt
+run train "$older.mg" toy_tiny --max-epochs 4 --batch-size 512 --learning-rate 0.01 --seed 3 --project older --resume
+succeeds "a checkpoint from before some of what is kept now"
+err_has "goes on where it stood" 'Resuming after epoch 2, step 40'
+run convert "$(weights older last)" older.safetensors --plain
+holds "to the weights that the earlier version came to" cmp older.safetensors "${older}_4.safetensors"

@@ -82,5 +82,23 @@ out_has "in one text" '^%1 : f32\[N, 10\] = input table'
 printf 'model = "both.py:Both"\ninput_shape = "3,8,8;10"\n' >both.toml
 run show --config both.toml
 out_has "in a configuration" '^table +placeholder +table +\[1, 10\]'
+cat >>both.py <<'END'
+
+
+class Timed(nn.Module):
+    """Numbers and indices."""
+
+    def __init__(self):
+        super().__init__()
+        self.image, self.table = nn.Conv2d(3, 4, 3), nn.Embedding(10, 4)
+
+    def forward(self, image, step):
+        x = self.image(image) + self.table(step).mean(1)[:, :, None, None]
+        b, c, h, w = x.shape
+        return (x * int(c) ** -0.5).view(b, c, -1)
+END
+run show both.py:Timed --input-shape '3,8,8;2'
+succeeds "numbers, and indices behind them"
+out_has "by which Python decides, too" '^view .*\[1, 4, 36\]'
 run show both.py:Both --input-shape '3,8,8;'
 refused "an empty one" "'3,8,8;' is no shape of a sample; .* those of at most 7 further inputs behind semicolons"

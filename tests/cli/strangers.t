@@ -295,6 +295,22 @@ class Squeezed(nn.Module):
         return x if x.dim() == 1 else x * 2
 
 
+class Devices(nn.Module):
+    """There is one."""
+
+    def __init__(self):
+        super().__init__()
+        self.mask = torch.ones(28)
+        self.weight = nn.Parameter(torch.ones(28))
+
+    def forward(self, x):
+        if self.mask.device != x.device or x.device != self.mask.device or str(self.weight.device) != str(self.mask.device):
+            x = x[:, :, 0]
+        if x.device == torch.device("cpu") and x.device.index is None and self.weight.device.type != "cuda":
+            x = x[:, :, 1:]
+        return x * self.mask * self.weight
+
+
 class Reads(nn.Module):
     def __init__(self):
         super().__init__()
@@ -317,6 +333,9 @@ run show asks.py:Batch mnist
 refused "an if on the number of samples" '^asks\.py:26:[0-9]+: control flow on data'
 run show asks.py:Squeezed mnist
 refused "nor on what one sample alone changes" '^asks\.py:34:[0-9]+: control flow on data'
+run show asks.py:Devices mnist
+succeeds "an if on devices"
+out_has "of which there is one" '^mul_1 .* \[1, 1, 27, 28\]'
 run show asks.py:Reads mnist
 succeeds "a file that reads finds nothing"
 out_has "and goes on" '\[1, 2\]'
@@ -406,3 +425,66 @@ out_has "one token and four" '^cat +call_function .* \[1, 5, 4\]'
 out_has "which come apart again" '^reshape_[0-9] +call_method .* \[1, 2, 2, 3\]'
 run show packed.py:Loose jsc
 refused "without a star" "einops: 'b c' needs one \* among names that differ"
+
+# Names of torch that files reach by other ways, folders that are no packages, whatever numbers a model starts with.
+mkdir -p study/models study/layers study/src/common
+cat >study/models/blocks.py <<'END'
+import torch
+import torch.nn.functional as F
+import torch.nn.utils.weight_norm as weight_norm
+from torch.nn.modules.module import Module
+from torch.nn.modules.utils import _pair
+from torch.nn.parameter import Parameter
+
+
+class Block(Module):
+    def __init__(self, width):
+        super().__init__()
+        self.fc = weight_norm(torch.nn.Linear(16, width))
+        self.scale = Parameter(torch.empty(size=(width, 1)))
+        torch.nn.init.xavier_uniform_(self.scale)
+        self.same = torch.nn.Identity(width, inplace=True)
+        self.pair = _pair(3)
+
+    def forward(self, x):
+        return self.same(F.relu_(self.fc(x)) @ torch.diag(self.scale[:, 0]))
+END
+cat >study/models/net.py <<'END'
+import torch
+from common.sizes import WIDTH
+from einops import einsum
+from layers.head import Head
+
+from .blocks import Block
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        stages = len(torch.unique(torch.tensor([1.0, 2.0, 1.0])))
+        self.blocks = torch.nn.ModuleList([Block(WIDTH) for _ in range(stages)])
+        angles = torch.arange(4)[:, None] * torch.ones(4)
+        self.table = torch.nn.Embedding.from_pretrained(torch.sin(angles))
+        self.head = Head()
+        self.plain = [torch.nn.Linear(4, 4)]
+        self.held = torch.nn.ParameterList(self.plain[0].parameters())
+        start = torch.normal(torch.zeros(9), std=0.1)
+        while torch.sum(torch.abs(start) > 0.2) > 0:
+            start[torch.abs(start) > 0.2] = torch.normal(start[torch.abs(start) > 0.2] * 0, std=0.1)
+
+    def forward(self, x):
+        a, b = (block(x) for block in self.blocks)
+        mixed = einsum(a, b, "row left, row right -> row left right")
+        noise = torch.FloatTensor(a.size()).normal_()
+        return self.head(torch.diagonal(mixed, 0, 1, 2) @ self.plain[0](self.table.weight) + noise * 0)
+END
+printf 'import torch\n\n\nclass Head(torch.nn.Linear):\n    def __init__(self):\n        super().__init__(4, 5)\n' >study/layers/head.py
+printf 'WIDTH = 4\n' >study/src/common/sizes.py
+run show study/models/net.py:Net jsc
+succeeds "a folder of a study"
+out_has "a table that is given is frozen" '^table\.weight +frozen +float32 +\[4, 4\]'
+out_has "a layer in a list, whose parameters the network has" '^linear_[0-9] +call_function +linear .* \[4, 4\]'
+out_has "in place" '^relu_ +call_function +relu_ .* \[1, 4\]'
+out_has "a matrix of its diagonal" '^diag +call_function +diag .* \[4, 4\]'
+out_has "names of einops are words" '^einsum +call_function +einsum .* \[1, 4, 4\]'
+out_has "as many stages as there are numbers" '^blocks\.1\.fc\.bias'

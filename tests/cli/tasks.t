@@ -258,4 +258,4 @@ mase-graph 1
 return %add
 END
 run train both.mg t.csv:price --task reg --features a,b --project bad
-refused "training takes one input" 'the network has 2 inputs: x, y; training, testing and calibration take one, ch predict takes several from a .npz'
+refused "columns for two inputs" "the network takes 2 inputs, x, y; t\.csv:price has columns: .*--features 'A,B;C' divides columns among them"

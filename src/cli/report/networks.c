@@ -134,6 +134,7 @@ static void apply_formats(struct mase_report *r)
     struct mase_err why = { 0 };
     if (!r->graph || !passes || !mase_report_text(r, "model.quantised"))
         return;
+    mase_graph_set_more(r->graph, r->data.more, r->data.more_count);
     mase_cli_sample_inputs(&m.env, r->arena, r->graph, &r->data.sample);
     if (mase_pass_runs_bind(&r->c->passes, r->arena, passes, &why) ||
         mase_cli_run_quantize(&m, &r->graph, r->c, &why)) {
@@ -154,6 +155,7 @@ static enum mase_status add_metadata(struct mase_graph **g, struct mase_report *
     struct mase_manager m = { 0 };
     if (!*g)
         return MASE_OK;
+    mase_graph_set_more(*g, r->data.more, r->data.more_count);
     mase_cli_sample_inputs(&m.env, r->arena, *g, &r->data.sample);
     const enum mase_status st = mase_manager_run(&m, g, "add_software_metadata", NULL, err);
     mase_manager_release(&m);

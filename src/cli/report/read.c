@@ -136,6 +136,23 @@ static enum mase_status read_sample(struct mase_shape *s, const struct mase_valu
     return MASE_OK;
 }
 
+/* Of the inputs behind the first. */
+static enum mase_status read_more(struct mase_data_info *d, const struct mase_value *list,
+                                  struct mase_err *err)
+{
+    if (!list)
+        return MASE_OK;
+    MASE_TRY(mase_report_expect(list, MASE_LIST, list, "dataset.more", err));
+    if (list->count > MASE_MORE_INPUTS)
+        return mase_fail_at(err, MASE_EPARSE, list->at, "%d further inputs, at most %d",
+                            list->count, (int)MASE_MORE_INPUTS);
+    for (int i = 0; i < list->count; i++) {
+        MASE_TRY(mase_report_expect(list->items[i], MASE_LIST, list, "dataset.more", err));
+        MASE_TRY(read_sample(&d->more[d->more_count++], list->items[i], err));
+    }
+    return MASE_OK;
+}
+
 static enum mase_status read_data(struct mase_report *r, struct mase_err *err)
 {
     const struct mase_value *classes = mase_report_value(r, "dataset.classes");
@@ -151,7 +168,8 @@ static enum mase_status read_data(struct mase_report *r, struct mase_err *err)
     const struct mase_value *simulated = mase_report_value(r, "dataset.simulated");
     r->notice = mase_report_text(r, "dataset.notice");
     r->simulated = simulated && simulated->kind == MASE_BOOL && simulated->b;
-    return read_sample(&r->data.sample, mase_report_value(r, "dataset.sample"), err);
+    MASE_TRY(read_sample(&r->data.sample, mase_report_value(r, "dataset.sample"), err));
+    return read_more(&r->data, mase_report_value(r, "dataset.more"), err);
 }
 
 /* ---- options ---- */

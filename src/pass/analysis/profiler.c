@@ -96,14 +96,21 @@ static enum mase_status measure_parameters(struct mase_profiler *p, struct mase_
     return MASE_OK;
 }
 
-/* Show every statistic its value. A value that is no tensor has no statistics. */
-static enum mase_status run_reference(struct mase_profiler *p, const struct mase_input *x,
-                                      int round, struct mase_err *err)
+static struct mase_inputs inputs_of(const struct mase_profiler *p)
 {
-    const int64_t n = x->tensor.shape.dim[0], batches = (p->samples + p->batch - 1) / p->batch;
+    return (struct mase_inputs){ p->env->inputs, p->env->input_count };
+}
+
+/* Show every statistic its value. A value that is no tensor has no statistics. */
+static enum mase_status run_reference(struct mase_profiler *p, int64_t n, int round,
+                                      struct mase_err *err)
+{
+    const int64_t batches = (p->samples + p->batch - 1) / p->batch;
     struct mase_arena a = { 0 };
     struct mase_values values;
-    enum mase_status st = mase_run_reference(&values, &a, p->g, x, 1, err);
+    const struct mase_inputs inputs = inputs_of(p);
+    enum mase_status st = mase_run_reference(
+        &values, &a, p->g, mase_inputs_fill(&a, &inputs, p->x, n), inputs.count, err);
     for (int k = p->parameters; k < p->count && !st; k++) {
         const struct mase_arg *v = mase_values_get(&values, p->list[k].source);
         if (v->kind != MASE_ARG_TENSOR)
@@ -119,7 +126,7 @@ static enum mase_status run_plan(struct mase_profiler *p, int64_t first, int64_t
                                  struct mase_err *err)
 {
     const struct mase_samples *s = p->env->samples;
-    struct mase_sample_rows rows = { .table = p->x, .stride = mase_plan_input(p->plan, 0).rows };
+    struct mase_sample_rows rows = { .table = p->x, .stride = mase_plan_inputs(p->plan).rows };
     for (int k = p->parameters; k < p->count; k++)
         if (p->list[k].collector)
             mase_collector_expect(p->list[k].collector, n);
@@ -134,13 +141,10 @@ static enum mase_status measure_batch(struct mase_profiler *p, int64_t first, in
                                       struct mase_err *err)
 {
     const struct mase_samples *s = p->env->samples;
-    struct mase_input x = p->env->inputs[0];
     if (p->plan)
         return run_plan(p, first, n, err);
-    x.tensor.shape.dim[0] = n;
-    x.tensor.data = p->x;
     MASE_TRY(s->read(s->data, p->split, first, n, p->x, err));
-    return run_reference(p, &x, round, err);
+    return run_reference(p, n, round, err);
 }
 
 /* ---- the engine ---- */
@@ -183,8 +187,8 @@ static bool mixes_samples(const struct mase_graph *g)
 
 static int64_t engine_batch(const struct mase_profiler *p)
 {
-    const struct mase_shape *shape = &p->env->inputs[0].tensor.shape;
-    const int64_t features = mase_shape_count(shape) / (shape->dim[0] > 0 ? shape->dim[0] : 1);
+    const struct mase_inputs inputs = inputs_of(p);
+    const int64_t features = mase_inputs_features(&inputs);
     int64_t n = ENGINE_VALUES / (features > 0 ? features : 1);
     n = n < ENGINE_LEAST ? ENGINE_LEAST : n > ENGINE_MOST ? ENGINE_MOST : n;
     if (p->batch_size || p->train || mixes_samples(p->g))
@@ -201,7 +205,7 @@ static enum mase_status make_plan(struct mase_profiler *p, struct mase_err *err)
         .seed = p->env->seed,
         .threads = p->env->threads,
         .inputs = p->env->inputs,
-        .input_count = 1,
+        .input_count = p->env->input_count,
     };
     mase_graph_each_param(p->g, has_weight, &weights);
     if (!weights)
@@ -249,10 +253,6 @@ static enum mase_status find_samples(struct mase_profiler *p, struct mase_err *e
     if (!s)
         return mase_fail(err, MASE_EUNSUPPORTED,
                          "statistics of activations need samples, and there is no dataset");
-    if (p->env->input_count != 1)
-        return mase_fail(err, MASE_EUNSUPPORTED,
-                         "statistics of activations need a network of one input; this has %d",
-                         p->env->input_count);
     MASE_TRY(s->count(s->data, p->split, &count, err));
     if (!count)
         return mase_fail(err, MASE_EVALUE, "the %s split has no samples", p->split);
@@ -270,9 +270,9 @@ static enum mase_status find_samples(struct mase_profiler *p, struct mase_err *e
 
 static void make_input(struct mase_profiler *p)
 {
-    struct mase_shape shape = p->env->inputs[0].tensor.shape;
-    shape.dim[0] = p->batch;
-    p->x = mase_new_array(p->env->scratch, float, (size_t)mase_shape_count(&shape));
+    const struct mase_inputs inputs = inputs_of(p);
+    const int64_t values = p->batch * mase_inputs_features(&inputs);
+    p->x = mase_new_array(p->env->scratch, float, (size_t)values);
 }
 
 static enum mase_status measure_activations(struct mase_profiler *p, struct mase_err *err)

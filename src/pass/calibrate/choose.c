@@ -122,13 +122,15 @@ static enum mase_status limits(const struct search *s, double *low, double *high
     return st;
 }
 
-/* Those that hold the range are the better the narrower they are; the others the wider. */
+/* Those that hold the range are the better the narrower they are; the others the wider. A format
+ * without a sign holds nothing below zero, however wide: there the upper end alone decides. */
 static double coverage(const struct search *s, const struct mase_format *f)
 {
     float low, high;
     mase_format_limits(&low, &high, f, sign_of(s));
     const double width = (double)high - (double)low;
-    return (double)low <= s->low && (double)high >= s->high ? width : FLT_MAX + FLT_MAX / width;
+    const bool holds_low = (double)low <= s->low || low >= 0;
+    return holds_low && (double)high >= s->high ? width : FLT_MAX + FLT_MAX / width;
 }
 
 static enum mase_status try(struct search *s, double *score, struct mase_err *err)

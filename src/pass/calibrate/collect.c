@@ -36,8 +36,9 @@ struct view {
 struct run {
     struct mase_pass_env *env;
     int64_t rows, of, batch; /* rows of so many in the split */
-    struct mase_shape shape; /* of an input batch */
-    float *x;                /* (batch, ...) */
+    struct mase_inputs inputs;
+    int64_t features; /* of all of them */
+    float *x;         // (batch, features)
     struct view *views;
     int count;
     struct mase_arena arena;
@@ -52,9 +53,6 @@ enum mase_status mase_cal_rows(int64_t *rows, struct mase_pass_env *env, struct 
     if (!s)
         return mase_fail(err, MASE_EUNSUPPORTED,
                          "calibration needs samples, and there is no dataset");
-    if (env->input_count != 1)
-        return mase_fail(err, MASE_EUNSUPPORTED,
-                         "calibration needs a network of one input; this has %d", env->input_count);
     MASE_TRY(s->count(s->data, SPLIT, &of, err));
     if (!of)
         return mase_fail(err, MASE_EVALUE, "the " SPLIT " split has no samples to calibrate on");
@@ -70,14 +68,12 @@ static enum mase_status make_room(struct run *r, struct mase_err *err)
 {
     const struct mase_samples *s = r->env->samples;
     MASE_TRY(s->count(s->data, SPLIT, &r->of, err));
-    r->shape = r->env->inputs[0].tensor.shape;
-    r->shape.dim[0] = 1;
-    const int64_t features = mase_shape_count(&r->shape);
-    r->batch = VALUES / (features > 0 ? features : 1);
+    r->inputs = (struct mase_inputs){ r->env->inputs, r->env->input_count };
+    r->features = mase_inputs_features(&r->inputs);
+    r->batch = VALUES / (r->features > 0 ? r->features : 1);
     r->batch = r->batch < LEAST ? LEAST : r->batch > MOST ? MOST : r->batch;
     r->batch = r->batch < r->rows ? r->batch : r->rows;
-    r->shape.dim[0] = r->batch;
-    r->x = mase_new_array(&r->arena, float, (size_t)mase_shape_count(&r->shape));
+    r->x = mase_new_array(&r->arena, float, (size_t)(r->batch * r->features));
     return MASE_OK;
 }
 
@@ -85,10 +81,9 @@ static enum mase_status read_rows(const struct run *r, int64_t first, int64_t n,
                                   struct mase_err *err)
 {
     const struct mase_samples *s = r->env->samples;
-    const int64_t features = mase_shape_count(&r->shape) / r->batch;
     for (int64_t i = 0; i < n; i++) {
         const int64_t row = (first + i) * r->of / r->rows;
-        MASE_TRY(s->read(s->data, SPLIT, row, 1, r->x + i * features, err));
+        MASE_TRY(s->read(s->data, SPLIT, row, 1, r->x + i * r->features, err));
     }
     return MASE_OK;
 }
@@ -121,7 +116,7 @@ static bool make_plan(struct run *r, struct view *v, struct mase_err *why)
                                          .seed = r->env->seed,
                                          .threads = r->env->threads,
                                          .inputs = r->env->inputs,
-                                         .input_count = 1 };
+                                         .input_count = r->env->input_count };
     bool all = true;
     if (mase_plan_new(&v->plan, v->g, &opts, why))
         return false;
@@ -139,7 +134,7 @@ static bool make_plan(struct run *r, struct view *v, struct mase_err *why)
 static enum mase_status run_plan(const struct run *r, struct view *v, int64_t n,
                                  struct mase_err *err)
 {
-    mase_plan_gather(v->plan, r->x, mase_shape_count(&r->shape) / r->batch, NULL, n);
+    mase_plan_gather(v->plan, r->x, r->features, NULL, n);
     MASE_TRY(mase_plan_forward(v->plan, err));
     for (int k = 0; k < v->count; k++) {
         struct seen *s = &v->seen[k];
@@ -154,13 +149,10 @@ static enum mase_status run_plan(const struct run *r, struct view *v, int64_t n,
 static enum mase_status run_reference(const struct run *r, const struct view *v, int64_t first,
                                       int64_t n, struct mase_err *err)
 {
-    struct mase_input x = r->env->inputs[0];
     struct mase_arena a = { 0 };
     struct mase_values values;
-    x.tensor.shape = r->shape;
-    x.tensor.shape.dim[0] = n;
-    x.tensor.data = r->x;
-    const enum mase_status st = mase_run_reference(&values, &a, v->g, &x, 1, err);
+    const struct mase_input *x = mase_inputs_fill(&a, &r->inputs, r->x, n);
+    const enum mase_status st = mase_run_reference(&values, &a, v->g, x, r->inputs.count, err);
     for (int k = 0; k < v->count && !st; k++) {
         const struct mase_arg *y = mase_values_get(&values, v->taps[k].node);
         if (y->kind != MASE_ARG_TENSOR || y->tensor->dtype != MASE_F32)

@@ -61,7 +61,7 @@ static void csv_forms(void **state)
     /* a byte order mark, CRLF, blanks, quotes, blank lines, numbers as labels, no last newline */
     struct mase_dataset *d = open_data(
         csv_of("\xef\xbb\xbf\"a \"\"x\"\"\" , label\r\n\r\n\"1\",3\r\n 2 ,0\n3, \"2\" \n4,1\n5,1\n"
-               "1e3,1\n-7,1\n8,1\n+9,1\n0x10,1",
+               "1e3,1\n-7,1\n8,1\n+9,1\n16,1",
                ""),
         &plain);
     const struct mase_dataset_info *info = mase_dataset_info(d);
@@ -168,7 +168,10 @@ static void bad_csv(void **state)
     refuse_csv("a,a,label\n1,2,0\n", "", "column 2 is called 'a', as column 1 is", 1, 3);
     refuse_csv("a,label,label\n1,2,0\n", "", "column 3 is called 'label', as column 2 is", 1, 9);
     refuse_csv("a,,label\n0,1,2\n", "", "column 2 has no name; only the first may have none", 1, 3);
-    refuse_csv("a;label\n1,5;0\n", "", "a is '1,5', not a number", 2, 1);
+    refuse_csv("a;label\n1,500;0\n", "", "a is '1,500', not a number: its comma may be", 2, 1);
+    refuse_csv("a;label\n1,5;0\n1.5;0\n", "", "a is '1,5', not a number", 2, 1);
+    refuse_csv("a;label\n1,5;0\n1.200,5;0\n", "", "a is '1.200,5', not a number", 3, 1);
+    refuse_csv("a,label\n0x1f,0\n", "", "a is '0x1f', not a number", 2, 1);
     refuse_csv("label\n1\n", "", "there is no column beside the label's", 1, 1);
     refuse_csv("a,label\n1,0\n", "", "1 rows are too few to split; 10 are needed", 0, 0);
     refuse_csv("@relation x\n@attribute a real\n", "", "the ARFF file has no @data", 0, 0);

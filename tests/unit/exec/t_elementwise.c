@@ -48,18 +48,18 @@ static int check_slope(enum mase_op op, const double *x, int operand)
 static void slopes_are_derivatives(void **state)
 {
     (void)state;
-    for (enum mase_op op = 0; op < MASE_OP_COUNT; op++)
-        for (int operand = 0; operand < (mase_unary_of(op)    ? 1
-                                         : mase_binary_of(op) ? 2
-                                                              : 0);
-             operand++) {
-            int rising = 0;
+    for (enum mase_op op = 0; op < MASE_OP_COUNT; op++) {
+        const int operands = mase_unary_of(op) ? 1 : mase_binary_of(op) ? 2 : 0;
+        int rising[2] = { 0 };
+        for (int k = 0; k < operands; k++)
             for (int i = 0; i < POINTS * POINTS; i++)
-                rising += check_slope(
-                    op, (double[]){ points[i / POINTS], 1.0371 * points[i % POINTS] }, operand);
-            if (!rising && !mase_op_is_flat(op)) /* says so, then */
+                rising[k] += check_slope(
+                    op, (double[]){ points[i / POINTS], 1.0371 * points[i % POINTS] }, k);
+        const bool sign = op == MASE_OP_copysign; /* only its first operand has one */
+        for (int k = 0; k < operands - sign; k++)
+            if (!rising[k] && !mase_op_is_flat(op)) /* says so, then */
                 fail_msg("%s has no slope anywhere", mase_ops[op].name);
-        }
+    }
 }
 
 /* ---- plans ---- */

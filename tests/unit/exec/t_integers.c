@@ -118,9 +118,9 @@ static struct mase_lanes run_exact(struct running *r, struct mase_exact *e,
 }
 
 static void check_values(struct running *r, struct mase_exact *e, const struct mase_tensor *want,
-                         const char *format)
+                         const char *format, enum mase_exact_keep keep)
 {
-    struct mase_exact_work *w = mase_exact_work_new(e, r->samples);
+    struct mase_exact_work *w = mase_exact_work_new(e, r->samples, keep);
     const struct mase_lanes y = run_exact(r, e, w);
     for (int64_t i = 0; i < mase_tensor_count(want); i++) {
         const float got = y.data[i % y.rows * y.stride + i / y.rows];
@@ -144,9 +144,10 @@ static void values_are_the_reference_s(void **state)
             const struct mase_tensor want = reference(&r, &r.arena);
             must(mase_exact_new(&e, r.graph, r.input, 1, &err), c);
             fast += e->fast != NULL;
-            check_values(&r, e, &want, families[f].data);
+            check_values(&r, e, &want, families[f].data, MASE_EXACT_OUTPUT);
+            check_values(&r, e, &want, families[f].data, MASE_EXACT_ALL);
             e->fast = NULL; /* and number by number */
-            check_values(&r, e, &want, families[f].data);
+            check_values(&r, e, &want, families[f].data, MASE_EXACT_ALL);
             mase_exact_free(e);
             stop(&r);
         }
@@ -301,7 +302,7 @@ static void scaled_codes_are_rounded_in_float32(void **state)
     mase_module_set_quant(r.graph, mase_node_module(mase_graph_find(r.graph, "b")), &second);
     const struct mase_module *a = mase_node_module(mase_graph_find(r.graph, "a"));
     must(mase_exact_new(&e, r.graph, r.input, 1, &err), &c);
-    struct mase_exact_work *w = mase_exact_work_new(e, r.samples);
+    struct mase_exact_work *w = mase_exact_work_new(e, r.samples, MASE_EXACT_ALL);
     run_exact(&r, e, w);
     assert_int_equal(e->rounded_biases, 2);
 
@@ -376,7 +377,7 @@ static void wide_sums_are_exact(void **state)
     for (int i = 0; i < 15; i++)
         x[i] = i % 5 == 3 ? 32767.0f : -32768.0f;
     must(mase_exact_new(&e, r.graph, r.input, 1, &err), &c);
-    struct mase_exact_work *work = mase_exact_work_new(e, 3);
+    struct mase_exact_work *work = mase_exact_work_new(e, 3, MASE_EXACT_ALL);
     const struct mase_lanes y = run_exact(&r, e, work);
     for (int k = 0; k < 3; k++) {
         assert_true(y.data[k] == (float)(-32767.0 * (4 * 32768.0 + 32767) / 32768));
@@ -401,7 +402,7 @@ static void functions_between_roundings_are_tables(void **state)
     mase_module_set_quant(r.graph, mase_node_module(mase_graph_find(r.graph, "s")), &q);
     const struct mase_tensor want = reference(&r, &r.arena);
     must(mase_exact_new(&e, r.graph, r.input, 1, &err), &c);
-    struct mase_exact_work *w = mase_exact_work_new(e, r.samples);
+    struct mase_exact_work *w = mase_exact_work_new(e, r.samples, MASE_EXACT_ALL);
     const struct mase_lanes y = run_exact(&r, e, w);
     for (int64_t i = 0; i < mase_tensor_count(&want); i++)
         assert_true(y.data[i % 4 * y.stride + i / 4] == mase_f32(&want)[i]);
@@ -500,7 +501,7 @@ static void a_sample_without_a_number_is_refused(void **state)
     struct mase_exact *e;
     quantise(&r, "integer(6, 2)", "integer(5, 2)");
     must(mase_exact_new(&e, r.graph, r.input, 1, &err), &nets[0]);
-    struct mase_exact_work *w = mase_exact_work_new(e, 4);
+    struct mase_exact_work *w = mase_exact_work_new(e, 4, MASE_EXACT_ALL);
     const struct mase_lanes x = mase_exact_input(w);
     memset(x.data, 0, (size_t)(x.rows * x.stride) * sizeof *x.data);
     x.data[x.stride + 2] = NAN;

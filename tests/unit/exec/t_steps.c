@@ -409,6 +409,32 @@ static void every_operation_has_a_case(void **state)
             fail_msg("%s has no case", mase_ops[op].name);
 }
 
+/* torch.randn(3): the same for all samples, another with every step, and in evaluation the same. */
+static void what_all_samples_share_is_drawn_anew(void **state)
+{
+    (void)state;
+    static const struct step_case c = { "randn", "torch.randn(3); operator.add(x, randn)",
+                                        .in = { { 1, { 3 } } } };
+    for (int train = 0; train < 2; train++) {
+        struct running r = start(&c, 4);
+        struct mase_plan *p = plan_of(&r, 4, train, 1);
+        float drawn[3];
+        feed(&r, p, 4);
+        for (int step = 0; step < 3; step++) {
+            must(mase_plan_forward(p, &err), &c);
+            const struct mase_lanes x = mase_plan_input(p, 0), y = mase_plan_output(p);
+            const float now = y.data[0] - x.data[0];
+            drawn[step] = now;
+            for (int64_t k = 1; k < 4; k++)
+                assert_true(fabsf(y.data[k] - x.data[k] - now) < 1e-6f);
+        }
+        assert_int_equal(drawn[0] == drawn[1], !train);
+        assert_int_equal(drawn[1] == drawn[2], !train);
+        mase_plan_free(p);
+        stop(&r);
+    }
+}
+
 /* Thousands of runs that look at numbers alone: too long under valgrind or the thread sanitizer. */
 static bool is_slow(void)
 {
@@ -432,6 +458,7 @@ int main(void)
         cmocka_unit_test(threads_and_isa_change_no_bit),
         cmocka_unit_test(room_for_more_changes_no_bit),
         cmocka_unit_test(steps_keep_apart_or_add_up),
+        cmocka_unit_test(what_all_samples_share_is_drawn_anew),
         cmocka_unit_test(a_relu_takes_no_memory),
         cmocka_unit_test(a_relu_in_place_overwrites_nothing_that_is_read),
     };

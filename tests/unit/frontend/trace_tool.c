@@ -5,6 +5,8 @@
  *     trace_tool SPEC CLASSES DIM...                         print
  *     trace_tool SPEC CLASSES DIM... -- WEIGHTS OUT X.npy... compute, by the reference: OUT0.npy
  * ...
+ *
+ * The dimensions of further inputs follow behind a semicolon each.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,17 +74,28 @@ static enum mase_status compute(struct mase_graph *g, char **given, int count, s
     return st;
 }
 
+/* Shapes of samples, up to "--"; where they end. */
+static int read_shapes(struct mase_data_info *data, char **argv, int i)
+{
+    struct mase_shape *s = &data->sample;
+    for (; argv[i] && strcmp(argv[i], "--"); i++) {
+        if (!strcmp(argv[i], ";") && data->more_count < MASE_MORE_INPUTS)
+            s = &data->more[data->more_count++];
+        else if (s->rank < MASE_MAX_RANK)
+            s->dim[s->rank++] = atoi(argv[i]);
+    }
+    return i;
+}
+
 int main(int argc, char **argv)
 {
     struct mase_data_info data = { .name = "data" };
     struct mase_graph *g = NULL;
     struct mase_err err;
-    int i = 3;
     if (argc < 3)
         return 2;
     data.classes = atoi(argv[2]);
-    for (; i < argc && argv[i][0] != '-' && data.sample.rank < MASE_MAX_RANK; i++)
-        data.sample.dim[data.sample.rank++] = atoi(argv[i]);
+    const int i = read_shapes(&data, argv, 3);
     enum mase_status st = mase_model_open(&g, argv[1], &data, NULL, &err);
     if (!st && argc - i > 2)
         st = compute(g, argv + i + 1, argc - i - 1, &err);

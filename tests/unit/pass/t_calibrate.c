@@ -81,8 +81,9 @@ static void a_fraction_is_the_best_of_all(void **state)
         struct mase_cal_tensor t;
         struct mase_cal_fit fit;
         draw(x, VALUES, (uint64_t)k);
+        const bool negative = sign || k % 2; /* as before a ReLU, where zero is the least */
         for (int i = 0; i < VALUES; i++)
-            x[i] = ldexpf(sign ? x[i] : fabsf(x[i]), k - 12);
+            x[i] = ldexpf(negative ? x[i] : fabsf(x[i]), k - 12);
         const struct mase_cal_values v =
             values_of(&t, x, VALUES, sign ? MASE_SIGNED : MASE_UNSIGNED);
         int best = -32, held = -32;
@@ -100,7 +101,7 @@ static void a_fraction_is_the_best_of_all(void **state)
                     1e-9 * fit.mse);
         assert_int_equal(mase_value_get(found(&a, text, "minmax", &v, &fit), "w_frac_width")->i,
                          held);
-        assert_true(fit.saturated == 0);
+        assert_true((fit.saturated == 0) == (sign || !negative));
         mase_arena_release(&a);
     }
 }

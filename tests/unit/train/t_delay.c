@@ -253,6 +253,39 @@ static void older_checkpoints_are_resumed(void **state)
     unlink(file("older.ckpt"));
 }
 
+/* Scores were kept otherwise once: in the middle of an epoch they cannot be told. */
+static void older_checkpoints_within_an_epoch_are_not(void **state)
+{
+    (void)state;
+    struct mase_train_opts o = quick_opts();
+    struct mase_torch f;
+    struct mase_trainer *t;
+    struct mase_arena a = { 0 };
+    train(3, &o, false, 2);
+    for (int64_t batch = 0; batch < 2; batch++) {
+        must(mase_torch_open(&f, file("last.ckpt"), &err));
+        struct mase_obj *s = (struct mase_obj *)mase_obj_get(mase_obj_get(f.root, "mase"), "state");
+        for (int i = 0; i < s->count; i++) {
+            if (mase_obj_is_text(s->keys[i], "score_whole"))
+                s->keys[i] = mase_obj_text(&a, "another");
+            if (mase_obj_is_text(s->keys[i], "batch"))
+                s->items[i] = mase_obj_int(&a, batch);
+        }
+        must(mase_torch_write(f.root, file("older.ckpt"), &err));
+        mase_torch_close(&f);
+        struct mase_graph *g = network(3);
+        must(mase_trainer_new(&t, g, jets, &o, &err));
+        const enum mase_status st = mase_trainer_resume(t, file("older.ckpt"), &err);
+        assert_int_equal(st, batch ? MASE_EPARSE : MASE_OK);
+        if (batch)
+            assert_non_null(strstr(err.msg, "score_whole is missing"));
+        mase_trainer_free(t);
+        mase_graph_free(g);
+        unlink(file("older.ckpt"));
+    }
+    mase_arena_release(&a);
+}
+
 static void frozen_statistics_stay(void **state)
 {
     (void)state;
@@ -324,6 +357,7 @@ int main(void)
         cmocka_unit_test(also_in_the_middle_of_an_epoch),
         cmocka_unit_test(checkpoints_say_what_they_are),
         cmocka_unit_test(older_checkpoints_are_resumed),
+        cmocka_unit_test(older_checkpoints_within_an_epoch_are_not),
         cmocka_unit_test(frozen_statistics_stay),
         cmocka_unit_test(what_says_nothing_is_told),
     };

@@ -1,0 +1,126 @@
+/*
+ * match.c - the inputs of a network and the arrays of its data.
+ *
+ * A network that takes (x, mask) finds arrays of these names in an .npz or HDF5 file. Where they
+ * are called otherwise, --features names them in the order of forward's parameters; columns of a
+ * table are divided among inputs by semicolons.
+ */
+#include <mase/log.h>
+
+#include "cli/train.h"
+
+enum { MOST = 1 + MASE_MORE_INPUTS };
+
+struct match {
+    const char *input[MOST]; /* of the network */
+    const char *array[MOST]; /* what each is given */
+    int count;
+};
+
+static enum mase_status fail_match(const struct match *m, const struct mase_data_info *d,
+                                   struct mase_arena *a, struct mase_err *err)
+{
+    const char *takes = "", *has = d->names[0] ? d->names[0] : "columns";
+    for (int i = 0; i < m->count; i++)
+        takes = mase_arena_printf(a, "%s%s%s", takes, i ? ", " : "", m->input[i]);
+    for (int i = 0; i < d->more_count; i++)
+        has = mase_arena_printf(a, "%s, %s", has, d->names[i + 1] ? d->names[i + 1] : "columns");
+    for (int i = 0; i < d->other_count; i++)
+        has = mase_arena_printf(a, "%s, %s", has, d->others[i].name);
+    return mase_fail(err, MASE_EVALUE,
+                     "the network takes %d input%s, %s; %s has %s: --features A,B names an array "
+                     "for each in their order, and --features 'A,B;C' divides columns among them",
+                     m->count, m->count == 1 ? "" : "s", takes, d->name, has);
+}
+
+static int list_inputs(struct match *m, const struct mase_graph *g)
+{
+    int all = 0;
+    for (const struct mase_node *n = g->first; n; n = n->next)
+        if (n->kind == MASE_PLACEHOLDER && all++ < MOST)
+            m->input[m->count++] = n->target;
+    return all;
+}
+
+/* Every input by its name; the first may be what is usually called X. */
+static bool match_names(struct match *m, const struct mase_data_info *d)
+{
+    for (int i = 0; i < m->count; i++) {
+        const bool named = mase_data_input(d, m->input[i]) != NULL;
+        if (!named && (i || d->more_count || d->guessed || !d->names[0]))
+            return false;
+        m->array[i] = named ? m->input[i] : d->names[0];
+    }
+    return true;
+}
+
+/* Is it what was read? */
+static bool is_read(const struct match *m, const struct mase_data_info *d)
+{
+    for (int i = 0; i < m->count; i++)
+        if (m->count != 1 + d->more_count || !d->names[i] || !mase_streq(m->array[i], d->names[i]))
+            return false;
+    return true;
+}
+
+static void tell(const struct match *m, const struct mase_data_info *d, struct mase_arena *a)
+{
+    const char *text = "";
+    for (int i = 0; i < m->count; i++)
+        text = mase_arena_printf(a, "%s%s%s from %s", text, i ? ", " : "", m->input[i],
+                                 m->array[i] ? m->array[i] : "its columns");
+    mase_info("Inputs of the network: %s of %s", text, d->name);
+}
+
+static enum mase_status find_match(struct match *m, const struct mase_data_info *d,
+                                   struct mase_arena *a, struct mase_err *err)
+{
+    const bool one = m->count == 1 && !d->more_count;
+    if (one && (!d->guessed || !d->other_count)) {
+        m->array[0] = d->names[0];
+        return MASE_OK;
+    }
+    if (match_names(m, d))
+        return MASE_OK;
+    if (one || m->count != 1 + d->more_count)
+        return fail_match(m, d, a, err);
+    for (int i = 0; i < m->count; i++)
+        m->array[i] = d->names[i];
+    return MASE_OK;
+}
+
+/* A graph that was saved does not say them. */
+static void set_shapes(struct mase_graph *g, const struct match *m, const struct mase_data_info *d)
+{
+    struct mase_shape more[MASE_MORE_INPUTS] = { 0 };
+    for (int i = 1; i < m->count; i++)
+        more[i - 1] = m->array[i] ? *mase_data_input(d, m->array[i]) : d->more[i - 1];
+    mase_graph_set_more(g, more, m->count - 1);
+}
+
+enum mase_status mase_cli_match_inputs(struct mase_dataset **d, struct mase_cli *c,
+                                       struct mase_graph *g, const struct mase_data_info *data,
+                                       struct mase_err *err)
+{
+    struct match m = { 0 };
+    struct mase_arena *a = &c->arena;
+    if (list_inputs(&m, g) > MOST)
+        return mase_fail(err, MASE_ELIMIT, "the network has more than %d inputs", (int)MOST);
+    if (!data->names[0] && !data->more_count && m.count == 1) /* pictures, columns, jets */
+        return MASE_OK;
+    MASE_TRY(find_match(&m, data, a, err));
+    if (m.count > 1 || data->guessed)
+        tell(&m, data, a);
+    set_shapes(g, &m, data);
+    if (!m.array[0] || is_read(&m, data))
+        return MASE_OK;
+    const char *features = m.array[0];
+    for (int i = 1; i < m.count; i++)
+        features = mase_arena_printf(a, "%s,%s", features, m.array[i]);
+    c->setting[MASE_CLI_features].cmdline = mase_value_string(a, features);
+    if (!d)
+        return MASE_OK;
+    mase_dataset_close(*d);
+    *d = NULL;
+    return mase_cli_open_data(d, c, err);
+}
