@@ -123,6 +123,38 @@ static void batch_norms_become_weights(void **state)
     close_net(&n);
 }
 
+/* Layers behind batch norms take them: those of groups too, and with edges behind a ReLU, where
+ * only a scale goes on. Then the batch norm multiplies by a power of two. */
+static void layers_behind_take_batch_norms(void **state)
+{
+    double change;
+    (void)state;
+    struct net n =
+        open_net("mase-graph 1\nname net\n\n"
+                 "module b1 = BatchNorm2d(4)\nmodule c1 = Conv2d(4, 6, 3, groups=2, bias=False)\n"
+                 "module p = MaxPool2d(2)\nmodule b2 = BatchNorm2d(6)\nmodule r = ReLU()\n"
+                 "module c2 = Conv2d(6, 4, 3, padding=1)\nmodule q = MaxPool2d(2)\n"
+                 "module b3 = BatchNorm2d(4)\nmodule s = ReLU()\n"
+                 "module c3 = ConvTranspose2d(4, 2, 3, stride=2, padding=1, groups=2)\n\n"
+                 "%x = placeholder[target=x]\n" CALL("b1", "b1", "x") CALL("c1", "c1", "b1")
+                     CALL("p", "p", "c1") CALL("b2", "b2", "p") CALL("r", "r", "b2")
+                         CALL("c2", "c2", "r") CALL("q", "q", "c2") CALL("b3", "b3", "q")
+                             CALL("s", "s", "b3") CALL("c3", "c3", "s") "return %c3\n",
+                 (struct mase_shape){ 4, { 3, 4, 10, 10 } });
+    assert_int_equal(transform(&n, "fold_batch_norm", &change), 3);
+    assert_true(change >= 0 && change < 1e-5);
+    assert_null(mase_graph_find(n.g, "b1"));
+    const struct mase_module *b2 = mase_graph_module(n.g, "b2");
+    for (int64_t c = 0; c < 6; c++) {
+        int e;
+        const double w = mase_tensor_get(&mase_module_param(b2, "weight")->tensor, c);
+        assert_true(fabs(frexp(w, &e)) == 0.5);
+        assert_true(mase_tensor_get(&mase_module_param(b2, "running_var")->tensor, c) == 1);
+    }
+    assert_int_equal(transform(&n, "fold_batch_norm", &change), 0);
+    close_net(&n);
+}
+
 /* What would change numbers stays. */
 static void what_cannot_be_folded_stays(void **state)
 {
@@ -150,6 +182,19 @@ static void what_cannot_be_folded_stays(void **state)
           "%x = placeholder[target=x]\n%w = get_attr[target=c.weight]\n" CALL("c", "c", "x")
               CALL("b", "b", "c") "%mm = call_function[target=torch.matmul](args = (%b, %w), "
                                   "kwargs = {})\nreturn %mm\n",
+          { 2, { 3, 4 } } },
+        /* zeros around what the batch norm gives */
+        { "module b = BatchNorm2d(2)\nmodule c = Conv2d(2, 2, 3, padding=1)\n\n"
+          "%x = placeholder[target=x]\n" CALL("b", "b", "x") CALL("c", "c", "b") "return %c\n",
+          { 4, { 3, 2, 4, 4 } } },
+        { "module b = BatchNorm2d(2)\nmodule c = ConvTranspose2d(2, 2, 3, stride=2)\n\n"
+          "%x = placeholder[target=x]\n" CALL("b", "b", "x") CALL("c", "c", "b") "return %c\n",
+          { 4, { 3, 2, 4, 4 } } },
+        /* the result of the ReLU is used twice */
+        { "module b = BatchNorm1d(4)\nmodule r = ReLU()\nmodule c = Linear(4, 4)\n\n"
+          "%x = placeholder[target=x]\n" CALL("b", "b", "x") CALL("r", "r", "b")
+              CALL("c", "c", "r") "%add = call_function[target=operator.add](args = (%c, %r), "
+                                  "kwargs = {})\nreturn %add\n",
           { 2, { 3, 4 } } },
     };
     (void)state;
@@ -206,6 +251,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(batch_norms_become_weights),
+        cmocka_unit_test(layers_behind_take_batch_norms),
         cmocka_unit_test(what_cannot_be_folded_stays),
         cmocka_unit_test(dropouts_go),
         cmocka_unit_test(dropout_that_is_on_stays),
