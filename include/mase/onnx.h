@@ -37,11 +37,22 @@ enum mase_status mase_onnx_parse_graph(struct mase_graph **g, struct mase_onnx_i
                                        const struct mase_onnx_opts *opts,
                                        struct mase_err *err) MASE_MUST_CHECK;
 
-/* The network as an ONNX model, in evaluation: its operations in float, roundings as QuantizeLinear
- * and DequantizeLinear, weights and biases as codes. The graph has weights; inputs give shapes, the
- * number of samples stays open. Refused, by the name of the node: what ONNX cannot say exactly. */
+/* How roundings are written: as QuantizeLinear and DequantizeLinear, with weights and biases as
+ * codes, which ONNX Runtime computes in integers; as Quant and BipolarQuant of QONNX, which say any
+ * width; or, ANY, the first of these that can say all of them. */
+enum mase_onnx_dialect { MASE_ONNX_ANY, MASE_ONNX_QDQ, MASE_ONNX_QONNX };
+
+struct mase_onnx_written {
+    enum mase_onnx_dialect dialect; /* asked for; then, the one that was taken */
+    struct mase_err why;            /* not the first of ANY */
+};
+
+/* The network as an ONNX model, in evaluation: its operations in float, and roundings. The graph
+ * has weights; inputs give shapes, the number of samples stays open. Refused, by the name of the
+ * node: what ONNX cannot say exactly. */
 enum mase_status mase_onnx_export(struct mase_str *out, struct mase_graph *g,
                                   const struct mase_input *inputs, int input_count,
+                                  struct mase_onnx_written *how,
                                   struct mase_err *err) MASE_MUST_CHECK;
 
 #endif /* MASE_ONNX_H */

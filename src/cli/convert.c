@@ -19,6 +19,7 @@
 #include <mase/file.h>
 #include <mase/graph.h>
 #include <mase/kind.h>
+#include <mase/log.h>
 #include <mase/onnx.h>
 #include <mase/pass.h>
 #include <mase/zoo.h>
@@ -107,15 +108,21 @@ static enum mase_status save_folder(struct job *j, const struct mase_cli_net *ne
     return mase_cli_keep_scaling(j->out, a, &info, files, err);
 }
 
+static enum mase_onnx_dialect dialect_of(const struct mase_cli *c)
+{
+    const char *word = mase_cli_text(c, MASE_CLI_dialect);
+    return mase_streq(word, "qdq")     ? MASE_ONNX_QDQ
+           : mase_streq(word, "qonnx") ? MASE_ONNX_QONNX
+                                       : MASE_ONNX_ANY;
+}
+
 /* Quantised first, if a configuration says so. */
 static enum mase_status write_onnx(struct job *j, const struct mase_cli_net *net,
                                    struct mase_err *err)
 {
     struct mase_cli_net quantised = { 0 };
     const bool quantises = j->c->config && mase_value_at(j->c->config, "passes.quantize");
-    struct mase_input in[MASE_MAX_PARAMS];
     struct mase_str bytes = { 0 };
-    int count = 0;
     if (!net->has_sample)
         return mase_fail(err, MASE_EVALUE,
                          "the shape of a sample is not known: say --dataset NAME, or --input-shape "
@@ -123,16 +130,11 @@ static enum mase_status write_onnx(struct job *j, const struct mase_cli_net *net
     if (quantises)
         MASE_TRY(mase_cli_net_quantise(&quantised, j->c, net, err));
     struct mase_graph *g = quantises ? quantised.graph : net->graph;
-    for (const struct mase_node *n = g->first; n && count < MASE_MAX_PARAMS; n = n->next)
-        if (n->kind == MASE_PLACEHOLDER) {
-            struct mase_tensor *t = &in[count].tensor;
-            *t = (struct mase_tensor){ MASE_F32, { net->sample.rank + 1, { 1 } }, NULL };
-            memcpy(t->shape.dim + 1, net->sample.dim,
-                   (size_t)net->sample.rank * sizeof net->sample.dim[0]);
-            in[count++].name = n->name;
-        }
-    mase_inputs_find_type(in, count, g);
-    enum mase_status st = mase_onnx_export(&bytes, g, in, count, err);
+    const struct mase_inputs in = mase_graph_inputs(&j->c->arena, g, &net->sample, 1);
+    struct mase_onnx_written how = { .dialect = dialect_of(j->c) };
+    enum mase_status st = mase_onnx_export(&bytes, g, in.item, in.count, &how, err);
+    if (!st && how.why.status)
+        mase_info("%s is in QONNX: %s", j->out, how.why.msg);
     if (!st)
         st = mase_file_write(j->out, mase_str_text(&bytes), bytes.len, err);
     mase_str_release(&bytes);

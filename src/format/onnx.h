@@ -131,10 +131,26 @@ struct mase_loc mase_onnx_at(const struct mase_onnx_file *f, const struct mase_o
 /* ---- tensors ---- */
 
 /* The name that ONNX has for a type of elements: "FLOAT16"; "a type without a name". */
+enum {
+    MASE_ONNX_FLOAT32 = 1,
+    MASE_ONNX_UINT8,
+    MASE_ONNX_INT8,
+    MASE_ONNX_UINT16,
+    MASE_ONNX_INT16,
+    MASE_ONNX_INT32,
+    MASE_ONNX_INT64,
+    MASE_ONNX_UINT4 = 21,
+    MASE_ONNX_INT4,
+    MASE_ONNX_UINT2 = 25,
+    MASE_ONNX_INT2
+};
 const char *mase_onnx_type_name(int64_t data_type);
+/* Which of them has elements of our type. */
+int mase_onnx_type_of(enum mase_dtype dtype);
 /* Ours, if tensors can hold it: false for strings, complex numbers, 8-bit floats ... */
 bool mase_onnx_dtype(enum mase_dtype *dtype, int64_t data_type);
-/* Type and shape of a tensor, whose data are looked at: there are as many as the shape says. */
+/* Type and shape of a tensor, whose data are looked at: there are as many as the shape says.
+ * Integers of 2 and 4 bits have the type of bytes. */
 enum mase_status mase_onnx_tensor_shape(struct mase_tensor *out, struct mase_onnx_file *f,
                                         const struct mase_onnx_tensor *t,
                                         struct mase_err *err) MASE_MUST_CHECK;

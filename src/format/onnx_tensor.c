@@ -26,34 +26,35 @@ static const struct {
     int dtype; /* ours, or -1 */
     enum row row;
     int64_t low, high; /* what a number of the row may be */
+    int packed;        /* bits of an element, if several share a byte, the first lowest */
 } types[] = {
-    [0] = { "UNDEFINED", -1, ROW_NONE, 0, 0 },
-    [1] = { "FLOAT", MASE_F32, ROW_FLOAT, 0, 0 },
-    [2] = { "UINT8", MASE_U8, ROW_INT32, 0, UINT8_MAX },
-    [3] = { "INT8", MASE_I8, ROW_INT32, INT8_MIN, INT8_MAX },
-    [4] = { "UINT16", MASE_U16, ROW_INT32, 0, UINT16_MAX },
-    [5] = { "INT16", MASE_I16, ROW_INT32, INT16_MIN, INT16_MAX },
-    [6] = { "INT32", MASE_I32, ROW_INT32, INT32_MIN, INT32_MAX },
-    [7] = { "INT64", MASE_I64, ROW_INT64, INT64_MIN, INT64_MAX },
-    [8] = { "STRING", -1, ROW_NONE, 0, 0 },
-    [9] = { "BOOL", MASE_DTYPE_BOOL, ROW_INT32, 0, 1 },
-    [10] = { "FLOAT16", MASE_F16, ROW_INT32, 0, UINT16_MAX },
-    [11] = { "DOUBLE", MASE_F64, ROW_DOUBLE, 0, 0 },
-    [12] = { "UINT32", MASE_U32, ROW_UINT64, 0, UINT32_MAX },
-    [13] = { "UINT64", MASE_U64, ROW_UINT64, INT64_MIN, INT64_MAX },
-    [14] = { "COMPLEX64", -1, ROW_NONE, 0, 0 },
-    [15] = { "COMPLEX128", -1, ROW_NONE, 0, 0 },
-    [16] = { "BFLOAT16", MASE_BF16, ROW_INT32, 0, UINT16_MAX },
-    [17] = { "FLOAT8E4M3FN", -1, ROW_NONE, 0, 0 },
-    [18] = { "FLOAT8E4M3FNUZ", -1, ROW_NONE, 0, 0 },
-    [19] = { "FLOAT8E5M2", -1, ROW_NONE, 0, 0 },
-    [20] = { "FLOAT8E5M2FNUZ", -1, ROW_NONE, 0, 0 },
-    [21] = { "UINT4", -1, ROW_NONE, 0, 0 },
-    [22] = { "INT4", -1, ROW_NONE, 0, 0 },
-    [23] = { "FLOAT4E2M1", -1, ROW_NONE, 0, 0 },
-    [24] = { "FLOAT8E8M0", -1, ROW_NONE, 0, 0 },
-    [25] = { "UINT2", -1, ROW_NONE, 0, 0 },
-    [26] = { "INT2", -1, ROW_NONE, 0, 0 },
+    [0] = { "UNDEFINED", -1, ROW_NONE, 0, 0, 0 },
+    [1] = { "FLOAT", MASE_F32, ROW_FLOAT, 0, 0, 0 },
+    [2] = { "UINT8", MASE_U8, ROW_INT32, 0, UINT8_MAX, 0 },
+    [3] = { "INT8", MASE_I8, ROW_INT32, INT8_MIN, INT8_MAX, 0 },
+    [4] = { "UINT16", MASE_U16, ROW_INT32, 0, UINT16_MAX, 0 },
+    [5] = { "INT16", MASE_I16, ROW_INT32, INT16_MIN, INT16_MAX, 0 },
+    [6] = { "INT32", MASE_I32, ROW_INT32, INT32_MIN, INT32_MAX, 0 },
+    [7] = { "INT64", MASE_I64, ROW_INT64, INT64_MIN, INT64_MAX, 0 },
+    [8] = { "STRING", -1, ROW_NONE, 0, 0, 0 },
+    [9] = { "BOOL", MASE_DTYPE_BOOL, ROW_INT32, 0, 1, 0 },
+    [10] = { "FLOAT16", MASE_F16, ROW_INT32, 0, UINT16_MAX, 0 },
+    [11] = { "DOUBLE", MASE_F64, ROW_DOUBLE, 0, 0, 0 },
+    [12] = { "UINT32", MASE_U32, ROW_UINT64, 0, UINT32_MAX, 0 },
+    [13] = { "UINT64", MASE_U64, ROW_UINT64, INT64_MIN, INT64_MAX, 0 },
+    [14] = { "COMPLEX64", -1, ROW_NONE, 0, 0, 0 },
+    [15] = { "COMPLEX128", -1, ROW_NONE, 0, 0, 0 },
+    [16] = { "BFLOAT16", MASE_BF16, ROW_INT32, 0, UINT16_MAX, 0 },
+    [17] = { "FLOAT8E4M3FN", -1, ROW_NONE, 0, 0, 0 },
+    [18] = { "FLOAT8E4M3FNUZ", -1, ROW_NONE, 0, 0, 0 },
+    [19] = { "FLOAT8E5M2", -1, ROW_NONE, 0, 0, 0 },
+    [20] = { "FLOAT8E5M2FNUZ", -1, ROW_NONE, 0, 0, 0 },
+    [21] = { "UINT4", MASE_U8, ROW_INT32, INT8_MIN, UINT8_MAX, 4 },
+    [22] = { "INT4", MASE_I8, ROW_INT32, INT8_MIN, UINT8_MAX, 4 },
+    [23] = { "FLOAT4E2M1", -1, ROW_NONE, 0, 0, 0 },
+    [24] = { "FLOAT8E8M0", -1, ROW_NONE, 0, 0, 0 },
+    [25] = { "UINT2", MASE_U8, ROW_INT32, INT8_MIN, UINT8_MAX, 2 },
+    [26] = { "INT2", MASE_I8, ROW_INT32, INT8_MIN, UINT8_MAX, 2 },
 };
 enum { TYPE_COUNT = sizeof types / sizeof types[0], EXTERNAL = 1 };
 
@@ -63,12 +64,33 @@ const char *mase_onnx_type_name(int64_t data_type)
                                                     : "a type without a name";
 }
 
-bool mase_onnx_dtype(enum mase_dtype *dtype, int64_t data_type)
+/* What its elements are in memory. */
+static bool memory_type(enum mase_dtype *dtype, int64_t data_type)
 {
     if (data_type < 0 || data_type >= TYPE_COUNT || types[data_type].dtype < 0)
         return false;
     *dtype = (enum mase_dtype)types[data_type].dtype;
     return true;
+}
+
+bool mase_onnx_dtype(enum mase_dtype *dtype, int64_t data_type)
+{
+    return memory_type(dtype, data_type) && !types[data_type].packed;
+}
+
+int mase_onnx_type_of(enum mase_dtype dtype)
+{
+    int k = TYPE_COUNT - 1;
+    while (k > 0 && (types[k].dtype != (int)dtype || types[k].packed))
+        k--;
+    return k;
+}
+
+/* How many bytes, or numbers of a row, the elements of a tensor are stored in. */
+static int64_t stored_count(const struct mase_onnx_tensor *t, int64_t count, int size)
+{
+    const int bits = types[t->data_type].packed;
+    return bits ? count / (8 / bits) + (count % (8 / bits) != 0) : count * size;
 }
 
 /* ---- files beside the model ---- */
@@ -245,12 +267,13 @@ static bool is_bytes(const struct mase_onnx_tensor *t)
 static enum mase_status check_data(struct mase_onnx_file *f, const struct mase_onnx_tensor *t,
                                    const struct mase_tensor *like, struct mase_err *err)
 {
-    const int64_t bytes = mase_tensor_bytes(like);
+    const int64_t count = mase_tensor_count(like),
+                  bytes = stored_count(t, count, mase_dtypes[like->dtype].size);
     struct mase_onnx_bytes b;
     if (t->data_location == EXTERNAL)
         return find_external(&b, f, t, (uint64_t)bytes, err);
     if (!is_bytes(t))
-        return check_row(f, t, mase_tensor_count(like), err);
+        return check_row(f, t, stored_count(t, count, 1), err);
     if (t->raw_data.size != (size_t)bytes)
         return fail_tensor(f, t, err, "bytes", t->raw_data.size, (uint64_t)bytes);
     return MASE_OK;
@@ -262,7 +285,7 @@ enum mase_status mase_onnx_tensor_shape(struct mase_tensor *out, struct mase_onn
     const struct mase_loc at = mase_onnx_at(f, &t->head);
     struct mase_shape s = { .rank = t->dims.count };
     enum mase_dtype dtype;
-    if (!mase_onnx_dtype(&dtype, t->data_type))
+    if (!memory_type(&dtype, t->data_type))
         return mase_fail_at(err, MASE_EUNSUPPORTED, at,
                             "tensor '%s' is of type %s, which is not read", t->name,
                             mase_onnx_type_name(t->data_type));
@@ -314,6 +337,21 @@ static void copy_ints(void *to, enum mase_dtype dtype, const struct mase_onnx_te
     }
 }
 
+/* Several elements in a byte. */
+static void unpack(void *to, const struct mase_onnx_tensor *t, struct mase_onnx_bytes b,
+                   int64_t count)
+{
+    const int bits = types[t->data_type].packed, per = 8 / bits;
+    const bool is_signed = types[t->data_type].dtype == MASE_I8;
+    unsigned char *out = to;
+    for (int64_t i = 0; i < count; i++) {
+        const unsigned byte = b.data ? b.data[i / per] : (unsigned)t->int32_data.items[i / per];
+        const unsigned v = byte >> (i % per * bits) & ((1u << bits) - 1);
+        const bool negative = is_signed && v >> (bits - 1);
+        out[i] = (unsigned char)(negative ? v | (0xffu << bits & 0xffu) : v);
+    }
+}
+
 void mase_onnx_tensor_copy(void *to, const struct mase_onnx_file *f,
                            const struct mase_onnx_tensor *t)
 {
@@ -322,20 +360,24 @@ void mase_onnx_tensor_copy(void *to, const struct mase_onnx_file *f,
     struct mase_onnx_bytes b = t->raw_data;
     struct span s;
     struct mase_err err;
-    (void)mase_onnx_dtype(&dtype, t->data_type);
+    struct mase_shape shape = { .rank = t->dims.count };
+    for (int i = 0; i < shape.rank; i++)
+        shape.dim[i] = t->dims.items[i];
+    const int64_t count = mase_shape_count(&shape);
+    (void)memory_type(&dtype, t->data_type);
     if (t->data_location == EXTERNAL) {
         const struct mase_onnx_external *e = f->external;
         if (read_span(&s, f, t, &err))
             mase_bug("tensor '%s' was not looked at before", t->name);
         while (e && !mase_streq(e->location, s.location))
             e = e->next;
-        struct mase_shape shape = { .rank = t->dims.count };
-        for (int i = 0; i < shape.rank; i++)
-            shape.dim[i] = t->dims.items[i];
         b.data = e ? e->file.data + s.offset : NULL;
-        b.size = (size_t)(mase_shape_count(&shape) * mase_dtypes[dtype].size);
+        b.size = (size_t)stored_count(t, count, mase_dtypes[dtype].size);
     }
-    if (t->data_location == EXTERNAL || is_bytes(t))
+    const bool bytes = t->data_location == EXTERNAL || is_bytes(t);
+    if (types[t->data_type].packed)
+        unpack(to, t, bytes ? b : (struct mase_onnx_bytes){ 0 }, count);
+    else if (bytes)
         copy_bytes(to, dtype, b);
     else if (row == ROW_FLOAT && t->float_data.count)
         memcpy(to, t->float_data.items, (size_t)t->float_data.count * sizeof(float));

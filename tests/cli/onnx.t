@@ -36,6 +36,51 @@ run predict $net/mlp_script.onnx --load v.safetensors --input $net/mlp_x.npy --o
 succeeds "that it can be given again"
 holds "without a difference" cmp y.npy z.npy
 
+# Any width is said as QONNX, and read again as it was.
+cat >six.toml <<'END'
+[passes.quantize]
+by = "type"
+[passes.quantize.default.config]
+name = "integer"
+data_in_width = 6
+data_in_frac_width = 3
+weight_width = 5
+weight_frac_width = 4
+bias_width = 7
+bias_frac_width = 4
+END
+run transform $net/mlp_script.onnx jsc --config six.toml --project six
+succeeds "quantised"
+six=mase_output/six/software/transform/transformed_ckpt
+run convert $six six.onnx --dialect qonnx
+succeeds "and written as QONNX"
+run show six.onnx --program
+sed 1,2d "$T/out" >six.program
+run show $six --program
+sed 1,2d "$T/out" >was.program
+holds "the same program" cmp six.program was.program
+run predict six.onnx --input $net/mlp_x.npy --output six.npy --engine int
+succeeds "computed in integers"
+run predict $six --load $six --input $net/mlp_x.npy --output was.npy --engine int
+holds "to the bit" cmp six.npy was.npy
+run convert $six qdq.onnx
+succeeds "QuantizeLinear can say it, too"
+run predict qdq.onnx --input $net/mlp_x.npy --output qdq.npy --engine int
+succeeds "which is read again"
+holds "with the same numbers" cmp qdq.npy was.npy
+sed 's/"integer"/"integer_floor"/' six.toml >floor.toml
+run transform $net/mlp_script.onnx jsc --config floor.toml --project floor
+floor=mase_output/floor/software/transform/transformed_ckpt
+run convert $floor floor.onnx
+succeeds "what only QONNX can say"
+err_has "is said so" 'INFO .*floor.onnx is in QONNX: .* integer_floor is none of the roundings of QuantizeLinear'
+run convert $floor other.onnx --dialect qdq
+refused "unless the other is asked for" 'integer_floor is none of the roundings of QuantizeLinear'
+holds "and nothing is left behind" test ! -e other.onnx
+sed 's/"integer"/"fp8_e4m3"/; /_width = /d' six.toml >fp8.toml
+run convert $net/mlp_script.onnx fp8.onnx --config fp8.toml --dialect qonnx
+refused "what neither can say" 'fp8_e4m3 is no Quant of QONNX: its values are no multiples of a step'
+
 head -c 700 $net/mlp_script.onnx >cut.onnx
 run show cut.onnx
 refused "half a file, with the place" 'cut.onnx@0x[0-9a-f]+: '

@@ -30,6 +30,8 @@ static const struct mase_onnx_attribute *refer(const struct mase_ox_import *im,
 {
     const struct mase_ox_scope *s = im->scope;
     while (a && a->ref_attr_name[0] && s) {
+        while (!s->call && s->outer) /* a branch stands in the function */
+            s = s->outer;
         const int i = s->call ? find(s->call, a->ref_attr_name) : -1;
         a = i >= 0 ? &s->call->attribute.items[i] : NULL;
         s = s->outer;

@@ -8,8 +8,9 @@
 #include "ir/infer.h"
 #include "ir/shape.h"
 
-/* What is computed here is small, but for weights, which are in the file. */
-#define MOST_FOLDED (UINT64_C(1) << 30)
+/* What is computed here is small, but for weights, which are in the file or beside it. */
+#define MOST_FOLDED  (UINT64_C(1) << 30)
+#define SMALL_FOLDED (UINT64_C(1) << 26)
 
 /* ---- results ---- */
 
@@ -45,8 +46,10 @@ static bool is_number(const struct mase_arg *a)
 
 static bool can_compute(struct mase_ox_import *im, const struct mase_arg *result)
 {
-    const uint64_t bytes = bytes_of(result);
-    if (bytes > MOST_FOLDED || im->folded + bytes > MOST_FOLDED)
+    const uint64_t bytes = bytes_of(result), size = im->file->file.size;
+    const uint64_t most =
+        im->file->external || size > MOST_FOLDED / 16 ? MOST_FOLDED : SMALL_FOLDED + 16 * size;
+    if (bytes > most || im->folded + bytes > most)
         return false;
     im->folded += bytes;
     return true;

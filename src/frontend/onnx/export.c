@@ -17,15 +17,11 @@ enum { LEAST_OPSET = 18 };
 enum mase_status mase_ow_refuse(const struct mase_ow_export *e, struct mase_err *err,
                                 const char *fmt, ...)
 {
-    struct mase_str text = { 0 };
     va_list ap;
     va_start(ap, fmt);
-    mase_str_vprintf(&text, fmt, ap);
+    const enum mase_status st = mase_refuse_node(err, e->instr ? e->instr->from : NULL,
+                                                 "cannot be written as ONNX", fmt, ap);
     va_end(ap);
-    const enum mase_status st = mase_fail(
-        err, MASE_EUNSUPPORTED, "%s: cannot be written as ONNX: %s",
-        e->instr && e->instr->from ? e->instr->from : "the network", mase_str_text(&text));
-    mase_str_release(&text);
     return st;
 }
 
@@ -66,7 +62,7 @@ const char *mase_ow_constant(struct mase_ow_export *e, const char *like, int typ
 const char *mase_ow_number(struct mase_ow_export *e, double v)
 {
     const float f = (float)v;
-    return mase_ow_constant(e, "number", OW_FLOAT, &(struct mase_shape){ 0 },
+    return mase_ow_constant(e, "number", MASE_ONNX_FLOAT32, &(struct mase_shape){ 0 },
                             mase_arena_memdup(e->a, &f, sizeof f), sizeof f);
 }
 
@@ -74,7 +70,8 @@ const char *mase_ow_lengths(struct mase_ow_export *e, const int64_t *v, int coun
 {
     const struct mase_shape s = { 1, { count } };
     const size_t size = (size_t)count * sizeof *v;
-    return mase_ow_constant(e, "lengths", OW_INT64, &s, mase_arena_memdup(e->a, v, size), size);
+    return mase_ow_constant(e, "lengths", MASE_ONNX_INT64, &s, mase_arena_memdup(e->a, v, size),
+                            size);
 }
 
 struct mase_onnx_node *mase_ow_node(struct mase_ow_export *e, const char *op, const char *like, ...)
@@ -115,7 +112,8 @@ static struct mase_onnx_attribute *add_attribute(struct mase_ow_export *e, struc
     const int count = n->attribute.count;
     struct mase_onnx_attribute *items =
         mase_new_array(e->a, struct mase_onnx_attribute, (size_t)count + 1);
-    memcpy(items, n->attribute.items, (size_t)count * sizeof *items);
+    for (int i = 0; i < count; i++)
+        items[i] = n->attribute.items[i];
     n->attribute.items = items;
     n->attribute.count = count + 1;
     items[count] = (struct mase_onnx_attribute){ .name = name, .type = type };
@@ -154,19 +152,18 @@ void mase_ow_ints(struct mase_ow_export *e, struct mase_onnx_node *n, const char
 
 /* ---- values ---- */
 
-static const int types[MASE_DTYPE_COUNT] = {
-    [MASE_F32] = 1, [MASE_F64] = 11, [MASE_I64] = 7,
-    [MASE_I32] = 6, [MASE_U8] = 2,   [MASE_DTYPE_BOOL] = 9
-};
-
 static const char *write_known(struct mase_ow_export *e, const struct mase_pvalue *v)
 {
     const struct mase_tensor *t = e->known[v->number];
-    const char *like = v->name                          ? v->name
-                       : v->made_by && v->made_by->from ? v->made_by->from
-                                                        : "constant";
+    const struct mase_instr *by = v->made_by;
+    const struct mase_pvalue *from =
+        by && by->prim == MASE_PRIM_round ? mase_pvalue_of(&by->param[0]) : NULL;
+    const char *like = v->name              ? v->name
+                       : from && from->name ? from->name
+                       : by && by->from     ? by->from
+                                            : "constant";
     const size_t size = (size_t)mase_tensor_bytes(t);
-    return mase_ow_constant(e, like, types[t->dtype], &t->shape,
+    return mase_ow_constant(e, like, mase_onnx_type_of(t->dtype), &t->shape,
                             mase_arena_memdup(e->a, t->data, size), size);
 }
 
@@ -200,7 +197,7 @@ static struct mase_onnx_value_info info_of(struct mase_ow_export *e, const char 
     shape->dim.items = dim;
     shape->dim.count = t->rank;
     struct mase_onnx_tensor_type *tensor = mase_new(e->a, struct mase_onnx_tensor_type);
-    tensor->elem_type = types[t->dtype];
+    tensor->elem_type = mase_onnx_type_of(t->dtype);
     tensor->head.has = 1u << 1;
     tensor->shape = shape;
     struct mase_onnx_type *type = mase_new(e->a, struct mase_onnx_type);
@@ -264,8 +261,9 @@ static enum mase_status export_instr(struct mase_ow_export *e, const struct mase
     }
     if (i->result_count != 1)
         return mase_ow_refuse(e, err, "%s gives several results", mase_ops[i->op].name);
-    MASE_TRY(i->prim == MASE_PRIM_round ? mase_ow_export_round(e, &name, i, err)
-                                        : mase_ow_export_call(e, &name, i, err));
+    MASE_TRY((i->prim != MASE_PRIM_round      ? mase_ow_export_call
+              : e->dialect == MASE_ONNX_QONNX ? mase_ow_export_quant
+                                              : mase_ow_export_round)(e, &name, i, err));
     e->name[i->result[0]->number] = name;
     return MASE_OK;
 }
@@ -286,35 +284,60 @@ static enum mase_status export_program(struct mase_ow_export *e, struct mase_err
 
 static void print_model(struct mase_str *out, struct mase_ow_export *e)
 {
-    struct mase_onnx_opset opset = { .version = e->opset };
+    struct mase_onnx_opset opset[] = { { .version = e->opset },
+                                       { .version = 1, .domain = MASE_OW_QONNX } };
     struct mase_onnx_model model = { .ir_version = e->opset >= 21   ? 10
                                                    : e->opset >= 19 ? 9
                                                                     : 8,
                                      .producer_name = "mase",
                                      .producer_version = MASE_VERSION,
                                      .graph = &e->graph };
-    opset.head.has = 1u << 2;
+    opset[0].head.has = opset[1].head.has = 1u << 2;
     model.head.has = 1u << 1;
-    model.opset_import.items = &opset;
-    model.opset_import.count = 1;
+    model.opset_import.items = opset;
+    model.opset_import.count = e->qonnx ? 2 : 1;
     e->graph.name = e->program->name;
     mase_onnx_print(out, MASE_ONNX_MESSAGE_model, &model);
 }
 
-enum mase_status mase_onnx_export(struct mase_str *out, struct mase_graph *g,
-                                  const struct mase_input *inputs, int input_count,
+/* refused: a rounding is in the way. */
+static enum mase_status export_as(struct mase_str *out, struct mase_program *p,
+                                  enum mase_onnx_dialect dialect, bool *refused,
                                   struct mase_err *err)
 {
-    const struct mase_lower_opts opts = { .inputs = inputs, .input_count = input_count };
     struct mase_arena a = { 0 };
-    struct mase_ow_export e = { .a = &a, .opset = LEAST_OPSET, .names = { .arena = &a } };
-    MASE_TRY(mase_graph_need_learned(g, err));
-    MASE_TRY(mase_program_lower(&e.program, g, &opts, err));
+    struct mase_ow_export e = {
+        .a = &a, .opset = LEAST_OPSET, .names = { .arena = &a }, .program = p, .dialect = dialect
+    };
     const enum mase_status st = export_program(&e, err);
     if (!st)
         print_model(out, &e);
+    *refused = e.refused;
     mase_arena_release(&e.scratch);
     mase_arena_release(&a);
-    mase_program_free(e.program);
+    return st;
+}
+
+enum mase_status mase_onnx_export(struct mase_str *out, struct mase_graph *g,
+                                  const struct mase_input *inputs, int input_count,
+                                  struct mase_onnx_written *how, struct mase_err *err)
+{
+    const struct mase_lower_opts opts = { .inputs = inputs, .input_count = input_count };
+    const bool choose = how->dialect == MASE_ONNX_ANY;
+    struct mase_program *p;
+    struct mase_err unwanted;
+    bool refused;
+    MASE_TRY(mase_graph_need_learned(g, err));
+    MASE_TRY(mase_program_lower(&p, g, &opts, err));
+    if (choose)
+        how->dialect = MASE_ONNX_QDQ;
+    enum mase_status st = export_as(out, p, how->dialect, &refused, err);
+    if (st && choose && refused && !export_as(out, p, MASE_ONNX_QONNX, &refused, &unwanted)) {
+        how->dialect = MASE_ONNX_QONNX;
+        how->why = *err;
+        *err = (struct mase_err){ 0 };
+        st = MASE_OK;
+    }
+    mase_program_free(p);
     return st;
 }

@@ -11,17 +11,6 @@
 #include "exec/interpret.h"
 #include "format/onnx.h"
 
-/* ONNX's numbers for types of elements. */
-enum {
-    OW_FLOAT = 1,
-    OW_UINT8 = 2,
-    OW_INT8 = 3,
-    OW_UINT16 = 4,
-    OW_INT16 = 5,
-    OW_INT32 = 6,
-    OW_INT64 = 7
-};
-
 struct mase_ow_export {
     struct mase_arena *a;
     struct mase_arena scratch;
@@ -34,7 +23,11 @@ struct mase_ow_export {
     const char **name;                 /* by number: NULL before it is written */
     struct mase_map names;             /* all that are taken */
     const struct mase_instr *instr;    /* under way */
+    enum mase_onnx_dialect dialect;
+    bool qonnx;   /* has operations of QONNX */
+    bool refused; /* a rounding, which the other dialect may be able to say */
 };
+#define MASE_OW_QONNX "qonnx.custom_op.general"
 
 enum mase_status mase_ow_refuse(const struct mase_ow_export *e, struct mase_err *err,
                                 const char *fmt, ...) MASE_PRINTF(3, 4);
@@ -67,6 +60,14 @@ enum mase_status mase_ow_export_call(struct mase_ow_export *e, const char **out,
 enum mase_status mase_ow_export_round(struct mase_ow_export *e, const char **out,
                                       const struct mase_instr *i,
                                       struct mase_err *err) MASE_MUST_CHECK;
+/* The same as QONNX (export_qonnx.c). */
+enum mase_status mase_ow_export_quant(struct mase_ow_export *e, const char **out,
+                                      const struct mase_instr *i,
+                                      struct mase_err *err) MASE_MUST_CHECK;
+void mase_ow_quant_layer(struct mase_ow_export *e, const char **weight, const char **bias,
+                         const struct mase_instr *layer);
+/* Have all values at one position of the axis the same grid? */
+bool mase_ow_follows(const struct mase_exact_grid *g, const struct mase_shape *s, int axis);
 /* The weight and the bias of a layer: rounded ones as codes and their scale, the bias as 32-bit
  * codes at the scale of the products, if data and weights have such scales. No bias: NULL. */
 void mase_ow_layer(struct mase_ow_export *e, const char **weight, const char **bias,

@@ -187,7 +187,7 @@ static const char *filled(struct out *o, const char *like, int64_t n, float v)
     const struct mase_shape s = { 1, { n } };
     for (int64_t k = 0; k < n; k++)
         f[k] = v;
-    return mase_ow_constant(o->e, like, OW_FLOAT, &s, f, (size_t)n * sizeof *f);
+    return mase_ow_constant(o->e, like, MASE_ONNX_FLOAT32, &s, f, (size_t)n * sizeof *f);
 }
 
 static enum mase_status out_batch_norm(struct out *o, const char **name)
@@ -233,8 +233,8 @@ static enum mase_status out_layer_norm(struct out *o, const char **name)
         float *ones = mase_new_array(o->e->a, float, (size_t)values);
         for (int64_t k = 0; k < values; k++)
             ones[k] = 1.0f;
-        scale =
-            mase_ow_constant(o->e, "ones", OW_FLOAT, &last, ones, (size_t)values * sizeof *ones);
+        scale = mase_ow_constant(o->e, "ones", MASE_ONNX_FLOAT32, &last, ones,
+                                 (size_t)values * sizeof *ones);
     }
     struct mase_onnx_node *n =
         mase_ow_node(o->e, o->onnx, o->like, o->x, scale, shift ? shift : "", NULL);
@@ -387,22 +387,6 @@ static const struct {
 #include "frontend/onnx/export.def"
 };
 
-/* Shapes for one sample, and the values of what is known. */
-static enum mase_status read_call(struct mase_ow_export *e, struct mase_pcall *k,
-                                  const struct mase_instr *i, struct mase_err *err)
-{
-    const int count = e->program->value_count;
-    struct mase_tensor **t = mase_new_array(&e->scratch, struct mase_tensor *, (size_t)count);
-    for (int n = 0; n < count; n++) {
-        const struct mase_ptype *type = &e->program->value[n]->type;
-        const struct mase_shape one = mase_ptype_shape(type, 1);
-        const struct mase_tensor empty = mase_tensor(&e->scratch, type->dtype, &one, false);
-        t[n] = e->known[n] ? e->known[n] : mase_arena_memdup(&e->scratch, &empty, sizeof empty);
-    }
-    mase_pcall_init(k, &e->scratch, i, t, 1);
-    return mase_call_infer(&k->call, err);
-}
-
 enum mase_status mase_ow_export_call(struct mase_ow_export *e, const char **out,
                                      const struct mase_instr *i, struct mase_err *err)
 {
@@ -411,7 +395,7 @@ enum mase_status mase_ow_export_call(struct mase_ow_export *e, const char **out,
             continue;
         struct out o = { .e = e, .i = i, .onnx = rules[n].onnx, .err = err };
         o.like = i->from ? i->from : mase_ops[i->op].name;
-        MASE_TRY(read_call(e, &o.k, i, err));
+        MASE_TRY(mase_instr_call(&o.k, i, &e->scratch, e->program, e->known, err));
         if (!mase_arg_is_seq(&i->param[0]))
             o.x = mase_ow_value(e, &i->param[0]);
         e->opset = rules[n].opset > e->opset ? rules[n].opset : e->opset;

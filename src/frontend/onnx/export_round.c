@@ -25,10 +25,10 @@ static const struct {
     int type, opset, size;
     int64_t least, most;
 } stored[] = {
-    { OW_INT8, 13, 1, INT8_MIN, INT8_MAX },
-    { OW_UINT8, 13, 1, 0, UINT8_MAX },
-    { OW_INT16, 21, 2, INT16_MIN, INT16_MAX },
-    { OW_UINT16, 21, 2, 0, UINT16_MAX },
+    { MASE_ONNX_INT8, 13, 1, INT8_MIN, INT8_MAX },
+    { MASE_ONNX_UINT8, 13, 1, 0, UINT8_MAX },
+    { MASE_ONNX_INT16, 21, 2, INT16_MIN, INT16_MAX },
+    { MASE_ONNX_UINT16, 21, 2, 0, UINT16_MAX },
 };
 
 static int row_of(int type)
@@ -59,13 +59,14 @@ static bool choose_type(struct codes *c, int64_t lo, int64_t hi)
     return false;
 }
 
-/* Is the scale that of position p of a dimension, everywhere? */
-static bool follows_axis(const struct mase_exact_grid *g, const struct mase_shape *s, int axis)
+bool mase_ow_follows(const struct mase_exact_grid *g, const struct mase_shape *s, int axis)
 {
     const struct mase_axis a = mase_axis_of(s, axis);
-    for (int64_t r = 0; r < a.outer * a.len * a.inner; r++)
-        if (g[r].step != g[r / a.inner % a.len * a.inner].step)
+    for (int64_t r = 0; r < a.outer * a.len * a.inner; r++) {
+        const struct mase_exact_grid *first = &g[r / a.inner % a.len * a.inner];
+        if (g[r].step != first->step || g[r].lo != first->lo || g[r].hi != first->hi)
             return false;
+    }
     return true;
 }
 
@@ -85,7 +86,7 @@ static bool find_codes(struct codes *c, struct mase_arena *a, const struct mase_
     }
     *c = (struct codes){ .axis = -1, .count = 1 };
     for (int d = dim; !one && d < s->rank && c->axis < 0; d++)
-        c->axis = follows_axis(g, s, d) ? d : -1;
+        c->axis = mase_ow_follows(g, s, d) ? d : -1;
     if (!one && c->axis < 0)
         return false;
     const struct mase_axis axis = mase_axis_of(s, c->axis < 0 ? 0 : c->axis);
@@ -103,7 +104,7 @@ static const char *scale_constant(struct mase_ow_export *e, const char *like, co
 {
     const struct mase_shape s = { one ? 0 : 1, { count } };
     const size_t size = (size_t)count * sizeof *scale;
-    return mase_ow_constant(e, mase_arena_printf(e->a, "%s_scale", like), OW_FLOAT, &s,
+    return mase_ow_constant(e, mase_arena_printf(e->a, "%s_scale", like), MASE_ONNX_FLOAT32, &s,
                             mase_arena_memdup(e->a, scale, size), size);
 }
 
@@ -143,7 +144,8 @@ enum mase_status mase_ow_export_round(struct mase_ow_export *e, const char **out
     *out = x;
     if (!f)
         return MASE_OK;
-    if (!find_codes(&c, &e->scratch, &how, &s, 1))
+    e->refused = !find_codes(&c, &e->scratch, &how, &s, 1);
+    if (e->refused)
         return mase_ow_refuse(e, err,
                               "%s is none of the roundings of QuantizeLinear: to nearest, ties to "
                               "even, up to 16 bits, with a scale or one for each channel",
@@ -179,21 +181,54 @@ static bool weight_codes(struct mase_ow_export *e, struct codes *c, const struct
     return how.format && find_codes(c, &e->scratch, &how, &e->known[v->number]->shape, 0);
 }
 
+static int64_t code_at(const struct codes *c, const struct mase_tensor *t, int64_t k)
+{
+    const struct mase_axis axis = mase_axis_of(&t->shape, c->axis < 0 ? 0 : c->axis);
+    const double scale = (double)c->scale[c->axis < 0 ? 0 : k / axis.inner % axis.len];
+    return (int64_t)rint((double)mase_f32(t)[k] / scale) + c->zero;
+}
+
+/* The sum of the two largest of codes in a row, or, times -1, of the two smallest. */
+static int64_t largest_pair(const struct codes *c, const struct mase_tensor *t, int64_t from,
+                            int64_t to, int64_t sign)
+{
+    int64_t first = 0, second = 0;
+    for (int64_t k = from; k < to; k++) {
+        const int64_t w = sign * code_at(c, t, k);
+        second = w > first ? first : w > second ? w : second;
+        first = w > first ? w : first;
+    }
+    return first + second;
+}
+
+/* Processors without VNNI add two products of unsigned data and signed weights in 16 bits, and
+ * ONNX Runtime lets them: sums that do not fit come out wrong. It widens unsigned weights before it
+ * multiplies. */
+static bool could_saturate(const struct codes *c, const struct mase_tensor *t)
+{
+    const int64_t rows = t->shape.rank ? t->shape.dim[0] : 1, per = mase_tensor_count(t) / rows;
+    bool could = false;
+    for (int64_t k = 0; k < rows * per; k += per)
+        could |= largest_pair(c, t, k, k + per, 1) * UINT8_MAX > INT16_MAX ||
+                 largest_pair(c, t, k, k + per, -1) * UINT8_MAX > -INT16_MIN;
+    return could;
+}
+
 /* Rounded weights as codes and their scale. */
 static const char *write_weight(struct mase_ow_export *e, const struct mase_pvalue *v,
-                                const struct codes *c)
+                                struct codes *c)
 {
     const struct mase_tensor *t = e->known[v->number];
     const int64_t n = mase_tensor_count(t);
-    const int row = row_of(c->type), size = stored[row].size;
-    const struct mase_axis axis = mase_axis_of(&t->shape, c->axis < 0 ? 0 : c->axis);
-    unsigned char *bytes = mase_new_array(e->a, unsigned char, (size_t)(n * size));
-    for (int64_t k = 0; k < n; k++) {
-        const double scale = (double)c->scale[c->axis < 0 ? 0 : k / axis.inner % axis.len];
-        const int64_t code = (int64_t)rint((double)mase_f32(t)[k] / scale) + c->zero;
-        for (int b = 0; b < size; b++)
-            bytes[k * size + b] = (unsigned char)((uint64_t)code >> (8 * b) & 0xff);
+    if (c->type == MASE_ONNX_INT8 && n && could_saturate(c, t)) {
+        c->type = MASE_ONNX_UINT8;
+        c->zero -= INT8_MIN;
     }
+    const int row = row_of(c->type), size = stored[row].size;
+    unsigned char *bytes = mase_new_array(e->a, unsigned char, (size_t)(n * size));
+    for (int64_t k = 0; k < n; k++)
+        for (int b = 0; b < size; b++)
+            bytes[k * size + b] = (unsigned char)((uint64_t)code_at(c, t, k) >> (8 * b) & 0xff);
     const struct mase_pvalue *from = v->made_by ? mase_pvalue_of(&v->made_by->param[0]) : NULL;
     const char *like = from && from->name ? from->name : "weight";
     const char *codes = mase_ow_constant(e, mase_arena_printf(e->a, "%s_codes", like), c->type,
@@ -254,8 +289,9 @@ static const char *write_bias(struct mase_ow_export *e, const struct mase_instr 
         code[k] = (int32_t)rint((double)mase_f32(t)[k] / step);
     }
     const char *like = b->name ? b->name : mase_arena_printf(e->a, "%s_bias", layer->from);
-    const char *codes = mase_ow_constant(e, mase_arena_printf(e->a, "%s_codes", like), OW_INT32,
-                                         &t->shape, code, (size_t)n * sizeof *code);
+    const char *codes =
+        mase_ow_constant(e, mase_arena_printf(e->a, "%s_codes", like), MASE_ONNX_INT32, &t->shape,
+                         code, (size_t)n * sizeof *code);
     return dequantize(e, like, codes, scale_constant(e, like, scale, one ? 1 : n, one), NULL,
                       one ? -1 : 0);
 }
@@ -267,6 +303,10 @@ void mase_ow_layer(struct mase_ow_export *e, const char **weight, const char **b
                              *b = mase_pvalue_of(&layer->param[2]);
     const double data = data_scale(e, &layer->param[0]);
     struct codes c;
+    if (e->dialect == MASE_ONNX_QONNX) {
+        mase_ow_quant_layer(e, weight, bias, layer);
+        return;
+    }
     if (!weight_codes(e, &c, w)) {
         *weight = mase_ow_value(e, &layer->param[1]);
         *bias = mase_ow_value(e, &layer->param[2]);

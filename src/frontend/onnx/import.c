@@ -14,7 +14,6 @@
 
 /* Batches that shapes are looked at in; many numbers divide them. */
 static const int64_t some_samples[] = { 96, 160, 224 };
-enum { MOST_DEEP = 20 };
 
 /* ---- faults ---- */
 
@@ -49,11 +48,18 @@ static bool is_qonnx_domain(const char *domain)
            mase_streq(domain, "finn.custom_op.general");
 }
 
+static bool is_domain_of(const struct mase_ox_rule *r, const char *domain)
+{
+    return !r->domain                       ? is_own_domain(domain)
+           : mase_streq(r->domain, "qonnx") ? is_qonnx_domain(domain)
+                                            : mase_streq(r->domain, domain);
+}
+
 static const struct mase_ox_rule *find_rule(const struct mase_onnx_node *n, int opset)
 {
     for (const struct mase_ox_rule *r = mase_ox_rules; r->name; r++)
         if (mase_streq(r->name, n->op_type) && opset >= r->from && opset <= r->to &&
-            (r->domain ? is_qonnx_domain(n->domain) : is_own_domain(n->domain)))
+            is_domain_of(r, n->domain))
             return r;
     return NULL;
 }
@@ -72,8 +78,8 @@ static const struct mase_onnx_function *find_function(const struct mase_ox_impor
 }
 
 /* Every operation that there is no rule for, once, with the first node that is one. */
-static enum mase_status check_operations(struct mase_ox_import *im,
-                                         const struct mase_onnx_node *nodes, int count, int opset)
+enum mase_status mase_ox_check_operations(struct mase_ox_import *im,
+                                          const struct mase_onnx_node *nodes, int count, int opset)
 {
     struct mase_str text = { 0 };
     struct mase_map seen = { .arena = &im->arena };
@@ -93,8 +99,8 @@ static enum mase_status check_operations(struct mase_ox_import *im,
     return im->status;
 }
 
-static enum mase_status find_opset(struct mase_ox_import *im, const struct mase_onnx_opset *sets,
-                                   int count, int *opset)
+enum mase_status mase_ox_find_opset(struct mase_ox_import *im, const struct mase_onnx_opset *sets,
+                                    int count, int *opset)
 {
     *opset = 0;
     for (int i = 0; i < count; i++)
@@ -121,59 +127,24 @@ static void count_use(struct mase_ox_import *im, const char *name, const struct 
     u->by = by;
 }
 
+/* Of the graph and of those that its nodes hold. */
 static void count_uses(struct mase_ox_import *im, const struct mase_onnx_graph *g)
 {
     im->uses.arena = &im->arena;
-    for (int i = 0; i < g->node.count; i++)
-        for (int k = 0; k < g->node.items[i].input.count; k++)
-            count_use(im, g->node.items[i].input.items[k], &g->node.items[i]);
+    for (int i = 0; i < g->node.count; i++) {
+        const struct mase_onnx_node *n = &g->node.items[i];
+        for (int k = 0; k < n->input.count; k++)
+            count_use(im, n->input.items[k], n);
+        for (int k = 0; k < n->attribute.count; k++)
+            if (n->attribute.items[k].g)
+                count_uses(im, n->attribute.items[k].g);
+    }
     for (int i = 0; i < g->output.count; i++)
         count_use(im, g->output.items[i].name, NULL);
 }
 
-static enum mase_status import_nodes(struct mase_ox_import *im, const struct mase_onnx_node *nodes,
-                                     int count);
-
-/* The nodes of a function in place of its call, in a scope of their own. */
-static enum mase_status inline_function(struct mase_ox_import *im,
-                                        const struct mase_onnx_function *f)
-{
-    const struct mase_onnx_node *call = im->node;
-    struct mase_ox_scope *outer = im->scope;
-    struct mase_ox_scope inner = { .values.arena = &im->arena, .outer = outer, .call = call };
-    inner.prefix = mase_arena_printf(&im->arena, "%s%s_", outer->prefix,
-                                     call->name[0] ? call->name : call->op_type);
-    if (++im->depth > MOST_DEEP)
-        return mase_ox_fail(im, MASE_ELIMIT, "functions call one another more than %d deep",
-                            MOST_DEEP);
-    if (call->input.count > f->input.count || call->output.count > f->output.count)
-        return mase_ox_fail(im, MASE_EVALUE, "it has more inputs or outputs than its function");
-    MASE_TRY(find_opset(im, f->opset_import.items, f->opset_import.count, &inner.opset));
-    MASE_TRY(check_operations(im, f->node.items, f->node.count, inner.opset));
-    for (int i = 0; i < f->input.count; i++) {
-        struct mase_ox_value *v = mase_ox_in(im, i),
-                             *own = mase_new(&im->arena, struct mase_ox_value);
-        mase_map_put(&inner.values, f->input.items[i], v ? v : own);
-    }
-    MASE_TRY(im->status);
-    im->scope = &inner;
-    MASE_TRY(import_nodes(im, f->node.items, f->node.count));
-    im->scope = outer;
-    im->node = call;
-    for (int i = 0; i < call->output.count; i++) {
-        struct mase_ox_value *v = mase_map_get(&inner.values, f->output.items[i]);
-        if (!v)
-            return mase_ox_fail(im, MASE_EVALUE, "its function does not make '%s'",
-                                f->output.items[i]);
-        if (call->output.items[i][0])
-            mase_map_put(&outer->values, call->output.items[i], v);
-    }
-    im->depth--;
-    return MASE_OK;
-}
-
-static enum mase_status import_nodes(struct mase_ox_import *im, const struct mase_onnx_node *nodes,
-                                     int count)
+enum mase_status mase_ox_import_nodes(struct mase_ox_import *im, const struct mase_onnx_node *nodes,
+                                      int count)
 {
     for (int i = 0; i < count; i++) {
         const struct mase_onnx_function *f = find_function(im, &nodes[i]);
@@ -181,12 +152,14 @@ static enum mase_status import_nodes(struct mase_ox_import *im, const struct mas
         im->rule = f ? NULL : find_rule(&nodes[i], im->scope->opset);
         im->attributes_read = 0;
         if (f) {
-            MASE_TRY(inline_function(im, f));
+            MASE_TRY(mase_ox_inline(im, f));
             continue;
         }
         if (nodes[i].output.count == 0)
             return mase_ox_fail(im, MASE_EVALUE, "it has no outputs");
-        MASE_TRY(im->rule->apply(im));
+        if (!mase_ox_move_codes(im))
+            MASE_TRY(im->rule->apply(im));
+        MASE_TRY(im->status);
         MASE_TRY(mase_ox_attrs_done(im));
         for (int k = 0; k < nodes[i].output.count; k++)
             if (nodes[i].output.items[k][0] &&
@@ -327,9 +300,8 @@ static enum mase_status add_inputs(struct mase_ox_import *im)
     return MASE_OK;
 }
 
-static enum mase_status add_tensors(struct mase_ox_import *im)
+enum mase_status mase_ox_add_tensors(struct mase_ox_import *im, const struct mase_onnx_graph *g)
 {
-    const struct mase_onnx_graph *g = im->file->model->graph;
     if (g->sparse_initializer.count)
         return mase_ox_fail(im, MASE_EUNSUPPORTED, "sparse tensors are not read");
     for (int i = 0; i < g->initializer.count; i++) {
@@ -516,12 +488,12 @@ static enum mase_status import(struct mase_ox_import *im)
     struct mase_ox_scope top = { .values.arena = &im->arena, .prefix = "" };
     im->scope = &top;
     im->paths.arena = im->path_numbers.arena = &im->arena;
-    MASE_TRY(find_opset(im, m->opset_import.items, m->opset_import.count, &top.opset));
-    MASE_TRY(check_operations(im, m->graph->node.items, m->graph->node.count, top.opset));
-    MASE_TRY(add_tensors(im));
+    MASE_TRY(mase_ox_find_opset(im, m->opset_import.items, m->opset_import.count, &top.opset));
+    MASE_TRY(mase_ox_check_operations(im, m->graph->node.items, m->graph->node.count, top.opset));
+    MASE_TRY(mase_ox_add_tensors(im, m->graph));
     MASE_TRY(add_inputs(im));
     count_uses(im, m->graph);
-    MASE_TRY(import_nodes(im, m->graph->node.items, m->graph->node.count));
+    MASE_TRY(mase_ox_import_nodes(im, m->graph->node.items, m->graph->node.count));
     MASE_TRY(add_outputs(im));
     if (im->sizes > 1 && im->batch && !keeps_samples(im)) {
         im->batch_matters = true;

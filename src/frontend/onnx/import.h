@@ -46,16 +46,27 @@ struct mase_ox_value {
     bool is_codes;                       /* and is its codes, not the values that they stand for */
 };
 
-/* Integers with a scale and a zero point: (clamp(round(x / scale) + zero, lowest, highest) - zero)
- * scale. */
+/* Where numbers between two codes go: to nearest, ties to even; ...; to nearest, ties away from
+ * zero; OX_SIGN: codes are 1 from 0 on, else -1. */
+enum mase_ox_way { OX_NEAREST, OX_FLOOR, OX_CEIL, OX_TO_ZERO, OX_AWAY, OX_SIGN };
+
+/* Integers with a scale and a zero point: (clamp(round(x / scale) + zero, lo, hi) - zero) scale. */
 struct mase_ox_grid {
-    int64_t count; /* of scales and zero points: 1, or one for each position of the axis */
-    const double *scale, *zero;
-    int axis, bits;
-    bool is_signed, narrow;
-    bool shifted;          /* the zero point is added before rounding, as QONNX does */
-    enum mase_op rounding; /* round, floor, ceil, trunc */
-    enum mase_dtype type;  /* of codes */
+    int64_t count; /* 1, one for each position of the axis, or as many as the shape has */
+    const double *scale, *zero, *lo, *hi; // (count); bounds of codes, the zero point included
+    int axis;
+    const struct mase_shape *shape; /* of numbers that broadcast, if they do not follow an axis */
+    bool shifted;                   /* the zero point is added before rounding, as QONNX does */
+    enum mase_ox_way way;
+    int type; /* of codes, ONNX's */
+    const struct mase_format
+        *format; /* it is this, times the scale, and nothing else of the above */
+};
+
+/* What a layer rounds its operands to; NULL: not at all. */
+struct mase_ox_grids {
+    const struct mase_ox_grid *data, *weight, *bias;
+    int weight_axis; /* of channels in the layer's weight */
 };
 
 /* Where the values of a parameter come from when there is memory for it. */
@@ -111,11 +122,12 @@ struct mase_ox_import {
 typedef enum mase_status mase_ox_rule_fn(struct mase_ox_import *im);
 
 struct mase_ox_rule {
-    const char *domain; /* NULL: ONNX's own */
+    const char *domain; /* NULL: ONNX's own; "qonnx" by any of its names */
     const char *name;
     int from, to; /* opsets, inclusive */
     mase_ox_rule_fn *apply;
     enum mase_op op;
+    bool moves; /* values of the first input are given as they are */
 };
 extern const struct mase_ox_rule mase_ox_rules[]; /* ends with a NULL name */
 
@@ -124,7 +136,22 @@ extern const struct mase_ox_rule mase_ox_rules[]; /* ends with a NULL name */
 /* "NODE (OP): ..." at the place of the node under way. */
 enum mase_status mase_ox_fail(struct mase_ox_import *im, enum mase_status st, const char *fmt, ...)
     MASE_PRINTF(3, 4);
+/* Every operation that there is no rule for, once, with the first node that is one. */
+enum mase_status mase_ox_check_operations(struct mase_ox_import *im,
+                                          const struct mase_onnx_node *nodes, int count, int opset);
+enum mase_status mase_ox_find_opset(struct mase_ox_import *im, const struct mase_onnx_opset *sets,
+                                    int count, int *opset);
+/* Nodes and tensors of a graph, into the scope. */
+enum mase_status mase_ox_import_nodes(struct mase_ox_import *im, const struct mase_onnx_node *nodes,
+                                      int count);
+enum mase_status mase_ox_add_tensors(struct mase_ox_import *im, const struct mase_onnx_graph *g);
+/* The nodes of a function in place of its call, in a scope of their own (nested.c). */
+enum mase_status mase_ox_inline(struct mase_ox_import *im, const struct mase_onnx_function *f);
+
 /* ---- values (values.c) ---- */
+
+/* By its name, in the scope or around it; or NULL. */
+struct mase_ox_value *mase_ox_find(const struct mase_ox_import *im, const char *name);
 
 /* Input or output i of the node under way: NULL if it is absent. */
 struct mase_ox_value *mase_ox_in(struct mase_ox_import *im, int i);
@@ -229,32 +256,67 @@ struct mase_node *mase_ox_slice(struct mase_ox_import *im, struct mase_node *x, 
 struct mase_node *mase_ox_pad(struct mase_ox_import *im, struct mase_node *x, const int64_t *before,
                               const int64_t *after, const char *mode, double value);
 
-/* ---- rounded values (quantised.c) ---- */
+/* ---- rounded values (grids.c) ---- */
 
 /* The values of a tensor that is known, whatever its type; else NULL. */
 const struct mase_tensor *mase_ox_known_tensor(struct mase_ox_import *im, struct mase_ox_value *v);
+const double *mase_ox_doubles(struct mase_ox_import *im, const struct mase_tensor *t);
+const double *mase_ox_repeated(struct mase_ox_import *im, double value, int64_t count);
 /* A value that has a base, rounded. */
 struct mase_node *mase_ox_rounded(struct mase_ox_import *im, struct mase_ox_value *v);
+/* The codes of x, and what codes stand for, as floats. */
+struct mase_node *mase_ox_codes_of(struct mase_ox_import *im, struct mase_node *x,
+                                   const struct mase_ox_grid *g);
+struct mase_node *mase_ox_values_of(struct mase_ox_import *im, struct mase_node *codes,
+                                    const struct mase_ox_grid *g);
+/* What number formats call it; NULL: none has it. */
+const char *mase_ox_direction(enum mase_ox_way way);
+struct mase_node *mase_ox_round(struct mase_ox_import *im, struct mase_node *x,
+                                enum mase_ox_way way);
 /* Does the format int say all of it? */
 bool mase_ox_grid_is_format(const struct mase_ox_grid *g);
 const struct mase_format *mase_ox_format(struct mase_ox_import *im, const struct mase_ox_grid *g,
                                          int axis);
+/* Is zero rounded to zero? */
+bool mase_ox_grid_has_zero(const struct mase_ox_grid *g);
 /* The value before it is rounded, and the grid that a layer must round it to; NULL: none. */
 struct mase_node *mase_ox_data_in(struct mase_ox_import *im, struct mase_ox_value *v,
                                   const struct mase_ox_grid **g);
 /* The same of what may be the parameter of a layer. */
 struct mase_ox_value *mase_ox_weight(struct mase_ox_import *im, struct mase_ox_value *v,
                                      const struct mase_ox_grid **g);
-/* axis: of channels in the layer's weight. */
+/* max(x, 0), which may round x itself. */
+struct mase_node *mase_ox_relu(struct mase_ox_import *im, struct mase_ox_value *v);
 void mase_ox_quantise_layer(struct mase_ox_import *im, struct mase_module *m,
-                            const struct mase_ox_grid *data, const struct mase_ox_grid *weight,
-                            int axis);
+                            const struct mase_ox_grids *g);
+
+/* ---- integers of the file (quantised.c) ---- */
+
+/* The type of a value's elements, ONNX's. */
+int mase_ox_value_type(struct mase_ox_import *im, const struct mase_ox_value *v);
+/* Scale and zero point at these inputs, of values of this rank; type: of codes without a zero
+ * point. NULL after a failure. */
+struct mase_ox_grid *mase_ox_read_grid(struct mase_ox_import *im, int scale_at, int zero_at,
+                                       int type, int64_t axis, int rank);
+/* What the codes x stand for, by scale and zero point at these inputs. */
+struct mase_ox_value mase_ox_dequantise(struct mase_ox_import *im, struct mase_ox_value *x,
+                                        int scale_at, int zero_at, int64_t axis);
+/* Output i is this value. */
+enum mase_status mase_ox_set_value(struct mase_ox_import *im, int i, struct mase_ox_value v);
+/* The rule under way moves values of its first input: codes are moved before they are rounded, so
+ * that a layer behind them can round. False: they are none such. */
+bool mase_ox_move_codes(struct mase_ox_import *im);
+/* The codes that the node under way is given are cut: a Clip of codes is done. */
+bool mase_ox_clip_codes(struct mase_ox_import *im);
 
 /* ---- products of values (rules_dense.c) ---- */
 
 /* a w + b, as a layer where w is a tensor of the model; b may be NULL. */
 struct mase_node *mase_ox_matmul(struct mase_ox_import *im, struct mase_ox_value *a,
                                  struct mase_ox_value *w, struct mase_ox_value *b);
+struct mase_node *mase_ox_gemm(struct mase_ox_import *im, struct mase_ox_value *x,
+                               struct mase_ox_value *w, struct mase_ox_value *c, double alpha,
+                               double beta, bool ta, bool tb);
 /* The convolution that the attributes of the node under way describe. */
 struct mase_node *mase_ox_conv(struct mase_ox_import *im, struct mase_ox_value *x,
                                struct mase_ox_value *w, struct mase_ox_value *b);
@@ -313,7 +375,7 @@ enum mase_status mase_ox_attrs_done(struct mase_ox_import *im);
 
 #define OX_RULE(name)                  enum mase_status mase_ox_rule_##name(struct mase_ox_import *im)
 #define ONNX(name, from, to, rule, op) OX_RULE(rule);
-#define QONNX(name, rule)              OX_RULE(rule);
+#define OTHER(domain, name, rule, op)  OX_RULE(rule);
 #include "frontend/onnx/rules.def"
 
 /* Element i as an integer; what is none, or larger than any length, is 2^62 or less. */

@@ -24,6 +24,12 @@ static const struct mase_onnx_node *only_use(struct mase_ox_import *im, const ch
                : NULL;
 }
 
+static bool weight_fits(struct mase_ox_import *im, struct mase_ox_value *v, int rank)
+{
+    const struct mase_ox_grid *unused;
+    return mase_ox_fits_layer(im, mase_ox_weight(im, v, &unused), rank);
+}
+
 /* The vector that the node behind adds to the product, one number for each output. */
 static struct mase_ox_value *bias_behind(struct mase_ox_import *im,
                                          const struct mase_onnx_node *add, int64_t outputs)
@@ -33,7 +39,7 @@ static struct mase_ox_value *bias_behind(struct mase_ox_import *im,
         return NULL;
     const char *other = add->input.items[mase_streq(add->input.items[0], own)];
     struct mase_ox_value *v = mase_map_get(&im->scope->values, other);
-    return v && (v->init || v->data) && mase_ox_fits_layer(im, v, 1) &&
+    return v && (v->init || v->data || v->base) && weight_fits(im, v, 1) &&
                    shape_of(im, v)->dim[0] == outputs
                ? v
                : NULL;
@@ -41,12 +47,13 @@ static struct mase_ox_value *bias_behind(struct mase_ox_import *im,
 
 /* x w^T + b, as a layer. The weight of the model may be its transpose, and rounded as x may be. */
 static struct mase_node *linear_layer(struct mase_ox_import *im, struct mase_ox_value *data,
-                                      struct mase_ox_value *weight, struct mase_ox_value *b,
+                                      struct mase_ox_value *weight, struct mase_ox_value *bias,
                                       bool transposed)
 {
-    const struct mase_ox_grid *x_grid, *w_grid;
-    struct mase_node *x = mase_ox_data_in(im, data, &x_grid);
-    struct mase_ox_value *w = mase_ox_weight(im, weight, &w_grid);
+    struct mase_ox_grids g;
+    struct mase_node *x = mase_ox_data_in(im, data, &g.data);
+    struct mase_ox_value *w = mase_ox_weight(im, weight, &g.weight),
+                         *b = mase_ox_weight(im, bias, &g.bias);
     const struct mase_shape *s = shape_of(im, w);
     const struct mase_ox_value *params[] = { w, b };
     const char *names[] = { "weight", "bias" }, *key = "bias";
@@ -57,10 +64,9 @@ static struct mase_node *linear_layer(struct mase_ox_import *im, struct mase_ox_
         mase_ox_add_layer(im, path, MASE_OP_linear, args, 2, &key, &has_bias, 1);
     if (!m)
         return NULL;
-    mase_ox_quantise_layer(im, m, x_grid, w_grid,
-                           w_grid && transposed ? 1 - w_grid->axis
-                           : w_grid             ? w_grid->axis
-                                                : 0);
+    const int axis = g.weight ? g.weight->axis : 0;
+    g.weight_axis = transposed ? 1 - axis : axis;
+    mase_ox_quantise_layer(im, m, &g);
     mase_ox_fill(im, path, "weight", w, transposed);
     if (b)
         mase_ox_fill(im, path, "bias", b, false);
@@ -76,10 +82,21 @@ static bool is_data(struct mase_ox_import *im, struct mase_ox_value *v)
            !mase_ox_result(im, x)->known;
 }
 
-static bool weight_fits(struct mase_ox_import *im, struct mase_ox_value *v, int rank)
+struct mase_node *mase_ox_gemm(struct mase_ox_import *im, struct mase_ox_value *x,
+                               struct mase_ox_value *w, struct mase_ox_value *c, double alpha,
+                               double beta, bool ta, bool tb)
 {
-    const struct mase_ox_grid *unused;
-    return mase_ox_fits_layer(im, mase_ox_weight(im, v, &unused), rank);
+    const int64_t outputs = shape_of(im, w)->dim[tb ? 0 : 1];
+    const bool bias_fits =
+        !c || (c != w && shape_of(im, c)->rank > 0 && weight_fits(im, c, shape_of(im, c)->rank) &&
+               shape_of(im, c)->dim[shape_of(im, c)->rank - 1] == outputs &&
+               mase_shape_count(shape_of(im, c)) == outputs);
+    if (alpha == 1.0 && (beta == 1.0 || !c) && !ta && bias_fits && weight_fits(im, w, 2) &&
+        is_data(im, x))
+        return linear_layer(im, x, w, c, !tb);
+    struct mase_node *a = mase_ox_node_of(im, x), *b = mase_ox_node_of(im, w),
+                     *bias = c ? mase_ox_node_of(im, c) : NULL;
+    return EMIT(im, MASE_OP_gemm, N(a), N(b), N(bias), F(alpha), F(beta), I(ta), I(tb));
 }
 
 OX_RULE(gemm)
@@ -92,18 +109,7 @@ OX_RULE(gemm)
         (void)mase_ox_attr_int(im, "broadcast", 0); /* what does not fit without is refused */
     if (im->status || !x || !w)
         return im->status ? im->status : mase_ox_fail(im, MASE_EVALUE, "an operand is missing");
-    const int64_t outputs = shape_of(im, w)->dim[tb ? 0 : 1];
-    const bool bias_fits = !c || (c != w && shape_of(im, c)->rank > 0 &&
-                                  mase_ox_fits_layer(im, c, shape_of(im, c)->rank) &&
-                                  shape_of(im, c)->dim[shape_of(im, c)->rank - 1] == outputs &&
-                                  mase_shape_count(shape_of(im, c)) == outputs);
-    if (alpha == 1.0 && (beta == 1.0 || !c) && !ta && bias_fits && weight_fits(im, w, 2) &&
-        is_data(im, x))
-        return mase_ox_out(im, 0, linear_layer(im, x, w, c, !tb));
-    struct mase_node *a = mase_ox_node_of(im, x), *b = mase_ox_node_of(im, w),
-                     *bias = c ? mase_ox_node_of(im, c) : NULL;
-    return mase_ox_out(
-        im, 0, EMIT(im, MASE_OP_gemm, N(a), N(b), N(bias), F(alpha), F(beta), I(ta), I(tb)));
+    return mase_ox_out(im, 0, mase_ox_gemm(im, x, w, c, alpha, beta, ta != 0, tb != 0));
 }
 
 struct mase_node *mase_ox_matmul(struct mase_ox_import *im, struct mase_ox_value *a,
@@ -250,7 +256,7 @@ struct conv {
     int64_t groups, output_padding[3];
     struct mase_ox_value *data, *weight, *bias;
     struct mase_node *x;
-    const struct mase_ox_grid *x_grid, *w_grid; /* of a layer */
+    const struct mase_ox_grid *x_grid; /* of a layer */
 };
 
 static const enum mase_op conv_ops[] = { MASE_OP_conv1d, MASE_OP_conv2d, MASE_OP_conv3d };
@@ -259,19 +265,20 @@ static const enum mase_op transposed_ops[] = { MASE_OP_convtranspose1d, MASE_OP_
 
 static bool conv_fits_layer(struct mase_ox_import *im, const struct conv *c)
 {
-    return weight_fits(im, c->weight, c->w.n + 2) &&
-           (!c->bias || mase_ox_fits_layer(im, c->bias, 1)) && is_data(im, c->data);
+    return weight_fits(im, c->weight, c->w.n + 2) && (!c->bias || weight_fits(im, c->bias, 1)) &&
+           is_data(im, c->data);
 }
 
 static struct mase_node *conv_layer(struct mase_ox_import *im, const struct conv *c,
                                     enum mase_op op)
 {
-    const struct mase_ox_grid *w_grid;
-    struct mase_ox_value *weight = mase_ox_weight(im, c->weight, &w_grid);
+    struct mase_ox_grids g = { .data = c->x_grid };
+    struct mase_ox_value *weight = mase_ox_weight(im, c->weight, &g.weight),
+                         *bias = mase_ox_weight(im, c->bias, &g.bias);
     static const char *const keys[] = { "stride", "padding", "dilation",
                                         "groups", "bias",    "output_padding" };
     const struct mase_shape *s = shape_of(im, weight);
-    const struct mase_ox_value *params[] = { weight, c->bias };
+    const struct mase_ox_value *params[] = { weight, bias };
     const char *names[] = { "weight", "bias" };
     const char *path = mase_ox_layer_path(im, params, names, c->bias ? 2 : 1);
     const int64_t in = c->w.transposed ? s->dim[0] : s->dim[1] * c->groups;
@@ -287,10 +294,11 @@ static struct mase_node *conv_layer(struct mase_ox_import *im, const struct conv
         mase_ox_add_layer(im, path, op, args, 3, keys, values, c->w.transposed ? 6 : 5);
     if (!m)
         return NULL;
-    mase_ox_quantise_layer(im, m, c->x_grid, w_grid, w_grid ? w_grid->axis : 0);
+    g.weight_axis = g.weight ? g.weight->axis : 0;
+    mase_ox_quantise_layer(im, m, &g);
     mase_ox_fill(im, path, "weight", weight, false);
-    if (c->bias)
-        mase_ox_fill(im, path, "bias", c->bias, false);
+    if (bias)
+        mase_ox_fill(im, path, "bias", bias, false);
     return mase_ox_emit_layer(im, path, c->x);
 }
 
@@ -341,8 +349,12 @@ struct mase_node *mase_ox_conv(struct mase_ox_import *im, struct mase_ox_value *
     struct conv c = { .data = x, .weight = w, .bias = b };
     if (!read_conv(im, &c, false))
         return NULL;
-    const bool layer = take_data(im, &c);
-    if (!mase_ox_is_symmetric(&c.w))
+    const bool layer = take_data(im, &c), even = mase_ox_is_symmetric(&c.w);
+    if (!even && c.x_grid && !mase_ox_grid_has_zero(c.x_grid)) {
+        c.x = mase_ox_node_of(im, c.data); /* zeros around it are not rounded */
+        c.x_grid = NULL;
+    }
+    if (!even)
         c.x = mase_ox_pad_window(im, &c.w, c.x, 0.0);
     const enum mase_op op = conv_ops[c.w.n - 1];
     return im->status ? NULL : layer ? conv_layer(im, &c, op) : conv_call(im, &c, op);

@@ -14,6 +14,12 @@ OX_RULE(unary)
     return mase_ox_out(im, 0, EMIT(im, im->rule->op, N(mase_ox_x(im, 0))));
 }
 
+OX_RULE(relu)
+{
+    struct mase_ox_value *x = mase_ox_in(im, 0);
+    return mase_ox_out(im, 0, x ? mase_ox_relu(im, x) : mase_ox_x(im, 0));
+}
+
 OX_RULE(identity)
 {
     return mase_ox_out(im, 0, mase_ox_x(im, 0));
@@ -300,6 +306,8 @@ static struct mase_arg bound(struct mase_ox_import *im, int i)
 
 OX_RULE(clip)
 {
+    if (mase_ox_clip_codes(im))
+        return im->status;
     struct mase_node *x = mase_ox_x(im, 0);
     struct mase_arg low = bound(im, 1), high = bound(im, 2);
     if (!mase_dtype_is_float(mase_ox_dtype(im, x))) {
@@ -333,11 +341,34 @@ static bool computed_type(struct mase_ox_import *im, int64_t type, enum mase_dty
     return false;
 }
 
+/* A tensor of the file, of a type that is not computed with, as one that holds every value of it.
+ */
+static bool widen(struct mase_ox_import *im, struct mase_ox_value *v, enum mase_dtype dtype)
+{
+    const enum mase_dtype from = v && !v->node && v->init ? v->like.dtype : MASE_F32;
+    const bool is_float = from == MASE_F16 || from == MASE_BF16,
+               small = mase_dtypes[from].size <= 2;
+    if (from < MASE_DTYPE_COUNT || from == MASE_U64 ||
+        !(dtype == MASE_F64 || (dtype == MASE_F32 && small) || (dtype == MASE_I64 && !is_float) ||
+          (dtype == MASE_I32 && !is_float && small)))
+        return false;
+    const struct mase_tensor *t = mase_ox_known_tensor(im, v);
+    struct mase_tensor *y = mase_new(&im->arena, struct mase_tensor);
+    *y = mase_tensor(&im->arena, dtype, &t->shape, true);
+    for (int64_t i = 0; i < mase_tensor_count(t); i++)
+        mase_tensor_set(y, i, mase_tensor_get(t, i));
+    mase_ox_set_value(im, 0, (struct mase_ox_value){ .data = y, .like = *y });
+    return true;
+}
+
 OX_RULE(cast)
 {
     enum mase_dtype dtype = MASE_F32;
     (void)mase_ox_attr_int(im, "saturate", 1); /* of 8-bit floats alone */
     (void)mase_ox_attr_text(im, "round_mode", "up");
+    if (mase_onnx_dtype(&dtype, mase_ox_attr_int(im, "to", 0)) &&
+        widen(im, mase_ox_in(im, 0), dtype))
+        return im->status;
     struct mase_node *x = mase_ox_x(im, 0);
     if (!im->status && !computed_type(im, mase_ox_attr_int(im, "to", 0), &dtype))
         return im->status;

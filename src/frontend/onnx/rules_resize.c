@@ -271,3 +271,31 @@ OX_RULE(resize)
         return im->status;
     return mase_ox_out(im, 0, resize_all(im, &r, &l, x, policy));
 }
+
+/* ---- places that are given ---- */
+
+/* PyTorch's, whose words for modes ONNX has changed. */
+OX_RULE(grid_sample)
+{
+    const char *mode = mase_ox_attr_text(im, "mode", im->scope->opset < 20 ? "bilinear" : "linear"),
+               *edges = mase_ox_attr_text(im, "padding_mode", "zeros");
+    const bool corners = mase_ox_attr_int(im, "align_corners", 0) != 0;
+    struct mase_node *x = mase_ox_x(im, 0), *grid = mase_ox_x(im, 1);
+    if (mase_streq(mode, "linear"))
+        mode = "bilinear";
+    return mase_ox_out(im, 0,
+                       EMIT(im, MASE_OP_grid_sample, N(x), N(grid), T(mode), T(edges), B(corners)));
+}
+
+OX_RULE(affine_grid)
+{
+    const bool corners = mase_ox_attr_int(im, "align_corners", 0) != 0;
+    struct mase_node *theta = mase_ox_x(im, 0);
+    struct mase_ox_value *size = mase_ox_in(im, 1);
+    int count = 0;
+    const struct mase_arg *dims = size ? mase_ox_sizes(im, size, &count) : NULL;
+    if (im->status || !dims)
+        return im->status ? im->status : mase_ox_fail(im, MASE_EVALUE, "it has no size");
+    return mase_ox_out(
+        im, 0, EMIT(im, MASE_OP_affine_grid, N(theta), mase_ox_list(im, dims, count), B(corners)));
+}

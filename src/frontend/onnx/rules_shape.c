@@ -309,133 +309,6 @@ OX_RULE(slice)
     return mase_ox_out(im, 0, x);
 }
 
-/* ---- indices ---- */
-
-/* Indices that count from the end are those of the elements. */
-static struct mase_node *wrapped(struct mase_ox_import *im, struct mase_node *index,
-                                 struct mase_arg n)
-{
-    const struct mase_ox_result *r = index ? mase_ox_result(im, index) : NULL;
-    bool negative = !r || !r->known;
-    for (int s = 0; !negative && s < im->sizes; s++)
-        for (int64_t i = 0; i < mase_tensor_count(r->value[s].tensor); i++)
-            negative |= mase_tensor_get(r->value[s].tensor, i) < 0;
-    if (!negative)
-        return index;
-    struct mase_node *below = EMIT(im, MASE_OP_lt, N(index), I(0));
-    return EMIT(im, MASE_OP_where, N(below), N(EMIT(im, MASE_OP_add, N(index), n)), N(index));
-}
-
-static struct mase_node *as_index(struct mase_ox_import *im, struct mase_node *index)
-{
-    return mase_ox_cast(im, index, MASE_I64);
-}
-
-static struct mase_node *gather_by(struct mase_ox_import *im, struct mase_node *x, int axis,
-                                   struct mase_node *index)
-{
-    struct mase_arg items[MASE_MAX_RANK];
-    const struct mase_arg all[3] = { NONE, NONE, NONE };
-    for (int d = 0; d < axis; d++)
-        items[d] = mase_arg_seq(&im->arena, MASE_ARG_SLICE, all, 3);
-    items[axis] = N(index);
-    return EMIT(im, MASE_OP_getitem, N(x), axis ? mase_ox_list(im, items, axis + 1) : items[0]);
-}
-
-OX_RULE(gather)
-{
-    struct mase_ox_value *table = mase_ox_in(im, 0);
-    struct mase_node *index = as_index(im, mase_ox_x(im, 1));
-    const int64_t asked = mase_ox_attr_int(im, "axis", 0);
-    if (im->status || !table)
-        return im->status ? im->status : mase_ox_fail(im, MASE_EVALUE, "it has no data");
-    const struct mase_ox_result *known = mase_ox_result(im, index);
-    if (asked == 0 && !known->known && mase_ox_fits_layer(im, table, 2)) {
-        const struct mase_ox_value *params[] = { table };
-        const char *names[] = { "weight" }, *path = mase_ox_layer_path(im, params, names, 1);
-        const struct mase_shape s = mase_ox_like(im, table)->shape;
-        const struct mase_arg args[] = { I(s.dim[0]), I(s.dim[1]) };
-        index = wrapped(im, index, I(s.dim[0]));
-        if (!mase_ox_add_layer(im, path, MASE_OP_embedding, args, 2, NULL, NULL, 0))
-            return im->status;
-        mase_ox_fill(im, path, "weight", table, false);
-        return mase_ox_out(im, 0, mase_ox_emit_layer(im, path, index));
-    }
-    struct mase_node *x = mase_ox_node_of(im, table);
-    const int axis = mase_ox_axis(im, asked, mase_ox_rank(im, x));
-    if (im->status)
-        return im->status;
-    const struct mase_tensor *t = mase_ox_tensor(im, index);
-    if (known->known && t->shape.rank == 0) { /* one of them, of which no dimension is left */
-        const int64_t at = mase_ox_element(t, 0), n = mase_ox_tensor(im, x)->shape.dim[axis];
-        if (at < -n || at >= n)
-            return mase_ox_fail(im, MASE_EVALUE, "index %lld is outside of %lld elements",
-                                (long long)at, (long long)n);
-        return mase_ox_out(im, 0, EMIT(im, MASE_OP_select, N(x), I(axis), I(at)));
-    }
-    return mase_ox_out(im, 0, gather_by(im, x, axis, index));
-}
-
-OX_RULE(gather_elements)
-{
-    struct mase_node *x = mase_ox_x(im, 0), *index = as_index(im, mase_ox_x(im, 1));
-    const int axis = mase_ox_axis(im, mase_ox_attr_int(im, "axis", 0), mase_ox_rank(im, x));
-    if (im->status)
-        return im->status;
-    index = wrapped(im, index, mase_ox_dim(im, x, axis));
-    return mase_ox_out(im, 0, EMIT(im, MASE_OP_gather, N(x), I(axis), N(index)));
-}
-
-OX_RULE(scatter_elements)
-{
-    struct mase_node *x = mase_ox_x(im, 0), *index = as_index(im, mase_ox_x(im, 1)),
-                     *src = mase_ox_x(im, 2);
-    const int axis = mase_ox_axis(im, mase_ox_attr_int(im, "axis", 0), mase_ox_rank(im, x));
-    const char *reduction = mase_ox_attr_text(im, "reduction", "none");
-    if (im->status)
-        return im->status;
-    index = wrapped(im, index, mase_ox_dim(im, x, axis));
-    if (mase_streq(reduction, "add"))
-        return mase_ox_out(im, 0, EMIT(im, MASE_OP_scatter_add, N(x), I(axis), N(index), N(src)));
-    if (!mase_streq(reduction, "none"))
-        return mase_ox_fail(im, MASE_EUNSUPPORTED, "reduction '%s' is not computed", reduction);
-    return mase_ox_out(im, 0, EMIT(im, MASE_OP_scatter, N(x), I(axis), N(index), N(src)));
-}
-
-/* The last dimension of the indices picks along the first ones of the data: they become one. */
-static struct mase_node *flat_index(struct mase_ox_import *im, struct mase_node *x,
-                                    struct mase_node *index, int from, int depth)
-{
-    struct mase_node *flat = NULL;
-    const int last = mase_ox_rank(im, index) - 1;
-    for (int k = 0; k < depth && !im->status; k++) {
-        struct mase_node *at = EMIT(im, MASE_OP_select, N(index), I(last), I(k));
-        const struct mase_arg n = mase_ox_dim(im, x, from + k);
-        at = wrapped(im, at, n);
-        flat = flat ? EMIT(im, MASE_OP_add, N(EMIT(im, MASE_OP_mul, N(flat), n)), N(at)) : at;
-    }
-    return flat;
-}
-
-OX_RULE(gather_nd)
-{
-    struct mase_node *x = mase_ox_x(im, 0), *index = as_index(im, mase_ox_x(im, 1));
-    const int64_t batch_dims = mase_ox_attr_int(im, "batch_dims", 0);
-    const int rank = mase_ox_rank(im, x), last = mase_ox_rank(im, index) - 1;
-    if (im->status)
-        return im->status;
-    if (batch_dims || last < 0)
-        return mase_ox_fail(im, MASE_EUNSUPPORTED, "batch_dims other than 0 are not computed");
-    const int64_t depth = mase_ox_tensor(im, index)->shape.dim[last];
-    if (depth < 1 || depth > rank)
-        return mase_ox_fail(im, MASE_EVALUE, "its indices are of %lld dimensions",
-                            (long long)depth);
-    struct mase_node *at = flat_index(im, x, index, 0, (int)depth);
-    if (depth > 1)
-        x = EMIT(im, MASE_OP_flatten, N(x), I(0), I(depth - 1));
-    return mase_ox_out(im, 0, gather_by(im, x, 0, at));
-}
-
 /* ---- padding ---- */
 
 /* Numbers before and after each dimension as PyTorch has them: the last dimension first. */
@@ -607,23 +480,28 @@ OX_RULE(constant_of_shape)
         EMIT(im, MASE_OP_full, mase_ox_list(im, dims, count), value, mase_ox_type(one.dtype)));
 }
 
+/* A bound of a range, which may follow the number of samples if it is an integer. */
+static struct mase_arg range_bound(struct mase_ox_import *im, int i, bool is_float)
+{
+    struct mase_ox_value *x = mase_ox_in(im, i);
+    double v = 0;
+    int count = 0;
+    if (!x)
+        mase_ox_fail(im, MASE_EVALUE, "input %d is missing", i);
+    else if (is_float && mase_ox_number(im, x, &v))
+        return F(v);
+    const struct mase_arg *n = im->status ? NULL : mase_ox_sizes(im, x, &count);
+    if (!im->status && count != 1)
+        mase_ox_fail(im, MASE_EVALUE, "input %d must be one number", i);
+    return im->status ? NONE : n[0];
+}
+
 OX_RULE(range)
 {
-    double v[3] = { 0 };
-    struct mase_node *first = mase_ox_x(im, 0);
-    const enum mase_dtype dtype = mase_ox_dtype(im, first);
-    for (int i = 0; i < 3 && !im->status; i++) {
-        struct mase_ox_value *x = mase_ox_in(im, i);
-        if (!x || !mase_ox_number(im, x, &v[i]))
-            return im->status ? im->status
-                              : mase_ox_fail(im, MASE_EVALUE, "input %d is missing", i);
-    }
-    if (im->status)
-        return im->status;
-    const bool is_float = mase_dtype_is_float(dtype);
+    const enum mase_dtype dtype = mase_ox_dtype(im, mase_ox_x(im, 0));
     struct mase_arg bounds[3];
     for (int i = 0; i < 3; i++)
-        bounds[i] = is_float ? F(v[i]) : I((int64_t)v[i]);
+        bounds[i] = range_bound(im, i, mase_dtype_is_float(dtype));
     const char *key = "dtype";
     const struct mase_arg type = mase_ox_type(dtype);
     return mase_ox_out(im, 0, mase_ox_emit_kw(im, MASE_OP_arange, bounds, 3, &key, &type, 1));

@@ -14,7 +14,7 @@ enum { MOST_IN_TEXT = 4096 };
 
 /* ---- by name ---- */
 
-static struct mase_ox_value *find(const struct mase_ox_import *im, const char *name)
+struct mase_ox_value *mase_ox_find(const struct mase_ox_import *im, const char *name)
 {
     for (const struct mase_ox_scope *s = im->scope; s; s = s->call ? NULL : s->outer) {
         struct mase_ox_value *v = mase_map_get(&s->values, name);
@@ -36,7 +36,7 @@ struct mase_ox_value *mase_ox_in(struct mase_ox_import *im, int i)
 {
     if (i >= im->node->input.count || !im->node->input.items[i][0] || im->status)
         return NULL;
-    struct mase_ox_value *v = find(im, im->node->input.items[i]);
+    struct mase_ox_value *v = mase_ox_find(im, im->node->input.items[i]);
     if (!v)
         mase_ox_fail(im, MASE_EVALUE, "its input '%s' is made by no node before it",
                      im->node->input.items[i]);
@@ -158,15 +158,15 @@ struct mase_node *mase_ox_node_of(struct mase_ox_import *im, struct mase_ox_valu
 {
     if (im->status || v->node)
         return im->status ? NULL : v->node;
-    if (v->base)
+    if (v->base || v->is_codes)
         return mase_ox_rounded(im, v);
-    if (v->data)
-        return v->node = add_attr(im, v, v->data, is_weight(v->data));
     if (v->like.dtype >= MASE_DTYPE_COUNT) {
         mase_ox_fail(im, MASE_EUNSUPPORTED, "tensor '%s' is of type %s, which is not computed with",
-                     v->name, mase_onnx_type_name(v->init->data_type));
+                     v->name, mase_onnx_type_name(mase_onnx_type_of(v->like.dtype)));
         return NULL;
     }
+    if (v->data)
+        return v->node = add_attr(im, v, v->data, is_weight(v->data));
     const struct mase_tensor *t = load(im, v);
     if (!v->owner)
         return v->node = add_attr(im, v, t, is_weight(t));

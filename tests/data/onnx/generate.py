@@ -31,7 +31,8 @@ maxpool_2d_same_upper maxpool_2d_dilations mod_mixed_sign_int64 mod_int64_fmod o
 pow_types_int64_float32 prelu_broadcast reduce_l2_negative_axes_keep_dims_example reduce_log_sum_exp_default_axes_keepdims_example
 reshape_zero_and_negative_dim reshape_allowzero_reordered scatter_elements_with_negative_indices shape_start_1_end_negative_1
 shrink_soft slice_neg_steps slice_end_out_of_bounds slice_default_axes softmax_axis_1 split_1d_uneven_split_opset18
-squeeze_negative_axes top_k_negative_axis transpose_default tril_out_neg unsqueeze_unsorted_axes where_example
+squeeze_negative_axes top_k_negative_axis transpose_default tril_out_neg unsqueeze_unsorted_axes where_example affine_grid_2d convinteger_with_padding dequantizelinear_blocked
+dynamicquantizelinear_max_adjusted gridsample_border_padding gridsample_nearest if matmulinteger quantizelinear_blocked_asymmetric scatternd_add
 """.split()
 
 
@@ -191,6 +192,79 @@ def quantised():
     np.save(f"{HERE}/qonnx_y.npy", qonnx_network()(x["qdq"].astype(np.float32)))
 
 
+def model_of(nodes, constants, name, width=6, outputs=4, sets=()):
+    info = [helper.make_tensor_value_info(n, onnx.TensorProto.FLOAT, ["N", k]) for n, k in (("x", width), ("y", outputs))]
+    graph = helper.make_graph(nodes, name, info[:1], info[1:], [numpy_helper.from_array(v, n) if isinstance(v, np.ndarray) else v for n, v in constants.items()])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21), *(helper.make_opsetid(d, 1) for d in sets)], ir_version=10)
+
+
+def cut_codes(rng):
+    """Codes that a Clip cuts, of data and of weights; weights of 4 bits; a bias of 32; a branch that is taken, and one that is not."""
+    f, i8 = np.float32, np.int8
+    w4 = helper.make_tensor("w2", onnx.TensorProto.INT4, [4, 5], rng.integers(-8, 8, 20).tolist())
+    constants = {"s": np.array(0.3, f), "z": np.array(0, i8), "lo": np.array(-7, i8), "hi": np.array(7, i8), "w": rng.integers(-128, 128, (5, 6)).astype(i8),
+                 "ws": rng.uniform(0.05, 0.2, 5).astype(f), "wz": np.zeros(5, i8), "b": rng.integers(-90, 90, 5).astype(np.int32), "bs": np.array(0.02, f), "w2": w4,
+                 "w2s": np.array(0.11, f), "yes": np.array(True), "us": np.array(0.07, f), "uz": np.array(0, np.uint8), "top": np.array(31, np.uint8)}
+    branch = [helper.make_graph([helper.make_node(op, ["g"], ["r"], name=op)], op, [], [helper.make_tensor_value_info("r", onnx.TensorProto.FLOAT, None)]) for op in ("Relu", "Neg")]
+    node = helper.make_node
+    nodes = [node("QuantizeLinear", ["x", "s", "z"], ["xq"]), node("Clip", ["xq", "lo", "hi"], ["xc"]), node("DequantizeLinear", ["xc", "s", "z"], ["xd"]),
+             node("Clip", ["w", "lo", "hi"], ["wc"]), node("DequantizeLinear", ["wc", "ws", "wz"], ["wd"], axis=0), node("DequantizeLinear", ["b", "bs"], ["bd"]),
+             node("Gemm", ["xd", "wd", "bd"], ["g"], transB=1, name="fc1"), node("If", ["yes"], ["h"], then_branch=branch[0], else_branch=branch[1], name="choice"),
+             node("QuantizeLinear", ["h", "us", "uz"], ["hq"]), node("Clip", ["hq", "uz", "top"], ["hc"]), node("DequantizeLinear", ["hc", "us", "uz"], ["hd"]),
+             node("DequantizeLinear", ["w2", "w2s"], ["w2d"]), node("Gemm", ["hd", "w2d"], ["y"], transB=1, name="fc2")]
+    return model_of(nodes, constants, "cut")
+
+
+def more_of_qonnx(rng):
+    """Signs, rounding down, widths for each channel, a bias, eight bits of float, and a truncation."""
+    f = np.float32
+    constants = {"one": np.array(1, f), "zero": np.array(0, f), "eighth": np.array(0.125, f), "six": np.array(6, f), "five": np.array(5, f), "w": rng.normal(0, 1, (5, 6)).astype(f),
+                 "ws": rng.uniform(0.2, 0.5, (5, 1)).astype(f), "b": rng.normal(0, 1, 5).astype(f), "w2": rng.normal(0, 1, (4, 5)).astype(f), "four": np.array(4, f), "three": np.array(3, f),
+                 "seven": np.array(7, f), "top": np.array(448, f), "ts": np.array(0.5, f), "out": np.array(2, f), "eight": np.array(8, f)}
+    def node(op, inputs, output, **attributes):
+        own = op in ("Quant", "BipolarQuant", "Trunc", "FloatQuant")
+        return helper.make_node(op, inputs, [output], domain="qonnx.custom_op.general" if own else "", **attributes)
+
+    nodes = [node("Quant", ["x", "eighth", "zero", "six"], "xq", signed=1, narrow=0, rounding_mode="FLOOR"), node("BipolarQuant", ["w", "ws"], "wq"),
+             node("Quant", ["b", "eighth", "zero", "five"], "bq", signed=1, narrow=1, rounding_mode="ROUND"), node("Gemm", ["xq", "wq", "bq"], "g", transB=1),
+             node("Relu", ["g"], "r"), node("Quant", ["r", "eighth", "zero", "eight"], "rq", signed=0, narrow=0, rounding_mode="ROUND"),
+             node("FloatQuant", ["w2", "one", "four", "three", "seven", "top"], "w2q", has_inf=0, has_nan=1, has_subnormal=1, saturation=1, rounding_mode="ROUND"),
+             node("Gemm", ["rq", "w2q"], "h", transB=1), node("Trunc", ["h", "ts", "zero", "eight", "out", "four"], "y", rounding_mode="FLOOR", signed=1, narrow=0)]
+    return model_of(nodes, constants, "more", sets=("qonnx.custom_op.general",))
+
+
+def codes():
+    """cut: by ONNX Runtime; qgemm: a file that it has optimised; more: by the executor of qonnx."""
+    from qonnx.custom_op.registry import getCustomOp
+    from qonnx.core.modelwrapper import ModelWrapper
+    rng = np.random.default_rng(5)
+    x = rng.normal(0, 1.5, (9, 6)).astype(np.float32)
+    onnx.save(cut_codes(rng), f"{HERE}/cut.onnx")
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+    options.optimized_model_filepath = f"{HERE}/qgemm.onnx"
+    mlp = np.load(f"{HERE}/mlp_x.npy")
+    session = onnxruntime.InferenceSession(f"{HERE}/qdq.onnx", options)
+    np.save(f"{HERE}/qgemm_x.npy", mlp)
+    np.save(f"{HERE}/qgemm_y.npy", plain(f"{HERE}/qgemm.onnx").run(None, {session.get_inputs()[0].name: mlp})[0])
+    np.save(f"{HERE}/cut_x.npy", x)
+    np.save(f"{HERE}/cut_y.npy", plain(f"{HERE}/cut.onnx").run(None, {"x": x})[0])
+    onnx.save(more_of_qonnx(rng), f"{HERE}/more.onnx")
+    file = ModelWrapper(f"{HERE}/more.onnx")
+    context = {i.name: numpy_helper.to_array(i) for i in file.graph.initializer}
+    context["x"] = x
+    for node in file.graph.node:
+        if node.domain:
+            instance = getCustomOp(node, onnx_opset_version=2 if node.op_type == "Trunc" else 1)
+            instance.execute_node(context, file.graph)
+        else:
+            values = [context[i] for i in node.input]
+            product = np.maximum(values[0], 0) if node.op_type == "Relu" else values[0] @ values[1].T + (values[2] if len(values) > 2 else 0)
+            context[node.output[0]] = product.astype(np.float32)
+    np.save(f"{HERE}/more_x.npy", x)
+    np.save(f"{HERE}/more_y.npy", context["y"])
+
+
 def mixed():
     """x - mean(x) over the samples: fixed.onnx for a batch of 2, open.onnx for any."""
     for name, batch in (("fixed", 2), ("open", "N")):
@@ -233,6 +307,7 @@ def main():
         os.remove(f"{HERE}/external.data")
     onnx.save(model, f"{HERE}/external.onnx", save_as_external_data=True, location="external.data", size_threshold=0)
     quantised()
+    codes()
     mixed()
     nested()
     for case in CASES if len(sys.argv) > 1 else ():

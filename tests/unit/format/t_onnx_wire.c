@@ -193,6 +193,10 @@ static const struct tensor_case tensor_cases[] = {
     { 9, { 2 }, 1, 9, "\x07\x00", 2, NULL, 1.0 },
     { 10, { 1 }, 1, 5, "\x80\x78", 2, NULL, 1.0 }, /* 0x3c00 as a varint */
     { 2, { 2 }, 1, 5, "\x05\xff\x01", 3, NULL, 5.0 },
+    { 22, { 3 }, 1, 9, "\x7a\x01", 2, NULL, -6.0 }, /* two in a byte, the first lowest */
+    { 21, { 3 }, 1, 5, "\x7a\x01", 2, NULL, 10.0 },
+    { 26, { 5 }, 1, 9, "\xe7\x01", 2, NULL, -1.0 },
+    { 22, { 3 }, 1, 9, "\x7a", 1, "has 1 bytes; its type and shape ask for 2", 0 },
     { 2, { 1 }, 1, 5, "\x80\x02", 2, "element 0 is 256, which is no UINT8", 0 },
     { 1,
       { 3 },

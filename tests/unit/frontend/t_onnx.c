@@ -90,7 +90,7 @@ static const struct mase_quant *layer_quant(const struct mase_graph *g, int i)
     return m->quant;
 }
 
-/* QDQ and QOperators of ONNX Runtime, and QONNX: layers with the format int. */
+/* QDQ and QOperators of ONNX Runtime, and QONNX: layers with number formats. */
 static void quantised_networks_are_quantised_layers(void **state)
 {
     (void)state;
@@ -99,9 +99,9 @@ static void quantised_networks_are_quantised_layers(void **state)
         int layers;
         const char *data, *weight; /* how the formats of the first layer begin */
     } rows[] = {
-        { "qdq", 2, "int(8, ", "int(8, [" },
-        { "qoperator", 2, "int(8, ", "int(8, [" },
-        { "qonnx", 2, "int(6, 0.1", "int(4, [" },
+        { "qdq", 2, "int(8, ", "int(8, [" },      { "qoperator", 2, "int(8, ", "int(8, [" },
+        { "qonnx", 2, "int(6, 0.1", "int(4, [" }, { "cut", 2, "int(4, 0.3", "int(4, [" },
+        { "qgemm", 2, "int(8, ", "int(8, [" },    { "more", 2, "integer(6, 3, floor)", "int(2, [" },
     };
     for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
         struct mase_graph *g = open_network(rows[k].name, NULL);
