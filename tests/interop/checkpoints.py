@@ -188,6 +188,20 @@ if importlib.util.find_spec("safetensors"):
     variant("files", ".safetensors of the package", lambda path: save_file(state, path, {"format": "pt"}), ".safetensors")
 
 
+def narrow(kind, dtype):
+    """The floats in another type, as bytes."""
+    def save(path):
+        safetensors({k: (kind, list(v.shape), v.to(dtype).view(torch.int16).numpy().tobytes()) if v.is_floating_point()
+                     else ("I64", list(v.shape), v.numpy().tobytes()) for k, v in state.items()}, path)
+    return save
+
+
+variant("files", ".safetensors of bfloat16", narrow("BF16", torch.bfloat16), ".safetensors", wanted=brains)
+variant("files", ".safetensors of float16", narrow("F16", torch.float16), ".safetensors", wanted=halves)
+variant("files", ".safetensors, another fp8 tensor beside", functools.partial(
+    safetensors, {**raw(state), "b": ("F8_E5M2", [2], b"ab")}), ".safetensors")
+
+
 # ---- folders ----
 def folder(index, shards):
     def save(path):
@@ -209,6 +223,15 @@ def folder(index, shards):
 for name in "model.safetensors", "pytorch_model.bin":
     variant("folders", f"Hugging Face, {name}", folder(name, 1), "")
     variant("folders", f"Hugging Face, {name}, sharded", folder(name, 2), "")
+def accelerated(path):
+    """As accelerator.save_state leaves it."""
+    os.mkdir(path)
+    safetensors(raw(state), os.path.join(path, "model.safetensors"))
+    torch.save(optimizer.state_dict(), os.path.join(path, "optimizer.bin"))
+    torch.save({"step": 3, "random_state": 5}, os.path.join(path, "random_states_0.pkl"))
+
+
+variant("folders", "accelerate's save_state", accelerated, "")
 variant("folders", "without weights", os.mkdir, "", wanted="is a folder without weights")
 
 
@@ -231,6 +254,20 @@ variant("keys", "one of two networks", saved({"generator": state, "discriminator
 variant("keys", "an optimiser alone", saved(optimizer.state_dict()), wanted="there is no state dict in the file")
 variant("keys", "a list of tensors", saved(list(state.values())), wanted="there is no state dict in the file: it holds a list")
 variant("keys", "no tensor at all", saved({}), wanted="these are not the model's weights: 9 missing")
+
+variant("keys", "timm with arguments and metric", saved(
+    {"epoch": 9, "arch": "net", "state_dict": state, "optimizer": optimizer.state_dict(), "version": 2, "args": args,
+     "metric": 81.5}), ".pth.tar")
+variant("keys", "mmcv, of a backbone", saved({"meta": {"epoch": 3, "time": "now"}, "state_dict": prefixed("backbone."), "optimizer": {}}))
+variant("keys", "DeepSpeed's module", saved({"module": state, "buffer_names": ["bn.running_mean"], "dp_world_size": 1}))
+variant("keys", "fairseq", saved({"args": args, "model": state, "optimizer_history": [{"num_updates": 1}], "last_optimizer_state": None}))
+variant("keys", "fastai's learner", saved({"model": state, "opt": optimizer.state_dict()}), ".pth")
+variant("keys", "two state dicts in a tuple", saved((state, optimizer.state_dict())), wanted="there is no state dict in the file: it holds a tuple")
+variant("keys", "pairs of names and tensors", saved(list(state.items())), wanted="there is no state dict in the file: it holds a list")
+variant("keys", "arrays of NumPy (detectron2)", saved({"model": {k: v.numpy() for k, v in state.items()}, "__author__": "me"}),
+        wanted="no state dict")
+variant("keys", "an average of Lightning beside", saved(
+    {"pytorch-lightning_version": "2.0", "state_dict": {**prefixed("model."), **prefixed("ema_model.", other.state_dict())}}), ".ckpt")
 
 # ---- wrappers ----
 for prefix in ("module.", "model.", "net.", "network.", "_orig_mod.", "module._orig_mod.", "_orig_mod.module.",
@@ -354,6 +391,9 @@ variant("faults", "a cut file, before zip", cut(3, **OLD), wanted="file ends")
 variant("faults", "a cut .safetensors", lambda path: (safetensors(raw(state), path), os.truncate(path, os.path.getsize(path) - 5)),
         ".safetensors", wanted="outside the")
 variant("faults", "packed by gzip", text(b"\x1f\x8b\x08\0\0\0\0\0"), ".pth.tar", wanted="a tar or gzip archive")
+variant("faults", "a tar archive", text(b"net.pt".ljust(257, b"\0") + b"ustar  \0".ljust(255, b"\0")), ".tar", wanted="tar")
+variant("faults", "a Keras or HDF5 file", text(b"\x89HDF\r\n\x1a\n" + bytes(64)), ".h5", wanted="cannot tell what")
+variant("faults", "an ONNX file", text(b"\x08\x08\x12\x07pytorch:\x00"), ".onnx", wanted="onnx")
 variant("faults", "a pickle without PyTorch", text(b"\x80\x04]\x94."), wanted="no PyTorch file")
 variant("faults", "a zip of something else", lambda path: zipfile.ZipFile(path, "w").writestr("a.txt", "x"), wanted="no PyTorch file")
 

@@ -46,6 +46,8 @@ FOLLOWED = {  # by name: the body of forward
     "Residual": "y = x; x = F.relu(x, inplace=True); return x + y",
     "ResidualMethod": "y = x; x = x.relu_(); return x * 2 + y",
     "ResidualLayer": "y = x; x = self.relu(x); return x + torch.tanh(y)",
+    "Function": "y = x; x = F.relu_(x); return x * 2 + y",
+    "FunctionOfTwo": "torch.nn.functional.leaky_relu_(x, 0.2); y = torch.tanh_(x); return x + y",
     "Keyword": "F.relu(input=x, inplace=True); return x",
     "Dropped": "x.add_(1); x.mul_(3); return x",
     "Assigned": "y = x; x += 1; return x * y",

@@ -173,9 +173,32 @@ def quantised_networks(rng):
     quantised("fixed16", fixed(16, 8), "integer", x, False, 0)
 
 
+def deployable(rng):
+    """jsc-s, whose batch norms are folded, in 8 bits whose weights use all of them: pairs of products that do not fit 16 bits are right, too."""
+    with open("fold.toml", "w", encoding="utf-8") as f:
+        f.write("[passes.fold_batch_norm]\n")
+    with open("eight.toml", "w", encoding="utf-8") as f:
+        f.write(QUANTISED % "int" + "data_in_width = 8\ndata_in_scale = 'auto'\nweight_width = 8\nweight_scale = 'auto'\nweight_axis = 0\n"
+                "bias_name = 'NA'\n")
+    ch("train", "jsc-s", "jsc-sim", "--max-epochs", "1", "--max-steps", "100", "--learning-rate", "1e-2", "--project", "jscs")
+    ch("transform", "jsc-s", "jsc-sim", "--config", "fold.toml", "--load", "mase_output/jscs", "--project", "folded")
+    folded = "mase_output/folded/software/transform/transformed_ckpt"
+    ch("calibrate", folded, "jsc-sim", "--load", folded, "--config", "eight.toml", "--output", "eight")
+    ch("convert", "eight/network", "eight.onnx")
+    ch("data", "export", "jsc-sim", "jets.npz")
+    x = np.concatenate([np.load("jets.npz")["x_test"][:ROWS], rng.normal(0, 9, (ROWS, 16)).astype(np.float32)])
+    y, operations = outputs("eight.onnx", x)
+    equal("jsc-s in 8 bits, in integers", y, ours(("eight/network", "--load", "eight/network"), x, "--engine", "int"))
+    equal("jsc-s in 8 bits, read again", y, ours(("eight.onnx",), x, "--engine", "int"))
+    check("jsc-s in 8 bits, fused", operations.count("QGemm") == 5, "%d of 5 layers" % operations.count("QGemm"))
+    wide = sum(t.name.endswith("weight_codes") and t.data_type == onnx.TensorProto.UINT8 for t in onnx.load("eight.onnx").graph.initializer)
+    check("jsc-s in 8 bits, nothing saturates", wide == 5, "%d of 5 weights are unsigned" % wide)
+
+
 os.chdir(tempfile.mkdtemp())
 generator = np.random.default_rng(1)
 float_networks(generator)
 quantised_networks(generator)
+deployable(generator)
 if faults:
     sys.exit("wrong: " + ", ".join(faults))

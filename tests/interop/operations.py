@@ -57,6 +57,16 @@ NETWORKS = {  # by name: further layers, what comes to the last, the body of for
     "Spread": ("pass", 16, "x = (x - x.mean(1, True)) / (x.std(1, keepdim=True) + 0.1) + torch.var(x, 1, keepdim=True)"),
     "Extremes": ("pass", 16, "x = x - x.amax(1, keepdim=True) + torch.logsumexp(x, 1, keepdim=True) * x.argmax(1, True) / 16"),
     "Angles": ("pass", 1, "y = torch.flip(x, (1,)); x = F.cosine_similarity(x, y, dim=1).unsqueeze(1)"),
+    "Gammas": ("pass", 16, "x = torch.lgamma(x.abs() + 1) - torch.digamma(x.square() + 1) + torch.erfc(x) * torch.erfinv(torch.tanh(x))"),
+    "Parts": ("pass", 16, "x = torch.frac(x) + torch.sinc(x) + torch.copysign(x, x.flip(1)) + torch.xlogy(x, x.abs() + 1) + torch.fmax(x, x.roll(1, 1))"),
+    "Vectors": ("pass", 15, "v = x[:, :15].view(-1, 5, 3); x = torch.cross(v, v.flip(1), dim=2).flatten(1)"),
+    "Diagonals": ("pass", 16, "x = torch.diag_embed(x).sum(1) * torch.count_nonzero(F.relu(x), dim=1).unsqueeze(1)"),
+    "Running": ("pass", 32, "x = torch.cat([torch.cumprod(x, 1), torch.logcumsumexp(x, 1)], 1)"),
+    "Unpooled": ("self.p = nn.MaxPool2d(2, return_indices=True); self.u = nn.MaxUnpool2d(2)", 16,
+                 "y, i = self.p(x.view(-1, 1, 4, 4)); x = self.u(y * 2, i).flatten(1)"),
+    "Powers": ("self.p = nn.LPPool2d(2, 2); self.n = nn.LocalResponseNorm(2)", 4,
+               "x = self.p(self.n(x.view(-1, 4, 2, 2))).flatten(1)"),
+    "Volumes": ("self.n = nn.InstanceNorm3d(2, affine=True)", 16, "x = self.n(x.view(-1, 2, 2, 2, 2)).flatten(1)"),
     "Shuffled": ("self.s = nn.PixelShuffle(2); self.u = nn.PixelUnshuffle(4)", 16,
                  "x = self.u(self.s(x.view(-1, 4, 2, 2))).flatten(1); x = torch.roll(x, 3, 1)"),
     "Padded": ("self.r = nn.ReflectionPad2d(1); self.z = nn.ZeroPad2d((1, 0, 0, 1)); self.c = nn.Conv2d(1, 2, 3)", 50,
@@ -100,6 +110,9 @@ OTHERWISE = {  # torch.fx has a layer, we have what it computes
                  "h = x.view(-1, 4, 4); d = torch.cdist(h, self.c); t = torch.tensordot(h, self.w, dims=([1], [0])); "
                  "x = torch.cat([d.flatten(1)[:, :2], t.flatten(1)], 1)"),
     "Drawn": ("pass", 16, "n = torch.distributions.Normal(x, torch.exp(x) * 1e-9); x = n.rsample() + n.entropy() * 0.1"),
+    "Chances": ("pass", 24, "d = torch.distributions.Normal(x[:, :8], F.softplus(x[:, 8:]) + 0.5); "
+                "p = torch.distributions.Normal(torch.zeros_like(d.loc), torch.ones_like(d.scale)); "
+                "x = torch.cat([d.log_prob(x[:, 8:]), torch.distributions.kl_divergence(d, p), p.log_prob(x[:, :8])], 1)"),
     "Derived": ("self.n = Scaled(16)", 16, "x = self.n(x)"),
     "Made": ("pass", 16, "x = nn.Softmax(dim=1)(nn.ReLU()(x)); x = nn.ReLU()(x - 0.1)"),
     "Types": ("pass", 16, "x = x.tanh() if x.dtype not in (torch.int64, torch.bool) else x.exp(); x = x * 2 if isinstance(x, torch.Tensor) else x; "

@@ -65,6 +65,11 @@ def refused(what, spec, pattern):
     check(what if ok else f"{what}: status {run.returncode}, {run.stderr.strip()!r}, expected {pattern}", ok)
 
 
+def trees_of(labels):
+    """Of several lengths, in the order of the classes."""
+    return np.array(["a", "b" * 40, "c\u00e9dre"])[labels]
+
+
 # ---- text ----
 
 def put(name, text, encoding="utf-8"):
@@ -111,7 +116,14 @@ def text_files():
     put("dates.csv", "day,wide,label\n" + "".join(f"2024-01-{i % 28 + 1:02},{a!r},{k}\n" for i, (a, k) in enumerate(zip(X[:, 0].tolist(), y))))
     refused("dates", "csv:dates.csv", r"day is '2024-01-01', not a number; --features '!day' leaves the column out")
     put("decimal.csv", rows(";").replace(".", ","))
-    refused("decimal commas", "csv:decimal.csv", r"^decimal\.csv:2:1: wide is '.*,.*', not a number")
+    agrees("decimal commas", "csv:decimal.csv")
+    thousands = "wide;label\n" + "".join(f"{k + 1},{i % 900 + 100};{k}\n" for i, k in enumerate(y))
+    put("thousands.csv", thousands)
+    refused("commas that may group thousands", "csv:thousands.csv", r"^thousands\.csv:2:1: wide is '\d,\d{3}', not a number: its comma may be")
+    put("both.csv", thousands + "1.5;0\n1,5;0\n")
+    refused("commas and points", "csv:both.csv", r"^both\.csv:2:1: wide is '\d,\d{3}', not a number")
+    put("hex.csv", rows().replace("\n" + lines[5] + "\n", "\n0x10,1,2,1\n"))
+    refused("hexadecimal digits", "csv:hex.csv", r"^hex\.csv:6:1: wide is '0x10', not a number")
     put("doubled.csv", rows(head=["wide", "high", "wide", "label"]))
     refused("a doubled name", "csv:doubled.csv", r"^doubled\.csv:1:11: column 3 is called 'wide'")
     put("minus.csv", rows(label=lambda k: str(k - 1)))
@@ -174,7 +186,10 @@ def numpy_files():
     bad("texts as features", r"X\.npy: type '<U\d+' is not supported", X=X.astype(str), y=y)
     bad("objects", r"y\.npy: an object array holds Python pickles", X=X, y=kinds[y].astype(object))
     bad("complex numbers", r"X\.npy: type '<c16' is not supported", X=X + 1j, y=y)
-    bad("other names", r"there is no array 'X' in the file; it has points\.npy, y\.npy", points=X, y=y)
+    bad("other names", r"there is no array 'X' in the file; it has points\.npy, of\.npy", points=X, of=y)
+    np.savez("points.npz", points=X, y=y)
+    run = ask("points.npz")
+    check("npz: the only array beside the labels is said", run.returncode == 0 and "'points' is read" in run.stderr)
     bad("in the test part", r"row 0 to test: feature x0 is inf", X_train=X, y_train=y, X_test=X * np.inf, y_test=y)
     np.savez("gap.npz", X=X, y=y + 1)
     run = ask("npz:gap.npz")
@@ -236,13 +251,31 @@ def hdf5_files():
     agrees("h5: a table", "h5:x.h5")
     put_pair(X, np.eye(3)[y])
     agrees("h5: one-hot labels", "h5:x.h5")
+    put_pair(X > 5, y > 0)
+    agrees("h5: booleans", "h5:x.h5", X > 5, (y > 0).astype(int))
+    put_pair(X, kinds[y].astype("S"))
+    agrees("h5: texts", "h5:x.h5")
+    with h5py.File("x.h5", "w") as f:
+        f["X"] = X
+        f.create_dataset("y", data=list(trees_of(y)), dtype=h5py.string_dtype())
+    agrees("h5: texts of any length", "h5:x.h5")
+    with h5py.File("x.h5", "w") as f:
+        f["X_train"], f["X_test"], f["y_train"], f["y_test"] = X, X, kinds[y].astype("S"), y
+    refused("h5: texts to train on, numbers to test", "h5:x.h5", "some labels are texts")
+    with h5py.File("x.h5", "w") as f:
+        for part, rows in (("train", training(200)), ("test", np.setdiff1d(np.arange(200), training(200)))):
+            f[f"{part}/x"], f[f"{part}/y"] = X[rows], y[rows]
+    groups = json.loads(ask("h5:x.h5").stdout)
+    check("h5: groups of parts", groups["splits"]["train"] == len(training(200)) and
+          list(groups["balance"]["train"].values()) == list(np.bincount(y[training(200)])))
     put_pair(X, y, compression="lzf")
     refused("h5: a filter of h5py's own", "h5:x.h5", r"rows 0 to 199 of X cannot be read \(HDF5: .*filter")
     for what, x, labels, pattern in (("NaN", np.where(np.arange(600).reshape(200, 3) == 50, np.nan, X), y, "row 16: feature x2 is nan"),
                                      ("negative labels", X, y - 1, r"row \d+: y is -1, which is not"),
                                      ("fractions", X, y / 2, r"row \d+: y is 0\.5"),
-                                     ("booleans", X, y > 0, "dataset y holds no numbers"),
-                                     ("texts", X, kinds[y].astype("S"), "dataset y holds no numbers"),
+                                     ("texts as features", X.astype("S"), y, "dataset X holds texts, not numbers"),
+                                     ("several texts", X, kinds[np.c_[y, y]].astype("S"), "y has several texts for a sample"),
+                                     ("complex numbers", X + 1j, y, "X and y have shapes"),
                                      ("nearly one-hot labels", X, np.eye(3)[y] * 2, r"row 0: y has 3 columns, of which one")):
         put_pair(x, labels)
         refused(f"h5: {what}", "h5:x.h5", r"^x\.h5: .*" + pattern)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Networks of strangers: what is captured, whether torch.fx's graph is ours, how far the outputs are apart.
+"""Networks of strangers: what is captured, whether torch.fx's graph is ours, how far the outputs are apart, also quantised, and
+weights after training.
 
-usage: survey.py BUILD CHECKOUTS [--python PYTHON] [--only TEXT] [--markdown FILE] [--jobs N] [--cached]
+usage: survey.py BUILD CHECKOUTS [--python PYTHON] [--only TEXT] [--markdown FILE] [--jobs N] [--cached] [--results FILE]
 
 BUILD is a folder with ch and trace_tool. CHECKOUTS has a folder owner+name for each repository of networks.list, at
 the commit that is named there; nothing of them is in this repository. PYTHON has PyTorch; what it computes is
@@ -21,6 +22,8 @@ import subprocess
 import sys
 import tempfile
 import threading
+
+from survey_runs import NARROW, WIDE, farthest, given_samples, quantised, run_quietly, trained
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SECONDS = 120
@@ -98,26 +101,29 @@ class Torch:
             self.process.stdout.readline()
 
 
+def is_large(path, most):
+    """What is known of it tells."""
+    if not os.path.exists(path):
+        return False
+    with open(path) as f:
+        return json.load(f).get("parameters", 0) > most
+
+
 def reference(args, row):
-    """What PyTorch says, computed once."""
+    """What PyTorch says, computed once: of evaluation, and of training."""
     repository, commit, path, expression, inputs = row
     folder = os.path.join(args.checkouts, ".reference", hashlib.sha1(repr(row).encode()).hexdigest()[:16])
-    answer = os.path.join(folder, "answer.json")
-    if not os.path.exists(answer) and not args.cached:
+    files = [os.path.join(folder, name) for name in ("answer.json", "trained.json")]
+    if not all(map(os.path.exists, files)) and not args.cached and not is_large(files[0], args.largest):
         os.makedirs(folder, exist_ok=True)
-        args.torch.ask(folder, top_of(args, repository), path, expression, inputs)
-    if not os.path.exists(answer):
-        return folder, {} if args.cached else {"failed": "no answer", "untraced": "no answer"}
-    with open(answer) as f:
-        return folder, json.load(f)
-
-
-def run_quietly(command, seconds=SECONDS, **more):
-    try:
-        return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
-                              timeout=seconds, stdin=subprocess.DEVNULL, **more)
-    except subprocess.TimeoutExpired:
-        return subprocess.CompletedProcess(command, 124, "", f"still running after {seconds} s")
+        args.torch.ask(folder, top_of(args, repository), path, expression, inputs, args.largest)
+    answers = []
+    for file, none in zip(files, ({"failed": "no answer", "untraced": "no answer"}, {"failed": "no answer"})):
+        answers.append({} if args.cached else none)
+        if os.path.exists(file):
+            with open(file) as f:
+                answers[-1] = json.load(f)
+    return (folder, *answers)
 
 
 def reason(text, top):
@@ -140,90 +146,159 @@ def numbered(text):
                   flags=re.M)
 
 
-def farthest(np, folder, outputs, count):
-    """The largest relative distance of the outputs that are there; None: they are not."""
-    most = 0.0
-    for i in range(count):
-        theirs = np.load(os.path.join(folder, f"y{i}.npy"))
-        if i >= len(outputs):
-            return None
-        ours = outputs[i]
-        if ours.size != theirs.size:
-            return None
-        ours = ours.reshape(theirs.shape).astype("f8")
-        with np.errstate(invalid="ignore"):
-            apart = np.abs(ours - theirs) / np.maximum(1, np.abs(theirs))
-        apart[(ours == theirs) | (np.isnan(ours) & np.isnan(theirs))] = 0
-        most = max(most, float(np.nan_to_num(apart, nan=np.inf).max(initial=0)))
-    return most
+def shapes(inputs):
+    """Of a sample of each input, as trace_tool takes them, up to one that is a tuple or has no batch."""
+    told = []
+    for part in inputs.split(",") if inputs != "dict" else []:
+        shape = re.fullmatch(r"(i\d+:)?([\dx]*)", part.strip())
+        if not shape:
+            break
+        told += [";", *filter(None, shape[2].split("x"))]
+    return told[1:] if told else ["16"]
 
 
-def compute(args, np, spec, folder, answer, scratch):
-    """Our outputs by ch predict where one sample goes in and one tensor comes out, else by the reference."""
+def compute(args, np, spec, folder, answer, inputs, names, scratch):
+    """Our outputs by ch predict, where a row of samples goes in and comes out; else by the reference."""
     x = np.load(os.path.join(folder, "x0.npy"))
     y = np.load(os.path.join(folder, "y0.npy"))
     weights = os.path.join(folder, "weights.pt") if answer.get("tensors", 1) else "-"
-    if answer.get("tensors", 1) and answer["inputs"] == 1 and answer["outputs"] == 1 and x.dtype == "f4" and len(y) == len(x):
-        np.savez(os.path.join(scratch, "data.npz"), X=np.concatenate([x] * 4), y=np.arange(4 * len(x)) % 2)
-        run = run_quietly([os.path.join(args.build, "ch"), "predict", spec, "npz:data.npz", "--load",
-                           os.path.join(folder, "weights.pt"), "--input", os.path.join(folder, "x0.npy"),
-                           "--output", "out.npy"], 3 * SECONDS, cwd=scratch)
+    if weights != "-" and answer["outputs"] == 1 and len(names) == answer["inputs"] and y.shape[:1] == x.shape[:1]:
+        given, out = given_samples(np, folder, names, scratch), os.path.join(scratch, "out.npy")
+        run = run_quietly([args.ch, "predict", spec, "--load", weights, "--input", given, "--output", out], 3 * SECONDS, cwd=scratch)
         if run.returncode == 0:
-            return [np.load(os.path.join(scratch, "out.npy"))], ""
-        return [], run.stderr
-    dims = [str(n) for n in x.shape[1:]]
-    run = run_quietly([os.path.join(args.build, "tests/unit/frontend/trace_tool"), spec, "10", *dims, "--",
-                       weights, os.path.join(scratch, "out"),
-                       *(os.path.join(folder, f"x{i}.npy") for i in range(answer["inputs"]))], 3 * SECONDS,
-                      cwd=scratch)
+            return [np.load(out)], ""
+        if len(names) == 1:
+            return [], run.stderr
+    run = run_quietly([args.tool, spec, "10", *shapes(inputs), "--", weights, os.path.join(scratch, "out"),
+                       *(os.path.join(folder, f"x{i}.npy") for i in range(answer["inputs"]))], 3 * SECONDS, cwd=scratch)
     files = [os.path.join(scratch, f"out{i}.npy") for i in range(answer["outputs"])]
     return [np.load(f) for f in files if os.path.exists(f)], run.stderr
+
+
+def written_out(ours, theirs):
+    """Layers that torch.fx keeps whole and that are operations of their parameters here: attention, weight_norm."""
+    whole = set(re.findall(r"call_module\[target=([\w.]+)\]", theirs)) - set(re.findall(r"call_module\[target=([\w.]+)\]", ours))
+    return bool(whole) and all(f"get_attr[target={path}." in ours for path in whole)
+
+
+def compare_graphs(result, text, answer, folder):
+    result["equal"] = numbered(text) == numbered(answer["graph"])
+    result["written out"] = not result["equal"] and written_out(text, answer["graph"])
+    if result["equal"]:
+        return
+    for name, of in (("ours.txt", text), ("theirs.txt", answer["graph"] + "\n")):
+        with open(os.path.join(folder, name), "w") as f:
+            f.write(of)
+    print("graph differs:", folder, file=sys.stderr)
+
+
+def run_further(args, np, result, spec, folder, answer, told, names, scratch, top):
+    """Quantised and trained, where there are numbers to compare with and parameters."""
+    if answer.get("parameters", 0) > args.largest:
+        result["large"] = True
+        return
+    if answer.get("tensors") and len(names) == answer["inputs"] and not answer.get("draws"):
+        result["quantised"] = quantised(args.ch, np, spec, folder, answer, names, scratch)
+    if "rate" in told:
+        result["trained"] = trained(args.ch, np, spec, folder, told, scratch)
+    for part in ("quantised", "trained"):
+        if part in result:
+            result[part]["why"] = reason(result[part]["why"], top)
 
 
 def examine(args, row):
     import numpy as np
     repository, commit, path, expression, inputs = row
-    folder, answer = reference(args, row)
+    folder, answer, told = reference(args, row)
     top = top_of(args, repository)
-    result = dict(row=row, captured=False, equal=None, far=None, why="", asked=bool(answer))
-    x = os.path.join(folder, "x0.npy")
-    dims = [str(n) for n in np.load(x).shape[1:]] if os.path.exists(x) else ["16"]
+    result = dict(row=row, captured=False, equal=None, far=None, why="", asked=bool(answer), torch="graph" in answer,
+                  draws=answer.get("draws", False), failed=answer.get("failed"), told=told)
     with tempfile.TemporaryDirectory() as scratch:
         spec, result["how"] = specification(os.path.join(top, path), expression, scratch)
-        tool = os.path.join(args.build, "tests/unit/frontend/trace_tool")
-        run = run_quietly([tool, spec, "10", *dims], cwd=top)
+        run = run_quietly([args.tool, spec, "10", *shapes(inputs)], SECONDS, cwd=top)
         if run.returncode:
             result["why"] = reason(run.stderr, top)
-            result["torch"] = "graph" in answer
             return result
         result["captured"] = True
         if "graph" in answer:
-            result["equal"] = numbered(run.stdout) == numbered(answer["graph"])
-            if not result["equal"]:
-                with open(os.path.join(folder, "ours.txt"), "w") as f:
-                    f.write(run.stdout)
-                with open(os.path.join(folder, "theirs.txt"), "w") as f:
-                    f.write(answer["graph"] + "\n")
-                result["why"] = "graph differs: " + folder
+            compare_graphs(result, run.stdout, answer, folder)
         if "outputs" in answer and answer["inputs"]:
-            outputs, said = compute(args, np, spec, folder, answer, scratch)
+            names = re.findall(r"placeholder\[target=(\w+)\]", run.stdout.partition("\n\nwhile training")[0])
+            outputs, said = compute(args, np, spec, folder, answer, inputs, names, scratch)
             result["far"] = farthest(np, folder, outputs, answer["outputs"])
             result["near"] = result["far"] is not None and result["far"] <= max(1e-5, answer.get("own", 0.0))
             if result["far"] is None:
                 result["why"] = reason(said, top) or "other outputs"
+            else:
+                run_further(args, np, result, spec, folder, answer, told, names, scratch, top)
         elif "failed" in answer:
             result["why"] = result["why"] or "PyTorch: " + answer["failed"]
     return result
 
 
+# ---- what is told ----
+
+def shown(far):
+    return "-" if far is None else f"{far:.0e}" if far else "0"
+
+
+def output_cell(r):
+    return "draws" if r["draws"] and r["far"] is not None else shown(r["far"])
+
+
+def quantised_cell(r):
+    q = r.get("quantised")
+    if r.get("large"):
+        return "large"
+    return "-" if q is None or q["far"] is None else f"{q['nodes']}: {shown(q['far'])}"
+
+
+def trained_cell(r):
+    t = r.get("trained")
+    if r.get("large"):
+        return "large"
+    if t is None:
+        return r["told"].get("unfit", "-")
+    return "-" if t["far"] is None else "draws" if t["draws"] else shown(t["far"])
+
+
+def is_trained(r):
+    t = r.get("trained")
+    return t is not None and t["far"] is not None and not t["draws"]
+
+
+def weights_are_near(r):
+    return is_trained(r) and r["trained"]["far"] <= max(1e-3, 4 * r["trained"]["own"])
+
+
+def is_quantised(r):
+    return r.get("quantised") is not None and r["quantised"]["far"] is not None and r["quantised"]["nodes"] > 0
+
+
+def remark(r):
+    if not r["captured"]:
+        return ("PyTorch fails, too: " + r["failed"] if r["failed"] else "refused: " + r["why"])
+    said = ["torch.fx keeps a layer whole"] if r.get("written out") else []
+    if r["equal"] is False and not said:
+        said.append("torch.fx has another graph")
+    if r["far"] is None:
+        said.append("PyTorch fails: " + r["failed"] if r["failed"] else r["why"])
+        return "; ".join(said)
+    if r["far"] > 1e-5 and r["near"]:
+        said.append("PyTorch in float32 is farther away")
+    said += [f"{part}: {r[part]['why']}" for part in ("quantised", "trained") if part in r and r[part]["why"]]
+    if is_trained(r) and not weights_are_near(r):
+        said.append(f"trained: `{r['trained']['worst']}` is elsewhere")
+    elif is_trained(r) and r["trained"]["far"] > 1e-3:
+        said.append("trained: PyTorch in float32 is as far away")
+    return "; ".join(said)
+
+
 def cells(r):
     repository, commit, path, expression, inputs = r["row"]
-    far = "" if r["far"] is None else f"{r['far']:.0e}" if r["far"] else "0"
-    equal = {None: "", True: "yes", False: "no"}[r["equal"]]
-    why = r["why"] if not r["captured"] or r["far"] is None else ""
-    if r["captured"] and r["equal"] is False:
-        why = "graph differs"
-    return [repository, commit[:10], f"{path}", expression, "yes" if r["captured"] else "no", equal, far, why]
+    equal = {None: "-", True: "yes", False: "no"}[r["equal"]]
+    return [repository, path, expression, "yes" if r["captured"] else "no", equal, output_cell(r), quantised_cell(r),
+            trained_cell(r), remark(r) or r["why"]]
 
 
 PAGE = """# Networks that were tried
@@ -232,9 +307,15 @@ Networks of public repositories, each as it lies there, and of installed package
 are objects, made by a file of a few lines around it (`wrapped`). PyTorch {torch} ran the same code with the same weights, which are random.
 
 - **captured**: the network is read and becomes a graph.
-- **torch.fx**: the graph is the one that torch.fx traces, node by node; `-`: torch.fx cannot trace it.
-- **outputs**: the largest difference from what PyTorch computes in float64, relative to the output where that is above 1; `-`: not compared, because PyTorch
-  itself fails or because what goes in is no tensor.
+- **torch.fx**: the graph is the one that torch.fx traces, node by node; `parts`: but for layers that torch.fx keeps whole and that are written out here, as operations with
+  their parameters, attention and what `weight_norm` was put on; `-`: torch.fx cannot trace it.
+- **outputs**: the largest difference from what PyTorch computes in float64, relative to the output where that is above 1; `draws`: the network draws random
+  numbers even where it is not trained; `-`: not compared, because PyTorch itself fails or because what goes in is no tensor.
+- **quantised**: how many nodes compute in integers of {wide} bits, all that have such a form, and how far the outputs are from PyTorch's float64 then: so wide, next to nothing
+  is lost if the quantised network is the same network. With {narrow} bits each of these gives finite numbers, unless something else is said.
+- **trained**: the largest difference of a weight or a running statistic from PyTorch's in float64 after two steps of SGD onto random numbers, as a share of the way that its tensor went;
+  `draws`: the network draws random numbers in training, so it was trained and nothing compared. Where the task does not fit, the table says why.
+- `large`: not quantised and trained here for want of time.
 - `?`: PyTorch was not asked yet.
 
 | | |
@@ -250,33 +331,28 @@ def cell(text):
     return text.replace("|", "\\|")
 
 
-def remark(r):
-    if not r["captured"]:
-        return "refused: " + r["why"]
-    if r["equal"] is False:
-        return "torch.fx has another graph"
-    if r["far"] is not None and r["far"] > 1e-5 and r["near"]:
-        return "PyTorch in float32 is farther away"
-    return r["why"] if r["far"] is None else ""
+def line(r):
+    repository, commit, path, expression, inputs = r["row"]
+    short = expression if len(expression) < 70 else expression[:expression.index("(")] + "(...)"
+    captured = ("directly" if r["how"] == "direct" else "wrapped") if r["captured"] else "no"
+    equal = "parts" if r.get("written out") else {None: "-", True: "equal", False: "differs"}[r["equal"]]
+    numbers = [equal, output_cell(r), quantised_cell(r), trained_cell(r)]
+    if not r["captured"] or not r["asked"]:
+        numbers = ["?" if r["captured"] else ""] * len(numbers)
+    return " | ".join([f"| `{cell(path)}` `{cell(short)}`", captured, *numbers, cell(remark(r)) + " |"])
 
 
 def page(results, version):
     counts = "\n".join(f"| {what} | {count} |" for what, count in summary(results).items())
     tables, last = [], None
     for r in results:
-        repository, commit, path, expression, inputs = r["row"]
+        repository, commit, *_ = r["row"]
         if repository != last:
-            tables.append(f"\n## {repository}\n\nat `{commit}`\n\n| network | captured | torch.fx | outputs | |\n"
-                          "|---|---|---|---|---|")
+            tables.append(f"\n## {repository}\n\nat `{commit}`\n\n| network | captured | torch.fx | outputs | quantised | trained | |\n"
+                          "|---|---|---|---|---|---|---|")
             last = repository
-        short = expression if len(expression) < 70 else expression[:expression.index("(")] + "(...)"
-        captured = ("directly" if r["how"] == "direct" else "wrapped") if r["captured"] else "no"
-        equal = {None: "-", True: "equal", False: "differs"}[r["equal"]]
-        far = "-" if r["far"] is None else f"{r['far']:.0e}" if r["far"] else "0"
-        if not r["captured"] or not r["asked"]:
-            equal = far = "?" if r["captured"] else ""
-        tables.append(f"| `{cell(path)}` `{cell(short)}` | {captured} | {equal} | {far} | {cell(remark(r))} |")
-    return PAGE.format(torch=version, counts=counts, tables="\n".join(tables).strip()) + "\n"
+        tables.append(line(r))
+    return PAGE.format(torch=version, counts=counts, tables="\n".join(tables).strip(), wide=WIDE, narrow=NARROW) + "\n"
 
 
 def markdown(results, path, python):
@@ -290,14 +366,41 @@ def summary(results):
     for r in results:
         n["networks"] += 1
         n["captured"] += r["captured"]
+        n["not captured, and PyTorch fails, too"] += not r["captured"] and bool(r["failed"])
         n["direct"] += r["how"] == "direct"
         n["captured directly"] += r["how"] == "direct" and r["captured"]
         n["traced by torch.fx, too"] += r["equal"] is not None
         n["equal to torch.fx"] += r["equal"] is True
-        n["refused, though torch.fx traces it"] += not r["captured"] and r.get("torch", False)
-        n["outputs compared"] += r["far"] is not None
-        n["outputs within 1e-5, or nearer than PyTorch in float32"] += r.get("near", False)
+        n["with a layer written out that torch.fx keeps whole"] += bool(r.get("written out"))
+        n["refused, though torch.fx traces it"] += not r["captured"] and r["torch"]
+        n["outputs compared"] += r["far"] is not None and not r["draws"]
+        n["outputs within 1e-5, or nearer than PyTorch in float32"] += not r["draws"] and r.get("near", False)
+        n["quantised"] += is_quantised(r)
+        n[f"outputs of {WIDE} bits within 1e-3"] += is_quantised(r) and r["quantised"]["far"] <= 1e-3
+        n[f"outputs of {NARROW} bits finite"] += is_quantised(r) and r["quantised"]["finite"]
+        n["trained and compared"] += is_trained(r)
+        n["weights within 1e-3 of their way, or about as near as PyTorch in float32"] += weights_are_near(r)
+        n["trained, drawing random numbers"] += "trained" in r and r["trained"]["draws"] and r["trained"]["far"] is not None
+        n["refused in training"] += "trained" in r and r["trained"]["far"] is None
     return n
+
+
+class Results:
+    """What earlier runs found, a line of JSON each: a survey takes hours."""
+
+    def __init__(self, path):
+        self.path, self.found = path, {}
+        if path and os.path.exists(path):
+            with open(path) as f:
+                self.found = {tuple(r["row"]): r for r in map(json.loads, f)}
+
+    def get(self, row):
+        return self.found.get(row)
+
+    def add(self, result):
+        if self.path and tuple(result["row"]) not in self.found:
+            with open(self.path, "a") as f:
+                f.write(json.dumps(result) + "\n")
 
 
 def main():
@@ -309,16 +412,21 @@ def main():
     p.add_argument("--only", default="")
     p.add_argument("--cached", action="store_true", help="ask PyTorch nothing new")
     p.add_argument("--markdown")
+    p.add_argument("--results", help="a file with a line of JSON for each network: those that it has are not examined again")
     p.add_argument("--jobs", type=int, default=1)
+    p.add_argument("--largest", type=int, default=1 << 60, help="networks of more parameters are not quantised and trained")
     args = p.parse_args()
     args.build, args.checkouts = os.path.abspath(args.build), os.path.abspath(args.checkouts)
+    args.ch, args.tool = (os.path.join(args.build, name) for name in ("ch", "tests/unit/frontend/trace_tool"))
     chosen = [row for row in rows(args.list) if args.only in " ".join(row)]
     args.torch = Torch(args.python)
     os.environ["PATH"] = os.path.dirname(os.path.abspath(args.python)) + os.pathsep + os.environ["PATH"]  # its packages
     results = []
+    known = Results(args.results)
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        for r in pool.map(lambda row: examine(args, row), chosen):
+        for r in pool.map(lambda row: known.get(row) or examine(args, row), chosen):
             results.append(r)
+            known.add(r)
             print(" | ".join(cells(r)), flush=True)
     for what, count in summary(results).items():
         print(f"{count:5d} {what}")
