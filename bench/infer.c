@@ -4,19 +4,22 @@
  *     infer NETWORK DATASET BATCH THREADS SECONDS [FORMATS [int]]    samples a second
  *     infer NETWORK DATASET                "PARAMETERS MULTIPLICATIONS" of a sample
  *
- * FORMATS is the section [passes.quantize] of a configuration: the numbers that are emulated, or
- * with int computed in integers.
+ * NETWORK is one of ours, with the weights of seed 0, an ONNX file or a saved folder (with a
+ * slash). FORMATS is the section [passes.quantize] of a configuration: the numbers that are
+ * emulated, or with int computed in integers; "-" leaves the network as it is.
  *
- * The weights are those of seed 0, the samples random numbers in a table that does not fit into the
- * nearest cache. No dataset is read: only the shape of its samples matters.
+ * The samples are random numbers in a table that does not fit into the nearest cache. No dataset is
+ * read: only the shape of its samples matters.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <mase/data.h>
+#include <mase/onnx.h>
 #include <mase/pass.h>
 #include <mase/progress.h>
+#include <mase/saved.h>
 #include <mase/train.h>
 #include <mase/zoo.h>
 
@@ -124,20 +127,33 @@ static enum mase_status quantise(struct mase_graph **g, const struct mase_shape 
     return st;
 }
 
-static enum mase_status run(int argc, char **argv, struct mase_err *err)
+static enum mase_status read_network(struct mase_graph **g, const char *name,
+                                     const struct mase_data_info *data, struct mase_err *err)
 {
     const struct mase_model *model;
+    const char *end = strrchr(name, '.');
+    if (end && strcmp(end, ".onnx") == 0)
+        return mase_onnx_read(g, NULL, name, NULL, err);
+    if (strchr(name, '/'))
+        return mase_graph_load(g, name, NULL, err);
+    MASE_TRY(mase_zoo_find(&model, name, err));
+    MASE_TRY(model->build(g, data, err));
+    mase_graph_alloc(*g);
+    mase_graph_init_weights(*g, 0);
+    return MASE_OK;
+}
+
+static enum mase_status run(int argc, char **argv, struct mase_err *err)
+{
     const struct mase_data_info *data;
     struct mase_graph *g;
     enum mase_status st = MASE_OK;
-    MASE_TRY(mase_zoo_find(&model, argv[1], err));
     MASE_TRY(mase_data_find(&data, argv[2], err));
-    MASE_TRY(model->build(&g, data, err));
-    mase_graph_alloc(g);
-    mase_graph_init_weights(g, 0);
+    MASE_TRY(read_network(&g, argv[1], data, err));
     if (argc == 3)
         printf("%lld %lld\n", (long long)mase_graph_param_count(g), (long long)multiplications(g));
-    else if (argc == 6 || !(st = quantise(&g, &data->sample, argv[6], err)))
+    else if (argc == 6 || strcmp(argv[6], "-") == 0 ||
+             !(st = quantise(&g, &data->sample, argv[6], err)))
         st = predict(g, &data->sample, argv, argc == 8, err);
     mase_graph_free(g);
     return st;
@@ -147,7 +163,7 @@ int main(int argc, char **argv)
 {
     struct mase_err err = { 0 };
     if (argc != 3 && argc != 6 && argc != 7 && !(argc == 8 && strcmp(argv[7], "int") == 0)) {
-        fprintf(stderr, "usage: infer NETWORK DATASET [BATCH THREADS SECONDS [FORMATS [int]]]\n");
+        fprintf(stderr, "usage: infer NETWORK DATASET [BATCH THREADS SECONDS [FORMATS|- [int]]]\n");
         return 2;
     }
     if (!run(argc, argv, &err))

@@ -7,7 +7,7 @@ Answers one line for each line of standard input, so that a script can take turn
     infer NET BATCH THREADS SECONDS      samples a second of ONNX Runtime, session.run
     bound NET BATCH THREADS SECONDS      the same with input and output bound once, not passed
 
-"-" means that the peer is not installed. Training takes rows in shuffled order from tensors in
+NET may be an ONNX file, for infer and bound. "-" means that the peer is not installed. Training takes rows in shuffled order from tensors in
 memory, as cheap as PyTorch allows: no data loader, nothing read back, nothing logged.
 """
 import sys
@@ -136,10 +136,12 @@ def as_onnx(net):
 
 
 def session(name, threads):
-    net = NETS[name][0]().eval()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = int(threads)
     options.inter_op_num_threads = 1
+    if name.endswith(".onnx"):
+        return onnxruntime.InferenceSession(name, options, providers=["CPUExecutionProvider"])
+    net = NETS[name][0]().eval()
     made = onnxruntime.InferenceSession(as_onnx(net), options, providers=["CPUExecutionProvider"])
     x = numpy.random.default_rng(0).standard_normal((64, 16)).astype(numpy.float32)
     with torch.no_grad():
@@ -162,13 +164,14 @@ def rate(call, batch, seconds):
 
 def infer(name, batch, threads, seconds):
     batch = int(batch)
-    run = session(name, threads).run
+    made = session(name, threads)
+    run, given = made.run, made.get_inputs()[0].name
     x = numpy.random.default_rng(0).standard_normal((65536, 16)).astype(numpy.float32)
     batches = len(x) // batch
 
     def call(i):
         at = i % batches * batch
-        run(None, {"x": x[at:at + batch]})
+        run(None, {given: x[at:at + batch]})
     return rate(call, batch, float(seconds))
 
 
@@ -176,7 +179,7 @@ def bound(name, batch, threads, seconds):
     made = session(name, threads)
     x = numpy.zeros((int(batch), 16), dtype=numpy.float32)
     binding = made.io_binding()
-    binding.bind_ortvalue_input("x", onnxruntime.OrtValue.ortvalue_from_numpy(x))
+    binding.bind_ortvalue_input(made.get_inputs()[0].name, onnxruntime.OrtValue.ortvalue_from_numpy(x))
     y = onnxruntime.OrtValue.ortvalue_from_numpy(numpy.zeros((int(batch), 5), dtype=numpy.float32))
     binding.bind_ortvalue_output(made.get_outputs()[0].name, y)
     return rate(lambda i: made.run_with_iobinding(binding), int(batch), float(seconds))
