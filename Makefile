@@ -33,6 +33,7 @@ bench: ## start-up, plans, training (quantised, too), prediction, loading, profi
 	@bench/train
 	@bench/qat
 	@bench/infer
+	@bench/emulate
 	@bench/load
 	@bench/profile
 	@bench/ptq
