@@ -9,6 +9,7 @@
  * and F' by 1.5 / h times that (48); two nodes in a row by twice as much. To this comes 1e-4 for
  * the truncation and the plan's own float32 sums.
  */
+#include "kern/kern.h"
 #include "step_case.h"
 
 #include "ir/shape.h"
@@ -235,21 +236,20 @@ static bool have_isa(struct running *r)
 
 static void threads_and_isa_change_no_bit(void **state)
 {
-    static const char *const isa[] = { "scalar", "avx2", "avx512" };
     (void)state;
     for (const struct step_case *c = step_cases; c->op; c++) {
         struct running r = start(c, 37);
         size_t n, m;
         const float *standard = everything(&r, 37, 37, 1, &n);
-        for (int i = 0; i < 9; i++) {
-            setenv("MASE_ISA", isa[i / 3], 1);
+        for (int i = 0; i < 3 * MASE_ISA_COUNT; i++) {
+            setenv("MASE_ISA", mase_isa_names[i / 3], 1);
             if (!have_isa(&r))
                 continue;
             const float *other = everything(&r, 37, 37, i % 3 + 1, &m);
             assert_int_equal(n, m);
             if (memcmp(standard, other, n * sizeof *other))
-                fail_msg("%s: %s: %s with %d threads differs", c->op, c->text, isa[i / 3],
-                         i % 3 + 1);
+                fail_msg("%s: %s: %s with %d threads differs", c->op, c->text,
+                         mase_isa_names[i / 3], i % 3 + 1);
         }
         unsetenv("MASE_ISA");
         stop(&r);

@@ -3,6 +3,7 @@
  * a plan what the reference gives, bit for bit: the signs of zeros, infinities, NaN, ties and
  * denormals included, on every instruction set.
  */
+#include "kern/kern.h"
 #include "step_case.h"
 
 #include <float.h>
@@ -86,18 +87,17 @@ static void check_bits(const struct running *r, const struct mase_plan *p,
 
 static void exact_steps_are_the_reference_to_the_bit(void **state)
 {
-    static const char *const isa[] = { "scalar", "avx2", "avx512" };
     (void)state;
     for (const struct step_case *c = cases; c->op; c++) {
         struct running r = start(c, SAMPLES);
         fill(&r);
         const struct mase_tensor want = reference(&r, &r.arena);
-        for (int i = 0; i < 3; i++) {
+        for (int i = 0; i < MASE_ISA_COUNT; i++) {
             struct mase_plan *p;
             const struct mase_plan_opts o = { .batch = SAMPLES,
                                               .inputs = r.input,
                                               .input_count = r.inputs };
-            setenv("MASE_ISA", isa[i], 1);
+            setenv("MASE_ISA", mase_isa_names[i], 1);
             const enum mase_status st = mase_plan_new(&p, r.graph, &o, &err);
             unsetenv("MASE_ISA");
             if (st == MASE_EUNSUPPORTED && i > 0)
@@ -105,7 +105,7 @@ static void exact_steps_are_the_reference_to_the_bit(void **state)
             must(st, c);
             feed(&r, p, SAMPLES);
             assert_int_equal(mase_plan_forward(p, &err), MASE_OK);
-            check_bits(&r, p, &want, isa[i]);
+            check_bits(&r, p, &want, mase_isa_names[i]);
             mase_plan_free(p);
         }
         stop(&r);

@@ -18,6 +18,8 @@
 #include <mase/safetensors.h>
 #include <mase/zoo.h>
 
+#include "kern/kern.h"
+
 static struct mase_err err;
 
 static void must(enum mase_status st)
@@ -211,13 +213,12 @@ static float *gradients(struct net *n, int threads, int64_t *count)
 
 static void threads_and_isa_change_no_bit(void **state)
 {
-    static const char *const isa[] = { "scalar", "avx2", "avx512" };
     (void)state;
     struct net n = open_net("jsc-s");
     int64_t count;
     const float *standard = gradients(&n, 1, &count);
-    for (int i = 0; i < 9; i++) {
-        setenv("MASE_ISA", isa[i / 3], 1);
+    for (int i = 0; i < 3 * MASE_ISA_COUNT; i++) {
+        setenv("MASE_ISA", mase_isa_names[i / 3], 1);
         struct mase_plan *p;
         const struct mase_input in = { "x", n.x };
         const struct mase_plan_opts o = { .batch = 64, .inputs = &in, .input_count = 1 };

@@ -321,8 +321,6 @@ static void setup_samples(struct fixture *f, int64_t elements, int kind)
         mase_f32(&f->x)[i] = kinds[kind](mase_rng_range(&r, -1, 2), i);
 }
 
-static const char *const names[] = { "scalar", "avx2", "avx512" };
-
 /* Close to the plain statistics; the same bits however they are measured. */
 static void check_kind(int64_t elements, int kind, int threads)
 {
@@ -334,7 +332,7 @@ static void check_kind(int64_t elements, int kind, int threads)
         compare(&f, first, measure_by_collector(&f, elements, threads), kind, 0);
     for (int isa = 0; isa < MASE_ISA_COUNT; isa++)
         if (mase_isa_supported((enum mase_isa)isa)) {
-            setenv("MASE_ISA", names[isa], 1);
+            setenv("MASE_ISA", mase_isa_names[isa], 1);
             compare(&f, first, measure_by_collector(&f, elements, 1), kind, 0);
         }
     unsetenv("MASE_ISA");
