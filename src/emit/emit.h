@@ -194,8 +194,8 @@ struct mase_emit_writer {
     struct mase_map names;     /* that are taken */
     int numbered;
     int64_t acc_rows[MASE_EMIT_TYPES], patch_rows[MASE_EMIT_TYPES]; /* by type */
-    bool fma, window, vectors; /* what the source has to define */
-    bool rounds;               /* floats are rounded where they are computed */
+    bool fma, window, vectors, float_vectors; /* what the source has to define */
+    bool rounds;                              /* floats are rounded where they are computed */
 };
 
 /* A function by its parameters and its body; what it is called. bytes: how large it may be. */
@@ -209,10 +209,12 @@ const char *mase_emit_window(struct mase_emit_writer *w, const struct mase_windo
 /* Numbers in lines, with commas between. */
 void mase_emit_list(struct mase_str *s, enum mase_emit_type t, const int64_t *number,
                     const float *real, int64_t count);
-/* tile.c: the function of tiles, its weights, and the vectors that it is made of. */
+/* tile.c: the function of tiles, its weights, and the vectors that it is made of; that of floats,
+ * whose weights begin with a row of biases. */
 const char *mase_emit_tile_function(struct mase_emit_writer *w);
 const char *mase_emit_tile_table(struct mase_emit_writer *w, const struct mase_emit_sum *f);
-extern const char mase_emit_vectors[];
+const char *mase_emit_float_function(struct mase_emit_writer *w, int64_t outputs);
+extern const char mase_emit_vectors[], mase_emit_float_vectors[];
 /* The text of fused(): a product and a sum, rounded once. */
 extern const char mase_emit_fused[];
 const char *mase_emit_upper(struct mase_arena *a, const char *name);

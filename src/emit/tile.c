@@ -1,12 +1,14 @@
 /*
- * tile.c - sums of many products of 8-bit weights by the instructions that processors have for
- * them.
+ * tile.c - sums of many products by the instructions that processors have for them. Compilers of
+ * x86 get vectors, any other gets loops.
  *
- * Sixteen outputs are computed side by side, two inputs at a time. The weights lie in that order,
- * so that compilers of x86 find one instruction that multiplies pairs and adds them (pmaddwd); any
- * other compiler gets loops. What comes in are 16-bit codes, as these instructions want them: a
- * value that only such sums read is stored so. Integers may be added in any order, so the bits are
- * the same.
+ * Of 8-bit weights sixteen outputs are computed side by side, two inputs at a time. The weights lie
+ * in that order, so that one instruction multiplies pairs and adds them (pmaddwd, vpdpwssd). What
+ * comes in are 16-bit codes, as these instructions want them: a value that only such sums read is
+ * stored so. Integers may be added in any order, so the bits are the same.
+ *
+ * Floats are added input by input, as in the loops, many outputs side by side; the last four may
+ * overlap those before them, which gives the same numbers twice.
  */
 #include "emit/emit.h"
 
@@ -47,7 +49,10 @@ void mase_emit_find_tiles(struct mase_emit_net *n)
 const char mase_emit_vectors[] =
     "#if defined __GNUC__ && defined __SSE2__\n"
     "#define VECTORS\n"
-    "#ifdef __AVX2__\n"
+    "#ifdef __AVX512VNNI__\n"
+    "#define LANES 16\n"
+    "#define EACH(v) { v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v }\n"
+    "#elif defined __AVX2__\n"
     "#define LANES 8\n"
     "#define EACH(v) { v, v, v, v, v, v, v, v }\n"
     "#define MULTIPLY_ADD __builtin_ia32_pmaddwd256\n"
@@ -60,33 +65,56 @@ const char mase_emit_vectors[] =
     "typedef int16_t halves __attribute__((vector_size(4 * LANES)));\n"
     "typedef int32_t words __attribute__((vector_size(4 * LANES), aligned(4), may_alias));\n"
     "typedef int32_t pair __attribute__((aligned(2), may_alias));\n"
-    "#define ADD(s, w, v) \\\n"
-    "    s += (words)MULTIPLY_ADD(__builtin_convertvector(*(const bytes *)(w), halves), "
-    "(halves)(v))\n"
+    "#define AT(w) __builtin_convertvector(*(const bytes *)(w), halves)\n"
+    "#if LANES == 16 && defined __clang__\n"
+    "#define ADD(s, w, v) s = (words)__builtin_ia32_vpdpwssd512(s, (words)AT(w), v)\n"
+    "#elif LANES == 16\n"
+    "#define ADD(s, w, v) s = (words)__builtin_ia32_vpdpwssd_v16si(s, (words)AT(w), v)\n"
+    "#else\n"
+    "#define ADD(s, w, v) s += (words)MULTIPLY_ADD(AT(w), (halves)(v))\n"
+    "#endif\n"
     "#endif\n\n";
 
+/* Where a vector has sixteen lanes, even and odd pairs of inputs wait for each other alone. */
 static const char tile_text[] =
     "    for (int o = 0; o < m; o += 16, y += 16, b += 16) {\n"
     "#ifdef VECTORS\n"
-    "        words s0 = *(const words *)b, s1 = *(const words *)(b + LANES);\n"
-    "#ifndef __AVX2__\n"
+    "        words s0 = *(const words *)b;\n"
+    "#if LANES == 16\n"
+    "        words s1 = { 0 };\n"
+    "        int k = 0;\n"
+    "        for (; k + 2 < n; k += 4, w += 64) {\n"
+    "            const words u = EACH(*(const pair *)(x + k)), v = EACH(*(const pair *)(x + k + "
+    "2));\n"
+    "            ADD(s0, w, u);\n"
+    "            ADD(s1, w + 32, v);\n"
+    "        }\n"
+    "        for (; k < n; k += 2, w += 32) {\n"
+    "            const words v = EACH(*(const pair *)(x + k));\n"
+    "            ADD(s0, w, v);\n"
+    "        }\n"
+    "        s0 += s1;\n"
+    "#else\n"
+    "        words s1 = *(const words *)(b + LANES);\n"
+    "#if LANES == 4\n"
     "        words s2 = *(const words *)(b + 2 * LANES), s3 = *(const words *)(b + 3 * LANES);\n"
     "#endif\n"
     "        for (int k = 0; k < n; k += 2, w += 32) {\n"
     "            const words v = EACH(*(const pair *)(x + k));\n"
     "            ADD(s0, w, v);\n"
     "            ADD(s1, w + 2 * LANES, v);\n"
-    "#ifndef __AVX2__\n"
+    "#if LANES == 4\n"
     "            ADD(s2, w + 4 * LANES, v);\n"
     "            ADD(s3, w + 6 * LANES, v);\n"
     "#endif\n"
     "        }\n"
-    "        *(words *)y = s0;\n"
     "        *(words *)(y + LANES) = s1;\n"
-    "#ifndef __AVX2__\n"
+    "#if LANES == 4\n"
     "        *(words *)(y + 2 * LANES) = s2;\n"
     "        *(words *)(y + 3 * LANES) = s3;\n"
     "#endif\n"
+    "#endif\n"
+    "        *(words *)y = s0;\n"
     "#else\n"
     "        for (int j = 0; j < 16; j++)\n"
     "            y[j] = b[j];\n"
@@ -124,4 +152,81 @@ const char *mase_emit_tile_table(struct mase_emit_writer *w, const struct mase_e
                     *to++ = at < f->inputs ? f->weight[row * f->inputs + at] : 0;
                 }
     return mase_emit_table(w, "weight", f->wtype, t, NULL, count);
+}
+
+/* ---- floats ---- */
+
+enum { FOUR = 4 };
+
+const char mase_emit_float_vectors[] =
+    "#if defined __GNUC__ && defined __SSE2__\n"
+    "#ifdef __AVX__\n"
+    "#define LANES 8\n"
+    "#else\n"
+    "#define LANES 4\n"
+    "#endif\n"
+    "typedef float floats __attribute__((vector_size(4 * LANES), aligned(4), may_alias));\n"
+    "typedef int32_t truths __attribute__((vector_size(4 * LANES)));\n"
+    "typedef float four __attribute__((vector_size(16), aligned(4), may_alias));\n"
+    "typedef int32_t four_truths __attribute__((vector_size(16)));\n"
+    "#define CUT(s, type, truths) if (relu) s = (type)(~(s < 0) & (truths)s)\n"
+    "#endif\n\n";
+
+#define LOOPS                                   \
+    "    for (int o = 0; o < m; o++)\n"         \
+    "        y[o] = w[o];\n"                    \
+    "    for (int k = 0; k < n; k++) {\n"       \
+    "        w += m;\n"                         \
+    "        for (int o = 0; o < m; o++)\n"     \
+    "            y[o] += w[o] * x[k];\n"        \
+    "    }\n"                                   \
+    "    for (int o = 0; relu && o < m; o++)\n" \
+    "        y[o] = y[o] < 0 ? 0 : y[o];\n"
+
+static const char floats_text[] = "#ifdef LANES\n"
+                                  "    int o = 0;\n"
+                                  "#ifndef __OPTIMIZE_SIZE__\n"
+                                  "    for (; o + 4 * LANES <= m; o += 4 * LANES) {\n"
+                                  "        const float *v = w + o;\n"
+                                  "        const floats *u = (const floats *)v;\n"
+                                  "        floats s0 = u[0], s1 = u[1], s2 = u[2], s3 = u[3];\n"
+                                  "        for (int k = 0; k < n; k++) {\n"
+                                  "            v += m;\n"
+                                  "            u = (const floats *)v;\n"
+                                  "            s0 += u[0] * x[k];\n"
+                                  "            s1 += u[1] * x[k];\n"
+                                  "            s2 += u[2] * x[k];\n"
+                                  "            s3 += u[3] * x[k];\n"
+                                  "        }\n"
+                                  "        CUT(s0, floats, truths);\n"
+                                  "        CUT(s1, floats, truths);\n"
+                                  "        CUT(s2, floats, truths);\n"
+                                  "        CUT(s3, floats, truths);\n"
+                                  "        *(floats *)(y + o) = s0;\n"
+                                  "        *(floats *)(y + o + LANES) = s1;\n"
+                                  "        *(floats *)(y + o + 2 * LANES) = s2;\n"
+                                  "        *(floats *)(y + o + 3 * LANES) = s3;\n"
+                                  "    }\n"
+                                  "#endif\n"
+                                  "    for (; o < m; o += 4) {\n"
+                                  "        o = o < m - 4 ? o : m - 4;\n"
+                                  "        const float *v = w + o;\n"
+                                  "        four s = *(const four *)v;\n"
+                                  "        for (int k = 0; k < n; k++) {\n"
+                                  "            v += m;\n"
+                                  "            s += *(const four *)v * x[k];\n"
+                                  "        }\n"
+                                  "        CUT(s, four, four_truths);\n"
+                                  "        *(four *)(y + o) = s;\n"
+                                  "    }\n"
+                                  "#else\n" LOOPS "#endif\n";
+
+const char *mase_emit_float_function(struct mase_emit_writer *w, int64_t outputs)
+{
+    const bool vectors = outputs >= FOUR;
+    w->float_vectors |= vectors;
+    return mase_emit_function(w, "dot",
+                              "float *restrict y, const float *restrict x, const float *restrict "
+                              "w, int m, int n, int relu",
+                              vectors ? floats_text : LOOPS, 120);
 }

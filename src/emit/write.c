@@ -136,6 +136,8 @@ static void add_head(struct mase_str *s, const struct mase_emit_writer *w)
                     "    [sizeof(int) >= 4 && (-1 >> 1) == -1 ? 1 : -1];\n\n");
     if (w->vectors)
         mase_str_add(s, mase_emit_vectors);
+    if (w->float_vectors)
+        mase_str_add(s, mase_emit_float_vectors);
     if (w->window)
         mase_str_add(s,
                      "struct window {\n"
@@ -329,18 +331,19 @@ static void write_header(struct mase_emit_writer *w, const struct mase_exact *e)
 
 /* Keywords, functions that compilers know, and what the source and the test are made of. */
 static const char *const taken[] = {
-    "auto",     "break",  "case",   "char",     "const",  "continue", "default",   "do",
-    "double",   "else",   "enum",   "extern",   "float",  "for",      "goto",      "if",
-    "inline",   "int",    "long",   "register", "return", "restrict", "short",     "signed",
-    "sizeof",   "static", "struct", "switch",   "union",  "typedef",  "unsigned",  "void",
-    "volatile", "while",  "abs",    "cbrt",     "ceil",   "cos",      "cosh",      "div",
-    "erf",      "exp",    "floor",  "fma",      "fmax",   "fmin",     "fmod",      "free",
-    "gamma",    "index",  "log",    "main",     "malloc", "memcmp",   "memcpy",    "memset",
-    "memmove",  "pow",    "printf", "puts",     "rint",   "round",    "remainder", "signal",
-    "sin",      "sinh",   "sqrt",   "tan",      "tanh",   "time",     "trunc",     "check",
-    "code",     "copy",   "decode", "dot",      "encode", "fused",    "given",     "got",
-    "same",     "wanted", "window", "samples",  "line",   "relu",     "stand_for", "x",
-    "y",
+    "auto",     "break",       "case",   "char",     "const",  "continue", "default",   "do",
+    "double",   "else",        "enum",   "extern",   "float",  "for",      "goto",      "if",
+    "inline",   "int",         "long",   "register", "return", "restrict", "short",     "signed",
+    "sizeof",   "static",      "struct", "switch",   "union",  "typedef",  "unsigned",  "void",
+    "volatile", "while",       "abs",    "cbrt",     "ceil",   "cos",      "cosh",      "div",
+    "erf",      "exp",         "floor",  "fma",      "fmax",   "fmin",     "fmod",      "free",
+    "gamma",    "index",       "log",    "main",     "malloc", "memcmp",   "memcpy",    "memset",
+    "memmove",  "pow",         "printf", "puts",     "rint",   "round",    "remainder", "signal",
+    "sin",      "sinh",        "sqrt",   "tan",      "tanh",   "time",     "trunc",     "check",
+    "code",     "copy",        "decode", "dot",      "encode", "fused",    "given",     "got",
+    "same",     "wanted",      "window", "samples",  "line",   "relu",     "stand_for", "x",
+    "y",        "bytes",       "halves", "words",    "pair",   "floats",   "truths",    "four",
+    "dots",     "four_truths",
 };
 static const char *const prefixes[] = {
     "weight_", "bias_", "table_", "rows_", "first_", "window_", "memory",  "patch_",

@@ -173,6 +173,19 @@ static void write_round(struct mapping *k)
     write_limits(k, m->work);
 }
 
+/* Beyond 2^23 a float32 has no fraction: a sum there is rounded to the nearest, ties to even. */
+static bool sum_rounds(const struct mase_emit_map *m, bool doubles)
+{
+    const struct mase_emit_numbers *limits[] = { &m->lo, &m->hi };
+    if (doubles || (m->op == MASE_EMIT_ENCODE && m->direction != MASE_TO_NEAREST_EVEN))
+        return false;
+    for (int k = 0; k < 2; k++)
+        for (int64_t i = 0; i < limits[k]->count; i++)
+            if (limits[k]->number[i] < -(1 << 22) || limits[k]->number[i] > 1 << 22)
+                return false;
+    return true;
+}
+
 /* v, a float between limits, to the nearest integer q by truncation, which every machine has. */
 static void write_nearest(struct mapping *k, const char *real, const char *whole, const char *half)
 {
@@ -203,6 +216,11 @@ static void write_bounded(struct mapping *k, bool doubles)
         b = mase_arena_printf(k->w->a, "%lld%s", (long long)hi->number[0], f);
     line(k, "v = v > %s ? v : %s;", a, a); /* not a number becomes the least */
     line(k, "v = v < %s ? v : %s;", b, b);
+    if (sum_rounds(k->m, doubles)) {
+        k->w->rounds = true;
+        line(k, "int32_t q = (int32_t)((float)(v + 12582912.0f) - 12582912.0f);");
+        return;
+    }
     write_nearest(k, real, type_name(t), doubles ? "0.5" : "0.5f");
 }
 

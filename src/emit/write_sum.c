@@ -53,24 +53,6 @@ static const char *dot_function(struct mase_emit_writer *w, const struct mase_em
     return name;
 }
 
-/* The biases are the first row of the weights. */
-static const char *float_function(struct mase_emit_writer *w)
-{
-    return mase_emit_function(w, "dot",
-                              "float *restrict y, const float *restrict x, const float *restrict "
-                              "w, int m, int n, int relu",
-                              "    for (int o = 0; o < m; o++)\n"
-                              "        y[o] = w[o];\n"
-                              "    for (int k = 0; k < n; k++) {\n"
-                              "        w += m;\n"
-                              "        for (int o = 0; o < m; o++)\n"
-                              "            y[o] += w[o] * x[k];\n"
-                              "    }\n"
-                              "    for (int o = 0; relu && o < m; o++)\n"
-                              "        y[o] = y[o] < 0 ? 0 : y[o];\n",
-                              120);
-}
-
 /* The weights as they stand in the code. */
 static const char *unrolled_function(struct mase_emit_writer *w, const struct mase_emit_step *s)
 {
@@ -358,8 +340,9 @@ static void write_floats(struct mase_emit_writer *w, const struct mase_emit_step
 {
     const struct mase_emit_sum *f = &s->sum;
     const int64_t size = f->outputs * (f->inputs + 1);
-    const char *name = float_function(w), *by = mase_emit_table(w, "weight", MASE_EMIT_F32, NULL,
-                                                                turned(w, f), f->groups * size);
+    const char *name = mase_emit_float_function(w, f->outputs),
+               *by = mase_emit_table(w, "weight", MASE_EMIT_F32, NULL, turned(w, f),
+                                     f->groups * size);
     mase_str_pad(&w->body, ' ', indent);
     mase_str_printf(&w->body, "%s(%s, %s, %s, %lld, %lld, %d);\n", name, y, x,
                     plus(w->a, by, f->groups > 1 ? size : 0, "g"), (long long)f->outputs,

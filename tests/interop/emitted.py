@@ -27,6 +27,8 @@ ROWS = int(sys.argv[2]) if len(sys.argv) > 2 else 300
 ALL = "all" in sys.argv
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", "-ffreestanding"]
 CC = [c for c in ("gcc", "clang") if shutil.which(c)]
+with open("/proc/cpuinfo", encoding="utf-8") as cpus:
+    AVX2 = ["-O2 -mavx2"] if " avx2 " in cpus.read() else []
 if not CC:
     print("no C compiler: skipped")
     sys.exit(77)
@@ -207,7 +209,7 @@ def test_program(cc, flags):
 
 def builds(case):
     """Two of the compilers and options, others for each case, so that all have their turn."""
-    every = [(c, o) for o in ("-O0", "-O3 -march=native", "-Os", "-O2 -U__SSE2__", "-O3") for c in CC]
+    every = [(c, o) for o in ("-O0", "-O3 -march=native", "-Os", "-O2 -U__SSE2__", "-O3", *AVX2) for c in CC]
     return [every[(case + k) % len(every)] for k in (0, 3)] if ALL else [(CC[0], "-O1")]
 
 
