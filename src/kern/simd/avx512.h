@@ -1,7 +1,7 @@
 /* avx512.h - the sixteen lanes as one 512-bit register. */
 #include <immintrin.h>
 
-#include "kern/simd/int256.h"
+#include "kern/simd/int512.h"
 
 typedef __m512 vf;
 typedef __mmask16 vm; /* one bit per lane */
@@ -12,7 +12,7 @@ typedef __mmask16 vm; /* one bit per lane */
 #define EXTENT_TILE 4
 #define GRAD_MR     4
 #define GRAD_NR     4
-#define INT_MR      4
+#define INT_MR      8
 
 static inline vf vload(const float *p)
 {
@@ -30,28 +30,6 @@ static inline vf vload_i32(const int32_t *p)
 static inline void vstore_i16(int16_t *p, vf a)
 {
     _mm256_storeu_si256((__m256i *)p, _mm512_cvtepi32_epi16(_mm512_cvtps_epi32(a)));
-}
-static inline vf vp_floats(vp a)
-{
-    return _mm512_cvtepi32_ps(_mm512_inserti64x4(_mm512_castsi256_si512(a.lo), a.hi, 1));
-}
-/* Numbers that 32 bits hold, to nearest even; in order before, as lanes behind. */
-static inline vp vp_rounded(vf a)
-{
-    const __m512i r = _mm512_cvtps_epi32(a);
-    return (vp){ _mm512_castsi512_si256(r), _mm512_extracti64x4_epi64(r, 1) };
-}
-static inline vp vp_ordered(vf a)
-{
-    const vp r = vp_rounded(a);
-    return (vp){ _mm256_permute2x128_si256(r.lo, r.hi, 0x20),
-                 _mm256_permute2x128_si256(r.lo, r.hi, 0x31) };
-}
-/* In order. */
-static inline vf vp_double_floats(const int32_t *x, const double *mul, const double *add)
-{
-    return _mm512_insertf32x8(_mm512_castps256_ps512(double_floats8(x, mul, add)),
-                              double_floats8(x + 8, mul + 8, add + 8), 1);
 }
 static inline vf vset1(float a)
 {

@@ -1,4 +1,4 @@
-/* int256.h - integers of sixteen lanes in two 256-bit registers, for every set that has AVX2.
+/* int256.h - integers of sixteen lanes in two 256-bit registers.
  *
  * Pairs of 16-bit numbers are interleaved within halves of a register, so lanes of `lo` are 0 to 3
  * and 8 to 11, those of `hi` the others; storing puts them in order. */
@@ -55,23 +55,6 @@ static inline void vp_store_bytes(uint8_t *p, vp a)
     const __m256i s = _mm256_packs_epi32(a.lo, a.hi), b = _mm256_packus_epi16(s, s);
     _mm_storeu_si128((__m128i *)p, _mm256_castsi256_si128(_mm256_permute4x64_epi64(b, 0x08)));
 }
-#ifdef __AVX512VNNI__
-/* Words of bytes without a sign, at x + 4 word[j], times bytes that have one. */
-static inline __attribute__((always_inline)) vp vp_dot_bytes(vp acc, const int32_t *w,
-                                                             const char *x, const int32_t *word,
-                                                             int words)
-{
-    for (int j = 0; j < words; j++) {
-        int32_t bytes;
-        memcpy(&bytes, x + 4 * (long)word[j], sizeof bytes);
-        const __m256i v = _mm256_set1_epi32(bytes);
-        const vp weight = vp_load(w + 16 * j);
-        acc = (vp){ _mm256_dpbusd_epi32(acc.lo, v, weight.lo),
-                    _mm256_dpbusd_epi32(acc.hi, v, weight.hi) };
-    }
-    return acc;
-}
-#else
 /* Words of bytes without a sign, at x + 4 word[j], times bytes that have one: by pairs in 16 bits,
  * which hold the sums of all words. */
 static inline __attribute__((always_inline)) vp vp_dot_bytes(vp acc, const int32_t *w,
@@ -92,7 +75,6 @@ static inline __attribute__((always_inline)) vp vp_dot_bytes(vp acc, const int32
     return (vp){ _mm256_add_epi32(acc.lo, _mm256_madd_epi16(part.lo, one)),
                  _mm256_add_epi32(acc.hi, _mm256_madd_epi16(part.hi, one)) };
 }
-#endif
 /* 32-bit lanes in order, which 16 bits hold. */
 static inline void vp_store16(int16_t *p, __m256i a, __m256i b)
 {
