@@ -45,10 +45,11 @@ static bool is_inplace_operator(const char *target)
     return false;
 }
 
-/* add_, torch.relu_ */
+/* add_, torch.relu_; operator.and_ has its underscore because of the keyword. */
 static bool is_inplace_name(const char *target)
 {
-    return mase_ends_with(target, "_") && !mase_ends_with(target, "__");
+    return mase_ends_with(target, "_") && !mase_ends_with(target, "__") &&
+           !mase_starts_with(target, "operator.");
 }
 
 /* x.add_(y), relu_(x), relu(x, inplace=True), x[i] = y. */

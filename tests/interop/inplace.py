@@ -48,6 +48,7 @@ FOLLOWED = {  # by name: the body of forward
     "ResidualLayer": "y = x; x = self.relu(x); return x + torch.tanh(y)",
     "Function": "y = x; x = F.relu_(x); return x * 2 + y",
     "FunctionOfTwo": "torch.nn.functional.leaky_relu_(x, 0.2); y = torch.tanh_(x); return x + y",
+    "Logic": "m = x > 0; n = m & (x < 1); k = m | (x < -1); return m * 1.0 + n * 2.0 + k * 4.0 + x",
     "Keyword": "F.relu(input=x, inplace=True); return x",
     "Dropped": "x.add_(1); x.mul_(3); return x",
     "Assigned": "y = x; x += 1; return x * y",

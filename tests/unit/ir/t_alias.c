@@ -96,6 +96,8 @@ static void test_followed(void **state)
             METHOD("w", "relu_", "%n") "return (%s, %n)\n",
         ITEM("v", "%n", LEFT) METHOD("y", "abs", "%v")
             METHOD("w", "relu_", "%n") "return (%y, %n)\n",
+        ITEM("v", "%n", LEFT) FUNCTION("w", "operator.not_", "%n") "return (%v, %w)\n",
+        ITEM("v", "%n", LEFT) FUNCTION("w", "operator.and_", "%n, %n") "return (%v, %w)\n",
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct mase_graph *g = parse(rows[i]);
