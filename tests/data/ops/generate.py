@@ -1195,3 +1195,10 @@ program("tensor", {"a": a, "b": b}, ["t = function torch.tensor ([%a, 2, %b],) {
 program("randint", {}, ["r = function torch.randint (3, 4, (2, 3)) {}"], "%r", torch.full((2, 3), 3))
 program("randint", {}, ["r = function torch.randint (1,) {'size': (4,), 'dtype': torch.float32}"], "%r", torch.zeros(4))
 function("max_unpool2d", F_ + "max_unpool2d", *F.max_pool2d(grid(1, 1, 4, 4), 2, 2, 1, return_indices=True), 2, padding=1)
+
+for op in ("atanh", "arctanh"):
+    function("atanh", "torch." + op, torch.tensor([0.25, -0.5, 0.0, 0.9375, 1.0, -1.0, 1.5, NAN]))
+method("atanh", "atanh", grid(2, 3).clamp(-0.9375, 0.9375))
+function("logaddexp", "torch.logaddexp", grid(2, 1, 3), grid(4, 1))
+function("logaddexp", "torch.logaddexp", torch.tensor([0.25, -0.5, 88.0, INF, -INF, -INF, NAN]), torch.tensor([0.25, 0.75, -88.0, INF, -INF, 1.0, 1.0]))
+method("logaddexp", "logaddexp", grid(3), grid(3))
