@@ -113,3 +113,51 @@ refused "a name that is not there" "bad\.mg:2:66: there is no parameter 'b\.wieg
 sed 's/wieght/weight/' bad.mg >shapes.mg
 run show shapes.mg --dataset jsc
 refused "another shape" "shapes\.mg:2:66: 'a\.weight' is f32\[16, 16\] and cannot be tied to 'b\.weight', which is f32\[5, 16\]"
+
+# A parameter that forward finds in a list beside the registered ones is that parameter, also where something is computed from it alone.
+cat >lists.py <<'END'
+import torch
+import torch.nn as nn
+
+
+class Lists(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Parameter(torch.full((16,), 0.5))
+        self.b = nn.Parameter(torch.full((16,), 2.0))
+        self.scales, self.named = [self.a], {"b": (self.b,)}
+        self.fc = nn.Linear(16, 5)
+
+    def forward(self, x):
+        return self.fc(x * self.scales[0][None, :] + (self.named["b"][0] * 2).unsqueeze(0))
+
+
+class Hidden:
+    pass
+
+
+class Elsewhere(Lists):
+    def __init__(self):
+        super().__init__()
+        self.hidden = Hidden()
+        self.hidden.a = self.a
+
+    def forward(self, x):
+        return self.fc(x * self.hidden.a[None, :])
+END
+run show lists.py:Lists jsc
+out_has "a parameter in a list is read" '^a_?[0-9]* +get_attr +a '
+out_has "and indexed in the graph" '^getitem +call_function +getitem +a'
+out_has "as is one in a dict" '^mul(_1)? +call_function +mul +b'
+# shellcheck disable=SC2086 # words
+run train lists.py:Lists $data --max-steps 20 --batch-size 64 --learning-rate 1e-2 --project lists
+succeeds "it is trained"
+run convert "$(weights lists last)" lists.npz
+holds "and moves" python3 -c "
+import struct, zipfile
+for name, start in (('a', 0.5), ('b', 2.0)):
+    z = zipfile.ZipFile('lists.npz')
+    data = z.read(next(n for n in z.namelist() if n.endswith('model.%s.npy' % name) or n == name + '.npy'))[-64:]
+    assert all(abs(v - start) > 1e-4 for v in struct.unpack('<16f', data)), (name, data)"
+run show lists.py:Elsewhere jsc
+refused "where it is not found its numbers are not frozen" "^lists\.py:[0-9]+:[0-9]+: the numbers of parameter 'a' are needed while tracing"

@@ -236,6 +236,14 @@ class Known(Proxy):
         return self.value.ndim
 
 
+class Listed(Known):
+    """A parameter in a list of the module's: each use reads it, as in torch.fx."""
+
+    @property
+    def node(self):
+        return TRACER.tensor(self.value)
+
+
 class Attribute(Proxy):
     """x.name: a method if it is called, else a value, read when it is first used."""
 
@@ -393,6 +401,9 @@ class Tables:
 
 # ---- the recording ----
 
+OWNED = ("_parameters", "_buffers", "_modules")
+
+
 class Tracer:
     """One call of forward, in the mode the model is in."""
 
@@ -475,6 +486,24 @@ class Tracer:
             self.read[id(p)] = p, Known(p)
         return self.read[id(p)][1]
 
+    def listed(self, v):
+        """Lists of parameters beside those that are registered, self.scales = [p, q]: what is computed from these is in the
+        graph, too."""
+        if isinstance(v, Tensor):
+            return Listed(v) if id(v) in self.parameters else v
+        if type(v) in (list, tuple):
+            made = type(v)(map(self.listed, v))
+            return made if any(a is not b for a, b in zip(made, v)) else v
+        if type(v) is dict:
+            made = {k: self.listed(i) for k, i in v.items()}
+            return made if any(made[k] is not v[k] for k in v) else v
+        return v
+
+    def list_parameters(self):
+        for m in self.root.modules():
+            own = vars(m)
+            own.update({k: self.listed(v) for k, v in own.items() if k not in OWNED})
+
     def home(self, t):
         """The first name of a parameter or buffer, which is its name."""
         return (self.parameters.get(id(t)) or self.buffers[id(t)])[0]
@@ -555,6 +584,7 @@ class Tracer:
         return Proxy(self.node("call_module", self.use(module), args, kwargs, mode=mode))
 
     def trace(self):
+        self.list_parameters()
         forward = type(self.root).forward
         code = inspect.unwrap(forward).__code__
         args, kwargs = [], {}

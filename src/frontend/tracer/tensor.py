@@ -45,6 +45,7 @@ class Tensor(metaclass=Kind):
         if TRACER is not None and id(self) in TRACER.changed:
             raise Fault("the numbers of '%s' are needed after forward has changed them: that is not followed"
                         % TRACER.home(self))
+        self.check_read()
         self.used |= TRACER is not None  # the graph depends on it from now on
         return self.initial
 
@@ -131,6 +132,7 @@ class Tensor(metaclass=Kind):
 
     def viewed(self, shape, strides, offset=0):
         """The same numbers, elsewhere among those of the base."""
+        self.check_read()
         t = Tensor.__new__(Tensor)
         t.shape, t.dtype, t.wants_grad, t.used = Size(shape), self.dtype, False, False
         t.base = self if self.base is None else self.base
@@ -509,6 +511,12 @@ class Tensor(metaclass=Kind):
         if TRACER and id(root) in TRACER.lasting:
             raise Fault("forward changes '%s' in place, which the next call would find changed: that "
                         "is not followed" % TRACER.home(root))
+
+    def check_read(self):
+        """The numbers of a parameter are not known while tracing: training and files change them."""
+        if TRACER is not None and id(self) in TRACER.parameters:
+            raise Fault("the numbers of parameter '%s' are needed while tracing: read it as an attribute of its module"
+                        % TRACER.home(self))
 
     def restart(self, start):
         self.check_write()
