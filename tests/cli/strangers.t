@@ -247,7 +247,28 @@ class Patches(nn.Module):
 class Unknown(nn.Module):
     def forward(self, x):
         return x if len(x) > 3 else x * 2
+
+
+class Windows(nn.Module):
+    """Asks for plain numbers where the batch decides: as many windows as samples have."""
+
+    def __init__(self, num_classes=10):
+        super().__init__()
+        self.fc = nn.Linear(28 * 28, num_classes)
+
+    def forward(self, x):
+        n, h, w = len(x), x.shape[2], x.shape[3]
+        x = x.view(n * 4, h // 2, w // 2)
+        samples = int(x.shape[0] / (h * w / 14 / 14))
+        x = x.reshape(int(samples), 4, -1)
+        side = int(math.sqrt(x.shape[2]))
+        ramp = torch.linspace(0, 1, side, device=x.device, dtype=x.dtype)
+        x = x.reshape(samples, 4, side, side) * ramp
+        if torch.is_tensor(x) and torch.is_floating_point(x):
+            x = x + 1
+        return self.fc(x.flatten(1))
 END
+sed -i '1i import math' sizes.py
 run show sizes.py:Counted mnist
 succeeds "layers that are called while a model is built"
 out_has "give the right shape" '^fc +Linear\(in_features=98, out_features=10'
@@ -257,7 +278,14 @@ out_has "cut into patches" '^permute +call_method +permute +reshape +\[1, 4, 4, 
 out_has "a token for each sample" '^cat +call_function +cat .* \[1, 17, 12\]'
 out_has "reduced" '^fc +call_module +Linear .* \[1, 10\]'
 run show sizes.py:Unknown mnist
-refused "how many samples there are is not known" '^sizes\.py:[0-9]+:[0-9]+: the length of a traced value is not known'
+refused "how many samples there are decides nothing" '^sizes\.py:[0-9]+:[0-9]+: control flow on data: whether this holds is not known'
+run show sizes.py:Windows mnist
+succeeds "plain numbers of a batch"
+out_has "len() is a size" '^size +call_method +size +x '
+out_has "int() divides it" '^floordiv(_[0-9])? +call_function +floordiv '
+out_has "what the shape of a sample decides is a number" '^reshape_1 +call_method +reshape .* \[1, 4, 14, 14\]'
+out_has "and a traced value is a tensor" '^fc +call_module +Linear +flatten +\[1, 10\]'
+out_has "of floating point" '^add +call_function +add +mul_?[0-9]* '
 cat >asks.py <<'END'
 import torch
 import torch.nn as nn
@@ -488,3 +516,35 @@ out_has "in place" '^relu_ +call_function +relu_ .* \[1, 4\]'
 out_has "a matrix of its diagonal" '^diag +call_function +diag .* \[4, 4\]'
 out_has "names of einops are words" '^einsum +call_function +einsum .* \[1, 4, 4\]'
 out_has "as many stages as there are numbers" '^blocks\.1\.fc\.bias'
+
+# A package may have a file of its own name.
+mkdir -p within/same
+printf 'from same.parts import WIDTH\n' >within/same/__init__.py
+printf 'WIDTH = 6\n' >within/same/parts.py
+cat >within/same/same.py <<'END'
+import torch
+from same.parts import WIDTH
+from torch.autograd.function import InplaceFunction
+
+
+class Sign(InplaceFunction):
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.sign()
+
+    def backward(ctx, g):
+        return g
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = torch.nn.Linear(16, WIDTH)
+
+    def forward(self, x):
+        return Sign.apply(self.fc(x))
+END
+run show within/same/same.py:Net jsc
+succeeds "a file named as its package"
+out_has "of the width that the package says" '^fc +Linear\(in_features=16, out_features=6'
+out_has "with a function of its own" '^sign +call_method +sign '

@@ -152,6 +152,9 @@ A.movedim(0, 1)
 A.expand(2, 3, 4)
 A.narrow(1, 1, 2)
 torch.eye(3) * 2
+torch.unique(torch.tensor([5, 2, 5, 7]))
+torch.unique(torch.tensor([[5, 2], [5, 7]]), return_inverse=True, return_counts=True)[1]
+torch.unique(torch.tensor([5., 2., 5.]), return_counts=True)[1]
 torch.diag(torch.tensor([1., 2., 3.]))
 torch.nn.functional.one_hot(torch.tensor([0, 2, 1]), 4)
 A.sort(1, descending=True)[0]

@@ -26,7 +26,7 @@ def run_quietly(command, seconds=SECONDS, **more):
 
 def distance(np, ours, theirs):
     """The largest, relative where they are above 1."""
-    ours, theirs = ours.reshape(theirs.shape).astype("f8"), theirs.astype("f8")
+    ours, theirs = ours.reshape(-1).astype("f8"), theirs.reshape(-1).astype("f8")
     with np.errstate(invalid="ignore"):
         apart = np.abs(ours - theirs) / np.maximum(1, np.abs(theirs))
     apart[(ours == theirs) | (np.isnan(ours) & np.isnan(theirs))] = 0
@@ -129,21 +129,21 @@ def sampled(t, stride):
     return t.reshape(-1)[::stride]
 
 
-def trained(ch, np, spec, folder, told, scratch):
+def trained(ch, np, spec, folder, told, scratch, name="trained"):
     """Steps of descent onto random numbers from the same weights."""
     result = dict(far=None, own=0.0, draws=told["draws"], why="", worst="")
-    kept = np.load(os.path.join(folder, "trained.npz"))
+    kept = np.load(os.path.join(folder, name + ".npz"))
     x, y = kept["x"], kept["y"]
     np.savez(os.path.join(scratch, "rows.npz"), X_train=x, y_train=y, X_test=x, y_test=y)
     run = run_quietly([ch, "train", spec, "npz:rows.npz", "--load", os.path.join(folder, "weights.pt"), "--task", "reg",
                        "--split", "mase", "--scaling", "none", "--batch-size", str(len(x)), "--max-steps", str(told["steps"]),
                        "--max-epochs", str(told["steps"]), "--learning-rate", repr(told["rate"]), "--weight-decay", "0",
-                       "--momentum", "0", "--lr-schedule", "constant", "--training-optimizer", "sgd", "--project", "t"],
+                       "--momentum", "0", "--lr-schedule", "constant", "--training-optimizer", "sgd", "--project", name],
                       cwd=scratch)
     if run.returncode:
         result["why"] = run.stderr
         return result
-    ours = state(ch, np, os.path.join(scratch, "mase_output/t/software/training_ckpts/last.ckpt"), scratch)
+    ours = state(ch, np, os.path.join(scratch, f"mase_output/{name}/software/training_ckpts/last.ckpt"), scratch)
     if ours is None or not all(np.isfinite(v).all() for v in ours.values()):
         result["why"] = "weights are not finite after training"
         return result

@@ -1,12 +1,13 @@
 """One network of a stranger's under PyTorch itself: its graph by torch.fx, its weights, inputs and outputs.
 
 usage: survey_torch.py, with a line of JSON for each network on standard input: [FOLDER, REPOSITORY, PATH, EXPRESSION,
-INPUTS, PARAMETERS]. It answers with a line when that is done; each runs in a process of its own.
+INPUTS, PARAMETERS, SLOWER]. It answers with a line when that is done; each runs in a process of its own.
 
 Writes to FOLDER weights.pt, x0.npy ..., y0.npy ... and answer.json: the text of the graph, or why there is none; and where
 one tensor goes in and one comes out trained.json and trained.npz: samples, random targets, and weights after two steps
 of descent. The file runs as its author wrote it, except that statements of its top level that fail are passed over and
 packages that are not installed stand empty. Networks of more PARAMETERS are not trained.
+SLOWER: trained again only, by shorter steps, to slower.json and slower.npz.
 """
 import __future__
 import ast
@@ -30,6 +31,7 @@ BATCH = 3
 ROWS, STEPS = 10, 2  # of training; a dataset has so many rows at least
 KEPT = 4096  # numbers of a tensor after training
 SHARES = 1e-2, 3e-4  # of the weights that a step may move
+SLOWER = 30  # as short, where a kink may lie within a step
 SECONDS = 240
 
 
@@ -259,12 +261,12 @@ def kept_of(parts):
     return kept
 
 
-def descents(make, x, y):
+def descents(make, x, y, shares):
     """By steps so large that float32 does not round them away, and so small that deep networks do not part in float32:
     the rate with which PyTorch's float32 is the nearest to its float64."""
     natural, best = natural_rate(make, x, y), None
     start = {name: t.detach().double().numpy() for name, t in make().state_dict().items()}
-    for share in SHARES:
+    for share in shares:
         rate = float(f"{share * natural:.0e}")
         kept = kept_of(dict(start=start, narrow=descent(make, x, y, rate, torch.float32),
                             end=descent(make, x, y, rate, torch.float64)))
@@ -276,8 +278,8 @@ def descents(make, x, y):
     return best[1:]
 
 
-def trained(make, inputs, folder):
-    """What became of it; the numbers go to trained.npz."""
+def trained(make, inputs, folder, name="trained", shares=SHARES):
+    """What became of it; the numbers go to NAME.npz."""
     xs = list(samples(inputs, ROWS))
     if len(xs) != 1 or not isinstance(xs[0], torch.Tensor) or "=" in inputs:
         return {"unfit": "several inputs"}
@@ -293,8 +295,8 @@ def trained(make, inputs, folder):
     told = {"draws": drawn(make, xs, True), "steps": STEPS, "rate": 1e-3}
     kept = {}
     if not told["draws"]:
-        told["rate"], kept = descents(make, xs[0], y)
-    np.savez(os.path.join(folder, "trained.npz"), x=xs[0].numpy(), y=y.reshape(ROWS, -1).numpy(), **kept)
+        told["rate"], kept = descents(make, xs[0], y, shares)
+    np.savez(os.path.join(folder, name + ".npz"), x=xs[0].numpy(), y=y.reshape(ROWS, -1).numpy(), **kept)
     return told
 
 
@@ -355,7 +357,7 @@ def write(folder, name, value):
         json.dump(value, f)
 
 
-def main(folder, repository, path, expression, inputs, most):
+def main(folder, repository, path, expression, inputs, most, slower):
     if path.endswith(".py"):
         sys.meta_path.append(Finder)
     sys.argv = [path]
@@ -371,6 +373,9 @@ def main(folder, repository, path, expression, inputs, most):
             if p.dtype.is_floating_point and p.dim() == 1 and not name.endswith("running_var"):
                 p.data.add_(0.05 * torch.randn(p.shape))  # zeros and ones would hide much
         return net
+    if slower:
+        write(folder, "slower.json", attempt(trained, make, inputs, folder, "slower", [s / SLOWER for s in SHARES]))
+        return
     if not os.path.exists(os.path.join(folder, "answer.json")):
         write(folder, "answer.json", answered(make, inputs, folder))
     fails = {"unfit": "what goes in is no tensor"} if inputs == "dict" else None
@@ -391,7 +396,7 @@ def isolated(request):
             said = f"{type(e).__name__}: {e}"[:300]
             if not os.path.exists(os.path.join(request[0], "answer.json")):
                 write(request[0], "answer.json", {"failed": said, "untraced": said})
-            write(request[0], "trained.json", {"failed": said})
+            write(request[0], "slower.json" if request[-1] else "trained.json", {"failed": said})
         os._exit(0)
     os.waitpid(child, 0)
 

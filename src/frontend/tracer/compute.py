@@ -552,11 +552,17 @@ for _name, _method in METHODS.items():
 
 # torch's functions of tensors that exist, beside those that are methods.
 def unique(t, sorted=True, return_inverse=False, return_counts=False, dim=None):
-    if return_inverse or return_counts or dim is not None:
-        raise Fault("unique is computed of all numbers, without their places and counts")
-    kept = list(dict.fromkeys(t.numbers()))
-    kept.sort()
-    return t.like((len(kept),), kept)
+    if dim is not None:
+        raise Fault("unique is computed of all numbers, not along a dimension")
+    found = t.numbers()
+    kept = builtins.sorted(set(found))
+    place = {v: i for i, v in enumerate(kept)}
+    out = [t.like((len(kept),), kept)]
+    if return_inverse:
+        out.append(Tensor(t.shape, [place[v] for v in found], DTYPES["int64"]))
+    if return_counts:
+        out.append(Tensor((len(kept),), [found.count(v) for v in kept], DTYPES["int64"]))
+    return out[0] if len(out) == 1 else tuple(out)
 
 
 FUNCTIONS = {"unique": unique, "meshgrid": meshgrid, "einsum": einsum, "where": where, "broadcast_tensors": broadcast_tensors,

@@ -243,7 +243,7 @@ NAMES = {
     "torch.utils.model_zoo": {"load_url": read_weights},
     "torch.utils.checkpoint": {"checkpoint": checkpoint, "checkpoint_sequential": checkpoint_sequential},
     "torch.autograd": {"Variable": itself, "Function": Function, "set_detect_anomaly": Context},
-    "torch.autograd.function": {"Function": Function},
+    "torch.autograd.function": {"Function": Function, "InplaceFunction": Function, "once_differentiable": itself},
     "torch.autograd.profiler": {"record_function": Context, "profile": Context},
     "torch.profiler": {"record_function": Context, "profile": Context},
     "torch.distributed": {"is_available": no, "is_initialized": no, "get_rank": lambda *_: 0,

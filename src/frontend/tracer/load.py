@@ -32,6 +32,7 @@ def failure(e, path):
 def execute(tree, path, scope):
     flags = 0
     TOP_LEVELS.append(scope)
+    tree = with_plain_calls(tree)
     for statement in tree.body:
         if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
             for alias in statement.names:
@@ -125,7 +126,8 @@ def load(path):
         parts = made_package(folder, tree) + parts
         full = ".".join(parts)
     else:
-        sys.path.insert(1, folder)
+        shadows = os.path.exists(os.path.join(sys.path[0], parts[0] + ".py"))  # net/net.py: net is the package
+        sys.path.insert(0 if shadows else 1, folder)
         use(parts[0])
         importlib.import_module(".".join(parts[:-1]))
         made = sys.modules.get(full)  # its package may have imported it already

@@ -130,6 +130,8 @@ class Sizes:
         name = node["target"].rpartition(".")[2]
         if name == "getitem":
             return taken(*args)
+        if node["target"] == "math." + name and all(map(is_number, args)):
+            return getattr(math, name)(*args)
         if name in SCALAR and not any(isinstance(a, Shaped) for a in args):
             return SCALAR[name](*args)
         return OF_SHAPES[name](*args, **kwargs)

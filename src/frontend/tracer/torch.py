@@ -14,9 +14,21 @@ ALIASES = {
 DRAWN = {"torch." + name for name in ("rand", "randn", "randint", "rand_like", "randn_like", "normal", "bernoulli")}
 
 
+def numbers_of(v):
+    """torch.linspace(0, 1, x.size(1), dtype=x.dtype): what is known of x."""
+    if isinstance(v, tuple):
+        return tuple(map(numbers_of, v))
+    if isinstance(v, Attribute) and v.name == "device":
+        return device("cpu")
+    known_of = decided(v, lambda made: made if isinstance(made, dtype) else plain_of(made)) if isinstance(v, Proxy) else None
+    return v if known_of is None else known_of
+
+
 def as_written(target, maker=None):
     """torch's own functions: recorded as they are called."""
     def function(*args, **kwargs):
+        if maker and target not in TABLES.functions:
+            args, kwargs = numbers_of(args), {k: numbers_of(v) for k, v in kwargs.items()}
         if contains_proxy(args) or contains_proxy(kwargs):
             known(target, TABLES.functions, "function")
             if target.endswith("_") and args:
@@ -338,7 +350,8 @@ def torch_content(tables):
                    no_grad=no_grad, inference_mode=inference_mode, enable_grad=enable_grad,
                    set_grad_enabled=set_grad_enabled, is_grad_enabled=lambda: Grad.enabled,
                    inf=math.inf, pi=math.pi,
-                   nan=math.nan, __version__="2.1.0", is_tensor=lambda t: isinstance(t, Tensor))
+                   nan=math.nan, __version__="2.1.0", is_tensor=lambda t: isinstance(t, Exposed),
+                   is_floating_point=lambda input: input.is_floating_point(), is_complex=lambda input: False)
     return content
 
 
