@@ -100,7 +100,7 @@ def quantised(ch, np, spec, folder, answer, names, scratch):
 
 def state(ch, np, checkpoint, scratch):
     out = os.path.join(scratch, "state.npz")
-    run = run_quietly([ch, "convert", checkpoint, out], cwd=scratch)
+    run = run_quietly([ch, "convert", checkpoint, out, "--force"], cwd=scratch)
     if run.returncode:
         return None
     made = np.load(out)
