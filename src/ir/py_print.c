@@ -119,6 +119,8 @@ static void add_call(const struct writer *w, const struct mase_node *n)
         mase_str_printf(w->out, "%s%s=", sep, n->kwargs.keys[i]);
         add_value(w, &n->kwargs.items[i]);
     }
+    if (mase_streq(n->target, "torch._assert") && n->args.count == 1 && !n->kwargs.count)
+        mase_str_add(w->out, ", ''"); /* PyTorch demands a message; an assert has none */
     mase_str_add(w->out, *sep == '(' ? "()" : ")");
 }
 

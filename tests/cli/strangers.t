@@ -279,6 +279,26 @@ out_has "a token for each sample" '^cat +call_function +cat .* \[1, 17, 12\]'
 out_has "reduced" '^fc +call_module +Linear .* \[1, 10\]'
 run show sizes.py:Unknown mnist
 refused "how many samples there are decides nothing" '^sizes\.py:[0-9]+:[0-9]+: control flow on data: whether this holds is not known'
+cat >asserts.py <<'END'
+import torch
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = torch.nn.Linear(16, 5)
+
+    def forward(self, x):
+        assert x.shape[1] == 16
+        torch._assert(x.shape[1] == 16, f"{x.shape[1]} are not 16")
+        return self.fc(x)
+END
+run convert asserts.py:Net written.py --dataset jsc
+holds "a message names what is traced, always the same" grep -q "torch._assert(eq_1, 'Proxy(getitem_2) are not 16')" written.py
+holds "and an assert without one has one for PyTorch" grep -q "torch._assert(eq, '')" written.py
+run convert asserts.py:Net one.mg --dataset jsc
+run convert written.py two.mg --dataset jsc
+holds "which is none when it is read" cmp one.mg two.mg
 run show sizes.py:Windows mnist
 succeeds "plain numbers of a batch"
 out_has "len() is a size" '^size +call_method +size +x '

@@ -193,7 +193,7 @@ def compare_graphs(result, text, answer, folder):
 
 
 def trained_slower(args, np, result, spec, folder, scratch):
-    """Where the weights are elsewhere, once more by shorter steps: a step across the kink of a ReLU, which a rounding of
+    """Where the weights are elsewhere, once more from other samples by shorter steps: a value at the kink of a ReLU, which a rounding of
     float32 decides, is one of these; a wrong gradient is wrong with any."""
     repository, commit, path, expression, inputs = result["row"]
     file = os.path.join(folder, "slower.json")
@@ -319,7 +319,7 @@ def remark(r):
     elif is_trained(r) and r["trained"]["far"] > 1e-3:
         said.append("trained: PyTorch in float32 is as far away")
     if is_trained(r) and r["trained"].get("slower"):
-        said.append("trained by shorter steps: by longer ones float32 decides on which side of a kink it lands")
+        said.append("trained from other samples: of the first, one lies so near a kink that float32 decides")
     return "; ".join(said)
 
 

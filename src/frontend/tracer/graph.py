@@ -30,6 +30,8 @@ def in_packages(filename):
 def is_users(filename):
     """Also a package's, where a network is made of it."""
     rest = in_packages(filename)
+    if filename.endswith(".pyx"):  # NumPy says so of itself
+        return False
     return re.split(r"[/.]", rest)[0] in IN_USE if rest else not filename.startswith(("<", STDLIB))
 
 
@@ -112,6 +114,10 @@ class Proxy:
         if name in ("data", "grad", "requires_grad"):
             raise Fault("'%s' of a traced value cannot be set" % name)
         object.__setattr__(self, name, value)
+
+    def __repr__(self):
+        """In messages of assert; as torch.fx names it."""
+        return "Proxy(%s)" % self.tracer.name(self.node)
 
     @staticmethod
     def record(kind, target, args, kwargs):
@@ -437,6 +443,13 @@ class Tracer:
         self.nodes.append(dict({"mode": "follows", "assigned": False}, kind=kind, target=target, args=args,
                                kwargs=kwargs, no_grad=stops, at=here(), **more))
         return len(self.nodes) - 1
+
+    def name(self, node):
+        def base(n):
+            return re.sub(r"\W", "_", n["target"] if n["kind"] == "call_module" else n["target"].rpartition(".")[2])
+        own = base(self.nodes[node])
+        before = sum(base(n) == own for n in self.nodes[:node])
+        return "%s_%d" % (own, before) if before else own
 
     def arg(self, v):
         """A value as our JSON writes it: what JSON has as it is, the rest in an object of one key."""

@@ -131,7 +131,7 @@ def set_default_tensor_type(t):
 
 def assert_(condition, message=""):
     if contains_proxy(condition):
-        Proxy.record("call_function", "torch._assert", (condition, message), {})
+        Proxy.record("call_function", "torch._assert", (condition, message) if message else (condition,), {})
         return
     assert condition, message
 
