@@ -297,6 +297,7 @@ struct mase_graph {
     struct mase_graph *training; /* what it is while it is trained, where forward asks; owned, with
                                   * the same parameters. NULL: the same */
     const char *untrainable;     /* why it cannot be trained, or NULL */
+    int64_t batch; /* samples that it takes at a time, neither more nor fewer; 0: any number */
 
     const struct mase_shape *more; /* samples of the placeholders behind the first, where known */
     int more_count;

@@ -330,6 +330,8 @@ static enum mase_status predict(struct job *j, struct mase_err *err)
     const int asked = (int)mase_cli_value(j->c, MASE_CLI_threads)->i;
     bool many = false;
     MASE_TRY(mase_cli_build(&j->graph, j->c, j->model, &j->data, j->weights, err));
+    if (mase_graph_param_count(j->graph))
+        MASE_TRY(need(j->c, MASE_CLI_load_name, err));
     MASE_TRY(choose_way(j, &many, err));
     MASE_TRY(mase_cli_quantise(&j->graph, j->c, &j->data.sample, err));
     if (many)
@@ -367,7 +369,6 @@ enum mase_status mase_cli_predict(struct mase_cli *c, struct mase_err *err)
     struct job j = { .c = c, .started = mase_clock() };
     MASE_TRY(mase_cli_merge(c, err));
     MASE_TRY(mase_cli_load_kind(&j.weights, c, err));
-    MASE_TRY(need(c, MASE_CLI_load_name, err));
     MASE_TRY(need(c, MASE_CLI_input, err));
     MASE_TRY(need(c, MASE_CLI_output, err));
     MASE_TRY(find_model(&j, err));

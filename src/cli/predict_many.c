@@ -8,6 +8,7 @@
  */
 #include "cli/predict_many.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -74,11 +75,29 @@ enum mase_status mase_cli_read_files(struct mase_cli_arrays *x, struct mase_aren
     return MASE_OK;
 }
 
+/* Letters and digits are the same, and what stands between them: onnx::Add_0 is onnx_Add_0 here. */
+static bool is_called(const char *name, const char *parameter)
+{
+    while (*name && *parameter) {
+        const bool a = isalnum((unsigned char)*name), b = isalnum((unsigned char)*parameter);
+        if (a != b || (a && *name != *parameter))
+            return false;
+        for (name++; !a && *name && !isalnum((unsigned char)*name);)
+            name++;
+        for (parameter++; !a && *parameter && !isalnum((unsigned char)*parameter);)
+            parameter++;
+    }
+    return !*name && !*parameter;
+}
+
 static const struct mase_tensor *find_array(const struct mase_cli_arrays *x, const char *name,
                                             int number)
 {
     for (int i = 0; i < x->count; i++)
         if (x->items[i].name ? mase_streq(x->items[i].name, name) : i == number)
+            return &x->items[i].tensor;
+    for (int i = 0; i < x->count; i++)
+        if (x->items[i].name && is_called(x->items[i].name, name))
             return &x->items[i].tensor;
     return NULL;
 }
@@ -211,6 +230,9 @@ enum mase_status mase_cli_predict_many(struct mase_cli_many *m, struct mase_aren
     for (int i = 0; i < x->count; i++)
         in[i] = (struct mase_input){ .name = x->items[i].name, .tensor = x->items[i].tensor };
     m->samples = x->items[0].tensor.shape.dim[0];
+    if (g->batch && m->samples != g->batch)
+        return mase_fail(err, MASE_EVALUE, "the network takes batches of %lld samples, got %lld",
+                         (long long)g->batch, (long long)m->samples);
     MASE_TRY(mase_run_reference(&v, a, g, in, x->count, err));
     r.item = mase_new_array(a, struct mase_named_tensor, MOST_RESULTS);
     MASE_TRY(take(&r, "", mase_run_output(&v, g), err));

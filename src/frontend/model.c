@@ -89,17 +89,12 @@ static enum mase_status open_mg(struct mase_graph **g, const char *path, struct 
     return st;
 }
 
-/* Of ONNX files we ask that samples are as they say, in batches of any size. */
+/* Samples must be as the file says. */
 static enum mase_status check_onnx(const struct mase_onnx_info *info, const char *path,
                                    const struct mase_shape *sample, struct mase_err *err)
 {
     struct mase_str want = { 0 }, got = { 0 };
     enum mase_status st = MASE_OK;
-    if (info->batch)
-        return mase_fail_in(err, MASE_EUNSUPPORTED, path,
-                            "its shapes hold for batches of %lld alone; export it with a batch of "
-                            "any size (dynamic_axes, dynamic_shapes)",
-                            (long long)info->batch);
     if (sample && info->has_sample && !mase_shape_equal(sample, &info->sample)) {
         mase_shape_print(&want, &info->sample);
         mase_shape_print(&got, sample);
@@ -117,6 +112,13 @@ enum mase_status mase_model_open_onnx(struct mase_graph **g, struct mase_onnx_in
 {
     const struct mase_onnx_opts opts = { .sample = sample };
     MASE_TRY(mase_onnx_read(g, info, path, &opts, err));
+    (*g)->batch = info->batch;
+    if (info->batch)
+        mase_graph_refuse_training(
+            *g, mase_arena_printf(&(*g)->arena,
+                                  "its shapes hold for batches of %lld alone; export it with a "
+                                  "batch of any size (dynamic_axes, dynamic_shapes)",
+                                  (long long)info->batch));
     const enum mase_status st = check_onnx(info, path, sample, err);
     if (st) {
         mase_graph_free(*g);

@@ -55,6 +55,7 @@ struct mase_graph *mase_graph_clone(const struct mase_graph *src)
     mase_graph_set_more(g, src->more, src->more_count);
     g->training = src->training ? mase_graph_clone(src->training) : NULL;
     g->untrainable = src->untrainable ? mase_arena_strdup(&g->arena, src->untrainable) : NULL;
+    g->batch = src->batch;
     g->weights = src->weights;
     g->weights_borrowed = src->weights;
     g->props = src->props;

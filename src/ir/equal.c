@@ -192,6 +192,8 @@ bool mase_graph_equal(const struct mase_graph *a, const struct mase_graph *b, st
 {
     if (!mase_streq(a->name, b->name))
         return differ(why, "names %s and %s", or_none(a->name), or_none(b->name));
+    if (a->batch != b->batch)
+        return differ(why, "batches of %lld and %lld", (long long)a->batch, (long long)b->batch);
     return same(a, b, ALL, why);
 }
 

@@ -6,6 +6,7 @@
  *
  *     name NAME                          the model's name
  *     untrainable WHY                    it cannot be trained, for this reason
+ *     batch NUMBER                       of samples that it takes at a time; without: any
  *     module PATH = CLASS(ARGUMENTS)     a layer, as one would construct it in PyTorch; then, each
  *                                        at most once and in this order:
  *           init {weight: START, ...}        not PyTorch's default START for these parameters
@@ -77,6 +78,18 @@ static enum mase_status parse_untrainable(struct mase_mg_parser *p)
     MASE_TRY(mase_mg_next(&p->lx));
     MASE_TRY(mase_mg_label(p, &why, "the reason"));
     mase_graph_refuse_training(p->g, why);
+    return MASE_OK;
+}
+
+static enum mase_status parse_batch(struct mase_mg_parser *p)
+{
+    struct mase_arg n;
+    const struct mase_loc at = p->lx.t.at;
+    MASE_TRY(mase_mg_next(&p->lx));
+    MASE_TRY(mase_mg_value(p, &n));
+    if (n.kind != MASE_ARG_INT || n.i < 1)
+        return mase_fail_at(p->err, MASE_EPARSE, at, "a batch is a number of samples, 1 or more");
+    p->g->batch = n.i;
     return MASE_OK;
 }
 
@@ -436,7 +449,7 @@ static enum mase_status parse_statement(struct mase_mg_parser *p)
         enum mase_status (*parse)(struct mase_mg_parser *p);
     } statements[] = {
         { "name", parse_name }, { "untrainable", parse_untrainable }, { "module", parse_module },
-        { "attr", parse_attr }, { "return", parse_return },
+        { "attr", parse_attr }, { "return", parse_return },           { "batch", parse_batch },
     };
     if (mase_graph_output(p->g))
         return mase_mg_fail(p, "nothing may follow return");

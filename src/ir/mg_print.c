@@ -270,6 +270,8 @@ void mase_graph_print_mg(struct mase_str *out, const struct mase_graph *g)
         mase_mg_quote(out, g->untrainable);
         mase_str_addc(out, '\n');
     }
+    if (g->batch)
+        mase_str_printf(out, "batch %lld\n", (long long)g->batch);
     print_body(out, g);
     if (g->training) {
         mase_str_add(out, "\ntraining\n");

@@ -518,6 +518,9 @@ static enum mase_status lower(struct lowering *low, struct mase_err *err)
 static enum mase_status check_batch(const struct mase_graph *g, const struct mase_lower_opts *opts,
                                     struct mase_err *err)
 {
+    if (g->batch)
+        return mase_fail(err, MASE_EUNSUPPORTED, "its shapes hold for batches of %lld alone",
+                         (long long)g->batch);
     const struct mase_node *n = mase_graph_cuts_batch(g, opts->inputs, opts->input_count);
     if (!n)
         return MASE_OK;

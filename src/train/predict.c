@@ -147,7 +147,7 @@ enum mase_status mase_predictor_new(struct mase_predictor **out, struct mase_gra
     const struct mase_predictor_opts *o = opts ? opts : &none;
     struct mase_predictor *p = mase_xcalloc(sizeof *p);
     p->graph = g;
-    p->batch = o->batch > 0 ? o->batch : good_batch(mase_shape_count(sample));
+    p->batch = g->batch ? g->batch : o->batch > 0 ? o->batch : good_batch(mase_shape_count(sample));
     p->scaling = o->scaling && o->scaling->n ? o->scaling : NULL;
     p->learns = o->learns;
     p->seed = o->seed;
@@ -338,7 +338,16 @@ static enum mase_status mixes(bool *out, const struct each *e, struct mase_err *
 static enum mase_status settle_batch(const struct each *e, struct mase_err *err)
 {
     struct mase_predictor *p = e->p;
+    const int64_t only = p->graph->batch;
     bool mixed;
+    if (only && e->n % only)
+        return mase_fail(
+            err, MASE_EVALUE,
+            "the network takes batches of %lld samples alone, and %lld are no multiple "
+            "of that",
+            (long long)only, (long long)e->n);
+    if (only)
+        return MASE_OK;
     MASE_TRY(mixes(&mixed, e, err));
     if (!mixed)
         return MASE_OK;

@@ -12,6 +12,14 @@ run predict $net/mlp_script.onnx --input $net/mlp_x.npy --output y.npy
 succeeds "whatever exporter wrote it"
 run predict $net/cnn_single.onnx --input $net/cnn_x.npy --output c.npy
 succeeds "one with a batch of one takes more"
+run predict $net/mixed_fixed.onnx --input $net/mixed_x.npy --output mixed.npy
+succeeds "one that mixes the samples of its batch takes so many at a time"
+holds "and gives their numbers" cmp mixed.npy $net/mixed_y.npy
+run convert $net/mixed_fixed.onnx mixed.mg
+run predict mixed.mg --input $net/mixed_x.npy --output again.npy
+holds "as does its graph" cmp again.npy mixed.npy
+run convert $net/mixed_fixed.onnx other.onnx
+refused "nothing says it is for any batch" 'its shapes hold for batches of 2 alone'
 run predict $net/mlp_dynamo.onnx --input $net/cnn_x.npy --output y.npy
 refused "samples of another shape" 'it takes samples of \[16\], not of \[3, 8, 8\]'
 

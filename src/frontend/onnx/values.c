@@ -114,6 +114,14 @@ void mase_ox_fill(struct mase_ox_import *im, const char *path, const char *name,
                   struct mase_ox_value *v, bool transposed)
 {
     const char *full = mase_arena_printf(&im->arena, "%s.%s", path, name);
+    const struct mase_param *p = mase_graph_attr(im->g, full);
+    const struct mase_tensor *t = mase_ox_like(im, v);
+    if (p && t && mase_tensor_count(t) != mase_tensor_count(&p->tensor)) {
+        mase_ox_fail(im, MASE_EVALUE, "%s '%s' has %lld values where its input wants %lld", name,
+                     v->name ? v->name : "", (long long)mase_tensor_count(t),
+                     (long long)mase_tensor_count(&p->tensor));
+        return;
+    }
     add_fill(im, full, v, transposed);
     if ((v->init || v->data) && !v->owner) {
         v->owner = full;

@@ -272,6 +272,9 @@ def mixed():
         nodes = [helper.make_node("ReduceMean", ["x"], ["m"], name="mean", axes=[0]), helper.make_node("Sub", ["x", "m"], ["y"], name="sub")]
         graph = helper.make_graph(nodes, "mixed", info[:1], info[1:])
         onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]), f"{HERE}/mixed_{name}.onnx")
+    x = np.arange(16, dtype=np.float32).reshape(4, 4) ** 2
+    np.save(f"{HERE}/mixed_x.npy", x)
+    np.save(f"{HERE}/mixed_y.npy", np.concatenate([x[k : k + 2] - x[k : k + 2].mean(0) for k in (0, 2)]))
 
 
 def nested():
