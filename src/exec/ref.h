@@ -60,7 +60,7 @@ enum mase_status mase_ref_division(const struct mase_call *c, mase_binary_fn **f
 
 /* ---- walking over several tensors at once ---- */
 
-enum { MASE_ND_OPERANDS = 4, MASE_ND_RANK = 2 * MASE_MAX_RANK };
+enum { MASE_ND_OPERANDS = 6, MASE_ND_RANK = 2 * MASE_MAX_RANK };
 
 /* All positions of a shape in row-major order, with the offset of each operand there:
  *

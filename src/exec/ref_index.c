@@ -5,26 +5,26 @@
 
 #include "exec/ref.h"
 
-/* A walk over x[index]: operand 0 is the view without the picked dimension, operand 1 the tensor
- * that picks. */
+/* A walk over x[index]: operand 0 is the view without the picked dimensions, the next are the
+ * tensors that pick. */
 static struct mase_nd walk_index(const struct mase_index *x)
 {
-    int64_t view[MASE_MAX_RANK] = { 0 }, pick[MASE_MAX_RANK] = { 0 };
-    int wide = x->pick ? x->pick->shape.rank : 0;
-    struct mase_view index = { 0 };
-    if (x->pick)
-        index = mase_view_of(&x->pick->shape);
-    for (int d = 0; d < x->shape.rank; d++) {
-        if (!x->pick || d < x->pick_dim)
-            view[d] = x->view.stride[d];
-        else if (d < x->pick_dim + wide)
-            pick[d] = index.stride[d - x->pick_dim];
-        else
-            view[d] = x->view.stride[d - wide + 1];
+    int64_t view[MASE_MAX_RANK] = { 0 };
+    for (int d = 0, to = 0; d < x->view.shape.rank; d++) {
+        if (mase_index_picks(x, d))
+            continue;
+        view[to < x->at || !x->picks ? to : to + x->picked.rank] = x->view.stride[d];
+        to++;
     }
     struct mase_nd w = mase_nd(&x->shape);
     mase_nd_add_strides(&w, view, x->view.offset);
-    mase_nd_add_strides(&w, pick, 0);
+    for (int i = 0; i < x->picks; i++) {
+        const struct mase_view by = mase_view_broadcast(&x->pick[i].by->shape, &x->picked);
+        int64_t pick[MASE_MAX_RANK] = { 0 };
+        for (int d = 0; d < x->picked.rank; d++)
+            pick[x->at + d] = by.stride[d];
+        mase_nd_add_strides(&w, pick, 0);
+    }
     return w;
 }
 
@@ -32,13 +32,14 @@ static struct mase_nd walk_index(const struct mase_index *x)
 static enum mase_status place(const struct mase_call *c, const struct mase_index *x,
                               const struct mase_nd *w, int64_t *off, struct mase_err *err)
 {
-    int64_t at = 0;
-    if (x->pick) {
-        MASE_TRY(mase_ref_index(c, x->pick, w->off[1], x->view.shape.dim[x->pick_dim], x->wrap, &at,
+    *off = w->off[0];
+    for (int i = 0; i < x->picks; i++) {
+        const int d = x->pick[i].dim;
+        int64_t at;
+        MASE_TRY(mase_ref_index(c, x->pick[i].by, w->off[i + 1], x->view.shape.dim[d], x->wrap, &at,
                                 err));
-        at *= x->view.stride[x->pick_dim];
+        *off += at * x->view.stride[d];
     }
-    *off = w->off[0] + at;
     return MASE_OK;
 }
 
@@ -79,7 +80,7 @@ enum mase_status mase_forward_setitem(struct mase_call *c, struct mase_err *err)
     for (; w.i < w.count; mase_nd_next(&w)) {
         int64_t off;
         MASE_TRY(place(c, &x, &w, &off, err));
-        ref_set(t, off, mase_ref_operand(&c->param[2], w.off[2]));
+        ref_set(t, off, mase_ref_operand(&c->param[2], w.off[1 + x.picks]));
     }
     return MASE_OK;
 }
@@ -127,9 +128,9 @@ enum mase_status mase_forward_index_select(struct mase_call *c, struct mase_err 
     MASE_TRY(mase_call_axis_arg(c, &axis, &x->shape, "dim", err));
     index.shape = (struct mase_shape){ .rank = 1, .dim = { mase_tensor_count(&index) } };
     struct mase_index plan = { .view = mase_view_of(&x->shape),
-                               .pick = &index,
-                               .pick_dim = axis,
-                               .shape = ref_out(c)->shape };
+                               .pick = { { .by = &index, .dim = axis } },
+                               .picks = 1 };
+    MASE_TRY(mase_index_shape(c, &plan, err));
     return take(c, x, &plan, err);
 }
 

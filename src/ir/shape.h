@@ -217,14 +217,26 @@ int mase_norm_channel_dim(const struct mase_call *c, const struct mase_shape *s)
 
 /* ---- views, indices, ranges (shape_layout.c, shape_index.c, shape_create.c) ---- */
 
-/* x[index]: a view, and at most one dimension of it picked by a tensor of integers. */
+/* x[index]: a view, of which dimensions are picked by tensors of integers. Several of those are
+ * broadcast to one shape, which stands in the result where they stood, or first if not together. */
+enum { MASE_INDEX_PICKS = 4 };
 struct mase_index {
-    struct mase_view view;          /* the picked dimension still has its full length here */
-    const struct mase_tensor *pick; /* NULL: none */
-    int pick_dim;                   /* of the view */
-    bool wrap;                      /* negative integers count from the end */
-    struct mase_shape shape;        /* of the result */
+    struct mase_view view; /* the picked dimensions still have their full lengths here */
+    struct {
+        const struct mase_tensor *by;
+        int dim; /* of the view, ascending */
+    } pick[MASE_INDEX_PICKS];
+    int picks;
+    bool wrap;                /* negative integers count from the end */
+    int at;                   /* of the result: where the picked dimensions begin */
+    struct mase_shape picked; /* what the tensors broadcast to */
+    struct mase_shape shape;  /* of the result */
 };
+/* Is that dimension of the view picked by a tensor? */
+bool mase_index_picks(const struct mase_index *x, int d);
+/* The shape of the result, by view and picks. */
+enum mase_status mase_index_shape(const struct mase_call *c, struct mase_index *x,
+                                  struct mase_err *err) MASE_MUST_CHECK;
 /* x[:, mask] of a constant mask: the places at which it holds become the index, a list. For
  * getitem and setitem, when their arguments are bound. */
 enum mase_status mase_index_masks(struct mase_call *c, struct mase_err *err) MASE_MUST_CHECK;

@@ -179,10 +179,11 @@ static enum mase_status index_tensor(const struct mase_call *c, struct mase_inde
                               pick && pick->dtype == MASE_DTYPE_BOOL
                                   ? "; a mask's result has no shape known beforehand"
                                   : "");
-    if (x->pick)
-        return mase_call_fail(c, err, "at most one index may be a tensor or a list");
-    x->pick = pick;
-    x->pick_dim = x->view.shape.rank;
+    if (x->picks == MASE_INDEX_PICKS)
+        return mase_call_fail(c, err, "at most %d indices may be tensors or lists",
+                              (int)MASE_INDEX_PICKS);
+    x->pick[x->picks].by = pick;
+    x->pick[x->picks++].dim = x->view.shape.rank;
     return keep_dim(c, x, from->shape.dim[d], from->stride[d], err);
 }
 
@@ -207,17 +208,36 @@ static enum mase_status index_item(const struct mase_call *c, struct mase_index 
     }
 }
 
-static enum mase_status index_shape(const struct mase_call *c, struct mase_index *x,
-                                    struct mase_err *err)
+bool mase_index_picks(const struct mase_index *x, int d)
 {
+    for (int i = 0; i < x->picks; i++)
+        if (x->pick[i].dim == d)
+            return true;
+    return false;
+}
+
+enum mase_status mase_index_shape(const struct mase_call *c, struct mase_index *x,
+                                  struct mase_err *err)
+{
+    const int rank = x->view.shape.rank, last = x->picks - 1;
     x->shape = x->view.shape;
-    if (!x->pick)
+    if (!x->picks)
         return MASE_OK;
-    int rank = x->view.shape.rank;
-    MASE_TRY(mase_call_rank(c, rank - 1 + x->pick->shape.rank, err));
-    struct mase_shape tail = mase_shape_part(&x->view.shape, x->pick_dim + 1, rank);
-    x->shape = mase_shape_part(&x->view.shape, 0, x->pick_dim);
-    mase_shape_append(&x->shape, &x->pick->shape);
+    x->picked = x->pick[0].by->shape;
+    for (int i = 1; i < x->picks; i++)
+        if (!mase_shape_widen(&x->picked, &x->pick[i].by->shape))
+            return mase_call_fail(c, err, "indices of %s and %s cannot be broadcast",
+                                  mase_show_shape(c, &x->picked),
+                                  mase_show_shape(c, &x->pick[i].by->shape));
+    MASE_TRY(mase_call_rank(c, rank - x->picks + x->picked.rank, err));
+    x->at = x->pick[last].dim - x->pick[0].dim == last ? x->pick[0].dim : 0;
+    struct mase_shape rest = { 0 };
+    for (int d = 0; d < rank; d++)
+        if (!mase_index_picks(x, d))
+            mase_shape_push(&rest, x->view.shape.dim[d]);
+    const struct mase_shape tail = mase_shape_part(&rest, x->at, rest.rank);
+    x->shape = mase_shape_part(&rest, 0, x->at);
+    mase_shape_append(&x->shape, &x->picked);
     mase_shape_append(&x->shape, &tail);
     return MASE_OK;
 }
@@ -249,7 +269,7 @@ enum mase_status mase_index_plan(const struct mase_call *c, struct mase_index *x
     }
     for (; d < t->shape.rank; d++)
         MASE_TRY(keep_dim(c, x, from.shape.dim[d], from.stride[d], err));
-    return index_shape(c, x, err);
+    return mase_index_shape(c, x, err);
 }
 
 /* ---- x[index] of what is no tensor ---- */

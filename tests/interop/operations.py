@@ -56,6 +56,10 @@ NETWORKS = {  # by name: further layers, what comes to the last, the body of for
     "Norms": ("pass", 17, "n = torch.norm(x, dim=1, keepdim=True); x = torch.cat([F.normalize(x), n], 1)"),
     "Spread": ("pass", 16, "x = (x - x.mean(1, True)) / (x.std(1, keepdim=True) + 0.1) + torch.var(x, 1, keepdim=True)"),
     "Extremes": ("pass", 16, "x = x - x.amax(1, keepdim=True) + torch.logsumexp(x, 1, keepdim=True) * x.argmax(1, True) / 16"),
+    "Several": ('self.register_buffer("i", torch.tensor([[0], [2]])); self.register_buffer("j", torch.tensor([3, 1, -1])); '
+                'self.register_buffer("k", torch.tensor([1, 0, 1]))', 12,
+                "y = x.view(-1, 2, 2, 4); x = x.view(-1, 4, 4)[:, self.i, self.j].flatten(1); "
+                "x = torch.cat([x, y[:, self.k, :, self.j].permute(1, 0, 2).flatten(1)], 1)"),
     "Angles": ("pass", 1, "y = torch.flip(x, (1,)); x = F.cosine_similarity(x, y, dim=1).unsqueeze(1)"),
     "Gammas": ("pass", 16, "x = torch.lgamma(x.abs() + 1) - torch.digamma(x.square() + 1) + torch.erfc(x) * torch.erfinv(torch.tanh(x))"),
     "Parts": ("pass", 16, "x = torch.frac(x) + torch.sinc(x) + torch.copysign(x, x.flip(1)) + torch.xlogy(x, x.abs() + 1) + torch.fmax(x, x.roll(1, 1))"),
@@ -93,7 +97,11 @@ NETWORKS.update({
                "x = F.grid_sample(y, F.affine_grid(t, y.size(), align_corners=False), padding_mode='border', align_corners=False).flatten(1)"),
     "Moments": ("pass", 16, "v, m = torch.var_mean(x, dim=1, keepdim=True); x = (x - m) / (v + 1)"),
 })
-OTHERWISE = {  # torch.fx has a layer, we have what it computes
+OTHERWISE = {  # torch.fx has a layer, we have what it computes; or it cannot trace them
+    "Put": ('self.register_buffer("i", torch.tensor([[0], [2]])); self.register_buffer("j", torch.tensor([3, 1]))', 16,
+            "y = x.view(-1, 4, 4).clone(); y[:, self.i, self.j] = 0.5; x = x + y.flatten(1)"),
+    "Lengths": ("pass", 16, "n = len(x); x = x.view(int(n * 16 / (64 / 2 / 2)), 4, 4).reshape(int(n), 16); "
+                "x = x + torch.linspace(0, 1, x.size(1), dtype=x.dtype) if torch.is_tensor(x) else x"),
     "Normed": ("self.c = weight_norm(nn.Conv1d(1, 3, 3, padding=1)); self.l = weight_norm(nn.Linear(48, 8), dim=None)", 8,
                "x = self.l(self.c(x.view(-1, 1, 16)).flatten(1))"),
     "Decoder": ("self.d = nn.TransformerDecoder(nn.TransformerDecoderLayer(4, 2, 8, 0.0, 'gelu', batch_first=True), 2); "
@@ -141,6 +149,17 @@ class Masked(nn.Module):
         h = self.table(ids) * mask.unsqueeze(-1)
         y = self.out(h.sum(1))
         return {"logits": y, "best": y.argmax(1), "states": (h, h.mean(1))}
+
+
+class Chosen(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.out = nn.Linear(5, 3)
+
+    def forward(self, x):
+        y = self.out(x)
+        rows = torch.arange(len(x))
+        return y[rows, y.argmax(1)], x[rows[:, None], [0, -1]]
 
 
 class Tokens(nn.Module):
@@ -211,5 +230,6 @@ with tempfile.TemporaryDirectory() as folder:
     ids, mask = torch.randint(0, 10, (130, 5)), torch.rand(130, 5) > 0.5
     compare_ends("Two", {"left": torch.randn(130, 4), "right": torch.randn(130, 2)}, ["in.npz"])
     compare_ends("Masked", {"ids": ids, "mask": mask}, ["in.npz"])
+    compare_ends("Chosen", {"x": torch.randn(130, 5)}, ["in.npz", "in.npy"])
     compare_ends("Tokens", {"ids": ids}, ["in.npz", "in.npy"])
 finish()
