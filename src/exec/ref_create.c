@@ -35,8 +35,9 @@ static int64_t fill_literal(struct mase_tensor *out, const struct mase_arg *a, i
 {
     double v;
     if (mase_arg_tensor(a)) {
-        ref_set(out, at, ref_get(a->tensor, 0));
-        return at + 1;
+        for (int64_t i = 0; i < mase_tensor_count(a->tensor); i++)
+            ref_set(out, at++, ref_get(a->tensor, i));
+        return at;
     }
     if (mase_arg_number(a, &v)) {
         ref_set(out, at, v);

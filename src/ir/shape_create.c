@@ -256,6 +256,11 @@ static enum mase_status literal_read(const struct mase_call *c, struct mase_shap
                                      enum mase_dtype *t, struct mase_err *err)
 {
     const struct mase_arg *data = mase_call_arg(c, "data");
+    if (mase_arg_tensor(data)) { /* a copy */
+        *s = data->tensor->shape;
+        *t = data->tensor->dtype;
+        return MASE_OK;
+    }
     *s = (struct mase_shape){ 0 };
     *t = MASE_DTYPE_BOOL;
     for (const struct mase_arg *a = data; mase_arg_is_seq(a); a = a->items) {

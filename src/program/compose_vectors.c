@@ -157,9 +157,10 @@ enum mase_status mase_lower_tensor(struct mase_lowered *l, struct mase_err *err)
         return MASE_OK;
     if (!traced)
         return mase_compose_last(&k, MASE_OP_tensor, data, dtype);
-    if (!mase_arg_is_seq(&data))
-        return mase_call_fail(&l->call[0], err,
-                              "of a tensor is the tensor: detach().clone() says so");
+    if (!mase_arg_is_seq(&data)) /* a copy */
+        return mase_compose_last(
+            &k, MASE_OP_detach,
+            mase_compose(&k, MASE_OP_cast, data, mase_arg_seq(a, MASE_ARG_TUPLE, &dtype, 1)));
     struct mase_arg *item = mase_new_array(a, struct mase_arg, (size_t)data.count);
     for (int i = 0; i < data.count; i++) {
         if (mase_pvalue_of(&data.items[i]))

@@ -100,6 +100,8 @@ NETWORKS.update({
 OTHERWISE = {  # torch.fx has a layer, we have what it computes; or it cannot trace them
     "Put": ('self.register_buffer("i", torch.tensor([[0], [2]])); self.register_buffer("j", torch.tensor([3, 1]))', 16,
             "y = x.view(-1, 4, 4).clone(); y[:, self.i, self.j] = 0.5; x = x + y.flatten(1)"),
+    "Copies": ('self.i = torch.tensor([3, 1, 2])', 19,
+               "x = torch.cat([x, torch.tensor(x[:, :3]) * x.new_tensor(self.i)], 1)"),
     "Lengths": ("pass", 16, "n = len(x); x = x.view(int(n * 16 / (64 / 2 / 2)), 4, 4).reshape(int(n), 16); "
                 "x = x + torch.linspace(0, 1, x.size(1), dtype=x.dtype) if torch.is_tensor(x) else x"),
     "Normed": ("self.c = weight_norm(nn.Conv1d(1, 3, 3, padding=1)); self.l = weight_norm(nn.Linear(48, 8), dim=None)", 8,

@@ -1202,3 +1202,10 @@ method("atanh", "atanh", grid(2, 3).clamp(-0.9375, 0.9375))
 function("logaddexp", "torch.logaddexp", grid(2, 1, 3), grid(4, 1))
 function("logaddexp", "torch.logaddexp", torch.tensor([0.25, -0.5, 88.0, INF, -INF, -INF, NAN]), torch.tensor([0.25, 0.75, -88.0, INF, -INF, 1.0, 1.0]))
 method("logaddexp", "logaddexp", grid(3), grid(3))
+
+# Several tensors in an index, together and apart; a tensor made of a tensor.
+for index in ((ints(0, 3, 2, 1), ints(-4, 4, 3)), (S(None), ints(0, 4, 2), ints(-2, 2, 2)), (ints(0, 3, 2), S(None), ints(0, 2, 2, 2)), ([0, 2], [1, -1], ints(0, 2, 2)),
+              (0, S(1, None), None, ints(0, 2, 3)), (S(None), ints(0, 4, 2), None, ints(0, 2, 2))):
+    function("getitem", "operator.getitem", grid(3, 4, 2), index)
+method("new_tensor", "new_tensor", grid(2), ints(0, 3, 1, 2))
+function("tensor", "torch.tensor", grid(1), dtype=torch.float32)
