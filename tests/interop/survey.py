@@ -175,17 +175,37 @@ def compute(args, np, spec, folder, answer, inputs, names, scratch):
     return [np.load(f) for f in files if os.path.exists(f)], run.stderr
 
 
-def written_out(ours, theirs):
-    """Layers that torch.fx keeps whole and that are operations of their parameters here: attention, weight_norm."""
-    whole = set(re.findall(r"call_module\[target=([\w.]+)\]", theirs)) - set(re.findall(r"call_module\[target=([\w.]+)\]", ours))
-    return bool(whole) and all(f"get_attr[target={path}." in ours for path in whole)
+PYTHONS = ("torch", "operator", "_operator", "builtins", "math")
+
+
+def targets(kind, text):
+    return set(re.findall(rf"{kind}\[target=([\w.]+)\]", text))
+
+
+def kept_whole(ours, theirs):
+    """Why the two differ, where it is that one keeps whole what the other writes out, or has what is not used; else ""."""
+    modules = targets("call_module", theirs) - targets("call_module", ours), targets("call_module", ours) - targets("call_module", theirs)
+    functions = {t for t in targets("call_function", theirs) if t.partition(".")[0] not in PYTHONS}
+    if "_torchbind_obj" in theirs:
+        return "torch.fx calls compiled modules"
+    if functions:
+        return f"torch.fx keeps `{sorted(functions)[0].rpartition('.')[2]}` whole"
+    if "placeholder[target=**" in theirs:
+        return "torch.fx takes ** for an input"
+    if modules[0] and all(f"get_attr[target={path}." in ours for path in modules[0]):
+        return "torch.fx keeps a layer whole"
+    if modules[1] and all(f"get_attr[target={path}.weight]" in theirs for path in modules[1]):
+        return "a layer that is derived from torch's is whole here"
+    if "\nwhile training" in theirs and ours.rstrip("\n") == theirs.partition("\n\nwhile training")[0].rstrip("\n"):
+        return "training is another graph, and refused"
+    return ""
 
 
 def compare_graphs(result, text, answer, folder):
     result["equal"] = numbered(text) == numbered(answer["graph"])
-    result["written out"] = not result["equal"] and written_out(text, answer["graph"])
     if result["equal"]:
         return
+    result["whole"] = kept_whole(text, answer["graph"])
     for name, of in (("ours.txt", text), ("theirs.txt", answer["graph"] + "\n")):
         with open(os.path.join(folder, name), "w") as f:
             f.write(of)
@@ -253,6 +273,7 @@ def examine(args, row):
             names = re.findall(r"placeholder\[target=(\w+)\]", run.stdout.partition("\n\nwhile training")[0])
             outputs, said = compute(args, np, spec, folder, answer, inputs, names, scratch)
             result["far"] = farthest(np, folder, outputs, answer["outputs"])
+            result["own"] = answer.get("own", 0.0)
             result["near"] = result["far"] is not None and result["far"] <= max(1e-5, answer.get("own", 0.0))
             if result["far"] is None:
                 result["why"] = reason(said, top) or "other outputs"
@@ -305,14 +326,14 @@ def is_quantised(r):
 def remark(r):
     if not r["captured"]:
         return ("PyTorch fails, too: " + r["failed"] if r["failed"] else "refused: " + r["why"])
-    said = ["torch.fx keeps a layer whole"] if r.get("written out") else []
+    said = [r["whole"]] if r.get("whole") else []
     if r["equal"] is False and not said:
         said.append("torch.fx has another graph")
     if r["far"] is None:
         said.append("PyTorch fails: " + r["failed"] if r["failed"] else r["why"])
         return "; ".join(said)
-    if r["far"] > 1e-5 and r["near"]:
-        said.append("PyTorch in float32 is farther away")
+    if r["far"] > 1e-5 and not r["draws"]:
+        said.append("PyTorch in float32 is " + ("farther away" if r["near"] else f"{shown(r['own'])} away"))
     said += [f"{part}: {r[part]['why']}" for part in ("quantised", "trained") if part in r and r[part]["why"]]
     if is_trained(r) and not weights_are_near(r):
         said.append(f"trained: `{r['trained']['worst']}` is elsewhere")
@@ -336,8 +357,8 @@ Networks of public repositories, each as it lies there, and of installed package
 are objects, made by a file of a few lines around it (`wrapped`). PyTorch {torch} ran the same code with the same weights, which are random.
 
 - **captured**: the network is read and becomes a graph.
-- **torch.fx**: the graph is the one that torch.fx traces, node by node; `parts`: but for layers that torch.fx keeps whole and that are written out here, as operations with
-  their parameters, attention and what `weight_norm` was put on; `-`: torch.fx cannot trace it.
+- **torch.fx**: the graph is the one that torch.fx traces, node by node; `parts`: but for what one of the two keeps whole and the other writes out, such as attention and
+  what `weight_norm` was put on, as the last column says; `-`: torch.fx cannot trace it.
 - **outputs**: the largest difference from what PyTorch computes in float64, relative to the output where that is above 1; `draws`: the network draws random
   numbers even where it is not trained; `-`: not compared, because PyTorch itself fails or because what goes in is no tensor.
 - **quantised**: how many nodes compute in integers of {wide} bits, all that have such a form, and how far the outputs are from PyTorch's float64 then: so wide, next to nothing
@@ -364,7 +385,7 @@ def line(r):
     repository, commit, path, expression, inputs = r["row"]
     short = expression if len(expression) < 70 else expression[:expression.index("(")] + "(...)"
     captured = ("directly" if r["how"] == "direct" else "wrapped") if r["captured"] else "no"
-    equal = "parts" if r.get("written out") else {None: "-", True: "equal", False: "differs"}[r["equal"]]
+    equal = "parts" if r.get("whole") else {None: "-", True: "equal", False: "differs"}[r["equal"]]
     numbers = [equal, output_cell(r), quantised_cell(r), trained_cell(r)]
     if not r["captured"] or not r["asked"]:
         numbers = ["?" if r["captured"] else ""] * len(numbers)
@@ -400,7 +421,7 @@ def summary(results):
         n["captured directly"] += r["how"] == "direct" and r["captured"]
         n["traced by torch.fx, too"] += r["equal"] is not None
         n["equal to torch.fx"] += r["equal"] is True
-        n["with a layer written out that torch.fx keeps whole"] += bool(r.get("written out"))
+        n["equal but for what one of the two keeps whole"] += bool(r.get("whole"))
         n["refused, though torch.fx traces it"] += not r["captured"] and r["torch"]
         n["outputs compared"] += r["far"] is not None and not r["draws"]
         n["outputs within 1e-5, or nearer than PyTorch in float32"] += not r["draws"] and r.get("near", False)
