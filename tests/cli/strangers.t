@@ -568,3 +568,29 @@ run show within/same/same.py:Net jsc
 succeeds "a file named as its package"
 out_has "of the width that the package says" '^fc +Linear\(in_features=16, out_features=6'
 out_has "with a function of its own" '^sign +call_method +sign '
+
+# What vision networks take of timm is here where timm is not.
+cat >paths.py <<'END'
+import torch
+from torch import nn
+from timm.models.layers import DropPath, to_2tuple, trunc_normal_
+
+
+class Paths(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(16, to_2tuple(5)[0])
+        self.back = nn.Linear(5, 5)
+        self.drop_path = DropPath(0.5)
+        trunc_normal_(self.fc.weight, std=0.02)
+
+    def forward(self, x):
+        x = self.fc(x)
+        return x + self.drop_path(self.back(x))
+END
+run show paths.py:Paths --input-shape 16
+succeeds "the parts of timm are known"
+out_has "which drops nothing here" 'add +call_function +add +fc, back'
+out_has "and draws in training" 'bernoulli_ +call_method'
+run train paths.py:Paths jsc-sim --max-steps 20 --max-epochs 1 --project paths
+succeeds "where it is trained"

@@ -41,6 +41,8 @@ def use(package):
 def real(full):
     """What a name of such a package stands for; None: nothing that can be had."""
     package = full.partition(".")[0]
+    if package == "timm" and not installed(package):
+        return TIMM.get(full.rpartition(".")[2])
     if package not in READ or is_beside(full) or "(" in full or not installed(package):
         return None
     use(package)
@@ -119,7 +121,7 @@ class Absent:
 
     def look(self, *_):
         package = self._name.partition(".")[0]
-        why = "it needs torch itself" if package in ON_TORCH else "python3 does not have it"
+        why = "it needs torch itself" if package in ON_TORCH and installed(package) else "python3 does not have it"
         raise looked("'%s' is needed here, and %s is not read: %s" % (self._name, package, why))
 
     __bool__ = __int__ = __float__ = __index__ = __iter__ = __len__ = __contains__ = look
