@@ -13,6 +13,7 @@
 #include <mase/log.h>
 #include <mase/rng.h>
 
+#include "cli/net.h"
 #include "cli/train.h"
 
 struct job {
@@ -30,18 +31,18 @@ struct job {
 
 /* ---- the network ---- */
 
-/* An ONNX file says what a sample is: "shape:3,32,32". */
+/* An ONNX file or a saved folder says what a sample is: "shape:3,32,32". */
 static enum mase_status sample_of_file(struct job *j, const char **name, const char *path,
                                        struct mase_err *err)
 {
-    struct mase_graph *g;
-    struct mase_onnx_info info;
-    MASE_TRY(mase_model_open_onnx(&g, &info, path, NULL, err));
-    mase_graph_free(g);
-    *name = "shape:";
-    for (int d = 0; d < info.sample.rank; d++)
+    struct mase_cli_net net;
+    MASE_TRY(mase_cli_net_outline(&net, j->c, path, err));
+    if (net.has_sample)
+        *name = "shape:";
+    for (int d = 0; net.has_sample && d < net.sample.rank; d++)
         *name = mase_arena_printf(&j->c->arena, "%s%s%lld", *name, d ? "," : "",
-                                  (long long)info.sample.dim[d]);
+                                  (long long)net.sample.dim[d]);
+    mase_cli_net_close(&net);
     return MASE_OK;
 }
 
@@ -54,7 +55,7 @@ static enum mase_status find_data(struct job *j, struct mase_err *err)
     const char *which = name->kind != MASE_NONE ? name->s : j->model->dataset;
     if (name->kind != MASE_NONE || !info->name) {
         const char *path = mase_cli_text(j->c, MASE_CLI_model);
-        if (!which && path && mase_ends_with(path, ".onnx"))
+        if (!which && path && (mase_ends_with(path, ".onnx") || mase_is_dir(path)))
             MASE_TRY(sample_of_file(j, &which, path, err));
         if (!which)
             return mase_fail(err, MASE_EVALUE,

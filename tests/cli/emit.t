@@ -63,6 +63,11 @@ compiles qdq
 run emit c "$SOURCE/tests/data/onnx/attention_script.onnx" --output d
 refused "an operation that has no C is named, not what its samples lack" 'the network: no C: it must have one input, of floats'
 
+# so has a folder that was saved
+run emit c conv --load conv --config conv.toml --output saved
+succeeds "a saved folder"
+holds "with the same sums" cmp saved/net.c conv2d/net.c
+
 # a folder of one's own keeps what is in it
 mkdir own && echo all: >own/Makefile
 run emit c $net --config c8.toml --output own
