@@ -292,9 +292,17 @@ class Net(torch.nn.Module):
         assert x.shape[1] == 16
         torch._assert(x.shape[1] == 16, f"{x.shape[1]} are not 16")
         return self.fc(x)
+
+
+class Ranks(Net):
+    def forward(self, x):
+        torch._assert(x.ndim == 2, f"{x.ndim} are not 2")
+        return self.fc(x)
 END
 run convert asserts.py:Net written.py --dataset jsc
 holds "a message names what is traced, always the same" grep -q "torch._assert(eq_1, 'Proxy(getitem_2) are not 16')" written.py
+run convert asserts.py:Ranks ranks.py --dataset jsc
+holds "as torch.fx does, which avoids Python's own names" grep -q "torch._assert(eq, 'Proxy(getattr_2) are not 2')" ranks.py
 holds "and an assert without one has one for PyTorch" grep -q "torch._assert(eq, '')" written.py
 run convert asserts.py:Net one.mg --dataset jsc
 run convert written.py two.mg --dataset jsc

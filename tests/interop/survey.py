@@ -182,6 +182,10 @@ def targets(kind, text):
     return set(re.findall(rf"{kind}\[target=([\w.]+)\]", text))
 
 
+def evaluated(text):
+    return text.partition("\n\nwhile training")[0]
+
+
 def kept_whole(ours, theirs):
     """Why the two differ, where it is that one keeps whole what the other writes out, or has what is not used; else ""."""
     modules = targets("call_module", theirs) - targets("call_module", ours), targets("call_module", ours) - targets("call_module", theirs)
@@ -196,7 +200,10 @@ def kept_whole(ours, theirs):
         return "torch.fx keeps a layer whole"
     if modules[1] and all(f"get_attr[target={path}.weight]" in theirs for path in modules[1]):
         return "a layer that is derived from torch's is whole here"
-    if "\nwhile training" in theirs and ours.rstrip("\n") == theirs.partition("\n\nwhile training")[0].rstrip("\n"):
+    if "\nwhile training" in ours and "\nwhile training" not in theirs and numbered(
+            evaluated(ours).replace("training: False", "training: self.training")) == numbered(theirs):
+        return "training changes a buffer, which torch.fx does not record"
+    if "\nwhile training" in theirs and numbered(ours) == numbered(evaluated(theirs)):
         return "training is another graph, and refused"
     return ""
 

@@ -369,8 +369,9 @@ def main(folder, repository, path, expression, inputs, most, slower):
         net = eval(expression, dict(module.__dict__), Names(module))
         net = net if "(" in expression else copy.deepcopy(net)  # one that the file has made
         torch.manual_seed(2)
+        stored = net.state_dict()  # others cannot be told
         for name, p in list(net.named_parameters()) + list(net.named_buffers()):
-            if p.dtype.is_floating_point and p.dim() == 1 and not name.endswith("running_var"):
+            if name in stored and p.dtype.is_floating_point and p.dim() == 1 and not name.endswith("running_var"):
                 p.data.add_(0.05 * torch.randn(p.shape))  # zeros and ones would hide much
         return net
     if slower:

@@ -448,7 +448,7 @@ class Tracer:
         def base(n):
             return re.sub(r"\W", "_", n["target"] if n["kind"] == "call_module" else n["target"].rpartition(".")[2])
         own = base(self.nodes[node])
-        before = sum(base(n) == own for n in self.nodes[:node])
+        before = sum(base(n) == own for n in self.nodes[:node]) + hasattr(builtins, own)
         return "%s_%d" % (own, before) if before else own
 
     def arg(self, v):
