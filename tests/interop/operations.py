@@ -102,6 +102,11 @@ OTHERWISE = {  # torch.fx has a layer, we have what it computes; or it cannot tr
             "y = x.view(-1, 4, 4).clone(); y[:, self.i, self.j] = 0.5; x = x + y.flatten(1)"),
     "Copies": ('self.i = torch.tensor([3, 1, 2])', 19,
                "x = torch.cat([x, torch.tensor(x[:, :3]) * x.new_tensor(self.i)], 1)"),
+    "Heads": ("self.q = nn.Linear(4, 4); self.k = nn.Linear(4, 4); self.v = nn.Linear(4, 4); self.c = nn.Linear(4, 3)", 9,
+              "x = x.view(-1, 4, 4).transpose(0, 1); x = F.multi_head_attention_forward(x[:3], x, x, x.shape[-1], 2, None, "
+              "torch.cat([self.q.bias, self.k.bias, self.v.bias]), None, None, False, 0, self.c.weight, self.c.bias, "
+              "use_separate_proj_weight=True, q_proj_weight=self.q.weight, k_proj_weight=self.k.weight, "
+              "v_proj_weight=self.v.weight, training=self.training)[0].transpose(0, 1).flatten(1)"),
     "Lengths": ("pass", 16, "n = len(x); x = x.view(int(n * 16 / (64 / 2 / 2)), 4, 4).reshape(int(n), 16); "
                 "x = x + torch.linspace(0, 1, x.size(1), dtype=x.dtype) if torch.is_tensor(x) else x"),
     "Normed": ("self.c = weight_norm(nn.Conv1d(1, 3, 3, padding=1)); self.l = weight_norm(nn.Linear(48, 8), dim=None)", 8,

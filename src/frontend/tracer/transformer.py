@@ -66,52 +66,83 @@ class MultiheadAttention(Module):
         INIT["xavier_uniform_"](p)
         return p
 
-    def projected(self, query, key, value):
-        """Queries, keys and values; one product where they are made of the same."""
-        F = sys.modules["torch.nn.functional"]
-        bias = self.in_proj_bias if self.has_bias else None
-        if self._qkv_same_embed_dim and query is key and key is value:
-            parts = F.linear(query, self.in_proj_weight, bias).chunk(3, -1)
-            return parts[0], parts[1], parts[2]
-        if self._qkv_same_embed_dim:
-            weights = self.in_proj_weight.chunk(3)
-            weights = weights[0], weights[1], weights[2]
-        else:
-            weights = self.q_proj_weight, self.k_proj_weight, self.v_proj_weight
-        biases = (None, None, None)
-        if bias is not None:
-            parts = bias.chunk(3)
-            biases = parts[0], parts[1], parts[2]
-        return tuple(F.linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases))
-
-    def heads(self, x):
-        """(N, L, E) or (L, N, E) as (N, heads, L, E / heads)."""
-        x = x.view(x.size(0), -1, self.num_heads, self.head_dim)
-        return x.permute(0, 2, 1, 3) if self.batch_first else x.permute(1, 2, 0, 3)
-
     def forward(self, query, key, value, key_padding_mask=None, need_weights=True, attn_mask=None,
                 average_attn_weights=True, is_causal=False):
         if is_causal and attn_mask is None:
             raise Fault("MultiheadAttention: is_causal needs an attn_mask")
-        F = sys.modules["torch.nn.functional"]
-        q, k, v = (self.heads(x) for x in self.projected(query, key, value))
-        scores = (q * (1.0 / math.sqrt(self.head_dim))) @ k.transpose(-2, -1)
-        if attn_mask is not None:
-            if isinstance(attn_mask, Tensor) and len(attn_mask.shape) != 2:
-                raise Fault("MultiheadAttention: an attn_mask of %s is not supported, one of (L, S) is"
-                            % list(attn_mask.shape))
-            scores = masked(scores, attn_mask, "attn_mask")
-        if key_padding_mask is not None:
-            scores = masked(scores, key_padding_mask.unsqueeze(1).unsqueeze(1), "key_padding_mask")
-        weights = F.softmax(scores, dim=-1)
-        if self.dropout:
-            weights = F.dropout(weights, p=self.dropout, training=self.training)
-        out = weights @ v
-        out = out.permute(0, 2, 1, 3) if self.batch_first else out.permute(2, 0, 1, 3)
-        out = self.out_proj(out.reshape(out.size(0), -1, self.embed_dim))
-        if not need_weights:
-            return out, None
-        return out, Deferred(lambda: weights.mean(1)) if average_attn_weights else weights
+        bias = self.in_proj_bias if self.has_bias else None
+        packed = self.in_proj_weight if self._qkv_same_embed_dim else None
+        separate = None if packed is not None else (self.q_proj_weight, self.k_proj_weight, self.v_proj_weight)
+        parts = projected(query, key, value, packed, separate, bias)
+        out, weights = attended(parts, self.num_heads, self.head_dim, self.batch_first, attn_mask, key_padding_mask,
+                                self.dropout, self.training)
+        return self.out_proj(out), shown_weights(weights, need_weights, average_attn_weights)
+
+
+def projected(query, key, value, packed, separate, bias):
+    """Queries, keys and values; one product where they are made of the same."""
+    F = sys.modules["torch.nn.functional"]
+    if packed is not None and query is key and key is value:
+        parts = F.linear(query, packed, bias).chunk(3, -1)
+        return parts[0], parts[1], parts[2]
+    if packed is not None:
+        separate = packed.chunk(3)
+        separate = separate[0], separate[1], separate[2]
+    biases = (None, None, None)
+    if bias is not None:
+        parts = bias.chunk(3)
+        biases = parts[0], parts[1], parts[2]
+    return tuple(F.linear(x, w, b) for x, w, b in zip((query, key, value), separate, biases))
+
+
+def attended(parts, heads, width, batch_first, attn_mask, padding_mask, dropout, training):
+    """What every head attends to, side by side, and how much."""
+    F = sys.modules["torch.nn.functional"]
+
+    def split(x):
+        """(N, L, E) or (L, N, E) as (N, heads, L, E / heads)."""
+        x = x.view(x.size(0), -1, heads, width)
+        return x.permute(0, 2, 1, 3) if batch_first else x.permute(1, 2, 0, 3)
+    q, k, v = map(split, parts)
+    scores = (q * (1.0 / math.sqrt(width))) @ k.transpose(-2, -1)
+    if attn_mask is not None:
+        if isinstance(attn_mask, Tensor) and len(attn_mask.shape) != 2:
+            raise Fault("MultiheadAttention: an attn_mask of %s is not supported, one of (L, S) is"
+                        % list(attn_mask.shape))
+        scores = masked(scores, attn_mask, "attn_mask")
+    if padding_mask is not None:
+        scores = masked(scores, padding_mask.unsqueeze(1).unsqueeze(1), "key_padding_mask")
+    weights = F.softmax(scores, dim=-1)
+    if dropout:
+        weights = F.dropout(weights, p=dropout, training=training)
+    out = weights @ v
+    out = out.permute(0, 2, 1, 3) if batch_first else out.permute(2, 0, 1, 3)
+    return out.reshape(out.size(0), -1, heads * width), weights
+
+
+def shown_weights(weights, are_needed, average):
+    if not are_needed:
+        return None
+    return Deferred(lambda: weights.mean(1)) if average else weights
+
+
+def multi_head_attention_forward(query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v,
+                                 add_zero_attn, dropout_p, out_proj_weight, out_proj_bias, training=True, key_padding_mask=None,
+                                 need_weights=True, attn_mask=None, use_separate_proj_weight=False, q_proj_weight=None,
+                                 k_proj_weight=None, v_proj_weight=None, static_k=None, static_v=None,
+                                 average_attn_weights=True, is_causal=False):
+    what = "multi_head_attention_forward"
+    refuse_values(what, add_zero_attn=add_zero_attn, is_causal=is_causal)
+    if any(v is not None for v in (bias_k, bias_v, static_k, static_v)):
+        raise Fault("%s: bias_k, bias_v, static_k and static_v are not supported" % what)
+    width = numbers_of(embed_dim_to_check)
+    if isinstance(width, Proxy):
+        raise Fault("%s: embed_dim_to_check is not known while tracing" % what)
+    separate = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else None
+    parts = projected(query, key, value, None if use_separate_proj_weight else in_proj_weight, separate, in_proj_bias)
+    out, weights = attended(parts, num_heads, width // num_heads, False, attn_mask, key_padding_mask, dropout_p, training)
+    out = sys.modules["torch.nn.functional"].linear(out, out_proj_weight, out_proj_bias)
+    return out, shown_weights(weights, need_weights, average_attn_weights)
 
 
 def activation_of(what, activation):
