@@ -189,7 +189,8 @@ def evaluated(text):
 def kept_whole(ours, theirs):
     """Why the two differ, where it is that one keeps whole what the other writes out, or has what is not used; else ""."""
     modules = targets("call_module", theirs) - targets("call_module", ours), targets("call_module", ours) - targets("call_module", theirs)
-    functions = {t for t in targets("call_function", theirs) if t.partition(".")[0] not in PYTHONS}
+    functions = {t for t in targets("call_function", theirs) - targets("call_function", ours)
+                 if t.partition(".")[0] not in PYTHONS or t.endswith("multi_head_attention_forward")}
     if "_torchbind_obj" in theirs:
         return "torch.fx calls compiled modules"
     if functions:
