@@ -374,11 +374,10 @@ are objects, made by a file of a few lines around it (`wrapped`). PyTorch {torch
 - **trained**: the largest difference of a weight or a running statistic from PyTorch's in float64 after two steps of SGD onto random numbers, as a share of the way that its tensor went;
   `draws`: the network draws random numbers in training, so it was trained and nothing compared. Where the task does not fit, the table says why.
 - `large`: not quantised and trained here for want of time: above 8 million parameters, in the repositories from External-Attention-pytorch on above 1 million.
+- `?`: PyTorch was not asked yet.
 
 Of these last repositories 38 networks more were tried and are left out: 14 that were misnamed or whose files are at fault, all refused, and 24 that PyTorch itself did not run with the shapes or
 packages at hand, of which 10 were refused. A row is not measured again with every change: its figures may be of a version shortly before.
-
-- `?`: PyTorch was not asked yet.
 
 | | |
 |---|---|
