@@ -602,3 +602,24 @@ out_has "which drops nothing here" 'add +call_function +add +fc, back'
 out_has "and draws in training" 'bernoulli_ +call_method'
 run train paths.py:Paths jsc-sim --max-steps 20 --max-epochs 1 --project paths
 succeeds "where it is trained"
+
+# The halves of attention that people take from torch.
+cat >packed.py <<'END'
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+
+class Packed(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.project = nn.Linear(16, 48)
+        self.head = nn.Linear(16, 5)
+
+    def forward(self, x):
+        q, k, v = F._in_projection_packed(x, x, x, self.project.weight, self.project.bias)
+        return self.head(F.softmax(q * k, -1) * v)
+END
+run show packed.py:Packed --input-shape 16
+succeeds "the packed projection is written out"
+out_has "as one product" 'linear +call_function'

@@ -144,6 +144,7 @@ def functional(tables):
             out[name] = as_written(first)
     out["scaled_dot_product_attention"] = attention(out["scaled_dot_product_attention"])
     out["multi_head_attention_forward"] = multi_head_attention_forward
+    out["_in_projection_packed"] = in_projection_packed
     for name in list(out):  # relu_ is torch's own, leaky_relu_ one of torch._C._nn
         for target in ("torch.%s_" % name, "torch._C._nn.%s_" % name):
             if target in tables.functions:

@@ -126,6 +126,10 @@ def shown_weights(weights, are_needed, average):
     return Deferred(lambda: weights.mean(1)) if average else weights
 
 
+def in_projection_packed(q, k, v, w, b=None):
+    return list(projected(q, k, v, w, None, b))
+
+
 def multi_head_attention_forward(query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v,
                                  add_zero_attn, dropout_p, out_proj_weight, out_proj_bias, training=True, key_padding_mask=None,
                                  need_weights=True, attn_mask=None, use_separate_proj_weight=False, q_proj_weight=None,
