@@ -623,3 +623,15 @@ END
 run show packed.py:Packed --input-shape 16
 succeeds "the packed projection is written out"
 out_has "as one product" 'linear +call_function'
+
+# int() goes towards zero, where // goes downwards.
+cat >towards.py <<'END'
+from torch import nn
+
+
+class Towards(nn.Module):
+    def forward(self, x):
+        return x * int((x.size(0) - 10) / 4)
+END
+run show towards.py:Towards --input-shape 4
+refused "a quotient that may be negative" "towards.py:6:20: a traced value is no plain number"

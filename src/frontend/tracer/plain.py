@@ -53,10 +53,20 @@ def is_whole_argument(v):
     return isinstance(v, builtins.int) and not isinstance(v, builtins.bool)
 
 
+def is_never_negative(v):
+    """Of whole numbers: int() goes towards zero, // downwards."""
+    if not isinstance(v, dict):
+        return v >= 0
+    made = TRACER.nodes[v["node"]]
+    if not made["target"].startswith("operator.") or made["target"] == "operator.getitem":
+        return True  # a length itself
+    return made["target"] in ("operator.add", "operator.mul", "operator.floordiv") and all(map(is_never_negative, made["args"]))
+
+
 def divided_length(node):
     """The length and the whole number that a node divides it by; None: it is none such."""
     made = TRACER.nodes[node]
-    if made["target"] != "operator.truediv" or not is_whole_argument(made["args"][0]):
+    if made["target"] != "operator.truediv" or not is_whole_argument(made["args"][0]) or not is_never_negative(made["args"][0]):
         return None
     try:
         by = TRACER.sizes.value(made["args"][1])
