@@ -194,6 +194,9 @@ const struct mase_arg *mase_ox_sizes(struct mase_ox_import *im, struct mase_ox_v
 /* One number that must be known. */
 bool mase_ox_number(struct mase_ox_import *im, struct mase_ox_value *v, double *out);
 
+/* A number as an integer: the whole part of it, at most 2^62 either way; 0 of none. */
+int64_t mase_ox_whole(double v);
+
 /* Input i as an argument: a number where it is one that is known, of this type. */
 struct mase_arg mase_ox_number_or_node(struct mase_ox_import *im, int i, enum mase_dtype dtype);
 

@@ -330,6 +330,12 @@ OX_RULE(float_quant)
         !known_number(im, 5, &largest) ||
         !read_together(im, g, &at, &to, 1, &mase_ox_like(im, x)->shape))
         return im->status;
+    const double told_of[] = { bits, mantissa, bias };
+    for (int k = 0; k < 3; k++)
+        if (!(fabs(told_of[k]) <= 1024) || told_of[k] != rint(told_of[k]))
+            return mase_ox_fail(im, MASE_EUNSUPPORTED,
+                                "input %d, %g, is no whole number of up to 1024", k + 2,
+                                told_of[k]);
     const char *specials = specials_of(bits, mantissa, bias, largest);
     if (!saturates || !specials || !mase_ox_direction(way))
         return mase_ox_fail(

@@ -311,8 +311,8 @@ OX_RULE(clip)
     struct mase_node *x = mase_ox_x(im, 0);
     struct mase_arg low = bound(im, 1), high = bound(im, 2);
     if (!mase_dtype_is_float(mase_ox_dtype(im, x))) {
-        low = low.kind == MASE_ARG_FLOAT ? I((int64_t)low.f) : low;
-        high = high.kind == MASE_ARG_FLOAT ? I((int64_t)high.f) : high;
+        low = low.kind == MASE_ARG_FLOAT ? I(mase_ox_whole(low.f)) : low;
+        high = high.kind == MASE_ARG_FLOAT ? I(mase_ox_whole(high.f)) : high;
     }
     if (low.kind == MASE_ARG_NONE && high.kind == MASE_ARG_NONE)
         return mase_ox_out(im, 0, x);

@@ -210,7 +210,7 @@ OX_RULE(top_k)
     if (v)
         mase_ox_number(im, v, &k);
     struct mase_node *top =
-        EMIT(im, MASE_OP_topk, N(x), I((int64_t)k), I(axis), B(largest), B(sorted));
+        EMIT(im, MASE_OP_topk, N(x), I(mase_ox_whole(k)), I(axis), B(largest), B(sorted));
     mase_ox_out(im, 0, mase_ox_item(im, top, 0));
     return mase_ox_out(im, 1, mase_ox_item(im, top, 1));
 }
@@ -257,7 +257,7 @@ OX_RULE(one_hot)
         return im->status ? im->status : mase_ox_fail(im, MASE_EVALUE, "its depth is below 1");
     /* places outside of the depth are in no class: compare, do not index */
     const char *key = "dtype";
-    const struct mase_arg n = I((int64_t)depth), type = mase_ox_type(MASE_I64);
+    const struct mase_arg n = I(mase_ox_whole(depth)), type = mase_ox_type(MASE_I64);
     struct mase_node *classes = mase_ox_emit_kw(im, MASE_OP_arange, &n, 1, &key, &type, 1);
     struct mase_node *below = EMIT(im, MASE_OP_lt, N(index), I(0));
     index = EMIT(im, MASE_OP_where, N(below), N(EMIT(im, MASE_OP_add, N(index), n)), N(index));

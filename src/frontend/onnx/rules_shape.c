@@ -474,7 +474,9 @@ OX_RULE(constant_of_shape)
     }
     const struct mase_arg value = mase_dtype_is_float(one.dtype) ? F(v)
                                   : one.dtype == MASE_DTYPE_BOOL ? B(v != 0)
-                                                                 : I((int64_t)v);
+                                  : one.dtype == MASE_I64
+                                      ? I(one.data ? ((const int64_t *)one.data)[0] : 0)
+                                      : I(mase_ox_whole(v));
     return mase_ox_out(
         im, 0,
         EMIT(im, MASE_OP_full, mase_ox_list(im, dims, count), value, mase_ox_type(one.dtype)));
@@ -515,8 +517,8 @@ OX_RULE(trilu)
     double diagonal = 0.0;
     if (k)
         mase_ox_number(im, k, &diagonal);
-    return mase_ox_out(im, 0,
-                       EMIT(im, upper ? MASE_OP_triu : MASE_OP_tril, N(x), I((int64_t)diagonal)));
+    return mase_ox_out(
+        im, 0, EMIT(im, upper ? MASE_OP_triu : MASE_OP_tril, N(x), I(mase_ox_whole(diagonal))));
 }
 
 /* ---- blocks ---- */

@@ -409,6 +409,14 @@ bool mase_ox_number(struct mase_ox_import *im, struct mase_ox_value *v, double *
     return r && !im->status;
 }
 
+int64_t mase_ox_whole(double v)
+{
+    return isnan(v)       ? 0
+           : v >= 0x1p62  ? INT64_C(1) << 62
+           : v <= -0x1p62 ? -(INT64_C(1) << 62)
+                          : (int64_t)v;
+}
+
 struct mase_arg mase_ox_number_or_node(struct mase_ox_import *im, int i, enum mase_dtype dtype)
 {
     struct mase_node *n = mase_ox_x(im, i);
