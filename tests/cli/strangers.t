@@ -635,3 +635,18 @@ class Towards(nn.Module):
 END
 run show towards.py:Towards --input-shape 4
 refused "a quotient that may be negative" "towards.py:6:20: a traced value is no plain number"
+
+# NumPy's functions of lengths, with NumPy or without.
+cat >padded.py <<'END'
+import numpy as np
+import torch
+from torch import nn
+
+
+class Padded(nn.Module):
+    def forward(self, x):
+        wide = int(np.ceil(x.shape[2] / 4)) * 4
+        return x * torch.ones((1, 1, wide))[:, :, : x.shape[2]]
+END
+run show padded.py:Padded --input-shape 3,10
+succeeds "they are known for the shape that is given"

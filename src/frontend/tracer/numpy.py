@@ -11,6 +11,7 @@ def array_of(v, dtype=None, **_):
 def of_numbers(scalar, method):
     """A function of a number, or of every number of an array."""
     def function(v, *args, **kwargs):
+        v = numbers_of(v)
         if is_number(v):
             return scalar(v, *args)
         return getattr(array_of(v), method)(*args, **kwargs)
