@@ -211,6 +211,17 @@ static enum mase_status check_total(const struct mase_graph *g, const struct mas
     return st;
 }
 
+/* With another number of samples a network of one size of batch may fail, or give other numbers. */
+static enum mase_status check_samples(const struct mase_graph *g, const struct mase_input *inputs,
+                                      int input_count, struct mase_err *err)
+{
+    const struct mase_shape *s = input_count ? &inputs[0].tensor.shape : NULL;
+    if (!g->batch || !s || (s->rank && s->dim[0] == g->batch))
+        return MASE_OK;
+    return mase_fail(err, MASE_EVALUE, "the network takes batches of %lld samples alone, got %lld",
+                     (long long)g->batch, (long long)(s->rank ? s->dim[0] : 0));
+}
+
 enum mase_status mase_run_reference(struct mase_values *v, struct mase_arena *a,
                                     const struct mase_graph *g, const struct mase_input *inputs,
                                     int input_count, struct mase_err *err)
@@ -220,6 +231,7 @@ enum mase_status mase_run_reference(struct mase_values *v, struct mase_arena *a,
     };
     MASE_TRY(mase_graph_check_writes(g, err));
     MASE_TRY(mase_graph_need_learned(g, err));
+    MASE_TRY(check_samples(g, inputs, input_count, err));
     MASE_TRY(check_total(g, inputs, input_count, err));
     return mase_values_walk(v, a, g, &plan, err);
 }

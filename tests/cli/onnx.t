@@ -18,6 +18,8 @@ holds "and gives their numbers" cmp mixed.npy $net/mixed_y.npy
 run convert $net/mixed_fixed.onnx mixed.mg
 run predict mixed.mg --input $net/mixed_x.npy --output again.npy
 holds "as does its graph" cmp again.npy mixed.npy
+run trace $net/mixed_fixed.onnx --input $net/mixed_x.npy
+refused "and nobody gives it fewer" 'the network takes batches of 2 samples alone, got 1'
 run convert $net/mixed_fixed.onnx other.onnx
 refused "nothing says it is for any batch" 'its shapes hold for batches of 2 alone'
 run predict $net/mlp_dynamo.onnx --input $net/cnn_x.npy --output y.npy
