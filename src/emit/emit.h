@@ -194,8 +194,8 @@ struct mase_emit_writer {
     struct mase_map names;     /* that are taken */
     int numbered;
     int64_t acc_rows[MASE_EMIT_TYPES], patch_rows[MASE_EMIT_TYPES]; /* by type */
-    bool fma, window, vectors, float_vectors; /* what the source has to define */
-    bool rounds;                              /* floats are rounded where they are computed */
+    bool fma, window, vectors; /* what the source has to define */
+    bool rounds;               /* floats are rounded where they are computed */
 };
 
 /* A function by its parameters and its body; what it is called. bytes: how large it may be. */

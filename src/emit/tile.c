@@ -224,7 +224,7 @@ static const char floats_text[] = "#ifdef LANES\n"
 const char *mase_emit_float_function(struct mase_emit_writer *w, int64_t outputs)
 {
     const bool vectors = outputs >= FOUR;
-    w->float_vectors |= vectors;
+    w->vectors |= vectors;
     return mase_emit_function(w, "dot",
                               "float *restrict y, const float *restrict x, const float *restrict "
                               "w, int m, int n, int relu",

@@ -135,9 +135,7 @@ static void add_head(struct mase_str *s, const struct mase_emit_writer *w)
     mase_str_add(s, "typedef char needs_int_of_32_bits_and_shifts_that_keep_the_sign\n"
                     "    [sizeof(int) >= 4 && (-1 >> 1) == -1 ? 1 : -1];\n\n");
     if (w->vectors)
-        mase_str_add(s, mase_emit_vectors);
-    if (w->float_vectors)
-        mase_str_add(s, mase_emit_float_vectors);
+        mase_str_add(s, w->net->floats ? mase_emit_float_vectors : mase_emit_vectors);
     if (w->window)
         mase_str_add(s,
                      "struct window {\n"
