@@ -96,10 +96,14 @@ static const struct mase_tensor *find_array(const struct mase_cli_arrays *x, con
     for (int i = 0; i < x->count; i++)
         if (x->items[i].name ? mase_streq(x->items[i].name, name) : i == number)
             return &x->items[i].tensor;
+    const struct mase_tensor *found = NULL;
     for (int i = 0; i < x->count; i++)
-        if (x->items[i].name && is_called(x->items[i].name, name))
-            return &x->items[i].tensor;
-    return NULL;
+        if (x->items[i].name && is_called(x->items[i].name, name)) {
+            if (found)
+                return NULL; /* which of the two is not known */
+            found = &x->items[i].tensor;
+        }
+    return found;
 }
 
 static enum mase_status no_array(const struct mase_cli_arrays *x, const char *name,
@@ -230,9 +234,6 @@ enum mase_status mase_cli_predict_many(struct mase_cli_many *m, struct mase_aren
     for (int i = 0; i < x->count; i++)
         in[i] = (struct mase_input){ .name = x->items[i].name, .tensor = x->items[i].tensor };
     m->samples = x->items[0].tensor.shape.dim[0];
-    if (g->batch && m->samples != g->batch)
-        return mase_fail(err, MASE_EVALUE, "the network takes batches of %lld samples, got %lld",
-                         (long long)g->batch, (long long)m->samples);
     MASE_TRY(mase_run_reference(&v, a, g, in, x->count, err));
     r.item = mase_new_array(a, struct mase_named_tensor, MOST_RESULTS);
     MASE_TRY(take(&r, "", mase_run_output(&v, g), err));

@@ -24,7 +24,7 @@ def drop_path(x, drop_prob=0.0, training=False, scale_by_keep=True):
 
 def to_ntuple(n):
     def repeated(x):
-        return tuple(x) if isinstance(x, (tuple, list)) else (x,) * n
+        return tuple(x) if hasattr(x, "__iter__") and not isinstance(x, (str, Proxy)) else (x,) * n
     return repeated
 
 
