@@ -29,7 +29,7 @@ struct job {
     const struct mase_model *model;
     enum mase_cli_weights weights;
     struct mase_checkpoint_info trained;
-    struct mase_cli_classes classes;
+    struct mase_classes classes;
     const char *project_dir; /* of run.json */
     const char *dir;         /* of all other files */
     uint64_t started;
@@ -130,7 +130,7 @@ static enum mase_status build(struct job *j, struct mase_err *err)
     MASE_TRY(mase_cli_checkpoint_info(&j->trained, j->c, j->weights, err));
     MASE_TRY(mase_cli_objective(&j->objective, j->c, err));
     MASE_TRY(mase_cli_open_data_for(&j->samples.dataset, j->c, &j->trained, err));
-    mase_cli_match_classes(&j->classes, a, j->samples.dataset, &j->trained);
+    mase_classes_match(&j->classes, a, j->samples.dataset, &j->trained);
     MASE_TRY(mase_cli_build(&j->graph, j->c, j->model, data_of(j), j->weights, err));
     MASE_TRY(mase_cli_match_inputs(&j->samples.dataset, j->c, j->graph, data_of(j), err));
     j->before = mase_graph_clone(j->graph);
@@ -338,7 +338,7 @@ static enum mase_status write_files(struct job *j, struct mase_err *err)
     const char *network = mase_path_join(a, j->dir, "network");
     MASE_TRY(claim(j, err));
     MASE_TRY(mase_manager_save(&j->manager, &j->graph, network, err));
-    MASE_TRY(mase_cli_keep_scaling(network, a, &j->trained, j->manager.env.files, err));
+    MASE_TRY(mase_trained_keep(network, a, &j->trained, j->manager.env.files, err));
     MASE_TRY(write_configuration(j, network, err));
     return record(j, err);
 }

@@ -102,10 +102,10 @@ static enum mase_status save_folder(struct job *j, const struct mase_cli_net *ne
     const struct mase_checkpoint_info unknown = { 0 };
     struct mase_value *files = mase_value_list(a);
     if (from)
-        MASE_TRY(mase_cli_trained_on(&info, a, from, err));
-    MASE_TRY(mase_cli_keep_scaling(j->out, a, &unknown, files, err)); /* of other weights */
+        MASE_TRY(mase_trained_on(&info, a, from, err));
+    MASE_TRY(mase_trained_keep(j->out, a, &unknown, files, err)); /* of other weights */
     MASE_TRY(mase_cli_net_save(j->c, net, j->out, err));
-    return mase_cli_keep_scaling(j->out, a, &info, files, err);
+    return mase_trained_keep(j->out, a, &info, files, err);
 }
 
 static enum mase_onnx_dialect dialect_of(const struct mase_cli *c)
@@ -147,7 +147,7 @@ static enum mase_status write_onnx(struct job *j, const struct mase_cli_net *net
 static const char *weights_of(const struct job *j)
 {
     return mase_cli_text(j->c, MASE_CLI_load_name) ? mase_cli_text(j->c, MASE_CLI_load_name)
-           : mase_is_dir(j->in)                    ? mase_cli_network_in(&j->c->arena, j->in)
+           : mase_is_dir(j->in)                    ? mase_network_in(&j->c->arena, j->in)
            : is_weights_file(j->in)                ? j->in
                                                    : NULL;
 }
@@ -215,7 +215,7 @@ static enum mase_status from_weights(struct job *j, struct mase_err *err)
     MASE_TRY(refuse_load(j, err));
     if (mase_tensors_can_write(j->out))
         return mase_cli_convert_weights(&j->done, j->c, j->in, j->out, err);
-    if (is_folder_name(j->out) && mase_cli_is_saved(j->out))
+    if (is_folder_name(j->out) && mase_is_saved(j->out))
         return replace_weights(j, err);
     MASE_TRY(knows_network(&knows, j->in, err));
     if (knows)
@@ -234,7 +234,7 @@ static enum mase_status from_folder(struct job *j, struct mase_err *err)
     struct mase_arena *a = &j->c->arena;
     const char *path;
     MASE_TRY(refuse_load(j, err));
-    MASE_TRY(mase_cli_need_network_in(&path, a, j->in, err));
+    MASE_TRY(mase_network_find(&path, a, j->in, err));
     if (is_graph_name(j->out) || is_network_name(j->out))
         return convert_network(j, err);
     const bool saved = mase_is_dir(path);
@@ -276,7 +276,7 @@ static enum mase_status check_out(const struct job *j, struct mase_err *err)
                          "cannot tell what '%s' shall be: expected a name in .pt, .pth, .ckpt, "
                          ".safetensors, .npz, .mg, .py or .onnx, or a folder",
                          j->out);
-    const bool empty = mase_is_dir(j->out) && !mase_cli_is_saved(j->out);
+    const bool empty = mase_is_dir(j->out) && !mase_is_saved(j->out);
     if (!empty && (mase_is_dir(j->out) || mase_is_file(j->out)) &&
         !mase_cli_flag(j->c, MASE_CLI_force))
         return mase_fail(err, MASE_EVALUE, "'%s' exists; --force replaces it", j->out);

@@ -93,7 +93,7 @@ static void put_facts(struct mase_cli *c, const struct mase_dataset *d)
         mase_table_setf(&t, row, 1, "%" PRId64, info->rows);
     for (int i = 0; i < info->columns.label_count && i < FEATURES_SHOWN; i++)
         mase_table_add(&t, (const char *[]){ "label", info->columns.labels[i] });
-    const char *split = mase_cli_split_words(&c->arena, d);
+    const char *split = mase_dataset_split_words(&c->arena, d);
     if (split)
         mase_table_add(&t, (const char *[]){ "split", split });
     mase_table_add(&t, (const char *[]){ "features", mase_cli_scaling_words(&c->arena, d) });

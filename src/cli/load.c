@@ -45,7 +45,7 @@ static bool is_torch(const char *type)
 
 const char *mase_cli_weights_behind(struct mase_arena *a, const char *word)
 {
-    if (!mase_is_dir(word) || mase_cli_network_in(a, word))
+    if (!mase_is_dir(word) || mase_network_in(a, word))
         return word;
     const char *inside = mase_weights_in(a, word);
     return inside ? inside : word;
@@ -58,11 +58,11 @@ static enum mase_status settle(struct mase_cli *c, struct mase_err *err)
     const struct mase_value *model = mase_cli_value(c, MASE_CLI_model);
     const char *path = NULL;
     if (load->kind != MASE_NONE) {
-        path = mase_is_dir(load->s) ? mase_cli_network_in(&c->arena, load->s) : NULL;
+        path = mase_is_dir(load->s) ? mase_network_in(&c->arena, load->s) : NULL;
         if (!path)
             path = mase_cli_weights_behind(&c->arena, load->s);
     } else if (model->kind == MASE_STRING && mase_cli_is_trained_model(c, model->s)) {
-        MASE_TRY(mase_cli_need_network_in(&path, &c->arena, model->s, err));
+        MASE_TRY(mase_network_find(&path, &c->arena, model->s, err));
         load = model;
     } else if (model->kind == MASE_STRING && mase_ends_with(model->s, ".onnx") &&
                mase_is_file(model->s)) {

@@ -175,7 +175,7 @@ static enum mase_status open_checkpoint(struct mase_cli_net *n, const char *path
 static enum mase_status open_dir(struct mase_cli_net *n, struct mase_cli *c, struct mase_err *err)
 {
     const char *path;
-    MASE_TRY(mase_cli_need_network_in(&path, &c->arena, n->word, err));
+    MASE_TRY(mase_network_find(&path, &c->arena, n->word, err));
     return mase_is_dir(path) ? open_folder(n, c, path, err) : open_checkpoint(n, path, err);
 }
 

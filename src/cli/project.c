@@ -113,7 +113,7 @@ enum mase_status mase_cli_open_model(struct mase_graph **g, const struct mase_cl
     if (own_layers(c))
         return mase_model_layers(g, name, own_layers(c), err);
     if (mase_cli_is_trained_model(c, name))
-        return mase_cli_graph_in(g, name, err);
+        return mase_network_graph(g, name, err);
     return mase_model_open(g, name, data ? &fitted : NULL, &opts, err);
 }
 

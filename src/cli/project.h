@@ -7,7 +7,7 @@
 
 #include <mase/dataset.h>
 #include <mase/pass.h>
-#include <mase/train.h>
+#include <mase/trained.h>
 #include <mase/weights.h>
 #include <mase/zoo.h>
 
@@ -26,6 +26,8 @@ enum mase_cli_weights {
 enum mase_status mase_cli_load_kind(enum mase_cli_weights *kind, struct mase_cli *c,
                                     struct mase_err *err) MASE_MUST_CHECK;
 
+/* The file of weights that a folder of Hugging Face stands for; any other word as it is. */
+const char *mase_cli_weights_behind(struct mase_arena *a, const char *word);
 /* --map as data, in the arena of c. */
 enum mase_status mase_cli_renames(const struct mase_rename **renames, int *count,
                                   struct mase_cli *c, struct mase_err *err) MASE_MUST_CHECK;
@@ -67,7 +69,7 @@ enum mase_status mase_cli_open_model(struct mase_graph **g, const struct mase_cl
 enum mase_status mase_cli_find_project(const char **dir, struct mase_cli *c,
                                        struct mase_err *err) MASE_MUST_CHECK;
 /* The dataset of the options, scaled as --scaling says or as the weights of --load want it
- * (scaling.c). */
+ * (data_opts.c). */
 enum mase_status mase_cli_open_data(struct mase_dataset **d, struct mase_cli *c,
                                     struct mase_err *err) MASE_MUST_CHECK;
 /* What a dataset is by its name; a table of the user's own is opened to find out. */
@@ -97,11 +99,6 @@ enum mase_status mase_cli_take_weights(struct mase_graph **g, struct mase_cli *c
  * a sample first (NULL: not known), since a wrong number of features is the likelier fault. */
 enum mase_status mase_cli_check_size(const struct mase_graph *g, const struct mase_shape *sample,
                                      struct mase_err *err) MASE_MUST_CHECK;
-/* Give g the number formats that a checkpoint was trained with; refused if they do not fit. A file
- * that does not say how it was trained changes nothing. */
-enum mase_status mase_cli_follow_checkpoint(struct mase_graph *g, const char *path,
-                                            struct mase_err *err) MASE_MUST_CHECK;
-
 /* ---- quantise.c ---- */
 
 /* freeze.c: what --freeze names is not trained. */
@@ -132,24 +129,6 @@ const char *mase_cli_formats_in(struct mase_arena *a, const struct mase_graph *g
 
 /* The formats of g as a section of the quantise pass by names; what has none stays in float. */
 struct mase_value *mase_cli_formats_by_name(struct mase_arena *a, const struct mase_graph *g);
-
-/* ---- folder.c ---- */
-
-bool mase_cli_is_saved(const char *dir);
-/* What of a folder is its network: the folder of a saved graph, or the checkpoint of a training
- * run; NULL: it holds none. A file is it itself. */
-const char *mase_cli_network_in(struct mase_arena *a, const char *dir);
-/* The file of weights that a folder of Hugging Face stands for; any other word as it is. */
-const char *mase_cli_weights_behind(struct mase_arena *a, const char *word);
-/* The same, or an error that says so. */
-enum mase_status mase_cli_need_network_in(const char **path, struct mase_arena *a, const char *dir,
-                                          struct mase_err *err) MASE_MUST_CHECK;
-/* Its graph, without weights. */
-enum mase_status mase_cli_graph_in(struct mase_graph **g, const char *dir,
-                                   struct mase_err *err) MASE_MUST_CHECK;
-/* The graph that a checkpoint was trained with, which it must say. */
-enum mase_status mase_cli_checkpoint_graph(struct mase_graph **g, const char *path,
-                                           struct mase_err *err) MASE_MUST_CHECK;
 
 /* ---- samples.c ---- */
 

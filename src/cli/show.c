@@ -128,7 +128,7 @@ static enum mase_status show_file(struct mase_show *s, struct mase_err *err)
 {
     s->word = mase_cli_weights_behind(&s->c->arena, s->word);
     MASE_TRY(mase_kind_find(&s->kind, s->word, err));
-    const char *network = mase_cli_network_in(&s->c->arena, s->word);
+    const char *network = mase_network_in(&s->c->arena, s->word);
     if (mase_is_dir(s->word) && network && !mase_streq(network, s->word))
         return show_project(s, err);
     if (!handlers[s->kind] || s->kind == MASE_KIND_UNKNOWN)

@@ -140,7 +140,7 @@ static enum mase_status open_base(struct mase_graph **g, struct job *j, int i, s
     j->sweep.data = j->data;
     MASE_TRY(mase_cli_check_size(*g, &data->sample, err));
     if (j->sweep.weights)
-        MASE_TRY(mase_cli_follow_checkpoint(*g, j->sweep.weights, err));
+        MASE_TRY(mase_checkpoint_follow(*g, j->sweep.weights, err));
     return j->set_count ? MASE_OK : mase_cli_quantise(g, c, &data->sample, err);
 }
 

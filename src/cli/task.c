@@ -107,6 +107,6 @@ enum mase_status mase_cli_settle_load(struct mase_cli *c, enum mase_cli_weights 
     struct mase_checkpoint_info info;
     if (kind == MASE_CLI_INITIALISED)
         return MASE_OK;
-    MASE_TRY(mase_cli_trained_on(&info, &c->arena, mase_cli_text(c, MASE_CLI_load_name), err));
+    MASE_TRY(mase_trained_on(&info, &c->arena, mase_cli_text(c, MASE_CLI_load_name), err));
     return mase_cli_settle_task(c, &info, err);
 }

@@ -24,7 +24,7 @@ struct job {
     struct mase_predictor *predictor;
     const char *began; /* the graph before the configuration quantised it; NULL: of the zoo */
     struct mase_checkpoint_info checkpoint;
-    struct mase_cli_classes classes;
+    struct mase_classes classes;
     int threads;
     struct mase_objective objective;
     struct mase_evaluation e;
@@ -56,7 +56,7 @@ static enum mase_status set_up(struct job *j, struct mase_err *err)
     MASE_TRY(mase_cli_checkpoint_info(&j->checkpoint, j->c, j->weights, err));
     MASE_TRY(mase_cli_objective(&j->objective, j->c, err));
     MASE_TRY(mase_cli_open_data_for(&j->data, j->c, &j->checkpoint, err));
-    mase_cli_match_classes(&j->classes, &j->c->arena, j->data, &j->checkpoint);
+    mase_classes_match(&j->classes, &j->c->arena, j->data, &j->checkpoint);
     const struct mase_data_info *info = &mase_dataset_info(j->data)->data;
     MASE_TRY(mase_cli_build(&j->graph, j->c, j->model, info, j->weights, err));
     MASE_TRY(mase_cli_match_inputs(&j->data, j->c, j->graph, info, err));

@@ -17,11 +17,8 @@ void mase_cli_summary(struct mase_cli *c, const struct mase_model *m, const stru
 /* "jsc: 576000 rows to train on, ..." and the notice to the log. */
 void mase_cli_log_data(struct mase_arena *a, const struct mase_dataset *d);
 
-/* ---- scaling.c ---- */
+/* ---- data_opts.c ---- */
 
-/* What a file of weights or a saved folder says of the data it was trained on. */
-enum mase_status mase_cli_trained_on(struct mase_checkpoint_info *info, struct mase_arena *a,
-                                     const char *path, struct mase_err *err) MASE_MUST_CHECK;
 /* What the file or folder that --load names says of its training data. What a file of --scaling
  * says goes before it. */
 enum mase_status mase_cli_checkpoint_info(struct mase_checkpoint_info *info, struct mase_cli *c,
@@ -34,39 +31,14 @@ enum mase_status mase_cli_loaded_info(struct mase_checkpoint_info *info, struct 
 enum mase_status mase_cli_open_data_for(struct mase_dataset **d, struct mase_cli *c,
                                         const struct mase_checkpoint_info *info,
                                         struct mase_err *err) MASE_MUST_CHECK;
-/* Means and deviations, and names of classes if there are any, from a file; in a. */
-enum mase_status mase_cli_scaling(struct mase_checkpoint_info *info, struct mase_arena *a,
-                                  const char *path, struct mase_err *err) MASE_MUST_CHECK;
-/* Leave in a saved folder how the data was scaled that its weights were trained on, or nothing if
- * that is not known. Its path is pushed to files. */
-enum mase_status mase_cli_keep_scaling(const char *dir, struct mase_arena *a,
-                                       const struct mase_checkpoint_info *info,
-                                       struct mase_value *files,
-                                       struct mase_err *err) MASE_MUST_CHECK;
 /* "standardised: ..., over the 720 rows that train" */
 const char *mase_cli_scaling_words(struct mase_arena *a, const struct mase_dataset *d);
-
-/* ---- data_opts.c ---- */
 
 /* The options of opening a dataset but for the scaling, for weights that were trained so (NULL:
  * there are none). */
 enum mase_status mase_cli_data_opts(struct mase_dataset_opts *o, struct mase_cli *c,
                                     const struct mase_checkpoint_info *info,
                                     struct mase_err *err) MASE_MUST_CHECK;
-/* A warning if the weights are given other features than they were trained on. */
-void mase_cli_tell_columns(struct mase_cli *c, const struct mase_dataset *d,
-                           const struct mase_checkpoint_info *info);
-
-/* Weights are not tested on rows that they were trained on. */
-enum mase_status mase_cli_check_split(struct mase_cli *c, const struct mase_dataset *d,
-                                      const struct mase_checkpoint_info *info,
-                                      struct mase_err *err) MASE_MUST_CHECK;
-/* Pixels become what they became in training. */
-enum mase_status mase_cli_check_pixels(const struct mase_cli *c, const struct mase_dataset *d,
-                                       const struct mase_checkpoint_info *info,
-                                       struct mase_err *err) MASE_MUST_CHECK;
-/* "0.8,0.1,0.1 by column batch", in a; NULL: as usual. */
-const char *mase_cli_split_words(struct mase_arena *a, const struct mase_dataset *d);
 /* What is said of the data beside its name: "held-out, scaling standard". */
 const char *mase_cli_data_variant(struct mase_cli *c);
 
@@ -99,17 +71,6 @@ const char *mase_cli_capital(struct mase_arena *a, const char *word);
 /* ---- data_export.c ---- */
 
 enum mase_status mase_cli_data_export(struct mase_cli *c, struct mase_err *err) MASE_MUST_CHECK;
-
-/* ---- classes.c ---- */
-
-struct mase_cli_classes {
-    int32_t *map; /* (classes) the network's for each of the dataset's; NULL: the same order */
-    const char *const *names; /* in the network's order */
-};
-/* By name, if the checkpoint has the dataset's classes in another order. Classes of other names are
- * taken to be the same ones, with a word. */
-void mase_cli_match_classes(struct mase_cli_classes *c, struct mase_arena *a,
-                            const struct mase_dataset *d, const struct mase_checkpoint_info *of);
 
 /* ---- train_files.c: the files of a run beside its checkpoints ---- */
 

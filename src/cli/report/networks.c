@@ -66,7 +66,7 @@ static enum mase_status trained_graph(struct mase_report *r, const char *dir,
         MASE_TRY(mase_checkpoint_graph(&r->graph, checkpoint, err));
     if (r->graph)
         return MASE_OK;
-    return mase_cli_is_saved(saved) ? mase_graph_load(&r->graph, saved, r->model, err)
+    return mase_is_saved(saved) ? mase_graph_load(&r->graph, saved, r->model, err)
                                     : open_model(&r->graph, r, err);
 }
 
@@ -117,7 +117,7 @@ static enum mase_status open_initial(struct mase_graph **g, const char **weights
 static enum mase_status after_transforms(struct mase_report *r, struct mase_err *err)
 {
     const char *dir = mase_report_path(r, "software/transform/transformed_ckpt"), *unused = NULL;
-    if (!mase_cli_is_saved(dir))
+    if (!mase_is_saved(dir))
         return mase_fail_in(err, MASE_EIO, dir, "holds no graph_module.mg, which transform saves");
     MASE_TRY(mase_graph_load(&r->graph, dir, r->model, err));
     if (r->graph->weights)

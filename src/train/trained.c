@@ -1,6 +1,6 @@
 /*
- * scaling.c - how the features of a table are scaled: as --scaling says, else as those were that
- * the weights of --load were trained on, else as the dataset does by itself.
+ * trained.c - what weights were trained on: how features were scaled, which columns were read, how
+ * rows were divided, what classes are called.
  *
  * A checkpoint of ours says it. For other people's a file can, and for saved folders the file
  * scaling.json in them:
@@ -15,6 +15,8 @@
  * "std" is another name for scale; {"scaling": "none"} says that there was none. A .safetensors or
  * .pt file may hold mean and scale as tensors.
  */
+#include <mase/trained.h>
+
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -22,11 +24,8 @@
 
 #include <mase/file.h>
 #include <mase/kind.h>
-#include <mase/log.h>
+#include <mase/saved.h>
 #include <mase/weights.h>
-
-#include "cli/net.h"
-#include "cli/train.h"
 
 #define SCALING_FILE "scaling.json" /* of a saved folder */
 
@@ -252,8 +251,8 @@ static enum mase_status from_tensors(struct mase_checkpoint_info *info, const do
 
 /* ---- both ---- */
 
-enum mase_status mase_cli_scaling(struct mase_checkpoint_info *info, struct mase_arena *a,
-                                  const char *path, struct mase_err *err)
+enum mase_status mase_trained_read(struct mase_checkpoint_info *info, struct mase_arena *a,
+                                   const char *path, struct mase_err *err)
 {
     const double *v[2] = { 0 };
     int64_t n[2] = { 0 };
@@ -274,10 +273,10 @@ enum mase_status mase_cli_scaling(struct mase_checkpoint_info *info, struct mase
     return MASE_OK;
 }
 
-/* ---- what --load was trained on ---- */
+/* ---- of weights ---- */
 
-enum mase_status mase_cli_trained_on(struct mase_checkpoint_info *info, struct mase_arena *a,
-                                     const char *path, struct mase_err *err)
+enum mase_status mase_trained_on(struct mase_checkpoint_info *info, struct mase_arena *a,
+                                 const char *path, struct mase_err *err)
 {
     enum mase_kind kind;
     *info = (struct mase_checkpoint_info){ .epoch = -1, .step = -1 };
@@ -287,7 +286,7 @@ enum mase_status mase_cli_trained_on(struct mase_checkpoint_info *info, struct m
                 ? path
                 : mase_arena_strndup(a, path, strlen(path) - strlen(MASE_SAVED_GRAPH));
         const char *file = mase_path_join(a, dir, SCALING_FILE);
-        return mase_is_file(file) ? mase_cli_scaling(info, a, file, err) : MASE_OK;
+        return mase_is_file(file) ? mase_trained_read(info, a, file, err) : MASE_OK;
     }
     if (!mase_is_file(path)) /* a stream can be read once only, for its weights */
         return MASE_OK;
@@ -295,157 +294,6 @@ enum mase_status mase_cli_trained_on(struct mase_checkpoint_info *info, struct m
     return kind == MASE_KIND_TORCH || kind == MASE_KIND_TORCH_OLD
                ? mase_checkpoint_info(info, a, path, err)
                : MASE_OK;
-}
-
-static enum mase_status trained_on(struct mase_checkpoint_info *info, struct mase_cli *c,
-                                   enum mase_cli_weights kind, struct mase_err *err)
-{
-    *info = (struct mase_checkpoint_info){ .epoch = -1, .step = -1 };
-    if (kind == MASE_CLI_INITIALISED)
-        return MASE_OK;
-    return mase_cli_trained_on(info, &c->arena, mase_cli_text(c, MASE_CLI_load_name), err);
-}
-
-enum mase_status mase_cli_loaded_info(struct mase_checkpoint_info *info, struct mase_cli *c,
-                                      struct mase_err *err)
-{
-    enum mase_cli_weights kind;
-    MASE_TRY(mase_cli_load_kind(&kind, c, err));
-    return trained_on(info, c, kind, err);
-}
-
-/* The word that --scaling is; USUAL: it is none, but a file, or not given. */
-static enum mase_scale said_word(const struct mase_cli *c)
-{
-    const char *said = mase_cli_text(c, MASE_CLI_scaling);
-    for (int i = MASE_SCALE_NONE; said && i <= MASE_SCALE_MINMAX; i++)
-        if (mase_streq(mase_scale_names[i], said))
-            return (enum mase_scale)i;
-    return MASE_SCALE_USUAL;
-}
-
-static const char *said_file(const struct mase_cli *c)
-{
-    return said_word(c) ? NULL : mase_cli_text(c, MASE_CLI_scaling);
-}
-
-enum mase_status mase_cli_checkpoint_info(struct mase_checkpoint_info *info, struct mase_cli *c,
-                                          enum mase_cli_weights kind, struct mase_err *err)
-{
-    const char *file = said_file(c);
-    MASE_TRY(trained_on(info, c, kind, err));
-    MASE_TRY(mase_cli_settle_task(c, info, err));
-    if (!file)
-        return MASE_OK;
-    if (info->scale)
-        mase_warn("%s scales the features, not what %s says", file,
-                  mase_cli_text(c, MASE_CLI_load_name));
-    return mase_cli_scaling(info, &c->arena, file, err);
-}
-
-/* ---- what is done ---- */
-
-/* Weights are used with the scaling they were trained with; only training may change it. */
-static enum mase_status check_word(const struct mase_cli *c, enum mase_scale word,
-                                   enum mase_scale trained, struct mase_err *err)
-{
-    const char *load = mase_cli_text(c, MASE_CLI_load_name);
-    if (trained == MASE_SCALE_USUAL || trained == word ||
-        (trained == MASE_SCALE_GIVEN && word != MASE_SCALE_NONE))
-        return MASE_OK;
-    if (mase_streq(c->command->name, "train") || mase_streq(c->command->name, "sweep")) {
-        mase_warn("%s was trained with scaling %s; from here on it is %s", load,
-                  mase_scale_names[trained], mase_scale_names[word]);
-        return MASE_OK;
-    }
-    return mase_fail_at(err, MASE_EVALUE, mase_cli_value(c, MASE_CLI_scaling)->at,
-                        "--scaling %s contradicts %s, which was trained with scaling %s",
-                        mase_scale_names[word], load, mase_scale_names[trained]);
-}
-
-static bool is_own_table(const struct mase_cli *c)
-{
-    const char *name = mase_cli_text(c, MASE_CLI_dataset);
-    return name && mase_data_kind_of(name);
-}
-
-static enum mase_status find_scaling(struct mase_dataset_opts *o, struct mase_cli *c,
-                                     const struct mase_checkpoint_info *info, struct mase_err *err)
-{
-    const enum mase_scale word = said_word(c);
-    const bool trains =
-        mase_streq(c->command->name, "train") || mase_streq(c->command->name, "sweep");
-    if (word)
-        MASE_TRY(check_word(c, word, info->scale, err));
-    if (word && (trains || info->scale == MASE_SCALE_USUAL)) {
-        o->scale = word; /* by the statistics of this data */
-    } else if (info->scaling.n) {
-        o->scale = MASE_SCALE_GIVEN;
-        o->scaling = mase_arena_memdup(&c->arena, &info->scaling, sizeof info->scaling);
-    } else {
-        o->scale = info->scale;
-    }
-    return MASE_OK;
-}
-
-static bool is_same_data(const struct mase_cli *c, const struct mase_dataset *d,
-                         const struct mase_checkpoint_info *info)
-{
-    return !is_own_table(c) && info->checksum &&
-           mase_streq(info->checksum, mase_dataset_info(d)->checksum);
-}
-
-/* Where the numbers of a scaling that is given come from, to the log. */
-static void say_scaling(struct mase_cli *c, const struct mase_dataset *d,
-                        const struct mase_checkpoint_info *info)
-{
-    const enum mase_scale done = mase_dataset_info(d)->scale;
-    const char *load = mase_cli_text(c, MASE_CLI_load_name);
-    if (done == MASE_SCALE_GIVEN && said_file(c))
-        mase_info("The features are scaled as %s says", said_file(c));
-    else if (done == MASE_SCALE_GIVEN && is_same_data(c, d, info))
-        return; /* scaled by itself it would be the same */
-    else if (done == MASE_SCALE_GIVEN)
-        mase_info("The features are scaled as those of %s, on which the checkpoint was trained",
-                  info->data.name ? info->data.name : "the data");
-    else if (load && is_own_table(c) && !mase_dataset_info(d)->image.channels && !info->scale &&
-             !said_word(c))
-        mase_warn("%s does not say how the features were scaled that it was trained on: they are "
-                  "given as stored; --scaling says otherwise",
-                  load);
-}
-
-enum mase_status mase_cli_open_data_for(struct mase_dataset **d, struct mase_cli *c,
-                                        const struct mase_checkpoint_info *info,
-                                        struct mase_err *err)
-{
-    const struct mase_value *name = mase_cli_value(c, MASE_CLI_dataset);
-    struct mase_dataset_opts opts;
-    MASE_TRY(mase_cli_data_opts(&opts, c, info, err));
-    MASE_TRY(find_scaling(&opts, c, info, err));
-    if (mase_dataset_open(d, name->s, &opts, err))
-        return mase_place(err, name->at);
-    enum mase_status st = mase_cli_check_split(c, *d, info, err);
-    if (!st)
-        st = mase_cli_check_pixels(c, *d, info, err);
-    if (st) {
-        mase_dataset_close(*d);
-        *d = NULL;
-        return st;
-    }
-    mase_cli_tell_columns(c, *d, info);
-    say_scaling(c, *d, info);
-    return MASE_OK;
-}
-
-enum mase_status mase_cli_open_data(struct mase_dataset **d, struct mase_cli *c,
-                                    struct mase_err *err)
-{
-    enum mase_cli_weights kind;
-    struct mase_checkpoint_info info;
-    MASE_TRY(mase_cli_load_kind(&kind, c, err));
-    MASE_TRY(mase_cli_checkpoint_info(&info, c, kind, err));
-    return mase_cli_open_data_for(d, c, &info, err);
 }
 
 /* ---- for a saved folder ---- */
@@ -491,9 +339,9 @@ static void set_image(struct mase_arena *a, struct mase_value *v, const struct m
     }
 }
 
-enum mase_status mase_cli_keep_scaling(const char *dir, struct mase_arena *a,
-                                       const struct mase_checkpoint_info *info,
-                                       struct mase_value *files, struct mase_err *err)
+enum mase_status mase_trained_keep(const char *dir, struct mase_arena *a,
+                                   const struct mase_checkpoint_info *info,
+                                   struct mase_value *files, struct mase_err *err)
 {
     const char *path = mase_path_join(a, dir, SCALING_FILE);
     struct mase_value *v = mase_value_table(a);
@@ -536,25 +384,4 @@ enum mase_status mase_cli_keep_scaling(const char *dir, struct mase_arena *a,
     mase_str_release(&text);
     mase_value_push(a, files, mase_value_string(a, path));
     return st ? st : mase_saved_add(dir, SCALING_FILE, err);
-}
-
-/* ---- in words ---- */
-
-const char *mase_cli_scaling_words(struct mase_arena *a, const struct mase_dataset *d)
-{
-    static const char *const words[MASE_SCALE_COUNT] = {
-        [MASE_SCALE_USUAL] = "as stored",
-        [MASE_SCALE_NONE] = "as stored",
-        [MASE_SCALE_STANDARD] = "standardised: mean 0, deviation 1",
-        [MASE_SCALE_MINMAX] = "scaled to 0..1",
-        [MASE_SCALE_GIVEN] = "scaled by numbers that are given",
-    };
-    const struct mase_dataset_info *info = mase_dataset_info(d);
-    if (info->pixels)
-        return info->pixels;
-    if (!info->scale_rows)
-        return words[info->scale];
-    const bool more = info->scale_rows > mase_dataset_split(d, MASE_SPLIT_TRAIN).count;
-    return mase_arena_printf(a, "%s, over the %lld rows that train%s", words[info->scale],
-                             (long long)info->scale_rows, more ? " or validate" : "");
 }

@@ -4,10 +4,11 @@
  * A project may hold runs of several actions; it stands for what the last of them made, as run.json
  * says. A training run is its best checkpoint.
  */
-#include <mase/file.h>
+#include <mase/trained.h>
 
-#include "cli/net.h"
-#include "cli/project.h"
+#include <mase/file.h>
+#include <mase/saved.h>
+#include <mase/value.h>
 
 /* Where an action leaves its network. Earlier versions saved a quantised one after training, with
  * the formats that their checkpoints lack. */
@@ -23,7 +24,7 @@ static const struct {
 };
 enum { PLACES = sizeof places / sizeof places[0] };
 
-bool mase_cli_is_saved(const char *dir)
+bool mase_is_saved(const char *dir)
 {
     struct mase_arena a = { 0 };
     const bool saved = mase_is_file(mase_path_join(&a, dir, MASE_SAVED_GRAPH));
@@ -47,24 +48,24 @@ static const char *find(struct mase_arena *a, const char *dir, const char *actio
     for (int i = 0; i < PLACES; i++) {
         const char *path = mase_path_join(a, dir, places[i].path);
         if ((!action || mase_streq(action, places[i].action)) &&
-            (mase_is_file(path) || mase_cli_is_saved(path)))
+            (mase_is_file(path) || mase_is_saved(path)))
             return path;
     }
     return NULL;
 }
 
-const char *mase_cli_network_in(struct mase_arena *a, const char *dir)
+const char *mase_network_in(struct mase_arena *a, const char *dir)
 {
-    if (mase_is_file(dir) || mase_cli_is_saved(dir))
+    if (mase_is_file(dir) || mase_is_saved(dir))
         return dir;
     const char *action = last_action(a, dir), *path = action ? find(a, dir, action) : NULL;
     return path ? path : find(a, dir, NULL);
 }
 
-enum mase_status mase_cli_need_network_in(const char **path, struct mase_arena *a, const char *dir,
-                                          struct mase_err *err)
+enum mase_status mase_network_find(const char **path, struct mase_arena *a, const char *dir,
+                                   struct mase_err *err)
 {
-    *path = mase_cli_network_in(a, dir);
+    *path = mase_network_in(a, dir);
     if (*path)
         return MASE_OK;
     return mase_fail(err, MASE_EVALUE,
@@ -73,26 +74,15 @@ enum mase_status mase_cli_need_network_in(const char **path, struct mase_arena *
                      dir);
 }
 
-enum mase_status mase_cli_graph_in(struct mase_graph **g, const char *dir, struct mase_err *err)
+enum mase_status mase_network_graph(struct mase_graph **g, const char *dir, struct mase_err *err)
 {
     struct mase_arena a = { 0 };
     const char *path;
-    enum mase_status st = mase_cli_need_network_in(&path, &a, dir, err);
+    enum mase_status st = mase_network_find(&path, &a, dir, err);
     if (!st && mase_is_dir(path))
         st = mase_graph_read_mg(g, mase_path_join(&a, path, MASE_SAVED_GRAPH), err);
     else if (!st)
-        st = mase_cli_checkpoint_graph(g, path, err);
+        st = mase_checkpoint_need_graph(g, path, err);
     mase_arena_release(&a);
     return st;
-}
-
-enum mase_status mase_cli_checkpoint_graph(struct mase_graph **g, const char *path,
-                                           struct mase_err *err)
-{
-    MASE_TRY(mase_checkpoint_graph(g, path, err));
-    if (*g)
-        return MASE_OK;
-    return mase_fail_in(err, MASE_EVALUE, path,
-                        "holds weights without their network, as earlier versions wrote them: name "
-                        "the network, and this file with --load");
 }

@@ -5,9 +5,9 @@
  * are called otherwise, --features names them in the order of forward's parameters; columns of a
  * table are divided among inputs by semicolons.
  */
-#include <mase/log.h>
+#include <mase/trained.h>
 
-#include "cli/train.h"
+#include <mase/log.h>
 
 enum { MOST = 1 + MASE_MORE_INPUTS };
 
@@ -98,12 +98,12 @@ static void set_shapes(struct mase_graph *g, const struct match *m, const struct
     mase_graph_set_more(g, more, m->count - 1);
 }
 
-enum mase_status mase_cli_match_inputs(struct mase_dataset **d, struct mase_cli *c,
-                                       struct mase_graph *g, const struct mase_data_info *data,
-                                       struct mase_err *err)
+enum mase_status mase_inputs_match(const char **features, struct mase_arena *a,
+                                   struct mase_graph *g, const struct mase_data_info *data,
+                                   struct mase_err *err)
 {
     struct match m = { 0 };
-    struct mase_arena *a = &c->arena;
+    *features = NULL;
     if (list_inputs(&m, g) > MOST)
         return mase_fail(err, MASE_ELIMIT, "the network has more than %d inputs", (int)MOST);
     if (!data->names[0] && !data->more_count && m.count == 1) /* pictures, columns, jets */
@@ -114,13 +114,8 @@ enum mase_status mase_cli_match_inputs(struct mase_dataset **d, struct mase_cli 
     set_shapes(g, &m, data);
     if (!m.array[0] || is_read(&m, data))
         return MASE_OK;
-    const char *features = m.array[0];
+    *features = m.array[0];
     for (int i = 1; i < m.count; i++)
-        features = mase_arena_printf(a, "%s,%s", features, m.array[i]);
-    c->setting[MASE_CLI_features].cmdline = mase_value_string(a, features);
-    if (!d)
-        return MASE_OK;
-    mase_dataset_close(*d);
-    *d = NULL;
-    return mase_cli_open_data(d, c, err);
+        *features = mase_arena_printf(a, "%s,%s", *features, m.array[i]);
+    return MASE_OK;
 }

@@ -1,9 +1,9 @@
 /*
  * classes.c - the classes of a dataset and those of a checkpoint, matched by their names.
  */
-#include <mase/log.h>
+#include <mase/trained.h>
 
-#include "cli/train.h"
+#include <mase/log.h>
 
 static int find_class(const char *const *names, int n, const char *name)
 {
@@ -13,13 +13,13 @@ static int find_class(const char *const *names, int n, const char *name)
     return -1;
 }
 
-void mase_cli_match_classes(struct mase_cli_classes *c, struct mase_arena *a,
-                            const struct mase_dataset *d, const struct mase_checkpoint_info *of)
+void mase_classes_match(struct mase_classes *c, struct mase_arena *a, const struct mase_dataset *d,
+                        const struct mase_checkpoint_info *of)
 {
     const struct mase_dataset_info *info = mase_dataset_info(d);
     const int n = info->data.classes;
     const char *const *theirs = (const char *const *)of->class_names;
-    *c = (struct mase_cli_classes){ .names = info->class_names };
+    *c = (struct mase_classes){ .names = info->class_names };
     if (!theirs || of->data.classes != n)
         return;
     int32_t *map = mase_new_array(a, int32_t, (size_t)n);
@@ -36,5 +36,5 @@ void mase_cli_match_classes(struct mase_cli_classes *c, struct mase_arena *a,
     if (same)
         return;
     mase_info("Classes are matched by their names: their order differs from the checkpoint's");
-    *c = (struct mase_cli_classes){ .map = map, .names = theirs };
+    *c = (struct mase_classes){ .map = map, .names = theirs };
 }
