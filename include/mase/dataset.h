@@ -169,6 +169,23 @@ struct mase_dataset;
 enum mase_status mase_dataset_open(struct mase_dataset **d, const char *name,
                                    const struct mase_dataset_opts *opts,
                                    struct mase_err *err) MASE_MUST_CHECK;
+/* Samples in memory, which are copied. */
+struct mase_data_arrays {
+    const char *name; /* in messages and records */
+    const float *x;   /* (count, sample) */
+    int64_t count;
+    struct mase_shape sample; /* of one */
+    const int32_t *labels;    /* (count), classes from 0; NULL: none */
+    const float *targets;     /* (count, target_count), numbers to predict; NULL: none */
+    int64_t target_count;
+    int classes;                    /* 0: one more than the largest label */
+    const char *const *class_names; /* (classes) or NULL: 0, 1, ... */
+    int64_t train, validation; /* rows that train stand first, those that validate behind them; 0,
+                                * 0: they are divided as opts say */
+};
+enum mase_status mase_dataset_from(struct mase_dataset **d, const struct mase_data_arrays *in,
+                                   const struct mase_dataset_opts *opts,
+                                   struct mase_err *err) MASE_MUST_CHECK;
 void mase_dataset_close(struct mase_dataset *d);
 
 const struct mase_dataset_info *mase_dataset_info(const struct mase_dataset *d);

@@ -446,6 +446,9 @@ void mase_graph_init_constants(struct mase_graph *g);
 int64_t mase_graph_not_finite(const struct mase_graph *g, struct mase_str *where);
 /* Stop borrowing: copy the weights. Nothing if they are g's own. */
 void mase_graph_own_weights(struct mase_graph *g);
+/* g, a clone of from, owns from now on what it borrowed and whatever else was from's; from goes on
+ * with it as a borrower: free it first. */
+void mase_graph_take_weights(struct mase_graph *g, struct mase_graph *from);
 /* Every name of a parameter or buffer in state-dict order; full is "seq_blocks.0.weight", valid
  * during the call. Return false to stop. */
 typedef bool mase_param_fn(const char *full, struct mase_param *p, void *data);
@@ -487,5 +490,19 @@ enum mase_status mase_graph_parse_mg(struct mase_graph **out, const char *text, 
                                      const char *path, struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_graph_read_mg(struct mase_graph **out, const char *path,
                                     struct mase_err *err) MASE_MUST_CHECK;
+/* One more statement of it; a node goes before `before`, or NULL: in front of the output. added:
+ * the node, NULL if it was none. A failure may leave parts of it: try it on a clone. */
+enum mase_status mase_graph_add_mg(struct mase_graph *g, struct mase_node **added,
+                                   struct mase_node *before, const char *statement,
+                                   struct mase_err *err) MASE_MUST_CHECK;
+/* One value of it, "(%x, 2)", in a. Can n take these arguments? Do its inputs stand above it? */
+enum mase_status mase_graph_parse_arg(struct mase_arg *arg, struct mase_arena *a,
+                                      struct mase_graph *g, const char *text,
+                                      struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_node_check_args(const struct mase_node *n, const struct mase_arg *args,
+                                      const struct mase_arg *kwargs,
+                                      struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_node_check_order(const struct mase_node *n,
+                                       struct mase_err *err) MASE_MUST_CHECK;
 
 #endif /* MASE_GRAPH_H */

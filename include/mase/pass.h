@@ -28,6 +28,9 @@ enum {
     MASE_PROP_ALL = (1u << 4) - 1,
 };
 
+/* These hold no longer: their metadata are emptied. */
+void mase_graph_drop_props(struct mase_graph *g, unsigned props);
+
 /* Samples as they lie in memory: sample i is row index[i] of the table, or row i when index is
  * NULL. Borrowed. */
 struct mase_sample_rows {
@@ -71,6 +74,7 @@ struct mase_pass_env {
     bool rehearsal;                /* only to find out what is wrong: nothing is calibrated */
     const char
         *again; /* NULL: the first run of a pass; "_2": its second, which goes by that name */
+    const struct mase_pass *pass; /* the one that runs */
 };
 
 /* What a pass shows: a table in the format that the user asked for, and text around it, which
@@ -97,6 +101,7 @@ struct mase_pass {
     /* What the schema cannot say of the options and needs no graph; NULL: nothing more. */
     enum mase_status (*check)(const void *opts, struct mase_err *err);
     const char *then; /* a pass the manager runs right after with default options, or NULL */
+    void *user;       /* whatever its functions want to know: they find it by env->pass */
 };
 
 extern const struct mase_pass *const mase_passes[]; /* NULL-terminated, from passes.def */

@@ -19,7 +19,7 @@
 #include <mase/pass.h>
 
 /* Raised when a struct or function that plugins use changes its meaning. */
-#define MASE_PLUGIN_API 1
+#define MASE_PLUGIN_API 2
 
 struct mase_plugin {
     int api;          /* MASE_PLUGIN_API: always first */

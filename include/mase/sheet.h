@@ -36,8 +36,11 @@ struct mase_sheet {
 };
 
 struct mase_sheets {
-    struct mase_arena *arena; /* borrowed, for as long as the printer lives */
-    FILE *out;                /* NULL: nothing is printed */
+    struct mase_arena *arena;  /* borrowed, for as long as the printer lives */
+    FILE *out;                 /* NULL: nothing is printed, unless to */
+    struct mase_str *text;     /* a buffer; it goes before out */
+    struct mase_value *tables; /* a list that gets every table as data, whatever is printed: key,
+                                * title, columns, rows of texts. NULL: nobody wants them */
     enum mase_sheet_format format;
     struct mase_value *all; /* json: what was added so far; NULL: nothing */
     bool begun;             /* something was printed, */

@@ -60,7 +60,15 @@ struct mase_mg_parser {
     int64_t bytes;             /* of weights asked for so far */
     struct mase_mg_tied *ties; /* of the graph so far: what is tied to may stand below */
     int tie_count, tie_cap;
+    struct mase_node *before; /* where nodes go; NULL: in front of the output, or at the end */
+    struct mase_node *added;  /* the last one */
 };
+
+/* Make p read text into g, errors at this path. */
+void mase_mg_begin(struct mase_mg_parser *p, struct mase_graph *g, const char *text, size_t size,
+                   const char *path, struct mase_err *err);
+/* One statement, whose first token is the current one. */
+enum mase_status mase_mg_statement(struct mase_mg_parser *p) MASE_MUST_CHECK;
 
 enum mase_status mase_mg_fail(struct mase_mg_parser *p, const char *fmt, ...) MASE_PRINTF(2, 3);
 /* Fail with "expected WHAT, got TOKEN". */

@@ -361,7 +361,8 @@ static struct mase_node *add_node(struct mase_mg_parser *p, const struct head *h
 {
     struct mase_graph *g = p->g;
     struct mase_node *n =
-        mase_graph_insert_exact(g, NULL, h->kind, h->name, h->target, args, kwargs);
+        mase_graph_insert_exact(g, p->before, h->kind, h->name, h->target, args, kwargs);
+    p->added = n;
     n->annotation = h->annotation ? mase_intern(&g->intern, h->annotation) : NULL;
     n->meta = h->typed ? typed_meta(g, h) : NULL;
     mase_node_set_place(n, h->target_at);
@@ -442,7 +443,7 @@ static enum mase_status parse_node(struct mase_mg_parser *p)
 
 /* ---- the file ---- */
 
-static enum mase_status parse_statement(struct mase_mg_parser *p)
+enum mase_status mase_mg_statement(struct mase_mg_parser *p)
 {
     static const struct {
         const char *word;
@@ -451,8 +452,6 @@ static enum mase_status parse_statement(struct mase_mg_parser *p)
         { "name", parse_name }, { "untrainable", parse_untrainable }, { "module", parse_module },
         { "attr", parse_attr }, { "return", parse_return },           { "batch", parse_batch },
     };
-    if (mase_graph_output(p->g))
-        return mase_mg_fail(p, "nothing may follow return");
     if (p->lx.t.kind == MASE_MG_NODE)
         return parse_node(p);
     for (size_t i = 0; i < sizeof statements / sizeof *statements; i++)
@@ -485,7 +484,9 @@ static enum mase_status parse_line(struct mase_mg_parser *p, void *data)
 {
     if (mase_graph_output(p->g) && mase_mg_at(p, "training"))
         return parse_training(p, data);
-    return parse_statement(p);
+    if (mase_graph_output(p->g))
+        return mase_mg_fail(p, "nothing may follow return");
+    return mase_mg_statement(p);
 }
 
 static enum mase_status parse_statements(struct mase_mg_parser *p, struct mase_graph **evaluated)
@@ -509,24 +510,30 @@ static enum mase_status parse_file(struct mase_mg_parser *p)
     return st;
 }
 
+void mase_mg_begin(struct mase_mg_parser *p, struct mase_graph *g, const char *text, size_t size,
+                   const char *path, struct mase_err *err)
+{
+    *p = (struct mase_mg_parser){ .g = g, .err = err };
+    p->lx = (struct mase_mg_lexer){ .arena = &p->scratch,
+                                    .path = path ? path : "<text>",
+                                    .pos = text,
+                                    .end = text + size,
+                                    .line_start = text,
+                                    .line = 1,
+                                    .err = err };
+}
+
 enum mase_status mase_graph_parse_mg(struct mase_graph **out, const char *text, size_t size,
                                      const char *path, struct mase_err *err)
 {
     struct mase_err unwanted;
-    struct mase_mg_parser p = { .err = err ? err : &unwanted };
+    struct mase_mg_parser p;
 
     *out = NULL;
     if (size > MAX_TEXT)
         return mase_fail_in(err, MASE_ELIMIT, path, "a graph has at most %zu MiB of text",
                             MAX_TEXT >> 20);
-    p.g = mase_graph_new(NULL);
-    p.lx = (struct mase_mg_lexer){ .arena = &p.scratch,
-                                   .path = path ? path : "<text>",
-                                   .pos = text,
-                                   .end = text + size,
-                                   .line_start = text,
-                                   .line = 1,
-                                   .err = p.err };
+    mase_mg_begin(&p, mase_graph_new(NULL), text, size, path, err ? err : &unwanted);
     enum mase_status st = parse_file(&p);
     mase_arena_release(&p.scratch);
     if (st)

@@ -153,6 +153,25 @@ void mase_graph_own_weights(struct mase_graph *g)
     g->weights_borrowed = false;
 }
 
+void mase_graph_take_weights(struct mase_graph *g, struct mase_graph *from)
+{
+    struct mase_weights **end = &g->weights;
+    while (*end && (*end)->owner == g)
+        end = &(*end)->next;
+    *end = NULL; /* behind it stand those of from, as when g was cloned */
+    struct mase_weights *first = NULL, **last = &first;
+    for (const struct mase_weights *w = from->weights; w && w->owner == from; w = w->next) {
+        *last = mase_arena_memdup(&g->arena, w, sizeof *w);
+        (*last)->owner = g;
+        (*last)->next = NULL;
+        last = &(*last)->next;
+    }
+    *end = first;
+    g->weights_borrowed = false;
+    from->weights = g->weights;
+    from->weights_borrowed = g->weights != NULL;
+}
+
 /* ---- walking ---- */
 
 struct each {

@@ -72,7 +72,7 @@ static enum mase_status assure(struct mase_manager *m, struct mase_graph **g, un
 }
 
 /* Sections that are no longer true are emptied, so that no report shows them. */
-static void drop(struct mase_graph *g, unsigned props)
+void mase_graph_drop_props(struct mase_graph *g, unsigned props)
 {
     unsigned lost = g->props & props;
     g->props &= ~props;
@@ -161,7 +161,7 @@ static enum mase_status transform(struct mase_manager *m, struct mase_graph **g,
     }
     m->env.original = m->before = before;
     if ((*g)->edits != edits) {
-        drop(*g, ~p->keeps);
+        mase_graph_drop_props(*g, ~p->keeps);
         lose_training(*g, p);
     }
     return MASE_OK;
@@ -232,9 +232,10 @@ static enum mase_status execute(struct mase_manager *m, struct mase_graph **g,
 {
     double start = seconds();
     m->env.scratch = &m->scratch;
+    m->env.pass = p;
     m->runs++;
     MASE_TRY(p->analyse ? analyse(m, *g, p, opts, err) : transform(m, g, p, opts, err));
-    drop(*g, p->drops);
+    mase_graph_drop_props(*g, p->drops);
     (*g)->props |= p->gives;
     record_time(m, p->name, seconds() - start);
     if (m->verify)

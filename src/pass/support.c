@@ -62,6 +62,9 @@ static void show_own(struct mase_pass_env *env, const char *heading, const struc
                      const char *own, const struct mase_value *json)
 {
     struct mase_str text = { 0 };
+    struct mase_sheets unseen = { .arena = mase_pass_arena(env),
+                                  .tables = env->sheets ? env->sheets->tables : NULL };
+    mase_sheets_add(&unseen, sheet);
     if (mase_streq(own, "json"))
         mase_json_print(&text, json ? json : mase_sheet_rows(env->scratch, &sheet->table), 2);
     else

@@ -83,6 +83,10 @@ static void add_table(struct mase_str *out, struct mase_sheets *s, const struct 
 /* Whole writes arrive, and a failure is known while it is known why. */
 static void write_out(struct mase_sheets *s, const char *text, size_t n)
 {
+    if (s->text) {
+        mase_str_addn(s->text, text, n);
+        return;
+    }
     fwrite(text, 1, n, s->out);
     if (s->out == stdout)
         (void)mase_flush_output();
@@ -106,12 +110,17 @@ static void print(struct mase_sheets *s, const struct mase_sheet *sheet)
     s->after_blank = false;
 }
 
+static bool prints(const struct mase_sheets *s)
+{
+    return s->out || s->text;
+}
+
 static void say(struct mase_sheets *s, const char *said)
 {
-    if (!s->out || mase_sheets_for_programs(s))
+    if (!prints(s) || mase_sheets_for_programs(s))
         return;
     if (s->after_table && s->format == MASE_SHEET_GITHUB && *said != '\n')
-        fputc('\n', s->out); /* what follows would be a row */
+        write_out(s, "\n", 1); /* what follows would be a row */
     write_out(s, said, strlen(said));
     s->after_blank = mase_ends_with(said, "\n\n") || (s->begun && mase_streq(said, "\n"));
     s->begun = true;
@@ -218,11 +227,37 @@ void mase_sheets_set(struct mase_sheets *s, const char *key, struct mase_value *
 
 /* ---- either ---- */
 
+static struct mase_value *texts(struct mase_arena *a, const char *const *cell, int n)
+{
+    struct mase_value *list = mase_value_list(a);
+    for (int i = 0; i < n; i++)
+        mase_value_push(a, list, mase_value_string(a, cell[i]));
+    return list;
+}
+
+static void keep_table(struct mase_sheets *s, const struct mase_sheet *sheet)
+{
+    struct mase_arena *a = s->arena;
+    const struct mase_table *t = &sheet->table;
+    struct mase_value *v = mase_value_table(a), *rows = mase_value_list(a);
+    for (int r = 0; r < t->rows; r++)
+        mase_value_push(a, rows, texts(a, t->cell + r * t->columns, t->columns));
+    mase_value_set(a, v, "key",
+                   mase_value_string(a, s->suffix ? suffixed(s, sheet->key) : sheet->key));
+    mase_value_set(a, v, "title",
+                   sheet->title ? mase_value_string(a, sheet->title) : mase_value_none(a));
+    mase_value_set(a, v, "columns", texts(a, t->header, t->columns));
+    mase_value_set(a, v, "rows", rows);
+    mase_value_push(a, s->tables, v);
+}
+
 void mase_sheets_add(struct mase_sheets *s, const struct mase_sheet *sheet)
 {
+    if (s->tables)
+        keep_table(s, sheet);
     if (s->format == MASE_SHEET_JSON)
         mase_sheets_set(s, sheet->key, mase_sheet_rows(s->arena, &sheet->table));
-    else if (s->out)
+    else if (prints(s))
         print(s, sheet);
 }
 
