@@ -8,7 +8,7 @@ SCRIPTS  = ch $$(git ls-files scripts bench .ci)
 
 .PHONY: all test interop bench fuzz format lint docs install uninstall doctor clean help
 
-all: ## build ch and libmase.a into build/
+all: ## build ch, libmase.so and libmase.a into build/
 	@scripts/build
 
 test: ## install what the tests need, build them, run them all

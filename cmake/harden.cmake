@@ -5,9 +5,9 @@ if(MASE_SANITIZE OR MASE_FUZZ)
     return()
 endif()
 
-set(module $<STREQUAL:$<TARGET_PROPERTY:TYPE>,MODULE_LIBRARY>) # a plugin is no program
 set(program $<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>)
-add_compile_options(-fstack-protector-strong -Wformat-security $<$<NOT:${module}>:-fPIE>)
+set(shared $<BOOL:$<TARGET_PROPERTY:POSITION_INDEPENDENT_CODE>>) # compiled for any place already
+add_compile_options(-fstack-protector-strong -Wformat-security $<$<NOT:${shared}>:-fPIE>)
 add_link_options(-Wl,-z,relro -Wl,-z,now $<${program}:-pie>)
 
 # The C library checks calls only in code that is optimised, and warns where it is not.

@@ -15,7 +15,10 @@
 
 #include <stddef.h>
 
+#include <mase/api.h>
 #include <mase/err.h>
+
+MASE_API_BEGIN
 
 struct mase_arena {
     struct mase_chunk *last; /* chunks, newest first; NULL while empty */
@@ -39,5 +42,7 @@ void *mase_arena_memdup(struct mase_arena *a, const void *p, size_t size);
 
 /* Room for one more in an arena array of *cap elements: returns p, or a doubled copy of it. */
 void *mase_arena_grow(struct mase_arena *a, void *p, int n, int *cap, size_t size);
+
+MASE_API_END
 
 #endif /* MASE_ARENA_H */

@@ -17,8 +17,11 @@
 #ifndef MASE_CALIBRATE_H
 #define MASE_CALIBRATE_H
 
+#include <mase/api.h>
 #include <mase/pass.h>
 #include <mase/quantize.h>
+
+MASE_API_BEGIN
 
 struct mase_calibrate_opts {
     const char *method; /* one of mase_calibrate_methods */
@@ -41,5 +44,7 @@ enum mase_status mase_calibrate(struct mase_decision *list, int count, struct ma
 /* Decide it for nodes that have such formats already, from a checkpoint or a folder: those that
  * differ in what is "auto" alone stay as they are. */
 void mase_calibrate_keep(struct mase_decision *list, int count, struct mase_arena *a);
+
+MASE_API_END
 
 #endif /* MASE_CALIBRATE_H */

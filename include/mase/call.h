@@ -9,7 +9,10 @@
 #ifndef MASE_CALL_H
 #define MASE_CALL_H
 
+#include <mase/api.h>
 #include <mase/graph.h>
+
+MASE_API_BEGIN
 
 struct mase_call {
     struct mase_arena *arena; /* for results and scratch; not freed by the callee */
@@ -114,5 +117,7 @@ enum mase_status mase_infer_shapes(struct mase_values *v, struct mase_arena *a,
  * how many there are. The inputs have the samples first. (batch.c) */
 const struct mase_node *mase_graph_cuts_batch(const struct mase_graph *g,
                                               const struct mase_input *inputs, int count);
+
+MASE_API_END
 
 #endif /* MASE_CALL_H */

@@ -13,9 +13,12 @@
 #ifndef MASE_COMPARE_H
 #define MASE_COMPARE_H
 
+#include <mase/api.h>
 #include <mase/call.h>
 #include <mase/graph.h>
 #include <mase/weights.h>
+
+MASE_API_BEGIN
 
 /* ---- values ---- */
 
@@ -97,5 +100,7 @@ int mase_quantised_params(struct mase_quantised **out, struct mase_arena *arena,
                           const struct mase_graph *g);
 /* Judge these values, made by someone else, instead of our own. False when of another shape. */
 bool mase_quantised_judge(struct mase_quantised *p, const struct mase_tensor *q);
+
+MASE_API_END
 
 #endif /* MASE_COMPARE_H */

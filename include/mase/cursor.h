@@ -10,8 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <mase/api.h>
 #include <mase/err.h>
 #include <mase/file.h>
+
+MASE_API_BEGIN
 
 struct mase_cursor {
     const char *path; /* borrowed, for messages */
@@ -38,5 +41,7 @@ enum mase_status mase_get_magic(struct mase_cursor *c, const void *magic, size_t
                                 const char *what, struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_cursor_seek(struct mase_cursor *c, uint64_t pos,
                                   struct mase_err *err) MASE_MUST_CHECK;
+
+MASE_API_END
 
 #endif /* MASE_CURSOR_H */

@@ -6,8 +6,11 @@
 
 #include <stdbool.h>
 
+#include <mase/api.h>
 #include <mase/err.h>
 #include <mase/tensor.h>
+
+MASE_API_BEGIN
 
 /* What a model must know of its data. */
 enum { MASE_MORE_INPUTS = 7 };
@@ -57,5 +60,7 @@ const struct mase_data_kind *mase_data_kind_of(const char *name);
 /* By name; '-' and '_' are the same. Unknown: an error naming the nearest. */
 enum mase_status mase_data_find(const struct mase_data_info **d, const char *name,
                                 struct mase_err *err) MASE_MUST_CHECK;
+
+MASE_API_END
 
 #endif /* MASE_DATA_H */

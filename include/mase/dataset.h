@@ -23,8 +23,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <mase/api.h>
 #include <mase/arena.h>
 #include <mase/data.h>
+
+MASE_API_BEGIN
 
 enum mase_split {
     MASE_SPLIT_TRAIN,
@@ -253,5 +256,7 @@ enum mase_status mase_dataset_remove(struct mase_dataset_removed *removed, struc
 
 /* The cache's folder, in a: $XDG_CACHE_HOME/mase, ~/.cache/mase; NULL: there is none. */
 const char *mase_dataset_cache(struct mase_arena *a, const struct mase_dataset_opts *opts);
+
+MASE_API_END
 
 #endif /* MASE_DATASET_H */

@@ -14,9 +14,12 @@
 #ifndef MASE_DRAW_H
 #define MASE_DRAW_H
 
+#include <mase/api.h>
 #include <mase/call.h>
 #include <mase/graph.h>
 #include <mase/str.h>
+
+MASE_API_BEGIN
 
 /* What a caller adds to a node; zeroed: nothing. Borrowed until the next call for a node. */
 struct mase_draw_note {
@@ -44,5 +47,7 @@ bool mase_draw_svg(struct mase_str *out, const struct mase_graph *g, const struc
 void mase_draw_dot(struct mase_str *out, const struct mase_graph *g, const struct mase_draw *opts);
 /* The style sheet that the SVG has inside, light and dark, every rule below svg.mase-graph. */
 void mase_draw_style(struct mase_str *out);
+
+MASE_API_END
 
 #endif /* MASE_DRAW_H */

@@ -13,8 +13,11 @@
 #ifndef MASE_EMIT_H
 #define MASE_EMIT_H
 
+#include <mase/api.h>
 #include <mase/call.h>
 #include <mase/str.h>
+
+MASE_API_BEGIN
 
 struct mase_emit_opts {
     const char *name;   /* of the network: what functions are called, made a valid name; NULL: its
@@ -57,5 +60,7 @@ enum mase_status mase_emit_c(struct mase_emitted *e, struct mase_graph *g,
                              const struct mase_input *inputs, int input_count,
                              const struct mase_emit_opts *o, struct mase_err *err) MASE_MUST_CHECK;
 void mase_emitted_release(struct mase_emitted *e);
+
+MASE_API_END
 
 #endif /* MASE_EMIT_H */

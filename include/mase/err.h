@@ -17,6 +17,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <mase/api.h>
+
+MASE_API_BEGIN
+
 enum mase_status {
     MASE_OK = 0,
     MASE_EVALUE,       /* a value is wrong: type, range, unknown name */
@@ -48,23 +52,23 @@ struct mase_err {
 };
 
 /* Fill err (may be NULL) and return status, so that `return mase_fail(...)` reads well. */
-enum mase_status mase_fail(struct mase_err *err, enum mase_status status, const char *fmt, ...)
-    MASE_PRINTF(3, 4);
-enum mase_status mase_fail_at(struct mase_err *err, enum mase_status status, struct mase_loc at,
-                              const char *fmt, ...) MASE_PRINTF(4, 5);
+MASE_API enum mase_status mase_fail(struct mase_err *err, enum mase_status status, const char *fmt,
+                                    ...) MASE_PRINTF(3, 4);
+MASE_API enum mase_status mase_fail_at(struct mase_err *err, enum mase_status status,
+                                       struct mase_loc at, const char *fmt, ...) MASE_PRINTF(4, 5);
 /* The file's name alone, or the byte offset in it. */
-enum mase_status mase_fail_in(struct mase_err *err, enum mase_status status, const char *path,
-                              const char *fmt, ...) MASE_PRINTF(4, 5);
+MASE_API enum mase_status mase_fail_in(struct mase_err *err, enum mase_status status,
+                                       const char *path, const char *fmt, ...) MASE_PRINTF(4, 5);
 /* "path: what: strerror(errno)". */
-enum mase_status mase_fail_errno(struct mase_err *err, const char *path, const char *what);
+MASE_API enum mase_status mase_fail_errno(struct mase_err *err, const char *path, const char *what);
 
 /* Put "context: " before the message; the place stays. Returns err->status. */
-enum mase_status mase_wrap(struct mase_err *err, const char *fmt, ...) MASE_PRINTF(2, 3);
+MASE_API enum mase_status mase_wrap(struct mase_err *err, const char *fmt, ...) MASE_PRINTF(2, 3);
 /* Give an error that has no place yet this one. Returns err->status. */
-enum mase_status mase_place(struct mase_err *err, struct mase_loc at);
+MASE_API enum mase_status mase_place(struct mase_err *err, struct mase_loc at);
 
 /* "path:line:col: message", and for text files the line with a caret under the fault. */
-void mase_err_print(FILE *out, const struct mase_err *err);
+MASE_API void mase_err_print(FILE *out, const struct mase_err *err);
 
 /* Return from a function that owns nothing when call fails. */
 #define MASE_TRY(call)                          \
@@ -76,6 +80,9 @@ void mase_err_print(FILE *out, const struct mase_err *err);
 
 /* Our fault: print file:line and the sentence, abort. */
 #define mase_bug(...) mase_bug_at(__FILE__, __LINE__, __VA_ARGS__)
-_Noreturn void mase_bug_at(const char *file, int line, const char *fmt, ...) MASE_PRINTF(3, 4);
+void mase_bug_at(const char *file, int line, const char *fmt, ...) MASE_PRINTF(3, 4)
+    __attribute__((noreturn));
+
+MASE_API_END
 
 #endif /* MASE_ERR_H */

@@ -16,7 +16,10 @@
 
 #include <stdint.h>
 
+#include <mase/api.h>
 #include <mase/err.h>
+
+MASE_API_BEGIN
 
 struct mase_events;
 
@@ -38,5 +41,7 @@ enum mase_status mase_events_close(struct mase_events *e, struct mase_err *err) 
 typedef void mase_event_fn(const char *tag, int64_t step, double value, void *data);
 enum mase_status mase_events_read(const char *path, mase_event_fn *fn, void *data,
                                   struct mase_err *err) MASE_MUST_CHECK;
+
+MASE_API_END
 
 #endif /* MASE_EVENTS_H */

@@ -28,9 +28,12 @@
 #ifndef MASE_EXACT_H
 #define MASE_EXACT_H
 
+#include <mase/api.h>
 #include <mase/format.h>
 #include <mase/plan.h>
 #include <mase/program.h>
+
+MASE_API_BEGIN
 
 struct mase_window;
 
@@ -178,5 +181,7 @@ float mase_exact_decode(int64_t code, const struct mase_meaning *m);
 /* How many bits the codes of a value take, the widest row, with a sign where there is one. */
 int mase_exact_bits(const struct mase_exact_value *v);
 void mase_exact_print(struct mase_str *out, const struct mase_exact *e);
+
+MASE_API_END
 
 #endif /* MASE_EXACT_H */

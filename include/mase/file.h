@@ -10,8 +10,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <mase/api.h>
 #include <mase/arena.h>
 #include <mase/err.h>
+
+MASE_API_BEGIN
 
 /* A file mapped for reading; a pipe or device is read to its end instead (at most 1 GiB). data is
  * never NULL after a successful open, and data[size] need not exist. A directory, a missing or an
@@ -64,5 +67,7 @@ char *mase_path_absolute(struct mase_arena *a, const char *path);
 
 /* SHA-256 of a buffer as 64 hex digits and a NUL. */
 void mase_sha256(char hex[65], const void *data, size_t size);
+
+MASE_API_END
 
 #endif /* MASE_FILE_H */

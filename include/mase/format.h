@@ -21,11 +21,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <mase/api.h>
 #include <mase/err.h>
 #include <mase/opt.h>
 #include <mase/str.h>
 #include <mase/tensor.h>
 #include <mase/value.h>
+
+MASE_API_BEGIN
 
 enum mase_quant_kind {
     MASE_QUANT_float, /* not quantised */
@@ -335,5 +338,7 @@ const char *mase_format_name(const struct mase_format *f); /* "integer", "float"
 void mase_format_print(struct mase_str *out, const struct mase_format *f);
 /* The same for people: of a long list "[64 from 0.01 to 0.3]". */
 void mase_format_tell(struct mase_str *out, const struct mase_format *f);
+
+MASE_API_END
 
 #endif /* MASE_FORMAT_H */

@@ -25,12 +25,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <mase/api.h>
 #include <mase/arena.h>
 #include <mase/err.h>
 #include <mase/format.h>
 #include <mase/ops.h>
 #include <mase/str.h>
 #include <mase/tensor.h>
+
+MASE_API_BEGIN
 
 struct mase_graph;
 struct mase_meta;
@@ -504,5 +507,7 @@ enum mase_status mase_node_check_args(const struct mase_node *n, const struct ma
                                       struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_node_check_order(const struct mase_node *n,
                                        struct mase_err *err) MASE_MUST_CHECK;
+
+MASE_API_END
 
 #endif /* MASE_GRAPH_H */

@@ -9,7 +9,10 @@
 
 #include <stddef.h>
 
+#include <mase/api.h>
 #include <mase/err.h>
+
+MASE_API_BEGIN
 
 enum mase_kind {
     MASE_KIND_UNKNOWN,
@@ -53,5 +56,7 @@ enum mase_kind mase_kind_of(const void *data, size_t size, const char *path);
 /* Of what is at path, which must exist; an unknown kind is no error. */
 enum mase_status mase_kind_find(enum mase_kind *kind, const char *path,
                                 struct mase_err *err) MASE_MUST_CHECK;
+
+MASE_API_END
 
 #endif /* MASE_KIND_H */

@@ -10,7 +10,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include <mase/api.h>
 #include <mase/err.h>
+
+MASE_API_BEGIN
 
 enum mase_log_level { MASE_DEBUG, MASE_INFO, MASE_WARNING, MASE_ERROR, MASE_CRITICAL };
 
@@ -31,5 +34,7 @@ int mase_flush_output(void);
 
 /* May this stream carry colour? A terminal, NO_COLOR unset or empty, TERM not "dumb". */
 bool mase_use_colour(FILE *stream);
+
+MASE_API_END
 
 #endif /* MASE_LOG_H */

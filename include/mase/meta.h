@@ -7,8 +7,11 @@
 #ifndef MASE_META_H
 #define MASE_META_H
 
+#include <mase/api.h>
 #include <mase/graph.h>
 #include <mase/value.h>
+
+MASE_API_BEGIN
 
 enum mase_meta_kind {
     MASE_META_TENSOR, /* data_in_0, data_out_0: shape, torch_dtype, type, precision */
@@ -77,5 +80,7 @@ extern const char *const mase_section_names[];
 /* A section as the dictionary the reports print. */
 struct mase_value *mase_meta_value(struct mase_arena *a, const struct mase_meta *m,
                                    enum mase_section s);
+
+MASE_API_END
 
 #endif /* MASE_META_H */

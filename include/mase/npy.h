@@ -6,10 +6,13 @@
 
 #include <stddef.h>
 
+#include <mase/api.h>
 #include <mase/arena.h>
 #include <mase/file.h>
 #include <mase/tensor.h>
 #include <mase/weights.h>
+
+MASE_API_BEGIN
 
 /* Read a whole array into the arena: C or Fortran order, little or big endian; float16 is widened
  * to float32 and other types to the nearest we have; object arrays are refused. */
@@ -44,5 +47,7 @@ void mase_npz_close(struct mase_npz *z);
  * has no such type. */
 enum mase_status mase_npz_write(const struct mase_named_tensor *items, int count, const char *path,
                                 struct mase_err *err) MASE_MUST_CHECK;
+
+MASE_API_END
 
 #endif /* MASE_NPY_H */

@@ -8,8 +8,11 @@
 #ifndef MASE_ONNX_H
 #define MASE_ONNX_H
 
+#include <mase/api.h>
 #include <mase/call.h>
 #include <mase/graph.h>
+
+MASE_API_BEGIN
 
 struct mase_onnx_opts {
     const struct mase_shape *sample; /* of the first input, where the file leaves lengths open */
@@ -54,5 +57,7 @@ enum mase_status mase_onnx_export(struct mase_str *out, struct mase_graph *g,
                                   const struct mase_input *inputs, int input_count,
                                   struct mase_onnx_written *how,
                                   struct mase_err *err) MASE_MUST_CHECK;
+
+MASE_API_END
 
 #endif /* MASE_ONNX_H */

@@ -9,7 +9,10 @@
 
 #include <stdbool.h>
 
+#include <mase/api.h>
 #include <mase/err.h>
+
+MASE_API_BEGIN
 
 enum mase_op {
     MASE_OP_unknown, /* a target no row knows */
@@ -82,5 +85,7 @@ enum mase_op mase_op_of_module(const char *class_name); /* "Linear" */
 /* Parsed once, kept for the life of the process. */
 const struct mase_sig *mase_op_call_sig(enum mase_op op);
 const struct mase_sig *mase_op_ctor_sig(enum mase_op op);
+
+MASE_API_END
 
 #endif /* MASE_OPS_H */

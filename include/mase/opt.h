@@ -20,7 +20,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <mase/api.h>
 #include <mase/value.h>
+
+MASE_API_BEGIN
 
 enum mase_opt_type {
     MASE_OPT_END = 0,
@@ -112,5 +115,7 @@ enum mase_status mase_opt_bind_value(void *opts, const struct mase_opt *row,
 void mase_opt_describe(struct mase_str *out, const struct mase_opt *row);
 /* The default as Python prints it: "True", "0.5", "None" when there is none. */
 void mase_opt_default(struct mase_str *out, const struct mase_opt *row);
+
+MASE_API_END
 
 #endif /* MASE_OPT_H */

@@ -14,11 +14,14 @@
 #ifndef MASE_OUTLINE_H
 #define MASE_OUTLINE_H
 
+#include <mase/api.h>
 #include <mase/arena.h>
 #include <mase/file.h>
 #include <mase/kind.h>
 #include <mase/value.h>
 #include <mase/weights.h>
+
+MASE_API_BEGIN
 
 struct mase_obj;
 
@@ -50,5 +53,7 @@ enum mase_status mase_outline_parse(struct mase_outline *o, const void *data, si
                                     const char *path, bool values,
                                     struct mase_err *err) MASE_MUST_CHECK;
 void mase_outline_close(struct mase_outline *o);
+
+MASE_API_END
 
 #endif /* MASE_OUTLINE_H */

@@ -13,11 +13,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <mase/api.h>
 #include <mase/call.h>
 #include <mase/graph.h>
 #include <mase/opt.h>
 #include <mase/sheet.h>
 #include <mase/value.h>
+
+MASE_API_BEGIN
 
 /* Properties of a graph: what holds of it now. Any edit drops those the pass does not keep. */
 enum {
@@ -163,5 +166,7 @@ enum mase_status mase_manager_run_all(struct mase_manager *m, struct mase_graph 
                                       struct mase_err *err) MASE_MUST_CHECK;
 /* Call it before the graph is freed: the original it keeps borrows the graph's weights. */
 void mase_manager_release(struct mase_manager *m);
+
+MASE_API_END
 
 #endif /* MASE_PASS_H */

@@ -27,7 +27,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <mase/api.h>
 #include <mase/graph.h>
+
+MASE_API_BEGIN
 
 struct mase_plan;
 
@@ -187,5 +190,7 @@ void mase_plan_set_step(struct mase_plan *p, uint64_t step);
 
 const char *mase_plan_isa(const struct mase_plan *p);
 int64_t mase_plan_memory(const struct mase_plan *p); /* bytes of the blocks */
+
+MASE_API_END
 
 #endif /* MASE_PLAN_H */

@@ -17,7 +17,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <mase/api.h>
 #include <mase/str.h>
+
+MASE_API_BEGIN
 
 /* A line through n points. One that cannot be drawn (not finite, or not positive on a logarithmic
  * axis) is a gap. Few points get a mark each; of very many, those are drawn that can be told apart
@@ -73,5 +76,7 @@ void mase_plot_histogram(struct mase_str *out, const struct mase_plot_histogram 
 /* The colour of series s: its lines are of the class cN, its points of mN. */
 int mase_plot_colour(const struct mase_plot *p, int s);
 const char *mase_plot_dash(const struct mase_plot *p, int s); /* stroke-dasharray, or "" */
+
+MASE_API_END
 
 #endif /* MASE_PLOT_H */

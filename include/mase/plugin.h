@@ -16,7 +16,10 @@
 #ifndef MASE_PLUGIN_H
 #define MASE_PLUGIN_H
 
+#include <mase/api.h>
 #include <mase/pass.h>
+
+MASE_API_BEGIN
 
 /* Raised when a struct or function that plugins use changes its meaning. */
 #define MASE_PLUGIN_API 2
@@ -30,7 +33,7 @@ struct mase_plugin {
 
 /* Define the plugin: its name, and the addresses of its passes. */
 #define MASE_PLUGIN(title, ...)                                                                \
-    extern const struct mase_plugin mase_plugin;                                               \
+    MASE_API extern const struct mase_plugin mase_plugin;                                      \
     static const struct mase_pass *const mase_plugin_passes[] = { __VA_ARGS__, NULL };         \
     const struct mase_plugin mase_plugin = { MASE_PLUGIN_API, sizeof(struct mase_pass), title, \
                                              mase_plugin_passes }
@@ -39,5 +42,7 @@ struct mase_plugin {
  * one for another API, and a pass that is incomplete or whose name is taken are errors. It stays
  * loaded until the process ends; loading it again does nothing. */
 enum mase_status mase_plugin_load(const char *path, struct mase_err *err) MASE_MUST_CHECK;
+
+MASE_API_END
 
 #endif /* MASE_PLUGIN_H */

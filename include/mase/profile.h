@@ -12,8 +12,11 @@
 #ifndef MASE_PROFILE_H
 #define MASE_PROFILE_H
 
+#include <mase/api.h>
 #include <mase/format.h>
 #include <mase/pass.h>
+
+MASE_API_BEGIN
 
 /* One row of stats.def, over all values of the samples. */
 struct mase_statistic {
@@ -48,5 +51,7 @@ enum mase_status mase_profile(struct mase_value **results, struct mase_arena *a,
                               struct mase_graph *g, const struct mase_profile *p,
                               const struct mase_pass_env *env,
                               struct mase_err *err) MASE_MUST_CHECK;
+
+MASE_API_END
 
 #endif /* MASE_PROFILE_H */

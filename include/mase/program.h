@@ -23,7 +23,10 @@
 #ifndef MASE_PROGRAM_H
 #define MASE_PROGRAM_H
 
+#include <mase/api.h>
 #include <mase/call.h>
+
+MASE_API_BEGIN
 
 struct mase_ptrmap;
 
@@ -170,5 +173,7 @@ enum mase_status mase_program_run(struct mase_arg *out, struct mase_arena *a,
  * count as constants, too. Returns how many instructions went. */
 enum mase_status mase_program_fold(struct mase_program *p, bool weights, int *gone,
                                    struct mase_err *err) MASE_MUST_CHECK;
+
+MASE_API_END
 
 #endif /* MASE_PROGRAM_H */

@@ -10,6 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <mase/api.h>
+
+MASE_API_BEGIN
+
 struct mase_progress {
     const char *title; /* borrowed */
     int64_t done, total;
@@ -24,5 +28,7 @@ void mase_progress_end(struct mase_progress *p);
 
 /* Nanoseconds of a clock that only moves forward. */
 uint64_t mase_clock(void);
+
+MASE_API_END
 
 #endif /* MASE_PROGRESS_H */

@@ -22,8 +22,11 @@
 #ifndef MASE_PRUNE_H
 #define MASE_PRUNE_H
 
+#include <mase/api.h>
 #include <mase/graph.h>
 #include <mase/value.h>
+
+MASE_API_BEGIN
 
 enum mase_prune_method {
     MASE_PRUNE_RANDOM,
@@ -90,5 +93,7 @@ struct mase_sparsity {
 struct mase_sparsity mase_tensor_sparsity(const struct mase_tensor *t);
 /* Of the weights that could be pruned; parameters without values count nothing. */
 struct mase_sparsity mase_graph_sparsity(const struct mase_graph *g);
+
+MASE_API_END
 
 #endif /* MASE_PRUNE_H */

@@ -14,8 +14,11 @@
 #ifndef MASE_QUANTIZE_H
 #define MASE_QUANTIZE_H
 
+#include <mase/api.h>
 #include <mase/graph.h>
 #include <mase/pass.h>
+
+MASE_API_BEGIN
 
 enum mase_reason {
     MASE_NOT_QUANTISABLE, /* the operation has no quantised form */
@@ -51,5 +54,7 @@ enum mase_status mase_quantize_explain(struct mase_decision *list, struct mase_a
 /* Carry out count decisions, those of explain or your own: node, reason and quant count. Formats of
  * the metadata follow. Two calls of one module share its formats; the last that has one decides. */
 void mase_quantize_apply(struct mase_graph *g, const struct mase_decision *list, int count);
+
+MASE_API_END
 
 #endif /* MASE_QUANTIZE_H */

@@ -14,6 +14,10 @@
 
 #include <stdint.h>
 
+#include <mase/api.h>
+
+MASE_API_BEGIN
+
 enum mase_stream {
     MASE_STREAM_INIT = 1, /* initial weights; index: the parameter's name */
     MASE_STREAM_DUMMY,    /* dummy inputs; index: the placeholder's name */
@@ -47,5 +51,7 @@ uint32_t mase_rng_u32(struct mase_rng *r);
 float mase_rng_float(struct mase_rng *r);                     /* [0, 1), 24 bits */
 float mase_rng_range(struct mase_rng *r, float lo, float hi); /* [lo, hi) */
 float mase_rng_normal(struct mase_rng *r);                    /* mean 0, standard deviation 1 */
+
+MASE_API_END
 
 #endif /* MASE_RNG_H */

@@ -8,7 +8,10 @@
 #ifndef MASE_RUN_H
 #define MASE_RUN_H
 
+#include <mase/api.h>
 #include <mase/call.h>
+
+MASE_API_BEGIN
 
 typedef enum mase_status mase_forward_fn(struct mase_call *c, struct mase_err *err);
 /* NULL for what does not compute (placeholder, output). */
@@ -21,5 +24,7 @@ enum mase_status mase_run_reference(struct mase_values *v, struct mase_arena *a,
                                     int input_count, struct mase_err *err) MASE_MUST_CHECK;
 /* What the output node returns. */
 const struct mase_arg *mase_run_output(const struct mase_values *v, const struct mase_graph *g);
+
+MASE_API_END
 
 #endif /* MASE_RUN_H */

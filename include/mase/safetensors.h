@@ -4,11 +4,14 @@
 #ifndef MASE_SAFETENSORS_H
 #define MASE_SAFETENSORS_H
 
+#include <mase/api.h>
 #include <mase/arena.h>
 #include <mase/file.h>
 #include <mase/tensor.h>
 #include <mase/value.h>
 #include <mase/weights.h>
+
+MASE_API_BEGIN
 
 struct mase_safetensors {
     struct mase_arena arena;
@@ -43,5 +46,7 @@ const struct mase_tensor *mase_safetensors_find(const struct mase_safetensors *s
 enum mase_status mase_safetensors_write(const struct mase_named_tensor *items, int count,
                                         const struct mase_value *metadata, const char *path,
                                         struct mase_err *err) MASE_MUST_CHECK;
+
+MASE_API_END
 
 #endif /* MASE_SAFETENSORS_H */

@@ -9,8 +9,11 @@
 #ifndef MASE_SAVED_H
 #define MASE_SAVED_H
 
+#include <mase/api.h>
 #include <mase/graph.h>
 #include <mase/pass.h>
+
+MASE_API_BEGIN
 
 #define MASE_SAVED_GRAPH   "graph_module.mg"
 #define MASE_SAVED_WEIGHTS "state_dict.safetensors" /* unless the graph has none */
@@ -32,5 +35,7 @@ enum mase_status mase_saved_add(const char *dir, const char *name,
 /* The pass save_mase_graph: adds the metadata that are missing, and notes the files in m->env. */
 enum mase_status mase_manager_save(struct mase_manager *m, struct mase_graph **g, const char *dir,
                                    struct mase_err *err) MASE_MUST_CHECK;
+
+MASE_API_END
 
 #endif /* MASE_SAVED_H */

@@ -14,8 +14,11 @@
 
 #include <stdio.h>
 
+#include <mase/api.h>
 #include <mase/table.h>
 #include <mase/value.h>
+
+MASE_API_BEGIN
 
 enum mase_sheet_format {
     MASE_SHEET_TEXT,
@@ -66,5 +69,7 @@ void mase_sheets_end(struct mase_sheets *s);
  * booleans, lists of whole numbers where they print as such (shapes), none where they are empty,
  * else strings. */
 struct mase_value *mase_sheet_rows(struct mase_arena *a, const struct mase_table *t);
+
+MASE_API_END
 
 #endif /* MASE_SHEET_H */

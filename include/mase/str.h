@@ -11,8 +11,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <mase/api.h>
 #include <mase/arena.h>
 #include <mase/err.h>
+
+MASE_API_BEGIN
 
 struct mase_str {
     char *data;
@@ -80,5 +83,7 @@ struct mase_map {
 };
 void *mase_map_get(const struct mase_map *m, const char *key); /* NULL when absent */
 void mase_map_put(struct mase_map *m, const char *key, void *value);
+
+MASE_API_END
 
 #endif /* MASE_STR_H */

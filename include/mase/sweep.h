@@ -19,10 +19,13 @@
 #ifndef MASE_SWEEP_H
 #define MASE_SWEEP_H
 
+#include <mase/api.h>
 #include <mase/plot.h>
 #include <mase/table.h>
 #include <mase/train.h>
 #include <mase/weights.h>
+
+MASE_API_BEGIN
 
 /* One option of mase_train_rows and the values it takes in turn; or, if network is true, a name for
  * what changes the network: "model", or a parameter of its number formats. */
@@ -121,5 +124,7 @@ void mase_sweep_svg(struct mase_str *out, const struct mase_sweep *s);
 /* "batch_size=64 learning_rate=0.1" */
 void mase_sweep_label(struct mase_str *out, const struct mase_sweep *s,
                       const struct mase_sweep_point *p);
+
+MASE_API_END
 
 #endif /* MASE_SWEEP_H */

@@ -17,8 +17,11 @@
 
 #include <stdbool.h>
 
+#include <mase/api.h>
 #include <mase/arena.h>
 #include <mase/str.h>
+
+MASE_API_BEGIN
 
 enum mase_table_style {
     MASE_TABLE_SIMPLE,
@@ -63,5 +66,7 @@ struct mase_table mase_table_indexed(struct mase_arena *arena, const struct mase
 /* Append the table to out, without a final newline. Colours in a cell take no columns. */
 void mase_table_render(const struct mase_table *t, enum mase_table_style style,
                        struct mase_str *out);
+
+MASE_API_END
 
 #endif /* MASE_TABLE_H */

@@ -5,8 +5,11 @@
 #ifndef MASE_TASK_H
 #define MASE_TASK_H
 
+#include <mase/api.h>
 #include <mase/dataset.h>
 #include <mase/plan.h>
+
+MASE_API_BEGIN
 
 /* What the outputs for a sample are compared with. */
 enum mase_task_target {
@@ -56,5 +59,7 @@ enum mase_target mase_task_reads(const struct mase_task *t);
 
 /* How many outputs a network has for the data: those of the zoo are built so. */
 int64_t mase_task_outputs(const struct mase_task *t, const struct mase_data_info *d);
+
+MASE_API_END
 
 #endif /* MASE_TASK_H */

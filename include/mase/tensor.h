@@ -11,9 +11,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <mase/api.h>
 #include <mase/arena.h>
 #include <mase/err.h>
 #include <mase/str.h>
+
+MASE_API_BEGIN
 
 enum { MASE_MAX_RANK = 8 };
 
@@ -99,5 +102,7 @@ static inline float *mase_f32(const struct mase_tensor *t)
 {
     return (float *)t->data;
 }
+
+MASE_API_END
 
 #endif /* MASE_TENSOR_H */

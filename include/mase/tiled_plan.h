@@ -14,7 +14,10 @@
 #ifndef MASE_TILED_PLAN_H
 #define MASE_TILED_PLAN_H
 
+#include <mase/api.h>
 #include <mase/plan.h>
+
+MASE_API_BEGIN
 
 struct mase_tiled_plan;
 
@@ -65,5 +68,7 @@ enum mase_status mase_tiled_plan_start(struct mase_tiled_plan *t, const struct m
 enum mase_status mase_tiled_plan_step(struct mase_tiled_plan *t, struct mase_loss_result *result,
                                       const struct mase_tiled_batch *b,
                                       struct mase_err *err) MASE_MUST_CHECK;
+
+MASE_API_END
 
 #endif /* MASE_TILED_PLAN_H */

@@ -28,11 +28,14 @@
 #ifndef MASE_TORCH_H
 #define MASE_TORCH_H
 
+#include <mase/api.h>
 #include <mase/arena.h>
 #include <mase/file.h>
 #include <mase/str.h>
 #include <mase/tensor.h>
 #include <mase/weights.h>
+
+MASE_API_BEGIN
 
 enum { MASE_OBJ_DEPTH = 100, MASE_OBJ_COUNT = 1 << 24 };
 
@@ -181,5 +184,7 @@ enum mase_status mase_torch_find_state(struct mase_torch *t, const char *key,
  * as long as t. */
 enum mase_status mase_torch_state_dict(struct mase_torch *t, struct mase_named_tensor **items,
                                        int *count, struct mase_err *err) MASE_MUST_CHECK;
+
+MASE_API_END
 
 #endif /* MASE_TORCH_H */

@@ -16,12 +16,15 @@
 #ifndef MASE_TRAIN_H
 #define MASE_TRAIN_H
 
+#include <mase/api.h>
 #include <mase/dataset.h>
 #include <mase/graph.h>
 #include <mase/opt.h>
 #include <mase/plan.h>
 #include <mase/prune.h>
 #include <mase/task.h>
+
+MASE_API_BEGIN
 
 /* ---- options ---- */
 
@@ -330,5 +333,7 @@ enum mase_status mase_checkpoint_info(struct mase_checkpoint_info *info, struct 
  * a file that does not say, NULL. */
 enum mase_status mase_checkpoint_graph(struct mase_graph **g, const char *path,
                                        struct mase_err *err) MASE_MUST_CHECK;
+
+MASE_API_END
 
 #endif /* MASE_TRAIN_H */

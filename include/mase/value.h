@@ -15,9 +15,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <mase/api.h>
 #include <mase/arena.h>
 #include <mase/err.h>
 #include <mase/str.h>
+
+MASE_API_BEGIN
 
 enum mase_value_kind {
     MASE_NONE,
@@ -123,5 +126,7 @@ void mase_repr(struct mase_str *out,
 void mase_pformat(struct mase_str *out, const struct mase_value *v);
 /* str(v) as torch.fx prints arguments: strings and keys without quotes. */
 void mase_value_str(struct mase_str *out, const struct mase_value *v);
+
+MASE_API_END
 
 #endif /* MASE_VALUE_H */

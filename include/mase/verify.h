@@ -9,8 +9,11 @@
 #ifndef MASE_VERIFY_H
 #define MASE_VERIFY_H
 
+#include <mase/api.h>
 #include <mase/dataset.h>
 #include <mase/exact.h>
+
+MASE_API_BEGIN
 
 struct mase_verified_node {
     const struct mase_node *node;
@@ -38,5 +41,7 @@ struct mase_verification {
 enum mase_status mase_verify(struct mase_verification *v, struct mase_arena *a,
                              struct mase_graph *g, const struct mase_dataset *d,
                              struct mase_split_rows rows, struct mase_err *err) MASE_MUST_CHECK;
+
+MASE_API_END
 
 #endif /* MASE_VERIFY_H */

@@ -4,9 +4,12 @@
 #ifndef MASE_WEIGHTS_H
 #define MASE_WEIGHTS_H
 
+#include <mase/api.h>
 #include <mase/arena.h>
 #include <mase/file.h>
 #include <mase/tensor.h>
+
+MASE_API_BEGIN
 
 struct mase_named_tensor {
     const char *name;
@@ -106,5 +109,7 @@ enum mase_status mase_weights_load_by(struct mase_graph *g, const char *path,
 /* The same from tensors in memory; path is used in messages only. */
 enum mase_status mase_weights_take(struct mase_graph *g, const struct mase_tensors *from,
                                    const char *path, struct mase_err *err) MASE_MUST_CHECK;
+
+MASE_API_END
 
 #endif /* MASE_WEIGHTS_H */

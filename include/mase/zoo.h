@@ -4,10 +4,13 @@
 #ifndef MASE_ZOO_H
 #define MASE_ZOO_H
 
+#include <mase/api.h>
 #include <mase/data.h>
 #include <mase/graph.h>
 #include <mase/onnx.h>
 #include <mase/value.h>
+
+MASE_API_BEGIN
 
 struct mase_model {
     const char *name;       /* "jsc-tiny" */
@@ -56,5 +59,7 @@ enum mase_status mase_model_open_onnx(struct mase_graph **g, struct mase_onnx_in
 enum mase_status mase_model_layers(struct mase_graph **g, const char *name,
                                    const struct mase_value *layers,
                                    struct mase_err *err) MASE_MUST_CHECK;
+
+MASE_API_END
 
 #endif /* MASE_ZOO_H */

@@ -48,7 +48,7 @@ static const struct mase_pass odd = {
 #endif
 
 #if defined(ODD_old) || defined(ODD_small)
-extern const struct mase_plugin mase_plugin;
+MASE_API extern const struct mase_plugin mase_plugin;
 static const struct mase_pass *const passes[] = { &odd, NULL };
 #endif
 

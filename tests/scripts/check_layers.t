@@ -2,7 +2,7 @@
 mkdir -p tree/scripts tree/src/base tree/src/ir tree/include/mase
 cp "$SOURCE/scripts/check_layers" tree/scripts/
 cp "$SOURCE/CMakeLists.txt" tree/
-for h in arena err rng str value; do
+for h in api arena err rng str value; do
     cp "$SOURCE/include/mase/$h.h" tree/include/mase/
 done
 CH=tree/scripts/check_layers
