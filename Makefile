@@ -6,7 +6,7 @@ JOBS    := $(shell nproc 2>/dev/null || echo 2)
 SOURCES  = $$(git ls-files '*.c' '*.h')
 SCRIPTS  = ch $$(git ls-files scripts bench .ci)
 
-.PHONY: all test interop bench fuzz format lint docs install uninstall doctor clean help
+.PHONY: all test interop bench fuzz format lint docs abi install uninstall doctor clean help
 
 all: ## build ch, libmase.so and libmase.a into build/
 	@scripts/build
@@ -55,6 +55,11 @@ docs: ## write docs/reference and the outputs shown in the documents anew
 	@scripts/build
 	@scripts/gen_docs
 	@scripts/check_docs --write
+
+abi: ## write tests/abi anew: the symbols of libmase.so, and the types of its stable part
+	@scripts/build
+	@scripts/abi symbols $(BUILD)/libmase.so --write
+	@scripts/abi types $(BUILD)/libmase.so --write
 
 install: ## install under PREFIX (default /usr/local), staged below DESTDIR
 	@scripts/build

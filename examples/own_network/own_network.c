@@ -1,7 +1,7 @@
 /*
  * own_network.c - the network of net.py in C: built, trained, tested, quantised, saved.
  *
- *     cc -std=c17 own_network.c $(pkg-config --static --cflags --libs mase) -o own_network
+ *     cc -std=c17 own_network.c $(pkg-config --cflags --libs mase) -o own_network
  *     ./own_network 300 quantize.toml out
  *
  * trains 300 steps, runs the passes of the file and leaves checkpoints and the quantised graph in

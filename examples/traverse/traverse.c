@@ -1,7 +1,7 @@
 /*
  * traverse.c - walk two graphs side by side: a network, and the same network after quantisation.
  *
- *     cc -std=c17 traverse.c $(pkg-config --static --cflags --libs mase) -o traverse
+ *     cc -std=c17 traverse.c $(pkg-config --cflags --libs mase) -o traverse
  *     ./traverse jsc-tiny
  *
  * For each node the table says what kind of thing it is, what it called before and after, and

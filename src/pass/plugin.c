@@ -3,6 +3,7 @@
  *
  * Everything is checked before the first pass is added, so a refused plugin leaves nothing behind.
  */
+#define _GNU_SOURCE /* dladdr */
 #include <dlfcn.h>
 #include <link.h>
 #include <string.h>
@@ -100,11 +101,22 @@ static bool is_loaded(const struct mase_plugin *p)
            mase_pass_find(p->passes[0]->name) == p->passes[0];
 }
 
+/* A plugin links nothing: it finds libmase's functions in the program. Of a program that loaded
+ * libmase.so by name and kept it to itself, as Python does, it finds them after this. */
+static void show_library(void)
+{
+    static const char here;
+    Dl_info info;
+    if (dladdr(&here, &info) && info.dli_fname)
+        dlopen(info.dli_fname, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
+}
+
 enum mase_status mase_plugin_load(const char *path, struct mase_err *err)
 {
     MASE_TRY(check_file(path, err));
     struct mase_arena a = { 0 };
     const char *full = mase_path_absolute(&a, path); /* a bare name would be searched elsewhere */
+    show_library();
     void *object = dlopen(full, RTLD_NOW | RTLD_LOCAL);
     const struct mase_plugin *plugin = object ? dlsym(object, "mase_plugin") : NULL;
     enum mase_status st = MASE_OK;
