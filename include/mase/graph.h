@@ -442,6 +442,9 @@ enum mase_status mase_graph_check_size(const struct mase_graph *g,
 void mase_graph_alloc(struct mase_graph *g);
 /* PyTorch's default initialisation: each tensor from its own random stream, by its full name. */
 void mase_graph_init_weights(struct mase_graph *g, uint64_t seed);
+/* The same of those alone that have no memory yet, as after an edit. MASE_ELIMIT: too many. */
+enum mase_status mase_graph_init_missing(struct mase_graph *g, uint64_t seed,
+                                         struct mase_err *err) MASE_MUST_CHECK;
 /* Only the constants, which no file of weights has: before one is loaded. */
 void mase_graph_init_constants(struct mase_graph *g);
 /* How many values of the weights are NaN or infinite. where (may be NULL) gets the names of the

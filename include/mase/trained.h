@@ -60,13 +60,13 @@ void mase_classes_match(struct mase_classes *c, struct mase_arena *a, const stru
 /* ---- data for them (data_choice.c) ---- */
 
 /* What is said of data beside its name, by the names of the command line. */
-#define MASE_DATA_WORDS(WORD)                                                              \
-    WORD(label)                                                                            \
-    WORD(features)                                                                         \
-    WORD(drop_nan)                                                                         \
-    WORD(split) WORD(split_by) WORD(split_seed) WORD(scaling) WORD(target_scaling)         \
-        WORD(image_size) WORD(image_channels) WORD(normalize) WORD(augment) WORD(data_dir) \
-            WORD(require_real_data)
+#define MASE_DATA_WORDS(WORD)                                                           \
+    WORD(label)                                                                         \
+    WORD(features)                                                                      \
+    WORD(drop_nan)                                                                      \
+    WORD(split)                                                                         \
+    WORD(split_by) WORD(split_seed) WORD(scaling) WORD(target_scaling) WORD(image_size) \
+        WORD(image_channels) WORD(normalize) WORD(augment) WORD(data_dir) WORD(require_real_data)
 
 enum mase_data_word {
 #define WORD(name) MASE_DATA_##name,
@@ -107,6 +107,9 @@ enum mase_status mase_dataset_open_for(struct mase_dataset **d, const struct mas
 enum mase_status mase_inputs_match(const char **features, struct mase_arena *a,
                                    struct mase_graph *g, const struct mase_data_info *data,
                                    struct mase_err *err) MASE_MUST_CHECK;
+/* What samples are like by the metadata of the placeholders, as a saved graph has them; false: it
+ * does not say. Those of further inputs become the graph's. */
+bool mase_graph_says_sample(struct mase_shape *sample, struct mase_graph *g);
 /* "0.8,0.1,0.1 by column batch", in a; NULL: as usual. */
 const char *mase_dataset_split_words(struct mase_arena *a, const struct mase_dataset *d);
 

@@ -9,7 +9,6 @@
 #include <mase/file.h>
 #include <mase/kind.h>
 #include <mase/log.h>
-#include <mase/meta.h>
 #include <mase/pass.h>
 #include <mase/zoo.h>
 
@@ -23,28 +22,9 @@ static uint64_t seed(const struct mase_cli *c)
     return (uint64_t)mase_cli_value(c, MASE_CLI_seed)->i;
 }
 
-static const struct mase_shape *batch_of(const struct mase_node *x)
-{
-    const bool known = x->meta && x->meta->result_count && x->meta->results[0].shape.rank >= 1;
-    return known ? &x->meta->results[0].shape : NULL;
-}
-
 static void find_sample(struct mase_cli_net *n)
 {
-    struct mase_shape more[MASE_MORE_INPUTS] = { 0 };
-    int count = 0;
-    for (const struct mase_node *x = n->graph->first; x && count <= MASE_MORE_INPUTS; x = x->next) {
-        const struct mase_shape *whole = x->kind == MASE_PLACEHOLDER ? batch_of(x) : NULL;
-        if (!whole)
-            continue;
-        struct mase_shape *one = count ? &more[count - 1] : &n->sample;
-        one->rank = whole->rank - 1;
-        memcpy(one->dim, whole->dim + 1, sizeof one->dim - sizeof one->dim[0]);
-        count++;
-    }
-    n->has_sample = count > 0;
-    if (count > 1)
-        mase_graph_set_more(n->graph, more, count - 1);
+    n->has_sample = mase_graph_says_sample(&n->sample, n->graph);
 }
 
 /* Initial weights, for what has none of its own. */

@@ -299,6 +299,41 @@ void mase_graph_init_weights(struct mase_graph *g, uint64_t seed)
     mase_tree_walk(g, start, &seed);
 }
 
+/* Which of the parameters, in their order, have no memory yet. */
+struct missing {
+    struct mase_arena arena;
+    bool *is;
+    int count, cap, at;
+    uint64_t seed;
+};
+
+static bool note_missing(const char *full, struct mase_param *p, void *data)
+{
+    struct missing *m = data;
+    (void)full;
+    m->is = mase_arena_grow(&m->arena, m->is, m->count, &m->cap, sizeof *m->is);
+    m->is[m->count++] = !p->tensor.data;
+    return true;
+}
+
+static bool start_missing(const char *full, struct mase_param *p, const struct mase_module *module,
+                          void *data)
+{
+    struct missing *m = data;
+    return m->is[m->at++] ? start(full, p, module, &m->seed) : true;
+}
+
+enum mase_status mase_graph_init_missing(struct mase_graph *g, uint64_t seed, struct mase_err *err)
+{
+    struct missing m = { .seed = seed };
+    MASE_TRY(mase_graph_check_size(g, err));
+    mase_graph_each_param(g, note_missing, &m);
+    mase_graph_alloc(g);
+    mase_tree_walk(g, start_missing, &m);
+    mase_arena_release(&m.arena);
+    return MASE_OK;
+}
+
 static bool start_constant(const char *full, struct mase_param *p, const struct mase_module *m,
                            void *data)
 {

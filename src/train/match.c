@@ -7,7 +7,10 @@
  */
 #include <mase/trained.h>
 
+#include <string.h>
+
 #include <mase/log.h>
+#include <mase/meta.h>
 
 enum { MOST = 1 + MASE_MORE_INPUTS };
 
@@ -118,4 +121,30 @@ enum mase_status mase_inputs_match(const char **features, struct mase_arena *a,
     for (int i = 1; i < m.count; i++)
         *features = mase_arena_printf(a, "%s,%s", *features, m.array[i]);
     return MASE_OK;
+}
+
+/* ---- of a graph alone ---- */
+
+static const struct mase_shape *batch_of(const struct mase_node *x)
+{
+    const bool known = x->meta && x->meta->result_count && x->meta->results[0].shape.rank >= 1;
+    return known ? &x->meta->results[0].shape : NULL;
+}
+
+bool mase_graph_says_sample(struct mase_shape *sample, struct mase_graph *g)
+{
+    struct mase_shape more[MASE_MORE_INPUTS] = { 0 };
+    int count = 0;
+    for (const struct mase_node *x = g->first; x && count <= MASE_MORE_INPUTS; x = x->next) {
+        const struct mase_shape *whole = x->kind == MASE_PLACEHOLDER ? batch_of(x) : NULL;
+        if (!whole)
+            continue;
+        struct mase_shape *one = count ? &more[count - 1] : sample;
+        one->rank = whole->rank - 1;
+        memcpy(one->dim, whole->dim + 1, sizeof one->dim - sizeof one->dim[0]);
+        count++;
+    }
+    if (count > 1)
+        mase_graph_set_more(g, more, count - 1);
+    return count > 0;
 }
