@@ -2,8 +2,9 @@
  * arena.h - memory that is freed all at once.
  *
  * An arena hands out zeroed memory and frees nothing until it is released. It never returns NULL:
- * without memory it prints one line and exits with status 1. A size that comes from a file must be
- * checked by its reader first (MASE_ELIMIT), so that no file can cause that exit.
+ * without memory the call that a program made to the library ends with MASE_ENOMEM, and the command
+ * line with one line and status 1. A size that comes from a file must be checked by its reader
+ * first (MASE_ELIMIT), so that no file can cause that.
  *
  *     struct mase_arena a = { 0 };
  *     int *v = mase_new_array(&a, int, n);
@@ -29,7 +30,7 @@ void mase_arena_release(struct mase_arena *a);
 
 /* Zeroed, aligned to 16 bytes. A size of 0 gives a valid pointer. */
 void *mase_arena_alloc(struct mase_arena *a, size_t size);
-/* The same for n * size, exiting on overflow. */
+/* The same for n * size; what overflows is more than there is. */
 void *mase_arena_alloc_array(struct mase_arena *a, size_t n, size_t size);
 
 #define mase_new(a, T)          ((T *)mase_arena_alloc((a), sizeof(T)))

@@ -8,7 +8,9 @@
  *     if ((st = read_header(&h, &in, err)) || (st = read_body(&b, &in, err)))
  *         goto out;
  *
- * Our own faults are not statuses: mase_bug() says where and aborts, in release builds too.
+ * The last two statuses are never returned by who notices: without memory, and at our own fault
+ * (mase_bug, in release builds too), a call that a program makes to the library is left from
+ * wherever it is, and gives them. The command line ends: with one line, or by abort.
  */
 #ifndef MASE_ERR_H
 #define MASE_ERR_H
@@ -28,6 +30,8 @@ enum mase_status {
     MASE_EIO,          /* the system refused: open, read, write, rename */
     MASE_EUNSUPPORTED, /* understood, but not available here */
     MASE_ELIMIT,       /* larger or deeper than a stated limit */
+    MASE_ENOMEM,       /* no memory left for what the call needs itself; it left nothing behind */
+    MASE_EBUG,         /* a fault of this library: the sentence says where; please report it */
 };
 
 #define MASE_MUST_CHECK        __attribute__((warn_unused_result))
@@ -78,7 +82,8 @@ MASE_API void mase_err_print(FILE *out, const struct mase_err *err);
             return mase_try_st_;                \
     } while (0)
 
-/* Our fault: print file:line and the sentence, abort. */
+/* Our fault: the call ends with MASE_EBUG, file:line and the sentence; where no program around the
+ * library made it, that is printed, and we abort. */
 #define mase_bug(...) mase_bug_at(__FILE__, __LINE__, __VA_ARGS__)
 void mase_bug_at(const char *file, int line, const char *fmt, ...) MASE_PRINTF(3, 4)
     __attribute__((noreturn));

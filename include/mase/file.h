@@ -23,8 +23,9 @@ struct mase_file {
     const char *path; /* borrowed */
     const unsigned char *data;
     size_t size;
-    void *map;    /* private */
-    bool on_heap; /* private: read from a stream, not mapped */
+    void *map;     /* private */
+    bool on_heap;  /* private: read from a stream, not mapped */
+    void *cleanup; /* private */
 };
 enum mase_status mase_file_open(struct mase_file *f, const char *path,
                                 struct mase_err *err) MASE_MUST_CHECK;
@@ -41,6 +42,7 @@ struct mase_writer {
     int fd;
     size_t size;
     enum mase_status status; /* first failure; later writes are skipped */
+    void *cleanup;           /* private */
 };
 enum mase_status mase_writer_open(struct mase_writer *w, const char *path,
                                   struct mase_err *err) MASE_MUST_CHECK;

@@ -2,7 +2,8 @@
  * log.h - what a person watching wants to know, on stderr.
  *
  * "INFO     message", level padded to 8 columns; coloured on a terminal unless NO_COLOR is set.
- * The one process-wide setting of the library: which level is shown, and where.
+ * The one process-wide setting of the library: which level is shown, and where. In a call for which
+ * a program gave a function of its own, that one hears it instead, and nothing is printed.
  */
 #ifndef MASE_LOG_H
 #define MASE_LOG_H

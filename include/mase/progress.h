@@ -2,7 +2,8 @@
  * progress.h - long work that shows it is alive.
  *
  * On a terminal one line redrawn at most ten times a second, removed or finished at the end; else
- * one log line when the stage ends. Nothing is drawn when the log level hides INFO.
+ * one log line when the stage ends. Nothing is drawn when the log level hides INFO. A program
+ * around the library is told instead, as often.
  */
 #ifndef MASE_PROGRESS_H
 #define MASE_PROGRESS_H

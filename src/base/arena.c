@@ -13,7 +13,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -50,36 +49,14 @@ struct mase_chunk {
 enum { HEADER = (sizeof(struct mase_chunk) + ALIGN - 1) / ALIGN * ALIGN };
 _Static_assert(_Alignof(max_align_t) >= ALIGN, "malloc must give 16-byte alignment");
 
-void mase_out_of_memory(size_t wanted)
-{
-    fprintf(stderr, "out of memory: %zu bytes\n", wanted);
-    exit(1);
-}
-
-void *mase_xrealloc(void *p, size_t size)
-{
-    void *q = realloc(p, size ? size : 1);
-    if (!q)
-        mase_out_of_memory(size);
-    return q;
-}
-
-void *mase_xcalloc(size_t size)
-{
-    void *p = calloc(1, size ? size : 1);
-    if (!p)
-        mase_out_of_memory(size);
-    return p;
-}
-
 static unsigned char *payload(struct mase_chunk *c)
 {
     return (unsigned char *)c + HEADER;
 }
 
-static struct mase_chunk *new_chunk(size_t size)
+static struct mase_chunk *new_chunk(const struct mase_arena *a, size_t size)
 {
-    struct mase_chunk *c = mase_xcalloc(HEADER + size);
+    struct mase_chunk *c = mase_xcalloc_chunk(a, HEADER + size);
     c->size = size;
     ASAN_POISON_MEMORY_REGION(payload(c), size);
     return c;
@@ -103,7 +80,7 @@ static struct mase_chunk *chunk_for(struct mase_arena *a, size_t need)
     if (last && last->size - last->used >= need)
         return last;
     const bool large = need > MASE_ARENA_CHUNK / 4;
-    struct mase_chunk *c = new_chunk(large ? need : next_size(last, need));
+    struct mase_chunk *c = new_chunk(a, large ? need : next_size(last, need));
     if (last && large) {
         c->next = last->next;
         last->next = c;
@@ -143,7 +120,7 @@ void mase_arena_release(struct mase_arena *a)
     for (struct mase_chunk *c = a->last, *next; c; c = next) {
         next = c->next;
         ASAN_UNPOISON_MEMORY_REGION(payload(c), c->size);
-        free(c);
+        mase_xfree(c);
     }
     *a = (struct mase_arena){ 0 };
 }
@@ -190,8 +167,9 @@ void *mase_arena_grow(struct mase_arena *a, void *p, int n, int *cap, size_t siz
         return p;
     if (*cap > INT_MAX / 2)
         mase_out_of_memory(SIZE_MAX);
-    *cap = *cap ? *cap * 2 : 4;
-    void *bigger = mase_arena_alloc_array(a, (size_t)*cap, size);
+    const int doubled = *cap ? *cap * 2 : 4;
+    void *bigger = mase_arena_alloc_array(a, (size_t)doubled, size);
+    *cap = doubled; /* not before there is so much */
     if (n)
         memcpy(bigger, p, (size_t)n * size);
     return bigger;

@@ -19,6 +19,19 @@ int vsprintf(char *restrict, const char *restrict, __builtin_va_list) MASE_BANNE
 char *gets(char *) MASE_BANNED("fgets");
 char *strtok(char *restrict, const char *restrict) MASE_BANNED("strcspn and strspn");
 
+/* Every block of the library goes through base/alloc.c, which may call these. */
+#ifndef MASE_RAW_MEMORY
+void *malloc(__SIZE_TYPE__) MASE_BANNED("mase_xcalloc or an arena");
+void *calloc(__SIZE_TYPE__, __SIZE_TYPE__) MASE_BANNED("mase_xcalloc or an arena");
+void *realloc(void *, __SIZE_TYPE__) MASE_BANNED("mase_xrealloc");
+void *aligned_alloc(__SIZE_TYPE__, __SIZE_TYPE__) MASE_BANNED("mase_aligned_calloc");
+int posix_memalign(void **, __SIZE_TYPE__, __SIZE_TYPE__) MASE_BANNED("mase_aligned_calloc");
+void free(void *) MASE_BANNED("mase_xfree");
+char *strdup(const char *) MASE_BANNED("mase_xstrdup or mase_arena_strdup");
+char *strndup(const char *, __SIZE_TYPE__) MASE_BANNED("mase_arena_strndup");
+char *realpath(const char *restrict, char *restrict) MASE_BANNED("mase_real_path");
+#endif
+
 #undef MASE_BANNED
 
 #endif /* MASE_BASE_BANNED_H */

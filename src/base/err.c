@@ -1,7 +1,8 @@
 /*
  * err.c - filling in a failure and printing it once.
  *
- * Texts are formatted before the error is touched, since an argument may be err->msg itself.
+ * Texts are formatted before the error is touched, since an argument may be err->msg itself; and
+ * without asking for memory, of which there may be none.
  */
 #include <mase/err.h>
 
@@ -12,6 +13,7 @@
 #include <mase/str.h>
 
 #include "base/excerpt.h"
+#include "base/ledger.h"
 
 /* Copy text to a buffer of size bytes; if too long, cut at a whole character and end in "...". */
 static void copy_cut(char *to, const char *text, size_t size)
@@ -26,6 +28,15 @@ static void copy_cut(char *to, const char *text, size_t size)
         len--;
     memmove(to, text, len);
     memcpy(to + len, "...", sizeof("..."));
+}
+
+/* As much of the text as there is room for; its length. */
+static size_t format(char *text, size_t size, const char *fmt, va_list ap)
+{
+    const int len = vsnprintf(text, size, fmt, ap);
+    if (len < 0)
+        mase_bug("cannot format \"%s\"", fmt);
+    return (size_t)len < size ? (size_t)len : size - 1;
 }
 
 static void set_place(struct mase_err *err, struct mase_loc at)
@@ -45,10 +56,9 @@ static enum mase_status fail(struct mase_err *err, enum mase_status status, stru
         mase_bug("a failure without a status: \"%s\"", fmt);
     if (!err)
         return status;
-    struct mase_str msg = { 0 };
-    mase_str_vprintf(&msg, fmt, ap);
-    copy_cut(err->msg, mase_str_text(&msg), sizeof(err->msg));
-    mase_str_release(&msg);
+    char text[2 * sizeof(err->msg)]; /* longer than what is kept of it */
+    format(text, sizeof(text), fmt, ap);
+    copy_cut(err->msg, text, sizeof(err->msg));
     set_place(err, at);
     err->status = status;
     return status;
@@ -93,14 +103,13 @@ enum mase_status mase_wrap(struct mase_err *err, const char *fmt, ...)
 {
     if (!err)
         mase_bug("mase_wrap without an error cannot return its status");
-    struct mase_str msg = { 0 };
+    char text[3 * sizeof(err->msg)];
     va_list ap;
     va_start(ap, fmt);
-    mase_str_vprintf(&msg, fmt, ap);
+    const size_t len = format(text, sizeof(text) - sizeof(err->msg), fmt, ap);
     va_end(ap);
-    mase_str_printf(&msg, ": %s", err->msg);
-    copy_cut(err->msg, msg.data, sizeof(err->msg));
-    mase_str_release(&msg);
+    snprintf(text + len, sizeof(text) - len, ": %s", err->msg);
+    copy_cut(err->msg, text, sizeof(err->msg));
     return err->status;
 }
 
@@ -142,6 +151,13 @@ void mase_bug_at(const char *file, int line, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    fprintf(stderr, "%s:%d: bug: %s\n", file, line, text); /* in one piece, whatever else prints */
+    struct mase_guard *g = mase_guard_now();
+    if (g) {
+        mase_fail(g->err, MASE_EBUG, "%s:%d: bug: %s", file, line, text);
+        mase_guard_leave(g, MASE_EBUG);
+    }
+    if (!mase_guard_is_child())
+        fprintf(stderr, "%s:%d: bug: %s\n", file, line,
+                text); /* in one piece, whoever else prints */
     abort();
 }

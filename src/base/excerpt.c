@@ -97,19 +97,22 @@ void mase_excerpt_print(FILE *out, const char *path, const struct mase_loc *at)
     FILE *in = open_text(path);
     if (!in)
         return;
-    if (skip_to_line(in, at->line)) {
-        const struct window w = read_window(in, at->col);
-        struct mase_str s = { 0 };
-        mase_str_printf(&s, "%5d | %s", at->line, w.from ? "..." : "");
-        mase_str_add_harmless(&s, w.text, w.len, false);
-        mase_str_add(&s, w.more ? "...\n" : "\n");
-        if (at->col > 0) {
-            mase_str_printf(&s, "%*s | ", snprintf(NULL, 0, "%5d", at->line), "");
-            add_caret(&s, &w, at);
-            mase_str_addc(&s, '\n');
-        }
-        fwrite(s.data, 1, s.len, out);
-        mase_str_release(&s);
+    struct window w = { 0 };
+    const bool found = skip_to_line(in, at->line);
+    if (found)
+        w = read_window(in, at->col);
+    fclose(in); /* before memory is asked for */
+    if (!found)
+        return;
+    struct mase_str s = { 0 };
+    mase_str_printf(&s, "%5d | %s", at->line, w.from ? "..." : "");
+    mase_str_add_harmless(&s, w.text, w.len, false);
+    mase_str_add(&s, w.more ? "...\n" : "\n");
+    if (at->col > 0) {
+        mase_str_printf(&s, "%*s | ", snprintf(NULL, 0, "%5d", at->line), "");
+        add_caret(&s, &w, at);
+        mase_str_addc(&s, '\n');
     }
-    fclose(in);
+    fwrite(s.data, 1, s.len, out);
+    mase_str_release(&s);
 }

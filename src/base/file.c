@@ -51,6 +51,22 @@ static enum mase_status fail_open(const char *path, struct mase_err *err)
     }
 }
 
+/* What is open, should the call end within it. */
+struct opened {
+    int fd;
+    void *map;
+    size_t size;
+};
+
+static void end_opened(void *record)
+{
+    const struct opened *o = record;
+    if (o->fd >= 0)
+        close(o->fd);
+    if (o->map)
+        munmap(o->map, o->size);
+}
+
 static enum mase_status map_regular(struct mase_file *f, int fd, off_t size, struct mase_err *err)
 {
     if ((uintmax_t)size > SIZE_MAX / 2)
@@ -64,6 +80,8 @@ static enum mase_status map_regular(struct mase_file *f, int fd, off_t size, str
         return mase_fail_errno(err, f->path, "cannot map");
     f->data = f->map;
     f->size = (size_t)size;
+    if (f->cleanup)
+        *(struct opened *)f->cleanup = (struct opened){ fd, f->map, f->size };
     return MASE_OK;
 }
 
@@ -109,11 +127,15 @@ static enum mase_status load(struct mase_file *f, int fd, struct mase_err *err)
 enum mase_status mase_file_open(struct mase_file *f, const char *path, struct mase_err *err)
 {
     *f = (struct mase_file){ .path = path };
+    struct opened *o = f->cleanup = mase_cleanup(sizeof *o, end_opened);
     const int fd = mase_sys_open(path, O_RDONLY | O_CLOEXEC, 0);
-    if (fd < 0)
-        return fail_open(path, err);
-    const enum mase_status st = load(f, fd, err);
-    mase_sys_close(fd);
+    if (o)
+        o->fd = fd;
+    const enum mase_status st = fd < 0 ? fail_open(path, err) : load(f, fd, err);
+    if (o)
+        o->fd = -1;
+    if (fd >= 0)
+        mase_sys_close(fd);
     if (st)
         mase_file_close(f);
     return st;
@@ -122,8 +144,9 @@ enum mase_status mase_file_open(struct mase_file *f, const char *path, struct ma
 void mase_file_close(struct mase_file *f)
 {
     if (f->on_heap)
-        free(f->map);
+        mase_xfree(f->map);
     else if (f->map)
         munmap(f->map, f->size);
+    mase_xfree(f->cleanup);
     *f = (struct mase_file){ 0 };
 }

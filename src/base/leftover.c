@@ -15,6 +15,8 @@
 
 #include <mase/str.h>
 
+#include "base/alloc.h"
+
 static bool is_dead(const char *name)
 {
     static const char prefix[] = ".mase-";
@@ -31,12 +33,11 @@ static void remove_leftover(const char *path)
     if (unlink(path) == 0)
         return;
     struct mase_arena a = { 0 };
-    DIR *dir = opendir(path);
-    for (const struct dirent *e; dir && (e = readdir(dir));)
+    struct mase_dir d = mase_dir_open(path);
+    for (const struct dirent *e; d.dir && (e = readdir(d.dir));)
         if (!mase_streq(e->d_name, ".") && !mase_streq(e->d_name, ".."))
             unlink(mase_path_join(&a, path, e->d_name));
-    if (dir)
-        closedir(dir);
+    mase_dir_close(&d);
     rmdir(path);
     mase_arena_release(&a);
 }
@@ -44,11 +45,10 @@ static void remove_leftover(const char *path)
 void mase_remove_leftovers(const char *path)
 {
     struct mase_arena a = { 0 };
-    DIR *dir = opendir(path);
-    for (const struct dirent *e; dir && (e = readdir(dir));)
+    struct mase_dir d = mase_dir_open(path);
+    for (const struct dirent *e; d.dir && (e = readdir(d.dir));)
         if (is_dead(e->d_name))
             remove_leftover(mase_path_join(&a, path, e->d_name));
-    if (dir)
-        closedir(dir);
+    mase_dir_close(&d);
     mase_arena_release(&a);
 }

@@ -11,6 +11,8 @@
 
 #include <mase/str.h>
 
+#include "base/host.h"
+#include "base/ledger.h"
 #include "base/log.h"
 
 const char *const mase_log_level_names[] = { "debug", "info", "warning", "error", "critical" };
@@ -37,7 +39,8 @@ void mase_log_set_level(enum mase_log_level level)
 
 enum mase_log_level mase_log_get_level(void)
 {
-    return logger.level;
+    const struct mase_host *host = mase_host_now();
+    return host ? host->level : logger.level;
 }
 
 void mase_log_set_stream(FILE *out)
@@ -53,7 +56,7 @@ FILE *mase_log_stream(void)
 
 bool mase_log_shows_info(void)
 {
-    return logger.level <= MASE_INFO;
+    return mase_log_get_level() <= MASE_INFO;
 }
 
 bool mase_is_terminal(FILE *stream)
@@ -70,6 +73,8 @@ bool mase_use_colour(FILE *stream)
 
 int mase_flush_output(void)
 {
+    if (mase_host_now())
+        return 0; /* what is printed there is not ours */
     if ((fflush(stdout) != 0 || ferror(stdout)) && !logger.output_fault)
         logger.output_fault = errno ? errno : EIO; /* of the write that failed, now or before */
     return logger.output_fault;
@@ -87,7 +92,7 @@ static FILE *stream_after_output(void)
 
 void mase_log_status(const char *text)
 {
-    if (!text && !logger.status_line)
+    if ((!text && !logger.status_line) || mase_host_now() || mase_guard_is_child())
         return;
     FILE *out = stream_after_output();
     struct mase_str line = { 0 };
@@ -99,10 +104,19 @@ void mase_log_status(const char *text)
     logger.status_line = text != NULL;
 }
 
-void mase_log(enum mase_log_level level, const char *fmt, ...)
+/* For the program around us, in the words of a terminal, which it may print to. */
+static void log_to_host(enum mase_log_level level, const char *fmt, va_list ap)
 {
-    if (level < logger.level)
-        return;
+    struct mase_str message = { 0 }, harmless = { 0 };
+    mase_str_vprintf(&message, fmt, ap);
+    mase_str_add_harmless(&harmless, mase_str_text(&message), message.len, false);
+    mase_host_log(level, mase_str_text(&harmless));
+    mase_str_release(&harmless);
+    mase_str_release(&message);
+}
+
+static void log_to_stream(enum mase_log_level level, const char *fmt, va_list ap)
+{
     FILE *out = stream_after_output();
     const bool colour = mase_use_colour(out);
     struct mase_str line = { 0 }, message = { 0 };
@@ -111,10 +125,7 @@ void mase_log(enum mase_log_level level, const char *fmt, ...)
                         levels[level].name);
     else
         mase_str_printf(&line, "%-8s ", levels[level].name);
-    va_list ap;
-    va_start(ap, fmt);
     mase_str_vprintf(&message, fmt, ap);
-    va_end(ap);
     mase_str_add_harmless(&line, mase_str_text(&message), message.len, false);
     mase_str_add(&line, colour ? "\033[0m\n" : "\n");
     mase_log_status(NULL);
@@ -122,4 +133,18 @@ void mase_log(enum mase_log_level level, const char *fmt, ...)
     fflush(out);
     mase_str_release(&message);
     mase_str_release(&line);
+}
+
+void mase_log(enum mase_log_level level, const char *fmt, ...)
+{
+    const struct mase_host *host = mase_host_now();
+    if (level < mase_log_get_level() || mase_guard_is_child() || (host && !host->log))
+        return;
+    va_list ap;
+    va_start(ap, fmt);
+    if (host)
+        log_to_host(level, fmt, ap);
+    else
+        log_to_stream(level, fmt, ap);
+    va_end(ap);
 }

@@ -52,7 +52,7 @@ static char *current_dir(void)
         char *dir = mase_xrealloc(NULL, size);
         if (getcwd(dir, size))
             return dir;
-        free(dir);
+        mase_xfree(dir);
         if (errno != ERANGE)
             return NULL; /* it was removed under us */
     }
@@ -64,7 +64,7 @@ char *mase_path_absolute(struct mase_arena *a, const char *path)
     if (path[0] != '/') {
         char *dir = current_dir();
         add_components(&s, dir ? dir : "");
-        free(dir);
+        mase_xfree(dir);
     }
     add_components(&s, path);
     char *absolute = mase_arena_strndup(a, s.len ? s.data : "/", s.len ? s.len : 1);

@@ -10,6 +10,7 @@
 #include <mase/log.h>
 #include <mase/str.h>
 
+#include "base/host.h"
 #include "base/log.h"
 
 enum { BAR = 24, REDRAW_NS = 100000000 };
@@ -84,17 +85,28 @@ static void draw(struct mase_progress *p)
     p->drawn = mase_clock();
 }
 
+/* As often as it would be drawn. */
+static void tell_host(struct mase_progress *p)
+{
+    mase_host_progress(p->title, p->done, p->total);
+    p->drawn = mase_clock();
+}
+
 void mase_progress_start(struct mase_progress *p, const char *title, int64_t total)
 {
     *p = (struct mase_progress){ .title = title, .total = total, .started = mase_clock() };
-    p->terminal = mase_is_terminal(mase_log_stream());
-    if (p->terminal && mase_log_shows_info())
+    p->terminal = !mase_host_now() && mase_is_terminal(mase_log_stream());
+    if (mase_host_now())
+        tell_host(p);
+    else if (p->terminal && mase_log_shows_info())
         draw(p);
 }
 
 void mase_progress_step(struct mase_progress *p, int64_t done)
 {
     p->done = done;
+    if (mase_host_now() && mase_clock() >= p->drawn + REDRAW_NS)
+        tell_host(p);
     if (p->terminal && mase_log_shows_info() && mase_clock() >= p->drawn + REDRAW_NS)
         draw(p);
 }
@@ -102,6 +114,8 @@ void mase_progress_step(struct mase_progress *p, int64_t done)
 void mase_progress_end(struct mase_progress *p)
 {
     mase_log_status(NULL);
+    if (mase_host_now())
+        tell_host(p);
     struct mase_str count = { 0 };
     add_count(&count, p);
     mase_info("%s: %s in %.1f s%s%.79s", p->title, mase_str_text(&count), seconds_since(p->started),

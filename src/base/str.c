@@ -4,14 +4,13 @@
 #include <mase/str.h>
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 
 void mase_str_release(struct mase_str *s)
 {
-    free(s->data);
+    mase_xfree(s->data);
     *s = (struct mase_str){ 0 };
 }
 
@@ -42,8 +41,9 @@ static void reserve(struct mase_str *s, size_t n)
     if (need <= s->cap)
         return;
     const size_t doubled = s->cap ? s->cap * 2 : 64;
-    s->cap = need > doubled ? need : doubled;
-    s->data = mase_xrealloc(s->data, s->cap);
+    const size_t cap = need > doubled ? need : doubled;
+    s->data = mase_xrealloc(s->data, cap);
+    s->cap = cap; /* not before there is so much */
 }
 
 void mase_str_addn(struct mase_str *s, const char *text, size_t n)

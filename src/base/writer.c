@@ -6,7 +6,6 @@
  * file is replaced, unless someone else made the link. What cannot be replaced is written directly:
  * devices, pipes, and the descriptors behind /dev/stdout, /dev/stderr and /dev/fd/N.
  */
-#define _XOPEN_SOURCE 700 /* realpath */
 #include <mase/file.h>
 
 #include <errno.h>
@@ -14,7 +13,6 @@
 #include <libgen.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,21 +21,38 @@
 
 #include "base/alloc.h"
 #include "base/fault.h"
+#include "base/host.h"
 
 enum { TEMP_TRIES = 100 };
 
-static char *duplicate(const char *s)
+/* What is unfinished, should the call end within it. */
+struct unfinished {
+    int fd;
+    const char *temp; /* NULL: no file is to be removed */
+};
+
+static void end_unfinished(void *record)
 {
-    const size_t size = strlen(s) + 1;
-    return memcpy(mase_xrealloc(NULL, size), s, size);
+    const struct unfinished *u = record;
+    if (u->fd >= 0)
+        close(u->fd);
+    if (u->temp)
+        unlink(u->temp);
+}
+
+static void set_unfinished(const struct mase_writer *w)
+{
+    if (w->cleanup)
+        *(struct unfinished *)w->cleanup =
+            (struct unfinished){ w->fd, w->fd >= 0 ? w->temp : NULL };
 }
 
 /* The directory a path lies in; caller frees. */
 static char *parent_of(const char *path)
 {
-    char *copy = duplicate(path); /* dirname writes into it and may return a constant */
-    char *parent = duplicate(dirname(copy));
-    free(copy);
+    char *copy = mase_xstrdup(path); /* dirname writes into it and may return a constant */
+    char *parent = mase_xstrdup(dirname(copy));
+    mase_xfree(copy);
     return parent;
 }
 
@@ -56,8 +71,10 @@ static int descriptor_named(const char *path)
 static enum mase_status open_direct(struct mase_writer *w, struct mase_err *err)
 {
     const int named = descriptor_named(w->path);
-    fflush(NULL); /* keep the order with what is still in stdio's buffers */
+    if (!mase_host_now())
+        fflush(NULL); /* keep the order with what is still in stdio's buffers */
     w->fd = named >= 0 ? dup(named) : mase_sys_open(w->path, O_WRONLY | O_CLOEXEC, 0);
+    set_unfinished(w);
     return w->fd >= 0 ? MASE_OK : mase_fail_errno(err, w->path, "cannot open for writing");
 }
 
@@ -75,11 +92,12 @@ static enum mase_status open_temp(struct mase_writer *w, struct mase_err *err)
         if (w->fd >= 0 || errno != EEXIST)
             break;
     }
-    free(dir);
+    set_unfinished(w);
+    mase_xfree(dir);
     if (w->fd >= 0)
         return MASE_OK;
     const enum mase_status st = mase_fail_errno(err, w->path, "cannot create");
-    free(w->temp);
+    mase_xfree(w->temp);
     w->temp = NULL;
     return st;
 }
@@ -87,9 +105,9 @@ static enum mase_status open_temp(struct mase_writer *w, struct mase_err *err)
 static enum mase_status open_replacement(struct mase_writer *w, const struct stat *old,
                                          struct mase_err *err)
 {
-    char *target = old ? realpath(w->path, NULL) : NULL; /* through links */
+    char *target = old ? mase_real_path(w->path) : NULL; /* through links */
     if (target) {
-        free(w->path);
+        mase_xfree(w->path);
         w->path = target;
     }
     MASE_TRY(open_temp(w, err));
@@ -111,7 +129,7 @@ static enum mase_status open_output(struct mase_writer *w, struct mase_err *err)
         return open_replacement(w, &old, err);
     char *dir = parent_of(w->path);
     enum mase_status st = mase_make_dirs(dir, err);
-    free(dir);
+    mase_xfree(dir);
     return st ? st : open_replacement(w, NULL, err);
 }
 
@@ -120,7 +138,9 @@ enum mase_status mase_writer_open(struct mase_writer *w, const char *path, struc
     *w = (struct mase_writer){ .fd = -1 };
     if (!path[0])
         return mase_fail(err, MASE_EIO, "cannot write to a file without a name");
-    w->path = duplicate(path);
+    w->path = mase_xstrdup(path);
+    w->cleanup = mase_cleanup(sizeof(struct unfinished), end_unfinished);
+    set_unfinished(w);
     const enum mase_status st = open_output(w, err);
     if (st)
         mase_writer_abort(w);
@@ -153,9 +173,8 @@ static int flush_to_disk(int fd)
 }
 
 /* The new name itself must reach the disk too. */
-static enum mase_status flush_parent(const char *path, struct mase_err *err)
+static enum mase_status flush_dir(const char *dir, struct mase_err *err)
 {
-    char *dir = parent_of(path);
     const int fd = mase_sys_open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     enum mase_status st = MASE_OK;
     if (fd < 0 && errno != EACCES) /* a directory may be writable and not readable */
@@ -164,7 +183,6 @@ static enum mase_status flush_parent(const char *path, struct mase_err *err)
         st = mase_fail_errno(err, dir, "cannot flush the directory");
     if (fd >= 0)
         mase_sys_close(fd);
-    free(dir);
     return st;
 }
 
@@ -177,6 +195,8 @@ static enum mase_status finish_fd(struct mase_writer *w, struct mase_err *err)
     if (mase_sys_close(w->fd) != 0 && !st)
         st = mase_fail_errno(err, w->path, "cannot close");
     w->fd = -1;
+    if (w->cleanup)
+        ((struct unfinished *)w->cleanup)->fd = -1; /* the file is still to be removed */
     return st;
 }
 
@@ -219,16 +239,20 @@ enum mase_status mase_writer_close(struct mase_writer *w, struct mase_err *err)
         mase_writer_abort(w);
         return MASE_OK;
     }
+    char *dir =
+        parent_of(w->path); /* once the name is taken, nothing may fail for want of memory */
     enum mase_status st = finish_fd(w, err);
     if (!st && w->temp) {
         if (mase_sys_rename(w->temp, w->path) != 0) {
             st = mase_fail_errno(err, w->path, "cannot put the new file in place");
         } else {
-            free(w->temp);
+            mase_xfree(w->temp);
             w->temp = NULL; /* from here on nothing is to be removed */
-            st = flush_parent(w->path, err);
+            set_unfinished(w);
+            st = flush_dir(dir, err);
         }
     }
+    mase_xfree(dir);
     mase_writer_abort(w);
     return st;
 }
@@ -241,8 +265,9 @@ void mase_writer_abort(struct mase_writer *w)
         mase_sys_close(w->fd);
     if (w->temp)
         unlink(w->temp);
-    free(w->temp);
-    free(w->path);
+    mase_xfree(w->cleanup);
+    mase_xfree(w->temp);
+    mase_xfree(w->path);
     *w = (struct mase_writer){ .fd = -1 };
 }
 

@@ -19,6 +19,7 @@
 
 #include <zlib.h>
 
+#include "base/alloc.h"
 #include "data/raw.h"
 #include "data/store.h"
 
@@ -197,10 +198,12 @@ enum mase_status mase_cache_remove(struct mase_dataset_removed *removed, struct 
 {
     *removed = (struct mase_dataset_removed){ 0 };
     const char *dir = mase_cache_dir(a, opts);
-    DIR *list = dir ? opendir(dir) : NULL;
+    struct mase_dir list = { 0 };
     int cap = 0;
     enum mase_status st = MASE_OK;
-    for (const struct dirent *e; list && !st && (e = readdir(list));) {
+    if (dir)
+        list = mase_dir_open(dir);
+    for (const struct dirent *e; list.dir && !st && (e = readdir(list.dir));) {
         if (!is_table_of(e->d_name, name))
             continue;
         struct stat info = { 0 };
@@ -214,8 +217,7 @@ enum mase_status mase_cache_remove(struct mase_dataset_removed *removed, struct 
         removed->paths[removed->count++] = path;
         removed->bytes += info.st_size;
     }
-    if (list)
-        closedir(list);
+    mase_dir_close(&list);
     if (!st && !removed->count)
         st = mase_fail(err, MASE_EVALUE, "nothing of %s is kept in %s", name,
                        dir ? dir : "a cache: neither XDG_CACHE_HOME nor HOME is set");

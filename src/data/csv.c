@@ -43,7 +43,7 @@ struct mase_csv mase_csv_of(const struct mase_file *f)
 
 void mase_csv_release(struct mase_csv *c)
 {
-    free(c->field);
+    mase_xfree(c->field);
     mase_arena_release(&c->arena);
     *c = (struct mase_csv){ 0 };
 }

@@ -6,6 +6,7 @@
 
 #include <mase/rng.h>
 
+#include "base/alloc.h"
 #include "data/store.h"
 
 const char *const mase_split_names[] = { "train", "validation", "test", "pred", NULL };
@@ -16,11 +17,11 @@ void mase_dataset_close(struct mase_dataset *d)
         return;
     for (int i = 0; i < MASE_DATA_FILES; i++)
         mase_file_close(&d->file[i]);
-    free(d->block);
-    free(d->plain_block);
-    free(d->target_block);
+    mase_aligned_free(d->block);
+    mase_aligned_free(d->plain_block);
+    mase_aligned_free(d->target_block);
     mase_arena_release(&d->arena);
-    free(d);
+    mase_xfree(d);
 }
 
 const struct mase_dataset_info *mase_dataset_info(const struct mase_dataset *d)

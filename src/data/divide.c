@@ -131,8 +131,8 @@ static void divide_by_class(unsigned char *part, const int32_t *label, int class
         for (int64_t i = tests; i < tests + validates; i++)
             part[rows[i]] = MASE_SPLIT_VALIDATION;
     }
-    free(row);
-    free(first);
+    mase_xfree(row);
+    mase_xfree(first);
 }
 
 /* ---- by a column ---- */
@@ -183,9 +183,9 @@ static void hold_out_of_train(unsigned char *part, const struct mase_dataset *d,
     divide_by_class(inner, label, d->label ? d->info.data.classes : 1, count, share, seed);
     for (int64_t i = 0; i < count; i++)
         part[row[i]] = inner[i];
-    free(row);
-    free(label);
-    free(inner);
+    mase_xfree(row);
+    mase_xfree(label);
+    mase_xfree(inner);
 }
 
 static enum mase_status divide_by_name(unsigned char *part, const struct mase_dataset *d,
@@ -235,9 +235,9 @@ static void divide_groups(unsigned char *part, int64_t rows, const struct mase_g
     }
     for (int64_t i = 0; i < rows; i++)
         part[i] = home[g->of[i]];
-    free(order);
-    free(size);
-    free(home);
+    mase_xfree(order);
+    mase_xfree(size);
+    mase_xfree(home);
 }
 
 static enum mase_status divide_by_column(unsigned char *part, struct mase_dataset *d,
@@ -333,9 +333,9 @@ enum mase_status mase_divide(struct mase_dataset *d, const struct mase_dataset_o
     else
         divide_by_class(part, d->label ? d->label : alike, d->label ? d->info.data.classes : 1, n,
                         opts->split.share, opts->split.seed);
-    free(alike);
+    mase_xfree(alike);
     if (!st)
         st = collect(d, part, n, err);
-    free(part);
+    mase_xfree(part);
     return st;
 }

@@ -40,16 +40,19 @@ static int compare_names(const void *a, const void *b)
 static enum mase_status list_folder(struct names *n, struct mase_arena *a, const char *dir,
                                     struct mase_err *err)
 {
-    DIR *d = opendir(dir);
+    struct mase_dir d = mase_dir_open(dir);
     *n = (struct names){ 0 };
-    if (!d)
-        return mase_fail_errno(err, dir, "cannot list the folder");
-    for (struct dirent *e; (e = readdir(d));)
+    if (!d.dir) {
+        const enum mase_status st = mase_fail_errno(err, dir, "cannot list the folder");
+        mase_dir_close(&d);
+        return st;
+    }
+    for (struct dirent *e; (e = readdir(d.dir));)
         if (e->d_name[0] != '.') {
             n->name = mase_arena_grow(a, n->name, n->count, &n->cap, sizeof *n->name);
             n->name[n->count++] = mase_arena_strdup(a, e->d_name);
         }
-    closedir(d);
+    mase_dir_close(&d);
     if (n->count)
         qsort(n->name, (size_t)n->count, sizeof *n->name, compare_names);
     return MASE_OK;
@@ -273,7 +276,7 @@ static enum mase_status read_pixels(struct mase_dataset *d, const struct collect
                             c->count, size, most);
     struct mase_sealed w = { .reply_size = size, .library = "libpng or libjpeg" };
     MASE_TRY(mase_sealed_start(&w, answer, &want, err));
-    d->block = mase_xrealloc(NULL, size * (size_t)c->count + 1);
+    d->block = mase_aligned_calloc(size * (size_t)c->count + 1);
     const enum mase_status st = decode_all(d, c, &w, size, err);
     mase_sealed_stop(&w);
     d->info.data.sample = (struct mase_shape){ 3, { want.channels, want.height, want.width } };

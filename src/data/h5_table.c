@@ -73,7 +73,7 @@ static enum mase_status read_records(struct mase_raw *r, const struct reading *i
         for (int64_t i = 0; !st && i < n; i++)
             st = add_record(r, in, buffer + i * in->columns, err);
     }
-    free(buffer);
+    mase_xfree(buffer);
     return st;
 }
 
@@ -256,7 +256,7 @@ static enum mase_status read_part(struct mase_raw *r, const struct part *p,
         if (!st)
             st = add_rows(r, buffer, labels, first, n, x->path, y ? y->name : NULL, err);
     }
-    free(buffer);
+    mase_xfree(buffer);
     return st;
 }
 

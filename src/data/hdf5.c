@@ -306,7 +306,7 @@ static enum mase_status read_bytes(const struct mase_h5_set *s, double *x, int64
     const enum mase_status st = read_rows(s, s->type, bytes, first, n, err);
     for (int64_t i = 0; i < count && !st; i++)
         x[i] = (double)bytes[i];
-    free(bytes);
+    mase_xfree(bytes);
     return st;
 }
 
@@ -344,7 +344,7 @@ static enum mase_status read_varying(const char **text, const struct mase_h5_set
     if (!st)
         h5.H5Dvlen_reclaim(s->type, s->space, H5P_DEFAULT, own);
     h5.H5Eclear2(H5E_DEFAULT);
-    free(own);
+    mase_xfree(own);
     return st;
 }
 
@@ -367,7 +367,7 @@ enum mase_status mase_h5_texts(const char *const **out, const struct mase_h5_set
     const enum mase_status st = read_rows(s, s->type, bytes, 0, n, err);
     for (int64_t i = 0; i < n && !st; i++)
         text[i] = trimmed(a, bytes + (size_t)i * size, size);
-    free(bytes);
+    mase_xfree(bytes);
     return st;
 }
 

@@ -13,6 +13,8 @@
 
 #include <zlib.h>
 
+#include "base/alloc.h"
+
 static uint32_t big_endian(const unsigned char *p)
 {
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
@@ -39,9 +41,11 @@ static enum mase_status gunzip(struct mase_file *f, struct mase_arena *a, struct
     z_stream z = { .next_in = (z_const Bytef *)f->data,
                    .avail_in = (uInt)f->size,
                    .next_out = out,
-                   .avail_out = size };
+                   .avail_out = size,
+                   .zalloc = mase_zlib_alloc,
+                   .zfree = mase_zlib_free };
     if (inflateInit2(&z, 16 + 15) != Z_OK)
-        mase_bug("zlib: %s", z.msg ? z.msg : "no memory");
+        mase_bug("zlib: %s", z.msg ? z.msg : "another version");
     const int rc = inflate(&z, Z_FINISH);
     inflateEnd(&z);
     if (rc != Z_STREAM_END || z.total_out != size)

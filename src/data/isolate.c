@@ -23,6 +23,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/host.h"
+#include "base/process.h"
 
 enum {
     NAME_MAX_BYTES = 1 << 16,
@@ -338,9 +340,9 @@ static bool take_reply(int fd, struct mase_isolated *t, struct mase_arena *a, ui
     return fits_inputs(&t->raw, &t->sample) && receive_table(fd, &t->raw, a, size);
 }
 
-static enum mase_status run_parent(int fd, pid_t child, struct mase_isolated *t,
-                                   struct mase_arena *a, const char *path, uint64_t size,
-                                   struct mase_err *err)
+static enum mase_status run_parent(int fd, pid_t child, struct mase_process *cleanup,
+                                   struct mase_isolated *t, struct mase_arena *a, const char *path,
+                                   uint64_t size, struct mase_err *err)
 {
     enum mase_status status = MASE_OK;
     const bool whole = take_reply(fd, t, a, size, &status, err);
@@ -348,6 +350,7 @@ static enum mase_status run_parent(int fd, pid_t child, struct mase_isolated *t,
     int how = 0;
     while (waitpid(child, &how, 0) < 0 && errno == EINTR)
         continue;
+    mase_xfree(cleanup);
     if (whole)
         return status;
     mase_raw_release(&t->raw);
@@ -367,19 +370,29 @@ enum mase_status mase_isolate(struct mase_isolated *t, struct mase_arena *a, con
 {
     int ends[2];
     const uint64_t size = file_size(path);
-    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
-        return mase_fail_errno(err, path, "cannot make a socket");
+    struct mase_process *cleanup = mase_process_cleanup();
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+        const enum mase_status st = mase_fail_errno(err, path, "cannot make a socket");
+        mase_xfree(cleanup);
+        return st;
+    }
     const pid_t child = fork();
     if (child < 0) {
         const enum mase_status st = mase_fail_errno(err, path, "cannot start a process to read it");
         close(ends[0]);
         close(ends[1]);
+        mase_xfree(cleanup);
         return st;
     }
     if (child == 0) {
+        mase_guard_forked();
         close(ends[0]);
         run_child(ends[1], t, path, size, read_table, user);
     }
     close(ends[1]);
-    return run_parent(ends[0], child, t, a, path, size, err);
+    if (cleanup) {
+        cleanup->fd[0] = ends[0];
+        cleanup->child = child;
+    }
+    return run_parent(ends[0], child, cleanup, t, a, path, size, err);
 }

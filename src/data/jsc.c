@@ -94,7 +94,7 @@ static enum mase_status finish(struct mase_dataset *d, const struct mase_dataset
         return MASE_OK;
     const struct mase_floats plain = { d->plain, MASE_JSC_FEATURES };
     const struct mase_scale_source from = { mase_floats_row, &plain, true, training };
-    free(d->block);
+    mase_aligned_free(d->block);
     d->block = mase_new_table(d);
     return mase_scale_table(d, d->block, opts, &from, err);
 }

@@ -213,7 +213,7 @@ void mase_jsc_sim_rows(float *x, int32_t *label, uint64_t seed, int64_t first, i
     for (int64_t i = 0; i < n; i += BLOCK)
         make_block(x + i * MASE_JSC_FEATURES, label + i, m, seed, first + i,
                    n - i < BLOCK ? n - i : BLOCK);
-    free(m);
+    mase_xfree(m);
 }
 
 /* ---- the dataset ---- */

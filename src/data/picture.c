@@ -38,8 +38,8 @@ static void make_room(struct pixels *p, int width, int height, int channels)
 
 static void release(struct pixels *p)
 {
-    free(p->data);
-    free(p->row);
+    mase_xfree(p->data);
+    mase_xfree(p->row);
 }
 
 /* ---- PNG ---- */
@@ -201,7 +201,7 @@ enum mase_status mase_picture_decode(unsigned char *to, const struct mase_pictur
         mase_resample(to + (size_t)c * (size_t)want->height * (size_t)want->width, want->width,
                       want->height, plane, p.width, p.height);
     }
-    free(plane);
+    mase_xfree(plane);
     release(&p);
     return st;
 }

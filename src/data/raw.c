@@ -20,9 +20,9 @@ enum { CLASSES_MAX = 65536, ROWS_MIN = 10, SPLIT_SEED = 42 };
 
 void mase_raw_release(struct mase_raw *r)
 {
-    free(r->x);
-    free(r->label);
-    free(r->group);
+    mase_xfree(r->x);
+    mase_xfree(r->label);
+    mase_xfree(r->group);
     *r = (struct mase_raw){ 0 };
 }
 
@@ -112,7 +112,7 @@ void mase_raw_drop_duplicates(struct mase_raw *r)
         r->label[kept++] = r->label[i];
         slot[at] = (uint32_t)kept;
     }
-    free(slot);
+    mase_xfree(slot);
     r->duplicates += r->rows - kept;
     r->rows = kept;
 }
@@ -182,7 +182,7 @@ static void count_classes(struct mase_raw *r, const char *path)
             missing++;
             first = k;
         }
-    free(seen);
+    mase_xfree(seen);
     if (missing)
         mase_warn("%s: no row is of class %d%s; labels up to %d make %d classes", path, first,
                   missing > 1 ? " and others" : "", largest, r->classes);
@@ -327,7 +327,7 @@ static struct ordered order_rows(struct mase_raw *r, const struct mase_dataset_o
     mase_numpy_permutation(&random, p, n);
     memcpy(o.row, p + test, (n - test) * sizeof *p);
     memcpy(o.row + (n - test), p, test * sizeof *p);
-    free(p);
+    mase_xfree(p);
     r->training = n - test;
     return o;
 }
@@ -343,7 +343,7 @@ static const int32_t *ordered_labels(struct mase_dataset *d, const struct ordere
 static float *ordered_targets(const struct ordered *o)
 {
     const struct mase_raw *r = o->raw;
-    float *y = mase_xcalloc((size_t)(r->rows * r->targets) * sizeof *y);
+    float *y = mase_aligned_calloc((size_t)(r->rows * r->targets) * sizeof *y);
     for (int64_t i = 0; i < r->rows; i++)
         for (int64_t k = 0; k < r->targets; k++)
             y[i * r->targets + k] =
@@ -369,7 +369,7 @@ static enum mase_status fill_tables(struct mase_dataset *d, const struct ordered
         for (int64_t f = 0; f < inputs; f++)
             plain[i * inputs + f] = (float)row[f];
     }
-    free(row);
+    mase_xfree(row);
     d->plain = plain;
     return MASE_OK;
 }
@@ -445,7 +445,7 @@ static enum mase_status number_groups(struct mase_groups *g, struct mase_dataset
             bsearch(&r->group[i], value, (size_t)count, sizeof *value, compare_numbers);
         of[i] = (uint32_t)(at - value);
     }
-    free(value);
+    mase_xfree(value);
     *g = (struct mase_groups){ of, (int)count, r->group_names };
     return st;
 }
@@ -525,6 +525,6 @@ enum mase_status mase_raw_finish(struct mase_dataset *d, struct mase_raw *r,
         st = fill_tables(d, &o, opts, err);
     if (!st && r->target == MASE_TARGET_NUMBERS)
         st = scale_targets(d, opts, path, err);
-    free(o.row);
+    mase_xfree(o.row);
     return st;
 }

@@ -51,14 +51,14 @@ static struct filter make_filter(int from, int to)
                 (int32_t)(0.5 + (sum != 0 ? w[k] / sum : w[k]) * (1 << FRACTION));
         f.taps[i] = (struct taps){ first, last - first };
     }
-    free(w);
+    mase_xfree(w);
     return f;
 }
 
 static void free_filter(struct filter *f)
 {
-    free(f->taps);
-    free(f->weight);
+    mase_xfree(f->taps);
+    mase_xfree(f->weight);
 }
 
 /* Output i of inputs that lie `stride` bytes apart. */
@@ -94,5 +94,5 @@ void mase_resample(unsigned char *to, int to_w, int to_h, const unsigned char *f
                 to[(ptrdiff_t)y * to_w + x] = apply(&f, y, from + x, to_w);
         free_filter(&f);
     }
-    free(narrow);
+    mase_xfree(narrow);
 }

@@ -103,10 +103,7 @@ void mase_floats_row(double *row, const void *floats, int64_t i)
 float *mase_new_table(const struct mase_dataset *d)
 {
     const size_t size = (size_t)(d->info.rows * mase_data_features(&d->info.data)) * sizeof(float);
-    float *table = aligned_alloc(64, (size + 63) / 64 * 64);
-    if (!table)
-        mase_out_of_memory(size);
-    return table;
+    return mase_aligned_calloc(size);
 }
 
 static void apply(const struct mase_scaling *s, float *y, const double *x, bool single)
@@ -130,7 +127,7 @@ static void fill(const struct mase_dataset *d, float *to, const struct mase_scal
             for (int64_t f = 0; f < features; f++)
                 y[f] = (float)row[f];
     }
-    free(row);
+    mase_xfree(row);
 }
 
 /* The numbers that are given, in d's arena. */

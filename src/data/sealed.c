@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/host.h"
+#include "base/process.h"
 #include "data/isolate.h"
 
 enum { SECONDS = 60 }; /* of computing, for one file */
@@ -60,25 +62,42 @@ static _Noreturn void serve(int fd, size_t reply_size, mase_sealed_fn *answer, c
 
 /* ---- the parent ---- */
 
+/* It has ended in the usual way. */
+static void forget(struct mase_sealed *w)
+{
+    mase_xfree(w->cleanup);
+    w->cleanup = NULL;
+}
+
 enum mase_status mase_sealed_start(struct mase_sealed *w, mase_sealed_fn *answer, const void *user,
                                    struct mase_err *err)
 {
     int ends[2];
     w->fd = -1;
-    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
-        return mase_fail_errno(err, NULL, "cannot make a pair of sockets");
+    w->cleanup = mase_process_cleanup();
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+        const enum mase_status st = mase_fail_errno(err, NULL, "cannot make a pair of sockets");
+        forget(w);
+        return st;
+    }
     w->child = fork();
     if (w->child == 0) {
+        mase_guard_forked();
         close(ends[0]);
         serve(ends[1], w->reply_size, answer, user);
     }
     close(ends[1]);
     w->fd = ends[0];
+    if (w->cleanup) {
+        w->cleanup->fd[0] = w->fd;
+        w->cleanup->child = w->child > 0 ? w->child : 0;
+    }
     if (w->child > 0)
         return MASE_OK;
     const enum mase_status st = mase_fail_errno(err, NULL, "cannot start a process");
     close(w->fd);
     w->fd = -1;
+    forget(w);
     return st;
 }
 
@@ -90,6 +109,7 @@ static enum mase_status fail_dead(struct mase_sealed *w, const char *path, struc
         continue;
     close(w->fd);
     w->fd = -1;
+    forget(w);
     if (WIFSIGNALED(how) && WTERMSIG(how) == SIGXCPU)
         return mase_fail_in(err, MASE_ELIMIT, path,
                             "reading it took more than %d seconds of computing", SECONDS);
@@ -125,4 +145,5 @@ void mase_sealed_stop(struct mase_sealed *w)
     while (waitpid(w->child, NULL, 0) < 0 && errno == EINTR)
         continue;
     w->fd = -1;
+    forget(w);
 }

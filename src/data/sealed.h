@@ -16,9 +16,12 @@
 typedef enum mase_status mase_sealed_fn(void *reply, const void *data, size_t size,
                                         const void *user, struct mase_err *err);
 
+struct mase_process;
+
 struct mase_sealed {
     int fd;
     pid_t child;
+    struct mase_process *cleanup;
     size_t reply_size;
     const char *library; /* what it calls, for messages */
 };

@@ -35,8 +35,8 @@ struct mase_dataset {
     const float *table;                       /* (rows, features), NULL for images */
     const float *plain;                       /* the same before scaling; NULL: not kept */
     struct mase_image_store *image;           /* NULL for tables */
-    void *block, *plain_block, *target_block; /* heap memory behind table, plain and target; freed
-                                               * on closing */
+    void *block, *plain_block, *target_block; /* aligned memory behind table, plain and target;
+                                               * freed on closing */
     struct mase_file file[MASE_DATA_FILES];   /* closed on closing */
 };
 

@@ -36,7 +36,7 @@ enum mase_status mase_open_toy_tiny(struct mase_dataset *d, const struct mase_da
     if (file)
         return mase_fail(err, MASE_EVALUE, "toy_tiny is built in and reads no file '%s'", file);
     const size_t rows = MASE_SPLIT_COUNT * SAMPLES;
-    float *x = d->block = mase_xcalloc(rows * NUMBERS * sizeof(float));
+    float *x = d->block = mase_aligned_calloc(rows * NUMBERS * sizeof(float));
     int32_t *label = mase_new_array(&d->arena, int32_t, rows);
     for (uint32_t s = 0; s < MASE_SPLIT_COUNT; s++) {
         draw(x + s * SAMPLES * NUMBERS, label + s * SAMPLES, s);

@@ -256,7 +256,7 @@ void mase_derive_plan_free(struct mase_plan *d)
         return;
     mase_aligned_free(d->memory);
     mase_arena_release(&d->arena);
-    free(d);
+    mase_xfree(d);
 }
 
 void mase_derive_free(struct mase_plan *p)

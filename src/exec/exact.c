@@ -94,13 +94,13 @@ void mase_exact_work_free(struct mase_exact_work *w)
         return;
     mase_dense_work_free(w->dense);
     mase_fast_work_free(w->fast);
-    free(w->memory);
-    free(w->x);
-    free(w->y);
-    free(w->codes);
-    free(w->output);
-    free(w->decoding);
-    free(w);
+    mase_xfree(w->memory);
+    mase_xfree(w->x);
+    mase_xfree(w->y);
+    mase_xfree(w->codes);
+    mase_xfree(w->output);
+    mase_xfree(w->decoding);
+    mase_xfree(w);
 }
 
 struct mase_lanes mase_exact_input(struct mase_exact_work *w)
@@ -373,5 +373,5 @@ void mase_exact_free(struct mase_exact *e)
         return;
     mase_program_free(e->program);
     mase_arena_release(&e->arena);
-    free(e);
+    mase_xfree(e);
 }

@@ -377,8 +377,8 @@ void mase_dense_work_free(struct mase_dense_work *w)
     mase_aligned_free(w->x);
     mase_aligned_free(w->codes[0]);
     mase_aligned_free(w->codes[1]);
-    free(w->decoding);
-    free(w);
+    mase_xfree(w->decoding);
+    mase_xfree(w);
 }
 
 /* The first sample with a value that is no number, once its batch norm is done. */

@@ -296,13 +296,13 @@ void mase_fast_work_free(struct mase_fast_work *w)
     if (!w)
         return;
     for (int n = 0; n < w->e->fast->count; n++) {
-        free(w->read[n]);
-        free(w->write[n]);
+        mase_xfree(w->read[n]);
+        mase_xfree(w->write[n]);
     }
-    free(w->read);
-    free(w->write);
+    mase_xfree(w->read);
+    mase_xfree(w->write);
     mase_aligned_free(w->memory);
-    free(w);
+    mase_xfree(w);
 }
 
 struct mase_lanes mase_fast_input(const struct mase_fast_work *w)

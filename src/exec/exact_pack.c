@@ -174,7 +174,7 @@ static void pack_bytes(struct packing *p, int64_t words)
     p->tile->fours = put_groups(p, r, n, 4);
     p->tile->twos = put_groups(p, r, n, 2);
     p->tile->ones = put_groups(p, r, n, 1);
-    free(r);
+    mase_xfree(r);
 }
 
 /* The bias with what bytes are less: sums are modulo 2^32, and end within 32 bits. */

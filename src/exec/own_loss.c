@@ -438,9 +438,9 @@ void mase_own_loss_free(struct mase_own_loss *l)
     for (const struct join *j = l->joins; j; j = j->next)
         mase_derive_plan_free(j->plan);
     free_tiles(l);
-    free(l->tile);
+    mase_xfree(l->tile);
     mase_arena_release(&l->arena);
-    free(l);
+    mase_xfree(l);
 }
 
 /* ---- one batch ---- */

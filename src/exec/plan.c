@@ -404,5 +404,5 @@ void mase_plan_free(struct mase_plan *p)
         mase_aligned_free(p->params);
     mase_aligned_free(p->grads);
     mase_arena_release(&p->arena);
-    free(p);
+    mase_xfree(p);
 }

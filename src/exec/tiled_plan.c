@@ -92,9 +92,9 @@ void mase_tiled_plan_free(struct mase_tiled_plan *t)
         return;
     for (int k = t->tiles - 1; k >= 0; k--) /* the others know the first */
         mase_plan_free(t->tiling.tile[k]);
-    free(t->tiling.tile);
-    free(t->part);
-    free(t);
+    mase_xfree(t->tiling.tile);
+    mase_xfree(t->part);
+    mase_xfree(t);
 }
 
 struct mase_plan *mase_tiled_plan_first(const struct mase_tiled_plan *t)

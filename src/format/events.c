@@ -41,6 +41,7 @@ static const uint64_t flush_ns = 2000000000u;
 struct mase_events {
     char *path;
     int fd;
+    int *cleanup;            /* of fd */
     off_t size;              /* bytes of whole records in the file */
     uint64_t flushed;        /* mase_clock of the last write */
     struct mase_str waiting; /* whole records not yet written */
@@ -191,6 +192,7 @@ static enum mase_status create(struct mase_events *e, const char *dir, struct ma
     char host[256] = "localhost";
     struct mase_str path = { 0 };
     gethostname(host, sizeof(host) - 1);
+    e->cleanup = mase_cleanup_fd();
     for (int i = 0; i < NAME_TRIES; i++) {
         mase_str_clear(&path);
         mase_str_printf(&path, "%s/events.out.tfevents.%lld.%s.%ld.%d", dir, (long long)time(NULL),
@@ -199,6 +201,8 @@ static enum mase_status create(struct mase_events *e, const char *dir, struct ma
         if (e->fd >= 0 || errno != EEXIST)
             break;
     }
+    if (e->cleanup)
+        *e->cleanup = e->fd;
     const enum mase_status st =
         e->fd >= 0 ? MASE_OK : mase_fail_errno(err, path.data, "cannot create");
     e->path = path.data; /* taken over */
@@ -209,8 +213,9 @@ static void events_free(struct mase_events *e)
 {
     mase_str_release(&e->waiting);
     mase_str_release(&e->message);
-    free(e->path);
-    free(e);
+    mase_xfree(e->path);
+    mase_xfree(e->cleanup);
+    mase_xfree(e);
 }
 
 enum mase_status mase_events_open(struct mase_events **out, const char *dir, struct mase_err *err)

@@ -14,6 +14,7 @@
 
 #include <mase/str.h>
 
+#include "base/alloc.h"
 #include "format/element.h"
 #include "format/onnx.h"
 
@@ -155,12 +156,12 @@ static bool is_inside(const char *location)
 /* And by what is there: links may lead anywhere. */
 static bool is_beneath(struct mase_arena *a, const char *path, const char *dir)
 {
-    char *real = realpath(path, NULL), *top = realpath(dir, NULL);
+    char *real = mase_real_path(path), *top = mase_real_path(dir);
     const bool beneath =
         real && top &&
         mase_starts_with(real, mase_path_join(a, mase_streq(top, "/") ? "" : top, ""));
-    free(real);
-    free(top);
+    mase_xfree(real);
+    mase_xfree(top);
     return beneath;
 }
 

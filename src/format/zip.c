@@ -29,6 +29,7 @@
 
 #include <zlib.h>
 
+#include "base/alloc.h"
 #include "format/crc32.h"
 
 enum {
@@ -264,9 +265,11 @@ static bool unpack_start(unsigned char *out, size_t size, const unsigned char *i
     z_stream s = { .next_in = (z_const Bytef *)in,
                    .avail_in = chunk_size(packed),
                    .next_out = out,
-                   .avail_out = (uInt)size };
+                   .avail_out = (uInt)size,
+                   .zalloc = mase_zlib_alloc,
+                   .zfree = mase_zlib_free };
     if (inflateInit2(&s, -15) != Z_OK)
-        mase_bug("zlib: %s", s.msg ? s.msg : "no memory");
+        mase_bug("zlib: %s", s.msg ? s.msg : "another version");
     inflate(&s, Z_SYNC_FLUSH);
     inflateEnd(&s);
     return s.avail_out == 0;
@@ -275,9 +278,9 @@ static bool unpack_start(unsigned char *out, size_t size, const unsigned char *i
 /* A raw deflate stream that must give exactly size bytes. */
 static bool unpack(unsigned char *out, uint64_t size, const unsigned char *in, uint64_t packed)
 {
-    z_stream s = { 0 };
+    z_stream s = { .zalloc = mase_zlib_alloc, .zfree = mase_zlib_free };
     if (inflateInit2(&s, -15) != Z_OK)
-        mase_bug("zlib: %s", s.msg ? s.msg : "no memory");
+        mase_bug("zlib: %s", s.msg ? s.msg : "another version");
     unsigned char spare;
     int rc = Z_OK;
     while (rc == Z_OK) {

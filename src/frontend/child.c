@@ -25,7 +25,12 @@
 
 #include <mase/arena.h>
 #include <mase/file.h>
+#include <mase/log.h>
 #include <mase/progress.h>
+
+#include "base/alloc.h"
+#include "base/host.h"
+#include "base/process.h"
 
 enum { READ_BYTES = 1 << 16, START_MS = 60000, GRACE_MS = 2000, POLL_MS = 50, LAST_READS = 64 };
 
@@ -102,41 +107,66 @@ struct pipes {
     struct mase_str reply;  /* what rest is of, after a question */
     size_t line, looked_at; /* in its output: where the last line begins, how much of it is known */
     size_t heard, too_much; /* bytes of its errors: passed on, and left out */
+    struct mase_str saying; /* for a host: of its errors, the line that is not yet whole */
+    struct mase_process *cleanup;
 };
 
-static void shut(int *fd)
+/* Also for the cleanup, which has the same descriptors. */
+static void shut(struct pipes *p, int *fd)
 {
+    for (int i = 0; p->cleanup && i < 6; i++)
+        if (p->cleanup->fd[i] == *fd)
+            p->cleanup->fd[i] = -1;
     if (*fd >= 0)
         close(*fd);
     *fd = -1;
 }
 
+/* write(2) to a pipe that nobody may read any more. What the process does about SIGPIPE is its own
+ * affair, so the signal is held back from this thread, and taken if it came. */
+static ssize_t write_quietly(int fd, const char *data, size_t size)
+{
+    sigset_t pipe_only, before, pending;
+    sigemptyset(&pipe_only);
+    sigaddset(&pipe_only, SIGPIPE);
+    sigpending(&pending);
+    pthread_sigmask(SIG_BLOCK, &pipe_only, &before);
+    const ssize_t n = write(fd, data, size);
+    const int why = errno;
+    if (n < 0 && why == EPIPE && !sigismember(&pending, SIGPIPE))
+        while (sigtimedwait(&pipe_only, NULL, &(struct timespec){ 0 }) < 0 && errno == EINTR)
+            continue;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = why;
+    return n;
+}
+
 static void feed(struct pipes *p, bool asks)
 {
-    const ssize_t n = write(p->to, p->rest, p->left);
+    const ssize_t n = write_quietly(p->to, p->rest, p->left);
     if (n > 0) {
         p->rest += n;
         p->left -= (size_t)n;
     }
     if ((n < 0 && errno != EINTR && errno != EAGAIN) || (!p->left && !asks))
-        shut(&p->to); /* a child that does not read to the end says why in its answer */
+        shut(p, &p->to); /* a child that does not read to the end says why in its answer */
 }
 
 /* Up to READ_BYTES of what a pipe has; 0: nothing now, or nothing more and it is shut. */
-static size_t take(int *fd, char *buffer)
+static size_t take(struct pipes *p, int *fd, char *buffer)
 {
     const ssize_t n = read(*fd, buffer, READ_BYTES);
     if (n > 0)
         return (size_t)n;
     if (n == 0 || (errno != EINTR && errno != EAGAIN))
-        shut(fd);
+        shut(p, fd);
     return 0;
 }
 
 static void drain(struct pipes *p, struct mase_str *out)
 {
     char buffer[READ_BYTES];
-    mase_str_addn(out, buffer, take(&p->from, buffer));
+    mase_str_addn(out, buffer, take(p, &p->from, buffer));
 }
 
 /* The last line, when it has come to its end, may be a question. */
@@ -159,17 +189,38 @@ static void hear(struct pipes *p, struct mase_str *out, const struct mase_child 
     }
 }
 
-static void pass_on(struct pipes *p, size_t most)
+/* A program around the library hears its lines as warnings; else it shares our standard error. */
+static void log_lines(struct pipes *p, const char *text, size_t n)
 {
-    char buffer[READ_BYTES];
-    const size_t n = take(&p->said, buffer);
-    const size_t room = most - p->heard, passed = n < room ? n : room;
-    for (size_t at = 0; at < passed;) {
-        const ssize_t written = write(STDERR_FILENO, buffer + at, passed - at);
+    for (size_t i = 0; i < n; i++) {
+        if (text[i] != '\n') {
+            mase_str_addc(&p->saying, text[i]);
+            continue;
+        }
+        mase_warn("%s", mase_str_text(&p->saying));
+        mase_str_clear(&p->saying);
+    }
+}
+
+static void write_errors(const char *text, size_t n)
+{
+    for (size_t at = 0; at < n;) {
+        const ssize_t written = write(STDERR_FILENO, text + at, n - at);
         if (written < 0 && errno != EINTR)
             break; /* nobody listens */
         at += written > 0 ? (size_t)written : 0;
     }
+}
+
+static void pass_on(struct pipes *p, size_t most)
+{
+    char buffer[READ_BYTES];
+    const size_t n = take(p, &p->said, buffer);
+    const size_t room = most - p->heard, passed = n < room ? n : room;
+    if (mase_host_now())
+        log_lines(p, buffer, passed);
+    else
+        write_errors(buffer, passed);
     p->heard += passed;
     p->too_much += n - passed;
 }
@@ -244,38 +295,51 @@ static int wait_for(pid_t child, struct pipes *p, size_t most)
         continue; /* a pipe's worth; whoever else holds it may go on for ever */
     while (waitpid(child, &how, 0) < 0 && errno == EINTR)
         continue;
+    if (p->cleanup)
+        p->cleanup->child = 0;
     return WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
 }
 
 static enum mase_child_end attend(int *code, struct mase_str *out, const struct mase_child *c,
                                   pid_t child, struct pipes *p)
 {
-    void (*old)(int) = signal(SIGPIPE, SIG_IGN);
     fcntl(p->to, F_SETFL, O_NONBLOCK);
     const enum mase_child_end end = converse(p, out, c, child);
-    shut(&p->to);
-    shut(&p->from);
+    shut(p, &p->to);
+    shut(p, &p->from);
     if (end != MASE_CHILD_DONE)
         kill(-child, SIGKILL);
     *code = wait_for(child, p, c->max_said);
-    shut(&p->said);
-    signal(SIGPIPE, old);
+    shut(p, &p->said);
     return end;
+}
+
+/* A program that has closed its standard streams gets their numbers for our pipes: out of the way.
+ */
+static bool lift(int *fd)
+{
+    if (*fd > STDERR_FILENO)
+        return true;
+    const int higher = fcntl(*fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (higher < 0)
+        return false;
+    close(*fd);
+    *fd = higher;
+    return true;
 }
 
 /* Its standard input, output and errors: both ends of each. */
 static bool open_pipes(int ends[3][2])
 {
+    for (int i = 0; i < 3; i++)
+        ends[i][0] = ends[i][1] = -1;
     for (int i = 0; i < 3; i++) {
-        if (pipe(ends[i]) != 0) {
-            while (i-- > 0) {
-                close(ends[i][0]);
-                close(ends[i][1]);
-            }
+        if (pipe2(ends[i], O_CLOEXEC) != 0 || !lift(&ends[i][0]) || !lift(&ends[i][1])) {
+            for (int k = 0; k < 6; k++)
+                if (ends[k / 2][k % 2] >= 0)
+                    close(ends[k / 2][k % 2]);
             return false;
         }
-        fcntl(ends[i][0], F_SETFD, FD_CLOEXEC);
-        fcntl(ends[i][1], F_SETFD, FD_CLOEXEC);
     }
     return true;
 }
@@ -287,6 +351,7 @@ enum mase_status mase_child_run(enum mase_child_end *end, int *code, struct mase
     int ends[3][2];
     const char *file = find_program(&a, c->program);
     char **env = environment(&a);
+    struct mase_process *cleanup = mase_process_cleanup();
     enum mase_status st = MASE_OK;
 
     *end = MASE_CHILD_ABSENT;
@@ -301,9 +366,15 @@ enum mase_status mase_child_run(enum mase_child_end *end, int *code, struct mase
     struct pipes p = { .to = ends[0][1], .from = ends[1][0], .said = ends[2][0] };
     p.rest = c->input;
     p.left = c->input_size;
+    p.cleanup = cleanup;
     const pid_t child = fork();
     if (child == 0)
         become(c, file, env, its);
+    for (int i = 0; cleanup && i < 3; i++) {
+        cleanup->fd[i] = ends[i][i ? 0 : 1];
+        cleanup->child = child > 0 ? child : 0;
+        cleanup->group = true;
+    }
     if (child > 0)
         setpgid(child, child); /* whoever is first: both need it */
     if (child < 0)
@@ -312,12 +383,16 @@ enum mase_status mase_child_run(enum mase_child_end *end, int *code, struct mase
         close(its[i]);
     if (child > 0)
         *end = attend(code, out, c, child, &p);
-    shut(&p.to);
-    shut(&p.from);
-    shut(&p.said);
+    shut(&p, &p.to);
+    shut(&p, &p.from);
+    shut(&p, &p.said);
+    if (p.saying.len)
+        mase_warn("%s", mase_str_text(&p.saying));
+    mase_str_release(&p.saying);
     mase_str_release(&p.reply);
     *left_out = p.too_much;
 out:
+    mase_xfree(cleanup);
     mase_arena_release(&a);
     return st;
 }

@@ -5,12 +5,14 @@
  * Lookup tables and parsed signatures are made together on first use, once for the process.
  */
 #include <ctype.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
-#include <threads.h>
 
 #include <mase/ops.h>
 #include <mase/str.h>
 
+#include "base/host.h"
 #include "ir/shape.h"
 
 #define mase_shape_NONE NULL
@@ -130,8 +132,9 @@ static void read_sig(struct mase_sig *sig, const char *text)
         parse_sig(sig, mase_arena_strdup(&tables.arena, text), text);
 }
 
-static void make_tables(void)
+static enum mase_status make_tables(void *data, struct mase_err *err)
 {
+    (void)data, (void)err;
     tables.names.arena = tables.functions.arena = &tables.arena;
     tables.methods.arena = tables.modules.arena = &tables.arena;
     for (int i = MASE_OP_unknown + 1; i < MASE_OP_COUNT; i++) {
@@ -145,12 +148,28 @@ static void make_tables(void)
         read_sig(&tables.call[op], info->call);
         read_sig(&tables.ctor[op], info->ctor);
     }
+    return MASE_OK;
 }
 
+/* They outlive every call, so their memory is the C library's: a guard without a host. Without any
+ * it leaves nothing, the lock is given back, and the next caller tries again. */
 static void need_tables(void)
 {
-    static once_flag once = ONCE_FLAG_INIT;
-    call_once(&once, make_tables);
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static atomic_bool made;
+    if (atomic_load_explicit(&made, memory_order_acquire))
+        return;
+    struct mase_err err;
+    enum mase_status st = MASE_OK;
+    pthread_mutex_lock(&lock);
+    if (!made) {
+        st = mase_guarded(NULL, make_tables, NULL, &err);
+        if (st)
+            memset(&tables, 0, sizeof tables);
+        atomic_store_explicit(&made, !st, memory_order_release);
+    }
+    pthread_mutex_unlock(&lock);
+    (void)mase_guard_pass_on(st, &err);
 }
 
 static enum mase_op find(const struct mase_map *map, const char *key)

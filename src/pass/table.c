@@ -1,7 +1,10 @@
 /*
- * table.c - the passes by name: those of passes.def, then those that plugins brought.
+ * table.c - the passes by name: those of passes.def, then those that plugins brought, then those of
+ * the program that made the call.
  */
 #include "pass/table.h"
+
+#include "base/host.h"
 
 #define PASS(kind, name) extern const struct mase_pass mase_pass_##name;
 #include "pass/passes.def"
@@ -38,7 +41,16 @@ void mase_pass_add(const struct mase_pass *p)
 
 const struct mase_pass *mase_pass_at(int i)
 {
-    return i < BUILT_IN ? mase_passes[i] : i - BUILT_IN < added_count ? added[i - BUILT_IN] : NULL;
+    if (i < BUILT_IN)
+        return mase_passes[i];
+    i -= BUILT_IN;
+    if (i < added_count)
+        return added[i];
+    const struct mase_host *host = mase_host_now();
+    const struct mase_pass *const *further = host ? host->passes : NULL;
+    for (i -= added_count; i > 0 && further && *further; i--)
+        further++;
+    return further ? *further : NULL;
 }
 
 const struct mase_pass *mase_pass_find(const char *name)

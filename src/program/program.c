@@ -170,7 +170,7 @@ void mase_program_free(struct mase_program *p)
     if (!p)
         return;
     mase_arena_release(&p->arena);
-    free(p);
+    mase_xfree(p);
 }
 
 static void set_number(struct mase_program *p, struct mase_pvalue *v, int number)

@@ -243,7 +243,7 @@ bool mase_format_step_of(float *step, const struct mase_format *f, int64_t index
         return false;
     int64_t *code = mase_xcalloc((size_t)(n + 1) * sizeof *code);
     const bool found = f->row->encode(code, &shared, q, n, f->params, sign);
-    free(code);
+    mase_xfree(code);
     *step = f->row->decode(1, shared, f->params) - f->row->decode(0, shared, f->params);
     return found;
 }

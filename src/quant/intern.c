@@ -10,6 +10,7 @@
 
 #include <mase/arena.h>
 
+#include "base/host.h"
 #include "quant/quant.h"
 
 struct entry {
@@ -23,6 +24,13 @@ static struct {
     struct entry *entries[MASE_QUANT_COUNT];
 } pool = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
+struct adding {
+    enum mase_quant_kind kind;
+    const struct mase_value *config;
+    const void *params;
+    struct entry *e;
+};
+
 /* Parameters may point into the configuration: into the copy that stays. They were checked. */
 static const void *bind(const struct mase_quant_info *row, const struct mase_value *config,
                         const void *params)
@@ -35,23 +43,39 @@ static const void *bind(const struct mase_quant_info *row, const struct mase_val
     return own;
 }
 
+static enum mase_status add(void *data, struct mase_err *err)
+{
+    struct adding *new = data;
+    const struct mase_quant_info *row = mase_quants[new->kind];
+    (void)err;
+    mase_guard_spare(&pool.arena);
+    struct entry *e = mase_new(&pool.arena, struct entry);
+    const struct mase_value *own = mase_value_copy(&pool.arena, new->config);
+    e->format = (struct mase_format){
+        .kind = new->kind, .row = row, .config = own, .params = bind(row, own, new->params)
+    };
+    e->next = pool.entries[new->kind];
+    new->e = pool.entries[new->kind] = e;
+    return MASE_OK;
+}
+
+/* The pool outlives every call, so its memory is the C library's: a guard without a host. When
+ * there is none, the lock is given back first. */
 const struct mase_format *mase_format_intern(enum mase_quant_kind kind,
                                              const struct mase_value *config, const void *params)
 {
-    const struct mase_quant_info *row = mase_quants[kind];
+    struct mase_err err;
+    enum mase_status st = MASE_OK;
     pthread_mutex_lock(&pool.lock);
     struct entry *e = pool.entries[kind];
     while (e && !mase_value_equal(e->format.config, config))
         e = e->next;
     if (!e) {
-        e = mase_new(&pool.arena, struct entry);
-        const struct mase_value *own = mase_value_copy(&pool.arena, config);
-        e->format = (struct mase_format){
-            .kind = kind, .row = row, .config = own, .params = bind(row, own, params)
-        };
-        e->next = pool.entries[kind];
-        pool.entries[kind] = e;
+        struct adding new = { .kind = kind, .config = config, .params = params };
+        st = mase_guarded(NULL, add, &new, &err);
+        e = new.e;
     }
     pthread_mutex_unlock(&pool.lock);
+    (void)mase_guard_pass_on(st, &err);
     return &e->format;
 }

@@ -117,7 +117,7 @@ void mase_bits_free(struct mase_bits *b)
     if (!b)
         return;
     mase_arena_release(&b->arena);
-    free(b);
+    mase_xfree(b);
 }
 
 /* ---- counting ---- */

@@ -47,9 +47,9 @@ void mase_trainer_drop_teacher(struct mase_trainer *t)
     for (int k = e->tiles - 1; k >= 0; k--) /* the others are like the first */
         mase_plan_free(e->plan[k]);
     mase_graph_free(e->graph);
-    free(e->plan);
-    free(e->fault);
-    free(e);
+    mase_xfree(e->plan);
+    mase_xfree(e->fault);
+    mase_xfree(e);
 }
 
 static enum mase_status make_plans(struct mase_teacher *e, const struct mase_trainer *t,

@@ -205,7 +205,7 @@ void mase_ebops_free(struct mase_ebops *e)
     if (!e)
         return;
     mase_arena_release(&e->arena);
-    free(e);
+    mase_xfree(e);
 }
 
 /* ---- bits ---- */

@@ -49,7 +49,7 @@ double mase_auc(const float *score, int64_t stride, const int32_t *label, int64_
     }
     qsort(s, (size_t)n, sizeof *s, by_score);
     const double pairs = ranked_pairs(s, n);
-    free(s);
+    mase_xfree(s);
     return count && count < n ? pairs / ((double)count * (double)(n - count)) : NAN;
 }
 
@@ -126,5 +126,5 @@ void mase_metrics(struct mase_evaluation *e, struct mase_arena *a, const float *
     rates(e);
     for (int c = 0; c < classes; c++)
         e->auc[c] = mase_auc(p + c, classes, label, n, c);
-    free(p);
+    mase_xfree(p);
 }

@@ -158,14 +158,14 @@ void mase_optimizer_move(struct mase_optimizer *o, const struct mase_plan *p)
         mase_bug("a plan of %lld parameters in place of one of %lld", (long long)params.n,
                  (long long)o->params.n);
     o->params = params;
-    free(o->span);
+    mase_xfree(o->span);
     o->span_count = 0;
     find_spans(o, p);
 }
 
 void mase_optimizer_release(struct mase_optimizer *o)
 {
-    free(o->span);
+    mase_xfree(o->span);
     mase_aligned_free(o->m);
     mase_aligned_free(o->v);
     o->m = o->v = NULL;

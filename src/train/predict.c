@@ -180,8 +180,8 @@ void mase_predictor_free(struct mase_predictor *p)
     }
     mase_exact_free(p->exact);
     mase_arena_release(&p->arena);
-    free(p->worker);
-    free(p);
+    mase_xfree(p->worker);
+    mase_xfree(p);
 }
 
 void mase_predictor_read_weights(struct mase_predictor *p)

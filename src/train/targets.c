@@ -158,7 +158,7 @@ static enum mase_status fit_next(struct mase_target_source *s, const struct mase
 
 void mase_target_source_release(struct mase_target_source *s)
 {
-    free(s->mean);
+    mase_xfree(s->mean);
     mase_graph_free(s->to_free);
     s->mean = NULL;
     s->own = s->to_free = NULL;
@@ -240,7 +240,7 @@ void mase_target_buffer_init(struct mase_target_buffer *b, const struct mase_tar
 
 void mase_target_buffer_release(struct mase_target_buffer *b)
 {
-    free(b->label);
+    mase_xfree(b->label);
     mase_aligned_free(b->y);
     *b = (struct mase_target_buffer){ 0 };
 }
@@ -362,7 +362,7 @@ void mase_target_source_score(struct mase_target_source *s, struct mase_split_ro
 {
     const int64_t features = mase_shape_count(&mase_dataset_info(s->data)->data.sample);
     const bool inputs = s->objective.task->target == MASE_TASK_INPUT;
-    free(s->mean);
+    mase_xfree(s->mean);
     s->mean = NULL;
     if (!s->width)
         return;

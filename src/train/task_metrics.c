@@ -148,7 +148,7 @@ static double auc_of(const struct mase_kept_outputs *k, int64_t output)
     for (int64_t i = 0; i < k->samples; i++)
         label[i] = k->target[i * k->outputs + output] > 0.5f;
     const double auc = mase_auc(k->y + output, k->outputs, label, k->samples, 1);
-    free(label);
+    mase_xfree(label);
     return auc;
 }
 

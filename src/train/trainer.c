@@ -122,7 +122,7 @@ void mase_trainer_drop_targets(struct mase_trainer *t)
     for (int k = 0; k < t->target_tiles; k++)
         mase_target_buffer_release(&t->target[k]);
     mase_target_source_release(&t->targets);
-    free(t->target);
+    mase_xfree(t->target);
     t->target = NULL;
     t->target_tiles = 0;
 }
@@ -209,9 +209,9 @@ void mase_trainer_free(struct mase_trainer *t)
     mase_trainer_leave_phase(t);
     mase_trainer_drop_targets(t);
     mase_graph_free(t->own_graph);
-    free(t->order);
+    mase_xfree(t->order);
     mase_arena_release(&t->arena);
-    free(t);
+    mase_xfree(t);
 }
 
 const struct mase_train_state *mase_trainer_state(const struct mase_trainer *t)

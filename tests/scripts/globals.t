@@ -15,9 +15,12 @@ fault.c mase_fault_write_max
 hdf5.c h5
 hdf5.c once
 hdf5.c trouble
+host.c forked
+host.c now
 intern.c pool
 log.c logger
-ops.c once
+ops.c lock
+ops.c made
 ops.c tables
 table.c added
 table.c added_count

@@ -9,6 +9,7 @@
 #include <pcre2.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "pass/transform/quantize.h"
 
 enum { MATCH_LIMIT = 100000, DEPTH_LIMIT = 1000, HEAP_LIMIT_KIB = 4096 };
@@ -19,9 +20,14 @@ static enum mase_status compile(struct mase_rule *rule, struct mase_err *err)
 {
     int code;
     PCRE2_SIZE offset;
+    pcre2_general_context *memory =
+        pcre2_general_context_create(mase_pcre2_alloc, mase_pcre2_free, NULL);
+    pcre2_compile_context *context = pcre2_compile_context_create(memory);
     rule->code =
         pcre2_compile((PCRE2_SPTR)rule->key, PCRE2_ZERO_TERMINATED,
-                      PCRE2_ANCHORED | PCRE2_ENDANCHORED | PCRE2_UTF, &code, &offset, NULL);
+                      PCRE2_ANCHORED | PCRE2_ENDANCHORED | PCRE2_UTF, &code, &offset, context);
+    pcre2_compile_context_free(context);
+    pcre2_general_context_free(memory);
     if (rule->code)
         return MASE_OK;
     PCRE2_UCHAR why[256] = { 0 };
@@ -146,19 +152,17 @@ static enum mase_status check_name(const struct mase_rules *r, const struct mase
 static enum mase_status match(bool *hit, const struct mase_rule *rule, const char *name,
                               struct mase_err *err)
 {
-    pcre2_match_context *limits = pcre2_match_context_create(NULL);
-    pcre2_match_data *data = pcre2_match_data_create(1, NULL);
-    if (!limits || !data) {
-        pcre2_match_context_free(limits);
-        pcre2_match_data_free(data);
-        return mase_fail(err, MASE_ELIMIT, "no memory to match '%s'", rule->key);
-    }
+    pcre2_general_context *memory =
+        pcre2_general_context_create(mase_pcre2_alloc, mase_pcre2_free, NULL);
+    pcre2_match_context *limits = pcre2_match_context_create(memory);
+    pcre2_match_data *data = pcre2_match_data_create(1, memory);
     pcre2_set_match_limit(limits, MATCH_LIMIT);
     pcre2_set_depth_limit(limits, DEPTH_LIMIT);
     pcre2_set_heap_limit(limits, HEAP_LIMIT_KIB);
     int rc = pcre2_match(rule->code, (PCRE2_SPTR)name, strlen(name), 0, 0, data, limits);
     pcre2_match_data_free(data);
     pcre2_match_context_free(limits);
+    pcre2_general_context_free(memory);
     *hit = rc >= 0;
     if (rc >= 0 || rc == PCRE2_ERROR_NOMATCH)
         return MASE_OK;

@@ -5,6 +5,8 @@
 
 #include <mase/draw.h>
 
+#include "base/alloc.h"
+
 #define DATA MASE_SOURCE_DIR "/tests/data/draw/"
 
 struct subject {
@@ -62,8 +64,8 @@ static void pictures_to_the_letter(void **state)
     char *picture = svg(s.graph, &opts), *text = dot(s.graph, &opts);
     check_golden(DATA "residual.svg", picture);
     check_golden(DATA "residual.dot", text);
-    free(picture);
-    free(text);
+    mase_xfree(picture);
+    mase_xfree(text);
     subject_close(&s);
 }
 
@@ -85,7 +87,7 @@ static void every_node_and_edge_is_there(void **state)
     assert_int_equal(count(got, "class=\"edge\""), edges);
     assert_int_equal(count(got, "class=\"node "), s.graph->node_count);
     assert_int_equal(count(got, " quantised\""), 2);
-    free(got);
+    mase_xfree(got);
     subject_close(&s);
 }
 
@@ -99,8 +101,8 @@ static void shapes_come_from_values(void **state)
     assert_int_equal(count(with, ">[1, 4, 4, 4] \302\267 76 params<"), 1);
     assert_int_equal(count(without, ">76 params<"), 1);
     assert_int_equal(count(without, ">[1, "), 0);
-    free(with);
-    free(without);
+    mase_xfree(with);
+    mase_xfree(without);
     subject_close(&s);
 }
 
@@ -114,8 +116,8 @@ static void shapes_may_stand_at_edges(void **state)
                      4); /* once for two users of conv */
     assert_int_equal(count(picture, ">[1, 4, 4, 4]</text>"), 4);
     assert_int_equal(count(text, "[label=\"[1, 4, 4, 4]\"]"), 5);
-    free(picture);
-    free(text);
+    mase_xfree(picture);
+    mase_xfree(text);
     subject_close(&s);
 }
 
@@ -134,8 +136,8 @@ static void hosts_can_have_their_own_style(void **state)
     for (const char *p = style.data; *p; p = strchr(p, '\n') + 1)
         assert_true(*p == '}' || *p == '@' || mase_starts_with(p, ".mase-graph "));
     mase_str_release(&style);
-    free(own);
-    free(bare);
+    mase_xfree(own);
+    mase_xfree(bare);
     subject_close(&s);
 }
 
@@ -160,8 +162,8 @@ static void callers_annotate_nodes(void **state)
     assert_int_equal(
         count(picture, ">&#60;1 % off&#62; &#38; a line that is far too long to \342\200\246<"), 1);
     assert_int_equal(count(text, "URL=\"#a\\\"b\""), 1);
-    free(picture);
-    free(text);
+    mase_xfree(picture);
+    mase_xfree(text);
     subject_close(&s);
 }
 
@@ -173,8 +175,8 @@ static void hostile_texts_are_escaped(void **state)
     const struct mase_draw opts = { .title = "</title><script>\1\xff" };
     char *picture = svg(s.graph, &opts), *text = dot(s.graph, &opts);
     assert_true(mase_starts_with(text, "digraph \"a\\\"b\\\\\\nc\" {"));
-    free(picture);
-    free(text);
+    mase_xfree(picture);
+    mase_xfree(text);
     subject_close(&s);
 }
 
@@ -185,8 +187,8 @@ static void an_empty_graph_is_a_picture(void **state)
     char *picture = svg(g, NULL), *text = dot(g, NULL);
     assert_int_equal(count(picture, "class=\"node "), 0);
     assert_true(mase_starts_with(text, "digraph \"graph\" {"));
-    free(picture);
-    free(text);
+    mase_xfree(picture);
+    mase_xfree(text);
     mase_graph_free(g);
 }
 

@@ -7,6 +7,8 @@
 
 #include <mase/plot.h>
 
+#include "base/alloc.h"
+
 #define DATA MASE_SOURCE_DIR "/tests/data/plot/"
 
 static const double epoch[] = { 0, 1, 2, 3, 4 };
@@ -38,7 +40,7 @@ static void curves_to_the_letter(void **state)
     if (bless && bless[0])
         write_text(DATA "curves.svg", got, strlen(got));
     assert_content(DATA "curves.svg", got);
-    free(got);
+    mase_xfree(got);
 }
 
 static void not_a_number_is_a_gap(void **state)
@@ -54,7 +56,7 @@ static void not_a_number_is_a_gap(void **state)
     assert_int_equal(count(line, "M"), 2);
     assert_int_equal(count(line, "L"), 2);
     assert_int_equal(count(got, "<circle"), 4);
-    free(got);
+    mase_xfree(got);
 }
 
 /* The text of every tick must be there, and no other on that axis. */
@@ -68,7 +70,7 @@ static void check_ticks(const struct mase_plot *p, const char *const *expected, 
             fail_msg("no tick %s in\n%s", expected[i], got);
     }
     assert_int_equal(count(got, "text-anchor=\"middle\""), n);
-    free(got);
+    mase_xfree(got);
 }
 
 static void ticks_are_round(void **state)
@@ -122,7 +124,7 @@ static void odd_charts_are_well_formed(void **state)
     for (int first = 0; first < COUNT(series); first++) {
         for (int n = 0; n <= COUNT(series) - first; n++) {
             for (int logs = 0; logs < 4; logs++) {
-                free(draw(&(struct mase_plot){
+                mase_xfree(draw(&(struct mase_plot){
                     .series = series + first, .count = n, .log_x = logs & 1, .log_y = logs & 2 }));
             }
         }
@@ -147,8 +149,8 @@ static void many_points_keep_their_extremes(void **state)
     assert_null(strstr(without, ">50</text>"));
     const char *line = strstr(got, "class=\"line");
     assert_non_null(strstr(line, " 35.7L")); /* 368 px high, 6 % above the 50 */
-    free(got);
-    free(without);
+    mase_xfree(got);
+    mase_xfree(without);
     free(x);
     free(y);
 }
@@ -170,7 +172,7 @@ static void many_series_differ(void **state)
         assert_int_equal(count(got, class), 2 * 4);
     }
     assert_int_equal(count(got, "stroke-dasharray=\"2 3\""), 2 * 7);
-    free(got);
+    mase_xfree(got);
 }
 
 /* ---- in a page ---- */
@@ -186,7 +188,7 @@ static void a_page_brings_style_and_legend(void **state)
     assert_int_equal(count(got, "validation"), 1); /* in the data, and in no legend */
     assert_non_null(strstr(got, "data-plot=\"{&#34;x&#34;:[60,396,-0.08,4.08,0],"));
     assert_non_null(strstr(got, "&#34;y&#34;:[1.58,0.97,null,0.86,0.85]"));
-    free(got);
+    mase_xfree(got);
 }
 
 static void one_sheet_styles_every_chart(void **state)
@@ -225,7 +227,7 @@ static void a_histogram_has_bars_codes_and_limits(void **state)
     assert_non_null(strstr(got, "class=\"code\" d=\"M90.2 98V106M160 98V106M229.8 98V106\""));
     assert_int_equal(count(got, "class=\"limit\""), 1); /* -8 is out of sight */
     assert_non_null(strstr(got, "class=\"beyond\" d=\"M229.8 6H308V96H229.8Z\""));
-    free(got);
+    mase_xfree(got);
 }
 
 static void close_codes_are_a_band(void **state)
@@ -241,7 +243,7 @@ static void close_codes_are_a_band(void **state)
     char *got = draw_histogram(&h);
     assert_int_equal(count(got, "class=\"codes\""), 1);
     assert_int_equal(count(got, "class=\"code\""), 0);
-    free(got);
+    mase_xfree(got);
 }
 
 static void odd_histograms_are_well_formed(void **state)
@@ -249,10 +251,10 @@ static void odd_histograms_are_well_formed(void **state)
     (void)state;
     static const int64_t none[] = { 0, 0 };
     static const double far[] = { -INFINITY, INFINITY };
-    free(draw_histogram(&(struct mase_plot_histogram){ .count = none, .bins = 2 }));
-    free(draw_histogram(&(struct mase_plot_histogram){
+    mase_xfree(draw_histogram(&(struct mase_plot_histogram){ .count = none, .bins = 2 }));
+    mase_xfree(draw_histogram(&(struct mase_plot_histogram){
         .min = 3, .max = 3, .count = none, .bins = 1, .limit = far }));
-    free(draw_histogram(&(struct mase_plot_histogram){
+    mase_xfree(draw_histogram(&(struct mase_plot_histogram){
         .min = -1e-30, .max = 1e30, .count = none, .bins = 2, .limit = far }));
 }
 

@@ -1,0 +1,266 @@
+/*
+ * host.c - guards: where a call that cannot go on returns to, and the ledger of what it leaves.
+ */
+#include "base/host.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/ledger.h"
+
+static const struct mase_host nobody = { .level = MASE_CRITICAL };
+
+static _Thread_local struct mase_guard *now; /* in force on this thread */
+static _Thread_local bool forked;            /* and it was a guarded call that forked */
+
+struct mase_guard *mase_guard_now(void)
+{
+    return now;
+}
+
+const struct mase_host *mase_host_now(void)
+{
+    return now ? now->host : NULL;
+}
+
+bool mase_guard_is_child(void)
+{
+    return forked;
+}
+
+/* ---- the ledger ---- */
+
+void mase_ledger_add(struct mase_guard *g, struct mase_block *b)
+{
+    b->guard = g;
+    if (!g)
+        return;
+    pthread_mutex_lock(&g->lock);
+    struct mase_entry *head = &g->ledger, *last = head->prev;
+    b->entry = (struct mase_entry){ .next = head, .prev = last };
+    last->next = head->prev = &b->entry;
+    pthread_mutex_unlock(&g->lock);
+}
+
+void mase_ledger_remove(struct mase_block *b)
+{
+    struct mase_guard *g = b->guard;
+    if (!g)
+        return;
+    pthread_mutex_lock(&g->lock);
+    b->entry.prev->next = b->entry.next;
+    b->entry.next->prev = b->entry.prev;
+    pthread_mutex_unlock(&g->lock);
+    b->guard = NULL;
+}
+
+static struct mase_block *block_of(struct mase_entry *e)
+{
+    return (struct mase_block *)(void *)e; /* its first member */
+}
+
+/* What is alive now belongs to whoever holds it. */
+static void let_go(struct mase_guard *g)
+{
+    for (struct mase_entry *e = g->ledger.next; e != &g->ledger; e = e->next)
+        block_of(e)->guard = NULL;
+}
+
+/* What is alive now belongs to another guard. */
+static void hand_over(struct mase_guard *g)
+{
+    struct mase_entry *head = &g->ledger, *first = head->next, *last = head->prev;
+    if (first == head)
+        return;
+    for (struct mase_entry *e = first; e != head; e = e->next)
+        block_of(e)->guard = g->heir;
+    struct mase_entry *to = &g->heir->ledger;
+    pthread_mutex_lock(&g->heir->lock);
+    first->prev = to->prev;
+    to->prev->next = first;
+    last->next = to;
+    to->prev = last;
+    pthread_mutex_unlock(&g->heir->lock);
+}
+
+/* Newest first, and memory last: a cleanup may read it. */
+static void undo(struct mase_guard *g)
+{
+    for (struct mase_entry *e = g->ledger.prev; e != &g->ledger; e = e->prev) {
+        struct mase_block *b = block_of(e);
+        if (b->end)
+            b->end(b + 1);
+    }
+    while (g->ledger.prev != &g->ledger)
+        mase_xfree(block_of(g->ledger.prev) + 1);
+}
+
+/* ---- guards ---- */
+
+static void begin(struct mase_guard *g, const struct mase_host *host, struct mase_guard *parent,
+                  struct mase_guard *heir, struct mase_err *err)
+{
+    memset(g, 0, sizeof *g);
+    g->outer = now;
+    g->parent = parent;
+    g->heir = heir;
+    g->host = host ? host : &nobody;
+    g->err = err;
+    g->ledger = (struct mase_entry){ &g->ledger, &g->ledger };
+    pthread_mutex_init(&g->lock, NULL);
+    pthread_mutexattr_t recursive;
+    pthread_mutexattr_init(&recursive);
+    pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&g->calling, &recursive);
+    pthread_mutexattr_destroy(&recursive);
+    now = g;
+}
+
+static void end(struct mase_guard *g)
+{
+    now = g->outer;
+    for (struct mase_spare *s = g->spares, *next; s; s = next) {
+        next = s->next;
+        mase_xfree(s);
+    }
+    if (g->status)
+        undo(g);
+    else if (g->heir)
+        hand_over(g);
+    else
+        let_go(g);
+    pthread_mutex_destroy(&g->lock);
+    pthread_mutex_destroy(&g->calling);
+}
+
+/* The only frame that a jump returns to; nothing in it changes meanwhile. */
+static enum mase_status run(struct mase_guard *g, mase_guarded_fn *fn, void *data,
+                            struct mase_err *err)
+{
+    if (setjmp(g->jump))
+        return g->status;
+    return fn(data, err);
+}
+
+enum mase_status mase_guarded(const struct mase_host *host, mase_guarded_fn *fn, void *data,
+                              struct mase_err *err)
+{
+    struct mase_guard g;
+    begin(&g, host, NULL, NULL, err);
+    const enum mase_status st = run(&g, fn, data, err);
+    end(&g);
+    return st;
+}
+
+enum mase_status mase_guarded_part(struct mase_guard *parent, mase_guarded_fn *fn, void *data,
+                                   struct mase_err *err)
+{
+    if (!parent)
+        return fn(data, err);
+    struct mase_guard g;
+    begin(&g, parent->host, parent, parent, err);
+    const enum mase_status st = run(&g, fn, data, err);
+    end(&g);
+    return st;
+}
+
+enum mase_status mase_guarded_for(const void *owner, mase_guarded_fn *fn, void *data,
+                                  struct mase_err *err)
+{
+    if (!now)
+        return fn(data, err);
+    struct mase_guard g;
+    struct mase_err own;
+    begin(&g, now->host, now, ((const struct mase_block *)owner)[-1].guard, &own);
+    const enum mase_status st = run(&g, fn, data, err);
+    end(&g);
+    return g.status ? mase_guard_pass_on(st, &own) : st;
+}
+
+void mase_guard_leave(struct mase_guard *g, enum mase_status status)
+{
+    g->status = status;
+    longjmp(g->jump, 1);
+}
+
+enum mase_status mase_guard_pass_on(enum mase_status status, const struct mase_err *err)
+{
+    if (status != MASE_ENOMEM && status != MASE_EBUG)
+        return status;
+    if (!now) {
+        if (!forked)
+            fprintf(stderr, "%s\n", err->msg);
+        status == MASE_EBUG ? abort() : forked ? _exit(1) : exit(1);
+    }
+    if (now->err && now->err != err) {
+        *now->err = *err;
+        now->err->loc.path = err->loc.path ? now->err->path : NULL; /* it points into its own */
+    }
+    mase_guard_leave(now, status);
+}
+
+void mase_guard_forked(void)
+{
+    forked = now != NULL;
+    now = NULL;
+}
+
+/* ---- arenas that are older than the call ---- */
+
+static bool is_spared(const struct mase_arena *a)
+{
+    for (const struct mase_guard *g = now; g; g = g->outer ? g->outer : g->parent)
+        for (const struct mase_spare *s = g->spares; s; s = s->next)
+            if (s->arena == a)
+                return true;
+    return false;
+}
+
+void mase_guard_spare(const struct mase_arena *a)
+{
+    if (!now)
+        return;
+    struct mase_spare *s = mase_xcalloc(sizeof *s);
+    *s = (struct mase_spare){ now->spares, a };
+    now->spares = s;
+}
+
+struct mase_guard *mase_guard_of_chunk(const struct mase_arena *a)
+{
+    if (a->last)
+        return ((const struct mase_block *)(const void *)a->last)[-1].guard;
+    return now && is_spared(a) ? NULL : now;
+}
+
+/* ---- calling the host ---- */
+
+/* The guard whose host is called: of a part, that of the whole. */
+static struct mase_guard *whole(void)
+{
+    struct mase_guard *g = now;
+    while (g && g->parent)
+        g = g->parent;
+    return g;
+}
+
+void mase_host_log(enum mase_log_level level, const char *message)
+{
+    struct mase_guard *g = whole();
+    if (!g->host->log || level < g->host->level)
+        return;
+    pthread_mutex_lock(&g->calling);
+    g->host->log(g->host->user, level, message);
+    pthread_mutex_unlock(&g->calling);
+}
+
+void mase_host_progress(const char *title, int64_t done, int64_t total)
+{
+    struct mase_guard *g = whole();
+    if (!g->host->progress)
+        return;
+    pthread_mutex_lock(&g->calling);
+    g->host->progress(g->host->user, title, done, total);
+    pthread_mutex_unlock(&g->calling);
+}

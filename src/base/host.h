@@ -1,0 +1,89 @@
+/*
+ * host.h - the program around the library: whose memory it takes, who hears its log, and what
+ * becomes of a call that cannot go on.
+ *
+ * A guarded call ends by a status whatever happens. Without memory, or at a fault of our own, it is
+ * left from wherever it is, and a ledger says what is to be undone: every block that was allocated
+ * within it and every cleanup that was registered (alloc.h). Without a guard, as on the command
+ * line, the first ends the process and the second aborts it.
+ *
+ * What an object needs that is older than the call does not belong to the call: a chunk of an arena
+ * that has chunks already, or a block that grows, stays where its elder is. Only an empty arena
+ * must be named (mase_guard_spare), and a block that an older object is given (mase_block_follow).
+ */
+#ifndef MASE_BASE_HOST_H
+#define MASE_BASE_HOST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <mase/arena.h>
+#include <mase/err.h>
+#include <mase/log.h>
+
+struct mase_pass;
+
+/* What the program around the library gave, for the length of a call; borrowed. log and progress
+ * are called by one thread at a time, which need not be the one that called. */
+struct mase_host {
+    void *user;
+    /* realloc's contract; a size of 0 frees and gives NULL; NULL: the C library's. Several threads
+     * may call it at once, and blocks are freed by it after the call, too. */
+    void *(*alloc)(void *user, void *p, size_t size);
+    void (*log)(void *user, enum mase_log_level level,
+                const char *message); /* NULL: nobody listens */
+    enum mase_log_level level;        /* below it, log is not called */
+    void (*progress)(void *user, const char *title, int64_t done,
+                     int64_t total); /* NULL: nobody looks */
+    const struct mase_pass *const
+        *passes; /* further passes that mase_pass_find finds, NULL-terminated; NULL: none */
+};
+
+typedef enum mase_status mase_guarded_fn(void *data, struct mase_err *err);
+
+/* Run fn(data, err) for this host. Without memory, everything that it allocated and has not given
+ * back is freed, files it opened are closed, unfinished files removed, children ended: MASE_ENOMEM.
+ * Our own fault (mase_bug) ends the same way as MASE_EBUG, with file, line and sentence. Calls may
+ * be nested (a callback may call again): what such a call leaves alive is its caller's, and no
+ * ledger's. host and err may be NULL. */
+enum mase_status mase_guarded(const struct mase_host *host, mase_guarded_fn *fn, void *data,
+                              struct mase_err *err);
+
+/* The host of the call under way on this thread; NULL: none, the command line. */
+const struct mase_host *mase_host_now(void);
+
+/* Within a guarded call: chunks of this arena, which is older than the call, stay the arena's when
+ * the call fails. */
+void mase_guard_spare(const struct mase_arena *a);
+
+/* ---- parts of a call ---- */
+
+/* The guard in force on this thread; NULL: none. */
+struct mase_guard *mase_guard_now(void);
+
+/* Run a part of a call that must not be left by a jump: a thread's share of a parallel region, or
+ * what is done under a lock. It fails alone, and what it leaves alive is parent's, the guard of the
+ * thread that began the region. Without one, fn is just called. */
+enum mase_status mase_guarded_part(struct mase_guard *parent, mase_guarded_fn *fn, void *data,
+                                   struct mase_err *err);
+
+/* Give something new to an object that may be older than the call, and that lies in a block of its
+ * own (alloc.h): what fn leaves alive goes where the owner is when the call fails. fn itself is all
+ * or nothing: it changes the object in its last statements, behind which nothing is allocated. */
+enum mase_status mase_guarded_for(const void *owner, mase_guarded_fn *fn, void *data,
+                                  struct mase_err *err);
+
+/* Of a part, or of a nested call of our own: out of memory and our own fault end the call, or the
+ * process where there is none; other statuses are returned. */
+enum mase_status mase_guard_pass_on(enum mase_status status, const struct mase_err *err);
+
+/* Right after fork: the guard is the parent's affair. From here on memory is the C library's, a
+ * failure ends this process without a word if there is a host, and nothing is logged to it. */
+void mase_guard_forked(void);
+
+/* ---- calling the host, for log.c and progress.c ---- */
+
+void mase_host_log(enum mase_log_level level, const char *message);
+void mase_host_progress(const char *title, int64_t done, int64_t total);
+
+#endif /* MASE_BASE_HOST_H */
