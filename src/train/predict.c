@@ -13,6 +13,7 @@
 #include <mase/run.h>
 
 #include "base/alloc.h"
+#include "base/host.h"
 #include "exec/plan.h"
 
 /* A batch of about this many input values: large enough for the products, small enough for caches.
@@ -392,8 +393,9 @@ static enum mase_status each_by_reference(const struct each *e, struct mase_err 
 }
 
 /* Every workers-th batch, beginning with that of this worker, until one cannot be run. */
-static void run_worker(const struct each *e, int worker, int workers)
+static void run_worker(const void *data, int worker, int workers)
 {
+    const struct each *e = data;
     struct mase_worker *s = &e->p->worker[worker];
     for (int64_t at = worker * e->p->batch; at < e->n; at += workers * e->p->batch) {
         if (!begin(e, s, at))
@@ -407,6 +409,45 @@ static void run_worker(const struct each *e, int worker, int workers)
         if (s->fault >= 0)
             return;
     }
+}
+
+/* ---- workers side by side ---- */
+
+/* The share of one, of data. */
+typedef void worker_part_fn(const void *data, int worker, int workers);
+
+struct part {
+    worker_part_fn *run;
+    const void *data;
+    int worker, workers;
+};
+
+static enum mase_status run_part(void *data, struct mase_err *err)
+{
+    const struct part *part = data;
+    (void)err;
+    part->run(part->data, part->worker, part->workers);
+    return MASE_OK;
+}
+
+/* Each in a guard of its own: no jump leaves the region. Whoever ran out of memory ends the call
+ * behind it. */
+static enum mase_status run_workers(struct mase_predictor *p, worker_part_fn *run, const void *data,
+                                    int workers, struct mase_err *err)
+{
+    struct mase_guard *guard = mase_guard_now();
+#pragma omp parallel num_threads(workers)
+    {
+        struct part part = { run, data, omp_get_thread_num(),
+                             omp_get_num_threads() }; /* may be fewer */
+        struct mase_worker *s = &p->worker[part.worker];
+        if (mase_guarded_part(guard, run_part, &part, &s->err))
+            s->fault = 0;
+    }
+    for (int i = 0; i < workers; i++)
+        if (p->worker[i].fault >= 0)
+            (void)mase_guard_pass_on(p->worker[i].err.status, &p->worker[i].err);
+    return first_fault(p, workers, err);
 }
 
 enum mase_status mase_input_check(const struct mase_input *in, const float *x, int64_t stride,
@@ -442,9 +483,7 @@ enum mase_status mase_predictor_each(struct mase_predictor *p, int64_t n, mase_w
         run_worker(&e, 0, 1);
         return first_fault(p, 1, err);
     }
-#pragma omp parallel num_threads(p->workers)
-    run_worker(&e, omp_get_thread_num(), omp_get_num_threads()); /* may be fewer */
-    return first_fault(p, p->workers, err);
+    return run_workers(p, run_worker, &e, p->workers, err);
 }
 
 /* ---- arrays ---- */
@@ -452,6 +491,8 @@ enum mase_status mase_predictor_each(struct mase_predictor *p, int64_t n, mase_w
 struct arrays {
     const float *x; // (samples, features)
     float *y;       // (samples, outputs)
+    const struct mase_predictor *p;
+    int64_t samples;
 };
 
 static void fill_array(const struct mase_predictor *p, struct mase_worker *s, int64_t at,
@@ -472,9 +513,11 @@ static void take_array(const struct mase_predictor *p, struct mase_worker *s, in
 }
 
 /* Every workers-th batch of an array, which integers take as it is. */
-static void run_exact_worker(const struct mase_predictor *p, const struct arrays *a, int64_t n,
-                             int worker, int workers)
+static void run_exact_worker(const void *data, int worker, int workers)
 {
+    const struct arrays *a = data;
+    const struct mase_predictor *p = a->p;
+    const int64_t n = a->samples;
     struct mase_worker *s = &p->worker[worker];
     for (int64_t at = worker * p->batch; at < n && s->fault < 0; at += workers * p->batch) {
         const int64_t samples = n - at < p->batch ? n - at : p->batch;
@@ -484,26 +527,24 @@ static void run_exact_worker(const struct mase_predictor *p, const struct arrays
     }
 }
 
-static enum mase_status run_exact(struct mase_predictor *p, const struct arrays *a, int64_t n,
+static enum mase_status run_exact(struct mase_predictor *p, const struct arrays *a,
                                   struct mase_err *err)
 {
-    const int workers = n > p->batch ? p->workers : 1;
+    const int workers = a->samples > p->batch ? p->workers : 1;
     for (int i = 0; i < workers; i++)
         p->worker[i].fault = -1;
     if (workers == 1) {
-        run_exact_worker(p, a, n, 0, 1);
+        run_exact_worker(a, 0, 1);
         return first_fault(p, 1, err);
     }
-#pragma omp parallel num_threads(workers)
-    run_exact_worker(p, a, n, omp_get_thread_num(), omp_get_num_threads()); /* may be fewer */
-    return first_fault(p, workers, err);
+    return run_workers(p, run_exact_worker, a, workers, err);
 }
 
 enum mase_status mase_predictor_run(struct mase_predictor *p, float *y, const float *x, int64_t n,
                                     struct mase_err *err)
 {
-    struct arrays a = { x, y };
+    struct arrays a = { x, y, p, n };
     if (p->exact && !p->scaling && p->inputs.item[0].tensor.dtype == MASE_F32)
-        return run_exact(p, &a, n, err);
+        return run_exact(p, &a, err);
     return mase_predictor_each(p, n, fill_array, take_array, &a, err);
 }

@@ -5,6 +5,7 @@
  * changes. What threads share beyond that (progress, the log, files) is touched one at a time.
  */
 #include "train/sweep.h"
+#include "base/host.h"
 
 #include <math.h>
 
@@ -135,9 +136,29 @@ struct display {
 
 struct job {
     struct mase_sweep_point *p;
+    const struct mase_sweep *sweep;
     struct display *display;
     int64_t samples;
 };
+
+/* What is done in a critical section is a part of its own: no jump leaves that. */
+static enum mase_status show(void *data, struct mase_err *err)
+{
+    struct display *d = data;
+    (void)err;
+    mase_progress_step(&d->bar, ++d->epochs);
+    return MASE_OK;
+}
+
+static enum mase_status show_epoch(struct job *j)
+{
+    struct mase_guard *guard = mase_guard_now();
+    struct mase_err err;
+    enum mase_status st;
+#pragma omp critical(mase_sweep_display)
+    st = mase_guarded_part(guard, show, j->display, &err);
+    return mase_guard_pass_on(st, &err);
+}
 
 static enum mase_status on_epoch(void *data, const struct mase_train_epoch *e, struct mase_err *err)
 {
@@ -152,9 +173,7 @@ static enum mase_status on_epoch(void *data, const struct mase_train_epoch *e, s
     r->val_score = e->val_score;
     r->seconds += e->train_seconds;
     j->samples += e->samples;
-#pragma omp critical(mase_sweep_display)
-    mase_progress_step(&j->display->bar, ++j->display->epochs);
-    return MASE_OK;
+    return show_epoch(j);
 }
 
 /* Of what was not trained nobody has measured the validation split either. */
@@ -178,16 +197,31 @@ static enum mase_status test(struct mase_sweep_result *r, struct mase_graph *g,
     return st;
 }
 
+struct making {
+    struct mase_trainer **t;
+    struct mase_graph *g;
+    const struct mase_sweep *s;
+    const struct job *j;
+};
+
+static enum mase_status make_trainer(void *data, struct mase_err *err)
+{
+    const struct making *m = data;
+    return mase_trainer_new(m->t, m->g, m->s->data, &m->j->p->opts, err);
+}
+
 static enum mase_status fit(struct job *j, const struct mase_sweep *s, struct mase_graph *g,
                             struct mase_err *err)
 {
     struct mase_trainer *t;
     struct mase_sweep_result *r = &j->p->result;
     const struct mase_train_env env = { .data = j, .on_epoch = on_epoch };
+    struct making making = { &t, g, s, j };
+    struct mase_guard *guard = mase_guard_now();
     enum mase_status st;
 #pragma omp critical(mase_sweep_display) /* it may say something */
-    st = mase_trainer_new(&t, g, s->data, &j->p->opts, err);
-    if (st)
+    st = mase_guarded_part(guard, make_trainer, &making, err);
+    if (mase_guard_pass_on(st, err))
         return st;
     st = mase_trainer_run(t, &env, err);
     r->best_val_loss = mase_trainer_state(t)->best_loss;
@@ -199,8 +233,10 @@ static enum mase_status fit(struct job *j, const struct mase_sweep *s, struct ma
     return st ? st : test(r, g, s->data, &o, j->p->opts.batch_size, err);
 }
 
-static enum mase_status train_point(struct job *j, const struct mase_sweep *s, struct mase_err *err)
+static enum mase_status train_point(void *data, struct mase_err *err)
 {
+    struct job *j = data;
+    const struct mase_sweep *s = j->sweep;
     struct mase_graph *g = mase_graph_clone(j->p->network);
     j->p->result = (struct mase_sweep_result){
         .train_loss = NAN, .train_score = NAN, .val_loss = NAN, .val_score = NAN
@@ -220,11 +256,21 @@ static enum mase_status train_point(struct job *j, const struct mase_sweep *s, s
 
 /* ---- all of them ---- */
 
+struct finishing {
+    const struct job *j;
+    enum mase_status st;
+};
+
 /* Keep and tell what came of a configuration; one thread at a time. */
-static void finish(struct mase_sweep_point *p, const struct mase_sweep *s, struct display *display,
-                   enum mase_status st)
+static enum mase_status finish(void *data, struct mase_err *err)
 {
+    const struct finishing *f = data;
+    struct mase_sweep_point *p = f->j->p;
+    const struct mase_sweep *s = f->j->sweep;
+    struct display *display = f->j->display;
+    enum mase_status st = f->st;
     struct mase_str label = { 0 };
+    (void)err;
     const char *score = mase_sweep_task(s)->score;
     if (!st)
         st = mase_sweep_store(p, s, &p->failure);
@@ -238,6 +284,19 @@ static void finish(struct mase_sweep_point *p, const struct mase_sweep *s, struc
                   p->result.seconds);
     mase_progress_step(&display->bar, display->epochs);
     mase_str_release(&label);
+    return MASE_OK;
+}
+
+/* Train and keep it, each in a guard of its own: a configuration for which there is no memory has
+ * failed as by any other error, and the next one may have enough. */
+static void run_point(struct mase_sweep *s, struct mase_sweep_point *p, struct display *display,
+                      struct mase_guard *guard)
+{
+    struct job job = { .p = p, .sweep = s, .display = display };
+    struct finishing f = { &job, mase_guarded_part(guard, train_point, &job, &p->failure) };
+#pragma omp critical(mase_sweep_display)
+    if (mase_guarded_part(guard, finish, &f, &p->failure))
+        p->done = false;
 }
 
 /* Configurations that are to run, and their epochs. */
@@ -288,15 +347,11 @@ enum mase_status mase_sweep_run(struct mase_sweep *s, struct mase_err *err)
         return MASE_OK;
     MASE_TRY(mase_make_dirs(s->dir, err));
     mase_progress_start(&display.bar, "sweep, epochs", epochs);
+    struct mase_guard *guard = mase_guard_now();
 #pragma omp parallel for schedule(dynamic, 1) num_threads(job_count(s, missing))
     for (int i = 0; i < s->count; i++) {
-        struct mase_sweep_point *p = &s->points[i];
-        if (p->done)
-            continue;
-        struct job job = { .p = p, .display = &display };
-        const enum mase_status st = train_point(&job, s, &p->failure);
-#pragma omp critical(mase_sweep_display)
-        finish(p, s, &display, st);
+        if (!s->points[i].done)
+            run_point(s, &s->points[i], &display, guard);
     }
     mase_progress_end(&display.bar);
     return report_failures(s, err);
