@@ -14,7 +14,7 @@ build=${MASE_BUILD:-$root/build}
 fresh()
 {
     [ -x "$build/ch" ] && [ -e "$build/.stamp" ] || return 1
-    for f in "$root"/CMakeLists.txt "$root"/include/mase "$root"/include/mase/* "$root"/src/* \
+    for f in "$root"/CMakeLists.txt "$root"/include/* "$root"/include/mase/* "$root"/src/* \
         "$root"/src/*/* "$root"/src/*/*/*; do
         # shellcheck disable=SC3013 # in every sh we know, and in POSIX since 2024
         [ "$f" -nt "$build/.stamp" ] && return 1

@@ -381,6 +381,8 @@ int mase_graph_replace_uses(struct mase_graph *g, struct mase_node *from, struct
 void mase_graph_erase(struct mase_graph *g, struct mase_node *n);
 /* Drop modules that no node calls. Returns how many. */
 int mase_graph_sweep(struct mase_graph *g);
+/* The same of this one alone, if no node calls it any more. */
+void mase_graph_sweep_module(struct mase_graph *g, const char *path);
 /* Give a module or a function call number formats; NULL makes it float again. q is copied. */
 void mase_module_set_quant(struct mase_graph *g, struct mase_module *m, const struct mase_quant *q);
 void mase_node_set_quant(struct mase_node *n, const struct mase_quant *q);

@@ -204,6 +204,14 @@ enum mase_status mase_evaluate(struct mase_evaluation *e, struct mase_predictor 
                                enum mase_split split, int64_t limit, struct mase_arena *detail,
                                struct mase_err *err) MASE_MUST_CHECK;
 
+/* What was found beside loss and score, into the table v: by the names of files, none where there
+ * is none. class_names: (classes), in the network's order. */
+void mase_evaluation_set(struct mase_arena *a, struct mase_value *v,
+                         const struct mase_evaluation *e, const char *const *class_names);
+struct mase_value *mase_value_measured(struct mase_arena *a, double f); /* NaN: none */
+/* What row r of such a table is called; in a. */
+const char *mase_metric_row(struct mase_arena *a, const struct mase_metric_table *m, int64_t r);
+
 /* From (n, classes) outputs and labels: everything but loss and seconds. */
 void mase_metrics(struct mase_evaluation *e, struct mase_arena *a, const float *y,
                   const int32_t *label, int64_t n, int classes);
@@ -267,7 +275,9 @@ struct mase_train_epoch {
 
 struct mase_train_env {
     const char *checkpoint_dir; /* best.ckpt and last.ckpt; NULL: none are written */
-    void *data;                 /* for the functions below, each of which may be NULL */
+    const bool *stop; /* becomes true, in one of the functions below, when it is enough: the epoch
+                       * ends there, is validated, and is the last. NULL: never */
+    void *data;       /* for the functions below, each of which may be NULL */
     /* Every opts.log_every steps. */
     enum mase_status (*on_step)(void *data, const struct mase_train_point *p, struct mase_err *err);
     /* At most ten times a second. */

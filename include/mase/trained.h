@@ -60,13 +60,14 @@ void mase_classes_match(struct mase_classes *c, struct mase_arena *a, const stru
 /* ---- data for them (data_choice.c) ---- */
 
 /* What is said of data beside its name, by the names of the command line. */
-#define MASE_DATA_WORDS(WORD)                                                           \
-    WORD(label)                                                                         \
-    WORD(features)                                                                      \
-    WORD(drop_nan)                                                                      \
-    WORD(split)                                                                         \
-    WORD(split_by) WORD(split_seed) WORD(scaling) WORD(target_scaling) WORD(image_size) \
-        WORD(image_channels) WORD(normalize) WORD(augment) WORD(data_dir) WORD(require_real_data)
+#define MASE_DATA_WORDS(WORD)                                                                 \
+    WORD(label)                                                                               \
+    WORD(features)                                                                            \
+    WORD(drop_nan)                                                                            \
+    WORD(split)                                                                               \
+    WORD(split_by)                                                                            \
+    WORD(split_seed) WORD(scaling) WORD(target_scaling) WORD(image_size) WORD(image_channels) \
+        WORD(normalize) WORD(augment) WORD(data_dir) WORD(require_real_data)
 
 enum mase_data_word {
 #define WORD(name) MASE_DATA_##name,

@@ -42,6 +42,10 @@ enum mase_status mase_verify(struct mase_verification *v, struct mase_arena *a,
                              struct mase_graph *g, const struct mase_dataset *d,
                              struct mase_split_rows rows, struct mase_err *err) MASE_MUST_CHECK;
 
+/* Its nodes as a list of tables, for records and programs. */
+struct mase_value;
+struct mase_value *mase_verification_nodes(struct mase_arena *a, const struct mase_verification *v);
+
 MASE_API_END
 
 #endif /* MASE_VERIFY_H */

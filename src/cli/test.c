@@ -157,11 +157,6 @@ static void put_classes(struct job *j)
     put_table(j, "classes", &t);
 }
 
-static const char *row_name(struct mase_arena *a, const struct mase_metric_table *m, int64_t r)
-{
-    return m->names ? m->names[r] : mase_arena_printf(a, "%lld", (long long)r);
-}
-
 static void put_outputs(struct job *j)
 {
     const struct mase_metric_table *m = &j->e.by_output;
@@ -177,7 +172,7 @@ static void put_outputs(struct job *j)
     t.align[0] = MASE_ALIGN_LEFT;
     for (int64_t r = 0; r < m->rows; r++) {
         const int row = mase_table_row(&t);
-        mase_table_set(&t, row, 0, row_name(&j->c->arena, m, r));
+        mase_table_set(&t, row, 0, mase_metric_row(&j->c->arena, m, r));
         for (int k = 0; k < m->column_count; k++) {
             const double x = m->value[r * m->column_count + k];
             if (isnan(x))
@@ -212,42 +207,6 @@ static void put_confusion(struct job *j)
 
 /* ---- as values ---- */
 
-static struct mase_value *number(struct mase_arena *a, double f)
-{
-    return isnan(f) ? mase_value_none(a) : mase_value_float(a, f);
-}
-
-static struct mase_value *classes(struct mase_arena *a, const struct job *j)
-{
-    struct mase_value *list = mase_value_list(a);
-    const struct mase_evaluation *e = &j->e;
-    for (int c = 0; c < e->classes; c++) {
-        struct mase_value *v = mase_value_table(a), *answers = mase_value_list(a);
-        for (int k = 0; k < e->classes; k++)
-            mase_value_push(a, answers, mase_value_int(a, e->confusion[c * e->classes + k]));
-        mase_value_set(a, v, "name", mase_value_string(a, j->classes.names[c]));
-        mase_value_set(a, v, "precision", number(a, e->precision[c]));
-        mase_value_set(a, v, "recall", number(a, e->recall[c]));
-        mase_value_set(a, v, "auc", number(a, e->auc[c]));
-        mase_value_set(a, v, "answers", answers);
-        mase_value_push(a, list, v);
-    }
-    return list;
-}
-
-static struct mase_value *outputs(struct mase_arena *a, const struct mase_metric_table *m)
-{
-    struct mase_value *list = mase_value_list(a);
-    for (int64_t r = 0; r < m->rows; r++) {
-        struct mase_value *v = mase_value_table(a);
-        mase_value_set(a, v, "name", mase_value_string(a, row_name(a, m, r)));
-        for (int k = 0; k < m->column_count; k++)
-            mase_value_set(a, v, m->columns[k], number(a, m->value[r * m->column_count + k]));
-        mase_value_push(a, list, v);
-    }
-    return list;
-}
-
 static struct mase_value *results(const struct job *j)
 {
     struct mase_arena *a = &j->c->arena;
@@ -258,20 +217,9 @@ static struct mase_value *results(const struct job *j)
     if (!e->confusion)
         mase_value_set(a, v, "task", mase_value_string(a, e->task->name));
     mase_value_set(a, v, "samples", mase_value_int(a, e->samples));
-    mase_value_set(a, v, "test_loss_epoch", number(a, e->loss));
-    mase_value_set(a, v, score_key(j), number(a, e->score));
-    if (e->confusion) {
-        mase_value_set(a, v, "accuracy_standard_error", number(a, e->accuracy_error));
-        mase_value_set(a, v, "macro_accuracy", number(a, e->macro_accuracy));
-    }
-    for (int i = 0; i < e->metrics; i++)
-        mase_value_set(a, v, e->metric[i].name, number(a, e->metric[i].value));
-    mase_value_set(a, v, "seconds", number(a, e->seconds));
-    mase_value_set(a, v, "samples_per_second", number(a, (double)e->samples / e->seconds));
-    if (e->confusion)
-        mase_value_set(a, v, "classes", classes(a, j));
-    if (e->by_output.rows)
-        mase_value_set(a, v, "outputs", outputs(a, &e->by_output));
+    mase_value_set(a, v, "test_loss_epoch", mase_value_measured(a, e->loss));
+    mase_value_set(a, v, score_key(j), mase_value_measured(a, e->score));
+    mase_evaluation_set(a, v, e, j->classes.names);
     return v;
 }
 

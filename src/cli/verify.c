@@ -76,24 +76,6 @@ static void put_overall(const struct job *j)
                          v->rounded_biases);
 }
 
-static struct mase_value *nodes(struct mase_arena *a, const struct mase_verification *v)
-{
-    struct mase_value *list = mase_value_list(a);
-    for (int i = 0; i < v->count; i++) {
-        const struct mase_verified_node *n = &v->node[i];
-        struct mase_value *t = mase_value_table(a);
-        mase_value_set(a, t, "name", mase_value_string(a, n->node->name));
-        mase_value_set(a, t, "bits", n->codes ? mase_value_int(a, n->bits) : mase_value_none(a));
-        mase_value_set(a, t, "values", mase_value_int(a, n->values));
-        mase_value_set(a, t, "different", mase_value_int(a, n->differ));
-        mase_value_set(a, t, "largest", mase_value_float(a, n->most));
-        mase_value_set(a, t, "first", mase_value_int(a, n->first));
-        mase_value_set(a, t, "why", n->first ? mase_value_string(a, n->why) : mase_value_none(a));
-        mase_value_push(a, list, t);
-    }
-    return list;
-}
-
 static void put_json(const struct job *j)
 {
     struct mase_arena *a = &j->c->arena;
@@ -107,7 +89,7 @@ static void put_json(const struct job *j)
     mase_value_set(a, t, "decisions", mase_value_int(a, v->decisions));
     mase_value_set(a, t, "rounded_biases", mase_value_int(a, v->rounded_biases));
     mase_value_set(a, t, "seconds", mase_value_float(a, v->seconds));
-    mase_value_set(a, t, "nodes", nodes(a, v));
+    mase_value_set(a, t, "nodes", mase_verification_nodes(a, v));
     mase_cli_put_json(t);
 }
 

@@ -155,7 +155,8 @@ static void close_gap(struct mase_graph *g, int kept)
         g->attrs[i].after--;
 }
 
-int mase_graph_sweep(struct mase_graph *g)
+/* Modules that nothing reaches: all of them, or the one at this path. */
+static int drop_unreached(struct mase_graph *g, const char *only)
 {
     struct mase_arena scratch = { 0 };
     struct mase_map reached = { .arena = &scratch };
@@ -167,7 +168,7 @@ int mase_graph_sweep(struct mase_graph *g)
     g->modules_last = NULL;
     while (*link) {
         struct mase_module *m = *link;
-        if (mase_map_get(&reached, m->path)) {
+        if (mase_map_get(&reached, m->path) || (only && !mase_streq(only, m->path))) {
             g->modules_last = m;
             link = &m->next;
             kept++;
@@ -184,6 +185,16 @@ int mase_graph_sweep(struct mase_graph *g)
     if (dropped)
         mase_graph_settle_ties(g);
     return dropped;
+}
+
+int mase_graph_sweep(struct mase_graph *g)
+{
+    return drop_unreached(g, NULL);
+}
+
+void mase_graph_sweep_module(struct mase_graph *g, const char *path)
+{
+    drop_unreached(g, path);
 }
 
 /* ---- attributes of the graph itself ---- */

@@ -228,6 +228,11 @@ static enum mase_status train_step(struct run *r, struct mase_err *err)
     return log_step(r, err);
 }
 
+static bool is_stopped(const struct run *r)
+{
+    return r->env->stop && *r->env->stop;
+}
+
 static enum mase_status train_epoch(struct run *r, struct mase_err *err)
 {
     struct mase_trainer *t = r->t;
@@ -239,7 +244,7 @@ static enum mase_status train_epoch(struct run *r, struct mase_err *err)
     }
     r->trained = 0;
     MASE_TRY(start_formats(t, err));
-    while (t->state.batch < t->batches && !out_of_steps(t))
+    while (t->state.batch < t->batches && !out_of_steps(t) && !is_stopped(r))
         MASE_TRY(train_step(r, err));
     return MASE_OK;
 }
@@ -400,10 +405,12 @@ static enum mase_status run_epoch(struct run *r, struct mase_train_epoch *e, str
     warn_of_steps(r);
     close_epoch(t, e);
     judge(t, e);
-    e->stop = reason_to_stop(t);
+    e->stop = is_stopped(r) ? "stopped" : reason_to_stop(t);
     e->seconds = 1e-9 * (double)(mase_clock() - started);
     if (r->env->on_epoch)
         MASE_TRY(r->env->on_epoch(r->env->data, e, err));
+    if (is_stopped(r))
+        e->stop = "stopped";
     return save(r, e->best, err); /* stopped before this, the epoch is done and told again */
 }
 

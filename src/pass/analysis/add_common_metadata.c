@@ -19,6 +19,7 @@
 struct common_opts {
     bool add_value;
     bool force_device_meta;
+    int64_t batch;
 };
 
 struct builder {
@@ -202,12 +203,12 @@ static void describe(const struct builder *b, struct mase_node *n)
 /* ---- values ---- */
 
 /* Inputs without data get standard normal values, each from its own stream. */
-static const struct mase_input *with_data(struct mase_pass_env *env)
+static const struct mase_input *with_data(struct mase_pass_env *env, const struct mase_input *given)
 {
     struct mase_input *inputs =
         mase_new_array(env->scratch, struct mase_input, (size_t)env->input_count);
     for (int i = 0; i < env->input_count; i++) {
-        inputs[i] = env->inputs[i];
+        inputs[i] = given[i];
         struct mase_tensor *t = &inputs[i].tensor;
         if (t->data)
             continue;
@@ -219,18 +220,33 @@ static const struct mase_input *with_data(struct mase_pass_env *env)
     return inputs;
 }
 
+/* The inputs in a batch of another size, without values. */
+static const struct mase_input *batched(struct mase_pass_env *env, int64_t batch)
+{
+    struct mase_input *inputs =
+        mase_arena_memdup(env->scratch, env->inputs, (size_t)env->input_count * sizeof *inputs);
+    for (int i = 0; i < env->input_count; i++) {
+        struct mase_tensor *t = &inputs[i].tensor;
+        if (!t->shape.rank || t->shape.dim[0] == batch)
+            continue;
+        t->shape.dim[0] = batch;
+        t->data = NULL;
+    }
+    return inputs;
+}
+
 static enum mase_status run(const struct mase_graph *graph, const void *options,
                             struct mase_pass_env *env, struct mase_err *err)
 {
     const struct common_opts *o = options;
     bool add_value = o->add_value && !o->force_device_meta;
     struct mase_values values;
+    const struct mase_input *inputs = o->batch ? batched(env, o->batch) : env->inputs;
     if (add_value)
-        MASE_TRY(mase_run_reference(&values, env->scratch, graph, with_data(env), env->input_count,
-                                    err));
+        MASE_TRY(mase_run_reference(&values, env->scratch, graph, with_data(env, inputs),
+                                    env->input_count, err));
     else
-        MASE_TRY(
-            mase_infer_shapes(&values, env->scratch, graph, env->inputs, env->input_count, err));
+        MASE_TRY(mase_infer_shapes(&values, env->scratch, graph, inputs, env->input_count, err));
     struct builder b = { mase_side_tables(graph), env->scratch, &values, add_value };
     for (struct mase_node *n = b.g->first; n; n = n->next)
         describe(&b, n);
@@ -244,6 +260,8 @@ static const struct mase_opt opts[] = {
                   "run the graph once and keep every tensor"),
     MASE_OPT_BOOL(struct common_opts, force_device_meta, "force_device_meta", false,
                   "shapes only, whatever add_value says"),
+    MASE_OPT_INT(struct common_opts, batch, "batch", 0, 0, 1 << 20,
+                 "samples in the shapes; 0: as many as the inputs have"),
     { 0 },
 };
 

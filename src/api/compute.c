@@ -1,0 +1,296 @@
+/*
+ * compute.c - running a network, measuring how good it is, and proving its integers.
+ */
+#include "api/api.h"
+
+#include <string.h>
+
+#include <mase/verify.h>
+
+#include "base/alloc.h"
+
+/* A network that mixes the samples of a batch is given as many as the command line gives it. */
+enum { TOGETHER = 128, MANY = 1 << 16 };
+
+/* ---- runners ---- */
+
+struct make {
+    const struct mase_net *net;
+    struct mase_runner **out;
+    const struct mase_run_opts *given;
+};
+
+static enum mase_status need_weights(const struct mase_net *net, struct mase_err *err)
+{
+    MASE_TRY(mase_net_use(net, err));
+    if (net->graph->weights || !mase_graph_param_count(net->graph))
+        return MASE_OK;
+    return mase_fail(err, MASE_EVALUE,
+                     "the parameters have no values: mase_net_start gives them initial ones");
+}
+
+static enum mase_status make_runner(void *data, struct mase_err *err)
+{
+    const struct make *m = data;
+    const struct mase_net *net = m->net;
+    struct mase_arena a = { 0 };
+    struct mase_inputs in;
+    struct mase_run_opts o = { 0 };
+    if (m->given) {
+        MASE_TRY(mase_api_size(m->given->size, offsetof(struct mase_run_opts, exact),
+                               "mase_run_opts", err));
+        MASE_API_COPY(o, m->given);
+    }
+    MASE_TRY(need_weights(net, err));
+    MASE_TRY(mase_net_inputs(&in, &a, net, err));
+    struct mase_runner *r = mase_xcalloc(sizeof *r);
+    r->session = net->session;
+    r->features = mase_inputs_features(&in);
+    r->graph = mase_graph_clone(net->graph);
+    mase_graph_own_weights(r->graph);
+    mase_arena_release(&a);
+    const int64_t rows = o.samples > 0 ? o.samples : MANY;
+    const struct mase_predictor_opts opts = {
+        .exact = o.exact,
+        .threads = mase_predict_threads(r->graph, &net->sample, rows, o.threads),
+        .together = TOGETHER,
+        .seed = o.seed,
+    };
+    const enum mase_status st =
+        mase_predictor_new(&r->predictor, r->graph, &net->sample, &opts, err);
+    if (st)
+        mase_runner_free(r);
+    else
+        *m->out = r;
+    return st;
+}
+
+enum mase_status mase_runner_new(const struct mase_net *net, struct mase_runner **runner,
+                                 const struct mase_run_opts *options, struct mase_err *err)
+{
+    *runner = NULL;
+    return mase_api_run(net->session, make_runner, &(struct make){ net, runner, options }, err);
+}
+
+void mase_runner_free(struct mase_runner *r)
+{
+    if (!r)
+        return;
+    mase_predictor_free(r->predictor);
+    mase_graph_free(r->graph);
+    mase_xfree(r);
+}
+
+struct run {
+    struct mase_runner *runner;
+    float *y;
+    const float *x;
+    int64_t n;
+};
+
+static enum mase_status run_samples(void *data, struct mase_err *err)
+{
+    const struct run *r = data;
+    return mase_predictor_run(r->runner->predictor, r->y, r->x, r->n, err);
+}
+
+enum mase_status mase_runner_run(struct mase_runner *runner, float *y, const float *x, int64_t n,
+                                 struct mase_err *err)
+{
+    struct run r = { runner, y, x, n };
+    return mase_api_run(runner->session, run_samples, &r, err);
+}
+
+int mase_runner_result(const struct mase_runner *runner, int64_t dim[8])
+{
+    const struct mase_shape s = mase_predictor_result(runner->predictor);
+    memcpy(dim, s.dim, sizeof s.dim);
+    return s.rank;
+}
+
+int64_t mase_runner_features(const struct mase_runner *runner)
+{
+    return runner->features;
+}
+
+/* ---- evaluating ---- */
+
+struct test {
+    struct mase_net *net;
+    struct mase_scores *out;
+    const struct mase_rows *rows;
+    const struct mase_test_opts *given;
+    struct mase_text *detail;
+    /* made of these */
+    struct mase_test_opts o;
+    struct mase_arena arena;
+    struct mase_predictor *predictor;
+};
+
+static enum mase_status fits(const struct mase_net *net, const struct mase_rows *rows,
+                             struct mase_err *err)
+{
+    const struct mase_data_info *d = &mase_dataset_info(rows->dataset)->data;
+    struct mase_str is = { 0 }, must = { 0 };
+    if (!net->has_sample || mase_shape_equal(&net->sample, &d->sample))
+        return MASE_OK;
+    mase_shape_print(&is, &d->sample);
+    mase_shape_print(&must, &net->sample);
+    const enum mase_status st =
+        mase_fail(err, MASE_EVALUE, "samples of %s are %s; the network takes %s", d->name,
+                  mase_str_text(&is), mase_str_text(&must));
+    mase_str_release(&is);
+    mase_str_release(&must);
+    return st;
+}
+
+/* As is said, else as it was trained, else classification. */
+static enum mase_status objective_of(struct mase_objective *o, const struct test *t,
+                                     struct mase_err *err)
+{
+    const struct mase_checkpoint_info *trained = &t->net->trained;
+    const char *task = t->o.task ? t->o.task : trained->task;
+    const bool same = !t->o.task && !t->o.loss;
+    return mase_objective_find(o, task, same ? trained->loss : t->o.loss,
+                               same && trained->loss ? trained->loss_delta : 1, err);
+}
+
+static struct mase_split_rows first_rows(struct mase_split_rows rows, int64_t limit)
+{
+    if (limit > 0 && limit < rows.count)
+        rows.count = limit;
+    return rows;
+}
+
+static void give_detail(struct test *t, const struct mase_evaluation *e, const char *split,
+                        const char *const *class_names)
+{
+    struct mase_arena *a = &t->arena;
+    struct mase_value *v = mase_value_table(a);
+    mase_value_set(a, v, "split", mase_value_string(a, split));
+    mase_value_set(a, v, "task", mase_value_string(a, e->task->name));
+    mase_value_set(a, v, "samples", mase_value_int(a, e->samples));
+    mase_value_set(a, v, "loss", mase_value_measured(a, e->loss));
+    mase_value_set(a, v, "score", mase_value_measured(a, e->score));
+    mase_value_set(a, v, "score_name", mase_value_string(a, e->task->score));
+    mase_evaluation_set(a, v, e, class_names);
+    mase_text_json(t->detail, v);
+}
+
+static enum mase_status measure(struct test *t, struct mase_err *err)
+{
+    const struct mase_dataset *d = t->rows->dataset;
+    const char *split = t->o.split ? t->o.split : "test";
+    struct mase_objective objective;
+    struct mase_classes classes;
+    struct mase_evaluation e;
+    enum mase_split which;
+    const char *features;
+    MASE_TRY(mase_api_split(&which, split, err));
+    MASE_TRY(objective_of(&objective, t, err));
+    MASE_TRY(fits(t->net, t->rows, err));
+    MASE_TRY(
+        mase_inputs_match(&features, &t->arena, t->net->graph, &mase_dataset_info(d)->data, err));
+    if (features)
+        return mase_fail(err, MASE_EVALUE,
+                         "the network's inputs are other arrays than were read: open the data for "
+                         "this network, or with features = '%s'",
+                         features);
+    mase_classes_match(&classes, &t->arena, d, &t->net->trained);
+    const struct mase_split_rows rows = first_rows(mase_dataset_split(d, which), t->o.limit);
+    const struct mase_shape *sample = &mase_dataset_info(d)->data.sample;
+    const struct mase_predictor_opts opts = {
+        .exact = t->o.exact,
+        .threads = mase_predict_threads(t->net->graph, sample, rows.count, t->o.threads),
+        .together = TOGETHER,
+        .batch = objective.own ? TOGETHER : 0,
+    };
+    MASE_TRY(mase_predictor_new(&t->predictor, t->net->graph, sample, &opts, err));
+    const struct mase_evaluate_opts how = { .rows = rows,
+                                            .objective = &objective,
+                                            .class_map = classes.map,
+                                            .detail = t->detail ? &t->arena : NULL };
+    MASE_TRY(mase_evaluate_rows(&e, t->predictor, d, &how, err));
+    struct mase_scores s = {
+        .samples = e.samples, .loss = e.loss, .score = e.score, .seconds = e.seconds
+    };
+    MASE_API_GIVE(t->out, s);
+    if (t->detail)
+        give_detail(t, &e, split, classes.names);
+    return MASE_OK;
+}
+
+static enum mase_status evaluate(void *data, struct mase_err *err)
+{
+    struct test *t = data;
+    MASE_TRY(mase_api_size(t->out->size, sizeof *t->out, "mase_scores", err));
+    if (t->given) {
+        MASE_TRY(mase_api_size(t->given->size, offsetof(struct mase_test_opts, exact),
+                               "mase_test_opts", err));
+        MASE_API_COPY(t->o, t->given);
+    }
+    MASE_TRY(need_weights(t->net, err));
+    const enum mase_status st = measure(t, err);
+    mase_predictor_free(t->predictor);
+    mase_arena_release(&t->arena);
+    return st;
+}
+
+enum mase_status mase_net_evaluate(struct mase_net *net, struct mase_scores *scores,
+                                   const struct mase_rows *rows,
+                                   const struct mase_test_opts *options, struct mase_text *detail,
+                                   struct mase_err *err)
+{
+    struct test t = { .net = net, .out = scores, .rows = rows, .given = options, .detail = detail };
+    return mase_api_run(net->session, evaluate, &t, err);
+}
+
+/* ---- proving ---- */
+
+struct prove {
+    struct mase_net *net;
+    struct mase_proof *out;
+    const struct mase_rows *rows;
+    const char *split;
+    int64_t limit;
+    struct mase_text *detail;
+};
+
+static enum mase_status prove_in(struct mase_arena *a, const struct prove *p, struct mase_err *err)
+{
+    const struct mase_dataset *d = p->rows->dataset;
+    struct mase_verification v;
+    enum mase_split which;
+    MASE_TRY(mase_api_size(p->out->size, sizeof *p->out, "mase_proof", err));
+    MASE_TRY(need_weights(p->net, err));
+    MASE_TRY(fits(p->net, p->rows, err));
+    MASE_TRY(mase_api_split(&which, p->split ? p->split : "test", err));
+    const struct mase_split_rows rows = first_rows(mase_dataset_split(d, which), p->limit);
+    if (!rows.count)
+        return mase_fail(err, MASE_EVALUE, "%s has no rows to compare on",
+                         mase_dataset_info(d)->data.name);
+    MASE_TRY(mase_verify(&v, a, p->net->graph, d, rows, err));
+    struct mase_proof found = {
+        .samples = v.samples, .outputs = v.outputs, .differ = v.differ, .decisions = v.decisions
+    };
+    MASE_API_GIVE(p->out, found);
+    if (p->detail)
+        mase_text_json(p->detail, mase_verification_nodes(a, &v));
+    return MASE_OK;
+}
+
+static enum mase_status prove(void *data, struct mase_err *err)
+{
+    struct mase_arena a = { 0 };
+    const enum mase_status st = prove_in(&a, data, err);
+    mase_arena_release(&a);
+    return st;
+}
+
+enum mase_status mase_net_prove(struct mase_net *net, struct mase_proof *proof,
+                                const struct mase_rows *rows, const char *split, int64_t limit,
+                                struct mase_text *detail, struct mase_err *err)
+{
+    struct prove p = { net, proof, rows, split, limit, detail };
+    return mase_api_run(net->session, prove, &p, err);
+}

@@ -1,0 +1,252 @@
+/*
+ * files.c - networks of programs to files and back.
+ */
+#include "api/api.h"
+
+#include <string.h>
+
+#include <mase/emit.h>
+#include <mase/file.h>
+#include <mase/log.h>
+#include <mase/onnx.h>
+#include <mase/saved.h>
+#include <mase/weights.h>
+
+/* ---- folders ---- */
+
+struct save {
+    struct mase_net *net;
+    const char *dir;
+};
+
+/* On a clone, which gets the metadata that are missing. */
+static enum mase_status save_graph(struct mase_graph **g, const struct save *s,
+                                   struct mase_err *err)
+{
+    struct mase_arena a = { 0 };
+    struct mase_inputs in = { 0 };
+    const struct mase_checkpoint_info unknown = { 0 };
+    struct mase_value *files = mase_value_list(&a);
+    enum mase_status st = mase_net_inputs(&in, &a, s->net, err);
+    struct mase_manager m = { .env = { .inputs = in.item, .input_count = in.count } };
+    if (!st && mase_is_dir(s->dir)) /* what is there may be of other weights */
+        st = mase_trained_keep(s->dir, &a, &unknown, files, err);
+    if (!st)
+        st = mase_manager_save(&m, g, s->dir, err);
+    if (!st)
+        st = mase_trained_keep(s->dir, &a, &s->net->trained, files, err);
+    mase_manager_release(&m);
+    mase_arena_release(&a);
+    return st;
+}
+
+static enum mase_status save(void *data, struct mase_err *err)
+{
+    const struct save *s = data;
+    MASE_TRY(mase_net_use(s->net, err));
+    struct mase_graph *g = mase_graph_clone(s->net->graph);
+    const enum mase_status st = save_graph(&g, s, err);
+    mase_graph_free(g);
+    return st;
+}
+
+enum mase_status mase_net_save(struct mase_net *net, const char *dir, struct mase_err *err)
+{
+    return mase_api_run(net->session, save, &(struct save){ net, dir }, err);
+}
+
+/* ---- single files ---- */
+
+struct write_opts {
+    const char *dialect, *name;
+    bool unrolled, codes;
+};
+
+static const char *const dialects[] = { "any", "qdq", "qonnx", NULL };
+
+static const struct mase_opt write_rows[] = {
+    MASE_OPT_CHOICE(struct write_opts, dialect, "dialect", "any", dialects,
+                    "of ONNX: how roundings are written"),
+    MASE_OPT_TEXT(struct write_opts, name, "name", NULL, "of C: what its functions are called"),
+    MASE_OPT_BOOL(struct write_opts, unrolled, "unrolled", false,
+                  "of C: weights stand in the code"),
+    MASE_OPT_BOOL(struct write_opts, codes, "codes", false, "of C: takes and gives integer codes"),
+    { 0 },
+};
+
+struct write {
+    struct mase_net *net;
+    const char *path, *options;
+};
+
+static enum mase_status write_text(const struct write *w, const char *what, struct mase_err *err)
+{
+    struct mase_str s = { 0 };
+    enum mase_status st = mase_net_describe(&s, w->net, what, err);
+    if (!st)
+        st = mase_file_write(w->path, mase_str_text(&s), s.len, err);
+    mase_str_release(&s);
+    return st;
+}
+
+static enum mase_status write_onnx(const struct write *w, const struct write_opts *o,
+                                   struct mase_arena *a, struct mase_err *err)
+{
+    struct mase_inputs in;
+    struct mase_str bytes = { 0 };
+    struct mase_onnx_written how = { .dialect = mase_streq(o->dialect, "qdq")     ? MASE_ONNX_QDQ
+                                                : mase_streq(o->dialect, "qonnx") ? MASE_ONNX_QONNX
+                                                                                  : MASE_ONNX_ANY };
+    MASE_TRY(mase_net_inputs(&in, a, w->net, err));
+    enum mase_status st = mase_onnx_export(&bytes, w->net->graph, in.item, in.count, &how, err);
+    if (!st && how.why.status)
+        mase_info("%s is in QONNX: %s", w->path, how.why.msg);
+    if (!st)
+        st = mase_file_write(w->path, mase_str_text(&bytes), bytes.len, err);
+    mase_str_release(&bytes);
+    return st;
+}
+
+/* Both files or none: the header takes its place first, and goes again if the source cannot. */
+static enum mase_status write_c(const struct write *w, const struct write_opts *o,
+                                struct mase_arena *a, struct mase_err *err)
+{
+    struct mase_inputs in;
+    struct mase_emitted e = { 0 };
+    const char *header = mase_arena_printf(a, "%.*s.h", (int)strlen(w->path) - 2, w->path);
+    MASE_TRY(mase_net_inputs(&in, a, w->net, err));
+    const struct mase_emit_opts opts = { .name = o->name ? o->name : w->net->graph->name,
+                                         .unrolled = o->unrolled,
+                                         .codes = o->codes };
+    enum mase_status st = mase_emit_c(&e, w->net->graph, in.item, in.count, &opts, err);
+    if (!st)
+        st = mase_file_write(header, mase_str_text(&e.header), e.header.len, err);
+    if (!st)
+        st = mase_file_write(w->path, mase_str_text(&e.source), e.source.len, err);
+    mase_emitted_release(&e);
+    return st;
+}
+
+static enum mase_status write_kind(const struct write *w, struct mase_arena *a,
+                                   struct mase_err *err)
+{
+    static const char *const kinds[] = { "mg", "py", "svg", "dot" };
+    struct mase_value *given;
+    struct write_opts o;
+    MASE_TRY(mase_api_options(&given, a, w->options, err));
+    MASE_TRY(mase_opts_bind(&o, sizeof o, write_rows, given, a, err));
+    if (mase_ends_with(w->path, ".onnx"))
+        return write_onnx(w, &o, a, err);
+    if (mase_ends_with(w->path, ".c"))
+        return write_c(w, &o, a, err);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (mase_ends_with(w->path, mase_arena_printf(a, ".%s", kinds[i])))
+            return write_text(w, kinds[i], err);
+    if (mase_tensors_can_write(w->path))
+        return mase_weights_save(w->net->graph, w->path, err);
+    return mase_fail_in(err, MASE_EVALUE, w->path,
+                        "its name does not say what it shall be: expected .onnx, .mg, .py, "
+                        ".safetensors, .pt, .pth, .ckpt, .npz, .svg, .dot or .c");
+}
+
+static enum mase_status write_file(void *data, struct mase_err *err)
+{
+    const struct write *w = data;
+    struct mase_arena a = { 0 };
+    MASE_TRY(mase_net_use(w->net, err));
+    const enum mase_status st = write_kind(w, &a, err);
+    mase_arena_release(&a);
+    return st;
+}
+
+enum mase_status mase_net_write(struct mase_net *net, const char *path, const char *options,
+                                struct mase_err *err)
+{
+    return mase_api_run(net->session, write_file, &(struct write){ net, path, options }, err);
+}
+
+/* ---- weights back ---- */
+
+struct load_opts {
+    const char *key;
+    bool lenient;
+    int64_t seed;
+    const struct mase_value *map;
+};
+
+static const struct mase_opt load_rows[] = {
+    MASE_OPT_TEXT(struct load_opts, key, "key", NULL, "of the state dict, where there are several"),
+    MASE_OPT_BOOL(struct load_opts, lenient, "lenient", false, "take what fits, draw the rest"),
+    MASE_OPT_INT(struct load_opts, seed, "seed", 0, 0, 0, "of what is drawn"),
+    MASE_OPT_VALUE(struct load_opts, map, "map", "a table from old names to new"),
+    { 0 },
+};
+
+static enum mase_status renames(struct mase_weights_opts *o, struct mase_arena *a,
+                                const struct mase_value *map, struct mase_err *err)
+{
+    if (!map)
+        return MASE_OK;
+    if (map->kind != MASE_TABLE)
+        return mase_fail_at(err, MASE_EVALUE, map->at, "map must be a table from old names to new");
+    struct mase_rename *list = mase_new_array(a, struct mase_rename, (size_t)map->count);
+    for (int i = 0; i < map->count; i++) {
+        if (map->items[i]->kind != MASE_STRING)
+            return mase_fail_at(err, MASE_EVALUE, map->items[i]->at, "a name is a text");
+        list[i] = (struct mase_rename){ map->keys[i], map->items[i]->s };
+    }
+    o->renames = list;
+    o->rename_count = map->count;
+    return MASE_OK;
+}
+
+static enum mase_status load_copy(struct mase_graph *g, struct mase_checkpoint_info *trained,
+                                  struct mase_arena *a, const struct write *w, struct mase_err *err)
+{
+    struct mase_value *given;
+    struct load_opts o;
+    MASE_TRY(mase_api_options(&given, a, w->options, err));
+    MASE_TRY(mase_opts_bind(&o, sizeof o, load_rows, given, a, err));
+    struct mase_weights_opts opts = { .key = o.key,
+                                      .lenient = o.lenient,
+                                      .seed = (uint64_t)o.seed };
+    MASE_TRY(renames(&opts, a, o.map, err));
+    MASE_TRY(mase_trained_on(trained, &w->net->arena, w->path, err));
+    MASE_TRY(mase_checkpoint_follow(g, w->path, err));
+    return mase_weights_load_by(g, w->path, &opts, err);
+}
+
+static enum mase_status load_weights(void *data, struct mase_err *err)
+{
+    const struct write *w = data;
+    struct mase_net *net = w->net;
+    struct mase_arena a = { 0 };
+    struct mase_checkpoint_info trained;
+    MASE_TRY(mase_net_use(net, err));
+    MASE_TRY(mase_graph_check_size(net->graph, err));
+    mase_guard_spare(&net->arena);
+    struct mase_graph *copy = mase_graph_clone(net->graph), *g = mase_graph_clone(net->graph);
+    mase_graph_own_weights(copy);
+    enum mase_status st = load_copy(copy, &trained, &a, w, err);
+    const char *origin = mase_arena_strdup(&net->arena, w->path);
+    if (!st)
+        st = mase_checkpoint_follow(g, w->path, err);
+    if (!st) {
+        mase_graph_alloc(g);
+        mase_net_become(net, g, false);
+        mase_net_take_values(g, copy);
+        net->trained = trained;
+        net->origin = origin;
+    } else {
+        mase_graph_free(g);
+    }
+    mase_graph_free(copy);
+    mase_arena_release(&a);
+    return st;
+}
+
+enum mase_status mase_net_load(struct mase_net *net, const char *path, const char *options,
+                               struct mase_err *err)
+{
+    return mase_api_run(net->session, load_weights, &(struct write){ net, path, options }, err);
+}

@@ -1,0 +1,250 @@
+/*
+ * fit.c - training a network: on a copy, which takes its place when all went well.
+ */
+#include "api/api.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- the best weights ---- */
+
+/* A parameter as it was when the network was at its best. */
+struct kept {
+    void *from, *copy;
+    size_t size;
+};
+
+struct fit {
+    struct mase_net *net;
+    struct mase_epoch *last;
+    const struct mase_rows *rows;
+    const struct mase_training *given;
+    /* made of these */
+    struct mase_training t;
+    struct mase_arena arena; /* options, copies */
+    struct mase_graph *graph;
+    struct mase_trainer *trainer;
+    int64_t max_epochs;
+    struct mase_epoch epoch;
+    struct kept *kept;
+    int kept_count, kept_cap;
+    bool stop;
+};
+
+static bool keep_param(const char *full, struct mase_param *p, void *data)
+{
+    struct fit *f = data;
+    int i = 0;
+    (void)full;
+    if (!p->tensor.data || p->tied)
+        return true;
+    while (i < f->kept_count && f->kept[i].from != p->tensor.data)
+        i++;
+    if (i == f->kept_count) {
+        const size_t size = (size_t)mase_tensor_bytes(&p->tensor);
+        f->kept = mase_arena_grow(&f->arena, f->kept, f->kept_count, &f->kept_cap, sizeof *f->kept);
+        f->kept[f->kept_count++] =
+            (struct kept){ p->tensor.data, mase_arena_alloc(&f->arena, size), size };
+    }
+    memcpy(f->kept[i].copy, f->kept[i].from, f->kept[i].size);
+    return true;
+}
+
+static void restore(const struct fit *f)
+{
+    for (int i = 0; i < f->kept_count; i++)
+        memcpy(f->kept[i].from, f->kept[i].copy, f->kept[i].size);
+}
+
+/* ---- while it runs ---- */
+
+static enum mase_status on_epoch(void *data, const struct mase_train_epoch *e, struct mase_err *err)
+{
+    struct fit *f = data;
+    (void)err;
+    f->epoch = (struct mase_epoch){
+        .size = sizeof f->epoch,
+        .epoch = e->epoch,
+        .epochs = f->max_epochs,
+        .step = e->step,
+        .learning_rate = e->lr,
+        .train_loss = e->train_loss,
+        .train_score = e->train_score,
+        .val_loss = e->val_loss,
+        .val_score = e->val_score,
+        .seconds = e->seconds,
+        .samples = e->samples,
+        .best = e->best,
+        .ebops = e->ebops,
+        .stop = e->stop,
+    };
+    if (e->best && !f->t.keep_last)
+        mase_graph_each_param(f->graph, keep_param, f);
+    if (f->t.on_epoch && !f->t.on_epoch(f->t.user, &f->epoch)) {
+        f->stop = true;
+        f->epoch.stop = "stopped";
+    }
+    return MASE_OK;
+}
+
+static void on_tick(void *data, const struct mase_train_point *p)
+{
+    struct fit *f = data;
+    if (!f->t.on_batch(f->t.user, p->epoch, p->batch, p->batches, p->loss))
+        f->stop = true;
+}
+
+/* ---- options ---- */
+
+static void set_int(struct mase_arena *a, struct mase_value *v, const char *key, int64_t i)
+{
+    if (i)
+        mase_value_set(a, v, key, mase_value_int(a, i));
+}
+
+static enum mase_status bind(struct mase_train_opts *o, struct fit *f, struct mase_err *err)
+{
+    struct mase_arena *a = &f->arena;
+    struct mase_value *v;
+    MASE_TRY(mase_api_options(&v, a, f->t.options, err));
+    set_int(a, v, "max_epochs", f->t.max_epochs);
+    set_int(a, v, "batch_size", f->t.batch_size);
+    set_int(a, v, "threads", f->t.threads);
+    if (f->t.learning_rate != 0)
+        mase_value_set(a, v, "learning_rate", mase_value_float(a, f->t.learning_rate));
+    if (f->t.seed || !mase_value_get(v, "seed"))
+        mase_value_set(a, v, "seed", mase_value_int(a, (int64_t)f->t.seed));
+    MASE_TRY(mase_opts_bind(o, sizeof *o, mase_train_rows, v, a, err));
+    f->max_epochs = o->max_epochs;
+    return MASE_OK;
+}
+
+/* ---- what it was trained on ---- */
+
+/* In a, as a checkpoint says it. */
+static struct mase_checkpoint_info note_training(struct mase_arena *a, const struct mase_dataset *d,
+                                                 const struct mase_objective *o,
+                                                 const struct mase_train_state *s)
+{
+    const struct mase_dataset_info *info = mase_dataset_info(d);
+    struct mase_checkpoint_info t = {
+        .ours = true,
+        .epoch = s->epoch,
+        .step = s->step,
+        .data = *mase_data_info_copy(a, &info->data),
+        .class_names = (const char **)mase_copy_names(a, info->class_names, info->data.classes),
+        .task = o->task->name,
+        .loss = mase_copy_text(a, o->own ? o->own : mase_loss_names[o->loss]),
+        .loss_delta = o->delta,
+        .target_scaling = mase_copy_scaling(a, &info->target_scaling),
+        .checksum = mase_arena_strdup(a, info->checksum),
+        .notice = mase_copy_text(a, info->notice),
+        .scale = info->scale,
+        .scaling = mase_copy_scaling(a, &info->scaling),
+        .columns = info->columns,
+        .drop_missing = info->drop_missing,
+        .split = info->split,
+        .image = info->image,
+    };
+    struct mase_data_columns *c = &t.columns;
+    c->labels = mase_copy_names(a, c->labels, c->label_count);
+    c->features = mase_copy_names(a, c->features, c->feature_count);
+    c->origin = NULL;
+    t.split.by = mase_copy_text(a, info->split.by);
+    return t;
+}
+
+/* ---- the weights it has learnt ---- */
+
+/* The network has them where its weights lie, since programs may look there. Whatever needs memory
+ * comes before the first value changes. */
+static void take_over(struct fit *f)
+{
+    struct mase_net *net = f->net;
+    struct mase_graph *g = mase_graph_clone(net->graph);
+    mase_graph_take_learned(g, f->graph);
+    mase_graph_alloc(g);
+    const struct mase_checkpoint_info trained =
+        note_training(&net->arena, f->rows->dataset, mase_trainer_objective(f->trainer),
+                      mase_trainer_state(f->trainer));
+    mase_net_become(net, g, false);
+    mase_net_take_values(g, f->graph);
+    net->trained = trained;
+    net->origin = "memory";
+}
+
+/* ---- the call ---- */
+
+static enum mase_status need_fit(const struct fit *f, struct mase_err *err)
+{
+    const struct mase_net *net = f->net;
+    const struct mase_data_info *d = &mase_dataset_info(f->rows->dataset)->data;
+    MASE_TRY(mase_net_use(net, err));
+    if (!net->graph->weights && mase_graph_param_count(net->graph))
+        return mase_fail(err, MASE_EVALUE,
+                         "the parameters have no values: mase_net_start gives them initial ones");
+    if (!net->has_sample || mase_shape_equal(&net->sample, &d->sample))
+        return MASE_OK;
+    return mase_fail(err, MASE_EVALUE, "samples of %s are not of the shape that the network takes",
+                     d->name);
+}
+
+static enum mase_status train(struct fit *f, struct mase_err *err)
+{
+    const struct mase_dataset *d = f->rows->dataset;
+    struct mase_train_opts opts;
+    const char *features;
+    MASE_TRY(bind(&opts, f, err));
+    MASE_TRY(mase_train_check_distill(&opts, f->graph, MASE_NOWHERE, err));
+    MASE_TRY(mase_inputs_match(&features, &f->arena, f->graph, &mase_dataset_info(d)->data, err));
+    if (features)
+        return mase_fail(err, MASE_EVALUE,
+                         "the network's inputs are other arrays than were read: open the data for "
+                         "this network, or with features = '%s'",
+                         features);
+    MASE_TRY(mase_trainer_new(&f->trainer, f->graph, d, &opts, err));
+    if (f->t.resume)
+        MASE_TRY(mase_trainer_resume(f->trainer, f->t.resume, err));
+    const struct mase_train_env env = { .checkpoint_dir = f->t.checkpoint_dir,
+                                        .stop = &f->stop,
+                                        .data = f,
+                                        .on_tick = f->t.on_batch ? on_tick : NULL,
+                                        .on_epoch = on_epoch };
+    MASE_TRY(mase_trainer_run(f->trainer, &env, err));
+    restore(f);
+    take_over(f);
+    return MASE_OK;
+}
+
+static enum mase_status fit(void *data, struct mase_err *err)
+{
+    struct fit *f = data;
+    if (f->given) {
+        MASE_TRY(mase_api_size(f->given->size, offsetof(struct mase_training, max_epochs),
+                               "mase_training", err));
+        MASE_API_COPY(f->t, f->given);
+    }
+    if (f->last)
+        MASE_TRY(mase_api_size(f->last->size, sizeof *f->last, "mase_epoch", err));
+    MASE_TRY(need_fit(f, err));
+    f->epoch =
+        (struct mase_epoch){ .size = sizeof f->epoch, .ebops = NAN, .stop = "nothing to do" };
+    mase_guard_spare(&f->net->arena);
+    f->graph = mase_graph_clone(f->net->graph);
+    mase_graph_own_weights(f->graph);
+    const enum mase_status st = train(f, err);
+    mase_trainer_free(f->trainer);
+    mase_graph_free(f->graph);
+    mase_arena_release(&f->arena);
+    if (!st && f->last)
+        MASE_API_GIVE(f->last, f->epoch);
+    return st;
+}
+
+enum mase_status mase_net_train(struct mase_net *net, struct mase_epoch *last,
+                                const struct mase_rows *rows, const struct mase_training *training,
+                                struct mase_err *err)
+{
+    struct fit f = { .net = net, .last = last, .rows = rows, .given = training };
+    return mase_api_run(net->session, fit, &f, err);
+}

@@ -1,0 +1,492 @@
+/*
+ * passes.c - passes of the library and of programs, run for a network; and quantising by
+ * decisions.
+ */
+#include "api/api.h"
+
+#include <string.h>
+
+#include <mase/calibrate.h>
+#include <mase/compare.h>
+#include <mase/quantize.h>
+#include <mase/sheet.h>
+
+/* ---- a manager ---- */
+
+/* What a run of passes is given and leaves. */
+struct run {
+    struct mase_arena arena;
+    struct mase_manager manager;
+    struct mase_samples samples;
+    struct mase_sheets sheets;
+    struct mase_str text;
+};
+
+/* Within the graph that is about to be changed: a clone of the network's. */
+static enum mase_status begin(struct run *r, const struct mase_net *net,
+                              const struct mase_rows *rows, struct mase_err *err)
+{
+    struct mase_arena *a = &r->arena;
+    struct mase_inputs in = { 0 };
+    if (net->has_sample)
+        MASE_TRY(mase_net_inputs(&in, a, net, err));
+    if (rows)
+        r->samples = mase_api_samples(rows);
+    r->sheets = (struct mase_sheets){ .arena = a, .text = &r->text, .tables = mase_value_list(a) };
+    r->manager.timings = mase_value_list(a);
+    r->manager.env = (struct mase_pass_env){
+        .inputs = in.item,
+        .input_count = in.count,
+        .samples = rows ? &r->samples : NULL,
+        .original = net->before,
+        .info = mase_value_table(a),
+        .info_arena = a,
+        .files = mase_value_list(a),
+        .sheets = &r->sheets,
+        .threads = mase_threads_allowed(),
+    };
+    return MASE_OK;
+}
+
+static void end(struct run *r)
+{
+    mase_manager_release(&r->manager);
+    mase_str_release(&r->text);
+    mase_arena_release(&r->arena);
+}
+
+static void give_info(struct mase_text *out, struct run *r)
+{
+    struct mase_arena *a = &r->arena;
+    struct mase_value *v = mase_value_table(a);
+    mase_value_set(a, v, "results", r->manager.env.info);
+    mase_value_set(a, v, "text", mase_value_string(a, mase_str_text(&r->text)));
+    mase_value_set(a, v, "tables", r->sheets.tables);
+    mase_value_set(a, v, "files", r->manager.env.files);
+    mase_value_set(a, v, "timings", r->manager.timings);
+    mase_text_json(out, v);
+}
+
+/* ---- changing a network ---- */
+
+/* Work on a clone of the network's graph. */
+typedef enum mase_status work_fn(struct mase_graph **g, struct run *r, void *data,
+                                 struct mase_err *err);
+
+static bool is_new(const struct mase_graph *g, const struct mase_graph *than, uint64_t edits)
+{
+    return g->edits != edits || g->props != than->props;
+}
+
+/* The clone takes the network's place if there is something new about it, metadata too. */
+static void settle(struct mase_net *net, struct mase_graph *g, const struct mase_graph *clone,
+                   uint64_t edits)
+{
+    const bool other = g != clone; /* a pass has loaded one */
+    if (!other && !is_new(g, net->graph, edits) && !net->lent) {
+        /* Statistics may have been added to metadata that was there. */
+        mase_net_become(net, g, false);
+        return;
+    }
+    if (other)
+        net->has_sample = mase_graph_says_sample(&net->sample, g) || net->has_sample;
+    mase_net_become(net, g, g->edits != edits);
+}
+
+static enum mase_status change(struct mase_net *net, const struct mase_rows *rows, work_fn *work,
+                               void *data, struct mase_text *info, struct mase_err *err)
+{
+    struct run r = { 0 };
+    MASE_TRY(mase_net_use(net, err));
+    struct mase_graph *clone = mase_graph_clone(net->graph), *g = clone;
+    const uint64_t edits = g->edits;
+    enum mase_status st = begin(&r, net, rows, err);
+    if (!st)
+        st = work(&g, &r, data, err);
+    if (!st && info)
+        give_info(info, &r);
+    end(&r);
+    if (st)
+        mase_graph_free(g);
+    else
+        settle(net, g, clone, edits);
+    return st;
+}
+
+/* ---- running passes ---- */
+
+/* The name as the original's functions have it, too. */
+static const struct mase_pass *find_pass(struct mase_arena *a, const char *name)
+{
+    static const char *const endings[] = { "_analysis_pass", "_transform_pass", "_interface_pass",
+                                           "_pass" };
+    const struct mase_pass *p = mase_pass_find(name);
+    for (size_t i = 0; !p && i < sizeof endings / sizeof *endings; i++)
+        if (mase_ends_with(name, endings[i]))
+            p = mase_pass_find(mase_arena_strndup(a, name, strlen(name) - strlen(endings[i])));
+    return p;
+}
+
+struct pass {
+    struct mase_net *net;
+    const char *name, *args;
+    const struct mase_rows *rows;
+    struct mase_text *info;
+};
+
+static enum mase_status work_pass(struct mase_graph **g, struct run *r, void *data,
+                                  struct mase_err *err)
+{
+    const struct pass *c = data;
+    struct mase_value *args;
+    const struct mase_pass *p = find_pass(&r->arena, c->name);
+    MASE_TRY(mase_api_options(&args, &r->arena, c->args, err));
+    return p ? mase_manager_run_pass(&r->manager, g, p, args, err)
+             : mase_manager_run(&r->manager, g, c->name, args, err); /* which says what there is */
+}
+
+static enum mase_status run_pass(void *data, struct mase_err *err)
+{
+    struct pass *c = data;
+    return change(c->net, c->rows, work_pass, c, c->info, err);
+}
+
+enum mase_status mase_net_pass(struct mase_net *net, const char *pass, const char *args,
+                               const struct mase_rows *rows, struct mase_text *info,
+                               struct mase_err *err)
+{
+    struct pass c = { net, pass, args, rows, info };
+    return mase_api_run(net->session, run_pass, &c, err);
+}
+
+static enum mase_status work_passes(struct mase_graph **g, struct run *r, void *data,
+                                    struct mase_err *err)
+{
+    const struct pass *c = data;
+    struct mase_value *config;
+    MASE_TRY(mase_api_options(&config, &r->arena, c->args, err));
+    const struct mase_value *passes = mase_value_get(config, "passes");
+    return mase_manager_run_all(&r->manager, g, passes ? passes : config, err);
+}
+
+static enum mase_status run_passes(void *data, struct mase_err *err)
+{
+    struct pass *c = data;
+    return change(c->net, c->rows, work_passes, c, c->info, err);
+}
+
+enum mase_status mase_net_passes(struct mase_net *net, const char *config,
+                                 const struct mase_rows *rows, struct mase_text *info,
+                                 struct mase_err *err)
+{
+    struct pass c = { net, NULL, config, rows, info };
+    return mase_api_run(net->session, run_passes, &c, err);
+}
+
+/* ---- passes of programs ---- */
+
+struct own_opts {
+    struct mase_value *args;
+};
+
+const struct mase_opt mase_api_own_opts[] = {
+    MASE_OPT_REST(struct own_opts, args, "KEY", "whatever the pass is given"),
+    { 0 },
+};
+
+size_t mase_api_own_size(void)
+{
+    return sizeof(struct own_opts);
+}
+
+/* The graph of the manager as a network, for as long as the pass runs. */
+static struct mase_net lend(struct mase_session *s, struct mase_graph *g,
+                            const struct mase_pass_env *env)
+{
+    struct mase_net net = { .session = s, .graph = g, .lent = true };
+    net.trained = (struct mase_checkpoint_info){ .epoch = -1, .step = -1 };
+    if (env->input_count) {
+        const struct mase_shape *whole = &env->inputs[0].tensor.shape;
+        net.has_sample = true;
+        net.sample.rank = whole->rank - 1;
+        memcpy(net.sample.dim, whole->dim + 1, sizeof net.sample.dim - sizeof net.sample.dim[0]);
+    }
+    return net;
+}
+
+static enum mase_status note_result(struct mase_pass_env *env, const char *name,
+                                    const struct mase_text *info, struct mase_err *err)
+{
+    struct mase_value *v;
+    if (!info->data || !env->info)
+        return MASE_OK;
+    const char *text = mase_arena_strdup(env->info_arena, info->data);
+    MASE_TRY(mase_json_parse(&v, env->info_arena, text, info->len, "<info>", err));
+    if (env->again)
+        name = mase_arena_printf(env->info_arena, "%s%s", name, env->again);
+    mase_value_set(env->info_arena, env->info, name, v);
+    return MASE_OK;
+}
+
+/* The session is that whose call is under way: its host is its first member. */
+static enum mase_status run_own(struct mase_graph **g, const void *options,
+                                struct mase_pass_env *env, struct mase_err *err)
+{
+    const struct mase_own_pass *own = env->pass->user;
+    struct mase_session *s = (struct mase_session *)(uintptr_t)mase_host_now();
+    struct mase_net net = lend(s, *g, env);
+    struct mase_str args = { 0 };
+    struct mase_text info = { 0 };
+    mase_json_print(&args, ((const struct own_opts *)options)->args, 0);
+    enum mase_status st = own->run(own->user, &net, mase_str_text(&args), &info, err);
+    if (!st)
+        st = mase_net_use(&net, err);
+    if (!st)
+        st = note_result(env, own->name, &info, err);
+    mase_text_release(&info);
+    mase_str_release(&args);
+    mase_arena_release(&net.arena);
+    if (!st || net.graph != *g)
+        *g = net.graph; /* passes of the pass may have put another in its place */
+    return st;
+}
+
+enum mase_status mase_api_run_own(struct mase_graph **g, const void *options,
+                                  struct mase_pass_env *env, struct mase_err *err)
+{
+    return run_own(g, options, env, err);
+}
+
+enum mase_status mase_api_look_own(const struct mase_graph *g, const void *options,
+                                   struct mase_pass_env *env, struct mase_err *err)
+{
+    struct mase_graph *copy = mase_graph_clone(g), *looked_at = copy;
+    enum mase_status st = run_own(&looked_at, options, env, err);
+    if (!st && (looked_at != copy || copy->edits != g->edits))
+        st = mase_fail(err, MASE_EVALUE, "an analysis must not change the graph");
+    if (looked_at != copy)
+        mase_graph_free(looked_at);
+    mase_graph_free(copy);
+    return st;
+}
+
+/* ---- decisions ---- */
+
+struct quantize {
+    struct mase_net *net;
+    const struct mase_decision_text *decisions;
+    int count;
+    const struct mase_rows *rows;
+};
+
+/* The decisions as a section by names, which the pass binds, checks and calibrates. */
+static enum mase_status section_of(struct mase_value **out, struct mase_arena *a,
+                                   const struct mase_graph *g, const struct quantize *q,
+                                   struct mase_err *err)
+{
+    struct mase_value *v = mase_value_table(a), *none = mase_value_table(a), *config;
+    mase_value_set(a, none, "name", mase_value_none(a));
+    mase_value_set(a, v, "by", mase_value_string(a, "name"));
+    mase_value_set(a, mase_value_set(a, v, "default", mase_value_table(a)), "config", none);
+    for (int i = 0; i < q->count; i++) {
+        const struct mase_decision_text *d = &q->decisions[i];
+        if (!mase_graph_find(g, d->node))
+            return mase_fail(err, MASE_EVALUE, "no node is called '%s'", d->node);
+        if (!d->config)
+            continue;
+        if (mase_api_options(&config, a, d->config, err))
+            return mase_wrap(err, "%s", d->node);
+        mase_value_set(a, mase_value_set(a, v, d->node, mase_value_table(a)), "config", config);
+    }
+    *out = v;
+    return MASE_OK;
+}
+
+static void make_float(struct mase_graph *g, const struct quantize *q)
+{
+    for (int i = 0; i < q->count; i++) {
+        struct mase_node *n = mase_graph_find(g, q->decisions[i].node);
+        if (q->decisions[i].config)
+            continue;
+        if (mase_node_module(n))
+            mase_module_set_quant(g, mase_node_module(n), NULL);
+        else if (n->kind == MASE_CALL_FUNCTION)
+            mase_node_set_quant(n, NULL);
+    }
+}
+
+static enum mase_status work_quantize(struct mase_graph **g, struct run *r, void *data,
+                                      struct mase_err *err)
+{
+    const struct quantize *q = data;
+    struct mase_value *section = NULL;
+    MASE_TRY(section_of(&section, &r->arena, *g, q, err));
+    make_float(*g, q);
+    return mase_manager_run(&r->manager, g, "quantize", section, err);
+}
+
+static enum mase_status quantize(void *data, struct mase_err *err)
+{
+    struct quantize *q = data;
+    return change(q->net, q->rows, work_quantize, q, NULL, err);
+}
+
+enum mase_status mase_net_quantize(struct mase_net *net, const struct mase_decision_text *decisions,
+                                   int count, const struct mase_rows *rows, struct mase_err *err)
+{
+    struct quantize q = { net, decisions, count, rows };
+    return mase_api_run(net->session, quantize, &q, err);
+}
+
+/* ---- explaining ---- */
+
+struct explain {
+    struct mase_net *net;
+    struct mase_text *out;
+    const char *args;
+};
+
+static struct mase_value *decision(struct mase_arena *a, const struct mase_decision *d)
+{
+    struct mase_value *v = mase_value_table(a);
+    const bool given = d->reason == MASE_QUANTISED || d->reason == MASE_BYPASSED;
+    const struct mase_quant *q = given ? &d->quant : mase_node_quant(d->node);
+    mase_value_set(a, v, "node", mase_value_string(a, d->node->name));
+    mase_value_set(a, v, "reason", mase_value_string(a, mase_reason_names[d->reason]));
+    mase_value_set(a, v, "by", mase_value_string(a, d->by));
+    mase_value_set(a, v, "key", d->key ? mase_value_string(a, d->key) : mase_value_none(a));
+    mase_value_set(a, v, "fallback", mase_value_bool(a, d->fallback));
+    mase_value_set(a, v, "formats", mase_json_formats(a, q));
+    mase_value_set(a, v, "config", mase_json_config(a, q));
+    return v;
+}
+
+static enum mase_status explain_in(struct mase_value **out, struct mase_arena *a,
+                                   const struct explain *e, struct mase_err *err)
+{
+    const struct mase_graph *g = e->net->graph;
+    struct mase_value *args, *passes = mase_value_table(a);
+    struct mase_pass_runs runs;
+    struct mase_decision *list = mase_new_array(a, struct mase_decision, (size_t)g->node_count);
+    MASE_TRY(mase_api_options(&args, a, e->args, err));
+    mase_value_set(a, passes, "quantize", args);
+    MASE_TRY(mase_pass_runs_bind(&runs, a, passes, err));
+    MASE_TRY(mase_quantize_explain(list, a, g, &runs.items[0], err));
+    *out = mase_value_list(a);
+    for (int i = 0; i < g->node_count; i++)
+        mase_value_push(a, *out, decision(a, &list[i]));
+    return MASE_OK;
+}
+
+static enum mase_status explain(void *data, struct mase_err *err)
+{
+    const struct explain *e = data;
+    struct mase_arena a = { 0 };
+    struct mase_value *v = NULL;
+    MASE_TRY(mase_net_use(e->net, err));
+    const enum mase_status st = explain_in(&v, &a, e, err);
+    if (!st)
+        mase_text_json(e->out, v);
+    mase_arena_release(&a);
+    return st;
+}
+
+enum mase_status mase_net_explain(struct mase_net *net, struct mase_text *out, const char *args,
+                                  struct mase_err *err)
+{
+    return mase_api_run(net->session, explain, &(struct explain){ net, out, args }, err);
+}
+
+/* ---- numbers alone ---- */
+
+struct round {
+    float *y;
+    const float *x;
+    int rank;
+    const int64_t *dim;
+    const char *format, *role;
+};
+
+static enum mase_status format_of(const struct mase_format **f, struct mase_arena *a,
+                                  const char *text, struct mase_err *err)
+{
+    struct mase_value *config;
+    enum mase_quant_kind kind;
+    MASE_TRY(mase_api_options(&config, a, text, err));
+    const struct mase_value *name = mase_value_get(config, "name");
+    if (!name || name->kind != MASE_STRING)
+        return mase_fail_at(err, MASE_EVALUE, name ? name->at : config->at,
+                            "a format needs a name: name = 'integer'");
+    MASE_TRY(mase_quant_need(&kind, name->s, name->at, err));
+    return mase_format_bind(f, kind, config, "", err);
+}
+
+static enum mase_status round_in(const struct round *r, struct mase_arena *a, struct mase_err *err)
+{
+    const struct mase_format *f;
+    struct mase_shape s = { .rank = r->rank };
+    const bool positive = mase_streq(r->role, "unsigned data");
+    const bool data = positive || mase_streq(r->role, "data");
+    const enum mase_role role = data ? MASE_ROLE_DATA : MASE_ROLE_WEIGHT;
+    MASE_TRY(format_of(&f, a, r->format, err));
+    if (!data && !mase_streq(r->role, "weight") && !mase_streq(r->role, "bias"))
+        return mase_fail(err, MASE_EVALUE,
+                         "role '%s' is none of data, unsigned data, weight and bias", r->role);
+    if (r->rank < 0 || r->rank > MASE_MAX_RANK)
+        return mase_fail(err, MASE_EVALUE, "tensors have up to %d dimensions, not %d",
+                         MASE_MAX_RANK, r->rank);
+    for (int i = 0; i < r->rank; i++)
+        s.dim[i] = r->dim[i];
+    if (f)
+        MASE_TRY(mase_format_fits(f, &s, role, err));
+    if (mase_shape_count(&s) > 0)
+        mase_quantize(f, r->y, r->x, &s, role, positive ? MASE_UNSIGNED : MASE_SIGNED);
+    return MASE_OK;
+}
+
+static enum mase_status round_values(void *data, struct mase_err *err)
+{
+    struct mase_arena a = { 0 };
+    const enum mase_status st = round_in(data, &a, err);
+    mase_arena_release(&a);
+    return st;
+}
+
+enum mase_status mase_session_round(struct mase_session *s, float *y, const float *x, int rank,
+                                    const int64_t *dim, const char *format, const char *role,
+                                    struct mase_err *err)
+{
+    struct round r = { y, x, rank, dim, format, role };
+    return mase_api_run(s, round_values, &r, err);
+}
+
+/* ---- statistics ---- */
+
+struct profile {
+    struct pass pass;
+    struct mase_text *out;
+};
+
+static enum mase_status work_profile(struct mase_graph **g, struct run *r, void *data,
+                                     struct mase_err *err)
+{
+    struct profile *p = data;
+    MASE_TRY(work_pass(g, r, &p->pass, err));
+    const struct mase_value *found = mase_value_get(r->manager.env.info, "profile_statistics");
+    mase_text_json(p->out, found ? found : mase_value_table(&r->arena));
+    return MASE_OK;
+}
+
+static enum mase_status profile(void *data, struct mase_err *err)
+{
+    struct profile *p = data;
+    return change(p->pass.net, p->pass.rows, work_profile, p, NULL, err);
+}
+
+enum mase_status mase_net_profile(struct mase_net *net, struct mase_text *out,
+                                  const struct mase_rows *rows, const char *options,
+                                  struct mase_err *err)
+{
+    struct profile p = { { net, "profile_statistics", options, rows, NULL }, out };
+    return mase_api_run(net->session, profile, &p, err);
+}

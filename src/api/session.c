@@ -1,0 +1,212 @@
+/*
+ * session.c - hosts of the library, their passes, texts that go out, and lists of what there is.
+ */
+#include "api/api.h"
+
+#include <string.h>
+
+#include <mase/value.h>
+
+#include "base/alloc.h"
+
+const char *mase_version(void)
+{
+    return MASE_VERSION;
+}
+
+int mase_abi(void)
+{
+    return MASE_ABI;
+}
+
+/* ---- texts ---- */
+
+void mase_text_release(struct mase_text *t)
+{
+    mase_xfree(t->data);
+    *t = (struct mase_text){ 0 };
+}
+
+void mase_text_take(struct mase_text *t, struct mase_str *s)
+{
+    if (!s->data)
+        mase_str_add(s, "");
+    mase_text_release(t);
+    *t = (struct mase_text){ s->data, s->len };
+    *s = (struct mase_str){ 0 };
+}
+
+void mase_text_json(struct mase_text *t, const struct mase_value *v)
+{
+    struct mase_str s = { 0 };
+    mase_json_print(&s, v, 0);
+    mase_text_take(t, &s);
+}
+
+size_t mase_err_text(const struct mase_err *err, char *buffer, size_t size)
+{
+    const struct mase_loc *at = &err->loc;
+    char place[sizeof err->path + 32] = "";
+    if (err->path[0] && at->line > 0 && at->col > 0)
+        snprintf(place, sizeof place, "%s:%d:%d: ", err->path, at->line, at->col);
+    else if (err->path[0] && at->line > 0)
+        snprintf(place, sizeof place, "%s:%d: ", err->path, at->line);
+    else if (err->path[0] && at->off >= 0)
+        snprintf(place, sizeof place, "%s@0x%llx: ", err->path, (unsigned long long)at->off);
+    else if (err->path[0])
+        snprintf(place, sizeof place, "%s: ", err->path);
+    return (size_t)snprintf(buffer, size, "%s%s", place, err->msg);
+}
+
+/* ---- calls ---- */
+
+enum mase_status mase_api_run(struct mase_session *s, mase_guarded_fn *fn, void *data,
+                              struct mase_err *err)
+{
+    struct mase_err unwanted;
+    return mase_guarded(&s->host, fn, data, err ? err : &unwanted);
+}
+
+enum mase_status mase_session_call(struct mase_session *s, mase_call_fn *fn, void *data,
+                                   struct mase_err *err)
+{
+    return mase_api_run(s, fn, data, err);
+}
+
+enum mase_status mase_api_size(size_t size, size_t least, const char *what, struct mase_err *err)
+{
+    if (size >= least)
+        return MASE_OK;
+    return mase_fail(err, MASE_EVALUE, "struct %s: size is %zu; it must be sizeof(struct %s)", what,
+                     size, what);
+}
+
+enum mase_status mase_api_options(struct mase_value **v, struct mase_arena *a, const char *text,
+                                  struct mase_err *err)
+{
+    const char *start = text ? text + strspn(text, " \t\r\n") : "";
+    if (!*start) {
+        *v = mase_value_table(a);
+        return MASE_OK;
+    }
+    MASE_TRY((*start == '{' ? mase_json_parse : mase_toml_parse)(v, a, text, strlen(text),
+                                                                 "<options>", err));
+    if ((*v)->kind != MASE_TABLE)
+        return mase_fail_at(err, MASE_EVALUE, (*v)->at, "options are a table");
+    mase_value_resolve_na(*v);
+    return MASE_OK;
+}
+
+struct set_text {
+    struct mase_text *text;
+    const char *value;
+};
+
+static enum mase_status set_text(void *data, struct mase_err *err)
+{
+    const struct set_text *c = data;
+    struct mase_str s = { 0 };
+    (void)err;
+    mase_str_add(&s, c->value);
+    mase_text_take(c->text, &s);
+    return MASE_OK;
+}
+
+enum mase_status mase_text_set(struct mase_session *s, struct mase_text *t, const char *value,
+                               struct mase_err *err)
+{
+    return mase_api_run(s, set_text, &(struct set_text){ t, value }, err);
+}
+
+/* ---- sessions ---- */
+
+struct make {
+    struct mase_host host;
+    struct mase_session *made;
+};
+
+static enum mase_status make_session(void *data, struct mase_err *err)
+{
+    struct make *m = data;
+    (void)err;
+    m->made = mase_xcalloc(sizeof *m->made);
+    m->made->host = m->host;
+    return MASE_OK;
+}
+
+struct mase_session *mase_session_new(const struct mase_hooks *given)
+{
+    struct mase_hooks hooks = { 0 };
+    struct mase_err err;
+    if (given && given->size < offsetof(struct mase_hooks, user))
+        return NULL;
+    if (given)
+        MASE_API_COPY(hooks, given);
+    struct make m = { .host = { .user = hooks.user,
+                                .alloc = hooks.alloc,
+                                .log = hooks.log,
+                                .level = hooks.log_level,
+                                .progress = hooks.progress } };
+    return mase_guarded(&m.host, make_session, &m, &err) ? NULL : m.made;
+}
+
+void mase_session_free(struct mase_session *s)
+{
+    if (!s)
+        return;
+    mase_arena_release(&s->arena);
+    mase_xfree(s);
+}
+
+/* ---- passes of its own ---- */
+
+struct add_pass {
+    struct mase_session *session;
+    const struct mase_own_pass *pass;
+};
+
+/* Copied, since the caller's strings may go. */
+static struct mase_own_pass *copy_pass(struct mase_arena *a, const struct mase_own_pass *from)
+{
+    struct mase_own_pass *p = mase_new(a, struct mase_own_pass);
+    MASE_API_COPY(*p, from);
+    p->size = sizeof *p;
+    p->name = mase_arena_strdup(a, from->name);
+    p->help = mase_arena_strdup(a, from->help ? from->help : "");
+    return p;
+}
+
+static enum mase_status add_pass(void *data, struct mase_err *err)
+{
+    const struct add_pass *c = data;
+    struct mase_session *s = c->session;
+    MASE_TRY(mase_api_size(c->pass->size, sizeof *c->pass, "mase_own_pass", err));
+    if (!c->pass->name || !c->pass->name[0] || !c->pass->run)
+        return mase_fail(err, MASE_EVALUE, "a pass needs a name and a function");
+    if (mase_pass_find(c->pass->name))
+        return mase_fail(err, MASE_EVALUE, "there is a pass of the name '%s'", c->pass->name);
+    mase_guard_spare(&s->arena);
+    struct mase_own_pass *own = copy_pass(&s->arena, c->pass);
+    struct mase_pass *p = mase_new(&s->arena, struct mase_pass);
+    *p = (struct mase_pass){
+        .name = own->name,
+        .help = own->help,
+        .opts = mase_api_own_opts,
+        .opts_size = mase_api_own_size(),
+        .analyse = own->transform ? NULL : mase_api_look_own,
+        .transform = own->transform ? mase_api_run_own : NULL,
+        .user = own,
+    };
+    const int room = s->pass_count + 1; /* for the NULL behind the last */
+    s->passes = mase_arena_grow(&s->arena, s->passes, room, &s->pass_cap, sizeof *s->passes);
+    s->passes[s->pass_count] = p;
+    s->passes[++s->pass_count] = NULL;
+    s->host.passes = s->passes;
+    return MASE_OK;
+}
+
+enum mase_status mase_session_add_pass(struct mase_session *s, const struct mase_own_pass *pass,
+                                       struct mase_err *err)
+{
+    return mase_api_run(s, add_pass, &(struct add_pass){ s, pass }, err);
+}
