@@ -70,6 +70,14 @@ void *mase_xcalloc(size_t size)
     return enter(b, mase_guard_now(), NULL);
 }
 
+void *mase_xcalloc_ended(size_t size, void (*end)(void *block))
+{
+    struct mase_block *b = take(size, true);
+    if (!b)
+        mase_out_of_memory(size);
+    return enter(b, mase_guard_now(), end);
+}
+
 void *mase_xcalloc_chunk(const struct mase_arena *a, size_t size)
 {
     struct mase_block *b = take(size, true);
@@ -178,14 +186,9 @@ static void move(void *block, struct mase_guard *g)
     mase_ledger_add(g, block_of(block));
 }
 
-void mase_block_follow(void *block, const void *owner)
-{
-    move(block, block_of(owner)->guard);
-}
-
 void mase_aligned_follow(void *block, const void *owner)
 {
-    mase_block_follow(given_for(block), owner);
+    move(given_for(block), block_of(owner)->guard);
 }
 
 void mase_aligned_follow_arena(void *block, const struct mase_arena *a)
@@ -197,12 +200,7 @@ void mase_aligned_follow_arena(void *block, const struct mase_arena *a)
 
 void *mase_cleanup(size_t size, void (*end)(void *record))
 {
-    if (!mase_guard_now())
-        return NULL;
-    struct mase_block *b = take(size, true);
-    if (!b)
-        mase_out_of_memory(size);
-    return enter(b, mase_guard_now(), end);
+    return mase_guard_now() ? mase_xcalloc_ended(size, end) : NULL;
 }
 
 static void close_fd(void *record)

@@ -35,12 +35,14 @@ void mase_pcre2_free(void *p, void *unused);
 /* Of an arena's chunks: a block that belongs where the others do. */
 void *mase_xcalloc_chunk(const struct mase_arena *a, size_t size);
 
-/* The block is given to an object that lies in another: it goes where that one goes when the call
- * fails. NULL is no block. */
-void mase_block_follow(void *block, const void *owner);
+/* The block is given to an object that lies in another, which may be older than the call: it goes
+ * where that one goes when the call fails. NULL is no block. */
 void mase_aligned_follow(void *block, const void *owner);
 /* The same where the object lies in an arena. */
 void mase_aligned_follow_arena(void *block, const struct mase_arena *a);
+
+/* mase_xcalloc; end is called on the block when the call fails, before memory is given back. */
+void *mase_xcalloc_ended(size_t size, void (*end)(void *block));
 
 /* What must be undone when a call fails, beside memory: a zeroed record, on which end is called
  * then. It is freed like any block once the thing has been undone in the usual way; NULL where

@@ -99,6 +99,23 @@ static void undo(struct mase_guard *g)
 
 /* ---- guards ---- */
 
+static void open_guard(struct mase_guard *g)
+{
+    g->ledger = (struct mase_entry){ &g->ledger, &g->ledger };
+    pthread_mutex_init(&g->lock, NULL);
+    pthread_mutexattr_t recursive;
+    pthread_mutexattr_init(&recursive);
+    pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&g->calling, &recursive);
+    pthread_mutexattr_destroy(&recursive);
+}
+
+static void close_guard(struct mase_guard *g)
+{
+    pthread_mutex_destroy(&g->lock);
+    pthread_mutex_destroy(&g->calling);
+}
+
 static void begin(struct mase_guard *g, const struct mase_host *host, struct mase_guard *parent,
                   struct mase_guard *heir, struct mase_err *err)
 {
@@ -108,13 +125,7 @@ static void begin(struct mase_guard *g, const struct mase_host *host, struct mas
     g->heir = heir;
     g->host = host ? host : &nobody;
     g->err = err;
-    g->ledger = (struct mase_entry){ &g->ledger, &g->ledger };
-    pthread_mutex_init(&g->lock, NULL);
-    pthread_mutexattr_t recursive;
-    pthread_mutexattr_init(&recursive);
-    pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
-    pthread_mutex_init(&g->calling, &recursive);
-    pthread_mutexattr_destroy(&recursive);
+    open_guard(g);
     now = g;
 }
 
@@ -131,8 +142,7 @@ static void end(struct mase_guard *g)
         hand_over(g);
     else
         let_go(g);
-    pthread_mutex_destroy(&g->lock);
-    pthread_mutex_destroy(&g->calling);
+    close_guard(g);
 }
 
 /* The only frame that a jump returns to; nothing in it changes meanwhile. */
@@ -166,19 +176,6 @@ enum mase_status mase_guarded_part(struct mase_guard *parent, mase_guarded_fn *f
     return st;
 }
 
-enum mase_status mase_guarded_for(const void *owner, mase_guarded_fn *fn, void *data,
-                                  struct mase_err *err)
-{
-    if (!now)
-        return fn(data, err);
-    struct mase_guard g;
-    struct mase_err own;
-    begin(&g, now->host, now, ((const struct mase_block *)owner)[-1].guard, &own);
-    const enum mase_status st = run(&g, fn, data, err);
-    end(&g);
-    return g.status ? mase_guard_pass_on(st, &own) : st;
-}
-
 void mase_guard_leave(struct mase_guard *g, enum mase_status status)
 {
     g->status = status;
@@ -205,6 +202,56 @@ void mase_guard_forked(void)
 {
     forked = now != NULL;
     now = NULL;
+}
+
+/* ---- objects that live through several calls ---- */
+
+struct mase_pool {
+    struct mase_guard held; /* never in force: a ledger alone */
+    bool broken;
+};
+
+static void end_pool(void *record)
+{
+    struct mase_pool *p = record;
+    undo(&p->held);
+    close_guard(&p->held);
+}
+
+struct mase_pool *mase_pool_new(void)
+{
+    struct mase_pool *p = mase_xcalloc_ended(sizeof *p, end_pool);
+    open_guard(&p->held);
+    return p;
+}
+
+enum mase_status mase_pool_run(struct mase_pool *p, mase_guarded_fn *fn, void *data,
+                               struct mase_err *err)
+{
+    if (!now)
+        return fn(data, err);
+    struct mase_guard g;
+    struct mase_err own;
+    begin(&g, now->host, now, &p->held, &own);
+    const enum mase_status st = run(&g, fn, data, err);
+    end(&g);
+    if (!g.status)
+        return st;
+    p->broken = true;
+    return mase_guard_pass_on(g.status, &own);
+}
+
+bool mase_pool_broken(const struct mase_pool *p)
+{
+    return p->broken;
+}
+
+void mase_pool_free(struct mase_pool *p)
+{
+    if (!p)
+        return;
+    end_pool(p);
+    mase_xfree(p);
 }
 
 /* ---- arenas that are older than the call ---- */

@@ -9,11 +9,13 @@
  *
  * What an object needs that is older than the call does not belong to the call: a chunk of an arena
  * that has chunks already, or a block that grows, stays where its elder is. Only an empty arena
- * must be named (mase_guard_spare), and a block that an older object is given (mase_block_follow).
+ * must be named (mase_guard_spare). What an older object is given as its own follows it
+ * (mase_aligned_follow), or comes from a pool.
  */
 #ifndef MASE_BASE_HOST_H
 #define MASE_BASE_HOST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -67,15 +69,24 @@ struct mase_guard *mase_guard_now(void);
 enum mase_status mase_guarded_part(struct mase_guard *parent, mase_guarded_fn *fn, void *data,
                                    struct mase_err *err);
 
-/* Give something new to an object that may be older than the call, and that lies in a block of its
- * own (alloc.h): what fn leaves alive goes where the owner is when the call fails. fn itself is all
- * or nothing: it changes the object in its last statements, behind which nothing is allocated. */
-enum mase_status mase_guarded_for(const void *owner, mase_guarded_fn *fn, void *data,
-                                  struct mase_err *err);
-
 /* Of a part, or of a nested call of our own: out of memory and our own fault end the call, or the
  * process where there is none; other statuses are returned. */
 enum mase_status mase_guard_pass_on(enum mase_status status, const struct mase_err *err);
+
+/* ---- objects that live through several calls ---- */
+
+/* The memory of an object that calls change: what they leave alive is the pool's, not the caller's.
+ * A call that fails may leave pointers in the object to what it took back, so the object is broken
+ * then: nothing but freeing it is allowed, and the pool does that without looking at it. */
+struct mase_pool;
+
+struct mase_pool *mase_pool_new(void);
+/* Run a call on the object. Where there is no guard, fn is just called. */
+enum mase_status mase_pool_run(struct mase_pool *p, mase_guarded_fn *fn, void *data,
+                               struct mase_err *err);
+bool mase_pool_broken(const struct mase_pool *p);
+/* With all that is left in it; NULL is none. */
+void mase_pool_free(struct mase_pool *p);
 
 /* Right after fork: the guard is the parent's affair. From here on memory is the C library's, a
  * failure ends this process without a word if there is a host, and nothing is logged to it. */

@@ -174,6 +174,7 @@ enum mase_status mase_trainer_save(const struct mase_trainer *t, const char *pat
 {
     struct mase_arena arena = { 0 }, *a = &arena;
     const struct mase_train_state *s = &t->state;
+    MASE_TRY(mase_trainer_check(t, err));
     struct mase_obj *root = mase_obj_dict(a);
     mase_trainer_write_weights(t);
     set_int(a, root, "epoch", s->batch || !s->epoch ? s->epoch : s->epoch - 1);

@@ -414,16 +414,23 @@ static enum mase_status run_epoch(struct run *r, struct mase_train_epoch *e, str
     return save(r, e->best, err); /* stopped before this, the epoch is done and told again */
 }
 
+static enum mase_status run_epochs(void *data, struct mase_err *err)
+{
+    struct run *r = data;
+    struct mase_train_epoch e = { .stop = reason_to_stop(r->t) };
+    r->point.batches = r->t->batches;
+    while (!e.stop)
+        MASE_TRY(run_epoch(r, &e, err));
+    mase_trainer_write_weights(r->t);
+    mase_trainer_end_pruning(r->t);
+    return MASE_OK;
+}
+
 enum mase_status mase_trainer_run(struct mase_trainer *t, const struct mase_train_env *env,
                                   struct mase_err *err)
 {
     const struct mase_train_env none = { 0 };
     struct run r = { .t = t, .env = env ? env : &none };
-    struct mase_train_epoch e = { .stop = reason_to_stop(t) };
-    r.point.batches = t->batches;
-    while (!e.stop)
-        MASE_TRY(run_epoch(&r, &e, err));
-    mase_trainer_write_weights(t);
-    mase_trainer_end_pruning(t);
-    return MASE_OK;
+    MASE_TRY(mase_trainer_check(t, err));
+    return mase_pool_run(t->pool, run_epochs, &r, err);
 }

@@ -69,12 +69,15 @@ static enum mase_status find_outputs(struct mase_predictor *p, struct mase_err *
 static void use_reference(struct mase_predictor *p, int64_t n)
 {
     struct mase_worker *s = p->worker;
+    float *x = mase_plan_floats(p->features * n), *y = mase_plan_floats(p->outputs * n);
+    mase_aligned_follow(x, p); /* which may be older than this call */
+    mase_aligned_follow(y, p);
     mase_aligned_free(s->x.data);
     mase_aligned_free(s->y.data);
     p->workers = 1;
     p->batch = n;
-    s->x = (struct mase_lanes){ mase_plan_floats(p->features * n), p->features, n };
-    s->y = (struct mase_lanes){ mase_plan_floats(p->outputs * n), p->outputs, n };
+    s->x = (struct mase_lanes){ x, p->features, n };
+    s->y = (struct mase_lanes){ y, p->outputs, n };
 }
 
 /* As many as stay in the nearer caches. */

@@ -479,13 +479,26 @@ static enum mase_status resume(struct mase_trainer *t, const struct mase_obj *ro
     return MASE_OK;
 }
 
-enum mase_status mase_trainer_resume(struct mase_trainer *t, const char *path, struct mase_err *err)
+struct resuming {
+    struct mase_trainer *t;
+    const char *path;
+};
+
+static enum mase_status resume_from(void *data, struct mase_err *err)
 {
+    const struct resuming *r = data;
     struct mase_torch file;
-    MASE_TRY(mase_torch_open(&file, path, err));
-    const enum mase_status st = resume(t, file.root, path, err);
+    MASE_TRY(mase_torch_open(&file, r->path, err));
+    const enum mase_status st = resume(r->t, file.root, r->path, err);
     mase_torch_close(&file);
     return st;
+}
+
+enum mase_status mase_trainer_resume(struct mase_trainer *t, const char *path, struct mase_err *err)
+{
+    struct resuming r = { t, path };
+    MASE_TRY(mase_trainer_check(t, err));
+    return mase_pool_run(t->pool, resume_from, &r, err);
 }
 
 /* ---- the network ---- */

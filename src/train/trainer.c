@@ -174,10 +174,32 @@ static enum mase_status check_inputs(const struct mase_trainer *t, struct mase_e
 
 /* ---- life ---- */
 
-enum mase_status mase_trainer_new(struct mase_trainer **out, struct mase_graph *g,
-                                  const struct mase_dataset *d, const struct mase_train_opts *o,
-                                  struct mase_err *err)
+static void release(struct mase_trainer *t)
 {
+    mase_optimizer_release(&t->optim);
+    mase_trainer_forget_average(t);
+    mase_trainer_drop_teacher(t);
+    mase_trainer_leave_phase(t);
+    mase_trainer_drop_targets(t);
+    mase_graph_free(t->own_graph);
+    mase_xfree(t->order);
+    mase_arena_release(&t->arena);
+    mase_xfree(t);
+}
+
+struct making {
+    struct mase_trainer *t;
+    struct mase_graph *g;
+    const struct mase_dataset *d;
+    const struct mase_train_opts *o;
+};
+
+static enum mase_status make(void *data, struct mase_err *err)
+{
+    struct making *m = data;
+    struct mase_graph *g = m->g;
+    const struct mase_dataset *d = m->d;
+    const struct mase_train_opts *o = m->o;
     struct mase_trainer *t = mase_xcalloc(sizeof *t);
     enum mase_status st;
     t->graph = t->evaluated = t->trained = g;
@@ -192,10 +214,26 @@ enum mase_status mase_trainer_new(struct mase_trainer **out, struct mase_graph *
         (st = set_rows(t, err)) || (st = set_class_weights(t, err)) ||
         (st = mase_trainer_check_phases(t, err)) || (st = mase_trainer_enter_phase(t, err)) ||
         (st = check_inputs(t, err)) || (st = mase_trainer_start_pruning(t, err))) {
-        mase_trainer_free(t);
+        release(t);
         return st;
     }
-    *out = t;
+    m->t = t;
+    return MASE_OK;
+}
+
+enum mase_status mase_trainer_new(struct mase_trainer **out, struct mase_graph *g,
+                                  const struct mase_dataset *d, const struct mase_train_opts *o,
+                                  struct mase_err *err)
+{
+    struct making m = { NULL, g, d, o };
+    struct mase_pool *pool = mase_pool_new();
+    const enum mase_status st = mase_pool_run(pool, make, &m, err);
+    if (st) {
+        mase_pool_free(pool);
+        return st;
+    }
+    m.t->pool = pool;
+    *out = m.t;
     return MASE_OK;
 }
 
@@ -203,15 +241,20 @@ void mase_trainer_free(struct mase_trainer *t)
 {
     if (!t)
         return;
-    mase_optimizer_release(&t->optim);
-    mase_trainer_forget_average(t);
-    mase_trainer_drop_teacher(t);
-    mase_trainer_leave_phase(t);
-    mase_trainer_drop_targets(t);
-    mase_graph_free(t->own_graph);
-    mase_xfree(t->order);
-    mase_arena_release(&t->arena);
-    mase_xfree(t);
+    struct mase_pool *pool = t->pool;
+    if (!mase_pool_broken(pool)) /* else its pointers may lead nowhere */
+        release(t);
+    mase_pool_free(pool);
+}
+
+enum mase_status mase_trainer_check(const struct mase_trainer *t, struct mase_err *err)
+{
+    if (!mase_pool_broken(t->pool))
+        return MASE_OK;
+    return mase_fail(
+        err, MASE_EVALUE,
+        "this training ended in the middle of a step, for want of memory or by a fault "
+        "of the library; it cannot go on");
 }
 
 const struct mase_train_state *mase_trainer_state(const struct mase_trainer *t)

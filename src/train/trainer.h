@@ -7,6 +7,7 @@
 #include <mase/prune.h>
 #include <mase/tiled_plan.h>
 
+#include "base/host.h"
 #include "train/ebops.h"
 #include "train/optim.h"
 #include "train/predict.h"
@@ -31,6 +32,7 @@ struct mase_teacher {
 };
 
 struct mase_trainer {
+    struct mase_pool *pool; /* all its memory, where a program around the library gives that */
     struct mase_arena arena;
     struct mase_graph *graph;         /* borrowed, like data: what the run comes to */
     struct mase_graph *evaluated;     /* by this phase: the same, or plain */
@@ -68,6 +70,10 @@ struct mase_trainer {
     const char *network;         /* what is evaluated as text, formats and all, for checkpoints */
     const char *network_to_come; /* the graph, until its formats are on; else NULL */
 };
+
+/* MASE_EVALUE: an earlier call left it in the middle of something. */
+enum mase_status mase_trainer_check(const struct mase_trainer *t,
+                                    struct mase_err *err) MASE_MUST_CHECK;
 
 /* phase.c: options that say nothing here are dropped with a warning. */
 enum mase_status mase_trainer_check_phases(struct mase_trainer *t,

@@ -169,7 +169,7 @@ struct older {
     struct mase_str text;
     char *block; /* grown */
     void *owner; /* given something */
-    void *given;
+    void *given, *given_too;
 };
 
 static enum mase_status extend(void *data, struct mase_err *err)
@@ -183,8 +183,10 @@ static enum mase_status extend(void *data, struct mase_err *err)
         mase_str_printf(&o->text, "%d", i);
     }
     o->block = mase_xrealloc(o->block, 100000);
-    o->given = mase_xcalloc(64);
-    mase_block_follow(o->given, o->owner);
+    o->given = mase_aligned_calloc(64);
+    mase_aligned_follow(o->given, o->owner);
+    o->given_too = mase_aligned_calloc(64);
+    mase_aligned_follow_arena(o->given_too, &o->used);
     mase_xcalloc(1000); /* the call's own */
     mase_out_of_memory(1);
 }
@@ -205,56 +207,95 @@ static void what_is_older_than_the_call_stays(void **state)
     mase_arena_release(&o.used);
     mase_str_release(&o.text);
     mase_xfree(o.block);
-    mase_xfree(o.given);
+    mase_aligned_free(o.given);
+    mase_aligned_free(o.given_too);
     mase_xfree(o.owner);
     assert_int_equal(c.alive, 0);
 }
 
-struct giving {
-    void *owner, **given;
-    bool fails;
+/* ---- objects of several calls ---- */
+
+struct object {
+    struct mase_pool *pool;
+    struct mase_arena arena;
+    char *first, *second; /* parts that come and go */
 };
 
-static enum mase_status give(void *data, struct mase_err *err)
+static enum mase_status make_object(void *data, struct mase_err *err)
 {
-    const struct giving *g = data;
+    struct object **out = data;
     (void)err;
-    void *part = mase_xcalloc(100);
-    if (g->fails)
-        mase_out_of_memory(2);
-    *g->given = part;
+    struct object *o = mase_xcalloc(sizeof *o);
+    mase_arena_strdup(&o->arena, "something");
+    o->first = mase_xstrdup("first");
+    *out = o;
     return MASE_OK;
 }
 
-static enum mase_status give_and_fail(void *data, struct mase_err *err)
+static enum mase_status new_object(void *data, struct mase_err *err)
 {
-    struct giving *g = data;
-    void *young = mase_xcalloc(8), *its = NULL;
-    struct giving to_young = { young, &its, false };
-    assert_int_equal(mase_guarded_for(young, give, &to_young, err), MASE_OK);
-    assert_non_null(its);
-    if (mase_guarded_for(g->owner, give, g, err))
-        fail();
-    mase_out_of_memory(3);
+    struct object **out = data;
+    struct mase_pool *pool = mase_pool_new();
+    MASE_TRY(mase_pool_run(pool, make_object, out, err));
+    (*out)->pool = pool;
+    return MASE_OK;
 }
 
-static void a_part_goes_where_its_owner_goes(void **state)
+/* Without memory it has freed one part, and has another that is freed behind its back. */
+static enum mase_status change(void *data, struct mase_err *err)
+{
+    struct object *o = data;
+    (void)err;
+    o->second = mase_xstrdup("second");
+    mase_arena_alloc(&o->arena, 100000);
+    mase_xfree(o->first);
+    o->first = mase_xcalloc(1000);
+    return MASE_OK;
+}
+
+static enum mase_status change_object(void *data, struct mase_err *err)
+{
+    struct object *o = data;
+    return mase_pool_run(o->pool, change, o, err);
+}
+
+static enum mase_status new_and_fail(void *data, struct mase_err *err)
+{
+    MASE_TRY(new_object(data, err));
+    mase_out_of_memory(1);
+}
+
+static void a_broken_object_can_be_freed(void **state)
 {
     (void)state;
     struct counter c = { 0 };
     const struct mase_host host = host_of(&c);
-    for (int fails = 0; fails < 2; fails++) {
-        void *given = NULL;
-        struct giving g = { mase_xcalloc(8), &given, fails };
+    struct object *o;
+    bool broken = true;
+    for (long n = 1; broken; n++) {
         struct mase_err err;
-        assert_int_equal(mase_guarded(&host, give_and_fail, &g, &err), MASE_ENOMEM);
-        assert_string_equal(err.msg, fails ? "out of memory: 2 bytes" : "out of memory: 3 bytes");
-        assert_int_equal(c.alive, !fails);
-        assert_int_equal(given != NULL, !fails);
-        mase_xfree(given);
-        mase_xfree(g.owner);
+        c = (struct counter){ 0 };
+        assert_int_equal(mase_guarded(&host, new_object, &o, &err), MASE_OK);
+        c.fails_at = c.taken + n;
+        const enum mase_status st = mase_guarded(&host, change_object, o, &err);
+        broken = mase_pool_broken(o->pool);
+        assert_int_equal(st, broken ? MASE_ENOMEM : MASE_OK);
+        struct mase_pool *pool = o->pool;
+        if (!broken) { /* the usual end of such an object */
+            assert_string_equal(o->second, "second");
+            mase_xfree(o->first);
+            mase_arena_release(&o->arena);
+        }
+        mase_pool_free(pool);
         assert_int_equal(c.alive, 0);
     }
+    assert_int_equal(mase_guarded(&host, new_and_fail, &o, NULL), MASE_ENOMEM);
+    assert_int_equal(c.alive, 0);
+    assert_int_equal(new_object(&o, NULL), MASE_OK); /* the command line */
+    mase_pool_free(o->pool);
+    mase_xfree(o->first);
+    mase_arena_release(&o->arena);
+    mase_xfree(o);
 }
 
 /* ---- our own fault ---- */
@@ -607,7 +648,7 @@ int main(void)
         cmocka_unit_test(every_failing_allocation_gives_all_back),
         cmocka_unit_test(sizes_that_no_machine_has),
         cmocka_unit_test(what_is_older_than_the_call_stays),
-        cmocka_unit_test(a_part_goes_where_its_owner_goes),
+        cmocka_unit_test(a_broken_object_can_be_freed),
         cmocka_unit_test(a_bug_is_a_status_with_its_place),
         cmocka_unit_test(other_statuses_pass_through),
         cmocka_unit_test(what_a_nested_call_made_survives_the_outer_one),
