@@ -198,6 +198,18 @@ enum mase_status mase_guard_pass_on(enum mase_status status, const struct mase_e
     mase_guard_leave(now, status);
 }
 
+struct mase_guard *mase_guard_set_aside(void)
+{
+    struct mase_guard *g = now;
+    now = NULL;
+    return g;
+}
+
+void mase_guard_restore(struct mase_guard *g)
+{
+    now = g;
+}
+
 void mase_guard_forked(void)
 {
     forked = now != NULL;

@@ -73,6 +73,11 @@ enum mase_status mase_guarded_part(struct mase_guard *parent, mase_guarded_fn *f
  * process where there is none; other statuses are returned. */
 enum mase_status mase_guard_pass_on(enum mase_status status, const struct mase_err *err);
 
+/* Around a parallel region whose threads wait for each other: none of them can be left behind, so
+ * no jump may lead out of it. Nothing in it asks for memory; a bug there aborts. */
+struct mase_guard *mase_guard_set_aside(void);
+void mase_guard_restore(struct mase_guard *g);
+
 /* ---- objects that live through several calls ---- */
 
 /* The memory of an object that calls change: what they leave alive is the pool's, not the caller's.

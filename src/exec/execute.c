@@ -8,6 +8,7 @@
 
 #include <omp.h>
 
+#include "base/host.h"
 #include "exec/plan.h"
 
 /* Lanes are shared in blocks that the products like best. */
@@ -44,8 +45,10 @@ void mase_works_run(const struct mase_works *works, int threads)
         run_part(works, 0, 1);
         return;
     }
+    struct mase_guard *guard = mase_guard_set_aside();
 #pragma omp parallel num_threads(threads)
     run_part(works, omp_get_thread_num(), omp_get_num_threads()); /* may be fewer */
+    mase_guard_restore(guard);
 }
 
 /* A few samples in evaluation: sixteen lanes would be mostly padding. Each feature's chain of

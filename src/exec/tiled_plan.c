@@ -11,6 +11,7 @@
 #include <mase/progress.h>
 
 #include "base/alloc.h"
+#include "base/host.h"
 #include "exec/collective.h"
 #include "exec/own_loss.h"
 #include "exec/plan.h"
@@ -284,8 +285,10 @@ static void step(const struct mase_tiled_plan *t, const struct mase_tiled_batch 
     } else if (threads == 1) {
         step_part(t, b, 0, 1);
     } else {
+        struct mase_guard *guard = mase_guard_set_aside();
 #pragma omp parallel num_threads(threads)
         step_part(t, b, omp_get_thread_num(), omp_get_num_threads()); /* may be fewer */
+        mase_guard_restore(guard);
     }
 }
 
