@@ -15,6 +15,7 @@
 #include <mase/log.h>
 #include <mase/safetensors.h>
 
+#include "base/alloc.h"
 #include "base/fault.h"
 #include "pass/interface/files.h"
 #include "pass/support.h"
@@ -181,29 +182,52 @@ static enum mase_status change_all(struct change *changes, struct mase_err *err)
     return MASE_OK;
 }
 
+/* The folder beside it, which goes whatever happens. Once files change places, nothing is allocated
+ * any more: no call ends in between. */
+struct saving {
+    const char *temp;
+    struct change change[PARTS];
+};
+
+static void remove_temp(void *record)
+{
+    const struct saving *s = record;
+    for (int i = 0; i < PARTS; i++) {
+        unlink(s->change[i].next);
+        unlink(s->change[i].last);
+    }
+    rmdir(s->temp);
+}
+
+static enum mase_status write_parts(const struct saving *s, const struct mase_graph *g,
+                                    struct mase_arena *a, struct mase_err *err)
+{
+    MASE_TRY(mase_make_dirs(s->temp, err));
+    for (int i = 0; i < PARTS; i++)
+        if (i != SUMS)
+            MASE_TRY(write_part(&parts[i], g, a, s->change[i].next, err));
+    return write_sums(s->temp, a, err);
+}
+
 static enum mase_status save(const struct mase_graph *g, struct mase_arena *a, const char *dir,
                              struct mase_err *err)
 {
-    const char *temp = mase_arena_printf(a, "%s/.mase-%ld-save.tmp", dir, (long)getpid());
-    struct change changes[PARTS] = { 0 };
+    struct saving s = { .temp =
+                            mase_arena_printf(a, "%s/.mase-%ld-save.tmp", dir, (long)getpid()) };
+    for (int i = 0; i < PARTS; i++) {
+        s.change[i].now = mase_path_join(a, dir, parts[i].name);
+        s.change[i].next = mase_path_join(a, s.temp, parts[i].name);
+        s.change[i].last = mase_arena_printf(a, "%s.last", s.change[i].next);
+    }
+    struct saving *cleanup = mase_cleanup(sizeof *cleanup, remove_temp);
+    if (cleanup)
+        *cleanup = s;
     mase_remove_leftovers(dir);
-    enum mase_status st = mase_make_dirs(temp, err);
-    for (int i = 0; i < PARTS; i++) {
-        changes[i].now = mase_path_join(a, dir, parts[i].name);
-        changes[i].next = mase_path_join(a, temp, parts[i].name);
-        changes[i].last = mase_arena_printf(a, "%s.last", changes[i].next);
-        if (!st && i != SUMS)
-            st = write_part(&parts[i], g, a, changes[i].next, err);
-    }
+    enum mase_status st = write_parts(&s, g, a, err);
     if (!st)
-        st = write_sums(temp, a, err);
-    if (!st)
-        st = change_all(changes, err);
-    for (int i = 0; i < PARTS; i++) {
-        unlink(changes[i].next);
-        unlink(changes[i].last);
-    }
-    rmdir(temp);
+        st = change_all(s.change, err);
+    remove_temp(&s);
+    mase_xfree(cleanup);
     return st;
 }
 
