@@ -3,10 +3,9 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 BUILD   := $(if $(MASE_BUILD),$(MASE_BUILD),build)
 JOBS    := $(shell nproc 2>/dev/null || echo 2)
-SOURCES  = $$(git ls-files '*.c' '*.h')
-SCRIPTS  = ch $$(git ls-files scripts bench .ci)
+SOURCES  = $$(scripts/sources | grep '\.[ch]$$')
 
-.PHONY: all test interop bench fuzz format lint docs abi install uninstall doctor clean help
+.PHONY: all test interop bench fuzz format lint docs abi install uninstall dist distcheck doctor clean help
 
 all: ## build ch, libmase.so and libmase.a into build/
 	@scripts/build
@@ -70,6 +69,13 @@ install: ## install under PREFIX (default /usr/local), staged below DESTDIR
 uninstall: ## remove what the last install put under the same PREFIX and DESTDIR
 	@sed 's|^|$(DESTDIR)|' $(BUILD)/install_manifest.txt | xargs -d '\n' rm -f
 	@echo "removed ch from $(DESTDIR)$(PREFIX)"
+
+dist: ## the source tarball, mase-VERSION.tar.xz, into build/dist
+	@scripts/dist
+
+distcheck: ## the same, then built and tested outside of any checkout, without a network
+	@scripts/packages install test
+	@scripts/dist check
 
 doctor: ## what is here: packages and their size, libraries, compilers, CPU, build time
 	@scripts/doctor
