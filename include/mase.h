@@ -37,7 +37,7 @@
  * time; any number may read an open mase_rows. Networks compute with threads of their own.
  *
  * The examples in this header are compiled by the tests, as bodies of functions that have s, net,
- * node, rows, runner, text and err.
+ * node, rows, runner, text, err and config, the number formats of its layers.
  */
 #ifndef MASE_H
 #define MASE_H
@@ -205,14 +205,14 @@ struct mase_arrays {
     int64_t train, validation;
 };
 /*
- *     static const float x[] = { 0, 1, 1, 0, 1, 1, 0, 0 };
- *     static const int32_t label[] = { 1, 1, 0, 0 };
- *     static const int64_t shape[] = { 2 };
- *     struct mase_arrays arrays = { .size = sizeof arrays, .x = x, .count = 4, .shape = shape,
- *                                   .rank = 1, .labels = label, .train = 2, .validation = 1 };
- *     struct mase_rows *xor = NULL;
- *     MASE_TRY(mase_rows_from(s, &xor, &arrays, NULL, err));
- *     mase_rows_free(xor);
+ *     float x[20 * 2] = { 0 };
+ *     int32_t labels[20] = { 0, 1 };
+ *     const int64_t shape[] = { 2 };
+ *     struct mase_arrays arrays = { .size = sizeof arrays, .x = x, .count = 20, .shape = shape,
+ *                                   .rank = 1, .labels = labels };
+ *     struct mase_rows *mine = NULL;
+ *     MASE_TRY(mase_rows_from(s, &mine, &arrays, NULL, err));
+ *     mase_rows_free(mine);
  */
 MASE_API enum mase_status mase_rows_from(struct mase_session *s, struct mase_rows **rows,
                                          const struct mase_arrays *arrays, const char *options,
@@ -664,6 +664,7 @@ struct mase_proof {
  * becomes JSON, a row for every node.
  *
  *     struct mase_proof proof = { .size = sizeof proof };
+ *     MASE_TRY(mase_net_pass(net, "quantize", config, NULL, NULL, err));
  *     MASE_TRY(mase_net_prove(net, &proof, rows, NULL, 1000, NULL, err));
  *     printf("%lld of %lld differ\n", (long long)proof.differ, (long long)proof.outputs);
  */

@@ -20,7 +20,7 @@ struct mase_session {
     struct mase_host host;
     struct mase_arena arena;         /* passes of its own */
     const struct mase_pass **passes; /* up to NULL: what host.passes is */
-    int pass_count, pass_cap;
+    int pass_count;
 };
 
 struct mase_rows {

@@ -226,15 +226,15 @@ static enum mase_status open_spec(struct open *c, struct mase_err *err)
         MASE_TRY(mase_network_find(&path, &c->net->arena, spec, err));
         return open_path(c, path, err);
     }
-    if (!mase_is_file(spec))
+    if (mase_ends_with(spec, ".onnx"))
+        return open_onnx(c, err);
+    if (!mase_is_file(spec) && !mase_ends_with(spec, ".mg"))
         return open_model(c, err);
     if (mase_streq(slash ? slash + 1 : spec, MASE_SAVED_GRAPH))
         return open_folder(c, spec, err);
     MASE_TRY(mase_kind_find(&kind, spec, err));
     if (kind == MASE_KIND_MG || mase_ends_with(spec, ".mg"))
         return open_graph(c, err);
-    if (mase_ends_with(spec, ".onnx"))
-        return open_onnx(c, err);
     return mase_model_is_file(spec) ? open_model(c, err) : open_checkpoint(c, spec, err);
 }
 

@@ -197,11 +197,13 @@ static enum mase_status add_pass(void *data, struct mase_err *err)
         .transform = own->transform ? mase_api_run_own : NULL,
         .user = own,
     };
-    const int room = s->pass_count + 1; /* for the NULL behind the last */
-    s->passes = mase_arena_grow(&s->arena, s->passes, room, &s->pass_cap, sizeof *s->passes);
-    s->passes[s->pass_count] = p;
-    s->passes[++s->pass_count] = NULL;
-    s->host.passes = s->passes;
+    const struct mase_pass **all = mase_new_array(&s->arena, const struct mase_pass *,
+                                                  (size_t)s->pass_count + 2); /* NULL ends them */
+    if (s->pass_count)
+        memcpy(all, s->passes, (size_t)s->pass_count * sizeof *all);
+    all[s->pass_count++] = p;
+    s->passes = all;
+    s->host.passes = all;
     return MASE_OK;
 }
 

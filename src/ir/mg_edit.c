@@ -47,7 +47,7 @@ enum mase_status mase_graph_add_mg(struct mase_graph *g, struct mase_node **adde
     struct mase_mg_parser p;
     struct mase_err unwanted;
     mase_mg_begin(&p, g, statement, strlen(statement), "<statement>", err ? err : &unwanted);
-    p.before = before;
+    p.before = before ? before : mase_graph_output(g);
     const enum mase_status st = add(&p);
     mase_arena_release(&p.scratch);
     *added = st ? NULL : p.added;
