@@ -62,7 +62,8 @@ static void must(enum mase_status st, const struct mase_err *err, int line)
 }
 
 /* A node without users, as one is erased. */
-static const char unused[] = "%unused = call_function[target=operator.mul](args = (%x, 2))";
+static const char unused[] = "%unused = call_function[target=operator.add]"
+                             "(args = (%seq_blocks_3, %seq_blocks_3))";
 
 static void open_all(struct example *e)
 {
