@@ -216,6 +216,20 @@ void mase_guard_forked(void)
     now = NULL;
 }
 
+/* ---- what lives as long as the process ---- */
+
+static struct mase_guard process = { .ledger = { &process.ledger, &process.ledger },
+                                     .lock = PTHREAD_MUTEX_INITIALIZER };
+
+enum mase_status mase_process_run(mase_guarded_fn *fn, void *data, struct mase_err *err)
+{
+    struct mase_guard g;
+    begin(&g, NULL, NULL, &process, err);
+    const enum mase_status st = run(&g, fn, data, err);
+    end(&g);
+    return st;
+}
+
 /* ---- objects that live through several calls ---- */
 
 struct mase_pool {

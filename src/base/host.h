@@ -78,6 +78,10 @@ enum mase_status mase_guard_pass_on(enum mase_status status, const struct mase_e
 struct mase_guard *mase_guard_set_aside(void);
 void mase_guard_restore(struct mase_guard *g);
 
+/* Make what all calls of the process share, mostly under a lock, with the C library's memory. It
+ * fails alone, and there is no host: once the lock is given back, mase_guard_pass_on. */
+enum mase_status mase_process_run(mase_guarded_fn *fn, void *data, struct mase_err *err);
+
 /* ---- objects that live through several calls ---- */
 
 /* The memory of an object that calls change: what they leave alive is the pool's, not the caller's.

@@ -151,8 +151,8 @@ static enum mase_status make_tables(void *data, struct mase_err *err)
     return MASE_OK;
 }
 
-/* They outlive every call, so their memory is the C library's: a guard without a host. Without any
- * it leaves nothing, the lock is given back, and the next caller tries again. */
+/* They outlive every call. Without memory for them nothing is left, the lock is given back, and the
+ * next caller tries again. */
 static void need_tables(void)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -163,7 +163,7 @@ static void need_tables(void)
     enum mase_status st = MASE_OK;
     pthread_mutex_lock(&lock);
     if (!made) {
-        st = mase_guarded(NULL, make_tables, NULL, &err);
+        st = mase_process_run(make_tables, NULL, &err);
         if (st)
             memset(&tables, 0, sizeof tables);
         atomic_store_explicit(&made, !st, memory_order_release);

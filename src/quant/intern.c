@@ -48,7 +48,6 @@ static enum mase_status add(void *data, struct mase_err *err)
     struct adding *new = data;
     const struct mase_quant_info *row = mase_quants[new->kind];
     (void)err;
-    mase_guard_spare(&pool.arena);
     struct entry *e = mase_new(&pool.arena, struct entry);
     const struct mase_value *own = mase_value_copy(&pool.arena, new->config);
     e->format = (struct mase_format){
@@ -59,8 +58,7 @@ static enum mase_status add(void *data, struct mase_err *err)
     return MASE_OK;
 }
 
-/* The pool outlives every call, so its memory is the C library's: a guard without a host. When
- * there is none, the lock is given back first. */
+/* The pool outlives every call. Without memory for a format, the lock is given back first. */
 const struct mase_format *mase_format_intern(enum mase_quant_kind kind,
                                              const struct mase_value *config, const void *params)
 {
@@ -72,8 +70,11 @@ const struct mase_format *mase_format_intern(enum mase_quant_kind kind,
         e = e->next;
     if (!e) {
         struct adding new = { .kind = kind, .config = config, .params = params };
-        st = mase_guarded(NULL, add, &new, &err);
+        const bool empty = !pool.arena.last;
+        st = mase_process_run(add, &new, &err);
         e = new.e;
+        if (st && empty)
+            pool.arena = (struct mase_arena){ 0 }; /* its first chunk is gone */
     }
     pthread_mutex_unlock(&pool.lock);
     (void)mase_guard_pass_on(st, &err);

@@ -3,7 +3,7 @@ nm -f sysv "$LIBRARY" 2>/dev/null | awk -F'|' '
     /^Symbols from/ { sub(/.*\[/, ""); sub(/\.o\]:.*/, ""); file = $0; next }
     { gsub(/ /, "") }
     $1 ~ /gomp_critical|^__(asan|odr|ubsan|tsan)|^\.L/ { next } # of compilers
-    $7 ~ /^(\.data|\.bss|\.tdata|\.tbss|\*COM\*)$/ {
+    $7 ~ /^(\.data(\.rel(\.local)?)?|\.bss|\.tdata|\.tbss|\*COM\*)$/ {
         sub(/\.[0-9]+$/, "", $1) # gcc: serial.0, clang: open_temp.serial
         sub(/^.*\./, "", $1)
         print file, $1
@@ -17,6 +17,7 @@ hdf5.c once
 hdf5.c trouble
 host.c forked
 host.c now
+host.c process
 intern.c pool
 log.c logger
 ops.c lock

@@ -582,7 +582,8 @@ static void fill_target(void)
 
 static long next(long n, long step)
 {
-    return n + (getenv("MASE_QUICK") && n >= 300 ? 1 + n / 30 : step);
+    const long coarse = getenv("MASE_QUICK") && n >= 300 ? 1 + n / 30 : 1;
+    return n + (coarse > step ? coarse : step);
 }
 
 /* How many requests the call makes, tried one by one. */
