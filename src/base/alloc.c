@@ -191,6 +191,11 @@ void mase_aligned_follow(void *block, const void *owner)
     move(given_for(block), block_of(owner)->guard);
 }
 
+void mase_block_follow_arena(void *block, const struct mase_arena *a)
+{
+    move(block, mase_guard_of_chunk(a));
+}
+
 void mase_aligned_follow_arena(void *block, const struct mase_arena *a)
 {
     move(given_for(block), mase_guard_of_chunk(a));

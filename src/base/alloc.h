@@ -40,6 +40,10 @@ void *mase_xcalloc_chunk(const struct mase_arena *a, size_t size);
 void mase_aligned_follow(void *block, const void *owner);
 /* The same where the object lies in an arena. */
 void mase_aligned_follow_arena(void *block, const struct mase_arena *a);
+void mase_block_follow_arena(void *block, const struct mase_arena *a);
+
+/* And of an object that is all in an arena of its own. */
+void mase_arena_follow(const struct mase_arena *a, const struct mase_arena *owner);
 
 /* mase_xcalloc; end is called on the block when the call fails, before memory is given back. */
 void *mase_xcalloc_ended(size_t size, void (*end)(void *block));

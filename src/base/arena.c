@@ -125,6 +125,12 @@ void mase_arena_release(struct mase_arena *a)
     *a = (struct mase_arena){ 0 };
 }
 
+void mase_arena_follow(const struct mase_arena *a, const struct mase_arena *owner)
+{
+    for (struct mase_chunk *c = a->last; c; c = c->next)
+        mase_block_follow_arena(c, owner);
+}
+
 void *mase_arena_memdup(struct mase_arena *a, const void *p, size_t size)
 {
     void *copy = mase_arena_alloc(a, size);

@@ -4,6 +4,7 @@
  * The graph that is evaluated owns the other (graph->training), and both have the same parameters
  * by name. Passes see the first.
  */
+#include "base/alloc.h"
 #include "ir/graph.h"
 
 const char *const mase_mode_names[] = {
@@ -81,6 +82,7 @@ enum mase_status mase_graph_set_training(struct mase_graph *g, struct mase_graph
     enum mase_status st = MASE_OK;
     mase_graph_free(g->training);
     g->training = training;
+    mase_arena_follow(&training->arena, &g->arena); /* which may be older than this call */
     mase_graph_each_param(g, list_param, &c);
     mase_graph_each_param(training, compare_param, &c);
     if (!c.differs && c.at < c.count)

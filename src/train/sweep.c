@@ -131,7 +131,8 @@ void mase_sweep_label(struct mase_str *out, const struct mase_sweep *s,
 /* What is shown while the configurations run; shared, so in a critical section only. */
 struct display {
     struct mase_progress bar;
-    int64_t epochs; /* done in all */
+    int64_t epochs;         /* done in all */
+    struct mase_err untold; /* why something could not be shown; no status: all was */
 };
 
 struct job {
@@ -296,7 +297,7 @@ static void run_point(struct mase_sweep *s, struct mase_sweep_point *p, struct d
     struct finishing f = { &job, mase_guarded_part(guard, train_point, &job, &p->failure) };
 #pragma omp critical(mase_sweep_display)
     if (mase_guarded_part(guard, finish, &f, &p->failure))
-        p->done = false;
+        display->untold = p->failure;
 }
 
 /* Configurations that are to run, and their epochs. */
@@ -353,6 +354,7 @@ enum mase_status mase_sweep_run(struct mase_sweep *s, struct mase_err *err)
         if (!s->points[i].done)
             run_point(s, &s->points[i], &display, guard);
     }
+    (void)mase_guard_pass_on(display.untold.status, &display.untold);
     mase_progress_end(&display.bar);
     return report_failures(s, err);
 }

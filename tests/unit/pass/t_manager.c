@@ -3,6 +3,8 @@
  */
 #include "fixture.h"
 
+#include "base/host.h"
+
 #define ON(name)                                \
     static void name##_body(struct fixture *f); \
     static void name(void **state)              \
@@ -289,6 +291,30 @@ static void every_pass_is_well_formed(void **state)
     assert_string_equal(mase_pass_kind(&inserting), "transform");
 }
 
+static enum mase_status look_for_passes(void *data, struct mase_err *err)
+{
+    (void)err;
+    int count = 0;
+    assert_ptr_equal(mase_pass_find("insert"), data);
+    assert_non_null(mase_pass_find("quantize"));
+    assert_null(mase_pass_find("no such pass"));
+    while (mase_pass_at(count))
+        count++;
+    assert_ptr_equal(mase_pass_at(count - 1), data);
+    assert_null(mase_pass_at(count + 1));
+    return MASE_OK;
+}
+
+static void a_host_brings_passes_for_its_call(void **state)
+{
+    (void)state;
+    static const struct mase_pass own = { .name = "insert", .help = "-", .transform = insert };
+    const struct mase_pass *const list[] = { &own, NULL };
+    const struct mase_host host = { .passes = list };
+    assert_int_equal(mase_guarded(&host, look_for_passes, (void *)&own, NULL), MASE_OK);
+    assert_null(mase_pass_find("insert"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -308,6 +334,7 @@ int main(void)
         cmocka_unit_test(a_dump_is_the_graph_after_the_pass),
         cmocka_unit_test(a_dump_in_a_folder_reads_back_equal),
         cmocka_unit_test(every_pass_is_well_formed),
+        cmocka_unit_test(a_host_brings_passes_for_its_call),
     };
     mase_log_set_level(MASE_CRITICAL);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,10 +4,13 @@
 #include "../base/check.h"
 
 #include <math.h>
+#include <stdatomic.h>
 
 #include <mase/log.h>
 #include <mase/sweep.h>
 #include <mase/zoo.h>
+
+#include "base/host.h"
 
 static struct mase_dataset *jets;
 
@@ -280,6 +283,66 @@ static void one_failure_does_not_stop_the_others(void **state)
     tear_down(&f);
 }
 
+/* ---- without memory ---- */
+
+static struct {
+    atomic_long alive, asked;
+    long enough;
+    int messages;
+} memory;
+
+static void *grant(void *user, void *p, size_t size)
+{
+    (void)user;
+    if (!size) {
+        memory.alive--;
+        free(p);
+        return NULL;
+    }
+    if (++memory.asked > memory.enough)
+        return NULL;
+    memory.alive += !p;
+    return realloc(p, size);
+}
+
+static void count_message(void *user, enum mase_log_level level, const char *message)
+{
+    (void)user, (void)level, (void)message;
+    memory.messages++; /* one thread at a time */
+}
+
+static enum mase_status run_sweep(void *data, struct mase_err *err)
+{
+    return mase_sweep_run(data, err);
+}
+
+/* Each configuration fails by itself, two side by side, and those that did not are kept. */
+static void without_memory_configurations_fail_alone(void **state)
+{
+    (void)state;
+    const struct mase_host host = { .alloc = grant, .log = count_message, .level = MASE_INFO };
+    enum mase_status st = MASE_ENOMEM;
+    for (long enough = 1; st; enough += 1 + enough / 4) {
+        struct fixture f;
+        struct mase_err err;
+        set_up(&f, "{\"batch_size\": [512, 1024]}");
+        f.sweep.jobs = 2;
+        expand(&f);
+        memory.enough = enough;
+        memory.asked = memory.messages = 0;
+        st = mase_guarded(&host, run_sweep, &f.sweep, &err);
+        assert_true(st == MASE_OK || st == MASE_ENOMEM);
+        assert_int_equal(memory.alive, 0);
+        int done = 0;
+        for (int i = 0; i < f.sweep.count; i++)
+            done += f.sweep.points[i].done;
+        assert_int_equal(folder_entries(&f.dir), done);
+        if (!st)
+            assert_int_equal(done, 2);
+        tear_down(&f);
+    }
+}
+
 /* ---- reports ---- */
 
 static void reports_name_every_configuration(void **state)
@@ -459,6 +522,7 @@ int main(void)
         cmocka_unit_test(nothing_is_done_twice),
         cmocka_unit_test(damaged_results_run_again),
         cmocka_unit_test(one_failure_does_not_stop_the_others),
+        cmocka_unit_test(without_memory_configurations_fail_alone),
         cmocka_unit_test(reports_name_every_configuration),
         cmocka_unit_test(chart_of_any_grid),
         cmocka_unit_test(formats_are_an_axis),
