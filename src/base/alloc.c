@@ -30,30 +30,30 @@ void mase_out_of_memory(size_t wanted)
     exit(1);
 }
 
-static struct mase_block *block_of(const void *p)
+static struct mase_heap_block *block_of(const void *p)
 {
-    return (struct mase_block *)((uintptr_t)p - sizeof(struct mase_block));
+    return (struct mase_heap_block *)((uintptr_t)p - sizeof(struct mase_heap_block));
 }
 
 /* NULL without memory. The host's allocator gives what was there; zeros are written. */
-static struct mase_block *take(size_t size, bool zeroed)
+static struct mase_heap_block *take(size_t size, bool zeroed)
 {
-    if (size > PTRDIFF_MAX - sizeof(struct mase_block))
+    if (size > PTRDIFF_MAX - sizeof(struct mase_heap_block))
         return NULL;
     const struct mase_host *host = mase_host_now();
-    const size_t whole = sizeof(struct mase_block) + size;
+    const size_t whole = sizeof(struct mase_heap_block) + size;
     if (!host || !host->alloc)
         return zeroed ? calloc(1, whole) : malloc(whole);
-    struct mase_block *b = host->alloc(host->user, NULL, whole);
+    struct mase_heap_block *b = host->alloc(host->user, NULL, whole);
     if (b && zeroed)
         memset(b, 0, whole);
     return b;
 }
 
-static void *enter(struct mase_block *b, struct mase_guard *g, void (*end)(void *))
+static void *enter(struct mase_heap_block *b, struct mase_guard *g, void (*end)(void *))
 {
     const struct mase_host *host = mase_host_now();
-    *b = (struct mase_block){ .end = end };
+    *b = (struct mase_heap_block){ .end = end };
     if (host && host->alloc) {
         b->alloc = host->alloc;
         b->user = host->user;
@@ -64,7 +64,7 @@ static void *enter(struct mase_block *b, struct mase_guard *g, void (*end)(void 
 
 void *mase_xcalloc(size_t size)
 {
-    struct mase_block *b = take(size, true);
+    struct mase_heap_block *b = take(size, true);
     if (!b)
         mase_out_of_memory(size);
     return enter(b, mase_guard_now(), NULL);
@@ -72,7 +72,7 @@ void *mase_xcalloc(size_t size)
 
 void *mase_xcalloc_ended(size_t size, void (*end)(void *block))
 {
-    struct mase_block *b = take(size, true);
+    struct mase_heap_block *b = take(size, true);
     if (!b)
         mase_out_of_memory(size);
     return enter(b, mase_guard_now(), end);
@@ -80,7 +80,7 @@ void *mase_xcalloc_ended(size_t size, void (*end)(void *block))
 
 void *mase_xcalloc_chunk(const struct mase_arena *a, size_t size)
 {
-    struct mase_block *b = take(size, true);
+    struct mase_heap_block *b = take(size, true);
     if (!b)
         mase_out_of_memory(size);
     return enter(b, mase_guard_of_chunk(a), NULL);
@@ -89,19 +89,19 @@ void *mase_xcalloc_chunk(const struct mase_arena *a, size_t size)
 void *mase_xrealloc(void *p, size_t size)
 {
     if (!p) {
-        struct mase_block *new = take(size, false);
+        struct mase_heap_block *new = take(size, false);
         if (!new)
             mase_out_of_memory(size);
         return enter(new, mase_guard_now(), NULL);
     }
-    if (size > PTRDIFF_MAX - sizeof(struct mase_block))
+    if (size > PTRDIFF_MAX - sizeof(struct mase_heap_block))
         mase_out_of_memory(size);
     /* It may move: nobody finds it in the ledger meanwhile. */
-    struct mase_block *b = block_of(p);
+    struct mase_heap_block *b = block_of(p);
     struct mase_guard *g = b->guard;
     const size_t whole = sizeof *b + size;
     mase_ledger_remove(b);
-    struct mase_block *moved = b->alloc ? b->alloc(b->user, b, whole) : realloc(b, whole);
+    struct mase_heap_block *moved = b->alloc ? b->alloc(b->user, b, whole) : realloc(b, whole);
     mase_ledger_add(g, moved ? moved : b);
     if (!moved)
         mase_out_of_memory(size);
@@ -112,7 +112,7 @@ void mase_xfree(void *p)
 {
     if (!p)
         return;
-    struct mase_block *b = block_of(p);
+    struct mase_heap_block *b = block_of(p);
     mase_ledger_remove(b);
     if (b->alloc)
         b->alloc(b->user, b, 0);

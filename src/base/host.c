@@ -32,7 +32,7 @@ bool mase_guard_is_child(void)
 
 /* ---- the ledger ---- */
 
-void mase_ledger_add(struct mase_guard *g, struct mase_block *b)
+void mase_ledger_add(struct mase_guard *g, struct mase_heap_block *b)
 {
     b->guard = g;
     if (!g)
@@ -44,7 +44,7 @@ void mase_ledger_add(struct mase_guard *g, struct mase_block *b)
     pthread_mutex_unlock(&g->lock);
 }
 
-void mase_ledger_remove(struct mase_block *b)
+void mase_ledger_remove(struct mase_heap_block *b)
 {
     struct mase_guard *g = b->guard;
     if (!g)
@@ -56,9 +56,9 @@ void mase_ledger_remove(struct mase_block *b)
     b->guard = NULL;
 }
 
-static struct mase_block *block_of(struct mase_entry *e)
+static struct mase_heap_block *block_of(struct mase_entry *e)
 {
-    return (struct mase_block *)(void *)e; /* its first member */
+    return (struct mase_heap_block *)(void *)e; /* its first member */
 }
 
 /* What is alive now belongs to whoever holds it. */
@@ -89,7 +89,7 @@ static void hand_over(struct mase_guard *g)
 static void undo(struct mase_guard *g)
 {
     for (struct mase_entry *e = g->ledger.prev; e != &g->ledger; e = e->prev) {
-        struct mase_block *b = block_of(e);
+        struct mase_heap_block *b = block_of(e);
         if (b->end)
             b->end(b + 1);
     }
@@ -232,26 +232,26 @@ enum mase_status mase_process_run(mase_guarded_fn *fn, void *data, struct mase_e
 
 /* ---- objects that live through several calls ---- */
 
-struct mase_pool {
+struct mase_heap {
     struct mase_guard held; /* never in force: a ledger alone */
     bool broken;
 };
 
-static void end_pool(void *record)
+static void end_heap(void *record)
 {
-    struct mase_pool *p = record;
+    struct mase_heap *p = record;
     undo(&p->held);
     close_guard(&p->held);
 }
 
-struct mase_pool *mase_pool_new(void)
+struct mase_heap *mase_heap_new(void)
 {
-    struct mase_pool *p = mase_xcalloc_ended(sizeof *p, end_pool);
+    struct mase_heap *p = mase_xcalloc_ended(sizeof *p, end_heap);
     open_guard(&p->held);
     return p;
 }
 
-enum mase_status mase_pool_run(struct mase_pool *p, mase_guarded_fn *fn, void *data,
+enum mase_status mase_heap_run(struct mase_heap *p, mase_guarded_fn *fn, void *data,
                                struct mase_err *err)
 {
     if (!now)
@@ -267,16 +267,16 @@ enum mase_status mase_pool_run(struct mase_pool *p, mase_guarded_fn *fn, void *d
     return mase_guard_pass_on(g.status, &own);
 }
 
-bool mase_pool_broken(const struct mase_pool *p)
+bool mase_heap_broken(const struct mase_heap *p)
 {
     return p->broken;
 }
 
-void mase_pool_free(struct mase_pool *p)
+void mase_heap_free(struct mase_heap *p)
 {
     if (!p)
         return;
-    end_pool(p);
+    end_heap(p);
     mase_xfree(p);
 }
 
@@ -303,7 +303,7 @@ void mase_guard_spare(const struct mase_arena *a)
 struct mase_guard *mase_guard_of_chunk(const struct mase_arena *a)
 {
     if (a->last)
-        return ((const struct mase_block *)(const void *)a->last)[-1].guard;
+        return ((const struct mase_heap_block *)(const void *)a->last)[-1].guard;
     return now && is_spared(a) ? NULL : now;
 }
 

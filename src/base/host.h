@@ -10,7 +10,7 @@
  * What an object needs that is older than the call does not belong to the call: a chunk of an arena
  * that has chunks already, or a block that grows, stays where its elder is. Only an empty arena
  * must be named (mase_guard_spare). What an older object is given as its own follows it
- * (mase_aligned_follow), or comes from a pool.
+ * (mase_aligned_follow), or comes from a heap of its own.
  */
 #ifndef MASE_BASE_HOST_H
 #define MASE_BASE_HOST_H
@@ -84,18 +84,18 @@ enum mase_status mase_process_run(mase_guarded_fn *fn, void *data, struct mase_e
 
 /* ---- objects that live through several calls ---- */
 
-/* The memory of an object that calls change: what they leave alive is the pool's, not the caller's.
+/* The memory of an object that calls change: what they leave alive is the heap's, not the caller's.
  * A call that fails may leave pointers in the object to what it took back, so the object is broken
- * then: nothing but freeing it is allowed, and the pool does that without looking at it. */
-struct mase_pool;
+ * then: nothing but freeing it is allowed, and the heap does that without looking at it. */
+struct mase_heap;
 
-struct mase_pool *mase_pool_new(void);
+struct mase_heap *mase_heap_new(void);
 /* Run a call on the object. Where there is no guard, fn is just called. */
-enum mase_status mase_pool_run(struct mase_pool *p, mase_guarded_fn *fn, void *data,
+enum mase_status mase_heap_run(struct mase_heap *p, mase_guarded_fn *fn, void *data,
                                struct mase_err *err);
-bool mase_pool_broken(const struct mase_pool *p);
+bool mase_heap_broken(const struct mase_heap *p);
 /* With all that is left in it; NULL is none. */
-void mase_pool_free(struct mase_pool *p);
+void mase_heap_free(struct mase_heap *p);
 
 /* Right after fork: the guard is the parent's affair. From here on memory is the C library's, a
  * failure ends this process without a word if there is a host, and nothing is logged to it. */

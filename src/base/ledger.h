@@ -16,14 +16,15 @@ struct mase_entry {
 };
 
 /* Before every block. It lies in the ledger of its guard; NULL: in none. */
-struct mase_block {
+struct mase_heap_block {
     struct mase_entry entry; /* first */
     struct mase_guard *guard;
     void *(*alloc)(void *user, void *p, size_t size); /* who takes it back; NULL: the C library */
     void *user;
     void (*end)(void *payload); /* a cleanup's; NULL: memory alone */
 };
-_Static_assert(sizeof(struct mase_block) % 16 == 0, "what follows it is aligned for everything");
+_Static_assert(sizeof(struct mase_heap_block) % 16 == 0,
+               "what follows it is aligned for everything");
 
 struct mase_spare {
     struct mase_spare *next;
@@ -44,8 +45,8 @@ struct mase_guard {
     pthread_mutex_t calling; /* one thread at a time calls the host; recursive */
 };
 
-void mase_ledger_add(struct mase_guard *g, struct mase_block *b); /* g may be NULL: in none */
-void mase_ledger_remove(struct mase_block *b);                    /* which may be in none */
+void mase_ledger_add(struct mase_guard *g, struct mase_heap_block *b); /* g may be NULL: in none */
+void mase_ledger_remove(struct mase_heap_block *b);                    /* which may be in none */
 
 /* Where a new chunk of an arena belongs. */
 struct mase_guard *mase_guard_of_chunk(const struct mase_arena *a);

@@ -432,5 +432,5 @@ enum mase_status mase_trainer_run(struct mase_trainer *t, const struct mase_trai
     const struct mase_train_env none = { 0 };
     struct run r = { .t = t, .env = env ? env : &none };
     MASE_TRY(mase_trainer_check(t, err));
-    return mase_pool_run(t->pool, run_epochs, &r, err);
+    return mase_heap_run(t->heap, run_epochs, &r, err);
 }

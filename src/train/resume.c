@@ -498,7 +498,7 @@ enum mase_status mase_trainer_resume(struct mase_trainer *t, const char *path, s
 {
     struct resuming r = { t, path };
     MASE_TRY(mase_trainer_check(t, err));
-    return mase_pool_run(t->pool, resume_from, &r, err);
+    return mase_heap_run(t->heap, resume_from, &r, err);
 }
 
 /* ---- the network ---- */

@@ -226,13 +226,13 @@ enum mase_status mase_trainer_new(struct mase_trainer **out, struct mase_graph *
                                   struct mase_err *err)
 {
     struct making m = { NULL, g, d, o };
-    struct mase_pool *pool = mase_pool_new();
-    const enum mase_status st = mase_pool_run(pool, make, &m, err);
+    struct mase_heap *heap = mase_heap_new();
+    const enum mase_status st = mase_heap_run(heap, make, &m, err);
     if (st) {
-        mase_pool_free(pool);
+        mase_heap_free(heap);
         return st;
     }
-    m.t->pool = pool;
+    m.t->heap = heap;
     *out = m.t;
     return MASE_OK;
 }
@@ -241,15 +241,15 @@ void mase_trainer_free(struct mase_trainer *t)
 {
     if (!t)
         return;
-    struct mase_pool *pool = t->pool;
-    if (!mase_pool_broken(pool)) /* else its pointers may lead nowhere */
+    struct mase_heap *heap = t->heap;
+    if (!mase_heap_broken(heap)) /* else its pointers may lead nowhere */
         release(t);
-    mase_pool_free(pool);
+    mase_heap_free(heap);
 }
 
 enum mase_status mase_trainer_check(const struct mase_trainer *t, struct mase_err *err)
 {
-    if (!mase_pool_broken(t->pool))
+    if (!mase_heap_broken(t->heap))
         return MASE_OK;
     return mase_fail(
         err, MASE_EVALUE,

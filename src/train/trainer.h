@@ -32,7 +32,7 @@ struct mase_teacher {
 };
 
 struct mase_trainer {
-    struct mase_pool *pool; /* all its memory, where a program around the library gives that */
+    struct mase_heap *heap; /* all its memory, where a program around the library gives that */
     struct mase_arena arena;
     struct mase_graph *graph;         /* borrowed, like data: what the run comes to */
     struct mase_graph *evaluated;     /* by this phase: the same, or plain */

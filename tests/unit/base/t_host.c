@@ -216,7 +216,7 @@ static void what_is_older_than_the_call_stays(void **state)
 /* ---- objects of several calls ---- */
 
 struct object {
-    struct mase_pool *pool;
+    struct mase_heap *heap;
     struct mase_arena arena;
     char *first, *second; /* parts that come and go */
 };
@@ -235,9 +235,9 @@ static enum mase_status make_object(void *data, struct mase_err *err)
 static enum mase_status new_object(void *data, struct mase_err *err)
 {
     struct object **out = data;
-    struct mase_pool *pool = mase_pool_new();
-    MASE_TRY(mase_pool_run(pool, make_object, out, err));
-    (*out)->pool = pool;
+    struct mase_heap *heap = mase_heap_new();
+    MASE_TRY(mase_heap_run(heap, make_object, out, err));
+    (*out)->heap = heap;
     return MASE_OK;
 }
 
@@ -256,7 +256,7 @@ static enum mase_status change(void *data, struct mase_err *err)
 static enum mase_status change_object(void *data, struct mase_err *err)
 {
     struct object *o = data;
-    return mase_pool_run(o->pool, change, o, err);
+    return mase_heap_run(o->heap, change, o, err);
 }
 
 static enum mase_status new_and_fail(void *data, struct mase_err *err)
@@ -278,21 +278,21 @@ static void a_broken_object_can_be_freed(void **state)
         assert_int_equal(mase_guarded(&host, new_object, &o, &err), MASE_OK);
         c.fails_at = c.taken + n;
         const enum mase_status st = mase_guarded(&host, change_object, o, &err);
-        broken = mase_pool_broken(o->pool);
+        broken = mase_heap_broken(o->heap);
         assert_int_equal(st, broken ? MASE_ENOMEM : MASE_OK);
-        struct mase_pool *pool = o->pool;
+        struct mase_heap *heap = o->heap;
         if (!broken) { /* the usual end of such an object */
             assert_string_equal(o->second, "second");
             mase_xfree(o->first);
             mase_arena_release(&o->arena);
         }
-        mase_pool_free(pool);
+        mase_heap_free(heap);
         assert_int_equal(c.alive, 0);
     }
     assert_int_equal(mase_guarded(&host, new_and_fail, &o, NULL), MASE_ENOMEM);
     assert_int_equal(c.alive, 0);
     assert_int_equal(new_object(&o, NULL), MASE_OK); /* the command line */
-    mase_pool_free(o->pool);
+    mase_heap_free(o->heap);
     mase_xfree(o->first);
     mase_arena_release(&o->arena);
     mase_xfree(o);
