@@ -698,7 +698,7 @@ struct mase_training {
     const char *checkpoint_dir; /* best.ckpt and last.ckpt; NULL: none are written */
     const char *resume;         /* a checkpoint to go on from; NULL: begin */
     bool keep_last;             /* end with the weights of the last epoch, not of the best */
-    const char *options;        /* all others: optimizer, schedule, task, loss, ... */
+    const char *options;        /* all others: training_optimizer, lr_schedule, task, ... */
     void *user;
     /* After each epoch; false: stop here. Both may be NULL. */
     bool (*on_epoch)(void *user, const struct mase_epoch *e);
@@ -711,7 +711,7 @@ struct mase_training {
  *
  *     struct mase_training training = { .size = sizeof training, .max_epochs = 1,
  *                                       .batch_size = 256, .learning_rate = 1e-3,
- *                                       .options = "optimizer = 'adamw'" };
+ *                                       .options = "training_optimizer = 'adamw'" };
  *     struct mase_epoch last = { .size = sizeof last };
  *     MASE_TRY(mase_net_train(net, &last, rows, &training, err));
  */

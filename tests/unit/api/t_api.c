@@ -671,7 +671,7 @@ static void failed_training_changes_nothing(void **state)
     struct mase_weight_info i = { .size = sizeof i };
     MUST(mase_net_weight(w->net, 5, &i, &w->err));
     const float was = ((float *)i.data)[0];
-    struct mase_training training = { .size = sizeof training, .options = "optimizer = 'adm'" };
+    struct mase_training training = { .size = sizeof training, .options = "training_optimizer = 'adm'" };
     assert_int_equal(mase_net_train(w->net, NULL, w->rows, &training, &w->err), MASE_EVALUE);
     assert_int_equal(w->err.loc.line, 1);
     training.options = NULL;
