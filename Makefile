@@ -5,7 +5,7 @@ BUILD   := $(if $(MASE_BUILD),$(MASE_BUILD),build)
 JOBS    := $(shell nproc 2>/dev/null || echo 2)
 SOURCES  = $$(scripts/sources | grep '\.[ch]$$')
 
-.PHONY: all test interop bench fuzz format lint docs abi install uninstall dist distcheck doctor clean help
+.PHONY: all test interop bench fuzz format lint docs abi install uninstall dist distcheck deb trydeb doctor clean help
 
 all: ## build ch, libmase.so and libmase.a into build/
 	@scripts/build
@@ -76,6 +76,15 @@ dist: ## the source tarball, mase-VERSION.tar.xz, into build/dist
 distcheck: ## the same, then built and tested outside of any checkout, without a network
 	@scripts/packages install test
 	@scripts/dist check
+
+deb: ## Debian packages into build/deb, looked at by lintian
+	@scripts/packages install build test deb
+	@scripts/deb
+
+trydeb: ## the same, then installed and tried in a minimal Debian of their own
+	@scripts/packages install build test deb
+	@scripts/deb >/dev/null
+	@scripts/try_deb
 
 doctor: ## what is here: packages and their size, libraries, compilers, CPU, build time
 	@scripts/doctor
