@@ -8,7 +8,8 @@ target_link_libraries(mase_shared PRIVATE PkgConfig::PCRE2 PkgConfig::ZLIB PkgCo
     OpenMP::OpenMP_C m ${CMAKE_DL_LIBS})
 
 set(map ${PROJECT_BINARY_DIR}/libmase.map)
-file(GLOB stable include/mase.h include/mase/err.h include/mase/log.h) # the stable part
+set(stable include/mase.h include/mase/err.h) # whose functions keep their meaning
+list(TRANSFORM stable PREPEND ${PROJECT_SOURCE_DIR}/)
 set(write_map ${PROJECT_SOURCE_DIR}/cmake/version_script.cmake)
 add_custom_command(OUTPUT ${map}
     COMMAND ${CMAKE_COMMAND} "-DHEADERS=${stable}" -DOUT=${map}

@@ -24,6 +24,10 @@ err_has "and what to do about it" "'make abi' writes it anew"
 changed "a member more" mase/err.h 's/^    char msg\[1024\];/&\n    int more;/'
 changed "a parameter more" mase/err.h 's/mase_place(struct mase_err \*err, /&int more, /'
 changed "another result" mase/err.h 's/^MASE_API enum mase_status mase_wrap(/MASE_API int mase_wrap(/'
+changed "a member of a struct of options" mase.h 's/^    double seconds; .*that capturing.*/    float seconds;/'
+out_has "is named, too" "mase_open"
+changed "members in another order" mase.h 's/^    int64_t outputs, differ;/    int64_t differ, outputs;/'
+changed "another parameter of a callback" mase.h 's/bool (\*on_epoch)(void \*user, /&int more, /'
 changed "another value of an enumeration" mase/err.h 's/^    MASE_EPARSE,/    MASE_EPARSE = 7,/'
 
 rm -rf tree

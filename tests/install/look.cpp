@@ -1,17 +1,21 @@
-// look.cpp - an outside program in C++17: the headers are C++'s, too, and the library's functions C's.
+// look.cpp - an outside program in C++17: the header is C++'s, too, and its functions are C's.
 #include <iostream>
 #include <memory>
 
-#include <mase/graph.h>
-#include <mase/zoo.h>
+#include <mase.h>
 
 int main()
 {
     mase_err err{};
-    const mase_model *model = nullptr;
-    std::unique_ptr<mase_graph, decltype(&mase_graph_free)> g(mase_graph_new("outside"), mase_graph_free);
-    if (mase_zoo_find(&model, "jsc-tiny", &err))
+    mase_net *opened = nullptr;
+    std::unique_ptr<mase_session, decltype(&mase_session_free)> session(mase_session_new(nullptr),
+                                                                        mase_session_free);
+    if (!session || mase_net_open(session.get(), &opened, "jsc-tiny", nullptr, &err)) {
         std::cerr << err.msg << '\n';
-    std::cout << (g->first ? "nodes" : "no nodes") << ", " << (model ? model->class_name : "no model") << '\n';
-    return !model;
+        return 1;
+    }
+    std::unique_ptr<mase_net, decltype(&mase_net_free)> net(opened, mase_net_free);
+    for (const mase_node *n = nullptr; (n = mase_net_next(net.get(), n));)
+        std::cout << mase_node_mase_op(n) << ' ';
+    std::cout << "of " << mase_net_params(net.get()) << " parameters\n";
 }
