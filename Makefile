@@ -5,7 +5,7 @@ BUILD   := $(if $(MASE_BUILD),$(MASE_BUILD),build)
 JOBS    := $(shell nproc 2>/dev/null || echo 2)
 SOURCES  = $$(scripts/sources | grep '\.[ch]$$')
 
-.PHONY: all test interop bench fuzz format lint docs abi install uninstall dist distcheck deb trydeb doctor clean help
+.PHONY: all test interop bench fuzz format lint docs abi install uninstall dist distcheck deb trydeb sbom doctor clean help
 
 all: ## build ch, libmase.so and libmase.a into build/
 	@scripts/build
@@ -85,6 +85,10 @@ trydeb: ## the same, then installed and tried in a minimal Debian of their own
 	@scripts/packages install build test deb
 	@scripts/deb >/dev/null
 	@scripts/try_deb
+
+sbom: ## what is used at run time, with versions and licences, as CycloneDX JSON into build/
+	@scripts/build
+	@scripts/dependencies sbom $(BUILD) >$(BUILD)/mase.cdx.json && echo $(BUILD)/mase.cdx.json
 
 doctor: ## what is here: packages and their size, libraries, compilers, CPU, build time
 	@scripts/doctor
