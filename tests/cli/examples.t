@@ -19,3 +19,9 @@ holds "changes three layers" [ "$(grep -c '| True ' "$T/out")" -eq 3 ]
 "$TRAVERSE" jsc-tyni >"$T/out" 2>"$T/err"
 status=$?
 refused "a network that is not there" "is 'jsc-tiny' meant"
+"$EMBED" >"$T/out" 2>"$T/err"
+status=$?
+succeeds "embed"
+holds "it is told of its epochs" [ "$(grep -c '^epoch [12]: accuracy 0\.7' "$T/out")" -eq 2 ]
+out_has "the integers are what was trained" "0 of 50000 outputs differ"
+holds "five outputs" [ "$(tail -n 1 "$T/out" | wc -w)" -eq 5 ]
