@@ -310,6 +310,7 @@ struct mase_graph {
 
     unsigned props;           /* MASE_PROP_*: which metadata is valid (pass.h) */
     uint64_t edits;           /* counts every change of nodes, modules or formats */
+    uint64_t notes;           /* counts who was allowed to write metadata */
     struct mase_meta *meta;   /* of the graph as a whole */
     struct mase_names *names; /* private: taken names */
     struct mase_map module_map, attr_map;

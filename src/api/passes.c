@@ -73,22 +73,16 @@ static void give_info(struct mase_text *out, struct run *r)
 typedef enum mase_status work_fn(struct mase_graph **g, struct run *r, void *data,
                                  struct mase_err *err);
 
-static bool is_new(const struct mase_graph *g, const struct mase_graph *than, uint64_t edits)
-{
-    return g->edits != edits || g->props != than->props;
-}
-
 /* The clone takes the network's place if there is something new about it, metadata too. */
 static void settle(struct mase_net *net, struct mase_graph *g, const struct mase_graph *clone,
                    uint64_t edits)
 {
-    const bool other = g != clone; /* a pass has loaded one */
-    if (!other && !is_new(g, net->graph, edits) && !net->lent) {
-        /* Statistics may have been added to metadata that was there. */
-        mase_net_become(net, g, false);
+    const struct mase_graph *old = net->graph;
+    if (g == clone && g->edits == edits && g->notes == 0 && g->props == old->props) {
+        mase_graph_free(g);
         return;
     }
-    if (other)
+    if (g != clone) /* a pass has loaded one */
         net->has_sample = mase_graph_says_sample(&net->sample, g) || net->has_sample;
     mase_net_become(net, g, g->edits != edits);
 }

@@ -454,8 +454,10 @@ static void passes_tell_what_they_found(void **state)
     assert_int_equal(mase_value_get(table, "rows")->count, 6);
     assert_int_equal(mase_value_get(v, "files")->count, 0);
     mase_arena_release(&a);
+    const uint64_t edits = mase_net_edits(w->net);
     MUST(mase_net_pass(w->net, "summarize_quantization_analysis_pass", NULL, NULL, &w->text,
                        &w->err));
+    assert_int_equal(mase_net_edits(w->net), edits);        /* whoever only looks changes nothing */
     assert_non_null(strstr(w->text.data, "LinearInteger")); /* it still knows what was before */
 }
 
@@ -671,7 +673,8 @@ static void failed_training_changes_nothing(void **state)
     struct mase_weight_info i = { .size = sizeof i };
     MUST(mase_net_weight(w->net, 5, &i, &w->err));
     const float was = ((float *)i.data)[0];
-    struct mase_training training = { .size = sizeof training, .options = "training_optimizer = 'adm'" };
+    struct mase_training training = { .size = sizeof training,
+                                      .options = "training_optimizer = 'adm'" };
     assert_int_equal(mase_net_train(w->net, NULL, w->rows, &training, &w->err), MASE_EVALUE);
     assert_int_equal(w->err.loc.line, 1);
     training.options = NULL;
