@@ -31,6 +31,7 @@ enum {
     FEATURES_LIMIT = 1 << 20,
     CLASSES_LIMIT = 1 << 16,
     SECONDS = 60, /* of computing, and one more for each megabyte of the file */
+    WAITS = 20,   /* times as long, computing or not */
 };
 
 /* A sanitizer's own memory is far beyond any limit. */
@@ -139,9 +140,15 @@ static void limit(int what, uint64_t most, uint64_t grace)
 /* A crash must end the child, whatever handlers the program has. */
 static void reset_signals(void)
 {
-    static const int crashes[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGPIPE, SIGXCPU };
-    for (size_t i = 0; i < sizeof crashes / sizeof crashes[0]; i++)
+    static const int crashes[] = { SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,
+                                   SIGABRT, SIGPIPE, SIGXCPU, SIGALRM };
+    sigset_t all;
+    sigemptyset(&all);
+    for (size_t i = 0; i < sizeof crashes / sizeof crashes[0]; i++) {
         signal(crashes[i], SIG_DFL);
+        sigaddset(&all, crashes[i]);
+    }
+    sigprocmask(SIG_UNBLOCK, &all, NULL); /* whatever this thread of the program holds back */
 }
 
 void mase_isolate_limit(uint64_t file_bytes)
@@ -188,6 +195,7 @@ static _Noreturn void run_child(int fd, struct mase_isolated *t, const char *pat
     /* A small file may unpack to anything, and a damaged one keep the library busy for ever. */
     mase_isolate_limit(size);
     limit(RLIMIT_CPU, seconds_for(t, size), 5);
+    alarm(WAITS * (unsigned)seconds_for(t, size)); /* a lock that another thread held at the fork */
     reply.status = read_table(t, &a, path, user, &reply.err);
     reply.sample = t->sample;
     reply.raw = t->raw;
@@ -358,6 +366,9 @@ static enum mase_status run_parent(int fd, pid_t child, struct mase_process *cle
         return mase_fail_in(err, MASE_ELIMIT, path,
                             "reading this HDF5 file took more than %d second%s of computing",
                             (int)seconds_for(t, size), seconds_for(t, size) == 1 ? "" : "s");
+    if (WIFSIGNALED(how) && WTERMSIG(how) == SIGALRM)
+        return mase_fail_in(err, MASE_EIO, path, "reading this HDF5 file did not end in %d seconds",
+                            WAITS * (int)seconds_for(t, size));
     if (WIFSIGNALED(how))
         return mase_fail_in(err, MASE_EPARSE, path,
                             "damaged HDF5 file: libhdf5 fails on it (signal %d)", WTERMSIG(how));
