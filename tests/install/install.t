@@ -10,6 +10,23 @@ holds "both libraries, their name and their interface" \
     test -f "$libdir/libmase.a" -a -f "$libdir/libmase.so" -a -f "$libdir/libmase.so.0"
 export PKG_CONFIG_PATH="$PWD/$libdir/pkgconfig"
 
+# Debian's packages share out what is installed: no file is forgotten, none is looked for in vain. Their lists
+# name folders of the distribution, usr/lib/*/; here it is lib/.
+if [ -d "$SOURCE/debian" ] && [ -z "${CXX-}" ]; then
+    cat "$SOURCE"/debian/*.install | sed -n 's|^usr/||p' | sed 's|^lib/\*/|lib*/|; s| .*||' >"$T/lists"
+    (cd tree && find . ! -type d | sed 's|^\./||' | sort) >"$T/installed"
+    : >"$T/covered"
+    : >"$T/in_vain"
+    while read -r pattern; do
+        (cd tree && eval "find $pattern ! -type d" 2>/dev/null) >"$T/found"
+        [ -s "$T/found" ] || echo "$pattern" >>"$T/in_vain"
+        cat "$T/found" >>"$T/covered"
+    done <"$T/lists"
+    sort -u "$T/covered" | comm -13 - "$T/installed" >"$T/forgotten"
+    holds "Debian's packages have every file" sh -c '! grep . "$1"' - "$T/forgotten"
+    holds "and name none that is not there" sh -c '! grep . "$1"' - "$T/in_vain"
+fi
+
 # answers NAME PROGRAM: it runs with the library of the tree, and says what it should
 answers()
 {
