@@ -171,9 +171,9 @@ MASE_API enum mase_status mase_text_set(struct mase_session *s, struct mase_text
 /* ---- data ---- */
 
 /* Samples by name ("jsc", "mnist") or from a file ("csv:FILE:LABEL", "table.npz", "jets.h5"), as
- * ch has them. options: task, scaling, labels, features, split, split_by, split_seed, val_is_train,
- * require_real, data_dir, ... as on the command line. trained: the network that they are for, whose
- * training data decide how features are scaled and which columns are read; NULL: none.
+ * ch has them. options: task, scaling, label, features, split, split_by, split_seed,
+ * require_real_data, data_dir, ... as on the command line. trained: the network that they are for,
+ * whose training data decide how features are scaled and which columns are read; NULL: none.
  *
  *     struct mase_rows *jets = NULL;
  *     MASE_TRY(mase_rows_open(s, &jets, "jsc", NULL, NULL, err));
@@ -200,8 +200,9 @@ struct mase_arrays {
     int64_t target_count;
     int classes;                    /* 0: one more than the largest label */
     const char *const *class_names; /* (classes) or NULL */
-    /* Rows that train stand first, then those that validate, then those that test: so many each;
-     * 0, 0: they are divided as options say. */
+    /* Rows that train stand first, then those that validate, then those that test: so many each.
+     * All of them may train, for passes that look at samples. 0, 0: they are divided as options
+     * say. */
     int64_t train, validation;
 };
 /*

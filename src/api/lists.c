@@ -151,9 +151,10 @@ static enum mase_status print_list(void *data, struct mase_err *err)
         mase_arena_release(&a);
         return MASE_OK;
     }
-    return mase_fail_unknown(err, MASE_NOWHERE,
-                             &(struct mase_unknown){ c->what, names, LISTS, .lists = true },
-                             "there is no list of '%s'", c->what);
+    return mase_fail_unknown(
+        err, MASE_NOWHERE,
+        &(struct mase_unknown){ c->what, names, LISTS, .tail = "there are", .lists = true },
+        "there is no list of '%s'", c->what);
 }
 
 enum mase_status mase_session_list(struct mase_session *s, struct mase_text *out, const char *what,

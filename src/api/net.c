@@ -326,11 +326,18 @@ struct parse {
     const char *text, *name;
 };
 
-/* A first line alone: a network to be built. */
+/* A first line alone, or with a name: a network to be built. */
 static bool is_empty(const char *text)
 {
     const char *end = strchr(text, '\n');
-    return mase_starts_with(text, "mase-graph 1") && (!end || !end[strspn(end, " \t\r\n")]);
+    if (!mase_starts_with(text, "mase-graph 1"))
+        return false;
+    const char *next = end ? end + strspn(end, " \t\r\n") : "";
+    if (mase_starts_with(next, "name ")) {
+        next += strcspn(next, "\n");
+        next += strspn(next, " \t\r\n");
+    }
+    return !*next;
 }
 
 static enum mase_status parse_net(void *data, struct mase_err *err)

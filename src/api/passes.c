@@ -8,6 +8,7 @@
 
 #include <mase/calibrate.h>
 #include <mase/compare.h>
+#include <mase/meta.h>
 #include <mase/quantize.h>
 #include <mase/sheet.h>
 
@@ -461,13 +462,31 @@ struct profile {
     struct mase_text *out;
 };
 
+/* What metadata have of a node now: {operand: statistics}. */
+static struct mase_value *statistics(struct mase_arena *a, const struct mase_meta *m)
+{
+    struct mase_value *v = mase_value_table(a);
+    for (int i = 0; m && i < m->sw_arg_count; i++)
+        if (m->sw_args[i].stat && m->sw_args[i].stat->count)
+            mase_value_set(a, v, m->sw_args[i].name, m->sw_args[i].stat);
+    for (int i = 0; m && i < m->sw_result_count; i++)
+        if (m->sw_results[i].stat && m->sw_results[i].stat->count)
+            mase_value_set(a, v, m->sw_results[i].name, m->sw_results[i].stat);
+    return v;
+}
+
 static enum mase_status work_profile(struct mase_graph **g, struct run *r, void *data,
                                      struct mase_err *err)
 {
     struct profile *p = data;
     MASE_TRY(work_pass(g, r, &p->pass, err));
-    const struct mase_value *found = mase_value_get(r->manager.env.info, "profile_statistics");
-    mase_text_json(p->out, found ? found : mase_value_table(&r->arena));
+    struct mase_value *found = mase_value_table(&r->arena);
+    for (const struct mase_node *n = (*g)->first; n; n = n->next) {
+        struct mase_value *v = statistics(&r->arena, n->meta);
+        if (v->count)
+            mase_value_set(&r->arena, found, n->name, v);
+    }
+    mase_text_json(p->out, found);
     return MASE_OK;
 }
 

@@ -73,7 +73,7 @@ static enum mase_status check_keys(const struct mase_value *options, struct mase
             return mase_fail_unknown(err, options->key_at[i],
                                      &(struct mase_unknown){ options->keys[i], names,
                                                              MASE_DATA_WORD_COUNT + 1,
-                                                             .lists = true },
+                                                             .tail = "allowed:", .lists = true },
                                      "unknown option '%s' of data", options->keys[i]);
     }
     return MASE_OK;

@@ -108,9 +108,10 @@ enum mase_status mase_net_describe(struct mase_str *out, struct mase_net *net, c
         if (mase_streq(what, texts[i].name))
             return texts[i].print(out, net, err);
     }
-    return mase_fail_unknown(err, MASE_NOWHERE,
-                             &(struct mase_unknown){ what, names, TEXTS, .lists = true },
-                             "a network is not printed as '%s'", what);
+    return mase_fail_unknown(
+        err, MASE_NOWHERE,
+        &(struct mase_unknown){ what, names, TEXTS, .tail = "but as", .lists = true },
+        "a network is not printed as '%s'", what);
 }
 
 struct print {

@@ -101,13 +101,19 @@ static enum mase_status fill(struct mase_dataset *d, const struct mase_data_arra
     d->info.data.sample = in->sample;
     d->info.source = "memory";
     sum(d, in);
+    const bool all_train = in->train == in->count;
+    struct mase_dataset_opts fitted = *opts;
+    fitted.original_splits = opts->original_splits || all_train; /* nothing is held out */
+    r.few = in->train > 0;
     if (r.classes && in->class_names)
         r.class_names = names(&d->arena, in);
     enum mase_status st = read_rows(&r, in, err);
     if (!st) {
         mase_name_features(&r, &d->arena);
-        st = mase_raw_finish(d, &r, opts, in->name, err);
+        st = mase_raw_finish(d, &r, &fitted, in->name, err);
     }
+    for (int i = 0; !st && all_train && i < MASE_SPLIT_COUNT; i++)
+        d->split[i] = mase_split_range(d, 0, i == MASE_SPLIT_TRAIN ? in->count : 0);
     mase_raw_release(&r);
     return st;
 }

@@ -242,6 +242,8 @@ static void drop_missing(struct mase_raw *r)
 static enum mase_status check_parts(const struct mase_raw *r, bool divided, const char *path,
                                     struct mase_err *err)
 {
+    if (r->few && r->rows > 0)
+        return MASE_OK;
     if (r->rows < ROWS_MIN)
         return mase_fail_in(err, MASE_EVALUE, path,
                             "%" PRId64 " rows are too few to split; %d are needed%s", r->rows,
@@ -277,7 +279,7 @@ enum mase_status mase_raw_check(struct mase_raw *r, const char *path, struct mas
 {
     const bool divided = r->training > 0;
     if (r->rows < ROWS_MIN) /* before a single row is looked at */
-        return check_parts(r, divided, path, err);
+        MASE_TRY(check_parts(r, divided, path, err));
     for (int64_t i = 0; i < r->rows; i++)
         for (int64_t f = 0; f < r->features; f++) {
             const double x = r->x[i * r->features + f];

@@ -43,6 +43,7 @@ struct mase_raw {
     bool any_rank;                       /* a sample may be a single number, [N] */
     struct mase_raw_other other[MASE_RAW_OTHERS];
     int other_count;
+    bool few;       /* any number of rows will do */
     bool published; /* jsc: scaled as it was published unless something else is asked for; what
                      * was before scaling is kept */
 };

@@ -584,6 +584,23 @@ static void explanations_change_nothing(void **state)
     free(now);
 }
 
+static void statistics_are_by_node_and_operand(void **state)
+{
+    struct world *w = *state;
+    struct mase_arena a = { 0 };
+    MUST(mase_net_profile(w->net, &w->text, w->rows,
+                          "by = 'type'\ntarget_weight_nodes = ['linear']\n"
+                          "target_activation_nodes = ['relu']\nnum_samples = 32\n"
+                          "[weight_statistics.range_min_max]\ndevice = 'cpu'\n"
+                          "[activation_statistics.range_min_max]\ndevice = 'cpu'\n",
+                          &w->err));
+    const struct mase_value *v = parse(w, &a);
+    assert_int_equal(v->count, 3);
+    assert_int_equal(mase_value_at(v, "seq_blocks_2.weight.range_min_max.count")->i, 80);
+    assert_int_equal(mase_value_at(v, "seq_blocks_1.data_in_0.range_min_max.count")->i, 512);
+    mase_arena_release(&a);
+}
+
 static void numbers_are_rounded(void **state)
 {
     struct world *w = *state;
@@ -723,6 +740,38 @@ static void tables_are_not_copied(void **state)
     assert_int_equal(mase_rows_read(w->rows, "test", 0, 1, NULL, NULL, x, &w->err), MASE_EVALUE);
 }
 
+static void few_rows_may_all_train(void **state)
+{
+    struct world *w = *state;
+    static const float x[] = { 1, 2, 3, 4, 5, 6 };
+    static const int64_t shape[] = { 2 };
+    struct mase_arrays arrays = {
+        .size = sizeof arrays, .x = x, .count = 3, .shape = shape, .rank = 1, .train = 3
+    };
+    const struct mase_training training = { .size = sizeof training, .max_epochs = 1 };
+    const int32_t labels[] = { 0, 1, 0 };
+    struct mase_rows *few = NULL;
+    float y[6];
+    MUST(mase_rows_from(w->s, &few, &arrays, NULL, &w->err)); /* samples alone */
+    assert_int_equal(mase_rows_count(few, "train"), 3);
+    assert_int_equal(mase_rows_count(few, "validation"), 0);
+    assert_int_equal(mase_rows_count(few, "test"), 0);
+    MUST(mase_rows_read(few, "train", 0, 3, y, NULL, NULL, &w->err));
+    assert_memory_equal(y, x, sizeof x);
+    mase_rows_free(few);
+    arrays.labels = labels;
+    MUST(mase_rows_from(w->s, &few, &arrays, NULL, &w->err));
+    mase_net_free(w->net);
+    MUST(mase_net_parse(w->s, &w->net,
+                        "mase-graph 1\n%x = placeholder[target=x]\nmodule fc = Linear(2, 2)\n"
+                        "%fc = call_module[target=fc](args = (%x,))\nreturn %fc\n",
+                        "small", &w->err));
+    MUST(mase_net_start(w->net, 0, &w->err));
+    assert_int_equal(mase_net_train(w->net, NULL, few, &training, &w->err), MASE_EVALUE);
+    assert_non_null(strstr(w->err.msg, "validat"));
+    mase_rows_free(few);
+}
+
 static void data_are_scaled_as_they_were(void **state)
 {
     struct world *w = *state;
@@ -762,12 +811,14 @@ int main(void)
         TEST(programs_bring_passes),
         TEST(decisions_are_carried_out),
         TEST(explanations_change_nothing),
+        TEST(statistics_are_by_node_and_operand),
         TEST(numbers_are_rounded),
         TEST(integers_are_what_is_emulated),
         TEST(callbacks_stop_training),
         TEST(failed_training_changes_nothing),
         TEST(the_same_seed_gives_the_same_bits),
         TEST(tables_are_not_copied),
+        TEST(few_rows_may_all_train),
         TEST(data_are_scaled_as_they_were),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
