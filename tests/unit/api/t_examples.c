@@ -1,6 +1,6 @@
 /*
- * t_examples.c - the examples in mase.h compile as they stand there, and do what they show: each is
- * run with a network, data and a runner of its own.
+ * t_examples.c - the examples in mase.h and docs/library.md compile as they stand there, and do
+ * what they show: each is run with a network, data and a runner of its own.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -52,25 +52,25 @@ static enum mase_status my_pass(void *user, struct mase_net *net, const char *ar
 #include "examples.inc"
 #pragma GCC diagnostic pop
 
-static void must(enum mase_status st, const struct mase_err *err, int line)
+static void must(enum mase_status st, const struct mase_err *err, const char *file, int line)
 {
     char text[2048];
     if (!st)
         return;
     mase_err_text(err, text, sizeof text);
-    fail_msg("mase.h:%d: %s", line, text);
+    fail_msg("%s:%d: %s", file, line, text);
 }
 
 /* A node without users, as one is erased. */
 static const char unused[] = "%unused = call_function[target=operator.add]"
-                             "(args = (%seq_blocks_3, %seq_blocks_3))";
+                             "(args = (%seq_blocks_2, %seq_blocks_2))";
 
 static void open_all(struct example *e)
 {
     const struct mase_node *added = NULL;
-    must(mase_net_open(e->s, &e->net, "jsc-tiny", NULL, &e->err), &e->err, 0);
-    must(mase_runner_new(e->net, &e->runner, NULL, &e->err), &e->err, 0);
-    must(mase_net_add(e->net, &added, NULL, unused, &e->err), &e->err, 0);
+    must(mase_net_open(e->s, &e->net, "jsc-tiny", NULL, &e->err), &e->err, __FILE__, __LINE__);
+    must(mase_runner_new(e->net, &e->runner, NULL, &e->err), &e->err, __FILE__, __LINE__);
+    must(mase_net_add(e->net, &added, NULL, unused, &e->err), &e->err, __FILE__, __LINE__);
     e->node = added;
 }
 
@@ -103,7 +103,7 @@ static struct mase_rows *make_rows(struct mase_session *s, struct mase_err *err)
                                         .rank = 1,
                                         .labels = labels,
                                         .classes = 5 };
-    must(mase_rows_from(s, &rows, &arrays, NULL, err), err, 0);
+    must(mase_rows_from(s, &rows, &arrays, NULL, err), err, __FILE__, __LINE__);
     return rows;
 }
 
@@ -116,8 +116,8 @@ static void the_examples_run(void **state)
     for (size_t i = 0; i < sizeof examples / sizeof examples[0]; i++) {
         open_all(&e);
         if (i == 0) /* what others load */
-            must(mase_net_write(e.net, "best.ckpt", NULL, &e.err), &e.err, 0);
-        must(examples[i].run(&e), &e.err, examples[i].line);
+            must(mase_net_write(e.net, "best.ckpt", NULL, &e.err), &e.err, __FILE__, __LINE__);
+        must(examples[i].run(&e), &e.err, examples[i].file, examples[i].line);
         close_all(&e);
         e.net = NULL;
         e.runner = NULL;
