@@ -85,13 +85,12 @@ static void leave_out_single(struct mase_trainer *t)
 
 static enum mase_status set_rows(struct mase_trainer *t, struct mase_err *err)
 {
-    if (!mase_dataset_split(t->data, MASE_SPLIT_VALIDATION).count)
-        return mase_fail(err, MASE_EVALUE, "%s has no rows to validate on",
-                         mase_dataset_info(t->data)->data.name);
     const struct mase_dataset_info *info = mase_dataset_info(t->data);
     const int64_t all = mase_dataset_split(t->data, MASE_SPLIT_TRAIN).count;
     if (all == 0)
         return mase_fail(err, MASE_EVALUE, "the train split of %s is empty", info->data.name);
+    if (!mase_dataset_split(t->data, MASE_SPLIT_VALIDATION).count)
+        return mase_fail(err, MASE_EVALUE, "the validation split of %s is empty", info->data.name);
     if (has_batch_norm(t->trained) && (t->opts.batch_size == 1 || all == 1))
         return mase_fail(err, MASE_EVALUE,
                          "batches of one sample: the batch norms of the network need at least 2");
