@@ -120,6 +120,24 @@ static enum mase_status save(struct mase_pass_env *env, const struct mase_table 
     return st;
 }
 
+static const struct mase_shape *input_of(const struct mase_graph *g)
+{
+    for (const struct mase_node *n = g->first; n; n = n->next)
+        if (n->kind == MASE_PLACEHOLDER && n->meta && n->meta->result_count)
+            return &n->meta->results[0].shape;
+    return NULL;
+}
+
+/* The graph before, if its costs are of as many samples. */
+static const struct mase_graph *comparable(const struct mase_graph *original,
+                                           const struct mase_graph *g)
+{
+    if (!has_metadata(original))
+        return NULL;
+    const struct mase_shape *was = input_of(original), *is = input_of(g);
+    return was && is && !mase_shape_equal(was, is) ? NULL : original;
+}
+
 static enum mase_status check(const struct mase_graph *g, struct mase_err *err)
 {
     struct mase_cost sum = { 0 };
@@ -141,10 +159,11 @@ static enum mase_status run(const struct mase_graph *g, const void *options,
 {
     const struct flops_opts *o = options;
     MASE_TRY(check(g, err));
-    if (has_metadata(env->original))
-        MASE_TRY(check(env->original, err));
-    const struct mase_table t = make_table(env->scratch, g, env->original);
-    struct mase_value *found = result(mase_pass_arena(env), g, env->original);
+    const struct mase_graph *before = comparable(env->original, g);
+    if (before)
+        MASE_TRY(check(before, err));
+    const struct mase_table t = make_table(env->scratch, g, before);
+    struct mase_value *found = result(mase_pass_arena(env), g, before);
     mase_pass_show(env, NULL, &(struct mase_sheet){ .key = "count_flops", .table = t }, o->format,
                    found);
     mase_pass_note(env, "count_flops", found);

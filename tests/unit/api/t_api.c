@@ -461,6 +461,18 @@ static void passes_tell_what_they_found(void **state)
     assert_non_null(strstr(w->text.data, "LinearInteger")); /* it still knows what was before */
 }
 
+static void costs_are_compared_for_as_many_samples(void **state)
+{
+    struct world *w = *state;
+    MUST(mase_net_pass(w->net, "add_common_metadata", "batch = 8", NULL, NULL, &w->err));
+    MUST(mase_net_pass(w->net, "quantize", by_type, NULL, NULL, &w->err));
+    MUST(mase_net_pass(w->net, "count_flops", NULL, NULL, &w->text, &w->err));
+    assert_non_null(strstr(w->text.data, "\"before\""));
+    MUST(mase_net_pass(w->net, "add_common_metadata", "batch = 1", NULL, NULL, &w->err));
+    MUST(mase_net_pass(w->net, "count_flops", NULL, NULL, &w->text, &w->err));
+    assert_null(strstr(w->text.data, "\"before\""));
+}
+
 static enum mase_status count_nodes(void *user, struct mase_net *net, const char *args,
                                     struct mase_text *info, struct mase_err *err)
 {
@@ -808,6 +820,7 @@ int main(void)
         TEST(new_parameters_start_alone),
         TEST(failed_passes_change_nothing),
         TEST(passes_tell_what_they_found),
+        TEST(costs_are_compared_for_as_many_samples),
         TEST(programs_bring_passes),
         TEST(decisions_are_carried_out),
         TEST(explanations_change_nothing),
