@@ -8,7 +8,10 @@
 #ifndef MASE_TRAINED_H
 #define MASE_TRAINED_H
 
+#include <mase/api.h>
 #include <mase/train.h>
+
+MASE_API_BEGIN
 
 /* ---- folders (folder.c) ---- */
 
@@ -60,14 +63,12 @@ void mase_classes_match(struct mase_classes *c, struct mase_arena *a, const stru
 /* ---- data for them (data_choice.c) ---- */
 
 /* What is said of data beside its name, by the names of the command line. */
-#define MASE_DATA_WORDS(WORD)                                                                 \
-    WORD(label)                                                                               \
-    WORD(features)                                                                            \
-    WORD(drop_nan)                                                                            \
-    WORD(split)                                                                               \
-    WORD(split_by)                                                                            \
-    WORD(split_seed) WORD(scaling) WORD(target_scaling) WORD(image_size) WORD(image_channels) \
-        WORD(normalize) WORD(augment) WORD(data_dir) WORD(require_real_data)
+/* clang-format off */
+#define MASE_DATA_WORDS(WORD)                                                             \
+    WORD(label) WORD(features) WORD(drop_nan) WORD(split) WORD(split_by) WORD(split_seed) \
+    WORD(scaling) WORD(target_scaling) WORD(image_size) WORD(image_channels)              \
+    WORD(normalize) WORD(augment) WORD(data_dir) WORD(require_real_data)
+/* clang-format on */
 
 enum mase_data_word {
 #define WORD(name) MASE_DATA_##name,
@@ -113,5 +114,7 @@ enum mase_status mase_inputs_match(const char **features, struct mase_arena *a,
 bool mase_graph_says_sample(struct mase_shape *sample, struct mase_graph *g);
 /* "0.8,0.1,0.1 by column batch", in a; NULL: as usual. */
 const char *mase_dataset_split_words(struct mase_arena *a, const struct mase_dataset *d);
+
+MASE_API_END
 
 #endif /* MASE_TRAINED_H */

@@ -67,7 +67,7 @@ static enum mase_status trained_graph(struct mase_report *r, const char *dir,
     if (r->graph)
         return MASE_OK;
     return mase_is_saved(saved) ? mase_graph_load(&r->graph, saved, r->model, err)
-                                    : open_model(&r->graph, r, err);
+                                : open_model(&r->graph, r, err);
 }
 
 static enum mase_status after_training(struct mase_report *r, struct mase_err *err)
