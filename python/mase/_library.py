@@ -1,0 +1,365 @@
+"""libmase.so by ctypes: where it is found, its structs, and one table of its functions.
+
+Nothing here knows what the calls are for. `call` is the way in: it raises the exception of a
+failing status, and first of all any that a callback left behind, so that what Python raises inside
+of C reaches whoever called C.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+from ctypes import (
+    CFUNCTYPE,
+    POINTER,
+    Structure,
+    byref,
+    c_bool,
+    c_char,
+    c_char_p,
+    c_double,
+    c_int,
+    c_int64,
+    c_size_t,
+    c_uint64,
+    c_void_p,
+    sizeof,
+)
+
+from ._errors import VALUE, exception_for
+
+TYPE_CHECKING = False  # as type checkers know it; typing itself takes its time to import
+if TYPE_CHECKING:
+    from typing import Any, Callable, Dict, List, Optional, Tuple
+
+ABI = 0
+SONAME = f"libmase.so.{ABI}"
+
+# ---- structs, as in mase.h ----
+
+
+class Loc(Structure):
+    _fields_ = [
+        ("path", c_char_p),
+        ("line", c_int),
+        ("col", c_int),
+        ("span", c_int),
+        ("off", c_int64),
+    ]
+
+
+class Err(Structure):
+    _fields_ = [
+        ("status", c_int),
+        ("loc", Loc),
+        ("path", c_char * 512),
+        ("msg", c_char * 1024),
+    ]
+
+
+class Text(Structure):
+    _fields_ = [("data", c_void_p), ("len", c_size_t)]
+
+
+_WORDS: Dict[str, Any] = {
+    "none": None,
+    "status": c_int,
+    "int": c_int,
+    "bool": c_bool,
+    "i64": c_int64,
+    "u64": c_uint64,
+    "f64": c_double,
+    "size": c_size_t,
+    "text": c_char_p,
+    "texts": POINTER(c_char_p),
+    "object": c_void_p,
+    "object*": POINTER(c_void_p),
+    "memory": c_void_p,
+    "dims": POINTER(c_int64),
+    "8dims": c_int64 * 8,
+    "out": POINTER(Text),
+    "err": POINTER(Err),
+}
+
+
+def _function_type(name: str, words: str) -> Any:
+    """A type of callbacks: what they return, what they take."""
+    result, *arguments = (_WORDS[word] for word in words.split())
+    _WORDS[name] = CFUNCTYPE(result, *arguments)
+    return _WORDS[name]
+
+
+def _struct(name: str, fields: str, sized: bool = True) -> Any:
+    """A struct; in the words of functions a pointer to it has its name. sized: begins with its size."""
+
+    def init(self: Any, **values: Any) -> None:
+        Structure.__init__(self, **values)
+        if sized:
+            self.size = sizeof(made)
+
+    pairs = [("size", c_size_t)] if sized else []
+    for field in fields.split():
+        key, word = field.split(":")
+        pairs.append((key, _WORDS[word]))
+    made: Any = type(name, (Structure,), {"_fields_": pairs, "__init__": init})
+    _WORDS[name] = POINTER(made)
+    return made
+
+
+LOG = _function_type("log", "none object int text")
+RUN_PASS = _function_type("run_pass", "status object object text out err")
+Hooks = _struct("Hooks", "user:object alloc:object log:log log_level:int progress:object")
+OwnPass = _struct("OwnPass", "name:text help:text transform:bool user:object run:run_pass")
+Arrays = _struct(
+    "Arrays",
+    "name:text x:memory count:i64 shape:dims rank:int labels:memory targets:memory "
+    "target_count:i64 classes:int class_names:texts train:i64 validation:i64",
+)
+TableRows = _struct(
+    "TableRows",
+    "x:memory rows:i64 stride:i64 labels:memory targets:memory split:memory count:i64",
+)
+Open = _struct(
+    "Open",
+    "dataset:text shape:dims rank:int weights:text key:text task:text seed:u64 seconds:f64 "
+    "lenient:bool no_weights:bool",
+)
+Weight = _struct(
+    "Weight",
+    "name:text dtype:text rank:int dim:8dims data:memory buffer:bool trained:bool constant:bool",
+)
+Decision = _struct("Decision", "node:text config:text", sized=False)
+RunOptions = _struct("RunOptions", "exact:bool threads:int samples:i64 seed:u64")
+Scores = _struct("Scores", "samples:i64 loss:f64 score:f64 seconds:f64")
+TestOptions = _struct(
+    "TestOptions", "exact:bool threads:int split:text limit:i64 task:text loss:text"
+)
+Proof = _struct("Proof", "samples:i64 outputs:i64 differ:i64 decisions:i64")
+EpochStruct = _struct(
+    "EpochStruct",
+    "epoch:i64 epochs:i64 step:i64 learning_rate:f64 train_loss:f64 train_score:f64 val_loss:f64 "
+    "val_score:f64 seconds:f64 samples:i64 best:bool ebops:f64 stop:text",
+)
+ON_EPOCH = _function_type("on_epoch", "bool object EpochStruct")
+ON_BATCH = _function_type("on_batch", "bool object i64 i64 i64 f64")
+Training = _struct(
+    "Training",
+    "max_epochs:i64 batch_size:i64 learning_rate:f64 seed:u64 threads:int checkpoint_dir:text "
+    "resume:text keep_last:bool options:text user:object on_epoch:on_epoch on_batch:on_batch",
+)
+
+# ---- functions: what they return, what they take ----
+
+_FUNCTIONS = """
+mase_version          text
+mase_abi              int
+mase_text_release     none    out
+mase_session_new      object  Hooks
+mase_session_free     none    object
+mase_session_list     status  object out text err
+mase_session_add_pass status  object OwnPass err
+mase_session_round    status  object memory memory int dims text text err
+mase_text_set         status  object out text err
+mase_rows_open        status  object object* text text object err
+mase_rows_from        status  object object* Arrays text err
+mase_rows_free        none    object
+mase_rows_info        status  object out err
+mase_rows_count       i64     object text
+mase_rows_read        status  object text i64 i64 memory memory memory err
+mase_rows_table       status  object TableRows text err
+mase_net_open         status  object object* text Open err
+mase_net_parse        status  object object* text text err
+mase_net_clone        status  object object* err
+mase_net_free         none    object
+mase_net_start        status  object u64 err
+mase_net_sample       int     object dims
+mase_net_set_sample   status  object int dims err
+mase_net_edits        u64     object
+mase_net_save         status  object text err
+mase_net_write        status  object text text err
+mase_net_load         status  object text text err
+mase_net_print        status  object out text err
+mase_net_find         object  object text
+mase_net_weight       status  object int Weight err
+mase_net_weights      int     object
+mase_net_params       i64     object
+mase_net_add          status  object object* object text err
+mase_net_set_args     status  object object text text err
+mase_net_replace      status  object object object err
+mase_net_erase        status  object object err
+mase_net_check        status  object err
+mase_node_name        text    object
+mase_net_pass         status  object text text object out err
+mase_net_passes       status  object text object out err
+mase_net_quantize     status  object Decision int object err
+mase_net_set_original status  object object err
+mase_net_explain      status  object out text err
+mase_net_profile      status  object out object text err
+mase_runner_new       status  object object* RunOptions err
+mase_runner_free      none    object
+mase_runner_run       status  object memory memory i64 err
+mase_runner_result    int     object dims
+mase_runner_features  i64     object
+mase_net_evaluate     status  object Scores object TestOptions out err
+mase_net_prove        status  object Proof object text i64 out err
+mase_net_train        status  object EpochStruct object Training err
+"""
+
+
+def _declare(library: ctypes.CDLL) -> None:
+    for line in _FUNCTIONS.split("\n"):
+        if line:
+            name, result, *arguments = line.split()
+            function = getattr(library, name)
+            function.restype = _WORDS[result]
+            function.argtypes = [_WORDS[word] for word in arguments]
+
+
+# ---- finding it ----
+
+
+def _candidates() -> List[Tuple[str, str]]:
+    """Where the library may be, and how to call that place in a message; in order."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    checkout = os.path.dirname(os.path.dirname(here))
+    asked = os.environ.get("MASE_LIBRARY")
+    if asked:  # what was asked for, and nothing else
+        return [(asked, "MASE_LIBRARY")]
+    build = os.environ.get("MASE_BUILD") or os.path.join(checkout, "build")
+    return [
+        (os.path.join(here, "lib", SONAME), "the package"),
+        (os.path.join(build, SONAME), "the build folder"),
+        (SONAME, "the system"),
+    ]
+
+
+def _opened(path: str) -> ctypes.CDLL:
+    """Open the library. Its threads leave the processor to others while they wait, unless the
+    environment says how they should: OpenMP asks it when it is loaded, and never again."""
+    name = "OMP_WAIT_POLICY"
+    if name in os.environ or "GOMP_SPINCOUNT" in os.environ:
+        return ctypes.CDLL(path)
+    os.environ[name] = "passive"
+    try:
+        return ctypes.CDLL(path)
+    finally:
+        del os.environ[name]
+
+
+def _load() -> ctypes.CDLL:
+    tried = []
+    for path, place in _candidates():
+        if os.path.isabs(path) and not os.path.exists(path) and place != "MASE_LIBRARY":
+            tried.append(f"{path} ({place}): not there")
+            continue
+        try:
+            library = _opened(path)
+            found = int(library.mase_abi())
+        except (OSError, AttributeError) as error:
+            tried.append(f"{path} ({place}): {error}")
+            continue
+        if found == ABI:
+            _declare(library)
+            return library
+        tried.append(f"{path} ({place}): it has ABI {found}, and this package needs {ABI}")
+    raise ImportError(
+        f"mase needs {SONAME}, and it was not found; build it (make), install it, or say where it "
+        "is by MASE_LIBRARY. Tried:\n  " + "\n  ".join(tried),
+        name="mase",
+    )
+
+
+lib = _load()
+
+# ---- calling it ----
+
+
+class _Pending(threading.local):
+    """Exceptions that callbacks of this thread raised while C was running."""
+
+    first: Optional[BaseException] = None
+
+
+_pending = _Pending()
+
+
+def keep_exception(error: BaseException) -> None:
+    """Remember what a callback raised; `call` raises it when C has returned."""
+    if _pending.first is None:
+        _pending.first = error
+
+
+def has_exception() -> bool:
+    """Has a callback of the running call raised something?"""
+    return _pending.first is not None
+
+
+def fail_in_callback(err: Any, message: str) -> int:
+    """Fill the struct mase_err of a callback and give the status to return."""
+    if err:
+        err.contents.status = VALUE
+        err.contents.loc.off = -1
+        err.contents.msg = message.encode("utf-8", "replace")[:1000]
+    return VALUE
+
+
+def _text(value: Optional[bytes]) -> Optional[str]:
+    return value.decode("utf-8", "replace") if value else None
+
+
+def call(function: Callable[..., int], *arguments: Any) -> None:
+    """Call a function that returns a status and takes err last; raise what went wrong."""
+    err = Err()
+    status = function(*arguments, byref(err))
+    if _pending.first is not None:
+        error, _pending.first = _pending.first, None
+        raise error
+    if status:
+        loc = err.loc
+        message = _text(err.msg) or f"failed with status {status}"
+        raise exception_for(status, message, _text(err.path), loc.line or None, loc.col or None)
+
+
+def call_text(function: Callable[..., int], *arguments: Any, before: int = 1) -> str:
+    """Call one that fills a struct mase_text, which is its argument number `before`."""
+    out = Text()
+    try:
+        call(function, *arguments[:before], byref(out), *arguments[before:])
+        return take_text(out)
+    finally:
+        lib.mase_text_release(byref(out))
+
+
+def take_text(out: Text) -> str:
+    """What a text holds; it stays the library's."""
+    return ctypes.string_at(out.data, out.len).decode("utf-8", "replace") if out.data else ""
+
+
+def c_text(value: Optional[str]) -> Optional[bytes]:
+    """A string for C."""
+    return None if value is None else value.encode("utf-8")
+
+
+def dims(shape: Any) -> Any:
+    """A shape for C."""
+    numbers = [int(length) for length in shape]
+    return (c_int64 * max(len(numbers), 1))(*numbers)
+
+
+class Handle:
+    """An object of the library's, freed when nobody in Python has it any more."""
+
+    __slots__ = ("pointer", "_keep", "_free", "__weakref__")
+
+    def __init__(self, pointer: int, free: Callable[[int], None], keep: Any = None) -> None:
+        self.pointer = pointer
+        self._free = free
+        self._keep = keep  # what must outlive it
+
+    def __del__(self) -> None:
+        self._free(self.pointer)
+
+
+def borrowed(_pointer: int) -> None:
+    """For handles of what C frees."""

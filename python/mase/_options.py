@@ -1,0 +1,38 @@
+"""Options as the library takes them: what Python has, as JSON in the words of configurations."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, Mapping, Optional
+
+
+def plain(value: Any, where: str = "") -> Any:
+    """A value of JSON for a value of Python's; None is "NA", as configurations say it."""
+    if value is None:
+        return "NA"
+    if isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, Mapping):
+        return {str(key): plain(item, f"{where}.{key}") for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [plain(item, f"{where}[{i}]") for i, item in enumerate(value)]
+    if hasattr(value, "tolist"):  # numbers and arrays of NumPy and PyTorch
+        return plain(value.tolist(), where)
+    raise TypeError(
+        f"option {where.lstrip('.') or 'value'}: a {type(value).__name__} cannot stand in a configuration"
+    )
+
+
+def options_text(options: Optional[Mapping[str, Any]]) -> Optional[bytes]:
+    """Options for C, as JSON; without any, NULL."""
+    return json.dumps(plain(options)).encode("utf-8") if options else None
+
+
+def settings_text(settings: Any) -> bytes:
+    """The same of a mapping, or of a text that is in the words of configurations already."""
+    if isinstance(settings, str):
+        return settings.encode("utf-8")
+    return json.dumps(plain(settings)).encode("utf-8")

@@ -1,0 +1,162 @@
+"""Modules of PyTorch's: captured with their weights, or refused. Needs torch."""
+
+from __future__ import annotations
+
+import importlib
+import pathlib
+import sys
+import typing
+
+import numpy
+import pytest
+
+import mase
+
+torch = pytest.importorskip("torch")
+
+SOURCE = """
+import torch
+import torch.nn as nn
+
+class Net(nn.Module):
+    def __init__(self, width, scale=1.0):
+        super().__init__()
+        self.width = width
+        self.fc1 = nn.Linear(16, width)
+        self.bn = nn.BatchNorm1d(width)
+        self.fc2 = nn.Linear(width, 5)
+        self.factor = scale
+
+    def forward(self, x):
+        return self.fc2(torch.relu(self.bn(self.fc1(x)))) * self.factor
+
+class Hidden(nn.Module):
+    def __init__(self, sizes):
+        super().__init__()
+        self.layers = nn.Sequential(*[nn.Linear(a, b) for a, b in zip(sizes, sizes[1:])])
+
+    def forward(self, x):
+        return self.layers(x)
+"""
+
+
+@pytest.fixture
+def nets(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> typing.Any:
+    (tmp_path / "captured_nets.py").write_text(SOURCE)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    sys.modules.pop("captured_nets", None)
+    return importlib.import_module("captured_nets")
+
+
+def same(graph: mase.MaseGraph, model: typing.Any) -> bool:
+    x = torch.randn(7, 16)
+    with torch.no_grad():
+        return bool(numpy.allclose(graph(x), model.eval()(x).numpy(), atol=1e-5))
+
+
+def test_from_its_file_with_its_weights(nets: typing.Any) -> None:
+    model = nets.Net(24)
+    model.bn.running_mean += 0.5
+    graph = mase.MaseGraph(model=model)
+    assert graph.modules["fc1"].out_features == 24
+    assert same(graph, model)
+    assert same(mase.trace(nets.Net(3), shape=(16,)), nets.Net(3)) is False  # other weights
+
+
+def test_arguments_that_cannot_be_seen_are_asked_for(nets: typing.Any) -> None:
+    model = nets.Hidden([16, 8, 5])
+    with pytest.raises(mase.MaseUnsupportedError, match=r"no attributes sizes; say it"):
+        mase.MaseGraph(model)
+    assert same(mase.MaseGraph(model, arguments="[16, 8, 5]"), model)
+    with pytest.raises(mase.MaseUnsupportedError, match="another network than the module"):
+        mase.MaseGraph(model, arguments="[16, 9, 5]")
+
+
+def test_what_computes_something_else_is_refused(nets: typing.Any) -> None:
+    """scale is no attribute, so its default is taken: names and shapes agree, numbers do not."""
+    with pytest.raises(mase.MaseUnsupportedError, match="computes something else"):
+        mase.MaseGraph(nets.Net(24, scale=2.0), shape=(16,))
+
+
+def test_sequential() -> None:
+    nn = torch.nn
+    model = nn.Sequential(nn.Linear(16, 8, bias=False), nn.LeakyReLU(0.2), nn.Sequential(nn.Linear(8, 5)))
+    graph = mase.MaseGraph(model)
+    assert same(graph, model) and list(graph.modules) == ["0", "1", "2.0"]
+
+
+def test_others_are_refused() -> None:
+    with pytest.raises(TypeError, match="not of dict"):
+        mase.MaseGraph({})
+    with pytest.raises(mase.MaseUnsupportedError, match="by itself is no network"):
+        mase.MaseGraph(torch.nn.Linear(16, 5))
+
+
+def test_tensors_go_in_and_come_out(graph: mase.MaseGraph) -> None:
+    x = torch.randn(4, 16)
+    y = torch.from_dlpack(graph(x))
+    assert y.shape == (4, 5)
+    assert numpy.allclose(graph(x.numpy()), y.numpy())
+    many = torch.randn(20, 16)
+    data = mase.Data(many, torch.arange(20) % 5, train=16, validation=2)
+    assert (data.train.x == many[:16].numpy()).all() and data.train.y[3] == 3
+    graph.load_state_dict({k: torch.from_numpy(v.copy()) for k, v in graph.state_dict().items()})
+
+
+def test_functions_and_layers_of_torch_in_edits(graph: mase.MaseGraph) -> None:
+    layer = torch.nn.Linear(5, 3)
+    graph.add_module("head", layer)
+    last = graph.node("seq_blocks_3")
+    with graph.inserting_after(last):
+        head = graph.call_module("head", (last,))
+    with graph.inserting_after(head):
+        out = graph.call_function(torch.sigmoid, (head,))
+    graph.node("output").args = (out,)
+    assert out.target == "torch.sigmoid"
+    x = torch.randn(4, 16)
+    with torch.no_grad():
+        want = torch.sigmoid(layer(torch.from_numpy(mase.open("jsc-tiny")(x))))
+    assert numpy.allclose(graph(x), want.numpy(), atol=1e-6)
+
+
+def test_walk_is_the_same_as_torch_fx_s(nets: typing.Any) -> None:
+    model = nets.Net(8)
+    theirs = importlib.import_module("torch.fx").symbolic_trace(model).graph
+    ours = mase.MaseGraph(model)
+    for a, b in zip(theirs.nodes, ours.nodes):
+        assert (a.op, a.name, [n.name for n in a.users]) == (b.op, b.name, [n.name for n in b.users])
+        assert str(a.args) == str(b.args) and str(a.kwargs) == str(b.kwargs)
+
+
+CELLS = [
+    "import torch.nn as nn\nfrom torch.nn.functional import relu as rectify\nWIDTH = 12\nUNUSED = open(__file__) if 0 else None",
+    "def block(n):\n    return nn.Linear(n, WIDTH)",
+    """
+class Base(nn.Module):
+    def forward(self, x):
+        return self.last(rectify(self.first(x)))
+
+class InCell(Base):
+    def __init__(self):
+        super().__init__()
+        self.first = block(16)
+        self.last = nn.Linear(WIDTH, 5)
+""",
+]
+
+
+def test_classes_of_notebooks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cells have no files: their sources are where tracebacks find them."""
+    import linecache
+    import types
+
+    cells = types.ModuleType("cells")
+    monkeypatch.setitem(sys.modules, "cells", cells)
+    for number, cell in enumerate(CELLS):
+        name = f"<ipython-input-{number}>"
+        monkeypatch.setitem(linecache.cache, name, (len(cell), None, cell.splitlines(True), name))
+        exec(compile(cell, name, "exec"), vars(cells))
+    model = vars(cells)["InCell"]()
+    graph = mase.MaseGraph(model)
+    assert same(graph, model)
+    assert [node.name for node in graph.nodes] == ["x", "first", "relu", "last", "output"]

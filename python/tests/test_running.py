@@ -1,0 +1,69 @@
+"""predict, evaluate, verify, round."""
+
+from __future__ import annotations
+
+import numpy
+import pytest
+
+import mase
+from conftest import LINEAR_8_4
+
+
+def test_predictions_are_numpy_s_arithmetic(graph: mase.MaseGraph) -> None:
+    x = numpy.random.default_rng(0).standard_normal((100, 16)).astype(numpy.float32)
+    s = graph.state_dict()
+    h = numpy.maximum(x / numpy.sqrt(1 + 1e-5), 0)
+    want = numpy.maximum(h @ s["seq_blocks.2.weight"].T + s["seq_blocks.2.bias"], 0)
+    for y in (graph(x), mase.predict(graph, x), graph(x.astype(numpy.float64)), mase.Runner(graph)(x)):
+        assert y.shape == (100, 5) and y.dtype == numpy.float32
+        assert numpy.allclose(y, want, atol=1e-5)
+    assert (graph(x=x[:1]) == graph(x)[:1]).all()
+
+
+def test_wrong_inputs_are_refused(graph: mase.MaseGraph) -> None:
+    with pytest.raises(ValueError, match="samples of 16 values"):
+        graph(numpy.ones((2, 15)))
+    with pytest.raises(ValueError, match="samples of 16 values"):
+        graph(numpy.ones(16))
+    with pytest.raises(TypeError, match="no input 'y'"):
+        graph(y=numpy.ones((1, 16)))
+
+
+def test_evaluation_counts_right_answers(small: mase.MaseGraph, xor: mase.Data) -> None:
+    result = mase.evaluate(small, xor)
+    x, y = xor.test.x, xor.test.y
+    logits = small(x).astype(numpy.float64)
+    answers = logits.argmax(1)
+    loss = (numpy.log(numpy.exp(logits).sum(1)) - logits[numpy.arange(len(y)), y]).mean()
+    assert result.samples == 100
+    assert result.accuracy == pytest.approx((answers == y).mean())
+    assert result.loss == pytest.approx(loss, rel=1e-5)
+    confusion = numpy.zeros((2, 2), int)
+    numpy.add.at(confusion, (y, answers), 1)
+    assert (result.confusion == confusion).all()
+    assert "<table>" in result._repr_html_() and "100 samples" in repr(result)
+    assert mase.evaluate(small, xor, split="train", limit=50).samples == 50
+
+
+def test_verify_and_exact(small: mase.MaseGraph, xor: mase.Data) -> None:
+    with pytest.raises(mase.MaseError):
+        small(xor.test.x, exact=True)
+    config = {"name": "integer", "data_in_width": 8, "data_in_frac_width": 6}
+    mase.quantize(small, {"fc1": LINEAR_8_4, "fc2": LINEAR_8_4, "act": config})
+    proof = mase.verify(small, xor)
+    assert proof.samples == 100 and proof.outputs == 200
+    assert proof and proof.differ == 0 and proof.decisions == 0
+    assert "fc1" in str(proof.table)
+    assert (small(xor.test.x, exact=True) == small(xor.test.x)).all()
+    assert mase.evaluate(small, xor, exact=True).loss == pytest.approx(mase.evaluate(small, xor).loss)
+
+
+def test_round_is_the_format_s_grid() -> None:
+    x = numpy.array([[0.3, -1.26, 100], [1 / 32, 3 / 32, -1000]], numpy.float32)
+    y = mase.round(x, {"name": "integer", "width": 8, "frac_width": 4})
+    want = numpy.clip(numpy.rint(x * 16), -128, 127) / 16
+    assert (y == want).all() and y is not x
+    assert mase.round(x, "name = 'integer'\nwidth = 8\nfrac_width = 4", out=x) is x
+    assert (x == want).all()
+    with pytest.raises(ValueError, match="frac_widht"):
+        mase.round(x, {"name": "integer", "width": 8, "frac_widht": 4})
