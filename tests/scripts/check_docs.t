@@ -95,3 +95,31 @@ printf '```sh skip\nmake test\nmake tea\n```\n' >tree/README.md
 run README.md
 out_has "but it names no target that make lacks" "^README.md:3: make has no target 'tea'"
 out_lacks "and those that it has pass" 'test'
+
+# Blocks of python: one process for a document, and none where there is no NumPy.
+if command -v python3 >/dev/null; then
+    mkdir -p tree/python tree/bin
+    : >tree/python/numpy.py
+    pages()
+    {
+        printf '# A page\n\n```python\nx = 6\n```\n\n```python\n%s\n```\n\n```text\n%b```\n' "$1" "$2" >tree/README.md
+    }
+    pages 'print(x * 7)' '42\n'
+    run README.md
+    succeeds "a block of python goes on where the one before it ended"
+    out_has "and counts" '^check_docs: 2 blocks run as shown'
+    pages 'print(x * 7)' '43\n'
+    run README.md
+    out_has "its output is compared" '^README.md:11: the output is not what the document shows'
+    pages 'print(y)' ''
+    run README.md
+    out_has "an exception is a failure" '^README.md:7: python failed'
+    out_has "which is shown" "name 'y' is not defined"
+    printf '#!/bin/sh\nexit 1\n' >tree/bin/none
+    chmod +x tree/bin/none
+    export MASE_PYTHON=$PWD/tree/bin/none
+    run README.md
+    succeeds "without NumPy nothing is run"
+    out_has "and it is said" '^README.md: its python blocks were not run: there is no NumPy'
+    unset MASE_PYTHON
+fi
