@@ -37,6 +37,7 @@ bench: ## start-up, plans, training (quantised, too), prediction, loading, profi
 	@bench/profile
 	@bench/ptq
 	@bench/round
+	@bench/python $(if $(BENCH_QUICK),5)
 
 fuzz: ## run each fuzzer for FUZZ_SECONDS (default 60)
 	@scripts/packages install build lint
