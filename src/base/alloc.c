@@ -201,6 +201,11 @@ void mase_aligned_follow_arena(void *block, const struct mase_arena *a)
     move(given_for(block), mase_guard_of_chunk(a));
 }
 
+void mase_let_go(void *block)
+{
+    move(block, NULL);
+}
+
 /* ---- beside memory ---- */
 
 void *mase_cleanup(size_t size, void (*end)(void *record))

@@ -45,6 +45,10 @@ void mase_block_follow_arena(void *block, const struct mase_arena *a);
 /* And of an object that is all in an arena of its own. */
 void mase_arena_follow(const struct mase_arena *a, const struct mase_arena *owner);
 
+/* A block that the program around the library owns from here on, whatever becomes of the call; NULL
+ * is none. */
+void mase_let_go(void *block);
+
 /* mase_xcalloc; end is called on the block when the call fails, before memory is given back. */
 void *mase_xcalloc_ended(size_t size, void (*end)(void *block));
 

@@ -15,7 +15,7 @@
  * "std" is another name for scale; {"scaling": "none"} says that there was none. A .safetensors or
  * .pt file may hold mean and scale as tensors.
  */
-#include <mase/trained.h>
+#include "train/trained.h"
 
 #include <errno.h>
 #include <math.h>
@@ -26,8 +26,6 @@
 #include <mase/kind.h>
 #include <mase/saved.h>
 #include <mase/weights.h>
-
-#define SCALING_FILE "scaling.json" /* of a saved folder */
 
 static const char *const number_names[2][2] = { { "mean", "mean" }, { "scale", "std" } };
 
@@ -285,7 +283,7 @@ enum mase_status mase_trained_on(struct mase_checkpoint_info *info, struct mase_
             mase_is_dir(path)
                 ? path
                 : mase_arena_strndup(a, path, strlen(path) - strlen(MASE_SAVED_GRAPH));
-        const char *file = mase_path_join(a, dir, SCALING_FILE);
+        const char *file = mase_path_join(a, dir, MASE_TRAINED_FILE);
         return mase_is_file(file) ? mase_trained_read(info, a, file, err) : MASE_OK;
     }
     if (!mase_is_file(path)) /* a stream can be read once only, for its weights */
@@ -339,17 +337,13 @@ static void set_image(struct mase_arena *a, struct mase_value *v, const struct m
     }
 }
 
-enum mase_status mase_trained_keep(const char *dir, struct mase_arena *a,
-                                   const struct mase_checkpoint_info *info,
-                                   struct mase_value *files, struct mase_err *err)
+bool mase_trained_print(struct mase_str *out, struct mase_arena *a,
+                        const struct mase_checkpoint_info *info)
 {
-    const char *path = mase_path_join(a, dir, SCALING_FILE);
     struct mase_value *v = mase_value_table(a);
     const bool special = info->task && mase_task_find(info->task) != mase_tasks;
     if (info->scale == MASE_SCALE_USUAL && !special && !info->image.channels)
-        return unlink(path) && errno != ENOENT
-                   ? mase_fail_errno(err, path, "cannot remove what an earlier run left")
-                   : mase_saved_add(dir, SCALING_FILE, err);
+        return false;
     if (info->scale)
         mase_value_set(a, v, "scaling", mase_value_string(a, mase_scale_names[info->scale]));
     if (info->checksum)
@@ -377,11 +371,23 @@ enum mase_status mase_trained_keep(const char *dir, struct mase_arena *a,
     set_split(a, v, &info->split);
     if (info->image.channels)
         set_image(a, v, &info->image);
+    mase_json_print(out, v, 2);
+    mase_str_addc(out, '\n');
+    return true;
+}
+
+enum mase_status mase_trained_keep(const char *dir, struct mase_arena *a,
+                                   const struct mase_checkpoint_info *info,
+                                   struct mase_value *files, struct mase_err *err)
+{
+    const char *path = mase_path_join(a, dir, MASE_TRAINED_FILE);
     struct mase_str text = { 0 };
-    mase_json_print(&text, v, 2);
-    mase_str_addc(&text, '\n');
+    if (!mase_trained_print(&text, a, info))
+        return unlink(path) && errno != ENOENT
+                   ? mase_fail_errno(err, path, "cannot remove what an earlier run left")
+                   : mase_saved_add(dir, MASE_TRAINED_FILE, err);
     const enum mase_status st = mase_file_write(path, mase_str_text(&text), text.len, err);
     mase_str_release(&text);
     mase_value_push(a, files, mase_value_string(a, path));
-    return st ? st : mase_saved_add(dir, SCALING_FILE, err);
+    return st ? st : mase_saved_add(dir, MASE_TRAINED_FILE, err);
 }

@@ -17,4 +17,15 @@ enum mase_status mase_saved_sums(struct mase_str *out, const char *dir,
  * taken as it is. */
 enum mase_status mase_saved_check(const char *dir, struct mase_err *err) MASE_MUST_CHECK;
 
+/* ---- save_mase_graph.c ---- */
+
+/* Another file that is saved with a graph, and has a sum. */
+struct mase_saved_more {
+    const char *name, *text; /* NULL: there must be none of this name */
+};
+/* mase_manager_save, with it (may be NULL): all files or none. */
+enum mase_status mase_manager_save_with(struct mase_manager *m, struct mase_graph **g,
+                                        const char *dir, const struct mase_saved_more *more,
+                                        struct mase_err *err) MASE_MUST_CHECK;
+
 #endif /* MASE_PASS_INTERFACE_FILES_H */

@@ -1,27 +1,24 @@
 /*
  * save_mase_graph.c - a graph as a folder: its text, its weights, its metadata.
  *
- * The three belong together, so they are first written completely into a folder beside the old
- * ones, then change places with them; when one cannot, all change back. A full disk or a broken
+ * The three belong together, so they take their places together (swap.h): a full disk or a broken
  * run leaves the earlier save as it was. A process that is killed while files change places leaves
  * a mixture: their sums, which change first, tell, and it is not loaded. A folder that already
  * holds this very graph is left alone: waiting for the disk is most of the time that a small run
  * takes. A graph without weights is saved without them.
  */
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <mase/log.h>
 #include <mase/safetensors.h>
 
-#include "base/alloc.h"
-#include "base/fault.h"
 #include "pass/interface/files.h"
+#include "pass/interface/swap.h"
 #include "pass/support.h"
 
 struct save_opts {
     const char *save_dir;
+    const struct mase_saved_more *more; /* NULL: nothing more */
 };
 
 /* ---- the three parts ---- */
@@ -94,7 +91,8 @@ static bool compare_param(const char *full, struct mase_param *p, void *data)
         if (mase_streq(c->file->items[i].name, full))
             t = &c->file->items[i].tensor;
     c->count++;
-    c->same = t && t->dtype == p->tensor.dtype && mase_shape_equal(&t->shape, &p->tensor.shape) &&
+    c->same = t && p->tensor.data && t->dtype == p->tensor.dtype &&
+              mase_shape_equal(&t->shape, &p->tensor.shape) &&
               memcmp(t->data, p->tensor.data, (size_t)mase_tensor_bytes(t)) == 0;
     return c->same;
 }
@@ -138,105 +136,66 @@ static bool is_saved(const char *dir, const struct mase_graph *g, struct mase_ar
            mase_saved_check(dir, NULL) == MASE_OK;
 }
 
-/* ---- changing places ---- */
+/* ---- saving ---- */
 
-/* One file of the folder: where it stands, the new one, where the old one waits. */
-struct change {
-    const char *now, *next, *last;
-    bool out, in; /* the old one is gone from its place; the new one is there */
-};
-
-static bool change_place(struct change *c)
+static enum mase_status write_parts(const struct mase_swap *s, const struct mase_graph *g,
+                                    struct mase_arena *a, const struct mase_saved_more *more,
+                                    struct mase_err *err)
 {
-    if (mase_is_file(c->now)) {
-        if (mase_sys_rename(c->now, c->last))
-            return false;
-        c->out = true;
-    }
-    if (mase_is_file(c->next)) {
-        if (mase_sys_rename(c->next, c->now))
-            return false;
-        c->in = true;
-    }
-    return true;
-}
-
-static void change_back(const struct change *c)
-{
-    if (c->in)
-        (void)mase_sys_rename(c->now, c->next);
-    if (c->out)
-        (void)mase_sys_rename(c->last, c->now);
-}
-
-static enum mase_status change_all(struct change *changes, struct mase_err *err)
-{
-    for (int i = 0; i < PARTS; i++) {
-        if (change_place(&changes[i]))
-            continue;
-        mase_fail_errno(err, changes[i].now, "cannot replace");
-        for (int k = i; k >= 0; k--)
-            change_back(&changes[k]);
-        return MASE_EIO;
-    }
-    return MASE_OK;
-}
-
-/* The folder beside it, which goes whatever happens. Once files change places, nothing is allocated
- * any more: no call ends in between. */
-struct saving {
-    const char *temp;
-    struct change change[PARTS];
-};
-
-static void remove_temp(void *record)
-{
-    const struct saving *s = record;
-    for (int i = 0; i < PARTS; i++) {
-        unlink(s->change[i].next);
-        unlink(s->change[i].last);
-    }
-    rmdir(s->temp);
-}
-
-static enum mase_status write_parts(const struct saving *s, const struct mase_graph *g,
-                                    struct mase_arena *a, struct mase_err *err)
-{
-    MASE_TRY(mase_make_dirs(s->temp, err));
     for (int i = 0; i < PARTS; i++)
         if (i != SUMS)
-            MASE_TRY(write_part(&parts[i], g, a, s->change[i].next, err));
-    return write_sums(s->temp, a, err);
+            MASE_TRY(write_part(&parts[i], g, a, mase_swap_next(s, i), err));
+    MASE_TRY(write_sums(mase_swap_folder(s), a, err));
+    if (!more || !more->text)
+        return MASE_OK;
+    MASE_TRY(mase_file_write(mase_swap_next(s, PARTS), more->text, strlen(more->text), err));
+    return mase_saved_add(mase_swap_folder(s), more->name, err);
 }
 
 static enum mase_status save(const struct mase_graph *g, struct mase_arena *a, const char *dir,
-                             struct mase_err *err)
+                             const struct mase_saved_more *more, struct mase_err *err)
 {
-    struct saving s = { .temp =
-                            mase_arena_printf(a, "%s/.mase-%ld-save.tmp", dir, (long)getpid()) };
-    for (int i = 0; i < PARTS; i++) {
-        s.change[i].now = mase_path_join(a, dir, parts[i].name);
-        s.change[i].next = mase_path_join(a, s.temp, parts[i].name);
-        s.change[i].last = mase_arena_printf(a, "%s.last", s.change[i].next);
-    }
-    struct saving *cleanup = mase_cleanup(sizeof *cleanup, remove_temp);
-    if (cleanup)
-        *cleanup = s;
-    mase_remove_leftovers(dir);
-    enum mase_status st = write_parts(&s, g, a, err);
+    const char *names[PARTS + 1];
+    for (int i = 0; i < PARTS; i++)
+        names[i] = parts[i].name;
+    names[PARTS] = more ? more->name : NULL;
+    struct mase_swap *s = mase_swap_new(a, dir, names, more ? PARTS + 1 : PARTS);
+    enum mase_status st = mase_swap_begin(s, err);
     if (!st)
-        st = change_all(s.change, err);
-    remove_temp(&s);
-    mase_xfree(cleanup);
+        st = write_parts(s, g, a, more, err);
+    if (!st)
+        st = mase_swap_commit(s, err);
+    mase_swap_free(s);
+    return st;
+}
+
+static bool holds_more(const char *dir, const struct mase_saved_more *more, struct mase_arena *a)
+{
+    struct mase_file file;
+    const char *path = mase_path_join(a, dir, more->name);
+    if (!more->text)
+        return !mase_is_file(path);
+    if (mase_file_open(&file, path, NULL))
+        return false;
+    const bool same =
+        file.size == strlen(more->text) && memcmp(file.data, more->text, file.size) == 0;
+    mase_file_close(&file);
+    return same;
+}
+
+static enum mase_status save_with(const struct mase_graph *g, const char *dir,
+                                  const struct mase_saved_more *more, struct mase_err *err)
+{
+    struct mase_arena a = { 0 };
+    const bool there = is_saved(dir, g, &a) && (!more || holds_more(dir, more, &a));
+    const enum mase_status st = there ? MASE_OK : save(g, &a, dir, more, err);
+    mase_arena_release(&a);
     return st;
 }
 
 enum mase_status mase_graph_save(const struct mase_graph *g, const char *dir, struct mase_err *err)
 {
-    struct mase_arena a = { 0 };
-    const enum mase_status st = is_saved(dir, g, &a) ? MASE_OK : save(g, &a, dir, err);
-    mase_arena_release(&a);
-    return st;
+    return save_with(g, dir, NULL, err);
 }
 
 /* ---- the pass ---- */
@@ -248,7 +207,7 @@ static enum mase_status run(const struct mase_graph *g, const void *options,
     const char *dir = mase_pass_path(env, o->save_dir, "saved_mase_graph");
     if (!dir)
         return mase_fail(err, MASE_EVALUE, "save_dir is not given, and there is no output folder");
-    MASE_TRY(mase_graph_save(g, dir, err));
+    MASE_TRY(save_with(g, dir, o->more, err));
     for (int i = 0; i < PARTS; i++) {
         const char *path = mase_path_join(env->scratch, dir, parts[i].name);
         if (mase_is_file(path))
@@ -275,7 +234,14 @@ const struct mase_pass mase_pass_save_mase_graph = {
 enum mase_status mase_manager_save(struct mase_manager *m, struct mase_graph **g, const char *dir,
                                    struct mase_err *err)
 {
-    const struct save_opts o = { dir };
+    return mase_manager_save_with(m, g, dir, NULL, err);
+}
+
+enum mase_status mase_manager_save_with(struct mase_manager *m, struct mase_graph **g,
+                                        const char *dir, const struct mase_saved_more *more,
+                                        struct mase_err *err)
+{
+    const struct save_opts o = { dir, more };
     const struct mase_pass_run run = { .pass = &mase_pass_save_mase_graph,
                                        .opts = &o,
                                        .at = MASE_NOWHERE };
