@@ -453,7 +453,8 @@ void mase_graph_init_constants(struct mase_graph *g);
 /* How many values of the weights are NaN or infinite. where (may be NULL) gets the names of the
  * first tensors that hold them: "fc1.weight (2), fc1.bias (1)". */
 int64_t mase_graph_not_finite(const struct mase_graph *g, struct mase_str *where);
-/* Stop borrowing: copy the weights. Nothing if they are g's own. */
+/* Stop borrowing: copy the weights; what has no values has none then. Nothing if they are g's own.
+ */
 void mase_graph_own_weights(struct mase_graph *g);
 /* g, a clone of from, owns from now on what it borrowed and whatever else was from's; from goes on
  * with it as a borrower: free it first. */

@@ -191,9 +191,9 @@ const char *mase_names_make(struct mase_names *names, const char *candidate)
 const char *mase_names_take(struct mase_names *names, const char *name)
 {
     struct mase_name *e = entry(names, name);
-    if (e->used)
+    if (e->used && e->node)
         return NULL;
-    e->used = true;
+    e->used = true; /* again, if the node of this name was erased */
 
     struct mase_str base = { 0 };
     mase_str_add(&base, name);

@@ -53,7 +53,7 @@ void mase_weights_free(struct mase_graph *g)
 
 struct placing {
     const struct mase_graph *g;
-    bool all; /* also those that have data already: copy it */
+    bool own; /* those that have data, copied; else those that have none */
     size_t size;
     char *next;
 };
@@ -62,7 +62,7 @@ static bool add_size(const char *full, struct mase_param *p, void *data)
 {
     struct placing *pl = data;
     (void)full;
-    if (!p->tied && (pl->all || !p->tensor.data))
+    if (!p->tied && pl->own == (p->tensor.data != NULL))
         pl->size += padded(p);
     return true;
 }
@@ -75,7 +75,7 @@ static bool place(const char *full, struct mase_param *p, void *data)
         p->tensor.data = mase_param_root(pl->g, p)->tensor.data;
         return true;
     }
-    if (!pl->all && p->tensor.data)
+    if (pl->own != (p->tensor.data != NULL))
         return true;
     if (p->tensor.data)
         memcpy(pl->next, p->tensor.data, (size_t)mase_tensor_bytes(&p->tensor));
@@ -141,7 +141,7 @@ void mase_graph_alloc(struct mase_graph *g)
 
 void mase_graph_own_weights(struct mase_graph *g)
 {
-    struct placing pl = { .g = g, .all = true };
+    struct placing pl = { .g = g, .own = true };
     if (!g->weights_borrowed)
         return;
     struct mase_weights *old = g->weights;

@@ -53,7 +53,7 @@ static void set(const struct verilog *v, const char *name, const char *what, int
     mase_value_set(v->arena, v->params, key, mase_value_int(v->arena, value));
 }
 
-/* The numbers of a format, NA being what it stands for; a list gives one each. */
+/* The numbers of a format, NA being what it stands for; a list gives one each, a word none. */
 static void set_precision(const struct verilog *v, const char *name, const struct mase_format *f)
 {
     int n = 0;
@@ -63,11 +63,12 @@ static void set_precision(const struct verilog *v, const char *name, const struc
         const struct mase_opt *row = &f->row->params[i];
         const void *field = (const char *)f->params + row->offset;
         const struct mase_ints *list = field;
-        if (row->type != MASE_OPT_TYPE_INTS)
+        if (row->type == MASE_OPT_TYPE_INT)
             set(v, name, "PRECISION", n++, *(const int64_t *)field);
-        else
-            for (int k = 0; k < list->count; k++)
-                set(v, name, "PRECISION", n++, list->item[k]);
+        else if (row->type == MASE_OPT_TYPE_BOOL)
+            set(v, name, "PRECISION", n++, *(const bool *)field);
+        for (int k = 0; row->type == MASE_OPT_TYPE_INTS && k < list->count; k++)
+            set(v, name, "PRECISION", n++, list->item[k]);
     }
 }
 

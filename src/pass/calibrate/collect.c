@@ -64,6 +64,20 @@ enum mase_status mase_cal_rows(int64_t *rows, struct mase_pass_env *env, struct 
     return MASE_OK;
 }
 
+static bool has_values(const char *full, struct mase_param *p, void *data)
+{
+    (void)full;
+    return *(bool *)data = p->tensor.data || !mase_tensor_count(&p->tensor);
+}
+
+static enum mase_status need_values(const struct mase_graph *g, struct mase_err *err)
+{
+    bool all = true;
+    mase_graph_each_param(g, has_values, &all);
+    return all ? MASE_OK
+               : mase_fail(err, MASE_EVALUE, "calibration needs weights, and there are none");
+}
+
 static enum mase_status make_room(struct run *r, struct mase_err *err)
 {
     const struct mase_samples *s = r->env->samples;
@@ -195,6 +209,8 @@ static enum mase_status run_all(struct run *r, struct mase_err *err)
 static enum mase_status collect(struct view *views, int count, int64_t rows,
                                 struct mase_pass_env *env, struct mase_err *err)
 {
+    for (int i = 0; i < count; i++)
+        MASE_TRY(need_values(views[i].g, err));
     struct run r = { .env = env, .rows = rows, .views = views, .count = count };
     const enum mase_status st = run_all(&r, err);
     for (int i = 0; i < count; i++)
