@@ -30,17 +30,20 @@ struct mase_rows {
 
 struct mase_net {
     struct mase_session *session;
-    struct mase_arena arena; /* of what is not the graph's, until the end */
+    struct mase_arena arena; /* of trained and origin */
     struct mase_graph *graph;
     struct mase_graph *before; /* the graph before the newest transform; NULL: none. It borrows
                                 * weights of graph */
-    bool lent;                 /* graph is the pass manager's: this net ends with the pass */
+    /* Of a network that ends with the pass which it is lent to; NULL: it is not lent. */
+    struct mase_graph *lent;   /* the pass manager's, which frees it */
+    struct mase_guard *lender; /* the call that runs the pass: what becomes of graph is its */
     struct mase_shape sample;
     bool has_sample;
     struct mase_checkpoint_info trained; /* what its weights were trained on */
     const char *origin;                  /* where they come from, or NULL */
     uint64_t edits;
     bool broken; /* an edit ran out of memory */
+    bool busy;   /* a call that changes it is under way */
 };
 
 struct mase_runner {
@@ -48,6 +51,7 @@ struct mase_runner {
     struct mase_graph *graph;
     struct mase_predictor *predictor;
     int64_t features;
+    bool busy; /* a run is under way */
 };
 
 /* ---- session.c ---- */
@@ -58,10 +62,28 @@ enum mase_status mase_api_run(struct mase_session *s, mase_guarded_fn *fn, void 
 /* The text of options as a table, "NA" resolved; NULL: an empty one. */
 enum mase_status mase_api_options(struct mase_value **v, struct mase_arena *a, const char *text,
                                   struct mase_err *err) MASE_MUST_CHECK;
-/* s becomes the text; what that was before is released. */
+/* s becomes the text; what that was before is released. It is the program's from here on, whatever
+ * becomes of the call. */
 void mase_text_take(struct mase_text *t, struct mase_str *s);
 void mase_text_json(struct mase_text *t, const struct mase_value *v);
-/* A struct that grew: is its size one that this version can read? */
+/* The same for a call that changes the network: refused within another one, whose callback may only
+ * look at it. */
+enum mase_status mase_api_change(struct mase_net *net, mase_guarded_fn *fn, void *data,
+                                 struct mase_err *err) MASE_MUST_CHECK;
+/* What a function of the program's own returned, and err, which may say nothing, or have the status
+ * of something else that failed in it. */
+enum mase_status mase_api_agree(enum mase_status st, struct mase_err *err) MASE_MUST_CHECK;
+/* What a call cannot do without is a status, not a crash. */
+enum mase_status mase_api_missing(const char *what, struct mase_err *err) MASE_MUST_CHECK;
+#define MASE_API_NEED(argument, err)                 \
+    do {                                             \
+        if (!(argument))                             \
+            return mase_api_missing(#argument, err); \
+    } while (0)
+/* The shape that a program gives: up to most dimensions, none below 1, their product countable. */
+enum mase_status mase_api_shape(struct mase_shape *s, int rank, const int64_t *dim, int most,
+                                struct mase_err *err) MASE_MUST_CHECK;
+/* A struct that grew: is its size one that this version can read? Fields are whole. */
 enum mase_status mase_api_size(size_t size, size_t least, const char *what,
                                struct mase_err *err) MASE_MUST_CHECK;
 /* The caller's struct as this version has it: what an older one lacks is zero. */
@@ -83,14 +105,23 @@ enum mase_status mase_api_split(enum mase_split *split, const char *name,
 
 /* ---- net.c ---- */
 
-/* Is it whole? */
+/* Is it there, and whole? */
 enum mase_status mase_net_use(const struct mase_net *net, struct mase_err *err) MASE_MUST_CHECK;
+/* The same, and does it have an output? One that is being built may not. */
+enum mase_status mase_net_need_output(const struct mase_net *net,
+                                      struct mase_err *err) MASE_MUST_CHECK;
+/* The same, and is there an input, and does every parameter have values? */
+enum mase_status mase_net_need_values(const struct mase_net *net,
+                                      struct mase_err *err) MASE_MUST_CHECK;
 /* g, a clone of the network's graph that was changed, takes its place. keep: the old one stays as
  * what it was before the newest transform. */
 void mase_net_become(struct mase_net *net, struct mase_graph *g, bool keep);
-/* The values of from's parameters where g has its own of the same names: memory that programs look
- * into stays where it is. */
-void mase_net_take_values(struct mase_graph *g, const struct mase_graph *from);
+/* g, a clone of the network's graph, takes its place, and then the values of from's parameters
+ * where it has those of the same names: memory that programs look into stays where it is. a, in
+ * which trained and origin lie, becomes the network's, and is empty then. */
+void mase_net_become_trained(struct mase_net *net, struct mase_graph *g,
+                             const struct mase_graph *from, struct mase_arena *a,
+                             const struct mase_checkpoint_info *trained, const char *origin);
 /* Inputs of one sample each, of which shapes are known; an error when the network's are not. */
 enum mase_status mase_net_inputs(struct mase_inputs *in, struct mase_arena *a,
                                  const struct mase_net *net, struct mase_err *err) MASE_MUST_CHECK;
@@ -99,6 +130,12 @@ enum mase_status mase_net_inputs(struct mase_inputs *in, struct mase_arena *a,
 const char *const *mase_copy_names(struct mase_arena *a, const char *const *names, int n);
 const char *mase_copy_text(struct mase_arena *a, const char *s);
 struct mase_scaling mase_copy_scaling(struct mase_arena *a, const struct mase_scaling *s);
+
+/* ---- compute.c ---- */
+
+/* Are the samples what the network takes? An error says what both are. */
+enum mase_status mase_net_fits(const struct mase_net *net, const struct mase_rows *rows,
+                               struct mase_err *err) MASE_MUST_CHECK;
 
 /* ---- walk.c ---- */
 

@@ -20,15 +20,6 @@ struct make {
     const struct mase_run_opts *given;
 };
 
-static enum mase_status need_weights(const struct mase_net *net, struct mase_err *err)
-{
-    MASE_TRY(mase_net_use(net, err));
-    if (net->graph->weights || !mase_graph_param_count(net->graph))
-        return MASE_OK;
-    return mase_fail(err, MASE_EVALUE,
-                     "the parameters have no values: mase_net_start gives them initial ones");
-}
-
 static enum mase_status make_runner(void *data, struct mase_err *err)
 {
     const struct make *m = data;
@@ -41,7 +32,7 @@ static enum mase_status make_runner(void *data, struct mase_err *err)
                                "mase_run_opts", err));
         MASE_API_COPY(o, m->given);
     }
-    MASE_TRY(need_weights(net, err));
+    MASE_TRY(mase_net_need_values(net, err));
     MASE_TRY(mase_net_inputs(&in, &a, net, err));
     struct mase_runner *r = mase_xcalloc(sizeof *r);
     r->session = net->session;
@@ -68,7 +59,9 @@ static enum mase_status make_runner(void *data, struct mase_err *err)
 enum mase_status mase_runner_new(const struct mase_net *net, struct mase_runner **runner,
                                  const struct mase_run_opts *options, struct mase_err *err)
 {
+    MASE_API_NEED(runner, err);
     *runner = NULL;
+    MASE_API_NEED(net, err);
     return mase_api_run(net->session, make_runner, &(struct make){ net, runner, options }, err);
 }
 
@@ -91,6 +84,8 @@ struct run {
 static enum mase_status run_samples(void *data, struct mase_err *err)
 {
     const struct run *r = data;
+    if (r->n < 0)
+        return mase_fail(err, MASE_EVALUE, "there are %lld samples", (long long)r->n);
     return mase_predictor_run(r->runner->predictor, r->y, r->x, r->n, err);
 }
 
@@ -98,11 +93,23 @@ enum mase_status mase_runner_run(struct mase_runner *runner, float *y, const flo
                                  struct mase_err *err)
 {
     struct run r = { runner, y, x, n };
-    return mase_api_run(runner->session, run_samples, &r, err);
+    MASE_API_NEED(runner, err);
+    if (n) {
+        MASE_API_NEED(y, err);
+        MASE_API_NEED(x, err);
+    }
+    if (runner->busy)
+        return mase_fail(err, MASE_EVALUE, "this runner is running: a callback cannot use it");
+    runner->busy = true;
+    const enum mase_status st = mase_api_run(runner->session, run_samples, &r, err);
+    runner->busy = false;
+    return st;
 }
 
 int mase_runner_result(const struct mase_runner *runner, int64_t dim[8])
 {
+    if (!runner)
+        return -1;
     const struct mase_shape s = mase_predictor_result(runner->predictor);
     memcpy(dim, s.dim, sizeof s.dim);
     return s.rank;
@@ -110,7 +117,7 @@ int mase_runner_result(const struct mase_runner *runner, int64_t dim[8])
 
 int64_t mase_runner_features(const struct mase_runner *runner)
 {
-    return runner->features;
+    return runner ? runner->features : 0;
 }
 
 /* ---- evaluating ---- */
@@ -127,8 +134,8 @@ struct test {
     struct mase_predictor *predictor;
 };
 
-static enum mase_status fits(const struct mase_net *net, const struct mase_rows *rows,
-                             struct mase_err *err)
+enum mase_status mase_net_fits(const struct mase_net *net, const struct mase_rows *rows,
+                               struct mase_err *err)
 {
     const struct mase_data_info *d = &mase_dataset_info(rows->dataset)->data;
     struct mase_str is = { 0 }, must = { 0 };
@@ -188,7 +195,7 @@ static enum mase_status measure(struct test *t, struct mase_err *err)
     const char *features;
     MASE_TRY(mase_api_split(&which, split, err));
     MASE_TRY(objective_of(&objective, t, err));
-    MASE_TRY(fits(t->net, t->rows, err));
+    MASE_TRY(mase_net_fits(t->net, t->rows, err));
     MASE_TRY(
         mase_inputs_match(&features, &t->arena, t->net->graph, &mase_dataset_info(d)->data, err));
     if (features)
@@ -229,7 +236,7 @@ static enum mase_status evaluate(void *data, struct mase_err *err)
                                "mase_test_opts", err));
         MASE_API_COPY(t->o, t->given);
     }
-    MASE_TRY(need_weights(t->net, err));
+    MASE_TRY(mase_net_need_values(t->net, err));
     const enum mase_status st = measure(t, err);
     mase_predictor_free(t->predictor);
     mase_arena_release(&t->arena);
@@ -242,6 +249,9 @@ enum mase_status mase_net_evaluate(struct mase_net *net, struct mase_scores *sco
                                    struct mase_err *err)
 {
     struct test t = { .net = net, .out = scores, .rows = rows, .given = options, .detail = detail };
+    MASE_API_NEED(net, err);
+    MASE_API_NEED(scores, err);
+    MASE_API_NEED(rows, err);
     return mase_api_run(net->session, evaluate, &t, err);
 }
 
@@ -262,8 +272,8 @@ static enum mase_status prove_in(struct mase_arena *a, const struct prove *p, st
     struct mase_verification v;
     enum mase_split which;
     MASE_TRY(mase_api_size(p->out->size, sizeof *p->out, "mase_proof", err));
-    MASE_TRY(need_weights(p->net, err));
-    MASE_TRY(fits(p->net, p->rows, err));
+    MASE_TRY(mase_net_need_values(p->net, err));
+    MASE_TRY(mase_net_fits(p->net, p->rows, err));
     MASE_TRY(mase_api_split(&which, p->split ? p->split : "test", err));
     const struct mase_split_rows rows = first_rows(mase_dataset_split(d, which), p->limit);
     if (!rows.count)
@@ -292,5 +302,8 @@ enum mase_status mase_net_prove(struct mase_net *net, struct mase_proof *proof,
                                 struct mase_text *detail, struct mase_err *err)
 {
     struct prove p = { net, proof, rows, split, limit, detail };
+    MASE_API_NEED(net, err);
+    MASE_API_NEED(proof, err);
+    MASE_API_NEED(rows, err);
     return mase_api_run(net->session, prove, &p, err);
 }

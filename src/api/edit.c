@@ -6,6 +6,8 @@
  */
 #include "api/api.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 
 /* An edit of g, which is the network's graph or a clone of it. */
@@ -23,13 +25,42 @@ static struct mase_node *twin(const struct mase_graph *g, const struct mase_node
     return n ? mase_graph_find(g, n->name) : NULL;
 }
 
+static enum mase_status check_node(const struct mase_net *net, const struct mase_node *n,
+                                   struct mase_err *err)
+{
+    if (!n || n->graph == net->graph)
+        return MASE_OK;
+    return mase_fail(err, MASE_EVALUE, "the node is none of this network's");
+}
+
+/* Is the graph that came of it a graph? It may have no output yet. */
+static enum mase_status check_trial(struct mase_graph *g, struct mase_err *err)
+{
+    struct mase_str why = { 0 };
+    enum mase_status st = MASE_OK;
+    bool whole = false;
+    for (const struct mase_node *n = g->first; n; n = n->next)
+        whole |= n->kind == MASE_OUTPUT;
+    if (g->training)
+        mase_graph_refuse_training(g, "it was edited");
+    if (mase_graph_verify(g, &why) > (whole ? 0 : 1))
+        st = mase_fail(err, MASE_EVALUE, "%.*s", (int)strcspn(mase_str_text(&why), "\n"),
+                       mase_str_text(&why));
+    mase_str_release(&why);
+    return st;
+}
+
 static enum mase_status carry_out(void *data, struct mase_err *err)
 {
     struct edit *e = data;
     struct mase_net *net = e->net;
     MASE_TRY(mase_net_use(net, err));
+    MASE_TRY(check_node(net, e->node, err));
+    MASE_TRY(check_node(net, e->other, err));
     struct mase_graph *trial = mase_graph_clone(net->graph);
-    const enum mase_status st = e->change(trial, e, err);
+    enum mase_status st = e->change(trial, e, err);
+    if (!st)
+        st = check_trial(trial, err);
     mase_graph_free(trial);
     if (st)
         return st;
@@ -46,7 +77,8 @@ static enum mase_status carry_out(void *data, struct mase_err *err)
 
 static enum mase_status edit(struct edit *e, struct mase_err *err)
 {
-    return mase_api_run(e->net->session, carry_out, e, err);
+    MASE_API_NEED(e->net, err);
+    return mase_api_change(e->net, carry_out, e, err);
 }
 
 /* ---- the edits ---- */
@@ -61,10 +93,13 @@ enum mase_status mase_net_add(struct mase_net *net, const struct mase_node **add
                               struct mase_err *err)
 {
     struct edit e = { .net = net, .change = add, .node = before, .text = statement };
-    const enum mase_status st = edit(&e, err);
     if (added)
-        *added = st ? NULL : e.added;
-    return st;
+        *added = NULL;
+    MASE_API_NEED(statement, err);
+    MASE_TRY(edit(&e, err));
+    if (added)
+        *added = e.added;
+    return MASE_OK;
 }
 
 static enum mase_status set_args(struct mase_graph *g, struct edit *e, struct mase_err *err)
@@ -91,6 +126,7 @@ enum mase_status mase_net_set_args(struct mase_net *net, const struct mase_node 
                                    const char *args, const char *kwargs, struct mase_err *err)
 {
     struct edit e = { .net = net, .change = set_args, .node = n, .text = args, .more = kwargs };
+    MASE_API_NEED(n, err);
     return edit(&e, err);
 }
 
@@ -107,6 +143,8 @@ enum mase_status mase_net_replace(struct mase_net *net, const struct mase_node *
                                   const struct mase_node *to, struct mase_err *err)
 {
     struct edit e = { .net = net, .change = replace, .node = from, .other = to };
+    MASE_API_NEED(from, err);
+    MASE_API_NEED(to, err);
     return edit(&e, err);
 }
 
@@ -127,6 +165,7 @@ enum mase_status mase_net_erase(struct mase_net *net, const struct mase_node *n,
                                 struct mase_err *err)
 {
     struct edit e = { .net = net, .change = erase, .node = n };
+    MASE_API_NEED(n, err);
     return edit(&e, err);
 }
 
@@ -148,5 +187,6 @@ static enum mase_status check(void *data, struct mase_err *err)
 
 enum mase_status mase_net_check(const struct mase_net *net, struct mase_err *err)
 {
+    MASE_API_NEED(net, err);
     return mase_api_run(net->session, check, (void *)net, err);
 }

@@ -12,6 +12,10 @@
 #include <mase/saved.h>
 #include <mase/weights.h>
 
+#include "pass/interface/files.h"
+#include "pass/interface/swap.h"
+#include "train/trained.h"
+
 /* ---- folders ---- */
 
 struct save {
@@ -25,17 +29,16 @@ static enum mase_status save_graph(struct mase_graph **g, const struct save *s,
 {
     struct mase_arena a = { 0 };
     struct mase_inputs in = { 0 };
-    const struct mase_checkpoint_info unknown = { 0 };
-    struct mase_value *files = mase_value_list(&a);
+    struct mase_saved_more more = { .name = MASE_TRAINED_FILE };
+    struct mase_str text = { 0 };
     enum mase_status st = mase_net_inputs(&in, &a, s->net, err);
     struct mase_manager m = { .env = { .inputs = in.item, .input_count = in.count } };
-    if (!st && mase_is_dir(s->dir)) /* what is there may be of other weights */
-        st = mase_trained_keep(s->dir, &a, &unknown, files, err);
+    if (mase_trained_print(&text, &a, &s->net->trained))
+        more.text = mase_str_text(&text);
     if (!st)
-        st = mase_manager_save(&m, g, s->dir, err);
-    if (!st)
-        st = mase_trained_keep(s->dir, &a, &s->net->trained, files, err);
+        st = mase_manager_save_with(&m, g, s->dir, &more, err);
     mase_manager_release(&m);
+    mase_str_release(&text);
     mase_arena_release(&a);
     return st;
 }
@@ -43,7 +46,7 @@ static enum mase_status save_graph(struct mase_graph **g, const struct save *s,
 static enum mase_status save(void *data, struct mase_err *err)
 {
     const struct save *s = data;
-    MASE_TRY(mase_net_use(s->net, err));
+    MASE_TRY(mase_net_need_output(s->net, err));
     struct mase_graph *g = mase_graph_clone(s->net->graph);
     const enum mase_status st = save_graph(&g, s, err);
     mase_graph_free(g);
@@ -52,6 +55,8 @@ static enum mase_status save(void *data, struct mase_err *err)
 
 enum mase_status mase_net_save(struct mase_net *net, const char *dir, struct mase_err *err)
 {
+    MASE_API_NEED(net, err);
+    MASE_API_NEED(dir, err);
     return mase_api_run(net->session, save, &(struct save){ net, dir }, err);
 }
 
@@ -97,6 +102,7 @@ static enum mase_status write_onnx(const struct write *w, const struct write_opt
     struct mase_onnx_written how = { .dialect = mase_streq(o->dialect, "qdq")     ? MASE_ONNX_QDQ
                                                 : mase_streq(o->dialect, "qonnx") ? MASE_ONNX_QONNX
                                                                                   : MASE_ONNX_ANY };
+    MASE_TRY(mase_net_need_values(w->net, err));
     MASE_TRY(mase_net_inputs(&in, a, w->net, err));
     enum mase_status st = mase_onnx_export(&bytes, w->net->graph, in.item, in.count, &how, err);
     if (!st && how.why.status)
@@ -107,22 +113,40 @@ static enum mase_status write_onnx(const struct write *w, const struct write_opt
     return st;
 }
 
-/* Both files or none: the header takes its place first, and goes again if the source cannot. */
+/* Both files or none. */
+static enum mase_status write_both(const char *dir, const char *const names[2],
+                                   const struct mase_emitted *e, struct mase_arena *a,
+                                   struct mase_err *err)
+{
+    struct mase_swap *s = mase_swap_new(a, dir, names, 2);
+    enum mase_status st = mase_swap_begin(s, err);
+    if (!st)
+        st = mase_file_write(mase_swap_next(s, 0), mase_str_text(&e->header), e->header.len, err);
+    if (!st)
+        st = mase_file_write(mase_swap_next(s, 1), mase_str_text(&e->source), e->source.len, err);
+    if (!st)
+        st = mase_swap_commit(s, err);
+    mase_swap_free(s);
+    return st;
+}
+
 static enum mase_status write_c(const struct write *w, const struct write_opts *o,
                                 struct mase_arena *a, struct mase_err *err)
 {
     struct mase_inputs in;
     struct mase_emitted e = { 0 };
-    const char *header = mase_arena_printf(a, "%.*s.h", (int)strlen(w->path) - 2, w->path);
+    const char *slash = strrchr(w->path, '/'), *file = slash ? slash + 1 : w->path;
+    const char *const names[2] = { mase_arena_printf(a, "%.*s.h", (int)strlen(file) - 2, file),
+                                   file };
+    const char *dir = slash ? mase_arena_strndup(a, w->path, (size_t)(slash - w->path)) : ".";
+    MASE_TRY(mase_net_need_values(w->net, err));
     MASE_TRY(mase_net_inputs(&in, a, w->net, err));
     const struct mase_emit_opts opts = { .name = o->name ? o->name : w->net->graph->name,
                                          .unrolled = o->unrolled,
                                          .codes = o->codes };
     enum mase_status st = mase_emit_c(&e, w->net->graph, in.item, in.count, &opts, err);
     if (!st)
-        st = mase_file_write(header, mase_str_text(&e.header), e.header.len, err);
-    if (!st)
-        st = mase_file_write(w->path, mase_str_text(&e.source), e.source.len, err);
+        st = write_both(dir[0] ? dir : "/", names, &e, a, err);
     mase_emitted_release(&e);
     return st;
 }
@@ -162,6 +186,8 @@ static enum mase_status write_file(void *data, struct mase_err *err)
 enum mase_status mase_net_write(struct mase_net *net, const char *path, const char *options,
                                 struct mase_err *err)
 {
+    MASE_API_NEED(net, err);
+    MASE_API_NEED(path, err);
     return mase_api_run(net->session, write_file, &(struct write){ net, path, options }, err);
 }
 
@@ -200,8 +226,10 @@ static enum mase_status renames(struct mase_weights_opts *o, struct mase_arena *
     return MASE_OK;
 }
 
+/* What the weights were trained on goes to kept. */
 static enum mase_status load_copy(struct mase_graph *g, struct mase_checkpoint_info *trained,
-                                  struct mase_arena *a, const struct write *w, struct mase_err *err)
+                                  struct mase_arena *a, struct mase_arena *kept,
+                                  const struct write *w, struct mase_err *err)
 {
     struct mase_value *given;
     struct load_opts o;
@@ -211,7 +239,7 @@ static enum mase_status load_copy(struct mase_graph *g, struct mase_checkpoint_i
                                       .lenient = o.lenient,
                                       .seed = (uint64_t)o.seed };
     MASE_TRY(renames(&opts, a, o.map, err));
-    MASE_TRY(mase_trained_on(trained, &w->net->arena, w->path, err));
+    MASE_TRY(mase_trained_on(trained, kept, w->path, err));
     MASE_TRY(mase_checkpoint_follow(g, w->path, err));
     return mase_weights_load_by(g, w->path, &opts, err);
 }
@@ -220,27 +248,24 @@ static enum mase_status load_weights(void *data, struct mase_err *err)
 {
     const struct write *w = data;
     struct mase_net *net = w->net;
-    struct mase_arena a = { 0 };
+    struct mase_arena a = { 0 }, kept = { 0 };
     struct mase_checkpoint_info trained;
     MASE_TRY(mase_net_use(net, err));
     MASE_TRY(mase_graph_check_size(net->graph, err));
-    mase_guard_spare(&net->arena);
     struct mase_graph *copy = mase_graph_clone(net->graph), *g = mase_graph_clone(net->graph);
     mase_graph_own_weights(copy);
-    enum mase_status st = load_copy(copy, &trained, &a, w, err);
-    const char *origin = mase_arena_strdup(&net->arena, w->path);
+    enum mase_status st = load_copy(copy, &trained, &a, &kept, w, err);
+    const char *origin = mase_arena_strdup(&kept, w->path);
     if (!st)
         st = mase_checkpoint_follow(g, w->path, err);
     if (!st) {
         mase_graph_alloc(g);
-        mase_net_become(net, g, false);
-        mase_net_take_values(g, copy);
-        net->trained = trained;
-        net->origin = origin;
+        mase_net_become_trained(net, g, copy, &kept, &trained, origin);
     } else {
         mase_graph_free(g);
     }
     mase_graph_free(copy);
+    mase_arena_release(&kept);
     mase_arena_release(&a);
     return st;
 }
@@ -248,5 +273,7 @@ static enum mase_status load_weights(void *data, struct mase_err *err)
 enum mase_status mase_net_load(struct mase_net *net, const char *path, const char *options,
                                struct mase_err *err)
 {
-    return mase_api_run(net->session, load_weights, &(struct write){ net, path, options }, err);
+    MASE_API_NEED(net, err);
+    MASE_API_NEED(path, err);
+    return mase_api_change(net, load_weights, &(struct write){ net, path, options }, err);
 }

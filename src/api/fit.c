@@ -156,21 +156,16 @@ static struct mase_checkpoint_info note_training(struct mase_arena *a, const str
 
 /* ---- the weights it has learnt ---- */
 
-/* The network has them where its weights lie, since programs may look there. Whatever needs memory
- * comes before the first value changes. */
+/* The network has them where its weights lie, since programs may look there. */
 static void take_over(struct fit *f)
 {
-    struct mase_net *net = f->net;
-    struct mase_graph *g = mase_graph_clone(net->graph);
+    struct mase_graph *g = mase_graph_clone(f->net->graph);
+    struct mase_arena a = { 0 };
     mase_graph_take_learned(g, f->graph);
     mase_graph_alloc(g);
-    const struct mase_checkpoint_info trained =
-        note_training(&net->arena, f->rows->dataset, mase_trainer_objective(f->trainer),
-                      mase_trainer_state(f->trainer));
-    mase_net_become(net, g, false);
-    mase_net_take_values(g, f->graph);
-    net->trained = trained;
-    net->origin = "memory";
+    const struct mase_checkpoint_info trained = note_training(
+        &a, f->rows->dataset, mase_trainer_objective(f->trainer), mase_trainer_state(f->trainer));
+    mase_net_become_trained(f->net, g, f->graph, &a, &trained, "memory");
 }
 
 /* ---- the call ---- */
@@ -178,15 +173,8 @@ static void take_over(struct fit *f)
 static enum mase_status need_fit(const struct fit *f, struct mase_err *err)
 {
     const struct mase_net *net = f->net;
-    const struct mase_data_info *d = &mase_dataset_info(f->rows->dataset)->data;
-    MASE_TRY(mase_net_use(net, err));
-    if (!net->graph->weights && mase_graph_param_count(net->graph))
-        return mase_fail(err, MASE_EVALUE,
-                         "the parameters have no values: mase_net_start gives them initial ones");
-    if (!net->has_sample || mase_shape_equal(&net->sample, &d->sample))
-        return MASE_OK;
-    return mase_fail(err, MASE_EVALUE, "samples of %s are not of the shape that the network takes",
-                     d->name);
+    MASE_TRY(mase_net_need_values(net, err));
+    return mase_net_fits(net, f->rows, err);
 }
 
 static enum mase_status train(struct fit *f, struct mase_err *err)
@@ -229,7 +217,6 @@ static enum mase_status fit(void *data, struct mase_err *err)
     MASE_TRY(need_fit(f, err));
     f->epoch =
         (struct mase_epoch){ .size = sizeof f->epoch, .ebops = NAN, .stop = "nothing to do" };
-    mase_guard_spare(&f->net->arena);
     f->graph = mase_graph_clone(f->net->graph);
     mase_graph_own_weights(f->graph);
     const enum mase_status st = train(f, err);
@@ -246,5 +233,7 @@ enum mase_status mase_net_train(struct mase_net *net, struct mase_epoch *last,
                                 struct mase_err *err)
 {
     struct fit f = { .net = net, .last = last, .rows = rows, .given = training };
-    return mase_api_run(net->session, fit, &f, err);
+    MASE_API_NEED(net, err);
+    MASE_API_NEED(rows, err);
+    return mase_api_change(net, fit, &f, err);
 }

@@ -160,5 +160,7 @@ static enum mase_status print_list(void *data, struct mase_err *err)
 enum mase_status mase_session_list(struct mase_session *s, struct mase_text *out, const char *what,
                                    struct mase_err *err)
 {
+    MASE_API_NEED(out, err);
+    MASE_API_NEED(what, err);
     return mase_api_run(s, print_list, &(struct call){ out, what }, err);
 }

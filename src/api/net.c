@@ -22,21 +22,68 @@
 
 enum mase_status mase_net_use(const struct mase_net *net, struct mase_err *err)
 {
+    MASE_API_NEED(net, err);
     if (!net->broken)
         return MASE_OK;
     return mase_fail(err, MASE_EVALUE,
                      "an edit of this network ran out of memory: it can only be freed");
 }
 
+enum mase_status mase_net_need_output(const struct mase_net *net, struct mase_err *err)
+{
+    MASE_TRY(mase_net_use(net, err));
+    if (mase_graph_output(net->graph))
+        return MASE_OK;
+    return mase_fail(err, MASE_EVALUE, "the network has no output yet: add \"return %%NODE\"");
+}
+
+static bool has_values(const char *full, struct mase_param *p, void *data)
+{
+    struct mase_str *first = data;
+    if (p->tensor.data || !mase_tensor_count(&p->tensor))
+        return true;
+    mase_str_add(first, full);
+    return false;
+}
+
+enum mase_status mase_net_need_values(const struct mase_net *net, struct mase_err *err)
+{
+    struct mase_str first = { 0 };
+    enum mase_status st = MASE_OK;
+    MASE_TRY(mase_net_need_output(net, err));
+    const struct mase_node *n = net->graph->first;
+    while (n && n->kind != MASE_PLACEHOLDER)
+        n = n->next;
+    if (!n)
+        return mase_fail(err, MASE_EVALUE, "the network has no input");
+    mase_graph_each_param(net->graph, has_values, &first);
+    if (first.len)
+        st = mase_fail(err, MASE_EVALUE,
+                       "parameters have no values, '%s' the first of them: mase_net_start gives "
+                       "them initial ones",
+                       mase_str_text(&first));
+    mase_str_release(&first);
+    return st;
+}
+
+/* The list of blocks is the newest graph's. */
+static void go_on_borrowing(struct mase_graph *older, const struct mase_graph *g)
+{
+    if (older && older->weights_borrowed)
+        older->weights = g->weights;
+}
+
 void mase_net_become(struct mase_net *net, struct mase_graph *g, bool keep)
 {
     struct mase_graph *old = net->graph;
+    mase_graph_take_weights(g, old); /* the last that needs memory */
     net->edits++;
-    mase_graph_take_weights(g, old);
     net->graph = g;
-    if (net->lent) /* whoever lent it frees it */
+    go_on_borrowing(net->before, g);
+    go_on_borrowing(net->lent, g);
+    if (old == net->lent) /* whoever lent it frees it */
         return;
-    if (!keep) {
+    if (!keep || net->lent) {
         mase_graph_free(old);
         return;
     }
@@ -44,17 +91,48 @@ void mase_net_become(struct mase_net *net, struct mase_graph *g, bool keep)
     net->before = old;
 }
 
-static bool copy_value(const char *full, struct mase_param *p, void *data)
+/* What the values of a parameter are copied to, and from: found before the first one changes, since
+ * there may be no memory to find the last. */
+struct copy {
+    void *to;
+    const void *from;
+    size_t size;
+};
+
+struct copies {
+    const struct mase_graph *g;
+    struct mase_arena arena;
+    struct copy *items;
+    int count, cap;
+};
+
+static bool note_copy(const char *full, struct mase_param *p, void *data)
 {
-    const struct mase_param *to = mase_graph_attr(data, full);
-    if (to && to->tensor.data && p->tensor.data && !p->tied)
-        memcpy(to->tensor.data, p->tensor.data, (size_t)mase_tensor_bytes(&p->tensor));
+    struct copies *c = data;
+    const struct mase_param *to = mase_graph_attr(c->g, full);
+    if (!to || !to->tensor.data || !p->tensor.data || p->tied)
+        return true;
+    c->items = mase_arena_grow(&c->arena, c->items, c->count, &c->cap, sizeof *c->items);
+    c->items[c->count++] =
+        (struct copy){ to->tensor.data, p->tensor.data, (size_t)mase_tensor_bytes(&p->tensor) };
     return true;
 }
 
-void mase_net_take_values(struct mase_graph *g, const struct mase_graph *from)
+void mase_net_become_trained(struct mase_net *net, struct mase_graph *g,
+                             const struct mase_graph *from, struct mase_arena *a,
+                             const struct mase_checkpoint_info *trained, const char *origin)
 {
-    mase_graph_each_param(from, copy_value, g);
+    struct copies c = { .g = g };
+    mase_graph_each_param(from, note_copy, &c);
+    mase_net_become(net, g, false); /* the last that needs memory */
+    for (int i = 0; i < c.count; i++)
+        memcpy(c.items[i].to, c.items[i].from, c.items[i].size);
+    mase_arena_release(&c.arena);
+    mase_arena_release(&net->arena);
+    net->arena = *a;
+    *a = (struct mase_arena){ 0 };
+    net->trained = *trained;
+    net->origin = origin;
 }
 
 enum mase_status mase_net_inputs(struct mase_inputs *in, struct mase_arena *a,
@@ -133,10 +211,10 @@ static void set_sample(struct mase_net *net, const struct mase_shape *sample)
     net->has_sample = true;
 }
 
-static enum mase_status start_weights(struct mase_net *net, uint64_t seed, struct mase_err *err)
+static enum mase_status start_weights(struct mase_graph *g, uint64_t seed, struct mase_err *err)
 {
-    MASE_TRY(mase_graph_check_size(net->graph, err));
-    mase_graph_init_weights(net->graph, seed);
+    MASE_TRY(mase_graph_check_size(g, err));
+    mase_graph_init_weights(g, seed);
     return MASE_OK;
 }
 
@@ -288,6 +366,8 @@ static enum mase_status open_whole(struct open *c, struct mase_err *err)
             mase_api_size(c->given->size, offsetof(struct mase_open, dataset), "mase_open", err));
         MASE_API_COPY(c->o, c->given);
     }
+    if (!(c->o.seconds >= 0))
+        return mase_fail(err, MASE_EVALUE, "capturing cannot take %g seconds", c->o.seconds);
     if (c->o.shape && (c->o.rank < 1 || c->o.rank >= MASE_MAX_RANK))
         return mase_fail(err, MASE_EVALUE, "a sample has 1 to %d dimensions, not %d",
                          MASE_MAX_RANK - 1, c->o.rank);
@@ -295,7 +375,7 @@ static enum mase_status open_whole(struct open *c, struct mase_err *err)
     if (c->o.weights && !c->o.no_weights)
         return take_weights(c, err);
     return c->net->graph->weights || c->o.no_weights ? MASE_OK
-                                                     : start_weights(c->net, c->o.seed, err);
+                                                     : start_weights(c->net->graph, c->o.seed, err);
 }
 
 static enum mase_status open_net(void *data, struct mase_err *err)
@@ -313,7 +393,9 @@ static enum mase_status open_net(void *data, struct mase_err *err)
 enum mase_status mase_net_open(struct mase_session *s, struct mase_net **net, const char *spec,
                                const struct mase_open *options, struct mase_err *err)
 {
+    MASE_API_NEED(net, err);
     *net = NULL;
+    MASE_API_NEED(spec, err);
     struct open c = { .session = s, .out = net, .spec = spec, .given = options };
     return mase_api_run(s, open_net, &c, err);
 }
@@ -358,7 +440,9 @@ static enum mase_status parse_net(void *data, struct mase_err *err)
 enum mase_status mase_net_parse(struct mase_session *s, struct mase_net **net, const char *text,
                                 const char *name, struct mase_err *err)
 {
+    MASE_API_NEED(net, err);
     *net = NULL;
+    MASE_API_NEED(text, err);
     return mase_api_run(s, parse_net, &(struct parse){ s, net, text, name }, err);
 }
 
@@ -432,7 +516,9 @@ static enum mase_status clone_net(void *data, struct mase_err *err)
 enum mase_status mase_net_clone(const struct mase_net *net, struct mase_net **copy,
                                 struct mase_err *err)
 {
+    MASE_API_NEED(copy, err);
     *copy = NULL;
+    MASE_API_NEED(net, err);
     return mase_api_run(net->session, clone_net, &(struct clone){ net, copy }, err);
 }
 
@@ -456,7 +542,9 @@ static enum mase_status set_original(void *data, struct mase_err *err)
 enum mase_status mase_net_set_original(struct mase_net *net, const struct mase_net *original,
                                        struct mase_err *err)
 {
-    return mase_api_run(net->session, set_original, &(struct original){ net, original }, err);
+    MASE_API_NEED(net, err);
+    MASE_API_NEED(original, err);
+    return mase_api_change(net, set_original, &(struct original){ net, original }, err);
 }
 
 /* ---- small things ---- */
@@ -482,19 +570,25 @@ static enum mase_status start_net(void *data, struct mase_err *err)
     mase_graph_each_param(c->net->graph, is_missing, &missing);
     if (!missing)
         return MASE_OK;
-    if (c->net->graph->weights)
-        return mase_graph_init_missing(c->net->graph, c->seed, err);
-    return start_weights(c->net, c->seed, err);
+    struct mase_graph *g = mase_graph_clone(c->net->graph);
+    const enum mase_status st =
+        g->weights ? mase_graph_init_missing(g, c->seed, err) : start_weights(g, c->seed, err);
+    if (st)
+        mase_graph_free(g);
+    else
+        mase_net_become(c->net, g, false);
+    return st;
 }
 
 enum mase_status mase_net_start(struct mase_net *net, uint64_t seed, struct mase_err *err)
 {
-    return mase_api_run(net->session, start_net, &(struct start){ net, seed }, err);
+    MASE_API_NEED(net, err);
+    return mase_api_change(net, start_net, &(struct start){ net, seed }, err);
 }
 
 int mase_net_sample(const struct mase_net *net, int64_t dim[8])
 {
-    if (!net->has_sample)
+    if (!net || !net->has_sample)
         return -1;
     memcpy(dim, net->sample.dim, sizeof net->sample.dim);
     return net->sample.rank;
@@ -509,17 +603,10 @@ struct sample {
 static enum mase_status change_sample(void *data, struct mase_err *err)
 {
     const struct sample *c = data;
-    struct mase_shape s = { .rank = c->rank };
+    struct mase_shape s;
     MASE_TRY(mase_net_use(c->net, err));
-    if (c->rank < 0 || c->rank >= MASE_MAX_RANK)
-        return mase_fail(err, MASE_EVALUE, "a sample has up to %d dimensions, not %d",
-                         MASE_MAX_RANK - 1, c->rank);
-    for (int i = 0; i < c->rank; i++) {
-        if (c->dim[i] < 1)
-            return mase_fail(err, MASE_EVALUE, "dimension %d of a sample is %lld", i,
-                             (long long)c->dim[i]);
-        s.dim[i] = c->dim[i];
-    }
+    if (mase_api_shape(&s, c->rank, c->dim, MASE_MAX_RANK - 1, err))
+        return mase_wrap(err, "the shape of a sample");
     if (c->net->has_sample && mase_shape_equal(&s, &c->net->sample))
         return MASE_OK;
     set_sample(c->net, &s);
@@ -531,10 +618,11 @@ static enum mase_status change_sample(void *data, struct mase_err *err)
 enum mase_status mase_net_set_sample(struct mase_net *net, int rank, const int64_t *dim,
                                      struct mase_err *err)
 {
-    return mase_api_run(net->session, change_sample, &(struct sample){ net, rank, dim }, err);
+    MASE_API_NEED(net, err);
+    return mase_api_change(net, change_sample, &(struct sample){ net, rank, dim }, err);
 }
 
 uint64_t mase_net_edits(const struct mase_net *net)
 {
-    return net->edits;
+    return net ? net->edits : 0;
 }

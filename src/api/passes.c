@@ -12,6 +12,8 @@
 #include <mase/quantize.h>
 #include <mase/sheet.h>
 
+#include "base/alloc.h"
+
 /* ---- a manager ---- */
 
 /* What a run of passes is given and leaves. */
@@ -21,7 +23,23 @@ struct run {
     struct mase_samples samples;
     struct mase_sheets sheets;
     struct mase_str text;
+    struct mase_str json; /* what the caller is told */
 };
+
+/* Passes read samples into what they hold for the inputs. */
+static enum mase_status take_rows(struct run *r, struct mase_inputs *in, const struct mase_net *net,
+                                  const struct mase_rows *rows, struct mase_err *err)
+{
+    const struct mase_data_info *d = &mase_dataset_info(rows->dataset)->data;
+    MASE_TRY(mase_net_fits(net, rows, err));
+    *in = mase_graph_inputs(&r->arena, net->graph, &d->sample, 1);
+    if (in->count && mase_inputs_features(in) != mase_data_features(d))
+        return mase_fail(
+            err, MASE_EVALUE, "samples of %s have %lld values; the inputs of the network take %lld",
+            d->name, (long long)mase_data_features(d), (long long)mase_inputs_features(in));
+    r->samples = mase_api_samples(rows);
+    return MASE_OK;
+}
 
 /* Within the graph that is about to be changed: a clone of the network's. */
 static enum mase_status begin(struct run *r, const struct mase_net *net,
@@ -29,10 +47,10 @@ static enum mase_status begin(struct run *r, const struct mase_net *net,
 {
     struct mase_arena *a = &r->arena;
     struct mase_inputs in = { 0 };
-    if (net->has_sample)
-        MASE_TRY(mase_net_inputs(&in, a, net, err));
     if (rows)
-        r->samples = mase_api_samples(rows);
+        MASE_TRY(take_rows(r, &in, net, rows, err));
+    else if (net->has_sample)
+        MASE_TRY(mase_net_inputs(&in, a, net, err));
     r->sheets = (struct mase_sheets){ .arena = a, .text = &r->text, .tables = mase_value_list(a) };
     r->manager.timings = mase_value_list(a);
     r->manager.env = (struct mase_pass_env){
@@ -56,7 +74,7 @@ static void end(struct run *r)
     mase_arena_release(&r->arena);
 }
 
-static void give_info(struct mase_text *out, struct run *r)
+static void write_info(struct run *r)
 {
     struct mase_arena *a = &r->arena;
     struct mase_value *v = mase_value_table(a);
@@ -65,7 +83,7 @@ static void give_info(struct mase_text *out, struct run *r)
     mase_value_set(a, v, "tables", r->sheets.tables);
     mase_value_set(a, v, "files", r->manager.env.files);
     mase_value_set(a, v, "timings", r->manager.timings);
-    mase_text_json(out, v);
+    mase_json_print(&r->json, v, 0);
 }
 
 /* ---- changing a network ---- */
@@ -74,37 +92,45 @@ static void give_info(struct mase_text *out, struct run *r)
 typedef enum mase_status work_fn(struct mase_graph **g, struct run *r, void *data,
                                  struct mase_err *err);
 
-/* The clone takes the network's place if there is something new about it, metadata too. */
+/* g takes the network's place if there is something new about it, metadata too: the clone, or what
+ * a pass loaded. */
 static void settle(struct mase_net *net, struct mase_graph *g, const struct mase_graph *clone,
                    uint64_t edits)
 {
     const struct mase_graph *old = net->graph;
+    struct mase_shape sample;
+    const bool says = g != clone && mase_graph_says_sample(&sample, g);
     if (g == clone && g->edits == edits && g->notes == 0 && g->props == old->props) {
         mase_graph_free(g);
         return;
     }
-    if (g != clone) /* a pass has loaded one */
-        net->has_sample = mase_graph_says_sample(&net->sample, g) || net->has_sample;
-    mase_net_become(net, g, g->edits != edits);
+    mase_net_become(net, g, g->edits != edits); /* the last that needs memory */
+    if (says) {
+        net->sample = sample;
+        net->has_sample = true;
+    }
 }
 
 static enum mase_status change(struct mase_net *net, const struct mase_rows *rows, work_fn *work,
                                void *data, struct mase_text *info, struct mase_err *err)
 {
     struct run r = { 0 };
-    MASE_TRY(mase_net_use(net, err));
+    MASE_TRY(mase_net_need_output(net, err));
     struct mase_graph *clone = mase_graph_clone(net->graph), *g = clone;
     const uint64_t edits = g->edits;
     enum mase_status st = begin(&r, net, rows, err);
     if (!st)
         st = work(&g, &r, data, err);
-    if (!st && info)
-        give_info(info, &r);
+    if (!st && info && !r.json.data)
+        write_info(&r);
     end(&r);
     if (st)
         mase_graph_free(g);
     else
         settle(net, g, clone, edits);
+    if (!st && info)
+        mase_text_take(info, &r.json);
+    mase_str_release(&r.json);
     return st;
 }
 
@@ -151,7 +177,9 @@ enum mase_status mase_net_pass(struct mase_net *net, const char *pass, const cha
                                struct mase_err *err)
 {
     struct pass c = { net, pass, args, rows, info };
-    return mase_api_run(net->session, run_pass, &c, err);
+    MASE_API_NEED(net, err);
+    MASE_API_NEED(pass, err);
+    return mase_api_change(net, run_pass, &c, err);
 }
 
 static enum mase_status work_passes(struct mase_graph **g, struct run *r, void *data,
@@ -175,7 +203,8 @@ enum mase_status mase_net_passes(struct mase_net *net, const char *config,
                                  struct mase_err *err)
 {
     struct pass c = { net, NULL, config, rows, info };
-    return mase_api_run(net->session, run_passes, &c, err);
+    MASE_API_NEED(net, err);
+    return mase_api_change(net, run_passes, &c, err);
 }
 
 /* ---- passes of programs ---- */
@@ -194,19 +223,38 @@ size_t mase_api_own_size(void)
     return sizeof(struct own_opts);
 }
 
-/* The graph of the manager as a network, for as long as the pass runs. */
-static struct mase_net lend(struct mase_session *s, struct mase_graph *g,
-                            const struct mase_pass_env *env)
+/* The graph of the manager as a network, for as long as the pass runs, and what the pass leaves
+ * outside of the graph: nobody's but ours, if the call should end before its end. */
+struct loan {
+    struct mase_net net;
+    struct mase_text info;
+};
+
+static void end_loan(void *record)
 {
-    struct mase_net net = { .session = s, .graph = g, .lent = true };
-    net.trained = (struct mase_checkpoint_info){ .epoch = -1, .step = -1 };
+    struct loan *l = record;
+    mase_text_release(&l->info);
+    mase_graph_free(l->net.before);
+    mase_arena_release(&l->net.arena);
+}
+
+/* The session is that whose call is under way: its host is its first member. */
+static struct loan *lend(struct mase_graph *g, const struct mase_pass_env *env)
+{
+    struct loan *l = mase_xcalloc_ended(sizeof *l, end_loan);
+    struct mase_net *net = &l->net;
+    *net = (struct mase_net){ .session = (struct mase_session *)(uintptr_t)mase_host_now(),
+                              .graph = g,
+                              .lent = g,
+                              .lender = mase_guard_now(),
+                              .trained = { .epoch = -1, .step = -1 } };
     if (env->input_count) {
         const struct mase_shape *whole = &env->inputs[0].tensor.shape;
-        net.has_sample = true;
-        net.sample.rank = whole->rank - 1;
-        memcpy(net.sample.dim, whole->dim + 1, sizeof net.sample.dim - sizeof net.sample.dim[0]);
+        net->has_sample = true;
+        net->sample.rank = whole->rank - 1;
+        memcpy(net->sample.dim, whole->dim + 1, sizeof net->sample.dim - sizeof net->sample.dim[0]);
     }
-    return net;
+    return l;
 }
 
 static enum mase_status note_result(struct mase_pass_env *env, const char *name,
@@ -223,26 +271,24 @@ static enum mase_status note_result(struct mase_pass_env *env, const char *name,
     return MASE_OK;
 }
 
-/* The session is that whose call is under way: its host is its first member. */
 static enum mase_status run_own(struct mase_graph **g, const void *options,
                                 struct mase_pass_env *env, struct mase_err *err)
 {
     const struct mase_own_pass *own = env->pass->user;
-    struct mase_session *s = (struct mase_session *)(uintptr_t)mase_host_now();
-    struct mase_net net = lend(s, *g, env);
+    struct loan *l = lend(*g, env);
     struct mase_str args = { 0 };
-    struct mase_text info = { 0 };
     mase_json_print(&args, ((const struct own_opts *)options)->args, 0);
-    enum mase_status st = own->run(own->user, &net, mase_str_text(&args), &info, err);
+    *err = (struct mase_err){ 0 }; /* what was said before is not about this pass */
+    enum mase_status st =
+        mase_api_agree(own->run(own->user, &l->net, mase_str_text(&args), &l->info, err), err);
     if (!st)
-        st = mase_net_use(&net, err);
+        st = mase_net_need_output(&l->net, err);
     if (!st)
-        st = note_result(env, own->name, &info, err);
-    mase_text_release(&info);
+        st = note_result(env, own->name, &l->info, err);
     mase_str_release(&args);
-    mase_arena_release(&net.arena);
-    if (!st || net.graph != *g)
-        *g = net.graph; /* passes of the pass may have put another in its place */
+    *g = l->net.graph; /* passes of the pass may have put another in its place */
+    end_loan(l);
+    mase_xfree(l);
     return st;
 }
 
@@ -257,7 +303,7 @@ enum mase_status mase_api_look_own(const struct mase_graph *g, const void *optio
 {
     struct mase_graph *copy = mase_graph_clone(g), *looked_at = copy;
     enum mase_status st = run_own(&looked_at, options, env, err);
-    if (!st && (looked_at != copy || copy->edits != g->edits))
+    if (!st && (looked_at->edits != g->edits || !mase_graph_equal(g, looked_at, NULL)))
         st = mase_fail(err, MASE_EVALUE, "an analysis must not change the graph");
     if (looked_at != copy)
         mase_graph_free(looked_at);
@@ -285,6 +331,8 @@ static enum mase_status section_of(struct mase_value **out, struct mase_arena *a
     mase_value_set(a, mase_value_set(a, v, "default", mase_value_table(a)), "config", none);
     for (int i = 0; i < q->count; i++) {
         const struct mase_decision_text *d = &q->decisions[i];
+        if (!d->node)
+            return mase_fail(err, MASE_EVALUE, "the node of decision %d is NULL", i);
         if (!mase_graph_find(g, d->node))
             return mase_fail(err, MASE_EVALUE, "no node is called '%s'", d->node);
         if (!d->config)
@@ -330,7 +378,12 @@ enum mase_status mase_net_quantize(struct mase_net *net, const struct mase_decis
                                    int count, const struct mase_rows *rows, struct mase_err *err)
 {
     struct quantize q = { net, decisions, count, rows };
-    return mase_api_run(net->session, quantize, &q, err);
+    MASE_API_NEED(net, err);
+    if (count < 0)
+        return mase_fail(err, MASE_EVALUE, "there are %d decisions", count);
+    if (count)
+        MASE_API_NEED(decisions, err);
+    return mase_api_change(net, quantize, &q, err);
 }
 
 /* ---- explaining ---- */
@@ -378,7 +431,7 @@ static enum mase_status explain(void *data, struct mase_err *err)
     const struct explain *e = data;
     struct mase_arena a = { 0 };
     struct mase_value *v = NULL;
-    MASE_TRY(mase_net_use(e->net, err));
+    MASE_TRY(mase_net_need_output(e->net, err));
     const enum mase_status st = explain_in(&v, &a, e, err);
     if (!st)
         mase_text_json(e->out, v);
@@ -389,6 +442,8 @@ static enum mase_status explain(void *data, struct mase_err *err)
 enum mase_status mase_net_explain(struct mase_net *net, struct mase_text *out, const char *args,
                                   struct mase_err *err)
 {
+    MASE_API_NEED(net, err);
+    MASE_API_NEED(out, err);
     return mase_api_run(net->session, explain, &(struct explain){ net, out, args }, err);
 }
 
@@ -416,10 +471,24 @@ static enum mase_status format_of(const struct mase_format **f, struct mase_aren
     return mase_format_bind(f, kind, config, "", err);
 }
 
+/* An empty tensor is one, too. */
+static enum mase_status tensor_shape(struct mase_shape *s, const struct round *r,
+                                     struct mase_err *err)
+{
+    int64_t some[MASE_MAX_RANK] = { 0 };
+    const bool given = r->rank > 0 && r->rank <= MASE_MAX_RANK && r->dim;
+    for (int i = 0; i < r->rank && given; i++)
+        some[i] = r->dim[i] ? r->dim[i] : 1;
+    MASE_TRY(mase_api_shape(s, r->rank, given ? some : NULL, MASE_MAX_RANK, err));
+    if (r->rank)
+        memcpy(s->dim, r->dim, (size_t)r->rank * sizeof *r->dim);
+    return MASE_OK;
+}
+
 static enum mase_status round_in(const struct round *r, struct mase_arena *a, struct mase_err *err)
 {
     const struct mase_format *f;
-    struct mase_shape s = { .rank = r->rank };
+    struct mase_shape s;
     const bool positive = mase_streq(r->role, "unsigned data");
     const bool data = positive || mase_streq(r->role, "data");
     const enum mase_role role = data ? MASE_ROLE_DATA : MASE_ROLE_WEIGHT;
@@ -427,11 +496,7 @@ static enum mase_status round_in(const struct round *r, struct mase_arena *a, st
     if (!data && !mase_streq(r->role, "weight") && !mase_streq(r->role, "bias"))
         return mase_fail(err, MASE_EVALUE,
                          "role '%s' is none of data, unsigned data, weight and bias", r->role);
-    if (r->rank < 0 || r->rank > MASE_MAX_RANK)
-        return mase_fail(err, MASE_EVALUE, "tensors have up to %d dimensions, not %d",
-                         MASE_MAX_RANK, r->rank);
-    for (int i = 0; i < r->rank; i++)
-        s.dim[i] = r->dim[i];
+    MASE_TRY(tensor_shape(&s, r, err));
     if (f)
         MASE_TRY(mase_format_fits(f, &s, role, err));
     if (mase_shape_count(&s) > 0)
@@ -452,15 +517,14 @@ enum mase_status mase_session_round(struct mase_session *s, float *y, const floa
                                     struct mase_err *err)
 {
     struct round r = { y, x, rank, dim, format, role };
+    MASE_API_NEED(y, err);
+    MASE_API_NEED(x, err);
+    MASE_API_NEED(format, err);
+    MASE_API_NEED(role, err);
     return mase_api_run(s, round_values, &r, err);
 }
 
 /* ---- statistics ---- */
-
-struct profile {
-    struct pass pass;
-    struct mase_text *out;
-};
 
 /* What metadata have of a node now: {operand: statistics}. */
 static struct mase_value *statistics(struct mase_arena *a, const struct mase_meta *m)
@@ -478,28 +542,29 @@ static struct mase_value *statistics(struct mase_arena *a, const struct mase_met
 static enum mase_status work_profile(struct mase_graph **g, struct run *r, void *data,
                                      struct mase_err *err)
 {
-    struct profile *p = data;
-    MASE_TRY(work_pass(g, r, &p->pass, err));
+    MASE_TRY(work_pass(g, r, data, err));
     struct mase_value *found = mase_value_table(&r->arena);
     for (const struct mase_node *n = (*g)->first; n; n = n->next) {
         struct mase_value *v = statistics(&r->arena, n->meta);
         if (v->count)
             mase_value_set(&r->arena, found, n->name, v);
     }
-    mase_text_json(p->out, found);
+    mase_json_print(&r->json, found, 0);
     return MASE_OK;
 }
 
 static enum mase_status profile(void *data, struct mase_err *err)
 {
-    struct profile *p = data;
-    return change(p->pass.net, p->pass.rows, work_profile, p, NULL, err);
+    struct pass *c = data;
+    return change(c->net, c->rows, work_profile, c, c->info, err);
 }
 
 enum mase_status mase_net_profile(struct mase_net *net, struct mase_text *out,
                                   const struct mase_rows *rows, const char *options,
                                   struct mase_err *err)
 {
-    struct profile p = { { net, "profile_statistics", options, rows, NULL }, out };
-    return mase_api_run(net->session, profile, &p, err);
+    struct pass c = { net, "profile_statistics", options, rows, out };
+    MASE_API_NEED(net, err);
+    MASE_API_NEED(out, err);
+    return mase_api_change(net, profile, &c, err);
 }

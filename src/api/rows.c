@@ -151,7 +151,11 @@ enum mase_status mase_rows_open(struct mase_session *s, struct mase_rows **rows,
                                 const char *options, const struct mase_net *trained,
                                 struct mase_err *err)
 {
+    MASE_API_NEED(rows, err);
     *rows = NULL;
+    MASE_API_NEED(name, err);
+    if (trained)
+        MASE_TRY(mase_net_use(trained, err));
     return mase_api_run(s, open_rows, &(struct open){ s, rows, name, options, trained }, err);
 }
 
@@ -162,6 +166,16 @@ struct wrap {
     const char *options;
 };
 
+static enum mase_status check_names(const struct mase_arrays *in, struct mase_err *err)
+{
+    if (in->classes < 0)
+        return mase_fail(err, MASE_EVALUE, "there are %d classes", in->classes);
+    for (int i = 0; in->class_names && i < in->classes; i++)
+        if (!in->class_names[i])
+            return mase_fail(err, MASE_EVALUE, "class_names[%d] is NULL", i);
+    return MASE_OK;
+}
+
 static enum mase_status wrap_arrays(struct mase_dataset **d, struct mase_data_choice *choice,
                                     const struct wrap *w, struct mase_err *err)
 {
@@ -171,14 +185,15 @@ static enum mase_status wrap_arrays(struct mase_dataset **d, struct mase_data_ch
     MASE_TRY(
         mase_api_size(w->arrays->size, offsetof(struct mase_arrays, labels), "mase_arrays", err));
     MASE_API_COPY(in, w->arrays);
-    if (in.rank < 0 || in.rank >= MASE_MAX_RANK || (in.rank && !in.shape))
-        return mase_fail(err, MASE_EVALUE, "samples have up to %d dimensions, not %d",
-                         MASE_MAX_RANK - 1, in.rank);
+    struct mase_shape sample;
+    if (mase_api_shape(&sample, in.rank, in.shape, MASE_MAX_RANK - 1, err))
+        return mase_wrap(err, "the shape of a sample");
+    MASE_TRY(check_names(&in, err));
     struct mase_data_arrays arrays = {
         .name = in.name ? in.name : "arrays",
         .x = in.x,
         .count = in.count,
-        .sample = { .rank = in.rank },
+        .sample = sample,
         .labels = in.labels,
         .targets = in.targets,
         .target_count = in.target_count,
@@ -187,8 +202,6 @@ static enum mase_status wrap_arrays(struct mase_dataset **d, struct mase_data_ch
         .train = in.train,
         .validation = in.validation,
     };
-    for (int i = 0; i < in.rank; i++)
-        arrays.sample.dim[i] = in.shape[i];
     choice->dataset = arrays.name;
     MASE_TRY(choose(choice, w->options, NULL, err));
     if (mase_data_choice_scaling_file(choice))
@@ -222,7 +235,9 @@ enum mase_status mase_rows_from(struct mase_session *s, struct mase_rows **rows,
                                 const struct mase_arrays *arrays, const char *options,
                                 struct mase_err *err)
 {
+    MASE_API_NEED(rows, err);
     *rows = NULL;
+    MASE_API_NEED(arrays, err);
     return mase_api_run(s, wrap_rows, &(struct wrap){ s, rows, arrays, options }, err);
 }
 
@@ -307,6 +322,8 @@ static enum mase_status print_info(void *data, struct mase_err *err)
 enum mase_status mase_rows_info(const struct mase_rows *rows, struct mase_text *out,
                                 struct mase_err *err)
 {
+    MASE_API_NEED(rows, err);
+    MASE_API_NEED(out, err);
     return mase_api_run(rows->session, print_info, &(struct look){ rows, out }, err);
 }
 
@@ -332,7 +349,7 @@ enum mase_status mase_api_split(enum mase_split *split, const char *name, struct
 
 int64_t mase_rows_count(const struct mase_rows *rows, const char *split)
 {
-    const int i = split_of(split);
+    const int i = rows ? split_of(split) : -1;
     return i < 0 ? -1 : mase_dataset_split(rows->dataset, (enum mase_split)i).count;
 }
 
@@ -382,6 +399,8 @@ enum mase_status mase_rows_read(const struct mase_rows *rows, const char *split,
                                 struct mase_err *err)
 {
     struct read r = { rows, split, first, n, x, labels, targets };
+    MASE_API_NEED(rows, err);
+    MASE_API_NEED(split, err);
     return mase_api_run(rows->session, read_rows, &r, err);
 }
 
@@ -414,6 +433,9 @@ static enum mase_status find_table(void *data, struct mase_err *err)
 enum mase_status mase_rows_table(const struct mase_rows *rows, struct mase_table_rows *table,
                                  const char *split, struct mase_err *err)
 {
+    MASE_API_NEED(rows, err);
+    MASE_API_NEED(table, err);
+    MASE_API_NEED(split, err);
     return mase_api_run(rows->session, find_table, &(struct table){ rows, table, split }, err);
 }
 

@@ -23,6 +23,8 @@ int mase_abi(void)
 
 void mase_text_release(struct mase_text *t)
 {
+    if (!t)
+        return;
     mase_xfree(t->data);
     *t = (struct mase_text){ 0 };
 }
@@ -32,6 +34,7 @@ void mase_text_take(struct mase_text *t, struct mase_str *s)
     if (!s->data)
         mase_str_add(s, "");
     mase_text_release(t);
+    mase_let_go(s->data);
     *t = (struct mase_text){ s->data, s->len };
     *s = (struct mase_str){ 0 };
 }
@@ -45,6 +48,8 @@ void mase_text_json(struct mase_text *t, const struct mase_value *v)
 
 size_t mase_err_text(const struct mase_err *err, char *buffer, size_t size)
 {
+    static const struct mase_err none;
+    err = err ? err : &none;
     const struct mase_loc *at = &err->loc;
     char place[sizeof err->path + 32] = "";
     if (err->path[0] && at->line > 0 && at->col > 0)
@@ -63,19 +68,83 @@ size_t mase_err_text(const struct mase_err *err, char *buffer, size_t size)
 enum mase_status mase_api_run(struct mase_session *s, mase_guarded_fn *fn, void *data,
                               struct mase_err *err)
 {
-    struct mase_err unwanted;
+    struct mase_err unwanted = { 0 };
+    MASE_API_NEED(s, err);
     return mase_guarded(&s->host, fn, data, err ? err : &unwanted);
+}
+
+enum mase_status mase_api_change(struct mase_net *net, mase_guarded_fn *fn, void *data,
+                                 struct mase_err *err)
+{
+    if (net->busy)
+        return mase_fail(
+            err, MASE_EVALUE,
+            "another call is changing this network: its callbacks can only look at it");
+    struct mase_err unwanted = { 0 };
+    net->busy = true;
+    const enum mase_status st =
+        net->lent ? mase_guarded_part(net->lender, fn, data, err ? err : &unwanted)
+                  : mase_api_run(net->session, fn, data, err);
+    net->busy = false;
+    return st;
+}
+
+enum mase_status mase_api_agree(enum mase_status st, struct mase_err *err)
+{
+    if (st && !err->msg[0])
+        return mase_fail(err, st, "failed without a message");
+    if (st)
+        err->status = st;
+    return st;
+}
+
+/* A function of the program's own may fail without a word; what was said before is not about it. */
+struct foreign {
+    mase_call_fn *fn;
+    void *data;
+};
+
+static enum mase_status call_foreign(void *data, struct mase_err *err)
+{
+    const struct foreign *f = data;
+    *err = (struct mase_err){ 0 };
+    return mase_api_agree(f->fn(f->data, err), err);
 }
 
 enum mase_status mase_session_call(struct mase_session *s, mase_call_fn *fn, void *data,
                                    struct mase_err *err)
 {
-    return mase_api_run(s, fn, data, err);
+    MASE_API_NEED(fn, err);
+    return mase_api_run(s, call_foreign, &(struct foreign){ fn, data }, err);
+}
+
+enum mase_status mase_api_missing(const char *what, struct mase_err *err)
+{
+    return mase_fail(err, MASE_EVALUE, "%s is NULL", what);
+}
+
+enum mase_status mase_api_shape(struct mase_shape *s, int rank, const int64_t *dim, int most,
+                                struct mase_err *err)
+{
+    *s = (struct mase_shape){ 0 };
+    if (rank < 0 || rank > most || (rank && !dim))
+        return mase_fail(err, MASE_EVALUE, "there are up to %d dimensions, not %d%s", most, rank,
+                         rank > 0 && !dim ? " at NULL" : "");
+    for (int i = 0; i < rank; i++) {
+        if (dim[i] < 1)
+            return mase_fail(err, MASE_EVALUE, "dimension %d is %lld", i, (long long)dim[i]);
+        s->dim[i] = dim[i];
+    }
+    s->rank = rank;
+    if (mase_shape_count(s) > INT64_MAX / 64)
+        return mase_fail(err, MASE_ELIMIT, "no memory has so many values as %d dimensions say",
+                         rank);
+    return MASE_OK;
 }
 
 enum mase_status mase_api_size(size_t size, size_t least, const char *what, struct mase_err *err)
 {
-    if (size >= least)
+    if (size >= least && size % sizeof(size_t) == 0)
         return MASE_OK;
     return mase_fail(err, MASE_EVALUE, "struct %s: size is %zu; it must be sizeof(struct %s)", what,
                      size, what);
@@ -115,6 +184,8 @@ static enum mase_status set_text(void *data, struct mase_err *err)
 enum mase_status mase_text_set(struct mase_session *s, struct mase_text *t, const char *value,
                                struct mase_err *err)
 {
+    MASE_API_NEED(t, err);
+    MASE_API_NEED(value, err);
     return mase_api_run(s, set_text, &(struct set_text){ t, value }, err);
 }
 
@@ -138,7 +209,7 @@ struct mase_session *mase_session_new(const struct mase_hooks *given)
 {
     struct mase_hooks hooks = { 0 };
     struct mase_err err;
-    if (given && given->size < offsetof(struct mase_hooks, user))
+    if (given && mase_api_size(given->size, offsetof(struct mase_hooks, user), "mase_hooks", &err))
         return NULL;
     if (given)
         MASE_API_COPY(hooks, given);
@@ -210,5 +281,6 @@ static enum mase_status add_pass(void *data, struct mase_err *err)
 enum mase_status mase_session_add_pass(struct mase_session *s, const struct mase_own_pass *pass,
                                        struct mase_err *err)
 {
+    MASE_API_NEED(pass, err);
     return mase_api_run(s, add_pass, &(struct add_pass){ s, pass }, err);
 }

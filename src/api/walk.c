@@ -38,6 +38,7 @@ static enum mase_status print_program(struct mase_str *out, struct mase_net *net
     struct mase_arena a = { 0 };
     struct mase_inputs in;
     struct mase_program *p = NULL;
+    MASE_TRY(mase_net_need_output(net, err));
     enum mase_status st = mase_net_inputs(&in, &a, net, err);
     if (!st)
         st = mase_program_lower(
@@ -56,6 +57,7 @@ static enum mase_status print_integers(struct mase_str *out, struct mase_net *ne
     struct mase_arena a = { 0 };
     struct mase_inputs in;
     struct mase_exact *e = NULL;
+    MASE_TRY(mase_net_need_values(net, err));
     enum mase_status st = mase_net_inputs(&in, &a, net, err);
     if (!st)
         st = mase_exact_new(&e, net->graph, in.item, in.count, err);
@@ -136,54 +138,65 @@ static enum mase_status print_net(void *data, struct mase_err *err)
 enum mase_status mase_net_print(struct mase_net *net, struct mase_text *out, const char *what,
                                 struct mase_err *err)
 {
+    MASE_API_NEED(net, err);
+    MASE_API_NEED(out, err);
+    MASE_API_NEED(what, err);
     return mase_api_run(net->session, print_net, &(struct print){ net, out, what }, err);
 }
 
 /* ---- nodes ---- */
 
+/* Of a network that is whole. */
+static bool can_walk(const struct mase_net *net)
+{
+    return net && !net->broken;
+}
+
 const struct mase_node *mase_net_next(const struct mase_net *net, const struct mase_node *after)
 {
+    if (!can_walk(net) || (after && after->graph != net->graph))
+        return NULL;
     return after ? after->next : net->graph->first;
 }
 
 const struct mase_node *mase_net_find(const struct mase_net *net, const char *name)
 {
-    return mase_graph_find(net->graph, name);
+    return can_walk(net) && name ? mase_graph_find(net->graph, name) : NULL;
 }
 
 const char *mase_node_name(const struct mase_node *n)
 {
-    return n->name;
+    return n ? n->name : NULL;
 }
 
 const char *mase_node_op(const struct mase_node *n)
 {
-    return mase_node_kind_names[n->kind];
+    return n ? mase_node_kind_names[n->kind] : NULL;
 }
 
 const char *mase_node_path(const struct mase_node *n)
 {
-    return n->target;
+    return n ? n->target : NULL;
 }
 
 const char *mase_node_mase_op(const struct mase_node *n)
 {
-    return mase_ops[n->op].name;
+    return n ? mase_ops[n->op].name : NULL;
 }
 
 const char *mase_node_mase_type(const struct mase_node *n)
 {
-    return mase_op_type_names[mase_node_op_type(n)];
+    return n ? mase_op_type_names[mase_node_op_type(n)] : NULL;
 }
 
 const struct mase_node *mase_node_input(const struct mase_node *n, int i)
 {
-    return i >= 0 && i < n->input_count ? n->inputs[i] : NULL;
+    return n && i >= 0 && i < n->input_count ? n->inputs[i] : NULL;
 }
 
 const struct mase_node *mase_node_user(const struct mase_node *n, int i)
 {
-    return i >= 0 && i < n->user_count ? n->users[i] : NULL;
+    return n && i >= 0 && i < n->user_count ? n->users[i] : NULL;
 }
 
 struct node_json {
@@ -197,6 +210,8 @@ static enum mase_status print_node(void *data, struct mase_err *err)
     const struct node_json *c = data;
     struct mase_arena a = { 0 };
     MASE_TRY(mase_net_use(c->net, err));
+    if (c->node->graph != c->net->graph)
+        return mase_fail(err, MASE_EVALUE, "the node is none of this network's");
     mase_text_json(c->out, mase_json_node(&a, c->node));
     mase_arena_release(&a);
     return MASE_OK;
@@ -205,6 +220,9 @@ static enum mase_status print_node(void *data, struct mase_err *err)
 enum mase_status mase_node_json(struct mase_net *net, struct mase_text *out,
                                 const struct mase_node *n, struct mase_err *err)
 {
+    MASE_API_NEED(net, err);
+    MASE_API_NEED(out, err);
+    MASE_API_NEED(n, err);
     return mase_api_run(net->session, print_node, &(struct node_json){ net, out, n }, err);
 }
 
@@ -263,6 +281,8 @@ enum mase_status mase_net_weight(struct mase_net *net, int i, struct mase_weight
                                  struct mase_err *err)
 {
     struct find_weight f = { .net = net, .out = w, .wanted = i };
+    MASE_API_NEED(net, err);
+    MASE_API_NEED(w, err);
     return mase_api_run(net->session, give_weight, &f, err);
 }
 
@@ -277,11 +297,12 @@ static bool count_one(const char *full, struct mase_param *p, void *data)
 int mase_net_weights(const struct mase_net *net)
 {
     int count = 0;
-    mase_graph_each_param(net->graph, count_one, &count);
+    if (can_walk(net))
+        mase_graph_each_param(net->graph, count_one, &count);
     return count;
 }
 
 int64_t mase_net_params(const struct mase_net *net)
 {
-    return mase_graph_param_count(net->graph);
+    return can_walk(net) ? mase_graph_param_count(net->graph) : 0;
 }
