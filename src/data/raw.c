@@ -472,6 +472,15 @@ static const char *const *copy_names(struct mase_arena *a, const char *const *na
     return copy;
 }
 
+/* Names may be those that were asked for, which the dataset outlives. */
+static void own_names(struct mase_dataset *d, struct mase_raw *r)
+{
+    if (r->named && r->feature_names)
+        r->feature_names = copy_names(&d->arena, r->feature_names, (int)r->features);
+    if (r->class_names)
+        r->class_names = copy_names(&d->arena, r->class_names, r->classes);
+}
+
 /* What must be said to read the same columns again. Arrays go by their usual names unless others
  * were chosen. */
 static struct mase_data_columns columns_read(struct mase_dataset *d, const struct mase_raw *r,
@@ -502,6 +511,7 @@ enum mase_status mase_raw_finish(struct mase_dataset *d, struct mase_raw *r,
         mase_fit_split(opts, r->training || r->published, r->validation > 0, r->grouped);
     opts = &fitted;
     MASE_TRY(mase_raw_check(r, path, err));
+    own_names(d, r);
     mase_raw_inputs(d, r, opts);
     struct ordered o = order_rows(r, opts);
     d->info.rows = r->rows;

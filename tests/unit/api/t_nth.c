@@ -943,11 +943,11 @@ static void try_faults(const struct call *c, const char *which, long *tried)
     if (writes)
         run_once(c, &asked, &wanted);
     struct trial t = { subject(c), c->text, c->more, 0 };
-    const uint64_t before = sum_of(t.net);
+    uint64_t before = sum_of(t.net);
     fill_target();
     const uint64_t files = folder_sum(world.out);
     const int open_before = open_files();
-    const long alive = memory.alive;
+    long alive = memory.alive;
     for (long n = 1;; n++) {
         faults.call = which;
         faults.fails = n;
@@ -966,7 +966,11 @@ static void try_faults(const struct call *c, const char *which, long *tried)
             fill_target();
         if (st != MASE_EIO && (st || !whole) && !(c->flags & KEEPS)) /* whose folder may be there */
             fail_msg("%s, %s %ld fails: status %d, %s", c->name, which, n, (int)st, world.err.msg);
-        if (st && sum_of(t.net) != before)
+        if (!st) { /* it went well all the same */
+            before = sum_of(t.net);
+            alive = memory.alive;
+        }
+        if (sum_of(t.net) != before)
             fail_msg("%s, %s %ld fails: the network has changed", c->name, which, n);
         if (now != files && !whole && !(c->flags & KEEPS))
             fail_msg("%s, %s %ld fails: files have changed", c->name, which, n);
