@@ -496,7 +496,11 @@ static enum mase_status add_relu(void *user, struct mase_net *net, const char *a
                           "%more = call_function[target=torch.relu](args = (%seq_blocks_3,))",
                           err));
     MASE_TRY(mase_net_replace(net, mase_net_find(net, "seq_blocks_3"), added, err));
-    return mase_net_pass(net, "quantize", by_type, NULL, NULL, err); /* a pass within the pass */
+    MASE_TRY(mase_net_pass(net, "quantize", by_type, NULL, NULL, err)); /* a pass within the pass */
+    struct mase_runner *r = NULL;
+    MASE_TRY(mase_runner_new(net, &r, NULL, err)); /* the weights are there still */
+    mase_runner_free(r);
+    return MASE_OK;
 }
 
 static enum mase_status give_up(void *user, struct mase_net *net, const char *args,
