@@ -113,7 +113,7 @@ enum mase_status soak_finish(struct worker *w, enum soak_call call, enum mase_st
         soak_die(w, "there was no memory, and the status says otherwise");
     if (st && w->err.status != st)
         soak_die(w, "the error has another status");
-        fprintf(stderr, "SAY %s %.100s\n", w->what, w->err.msg);
+    fprintf(stderr, "SAY %s %.100s\n", w->what, w->err.msg);
     if (st && !w->err.msg[0])
         soak_die(w, "a failure without a sentence");
     w->starved += starved;

@@ -17,16 +17,16 @@
 enum { FEATURES = 16, CLASSES = 5, ROWS = 120, NETS = 4, TABLES = 3, RUNNERS = 3, STATUSES = 8 };
 
 /* Every function of mase.h that returns a status. */
-#define SOAK_CALLS(X)                                                                              \
-    X(session_call)                                                                                \
-    X(session_list)                                                                                \
-    X(session_add_pass)                                                                            \
-    X(text_set) X(rows_open) X(rows_from) X(rows_info) X(rows_read) X(rows_table) X(net_open)      \
-        X(net_parse) X(net_clone) X(net_set_original) X(net_start) X(net_set_sample) X(net_save)   \
-            X(net_write) X(net_load) X(net_print) X(node_json) X(net_weight) X(net_add)            \
-                X(net_set_args) X(net_replace) X(net_erase) X(net_check) X(net_pass) X(net_passes) \
-                    X(net_quantize) X(net_explain) X(session_round) X(net_profile) X(runner_new)   \
-                        X(runner_run) X(net_evaluate) X(net_prove) X(net_train)
+/* clang-format off */
+#define SOAK_CALLS(X)                                                                             \
+    X(session_call) X(session_list) X(session_add_pass) X(text_set) X(rows_open) X(rows_from)     \
+    X(rows_info) X(rows_read) X(rows_table) X(net_open) X(net_parse) X(net_clone)                 \
+    X(net_set_original) X(net_start) X(net_set_sample) X(net_save) X(net_write) X(net_load)       \
+    X(net_print) X(node_json) X(net_weight) X(net_add) X(net_set_args) X(net_replace)             \
+    X(net_erase) X(net_check) X(net_pass) X(net_passes) X(net_quantize) X(net_explain)            \
+    X(session_round) X(net_profile) X(runner_new) X(runner_run) X(net_evaluate) X(net_prove)      \
+    X(net_train)
+/* clang-format on */
 enum soak_call {
 #define X(name) SOAK_##name,
     SOAK_CALLS(X)
