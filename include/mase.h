@@ -433,8 +433,8 @@ MASE_API enum mase_status mase_node_json(struct mase_net *net, struct mase_text 
                                          struct mase_err *err) MASE_MUST_CHECK;
 
 /* A parameter or buffer, in the order of the state dict. data is the network's own memory: what is
- * written there is what it computes with from the next call on; the pointer is good until the
- * network is freed. */
+ * written there is what it computes with from the next call on. The pointer is good until the
+ * network is freed; after a pass that changes weights they may lie elsewhere: ask again. */
 struct mase_weight_info {
     size_t size;
     const char *name;  /* "seq_blocks.2.weight" */

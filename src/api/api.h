@@ -122,6 +122,15 @@ void mase_net_become(struct mase_net *net, struct mase_graph *g, bool keep);
 void mase_net_become_trained(struct mase_net *net, struct mase_graph *g,
                              const struct mase_graph *from, struct mase_arena *a,
                              const struct mase_checkpoint_info *trained, const char *origin);
+/* Values of the parameters as they were: kept once more, those of now. They go back to where they
+ * lay. */
+struct mase_kept {
+    struct mase_arena *arena; /* borrowed, for the copies */
+    struct mase_kept_value *item;
+    int count, cap;
+};
+void mase_keep_values(struct mase_kept *k, const struct mase_graph *g);
+void mase_put_back(const struct mase_kept *k);
 /* Inputs of one sample each, of which shapes are known; an error when the network's are not. */
 enum mase_status mase_net_inputs(struct mase_inputs *in, struct mase_arena *a,
                                  const struct mase_net *net, struct mase_err *err) MASE_MUST_CHECK;

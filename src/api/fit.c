@@ -6,14 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- the best weights ---- */
-
-/* A parameter as it was when the network was at its best. */
-struct kept {
-    void *from, *copy;
-    size_t size;
-};
-
 struct fit {
     struct mase_net *net;
     struct mase_epoch *last;
@@ -26,35 +18,9 @@ struct fit {
     struct mase_trainer *trainer;
     int64_t max_epochs;
     struct mase_epoch epoch;
-    struct kept *kept;
-    int kept_count, kept_cap;
+    struct mase_kept best; /* the weights when it was at its best */
     bool stop;
 };
-
-static bool keep_param(const char *full, struct mase_param *p, void *data)
-{
-    struct fit *f = data;
-    int i = 0;
-    (void)full;
-    if (!p->tensor.data || p->tied)
-        return true;
-    while (i < f->kept_count && f->kept[i].from != p->tensor.data)
-        i++;
-    if (i == f->kept_count) {
-        const size_t size = (size_t)mase_tensor_bytes(&p->tensor);
-        f->kept = mase_arena_grow(&f->arena, f->kept, f->kept_count, &f->kept_cap, sizeof *f->kept);
-        f->kept[f->kept_count++] =
-            (struct kept){ p->tensor.data, mase_arena_alloc(&f->arena, size), size };
-    }
-    memcpy(f->kept[i].copy, f->kept[i].from, f->kept[i].size);
-    return true;
-}
-
-static void restore(const struct fit *f)
-{
-    for (int i = 0; i < f->kept_count; i++)
-        memcpy(f->kept[i].from, f->kept[i].copy, f->kept[i].size);
-}
 
 /* ---- while it runs ---- */
 
@@ -79,7 +45,7 @@ static enum mase_status on_epoch(void *data, const struct mase_train_epoch *e, s
         .stop = e->stop,
     };
     if (e->best && !f->t.keep_last)
-        mase_graph_each_param(f->graph, keep_param, f);
+        mase_keep_values(&f->best, f->graph);
     if (f->t.on_epoch && !f->t.on_epoch(f->t.user, &f->epoch)) {
         f->stop = true;
         f->epoch.stop = "stopped";
@@ -199,7 +165,7 @@ static enum mase_status train(struct fit *f, struct mase_err *err)
                                         .on_tick = f->t.on_batch ? on_tick : NULL,
                                         .on_epoch = on_epoch };
     MASE_TRY(mase_trainer_run(f->trainer, &env, err));
-    restore(f);
+    mase_put_back(&f->best);
     take_over(f);
     return MASE_OK;
 }
@@ -233,6 +199,7 @@ enum mase_status mase_net_train(struct mase_net *net, struct mase_epoch *last,
                                 struct mase_err *err)
 {
     struct fit f = { .net = net, .last = last, .rows = rows, .given = training };
+    f.best.arena = &f.arena;
     MASE_API_NEED(net, err);
     MASE_API_NEED(rows, err);
     return mase_api_change(net, fit, &f, err);

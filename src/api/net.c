@@ -135,6 +135,41 @@ void mase_net_become_trained(struct mase_net *net, struct mase_graph *g,
     net->origin = origin;
 }
 
+struct mase_kept_value {
+    void *from, *copy;
+    size_t size;
+};
+
+static bool keep_value(const char *full, struct mase_param *p, void *data)
+{
+    struct mase_kept *k = data;
+    int i = 0;
+    (void)full;
+    if (!p->tensor.data || p->tied)
+        return true;
+    while (i < k->count && k->item[i].from != p->tensor.data)
+        i++;
+    if (i == k->count) {
+        const size_t size = (size_t)mase_tensor_bytes(&p->tensor);
+        k->item = mase_arena_grow(k->arena, k->item, k->count, &k->cap, sizeof *k->item);
+        k->item[k->count++] =
+            (struct mase_kept_value){ p->tensor.data, mase_arena_alloc(k->arena, size), size };
+    }
+    memcpy(k->item[i].copy, k->item[i].from, k->item[i].size);
+    return true;
+}
+
+void mase_keep_values(struct mase_kept *k, const struct mase_graph *g)
+{
+    mase_graph_each_param(g, keep_value, k);
+}
+
+void mase_put_back(const struct mase_kept *k)
+{
+    for (int i = 0; i < k->count; i++)
+        memcpy(k->item[i].from, k->item[i].copy, k->item[i].size);
+}
+
 enum mase_status mase_net_inputs(struct mase_inputs *in, struct mase_arena *a,
                                  const struct mase_net *net, struct mase_err *err)
 {

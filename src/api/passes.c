@@ -23,7 +23,9 @@ struct run {
     struct mase_samples samples;
     struct mase_sheets sheets;
     struct mase_str text;
-    struct mase_str json; /* what the caller is told */
+    struct mase_str json;   /* what the caller is told */
+    struct mase_kept *kept; /* weights before a transform; NULL: there was none */
+    bool transforms;
 };
 
 /* Passes read samples into what they hold for the inputs. */
@@ -69,8 +71,9 @@ static enum mase_status begin(struct run *r, const struct mase_net *net,
 
 static void end(struct run *r)
 {
-    mase_manager_release(&r->manager);
+    mase_xfree(r->kept);
     mase_str_release(&r->text);
+    mase_str_release(&r->json);
     mase_arena_release(&r->arena);
 }
 
@@ -88,6 +91,24 @@ static void write_info(struct run *r)
 
 /* ---- changing a network ---- */
 
+static void put_back(void *record)
+{
+    mase_put_back(record);
+}
+
+/* Before a transform, which may write weights where they lie: should the call fail, by whatever,
+ * they are what they were. */
+static void keep_weights(struct run *r, const struct mase_graph *g)
+{
+    r->transforms = true;
+    if (r->kept)
+        return;
+    r->kept = mase_cleanup(sizeof *r->kept, put_back);
+    struct mase_kept k = { .arena = &r->arena };
+    mase_keep_values(&k, g);
+    *r->kept = k;
+}
+
 /* Work on a clone of the network's graph. */
 typedef enum mase_status work_fn(struct mase_graph **g, struct run *r, void *data,
                                  struct mase_err *err);
@@ -95,12 +116,13 @@ typedef enum mase_status work_fn(struct mase_graph **g, struct run *r, void *dat
 /* g takes the network's place if there is something new about it, metadata too: the clone, or what
  * a pass loaded. */
 static void settle(struct mase_net *net, struct mase_graph *g, const struct mase_graph *clone,
-                   uint64_t edits)
+                   uint64_t edits, bool transformed)
 {
     const struct mase_graph *old = net->graph;
     struct mase_shape sample;
     const bool says = g != clone && mase_graph_says_sample(&sample, g);
-    if (g == clone && g->edits == edits && g->notes == 0 && g->props == old->props) {
+    if (g == clone && !transformed && g->edits == edits && g->notes == 0 &&
+        g->props == old->props) {
         mase_graph_free(g);
         return;
     }
@@ -123,14 +145,16 @@ static enum mase_status change(struct mase_net *net, const struct mase_rows *row
         st = work(&g, &r, data, err);
     if (!st && info && !r.json.data)
         write_info(&r);
-    end(&r);
+    if (st && r.kept)
+        mase_put_back(r.kept);
+    mase_manager_release(&r.manager); /* what it keeps borrows from g */
     if (st)
         mase_graph_free(g);
     else
-        settle(net, g, clone, edits);
+        settle(net, g, clone, edits, r.transforms);
     if (!st && info)
         mase_text_take(info, &r.json);
-    mase_str_release(&r.json);
+    end(&r);
     return st;
 }
 
@@ -162,6 +186,8 @@ static enum mase_status work_pass(struct mase_graph **g, struct run *r, void *da
     struct mase_value *args;
     const struct mase_pass *p = find_pass(&r->arena, c->name);
     MASE_TRY(mase_api_options(&args, &r->arena, c->args, err));
+    if (p && p->transform)
+        keep_weights(r, *g);
     return p ? mase_manager_run_pass(&r->manager, g, p, args, err)
              : mase_manager_run(&r->manager, g, c->name, args, err); /* which says what there is */
 }
@@ -189,7 +215,13 @@ static enum mase_status work_passes(struct mase_graph **g, struct run *r, void *
     struct mase_value *config;
     MASE_TRY(mase_api_options(&config, &r->arena, c->args, err));
     const struct mase_value *passes = mase_value_get(config, "passes");
-    return mase_manager_run_all(&r->manager, g, passes ? passes : config, err);
+    passes = passes ? passes : config;
+    for (int i = 0; i < passes->count; i++) {
+        const struct mase_pass *p = mase_pass_find(passes->keys[i]);
+        if (p && p->transform)
+            keep_weights(r, *g);
+    }
+    return mase_manager_run_all(&r->manager, g, passes, err);
 }
 
 static enum mase_status run_passes(void *data, struct mase_err *err)

@@ -437,6 +437,19 @@ static void failed_passes_change_nothing(void **state)
     assert_int_equal(mase_net_edits(w->net), edits);
     assert_int_equal(mase_net_pass(w->net, "quantise_transform_pass", NULL, NULL, NULL, &w->err),
                      MASE_EVALUE);
+    struct mase_weight_info i = { .size = sizeof i };
+    float before_it[80];
+    MUST(mase_net_weight(w->net, 5, &i, &w->err));
+    memcpy(before_it, i.data, sizeof before_it);
+    assert_int_equal(mase_net_passes(w->net,
+                                     "[passes.prune]\nsparsity = 0.5\n"
+                                     "[passes.load_mase_graph]\nload_dir = '/no/such/folder'\n",
+                                     NULL, NULL, &w->err),
+                     MASE_EIO);
+    assert_memory_equal(i.data, before_it,
+                        sizeof before_it); /* weights that were zero for a while */
+    MUST(mase_net_pass(w->net, "prune", "sparsity = 0.5", NULL, NULL, &w->err));
+    assert_memory_not_equal(i.data, before_it, sizeof before_it);
     free(now);
     free(before);
 }
@@ -514,6 +527,18 @@ static enum mase_status give_up(void *user, struct mase_net *net, const char *ar
     return mase_fail(err, MASE_EUNSUPPORTED, "not today");
 }
 
+static enum mase_status spoil(void *user, struct mase_net *net, const char *args,
+                              struct mase_text *info, struct mase_err *err)
+{
+    struct mase_weight_info i = { .size = sizeof i };
+    (void)user;
+    (void)args;
+    (void)info;
+    MASE_TRY(mase_net_weight(net, 5, &i, err));
+    ((float *)i.data)[0] = 42;
+    return MASE_OK;
+}
+
 static enum mase_status meddle(void *user, struct mase_net *net, const char *args,
                                struct mase_text *info, struct mase_err *err)
 {
@@ -532,6 +557,7 @@ static void programs_bring_passes(void **state)
         { sizeof *passes, "count_them", "counts nodes", false, w, count_nodes },
         { sizeof *passes, "add_relu", "adds one", true, w, add_relu },
         { sizeof *passes, "give_up", "fails", true, w, give_up },
+        { sizeof *passes, "spoil", "writes a weight", true, w, spoil },
         { sizeof *passes, "meddle", "changes what it should look at", false, w, meddle },
     };
     for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)
@@ -552,6 +578,15 @@ static void programs_bring_passes(void **state)
                      MASE_EUNSUPPORTED);
     assert_non_null(strstr(w->err.msg, "not today"));
     assert_int_equal(mase_net_pass(w->net, "meddle", NULL, NULL, NULL, &w->err), MASE_EVALUE);
+    struct mase_weight_info i = { .size = sizeof i };
+    assert_int_equal(
+        mase_net_passes(w->net, "[passes.spoil]\n[passes.give_up]\n", NULL, NULL, &w->err),
+        MASE_EUNSUPPORTED);
+    MUST(mase_net_weight(w->net, 5, &i, &w->err));
+    assert_true(((float *)i.data)[0] != 42);
+    MUST(mase_net_pass(w->net, "spoil", NULL, NULL, NULL, &w->err));
+    MUST(mase_net_weight(w->net, 5, &i, &w->err));
+    assert_true(((float *)i.data)[0] == 42);
     char *now = print(w, "mg");
     assert_string_equal(now, before);
     free(now);
