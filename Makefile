@@ -5,7 +5,7 @@ BUILD   := $(if $(MASE_BUILD),$(MASE_BUILD),build)
 JOBS    := $(shell nproc 2>/dev/null || echo 2)
 SOURCES  = $$(scripts/sources | grep '\.[ch]$$')
 
-.PHONY: all test interop bench fuzz format lint docs abi install uninstall dist distcheck deb trydeb sbom doctor clean help
+.PHONY: all test interop bench fuzz soak format lint docs abi install uninstall dist distcheck deb trydeb sbom doctor clean help
 
 all: ## build ch, libmase.so and libmase.a into build/
 	@scripts/build
@@ -42,6 +42,10 @@ bench: ## start-up, plans, training (quantised, too), prediction, loading, profi
 fuzz: ## run each fuzzer for FUZZ_SECONDS (default 60)
 	@scripts/packages install build lint
 	@scripts/fuzz
+
+soak: ## random calls of the whole library by two threads, under sanitizers, for SOAK_SECONDS (default 60) each
+	@scripts/packages install build lint
+	@scripts/soak
 
 format: ## lay out all C files by .clang-format
 	@scripts/packages install lint

@@ -21,7 +21,8 @@
  * (MASE_EBUG). A call that fails leaves nothing half-done: no memory, no open file, no unfinished
  * file; a network or data that it was to make is NULL, and one that it was to change is as it was
  * before. The one exception are edits (mase_net_add and below): without memory in the middle of
- * one, the network refuses all further calls but mase_net_free.
+ * one, the network refuses all further calls but mase_net_free. NULL where something is needed, and
+ * whatever else of an argument can be seen to be wrong, is MASE_EVALUE.
  *
  * Options. Where a call takes a text of options, these are the words of configuration files, as
  * TOML
@@ -34,7 +35,9 @@
  *
  * Threads. Objects of different sessions have nothing in common; nor have different objects of one
  * session, if its hooks can be called by several threads at once. One object is for one thread at a
- * time; any number may read an open mase_rows. Networks compute with threads of their own.
+ * time; any number may read an open mase_rows. Networks compute with threads of their own. A
+ * callback may look at the network that the call changes, which is still as it was, but not change
+ * it: MASE_EVALUE.
  *
  * The examples in this header are compiled by the tests, as bodies of functions that have s, net,
  * node, rows, runner, text, err and config, the number formats of its layers.

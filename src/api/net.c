@@ -192,7 +192,7 @@ static struct mase_net *new_net(struct mase_session *s)
 
 void mase_net_free(struct mase_net *net)
 {
-    if (!net)
+    if (!net || net->lent) /* who was lent it cannot */
         return;
     mase_graph_free(net->before);
     mase_graph_free(net->graph);

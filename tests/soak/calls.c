@@ -346,6 +346,7 @@ static enum mase_status wrap_rows(struct worker *w, struct mase_session *s, stru
         break;
     case 2:
         a.rank = (int)soak_draw(w, 30) - 10;
+        shape[0] = a.rank == 2 ? 4 : FEATURES; /* x is so large */
         a.shape = a.rank > 2 ? NULL : shape;
         break;
     case 3:
@@ -720,23 +721,27 @@ static const char *const passes[] = {
     "fold",
 };
 
+/* Paths are left alone: the worker writes to its own folder. */
 static const char *pass_args(struct worker *w, char buffer[OPTIONS], const char *pass)
 {
+    static const struct {
+        const char *pass, *key, *name;
+    } files[] = {
+        { "save_mase_graph", "save_dir", "passed" },
+        { "load_mase_graph", "load_dir", "passed" },
+        { "save_node_meta_param", "save_path", "meta.toml" },
+        { "load_node_meta_param", "load_path", "meta.toml" },
+    };
     if (strncmp(pass, "quantize", 8) == 0)
         return quantize_args(w, buffer);
-    buffer[0] = '\0';
-    if (strcmp(pass, "prune") == 0)
-        snprintf(buffer, OPTIONS, "sparsity = 0.%d\nmethod = '%s'\n", (int)soak_draw(w, 10),
-                 soak_chance(w, 2) ? "random" : "l1-norm");
-    if (strcmp(pass, "save_mase_graph") == 0)
-        snprintf(buffer, OPTIONS, "save_dir = '%s/passed'\n", w->dir);
-    if (strcmp(pass, "load_mase_graph") == 0)
-        snprintf(buffer, OPTIONS, "load_dir = '%s/passed'\n", w->dir);
-    if (strcmp(pass, "save_node_meta_param") == 0)
-        snprintf(buffer, OPTIONS, "save_path = '%s/meta.toml'\n", w->dir);
-    if (strcmp(pass, "load_node_meta_param") == 0)
-        snprintf(buffer, OPTIONS, "load_path = '%s/meta.toml'\n", w->dir);
-    return spoil(w, buffer, OPTIONS);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (strcmp(pass, files[i].pass) == 0) {
+            snprintf(buffer, OPTIONS, "%s = '%s/%s'\n", files[i].key, w->dir, files[i].name);
+            return buffer;
+        }
+    snprintf(buffer, OPTIONS, "sparsity = 0.%d\nmethod = '%s'\n", (int)soak_draw(w, 10),
+             soak_chance(w, 2) ? "random" : "l1-norm");
+    return strcmp(pass, "prune") == 0 ? spoil(w, buffer, OPTIONS) : "";
 }
 
 static void step_pass(struct worker *w, struct mase_net *net)

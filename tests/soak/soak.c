@@ -113,7 +113,6 @@ enum mase_status soak_finish(struct worker *w, enum soak_call call, enum mase_st
         soak_die(w, "there was no memory, and the status says otherwise");
     if (st && w->err.status != st)
         soak_die(w, "the error has another status");
-    fprintf(stderr, "SAY %s %.100s\n", w->what, w->err.msg);
     if (st && !w->err.msg[0])
         soak_die(w, "a failure without a sentence");
     w->starved += starved;
@@ -128,9 +127,9 @@ static _Thread_local struct worker *self;
 static void hear(void *user, enum mase_log_level level, const char *message)
 {
     (void)user, (void)level;
-    if (!message[0])
-        abort();
-    if (!self || self->depth > 2 || !soak_chance(self, 64))
+    if (!message[0] || !self)
+        abort(); /* by the thread that called, and no other */
+    if (self->depth > 2 || !soak_chance(self, 64))
         return;
     struct mase_text t = { 0 };
     struct mase_err err = { 0 };
@@ -307,7 +306,7 @@ int main(int argc, char **argv)
     if (threads < 1 || threads > MOST_WORKERS || !(seconds > 0))
         return 2;
     snprintf(dir, sizeof dir, "%.100s/mase-soak-XXXXXX", base ? base : "/tmp");
-    if (!mkdtemp(dir))
+    if (!mkdtemp(dir) || chdir(dir) != 0) /* what has no folder is written there, too */
         return 2;
     printf("soak: %g s, seed %llu, %d threads\n", seconds, (unsigned long long)seed, threads);
     fflush(stdout);
@@ -319,8 +318,10 @@ int main(int argc, char **argv)
         w->shared = shared;
         w->all = workers[0].all;
         snprintf(w->dir, sizeof w->dir, "%s/%d", dir, i);
+        self = w;
         soak_prepare(w);
     }
+    self = NULL;
     const int files = open_files();
     bool good = run(threads, seconds);
     if (open_files() > files) {

@@ -1,0 +1,404 @@
+/*
+ * t_wrong.c - arguments that are wrong are statuses, and callbacks stay within what they may do.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <mase.h>
+
+enum { FEATURES = 16, ROWS = 40, CLASSES = 5 };
+
+static struct mase_session *session;
+static struct mase_net *net;
+static struct mase_rows *rows;
+static struct mase_err err;
+static float x[ROWS * FEATURES];
+static int32_t label[ROWS];
+
+static void must(enum mase_status st)
+{
+    if (st) {
+        mase_err_print(stderr, &err);
+        fail_msg("unexpected error");
+    }
+}
+
+/* The call is refused, with a sentence that has these words. */
+static void refused(enum mase_status st, const char *words)
+{
+    assert_int_equal(st, MASE_EVALUE);
+    assert_int_equal(err.status, MASE_EVALUE);
+    if (!strstr(err.msg, words))
+        fail_msg("\"%s\" does not say \"%s\"", err.msg, words);
+}
+
+static struct mase_arrays arrays(const int64_t *shape, int rank)
+{
+    return (struct mase_arrays){ .size = sizeof(struct mase_arrays),
+                                 .x = x,
+                                 .count = ROWS,
+                                 .shape = shape,
+                                 .rank = rank,
+                                 .labels = label };
+}
+
+static struct mase_net *fresh(void)
+{
+    struct mase_net *copy = NULL;
+    must(mase_net_clone(net, &copy, &err));
+    return copy;
+}
+
+static void what_is_missing_is_said(void **state)
+{
+    struct mase_text t = { 0 };
+    struct mase_net *n = net;
+    struct mase_rows *r = rows;
+    struct mase_runner *runner = NULL;
+    int64_t dim[8];
+    (void)state;
+    refused(mase_net_open(NULL, &n, "jsc-tiny", NULL, &err), "s is NULL");
+    assert_null(n);
+    refused(mase_net_open(session, NULL, "jsc-tiny", NULL, &err), "net is NULL");
+    refused(mase_net_open(session, &n, NULL, NULL, &err), "spec is NULL");
+    refused(mase_net_parse(session, &n, NULL, NULL, &err), "text is NULL");
+    refused(mase_rows_open(session, &r, NULL, NULL, NULL, &err), "name is NULL");
+    assert_null(r);
+    refused(mase_rows_from(session, &r, NULL, NULL, &err), "arrays is NULL");
+    refused(mase_net_print(NULL, &t, "mg", &err), "net is NULL");
+    refused(mase_net_print(net, &t, NULL, &err), "what is NULL");
+    refused(mase_net_pass(net, NULL, NULL, NULL, NULL, &err), "pass is NULL");
+    refused(mase_net_add(net, NULL, NULL, NULL, &err), "statement is NULL");
+    refused(mase_net_erase(net, NULL, &err), "n is NULL");
+    refused(mase_net_save(net, NULL, &err), "dir is NULL");
+    refused(mase_net_evaluate(net, NULL, rows, NULL, NULL, &err), "scores is NULL");
+    refused(mase_net_train(net, NULL, NULL, NULL, &err), "rows is NULL");
+    refused(mase_runner_new(NULL, &runner, NULL, &err), "net is NULL");
+    refused(mase_runner_run(NULL, x, x, 1, &err), "runner is NULL");
+    assert_int_equal(mase_net_open(session, &n, "no-such-model", NULL, NULL), MASE_EVALUE);
+    assert_null(mase_net_next(NULL, NULL));
+    assert_null(mase_net_find(net, NULL));
+    assert_null(mase_node_name(NULL));
+    assert_int_equal(mase_net_sample(NULL, dim), -1);
+    assert_int_equal(mase_rows_count(NULL, "train"), -1);
+    mase_text_release(NULL);
+    mase_net_free(NULL);
+}
+
+static void structs_have_sizes(void **state)
+{
+    const int64_t shape[] = { FEATURES };
+    struct mase_arrays a = arrays(shape, 1);
+    struct mase_scores s = { 0 };
+    struct mase_net *n = NULL;
+    struct mase_rows *r = NULL;
+    struct mase_open o = { .size = 0, .seed = 1 };
+    struct mase_hooks h = { 0 };
+    (void)state;
+    assert_null(mase_session_new(&h));
+    h.size = offsetof(struct mase_hooks, user) + 3; /* half a pointer */
+    assert_null(mase_session_new(&h));
+    refused(mase_net_open(session, &n, "jsc-tiny", &o, &err), "size is 0");
+    o.size = offsetof(struct mase_open, weights); /* an older one */
+    must(mase_net_open(session, &n, "jsc-tiny", &o, &err));
+    mase_net_free(n);
+    o.size += 4;
+    refused(mase_net_open(session, &n, "jsc-tiny", &o, &err), "size is");
+    a.size = 4;
+    refused(mase_rows_from(session, &r, &a, NULL, &err), "size is 4");
+    refused(mase_net_evaluate(net, &s, rows, NULL, NULL, &err), "size is 0");
+}
+
+static void shapes_and_counts_are_checked(void **state)
+{
+    static const int64_t negative[] = { -4, -4 }, huge[] = { INT64_MAX / 2, INT64_MAX / 2 };
+    static const int64_t good[] = { FEATURES };
+    static const char integer[] = "name = 'integer'\nwidth = 8\nfrac_width = 4";
+    struct mase_arrays a = arrays(negative, 2);
+    struct mase_rows *r = NULL;
+    struct mase_runner *runner = NULL;
+    float y[CLASSES];
+    (void)state;
+    refused(mase_rows_from(session, &r, &a, NULL, &err), "dimension 0 is -4");
+    a = arrays(huge, 2);
+    assert_int_equal(mase_rows_from(session, &r, &a, NULL, &err), MASE_ELIMIT);
+    a = arrays(huge, 1000);
+    refused(mase_rows_from(session, &r, &a, NULL, &err), "dimensions, not 1000");
+    a = arrays(NULL, 1);
+    refused(mase_rows_from(session, &r, &a, NULL, &err), "NULL");
+    a = arrays(good, 1);
+    a.classes = -1;
+    refused(mase_rows_from(session, &r, &a, NULL, &err), "-1 classes");
+    refused(mase_session_round(session, y, x, -1, good, integer, "weight", &err),
+            "dimensions, not -1");
+    refused(mase_session_round(session, y, x, 2, negative, integer, "weight", &err),
+            "dimension 0 is -4");
+    assert_int_equal(mase_net_set_sample(net, 2, huge, &err), MASE_ELIMIT);
+    refused(mase_net_set_sample(net, 99, good, &err), "dimensions, not 99");
+    refused(mase_net_quantize(net, NULL, -1, NULL, &err), "-1 decisions");
+    refused(mase_net_quantize(net, &(struct mase_decision_text){ NULL, NULL }, 1, NULL, &err),
+            "NULL");
+    must(mase_runner_new(net, &runner, NULL, &err));
+    refused(mase_runner_run(runner, y, x, -1, &err), "-1 samples");
+    must(mase_runner_run(runner, NULL, NULL, 0, &err));
+    mase_runner_free(runner);
+}
+
+/* Samples of another shape would not fit into what passes hold for them. */
+static void passes_take_samples_that_fit(void **state)
+{
+    const int64_t shape[] = { 2 * FEATURES };
+    struct mase_arrays a = arrays(shape, 1);
+    struct mase_rows *wide = NULL;
+    (void)state;
+    a.count = ROWS / 2;
+    must(mase_rows_from(session, &wide, &a, NULL, &err));
+    refused(mase_net_pass(net, "profile_statistics",
+                          "target_activation_nodes = 'all'\n"
+                          "[activation_statistics.range_min_max]\ndevice = 'cpu'\n",
+                          wide, NULL, &err),
+            "the network takes");
+    mase_rows_free(wide);
+}
+
+static void nodes_are_of_their_network(void **state)
+{
+    struct mase_net *other = fresh();
+    const struct mase_node *n = mase_net_find(other, "seq_blocks_2");
+    struct mase_text t = { 0 };
+    (void)state;
+    refused(mase_net_erase(net, n, &err), "none of this network");
+    refused(mase_net_set_args(net, n, "(%x,)", NULL, &err), "none of this network");
+    refused(mase_net_replace(net, mase_net_find(net, "x"), n, &err), "none of this network");
+    refused(mase_net_add(net, NULL, n, "module a = ReLU()", &err), "none of this network");
+    refused(mase_node_json(net, &t, n, &err), "none of this network");
+    assert_null(mase_net_next(net, n));
+    mase_net_free(other);
+}
+
+/* In front of the output, where nothing else is said; an output that is gone can come again. */
+static void edits_keep_the_output_last(void **state)
+{
+    struct mase_net *n = fresh();
+    struct mase_text t = { 0 };
+    struct mase_runner *runner = NULL;
+    (void)state;
+    must(mase_net_add(n, NULL, NULL, "%twice = call_function[target=operator.mul](args = (%x, 2))",
+                      &err));
+    must(mase_net_check(n, &err));
+    assert_int_not_equal(mase_net_add(n, NULL, mase_net_find(n, "seq_blocks_1"), "return %x", &err),
+                         MASE_OK);
+    refused(mase_net_add(n, NULL, mase_net_find(n, "seq_blocks_1"), "%end = return %x", &err),
+            "output");
+    refused(mase_net_set_args(n, mase_net_find(n, "output"), "()", NULL, &err), "arguments");
+    must(mase_net_erase(n, mase_net_find(n, "output"), &err));
+    refused(mase_net_pass(n, "count_flops", NULL, NULL, NULL, &err), "no output");
+    refused(mase_net_print(n, &t, "program", &err), "no output");
+    refused(mase_runner_new(n, &runner, NULL, &err), "no output");
+    must(mase_net_add(n, NULL, NULL, "return %twice", &err));
+    must(mase_net_check(n, &err));
+    mase_net_free(n);
+}
+
+static void values_that_are_missing_stay_so(void **state)
+{
+    struct mase_net *n = fresh(), *copy = NULL;
+    struct mase_runner *runner = NULL;
+    struct mase_weight_info w = { .size = sizeof w };
+    int without = 0;
+    (void)state;
+    must(mase_net_add(n, NULL, NULL, "module more = Linear(16, 5)", &err));
+    refused(mase_runner_new(n, &runner, NULL, &err), "'more.weight'");
+    refused(mase_net_write(n, "/nowhere/net.onnx", NULL, &err), "'more.weight'");
+    must(mase_net_clone(n, &copy, &err));
+    for (int i = 0; i < mase_net_weights(copy); i++) {
+        must(mase_net_weight(copy, i, &w, &err));
+        without += !w.data;
+    }
+    assert_int_equal(without, 2);
+    must(mase_net_start(copy, 1, &err));
+    must(mase_runner_new(copy, &runner, NULL, &err));
+    mase_runner_free(runner);
+    mase_net_free(copy);
+    mase_net_free(n);
+}
+
+/* ---- callbacks ---- */
+
+static enum mase_status fail_silently(void *data, struct mase_err *e)
+{
+    (void)data, (void)e;
+    return MASE_EUNSUPPORTED;
+}
+
+static void silent_functions_are_given_a_sentence(void **state)
+{
+    (void)state;
+    struct mase_net *n = NULL;
+    refused(mase_net_open(session, &n, "no-such-model", NULL, &err), "no-such-model");
+    assert_int_equal(mase_session_call(session, fail_silently, NULL, &err), MASE_EUNSUPPORTED);
+    assert_int_equal(err.status, MASE_EUNSUPPORTED);
+    assert_null(strstr(err.msg, "no-such-model"));
+    refused(mase_session_call(session, NULL, NULL, &err), "fn is NULL");
+}
+
+static struct {
+    struct mase_net *trained;
+    int tried;
+} callback;
+
+static bool change_it(void *user, const struct mase_epoch *e)
+{
+    struct mase_err refusal = { 0 };
+    struct mase_text t = { 0 };
+    (void)user, (void)e;
+    callback.tried++;
+    assert_int_equal(mase_net_pass(callback.trained, "fold_batch_norm", NULL, NULL, NULL, &refusal),
+                     MASE_EVALUE);
+    assert_non_null(strstr(refusal.msg, "can only look"));
+    assert_int_equal(mase_net_print(callback.trained, &t, "mg", &refusal), MASE_OK);
+    mase_text_release(&t);
+    return true;
+}
+
+static void callbacks_look_at_what_is_changed(void **state)
+{
+    const struct mase_training how = {
+        .size = sizeof how, .max_epochs = 1, .batch_size = 8, .on_epoch = change_it
+    };
+    (void)state;
+    callback.trained = fresh();
+    must(mase_net_train(callback.trained, NULL, rows, &how, &err));
+    assert_int_equal(callback.tried, 1);
+    must(mase_net_pass(callback.trained, "fold_batch_norm", NULL, NULL, NULL, &err));
+    mase_net_free(callback.trained);
+}
+
+/* Passes of a pass: each network between the first and the last goes. */
+static enum mase_status several(void *user, struct mase_net *n, const char *args,
+                                struct mase_text *info, struct mase_err *e)
+{
+    (void)user, (void)args;
+    for (int i = 0; i < 3; i++)
+        MASE_TRY(mase_net_pass(n, "report_graph", NULL, NULL, NULL, e));
+    mase_net_free(n); /* it is not the pass's to free */
+    return mase_text_set(session, info, "{\"runs\": 3}", e);
+}
+
+static void programs_have_many_passes(void **state)
+{
+    struct mase_text info = { 0 };
+    struct mase_net *n = fresh();
+    char name[16];
+    (void)state;
+    for (int i = 0; i < 9; i++) {
+        snprintf(name, sizeof name, "several_%d", i);
+        const struct mase_own_pass p = { sizeof p, name, NULL, i % 2 == 0, NULL, several };
+        must(mase_session_add_pass(session, &p, &err));
+        refused(mase_session_add_pass(session, &p, &err), name);
+    }
+    for (int i = 0; i < 9; i++) {
+        snprintf(name, sizeof name, "several_%d", i);
+        must(mase_net_pass(n, name, NULL, NULL, &info, &err));
+        assert_non_null(strstr(info.data, "\"runs\": 3"));
+    }
+    must(mase_net_check(n, &err));
+    mase_text_release(&info);
+    mase_net_free(n);
+}
+
+/* ---- what outlives what ---- */
+
+static void write_csv(const char *path)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    for (int k = 0; k < FEATURES; k++)
+        fprintf(f, "f%d,", k);
+    fprintf(f, "label\n");
+    for (int i = 0; i < ROWS; i++) {
+        for (int k = 0; k < FEATURES; k++)
+            fprintf(f, "%g,", (double)x[i * FEATURES + k]);
+        fprintf(f, "%c\n", 'a' + label[i]);
+    }
+    assert_int_equal(fclose(f), 0);
+}
+
+static void rows_outlive_the_network_they_are_for(void **state)
+{
+    const char *base = getenv("TMPDIR");
+    char dir[200], path[220];
+    const struct mase_training how = { .size = sizeof how, .max_epochs = 1, .batch_size = 8 };
+    struct mase_net *n = fresh();
+    struct mase_rows *table = NULL, *same = NULL;
+    struct mase_text t = { 0 };
+    (void)state;
+    snprintf(dir, sizeof dir, "%.150s/mase-test-XXXXXX", base ? base : "/tmp");
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/t.csv", dir);
+    write_csv(path);
+    must(mase_rows_open(session, &table, path, NULL, NULL, &err));
+    must(mase_net_train(n, NULL, table, &how, &err));
+    mase_rows_free(table);
+    must(mase_rows_open(session, &same, path, NULL, n, &err));
+    mase_net_free(n);
+    must(mase_rows_info(same, &t, &err));
+    assert_non_null(strstr(t.data, "\"f15\""));
+    mase_text_release(&t);
+    mase_rows_free(same);
+    unlink(path);
+    rmdir(dir);
+}
+
+static int make_world(void **state)
+{
+    const int64_t shape[] = { FEATURES };
+    (void)state;
+    session = mase_session_new(NULL);
+    assert_non_null(session);
+    for (int i = 0; i < ROWS; i++) {
+        for (int k = 0; k < FEATURES; k++)
+            x[i * FEATURES + k] = (float)((i * 7 + k * 5) % 23) / 4 - 3;
+        label[i] = i % CLASSES;
+    }
+    const struct mase_arrays a = arrays(shape, 1);
+    must(mase_rows_from(session, &rows, &a, NULL, &err));
+    must(mase_net_open(session, &net, "jsc-tiny", NULL, &err));
+    return 0;
+}
+
+static int end_world(void **state)
+{
+    (void)state;
+    mase_net_free(net);
+    mase_rows_free(rows);
+    mase_session_free(session);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_missing_is_said),
+        cmocka_unit_test(structs_have_sizes),
+        cmocka_unit_test(shapes_and_counts_are_checked),
+        cmocka_unit_test(passes_take_samples_that_fit),
+        cmocka_unit_test(nodes_are_of_their_network),
+        cmocka_unit_test(edits_keep_the_output_last),
+        cmocka_unit_test(values_that_are_missing_stay_so),
+        cmocka_unit_test(silent_functions_are_given_a_sentence),
+        cmocka_unit_test(callbacks_look_at_what_is_changed),
+        cmocka_unit_test(programs_have_many_passes),
+        cmocka_unit_test(rows_outlive_the_network_they_are_for),
+    };
+    return cmocka_run_group_tests(tests, make_world, end_world);
+}
