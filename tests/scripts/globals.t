@@ -23,6 +23,7 @@ log.c logger
 ops.c lock
 ops.c made
 ops.c tables
+swap.c number
 table.c added
 table.c added_count
 writer.c serial
