@@ -150,11 +150,17 @@ static enum mase_status set_bias(struct mase_exact_lowering *l, struct sum *s, f
     return MASE_OK;
 }
 
-/* The least and the most that the sum at one position can be. */
+static wide magnitude(wide v)
+{
+    return v < 0 ? -v : v;
+}
+
+/* The least and the most that the sum at one position can be. It must fit however its terms cancel:
+ * inputs that hardly vary, such as biases of weights that are all zero, may be large ones. */
 static bool bound_sum(int64_t *lo, int64_t *hi, const struct mase_exact_rowset *x,
                       const int32_t *from, const int64_t *weight, int64_t bias, int64_t n)
 {
-    wide least = bias, most = bias;
+    wide least = bias, most = bias, size = magnitude(bias);
     for (int64_t k = 0; k < n; k++) {
         int64_t row;
         if (from[k] < 0)
@@ -163,10 +169,13 @@ static bool bound_sum(int64_t *lo, int64_t *hi, const struct mase_exact_rowset *
         const wide a = (wide)weight[k] * v->lo[row], b = (wide)weight[k] * v->hi[row];
         least += a < b ? a : b;
         most += a < b ? b : a;
+        size += magnitude(a) > magnitude(b) ? magnitude(a) : magnitude(b);
+        if (size >= (wide)MASE_EXACT_MOST)
+            return false;
     }
     *lo = (int64_t)least;
     *hi = (int64_t)most;
-    return least > -(wide)MASE_EXACT_MOST && most < (wide)MASE_EXACT_MOST;
+    return size < (wide)MASE_EXACT_MOST;
 }
 
 /* All that one output of a layer is: its integers, and the rows that have it. */

@@ -232,6 +232,37 @@ static void values_that_are_missing_stay_so(void **state)
     mase_net_free(n);
 }
 
+/* Large terms that cancel are terms all the same: no sum of integers may overflow on its way. */
+static void exact_sums_fit_on_their_way(void **state)
+{
+    static const char text[] = "mase-graph 1\nmodule a = Linear(16, 3)\nmodule b = Linear(3, 1)\n"
+                               "%x = placeholder[target=x]\n"
+                               "%a = call_module[target=a](args = (%x,))\n"
+                               "%b = call_module[target=b](args = (%a,))\nreturn %b\n";
+    static const char zeros[] = "name = 'integer'\ndata_in_width = 8\ndata_in_frac_width = 0\n"
+                                "weight_width = 2\nweight_frac_width = 0\n"
+                                "bias_width = 32\nbias_frac_width = 0\n";
+    struct mase_net *n = NULL;
+    struct mase_runner *runner = NULL;
+    struct mase_weight_info w = { .size = sizeof w };
+    const struct mase_run_opts exact = { .size = sizeof exact, .exact = true };
+    (void)state;
+    must(mase_net_parse(session, &n, text, "cancel", &err));
+    must(mase_net_set_sample(n, 1, (const int64_t[]){ FEATURES }, &err));
+    must(mase_net_start(n, 1, &err));
+    must(mase_net_quantize(n, &(struct mase_decision_text){ "a", zeros }, 1, NULL, &err));
+    must(mase_net_weight(n, 1, &w, &err)); /* a's bias is all there is: its weights round to 0 */
+    for (int i = 0; i < 3; i++)
+        ((float *)w.data)[i] = 0x1p30f;
+    must(mase_net_weight(n, 2, &w, &err));
+    ((float *)w.data)[0] = 0x1.000002p0f;
+    ((float *)w.data)[1] = -0x1.000002p0f;
+    ((float *)w.data)[2] = 0x1.000006p-12f; /* no factor in common */
+    assert_int_equal(mase_runner_new(n, &runner, &exact, &err), MASE_EUNSUPPORTED);
+    assert_non_null(strstr(err.msg, "62 bits"));
+    mase_net_free(n);
+}
+
 /* ---- callbacks ---- */
 
 static enum mase_status fail_silently(void *data, struct mase_err *e)
@@ -395,6 +426,7 @@ int main(void)
         cmocka_unit_test(nodes_are_of_their_network),
         cmocka_unit_test(edits_keep_the_output_last),
         cmocka_unit_test(values_that_are_missing_stay_so),
+        cmocka_unit_test(exact_sums_fit_on_their_way),
         cmocka_unit_test(silent_functions_are_given_a_sentence),
         cmocka_unit_test(callbacks_look_at_what_is_changed),
         cmocka_unit_test(programs_have_many_passes),
