@@ -198,6 +198,8 @@ static bool add_layer(struct mase_exact_dense *d, const struct mase_exact_instr 
     const long tiles = tiles_of(out->rows);
     struct mase_int_finish *f = new_finish(a, tiles);
     *l = (struct mase_int_layer){ .tiles = tiles, .finish = f, .to = MASE_INT_LONGS };
+    if (d->layers && l[-1].how == MASE_INT_SUMS) /* which are stored as they are */
+        return false;
     if (!mase_exact_pack(l, i, d->k, a))
         return false;
     if (round && !mase_exact_within(out, -(1 << 24), 1 << 24)) /* floats have the bounds */

@@ -232,34 +232,64 @@ static void values_that_are_missing_stay_so(void **state)
     mase_net_free(n);
 }
 
-/* Large terms that cancel are terms all the same: no sum of integers may overflow on its way. */
-static void exact_sums_fit_on_their_way(void **state)
+/* ---- exact integers ---- */
+
+static void set_values(struct mase_net *n, int weight, const float *values, int count)
+{
+    struct mase_weight_info w = { .size = sizeof w };
+    must(mase_net_weight(n, weight, &w, &err));
+    memcpy(w.data, values, (size_t)count * sizeof *values);
+}
+
+/* Two layers, of which the first has formats, and the second takes its sums as they are. */
+static struct mase_net *two_layers(const char *formats)
 {
     static const char text[] = "mase-graph 1\nmodule a = Linear(16, 3)\nmodule b = Linear(3, 1)\n"
                                "%x = placeholder[target=x]\n"
                                "%a = call_module[target=a](args = (%x,))\n"
                                "%b = call_module[target=b](args = (%a,))\nreturn %b\n";
-    static const char zeros[] = "name = 'integer'\ndata_in_width = 8\ndata_in_frac_width = 0\n"
-                                "weight_width = 2\nweight_frac_width = 0\n"
-                                "bias_width = 32\nbias_frac_width = 0\n";
     struct mase_net *n = NULL;
-    struct mase_runner *runner = NULL;
-    struct mase_weight_info w = { .size = sizeof w };
-    const struct mase_run_opts exact = { .size = sizeof exact, .exact = true };
-    (void)state;
-    must(mase_net_parse(session, &n, text, "cancel", &err));
+    must(mase_net_parse(session, &n, text, "two", &err));
     must(mase_net_set_sample(n, 1, (const int64_t[]){ FEATURES }, &err));
     must(mase_net_start(n, 1, &err));
-    must(mase_net_quantize(n, &(struct mase_decision_text){ "a", zeros }, 1, NULL, &err));
-    must(mase_net_weight(n, 1, &w, &err)); /* a's bias is all there is: its weights round to 0 */
-    for (int i = 0; i < 3; i++)
-        ((float *)w.data)[i] = 0x1p30f;
-    must(mase_net_weight(n, 2, &w, &err));
-    ((float *)w.data)[0] = 0x1.000002p0f;
-    ((float *)w.data)[1] = -0x1.000002p0f;
-    ((float *)w.data)[2] = 0x1.000006p-12f; /* no factor in common */
+    must(mase_net_quantize(n, &(struct mase_decision_text){ "a", formats }, 1, NULL, &err));
+    return n;
+}
+
+static const struct mase_run_opts exact = { .size = sizeof exact, .exact = true };
+
+/* Large terms that cancel are terms all the same: no sum of integers may overflow on its way. */
+static void exact_sums_fit_on_their_way(void **state)
+{
+    struct mase_runner *runner = NULL;
+    struct mase_net *n = two_layers("name = 'integer'\ndata_in_width = 8\ndata_in_frac_width = 0\n"
+                                    "weight_width = 2\nweight_frac_width = 0\n"
+                                    "bias_width = 32\nbias_frac_width = 0\n");
+    (void)state; /* weights of a round to 0: its bias is all there is */
+    set_values(n, 1, (const float[]){ 0x1p30f, 0x1p30f, 0x1p30f }, 3);
+    set_values(n, 2, (const float[]){ 0x1.000002p0f, -0x1.000002p0f, 0x1.000006p-12f }, 3);
     assert_int_equal(mase_runner_new(n, &runner, &exact, &err), MASE_EUNSUPPORTED);
     assert_non_null(strstr(err.msg, "62 bits"));
+    mase_net_free(n);
+}
+
+static void exact_sums_go_on_unrounded(void **state)
+{
+    struct mase_runner *integers = NULL, *floats = NULL;
+    float y[ROWS], wanted[ROWS];
+    struct mase_net *n = two_layers("name = 'integer'\ndata_in_width = 4\ndata_in_frac_width = 0\n"
+                                    "weight_width = 4\nweight_frac_width = 4\n"
+                                    "bias_width = 4\nbias_frac_width = 4\n");
+    (void)state;
+    set_values(n, 2, (const float[]){ 1, -2, 3 }, 3);
+    set_values(n, 3, (const float[]){ 1 }, 1);
+    must(mase_runner_new(n, &integers, &exact, &err));
+    must(mase_runner_new(n, &floats, NULL, &err));
+    must(mase_runner_run(integers, y, x, ROWS, &err));
+    must(mase_runner_run(floats, wanted, x, ROWS, &err));
+    assert_memory_equal(y, wanted, sizeof y);
+    mase_runner_free(integers);
+    mase_runner_free(floats);
     mase_net_free(n);
 }
 
@@ -427,6 +457,7 @@ int main(void)
         cmocka_unit_test(edits_keep_the_output_last),
         cmocka_unit_test(values_that_are_missing_stay_so),
         cmocka_unit_test(exact_sums_fit_on_their_way),
+        cmocka_unit_test(exact_sums_go_on_unrounded),
         cmocka_unit_test(silent_functions_are_given_a_sentence),
         cmocka_unit_test(callbacks_look_at_what_is_changed),
         cmocka_unit_test(programs_have_many_passes),
