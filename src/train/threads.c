@@ -29,9 +29,10 @@ static double sample_products(const struct mase_graph *g, const struct mase_shap
 {
     struct mase_arena a = { 0 };
     struct mase_values v;
+    struct mase_err unwanted; /* what it says, whoever runs the network will */
     double sum = 0;
     const struct mase_inputs in = mase_graph_inputs(&a, g, sample, 1);
-    if (in.count && mase_infer_shapes(&v, &a, g, in.item, in.count, NULL) == MASE_OK)
+    if (in.count && mase_infer_shapes(&v, &a, g, in.item, in.count, &unwanted) == MASE_OK)
         for (const struct mase_node *n = g->first; n; n = n->next)
             sum += products(n, mase_values_get(&v, n));
     mase_arena_release(&a);
