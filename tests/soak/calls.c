@@ -66,8 +66,9 @@ static char *spoil(struct worker *w, char *text, size_t size)
     for (uint64_t i = soak_draw(w, 3); n && i < 3; i++) {
         const size_t at = soak_draw(w, n);
         switch (soak_draw(w, 3)) {
-        case 0:
-            text[at] = (char)(1 + soak_draw(w, 126));
+        case 0: /* but a number: each format that was ever bound stays in the process */
+            if (text[at] < '0' || text[at] > '9')
+                text[at] = (char)(1 + soak_draw(w, 126));
             break;
         case 1:
             text[at] = 0;
@@ -142,12 +143,13 @@ static void format_config(struct worker *w, char *out, size_t size, const char *
                           const char *between)
 {
     const struct format *f = &formats[soak_draw(w, (uint64_t)format_count)];
+    const int number = 3 + (int)soak_draw(w, 6); /* of all: few formats, and so a pool that ends */
     size_t n = (size_t)snprintf(out, size, "name = '%s'", f->name);
     for (int o = 0; operands[o]; o++)
         for (int k = 0; k < f->keys && n + 80 < size; k++)
             if (strstr(f->key[k], "width") || strstr(f->key[k], "exponent") || soak_chance(w, 20))
                 n += (size_t)snprintf(out + n, size - n, "%s%s%s = %d", between, operands[o],
-                                      f->key[k], (int)soak_draw(w, 9) + 1);
+                                      f->key[k], number);
 }
 
 static const char *const operands[] = { "data_in_", "weight_", "bias_", NULL };
