@@ -508,7 +508,8 @@ static void step_small(struct worker *w, struct mase_net *net)
         (void)SOAK(w, net_start, net, soak_draw(w, 5), &w->err);
         break;
     case 1:
-        dim[soak_draw(w, 8)] = soak_chance(w, 20) ? (int64_t)1 << soak_draw(w, 63) : 1;
+        dim[soak_draw(w, 8)] =
+            soak_chance(w, 20) ? (int64_t)1 << (soak_chance(w, 2) ? 6 : 45 + soak_draw(w, 18)) : 1;
         dim[0] = FEATURES;
         (void)SOAK(w, net_set_sample, net, soak_chance(w, 10) ? (int)soak_draw(w, 12) - 2 : 1,
                    soak_chance(w, 50) ? NULL : dim, &w->err);
