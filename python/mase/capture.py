@@ -3,8 +3,8 @@
 A live module does not say how it was constructed. The class is read from its file, or from the cells
 of a notebook with what they use, and captured as any other; the constructor's arguments are those
 that were given, or attributes of the same names. Then the result is compared with the module: names
-and shapes of its state dict, every layer's settings and, where the shape of a sample is known, what
-it computes. Anything that differs is an error: nothing is guessed in silence.
+and shapes of its state dict, every layer's settings, and what it computes. Anything that differs is
+an error, and so is what cannot be compared unless the arguments were given: nothing is guessed.
 """
 
 from __future__ import annotations
@@ -48,7 +48,11 @@ def capture(graph: MaseGraph, model: Any, arguments: Optional[str], options: Dic
             raise
     _compare(graph, model, f"{class_name}({given})")
     graph.load_state_dict(_state(model))
-    _compare_results(graph, model, f"{class_name}({given})")
+    if not _compare_results(graph, model, f"{class_name}({given})") and arguments is None:
+        raise MaseUnsupportedError(
+            f"{class_name}({given}) has several inputs or results, which are not compared with what "
+            "the module computes; how it was constructed is said by MaseGraph(model, arguments='...')"
+        )
     logger.info("captured %s(%s) from its source, with the module's weights", class_name, given)
 
 
@@ -249,15 +253,15 @@ def _compare(graph: MaseGraph, model: Any, what: str) -> None:
         )
 
 
-def _compare_results(graph: MaseGraph, model: Any, what: str) -> None:
-    """Where a sample's shape is known, both must compute the same."""
+def _compare_results(graph: MaseGraph, model: Any, what: str) -> bool:
+    """Of one input and one result, both must compute the same; False: there are several."""
     import numpy
 
     inputs = [node for node in graph.nodes if node.op == "placeholder"]
     if graph.sample is None or len(inputs) != 1:
-        return
+        return False
     torch = sys.modules["torch"]
-    x = numpy.random.default_rng(0).standard_normal((4, *graph.sample)).astype(numpy.float32)
+    x = numpy.random.default_rng(0).standard_normal((64, *graph.sample)).astype(numpy.float32)
     training = model.training
     model.eval()
     try:
@@ -266,10 +270,11 @@ def _compare_results(graph: MaseGraph, model: Any, what: str) -> None:
     finally:
         model.train(training)
     if not hasattr(wanted, "numpy"):  # several results
-        return
+        return False
     got = graph(x).reshape(-1)
     if not numpy.allclose(got, wanted.numpy().reshape(-1), rtol=1e-3, atol=1e-4):
         raise MaseUnsupportedError(
             f"{what} has the module's layers and weights, but computes something else; how it was "
             "constructed is said by MaseGraph(model, arguments='...')"
         )
+    return True

@@ -30,6 +30,15 @@ class Net(nn.Module):
     def forward(self, x):
         return self.fc2(torch.relu(self.bn(self.fc1(x)))) * self.factor
 
+class Two(nn.Module):
+    def __init__(self, scale=1.0):
+        super().__init__()
+        self.fc = nn.Linear(16, 5)
+        self.factor = scale
+
+    def forward(self, x, y):
+        return self.fc(x) * self.factor + self.fc(y)
+
 class Hidden(nn.Module):
     def __init__(self, sizes):
         super().__init__()
@@ -76,6 +85,13 @@ def test_what_computes_something_else_is_refused(nets: typing.Any) -> None:
     """scale is no attribute, so its default is taken: names and shapes agree, numbers do not."""
     with pytest.raises(mase.MaseUnsupportedError, match="computes something else"):
         mase.MaseGraph(nets.Net(24, scale=2.0), shape=(16,))
+
+
+def test_what_cannot_be_compared_is_asked_for(nets: typing.Any) -> None:
+    model = nets.Two(scale=3.0).eval()
+    with pytest.raises(mase.MaseUnsupportedError, match="several inputs or results"):
+        mase.MaseGraph(model)
+    assert "3.0" in str(mase.MaseGraph(model, arguments="scale=3.0").fx_graph)
 
 
 def test_sequential() -> None:
