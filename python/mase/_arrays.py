@@ -47,12 +47,19 @@ def view(
 
 
 def as_array(value: Any, dtype: Optional[str] = None) -> NDArray[Any]:
-    """Any array as NumPy's, row-major and of these elements; the same memory if it is so already."""
+    """Any array as NumPy's, row-major and of these elements; the same memory if it is so already.
+    Numbers that would become others, but for the rounding of floats, are refused."""
     import numpy
 
     if not isinstance(value, (numpy.ndarray, list, tuple, int, float)):
         value = _foreign(value)
-    return numpy.require(value, dtype, ["C", "A"])
+    given = numpy.asarray(value)
+    if given.dtype.kind not in "biuf":
+        raise TypeError(f"numbers are wanted, not elements of type {given.dtype}")
+    array = numpy.require(given, dtype, ["C", "A"])
+    if array.dtype.kind in "iu" and array.dtype != given.dtype and not (array == given).all():
+        raise ValueError(f"numbers of type {given.dtype} that are none of {array.dtype}")
+    return array
 
 
 def _foreign(value: Any) -> Any:

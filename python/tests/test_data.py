@@ -109,3 +109,21 @@ def test_few_rows_may_all_train() -> None:
     assert (data.train.x == x).all() and data.count("test") == 0
     alone = mase.Data(x, train=4)
     assert (alone.train.x == x).all() and alone.train.y is None
+
+
+@pytest.mark.parametrize(
+    "x, y, error",
+    [
+        (numpy.zeros((20, 4)), numpy.full(20, 2**40), ValueError),  # cut to 32 bits: class 0
+        (numpy.zeros((20, 4), complex), numpy.zeros(20, int), TypeError),
+        (numpy.zeros((20, 4)), numpy.array(["a", "b"] * 10), TypeError),
+    ],
+)
+def test_numbers_do_not_become_others(x: typing.Any, y: typing.Any, error: typing.Any) -> None:
+    with pytest.raises(error):
+        mase.Data(x, y)
+
+
+def test_inputs_are_real_numbers(graph: mase.MaseGraph) -> None:
+    with pytest.raises(TypeError, match="complex128"):
+        graph(numpy.zeros((2, 16), complex))
