@@ -2,6 +2,7 @@
  * calls.c - one random step of a worker: a call of mase.h with arguments that are right, nearly
  * right or wrong.
  */
+#include "../net_sum.h"
 #include "soak.h"
 
 #include <stdio.h>
@@ -172,49 +173,23 @@ static const char *quantize_args(struct worker *w, char buffer[OPTIONS])
 
 /* ---- the strong guarantee ---- */
 
-static uint64_t add_bytes(uint64_t h, const void *data, size_t n)
+/* With all the memory it wants. */
+static uint64_t sum_now(struct mase_net *net)
 {
-    const unsigned char *p = data;
-    for (size_t i = 0; i < n; i++)
-        h = (h ^ p[i]) * 0x100000001b3u;
-    return h;
-}
-
-static size_t width_of(const char *dtype)
-{
-    return strstr(dtype, "64") ? 8 : strstr(dtype, "32") ? 4 : strstr(dtype, "16") ? 2 : 1;
-}
-
-/* Of a network's text and weights; 0: it cannot be used any more. */
-static uint64_t sum_of(struct mase_net *net)
-{
-    struct mase_text t = { 0 };
-    struct mase_err err;
-    struct mase_weight_info i = { .size = sizeof i };
     soak_pause();
-    uint64_t h = 0;
-    if (mase_net_print(net, &t, "mg", &err) == MASE_OK)
-        h = add_bytes(1, t.data, t.len);
-    mase_text_release(&t);
-    for (int k = 0; h && mase_net_weight(net, k, &i, &err) == MASE_OK; k++) {
-        size_t n = width_of(i.dtype);
-        for (int d = 0; d < i.rank; d++)
-            n *= (size_t)i.dim[d];
-        if (i.data)
-            h = add_bytes(h, i.data, n);
-    }
+    const uint64_t sum = sum_of(net);
     soak_resume();
-    return h;
+    return sum;
 }
 
 static void keep_sum(struct worker *w, struct mase_net *net, uint64_t *before)
 {
-    *before = soak_chance(w, 3) ? sum_of(net) : 0;
+    *before = soak_chance(w, 3) ? sum_now(net) : 0;
 }
 
 static void check_sum(struct worker *w, struct mase_net *net, uint64_t before, enum mase_status st)
 {
-    if (st && before && sum_of(net) != before)
+    if (st && before && sum_now(net) != before)
         soak_die(w, "it failed, and the network is another one");
 }
 
@@ -681,7 +656,7 @@ static void give_up(struct worker *w, struct mase_net *net)
 
 static void step_edit(struct worker *w, struct mase_net *net)
 {
-    const uint64_t before = soak_chance(w, 2) ? sum_of(net) : 0;
+    const uint64_t before = soak_chance(w, 2) ? sum_now(net) : 0;
     const enum mase_status st = edit(w, net);
     const uint64_t after = sum_of(net);
     if (!after && st == MASE_ENOMEM)

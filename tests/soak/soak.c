@@ -9,6 +9,7 @@
  * sanitizer or valgrind sees, it reports by itself. A run of one thread is repeated by its seed.
  */
 #include "soak.h"
+#include "../traces.h"
 
 #include <dirent.h>
 #include <pthread.h>
@@ -192,31 +193,6 @@ static double resident(void)
     if (f)
         fclose(f);
     return (double)pages * (double)sysconf(_SC_PAGESIZE) / 1048576;
-}
-
-static int open_files(void)
-{
-    int n = 0;
-    DIR *d = opendir("/proc/self/fd");
-    while (d && readdir(d))
-        n++;
-    if (d)
-        closedir(d);
-    return n;
-}
-
-static void remove_all(const char *dir)
-{
-    DIR *d = opendir(dir);
-    for (struct dirent *e; d && (e = readdir(d));) {
-        char path[4096];
-        snprintf(path, sizeof path, "%s/%s", dir, e->d_name);
-        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 && unlink(path) != 0)
-            remove_all(path);
-    }
-    if (d)
-        closedir(d);
-    rmdir(dir);
 }
 
 /* ---- the report ---- */

@@ -32,6 +32,7 @@
 #include <mase.h>
 
 #include "base/fault.h"
+#include "net_sum.h"
 
 #define DATA     MASE_SOURCE_DIR "/tests/data/"
 #define EXAMPLES MASE_SOURCE_DIR "/examples/own_network/"
@@ -107,39 +108,6 @@ static const char *out_of(const char *name)
 
 /* ---- sums ---- */
 
-static uint64_t add_bytes(uint64_t h, const void *data, size_t n)
-{
-    const unsigned char *p = data;
-    for (size_t i = 0; i < n; i++)
-        h = (h ^ p[i]) * 0x100000001b3u;
-    return h;
-}
-
-static size_t width_of(const char *dtype)
-{
-    return strstr(dtype, "64") ? 8 : strstr(dtype, "32") ? 4 : strstr(dtype, "16") ? 2 : 1;
-}
-
-/* Of a network's text and weights; 0: it can only be freed. */
-static uint64_t sum_of(struct mase_net *net)
-{
-    struct mase_text t = { 0 };
-    struct mase_weight_info i = { .size = sizeof i };
-    struct mase_err err;
-    uint64_t h = 0;
-    if (!mase_net_print(net, &t, "mg", &err))
-        h = add_bytes(1, t.data, t.len);
-    mase_text_release(&t);
-    for (int k = 0; h && !mase_net_weight(net, k, &i, &err); k++) {
-        size_t n = width_of(i.dtype);
-        for (int d = 0; d < i.rank; d++)
-            n *= (size_t)i.dim[d];
-        if (i.data)
-            h = add_bytes(h, i.data, n);
-    }
-    return h;
-}
-
 /* Names and bytes of a folder; it must hold nothing unfinished. */
 static uint64_t folder_sum(const char *dir)
 {
@@ -169,17 +137,6 @@ static uint64_t folder_sum(const char *dir)
     }
     closedir(d);
     return sum;
-}
-
-static int open_files(void)
-{
-    int n = 0;
-    DIR *d = opendir("/proc/self/fd");
-    assert_non_null(d);
-    while (readdir(d))
-        n++;
-    closedir(d);
-    return n;
 }
 
 /* ---- the calls ---- */
@@ -717,20 +674,6 @@ static const struct call calls[] = {
 enum { CALLS = sizeof calls / sizeof calls[0] };
 
 /* ---- trying them ---- */
-
-static void remove_all(const char *dir)
-{
-    DIR *d = opendir(dir);
-    for (struct dirent *e; d && (e = readdir(d));) {
-        char path[1024];
-        snprintf(path, sizeof path, "%s/%s", dir, e->d_name);
-        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 && unlink(path) != 0)
-            remove_all(path);
-    }
-    if (d)
-        closedir(d);
-    rmdir(dir);
-}
 
 /* Files as earlier calls may have left them. */
 static void fill_target(void)

@@ -14,6 +14,7 @@
 #include "base/fault.h"
 #include "base/host.h"
 #include "base/process.h"
+#include "traces.h"
 
 /* ---- a host that counts ---- */
 
@@ -69,17 +70,6 @@ static struct mase_host host_of(struct counter *c)
                                .log = count_log,
                                .level = MASE_INFO,
                                .progress = count_progress };
-}
-
-static int open_files(void)
-{
-    int n = 0;
-    DIR *d = opendir("/proc/self/fd");
-    assert_non_null(d);
-    while (readdir(d))
-        n++;
-    closedir(d);
-    return n;
 }
 
 /* ---- memory ---- */

@@ -35,6 +35,7 @@
 #include <mase/zoo.h>
 
 #include "base/host.h"
+#include "traces.h"
 
 #define DATA MASE_SOURCE_DIR "/tests/data/"
 
@@ -102,14 +103,6 @@ static const char *path_of(const char *name)
 }
 
 /* Results are compared by a sum of their bytes. */
-static uint64_t add_bytes(uint64_t h, const void *data, size_t n)
-{
-    const unsigned char *p = data;
-    for (size_t i = 0; i < n; i++)
-        h = (h ^ p[i]) * 0x100000001b3u;
-    return h;
-}
-
 static bool add_param(const char *full, struct mase_param *p, void *data)
 {
     uint64_t *h = data;
@@ -527,17 +520,6 @@ static const struct call {
     { "open pictures", open_pictures, 60 },
 };
 
-static int open_files(void)
-{
-    int n = 0;
-    DIR *d = opendir("/proc/self/fd");
-    assert_non_null(d);
-    while (readdir(d))
-        n++;
-    closedir(d);
-    return n;
-}
-
 /* Names and bytes of the target folder; it must hold nothing unfinished. */
 static uint64_t folder_sum(void)
 {
@@ -816,20 +798,6 @@ static int make_world(void **state)
     quantise_world();
     write_networks();
     return 0;
-}
-
-static void remove_all(const char *dir)
-{
-    DIR *d = opendir(dir);
-    for (struct dirent *e; d && (e = readdir(d));) {
-        char path[4096];
-        snprintf(path, sizeof path, "%s/%s", dir, e->d_name);
-        if (!mase_streq(e->d_name, ".") && !mase_streq(e->d_name, "..") && unlink(path) != 0)
-            remove_all(path);
-    }
-    if (d)
-        closedir(d);
-    rmdir(dir);
 }
 
 static int end_world(void **state)
