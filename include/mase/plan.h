@@ -122,9 +122,11 @@ struct mase_targets {
 struct mase_score {
     double part, whole;
 };
-/* mean: (outputs), opts->target_mean. */
+struct mase_loss_opts;
+/* The last but one: those of the loss, for what they say of the targets. */
 typedef void mase_score_fn(struct mase_score *s, const struct mase_lanes *output,
-                           const struct mase_lanes *target, const double *mean, int64_t samples);
+                           const struct mase_lanes *target, const struct mase_loss_opts *opts,
+                           int64_t samples);
 
 struct mase_own_loss; /* one that is a graph (exec/own_loss.h) */
 
@@ -140,6 +142,7 @@ struct mase_loss_opts {
     float delta;          /* huber */
     mase_score_fn *score; /* of the other losses; NULL: none. Cross entropy counts right answers */
     const double *target_mean; /* (outputs), for the score */
+    const double *target_unit; /* (outputs): what 1 of a target is in the data; NULL: 1 */
     float smoothing;
     const float *class_weight; /* (classes) or NULL */
     float scale;               /* of the gradient; 0: 1 (gradient accumulation divides by steps) */

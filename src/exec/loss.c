@@ -121,7 +121,7 @@ static void pointwise(struct mase_plan *p, struct mase_loss_result *result,
                                                             .delta = o->delta });
     result->loss = sum_of_losses(p);
     if (o->score)
-        o->score(&result->score, &output, &targets->y, o->target_mean, p->samples);
+        o->score(&result->score, &output, &targets->y, o, p->samples);
 }
 
 /* ---- both ---- */
@@ -209,7 +209,7 @@ void mase_loss_score(struct mase_loss_result *r, const struct mase_lanes *output
 {
     r->score = (struct mase_score){ 0 };
     if (o->score)
-        o->score(&r->score, output, &targets->y, o->target_mean, samples);
+        o->score(&r->score, output, &targets->y, o, samples);
     else if (targets->label)
         each_position(r, output, targets, o, samples, count_right);
 }
@@ -272,5 +272,5 @@ void mase_reference_loss(struct mase_loss_result *result, const struct mase_lane
                                         targets->y.data[r * targets->y.stride + i], o->delta);
     result->weight = (double)samples * (double)output->rows;
     if (o->score)
-        o->score(&result->score, output, &targets->y, o->target_mean, samples);
+        o->score(&result->score, output, &targets->y, o, samples);
 }

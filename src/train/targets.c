@@ -164,6 +164,12 @@ void mase_target_source_release(struct mase_target_source *s)
     s->own = s->to_free = NULL;
 }
 
+const double *mase_target_unit(const struct mase_target_source *s)
+{
+    const struct mase_scaling *scaling = &mase_dataset_info(s->data)->target_scaling;
+    return scaling->n && s->objective.task->target == MASE_TASK_NUMBERS ? scaling->std : NULL;
+}
+
 struct mase_loss_opts mase_target_loss(const struct mase_target_source *s)
 {
     return (struct mase_loss_opts){
@@ -173,6 +179,7 @@ struct mase_loss_opts mase_target_loss(const struct mase_target_source *s)
         .delta = (float)s->objective.delta,
         .score = s->objective.task->sums,
         .target_mean = s->mean,
+        .target_unit = mase_target_unit(s),
     };
 }
 

@@ -30,6 +30,8 @@ enum mase_status mase_target_source_init(struct mase_target_source *s,
 /* Take the mean that a score is told by from these rows, if it has one. */
 void mase_target_source_score(struct mase_target_source *s, struct mase_split_rows rows);
 void mase_target_source_release(struct mase_target_source *s);
+/* (width): what 1 of a number is in the measure of the data; NULL: 1. */
+const double *mase_target_unit(const struct mase_target_source *s);
 /* What a plan has to know of its loss. */
 struct mase_loss_opts mase_target_loss(const struct mase_target_source *s);
 /* The loss of one's own, made ready for batches of tiles of so many samples; *out = NULL: the

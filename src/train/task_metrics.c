@@ -216,9 +216,7 @@ struct differences {
 /* In the measure of the data, whatever training made of it. */
 static struct differences differences(const struct mase_kept_outputs *k, int64_t output)
 {
-    const struct mase_scaling *s = &mase_dataset_info(k->source->data)->target_scaling;
-    const bool scaled = s->n && k->source->objective.task->target == MASE_TASK_NUMBERS;
-    const double unit = scaled ? s->std[output] : 1;
+    const double *units = mase_target_unit(k->source), unit = units ? units[output] : 1;
     struct differences d = { 0 };
     for (int64_t i = 0; i < k->samples; i++) {
         const double t = k->target[i * k->outputs + output];

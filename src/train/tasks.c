@@ -17,9 +17,9 @@ static float at(const struct mase_lanes *l, int64_t row, int64_t sample)
 
 /* Answers on the right side of 0, of all. */
 static void signs(struct mase_score *s, const struct mase_lanes *y, const struct mase_lanes *target,
-                  const double *mean, int64_t samples)
+                  const struct mase_loss_opts *o, int64_t samples)
 {
-    (void)mean;
+    (void)o;
     for (int64_t r = 0; r < y->rows; r++)
         for (int64_t i = 0; i < samples; i++)
             s->part += (at(y, r, i) > 0) == (at(target, r, i) > 0.5f);
@@ -28,9 +28,9 @@ static void signs(struct mase_score *s, const struct mase_lanes *y, const struct
 
 /* F1 over all labels: twice the hits, of hits, answers and labels. */
 static void hits(struct mase_score *s, const struct mase_lanes *y, const struct mase_lanes *target,
-                 const double *mean, int64_t samples)
+                 const struct mase_loss_opts *o, int64_t samples)
 {
-    (void)mean;
+    (void)o;
     for (int64_t r = 0; r < y->rows; r++)
         for (int64_t i = 0; i < samples; i++) {
             const int answer = at(y, r, i) > 0, truth = at(target, r, i) > 0.5f;
@@ -39,16 +39,21 @@ static void hits(struct mase_score *s, const struct mase_lanes *y, const struct 
         }
 }
 
-/* Squared differences from the targets, and of the targets from their mean. */
+/* Squared differences from the targets, and of the targets from their mean, in the measure of the
+ * data: scaled targets count by what they were. */
 static void squares(struct mase_score *s, const struct mase_lanes *y,
-                    const struct mase_lanes *target, const double *mean, int64_t samples)
+                    const struct mase_lanes *target, const struct mase_loss_opts *o,
+                    int64_t samples)
 {
-    for (int64_t r = 0; r < y->rows; r++)
+    for (int64_t r = 0; r < y->rows; r++) {
+        const double unit = o->target_unit ? o->target_unit[r] : 1;
         for (int64_t i = 0; i < samples; i++) {
-            const double t = at(target, r, i), off = at(y, r, i) - t, spread = t - mean[r];
+            const double t = at(target, r, i), off = unit * (at(y, r, i) - t),
+                         spread = unit * (t - o->target_mean[r]);
             s->part += off * off;
             s->whole += spread * spread;
         }
+    }
 }
 
 /* ---- the score of the sums ---- */

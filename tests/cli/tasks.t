@@ -141,6 +141,16 @@ run test one.mg large.csv:sales --load mase_output/large --project test --json -
 succeeds "are remembered"
 out_has "R2" '"test_r2_epoch": 0\.[789]'
 out_has "errors are in the measure of the data" '"rmse": [1-9][0-9][0-9]\.'
+run train two.mg large.csv --label sales,rent --features a,b --task reg --target-scaling standard --project two $quick
+run test two.mg large.csv --label sales,rent --load mase_output/two --project test --json --all-rows --log-level error
+# of each output the squares are n rmse^2, the spread that divided by 1 - R2: all together are the score
+holds "R2 of several is that of all differences in the measure of the data" awk '
+    { gsub(/[",]/, "") }
+    $1 == "test_r2_epoch:" { score = $2 }
+    $1 == "r2:" { r2 = $2 }
+    $1 == "rmse:" && r2 != "" { squares += $2 * $2; spread += $2 * $2 / (1 - r2) }
+    END { all = 1 - squares / spread; off = score - all; print score, all
+        exit !(spread > 0 && off < 1e-6 && off > -1e-6) }' "$T/out"
 run predict one.mg --load mase_output/large --input "$data/points.npy" --output large.npy --project test --log-level error
 if command -v python3 >/dev/null && python3 -c 'import numpy' 2>/dev/null; then
     holds "and so are predictions" python3 -c '
