@@ -85,6 +85,23 @@ def test_checkpoints(small: mase.MaseGraph, xor: mase.Data, tmp_path: pathlib.Pa
         assert (array == other.state_dict()[name]).all()
 
 
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_a_run_goes_on_with_its_labels_alone(
+    small: mase.MaseGraph, tmp_path: pathlib.Path, task: str
+) -> None:
+    rng = numpy.random.default_rng(3)
+    x = rng.normal(size=(200, 2)).astype("f4")
+    labels = (x[:, 0] > 0).astype("i8") if task == "classification" else x[:, :2].copy()
+    data = mase.Data(x, labels, task=task)
+    others = mase.Data(x, 1 - labels, task=task)
+    last = tmp_path / "last.ckpt"
+    options: typing.Dict[str, typing.Any] = {"task": task, "checkpoint_dir": tmp_path, "progress": False}
+    mase.train(small, data, max_epochs=1, **options)
+    mase.train(small, data, max_epochs=2, resume=last, **options)
+    with pytest.raises(mase.MaseError, match="other data"):
+        mase.train(small, others, max_epochs=3, resume=last, **options)
+
+
 def test_bar_on_a_terminal(
     small: mase.MaseGraph, xor: mase.Data, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -66,11 +66,21 @@ static enum mase_status read_rows(struct mase_raw *r, const struct mase_data_arr
     return MASE_OK;
 }
 
-/* Whoever compares datasets compares what they hold. */
-static void sum(struct mase_dataset *d, const struct mase_data_arrays *in)
+/* Whoever compares datasets compares what they hold: samples, and what they are to be told as. */
+static void sum(struct mase_dataset *d, const struct mase_data_arrays *in, enum mase_target target)
 {
-    mase_sha256(d->info.checksum, in->x,
-                (size_t)in->count * (size_t)mase_shape_count(&in->sample) * sizeof *in->x);
+    enum { DIGITS = 64 };
+    const size_t n = (size_t)in->count;
+    const bool numbers = target == MASE_TARGET_NUMBERS, classes = target == MASE_TARGET_CLASS;
+    char both[2 * DIGITS + 1];
+    mase_sha256(d->info.checksum, in->x, n * (size_t)mase_shape_count(&in->sample) * sizeof *in->x);
+    if (!numbers && !classes)
+        return;
+    memcpy(both, d->info.checksum, DIGITS);
+    mase_sha256(both + DIGITS, numbers ? (const void *)in->targets : (const void *)in->labels,
+                numbers ? n * (size_t)in->target_count * sizeof *in->targets
+                        : n * sizeof *in->labels);
+    mase_sha256(d->info.checksum, both, 2 * DIGITS);
 }
 
 static const char *const *names(struct mase_arena *a, const struct mase_data_arrays *in)
@@ -100,7 +110,7 @@ static enum mase_status fill(struct mase_dataset *d, const struct mase_data_arra
     d->info.data.help = "samples in memory";
     d->info.data.sample = in->sample;
     d->info.source = "memory";
-    sum(d, in);
+    sum(d, in, opts->target);
     const bool all_train = in->train == in->count;
     struct mase_dataset_opts fitted = *opts;
     fitted.original_splits = opts->original_splits || all_train; /* nothing is held out */
