@@ -57,6 +57,7 @@ struct mase_sweep_point {
     const struct mase_graph *network;                    /* that is trained */
     const struct mase_value *value[MASE_SWEEP_MAX_AXES]; /* on each axis */
     char key[17];                                        /* names the result's file */
+    char loss_hash[65];                                  /* SHA-256 of a loss of one's own, or "" */
     bool done, reused;
     struct mase_sweep_result result; /* when done */
     struct mase_err failure;         /* status 0: none */

@@ -258,7 +258,7 @@ static bool is_same_sweep(const struct job *j, const char *dir)
         MASE_CLI_model,      MASE_CLI_dataset,        MASE_CLI_split,     MASE_CLI_split_by,
         MASE_CLI_split_seed, MASE_CLI_label,          MASE_CLI_features,  MASE_CLI_drop_nan,
         MASE_CLI_image_size, MASE_CLI_image_channels, MASE_CLI_normalize, MASE_CLI_augment,
-        MASE_CLI_load_name
+        MASE_CLI_scaling,    MASE_CLI_target_scaling, MASE_CLI_load_name
     };
     struct mase_arena *a = &j->c->arena;
     struct mase_value *run;

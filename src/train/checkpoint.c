@@ -11,7 +11,7 @@
  *     lr_schedulers                [the scheduler's state dict]
  *     hyper_parameters             the options of training
  *     mase                         what only we need:
- *         version, seed
+ *         version, seed, loss_sha256 (of a loss of one's own)
  *         state                    struct mase_train_state, field by field
  *         graph                    the network as .mg has it, number formats and all
  *         graph_to_come            before quantize_after: the same with its formats, which are not
@@ -194,6 +194,8 @@ enum mase_status mase_trainer_save(const struct mase_trainer *t, const char *pat
     struct mase_obj *ours = mase_obj_set(a, root, "mase", mase_obj_dict(a));
     set_text(a, ours, "version", MASE_VERSION);
     set_int(a, ours, "seed", t->opts.seed);
+    if (t->loss_hash[0])
+        set_text(a, ours, "loss_sha256", t->loss_hash);
     mase_obj_set(a, ours, "state", counters(a, s));
     mase_obj_set(a, ours, "data", data_info(a, t->data));
     if (t->average)

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include <mase/log.h>
 #include <mase/torch.h>
 #include <mase/weights.h>
 
@@ -135,6 +136,22 @@ static enum mase_status check_options(const struct mase_trainer *t, const struct
         return st;
     }
     return MASE_OK;
+}
+
+/* A loss of one's own may be edited under its name. Files from before this was kept do not say. */
+static enum mase_status check_loss(const struct mase_trainer *t, const struct mase_obj *ours,
+                                   const char *path, struct mase_err *err)
+{
+    const struct mase_obj *was = mase_obj_get(ours, "loss_sha256");
+    if (!t->loss_hash[0])
+        return MASE_OK;
+    if (!was)
+        mase_warn("%s does not say what the loss %s was; it is taken for what it is now", path,
+                  t->opts.loss);
+    if (!was || mase_obj_is_text(was, t->loss_hash))
+        return MASE_OK;
+    return mase_fail_in(err, MASE_EVALUE, path,
+                        "cannot resume: the loss %s computes something else now", t->opts.loss);
 }
 
 static const char *get_text(struct mase_arena *a, const struct mase_obj *d, const char *key)
@@ -459,6 +476,7 @@ static enum mase_status resume(struct mase_trainer *t, const struct mase_obj *ro
             "but it cannot be resumed");
     MASE_TRY(read_state(&s, mase_obj_get(ours, "state"), path, err));
     MASE_TRY(check_options(t, root, path, err));
+    MASE_TRY(check_loss(t, ours, path, err));
     MASE_TRY(check_data(t, mase_obj_get(ours, "data"), path, err));
     MASE_TRY(check_state(t, &s, path, err));
     MASE_TRY(mase_trainer_check_pruning(t, mase_obj_get(ours, "prune"), path, err));

@@ -8,6 +8,7 @@
 #include "base/host.h"
 
 #include <math.h>
+#include <string.h>
 
 #include <omp.h>
 
@@ -15,6 +16,8 @@
 #include <mase/log.h>
 #include <mase/progress.h>
 #include <mase/safetensors.h>
+
+#include "train/content.h"
 
 /* ---- the grid ---- */
 
@@ -101,10 +104,29 @@ enum mase_status mase_sweep_grid(struct mase_sweep *s, struct mase_arena *a, str
     return MASE_OK;
 }
 
+/* What the losses of one's own are now: each is read once for each network. One that cannot be read
+ * is told when its configuration runs. */
+static void hash_losses(struct mase_sweep *s)
+{
+    struct mase_err unwanted;
+    for (int i = 0; i < s->count; i++) {
+        struct mase_sweep_point *p = &s->points[i], *same = s->points;
+        while (same < p &&
+               (same->network != p->network || !mase_streq(same->opts.loss, p->opts.loss) ||
+                !mase_streq(same->opts.task, p->opts.task)))
+            same++;
+        if (same < p)
+            memcpy(p->loss_hash, same->loss_hash, sizeof p->loss_hash);
+        else if (mase_content_of_loss(p->loss_hash, p->network, s->data, &p->opts, &unwanted))
+            memcpy(p->loss_hash, "?", sizeof "?");
+    }
+}
+
 enum mase_status mase_sweep_expand(struct mase_sweep *s, struct mase_arena *a, struct mase_err *err)
 {
     MASE_TRY(hash_weights(s, err));
     MASE_TRY(mase_sweep_grid(s, a, err));
+    hash_losses(s);
     for (int i = 0; i < s->count; i++) {
         mase_sweep_make_key(&s->points[i], s);
         mase_sweep_recall(&s->points[i], s);

@@ -1,7 +1,8 @@
 /*
  * sweep_store.c - the results of a sweep on disk: DIR/KEY.json for each finished configuration.
  *
- *     identity   all that decides the result: model, data and its checksum, weights, options
+ *     identity   all that decides the result: model, data and its checksum, weights, options; of
+ *                what options name as files the contents
  *     result     the fields of struct mase_sweep_result; a number that is none is left out
  *
  * KEY is the start of the SHA-256 of the identity as text, so a file answers for one configuration
@@ -14,6 +15,8 @@
 
 #include <mase/file.h>
 #include <mase/log.h>
+
+#include "train/content.h"
 
 #define FLOAT(f) MASE_OPT_FLOAT(struct mase_sweep_result, f, #f, NAN, 0, 0, "")
 #define INT(f)   MASE_OPT_INT(struct mase_sweep_result, f, #f, 0, 0, 0, "")
@@ -76,15 +79,26 @@ static struct mase_value *as_table(struct mase_arena *a, const void *opts,
 
 /* ---- identity ---- */
 
-/* Of the graph's text: a model of the user's own may change under its name. */
+/* Of the network: a model of the user's own may change under its name. */
 static const char *network_hash(struct mase_arena *a, const struct mase_graph *g)
 {
-    struct mase_str text = { 0 };
     char hex[65];
-    mase_graph_print_mg(&text, g);
-    mase_sha256(hex, text.data, text.len);
-    mase_str_release(&text);
+    mase_content_of_graph(hex, g);
     return mase_arena_strdup(a, hex);
+}
+
+/* Numbers that features are scaled by are the user's own, or follow from the data and the variant;
+ * those of targets are told in any case, since scores depended on them once. */
+static void set_scaling(struct mase_arena *a, struct mase_value *v,
+                        const struct mase_dataset_info *data)
+{
+    char hex[65];
+    mase_content_of_scaling(hex, &data->scaling);
+    if (data->scale == MASE_SCALE_GIVEN)
+        mase_value_set(a, v, "scaling", mase_value_string(a, hex));
+    mase_content_of_scaling(hex, &data->target_scaling);
+    if (hex[0])
+        mase_value_set(a, v, "target scaling", mase_value_string(a, hex));
 }
 
 static struct mase_value *identity(struct mase_arena *a, const struct mase_sweep_point *p,
@@ -101,6 +115,9 @@ static struct mase_value *identity(struct mase_arena *a, const struct mase_sweep
     mase_value_set(a, v, "dataset", mase_value_string(a, data->data.name));
     mase_value_set(a, v, "checksum", mase_value_string(a, data->checksum));
     mase_value_set(a, v, "variant", text_or_none(a, s->data_variant));
+    set_scaling(a, v, data);
+    if (p->loss_hash[0])
+        mase_value_set(a, v, "loss", mase_value_string(a, p->loss_hash));
     mase_value_set(a, v, "weights", mase_value_string(a, s->weights_hash));
     for (int i = 0; i < s->load.rename_count; i++)
         mase_value_set(a, v, mase_arena_printf(a, "rename %d %s", i, s->load.renames[i].from),

@@ -11,6 +11,7 @@
 #include <mase/log.h>
 
 #include "base/alloc.h"
+#include "train/content.h"
 
 /* ---- class weights ---- */
 
@@ -137,6 +138,7 @@ enum mase_status mase_trainer_find_targets(struct mase_trainer *t, struct mase_e
     if (t->targets.to_free) { /* once for all phases and validations */
         t->own_graph = t->objective.own_graph = t->targets.to_free;
         t->targets.to_free = NULL;
+        mase_content_of_graph(t->loss_hash, t->own_graph);
     }
     const int classes = mase_dataset_info(t->data)->data.classes;
     if (t->class_weight && t->validator->outputs / t->targets.positions != classes)

@@ -53,6 +53,7 @@ struct mase_trainer {
     struct mase_table_view table; /* data is NULL for images */
     struct mase_target_source targets;
     struct mase_graph *own_graph;      /* of a loss of one's own; NULL: none */
+    char loss_hash[65];                /* SHA-256 of that, or "" */
     struct mase_own_loss *own_loss;    /* that loss for the tiles */
     struct mase_target_buffer *target; // (target_tiles): of each tile of a batch
     int target_tiles;
