@@ -8,6 +8,7 @@
 #include <mase/value.h>
 
 #include "base/alloc.h"
+#include "base/number.h"
 
 const char *mase_version(void)
 {
@@ -53,14 +54,14 @@ size_t mase_err_text(const struct mase_err *err, char *buffer, size_t size)
     const struct mase_loc *at = &err->loc;
     char place[sizeof err->path + 32] = "";
     if (err->path[0] && at->line > 0 && at->col > 0)
-        snprintf(place, sizeof place, "%s:%d:%d: ", err->path, at->line, at->col);
+        mase_snprintf(place, sizeof place, "%s:%d:%d: ", err->path, at->line, at->col);
     else if (err->path[0] && at->line > 0)
-        snprintf(place, sizeof place, "%s:%d: ", err->path, at->line);
+        mase_snprintf(place, sizeof place, "%s:%d: ", err->path, at->line);
     else if (err->path[0] && at->off >= 0)
-        snprintf(place, sizeof place, "%s@0x%llx: ", err->path, (unsigned long long)at->off);
+        mase_snprintf(place, sizeof place, "%s@0x%llx: ", err->path, (unsigned long long)at->off);
     else if (err->path[0])
-        snprintf(place, sizeof place, "%s: ", err->path);
-    return (size_t)snprintf(buffer, size, "%s%s", place, err->msg);
+        mase_snprintf(place, sizeof place, "%s: ", err->path);
+    return (size_t)mase_snprintf(buffer, size, "%s%s", place, err->msg);
 }
 
 /* ---- calls ---- */

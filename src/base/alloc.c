@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/ledger.h"
+#include "base/number.h"
 
 enum { LINE = 64 };
 
@@ -26,7 +27,7 @@ void mase_out_of_memory(size_t wanted)
     }
     if (mase_guard_is_child())
         _exit(1); /* whose handlers are the host's */
-    fprintf(stderr, "out of memory: %zu bytes\n", wanted);
+    mase_fprintf(stderr, "out of memory: %zu bytes\n", wanted);
     exit(1);
 }
 

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/number.h"
 
 #ifndef MASE_ARENA_CHUNK
 #define MASE_ARENA_CHUNK 65536 /* payload bytes, at most; test builds shrink it */
@@ -157,12 +158,12 @@ char *mase_arena_printf(struct mase_arena *a, const char *fmt, ...)
     va_list ap, again;
     va_start(ap, fmt);
     va_copy(again, ap);
-    const int len = vsnprintf(NULL, 0, fmt, ap);
+    const int len = mase_vsnprintf(NULL, 0, fmt, ap);
     va_end(ap);
     if (len < 0)
         mase_bug("cannot format \"%s\"", fmt);
     char *text = mase_arena_alloc(a, (size_t)len + 1);
-    vsnprintf(text, (size_t)len + 1, fmt, again);
+    mase_vsnprintf(text, (size_t)len + 1, fmt, again);
     va_end(again);
     return text;
 }

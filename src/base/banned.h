@@ -12,12 +12,28 @@
 
 char *strcpy(char *restrict, const char *restrict) MASE_BANNED("mase_str or memcpy");
 char *strcat(char *restrict, const char *restrict) MASE_BANNED("mase_str");
-char *strncpy(char *restrict, const char *restrict, __SIZE_TYPE__) MASE_BANNED("snprintf");
+char *strncpy(char *restrict, const char *restrict, __SIZE_TYPE__) MASE_BANNED("mase_snprintf");
 char *strncat(char *restrict, const char *restrict, __SIZE_TYPE__) MASE_BANNED("mase_str");
-int sprintf(char *restrict, const char *restrict, ...) MASE_BANNED("snprintf or mase_str_printf");
-int vsprintf(char *restrict, const char *restrict, __builtin_va_list) MASE_BANNED("vsnprintf");
+int sprintf(char *restrict, const char *restrict, ...)
+    MASE_BANNED("mase_snprintf or mase_str_printf");
+int vsprintf(char *restrict, const char *restrict, __builtin_va_list) MASE_BANNED("mase_vsnprintf");
 char *gets(char *) MASE_BANNED("fgets");
 char *strtok(char *restrict, const char *restrict) MASE_BANNED("strcspn and strspn");
+
+/* What follows the host's locale; base/number.c may call it. scripts/lint finds the macros, too. */
+#ifndef MASE_RAW_NUMBERS
+double strtod(const char *restrict, char **restrict) MASE_BANNED("mase_number_read");
+float strtof(const char *restrict, char **restrict) MASE_BANNED("mase_number_read_float");
+double atof(const char *) MASE_BANNED("mase_number_read");
+int snprintf(char *restrict, __SIZE_TYPE__, const char *restrict, ...) MASE_BANNED("mase_snprintf");
+int vsnprintf(char *restrict, __SIZE_TYPE__, const char *restrict, __builtin_va_list)
+    MASE_BANNED("mase_vsnprintf");
+int printf(const char *restrict, ...) MASE_BANNED("mase_fprintf");
+int sscanf(const char *restrict, const char *restrict, ...) MASE_BANNED("mase_number_read");
+int strcasecmp(const char *, const char *) MASE_BANNED("mase_same_word");
+int strncasecmp(const char *, const char *, __SIZE_TYPE__) MASE_BANNED("mase_same_word_n");
+char *strerror(int) MASE_BANNED("mase_system_reason");
+#endif
 
 /* Every block of the library goes through base/alloc.c, which may call these. */
 #ifndef MASE_RAW_MEMORY

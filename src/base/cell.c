@@ -4,9 +4,9 @@
  */
 #include "base/cell.h"
 
-#include <ctype.h>
 #include <string.h>
-#include <strings.h>
+
+#include "base/number.h"
 
 size_t mase_cell_escape(const char *s, size_t n)
 {
@@ -43,7 +43,7 @@ static size_t plain(char text[64], const char *s)
         s += escape ? escape : 1;
         n -= escape ? escape : 1;
     }
-    while (len && isspace((unsigned char)text[len - 1]))
+    while (len && mase_is_space(text[len - 1]))
         len--;
     text[len] = '\0';
     size_t blanks = strspn(text, " \t\n");
@@ -69,7 +69,7 @@ static size_t whole_part(const char *s)
 
 static bool is_number(const char *s)
 {
-    if (strcasecmp(s, "inf") == 0 || strcasecmp(s, "-inf") == 0 || strcasecmp(s, "nan") == 0)
+    if (mase_same_word(s, "inf") || mase_same_word(s, "-inf") || mase_same_word(s, "nan"))
         return true;
     s += *s == '+' || *s == '-';
     const size_t whole = whole_part(s);
@@ -115,7 +115,7 @@ int mase_cell_decimals(const char *s)
 /* A letter in the sense of hyphenation; characters beyond ASCII count as letters. */
 static bool is_letter(char c)
 {
-    return isalpha((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
+    return mase_is_alpha(c) || c == '_' || (unsigned char)c >= 0x80;
 }
 
 static bool is_inner_byte(char c)

@@ -14,6 +14,7 @@
 
 #include "base/excerpt.h"
 #include "base/ledger.h"
+#include "base/number.h"
 
 /* Copy text to a buffer of size bytes; if too long, cut at a whole character and end in "...". */
 static void copy_cut(char *to, const char *text, size_t size)
@@ -33,7 +34,7 @@ static void copy_cut(char *to, const char *text, size_t size)
 /* As much of the text as there is room for; its length. */
 static size_t format(char *text, size_t size, const char *fmt, va_list ap)
 {
-    const int len = vsnprintf(text, size, fmt, ap);
+    const int len = mase_vsnprintf(text, size, fmt, ap);
     if (len < 0)
         mase_bug("cannot format \"%s\"", fmt);
     return (size_t)len < size ? (size_t)len : size - 1;
@@ -95,7 +96,7 @@ enum mase_status mase_fail_in(struct mase_err *err, enum mase_status status, con
 
 enum mase_status mase_fail_errno(struct mase_err *err, const char *path, const char *what)
 {
-    const char *why = strerror(errno);
+    const char *why = mase_system_reason(errno);
     return mase_fail_in(err, MASE_EIO, path, "%s: %s", what, why);
 }
 
@@ -108,7 +109,7 @@ enum mase_status mase_wrap(struct mase_err *err, const char *fmt, ...)
     va_start(ap, fmt);
     const size_t len = format(text, sizeof(text) - sizeof(err->msg), fmt, ap);
     va_end(ap);
-    snprintf(text + len, sizeof(text) - len, ": %s", err->msg);
+    mase_snprintf(text + len, sizeof(text) - len, ": %s", err->msg);
     copy_cut(err->msg, text, sizeof(err->msg));
     return err->status;
 }
@@ -149,7 +150,7 @@ void mase_bug_at(const char *file, int line, const char *fmt, ...)
     char text[2048];
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(text, sizeof(text), fmt, ap);
+    mase_vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
     struct mase_guard *g = mase_guard_now();
     if (g) {
@@ -157,7 +158,7 @@ void mase_bug_at(const char *file, int line, const char *fmt, ...)
         mase_guard_leave(g, MASE_EBUG);
     }
     if (!mase_guard_is_child())
-        fprintf(stderr, "%s:%d: bug: %s\n", file, line,
-                text); /* in one piece, whoever else prints */
+        mase_fprintf(stderr, "%s:%d: bug: %s\n", file, line,
+                     text); /* in one piece, whoever else prints */
     abort();
 }

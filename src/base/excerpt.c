@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/number.h"
+
 enum { WINDOW = 76, BEFORE = 48 }; /* bytes shown, of them before the caret */
 
 /* Open a regular file: opening a pipe again would wait for ever. */
@@ -109,7 +111,7 @@ void mase_excerpt_print(FILE *out, const char *path, const struct mase_loc *at)
     mase_str_add_harmless(&s, w.text, w.len, false);
     mase_str_add(&s, w.more ? "...\n" : "\n");
     if (at->col > 0) {
-        mase_str_printf(&s, "%*s | ", snprintf(NULL, 0, "%5d", at->line), "");
+        mase_str_printf(&s, "%*s | ", mase_snprintf(NULL, 0, "%5d", at->line), "");
         add_caret(&s, &w, at);
         mase_str_addc(&s, '\n');
     }

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/ledger.h"
+#include "base/number.h"
 
 static const struct mase_host nobody = { .level = MASE_CRITICAL };
 
@@ -188,7 +189,7 @@ enum mase_status mase_guard_pass_on(enum mase_status status, const struct mase_e
         return status;
     if (!now) {
         if (!forked)
-            fprintf(stderr, "%s\n", err->msg);
+            mase_fprintf(stderr, "%s\n", err->msg);
         status == MASE_EBUG ? abort() : forked ? _exit(1) : exit(1);
     }
     if (now->err && now->err != err) {

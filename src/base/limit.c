@@ -3,7 +3,6 @@
  */
 #include "base/limit.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,19 +12,21 @@
 
 #include <mase/str.h>
 
+#include "base/number.h"
+
 static const char units[] = "KMGT"; /* each 1024 times the one before */
 
 /* "4G": digits, then perhaps a unit; zero is no limit that anything could keep. */
 static bool parse_size(uint64_t *bytes, const char *text)
 {
     *bytes = 0;
-    if (!isdigit((unsigned char)*text))
+    if (!mase_is_digit(*text))
         return false;
-    for (; isdigit((unsigned char)*text); text++)
+    for (; mase_is_digit(*text); text++)
         if (__builtin_mul_overflow(*bytes, UINT64_C(10), bytes) ||
             __builtin_add_overflow(*bytes, (uint64_t)(*text - '0'), bytes))
             return false;
-    const char *unit = *text ? strchr(units, toupper((unsigned char)*text)) : NULL;
+    const char *unit = *text ? strchr(units, mase_to_upper(*text)) : NULL;
     for (const char *u = units; unit && u <= unit; u++)
         if (__builtin_mul_overflow(*bytes, UINT64_C(1024), bytes))
             return false;
@@ -101,8 +102,8 @@ struct mase_size_text mase_size_text(uint64_t bytes)
     for (; scaled >= 1024 && unit < 4; scaled /= 1024)
         unit++;
     if (unit < 0)
-        snprintf(text.s, sizeof text.s, "%" PRIu64 " bytes", bytes);
+        mase_snprintf(text.s, sizeof text.s, "%" PRIu64 " bytes", bytes);
     else
-        snprintf(text.s, sizeof text.s, "%.1f %ciB", scaled, "KMGTP"[unit]);
+        mase_snprintf(text.s, sizeof text.s, "%.1f %ciB", scaled, "KMGTP"[unit]);
     return text;
 }

@@ -8,10 +8,10 @@
  */
 #include <mase/str.h>
 
-#include <ctype.h>
 #include <limits.h>
 #include <string.h>
-#include <strings.h>
+
+#include "base/number.h"
 
 enum { LONGEST = 128, SHORTEST_PREFIX = 3 };
 
@@ -23,7 +23,7 @@ static int least(int a, int b, int c)
 
 static bool same(char a, char b)
 {
-    return tolower((unsigned char)a) == tolower((unsigned char)b);
+    return mase_to_lower(a) == mase_to_lower(b);
 }
 
 /* Optimal string alignment distance; both texts shorter than LONGEST. */
@@ -52,7 +52,7 @@ static int distance(const char *a, int n, const char *b, int m)
 static bool is_beginning(const char *a, int n, const char *b, int m)
 {
     const int shorter = n < m ? n : m;
-    return shorter >= SHORTEST_PREFIX && strncasecmp(a, b, (size_t)shorter) == 0;
+    return shorter >= SHORTEST_PREFIX && mase_same_word_n(a, b, (size_t)shorter);
 }
 
 const char *mase_nearest(const char *word, const char *const *names, int n)

@@ -7,10 +7,10 @@
  */
 #include <mase/table.h>
 
-#include <ctype.h>
 #include <string.h>
 
 #include "base/cell.h"
+#include "base/number.h"
 
 const char *const mase_table_style_names[] = { "simple", "grid", "pretty", "orgtbl",
                                                "github", "csv",  NULL };
@@ -110,10 +110,10 @@ static void choose_alignment(struct layout *l)
 
 static const char *trimmed(struct mase_arena *a, const char *s)
 {
-    while (isspace((unsigned char)*s))
+    while (mase_is_space(*s))
         s++;
     size_t n = strlen(s);
-    while (n && isspace((unsigned char)s[n - 1]))
+    while (n && mase_is_space(s[n - 1]))
         n--;
     return mase_arena_strndup(a, s, n);
 }

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
+
 static const uint32_t K[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
@@ -73,5 +75,5 @@ void mase_sha256(char hex[65], const void *data, size_t size)
     for (size_t i = 0; i < blocks; i++)
         compress(h, tail + 64 * i);
     for (int i = 0; i < 8; i++)
-        snprintf(hex + 8 * i, 9, "%08x", (unsigned)h[i]);
+        mase_snprintf(hex + 8 * i, 9, "%08x", (unsigned)h[i]);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/number.h"
 
 void mase_str_release(struct mase_str *s)
 {
@@ -79,11 +80,11 @@ void mase_str_vprintf(struct mase_str *s, const char *fmt, va_list ap)
 {
     va_list again;
     va_copy(again, ap);
-    const int len = vsnprintf(NULL, 0, fmt, ap);
+    const int len = mase_vsnprintf(NULL, 0, fmt, ap);
     if (len < 0)
         mase_bug("cannot format \"%s\"", fmt);
     reserve(s, (size_t)len);
-    vsnprintf(s->data + s->len, (size_t)len + 1, fmt, again);
+    mase_vsnprintf(s->data + s->len, (size_t)len + 1, fmt, again);
     va_end(again);
     s->len += (size_t)len;
 }

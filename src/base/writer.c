@@ -11,8 +11,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,6 +24,7 @@
 #include "base/alloc.h"
 #include "base/fault.h"
 #include "base/host.h"
+#include "base/number.h"
 
 enum { TEMP_TRIES = 100 };
 
@@ -60,12 +63,17 @@ static char *parent_of(const char *path)
  * when it is a file, over what has been printed so far. */
 static int descriptor_named(const char *path)
 {
-    int fd, end = 0;
+    static const char folder[] = "/dev/fd/";
     if (mase_streq(path, "/dev/stdout"))
         return STDOUT_FILENO;
     if (mase_streq(path, "/dev/stderr"))
         return STDERR_FILENO;
-    return sscanf(path, "/dev/fd/%d%n", &fd, &end) == 1 && !path[end] ? fd : -1;
+    const char *digits = path + strlen(folder);
+    if (!mase_starts_with(path, folder) || !mase_is_digit(*digits))
+        return -1;
+    char *end;
+    const long fd = strtol(digits, &end, 10);
+    return *end || fd > INT_MAX ? -1 : (int)fd;
 }
 
 static enum mase_status open_direct(struct mase_writer *w, struct mase_err *err)
@@ -86,8 +94,8 @@ static enum mase_status open_temp(struct mase_writer *w, struct mase_err *err)
     const size_t size = strlen(dir) + 64;
     w->temp = mase_xcalloc(size);
     for (int i = 0; i < TEMP_TRIES; i++) {
-        snprintf(w->temp, size, "%s/.mase-%ld-%u.tmp", dir, (long)getpid(),
-                 atomic_fetch_add(&serial, 1));
+        mase_snprintf(w->temp, size, "%s/.mase-%ld-%u.tmp", dir, (long)getpid(),
+                      atomic_fetch_add(&serial, 1));
         w->fd = mase_sys_open(w->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (w->fd >= 0 || errno != EEXIST)
             break;

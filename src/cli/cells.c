@@ -1,21 +1,16 @@
 /*
  * cells.c - numbers and names in the cells of a table.
  */
-#include <stdlib.h>
 
 #include <mase/compare.h>
 
+#include "base/number.h"
 #include "cli/net.h"
 
 void mase_cli_set_real(struct mase_table *t, int row, int column, double x)
 {
-    char text[32];
-    for (int digits = 6; digits <= 9; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, x);
-        if (strtof(text, NULL) == (float)x)
-            break;
-    }
-    mase_table_set(t, row, column, text);
+    char text[MASE_NUMBER_BYTES];
+    mase_table_set(t, row, column, mase_number_shortest(text, x, 6, true));
 }
 
 void mase_cli_set_error(struct mase_table *t, int row, int column, double x)

@@ -4,10 +4,10 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include <mase/dataset.h>
 
+#include "base/number.h"
 #include "cli/cli.h"
 #include "cli/train.h"
 
@@ -182,18 +182,6 @@ static void put_targets(struct mase_cli *c, const struct mase_dataset *d)
     mase_cli_put_table(c, &t);
 }
 
-/* A 32-bit float as the shortest decimal number that is the same float: what the file says. */
-static double as_written(double x)
-{
-    char text[32];
-    for (int digits = 6; digits <= 9; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, x);
-        if (strtof(text, NULL) == (float)x)
-            break;
-    }
-    return strtod(text, NULL);
-}
-
 static void info_json(struct mase_arena *a, const struct mase_dataset *d)
 {
     const struct mase_dataset_info *info = mase_dataset_info(d);
@@ -211,8 +199,8 @@ static void info_json(struct mase_arena *a, const struct mase_dataset *d)
         const struct mase_feature_range r = mase_dataset_range(d, MASE_SPLIT_TRAIN, f);
         struct mase_value *one = mase_value_table(a);
         mase_value_set(a, one, "name", mase_value_string(a, info->feature_names[f]));
-        mase_value_set(a, one, "min", mase_value_float(a, as_written(r.min)));
-        mase_value_set(a, one, "max", mase_value_float(a, as_written(r.max)));
+        mase_value_set(a, one, "min", mase_value_float(a, mase_number_as_written((float)r.min, 6)));
+        mase_value_set(a, one, "max", mase_value_float(a, mase_number_as_written((float)r.max, 6)));
         mase_value_set(a, one, "mean", mase_value_float(a, r.mean));
         mase_value_set(a, one, "std", mase_value_float(a, r.std));
         mase_value_push(a, features, one);

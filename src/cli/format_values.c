@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "cli/cli.h"
 #include "cli/formats.h"
 
@@ -138,9 +139,9 @@ static void draw(struct mase_str *out, const struct mase_format *f)
     memset(labels, ' ', COLUMNS);
     for (float x = low; isfinite(x); x = above(f, x, shared))
         marks[column_of(x, low, high)] = '|';
-    snprintf(text, sizeof text, "%.4g", (double)low);
+    mase_snprintf(text, sizeof text, "%.4g", (double)low);
     put_label(labels, 0, text);
-    snprintf(text, sizeof text, "%.4g", (double)high);
+    mase_snprintf(text, sizeof text, "%.4g", (double)high);
     put_label(labels, COLUMNS - 1, text);
     if (low < 0 && high > 0)
         put_label(labels, column_of(0, low, high), "0");

@@ -10,6 +10,7 @@
 #include <mase/log.h>
 
 #include "base/limit.h"
+#include "base/number.h"
 #include "cli/cli.h"
 #include "cli/train.h"
 
@@ -51,7 +52,7 @@ static enum mase_status flush_stdout(struct mase_err *err)
         return MASE_OK;
     if (fault == EPIPE)
         return mase_fail(err, MASE_EIO, "%s", "");
-    return mase_fail(err, MASE_EIO, "standard output: %s", strerror(fault));
+    return mase_fail(err, MASE_EIO, "standard output: %s", mase_system_reason(fault));
 }
 
 int main(int argc, char **argv)

@@ -14,6 +14,8 @@
 
 #include "cli/options.h"
 
+#include "base/number.h"
+
 /* The last two are the original's, and not trained here. */
 static const char *const tasks[] = {
 #define TASK(name, alias, ...) name alias,
@@ -319,7 +321,7 @@ enum mase_status mase_cli_option_read(struct mase_value **out, struct mase_arena
     if (row->type == MASE_OPT_TYPE_INT)
         v = mase_value_int(a, strtoll(text, &end, 10));
     else if (row->type == MASE_OPT_TYPE_FLOAT)
-        v = mase_value_float(a, strtod(text, &end));
+        v = mase_value_float(a, mase_number_read(text, &end));
     if (end && (end == text || *end || errno))
         return fail_number(row, called, text, err);
     v->at = MASE_NOWHERE;

@@ -8,13 +8,14 @@
  */
 #include "cli/predict_many.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
 #include <mase/file.h>
 #include <mase/npy.h>
 #include <mase/run.h>
+
+#include "base/number.h"
 
 enum { MOST_RESULTS = 256 };
 
@@ -79,12 +80,12 @@ enum mase_status mase_cli_read_files(struct mase_cli_arrays *x, struct mase_aren
 static bool is_called(const char *name, const char *parameter)
 {
     while (*name && *parameter) {
-        const bool a = isalnum((unsigned char)*name), b = isalnum((unsigned char)*parameter);
+        const bool a = mase_is_alnum(*name), b = mase_is_alnum(*parameter);
         if (a != b || (a && *name != *parameter))
             return false;
-        for (name++; !a && *name && !isalnum((unsigned char)*name);)
+        for (name++; !a && *name && !mase_is_alnum(*name);)
             name++;
-        for (parameter++; !a && *parameter && !isalnum((unsigned char)*parameter);)
+        for (parameter++; !a && *parameter && !mase_is_alnum(*parameter);)
             parameter++;
     }
     return !*name && !*parameter;

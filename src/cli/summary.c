@@ -9,6 +9,7 @@
 
 #include <mase/zoo.h>
 
+#include "base/number.h"
 #include "cli/train.h"
 
 /* 117, 5.6 K, 11.0 K, 14.0 M, 402 K: one decimal below 100 of a unit. */
@@ -82,7 +83,7 @@ static void add_text(struct mase_str *out, const struct mase_model *m, const str
     mase_str_addc(out, '\n');
     add_line(out, "0", "model", m->class_name, width, params);
     for (int i = 0; i < HELPERS; i++) {
-        snprintf(index, sizeof index, "%d", i + 1);
+        mase_snprintf(index, sizeof index, "%d", i + 1);
         add_line(out, index, helpers[i].name, helpers[i].type, width, "0");
     }
     mase_str_pad(out, '-', rule);

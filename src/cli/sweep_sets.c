@@ -10,6 +10,7 @@
 
 #include <mase/log.h>
 
+#include "base/number.h"
 #include "cli/project.h"
 #include "cli/sweep.h"
 
@@ -90,7 +91,7 @@ static struct mase_value *values_of(const struct mase_cli_set_axis *axis, struct
     for (int i = 0; i < axis->count; i++) {
         const char *text = strchr(axis->sets[i], '=') + 1;
         char *end;
-        const double x = strtod(text, &end);
+        const double x = mase_number_read(text, &end);
         struct mase_value *v = *end ? mase_value_string(a, text) : mase_value_float(a, x);
         if (!*end && x == (double)(int64_t)x && !strpbrk(text, ".eE"))
             v = mase_value_int(a, (int64_t)x);

@@ -2,11 +2,11 @@
  * task.c - what a run is for: as --task and --loss say, else what the weights of --load were
  * trained for, else classification.
  */
-#include <ctype.h>
 #include <string.h>
 
 #include <mase/log.h>
 
+#include "base/number.h"
 #include "cli/train.h"
 #include "frontend/loss_source.h"
 
@@ -42,14 +42,14 @@ void mase_cli_place_loss(const struct mase_cli *c, struct mase_err *err)
     if (!strchr(loss->s, '\n'))
         err->loc.col += col;
     err->loc.span = 0;
-    snprintf(err->path, sizeof err->path, "%s", loss->at.path);
+    mase_snprintf(err->path, sizeof err->path, "%s", loss->at.path);
     err->loc.path = err->path;
 }
 
 const char *mase_cli_capital(struct mase_arena *a, const char *word)
 {
     char *copy = mase_arena_strdup(a, word);
-    copy[0] = (char)toupper((unsigned char)copy[0]);
+    copy[0] = mase_to_upper(copy[0]);
     return copy;
 }
 

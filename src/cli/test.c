@@ -11,6 +11,7 @@
 #include <mase/log.h>
 #include <mase/progress.h>
 
+#include "base/number.h"
 #include "cli/train.h"
 
 struct job {
@@ -88,7 +89,7 @@ static void add_number(struct mase_table *t, const char *name, const char *forma
 {
     const int row = mase_table_row(t);
     char text[64];
-    snprintf(text, sizeof text, format, value);
+    mase_snprintf(text, sizeof text, format, value);
     mase_table_set(t, row, 0, name);
     mase_table_set(t, row, 1, text);
 }

@@ -15,6 +15,7 @@
 #include <mase/progress.h>
 
 #include "base/log.h"
+#include "base/number.h"
 
 struct job {
     struct mase_cli *c;
@@ -201,14 +202,14 @@ static void on_tick(void *data, const struct mase_train_point *p)
     struct job *j = data;
     const uint64_t now = mase_clock();
     if (j->drawn_epoch != p->epoch) {
-        snprintf(j->title, sizeof j->title, "Epoch %lld/%lld", (long long)p->epoch + 1,
-                 (long long)j->opts.max_epochs);
+        mase_snprintf(j->title, sizeof j->title, "Epoch %lld/%lld", (long long)p->epoch + 1,
+                      (long long)j->opts.max_epochs);
         mase_progress_start(&j->progress, j->title, p->batches);
         j->drawn_epoch = p->epoch;
     }
-    snprintf(j->progress.note, sizeof j->progress.note, "loss %.3f %s %.3f %.0f steps/s", p->loss,
-             j->objective.task->score, p->score,
-             1e9 * (double)(p->step - j->ticked_step) / (double)(now - j->ticked));
+    mase_snprintf(j->progress.note, sizeof j->progress.note, "loss %.3f %s %.3f %.0f steps/s",
+                  p->loss, j->objective.task->score, p->score,
+                  1e9 * (double)(p->step - j->ticked_step) / (double)(now - j->ticked));
     j->ticked = now;
     j->ticked_step = p->step;
     mase_progress_step(&j->progress, p->batch);
@@ -246,9 +247,9 @@ static enum mase_status on_epoch(void *data, const struct mase_train_epoch *e, s
     mase_log_status(NULL);
     char more[64] = "";
     if (isfinite(e->ebops))
-        snprintf(more, sizeof more, ", ebops %.0f", e->ebops);
+        mase_snprintf(more, sizeof more, ", ebops %.0f", e->ebops);
     else if (isfinite(e->val_iou))
-        snprintf(more, sizeof more, ", val_mean_iou %.4f", e->val_iou);
+        mase_snprintf(more, sizeof more, ", val_mean_iou %.4f", e->val_iou);
     const char *score = j->objective.task->score;
     mase_info("Epoch %lld/%lld: train_loss %.4f, train_%s %.4f, val_loss %.4f, val_%s %.4f%s, lr "
               "%.3g, %.2f s, %.0f samples/s%s%s",

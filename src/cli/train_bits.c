@@ -12,6 +12,7 @@
 
 #include <mase/file.h>
 
+#include "base/number.h"
 #include "cli/train.h"
 
 static const char header[] =
@@ -62,10 +63,10 @@ enum mase_status mase_cli_bits_epoch(struct mase_cli_bits *b, const struct mase_
         return MASE_OK;
     for (int i = 0; i < e->bit_rows; i++) {
         const struct mase_layer_bits *r = &e->bits[i];
-        fprintf(b->file, "%lld,%s,%s,%lld,%.9g,%d,%d,%.9g,", (long long)e->epoch, r->layer,
-                r->operand, (long long)r->values, r->mean, r->min, r->max, r->zero);
+        mase_fprintf(b->file, "%lld,%s,%s,%lld,%.9g,%d,%d,%.9g,", (long long)e->epoch, r->layer,
+                     r->operand, (long long)r->values, r->mean, r->min, r->max, r->zero);
         if (isfinite(r->ebops))
-            fprintf(b->file, "%.17g", r->ebops);
+            mase_fprintf(b->file, "%.17g", r->ebops);
         fputc('\n', b->file);
     }
     fflush(b->file);

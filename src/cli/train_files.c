@@ -20,6 +20,7 @@
 #include <mase/file.h>
 #include <mase/plot.h>
 
+#include "base/number.h"
 #include "cli/train.h"
 
 enum { COLUMNS = 10, MOST_COLUMNS = 11, STEP_COLUMN = 2, VAL_LOSS_COLUMN = 6 };
@@ -118,11 +119,12 @@ static void keep_line(struct mase_cli_train_files *f, struct mase_str *out, cons
         atoll(field[STEP_COLUMN]) < step) {
         mase_str_printf(out, "%s\n", line);
         if (*field[VAL_LOSS_COLUMN])
-            add_point(f, &(struct mase_train_epoch){ .epoch = atoll(field[0]),
-                                                     .val_score = atof(field[5]),
-                                                     .val_loss = atof(field[6]),
-                                                     .train_score = atof(field[7]),
-                                                     .train_loss = atof(field[8]) });
+            add_point(f,
+                      &(struct mase_train_epoch){ .epoch = atoll(field[0]),
+                                                  .val_score = mase_number_read(field[5], NULL),
+                                                  .val_loss = mase_number_read(field[6], NULL),
+                                                  .train_score = mase_number_read(field[7], NULL),
+                                                  .train_loss = mase_number_read(field[8], NULL) });
     }
     mase_arena_release(&a);
 }
@@ -168,7 +170,7 @@ static void end_line(const struct mase_cli_train_files *f, double ebops)
     if (f->columns > COLUMNS)
         fputc(',', f->metrics);
     if (f->columns > COLUMNS && isfinite(ebops))
-        fprintf(f->metrics, "%.17g", ebops);
+        mase_fprintf(f->metrics, "%.17g", ebops);
     fputc('\n', f->metrics);
 }
 
@@ -272,7 +274,7 @@ static enum mase_status put_score(struct mase_cli_train_files *f, const char *pa
                                   struct mase_err *err)
 {
     char tag[64];
-    snprintf(tag, sizeof tag, "%s_%s_%s", part, f->task->score, when);
+    mase_snprintf(tag, sizeof tag, "%s_%s_%s", part, f->task->score, when);
     return mase_events_scalar(f->events, tag, step, score, err);
 }
 
@@ -280,8 +282,8 @@ enum mase_status mase_cli_train_files_step(struct mase_cli_train_files *f,
                                            const struct mase_train_point *p, struct mase_err *err)
 {
     const int64_t step = p->step - 1;
-    fprintf(f->metrics, "%lld,%.9g,%lld,%.9g,%.9g,,,,,", (long long)p->epoch, p->lr,
-            (long long)step, p->score, p->loss);
+    mase_fprintf(f->metrics, "%lld,%.9g,%lld,%.9g,%.9g,,,,,", (long long)p->epoch, p->lr,
+                 (long long)step, p->score, p->loss);
     end_line(f, NAN);
     MASE_TRY(mase_events_scalar(f->events, f->lr_tag, step, p->lr, err));
     MASE_TRY(put_score(f, "train", "step", step, p->score, err));
@@ -293,9 +295,9 @@ enum mase_status mase_cli_train_files_epoch(struct mase_cli_train_files *f,
                                             const struct mase_train_epoch *e, struct mase_err *err)
 {
     const int64_t step = e->step - 1;
-    fprintf(f->metrics, "%lld,%.9g,%lld,,,%.9g,%.9g,%.9g,%.9g,%.0f", (long long)e->epoch, e->lr,
-            (long long)step, e->val_score, e->val_loss, e->train_score, e->train_loss,
-            (double)e->samples / e->train_seconds);
+    mase_fprintf(f->metrics, "%lld,%.9g,%lld,,,%.9g,%.9g,%.9g,%.9g,%.0f", (long long)e->epoch,
+                 e->lr, (long long)step, e->val_score, e->val_loss, e->train_score, e->train_loss,
+                 (double)e->samples / e->train_seconds);
     end_line(f, e->ebops);
     fflush(f->metrics);
     add_point(f, e);

@@ -3,11 +3,11 @@
  */
 #include <inttypes.h>
 #include <string.h>
-#include <strings.h>
 
 #include <mase/log.h>
 #include <mase/str.h>
 
+#include "base/number.h"
 #include "data/raw.h"
 
 /* ---- lists of names ---- */
@@ -160,7 +160,7 @@ static int find_usual(const struct mase_header *h)
         column = find_column(h, usual_labels[i]);
     for (int i = 0; i < 3 && column < 0; i++) /* Target, LABEL */
         for (int k = 0; k < h->count && column < 0; k++)
-            column = strcasecmp(usual_labels[i], h->names[k]) == 0 ? k : -1;
+            column = mase_same_word(usual_labels[i], h->names[k]) ? k : -1;
     return column;
 }
 

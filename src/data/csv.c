@@ -5,13 +5,12 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include <mase/log.h>
 
 #include "base/alloc.h"
+#include "base/number.h"
 
 enum { FIELDS_MAX = 1 << 20, DIGITS_MAX = 127 };
 
@@ -184,7 +183,7 @@ static bool to_double(const struct mase_csv_field *f, char decimal, double *v,
     char *comma = decimal == ',' ? strchr(digits, ',') : NULL;
     if (comma)
         *comma = '.';
-    *v = strtod(digits, &end);
+    *v = mase_number_read(digits, &end);
     return n == f->size && n > 0 && end == digits + n && !strpbrk(digits, "xX") &&
            !(decimal == ',' && strchr(text, '.'));
 }
@@ -239,15 +238,17 @@ bool mase_csv_decimal(const struct mase_csv_field *f, double *v)
 bool mase_csv_is_missing(const struct mase_csv_field *f)
 {
     static const char *const words[] = { "", "?", "nan", "na", "n/a", "#n/a", "null", "none" };
+    if (f->size > strlen("none") || (f->size && mase_is_digit(f->text[0])))
+        return false; /* most are numbers */
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (f->size == strlen(words[i]) && strncasecmp(f->text, words[i], f->size) == 0)
+        if (f->size == strlen(words[i]) && mase_same_word_n(f->text, words[i], f->size))
             return true;
     return false;
 }
 
 static bool is_word(const struct mase_csv_field *f, const char *word)
 {
-    return f->size == strlen(word) && strncasecmp(f->text, word, f->size) == 0;
+    return f->size == strlen(word) && mase_same_word_n(f->text, word, f->size);
 }
 
 enum mase_status mase_csv_number(const struct mase_csv *c, int field, double *v, const char *what,

@@ -10,11 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include <mase/log.h>
 
 #include "base/alloc.h"
+#include "base/number.h"
 #include "data/csv.h"
 #include "data/raw.h"
 #include "data/store.h"
@@ -84,7 +84,7 @@ static bool keyword(const struct mase_csv *c, const char *word)
 {
     const struct mase_csv_field *f = &c->field[0];
     const size_t n = strlen(word);
-    return f->size >= n && strncasecmp(f->text, word, n) == 0 &&
+    return f->size >= n && mase_same_word_n(f->text, word, n) &&
            (f->size == n || f->text[n] == ' ' || f->text[n] == '\t');
 }
 
@@ -182,7 +182,7 @@ static enum mase_status expected_class(int32_t *label, const struct mase_csv *c,
     const struct mase_csv_field *f = &c->field[field];
     for (int i = 0; i < wanted->class_count; i++)
         if (strlen(wanted->classes[i]) == f->size &&
-            strncasecmp(wanted->classes[i], f->text, f->size) == 0) {
+            mase_same_word_n(wanted->classes[i], f->text, f->size)) {
             *label = i;
             return MASE_OK;
         }
@@ -199,7 +199,7 @@ static enum mase_status expected_class(int32_t *label, const struct mase_csv *c,
 static bool is_missing(const struct mase_csv_field *f)
 {
     return f->size == 0 || (f->size == 1 && f->text[0] == '?') ||
-           (f->size == 3 && strncasecmp(f->text, "nan", 3) == 0);
+           (f->size == 3 && mase_same_word_n(f->text, "nan", 3));
 }
 
 /* A text that was not seen before: a class of its own, of the same kind as the others. */
@@ -333,7 +333,7 @@ static enum mase_status fail_number(const struct mase_raw *r, int64_t feature, s
     char why[sizeof err->msg];
     if (!err || feature >= r->features - r->targets || !strstr(err->msg, "not a number"))
         return err ? err->status : MASE_EVALUE;
-    snprintf(why, sizeof why, "%s", err->msg);
+    mase_snprintf(why, sizeof why, "%s", err->msg);
     return mase_fail_at(err, err->status, err->loc,
                         "%.800s; --features '!%.100s' leaves the column out", why,
                         r->feature_names[feature]);

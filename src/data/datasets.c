@@ -3,11 +3,11 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include <mase/data.h>
 
 #include "base/alloc.h"
+#include "base/number.h"
 #include "data/names.h"
 #include "data/raw.h"
 #include "data/store.h"
@@ -56,11 +56,11 @@ static void tell_kinds(struct mase_err *err)
     for (const struct mase_data_kind *k = mase_data_kinds; k->prefix; k++)
         mase_str_printf(&all, "%s%s", k->endings[0] ? " " : "", k->endings);
     const size_t used = strlen(err->msg);
-    snprintf(err->msg + used, sizeof err->msg - used,
-             "; or a file whose name ends in one of%s (npz:FILE, csv:FILE, h5:FILE whatever its "
-             "name), a "
-             "folder of pictures by class, or shape:3,224,224",
-             mase_str_text(&all));
+    mase_snprintf(
+        err->msg + used, sizeof err->msg - used,
+        "; or a file whose name ends in one of%s (npz:FILE, csv:FILE, h5:FILE whatever its "
+        "name), a folder of pictures by class, or shape:3,224,224",
+        mase_str_text(&all));
     mase_str_release(&all);
 }
 
@@ -111,7 +111,7 @@ static bool has_ending(const struct mase_data_kind *k, const char *name, size_t 
 {
     for (const char *e = k->endings; *e;) {
         const size_t size = strcspn(e, " ");
-        if (n > size && strncasecmp(name + n - size, e, size) == 0)
+        if (n > size && mase_same_word_n(name + n - size, e, size))
             return true;
         e += size + strspn(e + size, " ");
     }

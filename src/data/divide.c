@@ -7,14 +7,13 @@
  * part gets in the next, so that its share of all rows is right, too.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include <mase/rng.h>
 #include <mase/str.h>
 
 #include "base/alloc.h"
+#include "base/number.h"
 #include "data/store.h"
 
 /* ---- what is asked for ---- */
@@ -38,7 +37,7 @@ enum mase_status mase_data_split_parse(struct mase_data_split *s, const char *te
     for (const char *p = text;; p++) {
         char *end;
         const bool digit = (*p >= '0' && *p <= '9') || *p == '.';
-        const double v = digit ? strtod(p, &end) : 0;
+        const double v = digit ? mase_number_read(p, &end) : 0;
         if (!digit || n == 3 || (*end && *end != ','))
             return fail_shares(text, "is no list of two or three shares", err);
         if (!(v > 0 && v < 1))
@@ -153,7 +152,7 @@ int mase_part_of_name(const char *name)
         { "testing", MASE_SPLIT_TEST },
     };
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strcasecmp(words[i].word, name) == 0)
+        if (mase_same_word(words[i].word, name))
             return words[i].part;
     return -1;
 }

@@ -14,9 +14,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/alloc.h"
+#include "base/number.h"
 #include "data/isolate.h"
 #include "data/picture.h"
 #include "data/sealed.h"
@@ -79,7 +79,7 @@ static int is_picture(const char *name)
     const size_t n = strlen(name);
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
         const size_t size = strlen(endings[i]);
-        if (n > size && strcasecmp(name + n - size, endings[i]) == 0)
+        if (n > size && mase_same_word(name + n - size, endings[i]))
             return i < 3 ? 1 : -1;
     }
     return 0;

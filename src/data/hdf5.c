@@ -12,13 +12,13 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <mase/file.h>
 #include <mase/str.h>
 
 #include "base/alloc.h"
+#include "base/number.h"
 #include "data/isolate.h"
 
 /* Everything of the library that is used; the last two are variables. */
@@ -78,7 +78,7 @@ enum {
 static herr_t keep_first(unsigned n, const H5E_error2_t *e, void *text)
 {
     if (n == 0 && e->desc)
-        snprintf(text, 256, "%s", e->desc);
+        mase_snprintf(text, 256, "%s", e->desc);
     return 0;
 }
 
@@ -289,8 +289,8 @@ static enum mase_status read_rows(const struct mase_h5_set *s, hid_t type, void 
         h5.H5Sselect_hyperslab(s->space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0 &&
         h5.H5Dread(s->id, type, memory, s->space, H5P_DEFAULT, to) >= 0;
     char what[128];
-    snprintf(what, sizeof what, "rows %" PRId64 " to %" PRId64 " of %.60s cannot be read", first,
-             first + n - 1, s->name);
+    mase_snprintf(what, sizeof what, "rows %" PRId64 " to %" PRId64 " of %.60s cannot be read",
+                  first, first + n - 1, s->name);
     const enum mase_status st = ok ? MASE_OK : fail(err, s->path, what);
     if (memory >= 0)
         h5.H5Sclose(memory); /* forgets HDF5's messages */

@@ -117,14 +117,13 @@ static uint64_t file_size(const char *path)
 /* What this process has already, in bytes. */
 static uint64_t own_memory(void)
 {
-    unsigned long pages = 0;
+    char text[64] = "";
     FILE *f = fopen("/proc/self/statm", "r");
     if (!f)
         return (uint64_t)1 << 30;
-    if (fscanf(f, "%lu", &pages) != 1)
-        pages = 0;
+    const uint64_t pages = fgets(text, sizeof text, f) ? strtoull(text, NULL, 10) : 0;
     fclose(f);
-    return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
+    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 /* Signals come at `most`, the end a little later. A limit that is lower already stays. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "data/store.h"
 
 /* ---- what is asked for ---- */
@@ -29,7 +30,7 @@ static bool take_numbers(double v[3], const char **p, char end)
         char *rest;
         if (n == 3 || (**p != '-' && **p != '.' && (**p < '0' || **p > '9')))
             return false;
-        v[n++] = strtod(*p, &rest);
+        v[n++] = mase_number_read(*p, &rest);
         *p = rest;
         if (**p != ',')
             break;

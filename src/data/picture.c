@@ -7,7 +7,6 @@
 #include "data/picture.h"
 
 #include <setjmp.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <jpeglib.h> /* wants stdio.h and stddef.h before it, which err.h has */
@@ -16,6 +15,7 @@
 #include <png.h>
 
 #include "base/alloc.h"
+#include "base/number.h"
 
 /* The pixels as decoded: (height, width, channels). */
 struct pixels {
@@ -54,7 +54,7 @@ struct png_reading {
 static _Noreturn void png_failed(png_structp png, png_const_charp message)
 {
     struct png_reading *in = png_get_error_ptr(png);
-    snprintf(in->message, sizeof in->message, "%s", message);
+    mase_snprintf(in->message, sizeof in->message, "%s", message);
     longjmp(in->back, 1);
 }
 

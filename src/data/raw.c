@@ -13,6 +13,7 @@
 #include <mase/log.h>
 
 #include "base/alloc.h"
+#include "base/number.h"
 #include "data/numpy.h"
 #include "data/store.h"
 
@@ -199,7 +200,7 @@ static enum mase_status fail_feature(const struct mase_raw *r, int64_t i, int64_
         i -= i < r->validation ? 0 : r->validation;
     }
     char limit[64];
-    snprintf(limit, sizeof limit, "32-bit floats end at %g", (double)FLT_MAX);
+    mase_snprintf(limit, sizeof limit, "32-bit floats end at %g", (double)FLT_MAX);
     const char *what = f < r->features - r->targets ? "feature" : "target";
     return mase_fail_in(err, MASE_EVALUE, path, "row %" PRId64 "%s: %s %s is %g; %s%s%s", i, part,
                         what, r->feature_names[f], x, isfinite(x) ? limit : what,

@@ -3,8 +3,8 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/number.h"
 #include "data/raw.h"
 #include "data/store.h"
 
@@ -30,7 +30,7 @@ enum mase_status mase_source(struct mase_dataset *d, const char *path, struct ma
 bool mase_is_fashion(const char *dir)
 {
     for (const char *p = dir; *p; p++)
-        if (strncasecmp(p, "fashion", 7) == 0)
+        if (mase_same_word_n(p, "fashion", 7))
             return true;
     return false;
 }

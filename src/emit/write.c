@@ -1,10 +1,10 @@
 /*
  * write.c - a network as C: its source and its header.
  */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "emit/emit.h"
 #include "ir/graph.h"
 
@@ -26,13 +26,8 @@ void mase_emit_integer(struct mase_str *s, int64_t x, enum mase_emit_type t)
 /* The fewest digits that read back to it. */
 void mase_emit_real(struct mase_str *s, double x, bool single)
 {
-    char text[40];
-    for (int digits = 1; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, x);
-        const double back = strtod(text, NULL);
-        if (single ? (float)back == (float)x : back == x)
-            break;
-    }
+    char text[MASE_NUMBER_BYTES];
+    mase_number_shortest(text, x, 1, single);
     mase_str_printf(s, "%s%s%s", text, strpbrk(text, ".e") ? "" : ".0", single ? "f" : "");
 }
 
@@ -259,7 +254,7 @@ const char *mase_emit_upper(struct mase_arena *a, const char *name)
 {
     char *text = mase_arena_strdup(a, name);
     for (char *c = text; *c; c++)
-        *c = (char)toupper((unsigned char)*c);
+        *c = mase_to_upper(*c);
     return text;
 }
 
@@ -362,9 +357,9 @@ static bool is_taken(const char *name)
 /* Letters, digits and underscores, none that means something else. */
 static const char *c_name(struct mase_arena *a, const char *name)
 {
-    char *out = mase_arena_printf(a, isalpha((unsigned char)name[0]) ? "%s" : "net_%s", name);
+    char *out = mase_arena_printf(a, mase_is_alpha(name[0]) ? "%s" : "net_%s", name);
     for (char *c = out; *c; c++)
-        *c = isalnum((unsigned char)*c) ? (char)tolower((unsigned char)*c) : '_';
+        *c = mase_is_alnum(*c) ? mase_to_lower(*c) : '_';
     return is_taken(out) ? mase_arena_printf(a, "%s_net", out) : out;
 }
 

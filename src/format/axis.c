@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
+
 enum {
     TICKS = 6,       /* about so many to an axis */
     TICK_PIXELS = 50 /* and no closer than this */
@@ -122,7 +124,7 @@ void mase_chart_axis_categories(struct mase_chart_axis *a, int count)
 const char *mase_chart_axis_label(char text[32], const struct mase_chart_axis *a, int i)
 {
     const double step = a->ticks > 1 ? a->tick[1] - a->tick[0] : 1;
-    snprintf(text, 32, "%.6g", fabs(a->tick[i]) < step * 1e-6 ? 0.0 : a->tick[i]);
+    mase_snprintf(text, 32, "%.6g", fabs(a->tick[i]) < step * 1e-6 ? 0.0 : a->tick[i]);
     char *digits = strchr(text, 'e');
     if (!digits)
         return text;

@@ -8,6 +8,8 @@
 
 #include <mase/meta.h>
 
+#include "base/number.h"
+
 static const char *keep(struct mase_arena *a, struct mase_str *text)
 {
     const char *copy = mase_arena_strdup(a, mase_str_text(text));
@@ -20,7 +22,7 @@ static const char *grouped(struct mase_arena *a, int64_t n)
 {
     char digits[24];
     struct mase_str text = { 0 };
-    const int len = snprintf(digits, sizeof digits, "%" PRId64, n);
+    const int len = mase_snprintf(digits, sizeof digits, "%" PRId64, n);
     for (int i = 0; i < len; i++) {
         if (i && (len - i) % 3 == 0 && digits[i - 1] != '-')
             mase_str_addc(&text, ',');

@@ -14,11 +14,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
-#include <strings.h>
 
 #include <mase/file.h>
 #include <mase/str.h>
 
+#include "base/number.h"
 #include "format/export.h"
 #include "format/pickle.h"
 #include "format/zip.h"
@@ -114,7 +114,7 @@ static bool is_html(const struct bytes *b)
         at++;
     for (int i = 0; i < 3; i++)
         if (b->size - at >= strlen(heads[i]) &&
-            strncasecmp((const char *)b->data + at, heads[i], strlen(heads[i])) == 0)
+            mase_same_word_n((const char *)b->data + at, heads[i], strlen(heads[i])))
             return true;
     return false;
 }

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "base/number.h"
 #include "format/pickle.h"
 #include "format/zip.h"
 
@@ -15,7 +16,7 @@ static enum mase_status put_storages(struct mase_zip_writer *z, const struct mas
     for (int i = 0; i < stored->count; i++) {
         const struct mase_tensor *t = stored->items[i];
         char name[40];
-        snprintf(name, sizeof name, "archive/data/%d", i);
+        mase_snprintf(name, sizeof name, "archive/data/%d", i);
         MASE_TRY(mase_zip_put(z, name, t->data, (size_t)mase_tensor_bytes(t), err));
     }
     return MASE_OK;

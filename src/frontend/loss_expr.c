@@ -15,11 +15,11 @@
  * Functions are the rows of ops.def by the names that torch has for them: mean, F.mse_loss,
  * torch.abs, output.pow(2). Nothing is executed but the graph that comes of it.
  */
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "frontend/loss_source.h"
 
 enum { MAX_DEPTH = 64, MAX_ITEMS = 32 };
@@ -80,7 +80,7 @@ static bool take(struct parser *p, const char *mark)
 
 static bool is_letter(char c)
 {
-    return isalpha((unsigned char)c) || c == '_';
+    return mase_is_alpha(c) || c == '_';
 }
 
 static const char *take_name(struct parser *p)
@@ -89,7 +89,7 @@ static const char *take_name(struct parser *p)
     const char *from = p->at;
     if (!is_letter(*from))
         return NULL;
-    while (is_letter(*p->at) || isdigit((unsigned char)*p->at))
+    while (is_letter(*p->at) || mase_is_digit(*p->at))
         p->at++;
     return mase_arena_strndup(&p->g->arena, from, (size_t)(p->at - from));
 }
@@ -368,7 +368,7 @@ static enum mase_status sequence(struct parser *p, struct mase_arg *out, const c
 static enum mase_status take_number(struct parser *p, struct mase_arg *out)
 {
     char *end;
-    const double value = strtod(p->at, &end);
+    const double value = mase_number_read(p->at, &end);
     const size_t digits = strspn(p->at, "0123456789");
     if (is_letter(*end) || !isfinite(value))
         return fail(p, p->at, "a number");
@@ -412,7 +412,7 @@ static enum mase_status atom(struct parser *p, struct part *out)
 {
     skip_blanks(p);
     *out = (struct part){ .from = p->at };
-    if (isdigit((unsigned char)*p->at) || (*p->at == '.' && isdigit((unsigned char)p->at[1])))
+    if (mase_is_digit(*p->at) || (*p->at == '.' && mase_is_digit(p->at[1])))
         return take_number(p, &out->value);
     if (*p->at == '\'' || *p->at == '"')
         return take_text(p, &out->value);

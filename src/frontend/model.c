@@ -1,11 +1,11 @@
 /*
  * model.c - a model by its name, whatever kind of name: of the zoo, a file, or a list of layers.
  */
-#include <ctype.h>
 #include <string.h>
 
 #include <mase/file.h>
 
+#include "base/number.h"
 #include "frontend/source.h"
 
 /* ---- files ---- */
@@ -21,7 +21,7 @@ static const char *end_of_py(const char *spec)
 
 static bool starts_name(char c)
 {
-    return isalpha((unsigned char)c) || c == '_';
+    return mase_is_alpha(c) || c == '_';
 }
 
 /* Where the module ends in "torchvision.models:resnet18(num_classes=10)", or NULL. */
@@ -29,7 +29,7 @@ static const char *end_of_module(const char *spec)
 {
     const char *p = mase_data_kind_of(spec) ? "" : spec; /* csv:FILE is a data set */
     while (starts_name(*p)) {
-        while (starts_name(*p) || isdigit((unsigned char)*p))
+        while (starts_name(*p) || mase_is_digit(*p))
             p++;
         if (p[0] == ':')
             return starts_name(p[1]) ? p : NULL;
@@ -215,7 +215,7 @@ static enum mase_status check_layer(const struct mase_value *v, struct mase_err 
     if (depth)
         return mase_fail_at(err, MASE_EVALUE, v->at, "'%s': its brackets do not match", v->s);
     for (size_t i = 0; i < v->len; i++)
-        if (iscntrl((unsigned char)v->s[i]) || v->s[i] == '#')
+        if ((unsigned char)v->s[i] < ' ' || v->s[i] == 0x7f || v->s[i] == '#')
             return mase_fail_at(err, MASE_EVALUE, v->at, "a layer is one line without comments");
     return MASE_OK;
 }
@@ -243,7 +243,7 @@ static void move_place(struct mase_err *err, const struct mase_value *layers)
     if (i < 0 || i >= layers->count)
         return;
     struct mase_loc at = layers->items[i]->at;
-    const int before = snprintf(NULL, 0, MODULE_TEXT, i);
+    const int before = mase_snprintf(NULL, 0, MODULE_TEXT, i);
     if (at.line && err->loc.col > before) { /* after the opening quote */
         at.col += err->loc.col - before;
         at.span = err->loc.span;

@@ -3,6 +3,7 @@
  */
 #include <inttypes.h>
 
+#include "base/number.h"
 #include "data/names.h"
 #include "frontend/zoo/zoo.h"
 
@@ -53,6 +54,6 @@ enum mase_status mase_zoo_need_size(const char *model, const struct mase_data_in
     if (data->sample.dim[1] == height && data->sample.dim[2] == width)
         return MASE_OK;
     char wanted[64];
-    snprintf(wanted, sizeof wanted, "images of %" PRId64 " x %" PRId64, height, width);
+    mase_snprintf(wanted, sizeof wanted, "images of %" PRId64 " x %" PRId64, height, width);
     return refuse(model, data, wanted, err);
 }

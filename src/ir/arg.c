@@ -1,13 +1,14 @@
 /*
  * arg.c - Python values as arguments: copying, comparing, writing.
  */
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
 #include <mase/value.h>
 
 #include "ir/arg.h"
+
+#include "base/number.h"
 
 struct mase_arg mase_arg_seq(struct mase_arena *a, enum mase_arg_kind kind,
                              const struct mase_arg *items, int count)
@@ -108,10 +109,10 @@ void mase_mg_quote(struct mase_str *out, const char *text)
 
 bool mase_mg_is_word(const char *text)
 {
-    if (!isalpha((unsigned char)*text) && *text != '_')
+    if (!mase_is_alpha(*text) && *text != '_')
         return false;
     for (; *text; text++)
-        if (!isalnum((unsigned char)*text) && !strchr("_.+-", *text))
+        if (!mase_is_alnum(*text) && !strchr("_.+-", *text))
             return false;
     return true;
 }

@@ -6,6 +6,8 @@
 
 #include "ir/bind.h"
 
+#include "base/number.h"
+
 int mase_sig_find(const struct mase_sig *sig, const char *name)
 {
     for (int i = 0; i < sig->count; i++)
@@ -117,7 +119,7 @@ static struct mase_arg number(const char *text)
     long long i = strtoll(text, &end, 10);
     if (!*end)
         return mase_arg_int(i);
-    double f = strtod(text, &end);
+    double f = mase_number_read(text, &end);
     if (*end)
         mase_bug("ops.def: default \"%s\" is no literal and no earlier parameter", text);
     return mase_arg_float(f);

@@ -5,11 +5,12 @@
  *     argument  [name '='] value
  *     value     number | 'text' | True | False | None | node name | '(' values ')' | '[' values ']'
  */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ir/build.h"
+
+#include "base/number.h"
 
 enum { MAX_ITEMS = 16 };
 
@@ -53,7 +54,7 @@ static const char *get_name(struct reader *r)
 {
     peek(r);
     const char *start = r->at;
-    while (isalnum((unsigned char)*r->at) || *r->at == '_' || *r->at == '.')
+    while (mase_is_alnum(*r->at) || *r->at == '_' || *r->at == '.')
         r->at++;
     if (r->at == start)
         bad_text(r, "name expected");
@@ -64,7 +65,7 @@ static struct mase_arg get_number(struct reader *r)
 {
     char *end_int, *end_float;
     const long long i = strtoll(r->at, &end_int, 10);
-    const double f = strtod(r->at, &end_float);
+    const double f = mase_number_read(r->at, &end_float);
     if (end_float == r->at)
         bad_text(r, "value expected");
     const bool is_int = end_int == end_float;
@@ -120,7 +121,7 @@ static struct mase_arg get_value(struct reader *r)
         return get_sequence(r, MASE_ARG_LIST, ']');
     if (c == '\'')
         return get_text(r);
-    return isalpha((unsigned char)c) || c == '_' ? get_word(r) : get_number(r);
+    return mase_is_alpha(c) || c == '_' ? get_word(r) : get_number(r);
 }
 
 /* "name=" if that comes next, else NULL. */
@@ -128,7 +129,7 @@ static const char *get_keyword(struct reader *r)
 {
     const struct reader start = *r;
     const char c = peek(r);
-    if (isalpha((unsigned char)c) || c == '_') {
+    if (mase_is_alpha(c) || c == '_') {
         const char *name = get_name(r);
         if (accept(r, '='))
             return name;

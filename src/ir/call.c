@@ -7,6 +7,7 @@
 
 #include <mase/call.h>
 
+#include "base/number.h"
 #include "ir/arg.h"
 #include "ir/bind.h"
 #include "ir/infer.h"
@@ -195,7 +196,7 @@ enum mase_status mase_call_ints(const struct mase_call *c, int64_t *v, int n, co
     const struct mase_arg *items = seq ? arg->items : arg;
     char wanted[48];
 
-    snprintf(wanted, sizeof wanted, "an integer or %d of them as", n);
+    mase_snprintf(wanted, sizeof wanted, "an integer or %d of them as", n);
     if (count != 1 && count != n)
         return fail_kind(c, name, wanted, err);
     for (int i = 0; i < n; i++) {

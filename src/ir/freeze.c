@@ -1,9 +1,9 @@
 /*
  * freeze.c - parameters that are not to be trained, chosen by their names.
  */
-#include <fnmatch.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "ir/graph.h"
 
 /* A whole name, the module that has it, or a pattern as of file names; dots are letters to it. */
@@ -11,7 +11,7 @@ static bool fits(const char *pattern, const char *full)
 {
     const size_t n = strlen(pattern);
     return (strncmp(full, pattern, n) == 0 && (full[n] == '.' || !full[n])) ||
-           fnmatch(pattern, full, 0) == 0;
+           mase_text_matches(pattern, full);
 }
 
 struct freezing {

@@ -4,9 +4,9 @@
  * users and inputs are kept here and nowhere else: link_inputs() and unlink_inputs() are the only
  * writers.
  */
-#include <ctype.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "ir/arg.h"
 #include "ir/graph.h"
 #include "ir/names.h"
@@ -96,7 +96,7 @@ static void unlink_inputs(struct mase_node *n)
 bool mase_is_tensor_constant(const char *target)
 {
     static const char prefix[] = "_tensor_constant";
-    return mase_starts_with(target, prefix) && isdigit((unsigned char)target[sizeof prefix - 1]);
+    return mase_starts_with(target, prefix) && mase_is_digit(target[sizeof prefix - 1]);
 }
 
 enum mase_op mase_graph_resolve(const struct mase_graph *g, enum mase_node_kind kind,

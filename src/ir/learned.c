@@ -6,6 +6,7 @@
 
 #include <mase/meta.h>
 
+#include "base/number.h"
 #include "ir/graph.h"
 #include "ir/shape.h"
 
@@ -58,9 +59,9 @@ static bool find_shape(struct mase_shape *s, const struct mase_node *n, enum mas
         if (!mark)
             continue;
         if (mase_mark_is_data(mark->mark))
-            snprintf(name, sizeof name, "data_in_%d", data++);
+            mase_snprintf(name, sizeof name, "data_in_%d", data++);
         else
-            snprintf(name, sizeof name, "%s", sig->param[i].name);
+            mase_snprintf(name, sizeof name, "%s", sig->param[i].name);
         const struct mase_meta_arg *a = n->meta ? mase_meta_arg(n->meta, name) : NULL;
         if (mark->operand != o || (!p && !a))
             continue;

@@ -1,11 +1,11 @@
 /*
  * mg_lex.c - the tokens of .mg.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "ir/mg.h"
 
 static bool at_end(const struct mase_mg_lexer *lx)
@@ -15,7 +15,7 @@ static bool at_end(const struct mase_mg_lexer *lx)
 
 static bool is_word_char(char c)
 {
-    return isalnum((unsigned char)c) || (c && strchr("_.+-", c));
+    return mase_is_alnum(c) || (c && strchr("_.+-", c));
 }
 
 static void start_token(struct mase_mg_lexer *lx)
@@ -90,11 +90,11 @@ static enum mase_status lex_node(struct mase_mg_lexer *lx)
 {
     const char *start = lx->pos++;
     const char *name = lx->pos;
-    while (!at_end(lx) && (isalnum((unsigned char)*lx->pos) || *lx->pos == '_'))
+    while (!at_end(lx) && (mase_is_alnum(*lx->pos) || *lx->pos == '_'))
         lx->pos++;
     lx->t.text = mase_arena_strndup(lx->arena, name, (size_t)(lx->pos - name));
     end_token(lx, MASE_MG_NODE, start);
-    if (lx->pos == name || (isdigit((unsigned char)*name) && !lx->numbered))
+    if (lx->pos == name || (mase_is_digit(*name) && !lx->numbered))
         return mase_fail_at(lx->err, MASE_EPARSE, lx->t.at,
                             "after %% a node's name must follow: a letter or _, then letters, "
                             "digits and _");
@@ -118,7 +118,7 @@ static enum mase_status lex_number(struct mase_mg_lexer *lx)
         return MASE_OK;
     }
     bool plain = strspn(text, "0123456789.eE+-") == strlen(text);
-    lx->t.f = strtod(text, &end);
+    lx->t.f = mase_number_read(text, &end);
     bool is_float = !*end && (plain || mase_streq(text, "-inf"));
     end_token(lx, is_float ? MASE_MG_FLOAT : MASE_MG_WORD, start);
     return MASE_OK;
@@ -128,9 +128,9 @@ static enum mase_status lex_number(struct mase_mg_lexer *lx)
 
 static int hex_digit(char c)
 {
-    if (isdigit((unsigned char)c))
+    if (mase_is_digit(c))
         return c - '0';
-    c = (char)tolower((unsigned char)c);
+    c = mase_to_lower(c);
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
@@ -201,14 +201,13 @@ enum mase_status mase_mg_next(struct mase_mg_lexer *lx)
         return lex_node(lx);
     if (c == '\'' || c == '"')
         return lex_text(lx);
-    if (isalpha((unsigned char)c) || c == '_')
+    if (mase_is_alpha(c) || c == '_')
         return lex_word(lx);
     if (is_word_char(c))
         return lex_number(lx);
     return mase_fail_at(lx->err, MASE_EPARSE, lx->t.at,
-                        isprint((unsigned char)c) ? "unexpected character '%c'"
-                                                  : "unexpected byte 0x%02x",
-                        isprint((unsigned char)c) ? c : (unsigned char)c);
+                        mase_is_print(c) ? "unexpected character '%c'" : "unexpected byte 0x%02x",
+                        mase_is_print(c) ? c : (unsigned char)c);
 }
 
 void mase_mg_describe(struct mase_str *out, const struct mase_mg_token *t)

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "ir/mg.h"
 
 enum { MAX_DEPTH = 64 };
@@ -43,7 +44,7 @@ enum mase_status mase_mg_need(struct mase_mg_parser *p, const char *mark_or_word
     char what[32];
     if (mase_mg_at(p, mark_or_word))
         return mase_mg_next(&p->lx);
-    snprintf(what, sizeof what, "'%s'", mark_or_word);
+    mase_snprintf(what, sizeof what, "'%s'", mark_or_word);
     return mase_mg_expected(p, what);
 }
 
@@ -155,7 +156,7 @@ enum mase_status mase_mg_items(struct mase_mg_parser *p, struct mase_arg *seq,
     char what[16];
 
     MASE_TRY(mase_mg_next(&p->lx));
-    snprintf(what, sizeof what, "',' or '%s'", close);
+    mase_snprintf(what, sizeof what, "',' or '%s'", close);
     bool comma = false;
     while (!mase_mg_at(p, close)) {
         MASE_TRY(take_item(p, &items, &named));

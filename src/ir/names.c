@@ -5,11 +5,12 @@
  * every run of other characters as one underscore. A trailing _<digits> is a number; when the name
  * is taken or reserved, the number counts up, from where it stood for that base.
  */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ir/names.h"
+
+#include "base/number.h"
 
 /* Python 3.10's keywords and builtins, and what torch.fx's generated code uses; sorted. */
 /* clang-format off */
@@ -58,10 +59,10 @@ bool mase_name_is_reserved(const char *name)
 
 bool mase_name_is_identifier(const char *name)
 {
-    if (isdigit((unsigned char)*name) || !*name)
+    if (mase_is_digit(*name) || !*name)
         return false;
     for (; *name; name++)
-        if (!isalnum((unsigned char)*name) && *name != '_')
+        if (!mase_is_alnum(*name) && *name != '_')
             return false;
     return true;
 }
@@ -102,11 +103,11 @@ void mase_names_candidate(struct mase_str *out, enum mase_node_kind kind, const 
         n = n > 4 ? n - 4 : 0;
     }
     for (size_t i = 0; i < n; i++) {
-        unsigned char c = (unsigned char)s[i];
-        if (prev_lower && isupper(c))
+        const char c = s[i];
+        if (prev_lower && mase_is_upper(c))
             mase_str_addc(out, '_');
-        mase_str_addc(out, (char)tolower(c));
-        prev_lower = islower(c);
+        mase_str_addc(out, mase_to_lower(c));
+        prev_lower = mase_is_lower(c);
     }
 }
 
@@ -114,10 +115,10 @@ void mase_names_candidate(struct mase_str *out, enum mase_node_kind kind, const 
 
 static void legalise(struct mase_str *out, const char *candidate)
 {
-    if (isdigit((unsigned char)*candidate))
+    if (mase_is_digit(*candidate))
         mase_str_addc(out, '_');
     for (bool in_run = false; *candidate; candidate++) {
-        bool legal = isalnum((unsigned char)*candidate) || *candidate == '_';
+        bool legal = mase_is_alnum(*candidate) || *candidate == '_';
         if (legal || !in_run)
             mase_str_addc(out, legal ? *candidate : '_');
         in_run = !legal;
@@ -131,7 +132,7 @@ static void legalise(struct mase_str *out, const char *candidate)
 static int64_t split_number(struct mase_str *name)
 {
     size_t end = name->len;
-    while (end > 0 && isdigit((unsigned char)name->data[end - 1]))
+    while (end > 0 && mase_is_digit(name->data[end - 1]))
         end--;
     size_t digits = name->len - end;
     if (!digits || digits > 15 || !end || name->data[end - 1] != '_')

@@ -5,10 +5,12 @@
  * its signature, metadata of arguments (data_in_0, data_in_1, weight). A parameter's mark joins the
  * three.
  */
-#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <mase/call.h>
 
+#include "base/number.h"
 #include "ir/graph.h"
 #include "ir/shape.h"
 
@@ -78,8 +80,8 @@ char mase_named_mark(const struct mase_node *n, const char *name)
     const struct mase_sig *sig = mase_op_call_sig(n->op);
     int wanted = -1, seen = 0;
     char last = 'x';
-    if (mase_starts_with(name, "data_in_"))
-        sscanf(name, "data_in_%d", &wanted);
+    if (mase_starts_with(name, "data_in_") && mase_is_digit(name[strlen("data_in_")]))
+        wanted = (int)strtol(name + strlen("data_in_"), NULL, 10);
     for (int i = 0; i < sig->count; i++) {
         const char mark = sig->param[i].role;
         if (wanted < 0 ? mase_streq(sig->param[i].name, name)

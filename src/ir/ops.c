@@ -4,7 +4,6 @@
  *
  * Lookup tables and parsed signatures are made together on first use, once for the process.
  */
-#include <ctype.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include <mase/str.h>
 
 #include "base/host.h"
+#include "base/number.h"
 #include "ir/shape.h"
 
 #define mase_shape_NONE NULL
@@ -59,13 +59,13 @@ const char *const mase_op_type_names[] = {
 /* Cut *text at the first sep and step over it; NULL when nothing is left. Blanks are trimmed. */
 static char *cut(char **text, char sep)
 {
-    while (isspace((unsigned char)**text))
+    while (mase_is_space(**text))
         ++*text;
     if (!**text)
         return NULL;
     char *start = *text, *end = start + strcspn(start, (char[]){ sep, '\0' });
     *text = *end ? end + 1 : end;
-    while (end > start && isspace((unsigned char)end[-1]))
+    while (end > start && mase_is_space(end[-1]))
         end--;
     *end = '\0';
     return start;

@@ -8,11 +8,11 @@
  */
 #include "ir/py.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include <mase/value.h>
 
+#include "base/number.h"
 #include "ir/arg.h"
 
 /* ---- the tree ---- */
@@ -151,10 +151,10 @@ bool mase_py_is_there(const struct mase_py_parts *t, const struct mase_node *n)
 
 static bool is_identifier(const char *s)
 {
-    if (!isalpha((unsigned char)*s) && *s != '_')
+    if (!mase_is_alpha(*s) && *s != '_')
         return false;
     for (; *s; s++)
-        if (!isalnum((unsigned char)*s) && *s != '_')
+        if (!mase_is_alnum(*s) && *s != '_')
             return false;
     return true;
 }
@@ -190,7 +190,7 @@ static bool is_list(const struct mase_py_part *p)
     const bool params = p->first && p->first->param;
     for (const struct mase_py_part *c = p->first; c; c = c->next, i++) {
         char number[16];
-        snprintf(number, sizeof number, "%d", i);
+        mase_snprintf(number, sizeof number, "%d", i);
         if (!mase_streq(c->name, number) || (c->param != NULL) != params ||
             (params && c->param->is_buffer))
             return false;

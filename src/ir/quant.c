@@ -11,6 +11,7 @@
  */
 #include <mase/value.h>
 
+#include "base/number.h"
 #include "ir/arg.h"
 #include "ir/graph.h"
 
@@ -150,7 +151,7 @@ static enum mase_status find_kinds(struct mase_quant_table *t, struct mase_err *
     t->named = named;
     for (int o = 0; o < MASE_OPERAND_COUNT; o++) {
         char key[32];
-        snprintf(key, sizeof key, "%s_name", mase_operand_names[o]);
+        mase_snprintf(key, sizeof key, "%s_name", mase_operand_names[o]);
         const struct mase_value *own = mase_value_get(t->config, key);
         t->kind[o] = t->named;
         if (own)

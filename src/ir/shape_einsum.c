@@ -4,16 +4,16 @@
  * A label is a number: letters 0..51, then the dimensions that an ellipsis stands for, counted from
  * the last, so that those of all operands are the same.
  */
-#include <ctype.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "ir/shape.h"
 
 enum { LETTERS = 52 };
 
 static int letter(char c)
 {
-    return islower((unsigned char)c) ? c - 'a' : c - 'A' + 26;
+    return mase_is_lower(c) ? c - 'a' : c - 'A' + 26;
 }
 
 static char letter_of(int label)
@@ -44,7 +44,7 @@ static enum mase_status read_term(const struct mase_call *c, const char **text, 
         if (mase_starts_with(*text, "...") && t->dots < 0) {
             t->dots = t->rank;
             *text += 2;
-        } else if (!isalpha((unsigned char)**text)) {
+        } else if (!mase_is_alpha(**text)) {
             return bad_equation(c, "letters, one ellipsis for each operand, ',' and '->' are known",
                                 err);
         } else {

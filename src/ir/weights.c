@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/limit.h"
+#include "base/number.h"
 #include "ir/graph.h"
 #include "ir/tree.h"
 
@@ -104,7 +105,7 @@ static bool add_bytes(const char *full, struct mase_param *p, void *data)
     if (__builtin_add_overflow(s->bytes, bytes, &s->bytes))
         s->bytes = UINT64_MAX;
     if (bytes > s->largest) {
-        snprintf(s->name, sizeof s->name, "%s", full);
+        mase_snprintf(s->name, sizeof s->name, "%s", full);
         s->largest = bytes;
         s->param = p;
     }

@@ -9,6 +9,7 @@
 
 #include <mase/log.h>
 
+#include "base/number.h"
 #include "pass/support.h"
 
 /* Who makes a property true. Lowest first: each needs only those before it. */
@@ -137,10 +138,10 @@ static void lose_training(struct mase_graph *g, const struct mase_pass *p)
     char why[160];
     if (!g->training)
         return;
-    snprintf(why, sizeof why,
-             "cannot be trained: forward asks self.training, and %s changed only what it then "
-             "computes in evaluation",
-             p->name);
+    mase_snprintf(why, sizeof why,
+                  "cannot be trained: forward asks self.training, and %s changed only what it then "
+                  "computes in evaluation",
+                  p->name);
     mase_warn("what %s changes %s", p->name, why);
     mase_graph_refuse_training(g, why);
 }

@@ -12,12 +12,13 @@
  * Checked now, so that a file that transform accepts is one that search can use.
  */
 #include <string.h>
-#include <strings.h>
 
 #include <mase/format.h>
 #include <mase/graph.h>
 #include <mase/opt.h>
 #include <mase/search.h>
+
+#include "base/number.h"
 
 static const char *const spaces[] = { "graph/quantize/mixed_precision_ptq",
                                       "module/manual_hf/quantize/llm_mixed_precision_ptq", NULL };
@@ -228,7 +229,7 @@ static bool known_choice_key(const char *key, const struct mase_value *names)
         const struct mase_quant_info *q = mase_quants[mase_quant_find(name->s)];
         for (int o = 0; o < MASE_OPERAND_COUNT; o++)
             for (const struct mase_opt *p = q->params; p->type; p++) {
-                snprintf(word, sizeof word, "%s_%s", mase_operand_names[o], p->key);
+                mase_snprintf(word, sizeof word, "%s_%s", mase_operand_names[o], p->key);
                 if (mase_streq(word, key))
                     return true;
             }
@@ -362,7 +363,7 @@ static const struct mase_value *lower_sampler(const struct mase_value *setup, st
     if (!v || v->kind != MASE_STRING)
         return setup;
     for (const char *const *s = samplers; *s; s++)
-        if (strcasecmp(*s, v->s) == 0) {
+        if (mase_same_word(*s, v->s)) {
             struct mase_value *copy = mase_value_copy(a, setup);
             mase_value_set(a, copy, "sampler", mase_value_string(a, *s));
             return copy;

@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "ir/arg.h"
 #include "ir/bind.h"
 #include "ir/graph.h"
@@ -96,7 +97,7 @@ static enum mase_status parse_typed(struct parser *ps, struct mase_ptype *t, int
 {
     struct mase_mg_parser *p = &ps->mg;
     char want[32];
-    snprintf(want, sizeof want, "%d", number);
+    mase_snprintf(want, sizeof want, "%d", number);
     if (p->lx.t.kind != MASE_MG_NODE)
         return mase_mg_expected(p, "a value");
     if (!mase_streq(p->lx.t.text, want))

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/number.h"
 #include "base/ptrmap.h"
 #include "ir/arg.h"
 #include "ir/shape.h"
@@ -69,9 +70,9 @@ const char *mase_extent_text(struct mase_arena *a, struct mase_extent e)
 {
     char times[32] = "", plus[32] = "";
     if (e.times != 1)
-        snprintf(times, sizeof times, "x%lld", (long long)e.times);
+        mase_snprintf(times, sizeof times, "x%lld", (long long)e.times);
     if (e.plus)
-        snprintf(plus, sizeof plus, "%+lld", (long long)e.plus);
+        mase_snprintf(plus, sizeof plus, "%+lld", (long long)e.plus);
     return mase_arena_printf(a, "N%s%s", times, plus);
 }
 

@@ -7,6 +7,7 @@
  */
 #include <stdio.h>
 
+#include "base/number.h"
 #include "ir/infer.h"
 #include "ir/shape.h"
 #include "program/program.h"
@@ -148,7 +149,7 @@ static void check_prim(struct check *c, const struct mase_instr *i)
 static void check_instr(struct check *c, const struct mase_instr *i)
 {
     const int before = c->faults;
-    snprintf(c->at, sizeof c->at, "%%%d", i->result_count ? i->result[0]->number : c->defined);
+    mase_snprintf(c->at, sizeof c->at, "%%%d", i->result_count ? i->result[0]->number : c->defined);
     for (int k = 0; k < mase_instr_params(i); k++)
         mase_each_pvalue(&i->param[k], check_use, c);
     for (int k = 0; k < i->result_count; k++) {
@@ -186,7 +187,7 @@ int mase_program_verify(const struct mase_program *p, struct mase_str *out)
             say(&c, "value %d has the number %d", n, p->value[n]->number);
     for (const struct mase_instr *i = p->first; i && !c.faults; i = i->next)
         check_instr(&c, i);
-    snprintf(c.at, sizeof c.at, "return");
+    mase_snprintf(c.at, sizeof c.at, "return");
     c.defined = p->value_count;
     if (!c.faults)
         mase_each_pvalue(&p->output, check_use, &c);

@@ -5,11 +5,11 @@
  * operand's name is the caller's; the parameters, whether they may be none and their ranges are the
  * format's rows.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "quant/quant.h"
 
 /* ---- from a table ---- */
@@ -246,8 +246,8 @@ static struct mase_value *take_word(struct mase_arena *a, const char **p)
     const int64_t i = strtoll(word, &end, 10);
     if (end != word && !*end && !errno)
         return mase_value_int(a, i);
-    const double d = strtod(word, &end);
-    if (end != word && !*end && !isalpha((unsigned char)*word)) /* infinity is a word */
+    const double d = mase_number_read(word, &end);
+    if (end != word && !*end && !mase_is_alpha(*word)) /* infinity is a word */
         return mase_value_float(a, d);
     if (mase_streq(word, "true") || mase_streq(word, "True"))
         return mase_value_bool(a, true);

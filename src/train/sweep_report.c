@@ -8,6 +8,7 @@
 #include <mase/plot.h>
 #include <mase/sweep.h>
 
+#include "base/number.h"
 #include "data/csv.h"
 #include "train/sweep.h"
 
@@ -44,7 +45,7 @@ static const char *name_of(const struct column *c, const struct mase_sweep *s, c
 {
     if (!c->score)
         return c->name;
-    snprintf(room, 64, "%s%s%s", c->name, mase_sweep_task(s)->score, c->of_score);
+    mase_snprintf(room, 64, "%s%s%s", c->name, mase_sweep_task(s)->score, c->of_score);
     return room;
 }
 

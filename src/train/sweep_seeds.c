@@ -3,8 +3,8 @@
  * and what all configurations have in common.
  */
 #include <math.h>
-#include <stdlib.h>
 
+#include "base/number.h"
 #include "train/sweep.h"
 
 /* ---- which belong together ---- */
@@ -198,9 +198,9 @@ static bool is_worth_saying(const char *key, const char *value)
     if (row->key)
         mase_opt_default(&dflt, row);
     char *end; /* "0" and "0.0" are the same number */
-    const double number = strtod(value, &end);
+    const double number = mase_number_read(value, &end);
     const bool same = *end ? mase_streq(mase_str_text(&dflt), value)
-                           : dflt.len && number == strtod(dflt.data, &end) && !*end;
+                           : dflt.len && number == mase_number_read(dflt.data, &end) && !*end;
     mase_str_release(&dflt);
     return !same;
 }

@@ -4,13 +4,13 @@
 #include "train/trainer.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <mase/call.h>
 #include <mase/log.h>
 
 #include "base/alloc.h"
+#include "base/number.h"
 #include "train/content.h"
 
 /* ---- class weights ---- */
@@ -34,7 +34,7 @@ static enum mase_status parse_weights(struct mase_trainer *t, const char *text,
     const char *p = text;
     int n = 0;
     for (char *end; *p; p = *end ? end + 1 : end) {
-        const double w = strtod(p, &end);
+        const double w = mase_number_read(p, &end);
         if (end == p || (*end && *end != ',') || !(w >= 0) || !isfinite(w))
             return mase_fail(err, MASE_EVALUE,
                              "class_weights = '%s': expected 'balanced' or %d numbers from 0 up "

@@ -12,6 +12,7 @@
 #include <mase/file.h>
 #include <mase/value.h>
 
+#include "base/number.h"
 #include "value/utf8.h"
 
 enum { DEPTH_MAX = 200 };
@@ -218,7 +219,7 @@ static enum mase_status read_number(struct json *j, struct mase_value **out)
     if (whole)
         v->i = strtoll(s, NULL, 10);
     else
-        v->f = strtod(s, NULL);
+        v->f = mase_number_read(s, NULL);
     if (whole ? errno == 0 : isfinite(v->f))
         return MASE_OK;
     return mase_fail_at(j->err, MASE_EPARSE, v->at, "%.60s does not fit in %s", s,

@@ -12,6 +12,7 @@
 
 #include <mase/value.h>
 
+#include "base/number.h"
 #include "value/utf8.h"
 
 /* ---- floats ---- */
@@ -26,7 +27,7 @@ static struct decimal round_to(double f, int digits)
 {
     char text[40];
     struct decimal d = { .n = digits };
-    snprintf(text, sizeof text, "%.*e", digits - 1, f);
+    mase_snprintf(text, sizeof text, "%.*e", digits - 1, f);
     d.digits[0] = text[0];
     memcpy(d.digits + 1, text + 2, (size_t)digits - 1);
     d.exp = (int)strtol(strchr(text, 'e') + 1, NULL, 10);
@@ -36,8 +37,8 @@ static struct decimal round_to(double f, int digits)
 static double decimal_value(const struct decimal *d)
 {
     char text[40];
-    snprintf(text, sizeof text, "%c.%.*se%d", d->digits[0], d->n - 1, d->digits + 1, d->exp);
-    return strtod(text, NULL);
+    mase_snprintf(text, sizeof text, "%c.%.*se%d", d->digits[0], d->n - 1, d->digits + 1, d->exp);
+    return mase_number_read(text, NULL);
 }
 
 static void increment(struct decimal *d)

@@ -4,10 +4,11 @@
 #include <mase/sheet.h>
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <mase/log.h>
+
+#include "base/number.h"
 
 const char *const mase_sheet_formats[] = { "text", "grid", "github", "csv", "json", NULL };
 
@@ -177,7 +178,7 @@ static struct mase_value *cell_value(struct mase_arena *a, const char *cell)
     if (list)
         return list;
     char *end;
-    const double x = strtod(cell, &end);
+    const double x = mase_number_read(cell, &end);
     const bool digit = *cell && strchr("+-0123456789.", *cell);
     if (!*cell)
         return mase_value_none(a);

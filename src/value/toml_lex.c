@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "base/number.h"
 #include "value/toml.h"
 #include "value/utf8.h"
 
@@ -148,6 +149,6 @@ enum mase_status mase_toml_end_line(struct toml *t, const char *after)
     if (mase_toml_take_line_end(t) || mase_toml_peek(t) < 0)
         return MASE_OK;
     char what[64];
-    snprintf(what, sizeof what, "the end of the line after %s", after);
+    mase_snprintf(what, sizeof what, "the end of the line after %s", after);
     return mase_toml_expected(t, what);
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "value/toml.h"
 
 /* The token and how far it has been read; digits collects it without underscores, for strtod. */
@@ -66,7 +67,7 @@ static bool to_int(struct mase_value *v, const struct number *num, int base)
 static bool to_float(struct mase_value *v, const struct number *num)
 {
     v->kind = MASE_FLOAT;
-    v->f = strtod(mase_str_text(&num->digits), NULL);
+    v->f = mase_number_read(mase_str_text(&num->digits), NULL);
     return isfinite(v->f);
 }
 

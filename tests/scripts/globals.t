@@ -20,6 +20,7 @@ host.c now
 host.c process
 intern.c pool
 log.c logger
+number.c plain
 ops.c lock
 ops.c made
 ops.c tables

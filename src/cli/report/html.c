@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
+
 void mase_html_element(struct mase_str *out, const char *tag, const char *css_class,
                        const char *text)
 {
@@ -27,7 +29,7 @@ void mase_html_element(struct mase_str *out, const char *tag, const char *css_cl
 void mase_html_count(struct mase_str *out, int64_t n)
 {
     char digits[32];
-    snprintf(digits, sizeof digits, "%" PRId64, n);
+    mase_snprintf(digits, sizeof digits, "%" PRId64, n);
     const size_t sign = digits[0] == '-', len = strlen(digits) - sign;
     for (size_t i = 0; i < len + sign; i++) {
         if (i > sign && (len + sign - i) % 3 == 0)
@@ -174,7 +176,7 @@ void mase_html_table_end(struct mase_str *out, bool has_foot)
 static bool is_number(const char *text)
 {
     char *end;
-    strtod(text, &end);
+    mase_number_read(text, &end);
     return *text && !*end && strchr("+-.0123456789", *text);
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "cli/report/html.h"
 #include "cli/report/report.h"
 
@@ -268,7 +269,7 @@ static void metrics_tables(struct mase_str *out, const struct mase_evaluation *e
     mase_html_table(out, "By output", columns, m->column_count + 1);
     for (int64_t r = 0; r < m->rows; r++) {
         char number[24];
-        snprintf(number, sizeof number, "%" PRId64, r);
+        mase_snprintf(number, sizeof number, "%" PRId64, r);
         mase_html_row(out, NULL, NULL, m->names ? m->names[r] : number);
         for (int k = 0; k < m->column_count; k++)
             mase_html_cell_real(out, m->value[r * m->column_count + k], 5);

@@ -11,6 +11,7 @@
 #include <mase/file.h>
 #include <mase/plot.h>
 
+#include "base/number.h"
 #include "cli/report/html.h"
 #include "cli/report/report.h"
 #include "data/csv.h"
@@ -58,8 +59,9 @@ static enum mase_status find_columns(struct series *s, const struct mase_csv *cs
 {
     for (int k = 0; k < FIELDS; k++) {
         char name[64];
-        snprintf(name, sizeof name, "%s%s%s", fields[k].name, fields[k].behind ? task->score : "",
-                 fields[k].behind ? fields[k].behind : "");
+        mase_snprintf(name, sizeof name, "%s%s%s", fields[k].name,
+                      fields[k].behind ? task->score : "",
+                      fields[k].behind ? fields[k].behind : "");
         s[k].column = -1;
         for (int i = 0; i < csv->count; i++)
             if (is_named(&csv->field[i], name, fields[k].prefix))

@@ -6,9 +6,9 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "frontend/onnx/import.h"
 
 /* AttributeProto's types, by their numbers. */
@@ -82,13 +82,7 @@ int64_t mase_ox_attr_int(struct mase_ox_import *im, const char *name, int64_t df
 
 double mase_ox_as_written(float f)
 {
-    char text[32];
-    for (int digits = 1; digits < 9 && isfinite(f); digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, (double)f);
-        if (strtof(text, NULL) == f)
-            return strtod(text, NULL);
-    }
-    return f;
+    return isfinite(f) ? mase_number_as_written(f, 1) : f;
 }
 
 double mase_ox_attr_float(struct mase_ox_import *im, const char *name, double dflt)

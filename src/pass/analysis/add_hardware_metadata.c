@@ -6,8 +6,8 @@
  * synthesis. Sizes count from the innermost dimension. The parallelism list has two entries, for
  * the rows and columns of a matrix: a dimension beyond it is not split, so its parallelism is 1.
  */
-#include <ctype.h>
 
+#include "base/number.h"
 #include "ir/arg.h"
 #include "pass/support.h"
 
@@ -43,7 +43,7 @@ static const char *upper(struct mase_arena *a, const char *name)
 {
     char *s = mase_arena_strdup(a, name);
     for (char *p = s; *p; p++)
-        *p = (char)toupper((unsigned char)*p);
+        *p = mase_to_upper(*p);
     return s;
 }
 

@@ -5,6 +5,7 @@
  * which is no statistic's subject); a function has one for each node it reads. The statistics
  * themselves are another pass's work.
  */
+#include "base/number.h"
 #include "pass/support.h"
 
 static struct mase_meta_stat entry(struct mase_graph *g, const char *name)
@@ -20,7 +21,7 @@ static void add_arg(struct mase_graph *g, struct mase_meta *m, const char *name)
 static void add_data(struct mase_graph *g, struct mase_meta *m, int i)
 {
     char name[32];
-    snprintf(name, sizeof name, "data_in_%d", i);
+    mase_snprintf(name, sizeof name, "data_in_%d", i);
     add_arg(g, m, name);
 }
 

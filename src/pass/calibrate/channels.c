@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/number.h"
 #include "pass/calibrate/calibrate.h"
 
 /* What says that a format has a number for each block. */
@@ -16,7 +17,7 @@ enum { BLOCK_KEYS = sizeof block_keys / sizeof *block_keys };
 static int find_key(const struct mase_value *config, const char *prefix, const char *key)
 {
     char full[64];
-    snprintf(full, sizeof full, "%s_%s", prefix, key);
+    mase_snprintf(full, sizeof full, "%s_%s", prefix, key);
     return mase_value_find(config, full);
 }
 

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/number.h"
 #include "pass/calibrate/calibrate.h"
 
 /* A range is cut to 1/64 at most; floating point may want a far larger one, to have its precision
@@ -81,18 +82,11 @@ static const struct method *method_of(const char *name)
 
 /* ---- candidates ---- */
 
-/* What %.9g says of a float reads back to it, and is no longer than it must be. */
-static double short_float(double x)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%.9g", (double)(float)x);
-    return strtod(text, NULL);
-}
-
 static void set_scale(struct search *s, double scale)
 {
     s->scale->kind = MASE_FLOAT;
-    s->scale->f = s->power_of_two ? exp2(ceil(log2(scale))) : short_float(scale);
+    s->scale->f =
+        s->power_of_two ? exp2(ceil(log2(scale))) : mase_number_as_written((float)scale, 9);
 }
 
 static void set_int(struct mase_value *v, int64_t i)
@@ -330,7 +324,7 @@ static enum mase_status seek_zero(struct search *s, struct mase_err *err)
 static int find_key(const struct search *s, const char *key)
 {
     char full[64];
-    snprintf(full, sizeof full, "%s_%s", s->prefix, key);
+    mase_snprintf(full, sizeof full, "%s_%s", s->prefix, key);
     return mase_value_find(s->config, full);
 }
 

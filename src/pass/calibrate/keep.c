@@ -6,6 +6,7 @@
  */
 #include <stdio.h>
 
+#include "base/number.h"
 #include "ir/graph.h"
 #include "pass/calibrate/calibrate.h"
 
@@ -17,7 +18,7 @@ static bool fill_in(struct mase_value *config, enum mase_operand o, enum mase_qu
         return false;
     for (int p = 0; f->row->params[p].type; p++) {
         char key[64];
-        snprintf(key, sizeof key, "%s_%s", mase_operand_names[o], f->row->params[p].key);
+        mase_snprintf(key, sizeof key, "%s_%s", mase_operand_names[o], f->row->params[p].key);
         const int at = mase_value_find(config, key);
         if (at < 0 || !mase_value_is_auto(config->items[at]))
             continue;

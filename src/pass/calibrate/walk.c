@@ -11,6 +11,7 @@
 #include <mase/log.h>
 #include <mase/progress.h>
 
+#include "base/number.h"
 #include "ir/graph.h"
 #include "pass/calibrate/calibrate.h"
 #include "pass/support.h"
@@ -143,7 +144,7 @@ static bool is_pending(const struct work *k, enum mase_operand o, enum mase_quan
 {
     for (const struct mase_opt *p = mase_quants[kind]->params; k->config && p->type; p++) {
         char key[64];
-        snprintf(key, sizeof key, "%s_%s", mase_operand_names[o], p->key);
+        mase_snprintf(key, sizeof key, "%s_%s", mase_operand_names[o], p->key);
         if (mase_value_is_auto(mase_value_get(k->config, key)))
             return true;
     }

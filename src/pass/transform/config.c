@@ -15,6 +15,7 @@
 
 #include <mase/meta.h>
 
+#include "base/number.h"
 #include "ir/graph.h"
 #include "pass/transform/quantize.h"
 
@@ -65,7 +66,7 @@ static const struct mase_opt *find_param(enum mase_quant_kind *kind,
     for (int o = 0; o < MASE_OPERAND_COUNT; o++)
         for (const struct mase_opt *p = mase_quants[t->kind[o]]->params; p->type; p++) {
             char full[64];
-            snprintf(full, sizeof full, "%s_%s", mase_operand_names[o], p->key);
+            mase_snprintf(full, sizeof full, "%s_%s", mase_operand_names[o], p->key);
             if (!mase_streq(full, key))
                 continue;
             *kind = t->kind[o];
@@ -174,7 +175,7 @@ static void leave_out(struct operands *o, const struct mase_quant_table *t,
         return;
     for (int i = 0; i < MASE_OPERAND_COUNT; i++) {
         char key[32];
-        snprintf(key, sizeof key, "%s_name", mase_operand_names[i]);
+        mase_snprintf(key, sizeof key, "%s_name", mase_operand_names[i]);
         if (!(rounds & of_operand[i]) && !mase_value_get(t->config, key))
             o->needed[i] = o->allowed[i] = false;
     }
