@@ -19,6 +19,8 @@ except ImportError:
     print("numpy is not installed: skipped")
     sys.exit(77)
 
+from exact_numbers import divide, dyadic, exact_product, fused, half_even, nearest_float
+
 CH = os.path.abspath(sys.argv[1])
 ROWS = int(sys.argv[2]) if len(sys.argv) > 2 else 2000
 CHUNK = 4000  # samples at a time: Python's integers are large
@@ -44,21 +46,6 @@ class Codes:
         return np.asarray(vector, dtype=object).reshape((1, -1) + (1,) * (self.code.ndim - 2))
 
 
-def dyadic(x):
-    """A float as integer and exponent: x = m 2^-e, e at least 0."""
-    numerator, denominator = float(x).as_integer_ratio()
-    return numerator, denominator.bit_length() - 1
-
-
-def half_even(n, shift):
-    """n / 2^shift to the nearest integer, ties to even; shift at least 0, both arrays of integers."""
-    whole = n >> shift
-    rest = n - (whole << shift)
-    half = (np.asarray(1, dtype=object) << shift) >> 1
-    up = (rest > half) | ((rest == half) & (shift > 0) & (whole % 2 == 1))
-    return whole + up.astype(object)
-
-
 def to_grid(v, frac, lo, hi):
     """Codes rounded to multiples of 2^-frac (by channel) between lo and hi."""
     shift = v.frac - frac
@@ -75,18 +62,6 @@ def grid_of_floats(x, frac, lo, hi):
     code = np.rint(x.astype(np.float64) * scale)
     code = np.clip(code, np.array(lo, dtype=float).reshape(shape), np.array(hi, dtype=float).reshape(shape))
     return Codes(code.astype(np.int64).astype(object), frac)
-
-
-def fused(a, x, b):
-    """float32(a x + b), rounded once: the sum in float64 is made odd where it is not exact."""
-    product = a.astype(np.float64) * x.astype(np.float64)
-    b = np.broadcast_to(b.astype(np.float64), product.shape)
-    total = product + b
-    back = total - product
-    error = (product - (total - back)) + (b - back)
-    even = (np.frexp(total)[0] * 2.0**53) % 2 == 0
-    total = np.where((error != 0) & even, np.nextafter(total, np.copysign(np.inf, error)), total)
-    return total.astype(np.float32)
 
 
 # ---- layers ----
@@ -134,14 +109,6 @@ def windows(code, kernel, padding):
     return view.transpose(order).reshape(code.shape[0], int(np.prod(out)), -1), out
 
 
-def exact_product(x, w):
-    """Integers times integers: in float64 while no sum can pass 2^53, else in Python's."""
-    most = int(np.abs(x).max(initial=0)) * int(np.abs(w).sum(axis=1).max(initial=0))
-    if most < 2**53:
-        return (x.astype(np.float64) @ w.astype(np.float64).T).astype(np.int64).astype(object)
-    return x @ w.T
-
-
 def layer(v, w, f, attributes):
     """Linear or a convolution, its data rounded first."""
     v = f["data_in"](v)
@@ -179,26 +146,15 @@ def mean_to_grid(m, frac, lo, hi):
     shift = v.frac - frac
     number = v.code << v.by_channel(np.where(shift < 0, -shift, 0))
     by = v.by_channel(m.parts << np.where(shift > 0, shift, 0))
-    whole = number // by
-    rest = 2 * (number - whole * by)
-    code = whole + ((rest > by) | ((rest == by) & (whole % 2 == 1))).astype(object)
-    return Codes(np.minimum(np.maximum(code, v.by_channel(lo)), v.by_channel(hi)), frac)
+    return Codes(np.minimum(np.maximum(divide(number, by), v.by_channel(lo)), v.by_channel(hi)), frac)
 
 
 def as_floats(v):
-    """To the nearest float32: a division of integers in Python is rounded once, to float64, so the
-    numerator is cut to 24 bits first."""
-
-    def nearest(code, frac):
-        sign, n = (-1 if code < 0 else 1), abs(int(code))
-        drop = max(n.bit_length() - 24, 0)
-        kept = int(half_even(np.asarray(n, dtype=object), np.asarray(drop, dtype=object)))
-        return sign * kept * 2.0 ** (drop - int(frac))
-
+    """To the nearest float32."""
     out = np.empty(v.code.shape, dtype=np.float32)
     for c in range(v.code.shape[1]):
         flat = v.code[:, c].reshape(-1)
-        out[:, c] = np.array([nearest(k, v.frac[c]) for k in flat], dtype=np.float32).reshape(v.code[:, c].shape)
+        out[:, c] = np.array([nearest_float(k, 1 << int(v.frac[c])) for k in flat], dtype=np.float32).reshape(v.code[:, c].shape)
     return out
 
 
