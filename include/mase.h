@@ -594,10 +594,12 @@ MASE_API enum mase_status mase_net_profile(struct mase_net *net, struct mase_tex
 
 struct mase_run_opts {
     size_t size;
-    bool exact;      /* in integers, exactly as deployed; refused where the network has none */
-    int threads;     /* 0: as many as pay off */
-    int64_t samples; /* that usually come at once; 0: many */
-    uint64_t seed;   /* of what the network draws */
+    bool exact;         /* in integers, exactly as deployed; refused where the network has none */
+    int threads;        /* 0: as many as pay off */
+    int64_t samples;    /* that usually come at once; 0: many */
+    uint64_t seed;      /* of what the network draws */
+    int64_t batch_size; /* where samples depend on each other, so many are taken at a time; 0: all
+                         * that are given */
 };
 /* A network made ready to compute. It has a copy of weights and formats: what becomes of net does
  * not change it, nor does it need net any more. options may be NULL.
@@ -642,6 +644,8 @@ struct mase_test_opts {
     const char *split;       /* NULL: "test" */
     int64_t limit;           /* samples at most; 0: all */
     const char *task, *loss; /* NULL: what it was trained for, else classification */
+    int64_t batch_size;      /* where samples depend on each other, so many are taken at a time; 0:
+                              * 128 */
 };
 /* Evaluate it. detail (may be NULL) becomes JSON: the metrics of the task, for classes precision,
  * recall, AUC and confusion. options may be NULL.

@@ -125,6 +125,7 @@ struct mase_predictor_opts {
     bool exact;       /* in integers (exact.h); refused where the network has none */
     int64_t batch;    /* most samples at once; 0: a good number */
     int64_t together; /* a network that mixes the samples of a batch gets so many; 0: all */
+    int64_t usual;    /* samples that usually come; 0: not known */
     int threads;      /* 0: one */
     bool learns;      /* what formats learn may have no values yet */
     uint64_t seed;    /* of what the network draws */

@@ -38,12 +38,25 @@ FEW = 64  # samples for which a runner of its own pays off
 
 
 class Runner:
-    """A network made ready to compute; what becomes of the graph does not change it."""
+    """A network made ready to compute; what becomes of the graph does not change it.
+
+    batch_size: where what a sample gives depends on the others of its batch, so many are taken at a
+    time; 0: all that are given, as a module of PyTorch does.
+    """
 
     def __init__(
-        self, graph: MaseGraph, *, exact: bool = False, threads: int = 0, samples: int = 0, seed: int = 0
+        self,
+        graph: MaseGraph,
+        *,
+        exact: bool = False,
+        threads: int = 0,
+        samples: int = 0,
+        seed: int = 0,
+        batch_size: int = 0,
     ) -> None:
-        options = RunOptions(exact=exact, threads=threads, samples=samples, seed=seed)
+        options = RunOptions(
+            exact=exact, threads=threads, samples=samples, seed=seed, batch_size=batch_size
+        )
         out = ctypes.c_void_p()
         call(lib.mase_runner_new, graph._pointer, ctypes.byref(out), ctypes.byref(options))
         assert out.value is not None
@@ -118,10 +131,12 @@ def run(
     return runner_of(graph, n, exact, threads)(*inputs, **named)
 
 
-def predict(graph: MaseGraph, x: Any, *, exact: bool = False, threads: int = 0) -> NDArray[Any]:
+def predict(
+    graph: MaseGraph, x: Any, *, exact: bool = False, threads: int = 0, batch_size: int = 0
+) -> NDArray[Any]:
     """What the network gives for samples (n, ...); exact: in integers, as deployed.
 
-    x may be Data, or a split of it: then it is for the samples of the test split, or of that one.
+    batch_size is that of a Runner. x may be Data, or a split of it: then it is for the samples of the test split, or of that one.
     """
     from .data import Split
 
@@ -129,6 +144,8 @@ def predict(graph: MaseGraph, x: Any, *, exact: bool = False, threads: int = 0) 
         x = x.test
     if isinstance(x, Split):
         x = x.x
+    if batch_size:
+        return Runner(graph, exact=exact, threads=threads, batch_size=batch_size)(x)
     return graph(x, exact=exact, threads=threads)
 
 
@@ -193,8 +210,13 @@ def evaluate(
     task: Optional[str] = None,
     loss: Optional[str] = None,
     threads: int = 0,
+    batch_size: int = 0,
 ) -> Evaluation:
-    """Evaluate a network on a split; exact: in integers; limit: samples at most, 0: all."""
+    """Evaluate a network on a split; exact: in integers; limit: samples at most, 0: all.
+
+    batch_size: where what a sample gives depends on the others of its batch, so many are taken at a
+    time; 0: 128.
+    """
     scores, detail = Scores(), Text()
     options = TestOptions(
         exact=exact,
@@ -203,6 +225,7 @@ def evaluate(
         limit=limit,
         task=c_text(task),
         loss=c_text(loss),
+        batch_size=batch_size,
     )
     call(
         lib.mase_net_evaluate,

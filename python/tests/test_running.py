@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import typing
+
 import numpy
 import pytest
 
@@ -67,3 +69,32 @@ def test_round_is_the_format_s_grid() -> None:
     assert (x == want).all()
     with pytest.raises(ValueError, match="frac_widht"):
         mase.round(x, {"name": "integer", "width": 8, "frac_widht": 4})
+
+
+def test_batch_statistics_are_those_of_the_batch_that_is_asked_for() -> None:
+    graph = mase.MaseGraph.empty("normed", sample=(2,))
+    x = graph.placeholder("x")
+    graph.add_module("norm", "BatchNorm1d(2, track_running_stats=False)")
+    graph.output(graph.call_module("norm", (x,)))
+    graph.start()
+    rng = numpy.random.default_rng(7)
+    samples = (rng.normal(size=(2500, 2)) + numpy.arange(2500)[:, None] / 500).astype("f4")
+    targets = rng.normal(size=(2500, 2)).astype("f4")
+
+    def wanted(batch: int) -> typing.Any:
+        x = samples.astype("f8")
+        parts = [x[i : i + batch] for i in range(0, 2500, batch)]
+        return numpy.concatenate([(p - p.mean(0)) / numpy.sqrt(p.var(0) + 1e-5) for p in parts])
+
+    for n in (40, 900, 2500):  # all that are given, as a module of PyTorch takes them
+        alone = samples[:n].astype("f8")
+        alone = (alone - alone.mean(0)) / numpy.sqrt(alone.var(0) + 1e-5)
+        assert numpy.abs(graph(samples[:n]) - alone).max() < 1e-5
+    for batch in (100, 1000, 2000):
+        assert numpy.abs(mase.predict(graph, samples, batch_size=batch) - wanted(batch)).max() < 1e-5
+        data = mase.Data(samples, targets, task="regression", train=2, validation=0)
+        said = mase.evaluate(graph, data, task="regression", batch_size=batch)
+        x = samples[2:].astype("f8")
+        parts = [x[i : i + batch] for i in range(0, 2498, batch)]
+        y = numpy.concatenate([(p - p.mean(0)) / numpy.sqrt(p.var(0) + 1e-5) for p in parts])
+        assert abs(said.loss - ((y - targets[2:]) ** 2).mean()) < 1e-5

@@ -44,7 +44,8 @@ static enum mase_status make_runner(void *data, struct mase_err *err)
     const struct mase_predictor_opts opts = {
         .exact = o.exact,
         .threads = mase_predict_threads(r->graph, &net->sample, rows, o.threads),
-        .together = TOGETHER,
+        .together = o.batch_size,
+        .usual = o.samples,
         .seed = o.seed,
     };
     const enum mase_status st =
@@ -206,11 +207,13 @@ static enum mase_status measure(struct test *t, struct mase_err *err)
     mase_classes_match(&classes, &t->arena, d, &t->net->trained);
     const struct mase_split_rows rows = first_rows(mase_dataset_split(d, which), t->o.limit);
     const struct mase_shape *sample = &mase_dataset_info(d)->data.sample;
+    const int64_t batch = t->o.batch_size > 0 ? t->o.batch_size : TOGETHER;
     const struct mase_predictor_opts opts = {
         .exact = t->o.exact,
         .threads = mase_predict_threads(t->net->graph, sample, rows.count, t->o.threads),
-        .together = TOGETHER,
-        .batch = objective.own ? TOGETHER : 0,
+        .together = batch,
+        .usual = rows.count,
+        .batch = objective.own ? batch : 0,
     };
     MASE_TRY(mase_predictor_new(&t->predictor, t->net->graph, sample, &opts, err));
     const struct mase_evaluate_opts how = { .rows = rows,

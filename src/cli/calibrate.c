@@ -170,8 +170,11 @@ static enum mase_status measure(struct job *j, struct mase_graph *g, const char 
     struct mase_predictor *p;
     struct mase_evaluation e;
     struct mase_value *v = mase_value_table(a);
-    const struct mase_predictor_opts opts = { .threads = j->manager.env.threads,
-                                              .batch = mase_cli_loss_batch(j->c, &j->objective) };
+    const struct mase_predictor_opts opts = {
+        .threads = j->manager.env.threads,
+        .batch = mase_cli_loss_batch(j->c, &j->objective),
+        .together = mase_cli_value(j->c, MASE_CLI_batch_size)->i,
+    };
     MASE_TRY(mase_predictor_new(&p, g, &data_of(j)->sample, &opts, err));
     const struct mase_evaluate_opts rows = { .rows = mase_dataset_split(j->samples.dataset, split),
                                              .objective = &j->objective,

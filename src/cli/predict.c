@@ -340,9 +340,12 @@ static enum mase_status predict(struct job *j, struct mase_err *err)
     j->threads = mase_predict_threads(j->graph, &j->data.sample, n, asked);
     if (j->checkpoint.image.normalise)
         j->checkpoint.scaling = pixel_scaling(j);
+    const struct mase_cli_setting *batch = &j->c->setting[MASE_CLI_batch_size];
     const struct mase_predictor_opts opts = {
         .threads = j->threads,
         .exact = mase_streq(mase_cli_text(j->c, MASE_CLI_engine), "int"),
+        .together = batch->cmdline || batch->file ? mase_cli_effective(batch)->i : 0,
+        .usual = n,
         .seed = (uint64_t)mase_cli_value(j->c, MASE_CLI_seed)->i,
         .scaling = mase_cli_flag(j->c, MASE_CLI_raw) ? &j->checkpoint.scaling : NULL,
     };

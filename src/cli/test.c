@@ -69,6 +69,7 @@ static enum mase_status set_up(struct job *j, struct mase_err *err)
     const struct mase_predictor_opts opts = {
         .threads = j->threads,
         .together = mase_cli_value(j->c, MASE_CLI_batch_size)->i,
+        .usual = rows_of(j).count,
         .exact = mase_streq(mase_cli_text(j->c, MASE_CLI_engine), "int"),
         .batch = mase_cli_loss_batch(j->c, &j->objective),
         .seed = (uint64_t)mase_cli_value(j->c, MASE_CLI_seed)->i,

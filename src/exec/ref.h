@@ -54,6 +54,9 @@ double mase_ref_operand(const struct mase_arg *a, int64_t off);
 /* An integer divided by zero is an error in Python and has no value. */
 enum mase_status mase_ref_zero_divisor(const struct mase_call *c, struct mase_err *err);
 
+/* A batch norm by the statistics of a batch that has one value for each channel. */
+enum mase_status mase_batch_too_small(const struct mase_node *n, struct mase_err *err);
+
 /* What div computes, by its rounding_mode. */
 enum mase_status mase_ref_division(const struct mase_call *c, mase_binary_fn **f,
                                    struct mase_err *err) MASE_MUST_CHECK;

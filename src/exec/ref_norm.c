@@ -69,12 +69,22 @@ static void normalise_plane(const struct mase_call *c, const struct planes *p, i
         ref_set(ref_out(c), i, normalised(ref_get(p->x, i), m, p->eps, p->weight, p->bias, ch));
 }
 
+enum mase_status mase_batch_too_small(const struct mase_node *n, struct mase_err *err)
+{
+    return mase_fail(err, MASE_EVALUE,
+                     "%s: the statistics of a batch are those of more than one value for each "
+                     "channel, and the last batch has 1: take batches of another size",
+                     n->name);
+}
+
 /* By the running statistics; by the batch's own where none are kept, or always in training. */
 enum mase_status mase_forward_batch_norm(struct mase_call *c, struct mase_err *err)
 {
     struct planes p;
     MASE_TRY(planes_of(c, &p, err));
     const bool running = p.mean && p.var && !mase_call_training(c, "training", false);
+    if (!running && p.N * p.S == 1)
+        return mase_batch_too_small(c->node, err);
     for (int64_t ch = 0; ch < p.C; ch++) {
         struct moments m;
         if (running)

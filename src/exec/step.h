@@ -193,7 +193,11 @@ struct mase_plan {
     const struct mase_tiling *tiling; /* it is a tile of this; NULL: it has the whole batch */
     void **part;                      /* what it tells the other tiles (collective.h) */
     int part_count, part_cap;
-    int grads_part;      /* the number of grads among them */
+    int grads_part; /* the number of grads among them */
+    /* Evaluating, it computes of all samples of a batch together, which are so many at least; 0: a
+     * sample's result is its own. And the node that does. */
+    int64_t mixes;
+    const struct mase_node *mixing;
     int64_t first;       /* sample of the batch that lane 0 is */
     const uint32_t *row; /* what its samples are called in messages; NULL: first .. */
 };

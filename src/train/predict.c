@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/host.h"
 #include "exec/plan.h"
+#include "exec/ref.h"
 
 /* A batch of about this many input values: large enough for the products, small enough for caches.
  */
@@ -127,6 +128,20 @@ static enum mase_status make_worker(struct mase_predictor *p, int i, struct mase
     return MASE_OK;
 }
 
+static void free_workers(struct mase_predictor *p)
+{
+    for (int i = 0; p->worker && i < p->workers; i++) {
+        if (!p->worker[i].plan && !p->exact) {
+            mase_aligned_free(p->worker[i].x.data);
+            mase_aligned_free(p->worker[i].y.data);
+        }
+        mase_plan_free(p->worker[i].plan);
+        mase_exact_work_free(p->worker[i].exact);
+    }
+    mase_xfree(p->worker);
+    p->worker = NULL;
+}
+
 static enum mase_status make_workers(struct mase_predictor *p, int threads, struct mase_err *err)
 {
     p->workers = threads > 1 ? threads : 1;
@@ -141,6 +156,32 @@ static enum mase_status make_workers(struct mase_predictor *p, int threads, stru
             MASE_TRY(mase_plan_check_size(p->worker[0].plan, p->workers, err));
     }
     return MASE_OK;
+}
+
+static bool plan_mixes(const struct mase_predictor *p)
+{
+    return p->worker->plan && p->worker->plan->mixes && !p->graph->batch;
+}
+
+/* How many of n samples are taken at a time where the network mixes them. */
+static int64_t together_of(const struct mase_predictor *p, int64_t n)
+{
+    return p->together && (!n || p->together < n) ? p->together : n;
+}
+
+/* Workers, with plans of the batches that are wanted where these decide what comes of a sample. */
+static enum mase_status make_all_workers(struct mase_predictor *p,
+                                         const struct mase_predictor_opts *o,
+                                         const struct mase_shape *sample, struct mase_err *err)
+{
+    MASE_TRY(make_workers(p, o->threads, err));
+    const int64_t wanted = together_of(p, o->usual);
+    if (!plan_mixes(p) || !wanted || wanted == p->batch)
+        return MASE_OK;
+    free_workers(p);
+    p->batch = wanted;
+    MASE_TRY(find_inputs(p, sample, err));
+    return make_workers(p, o->threads, err);
 }
 
 enum mase_status mase_predictor_new(struct mase_predictor **out, struct mase_graph *g,
@@ -162,7 +203,8 @@ enum mase_status mase_predictor_new(struct mase_predictor **out, struct mase_gra
     if (!st && p->scaling && p->scaling->n != p->features)
         st = mase_fail(err, MASE_EVALUE, "a scaling of %lld features does not fit samples of %lld",
                        (long long)p->scaling->n, (long long)p->features);
-    if (st || (o->exact && (st = make_exact(p, err))) || (st = make_workers(p, o->threads, err))) {
+    if (st || (o->exact && (st = make_exact(p, err))) ||
+        (st = make_all_workers(p, o, sample, err))) {
         mase_predictor_free(p);
         return st;
     }
@@ -174,17 +216,9 @@ void mase_predictor_free(struct mase_predictor *p)
 {
     if (!p)
         return;
-    for (int i = 0; p->worker && i < p->workers; i++) {
-        if (!p->worker[i].plan && !p->exact) {
-            mase_aligned_free(p->worker[i].x.data);
-            mase_aligned_free(p->worker[i].y.data);
-        }
-        mase_plan_free(p->worker[i].plan);
-        mase_exact_work_free(p->worker[i].exact);
-    }
+    free_workers(p);
     mase_exact_free(p->exact);
     mase_arena_release(&p->arena);
-    mase_xfree(p->worker);
     mase_xfree(p);
 }
 
@@ -288,6 +322,9 @@ static bool begin(const struct each *e, struct mase_worker *s, int64_t at)
     e->fill(e->p, s, at, e->data);
     scale(e->p, s);
     check_types(e->p, s, at);
+    if (s->fault < 0 && s->plan && s->samples < s->plan->mixes &&
+        mase_batch_too_small(s->plan->mixing, &s->err))
+        s->fault = at;
     return s->fault < 0;
 }
 
@@ -338,6 +375,33 @@ static enum mase_status mixes(bool *out, const struct each *e, struct mase_err *
     return st;
 }
 
+static void tell_together(struct mase_predictor *p, int64_t n)
+{
+    if (p->told != n)
+        mase_warn("what a sample gives depends on the others of its batch; they are taken %lld at "
+                  "a time",
+                  (long long)n);
+    p->told = n;
+}
+
+/* A plan has room for the batches that were expected; the reference takes larger ones. */
+static void settle_plan(struct mase_predictor *p, int64_t samples)
+{
+    const int64_t n = together_of(p, samples);
+    if (!plan_mixes(p))
+        return;
+    tell_together(p, n);
+    if (n <= p->batch)
+        return;
+    for (int i = 0; i < p->workers; i++) {
+        struct mase_worker *s = &p->worker[i];
+        mase_plan_free(s->plan);
+        s->plan = NULL;
+        s->x = s->y = (struct mase_lanes){ 0 };
+    }
+    use_reference(p, n);
+}
+
 /* What PyTorch computes depends on how many samples it is given at once: as many are taken here. */
 static enum mase_status settle_batch(const struct each *e, struct mase_err *err)
 {
@@ -355,10 +419,8 @@ static enum mase_status settle_batch(const struct each *e, struct mase_err *err)
     MASE_TRY(mixes(&mixed, e, err));
     if (!mixed)
         return MASE_OK;
-    const int64_t n = p->together && p->together < e->n ? p->together : e->n;
-    mase_warn("what a sample gives depends on the others of its batch; they are taken %lld at a "
-              "time",
-              (long long)n);
+    const int64_t n = together_of(p, e->n);
+    tell_together(p, n);
     use_reference(p, n);
     return MASE_OK;
 }
@@ -476,6 +538,7 @@ enum mase_status mase_predictor_each(struct mase_predictor *p, int64_t n, mase_w
     const struct each e = { p, n, fill, take, data };
     for (int i = 0; i < p->workers; i++)
         p->worker[i].fault = -1;
+    settle_plan(p, n);
     if (!mase_predictor_planned(p))
         return each_by_reference(&e, err);
     const bool many = p->workers > 1 && n > p->batch;

@@ -27,6 +27,7 @@ struct mase_predictor {
     struct mase_inputs inputs; /* the shapes of a whole batch */
     int64_t batch, features, outputs;
     int64_t together;         /* samples of a batch where the network mixes them; 0: all */
+    int64_t told;             /* how many of them the user was told; 0: nothing */
     struct mase_shape result; /* of a sample: outputs in all */
     struct mase_worker *worker;
     int workers; /* threads; one for the reference */
