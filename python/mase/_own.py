@@ -6,7 +6,7 @@ import ctypes
 import json
 import threading
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional, Union, overload
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional, Tuple, Union, overload
 
 from ._library import RUN_PASS, OwnPass, c_text, call, fail_in_callback, keep_exception, lib
 from ._options import plain
@@ -15,14 +15,17 @@ from ._session import forget_listing, session
 if TYPE_CHECKING:
     from .graph import MaseGraph
     from .passes import PassFunction
+    from .weights import Lent
 
 Body = Callable[["MaseGraph", Dict[str, Any]], Any]
 
+
 class _Running(threading.local):
-    """The networks whose passes this thread is running: what is lent to a pass is part of them."""
+    """The networks whose passes this thread is running, each with the weights that were lent to
+    passes: what is lent is part of them."""
 
     def __init__(self) -> None:
-        self.graphs: List[Any] = []
+        self.graphs: List[Tuple[MaseGraph, List[Lent]]] = []
 
 
 _running = _Running()
@@ -31,12 +34,15 @@ _running = _Running()
 @contextmanager
 def running(graph: MaseGraph) -> Iterator[None]:
     """Passes run on this graph."""
-    _running.graphs.append(graph._handle)
+    lents: List[Lent] = []
+    _running.graphs.append((graph, lents))
     try:
         yield
     finally:
         _running.graphs.pop()
         graph._changed()
+        for lent in lents:
+            graph._take_over(lent)
 
 
 # The library keeps a pass as long as the session: its callback looks up what the name means now, so
@@ -49,7 +55,8 @@ _keep: List[Any] = []
 def _run(name: str, net: int, args: bytes, info: Any, err: Any) -> int:
     from .graph import lent_graph
 
-    graph = lent_graph(net, _running.graphs[-1] if _running.graphs else None)
+    owner, lents = _running.graphs[-1]
+    graph = lent_graph(net, owner._handle)
     try:
         found = _bodies[name](graph, json.loads(args or b"{}"))
         result = _result(found)
@@ -61,6 +68,7 @@ def _run(name: str, net: int, args: bytes, info: Any, err: Any) -> int:
         keep_exception(error)
         return fail_in_callback(err, f"{type(error).__name__}: {error}")
     finally:
+        lents.append(graph._lent)
         graph._handle = None
 
 

@@ -27,6 +27,7 @@ class Editing:
         def _pointer(self) -> int: ...
         def _look(self) -> None: ...
         def _changed(self) -> None: ...
+        def _change(self, function: Callable[..., int], *arguments: Any) -> None: ...
         def load_state_dict(self, state: Any, strict: bool = True) -> None: ...
 
     # ---- where ----
@@ -61,7 +62,7 @@ class Editing:
         """
         text = layer if isinstance(layer, str) else repr(layer)
         self._add(f"module {label(path)} = {text}")
-        call(lib.mase_net_start, self._pointer, seed)
+        self._change(lib.mase_net_start, seed)
         if hasattr(layer, "state_dict"):
             state = {f"{path}.{name}": value for name, value in layer.state_dict().items()}
             self.load_state_dict(state, strict=False)
@@ -69,7 +70,7 @@ class Editing:
     def add_attribute(self, path: str, kind: str, seed: int = 0) -> None:
         """Add a parameter that get_attr reads; kind as in the text form: "f32[16] init zeros"."""
         self._add(f"attr {label(path)} = {kind}")
-        call(lib.mase_net_start, self._pointer, seed)
+        self._change(lib.mase_net_start, seed)
 
     def placeholder(self, name: str, default: Any = ...) -> Node:
         """An input."""
@@ -157,18 +158,17 @@ class Editing:
 
     def _add(self, statement: str) -> None:
         before = self._find(self._before) if self._before is not None else None
-        call(lib.mase_net_add, self._pointer, None, before, c_text(statement))
-        self._changed()
+        self._change(lib.mase_net_add, None, before, c_text(statement))
         self._look()
 
     # ---- instead of what ----
 
     def erase_node(self, node: Node) -> None:
         """Remove a node without users, and its layer if nobody else calls it."""
-        call(lib.mase_net_erase, self._pointer, self._find(node))
+        found, behind = self._find(node), node.next
+        self._change(lib.mase_net_erase, found)
         if self._before is node:
-            self._before = node.next
-        self._changed()
+            self._before = behind
         self._look()
 
     def eliminate_dead_code(self) -> bool:
@@ -186,13 +186,11 @@ class Editing:
         call(lib.mase_net_check, self._pointer)
 
     def _replace(self, old: Node, new: Node) -> None:
-        call(lib.mase_net_replace, self._pointer, self._find(old), self._find(new))
-        self._changed()
+        self._change(lib.mase_net_replace, self._find(old), self._find(new))
 
     def _set_args(self, node: Node, args: Any, kwargs: Any) -> None:
         words = [None if value is None else c_text(write_value(value)) for value in (args, kwargs)]
-        call(lib.mase_net_set_args, self._pointer, self._find(node), *words)
-        self._changed()
+        self._change(lib.mase_net_set_args, self._find(node), *words)
 
     def _find(self, node: Node) -> Any:
         """The library's pointer to a node of this graph."""

@@ -168,6 +168,13 @@ class MaseGraph(Editing, Weights):
         self._stale = True
         self._runners.clear()
 
+    def _change(self, function: Callable[..., int], *arguments: Any) -> None:
+        """Call a function that changes it, which it may have when a hook raises something, too."""
+        try:
+            call(function, self._pointer, *arguments)
+        finally:
+            self._changed()
+
     def _look(self) -> None:
         """Read the graph anew, if it has changed."""
         if not self._stale:
@@ -261,8 +268,7 @@ class MaseGraph(Editing, Weights):
 
     @sample.setter
     def sample(self, shape: Sequence[int]) -> None:
-        call(lib.mase_net_set_sample, self._pointer, len(shape), dims(shape))
-        self._changed()
+        self._change(lib.mase_net_set_sample, len(shape), dims(shape))
 
     def text(self, what: str = "graph") -> str:
         """In words: "graph" as torch.fx prints it; "mg", which reads back (from_text); "py";
@@ -273,8 +279,7 @@ class MaseGraph(Editing, Weights):
 
     def start(self, seed: int = 0) -> None:
         """Give parameters that have no values their initial ones, as PyTorch does."""
-        call(lib.mase_net_start, self._pointer, seed)
-        self._changed()
+        self._change(lib.mase_net_start, seed)
 
     # ---- files ----
 
@@ -282,8 +287,7 @@ class MaseGraph(Editing, Weights):
         """Weights from a file of any kind that is read. options: key, lenient, seed, map."""
         from ._options import options_text
 
-        call(lib.mase_net_load, self._pointer, os.fsencode(path), options_text(options))
-        self._changed()
+        self._change(lib.mase_net_load, os.fsencode(path), options_text(options))
         return self
 
     def save(self, folder: PathLike) -> None:

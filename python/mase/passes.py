@@ -271,8 +271,7 @@ def quantize(
         decision.node = c_text(str(node))
         decision.config = None if settings is None else settings_text(settings)
     rows = None if data is None else data._pointer
-    call(lib.mase_net_quantize, graph._pointer, decisions, len(config), rows)
-    graph._changed()
+    graph._change(lib.mase_net_quantize, decisions, len(config), rows)
     return graph
 
 
@@ -340,6 +339,8 @@ def profile(graph: MaseGraph, data: Optional[Data] = None, **options: Any) -> Pr
     """
     args, data = _arguments("profile_statistics", options, data)
     rows = None if data is None else data._pointer
-    text = call_text(lib.mase_net_profile, graph._pointer, rows, settings_text(args))
-    graph._changed()
+    try:
+        text = call_text(lib.mase_net_profile, graph._pointer, rows, settings_text(args))
+    finally:
+        graph._changed()
     return Profile(json.loads(text))

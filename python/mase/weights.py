@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import weakref
 import zlib
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple
 
 from ._library import Handle, Weight, call, lib
 
@@ -19,13 +19,15 @@ if TYPE_CHECKING:
     from ._arrays import Memory
     from .running import Runner
 
+    Lent = Dict[int, Tuple[int, weakref.WeakSet[Memory]]]  # by address: size, who may write there
+
 
 class Weights:
     """The part of MaseGraph that has to do with weights."""
 
     _handle: Optional[Handle]
     _runners: Dict[Tuple[bool, int, bool], Runner]
-    _lent: Dict[int, Tuple[int, weakref.ref[Memory]]]  # by address: size, who may write there
+    _lent: Lent
     _sums: Dict[int, int]  # by address: the checksum that the runners have
 
     if TYPE_CHECKING:  # of MaseGraph
@@ -34,13 +36,14 @@ class Weights:
         def _pointer(self) -> int: ...
 
     def _weights(self, wanted: Callable[[Any], bool]) -> List[Tuple[str, NDArray[Any]]]:
-        found = []
+        return [(w.name.decode(), self._view(w)) for w in self._infos() if wanted(w)]
+
+    def _infos(self) -> Iterator[Any]:
+        """What the library says of each."""
         for i in range(lib.mase_net_weights(self._pointer)):
             weight = Weight()
             call(lib.mase_net_weight, self._pointer, i, ctypes.byref(weight))
-            if wanted(weight):
-                found.append((weight.name.decode(), self._view(weight)))
-        return found
+            yield weight
 
     def _weight(self, name: str) -> NDArray[Any]:
         wanted = name.encode()
@@ -63,17 +66,31 @@ class Weights:
         array = numpy.asarray(memory)
         if self._runners and weight.data not in self._lent:
             self._sums[weight.data] = _checksum(weight.data, array.nbytes)
-        self._lent[weight.data] = (array.nbytes, weakref.ref(memory))
+        self._lend(weight.data, array.nbytes, [memory])
         return array
+
+    def _lend(self, where: int, size: int, to: Iterable[Memory]) -> None:
+        """These may write there from now on, beside those that already may."""
+        most, holders = self._lent.get(where, (0, weakref.WeakSet()))
+        holders.update(to)
+        self._lent[where] = (max(size, most), holders)
+
+    def _take_over(self, lent: Lent) -> None:
+        """Arrays that a pass was lent, over weights that are this network's when it has ended."""
+        alive = {where: entry for where, entry in lent.items() if entry[1]}
+        if alive:
+            own = {weight.data for weight in self._infos()}
+            for where in own & alive.keys():
+                self._lend(where, *alive[where])
 
     def _weights_written(self) -> bool:
         """Were weights changed through arrays that were given away since the last look?"""
         written = False
-        for where, (size, memory) in list(self._lent.items()):
+        for where, (size, holders) in list(self._lent.items()):
             now = _checksum(where, size)
             written |= self._sums.get(where) != now
             self._sums[where] = now
-            if memory() is None:  # nobody can write there any more
+            if not holders:  # nobody can write there any more
                 del self._lent[where]
         return written
 

@@ -131,6 +131,45 @@ def test_weights_count_from_the_next_call_on(graph: mase.MaseGraph) -> None:
     assert graph(x) is not None and graph._runners is runner and len(runner) == 1
 
 
+def test_each_array_over_a_weight_counts(graph: mase.MaseGraph) -> None:
+    """Another array over the same weight may die before the one that is written to."""
+    x = numpy.ones((1, 16), numpy.float32)
+    state, again = graph.state_dict(), graph.modules["seq_blocks.2"].weight
+    state["seq_blocks.2.weight"][...] = 0
+    bias = state["seq_blocks.2.bias"]
+    assert graph.modules["seq_blocks.2"].bias is not None and graph.modules["seq_blocks.2"].weight is not None
+    del again
+    gc.collect()
+    for number in range(3, 6):
+        bias[...] = number
+        assert graph(x).tolist() == [[number] * 5]
+    part = graph.state_dict()["seq_blocks.2.bias"][1:2]
+    gc.collect()
+    for number in range(6, 9):
+        part[...] = number
+        assert graph(x).tolist() == [[5, number, 5, 5, 5]]
+
+
+def test_arrays_that_a_pass_was_lent_count_behind_it(graph: mase.MaseGraph) -> None:
+    kept = []
+
+    @mase.analysis_pass("test_keeps_a_bias")
+    def keeps(inner: mase.MaseGraph, _args: typing.Any) -> None:
+        kept.append(inner.modules["seq_blocks.2"].bias)
+
+    @mase.transform_pass("test_keeps_another")
+    def changes(inner: mase.MaseGraph, _args: typing.Any) -> None:
+        kept.append(inner.modules["seq_blocks.2"].bias)
+
+    x = numpy.ones((1, 16), numpy.float32)
+    graph.modules["seq_blocks.2"].weight[...] = 0
+    for number, run in enumerate((keeps, changes), 3):
+        run(graph)
+        graph(x)
+        kept[-1][...] = number
+        assert graph(x).tolist() == [[number] * 5]
+
+
 def test_a_runner_is_kept_while_nothing_changes(graph: mase.MaseGraph) -> None:
     x = numpy.ones((3, 16), numpy.float32)
     graph(x)

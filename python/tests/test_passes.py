@@ -272,3 +272,26 @@ def test_transform_from_file(graph: mase.MaseGraph, tmp_path: pathlib.Path) -> N
     with pytest.raises(mase.MaseError) as wrong:
         mase.transform(graph, str(path))
     assert wrong.value.line == 2
+
+
+def test_an_exception_of_the_log_hides_no_change(graph: mase.MaseGraph) -> None:
+    """What was changed when a hook raised has changed: the next look and the next run see it."""
+    import logging
+
+    class Fails(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            raise KeyboardInterrupt
+
+    logger, handler = logging.getLogger("mase"), Fails()
+    x = numpy.random.default_rng(3).normal(0, 3, (4, 16)).astype(numpy.float32)
+    before = graph(x)
+    logger.addHandler(handler)
+    level = logger.level
+    logger.setLevel(logging.DEBUG)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            mase.quantize(graph, {"seq_blocks_2": {**LINEAR_8_4, "weight_width": 3, "weight_frac_width": 1}})
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+    assert graph.quantised and (graph(x) != before).any()
