@@ -35,7 +35,8 @@
  *
  * Threads. Objects of different sessions have nothing in common; nor have different objects of one
  * session, if its hooks can be called by several threads at once. One object is for one thread at a
- * time; any number may read an open mase_rows. Networks compute with threads of their own. A
+ * time; any number may read an open mase_rows. Networks compute with threads of their own, which
+ * end before the process forks: parent and child compute on, if no other thread was in a call. A
  * callback may look at the network that the call changes, which is still as it was, but not change
  * it: MASE_EVALUE.
  *

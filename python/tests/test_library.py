@@ -131,3 +131,31 @@ def test_log_lines_go_to_logging(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG, logger="mase"):
         mase.passes.add_common_metadata_analysis_pass(mase.open("jsc-tiny"))
     assert any("add_common_metadata" in record.getMessage() for record in caplog.records)
+
+
+FORKS = """
+import multiprocessing, os, signal, sys, numpy, mase
+torch = sys.modules.get("torch")
+x = numpy.random.default_rng(0).standard_normal((4096, 16)).astype(numpy.float32)
+data = mase.Data(x, numpy.arange(4096) % 5)
+graph = mase.MaseGraph.empty("wide", sample=(16,))
+graph.add_module("a", "Linear(16, 512)")
+graph.add_module("b", "Linear(512, 5)")
+graph.output(graph.call_module("b", (graph.call_module("a", (graph.placeholder("x"),)),)))
+
+def work(number):
+    signal.alarm(120)  # a child that hangs ends
+    net = graph.copy()
+    mase.train(net, data, max_epochs=1, batch_size=2048, threads=2, progress=False)
+    return net(x, threads=2).tobytes(), graph(x).tobytes()
+
+want = work(0)
+with multiprocessing.get_context("fork").Pool(2) as pool:
+    print(all(got == want for got in pool.map(work, range(3))), work(1) == want)
+"""
+
+
+def test_a_fork_computes_on() -> None:
+    """A pool of processes, or the workers of a loader of data, begun after threads were."""
+    done = python(FORKS)
+    assert done.stdout == "True True\n", done.stderr

@@ -3,6 +3,8 @@
  */
 #include "api/api.h"
 
+#include <omp.h>
+#include <pthread.h>
 #include <string.h>
 
 #include <mase/value.h>
@@ -188,6 +190,20 @@ enum mase_status mase_text_set(struct mase_session *s, struct mase_text *t, cons
     MASE_API_NEED(t, err);
     MASE_API_NEED(value, err);
     return mase_api_run(s, set_text, &(struct set_text){ t, value }, err);
+}
+
+/* ---- forks ---- */
+
+/* A child has the one thread that forked, and would wait for ever for those that parallel regions
+ * keep. They end before the fork; where a region wants some, both processes start their own. */
+static void end_threads(void)
+{
+    (void)omp_pause_resource_all(omp_pause_soft);
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+    (void)pthread_atfork(end_threads, NULL, NULL);
 }
 
 /* ---- sessions ---- */
