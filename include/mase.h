@@ -340,7 +340,7 @@ MASE_API enum mase_status mase_net_set_original(struct mase_net *net,
 MASE_API enum mase_status mase_net_start(struct mase_net *net, uint64_t seed,
                                          struct mase_err *err) MASE_MUST_CHECK;
 /* What a sample of the first input is like, without its batch. sample returns the rank and fills
- * dim (8); -1: it is not known.
+ * dim (8), which may be NULL; -1: it is not known.
  *
  *     int64_t dim[8];
  *     if (mase_net_sample(net, dim) < 0)
@@ -621,12 +621,16 @@ MASE_API void mase_runner_free(struct mase_runner *runner); /* may be NULL */
  */
 MASE_API enum mase_status mase_runner_run(struct mase_runner *runner, float *y, const float *x,
                                           int64_t n, struct mase_err *err) MASE_MUST_CHECK;
-/* Shapes of one sample, all inputs together, and of one result: the rank, and dim (8).
+/* Shapes of one sample of input number i, and of one result: the rank, and dim (8), which may be
+ * NULL; -1: there is none. features: values of one sample, all inputs together.
  *
  *     int64_t dim[8];
+ *     for (int i = 0; mase_runner_input(runner, i, NULL) >= 0; i++)
+ *         printf("input %d: rank %d\n", i, mase_runner_input(runner, i, dim));
  *     printf("rank %d\n", mase_runner_result(runner, dim));
  *     printf("%lld values\n", (long long)mase_runner_features(runner));
  */
+MASE_API int mase_runner_input(const struct mase_runner *runner, int i, int64_t dim[8]);
 MASE_API int mase_runner_result(const struct mase_runner *runner, int64_t dim[8]);
 MASE_API int64_t mase_runner_features(const struct mase_runner *runner);
 

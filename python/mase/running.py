@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import math
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Tuple, Union
 
 from ._library import (
@@ -54,6 +55,8 @@ class Runner:
         seed: int = 0,
         batch_size: int = 0,
     ) -> None:
+        from ._arrays import shape_of
+
         options = RunOptions(
             exact=exact, threads=threads, samples=samples, seed=seed, batch_size=batch_size
         )
@@ -62,9 +65,13 @@ class Runner:
         assert out.value is not None
         self._handle = Handle(out.value, lib.mase_runner_free)
         dim = (ctypes.c_int64 * 8)()
-        self.result = tuple(dim[: lib.mase_runner_result(out, dim)])
+        self.result = shape_of(lib.mase_runner_result(out, dim), dim)
         self.features = int(lib.mase_runner_features(out))
-        self._inputs = [node.name for node in graph.nodes if node.op == "placeholder"]
+        self._inputs: Dict[str, Tuple[int, ...]] = {}  # what a sample of each is like
+        for node in graph.nodes:
+            if node.op == "placeholder":
+                rank = lib.mase_runner_input(out, len(self._inputs), dim)
+                self._inputs[node.name] = shape_of(rank, dim)
 
     def __call__(self, *inputs: Any, **named: Any) -> NDArray[Any]:
         """One array (n, ...) for each input, by position or by the input's name: (n, ...)."""
@@ -76,33 +83,46 @@ class Runner:
         return y
 
     def _joined(self, inputs: Tuple[Any, ...], named: Mapping[str, Any]) -> NDArray[Any]:
-        """The samples as the library takes them: the inputs of each behind each other."""
+        """The samples as the library takes them: the inputs of each behind each other, as those of
+        data are already."""
         import numpy
 
-        arrays = self._arrays(inputs, named)
-        if len(arrays) > 1:
-            x: NDArray[Any] = numpy.concatenate([a.reshape(len(a), -1) for a in arrays], axis=1)
-        else:
-            x = arrays[0]
-        if x.ndim < 1 or x.size != len(x) * self.features:
-            raise ValueError(
-                f"samples of {self.features} values are wanted, in a batch; got shape {list(x.shape)}"
-            )
-        return x
-
-    def _arrays(self, inputs: Tuple[Any, ...], named: Mapping[str, Any]) -> List[NDArray[Any]]:
         from ._arrays import as_array
 
-        names = self._inputs[len(inputs) :]
+        if len(inputs) == 1 < len(self._inputs) and not named:
+            x = as_array(inputs[0], "float32")
+            _check_samples(x, (self.features,), "all inputs side by side")
+            return x
+        arrays = {name: as_array(value, "float32") for name, value in self._by_name(inputs, named)}
+        for name, sample in self._inputs.items():
+            _check_samples(arrays[name], sample, f"input '{name}'")
+        lengths = {name: len(array) for name, array in arrays.items()}
+        if len(set(lengths.values())) != 1:
+            raise ValueError(f"inputs have different numbers of samples: {lengths}")
+        rows = [arrays[name].reshape(lengths[name], math.prod(self._inputs[name])) for name in self._inputs]
+        joined: NDArray[Any] = rows[0] if len(rows) == 1 else numpy.concatenate(rows, axis=1)
+        return joined
+
+    def _by_name(self, inputs: Tuple[Any, ...], named: Mapping[str, Any]) -> List[Tuple[str, Any]]:
+        names = list(self._inputs)
+        if len(inputs) > len(names):
+            raise TypeError(f"{len(names)} inputs are wanted, got {len(inputs)}")
         for name in named:
             if name not in names:
-                raise TypeError(f"there is no input '{name}'; there are {', '.join(self._inputs)}")
-        values = [*inputs, *(named[name] for name in names if name in named)]
-        if not values:
-            raise TypeError(f"inputs are wanted: {', '.join(self._inputs)}")
-        if len(values) > len(self._inputs):
-            raise TypeError(f"{len(self._inputs)} inputs are wanted, got {len(values)}")
-        return [as_array(value, "float32") for value in values]
+                raise TypeError(f"there is no input '{name}'; there are {', '.join(names)}")
+            if name in names[: len(inputs)]:
+                raise TypeError(f"input '{name}' is given twice")
+        missing = [name for name in names[len(inputs) :] if name not in named]
+        if missing:
+            raise TypeError(f"an array is wanted for each input; there is none for {', '.join(missing)}")
+        return [*zip(names, inputs), *named.items()]
+
+
+def _check_samples(array: NDArray[Any], sample: Tuple[int, ...], what: str) -> None:
+    if array.ndim < 1 or array.shape[1:] != sample:
+        raise ValueError(
+            f"{what}: the shape is {list(array.shape)}; expected a row of samples, each {list(sample)}"
+        )
 
 
 def runner_of(graph: MaseGraph, n: int, exact: bool, threads: int) -> Runner:

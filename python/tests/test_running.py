@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pathlib
 import typing
 
 import numpy
@@ -23,12 +24,48 @@ def test_predictions_are_numpy_s_arithmetic(graph: mase.MaseGraph) -> None:
 
 
 def test_wrong_inputs_are_refused(graph: mase.MaseGraph) -> None:
-    with pytest.raises(ValueError, match="samples of 16 values"):
-        graph(numpy.ones((2, 15)))
-    with pytest.raises(ValueError, match="samples of 16 values"):
-        graph(numpy.ones(16))
+    for shape in ((2, 15), (16,), (1, 4, 4), (16, 1), (4, 8), (1, 16, 1), (), (2, 0)):
+        with pytest.raises(ValueError, match=r"each \[16\]|an array of samples"):
+            graph(numpy.ones(shape))
     with pytest.raises(TypeError, match="no input 'y'"):
         graph(y=numpy.ones((1, 16)))
+    with pytest.raises(TypeError, match="given twice"):
+        graph(numpy.ones((1, 16)), x=numpy.ones((1, 16)))
+    with pytest.raises(TypeError, match="none for x"):
+        graph()
+    assert graph(numpy.ones((0, 16))).shape == (0, 5)
+
+
+def test_an_image_with_its_channels_last_is_refused() -> None:
+    """Of equal numbers of values only one shape is what the network takes."""
+    graph = mase.MaseGraph.empty("image", sample=(3, 8, 6))
+    graph.add_module("conv", "Conv2d(3, 4, 3)")
+    graph.output(graph.call_module("conv", (graph.placeholder("x"),)))
+    assert graph(numpy.ones((2, 3, 8, 6))).shape == (2, 4, 6, 4)
+    runner = mase.Runner(graph)
+    for shape in ((2, 8, 6, 3), (2, 3, 6, 8), (2, 144), (2, 1, 3, 8, 6), (6, 8, 6)):
+        for run in (graph, runner, lambda x: mase.predict(graph, x)):
+            with pytest.raises(ValueError, match=r"shape is .*each \[3, 8, 6\]"):
+                run(numpy.ones(shape))
+
+
+def test_each_input_has_its_shape(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "two.py").write_text(
+        "import torch.nn as nn\n\nclass Two(nn.Module):\n    def forward(self, a, b):\n        return a - b\n"
+    )
+    graph = mase.open(f"{tmp_path}/two.py:Two", shape=(4,))
+    a, b = numpy.full((3, 4), 5.0), numpy.arange(12.0).reshape(3, 4)
+    for y in (graph(a, b), graph(a=a, b=b), graph(b=b, a=a), graph(a, b=b), graph(numpy.hstack([a, b]))):
+        assert (y == a - b).all()
+    assert graph(a[:0], b[:0]).shape == (0, 4)
+    with pytest.raises(ValueError, match="input 'b': the shape is"):
+        graph(a, b.reshape(3, 2, 2))
+    with pytest.raises(ValueError, match="different numbers of samples"):
+        graph(a, b[:2])
+    with pytest.raises(ValueError, match="side by side"):
+        graph(a)
+    with pytest.raises(TypeError, match="none for b"):
+        graph(a=numpy.hstack([a, b]))
 
 
 def test_evaluation_counts_right_answers(small: mase.MaseGraph, xor: mase.Data) -> None:

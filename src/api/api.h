@@ -50,7 +50,8 @@ struct mase_runner {
     struct mase_session *session;
     struct mase_graph *graph;
     struct mase_predictor *predictor;
-    int64_t features;
+    struct mase_arena arena; /* of inputs */
+    struct mase_inputs inputs;
     bool busy; /* a run is under way */
 };
 
@@ -83,6 +84,8 @@ enum mase_status mase_api_missing(const char *what, struct mase_err *err) MASE_M
 /* The shape that a program gives: up to most dimensions, none below 1, their product countable. */
 enum mase_status mase_api_shape(struct mase_shape *s, int rank, const int64_t *dim, int most,
                                 struct mase_err *err) MASE_MUST_CHECK;
+/* The rank, and dim if it is not NULL: for the program. */
+int mase_api_dims(const struct mase_shape *s, int64_t dim[8]);
 /* A struct that grew: is its size one that this version can read? Fields are whole. */
 enum mase_status mase_api_size(size_t size, size_t least, const char *what,
                                struct mase_err *err) MASE_MUST_CHECK;

@@ -24,8 +24,6 @@ static enum mase_status make_runner(void *data, struct mase_err *err)
 {
     const struct make *m = data;
     const struct mase_net *net = m->net;
-    struct mase_arena a = { 0 };
-    struct mase_inputs in;
     struct mase_run_opts o = { 0 };
     if (m->given) {
         MASE_TRY(mase_api_size(m->given->size, offsetof(struct mase_run_opts, exact),
@@ -33,13 +31,15 @@ static enum mase_status make_runner(void *data, struct mase_err *err)
         MASE_API_COPY(o, m->given);
     }
     MASE_TRY(mase_net_need_values(net, err));
-    MASE_TRY(mase_net_inputs(&in, &a, net, err));
     struct mase_runner *r = mase_xcalloc(sizeof *r);
+    enum mase_status st = mase_net_inputs(&r->inputs, &r->arena, net, err);
+    if (st) {
+        mase_runner_free(r);
+        return st;
+    }
     r->session = net->session;
-    r->features = mase_inputs_features(&in);
     r->graph = mase_graph_clone(net->graph);
     mase_graph_own_weights(r->graph);
-    mase_arena_release(&a);
     const int64_t rows = o.samples > 0 ? o.samples : MANY;
     const struct mase_predictor_opts opts = {
         .exact = o.exact,
@@ -48,8 +48,7 @@ static enum mase_status make_runner(void *data, struct mase_err *err)
         .usual = o.samples,
         .seed = o.seed,
     };
-    const enum mase_status st =
-        mase_predictor_new(&r->predictor, r->graph, &net->sample, &opts, err);
+    st = mase_predictor_new(&r->predictor, r->graph, &net->sample, &opts, err);
     if (st)
         mase_runner_free(r);
     else
@@ -72,6 +71,7 @@ void mase_runner_free(struct mase_runner *r)
         return;
     mase_predictor_free(r->predictor);
     mase_graph_free(r->graph);
+    mase_arena_release(&r->arena);
     mase_xfree(r);
 }
 
@@ -107,18 +107,27 @@ enum mase_status mase_runner_run(struct mase_runner *runner, float *y, const flo
     return st;
 }
 
+int mase_runner_input(const struct mase_runner *runner, int i, int64_t dim[8])
+{
+    if (!runner || i < 0 || i >= runner->inputs.count)
+        return -1;
+    const struct mase_shape *all = &runner->inputs.item[i].tensor.shape;
+    struct mase_shape one = { .rank = all->rank - 1 };
+    memcpy(one.dim, all->dim + 1, sizeof one.dim - sizeof one.dim[0]);
+    return mase_api_dims(&one, dim);
+}
+
 int mase_runner_result(const struct mase_runner *runner, int64_t dim[8])
 {
     if (!runner)
         return -1;
     const struct mase_shape s = mase_predictor_result(runner->predictor);
-    memcpy(dim, s.dim, sizeof s.dim);
-    return s.rank;
+    return mase_api_dims(&s, dim);
 }
 
 int64_t mase_runner_features(const struct mase_runner *runner)
 {
-    return runner ? runner->features : 0;
+    return runner ? mase_inputs_features(&runner->inputs) : 0;
 }
 
 /* ---- evaluating ---- */

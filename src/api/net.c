@@ -623,10 +623,7 @@ enum mase_status mase_net_start(struct mase_net *net, uint64_t seed, struct mase
 
 int mase_net_sample(const struct mase_net *net, int64_t dim[8])
 {
-    if (!net || !net->has_sample)
-        return -1;
-    memcpy(dim, net->sample.dim, sizeof net->sample.dim);
-    return net->sample.rank;
+    return net && net->has_sample ? mase_api_dims(&net->sample, dim) : -1;
 }
 
 struct sample {

@@ -145,6 +145,13 @@ enum mase_status mase_api_shape(struct mase_shape *s, int rank, const int64_t *d
     return MASE_OK;
 }
 
+int mase_api_dims(const struct mase_shape *s, int64_t dim[8])
+{
+    if (dim)
+        memcpy(dim, s->dim, sizeof s->dim);
+    return s->rank;
+}
+
 enum mase_status mase_api_size(size_t size, size_t least, const char *what, struct mase_err *err)
 {
     if (size >= least && size % sizeof(size_t) == 0)
