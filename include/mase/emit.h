@@ -20,11 +20,12 @@
 MASE_API_BEGIN
 
 struct mase_emit_opts {
-    const char *name;   /* of the network: what functions are called, made a valid name; NULL: its
-                         * program's */
-    const char *about;  /* what the samples are, a sentence for the header; NULL: nothing */
-    bool unrolled;      /* weights stand in the code, zeros are left out; else they are tables */
-    bool codes;         /* take and give integer codes; else floats */
+    const char *name;  /* of the network: what functions are called, made a valid name; NULL: its
+                        * program's */
+    const char *file;  /* what the source and the header are called, without .c and .h; NULL: net */
+    const char *about; /* what the samples are, a sentence for the header; NULL: nothing */
+    bool unrolled;     /* weights stand in the code, zeros are left out; else they are tables */
+    bool codes;        /* take and give integer codes; else floats */
     const float *x, *y; /* test vectors: (vectors, inputs) and (vectors, outputs) */
     int64_t vectors;
 };

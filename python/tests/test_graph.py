@@ -286,3 +286,15 @@ def test_threads_use_networks_of_their_own() -> None:
     for thread in threads:
         thread.join()
     assert len(results) == 4 and len(set(results)) == 2
+
+
+def test_c_that_is_written_compiles(graph: mase.MaseGraph, tmp_path: pathlib.Path) -> None:
+    """The source includes the header that stands beside it."""
+    import shutil
+
+    graph.write(tmp_path / "foo.c")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["foo.c", "foo.h"]
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("there is no C compiler")
+    subprocess.run([compiler, "-std=c99", "-c", "foo.c", "-o", "foo.o"], cwd=tmp_path, check=True)

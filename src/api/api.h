@@ -81,6 +81,13 @@ enum mase_status mase_api_missing(const char *what, struct mase_err *err) MASE_M
         if (!(argument))                             \
             return mase_api_missing(#argument, err); \
     } while (0)
+/* A text that may be NULL must not be empty; a number is 0, the default, or up to most. */
+enum mase_status mase_api_text(const char *text, const char *what,
+                               struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_api_number(int64_t number, int64_t most, const char *what,
+                                 struct mase_err *err) MASE_MUST_CHECK;
+enum { MASE_API_THREADS = 1024 };        /* at most, as for training (mase_train_rows) */
+#define MASE_API_VALUES (INT64_MAX / 64) /* no memory has more */
 /* The shape that a program gives: up to most dimensions, none below 1, their product countable. */
 enum mase_status mase_api_shape(struct mase_shape *s, int rank, const int64_t *dim, int most,
                                 struct mase_err *err) MASE_MUST_CHECK;

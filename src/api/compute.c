@@ -30,6 +30,8 @@ static enum mase_status make_runner(void *data, struct mase_err *err)
                                "mase_run_opts", err));
         MASE_API_COPY(o, m->given);
     }
+    MASE_TRY(mase_api_number(o.threads, MASE_API_THREADS, "threads", err));
+    MASE_TRY(mase_api_number(o.samples, INT64_MAX, "samples", err));
     MASE_TRY(mase_net_need_values(net, err));
     struct mase_runner *r = mase_xcalloc(sizeof *r);
     enum mase_status st = mase_net_inputs(&r->inputs, &r->arena, net, err);
@@ -85,8 +87,13 @@ struct run {
 static enum mase_status run_samples(void *data, struct mase_err *err)
 {
     const struct run *r = data;
+    const struct mase_shape result = mase_predictor_result(r->runner->predictor);
+    const int64_t in = mase_inputs_features(&r->runner->inputs), out = mase_shape_count(&result);
     if (r->n < 0)
         return mase_fail(err, MASE_EVALUE, "there are %lld samples", (long long)r->n);
+    if (r->n && (in > out ? in : out) > MASE_API_VALUES / r->n)
+        return mase_fail(err, MASE_ELIMIT, "no memory has so many values as %lld samples",
+                         (long long)r->n);
     return mase_predictor_run(r->runner->predictor, r->y, r->x, r->n, err);
 }
 
@@ -248,6 +255,8 @@ static enum mase_status evaluate(void *data, struct mase_err *err)
                                "mase_test_opts", err));
         MASE_API_COPY(t->o, t->given);
     }
+    MASE_TRY(mase_api_number(t->o.threads, MASE_API_THREADS, "threads", err));
+    MASE_TRY(mase_api_number(t->o.limit, INT64_MAX, "limit", err));
     MASE_TRY(mase_net_need_values(t->net, err));
     const enum mase_status st = measure(t, err);
     mase_predictor_free(t->predictor);
@@ -284,6 +293,7 @@ static enum mase_status prove_in(struct mase_arena *a, const struct prove *p, st
     struct mase_verification v;
     enum mase_split which;
     MASE_TRY(mase_api_size(p->out->size, sizeof *p->out, "mase_proof", err));
+    MASE_TRY(mase_api_number(p->limit, INT64_MAX, "limit", err));
     MASE_TRY(mase_net_need_values(p->net, err));
     MASE_TRY(mase_net_fits(p->net, p->rows, err));
     MASE_TRY(mase_api_split(&which, p->split ? p->split : "test", err));

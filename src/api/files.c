@@ -57,6 +57,7 @@ enum mase_status mase_net_save(struct mase_net *net, const char *dir, struct mas
 {
     MASE_API_NEED(net, err);
     MASE_API_NEED(dir, err);
+    MASE_TRY(mase_api_text(dir, "dir", err));
     return mase_api_run(net->session, save, &(struct save){ net, dir }, err);
 }
 
@@ -130,18 +131,32 @@ static enum mase_status write_both(const char *dir, const char *const names[2],
     return st;
 }
 
+/* It stands in the source, as the name of the header. */
+static enum mase_status check_stem(const char *stem, const char *path, struct mase_err *err)
+{
+    for (const char *c = stem; *c; c++)
+        if ((unsigned char)*c < ' ' || strchr("\"\\", *c))
+            return mase_fail_in(err, MASE_EVALUE, path,
+                                "C cannot include a header of such a name: quotes, backslashes "
+                                "and control characters");
+    return MASE_OK;
+}
+
 static enum mase_status write_c(const struct write *w, const struct write_opts *o,
                                 struct mase_arena *a, struct mase_err *err)
 {
     struct mase_inputs in;
     struct mase_emitted e = { 0 };
     const char *slash = strrchr(w->path, '/'), *file = slash ? slash + 1 : w->path;
-    const char *const names[2] = { mase_arena_printf(a, "%.*s.h", (int)strlen(file) - 2, file),
-                                   file };
+    const char *stem = mase_arena_strndup(a, file, strlen(file) - 2);
+    const char *const names[2] = { mase_arena_printf(a, "%s.h", stem), file };
     const char *dir = slash ? mase_arena_strndup(a, w->path, (size_t)(slash - w->path)) : ".";
+    MASE_TRY(check_stem(stem, w->path, err));
+    MASE_TRY(mase_api_text(o->name, "name", err));
     MASE_TRY(mase_net_need_values(w->net, err));
     MASE_TRY(mase_net_inputs(&in, a, w->net, err));
     const struct mase_emit_opts opts = { .name = o->name ? o->name : w->net->graph->name,
+                                         .file = stem,
                                          .unrolled = o->unrolled,
                                          .codes = o->codes };
     enum mase_status st = mase_emit_c(&e, w->net->graph, in.item, in.count, &opts, err);

@@ -62,10 +62,21 @@ static void on_tick(void *data, const struct mase_train_point *p)
 
 /* ---- options ---- */
 
-static void set_int(struct mase_arena *a, struct mase_value *v, const char *key, int64_t i)
+/* A field, which options do not say otherwise. */
+static enum mase_status set(struct mase_value *v, struct mase_arena *a, const char *key,
+                            struct mase_value *field, struct mase_err *err)
 {
-    if (i)
-        mase_value_set(a, v, key, mase_value_int(a, i));
+    const struct mase_value *said = mase_value_get(v, key);
+    if (said)
+        return mase_fail_at(err, MASE_EVALUE, said->at, "%s is a field that is set, too", key);
+    mase_value_set(a, v, key, field);
+    return MASE_OK;
+}
+
+static enum mase_status set_int(struct mase_value *v, struct mase_arena *a, const char *key,
+                                int64_t i, struct mase_err *err)
+{
+    return i ? set(v, a, key, mase_value_int(a, i), err) : MASE_OK;
 }
 
 static enum mase_status bind(struct mase_train_opts *o, struct fit *f, struct mase_err *err)
@@ -73,13 +84,16 @@ static enum mase_status bind(struct mase_train_opts *o, struct fit *f, struct ma
     struct mase_arena *a = &f->arena;
     struct mase_value *v;
     MASE_TRY(mase_api_options(&v, a, f->t.options, err));
-    set_int(a, v, "max_epochs", f->t.max_epochs);
-    set_int(a, v, "batch_size", f->t.batch_size);
-    set_int(a, v, "threads", f->t.threads);
+    MASE_TRY(set_int(v, a, "max_epochs", f->t.max_epochs, err));
+    MASE_TRY(set_int(v, a, "batch_size", f->t.batch_size, err));
+    MASE_TRY(set_int(v, a, "threads", f->t.threads, err));
     if (f->t.learning_rate != 0)
-        mase_value_set(a, v, "learning_rate", mase_value_float(a, f->t.learning_rate));
+        MASE_TRY(set(v, a, "learning_rate", mase_value_float(a, f->t.learning_rate), err));
+    if (f->t.seed > INT64_MAX)
+        return mase_fail(err, MASE_EVALUE, "no seed is as large as %llu",
+                         (unsigned long long)f->t.seed);
     if (f->t.seed || !mase_value_get(v, "seed"))
-        mase_value_set(a, v, "seed", mase_value_int(a, (int64_t)f->t.seed));
+        MASE_TRY(set(v, a, "seed", mase_value_int(a, (int64_t)f->t.seed), err));
     MASE_TRY(mase_opts_bind(o, sizeof *o, mase_train_rows, v, a, err));
     f->max_epochs = o->max_epochs;
     return MASE_OK;
@@ -178,6 +192,8 @@ static enum mase_status fit(void *data, struct mase_err *err)
                                "mase_training", err));
         MASE_API_COPY(f->t, f->given);
     }
+    MASE_TRY(mase_api_text(f->t.checkpoint_dir, "checkpoint_dir", err));
+    MASE_TRY(mase_api_text(f->t.resume, "resume", err));
     if (f->last)
         MASE_TRY(mase_api_size(f->last->size, sizeof *f->last, "mase_epoch", err));
     MASE_TRY(need_fit(f, err));

@@ -153,7 +153,7 @@ static enum mase_status print_list(void *data, struct mase_err *err)
     }
     return mase_fail_unknown(
         err, MASE_NOWHERE,
-        &(struct mase_unknown){ c->what, names, LISTS, .tail = "there are", .lists = true },
+        &(struct mase_unknown){ c->what, names, LISTS, .tail = "there are ", .lists = true },
         "there is no list of '%s'", c->what);
 }
 

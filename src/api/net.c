@@ -18,6 +18,8 @@
 
 #include "base/alloc.h"
 
+enum { A_DAY = 86400 };
+
 /* ---- using ---- */
 
 enum mase_status mase_net_use(const struct mase_net *net, struct mase_err *err)
@@ -401,8 +403,16 @@ static enum mase_status open_whole(struct open *c, struct mase_err *err)
             mase_api_size(c->given->size, offsetof(struct mase_open, dataset), "mase_open", err));
         MASE_API_COPY(c->o, c->given);
     }
-    if (!(c->o.seconds >= 0))
-        return mase_fail(err, MASE_EVALUE, "capturing cannot take %g seconds", c->o.seconds);
+    if (!(c->o.seconds >= 0 && c->o.seconds <= A_DAY))
+        return mase_fail(err, MASE_EVALUE, "capturing cannot take %g seconds, at most %d",
+                         c->o.seconds, (int)A_DAY);
+    if (!c->o.shape && c->o.rank)
+        return mase_fail(err, MASE_EVALUE, "shape is NULL, and rank is %d", c->o.rank);
+    MASE_TRY(mase_api_text(c->o.weights, "weights", err));
+    MASE_TRY(mase_api_text(c->o.task, "task", err));
+    MASE_TRY(mase_api_text(c->o.key, "key", err));
+    if (c->o.key && !c->o.weights)
+        return mase_fail(err, MASE_EVALUE, "key is of weights, and there are none");
     if (c->o.shape && (c->o.rank < 1 || c->o.rank >= MASE_MAX_RANK))
         return mase_fail(err, MASE_EVALUE, "a sample has 1 to %d dimensions, not %d",
                          MASE_MAX_RANK - 1, c->o.rank);

@@ -216,7 +216,7 @@ static enum mase_status work_passes(struct mase_graph **g, struct run *r, void *
     MASE_TRY(mase_api_options(&config, &r->arena, c->args, err));
     const struct mase_value *passes = mase_value_get(config, "passes");
     passes = passes ? passes : config;
-    for (int i = 0; i < passes->count; i++) {
+    for (int i = 0; passes->kind == MASE_TABLE && i < passes->count; i++) {
         const struct mase_pass *p = mase_pass_find(passes->keys[i]);
         if (p && p->transform)
             keep_weights(r, *g);
@@ -352,28 +352,47 @@ struct quantize {
     const struct mase_rows *rows;
 };
 
+/* Of which there is one for each node, and no node is called as another key of the section. */
+static enum mase_status check_decision(const struct quantize *q, int i, const struct mase_graph *g,
+                                       const struct mase_value *section, struct mase_map *decided,
+                                       struct mase_err *err)
+{
+    const char *node = q->decisions[i].node;
+    if (!node)
+        return mase_fail(err, MASE_EVALUE, "the node of decision %d is NULL", i);
+    if (!mase_graph_find(g, node))
+        return mase_fail(err, MASE_EVALUE, "no node is called '%s'", node);
+    if (mase_map_get(decided, node))
+        return mase_fail(err, MASE_EVALUE, "there are two decisions for '%s'", node);
+    if (mase_value_get(section, node))
+        return mase_fail(err, MASE_EUNSUPPORTED,
+                         "a node called '%s' is quantised by its type alone: configurations have "
+                         "the word for something else",
+                         node);
+    mase_map_put(decided, node, (void *)node);
+    return MASE_OK;
+}
+
 /* The decisions as a section by names, which the pass binds, checks and calibrates. */
 static enum mase_status section_of(struct mase_value **out, struct mase_arena *a,
                                    const struct mase_graph *g, const struct quantize *q,
                                    struct mase_err *err)
 {
-    struct mase_value *v = mase_value_table(a), *none = mase_value_table(a), *config;
+    struct mase_value *words = mase_value_table(a), *none = mase_value_table(a), *config;
+    struct mase_map decided = { .arena = a };
     mase_value_set(a, none, "name", mase_value_none(a));
-    mase_value_set(a, v, "by", mase_value_string(a, "name"));
-    mase_value_set(a, mase_value_set(a, v, "default", mase_value_table(a)), "config", none);
+    mase_value_set(a, words, "by", mase_value_string(a, "name"));
+    mase_value_set(a, mase_value_set(a, words, "default", mase_value_table(a)), "config", none);
+    *out = mase_value_copy(a, words);
     for (int i = 0; i < q->count; i++) {
         const struct mase_decision_text *d = &q->decisions[i];
-        if (!d->node)
-            return mase_fail(err, MASE_EVALUE, "the node of decision %d is NULL", i);
-        if (!mase_graph_find(g, d->node))
-            return mase_fail(err, MASE_EVALUE, "no node is called '%s'", d->node);
+        MASE_TRY(check_decision(q, i, g, words, &decided, err));
         if (!d->config)
             continue;
         if (mase_api_options(&config, a, d->config, err))
             return mase_wrap(err, "%s", d->node);
-        mase_value_set(a, mase_value_set(a, v, d->node, mase_value_table(a)), "config", config);
+        mase_value_set(a, mase_value_set(a, *out, d->node, mase_value_table(a)), "config", config);
     }
-    *out = v;
     return MASE_OK;
 }
 

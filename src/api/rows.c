@@ -73,7 +73,7 @@ static enum mase_status check_keys(const struct mase_value *options, struct mase
             return mase_fail_unknown(err, options->key_at[i],
                                      &(struct mase_unknown){ options->keys[i], names,
                                                              MASE_DATA_WORD_COUNT + 1,
-                                                             .tail = "allowed:", .lists = true },
+                                                             .tail = "allowed: ", .lists = true },
                                      "unknown option '%s' of data", options->keys[i]);
     }
     return MASE_OK;
@@ -166,13 +166,42 @@ struct wrap {
     const char *options;
 };
 
-static enum mase_status check_names(const struct mase_arrays *in, struct mase_err *err)
+/* Each class has a name of its own: those of a network are found by theirs. */
+static enum mase_status check_names(struct mase_arena *a, const struct mase_arrays *in,
+                                    struct mase_err *err)
 {
-    if (in->classes < 0)
-        return mase_fail(err, MASE_EVALUE, "there are %d classes", in->classes);
-    for (int i = 0; in->class_names && i < in->classes; i++)
-        if (!in->class_names[i])
-            return mase_fail(err, MASE_EVALUE, "class_names[%d] is NULL", i);
+    struct mase_map names = { .arena = a };
+    MASE_TRY(mase_api_text(in->name, "name", err));
+    if (in->classes < 0 || in->classes > UINT16_MAX + 1)
+        return mase_fail(err, MASE_EVALUE, "there are %d classes, and can be %d", in->classes,
+                         UINT16_MAX + 1);
+    if (in->class_names && !in->classes)
+        return mase_fail(err, MASE_EVALUE, "class_names are names of classes, and classes is 0");
+    for (int i = 0; in->class_names && i < in->classes; i++) {
+        const char *name = in->class_names[i];
+        if (!name || !*name)
+            return mase_fail(err, MASE_EVALUE, "class_names[%d] is %s", i, name ? "empty" : "NULL");
+        if (mase_map_get(&names, name))
+            return mase_fail(err, MASE_EVALUE, "class_names[%d] is '%s', as one before it", i,
+                             name);
+        mase_map_put(&names, name, (void *)name);
+    }
+    return MASE_OK;
+}
+
+/* What is read of memory is no more than there can be. */
+static enum mase_status check_counts(const struct mase_arrays *in, const struct mase_shape *sample,
+                                     struct mase_err *err)
+{
+    if (in->target_count < 0 || (in->target_count && !in->targets))
+        return mase_fail(err, MASE_EVALUE, "target_count is %lld%s", (long long)in->target_count,
+                         in->targets ? "" : ", and targets is NULL");
+    if (in->count > UINT32_MAX)
+        return mase_fail(err, MASE_ELIMIT, "more than %u rows", UINT32_MAX);
+    if (in->count > 0 && (mase_shape_count(sample) > MASE_API_VALUES / in->count ||
+                          in->target_count > MASE_API_VALUES / in->count))
+        return mase_fail(err, MASE_ELIMIT, "no memory has so many values as %lld samples",
+                         (long long)in->count);
     return MASE_OK;
 }
 
@@ -188,7 +217,8 @@ static enum mase_status wrap_arrays(struct mase_dataset **d, struct mase_data_ch
     struct mase_shape sample;
     if (mase_api_shape(&sample, in.rank, in.shape, MASE_MAX_RANK - 1, err))
         return mase_wrap(err, "the shape of a sample");
-    MASE_TRY(check_names(&in, err));
+    MASE_TRY(check_names(choice->arena, &in, err));
+    MASE_TRY(check_counts(&in, &sample, err));
     struct mase_data_arrays arrays = {
         .name = in.name ? in.name : "arrays",
         .x = in.x,

@@ -63,7 +63,7 @@ size_t mase_err_text(const struct mase_err *err, char *buffer, size_t size)
         mase_snprintf(place, sizeof place, "%s@0x%llx: ", err->path, (unsigned long long)at->off);
     else if (err->path[0])
         mase_snprintf(place, sizeof place, "%s: ", err->path);
-    return (size_t)mase_snprintf(buffer, size, "%s%s", place, err->msg);
+    return (size_t)mase_snprintf(buffer, buffer ? size : 0, "%s%s", place, err->msg);
 }
 
 /* ---- calls ---- */
@@ -126,6 +126,20 @@ enum mase_status mase_api_missing(const char *what, struct mase_err *err)
     return mase_fail(err, MASE_EVALUE, "%s is NULL", what);
 }
 
+enum mase_status mase_api_text(const char *text, const char *what, struct mase_err *err)
+{
+    return !text || *text ? MASE_OK : mase_fail(err, MASE_EVALUE, "%s is empty", what);
+}
+
+enum mase_status mase_api_number(int64_t number, int64_t most, const char *what,
+                                 struct mase_err *err)
+{
+    if (number >= 0 && number <= most)
+        return MASE_OK;
+    return mase_fail(err, MASE_EVALUE, "%s = %lld is outside 0..%lld", what, (long long)number,
+                     (long long)most);
+}
+
 enum mase_status mase_api_shape(struct mase_shape *s, int rank, const int64_t *dim, int most,
                                 struct mase_err *err)
 {
@@ -139,7 +153,7 @@ enum mase_status mase_api_shape(struct mase_shape *s, int rank, const int64_t *d
         s->dim[i] = dim[i];
     }
     s->rank = rank;
-    if (mase_shape_count(s) > INT64_MAX / 64)
+    if (mase_shape_count(s) > MASE_API_VALUES)
         return mase_fail(err, MASE_ELIMIT, "no memory has so many values as %d dimensions say",
                          rank);
     return MASE_OK;

@@ -112,7 +112,7 @@ enum mase_status mase_net_describe(struct mase_str *out, struct mase_net *net, c
     }
     return mase_fail_unknown(
         err, MASE_NOWHERE,
-        &(struct mase_unknown){ what, names, TEXTS, .tail = "but as", .lists = true },
+        &(struct mase_unknown){ what, names, TEXTS, .tail = "but as ", .lists = true },
         "a network is not printed as '%s'", what);
 }
 

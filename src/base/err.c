@@ -125,7 +125,11 @@ enum mase_status mase_place(struct mase_err *err, struct mase_loc at)
 
 void mase_err_print(FILE *out, const struct mase_err *err)
 {
+    static const struct mase_err none;
     struct mase_str s = { 0 };
+    if (!out)
+        return;
+    err = err ? err : &none;
     const struct mase_loc *at = &err->loc;
     if (err->path[0]) {
         mase_str_add_harmless(&s, err->path, strlen(err->path), false);

@@ -20,7 +20,7 @@ static enum mase_status check(const struct mase_data_arrays *in,
                             "%" PRId64 " samples of %" PRId64 " features; there must be some, and "
                             "at most %d features",
                             in->count, features, FEATURES_MAX);
-    if (numbers ? !in->targets || in->target_count < 1
+    if (numbers ? !in->targets || in->target_count < 1 || in->target_count > FEATURES_MAX
                 : opts->target == MASE_TARGET_CLASS && !in->labels)
         return mase_fail_in(err, MASE_EVALUE, in->name, "there are no %s",
                             numbers ? "numbers to predict" : "labels");

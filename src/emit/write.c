@@ -106,19 +106,26 @@ const char *mase_emit_at(struct mase_emit_writer *w, const struct mase_emit_valu
 
 /* ---- the source ---- */
 
+static const char *file_name(const struct mase_emit_writer *w)
+{
+    return w->o->file ? w->o->file : "net";
+}
+
 static void add_head(struct mase_str *s, const struct mase_emit_writer *w)
 {
     mase_str_printf(s,
-                    "/*\n * net.c - %s, written by ch emit c.\n *\n"
-                    " *     cc -std=c99 -O2 -c net.c\n *\n",
-                    w->e->name);
+                    "/*\n * %s.c - %s, written by ch emit c.\n *\n"
+                    " *     cc -std=c99 -O2 -c %s.c\n *\n",
+                    file_name(w), w->e->name, file_name(w));
     mase_str_add(s, w->net->floats
                         ? " * Floats: each sum begins with its bias and takes its products in the "
                           "order of the inputs.\n"
                         : " * Integers: every sum fits its type, found from the number formats and "
                           "the weights.\n");
-    mase_str_add(s, " * Memory is static, so one thread at a time may call.\n */\n"
-                    "#include \"net.h\"\n\n");
+    mase_str_printf(s,
+                    " * Memory is static, so one thread at a time may call.\n */\n"
+                    "#include \"%s.h\"\n\n",
+                    file_name(w));
     if (!w->net->floats)
         mase_str_add(s, "#ifdef __FAST_MATH__\n#error \"roundings need IEEE arithmetic: compile "
                         "without -ffast-math\"\n#endif\n");
@@ -299,7 +306,7 @@ static void write_header(struct mase_emit_writer *w, const struct mase_exact *e)
 {
     struct mase_str *s = &w->e->header;
     const char *up = mase_emit_upper(w->a, w->e->name);
-    mase_str_printf(s, "/*\n * net.h - %s, written by ch emit c.\n", w->e->name);
+    mase_str_printf(s, "/*\n * %s.h - %s, written by ch emit c.\n", file_name(w), w->e->name);
     if (w->o->about) {
         mase_str_add(s, " *\n");
         add_comment(s, w->o->about);

@@ -153,6 +153,197 @@ static void shapes_and_counts_are_checked(void **state)
     mase_runner_free(runner);
 }
 
+/* A copy of arrays() with one field that is wrong. */
+#define REFUSED_ROWS(field, value, words)                                            \
+    do {                                                                             \
+        struct mase_arrays wrong = arrays(good, 1);                                  \
+        struct mase_rows *given = rows;                                              \
+        wrong.field = (value);                                                       \
+        refused_somehow(mase_rows_from(session, &given, &wrong, NULL, &err), words); \
+        assert_null(given);                                                          \
+    } while (0)
+
+static void refused_somehow(enum mase_status st, const char *words)
+{
+    assert_true(st == MASE_EVALUE || st == MASE_ELIMIT);
+    assert_int_equal(err.status, st);
+    if (!strstr(err.msg, words))
+        fail_msg("\"%s\" does not say \"%s\"", err.msg, words);
+}
+
+static void arrays_are_what_can_be(void **state)
+{
+    static const int64_t good[] = { FEATURES };
+    static const char *const twice[] = { "a", "b", "c", "a", "e" };
+    static const char *const unnamed[] = { "a", "", "c", "d", "e" };
+    struct mase_arrays a = arrays(good, 1);
+    struct mase_rows *none = NULL;
+    (void)state;
+    REFUSED_ROWS(x, NULL, "samples");
+    REFUSED_ROWS(count, 0, "0 samples");
+    REFUSED_ROWS(count, -1, "-1 samples");
+    REFUSED_ROWS(count, INT64_MIN, "samples");
+    REFUSED_ROWS(count, INT64_MAX, "rows");
+    REFUSED_ROWS(count, INT64_MAX / 16, "rows");
+    REFUSED_ROWS(count, (int64_t)1 << 33, "rows");
+    REFUSED_ROWS(classes, INT32_MAX, "2147483647 classes");
+    REFUSED_ROWS(classes, 65537, "65537 classes");
+    REFUSED_ROWS(classes, 3, "there are 3 classes");
+    REFUSED_ROWS(class_names, twice, "classes is 0");
+    REFUSED_ROWS(name, "", "name is empty");
+    REFUSED_ROWS(target_count, -1, "target_count is -1");
+    REFUSED_ROWS(target_count, 2, "targets is NULL");
+    REFUSED_ROWS(train, -1, "-1 rows train");
+    REFUSED_ROWS(train, INT64_MAX, "rows train");
+    REFUSED_ROWS(validation, INT64_MIN, "validate");
+    a.classes = CLASSES;
+    a.class_names = twice;
+    refused(mase_rows_from(session, &none, &a, NULL, &err), "class_names[3] is 'a', as one before");
+    a.class_names = unnamed;
+    refused(mase_rows_from(session, &none, &a, NULL, &err), "class_names[1] is empty");
+    a = arrays(good, 1);
+    a.targets = x;
+    a.target_count = INT64_MAX;
+    assert_int_equal(mase_rows_from(session, &none, &a, "task = 'regression'", &err), MASE_ELIMIT);
+    a.target_count = (int64_t)1 << 40;
+    refused(mase_rows_from(session, &none, &a, "task = 'regression'", &err), "numbers to predict");
+    refused(mase_rows_from(session, &none, &a, "taks = 'regression'", &err), "did you mean 'task'");
+}
+
+static void options_are_within_bounds(void **state)
+{
+    struct mase_run_opts run = { .size = sizeof run };
+    struct mase_test_opts test = { .size = sizeof test };
+    struct mase_scores scores = { .size = sizeof scores };
+    struct mase_proof proof = { .size = sizeof proof };
+    struct mase_runner *runner = NULL;
+    float y[CLASSES];
+    static const int threads[] = { -1, INT32_MIN, 1025, INT32_MAX };
+    (void)state;
+    for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
+        run.threads = test.threads = threads[i];
+        refused(mase_runner_new(net, &runner, &run, &err), "threads");
+        assert_null(runner);
+        refused(mase_net_evaluate(net, &scores, rows, &test, NULL, &err), "threads");
+    }
+    run.threads = test.threads = 0;
+    run.samples = test.limit = -1;
+    refused(mase_runner_new(net, &runner, &run, &err), "samples = -1");
+    refused(mase_net_evaluate(net, &scores, rows, &test, NULL, &err), "limit = -1");
+    refused(mase_net_prove(net, &proof, rows, NULL, -1, NULL, &err), "limit = -1");
+    run.samples = test.limit = INT64_MAX;
+    test.split = "train";
+    must(mase_net_evaluate(net, &scores, rows, &test, NULL, &err));
+    assert_int_equal(scores.samples, mase_rows_count(rows, "train"));
+    must(mase_runner_new(net, &runner, &run, &err));
+    for (int64_t n = INT64_MAX; n > (int64_t)1 << 55; n /= 2)
+        assert_int_equal(mase_runner_run(runner, y, x, n, &err), MASE_ELIMIT);
+    refused(mase_runner_run(runner, y, x, INT64_MIN, &err), "samples");
+    mase_runner_free(runner);
+}
+
+static void training_is_within_bounds(void **state)
+{
+    const struct mase_training usual = { .size = sizeof usual, .max_epochs = 1, .batch_size = 8 };
+    struct mase_training how = usual;
+    struct mase_net *n = fresh();
+    (void)state;
+    how.checkpoint_dir = "";
+    refused(mase_net_train(n, NULL, rows, &how, &err), "checkpoint_dir is empty");
+    how = usual;
+    how.resume = "";
+    refused(mase_net_train(n, NULL, rows, &how, &err), "resume is empty");
+    how = usual;
+    how.seed = UINT64_MAX;
+    refused(mase_net_train(n, NULL, rows, &how, &err), "18446744073709551615");
+    how = usual;
+    how.options = "max_epochs = 3";
+    refused(mase_net_train(n, NULL, rows, &how, &err), "max_epochs is a field");
+    how.options = "learning_rate = 0.1";
+    how.learning_rate = 0.2;
+    refused(mase_net_train(n, NULL, rows, &how, &err), "learning_rate is a field");
+    how = usual;
+    how.max_epochs = INT64_MIN;
+    refused(mase_net_train(n, NULL, rows, &how, &err), "max_epochs");
+    how = usual;
+    how.threads = INT32_MAX;
+    refused(mase_net_train(n, NULL, rows, &how, &err), "threads");
+    mase_net_free(n);
+}
+
+static void texts_are_not_empty(void **state)
+{
+    static const int64_t shape[] = { FEATURES };
+    struct mase_open o = { .size = sizeof o, .weights = "" };
+    struct mase_net *n = net;
+    (void)state;
+    refused(mase_net_save(net, "", &err), "dir is empty");
+    refused(mase_net_write(net, "", NULL, &err), "its name does not say");
+    refused(mase_net_write(net, "/nowhere/a.c", "name = ''", &err), "name is empty");
+    refused(mase_net_write(net, "/nowhere/a\"b.c", NULL, &err), "quotes");
+    refused(mase_net_open(session, &n, "jsc-tiny", &o, &err), "weights is empty");
+    assert_null(n);
+    o.weights = NULL;
+    o.key = "model";
+    refused(mase_net_open(session, &n, "jsc-tiny", &o, &err), "key is of weights");
+    o.key = NULL;
+    o.rank = 1;
+    refused(mase_net_open(session, &n, "jsc-tiny", &o, &err), "shape is NULL");
+    o.shape = shape;
+    o.seconds = 1e300;
+    refused(mase_net_open(session, &n, "jsc-tiny", &o, &err), "1e+300 seconds");
+    refused(mase_net_pass(net, "", NULL, NULL, NULL, &err), "no pass is called ''");
+    refused(mase_net_passes(net, "passes = [1]", NULL, NULL, &err), "must be tables");
+    refused(mase_net_passes(net, "passes = 'quantize'", NULL, NULL, &err), "must be tables");
+}
+
+static void a_node_has_one_decision(void **state)
+{
+    static const char text[] = "mase-graph 1\nmodule default = Linear(16, 5)\n"
+                               "module fc = Linear(5, 5)\n%x = placeholder[target=x]\n"
+                               "%default = call_module[target=default](args = (%x,))\n"
+                               "%fc = call_module[target=fc](args = (%default,))\nreturn %fc\n";
+    static const char integer[] = "name = 'integer'\ndata_in_width = 8\ndata_in_frac_width = 4\n"
+                                  "weight_width = 8\nweight_frac_width = 4\n"
+                                  "bias_width = 8\nbias_frac_width = 4\n";
+    const struct mase_decision_text two[] = { { "fc", integer }, { "fc", NULL } };
+    const struct mase_decision_text word = { "default", integer };
+    struct mase_net *n = NULL;
+    struct mase_text t = { 0 };
+    (void)state;
+    must(mase_net_parse(session, &n, text, "named", &err));
+    refused(mase_net_quantize(n, two, 2, NULL, &err), "two decisions for 'fc'");
+    assert_int_equal(mase_net_quantize(n, &word, 1, NULL, &err), MASE_EUNSUPPORTED);
+    must(mase_net_print(n, &t, "mg", &err));
+    assert_null(strstr(t.data, "integer"));
+    mase_text_release(&t);
+    mase_net_free(n);
+}
+
+static void shapes_and_sentences_may_be_unwanted(void **state)
+{
+    struct mase_runner *runner = NULL;
+    int64_t dim[8] = { 0 };
+    char sentence[8];
+    (void)state;
+    refused(mase_net_save(net, "", &err), "dir is empty");
+    assert_int_equal(mase_err_text(&err, NULL, 100), strlen("dir is empty"));
+    assert_int_equal(mase_err_text(&err, sentence, sizeof sentence), strlen("dir is empty"));
+    assert_string_equal(sentence, "dir is ");
+    mase_err_print(NULL, &err);
+    must(mase_runner_new(net, &runner, NULL, &err));
+    assert_int_equal(mase_net_sample(net, NULL), 1);
+    assert_int_equal(mase_runner_result(runner, NULL), 1);
+    assert_int_equal(mase_runner_result(NULL, NULL), -1);
+    assert_int_equal(mase_runner_input(runner, 0, NULL), 1);
+    assert_int_equal(mase_runner_input(runner, 0, dim), 1);
+    assert_int_equal(dim[0], FEATURES);
+    assert_int_equal(mase_runner_input(runner, 1, dim), -1);
+    assert_int_equal(mase_runner_input(runner, -1, dim), -1);
+    assert_int_equal(mase_runner_input(NULL, 0, dim), -1);
+    mase_runner_free(runner);
+}
+
 /* Samples of another shape would not fit into what passes hold for them. */
 static void passes_take_samples_that_fit(void **state)
 {
@@ -452,6 +643,12 @@ int main(void)
         cmocka_unit_test(what_is_missing_is_said),
         cmocka_unit_test(structs_have_sizes),
         cmocka_unit_test(shapes_and_counts_are_checked),
+        cmocka_unit_test(arrays_are_what_can_be),
+        cmocka_unit_test(options_are_within_bounds),
+        cmocka_unit_test(training_is_within_bounds),
+        cmocka_unit_test(texts_are_not_empty),
+        cmocka_unit_test(a_node_has_one_decision),
+        cmocka_unit_test(shapes_and_sentences_may_be_unwanted),
         cmocka_unit_test(passes_take_samples_that_fit),
         cmocka_unit_test(nodes_are_of_their_network),
         cmocka_unit_test(edits_keep_the_output_last),
