@@ -232,6 +232,13 @@ static void options_are_within_bounds(void **state)
     refused(mase_net_evaluate(net, &scores, rows, &test, NULL, &err), "limit = -1");
     refused(mase_net_prove(net, &proof, rows, NULL, -1, NULL, &err), "limit = -1");
     run.samples = test.limit = INT64_MAX;
+    run.batch_size = test.batch_size = -1;
+    refused(mase_runner_new(net, &runner, &run, &err), "batch_size = -1");
+    refused(mase_net_evaluate(net, &scores, rows, &test, NULL, &err), "batch_size = -1");
+    run.batch_size = test.batch_size = INT64_MAX;
+    refused(mase_runner_new(net, &runner, &run, &err), "batch_size");
+    refused(mase_net_evaluate(net, &scores, rows, &test, NULL, &err), "batch_size");
+    run.batch_size = test.batch_size = 0;
     test.split = "train";
     must(mase_net_evaluate(net, &scores, rows, &test, NULL, &err));
     assert_int_equal(scores.samples, mase_rows_count(rows, "train"));
