@@ -48,6 +48,10 @@ enum mase_onnx_dialect { MASE_ONNX_ANY, MASE_ONNX_QDQ, MASE_ONNX_QONNX };
 struct mase_onnx_written {
     enum mase_onnx_dialect dialect; /* asked for; then, the one that was taken */
     struct mase_err why;            /* not the first of ANY */
+    /* Layers whose rounded weights, or biases, are floats in the file, since they are no codes; and
+     * those whose biases were rounded to the scale of their products, by up to bias_off. */
+    int float_weights, float_biases, rounded_biases;
+    double bias_off;
 };
 
 /* The network as an ONNX model, in evaluation: its operations in float, and roundings. The graph

@@ -9,6 +9,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include <mase/log.h>
+
 #include "exec/interpret.h"
 #include "program/program.h"
 
@@ -302,8 +304,8 @@ static void print_model(struct mase_str *out, struct mase_ow_export *e)
 
 /* refused: a rounding is in the way. */
 static enum mase_status export_as(struct mase_str *out, struct mase_program *p,
-                                  enum mase_onnx_dialect dialect, bool *refused,
-                                  struct mase_err *err)
+                                  enum mase_onnx_dialect dialect, struct mase_onnx_written *told,
+                                  bool *refused, struct mase_err *err)
 {
     struct mase_arena a = { 0 };
     struct mase_ow_export e = {
@@ -312,10 +314,31 @@ static enum mase_status export_as(struct mase_str *out, struct mase_program *p,
     const enum mase_status st = export_program(&e, err);
     if (!st)
         print_model(out, &e);
+    told->float_weights = e.float_weights;
+    told->float_biases = e.float_biases;
+    told->rounded_biases = e.rounded_biases;
+    told->bias_off = e.bias_off;
     *refused = e.refused;
     mase_arena_release(&e.scratch);
     mase_arena_release(&a);
     return st;
+}
+
+/* What the file has otherwise than the network. */
+static void tell(const struct mase_onnx_written *how)
+{
+    if (how->rounded_biases)
+        mase_warn("biases of %d layer%s are rounded to the scale of their products, by up to %.3g: "
+                  "--engine int computes these, float does not round them",
+                  how->rounded_biases, how->rounded_biases == 1 ? "" : "s", how->bias_off);
+    if (how->float_biases)
+        mase_info("biases of %d layer%s stay floats: they are no whole numbers at the scale of "
+                  "their products",
+                  how->float_biases, how->float_biases == 1 ? "" : "s");
+    if (how->float_weights)
+        mase_info("weights of %d layer%s stay floats: what they are rounded to is no integers "
+                  "times a scale, or one for each channel",
+                  how->float_weights, how->float_weights == 1 ? "" : "s");
 }
 
 enum mase_status mase_onnx_export(struct mase_str *out, struct mase_graph *g,
@@ -331,13 +354,15 @@ enum mase_status mase_onnx_export(struct mase_str *out, struct mase_graph *g,
     MASE_TRY(mase_program_lower(&p, g, &opts, err));
     if (choose)
         how->dialect = MASE_ONNX_QDQ;
-    enum mase_status st = export_as(out, p, how->dialect, &refused, err);
-    if (st && choose && refused && !export_as(out, p, MASE_ONNX_QONNX, &refused, &unwanted)) {
+    enum mase_status st = export_as(out, p, how->dialect, how, &refused, err);
+    if (st && choose && refused && !export_as(out, p, MASE_ONNX_QONNX, how, &refused, &unwanted)) {
         how->dialect = MASE_ONNX_QONNX;
         how->why = *err;
         *err = (struct mase_err){ 0 };
         st = MASE_OK;
     }
     mase_program_free(p);
+    if (!st)
+        tell(how);
     return st;
 }

@@ -26,6 +26,10 @@ struct mase_ow_export {
     enum mase_onnx_dialect dialect;
     bool qonnx;   /* has operations of QONNX */
     bool refused; /* a rounding, which the other dialect may be able to say */
+    bool rounds;  /* data has been rounded */
+    /* Layers whose weights or biases are no codes, or whose biases were rounded to be such. */
+    int float_weights, float_biases, rounded_biases;
+    double bias_off; /* the most that one of the last is off */
 };
 #define MASE_OW_QONNX "qonnx.custom_op.general"
 
@@ -68,9 +72,50 @@ void mase_ow_quant_layer(struct mase_ow_export *e, const char **weight, const ch
                          const struct mase_instr *layer);
 /* Have all values at one position of the axis the same grid? */
 bool mase_ow_follows(const struct mase_exact_grid *g, const struct mase_shape *s, int axis);
-/* The weight and the bias of a layer: rounded ones as codes and their scale, the bias as 32-bit
- * codes at the scale of the products, if data and weights have such scales. No bias: NULL. */
-void mase_ow_layer(struct mase_ow_export *e, const char **weight, const char **bias,
-                   const struct mase_instr *layer);
+
+/* ---- codes (export_round.c) ---- */
+
+struct mase_ow_type {
+    int type, opset, size; /* ONNX's; the first that quantises to it; bytes */
+    int64_t least, most;
+};
+const struct mase_ow_type *mase_ow_type_row(int type);
+
+/* Codes of a tensor: one scale, or one for each position of an axis. */
+struct mase_ow_codes {
+    const struct mase_ow_type *type;
+    int axis; /* -1: one scale */
+    int64_t count;
+    float *scale;   // (count)
+    int64_t *zero;  // (count), NULL: none
+    int64_t lo, hi; /* of codes as they are stored */
+};
+/* The narrowest type for codes lo..hi, and its zero point; data have up to 16 bits. */
+enum mase_ow_use { MASE_OW_DATA, MASE_OW_WEIGHT };
+bool mase_ow_choose_type(struct mase_ow_codes *c, int64_t lo, int64_t hi, enum mase_ow_use use);
+void mase_ow_use_unsigned(struct mase_ow_codes *c); /* int8 becomes uint8 around 128 */
+/* Code number at of an array. */
+void mase_ow_put_code(unsigned char *bytes, int64_t at, const struct mase_ow_type *t, int64_t code);
+const char *mase_ow_dequantize(struct mase_ow_export *e, const char *like, const char *codes,
+                               const struct mase_ow_codes *c);
+/* The scale of data; 0: it has none, or several. */
+double mase_ow_data_scale(struct mase_ow_export *e, const struct mase_arg *a);
+
+/* ---- layers (export_weight.c) ---- */
+
+/* Codes of a known value that was rounded; false: it has none. */
+bool mase_ow_weight_codes(struct mase_ow_export *e, struct mase_ow_codes *c,
+                          const struct mase_pvalue *v);
+
+/* What a layer takes, by name: rounded values as codes and their scale, a bias as 32-bit codes at
+ * the scale of the products if it lies there. */
+struct mase_ow_operands {
+    const char *weight, *bias; /* no bias: NULL */
+    const char *bias_behind;   /* a bias that is added to what the layer gives; NULL: none */
+    bool apart;                /* a Max parts the result from its rounding */
+};
+/* spatial: how many dimensions follow that of the outputs. */
+struct mase_ow_operands mase_ow_layer(struct mase_ow_export *e, const struct mase_instr *layer,
+                                      int spatial);
 
 #endif /* MASE_FRONTEND_ONNX_EXPORT_H */

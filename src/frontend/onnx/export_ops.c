@@ -132,23 +132,42 @@ static enum mase_status out_div(struct out *o, const char **name)
 
 /* ---- layers ---- */
 
+/* A layer with something behind it leaves its name to that. */
+static const char *layer_like(const struct out *o, const struct mase_ow_operands *w)
+{
+    return w->bias_behind || w->apart ? "product" : o->like;
+}
+
+/* What is done behind a layer (export_weight.c). */
+static enum mase_status give_layer(struct out *o, const char **name,
+                                   const struct mase_ow_operands *w, struct mase_onnx_node *n)
+{
+    const char *y = mase_ow_output(n);
+    if (w->bias_behind)
+        y = mase_ow_output(
+            mase_ow_node(o->e, "Add", w->apart ? "sum" : o->like, y, w->bias_behind, NULL));
+    if (w->apart)
+        y = mase_ow_output(
+            mase_ow_node(o->e, "Max", o->like, y, mase_ow_number(o->e, -INFINITY), NULL));
+    *name = y;
+    return MASE_OK;
+}
+
 static enum mase_status out_linear(struct out *o, const char **name)
 {
-    const char *w, *bias;
-    mase_ow_layer(o->e, &w, &bias, o->i);
+    struct mase_ow_operands w = mase_ow_layer(o->e, o->i, 0);
     if (shape_of(o, 0)->rank == 2) {
-        struct mase_onnx_node *n =
-            mase_ow_node(o->e, "Gemm", o->like, o->x, w, bias ? bias : "", NULL);
+        struct mase_onnx_node *n = mase_ow_node(o->e, "Gemm", layer_like(o, &w), o->x, w.weight,
+                                                w.bias ? w.bias : "", NULL);
         mase_ow_int(o->e, n, "transB", 1);
-        return give(name, n);
+        return give_layer(o, name, &w, n);
     }
-    struct mase_onnx_node *t = mase_ow_node(o->e, "Transpose", "transposed", w, NULL);
+    struct mase_onnx_node *t = mase_ow_node(o->e, "Transpose", "transposed", w.weight, NULL);
     mase_ow_ints(o->e, t, "perm", (const int64_t[]){ 1, 0 }, 2);
     const char *turned = mase_ow_output(t);
-    struct mase_onnx_node *n =
-        mase_ow_node(o->e, "MatMul", bias ? "product" : o->like, o->x, turned, NULL);
-    const char *product = mase_ow_output(n);
-    return give(name, bias ? mase_ow_node(o->e, "Add", o->like, product, bias, NULL) : n);
+    w.bias_behind = w.bias ? w.bias : w.bias_behind;
+    return give_layer(o, name, &w,
+                      mase_ow_node(o->e, "MatMul", layer_like(o, &w), o->x, turned, NULL));
 }
 
 /* Lengths, steps and edges of a window. */
@@ -168,16 +187,15 @@ static enum mase_status out_conv(struct out *o, const char **name)
 {
     struct mase_window w;
     MASE_TRY(mase_conv_window(&o->k.call, &w, o->err));
-    const char *weight, *bias;
-    mase_ow_layer(o->e, &weight, &bias, o->i);
     if (!w.batch || w.mode != MASE_PAD_ZEROS)
         return mase_ow_refuse(o->e, o->err, "a convolution without a batch, or with such edges");
+    struct mase_ow_operands p = mase_ow_layer(o->e, o->i, w.n);
     struct mase_onnx_node *n =
-        mase_ow_node(o->e, o->onnx, o->like, o->x, weight, bias ? bias : "", NULL);
+        mase_ow_node(o->e, o->onnx, layer_like(o, &p), o->x, p.weight, p.bias ? p.bias : "", NULL);
     set_window(o, n, &w);
     mase_ow_ints(o->e, n, "dilations", w.dilation, w.n);
     mase_ow_int(o->e, n, "group", w.groups);
-    return give(name, n);
+    return give_layer(o, name, &p, n);
 }
 
 /* Ones or zeros where a layer has no scale or shift. */

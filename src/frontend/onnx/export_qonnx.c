@@ -203,6 +203,23 @@ static bool by_magnitude(struct quant *q, struct mase_arena *a, const struct mas
     return n > 0;
 }
 
+/* Whole numbers of steps that are found in the values. */
+static bool by_codes(struct quant *q, struct mase_ow_export *e, const struct mase_pvalue *v)
+{
+    struct mase_ow_codes c;
+    int bits = 2;
+    if (!mase_ow_weight_codes(e, &c, v))
+        return false;
+    const int64_t lo = c.lo - c.zero[0], hi = c.hi - c.zero[0];
+    while (bits < 24 && (hi >= INT64_C(1) << (bits - 1) || -lo > INT64_C(1) << (bits - 1)))
+        bits++;
+    *q = (struct quant){ "ROUND", c.axis, c.count, .scale = c.scale, .is_signed = true };
+    q->bits = mase_new_array(&e->scratch, float, (size_t)c.count);
+    for (int64_t p = 0; p < c.count; p++)
+        q->bits[p] = (float)bits;
+    return bits < 24;
+}
+
 static bool same_bits(const struct quant *q)
 {
     for (int64_t p = 1; q->rounding && p < q->count; p++)
@@ -227,7 +244,8 @@ static const char *write_weight(struct mase_ow_export *e, const struct mase_arg 
     struct quant q;
     const bool found =
         (grids && !read_grids(&q, &e->scratch, g, &t->shape, 0) && same_bits(&q)) ||
-        (grids ? share_step(&q, &e->scratch, g, t) : by_magnitude(&q, &e->scratch, t));
+        (grids ? share_step(&q, &e->scratch, g, t) : by_magnitude(&q, &e->scratch, t)) ||
+        by_codes(&q, e, v);
     if (!found)
         return x;
     const struct mase_pvalue *from = v->made_by ? mase_pvalue_of(&v->made_by->param[0]) : NULL;

@@ -86,7 +86,7 @@ bool mase_ox_grid_is_format(const struct mase_ox_grid *g)
     return same;
 }
 
-static bool is_power(double x)
+bool mase_ox_is_power(double x)
 {
     int e;
     return x > 0 && frexp(x, &e) == 0.5;
@@ -123,10 +123,10 @@ struct mase_node *mase_ox_round(struct mase_ox_import *im, struct mase_node *x,
 /* Fixed point, as QONNX writes it: a step that is a power of two. */
 static bool is_fixed_of(const struct mase_ox_grid *g, bool is_signed)
 {
-    return !g->format && g->shifted && g->count == 1 && g->zero[0] == 0 && is_power(g->scale[0]) &&
-           g->scale[0] >= 0x1p-64 && g->scale[0] <= 0x1p32 &&
+    return !g->format && g->shifted && g->count == 1 && g->zero[0] == 0 &&
+           mase_ox_is_power(g->scale[0]) && g->scale[0] >= 0x1p-64 && g->scale[0] <= 0x1p32 &&
            g->lo[0] == (is_signed ? -(g->hi[0] + 1) : 0) && g->hi[0] >= 1 && g->hi[0] < 0x1p31 &&
-           is_power(g->hi[0] + 1) && ways[g->way].direction;
+           mase_ox_is_power(g->hi[0] + 1) && ways[g->way].direction;
 }
 
 static bool is_fixed(const struct mase_ox_grid *g)

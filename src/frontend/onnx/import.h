@@ -44,6 +44,11 @@ struct mase_ox_value {
     struct mase_ox_value *base;          /* what is rounded, which nobody has done yet */
     const struct mase_ox_grid *grid;     /* to this */
     bool is_codes;                       /* and is its codes, not the values that they stand for */
+    const struct mase_ox_cut *cut;       /* it is another, cut at two numbers; NULL: it is not */
+};
+struct mase_ox_cut {
+    struct mase_ox_value *of;
+    double lo, hi;
 };
 
 /* Where numbers between two codes go: to nearest, ties to even; ...; to nearest, ties away from
@@ -276,6 +281,7 @@ struct mase_node *mase_ox_values_of(struct mase_ox_import *im, struct mase_node 
 const char *mase_ox_direction(enum mase_ox_way way);
 struct mase_node *mase_ox_round(struct mase_ox_import *im, struct mase_node *x,
                                 enum mase_ox_way way);
+bool mase_ox_is_power(double x); /* of two */
 /* Does the format int say all of it? */
 bool mase_ox_grid_is_format(const struct mase_ox_grid *g);
 const struct mase_format *mase_ox_format(struct mase_ox_import *im, const struct mase_ox_grid *g,
@@ -311,6 +317,8 @@ enum mase_status mase_ox_set_value(struct mase_ox_import *im, int i, struct mase
 bool mase_ox_move_codes(struct mase_ox_import *im);
 /* The codes that the node under way is given are cut: a Clip of codes is done. */
 bool mase_ox_clip_codes(struct mase_ox_import *im);
+/* The Clip under way has cut its input at two numbers, in case that it is quantised next. */
+void mase_ox_remember_cut(struct mase_ox_import *im, double lo, double hi);
 
 /* ---- products of values (rules_dense.c) ---- */
 

@@ -188,6 +188,43 @@ enum mase_status mase_ox_set_value(struct mase_ox_import *im, int i, struct mase
 
 /* ---- QuantizeLinear ---- */
 
+void mase_ox_remember_cut(struct mase_ox_import *im, double lo, double hi)
+{
+    struct mase_ox_value *x = mase_ox_in(im, 0), *y = mase_ox_find(im, im->node->output.items[0]);
+    struct mase_ox_cut *cut = mase_new(&im->arena, struct mase_ox_cut);
+    *cut = (struct mase_ox_cut){ x, lo, hi };
+    if (x && y && x->node && lo <= hi)
+        y->cut = cut;
+}
+
+/* The code of a number, as ONNX rounds. */
+static double code_of(const struct mase_ox_grid *g, int64_t i, double x)
+{
+    const double code = rint((double)((float)x / (float)g->scale[i])) + g->zero[i];
+    return fmin(fmax(code, g->lo[i]), g->hi[i]);
+}
+
+/* What is cut before it is rounded has codes between those of the bounds: if a format has just
+ * these, that is what it is rounded to. */
+static void round_uncut(struct mase_ox_import *im, struct mase_ox_value **x,
+                        struct mase_ox_grid **g)
+{
+    const struct mase_ox_cut *cut = (*x)->cut;
+    struct mase_ox_grid *narrow = mase_arena_memdup(&im->arena, *g, sizeof **g);
+    double *lo = mase_new_array(&im->arena, double, (size_t)narrow->count),
+           *hi = mase_new_array(&im->arena, double, (size_t)narrow->count);
+    for (int64_t i = 0; cut && i < narrow->count; i++) {
+        lo[i] = code_of(*g, i, cut->lo);
+        hi[i] = code_of(*g, i, cut->hi);
+    }
+    narrow->lo = lo;
+    narrow->hi = hi;
+    if (!cut || !mase_ox_grid_is_format(narrow))
+        return;
+    *x = cut->of;
+    *g = narrow;
+}
+
 OX_RULE(quantize)
 {
     struct mase_ox_value *x = mase_ox_in(im, 0);
@@ -209,6 +246,7 @@ OX_RULE(quantize)
         return im->status;
     if (g->type == MASE_ONNX_INT32)
         return mase_ox_fail(im, MASE_EUNSUPPORTED, "type INT32 is no type of codes");
+    round_uncut(im, &x, &g);
     return mase_ox_set_value(im, 0,
                              (struct mase_ox_value){ .base = x, .grid = g, .is_codes = true });
 }

@@ -2,6 +2,7 @@
  * rules_dense.c - products and convolutions. Where the weights are tensors of the model they are
  * layers, else calls of functions.
  */
+#include <math.h>
 #include <string.h>
 
 #include "frontend/onnx/import.h"
@@ -30,17 +31,43 @@ static bool weight_fits(struct mase_ox_import *im, struct mase_ox_value *v, int 
     return mase_ox_fits_layer(im, mase_ox_weight(im, v, &unused), rank);
 }
 
-/* The vector that the node behind adds to the product, one number for each output. */
-static struct mase_ox_value *bias_behind(struct mase_ox_import *im,
-                                         const struct mase_onnx_node *add, int64_t outputs)
+/* Is the bias of a layer the number that it is where the layer is computed in integers? These round
+ * it to the scale of the products where one of the scales is no power of two (exact_sum.c); what is
+ * added behind the layer is not rounded. */
+static bool keeps_bias(struct mase_ox_import *im, struct mase_ox_value *data,
+                       struct mase_ox_value *weight, struct mase_ox_value *bias)
+{
+    const struct mase_ox_grid *x, *w;
+    mase_ox_data_in(im, data, &x);
+    mase_ox_weight(im, weight, &w);
+    const struct mase_tensor *b = x && w ? mase_ox_known_tensor(im, bias) : NULL;
+    if (!x || !w || x->format || w->format)
+        return true;
+    for (int64_t k = 0; b && k < mase_tensor_count(b); k++) {
+        const double by = x->scale[0], of = w->scale[k < w->count ? k : 0],
+                     value = mase_tensor_get(b, k), code = rint(value / (by * of));
+        if ((!mase_ox_is_power(by) || !mase_ox_is_power(of)) &&
+            (double)((float)code * (float)(by * of)) != value)
+            return false;
+    }
+    return b != NULL;
+}
+
+/* What the node behind adds to the result, one number for each output: a vector, or of a
+ * convolution one with so many dimensions of length 1 behind. */
+static struct mase_ox_value *bias_behind(struct mase_ox_import *im, struct mase_ox_value *data,
+                                         struct mase_ox_value *weight,
+                                         const struct mase_onnx_node *add, int64_t outputs,
+                                         int spatial)
 {
     const char *own = im->node->output.items[0];
     if (!add || add->input.count != 2)
         return NULL;
     const char *other = add->input.items[mase_streq(add->input.items[0], own)];
     struct mase_ox_value *v = mase_map_get(&im->scope->values, other);
-    return v && (v->init || v->data || v->base) && weight_fits(im, v, 1) &&
-                   shape_of(im, v)->dim[0] == outputs
+    return v && (v->init || v->data || v->base) && weight_fits(im, v, 1 + spatial) &&
+                   shape_of(im, v)->dim[0] == outputs &&
+                   mase_shape_count(shape_of(im, v)) == outputs && keeps_bias(im, data, weight, v)
                ? v
                : NULL;
 }
@@ -109,7 +136,15 @@ OX_RULE(gemm)
         (void)mase_ox_attr_int(im, "broadcast", 0); /* what does not fit without is refused */
     if (im->status || !x || !w)
         return im->status ? im->status : mase_ox_fail(im, MASE_EVALUE, "an operand is missing");
-    return mase_ox_out(im, 0, mase_ox_gemm(im, x, w, c, alpha, beta, ta != 0, tb != 0));
+    const struct mase_onnx_node *add = only_use(im, "Add");
+    struct mase_ox_value *b = NULL;
+    if (!c && alpha == 1.0 && !ta && weight_fits(im, w, 2) && is_data(im, x))
+        b = bias_behind(im, x, w, add, shape_of(im, w)->dim[tb ? 0 : 1], 0);
+    struct mase_node *y =
+        mase_ox_gemm(im, x, w, b ? b : c, alpha, b ? 1.0 : beta, ta != 0, tb != 0);
+    if (b && y)
+        mase_ptrmap_put(&im->absorbed, &im->arena, add, y);
+    return mase_ox_out(im, 0, y);
 }
 
 struct mase_node *mase_ox_matmul(struct mase_ox_import *im, struct mase_ox_value *a,
@@ -128,7 +163,7 @@ OX_RULE(matmul)
         return im->status ? im->status : mase_ox_fail(im, MASE_EVALUE, "an operand is missing");
     const struct mase_onnx_node *add = only_use(im, "Add");
     if (weight_fits(im, w, 2) && is_data(im, a))
-        b = bias_behind(im, add, shape_of(im, w)->dim[1]);
+        b = bias_behind(im, a, w, add, shape_of(im, w)->dim[1], 0);
     struct mase_node *y = mase_ox_matmul(im, a, w, b);
     if (b && y)
         mase_ptrmap_put(&im->absorbed, &im->arena, add, y);
@@ -265,7 +300,8 @@ static const enum mase_op transposed_ops[] = { MASE_OP_convtranspose1d, MASE_OP_
 
 static bool conv_fits_layer(struct mase_ox_import *im, const struct conv *c)
 {
-    return weight_fits(im, c->weight, c->w.n + 2) && (!c->bias || weight_fits(im, c->bias, 1)) &&
+    return weight_fits(im, c->weight, c->w.n + 2) &&
+           (!c->bias || weight_fits(im, c->bias, shape_of(im, c->bias)->rank)) &&
            is_data(im, c->data);
 }
 
@@ -362,8 +398,15 @@ struct mase_node *mase_ox_conv(struct mase_ox_import *im, struct mase_ox_value *
 
 OX_RULE(conv)
 {
-    return mase_ox_out(im, 0,
-                       mase_ox_conv(im, mase_ox_in(im, 0), mase_ox_in(im, 1), mase_ox_in(im, 2)));
+    struct mase_ox_value *x = mase_ox_in(im, 0), *w = mase_ox_in(im, 1), *b = mase_ox_in(im, 2),
+                         *behind = NULL;
+    const struct mase_onnx_node *add = only_use(im, "Add");
+    if (x && w && !b && weight_fits(im, w, shape_of(im, w)->rank) && is_data(im, x))
+        behind = bias_behind(im, x, w, add, shape_of(im, w)->dim[0], shape_of(im, w)->rank - 2);
+    struct mase_node *y = mase_ox_conv(im, x, w, behind ? behind : b);
+    if (behind && y)
+        mase_ptrmap_put(&im->absorbed, &im->arena, add, y);
+    return mase_ox_out(im, 0, y);
 }
 
 /* Pads that give the asked shape, or that of SAME: input times stride. */

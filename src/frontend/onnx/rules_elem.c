@@ -258,10 +258,20 @@ OX_RULE(where)
 
 /* ---- any number of operands ---- */
 
+/* One number below which there is none: ch convert parts a layer from its rounding so. */
+static bool is_least(struct mase_ox_import *im, struct mase_ox_value *v)
+{
+    double number;
+    return v && mase_ox_like(im, v)->shape.rank == 0 && mase_ox_like(im, v)->dtype == MASE_F32 &&
+           mase_ox_is_known(im, v) && mase_ox_number(im, v, &number) && number == -INFINITY;
+}
+
 static struct mase_node *combine(struct mase_ox_import *im, enum mase_op op, const char *target)
 {
     struct mase_node *y = mase_ox_x(im, 0);
     for (int i = 1; i < im->node->input.count && !im->status; i++) {
+        if (op == MASE_OP_max && is_least(im, mase_ox_in(im, i)))
+            continue;
         const struct mase_arg args[] = { N(y), N(mase_ox_x(im, i)) };
         y = target ? mase_ox_emit_target(im, MASE_CALL_FUNCTION, target, args, 2)
                    : mase_ox_emit(im, op, args, 2);
@@ -316,9 +326,14 @@ OX_RULE(clip)
     }
     if (low.kind == MASE_ARG_NONE && high.kind == MASE_ARG_NONE)
         return mase_ox_out(im, 0, x);
-    if (low.kind == MASE_ARG_FLOAT && low.f == 0.0 && high.kind == MASE_ARG_FLOAT && high.f == 6.0)
-        return mase_ox_out(im, 0, EMIT(im, MASE_OP_relu6, N(x)));
-    return mase_ox_out(im, 0, EMIT(im, MASE_OP_clamp, N(x), low, high));
+    const bool six =
+        low.kind == MASE_ARG_FLOAT && low.f == 0.0 && high.kind == MASE_ARG_FLOAT && high.f == 6.0;
+    struct mase_node *y =
+        six ? EMIT(im, MASE_OP_relu6, N(x)) : EMIT(im, MASE_OP_clamp, N(x), low, high);
+    if (mase_ox_out(im, 0, y) == MASE_OK && low.kind == MASE_ARG_FLOAT &&
+        high.kind == MASE_ARG_FLOAT)
+        mase_ox_remember_cut(im, low.f, high.f);
+    return im->status;
 }
 
 OX_RULE(clip_by_attributes)
