@@ -62,6 +62,17 @@ static enum mase_status replace_tensor(struct layout *l, struct mase_arg *probe,
     return MASE_OK;
 }
 
+/* The tensors of an index or a mask, which decide where rows come from. */
+static enum mase_status need_constant(const struct layout *l, const struct mase_arg *arg,
+                                      struct mase_err *err)
+{
+    if (arg->kind == MASE_ARG_TENSOR && !arg->tensor->data)
+        return mase_call_fail(&l->call, err, "a plan needs indices and masks that are constant");
+    for (int i = 0; mase_arg_is_seq(arg) && i < arg->count; i++)
+        MASE_TRY(need_constant(l, &arg->items[i], err));
+    return MASE_OK;
+}
+
 /* One argument: data becomes positions; indices and masks must be constants. */
 static enum mase_status replace_arg(struct layout *l, struct mase_arg *probe,
                                     const struct mase_arg *arg, char role, struct mase_err *err)
@@ -77,11 +88,7 @@ static enum mase_status replace_arg(struct layout *l, struct mase_arg *probe,
             *probe = mase_arg_float(-1.0 - l->numbers++);
         return MASE_OK;
     }
-    if (role != 't')
-        return replace_tensor(l, probe, arg->tensor, err);
-    if (!probe->tensor->data)
-        return mase_call_fail(&l->call, err, "a plan needs indices and masks that are constant");
-    return MASE_OK;
+    return role == 't' ? need_constant(l, arg, err) : replace_tensor(l, probe, arg->tensor, err);
 }
 
 /* pad's value, which is 0 when it is not given. */
@@ -107,6 +114,10 @@ static enum mase_status replace_args(struct layout *l, struct mase_err *err)
         }
         if (c->node->op == MASE_OP_getattr && i == 0)
             role = 'x';
+        if ((c->node->op == MASE_OP_getitem || c->node->op == MASE_OP_setitem) && i == 1) {
+            MASE_TRY(need_constant(l, &l->call.param[i], err));
+            continue;
+        }
         MASE_TRY(replace_arg(l, &l->call.param[i], &c->param[i], role, err));
     }
     return MASE_OK;
