@@ -1,4 +1,5 @@
-"""run.py - a tool of Python's with its arguments; status 77 where it, or NumPy, is not installed.
+"""run.py - a tool of Python's with its arguments; status 77 where it, or NumPy, is not installed, and where pytest
+skipped a whole file.
 
     run.py pytest|mypy ARGUMENT...
 """
@@ -14,4 +15,8 @@ for needed in (tool, "numpy"):
         sys.exit(77)
 sys.path.pop(0)  # this folder
 sys.argv = sys.argv[1:]
-runpy.run_module(tool, run_name="__main__", alter_sys=True)
+NOTHING_RAN = 5  # pytest's status
+try:
+    runpy.run_module(tool, run_name="__main__", alter_sys=True)
+except SystemExit as end:
+    sys.exit(77 if tool == "pytest" and end.code == NOTHING_RAN else end.code)

@@ -62,31 +62,31 @@ nets=$SOURCE/tests/data/source/inputs.py
 some="--max-steps 3 --batch-size 8 --seed 1"
 
 # ---- by their names ----
-run train $nets:Categories named.npz $some --project p
+run train "$nets:Categories" named.npz $some --project p
 succeeds "arrays of the names of forward's parameters, in any order"
 err_has "it is said which" 'Inputs of the network: numbers from numbers, cities from cities, kind from kind of named\.npz'
 best=mase_output/p/software/training_ckpts/best.ckpt
-run test $nets:Categories named.npz --load $best --project p
+run test "$nets:Categories" named.npz --load $best --project p
 succeeds "tested"
 out_has "with a result" 'test_acc_epoch'
-run transform $nets:Categories named.npz --load $best --config c.toml --project p
+run transform "$nets:Categories" named.npz --load $best --config c.toml --project p
 succeeds "profiled and quantised"
-run test $nets:Categories named.npz --load mase_output/p/software/transform/transformed_ckpt --project p
+run test "$nets:Categories" named.npz --load mase_output/p/software/transform/transformed_ckpt --project p
 succeeds "tested in integers"
-run calibrate $nets:Categories named.npz --load $best --config c.toml --project p
+run calibrate "$nets:Categories" named.npz --load $best --config c.toml --project p
 succeeds "calibrated"
 run report mase_output/p
 succeeds "reported"
 run show mase_output/p/software/transform/transformed_ckpt
 succeeds "shown"
 out_has "with the shapes of all inputs" 'kind *placeholder *kind *\[1\]'
-run train $nets:Weighted mask.npz $some --project m
+run train "$nets:Weighted" mask.npz $some --project m
 succeeds "a second array beside x"
-run train $nets:Hidden hidden.npz $some --project h
+run train "$nets:Hidden" hidden.npz $some --project h
 succeeds "truth values"
 
 # ---- by --features ----
-run train $nets:Categories others.npz --features a,b,c $some --project f
+run train "$nets:Categories" others.npz --features a,b,c $some --project f
 succeeds "other names, in the order of the parameters"
 run convert $best p.npz --plain
 run convert mase_output/f/software/training_ckpts/best.ckpt f.npz --plain
@@ -98,17 +98,17 @@ run test flat.py:Flat table.csv --load mase_output/c/software/training_ckpts/bes
 succeeds "the checkpoint remembers which are whose"
 
 # ---- what does not fit ----
-run train $nets:Categories others.npz $some --project bad
+run train "$nets:Categories" others.npz $some --project bad
 refused "names that nobody knows" "the network takes 3 inputs, numbers, cities, kind; others\.npz has a, b, c: --features A,B names an array for each"
-run train $nets:Weighted others.npz --features a,b,c $some --project bad
+run train "$nets:Weighted" others.npz --features a,b,c $some --project bad
 refused "more arrays than inputs" 'the network takes 2 inputs, x, mask; others\.npz has a, b, c'
-run train $nets:Weighted alone.npz $some --project bad
+run train "$nets:Weighted" alone.npz $some --project bad
 refused "no array for the second input" 'the network takes 2 inputs, x, mask; alone\.npz has x: --features A,B names an array for each'
-run train $nets:Weighted mask.npz --features x,label $some --project bad
+run train "$nets:Weighted" mask.npz --features x,label $some --project bad
 refused "an array that is not there" "there is no array 'label' in the file"
-run train $nets:Weighted short.npz --features x,mask $some --project bad
+run train "$nets:Weighted" short.npz --features x,mask $some --project bad
 refused "another number of rows" 'mask has the shape \[59, 6\], expected \[N, \.\.\.\] with 60 rows'
-run train $nets:Hidden twos.npz --features x,hidden $some --project bad
+run train "$nets:Hidden" twos.npz --features x,hidden $some --project bad
 refused "no truth values" "the network takes truth values, 0 or 1, as 'hidden', and a sample has 2"
 run train flat.py:Flat table.csv --features 'n0..n5,c0,c1,kind' $some --project bad
 refused "columns that nobody divides" "the network takes 3 inputs, numbers, cities, kind; table\.csv has columns"

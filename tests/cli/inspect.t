@@ -88,11 +88,11 @@ err_has "says so" "^WARNING  'bare' has no weights; they are initialised from th
 out_has "and gets those of the seed" '^0 of 26 parameters differ$'
 
 own=$SOURCE/examples/own_network
-run explain $own/net.py --dataset jsc --config $own/quantize.toml
+run explain "$own/net.py" --dataset jsc --config "$own/quantize.toml"
 out_has "a network of one's own" '^5 of 19 nodes change$'
-run diff $own/net.py --dataset jsc --config $own/quantize.toml
+run diff "$own/net.py" --dataset jsc --config "$own/quantize.toml"
 out_has "and what it becomes" ': 5 of 19 nodes differ$'
-run trace $own/net.py jsc --config $own/quantize.toml --sample 5
+run trace "$own/net.py" jsc --config "$own/quantize.toml" --sample 5
 out_has "one sample of its data" '^sample 5 of the test split of jsc '
 
 # A training run: its folder stands for its best weights, whose names Lightning's module wraps.

@@ -22,16 +22,16 @@ out_has "and says so" 'LinearInteger\(in_features=16, out_features=5, bias=True\
 run transform --config c.toml --project s --load $q/graph_module.mg
 succeeds "the graph file alone stands for its folder"
 
-run transform --config c.toml --project t --load $SOURCE/tests/data/torch/jsc-tiny.ckpt
+run transform --config c.toml --project t --load "$SOURCE/tests/data/torch/jsc-tiny.ckpt"
 succeeds "a Lightning checkpoint"
-run transform --config c.toml --project u --load $SOURCE/tests/data/torch/jsc-tiny.ckpt.safetensors
+run transform --config c.toml --project u --load "$SOURCE/tests/data/torch/jsc-tiny.ckpt.safetensors"
 succeeds "the same weights as safetensors"
 t=mase_output/t/software/transform/transformed_ckpt/state_dict.safetensors
 holds "are the same" cmp $t mase_output/u/software/transform/transformed_ckpt/state_dict.safetensors
-cp $SOURCE/tests/data/torch/jsc-tiny.pt weights.pth
+cp "$SOURCE/tests/data/torch/jsc-tiny.pt" weights.pth
 run transform --config c.toml --project v --load weights.pth --load-type pt
 succeeds "a PyTorch state dict"
-run transform --config c.toml --project w --load $SOURCE/tests/data/torch/jsc-tiny.ckpt --load-type pt
+run transform --config c.toml --project w --load "$SOURCE/tests/data/torch/jsc-tiny.ckpt" --load-type pt
 succeeds "which of the two it is, the file says"
 rm weights.pth
 

@@ -15,12 +15,13 @@ run convert jsc-toy saved
 run transform jsc-toy jsc-sim --config c.toml --project run
 succeeds "something to look at"
 
+cp "$SOURCE/tests/data/models/jsc-toy/x.npy" x.npy
 # A command, and the rest of its line.
 cat >lines <<END
 train toy toy_tiny --max-epochs 3 --learning-rate 0.01 --project out
 test jsc-toy jsc-sim --load saved --project out
 verify jsc-toy jsc-sim --load saved --config c.toml
-predict jsc-toy jsc-sim --load saved --input $SOURCE/tests/data/models/jsc-toy/x.npy --output y.npy --project out
+predict jsc-toy jsc-sim --load saved --input x.npy --output y.npy --project out
 emit c jsc-toy jsc-sim --load saved --config c.toml --output emitted
 transform jsc-toy jsc-sim --config c.toml --project out
 prune jsc-toy jsc-sim --sparsity 0.5 --project out

@@ -2,13 +2,13 @@
 own=$SOURCE/examples/own_network
 printf '[passes.report_graph]\n' >c.toml
 
-run transform --model $own/net.py:Test --dataset jsc --config c.toml --project py --seed 3
+run transform --model "$own/net.py:Test" --dataset jsc --config c.toml --project py --seed 3
 succeeds "a class of a .py file"
 err_has "it is said that the file is executed" 'INFO +Executing .*/net\.py with python3'
 out_has "its graph" '%seq_blocks_16 : .*call_module\[target=seq_blocks.16\]'
-run transform $own/net.mg jsc --config c.toml --project mg --seed 3
+run transform "$own/net.mg" jsc --config c.toml --project mg --seed 3
 succeeds "a graph file"
-run transform --config $own/layers.toml --project layers --seed 3
+run transform --config "$own/layers.toml" --project layers --seed 3
 succeeds "a list of layers"
 py=mase_output/py/software/transform/transformed_ckpt
 for other in mg layers; do
@@ -17,19 +17,19 @@ for other in mg layers; do
     holds "with the same weights" cmp $py/state_dict.safetensors $dir/state_dict.safetensors
 done
 holds "which has 11015 parameters" grep -q '"parameters": 11015' mase_output/py/run.json
-run transform $own/net.py jsc --config $own/quantize.toml
+run transform "$own/net.py" jsc --config "$own/quantize.toml"
 succeeds "the only class of a file needs no name"
 holds "the project is called after the file" ls -d mase_output/net_classification_jsc_*
 
-run train $own/net.py:Test jsc --max-steps 20 --project t
+run train "$own/net.py:Test" jsc --max-steps 20 --project t
 succeeds "trained"
 holds "with a checkpoint" ls -d mase_output/t/software/training_ckpts/best.ckpt
-run test $own/net.py:Test jsc --load mase_output/t/software/training_ckpts/best.ckpt --project e
+run test "$own/net.py:Test" jsc --load mase_output/t/software/training_ckpts/best.ckpt --project e
 succeeds "tested"
-run transform $own/net.py:Test jsc --config $own/quantize.toml --project q \
+run transform "$own/net.py:Test" jsc --config "$own/quantize.toml" --project q \
     --load mase_output/t/software/training_ckpts/best.ckpt
 succeeds "transformed from its checkpoint"
-run sweep --config $own/layers.toml --max-steps 5 --batch-size 64,128 --project s
+run sweep --config "$own/layers.toml" --max-steps 5 --batch-size 64,128 --project s
 succeeds "swept"
 holds "with a result for each" sh -c 'test $(wc -l <mase_output/s/software/sweep/sweep.csv) = 3'
 rm -rf mase_output
@@ -89,10 +89,10 @@ END
 }
 python=$(command -v python3)
 mkdir bin
-with_python importlib.util.MAGIC_NUMBER convert $own/net.py:Test ours.mg --dataset jsc
+with_python importlib.util.MAGIC_NUMBER convert "$own/net.py:Test" ours.mg --dataset jsc
 succeeds "traced by the Python of the build"
 err_lacks "which compiles nothing" 'a long text is compiled'
-with_python "b'none'" convert $own/net.py:Test theirs.mg --dataset jsc
+with_python "b'none'" convert "$own/net.py:Test" theirs.mg --dataset jsc
 succeeds "traced by another Python"
 err_has "which does not know the code" 'a long text is compiled'
 holds "to the same graph" cmp ours.mg theirs.mg

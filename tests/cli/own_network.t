@@ -1,10 +1,10 @@
 # One network four ways, .py, .mg, a list of layers and C: trained, tested and quantised, they are the
 # same to the last bit.
 own=$SOURCE/examples/own_network
-cp $own/layers.toml layers.toml
-cat $own/layers.toml $own/quantize.toml >quantised.toml
+cp "$own/layers.toml" layers.toml
+cat "$own/layers.toml" "$own/quantize.toml" >quantised.toml
 
-"$OWN_NETWORK" 50 $own/quantize.toml c >"$T/out" 2>"$T/err"
+"$OWN_NETWORK" 50 "$own/quantize.toml" c >"$T/out" 2>"$T/err"
 status=$?
 succeeds "in C"
 out_has "of this size" '^11015 parameters$'
@@ -34,7 +34,7 @@ same_as_c()
     if [ "$1" = --config ]; then
         set -- --config quantised.toml
     else
-        set -- "$@" --config $own/quantize.toml
+        set -- "$@" --config "$own/quantize.toml"
     fi
     run transform "$@" --load $best --project $way
     succeeds "$way: quantised"
@@ -43,8 +43,8 @@ same_as_c()
     holds "$way: of the same accuracy again" test "$(accuracy)" = "$quantised"
 }
 
-same_as_c py $own/net.py:Test jsc
-same_as_c mg $own/net.mg jsc
+same_as_c py "$own/net.py:Test" jsc
+same_as_c mg "$own/net.mg" jsc
 same_as_c layers --config layers.toml
 
 "$OWN_NETWORK" 50 missing.toml d >"$T/out" 2>"$T/err"

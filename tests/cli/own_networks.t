@@ -37,15 +37,15 @@ EOF
 each()
 {
     name=$1 spec=$source/$2 data=$3
-    run train $spec $data --max-steps 2 --batch-size 8 --project p --seed 1
+    run train "$spec" $data --max-steps 2 --batch-size 8 --project p --seed 1
     succeeds "$name is trained"
     best=mase_output/p/software/training_ckpts/best.ckpt
-    run test $spec $data --load $best --project p
+    run test "$spec" $data --load $best --project p
     succeeds "$name is tested"
     out_has "with a result" 'test_acc_epoch'
-    run transform $spec $data --load $best --config c.toml --project p
+    run transform "$spec" $data --load $best --config c.toml --project p
     succeeds "$name is transformed"
-    run test $spec $data --load mase_output/p/software/transform/transformed_ckpt --project p
+    run test "$spec" $data --load mase_output/p/software/transform/transformed_ckpt --project p
     succeeds "$name is tested in integers"
     rm -rf mase_output
 }

@@ -114,7 +114,11 @@ out_has "its parameters have PyTorch's names" '^lstm\.weight_hh_l1_reverse '
 run train net.py:Derived csv:words.csv --max-steps 4 --batch-size 32 --learning-rate 1e-1 --project Derived
 succeeds "a parameter that is doubled before its use"
 run convert mase_output/Derived/software/training_ckpts/last.ckpt w.npz
-holds "is no longer zero" sh -c 'unzip -p w.npz | od -An -tf4 -j128 | grep -q "[1-9]"'
+holds "is no longer zero" python3 -c '
+import struct, zipfile
+with zipfile.ZipFile("w.npz") as file:
+    values = [struct.unpack("<%df" % (len(data[128:]) // 4), data[128:]) for data in map(file.read, file.namelist())]
+raise SystemExit(not all(any(v) for v in values))'
 
 # Its results may have a format of their own; what cannot be is refused with its place.
 lstm() { printf '[passes.quantize]\nby = "type"\ndefault.config.name = "NA"\n[passes.quantize.lstm.config]\n%s\n' "$1" >lstm.toml; }

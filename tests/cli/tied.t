@@ -60,12 +60,12 @@ holds "layers are named again in Python" grep -q '^        self\.blocks\[2\] = s
 holds "and parameters" grep -q '^        self\.head\.weight = self\.embed\.weight$' Words.py
 
 # A run that was interrupted goes on to the same bits.
-train="train $own:Words $data --batch-size 64 --learning-rate 1e-2 --seed 3 --lr-schedule constant --max-epochs 9"
+train="$data --batch-size 64 --learning-rate 1e-2 --seed 3 --lr-schedule constant --max-epochs 9"
 # shellcheck disable=SC2086 # words
 {
-    run $train --max-steps 20 --project whole
-    run $train --max-steps 10 --project parts
-    run $train --max-steps 20 --project parts --resume
+    run train "$own:Words" $train --max-steps 20 --project whole
+    run train "$own:Words" $train --max-steps 10 --project parts
+    run train "$own:Words" $train --max-steps 20 --project parts --resume
 }
 succeeds "a run is resumed"
 for project in whole parts; do
