@@ -87,7 +87,7 @@ deb: ## Debian packages into build/deb, looked at by lintian
 	@scripts/deb
 
 trydeb: ## the same, then installed and tried in a minimal Debian of their own
-	@scripts/packages install build test deb
+	@scripts/packages install build test deb bare
 	@scripts/deb >/dev/null
 	@scripts/try_deb
 
