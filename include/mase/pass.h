@@ -78,6 +78,7 @@ struct mase_pass_env {
     const char
         *again; /* NULL: the first run of a pass; "_2": its second, which goes by that name */
     const struct mase_pass *pass; /* the one that runs */
+    int changed; /* what a pass with same_outputs changed: nodes, or pairs of them */
 };
 
 /* What a pass shows: a table in the format that the user asked for, and text around it, which
@@ -105,6 +106,10 @@ struct mase_pass {
     enum mase_status (*check)(const void *opts, struct mase_err *err);
     const char *then; /* a pass the manager runs right after with default options, or NULL */
     void *user;       /* whatever its functions want to know: they find it by env->pass */
+    /* A transform that promises that the network computes what it did. The manager runs a few
+     * samples before and after, tells the difference, and undoes what changed more than rounding
+     * does. The pass gives what it changes memory of its own, and counts in env->changed. */
+    bool same_outputs;
 };
 
 extern const struct mase_pass *const mase_passes[]; /* NULL-terminated, from passes.def */

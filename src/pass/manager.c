@@ -10,6 +10,7 @@
 #include <mase/log.h>
 
 #include "base/number.h"
+#include "pass/outputs.h"
 #include "pass/support.h"
 
 /* Who makes a property true. Lowest first: each needs only those before it. */
@@ -146,19 +147,40 @@ static void lose_training(struct mase_graph *g, const struct mase_pass *p)
     mase_graph_refuse_training(g, why);
 }
 
+/* The graph as it was. The blocks of weights go over to it, since others may look into them. */
+static void undo(struct mase_graph **g, struct mase_graph *before, const struct mase_pass *p)
+{
+    mase_warn("%s changed what the network computes, and was undone: the network is as it was",
+              p->name);
+    mase_graph_take_weights(before, *g);
+    mase_graph_free(*g);
+    *g = before;
+}
+
 static enum mase_status transform(struct mase_manager *m, struct mase_graph **g,
                                   const struct mase_pass *p, const void *opts, struct mase_err *err)
 {
     struct mase_graph *old = *g;
     uint64_t edits = old->edits;
+    struct mase_outputs was = { 0 };
     forget_original(m);
+    m->env.changed = 0;
     struct mase_graph *before = mase_graph_clone(old);
+    if (p->same_outputs)
+        was = mase_outputs(old, &m->env);
     enum mase_status st = p->transform(g, opts, &m->env, err);
     if (st || *g != old) { /* failed, or another graph altogether: there is nothing to compare */
         mase_graph_free(before);
         if (*g != old)
             mase_graph_free(old);
         return st;
+    }
+    if (p->same_outputs) {
+        const struct mase_outputs is = mase_outputs(*g, &m->env);
+        if (!mase_outputs_report(&m->env, p->name, m->env.changed, &was, &is)) {
+            undo(g, before, p);
+            return MASE_OK;
+        }
     }
     m->env.original = m->before = before;
     if ((*g)->edits != edits) {

@@ -18,7 +18,6 @@
 #include "ir/shape.h"
 #include "pass/calibrate/calibrate.h"
 #include "pass/support.h"
-#include "pass/transform/outputs.h"
 
 struct equalise_opts {
     bool power_of_two;
@@ -32,30 +31,36 @@ struct pair {
 
 /* ---- pairs ---- */
 
-static bool passes_factor(enum mase_op op)
+/* Let a factor of each value pass, or of each window over so many of the last dimensions. */
+static const struct {
+    enum mase_op op;
+    int window; /* -1: none; the values only lie in another shape or are changed one by one */
+} passing[] = {
+    { MASE_OP_relu, -1 },
+    { MASE_OP_leaky_relu, -1 },
+    { MASE_OP_identity, -1 },
+    { MASE_OP_dropout, -1 },
+    { MASE_OP_dropout1d, -1 },
+    { MASE_OP_dropout2d, -1 },
+    { MASE_OP_dropout3d, -1 },
+    { MASE_OP_flatten, -1 },
+    { MASE_OP_avg_pool1d, 1 },
+    { MASE_OP_avg_pool2d, 2 },
+    { MASE_OP_max_pool1d, 1 },
+    { MASE_OP_max_pool2d, 2 },
+    { MASE_OP_adaptive_avg_pool1d, 1 },
+    { MASE_OP_adaptive_avg_pool2d, 2 },
+    { MASE_OP_adaptive_max_pool1d, 1 },
+    { MASE_OP_adaptive_max_pool2d, 2 },
+};
+
+/* Its number in that table; -1: it lets none pass. */
+static int passing_of(const struct mase_node *n)
 {
-    static const enum mase_op ops[] = {
-        MASE_OP_relu,
-        MASE_OP_leaky_relu,
-        MASE_OP_identity,
-        MASE_OP_dropout,
-        MASE_OP_dropout1d,
-        MASE_OP_dropout2d,
-        MASE_OP_dropout3d,
-        MASE_OP_flatten,
-        MASE_OP_avg_pool1d,
-        MASE_OP_avg_pool2d,
-        MASE_OP_max_pool1d,
-        MASE_OP_max_pool2d,
-        MASE_OP_adaptive_avg_pool1d,
-        MASE_OP_adaptive_avg_pool2d,
-        MASE_OP_adaptive_max_pool1d,
-        MASE_OP_adaptive_max_pool2d,
-    };
-    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
-        if (ops[i] == op)
-            return true;
-    return false;
+    for (size_t i = 0; i < sizeof passing / sizeof *passing; i++)
+        if (passing[i].op == n->op)
+            return mase_node_quant(n) ? -1 : (int)i;
+    return -1;
 }
 
 static struct mase_tensor *weight_of(const struct mase_node *n)
@@ -76,41 +81,79 @@ static const char *reason_to_stay(const struct mase_node *n)
     return NULL;
 }
 
-/* The layer that n's result goes to, through what lets factors pass; NULL: none. */
-static struct mase_node *next_layer(const struct mase_node *n, bool *flattened)
+/* The shape of what a node gives; NULL: it is not known. */
+static const struct mase_shape *shape_of(const struct mase_node *n)
+{
+    const struct mase_meta_arg *y = n->meta ? mase_meta_result(n->meta, "data_out_0") : NULL;
+    return y && y->kind == MASE_META_TENSOR ? &y->shape : NULL;
+}
+
+/* Values that the last so many dimensions hold. */
+static int64_t last_of(const struct mase_shape *s, int dims)
+{
+    const struct mase_shape last = mase_shape_part(s, s->rank > dims ? s->rank - dims : 0, s->rank);
+    return mase_shape_count(&last);
+}
+
+/* Dimensions behind that of a layer's channels. */
+static int dims_behind(const struct mase_node *layer)
+{
+    return layer->op == MASE_OP_linear ? 0 : weight_of(layer)->shape.rank - 2;
+}
+
+/* In memory the values of a channel lie in runs, and those of all channels behind each other: how
+ * long is a run behind node n, which lets factors pass? 0: channels are mixed. */
+static int64_t run_behind(int64_t run, const struct mase_node *n)
+{
+    const int window = passing[passing_of(n)].window;
+    const struct mase_shape *x = shape_of(n->inputs[0]), *y = shape_of(n);
+    if (!x || !y || window < 0)
+        return x && y ? run : 0;
+    const int64_t in = last_of(x, window), out = last_of(y, window);
+    return run % in ? 0 : run / in * out;
+}
+
+/* The layer that n's result goes to, through what lets factors pass; NULL: none. run: how long the
+ * runs of a channel are when they come there; 0: channels are mixed. */
+static struct mase_node *next_layer(const struct mase_node *n, int64_t *run)
 {
     const struct mase_node *at = n;
-    *flattened = false;
+    const struct mase_shape *y = shape_of(n);
+    *run = y ? last_of(y, dims_behind(n)) : 0;
     while (at->user_count == 1) {
         struct mase_node *user = at->users[0];
-        if (!passes_factor(user->op) || mase_node_quant(user))
-            return user->input_count == 1 && user->inputs[0] == at ? user : NULL;
-        *flattened |= user->op == MASE_OP_flatten;
+        if (user->input_count != 1 || user->inputs[0] != at)
+            return NULL;
+        if (passing_of(user) < 0)
+            return user;
+        *run = *run ? run_behind(*run, user) : 0;
         at = user;
     }
     return NULL;
 }
 
-/* Do the channels of one meet those of the other? Behind flatten each is a run of features. */
-static bool meets(const struct pair *p, bool flattened)
+/* Do the channels of one, in runs of so many values, meet those of the other? */
+static bool meets(const struct pair *p, int64_t run)
 {
     const struct mase_tensor *a = weight_of(p->first), *b = weight_of(p->second);
-    const bool features = p->second->op == MASE_OP_linear;
-    if (p->first->op == MASE_OP_linear || !features)
-        return (p->first->op == MASE_OP_linear) == features && !flattened &&
-               a->shape.dim[0] == b->shape.dim[1];
-    return flattened && b->shape.dim[1] % a->shape.dim[0] == 0;
+    const struct mase_shape *x = shape_of(p->second->inputs[0]);
+    const int64_t channels = a->shape.dim[0];
+    if (!x || !run)
+        return false;
+    if (p->second->op == MASE_OP_linear) /* a run is so many features */
+        return b->shape.dim[1] == channels * run;
+    return b->shape.dim[1] == channels && run == last_of(x, dims_behind(p->second));
 }
 
 static int find_pairs(struct pair *pairs, const struct mase_graph *g)
 {
     int count = 0;
     for (struct mase_node *n = g->first; n; n = n->next) {
-        bool flattened;
+        int64_t run;
         if (reason_to_stay(n))
             continue;
-        struct pair p = { n, next_layer(n, &flattened), 0 };
-        if (!p.second || reason_to_stay(p.second) || !meets(&p, flattened)) {
+        struct pair p = { n, next_layer(n, &run), 0 };
+        if (!p.second || reason_to_stay(p.second) || !meets(&p, run)) {
             mase_info("equalise: %s stays as it is: no layer behind it takes its channels alone",
                       n->name);
             continue;
@@ -198,13 +241,11 @@ static enum mase_status run(struct mase_graph **g, const void *opts, struct mase
                             struct mase_err *err)
 {
     struct pair *pairs = mase_new_array(env->scratch, struct pair, (size_t)(*g)->node_count);
-    const struct mase_outputs before = mase_outputs(*g, env);
     const int count = find_pairs(pairs, *g);
     MASE_TRY(equalise(pairs, count, opts, err));
-    const struct mase_outputs after = mase_outputs(*g, env);
     mase_pass_say(env, "Equalised the channels between %d pair%s of layers\n", count,
                   count == 1 ? "" : "s");
-    mase_outputs_report(env, "equalise", count, &before, &after);
+    env->changed = count;
     return MASE_OK;
 }
 
@@ -224,4 +265,5 @@ const struct mase_pass mase_pass_equalise = {
     .opts = opts,
     .opts_size = sizeof(struct equalise_opts),
     .transform = run,
+    .same_outputs = true,
 };

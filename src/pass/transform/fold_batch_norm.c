@@ -20,7 +20,6 @@
 #include "ir/graph.h"
 #include "ir/shape.h"
 #include "pass/support.h"
-#include "pass/transform/outputs.h"
 
 static bool is_batch_norm(const struct mase_node *n)
 {
@@ -334,9 +333,7 @@ static enum mase_status run(struct mase_graph **g, const void *opts, struct mase
 {
     int folded[WAYS] = { 0 };
     (void)opts;
-    const struct mase_outputs before = mase_outputs(*g, env);
     MASE_TRY(fold_all(*g, env->scratch, folded, err));
-    const struct mase_outputs after = mase_outputs(*g, env);
     mase_pass_say(env, "Folded %d batch norm%s into the layers before them\n", folded[BACK],
                   folded[BACK] == 1 ? "" : "s");
     if (folded[FORWARD])
@@ -346,8 +343,7 @@ static enum mase_status run(struct mase_graph **g, const void *opts, struct mase
                       "%d before a ReLU %s scales that are powers of two, the layers behind the "
                       "ReLU the rest\n",
                       folded[PAST_RELU], folded[PAST_RELU] == 1 ? "has" : "have");
-    mase_outputs_report(env, "fold_batch_norm", folded[BACK] + folded[FORWARD] + folded[PAST_RELU],
-                        &before, &after);
+    env->changed = folded[BACK] + folded[FORWARD] + folded[PAST_RELU];
     return MASE_OK;
 }
 
@@ -356,4 +352,5 @@ const struct mase_pass mase_pass_fold_batch_norm = {
     .help = "let layers do the batch norms beside them, by other weights",
     .needs = MASE_PROP_META | MASE_PROP_COMMON,
     .transform = run,
+    .same_outputs = true,
 };

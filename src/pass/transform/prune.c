@@ -5,7 +5,6 @@
 #include <mase/prune.h>
 
 #include "pass/support.h"
-#include "pass/transform/outputs.h"
 
 static enum mase_status check(const void *options, struct mase_err *err)
 {

@@ -155,6 +155,69 @@ static void layers_behind_take_batch_norms(void **state)
     close_net(&n);
 }
 
+/* Factors of channels pass what keeps channels apart, and nothing else. */
+static void channels_are_equalised_where_they_meet(void **state)
+{
+    static const struct {
+        const char *modules, *calls;
+        struct mase_shape shape;
+        int pairs;
+    } cases[] = {
+        { "module a = Conv2d(2, 3, 3)\nmodule p = MaxPool2d(2)\nmodule f = Flatten()\n"
+          "module b = Linear(27, 4)\n",
+          CALL("a", "a", "x") CALL("p", "p", "a") CALL("f", "f", "p") CALL("b", "b", "f"),
+          { 4, { 2, 2, 8, 8 } },
+          1 },
+        { "module a = Conv1d(2, 3, 3)\nmodule r = ReLU()\nmodule p = AvgPool1d(2)\n"
+          "module b = Conv1d(3, 4, 3)\n",
+          CALL("a", "a", "x") CALL("r", "r", "a") CALL("p", "p", "r") CALL("b", "b", "p"),
+          { 3, { 2, 2, 12 } },
+          1 },
+        { "module a = Linear(6, 5)\nmodule r = ReLU()\nmodule b = Linear(5, 4)\n",
+          CALL("a", "a", "x") CALL("r", "r", "a") CALL("b", "b", "r"),
+          { 3, { 2, 4, 6 } },
+          1 },
+        { /* a flatten that begins behind the channels: features are positions */
+          "module a = Conv2d(2, 3, 3)\nmodule f = Flatten(start_dim=2)\nmodule b = Linear(36, 4)\n",
+          CALL("a", "a", "x") CALL("f", "f", "a") CALL("b", "b", "f"),
+          { 4, { 2, 2, 8, 8 } },
+          0 },
+        { /* pools over the features of a linear layer */
+          "module a = Linear(6, 8)\nmodule p = MaxPool1d(3, stride=1, padding=1)\n"
+          "module b = Linear(8, 4)\n",
+          CALL("a", "a", "x") CALL("p", "p", "a") CALL("b", "b", "p"),
+          { 3, { 2, 4, 6 } },
+          0 },
+        { "module a = Linear(6, 8)\nmodule p = AdaptiveAvgPool1d(8)\nmodule b = Linear(8, 4)\n",
+          CALL("a", "a", "x") CALL("p", "p", "a") CALL("b", "b", "p"),
+          { 3, { 2, 4, 6 } },
+          0 },
+        { "module a = Linear(6, 9)\nmodule p = AvgPool2d(3, stride=1, padding=1)\n"
+          "module b = Linear(9, 4)\n",
+          CALL("a", "a", "x") CALL("p", "p", "a") CALL("b", "b", "p"),
+          { 4, { 2, 3, 5, 6 } },
+          0 },
+        { /* two flattens: the first merges channels with samples' positions */
+          "module a = Linear(6, 3)\nmodule f = Flatten()\nmodule b = Linear(12, 4)\n",
+          CALL("a", "a", "x") CALL("f", "f", "a") CALL("b", "b", "f"),
+          { 3, { 2, 4, 6 } },
+          0 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct mase_str text = { 0 };
+        double change;
+        mase_str_printf(&text,
+                        "mase-graph 1\nname net\n\n%s\n%%x = placeholder[target=x]\n%sreturn %%b\n",
+                        cases[i].modules, cases[i].calls);
+        struct net n = open_net(mase_str_text(&text), cases[i].shape);
+        assert_int_equal(transform(&n, "equalise", &change), cases[i].pairs);
+        assert_true(change < 1e-5);
+        close_net(&n);
+        mase_str_release(&text);
+    }
+}
+
 /* What would change numbers stays. */
 static void what_cannot_be_folded_stays(void **state)
 {
@@ -252,6 +315,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(batch_norms_become_weights),
         cmocka_unit_test(layers_behind_take_batch_norms),
+        cmocka_unit_test(channels_are_equalised_where_they_meet),
         cmocka_unit_test(what_cannot_be_folded_stays),
         cmocka_unit_test(dropouts_go),
         cmocka_unit_test(dropout_that_is_on_stays),

@@ -38,16 +38,28 @@ static enum mase_status meddle(const struct mase_graph *g, const void *opts,
     return MASE_OK;
 }
 
+static void insert_behind(struct mase_graph **g, const char *function)
+{
+    struct mase_node *n = mase_graph_find(*g, "seq_blocks_2");
+    struct mase_arg args = mase_arg_seq(&(*g)->arena, MASE_ARG_TUPLE,
+                                        &(struct mase_arg){ .kind = MASE_ARG_NODE, .node = n }, 1);
+    struct mase_node *y = mase_graph_insert_after(*g, n, MASE_CALL_FUNCTION, function, &args, NULL);
+    mase_graph_replace_uses(*g, n, y, y);
+}
+
 static enum mase_status insert(struct mase_graph **g, const void *opts, struct mase_pass_env *env,
                                struct mase_err *err)
 {
     (void)opts, (void)env, (void)err;
-    struct mase_node *n = mase_graph_find(*g, "seq_blocks_2");
-    struct mase_arg args = mase_arg_seq(&(*g)->arena, MASE_ARG_TUPLE,
-                                        &(struct mase_arg){ .kind = MASE_ARG_NODE, .node = n }, 1);
-    struct mase_node *relu =
-        mase_graph_insert_after(*g, n, MASE_CALL_FUNCTION, "torch.relu", &args, NULL);
-    mase_graph_replace_uses(*g, n, relu, relu);
+    insert_behind(g, "torch.relu");
+    return MASE_OK;
+}
+
+static enum mase_status squash(struct mase_graph **g, const void *opts, struct mase_pass_env *env,
+                               struct mase_err *err)
+{
+    (void)opts, (void)env, (void)err;
+    insert_behind(g, "torch.tanh");
     return MASE_OK;
 }
 
@@ -315,6 +327,30 @@ static void a_host_brings_passes_for_its_call(void **state)
     assert_null(mase_pass_find("insert"));
 }
 
+/* No rounding explains what tanh does. */
+static void a_broken_promise_is_undone(void **state)
+{
+    static const struct mase_pass lies = { .name = "lies",
+                                           .help = "says that it changes nothing",
+                                           .transform = squash,
+                                           .same_outputs = true };
+    struct fixture f;
+    (void)state;
+    setup(&f, "jsc-tiny");
+    mase_graph_init_weights(f.g, 1);
+    struct mase_graph *was = mase_graph_clone(f.g);
+    const float *weight = mase_f32(&mase_graph_attr(was, "seq_blocks.2.weight")->tensor);
+    const float first = weight[0];
+    MUST(&f, mase_manager_run_pass(&f.m, &f.g, &lies, NULL, &f.err));
+    assert_true(mase_graph_equal(was, f.g, NULL));
+    assert_true(mase_f32(&mase_graph_attr(f.g, "seq_blocks.2.weight")->tensor) == weight);
+    assert_true(weight[0] == first);
+    assert_true(mase_value_get(mase_value_get(f.m.env.info, "lies"), "undone")->b);
+    assert_null(f.m.env.original);
+    mase_graph_free(was);
+    teardown(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -335,6 +371,7 @@ int main(void)
         cmocka_unit_test(a_dump_in_a_folder_reads_back_equal),
         cmocka_unit_test(every_pass_is_well_formed),
         cmocka_unit_test(a_host_brings_passes_for_its_call),
+        cmocka_unit_test(a_broken_promise_is_undone),
     };
     mase_log_set_level(MASE_CRITICAL);
     return cmocka_run_group_tests(tests, NULL, NULL);
