@@ -177,6 +177,17 @@ enum mase_status mase_emit_from_program(struct mase_emit_net *n, const struct ma
 int64_t mase_emit_room(const struct mase_emit_value *v);
 void mase_emit_place(struct mase_emit_net *n);
 
+/* check.c: what steps were made from; one of both, the program with its input. */
+struct mase_emit_source {
+    const struct mase_exact *exact;
+    const struct mase_program *program;
+    const struct mase_input *input;
+};
+/* Do the steps, placed, give the same for samples (samples, inputs)? 0 samples: some are drawn. */
+enum mase_status mase_emit_check(const struct mase_emit_net *n, const struct mase_emit_source *from,
+                                 const float *x, int64_t samples,
+                                 struct mase_err *err) MASE_MUST_CHECK;
+
 /* tile.c: which sums are computed in tiles; what they read becomes 16-bit codes. */
 void mase_emit_find_tiles(struct mase_emit_net *n);
 /* How many outputs of a group are. */

@@ -96,6 +96,16 @@ static enum mase_emit_type type_of(const int64_t *number, int64_t n)
     return mase_emit_type_for(lo, hi, MASE_EMIT_I8);
 }
 
+/* Does a sum look at no other value than this? Rows of memory tell: values lie side by side there.
+ */
+static bool reads_only(const struct mase_exact_affine *f, const struct mase_exact_value *x)
+{
+    for (int64_t k = 0; k < f->groups * f->positions * f->inputs; k++)
+        if (f->from[k] >= 0 && (f->from[k] < x->at || f->from[k] >= x->at + x->rows))
+            return false;
+    return true;
+}
+
 /* Rows side by side, group after group, position after position? */
 static bool is_contiguous(const struct mase_exact_affine *f, int64_t at)
 {
@@ -194,7 +204,7 @@ static struct mase_emit_step *add_pool(struct reading *r, const struct mase_exac
 {
     const struct mase_exact_affine *f = &i->u.affine;
     const struct mase_window *w = f->window;
-    if (!all_ones(f) || f->output_stride != f->positions ||
+    if (!reads_only(f, i->in) || !all_ones(f) || f->output_stride != f->positions ||
         (f->position_stride != 1 && f->positions != 1))
         return NULL;
     if (f->positions == 1 && is_contiguous(f, i->in->at))
@@ -254,6 +264,8 @@ static enum mase_status add_sum(struct reading *r, struct mase_emit_step **out,
                                  .bias = f->bias,
                                  .look = MASE_EMIT_LIST };
     const int64_t entries = f->groups * f->positions * f->inputs;
+    if (!reads_only(f, i->in))
+        return mase_emit_refuse(i->out->from, err, "it sums several values row by other row");
     if (is_contiguous(f, i->in->at)) {
         sum.look = MASE_EMIT_ROWS;
         sum.group_rows = f->positions * f->inputs;
@@ -264,13 +276,8 @@ static enum mase_status add_sum(struct reading *r, struct mase_emit_step **out,
                          f->window->in[1] * f->window->in[2];
     } else {
         int32_t *list = mase_new_array(r->a, int32_t, (size_t)entries);
-        for (int64_t k = 0; k < entries; k++) {
-            if (f->from[k] >= 0 &&
-                (f->from[k] < i->in->at || f->from[k] >= i->in->at + i->in->rows))
-                return mase_emit_refuse(i->out->from, err,
-                                        "it sums several values row by other row");
+        for (int64_t k = 0; k < entries; k++)
             list[k] = f->from[k] < 0 ? -1 : (int32_t)(f->from[k] - i->in->at);
-        }
         sum.list = list;
     }
     sum.wtype = type_of(f->weight, f->groups * f->outputs * f->inputs);

@@ -383,17 +383,20 @@ static void write_files(struct mase_emit_writer *w, const struct mase_exact *e)
 }
 
 static enum mase_status emit(struct mase_emitted *e, struct mase_arena *a, const char *name,
-                             struct mase_exact *x, struct mase_program *p,
-                             const struct mase_emit_opts *o, struct mase_err *err)
+                             const struct mase_emit_source *from, const struct mase_emit_opts *o,
+                             struct mase_err *err)
 {
+    const struct mase_exact *x = from->exact;
     struct mase_emit_net n = { .a = a, .floats = !x };
-    MASE_TRY(x ? mase_emit_from_exact(&n, x, o->codes, err) : mase_emit_from_program(&n, p, err));
+    MASE_TRY(x ? mase_emit_from_exact(&n, x, o->codes, err)
+               : mase_emit_from_program(&n, from->program, err));
     struct mase_emit_writer w = {
         .a = a, .e = e, .net = &n, .o = o, .functions = { .arena = a }, .names = { .arena = a }
     };
     if (!o->unrolled)
         mase_emit_find_tiles(&n);
     mase_emit_place(&n);
+    MASE_TRY(mase_emit_check(&n, from, o->x, o->vectors, err));
     e->name = c_name(&e->arena, name);
     e->inputs = n.input->rows;
     e->outputs = n.output->rows;
@@ -420,7 +423,11 @@ enum mase_status mase_emit_c(struct mase_emitted *e, struct mase_graph *g,
         st = mase_program_lower(&p, g, &opts, err);
     }
     if (!st)
-        st = emit(e, &a, o->name ? o->name : x ? x->program->name : p->name, x, p, o, err);
+        st = emit(e, &a,
+                  o->name ? o->name
+                  : x     ? x->program->name
+                          : p->name,
+                  &(struct mase_emit_source){ x, p, inputs }, o, err);
     mase_exact_free(x);
     if (p)
         mase_program_free(p);

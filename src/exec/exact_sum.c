@@ -88,7 +88,7 @@ static bool common(int64_t *out, double *step, const struct mase_dyadic *d, int6
     return (double)gcd < 0x1p53;
 }
 
-/* Weights that are the numbers they are. */
+/* Weights that are the numbers they are. One that meets padding alone counts for nothing. */
 static enum mase_status whole_sum(struct mase_exact_lowering *l, struct sum *s,
                                   const struct input *in, const float *w, int64_t n,
                                   struct mase_err *err)
@@ -98,7 +98,7 @@ static enum mase_status whole_sum(struct mase_exact_lowering *l, struct sum *s,
         const double v = w ? (double)w[k] : 1.0;
         if (!isfinite(v))
             return mase_exact_refuse(l, err, "a weight is not finite");
-        if (!mase_dyadic_mul(&d[k], mase_dyadic_of(v), mase_dyadic_of(in[k].used ? in[k].step : 1)))
+        if (!mase_dyadic_mul(&d[k], mase_dyadic_of(in[k].used ? v : 0), mase_dyadic_of(in[k].step)))
             return mase_exact_refuse(l, err, "its weights have too many digits");
     }
     if (!common(s->weight, &s->step, d, n))
@@ -107,22 +107,33 @@ static enum mase_status whole_sum(struct mase_exact_lowering *l, struct sum *s,
     return MASE_OK;
 }
 
+/* The least step of the data that a sum meets; where it meets padding alone, of all data: its bias
+ * is rounded as those of other sums. */
+static double least_step(const struct input *in, int64_t n, const struct mase_exact_rowset *x)
+{
+    double least = INFINITY;
+    for (int64_t k = 0; k < n; k++)
+        least = in[k].used && in[k].step < least ? in[k].step : least;
+    for (int k = 0; k < x->count && isinf(least); k++)
+        for (int64_t r = 0; r < x->value[k]->rows; r++)
+            least = fmin(least, x->value[k]->meaning[r].step);
+    return least;
+}
+
 /* One of the operands is scaled: inputs have one step, or powers of two of it. */
 static enum mase_status scaled_sum(struct mase_exact_lowering *l, struct sum *s,
                                    const struct input *in, const float *w, const double *scale,
-                                   int64_t n, struct mase_err *err)
+                                   double least, int64_t n, struct mase_err *err)
 {
     struct mase_dyadic *d = mase_new_array(&l->scratch, struct mase_dyadic, (size_t)n);
-    double least = INFINITY, unit;
-    for (int64_t k = 0; k < n; k++)
-        least = in[k].used && in[k].step < least ? in[k].step : least;
+    double unit;
     for (int64_t k = 0; k < n; k++) {
         const double ratio = in[k].used ? in[k].step / least : 1.0, v = w ? (double)w[k] : 1.0;
         if (!mase_dyadic_is_power(mase_dyadic_of(ratio)))
             return mase_exact_refuse(l, err,
                                      "its data has scales whose ratios are no powers of "
                                      "two");
-        d[k] = mase_dyadic_of((scale ? rint(v / *scale) : v) * ratio);
+        d[k] = mase_dyadic_of(in[k].used ? (scale ? rint(v / *scale) : v) * ratio : 0);
     }
     if (!common(s->weight, &unit, d, n))
         return mase_exact_refuse(l, err, "its weights are too far apart for %d bits",
@@ -192,7 +203,8 @@ static enum mase_status add_output(struct mase_exact_lowering *l, struct mase_ex
     bool scaled = s->scale != NULL;
     for (int64_t k = 0; k < n; k++)
         scaled |= in[k].scaled;
-    MASE_TRY(scaled ? scaled_sum(l, &sum, in, w, s->scale ? &s->scale[output] : NULL, n, err)
+    MASE_TRY(scaled ? scaled_sum(l, &sum, in, w, s->scale ? &s->scale[output] : NULL,
+                                 least_step(in, n, x), n, err)
                     : whole_sum(l, &sum, in, w, n, err));
     MASE_TRY(set_bias(l, &sum, s->bias ? s->bias[output] : 0.0f, err));
     for (int64_t p = 0; p < f->positions; p++) {

@@ -209,6 +209,16 @@ static const struct mase_window *keep_window(struct mase_exact_lowering *l, cons
     return mase_arena_memdup(l->a, &w, sizeof w);
 }
 
+/* Padding alone has no largest value, and no mean where it does not count. */
+static enum mase_status check_pooled(struct mase_exact_lowering *l, const struct pooled *p,
+                                     const int64_t *parts, struct mase_err *err)
+{
+    for (int64_t o = 0; o < volume(p->w.out); o++)
+        if (parts[o] == 0)
+            return mase_exact_refuse(l, err, "a window of it lies in the padding");
+    return MASE_OK;
+}
+
 /* Does a larger code mean a larger value, and the rows of a channel the same? */
 static bool is_ordered(const struct mase_exact_value *x, int64_t per)
 {
@@ -224,6 +234,7 @@ static enum mase_status lower_largest(struct mase_exact_lowering *l, const struc
                                       struct mase_err *err)
 {
     const int64_t size = volume(p->w.in), positions = volume(p->w.out), channels = x->rows / size;
+    MASE_TRY(check_pooled(l, p, p->count, err));
     if (!is_ordered(x, size))
         MASE_TRY(mase_exact_plain(l, &x, err));
     if (!is_ordered(x, size))
@@ -258,6 +269,7 @@ static enum mase_status lower_average(struct mase_exact_lowering *l, const struc
 {
     const int64_t size = volume(p->w.in), positions = volume(p->w.out);
     const struct mase_exact_value *y;
+    MASE_TRY(check_pooled(l, p, parts, err));
     MASE_TRY(mase_exact_plain(l, &x, err));
     const int64_t channels = x->rows / size;
     const struct mase_exact_rowset rows = { { x }, 1 };

@@ -241,10 +241,16 @@ bool mase_format_step_of(float *step, const struct mase_format *f, int64_t index
     }
     if (!f->row->grid || !f->row->encode)
         return false;
+    /* a zero behind the values tells the code that stands for it: far from it a step would be the
+     * difference of two rounded products */
     int64_t *code = mase_xcalloc((size_t)(n + 1) * sizeof *code);
-    const bool found = f->row->encode(code, &shared, q, n, f->params, sign);
+    float *value = mase_xcalloc((size_t)(n + 1) * sizeof *value);
+    memcpy(value, q, (size_t)n * sizeof *value);
+    const bool found = f->row->encode(code, &shared, value, n + 1, f->params, sign);
+    if (found)
+        *step = f->row->decode(code[n] + 1, shared, f->params);
     mase_xfree(code);
-    *step = f->row->decode(1, shared, f->params) - f->row->decode(0, shared, f->params);
+    mase_xfree(value);
     return found;
 }
 

@@ -272,7 +272,8 @@ static bool encode_by(int64_t *code, const float *q, int64_t n, const struct mas
     return all;
 }
 
-/* The largest value has the highest code or nearly so; the scale follows but for its last bits. */
+/* The largest value has the highest code or nearly so; the scale follows but for its last bits. The
+ * nearest that gives all values is taken: a block of zeros has scale 1. */
 static bool find_scale(int64_t *code, int64_t *shared, const float *q, int64_t n,
                        const struct ints *p, enum mase_sign sign)
 {
@@ -286,14 +287,17 @@ static bool find_scale(int64_t *code, int64_t *shared, const float *q, int64_t n
         edge[1] = q[i] > edge[1] ? q[i] : edge[1];
     }
     struct mase_grid g = grid_by_values(p, edge, &b, 0, sign);
-    const float zero = lo - g.lo;
-    for (int i = 0; i < 2; i++)
-        g.scale = nextafterf(g.scale, 0.0f);
-    for (int i = 0; i < 5; i++, g.scale = nextafterf(g.scale, INFINITY))
+    const float zero = lo - g.lo, middle = g.scale, below = nextafterf(middle, 0.0f),
+                above = nextafterf(middle, INFINITY);
+    const float near[] = { middle, below, above, nextafterf(below, 0.0f),
+                           nextafterf(above, INFINITY) };
+    for (size_t i = 0; i < sizeof near / sizeof *near; i++) {
+        g.scale = near[i];
         if (encode_by(code, q, n, &g, zero)) {
             *shared = pack(g.scale, zero);
             return true;
         }
+    }
     return false;
 }
 

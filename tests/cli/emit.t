@@ -68,6 +68,47 @@ run emit c conv --load conv --config conv.toml --output saved
 succeeds "a saved folder"
 holds "with the same sums" cmp saved/net.c conv2d/net.c
 
+# values of one element lie side by side: a sum of two is none of the first alone
+cat >one.py <<'EOF'
+from torch import nn
+class One(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.c = nn.Linear(3, 1), nn.Linear(1, 1), nn.Linear(1, 2)
+    def forward(self, x):
+        a = self.a(x)
+        return self.c(self.b(a) + a)
+class Pixel(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Conv2d(2, 1, 3), nn.Conv2d(1, 1, 1)
+    def forward(self, x):
+        a = self.a(x)
+        return self.b(a) + a
+EOF
+fixed linear conv2d add >one.toml
+for network in One:3 Pixel:2,3,3; do
+    "$CH" convert one.py:${network%:*} one --input-shape ${network#*:} --force >/dev/null 2>&1
+    run emit c one.py:${network%:*} --input-shape ${network#*:} --load one --config one.toml --output ${network%:*} --vectors 64
+    succeeds "${network%:*}, a sum of two values of one element"
+    compiles ${network%:*}
+done
+
+# a layer that meets padding alone gives its bias, in integers with a scale, too
+cat >edge.py <<'EOF'
+from torch import nn
+class Edge(nn.Sequential):
+    def __init__(self):
+        super().__init__(nn.Conv2d(1, 2, 1, stride=2, padding=1))
+EOF
+printf '[passes.quantize]\nby = "type"\ndefault.config.name = "NA"\n[passes.quantize.conv2d.config]\nname = "int"\n' >edge.toml
+printf 'data_in_width = 8\ndata_in_scale = 0.05\nweight_width = 8\nbias_name = "NA"\n' >>edge.toml
+"$CH" convert edge.py:Edge edge --input-shape 1,1,1 >/dev/null 2>&1
+run emit c edge.py:Edge --input-shape 1,1,1 --load edge --config edge.toml --output padding
+succeeds "a convolution whose every window lies in the padding"
+compiles padding
+holds "no number of its C is infinite" sh -c '! grep -q inf padding/net.c'
+
 # a folder of one's own keeps what is in it
 mkdir own && echo all: >own/Makefile
 run emit c $net --config c8.toml --output own

@@ -238,7 +238,7 @@ class Drawing:
 
     def linear(self):
         shape = self.shape
-        if shape[-1] > 150:
+        if shape[-1] > 300:
             return False
         out = self.whole(1, 5) if self.chance(0.9) else self.whole(16, 20)
         bias = self.chance(0.8)
@@ -435,7 +435,7 @@ def draw(rng, kind, name):
         getattr(d, str(rng.choice(names, p=chances)))()
         if np.prod(d.shape) > 250:
             break
-    if rng.random() < 0.5 or len(d.nodes) < 2:
+    if rng.random() < 0.5 or not any("weight" in n for n in d.nodes):
         if len(d.shape) > 1:
             d.add("flatten", [np.prod(d.shape)], call="call_function[target=torch.flatten]", args=", 1")
         d.linear()

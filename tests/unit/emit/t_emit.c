@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -97,6 +98,97 @@ static void floats_read_back(void **state)
     }
 }
 
+/* ---- steps that are run before they are written ---- */
+
+static const char sum_of_two[] =
+    "mase-graph 1\nname n\n"
+    "module a = Linear(in_features=3, out_features=4) quantized {name: 'integer', data_in_width: "
+    "8, "
+    "data_in_frac_width: 4, weight_width: 8, weight_frac_width: 4, bias_width: 8, "
+    "bias_frac_width: 4}\n"
+    "%x = placeholder[target=x]\n"
+    "%a = call_module[target=a](args = (%x,), kwargs = {})\n"
+    "%add = call_function[target=operator.add](args = (%a, %a), kwargs = {}) quantized {name: "
+    "'integer', data_in_width: 6, data_in_frac_width: 2}\n"
+    "return %add\n";
+
+static void break_weight(struct mase_emit_net *n)
+{
+    ((int64_t *)n->first->next->sum.weight)[1] += 3;
+}
+static void break_sign(struct mase_emit_net *n)
+{
+    for (struct mase_emit_step *s = n->first; s; s = s->next)
+        if (s->kind == MASE_EMIT_ADD)
+            s->weight[1] = mase_emit_number(n->a, -1);
+}
+static void break_rows(struct mase_emit_net *n)
+{
+    n->first->next->sum.group_rows = n->first->next->sum.positions = 2;
+    n->first->next->sum.look = MASE_EMIT_ROWS;
+}
+static void break_type(struct mase_emit_net *n)
+{
+    n->first->next->out->type = MASE_EMIT_I8;
+}
+static void break_sums(struct mase_emit_net *n)
+{
+    n->first->next->sum.acc = MASE_EMIT_I8;
+}
+static void break_memory(struct mase_emit_net *n)
+{
+    n->first->next->out->slot = n->first->out->slot;
+}
+static void break_life(struct mase_emit_net *n)
+{
+    n->last->in[0] = n->first->out;
+}
+
+/* Whatever is wrong with a step is found before a line is written. */
+static void steps_are_run_before_they_are_written(void **state)
+{
+    static const struct {
+        void (*change)(struct mase_emit_net *n);
+        const char *message;
+    } cases[] = {
+        { NULL, NULL },
+        { break_weight, "its results are others than those it was made from" },
+        { break_sign, "its results are others than those it was made from" },
+        { break_rows, "a: its C is wrong for sample 0: it reads what is not there" },
+        { break_type, "a: its C is wrong for sample 0: a code does not fit its type" },
+        { break_sums, "a: its C is wrong for sample 0: a sum does not fit its type" },
+        { break_memory, "a: its C is wrong for sample 0: it writes over what it reads" },
+        { break_life, "it reads what is not there" },
+    };
+    const float x[] = { 1, -2, 3, 0.5f, 7, -7, 100, 100, 100 };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct mase_arena a = { 0 };
+        struct mase_err err = { 0 };
+        struct mase_graph *g;
+        struct mase_exact *e;
+        struct mase_emit_net n = { .a = &a };
+        const struct mase_shape sample = { 1, { 3 } };
+        assert_int_equal(mase_graph_parse_mg(&g, sum_of_two, sizeof sum_of_two - 1, "n.mg", &err),
+                         MASE_OK);
+        mase_graph_init_weights(g, 1);
+        const struct mase_inputs in = mase_graph_inputs(&a, g, &sample, 1);
+        assert_int_equal(mase_exact_new(&e, g, in.item, in.count, &err), MASE_OK);
+        assert_int_equal(mase_emit_from_exact(&n, e, false, &err), MASE_OK);
+        mase_emit_place(&n);
+        if (cases[i].change)
+            cases[i].change(&n);
+        const enum mase_status st = mase_emit_check(&n, &(struct mase_emit_source){ .exact = e },
+                                                    i % 2 ? x : NULL, i % 2 ? 3 : 0, &err);
+        assert_int_equal(st, cases[i].change ? MASE_EVALUE : MASE_OK);
+        if (cases[i].change && !strstr(err.msg, cases[i].message))
+            fail_msg("got '%s', want '%s'", err.msg, cases[i].message);
+        mase_exact_free(e);
+        mase_graph_free(g);
+        mase_arena_release(&a);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -104,6 +196,7 @@ int main(void)
         cmocka_unit_test(types_are_the_smallest),
         cmocka_unit_test(a_chain_has_two_arrays_and_a_branch_three),
         cmocka_unit_test(floats_read_back),
+        cmocka_unit_test(steps_are_run_before_they_are_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

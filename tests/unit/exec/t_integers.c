@@ -62,6 +62,7 @@ static const struct step_case nets[] = {
       "c = Conv2d(2, 4, 3, padding=1, padding_mode='circular'); fc = Linear(4, 2); c(x); "
       "torch.permute(c, (0, 2, 3, 1)); fc(permute)",
       .in = { S(2, 4, 3) } },
+    { "conv2d", "c = Conv2d(2, 3, 1, stride=3, padding=2); c(x)", .in = { S(2, 1, 2) } },
     { "linear",
       "fc = Linear(7, 4); torch.nn.functional.pad(x, (2, 0)); fc(pad); torch.flip(fc, (1,))",
       .in = { S(5) } },
@@ -334,6 +335,32 @@ static void scaled_codes_are_rounded_in_float32(void **state)
     stop(&r);
 }
 
+/* Windows that see padding alone give the bias, rounded as where they see data. */
+static void a_bias_over_padding_stays(void **state)
+{
+    static const struct step_case c = { "conv2d", "c = Conv2d(1, 2, 1, stride=2, padding=1); c(x)",
+                                        .in = { S(1, 1, 1) } };
+    struct mase_quant q = { .kind = MASE_QUANT_int,
+                            .operand = { format_of("int(8, 0.05)"), format_of("int(8, 0.03)") } };
+    struct running r = start(&c, 4);
+    struct mase_exact *e;
+    struct mase_module *m = mase_node_module(mase_graph_find(r.graph, "c"));
+    const float *bias = mase_f32(&m->params[1].tensor);
+    (void)state;
+    mase_module_set_quant(r.graph, m, &q);
+    must(mase_exact_new(&e, r.graph, r.input, 1, &err), &c);
+    struct mase_exact_work *w = mase_exact_work_new(e, 4, MASE_EXACT_ALL);
+    const struct mase_lanes y = run_exact(&r, e, w);
+    for (int64_t row = 0; row < y.rows; row++) {
+        const double step = (double)0.05f * (double)0.03f;
+        const float want = (float)rint((double)bias[row / 4] / step) * (float)step;
+        assert_true(want != 0.0f && y.data[row * y.stride] == want);
+    }
+    mase_exact_work_free(w);
+    mase_exact_free(e);
+    stop(&r);
+}
+
 /* Codes may have a sign though nothing negative comes: relu still cuts. */
 static void relu_cuts_scaled_codes(void **state)
 {
@@ -456,6 +483,11 @@ static const struct refusal {
       "integer(6, 2)",
       "integer(6, 2)",
       "a mean over other than the last dimensions has none" },
+    { { "conv2d", "c = Conv2d(1, 2, 1); p = MaxPool2d(2, 1, 1, 2); c(x); p(c)",
+        .in = { S(1, 1, 1) } },
+      "integer(6, 2)",
+      "integer(6, 2)",
+      "p: no exact integers: a window of it lies in the padding" },
 };
 
 static void what_has_no_integers_is_refused_by_name(void **state)
@@ -525,6 +557,7 @@ int main(void)
         cmocka_unit_test(what_does_not_fit_is_known),
         cmocka_unit_test(relu_cuts_scaled_codes),
         cmocka_unit_test(wide_sums_are_exact),
+        cmocka_unit_test(a_bias_over_padding_stays),
         cmocka_unit_test(scaled_codes_are_rounded_in_float32),
         cmocka_unit_test(functions_between_roundings_are_tables),
         cmocka_unit_test(what_has_no_integers_is_refused_by_name),

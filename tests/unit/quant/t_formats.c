@@ -415,6 +415,25 @@ static void check_bind(const char *toml, const char *expected, const char *messa
     mase_arena_release(&a);
 }
 
+/* From what was rounded: a zero point far from zero takes no digits from the step. */
+static void the_step_of_values_is_found(void **state)
+{
+    static const struct {
+        float value[4], step;
+    } cases[] = { { { -1.0f, 0.25f, -0.7f, 0.1f }, 1.25f / 255 },
+                  { { 2.0f, 0.3f, 1.1f, -0.01f }, 2.01f / 255 },
+                  { { 0 }, 1 } };
+    const struct mase_format *f = format_of("int(8, NA, NA, NA, NA, false)");
+    const struct mase_shape s = { 1, { 4 } };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        float q[4], step = 0;
+        mase_quantize(f, q, cases[i].value, &s, MASE_ROLE_WEIGHT, MASE_SIGNED);
+        assert_true(mase_format_step_of(&step, f, 0, q, 4, MASE_SIGNED));
+        assert_true(step == cases[i].step);
+    }
+}
+
 static void binds(void **state)
 {
     (void)state;
@@ -467,6 +486,7 @@ int main(void)
         cmocka_unit_test(text_bits_equality),
         cmocka_unit_test(wrong_texts),
         cmocka_unit_test(what_a_block_shares_is_stored_once),
+        cmocka_unit_test(the_step_of_values_is_found),
         cmocka_unit_test(binds),
         cmocka_unit_test(refuses),
         cmocka_unit_test(mentions),
