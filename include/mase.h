@@ -621,6 +621,18 @@ MASE_API void mase_runner_free(struct mase_runner *runner); /* may be NULL */
  */
 MASE_API enum mase_status mase_runner_run(struct mase_runner *runner, float *y, const float *x,
                                           int64_t n, struct mase_err *err) MASE_MUST_CHECK;
+/* The element type of what the network computes, "float32", "float64", "int64", "int32", "uint8" or
+ * "bool"; NULL: there is no runner. mase_runner_run gives all of them as floats,
+ * mase_runner_run_typed as they are: y has n results of that type.
+ *
+ *     float x[16] = { 0 };
+ *     double y[5]; // as many bytes as the widest type has
+ *     printf("%s\n", mase_runner_type(runner));
+ *     MASE_TRY(mase_runner_run_typed(runner, y, x, 1, err));
+ */
+MASE_API const char *mase_runner_type(const struct mase_runner *runner);
+MASE_API enum mase_status mase_runner_run_typed(struct mase_runner *runner, void *y, const float *x,
+                                                int64_t n, struct mase_err *err) MASE_MUST_CHECK;
 /* Shapes of one sample of input number i, and of one result: the rank, and dim (8), which may be
  * NULL; -1: there is none. features: values of one sample, all inputs together.
  *

@@ -144,9 +144,15 @@ const char *mase_predictor_isa(const struct mase_predictor *p); /* "scalar" for 
 int64_t mase_predictor_outputs(const struct mase_predictor *p); /* per sample */
 struct mase_shape mase_predictor_result(const struct mase_predictor *p); /* of one sample */
 
+enum mase_dtype mase_predictor_dtype(const struct mase_predictor *p); /* of results */
+
 /* n samples of a row-major (samples, features) array to y, (n, outputs). Any n. */
 enum mase_status mase_predictor_run(struct mase_predictor *p, float *y, const float *x, int64_t n,
                                     struct mase_err *err) MASE_MUST_CHECK;
+/* To y of another element type, as that of results, which then are not rounded to floats. */
+enum mase_status mase_predictor_run_typed(struct mase_predictor *p, void *y, enum mase_dtype dtype,
+                                          const float *x, int64_t n,
+                                          struct mase_err *err) MASE_MUST_CHECK;
 
 /* ---- evaluation ---- */
 

@@ -199,6 +199,8 @@ mase_net_profile      status  object out object text err
 mase_runner_new       status  object object* RunOptions err
 mase_runner_free      none    object
 mase_runner_run       status  object memory memory i64 err
+mase_runner_run_typed status  object memory memory i64 err
+mase_runner_type      text    object
 mase_runner_input     int     object int dims
 mase_runner_result    int     object dims
 mase_runner_features  i64     object

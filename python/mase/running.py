@@ -66,6 +66,7 @@ class Runner:
         self._handle = Handle(out.value, lib.mase_runner_free)
         dim = (ctypes.c_int64 * 8)()
         self.result = shape_of(lib.mase_runner_result(out, dim), dim)
+        self.dtype: str = lib.mase_runner_type(out).decode()
         self.features = int(lib.mase_runner_features(out))
         self._inputs: Dict[str, Tuple[int, ...]] = {}  # what a sample of each is like
         for node in graph.nodes:
@@ -78,8 +79,8 @@ class Runner:
         import numpy
 
         x = self._joined(inputs, named)
-        y = numpy.empty((len(x), *self.result), numpy.float32)
-        call(lib.mase_runner_run, self._handle.pointer, y.ctypes.data, x.ctypes.data, len(x))
+        y = numpy.empty((len(x), *self.result), self.dtype)
+        call(lib.mase_runner_run_typed, self._handle.pointer, y.ctypes.data, x.ctypes.data, len(x))
         return y
 
     def _joined(self, inputs: Tuple[Any, ...], named: Mapping[str, Any]) -> NDArray[Any]:

@@ -135,3 +135,25 @@ def test_batch_statistics_are_those_of_the_batch_that_is_asked_for() -> None:
         parts = [x[i : i + batch] for i in range(0, 2498, batch)]
         y = numpy.concatenate([(p - p.mean(0)) / numpy.sqrt(p.var(0) + 1e-5) for p in parts])
         assert abs(said.loss - ((y - targets[2:]) ** 2).mean()) < 1e-5
+
+
+def test_results_have_the_type_that_is_computed() -> None:
+    """By a plan, and by the reference, which runs what mixes the samples."""
+    x = numpy.random.default_rng(0).standard_normal((6, 4)).astype(numpy.float32)
+    for text, want in (
+        ("argmax](args = (%x, 1)", x.argmax(1)),
+        ("gt](args = (%x, 0)", x > 0),
+        ("to](args = (%x, torch.float64)", x.astype(numpy.float64)),
+        ("argmax](args = (%x, 0)", None),
+        ("argsort](args = (%x, 0)", x.argsort(0)),
+    ):
+        graph = mase.MaseGraph.from_text(
+            f"mase-graph 1\n%x = placeholder[target=x]\n%y = call_method[target={text}, kwargs = {{}})\nreturn %y\n"
+        )
+        graph.sample = (4,)
+        if want is None:
+            with pytest.raises(mase.MaseError):
+                graph(x)
+            continue
+        y = graph(x)
+        assert y.dtype == want.dtype and (y == want).all()

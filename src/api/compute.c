@@ -80,7 +80,8 @@ void mase_runner_free(struct mase_runner *r)
 
 struct run {
     struct mase_runner *runner;
-    float *y;
+    void *y;
+    enum mase_dtype dtype;
     const float *x;
     int64_t n;
 };
@@ -95,14 +96,13 @@ static enum mase_status run_samples(void *data, struct mase_err *err)
     if (r->n && (in > out ? in : out) > MASE_API_VALUES / r->n)
         return mase_fail(err, MASE_ELIMIT, "no memory has so many values as %lld samples",
                          (long long)r->n);
-    return mase_predictor_run(r->runner->predictor, r->y, r->x, r->n, err);
+    return mase_predictor_run_typed(r->runner->predictor, r->y, r->dtype, r->x, r->n, err);
 }
 
-enum mase_status mase_runner_run(struct mase_runner *runner, float *y, const float *x, int64_t n,
-                                 struct mase_err *err)
+static enum mase_status run_runner(struct mase_runner *runner, void *y, enum mase_dtype dtype,
+                                   const float *x, int64_t n, struct mase_err *err)
 {
-    struct run r = { runner, y, x, n };
-    MASE_API_NEED(runner, err);
+    struct run r = { runner, y, dtype, x, n };
     if (n) {
         MASE_API_NEED(y, err);
         MASE_API_NEED(x, err);
@@ -113,6 +113,26 @@ enum mase_status mase_runner_run(struct mase_runner *runner, float *y, const flo
     const enum mase_status st = mase_api_run(runner->session, run_samples, &r, err);
     runner->busy = false;
     return st;
+}
+
+enum mase_status mase_runner_run(struct mase_runner *runner, float *y, const float *x, int64_t n,
+                                 struct mase_err *err)
+{
+    MASE_API_NEED(runner, err);
+    return run_runner(runner, y, MASE_F32, x, n, err);
+}
+
+enum mase_status mase_runner_run_typed(struct mase_runner *runner, void *y, const float *x,
+                                       int64_t n, struct mase_err *err)
+{
+    MASE_API_NEED(runner, err);
+    return run_runner(runner, y, mase_predictor_dtype(runner->predictor), x, n, err);
+}
+
+const char *mase_runner_type(const struct mase_runner *runner)
+{
+    return runner ? mase_dtypes[mase_predictor_dtype(runner->predictor)].torch + strlen("torch.")
+                  : NULL;
 }
 
 int mase_runner_input(const struct mase_runner *runner, int i, int64_t dim[8])

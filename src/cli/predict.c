@@ -224,7 +224,6 @@ static enum mase_status scale_back(struct job *j, struct mase_err *err)
 {
     const struct mase_scaling *s = &j->checkpoint.target_scaling;
     const int64_t outputs = mase_predictor_outputs(j->predictor);
-    float *y = mase_f32(&j->y);
     if (!s->n)
         return MASE_OK;
     if (s->n != outputs)
@@ -232,7 +231,8 @@ static enum mase_status scale_back(struct job *j, struct mase_err *err)
                          "the network has %lld outputs, but its checkpoint scaled %lld targets",
                          (long long)outputs, (long long)s->n);
     for (int64_t i = 0; i < mase_tensor_count(&j->y); i++)
-        y[i] = (float)(y[i] * s->std[i % outputs] + s->mean[i % outputs]);
+        mase_tensor_set(&j->y, i,
+                        mase_tensor_get(&j->y, i) * s->std[i % outputs] + s->mean[i % outputs]);
     return MASE_OK;
 }
 
@@ -354,9 +354,11 @@ static enum mase_status predict(struct job *j, struct mase_err *err)
     const struct mase_shape result = mase_predictor_result(j->predictor);
     struct mase_shape shape = { result.rank + 1, { n } };
     memcpy(shape.dim + 1, result.dim, (size_t)result.rank * sizeof result.dim[0]);
-    j->y = mase_tensor(&j->c->arena, MASE_F32, &shape, true);
+    const bool floats = j->checkpoint.target_scaling.n; /* what is scaled back is no integer */
+    const enum mase_dtype dtype = floats ? MASE_F32 : mase_predictor_dtype(j->predictor);
+    j->y = mase_tensor(&j->c->arena, dtype, &shape, true);
     const uint64_t started = mase_clock();
-    MASE_TRY(mase_predictor_run(j->predictor, mase_f32(&j->y), mase_f32(&j->x), n, err));
+    MASE_TRY(mase_predictor_run_typed(j->predictor, j->y.data, dtype, mase_f32(&j->x), n, err));
     j->seconds = 1e-9 * (double)(mase_clock() - started);
     MASE_TRY(scale_back(j, err));
     const char *path = mase_cli_text(j->c, MASE_CLI_output);

@@ -41,8 +41,10 @@ static enum mase_status find_inputs(struct mase_predictor *p, const struct mase_
 }
 
 /* out: that of a batch, which stands first. */
-static void set_result(struct mase_predictor *p, const struct mase_shape *out)
+static void set_result(struct mase_predictor *p, enum mase_dtype dtype,
+                       const struct mase_shape *out)
 {
+    p->dtype = dtype;
     p->result = *out;
     p->result.rank--;
     memmove(p->result.dim, p->result.dim + 1, (size_t)p->result.rank * sizeof out->dim[0]);
@@ -61,7 +63,7 @@ static enum mase_status find_outputs(struct mase_predictor *p, struct mase_err *
         st = mase_fail(err, MASE_EUNSUPPORTED,
                        "the network must return one tensor with a row for each sample");
     if (!st)
-        set_result(p, &out->tensor->shape);
+        set_result(p, out->tensor->dtype, &out->tensor->shape);
     mase_arena_release(&a);
     return st;
 }
@@ -87,7 +89,7 @@ static enum mase_status make_exact(struct mase_predictor *p, struct mase_err *er
     enum { SAMPLES = 128 };
     p->batch = p->batch < SAMPLES ? p->batch : SAMPLES;
     MASE_TRY(mase_exact_new(&p->exact, p->graph, p->inputs.item, p->inputs.count, err));
-    set_result(p, &p->exact->result);
+    set_result(p, MASE_F32, &p->exact->result);
     return MASE_OK;
 }
 
@@ -124,7 +126,8 @@ static enum mase_status make_worker(struct mase_predictor *p, int i, struct mase
         return mase_fail_at(err, st, why.loc, "%s", why.msg);
     s->x = mase_plan_inputs(s->plan);
     s->y = mase_plan_output(s->plan);
-    set_result(p, &s->plan->output->tensor->shape);
+    const struct mase_tensor *y = s->plan->output->tensor;
+    set_result(p, y->dtype, &y->shape);
     return MASE_OK;
 }
 
@@ -248,6 +251,11 @@ struct mase_shape mase_predictor_result(const struct mase_predictor *p)
     return p->result;
 }
 
+enum mase_dtype mase_predictor_dtype(const struct mase_predictor *p)
+{
+    return p->dtype;
+}
+
 int64_t mase_predictor_outputs(const struct mase_predictor *p)
 {
     return p->outputs;
@@ -266,22 +274,24 @@ static void scale(const struct mase_predictor *p, const struct mase_worker *s)
     }
 }
 
+/* To s->y as floats, whatever they are in a. */
 static enum mase_status run_reference(const struct mase_predictor *p, struct mase_worker *s,
-                                      struct mase_err *err)
+                                      struct mase_arena *a, struct mase_err *err)
 {
-    struct mase_arena a = { 0 };
     struct mase_values v;
-    float *x = mase_new_array(&a, float, (size_t)(s->samples * p->features));
+    float *x = mase_new_array(a, float, (size_t)(s->samples * p->features));
     mase_from_lanes(x, s->x, s->samples);
-    const struct mase_input *in = mase_inputs_fill(&a, &p->inputs, x, s->samples);
-    enum mase_status st = mase_run_reference(&v, &a, p->graph, in, p->inputs.count, err);
-    if (!st && mase_tensor_count(mase_run_output(&v, p->graph)->tensor) != s->samples * p->outputs)
-        st = mase_fail(err, MASE_EVALUE, "of %lld samples the network returns another number",
-                       (long long)s->samples);
-    if (!st)
-        mase_to_lanes(s->y, mase_f32(mase_run_output(&v, p->graph)->tensor), s->samples);
-    mase_arena_release(&a);
-    return st;
+    const struct mase_input *in = mase_inputs_fill(a, &p->inputs, x, s->samples);
+    MASE_TRY(mase_run_reference(&v, a, p->graph, in, p->inputs.count, err));
+    const struct mase_tensor *y = mase_run_output(&v, p->graph)->tensor;
+    if (mase_tensor_count(y) != s->samples * p->outputs)
+        return mase_fail(err, MASE_EVALUE, "of %lld samples the network returns another number",
+                         (long long)s->samples);
+    for (int64_t i = 0; i < s->samples; i++)
+        for (int64_t r = 0; r < p->outputs; r++)
+            s->y.data[r * s->y.stride + i] = (float)mase_tensor_get(y, i * p->outputs + r);
+    s->result = *y;
+    return MASE_OK;
 }
 
 /* ---- all of them ---- */
@@ -334,10 +344,13 @@ static bool begin(const struct each *e, struct mase_worker *s, int64_t at)
 static bool is_same_alone(const struct mase_predictor *p, const float *x, const float *y)
 {
     struct mase_worker *s = p->worker;
+    struct mase_arena a = { 0 };
     struct mase_err err;
     s->samples = 1;
     mase_to_lanes(s->x, x, 1);
-    if (run_reference(p, s, &err))
+    const enum mase_status st = run_reference(p, s, &a, &err);
+    mase_arena_release(&a);
+    if (st)
         return false;
     for (int64_t r = 0; r < p->outputs; r++)
         if (memcmp(&s->y.data[r * s->y.stride], &y[r], sizeof *y) != 0)
@@ -367,7 +380,7 @@ static enum mase_status mixes(bool *out, const struct each *e, struct mase_err *
     float *x = mase_new_array(&a, float, (size_t)(n * p->features));
     float *y = mase_new_array(&a, float, (size_t)(n * p->outputs));
     mase_from_lanes(x, s->x, n);
-    const enum mase_status st = n > 1 ? run_reference(p, s, err) : MASE_OK;
+    const enum mase_status st = n > 1 ? run_reference(p, s, &a, err) : MASE_OK;
     mase_from_lanes(y, s->y, n);
     for (int64_t i = 0; !st && !*out && n > 1 && i < n; i++)
         *out = !is_same_alone(p, x + i * p->features, y + i * p->outputs);
@@ -447,10 +460,13 @@ static enum mase_status each_by_reference(const struct each *e, struct mase_err 
     for (int64_t at = 0; at < e->n; at += e->p->batch) {
         if (!begin(e, s, at))
             return first_fault(e->p, 1, err);
-        const enum mase_status st = run_reference(e->p, s, err);
+        struct mase_arena a = { 0 };
+        const enum mase_status st = run_reference(e->p, s, &a, err);
+        if (!st)
+            e->take(e->p, s, at, e->data);
+        mase_arena_release(&a);
         if (st)
             return at ? mase_wrap(err, "in the batch from sample %lld on", (long long)at) : st;
-        e->take(e->p, s, at, e->data);
         if (s->fault >= 0)
             return first_fault(e->p, 1, err);
     }
@@ -555,8 +571,8 @@ enum mase_status mase_predictor_each(struct mase_predictor *p, int64_t n, mase_w
 /* ---- arrays ---- */
 
 struct arrays {
-    const float *x; // (samples, features)
-    float *y;       // (samples, outputs)
+    const float *x;       // (samples, features)
+    struct mase_tensor y; // (samples, outputs)
     const struct mase_predictor *p;
     int64_t samples;
 };
@@ -571,11 +587,21 @@ static void fill_array(const struct mase_predictor *p, struct mase_worker *s, in
         mase_to_lanes(s->x, a->x + at * p->features, s->samples);
 }
 
+/* What the reference computed is there with its own type, what a plan did in floats. */
 static void take_array(const struct mase_predictor *p, struct mase_worker *s, int64_t at,
                        void *data)
 {
-    const struct arrays *a = data;
-    mase_from_lanes(a->y + at * p->outputs, s->y, s->samples);
+    struct arrays *a = data;
+    const int64_t first = at * p->outputs, count = s->samples * p->outputs;
+    const int size = mase_dtypes[a->y.dtype].size;
+    if (!s->plan && !s->exact && s->result.dtype == a->y.dtype)
+        memcpy((char *)a->y.data + first * size, s->result.data, (size_t)(count * size));
+    else if (a->y.dtype == MASE_F32)
+        mase_from_lanes(mase_f32(&a->y) + first, s->y, s->samples);
+    else
+        for (int64_t k = 0; k < count; k++)
+            mase_tensor_set(&a->y, first + k,
+                            s->y.data[k % p->outputs * s->y.stride + k / p->outputs]);
 }
 
 /* Every workers-th batch of an array, which integers take as it is. */
@@ -587,8 +613,8 @@ static void run_exact_worker(const void *data, int worker, int workers)
     struct mase_worker *s = &p->worker[worker];
     for (int64_t at = worker * p->batch; at < n && s->fault < 0; at += workers * p->batch) {
         const int64_t samples = n - at < p->batch ? n - at : p->batch;
-        if (mase_exact_run_array(s->exact, a->y + at * p->outputs, a->x + at * p->features, samples,
-                                 &s->err))
+        if (mase_exact_run_array(s->exact, mase_f32(&a->y) + at * p->outputs,
+                                 a->x + at * p->features, samples, &s->err))
             s->fault = at;
     }
 }
@@ -606,11 +632,18 @@ static enum mase_status run_exact(struct mase_predictor *p, const struct arrays 
     return run_workers(p, run_exact_worker, a, workers, err);
 }
 
+enum mase_status mase_predictor_run_typed(struct mase_predictor *p, void *y, enum mase_dtype dtype,
+                                          const float *x, int64_t n, struct mase_err *err)
+{
+    const struct mase_shape all = { 1, { n * p->outputs } };
+    struct arrays a = { x, { dtype, all, y }, p, n };
+    if (p->exact && !p->scaling && p->inputs.item[0].tensor.dtype == MASE_F32 && dtype == MASE_F32)
+        return run_exact(p, &a, err);
+    return mase_predictor_each(p, n, fill_array, take_array, &a, err);
+}
+
 enum mase_status mase_predictor_run(struct mase_predictor *p, float *y, const float *x, int64_t n,
                                     struct mase_err *err)
 {
-    struct arrays a = { x, y, p, n };
-    if (p->exact && !p->scaling && p->inputs.item[0].tensor.dtype == MASE_F32)
-        return run_exact(p, &a, err);
-    return mase_predictor_each(p, n, fill_array, take_array, &a, err);
+    return mase_predictor_run_typed(p, y, MASE_F32, x, n, err);
 }

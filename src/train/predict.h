@@ -14,6 +14,7 @@ struct mase_worker {
     struct mase_exact_work *exact; /* integers */
     struct mase_lanes x, y;        /* the plan's, that of integers, or the reference's own */
     int64_t samples;               /* in x */
+    struct mase_tensor result;     /* of the reference, with its type: until it runs again */
     struct mase_targets targets;   /* of evaluate.c: theirs */
     int64_t fault;                 /* where the batch begins that could not be run; -1: none */
     struct mase_err err;           /* then why */
@@ -29,6 +30,7 @@ struct mase_predictor {
     int64_t together;         /* samples of a batch where the network mixes them; 0: all */
     int64_t told;             /* how many of them the user was told; 0: nothing */
     struct mase_shape result; /* of a sample: outputs in all */
+    enum mase_dtype dtype;    /* of results, which workers have as floats */
     struct mase_worker *worker;
     int workers; /* threads; one for the reference */
     bool learns; /* what formats learn may have no values yet */

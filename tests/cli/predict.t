@@ -66,3 +66,43 @@ refused "samples of another shape" 'bad\.npy: its shape is \[3, 15\]; expected a
 run train jsc-tiny jsc-sim --input x.npy
 refused "an option of predict only" 'is no option of ch train'
 holds "nothing was written" test ! -e y.npy
+
+# Results are of the type that the network computes, by plans and by the reference, and scores are of their values.
+run convert jsc-toy net.mg --dataset jsc-sim
+# ends METHOD ARGUMENTS [METHOD ARGUMENTS]: the network with these methods behind it, in typed.mg.
+ends()
+{
+    sed '$d' net.mg >typed.mg
+    of=seq_blocks_10
+    while [ $# -gt 1 ]; do
+        echo "%of_$of = call_method[target=$1](args = (%$of$2), kwargs = {})" >>typed.mg
+        of=of_$of
+        shift 2
+    done
+    echo "return %$of" >>typed.mg
+    run predict typed.mg jsc-sim --load $best --input x.npy --output typed.npy
+}
+reference='the plain reference runs the network'
+ends argmax ', 1' # 0.5 everywhere: the same class three times
+succeeds "classes by a plan"
+holds "are integers" grep -q "'<i8'.*(3,)" typed.npy
+ends cumsum ', 0' argmax ', 1'
+err_has "classes by the reference" "$reference"
+holds "are integers, too" grep -q "'<i8'.*(3,)" typed.npy
+mv typed.npy classes.npy
+ends argmax ', 1'
+holds "and the same ones" cmp classes.npy typed.npy
+ends gt ', 0.0'
+holds "truth values are such" grep -q "'|b1'.*(3, 5)" typed.npy
+ends to ', torch.float64'
+err_has "doubles" "$reference"
+holds "are doubles" grep -q "'<f8'.*(3, 5)" typed.npy
+ends to ', torch.float64' float ','
+holds "and back floats" grep -q "'<f4'.*(3, 5)" typed.npy
+ends to ', torch.float64'
+run test jsc-toy jsc-sim --load $best --project float
+grep test_acc "$T/out" >accuracy
+run test typed.mg jsc-sim --load $best --project double
+succeeds "doubles are tested"
+grep test_acc "$T/out" >double
+holds "with the accuracy of floats" cmp accuracy double

@@ -1,6 +1,7 @@
 """random_costs.py - what networks cost, counted from PyTorch's own layers as they run: docs/costs.md once more."""
 from math import prod
 
+import torch
 from torch import nn
 
 EACH = {1: (nn.ReLU, nn.Tanh, nn.Sigmoid, nn.GELU, nn.SiLU, nn.ELU, nn.LeakyReLU, nn.Hardtanh, nn.Hardswish, nn.Mish, nn.Softplus, nn.CELU,
@@ -33,7 +34,8 @@ def counted(net, inputs, info, graph):
     calls = {}
     hooks = [layer.register_forward_hook(lambda _, x, y, path=path: calls.setdefault(path, []).append((x[0].clone(), y)))
              for path, layer in net.named_modules() if not list(layer.children())]
-    net.eval()(*[x.clone() for x in inputs])
+    with torch.no_grad():
+        net.eval()(*[x.clone() for x in inputs])
     for hook in hooks:
         hook.remove()
     of = dict(net.named_modules())

@@ -696,6 +696,32 @@ static void integers_are_what_is_emulated(void **state)
     mase_runner_free(integers);
 }
 
+/* The class by its number, as a float and as the integer that it is. */
+static void results_have_the_type_that_is_computed(void **state)
+{
+    struct world *w = *state;
+    const struct mase_node *last = mase_net_find(w->net, "seq_blocks_3"), *class = NULL;
+    struct mase_runner *r = NULL;
+    float x[3 * 16], y[3];
+    int64_t typed[3];
+    for (int i = 0; i < 3 * 16; i++)
+        x[i] = 0.25f * (float)(i * i % 19) - 2;
+    MUST(mase_runner_new(w->net, &r, NULL, &w->err));
+    assert_string_equal(mase_runner_type(r), "float32");
+    mase_runner_free(r);
+    MUST(mase_net_add(w->net, &class, NULL,
+                      "%class = call_function[target=torch.argmax](args = (%seq_blocks_3, 1))",
+                      &w->err));
+    MUST(mase_net_replace(w->net, last, class, &w->err));
+    MUST(mase_runner_new(w->net, &r, NULL, &w->err));
+    assert_string_equal(mase_runner_type(r), "int64");
+    MUST(mase_runner_run(r, y, x, 3, &w->err));
+    MUST(mase_runner_run_typed(r, typed, x, 3, &w->err));
+    for (int i = 0; i < 3; i++)
+        assert_true(typed[i] >= 0 && typed[i] < 5 && (float)typed[i] == y[i]);
+    mase_runner_free(r);
+}
+
 /* ---- training ---- */
 
 struct told {
@@ -866,6 +892,7 @@ int main(void)
         TEST(statistics_are_by_node_and_operand),
         TEST(numbers_are_rounded),
         TEST(integers_are_what_is_emulated),
+        TEST(results_have_the_type_that_is_computed),
         TEST(callbacks_stop_training),
         TEST(failed_training_changes_nothing),
         TEST(the_same_seed_gives_the_same_bits),

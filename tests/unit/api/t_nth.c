@@ -440,6 +440,14 @@ static enum mase_status compute(struct trial *t, struct mase_err *err)
     return st;
 }
 
+static enum mase_status run_typed(struct trial *t, struct mase_err *err)
+{
+    float y[ROWS * CLASSES];
+    MASE_TRY(mase_runner_run_typed(world.runner, y, world.x, ROWS, err));
+    t->sum = add_bytes(1, y, sizeof y);
+    return MASE_OK;
+}
+
 static enum mase_status run_again(struct trial *t, struct mase_err *err)
 {
     float y[ROWS * CLASSES];
@@ -640,6 +648,7 @@ static const struct call calls[] = {
     { .name = "runner_new, runner_run", .run = compute },
     { .name = "the same, exact", .run = compute, .net = QUANTISED, .text = "exact" },
     { .name = "runner_run", .run = run_again },
+    { .name = "runner_run_typed", .run = run_typed },
     { .name = "net_evaluate", .run = evaluate },
     { .name = "net_evaluate, exact", .run = evaluate, .net = QUANTISED, .text = "exact" },
     { .name = "net_prove", .run = prove, .net = QUANTISED },

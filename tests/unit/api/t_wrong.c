@@ -84,6 +84,8 @@ static void what_is_missing_is_said(void **state)
     refused(mase_net_train(net, NULL, NULL, NULL, &err), "rows is NULL");
     refused(mase_runner_new(NULL, &runner, NULL, &err), "net is NULL");
     refused(mase_runner_run(NULL, x, x, 1, &err), "runner is NULL");
+    refused(mase_runner_run_typed(NULL, x, x, 1, &err), "runner is NULL");
+    assert_null(mase_runner_type(NULL));
     assert_int_equal(mase_net_open(session, &n, "no-such-model", NULL, NULL), MASE_EVALUE);
     assert_null(mase_net_next(NULL, NULL));
     assert_null(mase_net_find(net, NULL));
