@@ -21,7 +21,7 @@ libdir=${prefix}/@CMAKE_INSTALL_LIBDIR@
 Name: mase
 Description: @PROJECT_DESCRIPTION@
 Version: @PROJECT_VERSION@
-Requires.private: libpcre2-8 >= 10.40, zlib, libpng >= 1.6, libjpeg
+Requires.private: libpcre2-8 >= 10.40, zlib
 Cflags: -I${includedir}
 Libs: -L${libdir} -lmase
 Libs.private: -fopenmp -lm

@@ -4,7 +4,7 @@ add_library(mase_shared SHARED $<TARGET_OBJECTS:mase>)
 set_target_properties(mase_shared PROPERTIES OUTPUT_NAME mase EXPORT_NAME mase LINKER_LANGUAGE C
     VERSION ${PROJECT_VERSION} SOVERSION 0)
 target_include_directories(mase_shared INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
-target_link_libraries(mase_shared PRIVATE PkgConfig::PCRE2 PkgConfig::ZLIB PkgConfig::PNG PkgConfig::JPEG
+target_link_libraries(mase_shared PRIVATE PkgConfig::PCRE2 PkgConfig::ZLIB
     OpenMP::OpenMP_C m ${CMAKE_DL_LIBS})
 
 set(map ${PROJECT_BINARY_DIR}/libmase.map)

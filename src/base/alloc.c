@@ -25,8 +25,6 @@ void mase_out_of_memory(size_t wanted)
         mase_fail(g->err, MASE_ENOMEM, "out of memory: %zu bytes", wanted);
         mase_guard_leave(g, MASE_ENOMEM);
     }
-    if (mase_guard_is_child())
-        _exit(1); /* whose handlers are the host's */
     mase_fprintf(stderr, "out of memory: %zu bytes\n", wanted);
     exit(1);
 }

@@ -161,8 +161,7 @@ void mase_bug_at(const char *file, int line, const char *fmt, ...)
         mase_fail(g->err, MASE_EBUG, "%s:%d: bug: %s", file, line, text);
         mase_guard_leave(g, MASE_EBUG);
     }
-    if (!mase_guard_is_child())
-        mase_fprintf(stderr, "%s:%d: bug: %s\n", file, line,
-                     text); /* in one piece, whoever else prints */
+    mase_fprintf(stderr, "%s:%d: bug: %s\n", file, line,
+                 text); /* in one piece, whoever else prints */
     abort();
 }

@@ -14,7 +14,6 @@
 static const struct mase_host nobody = { .level = MASE_CRITICAL };
 
 static _Thread_local struct mase_guard *now; /* in force on this thread */
-static _Thread_local bool forked;            /* and it was a guarded call that forked */
 
 struct mase_guard *mase_guard_now(void)
 {
@@ -24,11 +23,6 @@ struct mase_guard *mase_guard_now(void)
 const struct mase_host *mase_host_now(void)
 {
     return now ? now->host : NULL;
-}
-
-bool mase_guard_is_child(void)
-{
-    return forked;
 }
 
 /* ---- the ledger ---- */
@@ -188,9 +182,8 @@ enum mase_status mase_guard_pass_on(enum mase_status status, const struct mase_e
     if (status != MASE_ENOMEM && status != MASE_EBUG)
         return status;
     if (!now) {
-        if (!forked)
-            mase_fprintf(stderr, "%s\n", err->msg);
-        status == MASE_EBUG ? abort() : forked ? _exit(1) : exit(1);
+        mase_fprintf(stderr, "%s\n", err->msg);
+        status == MASE_EBUG ? abort() : exit(1);
     }
     if (now->err && now->err != err) {
         *now->err = *err;
@@ -209,12 +202,6 @@ struct mase_guard *mase_guard_set_aside(void)
 void mase_guard_restore(struct mase_guard *g)
 {
     now = g;
-}
-
-void mase_guard_forked(void)
-{
-    forked = now != NULL;
-    now = NULL;
 }
 
 /* ---- what lives as long as the process ---- */

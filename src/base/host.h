@@ -97,10 +97,6 @@ bool mase_heap_broken(const struct mase_heap *p);
 /* With all that is left in it; NULL is none. */
 void mase_heap_free(struct mase_heap *p);
 
-/* Right after fork: the guard is the parent's affair. From here on memory is the C library's, a
- * failure ends this process without a word if there is a host, and nothing is logged to it. */
-void mase_guard_forked(void);
-
 /* ---- calling the host, for log.c and progress.c ---- */
 
 void mase_host_log(enum mase_log_level level, const char *message);

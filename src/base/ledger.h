@@ -54,7 +54,4 @@ struct mase_guard *mase_guard_of_chunk(const struct mase_arena *a);
 /* Leave the call. There must be a guard. */
 _Noreturn void mase_guard_leave(struct mase_guard *g, enum mase_status status);
 
-/* Is this a process that was forked within a guarded call? */
-bool mase_guard_is_child(void);
-
 #endif /* MASE_BASE_LEDGER_H */

@@ -92,7 +92,7 @@ static FILE *stream_after_output(void)
 
 void mase_log_status(const char *text)
 {
-    if ((!text && !logger.status_line) || mase_host_now() || mase_guard_is_child())
+    if ((!text && !logger.status_line) || mase_host_now())
         return;
     FILE *out = stream_after_output();
     struct mase_str line = { 0 };
@@ -138,7 +138,7 @@ static void log_to_stream(enum mase_log_level level, const char *fmt, va_list ap
 void mase_log(enum mase_log_level level, const char *fmt, ...)
 {
     const struct mase_host *host = mase_host_now();
-    if (level < mase_log_get_level() || mase_guard_is_child() || (host && !host->log))
+    if (level < mase_log_get_level() || (host && !host->log))
         return;
     va_list ap;
     va_start(ap, fmt);

@@ -356,7 +356,7 @@ static const char *const part_words[PARTS][WORDS] = { { "train", "training" },
 
 /* One stem with a part before or behind it: x_train, train_x, train/x of HDF5's groups. */
 static bool find_parts(struct mase_array_names *n, struct mase_arena *a, const struct stem *s,
-                       int form, bool labelled, mase_has_fn *has, const void *file)
+                       int form, bool labelled, mase_has_fn *has, void *file)
 {
     const bool before = form > 0;
     const char *between = form == 2 ? "/" : "_";
@@ -376,7 +376,7 @@ static bool find_parts(struct mase_array_names *n, struct mase_arena *a, const s
 }
 
 static struct mase_array_names find_arrays(struct mase_arena *a, const struct mase_columns *wanted,
-                                           mase_has_fn *has, const void *file)
+                                           mase_has_fn *has, void *file)
 {
     const struct mase_data_columns *c = &wanted->chosen;
     const bool labelled = wanted->target != MASE_TARGET_NONE;
@@ -410,7 +410,7 @@ static struct mase_array_names find_arrays(struct mase_arena *a, const struct ma
 }
 
 struct mase_array_names mase_find_arrays(struct mase_arena *a, const struct mase_columns *wanted,
-                                         mase_has_fn *has, const void *file)
+                                         mase_has_fn *has, void *file)
 {
     struct mase_columns usual = *wanted;
     const struct mase_array_names n = find_arrays(a, wanted, has, file);

@@ -17,12 +17,11 @@
 
 #include "base/alloc.h"
 #include "base/number.h"
-#include "data/isolate.h"
 #include "data/picture.h"
-#include "data/sealed.h"
+#include "data/reader.h"
 #include "data/store.h"
 
-enum { DEPTH_MAX = 16, CLASSES_MAX = 65536, ROWS_MIN = 10 };
+enum { DEPTH_MAX = 16, CLASSES_MAX = 65536, ROWS_MIN = 10, SECONDS = 60 };
 
 /* ---- what lies there ---- */
 
@@ -237,21 +236,19 @@ static enum mase_status agree(struct mase_picture_want *want, const struct colle
     return MASE_OK;
 }
 
-static enum mase_status answer(void *reply, const void *data, size_t size, const void *want,
-                               struct mase_err *err)
-{
-    return mase_picture_decode(reply, want, data, size, err);
-}
-
 static enum mase_status decode_all(struct mase_dataset *d, const struct collection *c,
-                                   struct mase_sealed *w, size_t size, struct mase_err *err)
+                                   struct mase_reader *w, const struct mase_picture_want *want,
+                                   size_t size, struct mase_err *err)
 {
     unsigned char *to = d->block;
     for (int i = 0; i < c->count; i++, to += size) {
         struct mase_file f;
-        MASE_TRY(mase_file_open(&f, c->item[i].path, err));
+        w->path = c->item[i].path;
+        MASE_TRY(mase_file_open(&f, w->path, err));
         mase_add_checksum(d, &f);
-        const enum mase_status st = mase_sealed_ask(w, to, f.data, f.size, c->item[i].path, err);
+        const struct mase_reader_question q = { MASE_READER_PICTURE, want->channels, want->height,
+                                                want->width, f.size };
+        const enum mase_status st = mase_reader_ask(w, q, f.data, to, size, NULL, err);
         mase_file_close(&f);
         if (st)
             return st;
@@ -274,11 +271,14 @@ static enum mase_status read_pixels(struct mase_dataset *d, const struct collect
                             " bytes, the most for files of this size; --image-size H,W makes them "
                             "smaller",
                             c->count, size, most);
-    struct mase_sealed w = { .reply_size = size, .library = "libpng or libjpeg" };
-    MASE_TRY(mase_sealed_start(&w, answer, &want, err));
+    struct mase_reader w = { .limits = { mase_data_memory(0), SECONDS, true },
+                             .path = dir,
+                             .library = "libpng or libjpeg",
+                             .kind = "picture" };
+    MASE_TRY(mase_reader_start(&w, err));
     d->block = mase_aligned_calloc(size * (size_t)c->count + 1);
-    const enum mase_status st = decode_all(d, c, &w, size, err);
-    mase_sealed_stop(&w);
+    const enum mase_status st = decode_all(d, c, &w, &want, size, err);
+    mase_reader_stop(&w);
     d->info.data.sample = (struct mase_shape){ 3, { want.channels, want.height, want.width } };
     d->image->part[d->image->parts++] =
         (struct mase_image_part){ d->block, 0, c->count, (int64_t)size };

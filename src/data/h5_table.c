@@ -10,12 +10,17 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "data/hdf5.h"
-#include "data/isolate.h"
+#include "data/h5_file.h"
 #include "data/raw.h"
 #include "data/store.h"
 
 enum { ROWS_AT_ONCE = 16384, COLUMNS_MAX = 4096, FEATURES_MAX = 1 << 20 };
+
+/* What is read: the table and the shape of a sample. */
+struct table {
+    struct mase_raw raw;
+    struct mase_shape sample;
+};
 
 /* The one column of n that is 1, the others being 0. */
 static enum mase_status one_hot_label(int32_t *label, const double *column, int n, const char *path,
@@ -36,9 +41,9 @@ static enum mase_status one_hot_label(int32_t *label, const double *column, int 
 
 struct reading {
     const struct mase_h5_set *set;
-    struct mase_h5_choice choice;
     int columns; /* features, then the label's, then the group's */
     int one_hot; /* label columns that are one-hot; 0: one column with a number */
+    bool words;  /* labels are texts, which are not among the columns */
 };
 
 static enum mase_status add_record(struct mase_raw *r, const struct reading *in,
@@ -52,9 +57,10 @@ static enum mase_status add_record(struct mase_raw *r, const struct reading *in,
     memcpy(row, record, (size_t)r->features * sizeof *row);
     record += r->features;
     if (r->grouped)
-        r->group[at] = record[r->target == MASE_TARGET_CLASS]; /* behind the label's column */
+        r->group[at] =
+            record[r->target == MASE_TARGET_CLASS && !in->words]; /* behind the label's */
     *label = 0;
-    if (r->target != MASE_TARGET_CLASS)
+    if (r->target != MASE_TARGET_CLASS || in->words)
         return MASE_OK;
     return in->one_hot ? one_hot_label(label, record, in->one_hot, path, at, err)
                        : mase_raw_label(r, record[0], path, "the label", at, err);
@@ -65,11 +71,11 @@ static enum mase_status read_records(struct mase_raw *r, const struct reading *i
 {
     const int64_t rows = in->set->shape.dim[0];
     MASE_TRY(mase_raw_reserve(r, rows, in->set->most, in->set->path, err));
-    double *buffer = mase_xcalloc((size_t)ROWS_AT_ONCE * (size_t)in->columns * sizeof *buffer);
+    double *buffer = mase_xcalloc((size_t)ROWS_AT_ONCE * (size_t)in->columns * sizeof *buffer + 1);
     enum mase_status st = MASE_OK;
     for (int64_t first = 0; !st && first < rows; first += ROWS_AT_ONCE) {
         const int64_t n = rows - first < ROWS_AT_ONCE ? rows - first : ROWS_AT_ONCE;
-        st = mase_h5_records(in->set, &in->choice, buffer, first, n, err);
+        st = mase_h5_records(in->set, in->columns, buffer, first, n, err);
         for (int64_t i = 0; !st && i < n; i++)
             st = add_record(r, in, buffer + i * in->columns, err);
     }
@@ -77,8 +83,35 @@ static enum mase_status read_records(struct mase_raw *r, const struct reading *i
     return st;
 }
 
+static bool is_text(const struct mase_header *h, const struct mase_h5_column *column,
+                    const char *name)
+{
+    for (int i = 0; i < h->count; i++)
+        if (mase_streq(h->names[i], name))
+            return column[i].text;
+    return false;
+}
+
+/* Columns of numbers only; whether all are floats of 32 bits goes to r. */
+static enum mase_status check_features(struct mase_raw *r, const int *columns,
+                                       const struct mase_h5_column *known,
+                                       const struct mase_h5_set *s, struct mase_err *err)
+{
+    r->single = true;
+    for (int64_t i = 0; i < r->features; i++) {
+        const struct mase_h5_column *c = &known[columns[i]];
+        r->single = r->single && c->single;
+        if (!c->number)
+            return mase_fail_in(err, MASE_EVALUE, s->path,
+                                "column '%s' of table %s holds %s; --features '!%s' leaves it out",
+                                r->feature_names[i], s->name,
+                                c->text ? "texts, not numbers" : "no numbers", r->feature_names[i]);
+    }
+    return MASE_OK;
+}
+
 /* Features and label of r; the label's column is none where it is one-hot. */
-static enum mase_status find_columns(const char **group_name, struct mase_raw *r,
+static enum mase_status find_columns(const char **group_name, bool *words, struct mase_raw *r,
                                      struct mase_arena *a, const struct mase_h5_set *s,
                                      const struct mase_columns *c, bool one_hot,
                                      struct mase_err *err)
@@ -86,12 +119,15 @@ static enum mase_status find_columns(const char **group_name, struct mase_raw *r
     struct mase_header h = { .at = { .path = s->path, .off = -1 } };
     struct mase_label_columns labels = { 0 };
     int group, *columns;
-    h.names = mase_h5_columns(s, a, &h.count);
+    const struct mase_h5_column *known;
+    MASE_TRY(mase_h5_columns(&known, &h.names, &h.count, s, a, err));
     if (!one_hot)
         MASE_TRY(mase_find_labels(&labels, a, &h, c, err));
     MASE_TRY(mase_find_group(&group, r, &h, c, err));
     *group_name = group >= 0 ? h.names[group] : NULL;
     MASE_TRY(mase_find_features(&columns, r, a, &h, c, &labels, group, err));
+    *words = !one_hot && r->target == MASE_TARGET_CLASS && is_text(&h, known, r->label_name);
+    MASE_TRY(check_features(r, columns, known, s, err));
     for (int64_t i = 0; group >= 0 && i < r->features; i++)
         if (columns[i] == group) /* a record has each column once */
             return mase_fail_in(err, MASE_EVALUE, s->path,
@@ -104,62 +140,55 @@ static enum mase_status find_columns(const char **group_name, struct mase_raw *r
                         r->features, COLUMNS_MAX);
 }
 
+/* The labels of all rows, which are texts. */
+static enum mase_status read_words(struct mase_raw *r, struct mase_arena *a,
+                                   const struct mase_h5_set *s, const struct mase_columns *c,
+                                   struct mase_err *err)
+{
+    struct mase_texts texts = { 0 };
+    const char *const *words;
+    MASE_TRY(mase_h5_words(&words, s, r->label_name, a, err));
+    mase_texts_add(&texts, a, words, r->rows);
+    return mase_texts_number(&texts, r, a, c, s->path, err);
+}
+
 static enum mase_status read_table(struct mase_raw *r, struct mase_arena *a,
                                    const struct mase_h5_set *s, const struct mase_columns *c,
                                    const char *const *one_hot, struct mase_err *err)
 {
     const char *group;
-    MASE_TRY(find_columns(&group, r, a, s, c, one_hot != NULL, err));
+    bool words;
+    MASE_TRY(find_columns(&group, &words, r, a, s, c, one_hot != NULL, err));
     const int features = (int)r->features;
-    const int labels = one_hot ? c->class_count : r->target == MASE_TARGET_CLASS;
+    const int labels = one_hot ? c->class_count : r->target == MASE_TARGET_CLASS && !words;
     const char **all = mase_new_array(a, const char *, (size_t)(features + labels) + 1);
     for (int i = 0; i < features + labels; i++)
         all[i] = i < features ? r->feature_names[i]
                  : one_hot    ? one_hot[i - features]
                               : r->label_name;
     all[features + labels] = group;
-    struct reading in = { s, { 0 }, features + labels + r->grouped, one_hot ? labels : 0 };
-    MASE_TRY(mase_h5_choose(&in.choice, s, all, in.columns, err));
-    r->single = in.choice.single;
+    const struct reading in = { s, features + labels + r->grouped, one_hot ? labels : 0, words };
+    MASE_TRY(mase_h5_choose(s, all, in.columns, err));
     r->class_names = c->classes;
     r->classes = c->class_count;
-    const enum mase_status st = read_records(r, &in, err);
-    mase_h5_choice_close(&in.choice);
-    return st;
-}
-
-struct wanted {
-    const char *dataset;
-    const struct mase_columns *columns;
-    const char *const *one_hot;
-};
-
-static enum mase_status read_wanted(struct mase_isolated *t, struct mase_arena *a, const char *path,
-                                    const void *user, struct mase_err *err)
-{
-    const struct wanted *w = user;
-    struct mase_h5 f;
-    struct mase_h5_set s = { 0 };
-    MASE_TRY(mase_h5_open(&f, path, err));
-    mase_isolate_seal();
-    enum mase_status st = mase_h5_set_open(&s, &f, w->dataset, err);
-    if (!st)
-        st = read_table(&t->raw, a, &s, w->columns, w->one_hot, err);
-    mase_h5_set_close(&s);
-    mase_h5_close(&f);
-    return st;
+    MASE_TRY(read_records(r, &in, err));
+    return words ? read_words(r, a, s, c, err) : MASE_OK;
 }
 
 enum mase_status mase_h5_read_table(struct mase_raw *r, struct mase_arena *a, const char *path,
                                     const char *dataset, const struct mase_columns *c,
                                     const char *const *one_hot, struct mase_err *err)
 {
-    struct mase_isolated t = { 0 };
-    const struct wanted w = { dataset, c, one_hot };
-    MASE_TRY(mase_isolate(&t, a, path, read_wanted, &w, err));
-    *r = t.raw;
+    struct mase_h5 f = { 0 };
+    struct mase_h5_set s = { 0 };
+    MASE_TRY(mase_h5_open(&f, path, err));
+    enum mase_status st = mase_h5_set_open(&s, &f, dataset, err);
+    if (!st)
+        st = read_table(r, a, &s, c, one_hot, err);
+    mase_h5_set_close(&s);
+    mase_h5_close(&f);
     r->class_names = c->classes;
-    return MASE_OK;
+    return st;
 }
 
 /* ---- X and y ---- */
@@ -172,11 +201,17 @@ struct part {
 };
 
 /* Plain arrays that belong together, and to those that were read before. */
-static enum mase_status check_part(struct mase_isolated *t, struct mase_arena *a,
-                                   const struct part *p, struct mase_err *err)
+static enum mase_status check_part(struct table *t, struct mase_arena *a, const struct part *p,
+                                   struct mase_err *err)
 {
     struct mase_raw *r = &t->raw;
     const struct mase_h5_set *x = p->x, *y = p->labelled ? &p->y : NULL;
+    for (int i = 0; i <= p->inputs; i++) {
+        const struct mase_h5_set *s = i < p->inputs ? &x[i] : y;
+        if (s && s->text && (s != y || r->target != MASE_TARGET_CLASS))
+            return mase_fail_in(err, MASE_EVALUE, x->path, "dataset %s holds texts, not numbers",
+                                s->name);
+    }
     const bool first = !r->features, records = x->compound || (y && y->compound);
     static const struct mase_shape none = { 0 };
     MASE_TRY(mase_fit_arrays(r, &t->sample, records ? &none : &x->shape, y ? &y->shape : NULL,
@@ -260,9 +295,8 @@ static enum mase_status read_part(struct mase_raw *r, const struct part *p,
     return st;
 }
 
-static enum mase_status read_labelled(struct mase_isolated *t, struct mase_arena *a,
-                                      const struct part *p, struct mase_texts *texts,
-                                      struct mase_err *err)
+static enum mase_status read_labelled(struct table *t, struct mase_arena *a, const struct part *p,
+                                      struct mase_texts *texts, struct mase_err *err)
 {
     const bool text = p->labelled && p->y.text && t->raw.target == MASE_TARGET_CLASS;
     const char *const *labels;
@@ -274,10 +308,9 @@ static enum mase_status read_labelled(struct mase_isolated *t, struct mase_arena
     return mase_texts_check(texts, &t->raw, text, p->y.name, p->x->path, err);
 }
 
-static enum mase_status add_part(struct mase_isolated *t, struct mase_arena *a,
-                                 const struct mase_h5 *f, const struct mase_array_names *n,
-                                 const struct mase_columns *c, int number, struct mase_texts *texts,
-                                 struct mase_err *err)
+static enum mase_status add_part(struct table *t, struct mase_arena *a, struct mase_h5 *f,
+                                 const struct mase_array_names *n, const struct mase_columns *c,
+                                 int number, struct mase_texts *texts, struct mase_err *err)
 {
     struct part p = { .inputs = mase_array_inputs(c, n), .labelled = n->y[number] };
     enum mase_status st = MASE_OK;
@@ -299,36 +332,32 @@ static enum mase_status add_part(struct mase_isolated *t, struct mase_arena *a,
     return st;
 }
 
-/* What a visit of the file's datasets offers. */
-struct offers {
-    struct mase_raw *raw;
-    struct mase_arena *a;
-    const struct mase_h5 *file;
-    const struct mase_array_names *names;
-};
-
-static void offer(void *data, const char *name)
+/* The other arrays of the file, which somebody may want. */
+static void offer_all(struct mase_raw *r, struct mase_arena *a, struct mase_h5 *f,
+                      const struct mase_array_names *n)
 {
-    const struct offers *o = data;
-    struct mase_h5_set s;
-    struct mase_err err;
-    if (mase_h5_set_open(&s, o->file, name, &err))
-        return;
-    if (!s.compound)
-        mase_raw_offer(o->raw, o->a, o->names, name, &s.shape, o->raw->rows);
-    mase_h5_set_close(&s);
+    int count;
+    const char *const *names = mase_h5_names(f, a, &count);
+    for (int i = 0; i < count; i++) {
+        struct mase_h5_set s;
+        struct mase_err err;
+        if (mase_h5_set_open(&s, f, names[i], &err))
+            continue;
+        if (!s.compound)
+            mase_raw_offer(r, a, n, names[i], &s.shape, r->rows);
+        mase_h5_set_close(&s);
+    }
 }
 
-static enum mase_status open_arrays(struct mase_isolated *t, struct mase_arena *a,
-                                    const struct mase_h5 *f, const struct mase_array_names *n,
-                                    const struct mase_columns *c, struct mase_err *err)
+static enum mase_status open_arrays(struct table *t, struct mase_arena *a, struct mase_h5 *f,
+                                    const struct mase_array_names *n, const struct mase_columns *c,
+                                    struct mase_err *err)
 {
     struct mase_raw *r = &t->raw;
-    struct offers offers = { r, a, f, n };
     struct mase_texts texts = { 0 };
     MASE_TRY(add_part(t, a, f, n, c, 0, &texts, err));
     mase_raw_name_array(r, n);
-    mase_h5_each(f, offer, &offers);
+    offer_all(r, a, f, n);
     const int64_t training = r->rows;
     if (n->x[1])
         MASE_TRY(add_part(t, a, f, n, c, 1, &texts, err));
@@ -340,7 +369,7 @@ static enum mase_status open_arrays(struct mase_isolated *t, struct mase_arena *
 }
 
 /* The first table with a column of labels; NULL: there is none. */
-static const char *find_table(const struct mase_h5 *f, struct mase_arena *a,
+static const char *find_table(struct mase_h5 *f, struct mase_arena *a,
                               const struct mase_data_columns *c)
 {
     static const char *const usual[] = { "label", "class", "target" };
@@ -351,9 +380,8 @@ static const char *find_table(const struct mase_h5 *f, struct mase_arena *a,
     return name;
 }
 
-static enum mase_status open_records(struct mase_isolated *t, struct mase_arena *a,
-                                     const struct mase_h5 *f, const struct mase_columns *c,
-                                     struct mase_err *err)
+static enum mase_status open_records(struct table *t, struct mase_arena *a, struct mase_h5 *f,
+                                     const struct mase_columns *c, struct mase_err *err)
 {
     const char *name = find_table(f, a, &c->chosen);
     if (!name)
@@ -369,53 +397,48 @@ static enum mase_status open_records(struct mase_isolated *t, struct mase_arena 
     return st;
 }
 
-static bool has_set(const void *file, const char *name)
+static bool has_set(void *file, const char *name)
 {
     return mase_h5_has(file, name);
 }
 
 /* Names of the arrays at the root. */
-struct list {
-    struct mase_arena *a;
-    const struct mase_h5 *file;
-    const char **name;
-    int count, cap;
-};
-
-static void add_name(void *data, const char *name)
+static const char **list_arrays(int *count, struct mase_arena *a, struct mase_h5 *f)
 {
-    struct list *l = data;
-    struct mase_h5_set s;
-    struct mase_err err;
-    if (mase_h5_set_open(&s, l->file, name, &err))
-        return;
-    if (!s.compound) {
-        l->name = mase_arena_grow(l->a, l->name, l->count, &l->cap, sizeof *l->name);
-        l->name[l->count++] = mase_arena_strdup(l->a, name);
+    int all;
+    const char *const *name = mase_h5_names(f, a, &all);
+    const char **list = mase_new_array(a, const char *, (size_t)all + 1);
+    *count = 0;
+    for (int i = 0; i < all; i++) {
+        struct mase_h5_set s;
+        struct mase_err err;
+        if (mase_h5_set_open(&s, f, name[i], &err))
+            continue;
+        if (!s.compound)
+            list[(*count)++] = name[i];
+        mase_h5_set_close(&s);
     }
-    mase_h5_set_close(&s);
+    return list;
 }
 
 static struct mase_array_names choose_arrays(struct mase_arena *a, const struct mase_columns *c,
-                                             const struct mase_h5 *f)
+                                             struct mase_h5 *f)
 {
+    int count;
     struct mase_array_names n = mase_find_arrays(a, c, has_set, f);
-    struct list all = { a, f, NULL, 0, 0 };
     if (mase_h5_has(f, n.x[0]) || find_table(f, a, &c->chosen))
         return n;
-    mase_h5_each(f, add_name, &all);
-    (void)mase_guess_arrays(&n, c, all.name, all.count);
+    const char **list = list_arrays(&count, a, f);
+    (void)mase_guess_arrays(&n, c, list, count);
     return n;
 }
 
 /* Arrays, if those of features are there; a table else. */
-static enum mase_status read_own(struct mase_isolated *t, struct mase_arena *a, const char *path,
-                                 const void *columns, struct mase_err *err)
+static enum mase_status read_own(struct table *t, struct mase_arena *a, const char *path,
+                                 const struct mase_columns *c, struct mase_err *err)
 {
-    const struct mase_columns *c = columns;
-    struct mase_h5 f;
+    struct mase_h5 f = { 0 };
     MASE_TRY(mase_h5_open(&f, path, err));
-    mase_isolate_seal();
     const struct mase_array_names n = choose_arrays(a, c, &f);
     const bool arrays = mase_h5_has(&f, n.x[0]);
     enum mase_status st = arrays && c->group && !c->group_inherited
@@ -432,10 +455,10 @@ enum mase_status mase_open_h5(struct mase_dataset *d, const struct mase_dataset_
 {
     const char *path, *label;
     struct mase_columns c;
-    struct mase_isolated t = { .raw = { .drop = opts->drop_missing, .target = opts->target } };
+    struct table t = { .raw = { .drop = opts->drop_missing, .target = opts->target } };
     mase_split_name(&d->arena, file, &path, &label);
     MASE_TRY(mase_columns_of(&c, &d->arena, opts, label, err));
-    enum mase_status st = mase_isolate(&t, &d->arena, path, read_own, &c, err);
+    enum mase_status st = read_own(&t, &d->arena, path, &c, err);
     d->info.data.sample = t.sample;
     if (!st && !t.raw.named) {
         mase_raw_tell_one_hot(&t.raw, path);

@@ -1,8 +1,8 @@
 /*
  * hdf5.c - reading HDF5 files by libhdf5.
  *
- * The library is loaded when the first file is opened: Debian's brings curl, Kerberos and thirty
- * others with it, which would cost every start of the program five milliseconds.
+ * The library is loaded when a file is opened, not for pictures: Debian's brings curl, Kerberos and
+ * thirty others with it.
  */
 #define H5_USE_110_API 1
 #include "data/hdf5.h"
@@ -10,21 +10,19 @@
 #include <dlfcn.h>
 #include <hdf5.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <mase/file.h>
 #include <mase/str.h>
 
 #include "base/alloc.h"
 #include "base/number.h"
-#include "data/isolate.h"
+#include "data/lzf.h"
 
 /* Everything of the library that is used; the last two are variables. */
 /* clang-format off */
 #define API(X)                                                                                 \
-    X(H5open) X(H5free_memory) X(H5PLset_loading_state)                                        \
+    X(H5open) X(H5allocate_memory) X(H5free_memory) X(H5Zregister) X(H5PLset_loading_state)                                        \
     X(H5Eset_auto2) X(H5Ewalk2) X(H5Eclear2)                                                   \
     X(H5Fopen) X(H5Fclose) X(H5Lexists) X(H5Literate)                                          \
     X(H5Dopen2) X(H5Dclose) X(H5Dread) X(H5Dget_type) X(H5Dget_space) X(H5Dget_create_plist)   \
@@ -33,7 +31,7 @@
     X(H5Screate_simple) X(H5Sselect_hyperslab) X(H5Sget_simple_extent_ndims)                   \
     X(H5Sget_simple_extent_dims) X(H5Sclose)                                                   \
     X(H5Tcreate) X(H5Tinsert) X(H5Tclose) X(H5Tget_class) X(H5Tget_size) X(H5Tget_nmembers)    \
-    X(H5Tis_variable_str) X(H5Dvlen_reclaim)                                                   \
+    X(H5Tis_variable_str) X(H5Tget_strpad) X(H5Dvlen_reclaim)                                                   \
     X(H5Tget_member_name) X(H5Tget_member_index) X(H5Tget_member_class)                        \
     X(H5Tget_member_type) X(H5Tget_member_offset) X(H5T_NATIVE_DOUBLE_g)                       \
     X(H5P_CLS_DATASET_ACCESS_ID_g)
@@ -44,10 +42,45 @@ static struct {
     API(POINTER)
 } h5;
 
-static const char *trouble; /* why it could not be loaded; NULL: it is */
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+enum {
+    GAIN = 1032, /* deflate, the usual filter, gains no more */
+    CHUNK_USUAL = 64 << 20,
+    TEXT_MOST = 4096,
+    LZF = 32000, /* as it is registered */
+    LZF_MOST = 1 << 30,
+    READ_ONLY = 0, /* H5F_ACC_RDONLY, whose macro calls the library */
+};
 
-static void load(void)
+/* ---- a filter that h5py has and libhdf5 has not: LZF ---- */
+
+static size_t unpack_lzf(unsigned flags, size_t n, const unsigned number[], size_t size,
+                         size_t *room, void **block)
+{
+    size_t most = n > 2 && number[2] ? number[2] : *room; /* the chunk's bytes, as h5py writes */
+    while ((flags & H5Z_FLAG_REVERSE) && most && most <= LZF_MOST) {
+        unsigned char *to = h5.H5allocate_memory(most, false);
+        const size_t made = to ? mase_unlzf(to, most, *block, size) : 0;
+        if (made && made <= most) {
+            h5.H5free_memory(*block);
+            *block = to;
+            *room = most;
+            return made;
+        }
+        h5.H5free_memory(to);
+        if (!made)
+            return 0;
+        most *= 2;
+    }
+    return 0;
+}
+
+static const H5Z_class2_t lzf = { .version = H5Z_CLASS_T_VERS,
+                                  .id = LZF,
+                                  .decoder_present = 1,
+                                  .name = "lzf",
+                                  .filter = unpack_lzf };
+
+static bool load(void)
 {
     void *library = dlopen(MASE_HDF5_LIBRARY, RTLD_NOW | RTLD_LOCAL);
     bool whole = library != NULL;
@@ -60,20 +93,12 @@ static void load(void)
         whole = address != NULL;                                      \
     }
     API(FIND)
-    if (!whole || h5.H5open() < 0) {
-        trouble = "the library " MASE_HDF5_LIBRARY " (Debian: libhdf5-103-1) cannot be loaded";
-        return;
-    }
+    if (!whole || h5.H5open() < 0)
+        return false;
     h5.H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     h5.H5PLset_loading_state(0);
+    return h5.H5Zregister(&lzf) >= 0;
 }
-
-enum {
-    GAIN = 1032, /* deflate, the usual filter, gains no more */
-    CHUNK_USUAL = 64 << 20,
-    TEXT_MOST = 4096,
-    READ_ONLY = 0, /* H5F_ACC_RDONLY, whose macro calls the library */
-};
 
 static herr_t keep_first(unsigned n, const H5E_error2_t *e, void *text)
 {
@@ -109,45 +134,22 @@ static hid_t within_file(void)
     return access;
 }
 
-enum mase_status mase_h5_open(struct mase_h5 *f, const char *path, struct mase_err *err)
+enum mase_status mase_hdf5_open(struct mase_hdf5 *f, const char *path, uint64_t most,
+                                struct mase_err *err)
 {
-    static const unsigned char magic[8] = "\x89HDF\r\n\x1a\n";
-    *f = (struct mase_h5){ .path = path, .file = -1, .access = -1 };
-    struct mase_file head;
-    MASE_TRY(mase_file_open(&head, path, err)); /* missing, a directory: our own words */
-    const bool empty = head.size == 0;
-    f->size = head.size;
-    const bool ours = head.size >= 8 && memcmp(head.data, magic, 8) == 0;
-    mase_file_close(&head);
-    if (empty)
-        return mase_fail_in(err, MASE_EPARSE, path, "the file is empty");
-    if (!ours)
-        return mase_fail_in(err, MASE_EPARSE, path,
-                            "not an HDF5 file: it does not begin with HDF5's magic");
-    pthread_once(&once, load);
-    if (trouble)
-        return mase_fail_in(err, MASE_EUNSUPPORTED, path, "%s", trouble);
+    *f = (struct mase_hdf5){ .path = path, .most = most };
+    if (!load())
+        return mase_fail_in(err, MASE_EUNSUPPORTED, path,
+                            "the library " MASE_HDF5_LIBRARY
+                            " (Debian: libhdf5-103-1) cannot be loaded");
     f->file = h5.H5Fopen(path, READ_ONLY, H5P_DEFAULT);
     if (f->file < 0)
         return fail(err, path, "damaged or truncated HDF5 file");
     f->access = within_file();
-    if (f->access < 0) {
-        mase_h5_close(f);
-        return fail(err, path, "its datasets cannot be opened");
-    }
-    return MASE_OK;
+    return f->access < 0 ? fail(err, path, "its datasets cannot be opened") : MASE_OK;
 }
 
-void mase_h5_close(struct mase_h5 *f)
-{
-    if (f->access > 0)
-        h5.H5Pclose(f->access);
-    if (f->file > 0)
-        h5.H5Fclose(f->file);
-    *f = (struct mase_h5){ 0 };
-}
-
-bool mase_h5_has(const struct mase_h5 *f, const char *name)
+bool mase_hdf5_has(const struct mase_hdf5 *f, const char *name)
 {
     const bool has = h5.H5Lexists(f->file, name, H5P_DEFAULT) > 0;
     h5.H5Eclear2(H5E_DEFAULT);
@@ -175,7 +177,7 @@ static hsize_t chunk_bytes(hid_t plist, size_t element)
     return bytes;
 }
 
-static enum mase_status read_shape(struct mase_h5_set *s, hid_t plist, struct mase_err *err)
+static enum mase_status read_shape(struct mase_hdf5_set *s, hid_t plist, struct mase_err *err)
 {
     hsize_t dim[H5S_MAX_RANK];
     const int rank = h5.H5Sget_simple_extent_ndims(s->space);
@@ -186,11 +188,11 @@ static enum mase_status read_shape(struct mase_h5_set *s, hid_t plist, struct ma
     const size_t element = h5.H5Tget_size(s->type);
     const hsize_t stored = h5.H5Dget_storage_size(s->id);
     hsize_t bytes = element;
-    s->shape.rank = rank;
+    s->facts.shape.rank = rank;
     for (int i = 0; i < rank; i++) {
         if (dim[i] > INT32_MAX * (hsize_t)2 || __builtin_mul_overflow(bytes, dim[i], &bytes))
             return mase_fail_in(err, MASE_ELIMIT, s->path, "dataset %s is too large", s->name);
-        s->shape.dim[i] = (int64_t)dim[i];
+        s->facts.shape.dim[i] = (int64_t)dim[i];
     }
     if (bytes / GAIN > stored)
         return mase_fail_in(err, MASE_EPARSE, s->path,
@@ -205,7 +207,13 @@ static enum mase_status read_shape(struct mase_h5_set *s, hid_t plist, struct ma
     return MASE_OK;
 }
 
-static enum mase_status read_type(struct mase_h5_set *s, hid_t plist, struct mase_err *err)
+/* A byte of bits, as PyTables has truth values. */
+static bool is_truth(hid_t type)
+{
+    return h5.H5Tget_class(type) == H5T_BITFIELD && h5.H5Tget_size(type) == 1;
+}
+
+static enum mase_status read_type(struct mase_hdf5_set *s, hid_t plist, struct mase_err *err)
 {
     if (!lies_in_file(plist))
         return mase_fail_in(err, MASE_EUNSUPPORTED, s->path,
@@ -215,12 +223,12 @@ static enum mase_status read_type(struct mase_h5_set *s, hid_t plist, struct mas
     if (s->type < 0 || s->space < 0)
         return fail(err, s->path, "a dataset without type or shape");
     const H5T_class_t class = h5.H5Tget_class(s->type);
-    s->compound = class == H5T_COMPOUND;
-    s->truth = class == H5T_ENUM && h5.H5Tget_size(s->type) == 1; /* h5py's, 0 and 1 */
-    s->integer = class == H5T_INTEGER || s->truth;
-    s->text = class == H5T_STRING;
-    s->single = class == H5T_FLOAT && h5.H5Tget_size(s->type) <= sizeof(float);
-    if (!s->compound && !s->integer && !s->text && class != H5T_FLOAT)
+    s->facts.compound = class == H5T_COMPOUND;
+    s->bits = is_truth(s->type);
+    s->facts.integer = class == H5T_INTEGER || class == H5T_ENUM || s->bits; /* h5py's, 0 and 1 */
+    s->facts.text = class == H5T_STRING;
+    s->facts.single = class == H5T_FLOAT && h5.H5Tget_size(s->type) <= sizeof(float);
+    if (!s->facts.compound && !s->facts.integer && !s->facts.text && class != H5T_FLOAT)
         return mase_fail_in(err, MASE_EVALUE, s->path,
                             "dataset %s holds no numbers; integers, floats and truth values are "
                             "read, and texts as labels",
@@ -228,7 +236,7 @@ static enum mase_status read_type(struct mase_h5_set *s, hid_t plist, struct mas
     return read_shape(s, plist, err);
 }
 
-static enum mase_status read_properties(struct mase_h5_set *s, struct mase_err *err)
+static enum mase_status read_properties(struct mase_hdf5_set *s, struct mase_err *err)
 {
     const hid_t plist = h5.H5Dget_create_plist(s->id);
     if (plist < 0)
@@ -238,18 +246,18 @@ static enum mase_status read_properties(struct mase_h5_set *s, struct mase_err *
     return st;
 }
 
-static bool is_external_link(const struct mase_h5 *f, const char *name)
+static bool is_external_link(const struct mase_hdf5 *f, const char *name)
 {
     H5L_info_t info;
     return h5.H5Lget_info(f->file, name, &info, H5P_DEFAULT) >= 0 && info.type == H5L_TYPE_EXTERNAL;
 }
 
-enum mase_status mase_h5_set_open(struct mase_h5_set *s, const struct mase_h5 *f, const char *name,
-                                  struct mase_err *err)
+enum mase_status mase_hdf5_set_open(struct mase_hdf5_set *s, const struct mase_hdf5 *f,
+                                    const char *name, struct mase_err *err)
 {
-    *s = (struct mase_h5_set){ .path = f->path, .name = name, .id = -1, .type = -1, .space = -1 };
-    s->most = mase_data_memory(f->size) / 2; /* the rest is for libhdf5 */
-    if (!mase_h5_has(f, name))
+    *s = (struct mase_hdf5_set){ .path = f->path, .name = name, .id = -1, .type = -1, .space = -1 };
+    s->most = f->most;
+    if (!mase_hdf5_has(f, name))
         return mase_fail_in(err, MASE_EVALUE, f->path, "there is no dataset '%s' in the file",
                             name);
     if (is_external_link(f, name))
@@ -260,30 +268,32 @@ enum mase_status mase_h5_set_open(struct mase_h5_set *s, const struct mase_h5 *f
         return fail(err, f->path, "a dataset cannot be opened");
     const enum mase_status st = read_properties(s, err);
     if (st)
-        mase_h5_set_close(s);
+        mase_hdf5_set_close(s);
     return st;
 }
 
-void mase_h5_set_close(struct mase_h5_set *s)
+void mase_hdf5_set_close(struct mase_hdf5_set *s)
 {
+    if (s->chosen > 0)
+        h5.H5Tclose(s->chosen);
     if (s->space > 0)
         h5.H5Sclose(s->space);
     if (s->type > 0)
         h5.H5Tclose(s->type);
     if (s->id > 0)
         h5.H5Dclose(s->id);
-    *s = (struct mase_h5_set){ 0 };
+    *s = (struct mase_hdf5_set){ 0 };
 }
 
 /* ---- numbers ---- */
 
-static enum mase_status read_rows(const struct mase_h5_set *s, hid_t type, void *to, int64_t first,
-                                  int64_t n, struct mase_err *err)
+static enum mase_status read_rows(const struct mase_hdf5_set *s, hid_t type, void *to,
+                                  int64_t first, int64_t n, struct mase_err *err)
 {
     hsize_t start[MASE_MAX_RANK] = { (hsize_t)first }, count[MASE_MAX_RANK] = { (hsize_t)n };
-    for (int i = 1; i < s->shape.rank; i++)
-        count[i] = (hsize_t)s->shape.dim[i];
-    const hid_t memory = h5.H5Screate_simple(s->shape.rank, count, NULL);
+    for (int i = 1; i < s->facts.shape.rank; i++)
+        count[i] = (hsize_t)s->facts.shape.dim[i];
+    const hid_t memory = h5.H5Screate_simple(s->facts.shape.rank, count, NULL);
     const bool ok =
         memory >= 0 &&
         h5.H5Sselect_hyperslab(s->space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0 &&
@@ -297,12 +307,20 @@ static enum mase_status read_rows(const struct mase_h5_set *s, hid_t type, void 
     return st;
 }
 
-/* Truth values are bytes, which HDF5 does not make numbers of. */
-static enum mase_status read_bytes(const struct mase_h5_set *s, double *x, int64_t first, int64_t n,
-                                   struct mase_err *err)
+int64_t mase_hdf5_width(const struct mase_hdf5_set *s)
 {
-    const int64_t count = n * (mase_shape_count(&s->shape) / s->shape.dim[0]);
-    signed char *bytes = mase_xcalloc((size_t)count);
+    int64_t width = 1;
+    for (int i = 1; i < s->facts.shape.rank; i++)
+        width *= s->facts.shape.dim[i];
+    return width;
+}
+
+/* Bits are bytes, which HDF5 does not make numbers of. */
+static enum mase_status read_bytes(const struct mase_hdf5_set *s, double *x, int64_t first,
+                                   int64_t n, struct mase_err *err)
+{
+    const int64_t count = n * mase_hdf5_width(s);
+    unsigned char *bytes = mase_xcalloc((size_t)count + 1);
     const enum mase_status st = read_rows(s, s->type, bytes, first, n, err);
     for (int64_t i = 0; i < count && !st; i++)
         x[i] = (double)bytes[i];
@@ -310,69 +328,72 @@ static enum mase_status read_bytes(const struct mase_h5_set *s, double *x, int64
     return st;
 }
 
-enum mase_status mase_h5_rows(const struct mase_h5_set *s, double *x, int64_t first, int64_t n,
-                              struct mase_err *err)
+enum mase_status mase_hdf5_rows(const struct mase_hdf5_set *s, double *x, int64_t first, int64_t n,
+                                struct mase_err *err)
 {
-    if (s->text)
+    if (s->facts.text)
         return mase_fail_in(err, MASE_EVALUE, s->path, "dataset %s holds texts, not numbers",
                             s->name);
-    if (s->truth)
+    if (s->bits)
         return read_bytes(s, x, first, n, err);
     return read_rows(s, *h5.H5T_NATIVE_DOUBLE_g, x, first, n, err);
 }
 
 /* ---- texts ---- */
 
-/* Without the zeros or blanks that fill it up. */
-static const char *trimmed(struct mase_arena *a, const char *p, size_t size)
+/* n texts of a fixed size: up to the first zero, and without blanks where these fill them up. */
+static void add_fixed(struct mase_str *out, const char *p, size_t size, int64_t n, bool blanks)
 {
-    const char *end = memchr(p, 0, size);
-    size = end ? (size_t)(end - p) : size;
-    while (size && p[size - 1] == ' ')
-        size--;
-    return mase_arena_strndup(a, p, size);
+    for (int64_t i = 0; i < n; i++, p += size) {
+        size_t length = strnlen(p, size);
+        while (blanks && length && p[length - 1] == ' ')
+            length--;
+        mase_str_addn(out, p, length);
+        mase_str_addc(out, 0);
+    }
 }
 
 /* Texts of any length lie in memory of HDF5's own, which takes it back. */
-static enum mase_status read_varying(const char **text, const struct mase_h5_set *s, int64_t n,
-                                     struct mase_arena *a, struct mase_err *err)
+static void add_varying(struct mase_str *out, char *const *own, int64_t n)
 {
-    char **own = mase_xcalloc((size_t)n * sizeof *own);
-    const enum mase_status st = read_rows(s, s->type, own, 0, n, err);
-    for (int64_t i = 0; i < n && !st; i++)
-        text[i] = trimmed(a, own[i] ? own[i] : "", own[i] ? strlen(own[i]) : 0);
-    if (!st)
-        h5.H5Dvlen_reclaim(s->type, s->space, H5P_DEFAULT, own);
-    h5.H5Eclear2(H5E_DEFAULT);
-    mase_xfree(own);
-    return st;
+    for (int64_t i = 0; i < n; i++)
+        mase_str_addn(out, own[i] ? own[i] : "", own[i] ? strlen(own[i]) + 1 : 1);
 }
 
-enum mase_status mase_h5_texts(const char *const **out, const struct mase_h5_set *s,
-                               struct mase_arena *a, struct mase_err *err)
+/* All of the dataset, as texts of a type: its own, or that of a column. */
+static enum mase_status read_texts(struct mase_str *out, const struct mase_hdf5_set *s, hid_t type,
+                                   hid_t memory, const char *what, struct mase_err *err)
 {
-    const int64_t n = s->shape.dim[0];
-    const size_t size = h5.H5Tget_size(s->type);
-    const char **text = mase_new_array(a, const char *, (size_t)n);
-    *out = text;
-    if (s->shape.rank != 1)
-        return mase_fail_in(err, MASE_EVALUE, s->path, "%s has several texts for a sample",
-                            s->name);
-    if (h5.H5Tis_variable_str(s->type) > 0)
-        return read_varying(text, s, n, a, err);
-    if (size > TEXT_MOST || (uint64_t)n * size > s->most)
+    const int64_t n = s->facts.shape.dim[0];
+    const bool varying = h5.H5Tis_variable_str(type) > 0;
+    const size_t size = varying ? sizeof(char *) : h5.H5Tget_size(type);
+    if (!varying && (size > TEXT_MOST || (uint64_t)n * size > s->most))
         return mase_fail_in(err, MASE_ELIMIT, s->path, "texts of %zu bytes in %s, at most %d", size,
-                            s->name, (int)TEXT_MOST);
+                            what, (int)TEXT_MOST);
     char *bytes = mase_xcalloc((size_t)n * size + 1);
-    const enum mase_status st = read_rows(s, s->type, bytes, 0, n, err);
-    for (int64_t i = 0; i < n && !st; i++)
-        text[i] = trimmed(a, bytes + (size_t)i * size, size);
+    const enum mase_status st = read_rows(s, memory, bytes, 0, n, err);
+    if (!st && varying)
+        add_varying(out, (char **)(void *)bytes, n);
+    else if (!st)
+        add_fixed(out, bytes, size, n, h5.H5Tget_strpad(type) == H5T_STR_SPACEPAD);
+    if (!st && varying)
+        h5.H5Dvlen_reclaim(memory, s->space, H5P_DEFAULT, bytes);
+    h5.H5Eclear2(H5E_DEFAULT);
     mase_xfree(bytes);
     return st;
 }
 
+enum mase_status mase_hdf5_texts(struct mase_str *out, const struct mase_hdf5_set *s,
+                                 struct mase_err *err)
+{
+    if (s->facts.shape.rank != 1)
+        return mase_fail_in(err, MASE_EVALUE, s->path, "%s has several texts for a sample",
+                            s->name);
+    return read_texts(out, s, s->type, s->type, s->name, err);
+}
+
 /* libhdf5 itself does not look whether a column lies within its record. */
-static enum mase_status check_records(const struct mase_h5_set *s, struct mase_err *err)
+static enum mase_status check_records(const struct mase_hdf5_set *s, struct mase_err *err)
 {
     const size_t record = h5.H5Tget_size(s->type);
     for (int i = 0; i < h5.H5Tget_nmembers(s->type); i++) {
@@ -388,7 +409,64 @@ static enum mase_status check_records(const struct mase_h5_set *s, struct mase_e
     return MASE_OK;
 }
 
-static enum mase_status check_member(const struct mase_h5_set *s, const char *name, bool *single,
+enum mase_status mase_hdf5_words(struct mase_str *out, const struct mase_hdf5_set *s,
+                                 const char *column, struct mase_err *err)
+{
+    const int i = h5.H5Tget_member_index(s->type, column);
+    const hid_t type = i < 0 ? -1 : h5.H5Tget_member_type(s->type, (unsigned)i);
+    const size_t size = type < 0 ? 0 : h5.H5Tget_size(type);
+    const hid_t alone = size ? h5.H5Tcreate(H5T_COMPOUND, size) : -1;
+    enum mase_status st = check_records(s, err);
+    if (!st && (alone < 0 || h5.H5Tget_class(type) != H5T_STRING ||
+                h5.H5Tinsert(alone, column, 0, type) < 0))
+        st = fail(err, s->path, "a column of texts cannot be read");
+    if (!st)
+        st = read_texts(out, s, type, alone, column, err);
+    if (alone >= 0)
+        h5.H5Tclose(alone);
+    if (type >= 0)
+        h5.H5Tclose(type);
+    return st;
+}
+
+/* ---- tables ---- */
+
+static bool is_number(hid_t type)
+{
+    const H5T_class_t class = h5.H5Tget_class(type);
+    return class == H5T_FLOAT || class == H5T_INTEGER || class == H5T_ENUM;
+}
+
+static struct mase_h5_column member(const struct mase_hdf5_set *s, int i)
+{
+    struct mase_h5_column c = { 0 };
+    const hid_t type = h5.H5Tget_member_type(s->type, (unsigned)i);
+    if (type < 0)
+        return c;
+    c.number = is_number(type);
+    c.single = h5.H5Tget_class(type) == H5T_FLOAT && h5.H5Tget_size(type) <= sizeof(float);
+    c.text = h5.H5Tget_class(type) == H5T_STRING;
+    h5.H5Tclose(type);
+    return c;
+}
+
+void mase_hdf5_columns(const struct mase_hdf5_set *s, struct mase_str *out)
+{
+    const int n = h5.H5Tget_nmembers(s->type);
+    const int64_t count = n > 0 ? n : 0;
+    mase_str_addn(out, (const char *)&count, sizeof count);
+    for (int i = 0; i < n; i++) {
+        const struct mase_h5_column c = member(s, i);
+        mase_str_addn(out, (const char *)&c, sizeof c);
+    }
+    for (int i = 0; i < n; i++) {
+        char *name = h5.H5Tget_member_name(s->type, (unsigned)i);
+        mase_str_addn(out, name ? name : "", name ? strlen(name) + 1 : 1);
+        h5.H5free_memory(name);
+    }
+}
+
+static enum mase_status check_member(const struct mase_hdf5_set *s, const char *name,
                                      struct mase_err *err)
 {
     const int i = h5.H5Tget_member_index(s->type, name);
@@ -396,62 +474,37 @@ static enum mase_status check_member(const struct mase_h5_set *s, const char *na
     if (i < 0)
         return mase_fail_in(err, MASE_EVALUE, s->path, "table %s has no column '%s'", s->name,
                             name);
-    const H5T_class_t class = h5.H5Tget_member_class(s->type, (unsigned)i);
-    const hid_t type = h5.H5Tget_member_type(s->type, (unsigned)i);
-    *single = *single && class == H5T_FLOAT && h5.H5Tget_size(type) <= sizeof(float);
-    h5.H5Tclose(type);
-    if (class != H5T_FLOAT && class != H5T_INTEGER)
-        return mase_fail_in(err, MASE_EVALUE, s->path, "column '%s' of table %s holds no numbers",
-                            name, s->name);
-    return MASE_OK;
+    const struct mase_h5_column c = member(s, i);
+    return c.number ? MASE_OK
+                    : mase_fail_in(err, MASE_EVALUE, s->path, "column '%s' of table %s holds %s",
+                                   name, s->name, c.text ? "texts, not numbers" : "no numbers");
 }
 
-const char *const *mase_h5_columns(const struct mase_h5_set *s, struct mase_arena *a, int *count)
+enum mase_status mase_hdf5_choose(struct mase_hdf5_set *s, const char *const *names, int n,
+                                  struct mase_err *err)
 {
-    const int n = h5.H5Tget_nmembers(s->type);
-    const char **names = mase_new_array(a, const char *, n > 0 ? (size_t)n : 1);
-    *count = 0;
-    for (int i = 0; i < n; i++) {
-        char *name = h5.H5Tget_member_name(s->type, (unsigned)i);
-        if (name)
-            names[(*count)++] = mase_arena_strdup(a, name);
-        h5.H5free_memory(name);
-    }
-    return names;
-}
-
-enum mase_status mase_h5_choose(struct mase_h5_choice *c, const struct mase_h5_set *s,
-                                const char *const *names, int n, struct mase_err *err)
-{
-    if (!s->compound || s->shape.rank != 1)
+    if (!s->facts.compound || s->facts.shape.rank != 1)
         return mase_fail_in(err, MASE_EVALUE, s->path,
                             "dataset %s is not a table: expected one dimension of records",
                             s->name);
     MASE_TRY(check_records(s, err));
-    c->single = true;
     for (int i = 0; i < n; i++)
-        MASE_TRY(check_member(s, names[i], &c->single, err));
-    c->type = h5.H5Tcreate(H5T_COMPOUND, (size_t)n * sizeof(double));
+        MASE_TRY(check_member(s, names[i], err));
+    if (s->chosen > 0)
+        h5.H5Tclose(s->chosen);
+    s->chosen = h5.H5Tcreate(H5T_COMPOUND, (size_t)n * sizeof(double));
+    s->columns = (size_t)n;
     for (int i = 0; i < n; i++)
-        if (h5.H5Tinsert(c->type, names[i], (size_t)i * sizeof(double), *h5.H5T_NATIVE_DOUBLE_g) <
-            0) {
-            mase_h5_choice_close(c);
+        if (h5.H5Tinsert(s->chosen, names[i], (size_t)i * sizeof(double), *h5.H5T_NATIVE_DOUBLE_g) <
+            0)
             return fail(err, s->path, "two columns have the same name");
-        }
     return MASE_OK;
 }
 
-void mase_h5_choice_close(struct mase_h5_choice *c)
+enum mase_status mase_hdf5_records(const struct mase_hdf5_set *s, double *x, int64_t first,
+                                   int64_t n, struct mase_err *err)
 {
-    if (c->type > 0)
-        h5.H5Tclose(c->type);
-    c->type = 0;
-}
-
-enum mase_status mase_h5_records(const struct mase_h5_set *s, const struct mase_h5_choice *c,
-                                 double *x, int64_t first, int64_t n, struct mase_err *err)
-{
-    return read_rows(s, c->type, x, first, n, err);
+    return read_rows(s, s->chosen, x, first, n, err);
 }
 
 /* ---- looking for a table ---- */
@@ -486,7 +539,8 @@ static herr_t visit(hid_t group, const char *name, const H5L_info_t *info, void 
     return 1; /* stops */
 }
 
-const char *mase_h5_find_table(const struct mase_h5 *f, struct mase_arena *a, const char *column)
+const char *mase_hdf5_find_table(const struct mase_hdf5 *f, struct mase_arena *a,
+                                 const char *column)
 {
     struct hunt h = { a, f->access, column, NULL };
     h5.H5Literate(f->file, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, visit, &h);
@@ -496,23 +550,16 @@ const char *mase_h5_find_table(const struct mase_h5 *f, struct mase_arena *a, co
 
 /* ---- all of them ---- */
 
-struct visitor {
-    mase_h5_visit_fn *visit;
-    void *data;
-};
-
-static herr_t visit_each(hid_t group, const char *name, const H5L_info_t *info, void *user)
+static herr_t add_name(hid_t group, const char *name, const H5L_info_t *info, void *out)
 {
-    const struct visitor *v = user;
     (void)group;
     if (info->type == H5L_TYPE_HARD)
-        v->visit(v->data, name);
+        mase_str_addn(out, name, strlen(name) + 1);
     return 0;
 }
 
-void mase_h5_each(const struct mase_h5 *f, mase_h5_visit_fn *visit_name, void *data)
+void mase_hdf5_names(const struct mase_hdf5 *f, struct mase_str *out)
 {
-    struct visitor v = { visit_name, data };
-    h5.H5Literate(f->file, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, visit_each, &v);
+    h5.H5Literate(f->file, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, add_name, out);
     h5.H5Eclear2(H5E_DEFAULT);
 }

@@ -1,74 +1,64 @@
 /*
- * hdf5.h - opening HDF5 files and reading numbers from them, in pieces, as doubles.
+ * hdf5.h - opening HDF5 files by libhdf5 and reading numbers from them, in pieces, as doubles.
  *
- * HDF5 prints nothing; its innermost message becomes part of ours. Plugins are not loaded, and
- * links into other files and datasets whose numbers lie there are refused. Whatever else a file
- * contrives, its readers seal their process (isolate.h), so that no other file can be opened.
+ * For the process that reads (reader.h); h5_file.h is how the library asks it. HDF5 prints nothing;
+ * its innermost message becomes part of ours. Plugins are not loaded, and links into other files
+ * and datasets whose numbers lie there are refused.
  */
 #ifndef MASE_DATA_HDF5_H
 #define MASE_DATA_HDF5_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include <mase/str.h>
 
-#include <mase/arena.h>
-#include <mase/err.h>
-#include <mase/tensor.h>
+#include "data/h5_file.h"
 
-struct mase_h5 {
+struct mase_hdf5 {
     const char *path; /* borrowed */
     int64_t file;     /* HDF5's handles, here and below */
     int64_t access;   /* how its datasets are opened */
-    uint64_t size;    /* bytes */
+    uint64_t most;    /* bytes of memory that a dataset's numbers may take */
 };
 
 /* A dataset of it, and what it claims to hold. */
-struct mase_h5_set {
+struct mase_hdf5_set {
+    struct mase_h5_facts facts;
     const char *path, *name; /* borrowed */
     int64_t id, type, space;
-    bool compound;
-    bool single;  /* floats of 32 bits or fewer */
-    bool integer; /* or integers; so are */
-    bool truth;   /* truth values */
-    bool text;    /* or texts, which mase_h5_texts reads */
-    struct mase_shape shape;
-    uint64_t most; /* bytes of memory that its numbers may take */
+    bool bits; /* truth values as PyTables has them */
+    uint64_t most;
+    int64_t chosen; /* the type of the columns that are read, or 0 */
+    size_t columns; /* how many they are */
 };
 
-enum mase_status mase_h5_open(struct mase_h5 *f, const char *path,
-                              struct mase_err *err) MASE_MUST_CHECK;
-void mase_h5_close(struct mase_h5 *f);
-bool mase_h5_has(const struct mase_h5 *f, const char *name);
-/* The first dataset at the root that is a compound table with this column, or NULL; in a. */
-const char *mase_h5_find_table(const struct mase_h5 *f, struct mase_arena *a, const char *column);
-
-/* Every dataset at the root by its name. */
-typedef void mase_h5_visit_fn(void *data, const char *name);
-void mase_h5_each(const struct mase_h5 *f, mase_h5_visit_fn *visit, void *data);
-
-enum mase_status mase_h5_set_open(struct mase_h5_set *s, const struct mase_h5 *f, const char *name,
-                                  struct mase_err *err) MASE_MUST_CHECK;
-void mase_h5_set_close(struct mase_h5_set *s);
-
-/* Rows first..first + n - 1 of a dataset of numbers to x. */
-enum mase_status mase_h5_rows(const struct mase_h5_set *s, double *x, int64_t first, int64_t n,
-                              struct mase_err *err) MASE_MUST_CHECK;
-/* All texts of a dataset of one dimension; in a. */
-enum mase_status mase_h5_texts(const char *const **text, const struct mase_h5_set *s,
-                               struct mase_arena *a, struct mase_err *err) MASE_MUST_CHECK;
-/* The names of a compound table's columns; in a. */
-const char *const *mase_h5_columns(const struct mase_h5_set *s, struct mase_arena *a, int *count);
-/* Choose n of them, whose numbers mase_h5_records then reads. The caller closes the choice. */
-struct mase_h5_choice {
-    int64_t type;
-    bool single; /* all are floats of 32 bits or fewer */
-};
-enum mase_status mase_h5_choose(struct mase_h5_choice *c, const struct mase_h5_set *s,
-                                const char *const *names, int n,
+enum mase_status mase_hdf5_open(struct mase_hdf5 *f, const char *path, uint64_t most,
                                 struct mase_err *err) MASE_MUST_CHECK;
-void mase_h5_choice_close(struct mase_h5_choice *c);
-enum mase_status mase_h5_records(const struct mase_h5_set *s, const struct mase_h5_choice *c,
-                                 double *x, int64_t first, int64_t n,
+bool mase_hdf5_has(const struct mase_hdf5 *f, const char *name);
+/* The first dataset at the root that is a compound table with this column, or NULL; in a. */
+const char *mase_hdf5_find_table(const struct mase_hdf5 *f, struct mase_arena *a,
+                                 const char *column);
+/* The names at the root, each with a 0 behind it. */
+void mase_hdf5_names(const struct mase_hdf5 *f, struct mase_str *out);
+
+enum mase_status mase_hdf5_set_open(struct mase_hdf5_set *s, const struct mase_hdf5 *f,
+                                    const char *name, struct mase_err *err) MASE_MUST_CHECK;
+void mase_hdf5_set_close(struct mase_hdf5_set *s);
+
+/* The values of a row. */
+int64_t mase_hdf5_width(const struct mase_hdf5_set *s);
+/* Rows first..first + n - 1 of a dataset of numbers to x. */
+enum mase_status mase_hdf5_rows(const struct mase_hdf5_set *s, double *x, int64_t first, int64_t n,
+                                struct mase_err *err) MASE_MUST_CHECK;
+/* All texts of a dataset of one dimension, each with a 0 behind it; or of a column of a table. */
+enum mase_status mase_hdf5_texts(struct mase_str *out, const struct mase_hdf5_set *s,
                                  struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_hdf5_words(struct mase_str *out, const struct mase_hdf5_set *s,
+                                 const char *column, struct mase_err *err) MASE_MUST_CHECK;
+/* The columns of a compound table: struct mase_h5_column of each, then their names. */
+void mase_hdf5_columns(const struct mase_hdf5_set *s, struct mase_str *out);
+/* Choose n of them, whose numbers mase_hdf5_records then reads. */
+enum mase_status mase_hdf5_choose(struct mase_hdf5_set *s, const char *const *names, int n,
+                                  struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_hdf5_records(const struct mase_hdf5_set *s, double *x, int64_t first,
+                                   int64_t n, struct mase_err *err) MASE_MUST_CHECK;
 
 #endif /* MASE_DATA_HDF5_H */

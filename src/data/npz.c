@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/isolate.h"
 #include "data/raw.h"
+#include "data/reader.h"
 #include "data/store.h"
 #include "format/npy.h"
 #include "format/zip.h"
@@ -201,7 +201,7 @@ static void offer_others(struct mase_raw *r, struct reading *in, const struct ma
     }
 }
 
-static bool has_array(const void *file, const char *name)
+static bool has_array(void *file, const char *name)
 {
     const struct mase_zip *z = file;
     const size_t n = strlen(name);
@@ -213,7 +213,7 @@ static bool has_array(const void *file, const char *name)
 
 static struct mase_array_names choose_arrays(struct reading *in, const struct mase_columns *c)
 {
-    const struct mase_zip *z = &in->zip;
+    struct mase_zip *z = &in->zip;
     struct mase_array_names n = mase_find_arrays(&in->scratch, c, has_array, z);
     const char **all = mase_new_array(&in->scratch, const char *, (size_t)z->count);
     int count = 0;

@@ -2,7 +2,7 @@
  * picture.h - single pictures in PNG and JPEG files: what their headers say, and their pixels.
  *
  * Headers are read by our own code, pixels by libpng and libjpeg, in a process of its own
- * (sealed.h). Pixels are those that PIL gives: palettes looked up, alpha left out, 16 bits of a
+ * (reader.h). Pixels are those that PIL gives: palettes looked up, alpha left out, 16 bits of a
  * colour cut to 8, YCbCr converted and upsampled as libjpeg does it by default.
  */
 #ifndef MASE_DATA_PICTURE_H

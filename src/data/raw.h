@@ -140,11 +140,11 @@ struct mase_array_names {
     bool before;             /* the part stands before the name: train_x */
     bool chosen;             /* the features are those that were chosen */
 };
-typedef bool mase_has_fn(const void *file, const char *name);
+typedef bool mase_has_fn(void *file, const char *name);
 /* Those that the file has, of what people call them: X and y, x_train and y_test, data and target.
  * If it has none, the names that are missed: X and y, or those that are chosen. */
 struct mase_array_names mase_find_arrays(struct mase_arena *a, const struct mase_columns *c,
-                                         mase_has_fn *has, const void *file);
+                                         mase_has_fn *has, void *file);
 /* Where it has none of them: labels by a usual name and, if nobody names features, the first other
  * array of `all`. False: there are no such. */
 bool mase_guess_arrays(struct mase_array_names *n, const struct mase_columns *c,

@@ -3,8 +3,8 @@
  *
  * The parent feeds and drains both pipes at once, so neither side can wait for the other forever,
  * and kills what is late or loud. Limits that the kernel can hold, it holds: address space,
- * processor time, no core file, no network (confine.c). The child leads a process group, which is
- * killed when it has ended, and dies with us.
+ * processor time, no core file, no network (base/confine.c). The child leads a process group, which
+ * is killed when it has ended, and dies with us.
  */
 #define _GNU_SOURCE /* close_range */
 
@@ -29,6 +29,7 @@
 #include <mase/progress.h>
 
 #include "base/alloc.h"
+#include "base/confine.h"
 #include "base/host.h"
 #include "base/process.h"
 
@@ -92,7 +93,7 @@ static _Noreturn void become(const struct mase_child *c, const char *file, char 
     limit(RLIMIT_CORE, 0);
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    mase_no_network();
+    mase_confine_network();
     close_others();
     execve(file, (char *const *)c->argv, env);
     _exit(127);

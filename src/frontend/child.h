@@ -8,7 +8,6 @@
 
 #include <mase/err.h>
 #include <mase/str.h>
-#include <mase/value.h>
 
 struct mase_child {
     const char *program;     /* looked for in PATH */
@@ -40,12 +39,5 @@ enum mase_child_end {
 enum mase_status mase_child_run(enum mase_child_end *end, int *code, struct mase_str *out,
                                 size_t *left_out, const struct mase_child *c,
                                 struct mase_err *err) MASE_MUST_CHECK;
-
-/* Take the network from this process and what it becomes (confine.c). */
-void mase_no_network(void);
-/* The filter of system calls that a script puts on before it runs what it does not trust: a list of
- * [code, jump if true, jump if false, number], number null for that of the process; an empty list
- * where we know none for the machine. */
-struct mase_value *mase_confinement(struct mase_arena *a);
 
 #endif /* MASE_FRONTEND_CHILD_H */

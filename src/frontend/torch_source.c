@@ -9,7 +9,8 @@
  *
  * The file is code and runs as the user, whose files it can read and write. Time, memory and what
  * it prints are limited, and where the kernel filters system calls it has no network and no other
- * process (confine.c); Python's own ways to either are refused by name (the script's audit hook).
+ * process (base/confine.c); Python's own ways to either are refused by name (the script's audit
+ * hook).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #include <mase/log.h>
 #include <mase/value.h>
 
+#include "base/confine.h"
 #include "frontend/child.h"
 #include "frontend/source.h"
 #include "frontend/source_read.h"
@@ -72,6 +74,24 @@ static const char begin[] =
     "is_ours = code[:4] == importlib.util.MAGIC_NUMBER\n"
     "exec(marshal.loads(code[4:]) if is_ours else compile(script, '<string>', 'exec'))";
 
+/* The filter that the script puts on: a list of [code, jump if true, jump if false, number], number
+ * null for that of the process. */
+static struct mase_value *confinement(struct mase_arena *a)
+{
+    struct mase_value *list = mase_value_list(a);
+    struct mase_confine_step step[MASE_CONFINE_STEPS];
+    const int n = mase_confine_steps(step);
+    for (int i = 0; i < n; i++) {
+        struct mase_value *one = mase_value_list(a);
+        mase_value_push(a, one, mase_value_int(a, step[i].code));
+        mase_value_push(a, one, mase_value_int(a, step[i].yes));
+        mase_value_push(a, one, mase_value_int(a, step[i].no));
+        mase_value_push(a, one, step[i].own_id ? mase_value_none(a) : mase_value_int(a, step[i].k));
+        mase_value_push(a, list, one);
+    }
+    return list;
+}
+
 static void write_request(struct mase_str *out, const char *path, const char *call,
                           const struct mase_data_info *data, bool is_loss, double seconds)
 {
@@ -82,7 +102,7 @@ static void write_request(struct mase_str *out, const char *path, const char *ca
     mase_value_set(&a, v, "loss", mase_value_bool(&a, is_loss));
     mase_value_set(&a, v, "info", info(&a, data));
     mase_value_set(&a, v, "seconds", mase_value_float(&a, seconds));
-    mase_value_set(&a, v, "filter", mase_confinement(&a));
+    mase_value_set(&a, v, "filter", confinement(&a));
     mase_value_set(&a, v, "ops", ops(&a));
     mase_str_printf(out, "%zu %zu\n", mase_tracer_code_size, mase_tracer_script_size);
     mase_str_addn(out, mase_tracer_code, mase_tracer_code_size);

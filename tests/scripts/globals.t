@@ -12,10 +12,6 @@ out_is "the library's variables" <<'END'
 fault.c mase_fault
 fault.c mase_fault_user
 fault.c mase_fault_write_max
-hdf5.c h5
-hdf5.c once
-hdf5.c trouble
-host.c forked
 host.c now
 host.c process
 intern.c pool

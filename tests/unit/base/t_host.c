@@ -536,47 +536,6 @@ static void children_are_ended(void **state)
     assert_int_equal(open_files(), before);
 }
 
-/* A child that runs out of memory, or meets a bug, ends itself: silently, and not by a jump. */
-static enum mase_status fork_and_fail(void *data, struct mase_err *err)
-{
-    const bool bug = *(bool *)data;
-    int how, ends[2];
-    char said[100];
-    (void)err;
-    assert_int_equal(pipe(ends), 0);
-    const pid_t child = fork();
-    if (!child) {
-        dup2(ends[1], 2);
-        mase_guard_forked();
-        mase_warn("nobody hears that");
-        if (bug)
-            mase_bug("of a child");
-        mase_xfree(mase_xcalloc(10));
-        mase_out_of_memory(9);
-    }
-    close(ends[1]);
-    read_all(ends[0], said, sizeof said);
-    assert_int_equal(waitpid(child, &how, 0), child);
-    assert_string_equal(said, "");
-    if (bug)
-        assert_true(WIFSIGNALED(how) && WTERMSIG(how) == SIGABRT);
-    else
-        assert_true(WIFEXITED(how) && WEXITSTATUS(how) == 1);
-    return MASE_OK;
-}
-
-static void a_forked_child_has_no_guard(void **state)
-{
-    (void)state;
-    struct counter c = { 0 };
-    const struct mase_host host = host_of(&c);
-    for (int bug = 0; bug < 2; bug++) {
-        bool wanted = bug;
-        assert_int_equal(mase_guarded(&host, fork_and_fail, &wanted, NULL), MASE_OK);
-        assert_int_equal(c.messages, 0);
-    }
-}
-
 /* ---- log and progress ---- */
 
 static enum mase_status speak(void *data, struct mase_err *err)
@@ -646,7 +605,6 @@ int main(void)
         cmocka_unit_test(files_are_closed_and_unfinished_ones_removed),
         cmocka_unit_test(files_that_a_call_gives_stay_open),
         cmocka_unit_test(children_are_ended),
-        cmocka_unit_test(a_forked_child_has_no_guard),
         cmocka_unit_test(the_host_hears_and_nobody_else),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,7 +14,6 @@
 #include <mase/log.h>
 #include <mase/npy.h>
 
-#include "data/isolate.h"
 #include "data/numpy.h"
 #include "data/store.h"
 
@@ -532,104 +531,7 @@ static void truncated(void **state)
     mase_file_close(&f);
 }
 
-/* ---- a library that crashes ---- */
-
-static enum mase_status die(struct mase_isolated *t, struct mase_arena *a, const char *path,
-                            const void *user, struct mase_err *err)
-{
-    (void)t, (void)a, (void)path, (void)err;
-    if (user)
-        _exit(3);
-    raise(SIGKILL);
-    return MASE_OK;
-}
-
-static enum mase_status fail_there(struct mase_isolated *t, struct mase_arena *a, const char *path,
-                                   const void *user, struct mase_err *err)
-{
-    (void)t, (void)a, (void)user;
-    return mase_fail_at(err, MASE_ELIMIT, (struct mase_loc){ .path = path, .off = 77 }, "too much");
-}
-
-/* ---- a child with limits ---- */
-
-#if defined(__SANITIZE_ADDRESS__)
-#define HAVE_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define HAVE_ASAN 1
-#endif
-#endif
-
-static enum mase_status spin(struct mase_isolated *t, struct mase_arena *a, const char *path,
-                             const void *user, struct mase_err *err)
-{
-    (void)t, (void)a, (void)path, (void)user, (void)err;
-    for (volatile unsigned i = 0;; i++)
-        continue;
-    return MASE_OK;
-}
-
-#ifdef HAVE_ASAN /* its own allocator ends the process when it is refused memory */
-enum { MUCH = 24 };
-#else
-enum { MUCH = 36 };
-#endif
-
-/* What it finds it can do is said in the error. */
-static enum mase_status try_much(struct mase_isolated *t, struct mase_arena *a, const char *path,
-                                 const void *user, struct mase_err *err)
-{
-    (void)t, (void)a, (void)user;
-    const int before = open("/dev/null", O_RDONLY);
-    mase_isolate_seal();
-    const int after = open("/dev/null", O_RDONLY);
-    /* volatile: clang knows what malloc gives when nobody looks at the memory */
-    void *volatile much = malloc((size_t)1 << MUCH), *volatile little = malloc((size_t)1 << 24);
-    mase_fail_in(err, MASE_ELIMIT, path, "%s %s %s %s", before >= 0 ? "opened" : "-",
-                 after >= 0 ? "opened" : "sealed", much ? "much" : "no more",
-                 little ? "little" : "nothing");
-    free(much);
-    free(little);
-    return MASE_ELIMIT;
-}
-
-static void limited(void **state)
-{
-    (void)state;
-    struct mase_arena a = { 0 };
-    struct mase_isolated t = { 0 };
-    struct mase_err err = { 0 };
-    t.seconds = 1;
-    assert_int_equal(mase_isolate(&t, &a, "x.h5", spin, NULL, &err), MASE_ELIMIT);
-    assert_string_equal(err.msg, "reading this HDF5 file took more than 1 second of computing");
-    t.seconds = 0;
-    assert_int_equal(mase_isolate(&t, &a, "x.h5", try_much, NULL, &err), MASE_ELIMIT);
-#ifdef HAVE_ASAN
-    assert_non_null(strstr(err.msg, "opened sealed"));
-#else
-    assert_string_equal(err.msg, "opened sealed no more little");
-#endif
-    mase_arena_release(&a);
-}
-
-static void isolation(void **state)
-{
-    (void)state;
-    struct mase_arena a = { 0 };
-    struct mase_isolated t = { 0 };
-    struct mase_err err = { 0 };
-    assert_int_equal(mase_isolate(&t, &a, "x.h5", die, NULL, &err), MASE_EPARSE);
-    assert_string_equal(err.msg, "damaged HDF5 file: libhdf5 fails on it (signal 9)");
-    assert_int_equal(mase_isolate(&t, &a, "x.h5", die, "", &err), MASE_EIO);
-    assert_string_equal(err.msg, "the process that reads the file ended with status 3");
-    assert_int_equal(mase_isolate(&t, &a, "x.h5", fail_there, NULL, &err), MASE_ELIMIT);
-    assert_string_equal(err.msg, "too much");
-    assert_string_equal(err.loc.path, "x.h5");
-    assert_ptr_equal(err.loc.path, err.path);
-    assert_int_equal(err.loc.off, 77);
-    mase_arena_release(&a);
-}
+/* ---- damaged files ---- */
 
 static void open_changed(const unsigned char *bytes, size_t size)
 {
@@ -677,8 +579,7 @@ int main(void)
         cmocka_unit_test(stand_in),         cmocka_unit_test(found_in_folder),
         cmocka_unit_test(imported),         cmocka_unit_test(damaged_cache),
         cmocka_unit_test(no_cache),         cmocka_unit_test(bad_files),
-        cmocka_unit_test(truncated),        cmocka_unit_test(isolation),
-        cmocka_unit_test(limited),          cmocka_unit_test(damaged_metadata),
+        cmocka_unit_test(truncated),        cmocka_unit_test(damaged_metadata),
     };
     if (getenv("JSC_GOLDEN"))
         return cmocka_run_group_tests_name("jsc",

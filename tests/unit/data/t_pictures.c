@@ -11,7 +11,6 @@
 #include <mase/npy.h>
 
 #include "data/picture.h"
-#include "data/sealed.h"
 
 #define PICTURES MASE_SOURCE_DIR "/tests/data/pictures/"
 enum { H = 6, W = 9 };
@@ -149,39 +148,6 @@ static void damaged(void **state)
         free(bytes);
         mase_file_close(&f);
     }
-}
-
-/* ---- the process that decodes ---- */
-
-static enum mase_status crash(void *reply, const void *data, size_t size, const void *user,
-                              struct mase_err *err)
-{
-    (void)user, (void)size;
-    if (*(const char *)data == 'x')
-        raise(SIGSEGV);
-    if (*(const char *)data == 'e')
-        return mase_fail_at(err, MASE_EPARSE, (struct mase_loc){ .off = 7 }, "no good");
-    *(char *)reply = *(const char *)data;
-    return MASE_OK;
-}
-
-static void worker(void **state)
-{
-    (void)state;
-    struct mase_sealed w = { .reply_size = 1, .library = "libtest" };
-    struct mase_err err = { 0 };
-    char reply = 0;
-    assert_int_equal(mase_sealed_start(&w, crash, NULL, &err), MASE_OK);
-    assert_int_equal(mase_sealed_ask(&w, &reply, "ok", 2, "a.png", &err), MASE_OK);
-    assert_int_equal(reply, 'o');
-    assert_int_equal(mase_sealed_ask(&w, &reply, "e", 1, "b.png", &err), MASE_EPARSE);
-    assert_string_equal(err.msg, "no good");
-    assert_string_equal(err.path, "b.png");
-    assert_int_equal(err.loc.off, 7);
-    assert_int_equal(mase_sealed_ask(&w, &reply, "again", 5, "c.png", &err), MASE_OK);
-    assert_int_not_equal(mase_sealed_ask(&w, &reply, "x", 1, "d.png", &err), MASE_OK);
-    assert_string_equal(err.path, "d.png");
-    mase_sealed_stop(&w);
 }
 
 /* ---- folders ---- */
@@ -440,9 +406,9 @@ static void augmented(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pixels),  cmocka_unit_test(headers),    cmocka_unit_test(damaged),
-        cmocka_unit_test(worker),  cmocka_unit_test(by_class),   cmocka_unit_test(by_part),
-        cmocka_unit_test(refused), cmocka_unit_test(normalised), cmocka_unit_test(augmented),
+        cmocka_unit_test(pixels),     cmocka_unit_test(headers),   cmocka_unit_test(damaged),
+        cmocka_unit_test(by_class),   cmocka_unit_test(by_part),   cmocka_unit_test(refused),
+        cmocka_unit_test(normalised), cmocka_unit_test(augmented),
     };
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
 }

@@ -323,6 +323,67 @@ static void h5_records(void **state)
     mase_dataset_close(d);
 }
 
+/* What kinds/generate.py puts there: features (7i + 3k) % 11 - 5, "on" where the label is 1, and
+ * labels i % 3. The rows are shuffled: i is known by the first feature and the label. */
+static int row_of(float first, int32_t label)
+{
+    int i = 0;
+    while (i < 33 && (i % 3 != label || (float)(7 * i % 11 - 5) != first))
+        i++;
+    return i;
+}
+
+static void h5_kinds(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *classes[3];
+    } files[] = { { "lzf", { 0 } },
+                  { "gzip_latest", { 0 } },
+                  { "user_block", { 0 } },
+                  { "half", { 0 } },
+                  { "enumeration", { 0 } },
+                  { "texts", { "a", "a ", "bb" } },
+                  { "padded", { "a", "b", "cc" } },
+                  { "any_length", { "a", "a ", "bb" } },
+                  { "records", { 0 } },
+                  { "records_text", { "cat", "dog", "emu" } },
+                  { "records_any_length", { "cat", "dog", "emu" } } };
+    for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
+        char path[600];
+        int sum = 0;
+        snprintf(path, sizeof path, "%skinds/%s.h5", DATA, files[f].name);
+        struct mase_dataset *d = open_data(path, &plain);
+        const struct mase_dataset_info *info = mase_dataset_info(d);
+        const struct mase_table_view t = mase_dataset_table(d);
+        assert_int_equal(info->rows, 33);
+        assert_int_equal(info->data.classes, 3);
+        for (int c = 0; c < 3 && files[f].classes[c]; c++)
+            assert_string_equal(info->class_names[c], files[f].classes[c]);
+        for (int r = 0; r < 33; r++) {
+            const float *x = t.data + r * t.stride;
+            const int label = mase_dataset_labels(d)[r], i = row_of(x[0], label);
+            sum += i;
+            for (int k = 0; k < info->data.sample.dim[0]; k++) {
+                const bool on = strcmp(info->feature_names[k], "on") == 0;
+                if (x[k] != (float)(on ? label == 1 : (7 * i + 3 * k) % 11 - 5))
+                    fail_msg("%s: row %d, feature %d is %g", files[f].name, i, k, (double)x[k]);
+            }
+        }
+        assert_int_equal(sum, 33 * 32 / 2);
+        mase_dataset_close(d);
+    }
+}
+
+static void h5_bytes_above_127(void **state)
+{
+    (void)state;
+    struct mase_dataset *d = open_data(DATA "kinds/large_enumeration.h5", &plain);
+    for (int i = 0; i < 33; i++)
+        assert_true(mase_dataset_table(d).data[i * mase_dataset_table(d).stride] == 200);
+    mase_dataset_close(d);
+}
+
 static void bad_tables(void **state)
 {
     (void)state;
@@ -341,6 +402,8 @@ static void bad_tables(void **state)
     refuse("h5:" DATA "bad_stored_out.h5", &plain, MASE_EUNSUPPORTED, "are not in this file");
     refuse("h5:" DATA "bad_chunk.h5", &plain, MASE_ELIMIT,
            "dataset X has 480 bytes in chunks of 1610612736");
+    refuse(DATA "kinds/records_text.h5:on", &plain, MASE_EVALUE,
+           "column 'label' of table t holds texts, not numbers; --features '!label' leaves it out");
     refuse("h5:" DATA "bad_label.h5:j_zlogz", &plain, MASE_EVALUE, "is not an integer from 0");
 }
 
@@ -437,6 +500,7 @@ int main(void)
         cmocka_unit_test(csv_forms),   cmocka_unit_test(bad_csv),
         cmocka_unit_test(damaged_csv), cmocka_unit_test(npz_and_h5),
         cmocka_unit_test(h5_records),  cmocka_unit_test(bad_tables),
+        cmocka_unit_test(h5_kinds),    cmocka_unit_test(h5_bytes_above_127),
         cmocka_unit_test(damaged_npz), cmocka_unit_test(toy_tiny),
         cmocka_unit_test(batches),
     };

@@ -1,18 +1,21 @@
 /*
- * confine.c - what the kernel refuses a child.
+ * confine.c - what the kernel refuses a process.
  *
- * In two steps. Before another program takes our child's place it loses the network: by a network
+ * For another program that takes a child's place: before that it loses the network, by a network
  * namespace of its own where the kernel grants one, and by a filter of system calls; twice, because
  * containers often forbid new namespaces, and a kernel may be built without filters. It may still
- * start programs, since the python3 in PATH is often a script that looks for the real one. The
- * second filter is sent to the script, which puts it on before it looks at the user's file: from
- * then on no process is started (threads are), none becomes another program, none but itself is
- * sent signals or looked into, and its limits stay.
+ * start programs, since the python3 in PATH is often a script that looks for the real one. A second
+ * filter is sent to the script, which puts it on before it looks at the user's file: from then on
+ * no process is started (threads are), none becomes another program, none but itself is sent
+ * signals or looked into, and its limits stay. For a process of ours that reads what it cannot
+ * trust: all of that at once, and no file is opened or named.
  *
  * Filters are programs for the kernel's BPF machine. They look at numbers only, never at memory,
  * and stay for good. Calls of another architecture, whose numbers mean other calls, are refused.
  */
 #define _GNU_SOURCE /* unshare */
+
+#include "base/confine.h"
 
 #include <errno.h>
 #include <linux/audit.h>
@@ -23,8 +26,9 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
-#include "frontend/child.h"
+#include <mase/err.h>
 
 #if defined __x86_64__
 #define OWN_ARCH  AUDIT_ARCH_X86_64
@@ -38,18 +42,18 @@
 
 /* ---- writing filters ---- */
 
-enum { MAX_STEPS = 128, REFUSE = SECCOMP_RET_ERRNO | EACCES, UNKNOWN = SECCOMP_RET_ERRNO | ENOSYS };
+enum { REFUSE = SECCOMP_RET_ERRNO | EACCES, UNKNOWN = SECCOMP_RET_ERRNO | ENOSYS };
 
 struct filter {
-    struct sock_filter step[MAX_STEPS];
-    bool own_id[MAX_STEPS]; /* k is to be the process's number */
+    struct sock_filter step[MASE_CONFINE_STEPS];
+    bool own_id[MASE_CONFINE_STEPS]; /* k is to be the process's number */
     int count;
 };
 
 static void add(struct filter *f, int code, int yes, int no, unsigned k)
 {
-    if (f->count == MAX_STEPS)
-        mase_bug("a filter of system calls has more than %d steps", MAX_STEPS);
+    if (f->count == MASE_CONFINE_STEPS)
+        mase_bug("a filter of system calls has more than %d steps", MASE_CONFINE_STEPS);
     f->step[f->count++] =
         (struct sock_filter){ (unsigned short)code, (unsigned char)yes, (unsigned char)no, k };
 }
@@ -155,23 +159,75 @@ static const long of_processes[] = {
 #endif
 };
 
-static void filter_network(void)
+/* Whatever makes, opens, renames, removes or changes something by its name. */
+static const long of_files[] = {
+    SYS_openat,
+    SYS_mkdirat,
+    SYS_mknodat,
+    SYS_unlinkat,
+    SYS_renameat2,
+    SYS_linkat,
+    SYS_symlinkat,
+    SYS_fchmodat,
+    SYS_fchownat,
+    SYS_truncate,
+    SYS_mount,
+    SYS_chroot,
+    SYS_pivot_root,
+    SYS_acct,
+    SYS_swapon,
+    SYS_chdir,
+    SYS_fchdir,
+    SYS_memfd_create,
+#ifdef SYS_open
+    SYS_open,
+    SYS_creat,
+    SYS_mkdir,
+    SYS_mknod,
+    SYS_unlink,
+    SYS_rmdir,
+    SYS_rename,
+    SYS_link,
+    SYS_symlink,
+    SYS_chmod,
+    SYS_chown,
+    SYS_lchown,
+#endif
+#ifdef SYS_renameat
+    SYS_renameat,
+#endif
+#ifdef SYS_openat2
+    SYS_openat2,
+#endif
+    SYS_open_by_handle_at,
+};
+
+static void refuse_all(struct filter *f, const long *call, size_t n)
 {
-    struct filter f = { 0 };
-    begin(&f);
-    for (size_t i = 0; i < sizeof of_network / sizeof of_network[0]; i++)
-        give(&f, of_network[i], REFUSE);
-    answer(&f, SECCOMP_RET_ALLOW);
-    struct sock_fprog program = { (unsigned short)f.count, f.step };
+    for (size_t i = 0; i < n; i++)
+        give(f, call[i], REFUSE);
+}
+
+static void put_on(struct filter *f)
+{
+    struct sock_fprog program = { (unsigned short)f->count, f->step };
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
         (void)prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
-static void filter_processes(struct filter *f)
+static void filter_network(void)
 {
-    begin(f);
-    for (size_t i = 0; i < sizeof of_processes / sizeof of_processes[0]; i++)
-        give(f, of_processes[i], REFUSE);
+    struct filter f = { 0 };
+    begin(&f);
+    refuse_all(&f, of_network, sizeof of_network / sizeof of_network[0]);
+    answer(&f, SECCOMP_RET_ALLOW);
+    put_on(&f);
+}
+
+/* The rest of a filter that has begun. */
+static void filter_processes_of(struct filter *f)
+{
+    refuse_all(f, of_processes, sizeof of_processes / sizeof of_processes[0]);
 #ifdef SYS_clone3
     give(f, SYS_clone3, UNKNOWN); /* its flags lie in memory; the C library then uses clone */
 #endif
@@ -182,20 +238,34 @@ static void filter_processes(struct filter *f)
     answer(f, SECCOMP_RET_ALLOW);
 }
 
-struct mase_value *mase_confinement(struct mase_arena *a)
+static void filter_processes(struct filter *f)
 {
-    struct mase_value *list = mase_value_list(a);
+    begin(f);
+    filter_processes_of(f);
+}
+
+int mase_confine_steps(struct mase_confine_step step[MASE_CONFINE_STEPS])
+{
     struct filter f = { 0 };
     filter_processes(&f);
-    for (int i = 0; i < f.count; i++) {
-        struct mase_value *step = mase_value_list(a);
-        mase_value_push(a, step, mase_value_int(a, f.step[i].code));
-        mase_value_push(a, step, mase_value_int(a, f.step[i].jt));
-        mase_value_push(a, step, mase_value_int(a, f.step[i].jf));
-        mase_value_push(a, step, f.own_id[i] ? mase_value_none(a) : mase_value_int(a, f.step[i].k));
-        mase_value_push(a, list, step);
-    }
-    return list;
+    for (int i = 0; i < f.count; i++)
+        step[i] = (struct mase_confine_step){ f.step[i].code, f.step[i].jt, f.step[i].jf,
+                                              f.step[i].k, f.own_id[i] };
+    return f.count;
+}
+
+/* Files that are open stay so; nothing else has a name that the process could use. */
+void mase_confine_reader(void)
+{
+    struct filter f = { 0 };
+    begin(&f);
+    refuse_all(&f, of_network, sizeof of_network / sizeof of_network[0]);
+    refuse_all(&f, of_files, sizeof of_files / sizeof of_files[0]);
+    filter_processes_of(&f);
+    for (int i = 0; i < f.count; i++)
+        if (f.own_id[i])
+            f.step[i].k = (unsigned)getpid();
+    put_on(&f);
 }
 
 #else
@@ -204,14 +274,19 @@ static void filter_network(void)
 {
 }
 
-struct mase_value *mase_confinement(struct mase_arena *a)
+int mase_confine_steps(struct mase_confine_step step[MASE_CONFINE_STEPS])
 {
-    return mase_value_list(a);
+    (void)step;
+    return 0;
+}
+
+void mase_confine_reader(void)
+{
 }
 
 #endif
 
-void mase_no_network(void)
+void mase_confine_network(void)
 {
     (void)!unshare(CLONE_NEWUSER | CLONE_NEWNET); /* as far as we may */
     filter_network();

@@ -1,0 +1,278 @@
+/*
+ * reader.c - starting the program that reads, asking it, and what it means when it is gone.
+ *
+ * The program lies in memory (memfd_create) and is started from there, by posix_spawn: no handler
+ * of the host's for fork runs, and of its memory nothing is seen. It gets one end of a socket as
+ * descriptor 3 and nothing else: standard input and output are /dev/null, errors as well unless a
+ * sanitizer may have something to say, and what the host has open it closes itself.
+ */
+#define _GNU_SOURCE /* memfd_create */
+#include "data/reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/number.h"
+#include "base/process.h"
+#include "base/sanitized.h"
+#include "data/reader_image.h"
+
+extern char **environ;
+
+enum { ITS_END = 3, NO_MEMORY = 1, NOT_STARTED = 127, MFD_EXEC_BIT = 0x10 };
+
+/* ---- starting it ---- */
+
+/* The program as an open file of no folder; -1, and errno: there can be none. */
+static int open_program(void)
+{
+    int fd = memfd_create("mase-reader", MFD_CLOEXEC | MFD_EXEC_BIT);
+    if (fd < 0 && errno == EINVAL) /* a kernel that does not ask what it is for */
+        fd = memfd_create("mase-reader", MFD_CLOEXEC);
+    const unsigned char *p = mase_reader_image;
+    while (fd >= 0 && p < mase_reader_image_end) {
+        const ssize_t n = write(fd, p, (size_t)(mase_reader_image_end - p));
+        if (n < 0 && errno != EINTR) {
+            const int why = errno;
+            close(fd);
+            errno = why;
+            return -1;
+        }
+        p += n > 0 ? n : 0;
+    }
+    return fd;
+}
+
+/* A descriptor that its end of the socket must not take the place of. */
+static int lift(int fd)
+{
+    if (fd < 0 || fd > ITS_END)
+        return fd;
+    const int higher = fcntl(fd, F_DUPFD_CLOEXEC, ITS_END + 1), why = errno;
+    close(fd);
+    errno = why;
+    return higher;
+}
+
+/* Signals that end a process do so, whatever handlers the host has and this thread holds back. */
+static int set_signals(posix_spawnattr_t *attributes)
+{
+    sigset_t all, none;
+    sigfillset(&all);
+    sigemptyset(&none);
+    posix_spawnattr_setsigdefault(attributes, &all);
+    posix_spawnattr_setsigmask(attributes, &none);
+    return posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+}
+
+static int set_files(posix_spawn_file_actions_t *actions, int its)
+{
+    for (int fd = 0; fd < (MASE_SANITIZED ? 2 : 3); fd++) {
+        const int why =
+            posix_spawn_file_actions_addopen(actions, fd, "/dev/null", fd ? O_WRONLY : O_RDONLY, 0);
+        if (why)
+            return why;
+    }
+    return posix_spawn_file_actions_adddup2(actions, its, ITS_END);
+}
+
+/* 0, or errno's number. */
+static int spawn(pid_t *child, int program, int its)
+{
+    char path[32], name[] = "mase-reader", *argv[] = { name, NULL };
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    mase_snprintf(path, sizeof path, "/proc/self/fd/%d", program);
+    int why = posix_spawn_file_actions_init(&actions);
+    if (why)
+        return why;
+    why = posix_spawnattr_init(&attributes);
+    if (!why) {
+        why = set_signals(&attributes);
+        why = why ? why : set_files(&actions, its);
+        why = why ? why : posix_spawn(child, path, &actions, &attributes, argv, environ);
+        posix_spawnattr_destroy(&attributes);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    return why;
+}
+
+static enum mase_status fail_start(const struct mase_reader *w, const char *what, int why,
+                                   struct mase_err *err)
+{
+    return mase_fail_in(err, MASE_EIO, w->path,
+                        "the process that reads a %s cannot be started: %s: %s", w->kind, what,
+                        mase_system_reason(why));
+}
+
+/* It has ended in the usual way. */
+static void forget(struct mase_reader *w)
+{
+    if (w->fd > 0)
+        close(w->fd);
+    mase_xfree(w->cleanup);
+    w->cleanup = NULL;
+    w->fd = 0;
+}
+
+static enum mase_status start(struct mase_reader *w, int its, struct mase_err *err)
+{
+    const int program = lift(open_program());
+    if (program < 0)
+        return fail_start(w, "memfd_create", errno, err);
+    const int why = spawn(&w->child, program, its);
+    close(program);
+    if (why)
+        return fail_start(w, "/proc/self/fd", why, err);
+    if (w->cleanup)
+        w->cleanup->child = w->child;
+    return MASE_OK;
+}
+
+enum mase_status mase_reader_start(struct mase_reader *w, struct mase_err *err)
+{
+    int ends[2];
+    w->cleanup = mase_process_cleanup();
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+        const enum mase_status st = fail_start(w, "socketpair", errno, err);
+        forget(w);
+        return st;
+    }
+    w->fd = lift(ends[0]);
+    const int its = lift(ends[1]);
+    if (w->cleanup && w->fd > 0)
+        w->cleanup->fd[0] = w->fd;
+    enum mase_status st =
+        w->fd < 0 || its < 0 ? fail_start(w, "fcntl", errno, err) : start(w, its, err);
+    if (its >= 0)
+        close(its);
+    if (st)
+        forget(w);
+    else /* one that is gone already says so when it is asked */
+        (void)mase_reader_send(w->fd, &w->limits, sizeof w->limits);
+    return st;
+}
+
+/* ---- asking it ---- */
+
+/* It is gone: by which signal? */
+static void find_end(const struct mase_reader *w, int how, struct mase_err *err)
+{
+    const int seconds = (int)w->limits.seconds;
+    if (WIFSIGNALED(how) && WTERMSIG(how) == SIGXCPU)
+        mase_fail_in(err, MASE_ELIMIT, w->path,
+                     "reading this %s took more than %d second%s of computing", w->kind, seconds,
+                     seconds == 1 ? "" : "s");
+    else if (WIFSIGNALED(how))
+        mase_fail_in(err, MASE_EPARSE, w->path, "damaged %s: %s fails on it (signal %d)", w->kind,
+                     w->library, WTERMSIG(how));
+    else if (WEXITSTATUS(how) == NOT_STARTED)
+        mase_fail_in(err, MASE_EUNSUPPORTED, w->path,
+                     "the process that reads a %s cannot be started: libpng16.so.16 or "
+                     "libjpeg.so.62 (Debian: libpng16-16, libjpeg62-turbo) is not here",
+                     w->kind);
+    else if (WEXITSTATUS(how) == NO_MEMORY)
+        mase_fail_in(err, MASE_ELIMIT, w->path,
+                     "reading this %s takes more than the %llu bytes of memory that it may",
+                     w->kind, (unsigned long long)w->limits.memory);
+    else
+        mase_fail_in(err, MASE_EIO, w->path, "the process that reads the file ended with status %d",
+                     WEXITSTATUS(how));
+}
+
+/* What ended it is what every further question is told. */
+static enum mase_status tell_end(const struct mase_reader *w, struct mase_err *err)
+{
+    return mase_fail_in(err, w->end.status, w->path, "%s", w->end.msg);
+}
+
+static enum mase_status fail_dead(struct mase_reader *w, struct mase_err *err)
+{
+    int how = 0;
+    while (waitpid(w->child, &how, 0) < 0 && errno == EINTR)
+        continue;
+    w->child = 0;
+    forget(w);
+    find_end(w, how, &w->end);
+    return tell_end(w, err);
+}
+
+/* It says what it cannot know, or too much. */
+static enum mase_status fail_false(struct mase_reader *w, struct mase_err *err)
+{
+    mase_reader_stop(w);
+    mase_fail_in(&w->end, MASE_EPARSE, w->path, "damaged %s: what %s says of it is impossible",
+                 w->kind, w->library);
+    return tell_end(w, err);
+}
+
+/* Whatever it says is a sentence about its file. */
+static enum mase_status pass_on(const struct mase_reader *w, struct mase_reader_answer *v,
+                                struct mase_err *err)
+{
+    struct mase_loc at = { .path = w->path, .off = v->err.loc.off };
+    v->err.msg[sizeof v->err.msg - 1] = 0;
+    const bool known = v->status > MASE_OK && v->status < MASE_ENOMEM;
+    return mase_fail_at(err, known ? v->status : MASE_EPARSE, at, "%s", v->err.msg);
+}
+
+static enum mase_status ask(struct mase_reader *w, struct mase_reader_answer *v,
+                            const struct mase_reader_question *q, const void *data,
+                            struct mase_err *err)
+{
+    if (w->fd <= 0)
+        return tell_end(w, err);
+    if (!mase_reader_send(w->fd, q, sizeof *q) || !mase_reader_send(w->fd, data, q->bytes) ||
+        !mase_reader_receive(w->fd, v, sizeof *v))
+        return fail_dead(w, err);
+    return v->status ? pass_on(w, v, err) : MASE_OK;
+}
+
+enum mase_status mase_reader_ask(struct mase_reader *w, struct mase_reader_question q,
+                                 const void *data, void *reply, size_t size, int64_t *number,
+                                 struct mase_err *err)
+{
+    struct mase_reader_answer v;
+    MASE_TRY(ask(w, &v, &q, data, err));
+    if (v.bytes != size)
+        return fail_false(w, err);
+    if (number)
+        *number = v.number;
+    return mase_reader_receive(w->fd, reply, size) ? MASE_OK : fail_dead(w, err);
+}
+
+enum mase_status mase_reader_ask_any(struct mase_reader *w, struct mase_reader_question q,
+                                     const void *data, const char **reply, size_t *size,
+                                     uint64_t most, struct mase_arena *a, struct mase_err *err)
+{
+    struct mase_reader_answer v;
+    MASE_TRY(ask(w, &v, &q, data, err));
+    if (v.bytes > most)
+        return fail_false(w, err);
+    char *text = mase_arena_alloc(a, (size_t)v.bytes + 1);
+    text[v.bytes] = 0;
+    *reply = text;
+    *size = (size_t)v.bytes;
+    return mase_reader_receive(w->fd, text, *size) ? MASE_OK : fail_dead(w, err);
+}
+
+void mase_reader_stop(struct mase_reader *w)
+{
+    if (w->fd <= 0)
+        return;
+    close(w->fd); /* it ends when there is nothing to take any more */
+    w->fd = 0;
+    if (w->cleanup)
+        w->cleanup->fd[0] = -1;
+    while (waitpid(w->child, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    forget(w);
+}

@@ -1,0 +1,103 @@
+/*
+ * reader.h - a process of its own that reads what libraries of others decode: HDF5, PNG, JPEG.
+ *
+ * Such a library can be made to crash, to spin or worse by a damaged file. It then takes only that
+ * process with it, and the file gets a sentence like any other. The process is a small program
+ * (reader_main.c) that is part of this library as bytes (reader_image.c) and started from memory:
+ * so it is there wherever the library is, in ch, in libmase.so, in a program that linked
+ * libmase.a, and it is never of another version. A program in a folder of its own would have to be
+ * found from each of these places, and a fork of the host without it would have the host's memory
+ * and whatever locks its other threads held.
+ *
+ * It has limits of memory and time. Once it has its file it can open no other, reach no network and
+ * start nothing (base/confine.h). Its answers are not trusted either: sizes are those that were
+ * asked for.
+ */
+#ifndef MASE_DATA_READER_H
+#define MASE_DATA_READER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <mase/arena.h>
+#include <mase/err.h>
+
+/* What it is asked, and what it answers, as they travel: both ends were built together. */
+enum mase_reader_verb {
+    MASE_READER_PICTURE,   /* first, count, set: height, width, channels; the file's bytes */
+    MASE_READER_OPEN,      /* an HDF5 file by its path; from here on it can open nothing */
+    MASE_READER_HAS,       /* a name: number is whether there is one */
+    MASE_READER_NAMES,     /* of the datasets at the root */
+    MASE_READER_TABLE,     /* a column: the name of the first table that has it, or "" */
+    MASE_READER_SET_OPEN,  /* a name: number is the set's, then struct mase_h5_facts */
+    MASE_READER_SET_CLOSE, /* set */
+    MASE_READER_ROWS,      /* set, first, count: doubles */
+    MASE_READER_TEXTS,     /* set: of a dataset of one dimension */
+    MASE_READER_COLUMNS,   /* set: struct mase_h5_column for each, then their names */
+    MASE_READER_CHOOSE,    /* set, names: those that RECORDS reads */
+    MASE_READER_RECORDS,   /* set, first, count: doubles */
+    MASE_READER_WORDS,     /* set, a column's name: its texts */
+    MASE_READER_MISBEHAVE, /* for tests: as a damaged file can make a library do */
+    MASE_READER_VERBS
+};
+
+struct mase_reader_question {
+    enum mase_reader_verb verb;
+    int32_t set;
+    int64_t first, count;
+    uint64_t bytes; /* that follow */
+};
+
+struct mase_reader_answer {
+    enum mase_status status; /* on failure nothing follows */
+    struct mase_err err;
+    int64_t number;
+    uint64_t bytes; /* that follow */
+};
+
+/* What it begins with. */
+struct mase_reader_limits {
+    uint64_t memory;  /* bytes, beside what the program itself takes */
+    uint64_t seconds; /* of computing */
+    bool each;        /* for each question anew */
+};
+
+struct mase_process;
+
+struct mase_reader {
+    int fd;
+    pid_t child;
+    struct mase_process *cleanup;
+    struct mase_reader_limits limits;
+    const char *path;    /* of the file in its hands, for messages; borrowed */
+    const char *library; /* what it calls, for messages */
+    const char *kind;    /* "HDF5 file" */
+    struct mase_err end; /* why it is gone, if it is */
+};
+
+/* w has limits, library and kind, the rest zero. */
+enum mase_status mase_reader_start(struct mase_reader *w, struct mase_err *err) MASE_MUST_CHECK;
+/* Ask, and take an answer of exactly so many bytes. */
+enum mase_status mase_reader_ask(struct mase_reader *w, struct mase_reader_question q,
+                                 const void *data, void *reply, size_t size, int64_t *number,
+                                 struct mase_err *err) MASE_MUST_CHECK;
+/* The same where the answer has any size up to `most`; in a, with a 0 behind it. */
+enum mase_status mase_reader_ask_any(struct mase_reader *w, struct mase_reader_question q,
+                                     const void *data, const char **reply, size_t *size,
+                                     uint64_t most, struct mase_arena *a,
+                                     struct mase_err *err) MASE_MUST_CHECK;
+/* It may have been stopped, or never started. */
+void mase_reader_stop(struct mase_reader *w);
+
+/* All of it through a socket, or false: the other side is gone. */
+bool mase_reader_send(int fd, const void *data, size_t size);
+bool mase_reader_receive(int fd, void *data, size_t size);
+
+/* The most bytes of memory that reading a data file of this size may take, be it packed. */
+static inline uint64_t mase_data_memory(uint64_t file_size)
+{
+    return ((uint64_t)4 << 30) + 16 * file_size;
+}
+
+#endif /* MASE_DATA_READER_H */

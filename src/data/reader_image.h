@@ -1,0 +1,9 @@
+/*
+ * reader_image.h - the program that reads files of others' formats (reader.h), as bytes.
+ */
+#ifndef MASE_DATA_READER_IMAGE_H
+#define MASE_DATA_READER_IMAGE_H
+
+extern const unsigned char mase_reader_image[], mase_reader_image_end[]; /* where it ends */
+
+#endif /* MASE_DATA_READER_IMAGE_H */
