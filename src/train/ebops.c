@@ -24,10 +24,15 @@ struct side {
     int64_t count, blocks;
     double *sum; // (features): of bits; NULL: values belong to none
     /* where bits are learned */
-    int32_t *block;                // (count)
-    int32_t *feature;              // (count), or NULL
-    double *bits;                  // (blocks)
-    float *held[MASE_LEARNED_MAX]; // (blocks)
+    int32_t *block;   // (count)
+    int32_t *feature; // (count), or NULL
+    double *bits;     // (blocks)
+};
+
+/* What a format learns of bits, and what it was. */
+struct held {
+    const struct mase_weight *value;
+    float *was; // (value's count)
 };
 
 struct product {
@@ -44,7 +49,8 @@ struct mase_ebops {
     const struct mase_plan *plan;
     struct product *product;
     int count, cap;
-    bool learns;
+    struct held *held; /* of all roundings, whether they are in products or not */
+    int held_count, held_cap;
 };
 
 /* Whose parameters say how many bits there are. */
@@ -84,8 +90,6 @@ static void map_blocks(struct side *s, struct mase_arena *a, const struct mase_s
             s->block[offset[k]] = (int32_t)i;
     }
     s->bits = mase_new_array(a, double, (size_t)s->blocks);
-    for (int j = 0; j < MASE_LEARNED_MAX && s->value[j]; j++)
-        s->held[j] = mase_new_array(a, float, (size_t)s->blocks);
 }
 
 static void find_side(struct side *s, struct mase_ebops *e, const struct mase_pvalue *v)
@@ -150,23 +154,33 @@ static void find_conv(struct product *p, struct mase_ebops *e, const struct mase
     belong(&p->w, &e->arena, channels, (struct layout){ kernel, each, outputs * each * kernel });
 }
 
-static bool is_conv(enum mase_op op)
+/* Weights (channels, outputs of a group, ...): a value meets each weight of its channel once. */
+static void find_transposed(struct product *p, struct mase_ebops *e, const struct mase_pvalue *x,
+                            const struct mase_pvalue *w)
 {
-    return op == MASE_OP_conv1d || op == MASE_OP_conv2d || op == MASE_OP_conv3d;
+    const int64_t channels = x->type.dim[1].plus, run = run_behind(&x->type, 1);
+    const int64_t row = run_behind(&w->type, 0);
+    p->features = channels;
+    p->share = 1;
+    belong(&p->x, &e->arena, channels, (struct layout){ run, channels, p->x.count });
+    belong(&p->w, &e->arena, channels, (struct layout){ row, channels, p->w.count });
 }
 
 static void add_product(struct mase_ebops *e, const struct mase_instr *i)
 {
     const struct mase_pvalue *x = mase_pvalue_of(&i->param[0]), *w = mase_pvalue_of(&i->param[1]);
-    if (!x || !w || (i->op != MASE_OP_linear && !is_conv(i->op)) || mase_ptype_follows(&w->type))
+    const bool dense = i->op == MASE_OP_linear, transposed = mase_op_is_transposed(i->op);
+    if (!x || !w || (!dense && i->prim != MASE_PRIM_conv) || mase_ptype_follows(&w->type))
         return;
     e->product = mase_arena_grow(&e->arena, e->product, e->count, &e->cap, sizeof *e->product);
     struct product *p = &e->product[e->count++];
     *p = (struct product){ .node = i->node };
     find_side(&p->x, e, x);
     find_side(&p->w, e, w);
-    if (i->op == MASE_OP_linear)
+    if (dense)
         find_linear(p, e, w);
+    else if (transposed)
+        find_transposed(p, e, x, w);
     else
         find_conv(p, e, x, w, i->result[0]);
     const struct mase_pvalue *b = mase_pvalue_of(&i->param[2]); /* both have a bias, or None */
@@ -177,27 +191,39 @@ static void add_product(struct mase_ebops *e, const struct mase_instr *i)
     }
 }
 
+static void add_held(struct mase_ebops *e, const struct mase_instr *i)
+{
+    if (i->prim != MASE_PRIM_round || !mase_learns_bits(i->round.format))
+        return;
+    for (int j = 0; j < mase_format_learned(i->round.format); j++) {
+        const struct mase_weight *v =
+            mase_plan_weight(e->plan, mase_pvalue_of(&i->param[1 + j])->param);
+        e->held = mase_arena_grow(&e->arena, e->held, e->held_count, &e->held_cap, sizeof *e->held);
+        e->held[e->held_count++] =
+            (struct held){ v, mase_new_array(&e->arena, float, (size_t)v->count) };
+    }
+}
+
 struct mase_ebops *mase_ebops_new(const struct mase_plan *p)
 {
-    bool rounds = false, learns = false;
-    for (const struct mase_instr *i = p->program->first; i; i = i->next) {
+    bool rounds = false;
+    for (const struct mase_instr *i = p->program->first; i; i = i->next)
         rounds |= i->round.format != NULL;
-        learns |= i->prim == MASE_PRIM_round && mase_learns_bits(i->round.format);
-    }
     if (!rounds)
         return NULL;
     struct mase_ebops *e = mase_xcalloc(sizeof *e);
     e->plan = p;
-    e->learns = learns;
-    for (const struct mase_instr *i = p->program->first; i; i = i->next)
+    for (const struct mase_instr *i = p->program->first; i; i = i->next) {
+        add_held(e, i);
         if (i->prim == MASE_PRIM_dot || i->prim == MASE_PRIM_conv)
             add_product(e, i);
+    }
     return e;
 }
 
 bool mase_ebops_learns(const struct mase_ebops *e)
 {
-    return e && e->learns;
+    return e && e->held_count;
 }
 
 void mase_ebops_free(struct mase_ebops *e)
@@ -302,31 +328,18 @@ void mase_ebops_add_gradient(struct mase_ebops *e, double weight)
 
 /* ---- keeping bits ---- */
 
-static void copy_side(struct side *s, bool back)
-{
-    for (int j = 0; j < MASE_LEARNED_MAX && s->value[j]; j++) {
-        float *x = s->value[j]->x, *held = s->held[j];
-        memcpy(back ? x : held, back ? held : x, (size_t)s->blocks * sizeof *x);
-    }
-}
-
-static void copy_all(struct mase_ebops *e, bool back)
-{
-    for (int i = 0; i < e->count; i++) {
-        copy_side(&e->product[i].x, back);
-        copy_side(&e->product[i].w, back);
-        copy_side(&e->product[i].bias, back);
-    }
-}
-
 void mase_ebops_hold(struct mase_ebops *e)
 {
-    copy_all(e, false);
+    for (int i = 0; i < e->held_count; i++)
+        memcpy(e->held[i].was, e->held[i].value->x,
+               (size_t)e->held[i].value->count * sizeof(float));
 }
 
 void mase_ebops_put_back(struct mase_ebops *e)
 {
-    copy_all(e, true);
+    for (int i = 0; i < e->held_count; i++)
+        memcpy(e->held[i].value->x, e->held[i].was,
+               (size_t)e->held[i].value->count * sizeof(float));
 }
 
 /* ---- when ---- */

@@ -1,11 +1,12 @@
 /*
- * calculate_avg_bits.c - bits per value of the layers that multiply: linear, conv1d, conv2d,
- * conv3d, and the recurrent ones.
+ * calculate_avg_bits.c - bits per value of the layers that multiply: linear, convolutions of any
+ * kind, and the recurrent ones.
  *
  * An average over values, not layers: their number decides the weight of each width. A float
  * has 32. What a block of values shares, such as an exponent, is spread over them.
  */
 #include <mase/log.h>
+#include <mase/program.h>
 
 #include "pass/support.h"
 
@@ -30,14 +31,8 @@ static double mean(const struct average *a)
 
 static bool counts(const struct mase_node *n)
 {
-    static const enum mase_op ops[] = { MASE_OP_linear,  MASE_OP_conv1d,   MASE_OP_conv2d,
-                                        MASE_OP_conv3d,  MASE_OP_rnn,      MASE_OP_lstm,
-                                        MASE_OP_gru,     MASE_OP_rnn_cell, MASE_OP_lstm_cell,
-                                        MASE_OP_gru_cell };
-    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
-        if (n->op == ops[i])
-            return true;
-    return false;
+    const enum mase_prim prim = mase_op_prim(n->op);
+    return n->op == MASE_OP_linear || prim == MASE_PRIM_conv || prim == MASE_PRIM_recur;
 }
 
 /* The weight of a call, or those of a layer: a recurrent one has several. */

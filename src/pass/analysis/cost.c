@@ -6,6 +6,7 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <mase/meta.h>
 #include <mase/program.h>
@@ -13,12 +14,13 @@
 #include "base/ptrmap.h"
 #include "ir/shape.h"
 #include "pass/analysis/cost.h"
+#include "pass/analysis/cost_operand.h"
 
 /* What a rule finds. */
 struct count {
     int64_t macs, ops;
-    int64_t fan_in;                         /* products in each sum */
-    const struct mase_meta_arg *x, *factor; /* the two operands of the products */
+    double carries;                     /* of each product log2 of how many its sum has */
+    struct mase_cost_operand x, factor; /* the two operands of the products */
 };
 
 typedef void count_fn(struct count *c, const struct mase_node *n, int64_t factor);
@@ -54,11 +56,6 @@ static const struct mase_meta_arg *arg_of(const struct mase_node *n, const char 
     return mase_meta_arg(n->meta, name);
 }
 
-static int64_t last_dim(const struct mase_meta_arg *arg)
-{
-    return arg && arg->shape.rank ? arg->shape.dim[arg->shape.rank - 1] : 1;
-}
-
 /* ---- rules ---- */
 
 static void count_nothing(struct count *c, const struct mase_node *n, int64_t factor)
@@ -68,9 +65,11 @@ static void count_nothing(struct count *c, const struct mase_node *n, int64_t fa
 
 static void count_inputs(struct count *c, const struct mase_node *n, int64_t factor)
 {
-    const struct mase_meta_arg *x = arg_of(n, "data_in_0");
-    /* the object of a method is no argument in the metadata; its result is as large */
-    c->ops = times(factor, x ? elements(x) : result_elements(n));
+    const struct mase_cost_operand x = mase_cost_data(n, 0);
+    const struct mase_meta_arg *any = arg_of(n, "data_in_0"); /* the first is a number */
+    c->ops = times(factor, x.shape ? mase_cost_elements(&x)
+                           : any   ? elements(any)
+                                   : result_elements(n));
 }
 
 static void count_results(struct count *c, const struct mase_node *n, int64_t factor)
@@ -78,24 +77,28 @@ static void count_results(struct count *c, const struct mase_node *n, int64_t fa
     c->ops = times(factor, result_elements(n));
 }
 
-static int64_t product_of(const struct mase_arg *size, int dims)
+/* What a window says for each of its dimensions. */
+static const struct mase_arg *window_arg(const struct mase_node *n, const char *name)
 {
-    int64_t n = 1;
-    if (size->kind == MASE_ARG_INT)
-        for (int i = 0; i < dims; i++)
-            n = times(n, size->i);
-    for (int i = 0; size->kind >= MASE_ARG_TUPLE && i < size->count; i++)
-        n = times(n, size->items[i].kind == MASE_ARG_INT ? size->items[i].i : 1);
-    return n;
+    const struct mase_module *module = mase_node_module(n);
+    const struct mase_meta_arg *raw = arg_of(n, name);
+    return module ? mase_module_attr(module, name) : raw ? &raw->raw : NULL;
+}
+
+/* A number for all dimensions, or one for each. */
+static int64_t window_value(const struct mase_arg *size, int dim, int64_t none)
+{
+    if (size && size->kind >= MASE_ARG_TUPLE)
+        size = size->count == 1 ? size->items : dim < size->count ? &size->items[dim] : NULL;
+    return size && size->kind == MASE_ARG_INT ? size->i : none;
 }
 
 static int64_t window(const struct mase_node *n, int dims)
 {
-    const struct mase_module *module = mase_node_module(n);
-    const struct mase_meta_arg *raw = arg_of(n, "kernel_size");
-    if (module)
-        return product_of(mase_module_attr(module, "kernel_size"), dims);
-    return raw ? product_of(&raw->raw, dims) : 1;
+    int64_t all = 1;
+    for (int d = 0; d < dims; d++)
+        all = times(all, window_value(window_arg(n, "kernel_size"), d, 1));
+    return all;
 }
 
 static void count_window1(struct count *c, const struct mase_node *n, int64_t factor)
@@ -113,67 +116,128 @@ static void count_window3(struct count *c, const struct mase_node *n, int64_t fa
     c->ops = times(times(factor, result_elements(n)), window(n, 3));
 }
 
-static void sums_of(struct count *c, const struct mase_node *n, int64_t fan_in, const char *x,
-                    const char *factor)
+/* So many products, in sums of so many each. */
+static void add_sums(struct count *c, int64_t macs, int64_t each)
 {
-    c->fan_in = fan_in;
-    c->macs = times(result_elements(n), fan_in);
-    c->x = arg_of(n, x);
-    c->factor = arg_of(n, factor);
+    c->macs = plus(c->macs, macs);
+    if (each > 1)
+        c->carries += (double)macs * log2((double)each);
+}
+
+static void sums_of(struct count *c, const struct mase_node *n, int64_t fan_in,
+                    struct mase_cost_operand x, struct mase_cost_operand factor)
+{
+    c->x = x;
+    c->factor = factor;
+    add_sums(c, times(result_elements(n), fan_in), fan_in);
 }
 
 static void count_linear(struct count *c, const struct mase_node *n, int64_t factor)
 {
     (void)factor;
-    sums_of(c, n, last_dim(arg_of(n, "data_in_0")), "data_in_0", "weight");
+    const struct mase_cost_operand x = mase_cost_data(n, 0);
+    sums_of(c, n, mase_cost_last_dim(&x), x, mase_cost_named(n, "weight"));
 }
 
 /* Each output is a sum over one row of the weight: (out, in / groups, ...). */
 static void count_per_row(struct count *c, const struct mase_node *n, int64_t factor)
 {
     (void)factor;
-    const struct mase_meta_arg *w = arg_of(n, "weight");
-    const int64_t rows = w && w->shape.rank ? w->shape.dim[0] : 0;
-    sums_of(c, n, rows ? elements(w) / rows : 0, "data_in_0", "weight");
+    const struct mase_cost_operand w = mase_cost_named(n, "weight");
+    const int64_t rows = w.shape && w.shape->rank ? w.shape->dim[0] : 0;
+    sums_of(c, n, rows ? mase_cost_elements(&w) / rows : 0, mase_cost_data(n, 0), w);
 }
 
-/* Each input is spread over one row of the weight: (in, out / groups, ...). */
+/* ---- transposed convolutions ---- */
+
+enum { WINDOW_DIMS = 3 };
+
+/* How many outputs along dimension d are sums of k inputs, for k from 0 to the kernel's length. */
+static void count_meetings(int64_t *outputs, const struct mase_node *n, int d, int64_t in,
+                           int64_t out, int64_t kernel)
+{
+    const int64_t stride = window_value(window_arg(n, "stride"), d, 1),
+                  padding = window_value(window_arg(n, "padding"), d, 0),
+                  dilation = window_value(window_arg(n, "dilation"), d, 1);
+    for (int64_t o = 0; o < out; o++) {
+        int64_t met = 0;
+        for (int64_t k = 0; k < kernel; k++) {
+            const int64_t from = o + padding - k * dilation;
+            met += from >= 0 && from % stride == 0 && from / stride < in;
+        }
+        outputs[met]++;
+    }
+}
+
+/* Carries of all outputs of a sample and channel: products of what each dimension meets. */
+static double carries_of(const int64_t *const *outputs, const int64_t *kernel, int dims,
+                         double outer, double met)
+{
+    double sum = 0;
+    if (!dims)
+        return met > 1 ? outer * met * log2(met) : 0;
+    for (int64_t k = 1; k <= kernel[0]; k++)
+        if (outputs[0][k])
+            sum += carries_of(outputs + 1, kernel + 1, dims - 1, outer * (double)outputs[0][k],
+                              met * (double)k);
+    return sum;
+}
+
+/* Each input is spread over one row of the weight: (in, out / groups, ...). What falls beside the
+ * output, where that is cropped, is no part of a sum. */
 static void count_transposed(struct count *c, const struct mase_node *n, int64_t factor)
 {
-    count_per_row(c, n, factor);
-    const int64_t results = result_elements(n);
-    c->macs = times(elements(c->x), c->fan_in);
-    c->fan_in = results ? plus(c->macs, results - 1) / results : 0;
+    (void)factor;
+    struct mase_arena a = { 0 };
+    c->x = mase_cost_data(n, 0);
+    c->factor = mase_cost_named(n, "weight");
+    const struct mase_shape *w = c->factor.shape, *x = c->x.shape, *y = &n->meta->results[0].shape;
+    const int dims = w ? w->rank - 2 : 0;
+    const int64_t groups = window_value(window_arg(n, "groups"), 0, 1);
+    int64_t *outputs[WINDOW_DIMS], kernel[WINDOW_DIMS], spatial = 1;
+    if (!x || !w || dims < 1 || dims > WINDOW_DIMS || !w->dim[0])
+        return;
+    c->macs = times(mase_cost_elements(&c->x), mase_cost_elements(&c->factor) / w->dim[0]);
+    for (int d = 0; d < dims; d++) {
+        kernel[d] = w->dim[2 + d];
+        outputs[d] = mase_new_array(&a, int64_t, (size_t)kernel[d] + 1);
+        count_meetings(outputs[d], n, d, x->dim[x->rank - dims + d], y->dim[y->rank - dims + d],
+                       kernel[d]);
+        spatial *= y->dim[y->rank - dims + d];
+    }
+    const double planes = spatial ? (double)(mase_shape_count(y) / spatial) : 0;
+    c->carries = carries_of((const int64_t *const *)outputs, kernel, dims, planes,
+                            (double)(w->dim[0] / groups));
+    mase_arena_release(&a);
 }
 
+/* ---- products ---- */
+
 /* (m, k) times (k, n) in whatever order either lies: k k = (m k)(k n) / (m n), batched alike. */
-static int64_t inner(const struct mase_meta_arg *a, const struct mase_meta_arg *b, int64_t results)
+static int64_t inner(const struct mase_cost_operand *a, const struct mase_cost_operand *b,
+                     int64_t results)
 {
-    if (!a || !b || !results || a->shape.rank > 2 || b->shape.rank > 2)
-        return last_dim(a);
-    return llround(sqrt((double)elements(a) * (double)elements(b) / (double)results));
+    if (!a->shape || !b->shape || !results || a->shape->rank > 2 || b->shape->rank > 2)
+        return mase_cost_last_dim(a);
+    return llround(
+        sqrt((double)mase_cost_elements(a) * (double)mase_cost_elements(b) / (double)results));
 }
 
 static void count_product(struct count *c, const struct mase_node *n, int64_t factor)
 {
     (void)factor;
-    const struct mase_meta_arg *a = arg_of(n, "data_in_0"), *b = arg_of(n, "data_in_1");
-    sums_of(c, n, inner(a, b, result_elements(n)), "data_in_0", "data_in_1");
-    if (n->kind != MASE_CALL_METHOD || !a || !a->shape.rank)
-        return;
-    /* of x.matmul(y) the metadata has y alone: (k, n), or (k) */
-    const int rank = a->shape.rank;
-    sums_of(c, n, a->shape.dim[rank > 1 ? rank - 2 : 0], "", "data_in_0");
+    const struct mase_cost_operand a = mase_cost_data(n, 0), b = mase_cost_data(n, 1);
+    sums_of(c, n, inner(&a, &b, result_elements(n)), a, b);
 }
 
 /* a has A K values, b K B, the result A B. */
 static void count_tensordot(struct count *c, const struct mase_node *n, int64_t factor)
 {
     (void)factor;
-    const double a = (double)elements(arg_of(n, "data_in_0")),
-                 b = (double)elements(arg_of(n, "data_in_1"));
+    const struct mase_cost_operand a = mase_cost_data(n, 0), b = mase_cost_data(n, 1);
+    const double products = (double)mase_cost_elements(&a) * (double)mase_cost_elements(&b);
     const int64_t results = result_elements(n);
-    sums_of(c, n, results ? llround(sqrt(a * b / (double)results)) : 0, "data_in_0", "data_in_1");
+    sums_of(c, n, results ? llround(sqrt(products / (double)results)) : 0, a, b);
 }
 
 /* Every product of the equation, for each further operand once more. */
@@ -193,8 +257,10 @@ static void count_einsum(struct count *c, const struct mase_node *n, int64_t fac
             continue;
         tensor[count] = (struct mase_tensor){ .dtype = a->dtype, .shape = a->shape };
         operand[count] = (struct mase_arg){ .kind = MASE_ARG_TENSOR, .tensor = &tensor[count] };
-        c->x = count ? c->x : a;
-        c->factor = a;
+        c->factor = (struct mase_cost_operand){ .shape = &a->shape,
+                                                .dtype = a->dtype,
+                                                .how = mase_named_rounding(n, a->name) };
+        c->x = count ? c->x : c->factor;
         count++;
     }
     call.param[1] = mase_arg_seq(&arena, MASE_ARG_TUPLE, operand, count);
@@ -204,53 +270,62 @@ static void count_einsum(struct count *c, const struct mase_node *n, int64_t fac
             products = times(products, e.size[i]);
     mase_arena_release(&arena);
     const int64_t results = result_elements(n);
-    c->macs = times(products, count > 1 ? count - 1 : 0);
-    c->fan_in = results ? products / results : 0;
+    add_sums(c, times(products, count > 1 ? count - 1 : 0), results ? products / results : 0);
 }
 
 static void count_sum_product(struct count *c, const struct mase_node *n, int64_t factor)
 {
     (void)factor;
-    sums_of(c, n, last_dim(arg_of(n, "data_in_1")), "data_in_1", "data_in_2");
+    const struct mase_cost_operand a = mase_cost_data(n, 1);
+    sums_of(c, n, mase_cost_last_dim(&a), a, mase_cost_data(n, 2));
     c->ops = result_elements(n);
 }
 
-/* Every query with every key, a softmax over the keys, and with every value. */
+/* Every query with every key, a softmax over the keys, and with every value: sums over the width of
+ * a key, and over the keys. */
 static void count_attention(struct count *c, const struct mase_node *n, int64_t factor)
 {
     (void)factor;
-    const struct mase_meta_arg *q = arg_of(n, "data_in_0"), *k = arg_of(n, "data_in_1");
-    const int64_t keys = k && k->shape.rank > 1 ? k->shape.dim[k->shape.rank - 2] : 0;
-    const int64_t scores = times(elements(q) / last_dim(q), keys);
-    c->macs = plus(times(scores, last_dim(q)), times(scores, last_dim(arg_of(n, "data_in_2"))));
-    c->ops = times(5, scores);
-    c->fan_in = last_dim(q);
+    const struct mase_cost_operand q = mase_cost_data(n, 0), k = mase_cost_data(n, 1),
+                                   v = mase_cost_data(n, 2);
+    const int64_t keys = k.shape && k.shape->rank > 1 ? k.shape->dim[k.shape->rank - 2] : 0;
+    const int64_t width = mase_cost_last_dim(&q);
+    const int64_t scores = times(mase_cost_elements(&q) / width, keys);
     c->x = q;
     c->factor = k;
+    c->ops = times(5, scores);
+    add_sums(c, times(scores, width), width);
+    add_sums(c, times(scores, mase_cost_last_dim(&v)), keys);
 }
 
-/* Each weight is in one product at each step of each sample. The sums that make one gate are one
- * sum; their mean length is the number of products in each. */
+/* Each weight is in one product at each step of each sample. A gate is a sum over what comes in and
+ * what goes on; where that is projected, another one over the hidden units. */
 static void count_recurrent(struct count *c, const struct mase_node *n, int64_t factor)
 {
+    static const char ih[] = "weight_ih", hh[] = "weight_hh";
     const struct mase_module *m = mase_node_module(n);
-    int64_t weights = 0, rows = 0, units = 0;
-    c->x = arg_of(n, "data_in_0");
+    c->x = mase_cost_data(n, 0);
+    const int64_t positions = mase_cost_elements(&c->x) / mase_cost_last_dim(&c->x);
     for (int i = 0; i < m->param_count; i++) {
         const struct mase_param *p = &m->params[i];
         if (mase_param_mark(m, p) != 'w')
             continue;
         const struct mase_shape *s = &p->tensor.shape;
-        const bool inner = mase_starts_with(p->name, "weight_hh");
-        c->factor = c->factor ? c->factor : arg_of(n, p->name);
-        weights += mase_shape_count(s);
-        rows += inner ? 0 : s->dim[0];
-        units += inner ? mase_module_attr(m, "hidden_size")->i : 0;
+        const bool enters = mase_starts_with(p->name, ih), goes_on = mase_starts_with(p->name, hh);
+        int64_t each = s->dim[1];
+        for (int k = 0; k < m->param_count && (enters || goes_on); k++) {
+            const struct mase_param *other = &m->params[k];
+            if (mase_starts_with(other->name, enters ? hh : ih) &&
+                mase_streq(other->name + strlen(ih), p->name + strlen(ih)))
+                each += other->tensor.shape.dim[1];
+        }
+        if (!c->factor.shape)
+            c->factor = mase_cost_named(n, p->name);
+        if (goes_on)
+            c->ops = plus(c->ops,
+                          times(times(factor, positions), mase_module_attr(m, "hidden_size")->i));
+        add_sums(c, times(positions, mase_shape_count(s)), each);
     }
-    const int64_t positions = elements(c->x) / last_dim(c->x);
-    c->macs = times(positions, weights);
-    c->ops = times(times(factor, positions), units);
-    c->fan_in = (weights + rows - 1) / rows;
 }
 
 struct rule {
@@ -285,19 +360,11 @@ static struct rule rule_of(enum mase_op op)
 
 /* ---- bits ---- */
 
-/* Of one value: what a multiplier takes. */
-static int bits_of(const struct mase_meta_arg *arg)
-{
-    if (!arg)
-        return 32;
-    return arg->format ? mase_format_bits(arg->format) : 8 * mase_dtypes[arg->dtype].size;
-}
-
-/* Of all values and what they share: what a memory takes. */
+/* Of a record of the metadata. */
 static int64_t stored_bits(const struct mase_node *n, const struct mase_meta_arg *arg)
 {
     if (!arg->format)
-        return elements(arg) * bits_of(arg);
+        return elements(arg) * 8 * mase_dtypes[arg->dtype].size;
     return mase_format_stored_bits(arg->format, &arg->shape,
                                    mase_named_rounding(n, arg->name).role);
 }
@@ -340,28 +407,35 @@ static struct density count_values(const struct mase_tensor *w, const struct mas
 }
 
 /* A weight without values, or of another type than float32, is taken to be dense. */
-static struct density density_of(const struct mase_meta_arg *w, const struct mase_param *p)
+static struct density density_of(const struct mase_cost_operand *w)
 {
-    const int64_t n = elements(w);
+    const struct mase_param *p = w->param;
+    const int64_t n = mase_cost_elements(w);
     if (!p || !p->tensor.data || p->tensor.dtype != MASE_F32)
-        return (struct density){ n, n * bits_of(w) };
-    return count_values(&p->tensor, w->format, bits_of(w));
+        return (struct density){ n, n * mase_cost_bits(w) };
+    return count_values(&p->tensor, w->how.format, mase_cost_bits(w));
 }
 
-/* The values of all weights of a layer: most have one. */
-static struct density density_of_layer(const struct mase_node *n, const struct mase_module *m,
-                                       int64_t *weights)
+/* The values of all weights of a call: a layer's, of which most have one, or a parameter that a
+ * function is given. */
+static struct density density_of_call(const struct mase_node *n, const struct count *c,
+                                      int64_t *weights)
 {
+    const struct mase_module *m = mase_node_module(n);
     struct density all = { 0 };
     *weights = 0;
-    for (int i = 0; i < m->param_count; i++) {
-        const struct mase_meta_arg *w = arg_of(n, m->params[i].name);
-        if (!w || mase_param_mark(m, &m->params[i]) != 'w')
+    if (!m && c->factor.param) {
+        *weights = mase_cost_elements(&c->factor);
+        return density_of(&c->factor);
+    }
+    for (int i = 0; m && i < m->param_count; i++) {
+        if (mase_param_mark(m, &m->params[i]) != 'w')
             continue;
-        const struct density d = density_of(w, &m->params[i]);
+        const struct mase_cost_operand w = mase_cost_named(n, m->params[i].name);
+        const struct density d = density_of(&w);
         all.nonzero += d.nonzero;
         all.bits += d.bits;
-        *weights += elements(w);
+        *weights += mase_cost_elements(&w);
     }
     return all;
 }
@@ -370,20 +444,18 @@ static struct density density_of_layer(const struct mase_node *n, const struct m
 static void count_bit_operations(struct mase_cost *cost, const struct mase_node *n,
                                  const struct count *c)
 {
-    const int64_t a = bits_of(c->x), w = bits_of(c->factor);
+    const int64_t a = mase_cost_bits(&c->x), w = mase_cost_bits(&c->factor);
     int64_t weights = 0;
-    const struct mase_module *module = mase_node_module(n);
     cost->nonzero_macs = c->macs;
     cost->bitops = times(c->macs, a * w);
     cost->nonzero_bitops = cost->ebops = cost->bitops;
-    const struct density d = module ? density_of_layer(n, module, &weights) : (struct density){ 0 };
+    const struct density d = density_of_call(n, c, &weights);
     if (weights) {
         cost->nonzero_macs = times(c->macs / weights, d.nonzero);
         cost->nonzero_bitops = times(cost->nonzero_macs, a * w);
         cost->ebops = times(times(c->macs / weights, d.bits), a);
     }
-    cost->bops = (double)cost->nonzero_bitops +
-                 (double)c->macs * ((double)(a + w) + log2((double)c->fan_in));
+    cost->bops = (double)cost->nonzero_bitops + (double)c->macs * (double)(a + w) + c->carries;
 }
 
 /* Parameters that have been counted, and in which formats: one that several calls share is stored
@@ -415,46 +487,78 @@ static bool is_new(struct counted *c, const struct mase_param *p, const struct m
     return true;
 }
 
+/* One parameter or buffer in a format; NULL: as it is. */
+static void count_parameter(struct mase_cost *cost, const struct mase_node *n,
+                            const struct mase_param *p, struct mase_rounding how,
+                            struct counted *before)
+{
+    const struct mase_cost_operand o = { &p->tensor.shape, p->tensor.dtype, how, p };
+    bool first;
+    if (!is_new(before, mase_param_root(n->graph, p), how.format, &first))
+        return;
+    cost->params += p->is_buffer || !first ? 0 : mase_cost_elements(&o);
+    cost->param_bits += mase_cost_stored_bits(&o);
+}
+
+/* Read by its name: in each format that calls read it in, once. */
+static void count_read(struct mase_cost *cost, const struct mase_node *n, struct counted *before)
+{
+    const struct mase_param *p = mase_graph_attr(n->graph, n->target);
+    struct counted own = { 0 }; /* of the node alone, too */
+    for (int i = 0; p && i < n->user_count; i++) {
+        const struct mase_rounding how = mase_cost_reads(n->users[i], n);
+        count_parameter(cost, n, p, how, before ? before : &own);
+    }
+    mase_arena_release(&own.arena);
+}
+
 /* What is stored for a node: parameters in their formats, buffers as they are. before: what is
  * counted already; NULL: of the node alone. */
 static void count_parameters(struct mase_cost *cost, const struct mase_node *n,
                              struct counted *before)
 {
     const struct mase_module *module = mase_node_module(n);
+    if (n->kind == MASE_GET_ATTR)
+        count_read(cost, n, before);
     for (int i = 0; module && i < module->param_count; i++) {
         const struct mase_param *p = &module->params[i];
-        const struct mase_meta_arg *record = arg_of(n, p->name);
-        const int64_t count = mase_tensor_count(&p->tensor);
-        bool first;
+        const struct mase_rounding none = { 0 };
         if (mase_streq(p->name, "num_batches_tracked"))
             continue; /* of training alone */
-        if (!is_new(before, mase_param_root(n->graph, p), record ? record->format : NULL, &first))
-            continue;
-        cost->params += p->is_buffer || !first ? 0 : count;
-        cost->param_bits +=
-            record ? stored_bits(n, record) : count * 8 * mase_dtypes[p->tensor.dtype].size;
+        count_parameter(cost, n, p, arg_of(n, p->name) ? mase_named_rounding(n, p->name) : none,
+                        before);
     }
 }
 
-/* The object of a method is no argument in the metadata; it is what its node left. */
+/* The object of a method is no argument in the metadata. */
 static int64_t object_bits(const struct mase_node *n)
 {
     const struct mase_node *object =
-        n->kind == MASE_CALL_METHOD && n->input_count ? n->inputs[0] : NULL;
+        n->kind == MASE_CALL_METHOD && n->args.count && n->args.items[0].kind == MASE_ARG_NODE
+            ? n->args.items[0].node
+            : NULL;
+    const struct mase_cost_operand x =
+        object ? mase_cost_data(n, 0) : (struct mase_cost_operand){ 0 };
     int64_t bits = 0;
+    if (x.shape)
+        return mase_cost_stored_bits(&x);
     for (int i = 0; object && object->meta && i < object->meta->result_count; i++)
         bits += stored_bits(object, &object->meta->results[i]);
     return bits;
 }
 
+/* A parameter that is read by its name is in the bits of those who read it. */
 static void count_traffic(struct mase_cost *cost, const struct mase_node *n)
 {
-    const bool computes = n->kind != MASE_PLACEHOLDER && n->kind != MASE_OUTPUT;
+    const bool computes =
+        n->kind != MASE_PLACEHOLDER && n->kind != MASE_OUTPUT && n->kind != MASE_GET_ATTR;
+    if (!computes)
+        return;
     cost->in_bits = object_bits(n);
-    for (int i = 0; computes && i < n->meta->arg_count; i++)
+    for (int i = 0; i < n->meta->arg_count; i++)
         if (n->meta->args[i].kind == MASE_META_TENSOR)
             cost->in_bits += stored_bits(n, &n->meta->args[i]);
-    for (int i = 0; computes && i < n->meta->result_count; i++)
+    for (int i = 0; i < n->meta->result_count; i++)
         cost->out_bits += stored_bits(n, &n->meta->results[i]);
     cost->traffic = (cost->param_bits + cost->in_bits + cost->out_bits + 7) / 8;
 }

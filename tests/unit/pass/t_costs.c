@@ -6,6 +6,7 @@
 #include "golden.h"
 #include "ir/build.h"
 #include "pass/analysis/cost.h"
+#include "unit/ir/cases.h"
 
 /* ---- networks ---- */
 
@@ -343,6 +344,26 @@ static void average_bits(void **state)
     teardown(&f);
 }
 
+/* Transposed convolutions have weights and inputs as others have. */
+static void average_bits_of_transposed_convolutions(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct mase_graph *g = mase_graph_new("up");
+    mase_build_input(g, "x", NULL);
+    mase_build_module(g, "up = ConvTranspose1d(4, 6, 3)");
+    mase_build_output(g, mase_build_call(g, "up(x)"));
+    setup_graph(&f, g, (struct mase_shape){ 3, { 1, 4, 10 } });
+    RUN(&f, "quantize",
+        "by = 'type'\ndefault.config.name = 'NA'\n"
+        "convtranspose1d.config = { name = 'integer', data_in_width = 8, data_in_frac_width = 4, "
+        "weight_width = 6, weight_frac_width = 4, bias_width = 5, bias_frac_width = 4 }");
+    printed(&f);
+    RUN(&f, "calculate_avg_bits", NULL);
+    assert_string_equal(printed(&f), "average bits: data_in 8, weight 6, both 6.71429\n");
+    teardown(&f);
+}
+
 static void tables_and_files(void **state)
 {
     (void)state;
@@ -366,6 +387,108 @@ static void tables_and_files(void **state)
     teardown(&f);
 }
 
+/* ---- however it is written ---- */
+
+/* The counts of a call with fresh metadata; false: it cannot be written so. */
+static bool counted(struct mase_cost *cost, struct op_case *c, struct mase_node *call)
+{
+    struct mase_manager m = { .env = { .inputs = c->input, .input_count = c->input_count } };
+    struct mase_err unwanted;
+    mase_graph_drop_props(c->graph, MASE_PROP_ALL);
+    const bool done = !mase_manager_run(&m, &c->graph, "add_common_metadata", NULL, &unwanted);
+    if (done)
+        *cost = mase_node_cost(call);
+    mase_manager_release(&m);
+    return done;
+}
+
+/* Costs of the call under each of these names, as that kind of node. Returns how many there were.
+ */
+static int compare_names(struct op_case *c, struct mase_node *call, const char *names,
+                         enum mase_node_kind kind, const struct mase_cost *want)
+{
+    int tried = 0;
+    for (const char *p = names ? names : ""; *p; p += strspn(p, " ")) {
+        const size_t n = strcspn(p, " ");
+        struct mase_cost got;
+        call->kind = kind;
+        call->target = mase_arena_strndup(&c->arena, p, n);
+        p += n;
+        if (!counted(&got, c, call))
+            continue;
+        tried++;
+        if (got.macs != want->macs || got.ops != want->ops || got.in_bits != want->in_bits ||
+            got.out_bits != want->out_bits || got.bops != want->bops || got.ebops != want->ebops)
+            fail_msg("cases.txt:%d: %s: %s of %s has %lld MACs, %lld operations, %lld bits in; "
+                     "else %lld, %lld, %lld",
+                     c->line, c->op, kind == MASE_CALL_METHOD ? "method" : "function", call->target,
+                     (long long)got.macs, (long long)got.ops, (long long)got.in_bits,
+                     (long long)want->macs, (long long)want->ops, (long long)want->in_bits);
+    }
+    return tried;
+}
+
+/* 4 x 5 x 6 products of 8 by 6 bits, and the 30 values that are stored in 6 bits. */
+static void parameters_that_are_read_count_in_their_formats(void **state)
+{
+    static const char *const forms[] = { "call_function[target=torch.matmul]",
+                                         "call_function[target=operator.matmul]" };
+    (void)state;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        struct mase_graph *g;
+        struct mase_err err;
+        struct fixture f;
+        char text[256];
+        const int n = snprintf(text, sizeof text,
+                               "mase-graph 1\nattr v = f32[6, 5]\n%%x = placeholder[target=x]\n"
+                               "%%w = get_attr[target=v]\n"
+                               "%%matmul = %s(args = (%%x, %%w), kwargs = {})\nreturn %%matmul\n",
+                               forms[i]);
+        if (mase_graph_parse_mg(&g, text, (size_t)n, "text", &err))
+            fail_msg("%d: %s", err.loc.line, err.msg);
+        setup_graph(&f, g, (struct mase_shape){ 2, { 4, 6 } });
+        RUN(&f, "quantize",
+            "by = 'type'\ndefault.config.name = 'NA'\nmatmul.config = { name = 'integer', "
+            "data_in_width = 8, data_in_frac_width = 4, weight_width = 6, weight_frac_width = 4 }");
+        RUN(&f, "add_common_metadata", NULL);
+        const struct mase_cost c = cost_of(&f, "matmul");
+        assert_int_equal(c.macs, 4 * 5 * 6);
+        printf("form %zu bitops %lld\n", i, (long long)c.bitops);
+        assert_int_equal(c.bitops, 4 * 5 * 6 * 8 * 6);
+        assert_int_equal(c.in_bits, 4 * 6 * 8 + 6 * 5 * 6);
+        assert_int_equal(mase_graph_cost(g).params, 6 * 5);
+        assert_int_equal(mase_graph_cost(g).param_bits, 6 * 5 * 6);
+        teardown(&f);
+    }
+}
+
+/* Functions, operators and methods of an operation, by every row of the table that has a case. */
+static void a_call_costs_alike_however_it_is_written(void **state)
+{
+    (void)state;
+    struct case_reader r = open_cases("data/ops/cases.txt");
+    struct op_case c;
+    int compared = 0;
+    for (; next_case(&r, &c); release_case(&c)) {
+        struct mase_node *call = NULL;
+        struct mase_cost want;
+        for (struct mase_node *n = c.graph->first; n; n = n->next)
+            if (n->kind == MASE_CALL_FUNCTION || n->kind == MASE_CALL_METHOD)
+                call = call ? NULL : n;
+        /* the object of the method is not the first operand of the function */
+        if (mase_streq(c.op, "where"))
+            continue;
+        if (!call || !call->args.count || call->args.items[0].kind != MASE_ARG_NODE ||
+            !counted(&want, &c, call))
+            continue;
+        const struct mase_op_info *op = &mase_ops[call->op];
+        compared += compare_names(&c, call, op->functions, MASE_CALL_FUNCTION, &want);
+        compared += compare_names(&c, call, op->methods, MASE_CALL_METHOD, &want);
+    }
+    close_cases(&r);
+    assert_true(compared > 2000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -379,7 +502,10 @@ int main(void)
         cmocka_unit_test(the_weights_of_the_example),
         cmocka_unit_test(quantisation_shows),
         cmocka_unit_test(average_bits),
+        cmocka_unit_test(average_bits_of_transposed_convolutions),
         cmocka_unit_test(tables_and_files),
+        cmocka_unit_test(parameters_that_are_read_count_in_their_formats),
+        cmocka_unit_test(a_call_costs_alike_however_it_is_written),
     };
     mase_log_set_level(MASE_CRITICAL);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -169,6 +169,100 @@ static void derivatives_are_of_bits(void **state)
     mase_graph_free(g);
 }
 
+/* ---- transposed convolutions, and widths beside products ---- */
+
+enum { UP = 3, UP_K = 4 };
+
+/* In groups: each input meets the outputs of its group, at every place of the kernel. */
+static struct mase_graph *spreading(void)
+{
+    struct mase_graph *g = mase_graph_new("up");
+    mase_build_input(g, "x", NULL);
+    mase_build_module(g, "up = ConvTranspose1d(4, 6, 4, stride=2, groups=2, bias=False)");
+    mase_build_module(g, "act = ReLU()");
+    mase_build_call(g, "up(x)");
+    mase_build_output(g, mase_build_call(g, "act(up)"));
+    return g;
+}
+
+static double count_spread(struct mase_graph *g)
+{
+    double sum = 0;
+    for (int c = 0; c < C; c++)
+        for (int o = 0; o < UP; o++)
+            for (int k = 0; k < UP_K; k++)
+                sum += L * bits(g, "up.data_in", c) * bits(g, "up.weight", (c * UP + o) * UP_K + k);
+    return sum;
+}
+
+static struct mase_plan *spreading_plan(struct mase_graph *g)
+{
+    struct mase_arena a = { 0 };
+    struct mase_quant up = { 0 }, act = { 0 };
+    struct mase_plan *p = NULL;
+    give(g, "up", MASE_DATA_IN, "hgq(6, 1)", C, &up);
+    give(g, "up", MASE_WEIGHT, "hgq(6, NA, 1)", C * UP * UP_K, &up);
+    give(g, "act", MASE_DATA_IN, "hgq(6)", 1, &act);
+    mase_module_set_quant(g, mase_graph_module(g, "up"), &up);
+    mase_module_set_quant(g, mase_graph_module(g, "act"), &act);
+    mase_graph_alloc(g);
+    mase_graph_init_weights(g, 1);
+    fill(g, "up.data_in", C, 2);
+    fill(g, "up.weight", C * UP * UP_K, 3);
+    fill(g, "act.data_in", 1, 1);
+    const struct mase_input in = {
+        .name = "x",
+        .tensor = mase_tensor(&a, MASE_F32, &(struct mase_shape){ 3, { 1, C, L } }, true)
+    };
+    const struct mase_plan_opts o = { .batch = 16, .train = true, .inputs = &in, .input_count = 1 };
+    must(mase_plan_new(&p, g, &o, &err));
+    mase_arena_release(&a);
+    return p;
+}
+
+static void transposed_convolutions_count(void **state)
+{
+    (void)state;
+    struct mase_graph *g = spreading();
+    struct mase_plan *p = spreading_plan(g);
+    struct mase_ebops *e = mase_ebops_new(p);
+    const double want = count_spread(g);
+    assert_true(want > 0 && fabs(mase_ebops(e) - want) < 1e-9 * want);
+    mase_ebops_add_gradient(e, 1);
+    const float *dx = mase_plan_weight(p, mase_graph_attr(g, "up.data_in_int_width"))->dx;
+    for (int c = 0; c < C; c++) {
+        const double had = bits(g, "up.data_in", c);
+        values(g, "up.data_in_int_width")[c] += 1;
+        const double more = had > 0 ? count_spread(g) - want : 0;
+        values(g, "up.data_in_int_width")[c] -= 1;
+        assert_true(fabs((double)dx[c] - more) < 1e-4 * (1 + more));
+    }
+    mase_ebops_free(e);
+    mase_plan_free(p);
+    mase_graph_free(g);
+}
+
+static void every_width_is_held(void **state)
+{
+    static const char *const names[] = { "up.data_in_int_width", "up.weight_frac_width",
+                                         "act.data_in_int_width", "act.data_in_frac_width" };
+    (void)state;
+    struct mase_graph *g = spreading();
+    struct mase_plan *p = spreading_plan(g);
+    struct mase_ebops *e = mase_ebops_new(p);
+    mase_ebops_hold(e);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const struct mase_weight *w = mase_plan_weight(p, mase_graph_attr(g, names[i]));
+        const float was = w->x[0];
+        w->x[0] += 2;
+        mase_ebops_put_back(e);
+        assert_true(w->x[0] == was);
+    }
+    mase_ebops_free(e);
+    mase_plan_free(p);
+    mase_graph_free(g);
+}
+
 /* ---- bits of operands ---- */
 
 static const struct mase_layer_bits *find_row(const struct mase_layer_bits *row, int count,
@@ -409,7 +503,8 @@ int main(void)
         cmocka_unit_test(every_product_counts),   cmocka_unit_test(derivatives_are_of_bits),
         cmocka_unit_test(every_operand_has_bits), cmocka_unit_test(fixed_bits_are_told_too),
         cmocka_unit_test(floats_have_none),       cmocka_unit_test(the_weight_rises_and_bits_stay),
-        cmocka_unit_test(a_run_holds_its_bits),
+        cmocka_unit_test(a_run_holds_its_bits),   cmocka_unit_test(transposed_convolutions_count),
+        cmocka_unit_test(every_width_is_held),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
