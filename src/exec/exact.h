@@ -159,8 +159,9 @@ const struct mase_exact_value *mase_exact_row(const struct mase_exact_rowset *s,
 struct mase_exact_sum {
     struct mase_exact_affine shape; /* weight and bias are not set yet */
     const float *weight, *bias;
-    const double *scale;  /* of the weights, codes times these: (groups * outputs); NULL: each is
-                           * the number that it is */
+    const double *step;   /* of each output's weights, of which they are multiples: (groups *
+                           * outputs); NULL: each is the number that it is */
+    bool scaled;          /* a step is no power of two */
     const int64_t *parts; // (positions): what sums are divided by; NULL: 1
 };
 enum mase_status mase_exact_add_sum(struct mase_exact_lowering *l,

@@ -3,8 +3,9 @@
  *
  * x is a code times a step, so w x is a code times w step. The products of one sum become integers
  * by the largest number of which all of them are multiples: weights that share a factor (a scale, a
- * mean) are small integers again. Where a weight is a scaled code, the scale is that number by
- * definition. Bounds of the codes bound every sum.
+ * mean) are small integers again. Where a scale is no power of two, the step of the weights' format
+ * is that number by definition, and biases are rounded to multiples of it; weights without a format
+ * have none, and there the bias stays what it is. Bounds of the codes bound every sum.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -122,7 +123,7 @@ static double least_step(const struct input *in, int64_t n, const struct mase_ex
 
 /* One of the operands is scaled: inputs have one step, or powers of two of it. */
 static enum mase_status scaled_sum(struct mase_exact_lowering *l, struct sum *s,
-                                   const struct input *in, const float *w, const double *scale,
+                                   const struct input *in, const float *w, const double *step,
                                    double least, int64_t n, struct mase_err *err)
 {
     struct mase_dyadic *d = mase_new_array(&l->scratch, struct mase_dyadic, (size_t)n);
@@ -133,29 +134,29 @@ static enum mase_status scaled_sum(struct mase_exact_lowering *l, struct sum *s,
             return mase_exact_refuse(l, err,
                                      "its data has scales whose ratios are no powers of "
                                      "two");
-        d[k] = mase_dyadic_of(in[k].used ? (scale ? rint(v / *scale) : v) * ratio : 0);
+        d[k] = mase_dyadic_of(in[k].used ? (step ? rint(v / *step) : v) * ratio : 0);
     }
     if (!common(s->weight, &unit, d, n))
         return mase_exact_refuse(l, err, "its weights are too far apart for %d bits",
                                  MASE_EXACT_BITS);
-    if (scale) /* codes stay codes, though they have a factor */
+    if (step) /* codes stay codes, though they have a factor */
         for (int64_t k = 0; k < n; k++)
             s->weight[k] = (int64_t)mase_dyadic_double(d[k]);
-    s->step = scale ? *scale * least : unit * least;
+    s->step = step ? *step * least : unit * least;
     s->scaled = true;
     return MASE_OK;
 }
 
-/* A whole number of steps, if it is one; of scaled sums the nearest, if 32 bits hold it. Else it is
- * left to what the sums mean. */
+/* A whole number of steps, if it is one, or if it rounds to the nearest and 32 bits hold it. Else
+ * it is left to what the sums mean. */
 static enum mase_status set_bias(struct mase_exact_lowering *l, struct sum *s, float bias,
-                                 struct mase_err *err)
+                                 bool rounds, struct mase_err *err)
 {
     const double steps = rint((double)bias / s->step);
     if (!isfinite(bias))
         return mase_exact_refuse(l, err, "a bias is not finite");
-    const bool whole = s->scaled ? fabs(steps) <= INT32_MAX
-                                 : fabs(steps) < 0x1p52 && steps * s->step == (double)bias;
+    const bool whole =
+        rounds ? fabs(steps) <= INT32_MAX : fabs(steps) < 0x1p52 && steps * s->step == (double)bias;
     *s->bias = whole ? (int64_t)steps : 0;
     s->left = whole ? 0.0f : bias;
     return MASE_OK;
@@ -200,13 +201,13 @@ static enum mase_status add_output(struct mase_exact_lowering *l, struct mase_ex
     const float *w = s->weight ? s->weight + output * n : NULL;
     struct sum sum = { .weight = (int64_t *)f->weight + output * n,
                        .bias = (int64_t *)f->bias + output };
-    bool scaled = s->scale != NULL;
+    const double *step = s->step ? &s->step[output] : NULL;
+    bool scaled = s->scaled;
     for (int64_t k = 0; k < n; k++)
         scaled |= in[k].scaled;
-    MASE_TRY(scaled ? scaled_sum(l, &sum, in, w, s->scale ? &s->scale[output] : NULL,
-                                 least_step(in, n, x), n, err)
+    MASE_TRY(scaled ? scaled_sum(l, &sum, in, w, step, least_step(in, n, x), n, err)
                     : whole_sum(l, &sum, in, w, n, err));
-    MASE_TRY(set_bias(l, &sum, s->bias ? s->bias[output] : 0.0f, err));
+    MASE_TRY(set_bias(l, &sum, s->bias ? s->bias[output] : 0.0f, scaled && step, err));
     for (int64_t p = 0; p < f->positions; p++) {
         const int64_t r = output * f->output_stride + p * f->position_stride;
         struct mase_meaning *m = (struct mase_meaning *)&y->meaning[r];

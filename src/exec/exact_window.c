@@ -24,8 +24,54 @@ static struct mase_exact_affine sums(int64_t groups, int64_t outputs, int64_t in
 
 /* ---- weights ---- */
 
-/* What a layer multiplies by: known numbers, and the scale of each output where codes are scaled.
- */
+/* The step of a block of weights that were rounded to a format; false: none is known. */
+static bool step_of_block(double *step, const struct mase_format *f, int64_t block,
+                          const float *value, int64_t n, enum mase_sign sign)
+{
+    float found;
+    if (f->row->integer)
+        *step = 1 / (double)mase_integer_grid(f->params, sign).scale;
+    else if (mase_binary_is_sign(f))
+        *step = 1;
+    else if (f->row->grid && mase_format_step_of(&found, f, block, value, n, sign))
+        *step = (double)found;
+    else
+        return false;
+    return true;
+}
+
+/* Steps of the weights of each output, the least of those that are powers of two. */
+static enum mase_status find_steps(struct mase_exact_lowering *l, struct mase_exact_sum *s,
+                                   const struct mase_pvalue *w, const struct mase_tensor *t,
+                                   struct mase_err *err)
+{
+    const struct mase_format *f = l->format[w->number];
+    const int64_t outputs = t->shape.dim[0], per = mase_tensor_count(t) / outputs;
+    const struct mase_blocks blocks = mase_format_blocks(f, &t->shape, w->rounded.role);
+    int64_t *offset = mase_new_array(&l->scratch, int64_t, (size_t)blocks.largest);
+    float *value = mase_new_array(&l->scratch, float, (size_t)blocks.largest);
+    double *step = mase_new_array(&l->scratch, double, (size_t)outputs), found;
+    bool mixed = false;
+    for (int64_t k = 0; k < blocks.count; k++) {
+        const int64_t n = mase_blocks_offsets(&blocks, k, offset);
+        for (int64_t j = 0; j < n; j++)
+            value[j] = s->weight[offset[j]];
+        if (!step_of_block(&found, f, k, value, n, w->rounded.sign))
+            return MASE_OK; /* the numbers are what they are */
+        s->scaled |= !mase_dyadic_is_power(mase_dyadic_of(found));
+        for (int64_t j = 0; j < n; j++) {
+            double *of = &step[offset[j] / per];
+            mixed |= *of != 0 && *of != found;
+            *of = *of != 0 && *of < found ? *of : found;
+        }
+    }
+    if (s->scaled && mixed)
+        return mase_exact_refuse(l, err, "the weights of one sum have several scales");
+    s->step = step;
+    return MASE_OK;
+}
+
+/* What a layer multiplies by: known numbers, and the steps of which they are multiples. */
 static enum mase_status take_weights(struct mase_exact_lowering *l, struct mase_exact_sum *s,
                                      const struct mase_instr *i, struct mase_err *err)
 {
@@ -35,33 +81,7 @@ static enum mase_status take_weights(struct mase_exact_lowering *l, struct mase_
         return mase_exact_refuse(l, err, "its weights are not constant");
     s->weight = mase_f32(t);
     s->bias = b ? mase_f32(l->known[b->number]) : NULL;
-    const struct mase_format *f = l->format[w->number];
-    const int64_t outputs = t->shape.dim[0], per = mase_tensor_count(t) / outputs;
-    if (!f || !f->row->grid)
-        return MASE_OK;
-    const struct mase_blocks blocks = mase_format_blocks(f, &t->shape, w->rounded.role);
-    int64_t *offset = mase_new_array(&l->scratch, int64_t, (size_t)blocks.largest);
-    float *value = mase_new_array(&l->scratch, float, (size_t)blocks.largest);
-    double *scale = mase_new_array(&l->scratch, double, (size_t)outputs);
-    bool scaled = false, mixed = false;
-    for (int64_t k = 0; k < blocks.count; k++) {
-        const int64_t n = mase_blocks_offsets(&blocks, k, offset);
-        float step;
-        for (int64_t j = 0; j < n; j++)
-            value[j] = s->weight[offset[j]];
-        if (!mase_format_step_of(&step, f, k, value, n, w->rounded.sign))
-            return MASE_OK; /* the numbers are what they are */
-        scaled |= !mase_dyadic_is_power(mase_dyadic_of((double)step));
-        for (int64_t j = 0; j < n; j++) {
-            double *of = &scale[offset[j] / per];
-            mixed |= *of != 0 && *of != (double)step;
-            *of = (double)step;
-        }
-    }
-    if (scaled && mixed)
-        return mase_exact_refuse(l, err, "the weights of one sum have several scales");
-    s->scale = scaled ? scale : NULL;
-    return MASE_OK;
+    return l->format[w->number] ? find_steps(l, s, w, t, err) : MASE_OK;
 }
 
 static void tell_rounded_bias(struct mase_exact_lowering *l, const struct mase_exact_sum *s,
@@ -70,7 +90,7 @@ static void tell_rounded_bias(struct mase_exact_lowering *l, const struct mase_e
     bool rounded = false;
     const int64_t outputs = s->shape.groups * s->shape.outputs;
     for (int64_t o = 0; s->bias && o < outputs; o++)
-        rounded |= y->meaning[o * s->shape.output_stride].scaled && s->bias[o] != 0.0f;
+        rounded |= y->meaning[o * s->shape.output_stride].scaled && s->step && s->bias[o] != 0.0f;
     l->e->rounded_biases += rounded;
 }
 

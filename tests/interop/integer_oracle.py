@@ -226,7 +226,7 @@ def round_constant(w, f):
     if f["name"] == "ternary":
         return ternary(w, f), None
     if f["name"] == "binary":
-        return np.where(w >= 0, F32(1), F32(-1)), None
+        return np.where(w >= 0, F32(1), F32(-1)), np.ones(w.shape)
     flat, steps = w.reshape(-1).copy(), np.ones(w.size)
     index = blocks_of(f, w.shape, False)
     for k in range(index.max() + 1):
@@ -235,8 +235,7 @@ def round_constant(w, f):
         code = encode(flat[own], g)
         flat[own] = [F32(int(c)) * F32(g.step) for c in code]
         steps[own] = g.step
-    scales = f["name"] in ("int", "lsq", "lsq_plus", "pact", "hgq")
-    return flat.reshape(w.shape), steps.reshape(w.shape) if scales else None
+    return flat.reshape(w.shape), steps.reshape(w.shape)
 
 
 def ternary(w, f):
@@ -262,6 +261,7 @@ def affine(values, rows, shape, weight=None, bias=None, scale=None, parts=None):
     code = np.concatenate([v.code for v in values], axis=1)
     row = [r for v in values for r in v.row]
     groups, positions, inputs = rows.shape
+    odd = scale is not None and any(not is_power(s) for s in scale.reshape(-1))
     outputs = weight.shape[1] if weight is not None else 1
     code = np.concatenate([code, np.zeros((len(code), 1), dtype=object)], axis=1)
     result, meaning = np.empty((len(code), groups, outputs, positions), dtype=object), []
@@ -272,19 +272,26 @@ def affine(values, rows, shape, weight=None, bias=None, scale=None, parts=None):
         x = code[:, rows[g]]
         for o in range(outputs):
             w = weight[g, o] if weight is not None else np.ones(inputs, dtype=F32)
-            numbers, step, scaled = whole_weights(seen, w, None if scale is None else float(scale[g, o]), min(r.step for r in row))
+            numbers, step, scaled = whole_weights(seen, w, None if scale is None else float(scale[g, o]), odd, min(r.step for r in row))
             b = float(bias[g, o]) if bias is not None else 0.0
             steps = np.rint(b / step)
-            whole = abs(steps) < 2**31 if scaled else abs(steps) < 2**52 and steps * step == b
+            rounds = scaled and scale is not None
+            whole = abs(steps) < 2**31 if rounds else abs(steps) < 2**52 and steps * step == b
             result[:, g, o] = exact_product(x, np.array([numbers], dtype=object))[:, :, 0] + (int(steps) if whole else 0)
             meaning += [Row(step, scaled, int(parts[p]) if parts is not None else 1, 0.0 if whole else b) for p in range(positions)]
     return Value(shape, code=result.reshape(len(code), -1), row=meaning)
 
 
-def whole_weights(seen, w, scale, least_step):
-    """Integers for the weights of one sum, and what a product of codes is worth. What meets no data counts for nothing."""
+def is_power(step):
+    return math.frexp(step)[0] == 0.5
+
+
+def whole_weights(seen, w, scale, odd, least_step):
+    """Integers for the weights of one sum, and what a product of codes is worth. What meets no data counts for nothing.
+
+    Where some scale is no power of two, weights are codes of their format's step, if it has one."""
     used = [next(iter(s)) if s else None for s in seen]
-    if scale is None and not any(u and u[1] for u in used):
+    if not odd and not any(u and u[1] for u in used):
         products = [Fraction(float(a)) * Fraction(u[0]) if u else Fraction(0) for a, u in zip(w, used)]
         unit = largest_unit(products)
         return [int(p / unit) for p in products], float(unit), False
@@ -300,13 +307,13 @@ def whole_weights(seen, w, scale, least_step):
 
 
 def scales_of(weight, steps):
-    """By output; None: the numbers are integers over powers of two."""
-    if steps is None or all(math.frexp(s)[0] == 0.5 for s in set(steps.reshape(-1))):
+    """By output, the least of powers of two; None: weights without steps."""
+    if steps is None:
         return None
     by_output = steps.reshape(len(steps), -1)
-    if (by_output != by_output[:, :1]).any():
+    if not all(is_power(s) for s in set(steps.reshape(-1))) and (by_output != by_output[:, :1]).any():
         raise Refused("the weights of one sum have several scales")
-    return by_output[:, 0]
+    return by_output.min(axis=1)
 
 
 def layer(v, node, rows, shape, groups):

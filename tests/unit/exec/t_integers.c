@@ -361,6 +361,44 @@ static void a_bias_over_padding_stays(void **state)
     stop(&r);
 }
 
+/* Data has a scale that is no power of two: a bias is a multiple of that times the step that the
+ * weights' format has, whatever the weights share; where it has none, the bias is what it is. */
+static void a_bias_is_rounded_to_steps_of_formats(void **state)
+{
+    static const struct {
+        const char *weight;
+        double step; /* 0: none */
+    } cases[] = { { "int(8, 0.25)", 0.25 },
+                  { "integer(8, 4)", 0.0625 },
+                  { "int(4, [0.125, 0.5], NA, 0)", 0.125 },
+                  { "float", 0 } };
+    static const struct step_case c = { "linear", "fc = Linear(2, 2); fc(x)", .in = { S(2) } };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const bool rounds = cases[i].step != 0;
+        struct mase_quant q = { .kind = MASE_QUANT_int,
+                                .operand = { format_of("int(8, 0.05)"),
+                                             rounds ? format_of(cases[i].weight) : NULL } };
+        struct running r = start(&c, 4);
+        struct mase_exact *e;
+        struct mase_module *m = mase_node_module(mase_graph_find(r.graph, "fc"));
+        mase_module_set_quant(r.graph, m, &q);
+        for (int k = 0; k < 4; k++)
+            mase_f32(&m->params[0].tensor)[k] = 1.5f; /* as many steps of each format */
+        mase_f32(&m->params[1].tensor)[0] = 0.0423f;
+        must(mase_exact_new(&e, r.graph, r.input, 1, &err), &c);
+        const struct mase_exact_affine *f = &e->last->u.affine;
+        const double step = (double)0.05f * cases[i].step;
+        if (rounds)
+            assert_true(e->output->meaning[0].step == step &&
+                        f->bias[0] == (int64_t)rint((double)0.0423f / step));
+        else
+            assert_true(f->bias[0] == 0 && e->output->meaning[0].bias == 0.0423f);
+        mase_exact_free(e);
+        stop(&r);
+    }
+}
+
 /* Codes may have a sign though nothing negative comes: relu still cuts. */
 static void relu_cuts_scaled_codes(void **state)
 {
@@ -558,6 +596,7 @@ int main(void)
         cmocka_unit_test(relu_cuts_scaled_codes),
         cmocka_unit_test(wide_sums_are_exact),
         cmocka_unit_test(a_bias_over_padding_stays),
+        cmocka_unit_test(a_bias_is_rounded_to_steps_of_formats),
         cmocka_unit_test(scaled_codes_are_rounded_in_float32),
         cmocka_unit_test(functions_between_roundings_are_tables),
         cmocka_unit_test(what_has_no_integers_is_refused_by_name),
