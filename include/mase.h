@@ -703,7 +703,7 @@ MASE_API enum mase_status mase_net_prove(struct mase_net *net, struct mase_proof
 /* What an epoch came to; given to on_epoch, and at the end the last one to the caller. */
 struct mase_epoch {
     size_t size;
-    int64_t epoch, epochs; /* from 0, of so many */
+    int64_t epoch, epochs; /* from 0, of so many; -1: there was nothing to do */
     int64_t step;          /* of the optimiser, so far */
     double learning_rate;
     double train_loss, train_score, val_loss, val_score;

@@ -8,6 +8,7 @@ of C reaches whoever called C.
 from __future__ import annotations
 
 import ctypes
+import operator
 import os
 import threading
 from ctypes import (
@@ -83,6 +84,60 @@ _WORDS: Dict[str, Any] = {
 }
 
 
+# ---- what goes to C ----
+
+_RANGES = {"int": (-(2**31), 2**31 - 1), "i64": (-(2**63), 2**63 - 1), "u64": (0, 2**64 - 1)}
+
+
+def number(name: str, value: Any, word: str = "i64") -> int:
+    """A whole number that C's type holds: ctypes would cut others to size."""
+    low, high = _RANGES[word]
+    try:
+        whole = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}: a whole number is wanted, not a {type(value).__name__}") from None
+    if not low <= whole <= high:
+        raise ValueError(f"{name} = {whole} is outside {low}..{high}")
+    return whole
+
+
+def real(name: str, value: Any) -> float:
+    """A number."""
+    if isinstance(value, (str, bytes, bytearray)):
+        raise TypeError(f"{name}: a number is wanted, not a {type(value).__name__}")
+    try:
+        return float(value)
+    except TypeError:
+        raise TypeError(f"{name}: a number is wanted, not a {type(value).__name__}") from None
+
+
+def truth(name: str, value: Any) -> bool:
+    """True or False; whatever else has a truth value may be meant otherwise, as "no"."""
+    if isinstance(value, bool) or type(value).__name__ in ("bool_", "bool"):  # or NumPy's
+        return bool(value)
+    if isinstance(value, int) and value in (0, 1):
+        return bool(value)
+    raise TypeError(f"{name}: True or False is wanted, not {value!r}")
+
+
+def _whole_text(name: str, value: Any) -> Any:
+    """Bytes for C, where a zero would end them."""
+    if isinstance(value, bytes) and b"\0" in value:
+        raise ValueError(f"{name}: a text with a character of number 0")
+    return value
+
+
+# of fields; numbers and texts of calls are checked where they are made
+_CHECKS: Dict[str, Callable[[str, Any], Any]] = {
+    "int": lambda name, value: number(name, value, "int"),
+    "i64": number,
+    "u64": lambda name, value: number(name, value, "u64"),
+    "f64": real,
+    "bool": truth,
+    "text": _whole_text,
+}
+
+
 def _function_type(name: str, words: str) -> Any:
     """A type of callbacks: what they return, what they take."""
     result, *arguments = (_WORDS[word] for word in words.split())
@@ -98,11 +153,15 @@ def _struct(name: str, fields: str, sized: bool = True) -> Any:
         if sized:
             self.size = sizeof(made)
 
+    def set_checked(self: Any, key: str, value: Any) -> None:
+        Structure.__setattr__(self, key, checks[key](key, value) if key in checks else value)
+
+    words = dict(field.split(":") for field in fields.split())
+    checks = {key: _CHECKS[word] for key, word in words.items() if word in _CHECKS}
     pairs = [("size", c_size_t)] if sized else []
-    for field in fields.split():
-        key, word = field.split(":")
-        pairs.append((key, _WORDS[word]))
-    made: Any = type(name, (Structure,), {"_fields_": pairs, "__init__": init})
+    pairs += [(key, _WORDS[word]) for key, word in words.items()]
+    body = {"_fields_": pairs, "__init__": init, "__setattr__": set_checked}
+    made: Any = type(name, (Structure,), body)
     _WORDS[name] = POINTER(made)
     return made
 
@@ -341,12 +400,19 @@ def take_text(out: Text) -> str:
 
 def c_text(value: Optional[str]) -> Optional[bytes]:
     """A string for C."""
-    return None if value is None else value.encode("utf-8")
+    if value is not None and not isinstance(value, str):
+        raise TypeError(f"a text is wanted, not a {type(value).__name__}")
+    return None if value is None else _whole_text("text", value.encode("utf-8"))
+
+
+def c_path(value: Any) -> bytes:
+    """The name of a file for C."""
+    return bytes(_whole_text("path", os.fsencode(value)))
 
 
 def dims(shape: Any) -> Any:
     """A shape for C."""
-    numbers = [int(length) for length in shape]
+    numbers = [number("shape", length) for length in shape]
     return (c_int64 * max(len(numbers), 1))(*numbers)
 
 

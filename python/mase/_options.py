@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Mapping, Optional
+from typing import Any, Dict, Mapping, Optional
+
+from ._library import c_text
 
 
 def plain(value: Any, where: str = "") -> Any:
@@ -16,7 +18,7 @@ def plain(value: Any, where: str = "") -> Any:
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if isinstance(value, Mapping):
-        return {str(key): plain(item, f"{where}.{key}") for key, item in value.items()}
+        return _plain_table(value, where)
     if isinstance(value, (list, tuple, set, frozenset)):
         return [plain(item, f"{where}[{i}]") for i, item in enumerate(value)]
     if hasattr(value, "tolist"):  # numbers and arrays of NumPy and PyTorch
@@ -24,6 +26,15 @@ def plain(value: Any, where: str = "") -> Any:
     raise TypeError(
         f"option {where.lstrip('.') or 'value'}: a {type(value).__name__} cannot stand in a configuration"
     )
+
+
+def _plain_table(value: Mapping[Any, Any], where: str) -> Dict[str, Any]:
+    found: Dict[str, Any] = {}
+    for key, item in value.items():
+        if not isinstance(key, (str, int)) or str(key) in found:
+            raise TypeError(f"option {where.lstrip('.') or 'value'}: {key!r} is no key, or one twice")
+        found[str(key)] = plain(item, f"{where}.{key}")
+    return found
 
 
 def options_text(options: Optional[Mapping[str, Any]]) -> Optional[bytes]:
@@ -34,5 +45,7 @@ def options_text(options: Optional[Mapping[str, Any]]) -> Optional[bytes]:
 def settings_text(settings: Any) -> bytes:
     """The same of a mapping, or of a text that is in the words of configurations already."""
     if isinstance(settings, str):
-        return settings.encode("utf-8")
+        text = c_text(settings)
+        assert text is not None
+        return text
     return json.dumps(plain(settings)).encode("utf-8")

@@ -6,9 +6,10 @@ string that prints without quotes.
 
 from __future__ import annotations
 
+import copy
 import math
 import re
-from typing import Any, Callable, Dict, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, NoReturn, Tuple
 
 
 class Word(str):
@@ -28,10 +29,47 @@ class Function(str):
         return self.rpartition(".")[2]
 
 
+class Fixed:
+    """What a graph tells of itself: reading is all that it is for. What were written into it would
+    be lost without a word, so it is refused."""
+
+    _instead = "this is what the graph says; edits of the graph change it"
+
+    def _refuse(self, *_args: Any, **_kwargs: Any) -> NoReturn:
+        raise TypeError(self._instead)
+
+
+class FixedDict(Fixed, Dict[Any, Any]):
+    """A dict that is as it is; copies of it are plain."""
+
+    if not TYPE_CHECKING:
+        __setitem__ = __delitem__ = update = setdefault = pop = popitem = clear = __ior__ = Fixed._refuse
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return copy.deepcopy(dict(self), memo)
+
+    def __reduce__(self) -> Any:
+        return (dict, (dict(self),))
+
+
+class FixedList(Fixed, List[Any]):
+    """A list that is as it is; copies of it are plain."""
+
+    if not TYPE_CHECKING:
+        __setitem__ = __delitem__ = append = extend = insert = pop = remove = clear = Fixed._refuse
+        sort = reverse = __iadd__ = __imul__ = Fixed._refuse
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return copy.deepcopy(list(self), memo)
+
+    def __reduce__(self) -> Any:
+        return (list, (list(self),))
+
+
 def read_value(value: Any, node_of: Callable[[str], Any]) -> Any:
     """A value of the library's JSON."""
     if isinstance(value, list):
-        return [read_value(item, node_of) for item in value]
+        return FixedList(read_value(item, node_of) for item in value)
     if not isinstance(value, dict):
         return value
     ((kind, inner),) = value.items()
@@ -39,7 +77,7 @@ def read_value(value: Any, node_of: Callable[[str], Any]) -> Any:
 
 
 def _read_dict(inner: Dict[str, Any], node_of: Callable[[str], Any]) -> Dict[str, Any]:
-    return {key: read_value(item, node_of) for key, item in inner.items()}
+    return FixedDict((key, read_value(item, node_of)) for key, item in inner.items())
 
 
 _READERS: Dict[str, Callable[[Any, Callable[[str], Any]], Any]] = {

@@ -13,7 +13,7 @@ from typing import Any, Dict, Iterator, Mapping, Optional, Tuple, Union
 
 from . import _session
 from ._library import call, lib
-from .data import Data
+from .data import Data, at_least_one
 from .graph import MaseGraph, open as open_graph
 from .node import Node
 from .passes import Info, run_pass
@@ -90,7 +90,8 @@ class Loader:
     """Batches (x, y) of a split. Those that train come in another order each time."""
 
     def __init__(self, data: Data, split: str, batch_size: int, shuffle: bool = False) -> None:
-        self.data, self.split, self.batch_size, self.shuffle = data, split, batch_size, shuffle
+        self.data, self.split, self.shuffle = data, split, shuffle
+        self.batch_size = at_least_one("batch_size", batch_size)
         self._epoch = 0
 
     def __len__(self) -> int:
@@ -127,7 +128,7 @@ class MaseDataModule:
         if tokenizer is not None:
             raise NotImplementedError("texts are no data of this library: tokenizer")
         self.name = name
-        self.batch_size = batch_size
+        self.batch_size = at_least_one("batch_size", batch_size)
         self.model_name = model_name
         self._options = options
         self._data: Optional[Data] = None

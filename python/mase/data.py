@@ -6,7 +6,7 @@ import ctypes
 import json
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
-from ._library import Arrays, Handle, TableRows, c_text, call, call_text, dims, lib
+from ._library import Arrays, Handle, TableRows, c_path, c_text, call, call_text, dims, lib, number
 from ._options import options_text
 from ._session import session
 
@@ -51,7 +51,7 @@ class Data:
             if y is not None:
                 raise TypeError("data by name have their own answers: y is for arrays")
             net = None if trained is None else trained._pointer
-            spec = c_text(str(x))
+            spec = c_path(x)
             call(
                 lib.mase_rows_open, session(), ctypes.byref(out), spec, options_text(options), net
             )
@@ -139,7 +139,8 @@ class Data:
         """n samples of a split from first on (None: all): x, and labels, targets or None."""
         import numpy
 
-        n = self.count(split) - first if n is None else n
+        first = number("first", first)
+        n = self.count(split) - first if n is None else number("n", n)
         x = numpy.empty((n, *self.sample), numpy.float32)
         labels = numpy.empty(n, numpy.int32) if self.classes and not self.targets else None
         targets = numpy.empty((n, self.targets), numpy.float32) if self.targets else None
@@ -176,6 +177,14 @@ class Data:
         return f"Data({self.name}{what}: {splits}; samples {list(self.sample)})"
 
 
+def at_least_one(what: str, value: Any) -> int:
+    """A count that is not 0."""
+    count = number(what, value)
+    if count < 1:
+        raise ValueError(f"{what} is {count}")
+    return count
+
+
 class Split:
     """One split of Data: its x and y, parts of it by slices, batches."""
 
@@ -197,13 +206,16 @@ class Split:
         return self.data.read(self.name)[1]
 
     def __getitem__(self, part: slice) -> Tuple[Any, Any]:
-        first, last, step = part.indices(len(self))
-        x, y = self.data.read(self.name, first, max(0, last - first))
-        return x[::step], None if y is None else y[::step]
+        if not isinstance(part, slice):
+            raise TypeError(f"parts of a split are slices, as train[0:8], not {part!r}")
+        rows = range(*part.indices(len(self)))
+        first = min(rows, default=0)
+        x, y = self.data.read(self.name, first, max(rows, default=-1) + 1 - first)
+        return x[:: rows.step], None if y is None else y[:: rows.step]
 
     def batches(self, size: int) -> Iterator[Tuple[Any, Any]]:
         """x and y of size samples at a time, in order; the last may be smaller."""
-        for first in range(0, len(self), size):
+        for first in range(0, len(self), at_least_one("the size of a batch", size)):
             yield self.data.read(self.name, first, min(size, len(self) - first))
 
     def __repr__(self) -> str:
@@ -219,6 +231,8 @@ def _arrays(
     x = as_array(x, "float32")
     if x.ndim < 1:
         raise ValueError("x has no samples: it is a single number")
+    if class_names is not None and classes not in (0, len(class_names)):
+        raise ValueError(f"there are {classes} classes, and {len(class_names)} names of classes")
     arrays = Arrays(
         name=c_text(name),
         x=address(x),
@@ -231,11 +245,17 @@ def _arrays(
     if y is None:  # samples alone
         return arrays, keep
     y = as_array(y)
+    if y.ndim < 1:
+        raise ValueError("y is a single number: a label or target for each sample is wanted")
     if len(y) != len(x):
         raise ValueError(f"x has {len(x)} samples, and y has {len(y)}")
     if y.dtype.kind in "iub" and y.ndim == 1:
         keep.append(as_array(y, "int32"))
         arrays.labels = address(keep[-1])
+    elif classes or class_names is not None:
+        raise TypeError(
+            f"classes are whole numbers, one for each sample; y has {list(y.shape)} of type {y.dtype}"
+        )
     else:
         keep.append(as_array(y, "float32"))
         arrays.targets = address(keep[-1])

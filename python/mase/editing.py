@@ -6,7 +6,7 @@ import ctypes
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, Optional, Sequence, Union
 
-from ._library import c_text, call, lib
+from ._library import c_text, call, lib, number
 from ._names import function_path, node_name, unique_name
 from ._values import label, write_value
 from .node import Node
@@ -61,16 +61,18 @@ class Editing:
         PyTorch's may be given, too; then they are copied from it.
         """
         text = layer if isinstance(layer, str) else repr(layer)
+        start = number("seed", seed, "u64")
         self._add(f"module {label(path)} = {text}")
-        self._change(lib.mase_net_start, seed)
+        self._change(lib.mase_net_start, start)
         if hasattr(layer, "state_dict"):
             state = {f"{path}.{name}": value for name, value in layer.state_dict().items()}
             self.load_state_dict(state, strict=False)
 
     def add_attribute(self, path: str, kind: str, seed: int = 0) -> None:
         """Add a parameter that get_attr reads; kind as in the text form: "f32[16] init zeros"."""
+        start = number("seed", seed, "u64")
         self._add(f"attr {label(path)} = {kind}")
-        self._change(lib.mase_net_start, seed)
+        self._change(lib.mase_net_start, start)
 
     def placeholder(self, name: str, default: Any = ...) -> Node:
         """An input."""

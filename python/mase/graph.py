@@ -11,8 +11,9 @@ import json
 import os
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
-from ._library import Handle, Open, borrowed, c_text, call, call_text, dims, lib
+from ._library import Handle, Open, borrowed, c_path, c_text, call, call_text, dims, lib, number
 from ._session import session
+from ._values import FixedDict
 from .editing import Editing
 from .fx import FxGraph, Model
 from .module import Module, class_of
@@ -49,7 +50,7 @@ def open_net(
     """The network that spec names; see `open`."""
     options = Open(
         dataset=c_text(dataset),
-        weights=None if weights is None else os.fsencode(weights),
+        weights=None if weights is None else c_path(weights),
         key=c_text(key),
         task=c_text(task),
         seed=seed,
@@ -60,7 +61,7 @@ def open_net(
     if shape is not None:
         options.shape = dims(shape)
         options.rank = len(shape)
-    return _opened(lib.mase_net_open, session(), os.fsencode(spec), ctypes.byref(options))
+    return _opened(lib.mase_net_open, session(), c_path(spec), ctypes.byref(options))
 
 
 def open(spec: PathLike, **options: Any) -> MaseGraph:
@@ -225,7 +226,7 @@ class MaseGraph(Editing, Weights):
     def modules(self) -> Dict[str, Module]:
         """Layers by their paths."""
         self._look()
-        return dict(self._modules)
+        return FixedDict(self._modules)
 
     @property
     def fx_graph(self) -> FxGraph:
@@ -279,7 +280,7 @@ class MaseGraph(Editing, Weights):
 
     def start(self, seed: int = 0) -> None:
         """Give parameters that have no values their initial ones, as PyTorch does."""
-        self._change(lib.mase_net_start, seed)
+        self._change(lib.mase_net_start, number("seed", seed, "u64"))
 
     # ---- files ----
 
@@ -287,12 +288,12 @@ class MaseGraph(Editing, Weights):
         """Weights from a file of any kind that is read. options: key, lenient, seed, map."""
         from ._options import options_text
 
-        self._change(lib.mase_net_load, os.fsencode(path), options_text(options))
+        self._change(lib.mase_net_load, c_path(path), options_text(options))
         return self
 
     def save(self, folder: PathLike) -> None:
         """As a folder: graph, weights, metadata, checksums."""
-        call(lib.mase_net_save, self._pointer, os.fsencode(folder))
+        call(lib.mase_net_save, self._pointer, c_path(folder))
 
     def write(self, path: PathLike, **options: Any) -> None:
         """As the file that its name says: .onnx, .mg, .py, .safetensors, .pt, .npz, .svg, .dot, .c.
@@ -301,7 +302,7 @@ class MaseGraph(Editing, Weights):
         """
         from ._options import options_text
 
-        call(lib.mase_net_write, self._pointer, os.fsencode(path), options_text(options))
+        call(lib.mase_net_write, self._pointer, c_path(path), options_text(options))
 
     def draw(self, file: PathLike = "mase_graph.svg") -> None:
         """Write a drawing, .svg or .dot."""

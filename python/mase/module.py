@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Tuple, Type
 
+from ._values import FixedDict
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -35,7 +37,7 @@ class Module:
     """A layer. Settings as in_features, and parameters and buffers as weight, are its attributes.
 
     Parameters are NumPy's arrays over the network's own memory: what is written there is what the
-    network computes with.
+    network computes with. layer.weight = array copies its numbers there.
     """
 
     def __init__(self, graph: MaseGraph, record: Dict[str, Any]) -> None:
@@ -56,7 +58,7 @@ class Module:
     def config(self) -> Optional[Dict[str, Any]]:
         """How it was quantised, in the words of the pass quantize; None: it was not."""
         config = self._record["config"]
-        return None if config is None else dict(config)
+        return None if config is None else FixedDict(config)
 
     @property
     def bypass(self) -> bool:
@@ -66,7 +68,7 @@ class Module:
     @property
     def formats(self) -> Dict[str, str]:
         """Number formats of its operands, {"weight": "integer(8, 4)"}."""
-        return dict(self._record["formats"] or {})
+        return FixedDict(self._record["formats"] or {})
 
     def named_parameters(self) -> Iterator[Tuple[str, NDArray[Any]]]:
         """What is trained, by name."""
@@ -123,6 +125,20 @@ class Module:
             return None
         raise AttributeError(f"{type(self).__name__} at {self.path} has no '{name}'")
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Parameters and buffers get these numbers; whatever else there is stays as it is."""
+        if name.startswith("_"):
+            object.__setattr__(self, name, value)
+        elif name not in self._record["parameters"] and name not in self._record["buffers"]:
+            raise AttributeError(
+                f"{type(self).__name__} at {self.path} has no parameter '{name}', and its settings "
+                "are those that it was made with"
+            )
+        elif value is None:
+            raise TypeError(f"{self.path}.{name} cannot be taken away: it is a part of the layer")
+        else:
+            self._graph.load_state_dict({f"{self.path}.{name}": value}, strict=False)
+
     def __dir__(self) -> List[str]:
         record = self._record
         names = [*record["parameters"], *record["buffers"], *record["attrs"]]
@@ -169,6 +185,13 @@ class Container:
         if name.startswith("_"):
             raise AttributeError(name)
         return self._child(name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.startswith("_"):
+            raise AttributeError(
+                f"'{name}' cannot be set: edits of the graph add, replace and erase layers"
+            )
+        object.__setattr__(self, name, value)
 
     def __getitem__(self, index: int) -> Any:
         names = list(dict(self.named_children()))

@@ -4,28 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NoReturn, Optional, Tuple, Union, overload
 
-from ._values import Function, read_args
+from ._values import FixedDict, FixedList, Function, read_args
 
 if TYPE_CHECKING:
     from .graph import MaseGraph
     from .module import Module
 
 
-class Section(Dict[str, Any]):
+class Section(FixedDict):
     """A part of a node's metadata: a dict that passes fill in, and nobody else.
 
-    Passes keep metadata in the library, where reports and files find it; what was written into this
-    copy alone would be lost without a word, so it is refused.
+    Passes keep metadata in the library, where reports and files find it.
     """
 
-    def _refuse(self, *_args: Any, **_kwargs: Any) -> NoReturn:
-        raise TypeError(
-            "metadata are filled in by passes; a pass of your own can keep its findings in "
-            "node.meta under a key of its own"
-        )
-
-    if not TYPE_CHECKING:
-        __setitem__ = __delitem__ = update = setdefault = pop = popitem = clear = _refuse
+    _instead = (
+        "metadata are filled in by passes; a pass of your own can keep its findings in "
+        "node.meta under a key of its own"
+    )
 
     def __deepcopy__(self, _memo: Any) -> Any:
         return plain(self)
@@ -47,7 +42,7 @@ def _section(value: Any) -> Any:
     if isinstance(value, dict):
         return Section((key, _section(item)) for key, item in value.items())
     if isinstance(value, list):
-        return [_section(item) for item in value]
+        return FixedList(_section(item) for item in value)
     return value
 
 
@@ -117,8 +112,8 @@ class Node:
     """
 
     __slots__ = (
-        "name",
-        "op",
+        "_name",
+        "_op",
         "_graph",
         "_record",
         "_target",
@@ -132,8 +127,8 @@ class Node:
 
     def __init__(self, graph: MaseGraph, record: Dict[str, Any]) -> None:
         self._graph: Optional[MaseGraph] = graph
-        self.name: str = record["name"]
-        self.op: str = record["op"]
+        self._name: str = record["name"]
+        self._op: str = record["op"]
         self._record: Dict[str, Any] = {}
         self._target: str = ""
         self._args: Tuple[Any, ...] = ()
@@ -163,6 +158,16 @@ class Node:
             graph._look()
             if self._graph is None:
                 raise RuntimeError(f"node {self.name} was erased")
+
+    @property
+    def name(self) -> str:
+        """Unique in the graph."""
+        return self._name
+
+    @property
+    def op(self) -> str:
+        """placeholder, get_attr, call_function, call_method, call_module or output."""
+        return self._op
 
     @property
     def graph(self) -> MaseGraph:
@@ -204,7 +209,7 @@ class Node:
     def users(self) -> Dict[Node, None]:
         """Who uses what it computes, in order, as keys."""
         find = self.graph._by_name
-        return {find[name]: None for name in self._record["users"]}
+        return FixedDict((find[name], None) for name in self._record["users"])
 
     @property
     def all_input_nodes(self) -> List[Node]:
@@ -262,14 +267,14 @@ class Node:
     def formats(self) -> Dict[str, str]:
         """Number formats of its operands: {"weight": "integer(8, 4)"}; those in float are not there."""
         self._look()
-        return dict(self._record["formats"] or {})
+        return FixedDict(self._record["formats"] or {})
 
     @property
     def config(self) -> Optional[Dict[str, Any]]:
         """How it was quantised, in the words of the pass quantize; None: it was not."""
         self._look()
         config = self._record["config"]
-        return None if config is None else dict(config)
+        return None if config is None else FixedDict(config)
 
     @property
     def type_name(self) -> str:

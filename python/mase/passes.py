@@ -268,7 +268,7 @@ def quantize(
 
     decisions = (Decision * max(len(config), 1))()
     for decision, (node, settings) in zip(decisions, config.items()):
-        decision.node = c_text(str(node))
+        decision.node = c_text(node)
         decision.config = None if settings is None else settings_text(settings)
     rows = None if data is None else data._pointer
     graph._change(lib.mase_net_quantize, decisions, len(config), rows)

@@ -23,6 +23,7 @@ from ._library import (
     call,
     dims,
     lib,
+    number,
     take_text,
 )
 from ._options import settings_text
@@ -304,7 +305,7 @@ def verify(graph: MaseGraph, data: Data, *, split: str = "test", limit: int = 0)
         ctypes.byref(proof),
         data._pointer,
         c_text(split),
-        limit,
+        number("limit", limit),
         ctypes.byref(detail),
     )
     return Verification(proof, _taken(detail))
@@ -332,8 +333,12 @@ def round(
 
     x = as_array(array, "float32")
     y: NDArray[Any] = numpy.empty_like(x) if out is None else out
-    if y.dtype != x.dtype or y.shape != x.shape or not y.flags.c_contiguous:
-        raise ValueError("out must be an array of float32 like the one to be rounded, row-major")
+    if not isinstance(y, numpy.ndarray) or y.dtype != x.dtype or y.shape != x.shape or not y.flags.carray:
+        raise ValueError(
+            "out must be an array of float32 like the one to be rounded, row-major and writeable"
+        )
+    if y is not x and numpy.may_share_memory(x, y):
+        x = x.copy()
     call(
         lib.mase_session_round,
         session(),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import math
-import os
 import signal
 import threading
 from contextlib import contextmanager
@@ -16,10 +15,13 @@ from ._library import (
     ON_EPOCH,
     EpochStruct,
     Training,
+    c_path,
     call,
     has_exception,
     keep_exception,
     lib,
+    number,
+    real,
 )
 from ._options import options_text
 from .data import Data
@@ -55,7 +57,7 @@ class Epoch:
 
 
 class TrainingResult:
-    """What training came to: epochs, one after the other; stop, why the last was the last."""
+    """What training came to: epochs, one after the other, perhaps none; stop, why it ended."""
 
     def __init__(self, epochs: List[Epoch], stop: Optional[str] = None) -> None:
         self.epochs = epochs
@@ -63,6 +65,7 @@ class TrainingResult:
 
     @property
     def last(self) -> Epoch:
+        """IndexError: there was nothing to do."""
         return self.epochs[-1]
 
     @property
@@ -181,17 +184,19 @@ def train(
     """
     from .display import progress_bar
 
+    said = {  # among the options 0 is a number; in the struct it is the default
+        "max_epochs": number("max_epochs", max_epochs),
+        "batch_size": number("batch_size", batch_size),
+        "learning_rate": real("learning_rate", learning_rate),
+        "seed": number("seed", seed),
+        "threads": number("threads", threads),
+    }
     watch = _Watch(progress_bar(progress), on_epoch, max_epochs)
     training = Training(
-        max_epochs=max_epochs,
-        batch_size=batch_size,
-        learning_rate=learning_rate,
-        seed=seed,
-        threads=threads,
-        checkpoint_dir=None if checkpoint_dir is None else os.fsencode(checkpoint_dir),
-        resume=None if resume is None else os.fsencode(resume),
+        checkpoint_dir=None if checkpoint_dir is None else c_path(checkpoint_dir),
+        resume=None if resume is None else c_path(resume),
         keep_last=keep_last,
-        options=options_text(options),
+        options=options_text({**said, **options}),
         on_epoch=ON_EPOCH(watch.epoch),
         on_batch=ON_BATCH(watch.batch),
     )
@@ -209,5 +214,4 @@ def train(
         graph._changed()
         if watch.bar is not None:
             watch.bar.close()
-    end = Epoch._of(last)
-    return TrainingResult(watch.epochs or [end], end.stop)
+    return TrainingResult(watch.epochs, Epoch._of(last).stop)

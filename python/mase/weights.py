@@ -114,6 +114,8 @@ class Weights:
         strict: there must be one for each, and no other. Shapes must agree in any case. Nothing has
         changed when it fails.
         """
+        import numpy
+
         from ._arrays import as_array
 
         own = self.state_dict()
@@ -128,7 +130,10 @@ class Weights:
                     if names
                 )
             )
-        new = {name: as_array(state[name]) for name in own if name in state}
+        new = {}
+        for name in own:
+            if name in state:  # a copy: what is given may be the network's own memory
+                new[name] = numpy.array(as_array(state[name], own[name].dtype.str))
         for name, array in new.items():
             if array.shape != own[name].shape:
                 raise ValueError(f"{name} is {list(own[name].shape)}, not {list(array.shape)}")

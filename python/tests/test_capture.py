@@ -119,6 +119,65 @@ def test_tensors_go_in_and_come_out(graph: mase.MaseGraph) -> None:
     graph.load_state_dict({k: torch.from_numpy(v.copy()) for k, v in graph.state_dict().items()})
 
 
+def test_tensors_are_the_numbers_that_they_show(graph: mase.MaseGraph) -> None:
+    """Their memory is not all: signs, gradients, types and layouts of PyTorch's."""
+    x = torch.randn(4, 16)
+    negative = torch.imag(torch.complex(x, x).conj())
+    assert negative.is_neg()
+    taken = {
+        "negative": negative,
+        "rows of it": list(negative),
+        "with gradients": torch.imag(torch.complex(x, x).requires_grad_().conj()),
+        "a parameter": torch.nn.Parameter(x),
+        "short": x.bfloat16(),
+        "rows that are short": list(x.bfloat16()),
+        "half": x.half(),
+        "double": x.double(),
+        "columns": x.t().contiguous().t(),
+        "steps": torch.cat([x, x], 1)[:, ::2],
+        "truth": x > 0,
+        "integers": (x * 10).long(),
+        "one row": x[:1].expand(4, 16),
+        "none": torch.zeros(0, 16),
+    }
+    for kind, tensor in taken.items():
+        shown = torch.stack(tensor) if isinstance(tensor, list) else tensor
+        want = numpy.array(shown.detach().tolist(), numpy.float32).reshape(len(shown), 16)
+        assert (graph(tensor) == graph(want)).all(), kind
+        rounded = mase.round(tensor, {"name": "integer", "width": 32, "frac_width": 16})
+        assert (rounded == mase.round(want, {"name": "integer", "width": 32, "frac_width": 16})).all(), kind
+        if len(want):
+            assert (mase.Data(tensor, [0, 1, 2, 3], train=4).train.x == want).all(), kind
+            graph.copy().load_state_dict({"seq_blocks.2.weight": torch.cat([shown, shown])[:5]}, strict=False)
+    copy = graph.copy()
+    copy.modules["seq_blocks.2"].bias = negative[0, :5]
+    assert (copy.modules["seq_blocks.2"].bias == -x[0, :5].numpy()).all()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_tensors_without_numbers_are_refused(graph: mase.MaseGraph) -> None:
+    x = torch.randn(4, 16)
+    refused = [
+        torch.complex(x, x),
+        torch.complex(x, x).conj(),
+        torch.empty(4, 16, device="meta"),
+        x.to_sparse(),
+        x.to_sparse_csr(),
+        torch.quantize_per_tensor(x, 0.1, 10, torch.quint8),
+        torch.tensor(1.0),
+        torch._efficientzerotensor(4, 16),
+    ]
+    subclasses = pytest.importorskip("torch._subclasses")
+    refused.append(subclasses.FakeTensorMode().from_tensor(x))
+    if hasattr(torch, "masked") and hasattr(torch.masked, "masked_tensor"):
+        refused.append(torch.masked.masked_tensor(x, x > 0))
+    if hasattr(torch, "float8_e4m3fn"):
+        refused.append(x.to(torch.float8_e4m3fn))
+    for tensor in refused:
+        with pytest.raises((TypeError, ValueError, RuntimeError)):
+            graph(tensor)
+
+
 def test_functions_and_layers_of_torch_in_edits(graph: mase.MaseGraph) -> None:
     layer = torch.nn.Linear(5, 3)
     graph.add_module("head", layer)

@@ -197,8 +197,15 @@ static enum mase_status fit(void *data, struct mase_err *err)
     if (f->last)
         MASE_TRY(mase_api_size(f->last->size, sizeof *f->last, "mase_epoch", err));
     MASE_TRY(need_fit(f, err));
-    f->epoch =
-        (struct mase_epoch){ .size = sizeof f->epoch, .ebops = NAN, .stop = "nothing to do" };
+    f->epoch = (struct mase_epoch){ .size = sizeof f->epoch,
+                                    .epoch = -1,
+                                    .learning_rate = NAN,
+                                    .train_loss = NAN,
+                                    .train_score = NAN,
+                                    .val_loss = NAN,
+                                    .val_score = NAN,
+                                    .ebops = NAN,
+                                    .stop = "nothing to do" };
     f->graph = mase_graph_clone(f->net->graph);
     mase_graph_own_weights(f->graph);
     const enum mase_status st = train(f, err);
