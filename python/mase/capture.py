@@ -13,6 +13,7 @@ import ast
 import builtins
 import inspect
 import linecache
+import math
 import os
 import sys
 import tempfile
@@ -69,7 +70,7 @@ def _first_shape(model: Any) -> Optional[Tuple[int, ...]]:
 
 
 def _state(model: Any) -> Dict[str, Any]:
-    return {name: tensor.detach().cpu().numpy() for name, tensor in model.state_dict().items()}
+    return {name: tensor.detach() for name, tensor in model.state_dict().items()}
 
 
 # ---- the source ----
@@ -132,7 +133,64 @@ def _layer(module: Any) -> str:
             f"{type(module).__name__} in a Sequential is of a class of its own; put the Sequential "
             "into a class in a file"
         )
-    return "nn." + repr(module)
+    return f"nn.{type(module).__name__}({_construction(module)})"
+
+
+def _construction(layer: Any) -> str:
+    """The arguments that a layer of PyTorch's was constructed with, defaults left out: attributes of
+    the same names, since what it prints leaves out some. Else what it prints."""
+    said = []
+    for name, parameter in _parameters(type(layer)).items():
+        value = getattr(layer, name, parameter.empty)
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            return _printed(layer)
+        if name == "bias":  # it has one, or not; without any weight, that says nothing
+            value = value is not None or getattr(layer, "weight", value) is None
+        if not _is_literal(value) and parameter.default is parameter.empty:
+            return _printed(layer)
+        if _is_literal(value) and value != parameter.default:
+            said.append(f"{name}={_literal(value)}")
+    return ", ".join(said)
+
+
+def _parameters(kind: type) -> Dict[str, inspect.Parameter]:
+    """Of the constructor, but where its tensors lie."""
+    found = dict(list(inspect.signature(kind.__init__).parameters.items())[1:])  # type: ignore[misc]
+    return {name: value for name, value in found.items() if name not in ("device", "dtype")}
+
+
+def _printed(layer: Any) -> str:
+    settings = _settings(repr(layer))
+    if settings is None:
+        raise MaseUnsupportedError(f"how {layer!r} was constructed cannot be seen")
+    _name, values, named = settings
+    return ", ".join([*map(_literal, values), *(f"{k}={_literal(v)}" for k, v in named.items())])
+
+
+def _settings(text: str) -> Optional[Tuple[str, List[Any], Dict[str, Any]]]:
+    """The class, values and named values of what a layer prints, where texts have no quotes."""
+    try:
+        call = ast.parse(text, mode="eval").body
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+            return None
+        values = [_setting(value) for value in call.args]
+        return call.func.id, values, {str(k.arg): _setting(k.value) for k in call.keywords}
+    except (SyntaxError, ValueError):
+        return None
+
+
+def _setting(value: ast.expr) -> Any:
+    return value.id if isinstance(value, ast.Name) else ast.literal_eval(value)
+
+
+def _literal(value: Any) -> str:
+    """Its source."""
+    if isinstance(value, (tuple, list)):
+        inner = ", ".join(map(_literal, value))
+        return f"[{inner}]" if isinstance(value, list) else f"({inner},)" if len(value) == 1 else f"({inner})"
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"float('{value}')"
+    return repr(value)
 
 
 def _constructor(model: Any) -> str:
@@ -143,7 +201,7 @@ def _constructor(model: Any) -> str:
             continue
         value = getattr(model, name, parameter.empty)
         if _is_literal(value):
-            given.append(f"{name}={value!r}")
+            given.append(f"{name}={_literal(value)}")
         elif parameter.default is parameter.empty:
             missing.append(name)
     if missing:
@@ -224,7 +282,7 @@ def _add_name(
         if value.__name__ != name:
             parts.append(f"{name} = {value.__name__}")
     elif _is_literal(value):
-        parts.append(f"{name} = {value!r}")
+        parts.append(f"{name} = {_literal(value)}")
     elif home and hasattr(value, "__name__"):
         imports.append(f"from {home} import {value.__name__} as {name}")
     # else: what is used of it, if anything, fails when the class is captured
@@ -243,7 +301,7 @@ def _compare(graph: MaseGraph, model: Any, what: str) -> None:
     faults += [f"the module has no {name}" for name in own if name not in theirs]
     layers = dict(model.named_modules())
     for path, layer in graph.modules.items():
-        if path in layers and repr(layers[path]) != repr(layer):
+        if path in layers and not _alike(layers[path], repr(layer)):
             faults.append(f"{path} is {layers[path]!r} there and {layer!r} here")
     if faults:
         more = f", and {len(faults) - 3} more" if len(faults) > 3 else ""
@@ -253,9 +311,31 @@ def _compare(graph: MaseGraph, model: Any, what: str) -> None:
         )
 
 
+def _alike(theirs: Any, ours: str) -> bool:
+    """Has a layer of PyTorch's the settings that ours prints? Versions of PyTorch print more or fewer:
+    of those that ours lacks, defaults are as before, and the state dict shows which have a bias."""
+    if repr(theirs) == ours:
+        return True
+    there, here = _settings(repr(theirs)), _settings(ours)
+    if there is None or here is None or there[:2] != here[:2]:
+        return False
+    parameters = _parameters(type(theirs))
+    for name in {*there[2], *here[2]}:
+        if name not in here[2]:
+            known = name in parameters and parameters[name].default == there[2][name]
+            same = name == "bias" or known
+        else:
+            same = there[2].get(name, getattr(theirs, name, None)) == here[2][name]
+        if not same:
+            return False
+    return True
+
+
 def _compare_results(graph: MaseGraph, model: Any, what: str) -> bool:
     """Of one input and one result, both must compute the same; False: there are several."""
     import numpy
+
+    from ._arrays import as_array
 
     inputs = [node for node in graph.nodes if node.op == "placeholder"]
     if graph.sample is None or len(inputs) != 1:
@@ -271,8 +351,8 @@ def _compare_results(graph: MaseGraph, model: Any, what: str) -> bool:
         model.train(training)
     if not hasattr(wanted, "numpy"):  # several results
         return False
-    got = graph(x).reshape(-1)
-    if not numpy.allclose(got, wanted.numpy().reshape(-1), rtol=1e-3, atol=1e-4):
+    got, want = graph(x).reshape(-1), as_array(wanted, "float32").reshape(-1)
+    if got.shape != want.shape or not numpy.allclose(got, want, rtol=1e-3, atol=1e-4):
         raise MaseUnsupportedError(
             f"{what} has the module's layers and weights, but computes something else; how it was "
             "constructed is said by MaseGraph(model, arguments='...')"

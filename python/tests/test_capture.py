@@ -101,6 +101,46 @@ def test_sequential() -> None:
     assert same(graph, model) and list(graph.modules) == ["0", "1", "2.0"]
 
 
+LAYERS = [
+    ("BatchNorm1d(16)", (16,)),
+    ("BatchNorm1d(16, affine=False)", (16,)),
+    ("BatchNorm1d(16, eps=1e-3, momentum=None)", (16,)),
+    ("BatchNorm2d(3)", (3, 8, 8)),
+    ("LayerNorm(16)", (16,)),
+    ("LayerNorm(16, elementwise_affine=False)", (16,)),
+    ("GroupNorm(2, 4)", (4, 8, 8)),
+    ("GroupNorm(2, 4, affine=False)", (4, 8, 8)),
+    ("InstanceNorm2d(3, affine=True)", (3, 8, 8)),
+    ("Linear(16, 5, bias=False)", (16,)),
+    ("Conv2d(4, 6, 3, padding='same', dilation=2, groups=2)", (4, 8, 8)),
+    ("Conv2d(3, 4, 3, padding=1, padding_mode='reflect', bias=False)", (3, 8, 8)),
+    ("ConvTranspose2d(3, 4, 3, 2, 1, 1)", (3, 8, 8)),
+    ("AvgPool2d(3, 2, 1, ceil_mode=True, count_include_pad=False)", (3, 8, 8)),
+    ("MaxPool2d(3, 2, 1, ceil_mode=True)", (3, 8, 8)),
+    ("Upsample(scale_factor=2)", (3, 8, 8)),
+    ("Upsample(scale_factor=2, mode='bilinear', align_corners=True)", (3, 8, 8)),
+    ("Hardtanh(-2, float('inf'))", (16,)),
+    ("GELU('tanh')", (16,)),
+    ("Flatten(1, 2)", (3, 8, 8)),
+    ("PReLU(16)", (16,)),
+]
+
+
+@pytest.mark.parametrize("source, sample", LAYERS)
+def test_layers_have_all_their_settings(source: str, sample: typing.Tuple[int, ...]) -> None:
+    """What a layer prints differs with the version of PyTorch, and leaves out some."""
+    torch.manual_seed(1)
+    model = torch.nn.Sequential(eval(f"nn.{source}", {"nn": torch.nn})).eval()
+    for tensor in model.state_dict().values():
+        if tensor.dtype == torch.float32:
+            tensor += torch.rand(tensor.shape)
+    graph = mase.MaseGraph(model, shape=sample)
+    x = torch.randn(5, *sample)
+    with torch.no_grad():
+        want = model(x).numpy()
+    assert graph(x).shape == want.shape and numpy.allclose(graph(x), want, atol=1e-4)
+
+
 def test_others_are_refused() -> None:
     with pytest.raises(TypeError, match="not of dict"):
         mase.MaseGraph({})
