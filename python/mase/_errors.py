@@ -11,7 +11,7 @@ import os
 
 TYPE_CHECKING = False  # as type checkers know it; typing itself takes its time to import
 if TYPE_CHECKING:
-    from typing import Optional
+    from typing import Any, Optional, Type
 
 
 class MaseError(Exception):
@@ -35,6 +35,10 @@ class MaseError(Exception):
         self.line = line
         self.col = col
         self.status = status
+
+    def __reduce__(self) -> Any:
+        system = (getattr(self, "errno", None), getattr(self, "filename", None))
+        return _again, (type(self), self.message, *system), dict(self.__dict__)
 
     def __str__(self) -> str:
         place = [str(part) for part in (self.path, self.line, self.col) if part is not None]
@@ -71,6 +75,14 @@ class MaseMemoryError(MaseError, MemoryError):
 
 class MaseInternalError(MaseError, RuntimeError):
     """A fault of the library's own; please report it."""
+
+
+def _again(kind: Type[MaseError], message: str, errno: Any, filename: Any) -> MaseError:
+    """An exception that another process raised."""
+    error = kind(message)
+    if isinstance(error, OSError):
+        error.errno, error.filename = errno, filename
+    return error
 
 
 # enum mase_status

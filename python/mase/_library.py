@@ -32,7 +32,7 @@ from ._errors import VALUE, exception_for
 
 TYPE_CHECKING = False  # as type checkers know it; typing itself takes its time to import
 if TYPE_CHECKING:
-    from typing import Any, Callable, Dict, List, Optional, Tuple
+    from typing import Any, Callable, Dict, List, NoReturn, Optional, Tuple
 
 ABI = 0
 SONAME = f"libmase.so.{ABI}"
@@ -428,6 +428,9 @@ class Handle:
 
     def __del__(self) -> None:
         self._free(self.pointer)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("what lies in the library's memory is neither copied nor pickled so")
 
 
 def borrowed(_pointer: int) -> None:

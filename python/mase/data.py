@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NoReturn, Optional, Sequence, Tuple
 
 from ._library import Arrays, Handle, TableRows, c_path, c_text, call, call_text, dims, lib, number
 from ._options import options_text
@@ -165,6 +165,15 @@ class Data:
         else:
             y = view(self._handle, table.targets, (rows, self.targets), "float32", True)
         return x, y, index
+
+    def __copy__(self) -> Data:
+        return self  # nobody can change them
+
+    def __deepcopy__(self, _memo: Any) -> Data:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("Data are not pickled: open or make them anew where they are wanted")
 
     def _repr_html_(self) -> str:
         from .display import data_table

@@ -139,6 +139,9 @@ class Module:
         else:
             self._graph.load_state_dict({f"{self.path}.{name}": value}, strict=False)
 
+    def __reduce__(self) -> Any:
+        return _layer_of, (self._graph, self.path)  # with its graph
+
     def __dir__(self) -> List[str]:
         record = self._record
         names = [*record["parameters"], *record["buffers"], *record["attrs"]]
@@ -146,6 +149,10 @@ class Module:
 
     def __repr__(self) -> str:
         return str(self._record["repr"])
+
+
+def _layer_of(graph: MaseGraph, path: str) -> Module:
+    return graph.modules[path]
 
 
 _classes: Dict[str, Type[Module]] = {}

@@ -101,6 +101,9 @@ class Metadata:
         node = self.node
         return node.module if node is not None else None
 
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("metadata are copied and pickled with their graph; parameters alone can be, too")
+
     def __repr__(self) -> str:
         return f"Metadata({self.parameters!r})"
 
@@ -295,6 +298,9 @@ class Node:
         """Its line of the graph's text."""
         self._look()
         return str(self.graph.fx_graph).split("\n")[1 + self._index].strip()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a node is copied and pickled with its graph")
 
     def __repr__(self) -> str:
         return self.name

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import json
 import math
-from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, NoReturn, Optional, Tuple, Union
 
 from ._library import (
     Handle,
@@ -83,6 +83,9 @@ class Runner:
         y = numpy.empty((len(x), *self.result), self.dtype)
         call(lib.mase_runner_run_typed, self._handle.pointer, y.ctypes.data, x.ctypes.data, len(x))
         return y
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Runner is neither copied nor pickled: make another one of the graph")
 
     def _joined(self, inputs: Tuple[Any, ...], named: Mapping[str, Any]) -> NDArray[Any]:
         """The samples as the library takes them: the inputs of each behind each other, as those of
