@@ -90,3 +90,21 @@ out_has "and read as twelve" 'to int\(12, 0\.003'
 run predict net.mg $shape $weights --config config.toml --input $net/mlp_x.npy --output net.npy --engine int
 run predict twelve.onnx --input $net/mlp_x.npy --output file.npy --engine int
 holds "with the numbers of the network" cmp net.npy file.npy
+
+# Weights by values that use the whole range have a step that is found in them.
+config 'name = "int"' 'data_in_width = 8' 'data_in_scale = 0.05' 'weight_width = 6' 'weight_symmetric = false' 'bias_name = "NA"'
+run convert net.mg range.onnx $shape $weights --config config.toml
+succeeds "int without a scale, from the least value to the largest"
+holds "has codes" in_file fc2.weight_codes range.onnx
+
+# ONNX Runtime joins scales for each channel to operations that take one scale.
+config 'name = "int"' 'data_in_width = 8' 'data_in_axis = 1' \
+    'data_in_scale = [0.1, 0.2, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1]' \
+    'weight_width = 8' 'weight_scale = 0.01' 'bias_name = "NA"'
+sed '/fc2 =/d; s/return.*/return %relu/' net.mg >one.mg
+run convert one.mg channels.onnx $shape --config config.toml
+succeeds "data with a scale for each channel"
+holds "is parted from what is before and behind it" test "$(nodes channels.onnx)" = \
+    "Max QuantizeLinear DequantizeLinear Max DequantizeLinear Gemm Add Relu "
+run show channels.onnx --program
+out_has "and read as it was" 'to int\(8, \[0\.1[^]]*\], 0, 1, .*data from'

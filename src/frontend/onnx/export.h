@@ -69,7 +69,7 @@ enum mase_status mase_ow_export_quant(struct mase_ow_export *e, const char **out
                                       const struct mase_instr *i,
                                       struct mase_err *err) MASE_MUST_CHECK;
 void mase_ow_quant_layer(struct mase_ow_export *e, const char **weight, const char **bias,
-                         const struct mase_instr *layer);
+                         const struct mase_instr *layer, bool transposed);
 /* Have all values at one position of the axis the same grid? */
 bool mase_ow_follows(const struct mase_exact_grid *g, const struct mase_shape *s, int axis);
 
@@ -89,6 +89,7 @@ struct mase_ow_codes {
     float *scale;   // (count)
     int64_t *zero;  // (count), NULL: none
     int64_t lo, hi; /* of codes as they are stored */
+    bool by_format; /* the scales are those of a format with scales, or found by it */
 };
 /* The narrowest type for codes lo..hi, and its zero point; data have up to 16 bits. */
 enum mase_ow_use { MASE_OW_DATA, MASE_OW_WEIGHT };
@@ -98,6 +99,8 @@ void mase_ow_use_unsigned(struct mase_ow_codes *c); /* int8 becomes uint8 around
 void mase_ow_put_code(unsigned char *bytes, int64_t at, const struct mase_ow_type *t, int64_t code);
 const char *mase_ow_dequantize(struct mase_ow_export *e, const char *like, const char *codes,
                                const struct mase_ow_codes *c);
+/* The same values, which ONNX Runtime does not join with what is before or behind them. */
+const char *mase_ow_apart(struct mase_ow_export *e, const char *like, const char *x);
 /* The scale of data; 0: it has none, or several. */
 double mase_ow_data_scale(struct mase_ow_export *e, const struct mase_arg *a);
 
@@ -107,6 +110,9 @@ double mase_ow_data_scale(struct mase_ow_export *e, const struct mase_arg *a);
 bool mase_ow_weight_codes(struct mase_ow_export *e, struct mase_ow_codes *c,
                           const struct mase_pvalue *v);
 
+/* A matrix as it is, or its transpose. */
+const char *mase_ow_turned(struct mase_ow_export *e, const struct mase_arg *arg, bool turned);
+
 /* What a layer takes, by name: rounded values as codes and their scale, a bias as 32-bit codes at
  * the scale of the products if it lies there. */
 struct mase_ow_operands {
@@ -114,8 +120,13 @@ struct mase_ow_operands {
     const char *bias_behind;   /* a bias that is added to what the layer gives; NULL: none */
     bool apart;                /* a Max parts the result from its rounding */
 };
-/* spatial: how many dimensions follow that of the outputs. */
+/* How they lie: so many dimensions follow that of the outputs; the weight is a matrix that is
+ * written as its transpose. */
+struct mase_ow_lie {
+    int spatial;
+    bool transposed;
+};
 struct mase_ow_operands mase_ow_layer(struct mase_ow_export *e, const struct mase_instr *layer,
-                                      int spatial);
+                                      struct mase_ow_lie lie);
 
 #endif /* MASE_FRONTEND_ONNX_EXPORT_H */

@@ -147,27 +147,25 @@ static enum mase_status give_layer(struct out *o, const char **name,
         y = mase_ow_output(
             mase_ow_node(o->e, "Add", w->apart ? "sum" : o->like, y, w->bias_behind, NULL));
     if (w->apart)
-        y = mase_ow_output(
-            mase_ow_node(o->e, "Max", o->like, y, mase_ow_number(o->e, -INFINITY), NULL));
+        y = mase_ow_apart(o->e, o->like, y);
     *name = y;
     return MASE_OK;
 }
 
 static enum mase_status out_linear(struct out *o, const char **name)
 {
-    struct mase_ow_operands w = mase_ow_layer(o->e, o->i, 0);
-    if (shape_of(o, 0)->rank == 2) {
+    const bool matrix = shape_of(o, 0)->rank == 2;
+    struct mase_ow_operands w =
+        mase_ow_layer(o->e, o->i, (struct mase_ow_lie){ .transposed = !matrix });
+    if (matrix) {
         struct mase_onnx_node *n = mase_ow_node(o->e, "Gemm", layer_like(o, &w), o->x, w.weight,
                                                 w.bias ? w.bias : "", NULL);
         mase_ow_int(o->e, n, "transB", 1);
         return give_layer(o, name, &w, n);
     }
-    struct mase_onnx_node *t = mase_ow_node(o->e, "Transpose", "transposed", w.weight, NULL);
-    mase_ow_ints(o->e, t, "perm", (const int64_t[]){ 1, 0 }, 2);
-    const char *turned = mase_ow_output(t);
     w.bias_behind = w.bias ? w.bias : w.bias_behind;
     return give_layer(o, name, &w,
-                      mase_ow_node(o->e, "MatMul", layer_like(o, &w), o->x, turned, NULL));
+                      mase_ow_node(o->e, "MatMul", layer_like(o, &w), o->x, w.weight, NULL));
 }
 
 /* Lengths, steps and edges of a window. */
@@ -189,7 +187,7 @@ static enum mase_status out_conv(struct out *o, const char **name)
     MASE_TRY(mase_conv_window(&o->k.call, &w, o->err));
     if (!w.batch || w.mode != MASE_PAD_ZEROS)
         return mase_ow_refuse(o->e, o->err, "a convolution without a batch, or with such edges");
-    struct mase_ow_operands p = mase_ow_layer(o->e, o->i, w.n);
+    struct mase_ow_operands p = mase_ow_layer(o->e, o->i, (struct mase_ow_lie){ .spatial = w.n });
     struct mase_onnx_node *n =
         mase_ow_node(o->e, o->onnx, layer_like(o, &p), o->x, p.weight, p.bias ? p.bias : "", NULL);
     set_window(o, n, &w);

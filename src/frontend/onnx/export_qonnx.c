@@ -229,11 +229,11 @@ static bool same_bits(const struct quant *q)
 }
 
 /* A known value that was rounded; without a Quant that says so it is the floats that it is. */
-static const char *write_weight(struct mase_ow_export *e, const struct mase_arg *arg)
+static const char *write_weight(struct mase_ow_export *e, const struct mase_arg *arg, bool turned)
 {
     const struct mase_pvalue *v = mase_pvalue_of(arg);
     const struct mase_format *f = v && e->known[v->number] ? e->format[v->number] : NULL;
-    const char *x = mase_ow_value(e, arg);
+    const char *x = mase_ow_turned(e, arg, turned);
     if (!f)
         return x;
     const struct mase_tensor *t = e->known[v->number];
@@ -242,12 +242,14 @@ static const char *write_weight(struct mase_ow_export *e, const struct mase_arg 
     struct mase_exact_grid *g = mase_new_array(&e->scratch, struct mase_exact_grid, (size_t)n);
     const bool grids = n && mase_exact_grids(g, &e->scratch, &how, &t->shape);
     struct quant q;
-    const bool found =
-        (grids && !read_grids(&q, &e->scratch, g, &t->shape, 0) && same_bits(&q)) ||
-        (grids ? share_step(&q, &e->scratch, g, t) : by_magnitude(&q, &e->scratch, t)) ||
-        by_codes(&q, e, v);
+    const bool found = (grids && !read_grids(&q, &e->scratch, g, &t->shape, 0) && same_bits(&q)) ||
+                       (grids           ? share_step(&q, &e->scratch, g, t)
+                        : !f->row->grid ? by_magnitude(&q, &e->scratch, t)
+                                        : false) ||
+                       by_codes(&q, e, v);
     if (!found)
         return x;
+    q.axis = turned && q.axis >= 0 ? 1 - q.axis : q.axis;
     const struct mase_pvalue *from = v->made_by ? mase_pvalue_of(&v->made_by->param[0]) : NULL;
     return write_quant(e,
                        mase_arena_printf(e->a, "%s_rounded", from && from->name ? from->name : x),
@@ -255,8 +257,8 @@ static const char *write_weight(struct mase_ow_export *e, const struct mase_arg 
 }
 
 void mase_ow_quant_layer(struct mase_ow_export *e, const char **weight, const char **bias,
-                         const struct mase_instr *layer)
+                         const struct mase_instr *layer, bool transposed)
 {
-    *weight = write_weight(e, &layer->param[1]);
-    *bias = write_weight(e, &layer->param[2]);
+    *weight = write_weight(e, &layer->param[1], transposed);
+    *bias = write_weight(e, &layer->param[2], false);
 }

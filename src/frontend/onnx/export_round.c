@@ -186,6 +186,14 @@ static bool find_codes(struct mase_ow_codes *c, struct mase_arena *a,
 
 /* ---- data ---- */
 
+/* ONNX Runtime joins operations with the roundings around them, also where it then has no such
+ * operation: of scales for each channel, or of weights that it rounds first. It does not look
+ * through a Max, which changes nothing. */
+const char *mase_ow_apart(struct mase_ow_export *e, const char *like, const char *x)
+{
+    return mase_ow_output(mase_ow_node(e, "Max", like, x, mase_ow_number(e, -INFINITY), NULL));
+}
+
 /* What an instruction rounds to; false: no such codes. */
 static bool codes_of(struct mase_ow_export *e, struct mase_ow_codes *c, const struct mase_instr *i)
 {
@@ -255,6 +263,8 @@ enum mase_status mase_ow_export_round(struct mase_ow_export *e, const char **out
     const struct constants k = constants_of(e, base, &c);
     const bool narrow = c.lo > c.type->least || c.hi<c.type->most, wide = c.type->size> 1;
     e->rounds = true;
+    if (c.axis >= 0)
+        x = mase_ow_apart(e, base, x);
     if (narrow && wide)
         x = cut_values(e, cut, x, &c, i->result[0]->type.rank);
     struct mase_onnx_node *q = mase_ow_node(
@@ -268,5 +278,7 @@ enum mase_status mase_ow_export_round(struct mase_ow_export *e, const char **out
         codes = mase_ow_output(mase_ow_node(e, "Clip", cut, codes, lo, hi, NULL));
     }
     *out = dequantize_by(e, base, codes, &k, c.axis);
+    if (c.axis >= 0)
+        *out = mase_ow_apart(e, base, *out);
     return MASE_OK;
 }

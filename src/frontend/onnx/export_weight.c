@@ -64,9 +64,61 @@ static bool are_multiples(const double *step, const struct mase_tensor *t)
     return true;
 }
 
-/* The steps of which known values, rounded so, are multiples; false: they are none. */
-static bool find_steps(double *step, struct mase_arena *a, const struct mase_rounding *how,
-                       const struct mase_tensor *t)
+static bool all_multiples(const float *v, int64_t n, float step)
+{
+    for (int64_t k = 0; k < n; k++)
+        if (rintf(v[k] / step) * step != v[k])
+            return false;
+    return true;
+}
+
+/* The step of a block of which nothing but its values is known: its smallest magnitude is a whole
+ * number of steps, at most so many. The largest tells the step but for its last bits. */
+static bool find_common_step(float *step, const float *v, int64_t n, int64_t most)
+{
+    float least = INFINITY, largest = 0;
+    for (int64_t k = 0; k < n; k++) {
+        least = v[k] != 0 ? fminf(least, fabsf(v[k])) : least;
+        largest = fmaxf(largest, fabsf(v[k]));
+    }
+    *step = 1;
+    for (int64_t part = 1; largest > 0 && part <= most; part++) {
+        const double code = rint((double)largest / ((double)least / (double)part));
+        if (!(code <= (double)most))
+            return false;
+        *step = (float)((double)largest / code);
+        for (int k = 0; k < 2; k++)
+            *step = nextafterf(*step, 0.0f);
+        for (int k = 0; k < 5; k++, *step = nextafterf(*step, INFINITY))
+            if (all_multiples(v, n, *step))
+                return true;
+    }
+    return largest == 0;
+}
+
+static bool steps_of_values(double *step, struct mase_arena *a, const struct mase_rounding *how,
+                            const struct mase_tensor *t)
+{
+    const struct mase_blocks b = mase_format_blocks(how->format, &t->shape, how->role);
+    const int bits = mase_format_bits(how->format);
+    int64_t *offset = mase_new_array(a, int64_t, (size_t)b.largest);
+    float *value = mase_new_array(a, float, (size_t)b.largest), one;
+    for (int64_t k = 0; k < b.count; k++) {
+        const int64_t n = mase_blocks_offsets(&b, k, offset);
+        for (int64_t j = 0; j < n; j++)
+            value[j] = mase_f32(t)[offset[j]];
+        if (!find_common_step(&one, value, n, INT64_C(1) << (bits < 12 ? bits : 12)))
+            return false;
+        for (int64_t j = 0; j < n; j++)
+            step[offset[j]] = (double)one;
+    }
+    return true;
+}
+
+/* The steps of which known values, rounded so, are multiples; false: they are none. by_format: they
+ * are those that the format says. */
+static bool find_steps(double *step, bool *by_format, struct mase_arena *a,
+                       const struct mase_rounding *how, const struct mase_tensor *t)
 {
     const int64_t n = mase_tensor_count(t);
     struct mase_exact_grid *g = mase_new_array(a, struct mase_exact_grid, (size_t)n);
@@ -75,11 +127,13 @@ static bool find_steps(double *step, struct mase_arena *a, const struct mase_rou
     if (mase_exact_grids(g, a, how, &t->shape)) {
         for (int64_t k = 0; k < n; k++)
             step[k] = g[k].step;
+        *by_format = how->format->row->grid != NULL;
         if (are_multiples(step, t))
             return true;
     }
-    return (steps_of_blocks(step, a, how, t) && are_multiples(step, t)) ||
-           (steps_of_magnitudes(step, t) && are_multiples(step, t));
+    *by_format = steps_of_blocks(step, a, how, t) && are_multiples(step, t);
+    return *by_format || (steps_of_magnitudes(step, t) && are_multiples(step, t)) ||
+           (how->format->row->grid && steps_of_values(step, a, how, t) && are_multiples(step, t));
 }
 
 /* ---- few scales ---- */
@@ -90,7 +144,8 @@ static bool agree_along(struct mase_ow_codes *c, struct mase_arena *a, const dou
                         const struct mase_tensor *t, int d)
 {
     const struct mase_axis axis = mase_axis_of(&t->shape, d < 0 ? 0 : d);
-    *c = (struct mase_ow_codes){ .axis = d, .count = d < 0 ? 1 : axis.len };
+    c->axis = d;
+    c->count = d < 0 ? 1 : axis.len;
     c->scale = mase_new_array(a, float, (size_t)c->count);
     for (int64_t k = 0; k < mase_tensor_count(t); k++) {
         float *scale = &c->scale[d < 0 ? 0 : k / axis.inner % axis.len];
@@ -156,7 +211,8 @@ bool mase_ow_weight_codes(struct mase_ow_export *e, struct mase_ow_codes *c,
         return false;
     const struct mase_rounding how = { e->format[v->number], v->rounded.sign, v->rounded.role };
     double *step = mase_new_array(a, double, (size_t)mase_tensor_count(t));
-    bool found = find_steps(step, a, &how, t);
+    *c = (struct mase_ow_codes){ 0 };
+    bool found = find_steps(step, &c->by_format, a, &how, t);
     for (int d = -1; found && d < t->shape.rank; d++)
         if (agree_along(c, a, step, t, d))
             return choose_weight_type(c, a, t);
@@ -191,22 +247,54 @@ static bool could_saturate(const struct mase_ow_codes *c, const struct mase_tens
     return could;
 }
 
+/* The shape of a matrix that is turned, and where its element k comes to lie. */
+static struct mase_shape turned_shape(const struct mase_shape *s, bool turned)
+{
+    return turned ? (struct mase_shape){ 2, { s->dim[1], s->dim[0] } } : *s;
+}
+
+static int64_t turned_place(const struct mase_shape *s, int64_t k, bool turned)
+{
+    return turned ? k % s->dim[1] * s->dim[0] + k / s->dim[1] : k;
+}
+
 static const char *write_weight(struct mase_ow_export *e, const struct mase_pvalue *v,
-                                struct mase_ow_codes *c)
+                                struct mase_ow_codes *c, bool turned)
 {
     const struct mase_tensor *t = e->known[v->number];
+    const struct mase_shape s = turned_shape(&t->shape, turned);
     const int64_t n = mase_tensor_count(t);
     if (c->type->type == MASE_ONNX_INT8 && could_saturate(c, t))
         mase_ow_use_unsigned(c);
     unsigned char *bytes = mase_new_array(e->a, unsigned char, (size_t)(n * c->type->size));
     for (int64_t k = 0; k < n; k++)
-        mase_ow_put_code(bytes, k, c->type, code_at(c, t, k));
+        mase_ow_put_code(bytes, turned_place(&t->shape, k, turned), c->type, code_at(c, t, k));
+    c->axis = turned && c->axis >= 0 ? 1 - c->axis : c->axis;
     const struct mase_pvalue *from = v->made_by ? mase_pvalue_of(&v->made_by->param[0]) : NULL;
     const char *like = from && from->name ? from->name : "weight";
-    const char *codes =
-        mase_ow_constant(e, mase_arena_printf(e->a, "%s_codes", like), c->type->type, &t->shape,
-                         bytes, (size_t)(n * c->type->size));
+    const char *codes = mase_ow_constant(e, mase_arena_printf(e->a, "%s_codes", like),
+                                         c->type->type, &s, bytes, (size_t)(n * c->type->size));
     return mase_ow_dequantize(e, like, codes, c);
+}
+
+const char *mase_ow_turned(struct mase_ow_export *e, const struct mase_arg *arg, bool turned)
+{
+    const struct mase_pvalue *v = mase_pvalue_of(arg);
+    const struct mase_tensor *t = v ? e->known[v->number] : NULL;
+    if (!turned)
+        return mase_ow_value(e, arg);
+    if (!t || t->dtype != MASE_F32) {
+        struct mase_onnx_node *n =
+            mase_ow_node(e, "Transpose", "transposed", mase_ow_value(e, arg), NULL);
+        mase_ow_ints(e, n, "perm", (const int64_t[]){ 1, 0 }, 2);
+        return mase_ow_output(n);
+    }
+    const struct mase_shape s = turned_shape(&t->shape, true);
+    const size_t size = (size_t)mase_tensor_bytes(t);
+    float *f = mase_arena_alloc(e->a, size);
+    for (int64_t k = 0; k < mase_tensor_count(t); k++)
+        f[turned_place(&t->shape, k, true)] = mase_f32(t)[k];
+    return mase_ow_constant(e, v->name ? v->name : "weight", MASE_ONNX_FLOAT32, &s, f, size);
 }
 
 /* ---- biases ---- */
@@ -226,15 +314,8 @@ struct bias {
     double off;           /* the most that one is off */
 };
 
-/* Scaled codes: those of a format with a scale, not of fixed point or of one magnitude. */
-static bool is_scaled(const struct mase_format *f, double data, double weight)
-{
-    return !is_power(data) || (f->row->grid && !is_power(weight));
-}
-
 static struct bias round_bias(struct mase_arena *a, const struct mase_tensor *t,
-                              const struct mase_ow_codes *c, double data,
-                              const struct mase_format *f)
+                              const struct mase_ow_codes *c, double data)
 {
     const int64_t n = mase_tensor_count(t);
     struct bias b = { .code = mase_new_array(a, int32_t, (size_t)n),
@@ -244,7 +325,7 @@ static struct bias round_bias(struct mase_arena *a, const struct mase_tensor *t,
     for (int64_t k = 0; k < n; k++) {
         const double weight = (double)c->scale[c->count == 1 ? 0 : k], step = data * weight,
                      wanted = (double)mase_f32(t)[k], steps = rint(wanted / step);
-        const bool scaled = is_scaled(f, data, weight),
+        const bool scaled = !is_power(data) || (c->by_format && !is_power(weight)),
                    fits = fabs(steps) <= INT32_MAX && (scaled || steps * step == wanted);
         b.coded &= fits;
         b.scale[k] = (float)step;
@@ -298,8 +379,7 @@ static void write_bias(struct mase_ow_export *e, struct mase_ow_operands *o,
 {
     const struct mase_pvalue *v = mase_pvalue_of(&layer->param[2]);
     const struct mase_tensor *t = e->known[v->number];
-    const struct bias b =
-        round_bias(&e->scratch, t, c, data, e->format[mase_pvalue_of(&layer->param[1])->number]);
+    const struct bias b = round_bias(&e->scratch, t, c, data);
     const char *like = bias_name(e, layer, v);
     if (b.off > 0) {
         e->rounded_biases++;
@@ -325,9 +405,7 @@ static void part_bias(struct mase_ow_export *e, struct mase_ow_operands *o,
     bool powers = true;
     for (int64_t p = 0; p < c->count; p++)
         powers &= is_power((double)c->scale[p]);
-    if (powers || c->axis > 0 ||
-        round_bias(&e->scratch, t, c, data, e->format[mase_pvalue_of(&layer->param[1])->number])
-            .coded)
+    if (powers || c->axis > 0 || round_bias(&e->scratch, t, c, data).coded)
         return;
     o->bias = NULL;
     o->bias_behind =
@@ -337,7 +415,7 @@ static void part_bias(struct mase_ow_export *e, struct mase_ow_operands *o,
 /* ---- layers ---- */
 
 struct mase_ow_operands mase_ow_layer(struct mase_ow_export *e, const struct mase_instr *layer,
-                                      int spatial)
+                                      struct mase_ow_lie lie)
 {
     const struct mase_pvalue *w = mase_pvalue_of(&layer->param[1]),
                              *b = mase_pvalue_of(&layer->param[2]);
@@ -347,19 +425,22 @@ struct mase_ow_operands mase_ow_layer(struct mase_ow_export *e, const struct mas
     const bool coded = mase_ow_weight_codes(e, &c, w);
     const double data = mase_ow_data_scale(e, &layer->param[0]);
     if (e->dialect == MASE_ONNX_QONNX) {
-        mase_ow_quant_layer(e, &o.weight, &o.bias, layer);
-        if (coded && known && data > 0 && !e->format[w->number]->row->grid)
-            part_bias(e, &o, layer, &c, data, spatial);
+        mase_ow_quant_layer(e, &o.weight, &o.bias, layer, lie.transposed);
+        if (coded && known && data > 0 && !c.by_format)
+            part_bias(e, &o, layer, &c, data, lie.spatial);
         return o;
     }
     if (coded && known && data > 0 && c.axis <= 0)
-        write_bias(e, &o, layer, &c, data, spatial);
+        write_bias(e, &o, layer, &c, data, lie.spatial);
     else if (coded && known && e->rounds)
         o.bias_behind = write_behind(e, bias_name(e, layer, b), mase_f32(known),
-                                     mase_tensor_count(known), spatial);
+                                     mase_tensor_count(known), lie.spatial);
     else
         o.bias = mase_ow_value(e, &layer->param[2]);
-    o.weight = coded ? write_weight(e, w, &c) : mase_ow_value(e, &layer->param[1]);
+    o.weight = coded ? write_weight(e, w, &c, lie.transposed)
+                     : mase_ow_turned(e, &layer->param[1], lie.transposed);
+    if (coded && data == 0 && lie.transposed)
+        o.weight = mase_ow_apart(e, "weight", o.weight);
     o.apart = !coded && e->rounds;
     e->float_weights += !coded && w && e->format[w->number];
     return o;

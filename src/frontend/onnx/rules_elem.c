@@ -258,7 +258,7 @@ OX_RULE(where)
 
 /* ---- any number of operands ---- */
 
-/* One number below which there is none: ch convert parts a layer from its rounding so. */
+/* One number below which there is none: ch convert parts values from a rounding so. */
 static bool is_least(struct mase_ox_import *im, struct mase_ox_value *v)
 {
     double number;
@@ -270,8 +270,6 @@ static struct mase_node *combine(struct mase_ox_import *im, enum mase_op op, con
 {
     struct mase_node *y = mase_ox_x(im, 0);
     for (int i = 1; i < im->node->input.count && !im->status; i++) {
-        if (op == MASE_OP_max && is_least(im, mase_ox_in(im, i)))
-            continue;
         const struct mase_arg args[] = { N(y), N(mase_ox_x(im, i)) };
         y = target ? mase_ox_emit_target(im, MASE_CALL_FUNCTION, target, args, 2)
                    : mase_ox_emit(im, op, args, 2);
@@ -281,6 +279,9 @@ static struct mase_node *combine(struct mase_ox_import *im, enum mase_op op, con
 
 OX_RULE(variadic_max)
 {
+    const struct mase_ox_value *x = mase_ox_in(im, 0);
+    if (x && !x->init && im->node->input.count == 2 && is_least(im, mase_ox_in(im, 1)))
+        return mase_ox_set_value(im, 0, *x); /* rounded or not, as it is */
     return mase_ox_out(im, 0, combine(im, MASE_OP_max, "torch.maximum"));
 }
 
