@@ -367,7 +367,7 @@ static void load_samples(struct mase_lanes x, const struct mase_dataset *d, cons
 
 void mase_target_source_score(struct mase_target_source *s, struct mase_split_rows rows)
 {
-    const int64_t features = mase_shape_count(&mase_dataset_info(s->data)->data.sample);
+    const int64_t features = mase_data_features(&mase_dataset_info(s->data)->data);
     const bool inputs = s->objective.task->target == MASE_TASK_INPUT;
     mase_xfree(s->mean);
     s->mean = NULL;

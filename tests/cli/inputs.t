@@ -97,6 +97,22 @@ err_has "categories are not scaled" 'c0, c1: whole numbers, as categories are: n
 run test flat.py:Flat table.csv --load mase_output/c/software/training_ckpts/best.ckpt --project c
 succeeds "the checkpoint remembers which are whose"
 
+# ---- the first of them given back ----
+cat >back.mg <<'END'
+mase-graph 1
+module fc = Linear(in_features=6, out_features=6)
+%x = placeholder[target=x]
+%mask = placeholder[target=mask]
+%mean = call_method[target=mean](args = (%mask, 1, True), kwargs = {})
+%sub = call_function[target=operator.sub](args = (%x, %mean), kwargs = {})
+%fc = call_module[target=fc](args = (%sub,), kwargs = {})
+%add = call_function[target=operator.add](args = (%fc, %mean), kwargs = {})
+return %add
+END
+run train back.mg mask.npz --task autoencode --features x,mask --max-epochs 400 --learning-rate 1e-1 --batch-size 64 --project back
+succeeds "an autoencoder that is told more"
+out_has "gives the first input back" '\| *last .* 1\.0000 \|$'
+
 # ---- what does not fit ----
 run train "$nets:Categories" others.npz $some --project bad
 refused "names that nobody knows" "the network takes 3 inputs, numbers, cities, kind; others\.npz has a, b, c: --features A,B names an array for each"
