@@ -107,6 +107,10 @@ struct mase_instr {
     int round_rank;    /* round: blocks are cut as if it had so many dimensions */
     int operand;       /* round: parameter of the node that asks for it, or MASE_RESULT */
     bool writes, kept; /* round: in float the node writes into it; with formats it does not */
+    /* round of a bias at the scale of products: the roundings of the data and of the weight that
+     * are multiplied; turned: outputs are the weight's second dimension. Else NULL. */
+    const struct mase_instr *of[2];
+    bool turned;
     /* Sums of products of integer forms: the fixed-point number that holds every sum, bias
      * included. The sum is exact, in any order. Width 0: operands are not that, sums are float. */
     struct mase_integer_form sum;

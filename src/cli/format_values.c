@@ -13,6 +13,7 @@
 #include "base/number.h"
 #include "cli/cli.h"
 #include "cli/formats.h"
+#include "quant/quant.h"
 
 /* ---- what there is to say of one ---- */
 
@@ -96,7 +97,8 @@ static void add_facts(struct mase_table *t, struct mase_arena *a, const struct m
         mase_table_set(t, row, 2, "-");
     mase_table_setf(t, row, 3, "%.6g", (double)facts.low);
     mase_table_setf(t, row, 4, "%.6g", (double)facts.high);
-    mase_table_set(t, row, 5, f->row->learned ? "-" : steps_text(a, &facts));
+    mase_table_set(t, row, 5,
+                   f->row->learned || mase_format_is_open(f) ? "-" : steps_text(a, &facts));
     mase_table_setf(t, row, 6, "%" PRId64, facts.values);
     mase_table_set(t, row, 7, standard_of(f->row));
     mase_table_set(t, row, 8, f->row->same_as ? f->row->same_as : "-");
@@ -169,7 +171,7 @@ enum mase_status mase_cli_format_values(struct mase_cli *c, const struct mase_fo
     const struct mase_format *drawn = f;
     add_facts(&t, &c->arena, f);
     mase_cli_put_table(c, &t);
-    if (f->row->learned) /* training decides which values there are */
+    if (f->row->learned || mase_format_is_open(f)) /* training or others decide which there are */
         return MASE_OK;
     if (facts_of(f).values > MOST_DRAWN) { /* a small one of the family shows more */
         if (!f->row->drawn)

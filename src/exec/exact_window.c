@@ -84,10 +84,14 @@ static enum mase_status take_weights(struct mase_exact_lowering *l, struct mase_
     return l->format[w->number] ? find_steps(l, s, w, t, err) : MASE_OK;
 }
 
+/* One that the program has not rounded so itself. */
 static void tell_rounded_bias(struct mase_exact_lowering *l, const struct mase_exact_sum *s,
-                              const struct mase_exact_value *y)
+                              const struct mase_instr *i, const struct mase_exact_value *y)
 {
+    const struct mase_pvalue *b = mase_pvalue_of(&i->param[2]);
     bool rounded = false;
+    if (b && b->rounded.format && b->rounded.format->kind == MASE_QUANT_products)
+        return;
     const int64_t outputs = s->shape.groups * s->shape.outputs;
     for (int64_t o = 0; s->bias && o < outputs; o++)
         rounded |= y->meaning[o * s->shape.output_stride].scaled && s->step && s->bias[o] != 0.0f;
@@ -102,7 +106,7 @@ static enum mase_status add_layer(struct mase_exact_lowering *l, const struct ma
     const struct mase_exact_value *y;
     MASE_TRY(take_weights(l, s, i, err));
     MASE_TRY(mase_exact_add_sum(l, &y, &rows, s, err));
-    tell_rounded_bias(l, s, y);
+    tell_rounded_bias(l, s, i, y);
     mase_exact_give(l, i, y);
     return MASE_OK;
 }

@@ -44,6 +44,9 @@ bool mase_instr_is_known(const struct mase_instr *i, struct mase_tensor *const *
     }
     for (int k = 0; k < i->result_count; k++)
         o.known &= !mase_ptype_follows(&i->result[k]->type);
+    for (int k = 0; k < 2 && i->of[k]; k++)
+        for (int j = 1; j < mase_instr_params(i->of[k]); j++) /* what their formats have learned */
+            mase_each_pvalue(&i->of[k]->param[j], need_known, &o);
     return o.known;
 }
 

@@ -38,15 +38,46 @@ static void map_rows(struct mase_gridded *g, struct mase_arena *a)
     g->block_of = of;
 }
 
+/* ---- steps of products ---- */
+
+struct mase_gridded_products {
+    struct mase_products products;
+    struct mase_weight *value[2][MASE_LEARNED_MAX];
+    float *of_data, *of_weight; /* by block */
+    float *step, *room;
+};
+
+static const struct mase_gridded_products *find_products(struct mase_plan *p,
+                                                         const struct mase_asked_products *asked)
+{
+    struct mase_arena *a = &p->arena;
+    if (!asked)
+        return NULL;
+    struct mase_gridded_products *g = mase_new(a, struct mase_gridded_products);
+    g->products = asked->products;
+    mase_products_init(&g->products, a);
+    for (int k = 0; k < 2; k++)
+        for (int j = 0; j < MASE_LEARNED_MAX && asked->learned[k][j]; j++)
+            g->value[k][j] = mase_plan_weight(p, asked->learned[k][j]);
+    const struct mase_products *q = &g->products;
+    g->of_data = mase_new_array(a, float, (size_t)q->of_data.blocks);
+    g->of_weight = mase_new_array(a, float, (size_t)q->of_weight.blocks);
+    g->step = mase_new_array(a, float, (size_t)q->outputs);
+    g->room = mase_new_array(a, float, (size_t)(q->groups + q->of_weight.parts));
+    return g;
+}
+
 struct mase_gridded *mase_gridded(struct mase_plan *p, const struct mase_asked *asked,
                                   const struct mase_round *r, int64_t rows)
 {
     const struct mase_format *f = asked->how.format;
     const int learned = mase_format_learned(f);
-    if (!learned && (!p->train || mase_format_gradient(f) == MASE_GRADIENT_STRAIGHT))
+    if (!learned && !asked->products &&
+        (!p->train || mase_format_gradient(f) == MASE_GRADIENT_STRAIGHT))
         return NULL;
     struct mase_gridded *g = mase_new(&p->arena, struct mase_gridded);
     *g = (struct mase_gridded){ .how = asked->how,
+                                .products = find_products(p, asked->products),
                                 .learned = learned,
                                 .blocks = r->blocks,
                                 .rows = rows,
@@ -86,9 +117,40 @@ static struct mase_grid bounds_of(const struct mase_format *f, int64_t block, en
     return g;
 }
 
+static void block_steps(float *step, const struct mase_factor *f, int64_t blocks,
+                        struct mase_weight *const *value)
+{
+    const float *at[MASE_LEARNED_MAX];
+    for (int j = 0; j < MASE_LEARNED_MAX && value[j]; j++)
+        at[j] = value[j]->x;
+    for (int64_t b = 0; b < blocks; b++)
+        step[b] = value[0] ? mase_learned_grid(f->format, at, b, f->sign).scale
+                           : bounds_of(f->format, b, f->sign).scale;
+}
+
+static void refresh_products(const struct mase_gridded *g)
+{
+    const struct mase_gridded_products *p = g->products;
+    const struct mase_products *q = &p->products;
+    block_steps(p->of_data, &q->data, q->of_data.blocks, p->value[0]);
+    block_steps(p->of_weight, &q->weight, q->of_weight.blocks, p->value[1]);
+    mase_products_steps(p->step, q, p->room, p->of_data, p->of_weight);
+    for (int64_t b = 0; b < g->blocks; b++)
+        g->grid[b] = mase_products_grid(p->step[b], g->how.sign);
+}
+
+bool mase_gridded_moves(const struct mase_gridded *g)
+{
+    return g && (g->learned || g->products);
+}
+
 void mase_gridded_refresh(const struct mase_gridded *g)
 {
     const float *at[MASE_LEARNED_MAX];
+    if (g->products) {
+        refresh_products(g);
+        return;
+    }
     const struct mase_format *f = g->how.format;
     for (int64_t b = 0; b < g->blocks; b++)
         g->grid[b] = g->learned ? mase_learned_grid(f, values(g, at), b, g->how.sign)

@@ -6,6 +6,7 @@
 #include "exec/ref.h"
 #include "ir/infer.h"
 #include "ir/shape.h"
+#include "quant/quant.h"
 
 /* ---- one instruction ---- */
 
@@ -20,6 +21,13 @@ const struct mase_format *mase_instr_format(const struct mase_instr *i,
 {
     const int learned = mase_format_learned(i->round.format);
     const float *value[MASE_LEARNED_MAX];
+    if (i->of[0]) {
+        struct mase_products p;
+        mase_instr_products(&p, i);
+        p.data.format = mase_instr_format(i->of[0], tensor);
+        p.weight.format = mase_instr_format(i->of[1], tensor);
+        return mase_products_now(&p);
+    }
     for (int j = 0; j < learned; j++)
         value[j] = mase_f32(operand(&i->param[1 + j], tensor));
     if (!learned)

@@ -80,7 +80,8 @@ static void find_grids(const struct mase_step *s, long from, long to)
     (void)to;
     if (p->starting)
         mase_gridded_start(r->grid, s->in[0]->x, p->samples, p->starting == 1);
-    mase_gridded_refresh(r->grid);
+    if (!p->starting || !r->grid->products) /* others are finding what those follow from */
+        mase_gridded_refresh(r->grid);
 }
 
 /* What comes behind starts by values that are not rounded: the first steps of few bits are far off.
@@ -151,7 +152,7 @@ static void add_phases(struct mase_step *s, long rows)
         mase_gridded_use(s, g);
     if (g && (p->train || p->of))
         mase_step_forward(s, find_grids, MASE_UNIT_ITEMS, 1);
-    if (g && g->learned)
+    if (mase_gridded_moves(g))
         mase_step_forward(s, forward_learned, MASE_UNIT_ITEMS, rows);
     else
         mase_step_forward(s, forward, MASE_UNIT_ITEMS, (long)r->rows.count);
@@ -196,11 +197,11 @@ void mase_quantise_weight(const struct mase_plan *p, const struct mase_rounded *
 {
     if (r->grid && p->starting)
         mase_gridded_start(r->grid, r->from->x, 1, p->starting == 1);
-    if (r->grid)
+    if (r->grid && !(p->starting && r->grid->products))
         mase_gridded_refresh(r->grid);
-    if (r->grid && r->grid->learned && p->starting)
+    if (mase_gridded_moves(r->grid) && p->starting)
         memcpy(r->weight.x, r->from->x, (size_t)r->weight.count * sizeof(float));
-    else if (r->grid && r->grid->learned)
+    else if (mase_gridded_moves(r->grid))
         mase_gridded_dense(r->grid, p->k, r->weight.x, r->from->x);
     else
         mase_round_all(&r->how, p->k, r->weight.x, r->from->x);
@@ -353,7 +354,8 @@ struct mase_slot *mase_quantise_lanes(struct mase_plan *p, struct mase_slot *fro
 
 bool mase_asked_fits(const struct mase_asked *a, const struct mase_format *f)
 {
-    return (!a->apart || !f || !mase_format_has_blocks(f)) && !mase_format_learned(f);
+    return (!a->apart || !f || !mase_format_has_blocks(f)) && !mase_format_learned(f) &&
+           !mase_format_is_open(f);
 }
 
 static enum mase_status round_lanes(struct mase_plan *p, struct mase_slot *to,
@@ -396,6 +398,20 @@ static void round_data(struct mase_plan *p, struct mase_tensor *to, const struct
         .asked = *asked, .shape = shape, .to = mase_f32(to), .from = mase_f32(from) });
 }
 
+/* The formats whose steps make those of a bias, and the parameters that they learn. */
+static const struct mase_asked_products *products_of(struct mase_arena *a,
+                                                     const struct mase_instr *i)
+{
+    if (!i->of[0])
+        return NULL;
+    struct mase_asked_products *asked = mase_new(a, struct mase_asked_products);
+    mase_instr_products(&asked->products, i);
+    for (int k = 0; k < 2; k++)
+        for (int j = 0; j < mase_format_learned(i->of[k]->round.format); j++)
+            asked->learned[k][j] = mase_pvalue_of(&i->of[k]->param[1 + j])->param;
+    return asked;
+}
+
 enum mase_status mase_plan_round(struct mase_plan *p, const struct mase_instr *i,
                                  struct mase_slot *to, struct mase_slot *from, struct mase_err *err)
 {
@@ -404,10 +420,12 @@ enum mase_status mase_plan_round(struct mase_plan *p, const struct mase_instr *i
                                   .node = i->node,
                                   .operand = i->operand,
                                   .rank = i->round_rank,
+                                  .products = products_of(&p->arena, i),
                                   .writes = i->writes,
                                   .kept = i->kept };
-    const int learned = mase_format_learned(i->round.format);
-    for (int j = 0; j < learned; j++)
+    const int own = mase_format_learned(i->round.format);
+    const bool learned = own || asked->products;
+    for (int j = 0; j < own; j++)
         asked->learned[j] = mase_pvalue_of(&i->param[1 + j])->param;
     if (learned && p->formats_change)
         return mase_fail(err, MASE_EUNSUPPORTED,

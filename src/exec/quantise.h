@@ -14,6 +14,13 @@
 
 #include "exec/round.h"
 #include "exec/step.h"
+#include "quant/quant.h"
+
+/* Of a bias: the roundings whose steps make its own, and what they have learned. */
+struct mase_asked_products {
+    struct mase_products products;
+    struct mase_param *learned[2][MASE_LEARNED_MAX]; /* of data, of weight */
+};
 
 /* A rounding that a node of the graph asks for. */
 struct mase_asked {
@@ -22,6 +29,7 @@ struct mase_asked {
     int operand;                                  /* parameter of its signature, or MASE_RESULT */
     int rank;                                     /* dimensions that blocks are cut from */
     struct mase_param *learned[MASE_LEARNED_MAX]; /* what the format learns of it */
+    const struct mase_asked_products *products;   /* NULL: it has steps of its own */
     bool apart;        /* blocks would have to be cut across what a plan keeps apart */
     bool writes, kept; /* in float the call writes into it; with formats it does not */
 };
@@ -38,9 +46,13 @@ struct mase_rounded {
 /* ---- grids whose gradient is not straight: what was cut has none, and steps may be learned
  * (gridded.c) ---- */
 
+struct mase_gridded_products;
+
 /* Values that lie on grids, one for each block. */
 struct mase_gridded {
     struct mase_rounding how;
+    const struct mase_gridded_products
+        *products;                               /* whose steps these are; NULL: they are its own */
     struct mase_weight *value[MASE_LEARNED_MAX]; /* what is learned of each block */
     int learned;
     int64_t blocks, rows;
@@ -57,6 +69,9 @@ struct mase_gridded *mase_gridded(struct mase_plan *p, const struct mase_asked *
                                   const struct mase_round *r, int64_t rows);
 /* The step's: it uses what is learned. */
 void mase_gridded_use(struct mase_step *s, struct mase_gridded *g);
+/* Do its grids follow from what training learns, of it or of others? Before anything is learned,
+ * its values stay as they are. */
+bool mase_gridded_moves(const struct mase_gridded *g);
 /* Grids as they follow from what is learned now. */
 void mase_gridded_refresh(const struct mase_gridded *g);
 /* What has no value yet is started by x, of which so many lanes are samples: of data by every x

@@ -8,7 +8,9 @@
 
 #include "base/limit.h"
 #include "exec/ref.h"
+#include "ir/graph.h"
 #include "ir/infer.h"
+#include "quant/quant.h"
 
 /* ---- number formats ---- */
 
@@ -38,11 +40,12 @@ static enum mase_status quantise_tensor(struct mase_call *c, int i, struct mase_
 static enum mase_status quantise_operands(struct mase_call *c, struct mase_err *err)
 {
     for (int i = 0; i < c->sig->count; i++) {
-        struct mase_rounding r = mase_call_rounding(c, i);
+        const struct mase_rounding r = mase_call_rounding_now(c, i);
         struct mase_arg *a = &c->param[i];
         if (!r.format)
             continue;
-        r = mase_rounding_now(c->node, mase_mark_find(c->sig->param[i].role)->operand, r);
+        if (mase_format_is_open(r.format))
+            return mase_products_refuse(c->node, err);
         if (mase_arg_is_seq(a))
             *a = mase_arg_seq(c->arena, a->kind, a->items, a->count);
         for (int k = 0; mase_arg_is_seq(a) && k < a->count; k++)

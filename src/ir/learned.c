@@ -4,11 +4,13 @@
  */
 #include <math.h>
 
+#include <mase/call.h>
 #include <mase/meta.h>
 
 #include "base/number.h"
 #include "ir/graph.h"
 #include "ir/shape.h"
+#include "quant/quant.h"
 
 /* "fc1", or the name of a call of a function. */
 static const char *owner_of(const struct mase_node *n)
@@ -175,6 +177,68 @@ static bool is_learned(const struct mase_param *p)
     return learned;
 }
 
+/* ---- steps of products ---- */
+
+/* Of data or weight as it is now. One step for all is anybody's, whose shape need not be known. */
+static bool find_factor(struct mase_factor *f, const struct mase_node *n, enum mase_operand o,
+                        const struct mase_shape *s)
+{
+    const int at = o == MASE_WEIGHT; /* the first two of its parameters */
+    const struct mase_rounding how = mase_rounding_now(n, o, mase_operand_rounding(n, at));
+    struct mase_grid g;
+    *f = (struct mase_factor){ how.format, how.sign, s ? *s : (struct mase_shape){ 1, { 1 } } };
+    if (!mase_format_is_scaled(how.format) || !mase_format_grid(&g, how.format, 0, how.sign) ||
+        (!s && mase_format_has_blocks(how.format)))
+        return false;
+    if (o == MASE_DATA_IN)
+        f->shape.dim[0] = 1;
+    return f->shape.rank > 0;
+}
+
+/* The bias's format with its steps, if they are known; else itself. Shapes by operand, NULL where
+ * nobody knows. */
+static const struct mase_format *products_now(const struct mase_node *n,
+                                              const struct mase_format *f,
+                                              const struct mase_shape *const *shape)
+{
+    struct mase_products p = { .turned = mase_op_is_transposed(n->op) };
+    const struct mase_shape *bias = shape[MASE_BIAS];
+    if (!mase_op_adds_products(n->op) || !bias || bias->rank != 1 || !shape[MASE_WEIGHT] ||
+        !find_factor(&p.data, n, MASE_DATA_IN, shape[MASE_DATA_IN]) ||
+        !find_factor(&p.weight, n, MASE_WEIGHT, shape[MASE_WEIGHT]))
+        return f;
+    p.outputs = bias->dim[0];
+    return mase_products_now(&p);
+}
+
+static const struct mase_format *products_of_node(const struct mase_node *n,
+                                                  const struct mase_format *f)
+{
+    struct mase_shape shape[MASE_OPERAND_COUNT];
+    const struct mase_shape *known[MASE_OPERAND_COUNT] = { 0 };
+    for (int o = 0; o < MASE_OPERAND_COUNT; o++)
+        known[o] = find_shape(&shape[o], n, (enum mase_operand)o) ? &shape[o] : NULL;
+    return products_now(n, f, known);
+}
+
+struct mase_rounding mase_call_rounding_now(const struct mase_call *c, int i)
+{
+    const struct mase_rounding how = mase_call_rounding(c, i);
+    const struct mase_shape *shape[MASE_OPERAND_COUNT] = { 0 };
+    if (!how.format)
+        return how;
+    for (int k = 0; k < 3 && mase_format_is_open(how.format); k++) {
+        static const enum mase_operand of[] = { MASE_DATA_IN, MASE_WEIGHT, MASE_BIAS };
+        shape[of[k]] = k < c->sig->count && c->param[k].kind == MASE_ARG_TENSOR
+                           ? &c->param[k].tensor->shape
+                           : NULL;
+    }
+    if (mase_format_is_open(how.format))
+        return (struct mase_rounding){ products_now(c->node, how.format, shape), how.sign,
+                                       how.role };
+    return mase_rounding_now(c->node, mase_mark_find(c->sig->param[i].role)->operand, how);
+}
+
 struct mase_rounding mase_rounding_now(const struct mase_node *n, enum mase_operand o,
                                        struct mase_rounding how)
 {
@@ -190,6 +254,8 @@ struct mase_rounding mase_rounding_now(const struct mase_node *n, enum mase_oper
     }
     if (count)
         how.format = mase_learned_now(how.format, value, blocks, how.sign);
+    else if (o == MASE_BIAS && mase_format_is_open(how.format))
+        how.format = products_of_node(n, how.format);
     return how;
 }
 

@@ -13,6 +13,7 @@
 #include "base/number.h"
 #include "ir/graph.h"
 #include "ir/shape.h"
+#include "quant/quant.h"
 
 static const struct mase_mark marks[] = {
     { 'x', MASE_DATA_IN, MASE_SIGNED, MASE_ROLE_DATA },
@@ -170,6 +171,25 @@ bool mase_op_is_transposed(enum mase_op op)
            op == MASE_OP_convtranspose3d;
 }
 
+bool mase_op_adds_products(enum mase_op op)
+{
+    static const char roles[] = "xwb";
+    const struct mase_sig *sig = mase_op_call_sig(op);
+    bool fits = sig->count >= 3;
+    for (int i = 0; fits && roles[i]; i++)
+        fits = sig->param[i].role == roles[i];
+    return fits;
+}
+
+enum mase_status mase_products_refuse(const struct mase_node *n, struct mase_err *err)
+{
+    return mase_fail(
+        err, MASE_EUNSUPPORTED,
+        "%s (%s): bias: products needs data_in and weight that are codes times scales: "
+        "lsq, lsq_plus, pact, or int with a scale",
+        n->name, mase_ops[n->op].name);
+}
+
 bool mase_op_is_recurrent(enum mase_op op)
 {
     const struct mase_sig *sig = mase_op_call_sig(op);
@@ -254,6 +274,11 @@ enum mase_status mase_call_check_formats(const struct mase_call *c, struct mase_
 {
     if (!mase_node_quant(c->node))
         return MASE_OK;
+    const struct mase_quant *q = mase_node_quant(c->node);
+    for (int o = 0; o < MASE_OPERAND_COUNT && !q->bypass; o++)
+        if (mase_format_is_open(q->operand[o]) &&
+            (o != MASE_BIAS || !mase_op_adds_products(c->node->op)))
+            return mase_products_refuse(c->node, err);
     if (mase_op_is_recurrent(c->node->op))
         MASE_TRY(check_recurrent(c, err));
     for (int i = 0; i < c->sig->count; i++)

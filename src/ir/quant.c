@@ -192,6 +192,9 @@ enum mase_status mase_quant_table_bind(struct mase_quant *q, const struct mase_q
 {
     q->kind = t->named;
     q->bypass = t->bypass;
+    if (t->kind[o] == MASE_QUANT_products && o != MASE_BIAS)
+        return mase_fail_at(err, MASE_EVALUE, t->config->at, "products is for a bias, not for %s",
+                            mase_operand_names[o]);
     MASE_TRY(mase_format_bind(&q->operand[o], t->kind[o], t->config, mase_operand_names[o], err));
     const bool data = o == MASE_DATA_IN || o == MASE_DATA_OUT;
     if (data && mase_format_spans_samples(q->operand[o]))

@@ -12,8 +12,10 @@
 
 #include "ir/arg.h"
 #include "ir/bind.h"
+#include "ir/graph.h"
 #include "ir/infer.h"
 #include "ir/shape.h"
+#include "quant/quant.h"
 
 /* Unlike other lengths, so that broadcasting does not hide what follows the samples. */
 const int64_t mase_lower_samples[MASE_LOWER_SIZES] = { 11, 13, 17 };
@@ -254,24 +256,51 @@ static bool may_round(const struct lowering *low, const struct mase_call *c, int
            mase_call_is_f32(c, i) && mase_mark_find(role) && role != 's';
 }
 
+/* A bias has the steps of what is multiplied: told at once, or as training learns them. */
+static enum mase_status find_products(struct mase_lowered *l, struct mase_instr *r,
+                                      struct mase_err *err)
+{
+    const struct mase_node *n = l->call[0].node;
+    bool learned = false;
+    for (int k = 0; k < 2; k++) {
+        const struct mase_pvalue *v = mase_pvalue_of(&l->param[k]);
+        r->of[k] = v ? v->made_by : NULL;
+        if (!mase_op_adds_products(n->op) || !r->of[k] || r->of[k]->node != n ||
+            !mase_format_is_scaled(r->of[k]->round.format))
+            return mase_products_refuse(n, err);
+        learned |= mase_format_learned(r->of[k]->round.format) > 0;
+    }
+    r->turned = mase_op_is_transposed(n->op);
+    if (learned)
+        return MASE_OK;
+    struct mase_products p;
+    mase_instr_products(&p, r);
+    r->round.format = r->result[0]->rounded.format = mase_products_now(&p);
+    r->of[0] = r->of[1] = NULL;
+    return MASE_OK;
+}
+
 /* Operand i of the call, or a tensor of its list. */
-static void round_operand(struct lowering *low, struct mase_lowered *l, int i,
-                          struct mase_arg *value, const struct mase_arg *from)
+static enum mase_status round_operand(struct lowering *low, struct mase_lowered *l, int i,
+                                      struct mase_arg *value, const struct mase_arg *from,
+                                      struct mase_err *err)
 {
     const struct mase_call *c = &l->call[0];
     struct mase_pvalue *x = mase_pvalue_of(value);
     if (!x || x->type.dtype != MASE_F32)
-        return;
+        return MASE_OK;
     const int rank = mase_call_shape(c, i, from->tensor).rank;
     struct mase_instr *r = add_round(low->p, x, mase_call_rounding(c, i), rank, c->node);
     r->operand = i;
     r->writes = i == 0 && mase_call_writes_in_float(c);
     r->kept = r->writes && !mase_call_writes(c);
     *value = mase_pvalue_arg(r->result[0]);
+    return mase_format_is_open(r->round.format) ? find_products(l, r, err) : MASE_OK;
 }
 
 /* Operands are rounded before a rule sees them: it computes with what is left. */
-static void round_operands(struct lowering *low, struct mase_lowered *l)
+static enum mase_status round_operands(struct lowering *low, struct mase_lowered *l,
+                                       struct mase_err *err)
 {
     const struct mase_call *c = &l->call[0];
     for (int i = 0; i < c->sig->count; i++) {
@@ -279,9 +308,10 @@ static void round_operands(struct lowering *low, struct mase_lowered *l)
         if (!mase_call_rounding(c, i).format && !may_round(low, c, i))
             continue;
         for (int k = 0; mase_arg_is_seq(value) && k < value->count; k++)
-            round_operand(low, l, i, &value->items[k], &c->param[i].items[k]);
-        round_operand(low, l, i, value, &c->param[i]);
+            MASE_TRY(round_operand(low, l, i, &value->items[k], &c->param[i].items[k], err));
+        MASE_TRY(round_operand(low, l, i, value, &c->param[i], err));
     }
+    return MASE_OK;
 }
 
 /* Is a result of this type rounded? */
@@ -353,7 +383,7 @@ static enum mase_status lower_tensors(struct lowering *low, struct mase_lowered 
     for (int k = 0; k < f->count; k++)
         MASE_TRY(mase_lowered_type(&type[k], f->t[k], c->node, err));
     MASE_TRY(merge_params(l, err));
-    round_operands(low, l);
+    MASE_TRY(round_operands(low, l, err));
     l->op = c->node->op;
     l->prim = mase_op_prim(l->op);
     MASE_TRY(rule(l, err));

@@ -9,9 +9,13 @@
  *     %N : TYPE = input NAME
  *     %N : TYPE = param PATH
  *     %N : TYPE = const [NUMBER, ...]    then: in FORMAT SIGN ROLE, as it was rounded
- *     %N : TYPE = round(%M) to FORMAT SIGN ROLE         then: rank R, blocks being cut as of so
- * many dimensions %N : TYPE, ... = PRIMITIVE.OPERATION(ARGUMENTS)   then: sum fixed(WIDTH,
- * FRACTION) do PRIMITIVE.OPERATION(ARGUMENTS)  without a result return VALUE the last statement
+ *     %N : TYPE = round(%M) to FORMAT SIGN ROLE
+ *         then: rank R, blocks being cut as of so many dimensions; and of %D %W, the rounded data
+ *         and weight that give a bias its steps, turned where outputs are the weight's second
+ *         dimension
+ *     %N : TYPE, ... = PRIMITIVE.OPERATION(ARGUMENTS)   then: sum fixed(WIDTH, FRACTION)
+ *     do PRIMITIVE.OPERATION(ARGUMENTS)                 without a result
+ *     return VALUE                                      the last statement
  *
  * Behind an instruction may stand no_grad (no gradient passes) and from NODE. TYPE is f32[N, 16]:
  * lengths are numbers, N or NxFACTOR+OFFSET. SIGN is signed or unsigned, ROLE data or weight.
@@ -174,11 +178,12 @@ static enum mase_status parse_format(struct parser *ps, const struct mase_format
             break;
     }
     const size_t size = (size_t)(end - start) + (end < p->lx.end && *end == ')');
+    const size_t name = strlen(p->lx.t.text);
     MASE_TRY(mase_mg_next(&p->lx));
-    if (!mase_mg_at(p, "("))
-        return mase_mg_expected(p, "'('");
-    MASE_TRY(mase_mg_items(p, &items, NULL, ")"));
-    const char *text = mase_arena_strndup(&p->scratch, start, size);
+    const bool list = mase_mg_at(p, "("); /* else it has no parameters, or none was said */
+    if (list)
+        MASE_TRY(mase_mg_items(p, &items, NULL, ")"));
+    const char *text = mase_arena_strndup(&p->scratch, start, list ? size : name);
     return mase_format_parse(f, text, p->err) ? mase_place(p->err, at) : MASE_OK;
 }
 
@@ -192,6 +197,35 @@ static enum mase_status parse_rounding(struct parser *ps, struct mase_rounding *
     r->sign = (enum mase_sign)sign;
     r->role = (enum mase_role)role;
     return MASE_OK;
+}
+
+/* of %7 %9: the roundings of what is multiplied. */
+static enum mase_status parse_products(struct parser *ps, struct mase_instr *i)
+{
+    struct mase_mg_parser *p = &ps->mg;
+    const struct mase_loc at = p->lx.t.at;
+    struct mase_arg v;
+    MASE_TRY(mase_mg_next(&p->lx));
+    for (int k = 0; k < 2; k++) {
+        MASE_TRY(mase_mg_value(p, &v));
+        const struct mase_arg own = v.kind == MASE_ARG_NODE ? adopt(ps, &v) : v;
+        i->of[k] = v.kind == MASE_ARG_NODE ? mase_pvalue_of(&own)->made_by : NULL;
+        if (!i->of[k] || i->of[k]->prim != MASE_PRIM_round)
+            return mase_fail_at(p->err, MASE_EPARSE, at,
+                                "expected of and two values that were rounded");
+    }
+    i->turned = mase_mg_at(p, "turned");
+    return i->turned ? mase_mg_next(&p->lx) : MASE_OK;
+}
+
+static enum mase_status parse_rank(struct parser *ps, struct mase_instr *i)
+{
+    struct mase_mg_parser *p = &ps->mg;
+    MASE_TRY(mase_mg_next(&p->lx));
+    if (p->lx.t.kind != MASE_MG_INT || p->lx.t.i < i->round_rank || p->lx.t.i > MASE_MAX_RANK)
+        return mase_mg_expected(p, "at least the value's dimensions");
+    i->round_rank = (int)p->lx.t.i;
+    return mase_mg_next(&p->lx);
 }
 
 static enum mase_status parse_round(struct parser *ps, struct mase_instr *i)
@@ -217,13 +251,9 @@ static enum mase_status parse_round(struct parser *ps, struct mase_instr *i)
     if (count != mase_instr_params(i))
         return mase_fail_at(p->err, MASE_EPARSE, at, "%s learns %d values, not %d",
                             i->round.format->row->name, mase_instr_params(i) - 1, count - 1);
-    if (!mase_mg_at(p, "rank"))
-        return MASE_OK;
-    MASE_TRY(mase_mg_next(&p->lx));
-    if (p->lx.t.kind != MASE_MG_INT || p->lx.t.i < i->round_rank || p->lx.t.i > MASE_MAX_RANK)
-        return mase_mg_expected(p, "at least the value's dimensions");
-    i->round_rank = (int)p->lx.t.i;
-    return mase_mg_next(&p->lx);
+    if (mase_mg_at(p, "rank"))
+        MASE_TRY(parse_rank(ps, i));
+    return mase_mg_at(p, "of") ? parse_products(ps, i) : MASE_OK;
 }
 
 /* PRIMITIVE.OPERATION */

@@ -115,6 +115,9 @@ static void print_round(struct mase_str *out, const struct mase_instr *i)
     print_rounding(out, &i->round);
     if (i->round_rank != i->result[0]->type.rank)
         mase_str_printf(out, " rank %d", i->round_rank);
+    if (i->of[0])
+        mase_str_printf(out, " of %%%d %%%d%s", i->of[0]->result[0]->number,
+                        i->of[1]->result[0]->number, i->turned ? " turned" : "");
 }
 
 static void print_instr(struct mase_str *out, const struct mase_instr *i)

@@ -12,6 +12,7 @@
 #include "base/ptrmap.h"
 #include "ir/arg.h"
 #include "ir/shape.h"
+#include "quant/quant.h"
 
 const struct mase_prim_info mase_prims[MASE_PRIM_COUNT] = {
 #define PRIM(name, help) { #name, help },
@@ -221,6 +222,24 @@ int mase_instr_params(const struct mase_instr *i)
 {
     return i->prim == MASE_PRIM_round ? 1 + mase_format_learned(i->round.format)
                                       : mase_op_call_sig(i->op)->count;
+}
+
+/* Of a weight, or of one sample of data, as its blocks are cut. */
+static struct mase_factor factor_of(const struct mase_instr *i)
+{
+    struct mase_shape s = mase_ptype_shape(&i->result[0]->type, 1);
+    s = mase_shape_to_rank(&s, i->round_rank);
+    if (i->round.role == MASE_ROLE_DATA && s.rank)
+        s.dim[0] = 1;
+    return (struct mase_factor){ i->round.format, i->round.sign, s };
+}
+
+void mase_instr_products(struct mase_products *p, const struct mase_instr *i)
+{
+    *p = (struct mase_products){ .data = factor_of(i->of[0]),
+                                 .weight = factor_of(i->of[1]),
+                                 .outputs = i->result[0]->type.dim[0].plus,
+                                 .turned = i->turned };
 }
 
 struct mase_pvalue *mase_program_value(const struct mase_program *p, const struct mase_node *n)

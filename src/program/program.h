@@ -65,6 +65,9 @@ struct mase_arg mase_lowered_tensor(struct mase_lowered *l, const struct mase_te
 /* An instruction of its own before the call's, with one result. */
 struct mase_pvalue *mase_lowered_emit(struct mase_lowered *l, enum mase_op op,
                                       const struct mase_arg *param, const struct mase_ptype *type);
+/* What a bias is added to, of an instruction that rounds one at the scale of products. */
+struct mase_products;
+void mase_instr_products(struct mase_products *p, const struct mase_instr *i);
 /* A value rounded for the call's parameter; no format: the value itself. */
 struct mase_arg mase_lowered_round(struct mase_lowered *l, struct mase_arg value, int param,
                                    struct mase_rounding how);

@@ -11,6 +11,7 @@
 #include "ir/infer.h"
 #include "ir/shape.h"
 #include "program/program.h"
+#include "quant/quant.h"
 
 enum { TRIES = 2 };
 static const int64_t samples_of[TRIES] = { 2, 5 };
@@ -129,6 +130,9 @@ static void check_round(struct check *c, const struct mase_instr *i)
         say(c, "round takes f32 and gives the same type");
     else if (i->round_rank < x->type.rank || i->round_rank > MASE_MAX_RANK)
         say(c, "round counts fewer dimensions than the value has");
+    if (i->round.format && mase_format_is_open(i->round.format) != (i->of[0] && i->of[1]))
+        say(c, "the steps of %s come from two values that were rounded, of which it is the bias",
+            mase_quants[MASE_QUANT_products]->name);
     for (int k = 1; k < mase_instr_params(i); k++) {
         const struct mase_pvalue *v = mase_pvalue_of(&i->param[k]);
         if (!v || v->type.dtype != MASE_F32 || v->type.rank != 1 || mase_ptype_follows(&v->type))

@@ -229,6 +229,44 @@ mase_quant_encode_fn mase_learned_encode;
 mase_quant_decode_fn mase_learned_decode;
 mase_quant_limits_fn mase_learned_limits;
 
+/* ---- the scale of products (products.c) ---- */
+
+/* Is f the format of a bias whose steps follow from those of data and weight, and are not told? */
+bool mase_format_is_open(const struct mase_format *f);
+/* Are its values codes times steps that are any numbers, told or learned? Then hardware adds a bias
+ * in steps of the products. */
+bool mase_format_is_scaled(const struct mase_format *f);
+struct mase_grid mase_products_grid(float step, enum mase_sign sign);
+
+/* What is multiplied; the shape of data is that of one sample, of rank 1 and more. */
+struct mase_factor {
+    const struct mase_format *format;
+    enum mase_sign sign;
+    struct mase_shape shape;
+};
+/* Parts of a dimension, and the blocks that have values there. */
+struct mase_spread {
+    struct mase_spread_pair {
+        int32_t block, part;
+    } * pair;
+    int count;
+    int64_t blocks, parts;
+};
+struct mase_products {
+    struct mase_factor data, weight;
+    int64_t outputs; /* as many as the bias has numbers */
+    bool turned;    /* they are the weight's second dimension, as transposed convolutions have it */
+    int64_t groups; /* by mase_products_init: of channels, */
+    struct mase_spread of_data, of_weight;
+};
+void mase_products_init(struct mase_products *p, struct mase_arena *a);
+/* Steps of the outputs, by those of the blocks of data and weight; room: groups + of_weight.parts
+ * floats. A step that is NaN makes NaN. */
+void mase_products_steps(float *step, const struct mase_products *p, float *room, const float *data,
+                         const float *weight);
+/* products with its steps; both formats have grids. */
+const struct mase_format *mase_products_now(struct mase_products *p);
+
 /* What blocks do not fill, in a message: "a tensor [8, 16]", "samples of [16]". */
 void mase_blocks_tell(struct mase_str *out, const struct mase_shape *s, enum mase_role role);
 /* Does mase_geometry_run fill a tensor of this shape with whole blocks? */

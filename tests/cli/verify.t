@@ -63,3 +63,45 @@ refused "a format without integers" 'seq_blocks_2: no exact integers: the codes 
 run predict $net --config c8.toml --engine integer --input x.npy --output z.npy
 refused "no engine" "engine = \"integer\" is not one of float, int"
 holds "and nothing is written" test ! -e z.npy
+
+# What was trained is what is deployed: where products have scales, a bias of which nothing is said has
+# their steps in training, too. As the tutorial trains: the whole test set decides alike.
+lsq()
+{
+    printf '[passes.quantize]\nby = "type"\ndefault.config.name = "NA"\n[passes.quantize.linear.config]\n'
+    printf 'name = "lsq"\ndata_in_width = 4\nweight_width = 4\nweight_axis = 0\n'
+}
+lsq >lsq.toml
+{ lsq; echo 'bias_name = "NA"'; } >free.toml
+learn() { run train jsc-toy jsc-sim --load mase_output/net --max-steps 300 --learning-rate 3e-3 --batch-size 256 "$@"; }
+learn --config lsq.toml --project lsq
+succeeds "a network learns its steps"
+err_has "biases have those of the products" 'Quantised, 3 nodes: data_in lsq\(4\), weight lsq\(4, 0\), bias products$'
+run verify jsc-toy jsc-sim --load mase_output/lsq --json
+succeeds "it is verified"
+out_has "on every test sample no decision changes" '"decisions": 0,'
+out_has "and no bias is rounded by the integers alone" '"rounded_biases": 0,'
+learn --config free.toml --project free
+succeeds "a bias may be left in float"
+run verify jsc-toy jsc-sim --load mase_output/free --json
+out_has "which integers have to round" '"rounded_biases": 3,'
+{ lsq; echo 'bias_name = "products"'; echo 'data_out_name = "products"'; } >bad.toml
+run train jsc-toy jsc-sim --config bad.toml --project never
+refused "a result has no such steps" 'products is for a bias, not for data_out'
+{ lsq | sed 's/^name = "lsq"/name = "integer"\nweight_frac_width = 4\ndata_in_frac_width = 4/;/axis/d'; echo 'bias_name = "products"'; } >bad.toml
+run train jsc-toy jsc-sim --config bad.toml --project never
+refused "products of fixed point have no scale" 'seq_blocks_2 \(linear\): bias: products needs data_in and weight that are codes times scales: lsq, lsq_plus, pact, or int with a scale'
+
+# So it is with scales that calibration finds.
+printf '[passes.quantize]\nby = "type"\ndefault.config.name = "NA"\n[passes.quantize.linear.config]\nname = "int"\n' >int.toml
+printf 'data_in_width = 8\ndata_in_scale = "auto"\nweight_width = 8\nweight_scale = "auto"\nweight_axis = 0\n' >>int.toml
+run calibrate jsc-toy jsc-sim --load mase_output/net --config int.toml --output cal
+succeeds "scales are found"
+holds "and biases follow" grep -q products cal/calibrated.toml
+run verify cal/network jsc-sim --load cal/network --json
+out_has "no decision changes" '"decisions": 0,'
+out_has "no bias either" '"rounded_biases": 0,'
+run convert cal/network cal.onnx
+succeeds "to ONNX"
+run verify cal.onnx jsc-sim --json
+out_has "which has the same biases" '"decisions": 0,'

@@ -15,6 +15,7 @@
 #include "ir/graph.h"
 #include "pass/calibrate/calibrate.h"
 #include "pass/support.h"
+#include "quant/quant.h"
 
 const struct mase_opt mase_calibrate_rows[] = {
     MASE_OPT_CHOICE(struct mase_calibrate_opts, method, "method", "mse", mase_calibrate_methods,
@@ -84,6 +85,9 @@ static void set_quant(struct mase_node *n, const struct mase_quant *q)
     for (int o = 0; o < MASE_OPERAND_COUNT; o++)
         if (is_unlearned(n, (enum mase_operand)o))
             now.operand[o] = NULL;
+    if (!now.operand[MASE_DATA_IN] || !now.operand[MASE_WEIGHT]) /* it has no steps yet */
+        now.operand[MASE_BIAS] =
+            mase_format_is_open(now.operand[MASE_BIAS]) ? NULL : now.operand[MASE_BIAS];
     give(n, &now);
 }
 

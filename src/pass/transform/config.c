@@ -18,6 +18,7 @@
 #include "base/number.h"
 #include "ir/graph.h"
 #include "pass/transform/quantize.h"
+#include "quant/quant.h"
 
 static const struct mase_value *config_of(const struct mase_rule *rule)
 {
@@ -222,6 +223,43 @@ static enum mase_status check_fits(const struct mase_quant *q, const struct mase
     return MASE_OK;
 }
 
+/* ---- the bias that hardware has ---- */
+
+/* Codes times a scale that is told, learned, or to be found. */
+static bool is_scaled(const struct mase_quant_table *t, enum mase_operand o)
+{
+    char key[32];
+    const struct mase_format *f = NULL;
+    struct mase_quant q = { 0 };
+    struct mase_err ignored = { 0 };
+    snprintf(key, sizeof key, "%s_scale", mase_operand_names[o]);
+    if (mase_quants[t->kind[o]]->grid && mase_value_is_auto(mase_value_get(t->config, key)))
+        return true;
+    if (!mase_quant_table_bind(&q, t, o, &ignored))
+        f = q.operand[o];
+    return mase_format_is_scaled(f);
+}
+
+/* A bias of which nothing is said is rounded as integers have it, where the layer's products are
+ * such. */
+static void default_bias(struct mase_quant_table *t, const struct operands *o,
+                         const struct mase_node *n)
+{
+    if (o->needed[MASE_BIAS] && !mase_quant_table_mentions(t, MASE_BIAS) &&
+        mase_op_adds_products(n->op) && is_scaled(t, MASE_DATA_IN) && is_scaled(t, MASE_WEIGHT))
+        t->kind[MASE_BIAS] = MASE_QUANT_products;
+}
+
+static enum mase_status check_bias(const struct mase_quant_table *t, const struct mase_quant *q,
+                                   const struct mase_node *n, struct mase_err *err)
+{
+    if (!mase_format_is_open(q->operand[MASE_BIAS]) || t->bypass ||
+        (mase_op_adds_products(n->op) && is_scaled(t, MASE_DATA_IN) && is_scaled(t, MASE_WEIGHT)))
+        return MASE_OK;
+    (void)mase_products_refuse(n, err);
+    return mase_place(err, t->config->at);
+}
+
 enum mase_status mase_quant_bind(struct mase_quant *q, const struct mase_value **pending,
                                  struct mase_arena *a, const struct mase_rule *rule,
                                  const struct mase_node *n, struct mase_err *err)
@@ -231,6 +269,8 @@ enum mase_status mase_quant_bind(struct mase_quant *q, const struct mase_value *
     const struct mase_value *config = config_of(rule);
     MASE_TRY(mase_quant_table(&t, config, err));
     leave_out(&o, &t, n);
+    default_bias(&t, &o, n);
+    const struct mase_quant_table told = t;
     *pending = mase_quant_has_auto(config) ? config : NULL;
     if (*pending)
         t.config = provisional(a, &t);
@@ -244,6 +284,7 @@ enum mase_status mase_quant_bind(struct mase_quant *q, const struct mase_value *
         if (wanted)
             MASE_TRY(mase_quant_table_bind(q, &t, (enum mase_operand)i, err));
     }
+    MASE_TRY(check_bias(&told, q, n, err));
     if (mase_op_is_recurrent(n->op) && mase_recurrent_check(n->op, q, err)) {
         mase_place(err, t.config->at);
         return mase_wrap(err, "%s (%s)", n->name, mase_ops[n->op].name);

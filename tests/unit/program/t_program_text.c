@@ -49,6 +49,26 @@ static void a_text_reads_back(void **state)
     mase_program_free(p);
 }
 
+/* What a format does not need to be told is not said. */
+static void formats_without_parameters_read_back(void **state)
+{
+    static const char text[] = "mase-program 1\n"
+                               "%0 : f32[N, 16] = input x\n"
+                               "%1 : f32[N, 16] = round(%0) to fp8_e4m3 signed data\n"
+                               "%2 : f32[N, 16] = round(%1) to fp8_e4m3(infinity) signed data\n"
+                               "return %2\n";
+    struct mase_program *p;
+    struct mase_err err = { 0 };
+    struct mase_str again = { 0 };
+    (void)state;
+    if (mase_program_parse(&p, text, strlen(text), "t", &err))
+        fail_msg("%d:%d: %s", err.loc.line, err.loc.col, err.msg);
+    mase_program_print(&again, p);
+    assert_string_equal(mase_str_text(&again), text);
+    mase_str_release(&again);
+    mase_program_free(p);
+}
+
 static void what_is_wrong_is_told(void **state)
 {
     static const struct {
@@ -102,6 +122,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_text_reads_back),
+        cmocka_unit_test(formats_without_parameters_read_back),
         cmocka_unit_test(what_is_wrong_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
