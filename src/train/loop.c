@@ -25,7 +25,6 @@ struct run {
     uint64_t ticked;
     int64_t trained; /* samples of this epoch in this run */
     bool warned;
-    bool told_of_steps;
 };
 
 /* ---- one batch ---- */
@@ -129,15 +128,44 @@ static enum mase_status run_batch(struct run *r, struct mase_err *err)
  * several percent, which training with few bits does not always make good. */
 enum { START_SAMPLES = 2048 };
 
+/* Steps that an older release trained to 0 or below, of which no gradient finds the way back. */
+static int64_t forget_lost(const struct mase_trainer *t, const struct mase_node *n,
+                           enum mase_operand o)
+{
+    const struct mase_quant *q = mase_node_quant(n);
+    const struct mase_format *f = q && !q->bypass ? q->operand[o] : NULL;
+    if (!mase_format_learned(f) || !f->row->learned->sized)
+        return 0;
+    const struct mase_param *p = mase_learned_param(n, o, 0);
+    const struct mase_weight *w = p ? mase_plan_weight(t->plan, p) : NULL;
+    int64_t lost = 0;
+    for (int64_t i = 0; w && i < w->count; i++) {
+        lost += w->x[i] <= 0;
+        w->x[i] = w->x[i] <= 0 ? NAN : w->x[i];
+    }
+    if (lost)
+        mase_info("'%s' is 0 or below in %lld of %lld blocks, which start anew", p->name,
+                  (long long)lost, (long long)w->count);
+    return lost;
+}
+
+static bool has_unset(const struct mase_trainer *t)
+{
+    bool unset = false;
+    for (const struct mase_node *n = t->trained->first; n; n = n->next)
+        for (int o = 0; o < MASE_OPERAND_COUNT; o++)
+            unset |= forget_lost(t, n, (enum mase_operand)o) > 0;
+    for (int i = 0; i < t->plan->weight_count; i++)
+        unset |=
+            t->plan->weight[i].param->init == MASE_INIT_UNSET && isnan(t->plan->weight[i].x[0]);
+    return unset;
+}
+
 /* What formats learn and have no value of starts by the first samples that they meet. */
 static enum mase_status start_formats(struct mase_trainer *t, struct mase_err *err)
 {
     const int64_t from = t->state.batch * t->opts.batch_size;
-    bool unset = false;
-    for (int i = 0; i < t->plan->weight_count; i++)
-        unset |=
-            t->plan->weight[i].param->init == MASE_INIT_UNSET && isnan(t->plan->weight[i].x[0]);
-    if (!unset || !t->quantised || from >= t->rows)
+    if (!t->quantised || from >= t->rows || !has_unset(t))
         return MASE_OK;
     const int64_t n = t->rows - from < START_SAMPLES ? t->rows - from : START_SAMPLES;
     return mase_tiled_plan_start(
@@ -360,33 +388,6 @@ static void warn_of_validation(struct run *r, double loss)
     r->warned = true;
 }
 
-/* Of an operand: true when one of its steps is not above 0, which training does not find back from.
- */
-static bool lost_step(const struct mase_trainer *t, const struct mase_node *n, enum mase_operand o)
-{
-    const struct mase_quant *q = mase_node_quant(n);
-    const struct mase_format *f = q && !q->bypass ? q->operand[o] : NULL;
-    if (!mase_format_learned(f) || !f->row->learned->sized)
-        return false;
-    const struct mase_param *p = mase_learned_param(n, o, 0);
-    const struct mase_weight *w = p ? mase_plan_weight(t->plan, p) : NULL;
-    int64_t lost = 0;
-    for (int64_t i = 0; w && i < w->count; i++)
-        lost += w->x[i] <= 0;
-    if (lost)
-        mase_warn("'%s' was trained to 0 or below in %lld of %lld blocks, after step %lld: what is "
-                  "rounded by it becomes 0 there; a smaller learning rate may help",
-                  p->name, (long long)lost, (long long)w->count, (long long)t->state.step);
-    return lost > 0;
-}
-
-static void warn_of_steps(struct run *r)
-{
-    for (const struct mase_node *n = r->t->trained->first; n; n = n->next)
-        for (int o = 0; o < MASE_OPERAND_COUNT && !r->told_of_steps; o++)
-            r->told_of_steps = lost_step(r->t, n, (enum mase_operand)o);
-}
-
 static enum mase_status run_epoch(struct run *r, struct mase_train_epoch *e, struct mase_err *err)
 {
     struct mase_trainer *t = r->t;
@@ -402,7 +403,6 @@ static enum mase_status run_epoch(struct run *r, struct mase_train_epoch *e, str
     MASE_TRY(validate(t, e, err));
     warn_of_validation(r, e->val_loss);
     count_bits(t, e);
-    warn_of_steps(r);
     close_epoch(t, e);
     judge(t, e);
     e->stop = is_stopped(r) ? "stopped" : reason_to_stop(t);

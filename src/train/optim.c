@@ -112,6 +112,20 @@ const char *mase_optimizer_title(const char *name)
 
 /* ---- life ---- */
 
+/* Is it a step or a bound, which stays above 0? */
+static bool is_size(const struct mase_plan *p, const struct mase_param *param)
+{
+    for (const struct mase_node *n = p->graph->first; n; n = n->next)
+        for (int i = 0; i < MASE_OPERAND_COUNT; i++) {
+            const struct mase_quant *q = mase_node_quant(n);
+            const struct mase_format *f = q && !q->bypass ? q->operand[i] : NULL;
+            if (mase_format_learned(f) && f->row->learned->sized &&
+                mase_learned_param(n, (enum mase_operand)i, 0) == param)
+                return true;
+        }
+    return false;
+}
+
 /* PyTorch passes over parameters whose gradient is None. */
 static void find_spans(struct mase_optimizer *o, const struct mase_plan *p)
 {
@@ -123,11 +137,12 @@ static void find_spans(struct mase_optimizer *o, const struct mase_plan *p)
         const int64_t from = w->x - o->params.w;
         const int64_t n = (w->count + MASE_LANES - 1) / MASE_LANES * MASE_LANES;
         const bool learned = w->param->init == MASE_INIT_UNSET;
+        const bool sizes = learned && is_size(p, w->param);
         struct mase_optim_span *before = o->span_count ? &o->span[o->span_count - 1] : NULL;
-        if (before && before->to == from && before->learned == learned)
+        if (before && before->to == from && before->learned == learned && before->sizes == sizes)
             before->to += n;
         else
-            o->span[o->span_count++] = (struct mase_optim_span){ from, from + n, learned };
+            o->span[o->span_count++] = (struct mase_optim_span){ from, from + n, learned, sizes };
     }
 }
 
@@ -192,6 +207,32 @@ static double norm_factor(const struct mase_optimizer *o)
     return fmin(o->clip_norm / (sqrt(sum) + 1e-6), 1);
 }
 
+/* Steps and bounds move by factors, so that none can cross zero: what the optimiser would add to
+ * log s, given the gradient over s, which by plain descent is first of all what it would add to s
+ * itself. No step more than halves or doubles one. */
+static void move_sizes(const struct mase_optimizer *o, const struct mase_optim *all)
+{
+    enum { AT_ONCE = 16 * MASE_LANES };
+    const double most = 0.69314718055994531;
+    _Alignas(64) float g[AT_ONCE], added[AT_ONCE];
+    struct mase_optim k = *all;
+    for (long at = 0; at < all->n; at += k.n) {
+        k.n = all->n - at < AT_ONCE ? all->n - at : AT_ONCE;
+        for (long i = 0; i < k.n; i++) {
+            const float s = all->w[at + i];
+            g[i] = s > 0 ? all->g[at + i] / s : 0.0f; /* 0 behind the last: whole vectors */
+            added[i] = 0;
+        }
+        k.w = added, k.g = g;
+        k.m = all->m ? all->m + at : NULL, k.v = all->v ? all->v + at : NULL;
+        o->row->run(o->k, &k);
+        for (long i = 0; i < k.n; i++) {
+            const double d = (double)added[i];
+            all->w[at + i] *= (float)exp(d > most ? most : d < -most ? -most : d); /* NaN shows */
+        }
+    }
+}
+
 static void apply(const struct mase_optimizer *o, double lr, double factor, int64_t from,
                   int64_t to)
 {
@@ -213,7 +254,10 @@ static void apply(const struct mase_optimizer *o, double lr, double factor, int6
         k.n = (long)(end - at);
         k.w = o->params.w + at, k.g = o->params.g + at;
         k.m = o->m ? o->m + at : NULL, k.v = o->v ? o->v + at : NULL;
-        o->row->run(o->k, &k);
+        if (s->sizes)
+            move_sizes(o, &k);
+        else
+            o->row->run(o->k, &k);
     }
 }
 

@@ -22,10 +22,10 @@ struct mase_optim_row {
 const struct mase_optim_row *mase_optim_row(const char *name);
 
 /* Neighbours among the flat parameters: weights, or what number formats learn, which are none and
- * do not decay. */
+ * do not decay; steps and bounds among these move by factors. */
 struct mase_optim_span {
     int64_t from, to;
-    bool learned;
+    bool learned, sizes;
 };
 
 struct mase_optimizer {

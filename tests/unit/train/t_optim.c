@@ -348,40 +348,115 @@ static const float *values_of(const struct mase_plan *p, const char *name)
     return mase_plan_weight(p, mase_graph_attr(p->graph, name))->x;
 }
 
+/* A layer whose weights have learned steps, 0.5 each, and an optimiser for it. */
+struct learning {
+    struct mase_graph *graph;
+    struct mase_plan *plan;
+    struct mase_optimizer optim;
+};
+
+static struct learning learn(const char *format, const char *optimiser, double decay)
+{
+    const struct mase_format *f = format_of(format);
+    const struct mase_quant q = { .kind = f->kind, .operand = { [MASE_WEIGHT] = f } };
+    struct learning l = { .graph = build("jsc-tiny", 1) };
+    struct mase_train_opts o = default_opts();
+    const struct mase_input in = { "x", { MASE_F32, { 2, { 1, 16 } }, NULL } };
+    const struct mase_plan_opts po = {
+        .batch = 16, .train = true, .inputs = &in, .input_count = 1
+    };
+    mase_module_set_quant(l.graph, mase_graph_module(l.graph, "seq_blocks.2"), &q);
+    must(mase_graph_learn(l.graph, &err));
+    for (int i = 0; i < l.graph->attr_count; i++)
+        for (int k = 0; k < 5; k++)
+            mase_f32(&l.graph->attrs[i].tensor)[k] = 0.5f;
+    must(mase_plan_new(&l.plan, l.graph, &po, &err));
+    o.optimizer = optimiser;
+    o.weight_decay = decay;
+    o.momentum = 0;
+    must(mase_optimizer_init(&l.optim, l.plan, &o, &err));
+    memset(l.optim.params.g, 0, (size_t)l.optim.params.n * sizeof(float));
+    return l;
+}
+
+static void forget(struct learning *l)
+{
+    mase_optimizer_release(&l->optim);
+    mase_plan_free(l->plan);
+    mase_graph_free(l->graph);
+}
+
 /* A step without gradients takes something off the weights, and off nothing else. */
 static void steps_of_formats_do_not_decay(void **state)
 {
     (void)state;
-    const char *const *kinds = mase_optimizer_names;
-    const struct mase_quant q = { .kind = MASE_QUANT_lsq,
-                                  .operand = { [MASE_WEIGHT] = format_of("lsq(4, 0)") } };
-    for (int i = 0; kinds[i]; i++) {
-        struct mase_graph *g = build("jsc-tiny", 1);
-        struct mase_train_opts o = default_opts();
-        struct mase_optimizer optim;
-        struct mase_plan *p;
-        const struct mase_input in = { "x", { MASE_F32, { 2, { 1, 16 } }, NULL } };
-        const struct mase_plan_opts po = {
-            .batch = 16, .train = true, .inputs = &in, .input_count = 1
-        };
-        mase_module_set_quant(g, mase_graph_module(g, "seq_blocks.2"), &q);
-        must(mase_graph_learn(g, &err));
+    for (int i = 0; mase_optimizer_names[i]; i++) {
+        struct learning l = learn("lsq(4, 0)", mase_optimizer_names[i], 0.1);
+        const float weight = values_of(l.plan, "seq_blocks.2.weight")[0];
+        mase_optimizer_step(&l.optim, 0.01);
+        assert_true(fabsf(values_of(l.plan, "seq_blocks.2.weight")[0]) < fabsf(weight));
         for (int k = 0; k < 5; k++)
-            mase_f32(&mase_graph_attr(g, "seq_blocks.2.weight_scale")->tensor)[k] = 0.5f;
-        must(mase_plan_new(&p, g, &po, &err));
-        o.optimizer = kinds[i];
-        o.weight_decay = 0.1;
-        must(mase_optimizer_init(&optim, p, &o, &err));
-        memset(optim.params.g, 0, (size_t)optim.params.n * sizeof(float));
-        const float weight = values_of(p, "seq_blocks.2.weight")[0];
-        mase_optimizer_step(&optim, 0.01);
-        assert_true(fabsf(values_of(p, "seq_blocks.2.weight")[0]) < fabsf(weight));
-        for (int k = 0; k < 5; k++)
-            assert_true(values_of(p, "seq_blocks.2.weight_scale")[k] == 0.5f);
-        mase_optimizer_release(&optim);
-        mase_plan_free(p);
-        mase_graph_free(g);
+            assert_true(values_of(l.plan, "seq_blocks.2.weight_scale")[k] == 0.5f);
+        forget(&l);
     }
+}
+
+static void set_gradient(const struct learning *l, const char *name, float g)
+{
+    const struct mase_weight *w = mase_plan_weight(l->plan, mase_graph_attr(l->graph, name));
+    for (int k = 0; k < 5; k++)
+        w->dx[k] = g;
+}
+
+/* However long and hard the gradient pulls: steps and bounds stay above 0, and find back. What is
+ * no size, an offset or a number of bits, crosses zero. */
+static void steps_never_come_to_zero(void **state)
+{
+    static const struct {
+        const char *format, *size, *other;
+    } rows[] = { { "lsq(4, 0)", "seq_blocks.2.weight_scale", NULL },
+                 { "pact(4, 0)", "seq_blocks.2.weight_bound", NULL },
+                 { "lsq_plus(4, 0)", "seq_blocks.2.weight_scale", "seq_blocks.2.weight_offset" } };
+    (void)state;
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+        for (int i = 0; mase_optimizer_names[i]; i++) {
+            struct learning l = learn(rows[r].format, mase_optimizer_names[i], 0);
+            for (int s = 0; s < 50; s++) {
+                set_gradient(&l, rows[r].size, 100);
+                if (rows[r].other)
+                    set_gradient(&l, rows[r].other, 100);
+                mase_optimizer_step(&l.optim, 0.3);
+            }
+            const float low = values_of(l.plan, rows[r].size)[4];
+            assert_true(low > 0 && low < 0.5f);
+            if (rows[r].other)
+                assert_true(values_of(l.plan, rows[r].other)[4] < 0);
+            for (int s = 0; s < 50; s++) {
+                set_gradient(&l, rows[r].size, -100);
+                mase_optimizer_step(&l.optim, 0.3);
+            }
+            assert_true(values_of(l.plan, rows[r].size)[4] > low);
+            forget(&l);
+        }
+}
+
+/* A small step of plain descent is that of the step itself; Adam's first is a factor of 1 + rate.
+ */
+static void small_steps_are_those_of_the_size(void **state)
+{
+    (void)state;
+    struct learning l = learn("lsq(4, 0)", "sgd", 0);
+    set_gradient(&l, "seq_blocks.2.weight_scale", 0.25f);
+    mase_optimizer_step(&l.optim, 1e-3);
+    check_near(values_of(l.plan, "seq_blocks.2.weight_scale")[0], 0.5 * exp(-0.00025 / 0.5), 1e-7,
+               "sgd", 0);
+    check_near(values_of(l.plan, "seq_blocks.2.weight_scale")[0], 0.5 - 0.00025, 1e-6, "sgd", 1);
+    forget(&l);
+    l = learn("lsq(4, 0)", "adam", 0);
+    set_gradient(&l, "seq_blocks.2.weight_scale", -7);
+    mase_optimizer_step(&l.optim, 1e-2);
+    check_near(values_of(l.plan, "seq_blocks.2.weight_scale")[0], 0.5 * exp(0.01), 1e-6, "adam", 0);
+    forget(&l);
 }
 
 int main(void)
@@ -392,6 +467,8 @@ int main(void)
         cmocka_unit_test(momentum_looks_ahead_unless_plain),
         cmocka_unit_test(a_weight_walks_as_it_should),
         cmocka_unit_test(steps_of_formats_do_not_decay),
+        cmocka_unit_test(steps_never_come_to_zero),
+        cmocka_unit_test(small_steps_are_those_of_the_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
