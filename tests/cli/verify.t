@@ -103,5 +103,6 @@ out_has "no decision changes" '"decisions": 0,'
 out_has "no bias either" '"rounded_biases": 0,'
 run convert cal/network cal.onnx
 succeeds "to ONNX"
+holds "where no bias is rounded any more" sh -c "! grep -qi bias '$T/out' '$T/err'"
 run verify cal.onnx jsc-sim --json
 out_has "which has the same biases" '"decisions": 0,'

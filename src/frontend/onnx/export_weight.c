@@ -331,8 +331,9 @@ static struct bias round_bias(struct mase_arena *a, const struct mase_tensor *t,
         b.scale[k] = (float)step;
         b.code[k] = fits ? (int32_t)steps : 0;
         b.value[k] = fits ? (float)(steps * step) : mase_f32(t)[k];
-        if (fits)
-            b.off = fmax(b.off, fabs(steps * step - wanted));
+        const double off = fits ? fabs(steps * step - wanted) : 0;
+        if (off > 0x1p-22 * fabs(wanted)) /* less is how float32 has a whole number of steps */
+            b.off = fmax(b.off, off);
     }
     return b;
 }
