@@ -36,6 +36,7 @@ struct mase_train_opts {
     double learning_rate, weight_decay;
     double momentum;                     /* sgd */
     bool plain_momentum;                 /* sgd: without Nesterov's step */
+    bool constant_momentum;              /* onecycle: the rate alone goes up and down */
     const char *schedule;                /* one of mase_schedule_names */
     const char *lr_interval;             /* it falls with each "epoch" or "step" */
     double lr_min;                       /* where it ends; below 0: 1e-6, for sgd 0 */
@@ -95,6 +96,15 @@ struct mase_train_at {
 };
 /* The learning rate of the step there. */
 double mase_train_lr(const struct mase_train_opts *o, const struct mase_train_at *at);
+/* The momentum, or first beta, of the step there: `usual`, unless the schedule moves it. */
+double mase_train_momentum(const struct mase_train_opts *o, const struct mase_train_at *at,
+                           double usual);
+/* Where onecycle begins and ends, and between what it moves the momentum. */
+struct mase_train_cycle {
+    double first, last, base_momentum, max_momentum;
+    bool momentum; /* it does: the schedule is onecycle, and constant_momentum is not said */
+};
+struct mase_train_cycle mase_train_cycle(const struct mase_train_opts *o);
 extern const char *const mase_schedule_names[]; /* up to NULL */
 /* Where a cosine ends, and whether the schedule goes by steps. */
 double mase_train_lr_min(const struct mase_train_opts *o);

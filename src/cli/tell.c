@@ -127,6 +127,7 @@ static const struct {
     { MASE_CLI_strict, MASE_CLI_load_name, { NULL } },
     { MASE_CLI_momentum, MASE_CLI_training_optimizer, { "sgd" } },
     { MASE_CLI_plain_momentum, MASE_CLI_training_optimizer, { "sgd" } },
+    { MASE_CLI_constant_momentum, MASE_CLI_lr_schedule, { "onecycle" } },
     { MASE_CLI_lr_interval, MASE_CLI_lr_schedule, { "cosine", "restarts", "polynomial" } },
     { MASE_CLI_lr_min, MASE_CLI_lr_schedule, { "cosine", "restarts", "plateau" } },
     { MASE_CLI_lr_step_size, MASE_CLI_lr_schedule, { "step", "restarts" } },

@@ -206,7 +206,7 @@ static struct mase_obj *field_value(struct mase_arena *a, const struct mase_trai
     case NUMBER:
         return mase_obj_float(a, f->value);
     case MOMENTUM:
-        return mase_obj_float(a, t->opts.momentum);
+        return mase_obj_float(a, mase_trainer_momentum(t));
     case WHOLE:
         return mase_obj_int(a, (int64_t)f->value);
     case YES:
@@ -216,7 +216,7 @@ static struct mase_obj *field_value(struct mase_arena *a, const struct mase_trai
         return mase_obj_bool(a, t->optim.nesterov);
     case BETAS:
         betas = mase_obj_tuple(a);
-        mase_obj_push(a, betas, mase_obj_float(a, 0.9));
+        mase_obj_push(a, betas, mase_obj_float(a, mase_trainer_momentum(t)));
         mase_obj_push(a, betas, mase_obj_float(a, f->value));
         return betas;
     case END:
@@ -235,6 +235,24 @@ static void set_fields(struct mase_arena *a, struct mase_obj *g, const struct ma
     }
 }
 
+/* What a scheduler takes a group's rate from. */
+static double initial_lr(const struct mase_trainer *t)
+{
+    return mase_streq(t->opts.schedule, "onecycle") ? mase_train_cycle(&t->opts).first
+                                                    : t->opts.learning_rate;
+}
+
+static void set_cycle(struct mase_arena *a, struct mase_obj *g, const struct mase_trainer *t)
+{
+    const struct mase_train_cycle c = mase_train_cycle(&t->opts);
+    mase_obj_set(a, g, "max_lr", mase_obj_float(a, t->opts.learning_rate));
+    mase_obj_set(a, g, "min_lr", mase_obj_float(a, c.last));
+    if (!c.momentum)
+        return;
+    mase_obj_set(a, g, "max_momentum", mase_obj_float(a, c.max_momentum));
+    mase_obj_set(a, g, "base_momentum", mase_obj_float(a, c.base_momentum));
+}
+
 /* params: the numbers of those that are in it. */
 static struct mase_obj *param_group(struct mase_arena *a, const struct mase_trainer *t,
                                     double weight_decay, struct mase_obj *params)
@@ -246,7 +264,9 @@ static struct mase_obj *param_group(struct mase_arena *a, const struct mase_trai
     mase_obj_set(a, g, "maximize", mase_obj_bool(a, false));
     mase_obj_set(a, g, "foreach", mase_obj_none(a));
     mase_obj_set(a, g, "differentiable", mase_obj_bool(a, false));
-    mase_obj_set(a, g, "initial_lr", mase_obj_float(a, t->opts.learning_rate));
+    mase_obj_set(a, g, "initial_lr", mase_obj_float(a, initial_lr(t)));
+    if (mase_streq(t->opts.schedule, "onecycle"))
+        set_cycle(a, g, t);
     mase_obj_set(a, g, "params", params);
     return g;
 }
@@ -333,7 +353,11 @@ static void set_restarts(struct mase_arena *a, struct mase_obj *s, const struct 
 
 static void set_onecycle(struct mase_arena *a, struct mase_obj *s, const struct mase_trainer *t)
 {
+    const bool moves = mase_train_cycle(&t->opts).momentum;
     set_int(a, s, "total_steps", t->opts.max_epochs * t->steps);
+    mase_obj_set(a, s, "cycle_momentum", mase_obj_bool(a, moves));
+    if (moves)
+        mase_obj_set(a, s, "use_beta1", mase_obj_bool(a, !mase_streq(t->opts.optimizer, "sgd")));
 }
 
 static void set_plateau(struct mase_arena *a, struct mase_obj *s, const struct mase_trainer *t)
@@ -360,7 +384,7 @@ struct mase_obj *mase_torch_schedule(struct mase_arena *a, const struct mase_tra
     for (size_t i = 0; i < sizeof schedule_fields / sizeof *schedule_fields; i++)
         if (mase_streq(schedule_fields[i].name, t->opts.schedule))
             schedule_fields[i].set(a, s, t);
-    mase_obj_set(a, s, "base_lrs", float_list(a, t->opts.learning_rate));
+    mase_obj_set(a, s, "base_lrs", float_list(a, initial_lr(t)));
     set_int(a, s, "last_epoch", at);
     set_int(a, s, "_step_count", at + 1);
     mase_obj_set(a, s, "_get_lr_called_within_step", mase_obj_bool(a, false));

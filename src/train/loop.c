@@ -203,10 +203,22 @@ static void tick(struct run *r)
     r->env->on_tick(r->env->data, &r->point);
 }
 
-double mase_trainer_lr(const struct mase_trainer *t)
+static struct mase_train_at stands_at(const struct mase_trainer *t)
 {
     const struct mase_train_state *s = &t->state;
-    return mase_train_lr(&t->opts, &(struct mase_train_at){ s->epoch, s->step, t->steps, s->cuts });
+    return (struct mase_train_at){ s->epoch, s->step, t->steps, s->cuts };
+}
+
+double mase_trainer_lr(const struct mase_trainer *t)
+{
+    const struct mase_train_at at = stands_at(t);
+    return mase_train_lr(&t->opts, &at);
+}
+
+double mase_trainer_momentum(const struct mase_trainer *t)
+{
+    const struct mase_train_at at = stands_at(t);
+    return mase_train_momentum(&t->opts, &at, t->optim.usual);
 }
 
 static void step_at_once(struct mase_trainer *t)
@@ -240,6 +252,7 @@ static enum mase_status train_step(struct run *r, struct mase_err *err)
     struct mase_train_state *s = &t->state;
     bool last;
     t->lr = mase_trainer_lr(t);
+    t->optim.beta1 = mase_trainer_momentum(t);
     mase_trainer_prune(t);
     do {
         last = ends_step(t);

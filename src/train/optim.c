@@ -13,7 +13,7 @@
 /* ---- the table ---- */
 
 /* PyTorch's defaults. */
-static const double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
+static const double usual_beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
 static const double lion_beta2 = 0.99, rmsprop_alpha = 0.99, adagrad_eps = 1e-10;
 static const double nadam_decay = 4e-3;
 
@@ -22,28 +22,28 @@ static const double nadam_decay = 4e-3;
 static void set_adam(struct mase_optim *k, const struct mase_optimizer *o, double lr)
 {
     const double t = (double)(o->step + 1);
-    k->beta1 = (float)beta1, k->take1 = (float)(1 - beta1);
+    k->beta1 = (float)o->beta1, k->take1 = (float)(1 - o->beta1);
     k->beta2 = (float)beta2, k->take2 = (float)(1 - beta2);
     k->root = (float)(1 / sqrt(1 - pow(beta2, t))), k->eps = (float)eps;
-    k->step = (float)(lr / (1 - pow(beta1, t)));
+    k->step = (float)(lr / (1 - pow(o->beta1, t)));
 }
 
 static void set_sgd(struct mase_optim *k, const struct mase_optimizer *o, double lr)
 {
-    k->beta1 = (float)o->momentum;
+    k->beta1 = (float)o->beta1;
     k->step = (float)lr;
     k->nesterov = o->nesterov;
 }
 
 /* The momentum of step t, counted from 1, which rises to beta1. */
-static double nadam_momentum(int64_t t)
+static double nadam_momentum(const struct mase_optimizer *o, int64_t t)
 {
-    return beta1 * (1 - 0.5 * pow(0.96, (double)t * nadam_decay));
+    return o->beta1 * (1 - 0.5 * pow(0.96, (double)t * nadam_decay));
 }
 
 static void set_nadam(struct mase_optim *k, const struct mase_optimizer *o, double lr)
 {
-    const double mu = nadam_momentum(o->step + 1), next = nadam_momentum(o->step + 2);
+    const double mu = nadam_momentum(o, o->step + 1), next = nadam_momentum(o, o->step + 2);
     set_adam(k, o, lr);
     k->step = (float)(lr * next / (1 - o->mu * mu * next));
     k->ahead = (float)(lr * (1 - mu) / (1 - o->mu * mu));
@@ -67,8 +67,7 @@ static void set_adagrad(struct mase_optim *k, const struct mase_optimizer *o, do
 
 static void set_lion(struct mase_optim *k, const struct mase_optimizer *o, double lr)
 {
-    (void)o;
-    k->beta1 = (float)beta1, k->take1 = (float)(1 - beta1);
+    k->beta1 = (float)o->beta1, k->take1 = (float)(1 - o->beta1);
     k->beta2 = (float)lion_beta2, k->take2 = (float)(1 - lion_beta2);
     k->step = (float)lr;
 }
@@ -154,11 +153,16 @@ enum mase_status mase_optimizer_init(struct mase_optimizer *o, const struct mase
     *o = (struct mase_optimizer){ .k = k,
                                   .params = mase_plan_params(p),
                                   .weight_decay = opts->weight_decay,
-                                  .momentum = opts->momentum,
                                   .nesterov = opts->momentum > 0 && !opts->plain_momentum,
                                   .clip_value = opts->clip_value,
                                   .clip_norm = opts->clip_norm };
     o->row = mase_optim_row(opts->optimizer);
+    if (mase_train_cycle(opts).momentum && !o->row->m)
+        return mase_fail(err, MASE_EVALUE,
+                         "lr_schedule = onecycle moves the momentum, and %s has none: "
+                         "constant_momentum leaves that out",
+                         o->row->name);
+    o->usual = o->beta1 = mase_streq(o->row->name, "sgd") ? opts->momentum : usual_beta1;
     o->m = o->row->m ? mase_plan_floats(o->params.n) : NULL;
     o->v = o->row->v ? mase_plan_floats(o->params.n) : NULL;
     o->mu = 1;
@@ -284,13 +288,17 @@ void mase_optimizer_step(struct mase_optimizer *o, double lr)
 void mase_optimizer_count(struct mase_optimizer *o)
 {
     o->step++;
-    o->mu *= nadam_momentum(o->step);
+    o->mu *= nadam_momentum(o, o->step);
 }
 
-void mase_optimizer_set_steps(struct mase_optimizer *o, int64_t steps)
+void mase_optimizer_set_steps(struct mase_optimizer *o, int64_t steps,
+                              const struct mase_train_opts *opts, int64_t steps_per_epoch)
 {
     o->step = 0;
     o->mu = 1;
-    while (o->step < steps)
+    while (o->step < steps) {
+        const struct mase_train_at at = { .step = o->step, .steps = steps_per_epoch };
+        o->beta1 = mase_train_momentum(opts, &at, o->usual);
         mase_optimizer_count(o);
+    }
 }

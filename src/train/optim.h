@@ -36,7 +36,9 @@ struct mase_optimizer {
     struct mase_optim_span *span;   /* owned: the parameters that have gradients; the others, which
                                      * the loss does not depend on, do not even decay */
     int span_count;
-    double weight_decay, momentum, clip_value, clip_norm;
+    double weight_decay, clip_value, clip_norm;
+    double usual; /* the momentum of sgd, or beta1, unless a schedule moves it */
+    double beta1; /* that of the next step */
     bool nesterov;
     int64_t step; /* steps done */
     double mu;    /* nadam: the product of all momenta so far */
@@ -53,8 +55,9 @@ void mase_optimizer_step(struct mase_optimizer *o, double lr);
 /* The same in parts, each parameters from..to, whole vectors; the caller counts the step behind the
  * last. Not when gradients are clipped by the length of all of them. */
 void mase_optimizer_count(struct mase_optimizer *o);
-/* So many steps were done, by a run before this one. */
-void mase_optimizer_set_steps(struct mase_optimizer *o, int64_t steps);
+/* So many steps were done, by a run before this one, with so many in each epoch. */
+void mase_optimizer_set_steps(struct mase_optimizer *o, int64_t steps,
+                              const struct mase_train_opts *opts, int64_t steps_per_epoch);
 bool mase_optimizer_has_parts(const struct mase_optimizer *o);
 void mase_optimizer_part(const struct mase_optimizer *o, double lr, int64_t from, int64_t to);
 

@@ -23,6 +23,8 @@ const struct mase_opt mase_train_rows[] = {
     FLOAT(momentum, "momentum", 0.9, 0, 1, "momentum of sgd"),
     MASE_OPT_BOOL(struct mase_train_opts, plain_momentum, "plain_momentum", false,
                   "sgd without Nesterov's step"),
+    MASE_OPT_BOOL(struct mase_train_opts, constant_momentum, "constant_momentum", false,
+                  "onecycle: the momentum does not go against the rate"),
     MASE_OPT_CHOICE(struct mase_train_opts, schedule, "lr_schedule", "cosine", mase_schedule_names,
                     "how the learning rate falls"),
     MASE_OPT_CHOICE(struct mase_train_opts, lr_interval, "lr_interval", "epoch", intervals,

@@ -100,10 +100,16 @@ static bool is_default(const struct mase_opt *row, const void *field)
     }
 }
 
+/* But onecycle left the momentum alone. */
+static bool was_so(const struct mase_train_opts *o, const struct mase_opt *row, const void *field)
+{
+    if (mase_streq(row->key, "constant_momentum") && mase_streq(o->schedule, "onecycle"))
+        return o->constant_momentum;
+    return is_default(row, field);
+}
+
 static bool same_option(const struct mase_opt *row, const void *field, const struct mase_obj *o)
 {
-    if (!o)
-        return is_default(row, field);
     switch (row->type) {
     case MASE_OPT_TYPE_BOOL:
         return o->kind == MASE_OBJ_BOOL && o->b == *(const bool *)field;
@@ -124,14 +130,15 @@ static enum mase_status check_options(const struct mase_trainer *t, const struct
     const struct mase_obj *was = mase_obj_get(root, "hyper_parameters");
     for (const struct mase_opt *row = mase_train_rows; row->key; row++) {
         const struct mase_obj *o = mase_obj_get(was, row->key);
-        if (may_differ(row->key) || same_option(row, (const char *)&t->opts + row->offset, o))
+        const void *field = (const char *)&t->opts + row->offset;
+        if (may_differ(row->key) || (o ? same_option(row, field, o) : was_so(&t->opts, row, field)))
             continue;
         struct mase_str s = { 0 };
         if (o)
             mase_obj_print(&s, o);
         const enum mase_status st =
             mase_fail_in(err, MASE_EVALUE, path, "cannot resume with another %s: the run had %s",
-                         row->key, o ? mase_str_text(&s) : "none");
+                         row->key, o ? mase_str_text(&s) : "none, being older than that");
         mase_str_release(&s);
         return st;
     }
@@ -493,7 +500,7 @@ static enum mase_status resume(struct mase_trainer *t, const struct mase_obj *ro
     MASE_TRY(mase_trainer_load_weights(t, mase_obj_get(ours, "weights"), path, err));
     MASE_TRY(mase_trainer_load_teacher(t, teacher, err));
     mase_trainer_load_pruning(t, mase_obj_get(ours, "prune"));
-    mase_optimizer_set_steps(&t->optim, s.step);
+    mase_optimizer_set_steps(&t->optim, s.step, &t->opts, t->steps);
     return MASE_OK;
 }
 

@@ -7,7 +7,8 @@
  *     polynomial   lr (1 - e / E)^power
  *     restarts     a cosine over size epochs, again over mult times as many, and so on
  *     onecycle     by steps: a cosine from lr / 25 up to lr in the first 30 %, then down to
- *                  lr / 250 000; moments stay as they are
+ *                  lr / 250 000; the momentum, for Adam the first beta, goes against it, from
+ *                  0.95 down to 0.85 and back, unless constant_momentum is said
  *     plateau      lr gamma^cuts: a cut after more than lr_patience epochs in which the validation
  *                  loss was not lower by 1e-4 of itself
  *
@@ -90,13 +91,39 @@ static double restarts(const struct mase_train_opts *o, const struct mase_train_
     return between(o->learning_rate, mase_train_lr_min(o), left / period);
 }
 
+/* From first up to peak, and down to last. */
+static double cycle(const struct mase_train_opts *o, const struct mase_train_at *at, double first,
+                    double peak, double last)
+{
+    const double all = (double)(o->max_epochs * at->steps), turn = 0.3 * all - 1;
+    const double now = (double)at->step;
+    if (now <= turn)
+        return between(first, peak, now / turn);
+    return between(peak, last, fmin((now - turn) / fmax(all - 1 - turn, 1), 1));
+}
+
+struct mase_train_cycle mase_train_cycle(const struct mase_train_opts *o)
+{
+    const double first = o->learning_rate / 25;
+    return (struct mase_train_cycle){ .first = first,
+                                      .last = first / 1e4,
+                                      .base_momentum = 0.85,
+                                      .max_momentum = 0.95,
+                                      .momentum = mase_streq(o->schedule, "onecycle") &&
+                                                  !o->constant_momentum };
+}
+
 static double onecycle(const struct mase_train_opts *o, const struct mase_train_at *at)
 {
-    const double all = (double)(o->max_epochs * at->steps), peak = 0.3 * all - 1;
-    const double first = o->learning_rate / 25, last = first / 1e4, now = (double)at->step;
-    if (now <= peak)
-        return between(first, o->learning_rate, now / peak);
-    return between(o->learning_rate, last, fmin((now - peak) / fmax(all - 1 - peak, 1), 1));
+    const struct mase_train_cycle c = mase_train_cycle(o);
+    return cycle(o, at, c.first, o->learning_rate, c.last);
+}
+
+double mase_train_momentum(const struct mase_train_opts *o, const struct mase_train_at *at,
+                           double usual)
+{
+    const struct mase_train_cycle c = mase_train_cycle(o);
+    return c.momentum ? cycle(o, at, c.max_momentum, c.base_momentum, c.max_momentum) : usual;
 }
 
 static double plateau(const struct mase_train_opts *o, const struct mase_train_at *at)

@@ -101,6 +101,16 @@ static void set_scaling(struct mase_arena *a, struct mase_value *v,
         mase_value_set(a, v, "target scaling", mase_value_string(a, hex));
 }
 
+/* An option that is younger than results on disk is told only where it makes a difference. */
+static struct mase_value *options_of(struct mase_arena *a, const struct mase_train_opts *o)
+{
+    struct mase_value *all = as_table(a, o, mase_train_rows), *v = mase_value_table(a);
+    for (int i = 0; i < all->count; i++)
+        if (!mase_streq(all->keys[i], "constant_momentum") || mase_streq(o->schedule, "onecycle"))
+            mase_value_set(a, v, all->keys[i], all->items[i]);
+    return v;
+}
+
 static struct mase_value *identity(struct mase_arena *a, const struct mase_sweep_point *p,
                                    const struct mase_sweep *s)
 {
@@ -126,7 +136,7 @@ static struct mase_value *identity(struct mase_arena *a, const struct mase_sweep
         mase_value_set(a, v, "weights key", mase_value_string(a, s->load.key));
     if (s->load.lenient)
         mase_value_set(a, v, "weights that fit", mase_value_bool(a, true));
-    mase_value_set(a, v, "options", as_table(a, &opts, mase_train_rows));
+    mase_value_set(a, v, "options", options_of(a, &opts));
     return v;
 }
 

@@ -119,6 +119,7 @@ enum mase_status mase_trainer_start_pruning(struct mase_trainer *t,
 void mase_trainer_prune(struct mase_trainer *t);
 /* The learning rate of the step to come. */
 double mase_trainer_lr(const struct mase_trainer *t);
+double mase_trainer_momentum(const struct mase_trainer *t); /* of the next step, too */
 /* An epoch was validated: has a plateau been reached? (schedule.c) */
 void mase_train_judge_plateau(struct mase_train_state *s, const struct mase_train_opts *o);
 /* Before and after the optimiser's step with the flat parameters from..to. */

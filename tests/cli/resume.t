@@ -77,8 +77,9 @@ holds "and nothing half written" test -z "$(ls -A mase_output/whole/software/tra
 
 # Every optimiser's moments are in the checkpoint, and what a plateau has seen: stopped within an epoch, a run
 # goes on to the same weights.
-for o in nadam rmsprop adagrad lion plateau; do
+for o in nadam rmsprop adagrad lion plateau onecycle; do
     small="train jsc-tiny jsc-sim --max-epochs 3 --batch-size 4096 --learning-rate 1e-3 --training-optimizer $o"
+    [ $o != onecycle ] || small="${small%onecycle}nadam --lr-schedule onecycle"
     [ $o != plateau ] || small="${small%plateau}adam --lr-schedule plateau --lr-patience 0 --learning-rate 1"
     # shellcheck disable=SC2086 # words
     run $small --project $o

@@ -453,7 +453,6 @@ static void parameters_that_are_read_count_in_their_formats(void **state)
         RUN(&f, "add_common_metadata", NULL);
         const struct mase_cost c = cost_of(&f, "matmul");
         assert_int_equal(c.macs, 4 * 5 * 6);
-        printf("form %zu bitops %lld\n", i, (long long)c.bitops);
         assert_int_equal(c.bitops, 4 * 5 * 6 * 8 * 6);
         assert_int_equal(c.in_bits, 4 * 6 * 8 + 6 * 5 * 6);
         assert_int_equal(mase_graph_cost(g).params, 6 * 5);

@@ -332,13 +332,70 @@ static void a_weight_walks_as_it_should(void **state)
         r.optim.params.w[0] = 1;
         for (int k = 0; k < SLOPES; k++) {
             if (k == 3) /* as after a resumption */
-                mase_optimizer_set_steps(&r.optim, 3);
+                mase_optimizer_set_steps(&r.optim, 3, &r.opts, SLOPES);
             r.optim.params.g[0] = slopes[k];
             mase_optimizer_step(&r.optim, 0.1);
             check_near(r.optim.params.w[0], walks[i].w[k], 1e-6, walks[i].name, k);
         }
         close_run(&r);
     }
+}
+
+/* OneCycleLR(0.1, total_steps=6) moves the momentum, too: PyTorch's in float64. */
+static const struct {
+    const char *name;
+    double w[SLOPES];
+} cycles[] = {
+    { "adam",
+      { 0.9960000001, 1.0533711716, 1.0573136465, 1.0579161819, 1.0526011408, 1.0526009676 } },
+    { "adamw",
+      { 0.9956000001, 1.048215237, 1.0517518709, 1.054293445, 1.0491507448, 1.0491505894 } },
+    { "sgd", { 0.99532, 1.1638672981, 1.0716597851, 1.0504993587, 0.9915458872, 0.9915450164 } },
+    { "nadam",
+      { 0.9958772629, 1.0930435932, 1.045519235, 1.0420628175, 1.0283858435, 1.0283858259 } },
+};
+
+static void a_cycle_moves_the_momentum(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof cycles / sizeof cycles[0]; i++) {
+        struct run r = { .net = &nets[0], .o = &optimisers[0] };
+        open_run(&r);
+        mase_optimizer_release(&r.optim);
+        r.opts.optimizer = cycles[i].name;
+        r.opts.weight_decay = 0.1;
+        r.opts.schedule = "onecycle";
+        r.opts.learning_rate = 0.1;
+        r.opts.momentum = 0.9;
+        r.opts.max_epochs = 1;
+        must(mase_optimizer_init(&r.optim, r.plan, &r.opts, &err));
+        r.optim.params.w[0] = 1;
+        for (int k = 0; k < SLOPES; k++) {
+            const struct mase_train_at at = { .step = k, .steps = SLOPES };
+            if (k == 4) /* as after a resumption */
+                mase_optimizer_set_steps(&r.optim, 4, &r.opts, SLOPES);
+            r.optim.beta1 = mase_train_momentum(&r.opts, &at, r.optim.usual);
+            r.optim.params.g[0] = slopes[k];
+            mase_optimizer_step(&r.optim, mase_train_lr(&r.opts, &at));
+            check_near(r.optim.params.w[0], cycles[i].w[k], 1e-6, cycles[i].name, k);
+        }
+        close_run(&r);
+    }
+}
+
+static void what_has_no_momentum_does_not_cycle(void **state)
+{
+    (void)state;
+    struct run r = { .net = &nets[0], .o = &optimisers[0] };
+    open_run(&r);
+    mase_optimizer_release(&r.optim);
+    r.opts.schedule = "onecycle";
+    r.opts.optimizer = "adagrad";
+    assert_int_equal(mase_optimizer_init(&r.optim, r.plan, &r.opts, &err), MASE_EVALUE);
+    assert_non_null(strstr(err.msg, "adagrad has none: constant_momentum leaves that out"));
+    r.opts.constant_momentum = true;
+    must(mase_optimizer_init(&r.optim, r.plan, &r.opts, &err));
+    close_run(&r);
 }
 
 /* ---- what formats learn ---- */
@@ -466,6 +523,8 @@ int main(void)
         cmocka_unit_test(gradients_are_clipped),
         cmocka_unit_test(momentum_looks_ahead_unless_plain),
         cmocka_unit_test(a_weight_walks_as_it_should),
+        cmocka_unit_test(a_cycle_moves_the_momentum),
+        cmocka_unit_test(what_has_no_momentum_does_not_cycle),
         cmocka_unit_test(steps_of_formats_do_not_decay),
         cmocka_unit_test(steps_never_come_to_zero),
         cmocka_unit_test(small_steps_are_those_of_the_size),

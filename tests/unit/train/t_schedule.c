@@ -98,7 +98,7 @@ static void a_cosine_may_go_by_steps(void **state)
     check_near(rate_at(&o, 1, 7, 5), 0.005, 1e-15, "step", 7);
 }
 
-/* OneCycleLR(0.01, 10 steps, cycle_momentum=False). */
+/* OneCycleLR(0.01, 10 steps). */
 static void one_cycle_goes_by_steps(void **state)
 {
     (void)state;
@@ -118,6 +118,23 @@ static void one_cycle_goes_by_steps(void **state)
     o.max_epochs = 2;
     for (int s = 0; s < 10; s++)
         check_near(rate_at(&o, s / 5, s, 5), rate[s], 1e-15, "onecycle", s);
+    static const double momentum[] = { 0.95,
+                                       0.8999999999999999,
+                                       0.85,
+                                       0.854951556604879,
+                                       0.8688255099070633,
+                                       0.8888739533021842,
+                                       0.9111260466978157,
+                                       0.9311744900929366,
+                                       0.945048443395121,
+                                       0.95 };
+    for (int s = 0; s < 10; s++) {
+        const struct mase_train_at at = { .step = s, .steps = 5 };
+        o.constant_momentum = false;
+        check_near(mase_train_momentum(&o, &at, 0.9), momentum[s], 1e-15, "momentum", s);
+        o.constant_momentum = true; /* cycle_momentum=False */
+        check_near(mase_train_momentum(&o, &at, 0.9), 0.9, 0, "momentum", s);
+    }
 }
 
 /* ReduceLROnPlateau(factor=0.5, patience=1). */
