@@ -1,7 +1,38 @@
 /*
  * unknown.c - the message about a word that is none of the known names.
  */
+#include <string.h>
+
 #include <mase/str.h>
+
+static const struct {
+    const char *word, *name, *note;
+} synonyms[] = {
+#define SYNONYM(word, name, note) { word, name, note },
+#include "base/synonyms.def"
+};
+
+/* Are they equal but for leading hyphens, and hyphens that stand for underscores? */
+static bool is_spelling_of(const char *a, const char *b)
+{
+    a += strspn(a, "-");
+    b += strspn(b, "-");
+    while (*a && *b && (*a == *b || (*a == '-' && *b == '_') || (*a == '_' && *b == '-')))
+        a++, b++;
+    return *a == *b;
+}
+
+/* The known name that another program's word stands for, or NULL; note: what is said besides. */
+static const char *find_synonym(const char **note, const struct mase_unknown *u)
+{
+    for (size_t s = 0; s < sizeof synonyms / sizeof synonyms[0]; s++)
+        for (int i = 0; i < u->count && is_spelling_of(u->word, synonyms[s].word); i++)
+            if (u->names[i] && is_spelling_of(u->names[i], synonyms[s].name)) {
+                *note = synonyms[s].note;
+                return u->names[i];
+            }
+    return NULL;
+}
 
 static void add_list(struct mase_str *out, const struct mase_unknown *u)
 {
@@ -22,10 +53,12 @@ enum mase_status mase_fail_unknown(struct mase_err *err, struct mase_loc at,
     mase_str_vprintf(&text, fmt, ap);
     va_end(ap);
     const enum mase_status status = u->status ? u->status : MASE_EVALUE;
-    const char *near = u->word ? mase_nearest(u->word, u->names, u->count) : NULL;
+    const char *note = "", *near = u->word ? find_synonym(&note, u) : NULL;
+    if (u->word && !near)
+        near = mase_nearest(u->word, u->names, u->count);
     if (near)
-        mase_str_printf(&text, "%s%s%s", u->before ? u->before : ", did you mean '", near,
-                        u->after ? u->after : "'?");
+        mase_str_printf(&text, "%s%s%s%s", u->before ? u->before : ", did you mean '", near,
+                        u->after ? u->after : "'?", note);
     else
         mase_str_add(&text, u->otherwise ? u->otherwise : u->tail ? ";" : "");
     if (u->tail)

@@ -35,7 +35,7 @@ static enum mase_status fail_unknown(const char *word, struct mase_err *err)
                 names[n++] = s;
     }
     /* a single letter is near every other */
-    const int comparable = mase_starts_with(word, "--") ? n : 0;
+    const int comparable = strlen(word) > 2 ? n : 0;
     mase_fail_unknown(
         err, MASE_NOWHERE,
         &(struct mase_unknown){ word, names, comparable, .otherwise = "; see ch --help" },

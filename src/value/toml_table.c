@@ -113,6 +113,21 @@ static enum mase_status already(struct toml *t, const struct toml_node *table, i
                         key->name, how, closed ? table->v.key_at[taken].line : v->at.line);
 }
 
+/* A second [a.b]. */
+static enum mase_status twice(struct toml *t, const struct toml_node *first,
+                              const struct toml_key *key)
+{
+    size_t begin = t->pos;
+    while (begin > 0 && t->text[begin - 1] != '[')
+        begin--;
+    const size_t length = strcspn(t->text + begin, "]\r\n");
+    return mase_fail_at(t->err, MASE_EPARSE, key->at,
+                        "table '%.100s' is already defined at line %d; where several may stand, "
+                        "each is written [[%.*s]]",
+                        key->name, first->v.at.line, (int)(length < 100 ? length : 100),
+                        t->text + begin);
+}
+
 /* ---- headers ---- */
 
 /* Enter the table under key on the way of a header, making it if need be. */
@@ -137,6 +152,8 @@ enum mase_status mase_toml_open_table(struct toml *t, struct toml_node **table,
     struct toml_node *found = find_node(*table, key, &taken);
     if (taken < 0)
         return add_node(t, table, *table, key, MASE_TABLE, TOML_HEADER);
+    if (found && found->origin == TOML_HEADER)
+        return twice(t, found, key);
     if (!found || found->origin != TOML_IMPLICIT)
         return already(t, *table, taken, key);
     found->origin = TOML_HEADER;
