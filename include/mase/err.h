@@ -74,6 +74,9 @@ MASE_API enum mase_status mase_place(struct mase_err *err, struct mase_loc at);
 /* "path:line:col: message", and for text files the line with a caret under the fault. */
 MASE_API void mase_err_print(FILE *out, const struct mase_err *err);
 
+/* "path:line:col: message" into buffer, as snprintf does. */
+MASE_API size_t mase_err_text(const struct mase_err *err, char *buffer, size_t size);
+
 /* Return from a function that owns nothing when call fails. */
 #define MASE_TRY(call)                          \
     do {                                        \

@@ -49,23 +49,6 @@ void mase_text_json(struct mase_text *t, const struct mase_value *v)
     mase_text_take(t, &s);
 }
 
-size_t mase_err_text(const struct mase_err *err, char *buffer, size_t size)
-{
-    static const struct mase_err none;
-    err = err ? err : &none;
-    const struct mase_loc *at = &err->loc;
-    char place[sizeof err->path + 32] = "";
-    if (err->path[0] && at->line > 0 && at->col > 0)
-        mase_snprintf(place, sizeof place, "%s:%d:%d: ", err->path, at->line, at->col);
-    else if (err->path[0] && at->line > 0)
-        mase_snprintf(place, sizeof place, "%s:%d: ", err->path, at->line);
-    else if (err->path[0] && at->off >= 0)
-        mase_snprintf(place, sizeof place, "%s@0x%llx: ", err->path, (unsigned long long)at->off);
-    else if (err->path[0])
-        mase_snprintf(place, sizeof place, "%s: ", err->path);
-    return (size_t)mase_snprintf(buffer, buffer ? size : 0, "%s%s", place, err->msg);
-}
-
 /* ---- calls ---- */
 
 enum mase_status mase_api_run(struct mase_session *s, mase_guarded_fn *fn, void *data,

@@ -9,6 +9,8 @@
 #include <pcre2.h>
 #include <string.h>
 
+#include <mase/log.h>
+
 #include "base/alloc.h"
 #include "pass/transform/quantize.h"
 
@@ -107,6 +109,16 @@ static bool can_reach(const struct mase_rules *r, const struct mase_node *n)
     return op->quantisable && (r->by == MASE_BY_NAME || op->usual || r->reach_all);
 }
 
+/* A section that names no node of this network: the files of the original serve several networks.
+ */
+static enum mase_status warn_of_no_node(const struct mase_err *why)
+{
+    char text[sizeof why->path + sizeof why->msg];
+    mase_err_text(why, text, sizeof text);
+    mase_warn("%s", text);
+    return MASE_OK;
+}
+
 /* what: the beginning of the message, in which key stands. */
 static enum mase_status not_a_node(const char *what, const struct mase_rules *r,
                                    const struct mase_rule *rule, const struct mase_graph *g,
@@ -136,15 +148,16 @@ static enum mase_status check_name(const struct mase_rules *r, const struct mase
     const struct mase_node *n = mase_graph_find(g, rule->key);
     if (n && (mase_ops[n->op].quantisable || mase_quant_is_none(rule)))
         return MASE_OK;
+    struct mase_err unnamed = { 0 };
     struct mase_str what = { 0 };
     if (n)
         mase_str_printf(&what, "'%s' is a %s, which cannot be quantised", rule->key,
                         mase_ops[n->op].name);
     else
-        mase_str_printf(&what, "no node is called '%s'", rule->key);
-    const enum mase_status st = not_a_node(mase_str_text(&what), r, rule, g, err);
+        mase_str_printf(&what, "quantize: no node is called '%s'", rule->key);
+    const enum mase_status st = not_a_node(mase_str_text(&what), r, rule, g, n ? err : &unnamed);
     mase_str_release(&what);
-    return st;
+    return n ? st : warn_of_no_node(&unnamed);
 }
 
 /* ---- matching ---- */
@@ -172,7 +185,8 @@ static enum mase_status match(bool *hit, const struct mase_rule *rule, const cha
                         name, (const char *)why);
 }
 
-/* A pattern must match some node that can be quantised, whether or not an earlier one takes it. */
+/* A pattern that matches no node that can be quantised is warned of, whether or not an earlier one
+ * takes it. */
 static enum mase_status check_pattern(const struct mase_rules *r, const struct mase_rule *rule,
                                       const struct mase_graph *g, struct mase_err *err)
 {
@@ -191,11 +205,12 @@ static enum mase_status check_pattern(const struct mase_rules *r, const struct m
         return mase_fail_at(err, MASE_EVALUE, rule->at,
                             "'%s' matches '%s', but patterns reach no %s without reach = \"all\"",
                             rule->key, out_of_reach->name, mase_ops[out_of_reach->op].name);
+    struct mase_err unmatched = { 0 };
     struct mase_str what = { 0 };
-    mase_str_printf(&what, "'%s' matches no node that can be quantised", rule->key);
-    const enum mase_status st = not_a_node(mase_str_text(&what), r, rule, g, err);
+    mase_str_printf(&what, "quantize: '%s' matches no node that can be quantised", rule->key);
+    not_a_node(mase_str_text(&what), r, rule, g, &unmatched);
     mase_str_release(&what);
-    return st;
+    return warn_of_no_node(&unmatched);
 }
 
 enum mase_status mase_rules_check_nodes(const struct mase_rules *r, const struct mase_graph *g,

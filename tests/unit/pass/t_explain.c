@@ -142,8 +142,6 @@ static void faults_have_places(void **state)
     } cases[] = {
         { "by = 'colour'", "pass quantize: by = \"colour\" is not one of", 1 },
         { "by = 'type'\nlinaer.config.name = 'NA'", "did you mean 'linear'", 2 },
-        { "by = 'name'\n\nseq_blocks_77.config.name = 'NA'", "no node is called 'seq_blocks_77'",
-          3 },
         { "by = 'type'", "has no section of its own, and there is no default", 1 },
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
