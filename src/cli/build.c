@@ -141,6 +141,21 @@ void mase_cli_tell_draws(const struct mase_graph *g)
                   n->name);
 }
 
+enum mase_status mase_cli_fail_data(struct mase_cli *c, const struct mase_model *m,
+                                    enum mase_status failed, struct mase_err *err)
+{
+    const struct mase_data_info *info;
+    struct mase_graph *g = NULL;
+    struct mase_err other = { 0 };
+    if (failed != MASE_EIO || !m->build ||
+        mase_data_find(&info, mase_cli_text(c, MASE_CLI_dataset), NULL))
+        return failed;
+    if (mase_cli_open_model(&g, c, m->name, info, &other))
+        *err = other;
+    mase_graph_free(g);
+    return failed;
+}
+
 enum mase_status mase_cli_build(struct mase_graph **g, struct mase_cli *c,
                                 const struct mase_model *m, const struct mase_data_info *data,
                                 enum mase_cli_weights kind, struct mase_err *err)

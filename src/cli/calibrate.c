@@ -374,8 +374,8 @@ enum mase_status mase_cli_calibrate(struct mase_cli *c, struct mase_err *err)
     if (!mase_cli_text(c, MASE_CLI_load_name))
         return mase_fail(err, MASE_EVALUE, "expected trained weights via --load, got None");
     MASE_TRY(mase_cli_settle_load(c, j.weights, err));
-    mase_cli_announce(c);
     MASE_TRY(mase_cli_find_model(&j.model, c, err));
+    mase_cli_announce(c);
     MASE_TRY(find_folder(&j, err));
     mase_cli_manager_init(&j.manager, c, &j.samples);
     const enum mase_status st = run(&j, err);

@@ -52,7 +52,8 @@ void mase_cli_tell_idle_options(const struct mase_cli *c);
 
 /* Seed and log level to the log, the configuration table to stdout, unless a program reads it. */
 void mase_cli_announce(struct mase_cli *c);
-/* Model and dataset must both be named; the dataset is looked at by others. */
+/* The model that is named. Without --load its usual dataset is the default of the option, which is
+ * said; a model without one needs a dataset. The dataset is looked at by others. */
 enum mase_status mase_cli_find_model(const struct mase_model **m, struct mase_cli *c,
                                      struct mase_err *err) MASE_MUST_CHECK;
 /* The model that is named, of the zoo or of the user's own; one's own has no build and no dataset.
@@ -82,6 +83,10 @@ enum mase_status mase_cli_data_info(const struct mase_data_info **info, struct m
 void mase_cli_tell_draws(const struct mase_graph *g);
 /* The graph for this data with the weights that --load names, or initial ones. A folder that holds
  * another network than the model that is named is refused. */
+/* Data that could not be opened. A network of the zoo that takes no such samples is told instead:
+ * files would not help. */
+enum mase_status mase_cli_fail_data(struct mase_cli *c, const struct mase_model *m,
+                                    enum mase_status failed, struct mase_err *err);
 enum mase_status mase_cli_build(struct mase_graph **g, struct mase_cli *c,
                                 const struct mase_model *m, const struct mase_data_info *data,
                                 enum mase_cli_weights kind, struct mase_err *err) MASE_MUST_CHECK;

@@ -56,7 +56,9 @@ static enum mase_status set_up(struct job *j, struct mase_err *err)
     mase_info("Initialising dataset '%s'...", mase_cli_text(j->c, MASE_CLI_dataset));
     MASE_TRY(mase_cli_checkpoint_info(&j->checkpoint, j->c, j->weights, err));
     MASE_TRY(mase_cli_objective(&j->objective, j->c, err));
-    MASE_TRY(mase_cli_open_data_for(&j->data, j->c, &j->checkpoint, err));
+    const enum mase_status opened = mase_cli_open_data_for(&j->data, j->c, &j->checkpoint, err);
+    if (opened)
+        return mase_cli_fail_data(j->c, j->model, opened, err);
     mase_classes_match(&j->classes, &j->c->arena, j->data, &j->checkpoint);
     const struct mase_data_info *info = &mase_dataset_info(j->data)->data;
     MASE_TRY(mase_cli_build(&j->graph, j->c, j->model, info, j->weights, err));
@@ -300,16 +302,27 @@ static enum mase_status run(struct job *j, struct mase_err *err)
     return MASE_OK;
 }
 
+static enum mase_status fail_no_checkpoint(const struct mase_cli *c, struct mase_err *err)
+{
+    const char *model = mase_cli_text(c, MASE_CLI_model);
+    const char *dataset = mase_cli_text(c, MASE_CLI_dataset);
+    return mase_fail(
+        err, MASE_EVALUE,
+        "expected checkpoint via --load, got None; 'ch train %s %s --project mine' makes "
+        "mase_output/mine/software/training_ckpts/best.ckpt",
+        model ? model : "MODEL", dataset ? dataset : "DATASET");
+}
+
 enum mase_status mase_cli_test(struct mase_cli *c, struct mase_err *err)
 {
     struct job j = { .c = c, .started = mase_clock() };
     MASE_TRY(mase_cli_merge(c, err));
     MASE_TRY(mase_cli_load_kind(&j.weights, c, err));
     if (!mase_cli_text(c, MASE_CLI_load_name))
-        return mase_fail(err, MASE_EVALUE, "expected checkpoint via --load, got None");
+        return fail_no_checkpoint(c, err);
     MASE_TRY(mase_cli_settle_load(c, j.weights, err));
-    mase_cli_announce(c);
     MASE_TRY(mase_cli_find_model(&j.model, c, err));
+    mase_cli_announce(c);
     MASE_TRY(mase_cli_find_project(&j.project_dir, c, err));
     const enum mase_status st = run(&j, err);
     mase_predictor_free(j.predictor);

@@ -146,7 +146,9 @@ static enum mase_status set_up(struct job *j, struct mase_err *err)
     MASE_TRY(mase_train_objective(&j->objective, &j->opts, err));
     mase_info("Initialising model '%s'...", j->model->name);
     mase_info("Initialising dataset '%s'...", mase_cli_text(j->c, MASE_CLI_dataset));
-    MASE_TRY(mase_cli_open_data(&j->data, j->c, err));
+    const enum mase_status opened = mase_cli_open_data(&j->data, j->c, err);
+    if (opened)
+        return mase_cli_fail_data(j->c, j->model, opened, err);
     MASE_TRY(mase_cli_build(&j->graph, j->c, j->model, &mase_dataset_info(j->data)->data,
                             j->weights, err));
     MASE_TRY(
@@ -415,9 +417,9 @@ enum mase_status mase_cli_train(struct mase_cli *c, struct mase_err *err)
     MASE_TRY(mase_cli_load_kind(&j.weights, c, err));
     MASE_TRY(mase_cli_settle_load(c, j.weights, err));
     MASE_TRY(bind_options(&j, err));
+    MASE_TRY(mase_cli_find_model(&j.model, c, err));
     mase_cli_announce(c);
     warn_of_differences(c);
-    MASE_TRY(mase_cli_find_model(&j.model, c, err));
     MASE_TRY(find_folders(&j, err));
     const enum mase_status st = run(&j, err);
     if (st && j.files.arena) /* what was measured until then stays readable */

@@ -204,8 +204,8 @@ enum mase_status mase_cli_run_passes(struct mase_cli *c, struct mase_err *err)
 {
     struct job j = { .c = c, .started = mase_clock(), .claim = { .lock = -1 } };
     MASE_TRY(mase_cli_load_kind(&j.weights, c, err));
-    mase_cli_announce(c);
     MASE_TRY(find_model(&j, err));
+    mase_cli_announce(c);
     MASE_TRY(find_project(&j, err));
     MASE_TRY(find_dumps(&j, err));
     set_up_manager(&j);

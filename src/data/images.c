@@ -26,9 +26,9 @@ static enum mase_status fail_missing(const struct mase_dataset *d,
     const char *dir = mase_data_dir(opts);
     if (!dir)
         return mase_fail(err, MASE_EIO,
-                         "dataset %s is read from files: name their folder by --data-dir or "
-                         "MASE_DATA",
-                         d->info.data.name);
+                         "dataset %s is read from files, %s and others as torchvision downloads "
+                         "them: name their folder by --data-dir or MASE_DATA",
+                         d->info.data.name, name);
     return mase_fail_in(err, MASE_EIO, dir, "there is no file %s of dataset %s in this folder",
                         name, d->info.data.name);
 }

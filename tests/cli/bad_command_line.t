@@ -91,7 +91,7 @@ run transform --config c.toml
 fails "no model" <<'END'
 ch: No model and/or dataset provided! These are required.
 END
-run transform --config c.toml jsc-tiny
+run transform --config c.toml net.py
 fails "no dataset" <<'END'
 ch: No model and/or dataset provided! These are required.
 END

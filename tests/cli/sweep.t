@@ -86,8 +86,8 @@ run sweep toy toy_tiny --batch-size 32,
 refused "an empty value" "ch: --batch-size = '' is not a number"
 run sweep toy toy_tiny --training-optimizer adam,tiger
 refused "an unknown choice" "ch: --training-optimizer.*tiger"
-run sweep toy --batch-size 32,64
-refused "no dataset" 'ch: No model and/or dataset provided!'
+run sweep --batch-size 32,64
+refused "no model" 'ch: No model and/or dataset provided!'
 run transform toy toy_tiny --batch-size 32,64
 fails "lists are for sweeps" <<'X'
 ch: --batch-size = '32,64' is not a number; allowed: integer 1..

@@ -52,7 +52,7 @@ mv mase_output "$T/kept"
 best=$T/kept/tiny/software/training_ckpts/best.ckpt
 run test jsc-tiny jsc
 fails "no weights" <<'END'
-ch: expected checkpoint via --load, got None
+ch: expected checkpoint via --load, got None; 'ch train jsc-tiny jsc --project mine' makes mase_output/mine/software/training_ckpts/best.ckpt
 END
 run test jsc-toy jsc --load "$best"
 refused "a checkpoint of another network" "these are not the model's weights: 1[0-9] missing: seq_blocks\.3\.weight"

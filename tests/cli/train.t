@@ -95,10 +95,16 @@ holds "it starts where that ended" test "$(loss loaded)" = "$(loss toml)"
 rm -rf mase_output
 run train jsc-tiny jsc --require-real-data
 refused "a stand-in that is not wanted" 'jsc'
-run train jsc-tiny
-fails "no dataset" <<'END'
-ch: No model and/or dataset provided! These are required.
+run train jsc-tiny --max-steps 1 --project usual
+succeeds "a model's usual dataset"
+err_has "it is said" '^INFO +No dataset is named: jsc, the usual one of jsc-tiny$'
+holds "and recorded" grep -q '"dataset": "jsc"' mase_output/usual/run.json
+rm -rf mase_output
+run train jsc-tiny mnist
+fails "samples that the model cannot take, whose files are not here" <<'END'
+ch: model jsc-tiny takes one row of features, but a sample of mnist is [1, 28, 28]
 END
+rm -rf mase_output
 run train jsc-tiny jsc --class-weights 1,2
 refused "class weights that do not fit" "class_weights = '1,2' has 2 numbers for 5 classes"
 run train jsc-tiny jsc --batch-size 1
