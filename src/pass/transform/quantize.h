@@ -35,8 +35,9 @@ enum mase_status mase_rules_init(struct mase_rules *r, struct mase_arena *a,
                                  const struct mase_rules_opts *o,
                                  struct mase_err *err) MASE_MUST_CHECK;
 void mase_rules_release(struct mase_rules *r);
-/* Warn of keys that name no node of g (by = "name") or match none that can be quantised (by = "regex_name"), unless
- * they say to leave their nodes alone. A node that is there and cannot be quantised is an error. */
+/* Warn of keys that name no node of g (by = "name") or match none that can be quantised (by =
+ * "regex_name"), unless they say to leave their nodes alone. A node that is there and cannot be
+ * quantised is an error. */
 enum mase_status mase_rules_check_nodes(const struct mase_rules *r, const struct mase_graph *g,
                                         struct mase_err *err) MASE_MUST_CHECK;
 /* The rule of a node that can be quantised: its own or the default; an error when it has neither.
