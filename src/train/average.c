@@ -6,8 +6,8 @@
  *
  * Weights that are rounded jump between the values of their format until the end; their average
  * does not. Training itself goes on with the weights as they are. Buffers, such as the statistics
- * of batch norms, are the last ones. A weight that is zero, because it was pruned, is zero in the
- * average. The average begins anew when number formats come on.
+ * of batch norms, are the last ones. A weight that was pruned is zero in the average; one that is
+ * just passing zero is not. The average begins anew when number formats come on.
  */
 #include <string.h>
 
@@ -34,7 +34,8 @@ void mase_trainer_average(struct mase_trainer *t)
         return;
     }
     for (int64_t i = 0; i < p.n; i++)
-        t->average[i] = p.w[i] == 0 ? 0.0f : t->average[i] + take * (p.w[i] - t->average[i]);
+        t->average[i] += take * (p.w[i] - t->average[i]);
+    mase_trainer_prune_values(t, t->average, 0, p.n);
 }
 
 void mase_trainer_forget_average(struct mase_trainer *t)

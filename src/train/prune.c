@@ -144,7 +144,8 @@ void mase_trainer_prune_gradients(const struct mase_trainer *t, int64_t from, in
     }
 }
 
-void mase_trainer_prune_weights(const struct mase_trainer *t, int64_t from, int64_t to)
+void mase_trainer_prune_values(const struct mase_trainer *t, float *values, int64_t from,
+                               int64_t to)
 {
     const struct mase_trainer_pruning *p = &t->pruning;
     int64_t first, last;
@@ -152,10 +153,15 @@ void mase_trainer_prune_weights(const struct mase_trainer *t, int64_t from, int6
         if (!part_of(p, i, from, to, &first, &last))
             continue;
         const uint8_t *kept = p->list[i].kept;
-        float *w = t->optim.params.w + p->at[i];
+        float *v = values + p->at[i];
         for (int64_t k = first; k < last; k++)
-            w[k] = kept[k] ? w[k] : 0.0f;
+            v[k] = kept[k] ? v[k] : 0.0f;
     }
+}
+
+void mase_trainer_prune_weights(const struct mase_trainer *t, int64_t from, int64_t to)
+{
+    mase_trainer_prune_values(t, t->optim.params.w, from, to);
 }
 
 void mase_trainer_prune(struct mase_trainer *t)

@@ -125,6 +125,9 @@ void mase_train_judge_plateau(struct mase_train_state *s, const struct mase_trai
 /* Before and after the optimiser's step with the flat parameters from..to. */
 void mase_trainer_prune_gradients(const struct mase_trainer *t, int64_t from, int64_t to);
 void mase_trainer_prune_weights(const struct mase_trainer *t, int64_t from, int64_t to);
+/* What is pruned becomes zero in values that lie as the flat parameters do. */
+void mase_trainer_prune_values(const struct mase_trainer *t, float *values, int64_t from,
+                               int64_t to);
 void mase_trainer_end_pruning(const struct mase_trainer *t);
 double mase_trainer_sparsity(const struct mase_trainer *t); /* NaN: nothing is pruned */
 /* What a checkpoint keeps of it; was: that, or NULL. It is checked before it is loaded. */

@@ -13,6 +13,7 @@
 #include <mase/weights.h>
 
 #include "formats.h"
+#include "train/trainer.h"
 
 enum { ROWS = 6000 };
 
@@ -456,6 +457,25 @@ static struct mase_graph *after(int64_t steps, double decay)
     return g;
 }
 
+/* It was not pruned: its average is what it was and is. */
+static void a_weight_that_passes_zero_is_averaged(void **state)
+{
+    struct mase_train_opts o = quick_opts();
+    struct mase_graph *g = build("jsc-tiny", 1);
+    struct mase_trainer *t;
+    (void)state;
+    o.max_steps = 1;
+    o.average_weights = 0.75;
+    must(mase_trainer_new(&t, g, jets, &o, &err));
+    must(mase_trainer_run(t, &(struct mase_train_env){ 0 }, &err));
+    t->average[3] = 1;
+    t->optim.params.w[3] = 0;
+    mase_trainer_average(t);
+    assert_true(t->average[3] == 0.75f);
+    mase_trainer_free(t);
+    mase_graph_free(g);
+}
+
 static void averages_follow_the_weights(void **state)
 {
     (void)state;
@@ -587,6 +607,7 @@ int main(void)
         cmocka_unit_test(class_weights_pull),
         cmocka_unit_test(quantised_networks_train),
         cmocka_unit_test(averages_follow_the_weights),
+        cmocka_unit_test(a_weight_that_passes_zero_is_averaged),
         cmocka_unit_test(bad_options_are_told),
         cmocka_unit_test(a_single_last_sample_is_left_out),
         cmocka_unit_test(scaling_is_applied),
