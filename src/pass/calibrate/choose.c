@@ -28,7 +28,7 @@ struct search {
     struct mase_cal_scorer scorer;
     mase_cal_score_fn *score; /* NULL: the finest that holds the range */
     double low, high;         /* what is to be held */
-    double best;              /* the least score, of */
+    double best, best_mse;    /* the least score, and of scores that tie the least error, of */
     int64_t best_exponent, best_zero;
     double best_scale;
 };
@@ -127,16 +127,28 @@ static double coverage(const struct search *s, const struct mase_format *f)
     return holds_low && (double)high >= s->high ? width : FLT_MAX + FLT_MAX / width;
 }
 
+/* Is it better than the best so far? Few values make a histogram in which every bin has one: a
+ * format that rounds all of them to zero has no divergence either, and then the error decides. */
+static bool is_better(const struct search *s, double score, double mse)
+{
+    const double tie = 1e-12;
+    if (s->score != mase_cal_kl)
+        return score < s->best;
+    return score < s->best - tie || (score < s->best + tie && mse < s->best_mse);
+}
+
 static enum mase_status try(struct search *s, double *score, struct mase_err *err)
 {
     struct mase_arena a = { 0 };
     struct mase_format f;
     const enum mase_status st = mase_format_try(&f, &a, s->kind, s->config, s->prefix, err);
     *score = st ? INFINITY : s->score ? s->score(&s->scorer, &f) : coverage(s, &f);
+    const double mse = !st && s->score == mase_cal_kl ? mase_cal_mse(&s->scorer, &f) : 0;
     mase_arena_release(&a);
-    if (st || !(*score < s->best))
+    if (st || !is_better(s, *score, mse))
         return st;
     s->best = *score;
+    s->best_mse = mse;
     s->best_exponent = s->exponent ? s->exponent->i : 0;
     s->best_scale = s->scale ? s->scale->f : 0;
     s->best_zero = s->zero ? s->zero->i : 0;
@@ -182,6 +194,17 @@ static enum mase_status find_places(struct search *s, struct places *p, struct m
             return MASE_OK;
     }
     return refuse(s, row->key, err);
+}
+
+/* Values that were all zero say nothing: a range up to 1 is as good as any, and better than one of
+ * thousands if something comes after all. */
+static void look_up_to_one(struct search *s)
+{
+    if (s->scorer.v->min != 0 || s->scorer.v->max != 0)
+        return;
+    s->low = sign_of(s) == MASE_SIGNED ? -1 : 0;
+    s->high = 1;
+    s->score = NULL;
 }
 
 /* The wanted exponent lies so many steps from there that the range is just held; finer ones follow.
@@ -378,7 +401,8 @@ enum mase_status mase_cal_choose(struct mase_value *config, const char *prefix,
                         .score = m->score,
                         .low = v->min,
                         .high = v->max,
-                        .best = INFINITY };
+                        .best = INFINITY,
+                        .best_mse = INFINITY };
     struct mase_format f;
     if (!isfinite(v->min) || !isfinite(v->max))
         return mase_fail(err, MASE_EVALUE, "some of its values are NaN or infinite");
@@ -386,8 +410,10 @@ enum mase_status mase_cal_choose(struct mase_value *config, const char *prefix,
     if (m->quantile)
         quantiles(&s.low, &s.high, v, o->quantile, a);
     find_sought(&s, a);
-    if (s.exponent)
+    if (s.exponent) {
+        look_up_to_one(&s);
         MASE_TRY(seek_exponent(&s, err));
+    }
     if (s.scale)
         MASE_TRY(seek_scale(&s, err));
     else if (s.zero)

@@ -333,6 +333,51 @@ static void kl_lets_outliers_go(void **state)
     mase_arena_release(&a);
 }
 
+/* So few that each has a bin of its own: no format diverges, and all zeros would be as good. */
+static void kl_of_few_values_is_their_error(void **state)
+{
+    static const char *const texts[] = {
+        "name = \"integer\"\nw_width = 8\nw_frac_width = \"auto\"\n",
+        "name = \"minifloat_denorm\"\nw_width = 8\nw_exponent_width = 4\nw_exponent_bias = "
+        "\"auto\"\n",
+    };
+    (void)state;
+    for (int n = 1; n < 40; n += 7)
+        for (int k = 0; k < 2; k++) {
+            float x[VALUES];
+            struct mase_arena a = { 0 };
+            struct mase_cal_tensor t;
+            struct mase_cal_fit kl, mse;
+            draw(x, n, (uint64_t)n);
+            const struct mase_cal_values v = values_of(&t, x, n, MASE_SIGNED);
+            assert_non_null(found(&a, texts[k], "kl", &v, &kl));
+            assert_non_null(found(&a, texts[k], "mse", &v, &mse));
+            assert_true(kl.saturated == 0 && kl.mse >= mse.mse);
+            assert_true(kl.mse <= 16 * mse.mse + 1e-12); /* two bits at most */
+            mase_arena_release(&a);
+        }
+}
+
+/* What was nothing but zero on the rows that were looked at may be more on others. */
+static void zeros_get_a_range_up_to_one(void **state)
+{
+    static const char *const methods[] = { "minmax", "quantile", "mse", "kl" };
+    const float x[4] = { 0 };
+    (void)state;
+    for (int k = 0; k < 4; k++)
+        for (int sign = MASE_SIGNED; sign <= MASE_UNSIGNED; sign++) {
+            struct mase_arena a = { 0 };
+            struct mase_cal_tensor t;
+            struct mase_cal_fit fit;
+            const struct mase_cal_values v = values_of(&t, x, 4, (enum mase_sign)sign);
+            const struct mase_value *c =
+                found(&a, "name = \"integer\"\nw_width = 8\nw_frac_width = \"auto\"\n", methods[k],
+                      &v, &fit);
+            assert_int_equal(mase_value_get(c, "w_frac_width")->i, sign == MASE_SIGNED ? 6 : 7);
+            mase_arena_release(&a);
+        }
+}
+
 static void nothing_but_zeros_and_no_numbers(void **state)
 {
     float x[4] = { 0 };
@@ -734,6 +779,8 @@ int main(void)
         cmocka_unit_test(a_scale_for_each_channel),
         cmocka_unit_test(a_scale_above_those_of_blocks),
         cmocka_unit_test(kl_lets_outliers_go),
+        cmocka_unit_test(kl_of_few_values_is_their_error),
+        cmocka_unit_test(zeros_get_a_range_up_to_one),
         cmocka_unit_test(nothing_but_zeros_and_no_numbers),
         cmocka_unit_test(gptq_is_numpys),
         cmocka_unit_test(weights_lie_on_the_grids_of_their_channels),
