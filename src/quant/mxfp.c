@@ -8,8 +8,9 @@
  * codes beyond are infinite.
  *
  * blocks         as mxint.c has them: they must fill the tensor.
- * rounding       rn: to nearest, ties to even, of the fraction's first 15 bits: what lies below
- *                them decides no tie. rz: toward zero.
+ * rounding       of the magnitude's fraction, so both ways from zero alike, by its first 15 bits:
+ *                what lies below them decides nothing. rn: to nearest, ties to even. ru: up, away
+ *                from zero. rd: down, as rz: toward zero.
  * flaw           a fraction that rounds up to a whole is or-ed into the exponent code, not added:
  *                if the code is odd, the value falls to the bottom of its binade, 1.99 to 1.
  * range          the largest value has the highest exponent code; no value is cut.
@@ -32,7 +33,7 @@ struct mxfp {
     const char *round_mode;
 };
 
-static const char *const round_modes[] = { "rn", "rz", NULL };
+static const char *const round_modes[] = { "rn", "rz", "ru", "rd", NULL };
 
 static const struct mase_opt params[] = {
     MASE_PARAM_INT(struct mxfp, block_size, 32, 1, 1 << 30, "values of a block"),
@@ -44,7 +45,7 @@ static const struct mase_opt params[] = {
     MASE_OPT_BOOL(struct mxfp, element_is_finite, "element_is_finite", true,
                   "the highest exponent code holds numbers, not infinity"),
     MASE_OPT_CHOICE(struct mxfp, round_mode, "round_mode", "rn", round_modes,
-                    "of the fraction: to nearest or toward zero"),
+                    "of the fraction, signs aside: to nearest, toward zero, up, down"),
     { 0 },
 };
 
@@ -54,7 +55,9 @@ static enum mase_status resolve(void *opaque, struct mase_err *err)
         int64_t exp, frac;
     } legal[] = { { 4, 3 }, { 5, 2 }, { 2, 3 }, { 3, 2 }, { 2, 1 }, { 1, 2 } };
     struct mxfp *p = opaque;
-    p->round_mode = round_modes[mase_streq(p->round_mode, "rz")]; /* one that outlives the file */
+    for (const char *const *mode = round_modes; *mode; mode++)
+        if (mase_streq(p->round_mode, *mode))
+            p->round_mode = *mode; /* one that outlives the file */
     for (size_t i = 0; i < sizeof legal / sizeof *legal; i++)
         if (p->element_exp_bits == legal[i].exp && p->element_frac_bits == legal[i].frac)
             return MASE_OK;
@@ -102,8 +105,8 @@ static float shared_exponent(float largest, const struct mxfp *p)
 static uint32_t round_fraction(uint32_t fraction, const struct mxfp *p)
 {
     const float seen = (float)(fraction >> 8) / (float)(1u << (15 - p->element_frac_bits));
-    return p->round_mode[1] == 'n' ? (uint32_t)rintf(seen)
-                                   : fraction >> (23 - p->element_frac_bits);
+    const char way = p->round_mode[1];
+    return (uint32_t)(way == 'n' ? rintf(seen) : way == 'u' ? ceilf(seen) : floorf(seen));
 }
 
 static float element(float x, const struct mxfp *p)

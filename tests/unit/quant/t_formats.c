@@ -61,6 +61,8 @@ static void text_bits_equality(void **state)
                                          "binary(1, false, true)",
                                          "ternary(2, true, NA, 0.5, NA)",
                                          "mxfp(32, 4, 3, -1, 8, true, rz)",
+                                         "mxfp(32, 4, 3, -1, 8, true, ru)",
+                                         "mxfp(32, 4, 3, -1, 8, true, rd)",
                                          "integer(8, 4, stochastic)",
                                          "minifloat(8, 4, NA)",
                                          "minifloat(8, 4, 7, fn, infinity, toward_zero)",
@@ -297,6 +299,36 @@ static void chance_is_fair_and_repeats(void **state)
     assert_true(q[0] == 1 && q[1] == 1 && q[2] == -1 && q[3] == -1);
 }
 
+/* Of magnitudes, by hand: steps of 1/8 from 1 to 2, of 1/16 below. A fraction that rounds up to a
+ * whole is or-ed into the exponent's code: 1.99 falls to 1, 0.99 comes to 1. What is beyond the
+ * first 15 bits of a fraction rounds nothing up. */
+static void mxfp_rounds_four_ways(void **state)
+{
+    enum { N = 8 };
+    static const float x[N] = { 1.99f,        0.99f,   1.0625f, -1.0625f, 1.01f, -1.1875f - 1e-3f,
+                                1 + 0x1p-20f, 0.53125f };
+    static const struct {
+        const char *mode;
+        float q[N];
+    } rows[] = {
+        { "rn", { 1, 1, 1, -1, 1, -1.25f, 1, 0.5f } },
+        { "rz", { 1.875f, 0.9375f, 1, -1, 1, -1.125f, 1, 0.5f } },
+        { "ru", { 1, 1, 1.125f, -1.125f, 1.125f, -1.25f, 1, 0.5625f } },
+        { "rd", { 1.875f, 0.9375f, 1, -1, 1, -1.125f, 1, 0.5f } },
+    };
+    (void)state;
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        char text[64];
+        float q[N];
+        snprintf(text, sizeof text, "mxfp(8, 4, 3, -1, 8, true, %s)", rows[r].mode);
+        mase_quantize_values(format_of(text), q, x, N, MASE_SIGNED);
+        for (int i = 0; i < N; i++)
+            if (q[i] != rows[r].q[i])
+                fail_msg("%s: %.9g is %.9g, not %.9g", text, (double)x[i], (double)q[i],
+                         (double)rows[r].q[i]);
+    }
+}
+
 /* ---- neighbours ---- */
 
 /* Every value of a small format, in order: each is its neighbours' neighbour, all have codes, and
@@ -485,6 +517,7 @@ int main(void)
         cmocka_unit_test(unstable_formats_are_unstable),
         cmocka_unit_test(nan_and_infinity_spoil_their_vector),
         cmocka_unit_test(chance_is_fair_and_repeats),
+        cmocka_unit_test(mxfp_rounds_four_ways),
         cmocka_unit_test(neighbours_stand_side_by_side),
         cmocka_unit_test(text_bits_equality),
         cmocka_unit_test(wrong_texts),
