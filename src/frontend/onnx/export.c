@@ -12,6 +12,7 @@
 #include <mase/log.h>
 
 #include "exec/interpret.h"
+#include "frontend/onnx/check.h"
 #include "program/program.h"
 
 enum { LEAST_OPSET = 18 };
@@ -68,6 +69,22 @@ const char *mase_ow_number(struct mase_ow_export *e, double v)
                             mase_arena_memdup(e->a, &f, sizeof f), sizeof f);
 }
 
+const char *mase_ow_number_of(struct mase_ow_export *e, enum mase_dtype dtype,
+                              const struct mase_arg *v)
+{
+    const struct mase_shape none = { 0 };
+    struct mase_tensor t = mase_tensor(e->a, dtype, &none, true);
+    if (v->kind == MASE_ARG_INT && dtype == MASE_I64) /* which doubles do not all hold */
+        *(int64_t *)t.data = v->i;
+    else
+        mase_tensor_set(&t, 0,
+                        v->kind == MASE_ARG_FLOAT ? v->f
+                        : v->kind == MASE_ARG_INT ? (double)v->i
+                                                  : (double)v->b);
+    return mase_ow_constant(e, "number", mase_onnx_type_of(dtype), &none, t.data,
+                            (size_t)mase_tensor_bytes(&t));
+}
+
 const char *mase_ow_lengths(struct mase_ow_export *e, const int64_t *v, int count)
 {
     const struct mase_shape s = { 1, { count } };
@@ -89,6 +106,8 @@ struct mase_onnx_node *mase_ow_node(struct mase_ow_export *e, const char *op, co
     while (count && !*input[count - 1]) /* absent ones at the end are left out */
         count--;
     g->node.items = grow(e, g->node.items, g->node.count, &e->node_cap, sizeof *g->node.items);
+    e->by = grow(e, e->by, g->node.count, &e->by_cap, sizeof(const struct mase_instr *));
+    e->by[g->node.count] = e->instr;
     struct mase_onnx_node *n = &g->node.items[g->node.count++];
     *n = (struct mase_onnx_node){ .op_type = op };
     const char *output = mase_ow_unique(e, like);
@@ -173,12 +192,44 @@ const char *mase_ow_value(struct mase_ow_export *e, const struct mase_arg *a)
 {
     const struct mase_pvalue *v = mase_pvalue_of(a);
     if (!v)
-        return a->kind == MASE_ARG_INT     ? mase_ow_number(e, (double)a->i)
-               : a->kind == MASE_ARG_FLOAT ? mase_ow_number(e, a->f)
-                                           : NULL;
+        return NULL;
     if (!e->name[v->number] && e->known[v->number])
         e->name[v->number] = write_known(e, v);
     return e->name[v->number];
+}
+
+/* A constant in another type, which holds it. */
+static const char *write_as(struct mase_ow_export *e, const struct mase_pvalue *v,
+                            enum mase_dtype dtype)
+{
+    const struct mase_tensor *t = e->known[v->number];
+    struct mase_tensor as = mase_tensor(e->a, dtype, &t->shape, true);
+    for (int64_t k = 0; k < mase_tensor_count(t); k++)
+        mase_tensor_set(&as, k, mase_tensor_get(t, k));
+    return mase_ow_constant(e, v->name ? v->name : "constant", mase_onnx_type_of(dtype), &t->shape,
+                            as.data, (size_t)mase_tensor_bytes(&as));
+}
+
+const char *mase_ow_value_as(struct mase_ow_export *e, const struct mase_arg *a,
+                             enum mase_dtype dtype)
+{
+    const struct mase_pvalue *v = mase_pvalue_of(a);
+    if (!v)
+        return a->kind == MASE_ARG_INT || a->kind == MASE_ARG_FLOAT || a->kind == MASE_ARG_BOOL
+                   ? mase_ow_number_of(e, dtype, a)
+                   : NULL;
+    if (v->type.dtype == dtype)
+        return mase_ow_value(e, a);
+    return e->known[v->number] ? write_as(e, v, dtype)
+                               : mase_ow_cast(e, "cast", mase_ow_value(e, a), dtype);
+}
+
+const char *mase_ow_cast(struct mase_ow_export *e, const char *like, const char *x,
+                         enum mase_dtype dtype)
+{
+    struct mase_onnx_node *n = mase_ow_node(e, "Cast", like, x, NULL);
+    mase_ow_int(e, n, "to", mase_onnx_type_of(dtype));
+    return mase_ow_output(n);
 }
 
 /* ---- what comes in and goes out ---- */
@@ -302,6 +353,19 @@ static void print_model(struct mase_str *out, struct mase_ow_export *e)
     mase_onnx_print(out, MASE_ONNX_MESSAGE_model, &model);
 }
 
+/* The file as others will read it. What they would not take is refused by the name of the node. */
+static enum mase_status check_model(struct mase_ow_export *e, const struct mase_str *model,
+                                    struct mase_err *err)
+{
+    struct mase_err fault = { 0 };
+    int node;
+    if (!mase_onnx_check(&node, mase_str_text(model), model->len, &fault))
+        return MASE_OK;
+    e->instr = node < 0 ? NULL : e->by[node];
+    const enum mase_status st = mase_ow_refuse(e, err, "no reader would take it: %s", fault.msg);
+    return e->instr ? mase_node_place(e->instr->node, st, err) : st;
+}
+
 /* refused: a rounding is in the way. */
 static enum mase_status export_as(struct mase_str *out, struct mase_program *p,
                                   enum mase_onnx_dialect dialect, struct mase_onnx_written *told,
@@ -311,9 +375,11 @@ static enum mase_status export_as(struct mase_str *out, struct mase_program *p,
     struct mase_ow_export e = {
         .a = &a, .opset = LEAST_OPSET, .names = { .arena = &a }, .program = p, .dialect = dialect
     };
-    const enum mase_status st = export_program(&e, err);
-    if (!st)
+    enum mase_status st = export_program(&e, err);
+    if (!st) {
         print_model(out, &e);
+        st = check_model(&e, out, err);
+    }
     told->float_weights = e.float_weights;
     told->float_biases = e.float_biases;
     told->rounded_biases = e.rounded_biases;

@@ -16,13 +16,14 @@ struct mase_ow_export {
     struct mase_arena scratch;
     struct mase_program *program;
     struct mase_onnx_graph graph;
-    int node_cap, init_cap;
+    int node_cap, init_cap, by_cap;
     int64_t opset;                     /* the least that has all operations */
     struct mase_tensor **known;        /* by number: what constants alone decide */
     const struct mase_format **format; /* by number: what a known value was rounded to */
     const char **name;                 /* by number: NULL before it is written */
     struct mase_map names;             /* all that are taken */
     const struct mase_instr *instr;    /* under way */
+    const struct mase_instr **by;      /* by the place of a node: what it was written for */
     enum mase_onnx_dialect dialect;
     bool qonnx;   /* has operations of QONNX */
     bool refused; /* a rounding, which the other dialect may be able to say */
@@ -39,6 +40,11 @@ enum mase_status mase_ow_refuse(const struct mase_ow_export *e, struct mase_err 
 const char *mase_ow_unique(struct mase_ow_export *e, const char *like);
 /* The name of a value; a constant is written the first time. NULL: an operand that is not there. */
 const char *mase_ow_value(struct mase_ow_export *e, const struct mase_arg *a);
+/* A value or a number in a type to which PyTorch promotes it; NULL: it is none that can be said. */
+const char *mase_ow_value_as(struct mase_ow_export *e, const struct mase_arg *a,
+                             enum mase_dtype dtype);
+const char *mase_ow_cast(struct mase_ow_export *e, const char *like, const char *x,
+                         enum mase_dtype dtype);
 /* A new node with these inputs, up to a NULL, "" being left out, and one output that is called
  * like. */
 struct mase_onnx_node *mase_ow_node(struct mase_ow_export *e, const char *op, const char *like, ...)
@@ -54,6 +60,8 @@ void mase_ow_text(struct mase_ow_export *e, struct mase_onnx_node *n, const char
 const char *mase_ow_constant(struct mase_ow_export *e, const char *like, int type,
                              const struct mase_shape *s, const void *data, size_t size);
 const char *mase_ow_number(struct mase_ow_export *e, double v); /* a float of no dimensions */
+const char *mase_ow_number_of(struct mase_ow_export *e, enum mase_dtype dtype,
+                              const struct mase_arg *v);
 const char *mase_ow_lengths(struct mase_ow_export *e, const int64_t *v, int count);
 
 /* What instructions become (export_ops.c) and what roundings do (export_round.c): the name of the

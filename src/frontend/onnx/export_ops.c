@@ -17,8 +17,9 @@ struct out {
     const struct mase_instr *i;
     struct mase_pcall k; /* the call for one sample */
     const char *onnx;
-    const char *x;    /* the first operand */
-    const char *like; /* what the result may be called */
+    enum mase_dtype dtype; /* of the result */
+    const char *x;         /* the first operand, in this type */
+    const char *like;      /* what the result may be called */
     struct mase_err *err;
 };
 typedef enum mase_status out_fn(struct out *o, const char **name);
@@ -88,7 +89,9 @@ static enum mase_status out_hardsigmoid(struct out *o, const char **name)
 
 static enum mase_status clip(struct out *o, const char **name, double lo, double hi)
 {
-    const char *least = mase_ow_number(o->e, lo), *most = mase_ow_number(o->e, hi);
+    const struct mase_arg bound[] = { mase_arg_float(lo), mase_arg_float(hi) };
+    const char *least = mase_ow_number_of(o->e, o->dtype, &bound[0]),
+               *most = mase_ow_number_of(o->e, o->dtype, &bound[1]);
     return give(name, mase_ow_node(o->e, o->onnx, o->like, o->x, least, most, NULL));
 }
 
@@ -109,7 +112,9 @@ static enum mase_status out_relu6(struct out *o, const char **name)
 
 static enum mase_status out_binary(struct out *o, const char **name)
 {
-    const char *y = mase_ow_value(o->e, &o->i->param[1]);
+    const char *y = mase_ow_value_as(o->e, &o->i->param[1], o->dtype);
+    if (!y)
+        return mase_ow_refuse(o->e, o->err, "an operand that follows the number of samples");
     return give(name, mase_ow_node(o->e, o->onnx, o->like, o->x, y, NULL));
 }
 
@@ -128,6 +133,19 @@ static enum mase_status out_div(struct out *o, const char **name)
     if (mode && mase_arg_present(mode))
         return mase_ow_refuse(o->e, o->err, "a division that rounds");
     return out_binary(o, name);
+}
+
+/* Of numbers beyond a type of integers each program makes something else. */
+static enum mase_status out_cast(struct out *o, const char **name)
+{
+    const struct mase_pvalue *v = mase_pvalue_of(&o->i->param[0]);
+    const bool whole = !mase_dtype_is_float(o->dtype) && o->dtype != MASE_DTYPE_BOOL;
+    if (!v || (mase_dtype_is_float(v->type.dtype) && whole))
+        return mase_ow_refuse(o->e, o->err,
+                              "floats as integers: what lies beyond them is another number "
+                              "elsewhere");
+    *name = mase_ow_cast(o->e, o->like, mase_ow_value(o->e, &o->i->param[0]), o->dtype);
+    return MASE_OK;
 }
 
 /* ---- layers ---- */
@@ -197,13 +215,13 @@ static enum mase_status out_conv(struct out *o, const char **name)
 }
 
 /* Ones or zeros where a layer has no scale or shift. */
-static const char *filled(struct out *o, const char *like, int64_t n, float v)
+static const char *filled(struct out *o, const char *like, const struct mase_shape *s, double v)
 {
-    float *f = mase_new_array(o->e->a, float, (size_t)n);
-    const struct mase_shape s = { 1, { n } };
-    for (int64_t k = 0; k < n; k++)
-        f[k] = v;
-    return mase_ow_constant(o->e, like, MASE_ONNX_FLOAT32, &s, f, (size_t)n * sizeof *f);
+    struct mase_tensor t = mase_tensor(o->e->a, o->dtype, s, true);
+    for (int64_t k = 0; k < mase_tensor_count(&t); k++)
+        mase_tensor_set(&t, k, v);
+    return mase_ow_constant(o->e, like, mase_onnx_type_of(o->dtype), s, t.data,
+                            (size_t)mase_tensor_bytes(&t));
 }
 
 static enum mase_status out_batch_norm(struct out *o, const char **name)
@@ -217,9 +235,9 @@ static enum mase_status out_batch_norm(struct out *o, const char **name)
                *shift = mase_ow_value(o->e, &o->i->param[4]);
     if (!mean || !var || mase_call_training(&o->k.call, "training", false))
         return mase_ow_refuse(o->e, o->err, "batch norm by the statistics of the batch");
-    const int64_t channels = s->rank > 1 ? s->dim[1] : 1;
-    scale = scale ? scale : filled(o, "ones", channels, 1.0f);
-    shift = shift ? shift : filled(o, "zeros", channels, 0.0f);
+    const struct mase_shape channels = { 1, { s->rank > 1 ? s->dim[1] : 1 } };
+    scale = scale ? scale : filled(o, "ones", &channels, 1);
+    shift = shift ? shift : filled(o, "zeros", &channels, 0);
     struct mase_onnx_node *n =
         mase_ow_node(o->e, o->onnx, o->like, o->x, scale, shift, mean, var, NULL);
     mase_ow_float(o->e, n, "epsilon", eps);
@@ -234,7 +252,6 @@ static enum mase_status out_layer_norm(struct out *o, const char **name)
     MASE_TRY(mase_call_float(&o->k.call, &eps, "eps", o->err));
     const struct mase_sig *sig = mase_op_call_sig(o->i->op);
     const char *scale = NULL, *shift = NULL;
-    int64_t values = 1;
     for (int p = 0; p < sig->count; p++) {
         if (mase_streq(sig->param[p].name, "weight"))
             scale = mase_ow_value(o->e, &o->i->param[p]);
@@ -245,12 +262,8 @@ static enum mase_status out_layer_norm(struct out *o, const char **name)
         const struct mase_shape *s = shape_of(o, 0);
         struct mase_shape last = { .rank = count };
         for (int d = 0; d < count; d++)
-            values *= last.dim[d] = s->dim[s->rank - count + d];
-        float *ones = mase_new_array(o->e->a, float, (size_t)values);
-        for (int64_t k = 0; k < values; k++)
-            ones[k] = 1.0f;
-        scale = mase_ow_constant(o->e, "ones", MASE_ONNX_FLOAT32, &last, ones,
-                                 (size_t)values * sizeof *ones);
+            last.dim[d] = s->dim[s->rank - count + d];
+        scale = filled(o, "ones", &last, 1);
     }
     struct mase_onnx_node *n =
         mase_ow_node(o->e, o->onnx, o->like, o->x, scale, shift ? shift : "", NULL);
@@ -265,7 +278,10 @@ static enum mase_status out_embedding(struct out *o, const char **name)
     const char *weight = mase_ow_value(o->e, &o->i->param[1]);
     if (norm && mase_arg_present(norm))
         return mase_ow_refuse(o->e, o->err, "an embedding with max_norm");
-    return give(name, mase_ow_node(o->e, o->onnx, o->like, weight, o->x, NULL));
+    const char *at = mase_ow_value_as(o->e, &o->i->param[0], MASE_I64);
+    if (!weight || !at)
+        return mase_ow_refuse(o->e, o->err, "what it looks up is no tensor");
+    return give(name, mase_ow_node(o->e, o->onnx, o->like, weight, at, NULL));
 }
 
 /* ---- windows ---- */
@@ -381,7 +397,9 @@ static enum mase_status out_cat(struct out *o, const char **name)
     const char **input = mase_new_array(o->e->a, const char *, (size_t)list->count);
     const size_t at = (size_t)(n - o->e->graph.node.items);
     for (int k = 0; k < list->count; k++) {
-        input[k] = mase_ow_value(o->e, &list->items[k]);
+        input[k] = mase_ow_value_as(o->e, &list->items[k], o->dtype);
+        if (!input[k])
+            return mase_ow_refuse(o->e, o->err, "a part that is no tensor");
         s = &o->k.call.param[0].items[k].tensor->shape;
     }
     n = &o->e->graph.node.items[at];
@@ -412,8 +430,13 @@ enum mase_status mase_ow_export_call(struct mase_ow_export *e, const char **out,
         struct out o = { .e = e, .i = i, .onnx = rules[n].onnx, .err = err };
         o.like = i->from ? i->from : mase_ops[i->op].name;
         MASE_TRY(mase_instr_call(&o.k, i, &e->scratch, e->program, e->known, err));
-        if (!mase_arg_is_seq(&i->param[0]))
-            o.x = mase_ow_value(e, &i->param[0]);
+        o.dtype = i->result[0]->type.dtype;
+        if (!mase_arg_is_seq(&i->param[0]) && rules[n].write != out_embedding &&
+            rules[n].write != out_cast)
+            o.x = mase_ow_value_as(e, &i->param[0], o.dtype);
+        if (!o.x && !mase_arg_is_seq(&i->param[0]) && rules[n].write != out_embedding &&
+            rules[n].write != out_cast)
+            return mase_ow_refuse(e, err, "an operand that follows the number of samples");
         e->opset = rules[n].opset > e->opset ? rules[n].opset : e->opset;
         return rules[n].write(&o, out);
     }

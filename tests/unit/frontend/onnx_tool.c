@@ -1,5 +1,7 @@
 /*
- * onnx_tool.c - the conformance cases of the onnx package: onnx_tool CASE...
+ * onnx_tool.c - the conformance cases of the onnx package: onnx_tool CASE...; and what we check of
+ * a model that we write: onnx_tool --check FILE..., a line "FILE ok" or "FILE refused WHY" for
+ * each.
  *
  * A case is a folder with model.onnx, test_data_set_N/input_K.pb and output_K.pb, and a file
  * `tolerance` with rtol and atol (1e-3 and 1e-7 where there is none). For each a line:
@@ -24,6 +26,7 @@
 #include <mase/run.h>
 
 #include "format/onnx.h"
+#include "frontend/onnx/check.h"
 
 enum { MOST_INPUTS = 64, EXIT_WRONG = 3, EXIT_REFUSED = 4 };
 
@@ -157,9 +160,28 @@ static void run_case(const char *dir)
     printf("%s ok\n", name);
 }
 
+static void check_file(const char *path)
+{
+    struct mase_file f;
+    struct mase_err err = { 0 };
+    int node;
+    if (mase_file_open(&f, path, &err))
+        quit(path, "wrong", err.msg, EXIT_WRONG);
+    if (mase_onnx_check(&node, f.data, f.size, &err))
+        printf("%s refused %s\n", path, err.msg);
+    else
+        printf("%s ok\n", path);
+    mase_file_close(&f);
+}
+
 int main(int argc, char **argv)
 {
     int bad = 0;
+    if (argc > 1 && mase_streq(argv[1], "--check")) {
+        for (int i = 2; i < argc; i++)
+            check_file(argv[i]);
+        return 0;
+    }
     for (int i = 1; i < argc; i++) {
         int status;
         fflush(stdout);
