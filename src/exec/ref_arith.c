@@ -224,7 +224,7 @@ static void select_between(struct mase_call *c, int condition, int x, int y)
 enum mase_status mase_forward_where(struct mase_call *c, struct mase_err *err)
 {
     (void)err;
-    select_between(c, 0, 1, 2);
+    select_between(c, mase_sig_find(c->sig, "condition"), mase_sig_find(c->sig, "input"), 2);
     return MASE_OK;
 }
 

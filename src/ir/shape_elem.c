@@ -33,8 +33,12 @@ enum mase_status mase_shape_float_same(struct mase_call *c, struct mase_err *err
 enum mase_status mase_shape_activation(struct mase_call *c, struct mase_err *err)
 {
     const struct mase_tensor *x;
+    const struct mase_arg *flag = mase_call_arg(c, "inplace");
     MASE_TRY(mase_call_need(c, &x, "input", err));
     MASE_TRY(mase_call_float_tensor(c, x, "input", err));
+    /* torch._C._nn.elu_(x, 1.0, 1.67): only nn.functional's functions have a flag there. */
+    if (flag && flag->kind != MASE_ARG_BOOL && flag->kind != MASE_ARG_INT)
+        return mase_call_fail(c, err, "inplace must be True or False");
     mase_call_result(c, x->dtype, &x->shape);
     return MASE_OK;
 }
@@ -122,6 +126,9 @@ enum mase_status mase_shape_softmax(struct mase_call *c, struct mase_err *err)
     MASE_TRY(mase_call_need(c, &x, "input", err));
     enum mase_dtype t = x->dtype;
     MASE_TRY(mase_call_dtype(c, &t, "dtype", err));
+    /* torch.softmax(x, 1, torch.float64): only nn.functional's has a third before the type. */
+    if (mase_call_arg(c, "_stacklevel") && mase_call_arg(c, "_stacklevel")->kind == MASE_ARG_ATOM)
+        MASE_TRY(mase_call_dtype(c, &t, "_stacklevel", err));
     if (!mase_dtype_is_float(t))
         return mase_call_float_tensor(c, x, "input", err);
     int axis;
@@ -309,7 +316,8 @@ static enum mase_status need_mask(const struct mase_call *c, const struct mase_t
 enum mase_status mase_shape_where(struct mase_call *c, struct mase_err *err)
 {
     const struct mase_tensor *condition;
-    const struct mase_arg *args[] = { &c->param[0], &c->param[1], &c->param[2] };
+    const struct mase_arg *args[] = { mase_call_arg(c, "condition"), mase_call_arg(c, "input"),
+                                      mase_call_arg(c, "other") };
     MASE_TRY(mase_call_need(c, &condition, "condition", err));
     MASE_TRY(need_mask(c, condition, "condition", err));
     for (int i = 1; i < 3; i++)

@@ -26,6 +26,17 @@ enum mase_status mase_lower_matmul(struct mase_lowered *l, struct mase_err *err)
     return MASE_OK;
 }
 
+/* x.where(condition, y) */
+enum mase_status mase_lower_where(struct mase_lowered *l, struct mase_err *err)
+{
+    const struct mase_arg x = l->param[0];
+    (void)err;
+    l->op = MASE_OP_where;
+    l->param[0] = l->param[1];
+    l->param[1] = x;
+    return MASE_OK;
+}
+
 /* Of two tensors, or of one and a number, it is no reduction. */
 enum mase_status mase_lower_minmax(struct mase_lowered *l, struct mase_err *err)
 {

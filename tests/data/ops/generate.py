@@ -395,6 +395,7 @@ function("softmax", "torch.nn.functional.softmax", grid(2, 3), dim=1, _stackleve
 method("softmax", "softmax", grid(2, 3), -1)
 module("log_softmax", "LogSoftmax", (), {"dim": 1}, (SOFT,))
 function("log_softmax", "torch.log_softmax", grid(2, 3, 2), 1)
+method("softmax", "softmax", SOFT, 1, torch.float64)
 
 # ---- layers that pass on or pick ----
 
@@ -500,6 +501,8 @@ function("invert", "operator.invert", 5)
 function("where", "torch.where", mask(2, 3), grid(2, 3), grid(3))
 function("where", "torch.where", mask(4), grid(4), 0.0)
 function("where", "torch.where", mask(4), 1, ints(0, 5, 4))
+method("tensor_where", "where", grid(2, 3), mask(2, 3), grid(3))
+method("tensor_where", "where", grid(4), mask(4), 0.0)
 function("masked_fill", "torch.masked_fill", grid(2, 3), mask(3), 7.5)
 method("masked_fill", "masked_fill", grid(2, 3), mask(2, 1), float("-inf"))
 method("masked_fill", "masked_fill_", grid(4), mask(4), 2)

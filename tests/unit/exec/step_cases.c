@@ -229,7 +229,7 @@ const struct step_case step_cases[] = {
       "buffer m 3; buffer var 3; param w 3; param b 3; "
       "torch.nn.functional.batch_norm(x, m, var, w, b)",
       .in = { S(3, 2) } },
-    { "batch_norm", "buffer m 3; buffer var 3; torch.batch_norm(x, m, var)", .in = { S(3) } },
+    { "batch_norm", "buffer m 3; buffer var 3; torch.nn.functional.batch_norm(x, m, var)", .in = { S(3) } },
     { "batch_norm1d", "n = BatchNorm1d(3, track_running_stats=False); n(x)", .in = { S(3) } },
     { "batch_norm1d", "n = BatchNorm1d(3, track_running_stats=False, affine=False); n(x)",
       .in = { S(3, 2) } },
@@ -362,6 +362,7 @@ const struct step_case step_cases[] = {
     { "lt", "param w 6; operator.lt(x, 1); torch.where(lt, w, x)", .in = { S(6) } },
     { "where", "buffer m 4; operator.gt(m, 0); torch.where(gt, x, y)", .in = { S(3, 4), S(1, 4) } },
     { "where", "buffer m 4; operator.gt(m, 0); torch.where(gt, x, 2.0)", .in = { S(4) } },
+    { "tensor_where", "operator.gt(y, 0); x.where(gt, y)", .in = { S(3, 4), S(1, 4) } },
     { "masked_fill", "buffer m 4; operator.gt(m, 0); x.masked_fill(gt, -1.5)", .in = { S(3, 4) } },
 
     { "not", "operator.gt(x, 0); torch.logical_not(gt); torch.where(logical_not, x, 1.0)",
