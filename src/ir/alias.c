@@ -98,6 +98,7 @@ struct memory {
     struct mase_arena arena;
     struct mase_ptrmap of;       /* values by their nodes */
     struct mase_ptrmap assigned; /* nodes that stand for x += y */
+    bool is_source;              /* of a .py, whose parameters are PyTorch's */
 };
 
 static bool is_number_of_tensor(const char *attribute)
@@ -282,6 +283,25 @@ static bool make_operator(struct mase_node *n)
     return true;
 }
 
+/* self.fc.weight.data.mul_(2) in a .py, or a slice of it: PyTorch's next call, its optimiser and
+ * its files find the parameter changed, whereas a graph changes a value of its own. Lowering stores
+ * buffers. */
+static enum mase_status check_parameter(const struct mase_node *w, const struct mase_node *x,
+                                        struct mase_err *err)
+{
+    bool whole;
+    const struct mase_node *home = mase_node_memory(x, &whole);
+    const struct mase_param *p =
+        home->kind == MASE_GET_ATTR ? mase_graph_attr(w->graph, home->target) : NULL;
+    if (!p || p->is_buffer)
+        return MASE_OK;
+    mase_fail(err, MASE_EUNSUPPORTED,
+              "forward changes '%s' in place, which the next call would find changed: that is not "
+              "followed; compute with a new value, as self.w * self.mask is one",
+              home->target);
+    return mase_node_place(w, MASE_EUNSUPPORTED, err);
+}
+
 /* A write at w: does anyone but later readers of its operand see it? Values that are not read any
  * more are dropped from the list on the way. */
 static enum mase_status check_write(const struct memory *m, struct value *w, struct mase_err *err)
@@ -290,6 +310,8 @@ static enum mase_status check_write(const struct memory *m, struct value *w, str
     struct value *written = x ? mase_ptrmap_get(&m->of, x) : NULL;
     if (!written)
         return MASE_OK;
+    if (m->is_source)
+        MASE_TRY(check_parameter(w->node, x, err));
     for (struct value **link = &root(written)->same; *link;) {
         struct value *v = *link;
         if (v->last_use <= w->at) {
@@ -342,7 +364,7 @@ enum mase_status mase_graph_check_writes(const struct mase_graph *g, struct mase
 enum mase_status mase_graph_follow_assigned(struct mase_graph *g, struct mase_node *const *nodes,
                                             int count, struct mase_err *err)
 {
-    struct memory m = { 0 };
+    struct memory m = { .is_source = true };
     for (int i = 0; i < count; i++)
         mase_ptrmap_put(&m.assigned, &m.arena, nodes[i], nodes[i]);
     const enum mase_status st = check(g, &m, err);

@@ -489,7 +489,9 @@ def written(name):
     def method(self, *args, **kwargs):
         if TRACER and TRACER.may_change(self):
             return TRACER.change(self, name + "_", args, kwargs)
-        return self.restart(getattr(self, name)(*args, **kwargs).start)
+        if contains_proxy(args) or contains_proxy(kwargs):
+            return self.take_traced(Proxy.record("call_method", name, (Proxy(TRACER.tensor(self)),) + args, kwargs))
+        return self.take(getattr(self, name)(*args, **kwargs))
     return method
 
 
@@ -530,13 +532,11 @@ METHODS = {
     "stride": lambda t, d=None: tuple(strides_of(t.shape)) if d is None else strides_of(t.shape)[d],
     "new_zeros": lambda t, *s, dtype=None, **_: MAKERS["zeros"](*s, dtype=dtype or t.dtype),
     "new_ones": lambda t, *s, dtype=None, **_: MAKERS["ones"](*s, dtype=dtype or t.dtype),
-    "new_empty": lambda t, *s, dtype=None, **_: MAKERS["zeros"](*s, dtype=dtype or t.dtype),
+    "new_empty": lambda t, *s, dtype=None, **_: MAKERS["empty"](*s, dtype=dtype or t.dtype),
     "new_full": lambda t, s, v, dtype=None, **_: full(s, v, dtype=dtype or t.dtype),
     "new_tensor": lambda t, v, dtype=None, **_: from_numbers(v, dtype=dtype or t.dtype),
     "half": lambda t: t.cast(DTYPES["float16"]), "bfloat16": lambda t: t.cast(DTYPES["bfloat16"]),
     "nan_to_num": lambda t, nan=0.0, **_: t.like(t.shape, [nan if v != v else v for v in t.numbers()]),
-    "bernoulli_": lambda t, p=0.5, **_: t.restart([builtins.float(random.Random(i).random() < p)
-                                                   for i in range(t.numel())]),
     "unflatten": lambda t, dim, sizes: t.view(t.shape[:dim % t.ndim] + tuple(sizes) + t.shape[dim % t.ndim + 1:]),
 }
 METHODS.update({n: of_one(fn, True) for n, fn in REAL_FUNCTIONS.items()})

@@ -111,6 +111,10 @@ class Proxy:
         self.node, self.tracer = node, TRACER
 
     def __setattr__(self, name, value):
+        if name == "data" and set_data(self, value):
+            return
+        if name == "data":
+            TRACER.check_write(self)
         if name in ("data", "grad", "requires_grad"):
             raise Fault("'%s' of a traced value cannot be set" % name)
         object.__setattr__(self, name, value)
@@ -129,7 +133,8 @@ class Proxy:
         if name in NEVER:
             return False
         if name == "data":
-            return self.detach()
+            held = data_of(self)
+            return self.detach() if held is None else held
         return Attribute(self, name)
 
     def __getitem__(self, index):
@@ -430,6 +435,7 @@ class Tracer:
                     self.buffers[id(t)] = path + "." + name if path else name, None, t
         self.lasting = set(self.parameters) | set(self.buffers)  # not made by forward itself
         self.read = {}  # parameters are read once; buffers and constants at each use
+        self.read_before = []  # what was read of those that forward has masked since
         self.constants = constants
         self.made = []  # layers without parameters that forward makes
         self.kept = []  # constants, so that their id stays theirs
@@ -530,7 +536,7 @@ class Tracer:
         """As it is when forward begins."""
         path, owner, _ = (self.parameters.get(id(t)) or self.buffers.get(id(t)) or
                           self.constant(t))
-        if isinstance(owner, Layer) and owner is not self.root:
+        if isinstance(owner, Layer) and owner is not self.root and path.rpartition(".")[2] in owner._own_names():
             self.use(owner)
         elif path not in self.attrs:
             self.attrs[path] = attribute(path, t, id(t) not in self.parameters)
@@ -549,11 +555,44 @@ class Tracer:
 
     def check_write(self, value):
         """A parameter as forward reads it is a proxy."""
-        for tensor, proxy in self.read.values():
-            if proxy is value:
-                tensor.check_write()
+        parameter = self.parameter_of(value)
+        if parameter is not None:
+            parameter.check_write()
+
+    def parameter_of(self, value):
+        """What forward has read; None: it is no parameter."""
+        if isinstance(value, Known):
+            return value.value
+        return next((tensor for tensor, proxy in itertools.chain(self.read.values(), self.read_before) if proxy is value), None)
+
+    # ---- parameters whose .data forward masks (masked.py) ----
+
+    def mask(self, parameter, zeros, mask=None):
+        """From now on the parameter is what it was, but for zeros at these places."""
+        if mask is None:
+            mask = Tensor(parameter.shape, [int(i not in zeros) for i in range(parameter.numel())])
+        enabled, Grad.enabled = Grad.enabled, True  # .data stops no gradient of what the layer computes then
+        made = Proxy.record("call_function", "operator.mul", (Proxy(self.tensor(parameter)), mask), {})
+        Grad.enabled = enabled
+        self.changed[id(parameter)] = made
+        self.read_before.append(self.read.get(id(parameter), (parameter, made)))
+        self.read[id(parameter)] = parameter, made
+
+    def read_at(self, arg):
+        """The path that an argument of a node reads."""
+        node = self.nodes[arg["node"]] if isinstance(arg, dict) and "node" in arg else {"kind": ""}
+        return node["target"] if node["kind"] == "get_attr" else None
+
+    def buffer_read(self, arg):
+        path = self.read_at(arg)
+        return next((t for p, _, t in self.buffers.values() if p == path), None)
+
+    def reads_data(self, arg, path):
+        node = self.nodes[arg["node"]] if isinstance(arg, dict) and "node" in arg else {"target": ""}
+        return node["target"] == "detach" and self.read_at(node["args"][0]) == path
 
     def constant(self, t):
+        t.check_written()
         while hasattr(self.root, "_tensor_constant%d" % self.constants):
             self.constants += 1
         path = "_tensor_constant%d" % self.constants
@@ -592,6 +631,8 @@ class Tracer:
         if module._layer_class() == "Linear" and self.is_outside(module):
             held = {name: None if p is None else self.parameter(p) for name, p in module._parameters.items()}
             return sys.modules["torch.nn.functional"].linear(*args, **kwargs, **held)
+        if any(id(p) in self.changed for p in module._parameters.values() if p is not None):
+            return module._computed(*args, **kwargs)
         pinned = module._asks_mode and module.training != self.mode
         mode = ("train" if module.training else "eval") if pinned else "follows"
         return Proxy(self.node("call_module", self.use(module), args, kwargs, mode=mode))
@@ -618,18 +659,30 @@ class Tracer:
                 args.append(value)
         result = self.root._hooked(functools.partial(forward, self.root), tuple(args), kwargs)
         self.node("output", "output", (told(result),), {})
+        self.check_empty()
         self.keep_the_rest()
+
+    def check_empty(self):
+        """torch.empty(x.size(0), 4): who comes to it first must write."""
+        for i, made in enumerate(self.nodes):
+            if made["target"].rpartition(".")[2] not in ("empty", "empty_like", "new_empty") or made["kind"] == "call_module":
+                continue
+            readers = [n for n in self.nodes[i + 1:] if reads(n, i) and n["target"].rpartition(".")[2] not in NO_TENSORS]
+            if readers and readers[0]["target"].rpartition(".")[2] not in WHO_WRITE:
+                raise Fault("forward reads what torch.empty gives: the numbers that the memory held, which are others for "
+                            "each call", readers[0]["at"])
 
     def keep_the_rest(self):
         """What forward does not reach stays too, in order of registration: it is in the state dict."""
         called, self.modules = self.modules, {}
         read, self.attrs = self.attrs, {}
         for path, m, first in self.root._named_places():
-            if first and path and isinstance(m, Layer):
+            is_layer = path and isinstance(m, Layer)
+            if first and is_layer:
                 self.modules[path] = called.get(path) or m._describe(path, self.home)
-                continue
+            own = m._own_names() if first and is_layer else ()
             for name, t in itertools.chain(m._parameters.items(), m._buffers.items()):
-                if t is not None:
+                if t is not None and name not in own:
                     self.keep(path + "." + name if path else name, t, read)
         self.modules.update((self.paths[id(layer)], called[self.paths[id(layer)]]) for layer in self.made)
         self.attrs.update(read)
@@ -671,6 +724,18 @@ class Tracer:
                 attr["start"] = {"as": first[numbers, attr["dtype"]]}
         return {"modules": list(self.modules.values()), "attrs": list(self.attrs.values()),
                 "nodes": self.nodes}
+
+
+WHO_WRITE = ("setitem", "zero_", "fill_", "copy_", "output")
+
+
+def reads(node, i):
+    """Is value i among its arguments?"""
+    def among(v):
+        if isinstance(v, dict):
+            return v.get("node") == i if "node" in v else any(map(among, v.values()))
+        return isinstance(v, list) and any(map(among, v))
+    return among(node["args"]) or among(node["kwargs"])
 
 
 def told(result):

@@ -23,6 +23,12 @@ def no(*_, **__):
     return False
 
 
+def seed(*_, **__):
+    """Of a run: --seed."""
+    if TRACER is not None:
+        raise looked("forward seeds PyTorch's random numbers, which are drawn by --seed here: that is not followed", here())
+
+
 class Context:
     """with name(...): and @name(...)"""
 
@@ -197,12 +203,12 @@ NAMES = {
         "compile": compiled, "_assert": assert_, "load": read_weights, "save": nothing,
         "set_num_threads": nothing, "set_num_interop_threads": nothing, "get_num_threads": lambda: 1,
         "set_printoptions": nothing, "use_deterministic_algorithms": nothing, "set_warn_always": nothing,
-        "set_float32_matmul_precision": nothing, "set_default_device": nothing, "seed": nothing,
+        "set_float32_matmul_precision": nothing, "set_default_device": nothing, "seed": seed,
         "set_default_dtype": set_default_dtype, "set_default_tensor_type": set_default_tensor_type,
-        "get_default_dtype": lambda: DTYPES["float32"], "get_default_device": lambda: device("cpu"), "autocast": autocast, "manual_seed": nothing,
+        "get_default_dtype": lambda: DTYPES["float32"], "get_default_device": lambda: device("cpu"), "autocast": autocast, "manual_seed": seed,
         "is_autocast_enabled": no, "memory_format": Subscripted, "contiguous_format": None,
         "channels_last": None, "preserve_format": None, "strided": None, "initial_seed": lambda: 0,
-        "get_rng_state": nothing, "set_rng_state": nothing, "typename": lambda t: type(t).__name__,
+        "get_rng_state": nothing, "set_rng_state": seed, "typename": lambda t: type(t).__name__,
         "_C": types.SimpleNamespace(_get_tracing_state=nothing, _log_api_usage_once=nothing,
                                     _jit_set_profiling_executor=nothing, _jit_set_profiling_mode=nothing),
     },
@@ -227,8 +233,8 @@ NAMES = {
                       "config": types.SimpleNamespace()},
     "torch.library": {"custom_op": custom_op, "register_fake": decorator, "impl": decorator, "define": nothing},
     "torch.fx": {"wrap": itself, "Proxy": Proxy},
-    "torch.cuda": {"is_available": no, "device_count": lambda: 0, "manual_seed": nothing,
-                   "manual_seed_all": nothing, "set_device": nothing, "empty_cache": nothing,
+    "torch.cuda": {"is_available": no, "device_count": lambda: 0, "manual_seed": seed,
+                   "manual_seed_all": seed, "set_device": nothing, "empty_cache": nothing,
                    "synchronize": nothing, "is_bf16_supported": no, "is_initialized": no,
                    "get_device_capability": lambda *_: (0, 0)},
     "torch.cuda.amp": {"autocast": Context, "custom_fwd": decorator, "custom_bwd": decorator},

@@ -60,7 +60,21 @@ def legacy(*args, dtype=DTYPES["float32"]):
     """torch.Tensor(2, 3), torch.FloatTensor([1, 2]): a shape, or numbers."""
     if len(args) == 1 and not is_number(args[0]) and not isinstance(args[0], Size):
         return from_numbers(args[0], dtype)
-    return Tensor(flat_shape(args), ("uniform", 0.0, 0.0), dtype)
+    return unwritten(Tensor(flat_shape(args), ("uniform", 0.0, 0.0), dtype))
+
+
+def unwritten(t):
+    """What torch.empty gives: in forward its numbers may not be read before they are written."""
+    t.unwritten = set(range(t.numel())) if TRACER is not None else None
+    return t
+
+
+def empty(*args, **kwargs):
+    return unwritten(filled(0.0)(*args, **kwargs))
+
+
+def empty_like(*args, **kwargs):
+    return unwritten(like(0.0)(*args, **kwargs))
 
 
 def is_size(proxy):
@@ -184,6 +198,9 @@ def randint(*args, size=None, dtype=None, **_):
 
 
 def randperm(n, dtype=None, **_):
+    if TRACER is not None:  # the order of what is drawn anew with each call
+        order = sys.modules["torch"].rand(n).argsort()
+        return order if dtype in (None, DTYPES["int64"]) else order.to(dtype)
     order = list(range(n))
     random.Random(n).shuffle(order)
     return Tensor((n,), order, dtype or DTYPES["int64"])
@@ -235,8 +252,8 @@ def triangle(keep):
 MAKERS = {
     "tensor": from_numbers, "as_tensor": from_numbers, "from_numpy": from_numbers, "asarray": from_numbers,
     "scalar_tensor": from_numbers,
-    "zeros": filled(0.0), "ones": filled(1.0), "empty": filled(0.0), "full": full, "full_like": full_like,
-    "zeros_like": like(0.0), "ones_like": like(1.0), "empty_like": like(0.0), "normal": normal,
+    "zeros": filled(0.0), "ones": filled(1.0), "empty": empty, "full": full, "full_like": full_like,
+    "zeros_like": like(0.0), "ones_like": like(1.0), "empty_like": empty_like, "normal": normal,
     "randn": randn, "rand": rand, "randint": randint, "randperm": randperm, "arange": arange,
     "randn_like": random_like(("normal", 1.0, 0.0)), "rand_like": random_like(("uniform", 0.5, 0.5)),
     "linspace": linspace, "logspace": logspace, "eye": eye,

@@ -597,10 +597,40 @@ class Layer(Module):
         return super().__getattr__(name)
 
     def __setattr__(self, name, value):
-        if name in self.__dict__.get("values", {}) and name not in self._parameters:
+        if name in self.__dict__.get("values", {}) and name not in self._parameters and not isinstance(value, Parameter):
             self.values[name] = value
         else:
             super().__setattr__(name, value)
+
+    def reset_parameters(self):
+        """As the layer starts them."""
+        for name in self._own_names():
+            p = self._parameters.get(name)
+            if p is not None:
+                p.check_write()
+                p.start, p.maker = None, (self, name)
+
+    def _computed(self, input):
+        """With parameters that forward has masked."""
+        held = {name: TRACER.parameter(p) for name, p in self._parameters.items() if p is not None}
+        weight, bias, v = held.get("weight"), held.get("bias"), self.values
+        if self._layer_class() == "Linear":
+            return sys.modules["torch.nn.functional"].linear(input, weight, bias)
+        if self._layer_class() in ("Conv1d", "Conv2d", "Conv3d"):
+            return self._conv_forward(input, weight, bias)
+        if "output_padding" in v:
+            conv = getattr(sys.modules["torch"], "conv_transpose%dd" % len(v["kernel_size"]))
+            return conv(input, weight, bias, v["stride"], v["padding"], v["output_padding"], v["groups"], v["dilation"])
+        raise Fault("forward masks a parameter of %s, which is followed of Linear and convolutions" % type(self).__name__)
+
+    def _conv_forward(self, input, weight, bias):
+        """Of PyTorch's convolutions, which classes derived from them call with another weight."""
+        v = self.values
+        if "padding_mode" not in v or "output_padding" in v:
+            raise AttributeError("_conv_forward")
+        x, padding = padded(input, v)
+        conv = getattr(sys.modules["torch"], "conv%dd" % len(v["kernel_size"]))
+        return conv(x, weight, bias, v["stride"], padding, v["dilation"], v["groups"])
 
     def forward(self, *args, **kwargs):
         """super().forward(x) of a class derived from a layer."""
@@ -608,15 +638,33 @@ class Layer(Module):
             raise Fault("%s is called while the model is built, which is not followed: only forward is" % type(self).__name__)
         return TRACER.layer(self, args, kwargs)
 
+    def _own_names(self):
+        """Of the parameters and buffers that the layer of PyTorch's has; a class derived from it may have more."""
+        return {name for _, name, shape in parameter_shapes(self._layer_class(), self.values) if shape is not None}
+
+    def _follow_given(self):
+        """Files give a layer a bias that it was made without, or take one away."""
+        if "bias" in self._parameters and "bias" in self.values:
+            self.values["bias"] = self._parameters["bias"] is not None
+        for flag in ("affine", "elementwise_affine"):
+            given = [self._parameters.get(n) for n in ("weight", "bias")[:2 - (self._layer_class() == "RMSNorm")]]
+            if self.values.get(flag) is False and any(p is not None for p in given):
+                self.values[flag] = all(p is not None for p in given)
+        for kind, name, shape in parameter_shapes(self._layer_class(), self.values):
+            if shape is not None and self._parameters.get(name) is None and self._buffers.get(name) is None:
+                raise Fault("%s has no '%s' any more, which is not followed" % (type(self).__name__, name), self.at)
+
     def _layer_class(self):
         return next(c for c in type(self).__mro__ if c.__module__ == LAYERS).__name__
 
     def _describe(self, path, homes):
         """homes: the first name of every parameter and buffer."""
         starts, tied = {}, {}
+        self._follow_given()
+        own = self._own_names()
         shapes = {name: shape for _, name, shape in parameter_shapes(self._layer_class(), self.values)}
         for name, p in itertools.chain(self._parameters.items(), self._buffers.items()):
-            if p is None:
+            if p is None or name not in own:
                 continue
             if tuple(p.shape) != tuple(shapes.get(name) or p.shape):
                 raise Fault("%s.%s is given a tensor of %s, the layer computes with %s"
@@ -625,11 +673,10 @@ class Layer(Module):
                 tied[name] = homes(p)
             elif p.initial is not None or p.maker != (self, name):
                 starts[name] = start_json(p)
-        if "bias" in self.values and self._parameters.get("bias", 0) is None:
-            self.values["bias"] = False
         values = [[k, TRACER.arg(v)] for k, v in self.values.items()]
-        frozen = [name for name, p in self._parameters.items() if p is not None
-                  and not p.requires_grad]
+        held = itertools.chain(self._parameters.items(), self._buffers.items())
+        learned = {name for kind, name, _ in parameter_shapes(self._layer_class(), self.values) if kind == "_parameters"}
+        frozen = [name for name, p in held if p is not None and name in learned and not p.requires_grad]
         return {"path": path, "class": self._layer_class(), "values": values, "start": starts,
                 "frozen": frozen, "tied": tied, "at": self.at}
 

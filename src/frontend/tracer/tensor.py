@@ -33,6 +33,8 @@ class Tensor(metaclass=Kind):
     maker = None  # the layer that made it for itself, and the name it had there
     base = None  # the tensor whose numbers we share, where we are a view
     strides, offset = None, 0  # where they lie in it; None: one behind the other
+    has_views = False
+    unwritten = None  # of what torch.empty gives forward: the places that have no numbers yet
     __array_ufunc__ = None  # np.float64(2) * t is our product
 
     def __init__(self, shape=(), start=("uniform", 0.0, 0.0), dtype=DTYPES["float32"]):
@@ -46,6 +48,7 @@ class Tensor(metaclass=Kind):
             raise Fault("the numbers of '%s' are needed after forward has changed them: that is not followed"
                         % TRACER.home(self))
         self.check_read()
+        self.check_written()
         self.used |= TRACER is not None  # the graph depends on it from now on
         return self.initial
 
@@ -64,15 +67,16 @@ class Tensor(metaclass=Kind):
     def initial(self, start):
         start = self.dtype.rounded(start) if isinstance(start, list) else start
         if self.base is None:
-            self.own = start
+            self.own, self.unwritten = start, None
             return
         if self.numel() == self.base.numel() and not isinstance(start, list):
-            self.base.own = start
+            self.base.own, self.base.unwritten = start, None
             return
-        numbers = list(self.base.numbers())
-        for i, v in zip(self.positions(), self.like(self.shape, start).numbers()):
+        numbers, places = list(self.base.present()), self.positions()
+        for i, v in zip(places, self.like(self.shape, start).numbers()):
             numbers[i] = v
-        self.base.own = numbers
+        left = (self.base.unwritten or set()).difference(places)
+        self.base.own, self.base.unwritten = numbers, left or None
 
     def positions(self):
         """Where our numbers lie, in order."""
@@ -81,7 +85,16 @@ class Tensor(metaclass=Kind):
     # ---- numbers ----
 
     def numbers(self):
-        start = self.start
+        return self.drawn(self.start)
+
+    def present(self):
+        """Those that are there, of which some are about to be written."""
+        left, self.unwritten = self.unwritten, None
+        numbers = self.numbers()
+        self.unwritten = left
+        return numbers
+
+    def drawn(self, start):
         if isinstance(start, list):
             return start
         if self.numel() > MAX_NUMBERS:
@@ -138,6 +151,7 @@ class Tensor(metaclass=Kind):
         t.base = self if self.base is None else self.base
         t.strides, t.offset = list(strides), offset
         self.used |= TRACER is not None
+        t.base.has_views = True
         return t
 
     def own_strides(self):
@@ -228,6 +242,8 @@ class Tensor(metaclass=Kind):
 
     @data.setter
     def data(self, other):
+        if other is self:  # self.weight.data *= 0.5 has done it
+            return
         if not isinstance(other, Tensor):
             raise Fault("data is a tensor, got %s" % type(other).__name__)
         self.check_write()
@@ -433,11 +449,16 @@ class Tensor(metaclass=Kind):
         else:
             shape, strides, offset = self.chosen(index, strides_of(self.shape), 0)
             order = flat_positions(shape, strides, offset)
+        if contains_proxy(value):
+            raise Fault("a part of a tensor that exists already is given a traced value, which is not followed: make the "
+                        "tensor of the sample's, as x.new_zeros(...) does")
         value = value if isinstance(value, Tensor) else Tensor((), [value], self.dtype)
-        numbers = list(self.numbers())
+        numbers = list(self.present())
         for i, v in zip(order, value.stretched(shape).numbers()):
             numbers[i] = v
+        left = (self.unwritten or set()).difference(order)
         self.start = numbers
+        self.unwritten = left or None
 
     def take_masked(self, mask, value):
         """t[mask] = u: as many numbers as there are places."""
@@ -512,6 +533,12 @@ class Tensor(metaclass=Kind):
             raise Fault("forward changes '%s' in place, which the next call would find changed: that "
                         "is not followed" % TRACER.home(root))
 
+    def check_written(self):
+        """torch.empty gives what the memory held."""
+        left = self.unwritten if self.base is None else self.base.unwritten
+        if TRACER is not None and left and (self.base is None or not left.isdisjoint(self.positions())):
+            raise Fault("forward reads numbers of torch.empty that nothing has written: they are others for each call")
+
     def check_read(self):
         """The numbers of a parameter are not known while tracing: training and files change them."""
         if TRACER is not None and id(self) in TRACER.parameters:
@@ -523,11 +550,40 @@ class Tensor(metaclass=Kind):
         self.start = start
         return self
 
-    def normal_(self, mean=0.0, std=1.0, **_):
-        return self.restart(("normal", std, mean))
+    def take(self, made):
+        """x += y, x.add_(y): in place, so that views and other names of it see that."""
+        if tuple(made.shape) != tuple(self.shape):
+            raise Fault("a tensor of %s cannot be written over with one of %s" % (list(self.shape), list(made.shape)))
+        if made.dtype.is_floating_point and not self.dtype.is_floating_point:
+            raise Fault("a tensor of %r cannot be written over with one of %r" % (self.dtype, made.dtype))
+        return self.restart(made.start)
 
-    def uniform_(self, a=0.0, b=1.0, **_):
-        return self.restart(("uniform", (b - a) / 2, (b + a) / 2))
+    def take_traced(self, made):
+        """From now on it is a value of the graph."""
+        self.check_write()
+        if self.base is not None or self.has_views:
+            raise Fault("a traced value is written over a tensor that has views, which is not followed: clone() first")
+        TRACER.kept.append(self)
+        TRACER.changed[id(self)] = made
+        return made
+
+    def draw(self, start, traced):
+        """In forward others for each call: traced says them as functions of the shape."""
+        if TRACER is None:
+            return self.restart(start)
+        return self.take_traced(traced(sys.modules["torch"], tuple(self.shape)))
+
+    def normal_(self, mean=0.0, std=1.0, **_):
+        return self.draw(("normal", std, mean), lambda torch, shape: torch.randn(shape) * std + mean)
+
+    def uniform_(self, a=0.0, b=1.0, **more):
+        a, b = more.get("from", a), more.get("to", b)
+        return self.draw(("uniform", (b - a) / 2, (b + a) / 2), lambda torch, shape: torch.rand(shape) * (b - a) + a)
+
+    def bernoulli_(self, p=0.5, **_):
+        draws = random.Random(self.numel())
+        return self.draw(None if TRACER else [builtins.float(draws.random() < p) for _ in range(self.numel())],
+                         lambda torch, shape: torch.bernoulli(torch.full(shape, plain_number(p))))
 
     def fill_(self, value):
         return self.restart(("uniform", 0.0, value))
@@ -597,13 +653,6 @@ class Tensor(metaclass=Kind):
 
     __radd__, __rmul__ = __add__, __mul__
 
-    def __iadd__(self, other):
-        """Of a buffer in training; else a new tensor."""
-        return self.add_(other) if TRACER and TRACER.may_change(self) else self + other
-
-    def __imul__(self, other):
-        return self.mul_(other) if TRACER and TRACER.may_change(self) else self * other
-
     def __matmul__(self, other):
         return matmul(self, other) if isinstance(other, Tensor) else NotImplemented
 
@@ -639,6 +688,24 @@ for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
             return NotImplemented
         return self.compared(other, fn)
     setattr(Tensor, "__%s__" % _name, _compare)
+
+
+def assigned_in_place(name, fn):
+    """x += y: as x.add_(y)."""
+    def method(self, other):
+        if TRACER and TRACER.may_change(self):
+            return TRACER.change(self, name + "_", (other,), {})
+        if isinstance(other, Proxy):
+            return self.take_traced(fn(Proxy(TRACER.tensor(self)), other))
+        if not (is_number(other) or isinstance(other, Tensor)):
+            return NotImplemented
+        return self.take(fn(self, other))
+    return method
+
+
+for _name, _method in (("add", "add"), ("sub", "sub"), ("mul", "mul"), ("truediv", "div"), ("floordiv", "floor_divide"),
+                       ("mod", "remainder"), ("pow", "pow"), ("and", "bitwise_and"), ("or", "bitwise_or")):
+    setattr(Tensor, "__i%s__" % _name, assigned_in_place(_method, getattr(operator, _name + "_" * (_name in ("and", "or")))))
 
 
 def binary(a, b, fn, exact):
