@@ -726,7 +726,7 @@ class Tracer:
                 "nodes": self.nodes}
 
 
-WHO_WRITE = ("setitem", "zero_", "fill_", "copy_", "output")
+WHO_WRITE = ("setitem", "zero_", "fill_", "copy_", "normal_", "uniform_", "bernoulli_", "random_", "output")
 
 
 def reads(node, i):
