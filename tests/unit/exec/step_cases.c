@@ -229,7 +229,8 @@ const struct step_case step_cases[] = {
       "buffer m 3; buffer var 3; param w 3; param b 3; "
       "torch.nn.functional.batch_norm(x, m, var, w, b)",
       .in = { S(3, 2) } },
-    { "batch_norm", "buffer m 3; buffer var 3; torch.nn.functional.batch_norm(x, m, var)", .in = { S(3) } },
+    { "batch_norm", "buffer m 3; buffer var 3; torch.nn.functional.batch_norm(x, m, var)",
+      .in = { S(3) } },
     { "batch_norm1d", "n = BatchNorm1d(3, track_running_stats=False); n(x)", .in = { S(3) } },
     { "batch_norm1d", "n = BatchNorm1d(3, track_running_stats=False, affine=False); n(x)",
       .in = { S(3, 2) } },
