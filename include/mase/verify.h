@@ -17,13 +17,15 @@ MASE_API_BEGIN
 
 struct mase_verified_node {
     const struct mase_node *node;
-    bool codes;      /* integers; else floats before the first rounding */
-    int bits;        /* of the widest code */
-    int64_t values;  /* compared */
-    int64_t differ;  /* of them: the float is not the nearest to the exact number */
-    int64_t first;   /* samples in which it differs and nothing before it does */
-    double most;     /* the largest difference */
-    const char *why; /* float32 is not exact here; NULL: it is */
+    bool codes;                  /* integers; else floats before the first rounding */
+    int bits;                    /* of the widest code */
+    int64_t values;              /* compared */
+    int64_t differ;              /* of them: the float is not the nearest to the exact number */
+    int64_t first;               /* samples in which it differs and nothing before it does */
+    double most;                 /* the largest difference */
+    int64_t differ_float_biases; /* both, had the integers not rounded biases to the steps of */
+    double most_float_biases;    /* products; where they round none, as above */
+    const char *why;             /* by what was measured; NULL: nothing differs */
 };
 
 struct mase_verification {
@@ -31,6 +33,7 @@ struct mase_verification {
     int64_t outputs, differ; /* numbers that come out, and those that are not the same */
     int64_t decisions;       /* samples whose largest output is another */
     int rounded_biases;      /* layers whose bias the integers round to the scale of products */
+    int64_t differ_float_biases, decisions_float_biases; /* had they not */
     struct mase_verified_node *node;
     int count;
     double seconds;

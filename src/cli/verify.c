@@ -70,10 +70,13 @@ static void put_overall(const struct job *j)
                      j->model->name, (long long)v->samples, mase_dataset_info(j->data)->data.name,
                      (long long)v->differ, (long long)v->outputs, (long long)v->decisions);
     if (v->rounded_biases)
-        mase_sheets_line(&j->c->sheets,
-                         "biases of %d layers are integers at the scale of their products; in "
-                         "float they are not rounded",
-                         v->rounded_biases);
+        mase_sheets_line(
+            &j->c->sheets,
+            "biases of %d layers are integers at the scale of their products, in float "
+            "they are not: with float biases %lld outputs would differ, %lld "
+            "decisions change",
+            v->rounded_biases, (long long)v->differ_float_biases,
+            (long long)v->decisions_float_biases);
 }
 
 static void put_json(const struct job *j)
@@ -88,6 +91,8 @@ static void put_json(const struct job *j)
     mase_value_set(a, t, "different", mase_value_int(a, v->differ));
     mase_value_set(a, t, "decisions", mase_value_int(a, v->decisions));
     mase_value_set(a, t, "rounded_biases", mase_value_int(a, v->rounded_biases));
+    mase_value_set(a, t, "different_float_biases", mase_value_int(a, v->differ_float_biases));
+    mase_value_set(a, t, "decisions_float_biases", mase_value_int(a, v->decisions_float_biases));
     mase_value_set(a, t, "seconds", mase_value_float(a, v->seconds));
     mase_value_set(a, t, "nodes", mase_verification_nodes(a, v));
     mase_cli_put_json(t);

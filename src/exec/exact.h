@@ -114,6 +114,11 @@ void mase_dense_work_free(struct mase_dense_work *w);
 enum mase_status mase_dense_run(const struct mase_dense_work *w, float *y, const float *x,
                                 int64_t samples, struct mase_err *err) MASE_MUST_CHECK;
 
+/* What mase_exact_new makes, but for biases: as they are in float. It tells what they change. */
+enum mase_status mase_exact_new_float_biases(struct mase_exact **out, struct mase_graph *g,
+                                             const struct mase_input *inputs, int input_count,
+                                             struct mase_err *err) MASE_MUST_CHECK;
+
 /* ---- lowering (exact_lower.c, exact_sum.c, exact_window.c) ---- */
 
 struct mase_exact_lowering {
@@ -124,6 +129,7 @@ struct mase_exact_lowering {
     const struct mase_format **format; /* by number: what a known value was rounded to */
     struct mase_exact_mapped *mapped;  /* by number: functions that await a rounding */
     const struct mase_instr *instr;    /* under way */
+    bool float_biases;                 /* none is rounded to the steps of its products */
 };
 /* Functions of one value, one after the other, of the codes of another. */
 struct mase_exact_mapped {

@@ -349,13 +349,13 @@ static enum mase_status lower(struct mase_exact_lowering *l, struct mase_err *er
     return MASE_OK;
 }
 
-enum mase_status mase_exact_new(struct mase_exact **out, struct mase_graph *g,
-                                const struct mase_input *inputs, int input_count,
-                                struct mase_err *err)
+static enum mase_status make(struct mase_exact **out, struct mase_graph *g,
+                             const struct mase_input *inputs, int input_count, bool float_biases,
+                             struct mase_err *err)
 {
     const struct mase_lower_opts opts = { .inputs = inputs, .input_count = input_count };
     struct mase_exact *e = mase_xcalloc(sizeof *e);
-    struct mase_exact_lowering l = { .e = e, .a = &e->arena };
+    struct mase_exact_lowering l = { .e = e, .a = &e->arena, .float_biases = float_biases };
     enum mase_status st = mase_graph_need_learned(g, err);
     if (!st)
         st = mase_program_lower(&e->program, g, &opts, err);
@@ -368,6 +368,20 @@ enum mase_status mase_exact_new(struct mase_exact **out, struct mase_graph *g,
     }
     *out = e;
     return MASE_OK;
+}
+
+enum mase_status mase_exact_new(struct mase_exact **out, struct mase_graph *g,
+                                const struct mase_input *inputs, int input_count,
+                                struct mase_err *err)
+{
+    return make(out, g, inputs, input_count, false, err);
+}
+
+enum mase_status mase_exact_new_float_biases(struct mase_exact **out, struct mase_graph *g,
+                                             const struct mase_input *inputs, int input_count,
+                                             struct mase_err *err)
+{
+    return make(out, g, inputs, input_count, true, err);
 }
 
 int mase_exact_bits(const struct mase_exact_value *v)

@@ -207,7 +207,8 @@ static enum mase_status add_output(struct mase_exact_lowering *l, struct mase_ex
         scaled |= in[k].scaled;
     MASE_TRY(scaled ? scaled_sum(l, &sum, in, w, step, least_step(in, n, x), n, err)
                     : whole_sum(l, &sum, in, w, n, err));
-    MASE_TRY(set_bias(l, &sum, s->bias ? s->bias[output] : 0.0f, scaled && step, err));
+    MASE_TRY(set_bias(l, &sum, s->bias ? s->bias[output] : 0.0f, scaled && step && !l->float_biases,
+                      err));
     for (int64_t p = 0; p < f->positions; p++) {
         const int64_t r = output * f->output_stride + p * f->position_stride;
         struct mase_meaning *m = (struct mase_meaning *)&y->meaning[r];

@@ -10,15 +10,17 @@
 #include <mase/progress.h>
 
 #include "base/alloc.h"
+#include "exec/exact.h"
 #include "exec/plan.h"
 
 enum { BATCH = 64 };
 
 /* A node of both. */
 struct watched {
-    const struct mase_exact_value *exact;
+    const struct mase_exact_value *exact, *other;
     float *seen, *read; // (rows, BATCH): what the plan has, and the integers
     bool *differs;      // (BATCH)
+    bool wide;          /* a sum that float32 does not hold came and differs */
     struct mase_verified_node *out;
 };
 
@@ -30,6 +32,8 @@ struct verifying {
     struct mase_exact *exact;
     struct mase_exact_work *work;   /* keeps every value */
     struct mase_exact_work *output; /* the output alone, as predict and test run it */
+    struct mase_exact *other;       /* integers that round no bias; NULL: those round none either */
+    struct mase_exact_work *other_work;
     struct watched *node;
     const struct mase_dataset *data;
 };
@@ -62,14 +66,27 @@ static bool is_line(const struct mase_meaning *m)
 /* Integers up to 2^24 in magnitude are floats: 25 bits with the sign. */
 enum { FLOAT_BITS = 25 };
 
-static const char *why(const struct verifying *k, const struct mase_exact_value *v)
+/* Biases are the reason where without their rounding less than half is left of how many values
+ * differ, or of by how much. */
+static bool is_bias(const struct mase_verified_node *o)
 {
+    return 2 * o->differ_float_biases < o->differ || 2 * o->most_float_biases < o->most;
+}
+
+static const char *why(const struct verifying *k, const struct watched *w)
+{
+    const struct mase_exact_value *v = w->exact;
     const struct mase_exact_instr *i = made(k->exact, v);
     if (!v->codes)
         return "it is computed in floats in both";
+    if (is_bias(w->out))
+        return mase_arena_printf(k->a,
+                                 "biases are rounded to the scale of products: else %lld would "
+                                 "differ, by at most %.3g",
+                                 (long long)w->out->differ_float_biases, w->out->most_float_biases);
     if (is_line(&v->meaning[0]))
         return "float32 rounds the product and the sum of its line";
-    if (mase_exact_bits(v) > FLOAT_BITS)
+    if (w->wide)
         return mase_arena_printf(k->a, "its sums take %d bits, of which float32 holds %d",
                                  mase_exact_bits(v), FLOAT_BITS);
     const struct mase_exact_instr *before = i ? made(k->exact, i->in) : NULL;
@@ -96,6 +113,7 @@ static enum mase_status watch_node(struct verifying *k, const struct mase_node *
     if (!mase_plan_watch(k->plan, &watch, &sample) || mase_shape_count(&sample) != x->rows)
         return MASE_OK;
     w->exact = x;
+    w->other = k->other ? k->other->value[p->number] : NULL;
     w->seen = mase_new_array(k->a, float, (size_t)(x->rows * BATCH));
     w->read = mase_new_array(k->a, float, (size_t)(x->rows * BATCH));
     w->differs = mase_new_array(k->a, bool, BATCH);
@@ -117,6 +135,10 @@ static enum mase_status set_up(struct verifying *k, struct mase_err *err)
     k->work = mase_exact_work_new(k->exact, BATCH, MASE_EXACT_ALL);
     k->output = mase_exact_work_new(k->exact, BATCH, MASE_EXACT_OUTPUT);
     k->v->rounded_biases = k->exact->rounded_biases;
+    if (k->v->rounded_biases) {
+        MASE_TRY(mase_exact_new_float_biases(&k->other, k->graph, in.item, in.count, err));
+        k->other_work = mase_exact_work_new(k->other, BATCH, MASE_EXACT_ALL);
+    }
     k->v->node = mase_new_array(k->a, struct mase_verified_node, (size_t)k->graph->node_count);
     k->node = mase_new_array(k->a, struct watched, (size_t)k->graph->node_count);
     for (const struct mase_node *n = k->graph->first; n; n = n->next)
@@ -140,6 +162,23 @@ static bool came_different(const struct verifying *k, const struct mase_node *n,
     return false;
 }
 
+/* Had biases not been rounded. */
+static void compare_other(const struct verifying *k, const struct watched *w, int64_t samples)
+{
+    struct mase_verified_node *o = w->out;
+    mase_exact_read(k->other_work, w->read, BATCH, w->other, samples);
+    for (int64_t r = 0; r < w->other->rows; r++)
+        for (int64_t i = 0; i < samples; i++) {
+            const float a = w->seen[r * BATCH + i], b = w->read[r * BATCH + i];
+            const double off = fabs((double)a - (double)b);
+            if (same(a, b))
+                continue;
+            o->differ_float_biases++;
+            o->most_float_biases =
+                off > o->most_float_biases || isnan(off) ? off : o->most_float_biases;
+        }
+}
+
 static void compare_node(const struct verifying *k, struct watched *w, int64_t samples)
 {
     struct mase_verified_node *o = w->out;
@@ -155,11 +194,17 @@ static void compare_node(const struct verifying *k, struct watched *w, int64_t s
             o->differ++;
             o->most = off > o->most || isnan(off) ? off : o->most;
             w->differs[i] = true;
+            w->wide |= w->exact->codes && mase_exact_bits(w->exact) > FLOAT_BITS &&
+                       fabs((double)b) > w->exact->meaning[r].step * (1 << (FLOAT_BITS - 1));
         }
     for (int64_t i = 0; i < samples; i++)
         o->first += w->differs[i] && !came_different(k, o->node, i);
-    if (o->differ && !o->why)
-        o->why = why(k, w->exact);
+    if (k->other) {
+        compare_other(k, w, samples);
+    } else {
+        o->differ_float_biases = o->differ;
+        o->most_float_biases = o->most;
+    }
 }
 
 static int64_t largest(const float *y, int64_t rows, int64_t stride, int64_t sample)
@@ -171,17 +216,38 @@ static int64_t largest(const float *y, int64_t rows, int64_t stride, int64_t sam
     return at;
 }
 
-static void compare_outputs(const struct verifying *k, int64_t samples)
+static void compare_outputs(const struct verifying *k, struct mase_exact_work *w, int64_t samples,
+                            int64_t *differ, int64_t *decisions)
 {
-    const struct mase_lanes a = mase_plan_output(k->plan), b = mase_exact_output(k->work);
-    struct mase_verification *v = k->v;
-    v->outputs += b.rows * samples;
+    const struct mase_lanes a = mase_plan_output(k->plan), b = mase_exact_output(w);
     for (int64_t i = 0; i < samples; i++) {
         for (int64_t r = 0; r < b.rows; r++)
-            v->differ += !same(a.data[r * a.stride + i], b.data[r * b.stride + i]);
-        v->decisions +=
-            largest(a.data, a.rows, a.stride, i) != largest(b.data, b.rows, b.stride, i);
+            *differ += !same(a.data[r * a.stride + i], b.data[r * b.stride + i]);
+        *decisions += largest(a.data, a.rows, a.stride, i) != largest(b.data, b.rows, b.stride, i);
     }
+}
+
+static enum mase_status compare(const struct verifying *k, const struct mase_lanes *x,
+                                int64_t samples, struct mase_err *err)
+{
+    struct mase_verification *v = k->v;
+    v->outputs += mase_exact_output(k->work).rows * samples;
+    compare_outputs(k, k->work, samples, &v->differ, &v->decisions);
+    if (k->other) {
+        const struct mase_lanes to = mase_exact_input(k->other_work);
+        for (int64_t r = 0; r < x->rows; r++)
+            memcpy(to.data + r * to.stride, x->data + r * x->stride,
+                   (size_t)samples * sizeof *x->data);
+        MASE_TRY(mase_exact_run(k->other_work, samples, err));
+        compare_outputs(k, k->other_work, samples, &v->differ_float_biases,
+                        &v->decisions_float_biases);
+    } else {
+        v->differ_float_biases = v->differ;
+        v->decisions_float_biases = v->decisions;
+    }
+    for (int i = 0; i < v->count; i++)
+        compare_node(k, &k->node[i], samples);
+    return MASE_OK;
 }
 
 /* What kernels compute where no other value is asked for. */
@@ -217,10 +283,7 @@ static enum mase_status verify_batch(const struct verifying *k, const uint32_t *
     MASE_TRY(mase_plan_forward(k->plan, err));
     MASE_TRY(mase_exact_run(k->work, samples, err));
     MASE_TRY(check_kernels(k, &to[1], samples, err));
-    for (int i = 0; i < k->v->count; i++)
-        compare_node(k, &k->node[i], samples);
-    compare_outputs(k, samples);
-    return MASE_OK;
+    return compare(k, &to[1], samples, err);
 }
 
 static enum mase_status verify(struct verifying *k, struct mase_split_rows rows,
@@ -236,6 +299,9 @@ static enum mase_status verify(struct verifying *k, struct mase_split_rows rows,
         mase_progress_step(&bar, at + BATCH < rows.count ? at + BATCH : rows.count);
     }
     mase_progress_end(&bar);
+    for (int i = 0; i < k->v->count; i++)
+        if (k->node[i].out->differ)
+            k->node[i].out->why = why(k, &k->node[i]);
     k->v->samples = rows.count;
     k->v->seconds = 1e-9 * (double)(mase_clock() - started);
     return st;
@@ -250,7 +316,9 @@ enum mase_status mase_verify(struct mase_verification *v, struct mase_arena *a,
     const enum mase_status st = verify(&k, rows, err);
     mase_exact_work_free(k.work);
     mase_exact_work_free(k.output);
+    mase_exact_work_free(k.other_work);
     mase_plan_free(k.plan);
     mase_exact_free(k.exact);
+    mase_exact_free(k.other);
     return st;
 }

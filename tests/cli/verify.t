@@ -85,6 +85,10 @@ learn --config free.toml --project free
 succeeds "a bias may be left in float"
 run verify jsc-toy jsc-sim --load mase_output/free --json
 out_has "which integers have to round" '"rounded_biases": 3,'
+out_has "and that is measured to be the reason" '"why": "biases are rounded to the scale of products: else [0-9]+ would differ, by at most [0-9.]+e-0[67]'
+out_has "of all decisions that change" '"decisions_float_biases": 0,'
+run verify jsc-toy jsc-sim --load mase_output/free
+out_has "which is said below the table" 'with float biases [0-9]+ outputs would differ, 0 decisions change$'
 { lsq; echo 'bias_name = "products"'; echo 'data_out_name = "products"'; } >bad.toml
 run train jsc-toy jsc-sim --config bad.toml --project never
 refused "a result has no such steps" 'products is for a bias, not for data_out'

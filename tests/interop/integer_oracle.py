@@ -432,6 +432,8 @@ def relu(v, node):
 def picked(v, index):
     """Rows in another order; -1: zero."""
     flat = index.reshape(-1)
+    if v.then:  # of the shape that it has
+        return v
     if v.floats is not None:
         return Value(index.shape, floats=np.where(flat < 0, F32(0), v.floats[:, flat]))
     code = np.where(flat < 0, 0, v.code[:, flat])
@@ -501,7 +503,7 @@ def compute(node, values, nodes):
     v, op = data[0], node["op"]
     if op not in ("batch_norm", "relu") and op not in LAYOUTS and any(d.floats is not None for d in data):
         raise Refused("what comes in is not rounded")
-    if any(d.then for d in data) and op not in FUNCTIONS:
+    if any(d.then for d in data) and op not in FUNCTIONS and not (op in LAYOUTS and node["shape_out"] == v.shape):
         raise Refused("a function that is not rounded")
     if op == "add":
         y = add(*data)
