@@ -83,11 +83,13 @@ enum mase_status mase_plan_check(const struct mase_plan *p, struct mase_err *err
     for (int i = 0; i < p->step_count; i++) {
         const struct mase_step *s = p->step[i];
         const struct mase_fault *f = s->fault;
-        if (f && f->found)
-            return mase_node_place(
-                s->node,
-                s->kind->refuse(s, p->row ? (int64_t)p->row[f->lane] : p->first + f->lane, err),
-                err);
+        if (!f || !f->found)
+            continue;
+        const int64_t sample = p->row ? (int64_t)p->row[f->lane] : p->first + f->lane;
+        return mase_node_place(s->node,
+                               s->guarded ? mase_step_refuse_whole(s, sample, err)
+                                          : s->kind->refuse(s, sample, err),
+                               err);
     }
     return MASE_OK;
 }

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "exec/ref.h"
+#include "exec/ref_whole.h"
 #include "exec/step.h"
 
 struct unary {
@@ -190,6 +191,12 @@ static double to_u8(double x)
     return to_integer(x, 0.0, UINT8_MAX);
 }
 
+/* Of integers, which wrap around. */
+static double low_byte(double x)
+{
+    return x - 256.0 * floor(x / 256.0);
+}
+
 static mase_unary_fn *const casts[MASE_DTYPE_COUNT] = {
     [MASE_I64] = to_i64, [MASE_I32] = to_i32, [MASE_U8] = to_u8, [MASE_DTYPE_BOOL] = truth
 };
@@ -205,7 +212,7 @@ static enum mase_status prepare_cast(struct mase_step *s, struct mase_call *c, s
     MASE_TRY(mase_step_input(s, c, "input", err));
     struct function *f = s->own = mase_new(&s->plan->arena, struct function);
     f->row = &table[c->node->op];
-    f->value = casts[to];
+    f->value = to == MASE_U8 && mase_is_whole(from) ? low_byte : casts[to];
     if (!f->value)
         return mase_call_fail(c, err, "a plan cannot make %s of %s", mase_dtypes[to].name,
                               mase_dtypes[from].name);

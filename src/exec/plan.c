@@ -80,6 +80,7 @@ static enum mase_status add_result(struct mase_plan *p, struct mase_call *c,
     s->call = c;
     s->probe = probe;
     MASE_TRY(kind->prepare(s, s->call, err));
+    MASE_TRY(mase_step_guard_whole(s, err));
     s->probe = NULL;
     mase_plan_add_step(p, s);
     return MASE_OK;

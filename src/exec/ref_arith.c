@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "exec/ref.h"
+#include "exec/ref_whole.h"
 #include "ir/bind.h"
 
 /* A walk over the result with the first n parameters broadcast to it; numbers have no offset. */
@@ -48,26 +49,6 @@ static bool is_whole(const struct mase_arg *a)
                                       : a->kind == MASE_ARG_INT || a->kind == MASE_ARG_BOOL;
 }
 
-static uint64_t whole_at(const struct mase_arg *a, int64_t off)
-{
-    if (a->kind == MASE_ARG_INT)
-        return (uint64_t)a->i;
-    if (a->kind == MASE_ARG_TENSOR && a->tensor->dtype == MASE_I64)
-        return (uint64_t)((const int64_t *)a->tensor->data)[off];
-    return (uint64_t)(int64_t)mase_ref_operand(a, off);
-}
-
-/* The lowest bits of v, as many as the type has. */
-static void set_wrapped(struct mase_tensor *t, int64_t i, uint64_t v)
-{
-    if (t->dtype == MASE_I64)
-        ((int64_t *)t->data)[i] = (int64_t)v;
-    else if (t->dtype == MASE_I32)
-        ((int32_t *)t->data)[i] = (int32_t)(uint32_t)v;
-    else
-        ((uint8_t *)t->data)[i] = (uint8_t)v;
-}
-
 /* x + scale y, or x y, of integers: they wrap around and are exact however large, as PyTorch's and
  * NumPy's. False where an operand is none. */
 static bool combine_integers(struct mase_call *c, double scale)
@@ -80,8 +61,8 @@ static bool combine_integers(struct mase_call *c, double scale)
         return false;
     const uint64_t times = (uint64_t)(int64_t)(op == MASE_OP_sub ? -scale : scale);
     for (struct mase_nd w = walk_operands(c, 2); w.i < w.count; mase_nd_next(&w)) {
-        const uint64_t a = whole_at(x, w.off[0]), b = whole_at(y, w.off[1]);
-        set_wrapped(ref_out(c), w.i, op == MASE_OP_mul ? a * b : a + times * b);
+        const uint64_t a = mase_whole_operand(x, w.off[0]), b = mase_whole_operand(y, w.off[1]);
+        mase_whole_set(ref_out(c), w.i, op == MASE_OP_mul ? a * b : a + times * b);
     }
     return true;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "exec/ref.h"
+#include "exec/ref_whole.h"
 
 /* sum of a[oa + k sa] b[ob + k sb] over k. */
 static double dot(const struct mase_tensor *a, int64_t oa, int64_t sa, const struct mase_tensor *b,
@@ -50,6 +51,16 @@ static struct matrix transposed(struct matrix m)
     return m;
 }
 
+/* The same sum of integers. */
+static uint64_t whole_dot(const struct mase_tensor *a, int64_t oa, int64_t sa,
+                          const struct mase_tensor *b, int64_t ob, int64_t sb, int64_t n)
+{
+    uint64_t sum = 0;
+    for (int64_t k = 0; k < n; k++)
+        sum += mase_whole_get(a, oa + k * sa) * mase_whole_get(b, ob + k * sb);
+    return sum;
+}
+
 /* out = alpha a b + beta add. All views have the same leading dimensions. */
 static void product(struct mase_tensor *out, const struct matrix *a, const struct matrix *b,
                     double alpha, const struct matrix *add, double beta)
@@ -62,9 +73,20 @@ static void product(struct mase_tensor *out, const struct matrix *a, const struc
     mase_nd_add_strides(&w, a->view.stride, 0);
     mase_nd_add_strides(&w, b->view.stride, 0);
     mase_nd_add_strides(&w, add->view.stride, 0);
+    const bool whole = mase_is_whole(out->dtype);
     for (; w.i < w.count; mase_nd_next(&w)) {
         for (int64_t m = 0; m < rows; m++) {
             for (int64_t n = 0; n < columns; n++) {
+                if (whole) {
+                    uint64_t v = (uint64_t)(int64_t)alpha *
+                                 whole_dot(a->tensor, w.off[0] + m * sa[0], sa[1], b->tensor,
+                                           w.off[1] + n * sb[1], sb[0], inner);
+                    if (add->tensor)
+                        v += (uint64_t)(int64_t)beta *
+                             mase_whole_get(add->tensor, w.off[2] + m * sc[0] + n * sc[1]);
+                    mase_whole_set(out, (w.i * rows + m) * columns + n, v);
+                    continue;
+                }
                 double v = alpha * dot(a->tensor, w.off[0] + m * sa[0], sa[1], b->tensor,
                                        w.off[1] + n * sb[1], sb[0], inner);
                 if (add->tensor)

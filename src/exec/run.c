@@ -8,6 +8,7 @@
 
 #include "base/limit.h"
 #include "exec/ref.h"
+#include "exec/ref_whole.h"
 #include "ir/graph.h"
 #include "ir/infer.h"
 #include "quant/quant.h"
@@ -142,11 +143,22 @@ int mase_ref_allocate(struct mase_arena *a, struct mase_arg *result)
     return count;
 }
 
+/* Integers by arithmetic of their own, or through double as all else. */
+static enum mase_status compute(struct mase_call *c, struct mase_err *err)
+{
+    bool done;
+    MASE_TRY(mase_ref_whole(c, &done, err));
+    if (done)
+        return MASE_OK;
+    MASE_TRY(mase_ref_check_whole(c, err));
+    return mase_forward_of(c->node->op)(c, err);
+}
+
 enum mase_status mase_ref_forward(const struct mase_call *c, struct mase_err *err)
 {
     struct mase_call own = *c; /* whose operands become copies */
     MASE_TRY(quantise_operands(&own, err));
-    MASE_TRY(mase_forward_of(c->node->op)(&own, err));
+    MASE_TRY(compute(&own, err));
     quantise_result(&own);
     return MASE_OK;
 }
@@ -169,7 +181,7 @@ static enum mase_status run_step(struct mase_call *c, void *data, struct mase_er
     MASE_TRY(mase_ref_room(c, &c->result, err));
     bool todo = mase_ref_allocate(c->arena, &c->result) || c->result.kind == MASE_ARG_NONE;
     if (todo && forward)
-        MASE_TRY(forward(c, err));
+        MASE_TRY(compute(c, err));
     if (quantised)
         quantise_result(c);
     if (in_place)

@@ -137,6 +137,7 @@ struct mase_step {
     float *work;
     struct mase_rounded *rounded;         /* its quantised weights (quantise.c) */
     struct mase_fault *fault;             /* NULL: it computes with any values */
+    bool guarded;                         /* the fault is an integer that is too large (whole.c) */
     struct mase_step *watch, **watch_end; /* who looks at the result (watch.c) */
     struct mase_step *next_watch;
     void *own; /* the kind's, in the plan's arena */
@@ -294,6 +295,11 @@ void mase_step_backward_turn(struct mase_step *s, mase_turn_fn *run, enum mase_u
 /* The phases listed last become a body that runs as many turns, one turn after the other. */
 void mase_step_repeat_forward(struct mase_step *s, int phases, long turns);
 void mase_step_repeat_backward(struct mase_step *s, int phases, long turns);
+/* whole.c: behind what the step computes of integers, see that float32 holds it; and what to say
+ * of one that it does not. */
+enum mase_status mase_step_guard_whole(struct mase_step *s, struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_step_refuse_whole(const struct mase_step *s, int64_t sample,
+                                        struct mase_err *err) MASE_MUST_CHECK;
 /* The phase listed last waits for all tiles of the batch. */
 void mase_step_barrier_forward(struct mase_step *s);
 void mase_step_barrier_backward(struct mase_step *s);

@@ -1212,3 +1212,32 @@ for index in ((ints(0, 3, 2, 1), ints(-4, 4, 3)), (S(None), ints(0, 4, 2), ints(
     function("getitem", "operator.getitem", grid(3, 4, 2), index)
 method("new_tensor", "new_tensor", grid(2), ints(0, 3, 1, 2))
 function("tensor", "torch.tensor", grid(1), dtype=torch.float32)
+
+# Integers wrap around, each in its own width; sums and products of any width are int64.
+WHOLE = {
+    torch.uint8: [0, 1, 7, 100, 200, 255],
+    torch.int32: [0, -3, 65537, 123456789, 2147483647, -2147483648],
+    torch.int64: [0, -3, 65537, 3037000500, 9223372036854774784, -9223372036854775808],
+}
+for kind, values in WHOLE.items():
+    x = torch.tensor(values, dtype=kind).reshape(2, 3)
+    function("neg", "torch.neg", x)
+    if kind != torch.uint8:
+        function("abs", "torch.abs", x)
+        method("abs", "abs", x)
+    function("square", "torch.square", x)
+    function("mul", "torch.mul", x, x)
+    function("add", "torch.add", x, x)
+    function("sub", "torch.sub", x.flip(0), x)
+    for power in (0, 2, 3, 7):
+        function("pow", "torch.pow", x, power)
+    function("pow", "torch.pow", x, torch.tensor([[1, 2, 3], [2, 5, 9]], dtype=kind))
+    function("sum", "torch.sum", x)
+    function("sum", "torch.sum", x, 1)
+    method("sum", "sum", x, dtype=torch.int32)
+    function("prod", "torch.prod", x, 1)
+    function("cumsum", "torch.cumsum", x, 1)
+    function("cumprod", "torch.cumprod", x, 1)
+    function("matmul", "torch.matmul", x, x.t().contiguous())
+    function("addmm", "torch.addmm", torch.tensor([3, 1], dtype=kind), x, x.t().contiguous())
+    method("to", "to", x, torch.int32 if kind == torch.int64 else torch.uint8)
