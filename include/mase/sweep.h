@@ -54,7 +54,8 @@ struct mase_sweep_result {
 
 struct mase_sweep_point {
     struct mase_train_opts opts;
-    const struct mase_graph *network;                    /* that is trained */
+    const struct mase_graph *network;                    /* that is trained, and */
+    const struct mase_graph *base;                       /* what weights are of, or NULL: it */
     const struct mase_value *value[MASE_SWEEP_MAX_AXES]; /* on each axis */
     char key[17];                                        /* names the result's file */
     char loss_hash[65];                                  /* SHA-256 of a loss of one's own, or "" */
@@ -67,6 +68,10 @@ struct mase_sweep {
     const struct mase_graph *network; /* each configuration trains a clone; its name is told */
     const struct mase_graph *const *networks; /* in its place: one for each combination of values
                                                * of the axes that change it, the last fastest */
+    /* For each of them, or the one: what the file's weights are of, which was given other formats
+     * then; NULL: it itself. What these learn and the weights have nothing of starts by the data.
+     */
+    const struct mase_graph *const *bases;
     const struct mase_dataset *data;
     const char *data_variant;         /* how the data was opened beyond its checksum, or NULL */
     const char *weights;              /* file to start from; NULL: initialised from the seed */

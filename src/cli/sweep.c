@@ -31,7 +31,9 @@ struct job {
     const struct mase_value *models; /* a list, or the one */
     const struct mase_model *model;  /* the one; of several, their names in one */
     int model_count;
-    struct mase_graph **networks; /* owned, one for each model and combination of sets */
+    struct mase_graph **networks;         /* owned, one for each model and combination of sets */
+    struct mase_graph **models_as_loaded; /* owned, one for each model: before it got formats */
+    const struct mase_graph **bases;      /* of those, one for each network */
     int network_count;
     struct mase_dataset *data; /* owned */
     const char *project_dir, *dir;
@@ -128,7 +130,7 @@ static enum mase_status find_folders(struct job *j, struct mase_err *err)
     return MASE_OK;
 }
 
-/* Model number i as it is before --set gives it formats. */
+/* Model number i, of which weights may be loaded. */
 static enum mase_status open_base(struct mase_graph **g, struct job *j, int i, struct mase_err *err)
 {
     struct mase_cli *c = j->c;
@@ -139,9 +141,7 @@ static enum mase_status open_base(struct mase_graph **g, struct job *j, int i, s
     data = &mase_dataset_info(j->data)->data;
     j->sweep.data = j->data;
     MASE_TRY(mase_cli_check_size(*g, &data->sample, err));
-    if (j->sweep.weights)
-        MASE_TRY(mase_checkpoint_follow(*g, j->sweep.weights, err));
-    return j->set_count ? MASE_OK : mase_cli_quantise(g, c, &data->sample, err);
+    return j->sweep.weights ? mase_checkpoint_follow(*g, j->sweep.weights, err) : MASE_OK;
 }
 
 static bool has_value(const struct mase_value *list, const char *text)
@@ -166,11 +166,11 @@ static void add_plain(struct job *j, struct mase_graph **bases)
 }
 
 /* Every model in every combination of formats. */
-static enum mase_status vary_formats(struct job *j, struct mase_graph **bases, struct mase_err *err)
+static enum mase_status vary_formats(struct job *j, struct mase_err *err)
 {
     const struct mase_shape *sample = &mase_dataset_info(j->data)->data.sample;
     int variants = 1;
-    add_plain(j, bases);
+    add_plain(j, j->models_as_loaded);
     for (int i = 0; i < j->set_count; i++) {
         variants *= j->sets[i].values->count;
         if (variants > MASE_SWEEP_MAX_RUNS)
@@ -180,32 +180,42 @@ static enum mase_status vary_formats(struct job *j, struct mase_graph **bases, s
     j->network_count = j->model_count * variants;
     j->networks = mase_new_array(&j->c->arena, struct mase_graph *, (size_t)j->network_count);
     for (int i = 0; i < j->model_count; i++)
-        MASE_TRY(mase_cli_set_networks(j->networks + i * variants, j->c, bases[i], j->sets,
-                                       j->set_count, sample, err));
+        MASE_TRY(mase_cli_set_networks(j->networks + i * variants, j->c, j->models_as_loaded[i],
+                                       j->sets, j->set_count, sample, err));
+    return MASE_OK;
+}
+
+/* Every model in the formats that the configuration gives, if it gives any. */
+static enum mase_status give_formats(struct job *j, struct mase_err *err)
+{
+    const struct mase_shape *sample = &mase_dataset_info(j->data)->data.sample;
+    j->network_count = j->model_count;
+    j->networks = mase_new_array(&j->c->arena, struct mase_graph *, (size_t)j->network_count);
+    for (int i = 0; i < j->model_count; i++) {
+        j->networks[i] = mase_graph_clone(j->models_as_loaded[i]);
+        MASE_TRY(mase_cli_weigh(j->networks[i], j->c, err));
+        MASE_TRY(mase_cli_quantise(&j->networks[i], j->c, sample, err));
+    }
     return MASE_OK;
 }
 
 static enum mase_status open_networks(struct job *j, struct mase_err *err)
 {
-    struct mase_graph **bases =
-        mase_new_array(&j->c->arena, struct mase_graph *, (size_t)j->model_count);
-    enum mase_status st = MASE_OK;
-    for (int i = 0; i < j->model_count && !st; i++)
-        st = open_base(&bases[i], j, i, err);
-    if (j->set_count) {
-        st = st ? st : vary_formats(j, bases, err);
-        for (int i = 0; i < j->model_count; i++)
-            mase_graph_free(bases[i]);
-    } else {
-        j->networks = bases;
-        j->network_count = j->model_count;
+    struct mase_arena *a = &j->c->arena;
+    j->models_as_loaded = mase_new_array(a, struct mase_graph *, (size_t)j->model_count);
+    for (int i = 0; i < j->model_count; i++)
+        MASE_TRY(open_base(&j->models_as_loaded[i], j, i, err));
+    MASE_TRY(j->set_count ? vary_formats(j, err) : give_formats(j, err));
+    j->bases = mase_new_array(a, const struct mase_graph *, (size_t)j->network_count);
+    for (int i = 0; i < j->network_count; i++) {
+        j->bases[i] = j->models_as_loaded[i / (j->network_count / j->model_count)];
+        MASE_TRY(mase_cli_freeze(j->networks[i], j->c, err));
     }
-    for (int i = 0; i < j->network_count && !st; i++)
-        st = mase_cli_freeze(j->networks[i], j->c, err);
     const bool several = j->models->kind == MASE_LIST || j->set_count;
-    j->sweep.network = several || st ? NULL : j->networks[0];
+    j->sweep.network = several ? NULL : j->networks[0];
     j->sweep.networks = several ? (const struct mase_graph *const *)j->networks : NULL;
-    return st;
+    j->sweep.bases = j->bases;
+    return MASE_OK;
 }
 
 static enum mase_status open_inputs(struct job *j, struct mase_err *err)
@@ -444,6 +454,8 @@ enum mase_status mase_cli_sweep(struct mase_cli *c, struct mase_err *err)
     mase_cli_unclaim(&j.claim);
     for (int i = 0; j.networks && i < j.network_count; i++)
         mase_graph_free(j.networks[i]);
+    for (int i = 0; i < j.model_count && j.models_as_loaded; i++)
+        mase_graph_free(j.models_as_loaded[i]);
     mase_dataset_close(j.data);
     return st;
 }

@@ -24,6 +24,10 @@ enum mase_status mase_cli_first_set(const char **out, struct mase_arena *a, cons
 /* Those of --set, at most MASE_SWEEP_MAX_AXES. */
 enum mase_status mase_cli_set_axes(struct mase_cli_set_axis *axes, int *count, struct mase_cli *c,
                                    struct mase_err *err) MASE_MUST_CHECK;
+/* Where the configuration leaves something "auto", a network that has no weights gets those of
+ * --load or initial ones, of the first seed: calibration needs them. */
+enum mase_status mase_cli_weigh(struct mase_graph *g, struct mase_cli *c,
+                                struct mase_err *err) MASE_MUST_CHECK;
 /* A network for each combination of them, and a plain one if the only axis has such a value; out is
  * long enough, the caller frees. */
 enum mase_status mase_cli_set_networks(struct mase_graph **out, struct mase_cli *c,

@@ -142,6 +142,29 @@ static enum mase_status set_all(struct mase_cli *c, const struct mase_cli_set_ax
     return mase_pass_runs_bind(&c->passes, &c->arena, mase_value_get(c->config, "passes"), err);
 }
 
+/* ---- what calibration finds ---- */
+
+static bool has_auto(const struct mase_value *v)
+{
+    bool found = mase_value_is_auto(v);
+    const bool has_items =
+        v && (v->kind == MASE_TABLE || v->kind == MASE_LIST || v->kind == MASE_TUPLE);
+    for (int i = 0; has_items && i < v->count && !found; i++)
+        found = has_auto(v->items[i]);
+    return found;
+}
+
+enum mase_status mase_cli_weigh(struct mase_graph *g, struct mase_cli *c, struct mase_err *err)
+{
+    const char *path = mase_cli_text(c, MASE_CLI_load_name);
+    if (g->weights || !has_auto(mase_value_at(c->config, "passes.quantize")))
+        return MASE_OK;
+    const struct mase_value *seed = mase_cli_value(c, MASE_CLI_seed);
+    seed = seed->kind == MASE_LIST ? seed->items[0] : seed;
+    mase_graph_init_weights(g, (uint64_t)seed->i);
+    return path ? mase_cli_load_weights(g, c, path, err) : MASE_OK;
+}
+
 enum mase_status mase_cli_set_networks(struct mase_graph **out, struct mase_cli *c,
                                        const struct mase_graph *base,
                                        const struct mase_cli_set_axis *axes, int count,
@@ -150,11 +173,16 @@ enum mase_status mase_cli_set_networks(struct mase_graph **out, struct mase_cli 
     int all = 1;
     for (int i = 0; i < count; i++)
         all *= axes[i].count;
+    /* calibration puts what it found there */
+    struct mase_value *passes = mase_value_copy(&c->arena, mase_value_get(c->config, "passes"));
     for (int k = 0; k < all; k++) {
+        mase_value_set(&c->arena, c->config, "passes", mase_value_copy(&c->arena, passes));
         MASE_TRY(set_all(c, axes, count, k, err));
         out[k] = mase_graph_clone(base);
+        MASE_TRY(mase_cli_weigh(out[k], c, err));
         MASE_TRY(mase_cli_apply_formats(&out[k], c, sample, err));
     }
+    mase_value_set(&c->arena, c->config, "passes", passes);
     if (count == 1 && axes[0].plain)
         out[all] = mase_graph_clone(base);
     return set_all(c, axes, count, 0, err); /* as run.json says it */

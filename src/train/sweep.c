@@ -76,6 +76,7 @@ static enum mase_status make_point(struct mase_sweep_point *p, const struct mase
     }
     if (s->networks)
         p->network = s->networks[network];
+    p->base = s->bases ? s->bases[s->networks ? network : 0] : NULL;
     MASE_TRY(mase_opts_bind(&p->opts, sizeof(p->opts), mase_train_rows, table, a, err));
     p->opts.threads = 1;
     if (s->networks && !mase_graph_is_quantised(p->network))
@@ -256,6 +257,41 @@ static enum mase_status fit(struct job *j, const struct mase_sweep *s, struct ma
     return st ? st : test(r, g, s->data, &o, j->p->opts.batch_size, err);
 }
 
+static bool copy_param(const char *full, struct mase_param *p, void *data)
+{
+    struct mase_map *of = data;
+    const struct mase_param *from = mase_map_get(of, full);
+    if (from && from->tensor.data && p->tensor.data && from->tensor.dtype == p->tensor.dtype &&
+        mase_shape_equal(&from->tensor.shape, &p->tensor.shape))
+        memcpy(p->tensor.data, from->tensor.data, (size_t)mase_tensor_bytes(&p->tensor));
+    return true;
+}
+
+static bool note_param(const char *full, struct mase_param *p, void *data)
+{
+    struct mase_map *of = data;
+    mase_map_put(of, mase_arena_strdup(of->arena, full), p);
+    return true;
+}
+
+/* The weights of a file are those of the base: they are loaded into it, and g takes what it has. */
+static enum mase_status load_base(struct mase_graph *g, const struct mase_graph *base,
+                                  const char *path, const struct mase_weights_opts *load,
+                                  struct mase_err *err)
+{
+    struct mase_arena a = { 0 };
+    struct mase_map of = { .arena = &a };
+    struct mase_graph *loaded = mase_graph_clone(base);
+    mase_graph_init_weights(loaded, load->seed);
+    const enum mase_status st = mase_weights_load_by(loaded, path, load, err);
+    mase_graph_each_param(loaded, note_param, &of);
+    if (!st)
+        mase_graph_each_param(g, copy_param, &of);
+    mase_arena_release(&a);
+    mase_graph_free(loaded);
+    return st;
+}
+
 static enum mase_status train_point(void *data, struct mase_err *err)
 {
     struct job *j = data;
@@ -264,13 +300,18 @@ static enum mase_status train_point(void *data, struct mase_err *err)
     j->p->result = (struct mase_sweep_result){
         .train_loss = NAN, .train_score = NAN, .val_loss = NAN, .val_score = NAN
     };
-    if (g->weights) /* those of an .onnx file */
+    const struct mase_graph *of = j->p->base ? j->p->base : g;
+    if (of->weights) /* those of an .onnx file */
         mase_graph_own_weights(g);
     else
         mase_graph_init_weights(g, (uint64_t)j->p->opts.seed);
     struct mase_weights_opts load = s->load;
     load.seed = (uint64_t)j->p->opts.seed;
-    enum mase_status st = s->weights ? mase_weights_load_by(g, s->weights, &load, err) : MASE_OK;
+    enum mase_status st = MASE_OK;
+    if (s->weights && j->p->base)
+        st = load_base(g, j->p->base, s->weights, &load, err);
+    else if (s->weights)
+        st = mase_weights_load_by(g, s->weights, &load, err);
     if (!st)
         st = fit(j, s, g, err);
     mase_graph_free(g);

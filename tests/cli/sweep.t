@@ -98,3 +98,32 @@ timeout 60 "$CH" sweep jsc-tiny jsc --max-steps 3,40 --batch-size 1024 --project
     >"$T/out" 2>"$T/err" </dev/null
 status=$?
 succeeds "large batches side by side"
+
+# Number formats over weights that were trained in float: each configuration is what ch train makes of it.
+formats() {
+    printf 'model = "jsc-tiny"\ndataset = "jsc-sim"\nmax_epochs = 1\nmax_steps = 30\nbatch_size = 1024\nlearning_rate = 1e-3\n'
+    printf '[passes.quantize]\nby = "type"\ndefault.config.name = "NA"\n[passes.quantize.linear.config]\n%s\n' "$1"
+}
+formats 'name = "lsq"
+data_in_width = 4
+weight_width = 4
+weight_axis = 0' >learned.toml
+formats 'name = "int"
+data_in_width = 8
+data_in_scale = "auto"
+weight_width = 4
+weight_scale = "auto"' >auto.toml
+run train jsc-tiny jsc-sim --max-steps 50 --learning-rate 1e-2 --project float
+for what in learned auto; do
+    run sweep --config $what.toml --load mase_output/float --set passes.quantize.linear.config.weight_width=3,2 --project swept_$what
+    succeeds "a sweep over formats with steps: $what"
+    table=$(cut -d, -f1-6 mase_output/swept_$what/software/sweep/sweep.csv)
+    run train --config $what.toml --load mase_output/float --set passes.quantize.linear.config.weight_width=3 --project alone_$what --threads 1
+    alone=$(sed -n 's/.*Epoch 1.1: .*val_loss \([0-9.]*\),.*/\1/p' "$T/err")
+    holds "as it is trained alone" sh -c "test -n '$alone' && echo '$table' | sed -n 2p | grep -q ',${alone%?}'"
+    run sweep --config $what.toml --load mase_output/float --set passes.quantize.linear.config.weight_width=3,2 --project swept_$what
+    holds "which is found again" test "$(cut -d, -f1-6 mase_output/swept_$what/software/sweep/sweep.csv)" = "$table"
+done
+run sweep --config auto.toml --learning-rate 1e-3,1e-2 --project initial
+succeeds "by initial weights"
+err_has "of which a warning speaks" 'the number formats were calibrated on initial weights: train in float first'
