@@ -181,6 +181,13 @@ struct mase_metric_table {
     double *value;            // (rows, column_count)
 };
 
+/* So many samples of a class were taken for another, or told right. */
+struct mase_confused {
+    int32_t truth, answer;
+    int64_t count;
+};
+enum { MASE_CONFUSION_CLASSES = 256 }; /* of a matrix that is kept whole */
+
 struct mase_evaluation {
     const struct mase_task *task;
     int64_t samples;
@@ -199,7 +206,10 @@ struct mase_evaluation {
     /* The rest only of classification and on request, in the arena given; NaN where a class does
      * not occur. */
     double macro_accuracy;      /* mean recall of the classes that occur */
-    int64_t *confusion;         /* (classes, classes): [truth][answer] */
+    int64_t *confusion;         /* (classes, classes): [truth][answer]; NULL: there are more than */
+    int64_t *support;           /* MASE_CONFUSION_CLASSES. (classes): samples of each */
+    struct mase_confused *cell; /* (cells): that matrix where it is not 0, by truth and answer */
+    int64_t cells;
     double *precision, *recall; /* (classes) */
     double *auc;                /* (classes), one against the rest, ties counted half */
 };

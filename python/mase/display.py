@@ -139,6 +139,9 @@ def evaluation_table(evaluation: Evaluation) -> Table:
     classes = detail.get("classes")
     if classes:
         names = [row["name"] for row in classes]
+        if isinstance(classes[0]["answers"], dict):  # there are many
+            rows = [[row[key] for key in ("name", "precision", "recall", "auc")] for row in classes]
+            return Table(["class", "precision", "recall", "AUC"], rows)
         rows = [
             [row["name"], row["precision"], row["recall"], row["auc"], *row["answers"]]
             for row in classes

@@ -203,7 +203,14 @@ class Evaluation:
         classes = self.detail.get("classes")
         if classes is None:
             raise AttributeError("only classes can be confused")
-        return numpy.array([row["answers"] for row in classes], numpy.int64)
+        matrix = numpy.zeros((len(classes), len(classes)), numpy.int64)
+        for counts, row in zip(matrix, classes):
+            answers = row["answers"]
+            if isinstance(answers, dict):  # of many classes those that there are
+                counts[[int(k) for k in answers]] = list(answers.values())
+            else:
+                counts[:] = answers
+        return matrix
 
     @property
     def table(self) -> Table:

@@ -116,7 +116,7 @@ static void put_overall(struct job *j)
     put_table(j, "metrics", &t);
     t = mase_table(&j->c->arena, more);
     add_number(&t, "samples", "%.0f", (double)e->samples);
-    if (e->confusion) {
+    if (e->support) {
         add_number(&t, "standard error of accuracy", "%.2g", e->accuracy_error);
         add_number(&t, "macro accuracy", "%.6f", e->macro_accuracy);
     }
@@ -149,11 +149,8 @@ static void put_classes(struct job *j)
     t.align[0] = MASE_ALIGN_LEFT;
     for (int c = 0; c < e->classes; c++) {
         const int row = mase_table_row(&t);
-        int64_t samples = 0;
-        for (int k = 0; k < e->classes; k++)
-            samples += e->confusion[c * e->classes + k];
         mase_table_set(&t, row, 0, j->classes.names[c]);
-        mase_table_setf(&t, row, 1, "%lld", (long long)samples);
+        mase_table_setf(&t, row, 1, "%lld", (long long)e->support[c]);
         set_rate(&t, row, 2, e->precision[c]);
         set_rate(&t, row, 3, e->recall[c]);
         set_rate(&t, row, 4, e->auc[c]);
@@ -194,7 +191,7 @@ static void put_confusion(struct job *j)
     const char *const *names = j->classes.names;
     const char *headers[MASE_TABLE_MAX_COLUMNS + 1] = { "Truth \\ answer" };
     const int C = j->e.classes;
-    if (C >= MASE_TABLE_MAX_COLUMNS)
+    if (C >= MASE_TABLE_MAX_COLUMNS || !j->e.confusion)
         return;
     for (int c = 0; c < C; c++)
         headers[c + 1] = names[c];
@@ -218,7 +215,7 @@ static struct mase_value *results(const struct job *j)
     const struct mase_evaluation *e = &j->e;
     mase_value_set(a, v, "split",
                    mase_value_string(a, mase_cli_flag(j->c, MASE_CLI_all_rows) ? "all" : "test"));
-    if (!e->confusion)
+    if (!e->support)
         mase_value_set(a, v, "task", mase_value_string(a, e->task->name));
     mase_value_set(a, v, "samples", mase_value_int(a, e->samples));
     mase_value_set(a, v, "test_loss_epoch", mase_value_measured(a, e->loss));
@@ -290,7 +287,7 @@ static enum mase_status run(struct job *j, struct mase_err *err)
         put_json(j, found);
     } else {
         put_overall(j);
-        if (j->e.confusion) {
+        if (j->e.support) {
             put_classes(j);
             put_confusion(j);
         } else if (j->e.by_output.rows) {

@@ -16,19 +16,33 @@ const char *mase_metric_row(struct mase_arena *a, const struct mase_metric_table
     return m->names ? m->names[r] : mase_arena_printf(a, "%lld", (long long)r);
 }
 
+/* What the samples of class c were taken for, whose cells begin at *at: a count for each class; of
+ * many classes those that there are, by their numbers. */
+static struct mase_value *answers(struct mase_arena *a, const struct mase_evaluation *e, int c,
+                                  int64_t *at)
+{
+    struct mase_value *v = e->confusion ? mase_value_list(a) : mase_value_table(a);
+    for (int k = 0; k < e->classes && e->confusion; k++)
+        mase_value_push(a, v, mase_value_int(a, e->confusion[c * e->classes + k]));
+    for (; *at < e->cells && e->cell[*at].truth == c; ++*at)
+        if (!e->confusion)
+            mase_value_set(a, v, mase_arena_printf(a, "%d", (int)e->cell[*at].answer),
+                           mase_value_int(a, e->cell[*at].count));
+    return v;
+}
+
 static struct mase_value *classes(struct mase_arena *a, const struct mase_evaluation *e,
                                   const char *const *names)
 {
     struct mase_value *list = mase_value_list(a);
+    int64_t at = 0;
     for (int c = 0; c < e->classes; c++) {
-        struct mase_value *v = mase_value_table(a), *answers = mase_value_list(a);
-        for (int k = 0; k < e->classes; k++)
-            mase_value_push(a, answers, mase_value_int(a, e->confusion[c * e->classes + k]));
+        struct mase_value *v = mase_value_table(a);
         mase_value_set(a, v, "name", mase_value_string(a, names[c]));
         mase_value_set(a, v, "precision", mase_value_measured(a, e->precision[c]));
         mase_value_set(a, v, "recall", mase_value_measured(a, e->recall[c]));
         mase_value_set(a, v, "auc", mase_value_measured(a, e->auc[c]));
-        mase_value_set(a, v, "answers", answers);
+        mase_value_set(a, v, "answers", answers(a, e, c, &at));
         mase_value_push(a, list, v);
     }
     return list;
@@ -51,7 +65,7 @@ static struct mase_value *outputs(struct mase_arena *a, const struct mase_metric
 void mase_evaluation_set(struct mase_arena *a, struct mase_value *v,
                          const struct mase_evaluation *e, const char *const *class_names)
 {
-    if (e->confusion) {
+    if (e->support) {
         mase_value_set(a, v, "accuracy_standard_error", mase_value_measured(a, e->accuracy_error));
         mase_value_set(a, v, "macro_accuracy", mase_value_measured(a, e->macro_accuracy));
     }
@@ -60,7 +74,7 @@ void mase_evaluation_set(struct mase_arena *a, struct mase_value *v,
     mase_value_set(a, v, "seconds", mase_value_measured(a, e->seconds));
     mase_value_set(a, v, "samples_per_second",
                    mase_value_measured(a, (double)e->samples / e->seconds));
-    if (e->confusion)
+    if (e->support)
         mase_value_set(a, v, "classes", classes(a, e, class_names));
     if (e->by_output.rows)
         mase_value_set(a, v, "outputs", outputs(a, &e->by_output));

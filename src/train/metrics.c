@@ -81,26 +81,52 @@ static double share(int64_t part, int64_t whole)
     return whole ? (double)part / (double)whole : NAN;
 }
 
+static int by_place(const void *a, const void *b)
+{
+    const struct mase_confused *x = a, *y = b;
+    return x->truth != y->truth ? (x->truth > y->truth) - (x->truth < y->truth)
+                                : (x->answer > y->answer) - (x->answer < y->answer);
+}
+
+/* Samples that were told alike as one: as much memory as there are samples, not squared classes. */
+static void count_cells(struct mase_evaluation *e, struct mase_arena *a,
+                        struct mase_confused *sample, int64_t n)
+{
+    qsort(sample, (size_t)n, sizeof *sample, by_place);
+    for (int64_t i = 0; i < n; i++) {
+        struct mase_confused *last = e->cells ? &sample[e->cells - 1] : NULL;
+        if (last && by_place(last, &sample[i]) == 0)
+            last->count++;
+        else
+            sample[e->cells++] = sample[i];
+    }
+    e->cell = mase_arena_memdup(a, sample, (size_t)e->cells * sizeof *sample);
+    for (int64_t i = 0; i < e->cells && e->confusion; i++)
+        e->confusion[e->cell[i].truth * e->classes + e->cell[i].answer] = e->cell[i].count;
+}
+
 static void rates(struct mase_evaluation *e)
 {
     const int C = e->classes;
+    int64_t *hits = mase_xcalloc((size_t)C * 2 * sizeof *hits), *answers = hits + C;
     double sum = 0;
     int present = 0;
+    for (int64_t i = 0; i < e->cells; i++) {
+        const struct mase_confused *k = &e->cell[i];
+        e->support[k->truth] += k->count;
+        answers[k->answer] += k->count;
+        hits[k->truth] += k->truth == k->answer ? k->count : 0;
+    }
     for (int c = 0; c < C; c++) {
-        int64_t truth = 0, answers = 0;
-        for (int k = 0; k < C; k++) {
-            truth += e->confusion[c * C + k];
-            answers += e->confusion[k * C + c];
-        }
-        const int64_t hits = e->confusion[c * C + c];
-        e->recall[c] = share(hits, truth);
-        e->precision[c] = share(hits, answers);
-        if (truth) {
+        e->recall[c] = share(hits[c], e->support[c]);
+        e->precision[c] = share(hits[c], answers[c]);
+        if (e->support[c]) {
             sum += e->recall[c];
             present++;
         }
     }
     e->macro_accuracy = present ? sum / present : NAN;
+    mase_xfree(hits);
 }
 
 void mase_metrics(struct mase_evaluation *e, struct mase_arena *a, const float *y,
@@ -109,20 +135,25 @@ void mase_metrics(struct mase_evaluation *e, struct mase_arena *a, const float *
     const size_t C = (size_t)classes;
     e->samples = n;
     e->classes = classes;
-    e->confusion = mase_new_array(a, int64_t, C * C);
+    e->confusion = classes > MASE_CONFUSION_CLASSES ? NULL : mase_new_array(a, int64_t, C * C);
+    e->support = mase_new_array(a, int64_t, C);
+    e->cells = 0;
     e->precision = mase_new_array(a, double, C);
     e->recall = mase_new_array(a, double, C);
     e->auc = mase_new_array(a, double, C);
     float *p = mase_xcalloc((size_t)(n + 1) * C * sizeof *p);
+    struct mase_confused *sample = mase_xcalloc((size_t)(n + 1) * sizeof *sample);
     int64_t correct = 0;
     for (int64_t i = 0; i < n; i++) {
         const int32_t said = answer(y + i * classes, classes);
-        e->confusion[label[i] * classes + said]++;
+        sample[i] = (struct mase_confused){ label[i], said, 1 };
         correct += said == label[i];
         softmax(p + i * classes, y + i * classes, classes);
     }
     e->accuracy = share(correct, n);
     e->accuracy_error = sqrt(e->accuracy * (1 - e->accuracy) / (double)n);
+    count_cells(e, a, sample, n);
+    mase_xfree(sample);
     rates(e);
     for (int c = 0; c < classes; c++)
         e->auc[c] = mase_auc(p + c, classes, label, n, c);

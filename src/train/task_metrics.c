@@ -20,7 +20,7 @@ void mase_kept_outputs_init(struct mase_kept_outputs *k, struct mase_arena *a,
     };
     if (s->objective.task->target == MASE_TASK_MAP) {
         k->classes = outputs / s->positions;
-        k->confusion = mase_new_array(a, int64_t, (size_t)(batches * k->classes * k->classes));
+        k->counts = mase_new_array(a, struct mase_map_count, (size_t)(batches * k->classes));
         return;
     }
     if (s->positions > 1)
@@ -48,19 +48,23 @@ static int64_t answer(const struct mase_kept_outputs *k, const struct mase_lanes
 static void count_answers(const struct mase_kept_outputs *k, const struct mase_lanes *output,
                           const struct mase_targets *t, int64_t batch, int64_t n)
 {
-    int64_t *confusion = k->confusion + batch * k->classes * k->classes;
+    struct mase_map_count *counts = k->counts + batch * k->classes; // (classes)
     for (int64_t at = 0; at < k->source->positions; at++)
         for (int64_t i = 0; i < n; i++) {
             const int32_t label = t->label[at * t->label_stride + i];
-            if (label >= 0)
-                confusion[label * k->classes + answer(k, output, at, i)]++;
+            if (label < 0)
+                continue;
+            const int64_t said = answer(k, output, at, i);
+            counts[label].labels++;
+            counts[said].answers++;
+            counts[said].hits += said == label;
         }
 }
 
 void mase_keep_outputs(const struct mase_kept_outputs *k, const struct mase_lanes *output,
                        const struct mase_targets *t, int64_t at, int64_t n)
 {
-    if (k->source && k->confusion)
+    if (k->source && k->counts)
         count_answers(k, output, t, at / k->batch, n);
     for (int64_t i = 0; k->label && i < n; i++)
         k->label[at + i] = t->label[i];
@@ -272,12 +276,10 @@ static void of_maps(struct mase_evaluation *e, struct mase_arena *a,
     for (int64_t c = 0; c < C; c++) {
         struct counted n = { 0 };
         for (int64_t b = 0; b < batches; b++) {
-            const int64_t *confusion = k->confusion + b * C * C;
-            n.hits += (double)confusion[c * C + c];
-            for (int64_t o = 0; o < C; o++) {
-                n.labels += (double)confusion[c * C + o];
-                n.answers += (double)confusion[o * C + c];
-            }
+            const struct mase_map_count *of = &k->counts[b * C + c];
+            n.hits += (double)of->hits;
+            n.labels += (double)of->labels;
+            n.answers += (double)of->answers;
         }
         double *row = e->by_output.value + c * COLUMNS;
         row[0] = n.labels;

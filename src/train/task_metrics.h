@@ -8,14 +8,19 @@
 
 #include "train/targets.h"
 
+/* Positions of a class that were answered so, all answers and all labels. */
+struct mase_map_count {
+    int64_t hits, answers, labels;
+};
+
 /* What is kept of every sample, or counted of every batch. */
 struct mase_kept_outputs {
     const struct mase_target_source *source; /* NULL: nothing is kept */
     int64_t samples, outputs, batch;
-    int32_t *label;     // (samples): of one class each
-    float *y, *target;  // (samples, outputs): numbers; of classes y alone
-    int64_t classes;    /* of maps */
-    int64_t *confusion; // (batches, classes, classes): of maps, [truth][answer]
+    int32_t *label;                // (samples): of one class each
+    float *y, *target;             // (samples, outputs): numbers; of classes y alone
+    int64_t classes;               /* of maps */
+    struct mase_map_count *counts; // (batches, classes): of maps
 };
 /* In a; for batches of so many samples. */
 void mase_kept_outputs_init(struct mase_kept_outputs *k, struct mase_arena *a,

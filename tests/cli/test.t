@@ -63,3 +63,23 @@ refused "a truncated checkpoint" 'short\.ckpt'
 run test jsc-tiny jsc --load empty.ckpt
 refused "an empty one" 'empty\.ckpt'
 holds "nothing was written" test ! -e mase_output
+
+# ---- many classes ----
+# as much memory as there are samples, not the square of the classes: 1 500 made a run.json that no report read
+awk 'BEGIN { print "x,kind"; for (i = 0; i < 6000; i++) print i * 7919 % 6000 / 3000 "," i % 1500 }' >many.csv
+cat >many.mg <<'END'
+mase-graph 1
+module fc = Linear(in_features=1, out_features=1500)
+%x = placeholder[target=x]
+%y = call_module[target=fc](args = (%x,), kwargs = {})
+return %y
+END
+run train many.mg many.csv:kind --max-epochs 1 --batch-size 512 --project many --log-level error
+succeeds "1 500 classes"
+run test many.mg many.csv:kind --load mase_output/many --project many --log-level error
+succeeds "are tested"
+holds "in a record of a few bytes for each sample" test "$(wc -c <mase_output/many/software/test/run.json)" -lt 1000000
+holds "that has every answer" awk '/"answers": \{/ { inside = 1; next } inside && /\}/ { inside = 0; next }
+    inside { gsub(/[^0-9: ]/, ""); sum += $NF } END { print sum; exit sum != 1200 }' mase_output/many/software/test/run.json
+run report mase_output/many --log-level error
+succeeds "and a report reads it"

@@ -12,28 +12,53 @@
 
 enum {
     SHADES = 10,
-    MOST_CLASSES = 64,   /* of a matrix that people can still read */
-    READ_CLASSES = 2048, /* and that memory can hold */
+    MOST_CLASSES = 64, /* of a matrix that people can still read */
+    READ_CLASSES = 1 << 20,
     MOST_COLUMNS = 16,
     MOST_OUTPUTS = 256
 };
 
 /* ---- what ch test left ---- */
 
+/* One count of class c, for answer k. */
+static enum mase_status read_count(struct mase_evaluation *e, int c, int64_t k,
+                                   const struct mase_value *n, const struct mase_value *of,
+                                   struct mase_err *err)
+{
+    MASE_TRY(mase_report_expect(n, MASE_INT, of, "answers", err));
+    if (n->i < 0 || n->i > INT64_C(1) << 53)
+        return mase_fail_at(err, MASE_EPARSE, n->at, "%" PRId64 " samples cannot be", n->i);
+    if (k < 0 || k >= e->classes)
+        return mase_fail_at(err, MASE_EPARSE, n->at, "an answer for a class that is not there");
+    e->support[c] += n->i;
+    if (e->confusion)
+        e->confusion[c * e->classes + k] = n->i;
+    return MASE_OK;
+}
+
+/* The number of a class as a key; -1: it is none. */
+static int64_t class_of(const char *key)
+{
+    int64_t k = *key ? 0 : -1;
+    for (; *key && k >= 0; key++)
+        k = mase_is_digit(*key) && k < READ_CLASSES ? 10 * k + (*key - '0') : -1;
+    return k;
+}
+
+/* A count for each class, or a table of those that there are. */
 static enum mase_status read_answers(struct mase_evaluation *e, int c, const struct mase_value *v,
                                      struct mase_err *err)
 {
     const struct mase_value *answers = mase_value_get(v, "answers");
-    MASE_TRY(mase_report_expect(answers, MASE_LIST, v, "answers", err));
-    if (answers->count != e->classes)
+    const bool few = answers && answers->kind == MASE_TABLE;
+    if (!few)
+        MASE_TRY(mase_report_expect(answers, MASE_LIST, v, "answers", err));
+    if (!few && answers->count != e->classes)
         return mase_fail_at(err, MASE_EPARSE, answers->at, "%d answers, for %d classes",
                             answers->count, e->classes);
-    for (int k = 0; k < e->classes; k++) {
-        const struct mase_value *n = answers->items[k];
-        MASE_TRY(mase_report_expect(n, MASE_INT, answers, "answers", err));
-        if (n->i < 0 || n->i > INT64_C(1) << 53)
-            return mase_fail_at(err, MASE_EPARSE, n->at, "%" PRId64 " samples cannot be", n->i);
-        e->confusion[c * e->classes + k] = n->i;
+    for (int i = 0; i < answers->count; i++) {
+        const int64_t k = few ? class_of(answers->keys[i]) : i;
+        MASE_TRY(read_count(e, c, k, answers->items[i], answers, err));
     }
     return MASE_OK;
 }
@@ -63,7 +88,8 @@ static enum mase_status read_classes(struct mase_report_test *t, struct mase_are
     const size_t n = (size_t)list->count;
     const char **names = mase_new_array(a, const char *, n);
     e->classes = list->count;
-    e->confusion = mase_new_array(a, int64_t, n * n);
+    e->confusion = list->count > MOST_CLASSES ? NULL : mase_new_array(a, int64_t, n * n);
+    e->support = mase_new_array(a, int64_t, n);
     e->precision = mase_new_array(a, double, n);
     e->recall = mase_new_array(a, double, n);
     e->auc = mase_new_array(a, double, n);
@@ -175,14 +201,6 @@ enum mase_status mase_report_read_test(struct mase_report *r, struct mase_err *e
 
 /* ---- tables ---- */
 
-static int64_t samples_of(const struct mase_evaluation *e, int c)
-{
-    int64_t n = 0;
-    for (int k = 0; k < e->classes; k++)
-        n += e->confusion[c * e->classes + k];
-    return n;
-}
-
 static void class_table(struct mase_str *out, const struct mase_report_test *t)
 {
     static const struct mase_html_column columns[] = {
@@ -197,7 +215,7 @@ static void class_table(struct mase_str *out, const struct mase_report_test *t)
     for (int c = 0; c < t->e.classes; c++) {
         const double p = t->e.precision[c], q = t->e.recall[c];
         mase_html_row(out, NULL, NULL, t->names[c]);
-        mase_html_cell_count(out, samples_of(&t->e, c));
+        mase_html_cell_count(out, t->e.support[c]);
         mase_html_cell_real(out, p, 4);
         mase_html_cell_real(out, q, 4);
         mase_html_cell_real(out, p + q > 0 ? 2 * p * q / (p + q) : NAN, 4);
@@ -237,7 +255,7 @@ static void matrix(struct mase_str *out, const struct mase_report_test *t)
     }
     mase_str_add(out, "</tr></thead>\n<tbody>\n");
     for (int c = 0; c < t->e.classes; c++) {
-        const int64_t total = samples_of(&t->e, c);
+        const int64_t total = t->e.support[c];
         mase_html_row(out, NULL, NULL, t->names[c]);
         for (int k = 0; k < t->e.classes; k++)
             matrix_cell(out, t, c, k, total);
