@@ -99,7 +99,9 @@ enum mase_status mase_cli_find_model(const struct mase_model **m, struct mase_cl
     MASE_TRY(mase_cli_named_model(m, c, err));
     if (mase_cli_value(c, MASE_CLI_dataset)->kind != MASE_NONE)
         return MASE_OK;
-    if (!(*m)->dataset || mase_cli_text(c, MASE_CLI_load_name)) /* which may be of other data */
+    const struct mase_cli_setting *dataset = &c->setting[MASE_CLI_dataset];
+    if (dataset->cmdline || dataset->file /* which say "NA" */ || !(*m)->dataset ||
+        mase_cli_text(c, MASE_CLI_load_name) /* weights may be of other data */)
         return mase_fail(err, MASE_EVALUE, "No model and/or dataset provided! These are required.");
     mase_info("No dataset is named: %s, the usual one of %s", (*m)->dataset, (*m)->name);
     c->setting[MASE_CLI_dataset].dflt = mase_value_string(&c->arena, (*m)->dataset);
