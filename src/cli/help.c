@@ -1,19 +1,31 @@
 /*
- * help.c - help from the tables.
+ * help.c - help from the tables, 80 columns wide or as wide as a narrower terminal.
  */
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 
-enum { WIDTH = 80, TEXT_COLUMN = 30 };
+enum { WIDTH = 80, NARROW = 60, NARROWEST = 20, TEXT_COLUMN = 30, NARROW_TEXT_COLUMN = 6 };
 
-/* Words of text from column `at`, broken before WIDTH, the next lines indented; ends the line. */
+static int page_width(void)
+{
+    struct winsize size;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_col > WIDTH)
+        return WIDTH;
+    return size.ws_col < NARROWEST ? NARROWEST : size.ws_col;
+}
+
+/* Words of text from column `at`, broken before the end of the line, the next lines indented; ends
+ * the line. */
 void mase_cli_wrap(struct mase_str *out, int indent, int at, const char *text)
 {
+    const int page = page_width();
     bool first = true;
     while (*text) {
         const size_t n = strcspn(text, " ");
-        if (!first && at + 1 + (int)n > WIDTH) {
+        if (!first && at + 1 + (int)n > page) {
             mase_str_addc(out, '\n');
             mase_str_pad(out, ' ', indent);
             at = indent;
@@ -32,14 +44,15 @@ void mase_cli_wrap(struct mase_str *out, int indent, int at, const char *text)
 static void entry(struct mase_str *out, const char *term, const char *text)
 {
     const int width = 2 + (int)strlen(term);
+    const int column = page_width() < NARROW ? NARROW_TEXT_COLUMN : TEXT_COLUMN;
     mase_str_printf(out, "  %s", term);
-    if (width >= TEXT_COLUMN - 1) {
+    if (width >= column - 1) {
         mase_str_addc(out, '\n');
-        mase_str_pad(out, ' ', TEXT_COLUMN);
+        mase_str_pad(out, ' ', column);
     } else {
-        mase_str_pad(out, ' ', TEXT_COLUMN - width);
+        mase_str_pad(out, ' ', column - width);
     }
-    mase_cli_wrap(out, TEXT_COLUMN, TEXT_COLUMN, text);
+    mase_cli_wrap(out, column, column, text);
 }
 
 static bool is_number(const struct mase_cli_option *o)
