@@ -190,6 +190,8 @@ struct mase_cli_record {
     const struct mase_value *files; /* paths of those written */
     uint64_t started;               /* mase_clock */
 };
+/* Has the record at path these results, of this command line? */
+bool mase_cli_is_recorded(struct mase_cli *c, const char *path, const struct mase_value *results);
 enum mase_status mase_cli_record(const struct mase_cli_record *r,
                                  struct mase_err *err) MASE_MUST_CHECK;
 /* The same of a run of passes: what its manager knows is filled in. */

@@ -43,6 +43,40 @@ static struct mase_value *command_line(struct mase_arena *a, const struct mase_c
 }
 
 /* The options in force, by name, and the sections of the file. */
+static bool prints_alike(const struct mase_value *a, const struct mase_value *b)
+{
+    struct mase_str one = { 0 }, other = { 0 };
+    if (a && b) {
+        mase_json_print(&one, a, 0);
+        mase_json_print(&other, b, 0);
+    }
+    const bool alike = a && b && mase_streq(mase_str_text(&one), mase_str_text(&other));
+    mase_str_release(&one);
+    mase_str_release(&other);
+    return alike;
+}
+
+/* Results without how long they took. */
+static struct mase_value *untimed(struct mase_arena *a, const struct mase_value *results)
+{
+    struct mase_value *v = mase_value_table(a);
+    for (int i = 0; results && results->kind == MASE_TABLE && i < results->count; i++)
+        if (!mase_streq(results->keys[i], "seconds") &&
+            !mase_streq(results->keys[i], "samples_per_second"))
+            mase_value_set(a, v, results->keys[i], results->items[i]);
+    return v;
+}
+
+bool mase_cli_is_recorded(struct mase_cli *c, const char *path, const struct mase_value *results)
+{
+    struct mase_value *record;
+    if (!mase_is_file(path) || mase_json_read(&record, &c->arena, path, NULL))
+        return false;
+    return prints_alike(mase_value_get(record, "command"), command_line(&c->arena, c)) &&
+           prints_alike(untimed(&c->arena, mase_value_get(record, "results")),
+                        untimed(&c->arena, results));
+}
+
 static enum mase_status configuration(struct mase_value **out, struct mase_arena *a,
                                       const struct mase_cli *c, struct mase_err *err)
 {

@@ -265,7 +265,9 @@ static enum mase_status write_files(const struct job *j, struct mase_value *foun
 static enum mase_status record(const struct job *j, struct mase_value *found, struct mase_err *err)
 {
     struct mase_cli_claim claim;
-    MASE_TRY(mase_cli_claim(&claim, j->c, j->project_dir, false, err));
+    const char *path = mase_path_join(&j->c->arena, j->project_dir, "software/test/run.json");
+    const bool again = mase_cli_is_recorded(j->c, path, found); /* nothing would be lost */
+    MASE_TRY(mase_cli_claim(&claim, j->c, j->project_dir, again, err));
     const enum mase_status st = write_files(j, found, err);
     mase_cli_unclaim(&claim);
     return st;

@@ -47,6 +47,9 @@ holds "is the same run" test ! -e $p/version_1
 printf 'model = "jsc-tiny"\ndataset = "jsc-sim"\nproject = "p"\n' >c.toml
 run test jsc-tiny jsc-sim --load $p --project p
 succeeds "a test"
+versions=$(ls -d $p/version_*)
+run test jsc-tiny jsc-sim --load $p --project p
+holds "a test with the results that are there takes their place" test "$(ls -d $p/version_*)" = "$versions"
 a=$(sum $p/software/test/run.json)
 trained=$(sum $p/run.json)
 run transform --config c.toml --load $ckpts/best.ckpt
