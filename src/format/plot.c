@@ -2,15 +2,17 @@
  * plot.c - line charts as SVG.
  *
  * Data are mapped to pixels by two axes, each linear or logarithmic; a legend stands to the right
- * when there is more than one series. Colours are classes of one style sheet, which says twice what
- * they are, for light and for dark. They come from the palette of Okabe and Ito, which colour-blind
- * readers can tell apart; after one round the lines are dashed.
+ * when there is more than one series. Over names, which have no order, there are marks without
+ * lines. Colours are classes of one style sheet, which says twice what they are, for light and for
+ * dark. They come from the palette of Okabe and Ito, which colour-blind readers can tell apart;
+ * after one round the lines are dashed.
  */
 #include <mase/plot.h>
 
 #include <math.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "format/axis.h"
 #include "format/svg.h"
 #include "value/markup.h"
@@ -87,7 +89,7 @@ int mase_plot_colour(const struct mase_plot *p, int s)
 
 const char *mase_plot_dash(const struct mase_plot *p, int s)
 {
-    if (p->series[s].colour)
+    if (p->series[s].colour || p->series[s].dashed)
         return dashes[p->series[s].dashed];
     return dashes[s / COLOURS % DASHES];
 }
@@ -259,7 +261,11 @@ static void put_y_axis(const struct chart *c)
     mase_str_printf(c->out, "<g transform=\"translate(%d ", c->p->embedded ? 14 : 20);
     mase_svg_number(c->out, (a->from + a->to) / 2);
     mase_str_add(c->out, ") rotate(-90)\">\n");
-    mase_svg_text(c->out, " text-anchor=\"middle\"", 0, 0, c->p->y_label);
+    char how[64] = " text-anchor=\"middle\"";
+    if (mase_str_columns(c->p->y_label, strlen(c->p->y_label)) * LETTER > c->height - 2 * LETTER)
+        mase_snprintf(how, sizeof how, " text-anchor=\"middle\" textLength=\"%d\"",
+                      c->height - 2 * LETTER); /* a long label is set closer */
+    mase_svg_text(c->out, how, 0, 0, c->p->y_label);
     mase_str_add(c->out, "</g>\n");
 }
 
@@ -376,9 +382,11 @@ static void put_series(const struct chart *c)
     for (int s = 0; s < c->p->count; s++) {
         const struct mase_plot_series *line = &c->p->series[s];
         const int colour = mase_plot_colour(c->p, s);
-        put_path(c, line, colour, mase_plot_dash(c->p, s));
+        const bool level = line->dashed; /* names have no order that a line could follow */
+        if (!c->p->categories || level)
+            put_path(c, line, colour, mase_plot_dash(c->p, s));
         put_bars(c, line, colour);
-        if (line->n <= MARKED)
+        if (line->n <= MARKED || c->p->categories)
             put_marks(c, line, colour);
     }
 }

@@ -49,12 +49,18 @@ static const char *name_of(const struct column *c, const struct mase_sweep *s, c
     return room;
 }
 
+/* A sweep without epochs has no training loss and no best epoch. */
+static bool is_known(const struct column *c, const void *field)
+{
+    return c->integer ? *(const int64_t *)field >= 0 : isfinite(*(const double *)field);
+}
+
 static void set_cell(struct mase_table *t, int row, int at, const struct column *c,
                      const struct mase_sweep_point *p, bool exact)
 {
     const void *field = (const char *)&p->result + c->offset;
     struct mase_str text = { 0 };
-    if (!p->done || (!exact && c->score && isnan(*(const double *)field)))
+    if (!p->done || !is_known(c, field))
         mase_str_add(&text, exact ? "" : "-");
     else if (c->integer)
         mase_str_printf(&text, "%lld", (long long)*(const int64_t *)field);
@@ -156,12 +162,14 @@ static enum mase_status read_row(struct mase_sweep_point *p, const struct mase_c
     p->done = csv->field[first].size > 0;
     for (int c = 0; c < COLUMNS && p->done; c++) {
         void *field = (char *)&p->result + columns[c].offset;
-        double x = NAN;
-        if (!says(&csv->field[first + c], "nan") && !says(&csv->field[first + c], "inf"))
+        double x = columns[c].integer ? -1 : NAN;
+        const bool known = csv->field[first + c].size && !says(&csv->field[first + c], "nan") &&
+                           !says(&csv->field[first + c], "inf"); /* of older versions */
+        if (known)
             MASE_TRY(mase_csv_number(csv, first + c, &x, columns[c].name, err));
         if (!columns[c].integer)
             *(double *)field = x;
-        else if (x >= 0 && x <= 0x1p53)
+        else if ((x >= 0 && x <= 0x1p53) || (x == -1 && c > 0)) /* none is the best */
             *(int64_t *)field = (int64_t)x;
         else
             return mase_fail_at(err, MASE_EPARSE, mase_csv_at(csv, first + c), "%s must be a count",
@@ -257,7 +265,7 @@ static void order_cut(struct cut *c, const struct mase_sweep *s, struct mase_are
 }
 
 /* The options that tell this line from the others. */
-static const char *line_name(const struct mase_sweep *s, const struct cut *c, int first,
+static const char *others_of(const struct mase_sweep *s, const struct cut *c, int first,
                              struct mase_arena *a)
 {
     struct mase_str text = { 0 };
@@ -273,6 +281,14 @@ static const char *line_name(const struct mase_sweep *s, const struct cut *c, in
     return name;
 }
 
+/* A line beside the plain network's is never without a name. */
+static const char *line_name(const struct mase_sweep *s, const struct cut *c, int first,
+                             struct mase_arena *a)
+{
+    const char *others = others_of(s, c, first, a);
+    return *others || c->length == c->values ? others : "quantised";
+}
+
 /* What a chart shows: formats cost accuracy, options of training are chosen by the loss. */
 static size_t measure(const struct cut *c)
 {
@@ -284,7 +300,7 @@ static size_t measure(const struct cut *c)
 static struct mase_plot_series make_level(const struct mase_sweep *s, const struct cut *c,
                                           int first, struct mase_arena *a)
 {
-    const char *name = line_name(s, c, first, a);
+    const char *name = others_of(s, c, first, a);
     double *y = mase_new_array(a, double, (size_t)c->length);
     for (int i = 0; i < c->length; i++)
         y[i] = mase_sweep_spread(s, first + c->length * c->stride, measure(c)).mean;
@@ -334,7 +350,16 @@ static const char *y_label(const struct mase_sweep *s, const struct cut *c, stru
                                   : "validation loss";
     if (!mase_sweep_has_seeds(s))
         return what;
-    return mase_arena_printf(a, "%s, mean ± deviation of %d seeds", what,
+    return mase_arena_printf(a, "%s, mean ± deviation", what);
+}
+
+/* What stands along the chart, and what its points are means of. */
+static const char *x_label(const struct mase_sweep *s, const struct cut *c, struct mase_arena *a)
+{
+    const char *key = c->axis >= 0 ? s->axes[c->axis].key : NULL;
+    if (!mase_sweep_has_seeds(s))
+        return key;
+    return mase_arena_printf(a, "%s%s%d seeds", key ? key : "", key ? ", " : "",
                              s->axes[mase_sweep_seed_axis(s)].values->count);
 }
 
@@ -354,7 +379,7 @@ struct mase_plot mase_sweep_plot(const struct mase_sweep *s, struct mase_arena *
     }
     const double least = c.x[0], most = c.x[c.length - 1];
     return (struct mase_plot){
-        .x_label = c.axis >= 0 ? s->axes[c.axis].key : NULL,
+        .x_label = x_label(s, &c, a),
         .y_label = y_label(s, &c, a),
         .series = lines,
         .count = n,

@@ -42,7 +42,7 @@ awk -F, 'NR > 1 { printf "%s %d %.6f %.6f\n", $1, $2, $5, $6 }' out/seeds/softwa
 holds "mean and sample deviation of the losses in the table" cmp wanted found
 holds "for two batch sizes" test "$(wc -l <found)" = 2
 holds "the chart has a bar for each" test "$(grep -c '<path class="line c0" d="M[0-9., ]*L[0-9., ]*"/>' out/seeds/software/sweep/sweep.svg)" -ge 2
-holds "says over how many" grep -q 'mean ± deviation of 3 seeds' out/seeds/software/sweep/sweep.svg
+holds "says over how many" grep -q ', 3 seeds<' out/seeds/software/sweep/sweep.svg
 holds "and that the data were simulated" grep -q 'toy on toy_tiny (simulated)' out/seeds/software/sweep/sweep.svg
 holds "run.json has them" grep -q '"test_acc_std": 0' out/seeds/run.json
 run sweep toy toy_tiny --max-epochs 2 --learning-rate 1e-2 --seed 1,2 --project-dir out --project json --json
@@ -127,3 +127,10 @@ done
 run sweep --config auto.toml --learning-rate 1e-3,1e-2 --project initial
 succeeds "by initial weights"
 err_has "of which a warning speaks" 'the number formats were calibrated on initial weights: train in float first'
+
+# Nothing is trained, so there is no training loss and no best epoch.
+run sweep toy toy_tiny --learning-rate 0.1,0.01 --max-epochs 0 --project still
+out_lacks "no number that is none" '\| +(nan|inf) +\|'
+holds "nor in the table for programs" grep -q '^0\.1,0,,,0\.' mase_output/still/software/sweep/sweep.csv
+run report mase_output/still
+succeeds "which a report reads back"

@@ -111,6 +111,41 @@ static void categories_name_the_ticks(void **state)
         names, 3);
 }
 
+static void names_are_not_joined_by_lines(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "adam", "sgd", "adamw" };
+    static const double level[] = { 1, 1, 1 };
+    const struct mase_plot_series series[] = {
+        { .name = "s", .x = epoch, .y = loss, .n = 3 },
+        { .name = "level", .x = epoch, .y = level, .n = 3, .dashed = true },
+    };
+    struct mase_str out = { 0 };
+    mase_plot_svg(&out, &(struct mase_plot){ .series = series,
+                                             .count = 2,
+                                             .categories = names,
+                                             .category_count = 3,
+                                             .embedded = true });
+    assert_null(strstr(out.data, "class=\"line c0\""));
+    assert_non_null(strstr(out.data, "<circle class=\"m0\""));
+    assert_non_null(strstr(out.data, "class=\"line c1\" stroke-dasharray"));
+    mase_str_release(&out);
+}
+
+static void long_labels_are_set_closer(void **state)
+{
+    (void)state;
+    const struct mase_plot_series s = { .name = "s", .x = epoch, .y = loss, .n = 3 };
+    struct mase_str out = { 0 };
+    mase_plot_svg(&out, &(struct mase_plot){ .series = &s,
+                                             .count = 1,
+                                             .y_label = "a label of more letters than there is "
+                                                        "room for beside the axis",
+                                             .embedded = true });
+    assert_non_null(strstr(out.data, "textLength=\"256\">a label"));
+    mase_str_release(&out);
+}
+
 static void odd_charts_are_well_formed(void **state)
 {
     (void)state;
@@ -265,6 +300,8 @@ int main(void)
         cmocka_unit_test(not_a_number_is_a_gap),
         cmocka_unit_test(ticks_are_round),
         cmocka_unit_test(categories_name_the_ticks),
+        cmocka_unit_test(names_are_not_joined_by_lines),
+        cmocka_unit_test(long_labels_are_set_closer),
         cmocka_unit_test(odd_charts_are_well_formed),
         cmocka_unit_test(many_points_keep_their_extremes),
         cmocka_unit_test(many_series_differ),

@@ -425,8 +425,11 @@ static void formats_are_an_axis(void **state)
     const struct mase_plot plot = mase_sweep_plot(&f.sweep, &f.dir.arena);
     const struct mase_plot_series *line = &plot.series[0], *level = &plot.series[1];
     assert_int_equal(plot.count, 2);
-    assert_string_equal(plot.x_label, "linear.weight_width");
-    assert_string_equal(plot.y_label, "test accuracy, mean ± deviation of 2 seeds");
+    assert_string_equal(plot.x_label, "linear.weight_width, 2 seeds");
+    assert_string_equal(plot.y_label, "test accuracy, mean ± deviation");
+    assert_string_equal(line->name, "quantised");
+    assert_string_equal(mase_plot_dash(&plot, 0), "");
+    assert_string_equal(mase_plot_dash(&plot, 1), "7 4");
     assert_true(line->n == 2 && line->x[0] == 2 && line->x[1] == 4);
     assert_true(fabs(line->y[0] - 0.35) < 1e-12 && fabs(line->y[1] - 0.15) < 1e-12);
     assert_string_equal(level->name, "float");
