@@ -237,7 +237,7 @@ static enum mase_status misbehave(struct server *v, struct mase_err *err)
         return MASE_OK;
     const bool before = open("/dev/null", O_RDONLY) >= 0;
     seal(v);
-    const bool after = open("/dev/null", O_RDONLY) >= 0, started = fork() >= 0;
+    const bool after = open("/dev/null", O_RDONLY) >= 0, started = MASE_SANITIZED || fork() >= 0;
     /* volatile: a compiler knows what malloc gives when nobody looks at the memory */
     void *volatile much =
         mmap(NULL, (size_t)1 << 36, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -6,6 +6,7 @@
  * that one; every text and every bit must be equal. The locale is made here by localedef, which is
  * part of libc-bin, since a bare system has no such locale and no sources of any.
  */
+#include <ctype.h>
 #include <locale.h>
 #include <setjmp.h>
 #include <spawn.h>
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -98,7 +98,7 @@ static void with_comma(void)
     char text[16];
     snprintf(text, sizeof text, "%.1f", 1.5);
     assert_string_equal(text, "1,5"); /* or this test tests nothing */
-    assert_int_not_equal(strcasecmp("IRIS", "iris"), 0);
+    assert_int_equal(toupper('i'), 0xdd);
 }
 
 /* ---- what is done ---- */
