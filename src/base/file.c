@@ -1,6 +1,8 @@
 /*
- * file.c - whole files for reading. A regular file is mapped; a pipe or a device has no size to map
- * and is read to its end, up to MASE_STREAM_LIMIT.
+ * file.c - whole files for reading. A regular file is mapped; a descriptor that the program was
+ * given, /dev/stdin or what a shell makes of <(...), may be a pipe or a device, which has no size
+ * to map and is read to its end, up to MASE_STREAM_LIMIT. Pipes and devices with a name of their
+ * own are refused: who opened one without a writer would wait for ever.
  *
  * A mapped file that someone else shortens meanwhile kills the reader (SIGBUS): files are replaced
  * by renaming, as writer.c does, not rewritten in place.
@@ -11,6 +13,7 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -111,6 +114,29 @@ static enum mase_status read_stream(struct mase_file *f, int fd, struct mase_err
     return MASE_OK;
 }
 
+/* A name for something that is open already. */
+static bool is_descriptor(const char *path)
+{
+    return mase_streq(path, "/dev/stdin") || mase_starts_with(path, "/dev/fd/") ||
+           (mase_starts_with(path, "/proc/") && strstr(path, "/fd/"));
+}
+
+static enum mase_status check_stream(const char *path, int fd, mode_t mode, struct mase_err *err)
+{
+    if (is_descriptor(path)) { /* its writer may be slow */
+        const int flags = fcntl(fd, F_GETFL);
+        return flags >= 0 && fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) == 0
+                   ? MASE_OK
+                   : mase_fail_errno(err, path, "cannot wait for");
+    }
+    return mase_streq(path, "/dev/null")
+               ? MASE_OK
+               : mase_fail_in(err, MASE_EIO, path, "is %s, expected a file",
+                              S_ISFIFO(mode)   ? "a named pipe"
+                              : S_ISSOCK(mode) ? "a socket"
+                                               : "a device");
+}
+
 static enum mase_status load(struct mase_file *f, int fd, struct mase_err *err)
 {
     struct stat st;
@@ -121,6 +147,8 @@ static enum mase_status load(struct mase_file *f, int fd, struct mase_err *err)
     /* Files of /proc are regular, say they are empty, and are not. */
     if (S_ISREG(st.st_mode) && st.st_size > 0)
         return map_regular(f, fd, st.st_size, err);
+    if (!S_ISREG(st.st_mode))
+        MASE_TRY(check_stream(f->path, fd, st.st_mode, err));
     return read_stream(f, fd, err);
 }
 
@@ -128,7 +156,7 @@ enum mase_status mase_file_open(struct mase_file *f, const char *path, struct ma
 {
     *f = (struct mase_file){ .path = path };
     struct opened *o = f->cleanup = mase_cleanup(sizeof *o, end_opened);
-    const int fd = mase_sys_open(path, O_RDONLY | O_CLOEXEC, 0);
+    const int fd = mase_sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
     if (o)
         o->fd = fd;
     const enum mase_status st = fd < 0 ? fail_open(path, err) : load(f, fd, err);

@@ -414,13 +414,16 @@ enum mase_status mase_open_csv(struct mase_dataset *d, const struct mase_dataset
 {
     const char *path, *label;
     struct mase_columns c;
+    struct mase_file f;
     struct mase_raw r = { .drop = opts->drop_missing, .target = opts->target };
     mase_split_name(&d->arena, file, &path, &label);
     MASE_TRY(mase_columns_of(&c, &d->arena, opts, label, err));
-    enum mase_status st = mase_csv_read(&r, &d->arena, path, &c, err);
+    MASE_TRY(mase_file_open(&f, path, err));
+    enum mase_status st = mase_csv_parse(&r, &d->arena, &f, &c, err);
     d->info.data.sample = mase_group_columns(&r);
     if (!st)
-        st = mase_source(d, path, err);
+        mase_source_of(d, &f);
+    mase_file_close(&f);
     if (!st)
         st = mase_raw_finish(d, &r, opts, path, err);
     mase_raw_release(&r);

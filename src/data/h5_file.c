@@ -38,6 +38,9 @@ static enum mase_status look(uint64_t *size, const char *path, struct mase_err *
     mase_file_close(&head);
     if (!*size)
         return mase_fail_in(err, MASE_EPARSE, path, "the file is empty");
+    if (ours && !mase_is_file(path)) /* libhdf5 goes to and fro in it */
+        return mase_fail_in(err, MASE_EUNSUPPORTED, path,
+                            "HDF5 is read from a file, not from a pipe");
     return ours ? MASE_OK
                 : mase_fail_in(err, MASE_EPARSE, path,
                                "not an HDF5 file: HDF5's magic is neither at its beginning nor "

@@ -272,9 +272,9 @@ enum mase_status mase_open_npz(struct mase_dataset *d, const struct mase_dataset
         return mase_fail_no_column(file, c.group, err);
     MASE_TRY(mase_file_open(&f, file, err));
     enum mase_status st = mase_npz_table(d, &r, &f, &c, err);
-    mase_file_close(&f);
     if (!st)
-        st = mase_source(d, file, err);
+        mase_source_of(d, &f);
+    mase_file_close(&f);
     if (!st)
         st = mase_raw_finish(d, &r, opts, file, err);
     mase_raw_release(&r);

@@ -17,13 +17,18 @@ void mase_split_name(struct mase_arena *a, const char *name, const char **path, 
     *label = named ? mase_arena_strdup(a, colon + 1) : NULL;
 }
 
+void mase_source_of(struct mase_dataset *d, const struct mase_file *f)
+{
+    mase_sha256(d->info.checksum, f->data, f->size);
+    d->info.source = mase_path_absolute(&d->arena, f->path);
+}
+
 enum mase_status mase_source(struct mase_dataset *d, const char *path, struct mase_err *err)
 {
     struct mase_file f;
     MASE_TRY(mase_file_open(&f, path, err));
-    mase_sha256(d->info.checksum, f.data, f.size);
+    mase_source_of(d, &f);
     mase_file_close(&f);
-    d->info.source = mase_path_absolute(&d->arena, path);
     return MASE_OK;
 }
 

@@ -68,6 +68,8 @@ void mase_split_name(struct mase_arena *a, const char *name, const char **path, 
 /* Set source and checksum of d from the file. */
 enum mase_status mase_source(struct mase_dataset *d, const char *path,
                              struct mase_err *err) MASE_MUST_CHECK;
+/* The same of a file that is open: a pipe can be read but once. */
+void mase_source_of(struct mase_dataset *d, const struct mase_file *f);
 /* The first of the names (n of them, each a file's name) that is a file in one of the places where
  * data are looked for, or NULL; in d's arena. Places: opts->data_dir or MASE_DATA, that folder's
  * subfolder `folder`. */
@@ -90,7 +92,8 @@ enum mase_status mase_open_as(struct mase_dataset *d, const struct mase_dataset_
 bool mase_is_fashion(const char *dir);
 /* What bytes become and what training does to them, where opts say it; d->image has what is usual.
  * Splits and pixels are set. */
-void mase_image_apply(struct mase_dataset *d, const struct mase_dataset_opts *opts);
+enum mase_status mase_image_apply(struct mase_dataset *d, const struct mase_dataset_opts *opts,
+                                  struct mase_err *err) MASE_MUST_CHECK;
 /* The bytes of a row, (channels, height, width). */
 const unsigned char *mase_image_bytes(const struct mase_image_store *s, int64_t row);
 
@@ -140,6 +143,9 @@ struct mase_split_rows mase_split_range(struct mase_dataset *d, int64_t first, i
 /* Row i of some table as doubles. */
 typedef void mase_row_fn(double *row, const void *table, int64_t i);
 
+/* Are the numbers of a row, scaled, floats? names: of the features, or NULL. */
+enum mase_status mase_check_scaled(const float *y, const struct mase_scaling *s,
+                                   const char *const *names, struct mase_err *err) MASE_MUST_CHECK;
 /* Mean and population standard deviation of some rows; the deviation of a constant feature is 1. */
 struct mase_scaling mase_scaling_fit(struct mase_arena *a, int64_t features,
                                      struct mase_split_rows rows, mase_row_fn *get,

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "base/fault.h"
 
@@ -68,9 +69,10 @@ static void streams_are_read_to_their_end(void **state)
 {
     (void)state;
     enum { SIZE = 300000 };
-    struct folder dir = folder_make();
-    const char *path = folder_at(&dir, "fifo");
-    assert_int_equal(mkfifo(path, 0600), 0);
+    int ends[2];
+    char path[32];
+    assert_int_equal(pipe(ends), 0);
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
     char *content = malloc(SIZE);
     assert_non_null(content);
     for (int i = 0; i < SIZE; i++)
@@ -78,19 +80,33 @@ static void streams_are_read_to_their_end(void **state)
     fflush(NULL);
     const pid_t pid = fork();
     if (pid == 0) {
-        const int fd = open(path, O_WRONLY);
+        nanosleep(&(struct timespec){ 0, 20000000 }, NULL); /* the reader waits */
         for (ssize_t done = 0, n; done < SIZE; done += n) {
-            n = write(fd, content + done, (size_t)(SIZE - done > 9999 ? 9999 : SIZE - done));
+            n = write(ends[1], content + done, (size_t)(SIZE - done > 9999 ? 9999 : SIZE - done));
             if (n < 0)
                 _exit(1);
         }
         _exit(0);
     }
+    close(ends[1]);
     assert_reads(path, content, SIZE);
+    close(ends[0]);
     int status;
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_int_equal(status, 0);
     free(content);
+}
+
+/* Whoever opened a pipe that nobody writes to would wait for ever. */
+static void named_pipes_and_devices_are_refused(void **state)
+{
+    (void)state;
+    struct folder dir = folder_make();
+    const char *path = folder_at(&dir, "fifo");
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_refused(path, MASE_EIO, "is a named pipe, expected a file");
+    assert_refused("/dev/zero", MASE_EIO, "is a device, expected a file");
+    assert_reads("/dev/null", "", 0);
     folder_remove(&dir);
 }
 
@@ -98,7 +114,11 @@ static void streams_are_read_to_their_end(void **state)
 static void endless_streams_are_refused(void **state)
 {
     (void)state;
-    assert_refused("/dev/zero", MASE_ELIMIT, "more than 400000 bytes from a stream");
+    char path[32];
+    const int fd = open("/dev/zero", O_RDONLY);
+    snprintf(path, sizeof path, "/dev/fd/%d", fd);
+    assert_refused(path, MASE_ELIMIT, "more than 400000 bytes from a stream");
+    close(fd);
 }
 #endif
 
@@ -246,6 +266,7 @@ int main(void)
         cmocka_unit_test(files_are_read_whole),
         cmocka_unit_test(what_cannot_be_read_says_why),
         cmocka_unit_test(streams_are_read_to_their_end),
+        cmocka_unit_test(named_pipes_and_devices_are_refused),
 #ifdef MASE_STREAM_LIMIT
         cmocka_unit_test(endless_streams_are_refused),
 #endif
