@@ -332,8 +332,7 @@ static enum mase_status open_pictures(struct mase_dataset *d, const struct mase_
         for (int k = 0; k < 3; k++)
             usual.image.std[k] = 1;
     }
-    mase_image_apply(d, &usual);
-    return MASE_OK;
+    return mase_image_apply(d, &usual, err);
 }
 
 /* ---- folders of known files ---- */

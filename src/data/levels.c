@@ -22,6 +22,23 @@ static enum mase_status fail_normalise(const char *text, struct mase_err *err)
                      text);
 }
 
+static float level_of(const struct mase_image_opts *o, int c, int byte)
+{
+    return ((float)byte / 255.0F - (float)o->mean[c]) / (float)o->std[c];
+}
+
+/* What black and white become are numbers, and what is between is. */
+static enum mase_status check_levels(const struct mase_image_opts *o, struct mase_err *err)
+{
+    for (int c = 0; c < 3; c++)
+        if (!isfinite(level_of(o, c, 0)) || !isfinite(level_of(o, c, 255)))
+            return mase_fail(err, MASE_EVALUE,
+                             "normalize: with a mean of %g and a deviation of %g pixels are beyond "
+                             "32-bit floats",
+                             o->mean[c], o->std[c]);
+    return MASE_OK;
+}
+
 /* One number or three with commas between, up to `end`; false: something else. */
 static bool take_numbers(double v[3], const char **p, char end)
 {
@@ -58,7 +75,7 @@ enum mase_status mase_image_normalise_parse(struct mase_image_opts *o, const cha
     for (int c = 0; c < 3; c++)
         if (!isfinite(o->mean[c]) || !(o->std[c] > 0) || !isfinite(o->std[c]))
             return fail_normalise(text, err);
-    return MASE_OK;
+    return check_levels(o, err);
 }
 
 enum mase_status mase_image_augment_parse(struct mase_image_opts *o, const char *text,
@@ -124,7 +141,7 @@ static void set_levels(struct mase_dataset *d, const struct mase_image_opts *o)
 {
     for (int c = 0; c < (int)d->info.data.sample.dim[0]; c++)
         for (int v = 0; v < 256; v++)
-            d->image->level[c][v] = ((float)v / 255.0F - (float)o->mean[c]) / (float)o->std[c];
+            d->image->level[c][v] = level_of(o, c, v);
 }
 
 /* 0 and 1 leave p / 255 as it is. */
@@ -136,7 +153,8 @@ static bool is_plain(const struct mase_image_opts *o)
     return true;
 }
 
-void mase_image_apply(struct mase_dataset *d, const struct mase_dataset_opts *opts)
+enum mase_status mase_image_apply(struct mase_dataset *d, const struct mase_dataset_opts *opts,
+                                  struct mase_err *err)
 {
     struct mase_image_store *s = d->image;
     struct mase_image_opts *done = &d->info.image;
@@ -149,6 +167,7 @@ void mase_image_apply(struct mase_dataset *d, const struct mase_dataset_opts *op
         done->normalise = true;
     }
     if (done->normalise) {
+        MASE_TRY(check_levels(done, err));
         set_levels(d, done);
         s->words = is_plain(done) ? "p / 255" : "(p / 255 - mean) / deviation, by colour";
     }
@@ -166,4 +185,5 @@ void mase_image_apply(struct mase_dataset *d, const struct mase_dataset_opts *op
                          ? mase_arena_printf(&d->arena, "%s; %s", s->words, training)
                      : training ? mase_arena_printf(&d->arena, "as stored; %s", training)
                                 : s->words;
+    return MASE_OK;
 }

@@ -402,9 +402,11 @@ static enum mase_status scale_targets(struct mase_dataset *d, const struct mase_
         };
     else if (opts->scale_targets)
         *s = mase_scaling_fit(&d->arena, n, d->split[MASE_SPLIT_TRAIN], get_targets, d);
-    for (int64_t i = 0; s->n && i < d->info.rows; i++)
+    for (int64_t i = 0; s->n && i < d->info.rows; i++) {
         for (int64_t k = 0; k < n; k++)
             y[i * n + k] = (float)((y[i * n + k] - s->mean[k]) / s->std[k]);
+        MASE_TRY(mase_check_scaled(y + i * n, s, d->info.target_names, err));
+    }
     return MASE_OK;
 }
 

@@ -114,11 +114,26 @@ static void apply(const struct mase_scaling *s, float *y, const double *x, bool 
     }
 }
 
-static void fill(const struct mase_dataset *d, float *to, const struct mase_scale_source *from)
+/* Numbers that a scaling takes beyond floats would be infinite without a word. */
+enum mase_status mase_check_scaled(const float *y, const struct mase_scaling *s,
+                                   const char *const *names, struct mase_err *err)
 {
+    for (int64_t f = 0; f < s->n; f++)
+        if (!isfinite(y[f]))
+            return mase_fail(err, MASE_EVALUE,
+                             "%s: a value less %g, divided by %g, is %g; 32-bit floats end at %g",
+                             names ? names[f] : "the features", s->mean[f], s->std[f], (double)y[f],
+                             (double)FLT_MAX);
+    return MASE_OK;
+}
+
+static enum mase_status fill(const struct mase_dataset *d, float *to,
+                             const struct mase_scale_source *from, struct mase_err *err)
+{
+    enum mase_status st = MASE_OK;
     const int64_t features = mase_data_features(&d->info.data);
     double *row = mase_xcalloc((size_t)features * sizeof *row);
-    for (int64_t i = 0; i < d->info.rows; i++) {
+    for (int64_t i = 0; i < d->info.rows && !st; i++) {
         float *y = to + i * features;
         from->get(row, from->table, i);
         if (d->info.scaling.n)
@@ -126,8 +141,11 @@ static void fill(const struct mase_dataset *d, float *to, const struct mase_scal
         else
             for (int64_t f = 0; f < features; f++)
                 y[f] = (float)row[f];
+        if (d->info.scaling.n)
+            st = mase_check_scaled(y, &d->info.scaling, d->info.feature_names, err);
     }
     mase_xfree(row);
+    return st;
 }
 
 /* The numbers that are given, in d's arena. */
@@ -165,7 +183,6 @@ enum mase_status mase_scale_table(struct mase_dataset *d, float *to,
         mase_keep_integers(d, (double *)(uintptr_t)d->info.scaling.mean,
                            (double *)(uintptr_t)d->info.scaling.std);
     }
-    fill(d, to, from);
     d->table = to;
-    return MASE_OK;
+    return fill(d, to, from, err);
 }

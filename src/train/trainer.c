@@ -35,7 +35,8 @@ static enum mase_status parse_weights(struct mase_trainer *t, const char *text,
     int n = 0;
     for (char *end; *p; p = *end ? end + 1 : end) {
         const double w = mase_number_read(p, &end);
-        if (end == p || (*end && *end != ',') || !(w >= 0) || !isfinite(w))
+        if (end == p || (*end && *end != ',') || !(w >= 0) || !isfinite((float)w) ||
+            (w > 0 && (float)w == 0))
             return mase_fail(err, MASE_EVALUE,
                              "class_weights = '%s': expected 'balanced' or %d numbers from 0 up "
                              "with commas between them",

@@ -195,6 +195,18 @@ static void default_float(void *f, const struct mase_opt *row)
     *(double *)f = row->num;
 }
 
+/* Most numbers are computed with in 32 bits: what is none there would be infinite, or nothing,
+ * without a word. */
+static enum mase_status check_single(const struct mase_opt *row, double number,
+                                     const struct mase_value *v, struct mase_err *err)
+{
+    const float single = (float)number;
+    if (!isfinite(number) || (isfinite(single) && (single != 0 || number == 0)))
+        return MASE_OK;
+    return mase_fail_at(err, MASE_EVALUE, v->at, "%s = %g is %g as a 32-bit float", row->key,
+                        number, (double)single);
+}
+
 static enum mase_status bind_float(void *f, const struct mase_opt *row, const struct mase_value *v,
                                    struct mase_err *err)
 {
@@ -207,6 +219,7 @@ static enum mase_status bind_float(void *f, const struct mase_opt *row, const st
     double number = mase_value_number(v);
     if (!in_range(row, number))
         return out_of_range(row, v, err);
+    MASE_TRY(check_single(row, number, v, err));
     *(double *)f = number;
     return MASE_OK;
 }
@@ -302,6 +315,7 @@ static enum mase_status bind_numbers(void *f, const struct mase_opt *row,
             return wrong_type(row, v, err);
         if (!in_range(row, mase_value_number(item)))
             return out_of_range(row, item, err);
+        MASE_TRY(check_single(row, mase_value_number(item), item, err));
     }
     *(const struct mase_value **)f = v;
     return MASE_OK;

@@ -33,6 +33,10 @@ run data info photos --image-size 5x8
 refused "no size" "image size '5x8': expected height and width"
 run data info photos --augment spin
 refused "no augmentation" "augment 'spin': expected none, flip, crop=N"
+for levels in 1e39/1 0.5/1e-46 0/1e-39 -1e39/1; do
+    run data info photos --normalize="$levels"
+    refused "beyond floats: $levels" "normalize: with a mean of [-0-9e.+]+ and a deviation of [-0-9e.+]+ pixels are beyond 32-bit floats"
+done
 run data info photos --normalize 1/0
 refused "no deviation" "normalize '1/0': expected auto, imagenet"
 run data info photos --image-channels 2

@@ -34,6 +34,10 @@ accuracy()
     sed -n 's/.*"test_acc_epoch": *\([0-9.]*\).*/\1/p' "$T/out" >"$T/acc"
 }
 
+printf '{"mean": [10, 100.0], "scale": [2, 1e-45]}\n' >tiny.json
+run test net.py csv:sides.csv:side --load $w --all-rows --project t --scaling tiny.json
+refused "a scaling beyond floats" 'b: a value less 100, divided by 1e-45, is -?inf; 32-bit floats end at 3\.40282e\+38'
+
 accuracy --scaling s.json
 succeeds "tested with the scaling of a file"
 err_has "which is said" 'INFO +The features are scaled as .*s\.json says'

@@ -99,6 +99,7 @@ static void wrong_values_are_named_with_what_is_allowed(void **state)
         { "seed = -1", "1:8: seed = -1 is outside 0.." },
         { "rate = 1.5", "1:8: rate = 1.5 is outside 0.0..1.0" },
         { "rate = 2", "1:8: rate = 2 is outside 0.0..1.0" },
+        { "rate = 1e-46", "1:8: rate = 1e-46 is 0 as a 32-bit float" },
         { "rate = nan", "1:8: rate = nan is outside 0.0..1.0" },
         { "rate = true", "1:8: rate must be a number 0.0..1.0, got boolean true" },
         { "all = 1", "1:7: all must be a boolean, got integer 1" },
