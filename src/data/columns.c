@@ -354,25 +354,46 @@ static const char *const part_words[PARTS][WORDS] = { { "train", "training" },
                                                       { "val", "valid", "validation" },
                                                       { "test", "testing" } };
 
-/* One stem with a part before or behind it: x_train, train_x, train/x of HDF5's groups. */
-static bool find_parts(struct mase_array_names *n, struct mase_arena *a, const struct stem *s,
-                       int form, bool labelled, mase_has_fn *has, void *file)
+/* One stem with a part, of those from `first` on, before or behind it: x_train, train_x, train/x of
+ * HDF5's groups. */
+static void find_parts(struct mase_array_names *n, struct mase_arena *a, const struct stem *s,
+                       int form, int first, bool labelled, mase_has_fn *has, void *file)
 {
     const bool before = form > 0;
     const char *between = form == 2 ? "/" : "_";
-    for (int p = 0; p < PARTS; p++)
+    for (int p = first; p < PARTS; p++)
         for (int w = 0; w < WORDS && part_words[p][w] && !n->x[p]; w++) {
             const char *word = part_words[p][w];
             const char *x =
                 mase_arena_printf(a, "%s%s%s", before ? word : s->x, between, before ? s->x : word);
             const char *y =
                 mase_arena_printf(a, "%s%s%s", before ? word : s->y, between, before ? s->y : word);
-            if (has(file, x)) {
+            if (has(file, x) && (!first || !labelled || has(file, y))) {
                 n->x[p] = x;
                 n->y[p] = labelled ? y : NULL;
             }
         }
+}
+
+/* Samples to train on, or of all, and their labels. */
+static bool is_whole(const struct mase_array_names *n, bool labelled, mase_has_fn *has, void *file)
+{
     return n->x[0] && (!labelled || has(file, n->y[0]));
+}
+
+/* X and y, perhaps with X_test and y_test beside them; without labels of its own X_test is none. */
+static bool find_plain(struct mase_array_names *n, struct mase_arena *a, const struct stem *s,
+                       bool labelled, mase_has_fn *has, void *file)
+{
+    if (!has(file, s->x))
+        return false;
+    n->x[0] = s->x;
+    n->y[0] = labelled ? s->y : NULL;
+    for (int form = 0; form < FORMS && !n->x[1] && !n->x[2]; form++) {
+        n->before = form > 0;
+        find_parts(n, a, s, form, 1, labelled, has, file);
+    }
+    return is_whole(n, labelled, has, file);
 }
 
 static struct mase_array_names find_arrays(struct mase_arena *a, const struct mase_columns *wanted,
@@ -389,19 +410,17 @@ static struct mase_array_names find_arrays(struct mase_arena *a, const struct ma
             n = (struct mase_array_names){ .stem = s.x,
                                            .before = form == 1 || form == 2,
                                            .chosen = c->feature_count > 0 };
-            if (form < FORMS && find_parts(&n, a, &s, form, labelled, has, file))
+            if (form < FORMS)
+                find_parts(&n, a, &s, form, 0, labelled, has, file);
+            if (form < FORMS ? is_whole(&n, labelled, has, file)
+                             : find_plain(&n, a, &s, labelled, has, file))
                 return n;
-            if (form == FORMS && has(file, s.x) && (!labelled || has(file, s.y))) {
-                n.x[0] = s.x;
-                n.y[0] = labelled ? s.y : NULL;
-                return n;
-            }
         }
     /* What is missed: the labels of X_train, say, or both of X and y. */
     s = (struct stem){ c->feature_count ? c->features[0] : "X",
                        c->label_count ? c->labels[0] : "y" };
     struct mase_array_names n = { .stem = s.x, .chosen = c->feature_count > 0 };
-    (void)find_parts(&n, a, &s, 0, labelled, has, file);
+    find_parts(&n, a, &s, 0, 0, labelled, has, file);
     if (!n.x[0]) {
         n.x[0] = s.x;
         n.y[0] = labelled ? s.y : NULL;
@@ -443,6 +462,64 @@ bool mase_guess_arrays(struct mase_array_names *n, const struct mase_columns *wa
                                     .guessed = !c->feature_count,
                                     .chosen = c->feature_count > 0 };
     return true;
+}
+
+/* The array's name without its part, "X" of "X_test", up to `size`; NULL: it names none. */
+static const char *without_part(const char *name, size_t *size)
+{
+    static const char *const words[] = { "train", "training", "val", "valid", "validation",
+                                         "test",  "testing",  "dev", "eval",  "holdout" };
+    const size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        const size_t n = strlen(words[i]);
+        if (length < n + 2)
+            continue;
+        *size = length - n - 1;
+        if (strchr("_/", name[n]) && mase_same_word_n(name, words[i], n))
+            return name + n + 1;
+        if (name[*size] == '_' && mase_same_word(name + *size + 1, words[i]))
+            return name;
+    }
+    return NULL;
+}
+
+static bool is_stem(const char *name, size_t size, const char *stem)
+{
+    return strlen(stem) == size && mase_same_word_n(name, stem, size);
+}
+
+static bool is_usual(const struct mase_array_names *n, const char *name)
+{
+    size_t size = strlen(name);
+    const char *stem = without_part(name, &size);
+    if (!stem)
+        return false;
+    for (int i = 0; i < STEMS; i++)
+        if (is_stem(stem, size, stems[i].x) || is_stem(stem, size, stems[i].y))
+            return true;
+    return is_stem(stem, size, n->stem);
+}
+
+void mase_tell_arrays(const struct mase_array_names *n, const char *const *all, int count,
+                      const char *path)
+{
+    struct mase_str unread = { 0 };
+    for (int i = 0; i < count; i++) {
+        bool read = !is_usual(n, all[i]);
+        for (int p = 0; p < PARTS && !read; p++)
+            read = mase_streq(n->x[p], all[i]) || mase_streq(n->y[p], all[i]);
+        if (!read)
+            mase_str_printf(&unread, "%s%s", unread.len ? ", " : "", all[i]);
+    }
+    if (unread.len)
+        mase_warn("%s: %s %s not read: samples are those of %s%s%s%s%s", path,
+                  mase_str_text(&unread), strchr(unread.data, ',') ? "are" : "is", n->x[0],
+                  n->x[1] ? ", " : "", n->x[1] ? n->x[1] : "", n->x[2] ? ", " : "",
+                  n->x[2] ? n->x[2] : "");
+    else if (mase_streq(n->x[0], n->stem) && (n->x[1] || n->x[2]))
+        mase_info("%s: %s is trained on%s%s%s%s", path, n->x[0], n->x[1] ? ", validated by " : "",
+                  n->x[1] ? n->x[1] : "", n->x[2] ? ", tested by " : "", n->x[2] ? n->x[2] : "");
+    mase_str_release(&unread);
 }
 
 enum mase_status mase_fail_no_column(const char *path, const char *column, struct mase_err *err)

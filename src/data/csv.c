@@ -235,15 +235,21 @@ bool mase_csv_decimal(const struct mase_csv_field *f, double *v)
     return ((first >= '0' && first <= '9') || first == '.') && to_double(f, '.', v, text);
 }
 
-bool mase_csv_is_missing(const struct mase_csv_field *f)
+bool mase_is_missing_word(const char *text, size_t size)
 {
-    static const char *const words[] = { "", "?", "nan", "na", "n/a", "#n/a", "null", "none" };
-    if (f->size > strlen("none") || (f->size && mase_is_digit(f->text[0])))
+    static const char *const words[] = { "",     "?",   "nan",  "-nan", "na",   "n/a",
+                                         "#n/a", "#na", "<na>", "null", "none", "nat" };
+    if (size > strlen("none") || (size && mase_is_digit(text[0])))
         return false; /* most are numbers */
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (f->size == strlen(words[i]) && mase_same_word_n(f->text, words[i], f->size))
+        if (size == strlen(words[i]) && mase_same_word_n(text, words[i], size))
             return true;
     return false;
+}
+
+bool mase_csv_is_missing(const struct mase_csv_field *f)
+{
+    return mase_is_missing_word(f->text, f->size);
 }
 
 static bool is_word(const struct mase_csv_field *f, const char *word)

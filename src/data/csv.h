@@ -42,7 +42,9 @@ struct mase_loc mase_csv_at(const struct mase_csv *c, int field);
 enum mase_status mase_csv_find_decimal(struct mase_csv *c, struct mase_err *err) MASE_MUST_CHECK;
 /* Is the field a decimal number, and which? */
 bool mase_csv_decimal(const struct mase_csv_field *f, double *v);
-/* Is there no value: nothing, a question mark, or a word of pandas for it (NaN, NA, null)? */
+/* Is there no value: nothing, a question mark, or a word of pandas for it (NaN, NA, None, null)? A
+ * class cannot be called so, in quotes either: programs that write them write all cells so. */
+bool mase_is_missing_word(const char *text, size_t size);
 bool mase_csv_is_missing(const struct mase_csv_field *f);
 /* A field that must be a finite number that a 32-bit float can hold. what names it in messages. */
 enum mase_status mase_csv_number(const struct mase_csv *c, int field, double *v, const char *what,

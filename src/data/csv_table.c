@@ -196,12 +196,6 @@ static enum mase_status expected_class(int32_t *label, const struct mase_csv *c,
     return st;
 }
 
-static bool is_missing(const struct mase_csv_field *f)
-{
-    return f->size == 0 || (f->size == 1 && f->text[0] == '?') ||
-           (f->size == 3 && mase_same_word_n(f->text, "nan", 3));
-}
-
 /* A text that was not seen before: a class of its own, of the same kind as the others. */
 static enum mase_status check_class(struct class *new, struct classes *k, const struct mase_csv *c,
                                     int field, struct mase_err *err)
@@ -313,18 +307,23 @@ static int find_missing(const struct mase_raw *r, const struct mase_csv *c, cons
     for (int64_t i = 0; i < r->features; i++)
         if (mase_csv_is_missing(&c->field[l->column[i]]))
             return l->column[i];
-    if (l->group >= 0 && is_missing(&c->field[l->group]))
+    if (l->group >= 0 && mase_csv_is_missing(&c->field[l->group]))
         return l->group;
-    return l->label >= 0 && is_missing(&c->field[l->label]) ? l->label : -1;
+    return l->label >= 0 && mase_csv_is_missing(&c->field[l->label]) ? l->label : -1;
 }
 
 static enum mase_status fail_missing(const struct mase_csv *c, int field, const struct layout *l,
                                      const struct header *h, struct mase_err *err)
 {
-    return mase_fail_at(err, MASE_EVALUE, mase_csv_at(c, field),
-                        "the %s%s is missing; --drop-nan leaves such rows out",
-                        field == l->label ? "label" : "value of ",
-                        field == l->label ? "" : h->column[field].name);
+    const struct mase_csv_field *f = &c->field[field];
+    const struct mase_loc at = mase_csv_at(c, field);
+    if (field != l->label)
+        return mase_fail_at(err, MASE_EVALUE, at,
+                            "the value of %s is missing; --drop-nan leaves such rows out",
+                            h->column[field].name);
+    return mase_fail_at(err, MASE_EVALUE, at,
+                        "the label is missing%s%.*s%s; --drop-nan leaves such rows out",
+                        f->size ? " ('" : "", (int)f->size, f->text, f->size ? "')" : "");
 }
 
 /* A column of names or dates can be left out. */

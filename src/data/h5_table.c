@@ -426,10 +426,13 @@ static struct mase_array_names choose_arrays(struct mase_arena *a, const struct 
 {
     int count;
     struct mase_array_names n = mase_find_arrays(a, c, has_set, f);
-    if (mase_h5_has(f, n.x[0]) || find_table(f, a, &c->chosen))
+    const bool found = mase_h5_has(f, n.x[0]);
+    if (!found && find_table(f, a, &c->chosen))
         return n;
     const char **list = list_arrays(&count, a, f);
-    (void)mase_guess_arrays(&n, c, list, count);
+    if (!found)
+        (void)mase_guess_arrays(&n, c, list, count);
+    mase_tell_arrays(&n, list, count, f->path);
     return n;
 }
 

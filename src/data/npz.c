@@ -217,13 +217,13 @@ static struct mase_array_names choose_arrays(struct reading *in, const struct ma
     struct mase_array_names n = mase_find_arrays(&in->scratch, c, has_array, z);
     const char **all = mase_new_array(&in->scratch, const char *, (size_t)z->count);
     int count = 0;
-    if (has_array(z, n.x[0]) && (!n.y[0] || has_array(z, n.y[0])))
-        return n;
     for (int i = 0; i < z->count; i++)
         if (mase_ends_with(z->entries[i].name, ".npy"))
             all[count++] = mase_arena_strndup(&in->scratch, z->entries[i].name,
                                               strlen(z->entries[i].name) - strlen(".npy"));
-    (void)mase_guess_arrays(&n, c, all, count);
+    if (!has_array(z, n.x[0]) || (n.y[0] && !has_array(z, n.y[0])))
+        (void)mase_guess_arrays(&n, c, all, count);
+    mase_tell_arrays(&n, all, count, z->path);
     return n;
 }
 

@@ -149,6 +149,10 @@ struct mase_array_names mase_find_arrays(struct mase_arena *a, const struct mase
  * array of `all`. False: there are no such. */
 bool mase_guess_arrays(struct mase_array_names *n, const struct mase_columns *c,
                        const char *const *all, int count);
+/* Say which of the file's arrays train and test where their names do not, and which look as if they
+ * were samples or labels, too, but are not read. */
+void mase_tell_arrays(const struct mase_array_names *n, const char *const *all, int count,
+                      const char *path);
 /* Arrays have no columns to split by. */
 enum mase_status mase_fail_no_column(const char *path, const char *column, struct mase_err *err);
 /* "x0", "x1", ... for the features of arrays, and "y", or "y0", "y1", ... for the targets behind

@@ -1,6 +1,7 @@
 /*
  * splits.c - which rows train, validate and test.
  */
+#include <mase/log.h>
 #include <mase/rng.h>
 
 #include "data/store.h"
@@ -61,6 +62,8 @@ enum mase_status mase_split_parts(struct mase_dataset *d, const struct mase_data
                          d->info.data.name);
     if (mase_is_divided(opts))
         return mase_divide(d, opts, training, NULL, err);
+    if (validation && !count)
+        mase_warn("%s has no rows to test: tested are those that validate", d->info.data.name);
     d->info.split.seed = opts->split.seed;
     d->split[MASE_SPLIT_TEST] = count ? mase_split_range(d, tests, count) : held;
     d->split[MASE_SPLIT_PRED] = d->split[MASE_SPLIT_TEST];

@@ -7,6 +7,7 @@
 
 #include <mase/str.h>
 
+#include "data/csv.h"
 #include "data/raw.h"
 
 enum { CLASSES_MAX = 65536 };
@@ -38,7 +39,7 @@ static int compare_texts(const void *a, const void *b)
 /* As NumPy writes out what is not there. */
 static bool is_missing(const char *text)
 {
-    return !text[0] || mase_streq(text, "nan") || mase_streq(text, "None");
+    return mase_is_missing_word(text, strlen(text));
 }
 
 /* Classes are numbered as those of tables: in the order of their names, or as they were. */

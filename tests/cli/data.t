@@ -1,6 +1,36 @@
 # ch data: what there is, what it holds, and keeping a file; bad files get their sentence.
 D=$SOURCE/tests/data/data
 
+# Parts of a file have parts of the splits; what is not read is said.
+K=$D/kinds
+for f in plain_and_test test_first; do
+    run data info "$K/$f.npz" --json
+    succeeds "$f"
+    out_has "its test rows are tested" '"test": 10,?$'
+    err_has "and it is said" 'INFO +.*npz: (X|images) is trained on, tested by (X_test|test_images)$'
+done
+run data info "$K/train_and_val.npz" --json
+out_has "validation rows are tested" '"test": 10,?$'
+err_has "which is said" 'WARNING +.*train_and_val\.npz has no rows to test: tested are those that validate$'
+run data info "$K/test_unlabelled.npz" --json
+out_has "samples without labels test nothing" '"rows_read": 20,?$'
+err_has "which is said, too" 'WARNING +.*npz: X_test is not read: samples are those of X$'
+run data info "$D/own_split.npz"
+err_lacks "nothing else is said" 'not read|trained on|no rows'
+
+# A label cell without a label is none, whatever word says so.
+{
+    echo 'a,b,kind'
+    for i in 0 1 2 3 4 5 6 7 8 9; do printf '%s,1,cat\n%s,2,dog\n' $i $i; done
+    for word in NA None null NaN '""' '"NA"' '<NA>' '#N/A' '?'; do echo "5,5,$word"; done
+} >labels.csv
+run data info labels.csv:kind
+refused "without a label" "labels.csv:22:5: the label is missing \('NA'\); --drop-nan leaves such rows out"
+run data info labels.csv:kind --drop-nan --json
+succeeds "left out"
+out_has "are all of them" '"dropped": 9,?$'
+out_has "and there are two classes" '"classes": 2,?$'
+
 run data
 succeeds "the list"
 out_has "named datasets" '^jsc +\[16\] +5 '

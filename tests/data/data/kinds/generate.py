@@ -72,3 +72,11 @@ with new("records_text") as f:
         table[name] = plain[name]
     table["on"] = y == 1
     f["t"] = table
+
+# Parts of an .npz file, as np.savez makes them: the first number of a sample is its row.
+Z = np.stack([np.arange(30), np.arange(30) % 7], 1).astype("f4")
+z = np.arange(30) % 3
+np.savez("plain_and_test.npz", X=Z[:20], y=z[:20], X_test=Z[20:], y_test=z[20:])
+np.savez("train_and_val.npz", x_train=Z[:20], y_train=z[:20], x_val=Z[20:], y_val=z[20:])
+np.savez_compressed("test_unlabelled.npz", X=Z[:20], y=z[:20], X_test=Z[20:])
+np.savez("test_first.npz", test_images=Z[20:], test_labels=z[20:], images=Z[:20], labels=z[:20])
