@@ -1,6 +1,6 @@
 """How pip makes a wheel of this repository: a build backend (PEP 517, PEP 660) of the standard library.
 
-A wheel has the package, and libmase.so in mase/lib unless this system has one that fits: the same
+A wheel has the package, chop beside it, and libmase.so in mase/lib unless this system has one that fits: the same
 version and ABI. MASE_LIBRARY names one to be taken; else it is built with cmake, into build/ (or
 MASE_BUILD). Nothing is downloaded. An editable wheel points into the checkout, whose build/ has the
 library. All times in archives are SOURCE_DATE_EPOCH, or a constant: the same sources, the same bytes.
@@ -159,9 +159,10 @@ def _info_files(tag: str, pure: bool) -> Dict[str, bytes]:
 
 
 def _package_files() -> Iterator[Tuple[str, bytes]]:
-    for path in sorted((HERE / "mase").iterdir()):
-        if path.suffix == ".py" or path.name == "py.typed":
-            yield f"mase/{path.name}", path.read_bytes()
+    for package in ("chop", "mase"):
+        for path in sorted((HERE / package).iterdir()):
+            if path.suffix == ".py" or path.name == "py.typed":
+                yield f"{package}/{path.name}", path.read_bytes()
 
 
 def _tag(library: Optional[Path]) -> str:

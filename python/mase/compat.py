@@ -1,4 +1,4 @@
-"""Names of the original (chop), so that what was written for it runs with other import lines.
+"""Names of the original, so that what was written for it runs; chop has them as it imports them.
 
 A model is a MaseGraph here: get_model gives one, load_model fills it, MaseGraph(model=model) copies
 it. Batches are NumPy's arrays.
@@ -15,17 +15,21 @@ from . import _session
 from ._library import call, lib
 from .data import Data, at_least_one
 from .graph import MaseGraph, open as open_graph
+from .node import Metadata as MaseMetadata
 from .node import Node
 from .passes import Info, run_pass
 
 __all__ = [
     "DatasetInfo",
     "InputGenerator",
+    "MaseMetadata",
     "MaseDataModule",
     "ModelInfo",
     "deepcopy_mase_graph",
+    "get_cf_args",
     "get_dataset_info",
     "get_dummy_input",
+    "get_logger",
     "get_mase_op",
     "get_mase_type",
     "get_model",
@@ -49,6 +53,11 @@ def set_logging_verbosity(level: Union[str, int] = "info") -> None:
         handler.setFormatter(logging.Formatter("%(levelname)-8s %(message)s"))
         logger.addHandler(handler)
     logger.info("Set logging level to %s", logging.getLevelName(number).lower())
+
+
+def get_logger(name: str = "chop") -> logging.Logger:
+    """The logger of this name; the original's own is ours."""
+    return logging.getLogger("mase" if name.partition(".")[0] == "chop" else name)
 
 
 # ---- data ----
@@ -215,6 +224,11 @@ def get_dummy_input(
 ) -> Dict[str, Any]:
     """The first sample that trains, as a batch of one."""
     return {"x": data_module.data.read("train", 0, 1)[0]}
+
+
+def get_cf_args(model_info: Any = None, task: str = "cls", model: Any = None) -> Dict[str, Any]:
+    """Arguments of forward that a graph fixes: none, of models that are graphs already."""
+    return {}
 
 
 # ---- models ----

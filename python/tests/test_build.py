@@ -29,14 +29,14 @@ def test_a_wheel_has_the_library_and_works_alone(tmp_path: pathlib.Path) -> None
     assert name.startswith(f"mase-{mase_build.version()}-py3-none-linux_")
     with zipfile.ZipFile(tmp_path / name) as wheel:
         names = wheel.namelist()
-        assert {"mase/__init__.py", "mase/py.typed", "mase/lib/libmase.so.0"} <= set(names)
+        assert {"chop/__init__.py", "mase/__init__.py", "mase/py.typed", "mase/lib/libmase.so.0"} <= set(names)
         assert not [n for n in names if "__pycache__" in n or "tests" in n]
         record = wheel.read(f"mase-{mase_build.version()}.dist-info/RECORD").decode()
         assert all(f"{n}," in record for n in names)
         wheel.extractall(tmp_path / "site")
     env = {k: v for k, v in os.environ.items() if not k.startswith("MASE_") and k != "PYTHONPATH"}
     done = subprocess.run(
-        [sys.executable, "-c", "import mase; print(mase._library.lib._name, mase.open('jsc-tiny'))"],
+        [sys.executable, "-c", "import chop.passes.graph, mase; print(mase._library.lib._name, mase.open('jsc-tiny'))"],
         cwd=tmp_path, env={**env, "PYTHONPATH": str(tmp_path / "site")},
         capture_output=True, text=True, check=True,
     )
