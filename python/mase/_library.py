@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 ABI = 0
 SONAME = f"libmase.so.{ABI}"
+_HERE = os.path.dirname(os.path.abspath(__file__))
 
 # ---- structs, as in mase.h ----
 
@@ -283,17 +284,57 @@ def _declare(library: ctypes.CDLL) -> None:
 
 def _candidates() -> List[Tuple[str, str]]:
     """Where the library may be, and how to call that place in a message; in order."""
-    here = os.path.dirname(os.path.abspath(__file__))
-    checkout = os.path.dirname(os.path.dirname(here))
+    checkout = os.path.dirname(os.path.dirname(_HERE))
     asked = os.environ.get("MASE_LIBRARY")
     if asked:  # what was asked for, and nothing else
         return [(asked, "MASE_LIBRARY")]
     build = os.environ.get("MASE_BUILD") or os.path.join(checkout, "build")
     return [
-        (os.path.join(here, "lib", SONAME), "the package"),
+        (os.path.join(_HERE, "lib", SONAME), "the package"),
         (os.path.join(build, SONAME), "the build folder"),
         (SONAME, "the system"),
     ]
+
+
+def _is_fresh(root: str, build: str) -> bool:
+    """Is the library of a checkout newer than its sources? As ./ch asks, without starting anything."""
+    try:
+        made = os.stat(os.path.join(build, ".stamp_shared")).st_mtime_ns
+        os.stat(os.path.join(build, SONAME))
+        if os.stat(os.path.join(root, "CMakeLists.txt")).st_mtime_ns > made:
+            return False
+        return all(_is_older(os.path.join(root, top), made, 3) for top in ("include", "src"))
+    except OSError:
+        return False
+
+
+def _is_older(folder: str, made: int, depth: int) -> bool:
+    for entry in os.scandir(folder):
+        if entry.name == "cli":  # of the program alone
+            continue
+        if entry.stat().st_mtime_ns > made:
+            return False
+        if depth > 1 and entry.is_dir() and not _is_older(entry.path, made, depth - 1):
+            return False
+    return True
+
+
+def _build(checkout: str, build: str) -> str:
+    """Build the library of a checkout where ./ch would build the program: on first use, and when a
+    source has changed. What went wrong, or nothing."""
+    script = os.path.join(checkout, "scripts", "build")
+    library = os.path.join(build, SONAME)
+    if not os.path.exists(script) or _is_fresh(checkout, build):
+        return ""
+    if os.path.exists(library) and not os.access(build, os.W_OK):
+        return ""  # somebody else's, to be used as it is
+    import subprocess
+
+    try:
+        done = subprocess.run([script, "mase_shared"], stdin=subprocess.DEVNULL, stdout=2, check=False)
+    except OSError as error:
+        return str(error)
+    return "" if done.returncode == 0 else f"building it failed: run make in {checkout}, which shows why"
 
 
 def _opened(path: str) -> ctypes.CDLL:
@@ -312,6 +353,12 @@ def _opened(path: str) -> ctypes.CDLL:
 def _load() -> ctypes.CDLL:
     tried = []
     for path, place in _candidates():
+        if place == "the build folder":
+            build = os.path.dirname(path)
+            trouble = _build(os.path.dirname(os.path.dirname(_HERE)), build)
+            if trouble:
+                tried.append(f"{path} ({place}): {trouble}")
+                continue
         if os.path.isabs(path) and not os.path.exists(path) and place != "MASE_LIBRARY":
             tried.append(f"{path} ({place}): not there")
             continue
@@ -326,7 +373,7 @@ def _load() -> ctypes.CDLL:
             return library
         tried.append(f"{path} ({place}): it has ABI {found}, and this package needs {ABI}")
     raise ImportError(
-        f"mase needs {SONAME}, and it was not found; build it (make), install it, or say where it "
+        f"mase needs {SONAME}, and it was not found; build it (make, in a checkout), install it, or say where it "
         "is by MASE_LIBRARY. Tried:\n  " + "\n  ".join(tried),
         name="mase",
     )
