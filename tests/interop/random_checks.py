@@ -10,7 +10,7 @@ import subprocess
 import numpy as np
 import torch
 
-from random_source import write
+from random_source import no_ties, samples, write
 
 IS_OLD = int(torch.__version__.split(".")[0]) < 2
 BATCHES, FEW, TRAINED, STEPS, RATE = (1, 5, 1025), 5, 24, 3, 0.05
@@ -46,7 +46,7 @@ def load_class(path):
 def drawn(case, n):
     """Samples of every input, by name."""
     rng = np.random.default_rng(case["seed"] * 1000 + n)
-    return {name: rng.normal(size=(n, *shape)).astype("f4") if what == "float" else rng.integers(0, 5, (n, *shape))
+    return {name: samples(rng, n, shape, case["exact"]) if what == "float" else rng.integers(0, 5, (n, *shape))
             for name, (what, shape) in case["inputs"].items()}
 
 
@@ -63,15 +63,15 @@ def flat(result, name=""):
     return {name or "output": result.detach()}
 
 
-def moved(net, inputs, share, seed):
-    """The same network and samples, but for a share of every number."""
+def moved(net, inputs, share, seed, exact=False):
+    """The same network and samples, but for a share of every number; exact samples stay."""
     torch.manual_seed(seed)
     other = copy.deepcopy(net)
     with torch.no_grad():
         for p in [*other.parameters(), *other.buffers()]:
             if p.is_floating_point():
                 p.mul_(1 + share * torch.randn_like(p))
-    return other, [x * (1 + share * torch.randn_like(x)) if x.is_floating_point() else x for x in inputs]
+    return other, [x * (1 + share * torch.randn_like(x)) if x.is_floating_point() and not exact else x for x in inputs]
 
 
 def evaluated(net, inputs):
@@ -85,8 +85,10 @@ class Wanted:
     def __init__(self, case, net, n):
         self.net, self.arrays = net, drawn(case, n)
         self.inputs = tensors(self.arrays)
-        self.results = evaluated(net, self.inputs)
-        self.near = [evaluated(*moved(net, self.inputs, SMALL, i)) for i in range(3)]
+        self.exact = case["exact"]
+        with no_ties():
+            self.results = evaluated(net, self.inputs)
+        self.near = [evaluated(*moved(net, self.inputs, SMALL, i, self.exact)) for i in range(3)]
 
     def wide(self, name):
         return [evaluated(*moved(self.net, self.inputs, LARGE, 100 + i))[name] for i in range(6)]
@@ -158,8 +160,8 @@ class Stages:
         torch.save(self.net.state_dict(), "start.pt")
         self.wanted = {n: Wanted(case, self.net, n) for n in BATCHES}
         for n, w in self.wanted.items():
-            if any(not isinstance(y, torch.Tensor) or y.dim() < 1 or len(y) != n for y in w.results.values()):
-                raise Skipped("a result has no row for each sample")
+            if any(y.dim() < 1 or len(y) != n for y in w.results.values()):
+                raise Skipped(f"a result has no row for each of {n} samples")
         self.single = list(self.wanted[1].results) == ["output"]
         self.shape = ";".join(",".join(map(str, s)) for _, s in case["inputs"].values())
         self.few = self.wanted[FEW]

@@ -113,7 +113,7 @@ def source_of(case):
 def made(seed, kinds):
     s = generate(seed, kinds)
     return s and {"seed": seed, "classes": s.classes, "inputs": s.inputs, "init": s.init, "body": s.body, "results": s.results,
-                  "draws": s.draws, "kinds": sorted(s.kinds)}
+                  "draws": s.draws, "exact": s.exact, "kinds": sorted(s.kinds)}
 
 
 def keep(case, rows, folder, options):

@@ -288,7 +288,7 @@ def computed_index(s):
                  f"{flat}.take_along_dim({flat}.argsort(dim=1, descending=True), dim=1)", f"F.one_hot({flat}.argmax(1), {n}).float()",
                  f"torch.zeros_like({flat}).scatter(1, {flat}.argmax(1, keepdim=True), 1.0)", f"{x}[:, {flat}.mean(0).topk(2)[1]]",
                  f"{flat}.scatter_add(1, {flat}.argsort(1), {flat} * 0.5)", f"torch.arange({n})[{flat}.argmax(1)].float()",
-                 f"torch.bucketize({flat}, torch.tensor([-0.5, 0.0, 0.6])).float()",
+                 f"torch.bucketize({flat}, torch.tensor([-0.5, 0.05, 0.6])).float()",
                  f"torch.searchsorted(torch.tensor([-0.5, 0.1, 0.6]), {flat}).float()",
                  f"torch.where({flat} > {flat}.mean(1, keepdim=True), {flat}, {flat} * 0)", f"{flat}.sort(1).indices.float()",
                  f"{flat}.argmin(1, True).float()",

@@ -1,8 +1,10 @@
 """random_source.py - sources of random networks, written a statement at a time: each is tried by PyTorch with a small
 batch, so that shapes and element types need no rules here. What random_modules.py compares."""
+import contextlib
 import random
 import re
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -15,6 +17,11 @@ import torch.nn.functional as F
 
 """
 MAKERS = []  # (kind, weight, function)
+SELDOM = ("numel", "double", "half()", "bfloat16", "hstack", "dist(", "logit", "positive", "= +", "return +", "rsub", "rot90",
+    "float_power", "tensor_split",
+          "slice_scatter", "select_scatter", "index_copy", "index_fill", "take_along_dim", ".diff", "torch.diff", "cummax", "cummin",
+          "kthvalue", "renorm", "msort")
+PLAIN = ("layer", "view", "operator", "parameter", "buffer", "subclass", "function")  # ONNX has more of these
 
 
 def makes(kind, weight=1.0):
@@ -29,6 +36,38 @@ class Nothing(Exception):
     """There is no value of that sort."""
 
 
+@contextlib.contextmanager
+def no_ties():
+    """The order of equal values, which PyTorch leaves open, is an error."""
+    kept = [(holder, name, getattr(holder, name)) for holder in (torch, torch.Tensor) for name in ("argsort", "sort", "topk", "kthvalue", "median", "msort")
+            if hasattr(holder, name)]
+
+    def strict(function):
+        def checked(t, *args, **kwargs):
+            t_ = kwargs.get("input", t).detach()
+            for d in range(min(1, t_.dim() - 1), t_.dim()):
+                ordered = plain_sort(t_, d)[0]
+                if (ordered.narrow(d, 1, ordered.shape[d] - 1) == ordered.narrow(d, 0, ordered.shape[d] - 1)).any():
+                    raise Nothing("equal values are put in order")
+            return function(t, *args, **kwargs)
+        return checked
+
+    plain_sort = torch.sort
+    for holder, name, function in kept:
+        setattr(holder, name, strict(function))
+    try:
+        yield
+    finally:
+        for holder, name, function in kept:
+            setattr(holder, name, function)
+
+
+def samples(rng, n, shape, exact):
+    """Normal numbers, or multiples of 1/2, many of which lie on the edges of functions."""
+    values = rng.normal(size=(n, *shape))
+    return (np.clip(np.round(values * 2), -4, 4) / 2 if exact else values).astype("f4")
+
+
 class Source:
     def __init__(self, seed, kinds=None):
         self.rng = random.Random(seed)
@@ -38,7 +77,8 @@ class Source:
         self.count = 0
         self.pending = []  # lines of the constructor that a statement needs
         self.draws = False  # in training
-        self.wanted = kinds
+        self.wanted = kinds or (PLAIN if self.rng.random() < 0.15 else None)
+        self.exact = self.rng.random() < 0.25
 
     # ---- what makers ask for ----
 
@@ -117,7 +157,7 @@ class Source:
         space = self.space()
         before = dict(self.net.__dict__["_modules"]), dict(self.net.__dict__["_parameters"])
         try:
-            with torch.no_grad():
+            with torch.no_grad(), no_ties():
                 for part in self.pending:
                     exec(part, space)
                 exec(line, space)
@@ -162,6 +202,8 @@ class Source:
                 made = maker(self)
             except Nothing:
                 made = None
+            if made and any(word in made for word in SELDOM) and self.rng.random() < 0.9:
+                made = None
             if not made or not self.add(kind, made.lstrip("!"), made.startswith("!")):
                 del self.classes[classes:]
                 self.draws = draws
@@ -201,13 +243,14 @@ def begin(s):
     """Inputs, and mostly a layer behind the first."""
     sample = s.one(*SAMPLES)
     s.inputs["x"] = ("float", sample)
-    s.values["x"] = torch.randn(ROWS, *sample)
+    rng = np.random.default_rng(s.rng.randrange(1 << 30))
+    s.values["x"] = torch.from_numpy(samples(rng, ROWS, sample, s.exact))
     embeds = False
     more = s.rng.random()
     if more < 0.15:
         other = s.one(sample, (sample[-1],), (5,))
         s.inputs["k"] = ("float", other)
-        s.values["k"] = torch.randn(ROWS, *other)
+        s.values["k"] = torch.from_numpy(samples(rng, ROWS, other, s.exact))
         s.kinds.add("several inputs")
     elif more < 0.25:
         other = s.one((), (4,))
@@ -219,7 +262,7 @@ def begin(s):
     if embeds:
         s.pending = ["self.e0 = nn.Embedding(5, 6)"]
         s.add("several inputs", "e = self.e0(k)", True)
-    if s.rng.random() < 0.8:
+    if s.rng.random() < (0.4 if s.exact else 0.8):
         width = s.one(4, 6, 8, 10)
         s.pending = [f"self.l0 = nn.Linear({sample[-1]}, {width})"]
         s.add("layer", "x = self.l0(x)", True)
@@ -268,11 +311,11 @@ def generate(seed, kinds=None):
     """A network, or None where the dice fell badly."""
     torch.manual_seed(seed)
     s = Source(seed, kinds)
-    import random_parts  # registers what statements are made of
+    import random_more, random_parts  # register what statements are made of
     try:
         begin(s)
-        s.grow(s.rng.randint(3, 9))
+        s.grow(s.rng.randint(2, 8))
         end(s)
     except Nothing:
         return None
-    return s if s.body and random_parts else None
+    return s if s.body and random_parts and random_more else None
