@@ -68,6 +68,24 @@ def test_each_input_has_its_shape(tmp_path: pathlib.Path) -> None:
         graph(a=numpy.hstack([a, b]))
 
 
+def test_a_text_of_several_inputs_takes_their_shapes_from_data(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "net.mg").write_text(
+        "mase-graph 1\nmodule fc = Linear(in_features=6, out_features=2)\n%x = placeholder[target=x]\n%k = placeholder[target=k]\n"
+        "%fc = call_module[target=fc](args = (%x,), kwargs = {})\n"
+        "%y = call_function[target=operator.mul](args = (%fc, %k), kwargs = {})\nreturn %y\n"
+    )
+    x, k = numpy.ones((10, 6), "f4"), numpy.ones((10, 2), "f4")
+    numpy.savez(tmp_path / "data.npz", x=x, k=k, y=k)
+    options = {"dataset": f"npz:{tmp_path}/data.npz", "task": "reg"}
+    graph = mase.open(tmp_path / "net.mg", **options)
+    y = graph(x, k * 0.5)
+    assert y.shape == (10, 2)
+    graph.save(tmp_path / "saved")
+    again = mase.open(tmp_path / "net.mg", weights=tmp_path / "saved", **options)
+    for other in (again, mase.open(tmp_path / "saved")):
+        assert (other(x, k * 0.5) == y).all()
+
+
 def test_evaluation_counts_right_answers(small: mase.MaseGraph, xor: mase.Data) -> None:
     result = mase.evaluate(small, xor)
     x, y = xor.test.x, xor.test.y

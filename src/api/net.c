@@ -297,9 +297,13 @@ static enum mase_status open_graph(struct open *c, struct mase_err *err)
     MASE_TRY(mase_graph_read_mg(&net->graph, c->spec, err));
     net->has_sample = mase_graph_says_sample(&net->sample, net->graph);
     MASE_TRY(data_of(&data, c, NULL, err));
-    if (data)
-        set_sample(net, &data->sample);
-    return MASE_OK;
+    if (!data)
+        return MASE_OK;
+    set_sample(net, &data->sample);
+    const char *features; /* of the data, which whoever opens it asks again */
+    return data->more_count || data->other_count
+               ? mase_inputs_match(&features, &net->arena, net->graph, data, err)
+               : MASE_OK;
 }
 
 static enum mase_status open_folder(struct open *c, const char *dir, struct mase_err *err)
@@ -365,6 +369,8 @@ static enum mase_status take_folder(struct mase_net *net, const char *dir, struc
     if (!mase_graph_same_network(net->graph, saved, &why))
         st = mase_fail_in(err, MASE_EVALUE, dir, "holds another network than '%s': %s",
                           net->graph->name ? net->graph->name : "this one", mase_str_text(&why));
+    else
+        mase_graph_set_more(saved, net->graph->more, net->graph->more_count);
     mase_str_release(&why);
     struct mase_graph *other = st ? saved : net->graph;
     if (!st)

@@ -50,5 +50,6 @@ def counted(net, inputs, info, graph):
             yield f"FLOPs of {path}", row["flops"], 2 * wanted[0] + wanted[1]
         own = [p for p in of[path].parameters(recurse=False) if p.requires_grad]
         yield f"parameters of {path}", row["params"], sum(p.numel() for p in own)
-    kept = set(graph.state_dict())
-    yield "parameters", info["total"]["params"], sum(p.numel() for name, p in net.named_parameters() if name in kept and p.requires_grad)
+    read = [str(node.target) for node in graph.nodes if node.op in ("call_module", "get_attr")]
+    used = {id(p): p for name, p in net.named_parameters() if p.requires_grad and any(name == path or name.startswith(path + ".") for path in read)}
+    yield "parameters", info["total"]["params"], sum(p.numel() for p in used.values())
