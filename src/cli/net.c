@@ -27,6 +27,23 @@ static void find_sample(struct mase_cli_net *n)
     n->has_sample = mase_graph_says_sample(&n->sample, n->graph);
 }
 
+/* The shapes of all inputs that the command line gives, by a dataset or --input-shape; else what
+ * the graph says of its first. */
+static enum mase_status take_shapes(struct mase_cli_net *n, struct mase_cli *c,
+                                    struct mase_err *err)
+{
+    const struct mase_data_info *data;
+    find_sample(n);
+    if (!c->setting[MASE_CLI_dataset].cmdline)
+        return MASE_OK;
+    MASE_TRY(mase_cli_data_info(&data, c, mase_cli_text(c, MASE_CLI_dataset), err));
+    n->sample = data->sample;
+    n->has_sample = true;
+    if (data->more_count)
+        mase_graph_set_more(n->graph, data->more, data->more_count);
+    return MASE_OK;
+}
+
 /* Initial weights, for what has none of its own. */
 static enum mase_status init_weights(struct mase_cli_net *n, const struct mase_cli *c,
                                      struct mase_err *err)
@@ -47,7 +64,7 @@ static enum mase_status open_folder(struct mase_cli_net *n, struct mase_cli *c, 
     } else {
         MASE_TRY(mase_graph_load(&n->graph, dir, NULL, err));
     }
-    find_sample(n);
+    MASE_TRY(take_shapes(n, c, err));
     if (mase_cli_text(c, MASE_CLI_load_name) && c->operand_count < 2)
         mase_warn("load_name is of no effect: '%s' has weights of its own", n->word);
     if (!n->graph->weights && !n->no_values && mase_graph_param_count(n->graph)) {
@@ -74,15 +91,8 @@ static enum mase_status give_weights(struct mase_cli_net *n, struct mase_cli *c,
 static enum mase_status open_graph(struct mase_cli_net *n, struct mase_cli *c, const char *path,
                                    struct mase_err *err)
 {
-    const struct mase_data_info *data;
-    const bool asked = c->setting[MASE_CLI_dataset].cmdline;
     MASE_TRY(mase_graph_read_mg(&n->graph, path, err));
-    find_sample(n);
-    if (!n->has_sample && asked) {
-        MASE_TRY(mase_cli_data_info(&data, c, mase_cli_text(c, MASE_CLI_dataset), err));
-        n->sample = data->sample;
-        n->has_sample = true;
-    }
+    MASE_TRY(take_shapes(n, c, err));
     return give_weights(n, c, err);
 }
 

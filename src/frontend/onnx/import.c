@@ -523,6 +523,22 @@ static int64_t static_batch(const struct mase_onnx_file *f)
     return 0;
 }
 
+/* What samples of the inputs behind the first are like. */
+static void set_further_samples(struct mase_ox_import *im)
+{
+    struct mase_shape *more =
+        mase_new_array(&im->arena, struct mase_shape, (size_t)im->g->node_count);
+    int count = 0;
+    for (const struct mase_node *n = im->g->first; n; n = n->next) {
+        const struct mase_shape *s =
+            n->kind == MASE_PLACEHOLDER ? &mase_ox_tensor(im, n)->shape : NULL;
+        if (s)
+            more[count++] = mase_shape_part(s, s->rank > 0, s->rank);
+    }
+    if (count > 1)
+        mase_graph_set_more(im->g, more + 1, count - 1);
+}
+
 static void tell(const struct mase_ox_import *im, struct mase_onnx_info *info)
 {
     const struct mase_node *x = im->batch;
@@ -552,6 +568,8 @@ static enum mase_status attempt(struct mase_graph **g, struct mase_onnx_info *in
     im.g = mase_graph_new(slash ? slash + 1 : f->file.path);
     const enum mase_status st = import(&im);
     *batch_matters = im.batch_matters;
+    if (!st)
+        set_further_samples(&im);
     if (!st && info)
         tell(&im, info);
     mase_arena_release(&im.arena);
