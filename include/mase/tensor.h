@@ -90,9 +90,16 @@ struct mase_tensor mase_tensor(struct mase_arena *a, enum mase_dtype dtype,
 int64_t mase_tensor_count(const struct mase_tensor *t);
 int64_t mase_tensor_bytes(const struct mase_tensor *t);
 /* Element i as a double whatever the type, and back (rounded to the type, one of those that we
- * compute with). */
+ * compute with; integers beyond their type keep their lowest bits). */
 double mase_tensor_get(const struct mase_tensor *t, int64_t i);
 void mase_tensor_set(struct mase_tensor *t, int64_t i, double v);
+/* A float as an integer, as PyTorch and ONNX Runtime have it on x86: towards zero; INT64_MIN where
+ * no 64 bits hold it and of NaN, INT32_MIN in the place of what no int32 holds; of bytes the lowest
+ * bits. */
+int64_t mase_integer_of_float(double v, enum mase_dtype to);
+/* Element i becomes element j of another, which may have another type. */
+void mase_tensor_convert(struct mase_tensor *t, int64_t i, const struct mase_tensor *from,
+                         int64_t j);
 int64_t mase_tensor_not_finite(const struct mase_tensor *t); /* how many are NaN or infinite */
 
 float mase_float_of_half(uint16_t bits);   /* IEEE binary16: 1 sign, 5 exponent, 10 fraction */

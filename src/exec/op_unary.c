@@ -165,30 +165,25 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
 
 /* ---- types ---- */
 
-/* Element types as the reference makes them (mase_tensor_set). */
+/* Element types as the reference makes them (mase_tensor_convert). */
 static double truth(double x)
 {
     return x != 0.0;
 }
 
-static double to_integer(double x, double lo, double hi)
-{
-    return isnan(x) || x <= lo ? lo : x >= hi ? hi : trunc(x);
-}
-
 static double to_i64(double x)
 {
-    return to_integer(x, (double)INT64_MIN, (double)INT64_MAX);
+    return (double)mase_integer_of_float(x, MASE_I64);
 }
 
 static double to_i32(double x)
 {
-    return to_integer(x, (double)INT32_MIN, (double)INT32_MAX);
+    return (double)mase_integer_of_float(x, MASE_I32);
 }
 
 static double to_u8(double x)
 {
-    return to_integer(x, 0.0, UINT8_MAX);
+    return (double)mase_integer_of_float(x, MASE_U8);
 }
 
 /* Of integers, which wrap around. */

@@ -40,7 +40,7 @@ enum mase_status mase_forward_cast(struct mase_call *c, struct mase_err *err)
         return mase_forward_identity(c, err); /* bit for bit, however large */
     int64_t n = mase_tensor_count(x);
     for (int64_t i = 0; i < n; i++)
-        ref_set(ref_out(c), i, ref_get(x, i));
+        mase_tensor_convert(ref_out(c), i, x, i);
     return MASE_OK;
 }
 

@@ -141,15 +141,63 @@ double mase_tensor_get(const struct mase_tensor *t, int64_t i)
     mase_bug("element type %d does not exist", t->dtype);
 }
 
-/* Towards zero, saturated: what C leaves undefined must not depend on the machine. NaN becomes the
- * lowest integer, as in PyTorch on x86: no index and no count is mistaken for it. */
-static int64_t to_integer(double v, int64_t lo, int64_t hi)
+/* Towards zero; the lowest integer where no 64 bits hold it: no index and no count is mistaken for
+ * it. */
+static int64_t to_int64(double v)
 {
-    if (isnan(v) || v <= (double)lo)
-        return lo;
-    if (v >= (double)hi)
-        return hi;
-    return (int64_t)v;
+    return v >= -0x1p63 && v < 0x1p63 ? (int64_t)v : INT64_MIN;
+}
+
+/* The lowest bits of a whole number, with the sign of the type. */
+static int64_t wrapped(int64_t v, enum mase_dtype to)
+{
+    switch (to) {
+    case MASE_I32:
+        return (int32_t)(uint32_t)((uint64_t)v & UINT32_MAX);
+    case MASE_U8:
+        return (uint8_t)((uint64_t)v & UINT8_MAX);
+    case MASE_DTYPE_BOOL:
+        return v != 0;
+    default:
+        return v;
+    }
+}
+
+int64_t mase_integer_of_float(double v, enum mase_dtype to)
+{
+    if (to == MASE_I32)
+        return v > -0x1p31 - 1 && v < 0x1p31 ? (int64_t)v : INT32_MIN;
+    return to == MASE_DTYPE_BOOL ? v != 0 : wrapped(to_int64(v), to);
+}
+
+/* A number that integers gave. */
+static int64_t to_integer(double v, enum mase_dtype to)
+{
+    return v >= -0x1p63 && v < 0x1p63 ? wrapped((int64_t)v, to) : mase_integer_of_float(v, to);
+}
+
+static bool is_float(enum mase_dtype dtype)
+{
+    return dtype == MASE_F32 || dtype == MASE_F64 || dtype == MASE_F16 || dtype == MASE_BF16;
+}
+
+void mase_tensor_convert(struct mase_tensor *t, int64_t i, const struct mase_tensor *from,
+                         int64_t j)
+{
+    const bool large = from->dtype == MASE_I64, whole = !is_float(from->dtype);
+    const int64_t v = large ? ((const int64_t *)from->data)[j] : 0;
+    if (large && t->dtype == MASE_F32)
+        ((float *)t->data)[i] = (float)v;
+    else if (large && t->dtype == MASE_I64)
+        ((int64_t *)t->data)[i] = v;
+    else if (large && !is_float(t->dtype))
+        mase_tensor_set(t, i, (double)wrapped(v, t->dtype));
+    else if (whole || is_float(t->dtype) || t->dtype == MASE_DTYPE_BOOL)
+        mase_tensor_set(t, i, mase_tensor_get(from, j));
+    else if (t->dtype == MASE_I64)
+        ((int64_t *)t->data)[i] = mase_integer_of_float(mase_tensor_get(from, j), MASE_I64);
+    else
+        mase_tensor_set(t, i, (double)mase_integer_of_float(mase_tensor_get(from, j), t->dtype));
 }
 
 void mase_tensor_set(struct mase_tensor *t, int64_t i, double v)
@@ -162,13 +210,13 @@ void mase_tensor_set(struct mase_tensor *t, int64_t i, double v)
         ((double *)t->data)[i] = v;
         return;
     case MASE_I64:
-        ((int64_t *)t->data)[i] = to_integer(v, INT64_MIN, INT64_MAX);
+        ((int64_t *)t->data)[i] = to_integer(v, MASE_I64);
         return;
     case MASE_I32:
-        ((int32_t *)t->data)[i] = (int32_t)to_integer(v, INT32_MIN, INT32_MAX);
+        ((int32_t *)t->data)[i] = (int32_t)to_integer(v, MASE_I32);
         return;
     case MASE_U8:
-        ((uint8_t *)t->data)[i] = (uint8_t)to_integer(v, 0, UINT8_MAX);
+        ((uint8_t *)t->data)[i] = (uint8_t)to_integer(v, MASE_U8);
         return;
     case MASE_DTYPE_BOOL:
         ((uint8_t *)t->data)[i] = v != 0;
