@@ -108,7 +108,11 @@ NEVER = ("is_cuda", "is_sparse", "is_quantized", "is_mkldnn", "is_meta", "is_nes
 
 class Proxy:
     def __init__(self, node):
-        self.node, self.tracer = node, TRACER
+        self.own, self.tracer = node, TRACER
+
+    @property
+    def node(self):
+        return self.own if self.tracer is TRACER else TRACER.renewed(self.tracer, self.own)
 
     def __setattr__(self, name, value):
         if name == "data" and set_data(self, value):
@@ -218,8 +222,8 @@ class Known(Proxy):
 
     @property
     def node(self):
-        if self.made is None:
-            self.made = TRACER.tensor(self.value)
+        if self.made is None or self.tracer is not TRACER:
+            self.made, self.tracer = TRACER.tensor(self.value), TRACER
         return self.made
 
     def __setattr__(self, name, value):
@@ -263,9 +267,10 @@ class Attribute(Proxy):
 
     @property
     def node(self):
-        if self.read is None:
+        if self.read is None or self.tracer is not TRACER:
             self.read = TRACER.node("call_function", "builtins.getattr",
                                     (self.owner, self.name), {})
+            self.tracer = TRACER
         return self.read
 
     # There is one device, so what is asked of x.device is known.
@@ -417,6 +422,7 @@ OWNED = ("_parameters", "_buffers", "_modules")
 
 class Tracer:
     """One call of forward, in the mode the model is in."""
+    trainings = 0  # calls that an optimiser may have followed
 
     def __init__(self, root, tables, mode, constants=0, sample=None):
         self.root, self.tables, self.mode = root, tables, mode
@@ -435,6 +441,8 @@ class Tracer:
                     self.buffers[id(t)] = path + "." + name if path else name, None, t
         self.lasting = set(self.parameters) | set(self.buffers)  # not made by forward itself
         self.read = {}  # parameters are read once; buffers and constants at each use
+        self.copies, self.asked, self.trained = {}, 0, Tracer.trainings  # of values of earlier calls
+        Tracer.trainings += mode
         self.read_before = []  # what was read of those that forward has masked since
         self.constants = constants
         self.made = []  # layers without parameters that forward makes
@@ -460,9 +468,9 @@ class Tracer:
     def arg(self, v):
         """A value as our JSON writes it: what JSON has as it is, the rest in an object of one key."""
         if isinstance(v, Proxy):
-            if v.tracer is not self:
-                raise Fault("a value of an earlier call of forward is used: it is not there again")
             return {"node": v.node}
+        if isinstance(v, Stale):
+            v._read()
         if isinstance(v, Tensor):
             return {"node": self.tensor(v)}
         if v is None or isinstance(v, (bool, str)):
@@ -492,6 +500,41 @@ class Tracer:
         if dataclasses.is_dataclass(v) and not isinstance(v, type):
             return self.arg({f.name: getattr(v, f.name) for f in dataclasses.fields(v)})
         raise Fault("a %s cannot be an argument in a graph" % type(v).__name__)
+
+    # ---- values that an earlier call has left ----
+
+    def renewed(self, former, node):
+        """One that every call computes alike, as tables of the positions of a length: computed anew here."""
+        if (id(former), node) not in self.copies:
+            made = former.nodes[node]
+            target = made["target"].rpartition(".")[2]
+            asks = target in ("size", "dim", "ndimension", "numel") or target == "getattr" and made["args"][1] != "T"
+            is_data = made["kind"] == "placeholder" and not self.asked
+            of_weights = made["kind"] in ("get_attr", "call_module") and not made["target"].startswith("_tensor_constant")
+            if is_data or made["target"] in DRAWN or made["assigned"] or target == "setitem" or (
+                    of_weights and not self.asked and (former.mode or self.mode or former.trained != self.trained)):
+                raise Fault("a value of an earlier call of forward is used: it is not there again")
+            self.kept.append(former)
+            self.copies[id(former), node] = self.copied(former, made, asks)
+        return self.copies[id(former), node]
+
+    def copied(self, former, made, asks):
+        self.asked += asks
+
+        def anew(v):
+            if isinstance(v, dict):
+                return {"node": self.renewed(former, v["node"])} if "node" in v else {k: anew(i) for k, i in v.items()}
+            return [anew(i) for i in v] if isinstance(v, list) else v
+        if made["kind"] == "placeholder":
+            return next(i for i, n in enumerate(self.nodes) if n["kind"] == "placeholder" and n["target"] == made["target"])
+        args, kwargs = anew(made["args"]), anew(made["kwargs"])
+        self.asked -= asks
+        if made["target"] in former.attrs:
+            self.attrs.setdefault(made["target"], former.attrs[made["target"]])
+        for path in {made["target"], made["target"].rpartition(".")[0]} & set(former.modules):
+            self.modules.setdefault(path, former.modules[path])
+        self.nodes.append(dict(made, args=args, kwargs=kwargs))
+        return len(self.nodes) - 1
 
     # ---- tensors that are read ----
 

@@ -76,7 +76,9 @@ class FileFinder(importlib.abc.MetaPathFinder):
 
     def find_spec(self, name, path=None, target=None):
         spec = importlib.machinery.PathFinder.find_spec(name, path, target)
-        if spec and isinstance(spec.loader, importlib.machinery.SourceFileLoader) and (
+        if spec and name == "numpy.random":
+            spec.loader = WatchedLoader(spec.loader)
+        elif spec and isinstance(spec.loader, importlib.machinery.SourceFileLoader) and (
                 name.partition(".")[0] in IN_USE or is_users(spec.origin)):
             spec.loader = FileLoader(name, spec.origin)
         return spec

@@ -66,31 +66,31 @@ def fault_of(e):
     return dict(at or {"path": REQUEST["file"], "line": 0, "col": 0, "span": 0}, message=message)
 
 
-def traced(root, mode, constants=0):
-    global TRACER
-    root.train(mode)
-    TRACER = Tracer(root, TABLES, mode, constants, SAMPLE)
-    try:
-        TRACER.trace()
-        return TRACER
-    finally:
-        TRACER = None
-
-
 def traced_in_training(root, kept, evaluated):
-    """None where it is what is evaluated; that graph then holds in both modes."""
+    """None where it is what is evaluated; that graph then holds in both modes. And whether calls change anything, which
+    they may do before they fail."""
+    trained, graph, both = None, None, None
+    stirs = kept.changed()
     try:
         kept.restore()
-        graph = traced(root, True).graph()
+        root.train(True)
+        kept.mark()
+        trained = recorded(root, True)
+        stirs = stirs or kept.changed()
+        graph = trained.graph()
         both = one_graph(graph, evaluated.graph())
-        if both:
-            evaluated.nodes = both["nodes"]
-            return None
-        kept.restore()
-        return traced(root, True, evaluated.constants).graph()
+        if not both:
+            kept.restore()
+            root.train(True)
+            graph = recorded(root, True, evaluated.constants).graph()
     except Exception as e:
         answer_for(e)
-        return {"error": fault_of(e)}
+        trained, graph = None, {"error": fault_of(e)}
+        stirs = stirs or kept.changed()
+    fault = Calls(root, kept, evaluated, trained).check() if stirs else None
+    if both:
+        evaluated.nodes = both["nodes"]
+    return fault or (None if both else graph)
 
 
 def decisions(tracer):
@@ -112,8 +112,10 @@ def answer():
     if info["image_size"] is not None:
         info["image_size"] = tuple(info["image_size"])
     root, name = build(choose(load(REQUEST["file"]), REQUEST["call"]), info)
-    kept = Kept(root)
-    evaluated = traced(root, False)
+    kept = State(root)
+    root.train(False)
+    kept.mark()
+    evaluated = recorded(root, False)
     training = traced_in_training(root, kept, evaluated)
     if LOOKED:
         raise LOOKED[0]

@@ -175,7 +175,7 @@ def rand(*args, size=None, dtype=None, **_):
     return Tensor(asked_shape(args, size), ("uniform", 0.5, 0.5), dtype or DTYPES["float32"])
 
 
-DRAWS = random.Random(1)  # who draws until numbers suit does not draw the same again
+DRAWS = Random(1)  # who draws until numbers suit does not draw the same again
 
 
 def normal(mean=0.0, std=1.0, size=None, **_):
@@ -193,7 +193,7 @@ def randint(*args, size=None, dtype=None, **_):
     if size is None:
         size = bounds.pop()
     low, high = bounds if len(bounds) == 2 else (0, bounds[0])
-    draw = random.Random(math.prod(size)).randrange
+    draw = Random(math.prod(size)).randrange
     return Tensor(flat_shape([size]), [draw(low, high) for _ in range(math.prod(size))], dtype or DTYPES["int64"])
 
 
@@ -202,7 +202,7 @@ def randperm(n, dtype=None, **_):
         order = sys.modules["torch"].rand(n).argsort()
         return order if dtype in (None, DTYPES["int64"]) else order.to(dtype)
     order = list(range(n))
-    random.Random(n).shuffle(order)
+    Random(n).shuffle(order)
     return Tensor((n,), order, dtype or DTYPES["int64"])
 
 

@@ -14,7 +14,8 @@ class Data(Proxy):
 
     @property
     def node(self):
-        if self.made is None:
+        if self.made is None or self.tracer is not TRACER:
+            self.tracer = TRACER
             value = Proxy(TRACER.tensor(self.parameter)).detach()
             for i in self.index:
                 value = Proxy.record("call_function", "operator.getitem", (value, i), {})

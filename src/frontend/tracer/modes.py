@@ -4,27 +4,6 @@ FLAGS = ("training", "use_input_stats")  # arguments that say which mode a call 
 FOLLOWS = {"atom": "self.training"}
 
 
-class Kept:
-    """What forward may change in the model: it is called once in each mode."""
-
-    def __init__(self, root):
-        self.grad, self.modules, self.tensors = Grad.enabled, [], []
-        for m in root.modules():
-            own = {k: dict(v) if isinstance(v, dict) else v for k, v in vars(m).items()}
-            self.modules.append((m, own))
-            owned = itertools.chain(vars(m).values(), m._parameters.values(), m._buffers.values())
-            self.tensors += [(t, dict(vars(t))) for t in owned if isinstance(t, Tensor)]
-
-    def restore(self):
-        Grad.enabled = self.grad
-        for m, own in self.modules:
-            vars(m).clear()
-            vars(m).update({k: dict(v) if isinstance(v, dict) else v for k, v in own.items()})
-        for t, own in self.tensors:
-            vars(t).clear()
-            vars(t).update(own)
-
-
 def placeless(v):
     """The same without places in the source."""
     if isinstance(v, dict):

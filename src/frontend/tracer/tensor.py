@@ -105,8 +105,8 @@ class Tensor(metaclass=Kind):
             raise Fault("only the shape of this is known while the model is built, not its numbers")
         if spread == 0.0:
             return [centre] * self.numel()
-        draw = random.Random(self.numel()).gauss if kind == "normal" else (
-            lambda c, s, r=random.Random(self.numel()): r.uniform(c - s, c + s))
+        draw = Random(self.numel()).gauss if kind == "normal" else (
+            lambda c, s, r=Random(self.numel()): r.uniform(c - s, c + s))
         if self.base is None:
             self.own = self.dtype.rounded([draw(centre, spread) for _ in range(self.numel())])
             return self.own
@@ -581,7 +581,7 @@ class Tensor(metaclass=Kind):
         return self.draw(("uniform", (b - a) / 2, (b + a) / 2), lambda torch, shape: torch.rand(shape) * (b - a) + a)
 
     def bernoulli_(self, p=0.5, **_):
-        draws = random.Random(self.numel())
+        draws = Random(self.numel())
         return self.draw(None if TRACER else [builtins.float(draws.random() < p) for _ in range(self.numel())],
                          lambda torch, shape: torch.bernoulli(torch.full(shape, plain_number(p))))
 

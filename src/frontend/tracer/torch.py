@@ -419,3 +419,4 @@ def install(tables):
     sys.meta_path.append(LastFinder())
     watch_math(tables)
     watch_arguments()
+    watch_draws()

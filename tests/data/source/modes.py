@@ -65,7 +65,7 @@ class Pinned(nn.Module):
 
 
 class Remembers(nn.Module):
-    """What the first call leaves behind is not there in the second."""
+    """What the first call leaves behind decides the second."""
 
     def __init__(self, num_features, num_classes):
         super().__init__()
