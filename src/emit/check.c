@@ -248,6 +248,9 @@ static void run_sum(struct running *r, const struct mase_emit_step *s)
                 const int64_t row = row_of(f, g, p, k);
                 x[k] = row < 0 ? (union cell){ 0 } : get(r, s->in[0], row);
             }
+            if (f->tiled && f->look == MASE_EMIT_ROWS && f->inputs % 2 &&
+                row_of(f, g, p, f->inputs) >= mase_emit_room(s->in[0]))
+                wrong(r, "a pair of rows lies behind its memory");
             for (int64_t o = g * f->outputs; o < (g + 1) * f->outputs; o++)
                 put(r, s->out, o * f->output_stride + p * f->position_stride,
                     mapped(r, &s->map, sum_of(r, f, x, o), o));

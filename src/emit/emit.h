@@ -45,6 +45,7 @@ struct mase_emit_value {
     int64_t lo, hi; /* of codes */
     int made, last; /* steps: where it is computed, where it is used last; -1: given */
     int number;     /* its name is vNUMBER */
+    bool passed;    /* pairs of its rows are read, the last of which may lie behind them */
     int slot;       /* static memory that it lies in; -1: the caller's x, -2: the caller's y */
 };
 
@@ -173,7 +174,7 @@ enum mase_status mase_emit_from_exact(struct mase_emit_net *n, const struct mase
                                       bool codes, struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_emit_from_program(struct mase_emit_net *n, const struct mase_program *p,
                                         struct mase_err *err) MASE_MUST_CHECK;
-/* net.c: lifetimes and slots; rows that a value takes there, even so that pairs can be read. */
+/* net.c: lifetimes and slots; rows that a value takes there, with those behind it that are read. */
 int64_t mase_emit_room(const struct mase_emit_value *v);
 void mase_emit_place(struct mase_emit_net *n);
 

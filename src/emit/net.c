@@ -152,7 +152,7 @@ static int find_slot(const struct mase_emit_net *n, const struct mase_emit_value
 
 int64_t mase_emit_room(const struct mase_emit_value *v)
 {
-    return v->type == MASE_EMIT_I16 ? v->rows + v->rows % 2 : v->rows;
+    return v->rows + (v->passed || (v->type == MASE_EMIT_I16 && v->rows % 2));
 }
 
 void mase_emit_place(struct mase_emit_net *n)

@@ -39,8 +39,10 @@ void mase_emit_find_tiles(struct mase_emit_net *n)
         s->sum.tiled = all && s->in[0] != n->output;
     }
     for (struct mase_emit_step *s = n->first; s; s = s->next)
-        if (s->sum.tiled)
+        if (s->sum.tiled) {
             s->in[0]->type = MASE_EMIT_I16;
+            s->in[0]->passed |= s->sum.look == MASE_EMIT_ROWS && s->sum.inputs % 2;
+        }
 }
 
 /* ---- writing ---- */

@@ -189,6 +189,52 @@ static void steps_are_run_before_they_are_written(void **state)
     }
 }
 
+/* Tiles read two inputs at a time: of an odd number at several positions the last has another
+ * behind it, though there is an even number of rows. */
+static void pairs_do_not_pass_memory(void **state)
+{
+    static const char text[] =
+        "mase-graph 1\nname n\n"
+        "module a = Linear(in_features=3, out_features=1) quantized {name: 'integer', "
+        "data_in_width: 8, data_in_frac_width: 4, weight_width: 8, weight_frac_width: 4, "
+        "bias_width: 8, bias_frac_width: 4}\n"
+        "module b = Linear(in_features=1, out_features=17) quantized {name: 'integer', "
+        "data_in_width: 8, data_in_frac_width: 4, weight_width: 8, weight_frac_width: 4, "
+        "bias_width: 8, bias_frac_width: 4}\n"
+        "%x = placeholder[target=x]\n"
+        "%a = call_module[target=a](args = (%x,), kwargs = {})\n"
+        "%b = call_module[target=b](args = (%a,), kwargs = {})\n"
+        "return %b\n";
+    struct mase_arena a = { 0 };
+    struct mase_err err = { 0 };
+    struct mase_graph *g;
+    struct mase_exact *e;
+    struct mase_emit_net n = { .a = &a };
+    const struct mase_shape sample = { 2, { 2, 3 } };
+    (void)state;
+    assert_int_equal(mase_graph_parse_mg(&g, text, sizeof text - 1, "n.mg", &err), MASE_OK);
+    mase_graph_init_weights(g, 1);
+    const struct mase_inputs in = mase_graph_inputs(&a, g, &sample, 1);
+    assert_int_equal(mase_exact_new(&e, g, in.item, in.count, &err), MASE_OK);
+    assert_int_equal(mase_emit_from_exact(&n, e, false, &err), MASE_OK);
+    mase_emit_find_tiles(&n);
+    mase_emit_place(&n);
+    const struct mase_emit_step *tiled = n.first;
+    while (tiled && !tiled->sum.tiled)
+        tiled = tiled->next;
+    assert_non_null(tiled);
+    assert_int_equal(tiled->in[0]->rows, 2);
+    assert_int_equal(mase_emit_room(tiled->in[0]), 3);
+    const struct mase_emit_source from = { .exact = e };
+    assert_int_equal(mase_emit_check(&n, &from, NULL, 0, &err), MASE_OK);
+    tiled->in[0]->passed = false;
+    assert_int_equal(mase_emit_check(&n, &from, NULL, 0, &err), MASE_EVALUE);
+    assert_non_null(strstr(err.msg, "a pair of rows lies behind its memory"));
+    mase_exact_free(e);
+    mase_graph_free(g);
+    mase_arena_release(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -197,6 +243,7 @@ int main(void)
         cmocka_unit_test(a_chain_has_two_arrays_and_a_branch_three),
         cmocka_unit_test(floats_read_back),
         cmocka_unit_test(steps_are_run_before_they_are_written),
+        cmocka_unit_test(pairs_do_not_pass_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
