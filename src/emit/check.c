@@ -302,8 +302,13 @@ static void run_pool(struct running *r, const struct mase_emit_step *s)
 
 static void run_pick(struct running *r, const struct mase_emit_step *s)
 {
-    for (int64_t i = 0; i < s->out->rows; i++)
-        put(r, s->out, i, s->list[i] < 0 ? (union cell){ 0 } : get(r, s->in[0], s->list[i]));
+    for (int64_t i = 0; i < s->out->rows; i++) {
+        const int64_t row = s->list[i];
+        put(r, s->out, i,
+            row == -1 ? (union cell){ 0 }
+            : row < 0 ? get(r, s->in[1], -2 - row)
+                      : get(r, s->in[0], row));
+    }
 }
 
 static void run_largest(struct running *r, const struct mase_emit_step *s)

@@ -133,7 +133,8 @@ struct mase_emit_step {
     const struct mase_window *window;         /* of a pool, each channel by itself */
     int64_t channels;
     int64_t parts;       /* of a pool of floats: what sums are divided by */
-    const int32_t *list; /* of PICK and LARGEST, rows of the operand; -1: zero */
+    const int32_t *list; /* of PICK and LARGEST, rows of the operand; -1: zero; from -2 on down
+                          * rows of the second */
     const int64_t *first;
     struct mase_emit_map map;
     struct mase_emit_step *next;
@@ -159,6 +160,15 @@ struct mase_emit_value *mase_emit_add_value(struct mase_emit_net *n, enum mase_e
 struct mase_emit_step *mase_emit_add_step(struct mase_emit_net *n, enum mase_emit_kind kind,
                                           const char *from, struct mase_emit_value *in,
                                           struct mase_emit_value *out);
+/* Rows of values one after the other, each picked from row[] of one of them; row -1: zero. Gives
+ * out, whose codes are none but theirs. */
+struct mase_emit_picked {
+    int value;
+    int32_t row;
+};
+void mase_emit_add_picks(struct mase_emit_net *n, const char *from,
+                         struct mase_emit_value *const *value, int count,
+                         const struct mase_emit_picked *picked, struct mase_emit_value *out);
 /* The fewest numbers that say the same of rows in order. */
 struct mase_emit_numbers mase_emit_numbers(struct mase_arena *a, const int64_t *number,
                                            int64_t rows);

@@ -290,13 +290,15 @@ static enum mase_status add_sum(struct reading *r, struct mase_emit_step **out,
 
 static bool reads(const struct mase_exact_instr *i, int64_t at, int64_t rows)
 {
+    const struct mase_exact_affine *f = &i->u.affine;
+    const bool affine = i->op == MASE_EXACT_AFFINE;
+    const int32_t *from = affine ? f->from : i->u.rows.from;
     if (i->in->at == at)
         return true;
-    if (i->op != MASE_EXACT_AFFINE)
+    if (!affine && i->op != MASE_EXACT_PICK)
         return false;
-    const struct mase_exact_affine *f = &i->u.affine;
-    for (int64_t k = 0; k < f->groups * f->positions * f->inputs; k++)
-        if (f->from[k] >= at && f->from[k] < at + rows)
+    for (int64_t k = 0; k < (affine ? f->groups * f->positions * f->inputs : i->out->rows); k++)
+        if (from[k] >= at && from[k] < at + rows)
             return true;
     return false;
 }
@@ -372,23 +374,13 @@ static enum mase_status read_affine(struct reading *r, const struct mase_exact_i
 
 /* ---- rows ---- */
 
-static void read_rows(struct reading *r, const struct mase_exact_instr *i,
-                      struct mase_emit_value *x)
+static void read_largest(struct reading *r, const struct mase_exact_instr *i,
+                         struct mase_emit_value *x)
 {
     const struct mase_exact_rows *f = &i->u.rows;
-    const int64_t rows = i->out->rows, entries = i->op == MASE_EXACT_MAX ? f->first[rows] : rows;
-    bool same = i->op == MASE_EXACT_PICK && rows == i->in->rows;
-    int32_t *list = mase_new_array(r->a, int32_t, (size_t)entries);
-    for (int64_t k = 0; k < entries; k++) {
-        list[k] = f->from[k] < 0 ? -1 : (int32_t)(f->from[k] - i->in->at);
-        same &= list[k] == k;
-    }
-    if (same) { /* another shape of the same rows */
-        keep(r, i->out, x);
-        return;
-    }
+    const int64_t rows = i->out->rows, entries = f->first[rows];
     const struct mase_window *w = f->window;
-    if (i->op == MASE_EXACT_MAX && w && rows % (w->out[1] * w->out[2]) == 0 &&
+    if (w && rows % (w->out[1] * w->out[2]) == 0 &&
         is_pool(w, rows / (w->out[1] * w->out[2]), f->from, f->first, 0, i->in->at)) {
         struct mase_emit_step *s =
             mase_emit_add_step(r->n, MASE_EMIT_POOL, i->out->from, x, add_value(r, i->out));
@@ -397,11 +389,39 @@ static void read_rows(struct reading *r, const struct mase_exact_instr *i,
         s->channels = rows / (w->out[1] * w->out[2]);
         return;
     }
+    int32_t *list = mase_new_array(r->a, int32_t, (size_t)entries);
+    for (int64_t k = 0; k < entries; k++)
+        list[k] = (int32_t)(f->from[k] - i->in->at);
     struct mase_emit_step *s =
-        mase_emit_add_step(r->n, i->op == MASE_EXACT_MAX ? MASE_EMIT_LARGEST : MASE_EMIT_PICK,
-                           i->out->from, x, add_value(r, i->out));
+        mase_emit_add_step(r->n, MASE_EMIT_LARGEST, i->out->from, x, add_value(r, i->out));
     s->list = list;
     s->first = f->first;
+}
+
+/* Rows of memory, of one value or of several. */
+static void read_picks(struct reading *r, const struct mase_exact_instr *i,
+                       struct mase_emit_value *x)
+{
+    const int64_t rows = i->out->rows;
+    struct mase_emit_picked *picked = mase_new_array(r->a, struct mase_emit_picked, (size_t)rows);
+    struct mase_emit_value *value[MASE_EXACT_OPERANDS] = { x };
+    bool same = rows == x->rows;
+    int count = 1;
+    for (int64_t k = 0; k < rows; k++) {
+        const int32_t at = i->u.rows.from[k];
+        const struct place *p = at < 0 ? NULL : place_of(r, at);
+        int v = 0;
+        while (p && v < count && value[v] != p->value)
+            v++;
+        if (v == count)
+            value[count++] = p->value;
+        picked[k] = (struct mase_emit_picked){ v, p ? (int32_t)(at - p->at) : -1 };
+        same &= v == 0 && picked[k].row == k;
+    }
+    if (same) /* another shape of the same rows */
+        keep(r, i->out, x);
+    else
+        mase_emit_add_picks(r->n, i->out->from, value, count, picked, add_value(r, i->out));
 }
 
 /* ---- the whole ---- */
@@ -444,7 +464,7 @@ static enum mase_status read_instr(struct reading *r, const struct mase_exact_in
     if ((*i)->op == MASE_EXACT_AFFINE)
         return read_affine(r, i, x, err);
     if ((*i)->op == MASE_EXACT_MAX || (*i)->op == MASE_EXACT_PICK) {
-        read_rows(r, *i, x);
+        ((*i)->op == MASE_EXACT_MAX ? read_largest : read_picks)(r, *i, x);
         return MASE_OK;
     }
     return read_map(r, *i, x, err);

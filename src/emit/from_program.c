@@ -248,29 +248,78 @@ static enum mase_status number_rows(struct reading *r, struct mase_tensor **out,
     return mase_instr_rows(out, i, r->a, r->known, r->p->value_count, err);
 }
 
-static enum mase_status read_layout(struct reading *r, const struct mase_instr *i,
-                                    struct mase_emit_value *x, struct mase_err *err)
+/* Samples come first, and nothing else depends on how many there are. */
+static bool is_by_samples(const struct mase_instr *i)
+{
+    for (int k = 0; k < i->result_count; k++) {
+        const struct mase_ptype *t = &i->result[k]->type;
+        bool first =
+            t->rank > 0 && t->dim[0].times == 1 && t->dim[0].plus == 0 && t->dtype == MASE_F32;
+        for (int d = 1; d < t->rank; d++)
+            first &= t->dim[d].times == 0;
+        if (!first)
+            return false;
+    }
+    return true;
+}
+
+/* Where the rows of values come out, those of each counted on. */
+static enum mase_status add_picks(struct reading *r, const struct mase_instr *i,
+                                  struct mase_emit_value *const *value, int count,
+                                  struct mase_err *err)
 {
     struct mase_tensor *out;
     if (i->result_count != 1)
         return mase_emit_refuse(i->from, err, "%s has several results", mase_ops[i->op].name);
     MASE_TRY(number_rows(r, &out, i, err));
     const int64_t rows = mase_tensor_count(out);
-    int32_t *list = mase_new_array(r->a, int32_t, (size_t)rows);
-    bool same = rows == x->rows;
+    struct mase_emit_picked *picked = mase_new_array(r->a, struct mase_emit_picked, (size_t)rows);
+    bool same = rows == value[0]->rows;
     for (int64_t k = 0; k < rows; k++) {
         const float number = mase_f32(out)[k];
-        list[k] = (int32_t)number - 1;
-        if (list[k] < -1 || list[k] >= x->rows || (float)(list[k] + 1) != number)
+        int64_t row = (int64_t)number - 1;
+        int v = 0;
+        while (v < count && row >= value[v]->rows)
+            row -= value[v++]->rows;
+        if (row < -1 || v == count || (float)(int64_t)number != number)
             return mase_emit_refuse(i->from, err, "%s computes", mase_ops[i->op].name);
-        same &= list[k] == k;
+        picked[k] = (struct mase_emit_picked){ v, (int32_t)row };
+        same &= v == 0 && row == k;
     }
-    if (same) {
-        r->value[i->result[0]->number] = x;
-        return MASE_OK;
-    }
-    mase_emit_add_step(r->n, MASE_EMIT_PICK, i->from, x, add_value(r, i))->list = list;
+    if (same)
+        r->value[i->result[0]->number] = value[0];
+    else
+        mase_emit_add_picks(r->n, i->from, value, count, picked, add_value(r, i));
     return MASE_OK;
+}
+
+static enum mase_status read_layout(struct reading *r, const struct mase_instr *i,
+                                    struct mase_emit_value *x, struct mase_err *err)
+{
+    return add_picks(r, i, &x, 1, err);
+}
+
+enum { MOST_JOINED = 16 };
+
+static enum mase_status read_join(struct reading *r, const struct mase_instr *i,
+                                  struct mase_err *err)
+{
+    const struct mase_arg *list = &i->param[0];
+    struct mase_emit_value *value[MOST_JOINED];
+    int count = 0;
+    for (int k = 0; k < list->count; k++) {
+        struct mase_emit_value *v = value_of(r, &list->items[k]);
+        bool seen = false;
+        if (!v || !is_by_samples(i))
+            return mase_emit_refuse(i->from, err, "it joins what is no value of a sample");
+        for (int j = 0; j < k; j++)
+            seen |= mase_pvalue_of(&list->items[j]) == mase_pvalue_of(&list->items[k]);
+        if (!seen && count == MOST_JOINED)
+            return mase_emit_refuse(i->from, err, "it joins more than %d values", MOST_JOINED);
+        if (!seen)
+            value[count++] = v;
+    }
+    return add_picks(r, i, value, count, err);
 }
 
 /* A mean of rows side by side: the means of their numbers tell. */
@@ -322,21 +371,6 @@ static const struct {
     { MASE_PRIM_cut, MASE_OP_unknown, read_layout },
 };
 
-/* Samples come first, and nothing else depends on how many there are. */
-static bool is_by_samples(const struct mase_instr *i)
-{
-    for (int k = 0; k < i->result_count; k++) {
-        const struct mase_ptype *t = &i->result[k]->type;
-        bool first =
-            t->rank > 0 && t->dim[0].times == 1 && t->dim[0].plus == 0 && t->dtype == MASE_F32;
-        for (int d = 1; d < t->rank; d++)
-            first &= t->dim[d].times == 0;
-        if (!first)
-            return false;
-    }
-    return true;
-}
-
 static enum mase_status read_instr(struct reading *r, const struct mase_instr *i,
                                    struct mase_err *err)
 {
@@ -344,6 +378,8 @@ static enum mase_status read_instr(struct reading *r, const struct mase_instr *i
         return MASE_OK;
     if (mase_instr_is_known(i, r->known))
         return mase_instr_run(i, r->a, r->known, 0, err);
+    if (i->prim == MASE_PRIM_join && mase_arg_is_seq(&i->param[0]))
+        return read_join(r, i, err);
     struct mase_emit_value *x = value_of(r, &i->param[0]);
     for (size_t k = 0; k < sizeof rules / sizeof *rules; k++)
         if (rules[k].prim == i->prim && (rules[k].op == i->op || rules[k].op == MASE_OP_unknown))
@@ -374,14 +410,17 @@ static enum mase_status read_sources(struct reading *r, struct mase_err *err)
     return r->n->input ? MASE_OK : mase_emit_refuse(NULL, err, "it has no input");
 }
 
+static void count_use(struct mase_pvalue *v, void *data)
+{
+    ((int *)data)[v->number]++;
+}
+
 static void count_uses(struct reading *r)
 {
     for (const struct mase_instr *i = r->p->first; i; i = i->next)
         for (int k = 0; k < mase_instr_params(i); k++)
-            if (mase_pvalue_of(&i->param[k]))
-                r->uses[mase_pvalue_of(&i->param[k])->number]++;
-    if (mase_pvalue_of(&r->p->output))
-        r->uses[mase_pvalue_of(&r->p->output)->number]++;
+            mase_each_pvalue(&i->param[k], count_use, r->uses);
+    mase_each_pvalue(&r->p->output, count_use, r->uses);
 }
 
 enum mase_status mase_emit_from_program(struct mase_emit_net *n, const struct mase_program *p,

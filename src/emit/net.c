@@ -62,6 +62,32 @@ struct mase_emit_step *mase_emit_add_step(struct mase_emit_net *n, enum mase_emi
     return s;
 }
 
+/* Two values at a time: what was picked so far, and the next. */
+void mase_emit_add_picks(struct mase_emit_net *n, const char *from,
+                         struct mase_emit_value *const *value, int count,
+                         const struct mase_emit_picked *picked, struct mase_emit_value *out)
+{
+    struct mase_emit_value *so_far = value[0];
+    for (int k = count > 1; k < count; k++) {
+        int32_t *list = mase_new_array(n->a, int32_t, (size_t)out->rows);
+        for (int64_t r = 0; r < out->rows; r++) {
+            const struct mase_emit_picked *p = &picked[r];
+            if (p->row < 0)
+                list[r] = -1;
+            else if (k > 0 && p->value == k)
+                list[r] = -2 - p->row;
+            else
+                list[r] = k > 1 ? (int32_t)r : p->value == 0 ? p->row : -1;
+        }
+        struct mase_emit_value *to =
+            k == count - 1 ? out : mase_emit_add_value(n, out->type, out->rows);
+        struct mase_emit_step *s = mase_emit_add_step(n, MASE_EMIT_PICK, from, so_far, to);
+        s->in[1] = k > 0 ? value[k] : NULL;
+        s->list = list;
+        so_far = to;
+    }
+}
+
 enum mase_status mase_emit_refuse(const char *from, struct mase_err *err, const char *fmt, ...)
 {
     va_list ap;

@@ -343,7 +343,7 @@ static const char *const taken[] = {
     "code",     "copy",        "decode", "dot",      "encode", "fused",    "given",     "got",
     "same",     "wanted",      "window", "samples",  "line",   "relu",     "stand_for", "x",
     "y",        "bytes",       "halves", "words",    "pair",   "floats",   "truths",    "four",
-    "dots",     "four_truths",
+    "dots",     "four_truths", "join",
 };
 static const char *const prefixes[] = {
     "weight_", "bias_", "table_", "rows_", "first_", "window_", "memory",  "patch_",

@@ -183,9 +183,35 @@ static const char *pick_function(struct mase_emit_writer *w, enum mase_emit_type
 
 /* ---- steps ---- */
 
+/* From two values. */
+static void write_join(struct mase_emit_writer *w, const struct mase_emit_step *s)
+{
+    const struct mase_emit_value *x = s->in[0], *z = s->in[1], *y = s->out;
+    const enum mase_emit_type index =
+        mase_emit_type_for(-2 - (mase_emit_wide)z->rows, x->rows, MASE_EMIT_I16);
+    const char *f = mase_emit_function(
+        w, "join",
+        mase_arena_printf(w->a, "%s *restrict y, const %s *x, const %s *z, const %s *row, int n",
+                          type_name(y->type), type_name(x->type), type_name(z->type),
+                          type_name(index)),
+        mase_arena_printf(w->a,
+                          "    for (int i = 0; i < n; i++)\n"
+                          "        y[i] = (%s)(row[i] >= 0 ? x[row[i]] : row[i] < -1 ? z[-2 - "
+                          "row[i]] : 0);\n",
+                          type_name(y->type)),
+        50);
+    const char *list = list_table(w, s->list, y->rows, index);
+    mase_str_printf(&w->body, "    %s(%s, %s, %s, %s, %lld);\n", f, mase_emit_at(w, y),
+                    mase_emit_at(w, x), mase_emit_at(w, z), list, (long long)y->rows);
+}
+
 static void write_pick(struct mase_emit_writer *w, const struct mase_emit_step *s)
 {
     const enum mase_emit_type index = index_type(s->in[0]->rows);
+    if (s->in[1]) {
+        write_join(w, s);
+        return;
+    }
     const char *f = pick_function(w, s->in[0]->type, s->out->type, index),
                *list = list_table(w, s->list, s->out->rows, index);
     mase_str_printf(&w->body, "    %s(%s, %s, %s, %lld);\n", f, mase_emit_at(w, s->out),

@@ -188,6 +188,8 @@ enum mase_status mase_exact_lower_add(struct mase_exact_lowering *l, const struc
                                       struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_exact_lower_layout(struct mase_exact_lowering *l, const struct mase_instr *i,
                                          struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_exact_lower_join(struct mase_exact_lowering *l, const struct mase_instr *i,
+                                       struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_exact_lower_mean(struct mase_exact_lowering *l, const struct mase_instr *i,
                                        struct mase_err *err) MASE_MUST_CHECK;
 

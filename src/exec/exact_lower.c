@@ -248,6 +248,7 @@ static const struct {
     { MASE_PRIM_window, MASE_OP_unknown, mase_exact_lower_window },
     { MASE_PRIM_zip, MASE_OP_add, mase_exact_lower_add },
     { MASE_PRIM_reduce, MASE_OP_mean, mase_exact_lower_mean },
+    { MASE_PRIM_join, MASE_OP_unknown, mase_exact_lower_join },
     { MASE_PRIM_reshape, MASE_OP_unknown, mase_exact_lower_layout },
     { MASE_PRIM_permute, MASE_OP_unknown, mase_exact_lower_layout },
     { MASE_PRIM_expand, MASE_OP_unknown, mase_exact_lower_layout },

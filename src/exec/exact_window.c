@@ -409,33 +409,66 @@ enum mase_status mase_exact_lower_mean(struct mase_exact_lowering *l, const stru
 
 /* ---- layouts ---- */
 
-/* Where 0 comes out is a new row. */
-enum mase_status mase_exact_lower_layout(struct mase_exact_lowering *l, const struct mase_instr *i,
-                                         struct mase_err *err)
+/* Rows of values, those of each counted on: where 0 comes out is a new row. */
+static enum mase_status pick_rows(struct mase_exact_lowering *l, const struct mase_instr *i,
+                                  const struct mase_exact_rowset *x, struct mase_err *err)
 {
-    const struct mase_exact_value *x = mase_exact_operand(l, &i->param[0]);
+    const bool codes = x->value[0]->codes;
     struct mase_tensor *out;
-    if (!x || i->result_count != 1)
-        return mase_exact_refuse(l, err, "%s of what is no code", mase_ops[i->op].name);
     MASE_TRY(number_rows(l, &out, i, err));
-    struct mase_exact_value *y = mase_exact_add_value(l, x->codes, mase_tensor_count(out), NULL);
-    struct mase_meaning *m = x->codes ? mase_exact_meanings(l, y) : NULL;
-    int64_t *lo = x->codes ? mase_exact_bounds(l, y) : NULL;
+    struct mase_exact_value *y = mase_exact_add_value(l, codes, mase_tensor_count(out), NULL);
+    struct mase_meaning *m = codes ? mase_exact_meanings(l, y) : NULL;
+    int64_t *lo = codes ? mase_exact_bounds(l, y) : NULL;
     int32_t *from = mase_new_array(l->a, int32_t, (size_t)y->rows);
     for (int64_t r = 0; r < y->rows; r++) {
         const float number = mase_f32(out)[r];
-        const int64_t row = (int64_t)number - 1;
-        if (row < -1 || row >= x->rows || (float)(row + 1) != number)
+        int64_t row = (int64_t)number - 1;
+        int k = 0;
+        while (k < x->count && row >= x->value[k]->rows)
+            row -= x->value[k++]->rows;
+        if (row < -1 || k == x->count || (float)(int64_t)number != number)
             return mase_exact_refuse(l, err, "%s computes", mase_ops[i->op].name);
-        from[r] = row < 0 ? -1 : (int32_t)(x->at + row);
-        if (!x->codes || row < 0)
+        const struct mase_exact_value *v = x->value[k];
+        from[r] = row < 0 ? -1 : (int32_t)(v->at + row);
+        if (!codes || row < 0)
             continue;
-        m[r] = x->meaning[row];
-        lo[r] = x->lo[row];
-        lo[y->rows + r] = x->hi[row];
+        m[r] = v->meaning[row];
+        lo[r] = v->lo[row];
+        lo[y->rows + r] = v->hi[row];
     }
-    mase_exact_add_instr(l, MASE_EXACT_PICK, x, y)->u.rows =
+    mase_exact_add_instr(l, MASE_EXACT_PICK, x->value[0], y)->u.rows =
         (struct mase_exact_rows){ NULL, from, NULL };
     mase_exact_give(l, i, y);
     return MASE_OK;
+}
+
+enum mase_status mase_exact_lower_layout(struct mase_exact_lowering *l, const struct mase_instr *i,
+                                         struct mase_err *err)
+{
+    const struct mase_exact_rowset x = { { mase_exact_operand(l, &i->param[0]) }, 1 };
+    if (!x.value[0] || i->result_count != 1)
+        return mase_exact_refuse(l, err, "%s of what is no code", mase_ops[i->op].name);
+    return pick_rows(l, i, &x, err);
+}
+
+/* Codes side by side; a value that is there twice is one. */
+enum mase_status mase_exact_lower_join(struct mase_exact_lowering *l, const struct mase_instr *i,
+                                       struct mase_err *err)
+{
+    const struct mase_arg *list = &i->param[0];
+    struct mase_exact_rowset x = { .count = 0 };
+    if (!mase_arg_is_seq(list) || i->result_count != 1)
+        return mase_exact_refuse(l, err, "%s has none", mase_ops[i->op].name);
+    for (int k = 0; k < list->count; k++) {
+        const struct mase_exact_value *v;
+        bool seen = false;
+        MASE_TRY(mase_exact_codes(l, &v, &list->items[k], err));
+        for (int j = 0; j < k; j++)
+            seen |= mase_pvalue_of(&list->items[j]) == mase_pvalue_of(&list->items[k]);
+        if (!seen && x.count == MASE_EXACT_OPERANDS)
+            return mase_exact_refuse(l, err, "it joins more than %d values", MASE_EXACT_OPERANDS);
+        if (!seen)
+            x.value[x.count++] = v;
+    }
+    return pick_rows(l, i, &x, err);
 }

@@ -96,21 +96,39 @@ enum mase_status mase_refuse_node(struct mase_err *err, const char *from, const 
     return st;
 }
 
+/* The rows of an operand, counted on from so many. */
+static struct mase_tensor *number_rows(struct mase_arena *a, const struct mase_pvalue *p,
+                                       int64_t *count)
+{
+    const struct mase_shape s = mase_ptype_shape(&p->type, 1);
+    struct mase_tensor *t = mase_new(a, struct mase_tensor);
+    *t = mase_tensor(a, MASE_F32, &s, true);
+    for (int64_t r = 0; r < mase_tensor_count(t); r++)
+        mase_f32(t)[r] = (float)++*count;
+    return t;
+}
+
+enum { MOST_ROWS = 1 << 23 }; /* float32 counts no further */
+
 enum mase_status mase_instr_rows(struct mase_tensor **out, const struct mase_instr *i,
                                  struct mase_arena *a, struct mase_tensor *const *known, int count,
                                  struct mase_err *err)
 {
-    const struct mase_pvalue *p = mase_pvalue_of(&i->param[0]);
-    const struct mase_shape s = mase_ptype_shape(&p->type, 1);
-    struct mase_tensor number = mase_tensor(a, MASE_F32, &s, true);
+    const struct mase_arg *first = &i->param[0];
     struct mase_tensor **t = mase_new_array(a, struct mase_tensor *, (size_t)count);
-    if (mase_tensor_count(&number) >= 1 << 23) /* float32 counts no further */
-        return mase_fail(err, MASE_EUNSUPPORTED, "%s: a sample has too many numbers", i->from);
+    int64_t rows = 0;
     for (int n = 0; n < count; n++)
         t[n] = known[n];
-    for (int64_t r = 0; r < mase_tensor_count(&number); r++)
-        mase_f32(&number)[r] = (float)(r + 1);
-    t[p->number] = &number;
+    for (int k = 0; k < (mase_arg_is_seq(first) ? first->count : 1); k++) {
+        const struct mase_pvalue *p =
+            mase_pvalue_of(mase_arg_is_seq(first) ? &first->items[k] : first);
+        if (!p || t[p->number])
+            continue;
+        const struct mase_shape s = mase_ptype_shape(&p->type, 1);
+        if (rows + mase_shape_count(&s) >= MOST_ROWS)
+            return mase_fail(err, MASE_EUNSUPPORTED, "%s: a sample has too many numbers", i->from);
+        t[p->number] = number_rows(a, p, &rows);
+    }
     MASE_TRY(mase_instr_run(i, a, t, 1, err));
     *out = mase_arena_memdup(a, t[i->result[0]->number], sizeof **out);
     return MASE_OK;

@@ -31,8 +31,9 @@ enum mase_status mase_instr_call(struct mase_pcall *k, const struct mase_instr *
 enum mase_status mase_refuse_node(struct mase_err *err, const char *from, const char *what,
                                   const char *fmt, va_list ap);
 /* What an instruction does to the rows of one sample: the numbers of the rows of its first operand,
- * counted from 1, go through the reference; where they come out the rows do, and 0 is a new one.
- * known has the other operands, by number, as many as the program has values. */
+ * counted from 1, go through the reference; where they come out the rows do, and 0 is a new one. Of
+ * a list of operands those of the next are counted on, of one that is there twice once. known has
+ * the other operands, by number, as many as the program has values. */
 enum mase_status mase_instr_rows(struct mase_tensor **out, const struct mase_instr *i,
                                  struct mase_arena *a, struct mase_tensor *const *known, int count,
                                  struct mase_err *err) MASE_MUST_CHECK;

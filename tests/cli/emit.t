@@ -94,6 +94,25 @@ for network in One:3 Pixel:2,3,3; do
     compiles ${network%:*}
 done
 
+# values side by side, one of them as it is and cut at zero
+cat >joined.py <<'EOF'
+import torch
+from torch import nn
+class Joined(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.c = nn.Conv2d(2, 3, 3, padding=1), nn.Conv2d(2, 1, 1), nn.Conv2d(10, 2, 3)
+    def forward(self, x):
+        a = self.a(x)
+        return self.c(torch.cat([torch.relu(a), self.b(x), a, a], 1))
+EOF
+"$CH" convert joined.py:Joined joined --input-shape 2,4,4 >/dev/null 2>&1
+for config in "" "--config one.toml"; do
+    run emit c joined.py:Joined --input-shape 2,4,4 --load joined $config --output join
+    succeeds "values are joined${config:+ in integers}"
+    compiles join
+done
+
 # a layer that meets padding alone gives its bias, in integers with a scale, too
 cat >edge.py <<'EOF'
 from torch import nn

@@ -63,6 +63,18 @@ static const struct step_case nets[] = {
       "torch.permute(c, (0, 2, 3, 1)); fc(permute)",
       .in = { S(2, 4, 3) } },
     { "conv2d", "c = Conv2d(2, 3, 1, stride=3, padding=2); c(x)", .in = { S(2, 1, 2) } },
+    { "conv2d",
+      "c = Conv2d(2, 3, 3, padding=1); d = Conv2d(5, 2, 3); c(x); torch.relu(c); "
+      "d2 = Conv2d(2, 2, 1); d2(x); torch.cat([relu, d2], 1); d(cat)",
+      .in = { S(2, 4, 4) } },
+    { "conv2d",
+      "c = Conv2d(2, 3, 3, padding=1); d = Conv2d(2, 1, 1); e = Conv2d(7, 2, 3); c(x); d(x); "
+      "torch.relu(c); torch.cat([d, relu, d, d, d], 1); e(cat)",
+      .in = { S(2, 4, 4) } },
+    { "linear",
+      "a = Linear(5, 4); b = Linear(5, 4); fc = Linear(4, 3); a(x); b(x); "
+      "torch.stack([a, b], 1); fc(stack)",
+      .in = { S(5) } },
     { "linear",
       "fc = Linear(7, 4); torch.nn.functional.pad(x, (2, 0)); fc(pad); torch.flip(fc, (1,))",
       .in = { S(5) } },
