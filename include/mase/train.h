@@ -346,6 +346,17 @@ enum mase_status mase_trainer_save(const struct mase_trainer *t, const char *pat
                                    struct mase_err *err) MASE_MUST_CHECK;
 
 /* What a checkpoint says of the data behind it. */
+/* The rows that a network was trained on, as far as they are kept (seen.c). */
+struct mase_seen_rows {
+    int64_t rows, hashed; /* of training; of which so many were looked at */
+    const uint64_t *hash; /* (count), the smallest of their hashes, rising */
+    int64_t count;        /* 0: nothing is known */
+    bool all;             /* there are no others */
+};
+/* About which share of these rows is among them; 0 also where too few are to tell. */
+double mase_seen_share(const struct mase_seen_rows *seen, const struct mase_dataset *d,
+                       struct mase_split_rows rows);
+
 struct mase_checkpoint_info {
     bool ours;                  /* has a "mase" entry */
     int64_t epoch, step;        /* -1: not said */
@@ -361,6 +372,7 @@ struct mase_checkpoint_info {
     bool drop_missing;                /* rows with a missing value were left out */
     struct mase_data_split split;     /* of its rows; share 0 and no column: as usual */
     struct mase_image_opts image;     /* channels is 0: not said */
+    struct mase_seen_rows seen;       /* count is 0: not said */
 };
 /* Of a file that PyTorch reads. Texts and arrays in the arena. */
 enum mase_status mase_checkpoint_info(struct mase_checkpoint_info *info, struct mase_arena *a,

@@ -29,6 +29,7 @@ struct job {
     int threads;
     struct mase_objective objective;
     struct mase_evaluation e;
+    double seen; /* share of the rows that was trained on */
 };
 
 /* A table of more rows is for programs. */
@@ -218,6 +219,8 @@ static struct mase_value *results(const struct job *j)
     if (!e->support)
         mase_value_set(a, v, "task", mase_value_string(a, e->task->name));
     mase_value_set(a, v, "samples", mase_value_int(a, e->samples));
+    if (j->seen > 0)
+        mase_value_set(a, v, "trained_on", mase_value_float(a, j->seen));
     mase_value_set(a, v, "test_loss_epoch", mase_value_measured(a, e->loss));
     mase_value_set(a, v, score_key(j), mase_value_measured(a, e->score));
     mase_evaluation_set(a, v, e, j->classes.names);
@@ -273,9 +276,29 @@ static enum mase_status record(const struct job *j, struct mase_value *found, st
     return st;
 }
 
+/* A copy of the rows that trained, in another order or among others, is no test. */
+static void tell_seen(struct job *j)
+{
+    const double some = 0.01;
+    const struct mase_split_rows rows = rows_of(j);
+    j->seen = mase_seen_share(&j->checkpoint.seen, j->data, rows);
+    if (j->seen < some)
+        return;
+    const char *text = mase_arena_printf(
+        &j->c->arena,
+        "%s%.0f %% of the %lld rows that are tested were trained on: of new ones the network may "
+        "know less than the test says",
+        j->checkpoint.seen.all ? "" : "about ", fmax(100 * j->seen, 1), (long long)rows.count);
+    if (mase_cli_flag(j->c, MASE_CLI_all_rows)) /* as was asked for */
+        mase_info("%s", text);
+    else
+        mase_warn("%s", text);
+}
+
 static enum mase_status run(struct job *j, struct mase_err *err)
 {
     MASE_TRY(set_up(j, err));
+    tell_seen(j);
     mase_info("Testing model '%s'...", j->model->name);
     const struct mase_evaluate_opts opts = { .rows = rows_of(j),
                                              .objective = &j->objective,

@@ -27,7 +27,8 @@
  *                                  split (float64[3]), split_by (none: as usual), split_seed,
  *                                  of pictures: image_channels, image_height, image_width (0: as
  *                                  they were), image_mean, image_std (float64[3]; none: as usual
- *                                  for the dataset), crop, flip
+ *                                  for the dataset), crop, flip;
+ *                                  seen: rows, hashed, all, hashes (int64) of what trained (seen.c)
  */
 #include <math.h>
 
@@ -169,6 +170,19 @@ static struct mase_obj *data_info(struct mase_arena *a, const struct mase_datase
     return o;
 }
 
+static struct mase_obj *seen_rows(struct mase_arena *a, const struct mase_seen_rows *seen)
+{
+    const struct mase_tensor hashes = { MASE_I64,
+                                        { 1, { seen->count } },
+                                        (void *)(uintptr_t)seen->hash };
+    struct mase_obj *o = mase_obj_dict(a);
+    set_int(a, o, "rows", seen->rows);
+    set_int(a, o, "hashed", seen->hashed);
+    mase_obj_set(a, o, "all", mase_obj_bool(a, seen->all));
+    mase_obj_set(a, o, "hashes", mase_obj_tensor(a, &hashes));
+    return o;
+}
+
 enum mase_status mase_trainer_save(const struct mase_trainer *t, const char *path,
                                    struct mase_err *err)
 {
@@ -197,7 +211,8 @@ enum mase_status mase_trainer_save(const struct mase_trainer *t, const char *pat
     if (t->loss_hash[0])
         set_text(a, ours, "loss_sha256", t->loss_hash);
     mase_obj_set(a, ours, "state", counters(a, s));
-    mase_obj_set(a, ours, "data", data_info(a, t->data));
+    struct mase_obj *data = mase_obj_set(a, ours, "data", data_info(a, t->data));
+    mase_obj_set(a, data, "seen", seen_rows(a, &t->seen));
     if (t->average)
         mase_obj_set(a, ours, "weights", mase_trainer_save_weights(a, t));
     if (t->pruning.on)

@@ -571,6 +571,28 @@ static struct mase_data_info data_info(struct mase_arena *a, const struct mase_o
     return info;
 }
 
+/* Hashes that rise, of no more rows than there were; else nothing is known. */
+static struct mase_seen_rows read_seen(struct mase_arena *a, const struct mase_obj *data)
+{
+    const struct mase_obj *o = mase_obj_get(data, "seen"), *rows = mase_obj_get(o, "rows"),
+                          *hashed = mase_obj_get(o, "hashed"), *list = mase_obj_get(o, "hashes");
+    const struct mase_seen_rows none = { 0 };
+    struct mase_seen_rows seen = { .all = read_flag(o, "all") };
+    if (!rows || rows->kind != MASE_OBJ_INT || !hashed || hashed->kind != MASE_OBJ_INT || !list ||
+        list->kind != MASE_OBJ_TENSOR || list->tensor->dtype != MASE_I64)
+        return none;
+    seen.rows = rows->i;
+    seen.hashed = hashed->i;
+    seen.count = mase_tensor_count(list->tensor);
+    if (seen.hashed < 1 || seen.hashed > seen.rows || seen.count > seen.hashed)
+        return none;
+    seen.hash = mase_arena_memdup(a, list->tensor->data, (size_t)seen.count * sizeof *seen.hash);
+    for (int64_t i = 1; i < seen.count; i++)
+        if (seen.hash[i] <= seen.hash[i - 1])
+            return none;
+    return seen;
+}
+
 static enum mase_status read_info(struct mase_checkpoint_info *info, struct mase_arena *a,
                                   const struct mase_obj *root, const char *path,
                                   struct mase_err *err)
@@ -592,6 +614,7 @@ static enum mase_status read_info(struct mase_checkpoint_info *info, struct mase
     info->drop_missing = read_flag(data, "drop_nan");
     info->split = read_split(a, data);
     info->image = read_image(a, data);
+    info->seen = read_seen(a, data);
     const struct mase_obj *opts = ours ? mase_obj_get(root, "hyper_parameters") : NULL;
     const struct mase_obj *delta = mase_obj_get(opts, "loss_delta");
     info->task = get_text(a, opts, "task");

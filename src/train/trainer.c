@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/number.h"
 #include "train/content.h"
+#include "train/seen.h"
 
 /* ---- class weights ---- */
 
@@ -222,6 +223,7 @@ static enum mase_status make(void *data, struct mase_err *err)
         release(t);
         return st;
     }
+    t->seen = mase_seen_of(&t->arena, d, mase_dataset_split(d, MASE_SPLIT_TRAIN));
     m->t = t;
     return MASE_OK;
 }

@@ -65,6 +65,7 @@ struct mase_trainer {
     int64_t shuffled;    /* the epoch whose order it is; -1: none */
     int threads;
     struct mase_trainer_pruning pruning;
+    struct mase_seen_rows seen;  /* what it trains on */
     double lr;                   /* of the step under way */
     bool quantised;              /* the number formats are on, if the graph has any */
     bool frozen;                 /* batch norms do not follow the batches any more */

@@ -83,3 +83,32 @@ holds "that has every answer" awk '/"answers": \{/ { inside = 1; next } inside &
     inside { gsub(/[^0-9: ]/, ""); sum += $NF } END { print sum; exit sum != 1200 }' mase_output/many/software/test/run.json
 run report mase_output/many --log-level error
 succeeds "and a report reads it"
+
+# ---- rows that were trained on ----
+awk 'BEGIN { print "a,b,side"; for (i = 0; i < 900; i++) print i * 7919 % 900 / 900 "," i * 104729 % 900 / 900 "," i % 2 }' >first.csv
+{ head -n 1 first.csv; tail -n +2 first.csv | awk '{ print NR * 7919 % 907 "," $0 }' | sort -n | cut -d, -f2-; } >shuffled.csv
+awk 'BEGIN { print "a,b,side"; for (i = 0; i < 900; i++) print i * 7919 % 900 / 450 "," i * 104729 % 900 / 901 "," i % 2 }' >other.csv
+cat >two.mg <<'END'
+mase-graph 1
+module fc = Linear(in_features=2, out_features=2)
+%x = placeholder[target=x]
+%y = call_module[target=fc](args = (%x,), kwargs = {})
+return %y
+END
+run train two.mg first.csv:side --max-epochs 1 --scaling standard --project seen --log-level error
+succeeds "trained"
+load="--load mase_output/seen --project seen"
+# shellcheck disable=SC2086 # words
+{
+run test two.mg first.csv:side $load
+succeeds "tested on its own test split"
+err_lacks "nothing of which was trained on" 'trained on: of new ones'
+run test two.mg shuffled.csv:side $load --json
+succeeds "on a copy in another order, whose test split is another"
+err_has "which is said" 'WARNING +[67][0-9] % of the 180 rows that are tested were trained on: of new ones'
+out_has "and told to programs" '"trained_on": 0\.[67]'
+run test two.mg first.csv:side $load --all-rows
+err_has "all rows are said, too" 'INFO +72 % of the 900 rows that are tested were trained on'
+run test two.mg other.csv:side $load
+err_lacks "other rows are not" 'trained on: of new ones'
+}
