@@ -14,7 +14,7 @@
 
 enum {
     SHOWN_LETTERS = 60, /* of a value */
-    SHOWN_ITEMS = 40,   /* of a dictionary */
+    SHOWN_ITEMS = 64,   /* of a dictionary */
     SHOWN_MOST = 1000,  /* of the outermost */
     SHOWN_GROUPS = 4,   /* of a list of dictionaries */
     SHOWN_DEPTH = 3,
