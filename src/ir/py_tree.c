@@ -268,6 +268,12 @@ static void add_values(struct mase_str *out, const struct mase_param *p)
 static void add_random(struct mase_str *out, const struct mase_param *p)
 {
     const bool normal = p->init == MASE_INIT_NORMAL;
+    if (!normal && p->scale == 0) { /* a single number, which integers may be, too */
+        mase_str_add(out, ".fill_(");
+        mase_repr_float(out, (double)p->centre);
+        mase_str_addc(out, ')');
+        return;
+    }
     mase_str_add(out, normal ? ".normal_(" : ".uniform_(");
     mase_repr_float(out, normal ? (double)p->centre : (double)p->centre - (double)p->scale);
     mase_str_add(out, ", ");

@@ -76,6 +76,10 @@ run convert net.mg net2.mg
 holds "a graph to itself" cmp net.mg net2.mg
 run convert "$SOURCE/examples/own_network/net.mg" own.mg
 succeeds "a graph written by hand"
+printf '%s\n' 'mase-graph 1' 'attr c = i64[3] constant init uniform(0.0, 2.0)' '%x = placeholder[target=x]' '%c = get_attr[target=c]' \
+    '%y = call_function[target=operator.mul](args = (%x, %c), kwargs = {})' 'return %y' >twos.mg
+run convert twos.mg twos.py
+holds "integers that are all the same are written as PyTorch takes them" grep -q 'torch.zeros((3,), dtype=torch.int64).fill_(2.0)' twos.py
 if python3 -c '' 2>/dev/null; then
     run convert "$SOURCE/examples/own_network/net.py:Test" py.mg --dataset jsc
     succeeds "a class of PyTorch's"
