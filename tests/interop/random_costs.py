@@ -48,8 +48,8 @@ def counted(net, inputs, info, graph):
         if wanted:
             yield f"MACs of {path}", row["macs"], wanted[0]
             yield f"FLOPs of {path}", row["flops"], 2 * wanted[0] + wanted[1]
-        own = [p for p in of[path].parameters(recurse=False) if p.requires_grad]
+        own = list(of[path].parameters(recurse=False))
         yield f"parameters of {path}", row["params"], sum(p.numel() for p in own)
     read = [str(node.target) for node in graph.nodes if node.op in ("call_module", "get_attr")]
-    used = {id(p): p for name, p in net.named_parameters() if p.requires_grad and any(name == path or name.startswith(path + ".") for path in read)}
+    used = {id(p): p for name, p in net.named_parameters() if any(name == path or name.startswith(path + ".") for path in read)}
     yield "parameters", info["total"]["params"], sum(p.numel() for p in used.values())
