@@ -12,6 +12,7 @@
 
 #include "cli/project.h"
 #include "ir/graph.h"
+#include "pass/support.h"
 
 enum mase_status mase_cli_run_quantize(struct mase_manager *m, struct mase_graph **g,
                                        const struct mase_cli *c, struct mase_err *err)
@@ -158,11 +159,14 @@ enum mase_status mase_cli_apply_formats(struct mase_graph **g, struct mase_cli *
 enum mase_status mase_cli_quantise(struct mase_graph **g, struct mase_cli *c,
                                    const struct mase_shape *sample, struct mase_err *err)
 {
+    const bool trained = mase_graph_is_quantised(*g);
     warn_of_transforms(c);
     if (mase_pass_runs_find(&c->passes, "quantize", NULL))
         MASE_TRY(mase_cli_apply_formats(g, c, sample, err));
     const char *formats = mase_cli_formats_in(&c->arena, *g);
     if (formats)
         mase_info("Quantised, %s", formats);
+    if (formats && mase_cli_text(c, MASE_CLI_load_name)) /* others are not trained yet */
+        mase_lost_log(*g, trained);
     return MASE_OK;
 }

@@ -13,6 +13,7 @@
 
 #include "base/number.h"
 #include "cli/train.h"
+#include "pass/support.h"
 
 struct job {
     struct mase_cli *c;
@@ -224,6 +225,9 @@ static struct mase_value *results(const struct job *j)
     mase_value_set(a, v, "test_loss_epoch", mase_value_measured(a, e->loss));
     mase_value_set(a, v, score_key(j), mase_value_measured(a, e->score));
     mase_evaluation_set(a, v, e, j->classes.names);
+    struct mase_value *lost = mase_lost_weights(a, j->graph);
+    if (lost)
+        mase_value_set(a, v, "rounded_weights", lost);
     return v;
 }
 

@@ -16,6 +16,7 @@
 
 #include "base/log.h"
 #include "base/number.h"
+#include "pass/support.h"
 
 struct job {
     struct mase_cli *c;
@@ -316,6 +317,9 @@ static struct mase_value *results(const struct job *j)
     set_float(a, v, "train_seconds", j->train_seconds);
     set_float(a, v, "samples_per_second",
               j->train_seconds > 0 ? (double)j->samples / j->train_seconds : 0);
+    struct mase_value *lost = mase_lost_weights(a, mase_trainer_graph(j->trainer));
+    if (lost)
+        mase_value_set(a, v, "rounded_weights", lost);
     return v;
 }
 
@@ -387,10 +391,12 @@ static enum mase_status finish(struct job *j, struct mase_err *err)
     const char *title =
         mase_arena_printf(a, "%s on %s%s", j->model->name, mase_dataset_info(j->data)->data.name,
                           mase_dataset_info(j->data)->simulated ? " (simulated)" : "");
-    if (j->last.step)
+    if (j->last.step) {
+        mase_lost_log(mase_trainer_graph(j->trainer), true);
         print_results(j);
-    else
+    } else {
         mase_info("There was nothing left to train");
+    }
     mase_sheets_set(&j->c->sheets, "results", results(j));
     mase_sheets_end(&j->c->sheets);
     if (!j->saves)

@@ -15,6 +15,7 @@
 #include <mase/train.h>
 
 #include "cli/train.h"
+#include "pass/support.h"
 
 struct job {
     struct mase_cli *c;
@@ -173,6 +174,7 @@ static enum mase_status run(struct job *j, struct mase_err *err)
         mase_warn("the configuration has no pass; the network is saved as it is");
     const char *before = mase_cli_graph_text(a, j->model, j->graph);
     MASE_TRY(mase_manager_run_list(&j->manager, &j->graph, &j->c->passes, err));
+    mase_lost_log(j->graph, false);
     MASE_TRY(save(j, err));
     MASE_TRY(mase_cli_save_graph(a, before, j->transform_dir, j->manager.env.files, err));
     MASE_TRY(mase_make_dirs(mase_path_join(a, j->project_dir, "hardware"), err));

@@ -109,6 +109,28 @@ static enum mase_status select_node(struct job *j, struct mase_err *err)
 
 /* ---- tables ---- */
 
+/* "; 29 (34.1 %) saturate, 3 (3.53 %) become zero" of those that are listed. */
+static const char *lost_in(struct mase_arena *a, const struct job *j)
+{
+    int64_t values = 0, saturated = 0, zeroed = 0;
+    const char *text = "";
+    for (int i = 0; i < j->count; i++) {
+        const struct mase_quantised *p = &j->list[i];
+        values += p->error.count;
+        saturated += p->saturated;
+        for (int64_t k = 0; k < p->error.count; k++)
+            zeroed += mase_tensor_get(p->x, k) != 0 && mase_tensor_get(&p->q, k) == 0;
+    }
+    const double percent = 100 / (double)values;
+    if (saturated)
+        text = mase_arena_printf(a, "; %" PRId64 " (%.3g %%) saturate", saturated,
+                                 percent * (double)saturated);
+    if (zeroed)
+        text = mase_arena_printf(a, "%s%s %" PRId64 " (%.3g %%) become zero", text,
+                                 saturated ? "," : ";", zeroed, percent * (double)zeroed);
+    return text;
+}
+
 static struct mase_sheet summary(const struct job *j, int64_t *off_grid, int64_t *values)
 {
     static const char *const headers[] = { "Parameter", "Format",    "Step",       "Lowest",
@@ -141,12 +163,14 @@ static struct mase_sheet summary(const struct job *j, int64_t *off_grid, int64_t
         *off_grid += p->off_grid;
         *values += p->error.count;
     }
-    s.title = *off_grid
-                  ? mase_arena_printf(
-                        a, "%" PRId64 " of %" PRId64 " values are off their grid or out of range",
-                        *off_grid, *values)
-                  : mase_arena_printf(
-                        a, "all %" PRId64 " values lie on their grid and in their range", *values);
+    const char *cut = lost_in(a, j);
+    s.title =
+        *off_grid
+            ? mase_arena_printf(
+                  a, "%" PRId64 " of %" PRId64 " values are off their grid or out of range%s",
+                  *off_grid, *values, cut)
+            : mase_arena_printf(a, "all %" PRId64 " values lie on their grid and in their range%s",
+                                *values, cut);
     return s;
 }
 

@@ -4,6 +4,7 @@
 #ifndef MASE_PASS_SUPPORT_H
 #define MASE_PASS_SUPPORT_H
 
+#include <mase/compare.h>
 #include <mase/file.h>
 #include <mase/meta.h>
 #include <mase/pass.h>
@@ -11,6 +12,22 @@
 /* Metadata is the graph's side table: an analysis may write it, and nothing else, of a graph that
  * is const to it. The one place where const is set aside; the manager checks the rest. */
 struct mase_graph *mase_side_tables(const struct mase_graph *g);
+
+/* mase_quantised_params (compare.h) before anything is rounded. */
+int mase_quantised_list(struct mase_quantised **out, struct mase_arena *arena,
+                        const struct mase_graph *g);
+/* How many values of x its format cuts; each is shown to fn (may be NULL). */
+typedef void mase_outside_fn(void *data, int64_t index);
+int64_t mase_quantised_saturated(const struct mase_quantised *p, mase_outside_fn *fn, void *data);
+
+/* What rounding takes from weights and biases (lost.c): how many saturate and how many become zero
+ * that were not, in all and of the parameters that lose much by it. NULL: g has no weights, or
+ * nothing rounds them. */
+struct mase_value *mase_lost_weights(struct mase_arena *a, const struct mase_graph *g);
+/* That in a sentence, empty where nothing is lost; true: it is much. */
+bool mase_lost_tell(struct mase_str *out, const struct mase_value *lost);
+/* That sentence to the log: of what is much a warning, unless the weights were trained so. */
+void mase_lost_log(const struct mase_graph *g, bool trained);
 
 /* Where a pass writes: path (relative to the output folder) if given, else dflt in the output
  * folder; NULL when there is neither. In the scratch arena. */

@@ -204,3 +204,27 @@ run sweep --config q.toml --set $frac=1,1 --project no6
 refused "a value twice" 'linear.weight_frac_width: 1 is given twice'
 run train --config q.toml --set $frac=0..2 --project no7
 refused "training takes one" 'weight_frac_width must be an integer'
+
+# What a format takes from trained weights is said wherever one is given: the example's second widths cut
+# them at 0.5.
+run train jsc-tiny jsc-sim --max-steps 400 --batch-size 1024 --learning-rate 1e-1 --project cut
+widths=$SOURCE/configs/examples/jsc_toy_by_type_widths.toml
+told='WARNING +of 85 weights and biases [0-9]+ \([0-9.]+ %\) saturate, none become zero: above all seq_blocks.2.weight, of whose 80 [0-9]+ saturate; weight_frac_width = "auto" lets ch calibrate find what fits$'
+run transform --config "$widths" --dataset jsc-sim --load mase_output/cut --project cut_t
+err_has "by ch transform" "$told"
+holds "and in its record" sh -c "tr -d ' \n' <mase_output/cut_t/run.json | grep -q '\"rounded_weights\":{\"values\":85,\"saturated\":[1-9]'"
+run test --config "$widths" --dataset jsc-sim --load mase_output/cut --json --project cut_e
+err_has "by ch test" "$told"
+out_has "for programs" '"rounded_to_zero": 0'
+run train --config "$widths" --dataset jsc-sim --load mase_output/cut --max-steps 1 --project cut_q
+err_has "by ch train" "$told"
+run test --dataset jsc-sim --load mase_output/cut_q jsc-tiny --project cut_f
+err_has "of one that was trained so, as it is" "$(printf '%s' "$told" | sed 's/WARNING +of/INFO +Rounded, of/')"
+run weights mase_output/cut_t/software/transform/transformed_ckpt
+out_has "the table begins with it" '^all 85 values lie on their grid and in their range; [0-9]+ \([0-9.]+ %\) saturate$'
+run test --config "$widths" --dataset jsc-sim --load mase_output/cut --set passes.quantize.linear.config.weight_frac_width=40 --project cut_g
+err_has "all of them" 'WARNING +of 85 weights and biases 80 \(94.1 %\) saturate'
+run test --config "$widths" --dataset jsc-sim --load mase_output/cut --set passes.quantize.linear.config.weight_frac_width=-8 --project cut_h
+err_has "or none is left" 'WARNING +of 85 weights and biases none saturate, 80 \(94.1 %\) become zero: above all seq_blocks.2.weight, of whose 80 80 become zero; weight_frac_width = "auto"'
+run test --config "$widths" --dataset jsc-sim --load mase_output/cut --set passes.quantize.linear.config.weight_frac_width=4 --project cut_i
+holds "little is no warning" sh -c "! grep -q 'WARNING.*weights and biases' '$T/err'"

@@ -205,7 +205,11 @@ static enum mase_status apply(struct mase_graph *g, struct mase_rules *r,
     MASE_TRY(decide_all(list, env->scratch, r, g, err));
     MASE_TRY(settle(list, g, o, env, err));
     mase_quantize_apply(g, list, g->node_count);
-    return mase_graph_learn(g, err);
+    MASE_TRY(mase_graph_learn(g, err));
+    struct mase_value *lost = env->rehearsal ? NULL : mase_lost_weights(mase_pass_arena(env), g);
+    if (lost)
+        mase_pass_note(env, "rounded_weights", lost);
+    return MASE_OK;
 }
 
 static enum mase_status rules_of(struct mase_rules *r, struct mase_arena *a,
