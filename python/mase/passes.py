@@ -11,10 +11,10 @@ from __future__ import annotations
 import ctypes
 import json
 import os
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _session
-from ._library import Text, c_text, call, call_text, lib, take_text
+from ._library import Text, c_text, call, call_text, lib, number, take_text
 from ._options import plain, settings_text
 from ._own import running
 from .data import Data
@@ -66,7 +66,7 @@ def run_pass(
     graph: MaseGraph, name: str, pass_args: Any = None, data: Optional[Data] = None
 ) -> Tuple[MaseGraph, Info]:
     """Run a pass by its name, on samples of data if it needs some."""
-    args, data = _arguments(name, pass_args, data)
+    args, data = _arguments(graph, name, pass_args, data)
     out = Text()
     rows = None if data is None else data._pointer
     with running(graph):
@@ -119,19 +119,23 @@ def _is_text(config: str) -> bool:
 # ---- arguments of Python's ----
 
 
-def _arguments(name: str, pass_args: Any, data: Optional[Data]) -> Tuple[Any, Optional[Data]]:
+def _arguments(
+    graph: MaseGraph, name: str, pass_args: Any, data: Optional[Data]
+) -> Tuple[Any, Optional[Data]]:
     """What the library gets for a pass: its options, and samples."""
     if isinstance(pass_args, (str, os.PathLike)):  # a folder or file, as the original takes it
         return _path_argument(name, os.fspath(pass_args)), data
     args = dict(pass_args or {})
     dummy = args.pop("dummy_in", None)
+    if dummy is not None:
+        dummy = _in_order(graph, dummy)
     if dummy is not None and "batch" in _options_of(name):  # shapes are all that it takes of it
         args.setdefault("batch", len(next(iter(dummy.values()))))
     elif dummy is not None:
         data = data or _data_of([dummy])
     generator = args.pop("input_generator", None)
     if generator is not None:
-        data = _generated(generator, args)
+        data = _generated(graph, generator, args)
     return plain(args), data
 
 
@@ -150,23 +154,32 @@ def _path_argument(name: str, path: str) -> Dict[str, str]:
     raise TypeError(f"the arguments of pass {name} are a dict, not the text '{path}'")
 
 
-def _generated(generator: Any, args: Dict[str, Any]) -> Data:
+def _in_order(graph: MaseGraph, batch: Mapping[str, Any]) -> Dict[str, Any]:
+    """An array for each input of the graph."""
+    names = [node.name for node in graph.nodes if node.op == "placeholder"]
+    if not isinstance(batch, Mapping) or sorted(batch) != sorted(names):
+        given = list(batch) if isinstance(batch, Mapping) else type(batch).__name__
+        raise TypeError(f"an array is wanted for each input, {', '.join(names)}; got {given}")
+    return {name: batch[name] for name in names}
+
+
+def _generated(graph: MaseGraph, generator: Any, args: Dict[str, Any]) -> Data:
     """Samples from an input generator: its own data and split, or what any other gives."""
     own = getattr(generator, "data", None)
     if isinstance(own, Data):
         args.setdefault("split", generator.split)
         args.setdefault("batch_size", generator.batch_size)
         return own
-    batches, have, wanted = [], 0, int(args.get("num_samples") or 0)
+    batches, have, wanted = [], 0, number("num_samples", args.get("num_samples") or 0)
     for batch in generator:
-        batches.append(batch)
+        batches.append(_in_order(graph, batch))
         have += len(next(iter(batch.values())))
         if have >= wanted and wanted:
             break
     return _data_of(batches)
 
 
-def _data_of(batches: List[Mapping[str, Any]]) -> Data:
+def _data_of(batches: Sequence[Mapping[str, Any]]) -> Data:
     """Samples of batches {input: array}, all of which train."""
     import numpy
 
@@ -337,7 +350,7 @@ def profile(graph: MaseGraph, data: Optional[Data] = None, **options: Any) -> Pr
     options are those of the pass profile_statistics: by, target_weight_nodes,
     target_activation_nodes, weight_statistics, activation_statistics, num_samples, split, ...
     """
-    args, data = _arguments("profile_statistics", options, data)
+    args, data = _arguments(graph, "profile_statistics", options, data)
     rows = None if data is None else data._pointer
     try:
         text = call_text(lib.mase_net_profile, graph._pointer, rows, settings_text(args))

@@ -295,3 +295,14 @@ def test_an_exception_of_the_log_hides_no_change(graph: mase.MaseGraph) -> None:
         logger.removeHandler(handler)
         logger.setLevel(level)
     assert graph.quantised and (graph(x) != before).any()
+
+
+def test_a_dummy_input_has_the_names_of_the_inputs(graph: mase.MaseGraph) -> None:
+    x = numpy.ones((3, 16), numpy.float32)
+    passes.add_common_metadata_analysis_pass(graph, {"dummy_in": {"x": x}})
+    assert graph.node("x").meta["mase"]["common"]["results"]["data_out_0"]["shape"] == [3, 16]
+    for wrong in ({"y": x}, {"x": x, "y": x}, {}, x, [x]):
+        with pytest.raises(TypeError, match="for each input, x"):
+            passes.add_common_metadata_analysis_pass(graph, {"dummy_in": wrong})
+        with pytest.raises(TypeError, match="for each input, x"):
+            passes.profile_statistics_analysis_pass(graph, {"input_generator": iter([wrong]), "num_samples": 1})
