@@ -133,8 +133,9 @@ struct mase_dataset_opts {
     const struct mase_scaling *target_scaling; /* by these; borrowed while opening */
     struct mase_data_columns columns;          /* tables of one's own; borrowed while opening */
     struct mase_image_opts image;              /* datasets of pictures */
-    bool drop_missing;            /* leave out rows with a missing value, which are errors */
-    bool ranges;                  /* mase_dataset_range will be asked */
+    bool drop_missing; /* leave out rows with a missing value, which are errors */
+    bool ranges;       /* mase_dataset_range will be asked */
+    bool in_order;     /* tables: all rows train, however few, as they come in the file */
     struct mase_data_split split; /* also the seed of those held out for validation */
     uint64_t sim_seed;            /* jsc-sim: another sample of the same kind */
     int64_t sim_rows;             /* jsc-sim: 0 means 800 000 */

@@ -1,5 +1,5 @@
 /*
- * predict.c - ch predict: a network's outputs for samples in a NumPy file.
+ * predict.c - ch predict: a network's outputs for samples in a NumPy file or a file of data.
  *
  * The network is built for the dataset that is named, else for the one its checkpoint was trained
  * on, else for its usual one. Several inputs come in a .npz, several results go to one
@@ -29,6 +29,7 @@ struct job {
     struct mase_tensor x, y;
     struct mase_tensor given;      /* the samples as their file has them */
     struct mase_cli_arrays arrays; /* of a .npz, or the samples under the name of the input */
+    bool table;                    /* the samples are data, as they were measured */
     struct mase_cli_many many;
     struct mase_graph *graph; /* owned, like the predictor */
     struct mase_predictor *predictor;
@@ -74,8 +75,6 @@ static enum mase_status read_checkpoint(struct job *j, struct mase_err *err)
 {
     MASE_TRY(mase_cli_checkpoint_info(&j->checkpoint, j->c, j->weights, err));
     const bool raw = mase_cli_flag(j->c, MASE_CLI_raw);
-    if (!raw && j->checkpoint.scaling.n)
-        mase_info("The samples are taken as scaled already; --raw scales them");
     if (raw && !j->checkpoint.scale && !j->checkpoint.image.normalise)
         return mase_fail_in(
             err, MASE_EVALUE, mase_cli_text(j->c, MASE_CLI_load_name),
@@ -111,11 +110,26 @@ static enum mase_status check_samples(const struct job *j, struct mase_err *err)
     return st;
 }
 
+/* Of a file of data, which are scaled as those that trained were. */
+static enum mase_status read_table(struct job *j, struct mase_err *err)
+{
+    const char *path = mase_cli_text(j->c, MASE_CLI_input);
+    MASE_TRY(mase_cli_read_table(&j->x, j->c, &j->checkpoint, path, err));
+    j->given = j->x;
+    j->table = true;
+    j->arrays.count = 0;
+    if (j->checkpoint.scaling.n)
+        mase_info("The features are scaled as in training");
+    return MASE_OK;
+}
+
 static enum mase_status read_samples(struct job *j, struct mase_err *err)
 {
     const char *path = mase_cli_text(j->c, MASE_CLI_input);
     struct mase_tensor t;
     const bool several = strchr(path, ';') && !mase_is_file(path);
+    if (!several && mase_cli_is_table(path))
+        return read_table(j, err);
     if (mase_ends_with(path, ".npz") || several) {
         MASE_TRY(several ? mase_cli_read_files(&j->arrays, &j->c->arena, path, err)
                          : mase_cli_read_arrays(&j->arrays, &j->c->arena, path, err));
@@ -271,6 +285,18 @@ static void give_single(struct job *j)
     j->arrays.count = 1;
 }
 
+/* Has the file arrays of a data set, X and y, rather than one by the name of the only input? */
+static bool has_data(const struct job *j)
+{
+    const struct mase_node *n = j->graph->first;
+    while (n->kind != MASE_PLACEHOLDER)
+        n = n->next;
+    for (int i = 0; i < j->arrays.count; i++)
+        if (!j->arrays.items[i].name || mase_streq(j->arrays.items[i].name, n->target))
+            return false;
+    return j->arrays.count > 0;
+}
+
 /* The fast way is for one result: then j->x has the samples. */
 static enum mase_status choose_way(struct job *j, bool *many, struct mase_err *err)
 {
@@ -278,6 +304,12 @@ static enum mase_status choose_way(struct job *j, bool *many, struct mase_err *e
     const int inputs = count_inputs(j->graph);
     if (!inputs)
         return mase_fail(err, MASE_EUNSUPPORTED, "the network has no input");
+    if (inputs == 1 && has_data(j)) {
+        MASE_TRY(read_table(j, err));
+        MASE_TRY(check_samples(j, err));
+    }
+    if (!j->table && !mase_cli_flag(j->c, MASE_CLI_raw) && j->checkpoint.scaling.n)
+        mase_info("The samples are taken as scaled already; --raw scales them");
     if (!j->arrays.count && inputs > 1)
         return mase_fail_in(err, MASE_EVALUE, input,
                             "the network has several inputs: give a .npz file that has an array "
@@ -347,7 +379,7 @@ static enum mase_status predict(struct job *j, struct mase_err *err)
         .together = batch->cmdline || batch->file ? mase_cli_effective(batch)->i : 0,
         .usual = n,
         .seed = (uint64_t)mase_cli_value(j->c, MASE_CLI_seed)->i,
-        .scaling = mase_cli_flag(j->c, MASE_CLI_raw) ? &j->checkpoint.scaling : NULL,
+        .scaling = j->table || mase_cli_flag(j->c, MASE_CLI_raw) ? &j->checkpoint.scaling : NULL,
     };
     mase_cli_tell_draws(j->graph);
     MASE_TRY(mase_predictor_new(&j->predictor, j->graph, &j->data.sample, &opts, err));

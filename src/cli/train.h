@@ -138,4 +138,11 @@ void mase_cli_bits_set(struct mase_arena *a, struct mase_value *results,
 /* A line about learned bits: "6219 EBOPs, weights of 1.23 bits (41.0 % have none), ..." */
 void mase_cli_bits_tell(struct mase_sheets *s, const struct mase_train_epoch *e);
 
+/* Is this a file of data, .csv or .h5, rather than an array of samples? */
+bool mase_cli_is_table(const char *path);
+/* Its samples, one after the other, not scaled (predict_table.c). */
+enum mase_status mase_cli_read_table(struct mase_tensor *x, struct mase_cli *c,
+                                     const struct mase_checkpoint_info *info, const char *path,
+                                     struct mase_err *err) MASE_MUST_CHECK;
+
 #endif /* MASE_CLI_TRAIN_H */

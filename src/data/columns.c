@@ -180,7 +180,8 @@ enum mase_status mase_find_labels(struct mase_label_columns *l, struct mase_aren
         int column = chosen->label_count ? find_column(h, name) : -1;
         if (column < 0 && (!chosen->label_count || chosen->usual_label))
             column = find_usual(h);
-        if (column < 0 && !chosen->label_count && c->target == MASE_TARGET_NONE)
+        const bool named = chosen->label_count && !chosen->usual_label;
+        if (column < 0 && !named && c->target == MASE_TARGET_NONE)
             return MASE_OK;
         if (column < 0)
             return fail_column(

@@ -49,7 +49,8 @@ enum mase_status mase_h5_open(struct mase_h5 *f, const char *path,
                               struct mase_err *err) MASE_MUST_CHECK;
 void mase_h5_close(struct mase_h5 *f);
 bool mase_h5_has(struct mase_h5 *f, const char *name);
-/* The first dataset at the root that is a compound table with this column, or NULL; in a. */
+/* The first dataset at the root that is a compound table with this column (""; any), or NULL; in a.
+ */
 const char *mase_h5_find_table(struct mase_h5 *f, struct mase_arena *a, const char *column);
 
 /* The names of all that is at the root but links elsewhere; in a. */

@@ -370,20 +370,23 @@ static enum mase_status open_arrays(struct table *t, struct mase_arena *a, struc
 
 /* The first table with a column of labels; NULL: there is none. */
 static const char *find_table(struct mase_h5 *f, struct mase_arena *a,
-                              const struct mase_data_columns *c)
+                              const struct mase_data_columns *c, enum mase_target target)
 {
     static const char *const usual[] = { "label", "class", "target" };
     const char *name = c->label_count ? mase_h5_find_table(f, a, c->labels[0]) : NULL;
     if (!c->label_count || c->usual_label)
         for (int i = 0; i < 3 && !name; i++)
             name = mase_h5_find_table(f, a, usual[i]);
+    const bool named = c->feature_count && !c->except;
+    if (!name && target == MASE_TARGET_NONE) /* labels need not be there */
+        name = mase_h5_find_table(f, a, named ? c->features[0] : "");
     return name;
 }
 
 static enum mase_status open_records(struct table *t, struct mase_arena *a, struct mase_h5 *f,
                                      const struct mase_columns *c, struct mase_err *err)
 {
-    const char *name = find_table(f, a, &c->chosen);
+    const char *name = find_table(f, a, &c->chosen, c->target);
     if (!name)
         return mase_fail_in(err, MASE_EVALUE, f->path,
                             "neither datasets X and y nor a table with a column '%s'",
@@ -427,7 +430,7 @@ static struct mase_array_names choose_arrays(struct mase_arena *a, const struct 
     int count;
     struct mase_array_names n = mase_find_arrays(a, c, has_set, f);
     const bool found = mase_h5_has(f, n.x[0]);
-    if (!found && find_table(f, a, &c->chosen))
+    if (!found && find_table(f, a, &c->chosen, c->target))
         return n;
     const char **list = list_arrays(&count, a, f);
     if (!found)

@@ -521,7 +521,7 @@ static bool has_column(hid_t group, const char *name, hid_t access, const char *
     const hid_t set = h5.H5Dopen2(group, name, access);
     const hid_t type = set >= 0 ? h5.H5Dget_type(set) : -1;
     if (type >= 0 && h5.H5Tget_class(type) == H5T_COMPOUND)
-        has = h5.H5Tget_member_index(type, column) >= 0;
+        has = !column[0] || h5.H5Tget_member_index(type, column) >= 0;
     if (type >= 0)
         h5.H5Tclose(type);
     if (set >= 0)

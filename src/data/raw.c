@@ -243,8 +243,8 @@ static void drop_missing(struct mase_raw *r)
 static enum mase_status check_parts(const struct mase_raw *r, bool divided, const char *path,
                                     struct mase_err *err)
 {
-    if (r->few && r->rows > 0)
-        return MASE_OK;
+    if (r->few)
+        return r->rows > 0 ? MASE_OK : mase_fail_in(err, MASE_EVALUE, path, "there are no rows");
     if (r->rows < ROWS_MIN)
         return mase_fail_in(err, MASE_EVALUE, path,
                             "%" PRId64 " rows are too few to split; %d are needed%s", r->rows,
@@ -510,8 +510,15 @@ enum mase_status mase_raw_finish(struct mase_dataset *d, struct mase_raw *r,
                                  const struct mase_dataset_opts *opts, const char *path,
                                  struct mase_err *err)
 {
-    const struct mase_dataset_opts fitted =
+    struct mase_dataset_opts fitted =
         mase_fit_split(opts, r->training || r->published, r->validation > 0, r->grouped);
+    if (opts->in_order) {
+        fitted.split = (struct mase_data_split){ 0 };
+        fitted.original_splits = true;
+        r->training = r->rows;
+        r->validation = 0;
+        r->few = true;
+    }
     opts = &fitted;
     MASE_TRY(mase_raw_check(r, path, err));
     own_names(d, r);

@@ -28,6 +28,47 @@ run predict jsc-toy --load $best --input x.npy --output raw.npy --raw
 succeeds "raw samples"
 holds "are scaled" sh -c '! cmp -s y.npy raw.npy'
 
+# Files of data: columns by their names, scaled as in training, with labels or without.
+K=$SOURCE/tests/data/data/kinds
+cat >linear.mg <<'END'
+mase-graph 1
+name linear
+module l = Linear(in_features=3, out_features=3)
+%x : f32[1, 3] = placeholder[target=x]
+%l : f32[1, 3] = call_module[target=l](args = (%x,), kwargs = {})
+return %l
+END
+awk 'BEGIN { print "a,b,c,kind"; for (i = 0; i < 60; i++) print i % 7 "," i % 5 / 4 "," i % 11 - 3 "," substr("xyz", i % 3 + 1, 1) }' >train.csv
+run train linear.mg train.csv:kind --scaling standard --max-epochs 2 --learning-rate 1e-2 --project d
+succeeds "trained on columns"
+load=mase_output/d/software/training_ckpts/best.ckpt
+awk -F, 'NR > 1 { print NR "," $3 "," $2 "," $1 }
+    NR == 1 { print "id,c,b,a" }' train.csv >other.csv
+run predict linear.mg --load $load --input train.csv --output d1.npy
+succeeds "a table"
+err_has "is scaled, which is said" '^INFO +The features are scaled as in training$'
+run predict linear.mg --load $load --input other.csv --output d2.npy
+succeeds "columns in another order, without labels"
+holds "give the same" cmp d1.npy d2.npy
+holds "for all rows" grep -q "'shape': (60, 3)" d2.npy
+head -n 2 other.csv >one.csv
+run predict linear.mg --load $load --input one.csv --output d3.npy
+succeeds "a single row"
+printf 'a,b\n1,2\n' >short.csv
+run predict linear.mg --load $load --input short.csv --output no.npy
+refused "a column that is not there" "short.csv:1:1: there is no column 'c' for the features"
+printf 'a,b,c\n1,2,3\n1,,3\n' >empty.csv
+run predict linear.mg --load $load --input empty.csv --output no.npy
+refused "an empty cell" 'empty.csv:3:3: the value of b is missing'
+run predict linear.mg --load $load --input empty.csv --output d4.npy --drop-nan
+err_has "left out, which is said" 'WARNING +.*1 row with a missing value is left out: there are fewer outputs than rows$'
+run train linear.mg "$K/records.h5" --scaling minmax --max-epochs 1 --learning-rate 1e-2 --project h
+load=mase_output/h/software/training_ckpts/best.ckpt
+run predict linear.mg --load $load --input "$K/records.h5" --output h1.npy
+succeeds "a table of HDF5"
+run predict linear.mg --load $load --input "$K/records_text.h5" --output h2.npy
+succeeds "another with the same columns"
+holds "gives the same" cmp h1.npy h2.npy
 # A quantised network that transform saved.
 cat >q.toml <<'END'
 model = "jsc-toy"
