@@ -73,10 +73,11 @@ struct mase_sweep {
      */
     const struct mase_graph *const *bases;
     const struct mase_dataset *data;
-    const char *data_variant;         /* how the data was opened beyond its checksum, or NULL */
-    const char *weights;              /* file to start from; NULL: initialised from the seed */
-    struct mase_weights_opts load;    /* how; the seed is each configuration's own */
-    const struct mase_value *options; /* what is the same everywhere; NULL: the defaults */
+    const char *data_variant;            /* how the data was opened beyond its checksum, or NULL */
+    const char *weights;                 /* file to start from; NULL: initialised from the seed */
+    struct mase_weights_opts load;       /* how; the seed is each configuration's own */
+    const struct mase_value *options;    /* what is the same everywhere; NULL: the defaults */
+    const struct mase_prune_opts *prune; /* and how all are pruned on the way; NULL: not */
     const struct mase_sweep_axis *axes;
     int axis_count;
     const char *dir; /* of the results, made if missing */

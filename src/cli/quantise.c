@@ -90,7 +90,7 @@ const char *mase_cli_formats_in(struct mase_arena *a, const struct mase_graph *g
 /* Weights are pruned while they are trained; later they are what they have become. */
 static bool prunes(const struct mase_cli *c)
 {
-    return mase_streq(c->command->name, "train");
+    return mase_streq(c->command->name, "train") || mase_streq(c->command->name, "sweep");
 }
 
 /* What else would change the network is no part of this command. */

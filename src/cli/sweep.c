@@ -228,6 +228,7 @@ static enum mase_status open_inputs(struct job *j, struct mase_err *err)
                          "saved graph");
     j->sweep.weights = j->weights == MASE_CLI_OWN ? NULL : mase_cli_text(c, MASE_CLI_load_name);
     MASE_TRY(mase_cli_load_opts(&j->sweep.load, c, err));
+    MASE_TRY(mase_cli_pruning(&j->sweep.prune, c, err));
     MASE_TRY(mase_cli_open_data(&j->data, c, err));
     j->sweep.data = j->data;
     MASE_TRY(open_networks(j, err));

@@ -206,7 +206,7 @@ void mase_trainer_end_pruning(const struct mase_trainer *t)
 /* ---- checkpoints ---- */
 
 /* The section in one line: a run is resumed with the same. */
-static const char *describe(struct mase_arena *a, const struct mase_pruning *p)
+const char *mase_trainer_pruning_text(struct mase_arena *a, const struct mase_pruning *p)
 {
     struct mase_str shares = { 0 };
     if (p->shares)
@@ -225,7 +225,7 @@ struct mase_obj *mase_trainer_save_pruning(struct mase_arena *a, const struct ma
 {
     const struct mase_trainer_pruning *p = &t->pruning;
     struct mase_obj *o = mase_obj_dict(a);
-    mase_obj_set(a, o, "section", mase_obj_text(a, describe(a, &p->how)));
+    mase_obj_set(a, o, "section", mase_obj_text(a, mase_trainer_pruning_text(a, &p->how)));
     struct mase_obj *masks = mase_obj_set(a, o, "masks", mase_obj_dict(a));
     struct mase_obj *scores = mase_obj_set(a, o, "scores", mase_obj_dict(a));
     for (int i = 0; i < p->count; i++) {
@@ -255,7 +255,7 @@ enum mase_status mase_trainer_check_pruning(const struct mase_trainer *t,
     const struct mase_trainer_pruning *p = &t->pruning;
     struct mase_arena a = { 0 };
     const struct mase_obj *section = mase_obj_get(was, "section");
-    const char *now = p->on ? describe(&a, &p->how) : NULL;
+    const char *now = p->on ? mase_trainer_pruning_text(&a, &p->how) : NULL;
     enum mase_status st = MASE_OK;
     const bool same = now ? section && mase_obj_is_text(section, now) : !was;
     if (!same) {

@@ -79,6 +79,7 @@ static enum mase_status make_point(struct mase_sweep_point *p, const struct mase
     p->base = s->bases ? s->bases[s->networks ? network : 0] : NULL;
     MASE_TRY(mase_opts_bind(&p->opts, sizeof(p->opts), mase_train_rows, table, a, err));
     p->opts.threads = 1;
+    p->opts.prune = s->prune;
     if (s->networks && !mase_graph_is_quantised(p->network))
         p->opts.distill = 0; /* the float network beside those of the axis */
     return MASE_OK;

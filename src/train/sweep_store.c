@@ -17,6 +17,7 @@
 #include <mase/log.h>
 
 #include "train/content.h"
+#include "train/trainer.h"
 
 #define FLOAT(f) MASE_OPT_FLOAT(struct mase_sweep_result, f, #f, NAN, 0, 0, "")
 #define INT(f)   MASE_OPT_INT(struct mase_sweep_result, f, #f, 0, 0, 0, "")
@@ -111,6 +112,14 @@ static struct mase_value *options_of(struct mase_arena *a, const struct mase_tra
     return v;
 }
 
+static void set_pruning(struct mase_arena *a, struct mase_value *v, const struct mase_prune_opts *o)
+{
+    struct mase_pruning how;
+    struct mase_err unwanted;
+    if (o && !mase_prune_resolve(&how, o, &unwanted)) /* else it fails when it runs */
+        mase_value_set(a, v, "prune", mase_value_string(a, mase_trainer_pruning_text(a, &how)));
+}
+
 static struct mase_value *identity(struct mase_arena *a, const struct mase_sweep_point *p,
                                    const struct mase_sweep *s)
 {
@@ -126,6 +135,7 @@ static struct mase_value *identity(struct mase_arena *a, const struct mase_sweep
     mase_value_set(a, v, "checksum", mase_value_string(a, data->checksum));
     mase_value_set(a, v, "variant", text_or_none(a, s->data_variant));
     set_scaling(a, v, data);
+    set_pruning(a, v, opts.prune);
     if (p->loss_hash[0])
         mase_value_set(a, v, "loss", mase_value_string(a, p->loss_hash));
     mase_value_set(a, v, "weights", mase_value_string(a, s->weights_hash));

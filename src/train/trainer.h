@@ -113,6 +113,8 @@ enum mase_status mase_trainer_check_teacher(const struct mase_trainer *t,
 enum mase_status mase_trainer_load_teacher(struct mase_trainer *t, const struct mase_obj *saved,
                                            struct mase_err *err) MASE_MUST_CHECK;
 
+/* What [passes.prune] says, in one line; in a. */
+const char *mase_trainer_pruning_text(struct mase_arena *a, const struct mase_pruning *p);
 /* prune.c: nothing of it does anything unless opts.prune asks for it. Choose masks anew if the step
  * to come is one of the schedule's. */
 enum mase_status mase_trainer_start_pruning(struct mase_trainer *t,

@@ -93,3 +93,20 @@ run transform --config v.toml --project v --log-level error
 succeeds "the original's sections"
 out_has "costs know of zeros" '^seq_blocks_2 +linear +64 +128 +384 +72 +2304 +256 +256 +352 +32 +65536 +32768 '
 
+
+# ---- a sweep ----
+# prunes as training does: the same loss from the same file, and another share is another configuration
+run train --config c.toml --project one --log-level error
+succeeds "a run that prunes"
+run sweep --config c.toml --project swept --log-level error
+succeeds "a sweep of it"
+file=$(ls mase_output/swept/software/sweep/runs/*.json)
+number() { sed -n "s/.*\"$1\": *\([0-9.]*\).*/\1/p" "$2" | head -n 1; }
+err_lacks "nothing of it is left out" 'pass prune is not run'
+holds "comes to the same loss" test "$(number val_loss "$file")" = "$(number val_loss_epoch mase_output/one/run.json)"
+holds "and says how" grep -q '"prune": "global elementwise l1-norm sparsity 0.75, ' "$file"
+run sweep --config c.toml --set passes.prune.sparsity=0.5 --project swept
+err_has "another share is not done before" '1 configurations, 0 done before'
+run sweep --config c.toml --set passes.prune.sparsity=0.0 --project swept --log-level error
+holds "and comes to another loss" test "$(cut -d, -f3 mase_output/swept/software/sweep/sweep.csv | tail -n 1)" != \
+    "$(sed -n 's/.*"train_loss": *\([0-9.]*\).*/\1/p' "$file")"
