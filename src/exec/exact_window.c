@@ -409,6 +409,26 @@ enum mase_status mase_exact_lower_mean(struct mase_exact_lowering *l, const stru
 
 /* ---- layouts ---- */
 
+/* A zero has any step: that of its channel, with which pools and convolutions look at it. */
+static void step_zeros(struct mase_meaning *m, const int32_t *from, const struct mase_shape *s,
+                       const struct mase_exact_value *x)
+{
+    const int64_t rows = mase_shape_count(s), per = s->rank > 2 ? rows / s->dim[1] : rows;
+    for (int64_t at = 0; at < rows; at += per) {
+        int64_t k = at;
+        while (k < at + per && from[k] < 0)
+            k++;
+        const struct mase_meaning *like = k < at + per ? &m[k] : &x->meaning[0];
+        const double step = like->step;
+        const bool scaled = like->scaled;
+        for (k = at; k < at + per; k++)
+            if (from[k] < 0) {
+                m[k].step = step;
+                m[k].scaled = scaled;
+            }
+    }
+}
+
 /* Rows of values, those of each counted on: where 0 comes out is a new row. */
 static enum mase_status pick_rows(struct mase_exact_lowering *l, const struct mase_instr *i,
                                   const struct mase_exact_rowset *x, struct mase_err *err)
@@ -436,6 +456,8 @@ static enum mase_status pick_rows(struct mase_exact_lowering *l, const struct ma
         lo[r] = v->lo[row];
         lo[y->rows + r] = v->hi[row];
     }
+    if (codes)
+        step_zeros(m, from, &out->shape, x->value[0]);
     mase_exact_add_instr(l, MASE_EXACT_PICK, x->value[0], y)->u.rows =
         (struct mase_exact_rows){ NULL, from, NULL };
     mase_exact_give(l, i, y);

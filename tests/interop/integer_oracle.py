@@ -243,6 +243,8 @@ def ternary(w, f):
     out = np.empty_like(w)
     for part, to in zip(*((w, out) if w.ndim > 1 else (w[None], out[None]))):
         size = np.abs(part)
+        if f["scaling_factor"] and not size.any():
+            raise Refused("a mean of nothing")
         limit = F32(0.75) * (F32(size.sum(dtype=np.float64)) / F32(size.size))
         above = size > limit
         a = F32(size[above].sum(dtype=np.float64)) / F32(above.sum()) if f["scaling_factor"] else F32(1)
@@ -437,7 +439,9 @@ def picked(v, index):
     if v.floats is not None:
         return Value(index.shape, floats=np.where(flat < 0, F32(0), v.floats[:, flat]))
     code = np.where(flat < 0, 0, v.code[:, flat])
-    return Value(index.shape, code=code, row=[v.row[k] if k >= 0 else Row() for k in flat])
+    channels = index.reshape(len(index), -1) if index.ndim > 1 else index.reshape(1, -1)
+    like = [v.row[next((k for k in c if k >= 0), 0)] for c in channels for _ in c]  # a zero has any step: that of its channel
+    return Value(index.shape, code=code, row=[v.row[k] if k >= 0 else Row(r.step, r.scaled) for k, r in zip(flat, like)])
 
 
 def index_of(v):

@@ -112,6 +112,16 @@ def ints(rng, role, shape, axis=None, zero=False, power=False):
     return f
 
 
+def one_scale(f):
+    """The same for all channels."""
+    f["axis"] = None
+    for key in ("scale", "zero_point"):
+        if isinstance(f.get(key), list):
+            f[key] = f[key][0]
+    for what in f.get("learned", {}):
+        f["learned"][what] = f["learned"][what][:1]
+
+
 def by_values(rng, role):
     f = {"name": "int", "width": int(rng.integers(2, 9)), "axis": 0 if rng.random() < 0.6 else None, "symmetric": bool(rng.random() < 0.7),
          "narrow": bool(rng.random() < 0.2), "power_of_two": bool(rng.random() < 0.2)}
@@ -224,7 +234,11 @@ class Drawing:
                 chance = max(chance, 0.85)  # of both one scale
             if self.chance(chance) or role == "data_in" and sources[0]["op"] == "input" and self.chance(0.8):
                 about = n[role].shape if role in ("weight", "bias") else n["shape_out"] if role == "data_out" else sources[0]["shape_out"]
-                n["formats"][role] = draw_format(self.rng, self.kind, role, about)
+                f = n["formats"][role] = draw_format(self.rng, self.kind, role, about)
+                if op == "cat":
+                    one_scale(f)  # of each as many channels as it has
+                if role == "data_in" and f.get("axis") == 1 and op in ("linear", "conv") and n.get("groups", 0) < about[0] and self.chance(0.85):
+                    one_scale(f)  # sums meet one
         if self.kind == "logicnets" and "data_in" in n["formats"] and self.chance(0.7):
             n["formats"]["data_in"]["name"] = "logicnets"
         self.nodes.append(n)

@@ -75,6 +75,10 @@ static const struct step_case nets[] = {
       "a = Linear(5, 4); b = Linear(5, 4); fc = Linear(4, 3); a(x); b(x); "
       "torch.stack([a, b], 1); fc(stack)",
       .in = { S(5) } },
+    { "conv2d",
+      "c = Conv2d(2, 3, 1, bias=False); p = MaxPool2d(3, 2); c(x); "
+      "torch.nn.functional.pad(c, (1, 1, 1, 1)); p(pad)",
+      .in = { S(2, 4, 4) } },
     { "linear",
       "fc = Linear(7, 4); torch.nn.functional.pad(x, (2, 0)); fc(pad); torch.flip(fc, (1,))",
       .in = { S(5) } },
