@@ -3,7 +3,6 @@ in a process of its own, whose folder is the one it is in."""
 import copy
 import importlib.util
 import os
-import re
 import shlex
 import subprocess
 
@@ -153,7 +152,8 @@ def ch_run(ch, *words):
 
 
 def told(log):
-    lines = [line for line in log.splitlines() if line.startswith("ERROR") or re.match(r"\S+:\d+(:\d+)?: |ch: ", line)]
+    """The line that says what is wrong."""
+    lines = [line for line in log.splitlines() if line.strip() and not line.startswith(("INFO", "WARNING", " "))]
     return (lines or [log[-300:]])[0]
 
 

@@ -98,7 +98,7 @@ def shrunk(case, rows, ch):
 
 def fails(case, stage, verdict, ch):
     folder, rows = judged(case, [stage], ch)
-    shutil.rmtree(folder)
+    shutil.rmtree(folder, ignore_errors=True)
     fails.last = any(row[0] == stage and row[1] == verdict for row in rows)
     return fails.last
 
@@ -120,7 +120,7 @@ def keep(case, rows, folder, options):
     """The folder of a network that failed, and what to type."""
     if options.shrink:
         case = shrunk(case, rows, options.ch)
-        shutil.rmtree(folder)
+        shutil.rmtree(folder, ignore_errors=True)
         folder, rows = judged(case, options.stage, options.ch)
     place = os.path.join(options.keep, str(case["seed"]))
     shutil.rmtree(place, ignore_errors=True)
@@ -188,7 +188,7 @@ def main():
             keep(case, rows, folder, options)
         elif verdict == "refused" and options.refusals:
             print(source_of(case), rows)
-        shutil.rmtree(folder)
+        shutil.rmtree(folder, ignore_errors=True)
     table("kind", kinds, ["networks", "equal", "refused", "differs", "skipped"])
     table("stage", stages, ["networks", "equal", "refused", "differs", "crashed", "skipped"])
     print()
