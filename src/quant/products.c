@@ -180,14 +180,14 @@ static void place(int64_t *from, int64_t *to, const struct mase_blocks *blocks, 
 
 /* Which of the parts along a dimension the blocks lie in. Single values that share one grid are one
  * block. */
-static void spread(struct mase_spread *s, struct mase_arena *a, const struct mase_factor *f,
+static void spread(struct mase_factor_spread *s, struct mase_arena *a, const struct mase_factor *f,
                    enum mase_role role, int axis, int64_t parts)
 {
     const bool cut = mase_format_has_blocks(f->format);
     const struct mase_blocks blocks = mase_format_blocks(f->format, &f->shape, role);
     const int64_t len = f->shape.dim[axis];
     int cap = 0;
-    *s = (struct mase_spread){ .blocks = cut ? blocks.count : 1, .parts = parts };
+    *s = (struct mase_factor_spread){ .blocks = cut ? blocks.count : 1, .parts = parts };
     for (int64_t b = 0; b < s->blocks; b++) {
         int64_t from = 0, to = len;
         if (cut)
@@ -195,7 +195,7 @@ static void spread(struct mase_spread *s, struct mase_arena *a, const struct mas
         const int64_t end = cut ? (to - 1) * parts / len + 1 : parts;
         for (int64_t part = cut ? from * parts / len : 0; part < end; part++) {
             s->pair = mase_arena_grow(a, s->pair, s->count, &cap, sizeof *s->pair);
-            s->pair[s->count++] = (struct mase_spread_pair){ (int32_t)b, (int32_t)part };
+            s->pair[s->count++] = (struct mase_factor_part){ (int32_t)b, (int32_t)part };
         }
     }
 }
@@ -223,7 +223,7 @@ void mase_products_init(struct mase_products *p, struct mase_arena *a)
 }
 
 /* The least step of the blocks that have values in each part. */
-static void least(float *step, const struct mase_spread *s, const float *of_block)
+static void least(float *step, const struct mase_factor_spread *s, const float *of_block)
 {
     for (int64_t i = 0; i < s->parts; i++)
         step[i] = INFINITY;

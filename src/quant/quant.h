@@ -245,8 +245,8 @@ struct mase_factor {
     struct mase_shape shape;
 };
 /* Parts of a dimension, and the blocks that have values there. */
-struct mase_spread {
-    struct mase_spread_pair {
+struct mase_factor_spread {
+    struct mase_factor_part {
         int32_t block, part;
     } * pair;
     int count;
@@ -257,7 +257,7 @@ struct mase_products {
     int64_t outputs; /* as many as the bias has numbers */
     bool turned;    /* they are the weight's second dimension, as transposed convolutions have it */
     int64_t groups; /* by mase_products_init: of channels, */
-    struct mase_spread of_data, of_weight;
+    struct mase_factor_spread of_data, of_weight;
 };
 void mase_products_init(struct mase_products *p, struct mase_arena *a);
 /* Steps of the outputs, by those of the blocks of data and weight; room: groups + of_weight.parts
