@@ -16,7 +16,7 @@
 
 #include <mase.h>
 
-enum { FEATURES = 16, ROWS = 4096, CLASSES = 5 };
+enum { FEATURES = 16, ROWS = 1024, CLASSES = 5 };
 
 static struct mase_session *session;
 static struct mase_err err;
@@ -50,7 +50,7 @@ static enum mase_status train(struct mase_net *net, float *y)
         .size = sizeof arrays, .x = x, .count = ROWS, .shape = shape, .rank = 1, .labels = label
     };
     const struct mase_training how = {
-        .size = sizeof how, .max_epochs = 1, .batch_size = 2048, .threads = 2
+        .size = sizeof how, .max_epochs = 1, .batch_size = 600, .threads = 2
     };
     struct mase_rows *rows = NULL;
     MASE_TRY(mase_rows_from(session, &rows, &arrays, NULL, &err));
@@ -61,12 +61,10 @@ static enum mase_status train(struct mase_net *net, float *y)
 
 static enum mase_status afresh(compute_fn *compute, float *y)
 {
-    static const char text[] = "mase-graph 1\nmodule a = Linear(16, 512)\n"
-                               "module b = Linear(512, 128)\nmodule c = Linear(128, 5)\n"
-                               "%x = placeholder[target=x]\n"
+    static const char text[] = "mase-graph 1\nmodule a = Linear(16, 64)\n"
+                               "module b = Linear(64, 5)\n%x = placeholder[target=x]\n"
                                "%a = call_module[target=a](args = (%x,))\n"
-                               "%b = call_module[target=b](args = (%a,))\n"
-                               "%c = call_module[target=c](args = (%b,))\nreturn %c\n";
+                               "%b = call_module[target=b](args = (%a,))\nreturn %b\n";
     struct mase_net *net = NULL;
     MASE_TRY(mase_net_parse(session, &net, text, "wide", &err));
     enum mase_status st = mase_net_set_sample(net, 1, (const int64_t[]){ FEATURES }, &err);
