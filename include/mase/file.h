@@ -1,8 +1,8 @@
 /*
  * file.h - reading whole files by mapping them, writing whole files atomically.
  *
- * A file is written beside its final name, flushed to disk and renamed: readers see the old content
- * or the new, never a part, and a failure leaves nothing behind.
+ * A file gets its name when it is written and flushed to disk: readers see the old content or the
+ * new, never a part, and neither a failure nor a kill leaves anything behind.
  */
 #ifndef MASE_FILE_H
 #define MASE_FILE_H
@@ -40,6 +40,7 @@ enum mase_status mase_file_write(const char *path, const void *data, size_t size
 struct mase_writer {
     char *path, *temp; /* owned */
     int fd;
+    bool nameless; /* the file gets a name when it is whole */
     size_t size;
     enum mase_status status; /* first failure; later writes are skipped */
     void *cleanup;           /* private */

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/number.h"
+
 mase_fault_fn *mase_fault;
 void *mase_fault_user;
 size_t mase_fault_write_max;
@@ -60,6 +62,13 @@ int mase_sys_close(int fd)
 int mase_sys_rename(const char *from, const char *to)
 {
     return faulty("rename") ? -1 : rename(from, to);
+}
+
+int mase_sys_link_open(int fd, const char *to)
+{
+    char from[40];
+    mase_snprintf(from, sizeof from, "/proc/self/fd/%d", fd);
+    return faulty("link") ? -1 : linkat(AT_FDCWD, from, AT_FDCWD, to, AT_SYMLINK_FOLLOW);
 }
 
 int mase_sys_mkdir(const char *path, mode_t mode)

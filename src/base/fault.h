@@ -24,6 +24,7 @@ int mase_sys_fsync(int fd);
 int mase_sys_fchmod(int fd, mode_t mode);
 int mase_sys_close(int fd); /* closes even when made to fail */
 int mase_sys_rename(const char *from, const char *to);
+int mase_sys_link_open(int fd, const char *to); /* gives an open file without a name this one */
 int mase_sys_mkdir(const char *path, mode_t mode);
 void *mase_sys_map(int fd, size_t size); /* NULL on failure */
 

@@ -1,11 +1,14 @@
 /*
  * writer.c - writing a file so that it is whole or not there.
  *
- * The text goes to a file beside the final name, is flushed to disk, and takes the name by
- * rename(2). An existing file gives its permission bits; a symbolic link to a file stays and that
- * file is replaced, unless someone else made the link. What cannot be replaced is written directly:
- * devices, pipes, and the descriptors behind /dev/stdout, /dev/stderr and /dev/fd/N.
+ * The text goes to a file without a name, is flushed to disk, and takes the name: by linkat(2), or
+ * in the place of another file by one more name and rename(2). So a process that is killed leaves
+ * nothing behind. Where files without names do not exist, it is a file beside the final name from
+ * the beginning. An existing file gives its permission bits; a symbolic link to a file stays and
+ * that file is replaced, unless someone else made the link. What cannot be replaced is written
+ * directly: devices, pipes, and the descriptors behind /dev/stdout, /dev/stderr and /dev/fd/N.
  */
+#define _GNU_SOURCE /* O_TMPFILE */
 #include <mase/file.h>
 
 #include <errno.h>
@@ -86,25 +89,70 @@ static enum mase_status open_direct(struct mase_writer *w, struct mase_err *err)
     return w->fd >= 0 ? MASE_OK : mase_fail_errno(err, w->path, "cannot open for writing");
 }
 
-/* Create an empty file beside w->path under a name of its own. */
-static enum mase_status open_temp(struct mase_writer *w, struct mase_err *err)
+/* A name beside the final one that no other writer takes; caller frees. */
+static char *own_name(const char *dir)
 {
     static atomic_uint serial; /* threads write side by side, each under a name of its own */
-    char *dir = parent_of(w->path);
     const size_t size = strlen(dir) + 64;
-    w->temp = mase_xcalloc(size);
-    for (int i = 0; i < TEMP_TRIES; i++) {
-        mase_snprintf(w->temp, size, "%s/.mase-%ld-%u.tmp", dir, (long)getpid(),
-                      atomic_fetch_add(&serial, 1));
+    char *name = mase_xcalloc(size);
+    mase_snprintf(name, size, "%s/.mase-%ld-%u.tmp", dir, (long)getpid(),
+                  atomic_fetch_add(&serial, 1));
+    return name;
+}
+
+/* A file without a name, if there are such here and it can get one; else -1, with errno 0 where one
+ * with a name may still be made. */
+static int open_nameless(const char *dir)
+{
+    char self[40];
+    const int fd = mase_sys_open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    if (fd < 0) {
+        const bool none = errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL ||
+                          errno == ENOENT || errno == ENOSYS;
+        errno = none ? 0 : errno;
+        return -1;
+    }
+    mase_snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
+    if (access(self, F_OK) == 0)
+        return fd;
+    close(fd);
+    errno = 0;
+    return -1;
+}
+
+/* An empty file beside w->path, without a name or under one of its own. */
+static enum mase_status open_temp(struct mase_writer *w, struct mase_err *err)
+{
+    char *dir = parent_of(w->path);
+    w->fd = open_nameless(dir);
+    w->nameless = w->fd >= 0;
+    for (int i = 0; w->fd < 0 && (i == 0 ? errno == 0 : errno == EEXIST) && i < TEMP_TRIES; i++) {
+        mase_xfree(w->temp);
+        w->temp = own_name(dir);
         w->fd = mase_sys_open(w->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (w->fd >= 0 || errno != EEXIST)
-            break;
     }
     set_unfinished(w);
     mase_xfree(dir);
     if (w->fd >= 0)
         return MASE_OK;
     const enum mase_status st = mase_fail_errno(err, w->path, "cannot create");
+    mase_xfree(w->temp);
+    w->temp = NULL;
+    return st;
+}
+
+/* The file gets the final name if that is free, else one beside it. */
+static enum mase_status name_file(struct mase_writer *w, const char *dir, struct mase_err *err)
+{
+    if (mase_sys_link_open(w->fd, w->path) == 0)
+        return MASE_OK;
+    for (int i = 0; errno == EEXIST && i < TEMP_TRIES; i++) {
+        mase_xfree(w->temp);
+        w->temp = own_name(dir);
+        if (mase_sys_link_open(w->fd, w->temp) == 0)
+            return MASE_OK;
+    }
+    const enum mase_status st = mase_fail_errno(err, w->path, "cannot put the new file in place");
     mase_xfree(w->temp);
     w->temp = NULL;
     return st;
@@ -195,13 +243,18 @@ static enum mase_status flush_dir(const char *dir, struct mase_err *err)
 }
 
 /* Flush and close; the descriptor is gone afterwards, whatever happened. */
-static enum mase_status finish_fd(struct mase_writer *w, struct mase_err *err)
+static enum mase_status finish_fd(struct mase_writer *w, const char *dir, struct mase_err *err)
 {
     enum mase_status st = w->status;
-    if (!st && w->temp && flush_to_disk(w->fd) != 0)
+    if (!st && (w->temp || w->nameless) && flush_to_disk(w->fd) != 0)
         st = mase_fail_errno(err, w->path, "cannot flush");
-    if (mase_sys_close(w->fd) != 0 && !st)
+    if (!st && w->nameless)
+        st = name_file(w, dir, err);
+    if (mase_sys_close(w->fd) != 0 && !st) {
         st = mase_fail_errno(err, w->path, "cannot close");
+        if (w->nameless && !w->temp)
+            unlink(w->path); /* which was not there before */
+    }
     w->fd = -1;
     if (w->cleanup)
         ((struct unfinished *)w->cleanup)->fd = -1; /* the file is still to be removed */
@@ -235,8 +288,10 @@ static FILE *open_regular(const char *path, size_t size)
 /* Is what was written what the file holds already? */
 static bool changes_nothing(const struct mase_writer *w)
 {
-    FILE *old = w->status || !w->temp ? NULL : open_regular(w->path, w->size);
-    return old && same_content(old, fopen(w->temp, "rb"));
+    char self[40];
+    FILE *old = w->status || !(w->temp || w->nameless) ? NULL : open_regular(w->path, w->size);
+    mase_snprintf(self, sizeof self, "/proc/self/fd/%d", w->fd);
+    return old && same_content(old, fopen(w->temp ? w->temp : self, "rb"));
 }
 
 enum mase_status mase_writer_close(struct mase_writer *w, struct mase_err *err)
@@ -249,8 +304,11 @@ enum mase_status mase_writer_close(struct mase_writer *w, struct mase_err *err)
     }
     char *dir =
         parent_of(w->path); /* once the name is taken, nothing may fail for want of memory */
-    enum mase_status st = finish_fd(w, err);
-    if (!st && w->temp) {
+    enum mase_status st = finish_fd(w, dir, err);
+    if (!st && w->nameless && !w->temp) {
+        set_unfinished(w); /* from here on nothing is to be removed */
+        st = flush_dir(dir, err);
+    } else if (!st && w->temp) {
         if (mase_sys_rename(w->temp, w->path) != 0) {
             st = mase_fail_errno(err, w->path, "cannot put the new file in place");
         } else {

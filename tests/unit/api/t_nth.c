@@ -935,8 +935,8 @@ static void try_faults(const struct call *c, const char *which, long *tried)
 
 static void whichever_system_call_fails(void **state)
 {
-    static const char *const which[] = { "open",  "read",   "write", "fsync", "fchmod",
-                                         "close", "rename", "mkdir", "mmap" };
+    static const char *const which[] = { "open",  "read", "write",  "fsync", "fchmod",
+                                         "close", "link", "rename", "mkdir", "mmap" };
     static const char *const kinds[] = { "net_save", "net_write", "net_load",
                                          "net_open", "rows_open", "net_train to a folder" };
     const char *only = getenv("MASE_ONLY_CALL");

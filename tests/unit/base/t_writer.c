@@ -1,10 +1,12 @@
 /*
  * t_writer.c - a written file is whole or not there, whichever system call fails.
  */
+#define _GNU_SOURCE /* O_TMPFILE */
 #include "check.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -261,8 +263,8 @@ static void interruptions_are_retried(void **state)
 static void whichever_call_fails_the_file_is_whole(void **state)
 {
     (void)state;
-    static const char *const order[] = { "open",  "fchmod", "write", "fsync",
-                                         "close", "rename", "open",  "fsync" };
+    static const char *const order[] = { "open", "fchmod", "write",  "fsync", "link",
+                                         "link", "close",  "rename", "open",  "fsync" };
     struct folder dir = folder_make();
     const char *path = folder_at(&dir, "out");
     for (int i = 0; i < COUNT(order); i++) {
@@ -275,7 +277,7 @@ static void whichever_call_fails_the_file_is_whole(void **state)
         mase_fault = NULL;
         assert_string_equal(plan.call, order[i]);
         assert_non_null(strstr(err.msg, "No space left on device"));
-        assert_content(path, i < 6 ? "old" : "new text");
+        assert_content(path, i < 8 ? "old" : "new text");
         assert_int_equal(folder_entries(&dir), 1);
     }
     struct plan none = { .at = -1 };
@@ -309,13 +311,13 @@ static void an_unchanged_file_is_left_alone(void **state)
     folder_remove(&dir);
 }
 
-/* The same for a new file: without a rename there is no file at all. */
+/* The same for a new file: without its name there is no file at all. */
 static void a_new_file_is_there_or_not(void **state)
 {
     (void)state;
     struct folder dir = folder_make();
     const char *path = folder_at(&dir, "out");
-    for (int i = 0; i < 5; i++) { /* open write fsync close rename */
+    for (int i = 0; i < 5; i++) { /* open write fsync link close */
         struct plan plan = { .at = i, .error = EIO };
         struct mase_err err = { 0 };
         mase_fault = fail_nth;
@@ -324,6 +326,65 @@ static void a_new_file_is_there_or_not(void **state)
         mase_fault = NULL;
         assert_int_equal(folder_entries(&dir), 0);
     }
+    folder_remove(&dir);
+}
+
+/* Does the folder's file system have files without names? */
+static bool has_nameless(const struct folder *dir)
+{
+    const int fd = open(dir->path, O_TMPFILE | O_WRONLY, 0600);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+static void of_a_writer_that_is_killed_nothing_is_left(void **state)
+{
+    (void)state;
+    struct folder dir = folder_make();
+    const char *path = folder_at(&dir, "out");
+    if (!has_nameless(&dir)) {
+        folder_remove(&dir);
+        skip();
+    }
+    for (int exists = 0; exists < 2; exists++) {
+        int status;
+        if (exists)
+            write_text(path, "old", 3);
+        const pid_t child = fork();
+        if (child == 0) {
+            struct mase_writer w;
+            struct mase_err err;
+            if (!mase_writer_open(&w, path, &err) && !mase_writer_put(&w, "new", 3, &err))
+                raise(SIGKILL);
+            _exit(0);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFSIGNALED(status));
+        assert_int_equal(folder_entries(&dir), exists);
+    }
+    assert_content(path, "old");
+    folder_remove(&dir);
+}
+
+/* Where every file has a name, it is one beside the final one until it is whole. */
+static void without_nameless_files_it_is_one_beside(void **state)
+{
+    (void)state;
+    struct folder dir = folder_make();
+    const char *path = folder_at(&dir, "out");
+    struct plan plan = { .at = 0, .error = EOPNOTSUPP };
+    struct mase_writer w;
+    struct mase_err err = { 0 };
+    mase_fault = fail_nth;
+    mase_fault_user = &plan;
+    assert_int_equal(mase_writer_open(&w, path, &err), MASE_OK);
+    mase_fault = NULL;
+    assert_int_equal(folder_entries(&dir), 1);
+    assert_int_equal(mase_writer_put(&w, "text", 4, &err), MASE_OK);
+    assert_int_equal(mase_writer_close(&w, &err), MASE_OK);
+    assert_content(path, "text");
+    assert_int_equal(folder_entries(&dir), 1);
     folder_remove(&dir);
 }
 
@@ -406,6 +467,8 @@ int main(void)
         cmocka_unit_test(whichever_call_fails_the_file_is_whole),
         cmocka_unit_test(an_unchanged_file_is_left_alone),
         cmocka_unit_test(a_new_file_is_there_or_not),
+        cmocka_unit_test(of_a_writer_that_is_killed_nothing_is_left),
+        cmocka_unit_test(without_nameless_files_it_is_one_beside),
         cmocka_unit_test(after_a_failed_piece_the_rest_is_skipped),
         cmocka_unit_test(a_file_system_that_cannot_flush_is_accepted),
         cmocka_unit_test(threads_write_side_by_side),
