@@ -15,6 +15,10 @@ class Whole(nn.Module):
     def forward(self, x):
         return torch.sigmoid((x > 0).long()) - 1 if False else x / 3 - torch.ones(16, dtype=torch.int32)
 
+class Parts(nn.Module):
+    def forward(self, x):
+        return torch.cat([x, x.long()], 1)
+
 class Samples(nn.Module):
     def forward(self, x):
         return x * x.size(0)
@@ -28,7 +32,7 @@ class Bytes(nn.Module):
         return (x.to(torch.uint8) + 250).float()
 END
 net=$SOURCE/tests/data/onnx
-for class in Arange Doubles Whole Integers Bytes; do
+for class in Arange Doubles Whole Integers Bytes Parts; do
     run convert net.py:$class $class.onnx --input-shape 16
     succeeds "$class is written"
     run predict net.py:$class --input-shape 16 --input $net/mlp_x.npy --output net.npy
@@ -36,5 +40,5 @@ for class in Arange Doubles Whole Integers Bytes; do
     holds "with the numbers of the network" cmp net.npy file.npy
 done
 run convert net.py:Samples samples.onnx --input-shape 16
-refused "the number of samples as a number" 'net.py:18:[0-9]+: mul: cannot be written as ONNX: an operand that follows the number of samples'
+refused "the number of samples as a number" 'net.py:22:[0-9]+: mul: cannot be written as ONNX: an operand that follows the number of samples'
 holds "and nothing is left behind" test ! -e samples.onnx

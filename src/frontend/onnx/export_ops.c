@@ -390,16 +390,14 @@ static enum mase_status out_cat(struct out *o, const char **name)
     MASE_TRY(mase_call_int(&o->k.call, &dim, "dim", o->err));
     if (!mase_arg_is_seq(list) || list->count < 1 || list->count > 64)
         return mase_ow_refuse(o->e, o->err, "a list of another length than 1 to 64");
-    struct mase_onnx_node *n = mase_ow_node(o->e, o->onnx, o->like, NULL);
     const char **input = mase_new_array(o->e->a, const char *, (size_t)list->count);
-    const size_t at = (size_t)(n - o->e->graph.node.items);
-    for (int k = 0; k < list->count; k++) {
+    for (int k = 0; k < list->count; k++) { /* nodes that cast them come first */
         input[k] = mase_ow_value_as(o->e, &list->items[k], o->dtype);
         if (!input[k])
             return mase_ow_refuse(o->e, o->err, "a part that is no tensor");
         s = &o->k.call.param[0].items[k].tensor->shape;
     }
-    n = &o->e->graph.node.items[at];
+    struct mase_onnx_node *n = mase_ow_node(o->e, o->onnx, o->like, NULL);
     n->input.items = input;
     n->input.count = list->count;
     mase_ow_int(o->e, n, "axis", mase_shape_axis(s, dim));
