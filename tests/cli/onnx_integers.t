@@ -108,3 +108,10 @@ holds "is parted from what is before and behind it" test "$(nodes channels.onnx)
     "Max QuantizeLinear DequantizeLinear Max DequantizeLinear Gemm Add Relu "
 run show channels.onnx --program
 out_has "and read as it was" 'to int\(8, \[0\.1[^]]*\], 0, 1, .*data from'
+
+# ONNX Runtime has no products with 32-bit codes.
+config 'name = "int"' 'data_in_width = 8' 'data_in_scale = 0.05' 'weight_width = 20' 'weight_scale = 0.000001' 'bias_name = "NA"'
+run convert net.mg wide.onnx $shape $weights --config config.toml
+succeeds "weights of twenty bits"
+err_has "stay floats" 'INFO .*weights of 2 layers stay floats'
+holds "and have no codes" test "$(in_file fc2.weight_codes wide.onnx; echo $?)" = 1

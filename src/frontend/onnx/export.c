@@ -402,8 +402,8 @@ static void tell(const struct mase_onnx_written *how)
                   "their products",
                   how->float_biases, how->float_biases == 1 ? "" : "s");
     if (how->float_weights)
-        mase_info("weights of %d layer%s stay floats: what they are rounded to is no integers "
-                  "times a scale, or one for each channel",
+        mase_info("weights of %d layer%s stay floats: what they are rounded to is no integers of "
+                  "16 bits times a scale, or one for each channel",
                   how->float_weights, how->float_weights == 1 ? "" : "s");
 }
 

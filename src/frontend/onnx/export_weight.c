@@ -423,7 +423,7 @@ struct mase_ow_operands mase_ow_layer(struct mase_ow_export *e, const struct mas
     const struct mase_tensor *known = b ? e->known[b->number] : NULL;
     struct mase_ow_operands o = { 0 };
     struct mase_ow_codes c;
-    const bool coded = mase_ow_weight_codes(e, &c, w);
+    bool coded = mase_ow_weight_codes(e, &c, w);
     const double data = mase_ow_data_scale(e, &layer->param[0]);
     if (e->dialect == MASE_ONNX_QONNX) {
         mase_ow_quant_layer(e, &o.weight, &o.bias, layer, lie.transposed);
@@ -431,6 +431,7 @@ struct mase_ow_operands mase_ow_layer(struct mase_ow_export *e, const struct mas
             part_bias(e, &o, layer, &c, data, lie.spatial);
         return o;
     }
+    coded = coded && c.type->size <= 2; /* wider ones are floats, which ONNX Runtime multiplies */
     if (coded && known && data > 0 && c.axis <= 0)
         write_bias(e, &o, layer, &c, data, lie.spatial);
     else if (coded && known && e->rounds)
