@@ -26,7 +26,7 @@ struct mase_picture_want {
     int channels, height, width;
 };
 /* Decode a whole file into `to`. Colours become grey as PIL's "L" has it; another size is made by
- * PIL's bilinear filter, as torchvision resizes pictures. */
+ * PIL's bilinear filter, as torchvision resizes pictures (resample.c). */
 enum mase_status mase_picture_decode(unsigned char *to, const struct mase_picture_want *want,
                                      const void *data, size_t size,
                                      struct mase_err *err) MASE_MUST_CHECK;

@@ -73,7 +73,8 @@ struct mase_pickle {
     struct mase_arena *arena; /* owns all that is read */
     size_t limit;             /* of arena->used */
     bool as_stored;           /* leave float16 and the like as they are */
-    bool keep_arrays;         /* of NumPy's arrays keep the whole state, not the shape alone */
+    bool keep_arrays;         /* of NumPy's arrays keep the whole state, not the shape alone; the
+                               * type of one is an opaque object called "<u1", ">i8" */
     struct mase_storage **storages;
     int storage_count, storage_cap;
     struct mase_map by_key; /* the same */

@@ -128,6 +128,9 @@ void mase_opaque_settle(const struct mase_pickle *p, struct mase_obj *o)
     *o = (struct mase_obj){ .kind = MASE_OBJ_OPAQUE };
     if (ref.global)
         o->type = clean(p->arena, ref.global->module, ref.global->name);
+    else if (ref.numpy && p->keep_arrays)
+        o->type = mase_arena_printf(p->arena, "%c%c%d", ref.numpy->big_endian ? '>' : '<',
+                                    ref.numpy->element.kind, ref.numpy->element.size);
     else if (ref.numpy)
         o->type = "numpy.dtype";
     else

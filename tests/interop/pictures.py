@@ -8,6 +8,7 @@ What `ch data export` writes is compared with PIL's pixels, in torchvision's ord
 """
 import glob
 import os
+import pickle
 import struct
 import subprocess
 import sys
@@ -58,7 +59,9 @@ def pil(mode, size, change=lambda a: a):
     found = set()
     for k, kind in enumerate(sorted(("cat", "dog", "Emu"))):
         for path in glob.glob(f"photos/{kind}/*"):
-            a = np.asarray(Image.open(path).convert("RGB").convert(mode).resize((size[1], size[0]), Image.BILINEAR))
+            # First in width, as Pillow did of itself before 13, which begins with the height where that is less work.
+            image = Image.open(path).convert("RGB").convert(mode)
+            a = np.asarray(image.resize((size[1], image.height), Image.BILINEAR).resize((size[1], size[0]), Image.BILINEAR))
             a = a[None] if a.ndim == 2 else a.transpose(2, 0, 1)
             found.add((k, np.ascontiguousarray(change(a)).tobytes()))
     return found
@@ -105,6 +108,24 @@ def cifar():
     z = np.load("c.npz")
     check("cifar-10-batches-py", (z["x_train"].reshape(100, 3072) == images[:5].reshape(100, 3072)).all() and
           (z["y_train"] == labels[:5].ravel()).all() and (z["x_test"].reshape(20, 3072) == images[5]).all())
+    # The same batches saved again by Python 3: keys as bytes, labels as arrays, other orders.
+    for protocol in range(2, 6):
+        for kind in ("list", "array", "bytes", "columns", "planes", "last"):
+            for name, x, y in zip(files, images, labels):
+                x = {"columns": np.asfortranarray(x), "planes": x.reshape(-1, 3, 32, 32),
+                     "last": np.ascontiguousarray(x.reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1))}.get(kind, x)
+                batch = {"data": x, "labels": y.astype(">i2") if kind == "array" else [int(k) for k in y], "batch_label": ""}
+                batch = {k.encode(): v for k, v in batch.items()} if kind == "bytes" else batch
+                with open(f"cifar-10-batches-py/{name}", "wb") as f:
+                    pickle.dump(batch, f, protocol)
+            run = subprocess.run([ch, "data", "export", "cifar-10-batches-py", "c.npz", "--raw", "--split", "mase"],
+                                 capture_output=True, text=True, timeout=120)
+            z = np.load("c.npz")
+            same = (z["x_train"].reshape(100, 3072) == images[:5].reshape(100, 3072)).all() and (z["y_train"] == labels[:5].ravel()).all()
+            check(f"protocol {protocol}, {kind}", run.returncode == 2 and "no batch of cifar" in run.stderr if kind == "last" else
+                  run.returncode == 0 and same)
+    for name, x, y in zip(files, images, labels):
+        python2(f"cifar-10-batches-py/{name}", x, y)
     with open("cifar-10-batches-py/data_batch_3", "r+b") as f:
         f.truncate(1000)
     run = subprocess.run([ch, "data", "info", "cifar-10-batches-py"], capture_output=True, text=True, timeout=120)
