@@ -14,7 +14,7 @@
 #include "exec/exact.h"
 
 enum { DRAWN = 4 };                   /* samples, where none are given */
-static const double WORK = 1e9;       /* multiply-adds of all samples, about: then fewer samples */
+static const double WORK = 3e8;       /* multiply-adds of all samples, about: then fewer samples */
 static const double TOLERANCE = 1e-3; /* of floats, of the largest output */
 
 /* What C has in its memory: an integer or a float. */
