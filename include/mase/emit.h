@@ -56,7 +56,9 @@ struct mase_emitted {
 };
 
 /* The graph has weights. Refused, by the name of the node: what has no integers (mase/exact.h), and
- * in float what is neither layer, convolution, pool, batch norm, relu, sum nor layout. */
+ * in float what is neither layer, convolution, pool, batch norm, relu, sum, join nor layout. What
+ * will be written is run first, over the test vectors or drawn samples; MASE_EVALUE: it does not
+ * give what the network gives, which is a fault of ours. */
 enum mase_status mase_emit_c(struct mase_emitted *e, struct mase_graph *g,
                              const struct mase_input *inputs, int input_count,
                              const struct mase_emit_opts *o, struct mase_err *err) MASE_MUST_CHECK;
