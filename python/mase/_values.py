@@ -113,14 +113,16 @@ def label(text: str) -> str:
     return text if _PLAIN.match(text) else quoted(text)
 
 
-def write_value(value: Any) -> str:
-    """A value in the text form: (%x, 2), [1, 2], {dim: 1}, 'text', slice(None, 2, None)."""
+def write_value(value: Any, graph: Any) -> str:
+    """A value in the text form of this graph: (%x, 2), [1, 2], {dim: 1}, 'text', slice(None, 2, None)."""
     from .node import Node
 
     if isinstance(value, Node):
+        if value._graph is not graph:  # which may have another of this name
+            raise ValueError(f"node {value.name} is of another graph, or was erased")
         return "%" + label(value.name)
     if isinstance(value, (tuple, list, dict, slice)):
-        return _write_items(value)
+        return _write_items(value, graph)
     if isinstance(value, Word):
         return f"atom({quoted(value)})"
     if isinstance(value, str):
@@ -128,12 +130,12 @@ def write_value(value: Any) -> str:
     return _write_number(value)
 
 
-def _write_items(value: Any) -> str:
+def _write_items(value: Any, graph: Any) -> str:
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{label(k)}: {write_value(v)}" for k, v in value.items()) + "}"
+        return "{" + ", ".join(f"{label(k)}: {write_value(v, graph)}" for k, v in value.items()) + "}"
     if isinstance(value, slice):
-        return "slice" + write_value((value.start, value.stop, value.step))
-    inner = ", ".join(write_value(item) for item in value)
+        return "slice" + write_value((value.start, value.stop, value.step), graph)
+    inner = ", ".join(write_value(item, graph) for item in value)
     if isinstance(value, list):
         return f"[{inner}]"
     return f"({inner},)" if len(value) == 1 else f"({inner})"

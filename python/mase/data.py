@@ -50,12 +50,21 @@ class Data:
         if isinstance(x, str) or hasattr(x, "__fspath__"):
             if y is not None:
                 raise TypeError("data by name have their own answers: y is for arrays")
+            if name is not None or classes or class_names is not None or train or validation:
+                raise TypeError(
+                    "name, classes, class_names, train and validation are for arrays; split divides data"
+                    " by name"
+                )
             net = None if trained is None else trained._pointer
             spec = c_path(x)
             call(
                 lib.mase_rows_open, session(), ctypes.byref(out), spec, options_text(options), net
             )
         else:
+            if trained is not None:
+                raise TypeError(
+                    "trained is for data by name: arrays are taken as they are, or scaled as scaling says"
+                )
             arrays, keep = _arrays(x, y, name, classes, class_names)
             arrays.train, arrays.validation = train, validation
             options.setdefault("scaling", "none")

@@ -76,7 +76,7 @@ class Editing:
 
     def placeholder(self, name: str, default: Any = ...) -> Node:
         """An input."""
-        tail = "" if default is ... else f"(default={write_value(default)})"
+        tail = "" if default is ... else f"(default={write_value(default, self)})"
         return self._add_node("placeholder", name, name, tail)
 
     def get_attr(self, path: str) -> Node:
@@ -116,7 +116,7 @@ class Editing:
 
     def output(self, value: Any) -> Node:
         """What the graph gives: a node, or a tuple, list or dict of nodes. The last node."""
-        self._add(f"return {write_value(value)}")
+        self._add(f"return {write_value(value, self)}")
         return self._by_name["output"]
 
     def create_node(
@@ -148,7 +148,7 @@ class Editing:
         kwargs: Optional[Dict[str, Any]],
         name: Optional[str],
     ) -> Node:
-        words = f"(args = {write_value(tuple(args))}, kwargs = {write_value(dict(kwargs or {}))})"
+        words = f"(args = {write_value(tuple(args), self)}, kwargs = {write_value(dict(kwargs or {}), self)})"
         return self._add_node(op, target, name or hint, words, exact=name is not None)
 
     def _add_node(self, op: str, target: str, hint: str, tail: str, exact: bool = False) -> Node:
@@ -191,7 +191,7 @@ class Editing:
         self._change(lib.mase_net_replace, self._find(old), self._find(new))
 
     def _set_args(self, node: Node, args: Any, kwargs: Any) -> None:
-        words = [None if value is None else c_text(write_value(value)) for value in (args, kwargs)]
+        words = [None if value is None else c_text(write_value(value, self)) for value in (args, kwargs)]
         self._change(lib.mase_net_set_args, self._find(node), *words)
 
     def _find(self, node: Node) -> Any:

@@ -127,3 +127,12 @@ def test_numbers_do_not_become_others(x: typing.Any, y: typing.Any, error: typin
 def test_inputs_are_real_numbers(graph: mase.MaseGraph) -> None:
     with pytest.raises(TypeError, match="complex128"):
         graph(numpy.zeros((2, 16), complex))
+
+
+def test_nothing_is_left_out_without_a_word(graph: mase.MaseGraph) -> None:
+    x, y = numpy.zeros((20, 16), numpy.float32), [0, 1] * 10
+    with pytest.raises(TypeError, match="trained is for data by name"):
+        mase.Data(x, y, trained=graph)
+    for option in ({"name": "mine"}, {"classes": 3}, {"class_names": ["a", "b"]}, {"train": 3}, {"validation": 3}):
+        with pytest.raises(TypeError, match="for arrays"):
+            mase.Data("toy_tiny", **option)  # type: ignore[arg-type]

@@ -129,7 +129,20 @@ def test_functions_by_path() -> None:
 def test_values_in_the_text_form(graph: mase.MaseGraph) -> None:
     value = (graph.node("x"), [1, -2.5, float("inf")], {"dim": None}, slice(None, 2), (True,),
              "it's", Word("torch.float32"), numpy.int64(3))
-    assert write_value(value) == (
+    assert write_value(value, graph) == (
         "(%x, [1, -2.5, inf], {dim: None}, slice(None, 2, None), (True,), 'it\\'s', "
         "atom('torch.float32'), 3)"
     )
+
+
+def test_nodes_of_another_graph_are_no_arguments(graph: mase.MaseGraph) -> None:
+    """It may have a node of the same name, which is another one."""
+    other = graph.copy()
+    text = other.text("mg")
+    with pytest.raises(ValueError, match="of another graph"):
+        other.call_function("torch.relu", (graph.node("x"),))
+    with pytest.raises(ValueError, match="of another graph"):
+        other.node("seq_blocks_2").args = (graph.node("seq_blocks_1"),)
+    with pytest.raises(ValueError, match="of another graph"):
+        other.call_function("torch.cat", ([other.node("x"), graph.node("x")],), {"dim": 1})
+    assert other.text("mg") == text
