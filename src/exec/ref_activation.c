@@ -215,8 +215,11 @@ enum mase_status mase_activation_read(const struct mase_call *c, struct mase_act
     *a = (struct mase_activation){ .value = activations[op].f, .slope = activations[op].slope };
     if (op == MASE_OP_nan_to_num)
         return read_replacements(c, a->p, err);
-    for (int i = 0; i < 2 && activations[op].param[i]; i++)
+    for (int i = 0; i < 2 && activations[op].param[i]; i++) {
         MASE_TRY(mase_call_float(c, &a->p[i], activations[op].param[i], err));
+        if (mase_arg_tensor(&c->param[0])->dtype == MASE_F32) /* as PyTorch compares with it */
+            a->p[i] = (double)(float)a->p[i];
+    }
     if (op == MASE_OP_celu && a->p[0] == 0.0)
         return mase_call_fail(c, err, "alpha must not be 0");
     return MASE_OK;

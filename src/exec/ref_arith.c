@@ -31,14 +31,24 @@ enum mase_status mase_forward_unary(struct mase_call *c, struct mase_err *err)
     return MASE_OK;
 }
 
+/* Of a call that computes in float32: PyTorch takes numbers as such beforehand, so that 0.1 is no
+ * less than the 0.1 of a tensor. */
+static double operand_of(const struct mase_call *c, int i, int64_t off, bool floats)
+{
+    const double v = mase_ref_operand(&c->param[i], off);
+    return floats ? (double)(float)v : v;
+}
+
 /* out = f(x, scale y) */
 static void combine(struct mase_call *c, mase_binary_fn *f, double scale)
 {
+    const bool floats =
+        mase_dtype_of_args((const struct mase_arg *[]){ &c->param[0], &c->param[1] }, 2) ==
+        MASE_F32;
     struct mase_nd w = walk_operands(c, 2);
     for (; w.i < w.count; mase_nd_next(&w))
         ref_set(ref_out(c), w.i,
-                f(mase_ref_operand(&c->param[0], w.off[0]),
-                  scale * mase_ref_operand(&c->param[1], w.off[1])));
+                f(operand_of(c, 0, w.off[0], floats), scale * operand_of(c, 1, w.off[1], floats)));
 }
 
 /* ---- integers ---- */

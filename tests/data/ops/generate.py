@@ -1241,3 +1241,14 @@ for kind, values in WHOLE.items():
     function("matmul", "torch.matmul", x, x.t().contiguous())
     function("addmm", "torch.addmm", torch.tensor([3, 1], dtype=kind), x, x.t().contiguous())
     method("to", "to", x, torch.int32 if kind == torch.int64 else torch.uint8)
+
+# Numbers are taken as float32 beside tensors of such: 0.1 is no less than the 0.1 of a tensor.
+EDGES = torch.tensor([0.1, 0.2, 0.3, 0.6, 0.7, -0.1, -0.3, -0.6, -0.7, 0.9, 1.2, -1.2])
+for op, target, other in (("remainder", "operator.mod", 0.7), ("remainder", "torch.remainder", -0.6), ("floordiv", "operator.floordiv", 0.3),
+                          ("fmod", "torch.fmod", 0.6), ("gt", "operator.gt", 0.1), ("ge", "operator.ge", 0.7), ("lt", "operator.lt", 0.7),
+                          ("le", "operator.le", 0.1), ("eq", "operator.eq", 0.3), ("ne", "torch.ne", 0.7), ("sub", "operator.sub", 0.1)):
+    function(op, target, EDGES, other)
+function("div", "torch.div", EDGES, 0.1, rounding_mode="floor")
+function("threshold", "torch.nn.functional.threshold", EDGES, 0.3, 9.0)
+function("hardshrink", "torch.nn.functional.hardshrink", EDGES, 0.3)
+function("gt", "operator.gt", EDGES.double(), 0.1)
