@@ -52,6 +52,7 @@ torch.cat((B, B + 1))
 torch.arange(3, 11, 2)
 torch.arange(0, 1, 0.25)
 torch.linspace(-1, 1, 7)
+torch.linspace(-1, 1, 1)
 torch.logspace(0, 2, 5)
 torch.meshgrid(torch.arange(3), torch.arange(4), indexing="ij")[1]
 torch.meshgrid([torch.arange(3.), torch.arange(4.)], indexing="xy")[0]

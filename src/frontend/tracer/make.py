@@ -227,7 +227,7 @@ def linspace(start, end, steps, dtype=None, **_):
     """As torch computes it: from both ends to the middle, in the type of the tensor."""
     kind = dtype or DTYPES["float32"]
     gap = kind.rounded([(end - start) / max(steps - 1, 1)])[0]
-    return Tensor((steps,), [start + i * gap if i < steps // 2 else end - (steps - 1 - i) * gap
+    return Tensor((steps,), [start + i * gap if i < steps // 2 or steps == 1 else end - (steps - 1 - i) * gap
                              for i in range(steps)], kind)
 
 
