@@ -115,3 +115,11 @@ run convert net.mg wide.onnx $shape $weights --config config.toml
 succeeds "weights of twenty bits"
 err_has "stay floats" 'INFO .*weights of 2 layers stay floats'
 holds "and have no codes" test "$(in_file fc2.weight_codes wide.onnx; echo $?)" = 1
+
+# Of two roundings in a row ONNX Runtime makes one.
+config 'name = "int"' 'data_in_width = 8' 'data_in_scale = 0.05' 'weight_width = 8' 'weight_scale = 0.01' 'bias_name = "NA"' \
+    'data_out_name = "int"' 'data_out_width = 8' 'data_out_scale = 0.03'
+sed 's/^%fc2 = .*/%fc2 = call_module[target=fc2](args = (%fc1,), kwargs = {})/; /relu/d' net.mg >twice.mg
+run convert twice.mg twice.onnx $shape $weights --config config.toml
+succeeds "what a layer gives is rounded, and what the next one takes"
+holds "apart" test "$(nodes twice.onnx)" = "QuantizeLinear DequantizeLinear DequantizeLinear DequantizeLinear Gemm QuantizeLinear DequantizeLinear Max QuantizeLinear DequantizeLinear DequantizeLinear DequantizeLinear Gemm QuantizeLinear DequantizeLinear "

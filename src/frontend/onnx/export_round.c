@@ -241,6 +241,23 @@ static const char *cut_values(struct mase_ow_export *e, const char *like, const 
         e, "Min", like, mase_ow_output(mase_ow_node(e, "Max", like, x, least, NULL)), most, NULL));
 }
 
+/* Are these values that have been rounded, perhaps in another order or place? Of two roundings in a
+ * row ONNX Runtime would make one. */
+static bool is_rounded(const struct mase_arg *a)
+{
+    static const enum mase_prim moves[] = {
+        MASE_PRIM_reshape, MASE_PRIM_permute,   MASE_PRIM_expand, MASE_PRIM_flip,   MASE_PRIM_pad,
+        MASE_PRIM_join,    MASE_PRIM_rearrange, MASE_PRIM_cut,    MASE_PRIM_gather, MASE_PRIM_window
+    };
+    const struct mase_arg *at = mase_arg_is_seq(a) && a->count ? &a->items[0] : a;
+    const struct mase_pvalue *v = mase_pvalue_of(at);
+    const struct mase_instr *by = v ? v->made_by : NULL;
+    bool moved = false;
+    for (size_t k = 0; by && k < sizeof moves / sizeof *moves; k++)
+        moved |= by->prim == moves[k];
+    return by && (by->prim == MASE_PRIM_round || (moved && is_rounded(&by->param[0])));
+}
+
 enum mase_status mase_ow_export_round(struct mase_ow_export *e, const char **out,
                                       const struct mase_instr *i, struct mase_err *err)
 {
@@ -263,7 +280,7 @@ enum mase_status mase_ow_export_round(struct mase_ow_export *e, const char **out
     const struct constants k = constants_of(e, base, &c);
     const bool narrow = c.lo > c.type->least || c.hi<c.type->most, wide = c.type->size> 1;
     e->rounds = true;
-    if (c.axis >= 0)
+    if (c.axis >= 0 || is_rounded(&i->param[0]))
         x = mase_ow_apart(e, base, x);
     if (narrow && wide)
         x = cut_values(e, cut, x, &c, i->result[0]->type.rank);

@@ -155,8 +155,10 @@ static bool agree_along(struct mase_ow_codes *c, struct mase_arena *a, const dou
             return false;
         *scale = (float)step[k];
     }
-    for (int64_t p = 0; p < c->count; p++)
-        c->scale[p] = c->scale[p] == 0 ? 1 : c->scale[p]; /* of nothing but zeros */
+    for (int64_t k = 0; k < mase_tensor_count(t); k++) { /* of nothing but zeros, that of one */
+        float *scale = &c->scale[d < 0 ? 0 : k / axis.inner % axis.len];
+        *scale = *scale != 0 ? *scale : step[k] > 0 ? (float)step[k] : 1;
+    }
     return true;
 }
 

@@ -43,13 +43,16 @@ static bool keeps_bias(struct mase_ox_import *im, struct mase_ox_value *data,
     const struct mase_tensor *b = x && w ? mase_ox_known_tensor(im, bias) : NULL;
     if (!x || !w || x->format || w->format)
         return true;
+    bool scaled = !mase_ox_is_power(x->scale[0]), whole = true;
+    for (int64_t k = 0; k < w->count; k++)
+        scaled |= !mase_ox_is_power(w->scale[k]);
     for (int64_t k = 0; b && k < mase_tensor_count(b); k++) {
-        const double by = x->scale[0], of = w->scale[k < w->count ? k : 0],
-                     value = mase_tensor_get(b, k), code = rint(value / (by * of));
-        if ((!mase_ox_is_power(by) || !mase_ox_is_power(of)) &&
-            (double)((float)code * (float)(by * of)) != value)
-            return false;
+        const double step = x->scale[0] * w->scale[k < w->count ? k : 0],
+                     value = mase_tensor_get(b, k);
+        whole &= (double)((float)rint(value / step) * (float)step) == value;
     }
+    if (scaled && !whole)
+        return false;
     return b != NULL;
 }
 
