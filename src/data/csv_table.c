@@ -158,7 +158,13 @@ static enum mase_status lay_out(struct layout *l, struct mase_raw *r, struct mas
     MASE_TRY(mase_find_group(&l->group, r, &found, c, err));
     MASE_TRY(check_names(h, err));
     l->label = c->target == MASE_TARGET_CLASS ? labels.column[0] : -1;
-    return mase_find_features(&l->column, r, a, &found, c, &labels, l->group, err);
+    MASE_TRY(mase_find_features(&l->column, r, a, &found, c, &labels, l->group, err));
+    for (int64_t i = 0; i < r->features; i++)
+        if (mase_starts_with(r->feature_names[i], "Unnamed: 0"))
+            mase_warn("%s: the feature '%s' looks like an index that pandas has written; "
+                      "--features '!%s' leaves it out",
+                      h->column[0].at.path, r->feature_names[i], r->feature_names[i]);
+    return MASE_OK;
 }
 
 /* ---- labels ---- */
@@ -418,10 +424,11 @@ enum mase_status mase_open_csv(struct mase_dataset *d, const struct mase_dataset
     mase_split_name(&d->arena, file, &path, &label);
     MASE_TRY(mase_columns_of(&c, &d->arena, opts, label, err));
     MASE_TRY(mase_file_open(&f, path, err));
-    enum mase_status st = mase_csv_parse(&r, &d->arena, &f, &c, err);
-    d->info.data.sample = mase_group_columns(&r);
+    mase_source_of(d, &f);
+    enum mase_status st = mase_gunzip(&f, &d->arena, err);
     if (!st)
-        mase_source_of(d, &f);
+        st = mase_csv_parse(&r, &d->arena, &f, &c, err);
+    d->info.data.sample = mase_group_columns(&r);
     mase_file_close(&f);
     if (!st)
         st = mase_raw_finish(d, &r, opts, path, err);

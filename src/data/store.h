@@ -65,6 +65,9 @@ void mase_jsc_sim_rows(float *x, int32_t *label, uint64_t seed, int64_t first, i
 /* "FILE:LABEL" in its parts; the label is NULL when none is named, or when there is a file of the
  * whole name. */
 void mase_split_name(struct mase_arena *a, const char *name, const char **path, const char **label);
+/* Unpack a file that is gzipped, into the arena; another stays as it is. */
+enum mase_status mase_gunzip(struct mase_file *f, struct mase_arena *a,
+                             struct mase_err *err) MASE_MUST_CHECK;
 /* Set source and checksum of d from the file. */
 enum mase_status mase_source(struct mase_dataset *d, const char *path,
                              struct mase_err *err) MASE_MUST_CHECK;

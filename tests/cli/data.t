@@ -18,6 +18,17 @@ err_has "which is said, too" 'WARNING +.*npz: X_test is not read: samples are th
 run data info "$D/own_split.npz"
 err_lacks "nothing else is said" 'not read|trained on|no rows'
 
+# gzipped; and with the index that pandas writes, which is no feature.
+awk 'BEGIN { print "Unnamed: 0,a,label"; for (i = 0; i < 20; i++) print i "," i % 7 "," i % 2 }' >index.csv
+gzip -k index.csv
+run data info index.csv.gz --json
+succeeds "gzipped"
+out_has "is the table" '"rows_read": 20,?$'
+out_has "its hash that of the file" "\"sha256\": \"$(sha256sum index.csv.gz | cut -d ' ' -f 1)\""
+err_has "an index is named" "WARNING +index.csv.gz: the feature 'Unnamed: 0' looks like an index"
+run data info index.csv.gz --features '!Unnamed: 0'
+err_lacks "unless it is left out" 'looks like an index'
+
 # A label cell without a label is none, whatever word says so.
 {
     echo 'a,b,kind'

@@ -63,7 +63,8 @@ static void unknown_names(void **state)
     refuse("cifer10", "there is no dataset 'cifer10'; is 'cifar10' meant? known are jsc, ");
     refuse("", "there is no dataset ''; known are jsc, jsc-sim, ");
     refuse("jsc-", "is 'jsc' meant?");
-    refuse("data.parquet", "; or a file whose name ends in one of .npz .csv .tsv .arff .h5 .hdf5");
+    refuse("data.parquet",
+           "; or a file whose name ends in one of .npz .csv .tsv .arff .csv.gz .tsv.gz .h5 .hdf5");
 }
 
 static void files_are_known_by_their_names(void **state)
@@ -78,7 +79,7 @@ static void files_are_known_by_their_names(void **state)
         { "x.h5", "h5" },          { "x.hdf5:label", "h5" },
         { "h5:x.csv", "h5" },      { "jsc:jets.h5", NULL },
         { "jsc", NULL },           { ".csv", NULL },
-        { "net.py:Net", NULL },    { "x.csv.gz", NULL },
+        { "net.py:Net", NULL },    { "x.csv.gz", "csv" },
         { "csv", NULL },           { "torchvision.models", NULL },
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
