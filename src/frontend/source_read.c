@@ -2,9 +2,8 @@
  * source_read.c - the tracer's answer becomes a graph.
  *
  *     {"name": "Test", "modules": [...], "attrs": [...], "nodes": [...], "defaults": [...],
- *      "passed": [...], "decided": [...], "confined": true, "training": null, another {"modules",
- * "attrs", "nodes"}, or {"error":
- * {...}}}
+ *      "given": [...], "passed": [...], "decided": [...], "confined": true, "training": null,
+ *      or another {"modules", "attrs", "nodes"}, or {"error": {...}}}
  *     {"error": {"message": "...", "path": "net.py", "line": 12, "col": 9, "span": 4}}
  *
  * Every module and node carries the place of the user's code it came from, under "at". A value is
@@ -499,6 +498,21 @@ static enum mase_status tell_decided(struct reading *r, const struct mase_value 
     return MASE_OK;
 }
 
+/* ["torch.nn as nn"]: what a pasted class uses and does not import. */
+static enum mase_status tell_given(struct reading *r, const struct mase_value *v)
+{
+    struct mase_str names = { 0 };
+    if (!v || v->kind != MASE_LIST)
+        return mase_reading_malformed(r, "list of what was given");
+    for (int i = 0; i < v->count; i++)
+        if (v->items[i]->kind == MASE_STRING)
+            mase_str_printf(&names, "%s%s", i ? ", " : "", v->items[i]->s);
+    if (names.len)
+        mase_info("%s does not import %s: that is given", r->path, mase_str_text(&names));
+    mase_str_release(&names);
+    return MASE_OK;
+}
+
 static enum mase_status read_graph(struct reading *r, const struct mase_value *answer)
 {
     if (is_fault(mase_value_get(answer, "error")))
@@ -515,6 +529,7 @@ static enum mase_status read_graph(struct reading *r, const struct mase_value *a
         mase_warn("nothing keeps %s from starting programs: the kernel, or python3's ctypes, does "
                   "not help",
                   r->path);
+    MASE_TRY(tell_given(r, mase_value_get(answer, "given")));
     MASE_TRY(tell_passed(r, mase_value_get(answer, "passed")));
     MASE_TRY(tell_decided(r, mase_value_get(answer, "decided")));
     return tell_defaults(r, mase_value_get(answer, "defaults"));

@@ -78,8 +78,8 @@ read_it()
 }
 
 read_it Misfit
-refused "layers that do not fit" '^net\.py:14:16: .*fc2: linear: input \[1, 32\] must end in the weight.s 64'
-err_has "with the line" '^ +14 \| +return self\.fc2\(F\.relu\(self\.fc1\(x\)\)\)$'
+refused "layers that do not fit" "^net\.py:11:20: .*fc2: linear: input \[1, 32\] must end in the weight's 64 features"
+err_has "with the line" '^ +11 \| +self\.fc2 = nn\.Linear\(64, num_classes\)$'
 rm -rf mase_output
 read_it Deep
 refused "a parameter that no data set tells" "^net\.py: Deep needs 'depth', which no data set tells: give it a default, or say FILE:Deep\(depth=\.\.\.\)"
@@ -127,3 +127,45 @@ rm -rf mase_output
 printf "mase-graph 1\nname 'n'\nmodule fc = Linear(8, 5)\n%%x = placeholder[target=x]\n%%fc = call_module[target=fc](args = (%%x,), kwargs = {})\nreturn %%fc\n" >net.mg
 run train net.mg jsc
 refused "a graph file that does not fit" '^net\.mg:5:26: fc: linear: .*must end in the weight.s 8 features'
+
+# First mistakes: what is meant is said, or given.
+awk 'BEGIN { for (i = 0; i < 16; i++) printf "f%d,", i; print "label"; for (r = 0; r < 20; r++) { for (i = 0; i < 16; i++) printf "%d,", r; print r % 5 } }' >first.csv
+cat >first.py <<'EOF'
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(16, 5)
+        self.s = torch.ones(5) * float(np.sqrt(4.0))
+
+    def forward(self, x):
+        return F.relu(self.fc(x)) * self.s
+
+
+class Spelt(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.act = nn.Relu()
+
+
+class Silent(Net):
+    def forward(self, x):
+        self.fc(x)
+
+
+class Narrow(Net):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv1d(2, 5, 3)
+
+    def forward(self, x):
+        return self.conv(self.fc(x).unsqueeze(1)).mean(2)
+EOF
+run show first.py:Net jsc
+succeeds "a class that is pasted without its imports"
+err_has "and says so" "^INFO +first\.py does not import torch\.nn\.functional as F, torch\.nn as nn, numpy as np, torch: that is given$"
+run show first.py:Spelt jsc
+refused "a name that is spelt otherwise" "^first\.py:14:20: unknown layer 'Relu'; did you mean 'ReLU'\?"
+run show first.py:Silent jsc
+refused "forward without a return" "^first\.py:18:5: forward returns nothing"
+run train first.py:Narrow csv:first.csv --max-steps 1
+refused "channels that do not fit" "^first\.py:25:21: conv: "

@@ -112,7 +112,7 @@ class Proxy:
 
     @property
     def node(self):
-        return self.own if self.tracer is TRACER else TRACER.renewed(self.tracer, self.own)
+        return self.own if self.tracer is TRACER else renewed(TRACER, self.tracer, self.own)
 
     def __setattr__(self, name, value):
         if name == "data" and set_data(self, value):
@@ -339,7 +339,8 @@ def known(name, table, what):
     if name in table:
         return
     import difflib
-    near = difflib.get_close_matches(name, list(table), 1)
+    lower = {n.lower(): n for n in table}  # nn.Relu
+    near = [lower[n] for n in difflib.get_close_matches(name.lower(), list(lower), 1)]
     raise Fault("unknown %s '%s'%s" % (what, name, "; did you mean '%s'?" % near[0] if near else ""))
 
 
@@ -501,41 +502,6 @@ class Tracer:
             return self.arg({f.name: getattr(v, f.name) for f in dataclasses.fields(v)})
         raise Fault("a %s cannot be an argument in a graph" % type(v).__name__)
 
-    # ---- values that an earlier call has left ----
-
-    def renewed(self, former, node):
-        """One that every call computes alike, as tables of the positions of a length: computed anew here."""
-        if (id(former), node) not in self.copies:
-            made = former.nodes[node]
-            target = made["target"].rpartition(".")[2]
-            asks = target in ("size", "dim", "ndimension", "numel") or target == "getattr" and made["args"][1] != "T"
-            is_data = made["kind"] == "placeholder" and not self.asked
-            of_weights = made["kind"] in ("get_attr", "call_module") and not made["target"].startswith("_tensor_constant")
-            if is_data or made["target"] in DRAWN or made["assigned"] or target == "setitem" or (
-                    of_weights and not self.asked and (former.mode or self.mode or former.trained != self.trained)):
-                raise Fault("a value of an earlier call of forward is used: it is not there again")
-            self.kept.append(former)
-            self.copies[id(former), node] = self.copied(former, made, asks)
-        return self.copies[id(former), node]
-
-    def copied(self, former, made, asks):
-        self.asked += asks
-
-        def anew(v):
-            if isinstance(v, dict):
-                return {"node": self.renewed(former, v["node"])} if "node" in v else {k: anew(i) for k, i in v.items()}
-            return [anew(i) for i in v] if isinstance(v, list) else v
-        if made["kind"] == "placeholder":
-            return next(i for i, n in enumerate(self.nodes) if n["kind"] == "placeholder" and n["target"] == made["target"])
-        args, kwargs = anew(made["args"]), anew(made["kwargs"])
-        self.asked -= asks
-        if made["target"] in former.attrs:
-            self.attrs.setdefault(made["target"], former.attrs[made["target"]])
-        for path in {made["target"], made["target"].rpartition(".")[0]} & set(former.modules):
-            self.modules.setdefault(path, former.modules[path])
-        self.nodes.append(dict(made, args=args, kwargs=kwargs))
-        return len(self.nodes) - 1
-
     # ---- tensors that are read ----
 
     def parameter(self, p):
@@ -608,32 +574,6 @@ class Tracer:
             return value.value
         return next((tensor for tensor, proxy in itertools.chain(self.read.values(), self.read_before) if proxy is value), None)
 
-    # ---- parameters whose .data forward masks (masked.py) ----
-
-    def mask(self, parameter, zeros, mask=None):
-        """From now on the parameter is what it was, but for zeros at these places."""
-        if mask is None:
-            mask = Tensor(parameter.shape, [int(i not in zeros) for i in range(parameter.numel())])
-        enabled, Grad.enabled = Grad.enabled, True  # .data stops no gradient of what the layer computes then
-        made = Proxy.record("call_function", "operator.mul", (Proxy(self.tensor(parameter)), mask), {})
-        Grad.enabled = enabled
-        self.changed[id(parameter)] = made
-        self.read_before.append(self.read.get(id(parameter), (parameter, made)))
-        self.read[id(parameter)] = parameter, made
-
-    def read_at(self, arg):
-        """The path that an argument of a node reads."""
-        node = self.nodes[arg["node"]] if isinstance(arg, dict) and "node" in arg else {"kind": ""}
-        return node["target"] if node["kind"] == "get_attr" else None
-
-    def buffer_read(self, arg):
-        path = self.read_at(arg)
-        return next((t for p, _, t in self.buffers.values() if p == path), None)
-
-    def reads_data(self, arg, path):
-        node = self.nodes[arg["node"]] if isinstance(arg, dict) and "node" in arg else {"target": ""}
-        return node["target"] == "detach" and self.read_at(node["args"][0]) == path
-
     def constant(self, t):
         t.check_written()
         while hasattr(self.root, "_tensor_constant%d" % self.constants):
@@ -701,19 +641,12 @@ class Tracer:
             else:
                 args.append(value)
         result = self.root._hooked(functools.partial(forward, self.root), tuple(args), kwargs)
+        if result is None:
+            raise Fault("forward returns nothing: its result is what 'return' gives", place(
+                code.co_filename, code.co_firstlineno, code, -1))
         self.node("output", "output", (told(result),), {})
-        self.check_empty()
+        check_empty(self.nodes)
         self.keep_the_rest()
-
-    def check_empty(self):
-        """torch.empty(x.size(0), 4): who comes to it first must write."""
-        for i, made in enumerate(self.nodes):
-            if made["target"].rpartition(".")[2] not in ("empty", "empty_like", "new_empty") or made["kind"] == "call_module":
-                continue
-            readers = [n for n in self.nodes[i + 1:] if reads(n, i) and n["target"].rpartition(".")[2] not in NO_TENSORS]
-            if readers and readers[0]["target"].rpartition(".")[2] not in WHO_WRITE:
-                raise Fault("forward reads what torch.empty gives: the numbers that the memory held, which are others for "
-                            "each call", readers[0]["at"])
 
     def keep_the_rest(self):
         """What forward does not reach stays too, in order of registration: it is in the state dict."""
@@ -767,18 +700,6 @@ class Tracer:
                 attr["start"] = {"as": first[numbers, attr["dtype"]]}
         return {"modules": list(self.modules.values()), "attrs": list(self.attrs.values()),
                 "nodes": self.nodes}
-
-
-WHO_WRITE = ("setitem", "zero_", "fill_", "copy_", "normal_", "uniform_", "bernoulli_", "random_", "output")
-
-
-def reads(node, i):
-    """Is value i among its arguments?"""
-    def among(v):
-        if isinstance(v, dict):
-            return v.get("node") == i if "node" in v else any(map(among, v.values()))
-        return isinstance(v, list) and any(map(among, v))
-    return among(node["args"]) or among(node["kwargs"])
 
 
 def told(result):

@@ -29,9 +29,24 @@ def failure(e, path):
     return 0
 
 
+USUAL = {"torch": "torch", "nn": "torch.nn", "F": "torch.nn.functional", "np": "numpy"}
+GIVEN = []  # those that a file uses without having them
+
+
+def give_usual(tree, path, scope):
+    """A class as people paste it, without its imports."""
+    if in_packages(path):
+        return
+    own = set(bound_names(tree))
+    for name in sorted({n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} & set(USUAL) - own):
+        scope[name] = importlib.import_module(USUAL[name])
+        GIVEN.append("%s as %s" % (USUAL[name], name) if name != "torch" else name)
+
+
 def execute(tree, path, scope):
     flags = 0
     TOP_LEVELS.append(scope)
+    give_usual(tree, path, scope)
     tree = with_plain_calls(tree)
     for statement in tree.body:
         if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":

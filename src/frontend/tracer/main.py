@@ -10,7 +10,8 @@ The graph is that of evaluation. Where training computes something else, "traini
 attrs and nodes, or its error; else it is null. "confined" says whether the kernel keeps the file from
 other processes. "defaults" lists arguments of forward that were left
 to their defaults, "passed" what was left out: {"path", "line", "message"},
-"decided" the places where the shape of a sample decided.
+"decided" the places where the shape of a sample decided,
+"given" the names that the file uses and does not import.
 """
 
 FORBIDDEN = ("socket.", "subprocess.", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork",
@@ -116,11 +117,12 @@ def answer():
     root.train(False)
     kept.mark()
     evaluated = recorded(root, False)
+    check_layers(evaluated)
     training = traced_in_training(root, kept, evaluated)
     if LOOKED:
         raise LOOKED[0]
     return dict(evaluated.graph(), name=name, defaults=evaluated.defaults, passed=PASSED,
-                decided=decisions(evaluated),
+                decided=decisions(evaluated), given=GIVEN,
                 training=training, confined=CONFINED)
 
 

@@ -77,6 +77,29 @@ def empty_like(*args, **kwargs):
     return unwritten(like(0.0)(*args, **kwargs))
 
 
+WHO_WRITE = ("setitem", "zero_", "fill_", "copy_", "normal_", "uniform_", "bernoulli_", "random_", "output")
+
+
+def reads(node, i):
+    """Is value i among its arguments?"""
+    def among(v):
+        if isinstance(v, dict):
+            return v.get("node") == i if "node" in v else any(map(among, v.values()))
+        return isinstance(v, list) and any(map(among, v))
+    return among(node["args"]) or among(node["kwargs"])
+
+
+def check_empty(nodes):
+    """torch.empty(x.size(0), 4): who comes to it first must write."""
+    for i, made in enumerate(nodes):
+        if made["target"].rpartition(".")[2] not in ("empty", "empty_like", "new_empty") or made["kind"] == "call_module":
+            continue
+        readers = [n for n in nodes[i + 1:] if reads(n, i) and n["target"].rpartition(".")[2] not in NO_TENSORS]
+        if readers and readers[0]["target"].rpartition(".")[2] not in WHO_WRITE:
+            raise Fault("forward reads what torch.empty gives: the numbers that the memory held, which are others for "
+                        "each call", readers[0]["at"])
+
+
 def is_size(proxy):
     """x.size(), x.shape"""
     node = TRACER.nodes[proxy.node]

@@ -47,7 +47,7 @@ class Data(Proxy):
             self[index].zero_()
 
     def zero_(self):
-        TRACER.mask(self.parameter, set(self.places.numbers()))
+        write_mask(self.parameter, set(self.places.numbers()))
         return self
 
     def fill_(self, value):
@@ -58,11 +58,39 @@ class Data(Proxy):
         if mask is None:
             return Proxy.__getattr__(self, "mul_")(other)
         kept = mask.stretched(self.places.shape).numbers()
-        TRACER.mask(self.parameter, {p for p, k in zip(self.places.numbers(), kept) if not k},
+        write_mask(self.parameter, {p for p, k in zip(self.places.numbers(), kept) if not k},
                     mask if not self.index and mask.shape == self.places.shape else None)
         return self
 
     __imul__ = mul_
+
+
+def write_mask(parameter, zeros, mask=None):
+    """From now on the parameter is what it was, but for zeros at these places."""
+    if mask is None:
+        mask = Tensor(parameter.shape, [int(i not in zeros) for i in range(parameter.numel())])
+    enabled, Grad.enabled = Grad.enabled, True  # .data stops no gradient of what the layer computes then
+    made = Proxy.record("call_function", "operator.mul", (Proxy(TRACER.tensor(parameter)), mask), {})
+    Grad.enabled = enabled
+    TRACER.changed[id(parameter)] = made
+    TRACER.read_before.append(TRACER.read.get(id(parameter), (parameter, made)))
+    TRACER.read[id(parameter)] = parameter, made
+
+
+def read_at(arg):
+    """The path that an argument of a node reads."""
+    node = TRACER.nodes[arg["node"]] if isinstance(arg, dict) and "node" in arg else {"kind": ""}
+    return node["target"] if node["kind"] == "get_attr" else None
+
+
+def buffer_read(arg):
+    path = read_at(arg)
+    return next((t for p, _, t in TRACER.buffers.values() if p == path), None)
+
+
+def reads_data(arg, path):
+    node = TRACER.nodes[arg["node"]] if isinstance(arg, dict) and "node" in arg else {"target": ""}
+    return node["target"] == "detach" and read_at(node["args"][0]) == path
 
 
 def mask_of(value):
@@ -90,8 +118,8 @@ def set_data(proxy, value):
     if parameter is None or made["target"] not in ("operator.mul", "torch.mul", "mul") or len(made["args"]) != 2:
         return False
     home = TRACER.home(parameter)
-    masks = [mask_of(t) for t in map(TRACER.buffer_read, made["args"]) if t is not None]
-    if not any(TRACER.reads_data(a, home) for a in made["args"]) or not masks or masks[0] is None:
+    masks = [mask_of(t) for t in map(buffer_read, made["args"]) if t is not None]
+    if not any(reads_data(a, home) for a in made["args"]) or not masks or masks[0] is None:
         return False
     Data(parameter, Tensor(parameter.shape, list(range(parameter.numel())), DTYPES["int64"])).mul_(masks[0])
     return True

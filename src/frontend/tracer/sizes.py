@@ -151,6 +151,27 @@ def shaped(told):
                   DTYPES.get(told.get("dtype")))
 
 
+# What a layer takes, and in which dimension it stands: of samples alone, and of batches.
+TAKES = {"Linear": ("in_features", -1)}
+TAKES.update({"Conv%dd" % n: ("in_channels", -1 - n) for n in (1, 2, 3)})
+TAKES.update({"ConvTranspose%dd" % n: ("in_channels", -1 - n) for n in (1, 2, 3)})
+
+
+def check_layers(tracer):
+    """A layer that does not fit is told where it is made, if somebody wants it to; what else does not fit, where it is called."""
+    for node in tracer.nodes:
+        module = tracer.modules.get(node["target"]) if node["kind"] == "call_module" else None
+        if module and module["class"] in TAKES and len(node["args"]) == 1 and module["at"] and module["at"]["line"]:
+            name, dim = TAKES[module["class"]]
+            wanted = dict(module["values"])[name]
+            try:
+                given = tracer.sizes.value(node["args"][0]).shape
+                if len(given) >= -dim and is_number(given[dim]) and given[dim] != wanted:
+                    node["at"] = module["at"]
+            except (Open, AttributeError):
+                pass
+
+
 NO_TENSORS = ("getattr", "size", "dim", "ndimension", "numel", "split", "chunk", "unbind", "tensor_split", "len")
 
 

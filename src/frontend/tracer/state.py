@@ -221,6 +221,44 @@ def differing(a, b):
     return {k for k in a.keys() | b.keys() if k not in a or k not in b or a[k] != b[k]}
 
 
+# ---- values that an earlier call has left ----
+
+def renewed(tracer, former, node):
+    """One that every call computes alike, as tables of the positions of a length: computed anew here."""
+    key = id(former), node, tracer.asked > 0  # what only its size is asked of may depend on the samples
+    if key not in tracer.copies:
+        made = former.nodes[node]
+        target = made["target"].rpartition(".")[2]
+        asks = target in ("size", "dim", "ndimension", "numel") or target == "getattr" and made["args"][1] != "T"
+        is_data = made["kind"] == "placeholder" and not tracer.asked
+        of_weights = made["kind"] in ("get_attr", "call_module") and not made["target"].startswith("_tensor_constant")
+        if is_data or made["target"] in DRAWN or made["assigned"] or target == "setitem" or (
+                of_weights and not tracer.asked and (former.mode or tracer.mode or former.trained != tracer.trained)):
+            raise Fault("a value of an earlier call of forward is used: it is not there again")
+        tracer.kept.append(former)
+        tracer.copies[key] = copied(tracer, former, made, asks)
+    return tracer.copies[key]
+
+
+def copied(tracer, former, made, asks):
+    tracer.asked += asks
+
+    def anew(v):
+        if isinstance(v, dict):
+            return {"node": renewed(tracer, former, v["node"])} if "node" in v else {k: anew(i) for k, i in v.items()}
+        return [anew(i) for i in v] if isinstance(v, list) else v
+    if made["kind"] == "placeholder":
+        return next(i for i, n in enumerate(tracer.nodes) if n["kind"] == "placeholder" and n["target"] == made["target"])
+    args, kwargs = anew(made["args"]), anew(made["kwargs"])
+    tracer.asked -= asks
+    if made["target"] in former.attrs:
+        tracer.attrs.setdefault(made["target"], former.attrs[made["target"]])
+    for path in {made["target"], made["target"].rpartition(".")[0]} & set(former.modules):
+        tracer.modules.setdefault(path, former.modules[path])
+    tracer.nodes.append(dict(made, args=args, kwargs=kwargs))
+    return len(tracer.nodes) - 1
+
+
 # ---- is every call the same? ----
 
 def signature(nodes, attrs):

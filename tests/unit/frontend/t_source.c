@@ -462,7 +462,7 @@ static void answers_are_checked(void **state)
 {
     (void)state;
     static const char good[] = "{\"name\":\"N\",\"modules\":[],\"attrs\":[],\"nodes\":[" NODES
-                               "],\"defaults\":[\"m=None\"],\"passed\":"
+                               "],\"defaults\":[\"m=None\"],\"given\":[\"F\"],\"passed\":"
                                "[{\"path\":\"n.py\",\"line\":3,\"message\":\"m\"}],"
                                "\"decided\":[{\"path\":\"n.py\",\"line\":3}],"
                                "\"confined\":true,"
