@@ -10,7 +10,7 @@ def sign(v):
 
 
 def even_round(v, decimals=0):
-    return builtins.round(v, decimals) if decimals else builtins.float(builtins.round(v))
+    return builtins.round(v * 10.0 ** decimals) / 10.0 ** decimals
 
 
 def divided(a, b):
@@ -84,13 +84,13 @@ TESTS = {"isnan": lambda v: v != v, "isinf": lambda v: abs(v) == math.inf,
 
 
 def of_one(fn, real):
-    def method(self, *args, **_):
+    def method(self, *args, out=None, **more):
         if fn is erfinv and is_even_uniform(self.start):
             return self.like(self.shape, ("normal", cut_deviation(self.start[1]) * math.sqrt(0.5), 0.0))
         kind = self.dtype if self.dtype.is_floating_point or not real else REAL
         if self.is_unknown:
             return self.like(self.shape, UNKNOWN, kind)
-        return self.like(self.shape, [fn(v, *args) for v in self.numbers()], kind)
+        return self.like(self.shape, [fn(v, *args, **more) for v in self.numbers()], kind)
     return method
 
 
@@ -137,7 +137,8 @@ def clamp(self, min=None, max=None):
         if (low is None or centre - low >= cut * spread) and (high is None or high - centre >= cut * spread):
             return self.like(self.shape, self.start)
     fits = [v if low is None or v >= low else low for v in self.numbers()]
-    return self.like(self.shape, [v if high is None or v <= high else high for v in fits])
+    real = any(isinstance(bound, builtins.float) for bound in (low, high)) and not self.dtype.is_floating_point
+    return self.like(self.shape, [v if high is None or v <= high else high for v in fits], REAL if real else None)
 
 
 def masked_fill(self, mask, value):
@@ -199,8 +200,10 @@ def norm(self, p=2, dim=None, keepdim=False, ord=None, **_):
     rows, shape = lines(self, dim, keepdim)
     if p in ("fro", 2, None):
         return Tensor(shape, [math.sqrt(math.fsum(v * v for v in r)) for r in rows], self.dtype)
-    if p == math.inf:
-        return Tensor(shape, [max(map(abs, r)) for r in rows], self.dtype)
+    if p in (math.inf, -math.inf):
+        return Tensor(shape, [(max if p > 0 else min)(map(abs, r)) for r in rows], self.dtype)
+    if p == 0:
+        return Tensor(shape, [sum(v != 0 for v in r) for r in rows], self.dtype)
     return Tensor(shape, [math.fsum(abs(v) ** p for v in r) ** (1 / p) for r in rows], self.dtype)
 
 
@@ -234,7 +237,7 @@ def running(fn):
         back = list(range(self.ndim))
         back.insert(dim % self.ndim, back.pop())
         total = [v for r in rows for v in itertools.accumulate(r, fn)]
-        return Tensor(shape + [self.shape[dim]], total, self.dtype).permute(back).clone()
+        return Tensor(shape + [self.shape[dim]], total, wholes(self.dtype)).permute(back).clone()
     return method
 
 
@@ -332,7 +335,10 @@ def place_along(self, dim, index):
 def scatter(self, dim, index, src=None, value=None, **_):
     numbers = list(self.numbers())
     src = value if src is None else src
-    given = src.numbers() if isinstance(src, Tensor) else itertools.repeat(src)
+    if isinstance(src, Tensor):  # as much of it as there are places
+        given = src[tuple(slice(n) for n in index.shape)].numbers()
+    else:
+        given = itertools.repeat(src)
     for i, v in zip(places_along(self.shape, dim, index), given):
         numbers[i] = v
     return self.like(self.shape, numbers)
@@ -359,10 +365,25 @@ def unfold(self, dimension, size, step):
 
 
 def diagonal(self, offset=0, dim1=0, dim2=1):
-    if self.ndim == 1:
-        n = self.shape[0]
-        return Tensor((n, n), [v if i == j else 0 for i, v in enumerate(self.numbers()) for j in range(n)], self.dtype)
-    return from_numbers([self[i, i].item() for i in range(min(self.shape))], self.dtype)
+    """A view of matrices; they lie in the dimensions that are left."""
+    dim1, dim2 = dim1 % self.ndim, dim2 % self.ndim
+    down, along = max(-offset, 0), max(offset, 0)
+    steps = self.own_strides()
+    count = max(0, min(self.shape[dim1] - down, self.shape[dim2] - along))
+    kept = [d for d in range(self.ndim) if d not in (dim1, dim2)]
+    start = self.offset + (down * steps[dim1] + along * steps[dim2] if count else 0)
+    return self.viewed([self.shape[d] for d in kept] + [count], [steps[d] for d in kept] + [steps[dim1] + steps[dim2]], start)
+
+
+def diag(self, diagonal_=0, **more):
+    """Of a vector the matrix, of a matrix a copy of its diagonal."""
+    offset = more.get("diagonal", diagonal_)
+    if self.ndim != 1:
+        return diagonal(self, offset).clone()
+    n = self.shape[0] + abs(offset)
+    made = Tensor((n, n), ("uniform", 0.0, 0.0), self.dtype)
+    diagonal(made, offset).copy_(self)
+    return made
 
 
 def meshgrid(*tensors, indexing="ij"):
@@ -505,6 +526,12 @@ def reshaped(name):
     return method
 
 
+def nan_to_num(self, nan=0.0, posinf=None, neginf=None):
+    most = limits(self.dtype).max if self.dtype.is_floating_point else 0
+    ends = {math.inf: most if posinf is None else posinf, -math.inf: -most if neginf is None else neginf}
+    return self.like(self.shape, [nan if v != v else ends.get(v, v) for v in self.numbers()])
+
+
 def wholes(kind):
     return kind if kind.is_floating_point else DTYPES["int64"]
 
@@ -521,7 +548,7 @@ METHODS = {
     "narrow": narrow, "select": select, "unbind": unbind, "flip": flip, "roll": roll, "index_select": index_select,
     "repeat_interleave": repeat_interleave, "gather": gather, "scatter": scatter, "movedim": movedim,
     "moveaxis": movedim, "expand_as": expand_as, "view_as": view_as, "reshape_as": view_as, "unfold": unfold,
-    "pad": pad, "diag": diagonal, "diagonal": diagonal, "matmul": matmul, "mm": matmul, "bmm": matmul, "outer": outer,
+    "pad": pad, "diag": diag, "diagonal": diagonal, "matmul": matmul, "mm": matmul, "bmm": matmul, "outer": outer,
     "ger": outer, "dot": matmul, "mv": matmul, "diff": difference,
     "tril": MAKERS["tril"], "triu": MAKERS["triu"], "maximum": picked_by(max), "minimum": picked_by(min),
     "logical_and": logical(lambda a, b: a and b), "logical_or": logical(lambda a, b: a or b),
@@ -536,7 +563,7 @@ METHODS = {
     "new_full": lambda t, s, v, dtype=None, **_: full(s, v, dtype=dtype or t.dtype),
     "new_tensor": lambda t, v, dtype=None, **_: from_numbers(v, dtype=dtype or t.dtype),
     "half": lambda t: t.cast(DTYPES["float16"]), "bfloat16": lambda t: t.cast(DTYPES["bfloat16"]),
-    "nan_to_num": lambda t, nan=0.0, **_: t.like(t.shape, [nan if v != v else v for v in t.numbers()]),
+    "nan_to_num": nan_to_num,
     "unflatten": lambda t, dim, sizes: t.view(t.shape[:dim % t.ndim] + tuple(sizes) + t.shape[dim % t.ndim + 1:]),
 }
 METHODS.update({n: of_one(fn, True) for n, fn in REAL_FUNCTIONS.items()})
@@ -566,5 +593,5 @@ def unique(t, sorted=True, return_inverse=False, return_counts=False, dim=None):
 
 
 FUNCTIONS = {"unique": unique, "meshgrid": meshgrid, "einsum": einsum, "where": where, "broadcast_tensors": broadcast_tensors,
-             "diag": diagonal, "one_hot": one_hot, "numel": Tensor.numel, "flatten": Tensor.flatten,
+             "diag": diag, "one_hot": one_hot, "numel": Tensor.numel, "flatten": Tensor.flatten,
              "norm": norm}
