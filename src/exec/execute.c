@@ -10,6 +10,7 @@
 
 #include "base/host.h"
 #include "exec/plan.h"
+#include "exec/ref.h"
 
 /* Lanes are shared in blocks that the products like best. */
 enum { LANE_BLOCK = 64 };
@@ -96,6 +97,8 @@ enum mase_status mase_plan_check(const struct mase_plan *p, struct mase_err *err
 
 enum mase_status mase_plan_forward(struct mase_plan *p, struct mase_err *err)
 {
+    if (p->samples < p->mixes)
+        return mase_node_place(p->mixing, mase_batch_too_small(p->mixing, err), err);
     p->number++;
     if (p->train) /* else they were computed when the weights were read */
         mase_derive_forward(p, p->threads);

@@ -130,6 +130,9 @@ enum mase_status mase_plan_add_plain_call(struct mase_plan *p, struct mase_call 
     const struct nature n = nature_of(p, c);
     struct mase_err why = { 0 };
     bool constant = false;
+    if (!p->train && mase_forward_of(c->node->op) == mase_forward_batch_norm &&
+        mase_batch_has_one_value(c))
+        return mase_batch_too_small(c->node, err);
     if (n.lanes || n.why) {
         mase_plan_refuse(
             p, &c->result,

@@ -55,6 +55,7 @@ double mase_ref_operand(const struct mase_arg *a, int64_t off);
 enum mase_status mase_ref_zero_divisor(const struct mase_call *c, struct mase_err *err);
 
 /* A batch norm by the statistics of a batch that has one value for each channel. */
+bool mase_batch_has_one_value(const struct mase_call *c);
 enum mase_status mase_batch_too_small(const struct mase_node *n, struct mase_err *err);
 
 /* What div computes, by its rounding_mode. */

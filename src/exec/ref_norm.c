@@ -77,13 +77,23 @@ enum mase_status mase_batch_too_small(const struct mase_node *n, struct mase_err
                      n->name);
 }
 
+bool mase_batch_has_one_value(const struct mase_call *c)
+{
+    const struct mase_tensor *x = mase_call_tensor(c, "input");
+    const bool running = mase_call_tensor(c, "running_mean") &&
+                         mase_call_tensor(c, "running_var") &&
+                         !mase_call_training(c, "training", false);
+    const struct mase_axis a = mase_axis_of(&x->shape, mase_norm_channel_dim(c, &x->shape));
+    return !running && a.outer * a.inner == 1;
+}
+
 /* By the running statistics; by the batch's own where none are kept, or always in training. */
 enum mase_status mase_forward_batch_norm(struct mase_call *c, struct mase_err *err)
 {
     struct planes p;
     MASE_TRY(planes_of(c, &p, err));
     const bool running = p.mean && p.var && !mase_call_training(c, "training", false);
-    if (!running && p.N * p.S == 1)
+    if (mase_batch_has_one_value(c))
         return mase_batch_too_small(c->node, err);
     for (int64_t ch = 0; ch < p.C; ch++) {
         struct moments m;

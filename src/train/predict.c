@@ -15,7 +15,6 @@
 #include "base/alloc.h"
 #include "base/host.h"
 #include "exec/plan.h"
-#include "exec/ref.h"
 
 /* A batch of about this many input values: large enough for the products, small enough for caches.
  */
@@ -332,9 +331,6 @@ static bool begin(const struct each *e, struct mase_worker *s, int64_t at)
     e->fill(e->p, s, at, e->data);
     scale(e->p, s);
     check_types(e->p, s, at);
-    if (s->fault < 0 && s->plan && s->samples < s->plan->mixes &&
-        mase_batch_too_small(s->plan->mixing, &s->err))
-        s->fault = at;
     return s->fault < 0;
 }
 

@@ -13,7 +13,7 @@ struct mase_cost {
     int64_t macs;       /* products that are summed */
     int64_t ops;        /* other arithmetic, in operations */
     int64_t flops;      /* 2 macs + ops */
-    int64_t params;     /* trainable values */
+    int64_t params;     /* values of parameters, frozen ones too */
     int64_t param_bits; /* parameters and buffers as they are stored */
     int64_t in_bits, out_bits;
     int64_t traffic;        /* bytes: every operand read once, the result written once */
