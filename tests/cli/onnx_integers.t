@@ -123,3 +123,26 @@ sed 's/^%fc2 = .*/%fc2 = call_module[target=fc2](args = (%fc1,), kwargs = {})/; 
 run convert twice.mg twice.onnx $shape $weights --config config.toml
 succeeds "what a layer gives is rounded, and what the next one takes"
 holds "apart" test "$(nodes twice.onnx)" = "QuantizeLinear DequantizeLinear DequantizeLinear DequantizeLinear Gemm QuantizeLinear DequantizeLinear Max QuantizeLinear DequantizeLinear DequantizeLinear DequantizeLinear Gemm QuantizeLinear DequantizeLinear "
+
+# What is rounded in one place and taken as it is in another is rounded there alone.
+cat >both.mg <<'END'
+mase-graph 1
+name both
+
+module fc1 = Linear(in_features=16, out_features=8)
+
+%x = placeholder[target=x]
+%fc1 = call_module[target=fc1](args = (%x,), kwargs = {})
+%c = call_function[target=torch.cat](args = ([%fc1, %fc1], 1), kwargs = {})
+%r = call_function[target=torch.relu](args = (%c,), kwargs = {})
+%y = call_function[target=operator.add](args = (%r, %c), kwargs = {})
+return %y
+END
+config 'name = "int"' 'data_in_width = 8' 'data_in_scale = 0.0625' 'weight_width = 8' 'weight_scale = 0.0625' 'bias_name = "NA"' \
+    'data_out_name = "int"' 'data_out_width = 8' 'data_out_scale = 0.03125'
+printf '[passes.quantize.%s.config]\nname = "int"\ndata_in_width = %s\ndata_in_scale = %s\n' relu 3 0.5 add 8 0.0625 >>config.toml
+run convert both.mg both.onnx $shape --load w.npz --strict no --config config.toml
+succeeds "a value with two roundings"
+run predict both.mg $shape --load w.npz --strict no --config config.toml --input $net/mlp_x.npy --output net.npy
+run predict both.onnx --input $net/mlp_x.npy --output file.npy
+holds "read again" cmp net.npy file.npy

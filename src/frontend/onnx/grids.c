@@ -343,8 +343,8 @@ static bool rounds_itself(struct mase_ox_import *im, const struct mase_ox_value 
     const bool call = x->kind == MASE_CALL_FUNCTION || x->kind == MASE_CALL_MODULE;
     const struct mase_quant *q = mase_node_quant(x);
     return call && mase_ops[x->op].quantisable && !mase_op_is_recurrent(x->op) &&
-           !im->scope->call && u && u->count == 1 && !x->user_count && v->grid->count == 1 &&
-           (mase_ox_grid_is_format(v->grid) || rounds_fixed(v->grid, x)) &&
+           !im->scope->call && u && u->count == 1 && !v->base->shared && !x->user_count &&
+           v->grid->count == 1 && (mase_ox_grid_is_format(v->grid) || rounds_fixed(v->grid, x)) &&
            !(q && q->operand[MASE_DATA_OUT]) && mase_ox_dtype(im, x) == MASE_F32 &&
            !mase_ox_result(im, x)->known;
 }

@@ -45,6 +45,7 @@ struct mase_ox_value {
     const struct mase_ox_grid *grid;     /* to this */
     bool is_codes;                       /* and is its codes, not the values that they stand for */
     const struct mase_ox_cut *cut;       /* it is another, cut at two numbers; NULL: it is not */
+    bool shared;                         /* its node, or what it rounds, has a second name */
 };
 struct mase_ox_cut {
     struct mase_ox_value *of;
@@ -103,6 +104,7 @@ struct mase_ox_import {
     struct mase_graph *g;
     struct mase_arena arena;
     struct mase_ptrmap results; /* of nodes of the graph */
+    struct mase_ptrmap named;   /* of nodes of the graph: the value that has it */
     struct mase_ox_scope *scope;
     int depth; /* of functions within functions */
     int sizes; /* 1: the batch is what the model says */

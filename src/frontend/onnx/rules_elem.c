@@ -279,9 +279,11 @@ static struct mase_node *combine(struct mase_ox_import *im, enum mase_op op, con
 
 OX_RULE(variadic_max)
 {
-    const struct mase_ox_value *x = mase_ox_in(im, 0);
-    if (x && !x->init && im->node->input.count == 2 && is_least(im, mase_ox_in(im, 1)))
+    struct mase_ox_value *x = mase_ox_in(im, 0);
+    if (x && !x->init && im->node->input.count == 2 && is_least(im, mase_ox_in(im, 1))) {
+        x->shared = true;
         return mase_ox_set_value(im, 0, *x); /* rounded or not, as it is */
+    }
     return mase_ox_out(im, 0, combine(im, MASE_OP_max, "torch.maximum"));
 }
 

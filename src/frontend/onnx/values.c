@@ -65,7 +65,12 @@ enum mase_status mase_ox_out(struct mase_ox_import *im, int i, struct mase_node 
     const char *name = im->node->output.items[i];
     if (mase_map_get(&im->scope->values, name))
         return mase_ox_fail(im, MASE_EVALUE, "its result '%s' has a name that is taken", name);
-    mase_ox_new_value(im, name)->node = n;
+    struct mase_ox_value *v = mase_ox_new_value(im, name), *first = mase_ptrmap_get(&im->named, n);
+    v->node = n;
+    if (first)
+        v->shared = first->shared = true;
+    else
+        mase_ptrmap_put(&im->named, &im->arena, n, v);
     return MASE_OK;
 }
 
