@@ -408,7 +408,7 @@ static void part_bias(struct mase_ow_export *e, struct mase_ow_operands *o,
     bool powers = true;
     for (int64_t p = 0; p < c->count; p++)
         powers &= is_power((double)c->scale[p]);
-    if (powers || c->axis > 0 || round_bias(&e->scratch, t, c, data).coded)
+    if (powers || c->axis > 0 || (data > 0 && round_bias(&e->scratch, t, c, data).coded))
         return;
     o->bias = NULL;
     o->bias_behind =
@@ -429,7 +429,7 @@ struct mase_ow_operands mase_ow_layer(struct mase_ow_export *e, const struct mas
     const double data = mase_ow_data_scale(e, &layer->param[0]);
     if (e->dialect == MASE_ONNX_QONNX) {
         mase_ow_quant_layer(e, &o.weight, &o.bias, layer, lie.transposed);
-        if (coded && known && data > 0 && !c.by_format)
+        if (coded && known && !c.by_format)
             part_bias(e, &o, layer, &c, data, lie.spatial);
         return o;
     }

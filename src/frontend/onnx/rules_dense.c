@@ -40,12 +40,14 @@ static bool keeps_bias(struct mase_ox_import *im, struct mase_ox_value *data,
     const struct mase_ox_grid *x, *w;
     mase_ox_data_in(im, data, &x);
     mase_ox_weight(im, weight, &w);
-    const struct mase_tensor *b = x && w ? mase_ox_known_tensor(im, bias) : NULL;
-    if (!x || !w || x->format || w->format)
+    if (!w || w->format || (x && x->format))
         return true;
-    bool scaled = !mase_ox_is_power(x->scale[0]), whole = true;
+    const struct mase_tensor *b = x ? mase_ox_known_tensor(im, bias) : NULL;
+    bool scaled = x && !mase_ox_is_power(x->scale[0]), whole = true;
     for (int64_t k = 0; k < w->count; k++)
         scaled |= !mase_ox_is_power(w->scale[k]);
+    if (!x) /* sums that are not rounded, whose scale is not known here */
+        return !scaled;
     for (int64_t k = 0; b && k < mase_tensor_count(b); k++) {
         const double step = x->scale[0] * w->scale[k < w->count ? k : 0],
                      value = mase_tensor_get(b, k);
