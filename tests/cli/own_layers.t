@@ -73,3 +73,26 @@ run test net.py:Unwritten csv:d.csv --load $best --project p
 refused "numbers that nothing has written" "^net\.py:50:16: forward reads numbers of torch\.empty"
 run test net.py:Permutes csv:d.csv --load $best --project p
 refused "an index that is drawn, which no plan has" "^net\.py:45:32: .*indices and masks that are constant"
+cat >alone.py <<'EOF'
+from torch import nn
+
+
+class Line(nn.Linear):
+    def __init__(self):
+        super().__init__(8, 3)
+
+    def forward(self, x):
+        return super().forward(x) * 2
+
+
+class Norm(nn.LayerNorm):
+    def __init__(self):
+        super().__init__(8)
+
+    def forward(self, x):
+        return super().forward(x) * 2
+EOF
+run train alone.py:Line csv:d.csv --max-steps 2 --project p
+succeeds "a network that is one layer"
+run show alone.py:Norm csv:d.csv
+refused "of the kinds that are known" "^alone\.py:17:16: Norm: a layer that is the network itself"

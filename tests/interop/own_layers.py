@@ -119,6 +119,14 @@ class Root(nn.Linear):
         return F.linear(x, self.weight * self.mask, self.bias)
 
 
+class Alone(nn.Linear):
+    def __init__(self):
+        super().__init__(8, 6)
+
+    def forward(self, x):
+        return super().forward(x) * 2
+
+
 class InPlace(nn.Module):
     def __init__(self):
         super().__init__()
@@ -227,11 +235,11 @@ with tempfile.TemporaryDirectory() as folder:
     sys.path.insert(0, folder)
     import nets
     samples = torch.from_numpy(x)
-    for name in ("MADE", "GivenBias", "Convolved", "Root", "InPlace"):
+    for name in ("MADE", "GivenBias", "Convolved", "Root", "Alone", "InPlace"):
         follow(ch, name, nets, samples, torch.from_numpy(y), trains=name != "InPlace")
     for name in ("Pixel", "Zeroed"):
         follow(ch, name, nets, samples, None, trains=False)
-    for name in ("MADE", "GivenBias", "Convolved", "Root", "InPlace", "Pixel", "Zeroed"):
+    for name in ("MADE", "GivenBias", "Convolved", "Root", "Alone", "InPlace", "Pixel", "Zeroed"):
         trained(name, nets, samples)
     for name in REFUSED:
         refuse(name, nets)

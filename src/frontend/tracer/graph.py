@@ -614,7 +614,7 @@ class Tracer:
         if module._layer_class() == "Linear" and self.is_outside(module):
             held = {name: None if p is None else self.parameter(p) for name, p in module._parameters.items()}
             return sys.modules["torch.nn.functional"].linear(*args, **kwargs, **held)
-        if any(id(p) in self.changed for p in module._parameters.values() if p is not None):
+        if module is self.root or any(id(p) in self.changed for p in module._parameters.values() if p is not None):
             return module._computed(*args, **kwargs)
         pinned = module._asks_mode and module.training != self.mode
         mode = ("train" if module.training else "eval") if pinned else "follows"

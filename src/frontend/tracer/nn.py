@@ -611,7 +611,7 @@ class Layer(Module):
                 p.start, p.maker = None, (self, name)
 
     def _computed(self, input):
-        """With parameters that forward has masked."""
+        """With parameters that forward has masked, or of a network that is one layer, which has no name."""
         held = {name: TRACER.parameter(p) for name, p in self._parameters.items() if p is not None}
         weight, bias, v = held.get("weight"), held.get("bias"), self.values
         if self._layer_class() == "Linear":
@@ -621,7 +621,8 @@ class Layer(Module):
         if "output_padding" in v:
             conv = getattr(sys.modules["torch"], "conv_transpose%dd" % len(v["kernel_size"]))
             return conv(input, weight, bias, v["stride"], v["padding"], v["output_padding"], v["groups"], v["dilation"])
-        raise Fault("forward masks a parameter of %s, which is followed of Linear and convolutions" % type(self).__name__)
+        raise Fault("%s: a layer that is the network itself, or whose parameters forward masks, is followed of Linear and "
+                    "convolutions" % type(self).__name__)
 
     def _conv_forward(self, input, weight, bias):
         """Of PyTorch's convolutions, which classes derived from them call with another weight."""
