@@ -97,7 +97,7 @@ static enum mase_status weigh(struct mase_step *s, struct mase_slot **weights,
         *weights = at->out;
     }
     struct mase_step *at = next_step(s, scores, *weights);
-    mase_softmax_set(at, scores->rank - 1, false);
+    mase_softmax_set(at, scores->rank - 1, false, -3e38f);
     mase_plan_add_step(s->plan, at);
     *weights = at->out;
     if (s->plan->train && p != 0.0) {

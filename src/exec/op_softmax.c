@@ -3,11 +3,14 @@
  */
 #include "exec/softmax.h"
 
+#include <math.h>
+
 #include "exec/ref.h"
 
 struct lines {
     struct mase_axis axis; /* of one sample */
     bool logarithm;
+    float least; /* where all of a line is -inf: attention to nothing is zeros, a softmax NaN */
 };
 
 /* Line number `line` of a tensor's rows. */
@@ -26,7 +29,7 @@ static void forward(const struct mase_step *s, long from, long to)
     const struct lines *l = s->own;
     for (long i = from; i < to; i++) {
         const struct mase_channel x = line_at(s, s->in[0]->x, i);
-        s->plan->k->softmax(s->out->x + (x.x - s->in[0]->x), &x, l->logarithm);
+        s->plan->k->softmax(s->out->x + (x.x - s->in[0]->x), &x, l->logarithm, l->least);
     }
 }
 
@@ -40,12 +43,13 @@ static void backward(const struct mase_step *s, long from, long to)
     }
 }
 
-void mase_softmax_set(struct mase_step *s, int axis, bool logarithm)
+void mase_softmax_set(struct mase_step *s, int axis, bool logarithm, float least)
 {
     struct lines *l = s->own = mase_new(&s->plan->arena, struct lines);
     const struct mase_shape sample = mase_slot_sample(s->plan, s->in[0]);
     l->axis = mase_axis_of(&sample, axis - mase_plan_first(s->plan));
     l->logarithm = logarithm;
+    l->least = least;
     mase_step_forward(s, forward, MASE_UNIT_ITEMS, (long)(l->axis.outer * l->axis.inner));
     mase_step_backward(s, backward, MASE_UNIT_ITEMS, (long)(l->axis.outer * l->axis.inner));
 }
@@ -58,7 +62,7 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
     axis = mase_slot_dim(s->in[0], axis);
     if (axis < mase_plan_first(s->plan))
         return mase_call_fail(c, err, "dim = %d is the batch, which a plan keeps", s->in[0]->axis);
-    mase_softmax_set(s, axis, c->node->op == MASE_OP_log_softmax);
+    mase_softmax_set(s, axis, c->node->op == MASE_OP_log_softmax, -INFINITY);
     return MASE_OK;
 }
 

@@ -6,7 +6,8 @@
 
 #include "exec/step.h"
 
-/* axis counts the batch's dimension and is not it. */
-void mase_softmax_set(struct mase_step *s, int axis, bool logarithm);
+/* axis counts the batch's dimension and is not it. least: what -inf everywhere is raised to, so
+ * that it gives zeros; -inf: NaN, as a softmax alone does. */
+void mase_softmax_set(struct mase_step *s, int axis, bool logarithm, float least);
 
 #endif /* MASE_EXEC_SOFTMAX_H */

@@ -101,14 +101,15 @@ void KERNEL(standard_params)(float *db, float *dw, const float *dy, const struct
     *dw = vsum(w);
 }
 
-/* y = softmax, or its logarithm, over count rows. Rows that are -inf everywhere give zeros. */
-void KERNEL(softmax)(float *y, const struct mase_channel *c, bool logarithm)
+/* y = softmax, or its logarithm, over count rows. Rows that are -inf everywhere are above least in
+ * nothing: they give zeros, or NaN if least is -inf itself. */
+void KERNEL(softmax)(float *y, const struct mase_channel *c, bool logarithm, float least)
 {
     for (long l = 0; l < c->n; l += MASE_LANES) {
         vf top = vload(c->x + l), sum = vzero();
         for (long i = 1; i < c->count; i++)
             top = vmax(top, vload(c->x + i * c->stride + l));
-        top = vmax(vset1(-3e38f), top);
+        top = vmax(vset1(least), top);
         for (long i = 0; i < c->count;) {
             vf part = vzero();
             for (const long end = run_end(i, c->count); i < end; i++) {

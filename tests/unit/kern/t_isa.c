@@ -524,7 +524,7 @@ CASE(standard_params)
 CASE(softmax)
 {
     const struct mase_channel c = channel(s, s->x);
-    k->softmax(s->out, &c, s->flag);
+    k->softmax(s->out, &c, s->flag, -3e38f);
     return (struct wrote){ ROWS * MAX_N, 0 };
 }
 CASE(softmax_back)
