@@ -219,6 +219,18 @@ def by_values(f, x):
     return Grid(scale, lo - zero, hi - zero)
 
 
+def step_of_values(f, q):
+    """The step of values that were rounded by one of their own: what is stored is they, so the nearest to what their ends say that gives all."""
+    g = by_values(f, q)
+    middle = F32(g.step)
+    below, above = np.nextafter(middle, F32(0)), np.nextafter(middle, F32(np.inf))
+    for step in (middle, below, above, np.nextafter(below, F32(0)), np.nextafter(above, F32(np.inf))):
+        code = np.rint(q / step)
+        if ((code >= g.lo) & (code <= g.hi) & (code.astype(F32) * step == q)).all():
+            return float(step)
+    return None
+
+
 def round_constant(w, f):
     """The numbers that a format makes of a weight, and their steps where they are codes of scales, by number."""
     if f is None:
@@ -228,13 +240,20 @@ def round_constant(w, f):
     if f["name"] == "binary":
         return np.where(w >= 0, F32(1), F32(-1)), np.ones(w.shape)
     flat, steps = w.reshape(-1).copy(), np.ones(w.size)
-    index = blocks_of(f, w.shape, False)
+    index, found = blocks_of(f, w.shape, False), True
     for k in range(index.max() + 1):
         own = index == k
-        g = grid_of(f, k, 1) or by_values(f, flat[own])
+        known = grid_of(f, k, 1)
+        g = known or by_values(f, flat[own])
         code = encode(flat[own], g)
         flat[own] = [F32(int(c)) * F32(g.step) for c in code]
-        steps[own] = g.step
+        step = g.step if known else step_of_values(f, flat[own])
+        if step is None:
+            found = False
+        else:
+            steps[own] = step
+    if not found:
+        return flat.reshape(w.shape), None
     return flat.reshape(w.shape), steps.reshape(w.shape)
 
 

@@ -14,7 +14,7 @@ TABLES = ("tanh", "sigmoid", "relu6", "hardtanh", "leaky_relu", "hardswish", "so
 MODULES = {"relu": "ReLU()", "tanh": "Tanh()", "sigmoid": "Sigmoid()", "relu6": "ReLU6()", "hardtanh": "Hardtanh()",
            "leaky_relu": "LeakyReLU(negative_slope=0.125)", "hardswish": "Hardswish()", "softsign": "Softsign()"}
 PASSES = ("max_pool", "avg_pool", "mean", "cat")  # whose formats spend a bit on a sign where data may have one
-KEEPS = PASSES + ("flatten", "reshape", "permute", "pad", "narrow")
+KEEPS = PASSES + ("flatten", "reshape", "permute", "narrow")  # what pads may add any number
 
 
 def tuple_text(t):
