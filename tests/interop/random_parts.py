@@ -327,7 +327,7 @@ def in_place(s):
                        f"{x} = {x}.add_({y}).mul_(0.5)", f"{x} /= 2", f"{x}.sub_({y}, alpha=0.3)", f"{x} **= 2", f"{x}.fill_({c})",
                        f"{x}.neg_()",
                        f"w = {x}\nw = w * 1\nw.add_({c})", f"w = {x}.clone()\nw.mul_({c})\n{x} = {x} + w",
-                       f"torch.nn.init.constant_({x}, 0.5)", f"{x}.lerp_({y}, 0.5)")
+                       f"{x}.lerp_({y}, 0.5)")
 
 
 @makes("write in place", 2.5)
