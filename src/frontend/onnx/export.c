@@ -366,27 +366,42 @@ static enum mase_status check_model(struct mase_ow_export *e, const struct mase_
     return e->instr ? mase_node_place(e->instr->node, st, err) : st;
 }
 
-/* refused: a rounding is in the way. */
+static enum mase_status export_once(struct mase_ow_export *e, struct mase_str *out,
+                                    struct mase_err *err)
+{
+    MASE_TRY(export_program(e, err));
+    print_model(out, e);
+    return check_model(e, out, err);
+}
+
+/* refused: a rounding is in the way. In models of an opset with 16-bit codes ONNX Runtime's
+ * optimiser makes unsigned bytes of signed ones and forgets half of what says so: there they are
+ * unsigned from the beginning. */
 static enum mase_status export_as(struct mase_str *out, struct mase_program *p,
                                   enum mase_onnx_dialect dialect, struct mase_onnx_written *told,
                                   bool *refused, struct mase_err *err)
 {
-    struct mase_arena a = { 0 };
-    struct mase_ow_export e = {
-        .a = &a, .opset = LEAST_OPSET, .names = { .arena = &a }, .program = p, .dialect = dialect
-    };
-    enum mase_status st = export_program(&e, err);
-    if (!st) {
-        print_model(out, &e);
-        st = check_model(&e, out, err);
-    }
-    told->float_weights = e.float_weights;
-    told->float_biases = e.float_biases;
-    told->rounded_biases = e.rounded_biases;
-    told->bias_off = e.bias_off;
-    *refused = e.refused;
-    mase_arena_release(&e.scratch);
-    mase_arena_release(&a);
+    enum mase_status st = MASE_OK;
+    bool again = false;
+    do {
+        struct mase_arena a = { 0 };
+        struct mase_ow_export e = { .a = &a,
+                                    .opset = LEAST_OPSET,
+                                    .names = { .arena = &a },
+                                    .program = p,
+                                    .dialect = dialect,
+                                    .unsigned_bytes = again };
+        mase_str_release(out);
+        st = export_once(&e, out, err);
+        again = !st && !again && e.opset >= 21 && e.rounds;
+        told->float_weights = e.float_weights;
+        told->float_biases = e.float_biases;
+        told->rounded_biases = e.rounded_biases;
+        told->bias_off = e.bias_off;
+        *refused = e.refused;
+        mase_arena_release(&e.scratch);
+        mase_arena_release(&a);
+    } while (again);
     return st;
 }
 

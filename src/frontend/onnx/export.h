@@ -25,9 +25,10 @@ struct mase_ow_export {
     const struct mase_instr *instr;    /* under way */
     const struct mase_instr **by;      /* by the place of a node: what it was written for */
     enum mase_onnx_dialect dialect;
-    bool qonnx;   /* has operations of QONNX */
-    bool refused; /* a rounding, which the other dialect may be able to say */
-    bool rounds;  /* data has been rounded */
+    bool qonnx;          /* has operations of QONNX */
+    bool refused;        /* a rounding, which the other dialect may be able to say */
+    bool rounds;         /* data has been rounded */
+    bool unsigned_bytes; /* signed codes of data lie around 128 */
     /* Layers whose weights or biases are no codes, or whose biases were rounded to be such. */
     int float_weights, float_biases, rounded_biases;
     double bias_off; /* the most that one of the last is off */

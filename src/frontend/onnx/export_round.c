@@ -277,6 +277,11 @@ enum mase_status mase_ow_export_round(struct mase_ow_export *e, const char **out
                               f->row->name);
     const char *base = mase_arena_printf(e->a, "%s_data_in", like),
                *cut = mase_arena_printf(e->a, "%s_cut", base);
+    if (e->unsigned_bytes && c.type->type == MASE_ONNX_INT8) {
+        mase_ow_use_unsigned(&c);
+        c.lo -= INT8_MIN;
+        c.hi -= INT8_MIN;
+    }
     const struct constants k = constants_of(e, base, &c);
     const bool narrow = c.lo > c.type->least || c.hi<c.type->most, wide = c.type->size> 1;
     e->rounds = true;
