@@ -114,7 +114,8 @@ def ints(rng, role, shape, axis=None, zero=False, power=False):
 
 def one_scale(f):
     """The same for all channels."""
-    f["axis"] = None
+    if "axis" in f:
+        f["axis"] = None
     for key in ("scale", "zero_point"):
         if isinstance(f.get(key), list):
             f[key] = f[key][0]
