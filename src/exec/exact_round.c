@@ -89,6 +89,13 @@ static struct mase_exact_value *add_codes(struct mase_exact_lowering *l,
     return v;
 }
 
+/* The least code of what is cut at zero. Codes may all be negative, by a zero point beyond them:
+ * then it is the largest. */
+static int64_t least_code(const struct mase_meaning *m, const struct mase_exact_grid *g)
+{
+    return !m->relu || g->lo >= 0 ? g->lo : g->hi < 0 ? g->hi : 0;
+}
+
 /* Rounding codes in integers. lo and hi of the result become what can occur. */
 static bool round_row(struct mase_exact_round *f, const struct mase_meaning *m,
                       const struct mase_exact_grid *g, int64_t *lo, int64_t *hi)
@@ -96,9 +103,8 @@ static bool round_row(struct mase_exact_round *f, const struct mase_meaning *m,
     struct mase_line_form line;
     if (!mase_meaning_over(&line, m, g->step, *lo, *hi))
         return false;
-    *f = (struct mase_exact_round){ line.mul, line.add,
-                                    line.div, m->relu && g->lo < 0 ? 0 : g->lo,
-                                    g->hi,    g->direction };
+    *f = (struct mase_exact_round){ line.mul,         line.add, line.div,
+                                    least_code(m, g), g->hi,    g->direction };
     int64_t end[2];
     for (int k = 0; k < 2; k++) {
         const int64_t v =
@@ -114,7 +120,7 @@ static struct mase_exact_scale scale_row(const struct mase_meaning *m,
                                          const struct mase_exact_grid *g)
 {
     const float step = (float)g->step;
-    struct mase_exact_scale f = { .lo = m->relu && g->lo < 0 ? 0 : g->lo, .hi = g->hi };
+    struct mase_exact_scale f = { .lo = least_code(m, g), .hi = g->hi };
     f.factor = (float)m->step * m->scale / step / (float)m->parts;
     f.offset = (float)(((double)m->bias * (double)m->scale + (double)m->shift) / g->step);
     return f;

@@ -439,6 +439,17 @@ static void relu_cuts_scaled_codes(void **state)
     assert_int_equal(scale->u.scale[0].lo, 0);
     assert_int_equal(scale->u.scale[0].hi, 127);
     mase_exact_free(e);
+    /* a zero point beyond all codes: the nearest to what is not negative is the largest of them */
+    for (int k = 0; k < 2; k++) {
+        q.operand[0] = format_of(k ? "int(2, 0.5, 9)" : "int(2, 0.041, 9)");
+        mase_module_set_quant(r.graph, mase_node_module(mase_graph_find(r.graph, "b")), &q);
+        must(mase_exact_new(&e, r.graph, r.input, 1, &err), &c);
+        for (scale = e->first; scale->op != MASE_EXACT_SCALE; scale = scale->next)
+            continue;
+        assert_int_equal(scale->u.scale[0].lo, -6);
+        assert_int_equal(scale->u.scale[0].hi, -6);
+        mase_exact_free(e);
+    }
     stop(&r);
 }
 
