@@ -371,6 +371,41 @@ static void stop_gradient(struct mase_lowered *l)
     l->alias = false;
 }
 
+/* Does a gradient pass from this value to something that is trained? */
+struct gradient {
+    struct mase_ptrmap seen;
+    struct mase_arena *arena;
+    bool passes;
+};
+
+static void follow_gradient(struct mase_pvalue *v, void *data)
+{
+    struct gradient *g = data;
+    if (g->passes || mase_ptrmap_get(&g->seen, v))
+        return;
+    mase_ptrmap_put(&g->seen, g->arena, v, v);
+    const struct mase_instr *i = v->made_by;
+    g->passes = v->source == MASE_PSOURCE_PARAM && (!v->param || mase_param_is_trained(v->param));
+    for (int k = 0; i && !i->no_grad && i->op != MASE_OP_detach && k < mase_instr_params(i); k++)
+        mase_each_pvalue(&i->param[k], follow_gradient, g);
+}
+
+/* Under no_grad x.fill_(0) is written over x, whose gradient passes all the same: plans see that
+ * only of instructions that have x for an operand. */
+static enum mase_status check_overwritten(struct lowering *low, const struct mase_lowered *l,
+                                          struct mase_pvalue *was, struct mase_err *err)
+{
+    const struct mase_call *c = &l->call[0];
+    struct gradient g = { .arena = &low->scratch };
+    if (!low->p->training || !c->node->no_grad || !was || !mase_call_writes(c) ||
+        mase_pvalue_of(&l->param[0]) == was)
+        return MASE_OK;
+    follow_gradient(was, &g);
+    if (!g.passes)
+        return MASE_OK;
+    return mase_call_fail(c, err, "writes under no_grad over a value that has a gradient");
+}
+
 static enum mase_status lower_tensors(struct lowering *low, struct mase_lowered *l,
                                       const struct fresh *f, struct mase_err *err)
 {
@@ -386,7 +421,9 @@ static enum mase_status lower_tensors(struct lowering *low, struct mase_lowered 
     MASE_TRY(round_operands(low, l, err));
     l->op = c->node->op;
     l->prim = mase_op_prim(l->op);
+    struct mase_pvalue *written = mase_pvalue_of(&l->param[0]);
     MASE_TRY(rule(l, err));
+    MASE_TRY(check_overwritten(low, l, written, err));
     if (l->alias && l->program->training && c->node->no_grad)
         stop_gradient(l);
     if (l->alias)

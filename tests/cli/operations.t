@@ -108,7 +108,7 @@ refused "nor is a part" "forward changes 'mean' in place"
 run train buffers.py:Number jsc --max-steps 1 --project no
 refused "a number of what has changed" "a traced value is no plain number while tracing"
 run train buffers.py:Early jsc --max-steps 1 --project no
-refused "or that has decided" "forward assigns 'steps' anew"
+refused "or that has decided" "forward changes .steps. in place, which the next call would find changed"
 
 cat >drawn.py <<'END'
 import torch
@@ -193,3 +193,30 @@ holds "are those of one" python3 -c 'import zipfile
 assert zipfile.ZipFile("pair.npz").read("output_0.npy") == open("mean.npy", "rb").read()'
 run predict ends.py:Pair jsc --load $last --input x.npy --output pair.npz --config narrow.toml --engine int
 refused "integers have one result" '^ch: --engine int is for networks of one input and one result'
+
+# Under no_grad a value is written over, and its gradient passes all the same: that is not followed.
+cat >over.py <<'END'
+import torch
+from torch import nn
+class Filled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(16, 8)
+        self.b = nn.Linear(8, 5)
+    def forward(self, x):
+        y = self.a(x)
+        with torch.no_grad():
+            y.fill_(0.5)
+        return self.b(y)
+class Initialised(Filled):
+    def forward(self, x):
+        y = self.a(x)
+        nn.init.constant_(y, 0.5)
+        return self.b(y)
+END
+for class in Filled Initialised; do
+    run train over.py:$class jsc --max-steps 1 --project no
+    refused "$class: trained" '^over\.py:1[15]:[0-9]+: .*writes under no_grad over a value that has a gradient'
+    run convert over.py:$class $class.mg --dataset jsc
+    succeeds "$class: evaluated"
+done

@@ -270,6 +270,20 @@ INIT = {
     "calculate_gain": gain_of, "_calculate_fan_in_and_fan_out": fans,
     "_calculate_correct_fan": lambda tensor, mode: fans(tensor)[("fan_in", "fan_out").index(mode.lower())],
 }
+
+
+def quietly(fill):
+    """As torch.nn.init writes: no gradient knows of it."""
+    @functools.wraps(fill)
+    def call(tensor, *args, **kwargs):
+        if not isinstance(tensor, Proxy):
+            return fill(tensor, *args, **kwargs)
+        with no_grad():
+            return fill(tensor, *args, **kwargs)
+    return call
+
+
+INIT = {name: quietly(fill) if name.endswith("_") else fill for name, fill in INIT.items()}
 INIT.update({name[:-1]: fn for name, fn in INIT.items() if name.endswith("_")})  # as they were once called
 
 
