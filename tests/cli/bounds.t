@@ -73,7 +73,7 @@ class Wide(nn.Module):
         return self.fc(x)
 END
 run train wide.py:Wide jsc --project t
-refused "in Python, too" '^wide.py:7:[0-9]+: .*fc: linear: '
+refused "in Python, too" '^wide.py:5:[0-9]+: .*fc: linear: '
 printf 'dataset = "jsc"\n[model]\nname = "Wide"\nlayers = ["Linear(2147483647, 1)"]\n' >wide.toml
 run train --config wide.toml --project t
 refused "and in a list of layers" '^(wide.toml:[0-9:]+|ch): .*linear: '

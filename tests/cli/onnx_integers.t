@@ -28,8 +28,8 @@ in_file() { grep -qa -- "$1" "$2"; }
 nodes() { grep -ao 'DequantizeLinear\|QuantizeLinear\|Clip\|Gemm\|Relu\|Max\|Add' "$1" | tr '\n' ' '; }
 # The file gives what the network gives.
 equal_to_network() {
-    run predict net.mg $shape $weights --config config.toml --input $net/mlp_x.npy --output net.npy ${3:-}
-    run predict "$1" --input $net/mlp_x.npy --output file.npy ${3:-}
+    run predict net.mg $shape $weights --config config.toml --input "$net/mlp_x.npy" --output net.npy ${3:-}
+    run predict "$1" --input "$net/mlp_x.npy" --output file.npy ${3:-}
     holds "$2" cmp net.npy file.npy
 }
 
@@ -87,8 +87,8 @@ holds "are cut before they are rounded, since ONNX Runtime cuts no 16-bit intege
     "$(nodes twelve.onnx | cut -d' ' -f1-2)" = "Clip QuantizeLinear"
 run show twelve.onnx --program
 out_has "and read as twelve" 'to int\(12, 0\.003'
-run predict net.mg $shape $weights --config config.toml --input $net/mlp_x.npy --output net.npy --engine int
-run predict twelve.onnx --input $net/mlp_x.npy --output file.npy --engine int
+run predict net.mg $shape $weights --config config.toml --input "$net/mlp_x.npy" --output net.npy --engine int
+run predict twelve.onnx --input "$net/mlp_x.npy" --output file.npy --engine int
 holds "with the numbers of the network" cmp net.npy file.npy
 
 # Weights by values that use the whole range have a step that is found in them.
@@ -143,6 +143,6 @@ config 'name = "int"' 'data_in_width = 8' 'data_in_scale = 0.0625' 'weight_width
 printf '[passes.quantize.%s.config]\nname = "int"\ndata_in_width = %s\ndata_in_scale = %s\n' relu 3 0.5 add 8 0.0625 >>config.toml
 run convert both.mg both.onnx $shape --load w.npz --strict no --config config.toml
 succeeds "a value with two roundings"
-run predict both.mg $shape --load w.npz --strict no --config config.toml --input $net/mlp_x.npy --output net.npy
-run predict both.onnx --input $net/mlp_x.npy --output file.npy
+run predict both.mg $shape --load w.npz --strict no --config config.toml --input "$net/mlp_x.npy" --output net.npy
+run predict both.onnx --input "$net/mlp_x.npy" --output file.npy
 holds "read again" cmp net.npy file.npy

@@ -35,8 +35,8 @@ net=$SOURCE/tests/data/onnx
 for class in Arange Doubles Whole Integers Bytes Parts; do
     run convert net.py:$class $class.onnx --input-shape 16
     succeeds "$class is written"
-    run predict net.py:$class --input-shape 16 --input $net/mlp_x.npy --output net.npy
-    run predict $class.onnx --input $net/mlp_x.npy --output file.npy
+    run predict net.py:$class --input-shape 16 --input "$net/mlp_x.npy" --output net.npy
+    run predict $class.onnx --input "$net/mlp_x.npy" --output file.npy
     holds "with the numbers of the network" cmp net.npy file.npy
 done
 run convert net.py:Samples samples.onnx --input-shape 16

@@ -31,6 +31,14 @@ static bool is_plain(const struct step_case *c)
     return !strstr(c->text, "buffer "); /* what constants alone decide is decided once */
 }
 
+/* The fewest samples: statistics of a batch are not those of one. */
+static int64_t fewest(const struct step_case *c)
+{
+    const bool of_batch = strstr(c->text, "track_running_stats=False") ||
+                          strstr(c->text, "batch_norm(x, None, None");
+    return of_batch ? 2 : 1;
+}
+
 /* A clone borrows its weights, which a plan then borrows too; when the clone takes weights of its
  * own they lie elsewhere. One sample: kinds have another arrangement of the weights for it. */
 static void they_may_move(void **state)
@@ -45,14 +53,14 @@ static void they_may_move(void **state)
         }
         r.graph = mase_graph_clone(owner);
         struct mase_plan *p = plan_of(&r, SAMPLES, false, 1);
-        run(&r, p, 1);
+        run(&r, p, fewest(c));
         run(&r, p, SAMPLES);
         mase_graph_own_weights(r.graph);
         struct mase_rng rng = mase_rng(8, MASE_STREAM_TEST, 1);
         mase_graph_each_param(r.graph, fill_param, &rng);
         mase_plan_read_weights(p);
         struct mase_plan *fresh = plan_of(&r, SAMPLES, false, 1);
-        for (int64_t n = 1; n <= SAMPLES; n += SAMPLES - 1) {
+        for (int64_t n = fewest(c); n <= SAMPLES; n += SAMPLES - fewest(c)) {
             run(&r, p, n);
             run(&r, fresh, n);
             same_output(&r, p, fresh, n);
@@ -101,7 +109,7 @@ static void plans_alike(void **state)
         assert_null(q->rounded);
         assert_null(q->derived);
         for (int turn = 0; turn < 2; turn++) {
-            for (int64_t n = 1; n <= 2; n++) {
+            for (int64_t n = fewest(c); n <= 2; n++) {
                 run(&r, p, n);
                 run(&r, q, n);
                 same_output(&r, p, q, n);
