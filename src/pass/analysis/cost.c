@@ -205,9 +205,10 @@ static void count_transposed(struct count *c, const struct mase_node *n, int64_t
                        kernel[d]);
         spatial *= y->dim[y->rank - dims + d];
     }
-    const double planes = spatial ? (double)(mase_shape_count(y) / spatial) : 0;
-    c->carries = carries_of((const int64_t *const *)outputs, kernel, dims, planes,
-                            (double)(w->dim[0] / groups));
+    const int64_t planes = spatial ? mase_shape_count(y) / spatial : 0;
+    const int64_t inputs = w->dim[0] / groups;
+    c->carries =
+        carries_of((const int64_t *const *)outputs, kernel, dims, (double)planes, (double)inputs);
     mase_arena_release(&a);
 }
 
