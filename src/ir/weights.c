@@ -162,14 +162,16 @@ void mase_graph_take_weights(struct mase_graph *g, struct mase_graph *from)
         end = &(*end)->next;
     *end = NULL; /* behind it stand those of from, as when g was cloned */
     struct mase_weights *first = NULL, **last = &first;
-    for (const struct mase_weights *w = from->weights; w && w->owner == from; w = w->next) {
+    struct mase_weights *w = from->weights;
+    for (; w && w->owner == from; w = w->next) {
         *last = mase_arena_memdup(&g->arena, w, sizeof *w);
         (*last)->owner = g;
         (*last)->next = NULL;
         last = &(*last)->next;
     }
+    *last = w; /* which from borrows itself */
     *end = first;
-    g->weights_borrowed = false;
+    g->weights_borrowed = w != NULL;
     from->weights = g->weights;
     from->weights_borrowed = g->weights != NULL;
 }
