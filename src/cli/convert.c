@@ -83,10 +83,17 @@ static bool count_tensor(const char *full, struct mase_param *p, void *data)
     return true;
 }
 
+/* Does the configuration say how to quantise the network first? */
+static bool quantises(const struct job *j)
+{
+    return j->c->config && mase_value_at(j->c->config, "passes.quantize");
+}
+
 /* A graph from file to file needs no weights, however large they would be. */
 static enum mase_status open_network(struct job *j, struct mase_cli_net *net, struct mase_err *err)
 {
-    if (!mase_is_file(j->in) || !mase_ends_with(j->in, ".mg") || !is_graph_name(j->out))
+    if (!mase_is_file(j->in) || !mase_ends_with(j->in, ".mg") || !is_graph_name(j->out) ||
+        quantises(j))
         return mase_cli_net_open(net, j->c, j->in, err);
     *net = (struct mase_cli_net){ .word = j->in };
     return mase_graph_read_mg(&net->graph, j->in, err);
@@ -116,30 +123,22 @@ static enum mase_onnx_dialect dialect_of(const struct mase_cli *c)
                                        : MASE_ONNX_ANY;
 }
 
-/* Quantised first, if a configuration says so. */
 static enum mase_status write_onnx(struct job *j, const struct mase_cli_net *net,
                                    struct mase_err *err)
 {
-    struct mase_cli_net quantised = { 0 };
-    const bool quantises = j->c->config && mase_value_at(j->c->config, "passes.quantize");
     struct mase_str bytes = { 0 };
     if (!net->has_sample)
         return mase_fail(err, MASE_EVALUE,
                          "the shape of a sample is not known: say --dataset NAME, or --input-shape "
                          "N,N,... of a sample");
-    if (quantises)
-        MASE_TRY(mase_cli_net_quantise(&quantised, j->c, net, err));
-    struct mase_graph *g = quantises ? quantised.graph : net->graph;
-    const struct mase_inputs in = mase_graph_inputs(&j->c->arena, g, &net->sample, 1);
+    const struct mase_inputs in = mase_graph_inputs(&j->c->arena, net->graph, &net->sample, 1);
     struct mase_onnx_written how = { .dialect = dialect_of(j->c) };
-    enum mase_status st = mase_onnx_export(&bytes, g, in.item, in.count, &how, err);
+    enum mase_status st = mase_onnx_export(&bytes, net->graph, in.item, in.count, &how, err);
     if (!st && how.why.status)
         mase_info("%s is in QONNX: %s", j->out, how.why.msg);
     if (!st)
         st = mase_file_write(j->out, mase_str_text(&bytes), bytes.len, err);
     mase_str_release(&bytes);
-    if (quantises)
-        mase_cli_net_close(&quantised);
     return st;
 }
 
@@ -152,20 +151,28 @@ static const char *weights_of(const struct job *j)
                                                    : NULL;
 }
 
+static enum mase_status write_network(struct job *j, const struct mase_cli_net *net,
+                                      struct mase_err *err)
+{
+    j->done = (struct mase_cli_converted){ .nodes = net->graph->node_count, .tensors = -1 };
+    if (is_graph_name(j->out))
+        return write_graph(j, net->graph, err);
+    j->done.tensors = 0;
+    mase_graph_each_param(net->graph, count_tensor, &j->done);
+    return mase_ends_with(j->out, ".onnx") ? write_onnx(j, net, err)
+                                           : save_folder(j, net, weights_of(j), err);
+}
+
+/* Quantised first, if a configuration says so. */
 static enum mase_status convert_network(struct job *j, struct mase_err *err)
 {
-    struct mase_cli_net net;
+    struct mase_cli_net net, quantised = { 0 };
     MASE_TRY(open_network(j, &net, err));
-    j->done = (struct mase_cli_converted){ .nodes = net.graph->node_count, .tensors = -1 };
-    enum mase_status st;
-    if (is_graph_name(j->out)) {
-        st = write_graph(j, net.graph, err);
-    } else {
-        j->done.tensors = 0;
-        mase_graph_each_param(net.graph, count_tensor, &j->done);
-        st = mase_ends_with(j->out, ".onnx") ? write_onnx(j, &net, err)
-                                             : save_folder(j, &net, weights_of(j), err);
-    }
+    enum mase_status st =
+        quantises(j) ? mase_cli_net_quantise(&quantised, j->c, &net, err) : MASE_OK;
+    if (!st)
+        st = write_network(j, quantises(j) ? &quantised : &net, err);
+    mase_cli_net_close(&quantised);
     mase_cli_net_close(&net);
     return st;
 }

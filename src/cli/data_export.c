@@ -213,6 +213,11 @@ enum mase_status mase_cli_data_export(struct mase_cli *c, struct mase_err *err)
     enum mase_status st = MASE_OK;
     if (!mase_dataset_info(d)->rows)
         st = mase_fail(err, MASE_EVALUE, "%s has no rows to export", c->operands[1]);
+    else if (mase_dataset_info(d)->data.more_count)
+        st = mase_fail(err, MASE_EUNSUPPORTED,
+                       "%s has samples of %d inputs, and the file would have those of one: export "
+                       "one by --features NAME",
+                       c->operands[1], 1 + mase_dataset_info(d)->data.more_count);
     if (!st)
         st = (npz ? write_npz : write_csv)(c, d, path, raw, err);
     if (!st)

@@ -155,3 +155,24 @@ out_has "with its tensors" 'seq_blocks'
 run convert hub hub.npz
 succeeds "and converted"
 out_has "as its weights are" '^hub.npz +npz +7 +150$'
+
+# A configuration quantises, whatever is written.
+cat >eight.toml <<'END'
+[passes.quantize]
+by = "type"
+default.config.name = "NA"
+[passes.quantize.linear.config]
+name = "integer"
+data_in_width = 8
+data_in_frac_width = 4
+weight_width = 8
+weight_frac_width = 4
+bias_width = 8
+bias_frac_width = 4
+END
+run convert jsc-tiny eight.mg --dataset jsc --config eight.toml
+holds "a graph has the formats" grep -q "^module seq_blocks.2 = Linear.*name: 'integer'" eight.mg
+run convert jsc-tiny eight --dataset jsc --config eight.toml
+holds "so has a folder" grep -q "name: 'integer'" eight/graph_module.mg
+run convert jsc-tiny eight.py --dataset jsc --config eight.toml
+refused "a .py cannot have them" 'seq_blocks_2 is quantised, and PyTorch has no class for that'

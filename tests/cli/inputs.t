@@ -131,3 +131,7 @@ refused "columns that nobody divides" "the network takes 3 inputs, numbers, citi
 run train flat.py:Flat table.csv --features '!n0;c0' $some --project bad
 refused "columns are left out of all of them" "--features 'n0;c0': semicolons divide the columns that are named"
 holds "nothing was written" test ! -e mase_output/bad
+
+# A file of one input would be another dataset.
+run data export mask.npz out.csv --features x,mask
+refused "several inputs are not exported as one" 'mask\.npz has samples of 2 inputs'
