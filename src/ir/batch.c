@@ -5,8 +5,11 @@
  * Shapes are inferred for three sizes, one of them larger than any constant in a network. Where a
  * length was in proportion to the size and is no longer, it was cut.
  */
+#include <string.h>
+
 #include <mase/call.h>
 
+#include "ir/graph.h"
 #include "ir/infer.h"
 #include "ir/shape.h"
 
@@ -100,6 +103,27 @@ static void infer(struct mase_values *v, struct mase_arena *a, const struct mase
             in[i].tensor.shape.dim[0] = samples;
     if (mase_values_walk(v, a, g, &plan, &err))
         *v = (struct mase_values){ .arena = a };
+}
+
+static bool takes_batch_statistics(const struct mase_node *n)
+{
+    const struct mase_module *m = mase_node_module(n);
+    if (!strstr(mase_ops[n->op].name, "batch_norm"))
+        return false;
+    if (m)
+        return !mase_module_param(m, "running_mean") || n->mode == MASE_MODE_TRAIN;
+    const struct mase_arg *mean = mase_node_argument(n, "running_mean");
+    const struct mase_arg *training = mase_node_argument(n, "training");
+    return !mean || mean->kind != MASE_ARG_NODE ||
+           (training && !(training->kind == MASE_ARG_BOOL && !training->b));
+}
+
+bool mase_graph_takes_batch_statistics(const struct mase_graph *g)
+{
+    const struct mase_node *n = g->first;
+    while (n && !takes_batch_statistics(n))
+        n = n->next;
+    return n != NULL;
 }
 
 const struct mase_node *mase_graph_cuts_batch(const struct mase_graph *g,

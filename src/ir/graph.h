@@ -89,6 +89,10 @@ bool mase_graph_next_registered(const struct mase_graph *g, struct mase_register
 enum mase_status mase_graph_follow_assigned(struct mase_graph *g, struct mase_node *const *nodes,
                                             int count, struct mase_err *err) MASE_MUST_CHECK;
 
+/* Does a batch norm use the statistics of the batch it is given, in evaluation, too? Results then
+ * depend on which samples are run together (batch.c). */
+bool mase_graph_takes_batch_statistics(const struct mase_graph *g);
+
 /* What a call is given for this parameter of its signature; NULL: nothing (alias.c). */
 const struct mase_arg *mase_node_argument(const struct mase_node *n, const char *name);
 /* Is no result, is no data operand of this call ever negative (sign.c)? */

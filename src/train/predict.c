@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/host.h"
 #include "exec/plan.h"
+#include "ir/graph.h"
 
 /* A batch of about this many input values: large enough for the products, small enough for caches.
  */
@@ -363,7 +364,8 @@ static enum mase_status mixes(bool *out, const struct each *e, struct mase_err *
     struct mase_worker *s = p->worker;
     struct mase_arena a = { 0 };
     *out = false;
-    if (mase_graph_cuts_batch(p->graph, p->inputs.item, p->inputs.count)) {
+    if (mase_graph_takes_batch_statistics(p->graph) ||
+        mase_graph_cuts_batch(p->graph, p->inputs.item, p->inputs.count)) {
         *out = true;
         return MASE_OK;
     }

@@ -10,6 +10,7 @@
 #include <mase/progress.h>
 #include <mase/run.h>
 
+#include "ir/graph.h"
 #include "pass/analysis/collector.h"
 #include "pass/analysis/profiler.h"
 #include "pass/support.h"
@@ -173,25 +174,13 @@ static enum mase_status add_collectors(struct mase_profiler *p, bool *all, struc
     return MASE_OK;
 }
 
-/* Do results depend on which samples are run together? */
-static bool mixes_samples(const struct mase_graph *g)
-{
-    for (const struct mase_node *n = g->first; n; n = n->next) {
-        const struct mase_module *m = mase_node_module(n);
-        if (mase_starts_with(mase_ops[n->op].name, "batch_norm") &&
-            !(m && mase_module_param(m, "running_mean")))
-            return true;
-    }
-    return false;
-}
-
 static int64_t engine_batch(const struct mase_profiler *p)
 {
     const struct mase_inputs inputs = inputs_of(p);
     const int64_t features = mase_inputs_features(&inputs);
     int64_t n = ENGINE_VALUES / (features > 0 ? features : 1);
     n = n < ENGINE_LEAST ? ENGINE_LEAST : n > ENGINE_MOST ? ENGINE_MOST : n;
-    if (p->batch_size || p->train || mixes_samples(p->g))
+    if (p->batch_size || p->train || mase_graph_takes_batch_statistics(p->g))
         return p->batch;
     return n < p->samples ? n : p->samples;
 }
