@@ -56,8 +56,8 @@ def fused(a, x, b):
 
 def exact_product(x, w):
     """Integers times integers, (..., inputs) by (outputs, inputs): in 64 bits while no sum can pass them, else Python's."""
-    most = int(np.abs(x).max(initial=0)) * int(np.abs(w).sum(axis=1).max(initial=0))
-    if most < 2**62:
+    of_x, of_w = int(np.abs(x).max(initial=0)), int(np.abs(w).sum(axis=1).max(initial=0))
+    if max(of_x, of_w, of_x * of_w) < 2**62:  # zeros times what has no room
         return (x.astype(np.int64) @ w.astype(np.int64).T).astype(object)
     return x @ w.T
 
