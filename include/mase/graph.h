@@ -456,8 +456,8 @@ int64_t mase_graph_not_finite(const struct mase_graph *g, struct mase_str *where
 /* Stop borrowing: copy the weights; what has no values has none then. Nothing if they are g's own.
  */
 void mase_graph_own_weights(struct mase_graph *g);
-/* g, a clone of from, owns from now on what was from's, and borrows what from borrowed; from goes on
- * with it as a borrower: free it first. */
+/* g, a clone of from, owns from now on what was from's, and borrows what from borrowed; from goes
+ * on with it as a borrower: free it first. */
 void mase_graph_take_weights(struct mase_graph *g, struct mase_graph *from);
 /* Every name of a parameter or buffer in state-dict order; full is "seq_blocks.0.weight", valid
  * during the call. Return false to stop. */

@@ -34,8 +34,8 @@ static bool is_plain(const struct step_case *c)
 /* The fewest samples: statistics of a batch are not those of one. */
 static int64_t fewest(const struct step_case *c)
 {
-    const bool of_batch = strstr(c->text, "track_running_stats=False") ||
-                          strstr(c->text, "batch_norm(x, None, None");
+    const bool of_batch =
+        strstr(c->text, "track_running_stats=False") || strstr(c->text, "batch_norm(x, None, None");
     return of_batch ? 2 : 1;
 }
 
