@@ -81,12 +81,12 @@ enum mase_status mase_cli_data_info(const struct mase_data_info **info, struct m
 
 /* Say that results are random, if they are. */
 void mase_cli_tell_draws(const struct mase_graph *g);
-/* The graph for this data with the weights that --load names, or initial ones. A folder that holds
- * another network than the model that is named is refused. */
 /* Data that could not be opened. A network of the zoo that takes no such samples is told instead:
  * files would not help. */
 enum mase_status mase_cli_fail_data(struct mase_cli *c, const struct mase_model *m,
                                     enum mase_status failed, struct mase_err *err);
+/* The graph for this data with the weights that --load names, or initial ones. A folder that holds
+ * another network than the model that is named is refused. */
 enum mase_status mase_cli_build(struct mase_graph **g, struct mase_cli *c,
                                 const struct mase_model *m, const struct mase_data_info *data,
                                 enum mase_cli_weights kind, struct mase_err *err) MASE_MUST_CHECK;
