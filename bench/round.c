@@ -15,7 +15,7 @@
 #include <mase/arena.h>
 #include <mase/rng.h>
 
-#include "exec/round.h"
+#include "exec/step/round_step.h"
 
 static double now(void)
 {

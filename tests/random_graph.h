@@ -23,7 +23,7 @@
 #include <mase/graph.h>
 
 #include "formats.h"
-#include "ir/build.h"
+#include "ir/graph/graph_build.h"
 
 enum {
     RG_VALUES = 64,

@@ -3,8 +3,8 @@
  */
 #include "zoo_extra.h"
 
-#include "frontend/zoo/zoo.h"
-#include "ir/build.h"
+#include "frontend/zoo/zoo_parts.h"
+#include "ir/graph/graph_build.h"
 
 /* Residual connections through torch.add and operator.add. */
 static struct mase_graph *res_mlp(const struct mase_data_info *data)

@@ -1,7 +1,7 @@
 /*
  * draw.h - a graph as a picture: SVG that stands alone, or the text of Graphviz.
  *
- * Nodes lie in layers, every edge goes down (format/layout.h). A box says the node's name, what it
+ * Nodes lie in layers, every edge goes down (draw/layout.h). A box says the node's name, what it
  * calls, the shape of its result, its parameters and, when it is quantised, its formats; hovering
  * over it shows the call in full. The same graph gives the same bytes.
  *

@@ -175,7 +175,8 @@ struct mase_quant_info {
     enum mase_looks looks_around;
     bool for_data; /* what nobody says the role of is taken for data if it may be; else for a weight
                     */
-    bool by_values; /* data that cannot be negative is rounded without a sign (ir/operand.c) */
+    bool
+        by_values; /* data that cannot be negative is rounded without a sign (ir/graph/operand.c) */
     bool (*by_chance)(const void *params); /* NULL: never */
     bool unstable; /* by a flaw of its definition what it has rounded may change when rounded again
                     */

@@ -128,7 +128,7 @@ typedef void mase_score_fn(struct mase_score *s, const struct mase_lanes *output
                            const struct mase_lanes *target, const struct mase_loss_opts *opts,
                            int64_t samples);
 
-struct mase_own_loss; /* one that is a graph (exec/own_loss.h) */
+struct mase_own_loss; /* one that is a graph (exec/loss/own_loss.h) */
 
 struct mase_loss_opts {
     enum mase_loss loss; /* 0: cross entropy */

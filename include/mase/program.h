@@ -166,7 +166,7 @@ void mase_pcall_results(const struct mase_pcall *k, const struct mase_instr *i,
 struct mase_arg mase_pcall_arg(struct mase_arena *a, const struct mase_arg *arg,
                                struct mase_tensor *const *tensor);
 
-/* ---- the reference (exec/interpret.c) ---- */
+/* ---- the reference (exec/reference/interpret.c) ---- */
 
 /* Run it instruction by instruction as the definitions say. Inputs by name, with data. *out: what
  * it returns, in the arena. */

@@ -1,7 +1,7 @@
 /*
  * compute.c - running a network, measuring how good it is, and proving its integers.
  */
-#include "api/api.h"
+#include "api/objects.h"
 
 #include <string.h>
 

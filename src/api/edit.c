@@ -4,7 +4,7 @@
  * What is wrong with an edit is found on a clone first, so that a refused one changes nothing. What
  * can still fail then is memory: the network is given up in that case.
  */
-#include "api/api.h"
+#include "api/objects.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /*
  * files.c - networks of programs to files and back.
  */
-#include "api/api.h"
+#include "api/objects.h"
 
 #include <string.h>
 
@@ -14,7 +14,7 @@
 
 #include "pass/interface/files.h"
 #include "pass/interface/swap.h"
-#include "train/trained.h"
+#include "train/trained_file.h"
 
 /* ---- folders ---- */
 

@@ -1,7 +1,7 @@
 /*
  * fit.c - training a network: on a copy, which takes its place when all went well.
  */
-#include "api/api.h"
+#include "api/objects.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,14 +1,14 @@
 /*
  * json.c - a network as a value: what programs read in one go.
  */
-#include "api/api.h"
+#include "api/objects.h"
 
 #include <math.h>
 
 #include <mase/meta.h>
 
-#include "ir/arg.h"
-#include "ir/graph.h"
+#include "ir/graph/graph_parts.h"
+#include "ir/text/arg.h"
 
 static struct mase_value *text(struct mase_arena *a, const char *s)
 {

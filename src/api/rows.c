@@ -1,7 +1,7 @@
 /*
  * rows.c - data of programs: datasets by name, from files, from memory.
  */
-#include "api/api.h"
+#include "api/objects.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
  * session.c - hosts of the library, their passes, texts that go out, and lists of what there is.
  */
-#include "api/api.h"
+#include "api/objects.h"
 
 #include <omp.h>
 #include <pthread.h>

@@ -13,7 +13,7 @@
 
 #include "base/host.h"
 #include "base/ledger.h"
-#include "base/log.h"
+#include "base/status_line.h"
 
 const char *const mase_log_level_names[] = { "debug", "info", "warning", "error", "critical" };
 

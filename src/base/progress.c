@@ -11,7 +11,7 @@
 #include <mase/str.h>
 
 #include "base/host.h"
-#include "base/log.h"
+#include "base/status_line.h"
 
 enum { BAR = 24, REDRAW_NS = 100000000 };
 

@@ -2,12 +2,12 @@
  * calibrate_file.c - calibrated.toml: a configuration by which train, test and transform run the
  * network that was calibrated. Each format stands below the figures that led to it.
  */
-#include "cli/calibrate.h"
+#include "cli/command/cmd_calibrate.h"
 
 #include <mase/pass.h>
 
-#include "ir/arg.h"
-#include "ir/graph.h"
+#include "ir/graph/graph_parts.h"
+#include "ir/text/arg.h"
 
 /* ---- options ---- */
 

@@ -5,7 +5,7 @@
 #include <mase/compare.h>
 
 #include "base/number.h"
-#include "cli/net.h"
+#include "cli/command_nets.h"
 
 void mase_cli_set_real(struct mase_table *t, int row, int column, double x)
 {

@@ -14,7 +14,7 @@
 #include <mase/safetensors.h>
 #include <mase/torch.h>
 
-#include "cli/convert.h"
+#include "cli/command/cmd_convert.h"
 #include "cli/project.h"
 
 /* Tensors to write, and what else there is. */

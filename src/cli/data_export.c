@@ -20,7 +20,7 @@
 #include <mase/npy.h>
 
 #include "cli/cli.h"
-#include "cli/train.h"
+#include "cli/command/cmd_train.h"
 
 static const char *const array_names[][2] = { [MASE_SPLIT_TRAIN] = { "x_train", "y_train" },
                                               [MASE_SPLIT_VALIDATION] = { "x_val", "y_val" },

@@ -12,7 +12,7 @@
 
 #include "base/number.h"
 #include "cli/cli.h"
-#include "cli/formats.h"
+#include "cli/command/cmd_formats.h"
 #include "quant/quant.h"
 
 /* ---- what there is to say of one ---- */

@@ -12,7 +12,7 @@
 #include "base/limit.h"
 #include "base/number.h"
 #include "cli/cli.h"
-#include "cli/train.h"
+#include "cli/command/cmd_train.h"
 
 enum { FAILED = 2 }; /* exit status of every failure */
 

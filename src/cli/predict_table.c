@@ -7,8 +7,8 @@
 #include <mase/dataset.h>
 #include <mase/log.h>
 
+#include "cli/command/cmd_train.h"
 #include "cli/predict_many.h"
-#include "cli/train.h"
 
 /* A .npz may as well have the arrays that forward takes. */
 bool mase_cli_is_table(const char *path)

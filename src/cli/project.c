@@ -1,7 +1,7 @@
 /*
  * project.c - the beginning of every action on a network.
  */
-#include "cli/train.h"
+#include "cli/command/cmd_train.h"
 
 #include <string.h>
 #include <time.h>

@@ -7,7 +7,7 @@
 #include <mase/file.h>
 #include <mase/progress.h>
 
-#include "cli/net.h"
+#include "cli/command_nets.h"
 #include "cli/project.h"
 #include "kern/kern.h"
 

@@ -12,8 +12,8 @@
 #include <mase/plugin.h>
 #include <mase/search.h>
 
+#include "cli/command/cmd_sweep.h"
 #include "cli/project.h"
-#include "cli/sweep.h"
 
 static const char *const sections[] = { "passes", "search", "cf_args", "transform" };
 enum { SECTION_COUNT = sizeof sections / sizeof sections[0] };

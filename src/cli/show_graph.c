@@ -10,8 +10,8 @@
 #include <mase/program.h>
 #include <mase/value.h>
 
+#include "cli/command/cmd_show.h"
 #include "cli/project.h"
-#include "cli/show.h"
 
 /* What is counted over a network. */
 struct totals {

@@ -11,7 +11,7 @@
 #include <mase/file.h>
 
 #include "base/limit.h"
-#include "cli/show.h"
+#include "cli/command/cmd_show.h"
 
 /* ---- keys and values ---- */
 

@@ -10,7 +10,7 @@
 #include <mase/outline.h>
 #include <mase/torch.h>
 
-#include "cli/show.h"
+#include "cli/command/cmd_show.h"
 
 enum {
     SHOWN_LETTERS = 60, /* of a value */

@@ -10,7 +10,7 @@
 #include <mase/zoo.h>
 
 #include "base/number.h"
-#include "cli/train.h"
+#include "cli/command/cmd_train.h"
 
 /* 117, 5.6 K, 11.0 K, 14.0 M, 402 K: one decimal below 100 of a unit. */
 static void add_count(struct mase_str *out, int64_t n)

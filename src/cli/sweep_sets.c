@@ -11,8 +11,8 @@
 #include <mase/log.h>
 
 #include "base/number.h"
+#include "cli/command/cmd_sweep.h"
 #include "cli/project.h"
-#include "cli/sweep.h"
 
 static const char prefix[] = "passes.quantize.";
 enum { MOST_VALUES = 100 };

@@ -13,7 +13,7 @@
 #include <mase/file.h>
 
 #include "base/number.h"
-#include "cli/train.h"
+#include "cli/command/cmd_train.h"
 
 static const char header[] =
     "epoch,layer,operand,values,mean_bits,min_bits,max_bits,zero_share,ebops\n";

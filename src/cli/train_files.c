@@ -21,7 +21,7 @@
 #include <mase/plot.h>
 
 #include "base/number.h"
-#include "cli/train.h"
+#include "cli/command/cmd_train.h"
 
 enum { COLUMNS = 10, MOST_COLUMNS = 11, STEP_COLUMN = 2, VAL_LOSS_COLUMN = 6 };
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "data/dataset_parts.h"
 #include "data/raw.h"
-#include "data/store.h"
 
 enum { FEATURES_MAX = 1 << 22 };
 

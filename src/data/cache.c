@@ -20,8 +20,8 @@
 #include <zlib.h>
 
 #include "base/alloc.h"
+#include "data/dataset_parts.h"
 #include "data/raw.h"
-#include "data/store.h"
 
 enum { VERSION = 2, HEADER_SIZE = 4096, FEATURES_MAX = 64, PATH_SIZE = 1024 };
 

@@ -8,7 +8,7 @@
 
 #include <mase/str.h>
 
-#include "format/pickle.h"
+#include "file/pickle.h"
 
 enum { IMAGES_MIN = 10 };
 

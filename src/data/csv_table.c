@@ -16,8 +16,8 @@
 #include "base/alloc.h"
 #include "base/number.h"
 #include "data/csv.h"
+#include "data/dataset_parts.h"
 #include "data/raw.h"
-#include "data/store.h"
 
 enum { CLASSES_MAX = 65536 };
 

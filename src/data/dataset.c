@@ -7,7 +7,7 @@
 #include <mase/rng.h>
 
 #include "base/alloc.h"
-#include "data/store.h"
+#include "data/dataset_parts.h"
 
 const char *const mase_split_names[] = { "train", "validation", "test", "pred", NULL };
 

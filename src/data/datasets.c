@@ -8,9 +8,9 @@
 
 #include "base/alloc.h"
 #include "base/number.h"
-#include "data/names.h"
+#include "data/dataset_parts.h"
+#include "data/find_name.h"
 #include "data/raw.h"
-#include "data/store.h"
 
 #define SAMPLE(...)                                           \
     {                                                         \

@@ -14,7 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/number.h"
-#include "data/store.h"
+#include "data/dataset_parts.h"
 
 /* ---- what is asked for ---- */
 

@@ -6,7 +6,7 @@
 #include <zlib.h>
 
 #include "base/alloc.h"
-#include "data/store.h"
+#include "data/dataset_parts.h"
 
 enum mase_status mase_gunzip(struct mase_file *f, struct mase_arena *a, struct mase_err *err)
 {

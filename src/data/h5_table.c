@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "data/dataset_parts.h"
 #include "data/h5_file.h"
 #include "data/raw.h"
-#include "data/store.h"
 
 enum { ROWS_AT_ONCE = 16384, COLUMNS_MAX = 4096, FEATURES_MAX = 1 << 20 };
 

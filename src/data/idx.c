@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "data/store.h"
+#include "data/dataset_parts.h"
 
 static uint32_t big_endian(const unsigned char *p)
 {

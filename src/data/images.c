@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "data/cifar.h"
+#include "data/dataset_parts.h"
 #include "data/idx.h"
-#include "data/store.h"
 
 enum { TRAINING, TESTING };
 

@@ -25,7 +25,7 @@
 #include <mase/rng.h>
 
 #include "base/alloc.h"
-#include "data/store.h"
+#include "data/dataset_parts.h"
 
 enum {
     VARIABLES = 12,

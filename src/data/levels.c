@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "data/store.h"
+#include "data/dataset_parts.h"
 
 /* ---- what is asked for ---- */
 

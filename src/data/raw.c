@@ -14,8 +14,8 @@
 
 #include "base/alloc.h"
 #include "base/number.h"
+#include "data/dataset_parts.h"
 #include "data/numpy.h"
-#include "data/store.h"
 
 enum { CLASSES_MAX = 65536, ROWS_MIN = 10, SPLIT_SEED = 42 };
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "data/store.h"
+#include "data/dataset_parts.h"
 
 const char *const mase_scale_names[] = { "usual", "none", "standard", "minmax", "given", NULL };
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "data/dataset_parts.h"
 #include "data/raw.h"
-#include "data/store.h"
 
 void mase_split_name(struct mase_arena *a, const char *name, const char **path, const char **label)
 {

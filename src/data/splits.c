@@ -4,7 +4,7 @@
 #include <mase/log.h>
 #include <mase/rng.h>
 
-#include "data/store.h"
+#include "data/dataset_parts.h"
 
 int64_t mase_split_test_count(int64_t n)
 {

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "data/dataset_parts.h"
 #include "data/numpy.h"
-#include "data/store.h"
 
 enum { SAMPLES = 10240, NUMBERS = 4 };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "emit/exact_map.h"
-#include "exec/exact.h"
+#include "integer/exact_parts.h"
 
 /* ---- numbers of rows ---- */
 

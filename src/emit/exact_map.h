@@ -4,7 +4,7 @@
 #ifndef MASE_EMIT_EXACT_MAP_H
 #define MASE_EMIT_EXACT_MAP_H
 
-#include "emit/emit.h"
+#include "emit/emit_parts.h"
 
 /* The rows whose numbers count: row k is k * stride. */
 struct mase_emit_rows {

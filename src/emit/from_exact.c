@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "emit/exact_map.h"
-#include "exec/exact.h"
+#include "integer/exact_parts.h"
 
 /* Rows of the engine's memory, and the value that has them here. */
 struct place {

@@ -7,14 +7,14 @@
 #include <math.h>
 #include <string.h>
 
-#include "emit/emit.h"
-#include "exec/interpret.h"
-#include "exec/norm_line.h"
-#include "exec/ref.h"
-#include "exec/spans.h"
-#include "ir/bind.h"
-#include "ir/infer.h"
-#include "program/program.h"
+#include "emit/emit_parts.h"
+#include "exec/reference/interpret.h"
+#include "exec/reference/norm_affine.h"
+#include "exec/reference/ref.h"
+#include "exec/reference/spans.h"
+#include "ir/graph/bind_call.h"
+#include "ir/shape/infer.h"
+#include "program/program_parts.h"
 
 struct reading {
     struct mase_emit_net *n;

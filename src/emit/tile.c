@@ -10,7 +10,7 @@
  * Floats are added input by input, as in the loops, many outputs side by side; the last four may
  * overlap those before them, which gives the same numbers twice.
  */
-#include "emit/emit.h"
+#include "emit/emit_parts.h"
 
 enum { TILE = 16 };
 

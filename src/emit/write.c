@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "emit/emit.h"
-#include "ir/graph.h"
+#include "emit/emit_parts.h"
+#include "ir/graph/graph_parts.h"
 
 enum { WIDTH = 100, CALL_BYTES = 32 };
 

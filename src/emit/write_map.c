@@ -4,8 +4,8 @@
  * A function of C takes rows and maps each. Numbers that are the same for all rows stand in its
  * text, others are arrays that it is given.
  */
-#include "emit/emit.h"
-#include "exec/exact.h"
+#include "emit/emit_parts.h"
+#include "integer/exact_parts.h"
 
 /* A function that is being written. */
 struct mapping {

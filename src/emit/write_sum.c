@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "emit/emit.h"
+#include "emit/emit_parts.h"
 
 static const char *type_name(enum mase_emit_type t)
 {

@@ -3,8 +3,8 @@
  */
 #include <math.h>
 
-#include "emit/emit.h"
-#include "exec/exact.h"
+#include "emit/emit_parts.h"
+#include "integer/exact_parts.h"
 
 static void add_vectors(struct mase_str *s, enum mase_emit_type t, const char *name,
                         const char *width, const int64_t *number, const float *real,

@@ -13,8 +13,8 @@
 #include <mase/value.h>
 
 #include "frontend/source_read.h"
-#include "ir/infer.h"
-#include "ir/shape.h"
+#include "ir/shape/infer.h"
+#include "ir/shape/shape.h"
 
 /* One, and two that many numbers divide: x.view(-1, 4, 8) holds for both. */
 static const int64_t batches[] = { 1, 96, 160 };

@@ -16,9 +16,9 @@
 #include <mase/value.h>
 
 #include "frontend/source_read.h"
-#include "ir/arg.h"
-#include "ir/bind.h"
-#include "ir/graph.h"
+#include "ir/graph/bind_call.h"
+#include "ir/graph/graph_parts.h"
+#include "ir/text/arg.h"
 
 /* The script's fault, or that of a file that meddles with it. */
 enum mase_status mase_reading_malformed(const struct reading *r, const char *what)

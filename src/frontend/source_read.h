@@ -7,7 +7,7 @@
 #include <mase/value.h>
 
 #include "frontend/source.h"
-#include "ir/arg.h"
+#include "ir/text/arg.h"
 
 struct reading {
     struct mase_arena scratch;

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "frontend/source_read.h"
-#include "ir/bind.h"
-#include "ir/graph.h"
+#include "ir/graph/bind_call.h"
+#include "ir/graph/graph_parts.h"
 
 /* {"class": "Linear", "values": [...], "param": "weight"}: the default of that layer's. */
 static enum mase_status get_made(struct reading *r, const struct mase_value *v,

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 
 #include "base/number.h"
-#include "data/names.h"
-#include "frontend/zoo/zoo.h"
+#include "data/find_name.h"
+#include "frontend/zoo/zoo_parts.h"
 
 const struct mase_model mase_zoo[] = {
 #define MODEL(name_, class_, build_, task_, dataset_, help_) \

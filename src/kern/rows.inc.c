@@ -128,7 +128,7 @@ void KERNEL(mul_add)(float *y, const float *a, const float *b, long n)
         vstore(y + i, vfma(vload(a + i), vload(b + i), vload(y + i)));
 }
 
-/* As quant/grid.c, to the bit. */
+/* As quant/step_grid.c, to the bit. */
 static inline vf on_grid(vf v, vf lo, vf hi)
 {
     const vf r = vmin(hi, vadd(vrint(v), vzero()));

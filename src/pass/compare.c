@@ -5,7 +5,7 @@
 
 #include <mase/compare.h>
 
-#include "ir/graph.h"
+#include "ir/graph/graph_parts.h"
 
 /* ---- values ---- */
 

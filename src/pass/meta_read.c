@@ -14,7 +14,7 @@
  */
 #include <string.h>
 
-#include "ir/arg.h"
+#include "ir/text/arg.h"
 #include "pass/support.h"
 
 struct reader {

@@ -11,8 +11,8 @@
 #include <mase/file.h>
 #include <mase/plugin.h>
 
+#include "pass/pass_table.h"
 #include "pass/support.h"
-#include "pass/table.h"
 
 /* Is every segment of a shared object in the file? The loader maps what the headers promise and
  * dies of a signal where the file has ended before. What is no shared object at all is left to it:

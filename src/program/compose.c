@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "ir/bind.h"
-#include "ir/infer.h"
-#include "ir/shape.h"
+#include "ir/graph/bind_call.h"
+#include "ir/shape/infer.h"
+#include "ir/shape/shape.h"
 
 /* ---- writing instructions ---- */
 

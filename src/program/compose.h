@@ -13,7 +13,7 @@
 #ifndef MASE_PROGRAM_COMPOSE_H
 #define MASE_PROGRAM_COMPOSE_H
 
-#include "program/program.h"
+#include "program/program_parts.h"
 
 struct mase_compose {
     struct mase_lowered *l;

@@ -3,7 +3,7 @@
  */
 #include "program/compose.h"
 
-#include "ir/shape.h"
+#include "ir/shape/shape.h"
 
 static struct mase_arg dtype_arg(enum mase_dtype t)
 {

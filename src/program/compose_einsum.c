@@ -5,7 +5,7 @@
  * matrices, one that it does not need is summed up, and what only one of them has are rows or
  * columns. The samples of a batch stay the first dimension, so that plans can run it.
  */
-#include "ir/shape.h"
+#include "ir/shape/shape.h"
 #include "program/compose.h"
 
 /* A value whose dimensions have labels. */

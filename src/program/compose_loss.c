@@ -2,7 +2,7 @@
  * compose_loss.c - losses in the words of other operations: so they have gradients, and a plan
  * computes what they are for each sample. What reduces them, a mean or sum, goes over the samples.
  */
-#include "ir/shape.h"
+#include "ir/shape/shape.h"
 #include "program/compose.h"
 
 static struct mase_arg to_float(struct mase_compose *k, struct mase_arg x)

@@ -4,7 +4,7 @@
  */
 #include "program/compose.h"
 
-#include "ir/shape.h"
+#include "ir/shape/shape.h"
 
 /* The mean of powers, times the size of a window. */
 enum mase_status mase_lower_lp_pool(struct mase_lowered *l, struct mase_err *err)

@@ -10,11 +10,11 @@
 
 #include <string.h>
 
-#include "ir/arg.h"
-#include "ir/bind.h"
-#include "ir/graph.h"
-#include "ir/infer.h"
-#include "ir/shape.h"
+#include "ir/graph/bind_call.h"
+#include "ir/graph/graph_parts.h"
+#include "ir/shape/infer.h"
+#include "ir/shape/shape.h"
+#include "ir/text/arg.h"
 #include "quant/quant.h"
 
 /* Unlike other lengths, so that broadcasting does not hide what follows the samples. */

@@ -2,9 +2,9 @@
  * lower_end.c - what a program has beside its calls: buffers that change in training, what formats
  * learn, and which value a node became.
  */
-#include "ir/arg.h"
-#include "ir/bind.h"
-#include "ir/shape.h"
+#include "ir/graph/bind_call.h"
+#include "ir/shape/shape.h"
+#include "ir/text/arg.h"
 #include "program/lowering.h"
 
 /* ---- buffers ---- */

@@ -7,9 +7,9 @@
  */
 #include <string.h>
 
-#include "ir/bind.h"
-#include "ir/shape.h"
-#include "program/program.h"
+#include "ir/graph/bind_call.h"
+#include "ir/shape/shape.h"
+#include "program/program_parts.h"
 
 enum mase_status mase_lower_same(struct mase_lowered *l, struct mase_err *err)
 {

@@ -5,7 +5,7 @@
 #define MASE_PROGRAM_LOWERING_H
 
 #include "base/ptrmap.h"
-#include "program/program.h"
+#include "program/program_parts.h"
 
 /* What a buffer holds for the next batch. */
 struct stored {

@@ -1,7 +1,7 @@
 /*
  * program.c - a program's values and instructions: making them, going over them.
  */
-#include "program/program.h"
+#include "program/program_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 #include "base/alloc.h"
 #include "base/number.h"
 #include "base/ptrmap.h"
-#include "ir/arg.h"
-#include "ir/shape.h"
+#include "ir/shape/shape.h"
+#include "ir/text/arg.h"
 #include "quant/quant.h"
 
 const struct mase_prim_info mase_prims[MASE_PRIM_COUNT] = {

@@ -4,7 +4,7 @@
 #ifndef MASE_PROGRAM_TEXT_H
 #define MASE_PROGRAM_TEXT_H
 
-#include "program/program.h"
+#include "program/program_parts.h"
 
 #define MASE_PROGRAM_MAGIC   "mase-program"
 #define MASE_PROGRAM_VERSION 1

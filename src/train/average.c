@@ -14,7 +14,7 @@
 #include <mase/torch.h>
 
 #include "base/alloc.h"
-#include "exec/plan.h"
+#include "exec/plan/plan_parts.h"
 #include "train/trainer.h"
 
 static bool is_on(const struct mase_trainer *t)

@@ -8,7 +8,7 @@
 #include <mase/file.h>
 #include <mase/run.h>
 
-#include "ir/shape.h"
+#include "ir/shape/shape.h"
 #include "train/targets.h"
 
 enum { DIGITS = 64 };

@@ -16,7 +16,7 @@
 #include <mase/torch.h>
 
 #include "base/alloc.h"
-#include "exec/plan.h"
+#include "exec/plan/plan_parts.h"
 #include "train/trainer.h"
 
 enum mase_status mase_train_check_distill(const struct mase_train_opts *o,

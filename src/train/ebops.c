@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "exec/plan.h"
-#include "ir/shape.h"
-#include "program/program.h"
+#include "exec/plan/plan_parts.h"
+#include "ir/shape/shape.h"
+#include "program/program_parts.h"
 
 /* An operand: what bits its values have, and to which feature they belong. */
 struct side {

@@ -11,7 +11,7 @@
 
 #include <mase/train.h>
 
-#include "exec/step.h"
+#include "exec/plan/step.h"
 
 struct mase_ebops;
 

@@ -5,8 +5,8 @@
 
 #include <mase/progress.h>
 
-#include "exec/plan.h"
-#include "train/predict.h"
+#include "exec/plan/plan_parts.h"
+#include "train/predictor.h"
 #include "train/task_metrics.h"
 
 /* An evaluation under way. */

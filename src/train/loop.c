@@ -12,7 +12,7 @@
 #include <mase/progress.h>
 #include <mase/tiled_plan.h>
 
-#include "exec/plan.h"
+#include "exec/plan/plan_parts.h"
 #include "train/trainer.h"
 
 enum { TICK_NS = 100000000 };

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "exec/plan.h"
+#include "exec/plan/plan_parts.h"
 
 /* ---- the table ---- */
 

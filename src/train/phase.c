@@ -13,8 +13,8 @@
 #include <mase/log.h>
 #include <mase/tiled_plan.h>
 
-#include "exec/plan.h"
-#include "ir/bind.h"
+#include "exec/plan/plan_parts.h"
+#include "ir/graph/bind_call.h"
 #include "train/trainer.h"
 
 /* ---- which ---- */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "ir/shape.h"
+#include "ir/shape/shape.h"
 
 enum {
     KEPT = 2048,           /* hashes */

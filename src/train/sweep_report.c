@@ -10,7 +10,7 @@
 
 #include "base/number.h"
 #include "data/csv.h"
-#include "train/sweep.h"
+#include "train/sweep_parts.h"
 
 static const struct column {
     const char *name;

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "base/number.h"
-#include "train/sweep.h"
+#include "train/sweep_parts.h"
 
 /* ---- which belong together ---- */
 

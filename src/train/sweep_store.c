@@ -8,7 +8,7 @@
  * KEY is the start of the SHA-256 of the identity as text, so a file answers for one configuration
  * only, however it was written on the command line.
  */
-#include "train/sweep.h"
+#include "train/sweep_parts.h"
 
 #include <math.h>
 #include <string.h>

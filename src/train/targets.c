@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "exec/plan.h"
+#include "exec/plan/plan_parts.h"
 #include "frontend/loss_source.h"
-#include "ir/shape.h"
+#include "ir/shape/shape.h"
 
 enum { ROWS_AT_ONCE = 256 };
 

@@ -6,7 +6,7 @@
 
 #include <mase/task.h>
 
-#include "exec/own_loss.h"
+#include "exec/loss/own_loss.h"
 
 /* Where targets come from. */
 struct mase_target_source {

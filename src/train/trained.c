@@ -15,7 +15,7 @@
  * "std" is another name for scale; {"scaling": "none"} says that there was none. A .safetensors or
  * .pt file may hold mean and scale as tensors.
  */
-#include "train/trained.h"
+#include "train/trained_file.h"
 
 #include <errno.h>
 #include <math.h>

@@ -10,7 +10,7 @@
 #include "base/host.h"
 #include "train/ebops.h"
 #include "train/optim.h"
-#include "train/predict.h"
+#include "train/predictor.h"
 #include "train/targets.h"
 
 /* What becomes zero, and how far it has come (prune.c). */

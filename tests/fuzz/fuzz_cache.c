@@ -9,8 +9,8 @@
 
 #include <zlib.h>
 
+#include "data/dataset_parts.h"
 #include "data/raw.h"
-#include "data/store.h"
 
 enum { HEADER = 4096, HEADER_CRC = 12, ROWS = 16, FEATURES = 32, DATA_CRC = 56, PLAIN_CRC = 60 };
 

@@ -7,7 +7,7 @@
 
 #include <mase/str.h>
 
-#include "format/events.h"
+#include "file/events_wire.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,8 +6,8 @@
 
 #include <mase/log.h>
 
+#include "data/dataset_parts.h"
 #include "data/raw.h"
-#include "data/store.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "format/zip.h"
+#include "file/zip.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

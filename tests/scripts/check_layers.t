@@ -18,10 +18,10 @@ run
 out_has "a public header of a later layer" \
     '^src/base/up.c:2: base must not include mase/graph.h of the later layer ir$'
 holds "is a failure" test "$status" -eq 1
-printf '  #  include "ir/names.h"\n' >tree/src/base/up.c
+printf '  #  include "ir/graph/node_names.h"\n' >tree/src/base/up.c
 run
 out_has "a private header of a later layer" \
-    '^src/base/up.c:1: base must not include ir/names.h of the later layer ir$'
+    '^src/base/up.c:1: base must not include ir/graph/node_names.h of the later layer ir$'
 rm tree/src/base/up.c
 
 cp tree/include/mase/rng.h tree/include/mase/rng.saved

@@ -12,7 +12,7 @@
 #include <mase/plot.h>
 #include <mase/sweep.h>
 
-#include "cli/train.h"
+#include "cli/command/cmd_train.h"
 
 /* Values of one operand: how they are spread, and what a number format makes of them. */
 struct mase_report_spread {

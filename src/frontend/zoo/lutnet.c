@@ -2,8 +2,8 @@
  * lutnet.c - the two networks of the LUTNet paper: lfc, of linear layers, and cnv, of convolutions.
  * Neither has activations of its own: the paper puts binarisation between the layers.
  */
-#include "frontend/zoo/zoo.h"
-#include "ir/build.h"
+#include "frontend/zoo/zoo_parts.h"
+#include "ir/graph/graph_build.h"
 
 /* path.i = Linear(in, out), path.(i+1) = BatchNorm1d(out) */
 static struct mase_node *linear_norm(struct mase_graph *g, struct mase_node *x, const char *path,

@@ -7,8 +7,8 @@
  */
 #include <math.h>
 
-#include "frontend/zoo/zoo.h"
-#include "ir/build.h"
+#include "frontend/zoo/zoo_parts.h"
+#include "ir/graph/graph_build.h"
 
 struct net {
     const char *name;

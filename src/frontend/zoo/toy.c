@@ -1,8 +1,8 @@
 /*
  * toy.c - networks small enough to follow by hand.
  */
-#include "frontend/zoo/zoo.h"
-#include "ir/build.h"
+#include "frontend/zoo/zoo_parts.h"
+#include "ir/graph/graph_build.h"
 
 /* x.view(x.size(0), -1): one row per sample. */
 static struct mase_node *as_rows(struct mase_graph *g, const struct mase_node *x)

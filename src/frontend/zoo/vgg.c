@@ -2,8 +2,8 @@
  * vgg.c - VGG7: pairs of 3 x 3 convolutions, each pair followed by pooling, then three linear
  * layers.
  */
-#include "frontend/zoo/zoo.h"
-#include "ir/build.h"
+#include "frontend/zoo/zoo_parts.h"
+#include "ir/graph/graph_build.h"
 
 enum mase_status mase_zoo_vgg7(struct mase_graph **out, const struct mase_data_info *data,
                                struct mase_err *err)

@@ -8,7 +8,7 @@
  */
 
 #include "base/number.h"
-#include "ir/arg.h"
+#include "ir/text/arg.h"
 #include "pass/support.h"
 
 static bool is_record(const struct mase_meta_arg *arg)

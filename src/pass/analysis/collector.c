@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "exec/plan.h"
+#include "exec/plan/plan_parts.h"
 #include "pass/analysis/collector.h"
 
 enum { BLOCK = MASE_SUMMARY_LANES };

@@ -12,7 +12,7 @@
 #include <mase/program.h>
 
 #include "base/ptrmap.h"
-#include "ir/shape.h"
+#include "ir/shape/shape.h"
 #include "pass/analysis/cost.h"
 #include "pass/analysis/cost_operand.h"
 

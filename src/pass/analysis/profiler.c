@@ -10,7 +10,7 @@
 #include <mase/progress.h>
 #include <mase/run.h>
 
-#include "ir/graph.h"
+#include "ir/graph/graph_parts.h"
 #include "pass/analysis/collector.h"
 #include "pass/analysis/profiler.h"
 #include "pass/support.h"

@@ -9,7 +9,7 @@
 
 #include <mase/table.h>
 
-#include "ir/graph.h"
+#include "ir/graph/graph_parts.h"
 #include "pass/support.h"
 
 struct summary_opts {

@@ -3,7 +3,7 @@
  */
 #include <math.h>
 
-#include "pass/calibrate/calibrate.h"
+#include "pass/calibrate/calibrate_parts.h"
 #include "pass/support.h"
 
 /* ---- how far the outputs are from float ---- */

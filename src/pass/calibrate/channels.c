@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "base/number.h"
-#include "pass/calibrate/calibrate.h"
+#include "pass/calibrate/calibrate_parts.h"
 
 /* What says that a format has a number for each block. */
 static const char *const block_keys[] = { "axis", "block_size" };

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "base/number.h"
-#include "pass/calibrate/calibrate.h"
+#include "pass/calibrate/calibrate_parts.h"
 
 /* A range is cut to 1/64 at most; floating point may want a far larger one, to have its precision
  * where the values are. Steps of a scale: 1/16 of a power of two first, then between the neighbours

@@ -10,7 +10,7 @@
 #include <mase/plan.h>
 #include <mase/run.h>
 
-#include "pass/calibrate/calibrate.h"
+#include "pass/calibrate/calibrate_parts.h"
 
 #define SPLIT "train"
 /* About so many input values at once, which caches hold. */

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "ir/graph.h"
-#include "pass/calibrate/calibrate.h"
+#include "ir/graph/graph_parts.h"
+#include "pass/calibrate/calibrate_parts.h"
 #include "pass/support.h"
 
 static bool is_layer(enum mase_op op)

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "pass/calibrate/calibrate.h"
+#include "pass/calibrate/calibrate_parts.h"
 
 bool mase_cholesky(double *h, int64_t n)
 {

@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 #include "base/number.h"
-#include "ir/graph.h"
-#include "pass/calibrate/calibrate.h"
+#include "ir/graph/graph_parts.h"
+#include "pass/calibrate/calibrate_parts.h"
 
 /* Take the parameters that are "auto" from a format. False: it is of another kind. */
 static bool fill_in(struct mase_value *config, enum mase_operand o, enum mase_quant_kind kind,

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "pass/calibrate/calibrate.h"
+#include "pass/calibrate/calibrate_parts.h"
 
 /* Columns can be rounded one by one if no value of another decides how: each value for itself, or
  * by the step of its row. */

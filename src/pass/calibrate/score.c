@@ -3,7 +3,7 @@
  */
 #include <math.h>
 
-#include "pass/calibrate/calibrate.h"
+#include "pass/calibrate/calibrate_parts.h"
 
 void mase_cal_scorer_init(struct mase_cal_scorer *s, const struct mase_cal_values *v,
                           struct mase_arena *a, bool histogram)

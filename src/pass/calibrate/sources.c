@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "ir/graph.h"
-#include "pass/calibrate/calibrate.h"
+#include "ir/graph/graph_parts.h"
+#include "pass/calibrate/calibrate_parts.h"
 #include "pass/support.h"
 
 /* Values of one tensor that are kept, whole samples spread evenly over all that come. */

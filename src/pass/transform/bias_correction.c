@@ -4,7 +4,7 @@
  *
  * A layer without a bias gets one. Layers that stay are those whose parameters others use, too.
  */
-#include "pass/calibrate/calibrate.h"
+#include "pass/calibrate/calibrate_parts.h"
 
 struct bias_opts {
     int64_t rows;

@@ -15,8 +15,8 @@
 
 #include <mase/log.h>
 
-#include "ir/shape.h"
-#include "pass/calibrate/calibrate.h"
+#include "ir/shape/shape.h"
+#include "pass/calibrate/calibrate_parts.h"
 #include "pass/support.h"
 
 struct equalise_opts {

@@ -17,8 +17,8 @@
 
 #include <mase/log.h>
 
-#include "ir/graph.h"
-#include "ir/shape.h"
+#include "ir/graph/graph_parts.h"
+#include "ir/shape/shape.h"
 #include "pass/support.h"
 
 static bool is_batch_norm(const struct mase_node *n)

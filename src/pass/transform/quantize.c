@@ -9,9 +9,9 @@
 #include <mase/log.h>
 #include <mase/quantize.h>
 
-#include "ir/graph.h"
+#include "ir/graph/graph_parts.h"
 #include "pass/support.h"
-#include "pass/transform/quantize.h"
+#include "pass/transform/quantize_parts.h"
 
 struct quantize_opts {
     const char *by, *reach;

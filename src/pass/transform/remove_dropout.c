@@ -8,8 +8,8 @@
 #include <mase/pass.h>
 #include <mase/program.h>
 
-#include "ir/bind.h"
-#include "ir/infer.h"
+#include "ir/graph/bind_call.h"
+#include "ir/shape/infer.h"
 
 static bool is_dropout(const struct mase_node *n)
 {

@@ -12,7 +12,7 @@
 #include <mase/log.h>
 
 #include "base/alloc.h"
-#include "pass/transform/quantize.h"
+#include "pass/transform/quantize_parts.h"
 
 enum { MATCH_LIMIT = 100000, DEPTH_LIMIT = 1000, HEAP_LIMIT_KIB = 4096 };
 

@@ -14,8 +14,8 @@
 #include <mase/log.h>
 #include <mase/npy.h>
 
+#include "data/dataset_parts.h"
 #include "data/numpy.h"
-#include "data/store.h"
 
 enum { F = MASE_JSC_FEATURES };
 

@@ -15,7 +15,7 @@
 #include <mase/dataset.h>
 #include <mase/value.h>
 
-#include "data/store.h"
+#include "data/dataset_parts.h"
 
 #define CHECK MASE_SOURCE_DIR "/tests/data/data/jsc_sim_check.json"
 

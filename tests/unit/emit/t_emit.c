@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "emit/emit.h"
+#include "emit/emit_parts.h"
 
 static void numbers_of_rows_are_few(void **state)
 {

@@ -20,7 +20,7 @@
 #include <mase/rng.h>
 #include <mase/run.h>
 
-#include "ir/build.h"
+#include "ir/graph/graph_build.h"
 
 /* What the numbers must be like. */
 enum values {

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "exec/collective.h"
+#include "exec/plan/collective.h"
 
 enum { TILES = 4, VALUES = 48 };
 

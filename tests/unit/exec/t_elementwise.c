@@ -4,7 +4,7 @@
  */
 #include "step_case.h"
 
-#include "ir/shape.h"
+#include "ir/shape/shape.h"
 
 /* ---- slopes ---- */
 

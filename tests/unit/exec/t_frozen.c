@@ -2,7 +2,7 @@
  * t_frozen.c - where gradients stop: frozen parameters, calls under no_grad. For every step, what
  * is left of the gradients has the bits that it has without; and the text form keeps it all.
  */
-#include "ir/shape.h"
+#include "ir/shape/shape.h"
 #include "step_case.h"
 
 enum { SAMPLES = 19, MOST = 16 };

@@ -12,7 +12,7 @@
 
 #include <mase/call.h>
 
-#include "exec/plan.h"
+#include "exec/plan/plan_parts.h"
 
 enum { FEATURES = 3, SAMPLES = 5 };
 

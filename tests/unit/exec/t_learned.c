@@ -7,9 +7,9 @@
 #include <mase/program.h>
 #include <mase/tiled_plan.h>
 
-#include "exec/plan.h"
+#include "exec/plan/plan_parts.h"
 #include "formats.h"
-#include "ir/graph.h"
+#include "ir/graph/graph_parts.h"
 
 enum { N = 21, I = 20, O = 4 };
 

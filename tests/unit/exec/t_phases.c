@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "exec/plan.h"
+#include "exec/plan/plan_parts.h"
 
 /* What ran: "a" a phase, "b2" phase b in turn 2. */
 static char text[4096];

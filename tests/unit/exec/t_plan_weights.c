@@ -4,7 +4,7 @@
  */
 #include "step_case.h"
 
-#include "exec/plan.h"
+#include "exec/plan/plan_parts.h"
 #include "formats.h"
 
 enum { SAMPLES = 5 };

@@ -3,11 +3,11 @@
  * reference does, gradients pass straight through, weights are rounded when they change and not
  * before, signs are where they are needed alone.
  */
-#include "exec/plan.h"
-#include "exec/quantise.h"
+#include "exec/plan/plan_parts.h"
+#include "exec/step/plan_formats.h"
 #include "formats.h"
-#include "ir/graph.h"
-#include "ir/shape.h"
+#include "ir/graph/graph_parts.h"
+#include "ir/shape/shape.h"
 #include "step_case.h"
 
 enum { SAMPLES = 5, OUT_STEPS = 32 };

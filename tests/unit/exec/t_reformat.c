@@ -2,8 +2,8 @@
  * t_reformat.c - formats changed in a plan that exists: bit for bit what a plan made anew computes,
  * from float and to float too, whichever node it is; what cannot follow is refused.
  */
-#include "exec/plan.h"
-#include "exec/quantise.h"
+#include "exec/plan/plan_parts.h"
+#include "exec/step/plan_formats.h"
 #include "formats.h"
 #include "step_case.h"
 

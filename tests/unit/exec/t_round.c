@@ -5,7 +5,7 @@
  */
 #include "unit/kern/lanes.h"
 
-#include "exec/round.h"
+#include "exec/step/round_step.h"
 #include "formats.h"
 #include "step_case.h"
 

@@ -12,7 +12,7 @@
 #include "kern/kern.h"
 #include "step_case.h"
 
-#include "ir/shape.h"
+#include "ir/shape/shape.h"
 
 static const double H = 1.0 / 32;
 

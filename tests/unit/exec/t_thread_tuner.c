@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "exec/thread_tuner.h"
+#include "exec/plan/thread_tuner.h"
 
 enum { SAMPLES = 1000 };
 

@@ -15,7 +15,7 @@
 #include <mase/rng.h>
 #include <mase/tiled_plan.h>
 
-#include "exec/plan.h"
+#include "exec/plan/plan_parts.h"
 #include "formats.h"
 
 enum { FEATURES = 8, CLASSES = 5, ROWS = 1600 };

@@ -12,7 +12,7 @@
 
 #include <mase/graph.h>
 
-#include "ir/graph.h"
+#include "ir/graph/graph_parts.h"
 
 static struct mase_graph *parse(const char *body)
 {

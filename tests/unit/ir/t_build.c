@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ir/build.h"
+#include "ir/graph/graph_build.h"
 
 static void assert_graph(struct mase_graph *g, const char *text)
 {

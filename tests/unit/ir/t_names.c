@@ -3,7 +3,7 @@
  */
 #include "unit/ir/build.h"
 
-#include "ir/names.h"
+#include "ir/graph/node_names.h"
 
 /* A sequence of targets inserted one after the other, and the names they get. */
 struct sequence {

@@ -4,7 +4,7 @@
  */
 #include "unit/ir/build.h"
 
-#include "ir/bind.h"
+#include "ir/graph/bind_call.h"
 
 static void each_word(const char *words, enum mase_op want, enum mase_op (*find)(const char *))
 {

@@ -3,7 +3,7 @@
  */
 #include "unit/ir/build.h"
 
-#include "ir/build.h"
+#include "ir/graph/graph_build.h"
 
 static struct mase_node *node(struct mase_graph *g, const char *name)
 {

@@ -7,7 +7,7 @@
 #include <mase/rng.h>
 
 #include "fixture.h"
-#include "pass/calibrate/calibrate.h"
+#include "pass/calibrate/calibrate_parts.h"
 
 static struct mase_err err;
 

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "golden.h"
-#include "ir/build.h"
+#include "ir/graph/graph_build.h"
 #include "pass/analysis/cost.h"
 #include "unit/ir/cases.h"
 

@@ -9,7 +9,7 @@
 #include <mase/prune.h>
 #include <mase/rng.h>
 
-#include "ir/build.h"
+#include "ir/graph/graph_build.h"
 
 enum { MOST = 4096 };
 

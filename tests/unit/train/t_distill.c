@@ -11,7 +11,7 @@
 #include <mase/torch.h>
 
 #include "formats.h"
-#include "ir/build.h"
+#include "ir/graph/graph_build.h"
 
 enum { ROWS = 3000, EPOCHS = 3 };
 

@@ -6,9 +6,9 @@
 
 #include <math.h>
 
-#include "exec/plan.h"
+#include "exec/plan/plan_parts.h"
 #include "formats.h"
-#include "ir/build.h"
+#include "ir/graph/graph_build.h"
 #include "train/ebops.h"
 
 enum { C = 4, L = 9, K = 3, O = 6, POSITIONS = L - K + 1, GROUPS = 2, EACH = C / GROUPS, F = 5 };

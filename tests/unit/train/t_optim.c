@@ -8,7 +8,7 @@
 #include <mase/safetensors.h>
 
 #include "../../zoo_extra.h"
-#include "exec/plan.h"
+#include "exec/plan/plan_parts.h"
 #include "formats.h"
 #include "train/optim.h"
 

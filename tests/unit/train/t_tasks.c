@@ -10,7 +10,7 @@
 #include <mase/file.h>
 #include <mase/task.h>
 
-#include "exec/plan.h"
+#include "exec/plan/plan_parts.h"
 #include "train/targets.h"
 
 #define DATA MASE_SOURCE_DIR "/tests/data/tasks/"

@@ -1,0 +1,343 @@
+/*
+ * cmd_emit.c - ch emit c: a network as C source that needs nothing else.
+ *
+ *     DIR/net.c, net.h       the network
+ *     DIR/net_test.c         test vectors: samples, and what the engine makes of them
+ *     DIR/net.mk             make -f net.mk: both, compiled and checked
+ */
+#include <math.h>
+#include <string.h>
+
+#include <mase/emit.h>
+#include <mase/file.h>
+#include <mase/log.h>
+#include <mase/rng.h>
+
+#include "cli/command/cmd_train.h"
+#include "cli/command_nets.h"
+
+struct job {
+    struct mase_cli *c;
+    const struct mase_model *model;
+    enum mase_cli_weights weights;
+    struct mase_checkpoint_info checkpoint;
+    struct mase_data_info data;
+    struct mase_graph *graph; /* owned */
+    float *x, *y;             /* vectors */
+    int64_t vectors;
+    const char *source; /* of the vectors, in words */
+    struct mase_emitted e;
+};
+
+/* ---- the network ---- */
+
+/* An ONNX file or a saved folder says what a sample is: "shape:3,32,32". */
+static enum mase_status sample_of_file(struct job *j, const char **name, const char *path,
+                                       struct mase_err *err)
+{
+    struct mase_cli_net net;
+    MASE_TRY(mase_cli_net_outline(&net, j->c, path, err));
+    if (net.has_sample)
+        *name = "shape:";
+    for (int d = 0; net.has_sample && d < net.sample.rank; d++)
+        *name = mase_arena_printf(&j->c->arena, "%s%s%lld", *name, d ? "," : "",
+                                  (long long)net.sample.dim[d]);
+    mase_cli_net_close(&net);
+    return MASE_OK;
+}
+
+/* What a sample is: of the dataset that is named, else as the weights were trained, else as usual.
+ */
+static enum mase_status find_data(struct job *j, struct mase_err *err)
+{
+    const struct mase_value *name = mase_cli_value(j->c, MASE_CLI_dataset);
+    const struct mase_data_info *info = &j->checkpoint.data;
+    const char *which = name->kind != MASE_NONE ? name->s : j->model->dataset;
+    if (name->kind != MASE_NONE || !info->name) {
+        const char *path = mase_cli_text(j->c, MASE_CLI_model);
+        if (!which && path && (mase_ends_with(path, ".onnx") || mase_is_dir(path)))
+            MASE_TRY(sample_of_file(j, &which, path, err));
+        if (!which)
+            return mase_fail(err, MASE_EVALUE,
+                             "emit needs a DATASET or --input-shape: the network does not say what "
+                             "a sample is");
+        if (mase_cli_data_info(&info, j->c, which, err))
+            return mase_place(err, name->at);
+    }
+    j->data = *info;
+    if (name->kind == MASE_NONE)
+        j->c->setting[MASE_CLI_dataset].cmdline = mase_value_string(&j->c->arena, info->name);
+    return MASE_OK;
+}
+
+static enum mase_status build(struct job *j, struct mase_err *err)
+{
+    MASE_TRY(mase_cli_checkpoint_info(&j->checkpoint, j->c, j->weights, err));
+    MASE_TRY(find_data(j, err));
+    MASE_TRY(mase_cli_build(&j->graph, j->c, j->model, &j->data, j->weights, err));
+    return mase_cli_quantise(&j->graph, j->c, &j->data.sample, err);
+}
+
+/* ---- test vectors ---- */
+
+/* Rows of the test split, spread evenly; false: there are none. */
+static bool take_rows(struct job *j, int64_t n)
+{
+    struct mase_dataset *d = NULL;
+    struct mase_err why = { 0 }; /* the samples are drawn then */
+    if (!j->data.name || mase_starts_with(j->data.name, "shape:") ||
+        mase_cli_open_data_for(&d, j->c, &j->checkpoint, &why))
+        return false;
+    const struct mase_split_rows rows = mase_dataset_split(d, MASE_SPLIT_TEST);
+    const int64_t features = mase_shape_count(&j->data.sample);
+    const bool fits =
+        rows.count > 0 && mase_shape_equal(&mase_dataset_info(d)->data.sample, &j->data.sample);
+    for (int64_t k = 0; fits && k < n; k++) {
+        const uint32_t row = rows.row[k * rows.count / n];
+        mase_dataset_batch(d, &(struct mase_batch){ .row = &row,
+                                                    .n = 1,
+                                                    .x = j->x + k * features,
+                                                    .feature_stride = 1,
+                                                    .sample_stride = features });
+    }
+    mase_dataset_close(d);
+    return fits;
+}
+
+static void draw(struct job *j, int64_t n)
+{
+    const uint64_t seed = (uint64_t)mase_cli_value(j->c, MASE_CLI_seed)->i;
+    struct mase_rng r = mase_rng(seed, MASE_STREAM_DUMMY, mase_rng_name("emit"));
+    for (int64_t k = 0; k < n; k++)
+        j->x[k] = mase_rng_normal(&r);
+}
+
+/* Samples and what the engine gives for them: integers of a quantised network. */
+static enum mase_status make_vectors(struct job *j, struct mase_err *err)
+{
+    const int64_t n = mase_cli_value(j->c, MASE_CLI_vectors)->i,
+                  features = mase_shape_count(&j->data.sample);
+    const struct mase_predictor_opts opts = { .exact = mase_graph_is_quantised(j->graph) };
+    struct mase_predictor *p;
+    if (n == 0)
+        return MASE_OK;
+    j->x = mase_new_array(&j->c->arena, float, (size_t)(n * features));
+    const bool rows = take_rows(j, n);
+    j->source = rows ? mase_arena_printf(&j->c->arena, "test samples of %s", j->data.name)
+                     : "samples drawn from the seed";
+    if (!rows)
+        draw(j, n * features);
+    MASE_TRY(mase_predictor_new(&p, j->graph, &j->data.sample, &opts, err));
+    j->vectors = n;
+    j->y = mase_new_array(&j->c->arena, float, (size_t)(n * mase_predictor_outputs(p)));
+    const enum mase_status st = mase_predictor_run(p, j->y, j->x, n, err);
+    mase_predictor_free(p);
+    return st;
+}
+
+/* ---- writing ---- */
+
+/* What the samples must be, for the header. */
+static const char *about(const struct job *j)
+{
+    struct mase_str s = { 0 };
+    const struct mase_scaling *k = &j->checkpoint.scaling;
+    mase_str_add(&s, "A sample is ");
+    mase_shape_print(&s, &j->data.sample);
+    mase_str_printf(&s, " as of %s", j->data.name);
+    if (j->checkpoint.image.normalise)
+        mase_str_add(&s, ", pixels as they were in training: (p / 255 - mean) / deviation");
+    if (k->n) {
+        mase_str_add(&s, ", scaled as in training, (value - mean) / deviation:");
+        for (int64_t f = 0; f < k->n && f < 64; f++)
+            mase_str_printf(&s, "\n%lld: mean %.9g, deviation %.9g", (long long)f, k->mean[f],
+                            k->std[f]);
+    }
+    if (j->checkpoint.target_scaling.n)
+        mase_str_add(&s, "\nResults are scaled targets, as training saw them.");
+    const char *text = mase_arena_strdup(&j->c->arena, mase_str_text(&s));
+    mase_str_release(&s);
+    return text;
+}
+
+static const char makefile[] = "CC ?= cc\n"
+                               "CFLAGS ?= -O2 -std=c99 -Wall -Wextra -pedantic\n"
+                               "check: net_test\n"
+                               "\t./net_test\n"
+                               "net_test: net.c net_test.c net.h\n"
+                               "\t$(CC) $(CFLAGS) net.c net_test.c -o $@\n"
+                               "clean:\n"
+                               "\trm -f net_test\n"
+                               ".PHONY: check clean\n";
+
+/* All four or none: what is complete replaces what is there, file by file. */
+static enum mase_status write_files(const struct job *j, const char *dir, struct mase_err *err)
+{
+    const struct {
+        const char *name, *text;
+        size_t size;
+    } files[] = { { "net.c", mase_str_text(&j->e.source), j->e.source.len },
+                  { "net.h", mase_str_text(&j->e.header), j->e.header.len },
+                  { "net_test.c", mase_str_text(&j->e.test), j->e.test.len },
+                  { "net.mk", makefile, sizeof makefile - 1 } };
+    struct mase_writer w[4];
+    enum mase_status st = MASE_OK;
+    int opened = 0;
+    const int count = j->vectors ? 4 : 2;
+    for (; !st && opened < count; opened++) {
+        const char *path = mase_path_join(&j->c->arena, dir, files[opened].name);
+        st = mase_writer_open(&w[opened], path, err);
+        if (st)
+            break;
+        st = mase_writer_put(&w[opened], files[opened].text, files[opened].size, err);
+    }
+    for (int i = 0; i < opened; i++) {
+        if (!st)
+            st = mase_writer_close(&w[i], err);
+        else
+            mase_writer_abort(&w[i]);
+    }
+    return st;
+}
+
+/* ---- what was written ---- */
+
+static void put_steps(const struct job *j)
+{
+    static const char *const headers[] = { "Node",          "Step",      "Type", "Values",
+                                           "Multiply-adds", "Constants", NULL };
+    struct mase_table t = mase_table(&j->c->arena, headers);
+    t.align[0] = t.align[1] = t.align[2] = MASE_ALIGN_LEFT;
+    for (int i = 0; i < j->e.count; i++) {
+        const struct mase_emitted_step *s = &j->e.step[i];
+        const int row = mase_table_row(&t);
+        mase_table_set(&t, row, 0, s->from);
+        mase_table_set(&t, row, 1, s->kind);
+        mase_table_set(&t, row, 2, s->type);
+        mase_table_setf(&t, row, 3, "%lld", (long long)s->values);
+        mase_table_setf(&t, row, 4, "%lld", (long long)s->products);
+        mase_table_setf(&t, row, 5, "%lld", (long long)s->bytes);
+    }
+    mase_sheets_add(&j->c->sheets, &(struct mase_sheet){ .key = "steps",
+                                                         .title = "what a sample goes through",
+                                                         .table = t,
+                                                         .style = MASE_TABLE_PRETTY });
+}
+
+static void put_overall(const struct job *j, const char *dir)
+{
+    const struct mase_emitted *e = &j->e;
+    mase_sheets_line(&j->c->sheets,
+                     "%s: %s() in %s of %lld inputs and %lld outputs, %lld multiply-adds, %lld "
+                     "roundings a sample",
+                     dir, e->name, e->integers ? "integers" : "floats", (long long)e->inputs,
+                     (long long)e->outputs, (long long)e->products, (long long)e->roundings);
+    mase_sheets_line(&j->c->sheets, "constants %lld bytes, code about %lld, static memory %lld",
+                     (long long)e->constants, (long long)e->code, (long long)e->memory);
+    if (j->vectors)
+        mase_sheets_line(&j->c->sheets, "%lld test vectors: %s; make -C %s -f net.mk checks them",
+                         (long long)j->vectors, j->source, dir);
+}
+
+static void put_json(const struct job *j, const char *dir)
+{
+    struct mase_arena *a = &j->c->arena;
+    const struct mase_emitted *e = &j->e;
+    struct mase_value *t = mase_value_table(a), *steps = mase_value_list(a);
+    const struct {
+        const char *key;
+        int64_t number;
+    } numbers[] = { { "inputs", e->inputs },
+                    { "outputs", e->outputs },
+                    { "constant_bytes", e->constants },
+                    { "code_bytes_estimated", e->code },
+                    { "memory_bytes", e->memory },
+                    { "products", e->products },
+                    { "roundings", e->roundings },
+                    { "vectors", j->vectors } };
+    mase_value_set(a, t, "model", mase_value_string(a, j->model->name));
+    mase_value_set(a, t, "folder", mase_value_string(a, dir));
+    mase_value_set(a, t, "function", mase_value_string(a, e->name));
+    mase_value_set(a, t, "arithmetic", mase_value_string(a, e->integers ? "integers" : "floats"));
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        mase_value_set(a, t, numbers[i].key, mase_value_int(a, numbers[i].number));
+    for (int i = 0; i < e->count; i++) {
+        const struct mase_emitted_step *s = &e->step[i];
+        struct mase_value *v = mase_value_table(a);
+        mase_value_set(a, v, "node", mase_value_string(a, s->from));
+        mase_value_set(a, v, "step", mase_value_string(a, s->kind));
+        mase_value_set(a, v, "type", mase_value_string(a, s->type));
+        mase_value_set(a, v, "values", mase_value_int(a, s->values));
+        mase_value_set(a, v, "products", mase_value_int(a, s->products));
+        mase_value_set(a, v, "constant_bytes", mase_value_int(a, s->bytes));
+        mase_value_push(a, steps, v);
+    }
+    mase_value_set(a, t, "steps", steps);
+    mase_cli_put_json(t);
+}
+
+/* ---- the command ---- */
+
+static enum mase_status emit(struct job *j, struct mase_err *err)
+{
+    const struct mase_inputs in = mase_graph_inputs(&j->c->arena, j->graph, &j->data.sample, 1);
+    const struct mase_emit_opts o = {
+        .name = j->graph->name,
+        .about = about(j),
+        .unrolled = mase_streq(mase_cli_text(j->c, MASE_CLI_style), "unrolled"),
+        .codes = mase_cli_flag(j->c, MASE_CLI_codes),
+        .x = j->x,
+        .y = j->y,
+        .vectors = j->vectors,
+    };
+    return mase_emit_c(&j->e, j->graph, in.item, in.count, &o, err);
+}
+
+/* A network that cannot be run for its vectors mostly is one that has no C, which tells more. */
+static enum mase_status emit_tested(struct job *j, struct mase_err *err)
+{
+    struct mase_err why = { 0 };
+    const enum mase_status st = make_vectors(j, err);
+    if (!st)
+        return emit(j, err);
+    j->vectors = 0;
+    return emit(j, &why) ? emit(j, err) : st;
+}
+
+static enum mase_status run(struct job *j, struct mase_err *err)
+{
+    const char *dir = mase_cli_text(j->c, MASE_CLI_output);
+    MASE_TRY(build(j, err));
+    MASE_TRY(emit_tested(j, err));
+    MASE_TRY(write_files(j, dir, err));
+    if (mase_cli_wants_json(j->c)) {
+        put_json(j, dir);
+        return MASE_OK;
+    }
+    put_steps(j);
+    put_overall(j, dir);
+    return MASE_OK;
+}
+
+enum mase_status mase_cli_emit(struct mase_cli *c, struct mase_err *err)
+{
+    struct job j = { .c = c };
+    if (c->operand_count < 1 || !mase_streq(c->operands[0], "c"))
+        return mase_fail(err, MASE_EVALUE, "emit what? %s%s%sch emit c MODEL",
+                         c->operand_count ? "'" : "", c->operand_count ? c->operands[0] : "",
+                         c->operand_count ? "' is not there; " : "");
+    MASE_TRY(mase_cli_merge(c, err));
+    MASE_TRY(mase_cli_load_kind(&j.weights, c, err));
+    if (j.weights == MASE_CLI_INITIALISED)
+        return mase_fail(err, MASE_EVALUE,
+                         "emit needs --load PATH: the weights, or a folder that was saved");
+    if (!mase_cli_text(c, MASE_CLI_output))
+        return mase_fail(err, MASE_EVALUE, "emit needs --output DIR: the folder to write to");
+    if (mase_cli_value(c, MASE_CLI_model)->kind == MASE_NONE)
+        return mase_fail(err, MASE_EVALUE, "No model provided! It is required.");
+    MASE_TRY(mase_cli_named_model(&j.model, c, err));
+    const enum mase_status st = run(&j, err);
+    mase_emitted_release(&j.e);
+    mase_graph_free(j.graph);
+    return st;
+}

@@ -1,0 +1,462 @@
+/*
+ * cmd_sweep.c - ch sweep: train over a grid of options and compare.
+ *
+ *     PROJECT/software/sweep/sweep.csv      every configuration and what it came to
+ *     PROJECT/software/sweep/seeds.csv      mean and deviation over seeds, where there are several
+ *     PROJECT/software/sweep/sweep.svg      validation loss over the longest axis
+ *     PROJECT/software/sweep/runs/KEY.json  one file per finished configuration
+ *     PROJECT/run.json
+ *
+ * The default project has no date in its name: the same command continues where it stopped.
+ */
+#include <string.h>
+
+#include <mase/file.h>
+#include <mase/log.h>
+#include <mase/progress.h>
+#include <mase/sweep.h>
+
+#include "cli/command/cmd_sweep.h"
+#include "cli/command/cmd_train.h"
+#include "cli/project.h"
+
+struct job {
+    struct mase_cli *c;
+    uint64_t started; /* mase_clock */
+    struct mase_sweep sweep;
+    struct mase_sweep_axis axes[MASE_CLI_COUNT];
+    enum mase_cli_weights weights;
+    struct mase_cli_set_axis sets[MASE_SWEEP_MAX_AXES]; /* of --set */
+    int set_count;
+    const struct mase_value *models; /* a list, or the one */
+    const struct mase_model *model;  /* the one; of several, their names in one */
+    int model_count;
+    struct mase_graph **networks;         /* owned, one for each model and combination of sets */
+    struct mase_graph **models_as_loaded; /* owned, one for each model: before it got formats */
+    const struct mase_graph **bases;      /* of those, one for each network */
+    int network_count;
+    struct mase_dataset *data; /* owned */
+    const char *project_dir, *dir;
+    const char *csv, *seeds, *svg; /* paths */
+    struct mase_cli_claim claim;
+};
+
+/* Options of training into what all configurations share and what varies. */
+static enum mase_status collect_options(struct job *j, struct mase_err *err)
+{
+    struct mase_arena *a = &j->c->arena;
+    struct mase_value *common = mase_value_table(a);
+    j->models = mase_cli_value(j->c, MASE_CLI_model);
+    if (j->models->kind == MASE_LIST)
+        j->axes[j->sweep.axis_count++] = (struct mase_sweep_axis){ "model", j->models, true };
+    MASE_TRY(mase_cli_set_axes(j->sets, &j->set_count, j->c, err));
+    for (int i = 0; i < j->set_count; i++)
+        j->axes[j->sweep.axis_count++] = j->sets[i].axis;
+    for (const struct mase_opt *row = mase_train_rows; row->key; row++) {
+        const int id = mase_cli_option_by_name(row->key);
+        if (id < 0)
+            mase_bug("no option is called %s", row->key);
+        const struct mase_value *v = mase_cli_value(j->c, (enum mase_cli_option_id)id);
+        if (v->kind == MASE_LIST)
+            j->axes[j->sweep.axis_count++] =
+                (struct mase_sweep_axis){ .key = row->key, .values = v };
+        else if (v->kind != MASE_NONE)
+            mase_value_set(a, common, row->key, mase_value_copy(a, v));
+    }
+    j->sweep.options = common;
+    j->sweep.axes = j->axes;
+    const struct mase_value *threads = mase_value_get(common, "threads");
+    j->sweep.jobs = threads ? (int)threads->i : 0;
+    return MASE_OK;
+}
+
+/* The models, each by its name; of several a joint one stands for them all in the records. */
+static enum mase_status find_models(struct job *j, struct mase_err *err)
+{
+    struct mase_cli *c = j->c;
+    struct mase_str names = { 0 };
+    if (j->models->kind != MASE_LIST) {
+        j->model_count = 1;
+        return mase_cli_find_model(&j->model, c, err);
+    }
+    struct mase_value *given = c->setting[MASE_CLI_model].cmdline;
+    struct mase_model *joint = mase_new(&c->arena, struct mase_model);
+    enum mase_status st = MASE_OK;
+    for (int i = 0; i < j->models->count && !st; i++) {
+        c->setting[MASE_CLI_model].cmdline = j->models->items[i];
+        st = mase_cli_find_model(&j->model, c, err);
+        mase_str_printf(&names, "%s%s", i ? ", " : "", j->models->items[i]->s);
+    }
+    if (!st)
+        *joint = *j->model;
+    joint->name = mase_arena_strdup(&c->arena, mase_str_text(&names));
+    j->model = joint;
+    j->model_count = j->models->count;
+    c->setting[MASE_CLI_model].cmdline = given;
+    mase_str_release(&names);
+    return st;
+}
+
+/* What stands for the models in the name of a folder: "jsc-tiny,jsc-toy". */
+static const char *folder_name(struct job *j)
+{
+    struct mase_str text = { 0 };
+    for (int i = 0; j->models->kind == MASE_LIST && i < j->models->count; i++)
+        mase_str_printf(&text, "%s%s", i ? "," : "", j->models->items[i]->s);
+    const char *name =
+        text.len ? mase_arena_strdup(&j->c->arena, mase_str_text(&text)) : j->models->s;
+    mase_str_release(&text);
+    return name;
+}
+
+static enum mase_status find_folders(struct job *j, struct mase_err *err)
+{
+    struct mase_cli *c = j->c;
+    struct mase_value **project = &c->setting[MASE_CLI_project].cmdline;
+    if (mase_cli_value(c, MASE_CLI_project)->kind == MASE_NONE) {
+        char *name =
+            mase_arena_printf(&c->arena, "%s_%s_%s_sweep", folder_name(j),
+                              mase_cli_text(c, MASE_CLI_task), mase_cli_text(c, MASE_CLI_dataset));
+        for (char *p = name; (p = strchr(p, '/'));)
+            *p = '-';
+        *project = mase_value_string(&c->arena, name);
+    }
+    MASE_TRY(mase_cli_find_project(&j->project_dir, c, err));
+    j->dir = mase_path_join(&c->arena, j->project_dir, "software/sweep");
+    j->sweep.dir = mase_path_join(&c->arena, j->dir, "runs");
+    j->csv = mase_path_join(&c->arena, j->dir, "sweep.csv");
+    j->seeds = mase_path_join(&c->arena, j->dir, "seeds.csv");
+    j->svg = mase_path_join(&c->arena, j->dir, "sweep.svg");
+    return MASE_OK;
+}
+
+/* Model number i, of which weights may be loaded. */
+static enum mase_status open_base(struct mase_graph **g, struct job *j, int i, struct mase_err *err)
+{
+    struct mase_cli *c = j->c;
+    const struct mase_data_info *data = &mase_dataset_info(j->data)->data;
+    const char *name = j->models->kind == MASE_LIST ? j->models->items[i]->s : j->model->name;
+    MASE_TRY(mase_cli_open_model(g, c, name, data, err));
+    MASE_TRY(mase_cli_match_inputs(&j->data, c, *g, data, err));
+    data = &mase_dataset_info(j->data)->data;
+    j->sweep.data = j->data;
+    MASE_TRY(mase_cli_check_size(*g, &data->sample, err));
+    return j->sweep.weights ? mase_checkpoint_follow(*g, j->sweep.weights, err) : MASE_OK;
+}
+
+static bool has_value(const struct mase_value *list, const char *text)
+{
+    for (int i = 0; i < list->count; i++)
+        if (list->items[i]->kind == MASE_STRING && mase_streq(list->items[i]->s, text))
+            return true;
+    return false;
+}
+
+/* Over one parameter of formats: if the models have none of their own, they are a value more. */
+static void add_plain(struct job *j, struct mase_graph **bases)
+{
+    struct mase_cli_set_axis *axis = &j->sets[0];
+    bool plain = j->set_count == 1 && !has_value(axis->values, MASE_SWEEP_PLAIN);
+    for (int i = 0; i < j->model_count; i++)
+        plain = plain && !mase_graph_is_quantised(bases[i]);
+    axis->plain = plain;
+    if (plain)
+        mase_value_push(&j->c->arena, axis->values,
+                        mase_value_string(&j->c->arena, MASE_SWEEP_PLAIN));
+}
+
+/* Every model in every combination of formats. */
+static enum mase_status vary_formats(struct job *j, struct mase_err *err)
+{
+    const struct mase_shape *sample = &mase_dataset_info(j->data)->data.sample;
+    int variants = 1;
+    add_plain(j, j->models_as_loaded);
+    for (int i = 0; i < j->set_count; i++) {
+        variants *= j->sets[i].values->count;
+        if (variants > MASE_SWEEP_MAX_RUNS)
+            return mase_fail(err, MASE_ELIMIT, "a sweep has at most %d configurations",
+                             MASE_SWEEP_MAX_RUNS);
+    }
+    j->network_count = j->model_count * variants;
+    j->networks = mase_new_array(&j->c->arena, struct mase_graph *, (size_t)j->network_count);
+    for (int i = 0; i < j->model_count; i++)
+        MASE_TRY(mase_cli_set_networks(j->networks + i * variants, j->c, j->models_as_loaded[i],
+                                       j->sets, j->set_count, sample, err));
+    return MASE_OK;
+}
+
+/* Every model in the formats that the configuration gives, if it gives any. */
+static enum mase_status give_formats(struct job *j, struct mase_err *err)
+{
+    const struct mase_shape *sample = &mase_dataset_info(j->data)->data.sample;
+    j->network_count = j->model_count;
+    j->networks = mase_new_array(&j->c->arena, struct mase_graph *, (size_t)j->network_count);
+    for (int i = 0; i < j->model_count; i++) {
+        j->networks[i] = mase_graph_clone(j->models_as_loaded[i]);
+        MASE_TRY(mase_cli_weigh(j->networks[i], j->c, err));
+        MASE_TRY(mase_cli_quantise(&j->networks[i], j->c, sample, err));
+    }
+    return MASE_OK;
+}
+
+static enum mase_status open_networks(struct job *j, struct mase_err *err)
+{
+    struct mase_arena *a = &j->c->arena;
+    j->models_as_loaded = mase_new_array(a, struct mase_graph *, (size_t)j->model_count);
+    for (int i = 0; i < j->model_count; i++)
+        MASE_TRY(open_base(&j->models_as_loaded[i], j, i, err));
+    MASE_TRY(j->set_count ? vary_formats(j, err) : give_formats(j, err));
+    j->bases = mase_new_array(a, const struct mase_graph *, (size_t)j->network_count);
+    for (int i = 0; i < j->network_count; i++) {
+        j->bases[i] = j->models_as_loaded[i / (j->network_count / j->model_count)];
+        MASE_TRY(mase_cli_freeze(j->networks[i], j->c, err));
+    }
+    const bool several = j->models->kind == MASE_LIST || j->set_count;
+    j->sweep.network = several ? NULL : j->networks[0];
+    j->sweep.networks = several ? (const struct mase_graph *const *)j->networks : NULL;
+    j->sweep.bases = j->bases;
+    return MASE_OK;
+}
+
+static enum mase_status open_inputs(struct job *j, struct mase_err *err)
+{
+    struct mase_cli *c = j->c;
+    MASE_TRY(mase_cli_load_kind(&j->weights, c, err));
+    if (j->weights == MASE_CLI_SAVED)
+        return mase_fail(err, MASE_EUNSUPPORTED,
+                         "a sweep starts from initial weights or a file of weights, not from a "
+                         "saved graph");
+    j->sweep.weights = j->weights == MASE_CLI_OWN ? NULL : mase_cli_text(c, MASE_CLI_load_name);
+    MASE_TRY(mase_cli_load_opts(&j->sweep.load, c, err));
+    MASE_TRY(mase_cli_pruning(&j->sweep.prune, c, err));
+    MASE_TRY(mase_cli_open_data(&j->data, c, err));
+    j->sweep.data = j->data;
+    MASE_TRY(open_networks(j, err));
+    mase_cli_tell_weights(c, j->networks[0], j->sweep.weights);
+    j->sweep.data_variant = mase_cli_data_variant(c);
+    return MASE_OK;
+}
+
+/* ---- again? ---- */
+
+/* The axes of --set, which no option says. */
+static struct mase_value *format_axes(const struct job *j)
+{
+    struct mase_arena *a = &j->c->arena;
+    struct mase_value *v = mase_value_table(a);
+    for (int i = 0; i < j->set_count; i++)
+        mase_value_set(a, v, j->sets[i].axis.key, mase_value_copy(a, j->sets[i].values));
+    return v;
+}
+
+/* Numbers compare as such: a list of 1e-2 is a list of 0.01. */
+static bool is_same_option(const struct job *j, const struct mase_value *was,
+                           enum mase_cli_option_id id)
+{
+    const struct mase_value *before = mase_value_get(was, mase_cli_options[id].opt.key);
+    return before && mase_value_equal(before, mase_cli_value(j->c, id));
+}
+
+static bool is_same_value(const struct mase_value *was, const struct mase_value *is)
+{
+    return was && is ? mase_value_equal(was, is) : was == is;
+}
+
+/* Is what the folder holds of this very sweep? Then the table that follows has its rows, too. */
+static bool is_same_sweep(const struct job *j, const char *dir)
+{
+    static const enum mase_cli_option_id ids[] = {
+        MASE_CLI_model,      MASE_CLI_dataset,        MASE_CLI_split,     MASE_CLI_split_by,
+        MASE_CLI_split_seed, MASE_CLI_label,          MASE_CLI_features,  MASE_CLI_drop_nan,
+        MASE_CLI_image_size, MASE_CLI_image_channels, MASE_CLI_normalize, MASE_CLI_augment,
+        MASE_CLI_scaling,    MASE_CLI_target_scaling, MASE_CLI_load_name
+    };
+    struct mase_arena *a = &j->c->arena;
+    struct mase_value *run;
+    if (mase_json_read(&run, a, mase_path_join(a, dir, "run.json"), NULL))
+        return false;
+    const struct mase_value *was = mase_value_at(run, "configuration.options");
+    const struct mase_value *action = mase_value_get(run, "action");
+    bool same = was && action && action->kind == MASE_STRING && mase_streq(action->s, "sweep");
+    for (size_t i = 0; same && i < sizeof ids / sizeof ids[0]; i++)
+        same = is_same_option(j, was, ids[i]);
+    same = same && is_same_value(mase_value_at(run, "configuration.passes"),
+                                 mase_value_get(j->c->config, "passes"));
+    same = same && is_same_value(mase_value_at(run, "results.format_axes"),
+                                 j->set_count ? format_axes(j) : NULL);
+    for (const struct mase_opt *row = mase_train_rows; same && row->key; row++)
+        same = mase_streq(row->key, "threads") ||
+               is_same_option(j, was, (enum mase_cli_option_id)mase_cli_option_by_name(row->key));
+    return same;
+}
+
+/* ---- reports ---- */
+
+static enum mase_status write_csv(const struct mase_table *t, const char *path,
+                                  struct mase_err *err)
+{
+    struct mase_str text = { 0 };
+    mase_table_render(t, MASE_TABLE_CSV, &text);
+    mase_str_addc(&text, '\n');
+    const enum mase_status st = mase_file_write(path, text.data, text.len, err);
+    mase_str_release(&text);
+    return st;
+}
+
+static enum mase_status write_reports(const struct job *j, struct mase_err *err)
+{
+    struct mase_arena *a = &j->c->arena;
+    struct mase_str text = { 0 };
+    const struct mase_table csv = mase_sweep_csv(&j->sweep, a);
+    enum mase_status st = write_csv(&csv, j->csv, err);
+    if (!st && mase_sweep_has_seeds(&j->sweep)) {
+        const struct mase_table seeds = mase_sweep_seeds_csv(&j->sweep, a);
+        st = write_csv(&seeds, j->seeds, err);
+    }
+    mase_sweep_svg(&text, &j->sweep);
+    if (!st)
+        st = mase_file_write(j->svg, text.data, text.len, err);
+    mase_str_release(&text);
+    return st;
+}
+
+/* What all have in common: a line for people, a table for programs. */
+static void print_head(const struct job *j)
+{
+    struct mase_sheets *s = &j->c->sheets;
+    const struct mase_dataset_info *info = mase_dataset_info(j->data);
+    struct mase_str fixed = { 0 };
+    mase_sweep_fixed(&fixed, &j->sweep);
+    mase_sheets_line(s, "%s on %s%s: %lld test samples", j->model->name, info->data.name,
+                     mase_graph_is_quantised(j->networks[0]) ? ", quantised" : "",
+                     (long long)mase_dataset_split(j->data, MASE_SPLIT_TEST).count);
+    if (info->notice)
+        mase_sheets_line(s, "%s", info->notice);
+    if (fixed.len)
+        mase_sheets_line(s, "fixed: %s", mase_str_text(&fixed));
+    mase_str_release(&fixed);
+    if (mase_sheets_for_programs(s))
+        mase_sheets_add(
+            s, &(struct mase_sheet){ .key = "fixed",
+                                     .table = mase_sweep_fixed_table(&j->sweep, &j->c->arena) });
+}
+
+static void print_tables(const struct job *j)
+{
+    struct mase_sheets *s = &j->c->sheets;
+    struct mase_arena *a = &j->c->arena;
+    const bool exact = mase_sheets_for_programs(s);
+    print_head(j);
+    mase_sheets_add(
+        s, &(struct mase_sheet){ .key = "configurations",
+                                 .table = (exact ? mase_sweep_csv : mase_sweep_table)(&j->sweep, a),
+                                 .style = MASE_TABLE_PRETTY });
+    if (mase_sweep_has_seeds(&j->sweep))
+        mase_sheets_add(
+            s, &(struct mase_sheet){
+                   .key = "seeds",
+                   .title = "mean ± sample standard deviation over n seeds",
+                   .table = (exact ? mase_sweep_seeds_csv : mase_sweep_seeds_table)(&j->sweep, a),
+                   .style = MASE_TABLE_PRETTY });
+    mase_sheets_end(s);
+}
+
+/* ---- run.json ---- */
+
+/* The configuration with the lowest validation loss; NULL when none is done. */
+static const struct mase_sweep_point *best(const struct mase_sweep *s)
+{
+    const struct mase_sweep_point *p = NULL;
+    for (int i = 0; i < s->count; i++)
+        if (s->points[i].done && !mase_sweep_is_plain(s, &s->points[i]) &&
+            (!p || s->points[i].result.val_loss < p->result.val_loss))
+            p = &s->points[i];
+    return p;
+}
+
+static struct mase_value *results(const struct job *j)
+{
+    struct mase_arena *a = &j->c->arena;
+    struct mase_value *v = mase_value_table(a), *options = mase_value_table(a);
+    const struct mase_sweep *s = &j->sweep;
+    const struct mase_sweep_point *p = best(s);
+    mase_value_set(a, v, "configurations", mase_value_int(a, s->count));
+    if (j->set_count)
+        mase_value_set(a, v, "format_axes", format_axes(j));
+    if (!p)
+        return v;
+    for (int i = 0; i < s->axis_count; i++)
+        mase_value_set(a, options, s->axes[i].key, mase_value_copy(a, p->value[i]));
+    mase_value_set(a, v, "best", options);
+    mase_value_set(a, v, "best_val_loss", mase_value_float(a, p->result.val_loss));
+    mase_value_set(a, v, mase_arena_printf(a, "best_test_%s", mase_sweep_task(&j->sweep)->score),
+                   mase_value_float(a, p->result.test_score));
+    if (mase_sweep_has_seeds(s)) {
+        const struct mase_table seeds = mase_sweep_seeds_csv(s, a);
+        mase_value_set(a, v, "seeds", mase_sheet_rows(a, &seeds));
+    }
+    return v;
+}
+
+static enum mase_status record(const struct job *j, struct mase_err *err)
+{
+    struct mase_arena *a = &j->c->arena;
+    struct mase_value *files = mase_value_list(a);
+    mase_value_push(a, files, mase_value_string(a, j->csv));
+    if (mase_sweep_has_seeds(&j->sweep))
+        mase_value_push(a, files, mase_value_string(a, j->seeds));
+    mase_value_push(a, files, mase_value_string(a, j->svg));
+    if (j->sweep.network)
+        MASE_TRY(mase_cli_save_graph(a, mase_cli_graph_text(a, j->model, j->sweep.network), j->dir,
+                                     files, err));
+    return mase_cli_record(&(struct mase_cli_record){ .c = j->c,
+                                                      .project_dir = j->project_dir,
+                                                      .name = "run.json",
+                                                      .model = j->model,
+                                                      .graph = j->sweep.network,
+                                                      .weights = j->weights,
+                                                      .dataset = mase_cli_data_record(a, j->data),
+                                                      .threads = 1, /* each configuration */
+                                                      .results = results(j),
+                                                      .files = files,
+                                                      .started = j->started },
+                           err);
+}
+
+static enum mase_status run(struct job *j, struct mase_err *err)
+{
+    int reused = 0;
+    MASE_TRY(mase_sweep_expand(&j->sweep, &j->c->arena, err));
+    for (int i = 0; i < j->sweep.count; i++)
+        reused += j->sweep.points[i].done;
+    const bool again = is_same_sweep(j, j->project_dir) || is_same_sweep(j, j->dir);
+    MASE_TRY(mase_cli_claim(&j->claim, j->c, j->project_dir, again, err));
+    mase_info("%d configurations, %d done before; results in %s", j->sweep.count, reused, j->dir);
+    mase_cli_on_interrupt("\nch: interrupted; the same command goes on with what is missing\n");
+    const enum mase_status st = mase_sweep_run(&j->sweep, err);
+    struct mase_err *next = st ? NULL : err; /* the first failure is told; the others are kept */
+    MASE_TRY(write_reports(j, next));
+    MASE_TRY(record(j, next));
+    print_tables(j);
+    return st;
+}
+
+enum mase_status mase_cli_sweep(struct mase_cli *c, struct mase_err *err)
+{
+    struct job j = { .c = c, .started = mase_clock(), .claim = { .lock = -1 } };
+    MASE_TRY(mase_cli_merge(c, err));
+    MASE_TRY(collect_options(&j, err));
+    MASE_TRY(find_models(&j, err));
+    MASE_TRY(find_folders(&j, err));
+    mase_cli_announce(c);
+    enum mase_status st = open_inputs(&j, err);
+    if (!st)
+        st = run(&j, err);
+    mase_cli_unclaim(&j.claim);
+    for (int i = 0; j.networks && i < j.network_count; i++)
+        mase_graph_free(j.networks[i]);
+    for (int i = 0; i < j.model_count && j.models_as_loaded; i++)
+        mase_graph_free(j.models_as_loaded[i]);
+    mase_dataset_close(j.data);
+    return st;
+}

@@ -1,0 +1,82 @@
+/*
+ * command_nets.h - what the commands that inspect networks share: naming a network, giving it
+ * inputs, and the cells of their tables.
+ */
+#ifndef MASE_CLI_COMMAND_NETS_H
+#define MASE_CLI_COMMAND_NETS_H
+
+#include <mase/call.h>
+#include <mase/saved.h>
+#include <mase/weights.h>
+
+#include "cli/cli.h"
+
+/* ---- networks (net.c) ---- */
+
+/* What a word of the command line names: a model, a graph, a folder that was saved or that a run
+ * left, a checkpoint, or a file of weights alone. */
+struct mase_cli_net {
+    const char *word;
+    struct mase_graph *graph;    /* owned; NULL: weights alone */
+    struct mase_tensors weights; /* of a file of weights */
+    struct mase_shape sample;    /* one sample without its batch */
+    bool has_sample;             /* else the shape is not known */
+    bool no_values; /* parameters have shapes alone, unless a folder had their values */
+};
+enum mase_status mase_cli_net_open(struct mase_cli_net *n, struct mase_cli *c, const char *word,
+                                   struct mase_err *err) MASE_MUST_CHECK;
+/* The same for who needs no values: initial ones are not drawn, those of --load not read. */
+enum mase_status mase_cli_net_outline(struct mase_cli_net *n, struct mase_cli *c, const char *word,
+                                      struct mase_err *err) MASE_MUST_CHECK;
+void mase_cli_net_close(struct mase_cli_net *n);
+/* Weights alone become the network that other is, with these weights; nothing if other has no graph
+ * either, or n has one. */
+enum mase_status mase_cli_net_adopt(struct mase_cli_net *n, const struct mase_cli_net *other,
+                                    struct mase_err *err) MASE_MUST_CHECK;
+/* out: n quantised as [passes.quantize] of the configuration says. It borrows n's weights: close it
+ * first. */
+enum mase_status mase_cli_net_quantise(struct mase_cli_net *out, struct mase_cli *c,
+                                       const struct mase_cli_net *n,
+                                       struct mase_err *err) MASE_MUST_CHECK;
+/* As a folder, which is made or whose network is replaced. */
+enum mase_status mase_cli_net_save(struct mase_cli *c, const struct mase_cli_net *n,
+                                   const char *dir, struct mase_err *err) MASE_MUST_CHECK;
+/* The first run of [passes.quantize], or an error that says that there is none. */
+enum mase_status mase_cli_quantize_run(const struct mase_pass_run **run, const struct mase_cli *c,
+                                       struct mase_err *err) MASE_MUST_CHECK;
+/* The network that the command is about: its first operand, else the configuration's model. */
+enum mase_status mase_cli_subject(const char **word, const struct mase_cli *c,
+                                  struct mase_err *err) MASE_MUST_CHECK;
+
+/* ---- inputs (inputs.c) ---- */
+
+/* What is given to the placeholders of a graph, in their order. */
+struct mase_cli_inputs {
+    struct mase_tensor *tensor; /* (count) */
+    int count;
+    const char *source; /* "128 samples drawn from seed 0", for reports */
+};
+/* rows samples: those of --input (all of them when rows is 0), else drawn from the seed. */
+enum mase_status mase_cli_inputs_make(struct mase_cli_inputs *in, struct mase_cli *c,
+                                      const struct mase_cli_net *n, int64_t rows,
+                                      struct mase_err *err) MASE_MUST_CHECK;
+/* One sample: of --input, of the test split of the dataset called data, or drawn from the seed. */
+enum mase_status mase_cli_inputs_pick(struct mase_cli_inputs *in, struct mase_cli *c,
+                                      const struct mase_cli_net *n, const char *data,
+                                      int64_t sample, struct mase_err *err) MASE_MUST_CHECK;
+/* Run the plain reference on them. */
+enum mase_status mase_cli_run(struct mase_values *v, struct mase_cli *c,
+                              const struct mase_cli_net *n, const struct mase_cli_inputs *in,
+                              struct mase_err *err) MASE_MUST_CHECK;
+
+/* ---- cells (cells.c) ---- */
+
+/* A float32 in the fewest digits that read back to it. */
+void mase_cli_set_real(struct mase_table *t, int row, int column, double x);
+/* An error in four digits; 0 when there is none. */
+void mase_cli_set_error(struct mase_table *t, int row, int column, double x);
+/* The formats in force at a node, and the class or function it calls, in the arena of the table. */
+const char *mase_cli_formats_of(struct mase_arena *a, const struct mase_node *n);
+const char *mase_cli_type_of(struct mase_arena *a, const struct mase_node *n);
+
+#endif /* MASE_CLI_COMMAND_NETS_H */

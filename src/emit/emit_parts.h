@@ -1,0 +1,264 @@
+/*
+ * emit_parts.h - a network as steps over arrays, from which C is written (mase/emit.h).
+ *
+ * Integers (from_exact.c) and floats (from_program.c) become the same few steps. plan.c decides
+ * where values lie; write.c, write_sum.c and write_map.c write them down. A step has one loop nest,
+ * a function of its own text: equal texts are one function.
+ */
+#ifndef MASE_EMIT_PRIVATE_H
+#define MASE_EMIT_PRIVATE_H
+
+#include <mase/emit.h>
+#include <mase/exact.h>
+
+#include "ir/shape/shape.h"
+
+__extension__ typedef __int128 mase_emit_wide;
+
+/* ---- types ---- */
+
+enum mase_emit_type {
+    MASE_EMIT_I8,
+    MASE_EMIT_U8,
+    MASE_EMIT_I16,
+    MASE_EMIT_U16,
+    MASE_EMIT_I32,
+    MASE_EMIT_I64,
+    MASE_EMIT_F32,
+    MASE_EMIT_TYPES
+};
+struct mase_emit_type_info {
+    const char *name;
+    int bytes;
+    int64_t lo, hi;
+};
+extern const struct mase_emit_type_info mase_emit_types[MASE_EMIT_TYPES];
+/* The smallest that holds lo..hi, at least as wide as another. */
+enum mase_emit_type mase_emit_type_for(mase_emit_wide lo, mase_emit_wide hi,
+                                       enum mase_emit_type least);
+
+/* ---- values ---- */
+
+struct mase_emit_value {
+    enum mase_emit_type type;
+    int64_t rows;
+    int64_t lo, hi; /* of codes */
+    int made, last; /* steps: where it is computed, where it is used last; -1: given */
+    int number;     /* its name is vNUMBER */
+    bool passed;    /* pairs of its rows are read, the last of which may lie behind them */
+    int slot;       /* static memory that it lies in; -1: the caller's x, -2: the caller's y */
+};
+
+/* ---- numbers that belong to the rows of a step ---- */
+
+/* One for all, or an array: of row i it is table[i / per]. */
+struct mase_emit_numbers {
+    int64_t count, per;    /* count 1: one for all */
+    const int64_t *number; /* (count), or: */
+    const float *real;
+    const char *name; /* of the array, once it is written */
+    enum mase_emit_type type;
+};
+
+/* ---- steps ---- */
+
+enum mase_emit_kind {
+    MASE_EMIT_SUM,     /* sums of products at positions, then perhaps a map */
+    MASE_EMIT_ADD,     /* sums of two values, row by row, then perhaps a map */
+    MASE_EMIT_POOL,    /* sums under a window without weights, or the largest */
+    MASE_EMIT_PICK,    /* other rows */
+    MASE_EMIT_LARGEST, /* the largest of listed rows */
+    MASE_EMIT_MAP,     /* a function of each row */
+    MASE_EMIT_KINDS
+};
+extern const char *const mase_emit_kind_names[MASE_EMIT_KINDS];
+
+enum mase_emit_map_op {
+    MASE_EMIT_STORE,
+    MASE_EMIT_LINE, /* fma(x, scale, shift), exactly rounded */
+    MASE_EMIT_AXPY, /* x * scale + shift, as the compiler does it */
+    MASE_EMIT_RELU,
+    MASE_EMIT_ENCODE,
+    MASE_EMIT_ROUND,
+    MASE_EMIT_SCALE,
+    MASE_EMIT_TABLE,
+    MASE_EMIT_DECODE,
+};
+
+/* A function of one number. Which of the numbers it has depends on the operation. */
+struct mase_emit_map {
+    enum mase_emit_map_op op;
+    int direction;            /* enum mase_direction, or MASE_EXACT_SIGN */
+    bool shift;               /* round: div are exponents of two */
+    bool relu;                /* line, decode: cut at zero */
+    bool doubles;             /* encode: float would not hold it */
+    bool scaled;              /* encode: divide by the step; decode: in float32 */
+    bool exact;               /* decode: an integer times a power of two */
+    enum mase_emit_type work; /* round, decode: what holds code mul + add */
+    struct mase_emit_numbers mul, add, div, lo, hi;
+    struct mase_emit_numbers factor, offset; /* floats: scale, encode's step, decode's */
+    struct mase_emit_numbers bias, parts;    /* decode that is not exact */
+    struct mase_emit_numbers start; /* table: where that of a row begins, less its least code */
+    const int64_t *table;
+    int64_t table_length, table_lo, table_hi;
+};
+
+enum mase_emit_look {
+    MASE_EMIT_ROWS,
+    MASE_EMIT_WINDOW,
+    MASE_EMIT_LIST
+}; /* how a sum finds what it sums */
+
+struct mase_emit_sum {
+    int64_t groups, outputs, inputs, positions;
+    int64_t output_stride, position_stride;
+    int64_t group_rows; /* rows of the operand from one group to the next */
+    enum mase_emit_look look;
+    const struct mase_window *window;
+    const int32_t *list;          // (groups, positions, inputs)
+    const int64_t *weight, *bias; // integers, or
+    const float *fweight, *fbias; // floats
+    enum mase_emit_type acc, wtype;
+    bool tiled; /* tile.c: many outputs side by side */
+};
+
+struct mase_emit_step {
+    enum mase_emit_kind kind;
+    const char *from;
+    struct mase_emit_value *in[2], *out;
+    bool largest;                             /* of a pool */
+    struct mase_emit_sum sum;                 /* of SUM */
+    struct mase_emit_numbers weight[2], bias; /* of ADD */
+    enum mase_emit_type acc;                  /* of ADD, and of a pool */
+    const struct mase_window *window;         /* of a pool, each channel by itself */
+    int64_t channels;
+    int64_t parts;       /* of a pool of floats: what sums are divided by */
+    const int32_t *list; /* of PICK and LARGEST, rows of the operand; -1: zero; from -2 on down
+                          * rows of the second */
+    const int64_t *first;
+    struct mase_emit_map map;
+    struct mase_emit_step *next;
+};
+
+struct mase_emit_net {
+    struct mase_arena *a;
+    const char *name;
+    bool floats;
+    struct mase_emit_step *first, *last;
+    int count;
+    struct mase_emit_value *input, *output;
+    struct mase_emit_map decode;        /* where codes are returned: what they stand for */
+    const struct mase_exact_grid *grid; /* where codes are given: what makes them, by row */
+    struct mase_emit_value **value;
+    int value_count, value_cap;
+    int64_t *slot; /* bytes of each */
+    int slot_count, slot_cap;
+};
+
+struct mase_emit_value *mase_emit_add_value(struct mase_emit_net *n, enum mase_emit_type t,
+                                            int64_t rows);
+struct mase_emit_step *mase_emit_add_step(struct mase_emit_net *n, enum mase_emit_kind kind,
+                                          const char *from, struct mase_emit_value *in,
+                                          struct mase_emit_value *out);
+/* Rows of values one after the other, each picked from row[] of one of them; row -1: zero. Gives
+ * out, whose codes are none but theirs. */
+struct mase_emit_picked {
+    int value;
+    int32_t row;
+};
+void mase_emit_add_picks(struct mase_emit_net *n, const char *from,
+                         struct mase_emit_value *const *value, int count,
+                         const struct mase_emit_picked *picked, struct mase_emit_value *out);
+/* The fewest numbers that say the same of rows in order. */
+struct mase_emit_numbers mase_emit_numbers(struct mase_arena *a, const int64_t *number,
+                                           int64_t rows);
+struct mase_emit_numbers mase_emit_reals(struct mase_arena *a, const float *real, int64_t rows);
+struct mase_emit_numbers mase_emit_number(struct mase_arena *a, int64_t number);
+bool mase_emit_all(const struct mase_emit_numbers *n, int64_t number);
+
+enum mase_status mase_emit_refuse(const char *from, struct mase_err *err, const char *fmt, ...)
+    MASE_PRINTF(3, 4);
+
+/* from_exact.c, from_program.c */
+enum mase_status mase_emit_from_exact(struct mase_emit_net *n, const struct mase_exact *e,
+                                      bool codes, struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_emit_from_program(struct mase_emit_net *n, const struct mase_program *p,
+                                        struct mase_err *err) MASE_MUST_CHECK;
+/* net.c: lifetimes and slots; rows that a value takes there, with those behind it that are read. */
+int64_t mase_emit_room(const struct mase_emit_value *v);
+void mase_emit_place(struct mase_emit_net *n);
+
+/* check.c: what steps were made from; one of both, the program with its input. */
+struct mase_emit_source {
+    const struct mase_exact *exact;
+    const struct mase_program *program;
+    const struct mase_input *input;
+};
+/* Do the steps, placed, give the same for samples (samples, inputs)? 0 samples: some are drawn. */
+enum mase_status mase_emit_check(const struct mase_emit_net *n, const struct mase_emit_source *from,
+                                 const float *x, int64_t samples,
+                                 struct mase_err *err) MASE_MUST_CHECK;
+
+/* tile.c: which sums are computed in tiles; what they read becomes 16-bit codes. */
+void mase_emit_find_tiles(struct mase_emit_net *n);
+/* How many outputs of a group are. */
+int64_t mase_emit_tiled(const struct mase_emit_sum *f);
+
+/* ---- writing ---- */
+
+struct mase_emit_writer {
+    struct mase_arena *a;
+    struct mase_emitted *e;
+    const struct mase_emit_net *net;
+    const struct mase_emit_opts *o;
+    struct mase_str tables, helpers, body;
+    struct mase_map functions; /* from the text of a function to its name */
+    struct mase_map names;     /* that are taken */
+    int numbered;
+    int64_t acc_rows[MASE_EMIT_TYPES], patch_rows[MASE_EMIT_TYPES]; /* by type */
+    bool fma, window, vectors; /* what the source has to define */
+    bool rounds;               /* floats are rounded where they are computed */
+};
+
+/* A function by its parameters and its body; what it is called. bytes: how large it may be. */
+const char *mase_emit_function(struct mase_emit_writer *w, const char *prefix, const char *params,
+                               const char *text, int bytes);
+/* An array of integers or floats; its name. */
+const char *mase_emit_table(struct mase_emit_writer *w, const char *prefix, enum mase_emit_type t,
+                            const int64_t *number, const float *real, int64_t count);
+const char *mase_emit_window(struct mase_emit_writer *w, const struct mase_window *g,
+                             int64_t channels);
+/* Numbers in lines, with commas between. */
+void mase_emit_list(struct mase_str *s, enum mase_emit_type t, const int64_t *number,
+                    const float *real, int64_t count);
+/* tile.c: the function of tiles, its weights, and the vectors that it is made of; that of floats,
+ * whose weights begin with a row of biases. */
+const char *mase_emit_tile_function(struct mase_emit_writer *w);
+const char *mase_emit_tile_table(struct mase_emit_writer *w, const struct mase_emit_sum *f);
+const char *mase_emit_float_function(struct mase_emit_writer *w, int64_t outputs);
+extern const char mase_emit_vectors[], mase_emit_float_vectors[];
+/* The text of fused(): a product and a sum, rounded once. */
+extern const char mase_emit_fused[];
+const char *mase_emit_upper(struct mase_arena *a, const char *name);
+/* write_test.c: the program that checks test vectors. */
+void mase_emit_test(struct mase_emit_writer *w);
+/* What a value is called where it is read or written. */
+const char *mase_emit_at(struct mase_emit_writer *w, const struct mase_emit_value *v);
+void mase_emit_real(struct mase_str *s, double x, bool single);
+void mase_emit_integer(struct mase_str *s, int64_t x, enum mase_emit_type t);
+
+/* A call that maps rows: from and to are expressions, i the index of the parameters' first row. */
+struct mase_emit_call {
+    const char *to, *from;
+    enum mase_emit_type to_type, from_type;
+    int64_t rows, stride;
+    const char *offset; /* added to arrays of numbers: "g * 8"; NULL: nothing */
+    const struct mase_emit_step
+        *add; /* what is mapped is this sum of two values; NULL: it is not */
+};
+const char *mase_emit_map_name(enum mase_emit_map_op op);
+void mase_emit_map_call(struct mase_emit_writer *w, const struct mase_emit_map *m,
+                        const struct mase_emit_call *c, int indent);
+void mase_emit_step_write(struct mase_emit_writer *w, const struct mase_emit_step *s);
+
+#endif /* MASE_EMIT_PRIVATE_H */

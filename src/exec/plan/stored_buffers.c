@@ -1,0 +1,50 @@
+/*
+ * stored_buffers.c - buffers that a network changes while it is trained: a count of batches, the
+ * vectors of a spectral norm.
+ *
+ * What they become is decided by parameters and buffers alone, so the derived plan computes it
+ * (derive.c), at the beginning of a step. They take it at its end: until then every reader finds
+ * what was there before, as the graph says.
+ */
+#include <string.h>
+
+#include "exec/plan/plan_parts.h"
+
+struct mase_store {
+    const struct mase_weight *to;
+    const float *from;
+    float *between; /* from may be another buffer, which changes, too */
+    struct mase_store *next;
+};
+
+enum mase_status mase_plan_add_store(struct mase_plan *p, const struct mase_pvalue *buffer,
+                                     struct mase_slot *value, const char *name,
+                                     struct mase_err *err)
+{
+    const struct mase_weight *to = mase_plan_weight(p, buffer->param);
+    if (value->lanes || value->why)
+        return mase_fail(err, MASE_EUNSUPPORTED,
+                         "%s: '%s' would take what the samples of a batch decide, which is not "
+                         "followed in training",
+                         name, buffer->name);
+    if (!p->train)
+        return MASE_OK;
+    if (value->derived && !value->weight)
+        mase_derive_numbers(p, value);
+    if (mase_plan_first_tile(p))
+        return MASE_OK; /* one of them is enough */
+    struct mase_store *s = mase_new(&p->arena, struct mase_store);
+    *s = (struct mase_store){ .to = to, .next = p->store };
+    s->from = value->weight ? value->weight->x : value->x;
+    s->between = mase_new_array(&p->arena, float, (size_t)to->count);
+    p->store = s;
+    return MASE_OK;
+}
+
+void mase_plan_store(const struct mase_plan *p)
+{
+    for (const struct mase_store *s = p->store; s; s = s->next)
+        memcpy(s->between, s->from, (size_t)s->to->count * sizeof *s->from);
+    for (const struct mase_store *s = p->store; s; s = s->next)
+        memcpy(s->to->x, s->between, (size_t)s->to->count * sizeof *s->from);
+}

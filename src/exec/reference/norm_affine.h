@@ -1,0 +1,19 @@
+/*
+ * norm_affine.h - a batch norm by given statistics: y = x scale + shift for each channel, the same
+ * bits wherever it is computed.
+ */
+#ifndef MASE_EXEC_REFERENCE_NORM_AFFINE_H
+#define MASE_EXEC_REFERENCE_NORM_AFFINE_H
+
+#include <mase/call.h>
+
+struct mase_norm_line {
+    float rstd, scale, shift;
+};
+struct mase_norm_line mase_norm_line(float mean, float var, double eps, float weight, float bias);
+
+/* Of each channel of a call; false, without an error: it goes by the statistics of the batch, or by
+ * what is not known. */
+bool mase_norm_lines(float *scale, float *shift, const struct mase_call *c, int64_t channels);
+
+#endif /* MASE_EXEC_REFERENCE_NORM_AFFINE_H */

@@ -1,0 +1,42 @@
+/*
+ * reduction.h - one result out of many values, by what is found when they are gone through:
+ * variances, norms, products, extremes and their places. The reference and plans share these
+ * functions; they differ in where the values lie.
+ */
+#ifndef MASE_EXEC_REFERENCE_REDUCTION_H
+#define MASE_EXEC_REFERENCE_REDUCTION_H
+
+#include "ir/shape/shape.h"
+
+/* The values that one result is made of. */
+struct mase_line {
+    double (*at)(const struct mase_line *l, int64_t k);
+    int64_t count;
+    const void *from;   /* a tensor, or a row of lanes */
+    const int32_t *row; /* places of the values there */
+    int64_t first, stride;
+};
+
+/* What the call says: the order of a norm, what a variance subtracts from the count. */
+struct mase_line_op {
+    const struct mase_reduction *row;
+    double p;
+    bool in[MASE_MAX_RANK]; /* the dimensions that are gone through */
+};
+
+struct mase_line_sum {
+    double value, mean, ties; /* ties: how many values are the result */
+    double rest;              /* of a product: of those that are not 0 */
+    int64_t zeros, place;
+};
+
+/* result: which of the results, where there are two. */
+enum mase_status mase_line_read(const struct mase_call *c, int result, struct mase_line_op *op,
+                                struct mase_err *err) MASE_MUST_CHECK;
+struct mase_line_sum mase_line_sum(const struct mase_line_op *op, const struct mase_line *l);
+/* The derivative of the result by a value x of the line. */
+double mase_line_slope(const struct mase_line_op *op, const struct mase_line *l,
+                       const struct mase_line_sum *s, double x);
+bool mase_line_is_flat(const struct mase_line_op *op);
+
+#endif /* MASE_EXEC_REFERENCE_REDUCTION_H */

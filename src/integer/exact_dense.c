@@ -1,0 +1,444 @@
+/*
+ * exact_dense.c - chains of dense layers in integers, by kernels, sample by sample.
+ *
+ * The same numbers as exact.c computes one by one: floats are rounded to codes, every layer sums
+ * products (exact_pack.c) and rounds them to codes again, and the last ones become floats. What is
+ * no such chain runs by exact_fast.c or exact.c.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "integer/exact_parts.h"
+#include "kern/kern.h"
+
+enum { TILE = 16, CHUNK = MASE_INT_SAMPLES }; /* numbers, samples at a time */
+enum { MOST_STEPS = 1024 };
+
+struct mase_exact_dense {
+    const struct mase_kernels *k;                 /* weights lie as these take them */
+    const struct mase_exact_instr *line, *encode; /* the first may be NULL */
+    bool relu;                                    /* behind the line */
+    struct mase_int_encoding encoding;
+    struct mase_int_layer *layer;
+    int layers;
+    struct mase_int_decoding decoding; /* tiles: 0: the decoding of each output */
+    int64_t features, outputs;
+    int64_t widest; /* bytes of a sample between layers */
+};
+
+static long tiles_of(int64_t rows)
+{
+    return (long)((rows + TILE - 1) / TILE);
+}
+
+/* Constants that do nothing: what pads the last tile becomes zero. */
+static struct mase_int_finish *new_finish(struct mase_arena *a, long tiles)
+{
+    struct mase_int_finish *f = mase_new_array(a, struct mase_int_finish, (size_t)tiles);
+    for (long i = 0; i < tiles * TILE; i++)
+        f[i / TILE].factor[i % TILE] = f[i / TILE].parts[i % TILE] = 1;
+    return f;
+}
+
+/* ---- what can be run so ---- */
+
+static bool is_dense(const struct mase_exact_instr *i)
+{
+    const struct mase_exact_affine *g = &i->u.affine;
+    if (i->op != MASE_EXACT_AFFINE || g->groups != 1 || g->positions != 1 ||
+        (g->output_stride != 1 && g->outputs > 1) || g->inputs != i->in->rows)
+        return false;
+    for (int64_t k = 0; k < g->inputs; k++)
+        if (g->from[k] != i->in->at + k)
+            return false;
+    return mase_exact_within(i->out, INT32_MIN,
+                             INT32_MAX); /* on the way to it sums may wrap around */
+}
+
+/* Does the instruction take all rows of what the last one gave? */
+static bool follows(const struct mase_exact_instr *i, const struct mase_exact_value *last)
+{
+    return i->in->at == last->at && i->in->rows == last->rows;
+}
+
+/* ---- roundings ---- */
+
+static int64_t rounded(const struct mase_exact_round *r, int64_t code)
+{
+    const int64_t v = mase_divide_rounded(code * r->mul + r->add, r->div, r->direction);
+    return v < r->lo ? r->lo : v > r->hi ? r->hi : v;
+}
+
+static int64_t rounded_by_float(const struct mase_int_finish *f, int lane, int64_t code)
+{
+    const float v = fmaf((float)code, f->factor[lane], f->offset[lane]);
+    return (int64_t)rintf(fminf(fmaxf(v, f->lo[lane]), f->hi[lane]));
+}
+
+/* Does float32 give the same for all codes from lo to hi? It does where no number has more than 24
+ * bits. Else, both ways give steps that only rise, or only fall: if they agree on either side of
+ * each step, they agree. */
+static bool float_is_exact(const struct mase_int_finish *f, int lane,
+                           const struct mase_exact_round *r, int64_t lo, int64_t hi)
+{
+    const int64_t most = -lo > hi ? -lo : hi;
+    int64_t at = lo;
+    if (2 * (fabs((double)r->mul) * (double)most + fabs((double)r->add) + (double)r->div) < 0x1p24)
+        return true;
+    if (r->hi - r->lo > MOST_STEPS)
+        return false;
+    const bool falls = r->mul < 0;
+    for (;;) {
+        const int64_t now = rounded(r, at);
+        int64_t same = at, other = hi + 1; /* the last code that gives the same lies between */
+        while (other - same > 1) {
+            const int64_t middle = same + (other - same) / 2;
+            const int64_t v = rounded(r, middle);
+            *((falls ? v < now : v > now) ? &other : &same) = middle;
+        }
+        if (rounded_by_float(f, lane, at) != now || rounded_by_float(f, lane, same) != now)
+            return false;
+        if (other > hi)
+            return true;
+        at = other;
+    }
+}
+
+static bool set_rounding(struct mase_int_layer *l, struct mase_int_finish *finish,
+                         const struct mase_exact_instr *i)
+{
+    bool by_float = true;
+    for (int64_t r = 0; r < i->out->rows; r++) {
+        struct mase_int_finish *f = &finish[r / TILE];
+        const int lane = mase_int_lane((int)(r % TILE));
+        const int64_t most = -i->in->lo[r] > i->in->hi[r] ? -i->in->lo[r] : i->in->hi[r];
+        struct mase_int_line line;
+        bool shift;
+        if (!mase_exact_round_line(&line, &shift, &i->u.round[r], most))
+            return false;
+        f->mul[lane] = line.mul;
+        f->add[lane] = line.add;
+        f->lowest[lane] = line.lo;
+        f->highest[lane] = line.hi;
+        f->factor[lane] = (float)line.mul;
+        f->offset[lane] = (float)line.add;
+        f->lo[lane] = (float)line.lo;
+        f->hi[lane] = (float)line.hi;
+        by_float = by_float && float_is_exact(f, lane, &i->u.round[r], i->in->lo[r], i->in->hi[r]);
+    }
+    l->how = by_float ? MASE_INT_BY_FLOAT : MASE_INT_BY_DOUBLE;
+    return true;
+}
+
+static bool set_scaling(struct mase_int_layer *l, struct mase_int_finish *finish,
+                        const struct mase_exact_instr *i)
+{
+    for (int64_t r = 0; r < i->out->rows; r++) {
+        const struct mase_exact_scale *s = &i->u.scale[r];
+        struct mase_int_finish *f = &finish[r / TILE];
+        const int lane = mase_int_lane((int)(r % TILE));
+        f->factor[lane] = s->factor;
+        f->offset[lane] = s->offset;
+        f->lo[lane] = (float)s->lo;
+        f->hi[lane] = (float)s->hi;
+    }
+    l->how = MASE_INT_BY_FLOAT;
+    return true;
+}
+
+static void set_base(struct mase_int_finish *finish, const struct mase_exact_value *v)
+{
+    for (int64_t r = 0; r < v->rows; r++)
+        finish[r / TILE].base[mase_int_lane((int)(r % TILE))] = (int32_t)v->lo[r];
+}
+
+/* ---- the chain ---- */
+
+static bool add_encoding(struct mase_exact_dense *d, const struct mase_exact_instr *i,
+                         struct mase_arena *a)
+{
+    const struct mase_exact_grid *first = &i->u.encode[0];
+    const long tiles = tiles_of(i->out->rows);
+    struct mase_int_finish *f = new_finish(a, tiles);
+    for (int64_t r = 0; r < i->out->rows; r++) {
+        const struct mase_exact_grid *g = &i->u.encode[r];
+        const double factor = g->scaled ? g->step : 1 / g->step;
+        if (!mase_exact_grid_fast(g) || g->scaled != first->scaled ||
+            g->direction != first->direction)
+            return false;
+        f[r / TILE].factor[r % TILE] = (float)factor;
+        f[r / TILE].lo[r % TILE] = (float)g->lo;
+        f[r / TILE].hi[r % TILE] = (float)g->hi;
+        if (d->line) {
+            f[r / TILE].scale[r % TILE] = d->line->u.line.scale[r];
+            f[r / TILE].shift[r % TILE] = d->line->u.line.shift[r];
+        }
+    }
+    set_base(f, i->out);
+    d->encode = i;
+    d->features = i->out->rows;
+    d->encoding = (struct mase_int_encoding){ .tiles = tiles,
+                                              .x_stride = TILE * tiles,
+                                              .finish = f,
+                                              .lines = d->line,
+                                              .relu = d->relu,
+                                              .divides = first->scaled,
+                                              .floor = first->direction == MASE_TO_FLOOR };
+    return true;
+}
+
+/* A layer and the rounding behind it, if there is one. What comes before stores what it wants. */
+static bool add_layer(struct mase_exact_dense *d, const struct mase_exact_instr *i,
+                      const struct mase_exact_instr *round, struct mase_arena *a)
+{
+    const struct mase_exact_value *out = round ? round->out : i->out;
+    struct mase_int_layer *l = &d->layer[d->layers];
+    const long tiles = tiles_of(out->rows);
+    struct mase_int_finish *f = new_finish(a, tiles);
+    *l = (struct mase_int_layer){ .tiles = tiles, .finish = f, .to = MASE_INT_LONGS };
+    if (d->layers && l[-1].how == MASE_INT_SUMS) /* which are stored as they are */
+        return false;
+    if (!mase_exact_pack(l, i, d->k, a))
+        return false;
+    if (round && !mase_exact_within(out, -(1 << 24), 1 << 24)) /* floats have the bounds */
+        return false;
+    if (round &&
+        !(round->op == MASE_EXACT_ROUND ? set_rounding(l, f, round) : set_scaling(l, f, round)))
+        return false;
+    set_base(f, out);
+    if (d->layers) {
+        l[-1].to = l->from;
+        l[-1].y_stride = l->x_stride;
+    } else {
+        d->encoding.to = l->from;
+        d->encoding.y_stride = l->x_stride;
+    }
+    l->y_stride = TILE * tiles * (long)sizeof(int32_t);
+    d->widest = l->y_stride > d->widest ? l->y_stride : d->widest;
+    d->widest = l->x_stride > d->widest ? l->x_stride : d->widest;
+    d->layers++;
+    return true;
+}
+
+/* How the codes of a row are decoded, and the constants of every way. */
+static enum mase_decode_how set_decoding(struct mase_int_finish *f, int at,
+                                         const struct mase_exact_value *v, int64_t r, bool *known)
+{
+    const struct mase_meaning *m = &v->meaning[r];
+    const struct mase_decoding d = mase_decoding_between(m, v->lo[r], v->hi[r]);
+    const double most = (double)(-v->lo[r] > v->hi[r] ? -v->lo[r] : v->hi[r]),
+                 size = fabs((double)d.form.mul) * most + fabs((double)d.form.add);
+    f->lo[at] = m->relu ? 0.0f : -INFINITY;
+    f->mul[at] = (double)d.form.mul;
+    f->add[at] = (double)d.form.add;
+    f->parts[at] = (float)m->parts;
+    f->scale[at] = m->scale;
+    f->shift[at] = m->shift;
+    f->factor[at] = m->scaled ? (float)m->step : d.unit;
+    f->offset[at] = m->scaled ? m->bias : 0.0f;
+    *known &= m->scaled || (d.exact && size < 0x1p53);
+    return m->scaled ? MASE_DECODE_SCALED : MASE_DECODE_BY_DOUBLE;
+}
+
+/* A fused line in float32 is rounded once, too, if its constants and the codes are floats. */
+static bool decode_by_float(struct mase_int_finish *f, const struct mase_exact_value *v)
+{
+    if (!mase_exact_within(v, -(1 << 24), 1 << 24))
+        return false;
+    for (int64_t r = 0; r < v->rows; r++) {
+        const struct mase_int_finish *c = &f[r / TILE];
+        const double mul = c->mul[r % TILE], add = c->add[r % TILE];
+        if ((double)(float)mul != mul || (double)(float)add != add)
+            return false;
+    }
+    for (int64_t r = 0; r < v->rows; r++) {
+        struct mase_int_finish *c = &f[r / TILE];
+        c->offset[r % TILE] = (float)c->add[r % TILE] * c->factor[r % TILE];
+        c->factor[r % TILE] *= (float)c->mul[r % TILE];
+    }
+    return true;
+}
+
+static void add_decoding(struct mase_exact_dense *d, const struct mase_exact_value *v,
+                         struct mase_arena *a)
+{
+    const long tiles = tiles_of(v->rows);
+    struct mase_int_finish *f = new_finish(a, tiles);
+    enum mase_decode_how how = MASE_DECODE_SCALED;
+    bool known = true;
+    for (int64_t r = 0; r < v->rows; r++) {
+        const enum mase_decode_how this = set_decoding(&f[r / TILE], (int)(r % TILE), v, r, &known);
+        known &= r == 0 || this == how;
+        how = this;
+    }
+    if (known && how == MASE_DECODE_BY_DOUBLE && decode_by_float(f, v))
+        how = MASE_DECODE_BY_FLOAT;
+    d->outputs = v->rows;
+    d->decoding = (struct mase_int_decoding){ .tiles = known ? tiles : 0,
+                                              .outputs = v->rows,
+                                              .x_stride = TILE * tiles,
+                                              .finish = f,
+                                              .how = how };
+}
+
+/* Nothing but relu? */
+static bool is_relu(const struct mase_exact_instr *i)
+{
+    bool plain = i->u.line.relu;
+    for (int64_t r = 0; r < i->out->rows; r++)
+        plain &= i->u.line.scale[r] == 1.0f && i->u.line.shift[r] == 0.0f;
+    return plain;
+}
+
+/* What happens to floats before they are codes: one line, and a relu behind it. */
+static bool take_lines(struct mase_exact_dense *d, const struct mase_exact_instr **i,
+                       const struct mase_exact_value *last)
+{
+    for (; *i && (*i)->op == MASE_EXACT_LINE; *i = (*i)->next) {
+        if (!follows(*i, last) || (d->line && !is_relu(*i)))
+            return false;
+        d->line = d->line ? d->line : *i;
+        d->relu |= (*i)->u.line.relu;
+        last = (*i)->out;
+    }
+    return *i && (*i)->op == MASE_EXACT_ENCODE && follows(*i, last);
+}
+
+static bool is_rounding(const struct mase_exact_instr *i)
+{
+    return i && (i->op == MASE_EXACT_ROUND || i->op == MASE_EXACT_SCALE);
+}
+
+static bool build(struct mase_exact_dense *d, const struct mase_exact *e, struct mase_arena *a)
+{
+    const struct mase_exact_instr *i = e->first;
+    if (!take_lines(d, &i, e->input) || !i->next || !add_encoding(d, i, a))
+        return false;
+    const struct mase_exact_value *last = i->out;
+    for (i = i->next; i;) {
+        const struct mase_exact_instr *round = is_rounding(i->next) ? i->next : NULL;
+        const struct mase_exact_instr *next = round ? round->next : i->next;
+        if (!is_dense(i) || !follows(i, last) || (round && !follows(round, i->out)) ||
+            !add_layer(d, i, round, a))
+            return false;
+        last = round ? round->out : i->out;
+        i = next;
+    }
+    if (!e->output->codes || e->output->at != last->at || e->output->rows != last->rows)
+        return false;
+    add_decoding(d, e->output, a);
+    return true;
+}
+
+void mase_exact_find_dense(struct mase_exact *e)
+{
+    struct mase_exact_dense *d = mase_new(&e->arena, struct mase_exact_dense);
+    struct mase_err err;
+    int count = 0;
+    if (mase_kernels_select(&d->k, &err))
+        d->k = mase_kernels_of(MASE_ISA_SCALAR);
+    for (const struct mase_exact_instr *i = e->first; i; i = i->next)
+        count++;
+    d->layer = mase_new_array(&e->arena, struct mase_int_layer, (size_t)count);
+    if (build(d, e, &e->arena))
+        e->dense = d;
+}
+
+/* ---- running ---- */
+
+/* What a thread needs: floats of a chunk of samples, and two rows of codes that layers go between.
+ */
+struct mase_dense_work {
+    const struct mase_exact *e;
+    float *x;
+    char *codes[2];
+    struct mase_decoding *decoding; // (outputs)
+};
+
+struct mase_dense_work *mase_dense_work_new(const struct mase_exact *e)
+{
+    const struct mase_exact_dense *d = e->dense;
+    struct mase_dense_work *w = mase_xcalloc(sizeof *w);
+    w->e = e;
+    w->x = mase_aligned_calloc((size_t)(CHUNK * d->encoding.x_stride) * sizeof *w->x);
+    for (int i = 0; i < 2; i++)
+        w->codes[i] = mase_aligned_calloc((size_t)(CHUNK * d->widest));
+    w->decoding = mase_xcalloc((size_t)d->outputs * sizeof *w->decoding);
+    for (int64_t r = 0; r < d->outputs; r++)
+        w->decoding[r] =
+            mase_decoding_between(&e->output->meaning[r], e->output->lo[r], e->output->hi[r]);
+    return w;
+}
+
+void mase_dense_work_free(struct mase_dense_work *w)
+{
+    if (!w)
+        return;
+    mase_aligned_free(w->x);
+    mase_aligned_free(w->codes[0]);
+    mase_aligned_free(w->codes[1]);
+    mase_xfree(w->decoding);
+    mase_xfree(w);
+}
+
+/* The first sample with a value that is no number, once its batch norm is done. */
+static enum mase_status fail_encoding(const struct mase_exact_dense *d, const float *sample,
+                                      int64_t before, int64_t samples, struct mase_err *err)
+{
+    const struct mase_int_encoding *c = &d->encoding;
+    for (int64_t i = 0; i < samples; i++)
+        for (int64_t r = 0; r < d->features; r++) {
+            const struct mase_int_finish *f = &c->finish[r / TILE];
+            const float x = sample[i * c->x_stride + r];
+            if (isnan(c->lines ? fmaf(f->scale[r % TILE], x, f->shift[r % TILE]) : x))
+                return mase_exact_no_number(d->encode, before + i, err);
+        }
+    return MASE_OK;
+}
+
+static void decode_samples(const struct mase_dense_work *w, float *y, const int32_t *code,
+                           int64_t samples)
+{
+    const struct mase_exact_dense *d = w->e->dense;
+    if (d->decoding.tiles) {
+        d->k->int_decode_samples(&d->decoding, y, code, (long)samples);
+        return;
+    }
+    for (int64_t i = 0; i < samples; i++)
+        for (int64_t r = 0; r < d->outputs; r++)
+            y[i * d->outputs + r] =
+                mase_decoded(code[i * d->decoding.x_stride + r], &w->decoding[r]);
+}
+
+static enum mase_status run_chunk(const struct mase_dense_work *w, float *y, const float *x,
+                                  int64_t before, int64_t samples, struct mase_err *err)
+{
+    const struct mase_exact_dense *d = w->e->dense;
+    long wrong = 0;
+    if (d->features != d->encoding.x_stride) { /* whole tiles are read */
+        for (int64_t i = 0; i < samples; i++)
+            memcpy(w->x + i * d->encoding.x_stride, x + i * d->features,
+                   (size_t)d->features * sizeof *x);
+        x = w->x;
+    }
+    d->k->int_encode_samples(&d->encoding, w->codes[0], x, (long)samples, &wrong);
+    if (wrong)
+        return fail_encoding(d, x, before, samples, err);
+    for (int n = 0; n < d->layers; n++)
+        d->k->int_layer(&d->layer[n], w->codes[(n + 1) % 2], w->codes[n % 2], (long)samples);
+    decode_samples(w, y, (const int32_t *)(const void *)w->codes[d->layers % 2], samples);
+    return MASE_OK;
+}
+
+enum mase_status mase_dense_run(const struct mase_dense_work *w, float *y, const float *x,
+                                int64_t samples, struct mase_err *err)
+{
+    const struct mase_exact_dense *d = w->e->dense;
+    for (int64_t at = 0; at < samples; at += CHUNK) {
+        const int64_t n = samples - at < CHUNK ? samples - at : CHUNK;
+        MASE_TRY(run_chunk(w, y + at * d->outputs, x + at * d->features, at, n, err));
+    }
+    return MASE_OK;
+}

@@ -1,0 +1,451 @@
+/*
+ * exact_fast.c - networks in integers by kernels, where 16 bits hold the codes and 32 the sums.
+ *
+ * The same numbers as exact.c computes one by one: an integer is an integer. Sums are of pairs of
+ * 16-bit products; a rounding over a power of two is a shift, or a line in double, where no number
+ * has more than 53 bits; scaled codes are rounded in float32 as they are said to be. What is not
+ * like that runs in exact.c.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "integer/exact_parts.h"
+#include "kern/kern.h"
+
+enum type { FLOAT, SHORT, LONG }; /* of a value's rows */
+static const int sizes[] = { 4, 2, 4 };
+
+typedef void line_fn(int16_t *y, const int32_t *x, const struct mase_int_line *l, long n);
+
+struct step {
+    const struct mase_exact_instr *i;
+    struct mase_int_line *line; // (rows): encode, round, scale
+    bool *shift;                // (rows): round: the line is x / 2^shift
+    int32_t *weight, *bias;     // (outputs, pairs), (outputs)
+    long pairs;
+};
+
+struct mase_exact_fast {
+    struct step *step;
+    int count;
+    enum type *type; // (rows of memory)
+    int64_t *place;  // (rows of memory): bytes of a lane before it
+    int64_t bytes;   /* of a lane in all, that of zeros included */
+};
+
+/* ---- can it be run so? ---- */
+
+static void set_type(struct mase_exact_fast *f, const struct mase_exact_value *v, enum type t)
+{
+    for (int64_t r = v->at; r < v->at + v->rows; r++)
+        f->type[r] = t;
+}
+
+bool mase_exact_grid_fast(const struct mase_exact_grid *g)
+{
+    const double factor = g->scaled ? g->step : 1 / g->step;
+    return (g->direction == MASE_TO_NEAREST_EVEN || g->direction == MASE_TO_FLOOR) &&
+           factor >= (double)0x1p-126f && factor <= (double)0x1p127f;
+}
+
+static bool prepare_encode(struct step *s, struct mase_exact_fast *f, struct mase_arena *a)
+{
+    const struct mase_exact_value *y = s->i->out;
+    s->line = mase_new_array(a, struct mase_int_line, (size_t)y->rows);
+    set_type(f, y, SHORT);
+    for (int64_t r = 0; r < y->rows; r++) {
+        const struct mase_exact_grid *g = &s->i->u.encode[r];
+        const double factor = g->scaled ? g->step : 1 / g->step;
+        if (!mase_exact_grid_fast(g))
+            return false;
+        s->line[r] = (struct mase_int_line){ .lo = (double)g->lo,
+                                             .hi = (double)g->hi,
+                                             .factor = (float)factor,
+                                             .divides = g->scaled,
+                                             .floor = g->direction == MASE_TO_FLOOR };
+    }
+    return mase_exact_within(y, INT16_MIN, INT16_MAX);
+}
+
+/* Does the sum of the magnitudes of all products stay below 2^31, in whatever order? */
+static bool sums_fit(const struct mase_exact_affine *g, int64_t output, int64_t most)
+{
+    double sum = fabs((double)g->bias[output]);
+    for (int64_t k = 0; k < g->inputs; k++) {
+        const int64_t w = g->weight[output * g->inputs + k];
+        if (w < INT16_MIN || w > INT16_MAX)
+            return false;
+        sum += fabs((double)w) * (double)most;
+    }
+    return sum < 0x1p31;
+}
+
+static void pack_weights(struct step *s, struct mase_arena *a)
+{
+    const struct mase_exact_affine *g = &s->i->u.affine;
+    const int64_t outputs = g->groups * g->outputs;
+    s->pairs = (long)(g->inputs + 1) / 2;
+    s->weight = mase_new_array(a, int32_t, (size_t)(outputs * s->pairs));
+    s->bias = mase_new_array(a, int32_t, (size_t)outputs);
+    for (int64_t o = 0; o < outputs; o++) {
+        const int64_t *w = g->weight + o * g->inputs;
+        s->bias[o] = (int32_t)g->bias[o];
+        for (int64_t k = 0; k < g->inputs; k++) {
+            const uint32_t half = (uint16_t)(int16_t)w[k];
+            int32_t *pair = &s->weight[o * s->pairs + k / 2];
+            *pair = (int32_t)((uint32_t)*pair | half << (k % 2 * 16));
+        }
+    }
+}
+
+static int64_t magnitude(const struct mase_exact *e)
+{
+    int64_t most = 0;
+    for (const struct mase_exact_instr *i = e->first; i; i = i->next)
+        for (int64_t r = 0; i->out->codes && r < i->out->rows; r++) {
+            const int64_t m = -i->out->lo[r] > i->out->hi[r] ? -i->out->lo[r] : i->out->hi[r];
+            most = m <= INT16_MAX + 1 && m > most ? m : most;
+        }
+    return most;
+}
+
+static bool prepare_affine(struct step *s, struct mase_exact_fast *f, struct mase_arena *a,
+                           int64_t most)
+{
+    const struct mase_exact_affine *g = &s->i->u.affine;
+    set_type(f, s->i->out, LONG);
+    for (int64_t k = 0; k < g->groups * g->positions * g->inputs; k++)
+        if (g->from[k] >= 0 && f->type[g->from[k]] != SHORT)
+            return false;
+    for (int64_t o = 0; o < g->groups * g->outputs; o++)
+        if (!sums_fit(g, o, most))
+            return false;
+    pack_weights(s, a);
+    return true;
+}
+
+/* floor(n / d) is n less (d - 1) / 2, over d, to the nearest: no tie is left. */
+bool mase_exact_round_line(struct mase_int_line *l, bool *shift, const struct mase_exact_round *r,
+                           int64_t most)
+{
+    const bool floor = r->direction == MASE_TO_FLOOR;
+    const int bits = __builtin_ctzll((uint64_t)r->div);
+    if ((r->div & (r->div - 1)) || (!floor && r->direction != MASE_TO_NEAREST_EVEN))
+        return false;
+    if (fabs((double)r->mul) * (double)most + fabs((double)r->add) + (double)r->div >= 0x1p51)
+        return false;
+    const double add = (double)r->add - (floor ? (double)(r->div - 1) / 2 : 0);
+    *l = (struct mase_int_line){ .mul = (double)r->mul / (double)r->div,
+                                 .add = add / (double)r->div,
+                                 .lo = (double)r->lo,
+                                 .hi = (double)r->hi,
+                                 .shift = bits };
+    *shift =
+        r->mul == 1 && r->add == 0 && !floor && bits < 30 && (double)most + (double)r->div < 0x1p31;
+    return true;
+}
+
+static bool prepare_round(struct step *s, struct mase_exact_fast *f, struct mase_arena *a)
+{
+    const struct mase_exact_value *x = s->i->in, *y = s->i->out;
+    s->line = mase_new_array(a, struct mase_int_line, (size_t)y->rows);
+    s->shift = mase_new_array(a, bool, (size_t)y->rows);
+    set_type(f, y, SHORT);
+    for (int64_t r = 0; r < y->rows; r++) {
+        struct mase_int_line *l = &s->line[r];
+        const int64_t most = -x->lo[r] > x->hi[r] ? -x->lo[r] : x->hi[r];
+        if (s->i->op == MASE_EXACT_ROUND) {
+            if (!mase_exact_round_line(l, &s->shift[r], &s->i->u.round[r], most))
+                return false;
+        } else {
+            const struct mase_exact_scale *g = &s->i->u.scale[r];
+            *l = (struct mase_int_line){
+                .lo = (double)g->lo, .hi = (double)g->hi, .factor = g->factor, .offset = g->offset
+            };
+        }
+        if (l->lo < INT16_MIN || l->hi > INT16_MAX)
+            return false;
+    }
+    return f->type[x->at] == LONG && mase_exact_within(y, INT16_MIN, INT16_MAX);
+}
+
+/* Rows of one kind go to rows of that kind. */
+static bool prepare_rows(struct step *s, struct mase_exact_fast *f)
+{
+    const struct mase_exact_rows *g = &s->i->u.rows;
+    const struct mase_exact_value *y = s->i->out;
+    const int64_t n = s->i->op == MASE_EXACT_MAX ? g->first[y->rows] : y->rows;
+    const enum type t = f->type[s->i->in->at];
+    set_type(f, y, t);
+    for (int64_t k = 0; k < n; k++)
+        if (g->from[k] >= 0 && f->type[g->from[k]] != t)
+            return false;
+    return true;
+}
+
+static bool prepare(struct step *s, struct mase_exact_fast *f, struct mase_arena *a, int64_t most)
+{
+    switch (s->i->op) {
+    case MASE_EXACT_LINE:
+        set_type(f, s->i->out, FLOAT);
+        return true;
+    case MASE_EXACT_ENCODE:
+        return prepare_encode(s, f, a);
+    case MASE_EXACT_AFFINE:
+        return prepare_affine(s, f, a, most);
+    case MASE_EXACT_ROUND:
+    case MASE_EXACT_SCALE:
+        return prepare_round(s, f, a);
+    case MASE_EXACT_MAX:
+    case MASE_EXACT_PICK:
+        return prepare_rows(s, f);
+    default:
+        return false;
+    }
+}
+
+/* Rows of zeros come last. */
+static void place_rows(struct mase_exact_fast *f, const struct mase_exact *e)
+{
+    for (int64_t r = 0; r < e->rows; r++) {
+        f->place[r] = f->bytes;
+        f->bytes += sizes[f->type[r]];
+    }
+    f->bytes += sizes[FLOAT];
+}
+
+void mase_exact_find_fast(struct mase_exact *e)
+{
+    struct mase_arena *a = &e->arena;
+    struct mase_exact_fast *f = mase_new(a, struct mase_exact_fast);
+    int count = 0;
+    for (const struct mase_exact_instr *i = e->first; i; i = i->next)
+        count++;
+    f->step = mase_new_array(a, struct step, (size_t)count);
+    f->type = mase_new_array(a, enum type, (size_t)e->rows);
+    f->place = mase_new_array(a, int64_t, (size_t)e->rows);
+    const int64_t most = magnitude(e);
+    for (const struct mase_exact_instr *i = e->first; i; i = i->next) {
+        struct step *s = &f->step[f->count++];
+        s->i = i;
+        if (!prepare(s, f, a, most))
+            return;
+    }
+    place_rows(f, e);
+    e->fast = f;
+}
+
+/* ---- memory ---- */
+
+/* What a thread needs: the rows, and for each sum the rows that it reads and writes. */
+struct mase_fast_work {
+    const struct mase_exact *e;
+    const struct mase_kernels *k;
+    char *memory;
+    int64_t lanes;
+    const int16_t ***read; /* by step: (groups, positions, 2 * pairs) */
+    int32_t ***write;      /* by step: (positions, groups * outputs) */
+};
+
+static void *row_at(const struct mase_fast_work *w, int64_t row)
+{
+    const struct mase_exact_fast *f = w->e->fast;
+    const int64_t place = row < 0 ? f->bytes - sizes[FLOAT] : f->place[row];
+    return w->memory + place * w->lanes;
+}
+
+static void list_rows(struct mase_fast_work *w, int n)
+{
+    const struct step *s = &w->e->fast->step[n];
+    const struct mase_exact_affine *g = &s->i->u.affine;
+    const int64_t outputs = g->groups * g->outputs, all = g->groups * g->positions;
+    w->read[n] = mase_xcalloc((size_t)(all * 2 * s->pairs) * sizeof **w->read);
+    w->write[n] = mase_xcalloc((size_t)(outputs * g->positions) * sizeof **w->write);
+    for (int64_t p = 0; p < all; p++)
+        for (int64_t k = 0; k < 2 * s->pairs; k++)
+            w->read[n][p * 2 * s->pairs + k] =
+                row_at(w, k < g->inputs ? g->from[p * g->inputs + k] : -1);
+    for (int64_t p = 0; p < g->positions; p++)
+        for (int64_t o = 0; o < outputs; o++)
+            w->write[n][p * outputs + o] =
+                row_at(w, s->i->out->at + o * g->output_stride + p * g->position_stride);
+}
+
+struct mase_fast_work *mase_fast_work_new(const struct mase_exact *e, int64_t samples)
+{
+    const struct mase_exact_fast *f = e->fast;
+    struct mase_fast_work *w = mase_xcalloc(sizeof *w);
+    struct mase_err err;
+    w->e = e;
+    if (mase_kernels_select(&w->k, &err))
+        w->k = mase_kernels_of(MASE_ISA_SCALAR);
+    w->lanes = (samples + 31) / 32 * 32; /* rows of shorts begin at multiples of 64 bytes, too */
+    w->memory = mase_aligned_calloc((size_t)(f->bytes * w->lanes));
+    w->read = mase_xcalloc((size_t)f->count * sizeof *w->read);
+    w->write = mase_xcalloc((size_t)f->count * sizeof *w->write);
+    for (int n = 0; n < f->count; n++)
+        if (f->step[n].i->op == MASE_EXACT_AFFINE)
+            list_rows(w, n);
+    return w;
+}
+
+void mase_fast_work_free(struct mase_fast_work *w)
+{
+    if (!w)
+        return;
+    for (int n = 0; n < w->e->fast->count; n++) {
+        mase_xfree(w->read[n]);
+        mase_xfree(w->write[n]);
+    }
+    mase_xfree(w->read);
+    mase_xfree(w->write);
+    mase_aligned_free(w->memory);
+    mase_xfree(w);
+}
+
+struct mase_lanes mase_fast_input(const struct mase_fast_work *w)
+{
+    const struct mase_exact_value *in = w->e->input;
+    return (struct mase_lanes){ row_at(w, in->at), in->rows, w->lanes };
+}
+
+void mase_fast_codes(const struct mase_fast_work *w, int64_t *code,
+                     const struct mase_exact_value *v, int64_t row, int64_t samples)
+{
+    const void *x = row_at(w, v->at + row);
+    const bool is_short = w->e->fast->type[v->at + row] == SHORT;
+    for (int64_t k = 0; k < samples; k++)
+        code[k] = is_short ? ((const int16_t *)x)[k] : ((const int32_t *)x)[k];
+}
+
+const float *mase_fast_floats(const struct mase_fast_work *w, const struct mase_exact_value *v,
+                              int64_t row)
+{
+    return row_at(w, v->at + row);
+}
+
+/* ---- running ---- */
+
+static void run_line(const struct mase_fast_work *w, const struct mase_exact_instr *i, long n)
+{
+    for (int64_t r = 0; r < i->out->rows; r++)
+        w->k->affine(row_at(w, i->out->at + r), row_at(w, i->in->at + r), i->u.line.scale[r],
+                     i->u.line.shift[r], i->u.line.relu, n);
+}
+
+static bool has_nan(const float *x, int64_t samples, int64_t *at)
+{
+    bool wrong = false;
+    for (int64_t k = 0; k < samples; k++)
+        wrong |= x[k] != x[k];
+    for (*at = 0; wrong && !isnan(x[*at]);)
+        ++*at;
+    return wrong;
+}
+
+static enum mase_status run_encode(const struct mase_fast_work *w, const struct step *s, long n,
+                                   int64_t samples, struct mase_err *err)
+{
+    for (int64_t r = 0; r < s->i->out->rows; r++) {
+        const float *x = row_at(w, s->i->in->at + r);
+        int64_t at;
+        if (has_nan(x, samples, &at))
+            return mase_exact_no_number(s->i, at, err);
+        w->k->int_encode(row_at(w, s->i->out->at + r), x, &s->line[r], n);
+    }
+    return MASE_OK;
+}
+
+static void run_affine(const struct mase_fast_work *w, const struct step *s, int number, long n)
+{
+    const struct mase_exact_affine *g = &s->i->u.affine;
+    const int64_t outputs = g->groups * g->outputs;
+    for (int64_t group = 0; group < g->groups; group++)
+        for (int64_t p = 0; p < g->positions; p++) {
+            const struct mase_int_gemm gemm = {
+                .y = w->write[number] + p * outputs + group * g->outputs,
+                .w = s->weight + group * g->outputs * s->pairs,
+                .bias = s->bias + group * g->outputs,
+                .rows = w->read[number] + (group * g->positions + p) * 2 * s->pairs,
+                .O = (long)g->outputs,
+                .pairs = s->pairs,
+            };
+            w->k->int_gemm(&gemm, 0, n);
+        }
+}
+
+static void run_round(const struct mase_fast_work *w, const struct step *s, long n)
+{
+    for (int64_t r = 0; r < s->i->out->rows; r++) {
+        line_fn *f = s->i->op == MASE_EXACT_SCALE ? w->k->int_scale
+                     : s->shift[r]                ? w->k->int_shift
+                                                  : w->k->int_line;
+        f(row_at(w, s->i->out->at + r), row_at(w, s->i->in->at + r), &s->line[r], n);
+    }
+}
+
+static void larger16(int16_t *y, const int16_t *x, long n)
+{
+    for (long k = 0; k < n; k++)
+        y[k] = x[k] > y[k] ? x[k] : y[k];
+}
+
+static void larger32(int32_t *y, const int32_t *x, long n)
+{
+    for (long k = 0; k < n; k++)
+        y[k] = x[k] > y[k] ? x[k] : y[k];
+}
+
+static void run_max(const struct mase_fast_work *w, const struct mase_exact_instr *i, long n)
+{
+    const struct mase_exact_rows *g = &i->u.rows;
+    const enum type t = w->e->fast->type[i->out->at];
+    for (int64_t r = 0; r < i->out->rows; r++) {
+        void *y = row_at(w, i->out->at + r);
+        memcpy(y, row_at(w, g->from[g->first[r]]), (size_t)(n * sizes[t]));
+        for (int64_t j = g->first[r] + 1; j < g->first[r + 1]; j++) {
+            if (t == SHORT)
+                larger16(y, row_at(w, g->from[j]), n);
+            else
+                larger32(y, row_at(w, g->from[j]), n);
+        }
+    }
+}
+
+static void run_pick(const struct mase_fast_work *w, const struct mase_exact_instr *i, long n)
+{
+    const size_t bytes = (size_t)(n * sizes[w->e->fast->type[i->out->at]]);
+    for (int64_t r = 0; r < i->out->rows; r++)
+        memcpy(row_at(w, i->out->at + r), row_at(w, i->u.rows.from[r]), bytes);
+}
+
+enum mase_status mase_fast_run(struct mase_fast_work *w, int64_t samples, struct mase_err *err)
+{
+    const struct mase_exact_fast *f = w->e->fast;
+    const long n = (long)(samples + MASE_LANES - 1) / MASE_LANES * MASE_LANES;
+    for (int number = 0; number < f->count; number++) {
+        const struct step *s = &f->step[number];
+        switch (s->i->op) {
+        case MASE_EXACT_LINE:
+            run_line(w, s->i, n);
+            break;
+        case MASE_EXACT_ENCODE:
+            MASE_TRY(run_encode(w, s, n, samples, err));
+            break;
+        case MASE_EXACT_AFFINE:
+            run_affine(w, s, number, n);
+            break;
+        case MASE_EXACT_MAX:
+            run_max(w, s->i, n);
+            break;
+        case MASE_EXACT_PICK:
+            run_pick(w, s->i, n);
+            break;
+        default:
+            run_round(w, s, n);
+        }
+    }
+    return MASE_OK;
+}

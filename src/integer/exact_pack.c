@@ -1,0 +1,239 @@
+/*
+ * exact_pack.c - weights of dense layers in integers, as kernels take them: in tiles of sixteen
+ * outputs, by words of four bytes or two shorts.
+ *
+ * Bytes are summed by pairs in 16 bits. Weights and the ranges of codes are known, so it is known
+ * which words may be added before a sum must go to 32 bits: they make groups of four or two. A word
+ * whose own products might be too much is taken as two with half of its weights each.
+ */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "integer/exact_parts.h"
+#include "kern/kern.h"
+
+enum { TILE = 16, WORD = 4 }; /* outputs, bytes */
+static const int sizes[] = { [MASE_INT_BYTES] = 1, [MASE_INT_SHORTS] = 2, [MASE_INT_LONGS] = 4 };
+
+bool mase_exact_within(const struct mase_exact_value *v, int64_t lo, int64_t hi)
+{
+    for (int64_t r = 0; r < v->rows; r++)
+        if (v->lo[r] < lo || v->hi[r] > hi)
+            return false;
+    return true;
+}
+
+static bool weights_within(const struct mase_exact_affine *g, int64_t lo, int64_t hi)
+{
+    for (int64_t k = 0; k < g->outputs * g->inputs; k++)
+        if (g->weight[k] < lo || g->weight[k] > hi)
+            return false;
+    return true;
+}
+
+/* Can the layer's input be stored so? */
+static bool takes(const struct mase_exact_instr *i, enum mase_int_type t)
+{
+    const struct mase_exact_value *x = i->in;
+    if (t == MASE_INT_SHORTS)
+        return mase_exact_within(x, INT16_MIN, INT16_MAX) &&
+               weights_within(&i->u.affine, INT16_MIN, INT16_MAX);
+    for (int64_t r = 0; r < x->rows; r++)
+        if (x->hi[r] - x->lo[r] > UINT8_MAX)
+            return false;
+    return weights_within(&i->u.affine, INT8_MIN, INT8_MAX);
+}
+
+/* A tile that is being made. */
+struct packing {
+    const struct mase_exact_instr *i;
+    int64_t first;  /* output */
+    bool long_sums; /* whatever adds up fits */
+    struct mase_int_tile *tile;
+    int32_t *word, *weight;
+    long words;
+};
+
+static int64_t weight_at(const struct packing *p, int output, int64_t input)
+{
+    const struct mase_exact_affine *g = &p->i->u.affine;
+    return p->first + output < g->outputs && input < g->inputs
+               ? g->weight[(p->first + output) * g->inputs + input]
+               : 0;
+}
+
+/* A word of bytes, or with which the half of them that it says: what it may add to the two sums of
+ * pairs of each output, at most and at least. */
+struct reach {
+    int64_t word;
+    unsigned which; /* bit b: byte b */
+    int64_t most[TILE][2], least[TILE][2];
+    bool taken;
+};
+
+static void find_reach(struct reach *r, const struct packing *p)
+{
+    for (int i = 0; i < TILE * WORD; i++) {
+        const int o = i / WORD, b = i % WORD;
+        const int64_t k = WORD * r->word + b, w = r->which >> b & 1 ? weight_at(p, o, k) : 0;
+        const int64_t range = k < p->i->in->rows ? p->i->in->hi[k] - p->i->in->lo[k] : 0;
+        *(w > 0 ? &r->most[o][b / 2] : &r->least[o][b / 2]) += w * range;
+    }
+}
+
+static bool fit_together(const struct packing *p, struct reach *const *r, int n)
+{
+    if (p->long_sums)
+        return true;
+    for (int i = 0; i < TILE * 2; i++) {
+        int64_t most = 0, least = 0;
+        for (int j = 0; j < n; j++) {
+            most += r[j]->most[i / 2][i % 2];
+            least += r[j]->least[i / 2][i % 2];
+        }
+        if (most > INT16_MAX || least < INT16_MIN)
+            return false;
+    }
+    return true;
+}
+
+/* Bytes: four weights of each output. */
+static void put_bytes(struct packing *p, struct reach *r)
+{
+    for (int o = 0; o < TILE; o++) {
+        uint32_t v = 0;
+        for (int b = 0; b < WORD; b++)
+            if (r->which >> b & 1)
+                v |= (uint32_t)(uint8_t)(int8_t)weight_at(p, o, WORD * r->word + b) << 8 * b;
+        p->weight[TILE * p->words + mase_int_lane(o)] = (int32_t)v;
+    }
+    p->word[p->words++] = (int32_t)r->word;
+    r->taken = true;
+}
+
+/* Groups of `size` words that fit together, each begun by the first that is left and filled with
+ * the next ones that fit. Returns how many. */
+static long put_groups(struct packing *p, struct reach *r, long n, int size)
+{
+    long groups = 0;
+    for (long k = 0; k < n; k++) {
+        struct reach *group[4] = { &r[k] };
+        int have = 1;
+        for (long j = k + 1; !r[k].taken && j < n && have < size; j++) {
+            group[have] = &r[j];
+            have += !r[j].taken && fit_together(p, group, have + 1);
+        }
+        if (r[k].taken || have < size)
+            continue;
+        for (int j = 0; j < size; j++)
+            put_bytes(p, group[j]);
+        groups++;
+    }
+    return groups;
+}
+
+static void put_shorts(struct packing *p, int64_t word)
+{
+    for (int o = 0; o < TILE; o++) {
+        const uint32_t first = (uint16_t)(int16_t)weight_at(p, o, 2 * word),
+                       second = (uint16_t)(int16_t)weight_at(p, o, 2 * word + 1);
+        p->weight[TILE * p->words + mase_int_lane(o)] = (int32_t)(first | second << 16);
+    }
+    p->word[p->words++] = (int32_t)word;
+    p->tile->ones++;
+}
+
+static bool is_used(const struct packing *p, int64_t word, int inputs)
+{
+    for (int o = 0; o < TILE; o++)
+        for (int b = 0; b < inputs; b++)
+            if (weight_at(p, o, inputs * word + b))
+                return true;
+    return false;
+}
+
+/* A word whose own pairs might be too much for 16 bits goes in two halves: a product alone always
+ * fits, as 255 * 128 is below 2^15. */
+static void pack_bytes(struct packing *p, int64_t words)
+{
+    struct reach *r = mase_xcalloc((size_t)(2 * words + 1) * sizeof *r);
+    long n = 0;
+    for (int64_t k = 0; k < words; k++) {
+        if (!is_used(p, k, WORD))
+            continue;
+        r[n] = (struct reach){ .word = k, .which = 0xf };
+        find_reach(&r[n], p);
+        if (!fit_together(p, &(struct reach *){ &r[n] }, 1)) {
+            r[n] = (struct reach){ .word = k, .which = 0x5 };
+            find_reach(&r[n++], p);
+            r[n] = (struct reach){ .word = k, .which = 0xa };
+            find_reach(&r[n], p);
+        }
+        n++;
+    }
+    p->tile->fours = put_groups(p, r, n, 4);
+    p->tile->twos = put_groups(p, r, n, 2);
+    p->tile->ones = put_groups(p, r, n, 1);
+    mase_xfree(r);
+}
+
+/* The bias with what bytes are less: sums are modulo 2^32, and end within 32 bits. */
+static int32_t bias_of(const struct mase_exact_instr *i, int64_t output, enum mase_int_type from)
+{
+    const struct mase_exact_affine *g = &i->u.affine;
+    uint32_t bias = (uint32_t)g->bias[output];
+    for (int64_t k = 0; from == MASE_INT_BYTES && k < g->inputs; k++)
+        bias += (uint32_t)g->weight[output * g->inputs + k] * (uint32_t)i->in->lo[k];
+    return (int32_t)bias;
+}
+
+static struct mase_int_tile pack_tile(const struct mase_exact_instr *i, long number,
+                                      enum mase_int_type from, bool long_sums, struct mase_arena *a)
+{
+    const struct mase_exact_affine *g = &i->u.affine;
+    const int in_word = WORD / sizes[from];
+    const int64_t words = (g->inputs + in_word - 1) / in_word;
+    int32_t *bias = mase_new_array(a, int32_t, TILE);
+    struct mase_int_tile tile = { .bias = bias };
+    struct packing p = { .i = i, .first = TILE * number, .long_sums = long_sums, .tile = &tile };
+    tile.word = p.word = mase_new_array(a, int32_t, (size_t)(2 * words));
+    tile.weight = p.weight = mase_new_array(a, int32_t, (size_t)(2 * words * TILE));
+    if (from == MASE_INT_BYTES)
+        pack_bytes(&p, words);
+    for (int64_t k = 0; from == MASE_INT_SHORTS && k < words; k++)
+        if (is_used(&p, k, in_word))
+            put_shorts(&p, k);
+    for (int o = 0; o < TILE && p.first + o < g->outputs; o++)
+        bias[mase_int_lane(o)] = bias_of(i, p.first + o, from);
+    return tile;
+}
+
+/* Instructions for a sample, by AVX2; bytes take less still with long sums. */
+static long cost(const struct mase_int_tile *t, long tiles, enum mase_int_type from)
+{
+    long n = 0;
+    for (; tiles > 0; tiles--, t++)
+        n += from == MASE_INT_SHORTS ? 6 * t->ones : 24 * t->fours + 13 * t->twos + 8 * t->ones;
+    return n;
+}
+
+/* The weights, in the type of input that takes less. */
+bool mase_exact_pack(struct mase_int_layer *l, const struct mase_exact_instr *i,
+                     const struct mase_kernels *k, struct mase_arena *a)
+{
+    static const enum mase_int_type types[] = { MASE_INT_BYTES, MASE_INT_SHORTS };
+    for (size_t n = 0; n < sizeof types / sizeof *types; n++) {
+        const enum mase_int_type from = types[n];
+        if (!takes(i, from))
+            continue;
+        struct mase_int_tile *tile = mase_new_array(a, struct mase_int_tile, (size_t)l->tiles);
+        for (long t = 0; t < l->tiles; t++)
+            tile[t] = pack_tile(i, t, from, k->long_sums, a);
+        if (l->tile && cost(tile, l->tiles, from) >= cost(l->tile, l->tiles, l->from))
+            continue;
+        l->tile = tile;
+        l->from = from;
+    }
+    l->x_stride = TILE * (long)((i->in->rows + TILE - 1) / TILE) * sizes[l->from];
+    return l->tile;
+}

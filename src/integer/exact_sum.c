@@ -1,0 +1,249 @@
+/*
+ * exact_sum.c - sums of products as sums of integers.
+ *
+ * x is a code times a step, so w x is a code times w step. The products of one sum become integers
+ * by the largest number of which all of them are multiples: weights that share a factor (a scale, a
+ * mean) are small integers again. Where a scale is no power of two, the step of the weights' format
+ * is that number by definition, and biases are rounded to multiples of it; weights without a format
+ * have none, and there the bias stays what it is. Bounds of the codes bound every sum.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "integer/exact_parts.h"
+
+__extension__ typedef __int128 wide;
+
+const struct mase_exact_value *mase_exact_row(const struct mase_exact_rowset *s, int64_t *row,
+                                              int64_t at)
+{
+    for (int k = 0; k < s->count; k++) {
+        const struct mase_exact_value *v = s->value[k];
+        if (at >= v->at && at < v->at + v->rows) {
+            *row = at - v->at;
+            return v;
+        }
+    }
+    mase_bug("row %lld is none of the operands'", (long long)at);
+}
+
+/* What is known of input k of a group: rows of one input have one step at every position. */
+struct input {
+    double step;
+    bool scaled, used;
+};
+
+static enum mase_status find_input(struct mase_exact_lowering *l, struct input *in,
+                                   const struct mase_exact_rowset *x,
+                                   const struct mase_exact_affine *f, int64_t group, int64_t k,
+                                   struct mase_err *err)
+{
+    *in = (struct input){ .step = 1 };
+    for (int64_t p = 0; p < f->positions; p++) {
+        const int32_t at = f->from[(group * f->positions + p) * f->inputs + k];
+        int64_t row;
+        if (at < 0)
+            continue;
+        const struct mase_meaning *m = &mase_exact_row(x, &row, at)->meaning[row];
+        if (in->used && in->step != m->step)
+            return mase_exact_refuse(l, err,
+                                     "its weights meet data of different scales at "
+                                     "different places");
+        *in = (struct input){ m->step, m->scaled, true };
+    }
+    return MASE_OK;
+}
+
+/* One sum: the integers, and what one is worth. */
+struct sum {
+    int64_t *weight, *bias;
+    double step;
+    bool scaled;
+    float left; /* of the bias: what is no whole number of steps */
+};
+
+/* Numbers m 2^e as multiples of the largest that fits all. False: too far apart. */
+static bool common(int64_t *out, double *step, const struct mase_dyadic *d, int64_t n)
+{
+    int least = 0;
+    bool any = false;
+    int64_t gcd = 0;
+    for (int64_t k = 0; k < n; k++) {
+        if (d[k].m == 0)
+            continue;
+        least = !any || d[k].e < least ? d[k].e : least;
+        any = true;
+    }
+    for (int64_t k = 0; k < n; k++) {
+        const int shift = d[k].m ? d[k].e - least : 0;
+        const wide v =
+            shift < MASE_EXACT_BITS ? (wide)d[k].m * ((wide)1 << shift) : (wide)MASE_EXACT_MOST;
+        if (v >= MASE_EXACT_MOST || v <= -(wide)MASE_EXACT_MOST)
+            return false;
+        out[k] = (int64_t)v;
+        gcd = mase_gcd(gcd, out[k]);
+    }
+    for (int64_t k = 0; k < n && gcd; k++)
+        out[k] /= gcd;
+    *step = gcd ? ldexp((double)gcd, least) : 1.0;
+    return (double)gcd < 0x1p53;
+}
+
+/* Weights that are the numbers they are. One that meets padding alone counts for nothing. */
+static enum mase_status whole_sum(struct mase_exact_lowering *l, struct sum *s,
+                                  const struct input *in, const float *w, int64_t n,
+                                  struct mase_err *err)
+{
+    struct mase_dyadic *d = mase_new_array(&l->scratch, struct mase_dyadic, (size_t)n);
+    for (int64_t k = 0; k < n; k++) {
+        const double v = w ? (double)w[k] : 1.0;
+        if (!isfinite(v))
+            return mase_exact_refuse(l, err, "a weight is not finite");
+        if (!mase_dyadic_mul(&d[k], mase_dyadic_of(in[k].used ? v : 0), mase_dyadic_of(in[k].step)))
+            return mase_exact_refuse(l, err, "its weights have too many digits");
+    }
+    if (!common(s->weight, &s->step, d, n))
+        return mase_exact_refuse(l, err, "its weights are too far apart for %d bits",
+                                 MASE_EXACT_BITS);
+    return MASE_OK;
+}
+
+/* The least step of the data that a sum meets; where it meets padding alone, of all data: its bias
+ * is rounded as those of other sums. */
+static double least_step(const struct input *in, int64_t n, const struct mase_exact_rowset *x)
+{
+    double least = INFINITY;
+    for (int64_t k = 0; k < n; k++)
+        least = in[k].used && in[k].step < least ? in[k].step : least;
+    for (int k = 0; k < x->count && isinf(least); k++)
+        for (int64_t r = 0; r < x->value[k]->rows; r++)
+            least = fmin(least, x->value[k]->meaning[r].step);
+    return least;
+}
+
+/* One of the operands is scaled: inputs have one step, or powers of two of it. */
+static enum mase_status scaled_sum(struct mase_exact_lowering *l, struct sum *s,
+                                   const struct input *in, const float *w, const double *step,
+                                   double least, int64_t n, struct mase_err *err)
+{
+    struct mase_dyadic *d = mase_new_array(&l->scratch, struct mase_dyadic, (size_t)n);
+    double unit;
+    for (int64_t k = 0; k < n; k++) {
+        const double ratio = in[k].used ? in[k].step / least : 1.0, v = w ? (double)w[k] : 1.0;
+        if (!mase_dyadic_is_power(mase_dyadic_of(ratio)))
+            return mase_exact_refuse(l, err,
+                                     "its data has scales whose ratios are no powers of "
+                                     "two");
+        d[k] = mase_dyadic_of(in[k].used ? (step ? rint(v / *step) : v) * ratio : 0);
+    }
+    if (!common(s->weight, &unit, d, n))
+        return mase_exact_refuse(l, err, "its weights are too far apart for %d bits",
+                                 MASE_EXACT_BITS);
+    if (step) /* codes stay codes, though they have a factor */
+        for (int64_t k = 0; k < n; k++)
+            s->weight[k] = (int64_t)mase_dyadic_double(d[k]);
+    s->step = step ? *step * least : unit * least;
+    s->scaled = true;
+    return MASE_OK;
+}
+
+/* A whole number of steps, if it is one, or if it rounds to the nearest and 32 bits hold it. Else
+ * it is left to what the sums mean. */
+static enum mase_status set_bias(struct mase_exact_lowering *l, struct sum *s, float bias,
+                                 bool rounds, struct mase_err *err)
+{
+    const double steps = rint((double)bias / s->step);
+    if (!isfinite(bias))
+        return mase_exact_refuse(l, err, "a bias is not finite");
+    const bool whole =
+        rounds ? fabs(steps) <= INT32_MAX : fabs(steps) < 0x1p52 && steps * s->step == (double)bias;
+    *s->bias = whole ? (int64_t)steps : 0;
+    s->left = whole ? 0.0f : bias;
+    return MASE_OK;
+}
+
+static wide magnitude(wide v)
+{
+    return v < 0 ? -v : v;
+}
+
+/* The least and the most that the sum at one position can be. It must fit however its terms cancel:
+ * inputs that hardly vary, such as biases of weights that are all zero, may be large ones. */
+static bool bound_sum(int64_t *lo, int64_t *hi, const struct mase_exact_rowset *x,
+                      const int32_t *from, const int64_t *weight, int64_t bias, int64_t n)
+{
+    wide least = bias, most = bias, size = magnitude(bias);
+    for (int64_t k = 0; k < n; k++) {
+        int64_t row;
+        if (from[k] < 0)
+            continue;
+        const struct mase_exact_value *v = mase_exact_row(x, &row, from[k]);
+        const wide a = (wide)weight[k] * v->lo[row], b = (wide)weight[k] * v->hi[row];
+        least += a < b ? a : b;
+        most += a < b ? b : a;
+        size += magnitude(a) > magnitude(b) ? magnitude(a) : magnitude(b);
+        if (size >= (wide)MASE_EXACT_MOST)
+            return false;
+    }
+    *lo = (int64_t)least;
+    *hi = (int64_t)most;
+    return size < (wide)MASE_EXACT_MOST;
+}
+
+/* All that one output of a layer is: its integers, and the rows that have it. */
+static enum mase_status add_output(struct mase_exact_lowering *l, struct mase_exact_value *y,
+                                   const struct mase_exact_rowset *x,
+                                   const struct mase_exact_sum *s, const struct input *in,
+                                   int64_t output, struct mase_err *err)
+{
+    const struct mase_exact_affine *f = &s->shape;
+    const int64_t group = output / f->outputs, n = f->inputs;
+    const float *w = s->weight ? s->weight + output * n : NULL;
+    struct sum sum = { .weight = (int64_t *)f->weight + output * n,
+                       .bias = (int64_t *)f->bias + output };
+    const double *step = s->step ? &s->step[output] : NULL;
+    bool scaled = s->scaled;
+    for (int64_t k = 0; k < n; k++)
+        scaled |= in[k].scaled;
+    MASE_TRY(scaled ? scaled_sum(l, &sum, in, w, step, least_step(in, n, x), n, err)
+                    : whole_sum(l, &sum, in, w, n, err));
+    MASE_TRY(set_bias(l, &sum, s->bias ? s->bias[output] : 0.0f, scaled && step && !l->float_biases,
+                      err));
+    for (int64_t p = 0; p < f->positions; p++) {
+        const int64_t r = output * f->output_stride + p * f->position_stride;
+        struct mase_meaning *m = (struct mase_meaning *)&y->meaning[r];
+        *m = (struct mase_meaning){ .step = sum.step,
+                                    .scaled = sum.scaled,
+                                    .parts = s->parts ? s->parts[p] : 1,
+                                    .bias = sum.left,
+                                    .scale = 1 };
+        if (!bound_sum((int64_t *)&y->lo[r], (int64_t *)&y->hi[r], x,
+                       f->from + (group * f->positions + p) * n, sum.weight, *sum.bias, n))
+            return mase_exact_refuse(l, err, "its sums need more than %d bits", MASE_EXACT_BITS);
+    }
+    return MASE_OK;
+}
+
+enum mase_status mase_exact_add_sum(struct mase_exact_lowering *l,
+                                    const struct mase_exact_value **out,
+                                    const struct mase_exact_rowset *x,
+                                    const struct mase_exact_sum *given, struct mase_err *err)
+{
+    struct mase_exact_sum s = *given;
+    struct mase_exact_affine *f = &s.shape;
+    const int64_t outputs = f->groups * f->outputs;
+    struct mase_exact_value *y = mase_exact_add_value(l, true, outputs * f->positions, NULL);
+    struct input *in = mase_new_array(&l->scratch, struct input, (size_t)f->inputs);
+    mase_exact_meanings(l, y);
+    mase_exact_bounds(l, y);
+    f->weight = mase_new_array(l->a, int64_t, (size_t)(outputs * f->inputs));
+    f->bias = mase_new_array(l->a, int64_t, (size_t)outputs);
+    for (int64_t o = 0; o < outputs; o++) {
+        for (int64_t k = 0; o % f->outputs == 0 && k < f->inputs; k++)
+            MASE_TRY(find_input(l, &in[k], x, f, o / f->outputs, k, err));
+        MASE_TRY(add_output(l, y, x, &s, in, o, err));
+    }
+    mase_exact_add_instr(l, MASE_EXACT_AFFINE, x->value[0], y)->u.affine = *f;
+    *out = y;
+    return MASE_OK;
+}

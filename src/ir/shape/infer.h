@@ -1,0 +1,38 @@
+/*
+ * infer.h - results of nodes: how arguments find them, and the walk over a graph that shape
+ * inference and execution share.
+ */
+#ifndef MASE_IR_SHAPE_INFER_H
+#define MASE_IR_SHAPE_INFER_H
+
+#include <mase/call.h>
+
+/* Replacing nodes by their results (call.c). */
+struct mase_resolving {
+    struct mase_arena *arena;
+    mase_lookup_fn *lookup;
+    void *data;
+    const struct mase_node *missing; /* the first node without a result */
+};
+struct mase_arg mase_resolve(struct mase_resolving *r, const struct mase_arg *arg);
+
+/* What is done with one call: set c->result. */
+typedef enum mase_status mase_step_fn(struct mase_call *c, void *data, struct mase_err *err);
+
+/* Give every node its result in graph order: placeholders from inputs (or their default), get_attr
+ * from the graph, calls from step. with_data: tensors keep their values, else they lose them. */
+struct mase_walk_plan {
+    const struct mase_input *inputs;
+    int input_count;
+    bool with_data;
+    bool goes_on; /* what fails has no result, and neither has what needs it */
+    mase_step_fn *step;
+    void *data;
+};
+enum mase_status mase_values_walk(struct mase_values *v, struct mase_arena *a,
+                                  const struct mase_graph *g, const struct mase_walk_plan *plan,
+                                  struct mase_err *err) MASE_MUST_CHECK;
+/* The shape rule of a call, and a limit on what it may ask for. */
+enum mase_status mase_call_infer(struct mase_call *c, struct mase_err *err) MASE_MUST_CHECK;
+
+#endif /* MASE_IR_SHAPE_INFER_H */

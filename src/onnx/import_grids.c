@@ -1,0 +1,431 @@
+/*
+ * import_grids.c - values that are rounded to a grid: integers with a scale and a zero point.
+ *
+ * A value that is quantised and dequantised is remembered as its origin and the grid. A layer that
+ * takes it has the number format of that grid on its operand; anything else gets the value rounded,
+ * by the format of the result of what computes it, or spelt out.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "ir/graph/graph_parts.h"
+#include "ir/shape/shape.h"
+#include "onnx/import_parts.h"
+
+const struct mase_tensor *mase_ox_known_tensor(struct mase_ox_import *im, struct mase_ox_value *v)
+{
+    if (v && v->data)
+        return v->data;
+    if (v && v->init && !v->node) {
+        struct mase_tensor *t = mase_arena_memdup(&im->arena, &v->like, sizeof v->like);
+        t->data = mase_arena_alloc(&im->arena, (size_t)mase_tensor_bytes(t));
+        mase_onnx_tensor_copy(t->data, im->file, v->init);
+        return t;
+    }
+    const struct mase_ox_result *r = v && v->node ? mase_ox_result(im, v->node) : NULL;
+    return r && r->known && r->value[0].kind == MASE_ARG_TENSOR ? r->value[0].tensor : NULL;
+}
+
+const double *mase_ox_doubles(struct mase_ox_import *im, const struct mase_tensor *t)
+{
+    double *v = mase_new_array(&im->arena, double, (size_t)mase_tensor_count(t));
+    for (int64_t i = 0; i < mase_tensor_count(t); i++)
+        v[i] = mase_tensor_get(t, i);
+    return v;
+}
+
+const double *mase_ox_repeated(struct mase_ox_import *im, double value, int64_t count)
+{
+    double *v = mase_new_array(&im->arena, double, (size_t)count);
+    for (int64_t i = 0; i < count; i++)
+        v[i] = value;
+    return v;
+}
+
+/* ---- as a format ---- */
+
+/* What a format says of a grid. */
+struct form {
+    int bits;
+    bool is_signed, narrow;
+    double zero;
+};
+
+/* Codes lo..hi as a whole number of bits. */
+static bool is_range(struct form *f, double lo, double hi)
+{
+    int e;
+    f->is_signed = lo < 0;
+    f->narrow = lo == -hi && lo < 0;
+    const double steps = hi + 1;
+    const bool whole = steps >= 1 && frexp(steps, &e) == 0.5;
+    f->bits = whole ? e - 1 + f->is_signed : 0;
+    return whole && f->bits >= 1 && f->bits <= 24 && (lo == 0 || f->narrow || lo == -steps);
+}
+
+/* Around zero if that is possible: unsigned codes around the middle are signed ones. */
+static bool find_form(struct form *f, const struct mase_ox_grid *g, int64_t i)
+{
+    const double z = g->zero[i];
+    f->zero = 0;
+    if (g->way != OX_NEAREST || !(g->scale[i] >= 1e-30 && g->scale[i] <= 1e30) || z != rint(z) ||
+        z < g->lo[i] || z > g->hi[i] || (g->shifted && z != 0))
+        return false;
+    if (is_range(f, g->lo[i] - z, g->hi[i] - z))
+        return true;
+    f->zero = z;
+    return is_range(f, g->lo[i], g->hi[i]);
+}
+
+bool mase_ox_grid_is_format(const struct mase_ox_grid *g)
+{
+    struct form first, f;
+    bool same = !g->format && !g->shape && find_form(&first, g, 0);
+    for (int64_t i = 1; same && i < g->count; i++)
+        same = find_form(&f, g, i) && f.is_signed == first.is_signed && f.narrow == first.narrow;
+    return same;
+}
+
+bool mase_ox_is_power(double x)
+{
+    int e;
+    return x > 0 && frexp(x, &e) == 0.5;
+}
+
+/* How number formats call it, NULL: they have none such; and the operation that rounds so. */
+static const struct {
+    const char *direction;
+    enum mase_op op;
+} ways[] = {
+    [OX_NEAREST] = { "nearest_even", MASE_OP_round },
+    [OX_FLOOR] = { "floor", MASE_OP_floor },
+    [OX_CEIL] = { NULL, MASE_OP_ceil },
+    [OX_TO_ZERO] = { "toward_zero", MASE_OP_trunc },
+    [OX_AWAY] = { "nearest_away", MASE_OP_floor },
+    [OX_SIGN] = { NULL, MASE_OP_sign },
+};
+
+const char *mase_ox_direction(enum mase_ox_way way)
+{
+    return ways[way].direction;
+}
+
+struct mase_node *mase_ox_round(struct mase_ox_import *im, struct mase_node *x,
+                                enum mase_ox_way way)
+{
+    if (way != OX_AWAY)
+        return EMIT(im, ways[way].op, N(x));
+    struct mase_node *half = EMIT(im, MASE_OP_add, N(EMIT(im, MASE_OP_abs, N(x))), F(0.5));
+    return EMIT(im, MASE_OP_mul, N(EMIT(im, MASE_OP_sign, N(x))),
+                N(EMIT(im, MASE_OP_floor, N(half))));
+}
+
+/* Fixed point, as QONNX writes it: a step that is a power of two. */
+static bool is_fixed_of(const struct mase_ox_grid *g, bool is_signed)
+{
+    return !g->format && g->shifted && g->count == 1 && g->zero[0] == 0 &&
+           mase_ox_is_power(g->scale[0]) && g->scale[0] >= 0x1p-64 && g->scale[0] <= 0x1p32 &&
+           g->lo[0] == (is_signed ? -(g->hi[0] + 1) : 0) && g->hi[0] >= 1 && g->hi[0] < 0x1p31 &&
+           mase_ox_is_power(g->hi[0] + 1) && ways[g->way].direction;
+}
+
+static bool is_fixed(const struct mase_ox_grid *g)
+{
+    return is_fixed_of(g, true);
+}
+
+bool mase_ox_grid_has_zero(const struct mase_ox_grid *g)
+{
+    return g->format || g->way != OX_SIGN;
+}
+
+static bool is_sign(const struct mase_ox_grid *g)
+{
+    return !g->format && g->way == OX_SIGN && g->count == 1 && g->scale[0] == 1;
+}
+
+static bool is_plain_format(const struct mase_ox_grid *g)
+{
+    return g->format && g->count == 1 && g->scale[0] == 1;
+}
+
+static bool layer_can_round(const struct mase_ox_grid *g)
+{
+    return is_plain_format(g) || mase_ox_grid_is_format(g) || is_fixed(g) || is_sign(g);
+}
+
+static struct mase_value *number_or_list(struct mase_arena *a, const double *v, int64_t count,
+                                         bool whole)
+{
+    struct mase_value *list = mase_value_list(a);
+    bool same = true;
+    for (int64_t i = 1; i < count; i++)
+        same &= v[i] == v[0];
+    for (int64_t i = 0; i < count; i++) {
+        struct mase_value *x = whole ? mase_value_int(a, (int64_t)v[i]) : mase_value_float(a, v[i]);
+        if (count == 1 || (same && whole))
+            return x;
+        mase_value_push(a, list, x);
+    }
+    return list;
+}
+
+static const struct mase_format *format_of(struct mase_ox_import *im, enum mase_quant_kind kind,
+                                           const struct mase_value *config)
+{
+    const struct mase_format *f = NULL;
+    struct mase_err inner = { 0 };
+    if (!im->status && mase_format_from_list(&f, kind, config, &inner))
+        mase_ox_fail(im, inner.status, "%s", inner.msg);
+    return f;
+}
+
+const struct mase_format *mase_ox_format(struct mase_ox_import *im, const struct mase_ox_grid *g,
+                                         int axis)
+{
+    struct mase_arena *a = &im->arena;
+    struct mase_value *v = mase_value_list(a);
+    double *bits = mase_new_array(a, double, (size_t)g->count),
+           *zero = mase_new_array(a, double, (size_t)g->count);
+    struct form f = { 0 };
+    for (int64_t i = 0; i < g->count; i++) {
+        find_form(&f, g, i);
+        bits[i] = f.bits;
+        zero[i] = f.zero;
+    }
+    mase_value_push(a, v, number_or_list(a, bits, g->count, true));
+    mase_value_push(a, v, number_or_list(a, g->scale, g->count, false));
+    mase_value_push(a, v, number_or_list(a, zero, g->count, true));
+    mase_value_push(a, v, g->count > 1 ? mase_value_int(a, axis) : mase_value_none(a));
+    mase_value_push(a, v, mase_value_none(a));
+    mase_value_push(a, v, mase_value_bool(a, true));
+    mase_value_push(a, v, mase_value_bool(a, f.narrow));
+    mase_value_push(a, v, mase_value_bool(a, false));
+    mase_value_push(a, v, mase_value_bool(a, f.is_signed));
+    return format_of(im, MASE_QUANT_int, v);
+}
+
+/* Fixed point has no sign of its own: that of the operand must be the grid's. */
+static const struct mase_format *fixed_format(struct mase_ox_import *im,
+                                              const struct mase_ox_grid *g)
+{
+    struct mase_arena *a = &im->arena;
+    struct mase_value *v = mase_value_list(a);
+    mase_value_push(a, v, mase_value_int(a, (int64_t)log2(g->hi[0] - g->lo[0] + 1)));
+    mase_value_push(a, v, mase_value_int(a, -(int64_t)log2(g->scale[0])));
+    if (g->way != OX_NEAREST)
+        mase_value_push(a, v, mase_value_string(a, ways[g->way].direction));
+    return format_of(im, MASE_QUANT_integer, v);
+}
+
+static const struct mase_format *sign_format(struct mase_ox_import *im)
+{
+    struct mase_arena *a = &im->arena;
+    struct mase_value *v = mase_value_list(a);
+    mase_value_push(a, v, mase_value_int(a, 1));
+    mase_value_push(a, v, mase_value_bool(a, false));
+    mase_value_push(a, v, mase_value_bool(a, true));
+    return format_of(im, MASE_QUANT_binary, v);
+}
+
+/* Of an operand of a layer, which is signed unless the format says otherwise. */
+static const struct mase_format *operand_format(struct mase_ox_import *im,
+                                                const struct mase_ox_grid *g, int axis)
+{
+    return g->format     ? g->format
+           : is_fixed(g) ? fixed_format(im, g)
+           : is_sign(g)  ? sign_format(im)
+                         : mase_ox_format(im, g, axis);
+}
+
+/* ---- spelt out ---- */
+
+/* One number, or a constant that lies along the axis or has the shape of the grid. */
+static struct mase_arg spread(struct mase_ox_import *im, const struct mase_ox_grid *g,
+                              const double *v, int rank)
+{
+    struct mase_shape s = { .rank = rank - g->axis };
+    bool same = true;
+    for (int64_t i = 1; i < g->count; i++)
+        same &= v[i] == v[0];
+    if (same)
+        return F(v[0]);
+    for (int d = 0; d < s.rank; d++)
+        s.dim[d] = d ? 1 : g->count;
+    struct mase_tensor t = mase_tensor(&im->arena, MASE_F32, g->shape ? g->shape : &s, true);
+    for (int64_t i = 0; i < g->count; i++)
+        mase_tensor_set(&t, i, v[i]);
+    return N(mase_ox_constant(im, &t));
+}
+
+static bool has_zero(const struct mase_ox_grid *g)
+{
+    for (int64_t i = 0; i < g->count; i++)
+        if (g->zero[i] != 0)
+            return true;
+    return false;
+}
+
+static struct mase_node *cut(struct mase_ox_import *im, struct mase_node *y,
+                             const struct mase_ox_grid *g, int rank)
+{
+    const struct mase_arg lo = spread(im, g, g->lo, rank), hi = spread(im, g, g->hi, rank);
+    if (lo.kind == MASE_ARG_FLOAT && hi.kind == MASE_ARG_FLOAT)
+        return EMIT(im, MASE_OP_clamp, N(y), lo, hi);
+    const struct mase_arg low = N(lo.kind == MASE_ARG_FLOAT ? mase_ox_scalar(im, MASE_F32, lo.f)
+                                                            : lo.node),
+                          high = N(hi.kind == MASE_ARG_FLOAT ? mase_ox_scalar(im, MASE_F32, hi.f)
+                                                             : hi.node);
+    const struct mase_arg above[] = { N(y), low };
+    y = mase_ox_emit_target(im, MASE_CALL_FUNCTION, "torch.maximum", above, 2);
+    const struct mase_arg below[] = { N(y), high };
+    return mase_ox_emit_target(im, MASE_CALL_FUNCTION, "torch.minimum", below, 2);
+}
+
+static void round_result(struct mase_ox_import *im, struct mase_node *x,
+                         const struct mase_format *f)
+{
+    const struct mase_quant *now = mase_node_quant(x);
+    struct mase_quant q = now ? *now : (struct mase_quant){ .kind = MASE_QUANT_int };
+    q.operand[MASE_DATA_OUT] = f;
+    if (x->kind == MASE_CALL_MODULE)
+        mase_module_set_quant(im->g, mase_node_module(x), &q);
+    else
+        mase_node_set_quant(x, &q);
+}
+
+struct mase_node *mase_ox_codes_of(struct mase_ox_import *im, struct mase_node *x,
+                                   const struct mase_ox_grid *g)
+{
+    const int rank = mase_ox_rank(im, x);
+    if (g->format) { /* a product by 1 can round what it gives */
+        if (!is_plain_format(g))
+            x = EMIT(im, MASE_OP_div, N(x), spread(im, g, g->scale, rank));
+        struct mase_node *y = EMIT(im, MASE_OP_mul, N(x), F(1.0));
+        if (y)
+            round_result(im, y, g->format);
+        return y;
+    }
+    if (g->way == OX_SIGN)
+        return EMIT(im, MASE_OP_where, N(EMIT(im, MASE_OP_ge, N(x), I(0))), F(1.0), F(-1.0));
+    const struct mase_arg zero = spread(im, g, g->zero, rank);
+    struct mase_node *y = EMIT(im, MASE_OP_div, N(x), spread(im, g, g->scale, rank));
+    if (g->shifted && has_zero(g))
+        y = EMIT(im, MASE_OP_add, N(y), zero);
+    y = mase_ox_round(im, y, g->way);
+    if (!g->shifted && has_zero(g))
+        y = EMIT(im, MASE_OP_add, N(y), zero);
+    return cut(im, y, g, rank);
+}
+
+struct mase_node *mase_ox_values_of(struct mase_ox_import *im, struct mase_node *codes,
+                                    const struct mase_ox_grid *g)
+{
+    const int rank = mase_ox_rank(im, codes);
+    if (is_plain_format(g))
+        return codes;
+    if (!g->format && has_zero(g))
+        codes = EMIT(im, MASE_OP_sub, N(codes), spread(im, g, g->zero, rank));
+    return EMIT(im, MASE_OP_mul, N(codes), spread(im, g, g->scale, rank));
+}
+
+/* Fixed point has the sign that the operation has. */
+static bool rounds_fixed(const struct mase_ox_grid *g, const struct mase_node *x)
+{
+    return is_fixed(g) && !mase_node_never_negative(x);
+}
+
+/* Does nobody see the value before it is rounded? Then what computes it can round it. */
+static bool rounds_itself(struct mase_ox_import *im, const struct mase_ox_value *v,
+                          const struct mase_node *x)
+{
+    const struct mase_ox_use *u = mase_map_get(&im->uses, v->base->name);
+    const bool call = x->kind == MASE_CALL_FUNCTION || x->kind == MASE_CALL_MODULE;
+    const struct mase_quant *q = mase_node_quant(x);
+    return call && mase_ops[x->op].quantisable && !mase_op_is_recurrent(x->op) &&
+           !im->scope->call && u && u->count == 1 && !v->base->shared && !x->user_count &&
+           v->grid->count == 1 && (mase_ox_grid_is_format(v->grid) || rounds_fixed(v->grid, x)) &&
+           !(q && q->operand[MASE_DATA_OUT]) && mase_ox_dtype(im, x) == MASE_F32 &&
+           !mase_ox_result(im, x)->known;
+}
+
+struct mase_node *mase_ox_rounded(struct mase_ox_import *im, struct mase_ox_value *v)
+{
+    struct mase_node *x = v->base ? mase_ox_node_of(im, v->base) : NULL;
+    enum mase_dtype dtype = MASE_U8;
+    if (im->status)
+        return NULL;
+    if (v->is_codes && (!mase_onnx_dtype(&dtype, v->grid->type) || dtype >= MASE_DTYPE_COUNT)) {
+        mase_ox_fail(im, MASE_EUNSUPPORTED, "'%s' is of type %s, which is not computed with",
+                     v->name, mase_onnx_type_name(v->grid->type));
+        return NULL;
+    }
+    if (v->is_codes)
+        return v->node = mase_ox_cast(
+                   im, x ? mase_ox_codes_of(im, x, v->grid) : mase_ox_constant(im, v->data), dtype);
+    if (rounds_itself(im, v, x)) {
+        const struct mase_format *f =
+            rounds_fixed(v->grid, x) ? fixed_format(im, v->grid) : mase_ox_format(im, v->grid, 0);
+        if (f)
+            round_result(im, x, f);
+        return v->node = x;
+    }
+    return v->node = mase_ox_values_of(im, mase_ox_codes_of(im, x, v->grid), v->grid);
+}
+
+/* ---- operands of layers ---- */
+
+/* One scale, or one for each channel, which are those of dimension 1. */
+static bool fits_data(const struct mase_ox_grid *g)
+{
+    return layer_can_round(g) && (g->count == 1 || g->axis == 1);
+}
+
+struct mase_node *mase_ox_data_in(struct mase_ox_import *im, struct mase_ox_value *v,
+                                  const struct mase_ox_grid **g)
+{
+    *g = NULL;
+    if (v->node || !v->grid || v->is_codes || !v->base || !fits_data(v->grid))
+        return mase_ox_node_of(im, v);
+    *g = v->grid;
+    return mase_ox_node_of(im, v->base);
+}
+
+struct mase_ox_value *mase_ox_weight(struct mase_ox_import *im, struct mase_ox_value *v,
+                                     const struct mase_ox_grid **g)
+{
+    *g = NULL;
+    if (!v || !v->grid || v->is_codes || !layer_can_round(v->grid))
+        return v;
+    if (!v->data && (!v->base || !mase_ox_is_param(im, v->base)))
+        return v;
+    *g = v->grid;
+    return v->data ? v : v->base;
+}
+
+struct mase_node *mase_ox_relu(struct mase_ox_import *im, struct mase_ox_value *v)
+{
+    const bool rounds = v && !v->node && v->base && !v->is_codes && is_fixed_of(v->grid, false);
+    struct mase_node *x = v ? mase_ox_node_of(im, rounds ? v->base : v) : NULL;
+    struct mase_node *y = EMIT(im, MASE_OP_relu, N(x));
+    struct mase_quant q = { .kind = MASE_QUANT_integer };
+    if (!y || !rounds)
+        return y;
+    q.operand[MASE_DATA_IN] = fixed_format(im, v->grid);
+    if (!im->status)
+        mase_node_set_quant(y, &q);
+    return y;
+}
+
+void mase_ox_quantise_layer(struct mase_ox_import *im, struct mase_module *m,
+                            const struct mase_ox_grids *g)
+{
+    struct mase_quant q = { .kind = MASE_QUANT_int };
+    if (!m || (!g->data && !g->weight && !g->bias))
+        return;
+    q.operand[MASE_DATA_IN] = g->data ? operand_format(im, g->data, 1) : NULL;
+    q.operand[MASE_WEIGHT] = g->weight ? operand_format(im, g->weight, g->weight_axis) : NULL;
+    q.operand[MASE_BIAS] = g->bias ? operand_format(im, g->bias, 0) : NULL;
+    if (!im->status)
+        mase_module_set_quant(im->g, m, &q);
+}

@@ -1,0 +1,405 @@
+/*
+ * import_parts.h - between the files that make a graph of an ONNX model.
+ *
+ * Nodes of the model are taken one by one by rules (rules.def), which emit calls of our operations.
+ * What is emitted is inferred at once, for batches of several sizes, and computed where all its
+ * operands are known: so shapes that a model computes are numbers when they are asked for, either
+ * the same for all batches, or so many more with every sample.
+ *
+ * The first failure stays: whoever emits after it gets NULL, so rules need not ask at every step.
+ */
+#ifndef MASE_ONNX_IMPORT_PARTS_H
+#define MASE_ONNX_IMPORT_PARTS_H
+
+#include <mase/call.h>
+#include <mase/onnx.h>
+
+#include "base/ptrmap.h"
+#include "onnx/onnx_file.h"
+
+enum {
+    OX_SIZES = 3, /* of batches */
+    OX_OLDEST = 6,
+    OX_NEWEST = 28,
+    OX_OPERANDS = 64, /* of a node that takes any number of them */
+};
+
+/* What is known of a node of the graph. */
+struct mase_ox_result {
+    struct mase_arg value[OX_SIZES]; /* tensors have data if they are known */
+    bool known;                      /* for every size */
+    bool given;                      /* by what the caller said of inputs: true only for these */
+    bool learned;                    /* depends on parameters, which training changes */
+};
+
+/* A value of the model by its name. */
+struct mase_ox_value {
+    const char *name;
+    struct mase_node *node;              /* NULL: a tensor of the model that nobody has read yet */
+    const struct mase_onnx_tensor *init; /* that tensor, or NULL */
+    struct mase_tensor like;             /* its type and shape */
+    const char *owner;                   /* the parameter of a layer that it has become */
+    bool transposed;                     /* it is its transpose */
+    const struct mase_tensor *data;      /* numbers that were computed of the model's */
+    struct mase_ox_value *base;          /* what is rounded, which nobody has done yet */
+    const struct mase_ox_grid *grid;     /* to this */
+    bool is_codes;                       /* and is its codes, not the values that they stand for */
+    const struct mase_ox_cut *cut;       /* it is another, cut at two numbers; NULL: it is not */
+    bool shared;                         /* its node, or what it rounds, has a second name */
+};
+struct mase_ox_cut {
+    struct mase_ox_value *of;
+    double lo, hi;
+};
+
+/* Where numbers between two codes go: to nearest, ties to even; ...; to nearest, ties away from
+ * zero; OX_SIGN: codes are 1 from 0 on, else -1. */
+enum mase_ox_way { OX_NEAREST, OX_FLOOR, OX_CEIL, OX_TO_ZERO, OX_AWAY, OX_SIGN };
+
+/* Integers with a scale and a zero point: (clamp(round(x / scale) + zero, lo, hi) - zero) scale. */
+struct mase_ox_grid {
+    int64_t count; /* 1, one for each position of the axis, or as many as the shape has */
+    const double *scale, *zero, *lo, *hi; // (count); bounds of codes, the zero point included
+    int axis;
+    const struct mase_shape *shape; /* of numbers that broadcast, if they do not follow an axis */
+    bool shifted;                   /* the zero point is added before rounding, as QONNX does */
+    enum mase_ox_way way;
+    int type; /* of codes, ONNX's */
+    const struct mase_format
+        *format; /* it is this, times the scale, and nothing else of the above */
+};
+
+/* What a layer rounds its operands to; NULL: not at all. */
+struct mase_ox_grids {
+    const struct mase_ox_grid *data, *weight, *bias;
+    int weight_axis; /* of channels in the layer's weight */
+};
+
+/* Where the values of a parameter come from when there is memory for it. */
+struct mase_ox_fill {
+    const char *path;
+    const struct mase_ox_value *value;
+    bool transposed;
+    int64_t from, count; /* rows of the value; count 0: all */
+    struct mase_ox_fill *next;
+};
+
+/* Who uses a value of the model. */
+struct mase_ox_use {
+    int count;
+    const struct mase_onnx_node *by; /* the last one; NULL: it is an output */
+};
+
+struct mase_ox_scope {
+    struct mase_map values; /* of struct mase_ox_value */
+    const struct mase_ox_scope *outer;
+    const char *prefix;                /* of names of nodes */
+    const struct mase_onnx_node *call; /* of a function: its attributes */
+    int opset;
+};
+
+struct mase_ox_import {
+    struct mase_onnx_file *file;
+    const struct mase_onnx_opts *opts;
+    struct mase_graph *g;
+    struct mase_arena arena;
+    struct mase_ptrmap results; /* of nodes of the graph */
+    struct mase_ptrmap named;   /* of nodes of the graph: the value that has it */
+    struct mase_ox_scope *scope;
+    int depth; /* of functions within functions */
+    int sizes; /* 1: the batch is what the model says */
+    int64_t samples[OX_SIZES];
+    struct mase_node *batch; /* the placeholder that has the samples, or NULL */
+    struct mase_node *batch_size;
+    struct mase_ptrmap absorbed; /* nodes of the model that an earlier one has computed, too */
+    struct mase_map uses;        /* of values: how often, and by which node */
+    struct mase_map paths, path_numbers; /* of layers and tensors: those that are taken */
+    struct mase_ox_fill *fills;
+    uint64_t folded; /* bytes of what was computed */
+    /* the node under way */
+    const struct mase_onnx_node *node;
+    const struct mase_ox_rule *rule;
+    uint64_t attributes_read; /* bit by bit */
+    enum mase_status status;
+    int64_t static_batch; /* the one of the file; 0: open */
+    bool batch_matters;   /* what failed does so for some sizes of batches */
+    struct mase_err *err;
+};
+
+typedef enum mase_status mase_ox_rule_fn(struct mase_ox_import *im);
+
+struct mase_ox_rule {
+    const char *domain; /* NULL: ONNX's own; "qonnx" by any of its names */
+    const char *name;
+    int from, to; /* opsets, inclusive */
+    mase_ox_rule_fn *apply;
+    enum mase_op op;
+    bool moves; /* values of the first input are given as they are */
+};
+extern const struct mase_ox_rule mase_ox_rules[]; /* ends with a NULL name */
+
+/* ---- faults (import.c) ---- */
+
+/* "NODE (OP): ..." at the place of the node under way. */
+enum mase_status mase_ox_fail(struct mase_ox_import *im, enum mase_status st, const char *fmt, ...)
+    MASE_PRINTF(3, 4);
+/* Every operation that there is no rule for, once, with the first node that is one. */
+enum mase_status mase_ox_check_operations(struct mase_ox_import *im,
+                                          const struct mase_onnx_node *nodes, int count, int opset);
+enum mase_status mase_ox_find_opset(struct mase_ox_import *im, const struct mase_onnx_opset *sets,
+                                    int count, int *opset);
+/* Nodes and tensors of a graph, into the scope. */
+enum mase_status mase_ox_import_nodes(struct mase_ox_import *im, const struct mase_onnx_node *nodes,
+                                      int count);
+enum mase_status mase_ox_add_tensors(struct mase_ox_import *im, const struct mase_onnx_graph *g);
+/* The nodes of a function in place of its call, in a scope of their own (nested.c). */
+enum mase_status mase_ox_inline(struct mase_ox_import *im, const struct mase_onnx_function *f);
+
+/* ---- values (values.c) ---- */
+
+/* By its name, in the scope or around it; or NULL. */
+struct mase_ox_value *mase_ox_find(const struct mase_ox_import *im, const char *name);
+
+/* Input or output i of the node under way: NULL if it is absent. */
+struct mase_ox_value *mase_ox_in(struct mase_ox_import *im, int i);
+bool mase_ox_has_out(const struct mase_ox_import *im, int i);
+/* The value in the graph, read if it was not. */
+struct mase_node *mase_ox_node_of(struct mase_ox_import *im, struct mase_ox_value *v);
+/* Input i in the graph; an error if it is absent. */
+struct mase_node *mase_ox_x(struct mase_ox_import *im, int i);
+/* The node is output i. Returns the status of the import. */
+enum mase_status mase_ox_out(struct mase_ox_import *im, int i, struct mase_node *n);
+struct mase_ox_value *mase_ox_new_value(struct mase_ox_import *im, const char *name);
+
+bool mase_ox_result_is_constant(const struct mase_ox_import *im, const struct mase_ox_result *r);
+/* Type and shape of a value, read or not. */
+const struct mase_tensor *mase_ox_like(struct mase_ox_import *im, const struct mase_ox_value *v);
+const struct mase_ox_result *mase_ox_result(struct mase_ox_import *im, const struct mase_node *n);
+/* Its tensor in a batch of the first size; a tensor of nothing after a failure. */
+const struct mase_tensor *mase_ox_tensor(struct mase_ox_import *im, const struct mase_node *n);
+enum mase_dtype mase_ox_dtype(struct mase_ox_import *im, const struct mase_node *n);
+int mase_ox_rank(struct mase_ox_import *im, const struct mase_node *n);
+/* Dimension d of n as an argument: a number, or a node that depends on the batch. */
+struct mase_arg mase_ox_dim(struct mase_ox_import *im, const struct mase_node *n, int d);
+/* Is the dimension the same in every batch? */
+bool mase_ox_dim_is_fixed(struct mase_ox_import *im, const struct mase_node *n, int d);
+/* Along the samples of a file that has one size of batch it would hold for that alone. */
+enum mase_status mase_ox_refuse_samples(struct mase_ox_import *im, const struct mase_node *x,
+                                        int axis);
+/* An axis that may count from the end; an error outside of the rank. */
+int mase_ox_axis(struct mase_ox_import *im, int64_t axis, int rank);
+
+/* Is the value the same whatever the batch and the inputs, and no parameter? Or a tensor of the
+ * model? */
+bool mase_ox_is_known(struct mase_ox_import *im, struct mase_ox_value *v);
+bool mase_ox_is_param(struct mase_ox_import *im, struct mase_ox_value *v);
+/* Integers that must be known; NULL after a failure. */
+const int64_t *mase_ox_ints(struct mase_ox_import *im, struct mase_ox_value *v, int *count);
+/* The same as arguments, which may depend on the batch. */
+const struct mase_arg *mase_ox_sizes(struct mase_ox_import *im, struct mase_ox_value *v,
+                                     int *count);
+/* One number that must be known. */
+bool mase_ox_number(struct mase_ox_import *im, struct mase_ox_value *v, double *out);
+
+/* A number as an integer: the whole part of it, at most 2^62 either way; 0 of none. */
+int64_t mase_ox_whole(double v);
+
+/* Input i as an argument: a number where it is one that is known, of this type. */
+struct mase_arg mase_ox_number_or_node(struct mase_ox_import *im, int i, enum mase_dtype dtype);
+
+/* A constant. data are copied. */
+struct mase_node *mase_ox_constant(struct mase_ox_import *im, const struct mase_tensor *t);
+/* A rank 0 constant of this type. */
+struct mase_node *mase_ox_scalar(struct mase_ox_import *im, enum mase_dtype dtype, double v);
+
+/* ---- calls (emit.c) ---- */
+
+struct mase_node *mase_ox_emit(struct mase_ox_import *im, enum mase_op op,
+                               const struct mase_arg *args, int count);
+struct mase_node *mase_ox_emit_target(struct mase_ox_import *im, enum mase_node_kind kind,
+                                      const char *target, const struct mase_arg *args, int count);
+struct mase_node *mase_ox_emit_kw(struct mase_ox_import *im, enum mase_op op,
+                                  const struct mase_arg *args, int count, const char *const *keys,
+                                  const struct mase_arg *values, int key_count);
+/* A call of a layer that has been added. */
+struct mase_node *mase_ox_emit_layer(struct mase_ox_import *im, const char *path,
+                                     struct mase_node *x);
+/* Infer a node and remember it. */
+struct mase_node *mase_ox_learn_of(struct mase_ox_import *im, struct mase_node *n);
+
+#define EMIT(im, op, ...)                                     \
+    mase_ox_emit(                                             \
+        (im), (op), (const struct mase_arg[]){ __VA_ARGS__ }, \
+        (int)(sizeof((const struct mase_arg[]){ __VA_ARGS__ }) / sizeof(struct mase_arg)))
+
+static inline struct mase_arg N(struct mase_node *n) {
+    return n ? mase_arg_node(n) : mase_arg_none();
+} static inline struct mase_arg I(int64_t i) {
+    return mase_arg_int(i);
+} static inline struct mase_arg F(double f) {
+    return mase_arg_float(f);
+} static inline struct mase_arg B(bool b) {
+    return mase_arg_bool(b);
+} static inline struct mase_arg T(const char *s) {
+    return mase_arg_text(s);
+}
+#define NONE mase_arg_none()
+struct mase_arg
+mase_ox_list(struct mase_ox_import *im, const struct mase_arg *items, int count);
+struct mase_arg mase_ox_int_list(struct mase_ox_import *im, const int64_t *v, int count);
+struct mase_arg mase_ox_type(enum mase_dtype dtype); /* torch.float32 */
+
+/* What many rules need. */
+struct mase_node *mase_ox_cast(struct mase_ox_import *im, struct mase_node *x,
+                               enum mase_dtype dtype);
+struct mase_node *mase_ox_item(struct mase_ox_import *im, struct mase_node *x,
+                               int i); /* of a tuple */
+struct mase_node *mase_ox_reshape(struct mase_ox_import *im, struct mase_node *x,
+                                  const struct mase_arg *dims, int count);
+struct mase_node *mase_ox_permute(struct mase_ox_import *im, struct mase_node *x, const int *order,
+                                  int rank);
+/* Elements first..last by step of a dimension; step may be negative. */
+struct mase_node *mase_ox_slice(struct mase_ox_import *im, struct mase_node *x, int axis,
+                                struct mase_arg start, struct mase_arg stop, int64_t step);
+
+/* Zeros, or as mode says, around x. */
+struct mase_node *mase_ox_pad(struct mase_ox_import *im, struct mase_node *x, const int64_t *before,
+                              const int64_t *after, const char *mode, double value);
+
+/* ---- rounded values (grids.c) ---- */
+
+/* The values of a tensor that is known, whatever its type; else NULL. */
+const struct mase_tensor *mase_ox_known_tensor(struct mase_ox_import *im, struct mase_ox_value *v);
+const double *mase_ox_doubles(struct mase_ox_import *im, const struct mase_tensor *t);
+const double *mase_ox_repeated(struct mase_ox_import *im, double value, int64_t count);
+/* A value that has a base, rounded. */
+struct mase_node *mase_ox_rounded(struct mase_ox_import *im, struct mase_ox_value *v);
+/* The codes of x, and what codes stand for, as floats. */
+struct mase_node *mase_ox_codes_of(struct mase_ox_import *im, struct mase_node *x,
+                                   const struct mase_ox_grid *g);
+struct mase_node *mase_ox_values_of(struct mase_ox_import *im, struct mase_node *codes,
+                                    const struct mase_ox_grid *g);
+/* What number formats call it; NULL: none has it. */
+const char *mase_ox_direction(enum mase_ox_way way);
+struct mase_node *mase_ox_round(struct mase_ox_import *im, struct mase_node *x,
+                                enum mase_ox_way way);
+bool mase_ox_is_power(double x); /* of two */
+/* Does the format int say all of it? */
+bool mase_ox_grid_is_format(const struct mase_ox_grid *g);
+const struct mase_format *mase_ox_format(struct mase_ox_import *im, const struct mase_ox_grid *g,
+                                         int axis);
+/* Is zero rounded to zero? */
+bool mase_ox_grid_has_zero(const struct mase_ox_grid *g);
+/* The value before it is rounded, and the grid that a layer must round it to; NULL: none. */
+struct mase_node *mase_ox_data_in(struct mase_ox_import *im, struct mase_ox_value *v,
+                                  const struct mase_ox_grid **g);
+/* The same of what may be the parameter of a layer. */
+struct mase_ox_value *mase_ox_weight(struct mase_ox_import *im, struct mase_ox_value *v,
+                                     const struct mase_ox_grid **g);
+/* max(x, 0), which may round x itself. */
+struct mase_node *mase_ox_relu(struct mase_ox_import *im, struct mase_ox_value *v);
+void mase_ox_quantise_layer(struct mase_ox_import *im, struct mase_module *m,
+                            const struct mase_ox_grids *g);
+
+/* ---- integers of the file (quantised.c) ---- */
+
+/* The type of a value's elements, ONNX's. */
+int mase_ox_value_type(struct mase_ox_import *im, const struct mase_ox_value *v);
+/* Scale and zero point at these inputs, of values of this rank; type: of codes without a zero
+ * point. NULL after a failure. */
+struct mase_ox_grid *mase_ox_read_grid(struct mase_ox_import *im, int scale_at, int zero_at,
+                                       int type, int64_t axis, int rank);
+/* What the codes x stand for, by scale and zero point at these inputs. */
+struct mase_ox_value mase_ox_dequantise(struct mase_ox_import *im, struct mase_ox_value *x,
+                                        int scale_at, int zero_at, int64_t axis);
+/* Output i is this value. */
+enum mase_status mase_ox_set_value(struct mase_ox_import *im, int i, struct mase_ox_value v);
+/* The rule under way moves values of its first input: codes are moved before they are rounded, so
+ * that a layer behind them can round. False: they are none such. */
+bool mase_ox_move_codes(struct mase_ox_import *im);
+/* The codes that the node under way is given are cut: a Clip of codes is done. */
+bool mase_ox_clip_codes(struct mase_ox_import *im);
+/* The Clip under way has cut its input at two numbers, in case that it is quantised next. */
+void mase_ox_remember_cut(struct mase_ox_import *im, double lo, double hi);
+
+/* ---- products of values (rules_dense.c) ---- */
+
+/* a w + b, as a layer where w is a tensor of the model; b may be NULL. */
+struct mase_node *mase_ox_matmul(struct mase_ox_import *im, struct mase_ox_value *a,
+                                 struct mase_ox_value *w, struct mase_ox_value *b);
+struct mase_node *mase_ox_gemm(struct mase_ox_import *im, struct mase_ox_value *x,
+                               struct mase_ox_value *w, struct mase_ox_value *c, double alpha,
+                               double beta, bool ta, bool tb);
+/* The convolution that the attributes of the node under way describe. */
+struct mase_node *mase_ox_conv(struct mase_ox_import *im, struct mase_ox_value *x,
+                               struct mase_ox_value *w, struct mase_ox_value *b);
+
+/* ---- windows (rules_dense.c) ---- */
+
+/* How a convolution or pool slides. */
+struct mase_ox_window {
+    int n; /* spatial dimensions */
+    int64_t kernel[3], stride[3], dilation[3], before[3], after[3];
+    bool is_same, is_upper; /* auto_pad */
+    bool transposed;
+};
+/* Of the node under way; kernel: the weight's, or NULL. False after a failure. */
+bool mase_ox_read_window(struct mase_ox_import *im, struct mase_ox_window *w, struct mase_node *x,
+                         const int64_t *kernel);
+bool mase_ox_is_symmetric(const struct mase_ox_window *w);
+/* Pads become part of x. */
+struct mase_node *mase_ox_pad_window(struct mase_ox_import *im, struct mase_ox_window *w,
+                                     struct mase_node *x, double value);
+
+/* ---- layers (layers.c) ---- */
+
+/* A dotted path of letters, digits and _ like this name, which nothing had and which is taken now.
+ */
+const char *mase_ox_free_path(struct mase_ox_import *im, const char *name);
+/* A path for a layer, after the parameters that it takes, or else after the node. */
+const char *mase_ox_layer_path(struct mase_ox_import *im, const struct mase_ox_value *const *params,
+                               const char *const *names, int count);
+/* Does v fit as a parameter of a layer: a float32 tensor of the model that no layer has? */
+bool mase_ox_fits_layer(struct mase_ox_import *im, struct mase_ox_value *v, int rank);
+/* The parameter of a layer takes its values from v. */
+void mase_ox_fill(struct mase_ox_import *im, const char *path, const char *name,
+                  struct mase_ox_value *v, bool transposed);
+/* A layer by its constructor's arguments. */
+struct mase_module *mase_ox_add_layer(struct mase_ox_import *im, const char *path, enum mase_op op,
+                                      const struct mase_arg *args, int count,
+                                      const char *const *keys, const struct mase_arg *values,
+                                      int key_count);
+
+/* ---- attributes (attrs.c): each that a rule does not ask for is an error ---- */
+
+const struct mase_onnx_attribute *mase_ox_attr(struct mase_ox_import *im, const char *name);
+bool mase_ox_has_attr(const struct mase_ox_import *im,
+                      const char *name); /* without asking for it */
+int64_t mase_ox_attr_int(struct mase_ox_import *im, const char *name, int64_t dflt);
+double mase_ox_attr_float(struct mase_ox_import *im, const char *name, double dflt);
+const char *mase_ox_attr_text(struct mase_ox_import *im, const char *name, const char *dflt);
+/* count: how many there are, 0 when absent. */
+const int64_t *mase_ox_attr_ints(struct mase_ox_import *im, const char *name, int *count);
+const float *mase_ox_attr_floats(struct mase_ox_import *im, const char *name, int *count);
+/* The shortest number that is this one in float32: what its author wrote, 1e-05. Attributes are so.
+ */
+double mase_ox_as_written(float f);
+enum mase_status mase_ox_attrs_done(struct mase_ox_import *im);
+
+#define OX_RULE(name)                  enum mase_status mase_ox_rule_##name(struct mase_ox_import *im)
+#define ONNX(name, from, to, rule, op) OX_RULE(rule);
+#define OTHER(domain, name, rule, op)  OX_RULE(rule);
+#include "onnx/rules.def"
+
+/* Element i as an integer; what is none, or larger than any length, is 2^62 or less. */
+static inline int64_t mase_ox_element(const struct mase_tensor *t, int64_t i)
+{
+    if (t->dtype == MASE_I64)
+        return ((const int64_t *)t->data)[i];
+    const double v = mase_tensor_get(t, i);
+    if (v >= -0x1p62 && v <= 0x1p62)
+        return (int64_t)v;
+    return v > 0 ? INT64_C(1) << 62 : -(INT64_C(1) << 62);
+}
+
+#endif /* MASE_ONNX_IMPORT_PARTS_H */

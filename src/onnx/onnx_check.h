@@ -1,0 +1,43 @@
+/*
+ * onnx_check.h - is a model one that ONNX allows? What onnx.checker.check_model asks, for the
+ * operations that we write: types and numbers of operands, attributes, names that are made before
+ * they are used, types and shapes of all values.
+ */
+#ifndef MASE_ONNX_ONNX_CHECK_H
+#define MASE_ONNX_ONNX_CHECK_H
+
+#include "onnx/onnx_file.h"
+
+/* The model's own bytes. node: which one is wrong, by its place; -1: it is no node. */
+enum mase_status mase_onnx_check(int *node, const void *data, size_t size,
+                                 struct mase_err *err) MASE_MUST_CHECK;
+
+/* ---- between check.c and check_shapes.c ---- */
+
+/* A value of the model: what the file says, or what follows. */
+struct mase_oc_value {
+    int64_t type;
+    struct mase_shape shape;
+    const struct mase_onnx_tensor *init; /* NULL: it is no constant */
+};
+
+/* A node under way: NULL where an input is absent. */
+struct mase_oc_node {
+    const struct mase_onnx_node *node;
+    const struct mase_oc_value *const *in;
+    int count;
+    struct mase_oc_value out;
+    struct mase_err *err;
+};
+/* False, with what is wrong. */
+bool mase_oc_fail(struct mase_oc_node *n, const char *fmt, ...) MASE_PRINTF(2, 3);
+int64_t mase_oc_int(const struct mase_oc_node *n, const char *name, int64_t dflt);
+const int64_t *mase_oc_ints(const struct mase_oc_node *n, const char *name, int *count);
+
+/* Sets the shape of n->out. */
+typedef bool mase_oc_shape_fn(struct mase_oc_node *n);
+#define CHECK(op, since, takes, gives, T, U, attributes, shape) mase_oc_shape_fn mase_oc_##shape;
+#define QONNX(op, takes, gives, attributes, shape)              mase_oc_shape_fn mase_oc_##shape;
+#include "onnx/check.def"
+
+#endif /* MASE_ONNX_ONNX_CHECK_H */

@@ -1,0 +1,356 @@
+/*
+ * qonnx.c - the operations of QONNX, which Brevitas and FINN write: Quant, BipolarQuant, Trunc,
+ * FloatQuant.
+ *
+ * Scales, zero points and widths are tensors that broadcast. Weights that no number format rounds
+ * so are rounded here.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "ir/shape/shape.h"
+#include "onnx/import_parts.h"
+
+/* ---- parameters ---- */
+
+static bool read_rounding(struct mase_ox_import *im, const char *dflt, enum mase_ox_way *way)
+{
+    static const struct {
+        const char *name;
+        enum mase_ox_way way;
+    } names[] = { { "ROUND", OX_NEAREST },        { "HALF_EVEN", OX_NEAREST },
+                  { "FLOOR", OX_FLOOR },          { "CEIL", OX_CEIL },
+                  { "DOWN", OX_TO_ZERO },         { "HALF_UP", OX_AWAY },
+                  { "ROUND_TO_ZERO", OX_TO_ZERO } };
+    const char *mode = mase_ox_attr_text(im, "rounding_mode", dflt);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (mase_same_word(mode, names[i].name)) {
+            *way = names[i].way;
+            return !im->status;
+        }
+    mase_ox_fail(im, MASE_EUNSUPPORTED,
+                 "rounding mode '%s' is none of ROUND, HALF_EVEN, HALF_UP, FLOOR, CEIL and DOWN",
+                 mode);
+    return false;
+}
+
+/* Input i, which must be known. */
+static const struct mase_tensor *known(struct mase_ox_import *im, int i)
+{
+    const struct mase_tensor *t = mase_ox_known_tensor(im, mase_ox_in(im, i));
+    if (!t)
+        mase_ox_fail(im, MASE_EUNSUPPORTED, "input %d must be known", i);
+    return im->status ? NULL : t;
+}
+
+static bool known_number(struct mase_ox_import *im, int i, double *v)
+{
+    const struct mase_tensor *t = known(im, i);
+    if (t && mase_tensor_count(t) != 1)
+        mase_ox_fail(im, MASE_EUNSUPPORTED, "input %d must be one number", i);
+    if (!im->status)
+        *v = mase_tensor_get(t, 0);
+    return !im->status;
+}
+
+/* Numbers of inputs that broadcast with one another: as many as the largest has. */
+static bool read_together(struct mase_ox_import *im, struct mase_ox_grid *g, const int *at,
+                          const double **const *to, int count, const struct mase_shape *x)
+{
+    const struct mase_tensor *t[4];
+    const struct mase_shape *s = NULL;
+    int axis = 0, longer = 0;
+    g->count = 1;
+    for (int k = 0; k < count; k++) {
+        if (!(t[k] = known(im, at[k])))
+            return false;
+        if (mase_tensor_count(t[k]) > g->count) {
+            g->count = mase_tensor_count(t[k]);
+            s = &t[k]->shape;
+        }
+    }
+    for (int k = 0; k < count; k++) {
+        const int64_t n = mase_tensor_count(t[k]);
+        if (n != 1 && (n != g->count || !mase_shape_equal(&t[k]->shape, s)))
+            return !mase_ox_fail(im, MASE_EUNSUPPORTED,
+                                 "scale, zero point and width are of different shapes");
+        *to[k] = n == 1 ? mase_ox_repeated(im, mase_tensor_get(t[k], 0), g->count)
+                        : mase_ox_doubles(im, t[k]);
+    }
+    for (int d = 0; s && d < s->rank; d++)
+        if (s->dim[d] > 1) {
+            axis = x->rank - s->rank + d;
+            longer++;
+            if (axis < 0 || x->dim[axis] != s->dim[d])
+                return !mase_ox_fail(im, MASE_EVALUE, "its scale does not broadcast to its input");
+        }
+    g->axis = axis;
+    if (longer > 1)
+        g->shape = mase_arena_memdup(&im->arena, s, sizeof *s);
+    return true;
+}
+
+/* Bounds of codes of so many bits. */
+static bool set_bounds(struct mase_ox_import *im, struct mase_ox_grid *g, const double *bits,
+                       bool is_signed, bool narrow)
+{
+    double *lo = mase_new_array(&im->arena, double, (size_t)g->count),
+           *hi = mase_new_array(&im->arena, double, (size_t)g->count);
+    for (int64_t i = 0; i < g->count; i++) {
+        if (!(bits[i] >= 1 && bits[i] <= 32) || bits[i] != rint(bits[i]))
+            return !mase_ox_fail(im, MASE_EUNSUPPORTED, "a width of %g bits is not one of 1 to 32",
+                                 bits[i]);
+        if (!(g->scale[i] > 0) || !isfinite(g->scale[i]))
+            return !mase_ox_fail(im, MASE_EVALUE, "scale %g is not above 0", g->scale[i]);
+        lo[i] = is_signed ? -ldexp(1, (int)bits[i] - 1) + narrow : 0;
+        hi[i] = is_signed ? ldexp(1, (int)bits[i] - 1) - 1 : ldexp(1, (int)bits[i]) - 1 - narrow;
+    }
+    g->lo = lo;
+    g->hi = hi;
+    return true;
+}
+
+/* One bit with a sign is 1 or -1. */
+static bool one_bit(struct mase_ox_import *im, struct mase_ox_grid *g, const double *bits)
+{
+    for (int64_t i = 0; i < g->count; i++)
+        if (bits[i] != 1 || g->zero[i] != 0 || g->way != OX_NEAREST)
+            return !mase_ox_fail(im, MASE_EUNSUPPORTED,
+                                 "one bit with a sign beside other widths, a zero point or another "
+                                 "rounding");
+    g->way = OX_SIGN;
+    g->lo = mase_ox_repeated(im, -1, g->count);
+    g->hi = mase_ox_repeated(im, 1, g->count);
+    return true;
+}
+
+static struct mase_ox_grid *read_grid(struct mase_ox_import *im, const struct mase_shape *x)
+{
+    struct mase_ox_grid *g = mase_new(&im->arena, struct mase_ox_grid);
+    const bool is_signed = mase_ox_attr_int(im, "signed", 1) != 0,
+               narrow = mase_ox_attr_int(im, "narrow", 0) != 0;
+    const double *bits;
+    const int at[] = { 1, 2, 3 };
+    const double **const to[] = { &g->scale, &g->zero, &bits };
+    g->shifted = true;
+    g->type = MASE_ONNX_FLOAT32;
+    if (!read_rounding(im, "ROUND", &g->way) || !read_together(im, g, at, to, 3, x) ||
+        !set_bounds(im, g, bits, is_signed, narrow))
+        return NULL;
+    bool one = false;
+    for (int64_t i = 0; i < g->count; i++)
+        one |= is_signed && bits[i] == 1;
+    return one && !one_bit(im, g, bits) ? NULL : g;
+}
+
+/* ---- weights that are rounded here ---- */
+
+/* Which of the numbers of a grid is that of element i. */
+static int64_t number_of(const struct mase_ox_grid *g, const struct mase_shape *x, int64_t i)
+{
+    if (g->count == 1)
+        return 0;
+    if (!g->shape) {
+        const struct mase_axis a = mase_axis_of(x, g->axis);
+        return i / a.inner % a.len;
+    }
+    int64_t at = 0, step = 1;
+    for (int d = 0; d < g->shape->rank; d++) {
+        const int64_t of_x = x->dim[x->rank - 1 - d], own = g->shape->dim[g->shape->rank - 1 - d];
+        at += own > 1 ? i % of_x * step : 0;
+        step *= own;
+        i /= of_x;
+    }
+    return at;
+}
+
+static float round_one(float x, const struct mase_ox_grid *g, int64_t c)
+{
+    const float scale = (float)g->scale[c], zero = (float)g->zero[c];
+    if (g->way == OX_SIGN)
+        return x >= 0 ? scale : -scale;
+    float y = x / scale + zero;
+    y = fminf(fmaxf(y, (float)g->lo[c]), (float)g->hi[c]);
+    y = g->way == OX_NEAREST ? rintf(y)
+        : g->way == OX_FLOOR ? floorf(y)
+        : g->way == OX_CEIL  ? ceilf(y)
+        : g->way == OX_AWAY  ? roundf(y)
+                             : truncf(y);
+    return (y - zero) * scale;
+}
+
+/* What is rounded lies on the grid: 1 and -1 are two of the three codes of two bits. */
+static const struct mase_ox_grid *grid_behind(struct mase_ox_import *im,
+                                              const struct mase_ox_grid *g)
+{
+    struct mase_ox_grid *r = mase_arena_memdup(&im->arena, g, sizeof *g);
+    for (int64_t i = 0; i < g->count; i++)
+        if (g->zero[i] != 0)
+            return NULL;
+    r->way = OX_NEAREST;
+    return mase_ox_grid_is_format(r) ? r : NULL;
+}
+
+/* By a format, between a division and a product. */
+static void round_by_format(struct mase_tensor *y, const struct mase_tensor *t,
+                            const struct mase_ox_grid *g)
+{
+    for (int64_t i = 0; i < mase_tensor_count(t); i++)
+        mase_f32(y)[i] = mase_f32(t)[i] / (float)g->scale[number_of(g, &t->shape, i)];
+    mase_quantize(g->format, mase_f32(y), mase_f32(y), &t->shape, MASE_ROLE_WEIGHT, MASE_SIGNED);
+    for (int64_t i = 0; i < mase_tensor_count(t); i++)
+        mase_f32(y)[i] *= (float)g->scale[number_of(g, &t->shape, i)];
+}
+
+static struct mase_ox_value rounded_weight(struct mase_ox_import *im, struct mase_ox_value *x,
+                                           const struct mase_ox_grid *g)
+{
+    const struct mase_tensor *t = mase_ox_known_tensor(im, x);
+    struct mase_tensor *y = mase_new(&im->arena, struct mase_tensor);
+    *y = mase_tensor(&im->arena, MASE_F32, &t->shape, true);
+    if (g->format)
+        round_by_format(y, t, g);
+    for (int64_t i = 0; !g->format && i < mase_tensor_count(t); i++)
+        mase_f32(y)[i] = round_one(mase_f32(t)[i], g, number_of(g, &t->shape, i));
+    return (struct mase_ox_value){ .data = y,
+                                   .like = *y,
+                                   .grid = g->format ? NULL : grid_behind(im, g) };
+}
+
+static enum mase_status set_rounded(struct mase_ox_import *im, struct mase_ox_value *x,
+                                    const struct mase_ox_grid *g)
+{
+    const struct mase_ox_grid *own;
+    if (im->status)
+        return im->status;
+    if (mase_ox_like(im, x)->dtype != MASE_F32)
+        return mase_ox_fail(im, MASE_EUNSUPPORTED, "only float32 is quantised");
+    struct mase_ox_value v = { .base = x, .grid = g, .name = "" };
+    const bool weight = mase_ox_is_param(im, x);
+    if (weight && (mase_ox_weight(im, &v, &own), !own))
+        v = rounded_weight(im, x, g);
+    return mase_ox_set_value(im, 0, v);
+}
+
+/* ---- operations ---- */
+
+static struct mase_ox_value *operand(struct mase_ox_import *im)
+{
+    struct mase_ox_value *x = mase_ox_in(im, 0);
+    if (!x && !im->status)
+        mase_ox_fail(im, MASE_EVALUE, "it has no input");
+    return im->status ? NULL : x;
+}
+
+OX_RULE(quant)
+{
+    struct mase_ox_value *x = operand(im);
+    return x ? set_rounded(im, x, read_grid(im, &mase_ox_like(im, x)->shape)) : im->status;
+}
+
+OX_RULE(bipolar_quant)
+{
+    struct mase_ox_value *x = operand(im);
+    struct mase_ox_grid *g = mase_new(&im->arena, struct mase_ox_grid);
+    const int at = 1;
+    const double **const to = &g->scale;
+    if (!x || !read_together(im, g, &at, &to, 1, &mase_ox_like(im, x)->shape))
+        return im->status;
+    g->type = MASE_ONNX_FLOAT32;
+    g->shifted = true;
+    g->way = OX_SIGN;
+    g->zero = mase_ox_repeated(im, 0, g->count);
+    g->lo = mase_ox_repeated(im, -1, g->count);
+    g->hi = mase_ox_repeated(im, 1, g->count);
+    return set_rounded(im, x, g);
+}
+
+/* Codes of one scale become codes of a larger one:
+ *
+ *     y = op(clamp(round(x / scale + zero) / ratio)),  (y - zero / ratio) output_scale
+ *
+ * with a ratio that is a power of two. With five inputs, the older form, the ratio is that of the
+ * widths, nothing is cut, and scale and zero point stay. */
+OX_RULE(trunc)
+{
+    const bool older = im->node->input.count < 6;
+    double scale = 1, zero = 0, in_bits = 1, out_scale = 1, out_bits = 1;
+    enum mase_ox_way way = OX_FLOOR;
+    const bool is_signed = mase_ox_attr_int(im, "signed", 1) != 0,
+               narrow = mase_ox_attr_int(im, "narrow", 0) != 0;
+    struct mase_node *x = mase_ox_x(im, 0);
+    if (!read_rounding(im, "FLOOR", &way) || !known_number(im, 1, &scale) ||
+        !known_number(im, 2, &zero) || !known_number(im, 3, &in_bits) ||
+        !known_number(im, older ? 4 : 5, &out_bits) || (!older && !known_number(im, 4, &out_scale)))
+        return im->status;
+    if (!(scale > 0 && out_scale > 0 && in_bits >= 1 && in_bits <= 64 && out_bits >= 1 &&
+          out_bits <= 32))
+        return mase_ox_fail(im, MASE_EVALUE, "a scale is not above 0, or a width not one of 1..32");
+    const double ratio =
+        exp2(older ? in_bits - out_bits : rint(log2((double)((float)out_scale / (float)scale))));
+    struct mase_node *y = EMIT(im, MASE_OP_div, N(x), F(scale));
+    if (zero != 0)
+        y = EMIT(im, MASE_OP_add, N(y), F(zero));
+    y = EMIT(im, MASE_OP_div, N(EMIT(im, MASE_OP_round, N(y))), F(ratio));
+    if (!older)
+        y = EMIT(im, MASE_OP_clamp, N(y), F(is_signed ? -exp2(out_bits - 1) + narrow : 0),
+                 F(is_signed ? exp2(out_bits - 1) - 1 : exp2(out_bits) - 1 - narrow));
+    y = mase_ox_round(im, y, way);
+    if (zero != 0)
+        y = EMIT(im, MASE_OP_sub, N(y), F(older ? zero : zero / ratio));
+    return mase_ox_out(im, 0, EMIT(im, MASE_OP_mul, N(y), F(older ? scale : out_scale)));
+}
+
+/* The largest value says which codes are no numbers; NULL: none of the usual ways. */
+static const char *specials_of(double bits, double mantissa, double bias, double largest)
+{
+    const double top = exp2(exp2(bits) - 1 - bias);
+    return largest >= top * (2 - exp2(-mantissa))       ? "none"
+           : largest == top * (2 - 2 * exp2(-mantissa)) ? "fn"
+           : largest == top / 2 * (2 - exp2(-mantissa)) ? "ieee"
+                                                        : NULL;
+}
+
+OX_RULE(float_quant)
+{
+    struct mase_arena *a = &im->arena;
+    struct mase_ox_value *x = operand(im);
+    struct mase_ox_grid *g = mase_new(a, struct mase_ox_grid);
+    const double **const to = &g->scale;
+    const int at = 1;
+    double bits, mantissa, bias, largest;
+    enum mase_ox_way way;
+    static const char *const told[] = { "has_inf", "has_nan", "has_subnormal", "signed" };
+    for (size_t k = 0; k < sizeof told / sizeof *told; k++)
+        (void)mase_ox_attr_int(im, told[k], 0); /* of which only the largest value is heard */
+    const bool saturates = mase_ox_attr_int(im, "saturation", 1) != 0;
+    if (!x || !read_rounding(im, "ROUND", &way) || !known_number(im, 2, &bits) ||
+        !known_number(im, 3, &mantissa) || !known_number(im, 4, &bias) ||
+        !known_number(im, 5, &largest) ||
+        !read_together(im, g, &at, &to, 1, &mase_ox_like(im, x)->shape))
+        return im->status;
+    const double told_of[] = { bits, mantissa, bias };
+    for (int k = 0; k < 3; k++)
+        if (!(fabs(told_of[k]) <= 1024) || told_of[k] != rint(told_of[k]))
+            return mase_ox_fail(im, MASE_EUNSUPPORTED,
+                                "input %d, %g, is no whole number of up to 1024", k + 2,
+                                told_of[k]);
+    const char *specials = specials_of(bits, mantissa, bias, largest);
+    if (!saturates || !specials || !mase_ox_direction(way))
+        return mase_ox_fail(
+            im, MASE_EUNSUPPORTED,
+            "only saturation, a largest value of a usual kind, and other modes than CEIL "
+            "are read");
+    struct mase_value *v = mase_value_list(a);
+    mase_value_push(a, v, mase_value_int(a, (int64_t)(1 + bits + mantissa)));
+    mase_value_push(a, v, mase_value_int(a, (int64_t)bits));
+    mase_value_push(a, v, mase_value_int(a, (int64_t)bias));
+    mase_value_push(a, v, mase_value_string(a, specials));
+    mase_value_push(a, v, mase_value_string(a, "saturate"));
+    mase_value_push(a, v, mase_value_string(a, mase_ox_direction(way)));
+    struct mase_err inner = { 0 };
+    if (mase_format_from_list(&g->format, MASE_QUANT_minifloat, v, &inner))
+        return mase_ox_fail(im, inner.status, "%s", inner.msg);
+    return set_rounded(im, x, g);
+}

@@ -1,0 +1,245 @@
+/*
+ * rules_attention.c - attention with its masks and caches, rotary embeddings.
+ */
+#include <math.h>
+
+#include "onnx/import_parts.h"
+
+struct attention {
+    struct mase_node *q, *k, *v; /* (N, heads, length, width) */
+    struct mase_node *bias;      /* what is added to the products; NULL: nothing */
+    int64_t past;                /* keys before this block */
+    struct mase_node *valid;     /* keys of each sample that are there; NULL: all */
+    bool flat;                   /* heads and width came as one dimension */
+};
+
+/* (N, length, heads * width) as (N, heads, length, width). */
+static struct mase_node *split_heads(struct mase_ox_import *im, struct mase_node *x, int64_t heads)
+{
+    const struct mase_tensor *t = mase_ox_tensor(im, x);
+    if (!im->status && (heads < 1 || t->shape.dim[2] % heads)) {
+        mase_ox_fail(im, MASE_EVALUE,
+                     "q_num_heads and kv_num_heads must divide the last dimension");
+        return NULL;
+    }
+    if (im->status)
+        return NULL;
+    const struct mase_arg dims[] = { mase_ox_dim(im, x, 0), mase_ox_dim(im, x, 1), I(heads),
+                                     I(t->shape.dim[2] / heads) };
+    return mase_ox_permute(im, mase_ox_reshape(im, x, dims, 4), (const int[]){ 0, 2, 1, 3 }, 4);
+}
+
+static bool read_heads(struct mase_ox_import *im, struct attention *a)
+{
+    const int64_t q_heads = mase_ox_attr_int(im, "q_num_heads", 0);
+    const int64_t kv_heads = mase_ox_attr_int(im, "kv_num_heads", 0);
+    a->q = mase_ox_x(im, 0);
+    a->k = mase_ox_x(im, 1);
+    a->v = mase_ox_x(im, 2);
+    const int rank = mase_ox_rank(im, a->q);
+    a->flat = rank == 3;
+    if (!im->status && ((rank != 3 && rank != 4) || mase_ox_rank(im, a->k) != rank ||
+                        mase_ox_rank(im, a->v) != rank))
+        mase_ox_fail(im, MASE_EVALUE, "its operands must all have 3 dimensions, or all 4");
+    if (a->flat) {
+        a->q = split_heads(im, a->q, q_heads);
+        a->k = split_heads(im, a->k, kv_heads);
+        a->v = split_heads(im, a->v, kv_heads);
+    }
+    return !im->status;
+}
+
+/* Keys and values of earlier blocks come first. */
+static bool read_past(struct mase_ox_import *im, struct attention *a)
+{
+    struct mase_ox_value *key = mase_ox_in(im, 4), *value = mase_ox_in(im, 5),
+                         *valid = mase_ox_in(im, 6);
+    if (key && value) {
+        struct mase_node *k = mase_ox_node_of(im, key), *v = mase_ox_node_of(im, value);
+        const struct mase_arg ks[] = { N(k), N(a->k) }, vs[] = { N(v), N(a->v) };
+        a->past = mase_ox_tensor(im, k)->shape.dim[2];
+        a->k = EMIT(im, MASE_OP_cat, mase_ox_list(im, ks, 2), I(2));
+        a->v = EMIT(im, MASE_OP_cat, mase_ox_list(im, vs, 2), I(2));
+    }
+    if (valid)
+        a->valid =
+            EMIT(im, MASE_OP_reshape, N(mase_ox_cast(im, mase_ox_node_of(im, valid), MASE_I64)),
+                 mase_ox_int_list(im, (int64_t[]){ -1, 1, 1, 1 }, 4));
+    mase_ox_out(im, 1, a->k);
+    mase_ox_out(im, 2, a->v);
+    return !im->status;
+}
+
+/* ---- masks ---- */
+
+static struct mase_node *as_bias(struct mase_ox_import *im, struct mase_node *allowed)
+{
+    return EMIT(im, MASE_OP_where, N(allowed), F(0.0), F(-INFINITY));
+}
+
+static void add_bias(struct mase_ox_import *im, struct attention *a, struct mase_node *bias)
+{
+    a->bias = a->bias ? EMIT(im, MASE_OP_add, N(a->bias), N(bias)) : bias;
+}
+
+static struct mase_node *counting(struct mase_ox_import *im, int64_t n)
+{
+    const char *key = "dtype";
+    const struct mase_arg count = I(n), type = mase_ox_type(MASE_I64);
+    return mase_ox_emit_kw(im, MASE_OP_arange, &count, 1, &key, &type, 1);
+}
+
+/* The places of queries less those of keys, (length, keys), or for each sample. */
+static struct mase_node *distances(struct mase_ox_import *im, const struct attention *a)
+{
+    const int64_t queries = mase_ox_tensor(im, a->q)->shape.dim[2],
+                  keys = mase_ox_tensor(im, a->k)->shape.dim[2];
+    struct mase_node *i = EMIT(im, MASE_OP_unsqueeze, N(counting(im, queries)), I(1));
+    struct mase_node *d = EMIT(im, MASE_OP_sub, N(i), N(counting(im, keys)));
+    if (a->valid)
+        return EMIT(im, MASE_OP_add, N(d), N(EMIT(im, MASE_OP_sub, N(a->valid), I(queries))));
+    return a->past ? EMIT(im, MASE_OP_add, N(d), I(a->past)) : d;
+}
+
+static void read_mask(struct mase_ox_import *im, struct attention *a)
+{
+    struct mase_ox_value *v = mase_ox_in(im, 3);
+    if (!v || im->status)
+        return;
+    struct mase_node *mask = mase_ox_node_of(im, v);
+    if (mase_ox_dtype(im, mask) == MASE_DTYPE_BOOL)
+        mask = as_bias(im, mask);
+    const int last = mase_ox_rank(im, mask) - 1;
+    const int64_t keys = mase_ox_tensor(im, a->k)->shape.dim[2];
+    if (last >= 0 && !im->status && mase_ox_tensor(im, mask)->shape.dim[last] < keys) {
+        int64_t before[MASE_MAX_RANK] = { 0 }, after[MASE_MAX_RANK] = { 0 };
+        after[last] = keys - mase_ox_tensor(im, mask)->shape.dim[last];
+        mask = mase_ox_pad(im, mask, before, after, "constant", -INFINITY);
+    }
+    add_bias(im, a, mask);
+}
+
+static bool read_masks(struct mase_ox_import *im, struct attention *a)
+{
+    const int64_t causal = mase_ox_attr_int(im, "is_causal", 0);
+    const int64_t left = mase_ox_attr_int(im, "left_window_size", -1);
+    const int64_t right = mase_ox_attr_int(im, "right_window_size", -1);
+    read_mask(im, a);
+    if (causal)
+        add_bias(im, a, as_bias(im, EMIT(im, MASE_OP_ge, N(distances(im, a)), I(0))));
+    if (left >= 0)
+        add_bias(im, a, as_bias(im, EMIT(im, MASE_OP_le, N(distances(im, a)), I(left))));
+    if (right >= 0)
+        add_bias(im, a, as_bias(im, EMIT(im, MASE_OP_ge, N(distances(im, a)), I(-right))));
+    if (a->valid) {
+        struct mase_node *j = counting(im, mase_ox_tensor(im, a->k)->shape.dim[2]);
+        add_bias(im, a, as_bias(im, EMIT(im, MASE_OP_lt, N(j), N(a->valid))));
+    }
+    return !im->status;
+}
+
+/* ---- the whole ---- */
+
+/* Heads of queries share those of keys. */
+static void share_heads(struct mase_ox_import *im, struct attention *a)
+{
+    const int64_t q = mase_ox_tensor(im, a->q)->shape.dim[1],
+                  k = mase_ox_tensor(im, a->k)->shape.dim[1];
+    if (im->status || q == k)
+        return;
+    if (k < 1 || q % k) {
+        mase_ox_fail(im, MASE_EVALUE, "%lld heads of queries do not share %lld of keys",
+                     (long long)q, (long long)k);
+        return;
+    }
+    a->k = EMIT(im, MASE_OP_repeat_interleave, N(a->k), I(q / k), I(1));
+    a->v = EMIT(im, MASE_OP_repeat_interleave, N(a->v), I(q / k), I(1));
+}
+
+OX_RULE(attention)
+{
+    struct attention a = { 0 };
+    const double given = mase_ox_attr_float(im, "scale", 0.0),
+                 softcap = mase_ox_attr_float(im, "softcap", 0.0);
+    const int64_t mode = mase_ox_attr_int(im, "qk_matmul_output_mode", 0);
+    const bool has_scale = mase_ox_has_attr(im, "scale");
+    (void)mase_ox_attr_int(im, "softmax_precision", 1); /* we compute in double */
+    if (!read_heads(im, &a) || !read_past(im, &a) || !read_masks(im, &a))
+        return im->status;
+    share_heads(im, &a);
+    const double scale =
+        has_scale ? given : 1.0 / sqrt((double)mase_ox_tensor(im, a.q)->shape.dim[3]);
+    struct mase_node *kt = EMIT(im, MASE_OP_transpose, N(a.k), I(-2), I(-1));
+    struct mase_node *qk =
+        EMIT(im, MASE_OP_matmul, N(EMIT(im, MASE_OP_mul, N(a.q), F(scale))), N(kt));
+    if (softcap > 0.0)
+        qk = EMIT(im, MASE_OP_mul,
+                  N(EMIT(im, MASE_OP_tanh, N(EMIT(im, MASE_OP_div, N(qk), F(softcap))))),
+                  F(softcap));
+    struct mase_node *sum = a.bias ? EMIT(im, MASE_OP_add, N(qk), N(a.bias)) : qk;
+    struct mase_node *p = EMIT(im, MASE_OP_softmax, N(sum), I(-1));
+    if (a.bias) { /* who may look at nothing sees nothing */
+        struct mase_node *most = EMIT(im, MASE_OP_amax, N(a.bias), I(-1), B(true));
+        p = EMIT(im, MASE_OP_where, N(EMIT(im, MASE_OP_eq, N(most), F(-INFINITY))), F(0.0), N(p));
+    }
+    if (mase_ox_has_out(im, 3))
+        mase_ox_out(im, 3, mode == 3 ? p : mode == 2 ? sum : qk);
+    struct mase_node *y = EMIT(im, MASE_OP_matmul, N(p), N(a.v));
+    if (a.flat)
+        y = EMIT(im, MASE_OP_flatten, N(mase_ox_permute(im, y, (const int[]){ 0, 2, 1, 3 }, 4)),
+                 I(2));
+    return mase_ox_out(im, 0, y);
+}
+
+/* Pairs of values, half a width apart or neighbours, turned by angles of their place. */
+static struct mase_node *turn(struct mase_ox_import *im, struct mase_node *x,
+                              struct mase_node *cosine, struct mase_node *sine, int64_t width,
+                              bool interleaved)
+{
+    const int64_t half = width / 2;
+    struct mase_node *a = interleaved ? mase_ox_slice(im, x, 3, I(0), I(width), 2)
+                                      : mase_ox_slice(im, x, 3, I(0), I(half), 1);
+    struct mase_node *b = interleaved ? mase_ox_slice(im, x, 3, I(1), I(width), 2)
+                                      : mase_ox_slice(im, x, 3, I(half), I(width), 1);
+    struct mase_node *real = EMIT(im, MASE_OP_sub, N(EMIT(im, MASE_OP_mul, N(cosine), N(a))),
+                                  N(EMIT(im, MASE_OP_mul, N(sine), N(b))));
+    struct mase_node *imag = EMIT(im, MASE_OP_add, N(EMIT(im, MASE_OP_mul, N(sine), N(a))),
+                                  N(EMIT(im, MASE_OP_mul, N(cosine), N(b))));
+    const struct mase_arg both[] = { N(real), N(imag) };
+    if (!interleaved)
+        return EMIT(im, MASE_OP_cat, mase_ox_list(im, both, 2), I(3));
+    return EMIT(im, MASE_OP_flatten, N(EMIT(im, MASE_OP_stack, mase_ox_list(im, both, 2), I(4))),
+                I(3));
+}
+
+OX_RULE(rotary_embedding)
+{
+    const bool interleaved = mase_ox_attr_int(im, "interleaved", 0) != 0;
+    const int64_t heads = mase_ox_attr_int(im, "num_heads", 0),
+                  asked = mase_ox_attr_int(im, "rotary_embedding_dim", 0);
+    struct mase_node *given = mase_ox_x(im, 0), *cosine = mase_ox_x(im, 1),
+                     *sine = mase_ox_x(im, 2);
+    struct mase_ox_value *places = mase_ox_in(im, 3);
+    const bool flat = mase_ox_rank(im, given) == 3;
+    const int order[] = { 0, 2, 1, 3 };
+    if (im->status)
+        return im->status;
+    /* (N, length, heads, width) */
+    struct mase_node *x =
+        mase_ox_permute(im, flat ? split_heads(im, given, heads) : given, order, 4);
+    if (places) {
+        struct mase_node *at = mase_ox_cast(im, mase_ox_node_of(im, places), MASE_I64);
+        cosine = EMIT(im, MASE_OP_getitem, N(cosine), N(at));
+        sine = EMIT(im, MASE_OP_getitem, N(sine), N(at));
+    }
+    cosine = EMIT(im, MASE_OP_unsqueeze, N(cosine), I(2));
+    sine = EMIT(im, MASE_OP_unsqueeze, N(sine), I(2));
+    const int64_t all = mase_ox_tensor(im, x)->shape.dim[3], width = asked ? asked : all;
+    struct mase_node *y = turn(im, x, cosine, sine, width, interleaved);
+    if (width < all) {
+        const struct mase_arg both[] = { N(y), N(mase_ox_slice(im, x, 3, I(width), NONE, 1)) };
+        y = EMIT(im, MASE_OP_cat, mase_ox_list(im, both, 2), I(3));
+    }
+    return mase_ox_out(
+        im, 0, flat ? EMIT(im, MASE_OP_flatten, N(y), I(2)) : mase_ox_permute(im, y, order, 4));
+}

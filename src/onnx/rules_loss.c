@@ -1,0 +1,71 @@
+/*
+ * rules_loss.c - losses that are part of a model.
+ */
+#include "onnx/import_parts.h"
+
+/* What of each position counts, and how much; NULL: all of it. */
+struct counting {
+    struct mase_node *target; /* without what is ignored, which is class 0 */
+    struct mase_node *weight, *valid;
+};
+
+static void read_counting(struct mase_ox_import *im, struct counting *c)
+{
+    const bool ignores = mase_ox_has_attr(im, "ignore_index");
+    const int64_t ignored = mase_ox_attr_int(im, "ignore_index", 0);
+    struct mase_ox_value *w = mase_ox_in(im, 2);
+    c->target = mase_ox_cast(im, mase_ox_x(im, 1), MASE_I64);
+    c->valid = ignores ? EMIT(im, MASE_OP_ne, N(c->target), I(ignored)) : NULL;
+    if (ignores)
+        c->target = EMIT(im, MASE_OP_masked_fill, N(c->target),
+                         N(EMIT(im, MASE_OP_eq, N(c->target), I(ignored))), I(0));
+    c->weight = w ? EMIT(im, MASE_OP_getitem, N(mase_ox_node_of(im, w)), N(c->target)) : NULL;
+}
+
+/* -x at the target, weighted and reduced; x: logarithms of probabilities. */
+static enum mase_status likelihood(struct mase_ox_import *im, struct mase_node *x,
+                                   const struct counting *c)
+{
+    const char *reduction = mase_ox_attr_text(im, "reduction", "mean");
+    struct mase_node *at = EMIT(im, MASE_OP_unsqueeze, N(c->target), I(1));
+    struct mase_node *picked = EMIT(im, MASE_OP_gather, N(x), I(1), N(at));
+    struct mase_node *loss = EMIT(im, MASE_OP_neg, N(EMIT(im, MASE_OP_squeeze, N(picked), I(1))));
+    struct mase_node *weight = c->weight;
+    if (weight)
+        loss = EMIT(im, MASE_OP_mul, N(loss), N(weight));
+    if (c->valid) {
+        struct mase_node *invalid = EMIT(im, MASE_OP_not, N(c->valid));
+        loss = EMIT(im, MASE_OP_masked_fill, N(loss), N(invalid), F(0.0));
+        weight = weight ? EMIT(im, MASE_OP_masked_fill, N(weight), N(invalid), F(0.0))
+                        : mase_ox_cast(im, c->valid, mase_ox_dtype(im, x));
+    }
+    if (mase_streq(reduction, "none"))
+        return mase_ox_out(im, 0, loss);
+    if (mase_streq(reduction, "sum"))
+        return mase_ox_out(im, 0, EMIT(im, MASE_OP_sum, N(loss)));
+    if (!mase_streq(reduction, "mean"))
+        return mase_ox_fail(im, MASE_EVALUE, "reduction '%s' is none of none, sum and mean",
+                            reduction);
+    if (!weight)
+        return mase_ox_out(im, 0, EMIT(im, MASE_OP_mean, N(loss)));
+    return mase_ox_out(im, 0,
+                       EMIT(im, MASE_OP_div, N(EMIT(im, MASE_OP_sum, N(loss))),
+                            N(EMIT(im, MASE_OP_sum, N(weight)))));
+}
+
+OX_RULE(nll_loss)
+{
+    struct mase_node *x = mase_ox_x(im, 0);
+    struct counting c = { 0 };
+    read_counting(im, &c);
+    return likelihood(im, x, &c);
+}
+
+OX_RULE(softmax_loss)
+{
+    struct mase_node *x = EMIT(im, MASE_OP_log_softmax, N(mase_ox_x(im, 0)), I(1));
+    struct counting c = { 0 };
+    read_counting(im, &c);
+    mase_ox_out(im, 1, x);
+    return likelihood(im, x, &c);
+}

@@ -1,0 +1,394 @@
+/*
+ * rules_pool.c - pooling and normalisation.
+ */
+#include <math.h>
+
+#include "ir/shape/shape.h"
+#include "onnx/import_parts.h"
+
+/* ---- pooling ---- */
+
+static const enum mase_op average_ops[] = { MASE_OP_avg_pool1d, MASE_OP_avg_pool2d,
+                                            MASE_OP_avg_pool3d };
+static const enum mase_op max_ops[] = { MASE_OP_max_pool1d, MASE_OP_max_pool2d,
+                                        MASE_OP_max_pool3d };
+static const enum mase_op global_average_ops[] = { MASE_OP_adaptive_avg_pool1d,
+                                                   MASE_OP_adaptive_avg_pool2d,
+                                                   MASE_OP_adaptive_avg_pool3d };
+static const enum mase_op global_max_ops[] = { MASE_OP_adaptive_max_pool1d,
+                                               MASE_OP_adaptive_max_pool2d,
+                                               MASE_OP_adaptive_max_pool3d };
+
+/* PyTorch pads by at most half a window. */
+static bool pads_fit(const struct mase_ox_window *w)
+{
+    bool fit = mase_ox_is_symmetric(w);
+    for (int i = 0; i < w->n; i++)
+        fit = fit && 2 * w->before[i] <= w->kernel[i];
+    return fit;
+}
+
+static bool is_dilated(const struct mase_ox_window *w)
+{
+    for (int i = 0; i < w->n; i++)
+        if (w->dilation[i] != 1)
+            return true;
+    return false;
+}
+
+static struct mase_node *average(struct mase_ox_import *im, const struct mase_ox_window *w,
+                                 struct mase_node *x, int64_t ceil_mode, bool with_pads)
+{
+    return EMIT(im, average_ops[w->n - 1], N(x), mase_ox_int_list(im, w->kernel, w->n),
+                mase_ox_int_list(im, w->stride, w->n), mase_ox_int_list(im, w->before, w->n),
+                B(ceil_mode != 0), B(with_pads));
+}
+
+OX_RULE(average_pool)
+{
+    struct mase_ox_window w = { 0 };
+    struct mase_node *x = mase_ox_x(im, 0);
+    const int64_t ceil_mode = mase_ox_attr_int(im, "ceil_mode", 0);
+    const int64_t with_pads = mase_ox_attr_int(im, "count_include_pad", 0);
+    if (!mase_ox_read_window(im, &w, x, NULL))
+        return im->status;
+    if (is_dilated(&w))
+        return mase_ox_fail(im, MASE_EUNSUPPORTED, "dilations are not computed");
+    if (pads_fit(&w))
+        return mase_ox_out(im, 0, average(im, &w, x, ceil_mode, with_pads != 0));
+    if (ceil_mode)
+        return mase_ox_fail(im, MASE_EUNSUPPORTED, "ceil_mode with these pads is not computed");
+    struct mase_ox_window again = w;
+    struct mase_node *y = average(im, &w, mase_ox_pad_window(im, &w, x, 0.0), 0, true);
+    if (with_pads)
+        return mase_ox_out(im, 0, y);
+    /* what was averaged has zeros around it: so many of a window are none */
+    struct mase_node *ones = EMIT(im, MASE_OP_ones_like, N(x));
+    struct mase_node *part =
+        average(im, &again, mase_ox_pad_window(im, &again, ones, 0.0), 0, true);
+    return mase_ox_out(im, 0, EMIT(im, MASE_OP_div, N(y), N(part)));
+}
+
+OX_RULE(max_pool)
+{
+    struct mase_ox_window w = { 0 };
+    struct mase_node *x = mase_ox_x(im, 0);
+    const int64_t ceil_mode = mase_ox_attr_int(im, "ceil_mode", 0);
+    (void)mase_ox_attr_int(im, "storage_order", 0); /* of indices, which are not computed */
+    if (!mase_ox_read_window(im, &w, x, NULL))
+        return im->status;
+    if (!pads_fit(&w)) {
+        if (ceil_mode || !mase_dtype_is_float(mase_ox_dtype(im, x)))
+            return mase_ox_fail(im, MASE_EUNSUPPORTED, "these pads are not computed");
+        x = mase_ox_pad_window(im, &w, x, -INFINITY);
+    }
+    return mase_ox_out(im, 0,
+                       EMIT(im, max_ops[w.n - 1], N(x), mase_ox_int_list(im, w.kernel, w.n),
+                            mase_ox_int_list(im, w.stride, w.n),
+                            mase_ox_int_list(im, w.before, w.n),
+                            mase_ox_int_list(im, w.dilation, w.n), B(ceil_mode != 0)));
+}
+
+/* (mean of |x|^p times the window)^(1/p) */
+OX_RULE(lp_pool)
+{
+    struct mase_ox_window w = { 0 };
+    struct mase_node *x = mase_ox_x(im, 0);
+    const int64_t p = mase_ox_attr_int(im, "p", 2),
+                  ceil_mode = mase_ox_attr_int(im, "ceil_mode", 0);
+    double size = 1.0;
+    if (!mase_ox_read_window(im, &w, x, NULL))
+        return im->status;
+    if (is_dilated(&w) || ceil_mode || p < 1)
+        return mase_ox_fail(im, MASE_EUNSUPPORTED,
+                            "dilations, ceil_mode and p below 1 are not computed");
+    for (int i = 0; i < w.n; i++)
+        size *= (double)w.kernel[i];
+    x = EMIT(im, MASE_OP_pow, N(EMIT(im, MASE_OP_abs, N(x))), I(p));
+    x = average(im, &w, mase_ox_pad_window(im, &w, x, 0.0), 0, true);
+    x = EMIT(im, MASE_OP_mul, N(x), F(size));
+    return mase_ox_out(im, 0, EMIT(im, MASE_OP_pow, N(x), F(1.0 / (double)p)));
+}
+
+static enum mase_status global_pool(struct mase_ox_import *im, const enum mase_op *ops)
+{
+    struct mase_node *x = mase_ox_x(im, 0);
+    const int n = mase_ox_rank(im, x) - 2;
+    if (im->status)
+        return im->status;
+    if (n < 1 || n > 3)
+        return mase_ox_fail(im, MASE_EUNSUPPORTED, "expected 1 to 3 spatial dimensions");
+    return mase_ox_out(im, 0, EMIT(im, ops[n - 1], N(x), I(1)));
+}
+
+OX_RULE(global_average_pool)
+{
+    return global_pool(im, global_average_ops);
+}
+
+OX_RULE(global_max_pool)
+{
+    return global_pool(im, global_max_ops);
+}
+
+OX_RULE(global_lp_pool)
+{
+    const int64_t p = mase_ox_attr_int(im, "p", 2);
+    struct mase_node *x = mase_ox_x(im, 0);
+    struct mase_arg axes[MASE_MAX_RANK];
+    const int rank = mase_ox_rank(im, x);
+    for (int d = 2; d < rank; d++)
+        axes[d - 2] = I(d);
+    x = EMIT(im, MASE_OP_pow, N(EMIT(im, MASE_OP_abs, N(x))), I(p));
+    x = EMIT(im, MASE_OP_sum, N(x), mase_ox_list(im, axes, rank - 2), B(true));
+    return mase_ox_out(im, 0, EMIT(im, MASE_OP_pow, N(x), F(1.0 / (double)p)));
+}
+
+/* ---- normalisation ---- */
+
+static const char *const norm_params[] = { "weight", "bias", "running_mean", "running_var" };
+
+static enum mase_status batch_norm_layer(struct mase_ox_import *im, struct mase_node *x,
+                                         struct mase_ox_value **v, double momentum, double eps)
+{
+    static const enum mase_op ops[] = { MASE_OP_batch_norm1d, MASE_OP_batch_norm1d,
+                                        MASE_OP_batch_norm2d, MASE_OP_batch_norm3d };
+    static const char *const keys[] = { "eps", "momentum" };
+    const char *path =
+        mase_ox_layer_path(im, (const struct mase_ox_value *const *)v, norm_params, 4);
+    const struct mase_arg channels = I(mase_ox_tensor(im, x)->shape.dim[1]);
+    const struct mase_arg values[] = { F(eps), F(mase_ox_as_written((float)(1.0 - momentum))) };
+    if (!mase_ox_add_layer(im, path, ops[mase_ox_rank(im, x) - 2], &channels, 1, keys, values, 2))
+        return im->status;
+    for (int i = 0; i < 4; i++)
+        mase_ox_fill(im, path, norm_params[i], v[i], false);
+    return mase_ox_out(im, 0, mase_ox_emit_layer(im, path, x));
+}
+
+OX_RULE(batch_norm)
+{
+    const double eps = mase_ox_attr_float(im, "epsilon", 1e-5f),
+                 momentum = mase_ox_attr_float(im, "momentum", 0.9f);
+    struct mase_node *x = mase_ox_x(im, 0);
+    struct mase_ox_value *v[4] = { mase_ox_in(im, 1), mase_ox_in(im, 2), mase_ox_in(im, 3),
+                                   mase_ox_in(im, 4) };
+    if (im->scope->opset < 7 && !mase_ox_attr_int(im, "is_test", 0))
+        return mase_ox_fail(im, MASE_EUNSUPPORTED, "is_test is 0: it would train");
+    if (mase_ox_attr_int(im, "training_mode", 0) || mase_ox_attr_int(im, "spatial", 1) != 1)
+        return mase_ox_fail(im, MASE_EUNSUPPORTED,
+                            "training_mode and spatial = 0 are not computed");
+    const int rank = mase_ox_rank(im, x);
+    bool layer = rank >= 2 && rank <= 5 && mase_ox_dtype(im, x) == MASE_F32;
+    for (int i = 0; i < 4 && !im->status; i++) {
+        if (!v[i])
+            return mase_ox_fail(im, MASE_EVALUE, "input %d is missing", i + 1);
+        layer = layer && mase_ox_fits_layer(im, v[i], 1);
+        for (int k = 0; k < i; k++)
+            layer = layer && v[i] != v[k];
+    }
+    if (im->status)
+        return im->status;
+    if (layer)
+        return batch_norm_layer(im, x, v, momentum, eps);
+    struct mase_node *scale = mase_ox_node_of(im, v[0]), *bias = mase_ox_node_of(im, v[1]);
+    struct mase_node *mean = mase_ox_node_of(im, v[2]), *var = mase_ox_node_of(im, v[3]);
+    return mase_ox_out(im, 0,
+                       EMIT(im, MASE_OP_batch_norm, N(x), N(mean), N(var), N(scale), N(bias),
+                            B(false), F(mase_ox_as_written((float)(1.0 - momentum))), F(eps)));
+}
+
+OX_RULE(instance_norm)
+{
+    const double eps = mase_ox_attr_float(im, "epsilon", 1e-5f);
+    struct mase_node *x = mase_ox_x(im, 0), *scale = mase_ox_x(im, 1), *bias = mase_ox_x(im, 2);
+    if (im->status)
+        return im->status;
+    const struct mase_arg args[] = { N(x), NONE, NONE, N(scale), N(bias), B(true), F(0.1), F(eps) };
+    return mase_ox_out(
+        im, 0,
+        mase_ox_emit_target(im, MASE_CALL_FUNCTION, "torch.nn.functional.instance_norm", args, 8));
+}
+
+/* The dimensions of x from axis on. */
+static struct mase_arg trailing(struct mase_ox_import *im, struct mase_node *x, int axis)
+{
+    const struct mase_shape *s = &mase_ox_tensor(im, x)->shape;
+    for (int d = axis; d < s->rank; d++)
+        if (!mase_ox_dim_is_fixed(im, x, d))
+            mase_ox_fail(im, MASE_EUNSUPPORTED, "it normalises over the samples");
+    return mase_ox_int_list(im, s->dim + axis, s->rank - axis);
+}
+
+/* mean and 1 / sqrt(var + eps) along the trailing dimensions, kept with length 1. */
+static enum mase_status norm_statistics(struct mase_ox_import *im, struct mase_node *x, int axis,
+                                        double eps)
+{
+    struct mase_arg axes[MASE_MAX_RANK];
+    const int rank = mase_ox_rank(im, x);
+    for (int d = axis; d < rank; d++)
+        axes[d - axis] = I(d);
+    const struct mase_arg dims = mase_ox_list(im, axes, rank - axis);
+    if (mase_ox_has_out(im, 1))
+        mase_ox_out(im, 1, EMIT(im, MASE_OP_mean, N(x), dims, B(true)));
+    if (mase_ox_has_out(im, 2)) {
+        struct mase_node *var = EMIT(im, MASE_OP_var, N(x), dims, B(false), B(true));
+        mase_ox_out(im, 2, EMIT(im, MASE_OP_rsqrt, N(EMIT(im, MASE_OP_add, N(var), F(eps)))));
+    }
+    return im->status;
+}
+
+static bool has_shape(struct mase_ox_import *im, struct mase_node *n, const struct mase_arg *dims)
+{
+    const struct mase_shape *s = &mase_ox_tensor(im, n)->shape;
+    bool same = s->rank == dims->count;
+    for (int d = 0; same && d < s->rank; d++)
+        same = s->dim[d] == dims->items[d].i;
+    return same;
+}
+
+/* A layer where weight and bias are tensors of the model of the right shape. */
+static bool norm_fits(struct mase_ox_import *im, struct mase_ox_value *v,
+                      const struct mase_arg *dims)
+{
+    if (!v || !mase_ox_fits_layer(im, v, dims->count))
+        return false;
+    const struct mase_shape *s = &mase_ox_like(im, v)->shape;
+    for (int d = 0; d < s->rank; d++)
+        if (s->dim[d] != dims->items[d].i)
+            return false;
+    return true;
+}
+
+OX_RULE(layer_norm)
+{
+    struct mase_node *x = mase_ox_x(im, 0);
+    const int axis = mase_ox_axis(im, mase_ox_attr_int(im, "axis", -1), mase_ox_rank(im, x));
+    const double eps = mase_ox_attr_float(im, "epsilon", 1e-5f);
+    struct mase_ox_value *w = mase_ox_in(im, 1), *b = mase_ox_in(im, 2);
+    (void)mase_ox_attr_int(im, "stash_type", 1); /* we compute in double */
+    if (im->status)
+        return im->status;
+    const struct mase_arg dims = trailing(im, x, axis);
+    MASE_TRY(norm_statistics(im, x, axis, eps));
+    if (norm_fits(im, w, &dims) && norm_fits(im, b, &dims) && w != b &&
+        mase_ox_dtype(im, x) == MASE_F32) {
+        const struct mase_ox_value *params[] = { w, b };
+        const char *path = mase_ox_layer_path(im, params, norm_params, 2), *key = "eps";
+        const struct mase_arg value = F(eps);
+        if (!mase_ox_add_layer(im, path, MASE_OP_layer_norm, &dims, 1, &key, &value, 1))
+            return im->status;
+        mase_ox_fill(im, path, "weight", w, false);
+        mase_ox_fill(im, path, "bias", b, false);
+        return mase_ox_out(im, 0, mase_ox_emit_layer(im, path, x));
+    }
+    struct mase_node *scale = w ? mase_ox_node_of(im, w) : NULL,
+                     *bias = b ? mase_ox_node_of(im, b) : NULL;
+    if (im->status)
+        return im->status;
+    if (scale && has_shape(im, scale, &dims) && (!bias || has_shape(im, bias, &dims)))
+        return mase_ox_out(im, 0,
+                           EMIT(im, MASE_OP_layer_norm, N(x), dims, N(scale), N(bias), F(eps)));
+    struct mase_node *y = EMIT(im, MASE_OP_layer_norm, N(x), dims, NONE, NONE, F(eps));
+    y = scale ? EMIT(im, MASE_OP_mul, N(y), N(scale)) : y;
+    return mase_ox_out(im, 0, bias ? EMIT(im, MASE_OP_add, N(y), N(bias)) : y);
+}
+
+OX_RULE(rms_norm)
+{
+    struct mase_node *x = mase_ox_x(im, 0), *scale = mase_ox_x(im, 1);
+    const int axis = mase_ox_axis(im, mase_ox_attr_int(im, "axis", -1), mase_ox_rank(im, x));
+    const double eps = mase_ox_attr_float(im, "epsilon", 1e-5f);
+    (void)mase_ox_attr_int(im, "stash_type", 1);
+    if (im->status)
+        return im->status;
+    const struct mase_arg dims = trailing(im, x, axis);
+    if (has_shape(im, scale, &dims))
+        return mase_ox_out(im, 0, EMIT(im, MASE_OP_rms_norm, N(x), dims, N(scale), F(eps)));
+    struct mase_node *y = EMIT(im, MASE_OP_rms_norm, N(x), dims, NONE, F(eps));
+    return mase_ox_out(im, 0, EMIT(im, MASE_OP_mul, N(y), N(scale)));
+}
+
+/* Scale and bias of each channel. */
+OX_RULE(group_norm)
+{
+    const double eps = mase_ox_attr_float(im, "epsilon", 1e-5f);
+    const int64_t groups = mase_ox_attr_int(im, "num_groups", 0);
+    (void)mase_ox_attr_int(im, "stash_type", 1);
+    struct mase_node *x = mase_ox_x(im, 0), *scale = mase_ox_x(im, 1), *bias = mase_ox_x(im, 2);
+    return mase_ox_out(im, 0,
+                       EMIT(im, MASE_OP_group_norm, N(x), I(groups), N(scale), N(bias), F(eps)));
+}
+
+/* The same with scale and bias of each group, until opset 20. */
+OX_RULE(group_norm_by_group)
+{
+    const double eps = mase_ox_attr_float(im, "epsilon", 1e-5f);
+    const int64_t groups = mase_ox_attr_int(im, "num_groups", 0);
+    struct mase_node *x = mase_ox_x(im, 0), *scale = mase_ox_x(im, 1), *bias = mase_ox_x(im, 2);
+    if (im->status || groups < 1)
+        return mase_ox_fail(im, MASE_EVALUE, "num_groups must be at least 1");
+    const int64_t each = mase_ox_tensor(im, x)->shape.dim[1] / groups;
+    scale = EMIT(im, MASE_OP_repeat_interleave, N(scale), I(each));
+    bias = EMIT(im, MASE_OP_repeat_interleave, N(bias), I(each));
+    return mase_ox_out(im, 0,
+                       EMIT(im, MASE_OP_group_norm, N(x), I(groups), N(scale), N(bias), F(eps)));
+}
+
+/* x / |x| along axis, 0 where the norm is 0. */
+OX_RULE(lp_normalization)
+{
+    struct mase_node *x = mase_ox_x(im, 0);
+    const int axis = mase_ox_axis(im, mase_ox_attr_int(im, "axis", -1), mase_ox_rank(im, x));
+    const int64_t p = mase_ox_attr_int(im, "p", 2);
+    if (!im->status && p != 1 && p != 2)
+        return mase_ox_fail(im, MASE_EVALUE, "p is neither 1 nor 2");
+    struct mase_node *n = EMIT(im, MASE_OP_vector_norm, N(x), I(p), I(axis), B(true));
+    struct mase_node *zero = EMIT(im, MASE_OP_eq, N(n), F(0.0));
+    struct mase_node *y =
+        EMIT(im, MASE_OP_div, N(x), N(EMIT(im, MASE_OP_masked_fill, N(n), N(zero), F(1.0))));
+    return mase_ox_out(im, 0, y);
+}
+
+/* x / (bias + alpha / size * the sum of squares of size channels around)^beta */
+OX_RULE(lrn)
+{
+    const double alpha = mase_ox_attr_float(im, "alpha", 1e-4f),
+                 beta = mase_ox_attr_float(im, "beta", 0.75);
+    const double bias = mase_ox_attr_float(im, "bias", 1.0);
+    const int64_t size = mase_ox_attr_int(im, "size", 0);
+    struct mase_node *x = mase_ox_x(im, 0);
+    int64_t before[MASE_MAX_RANK] = { 0 }, after[MASE_MAX_RANK] = { 0 };
+    struct mase_node *sum = NULL;
+    if (im->status || size < 1 || mase_ox_rank(im, x) < 2)
+        return mase_ox_fail(im, MASE_EVALUE, "size must be at least 1, of 2 dimensions or more");
+    const int64_t channels = mase_ox_tensor(im, x)->shape.dim[1];
+    if (size > 64)
+        return mase_ox_fail(im, MASE_ELIMIT, "size is above 64");
+    before[1] = (size - 1) / 2;
+    after[1] = size / 2;
+    struct mase_node *squares =
+        mase_ox_pad(im, EMIT(im, MASE_OP_mul, N(x), N(x)), before, after, "constant", 0.0);
+    for (int64_t k = 0; k < size; k++) {
+        struct mase_node *part = EMIT(im, MASE_OP_narrow, N(squares), I(1), I(k), I(channels));
+        sum = sum ? EMIT(im, MASE_OP_add, N(sum), N(part)) : part;
+    }
+    sum = EMIT(im, MASE_OP_add, N(EMIT(im, MASE_OP_mul, N(sum), F(alpha / (double)size))), F(bias));
+    return mase_ox_out(im, 0,
+                       EMIT(im, MASE_OP_div, N(x), N(EMIT(im, MASE_OP_pow, N(sum), F(beta)))));
+}
+
+OX_RULE(mean_variance_norm)
+{
+    static const int64_t usual[] = { 0, 2, 3 };
+    int count = 0;
+    const int64_t *given = mase_ox_attr_ints(im, "axes", &count);
+    const struct mase_arg axes =
+        given ? mase_ox_int_list(im, given, count) : mase_ox_int_list(im, usual, 3);
+    struct mase_node *x = mase_ox_x(im, 0);
+    struct mase_node *centred =
+        EMIT(im, MASE_OP_sub, N(x), N(EMIT(im, MASE_OP_mean, N(x), axes, B(true))));
+    struct mase_node *var =
+        EMIT(im, MASE_OP_mean, N(EMIT(im, MASE_OP_mul, N(centred), N(centred))), axes, B(true));
+    struct mase_node *std = EMIT(im, MASE_OP_add, N(EMIT(im, MASE_OP_sqrt, N(var))), F(1e-9f));
+    return mase_ox_out(im, 0, EMIT(im, MASE_OP_div, N(centred), N(std)));
+}
