@@ -1,5 +1,5 @@
 /*
- * api.h (private) - what the objects of mase.h are.
+ * objects.h (private) - what the objects of mase.h are.
  *
  * Every call of mase.h runs guarded (base/host.h), so that it ends by a status whatever happens. A
  * network is changed on a clone, which takes the network's place when all went well: a call that
@@ -114,7 +114,7 @@ enum mase_status mase_api_size(size_t size, size_t least, const char *what,
 enum mase_status mase_api_split(enum mase_split *split, const char *name,
                                 struct mase_err *err) MASE_MUST_CHECK;
 
-/* ---- net.c ---- */
+/* ---- api_net.c ---- */
 
 /* Is it there, and whole? */
 enum mase_status mase_net_use(const struct mase_net *net, struct mase_err *err) MASE_MUST_CHECK;
@@ -157,7 +157,7 @@ struct mase_scaling mase_copy_scaling(struct mase_arena *a, const struct mase_sc
 enum mase_status mase_net_fits(const struct mase_net *net, const struct mase_rows *rows,
                                struct mase_err *err) MASE_MUST_CHECK;
 
-/* ---- walk.c ---- */
+/* ---- look.c ---- */
 
 /* The network in the words that `what` names. */
 enum mase_status mase_net_describe(struct mase_str *out, struct mase_net *net, const char *what,
@@ -171,7 +171,7 @@ struct mase_value *mase_json_graph(struct mase_arena *a, const struct mase_net *
 struct mase_value *mase_json_formats(struct mase_arena *a, const struct mase_quant *q);
 struct mase_value *mase_json_config(struct mase_arena *a, const struct mase_quant *q);
 
-/* ---- passes.c ---- */
+/* ---- api_passes.c ---- */
 
 /* The function of passes that programs bring; what they are is pass->user. */
 mase_transform_fn mase_api_run_own;

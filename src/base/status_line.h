@@ -1,6 +1,6 @@
 /*
- * log.h (private) - the status line: one line at the end of the log's terminal that is redrawn in
- * place and gets out of the way of log messages.
+ * status_line.h (private) - the status line: one line at the end of the log's terminal that is
+ * redrawn in place and gets out of the way of log messages.
  */
 #ifndef MASE_BASE_STATUS_LINE_H
 #define MASE_BASE_STATUS_LINE_H

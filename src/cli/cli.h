@@ -72,8 +72,8 @@ bool mase_cli_flag(const struct mase_cli *c, enum mase_cli_option_id id);
 struct mase_table mase_cli_config_table(struct mase_arena *a, const struct mase_cli *c,
                                         bool colour);
 
-/* lists.c: does this text give an option of training several values, or name several models? If so
- * it is read when the command is known. */
+/* value_lists.c: does this text give an option of training several values, or name several models?
+ * If so it is read when the command is known. */
 bool mase_cli_is_list(enum mase_cli_option_id id, const char *text);
 /* Read such texts; for a command that takes none of them, say what is wrong with the first. */
 enum mase_status mase_cli_read_lists(struct mase_cli *c, struct mase_err *err) MASE_MUST_CHECK;
@@ -96,7 +96,7 @@ void mase_cli_option_help(struct mase_str *out, const struct mase_cli_option *o)
 void mase_cli_wrap(struct mase_str *out, int indent, int at, const char *text);
 mase_cli_run_fn mase_cli_help_command;
 
-/* passes.c: a pass by name; unknown is an error with the nearest. */
+/* cmd_passes.c: a pass by name; unknown is an error with the nearest. */
 struct mase_pass;
 enum mase_status mase_cli_find_pass(const struct mase_pass **p, const char *name,
                                     struct mase_err *err) MASE_MUST_CHECK;
@@ -107,7 +107,7 @@ mase_cli_run_fn mase_cli_train, mase_cli_test, mase_cli_predict, mase_cli_transf
     mase_cli_man, mase_cli_explain, mase_cli_diff, mase_cli_weights_command, mase_cli_trace,
     mase_cli_convert, mase_cli_show, mase_cli_report, mase_cli_calibrate, mase_cli_prune,
     mase_cli_verify, mase_cli_emit;
-/* transform.c: the passes that c has, on its model; the result saved. */
+/* cmd_transform.c: the passes that c has, on its model; the result saved. */
 enum mase_status mase_cli_run_passes(struct mase_cli *c, struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_cli_info(struct mase_cli *c, const char *what,
                                struct mase_err *err) MASE_MUST_CHECK;

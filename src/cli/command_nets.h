@@ -11,7 +11,7 @@
 
 #include "cli/cli.h"
 
-/* ---- networks (net.c) ---- */
+/* ---- networks (command_nets.c) ---- */
 
 /* What a word of the command line names: a model, a graph, a folder that was saved or that a run
  * left, a checkpoint, or a file of weights alone. */
@@ -48,7 +48,7 @@ enum mase_status mase_cli_quantize_run(const struct mase_pass_run **run, const s
 enum mase_status mase_cli_subject(const char **word, const struct mase_cli *c,
                                   struct mase_err *err) MASE_MUST_CHECK;
 
-/* ---- inputs (inputs.c) ---- */
+/* ---- inputs (command_inputs.c) ---- */
 
 /* What is given to the placeholders of a graph, in their order. */
 struct mase_cli_inputs {

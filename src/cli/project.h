@@ -20,7 +20,7 @@ enum mase_cli_weights {
     MASE_CLI_OWN,     /* the model's own, of an .onnx file */
 };
 
-/* load.c: what --load is, told from its name and held against --load-type. A folder of a run
+/* load_option.c: what --load is, told from its name and held against --load-type. A folder of a run
  * becomes what it stands for; without --load it is the model, if that is such a folder or a
  * checkpoint. */
 enum mase_status mase_cli_load_kind(enum mase_cli_weights *kind, struct mase_cli *c,
@@ -70,14 +70,14 @@ enum mase_status mase_cli_open_model(struct mase_graph **g, const struct mase_cl
 enum mase_status mase_cli_find_project(const char **dir, struct mase_cli *c,
                                        struct mase_err *err) MASE_MUST_CHECK;
 /* The dataset of the options, scaled as --scaling says or as the weights of --load want it
- * (data_opts.c). */
+ * (data_options.c). */
 enum mase_status mase_cli_open_data(struct mase_dataset **d, struct mase_cli *c,
                                     struct mase_err *err) MASE_MUST_CHECK;
 /* What a dataset is by its name; a table of the user's own is opened to find out. */
 enum mase_status mase_cli_data_info(const struct mase_data_info **info, struct mase_cli *c,
                                     const char *name, struct mase_err *err) MASE_MUST_CHECK;
 
-/* ---- build.c ---- */
+/* ---- command_graph.c ---- */
 
 /* Say that results are random, if they are. */
 void mase_cli_tell_draws(const struct mase_graph *g);
@@ -104,9 +104,9 @@ enum mase_status mase_cli_take_weights(struct mase_graph **g, struct mase_cli *c
  * a sample first (NULL: not known), since a wrong number of features is the likelier fault. */
 enum mase_status mase_cli_check_size(const struct mase_graph *g, const struct mase_shape *sample,
                                      struct mase_err *err) MASE_MUST_CHECK;
-/* ---- quantise.c ---- */
+/* ---- quantise_options.c ---- */
 
-/* freeze.c: what --freeze names is not trained. */
+/* freeze_option.c: what --freeze names is not trained. */
 enum mase_status mase_cli_freeze(struct mase_graph *g, struct mase_cli *c,
                                  struct mase_err *err) MASE_MUST_CHECK;
 

@@ -182,7 +182,7 @@ enum mase_status mase_texts_number(const struct mase_texts *t, struct mase_raw *
                                    struct mase_arena *a, const struct mase_columns *c,
                                    const char *path, struct mase_err *err) MASE_MUST_CHECK;
 
-/* ---- several inputs (inputs.c) ---- */
+/* ---- several inputs (several_inputs.c) ---- */
 
 /* How many arrays the inputs of a sample are, and what input number `input` of a part is called. */
 int mase_array_inputs(const struct mase_columns *c, const struct mase_array_names *n);

@@ -184,11 +184,12 @@ enum mase_status mase_emit_from_exact(struct mase_emit_net *n, const struct mase
                                       bool codes, struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_emit_from_program(struct mase_emit_net *n, const struct mase_program *p,
                                         struct mase_err *err) MASE_MUST_CHECK;
-/* net.c: lifetimes and slots; rows that a value takes there, with those behind it that are read. */
+/* emit_net.c: lifetimes and slots; rows that a value takes there, with those behind it that are
+ * read. */
 int64_t mase_emit_room(const struct mase_emit_value *v);
 void mase_emit_place(struct mase_emit_net *n);
 
-/* check.c: what steps were made from; one of both, the program with its input. */
+/* emit_check.c: what steps were made from; one of both, the program with its input. */
 struct mase_emit_source {
     const struct mase_exact *exact;
     const struct mase_program *program;

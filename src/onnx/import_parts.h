@@ -152,10 +152,10 @@ enum mase_status mase_ox_find_opset(struct mase_ox_import *im, const struct mase
 enum mase_status mase_ox_import_nodes(struct mase_ox_import *im, const struct mase_onnx_node *nodes,
                                       int count);
 enum mase_status mase_ox_add_tensors(struct mase_ox_import *im, const struct mase_onnx_graph *g);
-/* The nodes of a function in place of its call, in a scope of their own (nested.c). */
+/* The nodes of a function in place of its call, in a scope of their own (import_nested.c). */
 enum mase_status mase_ox_inline(struct mase_ox_import *im, const struct mase_onnx_function *f);
 
-/* ---- values (values.c) ---- */
+/* ---- values (import_values.c) ---- */
 
 /* By its name, in the scope or around it; or NULL. */
 struct mase_ox_value *mase_ox_find(const struct mase_ox_import *im, const char *name);
@@ -212,7 +212,7 @@ struct mase_node *mase_ox_constant(struct mase_ox_import *im, const struct mase_
 /* A rank 0 constant of this type. */
 struct mase_node *mase_ox_scalar(struct mase_ox_import *im, enum mase_dtype dtype, double v);
 
-/* ---- calls (emit.c) ---- */
+/* ---- calls (import_calls.c) ---- */
 
 struct mase_node *mase_ox_emit(struct mase_ox_import *im, enum mase_op op,
                                const struct mase_arg *args, int count);
@@ -266,7 +266,7 @@ struct mase_node *mase_ox_slice(struct mase_ox_import *im, struct mase_node *x, 
 struct mase_node *mase_ox_pad(struct mase_ox_import *im, struct mase_node *x, const int64_t *before,
                               const int64_t *after, const char *mode, double value);
 
-/* ---- rounded values (grids.c) ---- */
+/* ---- rounded values (import_grids.c) ---- */
 
 /* The values of a tensor that is known, whatever its type; else NULL. */
 const struct mase_tensor *mase_ox_known_tensor(struct mase_ox_import *im, struct mase_ox_value *v);
@@ -301,7 +301,7 @@ struct mase_node *mase_ox_relu(struct mase_ox_import *im, struct mase_ox_value *
 void mase_ox_quantise_layer(struct mase_ox_import *im, struct mase_module *m,
                             const struct mase_ox_grids *g);
 
-/* ---- integers of the file (quantised.c) ---- */
+/* ---- integers of the file (import_quantised.c) ---- */
 
 /* The type of a value's elements, ONNX's. */
 int mase_ox_value_type(struct mase_ox_import *im, const struct mase_ox_value *v);
@@ -351,7 +351,7 @@ bool mase_ox_is_symmetric(const struct mase_ox_window *w);
 struct mase_node *mase_ox_pad_window(struct mase_ox_import *im, struct mase_ox_window *w,
                                      struct mase_node *x, double value);
 
-/* ---- layers (layers.c) ---- */
+/* ---- layers (import_layers.c) ---- */
 
 /* A dotted path of letters, digits and _ like this name, which nothing had and which is taken now.
  */
@@ -370,7 +370,7 @@ struct mase_module *mase_ox_add_layer(struct mase_ox_import *im, const char *pat
                                       const char *const *keys, const struct mase_arg *values,
                                       int key_count);
 
-/* ---- attributes (attrs.c): each that a rule does not ask for is an error ---- */
+/* ---- attributes (import_attrs.c): each that a rule does not ask for is an error ---- */
 
 const struct mase_onnx_attribute *mase_ox_attr(struct mase_ox_import *im, const char *name);
 bool mase_ox_has_attr(const struct mase_ox_import *im,

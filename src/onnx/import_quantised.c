@@ -2,8 +2,9 @@
  * import_quantised.c - QuantizeLinear and DequantizeLinear: values as integers with a scale, and
  * back.
  *
- * What is quantised is remembered with its grid (grids.c), until someone asks for it. Integers of
- * the file become the floats that they stand for, and their grid the format of the weight.
+ * What is quantised is remembered with its grid (import_grids.c), until someone asks for it.
+ * Integers of the file become the floats that they stand for, and their grid the format of the
+ * weight.
  */
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /*
- * onnx_check.c - the rules of ONNX, asked of a model as a file has it (check.h).
+ * onnx_check.c - the rules of ONNX, asked of a model as a file has it (onnx_check.h).
  *
  * The bytes are read anew, so what is checked is what others will read. Lengths that follow the
  * samples are checked for two numbers of them.

@@ -12,7 +12,7 @@
 enum mase_status mase_onnx_check(int *node, const void *data, size_t size,
                                  struct mase_err *err) MASE_MUST_CHECK;
 
-/* ---- between check.c and check_shapes.c ---- */
+/* ---- between onnx_check.c and onnx_check_shapes.c ---- */
 
 /* A value of the model: what the file says, or what follows. */
 struct mase_oc_value {

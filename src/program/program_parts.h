@@ -78,7 +78,7 @@ enum mase_status mase_lowered_type(struct mase_ptype *type,
                                    const struct mase_tensor *const t[MASE_LOWER_SIZES],
                                    const struct mase_node *n, struct mase_err *err) MASE_MUST_CHECK;
 
-/* ---- sums (sum.c) ---- */
+/* ---- sums (sum_width.c) ---- */
 
 /* The form that holds every sum of the instruction; width 0: its operands are not all integers. */
 struct mase_integer_form mase_instr_sum(const struct mase_instr *i);

@@ -1,5 +1,6 @@
 /*
- * program_print.c - the text of a program. What it writes parse.c reads back to an equal one.
+ * program_print.c - the text of a program. What it writes program_parse.c reads back to an equal
+ * one.
  */
 #include <mase/value.h>
 

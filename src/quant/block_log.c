@@ -3,7 +3,7 @@
  *
  *     of each block: b = clamp(2^(width-1) - 1 - ceil(log2(max |x|)), 0, most),
  *                    most = 2^exponent_bias_width - 1
- *     each value as log.c rounds it with exponent_bias = b
+ *     each value as log_format.c rounds it with exponent_bias = b
  *
  * blocks         tiles of block_size (format.h, mase_geometry_tiles), smaller at the edge.
  * rounding       of the exponent to nearest, ties to even; the highest is that of the largest

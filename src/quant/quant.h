@@ -11,7 +11,7 @@
 #define QUANT(name, kernel) extern const struct mase_quant_info mase_quant_##name;
 #include <mase/quants.def>
 
-/* One value, and a block, on a grid (grid.c). */
+/* One value, and a block, on a grid (step_grid.c). */
 float mase_grid_round(float x, const struct mase_grid *g);
 void mase_grid_quantize(float *q, const float *x, const struct mase_block *b,
                         const struct mase_grid *g);
@@ -220,8 +220,8 @@ void mase_geometry_channels(int64_t *length, const struct mase_shape *s, enum ma
 enum mase_status mase_channels_fit(const struct mase_shape *s, enum mase_role role, int64_t axis,
                                    int64_t block_size, struct mase_err *err) MASE_MUST_CHECK;
 
-/* What rows have whose values training learns (learned.c): rounding by what each block would start
- * with, and no codes before they are an int. */
+/* What rows have whose values training learns (learned_step.c): rounding by what each block would
+ * start with, and no codes before they are an int. */
 void mase_learned_quantize(float *q, const float *x, const struct mase_block *b,
                            const struct mase_learning *learned, const void *params,
                            enum mase_sign sign);
@@ -295,7 +295,8 @@ typedef int64_t mase_code_fn(float q, const void *grid);
 bool mase_encode_each(int64_t *code, const float *q, int64_t n, mase_code_fn *code_of,
                       const void *grid);
 
-/* The one format of these parameters, as configured and as the row's struct has them (intern.c). */
+/* The one format of these parameters, as configured and as the row's struct has them
+ * (intern_format.c). */
 const struct mase_format *mase_format_intern(enum mase_quant_kind kind,
                                              const struct mase_value *config, const void *params);
 

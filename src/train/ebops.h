@@ -40,7 +40,7 @@ bool mase_ebops_holds(const struct mase_train_opts *o, int64_t step, int64_t ste
 bool mase_learns_bits(const struct mase_format *f);
 bool mase_rounding_has_sign(const struct mase_rounding *how); /* which has a format */
 
-/* ---- bits.c: how many bits every operand has ---- */
+/* ---- count_bits.c: how many bits every operand has ---- */
 
 struct mase_bits;
 

@@ -1,5 +1,5 @@
 /*
- * trained.h (private) - the file of a saved folder that says what its weights were trained on.
+ * trained_file.h (private) - the file of a saved folder that says what its weights were trained on.
  */
 #ifndef MASE_TRAIN_TRAINED_FILE_H
 #define MASE_TRAIN_TRAINED_FILE_H

@@ -13,7 +13,7 @@
 #include "train/predictor.h"
 #include "train/targets.h"
 
-/* What becomes zero, and how far it has come (prune.c). */
+/* What becomes zero, and how far it has come (train_prune.c). */
 struct mase_trainer_pruning {
     bool on;
     struct mase_pruning how;
@@ -115,8 +115,8 @@ enum mase_status mase_trainer_load_teacher(struct mase_trainer *t, const struct 
 
 /* What [passes.prune] says, in one line; in a. */
 const char *mase_trainer_pruning_text(struct mase_arena *a, const struct mase_pruning *p);
-/* prune.c: nothing of it does anything unless opts.prune asks for it. Choose masks anew if the step
- * to come is one of the schedule's. */
+/* train_prune.c: nothing of it does anything unless opts.prune asks for it. Choose masks anew if
+ * the step to come is one of the schedule's. */
 enum mase_status mase_trainer_start_pruning(struct mase_trainer *t,
                                             struct mase_err *err) MASE_MUST_CHECK;
 void mase_trainer_prune(struct mase_trainer *t);

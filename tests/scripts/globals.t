@@ -14,14 +14,14 @@ fault.c mase_fault_user
 fault.c mase_fault_write_max
 host.c now
 host.c process
-intern.c pool
+intern_format.c pool
 log.c logger
 number.c plain
 ops.c lock
 ops.c made
 ops.c tables
+pass_table.c added
+pass_table.c added_count
 swap.c number
-table.c added
-table.c added_count
 writer.c serial
 END

@@ -8,7 +8,7 @@
 
 struct mase_cli;
 
-/* The format with the parameters that it proposes (formats.c). */
+/* The format with the parameters that it proposes (cmd_formats.c). */
 enum mase_status mase_cli_format_proposed(const struct mase_format **f, struct mase_cli *c,
                                           enum mase_quant_kind kind, struct mase_err *err);
 /* The values of one format, with its number line, and those of all (format_values.c). */

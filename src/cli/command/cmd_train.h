@@ -17,7 +17,7 @@ void mase_cli_summary(struct mase_cli *c, const struct mase_model *m, const stru
 /* "jsc: 576000 rows to train on, ..." and the notice to the log. */
 void mase_cli_log_data(struct mase_arena *a, const struct mase_dataset *d);
 
-/* ---- data_opts.c ---- */
+/* ---- data_options.c ---- */
 
 /* What the file or folder that --load names says of its training data. What a file of --scaling
  * says goes before it. */
@@ -42,12 +42,12 @@ enum mase_status mase_cli_data_opts(struct mase_dataset_opts *o, struct mase_cli
 /* What is said of the data beside its name: "held-out, scaling standard". */
 const char *mase_cli_data_variant(struct mase_cli *c);
 
-/* ---- test.c ---- */
+/* ---- cmd_test.c ---- */
 
 /* The test split, or with --all-rows every row there is; in the arena of c. */
 struct mase_split_rows mase_cli_rows_to_test(struct mase_cli *c, const struct mase_dataset *d);
 
-/* ---- task.c ---- */
+/* ---- task_option.c ---- */
 
 /* NULL: one that is not trained. */
 const struct mase_task *mase_cli_task(const struct mase_cli *c);

@@ -1,10 +1,10 @@
 /*
  * report.h - the page of a run: what the run left in its folder, and the sections that show it.
  *
- * The folder is read and measured first (read.c, networks.c, measure.c); then every section that
- * applies writes its part (sections.def). What lies in the folder must be readable, or there is no
- * page; what lies elsewhere (a model's file, the data) may be gone, and the page says what it could
- * not show for that.
+ * The folder is read and measured first (read.c, section_networks.c, section_measure.c); then every
+ * section that applies writes its part (sections.def). What lies in the folder must be readable, or
+ * there is no page; what lies elsewhere (a model's file, the data) may be gone, and the page says
+ * what it could not show for that.
  */
 #ifndef MASE_CLI_REPORT_H
 #define MASE_CLI_REPORT_H
@@ -58,21 +58,21 @@ struct mase_report {
     const char *notice; /* what must be said of the data, or NULL */
     bool simulated;
 
-    /* networks.c */
+    /* section_networks.c */
     struct mase_graph *graph;  /* that the page is about; owned; NULL: it could not be made */
     struct mase_graph *before; /* the transforms; owned; NULL: there were none, or unknown */
     const char *weights;       /* whose they are, for people; NULL: the graph has none */
 
-    /* costs.c */
+    /* section_costs.c */
     const struct mase_value *costs, *costs_before; /* as count_flops has them; NULL: no network */
 
-    /* measure.c */
+    /* section_measure.c */
     struct mase_cli_samples samples;
     struct mase_report_spreads parameters, activations;
     const char *activations_of; /* "the first 1,024 samples of ..." */
     struct mase_report_test *tested;
 
-    /* training.c, bits.c, sweep.c */
+    /* section_training.c, section_bits.c, section_sweep.c */
     struct mase_report_metrics *metrics; /* NULL: the run has none */
     struct mase_report_bits *bits;       // (bit_rows): by epochs
     int bit_rows;
@@ -86,7 +86,7 @@ struct mase_report {
 void mase_report_note(struct mase_report *r, const char *fmt, ...) MASE_PRINTF(2, 3);
 
 /* The share of values that a spread's format cuts off, and its signal to noise; NaN where what is
- * cut off does not matter (quantised.c). */
+ * cut off does not matter (section_quantised.c). */
 double mase_report_saturated(const struct mase_report_spread *s);
 double mase_report_sqnr(const struct mase_report_spread *s);
 

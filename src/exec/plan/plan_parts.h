@@ -14,7 +14,7 @@ struct mase_slot *mase_plan_new_slot(struct mase_plan *p, const struct mase_tens
 /* The slot of a tensor, or NULL. */
 struct mase_slot *mase_plan_slot(const struct mase_plan *p, const struct mase_tensor *t);
 
-/* ---- where the batch stands (axis.c) ---- */
+/* ---- where the batch stands (batch_axis.c) ---- */
 
 /* The slot's batch is this dimension of its tensor. */
 void mase_slot_set_axis(struct mase_plan *p, struct mase_slot *s, int axis);
@@ -23,7 +23,7 @@ enum mase_status mase_axis_check(const struct mase_plan *p, const struct mase_st
                                  const struct mase_call *c, const struct mase_slot *out,
                                  struct mase_err *err) MASE_MUST_CHECK;
 
-/* ---- weights (weights.c) ---- */
+/* ---- weights (plan_weights.c) ---- */
 
 /* The tile, or the plan alike, whose copies of weights p uses; NULL: it has its own. */
 const struct mase_plan *mase_plan_first_tile(const struct mase_plan *p);
@@ -42,7 +42,7 @@ struct mase_weight *mase_weight_as(struct mase_plan *p, struct mase_weight *w,
 /* The step reads w: its gradient is the step's business. */
 void mase_step_use(struct mase_step *s, struct mase_weight *w);
 
-/* ---- what parameters alone decide (derive.c) ---- */
+/* ---- what parameters alone decide (derived_values.c) ---- */
 
 /* Plan a call whose operands do not follow the samples. */
 enum mase_status mase_derive_call(struct mase_plan *p, struct mase_call *c,
@@ -67,7 +67,7 @@ void mase_derive_forward(struct mase_plan *p, int threads);
 void mase_derive_backward(struct mase_plan *p, int threads);
 void mase_derive_free(struct mase_plan *p);
 
-/* ---- buffers that change (store.c) ---- */
+/* ---- buffers that change (stored_buffers.c) ---- */
 
 /* At the end of each step of training a buffer of the graph becomes the value. name: of the node,
  * for messages. */
@@ -81,8 +81,8 @@ void mase_plan_store(const struct mase_plan *p);
 /* Steps for those of the call's results that have lanes. */
 enum mase_status mase_plan_add_call(struct mase_plan *p, struct mase_call *c,
                                     struct mase_call *probe, struct mase_err *err) MASE_MUST_CHECK;
-/* A call whose results have no lanes: a constant, a parameter, or derived from them (plain.c).
- * probe: its result for two samples. */
+/* A call whose results have no lanes: a constant, a parameter, or derived from them
+ * (constant_calls.c). probe: its result for two samples. */
 enum mase_status mase_plan_add_plain_call(struct mase_plan *p, struct mase_call *c,
                                           const struct mase_arg *probe,
                                           struct mase_err *err) MASE_MUST_CHECK;
@@ -96,7 +96,7 @@ enum mase_status mase_plan_add_constant(struct mase_plan *p, struct mase_call *c
 enum mase_status mase_plan_finish(struct mase_plan *p, struct mase_err *err) MASE_MUST_CHECK;
 /* Weights have changed: what steps that evaluate have made of them is made anew. */
 void mase_plan_refresh(struct mase_plan *p);
-/* List the work of forward, anew when watchers came, and of backward (works.c). */
+/* List the work of forward, anew when watchers came, and of backward (phases.c). */
 void mase_plan_list_forward(struct mase_plan *p);
 void mase_plan_list_backward(struct mase_plan *p);
 /* A new slot: rows of lanes of this shape (the batch first), or a plain copy of a tensor's shape.

@@ -1,5 +1,6 @@
 /*
- * step.c - slots and steps while a plan is made: what the kinds of steps ask for (step.h, plan.h).
+ * step.c - slots and steps while a plan is made: what the kinds of steps ask for (step.h,
+ * plan_parts.h).
  */
 #include "exec/plan/plan_parts.h"
 #include "exec/step/plan_formats.h"

@@ -21,7 +21,7 @@
 struct mase_slot {
     const struct mase_tensor *tensor; /* its shape is that of the largest batch, the batch first */
     bool lanes;
-    int axis;       /* lanes: where the batch stands in the graph (axis.c) */
+    int axis;       /* lanes: where the batch stands in the graph (batch_axis.c) */
     int64_t behind; /* elements of a sample behind that dimension, when it is not the first */
     bool needs_grad;
     bool has_grad;               /* planning: some user contributes to dx */
@@ -33,9 +33,9 @@ struct mase_slot {
     struct mase_slot *unrounded; /* plain: a weight that each step rounds for itself, as */
     const struct mase_asked *asked;
     struct mase_weight *weight; /* plain: the weight it is; NULL: a constant */
-    bool derived;               /* plain: computed from parameters, if a step asks (derive.c) */
-    bool changes;               /* plain: a buffer that is another for each batch (store.c) */
-    const char *why;            /* set: no step can use it, and why */
+    bool derived;    /* plain: computed from parameters, if a step asks (derived_values.c) */
+    bool changes;    /* plain: a buffer that is another for each batch (stored_buffers.c) */
+    const char *why; /* set: no step can use it, and why */
     bool is_input;
     bool is_result;            /* whoever runs the plan reads x, and when training writes dx */
     struct mase_step *made_by; /* the last step whose result it is */
@@ -135,9 +135,9 @@ struct mase_step {
     mase_single_fn *single; /* a single sample in evaluation; NULL: no such path */
     int64_t work_size;      /* floats for the time of backward alone */
     float *work;
-    struct mase_rounded *rounded;         /* its quantised weights (quantise.c) */
-    struct mase_fault *fault;             /* NULL: it computes with any values */
-    bool guarded;                         /* the fault is an integer that is too large (whole.c) */
+    struct mase_rounded *rounded; /* its quantised weights (plan_formats.c) */
+    struct mase_fault *fault;     /* NULL: it computes with any values */
+    bool guarded;                 /* the fault is an integer that is too large (whole_numbers.c) */
     struct mase_step *watch, **watch_end; /* who looks at the result (watch.c) */
     struct mase_step *next_watch;
     void *own; /* the kind's, in the plan's arena */
@@ -295,8 +295,8 @@ void mase_step_backward_turn(struct mase_step *s, mase_turn_fn *run, enum mase_u
 /* The phases listed last become a body that runs as many turns, one turn after the other. */
 void mase_step_repeat_forward(struct mase_step *s, int phases, long turns);
 void mase_step_repeat_backward(struct mase_step *s, int phases, long turns);
-/* whole.c: behind what the step computes of integers, see that float32 holds it; and what to say
- * of one that it does not. */
+/* whole_numbers.c: behind what the step computes of integers, see that float32 holds it; and what
+ * to say of one that it does not. */
 enum mase_status mase_step_guard_whole(struct mase_step *s, struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_step_refuse_whole(const struct mase_step *s, int64_t sample,
                                         struct mase_err *err) MASE_MUST_CHECK;

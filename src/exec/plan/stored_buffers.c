@@ -3,8 +3,8 @@
  * vectors of a spectral norm.
  *
  * What they become is decided by parameters and buffers alone, so the derived plan computes it
- * (derive.c), at the beginning of a step. They take it at its end: until then every reader finds
- * what was there before, as the graph says.
+ * (derived_values.c), at the beginning of a step. They take it at its end: until then every reader
+ * finds what was there before, as the graph says.
  */
 #include <string.h>
 

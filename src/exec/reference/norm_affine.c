@@ -1,5 +1,5 @@
 /*
- * norm_affine.c - see norm_line.h.
+ * norm_affine.c - see norm_affine.h.
  */
 #include "exec/reference/norm_affine.h"
 

@@ -1,5 +1,5 @@
 /*
- * reduction.c - one result out of many values (line.h), and the reference of these operations.
+ * reduction.c - one result out of many values (reduction.h), and the reference of these operations.
  */
 #include "exec/reference/reduction.h"
 

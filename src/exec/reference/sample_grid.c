@@ -1,5 +1,5 @@
 /*
- * sample_grid.c - grid_sample's places (grid.h), its reference, and that of affine_grid.
+ * sample_grid.c - grid_sample's places (sample_grid.h), its reference, and that of affine_grid.
  */
 #include "exec/reference/sample_grid.h"
 

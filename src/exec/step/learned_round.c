@@ -1,6 +1,6 @@
 /*
  * learned_round.c - rounding to grids in plans that train: what was cut passes no gradient back,
- * and steps and bounds may themselves be learned (quantise.h).
+ * and steps and bounds may themselves be learned (plan_formats.h).
  *
  * A grid belongs to a block. What is learned of it is a parameter like any other; its gradient is
  * the sum over the rows of the block, row by row in their order, whoever computed them.

@@ -1,6 +1,7 @@
 /*
- * op_reduction.c - variances, norms, extremes and other results out of many values (line.h), lane
- * by lane, in double. A row of the input goes into one result, so that backward goes by results.
+ * op_reduction.c - variances, norms, extremes and other results out of many values (reduction.h),
+ * lane by lane, in double. A row of the input goes into one result, so that backward goes by
+ * results.
  */
 #include "exec/reference/reduction.h"
 #include "exec/reference/ref.h"

@@ -1,5 +1,5 @@
 /*
- * plan_formats.c - number formats in a plan (quantise.h).
+ * plan_formats.c - number formats in a plan (plan_formats.h).
  */
 #include "exec/step/plan_formats.h"
 

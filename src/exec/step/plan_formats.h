@@ -44,7 +44,7 @@ struct mase_rounded {
 };
 
 /* ---- grids whose gradient is not straight: what was cut has none, and steps may be learned
- * (gridded.c) ---- */
+ * (learned_round.c) ---- */
 
 struct mase_gridded_products;
 

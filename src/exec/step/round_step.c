@@ -1,5 +1,5 @@
 /*
- * round_step.c - rounding to a number format in a plan (round.h).
+ * round_step.c - rounding to a number format in a plan (round_step.h).
  *
  * A kernel is given what the reference is given, blocks of rows and lanes, and returns the same
  * bits. Blocks lie within a sample, so that lanes, which are samples, are rounded side by side.

@@ -1,8 +1,8 @@
 /*
  * zoo_parts.h - what the builders of the zoo share; private to it.
  *
- * A builder checks the data, then makes the graph with the verbs of build.h. Numbers are printed as
- * int in the texts: a dataset's lengths are small.
+ * A builder checks the data, then makes the graph with the verbs of graph_build.h. Numbers are
+ * printed as int in the texts: a dataset's lengths are small.
  */
 #ifndef MASE_FRONTEND_ZOO_ZOO_PARTS_H
 #define MASE_FRONTEND_ZOO_ZOO_PARTS_H

@@ -35,7 +35,8 @@ enum mase_status mase_params_make(struct mase_module *m, struct mase_arena *a,
 /* Do they start by the same rule? Lists of values are not compared. */
 bool mase_param_starts_as(const struct mase_param *p, const struct mase_param *d);
 
-/* A table that says how a layer is quantised, checked: its keys and formats are known (quant.c). */
+/* A table that says how a layer is quantised, checked: its keys and formats are known
+ * (layer_formats.c). */
 struct mase_quant_table {
     const struct mase_value *config;
     enum mase_quant_kind named;                    /* the class */
@@ -105,7 +106,7 @@ void mase_weights_free(struct mase_graph *g);
 /* Bytes of weights beyond which a graph is refused. */
 #define MASE_MAX_WEIGHTS ((int64_t)64 << 30)
 
-/* As mase_graph_equal has it (equal.c). */
+/* As mase_graph_equal has it (graph_equal.c). */
 bool mase_param_equal(const struct mase_param *a, const struct mase_param *b);
 bool mase_module_equal(const struct mase_module *a, const struct mase_module *b);
 

@@ -1,5 +1,5 @@
 /*
- * calibrate_walk.c - calibration, node by node in the order of execution (calibrate.h).
+ * calibrate_walk.c - calibration, node by node in the order of execution (calibrate_parts.h).
  *
  * All of it happens on a copy of the graph, in float at first. A node that is done computes in its
  * formats from then on, so the next one is given what it will be given. Within a node: its inputs
