@@ -76,7 +76,7 @@ static enum mase_status find(int *index, const char **file, const char *name, st
         name = head;
     }
     const enum mase_status st = mase_name_find(index, "dataset", name, names, COUNT, err);
-    if (st)
+    if (st && err)
         tell_kinds(err);
     return st;
 }

@@ -130,3 +130,9 @@ if command -v python3 >/dev/null; then
 else
     skip "JSON" "no python3"
 fi
+
+# A file that is not there, beside a network that has a usual data set.
+for missing in missing.csv missing.npz npz:missing.npz missing.h5; do
+    run train jsc-tiny $missing
+    refused "$missing" "missing\\.[a-z0-9]*: file not found"
+done
