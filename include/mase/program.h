@@ -125,7 +125,7 @@ struct mase_program {
     int value_count, value_cap;
     struct mase_instr *first, *last;
     struct mase_arg output;      /* what is returned */
-    struct mase_ptrmap *of_node; /* from nodes of the graph to values; NULL when parsed */
+    struct mase_ptrmap *of_node; /* from nodes of the graph to results; NULL when parsed */
 };
 
 struct mase_lower_opts {
@@ -134,6 +134,8 @@ struct mase_lower_opts {
     int input_count;
     bool training;       /* batch statistics, dropout; else evaluation */
     bool formats_change; /* every operand that could have a format is rounded, if only to a copy */
+    bool concrete;       /* for the inputs' own shapes: no length depends on N, so that networks
+                          * which mix or cut the samples of a batch have a program, too */
 };
 /* From a graph; parameters are borrowed from it, so free the program first. Refused: a graph whose
  * numbers follow the number of samples otherwise than by a factor and an offset. */
@@ -141,8 +143,10 @@ enum mase_status mase_program_lower(struct mase_program **out, const struct mase
                                     const struct mase_lower_opts *opts,
                                     struct mase_err *err) MASE_MUST_CHECK;
 void mase_program_free(struct mase_program *p);
-/* What a node of its graph computes; NULL when that is no tensor, or nobody uses it. Of one that is
- * written into later: the last. */
+/* What a node of its graph computes, values standing for tensors; NULL when that is no tensor and
+ * the program not concrete. Of a node that is written into later: what was written last. */
+const struct mase_arg *mase_program_result(const struct mase_program *p, const struct mase_node *n);
+/* If that is one tensor: its value; NULL when it is not, or no instruction uses it. */
 struct mase_pvalue *mase_program_value(const struct mase_program *p, const struct mase_node *n);
 
 void mase_program_print(struct mase_str *out, const struct mase_program *p);

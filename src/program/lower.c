@@ -443,8 +443,12 @@ static enum mase_status lower_call(struct lowering *low, const struct mase_node 
     struct fresh f = { 0 };
     for (int s = 0; s < MASE_LOWER_SIZES; s++) {
         struct mase_call *c = &l->call[s];
-        MASE_TRY(mase_call_init(c, &low->scratch, n, lookup, &low->v[s], err));
-        MASE_TRY(mase_call_infer(c, err));
+        if (s && low->opts->concrete) {
+            *c = l->call[0];
+        } else {
+            MASE_TRY(mase_call_init(c, &low->scratch, n, lookup, &low->v[s], err));
+            MASE_TRY(mase_call_infer(c, err));
+        }
         low->v[s].value[low->position] = c->result;
         at[s] = &c->result;
         if (!alike(&c->result, &l->call[0].result))
@@ -486,13 +490,13 @@ static enum mase_status lower_input(struct lowering *low, const struct mase_node
     const struct mase_tensor *t[MASE_LOWER_SIZES];
     struct mase_ptype type;
     if (!in && n->args.count == 0)
-        return mase_fail(err, MASE_EVALUE, "no input for placeholder '%s'", n->name);
+        return mase_missing_input(low->g, n, low->opts->inputs, low->opts->input_count, err);
     for (int s = 0; s < MASE_LOWER_SIZES; s++) {
         struct mase_arg *value = &low->v[s].value[low->position];
         *value = in ? tensor_arg(a, &in->tensor) : n->args.items[0];
         if (!in)
             continue;
-        if (value->tensor->shape.rank)
+        if (value->tensor->shape.rank && !low->opts->concrete)
             value->tensor->shape.dim[0] = mase_lower_samples[s];
         t[s] = value->tensor;
     }
@@ -585,6 +589,8 @@ static enum mase_status lower(struct lowering *low, struct mase_err *err)
 static enum mase_status check_batch(const struct mase_graph *g, const struct mase_lower_opts *opts,
                                     struct mase_err *err)
 {
+    if (opts->concrete)
+        return MASE_OK;
     if (g->batch)
         return mase_fail(err, MASE_EUNSUPPORTED, "its shapes hold for batches of %lld alone",
                          (long long)g->batch);

@@ -101,15 +101,30 @@ static enum mase_status find_all_learned(struct lowering *low, struct mase_err *
     return MASE_OK;
 }
 
+/* ---- what nodes became ---- */
+
+/* A result with values for its tensors. */
+static struct mase_arg with_values(const struct lowering *low, const struct mase_arg *result)
+{
+    struct mase_arena *a = &low->p->arena;
+    if (result->kind == MASE_ARG_TENSOR)
+        return mase_pvalue_arg(mase_ptrmap_get(&low->value_of, result->tensor));
+    struct mase_arg copy = mase_arg_copy(a, result);
+    for (int i = 0; mase_arg_has_items(&copy) && i < copy.count; i++)
+        copy.items[i] = with_values(low, &result->items[i]);
+    return copy;
+}
+
 static void map_nodes(struct lowering *low)
 {
     struct mase_arena *a = &low->p->arena;
-    const struct mase_arg *value = low->v[0].value;
+    const struct mase_arg *result = low->v[0].value;
     low->p->of_node = mase_new(a, struct mase_ptrmap);
-    for (const struct mase_node *n = low->g->first; n; n = n->next, value++) {
-        struct mase_pvalue *v = mase_ptrmap_get(&low->value_of, mase_arg_tensor(value));
-        if (v)
-            mase_ptrmap_put(low->p->of_node, a, n, v);
+    for (const struct mase_node *n = low->g->first; n->kind != MASE_OUTPUT; n = n->next, result++) {
+        if (result->kind != MASE_ARG_TENSOR && !low->opts->concrete)
+            continue; /* a number for the first batch that was looked at */
+        const struct mase_arg r = with_values(low, result);
+        mase_ptrmap_put(low->p->of_node, a, n, mase_arena_memdup(a, &r, sizeof r));
     }
 }
 

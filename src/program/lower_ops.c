@@ -180,15 +180,34 @@ enum mase_status mase_lower_recurrent(struct mase_lowered *l, struct mase_err *e
     return MASE_OK;
 }
 
+/* The call computes with a single sample as a batch of one. */
+static void make_batch_of_one(struct mase_lowered *l)
+{
+    const struct mase_ptype own = mase_pvalue_of(&l->param[0])->type;
+    struct mase_ptype batch = own;
+    batch.dim[0] = (struct mase_extent){ .plus = 1 };
+    memcpy(batch.dim + 1, own.dim, (size_t)own.rank * sizeof *own.dim);
+    batch.rank++;
+    struct mase_arg reshape[MASE_MAX_PARAMS] = { l->param[0], mase_lowered_sizes(l, &batch) };
+    l->param[0] = mase_pvalue_arg(mase_lowered_emit(l, MASE_OP_reshape, reshape, &batch));
+    l->param[0] = mase_pvalue_arg(mase_lowered_emit(l, l->op, l->param, &batch));
+    l->param[1] = mase_lowered_sizes(l, &own);
+    l->op = MASE_OP_reshape;
+    l->prim = MASE_PRIM_reshape;
+}
+
 /* Batch and instance norm as functions, and the latter as layers: a layer that keeps no statistics
  * of its own takes the input's. */
 enum mase_status mase_lower_stateful(struct mase_lowered *l, struct mase_err *err)
 {
     const struct mase_call *c = &l->call[0];
-    const bool batch = l->op == MASE_OP_batch_norm;
-    if (l->op == MASE_OP_instance_norm2d && c->module && c->param[0].tensor->shape.rank == 3)
+    const bool single =
+        l->op == MASE_OP_instance_norm2d && c->module && c->param[0].tensor->shape.rank == 3;
+    if (single && mase_pvalue_of(&l->param[0])->type.dim[0].times)
         return mase_call_fail(c, err, "of a single sample: a program has a batch of them");
-    set_training(l, batch ? "training" : "use_input_stats");
+    set_training(l, l->op == MASE_OP_batch_norm ? "training" : "use_input_stats");
+    if (single)
+        make_batch_of_one(l);
     return MASE_OK;
 }
 

@@ -242,9 +242,15 @@ void mase_instr_products(struct mase_products *p, const struct mase_instr *i)
                                  .turned = i->turned };
 }
 
+const struct mase_arg *mase_program_result(const struct mase_program *p, const struct mase_node *n)
+{
+    return p->of_node ? mase_ptrmap_get(p->of_node, n) : NULL;
+}
+
 struct mase_pvalue *mase_program_value(const struct mase_program *p, const struct mase_node *n)
 {
-    struct mase_pvalue *v = p->of_node ? mase_ptrmap_get(p->of_node, n) : NULL;
+    const struct mase_arg *result = mase_program_result(p, n);
+    struct mase_pvalue *v = result ? mase_pvalue_of(result) : NULL;
     return v && v->number >= 0 ? v : NULL;
 }
 

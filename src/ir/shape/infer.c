@@ -29,15 +29,16 @@ static struct mase_arg tensor_arg(struct mase_arena *a, const struct mase_tensor
     return (struct mase_arg){ .kind = MASE_ARG_TENSOR, .tensor = copy };
 }
 
-static enum mase_status missing_input(const struct mase_graph *g, const struct mase_node *n,
-                                      const struct mase_walk_plan *plan, struct mase_err *err)
+enum mase_status mase_missing_input(const struct mase_graph *g, const struct mase_node *n,
+                                    const struct mase_input *inputs, int input_count,
+                                    struct mase_err *err)
 {
     struct mase_str need = { 0 }, given = { 0 };
     for (const struct mase_node *p = g->first; p; p = p->next)
         if (p->kind == MASE_PLACEHOLDER)
             mase_str_printf(&need, "%s%s", need.len ? ", " : "", p->name);
-    for (int i = 0; i < plan->input_count; i++)
-        mase_str_printf(&given, "%s%s", i ? ", " : "", plan->inputs[i].name);
+    for (int i = 0; i < input_count; i++)
+        mase_str_printf(&given, "%s%s", i ? ", " : "", inputs[i].name);
     enum mase_status st =
         mase_fail(err, MASE_EVALUE, "no input for placeholder '%s': the graph takes %s; given: %s",
                   n->name, mase_str_text(&need), given.len ? mase_str_text(&given) : "nothing");
@@ -60,7 +61,7 @@ static enum mase_status placeholder_value(struct mase_arg *out, struct mase_aren
         return MASE_OK;
     }
     if (n->args.count == 0)
-        return missing_input(g, n, plan, err);
+        return mase_missing_input(g, n, plan->inputs, plan->input_count, err);
     *out = n->args.items[0];
     return MASE_OK;
 }

@@ -32,6 +32,10 @@ struct mase_walk_plan {
 enum mase_status mase_values_walk(struct mase_values *v, struct mase_arena *a,
                                   const struct mase_graph *g, const struct mase_walk_plan *plan,
                                   struct mase_err *err) MASE_MUST_CHECK;
+/* The placeholder n has neither an input nor a default: the message lists what g takes. */
+enum mase_status mase_missing_input(const struct mase_graph *g, const struct mase_node *n,
+                                    const struct mase_input *inputs, int input_count,
+                                    struct mase_err *err);
 /* The shape rule of a call, and a limit on what it may ask for. */
 enum mase_status mase_call_infer(struct mase_call *c, struct mase_err *err) MASE_MUST_CHECK;
 
