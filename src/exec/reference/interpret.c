@@ -3,9 +3,11 @@
  */
 #include "exec/reference/interpret.h"
 
+#include "base/limit.h"
 #include "exec/reference/ref.h"
 #include "ir/shape/infer.h"
 #include "ir/shape/shape.h"
+#include "ir/text/arg.h"
 #include "quant/quant.h"
 
 /* ---- one instruction ---- */
@@ -59,13 +61,13 @@ enum mase_status mase_instr_run(const struct mase_instr *i, struct mase_arena *a
     if (i->prim == MASE_PRIM_round)
         return run_round(i, a, tensor, err);
     struct mase_pcall k;
-    mase_forward_fn *forward = mase_forward_of(i->op);
     mase_pcall_init(&k, a, i, tensor, samples);
     MASE_TRY(mase_call_infer(&k.call, err));
     MASE_TRY(mase_ref_room(&k.call, &k.call.result, err));
+    /* Pieces of an operand are complete already; None is there for an effect. */
     const bool todo = mase_ref_allocate(a, &k.call.result) || k.call.result.kind == MASE_ARG_NONE;
-    if (todo && forward)
-        MASE_TRY(forward(&k.call, err));
+    if (todo && mase_forward_of(i->op))
+        MASE_TRY(mase_ref_compute(&k.call, err));
     mase_pcall_results(&k, i, tensor);
     return MASE_OK;
 }
@@ -166,7 +168,8 @@ static enum mase_status set_input(struct running *r, const struct mase_pvalue *v
         if (mase_streq(r->inputs[i].name, v->name))
             in = &r->inputs[i];
     if (!in || !in->tensor.data)
-        return mase_fail(err, MASE_EVALUE, "input '%s' has no values", v->name);
+        return mase_fail(err, MASE_EVALUE, "input '%s' has %sno values", v->name,
+                         in ? "a shape but " : "");
     for (int d = 0; d < v->type.rank && d < in->tensor.shape.rank && r->samples < 0; d++)
         if (v->type.dim[d].times)
             r->samples = (in->tensor.shape.dim[d] - v->type.dim[d].plus) / v->type.dim[d].times;
@@ -191,6 +194,43 @@ static enum mase_status set_constant(struct running *r, const struct mase_pvalue
     return MASE_OK;
 }
 
+/* All values are kept to the end: would they be too many? Told before anything is computed. Copies
+ * that are rounded are counted when they are made. */
+static enum mase_status check_total(const struct running *r, struct mase_err *err)
+{
+    uint64_t all = 0;
+    for (const struct mase_instr *i = r->p->first; i; i = i->next) {
+        for (int k = 0; k < i->result_count && i->prim != MASE_PRIM_round; k++) {
+            const struct mase_ptype *type = &i->result[k]->type;
+            const struct mase_shape shape = mase_ptype_shape(type, r->samples);
+            all += (uint64_t)mase_shape_count(&shape) * (uint64_t)mase_dtypes[type->dtype].size;
+        }
+        const enum mase_status st =
+            mase_limit_network(all, err, "%s: its result, with all before it,",
+                               i->from ? i->from : mase_prims[i->prim].name);
+        MASE_TRY(i->node ? mase_node_place(i->node, st, err) : st);
+    }
+    return MASE_OK;
+}
+
+static enum mase_status run(struct running *r, struct mase_err *err)
+{
+    r->tensor = mase_new_array(r->a, struct mase_tensor *, (size_t)r->p->value_count);
+    for (int n = 0; n < r->p->value_count; n++) {
+        const struct mase_pvalue *v = r->p->value[n];
+        if (v->source == MASE_PSOURCE_INPUT)
+            MASE_TRY(set_input(r, v, err));
+        else if (v->source != MASE_PSOURCE_RESULT)
+            MASE_TRY(set_constant(r, v, err));
+    }
+    MASE_TRY(check_total(r, err));
+    for (const struct mase_instr *i = r->p->first; i; i = i->next) {
+        const enum mase_status st = mase_instr_run(i, r->a, r->tensor, r->samples, err);
+        MASE_TRY(i->node ? mase_node_place(i->node, st, err) : st);
+    }
+    return MASE_OK;
+}
+
 enum mase_status mase_program_run(struct mase_arg *out, struct mase_arena *a,
                                   const struct mase_program *p, const struct mase_input *inputs,
                                   int input_count, struct mase_err *err)
@@ -198,16 +238,40 @@ enum mase_status mase_program_run(struct mase_arg *out, struct mase_arena *a,
     struct running r = {
         .p = p, .inputs = inputs, .input_count = input_count, .a = a, .samples = -1
     };
-    r.tensor = mase_new_array(a, struct mase_tensor *, (size_t)p->value_count);
-    for (int n = 0; n < p->value_count; n++) {
-        const struct mase_pvalue *v = p->value[n];
-        if (v->source == MASE_PSOURCE_INPUT)
-            MASE_TRY(set_input(&r, v, err));
-        else if (v->source != MASE_PSOURCE_RESULT)
-            MASE_TRY(set_constant(&r, v, err));
-    }
-    for (const struct mase_instr *i = p->first; i; i = i->next)
-        MASE_TRY(mase_instr_run(i, a, r.tensor, r.samples, err));
+    MASE_TRY(run(&r, err));
     *out = mase_pcall_arg(a, &p->output, r.tensor);
+    return MASE_OK;
+}
+
+/* ---- what the nodes of its graph compute ---- */
+
+/* A result with tensors for its values. A parameter that no instruction reads has no number. */
+static struct mase_arg with_tensors(const struct running *r, const struct mase_arg *result)
+{
+    const struct mase_pvalue *v = mase_pvalue_of(result);
+    if (v)
+        return (struct mase_arg){ .kind = MASE_ARG_TENSOR,
+                                  .tensor =
+                                      v->number >= 0 ? r->tensor[v->number] : &v->param->tensor };
+    struct mase_arg copy = mase_arg_copy(r->a, result);
+    for (int i = 0; mase_arg_has_items(&copy) && i < copy.count; i++)
+        copy.items[i] = with_tensors(r, &result->items[i]);
+    return copy;
+}
+
+enum mase_status mase_program_run_nodes(struct mase_values *out, struct mase_arena *a,
+                                        const struct mase_program *p, const struct mase_graph *g,
+                                        const struct mase_input *inputs, int input_count,
+                                        struct mase_err *err)
+{
+    struct running r = { .p = p, .inputs = inputs, .input_count = input_count, .a = a };
+    MASE_TRY(run(&r, err));
+    *out = (struct mase_values){ .arena = a, .index.arena = a };
+    out->value = mase_new_array(a, struct mase_arg, (size_t)g->node_count);
+    for (const struct mase_node *n = g->first; n; n = n->next) {
+        const struct mase_arg *result = mase_program_result(p, n);
+        out->value[out->count++] = with_tensors(&r, n->kind == MASE_OUTPUT ? &p->output : result);
+        mase_map_put(&out->index, n->name, (void *)(uintptr_t)out->count);
+    }
     return MASE_OK;
 }

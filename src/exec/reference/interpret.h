@@ -15,6 +15,11 @@
 enum mase_status mase_instr_run(const struct mase_instr *i, struct mase_arena *a,
                                 struct mase_tensor **tensor, int64_t samples,
                                 struct mase_err *err) MASE_MUST_CHECK;
+/* Run a concrete program of g: what every node gives. */
+enum mase_status mase_program_run_nodes(struct mase_values *out, struct mase_arena *a,
+                                        const struct mase_program *p, const struct mase_graph *g,
+                                        const struct mase_input *inputs, int input_count,
+                                        struct mase_err *err) MASE_MUST_CHECK;
 /* What a rounding rounds to, with what its format has learned. */
 const struct mase_format *mase_instr_format(const struct mase_instr *i,
                                             struct mase_tensor *const *tensor);

@@ -45,8 +45,9 @@ enum mase_status mase_ref_room(const struct mase_call *c, const struct mase_arg 
                                struct mase_err *err) MASE_MUST_CHECK;
 /* Memory for the result's new tensors; returns how many there were. */
 int mase_ref_allocate(struct mase_arena *a, struct mase_arg *result);
-/* Compute the result, for which there is memory, with the formats of the call's node. */
-enum mase_status mase_ref_forward(const struct mase_call *c, struct mase_err *err) MASE_MUST_CHECK;
+/* Compute the result, for which there is memory: integers by arithmetic of their own, all else by
+ * the operation's forward. */
+enum mase_status mase_ref_compute(struct mase_call *c, struct mase_err *err) MASE_MUST_CHECK;
 
 /* An operand that is a tensor or a number; off is ignored for a number. */
 double mase_ref_operand(const struct mase_arg *a, int64_t off);
