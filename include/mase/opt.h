@@ -110,6 +110,17 @@ void mase_opt_set_default(void *opts, const struct mase_opt *row);
 enum mase_status mase_opt_bind_value(void *opts, const struct mase_opt *row,
                                      const struct mase_value *v,
                                      struct mase_err *err) MASE_MUST_CHECK;
+/* The inverse: what the field of a row holds as a value in a. Binding it gives the field again; a
+ * number given as none, and a text that is NULL, is none. */
+struct mase_value *mase_opt_value(struct mase_arena *a, const void *opts,
+                                  const struct mase_opt *row);
+/* The default of a row as a value in a. */
+struct mase_value *mase_opt_default_value(struct mase_arena *a, const struct mase_opt *row);
+/* A value as the field of a row would hold it, in a: checked, and an integer given for a number is
+ * one. */
+enum mase_status mase_opt_convert(struct mase_value **out, struct mase_arena *a,
+                                  const struct mase_opt *row, const struct mase_value *v,
+                                  struct mase_err *err) MASE_MUST_CHECK;
 /* "integer 1..32", "integer 0..", "one of type, name, regex_name": what the row allows, for help
  * and messages. */
 void mase_opt_describe(struct mase_str *out, const struct mase_opt *row);

@@ -68,12 +68,17 @@ struct mase_train_opts {
     const char *class_weights; /* "1,2,0.5", "balanced", or NULL */
     int64_t threads;           /* 0: as many as the network can use */
     int64_t seed;
-    int64_t log_every; /* steps between logged values; 0: none */
+    int64_t log_every; /* steps between logged values; not positive: none */
     bool dev_run;      /* one batch to train on, one to validate on, and no files */
     const struct mase_prune_opts *prune; /* weights that become zero on the way; NULL: none. Not
                                           * among the rows */
 };
-extern const struct mase_opt mase_train_rows[];  /* by the names of the command line */
+enum mase_train_option {
+#define TRAIN(field, name, kind, help) MASE_TRAIN_##name,
+#include <mase/run_options.def>
+    MASE_TRAIN_OPTION_COUNT
+};
+extern const struct mase_opt mase_train_rows[];  /* of run_options.def, ended by an empty one */
 extern const char *const mase_optimizer_names[]; /* up to NULL */
 /* What PyTorch calls the class of one of them. */
 const char *mase_optimizer_title(const char *name);

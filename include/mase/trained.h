@@ -62,20 +62,14 @@ void mase_classes_match(struct mase_classes *c, struct mase_arena *a, const stru
 
 /* ---- data for them (data_choice.c) ---- */
 
-/* What is said of data beside its name, by the names of the command line. */
-/* clang-format off */
-#define MASE_DATA_WORDS(WORD)                                                             \
-    WORD(label) WORD(features) WORD(drop_nan) WORD(split) WORD(split_by) WORD(split_seed) \
-    WORD(scaling) WORD(target_scaling) WORD(image_size) WORD(image_channels)              \
-    WORD(normalize) WORD(augment) WORD(data_dir) WORD(require_real_data)
-/* clang-format on */
-
+/* What is said of data beside its name. */
 enum mase_data_word {
-#define WORD(name) MASE_DATA_##name,
-    MASE_DATA_WORDS(WORD)
-#undef WORD
-        MASE_DATA_WORD_COUNT
+#define DATA(name, kind) MASE_DATA_##name,
+#include <mase/run_options.def>
+    MASE_DATA_WORD_COUNT
 };
+/* Of run_options.def, ended by an empty one; a row binds to a field of its type alone. */
+extern const struct mase_opt mase_data_rows[];
 
 struct mase_data_choice {
     struct mase_arena *arena;                             /* for what is found */

@@ -30,9 +30,9 @@ static enum mase_status make_runner(void *data, struct mase_err *err)
                                "mase_run_opts", err));
         MASE_API_COPY(o, m->given);
     }
-    MASE_TRY(mase_api_number(o.threads, MASE_API_THREADS, "threads", err));
+    MASE_TRY(mase_api_train_number(o.threads, MASE_TRAIN_threads, err));
     MASE_TRY(mase_api_number(o.samples, INT64_MAX, "samples", err));
-    MASE_TRY(mase_api_number(o.batch_size, MASE_API_BATCH, "batch_size", err));
+    MASE_TRY(mase_api_train_number(o.batch_size, MASE_TRAIN_batch_size, err));
     MASE_TRY(mase_net_need_values(net, err));
     struct mase_runner *r = mase_xcalloc(sizeof *r);
     enum mase_status st = mase_net_inputs(&r->inputs, &r->arena, net, err);
@@ -276,9 +276,9 @@ static enum mase_status evaluate(void *data, struct mase_err *err)
                                "mase_test_opts", err));
         MASE_API_COPY(t->o, t->given);
     }
-    MASE_TRY(mase_api_number(t->o.threads, MASE_API_THREADS, "threads", err));
+    MASE_TRY(mase_api_train_number(t->o.threads, MASE_TRAIN_threads, err));
     MASE_TRY(mase_api_number(t->o.limit, INT64_MAX, "limit", err));
-    MASE_TRY(mase_api_number(t->o.batch_size, MASE_API_BATCH, "batch_size", err));
+    MASE_TRY(mase_api_train_number(t->o.batch_size, MASE_TRAIN_batch_size, err));
     MASE_TRY(mase_net_need_values(t->net, err));
     const enum mase_status st = measure(t, err);
     mase_predictor_free(t->predictor);

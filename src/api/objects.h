@@ -86,8 +86,9 @@ enum mase_status mase_api_text(const char *text, const char *what,
                                struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_api_number(int64_t number, int64_t most, const char *what,
                                  struct mase_err *err) MASE_MUST_CHECK;
-/* At most, as mase_train_rows says. */
-enum { MASE_API_THREADS = 1024, MASE_API_BATCH = 1 << 24 };
+/* The same of a field that is an option of training: up to what its row allows. */
+enum mase_status mase_api_train_number(int64_t number, enum mase_train_option option,
+                                       struct mase_err *err) MASE_MUST_CHECK;
 #define MASE_API_VALUES (INT64_MAX / 64) /* no memory has more */
 /* The shape that a program gives: up to most dimensions, none below 1, their product countable. */
 enum mase_status mase_api_shape(struct mase_shape *s, int rank, const int64_t *dim, int most,

@@ -10,44 +10,18 @@
 
 /* ---- options ---- */
 
-static const char *const words[MASE_DATA_WORD_COUNT] = {
-#define WORD(name) #name,
-    MASE_DATA_WORDS(WORD)
-#undef WORD
-};
-
-/* What a word is, and what it is where nothing is said. */
-static struct mase_value *default_of(struct mase_arena *a, enum mase_data_word w)
-{
-    switch (w) {
-    case MASE_DATA_drop_nan:
-    case MASE_DATA_require_real_data:
-        return mase_value_bool(a, false);
-    case MASE_DATA_split_seed:
-    case MASE_DATA_image_channels:
-        return mase_value_int(a, 0);
-    case MASE_DATA_split:
-        return mase_value_string(a, "held-out");
-    case MASE_DATA_target_scaling:
-        return mase_value_string(a, "none");
-    default:
-        return mase_value_none(a);
-    }
-}
-
 static enum mase_status take_word(struct mase_data_choice *c, enum mase_data_word w,
                                   const struct mase_value *v, struct mase_err *err)
 {
-    const struct mase_value *dflt = default_of(c->arena, w);
-    const enum mase_value_kind kind = dflt->kind == MASE_NONE ? MASE_STRING : dflt->kind;
-    c->value[w] = v && v->kind != MASE_NONE ? v : dflt;
-    c->said[w] = c->value[w] == v;
-    if (!c->said[w] || (v->kind == kind && (kind != MASE_INT || v->i >= 0)))
+    const struct mase_opt *row = &mase_data_rows[w];
+    struct mase_value *said;
+    c->said[w] = v && v->kind != MASE_NONE;
+    c->value[w] = mase_opt_default_value(c->arena, row);
+    if (!c->said[w])
         return MASE_OK;
-    return mase_fail_at(err, MASE_EVALUE, v->at, "%s must be %s", words[w],
-                        kind == MASE_BOOL  ? "true or false"
-                        : kind == MASE_INT ? "a whole number, 0 or more"
-                                           : "a text");
+    MASE_TRY(mase_opt_convert(&said, c->arena, row, v, err));
+    c->value[w] = said;
+    return MASE_OK;
 }
 
 static enum mase_status take_task(struct mase_data_choice *c, const struct mase_value *v,
@@ -64,7 +38,8 @@ static enum mase_status take_task(struct mase_data_choice *c, const struct mase_
 static enum mase_status check_keys(const struct mase_value *options, struct mase_err *err)
 {
     const char *names[MASE_DATA_WORD_COUNT + 1] = { "task" };
-    memcpy(names + 1, words, sizeof words);
+    for (int w = 0; w < MASE_DATA_WORD_COUNT; w++)
+        names[1 + w] = mase_data_rows[w].key;
     for (int i = 0; i < options->count; i++) {
         int k = 0;
         while (k <= MASE_DATA_WORD_COUNT && !mase_streq(names[k], options->keys[i]))
@@ -87,7 +62,8 @@ static enum mase_status choose(struct mase_data_choice *c, const char *options,
     MASE_TRY(mase_api_options(&said, c->arena, options, err));
     MASE_TRY(check_keys(said, err));
     for (int w = 0; w < MASE_DATA_WORD_COUNT; w++)
-        MASE_TRY(take_word(c, (enum mase_data_word)w, mase_value_get(said, words[w]), err));
+        MASE_TRY(
+            take_word(c, (enum mase_data_word)w, mase_value_get(said, mase_data_rows[w].key), err));
     c->weights = trained ? trained->origin : NULL;
     return take_task(c, mase_value_get(said, "task"), trained, err);
 }

@@ -123,6 +123,13 @@ enum mase_status mase_api_number(int64_t number, int64_t most, const char *what,
                      (long long)most);
 }
 
+enum mase_status mase_api_train_number(int64_t number, enum mase_train_option option,
+                                       struct mase_err *err)
+{
+    const struct mase_opt *row = &mase_train_rows[option];
+    return mase_api_number(number, (int64_t)row->max, row->key, err);
+}
+
 enum mase_status mase_api_shape(struct mase_shape *s, int rank, const int64_t *dim, int most,
                                 struct mase_err *err)
 {

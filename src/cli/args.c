@@ -55,7 +55,7 @@ static enum mase_status take_value(const char **text, struct words *w, int id, c
         *text = next;
         w->at++;
     } else if (id == MASE_CLI_info) {
-        *text = mase_cli_options[id].opt.text;
+        *text = mase_cli_options[id].opt->text;
     } else {
         return mase_fail(err, MASE_EVALUE, "%s needs a value: %s %s", spelt, spelt,
                          mase_cli_options[id].metavar);
@@ -71,7 +71,7 @@ static enum mase_status set_option(struct mase_cli *c, struct words *w, int id, 
     const char *text = NULL;
     struct mase_value *v = NULL;
 
-    if (o->opt.type == MASE_OPT_TYPE_BOOL) {
+    if (o->opt->type == MASE_OPT_TYPE_BOOL) {
         if (attached)
             return mase_fail(err, MASE_EVALUE, "%s takes no value, got '%s'", spelt, attached);
         s->cmdline = mase_value_bool(&c->arena, true);

@@ -22,7 +22,7 @@ static void add_options(struct mase_arena *a, struct mase_value *top,
         if (i == MASE_CLI_load_name || i == MASE_CLI_load_type || i == MASE_CLI_map ||
             i == MASE_CLI_load_key || i == MASE_CLI_strict || i == MASE_CLI_model)
             continue;
-        mase_value_set(a, top, mase_cli_options[i].opt.key,
+        mase_value_set(a, top, mase_cli_options[i].key,
                        mase_value_copy(a, mase_cli_value(c, (enum mase_cli_option_id)i)));
     }
     mase_value_set(a, top, "load_name", mase_value_string(a, f->network));

@@ -67,6 +67,8 @@ enum mase_status mase_cli_load_plugins(const struct mase_cli *c,
 const struct mase_value *mase_cli_value(const struct mase_cli *c, enum mase_cli_option_id id);
 const char *mase_cli_text(const struct mase_cli *c, enum mase_cli_option_id id); /* NULL for None */
 bool mase_cli_flag(const struct mase_cli *c, enum mase_cli_option_id id);
+/* Options of training that have one value, by their names: what mase_train_rows are bound to. */
+struct mase_value *mase_cli_training(struct mase_cli *c);
 
 /* config_table.c: the merged options as a table; colour greys values that lost. */
 struct mase_table mase_cli_config_table(struct mase_arena *a, const struct mase_cli *c,

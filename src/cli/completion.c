@@ -30,10 +30,10 @@ static void value_case(struct mase_str *out, const struct mase_cli_option *o)
     mase_str_add(out, ")\n        ");
     if (o == &mase_cli_options[MASE_CLI_dump_after]) {
         mase_str_add(out, "COMPREPLY=($(compgen -W \"all $passes\" -- \"$cur\"))");
-    } else if (o->opt.choices) {
+    } else if (o->opt->choices) {
         mase_str_add(out, "COMPREPLY=($(compgen -W \"");
-        for (const char *const *c = o->opt.choices; *c; c++)
-            mase_str_printf(out, "%s%s", c == o->opt.choices ? "" : " ", *c);
+        for (const char *const *c = o->opt->choices; *c; c++)
+            mase_str_printf(out, "%s%s", c == o->opt->choices ? "" : " ", *c);
         mase_str_add(out, "\" -- \"$cur\"))");
     } else if (o->path) {
         mase_str_printf(out, "COMPREPLY=($(compgen -%c -- \"$cur\"))",

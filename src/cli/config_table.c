@@ -32,7 +32,7 @@ static void add_row(struct mase_table *t, const struct mase_cli_option *o,
 {
     const int row = mase_table_row(t);
     int column = 0;
-    mase_table_set(t, row, column++, o->opt.key);
+    mase_table_set(t, row, column++, o->key);
     set_cell(t, row, column++, s->dflt, colour && (s->file || s->cmdline));
     if (with_file)
         set_cell(t, row, column++, s->file, colour && s->cmdline);

@@ -23,11 +23,10 @@ static struct mase_data_choice choice_of(struct mase_cli *c)
         .trains = mase_streq(c->command->name, "train") || mase_streq(c->command->name, "sweep"),
         .ranges = mase_streq(c->command->name, "data"), /* which shows them */
     };
-#define WORD(name)                                                       \
-    choice.value[MASE_DATA_##name] = mase_cli_value(c, MASE_CLI_##name); \
-    choice.said[MASE_DATA_##name] = is_said(c, MASE_CLI_##name);
-    MASE_DATA_WORDS(WORD)
-#undef WORD
+    for (int w = 0; w < MASE_DATA_WORD_COUNT; w++) {
+        choice.value[w] = mase_cli_value(c, mase_cli_data_ids[w]);
+        choice.said[w] = is_said(c, mase_cli_data_ids[w]);
+    }
     return choice;
 }
 
@@ -158,7 +157,7 @@ const char *mase_cli_data_variant(struct mase_cli *c)
     const char *text = mase_cli_text(c, MASE_CLI_split);
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
         const struct mase_value *v = mase_cli_value(c, ids[i]);
-        const char *key = mase_cli_options[ids[i]].opt.key;
+        const char *key = mase_cli_options[ids[i]].key;
         if (mase_value_equal(v, c->setting[ids[i]].dflt))
             continue;
         text = v->kind == MASE_STRING ? mase_arena_printf(&c->arena, "%s, %s %s", text, key, v->s)

@@ -57,26 +57,26 @@ static void entry(struct mase_str *out, const char *term, const char *text)
 
 static bool is_number(const struct mase_cli_option *o)
 {
-    return o->opt.type == MASE_OPT_TYPE_INT || o->opt.type == MASE_OPT_TYPE_FLOAT;
+    return o->opt->type == MASE_OPT_TYPE_INT || o->opt->type == MASE_OPT_TYPE_FLOAT;
 }
 
 /* The default of num_workers depends on the machine; its help says so. */
 static bool has_default(const struct mase_cli_option *o)
 {
-    return o->opt.text || (is_number(o) && o != &mase_cli_options[MASE_CLI_num_workers]);
+    return o->opt->text || (is_number(o) && o != &mase_cli_options[MASE_CLI_num_workers]);
 }
 
 void mase_cli_option_help(struct mase_str *out, const struct mase_cli_option *o)
 {
-    mase_str_add(out, o->opt.help);
-    if (o->opt.choices || (is_number(o) && !o->positive)) {
+    mase_str_add(out, o->help ? o->help : o->opt->help);
+    if (o->opt->choices || (is_number(o) && !o->positive)) {
         mase_str_add(out, " (");
-        mase_opt_describe(out, &o->opt);
+        mase_opt_describe(out, o->opt);
         mase_str_addc(out, ')');
     }
     if (has_default(o)) {
         mase_str_add(out, " [");
-        mase_opt_default(out, &o->opt);
+        mase_opt_default(out, o->opt);
         mase_str_addc(out, ']');
     }
 }

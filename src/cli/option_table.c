@@ -10,20 +10,11 @@
 #include <mase/file.h>
 #include <mase/log.h>
 #include <mase/sheet.h>
-#include <mase/train.h>
 
 #include "cli/options.h"
 
 #include "base/number.h"
 
-/* The last two are the original's, and not trained here. */
-static const char *const tasks[] = {
-#define TASK(name, alias, ...) name alias,
-#define ALIAS(alias)           , alias
-#define NO_ALIAS
-#include "train/tasks.def"
-    "translation", "tran", NULL
-};
 static const char *const load_types[] = {
     "auto", "pt", "pl", "mz", "hf", "safetensors", "npz", NULL
 };
@@ -33,9 +24,6 @@ static const char *const yes_or_no[] = { "yes", "no", NULL };
 static const char *const dialects[] = { "any", "qdq", "qonnx", NULL };
 static const char *const log_levels[] = { "debug", "info", "warning", "error", "critical", NULL };
 static const char *const reporters[] = { "wandb", "tensorboard", NULL };
-static const char *const intervals[] = { "epoch", "step", NULL };
-static const char *const target_scalings[] = { "none", "standard", NULL };
-static const char *const scalings[] = { "none", "standard", "minmax", NULL };
 static const char *const precisions[] = { "16-mixed", "32", "64", "bf16", NULL };
 static const char *const accelerators[] = { "auto", "cpu", "gpu", "mps", NULL };
 static const char *const strategies[] = { "auto", "ddp", "ddp_find_unused_parameters_true", NULL };
@@ -94,19 +82,28 @@ enum {
     TRAINING = BY(train) | BY(sweep),
     RUNNING = ACTIONS | INSPECTION | BY(data) | BY(report), /* a network on data */
 };
-#define NO_LIMIT              0x1p53 /* what a row means by no bound */
-#define KIND(k)               .opt.type = MASE_OPT_TYPE_##k
-#define FLAG                  KIND(BOOL)
-#define INTEGER(d, lo, hi)    KIND(INT), .opt.num = d, .opt.min = lo, .opt.max = hi
-#define POSITIVE(d)           KIND(INT), .opt.num = d, .positive = true
-#define NUMBER(d, lo, hi)     KIND(FLOAT), .opt.num = d, .opt.min = lo, .opt.max = hi
-#define TEXT(d)               KIND(TEXT), .opt.text = d
-#define CHOICE(list, d)       KIND(CHOICE), .opt.text = d, .opt.choices = list
-#define PATH(what, d)         KIND(PATH), .opt.text = d, .path = MASE_CLI_##what
-#define WORD_OR_FILE(list, d) PATH(FILE, d), .opt.choices = list
+#define NO_LIMIT 0x1p53 /* what a row means by no bound */
+#define OWN(...)                    \
+    .opt = &(const struct mase_opt) \
+    {                               \
+        __VA_ARGS__                 \
+    }
+#define KIND(k)            .type = MASE_OPT_TYPE_##k
+#define FLAG               OWN(KIND(BOOL))
+#define INTEGER(d, lo, hi) OWN(KIND(INT), .num = d, .min = lo, .max = hi)
+#define POSITIVE(d)        OWN(KIND(INT), .num = d), .positive = true
+#define NUMBER(d, lo, hi)  OWN(KIND(FLOAT), .num = d, .min = lo, .max = hi)
+#define TEXT(d)            OWN(KIND(TEXT), .text = d)
+#define CHOICE(list, d)    OWN(KIND(CHOICE), .text = d, .choices = list)
+#define PATH(what, d)      OWN(KIND(PATH), .text = d), .path = MASE_CLI_##what
+/* rows of run_options.def */
+#define TRAIN(name)           .opt = &mase_train_rows[MASE_TRAIN_##name]
+#define TRAIN_POSITIVE(name)  TRAIN(name), .positive = true
+#define DATA(name)            .opt = &mase_data_rows[MASE_DATA_##name]
+#define DATA_PATH(what, name) DATA(name), .path = MASE_CLI_##what
 #define OPTION(name, spelt, meta, type_and_default, grp, takers, users, flg, hlp) \
-    [MASE_CLI_##name] = { .opt.key = #name,                                       \
-                          .opt.help = hlp,                                        \
+    [MASE_CLI_##name] = { .key = #name,                                           \
+                          .help = hlp,                                            \
                           .spellings = spelt,                                     \
                           .metavar = meta,                                        \
                           type_and_default,                                       \
@@ -116,6 +113,17 @@ enum {
                           .flags = flg },
 const struct mase_cli_option mase_cli_options[MASE_CLI_COUNT] = {
 #include "cli/options.def"
+};
+#undef TRAIN
+#undef DATA
+
+const enum mase_cli_option_id mase_cli_train_ids[MASE_TRAIN_OPTION_COUNT] = {
+#define TRAIN(field, name, kind, help) [MASE_TRAIN_##name] = MASE_CLI_##name,
+#include <mase/run_options.def>
+};
+const enum mase_cli_option_id mase_cli_data_ids[MASE_DATA_WORD_COUNT] = {
+#define DATA(name, kind) [MASE_DATA_##name] = MASE_CLI_##name,
+#include <mase/run_options.def>
 };
 
 const struct mase_value *mase_cli_effective(const struct mase_cli_setting *s)
@@ -147,7 +155,7 @@ int mase_cli_option_by_spelling(const char *word)
 int mase_cli_option_by_name(const char *name)
 {
     for (int i = 0; i < MASE_CLI_COUNT; i++)
-        if (mase_streq(mase_cli_options[i].opt.key, name))
+        if (mase_streq(mase_cli_options[i].key, name))
             return i;
     return -1;
 }
@@ -166,11 +174,6 @@ void mase_cli_option_usage(struct mase_str *out, const struct mase_cli_option *o
         mase_str_printf(out, "%s%s", o->spellings ? " " : "", o->metavar);
 }
 
-static struct mase_value *text_or_none(struct mase_arena *a, const char *text)
-{
-    return text ? mase_value_string(a, text) : mase_value_none(a);
-}
-
 struct mase_value *mase_cli_option_default(struct mase_arena *a, enum mase_cli_option_id id)
 {
     const struct mase_cli_option *o = &mase_cli_options[id];
@@ -178,24 +181,18 @@ struct mase_value *mase_cli_option_default(struct mase_arena *a, enum mase_cli_o
         return mase_value_list(a);
     if (id == MASE_CLI_num_workers)
         return mase_value_int(a, sysconf(_SC_NPROCESSORS_ONLN));
-    switch (o->opt.type) {
-    case MASE_OPT_TYPE_BOOL:
-        return mase_value_bool(a, o->opt.num != 0);
-    case MASE_OPT_TYPE_INT:
-        return mase_value_int(a, (int64_t)o->opt.num);
-    case MASE_OPT_TYPE_FLOAT: /* a plain 0 is shown as one */
-        return o->opt.num == 0 ? mase_value_int(a, 0) : mase_value_float(a, o->opt.num);
-    case MASE_OPT_TYPE_PATH:
-        return text_or_none(a, o->opt.text ? mase_path_absolute(a, o->opt.text) : NULL);
-    default:
-        return text_or_none(a, o->opt.text);
-    }
+    struct mase_value *v = mase_opt_default_value(a, o->opt);
+    if (v->kind == MASE_FLOAT && v->f == 0) /* a plain 0 is shown as one */
+        return mase_value_int(a, 0);
+    if (o->path && v->kind == MASE_STRING)
+        return mase_value_string(a, mase_path_absolute(a, v->s));
+    return v;
 }
 
 /* Some paths may be a word instead; a file of that name is told from it by "./". */
 static bool is_word(const struct mase_cli_option *o, const char *text)
 {
-    for (const char *const *c = o->opt.choices; c && *c; c++)
+    for (const char *const *c = o->opt->choices; c && *c; c++)
         if (mase_streq(*c, text))
             return true;
     return false;
@@ -219,9 +216,9 @@ static enum mase_status check_path(const struct mase_cli_option *o, const char *
         fault = dir || file ? NULL : "file or directory not found:";
         break;
     }
-    if (fault && o->opt.choices) {
+    if (fault && o->opt->choices) {
         struct mase_str words = { 0 };
-        for (const char *const *c = o->opt.choices; *c; c++)
+        for (const char *const *c = o->opt->choices; *c; c++)
             mase_str_printf(&words, "%s, ", *c);
         const enum mase_status st =
             mase_fail_at(err, MASE_EIO, v->at, "%s: '%s' is neither of %snor a file", called, v->s,
@@ -234,33 +231,6 @@ static enum mase_status check_path(const struct mase_cli_option *o, const char *
     if (fault)
         return mase_fail_at(err, MASE_EIO, v->at, "%s: %s '%s'", called, fault, v->s);
     return MASE_OK;
-}
-
-/* The field that mase_opt_bind_value writes, whatever its type. */
-union field {
-    bool b;
-    int64_t i;
-    double f;
-    const char *s;
-};
-
-static struct mase_value *field_value(struct mase_arena *a, const struct mase_cli_option *o,
-                                      const union field *f)
-{
-    switch (o->opt.type) {
-    case MASE_OPT_TYPE_BOOL:
-        return mase_value_bool(a, f->b);
-    case MASE_OPT_TYPE_INT:
-        return mase_value_int(a, f->i);
-    case MASE_OPT_TYPE_FLOAT:
-        return mase_value_float(a, f->f);
-    case MASE_OPT_TYPE_PATH:
-        if (f->s && o->path != MASE_CLI_TOML && !is_word(o, f->s))
-            return mase_value_string(a, mase_path_absolute(a, f->s));
-        return text_or_none(a, f->s);
-    default:
-        return text_or_none(a, f->s);
-    }
 }
 
 /* The choices 32 and 64 may be written as numbers in a file. */
@@ -278,8 +248,7 @@ enum mase_status mase_cli_option_check(struct mase_value **out, struct mase_aren
                                        const struct mase_value *v, struct mase_err *err)
 {
     const struct mase_cli_option *o = &mase_cli_options[id];
-    struct mase_opt row = o->opt;
-    union field field = { 0 };
+    struct mase_opt row = *o->opt;
 
     if (o->positive && v->kind == MASE_NONE) {
         *out = mase_value_none(a);
@@ -288,12 +257,13 @@ enum mase_status mase_cli_option_check(struct mase_value **out, struct mase_aren
     if (row.type == MASE_OPT_TYPE_CHOICE)
         v = as_choice(a, v);
     row.key = called;
-    row.offset = 0;
     row.required = o->flags & MASE_CLI_MANY; /* none has no place in a list */
-    MASE_TRY(mase_opt_bind_value(&field, &row, v, err));
-    if (o->path && v->kind == MASE_STRING && !is_word(o, v->s))
-        MASE_TRY(check_path(o, called, v, err));
-    *out = field_value(a, o, &field);
+    MASE_TRY(mase_opt_convert(out, a, &row, v, err));
+    if (!o->path || v->kind != MASE_STRING || is_word(o, v->s))
+        return MASE_OK;
+    MASE_TRY(check_path(o, called, v, err));
+    if (o->path != MASE_CLI_TOML)
+        *out = mase_value_string(a, mase_path_absolute(a, v->s));
     (*out)->at = v->at;
     return MASE_OK;
 }
@@ -313,7 +283,7 @@ enum mase_status mase_cli_option_read(struct mase_value **out, struct mase_arena
                                       enum mase_cli_option_id id, const char *called,
                                       const char *text, struct mase_err *err)
 {
-    const struct mase_opt *row = &mase_cli_options[id].opt;
+    const struct mase_opt *row = mase_cli_options[id].opt;
     struct mase_value *v = mase_value_string(a, text);
     char *end = NULL;
 

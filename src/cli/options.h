@@ -13,6 +13,7 @@
 #define MASE_CLI_OPTIONS_H
 
 #include <mase/opt.h>
+#include <mase/trained.h>
 #include <mase/value.h>
 
 enum mase_cli_option_id {
@@ -73,16 +74,22 @@ enum mase_cli_path {
 };
 
 struct mase_cli_option {
-    struct mase_opt opt;     /* opt.key is the name in files, opt.text NULL means None */
-    const char *spellings;   /* blank separated, NULL: positional */
-    const char *metavar;     /* NULL: a flag */
-    enum mase_cli_path path; /* what a path must be; 0: no path */
-    bool positive;           /* a value of 0 or less means None */
+    const char *key;            /* its name in files */
+    const struct mase_opt *opt; /* type, default, range; shared by the library, or its own without a
+                                 * key. A text of NULL means None */
+    const char *help;           /* NULL: that of opt */
+    const char *spellings;      /* blank separated, NULL: positional */
+    const char *metavar;        /* NULL: a flag */
+    enum mase_cli_path path;    /* what a path must be; 0: no path */
+    bool positive;              /* a value of 0 or less means None */
     enum mase_cli_group group;
     unsigned taken_by, used_by; /* commands, a bit each */
     unsigned flags;
 };
 extern const struct mase_cli_option mase_cli_options[MASE_CLI_COUNT];
+/* The options of the command line for those of run_options.def. */
+extern const enum mase_cli_option_id mase_cli_train_ids[MASE_TRAIN_OPTION_COUNT];
+extern const enum mase_cli_option_id mase_cli_data_ids[MASE_DATA_WORD_COUNT];
 
 /* The values of one option; NULL where there is none. Borrowed from the arena of the run. */
 struct mase_cli_setting {

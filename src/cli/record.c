@@ -89,7 +89,7 @@ static enum mase_status configuration(struct mase_value **out, struct mase_arena
     }
     for (int i = 0; i < MASE_CLI_COUNT; i++)
         if (mase_cli_options[i].flags & MASE_CLI_KEY)
-            mase_value_set(a, options, mase_cli_options[i].opt.key,
+            mase_value_set(a, options, mase_cli_options[i].key,
                            mase_value_copy(a, mase_cli_value(c, (enum mase_cli_option_id)i)));
     mase_value_set(a, v, "options", options);
     for (int i = 0; c->config && i < c->config->count; i++)

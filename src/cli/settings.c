@@ -99,7 +99,7 @@ static enum mase_status fail_unknown_key(const struct mase_value *root, int at,
     int n = 0;
     for (int i = 0; i < MASE_CLI_COUNT; i++)
         if (mase_cli_options[i].flags & MASE_CLI_KEY)
-            names[n++] = mase_cli_options[i].opt.key;
+            names[n++] = mase_cli_options[i].key;
     for (int i = 0; i < SECTION_COUNT; i++)
         names[n++] = sections[i];
 
@@ -115,7 +115,7 @@ static enum mase_status fail_unknown_key(const struct mase_value *root, int at,
 static enum mase_status merge_list(struct mase_cli *c, enum mase_cli_option_id id,
                                    const struct mase_value *v, struct mase_err *err)
 {
-    const char *key = mase_cli_options[id].opt.key;
+    const char *key = mase_cli_options[id].key;
     struct mase_value *list = mase_value_list(&c->arena);
     if (v->kind != MASE_LIST)
         return mase_fail_at(err, MASE_EVALUE, v->at, "%s must be a list, got %s", key,
@@ -316,4 +316,17 @@ bool mase_cli_flag(const struct mase_cli *c, enum mase_cli_option_id id)
 {
     const struct mase_value *v = mase_cli_value(c, id);
     return v->kind == MASE_BOOL && v->b;
+}
+
+struct mase_value *mase_cli_training(struct mase_cli *c)
+{
+    struct mase_value *table = mase_value_table(&c->arena);
+    for (int i = 0; i < MASE_TRAIN_OPTION_COUNT; i++) {
+        const struct mase_value *v = mase_cli_value(c, mase_cli_train_ids[i]);
+        if (v->kind != MASE_NONE && v->kind != MASE_LIST)
+            mase_value_set(&c->arena, table, mase_train_rows[i].key, mase_value_copy(&c->arena, v));
+        else if (v->kind == MASE_NONE && i == MASE_TRAIN_log_every_n_steps)
+            mase_value_set(&c->arena, table, mase_train_rows[i].key, mase_value_int(&c->arena, 0));
+    }
+    return table;
 }

@@ -108,7 +108,7 @@ static void tell_ignored(const struct mase_cli *c)
     for (int i = 0; i < MASE_CLI_COUNT; i++) {
         if (!is_idle(c, (enum mase_cli_option_id)i))
             continue;
-        mase_str_printf(&list, "%s%s = ", list.len ? ", " : "", mase_cli_options[i].opt.key);
+        mase_str_printf(&list, "%s%s = ", list.len ? ", " : "", mase_cli_options[i].key);
         mase_value_str(&list, mase_cli_value(c, (enum mase_cli_option_id)i));
     }
     if (list.len)
@@ -153,8 +153,8 @@ static void tell_condition(enum mase_cli_option_id id, enum mase_cli_option_id n
     struct mase_str list = { 0 };
     for (int i = 0; i < MOST_VALUES && value[i]; i++)
         mase_str_printf(&list, "%s%s", i ? " or " : " = ", value[i]);
-    mase_warn("%s is of no effect: it is for %s%s", mase_cli_options[id].opt.key,
-              mase_cli_options[needs].opt.key, mase_str_text(&list));
+    mase_warn("%s is of no effect: it is for %s%s", mase_cli_options[id].key,
+              mase_cli_options[needs].key, mase_str_text(&list));
     mase_str_release(&list);
 }
 

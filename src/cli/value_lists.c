@@ -7,14 +7,13 @@
 #include <string.h>
 
 #include <mase/file.h>
-#include <mase/train.h>
 
 #include "cli/cli.h"
 
-static bool trains(const struct mase_opt *o)
+static bool trains(enum mase_cli_option_id id)
 {
-    for (const struct mase_opt *row = mase_train_rows; row->key; row++)
-        if (mase_streq(row->key, o->key))
+    for (int i = 0; i < MASE_TRAIN_OPTION_COUNT; i++)
+        if (mase_cli_train_ids[i] == id)
             return true;
     return false;
 }
@@ -22,10 +21,10 @@ static bool trains(const struct mase_opt *o)
 /* Options that a sweep may vary; its results are compared, so it is for one task. */
 static bool may_vary(enum mase_cli_option_id id)
 {
-    const struct mase_opt *o = &mase_cli_options[id].opt;
-    const bool scalar = o->type == MASE_OPT_TYPE_INT || o->type == MASE_OPT_TYPE_FLOAT ||
-                        o->type == MASE_OPT_TYPE_CHOICE;
-    return id == MASE_CLI_model || (scalar && trains(o) && id != MASE_CLI_task);
+    const enum mase_opt_type type = mase_cli_options[id].opt->type;
+    const bool scalar =
+        type == MASE_OPT_TYPE_INT || type == MASE_OPT_TYPE_FLOAT || type == MASE_OPT_TYPE_CHOICE;
+    return id == MASE_CLI_model || (scalar && trains(id) && id != MASE_CLI_task);
 }
 
 bool mase_cli_is_list(enum mase_cli_option_id id, const char *text)
@@ -37,7 +36,7 @@ bool mase_cli_is_list(enum mase_cli_option_id id, const char *text)
 enum mase_status mase_cli_merge_axis(struct mase_cli *c, enum mase_cli_option_id id,
                                      const struct mase_value *v, struct mase_err *err)
 {
-    const char *key = mase_cli_options[id].opt.key;
+    const char *key = mase_cli_options[id].key;
     struct mase_value *list = mase_value_list(&c->arena);
     if (!v->count)
         return mase_fail_at(err, MASE_EVALUE, v->at, "%s: a list of nothing to try", key);

@@ -189,7 +189,7 @@ static enum mase_status log_step(struct run *r, struct mase_err *err)
                   r->point.loss, (long long)t->state.step, r->point.lr);
         r->warned = true;
     }
-    if (!r->env->on_step || !t->opts.log_every || t->state.step % t->opts.log_every)
+    if (!r->env->on_step || t->opts.log_every <= 0 || t->state.step % t->opts.log_every)
         return MASE_OK;
     return r->env->on_step(r->env->data, &r->point, err);
 }

@@ -13,12 +13,14 @@
 typedef void default_fn(void *f, const struct mase_opt *row);
 typedef enum mase_status bind_fn(void *f, const struct mase_opt *row, const struct mase_value *v,
                                  struct mase_err *err);
+typedef struct mase_value *value_fn(struct mase_arena *a, const void *f);
 typedef void text_fn(struct mase_str *out, const struct mase_opt *row);
 
 struct type {
     const char *name;        /* of a value of this type, in messages */
     default_fn *set_default; /* NULL: the field stays zero */
     bind_fn *bind;
+    value_fn *value; /* the inverse of bind */
     text_fn *show_default;
     text_fn *describe; /* NULL: the name says all */
 };
@@ -124,6 +126,11 @@ static enum mase_status bind_bool(void *f, const struct mase_opt *row, const str
     return MASE_OK;
 }
 
+static struct mase_value *value_of_bool(struct mase_arena *a, const void *f)
+{
+    return mase_value_bool(a, *(const bool *)f);
+}
+
 static void show_bool(struct mase_str *out, const struct mase_opt *row)
 {
     mase_str_add(out, row->num != 0 ? "True" : "False");
@@ -172,6 +179,12 @@ static enum mase_status bind_switch(void *f, const struct mase_opt *row, const s
     return MASE_OK;
 }
 
+static struct mase_value *value_of_switch(struct mase_arena *a, const void *f)
+{
+    const int64_t i = *(const int64_t *)f;
+    return i == MASE_NA ? mase_value_none(a) : mase_value_bool(a, i != 0);
+}
+
 static void show_switch(struct mase_str *out, const struct mase_opt *row)
 {
     mase_str_add(out, row->num == (double)MASE_NA ? "NA" : row->num != 0 ? "True" : "False");
@@ -188,6 +201,12 @@ static enum mase_status bind_int(void *f, const struct mase_opt *row, const stru
         return out_of_range(row, v, err);
     *(int64_t *)f = v->i;
     return MASE_OK;
+}
+
+static struct mase_value *value_of_int(struct mase_arena *a, const void *f)
+{
+    const int64_t i = *(const int64_t *)f;
+    return i == MASE_NA ? mase_value_none(a) : mase_value_int(a, i);
 }
 
 static void default_float(void *f, const struct mase_opt *row)
@@ -222,6 +241,12 @@ static enum mase_status bind_float(void *f, const struct mase_opt *row, const st
     MASE_TRY(check_single(row, number, v, err));
     *(double *)f = number;
     return MASE_OK;
+}
+
+static struct mase_value *value_of_float(struct mase_arena *a, const void *f)
+{
+    const double x = *(const double *)f;
+    return x == (double)MASE_NA ? mase_value_none(a) : mase_value_float(a, x);
 }
 
 static void show_number(struct mase_str *out, const struct mase_opt *row)
@@ -282,6 +307,15 @@ static enum mase_status bind_ints(void *f, const struct mase_opt *row, const str
     }
     *(struct mase_ints *)f = list;
     return MASE_OK;
+}
+
+static struct mase_value *value_of_ints(struct mase_arena *a, const void *f)
+{
+    const struct mase_ints *list = f;
+    struct mase_value *v = mase_value_list(a);
+    for (int i = 0; i < list->count; i++)
+        mase_value_push(a, v, mase_value_int(a, list->item[i]));
+    return v;
 }
 
 static void describe_ints(struct mase_str *out, const struct mase_opt *row)
@@ -350,6 +384,12 @@ static enum mase_status bind_text(void *f, const struct mase_opt *row, const str
     return MASE_OK;
 }
 
+static struct mase_value *value_of_text(struct mase_arena *a, const void *f)
+{
+    const char *s = *(const char *const *)f;
+    return s ? mase_value_string(a, s) : mase_value_none(a);
+}
+
 static void show_text(struct mase_str *out, const struct mase_opt *row)
 {
     mase_str_add(out, row->text ? row->text : "None");
@@ -398,6 +438,12 @@ static enum mase_status bind_value(void *f, const struct mase_opt *row, const st
     return MASE_OK;
 }
 
+static struct mase_value *copy_of_value(struct mase_arena *a, const void *f)
+{
+    const struct mase_value *v = *(const struct mase_value *const *)f;
+    return v ? mase_value_copy(a, v) : mase_value_none(a);
+}
+
 static void describe_value(struct mase_str *out, const struct mase_opt *row)
 {
     (void)row;
@@ -412,18 +458,18 @@ static void describe_rest(struct mase_str *out, const struct mase_opt *row)
 
 /* clang-format off */
 static const struct type types[MASE_OPT_TYPE_REST + 1] = {
-    [MASE_OPT_TYPE_BOOL]   = { "boolean", default_bool,  bind_bool,   show_bool,   NULL },
-    [MASE_OPT_TYPE_INT]    = { "integer", default_int,   bind_int,    show_number, describe_number },
-    [MASE_OPT_TYPE_FLOAT]  = { "number",  default_float, bind_float,  show_number, describe_number },
-    [MASE_OPT_TYPE_TEXT]   = { "string",  default_text,  bind_text,   show_text,   NULL },
-    [MASE_OPT_TYPE_PATH]   = { "path",    default_text,  bind_text,   show_text,   NULL },
-    [MASE_OPT_TYPE_CHOICE] = { "string",  default_text,  bind_choice, show_text,   describe_choice },
-    [MASE_OPT_TYPE_SWITCH] = { "boolean", default_int,   bind_switch, show_switch, describe_switch },
-    [MASE_OPT_TYPE_INTS]   = { "list",    default_ints,  bind_ints,   show_text,   describe_ints },
-    [MASE_OPT_TYPE_NUMBERS] = { "number or list of numbers", NULL, bind_numbers, show_numbers,
-                                describe_number },
-    [MASE_OPT_TYPE_VALUE]  = { "value",   NULL,          bind_value,  show_text,   describe_value },
-    [MASE_OPT_TYPE_REST]   = { "table",   NULL,          NULL,        show_text,   describe_rest },
+    [MASE_OPT_TYPE_BOOL]    = { "boolean", default_bool,  bind_bool,    value_of_bool,   show_bool,    NULL },
+    [MASE_OPT_TYPE_INT]     = { "integer", default_int,   bind_int,     value_of_int,    show_number,  describe_number },
+    [MASE_OPT_TYPE_FLOAT]   = { "number",  default_float, bind_float,   value_of_float,  show_number,  describe_number },
+    [MASE_OPT_TYPE_TEXT]    = { "string",  default_text,  bind_text,    value_of_text,   show_text,    NULL },
+    [MASE_OPT_TYPE_PATH]    = { "path",    default_text,  bind_text,    value_of_text,   show_text,    NULL },
+    [MASE_OPT_TYPE_CHOICE]  = { "string",  default_text,  bind_choice,  value_of_text,   show_text,    describe_choice },
+    [MASE_OPT_TYPE_SWITCH]  = { "boolean", default_int,   bind_switch,  value_of_switch, show_switch,  describe_switch },
+    [MASE_OPT_TYPE_INTS]    = { "list",    default_ints,  bind_ints,    value_of_ints,   show_text,    describe_ints },
+    [MASE_OPT_TYPE_NUMBERS] = { "number or list of numbers",
+                                           NULL,          bind_numbers, copy_of_value,   show_numbers, describe_number },
+    [MASE_OPT_TYPE_VALUE]   = { "value",   NULL,          bind_value,   copy_of_value,   show_text,    describe_value },
+    [MASE_OPT_TYPE_REST]    = { "table",   NULL,          NULL,         copy_of_value,   show_text,    describe_rest },
 };
 /* clang-format on */
 
@@ -450,13 +496,50 @@ enum mase_status mase_opt_bind_value(void *opts, const struct mase_opt *row,
     return types[row->type].bind(field(opts, row), row, v, err);
 }
 
-/* ---- a whole table ---- */
+struct mase_value *mase_opt_value(struct mase_arena *a, const void *opts,
+                                  const struct mase_opt *row)
+{
+    return types[row->type].value(a, (const char *)opts + row->offset);
+}
 
 void mase_opt_set_default(void *opts, const struct mase_opt *row)
 {
     if (types[row->type].set_default)
         types[row->type].set_default(field(opts, row), row);
 }
+
+/* A field of any type, for a row without a struct. */
+union any {
+    bool b;
+    int64_t i;
+    double f;
+    const char *s;
+    struct mase_ints ints;
+    const struct mase_value *v;
+};
+
+struct mase_value *mase_opt_default_value(struct mase_arena *a, const struct mase_opt *row)
+{
+    union any f = { .ints = { 0 } };
+    if (types[row->type].set_default)
+        types[row->type].set_default(&f, row);
+    return types[row->type].value(a, &f);
+}
+
+enum mase_status mase_opt_convert(struct mase_value **out, struct mase_arena *a,
+                                  const struct mase_opt *row, const struct mase_value *v,
+                                  struct mase_err *err)
+{
+    union any f = { .ints = { 0 } };
+    struct mase_opt alone = *row;
+    alone.offset = 0;
+    MASE_TRY(mase_opt_bind_value(&f, &alone, v, err));
+    *out = types[row->type].value(a, &f);
+    (*out)->at = v->at;
+    return MASE_OK;
+}
+
+/* ---- a whole table ---- */
 
 static enum mase_status not_a_table(const struct mase_value *v, struct mase_err *err)
 {

@@ -59,7 +59,7 @@ ch: --debug takes no value, got 'yes'
 END
 run transform --batch-size many
 fails "not a number" <<'END'
-ch: --batch-size = 'many' is not a number; allowed: integer 1..
+ch: --batch-size = 'many' is not a number; allowed: integer 1..16777216
 END
 run transform --max-steps ten
 fails "not a number, for a positive one" <<'END'
@@ -67,7 +67,11 @@ ch: --max-steps = 'ten' is not a number; allowed: integer
 END
 run transform --batch-size=0
 fails "out of range" <<'END'
-ch: --batch-size = 0 is outside 1..
+ch: --batch-size = 0 is outside 1..16777216
+END
+run transform --batch-size=16777217
+fails "more than the library takes" <<'END'
+ch: --batch-size = 16777217 is outside 1..16777216
 END
 run transform --seed 99999999999999999999
 fails "larger than any integer" <<'END'

@@ -38,7 +38,7 @@ seed = 1
 batch_size = "512"
 END
 fails "a wrong type" <<'END'
-c.toml:2:14: batch_size must be an integer 1.., got string "512"
+c.toml:2:14: batch_size must be an integer 1..16777216, got string "512"
     2 | batch_size = "512"
       |              ^~~~~
 END
@@ -47,7 +47,7 @@ bad <<'END'
 batch_size = 0
 END
 fails "a value out of range" <<'END'
-c.toml:1:14: batch_size = 0 is outside 1..
+c.toml:1:14: batch_size = 0 is outside 1..16777216
     1 | batch_size = 0
       |              ^
 END
@@ -74,7 +74,7 @@ bad <<'END'
 batch_size = "NA"
 END
 fails "no value where one is needed" <<'END'
-c.toml:1:14: batch_size must be an integer 1.., got none
+c.toml:1:14: batch_size must be an integer 1..16777216, got none
     1 | batch_size = "NA"
       |              ^~~~
 END

@@ -90,7 +90,7 @@ run sweep --batch-size 32,64
 refused "no model" 'ch: No model and/or dataset provided!'
 run transform toy toy_tiny --batch-size 32,64
 fails "lists are for sweeps" <<'X'
-ch: --batch-size = '32,64' is not a number; allowed: integer 1..
+ch: --batch-size = '32,64' is not a number; allowed: integer 1..16777216
 X
 
 # Runs of unequal length whose batches are worked on in parts: none may wait for another's threads.

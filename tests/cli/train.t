@@ -111,7 +111,7 @@ run train jsc-tiny jsc --batch-size 1
 refused "batches too small for batch norm" 'batches of one sample: the batch norms of the network need at least 2'
 run train jsc-tiny jsc --batch-size 64,128
 fails "a list, which only sweep takes" <<'END'
-ch: --batch-size = '64,128' is not a number; allowed: integer 1..
+ch: --batch-size = '64,128' is not a number; allowed: integer 1..16777216
 END
 run train vgg7 jsc
 refused "a network for other data" 'model vgg7 takes images of 3 dimensions, but a sample of jsc is \[16\]'

@@ -44,24 +44,18 @@ struct job {
 /* Options of training into what all configurations share and what varies. */
 static enum mase_status collect_options(struct job *j, struct mase_err *err)
 {
-    struct mase_arena *a = &j->c->arena;
-    struct mase_value *common = mase_value_table(a);
+    struct mase_value *common = mase_cli_training(j->c);
     j->models = mase_cli_value(j->c, MASE_CLI_model);
     if (j->models->kind == MASE_LIST)
         j->axes[j->sweep.axis_count++] = (struct mase_sweep_axis){ "model", j->models, true };
     MASE_TRY(mase_cli_set_axes(j->sets, &j->set_count, j->c, err));
     for (int i = 0; i < j->set_count; i++)
         j->axes[j->sweep.axis_count++] = j->sets[i].axis;
-    for (const struct mase_opt *row = mase_train_rows; row->key; row++) {
-        const int id = mase_cli_option_by_name(row->key);
-        if (id < 0)
-            mase_bug("no option is called %s", row->key);
-        const struct mase_value *v = mase_cli_value(j->c, (enum mase_cli_option_id)id);
+    for (int i = 0; i < MASE_TRAIN_OPTION_COUNT; i++) {
+        const struct mase_value *v = mase_cli_value(j->c, mase_cli_train_ids[i]);
         if (v->kind == MASE_LIST)
             j->axes[j->sweep.axis_count++] =
-                (struct mase_sweep_axis){ .key = row->key, .values = v };
-        else if (v->kind != MASE_NONE)
-            mase_value_set(a, common, row->key, mase_value_copy(a, v));
+                (struct mase_sweep_axis){ .key = mase_train_rows[i].key, .values = v };
     }
     j->sweep.options = common;
     j->sweep.axes = j->axes;
@@ -253,7 +247,7 @@ static struct mase_value *format_axes(const struct job *j)
 static bool is_same_option(const struct job *j, const struct mase_value *was,
                            enum mase_cli_option_id id)
 {
-    const struct mase_value *before = mase_value_get(was, mase_cli_options[id].opt.key);
+    const struct mase_value *before = mase_value_get(was, mase_cli_options[id].key);
     return before && mase_value_equal(before, mase_cli_value(j->c, id));
 }
 
@@ -265,12 +259,8 @@ static bool is_same_value(const struct mase_value *was, const struct mase_value 
 /* Is what the folder holds of this very sweep? Then the table that follows has its rows, too. */
 static bool is_same_sweep(const struct job *j, const char *dir)
 {
-    static const enum mase_cli_option_id ids[] = {
-        MASE_CLI_model,      MASE_CLI_dataset,        MASE_CLI_split,     MASE_CLI_split_by,
-        MASE_CLI_split_seed, MASE_CLI_label,          MASE_CLI_features,  MASE_CLI_drop_nan,
-        MASE_CLI_image_size, MASE_CLI_image_channels, MASE_CLI_normalize, MASE_CLI_augment,
-        MASE_CLI_scaling,    MASE_CLI_target_scaling, MASE_CLI_load_name
-    };
+    static const enum mase_cli_option_id ids[] = { MASE_CLI_model, MASE_CLI_dataset,
+                                                   MASE_CLI_load_name };
     struct mase_arena *a = &j->c->arena;
     struct mase_value *run;
     if (mase_json_read(&run, a, mase_path_join(a, dir, "run.json"), NULL))
@@ -284,9 +274,11 @@ static bool is_same_sweep(const struct job *j, const char *dir)
                                  mase_value_get(j->c->config, "passes"));
     same = same && is_same_value(mase_value_at(run, "results.format_axes"),
                                  j->set_count ? format_axes(j) : NULL);
-    for (const struct mase_opt *row = mase_train_rows; same && row->key; row++)
-        same = mase_streq(row->key, "threads") ||
-               is_same_option(j, was, (enum mase_cli_option_id)mase_cli_option_by_name(row->key));
+    for (int i = 0; same && i < MASE_DATA_WORD_COUNT; i++)
+        same = i == MASE_DATA_data_dir || i == MASE_DATA_require_real_data ||
+               is_same_option(j, was, mase_cli_data_ids[i]);
+    for (int i = 0; same && i < MASE_TRAIN_OPTION_COUNT; i++)
+        same = i == MASE_TRAIN_threads || is_same_option(j, was, mase_cli_train_ids[i]);
     return same;
 }
 

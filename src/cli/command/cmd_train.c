@@ -44,21 +44,10 @@ struct job {
 
 /* ---- what is asked for ---- */
 
-/* The effective values of the options that training has rows for. */
 static enum mase_status bind_options(struct job *j, struct mase_err *err)
 {
     struct mase_arena *a = &j->c->arena;
-    struct mase_value *table = mase_value_table(a);
-    for (const struct mase_opt *row = mase_train_rows; row->key; row++) {
-        const int id = mase_cli_option_by_name(row->key);
-        if (id < 0)
-            mase_bug("no option is called %s", row->key);
-        const struct mase_value *v = mase_cli_value(j->c, (enum mase_cli_option_id)id);
-        if (v->kind != MASE_NONE)
-            mase_value_set(a, table, row->key, mase_value_copy(a, v));
-        else if (mase_streq(row->key, "log_every_n_steps"))
-            mase_value_set(a, table, row->key, mase_value_int(a, 0)); /* None: none */
-    }
+    const struct mase_value *table = mase_cli_training(j->c);
     MASE_TRY(mase_opts_bind(&j->opts, sizeof j->opts, mase_train_rows, table, a, err));
     MASE_TRY(mase_cli_pruning(&j->opts.prune, j->c, err));
     j->saves = !j->opts.dev_run;

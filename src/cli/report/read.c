@@ -199,7 +199,7 @@ static enum mase_status restore_options(struct mase_report *r, struct mase_err *
     };
     const struct mase_value *options = mase_report_value(r, "configuration.options");
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
-        const char *key = mase_cli_options[ids[i]].opt.key;
+        const char *key = mase_cli_options[ids[i]].key;
         const struct mase_value *v = mase_value_get(options, key);
         if (v && v->kind != MASE_NONE && v->kind != MASE_LIST) /* an axis of a sweep */
             MASE_TRY(
@@ -211,7 +211,7 @@ static enum mase_status restore_options(struct mase_report *r, struct mase_err *
     static const enum mase_cli_option_id paths[] = { MASE_CLI_data_dir, MASE_CLI_scaling };
     const bool trained = mase_streq(r->action, "train"); /* its checkpoints say the scaling */
     for (int i = 0; i < (trained ? 1 : 2); i++) {
-        const struct mase_value *v = mase_value_get(options, mase_cli_options[paths[i]].opt.key);
+        const struct mase_value *v = mase_value_get(options, mase_cli_options[paths[i]].key);
         if (v && v->kind == MASE_STRING)
             r->c->setting[paths[i]].file = mase_value_copy(r->arena, v);
     }

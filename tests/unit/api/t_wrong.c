@@ -210,6 +210,27 @@ static void arrays_are_what_can_be(void **state)
     a.target_count = (int64_t)1 << 40;
     refused(mase_rows_from(session, &none, &a, "task = 'regression'", &err), "numbers to predict");
     refused(mase_rows_from(session, &none, &a, "taks = 'regression'", &err), "did you mean 'task'");
+    refused(mase_rows_from(session, &none, &a, "image_channels = 4", &err), "is outside 0..3");
+    refused(mase_rows_from(session, &none, &a, "target_scaling = 'minmax'", &err),
+            "none, standard");
+    refused(mase_rows_from(session, &none, &a, "label = 3", &err), "label must be a string");
+}
+
+/* What the command line refuses, too: tests/cli/bad_command_line.t. */
+static void options_of_training_are_those_of_the_command_line(void **state)
+{
+    struct mase_training t = { .size = sizeof t };
+    static const char *const wrong[][2] = {
+        { "batch_size = 16777217", "is outside 1..16777216" },
+        { "task = 'guessing'", "is not one of classification, cls" },
+        { "lr_interval = 'day'", "is not one of epoch, step" },
+        { "threads = 1025", "is outside 0..1024" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        t.options = wrong[i][0];
+        refused(mase_net_train(net, NULL, rows, &t, &err), wrong[i][1]);
+    }
 }
 
 static void options_are_within_bounds(void **state)
@@ -653,6 +674,7 @@ int main(void)
         cmocka_unit_test(structs_have_sizes),
         cmocka_unit_test(shapes_and_counts_are_checked),
         cmocka_unit_test(arrays_are_what_can_be),
+        cmocka_unit_test(options_of_training_are_those_of_the_command_line),
         cmocka_unit_test(options_are_within_bounds),
         cmocka_unit_test(training_is_within_bounds),
         cmocka_unit_test(texts_are_not_empty),

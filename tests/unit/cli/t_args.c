@@ -86,10 +86,11 @@ static void mistakes(void **state)
     (void)state;
     refuses("transform --batch-size", "--batch-size needs a value: --batch-size N");
     refuses("transform --batch-size --debug", "--batch-size needs a value: --batch-size N");
-    refuses("transform --batch-size=", "--batch-size = '' is not a number; allowed: integer 1..");
+    refuses("transform --batch-size=",
+            "--batch-size = '' is not a number; allowed: integer 1..16777216");
     refuses("transform --batch-size 4x",
-            "--batch-size = '4x' is not a number; allowed: integer 1..");
-    refuses("transform --batch-size 0", "--batch-size = 0 is outside 1..");
+            "--batch-size = '4x' is not a number; allowed: integer 1..16777216");
+    refuses("transform --batch-size 0", "--batch-size = 0 is outside 1..16777216");
     refuses("transform --bath-size 1",
             "unknown option '--bath-size', did you mean '--batch-size'?");
     refuses("transform --debug=1", "--debug takes no value, got '1'");

@@ -17,12 +17,14 @@ static void rows_are_complete(void **state)
     (void)state;
     for (int i = 0; i < MASE_CLI_COUNT; i++) {
         const struct mase_cli_option *o = &mase_cli_options[i];
-        assert_int_equal(mase_cli_option_by_name(o->opt.key), i);
-        assert_true(o->opt.help && o->opt.help[0]);
-        assert_true(!o->metavar == (o->opt.type == MASE_OPT_TYPE_BOOL));
-        if (o->opt.type != MASE_OPT_TYPE_PATH) /* which may be a word instead */
-            assert_true((o->opt.choices != NULL) == (o->opt.type == MASE_OPT_TYPE_CHOICE));
-        assert_true((o->path != 0) == (o->opt.type == MASE_OPT_TYPE_PATH));
+        assert_int_equal(mase_cli_option_by_name(o->key), i);
+        const char *help = o->help ? o->help : o->opt->help;
+        assert_true(help && help[0]);
+        assert_true(!o->opt->key || strcmp(o->opt->key, o->key) == 0); /* a shared row */
+        assert_true(!o->metavar == (o->opt->type == MASE_OPT_TYPE_BOOL));
+        if (o->opt->type != MASE_OPT_TYPE_PATH) /* which may be a word instead */
+            assert_true((o->opt->choices != NULL) == (o->opt->type == MASE_OPT_TYPE_CHOICE));
+        assert_true((o->path != 0) == (o->opt->type == MASE_OPT_TYPE_PATH));
         assert_true(!(o->flags & MASE_CLI_ROW) || (o->flags & MASE_CLI_KEY));
         assert_true(o->spellings || o->group == MASE_CLI_GROUP_MAIN);
     }
@@ -54,7 +56,7 @@ static void defaults_are_allowed(void **state)
         struct mase_value *out, *dflt = mase_cli_option_default(&a, (enum mase_cli_option_id)i);
         if (dflt->kind != MASE_LIST && !mase_cli_options[i].path)
             assert_int_equal(mase_cli_option_check(&out, &a, (enum mase_cli_option_id)i,
-                                                   mase_cli_options[i].opt.key, dflt, &err),
+                                                   mase_cli_options[i].key, dflt, &err),
                              MASE_OK);
         mase_arena_release(&a);
     }
@@ -99,7 +101,7 @@ static void rows_stand_in_the_order_of_the_table(void **state)
     (void)state;
     for (int i = 0; i < MASE_CLI_COUNT; i++)
         if (mase_cli_options[i].flags & MASE_CLI_ROW)
-            assert_string_equal(mase_cli_options[i].opt.key, order[n++]);
+            assert_string_equal(mase_cli_options[i].key, order[n++]);
     assert_int_equal(n, sizeof order / sizeof order[0]);
 }
 

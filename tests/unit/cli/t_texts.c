@@ -230,7 +230,7 @@ static void every_command_works_here(void **state)
 /* Numbers and choices are read the same way for whoever takes them: one command is enough. */
 static bool is_worth_it(const struct mase_cli_option *o, bool *seen)
 {
-    const bool text = o->opt.type == MASE_OPT_TYPE_TEXT || o->opt.type == MASE_OPT_TYPE_PATH;
+    const bool text = o->opt->type == MASE_OPT_TYPE_TEXT || o->opt->type == MASE_OPT_TYPE_PATH;
     const bool first = !*seen;
     *seen = true;
     return o->metavar && (text || first);
@@ -318,7 +318,7 @@ static void every_key_of_a_file(void **state)
         struct mase_arena a = { 0 };
         struct mase_value *root = parse(&a, config);
         if (mase_cli_options[i].flags & MASE_CLI_KEY)
-            try_texts(&a, root, root, mase_cli_options[i].opt.key);
+            try_texts(&a, root, root, mase_cli_options[i].key);
         mase_arena_release(&a);
     }
 }

@@ -233,6 +233,67 @@ static void rows_describe_themselves(void **state)
     }
 }
 
+struct every_type {
+    bool flag;
+    int64_t whole, maybe, yes_no;
+    double real;
+    const char *text, *path, *choice;
+    struct mase_ints list;
+    const struct mase_value *numbers, *any;
+};
+static const struct mase_opt every_row[] = {
+    MASE_OPT_BOOL(struct every_type, flag, "flag", false, ""),
+    MASE_OPT_INT(struct every_type, whole, "whole", 0, 0, 0, ""),
+    { .key = "maybe",
+      .type = MASE_OPT_TYPE_INT,
+      .offset = offsetof(struct every_type, maybe),
+      .may_be_none = true },
+    { .key = "yes_no",
+      .type = MASE_OPT_TYPE_SWITCH,
+      .offset = offsetof(struct every_type, yes_no),
+      .may_be_none = true },
+    MASE_OPT_FLOAT(struct every_type, real, "real", 0, 0, 0, ""),
+    MASE_OPT_TEXT(struct every_type, text, "text", NULL, ""),
+    MASE_OPT_PATH(struct every_type, path, "path", NULL, ""),
+    MASE_OPT_CHOICE(struct every_type, choice, "choice", "type", ways, ""),
+    { .key = "list",
+      .type = MASE_OPT_TYPE_INTS,
+      .offset = offsetof(struct every_type, list),
+      .text = "[1]" },
+    { .key = "numbers",
+      .type = MASE_OPT_TYPE_NUMBERS,
+      .offset = offsetof(struct every_type, numbers) },
+    MASE_OPT_VALUE(struct every_type, any, "any", ""),
+    { 0 },
+};
+
+static void a_value_of_a_field_is_the_one_that_was_bound(void **state)
+{
+    (void)state;
+    struct mase_arena a = { 0 };
+    struct mase_err err = { 0 };
+    struct every_type s;
+    const struct mase_value *t =
+        toml(&a, "flag = true\nwhole = -7\nmaybe = \"NA\"\nyes_no = true\nreal = 0.1\n"
+                 "text = \"NA\"\npath = \"a/b\"\nchoice = \"name\"\nlist = [3, 4]\n"
+                 "numbers = [0.5, 2]\nany = \"x\"\n");
+    assert_int_equal(mase_opts_bind(&s, sizeof s, every_row, t, &a, &err), MASE_OK);
+    for (const struct mase_opt *row = every_row; row->key; row++) {
+        struct mase_value *v = mase_opt_value(&a, &s, row), *converted;
+        const struct mase_value *bound = mase_value_get(t, row->key);
+        if (mase_value_is_none(bound))
+            assert_int_equal(v->kind, MASE_NONE);
+        else
+            assert_true(mase_value_equal(v, bound));
+        assert_int_equal(mase_opt_convert(&converted, &a, row, bound, &err), MASE_OK);
+        assert_true(mase_value_equal(v, converted));
+    }
+    assert_int_equal(mase_opt_default_value(&a, &every_row[0])->b, false);
+    assert_string_equal(mase_opt_default_value(&a, &every_row[7])->s, "type");
+    assert_int_equal(mase_opt_default_value(&a, &every_row[8])->items[0]->i, 1);
+    mase_arena_release(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,6 +305,7 @@ int main(void)
         cmocka_unit_test(the_rest_row_collects_other_keys),
         cmocka_unit_test(options_must_be_a_table),
         cmocka_unit_test(rows_describe_themselves),
+        cmocka_unit_test(a_value_of_a_field_is_the_one_that_was_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
