@@ -192,13 +192,12 @@ static const char *new_version(struct mase_arena *a, const char *software)
     }
 }
 
-/* The shortest digits that read back to it, as Python writes them for YAML: 1.0e-05 is a number
- * there, 1e-05 a text. */
-static void add_real(struct mase_str *out, struct mase_arena *a, double f)
+/* YAML reads what JSON writes, but 1e-05 as a text: 1.0e-05 is a number, as Python writes it. */
+static void add_yaml(struct mase_str *out, const struct mase_value *v)
 {
     struct mase_str text = { 0 };
-    mase_json_print(&text, mase_value_float(a, f), 0);
-    const char *s = mase_str_text(&text), *e = strchr(s, 'e');
+    mase_json_print(&text, v, 0);
+    const char *s = mase_str_text(&text), *e = v->kind == MASE_FLOAT ? strchr(s, 'e') : NULL;
     if (e && !strchr(s, '.'))
         mase_str_printf(out, "%.*s.0%s", (int)(e - s), s, e);
     else
@@ -206,40 +205,18 @@ static void add_real(struct mase_str *out, struct mase_arena *a, double f)
     mase_str_release(&text);
 }
 
-/* Texts as JSON writes them are YAML too. */
-static void add_text(struct mase_str *out, struct mase_arena *a, const char *text)
-{
-    if (text)
-        mase_json_print(out, mase_value_string(a, text), 0);
-    else
-        mase_str_add(out, "null");
-}
-
-static void add_option(struct mase_str *out, struct mase_arena *a, const struct mase_opt *row,
-                       const void *field)
-{
-    if (row->type == MASE_OPT_TYPE_BOOL)
-        mase_str_add(out, *(const bool *)field ? "true" : "false");
-    else if (row->type == MASE_OPT_TYPE_INT)
-        mase_str_printf(out, "%lld", (long long)*(const int64_t *)field);
-    else if (row->type == MASE_OPT_TYPE_FLOAT)
-        add_real(out, a, *(const double *)field);
-    else
-        add_text(out, a, *(const char *const *)field);
-}
-
 static enum mase_status write_hparams(const struct mase_cli_train_files *f,
                                       const struct mase_cli_train_run *r, struct mase_err *err)
 {
     struct mase_str text = { 0 };
     mase_str_add(&text, "model: ");
-    add_text(&text, f->arena, r->model);
+    add_yaml(&text, mase_value_string(f->arena, r->model));
     mase_str_add(&text, "\ndataset: ");
-    add_text(&text, f->arena, r->dataset);
+    add_yaml(&text, mase_value_string(f->arena, r->dataset));
     mase_str_addc(&text, '\n');
     for (const struct mase_opt *row = mase_train_rows; row->key; row++) {
         mase_str_printf(&text, "%s: ", row->key);
-        add_option(&text, f->arena, row, (const char *)r->opts + row->offset);
+        add_yaml(&text, mase_opt_value(f->arena, r->opts, row));
         mase_str_addc(&text, '\n');
     }
     const enum mase_status st = mase_file_write(f->hparams_path, text.data, text.len, err);

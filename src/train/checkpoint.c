@@ -32,6 +32,7 @@
  */
 #include <math.h>
 
+#include "file/obj_value.h"
 #include "train/lightning.h"
 
 static void set_int(struct mase_arena *a, struct mase_obj *d, const char *key, int64_t i)
@@ -65,23 +66,8 @@ static struct mase_obj *state_dict(struct mase_arena *a, const struct mase_train
 static struct mase_obj *hyper_parameters(struct mase_arena *a, const struct mase_train_opts *o)
 {
     struct mase_obj *d = mase_obj_dict(a);
-    for (const struct mase_opt *row = mase_train_rows; row->key; row++) {
-        const void *field = (const char *)o + row->offset;
-        switch (row->type) {
-        case MASE_OPT_TYPE_BOOL:
-            mase_obj_set(a, d, row->key, mase_obj_bool(a, *(const bool *)field));
-            break;
-        case MASE_OPT_TYPE_INT:
-            set_int(a, d, row->key, *(const int64_t *)field);
-            break;
-        case MASE_OPT_TYPE_FLOAT:
-            set_float(a, d, row->key, *(const double *)field);
-            break;
-        default:
-            set_text(a, d, row->key, *(const char *const *)field);
-            break;
-        }
-    }
+    for (const struct mase_opt *row = mase_train_rows; row->key; row++)
+        mase_obj_set(a, d, row->key, mase_obj_of_value(a, mase_opt_value(a, o, row)));
     return d;
 }
 

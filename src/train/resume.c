@@ -10,6 +10,7 @@
 #include <mase/torch.h>
 #include <mase/weights.h>
 
+#include "file/obj_value.h"
 #include "train/trainer.h"
 
 /* ---- reading fields ---- */
@@ -75,53 +76,40 @@ static enum mase_status read_state(struct mase_train_state *s, const struct mase
 /* ---- is it the same run? ---- */
 
 /* Options that change no number, or that say only how far to go. */
-static bool may_differ(const char *key)
+static bool may_differ(enum mase_train_option option)
 {
-    static const char *const free_keys[] = { "max_epochs", "max_steps",         "patience",
-                                             "threads",    "log_every_n_steps", "to_debug" };
-    for (size_t i = 0; i < sizeof free_keys / sizeof free_keys[0]; i++)
-        if (mase_streq(key, free_keys[i]))
-            return true;
-    return false;
-}
-
-/* Of a file that is older than the option: the run was as it is by default. */
-static bool is_default(const struct mase_opt *row, const void *field)
-{
-    switch (row->type) {
-    case MASE_OPT_TYPE_BOOL:
-        return *(const bool *)field == (row->num != 0);
-    case MASE_OPT_TYPE_INT:
-        return (double)*(const int64_t *)field == row->num;
-    case MASE_OPT_TYPE_FLOAT:
-        return *(const double *)field == row->num;
+    switch (option) {
+    case MASE_TRAIN_max_epochs:
+    case MASE_TRAIN_max_steps:
+    case MASE_TRAIN_patience:
+    case MASE_TRAIN_threads:
+    case MASE_TRAIN_log_every_n_steps:
+    case MASE_TRAIN_to_debug:
+        return true;
     default:
-        return mase_streq(*(const char *const *)field, row->text);
+        return false;
     }
 }
 
-/* But onecycle left the momentum alone. */
-static bool was_so(const struct mase_train_opts *o, const struct mase_opt *row, const void *field)
+/* What a file that is older than an option would say of it: the run was as it is by default, but
+ * onecycle left the momentum alone. */
+static struct mase_value *former_option(struct mase_arena *a, const struct mase_train_opts *o,
+                                        const struct mase_opt *row)
 {
-    if (mase_streq(row->key, "constant_momentum") && mase_streq(o->schedule, "onecycle"))
-        return o->constant_momentum;
-    return is_default(row, field);
+    if (row == &mase_train_rows[MASE_TRAIN_constant_momentum] &&
+        mase_streq(o->schedule, "onecycle"))
+        return mase_value_bool(a, true);
+    return mase_opt_default_value(a, row);
 }
 
-static bool same_option(const struct mase_opt *row, const void *field, const struct mase_obj *o)
+static bool same_option(const struct mase_train_opts *now, const struct mase_opt *row,
+                        const struct mase_obj *o)
 {
-    switch (row->type) {
-    case MASE_OPT_TYPE_BOOL:
-        return o->kind == MASE_OBJ_BOOL && o->b == *(const bool *)field;
-    case MASE_OPT_TYPE_INT:
-        return o->kind == MASE_OBJ_INT && o->i == *(const int64_t *)field;
-    case MASE_OPT_TYPE_FLOAT:
-        return o->kind == MASE_OBJ_FLOAT && o->f == *(const double *)field;
-    default: {
-        const char *text = *(const char *const *)field;
-        return text ? mase_obj_is_text(o, text) : o->kind == MASE_OBJ_NONE;
-    }
-    }
+    struct mase_arena a = { 0 };
+    const struct mase_value *was = o ? mase_value_of_obj(&a, o) : former_option(&a, now, row);
+    const bool same = was && mase_value_equal(was, mase_opt_value(&a, now, row));
+    mase_arena_release(&a);
+    return same;
 }
 
 static enum mase_status check_options(const struct mase_trainer *t, const struct mase_obj *root,
@@ -130,8 +118,8 @@ static enum mase_status check_options(const struct mase_trainer *t, const struct
     const struct mase_obj *was = mase_obj_get(root, "hyper_parameters");
     for (const struct mase_opt *row = mase_train_rows; row->key; row++) {
         const struct mase_obj *o = mase_obj_get(was, row->key);
-        const void *field = (const char *)&t->opts + row->offset;
-        if (may_differ(row->key) || (o ? same_option(row, field, o) : was_so(&t->opts, row, field)))
+        if (may_differ((enum mase_train_option)(row - mase_train_rows)) ||
+            same_option(&t->opts, row, o))
             continue;
         struct mase_str s = { 0 };
         if (o)

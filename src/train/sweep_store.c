@@ -39,40 +39,19 @@ static const struct mase_opt result_rows[] = {
     { 0 },
 };
 
-/* ---- structs as tables ---- */
-
 static struct mase_value *text_or_none(struct mase_arena *a, const char *text)
 {
     return text ? mase_value_string(a, text) : mase_value_none(a);
 }
 
-/* A field as a value; NULL for a number that is none. */
-static struct mase_value *field(struct mase_arena *a, const void *opts, const struct mase_opt *row)
-{
-    const void *p = (const char *)opts + row->offset;
-    switch (row->type) {
-    case MASE_OPT_TYPE_BOOL:
-        return mase_value_bool(a, *(const bool *)p);
-    case MASE_OPT_TYPE_INT:
-        return mase_value_int(a, *(const int64_t *)p);
-    case MASE_OPT_TYPE_FLOAT:
-        return isfinite(*(const double *)p) ? mase_value_float(a, *(const double *)p) : NULL;
-    case MASE_OPT_TYPE_TEXT:
-    case MASE_OPT_TYPE_PATH:
-    case MASE_OPT_TYPE_CHOICE:
-        return text_or_none(a, *(const char *const *)p);
-    default:
-        mase_bug("option %s has no plain value", row->key);
-    }
-}
-
+/* But for numbers that are none. */
 static struct mase_value *as_table(struct mase_arena *a, const void *opts,
                                    const struct mase_opt *rows)
 {
     struct mase_value *table = mase_value_table(a);
     for (; rows->key; rows++) {
-        struct mase_value *v = field(a, opts, rows);
-        if (v)
+        struct mase_value *v = mase_opt_value(a, opts, rows);
+        if (v->kind != MASE_FLOAT || isfinite(v->f))
             mase_value_set(a, table, rows->key, v);
     }
     return table;
