@@ -151,7 +151,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(100, 105):
             write_all(folder, seed)
-            subprocess.run([sys.argv[1]], check=True, env={**os.environ, "JSC_GOLDEN": folder})
+            subprocess.run([sys.argv[1], "same_permutation", "as_sklearn"], check=True, env={**os.environ, "JSC_GOLDEN": folder})
     return 0
 
 

@@ -16,6 +16,8 @@
 #include <mase/str.h>
 #include <mase/value.h>
 
+#include "run_cases.h"
+
 /* ---- what the tests share ---- */
 
 struct world {
@@ -866,7 +868,7 @@ static void data_are_scaled_as_they_were(void **state)
     mase_rows_free(again);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
@@ -900,5 +902,5 @@ int main(void)
         TEST(few_rows_may_all_train),
         TEST(data_are_scaled_as_they_were),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -50,6 +50,7 @@ static enum mase_status my_pass(void *user, struct mase_net *net, const char *ar
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
 #include "examples.inc"
+#include "run_cases.h"
 #pragma GCC diagnostic pop
 
 static void must(enum mase_status st, const struct mase_err *err, const char *file, int line)
@@ -127,14 +128,14 @@ static void the_examples_run(void **state)
     mase_session_free(e.s);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     char dir[] = "/tmp/mase-examples-XXXXXX";
     const struct CMUnitTest tests[] = { cmocka_unit_test(the_examples_run) };
     if (!mkdtemp(dir) || chdir(dir))
         return 1;
     (void)!freopen("/dev/null", "w", stdout); /* what they print is for readers */
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    const int failed = run_cases(argc, argv, tests, NULL, NULL);
     char command[64];
     snprintf(command, sizeof command, "rm -r '%s'", dir);
     return chdir("/") || system(command) || failed;

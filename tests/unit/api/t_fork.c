@@ -16,6 +16,8 @@
 
 #include <mase.h>
 
+#include "run_cases.h"
+
 enum { FEATURES = 16, ROWS = 1024, CLASSES = 5 };
 
 static struct mase_session *session;
@@ -138,11 +140,11 @@ static int end_world(void **state)
     return 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(children_predict),
         cmocka_unit_test(children_train),
     };
-    return cmocka_run_group_tests(tests, make_world, end_world);
+    return run_cases(argc, argv, tests, make_world, end_world);
 }

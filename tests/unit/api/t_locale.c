@@ -26,6 +26,7 @@
 #include <mase/str.h>
 
 #include "base/number.h"
+#include "run_cases.h"
 
 extern char **environ;
 
@@ -309,7 +310,7 @@ static void the_host_keeps_its_locale(void **state)
     assert_string_equal(text, "1234,50");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(data_are_read_alike),
@@ -317,5 +318,5 @@ int main(void)
         cmocka_unit_test(refusals_are_worded_alike),
         cmocka_unit_test(the_host_keeps_its_locale),
     };
-    return cmocka_run_group_tests(tests, make_locale, remove_folder);
+    return run_cases(argc, argv, tests, make_locale, remove_folder);
 }

@@ -33,6 +33,7 @@
 
 #include "base/fault.h"
 #include "net_sum.h"
+#include "run_cases.h"
 
 #define DATA     MASE_SOURCE_DIR "/tests/data/"
 #define EXAMPLES MASE_SOURCE_DIR "/examples/own_network/"
@@ -1076,12 +1077,12 @@ static int end_world(void **state)
     return 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whichever_request_is_refused),
         cmocka_unit_test(every_pass_of_the_library),
         cmocka_unit_test(whichever_system_call_fails),
     };
-    return cmocka_run_group_tests(tests, make_world, end_world);
+    return run_cases(argc, argv, tests, make_world, end_world);
 }

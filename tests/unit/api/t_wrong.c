@@ -15,6 +15,8 @@
 
 #include <mase.h>
 
+#include "run_cases.h"
+
 enum { FEATURES = 16, ROWS = 40, CLASSES = 5 };
 
 static struct mase_session *session;
@@ -667,7 +669,7 @@ static int end_world(void **state)
     return 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_missing_is_said),
@@ -691,5 +693,5 @@ int main(void)
         cmocka_unit_test(programs_have_many_passes),
         cmocka_unit_test(rows_outlive_the_network_they_are_for),
     };
-    return cmocka_run_group_tests(tests, make_world, end_world);
+    return run_cases(argc, argv, tests, make_world, end_world);
 }

@@ -3,6 +3,7 @@
  * crosses chunk borders (t_arena_small).
  */
 #include "check.h"
+#include "run_cases.h"
 
 #include <limits.h>
 #include <sys/wait.h>
@@ -142,7 +143,7 @@ static void without_memory_it_says_so_and_exits(void **state)
     assert_out_of_memory(overflowing_growth);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_is_zeroed_and_aligned),
@@ -152,5 +153,5 @@ int main(void)
         cmocka_unit_test(arrays_grow_and_keep_their_elements),
         cmocka_unit_test(without_memory_it_says_so_and_exits),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

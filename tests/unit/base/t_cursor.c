@@ -2,6 +2,7 @@
  * t_cursor.c - reading binary data without trusting it.
  */
 #include "check.h"
+#include "run_cases.h"
 
 #include <mase/cursor.h>
 
@@ -112,7 +113,7 @@ static void seeking_stays_inside(void **state)
     assert_int_equal(mase_cursor_at(&c).line, 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(integers_are_little_endian),
@@ -121,5 +122,5 @@ int main(void)
         cmocka_unit_test(magic_must_be_there),
         cmocka_unit_test(seeking_stays_inside),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
  * t_err.c - what a failure carries and how it is printed.
  */
 #include "check.h"
+#include "run_cases.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -293,7 +294,7 @@ static void a_bug_says_where_and_aborts(void **state)
     assert_string_equal(said, "graph.c:12: bug: operand 3 has no shape\n");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_failure_without_a_place),
@@ -311,5 +312,5 @@ int main(void)
         cmocka_unit_test(try_returns_the_first_failure),
         cmocka_unit_test(a_bug_says_where_and_aborts),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

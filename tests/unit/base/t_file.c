@@ -3,6 +3,7 @@
  * limit for streams (t_file_small).
  */
 #include "check.h"
+#include "run_cases.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -260,7 +261,7 @@ static void sha256_pads_every_length(void **state)
     mase_str_release(&all);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_are_read_whole),
@@ -277,5 +278,5 @@ int main(void)
         cmocka_unit_test(sha256_gives_the_published_answers),
         cmocka_unit_test(sha256_pads_every_length),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

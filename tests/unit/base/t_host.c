@@ -2,6 +2,7 @@
  * t_host.c - guarded calls: what is given back when they fail, and what stays.
  */
 #include "check.h"
+#include "run_cases.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -591,7 +592,7 @@ static void the_host_hears_and_nobody_else(void **state)
     assert_int_equal(c.alive, 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_failing_allocation_gives_all_back),
@@ -607,5 +608,5 @@ int main(void)
         cmocka_unit_test(children_are_ended),
         cmocka_unit_test(the_host_hears_and_nobody_else),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/limit.h"
+#include "run_cases.h"
 
 static const struct {
     const char *text;
@@ -59,8 +60,8 @@ static void texts(void **state)
     assert_string_equal(mase_size_text(UINT64_MAX).s, "16384.0 PiB");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(sizes), cmocka_unit_test(texts) };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

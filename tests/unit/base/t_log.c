@@ -3,6 +3,7 @@
  */
 #define _XOPEN_SOURCE 700 /* posix_openpt */
 #include "check.h"
+#include "run_cases.h"
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -258,7 +259,7 @@ static void the_clock_moves_forward(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(messages_in_a_file_are_plain, plain_environment),
@@ -271,5 +272,5 @@ int main(void)
         cmocka_unit_test_setup(progress_fits_the_terminal, plain_environment),
         cmocka_unit_test(the_clock_moves_forward),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
  * t_rng.c - Philox against the published known answers, streams, and the distributions.
  */
 #include "check.h"
+#include "run_cases.h"
 
 #include <math.h>
 
@@ -156,7 +157,7 @@ static void normals_have_fixed_bits(void **state)
         assert_true(mase_rng_normal(&r) == expected[i]);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(philox_gives_the_published_answers),
@@ -170,5 +171,5 @@ int main(void)
         cmocka_unit_test(normals_have_the_moments_of_normals),
         cmocka_unit_test(normals_have_fixed_bits),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
  * and with tables that start at 2 slots (t_str_small).
  */
 #include "check.h"
+#include "run_cases.h"
 
 #include <mase/str.h>
 
@@ -225,7 +226,7 @@ static void a_map_gives_what_was_put(void **state)
     mase_arena_release(&a);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_zeroed_buffer_is_empty_text),
@@ -240,5 +241,5 @@ int main(void)
         cmocka_unit_test(interning_a_part_does_not_meet_its_whole),
         cmocka_unit_test(a_map_gives_what_was_put),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

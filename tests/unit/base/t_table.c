@@ -3,6 +3,7 @@
  * (make_tables.py beside it describes the format), and CSV against RFC 4180.
  */
 #include "check.h"
+#include "run_cases.h"
 
 #include <mase/table.h>
 
@@ -211,7 +212,7 @@ static void a_long_cell_sticks_out(void **state)
     mase_arena_release(&a);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables_look_like_tabulate),
@@ -221,5 +222,5 @@ int main(void)
         cmocka_unit_test(emptiness_is_drawn_as_it_is),
         cmocka_unit_test(a_long_cell_sticks_out),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
  */
 #define _GNU_SOURCE /* O_TMPFILE */
 #include "check.h"
+#include "run_cases.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -449,7 +450,7 @@ static void threads_write_side_by_side(void **state)
     folder_remove(&dir);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_are_written_whole),
@@ -473,5 +474,5 @@ int main(void)
         cmocka_unit_test(a_file_system_that_cannot_flush_is_accepted),
         cmocka_unit_test(threads_write_side_by_side),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "run_cases.h"
 
 /* Parse blank-separated words; the caller releases c. */
 static enum mase_status parse(struct mase_cli *c, struct mase_err *err, const char *line)
@@ -115,12 +116,12 @@ static void nothing_given(void **state)
     mase_cli_release(&c);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values),
         cmocka_unit_test(mistakes),
         cmocka_unit_test(nothing_given),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
  * t_html.c - pieces of HTML: numbers as people read them, cells that sort, text that stays text.
  */
 #include "../base/check.h"
+#include "run_cases.h"
 
 #include <math.h>
 
@@ -112,7 +113,7 @@ static void text_of_others_is_text(void **state)
     mase_arena_release(&a);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_have_commas),
@@ -121,5 +122,5 @@ int main(void)
         cmocka_unit_test(cells_keep_all_digits_for_sorting),
         cmocka_unit_test(text_of_others_is_text),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "run_cases.h"
 
 static void rows_are_complete(void **state)
 {
@@ -121,7 +122,7 @@ static void commands_are_found(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_complete),
@@ -130,5 +131,5 @@ int main(void)
         cmocka_unit_test(rows_stand_in_the_order_of_the_table),
         cmocka_unit_test(commands_are_found),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

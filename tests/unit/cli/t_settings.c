@@ -15,6 +15,7 @@
 #include <mase/log.h>
 
 #include "cli/cli.h"
+#include "run_cases.h"
 
 static char folder[] = "/tmp/mase_t_settings_XXXXXX", config[64];
 
@@ -134,12 +135,12 @@ static int remove_folder(void **state)
     return unlink(config) || rmdir(folder);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(precedence),
         cmocka_unit_test(mistakes_keep_their_place),
         cmocka_unit_test(grey_marks_what_lost),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return run_cases(argc, argv, tests, make_folder, remove_folder);
 }

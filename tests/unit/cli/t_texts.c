@@ -26,6 +26,7 @@
 
 #include "cli/cli.h"
 #include "pass/analysis/stat.h"
+#include "run_cases.h"
 
 enum { WORDS = 64, SECONDS = 60, REFUSED = 2 };
 
@@ -403,7 +404,7 @@ static void every_value_of_a_configuration(void **state)
     mase_arena_release(&a);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_command_works_here),
@@ -414,5 +415,5 @@ int main(void)
         cmocka_unit_test(every_argument_of_every_statistic),
         cmocka_unit_test(every_value_of_a_configuration),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return run_cases(argc, argv, tests, set_up, tear_down);
 }

@@ -2,6 +2,7 @@
  * t_columns.c - which columns and arrays of a table of one's own are features and labels, and which
  * rows are left out.
  */
+#include "run_cases.h"
 #include "scratch.h"
 
 #include <math.h>
@@ -528,7 +529,7 @@ static void inherited(void **state)
     mase_arena_release(&a);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(chosen),
@@ -545,5 +546,5 @@ int main(void)
         cmocka_unit_test(refused_splits),
         cmocka_unit_test(inherited),
     };
-    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+    return run_cases(argc, argv, tests, make_scratch, remove_scratch);
 }

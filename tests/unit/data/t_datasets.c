@@ -11,6 +11,8 @@
 
 #include <mase/data.h>
 
+#include "run_cases.h"
+
 static void rows_are_complete(void **state)
 {
     (void)state;
@@ -89,7 +91,7 @@ static void files_are_known_by_their_names(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_complete),
@@ -97,5 +99,5 @@ int main(void)
         cmocka_unit_test(unknown_names),
         cmocka_unit_test(files_are_known_by_their_names),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

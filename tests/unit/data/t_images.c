@@ -3,6 +3,7 @@
  * augmentation depends on seed, epoch and row alone; damaged files are refused.
  */
 #include "bounded.h"
+#include "run_cases.h"
 #include "scratch.h"
 
 #include <zlib.h>
@@ -376,7 +377,7 @@ static void bad_cifar(void **state)
     refuse("cifar10", &opts, MASE_EVALUE, "label 200 of image 0 is outside 0..9");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mnist),        cmocka_unit_test(bad_mnist), cmocka_unit_test(damaged_gzip),
@@ -384,5 +385,5 @@ int main(void)
         cmocka_unit_test(augmentation), cmocka_unit_test(bad_cifar),
     };
     bound_memory();
-    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+    return run_cases(argc, argv, tests, make_scratch, remove_scratch);
 }

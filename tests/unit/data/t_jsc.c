@@ -5,6 +5,7 @@
  * Without an argument in JSC_GOLDEN the files in tests/data/data are used;
  * tests/interop/jsc_split.py makes new ones and runs this program on them.
  */
+#include "run_cases.h"
 #include "scratch.h"
 
 #include <fcntl.h>
@@ -570,7 +571,7 @@ static void damaged_metadata(void **state)
     mase_file_close(&f);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_permutation), cmocka_unit_test(as_sklearn),
@@ -581,9 +582,5 @@ int main(void)
         cmocka_unit_test(no_cache),         cmocka_unit_test(bad_files),
         cmocka_unit_test(truncated),        cmocka_unit_test(damaged_metadata),
     };
-    if (getenv("JSC_GOLDEN"))
-        return cmocka_run_group_tests_name("jsc",
-                                           ((const struct CMUnitTest[]){ tests[0], tests[1] }),
-                                           make_scratch, remove_scratch);
-    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+    return run_cases(argc, argv, tests, make_scratch, remove_scratch);
 }

@@ -16,6 +16,7 @@
 #include <mase/value.h>
 
 #include "data/dataset_parts.h"
+#include "run_cases.h"
 
 #define CHECK MASE_SOURCE_DIR "/tests/data/data/jsc_sim_check.json"
 
@@ -210,7 +211,7 @@ static void options(void **state)
     assert_int_equal(mase_dataset_open(&d, "jsc-sim:x.h5", NULL, &err), MASE_EVALUE);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_with_recipe),
@@ -221,5 +222,5 @@ int main(void)
         cmocka_unit_test(as_dataset),
         cmocka_unit_test(options),
     };
-    return cmocka_run_group_tests(tests, make_jets, free_jets);
+    return run_cases(argc, argv, tests, make_jets, free_jets);
 }

@@ -2,6 +2,7 @@
  * t_pictures.c - folders of pictures: their pixels are PIL's, their order is torchvision's, and
  * what is wrong with them is said with its place. tests/data/pictures/generate.py made the files.
  */
+#include "run_cases.h"
 #include "scratch.h"
 
 #include <math.h>
@@ -403,12 +404,12 @@ static void augmented(void **state)
     remove_folder("g");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pixels),     cmocka_unit_test(headers),   cmocka_unit_test(damaged),
         cmocka_unit_test(by_class),   cmocka_unit_test(by_part),   cmocka_unit_test(refused),
         cmocka_unit_test(normalised), cmocka_unit_test(augmented),
     };
-    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+    return run_cases(argc, argv, tests, make_scratch, remove_scratch);
 }

@@ -20,6 +20,7 @@
 #include "base/sanitized.h"
 #include "data/lzf.h"
 #include "data/reader.h"
+#include "run_cases.h"
 
 #define DATA MASE_SOURCE_DIR "/tests/data/"
 
@@ -181,7 +182,7 @@ static void lzf_is_unpacked(void **state)
         assert_true(mase_unlzf(to, sizeof to, packed, n) < 13);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_host_is_not_forked),
@@ -191,5 +192,5 @@ int main(void)
         cmocka_unit_test(its_end_is_told),
         cmocka_unit_test(lzf_is_unpacked),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

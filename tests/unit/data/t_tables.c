@@ -3,6 +3,7 @@
  * split that was promised; what is wrong with them is said with its place.
  */
 #include "bounded.h"
+#include "run_cases.h"
 #include "scratch.h"
 
 #include <math.h>
@@ -491,7 +492,7 @@ static void batches(void **state)
     mase_dataset_close(d);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(csv_rows),    cmocka_unit_test(own_scaling),
@@ -505,5 +506,5 @@ int main(void)
         cmocka_unit_test(batches),
     };
     bound_memory();
-    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+    return run_cases(argc, argv, tests, make_scratch, remove_scratch);
 }

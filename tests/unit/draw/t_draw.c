@@ -1,6 +1,7 @@
 /*
  * t_draw.c - graphs as pictures: one to the letter, and what the options change.
  */
+#include "run_cases.h"
 #include "svg_check.h"
 
 #include <mase/draw.h>
@@ -192,7 +193,7 @@ static void an_empty_graph_is_a_picture(void **state)
     mase_graph_free(g);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pictures_to_the_letter),
@@ -204,5 +205,5 @@ int main(void)
         cmocka_unit_test(hostile_texts_are_escaped),
         cmocka_unit_test(an_empty_graph_is_a_picture),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
  * t_layout.c - the layout of graphs: what holds for every graph, and how some of them must look.
  */
 #include "../base/check.h"
+#include "run_cases.h"
 
 #include <math.h>
 
@@ -375,7 +376,7 @@ static void too_many_lines_are_refused(void **state)
     graph_free(g);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_chain_is_straight),
@@ -391,5 +392,5 @@ int main(void)
         cmocka_unit_test(large_graphs_are_quick),
         cmocka_unit_test(too_many_lines_are_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

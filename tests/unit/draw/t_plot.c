@@ -1,6 +1,7 @@
 /*
  * t_plot.c - charts: one to the letter, and what holds for all of them.
  */
+#include "run_cases.h"
 #include "svg_check.h"
 
 #include <math.h>
@@ -293,7 +294,7 @@ static void odd_histograms_are_well_formed(void **state)
         .min = -1e-30, .max = 1e30, .count = none, .bins = 2, .limit = far }));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(curves_to_the_letter),
@@ -311,5 +312,5 @@ int main(void)
         cmocka_unit_test(close_codes_are_a_band),
         cmocka_unit_test(odd_histograms_are_well_formed),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

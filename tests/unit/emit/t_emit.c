@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "emit/emit_parts.h"
+#include "run_cases.h"
 
 static void numbers_of_rows_are_few(void **state)
 {
@@ -235,7 +236,7 @@ static void pairs_do_not_pass_memory(void **state)
     mase_arena_release(&a);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_of_rows_are_few),
@@ -245,5 +246,5 @@ int main(void)
         cmocka_unit_test(steps_are_run_before_they_are_written),
         cmocka_unit_test(pairs_do_not_pass_memory),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -35,6 +35,7 @@
 #include <mase/zoo.h>
 
 #include "base/host.h"
+#include "run_cases.h"
 #include "traces.h"
 
 #define DATA MASE_SOURCE_DIR "/tests/data/"
@@ -813,11 +814,11 @@ static int end_world(void **state)
     return 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whichever_allocation_fails),
         cmocka_unit_test(objects_outlive_a_failure),
     };
-    return cmocka_run_group_tests(tests, make_world, end_world);
+    return run_cases(argc, argv, tests, make_world, end_world);
 }

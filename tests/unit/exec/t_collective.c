@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "exec/plan/collective.h"
+#include "run_cases.h"
 
 enum { TILES = 4, VALUES = 48 };
 
@@ -128,7 +129,7 @@ static void alone(void **state)
     mase_arena_release(&p.arena);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parts),
@@ -136,5 +137,5 @@ int main(void)
         cmocka_unit_test(in_place),
         cmocka_unit_test(alone),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

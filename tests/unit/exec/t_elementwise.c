@@ -2,6 +2,7 @@
  * t_elementwise.c - every function of one or two values that ops.def writes out: its slopes are the
  * derivatives of its value, and a plan computes both as the row says, by a vector body or without.
  */
+#include "run_cases.h"
 #include "step_case.h"
 
 #include "ir/shape/shape.h"
@@ -163,12 +164,12 @@ static void plans_refuse_integers_divided_by_zero(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slopes_are_derivatives),
         cmocka_unit_test(plans_compute_what_the_rows_say),
         cmocka_unit_test(plans_refuse_integers_divided_by_zero),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

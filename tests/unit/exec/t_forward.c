@@ -8,6 +8,7 @@
 
 #include <mase/run.h>
 
+#include "run_cases.h"
 #include "unit/ir/cases.h"
 
 #define CASES "data/ops/cases.txt"
@@ -149,11 +150,11 @@ static void every_operation_has_a_case(void **state)
     assert_int_equal(missing, 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_case_agrees_with_pytorch),
         cmocka_unit_test(every_operation_has_a_case),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

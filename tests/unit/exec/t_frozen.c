@@ -3,6 +3,7 @@
  * is left of the gradients has the bits that it has without; and the text form keeps it all.
  */
 #include "ir/shape/shape.h"
+#include "run_cases.h"
 #include "step_case.h"
 
 enum { SAMPLES = 19, MOST = 16 };
@@ -209,12 +210,12 @@ static void without_gradients_nothing_is_trained(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frozen_parameters_change_no_other_bit),
         cmocka_unit_test(no_grad_is_a_detached_result),
         cmocka_unit_test(without_gradients_nothing_is_trained),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@
 #include <mase/call.h>
 
 #include "exec/plan/plan_parts.h"
+#include "run_cases.h"
 
 enum { FEATURES = 3, SAMPLES = 5 };
 
@@ -90,10 +91,10 @@ static void memory_grows_as_the_network(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_grows_as_the_network),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
  */
 #include <mase/run.h>
 
+#include "run_cases.h"
 #include "unit/ir/cases.h"
 
 static struct mase_arg two_ints[] = { { .kind = MASE_ARG_INT, .i = INT64_MAX },
@@ -109,11 +110,11 @@ static void no_attribute_crashes_a_layer(void **state)
     assert_true(t.tried > 5000);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_argument_crashes_a_call),
         cmocka_unit_test(no_attribute_crashes_a_layer),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
  * t_learned.c - formats that training learns: what they start with, what they round to, the
  * gradients of what is learned, against the formulas of their papers in double.
  */
+#include "run_cases.h"
 #include "step_case.h"
 
 #include <mase/program.h>
@@ -568,7 +569,7 @@ static void parameters_come_and_go_with_formats(void **state)
     stop(&r);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scales_start_by_the_values),
@@ -582,5 +583,5 @@ int main(void)
         cmocka_unit_test(threads_change_no_bit),
         cmocka_unit_test(parameters_come_and_go_with_formats),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

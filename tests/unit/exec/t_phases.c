@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "exec/plan/plan_parts.h"
+#include "run_cases.h"
 
 /* What ran: "a" a phase, "b2" phase b in turn 2. */
 static char text[4096];
@@ -202,7 +203,7 @@ static void refused(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(many),
@@ -210,5 +211,5 @@ int main(void)
         cmocka_unit_test(refused), /* before threads are started */
         cmocka_unit_test(shared),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
  * t_plan_weights.c - whose weights a plan reads: the graph's own in evaluation, wherever they lie,
  * a copy in training; and that all which was made of them follows when they change or move.
  */
+#include "run_cases.h"
 #include "step_case.h"
 
 #include "exec/plan/plan_parts.h"
@@ -222,12 +223,12 @@ static void training_writes(void **state)
     stop(&r);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(they_may_move),        cmocka_unit_test(plans_alike),
         cmocka_unit_test(what_cannot_be_alike), cmocka_unit_test(who_copies),
         cmocka_unit_test(training_writes),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include <mase/program.h>
 
 #include "random_graph.h"
+#include "run_cases.h"
 #include "step_case.h"
 
 struct subject {
@@ -243,7 +244,7 @@ static void random_networks(void **state)
     assert_true(lowered > NETWORKS * 8 / 10);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_operation),
@@ -252,5 +253,5 @@ int main(void)
         cmocka_unit_test(blocks_are_cut_as_broadcast),
         cmocka_unit_test(random_networks),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 #include "formats.h"
 #include "ir/graph/graph_parts.h"
 #include "ir/shape/shape.h"
+#include "run_cases.h"
 #include "step_case.h"
 
 enum { SAMPLES = 5, OUT_STEPS = 32 };
@@ -484,7 +485,7 @@ static void no_format_makes_a_negative_number(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plans_compute_what_the_reference_does),
@@ -496,5 +497,5 @@ int main(void)
         cmocka_unit_test(a_long_chain_is_soon_known),
         cmocka_unit_test(no_format_makes_a_negative_number),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

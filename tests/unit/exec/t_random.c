@@ -14,6 +14,7 @@
 
 #include "compare_plan.h"
 #include "random_graph.h"
+#include "run_cases.h"
 
 enum { NETWORKS = 200, CALLS = 12 };
 
@@ -98,10 +99,10 @@ static void plans_are_right_or_refused(void **state)
     assert_true(t.checked > 3 * networks / 2 && t.checked > 4 * t.unchecked);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plans_are_right_or_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include "exec/plan/plan_parts.h"
 #include "exec/step/plan_formats.h"
 #include "formats.h"
+#include "run_cases.h"
 #include "step_case.h"
 
 #define S(...)                                                       \
@@ -253,12 +254,12 @@ static void what_cannot_follow(void **state)
     stop(&r);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_if_made_anew),    cmocka_unit_test(from_formats),
         cmocka_unit_test(its_weights_alone),  cmocka_unit_test(memory_is_bounded),
         cmocka_unit_test(what_cannot_follow),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
  * it has one, on every instruction set, for both signs, in lanes and in dense tensors, in place
  * too; and what passes back through a rounding is what the format's row says.
  */
+#include "run_cases.h"
 #include "unit/kern/lanes.h"
 
 #include "exec/step/round_step.h"
@@ -417,7 +418,7 @@ static void other_gradients_are_refused_in_recurrent_layers(void **state)
         }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_round_as_their_reference),
@@ -427,5 +428,5 @@ int main(void)
         cmocka_unit_test(clipped_gradients_stop_at_the_limits),
         cmocka_unit_test(other_gradients_are_refused_in_recurrent_layers),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

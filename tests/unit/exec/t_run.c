@@ -2,6 +2,7 @@
  * t_run.c - the walk of the reference: number formats, memory that is not ours, and faults that
  * only values show.
  */
+#include "run_cases.h"
 #include "unit/ir/build.h"
 
 #include <stdlib.h>
@@ -256,7 +257,7 @@ static void wrong_values_are_refused(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_quantised_layer_rounds_each_operand_in_its_format),
@@ -272,5 +273,5 @@ int main(void)
         TEST(an_attribute_without_values_is_refused),
         TEST(wrong_values_are_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

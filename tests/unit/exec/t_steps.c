@@ -10,6 +10,7 @@
  * the truncation and the plan's own float32 sums.
  */
 #include "kern/kern.h"
+#include "run_cases.h"
 #include "step_case.h"
 
 #include "ir/shape/shape.h"
@@ -446,7 +447,7 @@ static bool is_slow(void)
     return getenv("MASE_QUICK") != NULL;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     if (is_slow())
         cmocka_set_skip_filter("gradients_equal_differences");
@@ -462,5 +463,5 @@ int main(void)
         cmocka_unit_test(a_relu_takes_no_memory),
         cmocka_unit_test(a_relu_in_place_overwrites_nothing_that_is_read),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
  * denormals included, on every instruction set.
  */
 #include "kern/kern.h"
+#include "run_cases.h"
 #include "step_case.h"
 
 #include <float.h>
@@ -112,10 +113,10 @@ static void exact_steps_are_the_reference_to_the_bit(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact_steps_are_the_reference_to_the_bit),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

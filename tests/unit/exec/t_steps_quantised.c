@@ -4,6 +4,7 @@
  * masks, refusals.
  */
 #include "formats.h"
+#include "run_cases.h"
 #include "step_case.h"
 
 #define S(...)                                                       \
@@ -556,7 +557,7 @@ static void blocks_need_the_samples_first(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_are_the_reference_s),
@@ -571,5 +572,5 @@ int main(void)
         cmocka_unit_test(blocks_need_the_samples_first),
         cmocka_unit_test(what_mixes_samples_is_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

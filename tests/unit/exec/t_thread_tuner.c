@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "exec/plan/thread_tuner.h"
+#include "run_cases.h"
 
 enum { SAMPLES = 1000 };
 
@@ -83,7 +84,7 @@ static void short_batches_count_by_their_samples(void **state)
     assert_int_equal(p.left, left - 50);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_threads_where_that_is_faster),
@@ -92,5 +93,5 @@ int main(void)
         cmocka_unit_test(the_answer_may_change),
         cmocka_unit_test(short_batches_count_by_their_samples),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

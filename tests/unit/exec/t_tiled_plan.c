@@ -17,6 +17,7 @@
 
 #include "exec/plan/plan_parts.h"
 #include "formats.h"
+#include "run_cases.h"
 
 enum { FEATURES = 8, CLASSES = 5, ROWS = 1600 };
 
@@ -514,7 +515,7 @@ static void what_cannot_be_planned_is_refused(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tiles_are_the_batch),
@@ -526,5 +527,5 @@ int main(void)
         cmocka_unit_test(an_index_that_picks_no_row_is_refused),
         cmocka_unit_test(what_cannot_be_planned_is_refused),
     };
-    return cmocka_run_group_tests(tests, make_samples, NULL);
+    return run_cases(argc, argv, tests, make_samples, NULL);
 }

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "file/crc32.h"
+#include "run_cases.h"
 
 /* Bit by bit. */
 static uint32_t definition(uint32_t crc, const unsigned char *p, size_t n)
@@ -62,12 +63,12 @@ static void in_pieces(void **state)
         assert_int_equal(mase_crc32(mase_crc32(0, p, cut), p + cut, SIZE - cut), whole);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known),
         cmocka_unit_test(every_way),
         cmocka_unit_test(in_pieces),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

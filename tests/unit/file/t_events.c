@@ -3,6 +3,7 @@
  */
 #define _XOPEN_SOURCE 700
 #include "../base/check.h"
+#include "run_cases.h"
 
 #include <math.h>
 #include <time.h>
@@ -353,7 +354,7 @@ static void parts_and_damage(void **state)
     folder_remove(&f);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(checksum_is_castagnoli),
@@ -365,5 +366,5 @@ int main(void)
         cmocka_unit_test(points_read_back),
         cmocka_unit_test(parts_and_damage),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

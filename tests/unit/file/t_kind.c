@@ -2,6 +2,7 @@
  * t_kind.c - kinds of files are told from their bytes, and from names only where bytes say nothing.
  */
 #include "../base/check.h"
+#include "run_cases.h"
 
 #include <mase/kind.h>
 
@@ -112,7 +113,7 @@ static void folders_are_known_by_a_file(void **state)
     folder_remove(&f);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_tell),
@@ -120,5 +121,5 @@ int main(void)
         cmocka_unit_test(entries_tell_of_zips),
         cmocka_unit_test(folders_are_known_by_a_file),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -19,6 +19,7 @@
 
 #include "bounded.h"
 #include "file/element.h"
+#include "run_cases.h"
 
 #define DATA MASE_SOURCE_DIR "/tests/data/npy/"
 
@@ -302,7 +303,7 @@ static void cannot_write(void **state)
                      MASE_EIO);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_type),    cmocka_unit_test(odd_shapes),
@@ -312,5 +313,5 @@ int main(void)
         cmocka_unit_test(cannot_write),
     };
     bound_memory();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

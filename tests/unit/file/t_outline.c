@@ -2,6 +2,7 @@
  * t_outline.c - what files hold: the same from headers alone as with all values read.
  */
 #include "../base/check.h"
+#include "run_cases.h"
 
 #include <mase/npy.h>
 #include <mase/outline.h>
@@ -191,7 +192,7 @@ static void what_is_missing_is_said(void **state)
     folder_remove(&f);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind_of_file),
@@ -201,5 +202,5 @@ int main(void)
         cmocka_unit_test(data_are_not_read),
         cmocka_unit_test(what_is_missing_is_said),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 
 #include "bounded.h"
 #include "file/pickle.h"
+#include "run_cases.h"
 
 /* A pickle of the bytes of a literal, STOP included. */
 #define PICKLE(literal) literal, sizeof literal - 1
@@ -419,7 +420,7 @@ static void copies(void **state)
     expect_limit(&s, "more than 1048576 bytes of memory");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(opcodes),       cmocka_unit_test(refusals),
@@ -429,5 +430,5 @@ int main(void)
         cmocka_unit_test(repeated_text), cmocka_unit_test(honest_repetition),
     };
     bound_memory();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

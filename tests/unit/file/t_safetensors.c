@@ -16,6 +16,7 @@
 #include <mase/safetensors.h>
 
 #include "bounded.h"
+#include "run_cases.h"
 
 #define DATA MASE_SOURCE_DIR "/tests/data/safetensors/"
 
@@ -261,7 +262,7 @@ static void damaged(void **state)
     mase_file_close(&f);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_type),       cmocka_unit_test(a_real_model),
@@ -270,5 +271,5 @@ int main(void)
         cmocka_unit_test(round_trip),       cmocka_unit_test(damaged),
     };
     bound_memory();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -20,6 +20,7 @@
 
 #include "bounded.h"
 #include "file/zip.h"
+#include "run_cases.h"
 
 static char folder[] = "/tmp/t_stored_XXXXXX";
 
@@ -337,7 +338,7 @@ static int tear_down(void **state)
     return system(command); /* NOLINT(cert-env33-c): our own folder */
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(safetensors),
@@ -352,5 +353,5 @@ int main(void)
         cmocka_unit_test(bad_entries),
     };
     bound_memory();
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return run_cases(argc, argv, tests, set_up, tear_down);
 }

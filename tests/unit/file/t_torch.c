@@ -19,6 +19,7 @@
 
 #include "bounded.h"
 #include "file/zip.h"
+#include "run_cases.h"
 
 #define DATA MASE_SOURCE_DIR "/tests/data/torch/"
 
@@ -516,7 +517,7 @@ static int remove_temp(void **state)
     return unlink(temp);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything),       cmocka_unit_test(borrowed),
@@ -529,5 +530,5 @@ int main(void)
         cmocka_unit_test(every_prefix),     cmocka_unit_test(every_byte_changed),
     };
     bound_memory();
-    return cmocka_run_group_tests(tests, make_temp, remove_temp);
+    return run_cases(argc, argv, tests, make_temp, remove_temp);
 }

@@ -17,6 +17,8 @@
 #include <mase/safetensors.h>
 #include <mase/torch.h>
 
+#include "run_cases.h"
+
 static char temp[] = "/tmp/t_weights_XXXXXX";
 
 static void add(struct mase_graph *g, const char *path, enum mase_op op, int a, int b)
@@ -360,7 +362,7 @@ static void tied_names(void **state)
     mase_graph_free(b);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tied_names),        cmocka_unit_test(save_and_load),
@@ -370,5 +372,5 @@ int main(void)
         cmocka_unit_test(bad_renames),       cmocka_unit_test(other_types),
         cmocka_unit_test(what_does_not_fit),
     };
-    return cmocka_run_group_tests(tests, make_temp, remove_temp);
+    return run_cases(argc, argv, tests, make_temp, remove_temp);
 }

@@ -16,6 +16,7 @@
 
 #include "bounded.h"
 #include "file/zip.h"
+#include "run_cases.h"
 
 #define DATA MASE_SOURCE_DIR "/tests/data/zip/"
 #define LINE "the quick brown fox jumps over the lazy dog\n"
@@ -270,7 +271,7 @@ static void round_trip(void **state)
     check_written(0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(written_by_python), cmocka_unit_test(refusals),
@@ -278,5 +279,5 @@ int main(void)
         cmocka_unit_test(damaged_files),     cmocka_unit_test(round_trip),
     };
     bound_memory();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@
 #include <mase/rng.h>
 
 #include "frontend/loss_source.h"
+#include "run_cases.h"
 
 static const struct {
     const char *text, *graph; /* the lines between the inputs and the return */
@@ -146,12 +147,12 @@ static void anything_is_answered(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(expressions_are_graphs),
         cmocka_unit_test(faults_have_their_place),
         cmocka_unit_test(anything_is_answered),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

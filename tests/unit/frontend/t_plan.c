@@ -19,6 +19,7 @@
 #include <mase/zoo.h>
 
 #include "kern/kern.h"
+#include "run_cases.h"
 
 static struct mase_err err;
 
@@ -296,7 +297,7 @@ static void what_mixes_samples_is_refused(void **state)
     mase_graph_free(g);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(evaluation_equals_pytorch),
@@ -307,5 +308,5 @@ int main(void)
         cmocka_unit_test(a_call_that_nobody_uses_changes_no_gradient),
         cmocka_unit_test(what_mixes_samples_is_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -18,6 +18,7 @@
 #include <mase/safetensors.h>
 #include <mase/zoo.h>
 
+#include "run_cases.h"
 #include "zoo_extra.h"
 
 static const char *const names[] = { "toy",     "toy_tiny", "toy_convnet",
@@ -169,11 +170,11 @@ static void training_equals_pytorch(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(evaluation_equals_pytorch),
         cmocka_unit_test(training_equals_pytorch),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

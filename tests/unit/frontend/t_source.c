@@ -17,6 +17,7 @@
 #include <mase/zoo.h>
 
 #include "frontend/source.h"
+#include "run_cases.h"
 
 #define TESTS  MASE_SOURCE_DIR "/tests/data/"
 #define SOURCE TESTS "source/"
@@ -566,7 +567,7 @@ static void pass_shims_by(void)
         pclose(p);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     pass_shims_by();
     const struct CMUnitTest tests[] = {
@@ -577,5 +578,5 @@ int main(void)
         cmocka_unit_test(answers_are_checked),        cmocka_unit_test(graph_files_are_models),
         cmocka_unit_test(lists_of_layers_are_models),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

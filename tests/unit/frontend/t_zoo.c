@@ -13,6 +13,7 @@
 #include <mase/file.h>
 #include <mase/zoo.h>
 
+#include "run_cases.h"
 #include "zoo_extra.h"
 
 #define GRAPHS MASE_SOURCE_DIR "/tests/data/graphs/"
@@ -238,7 +239,7 @@ static void residual_convolutions_start_normal(void **state)
     mase_graph_free(g);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_complete),
@@ -249,5 +250,5 @@ int main(void)
         cmocka_unit_test(texts_of_pytorch),
         cmocka_unit_test(residual_convolutions_start_normal),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

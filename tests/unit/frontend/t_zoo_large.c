@@ -16,6 +16,8 @@
 #include <mase/run.h>
 #include <mase/zoo.h>
 
+#include "run_cases.h"
+
 #define MODELS MASE_SOURCE_DIR "/tests/data/models/"
 
 /* Number i of the stream of a name, in [0, 1): splitmix64. */
@@ -118,12 +120,12 @@ static void resnets(void **state)
     check("resnet50", "imagenet", (struct mase_shape){ 4, { 2, 3, 32, 32 } });
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(vgg7),
         cmocka_unit_test(lutnet),
         cmocka_unit_test(resnets),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

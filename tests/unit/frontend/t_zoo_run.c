@@ -16,6 +16,7 @@
 #include <mase/safetensors.h>
 #include <mase/zoo.h>
 
+#include "run_cases.h"
 #include "zoo_extra.h"
 
 #define MODELS MASE_SOURCE_DIR "/tests/data/models/"
@@ -109,12 +110,12 @@ static void extra(void **state)
         check(m->name, m->build(&m->data));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(physical),
         cmocka_unit_test(toys),
         cmocka_unit_test(extra),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

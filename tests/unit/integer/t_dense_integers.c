@@ -7,6 +7,7 @@
 #include "formats.h"
 #include "integer/exact_parts.h"
 #include "kern/kern.h"
+#include "run_cases.h"
 #include "unit/exec/step_case.h"
 
 #define S(...)                                                       \
@@ -266,7 +267,7 @@ static void what_is_no_number_is_told(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_give_what_numbers_give),
@@ -274,5 +275,5 @@ int main(void)
         cmocka_unit_test(lanes_are_taken_too),
         cmocka_unit_test(what_is_no_number_is_told),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
  */
 #include "formats.h"
 #include "integer/exact_parts.h"
+#include "run_cases.h"
 #include "unit/exec/step_case.h"
 
 #define S(...)                                                       \
@@ -611,7 +612,7 @@ static void a_sample_without_a_number_is_refused(void **state)
     stop(&r);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_are_the_reference_s),
@@ -630,5 +631,5 @@ int main(void)
         cmocka_unit_test(sums_beyond_62_bits_are_refused),
         cmocka_unit_test(a_sample_without_a_number_is_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
  * t_products.c - a bias in steps of the products to which it is added: which steps those are, and
  * that all who compute have them. The expected steps are written out by hand.
  */
+#include "run_cases.h"
 #include "unit/exec/step_case.h"
 
 #include <mase/exact.h>
@@ -277,7 +278,7 @@ static void products_without_steps_are_refused(void **state)
     refuse(&row);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_have_the_steps_of_their_products),
@@ -286,5 +287,5 @@ int main(void)
         cmocka_unit_test(programs_say_it),
         cmocka_unit_test(products_without_steps_are_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@
 #include <mase/graph.h>
 
 #include "ir/graph/graph_parts.h"
+#include "run_cases.h"
 
 static struct mase_graph *parse(const char *body)
 {
@@ -139,12 +140,12 @@ static void test_assigned(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_followed),
         cmocka_unit_test(test_assigned),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

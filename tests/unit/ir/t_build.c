@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "ir/graph/graph_build.h"
+#include "run_cases.h"
 
 static void assert_graph(struct mase_graph *g, const char *text)
 {
@@ -139,7 +140,7 @@ static void wrong_texts(void **state)
         assert_aborts(true, calls[i]);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind_of_call),
@@ -147,5 +148,5 @@ int main(void)
         cmocka_unit_test(constructors),
         cmocka_unit_test(wrong_texts),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

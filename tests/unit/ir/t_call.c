@@ -1,6 +1,7 @@
 /*
  * t_call.c - a call with everything filled in, from wherever it comes.
  */
+#include "run_cases.h"
 #include "unit/ir/build.h"
 
 #include <mase/call.h>
@@ -207,7 +208,7 @@ static void test_values_of_the_wrong_kind(void **state)
     tear_down(w);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_module_gives_operands_and_attributes),
@@ -220,5 +221,5 @@ int main(void)
         cmocka_unit_test(test_nodes_without_results),
         cmocka_unit_test(test_values_of_the_wrong_kind),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -12,6 +12,8 @@
 #include <mase/call.h>
 #include <mase/graph.h>
 
+#include "run_cases.h"
+
 #define HEAD                                                    \
     "mase-graph 1\n\n"                                          \
     "attr m = bool[4] constant init [1.0, 0.0, 1.0, 1.0]\n"     \
@@ -100,11 +102,11 @@ static void test_refused(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

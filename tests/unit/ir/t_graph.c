@@ -2,6 +2,7 @@
  * t_graph.c - nodes: the text of torch.fx, users, rewiring, erasing.
  */
 #include "formats.h"
+#include "run_cases.h"
 #include "unit/ir/build.h"
 
 static void test_prints_jsc_tiny(void **state)
@@ -286,7 +287,7 @@ static void test_ops_and_types(void **state)
     mase_graph_free(g);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_prints_jsc_tiny),
@@ -301,5 +302,5 @@ int main(void)
         cmocka_unit_test(test_many_users),
         cmocka_unit_test(test_ops_and_types),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /*
  * t_graph_copy.c - clones, extracts, walks and comparisons, and who owns the weights.
  */
+#include "run_cases.h"
 #include "unit/ir/build.h"
 
 #include <mase/meta.h>
@@ -329,7 +330,7 @@ static void test_differences_are_named(void **state)
     mase_graph_free(g);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_clone_is_equal_and_apart),
@@ -344,5 +345,5 @@ int main(void)
         cmocka_unit_test(test_walks),
         cmocka_unit_test(test_differences_are_named),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
  * tests/data/ir/NAME.txt holds the original's text of the graph, an empty line, and one line
  * "path TAB repr" per layer.
  */
+#include "run_cases.h"
 #include "unit/ir/build.h"
 
 #include <mase/file.h>
@@ -44,8 +45,8 @@ static void test_prints_as_the_original(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_prints_as_the_original) };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

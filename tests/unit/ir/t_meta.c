@@ -3,6 +3,7 @@
  */
 #include <math.h>
 
+#include "run_cases.h"
 #include "unit/ir/build.h"
 
 #include <mase/meta.h>
@@ -196,7 +197,7 @@ static void test_shapes(void **state)
     assert_false(mase_shape_equal(&s, &scalar));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_common_of_a_layer),
@@ -207,5 +208,5 @@ int main(void)
         cmocka_unit_test(test_elements_of_every_type),
         cmocka_unit_test(test_shapes),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

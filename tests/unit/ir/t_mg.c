@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "bounded.h"
+#include "run_cases.h"
 #include "unit/ir/build.h"
 
 #include <mase/meta.h>
@@ -362,7 +363,7 @@ static void test_missing_file(void **state)
     assert_null(g);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_jsc_tiny_text),
@@ -377,5 +378,5 @@ int main(void)
         cmocka_unit_test(test_missing_file),
     };
     bound_memory();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
  */
 #include <math.h>
 
+#include "run_cases.h"
 #include "unit/ir/build.h"
 
 /* ---- constructors, written as .mg reads them ---- */
@@ -375,7 +376,7 @@ static void test_streams_are_independent(void **state)
     mase_graph_free(b);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reprs),
@@ -386,5 +387,5 @@ int main(void)
         cmocka_unit_test(test_initial_weights),
         cmocka_unit_test(test_streams_are_independent),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /*
  * t_names.c - the names of nodes, as torch.fx makes them.
  */
+#include "run_cases.h"
 #include "unit/ir/build.h"
 
 #include "ir/graph/node_names.h"
@@ -93,12 +94,12 @@ static void test_reserved(void **state)
         assert_false(mase_name_is_reserved(no[i]));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sequences),
         cmocka_unit_test(test_chosen_names),
         cmocka_unit_test(test_reserved),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

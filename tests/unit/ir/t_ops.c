@@ -2,6 +2,7 @@
  * t_ops.c - the table of operations: every row can be found by every name it goes by, and what a
  * row says in text can be understood.
  */
+#include "run_cases.h"
 #include "unit/ir/build.h"
 
 #include "ir/graph/bind_call.h"
@@ -143,12 +144,12 @@ static void test_the_quantisable(void **state)
         }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_found_by_every_name), cmocka_unit_test(test_rows_are_complete),
         cmocka_unit_test(test_signatures),          cmocka_unit_test(test_conv2d_signature),
         cmocka_unit_test(test_the_usual),           cmocka_unit_test(test_the_quantisable),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

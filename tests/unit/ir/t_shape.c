@@ -4,6 +4,7 @@
  * t_shape_errors.c.
  */
 #include "build.h"
+#include "run_cases.h"
 
 #include <stdlib.h>
 
@@ -185,7 +186,7 @@ static void a_result_beyond_the_limit_is_refused(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(shapes_flow_through_modules_functions_and_sizes),
@@ -197,5 +198,5 @@ int main(void)
         TEST(an_unknown_operation_is_named),
         TEST(a_result_beyond_the_limit_is_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
  * t_shape_errors.c - a call that cannot work is refused with a message that names the node, the
  * shapes and what was expected: tests/data/ops/errors.txt.
  */
+#include "run_cases.h"
 #include "unit/ir/cases.h"
 
 #define CASES "data/ops/errors.txt"
@@ -37,10 +38,10 @@ static void wrong_calls_are_refused(void **state)
     assert_int_equal(wrong, 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_calls_are_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@
 #include <mase/tensor.h>
 
 #include "build.h"
+#include "run_cases.h"
 
 static const char text[] =
     "mase-graph 1\n"
@@ -246,7 +247,7 @@ static void test_errors(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text),
@@ -257,5 +258,5 @@ int main(void)
         cmocka_unit_test(test_chain),
         cmocka_unit_test(test_errors),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /*
  * t_verify.c - a graph is broken in one way at a time; verify says exactly that.
  */
+#include "run_cases.h"
 #include "unit/ir/build.h"
 
 #include "ir/graph/graph_build.h"
@@ -231,11 +232,11 @@ static void test_all_faults_are_named(void **state)
     mase_graph_free(g);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_fault_is_named),
         cmocka_unit_test(test_all_faults_are_named),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

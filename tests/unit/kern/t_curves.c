@@ -3,6 +3,7 @@
  * against plain loops in double, and the same bits on every instruction set this machine has.
  */
 #include "lanes.h"
+#include "run_cases.h"
 
 enum { N = 48, ROWS = 6 };
 
@@ -381,7 +382,7 @@ static void long_rows_are_summed_in_parts(void **state)
     free(y);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(long_rows_are_summed_in_parts),
@@ -393,5 +394,5 @@ int main(void)
         cmocka_unit_test(products_and_transposes),
         cmocka_unit_test(softmax_and_moments_are_per_sample),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
  * number of lanes, in place too, on every instruction set.
  */
 #include "lanes.h"
+#include "run_cases.h"
 
 #include "formats.h"
 #include "quant/quant.h"
@@ -180,11 +181,11 @@ static void rows_are_element_by_element(void **state)
             check_rows(f, (long)(seed % 4) * MASE_LANES, seed);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rounding_is_the_reference_to_the_bit),
         cmocka_unit_test(rows_are_element_by_element),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
  * kernel without a case here does not compile.
  */
 #include "lanes.h"
+#include "run_cases.h"
 
 #include "quant/quant.h"
 
@@ -761,10 +762,10 @@ static void every_kernel_gives_the_same_bits(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kernel_gives_the_same_bits),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
  * instruction set this machine has.
  */
 #include "lanes.h"
+#include "run_cases.h"
 
 enum { MAX_N = 208, MAX_ROWS = 40 };
 
@@ -672,7 +673,7 @@ static void bins_hold_every_sample_once(void **state)
     drop(&x);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gemm_is_the_product_on_every_isa),
@@ -689,5 +690,5 @@ int main(void)
         cmocka_unit_test(bins_hold_every_sample_once),
         cmocka_unit_test(the_environment_chooses),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -21,6 +21,7 @@
 
 #include "bounded.h"
 #include "onnx/onnx_file.h"
+#include "run_cases.h"
 
 #define DATA MASE_SOURCE_DIR "/tests/data/onnx/"
 
@@ -285,7 +286,7 @@ static void a_node_without_outputs_is_refused(void **state)
     mase_str_release(&bytes);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(networks_compute_what_onnx_runtime_does),
@@ -297,5 +298,5 @@ int main(void)
         cmocka_unit_test(damaged_files_do_no_harm),
         cmocka_unit_test(a_node_without_outputs_is_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@
 #include <mase/onnx.h>
 
 #include "onnx/onnx_check.h"
+#include "run_cases.h"
 
 static const char network[] =
     "mase-graph 1\n"
@@ -328,10 +329,10 @@ static void one_thing_wrong_is_refused(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_thing_wrong_is_refused),
     };
-    return cmocka_run_group_tests(tests, write_model, drop_model);
+    return run_cases(argc, argv, tests, write_model, drop_model);
 }

@@ -16,6 +16,7 @@
 #include <mase/str.h>
 
 #include "onnx/onnx_file.h"
+#include "run_cases.h"
 
 /* ---- bytes ---- */
 
@@ -378,7 +379,7 @@ static void what_is_written_is_read(void **state)
     mase_arena_release(&a);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_may_be_packed_or_not),
@@ -389,5 +390,5 @@ int main(void)
         cmocka_unit_test(outside_data_stay_in_the_folder),
         cmocka_unit_test(what_is_written_is_read),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

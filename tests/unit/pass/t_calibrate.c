@@ -8,6 +8,7 @@
 
 #include "fixture.h"
 #include "pass/calibrate/calibrate_parts.h"
+#include "run_cases.h"
 
 static struct mase_err err;
 
@@ -769,7 +770,7 @@ static void mistakes_are_told(void **state)
     teardown(&n.f);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_fraction_is_the_best_of_all),
@@ -792,5 +793,5 @@ int main(void)
         cmocka_unit_test(powers_of_two_keep_every_bit),
         cmocka_unit_test(mistakes_are_told),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 #include "fixture.h"
 #include "kern/kern.h"
 #include "pass/analysis/collector.h"
+#include "run_cases.h"
 
 static struct mase_plan *plan_of(struct fixture *f, int64_t batch, int threads)
 {
@@ -349,7 +350,7 @@ static void kernels_measure_as_the_plain_statistics(void **state)
     check_kind(70, 8, 4);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_value_is_shown),
@@ -357,5 +358,5 @@ int main(void)
         cmocka_unit_test(kernels_measure_as_the_plain_statistics),
     };
     mase_log_set_level(MASE_CRITICAL);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

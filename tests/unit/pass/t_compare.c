@@ -2,6 +2,7 @@
  * t_compare.c - two networks side by side, on graphs and numbers small enough to work out by hand.
  */
 #include "fixture.h"
+#include "run_cases.h"
 
 #include <math.h>
 
@@ -223,7 +224,7 @@ static void float_networks_have_none(void **state)
     mase_graph_free(g);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(errors_by_hand, release),
@@ -236,5 +237,5 @@ int main(void)
         cmocka_unit_test_teardown(weights_on_their_grid, release),
         cmocka_unit_test_teardown(float_networks_have_none, release),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

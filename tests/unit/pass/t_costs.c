@@ -6,6 +6,7 @@
 #include "golden.h"
 #include "ir/graph/graph_build.h"
 #include "pass/analysis/cost.h"
+#include "run_cases.h"
 #include "unit/ir/cases.h"
 
 /* ---- networks ---- */
@@ -488,7 +489,7 @@ static void a_call_costs_alike_however_it_is_written(void **state)
     assert_true(compared > 2000);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(jsc_tiny_line_by_line),
@@ -507,5 +508,5 @@ int main(void)
         cmocka_unit_test(a_call_costs_alike_however_it_is_written),
     };
     mase_log_set_level(MASE_CRITICAL);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
  * t_explain.c - why the quantise pass does what it does, and that it then does just that.
  */
 #include "fixture.h"
+#include "run_cases.h"
 
 #include <mase/quantize.h>
 
@@ -152,7 +153,7 @@ static void faults_have_places(void **state)
     teardown(&f);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(by_type),
@@ -161,5 +162,5 @@ int main(void)
         cmocka_unit_test(decisions_can_be_carried_out),
         cmocka_unit_test(faults_have_places),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -15,6 +15,8 @@
 #include <mase/rng.h>
 #include <mase/run.h>
 
+#include "run_cases.h"
+
 static struct mase_err err;
 
 struct net {
@@ -310,7 +312,7 @@ static void dropout_that_is_on_stays(void **state)
     close_net(&n);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(batch_norms_become_weights),
@@ -320,5 +322,5 @@ int main(void)
         cmocka_unit_test(dropouts_go),
         cmocka_unit_test(dropout_that_is_on_stays),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

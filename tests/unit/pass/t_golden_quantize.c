@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "golden.h"
+#include "run_cases.h"
 
 struct quant_case {
     struct golden *t;
@@ -235,12 +236,12 @@ static void every_difference_is_of_a_known_file(void **state)
     mase_arena_release(&f.arena);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quantisation_equals_the_originals),
         cmocka_unit_test(every_difference_is_of_a_known_file),
     };
     mase_log_set_level(MASE_CRITICAL);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 #include <mase/saved.h>
 
 #include "base/fault.h"
+#include "run_cases.h"
 
 #include "fixture.h"
 
@@ -442,7 +443,7 @@ static void metadata_that_does_not_fit_is_refused(void **state)
     teardown(&f);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_saved_graph_loads_equal),
@@ -458,5 +459,5 @@ int main(void)
         cmocka_unit_test(metadata_that_does_not_fit_is_refused),
     };
     mase_log_set_level(MASE_CRITICAL);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

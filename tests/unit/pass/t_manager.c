@@ -2,6 +2,7 @@
  * t_manager.c - the manager holds passes to their contract.
  */
 #include "fixture.h"
+#include "run_cases.h"
 
 #include "base/host.h"
 
@@ -352,7 +353,7 @@ static void a_broken_promise_is_undone(void **state)
     teardown(&f);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_analysis_that_edits_is_caught),
@@ -375,5 +376,5 @@ int main(void)
         cmocka_unit_test(a_broken_promise_is_undone),
     };
     mase_log_set_level(MASE_CRITICAL);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

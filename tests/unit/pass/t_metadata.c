@@ -2,6 +2,7 @@
  * t_metadata.c - the metadata passes beyond the golden networks: other calls, values, higher ranks,
  * and what verification finds.
  */
+#include "run_cases.h"
 #include "unit/ir/build.h"
 
 #include "fixture.h"
@@ -393,7 +394,7 @@ static void which_says_what_is_allowed(void **state)
     teardown(&f);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_call_gets_sensible_records),
@@ -411,5 +412,5 @@ int main(void)
         cmocka_unit_test(which_says_what_is_allowed),
     };
     mase_log_set_level(MASE_CRITICAL);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
  * what has gone stays away; layers that share, that differ, that have no channels.
  */
 #include "fixture.h"
+#include "run_cases.h"
 
 #include <math.h>
 
@@ -301,7 +302,7 @@ static void what_is_wrong_is_named(void **state)
     teardown(&f);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_smallest_go),
@@ -315,5 +316,5 @@ int main(void)
         cmocka_unit_test(chance_is_that_of_the_seed),
         cmocka_unit_test(what_is_wrong_is_named),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

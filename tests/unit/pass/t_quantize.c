@@ -1,6 +1,7 @@
 /*
  * t_quantize.c - choosing, binding and applying configurations beyond the golden cases.
  */
+#include "run_cases.h"
 #include "unit/ir/build.h"
 
 #include "fixture.h"
@@ -401,7 +402,7 @@ ON(a_summary_needs_an_original, "jsc-tiny")
     assert_non_null(strstr(f->err.msg, "there is no original to compare with"));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_the_linear_layer_changes),
@@ -434,5 +435,5 @@ int main(void)
         cmocka_unit_test(a_summary_needs_an_original),
     };
     mase_log_set_level(MASE_CRITICAL);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

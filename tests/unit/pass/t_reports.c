@@ -2,6 +2,7 @@
  * t_reports.c - metadata and reports of every golden network, to the letter.
  */
 #include "golden.h"
+#include "run_cases.h"
 
 /* The pass's text must be the golden file, which lacks nothing or only the last newline. */
 static void check_report(struct golden *t, const char *pass, const char *args, const char *file)
@@ -72,9 +73,9 @@ static void reports_equal_the_originals(void **state)
         check_model(golden_models[i]);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(reports_equal_the_originals) };
     mase_log_set_level(MASE_CRITICAL);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

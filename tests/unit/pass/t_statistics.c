@@ -7,6 +7,7 @@
 #include <mase/profile.h>
 
 #include "golden.h"
+#include "run_cases.h"
 
 /* ---- the data ---- */
 
@@ -523,7 +524,7 @@ static void one_value_has_no_spread(void **state)
     teardown(&f);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(statistics_are_the_originals),
@@ -542,5 +543,5 @@ int main(void)
         cmocka_unit_test(one_value_has_no_spread),
     };
     mase_log_set_level(MASE_CRITICAL);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 #include <mase/program.h>
 
 #include "formats.h"
+#include "run_cases.h"
 
 static void a_text_reads_back(void **state)
 {
@@ -118,12 +119,12 @@ static void what_is_wrong_is_told(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_text_reads_back),
         cmocka_unit_test(formats_without_parameters_read_back),
         cmocka_unit_test(what_is_wrong_is_told),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "run_cases.h"
 #include "unit/quant/vectors.h"
 
 /* ---- the original's results ---- */
@@ -172,7 +173,7 @@ static void codes_give_the_values_back(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(original_results),
@@ -181,5 +182,5 @@ int main(void)
         cmocka_unit_test(lanes_are_blocks_of_their_own),
         cmocka_unit_test(codes_give_the_values_back),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

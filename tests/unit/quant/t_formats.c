@@ -12,6 +12,7 @@
 
 #include "formats.h"
 #include "quant/quant.h"
+#include "run_cases.h"
 
 static void rows_are_complete(void **state)
 {
@@ -508,7 +509,7 @@ static void mentions(void **state)
     mase_arena_release(&a);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_complete),
@@ -527,5 +528,5 @@ int main(void)
         cmocka_unit_test(refuses),
         cmocka_unit_test(mentions),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "run_cases.h"
 #include "unit/quant/vectors.h"
 
 static float quantize(const struct mase_format *f, float x, enum mase_sign sign)
@@ -203,7 +204,7 @@ static void values_without_a_code(void **state)
     assert_false(code_of(&code, 1.0f, NULL, MASE_SIGNED));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(original_results),
@@ -215,5 +216,5 @@ int main(void)
         cmocka_unit_test(codes_of_quantised_values),
         cmocka_unit_test(values_without_a_code),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -19,6 +19,7 @@
 #include <mase/rng.h>
 
 #include "formats.h"
+#include "run_cases.h"
 #include "unit/quant/vectors.h"
 
 enum direction { NEAREST_EVEN, NEAREST_AWAY, FLOOR, TOWARD_ZERO, STOCHASTIC, DIRECTIONS };
@@ -617,7 +618,7 @@ static void chance_is_fair(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(minifloats_of_all_shapes),
@@ -632,5 +633,5 @@ int main(void)
         cmocka_unit_test(fixed_point_in_all_directions),
         cmocka_unit_test(chance_is_fair),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

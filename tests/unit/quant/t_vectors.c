@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "run_cases.h"
 #include "unit/quant/vectors.h"
 
 /* ---- the format of a case ---- */
@@ -192,7 +193,7 @@ static void codes_for_hardware(void **state)
     check_family("integer_for_hw", "integer", check_hardware, 23, 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(original_results),
@@ -200,5 +201,5 @@ int main(void)
         cmocka_unit_test(residual_signs),
         cmocka_unit_test(codes_for_hardware),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

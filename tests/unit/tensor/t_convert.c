@@ -12,6 +12,8 @@
 
 #include <mase/tensor.h>
 
+#include "run_cases.h"
+
 static const struct {
     double from;
     int64_t u8, i32, i64;
@@ -119,7 +121,7 @@ static void what_integers_compute_wraps(void **state)
     mase_arena_release(&a);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(floats_become_the_integers_of_pytorch),
@@ -128,5 +130,5 @@ int main(void)
         cmocka_unit_test(large_integers_are_rounded_once),
         cmocka_unit_test(what_integers_compute_wraps),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

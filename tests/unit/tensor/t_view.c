@@ -9,6 +9,8 @@
 
 #include <mase/tensor.h>
 
+#include "run_cases.h"
+
 static const struct mase_shape cube = { 3, { 2, 3, 4 } };
 
 static int64_t at(const struct mase_view *v, int64_t i, int64_t j, int64_t k)
@@ -54,7 +56,7 @@ static void an_axis_divides_a_shape_in_three(void **state)
     assert_int_equal(a.outer * a.len * a.inner, 1);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_dense_view_counts_the_last_dimension_first),
@@ -62,5 +64,5 @@ int main(void)
         cmocka_unit_test(a_broadcast_view_repeats_lengths_of_one),
         cmocka_unit_test(an_axis_divides_a_shape_in_three),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
  * what each epoch trains, what checkpoints say of it, and runs that are resumed across the change.
  */
 #include "check.h"
+#include "run_cases.h"
 
 #include <unistd.h>
 
@@ -347,7 +348,7 @@ static int close_data(void **state)
     return 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_epochs_are_float),
@@ -361,5 +362,5 @@ int main(void)
         cmocka_unit_test(frozen_statistics_stay),
         cmocka_unit_test(what_says_nothing_is_told),
     };
-    return cmocka_run_group_tests(tests, open_data, close_data);
+    return run_cases(argc, argv, tests, open_data, close_data);
 }

@@ -3,6 +3,7 @@
  * PyTorch's, who the teacher is, and runs that are resumed.
  */
 #include "check.h"
+#include "run_cases.h"
 
 #include <unistd.h>
 
@@ -371,7 +372,7 @@ static int close_data(void **state)
     return 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loss_and_gradient_are_pytorchs),
@@ -382,5 +383,5 @@ int main(void)
         cmocka_unit_test(a_checkpoint_needs_the_teacher),
         cmocka_unit_test(what_cannot_be_is_refused),
     };
-    return cmocka_run_group_tests(tests, open_data, close_data);
+    return run_cases(argc, argv, tests, open_data, close_data);
 }

@@ -3,6 +3,7 @@
  * is learned, and the bits of every operand.
  */
 #include "check.h"
+#include "run_cases.h"
 
 #include <math.h>
 
@@ -497,7 +498,7 @@ static void a_run_holds_its_bits(void **state)
     assert_true(all[3] > half[3] && half[3] > none[3] && free_of_cost[3] > none[3]);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_product_counts),   cmocka_unit_test(derivatives_are_of_bits),
@@ -506,5 +507,5 @@ int main(void)
         cmocka_unit_test(a_run_holds_its_bits),   cmocka_unit_test(transposed_convolutions_count),
         cmocka_unit_test(every_width_is_held),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

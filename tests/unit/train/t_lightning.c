@@ -3,6 +3,7 @@
  * answers as it did there.
  */
 #include "check.h"
+#include "run_cases.h"
 
 #include <mase/npy.h>
 #include <mase/weights.h>
@@ -56,11 +57,11 @@ static void nobody_claims_them_as_ours(void **state)
     mase_arena_release(&a);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(real_checkpoints_answer_the_same),
         cmocka_unit_test(nobody_claims_them_as_ours),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
  * t_metrics.c - what answers come to, against scikit-learn and by hand.
  */
 #include "check.h"
+#include "run_cases.h"
 
 /* 24 answers with many equal scores; the numbers below are scikit-learn's for them. */
 static const float outputs[24][3] = {
@@ -71,12 +72,12 @@ static void absent_classes_do_not_count(void **state)
     mase_arena_release(&a);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(metrics_equal_scikit_learn),
         cmocka_unit_test(areas_by_hand),
         cmocka_unit_test(absent_classes_do_not_count),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
  * 100 steps; clipping against its definition.
  */
 #include "check.h"
+#include "run_cases.h"
 
 #include <mase/call.h>
 #include <mase/safetensors.h>
@@ -516,7 +517,7 @@ static void small_steps_are_those_of_the_size(void **state)
     forget(&l);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_equal_pytorch),
@@ -529,5 +530,5 @@ int main(void)
         cmocka_unit_test(steps_never_come_to_zero),
         cmocka_unit_test(small_steps_are_those_of_the_size),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
  * gradients that do not count, runs that are resumed, threads, what is refused.
  */
 #include "check.h"
+#include "run_cases.h"
 
 #include <unistd.h>
 
@@ -377,7 +378,7 @@ static int close_data(void **state)
     return rmdir(dir);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_target_is_reached),
@@ -391,5 +392,5 @@ int main(void)
         cmocka_unit_test(another_section_is_not_resumed),
         cmocka_unit_test(formats_need_a_zero),
     };
-    return cmocka_run_group_tests(tests, open_data, close_data);
+    return run_cases(argc, argv, tests, open_data, close_data);
 }

@@ -3,6 +3,7 @@
  * number of threads.
  */
 #include "check.h"
+#include "run_cases.h"
 
 #include <omp.h>
 
@@ -240,7 +241,7 @@ static void threads_follow_the_work(void **state)
     mase_graph_free(large);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(schedules_equal_pytorch),  cmocka_unit_test(a_given_end_is_reached),
@@ -249,5 +250,5 @@ int main(void)
         cmocka_unit_test(orders_are_permutations),  cmocka_unit_test(orders_are_fair),
         cmocka_unit_test(threads_follow_the_work),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

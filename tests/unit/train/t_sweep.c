@@ -2,6 +2,7 @@
  * t_sweep.c - sweeps: the grid, results equal to training alone, and nothing done twice.
  */
 #include "../base/check.h"
+#include "run_cases.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -515,7 +516,7 @@ static void damaged_csv_is_refused(void **state)
     tear_down(&f);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(last_axis_runs_fastest),
@@ -532,5 +533,5 @@ int main(void)
         cmocka_unit_test(csv_reads_back),
         cmocka_unit_test(damaged_csv_is_refused),
     };
-    return cmocka_run_group_tests(tests, open_jets, close_jets);
+    return run_cases(argc, argv, tests, open_jets, close_jets);
 }

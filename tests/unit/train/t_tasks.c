@@ -4,6 +4,7 @@
  * to the same bits however they are run.
  */
 #include "check.h"
+#include "run_cases.h"
 
 #include <unistd.h>
 
@@ -450,7 +451,7 @@ static int remove_dir(void **state)
     return rmdir(dir);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(metrics_are_those_of_others),
@@ -460,5 +461,5 @@ int main(void)
         cmocka_unit_test(a_checkpoint_says_its_task),
         cmocka_unit_test(what_does_not_fit_is_refused),
     };
-    return cmocka_run_group_tests(tests, make_dir, remove_dir);
+    return run_cases(argc, argv, tests, make_dir, remove_dir);
 }

@@ -3,6 +3,7 @@
  * stop where they should, and go on from their checkpoints.
  */
 #include "check.h"
+#include "run_cases.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -588,7 +589,7 @@ static int close_data(void **state)
     return 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     if (getenv("MASE_QUICK"))
         cmocka_set_skip_filter("same_bits_*");
@@ -612,5 +613,5 @@ int main(void)
         cmocka_unit_test(a_single_last_sample_is_left_out),
         cmocka_unit_test(scaling_is_applied),
     };
-    return cmocka_run_group_tests(tests, open_data, close_data);
+    return run_cases(argc, argv, tests, open_data, close_data);
 }

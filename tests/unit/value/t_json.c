@@ -13,6 +13,8 @@
 
 #include <mase/value.h>
 
+#include "run_cases.h"
+
 static enum mase_status parse(struct mase_value **v, struct mase_arena *a, const char *s, size_t n,
                               struct mase_err *err)
 {
@@ -211,7 +213,7 @@ static void damaged_texts_give_a_status(void **state)
         }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(valid_texts_give_their_values),
@@ -221,5 +223,5 @@ int main(void)
         cmocka_unit_test(printing_is_as_json_dumps),
         cmocka_unit_test(damaged_texts_give_a_status),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
  * t_markup.c - text for HTML and SVG stands for itself, whatever is in it.
  */
 #include "../base/check.h"
+#include "run_cases.h"
 
 #include "value/markup.h"
 
@@ -30,8 +31,8 @@ static void escapes(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(escapes) };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

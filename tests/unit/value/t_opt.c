@@ -13,6 +13,8 @@
 
 #include <mase/opt.h>
 
+#include "run_cases.h"
+
 struct sample {
     bool all;
     int64_t width, seed;
@@ -294,7 +296,7 @@ static void a_value_of_a_field_is_the_one_that_was_bound(void **state)
     mase_arena_release(&a);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults_come_from_the_rows),
@@ -307,5 +309,5 @@ int main(void)
         cmocka_unit_test(rows_describe_themselves),
         cmocka_unit_test(a_value_of_a_field_is_the_one_that_was_bound),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

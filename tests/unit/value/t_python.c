@@ -15,6 +15,8 @@
 #include <mase/file.h>
 #include <mase/value.h>
 
+#include "run_cases.h"
+
 /* ---- the reference files, line by line ---- */
 
 struct lines {
@@ -182,7 +184,7 @@ static void trees_keep_their_order_in_repr_and_str(void **state)
     mase_arena_release(&a);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(floats_have_pythons_digits),
@@ -190,5 +192,5 @@ int main(void)
         cmocka_unit_test(strings_choose_their_quotes),
         cmocka_unit_test(trees_keep_their_order_in_repr_and_str),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -11,6 +11,8 @@
 
 #include <mase/sheet.h>
 
+#include "run_cases.h"
+
 /* What a printer of this format says of two tables and two sentences. */
 static void assert_printed(enum mase_sheet_format format, const char *expected)
 {
@@ -179,7 +181,7 @@ static void names(void **state)
     assert_int_equal(mase_sheet_format("html"), MASE_SHEET_TEXT);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text),
@@ -190,5 +192,5 @@ int main(void)
         cmocka_unit_test(names),
         cmocka_unit_test(cells_become_values),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 
 #include <mase/value.h>
 
+#include "run_cases.h"
 #include "unit/value/cases.h"
 
 static void open_cases(struct mase_file *f, struct cases *in, const char *path)
@@ -283,7 +284,7 @@ static void files_are_read_or_named(void **state)
     mase_arena_release(&a);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(valid_texts_give_their_values),
@@ -297,5 +298,5 @@ int main(void)
         cmocka_unit_test(printed_sections_keep_the_order_of_keys),
         cmocka_unit_test(files_are_read_or_named),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

@@ -20,6 +20,8 @@
 #include <mase/file.h>
 #include <mase/value.h>
 
+#include "run_cases.h"
+
 #define DEBIAN "/usr/share/gocode/src/github.com/BurntSushi/toml/internal/toml-test/tests"
 
 /* Cases that are valid only in a later TOML than 1.0: we must refuse them. */
@@ -200,8 +202,8 @@ static void toml_test_passes(void **state)
     assert_int_equal(n.failed, 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(toml_test_passes) };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }

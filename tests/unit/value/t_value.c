@@ -13,6 +13,7 @@
 
 #include <mase/value.h>
 
+#include "run_cases.h"
 #include "value/utf8.h"
 
 static int setup(void **state)
@@ -175,7 +176,7 @@ static void utf8_round_trips_every_scalar_value(void **state)
     mase_str_release(&s);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(keys_are_found_in_small_and_large_tables, setup, teardown),
@@ -187,5 +188,5 @@ int main(void)
         cmocka_unit_test_setup_teardown(na_means_none_at_any_depth, setup, teardown),
         cmocka_unit_test(utf8_round_trips_every_scalar_value),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(argc, argv, tests, NULL, NULL);
 }
